@@ -1,0 +1,56 @@
+#include "runtime/base/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace ttfd {
+namespace {
+
+spdlog::logger& Logger() {
+  static spdlog::logger& logger = [&]() -> spdlog::logger& {
+    // Leaked on purpose: threads may log while statics are destroyed.
+    auto* made = new spdlog::logger("ttfd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made->set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+    made->flush_on(spdlog::level::debug);
+    return *made;
+  }();
+  return logger;
+}
+
+spdlog::level::level_enum SpdlogLevel(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+}  // namespace
+
+void LogLine(LogLevel level, std::string_view text) {
+  Logger().log(SpdlogLevel(level), spdlog::string_view_t(text.data(), text.size()));
+}
+
+bool LogEnabled(LogLevel level) { return Logger().should_log(SpdlogLevel(level)); }
+
+bool SetLogLevel(std::string_view name) {
+  for (const auto& [known, level] :
+       {std::pair<std::string_view, spdlog::level::level_enum>{"debug", spdlog::level::debug},
+        {"info", spdlog::level::info},
+        {"warning", spdlog::level::warn},
+        {"error", spdlog::level::err}}) {
+    if (name == known) {
+      Logger().set_level(level);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,41 @@
+// Logging for the code that decides what to do about an error. Libraries return statuses; they do
+// not log.
+//
+// A logging header without spdlog.h: including that costs seconds per file.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace ttfd {
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError };
+
+// Thread-safe. Writes one line to standard error (journald's place for a service).
+void LogLine(LogLevel level, std::string_view text);
+bool LogEnabled(LogLevel level);
+// "debug", "info", "warning" or "error"; false if the name is none of them (the level is then
+// unchanged).
+bool SetLogLevel(std::string_view name);
+
+template <typename... Args>
+void LogDebug(fmt::format_string<Args...> format, Args&&... args) {
+  if (LogEnabled(LogLevel::kDebug))
+    LogLine(LogLevel::kDebug, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void LogInfo(fmt::format_string<Args...> format, Args&&... args) {
+  LogLine(LogLevel::kInfo, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void LogWarning(fmt::format_string<Args...> format, Args&&... args) {
+  LogLine(LogLevel::kWarning, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void LogError(fmt::format_string<Args...> format, Args&&... args) {
+  LogLine(LogLevel::kError, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace ttfd

@@ -1,0 +1,90 @@
+// The card as the host programs it: windows into its address space, memory it can reach, reset,
+// time.
+//
+// Ten virtuals in all. One conformance suite (tests/conformance) runs on every backend.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
+#include "runtime/device/pcie_port.h"
+#include "runtime/hw/grid.h"
+
+namespace ttfd {
+
+// Read from the card once; constant afterwards.
+struct DeviceInfo {
+  std::string board;    // "p100a", "p150"
+  std::string backend;  // "embedded", "ttsim", "kmd"
+  std::vector<uint32_t>
+      tensix_columns;  // translated x of the usable Tensix columns, ascending; rows are y 2..11
+  std::vector<uint32_t>
+      dram_port_xy[2];  // [noc][logical bank]: translated NocXy of the port to use on that NoC
+  uint64_t dram_bank_bytes = 0;
+  uint64_t clock_hz = 0;
+  bool memory_is_zero_after_power_on = false;  // the model's memory is; silicon's is not
+  bool iommu = false;  // is host memory the card was not given out of its reach?
+};
+
+enum class WindowOrdering { kRelaxed, kStrict };
+
+// Where a window looks. For multicast, `start` and `end` span a rectangle of Tensix tiles, write
+// only.
+struct WindowTarget {
+  hw::Coordinate start;  // translated; unicast: equal to end
+  hw::Coordinate end;
+  bool multicast = false;
+  WindowOrdering ordering = WindowOrdering::kStrict;
+};
+
+inline WindowTarget UnicastTarget(hw::Coordinate tile) {
+  return {tile, tile, false, WindowOrdering::kStrict};
+}
+
+// A view of a tile's 64-bit address space, addressed absolutely: the window moves by itself when an
+// access leaves its 2 MiB. Register space (>= 0xFF000000 of a Tensix tile) takes 4 aligned bytes at
+// a time; memory takes any size and alignment.
+class Window {
+ public:
+  virtual ~Window() = default;
+  virtual Status Read(uint64_t address, MutableByteSpan to) = 0;
+  virtual Status Write(uint64_t address, ByteSpan from) = 0;
+};
+
+// Memory of this process that the card reads and writes: pinned, physically reachable. Freed with
+// the object.
+class HostMemory {
+ public:
+  virtual ~HostMemory() = default;
+  virtual MutableByteSpan bytes() = 0;
+  virtual uint64_t noc_address() const = 0;  // at the PCIe tile, kHostMemoryNocBase + offset
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  virtual StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) = 0;
+  // Zeroed, 4 KiB aligned. Must not outlive the device.
+  virtual StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) = 0;
+  // Holds every hart in reset and forgets a fault. Windows and host memory stay valid; DRAM and L1
+  // keep their contents.
+  virtual Status Reset() = 0;
+  // On silicon time moves by itself: the call returns at once and is never quiescent.
+  virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
+};
+
+inline StatusOr<uint32_t> ReadWord(Window& window, uint64_t address) {
+  uint32_t value = 0;
+  RETURN_IF_ERROR(window.Read(address, MutableBytesOf(value)));
+  return value;
+}
+inline Status WriteWord(Window& window, uint64_t address, uint32_t value) {
+  return window.Write(address, BytesOf(value));
+}
+
+}  // namespace ttfd

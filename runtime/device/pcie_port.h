@@ -1,0 +1,44 @@
+// What a simulated chip offers: the physical surface of a PCIe card and a clock. Nothing else
+// crosses this seam.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+struct AdvanceResult {
+  uint64_t clocks =
+      0;  // how far the device got (one instruction of every runnable hart = one clock)
+  bool quiescent = false;  // nothing can happen any more unless the host acts
+};
+
+// Errors: a chip that refused an access or died answers every later call with the first reason
+// (FAILED_PRECONDITION for a refusal that came from device code, INVALID_ARGUMENT for one the host
+// caused, UNAVAILABLE when the chip is gone), until it is reset. Not thread-safe: one thread, the
+// device thread, is the only caller.
+class PciePort {
+ public:
+  virtual ~PciePort() = default;
+
+  virtual StatusOr<uint32_t> ConfigRead(uint32_t offset) = 0;
+  virtual Status BarRead(int bar, uint64_t offset, MutableByteSpan to) = 0;
+  virtual Status BarWrite(int bar, uint64_t offset, ByteSpan from) = 0;
+
+  // Lets the chip reach `memory` at bus addresses [bus_address, bus_address + size). The memory
+  // outlives the port or the call that maps an empty span there.
+  virtual Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory) = 0;
+
+  // The fundamental reset (PERST#): every hart held, registers at their reset values, DRAM and L1
+  // keep their contents, a fault is forgotten. Host memory stays mapped; TLB and iATU registers do
+  // not.
+  virtual Status Reset() = 0;
+
+  // Lets every runnable hart execute up to `clocks` instructions.
+  virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,59 @@
+// The vocabulary of runtime/base and the arithmetic of runtime/hw.
+#include <gtest/gtest.h>
+
+#include "runtime/base/bits.h"
+#include "runtime/base/status.h"
+#include "runtime/hw/grid.h"
+#include "runtime/hw/stream.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd {
+namespace {
+
+TEST(Bits, AlignsUpAndKeepsAligned) {
+  EXPECT_EQ(AlignUp(1u, 16u), 16u);
+  EXPECT_EQ(AlignUp(16u, 16u), 16u);
+  EXPECT_EQ(DivideRoundUp(17u, 16u), 2u);
+}
+
+TEST(Status, AnnotationKeepsCodeAndPayload) {
+  Status status = InvalidArgument("offset {} is odd", 3);
+  status.SetPayload("reason", absl::Cord("ODD"));
+  const Status annotated = Annotate(status, "write");
+  EXPECT_EQ(annotated.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(StatusMessage(annotated), "write: offset 3 is odd");
+  EXPECT_EQ(annotated.GetPayload("reason"), absl::Cord("ODD"));
+}
+
+TEST(Grid, TranslatedDramShowsEveryBankOnce) {
+  for (uint32_t harvested : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, hw::kNoHarvestedBank}) {
+    uint32_t seen = 0;
+    for (uint32_t column = 0; column < 2; ++column) {
+      for (uint32_t group = 0; group < 4; ++group) {
+        seen |= 1u << hw::DramTranslatedBank(harvested, column, group);
+      }
+    }
+    EXPECT_EQ(seen, 0xFFu) << "harvested bank " << harvested;
+    if (harvested != hw::kNoHarvestedBank) {
+      EXPECT_EQ(hw::DramTranslatedBank(harvested, 1, 3), harvested);
+    }
+  }
+}
+
+TEST(Stream, ComparesModulo17Bits) {
+  EXPECT_TRUE(hw::StreamCounterReached(5, 5));
+  EXPECT_FALSE(hw::StreamCounterReached(4, 5));
+  EXPECT_TRUE(hw::StreamCounterReached(2, hw::kStreamCounterMask));
+}
+
+TEST(Reset, JumpReachesAnyFirmwareAddressBelowOneMebibyte) {
+  for (uint32_t target : {0x800u, 0x1000u, 0x2000u, 0x3840u, 0xFF800u}) {
+    const uint32_t word = hw::JumpToFirmware(target);
+    const uint32_t decoded = (word & 0xFF000) | ((word >> 9) & 0x800) | ((word >> 20) & 0x7FE);
+    EXPECT_EQ(decoded, target);
+    EXPECT_EQ(word & 0xFFF, 0x6Fu);
+  }
+}
+
+}  // namespace
+}  // namespace ttfd
