@@ -1,0 +1,84 @@
+// What every hart of ours tells about itself, in a known place of its tile's L1: kHartStatusAddress
+// + hart * 64.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace ttfd::abi {
+
+enum HartState : uint32_t {
+  kHartDown = 0,     // the host clears it before release
+  kHartReady = 1,    // boot_nonce and protocol_version are valid
+  kHartRefused = 2,  // the boot block's version is not ours; protocol_version says what ours is
+  kHartStopped = 3,  // TERMINATE executed
+  kHartFaulted = 4,  // fault_* are valid; the hart does nothing more
+};
+
+// Faults that firmware itself can decide. Waits are not among them: the host's deadlines bound
+// those.
+enum FaultCode : uint32_t {
+  kFaultNone = 0,
+  kFaultBadBootBlock = 1,  // detail: word index, value
+  kFaultUnknownCommand =
+      2,                // detail: command id, address of the command, position in its entry or page
+  kFaultBadLength = 3,  // detail: command id, value, allowed
+  kFaultBadCount = 4,   // detail: command id, value, allowed
+  kFaultBadLaunch = 5,  // detail: slot, kernel address, hart
+};
+
+constexpr uint32_t Waypoint(char a, char b, char c, char d) {
+  return static_cast<uint32_t>(static_cast<uint8_t>(a)) |
+         static_cast<uint32_t>(static_cast<uint8_t>(b)) << 8 |
+         static_cast<uint32_t>(static_cast<uint8_t>(c)) << 16 |
+         static_cast<uint32_t>(static_cast<uint8_t>(d)) << 24;
+}
+
+// Where a hart is. A hart that waits sets one first.
+inline constexpr uint32_t kWaypointBoot = Waypoint('B', 'O', 'O', 'T');
+inline constexpr uint32_t kWaypointRun =
+    Waypoint('R', 'U', 'N', ' ');  // executing a command, or a kernel
+inline constexpr uint32_t kWaypointFetch =
+    Waypoint('H', 'Q', 'W', ' ');  // prefetcher: idle, waits for a slot
+inline constexpr uint32_t kWaypointStall =
+    Waypoint('P', 'S', 'W', ' ');  // prefetcher: STALL, waits for NOTIFY_PREFETCH
+inline constexpr uint32_t kWaypointCredit =
+    Waypoint('D', 'A', 'P', 'W');  // prefetcher: waits for dispatch pages
+inline constexpr uint32_t kWaypointCreditS =
+    Waypoint('D', 'S', 'P', 'W');  // prefetcher: waits for dispatch_s pages
+inline constexpr uint32_t kWaypointIdle =
+    Waypoint('U', 'A', 'P', 'W');  // dispatcher or dispatch_s: waits for pages
+inline constexpr uint32_t kWaypointCompletion =
+    Waypoint('Q', 'R', 'B', 'W');  // dispatcher: completion ring full
+inline constexpr uint32_t kWaypointWait =
+    Waypoint('P', 'W', 'W', ' ');  // dispatcher: WAIT (wait_stream / wait_count)
+inline constexpr uint32_t kWaypointWorkers =
+    Waypoint('W', 'C', 'W', ' ');  // dispatch_s: waits for worker counts
+inline constexpr uint32_t kWaypointNotify =
+    Waypoint('D', 'C', 'W', ' ');  // dispatch_s: waits for NOTIFY_SUBORDINATE
+inline constexpr uint32_t kWaypointNoc =
+    Waypoint('N', 'W', 'B', 'W');  // waits for NoC acknowledgements
+inline constexpr uint32_t kWaypointGo =
+    Waypoint('G', 'W', ' ', ' ');  // worker: waits for a go signal
+inline constexpr uint32_t kWaypointKernel = Waypoint('K', 'R', 'U', 'N');  // worker: in a kernel
+inline constexpr uint32_t kWaypointDone = Waypoint('D', 'O', 'N', 'E');    // stopped
+
+struct HartStatus {
+  uint32_t state;  // HartState
+  uint32_t waypoint;
+  uint32_t progress;          // commands (workers: launches) retired, wraps
+  uint32_t protocol_version;  // the firmware's
+  uint32_t boot_nonce;        // echo of the boot block's
+  uint32_t fault_code;        // FaultCode
+  uint32_t fault_detail[3];
+  uint32_t last_event;   // dispatcher: id of the last event written to the host
+  uint32_t wait_stream;  // what the current wait is for: stream (or STALL number) ...
+  uint32_t wait_count;   // ... and count
+  uint32_t command;      // id of the command being executed (workers: program id)
+  uint32_t reserved[3];
+};
+static_assert(sizeof(HartStatus) == 64, "five lie between kHartStatusAddress and kGoAreaAddress");
+
+inline constexpr uint32_t kHartStatusBytes = sizeof(HartStatus);
+
+}  // namespace ttfd::abi

@@ -1,0 +1,91 @@
+// What starts a kernel on a worker: go word, launch message, the configuration it points to, the
+// signals between the harts.
+//
+// The order on the wire is: kernel images (if not resident), configuration, launch message, then -
+// from dispatch_s, once the workers of the previous launch are done - the go word. BRISC answers
+// with +1 on the stream the go word names.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/hw/tensix.h"
+
+namespace ttfd::abi {
+
+inline constexpr uint32_t kLaunchSlots = 8;
+inline constexpr uint32_t kGoWords = 9;  // one a sub-device, one spare
+inline constexpr uint32_t kMaxCircularBuffers = 32;
+inline constexpr uint32_t kMaxSemaphores = 16;
+inline constexpr uint32_t kMaxArgumentWords = 256;  // common, and per core, of one kernel
+inline constexpr uint32_t kMaxGoNocWords = 60;      // SET_GO_SIGNAL_NOC_DATA fits one 256 B page
+inline constexpr uint32_t kFirstWorkerStream = 48;  // + sub-device, on the dispatch tile
+
+// Go word: byte 0 sub-device (offset of the stream to answer on), byte 1 x and byte 2 y of the
+// dispatch tile, byte 3 signal.
+inline constexpr uint32_t kGoSignalRun = 0x80;  // low 3 bits: launch slot
+constexpr uint32_t GoWord(uint32_t sub_device, uint32_t dispatch_x, uint32_t dispatch_y,
+                          uint32_t slot) {
+  return sub_device | dispatch_x << 8 | dispatch_y << 16 | (kGoSignalRun | slot) << 24;
+}
+
+struct GoArea {
+  uint32_t words[kGoWords];  // the worker clears the word it took before it starts
+  uint32_t index;            // which word this worker listens to: its sub-device
+  uint32_t reserved[6];
+};
+static_assert(sizeof(GoArea) == 64);
+
+struct ArgumentOffsets {  // bytes from config_address, multiples of 4
+  uint16_t common;
+  uint16_t per_core;
+};
+
+struct LaunchMessage {
+  uint32_t kernel_address[hw::kHarts];  // L1 address of each hart's KernelImageHeader; read only
+                                        // where enabled
+  uint32_t config_address;              // in the config ring, 16 B aligned
+  ArgumentOffsets arguments[hw::kHarts];
+  uint16_t circular_buffer_offset;  // of CircularBufferConfig[circular_buffer_count], bytes from
+                                    // config_address
+  uint16_t circular_buffer_count;   // indices 0 .. count-1; size 0 = not there
+  uint16_t semaphore_offset;        // of SemaphoreWord[semaphore_count]
+  uint16_t semaphore_count;
+  uint32_t program_id;  // for people: who is running
+  uint32_t flags;       // kLaunch...
+  uint32_t enables;  // bit i: hart i runs a kernel. Zeroed by the worker after the run, so that a
+                     // go without a new message is answered at once. Last word, so it lands last.
+};
+static_assert(sizeof(LaunchMessage) == 64, "eight make the launch ring");
+static_assert(offsetof(LaunchMessage, enables) == 60);
+
+inline constexpr uint32_t kLaunchNewCode =
+    1u << 0;  // images were written since the last launch: drop instruction caches
+
+struct CircularBufferConfig {
+  uint32_t address;
+  uint32_t pages;
+  uint32_t page_bytes;
+  uint32_t reserved;
+};
+static_assert(sizeof(CircularBufferConfig) == 16);
+
+struct SemaphoreWord {  // 16 bytes: target of NoC atomics
+  uint32_t value;
+  uint32_t reserved[3];
+};
+static_assert(sizeof(SemaphoreWord) == 16);
+
+// BRISC to the other harts of its tile, one line each.
+enum RunWord : uint32_t {
+  kRunIdle = 0,
+  kRunGo = 1
+};  // the subordinate writes kRunIdle when its kernel has ended
+struct SubordinateSync {
+  uint32_t run;  // RunWord
+  uint32_t launch_slot;
+  uint32_t reserved[2];
+};
+static_assert(sizeof(SubordinateSync) == 16);  // [hart], index 0 unused
+
+}  // namespace ttfd::abi

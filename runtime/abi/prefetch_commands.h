@@ -1,0 +1,80 @@
+// Prefetch commands, byte for byte those of the pinned protocol (README.md). Packed structs are for
+// the host; firmware reads aligned words and shifts.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace ttfd::abi {
+
+enum class PrefetchId : uint8_t {
+  kIllegal = 0,
+  kRelayLinear = 1,
+  kRelayLinearH = 2,
+  kRelayPaged = 3,
+  kRelayPagedPacked = 4,
+  kRelayInline = 5,
+  kRelayInlineNoflush = 6,
+  kExecBuf = 7,
+  kExecBufEnd = 8,
+  kStall = 9,
+  kDebug = 10,
+  kTerminate = 11,
+  kPagedToRingbuffer = 12,
+  kSetRingbufferOffset = 13,
+  kRelayRingbuffer = 14,
+  kMax = 15,
+};
+
+inline constexpr uint32_t kCommandBytes = 16;
+inline constexpr uint32_t kLargeCommandBytes = 32;
+
+enum class DispatcherType : uint8_t { kDispatch = 0, kDispatchS = 1 };
+
+#pragma pack(push, 1)
+struct RelayLinear {
+  PrefetchId id;
+  uint16_t reserved;
+  uint64_t length;
+  uint32_t noc_xy;  // kNocXyPcieFlag set for host memory
+  uint64_t address;
+  uint8_t reserved2[9];
+};
+static_assert(sizeof(RelayLinear) == kLargeCommandBytes);
+static_assert(offsetof(RelayLinear, length) == 3 && offsetof(RelayLinear, noc_xy) == 11 &&
+              offsetof(RelayLinear, address) == 15);
+
+struct RelayPaged {
+  PrefetchId id;
+  uint8_t start_page;  // bank of the first page
+  uint16_t
+      flags;  // bit 15 is_dram, bits 14:0 length_adjust: bytes taken off the last page, < page_size
+  uint32_t base_address;
+  uint32_t page_size;
+  uint32_t pages;
+};
+static_assert(sizeof(RelayPaged) == kCommandBytes);
+
+// RELAY_INLINE, RELAY_INLINE_NOFLUSH, EXEC_BUF_END
+struct RelayInline {
+  PrefetchId id;
+  DispatcherType dispatcher;
+  uint16_t reserved;
+  uint32_t length;  // payload bytes that follow this command
+  uint32_t stride;  // to the next prefetch command: AlignUp(16 + length, 64)
+  uint32_t reserved2;
+};
+static_assert(sizeof(RelayInline) == kCommandBytes);
+
+struct BarePrefetch {  // STALL, TERMINATE
+  PrefetchId id;
+  uint8_t reserved[15];
+};
+static_assert(sizeof(BarePrefetch) == kCommandBytes);
+#pragma pack(pop)
+
+inline constexpr uint16_t kRelayPagedIsDram = 0x8000;
+inline constexpr uint32_t kNocXyPcieFlag =
+    1u << 24;  // stands for address bit 60; never reaches an NIU
+
+}  // namespace ttfd::abi
