@@ -1,0 +1,87 @@
+// A program as values: which kernels run on which tiles with which circular buffers and semaphores.
+// Built and checked when the client creates it, on any thread; launched by the device thread any
+// number of times.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/launch.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd {
+
+// Inclusive rectangle of logical worker coordinates: (0, 0) is the top left worker, the grid has no
+// holes.
+struct CoreRange {
+  uint32_t x0 = 0;
+  uint32_t y0 = 0;
+  uint32_t x1 = 0;
+  uint32_t y1 = 0;
+  bool operator==(const CoreRange&) const = default;
+};
+
+struct GridSize {
+  uint32_t x = 0;
+  uint32_t y = 0;
+};
+
+// A loaded kernel: the bytes that go into a tile's kernel cache (abi::KernelImageHeader first).
+// Immutable, shared.
+struct KernelImage {
+  std::string name;  // for people
+  std::vector<std::byte> bytes;
+};
+
+struct KernelUse {
+  std::shared_ptr<const KernelImage> image;
+  hw::Hart hart = hw::kBrisc;
+  std::vector<CoreRange> cores;
+};
+
+struct CircularBufferUse {
+  uint32_t index = 0;  // < abi::kMaxCircularBuffers
+  uint32_t pages = 0;
+  uint32_t page_bytes = 0;  // multiple of 16
+  std::vector<CoreRange> cores;
+};
+
+struct SemaphoreUse {
+  uint32_t index = 0;  // < abi::kMaxSemaphores
+  uint32_t initial = 0;
+  std::vector<CoreRange> cores;
+};
+
+struct ProgramSpec {
+  std::vector<KernelUse> kernels;
+  std::vector<CircularBufferUse> circular_buffers;
+  std::vector<SemaphoreUse> semaphores;
+};
+
+// A checked program. Opaque to the daemon; runtime/command and runtime/dispatch look inside
+// (program_layout.h).
+class Program;
+
+// Checks a spec against the grid: ranges inside it, at least one kernel, no two kernels on one hart
+// of a tile, images and circular buffers that fit. INVALID_ARGUMENT says what is wrong and what is
+// allowed. `id` is for people (hang reports). Thread-safe.
+StatusOr<std::shared_ptr<const Program>> BuildProgram(uint32_t id, const ProgramSpec& spec,
+                                                      GridSize grid);
+
+// What a launch must provide: per kernel, in the order of ProgramSpec::kernels.
+uint32_t KernelCount(const Program& program);
+// Tiles that run kernel `kernel`: ranges in order, row by row. The order of per-core words.
+uint32_t KernelCoreCount(const Program& program, uint32_t kernel);
+
+struct KernelArguments {
+  std::vector<uint32_t> common;    // at most abi::kMaxArgumentWords
+  uint32_t words_per_core = 0;     // at most abi::kMaxArgumentWords
+  std::vector<uint32_t> per_core;  // words_per_core * KernelCoreCount
+};
+
+}  // namespace ttfd
