@@ -1,0 +1,136 @@
+// What the daemon answers, as plain values; daemon/rpc turns them into protobuf.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "daemon/session/request.h"
+#include "runtime/base/status.h"
+#include "runtime/device/device.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+// The one shape of every error (types.proto, Error).
+struct ErrorReply {
+  StatusCode code = StatusCode::kInternal;
+  std::string message;
+  std::string reason;  // stable: INVALID, LIMIT, UNKNOWN_HANDLE, ...
+  std::string field;
+  QueuePosition cause;
+  std::string limit;
+  uint64_t limit_value = 0;
+  uint64_t limit_used = 0;
+  std::string hang_report;
+  bool retryable = false;
+};
+
+struct CommandErrorReply {
+  uint32_t queue = 0;
+  uint64_t first_value = 0;
+  uint64_t last_value = 0;
+  ErrorReply error;
+};
+
+struct CreditReply {
+  uint64_t commands = 0;
+  uint64_t bytes = 0;
+  uint64_t read_bytes = 0;
+};
+
+// One message's worth, in the order of the fields: data, errors, progress.
+struct SessionOutputBatch {
+  std::vector<DataChunk> data;
+  std::vector<CommandErrorReply> errors;
+  std::vector<QueuePosition> progress;
+  bool has_credit = false;
+  CreditReply credit;
+  bool has_draining = false;
+  uint32_t draining_within_ms = 0;
+  bool empty() const {
+    return data.empty() && errors.empty() && progress.empty() && !has_credit && !has_draining;
+  }
+};
+
+// Named limits of one session (types.proto, Limits); set in ttfd.toml.
+struct SessionLimits {
+  uint32_t message_bytes = 4 << 20;
+  uint32_t chunk_bytes = 256 << 10;
+  uint32_t inline_bytes = 64 << 10;
+  uint32_t commands_per_batch = 4096;
+  uint32_t waits_per_batch = 64;
+  uint32_t queues = 16;
+  uint32_t handles = 65536;
+  uint64_t dram_bytes = uint64_t{16} << 30;
+  uint64_t l1_bytes = 768 << 10;
+  uint64_t transfer_bytes = uint64_t{4} << 30;
+  uint64_t kernel_elf_bytes = 4 << 20;
+  uint32_t sessions_per_user = 256;
+  uint32_t client_name_bytes = 128;
+};
+
+// What a client learns of a card (types.proto, Device).
+struct DeviceReply {
+  uint32_t index = 0;
+  DeviceInfo info;
+  CardDescription card;
+};
+
+struct WelcomeReply {
+  uint32_t revision = 1;
+  std::string daemon_version;
+  uint64_t session = 0;
+  std::string token;  // random bytes
+  std::vector<DeviceReply> devices;
+  SessionLimits limits;
+  CreditReply credit;
+};
+
+struct TimeoutsReply {
+  uint32_t operation_ms = 0;
+  uint32_t kernel_ms = 0;
+  uint32_t start_ms = 0;
+  uint32_t stalled_client_ms = 0;
+};
+
+struct SessionInfoReply {
+  uint64_t session = 0;
+  std::string client_name;
+  std::string user;
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+  std::string state;
+  uint64_t dram_bytes = 0;
+  uint64_t l1_bytes = 0;
+  uint64_t device_ns = 0;
+  uint64_t connected_ms = 0;
+  uint32_t handles = 0;
+  std::vector<QueuePosition> submitted;
+  std::vector<QueuePosition> completed;
+};
+
+struct MemoryUseReply {
+  std::string kind;
+  uint64_t used_bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t largest_free_bytes = 0;
+};
+
+struct StatusReply {
+  std::string version;
+  std::string state;
+  uint64_t uptime_ms = 0;
+  std::vector<DeviceReply> devices;
+  uint32_t sessions = 0;
+  std::string last_error;
+  uint64_t commands_completed = 0;
+  uint64_t launches_completed = 0;
+  uint64_t bytes_written = 0;
+  uint64_t bytes_read = 0;
+  uint32_t device_resets = 0;
+  std::vector<MemoryUseReply> memory;
+  std::vector<HartReport> harts;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,154 @@
+// What clients ask for, as plain values: the API's messages without protobuf. daemon/rpc fills them
+// in, daemon/session decodes (validates and resolves) them. Nothing here has been checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runtime/command/program.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd {
+
+// A point on the timeline of a session's queue.
+struct QueuePosition {
+  uint32_t queue = 0;
+  uint64_t value = 0;
+  bool operator==(const QueuePosition&) const = default;
+};
+
+enum class BufferPlace { kUnset, kDramInterleaved, kL1Interleaved, kL1Sharded, kDramBank };
+
+struct AllocateRequest {
+  uint64_t handle = 0;
+  uint32_t device = 0;
+  uint64_t size_bytes = 0;
+  uint32_t page_bytes = 0;
+  BufferPlace place = BufferPlace::kUnset;
+  std::vector<CoreRange> cores;
+  uint32_t dram_bank = 0;
+};
+struct FreeRequest {
+  std::vector<uint64_t> handles;
+};
+struct LoadKernelRequest {
+  uint64_t handle = 0;
+  std::string sha256;  // 32 bytes or empty
+  uint64_t size = 0;
+  bool is_inline = false;
+  std::string inline_bytes;
+  bool streamed = false;
+  std::string name;
+};
+struct KernelUseRequest {
+  uint64_t kernel = 0;
+  bool processor_known = false;
+  hw::Hart hart = hw::kBrisc;
+  std::vector<CoreRange> cores;
+};
+struct CircularBufferRequest {
+  CircularBufferUse use;
+  uint64_t buffer = 0;
+};
+struct CreateProgramRequest {
+  uint64_t handle = 0;
+  uint32_t device = 0;
+  std::vector<KernelUseRequest> kernels;
+  std::vector<CircularBufferRequest> circular_buffers;
+  std::vector<SemaphoreUse> semaphores;
+};
+struct OpenQueueRequest {
+  uint32_t queue = 0;
+  uint32_t device = 0;
+  uint32_t kind = 0;  // 0 compute, 1 transfer
+  std::vector<CoreRange> workers;
+};
+struct WriteRequest {
+  uint64_t buffer = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  bool is_inline = false;
+  std::string inline_bytes;
+  bool streamed = false;
+};
+struct ReadRequest {
+  uint64_t buffer = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+struct CopyRequest {
+  uint64_t from = 0;
+  uint64_t from_offset = 0;
+  uint64_t to = 0;
+  uint64_t to_offset = 0;
+  uint64_t size = 0;
+};
+struct FillRequest {
+  uint64_t buffer = 0;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  uint32_t word = 0;
+};
+struct BufferArgumentRequest {
+  uint32_t word = 0;
+  uint64_t buffer = 0;
+  uint64_t offset = 0;
+};
+struct ArgumentsRequest {
+  uint32_t kernel = 0;
+  std::vector<uint32_t> common;
+  std::vector<uint32_t> per_core;
+  uint32_t words_per_core = 0;
+  std::vector<BufferArgumentRequest> buffers;
+};
+struct LaunchRequest {
+  uint64_t program = 0;
+  std::vector<ArgumentsRequest> arguments;
+  uint32_t timeout_ms = 0;
+};
+struct BarrierRequest {};
+struct RecordTraceRequest {
+  uint64_t handle = 0;
+};
+struct ReplayTraceRequest {
+  uint64_t trace = 0;
+};
+struct UnknownRequest {};  // the oneof was not set, or by a field this daemon does not know
+
+using Request =
+    std::variant<BarrierRequest, LaunchRequest, WriteRequest, ReadRequest, FillRequest, CopyRequest,
+                 AllocateRequest, FreeRequest, LoadKernelRequest, CreateProgramRequest,
+                 OpenQueueRequest, RecordTraceRequest, ReplayTraceRequest, UnknownRequest>;
+
+struct BatchRequest {
+  uint32_t queue = 0;
+  uint64_t first_value = 0;
+  std::vector<QueuePosition> waits;
+  std::vector<Request> commands;
+  uint32_t start_within_ms = 0;
+  uint64_t clears_error = 0;
+};
+
+struct DataChunk {
+  uint32_t queue = 0;
+  uint64_t value = 0;
+  uint64_t offset = 0;
+  std::string payload;
+};
+
+// Which of Hello.attach was set. The daemon of today opens shared sessions; the others are refused
+// with a reason.
+enum class AttachKind { kNew, kResume, kLease, kLeaseToken, kDataLane };
+
+struct HelloRequest {
+  uint32_t min_revision = 0;
+  uint32_t max_revision = 0;
+  std::string client_name;
+  uint32_t weight = 0;
+  AttachKind attach = AttachKind::kNew;
+  uint32_t resume_grace_ms = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,95 @@
+// The seam between daemon/rpc and the rest of the daemon: sessions to open and drive, the daemon to
+// administer.
+//
+// Down by call, up by callback: daemon/rpc implements SessionOutput and nothing below includes
+// daemon/rpc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "daemon/session/reply.h"
+#include "daemon/session/request.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+// Who is at the other end of a connection, from SO_PEERCRED and SO_PEERGROUPS when the daemon
+// accepted it.
+struct PeerIdentity {
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  uint32_t pid = 0;
+  std::vector<uint32_t> groups;  // supplementary groups
+  uint64_t connection = 0;       // never reused while the daemon runs
+};
+
+// Implemented by daemon/rpc, one per call. Outlives the session's last call to it
+// (ClientSession::Abandon or finished()).
+class SessionOutput {
+ public:
+  virtual ~SessionOutput() = default;
+  // There may be something in TakeOutput, WantsInput may have become true, or the session ended.
+  // Called on any thread, possibly with the session's lock held: must not block and must not call
+  // back into the session.
+  virtual void OutputReady() = 0;
+};
+
+// One session as its call drives it. Calls from one thread at a time, except TakeOutput, which may
+// run beside the others.
+class ClientSession {
+ public:
+  virtual ~ClientSession() = default;
+  virtual const WelcomeReply& welcome() const = 0;
+
+  // A failed status is a protocol error: the call ends with it and the session with the call.
+  // Command errors are output.
+  virtual Status Submit(BatchRequest batch) = 0;
+  virtual Status Supply(DataChunk chunk) = 0;
+  virtual Status Cancel(QueuePosition from) = 0;
+  virtual Status Received(QueuePosition position) = 0;
+  virtual void FinishInput() = 0;  // half-close: no more commands
+
+  // False: the client is ahead of its credit; stop reading until OutputReady and ask again.
+  virtual bool WantsInput() = 0;
+
+  // The next message's worth of output, at most about `max_bytes` of data; empty if there is none
+  // now.
+  virtual SessionOutputBatch TakeOutput(uint64_t max_bytes) = 0;
+
+  // After FinishInput, when everything is done and taken (status OK), or when the daemon ended the
+  // session (EndSession, drain, device lost for good): end the call with this status.
+  virtual bool finished(Status* status) = 0;
+
+  // The call is gone (cancelled, connection lost, ended by a protocol error): drop what has not
+  // started, free everything. The last call; SessionOutput is not used after it returns.
+  virtual void Abandon() = 0;
+};
+
+// Everything a front end needs of the daemon. Thread-safe; no call blocks on the device, except
+// where it says so.
+class DaemonService {
+ public:
+  using ProgressCallback = std::function<void(const std::string& step, uint64_t left, bool done)>;
+
+  virtual ~DaemonService() = default;
+  virtual StatusOr<std::shared_ptr<ClientSession>> Open(const PeerIdentity& peer,
+                                                        const HelloRequest& hello,
+                                                        SessionOutput* output) = 0;
+  virtual std::vector<DeviceReply> Devices() = 0;
+  virtual SessionLimits Limits() = 0;
+
+  virtual StatusReply GetStatus() = 0;
+  virtual std::vector<SessionInfoReply> ListSessions() = 0;
+  virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
+  virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
+  virtual Status EndSession(uint64_t session, const std::string& reason) = 0;
+  // No new sessions or commands; done when every session has ended or `within_ms` passed (those
+  // left are ended). The callback runs on a daemon thread, the last time with done = true.
+  virtual void Drain(uint32_t within_ms, ProgressCallback progress) = 0;
+  virtual void ResetDevice(uint32_t device, ProgressCallback progress) = 0;
+};
+
+}  // namespace ttfd
