@@ -1,0 +1,41 @@
+// One figure of ttfd_bench: a name that never changes, its unit, and how to take one sample of it.
+//
+// A suite is a plain list that the driver (main.cc) asks for by name; nothing registers itself.
+// Within a suite the driver goes round the cases, one sample each, so that a machine that slows
+// down slows all of them alike.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/base/status.h"
+
+namespace ttfd::bench {
+
+struct BenchCase {
+  std::string name;  // "suite.what_unit", as in the JSON file and docs/benchmarks.md
+  std::string unit;  // "us", "MB/s", "1/s", "million/s", "%"
+
+  // Takes one sample and returns it in `unit`. `budget` is how long the measured loop should last;
+  // the smoke test passes a few milliseconds. The first call sets up what the samples share (a
+  // booted device, a connection) in state that the function owns; that and one warm-up are not part
+  // of the figure.
+  std::function<StatusOr<double>(std::chrono::nanoseconds budget)> run;
+};
+
+// sim.*: the interpreter alone, no daemon and no firmware (tests/bench/sim_cases.cc).
+std::vector<BenchCase> SimCases();
+
+// device.*: records through the booted firmware on the calling thread
+// (tests/bench/device_cases.cc).
+std::vector<BenchCase> DeviceCases();
+
+// rpc.*: libttfd against a daemon that is another process. `address` starts that daemon on the
+// first call and returns where it listens; every later call returns the same address
+// (tests/bench/rpc_cases.cc).
+using AddressFunction = std::function<StatusOr<std::string>()>;
+std::vector<BenchCase> RpcCases(AddressFunction address);
+
+}  // namespace ttfd::bench
