@@ -37,8 +37,8 @@ class SessionOutput {
   virtual void OutputReady() = 0;
 };
 
-// One session as its call drives it. Calls from one thread at a time, except TakeOutput, which may
-// run beside the others.
+// One session as its call drives it. Calls from one thread at a time, except TakeOutput and
+// finished, which one other thread may call beside the others.
 class ClientSession {
  public:
   virtual ~ClientSession() = default;
