@@ -1,0 +1,20 @@
+// Which NoC coordinates stand for worker (x, y) and for bank b.
+#include "runtime/command/card_geometry.h"
+
+#include <utility>
+
+namespace ttfd {
+
+CardGeometry::CardGeometry(std::vector<uint32_t> worker_columns, std::vector<uint32_t> dram_xy,
+                           hw::Coordinate dispatch_tile)
+    : columns_(std::move(worker_columns)),
+      dram_xy_(std::move(dram_xy)),
+      dispatch_tile_(dispatch_tile),
+      grid_{static_cast<uint32_t>(columns_.size()), hw::kTensixRows} {
+  for (uint32_t worker = 0; worker < worker_count(); ++worker) {
+    const hw::Coordinate tile = WorkerTile(worker);
+    worker_xy_.push_back(hw::NocXy(tile.x, tile.y));
+  }
+}
+
+}  // namespace ttfd

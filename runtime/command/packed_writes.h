@@ -1,0 +1,80 @@
+// WRITE_PACKED and WRITE_PACKED_LARGE: small data to many tiles, cut so that every command keeps
+// the limits of the protocol and of the card's rings.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "runtime/abi/dispatch_commands.h"
+#include "runtime/base/bits.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
+#include "runtime/command/card_geometry.h"
+#include "runtime/command/record_sink.h"
+
+namespace ttfd {
+
+// Diagnostic types of WRITE_PACKED and WRITE_PACKED_LARGE.
+enum PackedType : uint8_t { kPackedArguments = 1, kPackedLaunch = 2, kPackedSemaphores = 3 };
+enum PackedLargeType : uint8_t { kPackedLargeConfig = 1, kPackedLargeBinaries = 2 };
+
+// The same `data` to `address` of every tile of the rectangles. REQUIRES FitsPackedShared.
+Status PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<const CoreRange> to,
+                    const CardGeometry& card, RecordSink& sink);
+// Data that shares the first page with the header and at least one target.
+bool FitsPackedShared(size_t data_bytes, uint32_t max_record_bytes);
+
+// One packet of `size` bytes a target, to the same address. `fill(to, i)` writes packet i.
+struct PackedTarget {
+  uint32_t noc_word = 0;  // NocXy if receivers is 0, else a rectangle
+  uint32_t receivers = 0;
+};
+template <typename Fill>
+Status PackedEach(PackedType type, uint32_t address, uint32_t size,
+                  std::span<const PackedTarget> targets, const CardGeometry& card, RecordSink& sink,
+                  const Fill& fill);
+
+// Any amount of data to rectangles.
+struct LargePart {
+  CoreRange to;
+  uint32_t address = 0;
+  ByteSpan data;
+};
+Status PackedLarge(PackedLargeType type, std::span<const LargePart> parts, const CardGeometry& card,
+                   RecordSink& sink);
+
+// How PackedEach cuts its targets; in the header only because that is a template.
+struct PackedChunk {
+  uint32_t max_targets = 0;
+  bool multicast = false;
+};
+PackedChunk ChunkOfPacked(std::span<const PackedTarget> targets, uint32_t size,
+                          const CardGeometry& card, uint32_t max_record_bytes);
+// Appends the record of one chunk, without its data packets; returns those.
+StatusOr<MutableByteSpan> BeginPacked(PackedType type, uint32_t address, uint32_t size,
+                                      std::span<const PackedTarget> targets, bool multicast,
+                                      RecordSink& sink);
+
+template <typename Fill>
+Status PackedEach(PackedType type, uint32_t address, uint32_t size,
+                  std::span<const PackedTarget> targets, const CardGeometry& card, RecordSink& sink,
+                  const Fill& fill) {
+  const PackedChunk chunk = ChunkOfPacked(targets, size, card, sink.max_record_bytes());
+  const uint32_t stride = AlignUp(size, abi::kPackedDataAlignment);
+  for (size_t first = 0; first < targets.size(); first += chunk.max_targets) {
+    const auto part =
+        targets.subspan(first, std::min<size_t>(chunk.max_targets, targets.size() - first));
+    ASSIGN_OR_RETURN(MutableByteSpan packets,
+                     BeginPacked(type, address, size, part, chunk.multicast, sink));
+    for (size_t i = 0; i < part.size(); ++i) {
+      fill(packets.subspan(i * stride, size), first + i);
+      std::memset(packets.data() + i * stride + size, 0, stride - size);
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace ttfd

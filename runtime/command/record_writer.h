@@ -1,0 +1,61 @@
+// Writes records into memory: prefetch commands, and dispatch commands wrapped in RELAY_INLINE.
+//
+// The caller knows the sizes (InlineRecordBytes) and gives memory that fits; padding is zeroed.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+
+#include "runtime/abi/dispatch_commands.h"
+#include "runtime/abi/prefetch_commands.h"
+#include "runtime/base/bytes.h"
+#include "runtime/command/record_sink.h"
+
+namespace ttfd {
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(MutableByteSpan memory) : memory_(memory) {}
+
+  // A dispatch command with `extra` bytes behind it; returns those, unwritten.
+  template <typename T>
+  MutableByteSpan Dispatch(const T& command, uint32_t extra = 0) {
+    return Inline(abi::PrefetchId::kRelayInline, abi::DispatcherType::kDispatch, command, extra);
+  }
+  template <typename T>
+  MutableByteSpan DispatchS(const T& command, uint32_t extra = 0) {
+    return Inline(abi::PrefetchId::kRelayInline, abi::DispatcherType::kDispatchS, command, extra);
+  }
+  // The header of a dispatch command whose data the next relay command supplies.
+  template <typename T>
+  void DispatchHeader(const T& command) {
+    Inline(abi::PrefetchId::kRelayInlineNoflush, abi::DispatcherType::kDispatch, command, 0);
+  }
+
+  void RelayLinear(uint32_t noc_xy, uint64_t address, uint64_t length);
+  void RelayPaged(bool is_dram, uint32_t first_bank, uint32_t base_address, uint32_t page_bytes,
+                  uint32_t pages);
+  void Stall() { Bare(abi::PrefetchId::kStall); }
+  void Terminate() { Bare(abi::PrefetchId::kTerminate); }
+
+  uint32_t bytes_written() const { return used_; }
+
+ private:
+  template <typename T>
+  MutableByteSpan Inline(abi::PrefetchId id, abi::DispatcherType to, const T& command,
+                         uint32_t extra) {
+    const auto length = static_cast<uint32_t>(sizeof(T)) + extra;
+    MutableByteSpan payload = BeginInline(id, to, length);
+    StoreAt(payload.data(), command);
+    return payload.subspan(sizeof(T));
+  }
+  MutableByteSpan BeginInline(abi::PrefetchId id, abi::DispatcherType to, uint32_t length);
+  void Bare(abi::PrefetchId id);
+  // The next `bytes` bytes, of which those from `content` on are zeroed.
+  MutableByteSpan Take(uint32_t bytes, uint32_t content);
+
+  MutableByteSpan memory_;
+  uint32_t used_ = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,79 @@
+// The host's side of the completion ring.
+#include "runtime/queue/completion_queue.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+
+#include "runtime/abi/control_block.h"
+#include "runtime/abi/l1_map.h"
+#include "runtime/abi/rings.h"
+#include "runtime/base/bits.h"
+
+namespace ttfd {
+namespace {
+
+// A word that the card writes while we read.
+uint32_t LoadShared(const std::byte* from) {
+  const uint32_t value = *reinterpret_cast<const volatile uint32_t*>(from);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return value;
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(ByteSpan pointer, ByteSpan ring, Window& dispatch_tile)
+    : pointer_(pointer), ring_(ring), window_(dispatch_tile) {}
+
+uint32_t CompletionQueue::pages() const {
+  return static_cast<uint32_t>(ring_.size() / abi::kCompletionPageBytes);
+}
+
+abi::CompletionPointer CompletionQueue::pointer() const {
+  abi::CompletionPointer value{};
+  value.pages_written =
+      LoadShared(pointer_.data() + offsetof(abi::CompletionPointer, pages_written));
+  value.progress = LoadShared(pointer_.data() + offsetof(abi::CompletionPointer, progress));
+  value.last_event = LoadShared(pointer_.data() + offsetof(abi::CompletionPointer, last_event));
+  return value;
+}
+
+StatusOr<std::optional<CompletionQueue::Record>> CompletionQueue::Next() {
+  const uint32_t written =
+      LoadShared(pointer_.data() + offsetof(abi::CompletionPointer, pages_written));
+  const uint32_t there = written - read_;
+  if (there == 0) return std::optional<Record>();
+  if (there > pages()) {
+    return Internal("the completion ring has {} pages, but {} are said to be written and unread",
+                    pages(), there);
+  }
+  const size_t begin = size_t{read_ % pages()} * abi::kCompletionPageBytes;
+  Record record;
+  record.command = LoadAt<abi::WriteLinearHHost>(ring_.data() + begin);
+  const uint64_t length = record.command.length;
+  if (record.command.id != abi::DispatchId::kWriteLinearHHost || length < sizeof(record.command) ||
+      length > uint64_t{there} * abi::kCompletionPageBytes) {
+    return Internal(
+        "page {} of the completion ring holds no record: command {}, length {}, {} "
+        "pages published",
+        read_, static_cast<uint32_t>(record.command.id), length, there);
+  }
+  record.pages = static_cast<uint32_t>(DivideRoundUp<uint64_t>(length, abi::kCompletionPageBytes));
+  const size_t data_begin = begin + sizeof(record.command);
+  const size_t data = static_cast<size_t>(length) - sizeof(record.command);
+  const size_t before_end = std::min(data, ring_.size() - data_begin);
+  record.first = ring_.subspan(data_begin, before_end);
+  record.second = ring_.first(data - before_end);
+  return std::optional<Record>(record);
+}
+
+Status CompletionQueue::Acknowledge(bool all) {
+  const uint32_t threshold = all ? 1 : std::max(pages() / 4, 1u);
+  if (unacknowledged() < threshold) return OkStatus();
+  acknowledged_ = read_;
+  return WriteWord(window_,
+                   abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read),
+                   acknowledged_);
+}
+
+}  // namespace ttfd

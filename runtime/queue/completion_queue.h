@@ -1,0 +1,55 @@
+// The host's side of the completion ring: records the dispatcher wrote, in order, each from a page
+// on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/abi/dispatch_commands.h"
+#include "runtime/abi/host_queue.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
+#include "runtime/device/device.h"
+
+namespace ttfd {
+
+class CompletionQueue {
+ public:
+  // A record where it lies in the ring; `second` is what wrapped to its start.
+  struct Record {
+    abi::WriteLinearHHost command;
+    ByteSpan first;
+    ByteSpan second;
+    uint32_t pages = 0;
+  };
+
+  // `pointer` and `ring` (whole pages) are host memory the card writes; `dispatch_tile` is a window
+  // to the dispatch tile. All outlive the queue.
+  CompletionQueue(ByteSpan pointer, ByteSpan ring, Window& dispatch_tile);
+
+  void Clear() { read_ = acknowledged_ = 0; }
+
+  // The next record, if the card has published one. INTERNAL if what lies there cannot be one.
+  StatusOr<std::optional<Record>> Next();
+  // Done with the record Next returned.
+  void Pop(const Record& record) { read_ += record.pages; }
+
+  // Tells the card which pages are free, once a quarter of the ring is unacknowledged; `all`: even
+  // if less.
+  Status Acknowledge(bool all);
+
+  // The card's pointer as it is now.
+  abi::CompletionPointer pointer() const;
+  uint32_t unacknowledged() const { return read_ - acknowledged_; }
+
+ private:
+  uint32_t pages() const;
+
+  const ByteSpan pointer_;
+  const ByteSpan ring_;
+  Window& window_;
+  uint32_t read_ = 0;          // pages, free-running
+  uint32_t acknowledged_ = 0;  // of which the card knows
+};
+
+}  // namespace ttfd

@@ -1,0 +1,72 @@
+// The host's side of the issue ring: entries of records that the prefetcher reads.
+//
+//      freed            position of the open entry
+//        v                 v
+//   |....#entry##entry#####[open......]..........|pad|
+//                                            an entry never straddles the end: PlaceEntry
+//
+// Pure data structure: tells where bytes go and what is in use; the fetch queue tells the card.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/abi/rings.h"
+#include "runtime/base/bytes.h"
+
+namespace ttfd {
+
+class IssueRing {
+ public:
+  struct Entry {
+    uint32_t number = 0;  // free-running
+    ByteSpan bytes;
+  };
+
+  // `memory` is a multiple of 64 and outlives the ring. At most `slots` entries are in flight.
+  IssueRing(MutableByteSpan memory, uint32_t slots, uint32_t max_entry_bytes);
+
+  // Everything is free again, as after a boot.
+  void Clear();
+
+  bool open() const { return open_bytes_ > 0; }
+  // Can the open entry grow by `bytes`?
+  bool CanExtend(uint32_t bytes) const;
+  // Can an entry of `bytes` be opened now? REQUIRES !open().
+  bool CanOpen(uint32_t bytes) const;
+  // Adds `bytes` (a multiple of 64) to the open entry, or opens one. REQUIRES CanExtend or CanOpen.
+  MutableByteSpan Append(uint32_t bytes);
+  // Ends the open entry, whose size is now known to both sides. REQUIRES open().
+  Entry Close();
+
+  // The card has taken every entry below `number` (free-running); lower numbers than before are
+  // ignored.
+  void FreeBelow(uint32_t number);
+
+  uint32_t entries_closed() const { return closed_; }
+  uint32_t entries_freed() const { return freed_; }
+  // What is surely left for one more entry of any size up to the result, wherever it wraps.
+  uint32_t free_bytes() const { return ring_bytes() - used_bytes_; }
+  uint32_t free_slots() const { return slots_ - (closed_ - freed_) - (open() ? 1 : 0); }
+  uint32_t max_entry_bytes() const { return max_entry_bytes_; }
+
+ private:
+  uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
+  uint32_t Padding(uint32_t bytes) const {
+    return abi::PlaceEntry(position_, bytes, ring_bytes()) == position_ ? 0
+                                                                        : ring_bytes() - position_;
+  }
+
+  const MutableByteSpan memory_;
+  const uint32_t slots_;
+  const uint32_t max_entry_bytes_;
+  uint32_t position_ = 0;      // where the last closed entry ended, or where the open one begins
+  uint32_t open_bytes_ = 0;    // of the open entry
+  uint32_t open_padding_ = 0;  // skipped before it
+  uint32_t used_bytes_ = 0;    // with padding and the open entry
+  uint32_t closed_ = 0;        // free-running
+  uint32_t freed_ = 0;
+  std::vector<uint32_t> consumed_;  // [entry % slots]: its bytes with the padding before it
+};
+
+}  // namespace ttfd
