@@ -1,0 +1,100 @@
+#!/usr/bin/python3
+"""Holds #include lines to the layers: a source includes only what its target's DEPS (and theirs) provide.
+
+usage: check_layers.py --layers build/<preset>/layers.txt. CMake writes that file: one line a target,
+name|folder|dependencies|files. Five edges are forbidden whatever the DEPS say; see FORBIDDEN.
+"""
+
+import os
+import re
+
+import project
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+GENERATED = re.compile(r"\.pb\.h$|^grpc(pp|\+\+)?/|^google/protobuf/")
+
+# May include the device backends besides the backends themselves: those who choose one.
+CHOOSES_BACKEND = re.compile(r"^(daemon/[^/]+\.(cc|h)$|tests/)")
+
+
+def backend(path):
+    """runtime/device/<backend>/..., or None."""
+    parts = path.split("/")
+    return parts[2] if path.startswith("runtime/device/") and len(parts) > 3 else None
+
+
+def below_rpc(path):
+    if path.startswith("runtime/"):
+        return True
+    return path.startswith("daemon/") and not re.match(r"daemon/(rpc/|[^/]+$)", path)
+
+
+FORBIDDEN = [
+    ("the model must not know our protocol: runtime/sim -> runtime/abi",
+     lambda path, to: path.startswith("runtime/sim/") and to.startswith("runtime/abi/")),
+    ("protobuf and gRPC stay in daemon/rpc and client: nothing below daemon/rpc includes them",
+     lambda path, to: below_rpc(path) and bool(GENERATED.search(to))),
+    ("clients see proto only: client -> runtime, daemon or firmware",
+     lambda path, to: path.startswith("client/") and to.split("/")[0] in ("runtime", "daemon", "firmware")),
+    ("only main and tests choose a device backend: runtime/device/<backend>",
+     lambda path, to: backend(to) is not None and backend(path) != backend(to)
+     and not CHOOSES_BACKEND.match(path)),
+    ("the model is behind the device seam: only runtime/device/sim, main and tests include runtime/sim",
+     lambda path, to: to.startswith("runtime/sim/") and not path.startswith("runtime/sim/")
+     and backend(path) != "sim" and not CHOOSES_BACKEND.match(path)),
+    ("firmware includes only firmware, runtime/abi and runtime/hw",
+     lambda path, to: path.startswith("firmware/") and path.endswith((".h", ".cc"))
+     and to.split("/")[0] in ("runtime", "daemon", "client", "proto", "tests")
+     and not re.match(r"runtime/(abi|hw)/", to)),
+    ("public headers of libttfd show no protobuf and no gRPC type",
+     lambda path, to: path.startswith("client/cpp/include/") and bool(GENERATED.search(to))),
+]
+
+
+def read_layers(path):
+    """Returns {target: (dependencies, files)}."""
+    targets = {}
+    with open(path, encoding="utf-8") as stream:
+        for line in stream.read().splitlines():
+            if line:
+                name, _, dependencies, files = line.split("|")
+                targets[name] = ([d for d in dependencies.split(",") if d], [f for f in files.split(",") if f])
+    return targets
+
+
+def closure(targets, name):
+    seen, todo = set(), [name]
+    while todo:
+        one = todo.pop()
+        if one not in seen:
+            seen.add(one)
+            todo.extend(targets.get(one, ([], []))[0])
+    return seen
+
+
+def check(root, targets):
+    findings = []
+    owner = {path: name for name, (_, files) in targets.items() for path in files}
+    for name, (dependencies, _) in targets.items():
+        findings += [f"{name}: DEPS name {d}, which is no target of ours" for d in dependencies if d not in targets]
+    for path in project.files(root):
+        if not path.endswith(project.CODE):
+            continue
+        allowed = closure(targets, owner[path]) if path in owner else None
+        for match in INCLUDE.finditer(project.text(path, root) or ""):
+            to = match.group(1)
+            beside = os.path.normpath(os.path.join(os.path.dirname(path), to))
+            if to not in owner and beside in owner:
+                to = beside
+            where = f"{path}: includes {to}:"
+            findings += [f"{where} {why}" for why, forbidden in FORBIDDEN if forbidden(path, to)]
+            if allowed is not None and to in owner and owner[to] not in allowed:
+                findings.append(f"{where} {owner[path]} does not list {owner[to]} in its DEPS")
+        in_library = path.split("/")[0] in ("runtime", "daemon", "client") and path.endswith((".h", ".cc"))
+        if in_library and path not in owner and targets:
+            findings.append(f"{path}: belongs to no target (CMakeLists.txt of its folder)")
+    return findings
+
+
+if __name__ == "__main__":
+    project.report("layers", check(project.ROOT, read_layers(project.option("--layers"))))
