@@ -1,0 +1,144 @@
+#include "daemon/rpc/admin_service.h"
+
+#include <memory>
+#include <string>
+
+#include "daemon/rpc/call_status.h"
+#include "daemon/rpc/progress_call.h"
+#include "daemon/rpc/reply_conversion.h"
+#include "runtime/base/log.h"
+
+namespace ttfd {
+namespace {
+
+// A server stream that only refuses.
+class RefusedParts final : public grpc::ServerWriteReactor<v1::FilePart> {
+ public:
+  RefusedParts(const Status& status, grpc::CallbackServerContext* context) {
+    Finish(FinishStatus(status, context));
+  }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
+
+Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context) {
+  const std::optional<PeerIdentity> peer = peers_.Find(context->peer());
+  if (!peer) {
+    return Error(StatusCode::kUnauthenticated, "this connection has no known user behind it");
+  }
+  return roles_.Check(role, *peer);
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::Unary(Role role, grpc::CallbackServerContext* context,
+                                                 const std::function<Status()>& action) {
+  Status status = Check(role, context);
+  if (status.ok()) status = action();
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(FinishStatus(status, context));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::GetStatus(grpc::CallbackServerContext* context,
+                                                     const v1::GetStatusRequest*,
+                                                     v1::GetStatusResponse* response) {
+  return Unary(Role::kObserve, context, [&] {
+    ToProto(daemon_.GetStatus(), response);
+    return OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::ListSessions(grpc::CallbackServerContext* context,
+                                                        const v1::ListSessionsRequest*,
+                                                        v1::ListSessionsResponse* response) {
+  return Unary(Role::kObserve, context, [&] {
+    for (const SessionInfoReply& session : daemon_.ListSessions()) {
+      ToProto(session, response->add_sessions());
+    }
+    return OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::GetTimeouts(grpc::CallbackServerContext* context,
+                                                       const v1::GetTimeoutsRequest* request,
+                                                       v1::Timeouts* response) {
+  return Unary(Role::kObserve, context, [&]() -> Status {
+    ASSIGN_OR_RETURN(const TimeoutsReply timeouts, daemon_.GetTimeouts(request->session()));
+    ToProto(timeouts, response);
+    return OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::SetTimeouts(grpc::CallbackServerContext* context,
+                                                       const v1::SetTimeoutsRequest* request,
+                                                       v1::Timeouts* response) {
+  return Unary(Role::kAdmin, context, [&]() -> Status {
+    ASSIGN_OR_RETURN(
+        const TimeoutsReply timeouts,
+        daemon_.SetTimeouts(request->session(), TimeoutsFromProto(request->timeouts())));
+    ToProto(timeouts, response);
+    return OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::EndSession(grpc::CallbackServerContext* context,
+                                                      const v1::EndSessionRequest* request,
+                                                      v1::EndSessionResponse*) {
+  return Unary(Role::kAdmin, context,
+               [&] { return daemon_.EndSession(request->session(), request->reason()); });
+}
+
+grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackServerContext* context,
+                                                               const v1::DrainRequest* request) {
+  const std::shared_ptr<ProgressCall> call = ProgressCall::Create(context);
+  const Status allowed = Check(Role::kAdmin, context);
+  if (!allowed.ok()) {
+    call->Refuse(allowed);
+    return call.get();
+  }
+  LogInfo("drain asked for by an administrator, within {} ms", request->within_ms());
+  draining_();
+  daemon_.Drain(request->within_ms(), [call](const std::string& step, uint64_t left, bool done) {
+    call->Report(step, left, done);
+  });
+  return call.get();
+}
+
+grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
+    grpc::CallbackServerContext* context, const v1::ResetDeviceRequest* request) {
+  const std::shared_ptr<ProgressCall> call = ProgressCall::Create(context);
+  const Status allowed = Check(Role::kAdmin, context);
+  if (!allowed.ok()) {
+    call->Refuse(allowed);
+    return call.get();
+  }
+  LogInfo("reset of device {} asked for by an administrator", request->device());
+  daemon_.ResetDevice(request->device(), [call](const std::string& step, uint64_t left, bool done) {
+    call->Report(step, left, done);
+  });
+  return call.get();
+}
+
+grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
+    grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) {
+  Status status = Check(Role::kObserve, context);
+  if (status.ok()) {
+    status = Error(StatusCode::kUnimplemented,
+                   "this daemon keeps no hang reports, so there is none named '{}'; a hang's error "
+                   "says what it found",
+                   request->report().substr(0, 64));
+  }
+  return new RefusedParts(status, context);
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::SetLogLevel(grpc::CallbackServerContext* context,
+                                                       const v1::SetLogLevelRequest* request,
+                                                       v1::SetLogLevelResponse*) {
+  return Unary(Role::kAdmin, context, [&]() -> Status {
+    if (ttfd::SetLogLevel(request->level())) return OkStatus();
+    return InvalidArgument("level '{}' is none of debug, info, warning, error",
+                           request->level().substr(0, 64));
+  });
+}
+
+}  // namespace ttfd

@@ -1,0 +1,24 @@
+#include "daemon/rpc/device_service.h"
+
+#include "daemon/rpc/reply_conversion.h"
+
+namespace ttfd {
+
+grpc::ServerBidiReactor<v1::ClientMessage, v1::ServerMessage>* DeviceRpcService::Session(
+    grpc::CallbackServerContext* context) {
+  return SessionCall::Start(environment_, context, peers_.Find(context->peer()));
+}
+
+grpc::ServerUnaryReactor* DeviceRpcService::ListDevices(grpc::CallbackServerContext* context,
+                                                        const v1::ListDevicesRequest*,
+                                                        v1::ListDevicesResponse* response) {
+  for (const DeviceReply& device : environment_.service->Devices()) {
+    ToProto(device, response->add_devices());
+  }
+  ToProto(environment_.service->Limits(), response->mutable_limits());
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,75 @@
+// Who is at the other end of each connection that the daemon accepted.
+//
+// gRPC names a connection it was handed as "fd:N". The kernel reuses descriptor numbers at once, so
+// that a late call of a closed connection could be taken for one of the next; DescriptorNumbers
+// therefore moves every connection to a number that was not used for long.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "daemon/session/service.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/status.h"
+#include "runtime/base/unique_fd.h"
+
+namespace ttfd {
+
+// Moves descriptors to ever higher numbers in [first, end), then starts again at `first`.
+// Not thread-safe: the accept thread's.
+class DescriptorNumbers {
+ public:
+  DescriptorNumbers(int first, int end) : first_(first), end_(end), next_(first) {}
+  StatusOr<UniqueFd> Move(UniqueFd fd);
+
+ private:
+  const int first_;
+  const int end_;
+  int next_;
+};
+
+// Reads SO_PEERCRED and SO_PEERGROUPS of a connected unix socket. `connection` stays 0.
+StatusOr<PeerIdentity> ReadPeerIdentity(int fd);
+
+// Thread-safe.
+class PeerTable {
+ public:
+  struct Limits {
+    uint32_t connections = 4096;
+    uint32_t connections_per_user = 512;
+  };
+
+  explicit PeerTable(const Limits& limits) : limits_(limits) {}
+
+  // Remembers the peer of `fd`, which must be open, and numbers the connection. RESOURCE_EXHAUSTED
+  // when the user, or the daemon, has as many connections as it may.
+  Status Add(int fd, PeerIdentity identity);
+
+  // `peer` as ServerContext::peer() says it. Nothing if it is none of ours.
+  std::optional<PeerIdentity> Find(std::string_view peer);
+
+  // Connections that are open now.
+  size_t CountOpen();
+
+ private:
+  struct Entry {
+    PeerIdentity identity;
+    ino_t inode = 0;  // of the socket: tells it from a later file with the same number
+  };
+
+  // gRPC owns the descriptors and closes them without telling: asking the kernel is how we learn.
+  void SweepClosed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  uint32_t CountOf(uint32_t uid) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Limits limits_;
+  Mutex mu_;
+  std::unordered_map<int, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  size_t sweep_at_ ABSL_GUARDED_BY(mu_) = 64;  // entries at which closed ones are looked for
+  uint64_t last_connection_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace ttfd

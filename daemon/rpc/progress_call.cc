@@ -1,0 +1,66 @@
+#include "daemon/rpc/progress_call.h"
+
+#include <utility>
+
+#include "daemon/rpc/call_status.h"
+
+namespace ttfd {
+
+std::shared_ptr<ProgressCall> ProgressCall::Create(grpc::CallbackServerContext* context) {
+  std::shared_ptr<ProgressCall> call(new ProgressCall(context));
+  MutexLock lock(&call->mu_);
+  call->self_ = call;
+  return call;
+}
+
+void ProgressCall::Report(const std::string& step, uint64_t left, bool done) {
+  MutexLock lock(&mu_);
+  if (finished_ || latest_.done()) return;
+  latest_.set_step(step);
+  latest_.set_left(left);
+  latest_.set_done(done);
+  pending_ = true;
+  if (!writing_) WriteLatest();
+}
+
+void ProgressCall::Refuse(const Status& status) {
+  MutexLock lock(&mu_);
+  FinishLocked(status);
+}
+
+void ProgressCall::WriteLatest() {
+  pending_ = false;
+  writing_ = true;
+  written_ = latest_;
+  StartWrite(&written_);
+}
+
+void ProgressCall::OnWriteDone(bool ok) {
+  MutexLock lock(&mu_);
+  writing_ = false;
+  if (!ok || finished_) return;
+  if (pending_) {
+    WriteLatest();
+  } else if (written_.done()) {
+    FinishLocked(OkStatus());
+  }
+}
+
+void ProgressCall::OnCancel() {
+  MutexLock lock(&mu_);
+  FinishLocked(Error(StatusCode::kCancelled, "the client has gone; the operation goes on"));
+}
+
+void ProgressCall::OnDone() {
+  std::shared_ptr<ProgressCall> self;  // dies after the lock
+  MutexLock lock(&mu_);
+  self = std::exchange(self_, nullptr);
+}
+
+void ProgressCall::FinishLocked(const Status& status) {
+  if (finished_) return;
+  finished_ = true;
+  Finish(FinishStatus(status, context_));
+}
+
+}  // namespace ttfd

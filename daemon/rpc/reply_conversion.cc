@@ -1,0 +1,175 @@
+#include "daemon/rpc/reply_conversion.h"
+
+#include <utility>
+
+#include "runtime/abi/kernel_image.h"
+#include "runtime/abi/l1_map.h"
+#include "runtime/abi/launch.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd {
+namespace {
+
+void ToProto(const QueuePosition& from, v1::QueuePosition* to) {
+  to->set_queue(from.queue);
+  to->set_value(from.value);
+}
+
+}  // namespace
+
+void ToProto(const ErrorReply& from, v1::Error* to) {
+  to->set_code(static_cast<int32_t>(from.code));
+  to->set_message(from.message);
+  to->set_reason(from.reason);
+  to->set_field(from.field);
+  if (from.cause.value != 0) ToProto(from.cause, to->mutable_cause());
+  to->set_limit(from.limit);
+  to->set_limit_value(from.limit_value);
+  to->set_limit_used(from.limit_used);
+  to->set_hang_report(from.hang_report);
+  to->set_retryable(from.retryable);
+}
+
+void ToProto(const DeviceReply& from, v1::Device* to) {
+  // Pages of either memory start on a multiple of what the NoC asks of DRAM (command/region.h);
+  // transfers keep to what it asks of L1 (command/command.h).
+  constexpr uint32_t kPageAlignment = hw::kDramAlignment;
+  constexpr uint32_t kTransferAlignment = hw::kL1Alignment;
+  to->set_index(from.index);
+  to->set_board(from.info.board);
+  to->set_backend(from.info.backend);
+  to->set_grid_x(from.card.grid.x);
+  to->set_grid_y(from.card.grid.y);
+  to->set_dram_banks(from.card.dram_banks);
+  to->set_dram_bank_bytes(from.card.dram_bank_bytes);
+  to->set_dram_alignment(kPageAlignment);
+  to->set_l1_bytes(from.card.l1_bytes);
+  to->set_l1_alignment(kPageAlignment);
+  to->set_clock_hz(from.info.clock_hz);
+  to->set_circular_buffers(abi::kMaxCircularBuffers);
+  to->set_semaphores(abi::kMaxSemaphores);
+  to->set_argument_words(abi::kMaxArgumentWords);
+  to->set_circular_buffer_bytes(abi::kCircularBufferBytes);
+  to->set_transfer_alignment(kTransferAlignment);
+  to->set_kernel_bytes(abi::kMaxKernelImageBytes);
+  to->set_iommu(from.info.iommu);
+}
+
+void ToProto(const SessionLimits& from, v1::Limits* to) {
+  to->set_message_bytes(from.message_bytes);
+  to->set_chunk_bytes(from.chunk_bytes);
+  to->set_inline_bytes(from.inline_bytes);
+  to->set_commands_per_batch(from.commands_per_batch);
+  to->set_waits_per_batch(from.waits_per_batch);
+  to->set_queues(from.queues);
+  to->set_handles(from.handles);
+  to->set_dram_bytes(from.dram_bytes);
+  to->set_l1_bytes(from.l1_bytes);
+  to->set_transfer_bytes(from.transfer_bytes);
+  to->set_kernel_elf_bytes(from.kernel_elf_bytes);
+  to->set_sessions_per_user(from.sessions_per_user);
+  to->set_client_name_bytes(from.client_name_bytes);
+}
+
+void ToProto(const CreditReply& from, v1::Credit* to) {
+  to->set_commands(from.commands);
+  to->set_bytes(from.bytes);
+  to->set_read_bytes(from.read_bytes);
+}
+
+void ToProto(const WelcomeReply& from, v1::Welcome* to) {
+  to->set_revision(from.revision);
+  to->set_daemon_version(from.daemon_version);
+  to->set_session(from.session);
+  to->set_token(from.token);
+  for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
+  ToProto(from.limits, to->mutable_limits());
+  ToProto(from.credit, to->mutable_credit());
+}
+
+void ToProto(const TimeoutsReply& from, v1::Timeouts* to) {
+  to->set_operation_ms(from.operation_ms);
+  to->set_kernel_ms(from.kernel_ms);
+  to->set_start_ms(from.start_ms);
+  to->set_stalled_client_ms(from.stalled_client_ms);
+}
+
+TimeoutsReply TimeoutsFromProto(const v1::Timeouts& from) {
+  return {from.operation_ms(), from.kernel_ms(), from.start_ms(), from.stalled_client_ms()};
+}
+
+void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
+  to->set_session(from.session);
+  to->set_client_name(from.client_name);
+  to->set_user(from.user);
+  to->set_uid(from.uid);
+  to->set_pid(from.pid);
+  to->set_state(from.state);
+  to->set_dram_bytes(from.dram_bytes);
+  to->set_l1_bytes(from.l1_bytes);
+  to->set_device_ns(from.device_ns);
+  to->set_connected_ms(from.connected_ms);
+  to->set_handles(from.handles);
+  for (const QueuePosition& position : from.submitted) ToProto(position, to->add_submitted());
+  for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
+}
+
+void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
+  to->set_version(from.version);
+  to->set_state(from.state);
+  to->set_uptime_ms(from.uptime_ms);
+  for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
+  to->set_sessions(from.sessions);
+  to->set_last_error(from.last_error);
+  to->set_commands_completed(from.commands_completed);
+  to->set_launches_completed(from.launches_completed);
+  to->set_bytes_written(from.bytes_written);
+  to->set_bytes_read(from.bytes_read);
+  to->set_device_resets(from.device_resets);
+  for (const MemoryUseReply& use : from.memory) {
+    v1::MemoryUse* added = to->add_memory();
+    added->set_kind(use.kind);
+    added->set_used_bytes(use.used_bytes);
+    added->set_total_bytes(use.total_bytes);
+    added->set_largest_free_bytes(use.largest_free_bytes);
+  }
+  for (const HartReport& hart : from.harts) {
+    v1::HartState* added = to->add_harts();
+    added->set_where(hart.where);
+    added->set_waypoint(hart.waypoint);
+    added->set_progress(hart.progress);
+    added->set_text(hart.text);
+  }
+}
+
+void TakeMessage(SessionOutputBatch* batch, size_t max_error_bytes, v1::ServerMessage* to) {
+  for (DataChunk& chunk : batch->data) {
+    v1::Data* data = to->add_data();
+    data->set_queue(chunk.queue);
+    data->set_value(chunk.value);
+    data->set_offset(chunk.offset);
+    data->set_payload(std::move(chunk.payload));
+  }
+  batch->data.clear();
+  size_t taken = 0;
+  size_t error_bytes = 0;
+  while (taken < batch->errors.size() && error_bytes < max_error_bytes) {
+    const CommandErrorReply& from = batch->errors[taken++];
+    v1::CommandError* error = to->add_errors();
+    error->set_queue(from.queue);
+    error->set_first_value(from.first_value);
+    error->set_last_value(from.last_value);
+    ToProto(from.error, error->mutable_error());
+    error_bytes += error->ByteSizeLong();
+  }
+  batch->errors.erase(batch->errors.begin(), batch->errors.begin() + static_cast<ptrdiff_t>(taken));
+  if (!batch->errors.empty()) return;
+  for (const QueuePosition& position : batch->progress) ToProto(position, to->add_progress());
+  batch->progress.clear();
+  if (batch->has_credit) ToProto(batch->credit, to->mutable_credit());
+  batch->has_credit = false;
+  if (batch->has_draining) to->add_notices()->set_draining_within_ms(batch->draining_within_ms);
+  batch->has_draining = false;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,226 @@
+#include "daemon/rpc/request_conversion.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ttfd {
+namespace {
+
+using Ranges = google::protobuf::RepeatedPtrField<v1::CoreRange>;
+
+std::vector<CoreRange> RangesFromProto(const Ranges& ranges) {
+  std::vector<CoreRange> values;
+  values.reserve(static_cast<size_t>(ranges.size()));
+  for (const v1::CoreRange& range : ranges) {
+    values.push_back({range.x0(), range.y0(), range.x1(), range.y1()});
+  }
+  return values;
+}
+
+AllocateRequest FromProto(const v1::Allocate& from) {
+  AllocateRequest to;
+  to.handle = from.handle();
+  to.device = from.device();
+  to.size_bytes = from.size_bytes();
+  to.page_bytes = from.page_bytes();
+  switch (from.place_case()) {
+    case v1::Allocate::kDram:
+      to.place = BufferPlace::kDramInterleaved;
+      break;
+    case v1::Allocate::kL1:
+      to.place = BufferPlace::kL1Interleaved;
+      to.cores = RangesFromProto(from.l1().cores());
+      break;
+    case v1::Allocate::kL1Sharded:
+      to.place = BufferPlace::kL1Sharded;
+      to.cores = RangesFromProto(from.l1_sharded().cores());
+      break;
+    case v1::Allocate::kDramBank:
+      to.place = BufferPlace::kDramBank;
+      to.dram_bank = from.dram_bank();
+      break;
+    case v1::Allocate::PLACE_NOT_SET:
+      break;
+  }
+  return to;
+}
+
+LoadKernelRequest FromProto(v1::LoadKernel& from) {
+  LoadKernelRequest to;
+  to.handle = from.handle();
+  to.sha256 = from.sha256();
+  to.size = from.size();
+  to.is_inline = from.from_case() == v1::LoadKernel::kInline;
+  if (to.is_inline) to.inline_bytes = std::move(*from.mutable_inline_());
+  to.streamed = from.streamed();
+  to.name = from.name();
+  return to;
+}
+
+KernelUseRequest FromProto(const v1::KernelUse& from) {
+  KernelUseRequest to;
+  to.kernel = from.kernel();
+  to.cores = RangesFromProto(from.cores());
+  // PROCESSOR_BRISC is 1, hw::kBrisc 0; the order is the same.
+  const int number = from.processor();
+  to.processor_known = number >= v1::PROCESSOR_BRISC && number <= v1::PROCESSOR_TRISC2;
+  if (to.processor_known) to.hart = static_cast<hw::Hart>(number - v1::PROCESSOR_BRISC);
+  return to;
+}
+
+CreateProgramRequest FromProto(const v1::CreateProgram& from) {
+  CreateProgramRequest to;
+  to.handle = from.handle();
+  to.device = from.device();
+  for (const v1::KernelUse& kernel : from.kernels()) to.kernels.push_back(FromProto(kernel));
+  for (const v1::CircularBuffer& buffer : from.circular_buffers()) {
+    to.circular_buffers.push_back(
+        {{buffer.index(), buffer.pages(), buffer.page_bytes(), RangesFromProto(buffer.cores())},
+         buffer.buffer()});
+  }
+  for (const v1::Semaphore& semaphore : from.semaphores()) {
+    to.semaphores.push_back(
+        {semaphore.index(), semaphore.initial(), RangesFromProto(semaphore.cores())});
+  }
+  return to;
+}
+
+OpenQueueRequest FromProto(const v1::OpenQueue& from) {
+  return {from.queue(), from.device(), static_cast<uint32_t>(from.kind()),
+          RangesFromProto(from.workers())};
+}
+
+WriteRequest FromProto(v1::Write& from) {
+  WriteRequest to;
+  to.buffer = from.buffer();
+  to.offset = from.offset();
+  to.size = from.size();
+  to.is_inline = from.from_case() == v1::Write::kInline;
+  if (to.is_inline) to.inline_bytes = std::move(*from.mutable_inline_());
+  to.streamed = from.streamed();
+  return to;
+}
+
+LaunchRequest FromProto(const v1::Launch& from) {
+  LaunchRequest to;
+  to.program = from.program();
+  to.timeout_ms = from.timeout_ms();
+  to.arguments.reserve(static_cast<size_t>(from.arguments_size()));
+  for (const v1::Arguments& arguments : from.arguments()) {
+    ArgumentsRequest& added = to.arguments.emplace_back();
+    added.kernel = arguments.kernel();
+    added.common.assign(arguments.common().begin(), arguments.common().end());
+    added.per_core.assign(arguments.per_core().begin(), arguments.per_core().end());
+    added.words_per_core = arguments.words_per_core();
+    for (const v1::BufferArgument& buffer : arguments.buffers()) {
+      added.buffers.push_back({buffer.word(), buffer.buffer(), buffer.offset()});
+    }
+  }
+  return to;
+}
+
+void AddCommand(v1::Command& command, std::vector<Request>* to) {
+  switch (command.op_case()) {
+    case v1::Command::kBarrier:
+      to->emplace_back(BarrierRequest{});
+      return;
+    case v1::Command::kLaunch:
+      to->emplace_back(FromProto(command.launch()));
+      return;
+    case v1::Command::kWrite:
+      to->emplace_back(FromProto(*command.mutable_write()));
+      return;
+    case v1::Command::kRead:
+      to->emplace_back(
+          ReadRequest{command.read().buffer(), command.read().offset(), command.read().size()});
+      return;
+    case v1::Command::kFill:
+      to->emplace_back(FillRequest{command.fill().buffer(), command.fill().offset(),
+                                   command.fill().size(), command.fill().word()});
+      return;
+    case v1::Command::kCopy:
+      to->emplace_back(CopyRequest{command.copy().from(), command.copy().from_offset(),
+                                   command.copy().to(), command.copy().to_offset(),
+                                   command.copy().size()});
+      return;
+    case v1::Command::kAllocate:
+      to->emplace_back(FromProto(command.allocate()));
+      return;
+    case v1::Command::kFree:
+      to->emplace_back(
+          FreeRequest{{command.free().handles().begin(), command.free().handles().end()}});
+      return;
+    case v1::Command::kLoadKernel:
+      to->emplace_back(FromProto(*command.mutable_load_kernel()));
+      return;
+    case v1::Command::kCreateProgram:
+      to->emplace_back(FromProto(command.create_program()));
+      return;
+    case v1::Command::kOpenQueue:
+      to->emplace_back(FromProto(command.open_queue()));
+      return;
+    case v1::Command::kRecordTrace:
+      to->emplace_back(RecordTraceRequest{command.record_trace().handle()});
+      return;
+    case v1::Command::kReplayTrace:
+      to->emplace_back(ReplayTraceRequest{command.replay_trace().trace()});
+      return;
+    case v1::Command::OP_NOT_SET:
+      to->emplace_back(UnknownRequest{});
+      return;
+  }
+}
+
+// How many of `count` elements to convert: see the header.
+int Bounded(int count, uint32_t limit) {
+  return static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(count), uint64_t{limit} + 1));
+}
+
+}  // namespace
+
+HelloRequest HelloFromProto(const v1::Hello& hello) {
+  HelloRequest to;
+  to.min_revision = hello.min_revision();
+  to.max_revision = hello.max_revision();
+  to.client_name = hello.client_name();
+  to.weight = hello.weight();
+  to.resume_grace_ms = hello.resume_grace_ms();
+  switch (hello.attach_case()) {
+    case v1::Hello::kResume:
+      to.attach = AttachKind::kResume;
+      break;
+    case v1::Hello::kLease:
+      to.attach = AttachKind::kLease;
+      break;
+    case v1::Hello::kLeaseToken:
+      to.attach = AttachKind::kLeaseToken;
+      break;
+    case v1::Hello::kDataLane:
+      to.attach = AttachKind::kDataLane;
+      break;
+    case v1::Hello::ATTACH_NOT_SET:
+      break;
+  }
+  return to;
+}
+
+BatchRequest BatchFromProto(v1::Batch& batch, const SessionLimits& limits) {
+  BatchRequest to;
+  to.queue = batch.queue();
+  to.first_value = batch.first_value();
+  to.start_within_ms = batch.start_within_ms();
+  to.clears_error = batch.clears_error();
+  const int waits = Bounded(batch.waits_size(), limits.waits_per_batch);
+  to.waits.reserve(static_cast<size_t>(waits));
+  for (int i = 0; i < waits; ++i) to.waits.push_back(PositionFromProto(batch.waits(i)));
+  const int commands = Bounded(batch.commands_size(), limits.commands_per_batch);
+  to.commands.reserve(static_cast<size_t>(commands));
+  for (int i = 0; i < commands; ++i) AddCommand(*batch.mutable_commands(i), &to.commands);
+  return to;
+}
+
+DataChunk DataFromProto(v1::Data& data) {
+  return {data.queue(), data.value(), data.offset(), std::move(*data.mutable_payload())};
+}
+
+}  // namespace ttfd

@@ -1,0 +1,160 @@
+#include "daemon/rpc/rpc_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <grpcpp/server_posix.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/rpc/admin_service.h"
+#include "daemon/rpc/device_service.h"
+#include "runtime/base/log.h"
+
+namespace ttfd {
+namespace {
+
+// Connections get descriptor numbers from here up: those below are for everything else.
+constexpr int kFirstConnectionNumber = 256;
+
+// The deadlines of calls are seconds: looking four times within the shortest is fine enough.
+Duration CheckPeriod(const RpcOptions& options) {
+  const Duration shortest = std::min(options.hello_timeout, options.stalled_timeout);
+  return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds(10), std::chrono::seconds(1));
+}
+
+StatusOr<int> DescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return Internal("getrlimit failed");
+  const auto end = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
+  if (end < kFirstConnectionNumber + 64) {
+    return Error(StatusCode::kFailedPrecondition,
+                 "the limit of open files is {}, at least {} are needed (LimitNOFILE, ulimit -n)",
+                 end, kFirstConnectionNumber + 64);
+  }
+  return end;
+}
+
+class RpcServerImpl final : public RpcServer {
+ public:
+  RpcServerImpl(const RpcOptions& options, DaemonService& service, Clock& clock,
+                int descriptor_limit)
+      : options_(options),
+        peers_(options.connections),
+        numbers_(kFirstConnectionNumber, descriptor_limit),
+        replies_(options.reply_threads),
+        deadlines_(clock, CheckPeriod(options)),
+        environment_{&service,
+                     &replies_,
+                     &deadlines_,
+                     service.Limits(),
+                     options.hello_timeout,
+                     options.stalled_timeout},
+        device_(environment_, peers_),
+        admin_(service, peers_, roles_, [this] { SetServing(false); }) {}
+
+  ~RpcServerImpl() override { Stop(Duration::zero()); }
+
+  Status Start() {
+    std::vector<std::string> unknown;
+    roles_ = Roles::Create(options_.roles, geteuid(), &unknown);
+    for (const std::string& name : unknown) {
+      LogWarning("group '{}' of [roles] does not exist here and grants nothing", name);
+    }
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    grpc::ResourceQuota quota("ttfd");
+    quota.Resize(options_.memory_bytes);
+    grpc::ServerBuilder builder;
+    builder.SetResourceQuota(quota);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                               static_cast<int>(options_.calls_per_connection));
+    builder.RegisterService(&device_);
+    builder.RegisterService(&admin_);
+    server_ = builder.BuildAndStart();
+    if (server_ == nullptr) return Internal("the gRPC server does not start");
+    replies_.Start();
+    deadlines_.Start();
+    return OkStatus();
+  }
+
+  void AddConnection(UniqueFd connection) override {
+    StatusOr<PeerIdentity> peer = ReadPeerIdentity(connection.get());
+    if (!peer.ok()) {
+      LogWarning("connection refused: {}", peer.status().ToString());
+      return;
+    }
+    StatusOr<UniqueFd> moved = numbers_.Move(std::move(connection));
+    const Status added = moved.ok() ? peers_.Add(moved->get(), *std::move(peer)) : moved.status();
+    if (!added.ok()) {
+      LogRefusal(added);
+      return;
+    }
+    grpc::AddInsecureChannelFromFd(server_.get(), moved->Release());
+  }
+
+  void SetServing(bool serving) override {
+    grpc::HealthCheckServiceInterface* const health = server_->GetHealthCheckService();
+    health->SetServingStatus(serving);
+    health->SetServingStatus(v1::Ttfd::service_full_name(), serving);
+    // Administration goes on as long as the daemon lives.
+    health->SetServingStatus(v1::Admin::service_full_name(), true);
+  }
+
+  void Stop(Duration drain) override {
+    if (server_ == nullptr) return;
+    server_->Shutdown(std::chrono::system_clock::now() +
+                      std::chrono::duration_cast<std::chrono::system_clock::duration>(drain));
+    server_->Wait();
+    deadlines_.Stop();
+    replies_.Stop();
+    server_.reset();
+  }
+
+  void JoinAsDeviceThread() override { replies_.JoinAsRoundThread(); }
+  void EndOfDeviceRound(bool idle) override { replies_.EndOfRound(idle); }
+
+ private:
+  // Connections that are refused come in floods: one line a second says enough.
+  void LogRefusal(const Status& why) {
+    ++refused_;
+    const TimePoint now = deadlines_.Now();
+    if (now - refusal_logged_ < std::chrono::seconds(1)) return;
+    refusal_logged_ = now;
+    LogWarning("connection refused ({} since the last such line): {}", refused_, why.ToString());
+    refused_ = 0;
+  }
+
+  const RpcOptions options_;
+  PeerTable peers_;
+  Roles roles_;  // set in Start, then constant
+
+  // Accept thread.
+  DescriptorNumbers numbers_;
+  uint64_t refused_ = 0;
+  TimePoint refusal_logged_{};
+
+  ReplyThreads replies_;
+  CallDeadlines deadlines_;
+  const SessionCallEnvironment environment_;
+  DeviceRpcService device_;
+  AdminRpcService admin_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<RpcServer>> RpcServer::Create(const RpcOptions& options,
+                                                       DaemonService& service, Clock& clock) {
+  ASSIGN_OR_RETURN(const int limit, DescriptorLimit());
+  auto server = std::make_unique<RpcServerImpl>(options, service, clock, limit);
+  RETURN_IF_ERROR(server->Start());
+  return std::unique_ptr<RpcServer>(std::move(server));
+}
+
+}  // namespace ttfd

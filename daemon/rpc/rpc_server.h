@@ -1,0 +1,54 @@
+// The gRPC server: device service, admin service, health and reflection, on connections that the
+// daemon accepted itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "daemon/rpc/peer_table.h"
+#include "daemon/rpc/roles.h"
+#include "daemon/session/service.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+#include "runtime/base/unique_fd.h"
+
+namespace ttfd {
+
+struct RpcOptions {
+  PeerTable::Limits connections;
+  RoleOptions roles;
+  Duration hello_timeout = std::chrono::seconds(10);    // from a call's start to its first message
+  Duration stalled_timeout = std::chrono::seconds(60);  // of one message that the client must read
+  uint64_t memory_bytes = uint64_t{512} << 20;          // of messages under way, all calls together
+  uint32_t calls_per_connection = 64;
+  int reply_threads = 1;
+};
+
+class RpcServer {
+ public:
+  // `service` and `clock` outlive the server.
+  static StatusOr<std::unique_ptr<RpcServer>> Create(const RpcOptions& options,
+                                                     DaemonService& service, Clock& clock);
+  virtual ~RpcServer() = default;
+
+  // A connection from the accept loop; its peer is asked of the kernel. Accept thread only.
+  virtual void AddConnection(UniqueFd connection) = 0;
+
+  // What health answers for the services.
+  virtual void SetServing(bool serving) = 0;
+
+  // Ends: calls that have not ended within `drain` are cancelled.
+  virtual void Stop(Duration drain) = 0;
+
+  // For the device thread: call Join first on it, then Round at the end of every poll round, with
+  // whether there is nothing else to do (reply_threads.h).
+  virtual void JoinAsDeviceThread() = 0;
+  virtual void EndOfDeviceRound(bool idle) = 0;
+};
+
+// Sends gRPC's own log lines, which may hold text of clients, to our log, a few a second. Once a
+// process, before any other use of gRPC.
+void RouteGrpcLog();
+
+}  // namespace ttfd

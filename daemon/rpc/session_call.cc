@@ -1,0 +1,274 @@
+#include "daemon/rpc/session_call.h"
+
+#include <utility>
+
+#include "daemon/rpc/call_status.h"
+#include "daemon/rpc/reply_conversion.h"
+#include "daemon/rpc/request_conversion.h"
+
+namespace ttfd {
+namespace {
+
+// Data in one message: above 256 KiB nothing is gained, and a message must stay under 4 MiB with
+// errors and a last chunk on top.
+constexpr uint64_t kOutputBytes = 1 << 20;
+constexpr size_t kErrorBytes = 1 << 20;
+
+int64_t Milliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
+
+}  // namespace
+
+SessionCall* SessionCall::Start(const SessionCallEnvironment& environment,
+                                grpc::CallbackServerContext* context,
+                                std::optional<PeerIdentity> peer) {
+  std::shared_ptr<SessionCall> call(new SessionCall(environment, context));
+  MutexLock lock(&call->mu_);
+  call->self_ = call;
+  call->waits_since_ = environment.deadlines->Now();
+  if (!peer) {
+    call->input_ = Input::kEnded;
+    call->FinishLocked(
+        Error(StatusCode::kUnauthenticated, "this connection has no known user behind it"));
+    return call.get();
+  }
+  call->peer_ = std::move(*peer);
+  environment.deadlines->Add(call);
+  call->StartNextRead();
+  return call.get();
+}
+
+SessionCall::SessionCall(const SessionCallEnvironment& environment,
+                         grpc::CallbackServerContext* context)
+    : environment_(environment), context_(context) {
+  google::protobuf::ArenaOptions options;
+  options.initial_block = block_.data();
+  options.initial_block_size = block_.size();
+  arena_ = std::make_unique<google::protobuf::Arena>(options);
+}
+
+// ---- input role
+
+void SessionCall::StartNextRead() {
+  arena_->Reset();
+  message_ = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(arena_.get());
+  input_ = Input::kReading;
+  StartRead(message_);
+}
+
+// gRPC calls OnDone only after every other reaction has returned, so the call outlives them.
+void SessionCall::OnReadDone(bool ok) {
+  bool open = false;
+  {
+    MutexLock lock(&mu_);
+    open = open_;
+    input_ = ok && !finished_ ? Input::kProcessing : Input::kEnded;
+    if (finished_) return;
+  }
+  if (!ok) {
+    if (!open) {
+      FinishWith(InvalidArgument("the call ended before its first message, which must have Hello"));
+      return;
+    }
+    // A lost connection looks the same here; OnCancel tells it apart, and Abandon then drops the
+    // work.
+    session_->FinishInput();
+    OutputReady();
+    return;
+  }
+  const Status status = Handle(*message_);
+  if (!status.ok()) {
+    MutexLock lock(&mu_);
+    input_ = Input::kEnded;
+    FinishLocked(status);
+    return;
+  }
+  ContinueInput();
+}
+
+Status SessionCall::Handle(v1::ClientMessage& message) {
+  if (message.has_hello()) {
+    if (session_ != nullptr) return InvalidArgument("a second Hello: one call is one session");
+    RETURN_IF_ERROR(OpenSession(message.hello()));
+  }
+  if (session_ == nullptr) return InvalidArgument("the first message of a call must have Hello");
+  for (v1::Batch& batch : *message.mutable_batches()) {
+    RETURN_IF_ERROR(session_->Submit(BatchFromProto(batch, environment_.limits)));
+  }
+  for (v1::Data& data : *message.mutable_data()) {
+    RETURN_IF_ERROR(session_->Supply(DataFromProto(data)));
+  }
+  for (const v1::Cancel& cancel : message.cancels()) {
+    RETURN_IF_ERROR(session_->Cancel({cancel.queue(), cancel.from_value()}));
+  }
+  for (const v1::QueuePosition& position : message.received()) {
+    RETURN_IF_ERROR(session_->Received(PositionFromProto(position)));
+  }
+  return OkStatus();
+}
+
+Status SessionCall::OpenSession(const v1::Hello& hello) {
+  ASSIGN_OR_RETURN(session_, environment_.service->Open(peer_, HelloFromProto(hello), this));
+  MutexLock lock(&mu_);
+  open_ = true;
+  waits_for_client_ = false;
+  if (finished_) return OkStatus();
+  // The output role cannot be taken yet: Pump leaves a call alone that is not open.
+  writing_ = true;
+  ToProto(session_->welcome(), out_.mutable_welcome());
+  waits_for_client_ = true;
+  waits_since_ = environment_.deadlines->Now();
+  StartWrite(&out_);
+  return OkStatus();
+}
+
+void SessionCall::ContinueInput() {
+  while (true) {
+    const bool wanted = session_->WantsInput();
+    MutexLock lock(&mu_);
+    if (finished_) {
+      input_ = Input::kEnded;
+      break;
+    }
+    if (wanted) {
+      StartNextRead();
+      return;
+    }
+    if (!std::exchange(input_again_, false)) {
+      input_ = Input::kPaused;
+      return;
+    }
+  }
+  ReleaseIfLast();
+}
+
+// ---- output role
+
+void SessionCall::OutputReady() { environment_.replies->Schedule(shared_from_this()); }
+
+void SessionCall::Pump() {
+  bool take_input = false;
+  bool take_output = false;
+  {
+    MutexLock lock(&mu_);
+    if (!open_ || finished_) return;
+    if (input_ == Input::kPaused) {
+      input_ = Input::kProcessing;
+      take_input = true;
+    } else if (input_ == Input::kProcessing) {
+      input_again_ = true;
+    }
+    take_output = !writing_;
+    writing_ = true;
+    output_again_ = !take_output;
+  }
+  if (take_output) WriteOutput();
+  if (take_input) ContinueInput();
+}
+
+void SessionCall::OnWriteDone(bool ok) {
+  if (!ok) {
+    MutexLock lock(&mu_);  // the call is lost; OnDone follows
+    writing_ = false;
+    return;
+  }
+  // Cleared messages keep their payload's memory; an idle session is to hold none.
+  if (out_.data_size() > 0) v1::ServerMessage().Swap(&out_);
+  WriteOutput();
+}
+
+void SessionCall::WriteOutput() {
+  while (true) {
+    const bool any = TakeNextMessage();
+    Status end;
+    const bool ended = !any && session_->finished(&end);
+    MutexLock lock(&mu_);
+    waits_for_client_ = false;
+    if (finished_) {
+      writing_ = false;
+      break;
+    }
+    if (any) {
+      waits_for_client_ = true;
+      waits_since_ = environment_.deadlines->Now();
+      StartWrite(&out_);
+      return;
+    }
+    if (ended) {
+      writing_ = false;
+      session_ended_ = true;
+      FinishLocked(end);
+      return;
+    }
+    if (!std::exchange(output_again_, false)) {
+      writing_ = false;
+      return;
+    }
+  }
+  ReleaseIfLast();
+}
+
+bool SessionCall::TakeNextMessage() {
+  if (batch_.empty()) batch_ = session_->TakeOutput(kOutputBytes);
+  if (batch_.empty()) return false;
+  out_.Clear();
+  TakeMessage(&batch_, kErrorBytes, &out_);
+  return true;
+}
+
+// ---- the end
+
+void SessionCall::CheckDeadlines(TimePoint now) {
+  MutexLock lock(&mu_);
+  if (!waits_for_client_ || finished_) return;
+  const Duration waited = now - waits_since_;
+  if (!open_ && waited >= environment_.hello_timeout) {
+    FinishLocked(Error(StatusCode::kDeadlineExceeded, "no Hello within {} ms of the call's start",
+                       Milliseconds(environment_.hello_timeout)));
+  } else if (open_ && waited >= environment_.stalled_timeout) {
+    // A status would wait behind the write that nobody reads.
+    context_->TryCancel();
+    waits_for_client_ = false;
+  }
+}
+
+void SessionCall::FinishWith(const Status& status) {
+  MutexLock lock(&mu_);
+  FinishLocked(status);
+}
+
+void SessionCall::FinishLocked(const Status& status) {
+  if (finished_) return;
+  finished_ = true;
+  Finish(FinishStatus(status, context_));
+}
+
+void SessionCall::OnCancel() {
+  FinishWith(Error(StatusCode::kCancelled, "the client has gone or has cancelled the call"));
+}
+
+void SessionCall::OnDone() {
+  {
+    MutexLock lock(&mu_);
+    done_ = true;
+  }
+  environment_.deadlines->Remove(this);
+  ReleaseIfLast();
+}
+
+// gRPC may be done while a thread still holds a role: the last one out gives the session back.
+void SessionCall::ReleaseIfLast() {
+  std::shared_ptr<SessionCall> self;  // dies after the lock
+  bool abandon = false;
+  {
+    MutexLock lock(&mu_);
+    if (!done_ || writing_ || input_ == Input::kProcessing) return;
+    self = std::exchange(self_, nullptr);
+    if (self == nullptr) return;
+    abandon = session_ != nullptr && !session_ended_;
+  }
+  if (abandon) session_->Abandon();
+}
+
+}  // namespace ttfd
