@@ -1,0 +1,13 @@
+// What a card says about itself in the ARC's telemetry table.
+#pragma once
+
+#include "runtime/device/device.h"
+
+namespace ttfd {
+
+// `arc` looks at the ARC tile. Fills everything of DeviceInfo but backend,
+// memory_is_zero_after_power_on and iommu. A table without the harvesting tags means that nothing is
+// harvested. UNAVAILABLE: the card's firmware has not finished booting.
+StatusOr<DeviceInfo> ReadCardInfo(Window& arc);
+
+}  // namespace ttfd

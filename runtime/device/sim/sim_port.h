@@ -1,0 +1,28 @@
+// The embedded device model as a PciePort.
+#pragma once
+
+#include <memory>
+
+#include "runtime/device/pcie_port.h"
+#include "runtime/sim/chip.h"
+
+namespace ttfd {
+
+class SimPort final : public PciePort {
+ public:
+  explicit SimPort(std::unique_ptr<sim::Chip> chip) : chip_(std::move(chip)) {}
+
+  StatusOr<uint32_t> ConfigRead(uint32_t offset) override { return chip_->ConfigRead(offset); }
+  Status BarRead(int bar, uint64_t offset, MutableByteSpan to) override;
+  Status BarWrite(int bar, uint64_t offset, ByteSpan from) override;
+  Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory) override;
+  Status Reset() override { return chip_->Reset(); }
+  StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
+
+  const sim::Chip& chip() const { return *chip_; }
+
+ private:
+  const std::unique_ptr<sim::Chip> chip_;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,43 @@
+// BAR0: 202 windows of 2 MiB into the NoC's address space, their registers, and the NODE_ID by which
+// a driver learns where the PCIe tile is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/base/bytes.h"
+#include "runtime/hw/pcie.h"
+#include "runtime/sim/fault.h"
+#include "runtime/sim/noc.h"
+
+namespace ttfd::sim {
+
+class Bar0 {
+ public:
+  // `noc` outlives the BAR.
+  explicit Bar0(Noc& noc) : noc_(noc) {}
+
+  Refusal Read(uint64_t offset, MutableByteSpan to);
+  Refusal Write(uint64_t offset, ByteSpan from);
+  void Reset() { windows_ = {}; }
+
+ private:
+  struct Window {
+    std::array<uint32_t, 3> words{};
+    // Decoded when a word is written.
+    uint64_t address = 0;
+    Rectangle rectangle = {};
+    bool multicast = false;
+    const char* unusable = nullptr;  // why an access through it is refused
+  };
+
+  static void DecodeWindow(Window* window);
+  Refusal FindWindow(uint64_t offset, uint64_t length, Window** window);
+  Refusal ReadRegister(uint64_t offset, uint32_t* value) const;
+  Refusal WriteRegister(uint64_t offset, uint32_t value);
+
+  Noc& noc_;
+  std::array<Window, hw::kTlbWindows2M> windows_{};
+};
+
+}  // namespace ttfd::sim

@@ -1,0 +1,178 @@
+// Puts the parts of a chip together.
+#include "runtime/sim/chip.h"
+
+#include <vector>
+
+#include "runtime/hw/pcie.h"
+#include "runtime/sim/arc_tile.h"
+#include "runtime/sim/bar0.h"
+#include "runtime/sim/dram.h"
+#include "runtime/sim/grid_map.h"
+#include "runtime/sim/host_memory.h"
+#include "runtime/sim/machine.h"
+#include "runtime/sim/noc.h"
+#include "runtime/sim/scheduler.h"
+#include "runtime/sim/sparse_memory.h"
+#include "runtime/sim/tensix_tile.h"
+
+namespace ttfd::sim {
+namespace {
+
+// PCI configuration space: what a driver reads before it maps the BARs.
+constexpr uint32_t kConfigId = 0x00;
+constexpr uint32_t kConfigClass = 0x08;
+constexpr uint32_t kConfigBar0 = 0x10;
+constexpr uint32_t kConfigBar2 = 0x18;
+constexpr uint32_t kConfigEnd = 0x40;
+constexpr uint32_t kClassProcessingAccelerator = 0x12000000;
+constexpr uint64_t kBar0Address = 0x1'00000000;
+constexpr uint64_t kBar2Address = 0x1'20000000;
+constexpr uint32_t kBarIs64Bit = 4;
+
+}  // namespace
+
+struct Chip::Parts {
+  Parts(const ChipOptions& options, SparseMemory memory)
+      : grid(options),
+        tile_memory(std::move(memory)),
+        tiles(grid.tensix_count()),
+        arc(options, grid),
+        noc(grid, tiles, dram, arc, host),
+        scheduler(machine),
+        bar0(noc) {
+    machine.noc = &noc;
+    machine.scheduler = &scheduler;
+    for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
+      tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
+                    grid.TensixTranslated(i), grid.TensixPhysical(i));
+    }
+  }
+
+  Machine machine;
+  const GridMap grid;
+  SparseMemory tile_memory;
+  std::vector<TensixTile> tiles;
+  Dram dram;
+  ArcTile arc;
+  HostMemoryMap host;
+  Noc noc;
+  Scheduler scheduler;
+  Bar0 bar0;
+  Status fault_status;  // OK while there is no fault
+};
+
+StatusOr<std::unique_ptr<Chip>> Chip::Create(const ChipOptions& options) {
+  RETURN_IF_ERROR(Validate(options));
+  const uint64_t tiles = GridMap(options).tensix_count();
+  ASSIGN_OR_RETURN(SparseMemory memory, SparseMemory::Map(tiles * TileMemory::kBytes));
+  return std::unique_ptr<Chip>(new Chip(std::make_unique<Parts>(options, std::move(memory))));
+}
+
+Chip::Chip(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Chip::~Chip() = default;
+
+StatusOr<uint32_t> Chip::ConfigRead(uint32_t offset) {
+  RETURN_IF_ERROR(parts_->fault_status);
+  if (offset % 4 != 0 || offset >= kConfigEnd) {
+    return InvalidArgument("configuration space: word offsets below {:#x}, not {:#x}", kConfigEnd,
+                           offset);
+  }
+  switch (offset) {
+    case kConfigId:
+      return hw::kPciDeviceId << 16 | hw::kPciVendorId;
+    case kConfigClass:
+      return kClassProcessingAccelerator;
+    case kConfigBar0:
+      return static_cast<uint32_t>(kBar0Address) | kBarIs64Bit;
+    case kConfigBar0 + 4:
+      return static_cast<uint32_t>(kBar0Address >> 32);
+    case kConfigBar2:
+      return static_cast<uint32_t>(kBar2Address) | kBarIs64Bit;
+    case kConfigBar2 + 4:
+      return static_cast<uint32_t>(kBar2Address >> 32);
+    default:
+      return 0u;
+  }
+}
+
+Status Chip::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
+  RETURN_IF_ERROR(parts_->fault_status);
+  Refusal refusal;
+  if (bar == 0) {
+    refusal = parts_->bar0.Read(offset, to);
+  } else if (bar == 2 && to.size() == 4 && offset % 4 == 0) {
+    uint32_t value = 0;
+    refusal = parts_->host.ReadTranslation(offset, &value);
+    StoreAt(to.data(), value);
+  } else {
+    refusal = {FaultKind::kUnmapped, offset, "BAR0 and, 4 aligned bytes at a time, BAR2"};
+  }
+  return refusal ? HostRefusal(refusal, "BAR read") : OkStatus();
+}
+
+Status Chip::BarWrite(int bar, uint64_t offset, ByteSpan from) {
+  RETURN_IF_ERROR(parts_->fault_status);
+  Refusal refusal;
+  if (bar == 0) {
+    refusal = parts_->bar0.Write(offset, from);
+  } else if (bar == 2 && from.size() == 4 && offset % 4 == 0) {
+    refusal = parts_->host.WriteTranslation(offset, LoadAt<uint32_t>(from.data()));
+  } else {
+    refusal = {FaultKind::kUnmapped, offset, "BAR0 and, 4 aligned bytes at a time, BAR2"};
+  }
+  return refusal ? HostRefusal(refusal, "BAR write") : OkStatus();
+}
+
+Status Chip::MapHostMemory(uint64_t bus_address, MutableByteSpan memory) {
+  return parts_->host.Map(bus_address, memory);
+}
+
+Status Chip::Reset() {
+  parts_->machine.fault.reset();
+  parts_->fault_status = OkStatus();
+  parts_->scheduler.Reset();
+  for (TensixTile& tile : parts_->tiles) tile.Reset();
+  parts_->arc.Reset();
+  parts_->host.Reset();
+  parts_->bar0.Reset();
+  return OkStatus();
+}
+
+StatusOr<Chip::Progress> Chip::Advance(uint64_t clocks) {
+  RETURN_IF_ERROR(parts_->fault_status);
+  Progress progress;
+  progress.clocks = parts_->scheduler.Advance(clocks);
+  if (parts_->machine.fault.has_value()) {
+    parts_->fault_status = ToStatus(*parts_->machine.fault);
+    return parts_->fault_status;
+  }
+  progress.quiescent = parts_->scheduler.idle();
+  return progress;
+}
+
+const std::optional<Fault>& Chip::fault() const { return parts_->machine.fault; }
+
+uint32_t Chip::tensix_count() const { return parts_->grid.tensix_count(); }
+
+hw::Coordinate Chip::TensixCoordinate(uint32_t index) const {
+  return parts_->grid.TensixTranslated(index);
+}
+
+const Hart* Chip::FindHart(hw::Coordinate translated, uint32_t hart) const {
+  const TileRef tile = parts_->grid.At(translated.x, translated.y);
+  if (tile.kind != TileKind::kTensix || hart >= hw::kHarts) return nullptr;
+  return &parts_->tiles[tile.index].hart(hart);
+}
+
+uint64_t Chip::retired_instructions() const {
+  uint64_t total = 0;
+  for (const TensixTile& tile : parts_->tiles) {
+    for (uint32_t i = 0; i < hw::kHarts; ++i) total += tile.hart(i).retired;
+  }
+  return total;
+}
+
+uint64_t Chip::runnable_harts() const { return parts_->scheduler.runnable(); }
+uint64_t Chip::clock() const { return parts_->scheduler.now(); }
+
+}  // namespace ttfd::sim

@@ -1,0 +1,57 @@
+// A Blackhole chip in software, seen from its PCIe slot.
+//
+// Functional, untimed and deterministic: equal calls give equal results. Not thread-safe: one
+// thread is the only caller. What it does not model it refuses (fault.h). It has been checked
+// against Tenstorrent's documents and simulator, never against silicon.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "runtime/base/bytes.h"
+#include "runtime/base/status.h"
+#include "runtime/hw/grid.h"
+#include "runtime/sim/fault.h"
+#include "runtime/sim/hart.h"
+#include "runtime/sim/options.h"
+
+namespace ttfd::sim {
+
+class Chip {
+ public:
+  static StatusOr<std::unique_ptr<Chip>> Create(const ChipOptions& options);
+  ~Chip();
+
+  // The physical surface; see runtime/device/pcie_port.h. After a fault every call but Reset
+  // answers with it. A refusal of the host's own access is the answer to that call only.
+  StatusOr<uint32_t> ConfigRead(uint32_t offset);
+  Status BarRead(int bar, uint64_t offset, MutableByteSpan to);
+  Status BarWrite(int bar, uint64_t offset, ByteSpan from);
+  Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory);
+  Status Reset();
+
+  struct Progress {
+    uint64_t clocks = 0;
+    bool quiescent = false;  // no hart is runnable
+  };
+  StatusOr<Progress> Advance(uint64_t clocks);
+
+  // For tests and tools. They look, they never change.
+  const std::optional<Fault>& fault() const;
+  uint32_t tensix_count() const;
+  hw::Coordinate TensixCoordinate(uint32_t index) const;                 // translated
+  const Hart* FindHart(hw::Coordinate translated, uint32_t hart) const;  // null: no Tensix tile
+  uint64_t retired_instructions() const;  // of all harts since they were created
+  uint64_t runnable_harts() const;
+  uint64_t clock() const;
+
+ private:
+  struct Parts;
+  explicit Chip(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace ttfd::sim

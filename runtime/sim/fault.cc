@@ -1,0 +1,78 @@
+// The words of faults and refusals.
+#include "runtime/sim/fault.h"
+
+#include "runtime/hw/tensix.h"
+
+namespace ttfd::sim {
+
+const char* FaultKindName(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kNone:
+      return "none";
+    case FaultKind::kIllegalInstruction:
+      return "illegal instruction";
+    case FaultKind::kTensixInstruction:
+      return "Tensix instruction";
+    case FaultKind::kUnsupportedInstruction:
+      return "unsupported instruction";
+    case FaultKind::kUnsupportedCsr:
+      return "unsupported CSR access";
+    case FaultKind::kInstructionFetch:
+      return "instruction fetch";
+    case FaultKind::kMisaligned:
+      return "misaligned access";
+    case FaultKind::kUnmapped:
+      return "unmapped address";
+    case FaultKind::kRegisterWidth:
+      return "register access width";
+    case FaultKind::kUnsupportedRegister:
+      return "unsupported register";
+    case FaultKind::kUnsupportedValue:
+      return "unsupported register value";
+    case FaultKind::kNoSuchTile:
+      return "no such tile";
+    case FaultKind::kNocControl:
+      return "NoC control bits";
+    case FaultKind::kNocLength:
+      return "NoC packet length";
+    case FaultKind::kNocAlignment:
+      return "NoC alignment";
+    case FaultKind::kNocLocalSide:
+      return "NoC local side";
+    case FaultKind::kNocMulticast:
+      return "NoC multicast";
+    case FaultKind::kNocAtomic:
+      return "NoC atomic";
+    case FaultKind::kNocInlineToMemory:
+      return "NoC inline write to memory";
+    case FaultKind::kHostMemory:
+      return "host memory";
+    case FaultKind::kTlbWindow:
+      return "TLB window";
+    case FaultKind::kAddressTranslation:
+      return "outbound address translation";
+  }
+  return "unknown";
+}
+
+const char* HartName(uint32_t hart) {
+  static constexpr const char* kNames[hw::kHarts] = {"BRISC", "NCRISC", "TRISC0", "TRISC1",
+                                                     "TRISC2"};
+  return hart < hw::kHarts ? kNames[hart] : "?";
+}
+
+Status ToStatus(const Fault& fault) {
+  return Error(StatusCode::kFailedPrecondition,
+               "device fault: {} at tile ({},{}) [physical ({},{})] {} pc {:#x} address {:#x} "
+               "clock {}: {}",
+               FaultKindName(fault.kind), fault.translated.x, fault.translated.y, fault.physical.x,
+               fault.physical.y, HartName(fault.hart), fault.pc, fault.address, fault.clock,
+               fault.reason);
+}
+
+Status HostRefusal(const Refusal& refusal, const char* what) {
+  return InvalidArgument("{}: {} at {:#x}: {}", what, FaultKindName(refusal.kind), refusal.address,
+                         refusal.reason);
+}
+
+}  // namespace ttfd::sim

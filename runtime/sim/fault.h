@@ -1,0 +1,69 @@
+// Why the model stopped: every access the hardware documents call unsupported, misaligned or unsafe
+// is a fault with a kind and a place.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/base/status.h"
+#include "runtime/hw/grid.h"
+
+namespace ttfd::sim {
+
+enum class FaultKind : uint8_t {
+  kNone,
+  kIllegalInstruction,      // no such encoding
+  kTensixInstruction,       // low bits other than 3: the Tensix coprocessor is not modelled
+  kUnsupportedInstruction,  // fence.i, LR/SC, ebreak, ecall, wfi, an unusual fence
+  kUnsupportedCsr,          // any CSR but 0x7C0, or a value with bits the model does not know
+  kInstructionFetch,        // outside L1, or not a multiple of 4
+  kMisaligned,              // load, store or AMO
+  kUnmapped,                // no memory and no register there
+  kRegisterWidth,           // registers take 4 aligned bytes
+  kUnsupportedRegister,     // known to the documents, not to the model, or not from here
+  kUnsupportedValue,        // a register bit the model does not know
+  kNoSuchTile,              // harvested, not modelled, or off the grid
+  kNocControl,              // a combination of control bits
+  kNocLength,               // 0, or more than 16384
+  kNocAlignment,            // the two ends of a transfer do not agree
+  kNocLocalSide,            // the local end is not the issuing tile's own L1
+  kNocMulticast,            // rectangle, path reservation or direction
+  kNocAtomic,               // anything but a non-posted increment of 16-byte aligned L1
+  kNocInlineToMemory,       // inline writes may reach registers only
+  kHostMemory,              // no host memory is mapped at that bus address
+  kTlbWindow,               // a BAR access its window cannot serve
+  kAddressTranslation,      // an iATU region that is malformed or overlaps another
+};
+
+const char* FaultKindName(FaultKind kind);
+
+// An access that was not done, and why. The caller knows who asked: for a hart it becomes a Fault
+// and stops the chip; for the host it becomes the answer to that call and nothing else changes.
+struct Refusal {
+  FaultKind kind = FaultKind::kNone;
+  uint64_t address = 0;
+  const char* reason = "";  // static text
+
+  explicit operator bool() const { return kind != FaultKind::kNone; }
+};
+
+struct Fault {
+  FaultKind kind = FaultKind::kNone;
+  hw::Coordinate translated = {0, 0};
+  hw::Coordinate physical = {0, 0};
+  uint32_t hart = 0;  // hw::Hart
+  uint32_t pc = 0;
+  uint64_t address = 0;  // what was accessed; the instruction word for an instruction
+  uint64_t clock = 0;
+  const char* reason = "";
+};
+
+const char* HartName(uint32_t hart);
+
+// FAILED_PRECONDITION: "device fault: kind at tile (x,y) [physical (x,y)] HART pc 0x.. address
+// 0x..: reason".
+Status ToStatus(const Fault& fault);
+// INVALID_ARGUMENT; `what` names the host's call.
+Status HostRefusal(const Refusal& refusal, const char* what);
+
+}  // namespace ttfd::sim

@@ -1,0 +1,53 @@
+// Builds the coordinate table of one chip.
+#include "runtime/sim/grid_map.h"
+
+#include <algorithm>
+
+namespace ttfd::sim {
+
+GridMap::GridMap(const ChipOptions& options) {
+  const auto& harvested = options.harvested_columns;
+  for (const uint32_t x : hw::kTensixColumnX) {
+    if (std::find(harvested.begin(), harvested.end(), x) == harvested.end()) columns_.push_back(x);
+  }
+  for (uint32_t i = 0; i < tensix_count(); ++i) {
+    const hw::Coordinate at = TensixTranslated(i);
+    Set(at.x, at.y, {TileKind::kTensix, static_cast<uint8_t>(i)});
+  }
+  for (uint32_t bit = 0; bit < hw::kTensixColumns; ++bit) {
+    const uint32_t x = hw::kTensixHarvestColumnX[bit];
+    if (std::find(columns_.begin(), columns_.end(), x) != columns_.end()) {
+      enabled_columns_mask_ |= 1u << bit;
+    }
+  }
+
+  for (uint32_t column = 0; column < 2; ++column) {
+    for (uint32_t group = 0; group < hw::kDramBanks / 2; ++group) {
+      const uint32_t bank = hw::DramTranslatedBank(options.harvested_bank, column, group);
+      if (bank == options.harvested_bank) continue;
+      const TileRef tile = {TileKind::kDram, static_cast<uint8_t>(bank)};
+      enabled_banks_mask_ |= 1u << bank;
+      for (uint32_t port = 0; port < hw::kDramPortsPerBank; ++port) {
+        Set(hw::kDramTranslatedX[column],
+            hw::kDramTranslatedFirstRow + group * hw::kDramPortsPerBank + port, tile);
+        Set(hw::kDramColumnX[bank / 4], hw::kDramPortRow[bank % 4][port], tile);
+      }
+    }
+  }
+
+  // The endpoint is the PCIe tile at physical column 2; the other one is not in use.
+  Set(hw::kPcieTranslated.x, hw::kPcieTranslated.y, {TileKind::kPcie, 0});
+  Set(hw::kPciePhysical[0].x, hw::kPciePhysical[0].y, {TileKind::kPcie, 0});
+  Set(hw::kArc.x, hw::kArc.y, {TileKind::kArc, 0});
+}
+
+hw::Coordinate GridMap::TensixTranslated(uint32_t index) const {
+  return {hw::kTensixColumnX[index / hw::kTensixRows],
+          hw::kTensixFirstRow + index % hw::kTensixRows};
+}
+
+hw::Coordinate GridMap::TensixPhysical(uint32_t index) const {
+  return {columns_[index / hw::kTensixRows], hw::kTensixFirstRow + index % hw::kTensixRows};
+}
+
+}  // namespace ttfd::sim

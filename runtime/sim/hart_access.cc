@@ -1,0 +1,108 @@
+// Registers, faults and poll points as the interpreter needs them.
+#include "runtime/sim/hart_access.h"
+
+#include <cstring>
+
+#include "runtime/hw/noc.h"
+#include "runtime/hw/stream.h"
+#include "runtime/hw/tensix.h"
+#include "runtime/sim/machine.h"
+#include "runtime/sim/tensix_tile.h"
+
+namespace ttfd::sim {
+namespace {
+
+// Why an address that is not a register cannot be accessed either.
+FaultKind KindOfBadAddress(const Hart& hart, uint32_t address, uint32_t bytes) {
+  const bool memory =
+      address < hw::kL1Bytes || address - hw::kLocalRamAddress < hart.local_ram_bytes;
+  if (memory) return FaultKind::kMisaligned;
+  if (address < hw::kFirstRegisterAddress) return FaultKind::kUnmapped;
+  if (bytes != 4) return FaultKind::kRegisterWidth;
+  return address % 4 != 0 ? FaultKind::kMisaligned : FaultKind::kNone;
+}
+
+const char* ReasonOfBadAddress(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kMisaligned:
+      return "the cores do not access memory unaligned";
+    case FaultKind::kRegisterWidth:
+      return "registers take 4 bytes at a time";
+    default:
+      return "no memory and no register is there";
+  }
+}
+
+}  // namespace
+
+void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason) {
+  const TensixTile& tile = *hart.tile;
+  Machine& machine = tile.machine();
+  if (machine.fault.has_value()) return;
+  machine.fault = Fault{kind,    tile.translated(), tile.physical(), hart.index,
+                        hart.pc, address,           hart.time,       reason};
+}
+
+bool IsPureRegister(uint32_t address) {
+  if (address % 4 != 0 || address < hw::kFirstRegisterAddress) return false;
+  const bool clock = address >= hw::kWallClockLow && address <= hw::kWallClockHighLatched;
+  const bool pc = address >= hw::kPcSnapshot && address < hw::kPcSnapshot + 4 * hw::kHarts;
+  return !clock && !pc;
+}
+
+bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value) {
+  const FaultKind bad = KindOfBadAddress(hart, address, bytes);
+  if (bad != FaultKind::kNone) {
+    RaiseFault(hart, bad, address, ReasonOfBadAddress(bad));
+    return false;
+  }
+  const Refusal refusal = hart.tile->ReadRegister(Accessor::Hart(hart.index), address, value);
+  if (refusal) RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
+  return !refusal;
+}
+
+bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value) {
+  const FaultKind bad = KindOfBadAddress(hart, address, bytes);
+  if (bad != FaultKind::kNone) {
+    RaiseFault(hart, bad, address, ReasonOfBadAddress(bad));
+    return false;
+  }
+  const Refusal refusal = hart.tile->WriteRegister(Accessor::Hart(hart.index), address, value);
+  if (refusal) RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
+  return !refusal;
+}
+
+bool ArriveAtPollPoint(Hart& hart) {
+  PollState& poll = hart.poll;
+  const bool recent = hart.time - poll.time <= kMaxPollLoop;
+  const bool same_pc = hart.pc == poll.pc;
+  if (same_pc && recent && std::memcmp(poll.x, hart.x, sizeof(poll.x)) == 0) return true;
+  // A young memory of another place is kept: a loop may pass several poll points in a trip.
+  if (same_pc || !recent) {
+    poll.pc = hart.pc;
+    poll.time = hart.time;
+    std::memcpy(poll.x, hart.x, sizeof(poll.x));
+  }
+  return false;
+}
+
+void RecordRead(Hart& hart, uint32_t address) {
+  PollState& poll = hart.poll;
+  const uint32_t word = address & ~3u;
+  for (uint32_t i = 0; i < poll.reads; ++i) {
+    if (poll.read[i] == word) return;
+  }
+  if (poll.reads == kMaxPollLoop) {
+    poll.spoiled = true;
+    return;
+  }
+  poll.read[poll.reads++] = word;
+}
+
+bool FinishTrip(Hart& hart) {
+  if (std::memcmp(hart.poll.x, hart.x, sizeof(hart.poll.x)) != 0) return false;
+  hart.tile->Park(hart);
+  return true;
+}
+
+}  // namespace ttfd::sim

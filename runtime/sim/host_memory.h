@@ -1,0 +1,56 @@
+// Host memory as the chip's PCIe tile reaches it: windows of the NoC address, the outbound iATU, and
+// the memory that was mapped at bus addresses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/bytes.h"
+#include "runtime/hw/pcie.h"
+#include "runtime/sim/fault.h"
+
+namespace ttfd::sim {
+
+class HostMemoryMap {
+ public:
+  // Lets the chip reach `memory`; an empty span forgets the mapping that starts at `bus_address`.
+  Status Map(uint64_t bus_address, MutableByteSpan memory);
+
+  // One 4-byte access to an outbound iATU register at BAR2 offset `offset`.
+  Refusal ReadTranslation(uint64_t offset, uint32_t* value) const;
+  Refusal WriteTranslation(uint64_t offset, uint32_t value);
+
+  // `address` is a NoC address at the PCIe tile. The bytes must lie in one mapping.
+  Refusal Find(uint64_t address, uint32_t length, std::byte** memory) const;
+
+  // Forgets the iATU regions; mapped memory stays.
+  void Reset() { regions_ = {}; }
+
+ private:
+  struct Mapping {
+    uint64_t bus_address;
+    MutableByteSpan memory;
+  };
+  struct Region {
+    uint32_t words[9];
+    bool enabled() const { return (words[1] & hw::kIatuControl2Enable) != 0; }
+    uint64_t base() const { return Pair(hw::kIatuBaseLow, hw::kIatuBaseHigh); }
+    uint64_t limit() const { return Pair(hw::kIatuLimitLow, hw::kIatuLimitHigh); }
+    uint64_t target() const { return Pair(hw::kIatuTargetLow, hw::kIatuTargetHigh); }
+
+   private:
+    uint64_t Pair(uint32_t low, uint32_t high) const {
+      return words[low / 4] | uint64_t{words[high / 4]} << 32;
+    }
+  };
+
+  Refusal CheckEnable(const Region& region, uint64_t offset) const;
+  Refusal ToBus(uint64_t address, uint32_t length, uint64_t* bus) const;
+
+  std::vector<Mapping> mappings_;
+  std::array<Region, hw::kIatuRegions> regions_{};
+};
+
+}  // namespace ttfd::sim

@@ -1,0 +1,179 @@
+// NIU registers. What issuing a command does is in noc.cc.
+#include "runtime/sim/niu.h"
+
+#include "runtime/hw/grid.h"
+
+namespace ttfd::sim {
+namespace {
+
+constexpr uint32_t kConfigEnd = hw::kNocConfig0 + 4 * 5;
+constexpr uint32_t kBitXFirst = 28;
+constexpr uint32_t kAllTransactions = 0xFFFF;
+
+}  // namespace
+
+uint32_t NodeId(uint32_t niu, hw::Coordinate at) {
+  const uint32_t x = niu == 0 ? at.x : hw::kGridColumns - 1 - at.x;
+  const uint32_t y = niu == 0 ? at.y : hw::kGridRows - 1 - at.y;
+  return x | y << 6 | hw::kGridColumns << 12 | hw::kGridRows << 19 |
+         (niu == 0 ? 1u << kBitXFirst : 0);
+}
+
+void Niu::Init(uint32_t index, hw::Coordinate physical, hw::Coordinate translated) {
+  base_ = hw::kNiuAddress + index * hw::kNiuStride;
+  node_id_ = NodeId(index, physical);
+  logical_id_ = hw::NocXy(translated.x, translated.y);
+  Reset();
+}
+
+void Niu::Reset() {
+  buffers_ = {};
+  config_ = {hw::kNocConfig0Translation, 0, hw::kMulticastExcludedColumns, 0,
+             hw::kMulticastExcludedRows};
+  counters_ = {};
+}
+
+uint32_t* Niu::BufferRegister(uint32_t buffer, uint32_t offset) {
+  NocCommand& command = buffers_[buffer];
+  switch (offset) {
+    case hw::kNocTargetLow:
+      return &command.target_low;
+    case hw::kNocTargetMid:
+      return &command.target_mid;
+    case hw::kNocTargetHigh:
+      return &command.target_high;
+    case hw::kNocReturnLow:
+      return &command.return_low;
+    case hw::kNocReturnMid:
+      return &command.return_mid;
+    case hw::kNocReturnHigh:
+      return &command.return_high;
+    case hw::kNocPacketTag:
+      return &command.tag;
+    case hw::kNocControl:
+      return &command.control;
+    case hw::kNocLength:
+      return &command.length;
+    case hw::kNocData:
+      return &command.data;
+    default:
+      return nullptr;
+  }
+}
+
+Refusal Niu::Read(uint32_t offset, uint32_t* value) const {
+  const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
+  const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
+  if (buffer < hw::kNiuCommandBuffers) {
+    if (in_buffer == hw::kNocCommand) {
+      *value = 0;  // accepted at once
+      return {};
+    }
+    if (const uint32_t* word = const_cast<Niu*>(this)->BufferRegister(buffer, in_buffer)) {
+      *value = *word;
+      return {};
+    }
+  }
+  return ReadShared(offset, value);
+}
+
+Refusal Niu::Write(uint32_t offset, uint32_t value, uint32_t* issue) {
+  *issue = hw::kNiuCommandBuffers;
+  const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
+  const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
+  if (buffer < hw::kNiuCommandBuffers) {
+    if (uint32_t* const word = BufferRegister(buffer, in_buffer)) {
+      *word = value;
+      return {};
+    }
+    if (in_buffer == hw::kNocCommand) {
+      if (value != 1) {
+        return {FaultKind::kUnsupportedValue, address(offset), "CMD_CTRL takes the value 1"};
+      }
+      *issue = buffer;
+      return {};
+    }
+    if (in_buffer == hw::kNocBroadcastExclude) {
+      if (value == 0) return {};
+      return {FaultKind::kUnsupportedValue, address(offset),
+              "multicast exclusion rectangles are not modelled; write 0"};
+    }
+  }
+  return WriteShared(offset, value);
+}
+
+Refusal Niu::ReadShared(uint32_t offset, uint32_t* value) const {
+  if (offset >= hw::kNocConfig0 && offset < kConfigEnd) {
+    *value = config_[(offset - hw::kNocConfig0) / 4];
+    return {};
+  }
+  if (offset == hw::kNocNodeId) {
+    *value = node_id_;
+    return {};
+  }
+  if (offset == hw::kNocIdLogical) {
+    *value = logical_id_;
+    return {};
+  }
+  const uint32_t counter = (offset - hw::kNocStatus) / 4;
+  switch (offset < hw::kNocStatus ? ~0u : counter) {
+    case hw::kNocAtomicResponses:
+      *value = counters_.atomic_responses;
+      return {};
+    case hw::kNocWriteAcks:
+      *value = counters_.write_acks;
+      return {};
+    case hw::kNocReadResponses:
+      *value = counters_.read_responses;
+      return {};
+    case hw::kNocPostedAtomicsSent:
+      *value = 0;  // posted atomics are refused
+      return {};
+    case hw::kNocNonpostedWritesSent:
+      *value = counters_.nonposted_writes_sent;
+      return {};
+    case hw::kNocPostedWritesSent:
+      *value = counters_.posted_writes_sent;
+      return {};
+    default:
+      break;
+  }
+  if (offset >= hw::kNocStatus && counter - hw::kNocRequestsOutstanding < 16) {
+    *value = counters_.outstanding[counter - hw::kNocRequestsOutstanding];
+    return {};
+  }
+  if (offset >= hw::kNocStatus && counter - hw::kNocWritesOutgoing < 16) {
+    *value = 0;  // writes leave at once
+    return {};
+  }
+  return {FaultKind::kUnsupportedRegister, address(offset),
+          "no NIU register that the model knows, or it is write only"};
+}
+
+Refusal Niu::WriteShared(uint32_t offset, uint32_t value) {
+  if (offset >= hw::kNocConfig0 && offset < kConfigEnd) {
+    // Firmware sets the clock gating bits. Translation stays on and the multicast masks stay what
+    // they are.
+    const uint32_t index = (offset - hw::kNocConfig0) / 4;
+    constexpr uint32_t kClockGating = 0xFF;
+    const uint32_t free_bits = index <= 1 ? kClockGating : 0;
+    if (((config_[index] ^ value) & ~free_bits) != 0) {
+      return {FaultKind::kUnsupportedValue, address(offset),
+              "of the NIU and router configuration only the clock gating bits may change"};
+    }
+    config_[index] = value;
+    return {};
+  }
+  if (offset == hw::kNocClearOutstanding) {
+    if (value != kAllTransactions) {
+      return {FaultKind::kUnsupportedValue, address(offset),
+              "the outstanding counters are cleared all at once (0xFFFF)"};
+    }
+    counters_.outstanding = {};
+    return {};
+  }
+  return {FaultKind::kUnsupportedRegister, address(offset),
+          "no NIU register that the model knows, or it is read only"};
+}
+
+}  // namespace ttfd::sim

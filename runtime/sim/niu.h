@@ -1,0 +1,63 @@
+// One network interface unit of a Tensix tile: four command buffers, configuration, status
+// counters.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/hw/noc.h"
+#include "runtime/sim/fault.h"
+
+namespace ttfd::sim {
+
+// The registers of a command buffer that matter when it is issued.
+struct NocCommand {
+  uint32_t target_low = 0, target_mid = 0, target_high = 0;
+  uint32_t return_low = 0, return_mid = 0, return_high = 0;
+  uint32_t tag = 0, control = 0, length = 0, data = 0;
+};
+
+struct NiuCounters {
+  uint32_t atomic_responses = 0;
+  uint32_t write_acks = 0;
+  uint32_t read_responses = 0;
+  uint32_t nonposted_writes_sent = 0;
+  uint32_t posted_writes_sent = 0;
+  std::array<uint8_t, 16> outstanding{};  // by transaction id; only multicast moves it
+};
+
+class Niu {
+ public:
+  void Init(uint32_t index, hw::Coordinate physical, hw::Coordinate translated);
+
+  // `offset` is from the NIU's base. Read-only registers refuse writes and the reverse.
+  Refusal Read(uint32_t offset, uint32_t* value) const;
+  // `*issue` is the buffer whose command was issued, or kNiuCommandBuffers.
+  Refusal Write(uint32_t offset, uint32_t value, uint32_t* issue);
+
+  const NocCommand& command(uint32_t buffer) const { return buffers_[buffer]; }
+  NiuCounters& counters() { return counters_; }
+  uint32_t address(uint32_t offset) const { return base_ + offset; }
+  uint32_t CounterAddress(uint32_t counter) const { return base_ + hw::kNocStatus + 4 * counter; }
+  void Reset();
+
+ private:
+  static constexpr uint32_t kConfigs = 5;  // NIU_CFG_0, ROUTER_CFG_0..3
+
+  uint32_t* BufferRegister(uint32_t buffer, uint32_t offset);
+  Refusal ReadShared(uint32_t offset, uint32_t* value) const;
+  Refusal WriteShared(uint32_t offset, uint32_t value);
+
+  uint32_t base_ = 0;
+  uint32_t node_id_ = 0;
+  uint32_t logical_id_ = 0;
+  std::array<NocCommand, hw::kNiuCommandBuffers> buffers_{};
+  std::array<uint32_t, kConfigs> config_{};
+  NiuCounters counters_;
+};
+
+// NODE_ID of the tile at physical coordinate `at`, as NIU `niu` (0 or 1) shows it: NoC 1 counts from
+// the opposite corner.
+uint32_t NodeId(uint32_t niu, hw::Coordinate at);
+
+}  // namespace ttfd::sim

@@ -1,0 +1,158 @@
+// What packets do when they arrive.
+#include "runtime/sim/noc.h"
+
+#include <cstring>
+
+#include "runtime/hw/pcie.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd::sim {
+
+Refusal Noc::Issue(TensixTile& source, uint32_t niu, uint32_t buffer) {
+  Packet packet;
+  if (Refusal refusal = MakePacket(source, niu, source.niu(niu).command(buffer), &packet)) {
+    return refusal;
+  }
+  return Complete(packet);
+}
+
+Refusal Noc::Complete(const Packet& packet) {
+  switch (packet.kind) {
+    case PacketKind::kRead:
+      return CompleteRead(packet);
+    case PacketKind::kWrite: {
+      const std::byte* const from = packet.source->memory().l1() + packet.local;
+      Refusal refusal = WriteRemote(packet.remote_tile, packet.remote, from, packet.length);
+      if (!refusal) CountWrite(packet);
+      return refusal;
+    }
+    case PacketKind::kInline: {
+      const std::byte* const from = reinterpret_cast<const std::byte*>(&packet.data);
+      Refusal refusal = WriteRemote(packet.remote_tile, packet.remote, from, 4);
+      if (!refusal) CountWrite(packet);
+      return refusal;
+    }
+    case PacketKind::kMulticast:
+      return CompleteMulticast(packet);
+    case PacketKind::kIncrement:
+      CompleteIncrement(packet);
+      return {};
+  }
+  return {};
+}
+
+Refusal Noc::CompleteRead(const Packet& packet) {
+  std::byte* const to = packet.source->memory().l1() + packet.local;
+  if (Refusal refusal = ReadRemote(packet.remote_tile, packet.remote, to, packet.length)) {
+    return refusal;
+  }
+  packet.source->WroteMemory(packet.local, packet.length);
+  Count(packet, &packet.niu->counters().read_responses, hw::kNocReadResponses, 1);
+  return {};
+}
+
+Refusal Noc::CompleteMulticast(const Packet& packet) {
+  const std::byte* const from = packet.source->memory().l1() + packet.local;
+  Refusal refusal = ForEachTile(packet.rectangle, [&](TensixTile& tile) -> Refusal {
+    if (&tile == packet.source && !packet.include_source) return {};
+    const TileRef to = {TileKind::kTensix, static_cast<uint8_t>(&tile - tiles_.data())};
+    return WriteRemote(to, packet.remote, from, packet.length);
+  });
+  if (refusal) return refusal;
+  CountWrite(packet);
+  if (!packet.posted) {
+    // One up when it is sent, one down for every acknowledgement (tt-isa-documentation
+    // BlackholeA0/NoC/Counters.md): not zero after a multicast to more than one tile.
+    packet.niu->counters().outstanding[packet.transaction] +=
+        static_cast<uint8_t>(1 - packet.receivers);
+    packet.source->RegisterChanged(
+        packet.niu->CounterAddress(hw::kNocRequestsOutstanding + packet.transaction));
+  }
+  return {};
+}
+
+void Noc::CompleteIncrement(const Packet& packet) {
+  TensixTile& target = tiles_[packet.remote_tile.index];
+  const uint32_t address = static_cast<uint32_t>(packet.remote);
+  std::byte* const word = target.memory().l1() + address;
+  const uint32_t old = LoadAt<uint32_t>(word);
+  StoreAt(word, old + packet.data);
+  StoreAt(packet.source->memory().l1() + packet.local, old);
+  target.WroteMemory(address, 4);
+  packet.source->WroteMemory(packet.local, 4);
+  Count(packet, &packet.niu->counters().atomic_responses, hw::kNocAtomicResponses, 1);
+}
+
+void Noc::Count(const Packet& packet, uint32_t* counter, uint32_t index, uint32_t by) {
+  *counter += by;
+  packet.source->RegisterChanged(packet.niu->CounterAddress(index));
+}
+
+void Noc::CountWrite(const Packet& packet) {
+  NiuCounters& counters = packet.niu->counters();
+  if (packet.posted) {
+    Count(packet, &counters.posted_writes_sent, hw::kNocPostedWritesSent, 1);
+    return;
+  }
+  Count(packet, &counters.nonposted_writes_sent, hw::kNocNonpostedWritesSent, 1);
+  Count(packet, &counters.write_acks, hw::kNocWriteAcks, packet.receivers);
+}
+
+Refusal Noc::Memory(TileRef tile, uint64_t address, uint32_t length, std::byte** memory) {
+  switch (tile.kind) {
+    case TileKind::kTensix:
+      *memory = tiles_[tile.index].memory().l1() + address;
+      return {};
+    case TileKind::kDram: {
+      std::byte* const bank = dram_.bank(tile.index);
+      if (bank == nullptr) {
+        return {FaultKind::kUnmapped, address, "no address space is left for the DRAM bank"};
+      }
+      *memory = bank + address;
+      return {};
+    }
+    case TileKind::kPcie:
+      return host_.Find(address, length, memory);
+    case TileKind::kArc:
+    case TileKind::kNone:
+      break;
+  }
+  return {FaultKind::kNoSuchTile, address, "the tile has no memory"};
+}
+
+// Both ends have been checked: memory accesses are inside their memory, anything else is 4 aligned
+// bytes.
+Refusal Noc::ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t length) {
+  if (tile.kind == TileKind::kArc || (tile.kind == TileKind::kTensix && address >= hw::kL1Bytes)) {
+    uint32_t value = 0;
+    const Refusal refusal = tile.kind == TileKind::kArc
+                                ? arc_.Read(address, &value)
+                                : tiles_[tile.index].ReadRegister(
+                                      Accessor::FromNoc(), static_cast<uint32_t>(address), &value);
+    std::memcpy(to, &value, sizeof(value));
+    return refusal;
+  }
+  std::byte* memory = nullptr;
+  if (Refusal refusal = Memory(tile, address, length, &memory)) return refusal;
+  std::memmove(to, memory, length);
+  return {};
+}
+
+Refusal Noc::WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length) {
+  if (tile.kind == TileKind::kArc || (tile.kind == TileKind::kTensix && address >= hw::kL1Bytes)) {
+    const uint32_t value = LoadAt<uint32_t>(from);
+    return tile.kind == TileKind::kArc
+               ? arc_.Write(address, value)
+               : tiles_[tile.index].WriteRegister(Accessor::FromNoc(),
+                                                  static_cast<uint32_t>(address), value);
+  }
+  std::byte* memory = nullptr;
+  if (Refusal refusal = Memory(tile, address, length, &memory)) return refusal;
+  std::memmove(memory, from, length);
+  if (tile.kind == TileKind::kTensix) {
+    tiles_[tile.index].WroteMemory(static_cast<uint32_t>(address), length);
+  }
+  return {};
+}
+
+}  // namespace ttfd::sim

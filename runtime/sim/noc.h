@@ -1,0 +1,117 @@
+// The network on chip: what a command buffer asks for, checked, and done.
+//
+// Packets arrive at once. Issue() checks a command and makes a Packet of it; Complete() is the one
+// place where a packet moves data and counters, so a model with delays would keep packets between
+// the two.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/base/bytes.h"
+#include "runtime/sim/arc_tile.h"
+#include "runtime/sim/dram.h"
+#include "runtime/sim/fault.h"
+#include "runtime/sim/grid_map.h"
+#include "runtime/sim/host_memory.h"
+#include "runtime/sim/tensix_tile.h"
+
+namespace ttfd::sim {
+
+// Tensix tiles from `start` to `end`, both included, without the columns and rows that routers keep
+// out of multicasts.
+struct Rectangle {
+  hw::Coordinate start;
+  hw::Coordinate end;
+};
+
+class Noc {
+ public:
+  // All outlive the Noc.
+  Noc(const GridMap& grid, std::vector<TensixTile>& tiles, Dram& dram, ArcTile& arc,
+      HostMemoryMap& host)
+      : grid_(grid), tiles_(tiles), dram_(dram), arc_(arc), host_(host) {}
+
+  // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of the hart that
+  // wrote CMD_CTRL.
+  Refusal Issue(TensixTile& source, uint32_t niu, uint32_t buffer);
+
+  // Accesses through BAR windows: memory of any size and alignment, registers 4 aligned bytes.
+  Refusal HostRead(hw::Coordinate tile, uint64_t address, MutableByteSpan to);
+  Refusal HostWrite(hw::Coordinate tile, uint64_t address, ByteSpan from);
+  Refusal HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpan from);
+
+ private:
+  enum class PacketKind : uint8_t { kRead, kWrite, kMulticast, kInline, kIncrement };
+
+  struct Packet {
+    PacketKind kind = PacketKind::kRead;
+    bool posted = false;
+    bool include_source = false;
+    uint32_t transaction = 0;
+    TensixTile* source = nullptr;
+    Niu* niu = nullptr;
+    uint32_t local = 0;  // address in the source's L1
+    TileRef remote_tile;
+    uint64_t remote = 0;  // address at the other end
+    Rectangle rectangle = {};
+    uint32_t receivers = 1;
+    uint32_t length = 0;
+    uint32_t data = 0;
+  };
+
+  // Checks, in noc_check.cc.
+  Refusal MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command, Packet* packet);
+  Refusal CheckControl(const NocCommand& command) const;
+  Refusal CheckLocalSide(const Packet& packet, uint32_t mid, uint32_t coordinate) const;
+  Refusal CheckTransfer(const Packet& packet) const;
+  Refusal CheckMulticast(uint32_t niu, Packet* packet) const;
+  Refusal CheckAtomic(const Packet& packet, uint32_t opcode) const;
+  Refusal CheckMemory(TileRef tile, uint64_t address, uint64_t length) const;
+
+  Refusal Complete(const Packet& packet);
+  Refusal CompleteRead(const Packet& packet);
+  Refusal CompleteMulticast(const Packet& packet);
+  void CompleteIncrement(const Packet& packet);
+  static void CountWrite(const Packet& packet);
+  static void Count(const Packet& packet, uint32_t* counter, uint32_t index, uint32_t by);
+
+  // One end of a transfer that is not the issuing tile's L1.
+  Refusal ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t length);
+  Refusal WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length);
+  Refusal Memory(TileRef tile, uint64_t address, uint32_t length, std::byte** memory);
+
+  // Calls `visit(tile)` for every tile of the rectangle that receives; stops at a refusal.
+  template <typename Visit>
+  Refusal ForEachTile(const Rectangle& rectangle, const Visit& visit) const;
+
+  const GridMap& grid_;
+  std::vector<TensixTile>& tiles_;
+  Dram& dram_;
+  ArcTile& arc_;
+  HostMemoryMap& host_;
+};
+
+// Does a multicast visit this column or row?
+constexpr bool ReceivesMulticast(uint32_t x, uint32_t y) {
+  return (uint64_t{hw::kMulticastExcludedColumns} >> x & 1) == 0 &&
+         (uint64_t{hw::kMulticastExcludedRows} >> y & 1) == 0;
+}
+
+template <typename Visit>
+Refusal Noc::ForEachTile(const Rectangle& rectangle, const Visit& visit) const {
+  for (uint32_t x = rectangle.start.x; x <= rectangle.end.x; ++x) {
+    for (uint32_t y = rectangle.start.y; y <= rectangle.end.y; ++y) {
+      if (!ReceivesMulticast(x, y)) continue;
+      const TileRef tile = grid_.At(x, y);
+      if (tile.kind != TileKind::kTensix) {
+        return {FaultKind::kNocMulticast, hw::NocXy(x, y),
+                "a multicast rectangle reaches a tile that is no Tensix tile or is harvested"};
+      }
+      if (Refusal refusal = visit(tiles_[tile.index])) return refusal;
+    }
+  }
+  return {};
+}
+
+}  // namespace ttfd::sim

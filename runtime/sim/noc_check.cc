@@ -1,0 +1,269 @@
+// What the NoC refuses, before anything of a command is done.
+//
+// Sources: tt-metal noc_parameters.h and noc_nonblocking_api.h (alignment, safe uses), ttsim
+// src/tile.cpp (what the official simulator accepts), tt-isa-documentation BlackholeA0/NoC.
+#include <limits>
+
+#include "runtime/hw/pcie.h"
+#include "runtime/hw/tensix.h"
+#include "runtime/sim/noc.h"
+
+namespace ttfd::sim {
+namespace {
+
+constexpr uint32_t kSupportedControl = hw::kNocAtomic | hw::kNocWrite | hw::kNocInline |
+                                       hw::kNocResponse | hw::kNocMulticast | hw::kNocLinked |
+                                       hw::kNocStaticVc | hw::kNocPathReserve |
+                                       7u << hw::kNocVcShift | hw::kNocIncludeSource;
+constexpr uint32_t kTransactionShift = 10;
+constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
+constexpr uint32_t kWriteAlignment = 16;
+
+uint64_t Address(uint32_t mid, uint32_t low) { return uint64_t{mid} << 32 | low; }
+
+hw::Coordinate CoordinateOf(uint32_t xy) { return {hw::NocX(xy), hw::NocY(xy)}; }
+
+bool IsRegister(TileRef tile, uint64_t address) {
+  return tile.kind == TileKind::kArc ||
+         (tile.kind == TileKind::kTensix && address >= hw::kFirstRegisterAddress &&
+          address <= std::numeric_limits<uint32_t>::max());
+}
+
+}  // namespace
+
+Refusal Noc::CheckControl(const NocCommand& command) const {
+  const uint32_t control = command.control;
+  const uint64_t shown = control;
+  if ((control & ~kSupportedControl) != 0) {
+    return {FaultKind::kNocControl, shown,
+            "byte enables, dropped acks, axis, priority and accumulate are not supported"};
+  }
+  const bool multicast = (control & hw::kNocMulticast) != 0;
+  const bool write = (control & hw::kNocWrite) != 0;
+  if ((control & hw::kNocAtomic) != 0) {
+    if ((control & (hw::kNocWrite | hw::kNocInline)) != 0) {
+      return {FaultKind::kNocControl, shown, "an atomic is neither a write nor inline"};
+    }
+    if (multicast) return {FaultKind::kNocMulticast, shown, "only writes can be multicast"};
+    if ((control & hw::kNocResponse) == 0) {
+      return {FaultKind::kNocAtomic, shown, "posted atomics are unsafe on Blackhole"};
+    }
+  } else if (!write) {
+    if ((control & hw::kNocInline) != 0) {
+      return {FaultKind::kNocControl, shown, "inline without write"};
+    }
+    if (multicast) return {FaultKind::kNocMulticast, shown, "only writes can be multicast"};
+    if ((control & hw::kNocResponse) == 0) {
+      return {FaultKind::kNocControl, shown, "a read needs the response bit"};
+    }
+  } else if (multicast && (control & hw::kNocInline) != 0) {
+    return {FaultKind::kNocMulticast, shown, "inline writes cannot be multicast"};
+  }
+  if (multicast != ((control & hw::kNocPathReserve) != 0)) {
+    return {FaultKind::kNocMulticast, shown,
+            "a multicast must reserve its path, a unicast must not"};
+  }
+  if (!multicast && (control & hw::kNocIncludeSource) != 0) {
+    return {FaultKind::kNocMulticast, shown, "only a multicast can include its source"};
+  }
+  if ((command.tag & ~kTransactionMask) != 0) {
+    return {FaultKind::kNocControl, command.tag, "of the packet tag only the transaction id"};
+  }
+  return {};
+}
+
+Refusal Noc::CheckLocalSide(const Packet& packet, uint32_t mid, uint32_t coordinate) const {
+  const hw::Coordinate at = CoordinateOf(coordinate);
+  const TileRef tile = grid_.At(at.x, at.y);
+  const bool own = coordinate >> 12 == 0 && tile.kind == TileKind::kTensix &&
+                   &tiles_[tile.index] == packet.source;
+  if (!own) {
+    return {FaultKind::kNocLocalSide, coordinate,
+            "the local side of a command must name the issuing tile"};
+  }
+  const uint32_t length = packet.kind == PacketKind::kIncrement ? 4 : packet.length;
+  if (packet.kind == PacketKind::kInline) return {};
+  if (mid != 0 || packet.local >= hw::kL1Bytes || hw::kL1Bytes - packet.local < length) {
+    return {FaultKind::kNocLocalSide, Address(mid, packet.local),
+            "the local side of a command must be the tile's L1"};
+  }
+  return {};
+}
+
+Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const {
+  switch (tile.kind) {
+    case TileKind::kTensix:
+      if (address < hw::kL1Bytes && hw::kL1Bytes - address >= length) return {};
+      return {FaultKind::kUnmapped, address, "a Tensix tile has 1536 KiB of L1, then registers"};
+    case TileKind::kDram:
+      if (address < hw::kDramBankBytes && hw::kDramBankBytes - address >= length) return {};
+      return {FaultKind::kUnmapped, address, "a DRAM bank has 4 GiB"};
+    case TileKind::kPcie:
+      return {};  // HostMemoryMap::Find decides
+    case TileKind::kArc:
+    case TileKind::kNone:
+      break;
+  }
+  return {FaultKind::kNoSuchTile, address,
+          "no tile that the model knows is at the coordinate, or it is harvested"};
+}
+
+Refusal Noc::CheckTransfer(const Packet& packet) const {
+  if (packet.length == 0 || packet.length > hw::kNocMaxPacketBytes) {
+    return {FaultKind::kNocLength, packet.length, "a packet has 1 to 16384 bytes"};
+  }
+  if (IsRegister(packet.remote_tile, packet.remote)) {
+    if (packet.length == 4 && packet.remote % 4 == 0) return {};
+    return {FaultKind::kRegisterWidth, packet.remote, "registers take 4 aligned bytes"};
+  }
+  if (Refusal refusal = CheckMemory(packet.remote_tile, packet.remote, packet.length)) {
+    return refusal;
+  }
+  const bool far_read =
+      packet.kind == PacketKind::kRead && packet.remote_tile.kind != TileKind::kTensix;
+  const uint64_t alignment = far_read ? hw::kDramAlignment : kWriteAlignment;
+  if ((packet.remote ^ packet.local) % alignment != 0) {
+    return {FaultKind::kNocAlignment, packet.remote,
+            far_read ? "reads of DRAM and host memory: both ends equal modulo 64"
+                     : "both ends of a transfer must be equal modulo 16"};
+  }
+  return {};
+}
+
+Refusal Noc::CheckMulticast(uint32_t niu, Packet* packet) const {
+  Rectangle& rectangle = packet->rectangle;
+  if (niu == 1) std::swap(rectangle.start, rectangle.end);
+  if (rectangle.start.x > rectangle.end.x || rectangle.start.y > rectangle.end.y) {
+    return {FaultKind::kNocMulticast, hw::NocXy(rectangle.start.x, rectangle.start.y),
+            "rectangles do not wrap: NoC 0 goes from low to high, NoC 1 from high to low"};
+  }
+  packet->receivers = 0;
+  Refusal refusal = ForEachTile(rectangle, [&](TensixTile& tile) -> Refusal {
+    if (&tile != packet->source || packet->include_source) ++packet->receivers;
+    return {};
+  });
+  if (refusal) return refusal;
+  if (packet->receivers == 0) {
+    return {FaultKind::kNocMulticast, hw::NocXy(rectangle.start.x, rectangle.start.y),
+            "a multicast that nobody receives"};
+  }
+  packet->remote_tile = {TileKind::kTensix, 0};
+  return {};
+}
+
+Refusal Noc::CheckAtomic(const Packet& packet, uint32_t opcode) const {
+  if (opcode != hw::kNocAtomicIncrement) {
+    return {FaultKind::kNocAtomic, opcode, "the only atomic is the 32-bit increment 0x107C"};
+  }
+  if (packet.remote_tile.kind != TileKind::kTensix || packet.remote >= hw::kL1Bytes) {
+    return {FaultKind::kNocAtomic, packet.remote, "atomics work on the L1 of Tensix tiles only"};
+  }
+  if (packet.remote % 16 != 0) {
+    return {FaultKind::kNocAtomic, packet.remote, "an atomic's target is 16-byte aligned"};
+  }
+  if (packet.local % 4 != 0) {
+    return {FaultKind::kNocAtomic, packet.local, "the slot for the old value is 4-byte aligned"};
+  }
+  return {};
+}
+
+Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command,
+                        Packet* packet) {
+  if (Refusal refusal = CheckControl(command)) return refusal;
+  const uint32_t control = command.control;
+  const bool write = (control & hw::kNocWrite) != 0;
+  const bool is_inline = (control & hw::kNocInline) != 0;
+  packet->kind = (control & hw::kNocAtomic) != 0      ? PacketKind::kIncrement
+                 : is_inline                          ? PacketKind::kInline
+                 : (control & hw::kNocMulticast) != 0 ? PacketKind::kMulticast
+                 : write                              ? PacketKind::kWrite
+                                                      : PacketKind::kRead;
+  packet->source = &source;
+  packet->niu = &source.niu(niu);
+  packet->posted = (control & hw::kNocResponse) == 0;
+  packet->include_source = (control & hw::kNocIncludeSource) != 0;
+  packet->transaction = (command.tag & kTransactionMask) >> kTransactionShift;
+  packet->length = is_inline ? 4 : command.length;
+  packet->data = command.data;
+
+  // A write's target is its local source; of everything else it is the far end.
+  const bool target_is_local = write && !is_inline;
+  const uint32_t local_mid = target_is_local ? command.target_mid : command.return_mid;
+  const uint32_t local_xy = target_is_local ? command.target_high : command.return_high;
+  const uint32_t remote_xy = target_is_local ? command.return_high : command.target_high;
+  packet->local = target_is_local ? command.target_low : command.return_low;
+  packet->remote = target_is_local ? Address(command.return_mid, command.return_low)
+                                   : Address(command.target_mid, command.target_low);
+  if (packet->kind != PacketKind::kIncrement && packet->kind != PacketKind::kInline &&
+      (packet->length == 0 || packet->length > hw::kNocMaxPacketBytes)) {
+    return {FaultKind::kNocLength, packet->length, "a packet has 1 to 16384 bytes"};
+  }
+  if (Refusal refusal = CheckLocalSide(*packet, local_mid, local_xy)) return refusal;
+
+  if (packet->kind == PacketKind::kMulticast) {
+    packet->rectangle = {CoordinateOf(remote_xy >> 12), CoordinateOf(remote_xy)};
+    if (Refusal refusal = CheckMulticast(niu, packet)) return refusal;
+    return CheckTransfer(*packet);
+  }
+  const hw::Coordinate at = CoordinateOf(remote_xy);
+  packet->remote_tile = remote_xy >> 12 == 0 ? grid_.At(at.x, at.y) : TileRef{};
+  if (packet->remote_tile.kind == TileKind::kNone) {
+    return {FaultKind::kNoSuchTile, remote_xy,
+            "no tile that the model knows is at the coordinate, or it is harvested"};
+  }
+  if (packet->kind == PacketKind::kIncrement) return CheckAtomic(*packet, command.length);
+  if (is_inline && !IsRegister(packet->remote_tile, packet->remote)) {
+    return {FaultKind::kNocInlineToMemory, packet->remote,
+            "inline writes to memory may corrupt it on Blackhole; use a 4-byte write"};
+  }
+  if (is_inline && packet->remote_tile.kind != TileKind::kTensix) {
+    return {FaultKind::kNocInlineToMemory, packet->remote, "inline writes reach Tensix tiles only"};
+  }
+  return CheckTransfer(*packet);
+}
+
+Refusal Noc::HostRead(hw::Coordinate at, uint64_t address, MutableByteSpan to) {
+  const TileRef tile = grid_.At(at.x, at.y);
+  if (IsRegister(tile, address)) {
+    if (to.size() != 4 || address % 4 != 0) {
+      return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};
+    }
+  } else {
+    if (Refusal refusal = CheckMemory(tile, address, to.size())) return refusal;
+  }
+  return ReadRemote(tile, address, to.data(), static_cast<uint32_t>(to.size()));
+}
+
+Refusal Noc::HostWrite(hw::Coordinate at, uint64_t address, ByteSpan from) {
+  const TileRef tile = grid_.At(at.x, at.y);
+  if (IsRegister(tile, address)) {
+    if (from.size() != 4 || address % 4 != 0) {
+      return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};
+    }
+  } else {
+    if (Refusal refusal = CheckMemory(tile, address, from.size())) return refusal;
+  }
+  return WriteRemote(tile, address, from.data(), static_cast<uint32_t>(from.size()));
+}
+
+Refusal Noc::HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpan from) {
+  const TileRef any = {TileKind::kTensix, 0};
+  if (rectangle.start.x > rectangle.end.x || rectangle.start.y > rectangle.end.y) {
+    return {FaultKind::kNocMulticast, address,
+            "a rectangle's start lies above and left of its end"};
+  }
+  if (IsRegister(any, address) && (from.size() != 4 || address % 4 != 0)) {
+    return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};
+  }
+  if (!IsRegister(any, address)) {
+    if (Refusal refusal = CheckMemory(any, address, from.size())) return refusal;
+  }
+  const auto nothing = [](TensixTile&) { return Refusal{}; };
+  if (Refusal refusal = ForEachTile(rectangle, nothing)) return refusal;  // all of it or none
+  return ForEachTile(rectangle, [&](TensixTile& tile) {
+    const TileRef to = {TileKind::kTensix, static_cast<uint8_t>(&tile - tiles_.data())};
+    return WriteRemote(to, address, from.data(), static_cast<uint32_t>(from.size()));
+  });
+}
+
+}  // namespace ttfd::sim

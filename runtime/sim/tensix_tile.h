@@ -1,0 +1,97 @@
+// A Tensix tile: L1, five harts, two NIUs, the stream registers and the debug registers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/hw/grid.h"
+#include "runtime/hw/tensix.h"
+#include "runtime/sim/fault.h"
+#include "runtime/sim/hart.h"
+#include "runtime/sim/machine.h"
+#include "runtime/sim/niu.h"
+#include "runtime/sim/streams.h"
+#include "runtime/sim/tile_memory.h"
+
+namespace ttfd::sim {
+
+// Who accesses a register: a hart of the tile, or somebody over the NoC (the host included).
+struct Accessor {
+  static constexpr uint32_t kNoc = ~0u;
+  uint32_t hart = kNoc;
+
+  static Accessor Hart(uint32_t hart) { return {hart}; }
+  static Accessor FromNoc() { return {}; }
+  bool from_noc() const { return hart == kNoc; }
+};
+
+class TensixTile {
+ public:
+  // `machine` outlives the tile. The tile must not move afterwards.
+  void Init(Machine& machine, TileMemory memory, hw::Coordinate translated,
+            hw::Coordinate physical);
+
+  const TileMemory& memory() const { return memory_; }
+  Machine& machine() const { return *machine_; }
+  hw::Coordinate translated() const { return translated_; }
+  hw::Coordinate physical() const { return physical_; }
+  Hart& hart(uint32_t index) { return harts_[index]; }
+  const Hart& hart(uint32_t index) const { return harts_[index]; }
+  Niu& niu(uint32_t index) { return nius_[index]; }
+
+  // Registers: `address` is a multiple of 4, at or above kFirstRegisterAddress.
+  Refusal ReadRegister(Accessor who, uint32_t address, uint32_t* value);
+  Refusal WriteRegister(Accessor who, uint32_t address, uint32_t value);
+
+  // To be called after every write to L1: drops decoded instructions, wakes harts that wait for it.
+  void WroteMemory(uint32_t address, uint32_t length) {
+    const uint8_t* const flags = memory_.line_flags();
+    const uint32_t last = (address + length - 1) >> kLineShift;
+    uint8_t any = 0;
+    for (uint32_t line = address >> kLineShift; line <= last; ++line) any |= flags[line];
+    if (any != 0) [[unlikely]]
+      WroteFlagged(address, length);
+  }
+  void WroteFlagged(uint32_t address, uint32_t length);
+
+  // To be called after a register changed.
+  void RegisterChanged(uint32_t address) {
+    if (register_watchers_ != 0) WakeReaders(address, 4);
+  }
+
+  // Puts a hart to sleep until one of the words in hart.poll.read is written.
+  void Park(Hart& hart);
+
+  // The fundamental reset: every hart held, registers at their reset values; L1 keeps its contents.
+  void Reset();
+
+ private:
+  Refusal ReadDebug(uint32_t address, uint32_t* value);
+  Refusal WriteDebug(uint32_t address, uint32_t value);
+  Refusal WriteSoftReset(uint32_t value);
+  Refusal WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32_t value);
+  uint32_t ResetPc(uint32_t hart) const;
+  void Release(Hart& hart);
+  void Unpark(Hart& hart);
+  void WakeReaders(uint32_t address, uint32_t length);
+  void DropDecoded(uint32_t first_word, uint32_t words);
+
+  Machine* machine_ = nullptr;
+  TileMemory memory_;
+  hw::Coordinate translated_ = {0, 0};
+  hw::Coordinate physical_ = {0, 0};
+  std::array<Hart, hw::kHarts> harts_;
+  std::array<Niu, 2> nius_;
+  Streams streams_;
+
+  uint32_t parked_ = 0;             // harts, one bit each
+  uint32_t register_watchers_ = 0;  // parked harts that wait for a register, one bit each
+  uint32_t soft_reset_ = hw::kSoftResetAllHarts;
+  uint32_t wall_clock_high_latched_ = 0;
+  std::array<uint32_t, 3> trisc_reset_pc_{};
+  uint32_t trisc_reset_pc_override_ = 0;
+  uint32_t ncrisc_reset_pc_ = 0;
+  uint32_t ncrisc_reset_pc_override_ = 0;
+};
+
+}  // namespace ttfd::sim
