@@ -61,7 +61,13 @@ inline constexpr uint32_t kWaypointNoc =
 inline constexpr uint32_t kWaypointGo =
     Waypoint('G', 'W', ' ', ' ');  // worker: waits for a go signal
 inline constexpr uint32_t kWaypointKernel = Waypoint('K', 'R', 'U', 'N');  // worker: in a kernel
-inline constexpr uint32_t kWaypointDone = Waypoint('D', 'O', 'N', 'E');    // stopped
+inline constexpr uint32_t kWaypointSemaphore =
+    Waypoint('K', 'S', 'E', 'M');  // kernel: waits for a semaphore
+inline constexpr uint32_t kWaypointCircularBuffer =
+    Waypoint('K', 'C', 'B', 'W');  // kernel: waits for pages of a circular buffer
+inline constexpr uint32_t kWaypointSubordinates =
+    Waypoint('S', 'U', 'B', 'W');  // BRISC: waits for the other harts' kernels
+inline constexpr uint32_t kWaypointDone = Waypoint('D', 'O', 'N', 'E');  // stopped
 
 struct HartStatus {
   uint32_t state;  // HartState

@@ -1,12 +1,17 @@
 // Where things lie in the L1 of every tile that runs our firmware. Rings lie where the boot block
 // says; this is the rest.
 //
-//   0x00000 JAL to BRISC firmware            0x01000 BRISC firmware        0x10000 kernel cache
-//   (workers) 0x00010 NoC scratch, 32 B a hart         0x05000 NCRISC firmware       0x30000
-//   circular buffers (workers) 0x00100 BootBlock                        0x07000 TRISC0-2 firmware
-//   0xB0000 buffers (workers) 0x00200 HartStatus x 5                   0x0A000 config ring
-//   (workers) 0x00400 GoArea, 0x00480 LaunchMessage x 8 0x00680 SubordinateSync, 0x00700 BankTable,
-//   0x00A00 ControlBlock (dispatch tiles)
+// clang-format off
+//   0x00000  JAL to BRISC firmware             0x01000  BRISC firmware
+//   0x00010  NoC scratch, 32 B a hart          0x05000  NCRISC firmware
+//   0x00100  BootBlock                         0x07000  TRISC0-2 firmware
+//   0x00200  HartStatus x 5                    0x0A000  config ring (workers)
+//   0x00400  GoArea, 0x00480 LaunchMessage x 8 0x10000  kernel cache (workers)
+//   0x00680  SubordinateSync                   0x30000  circular buffers (workers)
+//   0x00700  BankTable                         0xB0000  buffers (workers)
+//   0x00A00  ControlBlock (dispatch tiles)
+//   0x00C00  CircularBufferState x 32 (workers)
+// clang-format on
 //
 // On dispatch tiles everything from 0x0A000 up is rings.
 #pragma once
@@ -27,6 +32,7 @@ inline constexpr uint32_t kLaunchRingAddress = 0x00480;
 inline constexpr uint32_t kSubordinateSyncAddress = 0x00680;
 inline constexpr uint32_t kBankTableAddress = 0x00700;
 inline constexpr uint32_t kControlBlockAddress = 0x00A00;
+inline constexpr uint32_t kCircularBufferStateAddress = 0x00C00;  // workers
 
 inline constexpr uint32_t kFirmwareAddress[hw::kHarts] = {0x01000, 0x05000, 0x07000, 0x08000,
                                                           0x09000};

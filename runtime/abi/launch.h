@@ -70,6 +70,15 @@ struct CircularBufferConfig {
 };
 static_assert(sizeof(CircularBufferConfig) == 16);
 
+// The counts of a circular buffer, at kCircularBufferStateAddress + index * 16. BRISC zeroes those of
+// a launch before it starts the other harts.
+struct CircularBufferState {
+  uint32_t pushed;  // pages, free-running; written by the producer
+  uint32_t popped;  // written by the consumer
+  uint32_t reserved[2];
+};
+static_assert(sizeof(CircularBufferState) == 16);
+
 struct SemaphoreWord {  // 16 bytes: target of NoC atomics
   uint32_t value;
   uint32_t reserved[3];

@@ -1,0 +1,58 @@
+# ttfd_add_kernel(<target> PROCESSOR brisc|ncrisc|trisc0|trisc1|trisc2 SOURCES a.cc ... [INCLUDES dir ...] [OPTIMIZE -O2]
+#                 [FILE name] [OUTPUT dir])
+#
+# Builds a kernel for one hart of a worker tile as <OUTPUT>/<FILE>.elf (default: <current binary directory>/<target>.elf);
+# the target's property TTFD_ELF is that path. Works in ttfd's own tree and, by include(), from an installed one; needs
+# riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf). The program defines `void kernel_main()`; see <ttfd/kernel.h>.
+
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../firmware/sdk/kernel.ld)  # ttfd's source tree
+  get_filename_component(TTFD_SDK_ROOT ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
+  set(TTFD_SDK_INCLUDES ${TTFD_SDK_ROOT}/firmware/sdk/include ${TTFD_SDK_ROOT})
+else()  # installed: share/ttfd/cmake beside share/ttfd/sdk
+  get_filename_component(TTFD_SDK_ROOT ${CMAKE_CURRENT_LIST_DIR}/../sdk ABSOLUTE)
+  set(TTFD_SDK_INCLUDES ${TTFD_SDK_ROOT}/firmware/sdk/include ${TTFD_SDK_ROOT})
+endif()
+if(NOT TTFD_RISCV_CXX)
+  find_program(TTFD_RISCV_CXX riscv64-unknown-elf-g++ REQUIRED)
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/riscv.cmake)
+
+# medany addresses everything relative to the program counter, so the block runs from any address; switch conversion would
+# make tables of absolute addresses. Not -fpie: it puts absolute words into a .got without telling the loader.
+set(TTFD_KERNEL_FLAGS -mcmodel=medany -fno-tree-switch-conversion -DTTFD_KERNEL=1)
+set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax)
+
+function(ttfd_add_kernel name)
+  cmake_parse_arguments(ARG "" "PROCESSOR;OPTIMIZE;OUTPUT;FILE" "SOURCES;INCLUDES" ${ARGN})
+  if(NOT DEFINED TTFD_HART_${ARG_PROCESSOR})
+    message(FATAL_ERROR "ttfd_add_kernel(${name}): PROCESSOR must be brisc, ncrisc, trisc0, trisc1 or trisc2")
+  endif()
+  if(NOT ARG_OPTIMIZE)
+    set(ARG_OPTIMIZE -O2)
+  endif()
+  if(NOT ARG_OUTPUT)
+    set(ARG_OUTPUT ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
+  if(NOT ARG_FILE)
+    set(ARG_FILE ${name})
+  endif()
+  set(includes "")
+  foreach(folder IN LISTS ARG_INCLUDES TTFD_SDK_INCLUDES)
+    list(APPEND includes -I${folder})
+  endforeach()
+  set(objects "")
+  foreach(source IN LISTS ARG_SOURCES ITEMS ${TTFD_SDK_ROOT}/firmware/sdk/entry.cc ${TTFD_SDK_ROOT}/firmware/common/memory.cc)
+    get_filename_component(source ${source} ABSOLUTE)
+    get_filename_component(stem ${source} NAME)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.objects/${stem}.o)
+    ttfd_riscv_object(${object} ${source}
+      FLAGS ${ARG_OPTIMIZE} ${TTFD_KERNEL_FLAGS} -DTTFD_HART=${TTFD_HART_${ARG_PROCESSOR}} ${includes})
+    list(APPEND objects ${object})
+  endforeach()
+  file(MAKE_DIRECTORY ${ARG_OUTPUT})
+  set(elf ${ARG_OUTPUT}/${ARG_FILE}.elf)
+  ttfd_riscv_link(${elf} ${TTFD_SDK_ROOT}/firmware/sdk/kernel.ld OBJECTS ${objects}
+    FLAGS ${TTFD_KERNEL_LINK_FLAGS} -Wl,--defsym=__ttfd_hart=${TTFD_HART_${ARG_PROCESSOR}})
+  add_custom_target(${name} ALL DEPENDS ${elf})
+  set_target_properties(${name} PROPERTIES TTFD_ELF ${elf})
+endfunction()

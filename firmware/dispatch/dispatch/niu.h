@@ -1,0 +1,94 @@
+// How the dispatcher uses NIU 0, and what it has sent: unicast writes, multicast writes, increments.
+#pragma once
+
+#include <stdint.h>
+
+#include "firmware/common/noc.h"
+
+namespace ttfd::firmware::dispatch {
+
+using UnicastBuffer = CommandBuffer<0, 0>;
+using MulticastBuffer = CommandBuffer<0, 1>;
+using AtomicBuffer = CommandBuffer<0, 2>;  // increments at the prefetch tile
+
+inline constexpr uint32_t kWriteId = 1;
+inline constexpr uint32_t kAtomicId = 2;
+
+inline void InitializeNiu(uint32_t own_xy, uint32_t prefetch_xy) {
+  UnicastBuffer::InitializeWrite(own_xy, kWriteControl, kWriteId);
+  MulticastBuffer::InitializeWrite(own_xy, kMulticastControl, kWriteId);
+  AtomicBuffer::InitializeAtomic(own_xy, kAtomicId);
+  AtomicBuffer::Set(hw::kNocTargetHigh, prefetch_xy);
+}
+
+inline bool HaveWritesLeft() {
+  return UnicastBuffer::free() && MulticastBuffer::free() &&
+         NiuCounter<0>(hw::kNocWritesOutgoing + kWriteId) == 0;
+}
+
+// The memory that writes were sourced from may be overwritten.
+inline void AwaitWritesLeft() {
+  WaitUntil(abi::kWaypointNoc, [] { return HaveWritesLeft(); });
+}
+
+// Writes and the acknowledgements they ask for: one each, a multicast one a receiver. The hart is the
+// only user of its NIU.
+class Writes {
+ public:
+  // Counters survive a soft reset: begin with what they say.
+  Writes() : expected_acks_(NiuCounter<0>(hw::kNocWriteAcks)) {}
+
+  // Every write has landed.
+  void Barrier() const {
+    UnicastBuffer::AwaitFree();
+    MulticastBuffer::AwaitFree();
+    const uint32_t expected = expected_acks_;
+    WaitUntil(abi::kWaypointNoc,
+              [expected] { return NiuCounter<0>(hw::kNocWriteAcks) == expected; });
+  }
+
+  // Where the following unicasts go.
+  static void SetUnicastTile(uint32_t tile) {
+    UnicastBuffer::AwaitFree();
+    UnicastBuffer::Set(hw::kNocReturnHigh, tile);
+  }
+  static void SetUnicastMid(uint32_t mid) {
+    UnicastBuffer::AwaitFree();
+    UnicastBuffer::Set(hw::kNocReturnMid, mid);
+  }
+
+  // At most 16 KiB, from this tile's L1.
+  void Unicast(uint32_t from, uint32_t to_low, uint32_t bytes) {
+    UnicastBuffer::AwaitFree();
+    UnicastBuffer::Set(hw::kNocTargetLow, from);
+    UnicastBuffer::Set(hw::kNocReturnLow, to_low);
+    UnicastBuffer::Set(hw::kNocLength, bytes);
+    UnicastBuffer::Issue();
+    ++expected_acks_;
+  }
+
+  // One packet to a rectangle. Unless it continues a linked transaction (`linked_before`), every
+  // earlier write has been acknowledged first; `linked` keeps the path for the next packet, which then
+  // goes to the same rectangle.
+  void Multicast(uint32_t from, uint32_t rectangle, uint32_t receivers, uint32_t to, uint32_t bytes,
+                 bool linked_before, bool linked) {
+    if (!linked_before) {
+      Barrier();
+    } else {
+      MulticastBuffer::AwaitFree();
+    }
+    MulticastBuffer::Set(hw::kNocControl,
+                         linked ? kMulticastControl | hw::kNocLinked : kMulticastControl);
+    MulticastBuffer::Set(hw::kNocTargetLow, from);
+    MulticastBuffer::Set(hw::kNocReturnLow, to);
+    MulticastBuffer::Set(hw::kNocReturnHigh, rectangle);
+    MulticastBuffer::Set(hw::kNocLength, bytes);
+    MulticastBuffer::Issue();
+    expected_acks_ += receivers;
+  }
+
+ private:
+  uint32_t expected_acks_;
+};
+
+}  // namespace ttfd::firmware::dispatch

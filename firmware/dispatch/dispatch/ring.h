@@ -1,0 +1,36 @@
+// The dispatcher's ring: 4 KiB pages.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware/dispatch/dispatch/niu.h"
+#include "firmware/dispatch/ring_reader.h"
+#include "runtime/abi/control_block.h"
+#include "runtime/abi/l1_map.h"
+#include "runtime/abi/rings.h"
+
+namespace ttfd::firmware::dispatch {
+
+struct RingPolicy {
+  static constexpr uint32_t kPageShift = 12;
+  static constexpr uint32_t kArrived =
+      abi::kControlBlockAddress + offsetof(abi::ControlBlock, dispatch_pages_arrived);
+
+  static void Return(uint32_t pages) {
+    AtomicIncrement<0, 2>(
+        abi::kControlBlockAddress + offsetof(abi::ControlBlock, dispatch_pages_returned), pages);
+  }
+  static bool HaveWritesLeft() { return dispatch::HaveWritesLeft(); }
+  static void AwaitWritesLeft() { dispatch::AwaitWritesLeft(); }
+};
+static_assert(1u << RingPolicy::kPageShift == abi::kDispatchPageBytes);
+
+using Ring = RingReader<RingPolicy>;
+
+// A packet carries at most this many bytes of what has arrived.
+inline uint32_t NextPiece(Ring& ring, uint32_t remaining) {
+  return ring.Contiguous(remaining < hw::kNocMaxPacketBytes ? remaining : hw::kNocMaxPacketBytes);
+}
+
+}  // namespace ttfd::firmware::dispatch

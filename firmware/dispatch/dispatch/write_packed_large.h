@@ -1,0 +1,63 @@
+// WRITE_PACKED_LARGE: up to 35 stretches of data, each multicast to its own rectangle and address.
+//
+//   command | targets of 12 bytes, padded to 16 | data 0, padded to `alignment` | data 1 ...
+//
+// Packets to one rectangle are linked until a target's UNLINK flag: they keep the path, so only the
+// first of them waits for acknowledgements.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware/dispatch/dispatch/niu.h"
+#include "firmware/dispatch/dispatch/ring.h"
+#include "firmware/dispatch/dispatch/write_packed.h"
+#include "runtime/abi/dispatch_commands.h"
+
+namespace ttfd::firmware::dispatch {
+
+[[gnu::noinline]] inline void WritePackedLarge(Ring& ring, Writes& writes, uint32_t word,
+                                               const uint32_t* write_offsets) {
+  const uint32_t at = ring.cursor();
+  const uint32_t second = Load(at + offsetof(abi::WritePackedLarge, alignment));
+  const uint32_t count = word >> 16;
+  const uint32_t alignment = second & 0xFFFF;
+  const uint32_t offset_index = second >> 16;
+  if (count == 0 || count > abi::kPackedLargeMaxCount) [[unlikely]] {
+    Fault(abi::kFaultBadCount, word & 0xFF, count, abi::kPackedLargeMaxCount);
+  }
+  if (alignment < 16 || (alignment & (alignment - 1)) != 0 || offset_index >= abi::kMaxWriteOffsets)
+      [[unlikely]] {
+    Fault(abi::kFaultBadLength, word & 0xFF, alignment, offset_index);
+  }
+  constexpr uint32_t kTargetWords = sizeof(abi::WritePackedLargeTarget) / 4;
+  uint32_t targets[abi::kPackedLargeMaxCount * kTargetWords];
+  for (uint32_t i = 0; i != count * kTargetWords; ++i) {
+    targets[i] = Load(at + sizeof(abi::WritePackedLarge) + 4 * i);
+  }
+  ring.Skip(sizeof(abi::WritePackedLarge) + RoundUp16(count * sizeof(abi::WritePackedLargeTarget)));
+  bool linked = false;
+  for (uint32_t i = 0; i != count; ++i) {
+    const uint32_t rectangle = targets[kTargetWords * i];
+    uint32_t to = targets[kTargetWords * i + 1] + write_offsets[offset_index];
+    const uint32_t rest = targets[kTargetWords * i + 2];
+    const uint32_t length = rest & 0xFFFF;
+    const uint32_t receivers = rest >> 16 & 0xFF;
+    // The last target ends the transaction whatever its flag says: nothing may stay linked.
+    const bool unlink = (rest >> 24 & abi::kPackedLargeUnlink) != 0 || i + 1 == count;
+    if (length == 0) [[unlikely]] {
+      Fault(abi::kFaultBadLength, word & 0xFF, length, i);
+    }
+    for (uint32_t remaining = length; remaining != 0;) {
+      const uint32_t piece = NextPiece(ring, remaining);
+      const bool stays_linked = piece != remaining || !unlink;
+      writes.Multicast(ring.cursor(), rectangle, receivers, to, piece, linked, stays_linked);
+      linked = stays_linked;
+      ring.Skip(piece);
+      to += piece, remaining -= piece;
+    }
+    ring.SkipAll(-length & (alignment - 1));
+  }
+}
+
+}  // namespace ttfd::firmware::dispatch

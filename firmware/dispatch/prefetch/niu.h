@@ -1,0 +1,40 @@
+// How the prefetcher uses its NIU: one command buffer a purpose, so that constant fields are set once.
+#pragma once
+
+#include <stdint.h>
+
+#include "firmware/common/noc.h"
+
+namespace ttfd::firmware::prefetch {
+
+using FetchBuffer = CommandBuffer<0, 0>;   // reads of the issue ring
+using WriteBuffer = CommandBuffer<0, 1>;   // writes into the dispatch tile's rings
+using AtomicBuffer = CommandBuffer<0, 2>;  // increments at the dispatch tile
+using RelayBuffer = CommandBuffer<0, 3>;   // reads of what is relayed, two halves of scratch
+
+// Transaction ids. Waiting for one never waits for another.
+inline constexpr uint32_t kFetchId = 1;
+inline constexpr uint32_t kRelayId[2] = {2, 3};
+inline constexpr uint32_t kWriteId = 4;
+inline constexpr uint32_t kAtomicId = 5;
+
+inline uint32_t Outstanding(uint32_t id) { return NiuCounter<0>(hw::kNocRequestsOutstanding + id); }
+
+// The L1 that writes were sourced from may be overwritten.
+inline void AwaitWritesLeft() {
+  WriteBuffer::AwaitFree();
+  WaitUntil(abi::kWaypointNoc,
+            [] { return NiuCounter<0>(hw::kNocWritesOutgoing + kWriteId) == 0; });
+}
+
+inline void InitializeNiu(uint32_t own_xy, uint32_t pcie_xy, uint32_t dispatch_xy) {
+  FetchBuffer::InitializeRead(own_xy, kFetchId);
+  FetchBuffer::Set(hw::kNocTargetHigh, pcie_xy);
+  WriteBuffer::InitializeWrite(own_xy, kWriteControl, kWriteId);
+  WriteBuffer::Set(hw::kNocReturnHigh, dispatch_xy);
+  AtomicBuffer::InitializeAtomic(own_xy, kAtomicId);
+  AtomicBuffer::Set(hw::kNocTargetHigh, dispatch_xy);
+  RelayBuffer::InitializeRead(own_xy, kRelayId[0]);
+}
+
+}  // namespace ttfd::firmware::prefetch

@@ -1,0 +1,116 @@
+// Reads a ring the prefetcher fills: waits for pages, hands out what has arrived, gives pages back.
+//
+//   | free ... | consumed, not returned | ready ........ | not arrived ... |
+//              ^ returned               ^ cursor
+//
+// Pages go back a quarter of the ring at a time, once the writes sourced from them have left the tile,
+// and all of them before the hart goes idle: at rest, as many were returned as arrived.
+#pragma once
+
+#include <stdint.h>
+
+#include "firmware/common/wait.h"
+#include "runtime/abi/hart_status.h"
+
+namespace ttfd::firmware {
+
+// A policy says which ring: kPageShift, kArrived (address of the counter), static void Return(pages),
+// static bool HaveWritesLeft() and static void AwaitWritesLeft() for writes sourced from the ring.
+template <typename Policy>
+class RingReader {
+ public:
+  RingReader(uint32_t address, uint32_t pages)
+      : base_(address),
+        end_(address + (pages << Policy::kPageShift)),
+        block_(pages / 4),
+        cursor_(address) {}
+
+  // The next unread byte.
+  uint32_t cursor() const { return cursor_; }
+
+  // Waits for at least one unread page.
+  void AwaitPage() {
+    if (ready_ == 0) {
+      Refill();
+    }
+  }
+
+  // How many bytes at the cursor are there and contiguous, at least 1 and at most `wanted`.
+  uint32_t Contiguous(uint32_t wanted) {
+    AwaitPage();
+    const uint32_t to_end = end_ - cursor_;
+    const uint32_t bytes = ready_ < to_end ? ready_ : to_end;
+    return bytes < wanted ? bytes : wanted;
+  }
+
+  // Moves the cursor; `bytes` is at most what Contiguous() returned.
+  void Skip(uint32_t bytes) {
+    cursor_ += bytes;
+    ready_ -= bytes;
+    if (cursor_ == end_) {
+      cursor_ = base_;
+    }
+  }
+
+  // Skips bytes that may not have arrived yet or lie round the end.
+  void SkipAll(uint32_t bytes) {
+    while (bytes != 0) {
+      const uint32_t piece = Contiguous(bytes);
+      Skip(piece);
+      bytes -= piece;
+    }
+  }
+
+  // The command is executed: the next one starts on a page.
+  void NextPage() {
+    Skip(ready_ & (kPageBytes - 1));
+    ReturnBlocks();
+  }
+
+  // Gives everything back.
+  void ReturnAll() {
+    const uint32_t pages = consumed() - returned_;
+    if (pages != 0) {
+      Policy::AwaitWritesLeft();
+      returned_ += pages;
+      Policy::Return(pages);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kPageBytes = 1u << Policy::kPageShift;
+
+  // Pages wholly behind the cursor.
+  uint32_t consumed() const { return arrived_ - ((ready_ + kPageBytes - 1) >> Policy::kPageShift); }
+
+  // A block is due when it is full; it is worth waiting for only when a second one is.
+  void ReturnBlocks() {
+    const uint32_t pages = consumed() - returned_;
+    if (pages >= block_ && (pages >= 2 * block_ || Policy::HaveWritesLeft())) {
+      Policy::AwaitWritesLeft();
+      returned_ += pages;
+      Policy::Return(pages);
+    }
+  }
+
+  [[gnu::noinline]] void Refill() {
+    ReturnBlocks();
+    const uint32_t seen = arrived_;
+    if (Load(Policy::kArrived) == seen) {
+      ReturnAll();
+    }
+    WaitForMemory(abi::kWaypointIdle, [seen] { return Load(Policy::kArrived) != seen; });
+    arrived_ = Load(Policy::kArrived);
+    ready_ = (arrived_ - seen) << Policy::kPageShift;
+  }
+
+  const uint32_t base_;
+  const uint32_t end_;
+  const uint32_t block_;
+  uint32_t cursor_;
+  uint32_t ready_ = 0;     // bytes at the cursor, modulo the ring, that have arrived
+  uint32_t arrived_ = 0;   // pages, as last read
+  uint32_t returned_ = 0;  // pages
+};
+
+}  // namespace ttfd::firmware

@@ -1,0 +1,86 @@
+// Circular buffers between two harts of a tile: one pushes pages, the other pops them.
+//
+//        popped                pushed
+//          v                     v
+//   |  0  |  1  |  2  |  3  |  4  |  5  |      pages 1..3 hold data; pushed - popped = 3
+//
+// The two counts are free-running words in L1, each written by one hart only. They are L1 words and
+// not stream registers because data and count then lie in one region: stores to it are processed in
+// order, where a register store could overtake the data.
+//
+// Each hart makes its own CircularBuffer of an index, once, at the start of kernel_main().
+#pragma once
+
+#include <stdint.h>
+#include <ttfd/arguments.h>
+
+#include "firmware/common/wait.h"
+
+namespace ttfd::kernel {
+
+class CircularBuffer {
+ public:
+  explicit CircularBuffer(uint32_t index)
+      : state_(abi::kCircularBufferStateAddress + index * sizeof(abi::CircularBufferState)) {
+    const uint32_t config =
+        internal::ConfigAddress() +
+        (internal::MessageWord(offsetof(abi::LaunchMessage, circular_buffer_offset)) & 0xFFFF) +
+        index * sizeof(abi::CircularBufferConfig);
+    base_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, address));
+    pages_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, pages));
+    page_bytes_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, page_bytes));
+    end_ = base_ + pages_ * page_bytes_;
+    position_ = base_;
+  }
+
+  uint32_t page_bytes() const { return page_bytes_; }
+  uint32_t pages() const { return pages_; }
+
+  // Producer: waits until `pages` (at most pages()) are free behind the write position, and returns
+  // their L1 address. They are contiguous if every call uses a divisor of pages().
+  uint32_t Reserve(uint32_t pages = 1) {
+    const uint32_t state = state_;
+    const uint32_t allowed = pages_ - pages;
+    firmware::WaitForMemory(abi::kWaypointCircularBuffer, [state, allowed] {
+      return firmware::Load(state + kPushed) - firmware::Load(state + kPopped) <= allowed;
+    });
+    return position_;
+  }
+
+  // Producer: hands `pages` reserved pages, now filled, to the consumer.
+  void Push(uint32_t pages = 1) { Step(kPushed, pages); }
+
+  // Consumer: waits until `pages` hold data, and returns the address of the first.
+  uint32_t Wait(uint32_t pages = 1) {
+    const uint32_t state = state_;
+    firmware::WaitForMemory(abi::kWaypointCircularBuffer, [state, pages] {
+      return firmware::Load(state + kPushed) - firmware::Load(state + kPopped) >= pages;
+    });
+    return position_;
+  }
+
+  // Consumer: gives `pages` pages back.
+  void Pop(uint32_t pages = 1) { Step(kPopped, pages); }
+
+ private:
+  static constexpr uint32_t kPushed = offsetof(abi::CircularBufferState, pushed);
+  static constexpr uint32_t kPopped = offsetof(abi::CircularBufferState, popped);
+
+  void Step(uint32_t counter, uint32_t pages) {
+    position_ += pages * page_bytes_;
+    if (position_ >= end_) {
+      position_ -= end_ - base_;
+    }
+    firmware::Fence();  // what the compiler still holds is stored before the count
+    firmware::Store(state_ + counter, firmware::Load(state_ + counter) + pages);
+  }
+
+  uint32_t state_;
+  uint32_t base_;
+  uint32_t end_;
+  uint32_t position_;  // this hart's next page
+  uint32_t pages_;
+  uint32_t page_bytes_;
+};
+
+}  // namespace ttfd::kernel

@@ -1,0 +1,39 @@
+// Buffers whose pages go round the banks: page p lies in bank p % banks, at base + (p / banks) * page
+// size, the same base in every bank.
+#pragma once
+
+#include <stdint.h>
+#include <ttfd/noc.h>
+
+namespace ttfd::kernel {
+
+class InterleavedBuffer {
+ public:
+  // `base` as the host handed it over; `page_bytes` the aligned page size (DRAM: a multiple of 64).
+  InterleavedBuffer(uint32_t base, uint32_t page_bytes, bool is_dram = true)
+      : base_(base),
+        page_bytes_(page_bytes),
+        banks_(firmware::Load(abi::kBankTableAddress + (is_dram
+                                                            ? offsetof(abi::BankTable, dram_banks)
+                                                            : offsetof(abi::BankTable, l1_banks)))),
+        tiles_(abi::kBankTableAddress + (is_dram ? offsetof(abi::BankTable, dram_xy) +
+                                                       firmware::kThisNiu * hw::kDramBanks * 2
+                                                 : offsetof(abi::BankTable, l1_xy))) {}
+
+  // Where byte `offset` of page `page` is.
+  NocAddress Page(uint32_t page, uint32_t offset = 0) const {
+    const uint32_t round = page / banks_;
+    const uint32_t bank = page - round * banks_;
+    return {firmware::LoadHalf(tiles_ + 2 * bank), base_ + round * page_bytes_ + offset};
+  }
+
+  uint32_t page_bytes() const { return page_bytes_; }
+
+ private:
+  uint32_t base_;
+  uint32_t page_bytes_;
+  uint32_t banks_;
+  uint32_t tiles_;  // L1 address of the table of 16-bit NoC coordinates
+};
+
+}  // namespace ttfd::kernel

@@ -1,0 +1,70 @@
+// Runs this hart's kernel of a launch: fresh data, then the entry point, on the base firmware's stack.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware/common/boot.h"
+#include "firmware/common/io.h"
+#include "firmware/common/status.h"
+#include "runtime/abi/kernel_image.h"
+#include "runtime/abi/launch.h"
+#include "runtime/hw/noc.h"
+
+namespace ttfd::firmware {
+
+inline constexpr uint32_t LaunchMessageAddress(uint32_t slot) {
+  return abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage);
+}
+
+// Column number of a translated x: Tensix columns are 1..7 and 10..16.
+constexpr uint32_t ColumnOf(uint32_t x) { return x <= 7 ? x - 1 : x - 3; }
+
+// The fields that never change; the launch message's address is set before each run.
+inline abi::KernelContext MakeKernelContext() {
+  const uint32_t own = TTFD_BOOT(own_xy);
+  const uint32_t start = TTFD_BOOT(worker_start_xy);
+  abi::KernelContext context = {};
+  context.hart = kThisHart;
+  context.noc = kThisNiu;
+  context.logical_x = ColumnOf(hw::NocX(own)) - ColumnOf(hw::NocX(start));
+  context.logical_y = hw::NocY(own) - hw::NocY(start);
+  return context;
+}
+
+// A kernel finds its .bss zero and its .data as linked, however often its image has run.
+inline void RestoreData(uint32_t header) {
+  const auto field = [header](uint32_t offset) { return Load(header + offset); };
+  uint32_t to = header + field(offsetof(abi::KernelImageHeader, bss_offset));
+  for (const uint32_t end = to + field(offsetof(abi::KernelImageHeader, bss_bytes)); to != end;
+       to += 4) {
+    Store(to, 0);
+  }
+  const uint32_t data_bytes = field(offsetof(abi::KernelImageHeader, data_bytes));
+  if (data_bytes != 0) {
+    uint32_t from = header + field(offsetof(abi::KernelImageHeader, pristine_offset));
+    to = header + field(offsetof(abi::KernelImageHeader, data_offset));
+    for (const uint32_t end = to + data_bytes; to != end; to += 4, from += 4) {
+      Store(to, Load(from));
+    }
+  }
+}
+
+inline void RunKernel(uint32_t slot, abi::KernelContext& context) {
+  const uint32_t message = LaunchMessageAddress(slot);
+  const uint32_t header =
+      Load(message + offsetof(abi::LaunchMessage, kernel_address) + 4 * kThisHart);
+  if (header < abi::kKernelCacheAddress || (header & 15) != 0) [[unlikely]] {
+    Fault(abi::kFaultBadLaunch, slot, header, kThisHart);
+  }
+  RestoreData(header);
+  context.launch_message_address = message;
+  using Entry = void (*)(const abi::KernelContext*);
+  const auto entry = reinterpret_cast<Entry>(
+      header + Load(header + offsetof(abi::KernelImageHeader, entry_offset)));
+  SetWaypoint(abi::kWaypointKernel);
+  entry(&context);
+  SetWaypoint(abi::kWaypointRun);
+}
+
+}  // namespace ttfd::firmware
