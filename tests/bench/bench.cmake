@@ -1,0 +1,28 @@
+# ttfd_bench (./dev bench) and ttfd_microbench. The cases of each suite: sim_cases.cc, device_cases.cc, rpc_cases.cc.
+set(bench_dir ${CMAKE_CURRENT_LIST_DIR})
+set(bench_generated ${CMAKE_CURRENT_BINARY_DIR}/bench_generated)
+set(bench_outputs ${bench_generated}/bare_stream.pb.cc ${bench_generated}/bare_stream.pb.h
+                  ${bench_generated}/bare_stream.grpc.pb.cc ${bench_generated}/bare_stream.grpc.pb.h)
+file(MAKE_DIRECTORY ${bench_generated})
+add_custom_command(OUTPUT ${bench_outputs}
+  COMMAND protobuf::protoc -I ${bench_dir} --cpp_out=${bench_generated} --grpc_out=${bench_generated}
+          --plugin=protoc-gen-grpc=${TTFD_GRPC_CPP_PLUGIN} bare_stream.proto
+  DEPENDS ${bench_dir}/bare_stream.proto VERBATIM)
+add_library(bench_stream_proto STATIC ${bench_outputs})
+target_include_directories(bench_stream_proto SYSTEM PUBLIC ${bench_generated})
+target_link_libraries(bench_stream_proto PUBLIC gRPC::grpc++ protobuf::libprotobuf)
+_ttfd_record_layer(bench_stream_proto "" "")
+add_dependencies(ttfd_generated bench_stream_proto)
+
+ttfd_library(NAME bench_core
+  HDRS ${bench_dir}/bench_case.h ${bench_dir}/calibration.h ${bench_dir}/child.h ${bench_dir}/daemon_case.h ${bench_dir}/figure.h
+  SRCS ${bench_dir}/calibration.cc ${bench_dir}/child.cc ${bench_dir}/daemon_case.cc ${bench_dir}/figure.cc
+  DEPS runtime_base PACKAGES fmt::fmt benchmark::benchmark)
+
+ttfd_library(NAME bench_bare_stream NO_TSAN
+  HDRS ${bench_dir}/bare_stream_case.h SRCS ${bench_dir}/bare_stream_case.cc
+  DEPS bench_core bench_stream_proto)
+
+ttfd_program(NAME bench_stream_server NO_TSAN SRCS ${bench_dir}/bare_stream_server.cc DEPS bench_stream_proto)
+
+ttfd_test(NAME bench_figure_test LABELS unit SRCS ${bench_dir}/figure_test.cc DEPS bench_core)

@@ -1,0 +1,48 @@
+// Starting the daemon for the rpc suite, and measuring it while nobody talks to it.
+#include "tests/bench/daemon_case.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace ttfd::bench {
+namespace {
+
+constexpr std::chrono::seconds kStartTimeout{30};
+constexpr std::chrono::milliseconds kIdleAtLeast{1000};
+
+}  // namespace
+
+StatusOr<std::string> DaemonUnderTest::Address() {
+  const std::string socket = folder_ + "/ttfd.sock";
+  const std::string address = "unix:" + socket;
+  if (child_ != nullptr) return address;
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<Child> child,
+      Child::Start({daemon_, "--listen", address, "--board", "p150"}, folder_ + "/ttfd.log"));
+  RETURN_IF_ERROR(child->WaitForSocket(socket, kStartTimeout));
+  child_ = std::move(child);
+  return address;
+}
+
+StatusOr<std::chrono::nanoseconds> DaemonUnderTest::CpuTime() {
+  RETURN_IF_ERROR(Address().status());
+  return child_->CpuTime();
+}
+
+BenchCase IdleCase(std::shared_ptr<DaemonUnderTest> daemon) {
+  return {"daemon.idle_cpu_percent", "%",
+          [daemon](std::chrono::nanoseconds budget) -> StatusOr<double> {
+            using Clock = std::chrono::steady_clock;
+            // A daemon that has just answered somebody is given time to fall asleep.
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            ASSIGN_OR_RETURN(const std::chrono::nanoseconds before, daemon->CpuTime());
+            const Clock::time_point start = Clock::now();
+            std::this_thread::sleep_for(std::max<std::chrono::nanoseconds>(budget, kIdleAtLeast));
+            const Clock::duration elapsed = Clock::now() - start;
+            ASSIGN_OR_RETURN(const std::chrono::nanoseconds after, daemon->CpuTime());
+            return 100.0 * static_cast<double>((after - before).count()) /
+                   static_cast<double>(elapsed.count());
+          }};
+}
+
+}  // namespace ttfd::bench

@@ -1,0 +1,33 @@
+// The daemon under test as a child process, started when a case first needs it, and what an idle one costs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tests/bench/bench_case.h"
+#include "tests/bench/child.h"
+
+namespace ttfd::bench {
+
+class DaemonUnderTest {
+ public:
+  // `daemon` is the path of ttfd; socket, configuration and log go to `folder`.
+  DaemonUnderTest(std::string daemon, std::string folder)
+      : daemon_(std::move(daemon)), folder_(std::move(folder)) {}
+
+  // Starts the daemon on the first call. Always the same "unix:" address.
+  StatusOr<std::string> Address();
+
+  // Starts the daemon too, if it does not run.
+  StatusOr<std::chrono::nanoseconds> CpuTime();
+
+ private:
+  const std::string daemon_;
+  const std::string folder_;
+  std::unique_ptr<Child> child_;
+};
+
+// daemon.idle_cpu_percent: of one core, over at least a second.
+BenchCase IdleCase(std::shared_ptr<DaemonUnderTest> daemon);
+
+}  // namespace ttfd::bench

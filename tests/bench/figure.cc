@@ -1,0 +1,95 @@
+// Statistics, floors and output of benchmark figures.
+#include "tests/bench/figure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ttfd::bench {
+namespace {
+
+constexpr Floor AtLeast(double value) { return {value, false}; }
+constexpr Floor AtMost(double value) { return {value, true}; }
+
+const std::map<std::string, Floor>& Floors() {
+  static const auto* const floors = new std::map<std::string, Floor>{
+      {"sim.hart1_alu.mips", AtLeast(400)},
+      {"device.upload_mb_s", AtLeast(1500)},
+      {"device.event_us", AtMost(15)},
+      {"device.launch_per_s_120", AtLeast(15'000)},
+      {"rpc.launch_over_bare_stream", AtMost(3)},
+      {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
+  };
+  return *floors;
+}
+
+// Five significant digits without an exponent.
+std::string Number(double value) {
+  if (value >= 10'000) return fmt::format("{:.0f}", value);
+  if (value >= 100) return fmt::format("{:.1f}", value);
+  if (value >= 1) return fmt::format("{:.2f}", value);
+  return fmt::format("{:.4f}", value);
+}
+
+std::string FloorText(const std::string& name, double median) {
+  const std::optional<Floor> floor = FloorOf(name);
+  if (!floor) return "";
+  const bool kept = floor->at_most ? median <= floor->value : median >= floor->value;
+  return fmt::format("{} {:<9} {}", floor->at_most ? "<=" : ">=", Number(floor->value),
+                     kept ? "ok" : "short");
+}
+
+}  // namespace
+
+Statistics Summarize(std::vector<double> samples) {
+  if (samples.empty()) return {};
+  std::sort(samples.begin(), samples.end());
+  const size_t middle = samples.size() / 2;
+  const double median =
+      samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+  return {median, samples.front(), samples.back()};
+}
+
+std::optional<Floor> FloorOf(const std::string& name) {
+  const auto found = Floors().find(name);
+  if (found == Floors().end()) return std::nullopt;
+  return found->second;
+}
+
+const std::vector<std::string>& AllNames() {
+  static const auto* const names = new std::vector<std::string>{
+      "sim.hart1_alu.mips",      "sim.hart1_mix.mips",      "sim.hart120.mips",
+      "device.upload_mb_s",      "device.download_mb_s",    "device.event_us",
+      "device.launch_per_s_120", "daemon.idle_cpu_percent", "rpc.launch_us",
+      "rpc.bare_stream_us",      "rpc.batched_cmds_per_s",  "rpc.launches_per_s",
+      "rpc.upload_mb_s"};
+  return *names;
+}
+
+std::string Table(const std::vector<Figure>& figures) {
+  std::string text = fmt::format("{:<28} {:>11} {:>11} {:>11} {:>7}  {:<10} {}\n", "name", "median",
+                                 "min", "max", "spread", "unit", "floor");
+  for (const Figure& figure : figures) {
+    const Statistics s = Summarize(figure.samples);
+    const double spread = s.median > 0 ? (s.max - s.min) / s.median * 100 : 0;
+    text += fmt::format("{:<28} {:>11} {:>11} {:>11} {:>6.0f}%  {:<10} {}\n", figure.name,
+                        Number(s.median), Number(s.min), Number(s.max), spread, figure.unit,
+                        FloorText(figure.name, s.median));
+  }
+  return text;
+}
+
+std::string Json(const std::vector<Figure>& figures) {
+  std::string text = "{";
+  const char* separator = "\n";
+  for (const Figure& figure : figures) {
+    const Statistics s = Summarize(figure.samples);
+    text += fmt::format(
+        "{}  \"{}\": {{\"median\": {:.6g}, \"min\": {:.6g}, \"max\": {:.6g}, \"unit\": \"{}\"}}",
+        separator, figure.name, s.median, s.min, s.max, figure.unit);
+    separator = ",\n";
+  }
+  return text + "\n}\n";
+}
+
+}  // namespace ttfd::bench

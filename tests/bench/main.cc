@@ -1,0 +1,195 @@
+// ttfd_bench: runs the benchmark cases, prints the table and writes JSON. docs/benchmarks.md explains the figures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/bench/bare_stream_case.h"
+#include "tests/bench/bench_case.h"
+#include "tests/bench/calibration.h"
+#include "tests/bench/child.h"
+#include "tests/bench/daemon_case.h"
+#include "tests/bench/figure.h"
+
+namespace ttfd::bench {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: ttfd_bench --daemon TTFD [--json FILE] [--rounds N] [--smoke] [FILTER]\n"
+    "FILTER is a part of a figure's name. --smoke: every figure once and briefly, all must be "
+    "there.\n";
+
+struct Options {
+  std::string daemon;
+  std::string json;
+  std::string filter;
+  int rounds = 9;
+  std::chrono::nanoseconds budget = std::chrono::milliseconds(200);
+  bool smoke = false;
+};
+
+// Nothing: the command line is not as the usage says.
+std::optional<Options> ParseOptions(const std::vector<std::string>& words) {
+  Options options;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool has_value = i + 1 < words.size();
+    if (word == "--smoke") {
+      options.smoke = true;
+      options.rounds = 1;
+      options.budget = std::chrono::milliseconds(5);
+    } else if (word == "--daemon" && has_value) {
+      options.daemon = words[++i];
+    } else if (word == "--json" && has_value) {
+      options.json = words[++i];
+    } else if (word == "--rounds" && has_value) {
+      options.rounds = std::atoi(words[++i].c_str());
+    } else if (!word.starts_with("-") && options.filter.empty()) {
+      options.filter = word;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (options.daemon.empty() || options.rounds < 1) return std::nullopt;
+  return options;
+}
+
+// Goes round the cases of the suites and collects samples; a case that fails once is left out from then on.
+class Runner {
+ public:
+  explicit Runner(const Options& options) : options_(options) {
+    figures_.push_back({"host.calibration", "million/s", {}});
+  }
+
+  void Run(std::vector<BenchCase> cases) {
+    std::erase_if(cases, [this](const BenchCase& one) {
+      return one.name.find(options_.filter) == std::string::npos;
+    });
+    if (cases.empty()) return;
+    const size_t first = figures_.size();
+    for (const BenchCase& one : cases) figures_.push_back({one.name, one.unit, {}});
+    std::vector<bool> failed(cases.size(), false);
+    // Round 0 sets up and warms up.
+    for (int round = options_.smoke ? 1 : 0; round <= options_.rounds; ++round) {
+      if (round > 0) Calibrate();
+      for (size_t i = 0; i < cases.size(); ++i) {
+        if (failed[i]) continue;
+        const auto sample = cases[i].run(round > 0 ? options_.budget : options_.budget / 10);
+        if (!sample.ok()) {
+          fmt::print(stderr, "{}: {}\n", cases[i].name, sample.status().ToString());
+          failed[i] = true;
+          ++failures_;
+        } else if (round > 0) {
+          figures_[first + i].samples.push_back(*sample);
+        }
+      }
+      fmt::print(stderr, ".");
+    }
+    fmt::print(stderr, "\n");
+    Calibrate();
+  }
+
+  // The quotient of two figures, sample by sample: both were taken in the same round.
+  void Divide(const std::string& name, const std::string& upper, const std::string& lower) {
+    const std::vector<double>* numerators = SamplesOf(upper);
+    const std::vector<double>* denominators = SamplesOf(lower);
+    if (numerators == nullptr || denominators == nullptr) return;
+    Figure figure{name, "x", {}};
+    for (size_t i = 0; i < std::min(numerators->size(), denominators->size()); ++i) {
+      figure.samples.push_back((*numerators)[i] / (*denominators)[i]);
+    }
+    figures_.push_back(std::move(figure));
+  }
+
+  // Only those that have samples.
+  std::vector<Figure> figures() const {
+    std::vector<Figure> result;
+    for (const Figure& figure : figures_) {
+      if (!figure.samples.empty()) result.push_back(figure);
+    }
+    return result;
+  }
+  int failures() const { return failures_; }
+
+ private:
+  void Calibrate() {
+    figures_[0].samples.push_back(
+        CalibrationMillionPerSecond(std::min(options_.budget, kCalibrationBudget)));
+  }
+  const std::vector<double>* SamplesOf(const std::string& name) const {
+    for (const Figure& figure : figures_) {
+      if (figure.name == name) return &figure.samples;
+    }
+    return nullptr;
+  }
+
+  static constexpr std::chrono::nanoseconds kCalibrationBudget = std::chrono::milliseconds(50);
+
+  const Options& options_;
+  std::vector<Figure> figures_;
+  int failures_ = 0;
+};
+
+// Says which figures a full run should have reported and did not.
+int MissingFigures(const std::vector<Figure>& figures) {
+  int missing = 0;
+  for (const std::string& name : AllNames()) {
+    const bool found = std::any_of(figures.begin(), figures.end(),
+                                   [&](const Figure& figure) { return figure.name == name; });
+    if (found) continue;
+    fmt::print(stderr, "{} is missing\n", name);
+    ++missing;
+  }
+  return missing;
+}
+
+int Main(const std::vector<std::string>& words) {
+  const std::optional<Options> options = ParseOptions(words);
+  if (!options) {
+    fmt::print(stderr, "{}", kUsage);
+    return 2;
+  }
+  const auto folder = ScratchFolder::Create();
+  if (!folder.ok()) {
+    fmt::print(stderr, "{}\n", folder.status().ToString());
+    return 1;
+  }
+  const std::string server =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench_stream_server";
+
+  Runner runner(*options);
+  runner.Run(SimCases());
+  runner.Run(DeviceCases());
+  const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
+  runner.Run({IdleCase(daemon)});
+  std::vector<BenchCase> rpc = RpcCases([daemon] { return daemon->Address(); });
+  rpc.push_back(BareStreamCase(server, (*folder)->Path(".")));
+  runner.Run(std::move(rpc));
+  runner.Divide("rpc.launch_over_bare_stream", "rpc.launch_us", "rpc.bare_stream_us");
+
+  const std::vector<Figure> figures = runner.figures();
+  fmt::print("{}", Table(figures));
+  if (!options->json.empty()) {
+    std::ofstream stream(options->json);
+    stream << Json(figures);
+    if (!stream.flush()) {
+      fmt::print(stderr, "cannot write {}\n", options->json);
+      return 1;
+    }
+  }
+  const int missing = options->filter.empty() ? MissingFigures(figures) : 0;
+  return runner.failures() + missing > 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace ttfd::bench
+
+int main(int argc, char** argv) {
+  return ttfd::bench::Main(std::vector<std::string>(argv + 1, argv + argc));
+}
