@@ -1,6 +1,7 @@
 // Answers every message of a stream with one of a fixed size, as a callback server would at its leanest.
 //
-// usage: bench_stream_server UNIX_SOCKET REPLY_BYTES. Prints "ready" when it listens; runs until standard input is closed.
+// usage: bench_stream_server UNIX_SOCKET REPLY_BYTES. Prints "ready" when it listens; runs until its
+// standard input is closed.
 #include <grpcpp/grpcpp.h>
 #include <unistd.h>
 
