@@ -1,0 +1,1 @@
+ttfd_library(NAME bench_sim_cases SRCS ${CMAKE_CURRENT_LIST_DIR}/sim_cases.cc DEPS bench_core runtime_device_sim)
