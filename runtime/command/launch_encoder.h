@@ -19,7 +19,7 @@ namespace ttfd {
 struct ImagePlacement {
   uint32_t address = 0;
   std::vector<CoreRange> missing;  // where the image must be written now
-  TileSet missing_tiles;
+  bool new_code = false;           // a tile of the program has not run it since it was written
 };
 
 struct LaunchPlacement {

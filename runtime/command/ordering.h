@@ -39,6 +39,8 @@ class Ordering {
 
   // What the go of the next launch waits for.
   uint64_t launched_workers() const { return launched_workers_; }
+  // What the dispatcher has waited for already.
+  uint64_t waited_workers() const { return waited_workers_; }
 
   Mark Now() const { return {effects_, launched_workers_}; }
   // The host saw an event behind `mark`: everything before it has happened.

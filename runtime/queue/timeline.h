@@ -41,6 +41,7 @@ class Timeline {
     return event;
   }
   uint32_t due() const { return asked_.empty() ? next_event_ : asked_.front().id; }
+  uint32_t next_event() const { return next_event_; }
 
   // Everything in flight is forgotten and counts as over: numbers go on, so that no ticket means
   // two things.

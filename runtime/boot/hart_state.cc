@@ -1,0 +1,98 @@
+// What a hart of ours says about itself.
+#include "runtime/boot/hart_state.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "runtime/abi/l1_map.h"
+
+namespace ttfd {
+
+std::string_view HartName(uint32_t hart) {
+  constexpr std::string_view kNames[hw::kHarts] = {"BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2"};
+  return hart < hw::kHarts ? kNames[hart] : "unknown hart";
+}
+
+std::string_view HartStateName(uint32_t state) {
+  constexpr std::string_view kNames[] = {"down", "ready", "refused", "stopped", "faulted"};
+  return state < std::size(kNames) ? kNames[state] : "unknown state";
+}
+
+std::string WaypointName(uint32_t waypoint) {
+  std::string name;
+  for (int shift = 0; shift < 32; shift += 8) {
+    const char letter = static_cast<char>((waypoint >> shift) & 0x7F);
+    if (letter >= ' ' && letter <= '~') name.push_back(letter);
+  }
+  while (!name.empty() && name.back() == ' ') name.pop_back();
+  return name.empty() ? "none" : name;
+}
+
+std::string_view WaypointMeaning(uint32_t waypoint) {
+  struct Entry {
+    uint32_t waypoint;
+    std::string_view meaning;
+  };
+  constexpr Entry kMeanings[] = {
+      {abi::kWaypointBoot, "has started and checks its boot block"},
+      {abi::kWaypointRun, "executes a command"},
+      {abi::kWaypointFetch, "is idle: waits for the host to announce an entry"},
+      {abi::kWaypointStall, "waits for the dispatcher to pass a WAIT"},
+      {abi::kWaypointCredit, "waits for free pages of the dispatcher's ring"},
+      {abi::kWaypointCreditS, "waits for free pages of dispatch_s's ring"},
+      {abi::kWaypointIdle, "is idle: waits for commands"},
+      {abi::kWaypointCompletion, "waits for the host to free pages of the completion ring"},
+      {abi::kWaypointWait, "executes a WAIT"},
+      {abi::kWaypointWorkers, "waits for workers to finish"},
+      {abi::kWaypointNotify, "waits for the dispatcher to hand over a launch"},
+      {abi::kWaypointNoc, "waits for NoC acknowledgements"},
+      {abi::kWaypointGo, "is idle: waits for a go signal"},
+      {abi::kWaypointKernel, "runs a kernel"},
+      {abi::kWaypointSemaphore, "runs a kernel that waits for a semaphore"},
+      {abi::kWaypointCircularBuffer, "runs a kernel that waits for pages of a circular buffer"},
+      {abi::kWaypointSubordinates, "waits for the kernels of its tile's other harts"},
+      {abi::kWaypointDone, "has stopped"},
+  };
+  const auto* found = std::find_if(std::begin(kMeanings), std::end(kMeanings),
+                                   [&](const Entry& e) { return e.waypoint == waypoint; });
+  return found == std::end(kMeanings) ? std::string_view() : found->meaning;
+}
+
+StatusOr<TileStatus> ReadTileStatus(Window& tile) {
+  TileStatus status{};
+  RETURN_IF_ERROR(tile.Read(abi::kHartStatusAddress, MutableBytesOf(status)));
+  return status;
+}
+
+uint32_t ReadPc(Device& device, Window& tile, uint32_t hart) {
+  // ttsim ends its process on an access to a register it does not map.
+  if (device.info().backend == "ttsim") return 0;
+  const StatusOr<uint32_t> pc = ReadWord(tile, hw::kPcSnapshot + 4 * hart);
+  return pc.ok() ? *pc : 0;
+}
+
+std::string DescribeFault(const abi::HartStatus& status) {
+  const uint32_t* detail = status.fault_detail;
+  switch (status.fault_code) {
+    case abi::kFaultBadBootBlock:
+      return fmt::format("boot block word {} is {:#x}", detail[0], detail[1]);
+    case abi::kFaultUnknownCommand:
+      return fmt::format("unknown command {} at {:#x} (position {:#x})", detail[0], detail[1],
+                         detail[2]);
+    case abi::kFaultBadLength:
+      return fmt::format("command {}: length {} where {} is allowed", detail[0], detail[1],
+                         detail[2]);
+    case abi::kFaultBadCount:
+      return fmt::format("command {}: count {} where {} is allowed", detail[0], detail[1],
+                         detail[2]);
+    case abi::kFaultBadLaunch:
+      return fmt::format("launch slot {}: no kernel at {:#x} for {}", detail[0], detail[1],
+                         HartName(detail[2]));
+    default:
+      return fmt::format("fault {} ({:#x}, {:#x}, {:#x})", status.fault_code, detail[0], detail[1],
+                         detail[2]);
+  }
+}
+
+}  // namespace ttfd

@@ -1,0 +1,30 @@
+// What a hart of ours says about itself, read over PCIe and put into words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/abi/hart_status.h"
+#include "runtime/base/status.h"
+#include "runtime/device/device.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd {
+
+std::string_view HartName(uint32_t hart);             // "BRISC"
+std::string_view HartStateName(uint32_t state);       // "ready"
+std::string WaypointName(uint32_t waypoint);          // the four letters, without trailing blanks
+std::string_view WaypointMeaning(uint32_t waypoint);  // "waits for a go signal"; "" if unknown
+
+using TileStatus = std::array<abi::HartStatus, hw::kHarts>;
+
+StatusOr<TileStatus> ReadTileStatus(Window& tile);
+// 0 where the backend has no PC snapshots.
+uint32_t ReadPc(Device& device, Window& tile, uint32_t hart);
+
+// "unknown command 77 at 0x1a040 (position 0x40)": what the firmware's fault record says.
+std::string DescribeFault(const abi::HartStatus& status);
+
+}  // namespace ttfd

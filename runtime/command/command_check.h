@@ -1,0 +1,13 @@
+// The rules of command.h, checked: what the encoder may rely on.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/command/card_geometry.h"
+#include "runtime/command/command.h"
+
+namespace ttfd {
+
+// INVALID_ARGUMENT says which rule is broken and what is allowed.
+Status CheckCommand(const Command& command, const CardGeometry& card);
+
+}  // namespace ttfd

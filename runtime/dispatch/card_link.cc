@@ -1,0 +1,106 @@
+// The connection to a booted card.
+#include "runtime/dispatch/card_link.h"
+
+#include <cstring>
+#include <utility>
+
+#include "runtime/abi/host_queue.h"
+#include "runtime/command/control_encoder.h"
+
+namespace ttfd {
+
+StatusOr<std::unique_ptr<CardLink>> CardLink::Open(Device& device, Clock& clock,
+                                                   const BootPlan& plan, HostMemory& host_memory,
+                                                   const Settings& settings, Pump pump,
+                                                   RecordFileWriter* capture) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Window> prefetch,
+                   device.OpenWindow(UnicastTarget(plan.prefetch_tile)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Window> dispatch,
+                   device.OpenWindow(UnicastTarget(plan.dispatch_tile)));
+  return std::unique_ptr<CardLink>(new CardLink(clock, plan, host_memory, settings, std::move(pump),
+                                                capture, std::move(prefetch), std::move(dispatch)));
+}
+
+CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
+                   const Settings& settings, Pump pump, RecordFileWriter* capture,
+                   std::unique_ptr<Window> prefetch, std::unique_ptr<Window> dispatch)
+    : clock_(clock),
+      timeout_(settings.timeout),
+      pump_(std::move(pump)),
+      capture_(capture),
+      start_(clock.Now()),
+      prefetch_(std::move(prefetch)),
+      dispatch_(std::move(dispatch)),
+      ring_(host_memory.bytes().subspan(abi::kIssueRingOffset, settings.rings.issue_ring_bytes),
+            settings.rings.fetch_queue_entries, plan.max_entry_bytes),
+      fetch_(*prefetch_, plan.block.fetch_queue_address, plan.block.fetch_queue_entries),
+      completions_(host_memory.bytes().subspan(abi::kCompletionPointerOffset,
+                                               sizeof(abi::CompletionPointer)),
+                   host_memory.bytes().subspan(
+                       CompletionRingOffset(settings.rings),
+                       size_t{settings.rings.completion_ring_pages} * abi::kCompletionPageBytes),
+                   *dispatch_) {}
+
+StatusOr<MutableByteSpan> CardLink::Append(uint32_t bytes) {
+  if (ring_.open()) {
+    if (ring_.CanExtend(bytes)) return ring_.Append(bytes);
+    RETURN_IF_ERROR(Flush());
+  }
+  if (!ring_.CanOpen(bytes)) RETURN_IF_ERROR(AwaitRoom(bytes));
+  return ring_.Append(bytes);
+}
+
+Status CardLink::Flush() {
+  if (!ring_.open()) return OkStatus();
+  const IssueRing::Entry entry = ring_.Close();
+  if (capture_ != nullptr) {
+    const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock_.Now() - start_);
+    capture_->Append(static_cast<uint64_t>(since.count()), entry.bytes);
+  }
+  return fetch_.Push(entry.number, static_cast<uint32_t>(entry.bytes.size()));
+}
+
+Status CardLink::ReadFetched() {
+  ASSIGN_OR_RETURN(const uint32_t fetched, fetch_.ReadEntriesFetched());
+  ring_.FreeBelow(fetched);
+  return OkStatus();
+}
+
+Status CardLink::AwaitRoom(uint32_t bytes) {
+  TimePoint deadline = clock_.Now() + timeout_;
+  bool can_move = true;
+  for (;;) {
+    const uint32_t freed = ring_.entries_freed();
+    RETURN_IF_ERROR(ReadFetched());
+    if (ring_.CanOpen(bytes)) return OkStatus();
+    if (ring_.entries_freed() != freed) {
+      deadline = clock_.Now() + timeout_;
+    } else if (!can_move || clock_.Now() >= deadline) {
+      return Error(StatusCode::kDeadlineExceeded,
+                   "the issue queue is full and the prefetcher takes nothing: {} of {} entries "
+                   "taken{}",
+                   freed, ring_.entries_closed(), can_move ? "" : ", nothing moves any more");
+    }
+    ASSIGN_OR_RETURN(can_move, pump_());
+  }
+}
+
+bool CardLink::Fits(uint64_t bytes) const {
+  // Entries that follow each other hold more than the largest entry together, and one may be skipped
+  // at the end of the ring. An event is always to fit behind.
+  const uint64_t max_entry = ring_.max_entry_bytes();
+  const uint64_t entries = 2 * bytes / max_entry + 3;
+  const uint64_t needed = bytes + max_entry + 2 * kMaxEventRecordBytes;
+  if (ring_.free_slots() >= entries && ring_.free_bytes() >= needed) return true;
+  // What never fits as a whole goes in piece by piece, when nobody else's work is before it.
+  return ring_.entries_freed() == ring_.entries_closed() && !ring_.open();
+}
+
+StatusOr<bool> CardLink::HasRoom(uint64_t bytes) {
+  if (Fits(bytes)) return true;
+  RETURN_IF_ERROR(Flush());
+  RETURN_IF_ERROR(ReadFetched());
+  return Fits(bytes);
+}
+
+}  // namespace ttfd

@@ -1,0 +1,121 @@
+// Where the pipeline stands, in sentences.
+#include "runtime/dispatch/pipeline_report.h"
+
+#include <memory>
+#include <string>
+
+#include "runtime/boot/hart_state.h"
+#include "runtime/hw/stream.h"
+
+namespace ttfd {
+namespace {
+
+class Reporter {
+ public:
+  Reporter(Device& device, const BootPlan& plan) : device_(device), plan_(plan) {}
+
+  Status Run(std::vector<HartReport>& reports) {
+    RETURN_IF_ERROR(Tile(plan_.prefetch_tile, {"prefetch", ""}, reports));
+    RETURN_IF_ERROR(Tile(plan_.dispatch_tile, {"dispatch", "dispatch_s"}, reports));
+    const auto columns = static_cast<uint32_t>(plan_.worker_columns.size());
+    for (uint32_t worker = 0; worker < plan_.worker_count(); ++worker) {
+      RETURN_IF_ERROR(
+          Worker(plan_.WorkerTile(worker), worker % columns, worker / columns, reports));
+    }
+    return OkStatus();
+  }
+
+ private:
+  struct DispatchNames {
+    std::string brisc;
+    std::string ncrisc;  // empty: held in reset
+  };
+
+  Status Tile(hw::Coordinate tile, const DispatchNames& names, std::vector<HartReport>& reports) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device_.OpenWindow(UnicastTarget(tile)));
+    ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
+    ASSIGN_OR_RETURN(HartReport brisc, Hart(*window, names.brisc, tile, hw::kBrisc, status));
+    reports.push_back(std::move(brisc));
+    if (names.ncrisc.empty()) return OkStatus();
+    ASSIGN_OR_RETURN(HartReport ncrisc, Hart(*window, names.ncrisc, tile, hw::kNcrisc, status));
+    reports.push_back(std::move(ncrisc));
+    return OkStatus();
+  }
+
+  // A worker whose BRISC waits for a go is idle, unless another of its harts says otherwise.
+  Status Worker(hw::Coordinate tile, uint32_t x, uint32_t y, std::vector<HartReport>& reports) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device_.OpenWindow(UnicastTarget(tile)));
+    ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
+    for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+      const abi::HartStatus& own = status[hart];
+      if (own.state == abi::kHartReady && own.waypoint == abi::kWaypointGo) continue;
+      const std::string name = fmt::format("worker ({},{}) tile", x, y);
+      ASSIGN_OR_RETURN(HartReport report, Hart(*window, name, tile, hart, status));
+      if (own.command != 0) report.text += fmt::format(", program {}", own.command);
+      reports.push_back(std::move(report));
+    }
+    return OkStatus();
+  }
+
+  StatusOr<HartReport> Hart(Window& window, const std::string& name, hw::Coordinate tile,
+                            uint32_t hart, const TileStatus& status) {
+    const abi::HartStatus& own = status[hart];
+    HartReport report;
+    report.where = fmt::format("{} ({},{}) {}", name, tile.x, tile.y, HartName(hart));
+    report.state = own.state;
+    report.waypoint = WaypointName(own.waypoint);
+    report.progress = own.progress;
+    report.pc = ReadPc(device_, window, hart);
+    ASSIGN_OR_RETURN(report.text, Sentence(window, own));
+    return report;
+  }
+
+  StatusOr<std::string> Sentence(Window& window, const abi::HartStatus& own) const {
+    if (own.state == abi::kHartFaulted) {
+      return fmt::format("stopped on a fault: {}", DescribeFault(own));
+    }
+    if (own.state != abi::kHartReady) return fmt::format("is {}", HartStateName(own.state));
+    const bool waits_for_workers =
+        own.waypoint == abi::kWaypointWorkers ||
+        (own.waypoint == abi::kWaypointWait && own.wait_stream >= abi::kFirstWorkerStream &&
+         own.wait_stream < hw::kStreams);
+    if (waits_for_workers && own.wait_stream < hw::kStreams) {
+      ASSIGN_OR_RETURN(
+          const uint32_t has,
+          ReadWord(window, hw::StreamRegister(own.wait_stream, hw::kStreamSpaceAvailable)));
+      const uint32_t target = own.wait_count & hw::kStreamCounterMask;
+      return fmt::format("waits for workers on stream {}: count {}, has {}, {} of {} missing",
+                         own.wait_stream, target, has, (target - has) & hw::kStreamCounterMask,
+                         plan_.worker_count());
+    }
+    if (own.waypoint == abi::kWaypointStall) {
+      return fmt::format("waits for the dispatcher to pass WAIT number {}", own.wait_count);
+    }
+    const std::string_view meaning = WaypointMeaning(own.waypoint);
+    if (meaning.empty()) return fmt::format("is at an unknown waypoint");
+    if (own.waypoint == abi::kWaypointRun) {
+      return fmt::format("{}: {}", meaning, own.command);
+    }
+    return std::string(meaning);
+  }
+
+  Device& device_;
+  const BootPlan& plan_;
+};
+
+}  // namespace
+
+std::vector<HartReport> ReportPipeline(Device& device, const BootPlan& plan) {
+  std::vector<HartReport> reports;
+  const Status status = Reporter(device, plan).Run(reports);
+  if (!status.ok()) {
+    HartReport unreadable;
+    unreadable.where = "card";
+    unreadable.waypoint = "none";
+    unreadable.text = fmt::format("cannot be read: {}", StatusMessage(status));
+    reports.push_back(std::move(unreadable));
+  }
+  return reports;
+}
+
+}  // namespace ttfd

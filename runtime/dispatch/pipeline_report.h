@@ -1,0 +1,16 @@
+// Where the pipeline stands, in sentences: the dispatch cores and every worker that is not idle.
+#pragma once
+
+#include <vector>
+
+#include "runtime/boot/boot_plan.h"
+#include "runtime/device/device.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+// Reads the harts' status over PCIe. A card that cannot be read any more yields one line that says
+// so.
+std::vector<HartReport> ReportPipeline(Device& device, const BootPlan& plan);
+
+}  // namespace ttfd

@@ -1,0 +1,59 @@
+// Which completion records are due, and where their data goes.
+#include "runtime/dispatch/read_tracker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ttfd {
+
+void ReadTracker::Clear() {
+  sinks_.clear();
+  pieces_.clear();
+  next_check_ = due_check_ = 0;
+}
+
+uint32_t ReadTracker::ExpectPiece(const ReadPiece& piece) {
+  pieces_.push_back(piece);
+  ++sinks_.back().pieces;
+  return next_check_++;
+}
+
+void ReadTracker::EndRead() {
+  sinks_.back().open = false;
+  if (sinks_.back().pieces == 0) sinks_.pop_back();
+}
+
+Status ReadTracker::CheckTurn(const CompletionQueue::Record& record) {
+  if (record.command.check != due_check_) {
+    return Internal("the completion ring is out of step: record {} where {} is due",
+                    uint32_t{record.command.check}, due_check_);
+  }
+  ++due_check_;
+  return OkStatus();
+}
+
+Status ReadTracker::Deliver(const CompletionQueue::Record& record) {
+  const size_t length = record.first.size() + record.second.size();
+  if (pieces_.empty() || pieces_.front().length != length) {
+    return Internal("the card answered a read with {} bytes; {} were due", length,
+                    pieces_.empty() ? 0 : pieces_.front().length);
+  }
+  const ReadPiece piece = pieces_.front();
+  pieces_.pop_front();
+  const size_t begin = piece.skip;
+  const size_t end = begin + piece.take;
+  const size_t split = record.first.size();
+  const Sink& sink = sinks_.front().sink;
+  if (begin < split) {
+    sink(piece.offset_in_read, record.first.subspan(begin, std::min(end, split) - begin));
+  }
+  if (end > split) {
+    const size_t from = std::max(begin, split);
+    sink(piece.offset_in_read + (from - begin), record.second.subspan(from - split, end - from));
+  }
+  Pending& read = sinks_.front();
+  if (--read.pieces == 0 && !read.open) sinks_.pop_front();
+  return OkStatus();
+}
+
+}  // namespace ttfd
