@@ -1,0 +1,323 @@
+#include "tests/support/firmware_bench.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "runtime/abi/kernel_image.h"
+#include "runtime/abi/l1_map.h"
+#include "runtime/abi/version.h"
+#include "runtime/base/bits.h"
+#include "runtime/hw/noc.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd::testing {
+namespace {
+
+constexpr uint32_t kFetchQueueAddress = 0x0A000;
+constexpr uint32_t kDispatchRingAddress = 0x10000;
+constexpr uint32_t kDispatchSRingAddress = 0x0A000;
+constexpr uint32_t kCommandRingAddress = 0x10000;
+constexpr uint32_t kNonce = 0x5EED;
+constexpr uint64_t kHostDataBytes = 1 << 20;
+constexpr uint64_t kPatience = 50'000'000;  // clocks; the longest test takes a fraction of this
+
+uint32_t Xy(hw::Coordinate at) { return hw::NocXy(at.x, at.y); }
+
+bool IsTensixColumn(uint32_t x) {
+  return std::find(std::begin(hw::kTensixColumnX), std::end(hw::kTensixColumnX), x) !=
+         std::end(hw::kTensixColumnX);
+}
+
+std::vector<hw::Coordinate> Workers(const BenchOptions& options) {
+  std::vector<hw::Coordinate> tiles;
+  for (uint32_t y = options.worker_start.y; y <= options.worker_end.y; ++y) {
+    for (uint32_t x = options.worker_start.x; x <= options.worker_end.x; ++x) {
+      if (IsTensixColumn(x)) tiles.push_back({x, y});
+    }
+  }
+  return tiles;
+}
+
+}  // namespace
+
+BenchOptions TinyRings() {
+  BenchOptions options;
+  options.issue_ring_bytes = 4096;
+  options.fetch_queue_entries = 4;
+  options.command_ring_bytes = 4096;
+  options.scratch_bytes = 256;
+  options.dispatch_ring_pages = 4;
+  options.dispatch_s_ring_pages = 4;
+  options.completion_ring_pages = 2;
+  return options;
+}
+
+StatusOr<std::unique_ptr<FirmwareBench>> FirmwareBench::Create(const BenchOptions& options) {
+  std::unique_ptr<FirmwareBench> bench(new FirmwareBench(options));
+  RETURN_IF_ERROR(bench->Open());
+  return bench;
+}
+
+Status FirmwareBench::Open() {
+  ASSIGN_OR_RETURN(device_, OpenSimDevice(options_.chip, &chip_));
+  completion_offset_ =
+      AlignUp(uint64_t{abi::kIssueRingOffset} + options_.issue_ring_bytes, uint64_t{4096});
+  host_data_offset_ =
+      completion_offset_ + uint64_t{options_.completion_ring_pages} * abi::kCompletionPageBytes;
+  ASSIGN_OR_RETURN(host_, device_->AllocateHostMemory(host_data_offset_ + kHostDataBytes));
+
+  const auto low = [&](uint64_t offset) {
+    return static_cast<uint32_t>(host_->noc_address() + offset);
+  };
+  const auto high = [&](uint64_t offset) {
+    return static_cast<uint32_t>((host_->noc_address() + offset) >> 32);
+  };
+  block_.magic = abi::kMagic;
+  block_.protocol_version = abi::kProtocolVersion + options_.version_skew;
+  block_.boot_nonce = kNonce;
+  block_.hardware_queue = kHardwareQueue;
+  block_.prefetch_xy = Xy(kPrefetchTile);
+  block_.dispatch_xy = Xy(kDispatchTile);
+  block_.pcie_xy = Xy(hw::kPcieTranslated);
+  block_.issue_ring_low = low(abi::kIssueRingOffset);
+  block_.issue_ring_high = high(abi::kIssueRingOffset);
+  block_.issue_ring_bytes = options_.issue_ring_bytes;
+  block_.fetch_queue_address = kFetchQueueAddress;
+  block_.fetch_queue_entries = options_.fetch_queue_entries;
+  block_.command_ring_address = kCommandRingAddress;
+  block_.command_ring_bytes = options_.command_ring_bytes;
+  block_.scratch_address = kCommandRingAddress + options_.command_ring_bytes;
+  block_.scratch_bytes = options_.scratch_bytes;
+  block_.dispatch_ring_address = kDispatchRingAddress;
+  block_.dispatch_ring_pages = options_.dispatch_ring_pages;
+  block_.dispatch_s_ring_address = kDispatchSRingAddress;
+  block_.dispatch_s_ring_pages = options_.dispatch_s_ring_pages;
+  block_.completion_ring_low = low(completion_offset_);
+  block_.completion_ring_high = high(completion_offset_);
+  block_.completion_ring_pages = options_.completion_ring_pages;
+  block_.completion_pointer_low = low(abi::kCompletionPointerOffset);
+  block_.completion_pointer_high = high(abi::kCompletionPointerOffset);
+  block_.worker_start_xy = Xy(options_.worker_start);
+  block_.worker_end_xy = Xy(options_.worker_end);
+  const std::vector<hw::Coordinate> workers = Workers(options_);
+  block_.worker_count = static_cast<uint32_t>(workers.size());
+  block_.first_worker_stream = abi::kFirstWorkerStream;
+
+  for (uint32_t noc = 0; noc < 2; ++noc) {
+    const std::vector<uint32_t>& ports = device_->info().dram_port_xy[noc];
+    banks_.dram_banks = static_cast<uint32_t>(ports.size());
+    for (size_t bank = 0; bank < ports.size(); ++bank) {
+      banks_.dram_xy[noc][bank] = static_cast<uint16_t>(ports[bank]);
+    }
+  }
+  banks_.l1_banks = block_.worker_count;
+  for (size_t i = 0; i < workers.size(); ++i) {
+    banks_.l1_xy[i] = static_cast<uint16_t>(Xy(workers[i]));
+  }
+  for (const hw::Coordinate at : workers) RETURN_IF_ERROR(LoadTile(at, abi::kRoleWorker));
+  RETURN_IF_ERROR(LoadTile(kDispatchTile, abi::kRoleDispatch));
+  return LoadTile(kPrefetchTile, abi::kRolePrefetch);
+}
+
+Status FirmwareBench::LoadTile(hw::Coordinate at, abi::Role role) {
+  Window& window = tile(at);
+  for (const FirmwareImage& image : ImagesOfRole(options_.images, role)) {
+    RETURN_IF_ERROR(window.Write(image.load_address, image.bytes));
+  }
+  RETURN_IF_ERROR(WriteWord(window, 0, hw::JumpToFirmware(abi::kFirmwareAddress[hw::kBrisc])));
+  abi::BootBlock block = block_;
+  block.role = role;
+  block.own_xy = Xy(at);
+  RETURN_IF_ERROR(window.Write(abi::kBootBlockAddress, BytesOf(block)));
+  RETURN_IF_ERROR(window.Write(abi::kBankTableAddress, BytesOf(banks_)));
+  const uint32_t* const pc = abi::kFirmwareAddress;
+  for (uint32_t i = 0; i < 3; ++i) {
+    RETURN_IF_ERROR(WriteWord(window, hw::kTriscResetPc + 4 * i, pc[hw::kTrisc0 + i]));
+  }
+  RETURN_IF_ERROR(WriteWord(window, hw::kTriscResetPcOverride, 7));
+  RETURN_IF_ERROR(WriteWord(window, hw::kNcriscResetPc, pc[hw::kNcrisc]));
+  return WriteWord(window, hw::kNcriscResetPcOverride, 1);
+}
+
+Status FirmwareBench::Release(hw::Coordinate at, uint32_t soft_reset) {
+  RETURN_IF_ERROR(WriteWord(tile(at), hw::kSoftReset0, soft_reset));
+  return Run();
+}
+
+Status FirmwareBench::AwaitReady(hw::Coordinate at, std::span<const uint32_t> harts) {
+  for (const uint32_t hart : harts) {
+    const abi::HartStatus report = status(at, hart);
+    if (report.state != abi::kHartReady || report.boot_nonce != kNonce) {
+      return Internal("hart {} of tile ({},{}) reports state {}, nonce {:#x}", hart, at.x, at.y,
+                      report.state, report.boot_nonce);
+    }
+  }
+  return OkStatus();
+}
+
+Status FirmwareBench::Boot() {
+  constexpr uint32_t kAllButBrisc = hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc;
+  const uint32_t brisc[] = {hw::kBrisc};
+  const uint32_t subordinates[] = {hw::kNcrisc, hw::kTrisc0, hw::kTrisc1, hw::kTrisc2};
+  const uint32_t ncrisc[] = {hw::kNcrisc};
+  for (const hw::Coordinate at : Workers(options_)) {
+    RETURN_IF_ERROR(Release(at, kAllButBrisc));
+    RETURN_IF_ERROR(AwaitReady(at, brisc));
+    RETURN_IF_ERROR(Release(at, 0));
+    RETURN_IF_ERROR(AwaitReady(at, subordinates));
+  }
+  RETURN_IF_ERROR(Release(kDispatchTile, kAllButBrisc));
+  RETURN_IF_ERROR(AwaitReady(kDispatchTile, brisc));
+  RETURN_IF_ERROR(Release(kDispatchTile, kAllButBrisc & ~hw::kSoftResetNcrisc));
+  RETURN_IF_ERROR(AwaitReady(kDispatchTile, ncrisc));
+  RETURN_IF_ERROR(Release(kPrefetchTile, kAllButBrisc));
+  return AwaitReady(kPrefetchTile, brisc);
+}
+
+Status FirmwareBench::Run() {
+  for (uint64_t spent = 0; spent < kPatience;) {
+    ASSIGN_OR_RETURN(const AdvanceResult result, device_->Advance(20'000));
+    if (result.quiescent) return OkStatus();
+    spent += result.clocks;
+  }
+  return Internal("the device does not come to rest");
+}
+
+Status FirmwareBench::AwaitSlot(uint32_t bytes) {
+  const uint32_t begin = abi::PlaceEntry(issue_position_, bytes, options_.issue_ring_bytes);
+  for (uint32_t tries = 0; tries < 1000; ++tries) {
+    const uint32_t fetched = counter(kPrefetchTile, offsetof(abi::ControlBlock, entries_fetched));
+    const uint32_t waiting = entries_sent_ - fetched;
+    while (in_flight_.size() > waiting) in_flight_.erase(in_flight_.begin());
+    const bool overlaps = std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& other) {
+      return begin < other.second && begin + bytes > other.first;
+    });
+    if (waiting < options_.fetch_queue_entries && !overlaps) return OkStatus();
+    RETURN_IF_ERROR(device_->Advance(1000).status());
+  }
+  return Internal("the prefetcher takes no entries");
+}
+
+Status FirmwareBench::Send(const EntryBuilder& entry, bool stall_after) {
+  const ByteSpan bytes = entry.bytes();
+  const auto size = static_cast<uint32_t>(bytes.size());
+  RETURN_IF_ERROR(AwaitSlot(size));
+  const uint32_t begin = abi::PlaceEntry(issue_position_, size, options_.issue_ring_bytes);
+  std::memcpy(host_->bytes().data() + abi::kIssueRingOffset + begin, bytes.data(), bytes.size());
+  issue_position_ = begin + size;
+  in_flight_.emplace_back(begin, begin + size);
+  const uint32_t slot = entries_sent_++ % options_.fetch_queue_entries;
+  const auto value = static_cast<uint16_t>(size >> abi::kFetchSlotUnitShift |
+                                           (stall_after ? abi::kFetchSlotStall : 0));
+  return tile(kPrefetchTile).Write(kFetchQueueAddress + 2 * slot, BytesOf(value));
+}
+
+Status FirmwareBench::SendAndRun(const EntryBuilder& entry, bool stall_after) {
+  RETURN_IF_ERROR(Send(entry, stall_after));
+  return Run();
+}
+
+abi::CompletionPointer FirmwareBench::completion_pointer() {
+  return LoadAt<abi::CompletionPointer>(host_->bytes().data() + abi::kCompletionPointerOffset);
+}
+
+StatusOr<std::vector<std::byte>> FirmwareBench::TakeCompletionPage() {
+  std::vector<std::byte> page;
+  if (completion_pointer().pages_written == completion_taken_) return page;
+  const uint64_t at =
+      completion_offset_ +
+      uint64_t{completion_taken_ % options_.completion_ring_pages} * abi::kCompletionPageBytes;
+  const auto bytes = host_->bytes().subspan(at, abi::kCompletionPageBytes);
+  page.assign(bytes.begin(), bytes.end());
+  std::fill(bytes.begin(), bytes.end(), std::byte{0xEE});
+  ++completion_taken_;
+  RETURN_IF_ERROR(
+      WriteWord(tile(kDispatchTile),
+                abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read),
+                completion_taken_));
+  return page;
+}
+
+Window& FirmwareBench::tile(hw::Coordinate at) {
+  std::unique_ptr<Window>& window = windows_[{at.x, at.y}];
+  if (window == nullptr) window = device_->OpenWindow(UnicastTarget(at)).value();
+  return *window;
+}
+
+uint32_t FirmwareBench::Word(hw::Coordinate at, uint64_t address) {
+  return ReadWord(tile(at), address).value();
+}
+
+void FirmwareBench::SetWord(hw::Coordinate at, uint64_t address, uint32_t value) {
+  SetBytes(at, address, BytesOf(value));
+}
+
+std::vector<std::byte> FirmwareBench::Bytes(hw::Coordinate at, uint64_t address, size_t size) {
+  std::vector<std::byte> bytes(size);
+  const Status read = tile(at).Read(address, bytes);
+  if (!read.ok()) bytes.clear();
+  return bytes;
+}
+
+void FirmwareBench::SetBytes(hw::Coordinate at, uint64_t address, ByteSpan bytes) {
+  const Status written = tile(at).Write(address, bytes);
+  if (!written.ok()) std::abort();
+}
+
+abi::HartStatus FirmwareBench::status(hw::Coordinate at, uint32_t hart) {
+  abi::HartStatus report{};
+  const std::vector<std::byte> bytes =
+      Bytes(at, abi::kHartStatusAddress + hart * abi::kHartStatusBytes, sizeof(report));
+  if (bytes.size() == sizeof(report)) std::memcpy(&report, bytes.data(), sizeof(report));
+  return report;
+}
+
+uint32_t FirmwareBench::counter(hw::Coordinate at, size_t offset) {
+  return Word(at, abi::kControlBlockAddress + offset);
+}
+
+uint64_t FirmwareBench::retired(hw::Coordinate at, uint32_t hart) const {
+  return chip_->FindHart(at, hart)->retired;
+}
+
+hw::Coordinate FirmwareBench::WorkerTile(uint32_t index) const {
+  const uint32_t xy = banks_.l1_xy[index];
+  return {hw::NocX(xy), hw::NocY(xy)};
+}
+
+std::vector<std::byte> KernelImage(ByteSpan elf) {
+  const auto header = LoadAt<Elf32_Ehdr>(elf.data());
+  const auto section = [&](std::string_view wanted) {
+    const auto names =
+        LoadAt<Elf32_Shdr>(elf.data() + header.e_shoff + header.e_shstrndx * sizeof(Elf32_Shdr));
+    for (uint32_t i = 0; i < header.e_shnum; ++i) {
+      const auto at = LoadAt<Elf32_Shdr>(elf.data() + header.e_shoff + i * sizeof(Elf32_Shdr));
+      const char* const name =
+          reinterpret_cast<const char*>(elf.data()) + names.sh_offset + at.sh_name;
+      if (wanted == name) return at;
+    }
+    return Elf32_Shdr{};
+  };
+  const auto segment = LoadAt<Elf32_Phdr>(elf.data() + header.e_phoff);
+  const Elf32_Shdr data = section(".data");
+  const Elf32_Shdr bss = section(".bss");
+  constexpr uint32_t kHeaderBytes = sizeof(abi::KernelImageHeader);
+  abi::KernelImageHeader image{};
+  image.entry_offset = kHeaderBytes + header.e_entry;
+  image.data_offset = kHeaderBytes + data.sh_addr;
+  image.data_bytes = data.sh_size;
+  image.bss_offset = kHeaderBytes + bss.sh_addr;
+  image.bss_bytes = bss.sh_size;
+  image.pristine_offset = kHeaderBytes + AlignUp(segment.p_memsz, Elf32_Word{16});
+  image.image_bytes = AlignUp(image.pristine_offset + image.data_bytes, 16u);
+  std::vector<std::byte> bytes(image.image_bytes);
+  std::memcpy(bytes.data(), &image, sizeof(image));
+  std::memcpy(bytes.data() + kHeaderBytes, elf.data() + segment.p_offset, segment.p_filesz);
+  std::memcpy(bytes.data() + image.pristine_offset, elf.data() + data.sh_offset, image.data_bytes);
+  return bytes;
+}
+
+}  // namespace ttfd::testing
