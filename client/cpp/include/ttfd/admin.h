@@ -1,0 +1,115 @@
+// The admin service: what ttfdctl shows and does. The daemon decides by the user and groups at the
+// other end of the socket who may look ("observe") and who may act ("admin").
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ttfd/status.h"
+#include "ttfd/types.h"
+
+namespace ttfd::client {
+
+struct MemoryUse {
+  std::string kind = {};  // "dram": over all banks; "l1": in each worker
+  uint64_t used_bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t largest_free_bytes = 0;
+};
+
+// One processor of the dispatch pipeline.
+struct HartState {
+  std::string where = {};
+  std::string waypoint = {};
+  uint32_t progress = 0;
+  std::string text = {};
+};
+
+struct DaemonStatus {
+  std::string version = {};
+  std::string state = {};  // "booting", "ready", "draining", "recovering", "failed"
+  uint64_t uptime_ms = 0;
+  std::vector<DeviceInfo> devices = {};
+  uint32_t sessions = 0;
+  std::string last_hang_report = {};
+  std::string last_error = {};
+  uint64_t commands_completed = 0;
+  uint64_t launches_completed = 0;
+  uint64_t bytes_written = 0;
+  uint64_t bytes_read = 0;
+  std::vector<MemoryUse> memory = {};
+  std::vector<HartState> harts = {};
+  uint32_t device_resets = 0;
+};
+
+struct SessionInfo {
+  uint64_t session = 0;
+  std::string client_name = {};
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+  std::string user = {};
+  std::string state = {};  // "active", "finishing", "ending"
+  uint64_t dram_bytes = 0;
+  uint64_t l1_bytes = 0;
+  uint64_t device_ns = 0;
+  uint64_t connected_ms = 0;
+  uint32_t handles = 0;
+  std::vector<Position> submitted = {};
+  std::vector<Position> completed = {};
+};
+
+// In milliseconds; 0 = the daemon's default, and to SetTimeouts: unchanged.
+struct Timeouts {
+  uint32_t operation_ms = 0;       // no progress of the dispatch pipeline for so long: a hang
+  uint32_t kernel_ms = 0;          // of one launch
+  uint32_t start_ms = 0;           // from arrival to start of a command
+  uint32_t stalled_client_ms = 0;  // a client that neither reads nor sends
+};
+
+struct ProgressStep {
+  std::string step = {};
+  uint64_t left = 0;
+  bool done = false;
+};
+
+// Thread-safe. Every call has the deadline given to Connect, but those that take their own.
+class Admin {
+ public:
+  // Does not talk to the daemon yet. `address` as in ConnectOptions.
+  static Admin Connect(const std::string& address,
+                       std::chrono::milliseconds timeout = std::chrono::seconds(10));
+  Admin(Admin&&) noexcept;
+  Admin& operator=(Admin&&) noexcept;
+  ~Admin();
+
+  // The standard health service: "SERVING", "NOT_SERVING", ... `service` empty: the whole daemon.
+  Result<std::string> Health(const std::string& service = "");
+  Result<std::vector<DeviceInfo>> ListDevices(Limits* limits = nullptr);
+
+  Result<DaemonStatus> GetStatus();
+  Result<std::vector<SessionInfo>> ListSessions();
+  Result<Timeouts> GetTimeouts(uint64_t session = 0);  // 0: the daemon's
+  Result<Timeouts> SetTimeouts(const Timeouts& timeouts, uint64_t session = 0);
+  Status EndSession(uint64_t session, const std::string& reason);
+  Status SetLogLevel(const std::string& level);  // "debug", "info", "warning", "error"
+
+  using ProgressCallback = std::function<void(const ProgressStep&)>;
+  // No new sessions or commands; returns when every session has ended, those left after `within`
+  // by force.
+  Status Drain(std::chrono::milliseconds within, const ProgressCallback& progress);
+  Status ResetDevice(uint32_t device, const ProgressCallback& progress);
+  // The report's files one after another: name and bytes.
+  Status GetHangReport(const std::string& report,
+                       const std::function<void(const std::string&, const std::string&)>& part);
+
+ private:
+  struct Impl;
+  explicit Admin(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ttfd::client

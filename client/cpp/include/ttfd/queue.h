@@ -1,0 +1,98 @@
+// A queue: an ordered stream of commands of a session. Queues of one session are independent of
+// each other, except where one is told to wait (After).
+//
+// Every command has a blocking form, which returns how it ended, and an Enqueue form, which returns
+// its position on the queue's timeline at once. Enqueued commands travel in batches: they leave
+// when ConnectOptions::batch_commands have gathered, at Flush, and whenever a thread waits.
+//
+// The first error of an enqueued command fails its queue: what follows ends ABORTED, unexecuted,
+// with the first cause, until ClearError. A blocking form that fails has told its caller, so it
+// leaves the queue open again.
+//
+// Thread-safe. Commands of one queue run in the order in which their calls began to be served.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "ttfd/resources.h"
+#include "ttfd/status.h"
+
+namespace ttfd::client {
+
+class Queue {
+ public:
+  Queue() = default;
+  Queue(std::shared_ptr<SessionCore> core, uint32_t id) : core_(std::move(core)), id_(id) {}
+
+  uint32_t id() const { return id_; }
+
+  // ---- Blocking forms. They wait for at most ConnectOptions::call_timeout, then
+  // DEADLINE_EXCEEDED (the command itself is not cancelled by that).
+
+  // Offset and size must be multiples of DeviceInfo::transfer_alignment.
+  Status Write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes);
+  // Any byte range.
+  Status Read(const Buffer& buffer, uint64_t offset, std::span<std::byte> into);
+  Status Fill(const Buffer& buffer, uint64_t offset, uint64_t size_bytes, uint32_t word);
+  Status Copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
+              uint64_t size_bytes);
+  // Returns when every tile has finished and its writes have landed.
+  Status Launch(const LaunchRequest& launch);
+
+  // ---- Enqueue forms. They fail only when the session is dead, or when the session is out of
+  // credit for longer than ConnectOptions::call_timeout; what the daemon finds wrong comes from
+  // Wait.
+
+  // Returns when the bytes have been taken: `bytes` may be reused at once.
+  Result<Position> EnqueueWrite(const Buffer& buffer, uint64_t offset,
+                                std::span<const std::byte> bytes);
+  // `into` is filled by the time Wait says OK; it must stay valid until Wait says anything but
+  // DEADLINE_EXCEEDED, or the session is destroyed.
+  Result<Position> EnqueueRead(const Buffer& buffer, uint64_t offset, std::span<std::byte> into);
+  Result<Position> EnqueueFill(const Buffer& buffer, uint64_t offset, uint64_t size_bytes,
+                               uint32_t word);
+  Result<Position> EnqueueCopy(const Buffer& from, uint64_t from_offset, const Buffer& to,
+                               uint64_t to_offset, uint64_t size_bytes);
+  Result<Position> EnqueueLaunch(const LaunchRequest& launch);
+  // Nothing but a position: done when everything before it on this queue is done.
+  Result<Position> EnqueueBarrier();
+
+  // The next command of this queue starts only when these positions (of any queues of the session)
+  // are done.
+  Status After(std::span<const Position> positions);
+  // The next command must start within this time of its arrival or ends DEADLINE_EXCEEDED. 0: the
+  // daemon's default.
+  Status StartWithin(std::chrono::milliseconds within);
+
+  // ---- The timeline.
+
+  // Sends what has been enqueued. Waiting does this by itself.
+  Status Flush();
+  // OK when the command at `position` and all before it have ended well; else the error that the
+  // command ended with. DEADLINE_EXCEEDED with reason WAIT: not yet.
+  Status Wait(Position position);
+  Status Wait(Position position, std::chrono::milliseconds timeout);
+  // Waits for everything enqueued so far.
+  Status Finish();
+  // Values of the last command enqueued, and of the last one known to have ended.
+  uint64_t submitted() const;
+  uint64_t completed() const;
+
+  // The queue's first error, or OK.
+  Status error() const;
+  // Opens a failed queue again.
+  Status ClearError();
+  // Commands from this value on that have not started end CANCELLED; started ones run out.
+  Status Cancel(uint64_t from_value);
+
+ private:
+  std::shared_ptr<SessionCore> core_;
+  uint32_t id_ = 0;
+};
+
+}  // namespace ttfd::client

@@ -1,0 +1,151 @@
+// What a session owns on the card: buffers, kernels and programs. Each is a move-only value that
+// frees its handle when it goes away; memory returns once the commands sent before have ended, so a
+// buffer may be dropped while launches that use it are still running.
+//
+// Outliving the session is harmless: the daemon has freed everything by then.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ttfd/types.h"
+
+namespace ttfd::client {
+
+class SessionCore;  // of the library
+
+// A handle of a session, freed on destruction. Not used directly.
+class Resource {
+ public:
+  Resource() = default;
+  Resource(std::shared_ptr<SessionCore> core, uint64_t handle);
+  ~Resource();
+  Resource(Resource&& other) noexcept;
+  Resource& operator=(Resource&& other) noexcept;
+
+  // The number the API knows it by; 0 for an empty one. Meant for messages to people.
+  uint64_t handle() const { return handle_; }
+
+ private:
+  void Free();
+
+  std::shared_ptr<SessionCore> core_;
+  uint64_t handle_ = 0;
+};
+
+// Memory on the card: pages over DRAM banks, or in the L1 of worker tiles. New buffers are zero.
+class Buffer : public Resource {
+ public:
+  Buffer() = default;
+  Buffer(std::shared_ptr<SessionCore> core, uint64_t handle, uint64_t size_bytes,
+         uint32_t page_bytes)
+      : Resource(std::move(core), handle), size_bytes_(size_bytes), page_bytes_(page_bytes) {}
+
+  uint64_t size_bytes() const { return size_bytes_; }
+  uint32_t page_bytes() const { return page_bytes_; }  // page p lies in bank p modulo banks
+
+ private:
+  uint64_t size_bytes_ = 0;
+  uint32_t page_bytes_ = 0;
+};
+
+// A kernel ELF the daemon has checked and holds ready. docs/kernels.md says how to build one.
+class Kernel : public Resource {
+ public:
+  using Resource::Resource;
+};
+
+// Which kernels run on which tiles, with which circular buffers and semaphores.
+class Program : public Resource {
+ public:
+  using Resource::Resource;
+};
+
+// Describes a program for Session::CreateProgram. Kernels, buffers: must outlive that call only.
+class ProgramBuilder {
+ public:
+  struct KernelUse {
+    uint64_t kernel = 0;
+    Processor processor = Processor::kBrisc;
+    std::vector<CoreRange> cores = {};
+  };
+  struct CircularBuffer {
+    uint32_t index = 0;
+    uint32_t pages = 0;
+    uint32_t page_bytes = 0;  // multiple of 16
+    std::vector<CoreRange> cores = {};
+    uint64_t buffer = 0;  // 0: the daemon places it
+  };
+  struct Semaphore {
+    uint32_t index = 0;
+    uint32_t initial = 0;
+    std::vector<CoreRange> cores = {};
+  };
+
+  // Runs `kernel` on `processor` of every tile in `cores`. Returns the kernel's index in this
+  // program, by which launch arguments name it.
+  uint32_t AddKernel(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
+  ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
+                                    std::vector<CoreRange> cores);
+  // The circular buffer lies in an L1 buffer of the session instead of memory the daemon chooses.
+  ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
+                                    std::vector<CoreRange> cores, const Buffer& buffer);
+  ProgramBuilder& AddSemaphore(uint32_t index, uint32_t initial, std::vector<CoreRange> cores);
+
+  const std::vector<KernelUse>& kernels() const { return kernels_; }
+  const std::vector<CircularBuffer>& circular_buffers() const { return circular_buffers_; }
+  const std::vector<Semaphore>& semaphores() const { return semaphores_; }
+
+ private:
+  std::vector<KernelUse> kernels_;
+  std::vector<CircularBuffer> circular_buffers_;
+  std::vector<Semaphore> semaphores_;
+};
+
+// One run of a program: the program and its arguments. May be launched any number of times and
+// changed in between; the program and buffers it names must exist when it is launched.
+class LaunchRequest {
+ public:
+  struct BufferArgument {
+    uint32_t word = 0;
+    uint64_t buffer = 0;
+    uint64_t offset = 0;
+  };
+  struct Arguments {
+    uint32_t kernel = 0;  // index from ProgramBuilder::AddKernel
+    std::vector<uint32_t> common = {};
+    std::vector<uint32_t> per_core = {};
+    uint32_t words_per_core = 0;
+    std::vector<BufferArgument> buffers = {};
+  };
+
+  LaunchRequest() = default;
+  explicit LaunchRequest(const Program& program) : program_(program.handle()) {}
+
+  // Words that every tile of the kernel sees.
+  LaunchRequest& Common(uint32_t kernel, std::vector<uint32_t> words);
+  // `words_per_core` words for each tile of the kernel: its ranges in order, row by row.
+  LaunchRequest& PerCore(uint32_t kernel, uint32_t words_per_core, std::vector<uint32_t> words);
+  // The daemon puts the address of `buffer` into common word `word` (Common must reach that far).
+  LaunchRequest& Address(uint32_t kernel, uint32_t word, const Buffer& buffer, uint64_t offset = 0);
+  // How long this launch may run; 0, the default: the daemon's kernel timeout.
+  LaunchRequest& Timeout(std::chrono::milliseconds timeout);
+
+  uint64_t program() const { return program_; }
+  uint32_t timeout_ms() const { return timeout_ms_; }
+  const std::vector<Arguments>& arguments() const { return arguments_; }
+
+ private:
+  Arguments& Of(uint32_t kernel);
+
+  uint64_t program_ = 0;
+  uint32_t timeout_ms_ = 0;
+  std::vector<Arguments> arguments_;
+};
+
+}  // namespace ttfd::client

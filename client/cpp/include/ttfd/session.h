@@ -1,0 +1,120 @@
+// A session with the daemon: the start of everything.
+//
+//   #include <ttfd/session.h>
+//   using namespace ttfd::client;
+//
+//   Result<Session> session = Session::Connect();
+//   Result<Buffer> numbers = session->AllocateDram(4096);
+//   Result<Kernel> kernel = session->LoadKernelFile("double_them.elf");
+//   ProgramBuilder builder;
+//   uint32_t k = builder.AddKernel(*kernel, Processor::kBrisc, {CoreRange{0, 0, 0, 0}});
+//   Result<Program> program = session->CreateProgram(builder);
+//
+//   Queue queue = session->queue();
+//   queue.Write(*numbers, 0, std::as_bytes(std::span(input)));
+//   queue.Launch(LaunchRequest(*program).Common(k, {0, 1024}).Address(k, 0, *numbers));
+//   queue.Read(*numbers, 0, std::as_writable_bytes(std::span(output)));
+//
+// (A real program looks at every result; examples/ has whole ones.)
+//
+// Threads. All of libttfd may be called from any thread. By default the library has no thread of
+// its own: the stream moves while some thread is inside a call, and progress callbacks run on that
+// thread. With ConnectOptions::background_thread the library's thread does both; a blocking call
+// then costs one more wake-up.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ttfd/queue.h"
+#include "ttfd/resources.h"
+#include "ttfd/status.h"
+#include "ttfd/types.h"
+
+namespace ttfd::client {
+
+struct ConnectOptions {
+  // gRPC address such as "unix:/run/ttfd/ttfd.sock". Empty: the environment variable TTFD_ADDRESS,
+  // or that default. A path that starts with '/' is taken as a unix socket.
+  std::string address = {};
+  std::string client_name = {};  // for people: `ttfdctl sessions list`
+  uint32_t weight = 0;           // share when the card is contended; 0 = 1
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds call_timeout{60'000};  // of every blocking call
+  uint32_t batch_commands = 64;  // enqueued commands that leave without being asked
+  bool background_thread = false;
+};
+
+struct DramOptions {
+  uint32_t page_bytes =
+      2048;           // multiple of DeviceInfo::dram_alignment; page p lies in bank p modulo banks
+  int32_t bank = -1;  // not -1: all pages in this bank
+};
+
+struct L1Options {
+  uint32_t page_bytes = 1024;         // multiple of DeviceInfo::l1_alignment
+  std::vector<CoreRange> cores = {};  // pages over these tiles; none: over all workers
+};
+
+class Session {
+ public:
+  // Opens a session. UNAVAILABLE: no daemon answers at the address.
+  static Result<Session> Connect(ConnectOptions options = {});
+
+  Session(Session&&) noexcept = default;
+  Session& operator=(Session&& other) noexcept;
+  // Ends the session at once: work that has not started is dropped. Call Close to finish it.
+  ~Session();
+
+  // Sends everything, lets the daemon finish it, and ends the session. OK if the daemon said so;
+  // errors of commands are not repeated here.
+  Status Close();
+
+  // ---- What the daemon said in its welcome. Valid as long as the session object.
+  uint64_t id() const;
+  const std::string& daemon_version() const;
+  const std::vector<DeviceInfo>& devices() const;
+  const DeviceInfo& device() const;  // the first one
+  const Limits& limits() const;
+
+  // ---- Resources. These calls block for one round trip; they do not wait for enqueued work, and
+  // their failure touches no queue.
+  Result<Buffer> AllocateDram(uint64_t size_bytes, const DramOptions& options = {});
+  Result<Buffer> AllocateL1(uint64_t size_bytes, const L1Options& options = {});
+  // Sends the hash first and the bytes only if the daemon does not have them.
+  Result<Kernel> LoadKernel(std::span<const std::byte> elf, const std::string& name);
+  Result<Kernel> LoadKernelFile(const std::string& path);
+  Result<Program> CreateProgram(const ProgramBuilder& builder);
+
+  // ---- Queues.
+  Queue queue();  // the compute queue that is there from the start
+  Result<Queue> OpenQueue(QueueKind kind, const std::vector<CoreRange>& workers = {});
+
+  // OK while the session lives; afterwards why it ended.
+  Status status() const;
+  // Lets the stream move for at most `timeout` without waiting for anything in particular, for
+  // programs that enqueue and then look at Queue::completed.
+  Status Poll(std::chrono::milliseconds timeout);
+
+  // Called whenever a queue's completed value has moved, on the thread that moves the stream. Must
+  // not call back into the session; a later call replaces the callback.
+  void OnProgress(std::function<void(Position)> callback);
+  // Called while a large Write or Read moves its payload: bytes done, bytes in all. The same rules.
+  void OnTransfer(std::function<void(uint64_t, uint64_t)> callback);
+
+ private:
+  explicit Session(std::shared_ptr<SessionCore> core);
+  std::shared_ptr<SessionCore> core_;
+};
+
+// Where a client connects when nobody said otherwise: TTFD_ADDRESS, or
+// "unix:/run/ttfd/ttfd.sock".
+std::string DefaultAddress();
+
+}  // namespace ttfd::client

@@ -1,0 +1,114 @@
+// What libttfd answers: Status and Result<T>. The library throws no exceptions.
+//
+//   ttfd::client::Result<Buffer> buffer = session.AllocateDram(1 << 20);
+//   if (!buffer.ok()) {
+//     std::cerr << buffer.status().ToString() << "\n";
+//     return 1;
+//   }
+//   Use(*buffer);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace ttfd::client {
+
+// The canonical status codes of gRPC, by their numbers.
+enum class Code : int {
+  kOk = 0,
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kPermissionDenied = 7,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kAborted = 10,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+  kUnauthenticated = 16,
+};
+
+// "INVALID_ARGUMENT" and so on; "CODE_99" for a number without a name.
+std::string CodeName(Code code);
+
+// A point on the timeline of a queue: the command with this value, or everything up to it.
+struct Position {
+  uint32_t queue = 0;
+  uint64_t value = 0;
+  bool operator==(const Position&) const = default;
+};
+
+// Everything that is known about an error. Fields that do not apply are empty or 0.
+struct ErrorInfo {
+  Code code = Code::kUnknown;
+  std::string message = {};  // for a person: what was wrong, what is allowed
+  std::string reason =
+      {};  // for a program, stable: INVALID, LIMIT, UNKNOWN_HANDLE, KERNEL_REFUSED, ...
+  std::string field = {};        // the offending field of the request, such as "write.offset"
+  Position cause = {};           // the first cause, if this error only follows from another
+  std::string limit = {};        // RESOURCE_EXHAUSTED: the limit's name, ...
+  uint64_t limit_value = 0;      // ... its value ...
+  uint64_t limit_used = 0;       // ... and how much of it was in use
+  std::string hang_report = {};  // id of the report that explains a hang
+  bool retryable = false;        // the same command may succeed when sent again
+};
+
+// OK, or an error. Copying is cheap; an OK status owns nothing.
+class [[nodiscard]] Status {
+ public:
+  Status() = default;  // OK
+  explicit Status(ErrorInfo error);
+  Status(Code code, std::string message);
+
+  bool ok() const { return error_ == nullptr; }
+  Code code() const { return error_ ? error_->code : Code::kOk; }
+  const std::string& message() const { return error().message; }
+  const std::string& reason() const { return error().reason; }
+  bool retryable() const { return error().retryable; }
+  // All fields; of an OK status, all empty.
+  const ErrorInfo& error() const;
+
+  // "OK", or "INVALID_ARGUMENT: write.offset 3 is not a multiple of 4 [INVALID, field
+  // write.offset]".
+  std::string ToString() const;
+
+ private:
+  std::shared_ptr<const ErrorInfo> error_;
+};
+
+// A value, or the status that says why there is none. Using the value of a failed result is a
+// programming error and ends the process.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: implicit like a return value
+  Result(T value) : value_(std::in_place, std::move(value)) {}  // NOLINT
+
+  bool ok() const { return value_.has_value(); }
+  const Status& status() const { return status_; }
+
+  T& value() & { return *value_; }
+  const T& value() const& { return *value_; }
+  T&& value() && { return *std::move(value_); }
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T&& operator*() && { return *std::move(value_); }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  Status status_;
+  std::optional<T> value_;
+};
+
+}  // namespace ttfd::client

@@ -1,0 +1,9 @@
+// All of libttfd.
+#pragma once
+
+#include "ttfd/admin.h"
+#include "ttfd/queue.h"
+#include "ttfd/resources.h"
+#include "ttfd/session.h"
+#include "ttfd/status.h"
+#include "ttfd/types.h"

@@ -1,0 +1,82 @@
+// The vocabulary of libttfd: tiles, processors, the device and its limits. Coordinates are logical:
+// (0, 0) is the top left worker tile and the grid has no holes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ttfd::client {
+
+// One worker tile.
+struct Core {
+  uint32_t x = 0;
+  uint32_t y = 0;
+  bool operator==(const Core&) const = default;
+};
+
+// Inclusive rectangle of worker tiles.
+struct CoreRange {
+  uint32_t x0 = 0;
+  uint32_t y0 = 0;
+  uint32_t x1 = 0;
+  uint32_t y1 = 0;
+  bool operator==(const CoreRange&) const = default;
+
+  static CoreRange Single(Core core) { return {core.x, core.y, core.x, core.y}; }
+  uint64_t count() const { return uint64_t{x1 - x0 + 1} * (y1 - y0 + 1); }
+};
+
+// The first `count` tiles of a grid `grid_x` wide, row by row, as at most two rectangles: the whole
+// rows, then what is left of the last one.
+std::vector<CoreRange> FirstCores(uint32_t grid_x, uint32_t count);
+
+// The processors of a worker tile; a kernel is built for one of them. The numbers are those of the
+// API.
+enum class Processor : uint8_t { kBrisc = 1, kNcrisc = 2, kTrisc0 = 3, kTrisc1 = 4, kTrisc2 = 5 };
+
+// What kind of work a queue carries: a wish; which hardware queue serves it is the daemon's affair.
+enum class QueueKind : uint8_t { kCompute = 0, kTransfer = 1 };
+
+// A card. Constant while the daemon runs.
+struct DeviceInfo {
+  uint32_t index = 0;
+  std::string board;    // "p100a", "p150"
+  std::string backend;  // "embedded", "ttsim", "kmd"
+  uint32_t grid_x = 0;  // the worker grid
+  uint32_t grid_y = 0;
+  uint32_t dram_banks = 0;
+  uint64_t dram_bank_bytes = 0;
+  uint32_t dram_alignment = 0;  // of page_bytes of DRAM buffers
+  uint64_t l1_bytes = 0;        // of one worker, for L1 buffers
+  uint32_t l1_alignment = 0;    // of page_bytes of L1 buffers
+  uint64_t clock_hz = 0;
+  uint32_t circular_buffers = 0;       // indices of a program
+  uint32_t semaphores = 0;             // indices of a program
+  uint32_t argument_words = 0;         // common, and per core, of one kernel
+  uint32_t circular_buffer_bytes = 0;  // of all circular buffers of a program on one tile
+  uint32_t transfer_alignment = 0;     // of offset and size of Write and Fill
+  uint32_t kernel_bytes = 0;           // largest kernel image on a tile
+  bool iommu = false;  // false: a kernel may reach any host memory the card can reach
+
+  uint32_t workers() const { return grid_x * grid_y; }
+};
+
+// What one session may use. Exceeding one is RESOURCE_EXHAUSTED naming it.
+struct Limits {
+  uint32_t message_bytes = 0;  // of one gRPC message; libttfd splits below it
+  uint32_t chunk_bytes = 0;    // of one piece of payload; libttfd splits into these
+  uint32_t inline_bytes = 0;   // payload that travels inside its command
+  uint32_t commands_per_batch = 0;
+  uint32_t waits_per_batch = 0;
+  uint32_t queues = 0;
+  uint32_t handles = 0;  // buffers, kernels and programs together
+  uint64_t dram_bytes = 0;
+  uint64_t l1_bytes = 0;        // in each worker
+  uint64_t transfer_bytes = 0;  // of one Write, Read, Copy or Fill
+  uint64_t kernel_elf_bytes = 0;
+  uint32_t sessions_per_user = 0;
+  uint32_t client_name_bytes = 0;
+};
+
+}  // namespace ttfd::client

@@ -1,0 +1,126 @@
+// Protobuf messages to plain values and back.
+#include "client/cpp/src/convert.h"
+
+namespace ttfd::client {
+
+Status FromProto(const v1::Error& error) {
+  const int code = error.code() == 0 ? static_cast<int>(Code::kUnknown) : error.code();
+  return Status(ErrorInfo{.code = static_cast<Code>(code),
+                          .message = error.message(),
+                          .reason = error.reason(),
+                          .field = error.field(),
+                          .cause = FromProto(error.cause()),
+                          .limit = error.limit(),
+                          .limit_value = error.limit_value(),
+                          .limit_used = error.limit_used(),
+                          .hang_report = error.hang_report(),
+                          .retryable = error.retryable()});
+}
+
+Position FromProto(const v1::QueuePosition& position) {
+  return {position.queue(), position.value()};
+}
+
+DeviceInfo FromProto(const v1::Device& device) {
+  return {.index = device.index(),
+          .board = device.board(),
+          .backend = device.backend(),
+          .grid_x = device.grid_x(),
+          .grid_y = device.grid_y(),
+          .dram_banks = device.dram_banks(),
+          .dram_bank_bytes = device.dram_bank_bytes(),
+          .dram_alignment = device.dram_alignment(),
+          .l1_bytes = device.l1_bytes(),
+          .l1_alignment = device.l1_alignment(),
+          .clock_hz = device.clock_hz(),
+          .circular_buffers = device.circular_buffers(),
+          .semaphores = device.semaphores(),
+          .argument_words = device.argument_words(),
+          .circular_buffer_bytes = device.circular_buffer_bytes(),
+          .transfer_alignment = device.transfer_alignment(),
+          .kernel_bytes = device.kernel_bytes(),
+          .iommu = device.iommu()};
+}
+
+Limits FromProto(const v1::Limits& limits) {
+  return {.message_bytes = limits.message_bytes(),
+          .chunk_bytes = limits.chunk_bytes(),
+          .inline_bytes = limits.inline_bytes(),
+          .commands_per_batch = limits.commands_per_batch(),
+          .waits_per_batch = limits.waits_per_batch(),
+          .queues = limits.queues(),
+          .handles = limits.handles(),
+          .dram_bytes = limits.dram_bytes(),
+          .l1_bytes = limits.l1_bytes(),
+          .transfer_bytes = limits.transfer_bytes(),
+          .kernel_elf_bytes = limits.kernel_elf_bytes(),
+          .sessions_per_user = limits.sessions_per_user(),
+          .client_name_bytes = limits.client_name_bytes()};
+}
+
+void ToProto(const CoreRange& range, v1::CoreRange* proto) {
+  proto->set_x0(range.x0);
+  proto->set_y0(range.y0);
+  proto->set_x1(range.x1);
+  proto->set_y1(range.y1);
+}
+
+void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto) {
+  for (const ProgramBuilder::KernelUse& use : builder.kernels()) {
+    v1::KernelUse* out = proto->add_kernels();
+    out->set_kernel(use.kernel);
+    out->set_processor(static_cast<v1::Processor>(use.processor));
+    for (const CoreRange& range : use.cores) {
+      ToProto(range, out->add_cores());
+    }
+  }
+  for (const ProgramBuilder::CircularBuffer& use : builder.circular_buffers()) {
+    v1::CircularBuffer* out = proto->add_circular_buffers();
+    out->set_index(use.index);
+    out->set_pages(use.pages);
+    out->set_page_bytes(use.page_bytes);
+    out->set_buffer(use.buffer);
+    for (const CoreRange& range : use.cores) {
+      ToProto(range, out->add_cores());
+    }
+  }
+  for (const ProgramBuilder::Semaphore& use : builder.semaphores()) {
+    v1::Semaphore* out = proto->add_semaphores();
+    out->set_index(use.index);
+    out->set_initial(use.initial);
+    for (const CoreRange& range : use.cores) {
+      ToProto(range, out->add_cores());
+    }
+  }
+}
+
+void ToProto(const LaunchRequest& launch, v1::Launch* proto) {
+  proto->set_program(launch.program());
+  proto->set_timeout_ms(launch.timeout_ms());
+  for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
+    v1::Arguments* out = proto->add_arguments();
+    out->set_kernel(arguments.kernel);
+    out->set_words_per_core(arguments.words_per_core);
+    out->mutable_common()->Add(arguments.common.begin(), arguments.common.end());
+    out->mutable_per_core()->Add(arguments.per_core.begin(), arguments.per_core.end());
+    for (const LaunchRequest::BufferArgument& buffer : arguments.buffers) {
+      v1::BufferArgument* argument = out->add_buffers();
+      argument->set_word(buffer.word);
+      argument->set_buffer(buffer.buffer);
+      argument->set_offset(buffer.offset);
+    }
+  }
+}
+
+size_t EncodedBytes(const LaunchRequest& launch) {
+  constexpr size_t kFixed = 40;  // tags, lengths and varints of a message with few fields
+  constexpr size_t kPerBuffer = 32;
+  size_t bytes = kFixed;
+  for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
+    bytes += kFixed + 4 * (arguments.common.size() + arguments.per_core.size()) +
+             kPerBuffer * arguments.buffers.size();
+  }
+  return bytes;
+}
+
+}  // namespace ttfd::client

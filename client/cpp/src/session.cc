@@ -1,0 +1,210 @@
+// Session: connecting, and what is created on the card.
+#include "ttfd/session.h"
+
+#include <openssl/sha.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "client/cpp/src/convert.h"
+#include "client/cpp/src/options.h"
+#include "client/cpp/src/session_core.h"
+
+namespace ttfd::client {
+namespace {
+
+constexpr size_t kCreateBytes = 256;   // of a creating command without its lists
+constexpr size_t kPerRangeBytes = 32;  // of a core range or a use of something
+
+using Sha256 = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+Sha256 HashOf(std::span<const std::byte> bytes) {
+  Sha256 digest;
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  return digest;
+}
+
+size_t EncodedBytes(const ProgramBuilder& builder) {
+  size_t bytes = kCreateBytes;
+  const auto add = [&bytes](const auto& uses) {
+    for (const auto& use : uses) {
+      bytes += kPerRangeBytes * (2 + use.cores.size());
+    }
+  };
+  add(builder.kernels());
+  add(builder.circular_buffers());
+  add(builder.semaphores());
+  return bytes;
+}
+
+void FillLoadKernel(v1::LoadKernel* load, uint64_t handle, const Sha256& digest, uint64_t size,
+                    const std::string& name) {
+  load->set_handle(handle);
+  load->set_sha256(digest.data(), digest.size());
+  load->set_size(size);
+  load->set_name(name);
+}
+
+}  // namespace
+
+Session::Session(std::shared_ptr<SessionCore> core) : core_(std::move(core)) {}
+
+Session::~Session() {
+  if (core_ != nullptr) {
+    core_->Shutdown();
+  }
+}
+
+Session& Session::operator=(Session&& other) noexcept {
+  if (this != &other) {
+    if (core_ != nullptr) {
+      core_->Shutdown();
+    }
+    core_ = std::move(other.core_);
+  }
+  return *this;
+}
+
+Result<Session> Session::Connect(ConnectOptions options) {
+  options.address = ResolveAddress(options.address);
+  auto core = std::make_shared<SessionCore>(options);
+  if (Status status = core->Connect(); !status.ok()) {
+    return status;
+  }
+  return Session(std::move(core));
+}
+
+Status Session::Close() { return core_->Close(); }
+
+uint64_t Session::id() const { return core_->session_id(); }
+const std::string& Session::daemon_version() const { return core_->daemon_version(); }
+const std::vector<DeviceInfo>& Session::devices() const { return core_->devices(); }
+const DeviceInfo& Session::device() const { return core_->devices().front(); }
+const Limits& Session::limits() const { return core_->limits(); }
+
+Result<Buffer> Session::AllocateDram(uint64_t size_bytes, const DramOptions& options) {
+  const uint64_t handle = core_->NewHandle();
+  const Status status = core_->Create(kCreateBytes, [&](v1::Command* command) {
+    v1::Allocate* allocate = command->mutable_allocate();
+    allocate->set_handle(handle);
+    allocate->set_size_bytes(size_bytes);
+    allocate->set_page_bytes(options.page_bytes);
+    if (options.bank >= 0) {
+      allocate->set_dram_bank(static_cast<uint32_t>(options.bank));
+    } else {
+      allocate->mutable_dram();
+    }
+  });
+  if (!status.ok()) {
+    return status;
+  }
+  return Buffer(core_, handle, size_bytes, options.page_bytes);
+}
+
+Result<Buffer> Session::AllocateL1(uint64_t size_bytes, const L1Options& options) {
+  const uint64_t handle = core_->NewHandle();
+  const size_t estimate = kCreateBytes + kPerRangeBytes * options.cores.size();
+  const Status status = core_->Create(estimate, [&](v1::Command* command) {
+    v1::Allocate* allocate = command->mutable_allocate();
+    allocate->set_handle(handle);
+    allocate->set_size_bytes(size_bytes);
+    allocate->set_page_bytes(options.page_bytes);
+    v1::Interleaved* l1 = allocate->mutable_l1();
+    for (const CoreRange& range : options.cores) {
+      ToProto(range, l1->add_cores());
+    }
+  });
+  if (!status.ok()) {
+    return status;
+  }
+  return Buffer(core_, handle, size_bytes, options.page_bytes);
+}
+
+Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::string& name) {
+  const Sha256 digest = HashOf(elf);
+  uint64_t handle = core_->NewHandle();
+  const size_t estimate = kCreateBytes + name.size();
+  Status status = core_->Create(estimate, [&](v1::Command* command) {
+    FillLoadKernel(command->mutable_load_kernel(), handle, digest, elf.size(), name);
+  });
+  if (status.reason() != "KERNEL_NOT_CACHED") {
+    return status.ok() ? Result<Kernel>(Kernel(core_, handle)) : Result<Kernel>(status);
+  }
+  handle = core_->NewHandle();
+  const bool streamed = elf.size() > core_->limits().inline_bytes;
+  Result<Position> position =
+      core_->Enqueue(SessionCore::kControlQueue, estimate + (streamed ? 0 : elf.size()),
+                     [&](v1::Command* command) {
+                       v1::LoadKernel* load = command->mutable_load_kernel();
+                       FillLoadKernel(load, handle, digest, elf.size(), name);
+                       if (streamed) {
+                         load->set_streamed(true);
+                       } else {
+                         load->set_inline_(elf.data(), elf.size());
+                       }
+                     });
+  status = position.status();
+  if (status.ok() && streamed) {
+    status = core_->Supply(*position, elf);
+  }
+  if (status.ok()) {
+    status = core_->WaitTold(*position);
+  }
+  return status.ok() ? Result<Kernel>(Kernel(core_, handle)) : Result<Kernel>(status);
+}
+
+Result<Kernel> Session::LoadKernelFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes;
+  if (file) {
+    bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  if (!file) {
+    return Status(Code::kNotFound,
+                  "cannot read the kernel file " + path + ": " + std::strerror(errno));
+  }
+  const size_t slash = path.find_last_of('/');
+  return LoadKernel(std::as_bytes(std::span(bytes)),
+                    slash == std::string::npos ? path : path.substr(slash + 1));
+}
+
+Result<Program> Session::CreateProgram(const ProgramBuilder& builder) {
+  const uint64_t handle = core_->NewHandle();
+  const Status status = core_->Create(EncodedBytes(builder), [&](v1::Command* command) {
+    v1::CreateProgram* create = command->mutable_create_program();
+    create->set_handle(handle);
+    ToProto(builder, create);
+  });
+  return status.ok() ? Result<Program>(Program(core_, handle)) : Result<Program>(status);
+}
+
+Queue Session::queue() { return Queue(core_, SessionCore::kFirstUserQueue); }
+
+Result<Queue> Session::OpenQueue(QueueKind kind, const std::vector<CoreRange>& workers) {
+  const uint32_t queue = core_->NewQueue();
+  const size_t estimate = kCreateBytes + kPerRangeBytes * workers.size();
+  const Status status = core_->Create(estimate, [&](v1::Command* command) {
+    v1::OpenQueue* open = command->mutable_open_queue();
+    open->set_queue(queue);
+    open->set_kind(static_cast<v1::QueueKind>(kind));
+    for (const CoreRange& range : workers) {
+      ToProto(range, open->add_workers());
+    }
+  });
+  return status.ok() ? Result<Queue>(Queue(core_, queue)) : Result<Queue>(status);
+}
+
+Status Session::status() const { return core_->status(); }
+Status Session::Poll(std::chrono::milliseconds timeout) { return core_->Poll(timeout); }
+
+void Session::OnProgress(std::function<void(Position)> callback) {
+  core_->OnProgress(std::move(callback));
+}
+void Session::OnTransfer(std::function<void(uint64_t, uint64_t)> callback) {
+  core_->OnTransfer(std::move(callback));
+}
+
+}  // namespace ttfd::client

@@ -1,0 +1,245 @@
+// Moving a session's stream: what leaves, and what is done with what comes in.
+#include <algorithm>
+
+#include "client/cpp/src/convert.h"
+#include "client/cpp/src/session_core.h"
+
+namespace ttfd::client {
+
+bool SessionCore::Full() const {
+  return outbox_.commands() >= max_commands_ || outbox_.bytes() >= kMessageBytes ||
+         outbox_.payload_bytes() + chunk_bytes_ > max_payload_bytes_;
+}
+
+// Exceeding credit is no error, so a session with nothing under way may always send: a daemon that
+// counts differently slows it down and cannot stop it.
+bool SessionCore::CreditAllows() const {
+  if (!welcomed_ || ended_commands_ == sent_commands_) {
+    return true;
+  }
+  return sent_commands_ + outbox_.commands() <= credit_commands_ &&
+         sent_bytes_ + outbox_.payload_bytes() <= credit_bytes_;
+}
+
+void SessionCore::TrySend() {
+  if (!started_ || writing_ || broken_ || ended_) {
+    return;
+  }
+  if (outbox_.empty()) {
+    flush_wanted_ = false;
+    if (closing_ && !half_closed_) {
+      half_closed_ = true;
+      writing_ = true;
+      stream_->StartWritesDone();
+    }
+    return;
+  }
+  if (!flush_wanted_ || !CreditAllows()) {
+    return;
+  }
+  sent_commands_ += outbox_.commands();
+  sent_bytes_ += outbox_.payload_bytes();
+  stream_->StartWrite(outbox_.message());
+  outbox_.Clear();
+  flush_wanted_ = false;
+  writing_ = true;
+}
+
+Status SessionCore::AwaitRoom(uint32_t queue) {
+  if (queue >= queues_.size()) {
+    return Status(Code::kInvalidArgument, "this queue belongs to another session");
+  }
+  if (Full()) {
+    flush_wanted_ = true;
+    TrySend();
+    PumpUntil(CallDeadline(), [this] {
+      mu_.AssertHeld();
+      return !Full();
+    });
+  }
+  if (ended_) {
+    return end_status_.ok() ? Status(Code::kCancelled, "the session was closed") : end_status_;
+  }
+  if (closing_) {
+    return Status(Code::kFailedPrecondition, "the session is being closed");
+  }
+  return Full() ? DeadlineStatus("the daemon has given no credit to send more") : Status();
+}
+
+void SessionCore::PumpOnce(Instant deadline) {
+  if (pumping_) {
+    ++sleepers_;
+    news_.WaitUntil(&mu_, deadline);
+    --sleepers_;
+    return;
+  }
+  pumping_ = true;
+  mu_.Unlock();
+  const Stream::Event event = stream_->Next(deadline);
+  mu_.Lock();
+  News news;
+  Handle(event, &news);
+  if (!news.progress.empty() || !news.transfers.empty()) {
+    const auto on_progress = on_progress_;
+    const auto on_transfer = on_transfer_;
+    mu_.Unlock();
+    for (const Position& position : news.progress) {
+      on_progress(position);
+    }
+    for (const auto& [done, size] : news.transfers) {
+      on_transfer(done, size);
+    }
+    mu_.Lock();
+  }
+  pumping_ = false;
+  if (sleepers_ != 0) {
+    news_.NotifyAll();
+  }
+}
+
+void SessionCore::Handle(Stream::Event event, News* news) {
+  switch (event) {
+    case Stream::Event::kTimeout:
+      return;
+    case Stream::Event::kStarted:
+      started_ = true;
+      return;
+    case Stream::Event::kRead:
+      HandleMessage(stream_->received(), news);
+      stream_->StartRead();
+      TrySend();
+      return;
+    case Stream::Event::kWrote:
+      writing_ = false;
+      TrySend();
+      return;
+    case Stream::Event::kNotTaken:
+      broken_ = true;
+      return;
+    case Stream::Event::kEnded:
+      ended_ = true;
+      end_status_ = stream_->status();
+      if (welcomed_ && end_status_.reason() == "UNREACHABLE") {
+        end_status_ = Status(
+            ErrorInfo{.code = Code::kUnavailable,
+                      .message = "the connection to the daemon at " + options_.address +
+                                 " was lost; the session and what it had on the card are gone",
+                      .reason = "CONNECTION_LOST",
+                      .retryable = true});
+      } else if (end_status_.ok() && !closing_) {
+        end_status_ = Status(Code::kUnavailable, "the daemon has ended this session");
+      }
+      return;
+  }
+}
+
+void SessionCore::HandleMessage(const v1::ServerMessage& message, News* news) {
+  if (message.has_welcome()) {
+    HandleWelcome(message.welcome());
+  }
+  for (const v1::Data& data : message.data()) {
+    HandleData(data, news);
+  }
+  for (const v1::CommandError& error : message.errors()) {
+    if (error.queue() < queues_.size()) {
+      queues_[error.queue()].AddError(error.first_value(), error.last_value(),
+                                      FromProto(error.error()));
+    }
+  }
+  for (const v1::QueuePosition& progress : message.progress()) {
+    HandleProgress(FromProto(progress), news);
+  }
+  if (message.has_credit()) {
+    credit_commands_ = std::max(credit_commands_, message.credit().commands());
+    credit_bytes_ = std::max(credit_bytes_, message.credit().bytes());
+  }
+}
+
+void SessionCore::HandleWelcome(const v1::Welcome& welcome) {
+  if (welcomed_) {
+    return;
+  }
+  session_id_ = welcome.session();
+  daemon_version_ = welcome.daemon_version();
+  for (const v1::Device& device : welcome.devices()) {
+    devices_.push_back(FromProto(device));
+  }
+  if (devices_.empty()) {
+    devices_.emplace_back();
+  }
+  limits_ = FromProto(welcome.limits());
+  credit_commands_ = welcome.credit().commands();
+  credit_bytes_ = welcome.credit().bytes();
+  // One message must fit into the credit of an idle session.
+  if (credit_commands_ != 0) {
+    max_commands_ = std::min(max_commands_, credit_commands_);
+  }
+  if (limits_.chunk_bytes != 0) {
+    chunk_bytes_ = std::min<size_t>(chunk_bytes_, limits_.chunk_bytes);
+  }
+  if (credit_bytes_ != 0) {
+    chunk_bytes_ = std::min<size_t>(chunk_bytes_, credit_bytes_);
+    max_payload_bytes_ = credit_bytes_;
+  }
+  welcomed_ = true;
+}
+
+void SessionCore::HandleProgress(Position position, News* news) {
+  if (position.queue >= queues_.size()) {
+    return;
+  }
+  Timeline& timeline = queues_[position.queue];
+  const uint64_t before = timeline.completed();
+  if (!timeline.Advance(std::min(position.value, timeline.submitted()))) {
+    return;
+  }
+  ended_commands_ += timeline.completed() - before;
+  if (position.queue == kControlQueue) {
+    RetireFrees();
+  } else if (on_progress_) {
+    news->progress.push_back(position);
+  }
+}
+
+void SessionCore::HandleData(const v1::Data& data, News* news) {
+  if (data.queue() >= queues_.size()) {
+    return;
+  }
+  uint64_t done = 0;
+  uint64_t size = 0;
+  const std::string& payload = data.payload();
+  const bool accepted = queues_[data.queue()].AcceptData(
+      data.value(), data.offset(), std::as_bytes(std::span(payload.data(), payload.size())), &done,
+      &size);
+  if (accepted && on_transfer_) {
+    news->transfers.emplace_back(done, size);
+  }
+}
+
+// A Free that was given up because a creation before it failed is said again: by then the queue is
+// open, or its next batch opens it.
+void SessionCore::RetireFrees() {
+  const Timeline& timeline = queues_[kControlQueue];
+  std::vector<uint64_t> again;
+  while (!frees_.empty() && frees_.front().value <= timeline.completed()) {
+    if (timeline.Aborted(frees_.front().value)) {
+      again.push_back(frees_.front().handle);
+    }
+    frees_.pop_front();
+  }
+  if (!again.empty()) {
+    queues_[kControlQueue].ClearError();
+  }
+  for (const uint64_t handle : again) {
+    AppendFree(handle);
+  }
+}
+
+void SessionCore::RunBackground() {
+  MutexLock lock(&mu_);
+  while (!ended_ && !stop_background_) {
+    PumpOnce(std::chrono::steady_clock::now() + std::chrono::hours(1));
+  }
+}
+
+}  // namespace ttfd::client

@@ -1,0 +1,98 @@
+// The Session stream over gRPC's completion-queue API. The caller's own thread drives it, so that a
+// blocking call costs no wake-up of another thread.
+#include "client/cpp/src/stream.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/support/async_stream.h>
+
+#include <algorithm>
+
+#include "client/cpp/src/grpc_status.h"
+#include "ttfd/v1/ttfd.grpc.pb.h"
+
+namespace ttfd::client {
+namespace {
+
+// Tags: which operation of the call has ended.
+enum Tag : intptr_t { kStart = 1, kRead, kWrite, kFinish };
+void* ToTag(Tag tag) { return reinterpret_cast<void*>(static_cast<intptr_t>(tag)); }
+
+gpr_timespec ToGrpc(std::chrono::steady_clock::time_point deadline) {
+  const auto left = deadline - std::chrono::steady_clock::now();
+  const int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_micros(std::max<int64_t>(us, 0), GPR_TIMESPAN));
+}
+
+}  // namespace
+
+// `cq` outlives the call; the context outlives the reader-writer.
+struct Stream::Call {
+  std::string address;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::Ttfd::Stub> stub;
+  grpc::CompletionQueue cq;
+  grpc::ClientContext context;
+  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::ClientMessage, v1::ServerMessage>> rw;
+  grpc::Status final_status;
+};
+
+Stream::Stream(const std::string& address) : call_(std::make_unique<Call>()) {
+  call_->address = address;
+  call_->channel = MakeChannel(address);
+  call_->stub = v1::Ttfd::NewStub(call_->channel);
+  call_->rw = call_->stub->PrepareAsyncSession(&call_->context, &call_->cq);
+  call_->rw->StartCall(ToTag(kStart));
+}
+
+Stream::~Stream() {
+  call_->context.TryCancel();
+  call_->cq.Shutdown();
+  void* tag = nullptr;
+  bool ok = false;
+  while (call_->cq.Next(&tag, &ok)) {
+  }
+}
+
+Stream::Event Stream::Next(std::chrono::steady_clock::time_point deadline) {
+  for (;;) {
+    void* raw = nullptr;
+    bool ok = false;
+    const grpc::CompletionQueue::NextStatus next = call_->cq.AsyncNext(&raw, &ok, ToGrpc(deadline));
+    if (next != grpc::CompletionQueue::GOT_EVENT) {
+      return Event::kTimeout;
+    }
+    switch (static_cast<Tag>(reinterpret_cast<intptr_t>(raw))) {
+      case kStart:
+        if (ok) {
+          return Event::kStarted;
+        }
+        call_->rw->Finish(&call_->final_status, ToTag(kFinish));
+        break;
+      case kRead:
+        if (ok) {
+          return Event::kRead;
+        }
+        call_->rw->Finish(&call_->final_status, ToTag(kFinish));
+        break;
+      case kWrite:
+        return ok ? Event::kWrote : Event::kNotTaken;
+      case kFinish:
+        status_ = FromGrpc(call_->final_status, call_->context, call_->address);
+        return Event::kEnded;
+    }
+  }
+}
+
+void Stream::StartRead() { call_->rw->Read(&received_, ToTag(kRead)); }
+
+void Stream::StartWrite(const v1::ClientMessage& message) {
+  call_->rw->Write(message, ToTag(kWrite));
+}
+
+void Stream::StartWritesDone() { call_->rw->WritesDone(ToTag(kWrite)); }
+
+void Stream::Cancel() { call_->context.TryCancel(); }
+
+}  // namespace ttfd::client

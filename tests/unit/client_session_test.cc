@@ -1,0 +1,231 @@
+// libttfd's promises about sessions: connecting, resources, moving bytes, ending.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "tests/support/fake_ttfd_server.h"
+#include "ttfd/ttfd.h"
+
+namespace ttfd::client {
+namespace {
+
+using ttfd::testing::FakeOptions;
+using ttfd::testing::FakeTtfdServer;
+
+Session MustConnect(const FakeTtfdServer& server, ConnectOptions options = {}) {
+  options.address = server.address();
+  options.call_timeout = std::chrono::seconds(10);
+  Result<Session> session = Session::Connect(options);
+  EXPECT_TRUE(session.ok()) << session.status().ToString();
+  return std::move(*session);
+}
+
+std::vector<std::byte> Pattern(size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (size_t i = 0; i < size; ++i) {
+    bytes[i] = static_cast<std::byte>((i * 31 + i / 251) & 0xFF);
+  }
+  return bytes;
+}
+
+TEST(ClientSession, TellsWhatTheDaemonSaidInItsWelcome) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  EXPECT_EQ(session.id(), 42u);
+  EXPECT_EQ(session.daemon_version(), "fake");
+  EXPECT_EQ(session.device().board, "p150");
+  EXPECT_EQ(session.device().workers(), 130u);
+  EXPECT_EQ(session.limits().inline_bytes, 64u << 10);
+}
+
+TEST(ClientSession, ConnectSaysWhereNobodyAnswers) {
+  Result<Session> session = Session::Connect({.address = "/nonexistent/ttfd.sock"});
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.status().code(), Code::kUnavailable);
+  EXPECT_EQ(session.status().reason(), "UNREACHABLE");
+  EXPECT_NE(session.status().message().find("unix:/nonexistent/ttfd.sock"), std::string::npos);
+}
+
+TEST(ClientSession, RefusedHelloComesBackWithItsReason) {
+  FakeTtfdServer server(FakeOptions{.refuse_hello = true});
+  Result<Session> session = Session::Connect({.address = server.address()});
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.status().code(), Code::kUnimplemented);
+  EXPECT_EQ(session.status().reason(), "UNSUPPORTED");
+  EXPECT_EQ(session.status().error().field, "hello.max_revision");
+}
+
+TEST(ClientSession, BytesComeBackAsTheyWereWritten) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  for (const size_t size : {size_t{4}, size_t{64} << 10, (size_t{64} << 10) + 4, size_t{3} << 20}) {
+    Result<Buffer> buffer = session.AllocateDram(size);
+    ASSERT_TRUE(buffer.ok()) << buffer.status().ToString();
+    const std::vector<std::byte> bytes = Pattern(size);
+    ASSERT_TRUE(session.queue().Write(*buffer, 0, bytes).ok());
+    std::vector<std::byte> back(size);
+    const Status read = session.queue().Read(*buffer, 0, back);
+    ASSERT_TRUE(read.ok()) << read.ToString();
+    EXPECT_EQ(bytes, back) << size;
+  }
+}
+
+TEST(ClientSession, KernelIsUploadedOnceAndFoundByItsHashAfterwards) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  const std::vector<std::byte> elf = Pattern(100'000);
+  ASSERT_TRUE(session.LoadKernel(elf, "first").ok());
+  const uint64_t sent = server.seen().payload_bytes;
+  EXPECT_EQ(sent, elf.size());
+  ASSERT_TRUE(session.LoadKernel(elf, "second").ok());
+  EXPECT_EQ(server.seen().payload_bytes, sent);
+}
+
+TEST(ClientSession, KernelFileThatIsNotThereIsNamed) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  const Result<Kernel> kernel = session.LoadKernelFile("/nonexistent/kernel.elf");
+  ASSERT_FALSE(kernel.ok());
+  EXPECT_EQ(kernel.status().code(), Code::kNotFound);
+  EXPECT_NE(kernel.status().message().find("/nonexistent/kernel.elf"), std::string::npos);
+}
+
+TEST(ClientSession, ResourcesAreFreedWhenTheyGoAway) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  {
+    Result<Buffer> a = session.AllocateDram(64);
+    Result<Buffer> b = session.AllocateDram(64);
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ(server.live_handles().size(), 2u);
+    Buffer moved = std::move(*a);
+    *b = std::move(moved);  // frees what b held
+  }
+  ASSERT_TRUE(session.AllocateDram(64).ok());
+  ASSERT_TRUE(session.Close().ok());
+  EXPECT_TRUE(server.live_handles().empty());
+}
+
+TEST(ClientSession, FreeThatFollowsAFailedCreationStillHappens) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  Result<Buffer> kept = session.AllocateDram(64);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(session.AllocateDram(1 << 30).status().code(), Code::kResourceExhausted);
+  *kept = Buffer();
+  ASSERT_TRUE(session.AllocateDram(64).ok());
+  ASSERT_TRUE(session.Close().ok());
+  EXPECT_TRUE(server.live_handles().empty());
+}
+
+TEST(ClientSession, CloseHalfClosesAndHearsTheDaemonFinish) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(session.queue().EnqueueBarrier().ok());
+  }
+  EXPECT_TRUE(session.Close().ok());
+  EXPECT_EQ(session.queue().completed(), 10u);
+  EXPECT_TRUE(server.seen().half_closed);
+  EXPECT_FALSE(session.queue().EnqueueBarrier().ok());
+}
+
+TEST(ClientSession, QueuesWaitForOneAnother) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  Result<Queue> other = session.OpenQueue(QueueKind::kTransfer);
+  ASSERT_TRUE(other.ok());
+  const Result<Position> first = session.queue().EnqueueBarrier();
+  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE(other->After(std::span(&*first, 1)).ok());
+  const Result<Position> second = other->EnqueueBarrier();
+  ASSERT_TRUE(second.ok());
+  ASSERT_TRUE(other->Wait(*second).ok());
+  const v1::Batch batch = server.seen().batches.back();
+  ASSERT_EQ(batch.waits_size(), 1);
+  EXPECT_EQ(batch.waits(0).queue(), first->queue);
+  EXPECT_EQ(batch.waits(0).value(), first->value);
+}
+
+TEST(ClientSession, ProgressIsReportedOnTheThreadThatWaits) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  uint64_t seen = 0;
+  std::thread::id where;
+  session.OnProgress([&](Position position) {
+    seen = position.value;
+    where = std::this_thread::get_id();
+  });
+  const Result<Position> last = session.queue().EnqueueBarrier();
+  ASSERT_TRUE(session.queue().Wait(*last).ok());
+  EXPECT_EQ(seen, last->value);
+  EXPECT_EQ(where, std::this_thread::get_id());
+}
+
+TEST(ClientSession, TransfersReportHowFarTheyAre) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  uint64_t done = 0;
+  uint64_t calls = 0;
+  session.OnTransfer([&](uint64_t now, uint64_t) {
+    done = now;
+    ++calls;
+  });
+  const std::vector<std::byte> bytes = Pattern(1 << 20);
+  Result<Buffer> buffer = session.AllocateDram(bytes.size());
+  ASSERT_TRUE(session.queue().Write(*buffer, 0, bytes).ok());
+  EXPECT_EQ(done, bytes.size());
+  EXPECT_EQ(calls, 4u);
+}
+
+TEST(ClientSession, BackgroundThreadMovesTheStreamWithoutACall) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server, {.background_thread = true});
+  std::atomic<uint64_t> seen = 0;
+  session.OnProgress([&](Position position) { seen = position.value; });
+  ASSERT_TRUE(session.queue().EnqueueBarrier().ok());
+  ASSERT_TRUE(session.queue().Flush().ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (seen != 1 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(seen, 1u);
+  Result<Buffer> buffer = session.AllocateDram(64);
+  EXPECT_TRUE(buffer.ok());
+}
+
+TEST(ClientSession, ManyThreadsMayUseOneSession) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&session, &failures] {
+      for (int i = 0; i < 50; ++i) {
+        Result<Buffer> buffer = session.AllocateDram(4096);
+        const std::vector<std::byte> bytes = Pattern(4096);
+        std::vector<std::byte> back(4096);
+        if (!buffer.ok() || !session.queue().Write(*buffer, 0, bytes).ok() ||
+            !session.queue().Read(*buffer, 0, back).ok() || back != bytes) {
+          ++failures;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(failures, 0);
+}
+
+TEST(ClientTypes, FirstCoresAreWholeRowsAndARest) {
+  EXPECT_EQ(FirstCores(13, 0).size(), 0u);
+  EXPECT_EQ(FirstCores(13, 13), (std::vector<CoreRange>{{0, 0, 12, 0}}));
+  EXPECT_EQ(FirstCores(13, 3), (std::vector<CoreRange>{{0, 0, 2, 0}}));
+  EXPECT_EQ(FirstCores(13, 30), (std::vector<CoreRange>{{0, 0, 12, 1}, {0, 2, 3, 2}}));
+}
+
+}  // namespace
+}  // namespace ttfd::client
