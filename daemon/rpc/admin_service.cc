@@ -1,3 +1,4 @@
+// Each admin call: role first, then the daemon's answer as protobuf.
 #include "daemon/rpc/admin_service.h"
 
 #include <memory>

@@ -1,3 +1,4 @@
+// The thread behind call_deadlines.h.
 #include "daemon/rpc/call_deadlines.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Status to grpc::Status, with the API's Error in the trailer.
 #include "daemon/rpc/call_status.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Starts session calls; answers ListDevices.
 #include "daemon/rpc/device_service.h"
 
 #include "daemon/rpc/reply_conversion.h"

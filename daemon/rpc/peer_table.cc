@@ -1,3 +1,4 @@
+// Peers by descriptor, as the kernel knows them.
 #include "daemon/rpc/peer_table.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// A Progress stream, coalesced.
 #include "daemon/rpc/progress_call.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Values to protobuf, field by field.
 #include "daemon/rpc/reply_conversion.h"
 
 #include <utility>

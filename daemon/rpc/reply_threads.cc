@@ -1,3 +1,4 @@
+// The queue and the threads behind reply_threads.h.
 #include "daemon/rpc/reply_threads.h"
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// Protobuf to values, field by field.
 #include "daemon/rpc/request_conversion.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Group membership decides the role.
 #include "daemon/rpc/roles.h"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// Builds the gRPC server and hands it the connections.
 #include "daemon/rpc/rpc_server.h"
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>

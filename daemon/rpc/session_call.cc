@@ -1,3 +1,4 @@
+// The two roles of a session call; see the header.
 #include "daemon/rpc/session_call.h"
 
 #include <utility>
@@ -71,8 +72,8 @@ void SessionCall::OnReadDone(bool ok) {
       FinishWith(InvalidArgument("the call ended before its first message, which must have Hello"));
       return;
     }
-    // A lost connection looks the same here; OnCancel tells it apart, and Abandon then drops the
-    // work.
+    // A lost connection looks the same here. If it left work behind, OnCancel comes, and Abandon
+    // drops the work.
     session_->FinishInput();
     OutputReady();
     return;

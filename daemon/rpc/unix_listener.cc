@@ -1,3 +1,4 @@
+// Making, adopting and accepting on the unix socket.
 #include "daemon/rpc/unix_listener.h"
 
 #include <fcntl.h>

@@ -1,0 +1,104 @@
+// What the daemon was told: by its command line, the environment, and ttfd.toml, in this order of
+// precedence, over the defaults written here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "daemon/session/reply.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+struct ListenOptions {
+  std::string address = "unix:/run/ttfd/ttfd.sock";
+  uint32_t mode = 0660;  // of the socket file
+  std::string group;     // owner of the socket file; empty: the daemon's own
+  uint32_t connections = 4096;
+  uint32_t connections_per_user = 512;
+  uint32_t calls_per_connection = 64;
+  uint64_t memory_bytes = uint64_t{512} << 20;  // of messages under way, all calls together
+  uint32_t hello_ms = 10'000;                   // from a call's start to its first message
+  uint32_t reply_threads = 1;
+};
+
+struct DeviceOptions {
+  std::string device = "sim:board=p150";
+  uint32_t boot_ms = 10'000;  // each wait of the boot
+  uint32_t issue_ring_bytes = 4 << 20;
+  uint32_t completion_ring_pages = 1024;
+  std::string record_path;  // capture of the record stream; command line only
+};
+
+struct SchedulerOptions {
+  uint32_t window_us = 1000;       // device time submitted ahead of completion
+  uint32_t window_commands = 512;  // commands submitted ahead of completion
+  uint32_t spin_us = 0;            // how long the device thread looks for work before it sleeps
+};
+
+// Groups besides root and the daemon's own user, who have every role.
+struct RoleNames {
+  std::vector<std::string> observe = {"ttfd"};
+  std::vector<std::string> admin = {"ttfd-admin"};
+};
+
+struct Options {
+  ListenOptions listen;
+  DeviceOptions device;
+  SchedulerOptions scheduler;
+  SessionLimits limits;
+  TimeoutsReply timeouts{10'000, 10'000, 300'000, 60'000};
+  RoleNames roles;
+  std::string log_level = "info";
+  uint32_t drain_ms = 10'000;  // a stop waits this long for sessions to end
+};
+
+// One run of the program.
+struct Invocation {
+  enum class Action { kServe, kCheckConfig, kDecode, kPrint };
+  Action action = Action::kServe;
+  Options options;
+  std::string config_path;  // that was read; empty: none
+  std::string decode_path;
+  bool decode_json = false;
+  std::string text;  // kPrint: help or version
+};
+
+// Reads command line, environment and file. INVALID_ARGUMENT says what is wrong and where.
+StatusOr<Invocation> ReadInvocation(int argc, const char* const* argv);
+
+// ---- the parts, for tests
+
+inline constexpr char kDefaultConfigPath[] = "/etc/ttfd/ttfd.toml";
+
+struct Environment {
+  std::string address;  // TTFD_ADDRESS
+  std::string config;   // TTFD_CONFIG
+};
+
+// The command line alone; what was not given stays empty.
+struct CommandLine {
+  Invocation::Action action = Invocation::Action::kServe;
+  std::string text;
+  std::string config;
+  std::string socket;
+  std::string device;
+  std::string record;
+  std::string log_level;
+  std::string decode_path;
+  bool decode_json = false;
+};
+StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+// Sets what the text of a ttfd.toml names. An unknown key, a wrong type or a value outside its range
+// is refused with the line. `name` is for messages.
+Status ApplyToml(const std::string& text, const std::string& name, Options* options);
+
+// Checks what concerns more than one option; puts the address into its one form, "unix:PATH".
+Status CheckOptions(Options* options);
+
+// Path of the socket of a checked address.
+std::string SocketPath(const ListenOptions& listen);
+
+}  // namespace ttfd

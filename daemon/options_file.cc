@@ -1,0 +1,181 @@
+// ttfd.toml: every key, its type and its range. The only file that includes toml++.
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <functional>
+#include <limits>
+#include <sstream>
+
+#include "daemon/options.h"
+
+namespace ttfd {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr uint64_t kDayMs = 86'400'000;
+
+struct Key {
+  const char* section;
+  const char* name;
+  std::function<Status(const toml::node&)> set;
+};
+
+// The reason alone; who calls adds file, line and key.
+Status Wrong(std::string_view what) { return InvalidArgument("{}", what); }
+
+template <typename T>
+Key Number(const char* section, const char* name, T* to, uint64_t least, uint64_t most) {
+  return {section, name, [=](const toml::node& node) -> Status {
+            const auto value = node.value_exact<int64_t>();
+            if (!value || *value < 0 || static_cast<uint64_t>(*value) < least ||
+                static_cast<uint64_t>(*value) > most) {
+              return Wrong(fmt::format("must be a whole number from {} to {}", least, most));
+            }
+            *to = static_cast<T>(*value);
+            return OkStatus();
+          }};
+}
+
+Key Text(const char* section, const char* name, std::string* to) {
+  return {section, name, [=](const toml::node& node) -> Status {
+            const auto value = node.value_exact<std::string>();
+            if (!value) return Wrong("must be a string");
+            *to = *value;
+            return OkStatus();
+          }};
+}
+
+Key Names(const char* section, const char* name, std::vector<std::string>* to) {
+  return {section, name, [=](const toml::node& node) -> Status {
+            const toml::array* const array = node.as_array();
+            std::vector<std::string> names;
+            bool good = array != nullptr;
+            for (size_t i = 0; good && i < array->size(); ++i) {
+              const auto value = (*array)[i].value_exact<std::string>();
+              good = value && !value->empty();
+              if (good) names.push_back(*value);
+            }
+            if (!good) return Wrong("must be a list of names");
+            *to = std::move(names);
+            return OkStatus();
+          }};
+}
+
+// "0660": as people write it, and no number of TOML.
+Key FileMode(const char* section, const char* name, uint32_t* to) {
+  return {section, name, [=](const toml::node& node) -> Status {
+            const auto value = node.value_exact<std::string>();
+            uint32_t mode = 0;
+            bool good = value && value->size() >= 3 && value->size() <= 4;
+            for (size_t i = 0; good && i < value->size(); ++i) {
+              const char digit = (*value)[i];
+              good = digit >= '0' && digit <= '7';
+              mode = mode * 8 + static_cast<uint32_t>(digit - '0');
+            }
+            if (!good || mode > 0777)
+              return Wrong("must be a file mode in a string, such as \"0660\"");
+            *to = mode;
+            return OkStatus();
+          }};
+}
+
+std::vector<Key> KeysOf(Options* to) {
+  constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
+  ListenOptions& listen = to->listen;
+  DeviceOptions& device = to->device;
+  SessionLimits& limits = to->limits;
+  return {
+      Text("listen", "address", &listen.address),
+      FileMode("listen", "mode", &listen.mode),
+      Text("listen", "group", &listen.group),
+      Number("listen", "connections", &listen.connections, 1, 100'000),
+      Number("listen", "connections_per_user", &listen.connections_per_user, 1, 100'000),
+      Number("listen", "calls_per_connection", &listen.calls_per_connection, 1, 10'000),
+      Number("listen", "memory_bytes", &listen.memory_bytes, 16 * kMiB, 1024 * kGiB),
+      Number("listen", "hello_ms", &listen.hello_ms, 1, kDayMs),
+      Number("listen", "reply_threads", &listen.reply_threads, 1, 64),
+      Text("device", "device", &device.device),
+      Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
+      Number("device", "issue_ring_bytes", &device.issue_ring_bytes, kMiB, 256 * kMiB),
+      Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),
+      Number("scheduler", "window_us", &to->scheduler.window_us, 1, 60'000'000),
+      Number("scheduler", "window_commands", &to->scheduler.window_commands, 1, 65'536),
+      Number("scheduler", "spin_us", &to->scheduler.spin_us, 0, 1'000'000),
+      Number("limits", "chunk_bytes", &limits.chunk_bytes, 4096, kMiB),
+      Number("limits", "inline_bytes", &limits.inline_bytes, 0, 2 * kMiB),
+      Number("limits", "commands_per_batch", &limits.commands_per_batch, 1, 65'536),
+      Number("limits", "waits_per_batch", &limits.waits_per_batch, 1, 4096),
+      Number("limits", "queues", &limits.queues, 1, 1024),
+      Number("limits", "handles", &limits.handles, 1, 16 * kMiB),
+      Number("limits", "dram_bytes", &limits.dram_bytes, 4096, 1024 * kGiB),
+      Number("limits", "l1_bytes", &limits.l1_bytes, 0, kMax32),
+      Number("limits", "transfer_bytes", &limits.transfer_bytes, 4096, 1024 * kGiB),
+      Number("limits", "kernel_elf_bytes", &limits.kernel_elf_bytes, 4096, 256 * kMiB),
+      Number("limits", "sessions_per_user", &limits.sessions_per_user, 1, 100'000),
+      Number("limits", "client_name_bytes", &limits.client_name_bytes, 1, 4096),
+      Number("timeouts", "operation_ms", &to->timeouts.operation_ms, 1, kDayMs),
+      Number("timeouts", "kernel_ms", &to->timeouts.kernel_ms, 1, kDayMs),
+      Number("timeouts", "start_ms", &to->timeouts.start_ms, 1, kDayMs),
+      Number("timeouts", "stalled_client_ms", &to->timeouts.stalled_client_ms, 1, kDayMs),
+      Names("roles", "observe", &to->roles.observe),
+      Names("roles", "admin", &to->roles.admin),
+      Text("log", "level", &to->log_level),
+      Number("stop", "drain_ms", &to->drain_ms, 0, kDayMs),
+  };
+}
+
+std::string Place(const std::string& name, const toml::source_region& source) {
+  return fmt::format("{}:{}", name, source.begin.line);
+}
+
+Status ApplySection(const std::string& section, const toml::table& table, const std::string& name,
+                    const std::vector<Key>& keys) {
+  for (const auto& [key, node] : table) {
+    const std::string_view text = key.str();
+    const Key* known = nullptr;
+    for (const Key& candidate : keys) {
+      if (section == candidate.section && text == candidate.name) known = &candidate;
+    }
+    if (known == nullptr) {
+      return InvalidArgument("{}: there is no key '{}' in [{}]", Place(name, key.source()), text,
+                             section);
+    }
+    const Status set = known->set(node);
+    if (!set.ok()) {
+      return InvalidArgument("{}: {}.{} {}", Place(name, node.source()), section, text,
+                             StatusMessage(set));
+    }
+  }
+  return OkStatus();
+}
+
+Status ApplyTable(const toml::table& root, const std::string& name, const std::vector<Key>& keys) {
+  for (const auto& [key, node] : root) {
+    const std::string section(key.str());
+    bool known = false;
+    for (const Key& candidate : keys) known = known || section == candidate.section;
+    if (!known) {
+      return InvalidArgument("{}: there is no section '{}'", Place(name, key.source()), section);
+    }
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) {
+      return InvalidArgument("{}: '{}' must be a section: [{}]", Place(name, key.source()), section,
+                             section);
+    }
+    RETURN_IF_ERROR(ApplySection(section, *table, name, keys));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status ApplyToml(const std::string& text, const std::string& name, Options* options) {
+  try {
+    return ApplyTable(toml::parse(text), name, KeysOf(options));
+  } catch (const toml::parse_error& error) {  // the way toml++ reports; nothing of ours throws
+    return InvalidArgument("{}: {}", Place(name, error.source()), error.description());
+  }
+}
+
+}  // namespace ttfd

@@ -1,0 +1,272 @@
+// Admin, health and reflection over a real connection.
+#include <grp.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "tests/support/rpc_test_server.h"
+
+namespace ttfd {
+namespace {
+
+using Code = grpc::StatusCode;
+
+TEST(RpcAdmin, StatusShowsDeviceMemoryAndPipeline) {
+  RpcTestServer server;
+  grpc::ClientContext context;
+  v1::GetStatusResponse response;
+  ASSERT_TRUE(server.Admin()->GetStatus(&context, {}, &response).ok());
+  EXPECT_EQ(response.state(), "ready");
+  EXPECT_EQ(response.devices(0).board(), "p150");
+  EXPECT_EQ(response.memory(0).total_bytes(), 2u);
+  EXPECT_EQ(response.harts(0).progress(), 7u);
+}
+
+TEST(RpcAdmin, SessionsAreListedAndEnded) {
+  RpcTestServer server;
+  const auto device = server.Device();
+  RawCall call(*device);
+  ASSERT_TRUE(call.Greet());
+  const auto admin = server.Admin();
+  {
+    grpc::ClientContext context;
+    v1::ListSessionsResponse response;
+    ASSERT_TRUE(admin->ListSessions(&context, {}, &response).ok());
+    ASSERT_EQ(response.sessions_size(), 1);
+    EXPECT_EQ(response.sessions(0).client_name(), "raw");
+    EXPECT_EQ(response.sessions(0).pid(), static_cast<uint32_t>(getpid()));
+    EXPECT_EQ(response.sessions(0).submitted(0).value(), 5u);
+  }
+  {
+    grpc::ClientContext context;
+    v1::EndSessionRequest request;
+    request.set_session(1);
+    request.set_reason("maintenance");
+    v1::EndSessionResponse response;
+    ASSERT_TRUE(admin->EndSession(&context, request, &response).ok());
+  }
+  const grpc::Status status = call.stream->Finish();
+  EXPECT_EQ(status.error_code(), Code::ABORTED);
+  EXPECT_EQ(status.error_message(), "ended by an administrator: maintenance");
+  {
+    grpc::ClientContext context;
+    v1::EndSessionRequest request;
+    request.set_session(77);
+    v1::EndSessionResponse response;
+    EXPECT_EQ(admin->EndSession(&context, request, &response).error_code(), Code::NOT_FOUND);
+  }
+}
+
+TEST(RpcAdmin, TimeoutsAreReadAndSetAndTheErrorCarriesItsReason) {
+  RpcTestServer server;
+  const auto admin = server.Admin();
+  {
+    grpc::ClientContext context;
+    v1::SetTimeoutsRequest request;
+    request.mutable_timeouts()->set_operation_ms(1234);
+    v1::Timeouts response;
+    ASSERT_TRUE(admin->SetTimeouts(&context, request, &response).ok());
+    EXPECT_EQ(response.operation_ms(), 1234u);
+    EXPECT_EQ(response.kernel_ms(), 2000u);
+  }
+  grpc::ClientContext context;
+  v1::GetTimeoutsRequest request;
+  request.set_session(9);
+  v1::Timeouts response;
+  EXPECT_EQ(admin->GetTimeouts(&context, request, &response).error_code(), Code::NOT_FOUND);
+  EXPECT_EQ(TrailerOf(context).reason(), "UNKNOWN_HANDLE");
+  EXPECT_EQ(TrailerOf(context).field(), "session");
+}
+
+TEST(RpcAdmin, DrainStreamsProgressAndHealthFollows) {
+  RpcTestServer server;
+  grpc::ClientContext context;
+  v1::DrainRequest request;
+  const auto reader = server.Admin()->Drain(&context, request);
+  v1::Progress progress;
+  bool done = false;
+  while (reader->Read(&progress)) done = progress.done();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(progress.step(), "drained");
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST(RpcAdmin, ResetEndsWithDone) {
+  RpcTestServer server;
+  grpc::ClientContext context;
+  const auto reader = server.Admin()->ResetDevice(&context, {});
+  v1::Progress progress;
+  ASSERT_TRUE(reader->Read(&progress));
+  EXPECT_TRUE(progress.done());
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST(RpcAdmin, SaysWhatItDoesNotOffer) {
+  RpcTestServer server;
+  {
+    grpc::ClientContext context;
+    const auto reader = server.Admin()->GetHangReport(&context, {});
+    EXPECT_EQ(reader->Finish().error_code(), Code::UNIMPLEMENTED);
+    EXPECT_EQ(TrailerOf(context).reason(), "UNSUPPORTED");
+  }
+  {
+    grpc::ClientContext context;
+    v1::SetLogLevelRequest request;
+    request.set_level("loud");
+    v1::SetLogLevelResponse response;
+    EXPECT_EQ(server.Admin()->SetLogLevel(&context, request, &response).error_code(),
+              Code::INVALID_ARGUMENT);
+  }
+  {
+    grpc::ClientContext context;
+    v1::SetLogLevelRequest request;
+    request.set_level("info");
+    v1::SetLogLevelResponse response;
+    EXPECT_TRUE(server.Admin()->SetLogLevel(&context, request, &response).ok());
+  }
+}
+
+// Runs in a process of its own, as a user without a role: may use the device, may not administrate. Returns how many of its
+// expectations were wrong.
+int ExpectNoRole(const std::string& path) {
+  const auto channel = grpc::CreateChannel("unix:" + path, grpc::InsecureChannelCredentials());
+  const auto admin = v1::Admin::NewStub(channel);
+  int wrong = 0;
+  const auto expect_denied = [&wrong](const grpc::Status& status, const std::string& role) {
+    const bool named = status.error_message().find(role) != std::string::npos;
+    if (status.error_code() != Code::PERMISSION_DENIED || !named) ++wrong;
+  };
+  {
+    grpc::ClientContext context;
+    v1::GetStatusResponse response;
+    expect_denied(admin->GetStatus(&context, {}, &response), "observe");
+  }
+  {
+    grpc::ClientContext context;
+    v1::ListSessionsResponse response;
+    expect_denied(admin->ListSessions(&context, {}, &response), "observe");
+  }
+  {
+    grpc::ClientContext context;
+    v1::EndSessionResponse response;
+    expect_denied(admin->EndSession(&context, {}, &response), "admin");
+  }
+  {
+    grpc::ClientContext context;
+    v1::Timeouts response;
+    expect_denied(admin->SetTimeouts(&context, {}, &response), "admin");
+  }
+  {
+    grpc::ClientContext context;
+    expect_denied(admin->Drain(&context, {})->Finish(), "admin");
+  }
+  {
+    grpc::ClientContext context;
+    expect_denied(admin->ResetDevice(&context, {})->Finish(), "admin");
+  }
+  const auto device = v1::Ttfd::NewStub(channel);
+  RawCall call(*device);
+  return wrong + (call.Greet() ? 0 : 1);
+}
+
+constexpr char kChildFlag[] = "--expect-no-role=";
+
+int AskAsNobody(const std::string& path) {
+  constexpr uid_t kNobody = 65534;
+  const pid_t child = fork();
+  if (child == 0) {
+    // gRPC is not usable after fork: the child starts this program anew.
+    if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(100);
+    execl("/proc/self/exe", "rpc_admin_test", (kChildFlag + path).c_str(), nullptr);
+    _exit(101);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 102;
+}
+
+TEST(RpcAdmin, RefusesWhoHasNoRole) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  RpcTestServer server;
+  server.OpenToEverybody();
+  EXPECT_EQ(AskAsNobody(server.socket_path()), 0);
+  EXPECT_EQ(server.daemon().session(1)->peer().uid, 65534u);
+}
+
+// Length-delimited fields by hand: Debian ships no generated code of health and reflection.
+std::string Field(int number, const std::string& value) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(value.size()) +
+         value;
+}
+
+grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                     const std::string& request, std::string* response) {
+  grpc::GenericStub stub(channel);
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  grpc::Slice slice(request);
+  grpc::ByteBuffer buffer(&slice, 1);
+  grpc::ByteBuffer answer;
+  grpc::Status status;
+  const auto call = stub.PrepareUnaryCall(&context, method, buffer, &queue);
+  call->StartCall();
+  call->Finish(&answer, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  grpc::Slice whole;
+  if (status.ok() && answer.DumpToSingleSlice(&whole).ok()) {
+    response->assign(reinterpret_cast<const char*>(whole.begin()), whole.size());
+  }
+  return status;
+}
+
+std::string Health(RpcTestServer& server, const std::string& service) {
+  std::string response;
+  const grpc::Status status = CallRaw(server.Connect(), "/grpc.health.v1.Health/Check",
+                                      service.empty() ? "" : Field(1, service), &response);
+  return status.ok() ? response : std::to_string(status.error_code());
+}
+
+TEST(RpcAdmin, HealthAnswersForEveryService) {
+  const std::string serving = {1 << 3, 1};
+  const std::string not_serving = {1 << 3, 2};
+  RpcTestServer server;
+  for (const char* service : {"", "ttfd.v1.Ttfd", "ttfd.v1.Admin"})
+    EXPECT_EQ(Health(server, service), serving);
+  EXPECT_EQ(Health(server, "nobody"), std::to_string(Code::NOT_FOUND));
+  server.server().SetServing(false);
+  EXPECT_EQ(Health(server, ""), not_serving);
+  EXPECT_EQ(Health(server, "ttfd.v1.Ttfd"), not_serving);
+  EXPECT_EQ(Health(server, "ttfd.v1.Admin"), serving);
+}
+
+TEST(RpcAdmin, ReflectionNamesTheServices) {
+  RpcTestServer server;
+  // One request on the bidirectional stream, sent as a unary call: the wire does not differ.
+  std::string response;
+  const grpc::Status status =
+      CallRaw(server.Connect(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+              Field(7, "*"), &response);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_NE(response.find("ttfd.v1.Ttfd"), std::string::npos);
+  EXPECT_NE(response.find("ttfd.v1.Admin"), std::string::npos);
+  EXPECT_NE(response.find("grpc.health.v1.Health"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ttfd
+
+int main(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first.starts_with(ttfd::kChildFlag)) {
+    return ttfd::ExpectNoRole(std::string(first.substr(sizeof(ttfd::kChildFlag) - 1)));
+  }
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,271 @@
+// See fake_daemon_service.h.
+#include "tests/support/fake_daemon_service.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "daemon/session/status_reason.h"
+
+namespace ttfd {
+
+FakeClientSession::FakeClientSession(SessionOutput* output, const PeerIdentity& peer,
+                                     const HelloRequest& hello, uint64_t id)
+    : output_(output), peer_(peer), hello_(hello) {
+  welcome_.daemon_version = "fake";
+  welcome_.session = id;
+  welcome_.token = "0123456789abcdef";
+  welcome_.credit = {1 << 20, 1 << 30, 1 << 30};
+}
+
+void FakeClientSession::Ready(bool changed) {
+  if (changed) output_->OutputReady();
+}
+
+Status FakeClientSession::Submit(BatchRequest batch) {
+  bool changed = false;
+  {
+    MutexLock lock(&mu_);
+    if (!refusal_.ok()) return std::exchange(refusal_, OkStatus());
+    uint64_t value = batch.first_value;
+    for (const Request& request : batch.commands) {
+      if (const auto* read = std::get_if<ReadRequest>(&request)) {
+        for (uint64_t at = 0; at < read->size; at += chunk_bytes_) {
+          DataChunk chunk{batch.queue, value, at, {}};
+          chunk.payload.resize(std::min(chunk_bytes_, read->size - at));
+          for (size_t i = 0; i < chunk.payload.size(); ++i)
+            chunk.payload[i] = static_cast<char>(at + i);
+          output_batches_.emplace_back().data.push_back(std::move(chunk));
+        }
+      }
+      ++value;
+    }
+    if (value > batch.first_value) progress_[batch.queue] = value - 1;
+    changed = true;
+    batches_.push_back(std::move(batch));
+  }
+  Ready(changed);
+  return OkStatus();
+}
+
+Status FakeClientSession::Supply(DataChunk chunk) {
+  MutexLock lock(&mu_);
+  chunks_.push_back(std::move(chunk));
+  return OkStatus();
+}
+
+Status FakeClientSession::Cancel(QueuePosition from) {
+  MutexLock lock(&mu_);
+  cancels_.push_back(from);
+  return OkStatus();
+}
+
+Status FakeClientSession::Received(QueuePosition) { return OkStatus(); }
+
+void FakeClientSession::FinishInput() {
+  MutexLock lock(&mu_);
+  input_finished_ = true;
+}
+
+bool FakeClientSession::WantsInput() {
+  MutexLock lock(&mu_);
+  return wants_input_;
+}
+
+SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
+  MutexLock lock(&mu_);
+  SessionOutputBatch taken;
+  uint64_t bytes = 0;
+  while (!output_batches_.empty() && bytes < max_bytes) {
+    SessionOutputBatch& first = output_batches_.front();
+    const bool data_only =
+        first.errors.empty() && first.progress.empty() && !first.has_credit && !first.has_draining;
+    if (!taken.empty() && !data_only) break;
+    for (DataChunk& chunk : first.data) {
+      bytes += chunk.payload.size();
+      taken.data.push_back(std::move(chunk));
+    }
+    if (!data_only) {
+      first.data = std::move(taken.data);
+      taken = std::move(first);
+    }
+    output_batches_.erase(output_batches_.begin());
+    if (!data_only) return taken;
+  }
+  if (!output_batches_.empty()) return taken;
+  for (const auto& [queue, value] : progress_) taken.progress.push_back({queue, value});
+  progress_.clear();
+  return taken;
+}
+
+bool FakeClientSession::finished(Status* status) {
+  MutexLock lock(&mu_);
+  if (ended_) {
+    *status = end_;
+    return true;
+  }
+  *status = OkStatus();
+  return input_finished_ && !holds_work_ && output_batches_.empty() && progress_.empty();
+}
+
+void FakeClientSession::Abandon() {
+  MutexLock lock(&mu_);
+  abandoned_ = true;
+}
+
+std::vector<BatchRequest> FakeClientSession::batches() {
+  MutexLock lock(&mu_);
+  return batches_;
+}
+
+std::vector<DataChunk> FakeClientSession::chunks() {
+  MutexLock lock(&mu_);
+  return chunks_;
+}
+
+std::vector<QueuePosition> FakeClientSession::cancels() {
+  MutexLock lock(&mu_);
+  return cancels_;
+}
+
+bool FakeClientSession::input_finished() {
+  MutexLock lock(&mu_);
+  return input_finished_;
+}
+
+bool FakeClientSession::abandoned() {
+  MutexLock lock(&mu_);
+  return abandoned_;
+}
+
+void FakeClientSession::SetWantsInput(bool wants) {
+  {
+    MutexLock lock(&mu_);
+    wants_input_ = wants;
+  }
+  Ready(wants);
+}
+
+void FakeClientSession::RefuseNext(const Status& status) {
+  MutexLock lock(&mu_);
+  refusal_ = status;
+}
+
+void FakeClientSession::HoldWork() {
+  MutexLock lock(&mu_);
+  holds_work_ = true;
+}
+
+void FakeClientSession::Say(SessionOutputBatch batch) {
+  {
+    MutexLock lock(&mu_);
+    output_batches_.push_back(std::move(batch));
+  }
+  Ready(true);
+}
+
+void FakeClientSession::End(const Status& status) {
+  {
+    MutexLock lock(&mu_);
+    ended_ = true;
+    end_ = status;
+  }
+  Ready(true);
+}
+
+FakeDaemonService::FakeDaemonService() {
+  device_.info.board = "p150";
+  device_.info.backend = "fake";
+  device_.info.clock_hz = 1'350'000'000;
+  device_.card.grid = {13, 10};
+  device_.card.dram_banks = 8;
+}
+
+StatusOr<std::shared_ptr<ClientSession>> FakeDaemonService::Open(const PeerIdentity& peer,
+                                                                 const HelloRequest& hello,
+                                                                 SessionOutput* output) {
+  MutexLock lock(&mu_);
+  if (!open_refusal_.ok()) return open_refusal_;
+  sessions_.push_back(
+      std::make_shared<FakeClientSession>(output, peer, hello, sessions_.size() + 1));
+  opened_.NotifyAll();
+  return std::shared_ptr<ClientSession>(sessions_.back());
+}
+
+StatusReply FakeDaemonService::GetStatus() {
+  StatusReply status;
+  status.version = "fake";
+  status.state = "ready";
+  status.devices = Devices();
+  status.sessions = static_cast<uint32_t>(sessions_opened());
+  status.memory.push_back({"dram", 1, 2, 3});
+  status.harts.push_back({"prefetch (16,2) BRISC", 0, "idle", 7, 0, "waits for the host"});
+  return status;
+}
+
+std::vector<SessionInfoReply> FakeDaemonService::ListSessions() {
+  MutexLock lock(&mu_);
+  std::vector<SessionInfoReply> replies;
+  for (const std::shared_ptr<FakeClientSession>& session : sessions_) {
+    SessionInfoReply& reply = replies.emplace_back();
+    reply.session = session->welcome().session;
+    reply.client_name = session->hello().client_name;
+    reply.uid = session->peer().uid;
+    reply.pid = session->peer().pid;
+    reply.submitted.push_back({0, 5});
+  }
+  return replies;
+}
+
+StatusOr<TimeoutsReply> FakeDaemonService::GetTimeouts(uint64_t session) {
+  MutexLock lock(&mu_);
+  if (session > sessions_.size()) {
+    return WithReason(Error(StatusCode::kNotFound, "there is no session {}", session),
+                      "UNKNOWN_HANDLE", "session");
+  }
+  return timeouts_;
+}
+
+StatusOr<TimeoutsReply> FakeDaemonService::SetTimeouts(uint64_t, const TimeoutsReply& timeouts) {
+  MutexLock lock(&mu_);
+  if (timeouts.operation_ms != 0) timeouts_.operation_ms = timeouts.operation_ms;
+  return timeouts_;
+}
+
+Status FakeDaemonService::EndSession(uint64_t id, const std::string& reason) {
+  MutexLock lock(&mu_);
+  if (id == 0 || id > sessions_.size())
+    return Error(StatusCode::kNotFound, "there is no session {}", id);
+  sessions_[id - 1]->End(Error(StatusCode::kAborted, "ended by an administrator: {}", reason));
+  return OkStatus();
+}
+
+void FakeDaemonService::Drain(uint32_t, ProgressCallback progress) {
+  progress("waiting for sessions", 1, false);
+  progress("drained", 0, true);
+}
+
+void FakeDaemonService::ResetDevice(uint32_t, ProgressCallback progress) {
+  progress("reset", 0, true);
+}
+
+std::shared_ptr<FakeClientSession> FakeDaemonService::session(uint64_t id) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  MutexLock lock(&mu_);
+  while (sessions_.size() < id) {
+    if (!opened_.WaitUntil(&mu_, deadline)) return nullptr;
+  }
+  return sessions_[id - 1];
+}
+
+uint64_t FakeDaemonService::sessions_opened() {
+  MutexLock lock(&mu_);
+  return sessions_.size();
+}
+
+void FakeDaemonService::RefuseOpen(const Status& status) {
+  MutexLock lock(&mu_);
+  open_refusal_ = status;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,105 @@
+// A daemon without a device, for tests of what is in front of it: every command completes at once, reads answer with bytes that
+// count up, and the test sees what came and decides what is refused.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/session/service.h"
+#include "runtime/base/mutex.h"
+
+namespace ttfd {
+
+class FakeDaemonService;
+
+class FakeClientSession final : public ClientSession {
+ public:
+  FakeClientSession(SessionOutput* output, const PeerIdentity& peer, const HelloRequest& hello,
+                    uint64_t id);
+
+  const WelcomeReply& welcome() const override { return welcome_; }
+  Status Submit(BatchRequest batch) override;
+  Status Supply(DataChunk chunk) override;
+  Status Cancel(QueuePosition from) override;
+  Status Received(QueuePosition position) override;
+  void FinishInput() override;
+  bool WantsInput() override;
+  SessionOutputBatch TakeOutput(uint64_t max_bytes) override;
+  bool finished(Status* status) override;
+  void Abandon() override;
+
+  // ---- for the test; any thread
+  const PeerIdentity& peer() const { return peer_; }
+  const HelloRequest& hello() const { return hello_; }
+  std::vector<BatchRequest> batches();
+  std::vector<DataChunk> chunks();
+  std::vector<QueuePosition> cancels();
+  bool input_finished();
+  bool abandoned();
+  void SetWantsInput(bool wants);
+  void RefuseNext(const Status& status);  // the next Submit returns it
+  void HoldWork();  // something is outstanding: not finished until ended or abandoned
+  void Say(SessionOutputBatch batch);  // goes out next
+  void End(const Status& status);      // as EndSession would
+  void set_chunk_bytes(uint64_t bytes) { chunk_bytes_ = bytes; }
+
+ private:
+  void Ready(bool changed);
+
+  SessionOutput* const output_;
+  const PeerIdentity peer_;
+  const HelloRequest hello_;
+  WelcomeReply welcome_;
+  uint64_t chunk_bytes_ = 256 << 10;
+
+  Mutex mu_;
+  std::vector<BatchRequest> batches_ ABSL_GUARDED_BY(mu_);
+  std::vector<DataChunk> chunks_ ABSL_GUARDED_BY(mu_);
+  std::vector<QueuePosition> cancels_ ABSL_GUARDED_BY(mu_);
+  std::vector<SessionOutputBatch> output_batches_ ABSL_GUARDED_BY(mu_);
+  std::map<uint32_t, uint64_t> progress_ ABSL_GUARDED_BY(mu_);  // not yet taken
+  Status refusal_ ABSL_GUARDED_BY(mu_);
+  Status end_ ABSL_GUARDED_BY(mu_);
+  bool ended_ ABSL_GUARDED_BY(mu_) = false;
+  bool holds_work_ ABSL_GUARDED_BY(mu_) = false;
+  bool wants_input_ ABSL_GUARDED_BY(mu_) = true;
+  bool input_finished_ ABSL_GUARDED_BY(mu_) = false;
+  bool abandoned_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+class FakeDaemonService final : public DaemonService {
+ public:
+  FakeDaemonService();
+
+  StatusOr<std::shared_ptr<ClientSession>> Open(const PeerIdentity& peer, const HelloRequest& hello,
+                                                SessionOutput* output) override;
+  std::vector<DeviceReply> Devices() override { return {device_}; }
+  SessionLimits Limits() override { return {}; }
+  StatusReply GetStatus() override;
+  std::vector<SessionInfoReply> ListSessions() override;
+  StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) override;
+  StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override;
+  Status EndSession(uint64_t session, const std::string& reason) override;
+  void Drain(uint32_t within_ms, ProgressCallback progress) override;
+  void ResetDevice(uint32_t device, ProgressCallback progress) override;
+
+  // ---- for the test; any thread
+  // The session opened as number `id`, counted from 1; waits up to ten seconds for it. Null: there is none.
+  std::shared_ptr<FakeClientSession> session(uint64_t id);
+  uint64_t sessions_opened();
+  void RefuseOpen(const Status& status);
+
+ private:
+  DeviceReply device_;
+
+  Mutex mu_;
+  CondVar opened_;
+  std::vector<std::shared_ptr<FakeClientSession>> sessions_ ABSL_GUARDED_BY(mu_);
+  TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_){1000, 2000, 3000, 4000};
+  Status open_refusal_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ttfd
