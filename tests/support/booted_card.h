@@ -1,0 +1,84 @@
+// An embedded device booted with our firmware, for tests that need the whole path.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "runtime/device/sim/sim_device.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+class BootedCard {
+ public:
+  explicit BootedCard(const char* board = "sim:board=p100a",
+                      const DispatcherOptions& options = DispatcherOptions()) {
+    auto sim = ParseSimOptions(board);
+    EXPECT_TRUE(sim.ok()) << sim.status().ToString();
+    auto opened = OpenSimDevice(*sim, &chip);
+    EXPECT_TRUE(opened.ok()) << opened.status().ToString();
+    device = *std::move(opened);
+    auto created = Dispatcher::Create(*device, SteadyClock(), options);
+    EXPECT_TRUE(created.ok()) << created.status().ToString();
+    dispatcher = *std::move(created);
+    const Status booted = dispatcher->Boot();
+    EXPECT_TRUE(booted.ok()) << booted.ToString();
+  }
+
+  // Submits when there is room; polls until there is.
+  Status Submit(const Command& command) {
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool room, dispatcher->HasRoomFor(command));
+      if (room) return dispatcher->Submit(command).status();
+      RETURN_IF_ERROR(dispatcher->Poll().status());
+    }
+  }
+  // Everything submitted so far is done.
+  Status Finish() {
+    RETURN_IF_ERROR(dispatcher->Event());
+    while (!dispatcher->idle()) RETURN_IF_ERROR(dispatcher->Poll().status());
+    return OkStatus();
+  }
+  Status Write(const Region& region, uint64_t offset, ByteSpan data) {
+    while (!data.empty()) {
+      const ByteSpan part = data.first(std::min<size_t>(data.size(), kMaxTransferBytes));
+      RETURN_IF_ERROR(Submit(WriteCommand{region, offset, part}));
+      offset += part.size();
+      data = data.subspan(part.size());
+    }
+    return OkStatus();
+  }
+  StatusOr<std::vector<std::byte>> Read(const Region& region, uint64_t offset, uint64_t size) {
+    std::vector<std::byte> data(size);
+    for (uint64_t done = 0; done < size;) {
+      const uint64_t part = std::min(size - done, kMaxTransferBytes);
+      ReadCommand read{region, offset + done, part, {}};
+      read.sink = [&data, done](uint64_t at, ByteSpan bytes) {
+        std::memcpy(data.data() + done + at, bytes.data(), bytes.size());
+      };
+      RETURN_IF_ERROR(Submit(read));
+      done += part;
+    }
+    RETURN_IF_ERROR(Finish());
+    return data;
+  }
+
+  std::unique_ptr<Device> device;
+  const sim::Chip* chip = nullptr;
+  std::unique_ptr<Dispatcher> dispatcher;
+};
+
+// Bytes that tell where they belong: equal seeds give equal bytes.
+inline std::vector<std::byte> Pattern(size_t size, uint32_t seed) {
+  std::vector<std::byte> bytes(size);
+  uint32_t state = seed * 2654435761u + 1;
+  for (std::byte& byte : bytes) {
+    state = state * 1664525u + 1013904223u;
+    byte = static_cast<std::byte>(state >> 24);
+  }
+  return bytes;
+}
+
+}  // namespace ttfd
