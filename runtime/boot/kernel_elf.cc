@@ -1,0 +1,179 @@
+// Turns a kernel's ELF file into the image that lies in a worker's kernel cache.
+#include "runtime/boot/kernel_elf.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "runtime/abi/kernel_image.h"
+#include "runtime/base/bits.h"
+#include "runtime/boot/elf_file.h"
+#include "runtime/boot/relocation_check.h"
+
+namespace ttfd {
+namespace {
+
+// The block starts behind the header, at a 16 byte boundary of L1.
+constexpr uint32_t kBlockAlignment = 16;
+
+Status CheckSection(const ElfSection& section) {
+  constexpr std::array<std::string_view, 6> kConstructors = {
+      ".init_array", ".fini_array", ".preinit_array", ".ctors", ".dtors", ".init_array."};
+  if (!section.allocated() || section.size == 0) return OkStatus();
+  const bool constructors =
+      section.type == SHT_INIT_ARRAY || section.type == SHT_FINI_ARRAY ||
+      section.type == SHT_PREINIT_ARRAY ||
+      std::any_of(kConstructors.begin(), kConstructors.end(), [&](std::string_view prefix) {
+        return section.name == prefix || section.name.starts_with(std::string(prefix) + ".");
+      });
+  if (constructors) {
+    return InvalidArgument("section {}: constructors; initialise in kernel_main", section.name);
+  }
+  if ((section.flags & SHF_TLS) != 0) {
+    return InvalidArgument("section {}: thread-local data; a kernel has one thread", section.name);
+  }
+  if (section.name == ".got" || section.name.starts_with(".got.")) {
+    return InvalidArgument("section {}: a global offset table; do not compile with -fpie or -fpic",
+                           section.name);
+  }
+  if (section.type == SHT_DYNAMIC || section.type == SHT_DYNSYM || section.name == ".interp") {
+    return InvalidArgument("section {}: dynamic linking; link with -static", section.name);
+  }
+  if (section.alignment > kBlockAlignment) {
+    return InvalidArgument("section {} wants alignment {}; a kernel is placed at multiples of {}",
+                           section.name, section.alignment, kBlockAlignment);
+  }
+  return OkStatus();
+}
+
+// Address ranges of the block's parts.
+struct Layout {
+  uint32_t begin = 0;
+  uint32_t data_begin = 0;  // initialised and writable
+  uint32_t data_end = 0;
+  uint32_t bss_begin = 0;
+  uint32_t end = 0;
+};
+
+// Sections in address order, without overlaps, gaps no larger than alignment makes them, and in the
+// order read-only, data, bss.
+StatusOr<Layout> LayOut(std::vector<const ElfSection*> parts) {
+  std::sort(parts.begin(), parts.end(),
+            [](const auto* a, const auto* b) { return a->address < b->address; });
+  Layout layout;
+  layout.begin = parts.front()->address;
+  layout.end = layout.begin;
+  if (layout.begin % kBlockAlignment != 0) {
+    return InvalidArgument("the block begins at {:#x}, which is not a multiple of {}", layout.begin,
+                           kBlockAlignment);
+  }
+  int rank = 0;
+  for (const ElfSection* part : parts) {
+    const int own = part->no_bits() ? 2 : (part->writable() ? 1 : 0);
+    if (part->address < layout.end || part->address - layout.end >= kBlockAlignment || own < rank) {
+      return InvalidArgument(
+          "section {} at {:#x}: text, read-only data, data and bss must form one block in this "
+          "order",
+          part->name, part->address);
+    }
+    if (own >= 1 && rank < 1) layout.data_begin = layout.data_end = part->address;
+    if (own == 1) layout.data_end = part->address + part->size;
+    if (own == 2 && rank < 2) layout.bss_begin = part->address;
+    rank = own;
+    layout.end = part->address + part->size;
+  }
+  if (rank < 1) layout.data_begin = layout.data_end = layout.end;
+  if (rank < 2) layout.bss_begin = layout.end;
+  return layout;
+}
+
+// Words are zeroed and restored whole; sections start on words.
+Status CheckWords(const Layout& layout) {
+  if (layout.data_begin % 4 != 0 || layout.bss_begin % 4 != 0) {
+    return InvalidArgument("data at {:#x} and bss at {:#x} must be multiples of 4",
+                           layout.data_begin, layout.bss_begin);
+  }
+  return OkStatus();
+}
+
+StatusOr<std::shared_ptr<const KernelImage>> Build(const ElfFile& elf,
+                                                   const std::vector<const ElfSection*>& parts,
+                                                   const Layout& layout, const std::string& name) {
+  constexpr uint32_t kHeader = sizeof(abi::KernelImageHeader);
+  const auto offset_of = [&layout](uint32_t address) { return kHeader + address - layout.begin; };
+  abi::KernelImageHeader header{};
+  const uint32_t block_end = AlignUp<uint32_t>(offset_of(layout.end), 16);
+  header.entry_offset = offset_of(elf.entry());
+  header.data_offset = offset_of(layout.data_begin);
+  header.data_bytes = AlignUp<uint32_t>(layout.data_end - layout.data_begin, 4);
+  header.pristine_offset = block_end;
+  header.bss_offset = offset_of(layout.bss_begin);
+  header.bss_bytes = AlignUp<uint32_t>(layout.end - layout.bss_begin, 4);
+  header.image_bytes = AlignUp<uint32_t>(block_end + header.data_bytes, 16);
+
+  auto image = std::make_shared<KernelImage>();
+  image->name = name;
+  image->bytes.resize(header.image_bytes);
+  StoreAt(image->bytes.data(), header);
+  for (const ElfSection* part : parts) {
+    if (part->no_bits()) continue;
+    std::memcpy(image->bytes.data() + offset_of(part->address), part->bytes.data(),
+                part->bytes.size());
+  }
+  std::memcpy(image->bytes.data() + header.pristine_offset,
+              image->bytes.data() + header.data_offset, header.data_bytes);
+  return std::shared_ptr<const KernelImage>(std::move(image));
+}
+
+StatusOr<std::shared_ptr<const KernelImage>> Load(ByteSpan file, const std::string& name) {
+  if (file.size() > kMaxKernelElfBytes) {
+    return InvalidArgument("{} bytes; at most {} are allowed", file.size(), kMaxKernelElfBytes);
+  }
+  ASSIGN_OR_RETURN(const ElfFile elf, ElfFile::Parse(file, kMaxKernelElfSections));
+  // Relocations first: they can name the symbol that brought a bad section in.
+  RETURN_IF_ERROR(CheckRelocations(elf));
+  std::vector<const ElfSection*> parts;
+  for (const ElfSection& section : elf.sections()) {
+    RETURN_IF_ERROR(CheckSection(section));
+    if (section.allocated() && section.size > 0) parts.push_back(&section);
+  }
+  if (parts.empty()) return InvalidArgument("nothing to load");
+  uint64_t total = sizeof(abi::KernelImageHeader);
+  for (const ElfSection* part : parts) {
+    total += part->size;
+    if (part->writable() && !part->no_bits()) total += part->size;
+  }
+  if (total > abi::kMaxKernelImageBytes) {
+    return InvalidArgument("{} bytes of code and data; at most {} are allowed", total,
+                           abi::kMaxKernelImageBytes);
+  }
+  ASSIGN_OR_RETURN(const Layout layout, LayOut(parts));
+  RETURN_IF_ERROR(CheckWords(layout));
+  const bool entry_in_code =
+      elf.entry() % 4 == 0 && std::any_of(parts.begin(), parts.end(), [&elf](const auto* part) {
+        return (part->flags & SHF_EXECINSTR) != 0 && elf.entry() >= part->address &&
+               elf.entry() - part->address < part->size;
+      });
+  if (!entry_in_code) {
+    return InvalidArgument("the entry point {:#x} is not in the kernel's code", elf.entry());
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<const KernelImage> image, Build(elf, parts, layout, name));
+  if (image->bytes.size() > abi::kMaxKernelImageBytes) {
+    return InvalidArgument("an image of {} bytes; at most {} are allowed", image->bytes.size(),
+                           abi::kMaxKernelImageBytes);
+  }
+  return image;
+}
+
+}  // namespace
+
+StatusOr<std::shared_ptr<const KernelImage>> LoadKernel(ByteSpan elf, const std::string& name) {
+  StatusOr<std::shared_ptr<const KernelImage>> image = Load(elf, name);
+  if (!image.ok()) return Annotate(image.status(), fmt::format("kernel {}", name));
+  return image;
+}
+
+}  // namespace ttfd
