@@ -119,7 +119,7 @@ class SessionCore {
     Timeline& timeline = queues_[queue];
     const uint64_t value = timeline.NextValue();
     BatchHeader& header = timeline.next_header();
-    fill(outbox_.AddCommand(queue, value, header, limits_.commands_per_batch, bytes));
+    fill(outbox_.AddCommand(queue, value, header, max_batch_, bytes));
     if (!header.plain()) {
       header = BatchHeader();
     }
@@ -166,6 +166,7 @@ class SessionCore {
   Limits limits_;
   uint64_t max_commands_ = kMaxCommandsPerMessage;  // of one message: never above the credit window
   uint64_t max_payload_bytes_ = UINT64_MAX;
+  uint32_t max_batch_ = 1;  // commands
   size_t chunk_bytes_ = 256 << 10;
 
   mutable Mutex mu_;

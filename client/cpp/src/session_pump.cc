@@ -174,6 +174,10 @@ void SessionCore::HandleWelcome(const v1::Welcome& welcome) {
   if (credit_commands_ != 0) {
     max_commands_ = std::min(max_commands_, credit_commands_);
   }
+  max_batch_ = std::max(options_.batch_commands, 1U);
+  if (limits_.commands_per_batch != 0) {
+    max_batch_ = std::min(max_batch_, limits_.commands_per_batch);
+  }
   if (limits_.chunk_bytes != 0) {
     chunk_bytes_ = std::min<size_t>(chunk_bytes_, limits_.chunk_bytes);
   }

@@ -47,7 +47,8 @@ struct ConnectOptions {
   uint32_t weight = 0;           // share when the card is contended; 0 = 1
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds call_timeout{60'000};  // of every blocking call
-  uint32_t batch_commands = 64;  // enqueued commands that leave without being asked
+  // Enqueued commands that leave without being asked for, and the most that travel as one batch.
+  uint32_t batch_commands = 64;
   bool background_thread = false;
 };
 

@@ -1,0 +1,137 @@
+// What a client in another process gets from the daemon, through libttfd as users use it.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "firmware/kernel_elfs.h"
+#include "tests/bench/bench_case.h"
+#include "ttfd/session.h"
+
+namespace ttfd::bench {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr uint64_t kUploadBytes = 8 << 20;
+constexpr uint32_t kUploadPageBytes = 4096;
+constexpr uint32_t kBatchCommands = 64;
+// Commands between two looks at the clock.
+constexpr int kCommandsPerRound = 16 * kBatchCommands;
+
+Status ToStatus(const client::Status& status) {
+  return status.ok() ? OkStatus()
+                     : MakeStatus(static_cast<StatusCode>(status.code()), status.ToString());
+}
+
+// One session with an empty kernel on the first worker tile, shared by the samples.
+class RpcClient {
+ public:
+  explicit RpcClient(AddressFunction address) : address_(std::move(address)) {}
+
+  Status Prepare() {
+    if (session_ != nullptr) {
+      return OkStatus();
+    }
+    ASSIGN_OR_RETURN(const std::string address, address_());
+    client::Result<client::Session> session = client::Session::Connect(
+        {.address = address, .client_name = "bench", .batch_commands = kBatchCommands});
+    RETURN_IF_ERROR(ToStatus(session.status()));
+    session_ = std::make_unique<client::Session>(std::move(*session));
+    queue_ = session_->queue();
+    client::Result<client::Kernel> kernel = session_->LoadKernel(KernelElf("empty"), "empty");
+    RETURN_IF_ERROR(ToStatus(kernel.status()));
+    client::ProgramBuilder builder;
+    builder.AddKernel(*kernel, client::Processor::kBrisc, {client::CoreRange{0, 0, 0, 0}});
+    client::Result<client::Program> program = session_->CreateProgram(builder);
+    RETURN_IF_ERROR(ToStatus(program.status()));
+    kernel_ = std::move(*kernel);
+    program_ = std::move(*program);
+    launch_ = client::LaunchRequest(program_);
+    client::Result<client::Buffer> buffer =
+        session_->AllocateDram(kUploadBytes, {.page_bytes = kUploadPageBytes});
+    RETURN_IF_ERROR(ToStatus(buffer.status()));
+    buffer_ = std::move(*buffer);
+    upload_.assign(kUploadBytes, std::byte{0x5A});
+    return OkStatus();
+  }
+
+  // The median of the blocking launches.
+  StatusOr<double> BlockingLaunchMicroseconds(std::chrono::nanoseconds budget) {
+    RETURN_IF_ERROR(Prepare());
+    std::vector<double> times;
+    const SteadyClock::time_point start = SteadyClock::now();
+    for (SteadyClock::time_point now = start; times.empty() || now - start < budget;) {
+      RETURN_IF_ERROR(ToStatus(queue_.Launch(launch_)));
+      const SteadyClock::time_point then = std::exchange(now, SteadyClock::now());
+      times.push_back(std::chrono::duration<double, std::micro>(now - then).count());
+    }
+    std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+    return times[times.size() / 2];
+  }
+
+  // `enqueue` sends one command; the rate includes waiting for the last one.
+  template <typename Enqueue>
+  StatusOr<double> PerSecond(std::chrono::nanoseconds budget, Enqueue enqueue) {
+    RETURN_IF_ERROR(Prepare());
+    uint64_t commands = 0;
+    const SteadyClock::time_point start = SteadyClock::now();
+    while (commands == 0 || SteadyClock::now() - start < budget) {
+      for (int i = 0; i < kCommandsPerRound; ++i) {
+        RETURN_IF_ERROR(ToStatus(enqueue().status()));
+      }
+      commands += kCommandsPerRound;
+    }
+    RETURN_IF_ERROR(ToStatus(queue_.Finish()));
+    return static_cast<double>(commands) / Seconds(SteadyClock::now() - start).count();
+  }
+
+  StatusOr<double> BarriersPerSecond(std::chrono::nanoseconds budget) {
+    return PerSecond(budget, [this] { return queue_.EnqueueBarrier(); });
+  }
+
+  StatusOr<double> LaunchesPerSecond(std::chrono::nanoseconds budget) {
+    return PerSecond(budget, [this] { return queue_.EnqueueLaunch(launch_); });
+  }
+
+  StatusOr<double> UploadMegabytesPerSecond(std::chrono::nanoseconds budget) {
+    RETURN_IF_ERROR(Prepare());
+    uint64_t bytes = 0;
+    const SteadyClock::time_point start = SteadyClock::now();
+    while (bytes == 0 || SteadyClock::now() - start < budget) {
+      RETURN_IF_ERROR(ToStatus(queue_.EnqueueWrite(buffer_, 0, upload_).status()));
+      bytes += upload_.size();
+    }
+    RETURN_IF_ERROR(ToStatus(queue_.Finish()));
+    return static_cast<double>(bytes) / 1e6 / Seconds(SteadyClock::now() - start).count();
+  }
+
+ private:
+  const AddressFunction address_;
+  std::unique_ptr<client::Session> session_;
+  client::Queue queue_;
+  client::Kernel kernel_;
+  client::Program program_;
+  client::LaunchRequest launch_;
+  client::Buffer buffer_;
+  std::vector<std::byte> upload_;
+};
+
+}  // namespace
+
+std::vector<BenchCase> RpcCases(AddressFunction address) {
+  const auto client = std::make_shared<RpcClient>(std::move(address));
+  using Budget = std::chrono::nanoseconds;
+  return {
+      {"rpc.launch_us", "us", [client](Budget b) { return client->BlockingLaunchMicroseconds(b); }},
+      {"rpc.batched_cmds_per_s", "1/s",
+       [client](Budget b) { return client->BarriersPerSecond(b); }},
+      {"rpc.launches_per_s", "1/s", [client](Budget b) { return client->LaunchesPerSecond(b); }},
+      {"rpc.upload_mb_s", "MB/s",
+       [client](Budget b) { return client->UploadMegabytesPerSecond(b); }},
+  };
+}
+
+}  // namespace ttfd::bench
