@@ -20,7 +20,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/riscv.cmake)
 # medany addresses everything relative to the program counter, so the block runs from any address; switch conversion would
 # make tables of absolute addresses. Not -fpie: it puts absolute words into a .got without telling the loader.
 set(TTFD_KERNEL_FLAGS -mcmodel=medany -fno-tree-switch-conversion -DTTFD_KERNEL=1)
-set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax)
+# Symbols stay, for the loader's messages and for people; debug information would make the file ten times as long.
+set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax -Wl,--strip-debug)
 
 function(ttfd_add_kernel name)
   cmake_parse_arguments(ARG "" "PROCESSOR;OPTIMIZE;OUTPUT;FILE" "SOURCES;INCLUDES" ${ARGN})

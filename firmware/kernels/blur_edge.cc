@@ -1,166 +1,205 @@
-// Blurs a picture and draws its edges in black: an ink drawing. One hart (BRISC) a tile, a band of rows each.
+// Blur and edge detection of a picture in integer arithmetic, the rows of a band on each tile. BRISC.
 //
-// Pixels are 32-bit words R | G << 8 | B << 16 | A << 24; a row is one page of an interleaved DRAM buffer. Everything is integer, and
-// pixels outside the picture are those of its border, so a host can check the result pixel for pixel:
+// Input: RGB, 8 bits a channel, one row a page of an interleaved DRAM buffer. Output: one byte a pixel,
+// one row a page. Everything outside the picture is the nearest pixel inside.
+//   gray    = (77 R + 150 G + 29 B + 128) >> 8
+//   blurred = (3x3 sum of gray weighted 1 2 1 / 2 4 2 / 1 2 1, + 8) >> 4
+//   edge    = min(255, |gx| + |gy|), Sobel operator on blurred
 //
-//   blurred(x, y) = (sum of the 3 x 3 pixels around, weighted 1 2 1 / 2 4 2 / 1 2 1, + 8) >> 4, every channel for itself
-//   luma(x, y)    = (77 R + 150 G + 29 B + 128) >> 8 of blurred(x, y)
-//   gx, gy        = the Sobel sums of luma around (x, y): 1 0 -1 / 2 0 -2 / 1 0 -1 and its transpose
-//   edge(x, y)    = min(255, (|gx| + |gy|) >> 1)
-//   result(x, y)  = max(0, blurred - edge) in R, G and B; A = blurred A
+// Common arguments: 0 input base, 1 input page bytes, 2 output base, 3 output page bytes, 4 width,
+// 5 height. Per core: 0 first row, 1 number of rows. Page bytes are multiples of 64.
+// Circular buffer 0: scratch of at least 2 * input page + 2 * output page + 6 * (2 * width + 32) bytes.
 //
-//   common argument 0, 1   base addresses of input and output
-//   common argument 2      page_bytes of both: 4 * width, rounded up to a multiple of 64, at most 47,616
-//   common argument 3, 4   width and height in pixels, at least 1
-//   per core argument 0    first row of this tile
-//   per core argument 1    rows of this tile; may be 0
-//   circular buffer 0      11 pages of page_bytes: scratch
+// Gray and blurred rows hold two pixels a word, 16 bits each, so that sums are made for both at once.
 #include <ttfd/kernel.h>
 
 using namespace ttfd::kernel;
 
 namespace {
 
-// Two channels at once, 16 bits each: 255 * 16 + 8 fits.
-constexpr uint32_t kLanes = 0x00FF00FF;
+constexpr uint32_t kLanes = 0x00010001;  // the value 1 in both lanes
 
-inline uint32_t Low(uint32_t pixel) { return pixel & kLanes; }        // R and B
-inline uint32_t High(uint32_t pixel) { return pixel >> 8 & kLanes; }  // G and A
+uint32_t Smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-struct Column {  // weighted sum down a column of three pixels
-  uint32_t low;
-  uint32_t high;
+// A row of 16-bit pixels with a margin: pixel x is lane x + 2, so words[0] has the pixel left of the
+// first in its high lane.
+struct Row {
+  uint32_t* words;
+
+  uint16_t* lanes() const { return reinterpret_cast<uint16_t*>(words) + 2; }
+  // Continues the row's ends by their last pixels, as far as a sum over neighbours looks.
+  void Extend(uint32_t width) const {
+    uint16_t* const pixels = lanes();
+    pixels[-1] = pixels[0];
+    pixels[width] = pixels[width - 1];
+    pixels[width + 1] = pixels[width - 1];
+  }
 };
 
-inline Column Sum(uint32_t above, uint32_t middle, uint32_t below) {
-  return {Low(above) + 2 * Low(middle) + Low(below), High(above) + 2 * High(middle) + High(below)};
+// Left and right neighbours of the two pixels of `middle`.
+uint32_t LeftOf(uint32_t before, uint32_t middle) { return before >> 16 | middle << 16; }
+uint32_t RightOf(uint32_t middle, uint32_t after) { return middle >> 16 | after << 16; }
+
+uint32_t Gray(uint32_t red, uint32_t green, uint32_t blue) {
+  return (77 * red + 150 * green + 29 * blue + 128) >> 8;
 }
 
-void BlurRow(const uint32_t* above, const uint32_t* middle, const uint32_t* below, uint32_t width,
-             uint32_t* blurred, uint8_t* luma) {
-  Column center = Sum(above[0], middle[0], below[0]);
-  Column left = center;
-  for (uint32_t x = 0; x != width; ++x) {
-    const uint32_t next = x + 1 < width ? x + 1 : x;
-    const Column right = Sum(above[next], middle[next], below[next]);
-    const uint32_t low = ((left.low + 2 * center.low + right.low + 0x00080008) >> 4) & kLanes;
-    const uint32_t high = ((left.high + 2 * center.high + right.high + 0x00080008) >> 4) & kLanes;
-    blurred[x] = low | high << 8;
-    luma[x] = static_cast<uint8_t>(
-        (77 * (low & 0xFF) + 150 * (high & 0xFF) + 29 * (low >> 16) + 128) >> 8);
-    left = center;
-    center = right;
+// Four pixels, three words of input, a trip; what lies behind the width is scratch.
+void MakeGray(const uint32_t* rgb, Row row, uint32_t width) {
+  uint32_t* out = row.words + 1;
+  for (uint32_t* const end = out + (width + 1) / 2; out < end; out += 2, rgb += 3) {
+    const uint32_t a = rgb[0], b = rgb[1], c = rgb[2];
+    const uint32_t p0 = Gray(a & 0xFF, a >> 8 & 0xFF, a >> 16 & 0xFF);
+    const uint32_t p1 = Gray(a >> 24, b & 0xFF, b >> 8 & 0xFF);
+    const uint32_t p2 = Gray(b >> 16 & 0xFF, b >> 24, c & 0xFF);
+    const uint32_t p3 = Gray(c >> 8 & 0xFF, c >> 16 & 0xFF, c >> 24);
+    out[0] = p0 | p1 << 16;
+    out[1] = p2 | p3 << 16;
+  }
+  row.Extend(width);
+}
+
+void MakeBlurred(Row above, Row row, Row below, Row blurred, uint32_t width) {
+  const uint32_t* a = above.words;
+  const uint32_t* m = row.words;
+  const uint32_t* b = below.words;
+  uint32_t* out = blurred.words + 1;
+  const auto column = [&](uint32_t i) { return a[i] + 2 * m[i] + b[i]; };  // at most 1020 a lane
+  uint32_t before = column(0);
+  uint32_t middle = column(1);
+  for (uint32_t* const end = out + (width + 1) / 2; out != end; ++out, ++a, ++m, ++b) {
+    const uint32_t after = column(2);
+    const uint32_t sum = LeftOf(before, middle) + 2 * middle + RightOf(middle, after) + 8 * kLanes;
+    *out =
+        sum >> 4 & 0x00FF00FF;  // the low lane's top bits would shift into nothing, the high's stay
+    before = middle;
+    middle = after;
+  }
+  blurred.Extend(width);
+}
+
+uint32_t Magnitude(uint32_t biased) {
+  const int32_t value = static_cast<int32_t>(biased) - 0x800;
+  const int32_t sign = value >> 31;
+  return static_cast<uint32_t>((value ^ sign) - sign);
+}
+
+// Two edge pixels, in the low bytes of two lanes. Differences carry a bias so that lanes never borrow.
+uint32_t EdgePair(uint32_t gx, uint32_t gy) {
+  const uint32_t low = Magnitude(gx & 0xFFFF) + Magnitude(gy & 0xFFFF);
+  const uint32_t high = Magnitude(gx >> 16) + Magnitude(gy >> 16);
+  return Smaller(low, 255) | Smaller(high, 255) << 8;
+}
+
+void MakeEdges(Row above, Row row, Row below, uint32_t* out, uint32_t width) {
+  constexpr uint32_t kBias = 0x800 * kLanes;
+  const uint32_t* a = above.words;
+  const uint32_t* m = row.words;
+  const uint32_t* b = below.words;
+  const auto sum = [&](uint32_t i) { return a[i] + 2 * m[i] + b[i]; };
+  const auto difference = [&](uint32_t i) { return b[i] + 0x200 * kLanes - a[i]; };
+  uint32_t sum_before = sum(0), sum_middle = sum(1);
+  uint32_t difference_before = difference(0), difference_middle = difference(1);
+  const auto next_pair = [&] {
+    const uint32_t sum_after = sum(2);
+    const uint32_t difference_after = difference(2);
+    const uint32_t gx = RightOf(sum_middle, sum_after) + kBias - LeftOf(sum_before, sum_middle);
+    // Four differences of bias 0x200 make one of 0x800.
+    const uint32_t gy = LeftOf(difference_before, difference_middle) + 2 * difference_middle +
+                        RightOf(difference_middle, difference_after);
+    sum_before = sum_middle, sum_middle = sum_after;
+    difference_before = difference_middle, difference_middle = difference_after;
+    ++a, ++m, ++b;
+    return EdgePair(gx, gy);
+  };
+  for (uint32_t* const end = out + (width + 3) / 4; out != end; ++out) {
+    const uint32_t low = next_pair();
+    *out = low | next_pair() << 16;
   }
 }
 
-inline int32_t Magnitude(int32_t value) { return value < 0 ? -value : value; }
-
-void DrawRow(const uint8_t* above, const uint8_t* middle, const uint8_t* below,
-             const uint32_t* blurred, uint32_t width, uint32_t* out) {
-  // Down a column: smoothed 1 2 1 for gx, difference 1 0 -1 for gy.
-  const auto smooth = [&](uint32_t x) { return above[x] + 2 * middle[x] + below[x]; };
-  const auto slope = [&](uint32_t x) { return above[x] - below[x]; };
-  int32_t smooth_left = smooth(0);
-  int32_t slope_left = slope(0);
-  int32_t smooth_center = smooth_left;
-  int32_t slope_center = slope_left;
-  for (uint32_t x = 0; x != width; ++x) {
-    const uint32_t next = x + 1 < width ? x + 1 : x;
-    const int32_t smooth_right = smooth(next);
-    const int32_t slope_right = slope(next);
-    const int32_t gx = smooth_left - smooth_right;
-    const int32_t gy = slope_left + 2 * slope_center + slope_right;
-    int32_t edge = (Magnitude(gx) + Magnitude(gy)) >> 1;
-    if (edge > 255) {
-      edge = 255;
-    }
-    const uint32_t pixel = blurred[x];
-    const int32_t r = static_cast<int32_t>(pixel & 0xFF) - edge;
-    const int32_t g = static_cast<int32_t>(pixel >> 8 & 0xFF) - edge;
-    const int32_t b = static_cast<int32_t>(pixel >> 16 & 0xFF) - edge;
-    out[x] = static_cast<uint32_t>(r < 0 ? 0 : r) | static_cast<uint32_t>(g < 0 ? 0 : g) << 8 |
-             static_cast<uint32_t>(b < 0 ? 0 : b) << 16 | (pixel & 0xFF000000);
-    smooth_left = smooth_center, smooth_center = smooth_right;
-    slope_left = slope_center, slope_center = slope_right;
-  }
-}
-
-// The rows a tile holds, each in a ring of its own: row y of the picture is in slot y modulo the ring.
 class Band {
  public:
-  Band(uint32_t scratch, uint32_t row_bytes, uint32_t height)
-      : input_(scratch),
-        blurred_(scratch + 4 * row_bytes),
-        luma_(scratch + 8 * row_bytes),
-        output_(scratch + 9 * row_bytes),
-        row_bytes_(row_bytes),
-        height_(height) {}
+  Band()
+      : input_(CommonArgument(0), CommonArgument(1)),
+        output_(CommonArgument(2), CommonArgument(3)),
+        width_(CommonArgument(4)),
+        height_(CommonArgument(5)),
+        raw_(CircularBuffer(0).address()),
+        edges_(raw_ + 2 * input_.page_bytes()),
+        rows_(edges_ + 2 * output_.page_bytes()),
+        row_bytes_((2 * width_ + 32) & ~3u) {}
 
-  int32_t Clamp(int32_t y) const {
-    const int32_t last = static_cast<int32_t>(height_) - 1;
-    return y < 0 ? 0 : y > last ? last : y;
+  void Run(uint32_t first, uint32_t count) {
+    if (count == 0) {
+      return;
+    }
+    const uint32_t last = height_ - 1;
+    next_raw_ = first < 2 ? 0 : first - 2;
+    last_raw_ = Smaller(first + count + 1, last);
+    gray_done_ = next_raw_;
+    StartRaw();
+    uint32_t blurred_done = first == 0 ? 0 : first - 1;
+    for (uint32_t y = first; y != first + count; ++y) {
+      for (const uint32_t wanted = Smaller(y + 1, last) + 1; blurred_done != wanted;
+           ++blurred_done) {
+        Blur(blurred_done);
+      }
+      const uint32_t out = edges_ + (y & 1) * output_.page_bytes();
+      WritesLeftBarrier();
+      MakeEdges(Blurred(y == 0 ? 0 : y - 1), Blurred(y), Blurred(Smaller(y + 1, last)),
+                L1Pointer<uint32_t>(out), width_);
+      Write(out, output_.Page(y), width_);
+    }
   }
-  uint32_t input(int32_t y) const { return input_ + (static_cast<uint32_t>(y) & 3) * row_bytes_; }
-  uint32_t blurred(int32_t y) const {
-    return blurred_ + (static_cast<uint32_t>(y) & 3) * row_bytes_;
-  }
-  uint32_t luma(int32_t y) const {
-    return luma_ + (static_cast<uint32_t>(y) & 3) * (row_bytes_ / 4);
-  }
-  uint32_t output(int32_t y) const { return output_ + (static_cast<uint32_t>(y) & 1) * row_bytes_; }
 
  private:
-  uint32_t input_;    // 4 rows
-  uint32_t blurred_;  // 4 rows
-  uint32_t luma_;     // 4 rows of bytes, in the room of one row
-  uint32_t output_;   // 2 rows
-  uint32_t row_bytes_;
-  uint32_t height_;
+  // Rows are kept three deep, by row number modulo 3.
+  Row GrayRow(uint32_t y) const { return RowAt(y % 3); }
+  Row Blurred(uint32_t y) const { return RowAt(3 + y % 3); }
+  Row RowAt(uint32_t slot) const { return {L1Pointer<uint32_t>(rows_ + slot * row_bytes_)}; }
+
+  static ReadGroup GroupOf(uint32_t y) {
+    return (y & 1) == 0 ? ReadGroup::kFirst : ReadGroup::kSecond;
+  }
+  uint32_t RawAddress(uint32_t y) const { return raw_ + (y & 1) * input_.page_bytes(); }
+
+  void StartRaw() {
+    if (next_raw_ <= last_raw_) {
+      Read(input_.Page(next_raw_), RawAddress(next_raw_), input_.page_bytes(), GroupOf(next_raw_));
+      ++next_raw_;
+    }
+  }
+
+  // Gray rows up to `y`; the next input row travels meanwhile.
+  void GrayUpTo(uint32_t y) {
+    for (; gray_done_ <= y; ++gray_done_) {
+      StartRaw();
+      ReadBarrier(GroupOf(gray_done_));
+      MakeGray(L1Pointer<const uint32_t>(RawAddress(gray_done_)), GrayRow(gray_done_), width_);
+    }
+  }
+
+  void Blur(uint32_t y) {
+    const uint32_t above = y == 0 ? 0 : y - 1;
+    const uint32_t below = Smaller(y + 1, height_ - 1);
+    GrayUpTo(below);
+    MakeBlurred(GrayRow(above), GrayRow(y), GrayRow(below), Blurred(y), width_);
+  }
+
+  const InterleavedBuffer input_;
+  const InterleavedBuffer output_;
+  const uint32_t width_;
+  const uint32_t height_;
+  const uint32_t raw_;    // two input rows
+  const uint32_t edges_;  // two output rows
+  const uint32_t rows_;   // three gray, three blurred
+  const uint32_t row_bytes_;
+  uint32_t next_raw_ = 0;   // the next input row to read
+  uint32_t last_raw_ = 0;   // the last one needed
+  uint32_t gray_done_ = 0;  // the next gray row to make
 };
 
 }  // namespace
 
-void kernel_main() {
-  const uint32_t row_bytes = CommonArgument(2);
-  const InterleavedBuffer input(CommonArgument(0), row_bytes);
-  const InterleavedBuffer output(CommonArgument(1), row_bytes);
-  const uint32_t width = CommonArgument(3);
-  const Band band(CircularBuffer(0).Reserve(11), row_bytes, CommonArgument(4));
-  const int32_t first = static_cast<int32_t>(Argument(0));
-  const int32_t end = first + static_cast<int32_t>(Argument(1));
-  if (first == end) {
-    return;
-  }
-
-  int32_t have = band.Clamp(first - 2) - 1;  // last input row that was asked for
-  const auto want = [&](int32_t y) {         // input rows up to y, as far as the picture goes
-    while (have < band.Clamp(y)) {
-      ++have;
-      Read(input.Page(static_cast<uint32_t>(have)), band.input(have), row_bytes);
-    }
-  };
-  want(first);
-  // Row y is blurred as soon as row y + 1 is here, and drawn when row y + 1 is blurred. The row after travels meanwhile.
-  for (int32_t y = band.Clamp(first - 1); y <= end && y <= band.Clamp(end); ++y) {
-    want(y + 1);
-    ReadBarrier();
-    want(y + 2);
-    BlurRow(L1Pointer<const uint32_t>(band.input(band.Clamp(y - 1))),
-            L1Pointer<const uint32_t>(band.input(y)),
-            L1Pointer<const uint32_t>(band.input(band.Clamp(y + 1))), width,
-            L1Pointer<uint32_t>(band.blurred(y)), L1Pointer<uint8_t>(band.luma(y)));
-    for (int32_t row = y - 1; row <= y; ++row) {
-      const bool is_last = row == y;  // the bottom row of the picture has nothing below to wait for
-      if (row < first || row >= end || (is_last && y != band.Clamp(y + 1))) {
-        continue;
-      }
-      WritesLeftBarrier();
-      DrawRow(L1Pointer<const uint8_t>(band.luma(band.Clamp(row - 1))),
-              L1Pointer<const uint8_t>(band.luma(row)),
-              L1Pointer<const uint8_t>(band.luma(band.Clamp(row + 1))),
-              L1Pointer<const uint32_t>(band.blurred(row)), width,
-              L1Pointer<uint32_t>(band.output(row)));
-      Write(band.output(row), output.Page(static_cast<uint32_t>(row)), row_bytes);
-    }
-  }
-}
+void kernel_main() { Band().Run(Argument(0), Argument(1)); }

@@ -35,6 +35,8 @@ class CircularBuffer {
 
   uint32_t page_bytes() const { return page_bytes_; }
   uint32_t pages() const { return pages_; }
+  // L1 address of page 0, for a hart that uses the whole buffer as its scratch.
+  uint32_t address() const { return base_; }
 
   // Producer: waits until `pages` (at most pages()) are free behind the write position, and returns
   // their L1 address. They are contiguous if every call uses a divisor of pages().
