@@ -1,0 +1,141 @@
+// What the runtime and the firmware reach on the embedded device, without daemon and RPC.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "firmware/kernel_elfs.h"
+#include "runtime/boot/kernel_elf.h"
+#include "runtime/device/sim/sim_device.h"
+#include "runtime/dispatch/dispatcher.h"
+#include "tests/bench/bench_case.h"
+
+namespace ttfd::bench {
+namespace {
+
+using Now = std::chrono::steady_clock;
+
+double Seconds(Now::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// A booted p150 that all cases of the suite share.
+class Card {
+ public:
+  static StatusOr<std::shared_ptr<Card>> Boot() {
+    auto card = std::make_shared<Card>();
+    ASSIGN_OR_RETURN(card->device_, OpenSimDevice(sim::DefaultOptions(sim::Board::kP150)));
+    ASSIGN_OR_RETURN(card->dispatcher_,
+                     Dispatcher::Create(*card->device_, SteadyClock(), DispatcherOptions()));
+    RETURN_IF_ERROR(card->dispatcher_->Boot());
+    return card;
+  }
+
+  Status Submit(const Command& command) {
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool room, dispatcher_->HasRoomFor(command));
+      if (room) return dispatcher_->Submit(command).status();
+      RETURN_IF_ERROR(dispatcher_->Poll().status());
+    }
+  }
+  Status Finish() {
+    RETURN_IF_ERROR(dispatcher_->Event());
+    while (!dispatcher_->idle()) RETURN_IF_ERROR(dispatcher_->Poll().status());
+    return OkStatus();
+  }
+  Dispatcher& dispatcher() { return *dispatcher_; }
+
+ private:
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+};
+
+// Repeats `round`, which does `amount` of something, until `budget` is over; amount a second.
+template <typename Round>
+StatusOr<double> Rate(std::chrono::nanoseconds budget, double amount, const Round& round) {
+  const auto start = Now::now();
+  double done = 0;
+  do {
+    RETURN_IF_ERROR(round());
+    done += amount;
+  } while (Now::now() - start < budget);
+  return done / Seconds(Now::now() - start);
+}
+
+constexpr uint64_t kBufferBytes = 16 << 20;
+constexpr uint32_t kPageBytes = 2048;
+constexpr Region kBuffer = {MemoryKind::kDram, -1, 0x100000, kPageBytes, kBufferBytes};
+
+StatusOr<double> Upload(Card& card, std::chrono::nanoseconds budget) {
+  static const std::vector<std::byte> data(kBufferBytes, std::byte{0x5A});
+  return Rate(budget, double{kBufferBytes} / 1e6, [&card]() -> Status {
+    for (uint64_t at = 0; at < kBufferBytes; at += kMaxTransferBytes) {
+      const ByteSpan part = ByteSpan(data).subspan(at, kMaxTransferBytes);
+      RETURN_IF_ERROR(card.Submit(WriteCommand{kBuffer, at, part}));
+    }
+    return card.Finish();
+  });
+}
+
+StatusOr<double> Download(Card& card, std::chrono::nanoseconds budget) {
+  static std::vector<std::byte> data(kBufferBytes);
+  return Rate(budget, double{kBufferBytes} / 1e6, [&card]() -> Status {
+    for (uint64_t at = 0; at < kBufferBytes; at += kMaxTransferBytes) {
+      ReadCommand read{kBuffer, at, kMaxTransferBytes, {}};
+      read.sink = [at](uint64_t offset, ByteSpan bytes) {
+        std::memcpy(data.data() + at + offset, bytes.data(), bytes.size());
+      };
+      RETURN_IF_ERROR(card.Submit(read));
+    }
+    return card.Finish();
+  });
+}
+
+StatusOr<double> EventRoundTrip(Card& card, std::chrono::nanoseconds budget) {
+  constexpr int kRounds = 16;
+  ASSIGN_OR_RETURN(const double rate, Rate(budget, kRounds, [&card]() -> Status {
+                     for (int i = 0; i < kRounds; ++i) RETURN_IF_ERROR(card.Finish());
+                     return OkStatus();
+                   }));
+  return 1e6 / rate;
+}
+
+// Empty launches on 12x10 tiles, an event every 64, the next batch submitted while the last runs.
+StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
+  ASSIGN_OR_RETURN(const auto image, LoadKernel(KernelElf("empty"), "empty"));
+  ProgramSpec spec;
+  spec.kernels.push_back({image, hw::kBrisc, {{0, 0, 11, 9}}});
+  ASSIGN_OR_RETURN(const auto program, BuildProgram(1, spec, card.dispatcher().card().grid));
+  const LaunchCommand launch{program, {KernelArguments{}}};
+  constexpr int kBatch = 64;
+  return Rate(budget, kBatch * 4, [&]() -> Status {
+    for (int batch = 0; batch < 4; ++batch) {
+      for (int i = 0; i < kBatch; ++i) RETURN_IF_ERROR(card.Submit(launch));
+      RETURN_IF_ERROR(card.dispatcher().Event());
+    }
+    while (!card.dispatcher().idle()) RETURN_IF_ERROR(card.dispatcher().Poll().status());
+    return OkStatus();
+  });
+}
+
+}  // namespace
+
+std::vector<BenchCase> DeviceCases() {
+  // Booted by the first case that runs.
+  auto shared = std::make_shared<std::shared_ptr<Card>>();
+  const auto with_card = [shared](auto measure) {
+    return [shared, measure](std::chrono::nanoseconds budget) -> StatusOr<double> {
+      if (*shared == nullptr) {
+        ASSIGN_OR_RETURN(*shared, Card::Boot());
+      }
+      return measure(**shared, budget);
+    };
+  };
+  return {
+      {"device.upload_mb_s", "MB/s", with_card(Upload)},
+      {"device.download_mb_s", "MB/s", with_card(Download)},
+      {"device.event_us", "us", with_card(EventRoundTrip)},
+      {"device.launch_per_s_120", "1/s", with_card(LaunchRate)},
+  };
+}
+
+}  // namespace ttfd::bench
