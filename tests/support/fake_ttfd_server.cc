@@ -120,6 +120,13 @@ grpc::Status FakeTtfdServer::Session(
     if (!good) {
       return grpc::Status(grpc::StatusCode::INTERNAL, "the daemon has broken off");
     }
+    // Payload first and apart: a message must stay below gRPC's limit.
+    for (v1::Data& data : *reply.mutable_data()) {
+      v1::ServerMessage piece;
+      piece.add_data()->Swap(&data);
+      stream->Write(piece);
+    }
+    reply.clear_data();
     stream->Write(reply);
   }
   const std::lock_guard<std::mutex> lock(mu_);

@@ -1,0 +1,44 @@
+"""Client of ttfd, the daemon that owns a Blackhole card.
+
+    import numpy as np
+    import ttfd
+
+    with ttfd.connect(client_name="example") as session:
+        numbers = session.allocate_dram(4096)
+        numbers.write(np.arange(1024, dtype=np.uint32))
+        kernel = session.load_kernel("double_them.elf")
+        program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, [ttfd.CoreRange(0, 0, 0, 0)])])
+        session.launch(program, [ttfd.Arguments(common=[numbers, 1024])])
+        print(numbers.read(np.uint32, 1024))
+
+Every failure is a `ttfd.Error` with `code`, `reason`, `field`, `cause` and `retryable`. Coordinates are logical:
+(0, 0) is the top left worker tile and the grid has no holes. docs/clients.md is the guide, examples/ has whole programs.
+
+Threads: a session may be used from any thread. It has one thread of its own, which reads what the daemon sends.
+"""
+
+from ttfd.errors import Code, Error
+from ttfd.resources import Buffer, Kernel, Program
+from ttfd.session import Queue, Session, connect
+from ttfd.types import (
+    BRISC,
+    NCRISC,
+    TRISC0,
+    TRISC1,
+    TRISC2,
+    Arguments,
+    CircularBuffer,
+    CoreRange,
+    Device,
+    KernelUse,
+    Limits,
+    Position,
+    Semaphore,
+    first_cores,
+)
+
+__all__ = [
+    "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
+    "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelUse", "Limits",
+    "Position", "Program", "Queue", "Semaphore", "Session", "connect", "first_cores",
+]

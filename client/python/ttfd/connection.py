@@ -1,0 +1,372 @@
+"""The Session stream: what goes out, what has come in. Used by ttfd.session only."""
+
+from __future__ import annotations
+
+import bisect
+import os
+import queue
+import threading
+from typing import Callable, Iterator
+
+import grpc
+
+from ttfd import errors
+from ttfd.errors import Code, Error
+from ttfd.types import Position
+from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
+
+CONTROL_QUEUE = 0  # creation and freeing of resources, so that their errors touch no queue of the user
+FIRST_USER_QUEUE = 1
+_REVISION = 1
+_MESSAGE_BYTES = 512 << 10  # a message is sent once it holds as much
+_MAX_ERRORS = 256  # of one queue, kept for those who ask late
+
+
+def resolve_address(address: str | None) -> str:
+    """What the caller said, else TTFD_ADDRESS, else the default; a path becomes a unix socket."""
+    chosen = address or os.environ.get("TTFD_ADDRESS") or "unix:/run/ttfd/ttfd.sock"
+    return "unix:" + chosen if chosen.startswith("/") else chosen
+
+
+class _Timeline:
+    """One queue: values handed out, values ended, errors since it was last opened, reads under way."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+        self.completed = 0
+        self.opened_at = 0  # errors of values up to here are history
+        self.clears_error = 0  # what the next batch will say
+        self.waits: list[Position] = []
+        self.errors: list[tuple[int, int, Error]] = []
+        self.reads: dict[int, tuple[memoryview, int]] = {}
+
+    def first_error(self) -> tuple[int, Error] | None:
+        for first, _, error in self.errors:
+            if first > self.opened_at:
+                return first, error
+        return None
+
+    def outcome(self, value: int) -> Error | None:
+        for first, last, error in self.errors:
+            if first <= value <= last:
+                return error
+        failed = self.first_error()
+        return failed[1] if failed and failed[0] <= value else None
+
+    def clear(self) -> None:
+        failed = self.first_error()
+        if failed:
+            self.clears_error = failed[0]
+            self.opened_at = self.submitted
+
+
+class Connection:
+    """One attachment of one session. Thread-safe; a thread of its own reads what the daemon sends."""
+
+    def __init__(self, address: str, client_name: str, weight: int, connect_timeout: float, call_timeout: float,
+                 batch_commands: int) -> None:
+        self.address = address
+        self.call_timeout = call_timeout
+        self.welcome: ttfd_pb2.Welcome | None = None
+        self.news = threading.Condition()  # its lock guards everything below
+        self._batch_commands = max(1, batch_commands)
+        self._timelines: list[_Timeline] = [_Timeline(), _Timeline()]
+        self._end: Error | None = None
+        self._ended = False
+        self._closing = False
+        self._next_handle = 1
+        self._outgoing = ttfd_pb2.ClientMessage()
+        self._outgoing_commands = 0
+        self._outgoing_bytes = 0
+        self._outgoing_payload = 0
+        self._sent_commands = 0
+        self._sent_bytes = 0
+        self._credit = ttfd_pb2.Credit()
+        self._messages: queue.SimpleQueue[ttfd_pb2.ClientMessage | None] = queue.SimpleQueue()
+        self.chunk_bytes = 256 << 10
+
+        self._channel = grpc.insecure_channel(
+            address, options=(("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)))
+        hello = self._outgoing.hello
+        hello.min_revision = hello.max_revision = _REVISION
+        hello.client_name = client_name
+        hello.weight = weight
+        with self.news:
+            open_queue = self._append(CONTROL_QUEUE, ttfd_pb2.Command())
+            open_queue.open_queue.queue = FIRST_USER_QUEUE
+            self._send()
+            self._call = ttfd_pb2_grpc.TtfdStub(self._channel).Session(self._requests())
+            threading.Thread(target=self._read, name="ttfd-session", daemon=True).start()
+            self._await(lambda: self.welcome is not None, connect_timeout)
+            if self.welcome is None:
+                end = self._end
+                self.abandon()
+                raise end or Error(Code.UNAVAILABLE, f"no ttfd daemon answered at {address} within {connect_timeout} s",
+                                   reason="UNREACHABLE", retryable=True)
+
+    # ---- The reading thread.
+
+    def _requests(self) -> Iterator[ttfd_pb2.ClientMessage]:
+        while (message := self._messages.get()) is not None:
+            yield message
+
+    def _read(self) -> None:
+        try:
+            for message in self._call:
+                with self.news:
+                    self._handle(message)
+                    self.news.notify_all()
+            end = None if self._closing else Error(Code.UNAVAILABLE, "the daemon has ended this session")
+        except grpc.RpcError as failure:
+            end = errors.from_grpc(failure, self.address, self.welcome is not None)
+        with self.news:
+            self._ended = True
+            self._end = self._end or end
+            self.news.notify_all()
+        self._messages.put(None)
+
+    def _handle(self, message: ttfd_pb2.ServerMessage) -> None:
+        if message.HasField("welcome") and self.welcome is None:
+            self.welcome = message.welcome
+            self._credit = message.welcome.credit
+            limits = message.welcome.limits
+            self.chunk_bytes = min(value for value in (self.chunk_bytes, limits.chunk_bytes, self._credit.bytes) if value)
+            if limits.commands_per_batch:
+                self._batch_commands = min(self._batch_commands, limits.commands_per_batch)
+            if self._credit.commands:
+                self._batch_commands = min(self._batch_commands, self._credit.commands)
+        for data in message.data:
+            self._accept(data)
+        for error in message.errors:
+            timeline = self._timelines[error.queue]
+            if len(timeline.errors) == _MAX_ERRORS:
+                del timeline.errors[1]  # the first one explains the others
+            timeline.errors.append((error.first_value, max(error.first_value, error.last_value),
+                                    errors.from_proto(error.error)))
+        for position in message.progress:
+            self._advance(position.queue, position.value)
+        if message.HasField("credit"):
+            self._credit.commands = max(self._credit.commands, message.credit.commands)
+            self._credit.bytes = max(self._credit.bytes, message.credit.bytes)
+
+    def _accept(self, data: ttfd_pb2.Data) -> None:
+        reads = self._timelines[data.queue].reads
+        if data.value not in reads:
+            return
+        into, received = reads[data.value]
+        end = received + len(data.payload)
+        if data.offset == received and end <= len(into):
+            into[received:end] = data.payload
+            reads[data.value] = (into, end)
+
+    def _advance(self, queue_id: int, value: int) -> None:
+        timeline = self._timelines[queue_id]
+        timeline.completed = max(timeline.completed, min(value, timeline.submitted))
+        for at in [at for at in timeline.reads if at <= timeline.completed]:
+            into, received = timeline.reads.pop(at)
+            if received != len(into) and timeline.outcome(at) is None:
+                bisect.insort(timeline.errors, (at, at, Error(
+                    Code.DATA_LOSS, f"the daemon ended a read of {len(into)} bytes after {received}")),
+                    key=lambda entry: entry[0])
+
+    # ---- Sending. The lock is held.
+
+    def _append(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64) -> ttfd_pb2.Command:
+        timeline = self._timelines[queue_id]
+        timeline.submitted += 1
+        batches = self._outgoing.batches
+        last = batches[-1] if batches else None
+        if (last is None or last.queue != queue_id or timeline.waits or timeline.clears_error
+                or len(last.commands) >= self._batch_commands):
+            last = batches.add(queue=queue_id, first_value=timeline.submitted, clears_error=timeline.clears_error)
+            for position in timeline.waits:
+                last.waits.add(queue=position.queue, value=position.value)
+            timeline.waits, timeline.clears_error = [], 0
+        last.commands.append(command)
+        self._outgoing_commands += 1
+        self._outgoing_bytes += size
+        return last.commands[-1]
+
+    def _idle(self) -> bool:
+        return sum(timeline.completed for timeline in self._timelines) == self._sent_commands
+
+    def _credit_allows(self, commands: int, payload: int) -> bool:
+        # Exceeding credit is no error, so a session with nothing under way may always send.
+        return self.welcome is None or self._idle() or (
+            self._sent_commands + commands <= self._credit.commands and self._sent_bytes + payload <= self._credit.bytes)
+
+    def _send(self) -> None:
+        """Sends what has gathered; waits for credit."""
+        if self._outgoing_commands == 0 and self._outgoing_bytes == 0:
+            return
+        if not self._await(lambda: self._credit_allows(self._outgoing_commands, self._outgoing_payload),
+                           self.call_timeout):
+            raise self._end or Error(Code.DEADLINE_EXCEEDED, "the daemon has given no credit to send more",
+                                     reason="WAIT", retryable=True)
+        if self._outgoing_bytes == 0:
+            return  # another thread has sent it meanwhile
+        self._sent_commands += self._outgoing_commands
+        self._sent_bytes += self._outgoing_payload
+        self._messages.put(self._outgoing)
+        self._outgoing = ttfd_pb2.ClientMessage()
+        self._outgoing_commands = self._outgoing_bytes = self._outgoing_payload = 0
+
+    def _await(self, done: Callable[[], bool], timeout: float) -> bool:
+        self.news.wait_for(lambda: done() or self._ended, timeout)
+        return done() and not self._ended
+
+    def _check_alive(self) -> None:
+        if self._ended or self._closing:
+            raise self._end or Error(Code.CANCELLED, "the session was closed")
+
+    # ---- What the session calls.
+
+    def new_handle(self) -> int:
+        """A number no resource of this session has had."""
+        with self.news:
+            self._next_handle += 1
+            return self._next_handle - 1
+
+    def new_queue(self) -> int:
+        """The number of a queue that can be opened."""
+        with self.news:
+            self._timelines.append(_Timeline())
+            return len(self._timelines) - 1
+
+    def enqueue(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64,
+                into: memoryview | None = None) -> Position:
+        """Adds a command; it leaves when enough have gathered, or at flush. `into` receives a Read's bytes."""
+        with self.news:
+            self._check_alive()
+            timeline = self._timelines[queue_id]
+            if into is not None:
+                timeline.reads[timeline.submitted + 1] = (into, 0)
+            self._append(queue_id, command, size)
+            position = Position(queue_id, timeline.submitted)
+            if self._outgoing_commands >= self._batch_commands or self._outgoing_bytes >= _MESSAGE_BYTES:
+                self._send()
+            return position
+
+    def supply(self, position: Position, payload: memoryview) -> None:
+        """Sends the payload of a streamed command in chunks."""
+        for offset in range(0, len(payload), self.chunk_bytes):
+            chunk = payload[offset:offset + self.chunk_bytes]
+            with self.news:
+                self._check_alive()
+                self._send()
+                if self._timelines[position.queue].completed >= position.value:
+                    return  # refused already: nobody waits for the rest
+                self._outgoing.data.add(queue=position.queue, value=position.value, offset=offset, payload=bytes(chunk))
+                self._outgoing_bytes += len(chunk)
+                self._outgoing_payload += len(chunk)
+                self._send()
+
+    def flush(self) -> None:
+        """Sends what has gathered."""
+        with self.news:
+            self._check_alive()
+            self._send()
+
+    def wait(self, position: Position, timeout: float | None = None) -> Error | None:
+        """Waits for the command at `position`; the error it ended with, or None. Raises when it has not ended."""
+        limit = self.call_timeout if timeout is None else timeout
+        with self.news:
+            timeline = self._timelines[position.queue]
+            if position.value > timeline.submitted:
+                raise Error(Code.INVALID_ARGUMENT, f"no command of this session has position {position.value} of queue "
+                            f"{position.queue}", reason="INVALID", field="position")
+            if timeline.completed < position.value and not self._ended:
+                self._send()
+                self._await(lambda: timeline.completed >= position.value, limit)
+            if timeline.completed >= position.value:
+                return timeline.outcome(position.value)
+            if self._ended:
+                raise self._end or Error(Code.CANCELLED, "the session was closed")
+            raise Error(Code.DEADLINE_EXCEEDED, f"command {position.value} of queue {position.queue} has not ended "
+                        f"within {limit} s", reason="WAIT", retryable=True)
+
+    def finish_call(self, position: Position) -> None:
+        """For blocking calls: raises the command's error, and opens the queue again if that command failed it."""
+        try:
+            error = self.wait(position)
+        except Error:
+            with self.news:
+                self._timelines[position.queue].reads.pop(position.value, None)
+            raise
+        if error is not None:
+            with self.news:
+                timeline = self._timelines[position.queue]
+                failed = timeline.first_error()
+                if failed and failed[0] == position.value:
+                    timeline.clear()
+            raise error
+
+    def create(self, command: ttfd_pb2.Command, size: int = 256) -> None:
+        """A command that creates something, waited for."""
+        self.finish_call(self.enqueue(CONTROL_QUEUE, command, size))
+
+    def free(self, handle: int) -> None:
+        """Frees a handle with the next message."""
+        with self.news:
+            if not self._ended and not self._closing:
+                command = ttfd_pb2.Command()
+                command.free.handles.append(handle)
+                self._append(CONTROL_QUEUE, command)
+
+    def after(self, queue_id: int, positions: list[Position]) -> None:
+        """What the next command of the queue waits for."""
+        with self.news:
+            self._timelines[queue_id].waits.extend(positions)
+
+    def cancel(self, position: Position) -> None:
+        """Asks that commands from there on end unless they have started."""
+        with self.news:
+            self._check_alive()
+            self._outgoing.cancels.add(queue=position.queue, from_value=position.value)
+            self._outgoing_bytes += 20
+            self._send()
+
+    def clear_error(self, queue_id: int) -> None:
+        """The queue's next command opens it again."""
+        with self.news:
+            self._timelines[queue_id].clear()
+
+    def error(self, queue_id: int) -> Error | None:
+        """What has failed the queue."""
+        with self.news:
+            failed = self._timelines[queue_id].first_error()
+            return failed[1] if failed else None
+
+    def submitted(self, queue_id: int) -> int:
+        """Value of the last command added."""
+        with self.news:
+            return self._timelines[queue_id].submitted
+
+    def completed(self, queue_id: int) -> int:
+        """Value of the last command known to have ended."""
+        with self.news:
+            return self._timelines[queue_id].completed
+
+    def close(self) -> None:
+        """Lets the daemon finish everything, then ends the session."""
+        with self.news:
+            if not self._ended and not self._closing:
+                self._send()
+                self._closing = True
+                self._messages.put(None)
+            self.news.wait_for(lambda: self._ended, self.call_timeout)
+            ended, end = self._ended, self._end
+        self.abandon()
+        if not ended:
+            raise Error(Code.DEADLINE_EXCEEDED, f"the daemon has not finished this session within {self.call_timeout} s",
+                        reason="WAIT")
+        if end is not None:
+            raise end
+
+    def abandon(self) -> None:
+        """Ends the session at once."""
+        self._closing = True
+        self._messages.put(None)
+        self._call.cancel()
+        self._channel.close()
+

@@ -1,0 +1,67 @@
+"""What a session owns on the card: buffers, kernels, programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ttfd.session import Session
+
+
+class Resource:
+    """A handle of a session. Freed by `free`, at the end of a `with` block, when collected, or with its session.
+
+    Memory returns once the commands sent before have ended, so a buffer may be freed while launches that use it run.
+    """
+
+    def __init__(self, session: Session, handle: int) -> None:
+        self._session = session
+        self.handle = handle
+
+    def free(self) -> None:
+        """Gives the handle back; it is unusable from here."""
+        handle, self.handle = self.handle, 0
+        if handle:
+            self._session._connection.free(handle)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.free()
+
+    def __del__(self) -> None:
+        if getattr(self, "handle", 0):
+            self.free()
+
+
+class Kernel(Resource):
+    """A kernel ELF the daemon has checked and holds ready."""
+
+
+class Program(Resource):
+    """Kernels on tiles, with circular buffers and semaphores."""
+
+
+class Buffer(Resource):
+    """Memory on the card: pages over DRAM banks, or in the L1 of worker tiles. New buffers are zero."""
+
+    def __init__(self, session: Session, handle: int, size_bytes: int, page_bytes: int) -> None:
+        super().__init__(session, handle)
+        self.size_bytes = size_bytes
+        self.page_bytes = page_bytes
+
+    def write(self, array: npt.ArrayLike, offset: int = 0) -> None:
+        """Copies an array's bytes (any shape, C order) to `offset` and waits until they are there.
+
+        Offset and the array's size in bytes must be multiples of `session.device.transfer_alignment`.
+        """
+        self._session.queue.write(self, array, offset)
+
+    def read(self, dtype: npt.DTypeLike = np.uint8, shape: int | tuple[int, ...] | None = None,
+             offset: int = 0) -> np.ndarray:
+        """A new array of `shape` from the bytes at `offset`; shape None: everything from there on, one-dimensional."""
+        return self._session.queue.read(self, dtype, shape, offset)

@@ -1,0 +1,310 @@
+"""Sessions and queues."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+from typing import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ttfd.connection import CONTROL_QUEUE, FIRST_USER_QUEUE, Connection, resolve_address
+from ttfd.errors import Code, Error
+from ttfd.resources import Buffer, Kernel, Program
+from ttfd.types import Arguments, CircularBuffer, CoreRange, Device, KernelUse, Limits, Position, Semaphore
+from ttfd.v1 import ttfd_pb2
+
+
+def connect(address: str | None = None, *, client_name: str = "", weight: int = 0, connect_timeout: float = 10.0,
+            call_timeout: float = 60.0, batch_commands: int = 64) -> Session:
+    """Opens a session.
+
+    address: gRPC address or path of a unix socket; None: the environment variable TTFD_ADDRESS, else
+    "unix:/run/ttfd/ttfd.sock". Timeouts in seconds; `call_timeout` bounds every blocking call. Raises Error with code
+    UNAVAILABLE when nobody answers.
+    """
+    return Session(Connection(resolve_address(address), client_name, weight, connect_timeout, call_timeout,
+                              batch_commands))
+
+
+def _bytes_of(array: npt.ArrayLike) -> memoryview:
+    if isinstance(array, (bytes, bytearray, memoryview)):
+        return memoryview(array).cast("B")
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+
+
+def _add_ranges(field, cores: Iterable[CoreRange]) -> None:
+    for range_ in cores:
+        field.add(x0=range_[0], y0=range_[1], x1=range_[2], y1=range_[3])
+
+
+def _words(values: npt.ArrayLike) -> np.ndarray:
+    return (np.asarray(values).astype(np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+
+class Queue:
+    """An ordered stream of commands of a session; queues are independent of each other, but for `after`.
+
+    Every command has a blocking form, which raises what went wrong, and an `enqueue_` form, which returns its `Position` at
+    once. The first error of an enqueued command fails the queue: what follows ends ABORTED, unexecuted, until `clear_error`.
+    A blocking form that raises leaves the queue open again. Enqueued commands leave when `batch_commands` have gathered,
+    at `flush`, and whenever something waits.
+    """
+
+    def __init__(self, session: Session, queue_id: int) -> None:
+        self._session = session
+        self._connection = session._connection
+        self.id = queue_id
+
+    def enqueue_write(self, buffer: Buffer, array: npt.ArrayLike, offset: int = 0) -> Position:
+        """Like `write`; returns when the bytes have been taken."""
+        payload = _bytes_of(array)
+        command = ttfd_pb2.Command()
+        command.write.buffer = buffer.handle
+        command.write.offset = offset
+        command.write.size = len(payload)
+        if len(payload) <= self._session.limits.inline_bytes:
+            command.write.inline = bytes(payload)
+            return self._connection.enqueue(self.id, command, 64 + len(payload))
+        command.write.streamed = True
+        position = self._connection.enqueue(self.id, command)
+        self._connection.supply(position, payload)
+        return position
+
+    def write(self, buffer: Buffer, array: npt.ArrayLike, offset: int = 0) -> None:
+        """Copies an array's bytes (any shape, C order) to byte `offset` of the buffer."""
+        self._connection.finish_call(self.enqueue_write(buffer, array, offset))
+
+    def enqueue_read(self, buffer: Buffer, into: np.ndarray, offset: int = 0) -> Position:
+        """Fills the C-contiguous array `into` by the time its position is done."""
+        if not into.flags.c_contiguous or not into.flags.writeable:
+            raise Error(Code.INVALID_ARGUMENT, "the array to read into must be C-contiguous and writeable",
+                        reason="INVALID", field="into")
+        command = ttfd_pb2.Command()
+        command.read.buffer = buffer.handle
+        command.read.offset = offset
+        command.read.size = into.nbytes
+        return self._connection.enqueue(self.id, command, into=memoryview(into.reshape(-1).view(np.uint8)))
+
+    def read(self, buffer: Buffer, dtype: npt.DTypeLike = np.uint8, shape: int | tuple[int, ...] | None = None,
+             offset: int = 0) -> np.ndarray:
+        """A new array of `shape` from byte `offset` of the buffer; shape None: all that follows, one-dimensional."""
+        if shape is None:
+            shape = (buffer.size_bytes - offset) // np.dtype(dtype).itemsize
+        array = np.empty(shape, dtype)
+        self._connection.finish_call(self.enqueue_read(buffer, array, offset))
+        return array
+
+    def fill(self, buffer: Buffer, word: int, offset: int = 0, size_bytes: int | None = None) -> None:
+        """Sets every 32-bit word of a range (None: to the end) to `word`."""
+        command = ttfd_pb2.Command()
+        command.fill.buffer = buffer.handle
+        command.fill.offset = offset
+        command.fill.size = buffer.size_bytes - offset if size_bytes is None else size_bytes
+        command.fill.word = word & 0xFFFFFFFF
+        self._connection.finish_call(self._connection.enqueue(self.id, command))
+
+    def enqueue_launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> Position:
+        """Like `launch`, without waiting."""
+        command = ttfd_pb2.Command()
+        launch = command.launch
+        launch.program = program.handle
+        launch.timeout_ms = int(timeout * 1000)
+        size = 64
+        for given in arguments:
+            entry = launch.arguments.add(kernel=given.kernel)
+            for word, value in enumerate(given.common):
+                if isinstance(value, Buffer):
+                    entry.buffers.add(word=word, buffer=value.handle)
+                    entry.common.append(0)
+                else:
+                    entry.common.append(int(value) & 0xFFFFFFFF)
+            if given.per_core is not None:
+                words = _words(given.per_core)
+                if words.ndim != 2:
+                    raise Error(Code.INVALID_ARGUMENT, "per_core has the shape (tiles of the kernel, words per tile), not "
+                                f"{words.shape}", reason="INVALID", field="arguments.per_core")
+                entry.words_per_core = words.shape[1]
+                entry.per_core.extend(words.ravel().tolist())
+                size += words.nbytes
+            size += 40 + 36 * len(given.common)
+        return self._connection.enqueue(self.id, command, size)
+
+    def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
+        """Runs a program and returns when every tile has finished and its writes have landed.
+
+        timeout: seconds the launch may run; 0: the daemon's kernel timeout.
+        """
+        self._connection.finish_call(self.enqueue_launch(program, arguments, timeout))
+
+    def enqueue_barrier(self) -> Position:
+        """Nothing but a position: done when everything before it on this queue is done."""
+        command = ttfd_pb2.Command()
+        command.barrier.SetInParent()
+        return self._connection.enqueue(self.id, command)
+
+    def after(self, *positions: Position) -> None:
+        """The next command of this queue starts only when these positions are done."""
+        self._connection.after(self.id, list(positions))
+
+    def flush(self) -> None:
+        """Sends what has been enqueued."""
+        self._connection.flush()
+
+    def wait(self, position: Position, timeout: float | None = None) -> None:
+        """Waits for a command; raises its error, or DEADLINE_EXCEEDED with reason WAIT after `timeout` seconds."""
+        error = self._connection.wait(position, timeout)
+        if error is not None:
+            raise error
+
+    def finish(self) -> None:
+        """Waits for everything enqueued so far."""
+        self.wait(Position(self.id, self.submitted))
+
+    @property
+    def submitted(self) -> int:
+        """Value of the last command enqueued."""
+        return self._connection.submitted(self.id)
+
+    @property
+    def completed(self) -> int:
+        """Value of the last command known to have ended."""
+        return self._connection.completed(self.id)
+
+    @property
+    def error(self) -> Error | None:
+        """What has failed the queue."""
+        return self._connection.error(self.id)
+
+    def clear_error(self) -> None:
+        """Opens a failed queue again."""
+        self._connection.clear_error(self.id)
+
+    def cancel(self, from_value: int) -> None:
+        """Commands from this value on that have not started end CANCELLED; started ones run out."""
+        self._connection.cancel(Position(self.id, from_value))
+
+
+class Session:
+    """A session with the daemon. Made by `ttfd.connect`; a context manager that closes it.
+
+    Leaving the `with` block by an exception ends the session at once; otherwise the daemon finishes what it has.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        welcome = connection.welcome
+        self.id: int = welcome.session
+        self.daemon_version: str = welcome.daemon_version
+        self.devices = [Device(**{f.name: getattr(device, f.name) for f in device.DESCRIPTOR.fields})
+                        for device in welcome.devices]
+        self.limits = Limits(**{f.name: getattr(welcome.limits, f.name) for f in welcome.limits.DESCRIPTOR.fields})
+        self.queue = Queue(self, FIRST_USER_QUEUE)
+
+    @property
+    def device(self) -> Device:
+        """The first card."""
+        return self.devices[0]
+
+    def close(self) -> None:
+        """Lets the daemon finish everything, then ends the session."""
+        self._connection.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._connection.abandon()
+
+    def open_queue(self, transfer: bool = False, workers: Sequence[CoreRange] = ()) -> Queue:
+        """One more queue, for compute or for transfers; `workers`: the tiles it may use (none: all)."""
+        queue_id = self._connection.new_queue()
+        command = ttfd_pb2.Command()
+        command.open_queue.queue = queue_id
+        command.open_queue.kind = ttfd_pb2.QUEUE_KIND_TRANSFER if transfer else ttfd_pb2.QUEUE_KIND_COMPUTE
+        _add_ranges(command.open_queue.workers, workers)
+        self._connection.create(command)
+        return Queue(self, queue_id)
+
+    def allocate_dram(self, size_bytes: int, page_bytes: int = 2048, bank: int | None = None) -> Buffer:
+        """A zeroed buffer in DRAM: page p in bank p modulo banks, or all pages in `bank`."""
+        command = ttfd_pb2.Command()
+        command.allocate.handle = self._connection.new_handle()
+        command.allocate.size_bytes = size_bytes
+        command.allocate.page_bytes = page_bytes
+        if bank is None:
+            command.allocate.dram.SetInParent()
+        else:
+            command.allocate.dram_bank = bank
+        self._connection.create(command)
+        return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
+
+    def allocate_l1(self, size_bytes: int, page_bytes: int = 1024, cores: Sequence[CoreRange] = ()) -> Buffer:
+        """A zeroed buffer in L1, its pages over the tiles in `cores` (none: all workers)."""
+        command = ttfd_pb2.Command()
+        command.allocate.handle = self._connection.new_handle()
+        command.allocate.size_bytes = size_bytes
+        command.allocate.page_bytes = page_bytes
+        command.allocate.l1.SetInParent()
+        _add_ranges(command.allocate.l1.cores, cores)
+        self._connection.create(command)
+        return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
+
+    def load_kernel(self, elf: bytes | str | os.PathLike, name: str = "") -> Kernel:
+        """A kernel from the bytes of an ELF file, or from its path. Uploaded only if the daemon does not have it."""
+        if not isinstance(elf, bytes):
+            path = pathlib.Path(elf)
+            name = name or path.name
+            try:
+                elf = path.read_bytes()
+            except OSError as failure:
+                raise Error(Code.NOT_FOUND, f"cannot read the kernel file {path}: {failure.strerror}") from failure
+        load = ttfd_pb2.LoadKernel(handle=self._connection.new_handle(), sha256=hashlib.sha256(elf).digest(),
+                                   size=len(elf), name=name)
+        try:
+            self._connection.create(ttfd_pb2.Command(load_kernel=load))
+        except Error as error:
+            if error.reason != "KERNEL_NOT_CACHED":
+                raise
+            load.handle = self._connection.new_handle()
+            self._upload(load, elf)
+        return Kernel(self, load.handle)
+
+    def _upload(self, load: ttfd_pb2.LoadKernel, elf: bytes) -> None:
+        if len(elf) <= self.limits.inline_bytes:
+            load.inline = elf
+            self._connection.create(ttfd_pb2.Command(load_kernel=load), 256 + len(elf))
+            return
+        load.streamed = True
+        position = self._connection.enqueue(CONTROL_QUEUE, ttfd_pb2.Command(load_kernel=load))
+        self._connection.supply(position, memoryview(elf))
+        self._connection.finish_call(position)
+
+    def create_program(self, kernels: Sequence[KernelUse], circular_buffers: Sequence[CircularBuffer] = (),
+                       semaphores: Sequence[Semaphore] = ()) -> Program:
+        """Which kernels run on which tiles; launch arguments name a kernel by its index in `kernels`."""
+        command = ttfd_pb2.Command()
+        create = command.create_program
+        create.handle = self._connection.new_handle()
+        for use in kernels:
+            entry = create.kernels.add(kernel=use.kernel.handle)
+            entry.processor = use.processor
+            _add_ranges(entry.cores, use.cores)
+        for buffer in circular_buffers:
+            entry = create.circular_buffers.add(index=buffer.index, pages=buffer.pages, page_bytes=buffer.page_bytes,
+                                                buffer=buffer.buffer.handle if buffer.buffer else 0)
+            _add_ranges(entry.cores, buffer.cores)
+        for semaphore in semaphores:
+            entry = create.semaphores.add(index=semaphore.index, initial=semaphore.initial)
+            _add_ranges(entry.cores, semaphore.cores)
+        self._connection.create(command, 256 + command.ByteSize())
+        return Program(self, create.handle)
+
+    def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
+        """`queue.launch` on the session's first queue."""
+        self.queue.launch(program, arguments, timeout)

@@ -1,0 +1,137 @@
+"""Plain values: tiles, positions, the device, and what programs and launches are made of."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, NamedTuple, Sequence, Union
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ttfd.resources import Buffer, Kernel
+
+# The processors of a worker tile a kernel can be built for.
+BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = 1, 2, 3, 4, 5
+
+
+class Position(NamedTuple):
+    """A point on the timeline of a queue: the command with this value, or everything up to it."""
+
+    queue: int
+    value: int
+
+
+class CoreRange(NamedTuple):
+    """Inclusive rectangle of worker tiles, logical coordinates."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+    @property
+    def count(self) -> int:
+        """Tiles in the rectangle."""
+        return (self.x1 - self.x0 + 1) * (self.y1 - self.y0 + 1)
+
+
+def first_cores(grid_x: int, count: int) -> list[CoreRange]:
+    """The first `count` tiles of a grid `grid_x` wide, row by row, as at most two rectangles."""
+    rows, rest = divmod(count, grid_x)
+    ranges = []
+    if rows:
+        ranges.append(CoreRange(0, 0, grid_x - 1, rows - 1))
+    if rest:
+        ranges.append(CoreRange(0, rows, rest - 1, rows))
+    return ranges
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """A card. Sizes in bytes; `*_alignment` says what offsets, sizes and pages must be multiples of."""
+
+    index: int
+    board: str
+    backend: str
+    grid_x: int
+    grid_y: int
+    dram_banks: int
+    dram_bank_bytes: int
+    dram_alignment: int
+    l1_bytes: int
+    l1_alignment: int
+    clock_hz: int
+    circular_buffers: int
+    semaphores: int
+    argument_words: int
+    circular_buffer_bytes: int
+    transfer_alignment: int
+    kernel_bytes: int
+    iommu: bool
+
+    @property
+    def workers(self) -> int:
+        """Tiles that run kernels."""
+        return self.grid_x * self.grid_y
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What one session may use; exceeding one is RESOURCE_EXHAUSTED naming it. 0: the daemon did not say."""
+
+    message_bytes: int
+    chunk_bytes: int
+    inline_bytes: int
+    commands_per_batch: int
+    waits_per_batch: int
+    queues: int
+    handles: int
+    dram_bytes: int
+    l1_bytes: int
+    transfer_bytes: int
+    kernel_elf_bytes: int
+    sessions_per_user: int
+    client_name_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelUse:
+    """Runs `kernel` on `processor` (BRISC ... TRISC2) of every tile in `cores`."""
+
+    kernel: Kernel
+    processor: int
+    cores: Sequence[CoreRange]
+
+
+@dataclasses.dataclass(frozen=True)
+class CircularBuffer:
+    """`pages` of `page_bytes` (a multiple of 16) in the L1 of every tile in `cores`, or in `buffer` if one is given."""
+
+    index: int
+    pages: int
+    page_bytes: int
+    cores: Sequence[CoreRange]
+    buffer: Buffer | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Semaphore:
+    """A counter in every tile of `cores`."""
+
+    index: int
+    initial: int
+    cores: Sequence[CoreRange]
+
+
+@dataclasses.dataclass(frozen=True)
+class Arguments:
+    """What one kernel of a program gets in one launch.
+
+    kernel: its index in the program. common: words that every tile sees; a `Buffer` stands for its address.
+    per_core: shape (tiles of the kernel, words per tile), the tiles in the order of its ranges, row by row; None: none.
+    All words are taken modulo 2^32.
+    """
+
+    kernel: int = 0
+    common: Sequence[Union[int, Buffer]] = ()
+    per_core: npt.ArrayLike | None = None
