@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/abi/l1_map.h"
@@ -65,5 +66,33 @@ class FirmwareTest : public ::testing::Test {
 
   std::unique_ptr<FirmwareBench> bench_;
 };
+
+// The promises hold at both optimisation levels, with roomy rings and with rings that always wrap.
+struct Variant {
+  const char* name;
+  bool small_code;
+  bool tiny_rings;
+
+  BenchOptions options() const {
+    BenchOptions options = tiny_rings ? TinyRings() : BenchOptions{};
+    options.images = small_code ? FirmwareImagesSmall() : FirmwareImages();
+    return options;
+  }
+};
+
+inline constexpr Variant kVariants[] = {
+    {"O2", false, false}, {"O2Tiny", false, true}, {"Os", true, false}, {"OsTiny", true, true}};
+
+class FirmwareVariantTest : public FirmwareTest, public ::testing::WithParamInterface<Variant> {
+ protected:
+  void SetUp() override { Start(GetParam().options()); }
+  void TearDown() override {
+    if (!HasFatalFailure()) ExpectAtRest();
+  }
+};
+
+#define TTFD_INSTANTIATE_VARIANTS(suite)                                    \
+  INSTANTIATE_TEST_SUITE_P(Firmware, suite, ::testing::ValuesIn(kVariants), \
+                           [](const auto& variant) { return std::string(variant.param.name); })
 
 }  // namespace ttfd::testing
