@@ -25,4 +25,7 @@ ttfd_library(NAME bench_bare_stream NO_TSAN
 
 ttfd_program(NAME bench_stream_server NO_TSAN SRCS ${bench_dir}/bare_stream_server.cc DEPS bench_stream_proto)
 
+ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
+  DEPS bench_core bench_bare_stream bench_sim_cases bench_device_cases bench_rpc_cases)
+
 ttfd_test(NAME bench_figure_test LABELS unit SRCS ${bench_dir}/figure_test.cc DEPS bench_core)

@@ -2,6 +2,7 @@
 #include "tests/bench/daemon_case.h"
 
 #include <algorithm>
+#include <fstream>
 #include <thread>
 
 namespace ttfd::bench {
@@ -16,9 +17,13 @@ StatusOr<std::string> DaemonUnderTest::Address() {
   const std::string socket = folder_ + "/ttfd.sock";
   const std::string address = "unix:" + socket;
   if (child_ != nullptr) return address;
+  // A configuration of our own, so that the machine's does not matter.
+  const std::string config = folder_ + "/ttfd.toml";
+  std::ofstream(config) << "# every option at its default\n";
   ASSIGN_OR_RETURN(
       std::unique_ptr<Child> child,
-      Child::Start({daemon_, "--listen", address, "--board", "p150"}, folder_ + "/ttfd.log"));
+      Child::Start({daemon_, "--config", config, "--socket", socket, "--device", "sim:board=p150"},
+                   folder_ + "/ttfd.log"));
   RETURN_IF_ERROR(child->WaitForSocket(socket, kStartTimeout));
   child_ = std::move(child);
   return address;
@@ -29,7 +34,7 @@ StatusOr<std::chrono::nanoseconds> DaemonUnderTest::CpuTime() {
   return child_->CpuTime();
 }
 
-BenchCase IdleCase(std::shared_ptr<DaemonUnderTest> daemon) {
+BenchCase IdleCase(const std::shared_ptr<DaemonUnderTest>& daemon) {
   return {"daemon.idle_cpu_percent", "%",
           [daemon](std::chrono::nanoseconds budget) -> StatusOr<double> {
             using Clock = std::chrono::steady_clock;

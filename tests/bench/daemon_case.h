@@ -28,6 +28,6 @@ class DaemonUnderTest {
 };
 
 // daemon.idle_cpu_percent: of one core, over at least a second.
-BenchCase IdleCase(std::shared_ptr<DaemonUnderTest> daemon);
+BenchCase IdleCase(const std::shared_ptr<DaemonUnderTest>& daemon);
 
 }  // namespace ttfd::bench

@@ -169,7 +169,7 @@ int Main(const std::vector<std::string>& words) {
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
   runner.Run({IdleCase(daemon)});
   std::vector<BenchCase> rpc = RpcCases([daemon] { return daemon->Address(); });
-  rpc.push_back(BareStreamCase(server, (*folder)->Path(".")));
+  rpc.insert(rpc.begin() + 1, BareStreamCase(server, (*folder)->Path(".")));
   runner.Run(std::move(rpc));
   runner.Divide("rpc.launch_over_bare_stream", "rpc.launch_us", "rpc.bare_stream_us");
 
