@@ -48,7 +48,7 @@ struct Options {
   DeviceOptions device;
   SchedulerOptions scheduler;
   SessionLimits limits;
-  TimeoutsReply timeouts{10'000, 10'000, 300'000, 60'000};
+  TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};
   RoleNames roles;
   std::string log_level = "info";
   uint32_t drain_ms = 10'000;  // a stop waits this long for sessions to end
@@ -94,6 +94,9 @@ StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 // Sets what the text of a ttfd.toml names. An unknown key, a wrong type or a value outside its range
 // is refused with the line. `name` is for messages.
 Status ApplyToml(const std::string& text, const std::string& name, Options* options);
+
+// Every key of ttfd.toml as "section.name".
+std::vector<std::string> TomlKeys();
 
 // Checks what concerns more than one option; puts the address into its one form, "unix:PATH".
 Status CheckOptions(Options* options);

@@ -4,7 +4,7 @@
 
 #include <functional>
 #include <limits>
-#include <sstream>
+#include <utility>
 
 #include "daemon/options.h"
 
@@ -176,6 +176,14 @@ Status ApplyToml(const std::string& text, const std::string& name, Options* opti
   } catch (const toml::parse_error& error) {  // the way toml++ reports; nothing of ours throws
     return InvalidArgument("{}: {}", Place(name, error.source()), error.description());
   }
+}
+
+std::vector<std::string> TomlKeys() {
+  Options unused;
+  std::vector<std::string> names;
+  for (const Key& key : KeysOf(&unused))
+    names.push_back(fmt::format("{}.{}", key.section, key.name));
+  return names;
 }
 
 }  // namespace ttfd

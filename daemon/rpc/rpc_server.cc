@@ -23,10 +23,10 @@ namespace {
 // Connections get descriptor numbers from here up: those below are for everything else.
 constexpr int kFirstConnectionNumber = 256;
 
-// The deadlines of calls are seconds: looking four times within the shortest is fine enough.
+// The deadlines of calls are seconds: looking every second is fine enough.
 Duration CheckPeriod(const RpcOptions& options) {
-  const Duration shortest = std::min(options.hello_timeout, options.stalled_timeout);
-  return std::clamp<Duration>(shortest / 4, std::chrono::milliseconds(10), std::chrono::seconds(1));
+  return std::clamp<Duration>(options.hello_timeout / 4, std::chrono::milliseconds(10),
+                              std::chrono::seconds(1));
 }
 
 StatusOr<int> DescriptorLimit() {
@@ -50,12 +50,7 @@ class RpcServerImpl final : public RpcServer {
         numbers_(kFirstConnectionNumber, descriptor_limit),
         replies_(options.reply_threads),
         deadlines_(clock, CheckPeriod(options)),
-        environment_{&service,
-                     &replies_,
-                     &deadlines_,
-                     service.Limits(),
-                     options.hello_timeout,
-                     options.stalled_timeout},
+        environment_{&service, &replies_, &deadlines_, service.Limits(), options.hello_timeout},
         device_(environment_, peers_),
         admin_(service, peers_, roles_, [this] { SetServing(false); }) {}
 

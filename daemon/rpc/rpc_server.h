@@ -18,9 +18,8 @@ namespace ttfd {
 struct RpcOptions {
   PeerTable::Limits connections;
   RoleOptions roles;
-  Duration hello_timeout = std::chrono::seconds(10);    // from a call's start to its first message
-  Duration stalled_timeout = std::chrono::seconds(60);  // of one message that the client must read
-  uint64_t memory_bytes = uint64_t{512} << 20;          // of messages under way, all calls together
+  Duration hello_timeout = std::chrono::seconds(10);  // from a call's start to its first message
+  uint64_t memory_bytes = uint64_t{512} << 20;        // of messages under way, all calls together
   uint32_t calls_per_connection = 64;
   int reply_threads = 1;
 };

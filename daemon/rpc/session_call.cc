@@ -15,6 +15,9 @@ namespace {
 constexpr uint64_t kOutputBytes = 1 << 20;
 constexpr size_t kErrorBytes = 1 << 20;
 
+// For the end of a session to reach a client that is only slow.
+constexpr auto kGraceAfterEnd = std::chrono::seconds(2);
+
 int64_t Milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
@@ -221,17 +224,30 @@ bool SessionCall::TakeNextMessage() {
 // ---- the end
 
 void SessionCall::CheckDeadlines(TimePoint now) {
-  MutexLock lock(&mu_);
-  if (!waits_for_client_ || finished_) return;
-  const Duration waited = now - waits_since_;
-  if (!open_ && waited >= environment_.hello_timeout) {
-    FinishLocked(Error(StatusCode::kDeadlineExceeded, "no Hello within {} ms of the call's start",
-                       Milliseconds(environment_.hello_timeout)));
-  } else if (open_ && waited >= environment_.stalled_timeout) {
-    // A status would wait behind the write that nobody reads.
-    context_->TryCancel();
-    waits_for_client_ = false;
+  Duration waited{};
+  {
+    MutexLock lock(&mu_);
+    if (!waits_for_client_ || finished_) return;
+    waited = now - waits_since_;
+    if (!open_) {
+      if (waited < environment_.hello_timeout) return;
+      FinishLocked(Error(StatusCode::kDeadlineExceeded, "no Hello within {} ms of the call's start",
+                         Milliseconds(environment_.hello_timeout)));
+      return;
+    }
   }
+  if (!IsStalled(waited)) return;
+  MutexLock lock(&mu_);
+  // Not Finish: a status would wait behind the write that nobody reads.
+  if (waits_for_client_ && !finished_) context_->TryCancel();
+}
+
+bool SessionCall::IsStalled(Duration waited) {
+  // A session that the daemon has ended is not kept for a client that does not read.
+  Status end;
+  if (waited >= kGraceAfterEnd && session_->finished(&end) && !end.ok()) return true;
+  const auto timeouts = environment_.service->GetTimeouts(session_->welcome().session);
+  return timeouts.ok() && waited >= std::chrono::milliseconds(timeouts->stalled_client_ms);
 }
 
 void SessionCall::FinishWith(const Status& status) {

@@ -31,7 +31,6 @@ struct SessionCallEnvironment {
   CallDeadlines* deadlines = nullptr;
   SessionLimits limits;
   Duration hello_timeout{};
-  Duration stalled_timeout{};
 };
 
 class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::ServerMessage>,
@@ -68,6 +67,7 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
   void WriteOutput();
   bool TakeNextMessage();
 
+  bool IsStalled(Duration waited) ABSL_LOCKS_EXCLUDED(mu_);
   void FinishWith(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void FinishLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ReleaseIfLast() ABSL_LOCKS_EXCLUDED(mu_);

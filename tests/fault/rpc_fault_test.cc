@@ -1,0 +1,283 @@
+// Clients that misbehave toward the gRPC front end: each costs itself and nobody else.
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "runtime/base/unique_fd.h"
+#include "tests/support/rpc_test_server.h"
+
+namespace ttfd {
+namespace {
+
+using Code = grpc::StatusCode;
+
+template <typename Predicate>
+bool Eventually(Predicate predicate) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (predicate()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+UniqueFd RawConnect(const std::string& path) {
+  UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  EXPECT_EQ(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  return fd;
+}
+
+// True when the peer closed the connection within ten seconds.
+bool ClosedByPeer(int fd) {
+  const timeval timeout{10, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+  char bytes[4096];
+  ssize_t size = 0;
+  while ((size = recv(fd, bytes, sizeof(bytes), 0)) > 0) {
+  }
+  return size == 0 || errno == ECONNRESET;
+}
+
+// Another session, opened before, that must not notice.
+class Bystander {
+ public:
+  explicit Bystander(RpcTestServer& server) : stub_(server.Device()), call_(*stub_) {
+    EXPECT_TRUE(call_.Greet());
+  }
+  void ExpectUnharmed() {
+    ASSERT_TRUE(call_.WriteBarriers(0, next_, 1));
+    EXPECT_TRUE(call_.ReadUntil(0, next_));
+    ++next_;
+  }
+
+ private:
+  std::unique_ptr<v1::Ttfd::Stub> stub_;
+  RawCall call_;
+  uint64_t next_ = 1;
+};
+
+TEST(RpcFault, AMessageOverTheLimitEndsThatSessionAlone) {
+  RpcTestServer server;
+  Bystander bystander(server);
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  server.daemon().session(2)->HoldWork();
+  RawCall neighbour(*stub);  // on the same connection
+  ASSERT_TRUE(neighbour.Greet());
+  v1::ClientMessage message;
+  message.add_data()->set_payload(std::string((4 << 20) + 1, 'x'));
+  call.stream->Write(message);
+  EXPECT_EQ(call.stream->Finish().error_code(), Code::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(Eventually([&] { return server.daemon().session(2)->abandoned(); }));
+  EXPECT_TRUE(server.daemon().session(2)->chunks().empty());
+  ASSERT_TRUE(neighbour.WriteBarriers(0, 1, 1));
+  EXPECT_TRUE(neighbour.ReadUntil(0, 1));
+  bystander.ExpectUnharmed();
+}
+
+TEST(RpcFault, AMessageJustUnderTheLimitIsTaken) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  v1::ClientMessage message;
+  message.add_data()->set_payload(std::string((4 << 20) - 64, 'x'));
+  ASSERT_TRUE(call.stream->Write(message));
+  ASSERT_TRUE(call.WriteBarriers(0, 1, 1));
+  EXPECT_TRUE(call.ReadUntil(0, 1));
+  EXPECT_EQ(server.daemon().session(1)->chunks().at(0).payload.size(), (4u << 20) - 64);
+}
+
+TEST(RpcFault, BytesThatAreNoHttpCloseTheirConnection) {
+  RpcTestServer server;
+  Bystander bystander(server);
+  for (const std::string& bytes :
+       {std::string("GET / HTTP/1.1\r\n\r\n"), std::string(100'000, '\xFF'), std::string(24, '\0'),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string(9000, '\xEE')}) {
+    const UniqueFd fd = RawConnect(server.socket_path());
+    send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    EXPECT_TRUE(ClosedByPeer(fd.get())) << bytes.substr(0, 20);
+  }
+  bystander.ExpectUnharmed();
+}
+
+TEST(RpcFault, BytesThatAreNoProtobufEndTheirCall) {
+  RpcTestServer server;
+  Bystander bystander(server);
+  const auto channel = server.Connect();
+  grpc::GenericStub stub(channel);
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  const auto call = stub.PrepareCall(&context, "/ttfd.v1.Ttfd/Session", &queue);
+  void* tag = nullptr;
+  bool ok = false;
+  call->StartCall(nullptr);
+  queue.Next(&tag, &ok);
+  grpc::Slice slice(std::string("\x0A\xFF\xFF\xFF\xFF\x0Fgarbage"));
+  call->Write(grpc::ByteBuffer(&slice, 1), nullptr);
+  queue.Next(&tag, &ok);
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  queue.Next(&tag, &ok);
+  EXPECT_NE(status.error_code(), Code::OK);
+  EXPECT_NE(status.error_code(), Code::DEADLINE_EXCEEDED) << "the call ended by itself";
+  EXPECT_EQ(server.daemon().sessions_opened(), 1u);
+  bystander.ExpectUnharmed();
+}
+
+TEST(RpcFault, UnknownMethodsAreUnimplemented) {
+  RpcTestServer server;
+  const auto channel = server.Connect();
+  grpc::GenericStub stub(channel);
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  grpc::ByteBuffer answer;
+  grpc::Status status;
+  grpc::Slice slice("");
+  const auto call =
+      stub.PrepareUnaryCall(&context, "/ttfd.v1.Ttfd/Nothing", grpc::ByteBuffer(&slice, 1), &queue);
+  call->StartCall();
+  call->Finish(&answer, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  EXPECT_EQ(status.error_code(), Code::UNIMPLEMENTED);
+}
+
+TEST(RpcFault, ACallWithoutHelloIsEnded) {
+  RpcOptions options;
+  options.hello_timeout = std::chrono::milliseconds(100);
+  RpcTestServer server(options);
+  Bystander bystander(server);
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  v1::ServerMessage answer;
+  EXPECT_FALSE(call.stream->Read(&answer));
+  const grpc::Status status = call.stream->Finish();
+  EXPECT_EQ(status.error_code(), Code::DEADLINE_EXCEEDED);
+  EXPECT_NE(status.error_message().find("no Hello within 100 ms"), std::string::npos)
+      << status.error_message();
+  bystander.ExpectUnharmed();
+}
+
+TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
+  RpcTestServer server;
+  TimeoutsReply timeouts;
+  timeouts.stalled_client_ms = 300;
+  ASSERT_TRUE(server.daemon().SetTimeouts(0, timeouts).ok());
+  Bystander bystander(server);
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  v1::ClientMessage message;
+  v1::Batch* const batch = message.add_batches();
+  batch->set_first_value(1);
+  batch->add_commands()->mutable_read()->set_size(64 << 20);
+  ASSERT_TRUE(call.stream->Write(message));
+  EXPECT_TRUE(Eventually([&] { return server.daemon().session(2)->abandoned(); }));
+  bystander.ExpectUnharmed();
+  v1::ServerMessage answer;
+  while (call.stream->Read(&answer)) {
+  }
+  EXPECT_FALSE(call.stream->Finish().ok());
+}
+
+TEST(RpcFault, ASessionEndedByTheDaemonDoesNotWaitForAClientThatReadsNothing) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  v1::ClientMessage message;
+  v1::Batch* const batch = message.add_batches();
+  batch->set_first_value(1);
+  batch->add_commands()->mutable_read()->set_size(64 << 20);
+  ASSERT_TRUE(call.stream->Write(message));
+  const auto session = server.daemon().session(1);
+  ASSERT_TRUE(Eventually([&] { return !session->batches().empty(); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  session->End(Error(StatusCode::kAborted, "ended"));
+  // Neither abandoned nor finished would leave the session with the call: both mean that the call let go of it.
+  EXPECT_TRUE(Eventually([&] { return session->abandoned(); }));
+}
+
+TEST(RpcFault, AUserWithTooManyConnectionsIsRefusedTheNext) {
+  RpcOptions options;
+  options.connections.connections_per_user = 3;
+  RpcTestServer server(options);
+  Bystander bystander(server);
+  std::vector<UniqueFd> flood;
+  for (int i = 0; i < 50; ++i) flood.push_back(RawConnect(server.socket_path()));
+  int closed = 0;
+  for (size_t i = 2; i < flood.size(); ++i) closed += ClosedByPeer(flood[i].get()) ? 1 : 0;
+  EXPECT_EQ(closed, 48) << "all but the bystander's and two more";
+  bystander.ExpectUnharmed();
+  flood.clear();
+  // Closed connections make room again.
+  EXPECT_TRUE(Eventually([&] {
+    const auto stub = server.Device();
+    RawCall call(*stub);
+    return call.Greet();
+  }));
+}
+
+TEST(RpcFault, ConnectionsThatComeAndGoLeaveNothingBehind) {
+  RpcOptions options;
+  options.connections.connections = 200;
+  options.connections.connections_per_user = 200;
+  RpcTestServer server(options);
+  for (int i = 0; i < 1000; ++i) {
+    const UniqueFd fd = RawConnect(server.socket_path());
+    send(fd.get(), "PRI", 3, MSG_NOSIGNAL);
+  }
+  // gRPC closes a moment later than its client; then every place is free again.
+  EXPECT_TRUE(Eventually([&] {
+    const auto stub = server.Device();
+    RawCall call(*stub);
+    return call.Greet();
+  }));
+}
+
+TEST(RpcFault, ClientsThatVanishMidWriteAreAbandoned) {
+  RpcTestServer server;
+  Bystander bystander(server);
+  for (uint64_t round = 2; round < 12; ++round) {
+    const auto stub = server.Device();
+    RawCall call(*stub);
+    ASSERT_TRUE(call.Greet());
+    server.daemon().session(round)->HoldWork();
+    ASSERT_TRUE(call.WriteBarriers(0, 1, 64));
+    call.context.TryCancel();
+  }
+  for (uint64_t round = 2; round < 12; ++round) {
+    EXPECT_TRUE(Eventually([&] { return server.daemon().session(round)->abandoned(); })) << round;
+  }
+  bystander.ExpectUnharmed();
+}
+
+TEST(RpcFault, StopEndsOpenCallsWithinItsTime) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  server.daemon().session(1)->HoldWork();
+  const auto began = std::chrono::steady_clock::now();
+  server.server().Stop(std::chrono::milliseconds(200));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_FALSE(call.stream->Finish().ok());
+  EXPECT_TRUE(server.daemon().session(1)->abandoned());
+}
+
+}  // namespace
+}  // namespace ttfd

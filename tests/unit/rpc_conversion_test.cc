@@ -1,0 +1,250 @@
+// Protobuf to values and back: nothing is lost, nothing is judged, nothing grows beyond its limit.
+#include <gtest/gtest.h>
+
+#include "daemon/rpc/reply_conversion.h"
+#include "daemon/rpc/request_conversion.h"
+
+namespace ttfd {
+namespace {
+
+template <typename T>
+T Convert(const v1::Command& command) {
+  v1::Batch batch;
+  *batch.add_commands() = command;
+  const BatchRequest request = BatchFromProto(batch, {});
+  EXPECT_EQ(request.commands.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<T>(request.commands[0])) << command.ShortDebugString();
+  return std::get<T>(request.commands[0]);
+}
+
+void AddRange(google::protobuf::RepeatedPtrField<v1::CoreRange>* to, uint32_t x0, uint32_t y0,
+              uint32_t x1, uint32_t y1) {
+  v1::CoreRange* const range = to->Add();
+  range->set_x0(x0);
+  range->set_y0(y0);
+  range->set_x1(x1);
+  range->set_y1(y1);
+}
+
+TEST(RequestConversion, BatchHeaderAndWaits) {
+  v1::Batch batch;
+  batch.set_queue(3);
+  batch.set_first_value(9);
+  batch.set_start_within_ms(7);
+  batch.set_clears_error(5);
+  v1::QueuePosition* const wait = batch.add_waits();
+  wait->set_queue(1);
+  wait->set_value(2);
+  const BatchRequest request = BatchFromProto(batch, {});
+  EXPECT_EQ(request.queue, 3u);
+  EXPECT_EQ(request.first_value, 9u);
+  EXPECT_EQ(request.start_within_ms, 7u);
+  EXPECT_EQ(request.clears_error, 5u);
+  EXPECT_EQ(request.waits, (std::vector<QueuePosition>{{1, 2}}));
+}
+
+TEST(RequestConversion, EveryPlaceOfABuffer) {
+  v1::Command command;
+  v1::Allocate* const allocate = command.mutable_allocate();
+  allocate->set_handle(11);
+  allocate->set_size_bytes(4096);
+  allocate->set_page_bytes(64);
+  EXPECT_EQ(Convert<AllocateRequest>(command).place, BufferPlace::kUnset);
+  allocate->mutable_dram();
+  EXPECT_EQ(Convert<AllocateRequest>(command).place, BufferPlace::kDramInterleaved);
+  AddRange(allocate->mutable_l1()->mutable_cores(), 1, 2, 3, 4);
+  const auto l1 = Convert<AllocateRequest>(command);
+  EXPECT_EQ(l1.place, BufferPlace::kL1Interleaved);
+  EXPECT_EQ(l1.cores, (std::vector<CoreRange>{{1, 2, 3, 4}}));
+  EXPECT_EQ(l1.handle, 11u);
+  EXPECT_EQ(l1.size_bytes, 4096u);
+  EXPECT_EQ(l1.page_bytes, 64u);
+  allocate->mutable_l1_sharded();
+  EXPECT_EQ(Convert<AllocateRequest>(command).place, BufferPlace::kL1Sharded);
+  allocate->set_dram_bank(6);
+  EXPECT_EQ(Convert<AllocateRequest>(command).place, BufferPlace::kDramBank);
+  EXPECT_EQ(Convert<AllocateRequest>(command).dram_bank, 6u);
+}
+
+TEST(RequestConversion, KernelsInlineStreamedOrByHash) {
+  v1::Command command;
+  v1::LoadKernel* const load = command.mutable_load_kernel();
+  load->set_handle(1);
+  load->set_sha256("hash");
+  load->set_size(3);
+  load->set_name("n");
+  auto request = Convert<LoadKernelRequest>(command);
+  EXPECT_FALSE(request.is_inline);
+  EXPECT_FALSE(request.streamed);
+  EXPECT_EQ(request.sha256, "hash");
+  EXPECT_EQ(request.name, "n");
+  load->set_inline_("elf");
+  request = Convert<LoadKernelRequest>(command);
+  EXPECT_TRUE(request.is_inline);
+  EXPECT_EQ(request.inline_bytes, "elf");
+  load->set_streamed(true);
+  EXPECT_TRUE(Convert<LoadKernelRequest>(command).streamed);
+  EXPECT_FALSE(Convert<LoadKernelRequest>(command).is_inline);
+}
+
+TEST(RequestConversion, ProgramsWithEveryProcessor) {
+  v1::Command command;
+  v1::CreateProgram* const program = command.mutable_create_program();
+  program->set_handle(2);
+  for (int processor = 0; processor <= 6; ++processor) {
+    v1::KernelUse* const use = program->add_kernels();
+    use->set_kernel(10 + static_cast<uint64_t>(processor));
+    use->set_processor(static_cast<v1::Processor>(processor));
+  }
+  AddRange(program->mutable_kernels(1)->mutable_cores(), 0, 0, 12, 9);
+  v1::CircularBuffer* const buffer = program->add_circular_buffers();
+  buffer->set_index(4);
+  buffer->set_pages(2);
+  buffer->set_page_bytes(32);
+  buffer->set_buffer(77);
+  v1::Semaphore* const semaphore = program->add_semaphores();
+  semaphore->set_index(3);
+  semaphore->set_initial(8);
+  const auto request = Convert<CreateProgramRequest>(command);
+  ASSERT_EQ(request.kernels.size(), 7u);
+  EXPECT_FALSE(request.kernels[0].processor_known) << "unspecified";
+  EXPECT_FALSE(request.kernels[6].processor_known) << "a number of the future";
+  const hw::Hart harts[] = {hw::kBrisc, hw::kNcrisc, hw::kTrisc0, hw::kTrisc1, hw::kTrisc2};
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_TRUE(request.kernels[i + 1].processor_known);
+    EXPECT_EQ(request.kernels[i + 1].hart, harts[i]);
+  }
+  EXPECT_EQ(request.kernels[1].cores, (std::vector<CoreRange>{{0, 0, 12, 9}}));
+  EXPECT_EQ(request.circular_buffers[0].use.index, 4u);
+  EXPECT_EQ(request.circular_buffers[0].use.page_bytes, 32u);
+  EXPECT_EQ(request.circular_buffers[0].buffer, 77u);
+  EXPECT_EQ(request.semaphores[0].initial, 8u);
+}
+
+TEST(RequestConversion, TransfersAndLaunches) {
+  v1::Command command;
+  command.mutable_write()->set_buffer(1);
+  command.mutable_write()->set_offset(16);
+  command.mutable_write()->set_size(3);
+  command.mutable_write()->set_inline_("abc");
+  EXPECT_EQ(Convert<WriteRequest>(command).inline_bytes, "abc");
+  EXPECT_EQ(Convert<WriteRequest>(command).offset, 16u);
+  command.mutable_write()->set_streamed(true);
+  EXPECT_TRUE(Convert<WriteRequest>(command).streamed);
+  EXPECT_FALSE(Convert<WriteRequest>(command).is_inline);
+  command.mutable_read()->set_size(5);
+  EXPECT_EQ(Convert<ReadRequest>(command).size, 5u);
+  command.mutable_copy()->set_from(1);
+  command.mutable_copy()->set_to(2);
+  command.mutable_copy()->set_to_offset(64);
+  EXPECT_EQ(Convert<CopyRequest>(command).to, 2u);
+  EXPECT_EQ(Convert<CopyRequest>(command).to_offset, 64u);
+  command.mutable_fill()->set_word(0xABCD);
+  EXPECT_EQ(Convert<FillRequest>(command).word, 0xABCDu);
+  command.mutable_free()->add_handles(4);
+  EXPECT_EQ(Convert<FreeRequest>(command).handles, std::vector<uint64_t>{4});
+  command.mutable_open_queue()->set_kind(static_cast<v1::QueueKind>(9));
+  EXPECT_EQ(Convert<OpenQueueRequest>(command).kind, 9u) << "unknown kinds arrive as they are";
+  v1::Launch* const launch = command.mutable_launch();
+  launch->set_program(5);
+  launch->set_timeout_ms(6);
+  v1::Arguments* const arguments = launch->add_arguments();
+  arguments->set_kernel(1);
+  arguments->add_common(7);
+  arguments->add_per_core(8);
+  arguments->add_per_core(9);
+  arguments->set_words_per_core(2);
+  arguments->add_buffers()->set_buffer(10);
+  const auto request = Convert<LaunchRequest>(command);
+  EXPECT_EQ(request.program, 5u);
+  EXPECT_EQ(request.timeout_ms, 6u);
+  EXPECT_EQ(request.arguments[0].common, std::vector<uint32_t>{7});
+  EXPECT_EQ(request.arguments[0].per_core, (std::vector<uint32_t>{8, 9}));
+  EXPECT_EQ(request.arguments[0].buffers[0].buffer, 10u);
+  command.mutable_barrier();
+  Convert<BarrierRequest>(command);
+  command.mutable_record_trace()->set_handle(3);
+  EXPECT_EQ(Convert<RecordTraceRequest>(command).handle, 3u);
+  command.mutable_replay_trace()->set_trace(3);
+  EXPECT_EQ(Convert<ReplayTraceRequest>(command).trace, 3u);
+  command.Clear();
+  Convert<UnknownRequest>(command);
+}
+
+TEST(RequestConversion, ConvertsOneElementPastALimitAndNoMore) {
+  v1::Batch batch;
+  for (int i = 0; i < 1000; ++i) {
+    batch.add_commands();
+    batch.add_waits();
+  }
+  SessionLimits limits;
+  limits.commands_per_batch = 10;
+  limits.waits_per_batch = 3;
+  const BatchRequest request = BatchFromProto(batch, limits);
+  EXPECT_EQ(request.commands.size(), 11u);
+  EXPECT_EQ(request.waits.size(), 4u);
+}
+
+TEST(RequestConversion, EveryWayToAttach) {
+  v1::Hello hello;
+  hello.set_client_name("c");
+  hello.set_weight(2);
+  EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kNew);
+  hello.mutable_resume();
+  EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kResume);
+  hello.mutable_lease();
+  EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kLease);
+  hello.set_lease_token("t");
+  EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kLeaseToken);
+  hello.mutable_data_lane();
+  EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kDataLane);
+  EXPECT_EQ(HelloFromProto(hello).client_name, "c");
+  EXPECT_EQ(HelloFromProto(hello).weight, 2u);
+}
+
+TEST(ReplyConversion, ErrorsKeepEveryField) {
+  ErrorReply error;
+  error.code = StatusCode::kResourceExhausted;
+  error.message = "m";
+  error.reason = "LIMIT";
+  error.field = "f";
+  error.cause = {1, 2};
+  error.limit = "handles";
+  error.limit_value = 3;
+  error.limit_used = 4;
+  error.hang_report = "h";
+  error.retryable = true;
+  v1::Error proto;
+  ToProto(error, &proto);
+  EXPECT_EQ(proto.ShortDebugString(),
+            "code: 8 message: \"m\" reason: \"LIMIT\" field: \"f\" cause { queue: 1 value: 2 } "
+            "limit: \"handles\" "
+            "limit_value: 3 limit_used: 4 hang_report: \"h\" retryable: true");
+}
+
+TEST(ReplyConversion, MessagesHoldDataThenErrorsThenProgress) {
+  SessionOutputBatch batch;
+  batch.data.push_back({1, 2, 3, "payload"});
+  for (int i = 0; i < 3; ++i) batch.errors.emplace_back().error.message = std::string(100, 'x');
+  batch.progress.push_back({1, 2});
+  batch.has_credit = true;
+  batch.credit = {4, 5, 6};
+  batch.has_draining = true;
+  batch.draining_within_ms = 7;
+  v1::ServerMessage first;
+  TakeMessage(&batch, 150, &first);
+  EXPECT_EQ(first.data(0).payload(), "payload");
+  EXPECT_EQ(first.errors_size(), 2) << "those that fit, and the one that passes the limit";
+  EXPECT_EQ(first.progress_size(), 0) << "progress waits for all errors";
+  EXPECT_FALSE(batch.empty());
+  v1::ServerMessage second;
+  TakeMessage(&batch, 150, &second);
+  EXPECT_EQ(second.errors_size(), 1);
+  EXPECT_EQ(second.progress(0).value(), 2u);
+  EXPECT_EQ(second.credit().read_bytes(), 6u);
+  EXPECT_EQ(second.notices(0).draining_within_ms(), 7u);
+  EXPECT_TRUE(batch.empty());
+}
+
+}  // namespace
+}  // namespace ttfd

@@ -1,0 +1,253 @@
+// Connections: numbers that are not reused soon, who is behind them, how many there may be; the listening socket; roles.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "daemon/rpc/peer_table.h"
+#include "daemon/rpc/roles.h"
+#include "daemon/rpc/unix_listener.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::array<UniqueFd, 2> SocketPair() {
+  int fds[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+UniqueFd Null() { return UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+TEST(DescriptorNumbers, GrowAndWrapAndSkipWhatIsTaken) {
+  DescriptorNumbers numbers(300, 304);
+  std::vector<int> seen;
+  for (int i = 0; i < 5; ++i) {
+    auto moved = numbers.Move(Null());
+    ASSERT_TRUE(moved.ok());
+    seen.push_back(moved->get());
+  }
+  EXPECT_EQ(seen, (std::vector<int>{300, 301, 302, 303, 300}));
+  auto held = numbers.Move(Null());
+  ASSERT_EQ(held->get(), 301);
+  DescriptorNumbers again(301, 304);
+  EXPECT_EQ(again.Move(Null())->get(), 302);
+}
+
+TEST(DescriptorNumbers, SayWhenAllAreTaken) {
+  DescriptorNumbers numbers(300, 302);
+  auto first = numbers.Move(Null());
+  auto second = numbers.Move(Null());
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(numbers.Move(Null()).status().code(), StatusCode::kResourceExhausted);
+  first->Reset();
+  EXPECT_EQ(numbers.Move(Null())->get(), 300);
+}
+
+TEST(PeerIdentity, IsThatOfThisProcessWithAllItsGroups) {
+  const auto pair = SocketPair();
+  const auto peer = ReadPeerIdentity(pair[0].get());
+  ASSERT_TRUE(peer.ok()) << peer.status();
+  EXPECT_EQ(peer->uid, geteuid());
+  EXPECT_EQ(peer->gid, getegid());
+  EXPECT_EQ(peer->pid, static_cast<uint32_t>(getpid()));
+  std::vector<gid_t> groups(static_cast<size_t>(getgroups(0, nullptr)));
+  getgroups(static_cast<int>(groups.size()), groups.data());
+  EXPECT_EQ(std::set<uint32_t>(peer->groups.begin(), peer->groups.end()),
+            std::set<uint32_t>(groups.begin(), groups.end()));
+  EXPECT_FALSE(ReadPeerIdentity(Null().get()).ok());
+}
+
+TEST(PeerTable, FindsByGrpcsNameAndForgetsWhatWasClosed) {
+  PeerTable table({});
+  auto pair = SocketPair();
+  PeerIdentity peer;
+  peer.uid = 7;
+  ASSERT_TRUE(table.Add(pair[0].get(), peer).ok());
+  const std::string name = "fd:" + std::to_string(pair[0].get());
+  ASSERT_TRUE(table.Find(name).has_value());
+  EXPECT_EQ(table.Find(name)->uid, 7u);
+  EXPECT_EQ(table.Find(name)->connection, 1u);
+  for (const char* unknown : {"", "fd:", "fd:x", "fd:99999", "ipv4:1.2.3.4:5", "fd:5x"}) {
+    EXPECT_FALSE(table.Find(unknown).has_value()) << unknown;
+  }
+  EXPECT_EQ(table.CountOpen(), 1u);
+  const int number = pair[0].get();
+  pair[0].Reset();
+  const UniqueFd reuser = Null();
+  ASSERT_EQ(reuser.get(), number) << "another file took the number";
+  EXPECT_EQ(table.CountOpen(), 0u);
+  EXPECT_FALSE(table.Find(name).has_value());
+}
+
+TEST(PeerTable, CountsPerUserAndInAllAndClosedOnesDoNotCount) {
+  PeerTable table({.connections = 4, .connections_per_user = 2});
+  std::vector<std::array<UniqueFd, 2>> pairs;
+  const auto add = [&](uint32_t uid) {
+    pairs.push_back(SocketPair());
+    PeerIdentity peer;
+    peer.uid = uid;
+    return table.Add(pairs.back()[0].get(), peer);
+  };
+  ASSERT_TRUE(add(1).ok());
+  ASSERT_TRUE(add(1).ok());
+  EXPECT_EQ(add(1).code(), StatusCode::kResourceExhausted);
+  ASSERT_TRUE(add(2).ok());
+  ASSERT_TRUE(add(3).ok());
+  EXPECT_THAT(add(4).ToString(), HasSubstr("all 4"));
+  pairs[0][0].Reset();
+  EXPECT_TRUE(add(1).ok());
+  EXPECT_EQ(table.CountOpen(), 4u);
+}
+
+TEST(PeerTable, DoesNotGrowWithConnectionsThatCameAndWent) {
+  PeerTable table({});
+  for (int i = 0; i < 2000; ++i) {
+    const auto pair = SocketPair();
+    const UniqueFd moved(fcntl(pair[0].get(), F_DUPFD_CLOEXEC, 100 + i % 500));
+    ASSERT_TRUE(table.Add(moved.get(), {}).ok());
+  }
+  EXPECT_EQ(table.CountOpen(), 0u);
+}
+
+class Listener : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = ::testing::TempDir() + "/listener-XXXXXX";
+    folder_ = mkdtemp(folder.data());
+    options_.path = folder_ + "/l.sock";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  UniqueFd Connect() {
+    UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    options_.path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) fd.Reset();
+    return fd;
+  }
+  std::string folder_;
+  UnixListener::Options options_;
+};
+
+TEST_F(Listener, MakesTheSocketWithItsModeAcceptsAndRemovesIt) {
+  options_.mode = 0620;
+  {
+    auto listener = UnixListener::Create(options_);
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    struct stat about {};
+    ASSERT_EQ(stat(options_.path.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 0777u, 0620u);
+    const UniqueFd early = Connect();
+    EXPECT_TRUE(early.valid()) << "connections queue up before Start";
+    int pipe_fds[2];
+    ASSERT_EQ(pipe(pipe_fds), 0);
+    const UniqueFd read_end(pipe_fds[0]);
+    const UniqueFd write_end(pipe_fds[1]);
+    ASSERT_TRUE((*listener)
+                    ->Start([&](UniqueFd connection) {
+                      const char flags =
+                          (fcntl(connection.get(), F_GETFL) & O_NONBLOCK) != 0 ? 'n' : 'b';
+                      EXPECT_EQ(write(write_end.get(), &flags, 1), 1);
+                    })
+                    .ok());
+    const UniqueFd late = Connect();
+    std::string seen(2, ' ');
+    EXPECT_EQ(read(read_end.get(), seen.data(), 1), 1);
+    EXPECT_EQ(read(read_end.get(), seen.data() + 1, 1), 1);
+    EXPECT_EQ(seen, "nn");
+  }
+  EXPECT_FALSE(std::filesystem::exists(options_.path));
+}
+
+TEST_F(Listener, ReplacesAStaleSocketButNothingElse) {
+  {
+    const UniqueFd stale(socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    options_.path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    ASSERT_EQ(bind(stale.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  auto first = UnixListener::Create(options_);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = UnixListener::Create(options_);
+  EXPECT_THAT(second.status().ToString(), HasSubstr("another process listens"));
+  first->reset();
+  std::ofstream(options_.path) << "a file";
+  EXPECT_THAT(UnixListener::Create(options_).status().ToString(), HasSubstr("not a socket"));
+  options_.path = folder_ + "/missing/l.sock";
+  EXPECT_THAT(UnixListener::Create(options_).status().ToString(), HasSubstr("does not exist"));
+  options_.path = folder_ + "/l2.sock";
+  options_.group = "no-such-group-here";
+  EXPECT_THAT(UnixListener::Create(options_).status().ToString(), HasSubstr("no-such-group-here"));
+  EXPECT_FALSE(std::filesystem::exists(options_.path)) << "a failed start leaves nothing behind";
+}
+
+TEST_F(Listener, LeavesTheSocketOfANewerDaemonAlone) {
+  auto listener = UnixListener::Create(options_);
+  ASSERT_TRUE(listener.ok());
+  std::filesystem::remove(options_.path);
+  std::ofstream(options_.path) << "somebody else's";
+  listener->reset();
+  EXPECT_TRUE(std::filesystem::exists(options_.path));
+}
+
+TEST_F(Listener, AdoptsOnlyAListeningUnixSocket) {
+  auto pair = SocketPair();
+  EXPECT_FALSE(UnixListener::Adopt(std::move(pair[0])).ok());
+  EXPECT_FALSE(UnixListener::Adopt(Null()).ok());
+  UniqueFd listening(socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  options_.path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(listening.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(listening.get(), 4), 0);
+  auto adopted = UnixListener::Adopt(std::move(listening));
+  ASSERT_TRUE(adopted.ok()) << adopted.status();
+  adopted->reset();
+  EXPECT_TRUE(std::filesystem::exists(options_.path)) << "the socket file belongs to who made it";
+}
+
+TEST(Roles, GoByUserPrimaryGroupAndSupplementaryGroups) {
+  group* const known = getgrgid(0);
+  ASSERT_NE(known, nullptr);
+  std::vector<std::string> unknown;
+  const Roles roles = Roles::Create({{"no-such-group-here"}, {known->gr_name}}, 1234, &unknown);
+  EXPECT_EQ(unknown, std::vector<std::string>{"no-such-group-here"});
+  PeerIdentity peer;
+  peer.uid = 5000;
+  peer.gid = 5000;
+  EXPECT_EQ(roles.Check(Role::kObserve, peer).code(), StatusCode::kPermissionDenied);
+  EXPECT_THAT(roles.Check(Role::kObserve, peer).ToString(), HasSubstr("no-such-group-here"));
+  peer.groups = {6000, known->gr_gid};
+  EXPECT_TRUE(roles.Check(Role::kAdmin, peer).ok()) << "supplementary groups count";
+  EXPECT_TRUE(roles.Check(Role::kObserve, peer).ok()) << "admin may observe";
+  peer.groups = {};
+  peer.gid = known->gr_gid;
+  EXPECT_TRUE(roles.Check(Role::kAdmin, peer).ok());
+  peer.gid = 5000;
+  peer.uid = 1234;
+  EXPECT_TRUE(roles.Check(Role::kAdmin, peer).ok()) << "the daemon's own user";
+  peer.uid = 0;
+  EXPECT_TRUE(roles.Check(Role::kAdmin, peer).ok());
+  std::vector<std::string> none;
+  const Roles observers = Roles::Create({{known->gr_name}, {}}, 1234, &none);
+  peer.uid = 5000;
+  peer.gid = known->gr_gid;
+  EXPECT_TRUE(observers.Check(Role::kObserve, peer).ok());
+  EXPECT_FALSE(observers.Check(Role::kAdmin, peer).ok()) << "observe is not admin";
+}
+
+}  // namespace
+}  // namespace ttfd
