@@ -102,6 +102,10 @@ grpc::Status FakeTtfdServer::Session(
       for (const v1::Batch& batch : message.batches()) {
         seen_.commands += static_cast<uint64_t>(batch.commands_size());
         seen_.batches.push_back(batch);
+        for (const v1::Command& command : batch.commands()) {
+          seen_.payload_bytes +=
+              command.write().inline_().size() + command.load_kernel().inline_().size();
+        }
       }
       for (const v1::Data& data : message.data()) {
         seen_.payload_bytes += data.payload().size();

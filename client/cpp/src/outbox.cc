@@ -28,7 +28,7 @@ Outbox::Outbox()
       message_(google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_)) {}
 
 v1::Command* Outbox::AddCommand(uint32_t queue, uint64_t value, const BatchHeader& header,
-                                uint32_t commands_per_batch, size_t bytes) {
+                                uint32_t commands_per_batch, size_t bytes, size_t payload) {
   const bool joins = open_batch_ != nullptr && open_batch_->queue() == queue && header.plain() &&
                      static_cast<uint32_t>(open_batch_->commands_size()) < commands_per_batch;
   if (!joins) {
@@ -42,7 +42,8 @@ v1::Command* Outbox::AddCommand(uint32_t queue, uint64_t value, const BatchHeade
     }
     bytes_ += kBatchBytes + kPositionBytes * header.waits.size();
   }
-  bytes_ += bytes;
+  bytes_ += bytes + payload;
+  payload_bytes_ += payload;
   ++commands_;
   return open_batch_->add_commands();
 }

@@ -30,9 +30,9 @@ class Outbox {
   Outbox();
 
   // Command `value` of `queue`, to be filled in; `bytes` is an estimate of its size, never too
-  // small. Valid until Clear.
+  // small, `payload` what it carries inline. Valid until Clear.
   v1::Command* AddCommand(uint32_t queue, uint64_t value, const BatchHeader& header,
-                          uint32_t commands_per_batch, size_t bytes);
+                          uint32_t commands_per_batch, size_t bytes, size_t payload);
   void AddData(Position command, uint64_t offset, std::span<const std::byte> payload);
   void AddReceived(Position position);
   void AddCancel(Position from);
@@ -41,7 +41,7 @@ class Outbox {
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }
   uint64_t commands() const { return commands_; }
-  uint64_t payload_bytes() const { return payload_bytes_; }  // of Data
+  uint64_t payload_bytes() const { return payload_bytes_; }  // inline and of Data
   const v1::ClientMessage& message() const { return *message_; }
   void Clear();
 

@@ -23,18 +23,19 @@ Result<Position> Queue::EnqueueWrite(const Buffer& buffer, uint64_t offset,
     return NoSession();
   }
   const bool streamed = bytes.size() > core_->limits().inline_bytes;
-  const size_t estimate = kCommandBytes + (streamed ? 0 : bytes.size());
-  Result<Position> position = core_->Enqueue(id_, estimate, [&](v1::Command* command) {
-    v1::Write* write = command->mutable_write();
-    write->set_buffer(buffer.handle());
-    write->set_offset(offset);
-    write->set_size(bytes.size());
-    if (streamed) {
-      write->set_streamed(true);
-    } else {
-      write->set_inline_(bytes.data(), bytes.size());
-    }
-  });
+  const size_t payload = streamed ? 0 : bytes.size();
+  Result<Position> position =
+      core_->Enqueue(id_, kCommandBytes, payload, [&](v1::Command* command) {
+        v1::Write* write = command->mutable_write();
+        write->set_buffer(buffer.handle());
+        write->set_offset(offset);
+        write->set_size(bytes.size());
+        if (streamed) {
+          write->set_streamed(true);
+        } else {
+          write->set_inline_(bytes.data(), bytes.size());
+        }
+      });
   if (position.ok() && streamed) {
     if (Status status = core_->Supply(*position, bytes); !status.ok()) {
       return status;
@@ -56,7 +57,7 @@ Result<Position> Queue::EnqueueFill(const Buffer& buffer, uint64_t offset, uint6
   if (core_ == nullptr) {
     return NoSession();
   }
-  return core_->Enqueue(id_, kCommandBytes, [&](v1::Command* command) {
+  return core_->Enqueue(id_, kCommandBytes, 0, [&](v1::Command* command) {
     v1::Fill* fill = command->mutable_fill();
     fill->set_buffer(buffer.handle());
     fill->set_offset(offset);
@@ -70,7 +71,7 @@ Result<Position> Queue::EnqueueCopy(const Buffer& from, uint64_t from_offset, co
   if (core_ == nullptr) {
     return NoSession();
   }
-  return core_->Enqueue(id_, kCommandBytes, [&](v1::Command* command) {
+  return core_->Enqueue(id_, kCommandBytes, 0, [&](v1::Command* command) {
     v1::Copy* copy = command->mutable_copy();
     copy->set_from(from.handle());
     copy->set_from_offset(from_offset);
@@ -84,7 +85,7 @@ Result<Position> Queue::EnqueueLaunch(const LaunchRequest& launch) {
   if (core_ == nullptr) {
     return NoSession();
   }
-  return core_->Enqueue(id_, EncodedBytes(launch),
+  return core_->Enqueue(id_, EncodedBytes(launch), 0,
                         [&](v1::Command* command) { ToProto(launch, command->mutable_launch()); });
 }
 
@@ -92,7 +93,7 @@ Result<Position> Queue::EnqueueBarrier() {
   if (core_ == nullptr) {
     return NoSession();
   }
-  return core_->Enqueue(id_, kCommandBytes,
+  return core_->Enqueue(id_, kCommandBytes, 0,
                         [](v1::Command* command) { command->mutable_barrier(); });
 }
 

@@ -135,17 +135,16 @@ Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::st
   }
   handle = core_->NewHandle();
   const bool streamed = elf.size() > core_->limits().inline_bytes;
-  Result<Position> position =
-      core_->Enqueue(SessionCore::kControlQueue, estimate + (streamed ? 0 : elf.size()),
-                     [&](v1::Command* command) {
-                       v1::LoadKernel* load = command->mutable_load_kernel();
-                       FillLoadKernel(load, handle, digest, elf.size(), name);
-                       if (streamed) {
-                         load->set_streamed(true);
-                       } else {
-                         load->set_inline_(elf.data(), elf.size());
-                       }
-                     });
+  Result<Position> position = core_->Enqueue(
+      SessionCore::kControlQueue, estimate, streamed ? 0 : elf.size(), [&](v1::Command* command) {
+        v1::LoadKernel* load = command->mutable_load_kernel();
+        FillLoadKernel(load, handle, digest, elf.size(), name);
+        if (streamed) {
+          load->set_streamed(true);
+        } else {
+          load->set_inline_(elf.data(), elf.size());
+        }
+      });
   status = position.status();
   if (status.ok() && streamed) {
     status = core_->Supply(*position, elf);

@@ -49,7 +49,7 @@ Status SessionCore::Connect() {
     hello->set_max_revision(kRevision);
     hello->set_client_name(options_.client_name);
     hello->set_weight(options_.weight);
-    Append(kControlQueue, kSmallCommandBytes + options_.client_name.size(),
+    Append(kControlQueue, kSmallCommandBytes + options_.client_name.size(), 0,
            [](v1::Command* command) { command->mutable_open_queue()->set_queue(kFirstUserQueue); });
     flush_wanted_ = true;
     TrySend();
@@ -118,7 +118,7 @@ Result<Position> SessionCore::EnqueueRead(uint32_t queue, uint64_t buffer, uint6
   // Before the command leaves, so that its bytes find their place.
   Timeline& timeline = queues_[queue];
   timeline.ExpectRead(timeline.submitted() + 1, into);
-  return Append(queue, kSmallCommandBytes, [&](v1::Command* command) {
+  return Append(queue, kSmallCommandBytes, 0, [&](v1::Command* command) {
     v1::Read* read = command->mutable_read();
     read->set_buffer(buffer);
     read->set_offset(offset);
@@ -154,7 +154,7 @@ Status SessionCore::Supply(Position command, std::span<const std::byte> payload)
 
 void SessionCore::AppendFree(uint64_t handle) {
   const Position position =
-      Append(kControlQueue, kSmallCommandBytes,
+      Append(kControlQueue, kSmallCommandBytes, 0,
              [handle](v1::Command* command) { command->mutable_free()->add_handles(handle); });
   frees_.push_back({position.value, handle});
 }

@@ -55,19 +55,20 @@ class SessionCore {
   const std::vector<DeviceInfo>& devices() const { return devices_; }
   const Limits& limits() const { return limits_; }
 
-  // ---- Commands. `fill` is called once with the v1::Command to fill in, under the lock.
+  // ---- Commands. `fill` is called once with the v1::Command to fill in, under the lock; `bytes` is
+  // an estimate of the command's size, never too small, without the `payload` it carries inline.
   template <typename Fill>
-  Result<Position> Enqueue(uint32_t queue, size_t bytes, Fill&& fill) {
+  Result<Position> Enqueue(uint32_t queue, size_t bytes, size_t payload, Fill&& fill) {
     MutexLock lock(&mu_);
     if (Status status = AwaitRoom(queue); !status.ok()) {
       return status;
     }
-    return Append(queue, bytes, std::forward<Fill>(fill));
+    return Append(queue, bytes, payload, std::forward<Fill>(fill));
   }
   // A command that creates something: on the control queue, waited for.
   template <typename Fill>
   Status Create(size_t bytes, Fill&& fill) {
-    Result<Position> position = Enqueue(kControlQueue, bytes, std::forward<Fill>(fill));
+    Result<Position> position = Enqueue(kControlQueue, bytes, 0, std::forward<Fill>(fill));
     return position.ok() ? WaitTold(*position) : position.status();
   }
   // A Read whose bytes go to `into`.
@@ -115,11 +116,12 @@ class SessionCore {
   };
 
   template <typename Fill>
-  Position Append(uint32_t queue, size_t bytes, Fill&& fill) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+  Position Append(uint32_t queue, size_t bytes, size_t payload, Fill&& fill)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     Timeline& timeline = queues_[queue];
     const uint64_t value = timeline.NextValue();
     BatchHeader& header = timeline.next_header();
-    fill(outbox_.AddCommand(queue, value, header, max_batch_, bytes));
+    fill(outbox_.AddCommand(queue, value, header, max_batch_, bytes, payload));
     if (!header.plain()) {
       header = BatchHeader();
     }

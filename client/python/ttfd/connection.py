@@ -171,7 +171,7 @@ class Connection:
 
     # ---- Sending. The lock is held.
 
-    def _append(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64) -> ttfd_pb2.Command:
+    def _append(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64, payload: int = 0) -> ttfd_pb2.Command:
         timeline = self._timelines[queue_id]
         timeline.submitted += 1
         batches = self._outgoing.batches
@@ -184,7 +184,8 @@ class Connection:
             timeline.waits, timeline.clears_error = [], 0
         last.commands.append(command)
         self._outgoing_commands += 1
-        self._outgoing_bytes += size
+        self._outgoing_bytes += size + payload
+        self._outgoing_payload += payload
         return last.commands[-1]
 
     def _idle(self) -> bool:
@@ -233,15 +234,18 @@ class Connection:
             self._timelines.append(_Timeline())
             return len(self._timelines) - 1
 
-    def enqueue(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64,
+    def enqueue(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64, payload: int = 0,
                 into: memoryview | None = None) -> Position:
-        """Adds a command; it leaves when enough have gathered, or at flush. `into` receives a Read's bytes."""
+        """Adds a command of about `size` bytes besides its inline `payload`; it leaves when enough have gathered, or at flush.
+
+        `into` receives a Read's bytes.
+        """
         with self.news:
             self._check_alive()
             timeline = self._timelines[queue_id]
             if into is not None:
                 timeline.reads[timeline.submitted + 1] = (into, 0)
-            self._append(queue_id, command, size)
+            self._append(queue_id, command, size, payload)
             position = Position(queue_id, timeline.submitted)
             if self._outgoing_commands >= self._batch_commands or self._outgoing_bytes >= _MESSAGE_BYTES:
                 self._send()
@@ -301,9 +305,9 @@ class Connection:
                     timeline.clear()
             raise error
 
-    def create(self, command: ttfd_pb2.Command, size: int = 256) -> None:
+    def create(self, command: ttfd_pb2.Command, size: int = 256, payload: int = 0) -> None:
         """A command that creates something, waited for."""
-        self.finish_call(self.enqueue(CONTROL_QUEUE, command, size))
+        self.finish_call(self.enqueue(CONTROL_QUEUE, command, size, payload))
 
     def free(self, handle: int) -> None:
         """Frees a handle with the next message."""

@@ -67,7 +67,7 @@ class Queue:
         command.write.size = len(payload)
         if len(payload) <= self._session.limits.inline_bytes:
             command.write.inline = bytes(payload)
-            return self._connection.enqueue(self.id, command, 64 + len(payload))
+            return self._connection.enqueue(self.id, command, payload=len(payload))
         command.write.streamed = True
         position = self._connection.enqueue(self.id, command)
         self._connection.supply(position, payload)
@@ -278,7 +278,7 @@ class Session:
     def _upload(self, load: ttfd_pb2.LoadKernel, elf: bytes) -> None:
         if len(elf) <= self.limits.inline_bytes:
             load.inline = elf
-            self._connection.create(ttfd_pb2.Command(load_kernel=load), 256 + len(elf))
+            self._connection.create(ttfd_pb2.Command(load_kernel=load), payload=len(elf))
             return
         load.streamed = True
         position = self._connection.enqueue(CONTROL_QUEUE, ttfd_pb2.Command(load_kernel=load))
