@@ -1,0 +1,228 @@
+// The bytes of every command, literally, as the protocol's tables have them (runtime/abi/README.md).
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <initializer_list>
+
+#include "runtime/abi/launch.h"
+#include "runtime/command/control_encoder.h"
+#include "runtime/command/launch_encoder.h"
+#include "runtime/command/ordering.h"
+#include "runtime/command/packed_writes.h"
+#include "runtime/command/record_writer.h"
+#include "runtime/command/transfer_encoder.h"
+#include "tests/support/vector_sink.h"
+
+namespace ttfd {
+namespace {
+
+// Two columns of ten workers, two DRAM banks, dispatcher at (16, 3).
+CardGeometry Card() {
+  return CardGeometry({1, 2}, {hw::NocXy(17, 12), hw::NocXy(18, 15)}, {16, 3});
+}
+
+// The given bytes, padded with zeros to `size`.
+std::vector<std::byte> Bytes(std::initializer_list<int> values, size_t size) {
+  std::vector<std::byte> bytes;
+  for (int value : values) bytes.push_back(static_cast<std::byte>(value));
+  bytes.resize(size);
+  return bytes;
+}
+
+TEST(CommandBytes, WriteLinear) {
+  VectorSink sink;
+  const auto data = Bytes({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 16);
+  const Region region{MemoryKind::kDram, 1, 0x1000, 64, 4096};
+  ASSERT_TRUE(EncodeWrite({region, 0x20, data}, Card(), sink).ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  EXPECT_EQ(
+      sink.records[0],
+      Bytes({5,    0,    0, 0, 48,   0,    0, 0, 64, 0,  0,  0,  0,  0,  0,  0,  // RELAY_INLINE
+             1,    0,    0, 0, 0xD2, 0x03, 0, 0,                                 // (18,15)
+             0x20, 0x10, 0, 0, 0,    0,    0, 0,                                 // address
+             16,   0,    0, 0, 0,    0,    0, 0, 0,  0,  0,  0,  0,  0,  0,  0,  // length
+             1,    2,    3, 4, 5,    6,    7, 8, 9,  10, 11, 12, 13, 14, 15, 16},
+            64));
+}
+
+TEST(CommandBytes, WritePaged) {
+  VectorSink sink;
+  std::vector<std::byte> data(128, std::byte{0xAB});
+  const Region region{MemoryKind::kDram, -1, 0x1000, 64, 4096};
+  // Page 5: bank 1 of the third round.
+  ASSERT_TRUE(EncodeWrite({region, 5 * 64, data}, Card(), sink).ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  auto expected = Bytes({5, 0, 0, 0, 144,  0,    0, 0, 192, 0, 0, 0, 0, 0, 0, 0,  //
+                         4, 1, 1, 0, 0x80, 0x10, 0, 0, 64,  0, 0, 0, 2, 0, 0, 0},
+                        192);
+  std::memset(expected.data() + 32, 0xAB, 128);
+  EXPECT_EQ(sink.records[0], expected);
+}
+
+TEST(CommandBytes, ReadOfPagesAndOfPartOfAPage) {
+  VectorSink sink;
+  ReadCommand read{{MemoryKind::kL1, -1, 0xB0000, 64, 4096}, 64, 64 + 8, [](uint64_t, ByteSpan) {}};
+  uint32_t check = 0x70;
+  ASSERT_TRUE(EncodeRead(
+                  read, 4096, Card(), [&check](const ReadPiece&) { return check++; }, sink)
+                  .ok());
+  ASSERT_EQ(sink.records.size(), 1u) << "two whole pages: the tail is read with its page";
+  EXPECT_EQ(sink.records[0],
+            Bytes({6, 0, 0, 0, 16,   0, 0,  0, 64,  0, 0, 0, 0, 0, 0, 0,  // RELAY_INLINE_NOFLUSH
+                   3, 0, 0, 0, 0x70, 0, 0,  0, 144, 0, 0, 0, 0, 0, 0, 0,  // H_HOST, 16 + 128
+                   0, 0, 0, 0, 0,    0, 0,  0, 0,   0, 0, 0, 0, 0, 0, 0,  //
+                   0, 0, 0, 0, 0,    0, 0,  0, 0,   0, 0, 0, 0, 0, 0, 0,  //
+                   3, 1, 0, 0, 0,    0, 11, 0, 64,  0, 0, 0, 2, 0, 0, 0},
+                  128));
+
+  sink.records.clear();
+  read.region.single_bank = 3;
+  read.offset = 70;
+  read.size = 4;
+  ASSERT_TRUE(EncodeRead(
+                  read, 4096, Card(), [](const ReadPiece&) { return 1u; }, sink)
+                  .ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  EXPECT_EQ(std::vector<std::byte>(sink.records[0].begin() + 64, sink.records[0].end()),
+            Bytes({1,    0, 0,                   // RELAY_LINEAR
+                   64,   0, 0,  0, 0, 0, 0, 0,   // length
+                   0xC2, 0, 0,  0,               // worker 3: (2,3)
+                   0x40, 0, 11, 0, 0, 0, 0, 0},  // address
+                  64));
+}
+
+TEST(CommandBytes, StallAfterWait) {
+  VectorSink sink;
+  Ordering ordering;
+  ordering.Launched(0x123);
+  ASSERT_TRUE(ordering.BeforeRead(sink).ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  auto expected = Bytes({5, 0,    0,  0, 16, 0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
+                         7, 0x0B, 48, 0, 0,  0, 0, 0, 0x23, 1, 0, 0, 0, 0, 0, 0},
+                        128);
+  expected[64] = std::byte{9};
+  EXPECT_EQ(sink.records[0], expected);
+}
+
+TEST(CommandBytes, Event) {
+  VectorSink sink;
+  ASSERT_TRUE(EncodeEvent(5, 0, 0, sink).ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  EXPECT_EQ(sink.records[0], Bytes({5, 0, 0, 0, 32, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,  //
+                                    3, 1, 0, 0, 0,  0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0,  //
+                                    5},
+                                   64));
+}
+
+TEST(CommandBytes, TerminateOfEachCore) {
+  VectorSink sink;
+  ASSERT_TRUE(EncodeTerminate(Terminated::kDispatch, sink).ok());
+  ASSERT_TRUE(EncodeTerminate(Terminated::kDispatchS, sink).ok());
+  ASSERT_TRUE(EncodeTerminate(Terminated::kPrefetch, sink).ok());
+  ASSERT_EQ(sink.records.size(), 3u);
+  EXPECT_EQ(sink.records[0], Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 13}, 64));
+  EXPECT_EQ(sink.records[1], Bytes({5, 1, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 13}, 64));
+  EXPECT_EQ(sink.records[2], Bytes({11}, 64));
+}
+
+TEST(CommandBytes, GoToAListAndToEveryWorker) {
+  VectorSink sink;
+  GoPlan go;
+  go.multicast = false;
+  go.first = 1;
+  go.count = 2;
+  go.new_table = {0x81, 0x82, 0xC1};
+  ASSERT_TRUE(EncodeGo(go, 5, 0x11223, Card(), sink).ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  auto expected = Bytes({5,    1, 0, 0, 28,   0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
+                         17,   0, 0, 0, 3,    0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,  //
+                         0x81, 0, 0, 0, 0x82, 0, 0, 0, 0xC1, 0, 0, 0},
+                        64);
+  const auto notify = Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 15, 1, 1}, 64);
+  expected.insert(expected.end(), notify.begin(), notify.end());
+  const auto send = Bytes({5,  1, 0,  0, 16,   0,    0, 0, 64,   0,    0, 0, 0,  0, 0, 0,  //
+                           14, 0, 16, 3, 0x85, 0xFF, 2, 1, 0x23, 0x12, 1, 0, 48, 0, 0, 0},
+                          64);
+  expected.insert(expected.end(), send.begin(), send.end());
+  EXPECT_EQ(sink.records[0], expected);
+
+  sink.records.clear();
+  ASSERT_TRUE(EncodeGo(GoPlan(), 0, 7, Card(), sink).ok());
+  ASSERT_EQ(sink.records[0].size(), 128u);
+  EXPECT_EQ(std::vector<std::byte>(sink.records[0].begin() + 80, sink.records[0].begin() + 96),
+            Bytes({14, 0, 16, 3, 0x80, 0, 0, 0, 7, 0, 0, 0, 48, 0, 0, 0}, 16));
+}
+
+TEST(CommandBytes, WritePackedSharedByRectangles) {
+  VectorSink sink;
+  const auto data = Bytes({9, 8, 7}, 20);
+  const CoreRange ranges[] = {{0, 0, 1, 0}, {0, 2, 0, 2}};
+  ASSERT_TRUE(PackedShared(kPackedLaunch, 0x480, data, ranges, Card(), sink).ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  EXPECT_EQ(sink.records[0],
+            Bytes({5,    0,    0,    0, 64, 0, 0,  0, 128,  0, 0, 0, 0, 0, 0, 0,  //
+                   5,    0x23, 2,    0, 0,  0, 20, 0, 0x80, 4, 0, 0, 0, 0, 0, 0,  //
+                   0x82, 0x10, 0x08, 0, 2,  0, 0,  0,                             // (1,2)-(2,2)
+                   0x01, 0x11, 0x10, 0, 1,  0, 0,  0,                             // (1,4)
+                   9,    8,    7},
+                  128));
+}
+
+TEST(CommandBytes, WritePackedOnePacketEach) {
+  VectorSink sink;
+  const PackedTarget targets[] = {{0x81, 0}, {0x82, 0}};
+  ASSERT_TRUE(PackedEach(kPackedArguments, 0xA000, 4, targets, Card(), sink,
+                         [](MutableByteSpan to, size_t i) {
+                           StoreAt(to.data(), static_cast<uint32_t>(0x55 + i));
+                         })
+                  .ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  EXPECT_EQ(sink.records[0],
+            Bytes({5,    0,    0, 0, 64,   0, 0, 0, 128, 0,    0, 0, 0, 0, 0, 0,  //
+                   5,    0x10, 2, 0, 0,    0, 4, 0, 0,   0xA0, 0, 0, 0, 0, 0, 0,  //
+                   0x81, 0,    0, 0, 0x82, 0, 0, 0, 0,   0,    0, 0, 0, 0, 0, 0,  //
+                   0x55, 0,    0, 0, 0,    0, 0, 0, 0,   0,    0, 0, 0, 0, 0, 0,  //
+                   0x56},
+                  128));
+}
+
+TEST(CommandBytes, WritePackedLargeUnlinksTheLastOfARectangle) {
+  VectorSink sink;
+  const auto data = Bytes({1, 2, 3}, 20);
+  const LargePart parts[] = {{{0, 0, 1, 9}, 0x10000, data}, {{0, 0, 1, 9}, 0x10020, data}};
+  ASSERT_TRUE(PackedLarge(kPackedLargeBinaries, parts, Card(), sink).ok());
+  ASSERT_EQ(sink.records.size(), 1u);
+  auto expected = Bytes({5,    0,    0,    0, 112,  0, 0, 0, 128, 0, 0,  0, 0, 0, 0, 0,  //
+                         6,    2,    2,    0, 16,   0, 0, 0, 0,   0, 0,  0, 0, 0, 0, 0,  //
+                         0xC2, 0x12, 0x08, 0, 0,    0, 1, 0, 20,  0, 20, 0,  // (1,2)-(2,11)
+                         0xC2, 0x12, 0x08, 0, 0x20, 0, 1, 0, 20,  0, 20, 1},
+                        128);
+  for (size_t at : {64u, 96u}) std::memcpy(expected.data() + at, data.data(), 3);
+  EXPECT_EQ(sink.records[0], expected);
+}
+
+TEST(CommandBytes, WhatOnlyTheWriterKnows) {
+  std::vector<std::byte> memory(128);
+  RecordWriter writer(memory);
+  abi::SetWriteOffset offset{};
+  offset.id = abi::DispatchId::kSetWriteOffset;
+  offset.offset_count = 2;
+  offset.program_host_id = 0x1234;
+  MutableByteSpan words = writer.Dispatch(offset, 8);
+  StoreAt(words.data(), uint32_t{0x10000});
+  StoreAt(words.data() + 4, uint32_t{0x20000});
+  abi::SetNumWorkerSems sems{};
+  sems.id = abi::DispatchId::kSetNumWorkerSems;
+  sems.num = 1;
+  writer.DispatchS(sems);
+  auto expected = Bytes({5,  0, 0,    0,    24, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,  //
+                         12, 2, 0x34, 0x12, 0,  0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0,  //
+                         0,  0, 1,    0,    0,  0, 2, 0},
+                        64);
+  const auto second = Bytes({5, 1, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 1}, 64);
+  expected.insert(expected.end(), second.begin(), second.end());
+  EXPECT_EQ(memory, expected);
+}
+
+}  // namespace
+}  // namespace ttfd
