@@ -28,4 +28,9 @@ ttfd_program(NAME bench_stream_server NO_TSAN SRCS ${bench_dir}/bare_stream_serv
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
   DEPS bench_core bench_bare_stream bench_sim_cases bench_device_cases bench_rpc_cases)
 
+ttfd_program(NAME ttfd_microbench SRCS ${bench_dir}/microbench.cc
+  DEPS runtime_command runtime_memory runtime_queue PACKAGES benchmark::benchmark)
+add_test(NAME bench.micro COMMAND ttfd_microbench --benchmark_min_time=0.001)
+set_tests_properties(bench.micro PROPERTIES LABELS bench-smoke TIMEOUT 120)
+
 ttfd_test(NAME bench_figure_test LABELS unit SRCS ${bench_dir}/figure_test.cc DEPS bench_core)
