@@ -8,3 +8,4 @@ ttfd_test(NAME client_test LABELS unit
        ${CMAKE_CURRENT_LIST_DIR}/client_error_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_timeline_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_admin_test.cc
   DEPS ttfd_client ttfd_fake_server)
+ttfd_test(NAME client_cli_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/client_cli_test.cc DEPS ttfd_cli)

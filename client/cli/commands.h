@@ -1,0 +1,53 @@
+// What ttfdctl does, one function a command. Each prints to stdout and returns the exit code.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ttfd/admin.h"
+
+namespace ttfd::cli {
+
+// Options of every command.
+struct Common {
+  std::string address;  // empty: TTFD_ADDRESS or the default
+  bool json = false;
+  double timeout_s = 10;
+  std::chrono::milliseconds timeout() const {
+    return std::chrono::milliseconds(static_cast<int64_t>(timeout_s * 1000));
+  }
+};
+
+int ShowStatus(const Common& common);
+int ShowHealth(const Common& common, const std::string& service);
+int ShowDevices(const Common& common);
+int ListSessions(const Common& common);
+int EndSession(const Common& common, uint64_t session, const std::string& reason);
+int GetTimeouts(const Common& common, uint64_t session);
+int SetTimeouts(const Common& common, uint64_t session, const client::Timeouts& timeouts);
+int Drain(const Common& common, double within_s);
+int ResetDevice(const Common& common, uint32_t device);
+int SetLogLevel(const Common& common, const std::string& level);
+int SaveHangReport(const Common& common, const std::string& report, const std::string& folder);
+
+// As on the command line; ttfdctl run --help explains each.
+struct RunOptions {
+  std::string kernel;
+  std::string processor = "brisc";
+  std::vector<std::string> cores;
+  std::vector<std::string> arguments;
+  std::vector<std::string> per_core;
+  uint32_t words_per_core = 1;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<std::string> circular_buffers;
+  std::vector<std::string> semaphores;
+  std::string page_bytes = "2K";
+  uint32_t kernel_timeout_ms = 0;
+  uint32_t repeat = 1;
+};
+int Run(const Common& common, const RunOptions& options);
+
+}  // namespace ttfd::cli

@@ -1,0 +1,37 @@
+// A bar on stderr for transfers that last. Silent when stderr is not a terminal, and for the first
+// half second, so that quick commands stay quiet.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace ttfd::cli {
+
+class ProgressBar {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `title` says what moves, such as "writing picture.raw".
+  ProgressBar(std::string title, bool is_terminal, Clock::time_point now);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void Update(uint64_t done, uint64_t total, Clock::time_point now);
+
+  // One line of the bar, without the carriage return.
+  static std::string Line(const std::string& title, uint64_t done, uint64_t total,
+                          Clock::duration elapsed);
+
+ private:
+  const std::string title_;
+  const bool is_terminal_;
+  const Clock::time_point started_;
+  Clock::time_point drawn_;
+  bool visible_ = false;
+};
+
+bool StderrIsTerminal();
+
+}  // namespace ttfd::cli

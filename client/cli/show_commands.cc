@@ -1,0 +1,283 @@
+// Commands that look: status, health, devices, sessions list, timeouts get.
+#include <fmt/format.h>
+
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/json.h"
+#include "client/cli/text.h"
+
+namespace ttfd::cli {
+namespace {
+
+using client::Admin;
+using client::DeviceInfo;
+using client::Result;
+
+void Print(const JsonWriter& json) { fmt::print("{}\n", json.text()); }
+
+void WriteDevices(const std::vector<DeviceInfo>& devices, JsonWriter* json) {
+  json->Key("devices").BeginArray();
+  for (const DeviceInfo& device : devices) {
+    json->BeginObject()
+        .Field("index", device.index)
+        .Field("board", device.board)
+        .Field("backend", device.backend)
+        .Field("grid_x", device.grid_x)
+        .Field("grid_y", device.grid_y)
+        .Field("dram_banks", device.dram_banks)
+        .Field("dram_bank_bytes", device.dram_bank_bytes)
+        .Field("dram_alignment", device.dram_alignment)
+        .Field("l1_bytes", device.l1_bytes)
+        .Field("l1_alignment", device.l1_alignment)
+        .Field("clock_hz", device.clock_hz)
+        .Field("circular_buffers", device.circular_buffers)
+        .Field("semaphores", device.semaphores)
+        .Field("argument_words", device.argument_words)
+        .Field("circular_buffer_bytes", device.circular_buffer_bytes)
+        .Field("transfer_alignment", device.transfer_alignment)
+        .Field("kernel_bytes", device.kernel_bytes)
+        .Field("iommu", device.iommu)
+        .EndObject();
+  }
+  json->EndArray();
+}
+
+std::string DeviceTable(const std::vector<DeviceInfo>& devices) {
+  std::vector<std::vector<std::string>> rows = {
+      {"DEVICE", "BOARD", "BACKEND", "WORKERS", "DRAM", "L1/WORKER", "CLOCK", "IOMMU"}};
+  for (const DeviceInfo& device : devices) {
+    rows.push_back({std::to_string(device.index), device.board, device.backend,
+                    fmt::format("{}x{}", device.grid_x, device.grid_y),
+                    Bytes(device.dram_banks * device.dram_bank_bytes), Bytes(device.l1_bytes),
+                    fmt::format("{} MHz", device.clock_hz / 1'000'000),
+                    device.iommu ? "on" : "off"});
+  }
+  return Table(rows);
+}
+
+void PrintStatusJson(const client::DaemonStatus& status) {
+  JsonWriter json;
+  json.BeginObject()
+      .Field("version", status.version)
+      .Field("state", status.state)
+      .Field("uptime_ms", status.uptime_ms)
+      .Field("sessions", status.sessions)
+      .Field("commands_completed", status.commands_completed)
+      .Field("launches_completed", status.launches_completed)
+      .Field("bytes_written", status.bytes_written)
+      .Field("bytes_read", status.bytes_read)
+      .Field("device_resets", status.device_resets)
+      .Field("last_hang_report", status.last_hang_report)
+      .Field("last_error", status.last_error);
+  WriteDevices(status.devices, &json);
+  json.Key("memory").BeginArray();
+  for (const client::MemoryUse& use : status.memory) {
+    json.BeginObject()
+        .Field("kind", use.kind)
+        .Field("used_bytes", use.used_bytes)
+        .Field("total_bytes", use.total_bytes)
+        .Field("largest_free_bytes", use.largest_free_bytes)
+        .EndObject();
+  }
+  json.EndArray().Key("harts").BeginArray();
+  for (const client::HartState& hart : status.harts) {
+    json.BeginObject()
+        .Field("where", hart.where)
+        .Field("waypoint", hart.waypoint)
+        .Field("progress", hart.progress)
+        .Field("text", hart.text)
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+  Print(json);
+}
+
+void PrintStatusText(const client::DaemonStatus& status) {
+  fmt::print("ttfd {}: {}, up {}, {} session{}\n", status.version, status.state,
+             Duration(status.uptime_ms), status.sessions, status.sessions == 1 ? "" : "s");
+  fmt::print("done: {} commands, {} launches, {} written, {} read, {} device resets\n",
+             status.commands_completed, status.launches_completed, Bytes(status.bytes_written),
+             Bytes(status.bytes_read), status.device_resets);
+  if (!status.last_error.empty()) {
+    fmt::print("last error: {}\n", status.last_error);
+  }
+  if (!status.last_hang_report.empty()) {
+    fmt::print("last hang report: {}\n", status.last_hang_report);
+  }
+  fmt::print("\n{}", DeviceTable(status.devices));
+  if (!status.memory.empty()) {
+    std::vector<std::vector<std::string>> rows = {{"MEMORY", "USED", "TOTAL", "LARGEST FREE"}};
+    for (const client::MemoryUse& use : status.memory) {
+      rows.push_back({use.kind == "l1" ? "l1 (each worker)" : use.kind, Bytes(use.used_bytes),
+                      Bytes(use.total_bytes), Bytes(use.largest_free_bytes)});
+    }
+    fmt::print("\n{}", Table(rows));
+  }
+  if (!status.harts.empty()) {
+    std::vector<std::vector<std::string>> rows = {{"DISPATCH", "WAYPOINT", "PROGRESS", ""}};
+    for (const client::HartState& hart : status.harts) {
+      rows.push_back({hart.where, hart.waypoint, std::to_string(hart.progress), hart.text});
+    }
+    fmt::print("\n{}", Table(rows));
+  }
+}
+
+void WritePositions(const char* key, const std::vector<client::Position>& positions,
+                    JsonWriter* json) {
+  json->Key(key).BeginArray();
+  for (const client::Position& position : positions) {
+    json->BeginObject().Field("queue", position.queue).Field("value", position.value).EndObject();
+  }
+  json->EndArray();
+}
+
+uint64_t Total(const std::vector<client::Position>& positions) {
+  uint64_t total = 0;
+  for (const client::Position& position : positions) {
+    total += position.value;
+  }
+  return total;
+}
+
+void PrintSessionsJson(const std::vector<client::SessionInfo>& sessions) {
+  JsonWriter json;
+  json.BeginObject().Key("sessions").BeginArray();
+  for (const client::SessionInfo& session : sessions) {
+    json.BeginObject()
+        .Field("session", session.session)
+        .Field("client_name", session.client_name)
+        .Field("user", session.user)
+        .Field("uid", session.uid)
+        .Field("pid", session.pid)
+        .Field("state", session.state)
+        .Field("connected_ms", session.connected_ms)
+        .Field("handles", session.handles)
+        .Field("dram_bytes", session.dram_bytes)
+        .Field("l1_bytes", session.l1_bytes)
+        .Field("device_ns", session.device_ns);
+    WritePositions("submitted", session.submitted, &json);
+    WritePositions("completed", session.completed, &json);
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  Print(json);
+}
+
+void PrintTimeouts(const Common& common, const client::Timeouts& timeouts) {
+  if (common.json) {
+    JsonWriter json;
+    json.BeginObject()
+        .Field("operation_ms", timeouts.operation_ms)
+        .Field("kernel_ms", timeouts.kernel_ms)
+        .Field("start_ms", timeouts.start_ms)
+        .Field("stalled_client_ms", timeouts.stalled_client_ms)
+        .EndObject();
+    Print(json);
+    return;
+  }
+  const auto ms = [](uint32_t value) { return fmt::format("{} ms", value); };
+  fmt::print("{}", Table({{"TIMEOUT", "VALUE", "MEANING"},
+                          {"operation", ms(timeouts.operation_ms),
+                           "no progress of the dispatch pipeline for so long: a hang"},
+                          {"kernel", ms(timeouts.kernel_ms), "one launch"},
+                          {"start", ms(timeouts.start_ms), "from arrival to start of a command"},
+                          {"stalled-client", ms(timeouts.stalled_client_ms),
+                           "a client that neither reads nor sends"}}));
+}
+
+}  // namespace
+
+int ShowStatus(const Common& common) {
+  const Result<client::DaemonStatus> status =
+      Admin::Connect(common.address, common.timeout()).GetStatus();
+  if (!status.ok()) {
+    return Fail(status.status());
+  }
+  if (common.json) {
+    PrintStatusJson(*status);
+  } else {
+    PrintStatusText(*status);
+  }
+  return kOk;
+}
+
+int ShowHealth(const Common& common, const std::string& service) {
+  const Result<std::string> health =
+      Admin::Connect(common.address, common.timeout()).Health(service);
+  if (!health.ok()) {
+    return Fail(health.status());
+  }
+  if (common.json) {
+    JsonWriter json;
+    json.BeginObject().Field("service", service).Field("status", *health).EndObject();
+    Print(json);
+  } else {
+    fmt::print("{}\n", *health);
+  }
+  return *health == "SERVING" ? kOk : kFailed;
+}
+
+int ShowDevices(const Common& common) {
+  const Result<std::vector<DeviceInfo>> devices =
+      Admin::Connect(common.address, common.timeout()).ListDevices();
+  if (!devices.ok()) {
+    return Fail(devices.status());
+  }
+  if (common.json) {
+    JsonWriter json;
+    json.BeginObject();
+    WriteDevices(*devices, &json);
+    json.EndObject();
+    Print(json);
+  } else {
+    fmt::print("{}", DeviceTable(*devices));
+  }
+  return kOk;
+}
+
+int ListSessions(const Common& common) {
+  const Result<std::vector<client::SessionInfo>> sessions =
+      Admin::Connect(common.address, common.timeout()).ListSessions();
+  if (!sessions.ok()) {
+    return Fail(sessions.status());
+  }
+  if (common.json) {
+    PrintSessionsJson(*sessions);
+    return kOk;
+  }
+  std::vector<std::vector<std::string>> rows = {{"SESSION", "CLIENT", "USER", "PID", "STATE",
+                                                 "CONNECTED", "HANDLES", "DRAM", "L1/WORKER",
+                                                 "DEVICE TIME", "DONE/SENT"}};
+  for (const client::SessionInfo& session : *sessions) {
+    rows.push_back({std::to_string(session.session), session.client_name,
+                    session.user.empty() ? std::to_string(session.uid) : session.user,
+                    std::to_string(session.pid), session.state, Duration(session.connected_ms),
+                    std::to_string(session.handles), Bytes(session.dram_bytes),
+                    Bytes(session.l1_bytes), Duration(session.device_ns / 1'000'000),
+                    fmt::format("{}/{}", Total(session.completed), Total(session.submitted))});
+  }
+  fmt::print("{}", Table(rows));
+  return kOk;
+}
+
+int GetTimeouts(const Common& common, uint64_t session) {
+  const Result<client::Timeouts> timeouts =
+      Admin::Connect(common.address, common.timeout()).GetTimeouts(session);
+  if (!timeouts.ok()) {
+    return Fail(timeouts.status());
+  }
+  PrintTimeouts(common, *timeouts);
+  return kOk;
+}
+
+int SetTimeouts(const Common& common, uint64_t session, const client::Timeouts& timeouts) {
+  const Result<client::Timeouts> now =
+      Admin::Connect(common.address, common.timeout()).SetTimeouts(timeouts, session);
+  if (!now.ok()) {
+    return Fail(now.status());
+  }
+  PrintTimeouts(common, *now);
+  return kOk;
+}
+
+}  // namespace ttfd::cli
