@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-constexpr int kChangesPerFile = 300;
+constexpr int kChangesPerFile = 2000;
 
 // xorshift32: small, fixed, good enough to pick bytes.
 uint32_t Next(uint32_t& state) {
