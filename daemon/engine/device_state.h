@@ -1,0 +1,29 @@
+// What the rest of the daemon learns of the card as the device thread sees it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+enum class DeviceState { kBooting, kReady, kRecovering, kFailed };
+
+// Counted since the daemon started.
+struct DeviceStats {
+  uint64_t launches = 0;
+  uint64_t bytes_written = 0;
+  uint64_t bytes_read = 0;
+  uint32_t resets = 0;
+};
+
+// Called on the device thread (kBooting and the first kReady: on the thread that boots). Must not block.
+class DeviceObserver {
+ public:
+  virtual ~DeviceObserver() = default;
+  // `why` tells what made the card be reset, or why it is lost for good.
+  virtual void DeviceStateChanged(DeviceState state, const std::string& why) = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,145 @@
+// The device thread: pops works, submits them, polls, retires, watches, recovers. It alone touches the card.
+//
+// Other threads leave works in an inbox behind one mutex; everything else belongs to the device thread. With nothing outstanding
+// it sleeps. A launch gets an event of its own and so does what ran before it: a hang or fault is known to be this launch's.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/engine/device_state.h"
+#include "daemon/engine/work.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+struct EngineOptions {
+  // Estimated device time submitted ahead of completion: what a newcomer waits for at most, besides one command.
+  Duration window = std::chrono::milliseconds(1);
+  // Commands submitted ahead of completion, however cheap.
+  size_t window_commands = 512;
+  // No progress of the dispatch pipeline for so long while a transfer is at the head: the device hangs.
+  Duration operation_timeout = std::chrono::seconds(10);
+  // Longest sleep of the idle device thread, so that its heartbeat goes on (systemd's watchdog reads it).
+  Duration idle_tick = std::chrono::seconds(2);
+  // How long to look for new work before sleeping: a wake costs 7 us to give and 23 us until it is felt.
+  Duration spin = Duration::zero();
+  uint32_t boot_attempts = 2;  // of one recovery, before the device counts as lost for good
+  // Device thread, once when it starts and at the end of every round in which owners heard something; idle: nothing else to do.
+  std::function<void()> on_thread_start;
+  std::function<void(bool idle)> on_round_end;
+};
+
+class Engine {
+ public:
+  // `queue`, `observer` and `clock` outlive the engine. Touches nothing and starts no thread.
+  Engine(std::unique_ptr<Dispatcher> dispatcher, WorkQueue& queue, DeviceObserver& observer,
+         Clock& clock, EngineOptions options);
+  ~Engine();
+
+  Status Boot();  // before Start, on the calling thread
+  void Start();   // starts the device thread
+  // Waits for work in flight until `deadline`, shuts the card down, ends the thread. What is left then fails.
+  Status Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- any thread
+
+  // Takes the works (the vector is left empty) and wakes the device thread if it sleeps.
+  void Enqueue(std::vector<Work>* works) ABSL_LOCKS_EXCLUDED(mu_);
+  // Resets the card; what is in flight fails. `done` is called on the device thread.
+  void RequestReset(std::function<void(const Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
+  // Has the device thread look at the pipeline. `done` is called on the device thread.
+  void RequestReport(std::function<void(std::vector<HartReport>)> done) ABSL_LOCKS_EXCLUDED(mu_);
+  void set_operation_timeout(Duration timeout) {
+    operation_timeout_.store(timeout.count(), std::memory_order_relaxed);
+  }
+
+  DeviceStats stats() const;
+  // Grows while the device thread is alive: at least once in idle_tick.
+  uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
+
+  // Constant once booted.
+  const CardDescription& card() const { return dispatcher_->card(); }
+  const DeviceInfo& device_info() const { return dispatcher_->device_info(); }
+
+  // One round of the device thread, for tests that leave Start out. True: there is more to do.
+  bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct InFlight {
+    Work work;
+    uint64_t ticket;
+  };
+  struct Requests {
+    std::vector<Work> works;
+    std::vector<std::function<void(const Status&)>> resets;
+    std::vector<std::function<void(std::vector<HartReport>)>> reports;
+    bool empty() const { return works.empty() && resets.empty() && reports.empty(); }
+  };
+
+  void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // Device thread.
+  void ThreadMain() ABSL_LOCKS_EXCLUDED(mu_);
+  void Sleep() ABSL_LOCKS_EXCLUDED(mu_);
+  void TakeRequests() ABSL_LOCKS_EXCLUDED(mu_);
+  void HandleRequests();
+  bool NextWork(TimePoint now);
+  Status SubmitReady(TimePoint now);
+  Status SubmitHeld(TimePoint now);
+  Status SendEvent();
+  Status Poll();
+  void Retire(uint64_t completed, TimePoint now);
+  Status CheckProgress(TimePoint now) const;
+  void Lose(const Status& why);
+  void FailInFlight(const std::string& why);
+  void FailQueued(const WorkError& error);
+  Status Recover(const std::string& why);
+
+  // Constant after construction.
+  const std::unique_ptr<Dispatcher> dispatcher_;
+  WorkQueue& queue_;
+  DeviceObserver& observer_;
+  Clock& clock_;
+  const EngineOptions options_;
+
+  // Any thread.
+  std::atomic<Duration::rep> operation_timeout_;
+  std::atomic<uint64_t> heartbeat_{0};
+  std::atomic<uint64_t> launches_{0}, bytes_written_{0}, bytes_read_{0};
+  std::atomic<uint32_t> resets_{0};
+  std::atomic<bool> has_requests_{false};  // the inbox is not empty
+  std::atomic<bool> stop_requested_{false};
+
+  Mutex mu_;
+  CondVar wake_;
+  Requests inbox_ ABSL_GUARDED_BY(mu_);
+  bool asleep_ ABSL_GUARDED_BY(mu_) = false;
+  TimePoint stop_deadline_ ABSL_GUARDED_BY(mu_);
+
+  // Device thread only.
+  Requests taken_;
+  Work held_;  // popped and started, waits for room in the rings
+  bool holding_ = false;
+  std::deque<InFlight> in_flight_;
+  std::vector<Work> retired_;
+  Duration in_flight_cost_{};
+  bool event_owed_ = false;  // something was submitted since the last event
+  uint64_t progress_ = 0;
+  TimePoint progress_time_;  // of the last sign of life
+  TimePoint retire_time_;    // of the last completion
+  bool round_had_news_ = false;
+  Status lost_;  // not OK: the device is lost for good, until an administrator resets it
+  std::string lost_text_;
+
+  std::thread thread_;
+};
+
+}  // namespace ttfd

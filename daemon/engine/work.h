@@ -1,0 +1,71 @@
+// One piece of work for the device thread: a command that may start now, and who is told how it ended.
+//
+// A session resolves what its client asked for into works, each at most one slice of a transfer or one launch, so that the
+// device thread never holds the card for one client longer than that. Works go down by value, answers come up through WorkOwner.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+#include "runtime/command/command.h"
+
+namespace ttfd {
+
+class WorkOwner;
+
+// What an owner derives the thing from that a work belongs to (a session's task). Never touched by the engine.
+struct WorkContext {};
+
+struct Work {
+  std::shared_ptr<WorkOwner> owner;
+  WorkContext* context = nullptr;  // lives until the owner heard the end of the work
+  uint64_t flow = 0;               // who pays: the session
+  uint32_t weight = 1;             // its share of a contended card
+  uint32_t queue = 0;              // works of one queue of one flow keep their order
+  uint64_t value = 0;              // for people
+  Command command;
+  std::string payload;  // of a write; its span in `command` is set when it is submitted
+  std::unique_ptr<std::string> read_into;  // of a read; the command's sink appends to it
+  uint64_t read_offset = 0;  // of a read: where these bytes lie in what the client asked for
+  uint64_t bytes = 0;        // moved
+  Duration timeout{};        // of a launch
+  Duration cost{};           // estimated device time, set by whoever orders works
+
+  bool is_launch() const { return std::holds_alternative<LaunchCommand>(command); }
+};
+
+// Why works did not run to their end.
+struct WorkError {
+  StatusCode code = StatusCode::kInternal;
+  std::string reason;  // of the API: HANG, DEVICE_FAULT, DEVICE_RESET
+  std::string message;
+  bool retryable = false;
+};
+
+// All calls on the device thread. Each work ends exactly once: refused by Start, or Done, or Failed.
+class WorkOwner {
+ public:
+  virtual ~WorkOwner() = default;
+  // The work's turn has come. False: it is not wanted any more and counts as ended.
+  virtual bool Start(const Work& work, TimePoint now) = 0;
+  // Works of this owner ended well, in the order of their start. The owner may take what they carry.
+  virtual void Done(std::span<Work> works, Duration device_time) = 0;
+  virtual void Failed(const Work& work, const WorkError& error) = 0;
+};
+
+// Where the device thread finds its next work: an order over the works of all sessions. Device thread only.
+class WorkQueue {
+ public:
+  virtual ~WorkQueue() = default;
+  virtual void Push(Work work) = 0;
+  // Takes the next work, with its cost estimated; false if there is none.
+  virtual bool Pop(Work* work) = 0;
+  // What a popped work really took.
+  virtual void Used(const Work& work, Duration device_time) = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,101 @@
+// Who used least goes first.
+#include "daemon/scheduler/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ttfd {
+namespace {
+
+constexpr double kLaunchAverageShare = 0.25;  // of the newest launch in the moving average
+
+double Nanoseconds(Duration duration) {
+  return std::chrono::duration<double, std::nano>(duration).count();
+}
+
+Duration FromNanoseconds(double nanoseconds) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double, std::nano>(nanoseconds));
+}
+
+}  // namespace
+
+Scheduler::Flow& Scheduler::FlowOf(const Work& work) {
+  std::unique_ptr<Flow>& flow = flows_[work.flow];
+  if (flow == nullptr) {
+    flow = std::make_unique<Flow>();
+    flow->launch_ns = Nanoseconds(options_.launch_guess);
+  }
+  flow->weight = std::max(work.weight, 1u);
+  return *flow;
+}
+
+void Scheduler::Push(Work work) {
+  if (flows_.size() > options_.remembered_flows) ForgetIdleFlows();
+  Flow& flow = FlowOf(work);
+  if (flow.size == 0) {
+    flow.paid = std::clamp(flow.paid, floor_, floor_ + Nanoseconds(options_.debt));
+    active_.push_back(&flow);
+  }
+  auto lane = std::find_if(flow.lanes.begin(), flow.lanes.end(),
+                           [&work](const Lane& known) { return known.queue == work.queue; });
+  if (lane == flow.lanes.end()) {
+    lane = flow.lanes.emplace(flow.lanes.end());
+    lane->queue = work.queue;
+  }
+  lane->works.push_back(std::move(work));
+  ++flow.size;
+  ++size_;
+}
+
+bool Scheduler::Pop(Work* work) {
+  if (active_.empty()) return false;
+  const auto poorest =
+      std::min_element(active_.begin(), active_.end(), [](const Flow* a, const Flow* b) {
+        return a->paid != b->paid ? a->paid < b->paid : a->served < b->served;
+      });
+  Flow& flow = **poorest;
+  floor_ = flow.paid;
+  do {
+    flow.next_lane = (flow.next_lane + 1) % flow.lanes.size();
+  } while (flow.lanes[flow.next_lane].works.empty());
+  std::deque<Work>& works = flow.lanes[flow.next_lane].works;
+  *work = std::move(works.front());
+  works.pop_front();
+  work->cost = Estimate(flow, *work);
+  flow.paid += Nanoseconds(work->cost) / flow.weight;
+  flow.served = ++turns_;
+  --size_;
+  if (--flow.size == 0) {
+    *poorest = active_.back();
+    active_.pop_back();
+  }
+  return true;
+}
+
+void Scheduler::Used(const Work& work, Duration device_time) {
+  const auto found = flows_.find(work.flow);
+  if (found == flows_.end()) return;
+  Flow& flow = *found->second;
+  const double used = Nanoseconds(device_time);
+  // Never less than the estimate, which is already paid: a clock too coarse to see the work must
+  // not make it free.
+  flow.paid += std::max(used - Nanoseconds(work.cost), 0.0) / flow.weight;
+  if (work.is_launch()) flow.launch_ns += (used - flow.launch_ns) * kLaunchAverageShare;
+}
+
+Duration Scheduler::Estimate(const Flow& flow, const Work& work) const {
+  if (work.is_launch()) {
+    return std::max(FromNanoseconds(flow.launch_ns), options_.transfer_overhead);
+  }
+  return options_.transfer_overhead +
+         FromNanoseconds(static_cast<double>(work.bytes) * options_.transfer_ns_per_byte);
+}
+
+void Scheduler::ForgetIdleFlows() {
+  std::erase_if(flows_, [this](const auto& entry) {
+    return entry.second->size == 0 && entry.second->paid <= floor_;
+  });
+}
+
+}  // namespace ttfd

@@ -1,0 +1,72 @@
+// One queue of a session: its timeline, the commands that have not ended, the error it is in.
+//
+// Tasks wait in order of their values. A prefix of them is issued: handed to the device thread, or done on the host already. The
+// first ends first:
+//
+//   completed        issued              sent
+//      |  t t t t t t  |  t t t t t t t t  |
+//         on the device   waiting
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "daemon/session/task.h"
+
+namespace ttfd {
+
+// Values that ended with an error, remembered for those who wait on them later.
+class FailureHistory {
+ public:
+  void Add(uint64_t first, uint64_t last, QueuePosition cause);
+  // The first cause, if the command with this value failed.
+  const QueuePosition* CauseOf(uint64_t value) const;
+
+ private:
+  // Errors further back are forgotten: a client that clears that many and still waits on the oldest
+  // is told it ended well.
+  static constexpr size_t kRemembered = 1024;
+  struct Range {
+    uint64_t first;
+    uint64_t last;
+    QueuePosition cause;
+  };
+  std::deque<Range> ranges_;  // ascending
+};
+
+struct CommandQueue {
+  explicit CommandQueue(uint32_t its_id) : id(its_id) {}
+
+  const uint32_t id;
+  QueuePosition opened_by;    // its OpenQueue; value 0: there from the start
+  bool never_opened = false;  // that failed; what is sent here ends ABORTED
+  QueuePosition never_opened_cause;
+
+  uint64_t sent = 0;
+  uint64_t completed = 0;
+
+  std::deque<std::unique_ptr<Task>> tasks;
+  size_t issued = 0;
+  uint32_t handed_works = 0;
+  uint64_t handed_bytes = 0;
+
+  // A task has an error but is not at the head: what comes from this value on will not run. 0: none.
+  uint64_t doomed_from = 0;
+  // The queue has failed and waits to be cleared. 0: no.
+  uint64_t failed_value = 0;
+  QueuePosition cause;
+  FailureHistory failures;
+  std::vector<uint64_t> tombstones;  // handles that name nothing because of this queue's error
+
+  bool failed() const { return failed_value != 0; }
+  bool doomed() const { return doomed_from != 0; }
+  bool Ended(uint64_t value) const { return value <= completed; }
+  // The task that stands for this value; null if it has ended or will not run.
+  Task* Find(uint64_t value) const;
+  void Doom(Task* task, ErrorReply error);
+};
+
+}  // namespace ttfd

@@ -1,0 +1,188 @@
+// What the daemon does for itself: status, deadlines, drain, reset.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/daemon_core.h"
+#include "daemon/session/errors.h"
+#include "daemon/session/status_reason.h"
+#include "runtime/base/log.h"
+
+namespace ttfd {
+namespace {
+
+constexpr Duration kLookTimeout =
+    std::chrono::milliseconds(50);                    // GetStatus waits so long for a fresh report
+constexpr Duration kRest = std::chrono::seconds(60);  // the housekeeper's longest sleep
+
+const char* NameOf(DeviceState state) {
+  switch (state) {
+    case DeviceState::kBooting:
+      return "booting";
+    case DeviceState::kReady:
+      return "ready";
+    case DeviceState::kRecovering:
+      return "recovering";
+    case DeviceState::kFailed:
+      return "failed";
+  }
+  return "failed";
+}
+
+}  // namespace
+
+void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
+  {
+    MutexLock lock(&mu_);
+    state_ = state;
+    if (!why.empty()) last_error_ = why;
+  }
+  if (state != DeviceState::kFailed) return;
+  for (const auto& session : Sessions()) {
+    session->End(WithReason(Error(StatusCode::kUnavailable, "{}", why), reason::kDeviceReset));
+  }
+}
+
+std::vector<DeviceReply> DaemonCore::Devices() {
+  return booted_ ? std::vector<DeviceReply>{device_} : std::vector<DeviceReply>();
+}
+
+// The device thread looks when it can; a status call does not wait long for it.
+void DaemonCore::LookAtPipeline() {
+  MutexLock lock(&mu_);
+  const uint64_t before = looks_;
+  mu_.Unlock();
+  engine_.RequestReport([this](std::vector<HartReport> harts) {
+    MutexLock inner(&mu_);
+    harts_ = std::move(harts);
+    ++looks_;
+    changed_.NotifyAll();
+  });
+  mu_.Lock();
+  const TimePoint until = SteadyClock().Now() + kLookTimeout;
+  while (looks_ == before && changed_.WaitUntil(&mu_, until)) continue;
+}
+
+StatusReply DaemonCore::GetStatus() {
+  if (started_) LookAtPipeline();
+  StatusReply status;
+  status.version = options_.version;
+  status.devices = Devices();
+  status.uptime_ms = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - created_).count());
+  const DeviceStats stats = engine_.stats();
+  status.commands_completed = environment_.commands_ended;
+  status.launches_completed = stats.launches;
+  status.bytes_written = stats.bytes_written;
+  status.bytes_read = stats.bytes_read;
+  status.device_resets = stats.resets;
+  if (memory_ != nullptr) status.memory = memory_->Use();
+  MutexLock lock(&mu_);
+  status.sessions = static_cast<uint32_t>(sessions_.size());
+  status.state =
+      draining_ != nullptr && state_ == DeviceState::kReady ? "draining" : NameOf(state_);
+  status.last_error = last_error_;
+  status.harts = harts_;
+  return status;
+}
+
+void DaemonCore::ResetDevice(uint32_t device, ProgressCallback progress) {
+  if (device != 0) {
+    progress(fmt::format("there is no device {}: this daemon serves one card, device 0", device), 0,
+             true);
+    return;
+  }
+  progress("resetting the card", 1, false);
+  engine_.RequestReset([progress](const Status& status) {
+    progress(status.ok() ? "ready" : fmt::format("failed: {}", StatusMessage(status)), 0, true);
+  });
+}
+
+void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
+  {
+    MutexLock lock(&mu_);
+    if (draining_ == nullptr) draining_ = std::make_unique<Draining>();
+    draining_->deadline = clock_.Now() + std::chrono::milliseconds(within_ms);
+    draining_->told_left = ~uint64_t{0};
+    draining_->progress.push_back(std::move(progress));
+  }
+  for (const auto& session : Sessions()) session->Drain(within_ms);
+  MutexLock lock(&mu_);
+  changed_.NotifyAll();
+}
+
+// ---- the housekeeper
+
+void DaemonCore::LookAgainAt(TimePoint when) {
+  MutexLock lock(&mu_);
+  if (when >= look_again_at_) return;
+  look_again_at_ = when;
+  changed_.NotifyAll();
+}
+
+void DaemonCore::CheckSessions(TimePoint now) {
+  {
+    MutexLock lock(&mu_);
+    if (now < look_again_at_) return;
+    look_again_at_ = TimePoint::max();
+  }
+  TimePoint next = TimePoint::max();
+  for (const auto& session : Sessions()) next = std::min(next, session->CheckDeadlines(now));
+  LookAgainAt(next);
+}
+
+void DaemonCore::CheckDrain(TimePoint now) {
+  std::vector<ProgressCallback> callbacks;
+  uint64_t left = 0;
+  bool late = false;
+  bool tell = false;
+  {
+    MutexLock lock(&mu_);
+    if (draining_ == nullptr || draining_->progress.empty()) return;
+    left = sessions_.size();
+    late = now >= draining_->deadline;
+    tell = std::exchange(draining_->told_left, left) != left;
+    callbacks = draining_->progress;
+    if (left == 0 || late) draining_->progress.clear();
+  }
+  if (late && left > 0) {
+    for (const auto& session : Sessions()) {
+      session->End(WithReason(
+          Error(StatusCode::kUnavailable, "the daemon has gone down before this session ended"),
+          reason::kDraining));
+    }
+  }
+  const bool done = left == 0 || late;
+  for (const ProgressCallback& progress : callbacks) {
+    if (done) {
+      progress(left == 0 ? "drained" : "the sessions left were ended", left, true);
+    } else if (tell) {
+      progress("sessions left", left, false);
+    }
+  }
+}
+
+void DaemonCore::HousekeeperMain() {
+  while (true) {
+    const TimePoint now = clock_.Now();
+    CheckSessions(now);
+    CheckDrain(now);
+    MutexLock lock(&mu_);
+    if (stopping_) return;
+    TimePoint until = std::min(now + kRest, look_again_at_);
+    if (draining_ != nullptr && !draining_->progress.empty()) {
+      if (draining_->told_left != sessions_.size()) continue;
+      until = std::min(until, draining_->deadline);
+    }
+    if (until > now) changed_.WaitUntil(&mu_, until);
+  }
+}
+
+bool DaemonCore::RunOnce() {
+  const bool more = engine_.RunOnce();
+  const TimePoint now = clock_.Now();
+  CheckSessions(now);
+  CheckDrain(now);
+  return more;
+}
+
+}  // namespace ttfd

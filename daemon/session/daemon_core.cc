@@ -1,0 +1,266 @@
+// Opens, lists and ends sessions; boots and stops.
+#include "daemon/session/daemon_core.h"
+
+#include <pwd.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/errors.h"
+#include "daemon/session/status_reason.h"
+#include "runtime/boot/kernel_elf.h"
+
+namespace ttfd {
+namespace {
+
+constexpr uint32_t kRevision = 1;
+constexpr uint32_t kMaxWeight = 100;  // a share, not a way to shut others out
+constexpr size_t kTokenBytes = 16;
+
+std::string RandomBytes(size_t count) {
+  std::string bytes(count, '\0');
+  if (getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count)) bytes.clear();
+  return bytes;
+}
+
+std::string UserName(uint32_t uid) {
+  std::vector<char> space(16 * 1024);
+  passwd entry{};
+  passwd* found = nullptr;
+  getpwuid_r(uid, &entry, space.data(), space.size(), &found);
+  return found != nullptr ? found->pw_name : std::to_string(uid);
+}
+
+Status Unsupported(const char* field, const char* what) {
+  return ToStatus(UnsupportedError(field, what));
+}
+
+Status DrainingStatus() {
+  return WithReason(
+      Error(StatusCode::kUnavailable, "the daemon is going down and opens no new sessions"),
+      reason::kDraining);
+}
+
+Status NoSuchSession(uint64_t session) {
+  return WithReason(Error(StatusCode::kNotFound, "there is no session {}", session),
+                    reason::kInvalid, "session");
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Dispatcher> dispatcher,
+                                                         Clock& clock, DaemonOptions options) {
+  if (dispatcher == nullptr) return InvalidArgument("a daemon needs a dispatcher");
+  if (!options.load_kernel) options.load_kernel = LoadKernel;
+  if (!options.random_bytes) options.random_bytes = RandomBytes;
+  if (!options.user_name) options.user_name = UserName;
+  options.engine.operation_timeout = std::chrono::milliseconds(options.timeouts.operation_ms);
+  return std::unique_ptr<DaemonCore>(
+      new DaemonCore(std::move(dispatcher), clock, std::move(options)));
+}
+
+DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, DaemonOptions options)
+    : clock_(clock),
+      options_(std::move(options)),
+      created_(clock.Now()),
+      kernels_(options_.kernel_store_bytes),
+      scheduler_(options_.scheduler),
+      engine_(std::move(dispatcher), scheduler_, *this, clock, options_.engine) {
+  environment_.limits = options_.limits;
+  environment_.windows = options_.windows;
+  environment_.kernels = &kernels_;
+  environment_.clock = &clock;
+  environment_.load_kernel = options_.load_kernel;
+  environment_.host = this;
+  environment_.operation_ms = options_.timeouts.operation_ms;
+  environment_.kernel_ms = options_.timeouts.kernel_ms;
+  environment_.start_ms = options_.timeouts.start_ms;
+  environment_.stalled_client_ms = options_.timeouts.stalled_client_ms;
+}
+
+DaemonCore::~DaemonCore() {
+  if (started_) Stop(clock_.Now()).IgnoreError();
+}
+
+Status DaemonCore::Boot() {
+  RETURN_IF_ERROR(engine_.Boot());
+  device_ = {0, engine_.device_info(), engine_.card()};
+  environment_.card = device_.card;
+  environment_.memory_is_zero_after_power_on = device_.info.memory_is_zero_after_power_on;
+  memory_ = std::make_unique<DeviceMemory>(device_.card);
+  environment_.memory = memory_.get();
+  booted_ = true;
+  return OkStatus();
+}
+
+Status DaemonCore::Start() {
+  if (!booted_) RETURN_IF_ERROR(Boot());
+  engine_.Start();
+  housekeeper_ = std::thread([this] { HousekeeperMain(); });
+  started_ = true;
+  return OkStatus();
+}
+
+Status DaemonCore::Stop(TimePoint deadline) {
+  for (const auto& session : Sessions()) session->End(DrainingStatus());
+  {
+    MutexLock lock(&mu_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  if (housekeeper_.joinable()) housekeeper_.join();
+  started_ = false;
+  return engine_.Stop(deadline);
+}
+
+// ---- sessions
+
+Status DaemonCore::CheckHello(const HelloRequest& hello) const {
+  if (hello.min_revision > kRevision || hello.max_revision < kRevision) {
+    return WithReason(
+        Error(StatusCode::kFailedPrecondition,
+              "the client speaks revisions {} to {} of the API, this daemon revision {}",
+              hello.min_revision, hello.max_revision, kRevision),
+        reason::kUnsupported, "hello.min_revision");
+  }
+  if (hello.client_name.size() > environment_.limits.client_name_bytes) {
+    return ToStatus(LimitError("hello.client_name", "client_name_bytes",
+                               environment_.limits.client_name_bytes, 0,
+                               fmt::format("a client name of {} bytes", hello.client_name.size())));
+  }
+  if (hello.weight > kMaxWeight) {
+    return ToStatus(InvalidError("hello.weight", "weight {}; 1 to {} are allowed, 0 is 1",
+                                 hello.weight, kMaxWeight));
+  }
+  switch (hello.attach) {
+    case AttachKind::kNew:
+      break;
+    case AttachKind::kResume:
+      return Unsupported("hello.resume", "sessions that are resumed; open a new one");
+    case AttachKind::kLease:
+      return Unsupported("hello.lease", "leases; sessions share the card");
+    case AttachKind::kLeaseToken:
+      return Unsupported("hello.lease_token", "leases; sessions share the card");
+    case AttachKind::kDataLane:
+      return Unsupported("hello.data_lane", "data lanes; send the data on the session's own call");
+  }
+  if (hello.resume_grace_ms != 0) {
+    return Unsupported("hello.resume_grace_ms",
+                       "sessions that outlive their call; leave the grace time 0");
+  }
+  return OkStatus();
+}
+
+StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& peer,
+                                                          const HelloRequest& hello,
+                                                          SessionOutput* output) {
+  RETURN_IF_ERROR(CheckHello(hello));
+  WelcomeReply welcome;
+  welcome.revision = kRevision;
+  welcome.daemon_version = options_.version;
+  welcome.token = options_.random_bytes(kTokenBytes);
+  welcome.devices = Devices();
+  welcome.limits = environment_.limits;
+  welcome.credit = {environment_.windows.commands, environment_.windows.payload_bytes,
+                    kMaxApiNumber};
+  std::string user = options_.user_name(peer.uid);
+
+  MutexLock lock(&mu_);
+  if (draining_ != nullptr || stopping_) return DrainingStatus();
+  if (state_ == DeviceState::kFailed) {
+    return WithReason(Error(StatusCode::kUnavailable, "{}", last_error_), reason::kDeviceReset);
+  }
+  const auto of_user =
+      std::count_if(sessions_.begin(), sessions_.end(),
+                    [&peer](const auto& entry) { return entry.second->uid() == peer.uid; });
+  if (static_cast<uint64_t>(of_user) >= environment_.limits.sessions_per_user) {
+    return ToStatus(LimitError("hello", "sessions_per_user", environment_.limits.sessions_per_user,
+                               static_cast<uint64_t>(of_user), "no more sessions of this user"));
+  }
+  welcome.session = next_session_++;
+  auto session = std::make_shared<Session>(environment_, peer, hello, std::move(welcome),
+                                           std::move(user), output);
+  sessions_.emplace(session->id(), session);
+  return std::shared_ptr<ClientSession>(std::move(session));
+}
+
+void DaemonCore::SessionReleased(uint64_t session) {
+  MutexLock lock(&mu_);
+  sessions_.erase(session);
+  if (draining_ != nullptr) changed_.NotifyAll();
+}
+
+std::shared_ptr<Session> DaemonCore::Find(uint64_t session) {
+  MutexLock lock(&mu_);
+  const auto found = sessions_.find(session);
+  return found == sessions_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<Session>> DaemonCore::Sessions() {
+  MutexLock lock(&mu_);
+  std::vector<std::shared_ptr<Session>> sessions;
+  sessions.reserve(sessions_.size());
+  for (const auto& entry : sessions_) sessions.push_back(entry.second);
+  return sessions;
+}
+
+std::vector<SessionInfoReply> DaemonCore::ListSessions() {
+  const TimePoint now = clock_.Now();
+  std::vector<SessionInfoReply> infos;
+  for (const auto& session : Sessions()) infos.push_back(session->Info(now));
+  return infos;
+}
+
+Status DaemonCore::EndSession(uint64_t session, const std::string& reason) {
+  const std::shared_ptr<Session> found = Find(session);
+  if (found == nullptr) return NoSuchSession(session);
+  found->End(WithReason(
+      Error(StatusCode::kAborted, "the session was ended by an administrator: {}", reason),
+      reason::kCancelled));
+  return OkStatus();
+}
+
+// ---- timeouts
+
+TimeoutsReply DaemonCore::DaemonTimeouts() const {
+  return {environment_.operation_ms, environment_.kernel_ms, environment_.start_ms,
+          environment_.stalled_client_ms};
+}
+
+StatusOr<TimeoutsReply> DaemonCore::GetTimeouts(uint64_t session) {
+  TimeoutsReply timeouts = DaemonTimeouts();
+  if (session == 0) return timeouts;
+  const std::shared_ptr<Session> found = Find(session);
+  if (found == nullptr) return NoSuchSession(session);
+  const TimeoutsReply own = found->timeouts();
+  if (own.kernel_ms != 0) timeouts.kernel_ms = own.kernel_ms;
+  if (own.start_ms != 0) timeouts.start_ms = own.start_ms;
+  if (own.stalled_client_ms != 0) timeouts.stalled_client_ms = own.stalled_client_ms;
+  return timeouts;
+}
+
+StatusOr<TimeoutsReply> DaemonCore::SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) {
+  if (session != 0) {
+    const std::shared_ptr<Session> found = Find(session);
+    if (found == nullptr) return NoSuchSession(session);
+    if (timeouts.operation_ms != 0) {
+      return ToStatus(
+          InvalidError("timeouts.operation_ms",
+                       "the operation timeout is the daemon's; a session has none of its own"));
+    }
+    found->SetTimeouts(timeouts);
+    return GetTimeouts(session);
+  }
+  const auto set = [](uint32_t from, std::atomic<uint32_t>* to) {
+    if (from != 0) *to = from;
+  };
+  set(timeouts.operation_ms, &environment_.operation_ms);
+  set(timeouts.kernel_ms, &environment_.kernel_ms);
+  set(timeouts.start_ms, &environment_.start_ms);
+  set(timeouts.stalled_client_ms, &environment_.stalled_client_ms);
+  engine_.set_operation_timeout(std::chrono::milliseconds(environment_.operation_ms));
+  return DaemonTimeouts();
+}
+
+}  // namespace ttfd

@@ -1,0 +1,129 @@
+// The daemon without its front end: sessions, scheduler and the engine with the booted card.
+//
+// Threads: callers of DaemonService (gRPC), the device thread (engine), the housekeeper (deadlines, drain). Locks are taken in the
+// order session, then registry or engine or memory; none is held while another session's is taken.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "daemon/engine/engine.h"
+#include "daemon/scheduler/scheduler.h"
+#include "daemon/session/environment.h"
+#include "daemon/session/service.h"
+#include "daemon/session/session.h"
+#include "runtime/base/mutex.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+struct DaemonOptions {
+  std::string version = "0.1.0";
+  SessionLimits limits;
+  SessionWindows windows;
+  TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};
+  uint64_t kernel_store_bytes = uint64_t{64} << 20;
+  EngineOptions engine;
+  SchedulerOptions scheduler;
+  // What is the world's: default to the machine's own.
+  KernelLoader load_kernel;                               // default: the loader of runtime/boot
+  std::function<std::string(size_t bytes)> random_bytes;  // default: getrandom
+  std::function<std::string(uint32_t uid)> user_name;     // default: the user database
+};
+
+class DaemonCore final : public DaemonService, private SessionHost, private DeviceObserver {
+ public:
+  // `clock` outlives the core. Touches neither the card nor any thread.
+  static StatusOr<std::unique_ptr<DaemonCore>> Create(std::unique_ptr<Dispatcher> dispatcher,
+                                                      Clock& clock, DaemonOptions options);
+  ~DaemonCore() override;
+
+  // Boots the card on the calling thread. Sessions can be opened from then on.
+  Status Boot();
+  // Boots unless booted, then starts the device thread and the housekeeper.
+  Status Start();
+  // Ends what is left of the sessions, waits for work in flight until `deadline`, shuts the card down, ends the threads. For a
+  // graceful stop Drain first.
+  Status Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // One round of the device thread and the housekeeper, for tests that leave Start out. True: the device has more to do.
+  bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Grows while the device thread is alive, at least once in EngineOptions::idle_tick: what a watchdog is fed with.
+  uint64_t heartbeat() const { return engine_.heartbeat(); }
+
+  // ---- DaemonService
+  StatusOr<std::shared_ptr<ClientSession>> Open(const PeerIdentity& peer, const HelloRequest& hello,
+                                                SessionOutput* output) override
+      ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<DeviceReply> Devices() override;
+  SessionLimits Limits() override { return environment_.limits; }
+  StatusReply GetStatus() override ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<SessionInfoReply> ListSessions() override ABSL_LOCKS_EXCLUDED(mu_);
+  StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
+  StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override
+      ABSL_LOCKS_EXCLUDED(mu_);
+  Status EndSession(uint64_t session, const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
+  void ResetDevice(uint32_t device, ProgressCallback progress) override;
+
+ private:
+  DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, DaemonOptions options);
+
+  // SessionHost
+  void Enqueue(std::vector<Work>* works) override { engine_.Enqueue(works); }
+  void LookAgainAt(TimePoint when) override ABSL_LOCKS_EXCLUDED(mu_);
+  void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
+  // DeviceObserver
+  void DeviceStateChanged(DeviceState state, const std::string& why) override
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+  Status CheckHello(const HelloRequest& hello) const;
+  TimeoutsReply DaemonTimeouts() const;
+  std::shared_ptr<Session> Find(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<std::shared_ptr<Session>> Sessions() ABSL_LOCKS_EXCLUDED(mu_);
+  void LookAtPipeline() ABSL_LOCKS_EXCLUDED(mu_);
+
+  void HousekeeperMain() ABSL_LOCKS_EXCLUDED(mu_);
+  void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+
+  struct Draining {
+    TimePoint deadline;
+    uint64_t told_left = ~uint64_t{0};
+    std::vector<ProgressCallback> progress;
+  };
+
+  // Constant after construction, or after Boot.
+  Clock& clock_;
+  const DaemonOptions options_;
+  const TimePoint created_;
+  SessionEnvironment environment_;
+  KernelStore kernels_;
+  std::unique_ptr<DeviceMemory> memory_;
+  DeviceReply device_;
+  bool booted_ = false;
+
+  mutable Mutex mu_;
+  CondVar changed_;  // for the housekeeper, and for GetStatus
+  std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
+  uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
+  TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
+  std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);  // stays once set
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  DeviceState state_ ABSL_GUARDED_BY(mu_) = DeviceState::kBooting;
+  std::string last_error_ ABSL_GUARDED_BY(mu_);
+  std::vector<HartReport> harts_ ABSL_GUARDED_BY(mu_);
+  uint64_t looks_ ABSL_GUARDED_BY(mu_) = 0;  // at the pipeline
+
+  Scheduler scheduler_;  // device thread
+  Engine engine_;
+  std::thread housekeeper_;
+  bool started_ = false;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,255 @@
+// Decodes the commands that make and free what handles stand for.
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "daemon/session/decoder.h"
+#include "daemon/session/sha256.h"
+#include "runtime/base/bits.h"
+
+namespace ttfd {
+namespace {
+
+constexpr uint32_t kPageAlignment =
+    64;  // Region: what the relay commands of the dispatch firmware can address
+constexpr size_t kKernelNameBytes = 128;  // for people
+
+}  // namespace
+
+Refusal Decoder::CheckDevice(uint32_t device, const char* field) const {
+  if (device == 0) return std::nullopt;
+  return UnsupportedError(field,
+                          fmt::format("device {}; this daemon serves one card, device 0", device));
+}
+
+Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer,
+                            uint64_t* bank_bytes) const {
+  const CardDescription& card = environment_.card;
+  uint64_t banks = card.dram_banks;
+  switch (request.place) {
+    case BufferPlace::kDramInterleaved:
+      break;
+    case BufferPlace::kDramBank:
+      if (request.dram_bank >= card.dram_banks) {
+        return InvalidError("allocate.dram_bank", "DRAM bank {}; the card has banks 0 to {}",
+                            request.dram_bank, card.dram_banks - 1);
+      }
+      buffer->single_bank = static_cast<int32_t>(request.dram_bank);
+      break;
+    case BufferPlace::kL1Interleaved:
+      if (!request.cores.empty()) {
+        return UnsupportedError("allocate.l1.cores",
+                                "L1 of some workers only; leave the cores out for all workers");
+      }
+      buffer->memory = MemoryKind::kL1;
+      banks = uint64_t{card.grid.x} * card.grid.y;
+      break;
+    case BufferPlace::kL1Sharded:
+      return UnsupportedError("allocate.l1_sharded",
+                              "sharded L1 buffers; use allocate.l1 or allocate.dram");
+    case BufferPlace::kUnset:
+      return UnsupportedError("allocate.place",
+                              "no place this daemon knows; set dram, l1 or dram_bank");
+  }
+  const uint64_t pages = DivideRoundUp<uint64_t>(request.size_bytes, request.page_bytes);
+  if (buffer->single_bank >= 0) {
+    *bank_bytes = AlignUp<uint64_t>(request.size_bytes, kPageAlignment);
+    buffer->whole_bytes = *bank_bytes;
+  } else {
+    *bank_bytes = DivideRoundUp<uint64_t>(pages, banks) * request.page_bytes;
+    buffer->whole_bytes = *bank_bytes * banks;
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
+  if (Refusal refusal = handles_.CheckNew(request.handle, "allocate.handle")) return refusal;
+  if (Refusal refusal = CheckDevice(request.device, "allocate.device")) return refusal;
+  if (request.size_bytes == 0 || request.size_bytes > kMaxApiNumber) {
+    return InvalidError("allocate.size_bytes", "a buffer of {} bytes; 1 to 2^53 - 1 are allowed",
+                        request.size_bytes);
+  }
+  if (request.page_bytes == 0 || request.page_bytes % kPageAlignment != 0) {
+    return InvalidError("allocate.page_bytes",
+                        "pages of {} bytes; a positive multiple of {} is allowed",
+                        request.page_bytes, kPageAlignment);
+  }
+  auto buffer = std::make_shared<Buffer>(QueuePosition{task->queue->id, task->first_value});
+  buffer->size_bytes = request.size_bytes;
+  buffer->page_bytes = request.page_bytes;
+  uint64_t bank_bytes = 0;
+  if (Refusal refusal = CheckPlace(request, buffer.get(), &bank_bytes)) return refusal;
+  const bool dram = buffer->memory == MemoryKind::kDram;
+  const uint64_t banks = dram ? environment_.card.dram_banks : 1;
+  if (Refusal refusal = handles_.Charge(buffer.get(), bank_bytes * banks, "allocate.size_bytes"))
+    return refusal;
+  auto allocation = environment_.memory->Allocate(buffer->memory, buffer->size_bytes,
+                                                  buffer->page_bytes, buffer->single_bank);
+  if (allocation.ok()) {
+    buffer->allocation = *std::move(allocation);
+  } else if (!frees_pending_) {
+    handles_.Discharge(buffer.get());
+    return environment_.memory->OutOfMemory(buffer->memory, allocation.status(),
+                                            "allocate.size_bytes");
+  }
+  handles_.Add(request.handle, buffer);
+  task->work = AllocateTask{request.handle, std::move(buffer), 0};
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
+  FreeTask free;
+  std::unordered_set<uint64_t> seen;
+  for (const uint64_t handle : request.handles) {
+    std::shared_ptr<Object> object = handles_.Find(handle);
+    if (object == nullptr) return UnknownHandleError("free.handles", handle);
+    if (object->state == Object::State::kFailed) return CausedByError(object->cause);
+    if (!seen.insert(handle).second) {
+      return InvalidError("free.handles", "handle {} is named twice", handle);
+    }
+    DependOn(*object, task);
+    free.freed.emplace_back(handle, std::move(object));
+  }
+  for (const auto& [handle, object] : free.freed) {
+    handles_.Remove(handle, object.get());
+    if (object->kind == ObjectKind::kBuffer) handles_.Discharge(static_cast<Buffer*>(object.get()));
+  }
+  task->held_bytes = free.freed.size() * sizeof(free.freed[0]);
+  task->work = std::move(free);
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
+  if (Refusal refusal = handles_.CheckNew(request.handle, "load_kernel.handle")) return refusal;
+  if (!request.sha256.empty() && request.sha256.size() != kSha256Bytes) {
+    return InvalidError("load_kernel.sha256", "{} bytes; a SHA-256 has {}", request.sha256.size(),
+                        kSha256Bytes);
+  }
+  if (request.name.size() > kKernelNameBytes) {
+    return InvalidError("load_kernel.name", "a name of {} bytes; at most {} are allowed",
+                        request.name.size(), kKernelNameBytes);
+  }
+  const bool has_bytes = request.is_inline || request.streamed;
+  if (!has_bytes && request.sha256.empty()) {
+    return InvalidError("load_kernel.from",
+                        "neither bytes nor a sha256; set inline, streamed or sha256");
+  }
+  if (has_bytes && request.size == 0)
+    return InvalidError("load_kernel.size", "a kernel of 0 bytes");
+  if (request.size > environment_.limits.kernel_elf_bytes) {
+    return LimitError("load_kernel.size", "kernel_elf_bytes", environment_.limits.kernel_elf_bytes,
+                      0, fmt::format("a kernel ELF of {} bytes", request.size));
+  }
+  if (request.is_inline) {
+    if (Refusal refusal =
+            CheckInline(request.size, request.inline_bytes.size(), "load_kernel.inline")) {
+      return refusal;
+    }
+  }
+  auto kernel = std::make_shared<Kernel>(QueuePosition{task->queue->id, task->first_value});
+  LoadKernelTask load;
+  load.handle = request.handle;
+  load.kernel = kernel;
+  load.sha256 = std::move(request.sha256);
+  load.name = std::move(request.name);
+  load.size = request.size;
+  load.streamed = request.streamed && !request.is_inline;
+  task->work = std::move(load);
+  handles_.Add(request.handle, std::move(kernel));
+  return std::nullopt;
+}
+
+Refusal Decoder::CheckCores(const std::vector<CoreRange>& cores, const std::string& field) const {
+  const GridSize grid = environment_.card.grid;
+  if (cores.empty()) return InvalidError(field, "no cores; name at least one range of workers");
+  for (const CoreRange& range : cores) {
+    if (range.x0 > range.x1 || range.y0 > range.y1 || range.x1 >= grid.x || range.y1 >= grid.y) {
+      return InvalidError(field,
+                          "core range ({},{})-({},{}) is not a rectangle inside the worker grid "
+                          "(0,0)-({},{})",
+                          range.x0, range.y0, range.x1, range.y1, grid.x - 1, grid.y - 1);
+    }
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
+  if (Refusal refusal = handles_.CheckNew(request.handle, "create_program.handle")) return refusal;
+  if (Refusal refusal = CheckDevice(request.device, "create_program.device")) return refusal;
+  if (request.kernels.empty())
+    return InvalidError("create_program.kernels", "a program needs at least one kernel");
+  CreateProgramTask create;
+  uint64_t ranges = 0;
+  for (size_t i = 0; i < request.kernels.size(); ++i) {
+    const KernelUseRequest& use = request.kernels[i];
+    const auto field = [i](const char* name) {
+      return fmt::format("create_program.kernels[{}].{}", i, name);
+    };
+    if (!use.processor_known) {
+      return UnsupportedError(
+          field("processor"),
+          "a processor this daemon does not know; BRISC, NCRISC and TRISC0 to 2 are");
+    }
+    if (Refusal refusal = CheckCores(use.cores, field("cores"))) return refusal;
+    std::shared_ptr<Kernel>& kernel = create.kernels.emplace_back();
+    if (Refusal refusal = handles_.Get(use.kernel, ObjectKind::kKernel,
+                                       "create_program.kernels.kernel", &kernel)) {
+      return refusal;
+    }
+    DependOn(*kernel, task);
+    ranges += use.cores.size();
+  }
+  for (size_t i = 0; i < request.circular_buffers.size(); ++i) {
+    const CircularBufferRequest& buffer = request.circular_buffers[i];
+    const std::string field = fmt::format("create_program.circular_buffers[{}]", i);
+    if (buffer.buffer != 0) {
+      return UnsupportedError(field + ".buffer",
+                              "a circular buffer on a buffer of the client; leave it 0");
+    }
+    if (Refusal refusal = CheckCores(buffer.use.cores, field + ".cores")) return refusal;
+    ranges += buffer.use.cores.size();
+  }
+  for (size_t i = 0; i < request.semaphores.size(); ++i) {
+    const std::string field = fmt::format("create_program.semaphores[{}].cores", i);
+    if (Refusal refusal = CheckCores(request.semaphores[i].cores, field)) return refusal;
+    ranges += request.semaphores[i].cores.size();
+  }
+  create.handle = request.handle;
+  create.program =
+      std::make_shared<ProgramObject>(QueuePosition{task->queue->id, task->first_value});
+  create.request = std::move(request);
+  task->held_bytes = ranges * sizeof(CoreRange);
+  handles_.Add(create.handle, create.program);
+  task->work = std::move(create);
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(OpenQueueRequest& request, Task* task) {
+  if (Refusal refusal = CheckDevice(request.device, "open_queue.device")) return refusal;
+  if (request.kind > 1) {
+    return UnsupportedError(
+        "open_queue.kind",
+        fmt::format("queue kind {}; COMPUTE and TRANSFER are known", request.kind));
+  }
+  if (!request.workers.empty()) {
+    return UnsupportedError("open_queue.workers",
+                            "a queue on some of the workers; leave them out for all workers");
+  }
+  task->work = OpenQueueTask{request.queue};
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(RecordTraceRequest&, Task*) {
+  return UnsupportedError("record_trace", "traces; send the launches themselves");
+}
+
+Refusal Decoder::DecodeOne(ReplayTraceRequest&, Task*) {
+  return UnsupportedError("replay_trace", "traces; send the launches themselves");
+}
+
+Refusal Decoder::DecodeOne(UnknownRequest&, Task*) {
+  return UnsupportedError("command.op",
+                          "a command that is not set, or that this daemon does not know");
+}
+
+}  // namespace ttfd

@@ -1,0 +1,185 @@
+// Decodes the commands that move data and run programs.
+#include "daemon/session/decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/command/command.h"
+
+namespace ttfd {
+namespace {
+
+constexpr uint32_t kTransferAlignment = 16;  // WriteCommand, FillCommand
+constexpr uint32_t kCopyAlignment = 64;      // CopyCommand: both ends read and written by NoC
+
+}  // namespace
+
+Refusal Decoder::Decode(Request& request, Task* task) {
+  return std::visit([this, task](auto& one) { return DecodeOne(one, task); }, request);
+}
+
+uint64_t Decoder::CreatedHandle(const Request& request) {
+  if (const auto* allocate = std::get_if<AllocateRequest>(&request)) return allocate->handle;
+  if (const auto* load = std::get_if<LoadKernelRequest>(&request)) return load->handle;
+  if (const auto* create = std::get_if<CreateProgramRequest>(&request)) return create->handle;
+  if (const auto* record = std::get_if<RecordTraceRequest>(&request)) return record->handle;
+  return 0;
+}
+
+void Decoder::DependOn(const Object& object, Task* task) {
+  if (object.creator.queue == task->queue->id) return;  // ran before, by the order of the queue
+  if (object.kind == ObjectKind::kNothing) return;
+  if (std::find(task->waits.begin(), task->waits.end(), object.creator) == task->waits.end()) {
+    task->waits.push_back(object.creator);
+  }
+}
+
+Refusal Decoder::GetBuffer(uint64_t handle, const char* field, Task* task,
+                           std::shared_ptr<Buffer>* buffer) const {
+  if (Refusal refusal = handles_.Get(handle, ObjectKind::kBuffer, field, buffer)) return refusal;
+  DependOn(**buffer, task);
+  return std::nullopt;
+}
+
+Refusal Decoder::CheckRange(const Buffer& buffer, uint64_t offset, uint64_t size,
+                            uint32_t alignment, const char* offset_field,
+                            const char* size_field) const {
+  if (size == 0) return InvalidError(size_field, "a transfer of 0 bytes");
+  if (size > environment_.limits.transfer_bytes) {
+    return LimitError(size_field, "transfer_bytes", environment_.limits.transfer_bytes, 0,
+                      fmt::format("a transfer of {} bytes", size));
+  }
+  if (offset % alignment != 0) {
+    return InvalidError(offset_field, "offset {} is not a multiple of {}", offset, alignment);
+  }
+  if (size % alignment != 0) {
+    return InvalidError(size_field, "size {} is not a multiple of {}", size, alignment);
+  }
+  if (offset > buffer.size_bytes || size > buffer.size_bytes - offset) {
+    return InvalidError(offset > buffer.size_bytes ? offset_field : size_field,
+                        "{} bytes at offset {} leave the buffer, which has {} bytes", size, offset,
+                        buffer.size_bytes);
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::CheckInline(uint64_t size, uint64_t inline_size, const char* field) const {
+  if (inline_size > environment_.limits.inline_bytes) {
+    return LimitError(field, "inline_bytes", environment_.limits.inline_bytes, 0,
+                      fmt::format("{} inline bytes; stream them instead", inline_size));
+  }
+  if (inline_size != size) {
+    return InvalidError(field, "{} inline bytes for a size of {}; they must be equal", inline_size,
+                        size);
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(BarrierRequest&, Task* task) {
+  task->work = BarrierTask{};
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(WriteRequest& request, Task* task) {
+  WriteTask write;
+  if (Refusal refusal = GetBuffer(request.buffer, "write.buffer", task, &write.buffer))
+    return refusal;
+  if (!request.is_inline && !request.streamed) {
+    return UnsupportedError("write.from", "no source this daemon knows; set inline or streamed");
+  }
+  if (Refusal refusal = CheckRange(*write.buffer, request.offset, request.size, kTransferAlignment,
+                                   "write.offset", "write.size")) {
+    return refusal;
+  }
+  write.offset = request.offset;
+  write.size = request.size;
+  if (request.is_inline) {
+    if (Refusal refusal = CheckInline(request.size, request.inline_bytes.size(), "write.inline"))
+      return refusal;
+    write.received = request.size;
+    write.slices.push_back(std::move(request.inline_bytes));
+  } else {
+    write.streamed = true;
+  }
+  task->work = std::move(write);
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(ReadRequest& request, Task* task) {
+  ReadTask read;
+  if (Refusal refusal = GetBuffer(request.buffer, "read.buffer", task, &read.buffer))
+    return refusal;
+  if (Refusal refusal =
+          CheckRange(*read.buffer, request.offset, request.size, 1, "read.offset", "read.size")) {
+    return refusal;
+  }
+  read.offset = request.offset;
+  read.size = request.size;
+  task->work = std::move(read);
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(FillRequest& request, Task* task) {
+  FillTask fill;
+  if (Refusal refusal = GetBuffer(request.buffer, "fill.buffer", task, &fill.buffer))
+    return refusal;
+  if (Refusal refusal = CheckRange(*fill.buffer, request.offset, request.size, kTransferAlignment,
+                                   "fill.offset", "fill.size")) {
+    return refusal;
+  }
+  fill.offset = request.offset;
+  fill.size = request.size;
+  fill.word = request.word;
+  task->work = std::move(fill);
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(CopyRequest& request, Task* task) {
+  CopyTask copy;
+  if (Refusal refusal = GetBuffer(request.from, "copy.from", task, &copy.from)) return refusal;
+  if (Refusal refusal = GetBuffer(request.to, "copy.to", task, &copy.to)) return refusal;
+  if (Refusal refusal = CheckRange(*copy.from, request.from_offset, request.size, kCopyAlignment,
+                                   "copy.from_offset", "copy.size")) {
+    return refusal;
+  }
+  if (Refusal refusal = CheckRange(*copy.to, request.to_offset, request.size, kCopyAlignment,
+                                   "copy.to_offset", "copy.size")) {
+    return refusal;
+  }
+  // Sliced copies would read what they have written.
+  if (copy.from == copy.to && request.from_offset < request.to_offset + request.size &&
+      request.to_offset < request.from_offset + request.size) {
+    return InvalidError("copy.to_offset", "the two ranges of one buffer overlap");
+  }
+  copy.from_offset = request.from_offset;
+  copy.to_offset = request.to_offset;
+  copy.size = request.size;
+  task->work = std::move(copy);
+  return std::nullopt;
+}
+
+// The arguments are checked against the program by the issuer: the program may still be to come.
+Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
+  LaunchTask launch;
+  if (Refusal refusal =
+          handles_.Get(request.program, ObjectKind::kProgram, "launch.program", &launch.program)) {
+    return refusal;
+  }
+  DependOn(*launch.program, task);
+  for (const ArgumentsRequest& arguments : request.arguments) {
+    task->held_bytes += (arguments.common.size() + arguments.per_core.size()) * sizeof(uint32_t) +
+                        arguments.buffers.size() * sizeof(BufferArgumentRequest);
+    for (const BufferArgumentRequest& argument : arguments.buffers) {
+      if (Refusal refusal = GetBuffer(argument.buffer, "launch.arguments.buffers.buffer", task,
+                                      &launch.buffers.emplace_back())) {
+        return refusal;
+      }
+    }
+  }
+  launch.arguments = std::move(request.arguments);
+  launch.timeout = std::chrono::milliseconds(request.timeout_ms);
+  task->work = std::move(launch);
+  return std::nullopt;
+}
+
+}  // namespace ttfd

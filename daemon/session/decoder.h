@@ -1,0 +1,62 @@
+// DECODE: turns a request into a task with its handles resolved and everything checked that can be known when it arrives.
+// Every error a client can make is found here or, where an object is still to come, by the issuer.
+#pragma once
+
+#include <memory>
+
+#include "daemon/session/command_queue.h"
+#include "daemon/session/environment.h"
+#include "daemon/session/handle_table.h"
+#include "daemon/session/task.h"
+
+namespace ttfd {
+
+class Decoder {
+ public:
+  // Both outlive the decoder.
+  Decoder(const SessionEnvironment& environment, HandleTable& handles)
+      : environment_(environment), handles_(handles) {}
+
+  // A Free that has not given its memory back yet: an allocation that does not fit now may fit then.
+  void set_frees_pending(bool pending) { frees_pending_ = pending; }
+
+  // Fills in task->work, waits and held_bytes; takes what it can of the request. Handles that the command creates or frees are
+  // so when it returns. OpenQueue is checked but opened by the caller, who knows the queues.
+  Refusal Decode(Request& request, Task* task);
+
+  // Handles a refused or unexecuted request would have created, for tombstones; 0: none.
+  static uint64_t CreatedHandle(const Request& request);
+
+ private:
+  Refusal DecodeOne(AllocateRequest& request, Task* task);
+  Refusal DecodeOne(FreeRequest& request, Task* task);
+  Refusal DecodeOne(LoadKernelRequest& request, Task* task);
+  Refusal DecodeOne(CreateProgramRequest& request, Task* task);
+  Refusal DecodeOne(OpenQueueRequest& request, Task* task);
+  Refusal DecodeOne(WriteRequest& request, Task* task);
+  Refusal DecodeOne(ReadRequest& request, Task* task);
+  Refusal DecodeOne(CopyRequest& request, Task* task);
+  Refusal DecodeOne(FillRequest& request, Task* task);
+  Refusal DecodeOne(LaunchRequest& request, Task* task);
+  Refusal DecodeOne(BarrierRequest& request, Task* task);
+  Refusal DecodeOne(RecordTraceRequest& request, Task* task);
+  Refusal DecodeOne(ReplayTraceRequest& request, Task* task);
+  Refusal DecodeOne(UnknownRequest& request, Task* task);
+
+  Refusal CheckPlace(const AllocateRequest& request, Buffer* buffer, uint64_t* bank_bytes) const;
+  Refusal CheckDevice(uint32_t device, const char* field) const;
+  Refusal CheckRange(const Buffer& buffer, uint64_t offset, uint64_t size, uint32_t alignment,
+                     const char* offset_field, const char* size_field) const;
+  Refusal CheckInline(uint64_t size, uint64_t inline_size, const char* field) const;
+  Refusal CheckCores(const std::vector<CoreRange>& cores, const std::string& field) const;
+  Refusal GetBuffer(uint64_t handle, const char* field, Task* task,
+                    std::shared_ptr<Buffer>* buffer) const;
+  // A command on another queue waits for the one that makes the object.
+  static void DependOn(const Object& object, Task* task);
+
+  const SessionEnvironment& environment_;
+  HandleTable& handles_;
+  bool frees_pending_ = false;
+};
+
+}  // namespace ttfd

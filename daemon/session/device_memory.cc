@@ -1,0 +1,62 @@
+// The card's memory as sessions share it.
+#include "daemon/session/device_memory.h"
+
+#include <utility>
+
+namespace ttfd {
+
+DeviceAllocation& DeviceAllocation::operator=(DeviceAllocation&& other) noexcept {
+  if (this != &other) {
+    if (memory_ != nullptr) memory_->Free(kind_, range_);
+    memory_ = std::exchange(other.memory_, nullptr);
+    kind_ = other.kind_;
+    range_ = other.range_;
+  }
+  return *this;
+}
+
+DeviceAllocation::~DeviceAllocation() {
+  if (memory_ != nullptr) memory_->Free(kind_, range_);
+}
+
+DeviceMemory::DeviceMemory(const CardDescription& card)
+    : dram_({"DRAM", card.dram_banks, card.dram_base, card.dram_bank_bytes}),
+      l1_({"L1", card.grid.x * card.grid.y, card.l1_base, card.l1_bytes}) {}
+
+StatusOr<DeviceAllocation> DeviceMemory::Allocate(MemoryKind kind, uint64_t size_bytes,
+                                                  uint32_t page_bytes, int32_t single_bank) {
+  MutexLock lock(&mu_);
+  BankAllocator& allocator = kind == MemoryKind::kDram ? dram_ : l1_;
+  ASSIGN_OR_RETURN(const BankAllocation range,
+                   allocator.Allocate(size_bytes, page_bytes, single_bank));
+  return DeviceAllocation(this, kind, range);
+}
+
+void DeviceMemory::Free(MemoryKind kind, const BankAllocation& range) {
+  MutexLock lock(&mu_);
+  (kind == MemoryKind::kDram ? dram_ : l1_).Free(range);
+}
+
+ErrorReply DeviceMemory::OutOfMemory(MemoryKind kind, const Status& status,
+                                     const char* field) const {
+  if (status.code() != StatusCode::kResourceExhausted) {
+    return InvalidError(field, "{}", StatusMessage(status));
+  }
+  const MemoryUseReply use = Use()[kind == MemoryKind::kDram ? 0 : 1];
+  return LimitError(field, kind == MemoryKind::kDram ? "device_dram_bytes" : "device_l1_bytes",
+                    use.total_bytes, use.used_bytes, std::string(StatusMessage(status)));
+}
+
+// DRAM over all banks, L1 in each worker: as the API counts them.
+std::vector<MemoryUseReply> DeviceMemory::Use() const {
+  MutexLock lock(&mu_);
+  const auto in_each = [](const BankAllocator& allocator) {
+    return allocator.space().bytes_per_bank - allocator.free_bank_bytes();
+  };
+  const uint64_t banks = dram_.space().banks;
+  return {{"dram", in_each(dram_) * banks, dram_.space().bytes_per_bank * banks,
+           dram_.largest_free_bank_bytes() * banks},
+          {"l1", in_each(l1_), l1_.space().bytes_per_bank, l1_.largest_free_bank_bytes()}};
+}
+
+}  // namespace ttfd

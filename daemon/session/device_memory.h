@@ -1,0 +1,59 @@
+// The card's memory as sessions share it: DRAM and L1 allocators behind one mutex, allocations that give themselves back.
+#pragma once
+
+#include <memory>
+
+#include "daemon/session/errors.h"
+#include "daemon/session/reply.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/status.h"
+#include "runtime/command/region.h"
+#include "runtime/dispatch/dispatcher.h"
+#include "runtime/memory/bank_allocator.h"
+
+namespace ttfd {
+
+class DeviceMemory;
+
+// Owns a range of the card. Gives it back when it dies, on whatever thread that is.
+class DeviceAllocation {
+ public:
+  DeviceAllocation() = default;
+  DeviceAllocation(DeviceMemory* memory, MemoryKind kind, const BankAllocation& range)
+      : memory_(memory), kind_(kind), range_(range) {}
+  DeviceAllocation(DeviceAllocation&& other) noexcept { *this = std::move(other); }
+  DeviceAllocation& operator=(DeviceAllocation&& other) noexcept;
+  ~DeviceAllocation();
+
+  bool valid() const { return memory_ != nullptr; }
+  uint32_t address() const { return range_.address; }
+  bool pristine() const { return range_.pristine; }
+
+ private:
+  DeviceMemory* memory_ = nullptr;
+  MemoryKind kind_ = MemoryKind::kDram;
+  BankAllocation range_;
+};
+
+// Thread-safe. Outlives every allocation.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(const CardDescription& card);
+
+  StatusOr<DeviceAllocation> Allocate(MemoryKind kind, uint64_t size_bytes, uint32_t page_bytes,
+                                      int32_t single_bank) ABSL_LOCKS_EXCLUDED(mu_);
+  // What a client is told when Allocate failed with `status`.
+  ErrorReply OutOfMemory(MemoryKind kind, const Status& status, const char* field) const
+      ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<MemoryUseReply> Use() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  friend class DeviceAllocation;
+  void Free(MemoryKind kind, const BankAllocation& range) ABSL_LOCKS_EXCLUDED(mu_);
+
+  mutable Mutex mu_;
+  BankAllocator dram_ ABSL_GUARDED_BY(mu_);
+  BankAllocator l1_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ttfd

@@ -1,0 +1,62 @@
+// What all sessions share: the card's description, limits, memory, kernels, time, and the daemon behind them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/engine/work.h"
+#include "daemon/session/device_memory.h"
+#include "daemon/session/kernel_store.h"
+#include "daemon/session/reply.h"
+#include "runtime/base/clock.h"
+
+namespace ttfd {
+
+// How far a session may be ahead of what the daemon has done for it.
+struct SessionWindows {
+  uint64_t commands = 16384;                    // received and not ended
+  uint64_t payload_bytes = uint64_t{8} << 20;   // received and not written
+  uint64_t argument_bytes = uint64_t{8} << 20;  // of commands that have not ended
+  uint64_t read_bytes = uint64_t{4} << 20;      // read and not taken by the client
+  size_t errors = 1024;                         // not taken by the client
+  uint32_t handed_works = 256;                  // of one queue, waiting for or on the device
+  uint64_t handed_bytes = uint64_t{2} << 20;
+};
+
+// Turns a kernel's ELF into what a tile runs; may refuse it.
+using KernelLoader = std::function<StatusOr<std::shared_ptr<const KernelImage>>(
+    ByteSpan elf, const std::string& name)>;
+
+// The daemon as its sessions see it. Called with a session's lock held, on any thread.
+class SessionHost {
+ public:
+  virtual ~SessionHost() = default;
+  virtual void Enqueue(std::vector<Work>* works) = 0;  // takes them, leaves the vector empty
+  virtual void LookAgainAt(TimePoint when) = 0;        // call CheckDeadlines then
+  virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it
+};
+
+// Outlives every session. Constant but for what is thread-safe by itself.
+struct SessionEnvironment {
+  SessionLimits limits;
+  SessionWindows windows;
+  CardDescription card;
+  bool memory_is_zero_after_power_on = false;
+  DeviceMemory* memory = nullptr;
+  KernelStore* kernels = nullptr;
+  Clock* clock = nullptr;
+  KernelLoader load_kernel;
+  SessionHost* host = nullptr;
+  std::atomic<uint32_t> program_ids{0};
+  std::atomic<uint64_t> commands_ended{0};
+  // The daemon's timeouts, changeable at run time.
+  std::atomic<uint32_t> operation_ms{10'000};
+  std::atomic<uint32_t> kernel_ms{60'000};
+  std::atomic<uint32_t> start_ms{600'000};
+  std::atomic<uint32_t> stalled_client_ms{60'000};
+};
+
+}  // namespace ttfd

@@ -1,0 +1,42 @@
+// The errors that several commands share.
+#include "daemon/session/errors.h"
+
+#include "daemon/session/status_reason.h"
+
+namespace ttfd {
+
+ErrorReply LimitError(std::string field, std::string limit, uint64_t value, uint64_t used,
+                      const std::string& what) {
+  ErrorReply error = MakeError(StatusCode::kResourceExhausted, reason::kLimit, std::move(field),
+                               "{}; the limit {} is {}, {} in use", what, limit, value, used);
+  error.limit = std::move(limit);
+  error.limit_value = value;
+  error.limit_used = used;
+  return error;
+}
+
+ErrorReply UnknownHandleError(std::string field, uint64_t handle) {
+  return MakeError(StatusCode::kNotFound, reason::kUnknownHandle, std::move(field),
+                   "this session has no handle {}; a handle is known from the command that creates "
+                   "it to the one that frees it",
+                   handle);
+}
+
+ErrorReply UnsupportedError(std::string field, const std::string& what) {
+  return MakeError(StatusCode::kUnimplemented, reason::kUnsupported, std::move(field), "{}", what);
+}
+
+ErrorReply CausedByError(QueuePosition cause) {
+  ErrorReply error =
+      MakeError(StatusCode::kAborted, reason::kCausedBy, "",
+                "not executed: it follows from the failure of command {} of queue {}", cause.value,
+                cause.queue);
+  error.cause = cause;
+  return error;
+}
+
+Status ToStatus(const ErrorReply& error) {
+  return WithReason(MakeStatus(error.code, error.message), error.reason, error.field);
+}
+
+}  // namespace ttfd

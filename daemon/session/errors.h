@@ -1,0 +1,59 @@
+// Errors of commands, built with fmt: what was wrong and what is allowed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "daemon/session/reply.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+// The stable reasons of types.proto, Error.reason.
+namespace reason {
+inline constexpr const char* kInvalid = "INVALID";
+inline constexpr const char* kLimit = "LIMIT";
+inline constexpr const char* kUnknownHandle = "UNKNOWN_HANDLE";
+inline constexpr const char* kKernelRefused = "KERNEL_REFUSED";
+inline constexpr const char* kKernelNotCached = "KERNEL_NOT_CACHED";
+inline constexpr const char* kCausedBy = "CAUSED_BY";
+inline constexpr const char* kCancelled = "CANCELLED";
+inline constexpr const char* kDeadline = "DEADLINE";
+inline constexpr const char* kDeviceReset = "DEVICE_RESET";
+inline constexpr const char* kUnsupported = "UNSUPPORTED";
+inline constexpr const char* kDraining = "DRAINING";
+}  // namespace reason
+
+// No error, or the one that refuses a command.
+using Refusal = std::optional<ErrorReply>;
+
+template <typename... Args>
+ErrorReply MakeError(StatusCode code, const char* why, std::string field,
+                     fmt::format_string<Args...> format, Args&&... args) {
+  ErrorReply error;
+  error.code = code;
+  error.reason = why;
+  error.field = std::move(field);
+  error.message = fmt::format(format, std::forward<Args>(args)...);
+  return error;
+}
+
+template <typename... Args>
+ErrorReply InvalidError(std::string field, fmt::format_string<Args...> format, Args&&... args) {
+  return MakeError(StatusCode::kInvalidArgument, reason::kInvalid, std::move(field), format,
+                   std::forward<Args>(args)...);
+}
+
+// `what` says what was asked for; the limit's name and value follow.
+ErrorReply LimitError(std::string field, std::string limit, uint64_t value, uint64_t used,
+                      const std::string& what);
+ErrorReply UnknownHandleError(std::string field, uint64_t handle);
+ErrorReply UnsupportedError(std::string field, const std::string& what);
+// A command that only follows from the failure of `cause`.
+ErrorReply CausedByError(QueuePosition cause);
+
+// For errors that end a call.
+Status ToStatus(const ErrorReply& error);
+
+}  // namespace ttfd

@@ -1,0 +1,288 @@
+// What goes on: issuing, retiring, failing.
+#include "daemon/session/executor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ttfd {
+
+void Executor::Pump() {
+  bool again = true;
+  while (again) {
+    again = false;
+    for (auto& [id, queue] : queues_) {
+      if (!queue.tasks.empty()) again |= PumpQueue(queue);
+    }
+    if (!graves_.empty()) again |= OpenGraves();
+  }
+}
+
+// True if something ended: others may have waited for it.
+bool Executor::PumpQueue(CommandQueue& queue) {
+  bool changed = false;
+  do {
+    IssueReady(queue);
+  } while (RetireHead(queue) && (changed = true));
+  return changed;
+}
+
+void Executor::IssueReady(CommandQueue& queue) {
+  while (queue.issued < queue.tasks.size()) {
+    Task& task = *queue.tasks[queue.issued];
+    if (task.error) return;
+    ErrorReply error;
+    if (!task.issuing) {
+      Issuer::Step step = Ready(task, &error);
+      if (step == Issuer::Step::kDone) step = issuer_.Begin(task, queue.issued == 0, &error);
+      if (step == Issuer::Step::kBlocked) return;
+      if (step == Issuer::Step::kRefused) return queue.Doom(&task, std::move(error));
+      task.issuing = true;
+    }
+    const size_t before = works_.size();
+    const Issuer::Step step = issuer_.More(task, &works_);
+    outstanding_ += works_.size() - before;
+    if (step != Issuer::Step::kDone) return;
+    ++queue.issued;
+  }
+}
+
+Issuer::Step Executor::Ready(const Task& task, ErrorReply* error) const {
+  for (const QueuePosition& wait : task.waits) {
+    const CommandQueue& other = queues_.at(wait.queue);
+    if (!other.Ended(wait.value)) return Issuer::Step::kBlocked;
+    if (const QueuePosition* cause = other.failures.CauseOf(wait.value)) {
+      *error = CausedByError(*cause);
+      return Issuer::Step::kRefused;
+    }
+  }
+  return Issuer::Step::kDone;
+}
+
+bool Executor::RetireHead(CommandQueue& queue) {
+  if (queue.tasks.empty()) return false;
+  Task& head = *queue.tasks.front();
+  if (head.error) {
+    // What has started runs out first. What has not is refused when its turn comes.
+    if (head.started && head.outstanding > 0) return false;
+    FailQueue(queue);
+    return true;
+  }
+  if (queue.issued == 0 || head.outstanding > 0) return false;
+  std::unique_ptr<Task> task = std::move(queue.tasks.front());
+  queue.tasks.pop_front();
+  --queue.issued;
+  Complete(queue, std::move(task));
+  return true;
+}
+
+void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
+  queue.completed = task->last_value;
+  output_.SetProgress(queue.id, queue.completed);
+  commands_ended_ += task->last_value - task->first_value + 1;
+  if (auto* free = std::get_if<FreeTask>(&task->work)) {
+    Grave grave;
+    grave.until = std::move(free->until);
+    for (auto& [handle, object] : free->freed) grave.objects.push_back(std::move(object));
+    graves_.push_back(std::move(grave));
+    --frees_unfinished_;
+  }
+  Destroy(*task);
+}
+
+// The first error of a queue: it and everything sent behind it end here.
+void Executor::FailQueue(CommandQueue& queue) {
+  const Task& head = *queue.tasks.front();
+  const ErrorReply error = *head.error;
+  const uint64_t first = head.first_value;
+  const uint64_t through = std::max(head.last_value, head.error_through);
+  queue.cause = error.cause.value != 0 ? error.cause : QueuePosition{queue.id, first};
+  output_.AddError(queue.id, first, through, error);
+  if (queue.sent > through) {
+    output_.AddError(queue.id, through + 1, queue.sent, CausedByError(queue.cause));
+  }
+  queue.failures.Add(first, queue.sent, queue.cause);
+  queue.failed_value = first;
+  queue.doomed_from = 0;
+  commands_ended_ += queue.sent - first + 1;
+  queue.completed = queue.sent;
+  output_.SetProgress(queue.id, queue.completed);
+  queue.issued = 0;
+  // Backwards, so that a handle freed and made anew is unmade before it is given back.
+  std::deque<std::unique_ptr<Task>> tasks = std::exchange(queue.tasks, {});
+  while (!tasks.empty()) {
+    Undo(*tasks.back(), queue.cause);
+    Discard(std::move(tasks.back()));
+    tasks.pop_back();
+  }
+}
+
+// What the task did when it arrived, or was about to do, did not happen.
+void Executor::Undo(Task& task, QueuePosition cause) {
+  const auto unmake = [&](uint64_t handle, Object* object) {
+    object->state = Object::State::kFailed;
+    object->cause = cause;
+    handles_.Remove(handle, object);
+    if (handles_.Bury(handle, object->creator, cause)) task.queue->tombstones.push_back(handle);
+  };
+  if (auto* allocate = std::get_if<AllocateTask>(&task.work)) {
+    handles_.Discharge(allocate->buffer.get());
+    unmake(allocate->handle, allocate->buffer.get());
+  } else if (auto* load = std::get_if<LoadKernelTask>(&task.work)) {
+    unmake(load->handle, load->kernel.get());
+  } else if (auto* create = std::get_if<CreateProgramTask>(&task.work)) {
+    unmake(create->handle, create->program.get());
+  } else if (auto* free = std::get_if<FreeTask>(&task.work)) {
+    for (auto& [handle, object] : free->freed) handles_.GiveBack(handle, std::move(object));
+    free->freed.clear();
+    --frees_unfinished_;
+  } else if (auto* open = std::get_if<OpenQueueTask>(&task.work)) {
+    CommandQueue& opened = queues_.at(open->queue);
+    opened.never_opened = true;
+    opened.never_opened_cause = cause;
+  }
+}
+
+void Executor::Discard(std::unique_ptr<Task> task) {
+  if (task->outstanding == 0) return Destroy(*task);
+  task->dropped = true;
+  dropped_.push_back(std::move(task));
+}
+
+// The task's last moment: its windows open again.
+void Executor::Destroy(Task& task) {
+  argument_bytes_ -= task.held_bytes;
+  payload_used_ += task.payload_bytes;
+  SetFreesPending();
+}
+
+// ---- the device thread's answers
+
+bool Executor::Start(Task& task, const Work& work, TimePoint now) {
+  const CommandQueue& queue = *task.queue;
+  const bool unwanted =
+      task.dropped || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
+  if (!unwanted && !task.started && now > task.start_by) {
+    task.queue->Doom(&task, MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
+                                      "not started within its start deadline"));
+  }
+  if (unwanted || task.error) {
+    WorkEnded(task, work);
+    return false;
+  }
+  task.started = true;
+  return true;
+}
+
+void Executor::Done(Task& task, Work& work) {
+  if (work.read_into != nullptr && !task.dropped) {
+    output_.AddData(
+        {task.queue->id, task.first_value, work.read_offset, std::move(*work.read_into)});
+  }
+  WorkEnded(task, work);
+}
+
+void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
+  if (!task.dropped) {
+    ErrorReply reply = MakeError(error.code, error.reason.c_str(), "", "{}", error.message);
+    reply.retryable = error.retryable;
+    task.queue->Doom(&task, std::move(reply));
+  }
+  WorkEnded(task, work);
+}
+
+void Executor::WorkEnded(Task& task, const Work& work) {
+  --outstanding_;
+  issuer_.Ended(task, work);
+  if (std::holds_alternative<WriteTask>(task.work)) {
+    const uint64_t used = std::min(task.payload_bytes, work.bytes);
+    task.payload_bytes -= used;
+    payload_used_ += used;
+  }
+  if (!task.dropped || task.outstanding > 0) return;
+  const auto found = std::find_if(dropped_.begin(), dropped_.end(),
+                                  [&task](const auto& known) { return known.get() == &task; });
+  std::swap(*found, dropped_.back());
+  Destroy(*dropped_.back());
+  dropped_.pop_back();
+}
+
+// ---- memory
+
+bool Executor::OpenGraves() {
+  const size_t before = graves_.size();
+  std::erase_if(graves_, [this](const Grave& grave) {
+    return std::all_of(grave.until.begin(), grave.until.end(),
+                       [this](const QueuePosition& position) {
+                         return queues_.at(position.queue).Ended(position.value);
+                       });
+  });
+  SetFreesPending();
+  return graves_.size() != before;
+}
+
+void Executor::SetFreesPending() {
+  const bool pending = frees_unfinished_ > 0 || !graves_.empty();
+  decoder_.set_frees_pending(pending);
+  issuer_.set_frees_pending(pending);
+}
+
+void Executor::DropAll() {
+  for (auto& [id, queue] : queues_) {
+    queue.issued = 0;
+    for (auto& task : std::exchange(queue.tasks, {})) Discard(std::move(task));
+  }
+}
+
+void Executor::Release() {
+  graves_.clear();
+  handles_.Clear();
+}
+
+// ---- what stands where
+
+bool Executor::finished() const {
+  return std::all_of(queues_.begin(), queues_.end(),
+                     [](const auto& entry) { return entry.second.tasks.empty(); });
+}
+
+bool Executor::wants_input() const {
+  const SessionWindows& windows = environment_.windows;
+  return commands_received_ - commands_ended_ < windows.commands &&
+         payload_received_ - payload_used_ < windows.payload_bytes &&
+         argument_bytes_ < windows.argument_bytes && output_.errors() < windows.errors;
+}
+
+CreditReply Executor::credit() const {
+  return {commands_ended_ + environment_.windows.commands,
+          payload_used_ + environment_.windows.payload_bytes, kMaxApiNumber};
+}
+
+bool Executor::waits_for_data() const {
+  for (const auto& [id, queue] : queues_) {
+    if (queue.tasks.empty()) continue;
+    const Task& head = *queue.tasks.front();
+    const auto* write = std::get_if<WriteTask>(&head.work);
+    const auto* load = std::get_if<LoadKernelTask>(&head.work);
+    if (head.outstanding > 0) continue;
+    if (write != nullptr && write->received < write->size) return true;
+    if (load != nullptr && load->streamed && !load->loaded) return true;
+  }
+  return false;
+}
+
+void Executor::CheckDeadlines(TimePoint now) {
+  next_deadline_ = TimePoint::max();
+  for (auto& [id, queue] : queues_) {
+    for (const auto& task : queue.tasks) {
+      if (task->started || task->error) continue;
+      if (task->start_by < now) {
+        queue.Doom(task.get(), MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
+                                         "not started within its start deadline"));
+        break;  // nothing behind it will run
+      }
+      next_deadline_ = std::min(next_deadline_, task->start_by);
+    }
+  }
+}
+
+}  // namespace ttfd

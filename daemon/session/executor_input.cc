@@ -1,0 +1,365 @@
+// What arrives: batches, data, cancellations.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/executor.h"
+#include "daemon/session/payload.h"
+
+namespace ttfd {
+namespace {
+
+// A protocol error: it ends the call.
+template <typename... Args>
+Status ProtocolError(const char* field, fmt::format_string<Args...> format, Args&&... args) {
+  return ToStatus(InvalidError(field, format, std::forward<Args>(args)...));
+}
+
+uint64_t InlineBytes(const Request& request) {
+  if (const auto* write = std::get_if<WriteRequest>(&request)) return write->inline_bytes.size();
+  if (const auto* load = std::get_if<LoadKernelRequest>(&request)) return load->inline_bytes.size();
+  return 0;
+}
+
+// The kernel, unless it is not the one that was announced.
+StatusOr<std::shared_ptr<const KernelImage>> LoadedImage(const LoadKernelTask& load,
+                                                         LoadedKernel& loaded) {
+  if (!load.sha256.empty() && load.sha256 != loaded.sha256) {
+    return InvalidArgument("the bytes do not have the sha256 that came with them");
+  }
+  return std::move(loaded.image);
+}
+
+}  // namespace
+
+Executor::Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow)
+    : environment_(environment),
+      output_(output),
+      handles_(environment.limits),
+      decoder_(environment, handles_),
+      issuer_(environment, output, flow) {
+  queues_.try_emplace(0, 0);
+}
+
+Status Executor::CheckQueue(uint32_t queue) const {
+  if (queues_.contains(queue)) return OkStatus();
+  return ProtocolError(
+      "queue", "queue {} was not opened; queue 0 is there from the start, others by OpenQueue",
+      queue);
+}
+
+// ---- batches
+
+Status Executor::Append(BatchRequest& batch, std::vector<LoadedKernel>& loaded, TimePoint now) {
+  RETURN_IF_ERROR(CheckQueue(batch.queue));
+  CommandQueue& queue = queues_.at(batch.queue);
+  const uint64_t count = batch.commands.size();
+  if (count > 0 && batch.first_value != queue.sent + 1) {
+    return ProtocolError("batch.first_value", "value {} on queue {}; values are dense, {} is next",
+                         batch.first_value, batch.queue, queue.sent + 1);
+  }
+  if (batch.clears_error != 0) ClearError(queue, batch.clears_error);
+  commands_received_ += count;
+  const uint64_t first = queue.sent + 1;
+  std::vector<QueuePosition> waits;
+  Refusal refusal = CheckBatch(batch, &waits);
+  Duration start_within = std::chrono::milliseconds(batch.start_within_ms);
+  if (start_within == Duration::zero()) start_within = start_timeout_;
+  if (start_within == Duration::zero()) {
+    start_within = std::chrono::milliseconds(environment_.start_ms.load(std::memory_order_relaxed));
+  }
+  const TimePoint start_by = now + start_within;
+  size_t next_loaded = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t value = first + i;
+    queue.sent = value;
+    if (refusal && !queue.failed() && !queue.doomed()) {
+      auto task = std::make_unique<Task>();
+      task->queue = &queue;
+      task->first_value = task->last_value = value;
+      payload_received_ += InlineBytes(batch.commands[i]);
+      AppendRefused(queue, std::move(task), batch.commands[i], *refusal);
+    } else {
+      AppendOne(queue, batch.commands[i], value, start_by, waits, loaded, &next_loaded);
+    }
+  }
+  return OkStatus();
+}
+
+Refusal Executor::CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const {
+  const SessionLimits& limits = environment_.limits;
+  if (batch.commands.size() > limits.commands_per_batch) {
+    return LimitError("batch.commands", "commands_per_batch", limits.commands_per_batch, 0,
+                      fmt::format("a batch of {} commands", batch.commands.size()));
+  }
+  if (batch.waits.size() > limits.waits_per_batch) {
+    return LimitError("batch.waits", "waits_per_batch", limits.waits_per_batch, 0,
+                      fmt::format("a batch with {} waits", batch.waits.size()));
+  }
+  if (refuse_new_) return refuse_new_;
+  for (const QueuePosition& wait : batch.waits) {
+    const auto other = queues_.find(wait.queue);
+    if (other == queues_.end() || wait.value > other->second.sent) {
+      return InvalidError("batch.waits",
+                          "a wait for value {} of queue {}, which was not sent before", wait.value,
+                          wait.queue);
+    }
+    if (wait.queue == batch.queue || wait.value == 0) continue;
+    if (const QueuePosition* cause = other->second.failures.CauseOf(wait.value))
+      return CausedByError(*cause);
+    if (!other->second.Ended(wait.value)) waits->push_back(wait);
+  }
+  return std::nullopt;
+}
+
+void Executor::AppendOne(CommandQueue& queue, Request& request, uint64_t value, TimePoint start_by,
+                         std::vector<QueuePosition>& waits, std::vector<LoadedKernel>& loaded,
+                         size_t* next_loaded) {
+  const uint64_t inline_bytes = InlineBytes(request);
+  payload_received_ += inline_bytes;
+  auto* load = std::get_if<LoadKernelRequest>(&request);
+  LoadedKernel* const kernel =
+      load != nullptr && load->is_inline ? &loaded[(*next_loaded)++] : nullptr;
+  if (queue.failed()) {
+    payload_used_ += inline_bytes;
+    Unexecuted(queue, request, value, queue.cause);
+    output_.AddError(queue.id, value, value, CausedByError(queue.cause));
+    queue.failures.Add(value, value, queue.cause);
+    queue.completed = value;
+    output_.SetProgress(queue.id, value);
+    ++commands_ended_;
+    return;
+  }
+  if (queue.doomed()) {
+    payload_used_ += inline_bytes;
+    Unexecuted(queue, request, value, {queue.id, queue.doomed_from});
+    return;  // reported with the error before it, when that has its turn
+  }
+  if (std::holds_alternative<BarrierRequest>(request) && !queue.never_opened &&
+      AppendBarrier(queue, value, start_by, !waits.empty())) {
+    return;
+  }
+  auto task = std::make_unique<Task>();
+  task->queue = &queue;
+  task->first_value = task->last_value = value;
+  task->start_by = start_by;
+  task->waits = std::exchange(waits, {});
+  if (queue.opened_by.value != 0 &&
+      !queues_.at(queue.opened_by.queue).Ended(queue.opened_by.value)) {
+    task->waits.push_back(queue.opened_by);
+  }
+  Refusal refusal;
+  if (queue.never_opened) {
+    refusal = CausedByError(queue.never_opened_cause);
+  } else {
+    refusal = decoder_.Decode(request, task.get());
+  }
+  if (!refusal && std::holds_alternative<OpenQueueTask>(task->work))
+    refusal = Opened(queue, task.get());
+  if (refusal) return AppendRefused(queue, std::move(task), request, *std::move(refusal));
+  if (kernel != nullptr) {
+    auto& wanted = std::get<LoadKernelTask>(task->work);
+    wanted.loaded = true;
+    wanted.image = LoadedImage(wanted, *kernel);
+  }
+  task->payload_bytes = inline_bytes;
+  Account(*task);
+  next_deadline_ = std::min(next_deadline_, start_by);
+  queue.tasks.push_back(std::move(task));
+}
+
+// Barriers cost no task: they end at once if nothing is before them, or make the one before longer.
+bool Executor::AppendBarrier(CommandQueue& queue, uint64_t value, TimePoint start_by, bool waits) {
+  if (waits) return false;
+  if (queue.tasks.empty()) {
+    if (queue.opened_by.value != 0 &&
+        !queues_.at(queue.opened_by.queue).Ended(queue.opened_by.value))
+      return false;
+    queue.completed = value;
+    output_.SetProgress(queue.id, value);
+    ++commands_ended_;
+    return true;
+  }
+  Task& last = *queue.tasks.back();
+  if (!std::holds_alternative<BarrierTask>(last.work) || last.start_by != start_by) return false;
+  last.last_value = value;
+  return true;
+}
+
+void Executor::AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task,
+                             const Request& request, ErrorReply error) {
+  const uint64_t value = task->first_value;
+  payload_used_ += InlineBytes(request);
+  Unexecuted(queue, request, value,
+             error.cause.value != 0 ? error.cause : QueuePosition{queue.id, value});
+  task->work = BarrierTask{};
+  task->waits.clear();
+  Task* const refused = task.get();
+  queue.tasks.push_back(std::move(task));
+  queue.Doom(refused, std::move(error));
+}
+
+// What a task holds of its session's windows.
+void Executor::Account(Task& task) {
+  argument_bytes_ += task.held_bytes;
+  if (auto* free = std::get_if<FreeTask>(&task.work)) {
+    ++frees_unfinished_;
+    SetFreesPending();
+    for (const auto& [id, queue] : queues_) {
+      if (&queue != task.queue && !queue.Ended(queue.sent)) free->until.push_back({id, queue.sent});
+    }
+  }
+}
+
+Refusal Executor::Opened(CommandQueue& from, Task* task) {
+  const uint32_t id = std::get<OpenQueueTask>(task->work).queue;
+  const auto found = queues_.find(id);
+  if (found != queues_.end() && !found->second.never_opened) {
+    return MakeError(StatusCode::kAlreadyExists, reason::kInvalid, "open_queue.queue",
+                     "queue {} is open already", id);
+  }
+  uint64_t open = 0;
+  for (const auto& entry : queues_) open += entry.second.never_opened ? 0 : 1;
+  if (open >= environment_.limits.queues) {
+    return LimitError("open_queue.queue", "queues", environment_.limits.queues, open,
+                      "no more queues");
+  }
+  CommandQueue& opened = queues_.try_emplace(id, id).first->second;
+  opened.never_opened = false;
+  opened.failed_value = 0;
+  opened.opened_by = {from.id, task->first_value};
+  return std::nullopt;
+}
+
+// A command that will not run: what it would have made never comes to be, and says why.
+void Executor::Unexecuted(CommandQueue& queue, const Request& request, uint64_t value,
+                          QueuePosition cause) {
+  if (const uint64_t handle = Decoder::CreatedHandle(request); handle != 0) {
+    if (handles_.Bury(handle, {queue.id, value}, cause)) queue.tombstones.push_back(handle);
+  }
+  if (const auto* open = std::get_if<OpenQueueRequest>(&request)) {
+    // Kept few: a client that goes on opening queues it may not have is told so by protocol errors.
+    if (queues_.size() >= 2 * size_t{environment_.limits.queues}) return;
+    const auto [entry, added] = queues_.try_emplace(open->queue, open->queue);
+    if (!added) return;
+    entry->second.never_opened = true;
+    entry->second.never_opened_cause = cause;
+  }
+}
+
+void Executor::ClearError(CommandQueue& queue, uint64_t value) {
+  if (!queue.failed() || value < queue.failed_value || value > queue.sent) return;
+  queue.failed_value = 0;
+  for (const uint64_t handle : std::exchange(queue.tombstones, {})) handles_.Exhume(handle);
+}
+
+// ---- data
+
+Status Executor::Supply(DataChunk& chunk, StreamedKernel* kernel) {
+  RETURN_IF_ERROR(CheckQueue(chunk.queue));
+  const SessionLimits& limits = environment_.limits;
+  if (chunk.payload.size() > limits.chunk_bytes) {
+    return ToStatus(LimitError("data.payload", "chunk_bytes", limits.chunk_bytes, 0,
+                               fmt::format("a chunk of {} bytes", chunk.payload.size())));
+  }
+  CommandQueue& queue = queues_.at(chunk.queue);
+  Task* const task = queue.Find(chunk.value);
+  if (task == nullptr || task->error || (queue.doomed() && chunk.value >= queue.doomed_from)) {
+    const bool unexecuted =
+        chunk.value != 0 && chunk.value <= queue.sent &&
+        (!queue.Ended(chunk.value) || queue.failures.CauseOf(chunk.value) != nullptr);
+    if (!unexecuted) {
+      return ProtocolError("data.value", "data for command {} of queue {}, which asked for none",
+                           chunk.value, chunk.queue);
+    }
+    payload_received_ += chunk.payload.size();
+    payload_used_ += chunk.payload.size();
+    return OkStatus();
+  }
+  auto* write = std::get_if<WriteTask>(&task->work);
+  auto* load = std::get_if<LoadKernelTask>(&task->work);
+  const bool streamed =
+      (write != nullptr && write->streamed) || (load != nullptr && load->streamed);
+  if (!streamed) {
+    return ProtocolError("data.value", "data for command {} of queue {}, which asked for none",
+                         chunk.value, chunk.queue);
+  }
+  const uint64_t received = write != nullptr ? write->received : load->bytes.size();
+  const uint64_t size = write != nullptr ? write->size : load->size;
+  if ((load != nullptr && load->loaded) || chunk.offset != received ||
+      chunk.payload.size() > size - received) {
+    return ProtocolError(
+        "data.offset",
+        "{} bytes at offset {} of command {} of queue {}; it has {} of {} bytes so far, "
+        "chunks come ascending, without gaps and without excess",
+        chunk.payload.size(), chunk.offset, chunk.value, chunk.queue, received, size);
+  }
+  payload_received_ += chunk.payload.size();
+  task->payload_bytes += chunk.payload.size();
+  if (write != nullptr) {
+    AddPayload(*write, std::move(chunk.payload));
+  } else {
+    load->bytes += chunk.payload;
+    if (load->bytes.size() == size) {
+      *kernel = {true, chunk.queue, chunk.value, load->name, std::move(load->bytes)};
+    }
+  }
+  return OkStatus();
+}
+
+void Executor::KernelLoaded(const StreamedKernel& kernel, LoadedKernel loaded) {
+  Task* const task = queues_.at(kernel.queue).Find(kernel.value);
+  auto* load = task == nullptr ? nullptr : std::get_if<LoadKernelTask>(&task->work);
+  if (load == nullptr) return;  // ended meanwhile
+  load->loaded = true;
+  load->image = LoadedImage(*load, loaded);
+}
+
+// ---- the end of input
+
+Status Executor::Cancel(QueuePosition from) {
+  RETURN_IF_ERROR(CheckQueue(from.queue));
+  CommandQueue& queue = queues_.at(from.queue);
+  size_t index = 0;
+  while (index < queue.tasks.size() &&
+         (queue.tasks[index]->last_value < from.value || queue.tasks[index]->started)) {
+    ++index;
+  }
+  if (index == queue.tasks.size()) return OkStatus();
+  if (queue.tasks[index]->first_value < from.value) {
+    // In the middle of a run of barriers: cut it.
+    auto rest = std::make_unique<Task>();
+    rest->queue = &queue;
+    rest->first_value = from.value;
+    rest->last_value = std::exchange(queue.tasks[index]->last_value, from.value - 1);
+    rest->start_by = queue.tasks[index]->start_by;
+    if (index < queue.issued) ++queue.issued;
+    ++index;
+    queue.tasks.insert(queue.tasks.begin() + static_cast<ptrdiff_t>(index), std::move(rest));
+  }
+  Task& task = *queue.tasks[index];
+  if (!task.error) {
+    task.error_through = queue.sent;
+    queue.Doom(&task, MakeError(StatusCode::kCancelled, reason::kCancelled, "",
+                                "cancelled before it started"));
+  }
+  return OkStatus();
+}
+
+void Executor::FinishInput() {
+  for (auto& [id, queue] : queues_) {
+    for (const auto& task : queue.tasks) {
+      const auto* write = std::get_if<WriteTask>(&task->work);
+      const auto* load = std::get_if<LoadKernelTask>(&task->work);
+      const bool lacking =
+          (write != nullptr && write->received < write->size) ||
+          (load != nullptr && load->streamed && !load->loaded && load->bytes.size() < load->size);
+      if (!lacking) continue;
+      queue.Doom(
+          task.get(),
+          InvalidError("data", "the call was half-closed before all data of this command came"));
+      break;
+    }
+  }
+}
+
+}  // namespace ttfd

@@ -1,0 +1,101 @@
+// The handles of one session.
+#include "daemon/session/handle_table.h"
+
+#include <utility>
+
+namespace ttfd {
+
+const char* NameOf(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kBuffer:
+      return "a buffer";
+    case ObjectKind::kKernel:
+      return "a kernel";
+    case ObjectKind::kProgram:
+      return "a program";
+    case ObjectKind::kNothing:
+      break;
+  }
+  return "nothing";
+}
+
+Refusal HandleTable::CheckNew(uint64_t handle, const char* field) const {
+  if (handle == 0 || handle > kMaxApiNumber) {
+    return InvalidError(field, "handle {}; handles are 1 to 2^53 - 1", handle);
+  }
+  const auto found = objects_.find(handle);
+  if (found != objects_.end() && found->second->kind != ObjectKind::kNothing) {
+    return MakeError(StatusCode::kAlreadyExists, reason::kInvalid, field,
+                     "handle {} is {} already; free it first or choose another", handle,
+                     NameOf(found->second->kind));
+  }
+  if (found == objects_.end() && objects_.size() >= limits_.handles) {
+    return LimitError(field, "handles", limits_.handles, objects_.size(), "no more handles");
+  }
+  return std::nullopt;
+}
+
+void HandleTable::Remove(uint64_t handle, const Object* object) {
+  const auto found = objects_.find(handle);
+  if (found != objects_.end() && found->second.get() == object) objects_.erase(found);
+}
+
+bool HandleTable::Bury(uint64_t handle, QueuePosition creator, QueuePosition cause) {
+  if (handle == 0 || handle > kMaxApiNumber || objects_.size() >= limits_.handles) return false;
+  return objects_.emplace(handle, std::make_shared<Tombstone>(creator, cause)).second;
+}
+
+void HandleTable::Exhume(uint64_t handle) {
+  const auto found = objects_.find(handle);
+  if (found != objects_.end() && found->second->kind == ObjectKind::kNothing) objects_.erase(found);
+}
+
+void HandleTable::GiveBack(uint64_t handle, std::shared_ptr<Object> object) {
+  const auto [entry, added] = objects_.emplace(handle, object);
+  if (!added || object->kind != ObjectKind::kBuffer) return;
+  Buffer& buffer = static_cast<Buffer&>(*object);
+  buffer.charged_bytes = buffer.discharged_bytes;
+  (buffer.memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) += buffer.charged_bytes;
+}
+
+std::shared_ptr<Object> HandleTable::Find(uint64_t handle) const {
+  const auto found = objects_.find(handle);
+  return found == objects_.end() ? nullptr : found->second;
+}
+
+Refusal HandleTable::CheckKind(uint64_t handle, const Object* object, ObjectKind kind,
+                               const char* field) const {
+  if (object == nullptr) return UnknownHandleError(field, handle);
+  if (object->state == Object::State::kFailed) return CausedByError(object->cause);
+  if (object->kind != kind) {
+    return InvalidError(field, "handle {} is {}; {} is needed here", handle, NameOf(object->kind),
+                        NameOf(kind));
+  }
+  return std::nullopt;
+}
+
+Refusal HandleTable::Charge(Buffer* buffer, uint64_t bytes, const char* field) {
+  const bool dram = buffer->memory == MemoryKind::kDram;
+  uint64_t& used = dram ? dram_bytes_ : l1_bytes_;
+  const uint64_t limit = dram ? limits_.dram_bytes : limits_.l1_bytes;
+  if (bytes > limit || used > limit - bytes) {
+    return LimitError(
+        field, dram ? "dram_bytes" : "l1_bytes", limit, used,
+        fmt::format("a buffer that takes {} bytes{}", bytes, dram ? "" : " in each worker"));
+  }
+  used += bytes;
+  buffer->charged_bytes = bytes;
+  return std::nullopt;
+}
+
+void HandleTable::Discharge(Buffer* buffer) {
+  buffer->discharged_bytes = std::exchange(buffer->charged_bytes, 0);
+  (buffer->memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) -= buffer->discharged_bytes;
+}
+
+void HandleTable::Clear() {
+  objects_.clear();
+  dram_bytes_ = l1_bytes_ = 0;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,71 @@
+// The handles of one session, and what it holds of its limits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "daemon/session/errors.h"
+#include "daemon/session/objects.h"
+
+namespace ttfd {
+
+// Handles, values and sizes fit a JavaScript number (types.proto).
+inline constexpr uint64_t kMaxApiNumber = (uint64_t{1} << 53) - 1;
+
+// Not thread-safe: guarded by its session's lock.
+class HandleTable {
+ public:
+  explicit HandleTable(const SessionLimits& limits) : limits_(limits) {}
+
+  // May a command create this handle?
+  Refusal CheckNew(uint64_t handle, const char* field) const;
+  void Add(uint64_t handle, std::shared_ptr<Object> object) {
+    objects_[handle] = std::move(object);
+  }
+  // The object must be what the handle names, or the call does nothing.
+  void Remove(uint64_t handle, const Object* object);
+  // The handle's command failed. A handle that names something already keeps it.
+  bool Bury(uint64_t handle, QueuePosition creator, QueuePosition cause);
+  void Exhume(uint64_t handle);  // removes a tombstone, nothing else
+
+  // A Free did not happen. A handle that was taken again meanwhile stays as it is.
+  void GiveBack(uint64_t handle, std::shared_ptr<Object> object);
+
+  // Null: unknown. The object may be a tombstone.
+  std::shared_ptr<Object> Find(uint64_t handle) const;
+  // The object of this kind, or why the command cannot have it.
+  template <typename T>
+  Refusal Get(uint64_t handle, ObjectKind kind, const char* field,
+              std::shared_ptr<T>* object) const;
+
+  // Counts a buffer against the session's limits; Discharge takes it back.
+  Refusal Charge(Buffer* buffer, uint64_t bytes, const char* field);
+  void Discharge(Buffer* buffer);
+
+  void Clear();
+  size_t size() const { return objects_.size(); }
+  uint64_t dram_bytes() const { return dram_bytes_; }
+  uint64_t l1_bytes() const { return l1_bytes_; }
+
+ private:
+  Refusal CheckKind(uint64_t handle, const Object* object, ObjectKind kind,
+                    const char* field) const;
+
+  const SessionLimits& limits_;
+  std::unordered_map<uint64_t, std::shared_ptr<Object>> objects_;
+  uint64_t dram_bytes_ = 0;  // over all banks
+  uint64_t l1_bytes_ = 0;    // in each worker
+};
+
+template <typename T>
+Refusal HandleTable::Get(uint64_t handle, ObjectKind kind, const char* field,
+                         std::shared_ptr<T>* object) const {
+  std::shared_ptr<Object> found = Find(handle);
+  if (Refusal refusal = CheckKind(handle, found.get(), kind, field)) return refusal;
+  *object = std::static_pointer_cast<T>(std::move(found));
+  return std::nullopt;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,244 @@
+// Tasks into works.
+#include "daemon/session/issuer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/launch_arguments.h"
+
+namespace ttfd {
+
+// ---- begin: what must hold before the device, or the host, does anything
+
+Issuer::Step Issuer::Begin(Task& task, bool at_head, ErrorReply* error) {
+  return std::visit([&](auto& one) { return BeginOne(one, task, at_head, error); }, task.work);
+}
+
+// Objects are ready when commands that name them are issued: earlier commands of the same queue have been issued, those of other
+// queues were waited for. An object that is not has failed.
+bool Issuer::Usable(const Object& object, ErrorReply* error) {
+  if (object.state == Object::State::kReady) return true;
+  *error = CausedByError(object.state == Object::State::kFailed ? object.cause : object.creator);
+  return false;
+}
+
+Issuer::Step Issuer::BeginOne(WriteTask& write, Task&, bool, ErrorReply* error) {
+  return Usable(*write.buffer, error) ? Step::kDone : Step::kRefused;
+}
+
+Issuer::Step Issuer::BeginOne(ReadTask& read, Task&, bool, ErrorReply* error) {
+  return Usable(*read.buffer, error) ? Step::kDone : Step::kRefused;
+}
+
+Issuer::Step Issuer::BeginOne(CopyTask& copy, Task&, bool, ErrorReply* error) {
+  return Usable(*copy.from, error) && Usable(*copy.to, error) ? Step::kDone : Step::kRefused;
+}
+
+Issuer::Step Issuer::BeginOne(FillTask& fill, Task&, bool, ErrorReply* error) {
+  return Usable(*fill.buffer, error) ? Step::kDone : Step::kRefused;
+}
+
+// Memory is found when the command arrives. Only if it did not fit then, and something was about to be freed, here.
+Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, ErrorReply* error) {
+  Buffer& buffer = *allocate.buffer;
+  if (!buffer.allocation.valid()) {
+    if (!at_head) return Step::kBlocked;
+    auto allocation = environment_.memory->Allocate(buffer.memory, buffer.size_bytes,
+                                                    buffer.page_bytes, buffer.single_bank);
+    if (!allocation.ok()) {
+      if (frees_pending_) return Step::kBlocked;
+      *error = environment_.memory->OutOfMemory(buffer.memory, allocation.status(),
+                                                "allocate.size_bytes");
+      return Step::kRefused;
+    }
+    buffer.allocation = *std::move(allocation);
+  }
+  buffer.state = Object::State::kReady;
+  if (!NeedsZeroing(allocate)) allocate.handed = buffer.whole_bytes;
+  return Step::kDone;
+}
+
+Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error) {
+  if (!load.loaded) {
+    if (load.streamed) return Step::kBlocked;
+    load.image = environment_.kernels->Find(flow_.uid, load.sha256);
+    if (*load.image == nullptr) {
+      *error = MakeError(StatusCode::kNotFound, reason::kKernelNotCached, "load_kernel.sha256",
+                         "no kernel of this user with this sha256 is cached; send its bytes");
+      return Step::kRefused;
+    }
+  }
+  if (!load.image.ok()) {
+    *error = MakeError(load.image.status().code(), reason::kKernelRefused, "load_kernel", "{}",
+                       StatusMessage(load.image.status()));
+    return Step::kRefused;
+  }
+  load.kernel->image = *load.image;
+  load.kernel->state = Object::State::kReady;
+  return Step::kDone;
+}
+
+Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply* error) {
+  ProgramSpec spec;
+  for (size_t i = 0; i < create.kernels.size(); ++i) {
+    if (!Usable(*create.kernels[i], error)) return Step::kRefused;
+    KernelUseRequest& use = create.request.kernels[i];
+    spec.kernels.push_back({create.kernels[i]->image, use.hart, std::move(use.cores)});
+  }
+  for (CircularBufferRequest& buffer : create.request.circular_buffers) {
+    spec.circular_buffers.push_back(std::move(buffer.use));
+  }
+  spec.semaphores = std::move(create.request.semaphores);
+  auto program = BuildProgram(++environment_.program_ids, spec, environment_.card.grid);
+  if (!program.ok()) {
+    *error = MakeError(program.status().code(), reason::kInvalid, "create_program", "{}",
+                       StatusMessage(program.status()));
+    return Step::kRefused;
+  }
+  create.program->program = *std::move(program);
+  create.program->state = Object::State::kReady;
+  return Step::kDone;
+}
+
+Issuer::Step Issuer::BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error) {
+  if (!Usable(*launch.program, error)) return Step::kRefused;
+  for (const auto& buffer : launch.buffers) {
+    if (!Usable(*buffer, error)) return Step::kRefused;
+  }
+  if (Refusal refusal = ResolveArguments(*launch.program->program, launch.arguments, launch.buffers,
+                                         &launch.resolved)) {
+    *error = *std::move(refusal);
+    return Step::kRefused;
+  }
+  return Step::kDone;
+}
+
+// ---- more: works, one slice at a time
+
+Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
+  read_blocked_ = false;
+  CommandQueue& queue = *task.queue;
+  while (queue.handed_works < environment_.windows.handed_works &&
+         queue.handed_bytes < environment_.windows.handed_bytes) {
+    Work work;
+    if (!std::visit([&](auto& one) { return NextOne(one, task, &work); }, task.work)) {
+      return AllHanded(task) ? Step::kDone : Step::kBlocked;
+    }
+    work.context = &task;
+    work.flow = flow_.id;
+    work.weight = flow_.weight;
+    work.queue = queue.id;
+    work.value = task.first_value;
+    ++task.outstanding;
+    ++queue.handed_works;
+    queue.handed_bytes += work.bytes;
+    works->push_back(std::move(work));
+  }
+  return AllHanded(task) ? Step::kDone : Step::kBlocked;
+}
+
+void Issuer::Ended(Task& task, const Work& work) {
+  --task.outstanding;
+  --task.queue->handed_works;
+  task.queue->handed_bytes -= work.bytes;
+  if (std::holds_alternative<ReadTask>(task.work)) reads_in_flight_ -= work.bytes;
+}
+
+bool Issuer::AllHanded(const Task& task) {
+  if (const auto* write = std::get_if<WriteTask>(&task.work)) return write->handed == write->size;
+  if (const auto* read = std::get_if<ReadTask>(&task.work)) return read->handed == read->size;
+  if (const auto* copy = std::get_if<CopyTask>(&task.work)) return copy->handed == copy->size;
+  if (const auto* fill = std::get_if<FillTask>(&task.work)) return fill->handed == fill->size;
+  if (const auto* launch = std::get_if<LaunchTask>(&task.work)) return launch->handed;
+  if (const auto* allocate = std::get_if<AllocateTask>(&task.work)) {
+    return allocate->handed == allocate->buffer->whole_bytes;
+  }
+  return true;
+}
+
+uint64_t Issuer::SliceBytes(uint64_t left) const {
+  return std::min<uint64_t>(left,
+                            std::min<uint64_t>(kMaxTransferBytes, environment_.limits.chunk_bytes));
+}
+
+bool Issuer::NextOne(WriteTask& write, Task&, Work* work) {
+  if (write.slices.empty()) return false;
+  work->payload = std::move(write.slices.front());
+  write.slices.pop_front();
+  work->bytes = work->payload.size();
+  work->command = WriteCommand{write.buffer->region(), write.offset + write.handed, {}};
+  write.handed += work->bytes;
+  return true;
+}
+
+bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
+  const uint64_t size = SliceBytes(read.size - read.handed);
+  if (size == 0) return false;
+  if (reads_in_flight_ + output_.data_bytes() + size > environment_.windows.read_bytes) {
+    read_blocked_ = true;
+    return false;
+  }
+  work->read_into = std::make_unique<std::string>();
+  std::string* const into = work->read_into.get();
+  work->command =
+      ReadCommand{read.buffer->region(), read.offset + read.handed, size,
+                  [into, size](uint64_t, ByteSpan data) {
+                    if (into->empty()) into->reserve(size);
+                    into->append(reinterpret_cast<const char*>(data.data()), data.size());
+                  }};
+  work->bytes = size;
+  work->read_offset = read.handed;
+  read.handed += size;
+  reads_in_flight_ += size;
+  return true;
+}
+
+bool Issuer::NextOne(CopyTask& copy, Task&, Work* work) {
+  const uint64_t size = std::min(copy.size - copy.handed, kMaxTransferBytes);
+  if (size == 0) return false;
+  work->command = CopyCommand{copy.from->region(), copy.from_offset + copy.handed,
+                              copy.to->region(), copy.to_offset + copy.handed, size};
+  work->bytes = size;
+  copy.handed += size;
+  return true;
+}
+
+bool Issuer::NextOne(FillTask& fill, Task&, Work* work) {
+  const uint64_t size = std::min(fill.size - fill.handed, kMaxTransferBytes);
+  if (size == 0) return false;
+  work->command = FillCommand{fill.buffer->region(), fill.offset + fill.handed, size, fill.word};
+  work->bytes = size;
+  fill.handed += size;
+  return true;
+}
+
+// Zeroes whole pages: a kernel sees the end of the last one too.
+bool Issuer::NextOne(AllocateTask& allocate, Task&, Work* work) {
+  const uint64_t whole = allocate.buffer->whole_bytes;
+  const uint64_t size = std::min(whole - allocate.handed, kMaxTransferBytes);
+  if (size == 0) return false;
+  Region region = allocate.buffer->region();
+  region.size_bytes = whole;
+  work->command = FillCommand{region, allocate.handed, size, 0};
+  work->bytes = size;
+  allocate.handed += size;
+  return true;
+}
+
+bool Issuer::NeedsZeroing(const AllocateTask& allocate) const {
+  return !(allocate.buffer->allocation.pristine() && environment_.memory_is_zero_after_power_on);
+}
+
+bool Issuer::NextOne(LaunchTask& launch, Task&, Work* work) {
+  if (std::exchange(launch.handed, true)) return false;
+  work->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
+  work->timeout = launch.timeout;
+  if (work->timeout == Duration::zero()) work->timeout = kernel_timeout_;
+  if (work->timeout == Duration::zero()) {
+    work->timeout =
+        std::chrono::milliseconds(environment_.kernel_ms.load(std::memory_order_relaxed));
+  }
+  return true;
+}
+
+}  // namespace ttfd

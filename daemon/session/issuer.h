@@ -1,0 +1,84 @@
+// Turns tasks whose turn has come into works for the device thread, or does them at once where the device is not needed.
+//
+// Transfers become slices, each a work of its own, handed over only as far as the windows allow: what a client asks for never
+// grows what the daemon holds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "daemon/session/command_queue.h"
+#include "daemon/session/environment.h"
+#include "daemon/session/handle_table.h"
+#include "daemon/session/output_buffer.h"
+#include "daemon/session/task.h"
+
+namespace ttfd {
+
+// Not thread-safe: guarded by its session's lock.
+class Issuer {
+ public:
+  enum class Step { kDone, kBlocked, kRefused };
+
+  // What is the session's own of a work. All references outlive the issuer.
+  struct Flow {
+    uint64_t id = 0;
+    uint32_t uid = 0;
+    uint32_t weight = 1;
+  };
+  Issuer(SessionEnvironment& environment, const OutputBuffer& output, Flow flow)
+      : environment_(environment), output_(output), flow_(flow) {}
+
+  // Its predecessors in the queue have been issued; with `at_head` they have even ended. kRefused: `error` says why.
+  Step Begin(Task& task, bool at_head, ErrorReply* error);
+  // Hands over as much as fits. kDone: all of it.
+  Step More(Task& task, std::vector<Work>* works);
+
+  // The works of a task ended: windows open again.
+  void Ended(Task& task, const Work& work);
+
+  void set_frees_pending(bool pending) { frees_pending_ = pending; }
+  void set_kernel_timeout(Duration timeout) { kernel_timeout_ = timeout; }  // zero: the daemon's
+  // A read waits for its client to take what there is.
+  bool read_blocked() const { return read_blocked_; }
+
+ private:
+  Step BeginOne(BarrierTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
+  Step BeginOne(FreeTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
+  Step BeginOne(OpenQueueTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
+  Step BeginOne(WriteTask& write, Task&, bool, ErrorReply* error);
+  Step BeginOne(ReadTask& read, Task&, bool, ErrorReply* error);
+  Step BeginOne(CopyTask& copy, Task&, bool, ErrorReply* error);
+  Step BeginOne(FillTask& fill, Task&, bool, ErrorReply* error);
+  Step BeginOne(AllocateTask& allocate, Task&, bool at_head, ErrorReply* error);
+  Step BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error);
+  Step BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply* error);
+  Step BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error);
+
+  bool NextOne(BarrierTask&, Task&, Work*) { return false; }
+  bool NextOne(FreeTask&, Task&, Work*) { return false; }
+  bool NextOne(OpenQueueTask&, Task&, Work*) { return false; }
+  bool NextOne(LoadKernelTask&, Task&, Work*) { return false; }
+  bool NextOne(CreateProgramTask&, Task&, Work*) { return false; }
+  bool NextOne(WriteTask& write, Task&, Work* work);
+  bool NextOne(ReadTask& read, Task&, Work* work);
+  bool NextOne(CopyTask& copy, Task&, Work* work);
+  bool NextOne(FillTask& fill, Task&, Work* work);
+  bool NextOne(AllocateTask& allocate, Task&, Work* work);
+  bool NextOne(LaunchTask& launch, Task&, Work* work);
+
+  static bool AllHanded(const Task& task);
+  static bool Usable(const Object& object, ErrorReply* error);
+  bool NeedsZeroing(const AllocateTask& allocate) const;
+  uint64_t SliceBytes(uint64_t left) const;
+
+  SessionEnvironment& environment_;
+  const OutputBuffer& output_;
+  const Flow flow_;
+  Duration kernel_timeout_{};
+  bool frees_pending_ = false;
+  bool read_blocked_ = false;
+  uint64_t reads_in_flight_ = 0;  // bytes
+};
+
+}  // namespace ttfd

@@ -1,0 +1,20 @@
+// The arguments of a launch, checked against its program, with the addresses of buffers filled in.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "daemon/session/errors.h"
+#include "daemon/session/objects.h"
+#include "daemon/session/request.h"
+#include "runtime/command/program.h"
+
+namespace ttfd {
+
+// `buffers` are those of all BufferArguments, in order. `resolved` gets one entry a kernel; kernels without an entry in
+// `arguments` get none.
+Refusal ResolveArguments(const Program& program, std::vector<ArgumentsRequest>& arguments,
+                         const std::vector<std::shared_ptr<Buffer>>& buffers,
+                         std::vector<KernelArguments>* resolved);
+
+}  // namespace ttfd

@@ -1,0 +1,338 @@
+// Locks, passes on, tells.
+#include "daemon/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/sha256.h"
+#include "daemon/session/status_reason.h"
+
+namespace ttfd {
+namespace {
+
+uint64_t Milliseconds(Duration duration) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
+
+}  // namespace
+
+Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
+                 const HelloRequest& hello, WelcomeReply welcome, std::string user,
+                 SessionOutput* output)
+    : environment_(environment),
+      peer_(peer),
+      welcome_(std::move(welcome)),
+      client_name_(hello.client_name),
+      user_(std::move(user)),
+      opened_(environment.clock->Now()),
+      executor_(environment, buffer_, {welcome_.session, peer.uid, std::max(hello.weight, 1u)}),
+      output_(output),
+      credit_told_(welcome_.credit),
+      last_sign_of_client_(opened_) {}
+
+// ---- input
+
+LoadedKernel Session::Load(const std::string& bytes, const std::string& name) const {
+  LoadedKernel loaded{Sha256(bytes), nullptr};
+  if (auto known = environment_.kernels->Find(peer_.uid, loaded.sha256)) {
+    loaded.image = std::move(known);
+    return loaded;
+  }
+  loaded.image = environment_.load_kernel(std::as_bytes(std::span(bytes)), name);
+  if (loaded.image.ok()) environment_.kernels->Insert(peer_.uid, loaded.sha256, *loaded.image);
+  return loaded;
+}
+
+Status Session::Submit(BatchRequest batch) {
+  std::vector<LoadedKernel> loaded;
+  for (const Request& request : batch.commands) {
+    const auto* load = std::get_if<LoadKernelRequest>(&request);
+    if (load == nullptr || !load->is_inline) continue;
+    // One beyond the limit is refused when it is decoded: not worth a look.
+    if (load->inline_bytes.size() > environment_.limits.inline_bytes) {
+      loaded.push_back({"", InvalidArgument("too large")});
+    } else {
+      loaded.push_back(Load(load->inline_bytes, load->name));
+    }
+  }
+  const TimePoint now = environment_.clock->Now();
+  MutexLock lock(&mu_);
+  if (phase_ != Phase::kActive) return end_status_;
+  last_sign_of_client_ = now;
+  RETURN_IF_ERROR(executor_.Append(batch, loaded, now));
+  GoOn();
+  return OkStatus();
+}
+
+Status Session::Supply(DataChunk chunk) {
+  Executor::StreamedKernel kernel;
+  {
+    MutexLock lock(&mu_);
+    if (phase_ != Phase::kActive) return end_status_;
+    last_sign_of_client_ = environment_.clock->Now();
+    RETURN_IF_ERROR(executor_.Supply(chunk, &kernel));
+    if (!kernel.complete) GoOn();
+  }
+  if (!kernel.complete) return OkStatus();
+  LoadedKernel loaded = Load(kernel.bytes, kernel.name);
+  MutexLock lock(&mu_);
+  executor_.KernelLoaded(kernel, std::move(loaded));
+  GoOn();
+  return OkStatus();
+}
+
+Status Session::Cancel(QueuePosition from) {
+  MutexLock lock(&mu_);
+  if (phase_ != Phase::kActive) return end_status_;
+  RETURN_IF_ERROR(executor_.Cancel(from));
+  GoOn();
+  return OkStatus();
+}
+
+// Nothing is kept for a session that cannot be resumed: there is nothing to let go of.
+Status Session::Received(QueuePosition position) {
+  MutexLock lock(&mu_);
+  return executor_.CheckQueue(position.queue);
+}
+
+void Session::FinishInput() {
+  MutexLock lock(&mu_);
+  if (phase_ != Phase::kActive) return;
+  phase_ = Phase::kFinishing;
+  executor_.FinishInput();
+  GoOn();
+}
+
+bool Session::WantsInput() {
+  MutexLock lock(&mu_);
+  const bool wanted = executor_.wants_input();
+  input_refused_ = !wanted;
+  return wanted;
+}
+
+// ---- output
+
+SessionOutputBatch Session::TakeOutput(uint64_t max_bytes) {
+  MutexLock lock(&mu_);
+  TellCredit();
+  SessionOutputBatch batch = buffer_.Take(max_bytes);
+  if (batch.empty()) {
+    told_ = false;
+    EndIfDrained();
+    return batch;
+  }
+  last_sign_of_client_ = environment_.clock->Now();
+  if (executor_.read_blocked()) GoOn();
+  return batch;
+}
+
+bool Session::AllDone() const { return executor_.finished() && buffer_.empty(); }
+
+bool Session::finished(Status* status) {
+  MutexLock lock(&mu_);
+  const bool done = phase_ == Phase::kEnded || phase_ == Phase::kReleased ||
+                    (phase_ == Phase::kFinishing && AllDone());
+  if (!done) return false;
+  *status = end_status_;
+  call_gone_ = true;
+  output_ = nullptr;
+  ReleaseIfIdle();
+  return true;
+}
+
+void Session::Abandon() {
+  MutexLock lock(&mu_);
+  call_gone_ = true;
+  output_ = nullptr;
+  EndLocked(Error(StatusCode::kCancelled, "the call is gone"));
+}
+
+// What every change is followed by: go on, hand works over, answer the call.
+void Session::GoOn() {
+  if (phase_ == Phase::kActive || phase_ == Phase::kFinishing) executor_.Pump();
+  std::vector<Work>& works = executor_.works();
+  if (!works.empty()) {
+    const std::shared_ptr<Session> self = shared_from_this();
+    for (Work& work : works) work.owner = self;
+    environment_.host->Enqueue(&works);
+  }
+  TimePoint next = executor_.next_deadline();
+  if (executor_.waits_for_data()) {
+    next = std::min(next, last_sign_of_client_ + StalledTimeout());
+  }
+  if (next < look_again_at_) {
+    look_again_at_ = next;
+    environment_.host->LookAgainAt(next);
+  }
+  const uint64_t ended = executor_.commands_ended();
+  environment_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
+                                        std::memory_order_relaxed);
+  EndIfDrained();
+  Tell();
+}
+
+void Session::EndIfDrained() {
+  if (draining_ && phase_ == Phase::kActive && AllDone()) EndLocked(ToStatus(DrainingError()));
+}
+
+void Session::Tell() {
+  if (output_ == nullptr) return;
+  const bool ended =
+      phase_ == Phase::kEnded || (phase_ == Phase::kFinishing && executor_.finished());
+  const bool input_again = input_refused_ && executor_.wants_input();
+  if (input_again) input_refused_ = false;
+  if (input_again || (!told_ && (ended || !buffer_.empty()))) {
+    told_ = true;
+    output_->OutputReady();
+  }
+}
+
+// A client that has half its window left need not hear of more.
+void Session::TellCredit() {
+  const CreditReply credit = executor_.credit();
+  const SessionWindows& windows = environment_.windows;
+  if (credit.commands - credit_told_.commands < windows.commands / 4 &&
+      credit.bytes - credit_told_.bytes < windows.payload_bytes / 4) {
+    return;
+  }
+  credit_told_ = credit;
+  buffer_.SetCredit(credit);
+}
+
+// ---- the device thread
+
+bool Session::Start(const Work& work, TimePoint now) {
+  MutexLock lock(&mu_);
+  const bool wanted = executor_.Start(static_cast<Task&>(*work.context), work, now);
+  if (!wanted) {
+    GoOn();
+    ReleaseIfIdle();
+  }
+  return wanted;
+}
+
+void Session::Done(std::span<Work> works, Duration device_time) {
+  MutexLock lock(&mu_);
+  device_time_ += device_time;
+  for (Work& work : works) executor_.Done(static_cast<Task&>(*work.context), work);
+  GoOn();
+  ReleaseIfIdle();
+}
+
+void Session::Failed(const Work& work, const WorkError& error) {
+  MutexLock lock(&mu_);
+  executor_.Failed(static_cast<Task&>(*work.context), work, error);
+  GoOn();
+  ReleaseIfIdle();
+}
+
+// ---- the end
+
+void Session::End(const Status& status) {
+  MutexLock lock(&mu_);
+  EndLocked(status);
+  Tell();
+}
+
+void Session::EndLocked(const Status& status) {
+  if (phase_ == Phase::kActive || phase_ == Phase::kFinishing) {
+    phase_ = Phase::kEnded;
+    end_status_ = status;
+    executor_.DropAll();
+  }
+  ReleaseIfIdle();
+}
+
+// Memory is given back when neither the call nor the device can reach it any more.
+void Session::ReleaseIfIdle() {
+  if (!call_gone_ || phase_ == Phase::kReleased || executor_.outstanding()) return;
+  if (phase_ == Phase::kActive) return;
+  phase_ = Phase::kReleased;
+  executor_.Release();
+  environment_.host->SessionReleased(id());
+}
+
+void Session::Drain(uint32_t within_ms) {
+  MutexLock lock(&mu_);
+  if (phase_ != Phase::kActive || draining_) return;
+  draining_ = true;
+  executor_.RefuseNewCommands(DrainingError());
+  buffer_.SetDraining(within_ms);
+  Tell();
+}
+
+TimePoint Session::CheckDeadlines(TimePoint now) {
+  MutexLock lock(&mu_);
+  look_again_at_ = TimePoint::max();
+  if (phase_ != Phase::kActive && phase_ != Phase::kFinishing) return look_again_at_;
+  if (executor_.waits_for_data() && now - last_sign_of_client_ > StalledTimeout()) {
+    EndLocked(WithReason(Error(StatusCode::kDeadlineExceeded,
+                               "the client has not sent the data of its commands for {} ms",
+                               Milliseconds(StalledTimeout())),
+                         reason::kDeadline));
+    Tell();
+    return look_again_at_;
+  }
+  executor_.CheckDeadlines(now);
+  GoOn();
+  return look_again_at_;
+}
+
+// ---- for people
+
+TimeoutsReply Session::timeouts() const {
+  MutexLock lock(&mu_);
+  return timeouts_;
+}
+
+void Session::SetTimeouts(const TimeoutsReply& timeouts) {
+  MutexLock lock(&mu_);
+  const auto set = [](uint32_t from, uint32_t* to) {
+    if (from != 0) *to = from;
+  };
+  set(timeouts.kernel_ms, &timeouts_.kernel_ms);
+  set(timeouts.start_ms, &timeouts_.start_ms);
+  set(timeouts.stalled_client_ms, &timeouts_.stalled_client_ms);
+  executor_.set_kernel_timeout(std::chrono::milliseconds(timeouts_.kernel_ms));
+  executor_.set_start_timeout(std::chrono::milliseconds(timeouts_.start_ms));
+}
+
+Duration Session::StalledTimeout() const {
+  const uint32_t own = timeouts_.stalled_client_ms;
+  return std::chrono::milliseconds(
+      own != 0 ? own : environment_.stalled_client_ms.load(std::memory_order_relaxed));
+}
+
+ErrorReply Session::DrainingError() {
+  ErrorReply error = MakeError(StatusCode::kUnavailable, reason::kDraining, "",
+                               "the daemon is going down and takes no new commands");
+  error.retryable = true;
+  return error;
+}
+
+SessionInfoReply Session::Info(TimePoint now) const {
+  MutexLock lock(&mu_);
+  SessionInfoReply info;
+  info.session = id();
+  info.client_name = client_name_;
+  info.user = user_;
+  info.uid = peer_.uid;
+  info.pid = peer_.pid;
+  info.state = phase_ == Phase::kActive      ? "active"
+               : phase_ == Phase::kFinishing ? "finishing"
+                                             : "ending";
+  info.dram_bytes = executor_.handles().dram_bytes();
+  info.l1_bytes = executor_.handles().l1_bytes();
+  info.handles = static_cast<uint32_t>(executor_.handles().size());
+  info.device_ns = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(device_time_).count());
+  info.connected_ms = Milliseconds(now - opened_);
+  for (const auto& [number, queue] : executor_.queues()) {
+    info.submitted.push_back({number, queue.sent});
+    info.completed.push_back({number, queue.completed});
+  }
+  return info;
+}
+
+}  // namespace ttfd

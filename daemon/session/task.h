@@ -1,0 +1,118 @@
+// One command of a session between its arrival and its end: decoded, waiting, handed to the device.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "daemon/engine/work.h"
+#include "daemon/session/errors.h"
+#include "daemon/session/objects.h"
+#include "daemon/session/request.h"
+
+namespace ttfd {
+
+// What is left of a command once its handles are resolved. `handed` counts bytes given to the device thread.
+struct BarrierTask {};
+struct AllocateTask {
+  uint64_t handle = 0;
+  std::shared_ptr<Buffer> buffer;
+  uint64_t handed = 0;
+};
+struct FreeTask {
+  std::vector<std::pair<uint64_t, std::shared_ptr<Object>>> freed;
+  std::vector<QueuePosition> until;  // on other queues: what was sent before and had not ended
+};
+struct LoadKernelTask {
+  uint64_t handle = 0;
+  std::shared_ptr<Kernel> kernel;
+  std::string sha256;
+  std::string name;
+  uint64_t size = 0;
+  bool streamed = false;
+  std::string bytes;  // what came so far of a streamed one
+  bool loaded = false;
+  StatusOr<std::shared_ptr<const KernelImage>> image = std::shared_ptr<const KernelImage>();
+};
+struct CreateProgramTask {
+  uint64_t handle = 0;
+  std::shared_ptr<ProgramObject> program;
+  std::vector<std::shared_ptr<Kernel>> kernels;  // one a use, in order
+  CreateProgramRequest request;
+};
+struct OpenQueueTask {
+  uint32_t queue = 0;
+};
+struct WriteTask {
+  std::shared_ptr<Buffer> buffer;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  bool streamed = false;
+  uint64_t received = 0;
+  uint64_t handed = 0;
+  std::deque<std::string>
+      slices;        // received, not handed; whole multiples of the transfer alignment
+  std::string tail;  // received, shorter than the transfer alignment
+};
+struct ReadTask {
+  std::shared_ptr<Buffer> buffer;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  uint64_t handed = 0;
+};
+struct CopyTask {
+  std::shared_ptr<Buffer> from;
+  uint64_t from_offset = 0;
+  std::shared_ptr<Buffer> to;
+  uint64_t to_offset = 0;
+  uint64_t size = 0;
+  uint64_t handed = 0;
+};
+struct FillTask {
+  std::shared_ptr<Buffer> buffer;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  uint32_t word = 0;
+  uint64_t handed = 0;
+};
+struct LaunchTask {
+  std::shared_ptr<ProgramObject> program;
+  std::vector<ArgumentsRequest> arguments;
+  std::vector<std::shared_ptr<Buffer>> buffers;  // of all BufferArguments, in order
+  Duration timeout{};
+  bool handed = false;
+  std::vector<KernelArguments> resolved;  // one a kernel, buffers' addresses filled in
+};
+
+using TaskWork =
+    std::variant<BarrierTask, LaunchTask, WriteTask, ReadTask, FillTask, CopyTask, AllocateTask,
+                 FreeTask, LoadKernelTask, CreateProgramTask, OpenQueueTask>;
+
+struct CommandQueue;
+
+struct Task : WorkContext {
+  CommandQueue* queue = nullptr;
+  uint64_t first_value = 0;
+  uint64_t last_value = 0;  // more than first_value in a run of barriers only
+  TaskWork work;
+  std::vector<QueuePosition> waits;  // on other queues
+  TimePoint start_by;
+
+  bool issuing = false;      // its turn to be handed to the device has come
+  bool started = false;      // the device has begun with it; it will run out
+  bool dropped = false;      // its queue has gone on without it; only works outstanding keep it
+  uint32_t outstanding = 0;  // works handed and not ended
+
+  Refusal error;               // set: it ends with this when its turn comes
+  uint64_t error_through = 0;  // the error is also that of the commands up to here (Cancel)
+
+  uint64_t held_bytes = 0;     // of its arguments
+  uint64_t payload_bytes = 0;  // received and not used up
+};
+
+}  // namespace ttfd
