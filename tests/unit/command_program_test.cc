@@ -1,0 +1,344 @@
+// Programs are checked when they are built and laid out by groups of equal tiles; launches become
+// the right words at the right places.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/abi/kernel_image.h"
+#include "runtime/abi/l1_map.h"
+#include "runtime/command/launch_encoder.h"
+#include "runtime/command/ordering.h"
+#include "runtime/command/program_layout.h"
+#include "tests/support/vector_sink.h"
+
+namespace ttfd {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr GridSize kGrid = {12, 10};
+
+std::shared_ptr<const KernelImage> Image(size_t bytes = 64) {
+  auto image = std::make_shared<KernelImage>();
+  image->name = "test";
+  image->bytes.resize(bytes, std::byte{0x11});
+  return image;
+}
+
+void ExpectRefused(const ProgramSpec& spec, const char* reason) {
+  const auto program = BuildProgram(1, spec, kGrid);
+  ASSERT_FALSE(program.ok()) << reason;
+  EXPECT_EQ(program.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(StatusMessage(program.status())), HasSubstr(reason));
+}
+
+ProgramSpec OneKernel() {
+  ProgramSpec spec;
+  spec.kernels.push_back({Image(), hw::kBrisc, {{0, 0, 11, 9}}});
+  return spec;
+}
+
+TEST(Program, RefusesWhatDoesNotFit) {
+  ExpectRefused({}, "at least one kernel");
+  ProgramSpec spec = OneKernel();
+  spec.kernels[0].cores = {{0, 0, 12, 9}};
+  ExpectRefused(spec, "not a rectangle inside the worker grid (0,0)-(11,9)");
+  spec.kernels[0].cores = {{3, 0, 2, 0}};
+  ExpectRefused(spec, "not a rectangle");
+  spec.kernels[0].cores.clear();
+  ExpectRefused(spec, "names no cores");
+  spec = OneKernel();
+  spec.kernels.push_back({Image(), hw::kBrisc, {{5, 5, 5, 5}}});
+  ExpectRefused(spec, "kernels 0 and 1 both want BRISC of core (5,5)");
+  spec = OneKernel();
+  spec.kernels[0].image = nullptr;
+  ExpectRefused(spec, "has no image");
+  spec.kernels[0].image = Image(abi::kMaxKernelImageBytes + 16);
+  ExpectRefused(spec, "kernel image test has");
+  spec = {};
+  for (uint32_t hart = 0; hart < 3; ++hart) {
+    spec.kernels.push_back(
+        {Image(abi::kMaxKernelImageBytes), static_cast<hw::Hart>(hart), {{0, 0, 0, 0}}});
+  }
+  ExpectRefused(spec, "all of them together may take 131072");
+}
+
+TEST(Program, RefusesBadCircularBuffersAndSemaphores) {
+  ProgramSpec spec = OneKernel();
+  spec.circular_buffers.push_back({32, 1, 64, {{0, 0, 0, 0}}});
+  ExpectRefused(spec, "index 32 is not below 32");
+  spec.circular_buffers[0] = {0, 1, 24, {{0, 0, 0, 0}}};
+  ExpectRefused(spec, "the page a multiple of 16");
+  spec.circular_buffers[0] = {0, 0x80001, 16, {{0, 0, 0, 0}}};
+  ExpectRefused(spec, "do not fit");
+  spec.circular_buffers[0] = {0, 1, 64, {{0, 0, 1, 0}}};
+  spec.circular_buffers.push_back({0, 1, 64, {{1, 0, 1, 0}}});
+  ExpectRefused(spec, "both want index 0 of core (1,0)");
+  spec.circular_buffers.clear();
+  spec.semaphores.push_back({16, 0, {{0, 0, 0, 0}}});
+  ExpectRefused(spec, "index 16 is not below 16");
+  spec.semaphores[0] = {1, 0, {{0, 0, 0, 0}}};
+  spec.semaphores.push_back({1, 0, {{0, 0, 3, 3}}});
+  ExpectRefused(spec, "both want index 1 of core (0,0)");
+}
+
+TEST(Program, GroupsTilesThatAreEqual) {
+  ProgramSpec spec = OneKernel();
+  spec.kernels.push_back({Image(), hw::kNcrisc, {{0, 0, 11, 0}}});
+  spec.circular_buffers.push_back({1, 4, 256, {{0, 0, 5, 9}}});
+  spec.semaphores.push_back({0, 42, {{0, 0, 11, 9}}});
+  const auto program = BuildProgram(1, spec, kGrid);
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  EXPECT_EQ((*program)->groups.size(), 4u);
+  EXPECT_EQ((*program)->workers.size(), 120u);
+  EXPECT_EQ((*program)->circular_buffer_count, 2u);
+  TileSet covered;
+  for (const ProgramGroup& group : (*program)->groups) {
+    for (const CoreRange& range : group.rectangles) {
+      const TileSet tiles = TilesOf(range, kGrid);
+      EXPECT_TRUE((covered & tiles).none()) << "a tile is in two groups";
+      covered |= tiles;
+    }
+    ASSERT_EQ(group.circular_buffers.size(), 2u);
+    EXPECT_EQ(group.circular_buffers[0].pages, 0u);
+    EXPECT_EQ(group.semaphores[0].value, 42u);
+  }
+  EXPECT_EQ(covered, (*program)->tiles);
+}
+
+TEST(Program, GivesCircularBuffersOfOneTileDifferentMemory) {
+  ProgramSpec spec = OneKernel();
+  spec.circular_buffers.push_back({0, 2, 1024, {{0, 0, 1, 0}}});
+  spec.circular_buffers.push_back({1, 2, 1024, {{2, 0, 3, 0}}});  // elsewhere: may share
+  spec.circular_buffers.push_back({2, 1, 16, {{1, 0, 2, 0}}});    // meets both
+  const auto program = BuildProgram(1, spec, kGrid);
+  ASSERT_TRUE(program.ok());
+  for (const ProgramGroup& group : (*program)->groups) {
+    const auto& buffers = group.circular_buffers;
+    for (size_t a = 0; a < buffers.size(); ++a) {
+      for (size_t b = a + 1; b < buffers.size(); ++b) {
+        if (buffers[a].pages == 0 || buffers[b].pages == 0) continue;
+        const uint32_t a_end = buffers[a].address + buffers[a].pages * buffers[a].page_bytes;
+        const uint32_t b_end = buffers[b].address + buffers[b].pages * buffers[b].page_bytes;
+        EXPECT_TRUE(a_end <= buffers[b].address || b_end <= buffers[a].address);
+      }
+    }
+  }
+}
+
+TEST(Program, CoversAnyTileSetWithDisjointRectangles) {
+  for (uint32_t seed = 1; seed < 50; ++seed) {
+    TileSet tiles;
+    uint32_t state = seed;
+    for (uint32_t tile = 0; tile < 120; ++tile) {
+      state = state * 1664525 + 1013904223;
+      if (state >> 28 < seed % 15) tiles.set(tile);
+    }
+    TileSet covered;
+    for (const CoreRange& range : CoverWithRectangles(tiles, kGrid)) {
+      EXPECT_TRUE((covered & TilesOf(range, kGrid)).none());
+      covered |= TilesOf(range, kGrid);
+    }
+    EXPECT_EQ(covered, tiles);
+    if (tiles.any()) {
+      EXPECT_EQ(tiles & ~TilesOf(BoundingBox(tiles, kGrid), kGrid), TileSet());
+    }
+  }
+}
+
+TEST(LaunchArguments, AreCheckedAgainstTheProgram) {
+  const auto program = *BuildProgram(1, OneKernel(), kGrid);
+  const auto check = [&program](std::vector<KernelArguments> arguments) {
+    return CheckArguments(*program, arguments);
+  };
+  EXPECT_TRUE(check({KernelArguments{}}).ok());
+  EXPECT_FALSE(check({}).ok());
+  EXPECT_FALSE(check({{std::vector<uint32_t>(257), 0, {}}}).ok());
+  EXPECT_FALSE(check({{{}, 257, std::vector<uint32_t>(257 * 120)}}).ok());
+  EXPECT_FALSE(check({{{}, 2, std::vector<uint32_t>(239)}}).ok());
+  EXPECT_TRUE(check({{std::vector<uint32_t>(256), 256, std::vector<uint32_t>(256 * 120)}}).ok());
+}
+
+// Carries out the configuration records on the L1 of every worker.
+class ConfigMemory {
+ public:
+  explicit ConfigMemory(const CardGeometry& card) : card_(card), l1_(card.worker_count()) {
+    for (auto& l1 : l1_) l1.resize(0x20000, std::byte{0xCC});
+  }
+
+  void Execute(const VectorSink& sink) {
+    const auto commands = sink.Decode();
+    ASSERT_TRUE(commands.ok()) << commands.status().ToString();
+    for (const DecodedCommand& command : *commands) {
+      const DecodedDispatch& dispatch = *command.dispatch;
+      size_t at = 0;
+      if (const auto* packed = std::get_if<abi::WritePacked>(&dispatch.header)) {
+        for (const DecodedTarget& target : dispatch.targets) {
+          Write(target.noc_word, target.receivers, packed->address,
+                dispatch.data.subspan(at, packed->size));
+          if ((packed->flags & abi::kPackedNoStride) == 0) at += (packed->size + 15u) & ~15u;
+        }
+      } else {
+        for (const auto& target : dispatch.large_targets) {
+          Write(target.rectangle, target.num_mcast_dests, target.address,
+                dispatch.data.subspan(at, target.length));
+          at += (target.length + 15u) & ~15u;
+        }
+      }
+    }
+  }
+  uint32_t Word(uint32_t worker, uint32_t address) const {
+    return LoadAt<uint32_t>(l1_[worker].data() + address);
+  }
+
+ private:
+  void Write(uint32_t noc_word, uint32_t receivers, uint32_t address, ByteSpan data) {
+    uint32_t reached = 0;
+    const uint32_t start = receivers == 0 ? noc_word : noc_word >> 12;
+    for (uint32_t worker = 0; worker < card_.worker_count(); ++worker) {
+      const hw::Coordinate tile = card_.WorkerTile(worker);
+      if (tile.x < hw::NocX(start) || tile.x > hw::NocX(noc_word)) continue;
+      if (tile.y < hw::NocY(start) || tile.y > hw::NocY(noc_word)) continue;
+      ++reached;
+      std::memcpy(l1_[worker].data() + address, data.data(), data.size());
+    }
+    EXPECT_EQ(reached, std::max(receivers, 1u))
+        << "the count of receivers is what the firmware awaits";
+  }
+  const CardGeometry& card_;
+  std::vector<std::vector<std::byte>> l1_;
+};
+
+CardGeometry Card() {
+  return CardGeometry({1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14}, {hw::NocXy(17, 12)}, {15, 3});
+}
+
+// Small entries cut lists and packets; large ones do not.
+class LaunchWords : public testing::TestWithParam<uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(EntryBytes, LaunchWords, testing::Values(2048, 131072));
+
+TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
+  ProgramSpec spec;
+  spec.kernels.push_back({Image(), hw::kBrisc, {{0, 0, 11, 9}}});
+  spec.kernels.push_back({Image(), hw::kNcrisc, {{3, 2, 4, 4}, {7, 7, 7, 7}}});
+  spec.kernels.push_back({Image(), hw::kNcrisc, {{0, 0, 1, 0}}});
+  spec.circular_buffers.push_back({2, 4, 256, {{3, 2, 4, 4}}});
+  spec.semaphores.push_back({1, 5, {{0, 0, 11, 9}}});
+  const auto program = *BuildProgram(9, spec, kGrid);
+  std::vector<KernelArguments> arguments(3);
+  arguments[0].common = {100, 101};
+  arguments[1].common = std::vector<uint32_t>(256, 0x77);
+  arguments[2].common = {300};
+  for (uint32_t kernel = 0; kernel < 3; ++kernel) {
+    arguments[kernel].words_per_core = kernel == 0 ? 200 : 3;
+    for (uint32_t core = 0; core < KernelCoreCount(*program, kernel); ++core) {
+      for (uint32_t word = 0; word < arguments[kernel].words_per_core; ++word) {
+        arguments[kernel].per_core.push_back(kernel << 24 | core << 12 | word);
+      }
+    }
+  }
+  ASSERT_TRUE(CheckArguments(*program, arguments).ok());
+  const CardGeometry card = Card();
+  const LaunchConfig config = LayOutConfig(*program, arguments);
+  LaunchPlacement placement;
+  placement.slot = 3;
+  placement.config_address = 0xA100;
+  placement.images.resize(3);
+  for (uint32_t i = 0; i < 3; ++i) placement.images[i].address = 0x10000 + 0x1000 * i;
+  placement.images[2].new_code = true;
+  VectorSink sink(GetParam());
+  ASSERT_TRUE(EncodeConfig(*program, arguments, config, placement.config_address, card, sink).ok());
+  ASSERT_TRUE(EncodeLaunchMessages(*program, config, placement, card, sink).ok());
+  size_t bytes = 0;
+  for (const auto& record : sink.records) bytes += record.size();
+  EXPECT_LE(bytes, MaxLaunchRecordBytes(*program, arguments));
+
+  ConfigMemory memory(card);
+  memory.Execute(sink);
+  for (uint32_t kernel = 0; kernel < 3; ++kernel) {
+    const hw::Hart hart = spec.kernels[kernel].hart;
+    uint32_t core = 0;
+    for (const CoreRange& range : spec.kernels[kernel].cores) {
+      for (uint32_t y = range.y0; y <= range.y1; ++y) {
+        for (uint32_t x = range.x0; x <= range.x1; ++x, ++core) {
+          const uint32_t worker = y * kGrid.x + x;
+          const uint32_t message = abi::kLaunchRingAddress + 3 * sizeof(abi::LaunchMessage);
+          const auto word = [&](size_t offset) {
+            return memory.Word(worker, message + static_cast<uint32_t>(offset));
+          };
+          EXPECT_NE(word(offsetof(abi::LaunchMessage, enables)) & 1u << hart, 0u);
+          EXPECT_EQ(word(offsetof(abi::LaunchMessage, kernel_address) + 4 * hart),
+                    placement.images[kernel].address);
+          EXPECT_EQ(word(offsetof(abi::LaunchMessage, program_id)), 9u);
+          if (kernel == 2) {
+            EXPECT_EQ(word(offsetof(abi::LaunchMessage, flags)), abi::kLaunchNewCode);
+          }
+          const uint32_t base = word(offsetof(abi::LaunchMessage, config_address));
+          ASSERT_EQ(base, 0xA100u);
+          const uint32_t offsets = word(offsetof(abi::LaunchMessage, arguments) + 4 * hart);
+          EXPECT_EQ(memory.Word(worker, base + (offsets & 0xFFFF)), arguments[kernel].common[0]);
+          const uint32_t last = arguments[kernel].words_per_core - 1;
+          EXPECT_EQ(memory.Word(worker, base + (offsets >> 16) + 4 * last),
+                    kernel << 24 | core << 12 | last)
+              << "kernel " << kernel << " core " << core;
+          const uint32_t semaphores = word(offsetof(abi::LaunchMessage, semaphore_offset)) & 0xFFFF;
+          EXPECT_EQ(memory.Word(worker, base + semaphores + 16), 5u);
+          if (kernel == 1 && x < 5) {
+            EXPECT_EQ(memory.Word(worker, base + 2 * 16 + 4), 4u) << "pages of the circular buffer";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Ordering, WaitsOnlyForWhatIsOutstanding) {
+  const auto flags = [](const VectorSink& sink) {
+    const auto commands = sink.Decode();
+    return std::get<abi::Wait>((*commands)[0].dispatch->header).flags;
+  };
+  Ordering ordering;
+  VectorSink none;
+  ASSERT_TRUE(ordering.BeforeWrite(none).ok());
+  ASSERT_TRUE(ordering.BeforeRead(none).ok());
+  ASSERT_TRUE(ordering.BeforeEvent(none).ok());
+  EXPECT_TRUE(none.records.empty()) << "nothing has happened yet";
+
+  ordering.Wrote();
+  VectorSink event;
+  ASSERT_TRUE(ordering.BeforeEvent(event).ok());
+  EXPECT_EQ(flags(event), abi::kWaitBarrier);
+  VectorSink read;
+  ASSERT_TRUE(ordering.BeforeRead(read).ok());
+  EXPECT_EQ(flags(read), abi::kWaitBarrier | abi::kWaitNotifyPrefetch);
+  VectorSink again;
+  ASSERT_TRUE(ordering.BeforeRead(again).ok());
+  EXPECT_TRUE(again.records.empty()) << "a read after a read waits for nothing";
+
+  ordering.Launched(130);
+  VectorSink write;
+  ASSERT_TRUE(ordering.BeforeWrite(write).ok());
+  EXPECT_EQ(flags(write), abi::kWaitStream);
+  VectorSink second;
+  ASSERT_TRUE(ordering.BeforeWrite(second).ok());
+  EXPECT_TRUE(second.records.empty()) << "the second write after a launch waits for nothing";
+  VectorSink after;
+  ASSERT_TRUE(ordering.BeforeRead(after).ok());
+  EXPECT_EQ(flags(after), abi::kWaitBarrier | abi::kWaitNotifyPrefetch)
+      << "the prefetcher still runs ahead of the dispatcher's wait";
+}
+
+TEST(Ordering, AnEventTheHostSawNeedsNoMoreWaits) {
+  Ordering ordering;
+  ordering.Launched(3);
+  ordering.Wrote();
+  const Ordering::Mark mark = ordering.Now();
+  ordering.Happened(mark);
+  VectorSink sink;
+  ASSERT_TRUE(ordering.BeforeRead(sink).ok());
+  ASSERT_TRUE(ordering.BeforeWrite(sink).ok());
+  ASSERT_TRUE(ordering.BeforeEvent(sink).ok());
+  EXPECT_TRUE(sink.records.empty());
+}
+
+}  // namespace
+}  // namespace ttfd
