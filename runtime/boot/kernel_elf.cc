@@ -119,7 +119,7 @@ StatusOr<std::shared_ptr<const KernelImage>> Build(const ElfFile& elf,
   image->bytes.resize(header.image_bytes);
   StoreAt(image->bytes.data(), header);
   for (const ElfSection* part : parts) {
-    if (part->no_bits()) continue;
+    if (part->no_bits() || part->bytes.empty()) continue;
     std::memcpy(image->bytes.data() + offset_of(part->address), part->bytes.data(),
                 part->bytes.size());
   }
