@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "runtime/base/bytes.h"
 #include "runtime/hw/noc.h"
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix.h"
@@ -31,6 +32,20 @@ const char* ReasonOfBadAddress(FaultKind kind) {
     default:
       return "no memory and no register is there";
   }
+}
+
+bool SameState(const Arrival& arrival, const Hart& hart) {
+  return arrival.pc == hart.pc && std::memcmp(arrival.x, hart.x, sizeof(arrival.x)) == 0;
+}
+
+bool IsBackAt(const Arrival& arrival, const Hart& hart) {
+  return hart.time - arrival.time <= kMaxPollLoop && SameState(arrival, hart);
+}
+
+void Remember(const Hart& hart, Arrival* arrival) {
+  arrival->pc = hart.pc;
+  arrival->time = hart.time;
+  std::memcpy(arrival->x, hart.x, sizeof(arrival->x));
 }
 
 }  // namespace
@@ -74,15 +89,14 @@ bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value)
 
 bool ArriveAtPollPoint(Hart& hart) {
   PollState& poll = hart.poll;
-  const bool recent = hart.time - poll.time <= kMaxPollLoop;
-  const bool same_pc = hart.pc == poll.pc;
-  if (same_pc && recent && std::memcmp(poll.x, hart.x, sizeof(poll.x)) == 0) return true;
-  // A young memory of another place is kept: a loop may pass several poll points in a trip.
-  if (same_pc || !recent) {
-    poll.pc = hart.pc;
-    poll.time = hart.time;
-    std::memcpy(poll.x, hart.x, sizeof(poll.x));
+  if (IsBackAt(poll.last, hart)) return true;
+  if (IsBackAt(poll.anchor, hart)) {
+    poll.last = poll.anchor;
+    return true;
   }
+  const bool last_is_old = hart.time - poll.last.time > kMaxPollLoop;
+  if (hart.pc == poll.last.pc || last_is_old) Remember(hart, &poll.last);
+  if (hart.time - poll.anchor.time > kMaxPollLoop) Remember(hart, &poll.anchor);
   return false;
 }
 
@@ -99,8 +113,26 @@ void RecordRead(Hart& hart, uint32_t address) {
   poll.read[poll.reads++] = word;
 }
 
+void RecordLocalWrite(Hart& hart, uint32_t address) {
+  PollState& poll = hart.poll;
+  const uint32_t word = address & ~3u;
+  for (uint32_t i = 0; i < poll.writes; ++i) {
+    if (poll.write[i].address == word) return;
+  }
+  if (poll.writes == kMaxPollLoop) {  // a long run without a jump
+    poll.spoiled = true;
+    return;
+  }
+  poll.write[poll.writes++] = {word, LoadAt<uint32_t>(hart.local_ram + word)};
+}
+
 bool FinishTrip(Hart& hart) {
-  if (std::memcmp(hart.poll.x, hart.x, sizeof(hart.poll.x)) != 0) return false;
+  const PollState& poll = hart.poll;
+  if (!SameState(poll.last, hart)) return false;
+  for (uint32_t i = 0; i < poll.writes; ++i) {
+    const PollState::LocalWrite& write = poll.write[i];
+    if (LoadAt<uint32_t>(hart.local_ram + write.address) != write.before) return false;
+  }
   hart.tile->Park(hart);
   return true;
 }

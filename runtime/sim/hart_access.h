@@ -26,7 +26,10 @@ bool ArriveAtPollPoint(Hart& hart);
 // Observing: the word at `address` decides what the hart does.
 void RecordRead(Hart& hart, uint32_t address);
 
-// Observing, back at the pc where the trip began: parks the hart if its state is the same too.
+// Observing: the word of local RAM at offset `address` is about to change.
+void RecordLocalWrite(Hart& hart, uint32_t address);
+
+// Observing, at a poll point: parks the hart if it is back where the trip began, in the same state.
 bool FinishTrip(Hart& hart);
 
 }  // namespace ttfd::sim

@@ -116,17 +116,14 @@ uint32_t OrCombineBytes(uint32_t value) {
   }
 
 // Where a correct poll loop must pass. State is saved; the instruction is not executed yet.
-#define POLL_POINT()                                            \
-  {                                                             \
-    SAVE();                                                     \
-    if constexpr (kObserve) {                                   \
-      if (hart.pc == hart.poll.pc && hart.time != start_time) { \
-        if (!FinishTrip(hart)) LEAVE(kNotALoop);                \
-        LEAVE(kParked);                                         \
-      }                                                         \
-    } else if (ArriveAtPollPoint(hart)) {                       \
-      LEAVE(kPollPoint);                                        \
-    }                                                           \
+#define POLL_POINT()                                                   \
+  {                                                                    \
+    SAVE();                                                            \
+    if constexpr (kObserve) {                                          \
+      if (hart.time != start_time && FinishTrip(hart)) LEAVE(kParked); \
+    } else if (ArriveAtPollPoint(hart)) {                              \
+      LEAVE(kPollPoint);                                               \
+    }                                                                  \
   }
 
 #define READS(address) \
@@ -182,7 +179,9 @@ uint32_t OrCombineBytes(uint32_t value) {
         hart.tile->WroteFlagged(address, sizeof(type));                                          \
       }                                                                                          \
     } else if (Inside<type>(local_address, local_bytes)) [[likely]] {                            \
-      if constexpr (kObserve) hart.poll.spoiled |= LoadAt<type>(local + local_address) != value; \
+      if constexpr (kObserve) {                                                                  \
+        if (LoadAt<type>(local + local_address) != value) RecordLocalWrite(hart, local_address); \
+      }                                                                                          \
       StoreAt(local + local_address, value);                                                     \
     } else {                                                                                     \
       SAVE();                                                                                    \
@@ -228,7 +227,12 @@ uint32_t OrCombineBytes(uint32_t value) {
 
 // `start_time` is hart.time; `stop_time` is where it would be with the budget used up.
 template <bool kObserve>
-__attribute__((noinline, noclone)) Stop Run(Hart& hart, uint64_t budget) {
+#if defined(__clang__)
+__attribute__((noinline))
+#else
+__attribute__((noinline, noclone))  // clang does not know noclone
+#endif
+Stop Run(Hart& hart, uint64_t budget) {
   static const void* const labels[] = {
       &&l_NotDecoded,
 #define I(name, ...) &&l_##name,
@@ -300,6 +304,7 @@ Stop Execute(Hart& hart, uint64_t budget) {
 Stop Observe(Hart& hart) {
   const uint64_t start = hart.time;
   hart.poll.reads = 0;
+  hart.poll.writes = 0;
   hart.poll.spoiled = false;
   const Stop stop = Run<true>(hart, kMaxPollLoop);
   hart.retired += hart.time - start;

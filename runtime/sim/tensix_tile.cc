@@ -56,7 +56,8 @@ void TensixTile::Release(Hart& hart) {
   std::memset(hart.local_ram, 0, hart.local_ram_bytes);
   hart.config0 = 0;
   hart.pc = ResetPc(hart.index);
-  hart.poll.pc = 1;
+  hart.poll.last.pc = 1;
+  hart.poll.anchor.pc = 1;
   hart.poll.observe = false;
   machine_->scheduler->Start(hart);
 }
