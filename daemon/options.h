@@ -31,7 +31,7 @@ struct DeviceOptions {
   std::string record_path;  // capture of the record stream; command line only
 };
 
-struct SchedulerOptions {
+struct WindowOptions {
   uint32_t window_us = 1000;       // device time submitted ahead of completion
   uint32_t window_commands = 512;  // commands submitted ahead of completion
   uint32_t spin_us = 0;            // how long the device thread looks for work before it sleeps
@@ -46,7 +46,7 @@ struct RoleNames {
 struct Options {
   ListenOptions listen;
   DeviceOptions device;
-  SchedulerOptions scheduler;
+  WindowOptions scheduler;
   SessionLimits limits;
   TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};
   RoleNames roles;

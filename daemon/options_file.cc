@@ -111,7 +111,7 @@ std::vector<Key> KeysOf(Options* to) {
       Number("limits", "dram_bytes", &limits.dram_bytes, 4096, 1024 * kGiB),
       Number("limits", "l1_bytes", &limits.l1_bytes, 0, kMax32),
       Number("limits", "transfer_bytes", &limits.transfer_bytes, 4096, 1024 * kGiB),
-      Number("limits", "kernel_elf_bytes", &limits.kernel_elf_bytes, 4096, 256 * kMiB),
+      Number("limits", "kernel_elf_bytes", &limits.kernel_elf_bytes, 4096, 8 * kMiB),
       Number("limits", "sessions_per_user", &limits.sessions_per_user, 1, 100'000),
       Number("limits", "client_name_bytes", &limits.client_name_bytes, 1, 4096),
       Number("timeouts", "operation_ms", &to->timeouts.operation_ms, 1, kDayMs),

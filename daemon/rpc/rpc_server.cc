@@ -60,7 +60,7 @@ class RpcServerImpl final : public RpcServer {
     std::vector<std::string> unknown;
     roles_ = Roles::Create(options_.roles, geteuid(), &unknown);
     for (const std::string& name : unknown) {
-      LogWarning("group '{}' of [roles] does not exist here and grants nothing", name);
+      LogInfo("group '{}' of [roles] does not exist here and grants nothing", name);
     }
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();

@@ -1,0 +1,56 @@
+// ttfd: reads what it was told and does it.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "daemon/main_decode.h"
+#include "daemon/main_serve.h"
+#include "daemon/options.h"
+#include "daemon/system/signals.h"
+#include "runtime/base/log.h"
+#include "runtime/device/sim/sim_device.h"
+
+namespace {
+
+// What scripts and the service manager tell apart; see --help.
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+int Complain(const ttfd::Status& status, int code) {
+  if (status.ok()) return kDone;
+  const std::string_view message = ttfd::StatusMessage(status);
+  fmt::print(stderr, "ttfd: {}\n", message);
+  return code;
+}
+
+int Serve(const ttfd::Options& options) {
+  ttfd::SetLogLevel(options.log_level);
+  ttfd::StatusOr<ttfd::Signals> signals = ttfd::Signals::Block();
+  if (!signals.ok()) return Complain(signals.status(), kFailed);
+  return Complain(ttfd::Serve(options, *signals), kFailed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using Action = ttfd::Invocation::Action;
+  const ttfd::StatusOr<ttfd::Invocation> invocation = ttfd::ReadInvocation(argc, argv);
+  if (!invocation.ok()) return Complain(invocation.status(), kWrongUsage);
+  if (invocation->action == Action::kPrint) {
+    fmt::print("{}", invocation->text);
+    return kDone;
+  }
+  if (invocation->action == Action::kDecode) {
+    return Complain(ttfd::DecodeRecordFile(invocation->decode_path, invocation->decode_json),
+                    kFailed);
+  }
+  const ttfd::Status device = ttfd::ParseSimOptions(invocation->options.device.device).status();
+  if (!device.ok()) return Complain(ttfd::Annotate(device, "device"), kWrongUsage);
+  if (invocation->action == Action::kCheckConfig) {
+    fmt::print("{}: good\n",
+               invocation->config_path.empty() ? "defaults" : invocation->config_path);
+    return kDone;
+  }
+  return Serve(invocation->options);
+}

@@ -1,0 +1,208 @@
+// Puts the parts together: device, dispatcher, core, gRPC server, listener, service manager; and takes them apart.
+#include "daemon/main_serve.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "daemon/rpc/rpc_server.h"
+#include "daemon/rpc/unix_listener.h"
+#include "daemon/session/daemon_core.h"
+#include "daemon/system/service_manager.h"
+#include "daemon/system/watchdog.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/log.h"
+#include "runtime/boot/kernel_elf.h"
+#include "runtime/device/sim/sim_device.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// The boot waits for each of its steps on its own; there are fewer than this.
+constexpr int kBootWaits = 12;
+// After the drain: for the last replies to be read, and for the card to finish what it runs and shut down.
+constexpr auto kLastReplies = seconds(2);
+constexpr auto kCardShutdown = seconds(10);
+// How often the end of a drain is looked for.
+constexpr auto kDrainLook = milliseconds(10);
+// Without a watchdog the main thread only waits for signals.
+constexpr auto kIdleWait = std::chrono::hours(1);
+
+class Daemon {
+ public:
+  Daemon(const Options& options, Signals& signals) : options_(options), signals_(signals) {}
+
+  Status Run() {
+    RETURN_IF_ERROR(Start());
+    const std::string serving =
+        fmt::format("serving {} on {}", core_->Devices().at(0).info.board, where_);
+    LogInfo("{}", serving);
+    manager_.Ready(serving);
+    WaitForStop();
+    return Stop();
+  }
+
+ private:
+  Status Start();
+  StatusOr<std::unique_ptr<UnixListener>> Listen();
+  StatusOr<std::unique_ptr<Dispatcher>> OpenCard();
+  DaemonOptions CoreOptions();
+  RpcOptions ServerOptions() const;
+  void WaitForStop();
+  bool Drain();
+  Status Stop();
+
+  const Options& options_;
+  Signals& signals_;
+  ServiceManager manager_;
+  std::string where_;  // the listener's address, for people
+
+  // Each needs those above it.
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<DaemonCore> core_;
+  std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
+  std::unique_ptr<UnixListener> listener_;
+};
+
+// Every connection is a descriptor: as many as the administrator allows.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) LogWarning("cannot raise the limit of open files");
+}
+
+Status Daemon::Start() {
+  RaiseDescriptorLimit();
+  RouteGrpcLog();
+  // Before the boot, so that a wrong address is known at once and early clients wait instead of failing.
+  ASSIGN_OR_RETURN(listener_, Listen());
+  manager_.SetStatus("booting the card");
+  manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits);
+  ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher, OpenCard());
+  ASSIGN_OR_RETURN(core_, DaemonCore::Create(std::move(dispatcher), SteadyClock(), CoreOptions()));
+  RETURN_IF_ERROR(Annotate(core_->Boot(), "boot"));
+  ASSIGN_OR_RETURN(rpc_, RpcServer::Create(ServerOptions(), *core_, SteadyClock()));
+  RETURN_IF_ERROR(core_->Start());
+  rpc_->SetServing(true);
+  return listener_->Start(
+      [this](UniqueFd connection) { rpc_->AddConnection(std::move(connection)); });
+}
+
+StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
+  ASSIGN_OR_RETURN(UniqueFd inherited, manager_.TakeListeningSocket());
+  if (inherited.valid()) {
+    where_ = "the socket of the service manager";
+    return UnixListener::Adopt(std::move(inherited));
+  }
+  where_ = options_.listen.address;
+  UnixListener::Options listen;
+  listen.path = SocketPath(options_.listen);
+  listen.mode = options_.listen.mode;
+  listen.group = options_.listen.group;
+  return UnixListener::Create(listen);
+}
+
+StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
+  ASSIGN_OR_RETURN(const SimOptions sim, ParseSimOptions(options_.device.device));
+  ASSIGN_OR_RETURN(device_, OpenSimDevice(sim));
+  DispatcherOptions options;
+  options.issue_ring_bytes = options_.device.issue_ring_bytes;
+  options.completion_ring_pages = options_.device.completion_ring_pages;
+  options.boot_timeout = milliseconds(options_.device.boot_ms);
+  options.operation_timeout = milliseconds(options_.timeouts.operation_ms);
+  options.record_path = options_.device.record_path;
+  return Dispatcher::Create(*device_, SteadyClock(), options);
+}
+
+DaemonOptions Daemon::CoreOptions() {
+  DaemonOptions options;
+  options.version = TTFD_VERSION;
+  options.limits = options_.limits;
+  options.timeouts = options_.timeouts;
+  options.load_kernel = LoadKernel;
+  options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
+  options.engine.window_commands = options_.scheduler.window_commands;
+  options.engine.spin = std::chrono::microseconds(options_.scheduler.spin_us);
+  options.engine.on_thread_start = [this] { rpc_->JoinAsDeviceThread(); };
+  options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
+  return options;
+}
+
+RpcOptions Daemon::ServerOptions() const {
+  RpcOptions options;
+  options.connections = {options_.listen.connections, options_.listen.connections_per_user};
+  options.roles = {options_.roles.observe, options_.roles.admin};
+  options.hello_timeout = milliseconds(options_.listen.hello_ms);
+  options.memory_bytes = options_.listen.memory_bytes;
+  options.calls_per_connection = options_.listen.calls_per_connection;
+  options.reply_threads = static_cast<int>(options_.listen.reply_threads);
+  return options;
+}
+
+// Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP is taken and means nothing: the configuration is read at the start.
+void Daemon::WaitForStop() {
+  std::optional<Watchdog> watchdog;
+  if (const std::optional<Duration> period = manager_.watchdog_period()) {
+    watchdog.emplace(*period, core_->heartbeat(), SteadyClock().Now());
+  }
+  while (true) {
+    const Duration wait =
+        watchdog ? watchdog->next_look() - SteadyClock().Now() : Duration(kIdleWait);
+    const std::optional<int> signal = signals_.Wait(std::max(wait, Duration::zero()));
+    if (signal == SIGTERM || signal == SIGINT) return;
+    if (signal == SIGHUP)
+      LogInfo("SIGHUP: the configuration is read at the start only; restart to change it");
+    if (watchdog && watchdog->Look(core_->heartbeat(), SteadyClock().Now()))
+      manager_.FeedWatchdog();
+  }
+}
+
+// False: a second signal cut it short.
+bool Daemon::Drain() {
+  // Shared with the callback, which a drain that was cut short may call later.
+  const auto drained = std::make_shared<std::atomic<bool>>(false);
+  core_->Drain(options_.drain_ms, [drained](const std::string& step, uint64_t left, bool done) {
+    LogInfo("drain: {}, {} sessions", step, left);
+    if (done) drained->store(true);
+  });
+  const TimePoint deadline = SteadyClock().Now() + milliseconds(options_.drain_ms) + kLastReplies;
+  while (!drained->load() && SteadyClock().Now() < deadline) {
+    const std::optional<int> signal = signals_.Wait(kDrainLook);
+    if (signal == SIGTERM || signal == SIGINT) return false;
+  }
+  return true;
+}
+
+Status Daemon::Stop() {
+  LogInfo("stopping");
+  manager_.Stopping("waiting for sessions to end");
+  manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + kCardShutdown);
+  rpc_->SetServing(false);
+  const bool patient = Drain();
+  listener_.reset();
+  rpc_->Stop(patient ? Duration(kLastReplies) : Duration::zero());
+  manager_.SetStatus("shutting the card down");
+  const Status stopped = core_->Stop(SteadyClock().Now() + kCardShutdown);
+  core_.reset();
+  rpc_.reset();
+  LogInfo("stopped");
+  return stopped;
+}
+
+}  // namespace
+
+Status Serve(const Options& options, Signals& signals) { return Daemon(options, signals).Run(); }
+
+}  // namespace ttfd

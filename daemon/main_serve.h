@@ -1,0 +1,13 @@
+// The daemon from its start to its end: boots the card, serves, drains.
+#pragma once
+
+#include "daemon/options.h"
+#include "daemon/system/signals.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+// Returns OK after a stop that was asked for by a signal.
+Status Serve(const Options& options, Signals& signals);
+
+}  // namespace ttfd
