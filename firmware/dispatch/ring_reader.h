@@ -61,43 +61,67 @@ class RingReader {
     }
   }
 
-  // The command is executed: the next one starts on a page.
-  void NextPage() {
+  // A command that lies in its first page, from where the cursor still is, is executed.
+  void FinishPage() {
+    cursor_ += kPageBytes;
+    ready_ -= kPageBytes;
+    if (cursor_ == end_) {
+      cursor_ = base_;
+    }
+    ++held_;
+    ReturnBlocks();
+  }
+
+  // A command that the cursor has moved through is executed: the next one starts on a page.
+  void FinishCommand() {
     Skip(ready_ & (kPageBytes - 1));
+    CountHeld();
     ReturnBlocks();
   }
 
   // Gives everything back.
   void ReturnAll() {
-    const uint32_t pages = consumed() - returned_;
-    if (pages != 0) {
+    if (held_ != 0) {
       Policy::AwaitWritesLeft();
-      returned_ += pages;
-      Policy::Return(pages);
+      Return();
     }
   }
 
  private:
   static constexpr uint32_t kPageBytes = 1u << Policy::kPageShift;
 
-  // Pages wholly behind the cursor.
-  uint32_t consumed() const { return arrived_ - ((ready_ + kPageBytes - 1) >> Policy::kPageShift); }
+  // Recounts the pages behind the cursor that were not given back.
+  void CountHeld() {
+    held_ = arrived_ - ((ready_ + kPageBytes - 1) >> Policy::kPageShift) - returned_;
+  }
+
+  void Return() {
+    returned_ += held_;
+    Policy::Return(held_);
+    held_ = 0;
+  }
 
   // A block is due when it is full; it is worth waiting for only when a second one is.
   void ReturnBlocks() {
-    const uint32_t pages = consumed() - returned_;
-    if (pages >= block_ && (pages >= 2 * block_ || Policy::HaveWritesLeft())) {
-      Policy::AwaitWritesLeft();
-      returned_ += pages;
-      Policy::Return(pages);
+    if (held_ < block_) [[likely]] {
+      return;
     }
+    if (!Policy::HaveWritesLeft()) {
+      if (held_ < 2 * block_) {
+        return;
+      }
+      Policy::AwaitWritesLeft();
+    }
+    Return();
   }
 
   [[gnu::noinline]] void Refill() {
-    ReturnBlocks();
     const uint32_t seen = arrived_;
+    CountHeld();
     if (Load(Policy::kArrived) == seen) {
       ReturnAll();
+    } else {
+      ReturnBlocks();
     }
     WaitForMemory(abi::kWaypointIdle, [seen] { return Load(Policy::kArrived) != seen; });
     arrived_ = Load(Policy::kArrived);
@@ -111,6 +135,7 @@ class RingReader {
   uint32_t ready_ = 0;     // bytes at the cursor, modulo the ring, that have arrived
   uint32_t arrived_ = 0;   // pages, as last read
   uint32_t returned_ = 0;  // pages
+  uint32_t held_ = 0;      // pages consumed and not returned, as of the last command
 };
 
 }  // namespace ttfd::firmware

@@ -18,8 +18,6 @@
 namespace ttfd::firmware {
 namespace {
 
-using NocBuffer = CommandBuffer<kThisNiu, kThisBuffer>;
-
 constexpr uint32_t SyncAddress(uint32_t hart) {
   return abi::kSubordinateSyncAddress + hart * sizeof(abi::SubordinateSync);
 }
@@ -29,14 +27,14 @@ uint32_t MessageWord(uint32_t message, uint32_t offset) { return Load(message + 
 // Waits for a go word and takes it. Which word to listen to may change while waiting.
 uint32_t TakeGo() {
   uint32_t go = 0;
-  uint32_t address = 0;
+  uint32_t address = 0;  // in the GoArea
   WaitForMemory(abi::kWaypointGo, [&] {
     const uint32_t index = Load(abi::kGoAreaAddress + offsetof(abi::GoArea, index));
-    address = abi::kGoAreaAddress + 4 * index;
-    go = Load(address);
+    address = 4 * index;
+    go = Load(abi::kGoAreaAddress + address);
     return (go >> 24 & abi::kGoSignalRun) != 0;
   });
-  Store(address, 0);
+  Store(abi::kGoAreaAddress + address, 0);
   return go;
 }
 
@@ -90,29 +88,47 @@ void RunLaunch(uint32_t message, uint32_t slot, uint32_t enables, abi::KernelCon
   Store(message + offsetof(abi::LaunchMessage, enables), 0);
 }
 
-// +1 on the stream of the sub-device at the dispatch tile: the next go and the next message may come
-// as soon as it is there. Kernels use the same command buffer, so every field is set.
-void Answer(uint32_t go, uint32_t first_stream_update, uint32_t own_xy) {
-  const uint32_t address = first_stream_update + (go & 0xFF) * hw::kStreamStride;
-  constexpr uint32_t kByteEnables = 0xFu << (hw::kStreamSpaceAvailableUpdate & 31);
-  SettleL1(kStatus + offsetof(abi::HartStatus, progress));  // the last word stored
-  NocBuffer::AwaitFree();
-  NocBuffer::Set(hw::kNocControl, kInlineControl);
-  NocBuffer::Set(hw::kNocPacketTag, PacketTag(0));
-  NocBuffer::Set(hw::kNocTargetLow, address);
-  NocBuffer::Set(hw::kNocTargetMid, 0);
-  NocBuffer::Set(hw::kNocTargetHigh, hw::NocXy(go >> 8 & 0x3F, go >> 16 & 0x3F));
-  NocBuffer::Set(hw::kNocReturnHigh, own_xy);
-  NocBuffer::Set(hw::kNocLength, kByteEnables);
-  NocBuffer::Set(hw::kNocData, 1u << hw::kStreamUpdateShift);
-  NocBuffer::Issue();
-}
+// Adds 1 to the stream of a sub-device at the dispatch tile, by an inline write over NoC 1. Its command
+// buffer there is used for nothing else, so it is set up once and changed when the target changes.
+class Answers {
+ public:
+  Answers() : first_stream_(TTFD_BOOT(first_worker_stream)) {
+    Buffer::AwaitFree();
+    Buffer::Set(hw::kNocControl, kInlineControl);
+    Buffer::Set(hw::kNocPacketTag, PacketTag(kTransactionId));
+    Buffer::Set(hw::kNocBroadcastExclude, 0);
+    Buffer::Set(hw::kNocTargetMid, 0);
+    Buffer::Set(hw::kNocReturnHigh, TTFD_BOOT(own_xy));
+    Buffer::Set(hw::kNocLength, kByteEnables);
+    Buffer::Set(hw::kNocData, 1u << hw::kStreamUpdateShift);
+  }
+
+  // The next go and the next message may come as soon as the answer is there; so the last word this
+  // hart stored, `last_stored`, is there before it.
+  void Send(uint32_t go, uint32_t last_stored) {
+    SettleL1(last_stored);
+    Buffer::AwaitFree();
+    if (go << 8 != target_) [[unlikely]] {
+      target_ = go << 8;
+      Buffer::Set(hw::kNocTargetLow,
+                  hw::StreamRegister(first_stream_ + (go & 0xFF), hw::kStreamSpaceAvailableUpdate));
+      Buffer::Set(hw::kNocTargetHigh, hw::NocXy(go >> 8 & 0x3F, go >> 16 & 0x3F));
+    }
+    Buffer::Issue();
+  }
+
+ private:
+  using Buffer = CommandBuffer<1, 3>;
+  static constexpr uint32_t kTransactionId = 15;
+  static constexpr uint32_t kByteEnables = 0xFu << (hw::kStreamSpaceAvailableUpdate & 31);
+
+  const uint32_t first_stream_;
+  uint32_t target_ = ~0u;  // the go word's sub-device and tile, shifted up by the signal
+};
 
 [[noreturn]] void Serve() {
   abi::KernelContext context = MakeKernelContext();
-  const uint32_t first_stream_update =
-      hw::StreamRegister(TTFD_BOOT(first_worker_stream), hw::kStreamSpaceAvailableUpdate);
-  const uint32_t own_xy = TTFD_BOOT(own_xy);
+  Answers answers;
   for (uint32_t launches = 0;;) {
     const uint32_t go = TakeGo();
     const uint32_t slot = go >> 24 & (abi::kLaunchSlots - 1);
@@ -122,7 +138,7 @@ void Answer(uint32_t go, uint32_t first_stream_update, uint32_t own_xy) {
       RunLaunch(message, slot, enables, context);
     }
     SetProgress(++launches);
-    Answer(go, first_stream_update, own_xy);
+    answers.Send(go, kStatus + offsetof(abi::HartStatus, progress));
   }
 }
 

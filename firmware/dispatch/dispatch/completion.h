@@ -40,24 +40,19 @@ class CompletionRing {
       last_event_ = Load(at + sizeof(abi::WriteLinearHHost));
       Store(kStatus + offsetof(abi::HartStatus, last_event), last_event_);
     }
-    Writes::SetUnicastTile(pcie_xy_);
-    const uint32_t all = PagesOf(remaining);
-    const uint32_t at_once = all <= pages_ ? all : (pages_ + 1) / 2;
-    do {
-      const uint32_t pages = PagesOf(remaining) < at_once ? PagesOf(remaining) : at_once;
-      AwaitFree(pages);
-      const uint32_t bytes = pages * abi::kCompletionPageBytes;
-      WriteData(ring, writes, remaining < bytes ? remaining : bytes);
-      remaining -= remaining < bytes ? remaining : bytes;
-      // The tail of the last page stays as it is.
-      offset_ = (offset_ + abi::kCompletionPageBytes - 1) & ~(abi::kCompletionPageBytes - 1);
-      if (offset_ == ring_bytes_) {
-        offset_ = 0;
-      }
-      written_ += pages;
+    if (remaining <= abi::kCompletionPageBytes) [[likely]] {
+      // Within one page here and there: every page boundary of both rings is the same.
+      AwaitFree(1);
+      WritePiece(writes, at, remaining);
+      Advance(1);
       Publish(writes, progress);
-    } while (remaining != 0);
-    Writes::SetUnicastMid(0);
+      Writes::ClearUnicastHigh();
+      ring.FinishPage();
+      return;
+    }
+    WriteLong(ring, writes, remaining, progress);
+    Writes::ClearUnicastHigh();
+    ring.FinishCommand();
   }
 
  private:
@@ -77,19 +72,49 @@ class CompletionRing {
                   [written, used] { return written - Load(kRead) <= used; });
   }
 
-  void WriteData(Ring& ring, Writes& writes, uint32_t bytes) {
-    while (bytes != 0) {
-      const uint32_t to_end = ring_bytes_ - offset_;
-      const uint32_t piece = NextPiece(ring, bytes < to_end ? bytes : to_end);
-      const uint32_t low = ring_low_ + offset_;
-      Writes::SetUnicastMid(ring_high_ + (low < offset_ ? 1 : 0));
-      writes.Unicast(ring.cursor(), low, piece);
-      ring.Skip(piece);
-      bytes -= piece;
-      offset_ += piece;
-      if (offset_ == ring_bytes_) {
-        offset_ = 0;
+  // Where the ring's byte `offset_` is in host memory.
+  void WritePiece(Writes& writes, uint32_t from, uint32_t bytes) {
+    const uint32_t low = ring_low_ + offset_;
+    Writes::SetUnicastTarget(pcie_xy_, ring_high_ + (low < offset_ ? 1 : 0));
+    writes.Unicast(from, low, bytes);
+  }
+
+  // `pages` more are written, the last of them perhaps in part: the next record starts on a page.
+  void Advance(uint32_t pages) {
+    written_ += pages;
+    offset_ = (offset_ + abi::kCompletionPageBytes) & ~(abi::kCompletionPageBytes - 1);
+    if (offset_ == ring_bytes_) {
+      offset_ = 0;
+    }
+  }
+
+  [[gnu::noinline]] void WriteLong(Ring& ring, Writes& writes, uint32_t remaining,
+                                   uint32_t progress) {
+    const uint32_t all = PagesOf(remaining);
+    const uint32_t at_once = all <= pages_ ? all : (pages_ + 1) / 2;
+    while (remaining != 0) {
+      const uint32_t left = PagesOf(remaining);
+      const uint32_t pages = left < at_once ? left : at_once;
+      AwaitFree(pages);
+      uint32_t bytes = pages * abi::kCompletionPageBytes;
+      bytes = remaining < bytes ? remaining : bytes;
+      remaining -= bytes;
+      while (bytes != 0) {
+        const uint32_t to_end = ring_bytes_ - offset_;
+        const uint32_t piece = NextPiece(ring, bytes < to_end ? bytes : to_end);
+        WritePiece(writes, ring.cursor(), piece);
+        ring.Skip(piece);
+        bytes -= piece;
+        offset_ += piece;
+        if (offset_ == ring_bytes_) {
+          offset_ = 0;
+        }
       }
+      written_ += pages;
+      if (offset_ % abi::kCompletionPageBytes != 0) {
+        Advance(0);
+      }
+      Publish(writes, progress);
     }
   }
 
@@ -99,7 +124,7 @@ class CompletionRing {
     Store(kStaging + offsetof(abi::CompletionPointer, progress), progress);
     Store(kStaging + offsetof(abi::CompletionPointer, last_event), last_event_);
     SettleL1(kStaging + offsetof(abi::CompletionPointer, last_event));
-    Writes::SetUnicastMid(pointer_high_);
+    Writes::SetUnicastTarget(pcie_xy_, pointer_high_);
     writes.Unicast(kStaging, pointer_low_, sizeof(abi::CompletionPointer));
   }
 

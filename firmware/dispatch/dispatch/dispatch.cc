@@ -29,11 +29,11 @@ class Dispatcher {
       ring_.AwaitPage();
       Execute();
       SetProgress(++progress_);
-      ring_.NextPage();
     }
   }
 
  private:
+  // Executes the command at the cursor and moves the cursor to the next.
   [[gnu::always_inline]] void Execute() {
     const uint32_t at = ring_.cursor();
     const uint32_t word = Load(at);
@@ -52,13 +52,13 @@ class Dispatcher {
         return completion_.Write(ring_, writes_, word, progress_ + 1);
       case abi::DispatchId::kWait:
         ExecuteWait(ring_, writes_, word);
-        return ring_.Skip(sizeof(abi::Wait));
+        return ring_.FinishPage();
       case abi::DispatchId::kSetWriteOffset:
         SetWriteOffsets(word, at);
-        return ring_.Skip(sizeof(abi::SetWriteOffset));
+        return ring_.FinishPage();
       case abi::DispatchId::kNotifySubordinateGoSignal:
         NotifySubordinate(word);
-        return ring_.Skip(sizeof(abi::NotifySubordinate));
+        return ring_.FinishPage();
       case abi::DispatchId::kTerminate:
         Terminate();
       default:
@@ -101,10 +101,9 @@ class Dispatcher {
   }
 
   [[noreturn]] void Terminate() {
-    ring_.Skip(sizeof(abi::BareDispatch));
     writes_.Barrier();
     SetProgress(++progress_);
-    ring_.NextPage();
+    ring_.FinishPage();
     ring_.ReturnAll();
     AtomicBuffer::AwaitFree();
     WaitUntil(abi::kWaypointNoc,

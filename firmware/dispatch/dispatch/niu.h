@@ -47,14 +47,19 @@ class Writes {
               [expected] { return NiuCounter<0>(hw::kNocWriteAcks) == expected; });
   }
 
-  // Where the following unicasts go.
+  // Where the following unicasts go. Between commands the high half of the address is zero.
   static void SetUnicastTile(uint32_t tile) {
     UnicastBuffer::AwaitFree();
     UnicastBuffer::Set(hw::kNocReturnHigh, tile);
   }
-  static void SetUnicastMid(uint32_t mid) {
+  static void SetUnicastTarget(uint32_t tile, uint32_t address_high) {
     UnicastBuffer::AwaitFree();
-    UnicastBuffer::Set(hw::kNocReturnMid, mid);
+    UnicastBuffer::Set(hw::kNocReturnHigh, tile);
+    UnicastBuffer::Set(hw::kNocReturnMid, address_high);
+  }
+  static void ClearUnicastHigh() {
+    UnicastBuffer::AwaitFree();
+    UnicastBuffer::Set(hw::kNocReturnMid, 0);
   }
 
   // At most 16 KiB, from this tile's L1.

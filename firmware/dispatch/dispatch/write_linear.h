@@ -32,19 +32,21 @@ inline void WriteLinear(Ring& ring, Writes& writes, uint32_t word, uint32_t writ
       ring.Skip(piece);
       to += piece, remaining -= piece;
     }
+    ring.FinishCommand();
     return;
   }
   mid |= PcieMid(noc_xy);
-  Writes::SetUnicastTile(TileOf(noc_xy));
+  const uint32_t tile = TileOf(noc_xy);
   while (remaining != 0) {
     const uint32_t piece = NextPiece(ring, remaining);
-    Writes::SetUnicastMid(mid);
+    Writes::SetUnicastTarget(tile, mid);
     writes.Unicast(ring.cursor(), to, piece);
     ring.Skip(piece);
     to += piece, remaining -= piece;
     mid += to < piece ? 1 : 0;
   }
-  Writes::SetUnicastMid(0);
+  Writes::ClearUnicastHigh();
+  ring.FinishCommand();
 }
 
 }  // namespace ttfd::firmware::dispatch

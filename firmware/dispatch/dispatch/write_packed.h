@@ -74,6 +74,7 @@ inline void WritePackedInPlace(Writes& writes, uint32_t targets, uint32_t target
     }
     ring.SkipAll(RoundUp16(size) - size);
   }
+  ring.FinishCommand();
 }
 
 inline void WritePacked(Ring& ring, Writes& writes, uint32_t word, const uint32_t* write_offsets,
@@ -101,7 +102,7 @@ inline void WritePacked(Ring& ring, Writes& writes, uint32_t word, const uint32_
   if (total <= abi::kDispatchPageBytes) [[likely]] {
     WritePackedInPlace(writes, targets, targets + 4 * target_words, at + data, stride, to, size,
                        multicast);
-    ring.Skip(total);
+    ring.FinishPage();
     return;
   }
   if (no_stride || data > abi::kDispatchPageBytes) [[unlikely]] {

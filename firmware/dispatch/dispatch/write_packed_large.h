@@ -58,6 +58,7 @@ namespace ttfd::firmware::dispatch {
     }
     ring.SkipAll(-length & (alignment - 1));
   }
+  ring.FinishCommand();
 }
 
 }  // namespace ttfd::firmware::dispatch

@@ -33,6 +33,7 @@ inline void WritePaged(Ring& ring, Writes& writes, uint32_t word) {
       to += piece, remaining -= piece;
     } while (remaining != 0);
   }
+  ring.FinishCommand();
 }
 
 }  // namespace ttfd::firmware::dispatch

@@ -41,8 +41,7 @@ class DispatchS {
       ring_.AwaitPage();
       Execute();
       SetProgress(++progress_);
-      ring_.Skip(abi::kDispatchSPageBytes);
-      ring_.NextPage();
+      ring_.FinishPage();
     }
   }
 
@@ -118,9 +117,9 @@ class DispatchS {
   }
 
   [[noreturn]] void Terminate() {
-    ring_.Skip(abi::kDispatchSPageBytes);
     sender_.Barrier();
     SetProgress(++progress_);
+    ring_.FinishPage();
     ring_.ReturnAll();
     AtomicBuffer::AwaitFree();
     WaitUntil(abi::kWaypointNoc,

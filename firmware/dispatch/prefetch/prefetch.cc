@@ -37,9 +37,10 @@ class Prefetcher {
     const uint32_t word = Load(at);
     const uint32_t id = word & 0xFF;
     SetCommand(id);
+    if (id == static_cast<uint32_t>(abi::PrefetchId::kRelayInline)) [[likely]] {
+      return RelayInline(word, at, entry);
+    }
     switch (static_cast<abi::PrefetchId>(id)) {
-      case abi::PrefetchId::kRelayInline:
-        return RelayInline(word, at, entry);
       case abi::PrefetchId::kRelayInlineNoflush:
         return RelayInlineNoflush(at, entry);
       case abi::PrefetchId::kRelayLinear:
@@ -61,8 +62,9 @@ class Prefetcher {
   // The stride of an inline command, once its payload is known to lie within it and the entry.
   static uint32_t CheckedStride(uint32_t at, uint32_t length, const Entry& entry) {
     const uint32_t stride = Load(at + offsetof(abi::RelayInline, stride));
-    if (stride > entry.end - at || stride % abi::kEntryAlignment != 0 || length >= stride ||
-        length + abi::kCommandBytes > stride || length == 0) [[unlikely]] {
+    // In unsigned arithmetic: 0 < stride <= what is left, 0 < length <= stride - 16.
+    if (stride - 1 >= entry.end - at || stride % abi::kEntryAlignment != 0 ||
+        length - 1 >= stride - abi::kCommandBytes) [[unlikely]] {
       Fault(abi::kFaultBadLength, Load(at) & 0xFF, length, stride);
     }
     return stride;

@@ -52,7 +52,10 @@ class RingWriter {
       Finish();
       return;
     }
-    Acquire(1);
+    if (limit_ == sent_) {
+      Replenish();
+    }
+    ++sent_;
     WritePiece(from, length);
     Announce(1);
     offset_ += kPageBytes;
