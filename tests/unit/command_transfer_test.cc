@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 #include <utility>
 
 #include "runtime/command/command_check.h"
 #include "runtime/command/transfer_encoder.h"
+#include "tests/support/random.h"
 #include "tests/support/vector_sink.h"
 
 namespace ttfd {
@@ -118,7 +118,7 @@ struct Case {
   uint64_t size;
 };
 
-Case RandomCase(std::mt19937& random, uint32_t alignment, uint64_t max_size) {
+Case RandomCase(Random& random, uint32_t alignment, uint64_t max_size) {
   const uint32_t pages[] = {64, 128, 192, 2048, 8192};
   Case c;
   c.region.kind = random() % 2 == 0 ? MemoryKind::kDram : MemoryKind::kL1;
@@ -136,7 +136,7 @@ class Transfer : public testing::TestWithParam<uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(EntryBytes, Transfer, testing::Values(2048, 4096, 131072));
 
 TEST_P(Transfer, WritesLandWhereTheRegionSays) {
-  std::mt19937 random(1);
+  Random random(1);
   for (int round = 0; round < 60; ++round) {
     const Case c = RandomCase(random, 16, 20000);
     std::vector<std::byte> data(c.size);
@@ -158,7 +158,7 @@ TEST_P(Transfer, WritesLandWhereTheRegionSays) {
 }
 
 TEST_P(Transfer, FillsRepeatTheWord) {
-  std::mt19937 random(2);
+  Random random(2);
   for (int round = 0; round < 20; ++round) {
     const Case c = RandomCase(random, 16, 9000);
     const uint32_t word = round == 0 ? 0 : static_cast<uint32_t>(random());
@@ -175,7 +175,7 @@ TEST_P(Transfer, FillsRepeatTheWord) {
 }
 
 TEST_P(Transfer, ReadsAskForEveryByteOnceAndInOrder) {
-  std::mt19937 random(3);
+  Random random(3);
   const uint32_t max_piece = GetParam();
   for (int round = 0; round < 60; ++round) {
     const Case c = RandomCase(random, 1, 20000);
@@ -218,7 +218,7 @@ TEST_P(Transfer, ReadsAskForEveryByteOnceAndInOrder) {
 }
 
 TEST(TransferCopy, MovesBytesBetweenRegionsOfDifferentPages) {
-  std::mt19937 random(4);
+  Random random(4);
   for (int round = 0; round < 30; ++round) {
     Case from = RandomCase(random, 64, 20000);
     Case to = RandomCase(random, 64, 20000);

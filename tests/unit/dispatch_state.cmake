@@ -1,0 +1,1 @@
+ttfd_test(NAME dispatch_state_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/dispatch_state_test.cc DEPS runtime_dispatch)

@@ -1,0 +1,173 @@
+// What outlasts a launch: kernel cache, config ring, go table. Nothing is overwritten while it may
+// be in use, nothing is written that is there already.
+#include <gtest/gtest.h>
+
+#include "runtime/abi/kernel_image.h"
+#include "runtime/dispatch/config_ring.h"
+#include "runtime/dispatch/go_table.h"
+#include "runtime/dispatch/kernel_cache.h"
+#include "tests/support/random.h"
+
+namespace ttfd {
+namespace {
+
+constexpr GridSize kGrid = {12, 10};
+
+std::shared_ptr<const KernelImage> Image(size_t bytes) {
+  auto image = std::make_shared<KernelImage>();
+  image->bytes.resize(bytes);
+  return image;
+}
+
+std::shared_ptr<const Program> Use(const std::vector<std::shared_ptr<const KernelImage>>& images,
+                                   const std::vector<CoreRange>& cores) {
+  ProgramSpec spec;
+  uint32_t hart = 0;
+  for (const auto& image : images) {
+    spec.kernels.push_back({image, static_cast<hw::Hart>(hart++), cores});
+  }
+  return *BuildProgram(1, spec, kGrid);
+}
+
+TEST(KernelCache, WritesAnImageOncePerTile) {
+  KernelCache cache(0x10000, 4096);
+  const auto image = Image(1024);
+  const auto one = cache.Place(*Use({image}, {{2, 2, 2, 2}}));
+  EXPECT_EQ(one.images[0].missing, (std::vector<CoreRange>{{2, 2, 2, 2}})) << "one tile only";
+  EXPECT_TRUE(one.images[0].new_code);
+  EXPECT_TRUE(cache.Place(*Use({image}, {{2, 2, 2, 2}})).images[0].missing.empty());
+  const auto row = cache.Place(*Use({image}, {{0, 2, 11, 2}}));
+  EXPECT_EQ(row.images[0].address, one.images[0].address);
+  EXPECT_EQ(row.images[0].missing, (std::vector<CoreRange>{{0, 2, 1, 2}, {3, 2, 11, 2}}));
+  EXPECT_FALSE(cache.Place(*Use({image}, {{0, 2, 11, 2}})).images[0].new_code);
+}
+
+TEST(KernelCache, DropsInstructionCachesOfTilesInTheBoxOnTheirFirstLaunch) {
+  KernelCache cache(0x10000, 4096);
+  const auto image = Image(1024);
+  std::vector<CoreRange> diagonal;
+  for (uint32_t i = 0; i < 6; ++i) diagonal.push_back({i, i, i, i});
+  const auto placed = cache.Place(*Use({image}, diagonal));
+  EXPECT_EQ(placed.images[0].missing, (std::vector<CoreRange>{{0, 0, 5, 5}})) << "too many pieces";
+  const auto other = cache.Place(*Use({image}, {{1, 0, 1, 0}}));
+  EXPECT_TRUE(other.images[0].missing.empty()) << "it was written with the box";
+  EXPECT_TRUE(other.images[0].new_code) << "but this tile may still cache what was there before";
+}
+
+TEST(KernelCache, EvictsTheLeastRecentlyUsedAndWaitsForItsLaunch) {
+  KernelCache cache(0x10000, 4096);
+  const auto a = Use({Image(1024)}, {{0, 0, 0, 0}});
+  const auto b = Use({Image(1024)}, {{0, 0, 0, 0}});
+  const auto c = Use({Image(2048)}, {{0, 0, 0, 0}});
+  cache.Place(*a);
+  cache.Used(*a, 1);
+  cache.Place(*b);
+  cache.Used(*b, 2);
+  cache.Place(*c);
+  cache.Used(*c, 3);
+  EXPECT_TRUE(cache.Place(*a).images[0].missing.empty());
+  cache.Used(*a, 4);
+  const auto d = Use({Image(1024)}, {{0, 0, 0, 0}});
+  EXPECT_EQ(cache.Place(*d).wait_workers, 2u) << "b was oldest";
+  EXPECT_TRUE(cache.Place(*a).images[0].missing.empty()) << "a stayed";
+  EXPECT_FALSE(cache.Place(*b).images[0].missing.empty()) << "b went";
+}
+
+TEST(KernelCache, KeepsWhatIsInUseApartWhateverTheSizes) {
+  Random random(5);
+  KernelCache cache(0x10000, 0x20000);
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (int i = 0; i < 30; ++i) {
+    std::vector<std::shared_ptr<const KernelImage>> images;
+    const int count = 1 + static_cast<int>(random() % 3);
+    for (int k = 0; k < count; ++k) images.push_back(Image(64 + random() % 43000));
+    programs.push_back(Use(images, {{0, 0, 3, 3}}));
+  }
+  // Who has which bytes until which launch ended; launches end as one worker count each.
+  struct Range {
+    uint32_t begin, end;
+    const KernelImage* image;
+    uint64_t busy;
+  };
+  std::vector<Range> ranges;
+  uint64_t waited = 0;
+  for (uint64_t launch = 1; launch < 3000; ++launch) {
+    const Program& program = *programs[random() % programs.size()];
+    const auto placed = cache.Place(program);
+    waited = std::max(waited, placed.wait_workers);
+    for (size_t i = 0; i < program.images.size(); ++i) {
+      const KernelImage* image = program.images[i].image.get();
+      const uint32_t begin = placed.images[i].address;
+      const uint32_t end = begin + static_cast<uint32_t>(image->bytes.size());
+      ASSERT_GE(begin, 0x10000u);
+      ASSERT_LE(end, 0x30000u);
+      bool resident = false;
+      for (const Range& range : ranges) {
+        if (range.image == image && range.begin == begin) resident = true;
+        if (range.image == image || range.end <= begin || end <= range.begin) continue;
+        ASSERT_LE(range.busy, waited) << "overwritten while it may run";
+      }
+      std::erase_if(ranges, [&](const Range& range) {
+        return range.image != image && range.begin < end && begin < range.end;
+      });
+      if (placed.images[i].missing.empty()) {
+        ASSERT_TRUE(resident) << "not written, but not there either";
+      }
+      std::erase_if(ranges, [&](const Range& range) { return range.image == image; });
+      ranges.push_back({begin, end, image, launch});
+    }
+    cache.Used(program, launch);
+  }
+}
+
+TEST(ConfigRing, NeverOverlapsALaunchThatMayRun) {
+  Random random(3);
+  ConfigRing ring(0xA000, 0x6000);
+  struct Block {
+    uint32_t begin, end;
+    uint64_t busy;
+  };
+  std::vector<Block> blocks;
+  uint64_t waited = 0;
+  for (uint64_t launch = 1; launch < 5000; ++launch) {
+    const uint32_t bytes =
+        16 * (1 + static_cast<uint32_t>(random()) % (launch % 7 == 0 ? 1536 : 64));
+    const ConfigRing::Block block = ring.Take(bytes);
+    waited = std::max(waited, block.wait_workers);
+    ASSERT_GE(block.address, 0xA000u);
+    ASSERT_LE(block.address + bytes, 0x10000u);
+    ASSERT_LT(block.wait_workers, launch);
+    for (const Block& other : blocks) {
+      if (other.end <= block.address || block.address + bytes <= other.begin) continue;
+      ASSERT_LE(other.busy, waited) << "launch " << launch;
+    }
+    std::erase_if(blocks, [&](const Block& other) { return other.busy <= waited; });
+    blocks.push_back({block.address, block.address + bytes, launch});
+    ring.Used(launch);
+  }
+}
+
+TEST(GoTable, KeepsListsUntilItIsFull) {
+  GoTable table;
+  const std::vector<uint32_t> first = {1, 2, 3};
+  const GoPlan plan = table.Plan(first);
+  EXPECT_FALSE(plan.multicast);
+  EXPECT_EQ(plan.count, 3);
+  EXPECT_EQ(plan.new_table, first);
+  EXPECT_TRUE(table.Plan(first).new_table.empty()) << "known";
+  const std::vector<uint32_t> inner = {2, 3};
+  EXPECT_EQ(table.Plan(inner).first, 1) << "part of a known list";
+  for (uint32_t i = 0; i < 19; ++i) {
+    const std::vector<uint32_t> other = {100 + i, 200 + i, 300 + i};
+    const GoPlan next = table.Plan(other);
+    EXPECT_EQ(next.first, 3 + 3 * i);
+    EXPECT_LE(next.new_table.size(), size_t{abi::kMaxGoNocWords});
+  }
+  const std::vector<uint32_t> overflow = {7, 8, 9};
+  EXPECT_EQ(table.Plan(overflow).first, 0) << "a full table starts anew";
+  EXPECT_FALSE(table.Plan(first).new_table.empty());
+  EXPECT_TRUE(table.Plan(std::vector<uint32_t>(kMaxUnicastGoTargets + 1)).multicast);
+}
+
+}  // namespace
+}  // namespace ttfd

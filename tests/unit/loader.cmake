@@ -1,0 +1,48 @@
+# Small ELF files, one for each thing the kernel loader takes or refuses.
+set(loader_source ${CMAKE_CURRENT_LIST_DIR}/loader)
+set(loader_folder ${CMAKE_CURRENT_BINARY_DIR}/loader)
+file(MAKE_DIRECTORY ${loader_folder})
+set(loader_elfs "")
+set(loader_common -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics -O1 -nostdlib -static
+  -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--no-relax)
+set(loader_medany -march=rv32im -mabi=ilp32 -mcmodel=medany -fno-tree-switch-conversion)
+
+# loader_elf(<name> <source> FLAGS ... [SCRIPT loose.ld] [NO_RELOCS])
+function(loader_elf name source)
+  cmake_parse_arguments(ARG "NO_RELOCS" "SCRIPT" "FLAGS" ${ARGN})
+  if(NOT ARG_SCRIPT)
+    set(ARG_SCRIPT loose.ld)
+  endif()
+  set(relocs -Wl,--emit-relocs)
+  if(ARG_NO_RELOCS)
+    set(relocs "")
+  endif()
+  set(elf ${loader_folder}/${name}.elf)
+  add_custom_command(OUTPUT ${elf}
+    COMMAND ${TTFD_RISCV_CXX} -std=c++20 ${loader_common} ${relocs} ${ARG_FLAGS} -T ${loader_source}/${ARG_SCRIPT}
+            ${loader_source}/${source} -o ${elf}
+    DEPENDS ${loader_source}/${source} ${loader_source}/${ARG_SCRIPT} VERBATIM)
+  set(loader_elfs ${loader_elfs} ${elf} PARENT_SCOPE)
+endfunction()
+
+loader_elf(good good.cc FLAGS ${loader_medany})
+loader_elf(pointers pointers.cc FLAGS ${loader_medany})
+loader_elf(virtual virtual.cc FLAGS ${loader_medany})
+loader_elf(constructor constructor.cc FLAGS ${loader_medany})
+loader_elf(tls tls.cc FLAGS ${loader_medany})
+loader_elf(undefined undefined.cc FLAGS ${loader_medany})
+loader_elf(absolute absolute.cc FLAGS ${loader_medany} -Wl,--defsym=fixed_place=0x20000)
+loader_elf(large large.cc FLAGS ${loader_medany})
+loader_elf(aligned aligned.cc FLAGS ${loader_medany})
+loader_elf(medlow good.cc FLAGS -march=rv32im -mabi=ilp32 -mcmodel=medlow)
+loader_elf(pic good.cc FLAGS -march=rv32im -mabi=ilp32 -fpic)
+loader_elf(compressed good.cc FLAGS -march=rv32imc -mabi=ilp32 -mcmodel=medany)
+loader_elf(rv64 good.cc FLAGS -march=rv64im -mabi=lp64 -mcmodel=medany)
+loader_elf(no_relocs good.cc FLAGS ${loader_medany} NO_RELOCS)
+loader_elf(scattered good.cc FLAGS ${loader_medany} SCRIPT scattered.ld)
+loader_elf(bad_entry good.cc FLAGS ${loader_medany} -Wl,--entry=initialised)
+
+add_custom_target(loader_elfs DEPENDS ${loader_elfs})
+ttfd_test(NAME loader_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/loader_test.cc DEPS runtime_boot firmware_kernels)
+add_dependencies(loader_test loader_elfs)
+target_compile_definitions(loader_test PRIVATE LOADER_ELF_FOLDER="${loader_folder}")
