@@ -1,0 +1,91 @@
+// Outbound translation: windows of the PCIe tile, iATU regions, mapped memory.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "runtime/sim/host_memory.h"
+
+namespace ttfd::sim {
+namespace {
+
+constexpr uint64_t kWindow4 = uint64_t{4} << 58;
+
+class HostMemoryMapTest : public testing::Test {
+ protected:
+  Refusal Set(uint32_t region, uint32_t reg, uint32_t value) {
+    return map_.WriteTranslation(hw::kIatuOutbound + region * hw::kIatuStride + reg, value);
+  }
+  Refusal Enable(uint32_t region, uint64_t base, uint64_t limit, uint64_t target) {
+    const auto low = [](uint64_t v) { return static_cast<uint32_t>(v); };
+    Set(region, hw::kIatuBaseLow, low(base));
+    Set(region, hw::kIatuBaseHigh, low(base >> 32));
+    Set(region, hw::kIatuLimitLow, low(limit));
+    Set(region, hw::kIatuLimitHigh, low(limit >> 32));
+    Set(region, hw::kIatuTargetLow, low(target));
+    Set(region, hw::kIatuTargetHigh, low(target >> 32));
+    return Set(region, hw::kIatuControl2, hw::kIatuControl2Enable);
+  }
+  // The offset into `memory_` that a NoC address reaches; -1: refused with kHostMemory.
+  int64_t Find(uint64_t address, uint32_t length = 4) {
+    std::byte* found = nullptr;
+    const Refusal refusal = map_.Find(address, length, &found);
+    kind_ = refusal.kind;
+    return refusal ? -1 : found - memory_.data();
+  }
+
+  HostMemoryMap map_;
+  std::vector<std::byte> memory_ = std::vector<std::byte>(8192);
+  FaultKind kind_ = FaultKind::kNone;
+};
+
+TEST_F(HostMemoryMapTest, LowWindowsBypassTranslation) {
+  ASSERT_TRUE(map_.Map(0x5000, memory_).ok());
+  ASSERT_FALSE(Enable(0, 0x5000, 0x6FFF, 0x100000));
+  for (const uint64_t window : {0, 1, 2, 3}) EXPECT_EQ(Find(window << 58 | 0x5010), 0x10);
+  EXPECT_EQ(Find(kWindow4 | 0x5010), -1);
+  for (const uint64_t window : {8, 62, 63}) EXPECT_EQ(Find(window << 58 | 0x5010), -1);
+  EXPECT_EQ(kind_, FaultKind::kHostMemory);
+}
+
+TEST_F(HostMemoryMapTest, HighWindowsGoThroughARegionOrStayAsTheyAre) {
+  ASSERT_TRUE(map_.Map(0x100000, memory_).ok());
+  EXPECT_EQ(Find(kWindow4 | 0x100020), 0x20);  // no region: the address itself
+  ASSERT_FALSE(Enable(15, 0x40000, 0x41FFF, 0x100000));
+  for (const uint64_t window : {4, 5, 6, 7}) EXPECT_EQ(Find(window << 58 | 0x40030), 0x30);
+  EXPECT_EQ(Find(kWindow4 | 0x41FFC), 0x1FFC);
+  EXPECT_EQ(Find(kWindow4 | 0x41FFC, 8), -1);  // leaves the region
+  EXPECT_EQ(kind_, FaultKind::kAddressTranslation);
+  Set(15, hw::kIatuControl2, 0);
+  EXPECT_EQ(Find(kWindow4 | 0x40030), -1);
+  map_.Reset();
+  EXPECT_EQ(Find(kWindow4 | 0x100020), 0x20);  // mapped memory outlives a reset
+}
+
+TEST_F(HostMemoryMapTest, MalformedRegionsAreRefusedAndTheOldOnesKept) {
+  ASSERT_TRUE(map_.Map(0x100000, memory_).ok());
+  EXPECT_EQ(Enable(1, 0x2000, 0x1000, 0).kind, FaultKind::kAddressTranslation);
+  EXPECT_EQ(Enable(2, 0, uint64_t{1} << 32, 0).kind, FaultKind::kAddressTranslation);
+  EXPECT_FALSE(Enable(3, 0x10000, 0x11FFF, 0x100000));
+  EXPECT_EQ(Enable(4, 0x11000, 0x12FFF, 0x200000).kind, FaultKind::kAddressTranslation);
+  EXPECT_EQ(Find(kWindow4 | 0x11000), 0x1000);
+  EXPECT_EQ(Set(0, hw::kIatuControl1, 1).kind, FaultKind::kUnsupportedValue);
+  EXPECT_EQ(Set(0, hw::kIatuControl2, 1).kind, FaultKind::kUnsupportedValue);
+  EXPECT_EQ(Set(0, hw::kIatuControl3, 1).kind, FaultKind::kUnsupportedValue);
+  EXPECT_EQ(Set(16, hw::kIatuControl1, 0).kind, FaultKind::kUnsupportedRegister);
+  EXPECT_EQ(Set(0, 0x24, 0).kind, FaultKind::kUnsupportedRegister);
+  EXPECT_FALSE(Set(5, hw::kIatuControl1, hw::kIatuControl1IncreaseSize));
+  EXPECT_FALSE(Enable(5, uint64_t{1} << 33, uint64_t{3} << 33, 0));  // large, as bit 13 allows
+}
+
+TEST_F(HostMemoryMapTest, MappingsNeitherOverlapNorVanishTwice) {
+  ASSERT_TRUE(map_.Map(0x1000, memory_).ok());
+  EXPECT_EQ(map_.Map(0x2000, memory_).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(map_.Map(uint64_t{1} << 58, memory_).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Find(0x1000 + 8192 - 2), -1);
+  EXPECT_TRUE(map_.Map(0x1000, {}).ok());
+  EXPECT_EQ(map_.Map(0x1000, {}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Find(0x1000), -1);
+}
+
+}  // namespace
+}  // namespace ttfd::sim

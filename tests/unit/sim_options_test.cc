@@ -1,0 +1,57 @@
+// The text that names an embedded device.
+#include <gtest/gtest.h>
+
+#include "runtime/device/sim/sim_device.h"
+
+namespace ttfd {
+namespace {
+
+TEST(SimOptions, DefaultToAWholeP150) {
+  const SimOptions options = ParseSimOptions("sim").value();
+  EXPECT_EQ(options.board, sim::Board::kP150);
+  EXPECT_EQ(options.harvested_bank, hw::kNoHarvestedBank);
+  EXPECT_TRUE(options.harvested_columns.empty());
+}
+
+TEST(SimOptions, NameBoardAndHarvestingInAnyOrder) {
+  SimOptions options = ParseSimOptions("sim:board=p100a").value();
+  EXPECT_EQ(options.board, sim::Board::kP100a);
+  EXPECT_EQ(options.harvested_bank, 3u);
+  EXPECT_EQ(options.harvested_columns, (std::vector<uint32_t>{4, 13}));
+  options = ParseSimOptions("sim:bank=7,columns=1+16,board=p100a").value();
+  EXPECT_EQ(options.board, sim::Board::kP100a);
+  EXPECT_EQ(options.harvested_bank, 7u);
+  EXPECT_EQ(options.harvested_columns, (std::vector<uint32_t>{1, 16}));
+  options = ParseSimOptions("sim:board=p100a,bank=none,columns=none").value();
+  EXPECT_EQ(options.harvested_bank, hw::kNoHarvestedBank);
+  EXPECT_TRUE(options.harvested_columns.empty());
+}
+
+TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
+  struct Row {
+    const char* text;
+    const char* reason;
+  };
+  constexpr Row kRows[] = {
+      {"", "does not name the embedded device"},
+      {"kmd:0", "does not name the embedded device"},
+      {"sim:colour=red", "is not board, bank or columns"},
+      {"sim:board=n300", "is not p100a or p150"},
+      {"sim:board=", "has no value"},
+      {"sim:bank", "has no value"},
+      {"sim:bank=8", "is not one of 0..7"},
+      {"sim:bank=x", "is not a number"},
+      {"sim:columns=8", "is not a Tensix column"},
+      {"sim:columns=1+1", "is named twice"},
+      {"sim:columns=1+2+3+4+5+6+7+10+11+12+13+14+15", "at most 12"},
+      {"sim:columns=99999999999", "is not a number"},
+  };
+  for (const Row& row : kRows) {
+    const Status status = ParseSimOptions(row.text).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << row.text;
+    EXPECT_NE(StatusMessage(status).find(row.reason), std::string_view::npos) << status.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace ttfd
