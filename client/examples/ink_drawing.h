@@ -1,0 +1,7 @@
+// What firmware/kernels/blur_edge.cc does to a picture, on the host and written differently: the
+// reference that the card's result is compared with, pixel for pixel.
+#pragma once
+
+#include "client/examples/picture.h"
+
+Picture InkDrawing(const Picture& picture);

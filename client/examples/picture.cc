@@ -1,0 +1,39 @@
+// PNG files, through libpng's simplified interface.
+#include "client/examples/picture.h"
+
+#include <png.h>
+
+#include <cstring>
+
+bool ReadPng(const std::string& path, Picture* picture, std::string* error) {
+  png_image image;
+  std::memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  if (png_image_begin_read_from_file(&image, path.c_str()) == 0) {
+    *error = image.message;
+    return false;
+  }
+  image.format = PNG_FORMAT_RGBA;
+  picture->width = image.width;
+  picture->height = image.height;
+  picture->pixels.resize(size_t{image.width} * image.height);
+  if (png_image_finish_read(&image, nullptr, picture->pixels.data(), 0, nullptr) == 0) {
+    *error = image.message;
+    return false;
+  }
+  return true;
+}
+
+bool WritePng(const std::string& path, const Picture& picture, std::string* error) {
+  png_image image;
+  std::memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  image.width = picture.width;
+  image.height = picture.height;
+  image.format = PNG_FORMAT_RGBA;
+  if (png_image_write_to_file(&image, path.c_str(), 0, picture.pixels.data(), 0, nullptr) == 0) {
+    *error = image.message;
+    return false;
+  }
+  return true;
+}

@@ -1,0 +1,110 @@
+"""Example: the API without any of this project's code, from the .proto files alone.
+
+    raw_grpc_client.py PROTO_DIR KERNEL.elf [ADDRESS]
+
+Makes the message classes with protoc, opens a gRPC channel, and adds two vectors on 16 tiles with
+firmware/kernels/vector_add.cc. The whole job is one pipelined conversation: everything is said before anything is
+answered, because handles are numbers the client invents. Needs python3-grpcio, python3-protobuf and protobuf-compiler.
+"""
+
+import hashlib
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+import grpc
+
+ELEMENTS = 16384
+PAGE_BYTES = 2048
+TILES = 16
+TIMEOUT_S = 60
+# Handles: any numbers, one space for buffers, kernels and programs.
+A, B, C, KERNEL, PROGRAM = 1, 2, 3, 4, 5
+
+
+def message_classes(proto_dir: str):
+    """ttfd.v1 as protoc makes it; nothing else is needed to speak the API."""
+    out = tempfile.mkdtemp(prefix="ttfd-proto-")
+    files = [f"ttfd/v1/{name}.proto" for name in ("types", "ttfd")]
+    subprocess.run(["protoc", "-I", proto_dir, f"--python_out={out}", *files], check=True)
+    sys.path.insert(0, out)
+    from ttfd.v1 import ttfd_pb2  # pylint: disable=import-outside-toplevel
+
+    return ttfd_pb2
+
+
+def commands(pb, a: bytes, b: bytes, elf: bytes):
+    """The job as commands of queue 0; command i has value i + 1."""
+    nbytes = len(a)
+    pages = nbytes // PAGE_BYTES
+    cores = [dict(x0=0, y0=0, x1=3, y1=3)]
+    for handle in (A, B, C):
+        yield pb.Command(allocate=dict(handle=handle, size_bytes=nbytes, page_bytes=PAGE_BYTES, dram={}))
+    yield pb.Command(write=dict(buffer=A, size=nbytes, inline=a))
+    yield pb.Command(write=dict(buffer=B, size=nbytes, inline=b))
+    yield pb.Command(load_kernel=dict(handle=KERNEL, sha256=hashlib.sha256(elf).digest(), size=len(elf), streamed=True,
+                                      name="vector_add"))
+    yield pb.Command(create_program=dict(
+        handle=PROGRAM,
+        kernels=[dict(kernel=KERNEL, processor="PROCESSOR_BRISC", cores=cores)],
+        circular_buffers=[dict(index=0, pages=6, page_bytes=PAGE_BYTES, cores=cores)]))
+    share = pages // TILES
+    yield pb.Command(launch=dict(program=PROGRAM, arguments=[dict(
+        kernel=0,
+        common=[0, 0, 0, PAGE_BYTES],  # the daemon puts the buffers' addresses into words 0 to 2
+        buffers=[dict(word=0, buffer=A), dict(word=1, buffer=B), dict(word=2, buffer=C)],
+        per_core=[word for tile in range(TILES) for word in (tile * share, share)],
+        words_per_core=2)]))
+    yield pb.Command(read=dict(buffer=C, size=nbytes))
+
+
+def conversation(pb, a: bytes, b: bytes, elf: bytes):
+    """What the client says: a greeting with all commands, the kernel's bytes, and, by ending, "no more"."""
+    batch = pb.Batch(queue=0, first_value=1, commands=list(commands(pb, a, b, elf)))
+    load = next(i + 1 for i, command in enumerate(batch.commands) if command.HasField("load_kernel"))
+    yield pb.ClientMessage(hello=dict(min_revision=1, max_revision=1, client_name="raw_grpc_client"), batches=[batch])
+    for offset in range(0, len(elf), 256 << 10):
+        yield pb.ClientMessage(data=[dict(queue=0, value=load, offset=offset, payload=elf[offset:offset + (256 << 10)])])
+
+
+def main() -> int:
+    if len(sys.argv) not in (3, 4):
+        print("usage: raw_grpc_client.py PROTO_DIR KERNEL.elf [ADDRESS]", file=sys.stderr)
+        return 2
+    pb = message_classes(sys.argv[1])
+    address = sys.argv[3] if len(sys.argv) == 4 else os.environ.get("TTFD_ADDRESS", "unix:/run/ttfd/ttfd.sock")
+    chance = random.Random(1)
+    a = [chance.randrange(2**32) for _ in range(ELEMENTS)]
+    b = [chance.randrange(2**32) for _ in range(ELEMENTS)]
+    pack = struct.Struct(f"<{ELEMENTS}I")
+    with grpc.insecure_channel(address) as channel:
+        session = channel.stream_stream(
+            "/ttfd.v1.Ttfd/Session",
+            request_serializer=pb.ClientMessage.SerializeToString,
+            response_deserializer=pb.ServerMessage.FromString)
+        result = bytearray()
+        completed = 0
+        for answer in session(conversation(pb, pack.pack(*a), pack.pack(*b), pathlib.Path(sys.argv[2]).read_bytes()),
+                              timeout=TIMEOUT_S):
+            for data in answer.data:
+                result += data.payload
+            for error in answer.errors:
+                print(f"command {error.first_value}: {error.error.message} [{error.error.reason}]", file=sys.stderr)
+            for position in answer.progress:
+                completed = max(completed, position.value)
+    if len(result) != pack.size or list(pack.unpack(result)) != [(x + y) % 2**32 for x, y in zip(a, b)]:
+        print(f"WRONG: {len(result)} bytes came back after {completed} commands")
+        return 1
+    print(f"verified: all {ELEMENTS} sums are right, {completed} commands in one conversation")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except grpc.RpcError as error:
+        sys.exit(f"raw_grpc_client.py: {error.code().name}: {error.details()}")

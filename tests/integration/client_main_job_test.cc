@@ -1,0 +1,162 @@
+// The main job through libttfd and the real daemon: write, launch, read, by several clients at once.
+#include <thread>
+
+#include "tests/support/client_fixture.h"
+
+namespace ttfd::client {
+namespace {
+
+using ttfd::testing::Pattern;
+
+class ClientMainJob : public ttfd::testing::ClientFixture {};
+
+TEST_F(ClientMainJob, TheDeviceIsDescribed) {
+  const DeviceInfo& device = session_->device();
+  EXPECT_EQ(device.board, "p150");
+  EXPECT_EQ(device.backend, "embedded");
+  EXPECT_EQ(device.workers(), 130u);
+  EXPECT_EQ(device.dram_banks, 8u);
+  EXPECT_GT(device.dram_bank_bytes, uint64_t{1} << 30);
+  EXPECT_GT(device.l1_bytes, 256u << 10);
+  EXPECT_GT(device.transfer_alignment, 0u);
+  EXPECT_GT(device.clock_hz, 0u);
+  EXPECT_EQ(session_->limits().message_bytes, 4u << 20);
+}
+
+TEST_F(ClientMainJob, BytesComeBackFromEveryKindOfBuffer) {
+  for (const size_t size :
+       {size_t{16}, size_t{2048}, size_t{65536}, size_t{65552}, size_t{5} << 20}) {
+    Result<Buffer> buffer = session_->AllocateDram(size);
+    ASSERT_TRUE(buffer.ok()) << buffer.status().ToString();
+    const std::vector<std::byte> bytes = Pattern(size);
+    const Status written = session_->queue().Write(*buffer, 0, bytes);
+    ASSERT_TRUE(written.ok()) << written.ToString();
+    std::vector<std::byte> back(size);
+    ASSERT_TRUE(session_->queue().Read(*buffer, 0, back).ok());
+    EXPECT_EQ(back, bytes) << size;
+  }
+  Result<Buffer> l1 = session_->AllocateL1(130 * 1024);
+  Result<Buffer> bank = session_->AllocateDram(1 << 20, {.page_bytes = 4096, .bank = 3});
+  ASSERT_TRUE(l1.ok()) << l1.status().ToString();
+  ASSERT_TRUE(bank.ok()) << bank.status().ToString();
+  for (const Buffer* buffer : {&*l1, &*bank}) {
+    const std::vector<std::byte> bytes = Pattern(buffer->size_bytes());
+    ASSERT_TRUE(session_->queue().Write(*buffer, 0, bytes).ok());
+    std::vector<std::byte> back(bytes.size());
+    ASSERT_TRUE(session_->queue().Read(*buffer, 0, back).ok());
+    EXPECT_EQ(back, bytes);
+  }
+}
+
+TEST_F(ClientMainJob, AnyByteRangeCanBeRead) {
+  Result<Buffer> buffer = session_->AllocateDram(100'000 / 16 * 16);
+  const std::vector<std::byte> bytes = Pattern(buffer->size_bytes());
+  ASSERT_TRUE(session_->queue().Write(*buffer, 0, bytes).ok());
+  for (const auto& [offset, size] : {std::pair<size_t, size_t>{0, 1}, {2047, 2}, {13, 50'001}}) {
+    std::vector<std::byte> back(size);
+    ASSERT_TRUE(session_->queue().Read(*buffer, offset, back).ok());
+    EXPECT_TRUE(
+        std::equal(back.begin(), back.end(), bytes.begin() + static_cast<ptrdiff_t>(offset)))
+        << offset;
+  }
+}
+
+TEST_F(ClientMainJob, NewBuffersAreZeroAlsoWhenMemoryIsUsedAgain) {
+  constexpr size_t kBytes = 1 << 20;
+  const std::vector<std::byte> zeros(kBytes);
+  for (int round = 0; round < 2; ++round) {
+    Result<Buffer> buffer = session_->AllocateDram(kBytes);
+    ASSERT_TRUE(buffer.ok());
+    std::vector<std::byte> back(kBytes, std::byte{1});
+    ASSERT_TRUE(session_->queue().Read(*buffer, 0, back).ok());
+    EXPECT_EQ(back, zeros) << round;
+    ASSERT_TRUE(session_->queue().Write(*buffer, 0, Pattern(kBytes)).ok());
+  }
+}
+
+TEST_F(ClientMainJob, FillAndCopyMoveWords) {
+  Result<Buffer> from = session_->AllocateDram(8192);
+  Result<Buffer> to = session_->AllocateDram(8192);
+  Queue queue = session_->queue();
+  ASSERT_TRUE(queue.Fill(*from, 64, 4096, 0x01020304).ok());
+  const Status copied = queue.Copy(*from, 0, *to, 1024, 4096);
+  ASSERT_TRUE(copied.ok()) << copied.ToString();
+  std::vector<uint32_t> words(2048);
+  ASSERT_TRUE(queue.Read(*to, 0, std::as_writable_bytes(std::span(words))).ok());
+  EXPECT_EQ(words[(1024 + 60) / 4], 0u);
+  EXPECT_EQ(words[(1024 + 64) / 4], 0x01020304u);
+  EXPECT_EQ(words[(1024 + 4092) / 4], 0x01020304u);
+  EXPECT_EQ(words[(1024 + 4096) / 4], 0u);
+}
+
+TEST_F(ClientMainJob, AKernelComputesOnEveryTile) {
+  const Status status = AddVectors(session_.get(), 300, session_->device().workers(), 1);
+  EXPECT_TRUE(status.ok()) << status.ToString() << "\n" << daemon_.Log();
+}
+
+TEST_F(ClientMainJob, LaunchesPipelineAndEndInOrder) {
+  const Program program = MakeProgram(session_.get(), "empty", {CoreRange{0, 0, 3, 3}});
+  const LaunchRequest launch(program);
+  Queue queue = session_->queue();
+  uint64_t reported = 0;
+  bool ordered = true;
+  session_->OnProgress([&](Position position) {
+    ordered = ordered && position.value > reported;
+    reported = position.value;
+  });
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_TRUE(queue.EnqueueLaunch(launch).ok());
+  }
+  const Status finished = queue.Finish();
+  EXPECT_TRUE(finished.ok()) << finished.ToString();
+  EXPECT_EQ(queue.completed(), 2000u);
+  EXPECT_EQ(reported, 2000u);
+  EXPECT_TRUE(ordered);
+}
+
+TEST_F(ClientMainJob, ManyMoreBarriersThanCreditPassThrough) {
+  Queue queue = session_->queue();
+  for (int i = 0; i < 100'000; ++i) {
+    ASSERT_TRUE(queue.EnqueueBarrier().ok());
+  }
+  EXPECT_TRUE(queue.Finish().ok());
+}
+
+TEST_F(ClientMainJob, QueuesWaitForOneAnother) {
+  Result<Queue> other = session_->OpenQueue(QueueKind::kTransfer);
+  ASSERT_TRUE(other.ok()) << other.status().ToString();
+  Result<Buffer> buffer = session_->AllocateDram(1 << 20);
+  const std::vector<std::byte> bytes = Pattern(1 << 20);
+  Result<Position> written = session_->queue().EnqueueWrite(*buffer, 0, bytes);
+  ASSERT_TRUE(written.ok());
+  ASSERT_TRUE(other->After(std::span(&*written, 1)).ok());
+  std::vector<std::byte> back(bytes.size());
+  const Status read = other->Read(*buffer, 0, back);
+  ASSERT_TRUE(read.ok()) << read.ToString();
+  EXPECT_EQ(back, bytes);
+}
+
+TEST_F(ClientMainJob, SeveralClientsAtOnceEachGetTheirOwnResults) {
+  std::vector<Session> sessions;
+  std::vector<Status> statuses(3);
+  for (int i = 0; i < 3; ++i) {
+    sessions.push_back(Connect("client " + std::to_string(i)));
+  }
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 3; ++i) {
+    threads.emplace_back([&sessions, &statuses, i] {
+      for (uint32_t round = 0; round < 3 && statuses[i].ok(); ++round) {
+        statuses[i] = AddVectors(&sessions[i], 50 + 7 * i, 20 + i, 100 * i + round);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (const Status& status : statuses) {
+    EXPECT_TRUE(status.ok()) << status.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace ttfd::client
