@@ -17,6 +17,10 @@ enum class HartState : uint8_t {
 // A poll loop longer than this (in instructions) is run, not parked.
 inline constexpr uint32_t kMaxPollLoop = 64;
 
+// A hart that arrives somewhere else this many instructions later has most likely left the loop it was
+// in; most poll loops are shorter, the others are found by the anchor.
+inline constexpr uint32_t kShortPollLoop = 8;
+
 // A hart at a poll point.
 struct Arrival {
   uint32_t pc = 1;    // 1 is no instruction's address

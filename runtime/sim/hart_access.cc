@@ -94,7 +94,7 @@ bool ArriveAtPollPoint(Hart& hart) {
     poll.last = poll.anchor;
     return true;
   }
-  const bool last_is_old = hart.time - poll.last.time > kMaxPollLoop;
+  const bool last_is_old = hart.time - poll.last.time > kShortPollLoop;
   if (hart.pc == poll.last.pc || last_is_old) Remember(hart, &poll.last);
   if (hart.time - poll.anchor.time > kMaxPollLoop) Remember(hart, &poll.anchor);
   return false;
