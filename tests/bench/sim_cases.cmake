@@ -1,1 +1,2 @@
+# The sim.* cases of ttfd_bench.
 ttfd_library(NAME bench_sim_cases SRCS ${CMAKE_CURRENT_LIST_DIR}/sim_cases.cc DEPS bench_core runtime_device_sim)

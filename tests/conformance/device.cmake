@@ -1,3 +1,4 @@
+# The device suite, run on every backend.
 set(conformance_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_test(NAME device_conformance LABELS conformance DEPS runtime_device_sim
   SRCS ${conformance_dir}/backends.cc ${conformance_dir}/harts_test.cc ${conformance_dir}/host_memory_test.cc
