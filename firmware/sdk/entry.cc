@@ -1,16 +1,10 @@
 // What every kernel starts with: the base firmware calls _start, which calls kernel_main().
 #include <ttfd/kernel.h>
 
-namespace ttfd::kernel::internal {
-
-const abi::KernelContext* context;
-
-}  // namespace ttfd::kernel::internal
-
 extern "C" [[gnu::section(".text.start"), gnu::used]] void _start(
     const ttfd::abi::KernelContext* context) {
   using namespace ttfd::kernel;
-  internal::context = context;
+  asm volatile("mv tp, %0" ::"r"(context) : "memory");
   kernel_main();
   // Done means landed. Reads are waited for too: one under way would write into the next program.
   internal::Buffer::AwaitFree();

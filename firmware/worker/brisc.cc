@@ -41,6 +41,9 @@ uint32_t TakeGo() {
 void ClearCircularBuffers(uint32_t message) {
   const uint32_t count =
       MessageWord(message, offsetof(abi::LaunchMessage, circular_buffer_offset)) >> 16;
+  if (count == 0) {
+    return;
+  }
   uint32_t state = abi::kCircularBufferStateAddress;
   for (const uint32_t end = state + count * sizeof(abi::CircularBufferState); state != end;
        state += sizeof(abi::CircularBufferState)) {

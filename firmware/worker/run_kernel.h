@@ -35,15 +35,17 @@ inline abi::KernelContext MakeKernelContext() {
 // A kernel finds its .bss zero and its .data as linked, however often its image has run.
 inline void RestoreData(uint32_t header) {
   const auto field = [header](uint32_t offset) { return Load(header + offset); };
-  uint32_t to = header + field(offsetof(abi::KernelImageHeader, bss_offset));
-  for (const uint32_t end = to + field(offsetof(abi::KernelImageHeader, bss_bytes)); to != end;
-       to += 4) {
-    Store(to, 0);
+  const uint32_t bss_bytes = field(offsetof(abi::KernelImageHeader, bss_bytes));
+  if (bss_bytes != 0) {
+    uint32_t to = header + field(offsetof(abi::KernelImageHeader, bss_offset));
+    for (const uint32_t end = to + bss_bytes; to != end; to += 4) {
+      Store(to, 0);
+    }
   }
   const uint32_t data_bytes = field(offsetof(abi::KernelImageHeader, data_bytes));
   if (data_bytes != 0) {
     uint32_t from = header + field(offsetof(abi::KernelImageHeader, pristine_offset));
-    to = header + field(offsetof(abi::KernelImageHeader, data_offset));
+    uint32_t to = header + field(offsetof(abi::KernelImageHeader, data_offset));
     for (const uint32_t end = to + data_bytes; to != end; to += 4, from += 4) {
       Store(to, Load(from));
     }

@@ -9,7 +9,7 @@ namespace ttfd::kernel {
 
 namespace internal {
 inline uint32_t MessageWord(uint32_t offset) {
-  return firmware::Load(context->launch_message_address + offset);
+  return firmware::Load(Context().launch_message_address + offset);
 }
 inline uint32_t ConfigAddress() {
   return MessageWord(offsetof(abi::LaunchMessage, config_address));

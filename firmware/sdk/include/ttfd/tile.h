@@ -14,8 +14,13 @@
 namespace ttfd::kernel {
 
 namespace internal {
-// Set by the entry glue before kernel_main(), valid until it returns.
-extern const abi::KernelContext* context;
+// What the base firmware handed over. The entry glue keeps it in tp, which compiled code leaves alone: no
+// kernel needs .bss for it.
+inline const abi::KernelContext& Context() {
+  const abi::KernelContext* context;
+  asm("mv %0, tp" : "=r"(context));
+  return *context;
+}
 
 inline uint32_t BootWord(uint32_t offset) {
   return firmware::Load(abi::kBootBlockAddress + offset);
@@ -36,7 +41,7 @@ struct Position {
 };
 
 inline Position OwnPosition() {
-  return {internal::context->logical_x, internal::context->logical_y};
+  return {internal::Context().logical_x, internal::Context().logical_y};
 }
 
 // NoC coordinate of a worker tile.
