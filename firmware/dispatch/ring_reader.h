@@ -123,9 +123,13 @@ class RingReader {
     } else {
       ReturnBlocks();
     }
-    WaitForMemory(abi::kWaypointIdle, [seen] { return Load(Policy::kArrived) != seen; });
-    arrived_ = Load(Policy::kArrived);
-    ready_ = (arrived_ - seen) << Policy::kPageShift;
+    uint32_t arrived = seen;  // the value the poll saw: what came later is behind the fence
+    WaitForMemory(abi::kWaypointIdle, [&arrived, seen] {
+      arrived = Load(Policy::kArrived);
+      return arrived != seen;
+    });
+    arrived_ = arrived;
+    ready_ = (arrived - seen) << Policy::kPageShift;
   }
 
   const uint32_t base_;

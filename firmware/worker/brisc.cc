@@ -76,6 +76,7 @@ void RunLaunch(uint32_t message, uint32_t slot, uint32_t enables, abi::KernelCon
   if ((MessageWord(message, offsetof(abi::LaunchMessage, flags)) & abi::kLaunchNewCode) != 0) {
     // For all harts: NCRISC cannot reach this register, and none of them runs a kernel now.
     Store(hw::kInstructionCacheInvalidate, hw::kInstructionCacheAll);
+    Fence();  // has left this hart before any hart is started
   }
   ClearCircularBuffers(message);
   const uint32_t subordinates = enables & ~(1u << hw::kBrisc);

@@ -143,7 +143,9 @@ class RingWriter {
     WriteBuffer::Issue();
   }
 
+  // Two command buffers are served independently: the increment is issued when the writes have left.
   void Announce(uint32_t pages) {
+    AwaitWritesLeft();
     AtomicBuffer::AwaitFree();
     AtomicBuffer::Set(hw::kNocTargetLow, Ring::kArrived);
     AtomicBuffer::Set(hw::kNocData, pages);
