@@ -12,7 +12,7 @@ Status Fault() { return Status(Code::kInternal, "fault"); }
 Status Aborted() { return Status(Code::kAborted, "aborted"); }
 
 TEST(ClientTimeline, ProgressIsStateAndNeverGoesBack) {
-  Timeline timeline(1);
+  Timeline timeline;
   EXPECT_TRUE(timeline.Advance(5));
   EXPECT_FALSE(timeline.Advance(5));
   EXPECT_FALSE(timeline.Advance(3));
@@ -20,7 +20,7 @@ TEST(ClientTimeline, ProgressIsStateAndNeverGoesBack) {
 }
 
 TEST(ClientTimeline, ErrorsOfWhatWasSentBeforeTheOpeningDoNotFailTheQueueAgain) {
-  Timeline timeline(1);
+  Timeline timeline;
   for (int i = 0; i < 4; ++i) {
     timeline.NextValue();
   }
@@ -34,7 +34,7 @@ TEST(ClientTimeline, ErrorsOfWhatWasSentBeforeTheOpeningDoNotFailTheQueueAgain) 
 }
 
 TEST(ClientTimeline, OnlyTheCallerOfTheFirstErrorOpensTheQueue) {
-  Timeline timeline(1);
+  Timeline timeline;
   timeline.NextValue();
   timeline.NextValue();
   timeline.AddError(1, 1, Fault());
@@ -46,7 +46,7 @@ TEST(ClientTimeline, OnlyTheCallerOfTheFirstErrorOpensTheQueue) {
 }
 
 TEST(ClientTimeline, KeepsTheFirstErrorHoweverManyFollow) {
-  Timeline timeline(1);
+  Timeline timeline;
   timeline.AddError(1, 1, Fault());
   for (uint64_t value = 2; value < 10'000; ++value) {
     timeline.AddError(value, value, Aborted());
@@ -56,7 +56,7 @@ TEST(ClientTimeline, KeepsTheFirstErrorHoweverManyFollow) {
 }
 
 TEST(ClientTimeline, BytesOutsideOfAReadAreRefused) {
-  Timeline timeline(1);
+  Timeline timeline;
   std::array<std::byte, 8> into = {};
   std::array<std::byte, 9> bytes = {};
   uint64_t done = 0;
@@ -71,7 +71,7 @@ TEST(ClientTimeline, BytesOutsideOfAReadAreRefused) {
 }
 
 TEST(ClientTimeline, AReadThatEndsShortIsDataLoss) {
-  Timeline timeline(1);
+  Timeline timeline;
   std::array<std::byte, 8> into = {};
   timeline.ExpectRead(timeline.NextValue(), into);
   timeline.Advance(1);
@@ -79,7 +79,7 @@ TEST(ClientTimeline, AReadThatEndsShortIsDataLoss) {
 }
 
 TEST(ClientTimeline, AForgottenReadTouchesNoMemory) {
-  Timeline timeline(1);
+  Timeline timeline;
   std::array<std::byte, 4> into = {};
   const std::array<std::byte, 4> bytes = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
   timeline.ExpectRead(timeline.NextValue(), into);

@@ -19,8 +19,8 @@ constexpr std::chrono::seconds kShutdownTimeout{5};
 
 SessionCore::SessionCore(const ConnectOptions& options) : options_(options) {
   MutexLock lock(&mu_);
-  queues_.emplace_back(kControlQueue);
-  queues_.emplace_back(kFirstUserQueue);
+  queues_.emplace_back();  // kControlQueue
+  queues_.emplace_back();  // kFirstUserQueue
 }
 
 SessionCore::~SessionCore() { Shutdown(); }
@@ -174,7 +174,7 @@ uint64_t SessionCore::NewHandle() {
 uint32_t SessionCore::NewQueue() {
   MutexLock lock(&mu_);
   const uint32_t queue = static_cast<uint32_t>(queues_.size());
-  queues_.emplace_back(queue);
+  queues_.emplace_back();
   return queue;
 }
 

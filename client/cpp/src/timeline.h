@@ -17,8 +17,6 @@ namespace ttfd::client {
 
 class Timeline {
  public:
-  explicit Timeline(uint32_t queue) : queue_(queue) {}
-
   uint64_t submitted() const { return submitted_; }
   uint64_t completed() const { return completed_; }
   uint64_t NextValue() { return ++submitted_; }
@@ -68,7 +66,6 @@ class Timeline {
 
   const ErrorRange* Find(uint64_t value) const;
 
-  const uint32_t queue_;
   uint64_t submitted_ = 0;
   uint64_t completed_ = 0;
   uint64_t opened_at_ = 0;  // errors of values up to here are history
