@@ -20,7 +20,7 @@ constexpr uint32_t kMinCommandRingBytes = 8 * 1024;
 constexpr uint32_t kMinIssueRingBytes = 8 * 1024;
 constexpr uint32_t kMinScratchBytes = 512;
 constexpr uint32_t kMinDispatchPages = 4;
-constexpr uint32_t kMinDispatchSPages = 2;
+constexpr uint32_t kMinDispatchSPages = 4;
 constexpr uint32_t kMinFetchEntries = 2;
 constexpr uint32_t kMinCompletionPages = 2;
 // On dispatch tiles everything from here up is rings.

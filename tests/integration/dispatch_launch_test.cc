@@ -1,38 +1,332 @@
-// Launches through the booted firmware: what runs where, with which arguments, in which order.
+// Launches through the booted firmware: what runs where, with which arguments, in which order, out
+// of which memory.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <fstream>
+#include <iterator>
 
-#include "firmware/kernel_elfs.h"
-#include "runtime/boot/kernel_elf.h"
+#include "runtime/abi/kernel_image.h"
+#include "runtime/abi/l1_map.h"
+#include "runtime/command/record_text.h"
 #include "tests/support/booted_card.h"
+#include "tests/support/random.h"
+#include "tests/support/test_kernels.h"
 
 namespace ttfd {
 namespace {
 
-std::shared_ptr<const KernelImage> Kernel(const char* name) {
-  auto image = LoadKernel(KernelElf(name), name);
-  EXPECT_TRUE(image.ok()) << image.status().ToString();
-  return image.ok() ? *image : nullptr;
+uint32_t WordAt(const std::vector<std::byte>& bytes, size_t index) {
+  return LoadAt<uint32_t>(bytes.data() + 4 * index);
 }
 
-std::shared_ptr<const Program> Build(const BootedCard& card, const ProgramSpec& spec) {
-  auto program = BuildProgram(7, spec, card.dispatcher->card().grid);
-  EXPECT_TRUE(program.ok()) << program.status().ToString();
-  return program.ok() ? *program : nullptr;
+StatusOr<std::vector<std::byte>> ReadL1(BootedCard& card, uint32_t worker, uint32_t address,
+                                        uint32_t bytes) {
+  const Region region{MemoryKind::kL1, static_cast<int32_t>(worker), address, 64, bytes};
+  return card.Read(region, 0, bytes);
 }
 
-TEST(DispatchLaunch, RunsAnEmptyKernelOnEveryTile) {
-  BootedCard card("sim:board=p150");
+// Kernels on all five harts of some tiles, two of them elsewhere; every hart tells what it got.
+TEST(DispatchLaunch, EveryHartGetsItsArgumentsOnEveryTile) {
+  BootedCard card;
+  const GridSize grid = card.dispatcher->card().grid;
   ProgramSpec spec;
-  spec.kernels.push_back({Kernel("empty"), hw::kBrisc, {{0, 0, 11, 9}}});
-  const auto program = Build(card, spec);
-  for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(card.Submit(LaunchCommand{program, {KernelArguments{}}}).ok());
+  const char* names[] = {"probe_brisc", "probe_ncrisc", "probe_trisc0", "probe_trisc1",
+                         "probe_trisc2"};
+  for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+    const CoreRange everywhere{0, 0, grid.x - 1, grid.y - 1};
+    const CoreRange somewhere{2 * hart, hart, 2 * hart + 1, hart + 4};
+    spec.kernels.push_back({TestKernel(names[hart]),
+                            static_cast<hw::Hart>(hart),
+                            {hart < 2 ? everywhere : somewhere}});
   }
-  const Status done = card.Finish();
-  EXPECT_TRUE(done.ok()) << done.ToString();
-  EXPECT_EQ(card.dispatcher->completed(), 20u);
+  spec.semaphores.push_back({0, 4711, {{0, 0, grid.x - 1, 4}}});
+  const auto program = TestProgram(spec, grid);
+  std::vector<KernelArguments> arguments(5);
+  for (uint32_t kernel = 0; kernel < 5; ++kernel) {
+    KernelArguments& own = arguments[kernel];
+    own.common = {abi::kBufferAddress, kernel + 100, kernel + 200, 1};
+    own.words_per_core = 4 + kernel;
+    for (uint32_t core = 0; core < KernelCoreCount(*program, kernel); ++core) {
+      for (uint32_t word = 0; word < own.words_per_core; ++word) {
+        own.per_core.push_back(kernel << 24 | core << 8 | word);
+      }
+    }
+  }
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_TRUE(card.Submit(LaunchCommand{program, arguments}).ok());
+  }
+  for (uint32_t kernel = 0; kernel < 5; ++kernel) {
+    uint32_t core = 0;
+    const CoreRange& range = spec.kernels[kernel].cores[0];
+    for (uint32_t y = range.y0; y <= range.y1; ++y) {
+      for (uint32_t x = range.x0; x <= range.x1; ++x, ++core) {
+        const auto l1 = ReadL1(card, y * grid.x + x, abi::kBufferAddress + 64 * kernel, 64);
+        ASSERT_TRUE(l1.ok()) << l1.status().ToString();
+        EXPECT_EQ(WordAt(*l1, 0), kernel);
+        EXPECT_EQ(WordAt(*l1, 1), x);
+        EXPECT_EQ(WordAt(*l1, 2), y);
+        EXPECT_EQ(WordAt(*l1, 3), 1u) << "data and bss are fresh in every run";
+        EXPECT_EQ(WordAt(*l1, 4), kernel + 100);
+        EXPECT_EQ(WordAt(*l1, 5), kernel + 200);
+        EXPECT_EQ(WordAt(*l1, 6), 1u);
+        for (uint32_t word = 0; word < 4; ++word) {
+          EXPECT_EQ(WordAt(*l1, 7 + word), kernel << 24 | core << 8 | word);
+        }
+        EXPECT_EQ(WordAt(*l1, 11), y <= 4 ? 4711u : 0u);
+      }
+    }
+  }
+}
+
+// Pages of a DRAM buffer that "bump" kernels add to.
+class Counters {
+ public:
+  static constexpr uint32_t kBase = 0x40000;
+  static constexpr uint32_t kPage = 64;
+
+  explicit Counters(BootedCard& card)
+      : card_(card), grid_(card.dispatcher->card().grid), image_(TestKernel("bump_brisc")) {
+    expected.resize(grid_.x * grid_.y);
+  }
+
+  std::shared_ptr<const Program> ProgramOn(const CoreRange& cores) const {
+    ProgramSpec spec;
+    spec.kernels.push_back({image_, hw::kBrisc, {cores}});
+    return TestProgram(spec, grid_);
+  }
+  // Adds `value` on each of the program's tiles, each to its own page. `padding`: more common words.
+  Status Add(const std::shared_ptr<const Program>& program, const CoreRange& cores, uint32_t value,
+             uint32_t padding = 0) {
+    KernelArguments arguments;
+    arguments.common = {kBase, kPage, value};
+    arguments.common.resize(3 + padding);
+    arguments.words_per_core = 1;
+    for (uint32_t y = cores.y0; y <= cores.y1; ++y) {
+      for (uint32_t x = cores.x0; x <= cores.x1; ++x) {
+        arguments.per_core.push_back(y * grid_.x + x);
+        expected[y * grid_.x + x] += value;
+      }
+    }
+    return card_.Submit(LaunchCommand{program, {arguments}});
+  }
+  Region region() const { return {MemoryKind::kDram, -1, kBase, kPage, expected.size() * kPage}; }
+  void ExpectRight() {
+    const auto bytes = card_.Read(region(), 0, region().size_bytes);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(WordAt(*bytes, i * kPage / 4), expected[i]) << "tile " << i;
+    }
+  }
+
+  std::vector<uint32_t> expected;
+
+ private:
+  BootedCard& card_;
+  const GridSize grid_;
+  const std::shared_ptr<const KernelImage> image_;
+};
+
+TEST(DispatchLaunch, CountsOnThroughTheEndOfTheWorkerCounter) {
+  BootedCard card("sim:board=p150");
+  Counters counters(card);
+  const CoreRange all{0, 0, 12, 9};
+  const auto program = counters.ProgramOn(all);
+  // 130 answers each: past 2^17 at launch 1009.
+  for (int i = 0; i < 1200; ++i) {
+    ASSERT_TRUE(counters.Add(program, all, 1).ok());
+    if (i % 100 == 99) {
+      const Status done = card.Finish();
+      ASSERT_TRUE(done.ok()) << "launch " << i << ": " << done.ToString();
+    }
+  }
+  counters.ExpectRight();
+}
+
+TEST(DispatchLaunch, ConfigurationOfALaunchOutlivesTheNextOnes) {
+  BootedCard card;
+  Counters counters(card);
+  Random random(1);
+  const CoreRange areas[] = {{0, 0, 10, 9}, {3, 3, 3, 3}, {0, 0, 4, 4}, {5, 5, 10, 9}};
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (const CoreRange& area : areas) programs.push_back(counters.ProgramOn(area));
+  // Blocks of up to 1 KiB: the ring of 24 KiB wraps dozens of times with launches in flight.
+  for (int i = 0; i < 600; ++i) {
+    const uint32_t which = random() % 4;
+    ASSERT_TRUE(counters.Add(programs[which], areas[which], random(), random() % 254).ok());
+  }
+  counters.ExpectRight();
+}
+
+TEST(DispatchLaunch, SeesEarlierWritesAndIsSeenByLaterReads) {
+  BootedCard card;
+  Counters counters(card);
+  Random random(2);
+  const CoreRange areas[] = {{0, 0, 10, 9}, {1, 1, 1, 1}, {0, 9, 10, 9}};
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (const CoreRange& area : areas) programs.push_back(counters.ProgramOn(area));
+  int checked = 0, wrong = 0;
+  for (int step = 0; step < 600; ++step) {
+    const uint32_t page = random() % static_cast<uint32_t>(counters.expected.size());
+    switch (random() % 4) {
+      case 0:
+      case 1: {
+        const uint32_t which = random() % 3;
+        ASSERT_TRUE(counters.Add(programs[which], areas[which], random()).ok());
+        break;
+      }
+      case 2: {
+        std::vector<std::byte> line(16);
+        StoreAt(line.data(), random());
+        counters.expected[page] = LoadAt<uint32_t>(line.data());
+        ASSERT_TRUE(
+            card.Submit(WriteCommand{counters.region(), page * Counters::kPage, line}).ok());
+        break;
+      }
+      default: {
+        const uint32_t expected = counters.expected[page];
+        ReadCommand read{counters.region(), page * Counters::kPage, 4, {}};
+        read.sink = [&checked, &wrong, expected](uint64_t, ByteSpan data) {
+          ++checked;
+          if (LoadAt<uint32_t>(data.data()) != expected) ++wrong;
+        };
+        ASSERT_TRUE(card.Submit(read).ok());
+      }
+    }
+  }
+  counters.ExpectRight();
+  EXPECT_GT(checked, 100);
+  EXPECT_EQ(wrong, 0);
+}
+
+// The same image with another first word in its table.
+std::shared_ptr<const KernelImage> Salted(const KernelImage& image, uint32_t salt) {
+  auto copy = std::make_shared<KernelImage>(image);
+  for (size_t at = 0; at + 4 <= copy->bytes.size(); at += 4) {
+    if (LoadAt<uint32_t>(copy->bytes.data() + at) == 0x5A175A17) {
+      StoreAt(copy->bytes.data() + at, salt);
+      return copy;
+    }
+  }
+  ADD_FAILURE() << "no table";
+  return copy;
+}
+
+TEST(DispatchLaunch, ImagesThatDoNotFitTogetherTakeTurns) {
+  BootedCard card;
+  const GridSize grid = card.dispatcher->card().grid;
+  const auto brisc = TestKernel("large_brisc");
+  const auto ncrisc = TestKernel("large_ncrisc");
+  uint32_t base_sum = 0;
+  for (uint32_t i = 1; i < 10000; ++i) base_sum += i * 2654435761u;
+  struct Variant {
+    std::shared_ptr<const Program> program;
+    std::vector<uint32_t> workers;
+    uint32_t salt;
+    bool both;
+  };
+  // Three fit the cache; seven programs on different tiles, some with an image for each of two harts.
+  std::vector<Variant> variants;
+  for (uint32_t i = 0; i < 7; ++i) {
+    Variant variant;
+    variant.salt = 1000 + i;
+    variant.both = i % 3 == 0;
+    ProgramSpec spec;
+    const std::vector<CoreRange> cores = {{i, i, i, i}, {i, 9, i + 2, 9}};
+    spec.kernels.push_back({Salted(*brisc, variant.salt), hw::kBrisc, cores});
+    if (variant.both) spec.kernels.push_back({Salted(*ncrisc, variant.salt), hw::kNcrisc, cores});
+    variant.program = TestProgram(spec, grid, i);
+    variant.workers = {i * grid.x + i, 9 * grid.x + i, 9 * grid.x + i + 1, 9 * grid.x + i + 2};
+    variants.push_back(std::move(variant));
+  }
+  Random random(7);
+  for (int round = 0; round < 12; ++round) {
+    // Several in flight, then a look at the results of the last one.
+    uint32_t which = 0;
+    for (int i = 0; i < 5; ++i) {
+      which = random() % 7;
+      std::vector<KernelArguments> arguments(variants[which].both ? 2 : 1);
+      for (size_t k = 0; k < arguments.size(); ++k) {
+        arguments[k].common = {static_cast<uint32_t>(abi::kBufferAddress + 64 * k)};
+      }
+      const Status sent = card.Submit(LaunchCommand{variants[which].program, arguments});
+      ASSERT_TRUE(sent.ok()) << sent.ToString();
+    }
+    for (const uint32_t worker : variants[which].workers) {
+      const auto l1 = ReadL1(card, worker, abi::kBufferAddress, 128);
+      ASSERT_TRUE(l1.ok()) << l1.status().ToString();
+      ASSERT_EQ(WordAt(*l1, 0), base_sum + variants[which].salt) << "round " << round;
+      if (variants[which].both) {
+        ASSERT_EQ(WordAt(*l1, 16), base_sum + variants[which].salt) << "NCRISC, round " << round;
+      }
+    }
+  }
+}
+
+TEST(DispatchLaunch, WorksThroughTinyRings) {
+  DispatcherOptions options;
+  options.issue_ring_bytes = 8 * 1024;
+  options.completion_ring_pages = 2;
+  options.fetch_queue_entries = 2;
+  options.command_ring_bytes = 8 * 1024;
+  options.scratch_bytes = 512;
+  options.dispatch_ring_pages = 4;
+  options.dispatch_s_ring_pages = 4;
+  BootedCard card("sim:board=p150", options);
+  Counters counters(card);
+  Random random(3);
+  const CoreRange areas[] = {{0, 0, 12, 9}, {3, 3, 3, 3}, {0, 0, 3, 4}};
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (const CoreRange& area : areas) programs.push_back(counters.ProgramOn(area));
+  for (int i = 0; i < 100; ++i) {
+    const uint32_t which = random() % 3;
+    const Status sent = counters.Add(programs[which], areas[which], random(), random() % 254);
+    ASSERT_TRUE(sent.ok()) << sent.ToString();
+  }
+  counters.ExpectRight();
+}
+
+TEST(DispatchLaunch, RefusesArgumentsThatDoNotFitTheProgram) {
+  BootedCard card;
+  Counters counters(card);
+  const auto program = counters.ProgramOn({0, 0, 1, 1});
+  KernelArguments arguments;
+  arguments.words_per_core = 1;
+  arguments.per_core = {1, 2, 3};
+  const auto refused = card.dispatcher->Submit(LaunchCommand{program, {arguments}});
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  ASSERT_TRUE(counters.Add(program, {0, 0, 1, 1}, 5).ok());
+  counters.ExpectRight();
+}
+
+TEST(DispatchLaunch, CapturesEveryRecordForTheDecoder) {
+  const std::string path = testing::TempDir() + "dispatch_capture.rec";
+  DispatcherOptions options;
+  options.record_path = path;
+  {
+    BootedCard card("sim:board=p100a", options);
+    Counters counters(card);
+    ASSERT_TRUE(counters.Add(counters.ProgramOn({0, 0, 10, 9}), {0, 0, 10, 9}, 5).ok());
+    ASSERT_TRUE(counters.Add(counters.ProgramOn({1, 0, 1, 0}), {1, 0, 1, 0}, 5).ok());
+    counters.ExpectRight();
+    ASSERT_TRUE(card.dispatcher->Shutdown().ok());
+  }
+  std::ifstream stream(path, std::ios::binary);
+  const std::string file(std::istreambuf_iterator<char>(stream), {});
+  std::string text;
+  const Status decoded =
+      FormatRecordFile({reinterpret_cast<const std::byte*>(file.data()), file.size()},
+                       [&text](std::string_view line) {
+                         text += line;
+                         text += '\n';
+                       });
+  ASSERT_TRUE(decoded.ok()) << decoded.ToString();
+  for (const char* name :
+       {"WRITE_PACKED_LARGE", "WRITE_PACKED ", "SEND_GO_SIGNAL", "SET_GO_SIGNAL_NOC_DATA", "STALL",
+        "RELAY_PAGED", "WRITE_LINEAR_H_HOST event 1", "NOTIFY_SUBORDINATE_GO_SIGNAL",
+        "TERMINATE"}) {
+    EXPECT_THAT(text, testing::HasSubstr(name));
+  }
 }
 
 }  // namespace

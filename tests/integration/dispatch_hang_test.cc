@@ -1,0 +1,114 @@
+// What happens when a program hangs or dies: it is found, named, and repaired by a boot that keeps
+// device memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/abi/kernel_image.h"
+#include "runtime/abi/l1_map.h"
+#include "tests/support/booted_card.h"
+#include "tests/support/test_kernels.h"
+
+namespace ttfd {
+namespace {
+
+using testing::HasSubstr;
+
+Status RunToTheEnd(BootedCard& card, const LaunchCommand& launch) {
+  RETURN_IF_ERROR(card.Submit(launch));
+  return card.Finish();
+}
+
+std::shared_ptr<const Program> OnOneTile(BootedCard& card,
+                                         const std::shared_ptr<const KernelImage>& image) {
+  ProgramSpec spec;
+  spec.kernels.push_back({image, hw::kBrisc, {{3, 2, 3, 2}}});
+  spec.semaphores.push_back({0, 0, {{3, 2, 3, 2}}});
+  return TestProgram(spec, card.dispatcher->card().grid, 42);
+}
+
+TEST(DispatchHang, IsFoundAtOnceAndNamesEveryStage) {
+  BootedCard card;
+  const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+  const Status status = RunToTheEnd(card, LaunchCommand{program, {KernelArguments{}}});
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.ToString();
+  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("nothing can move any more"));
+
+  std::string all;
+  for (const HartReport& report : card.dispatcher->Report()) {
+    all += report.where + " [" + report.waypoint + "] " + report.text + "\n";
+    if (report.where.find("worker") == 0) {
+      EXPECT_NE(report.pc, 0u) << "the model tells where the hart is";
+    }
+  }
+  EXPECT_THAT(all, HasSubstr("worker (3,2) tile (4,4) BRISC [KSEM] runs a kernel that waits for a "
+                             "semaphore, program 42"));
+  EXPECT_THAT(all, HasSubstr("dispatch (14,3) BRISC [PWW] waits for workers on stream 48: count 1, "
+                             "has 0, 1 of 110 missing"));
+  EXPECT_THAT(all, HasSubstr("prefetch (14,2) BRISC [HQW] is idle"));
+  EXPECT_THAT(all, HasSubstr("dispatch_s (14,3) NCRISC [UAPW] is idle"));
+}
+
+TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
+  BootedCard card;
+  const Region region{MemoryKind::kDram, -1, 0x1000, 2048, 10000};
+  const auto data = Pattern(10000, 5);
+  ASSERT_TRUE(card.Write(region, 0, data).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+  const Status first = RunToTheEnd(card, LaunchCommand{program, {KernelArguments{}}});
+  ASSERT_FALSE(first.ok());
+  EXPECT_EQ(card.dispatcher->Event(), first) << "everybody hears the first reason";
+  EXPECT_EQ(card.dispatcher->Poll().status(), first);
+  const uint64_t submitted = card.dispatcher->submitted();
+  for (int round = 0; round < 3; ++round) {
+    const Status booted = card.dispatcher->Boot();
+    ASSERT_TRUE(booted.ok()) << booted.ToString();
+    EXPECT_TRUE(card.dispatcher->idle());
+    const auto read = card.Read(region, 0, data.size());
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    EXPECT_TRUE(*read == data);
+    ProgramSpec spec;
+    spec.kernels.push_back({TestKernel("probe_brisc"), hw::kBrisc, {{0, 0, 10, 9}}});
+    KernelArguments arguments;
+    arguments.common = {abi::kBufferAddress, 1, 2, 0};
+    const Status ran = RunToTheEnd(
+        card, LaunchCommand{TestProgram(spec, card.dispatcher->card().grid), {arguments}});
+    ASSERT_TRUE(ran.ok()) << ran.ToString();
+  }
+  EXPECT_EQ(card.dispatcher->submitted(), submitted + 6) << "tickets go on";
+}
+
+TEST(DispatchHang, AFaultOfTheDeviceIsReportedWithItsPlace) {
+  BootedCard card;
+  auto broken = std::make_shared<KernelImage>(*TestKernel("probe_brisc"));
+  const auto header = LoadAt<abi::KernelImageHeader>(broken->bytes.data());
+  StoreAt(broken->bytes.data() + header.entry_offset, uint32_t{0});  // no instruction
+  const Status status =
+      RunToTheEnd(card, LaunchCommand{OnOneTile(card, broken), {KernelArguments{}}});
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition) << status.ToString();
+  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("BRISC"));
+  EXPECT_FALSE(card.dispatcher->Report().empty());
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  EXPECT_TRUE(card.Finish().ok());
+}
+
+TEST(DispatchHang, ARingThatStaysFullIsAnErrorNotAnEndlessWait) {
+  DispatcherOptions options;
+  options.issue_ring_bytes = 8 * 1024;
+  options.fetch_queue_entries = 2;
+  options.command_ring_bytes = 8 * 1024;
+  BootedCard card("sim:board=p100a", options);
+  const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+  ASSERT_TRUE(card.Submit(LaunchCommand{program, {KernelArguments{}}}).ok());
+  const auto data = Pattern(200'000, 1);
+  const Region region{MemoryKind::kDram, -1, 0, 2048, data.size()};
+  Status status = OkStatus();
+  for (int i = 0; i < 4 && status.ok(); ++i) {
+    status = card.dispatcher->Submit(WriteCommand{region, 0, data}).status();
+  }
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.ToString();
+  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("the prefetcher takes nothing"));
+}
+
+}  // namespace
+}  // namespace ttfd
