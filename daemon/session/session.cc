@@ -178,6 +178,7 @@ void Session::EndIfDrained() {
 
 void Session::Tell() {
   if (output_ == nullptr) return;
+  TellCredit();  // also when nothing else is to be said: a streamed write waits for it
   const bool ended =
       phase_ == Phase::kEnded || (phase_ == Phase::kFinishing && executor_.finished());
   const bool input_again = input_refused_ && executor_.wants_input();
