@@ -26,7 +26,7 @@ function(ttfd_riscv_object object source)
   get_filename_component(folder ${object} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${object}
-    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${TTFD_RISCV_CXX} ${TTFD_RISCV_FLAGS} ${ARG_FLAGS} -MD -MF ${object}.d -MT ${depfile_target}
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${TTFD_RISCV_CXX} ${TTFD_RISCV_FLAGS} ${ARG_FLAGS} -MD -MF ${object}.d -MT ${object}
             -c ${source} -o ${object}
     DEPENDS ${source} DEPFILE ${object}.d VERBATIM
     COMMENT "RISC-V ${depfile_target}")

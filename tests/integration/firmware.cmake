@@ -12,3 +12,8 @@ foreach(name IN ITEMS boot completion write relay launch flow park cost kernels)
 endforeach()
 ttfd_test(NAME firmware_test LABELS integration SRCS ${firmware_sources} DEPS firmware_bench
   PACKAGES PkgConfig::CRYPTO)
+
+add_test(NAME firmware_sdk_test
+  COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/firmware_sdk_test.py --source ${PROJECT_SOURCE_DIR}
+          --build ${PROJECT_BINARY_DIR} --cmake ${CMAKE_COMMAND})
+set_tests_properties(firmware_sdk_test PROPERTIES LABELS integration TIMEOUT 120)

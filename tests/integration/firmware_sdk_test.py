@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+"""Builds the example of docs/kernels.md as a user would: against an installed SDK, with TtfdKernel.cmake, outside ttfd's tree.
+
+usage: firmware_sdk_test.py --source FOLDER --build FOLDER --cmake PROGRAM
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPTIONS = None
+
+PROJECT = """cmake_minimum_required(VERSION 3.25)
+project(kernels LANGUAGES NONE)
+include({share}/cmake/TtfdKernel.cmake)
+foreach(processor brisc ncrisc trisc0 trisc1 trisc2)
+  ttfd_add_kernel(double_them_${{processor}} PROCESSOR ${{processor}} SOURCES double_them.cc)
+endforeach()
+"""
+
+
+def run(*command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if result.returncode != 0:
+        raise AssertionError(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+class InstalledSdk(unittest.TestCase):
+    def setUp(self):
+        self.root = tempfile.mkdtemp(prefix="ttfd-sdk-")
+        self.addCleanup(shutil.rmtree, self.root)
+        run(OPTIONS.cmake, "--install", OPTIONS.build, "--component", "sdk", "--prefix", os.path.join(self.root, "usr"))
+        with open(os.path.join(OPTIONS.source, "docs", "kernels.md"), encoding="utf-8") as stream:
+            self.example = re.search(r"```cpp\n(.*?)```", stream.read(), re.DOTALL).group(1)
+
+    def build(self, source):
+        project = os.path.join(self.root, "project")
+        os.makedirs(project, exist_ok=True)
+        with open(os.path.join(project, "double_them.cc"), "w", encoding="utf-8") as stream:
+            stream.write(source)
+        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as stream:
+            stream.write(PROJECT.format(share=os.path.join(self.root, "usr", "share", "ttfd")))
+        build = os.path.join(project, "build")
+        run(OPTIONS.cmake, "-G", "Ninja", "-S", project, "-B", build)
+        run(OPTIONS.cmake, "--build", build)
+        return build
+
+    def test_the_example_of_the_documentation_builds_for_every_hart(self):
+        build = self.build(self.example)
+        for hart in ("brisc", "ncrisc", "trisc0", "trisc1", "trisc2"):
+            elf = os.path.join(build, f"double_them_{hart}.elf")
+            relocations = run("riscv64-unknown-elf-readelf", "-rW", elf)
+            self.assertIn("R_RISCV_PCREL_HI20" if "PCREL" in relocations else "R_RISCV_CALL_PLT", relocations)
+            for absolute in ("R_RISCV_32 ", "R_RISCV_HI20", "R_RISCV_LO12"):
+                self.assertNotIn(absolute, relocations)
+
+    def test_a_constructor_is_refused_when_linking(self):
+        with self.assertRaisesRegex(AssertionError, "a kernel has no constructors"):
+            self.build("#include <ttfd/kernel.h>\n"
+                       "struct Thing { Thing() : x(ttfd::kernel::Argument(0)) {} unsigned x; };\n"
+                       "Thing thing;\nvoid kernel_main() {}\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--cmake", required=True)
+    OPTIONS = parser.parse_args()
+    unittest.main(argv=sys.argv[:1])
