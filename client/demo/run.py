@@ -149,7 +149,7 @@ def run(build: pathlib.Path, given: str | None, scratch: pathlib.Path) -> int:
     demo = Demo(build, scratch)
     results = build / "demo"
     results.mkdir(exist_ok=True)
-    result = str(results / "ink_drawing.png")
+    result = str(results / "edges.png")
     pathlib.Path(result).unlink(missing_ok=True)
     file = os.path.realpath("/usr/bin/python3")
     if os.path.getsize(file) < MIN_FILE_BYTES:

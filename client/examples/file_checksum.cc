@@ -21,6 +21,7 @@ constexpr uint32_t kChunkBytes = 64 << 10;
 constexpr uint32_t kPageBytes = 16 << 10;  // of the file's buffer; divides a chunk
 constexpr uint32_t kDigestPageBytes = 64;  // a digest and as many zeros
 constexpr uint32_t kDigestBytes = 32;
+constexpr uint32_t kScratchBytes = 2 * kPageBytes + 256;  // what the kernel wants on each tile
 
 std::string Hex(const std::byte* bytes) {
   std::string text;
@@ -78,8 +79,7 @@ int main(int argc, char** argv) {
   Kernel kernel = Check(session.LoadKernelFile(argv[1]), "load kernel");
   ProgramBuilder builder;
   const uint32_t sha256 = builder.AddKernel(kernel, Processor::kBrisc, cores);
-  builder.AddCircularBuffer(0, 2, kPageBytes, cores);
-  builder.AddCircularBuffer(1, 1, kDigestPageBytes, cores);
+  builder.AddCircularBuffer(0, 1, kScratchBytes, cores);
   Program program = Check(session.CreateProgram(builder), "create program");
 
   Queue queue = session.queue();
@@ -90,9 +90,9 @@ int main(int argc, char** argv) {
   // As many chunks at a time as there are tiles. The launches are enqueued one behind the other;
   // only the end is waited for.
   LaunchRequest launch(program);
-  launch.Common(sha256, {0, kPageBytes, 0, kChunkBytes, total_bytes})
+  launch.Common(sha256, {0, kPageBytes, total_bytes, kChunkBytes, 0})
       .Address(sha256, 0, content)
-      .Address(sha256, 2, digests);
+      .Address(sha256, 4, digests);
   for (uint32_t first = 0; first < chunks; first += tiles) {
     std::vector<uint32_t> words;
     for (uint32_t tile = 0; tile < tiles; ++tile) {

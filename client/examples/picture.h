@@ -1,4 +1,4 @@
-// Pictures as 32-bit words R | G << 8 | B << 16 | A << 24, row by row, and their PNG files.
+// Pictures as bytes, row by row without padding: three a pixel (red, green, blue) or one (gray).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,13 @@
 struct Picture {
   uint32_t width = 0;
   uint32_t height = 0;
-  std::vector<uint32_t> pixels;
+  uint32_t channels = 3;  // 3 or 1
+  std::vector<uint8_t> bytes = {};
+
+  uint32_t row_bytes() const { return channels * width; }
 };
 
-// False, with the reason in `error`, if the file is not a readable PNG.
+// Reads a PNG of any kind as red, green and blue. False, with the reason in `error`, if the file is
+// not a readable PNG.
 bool ReadPng(const std::string& path, Picture* picture, std::string* error);
 bool WritePng(const std::string& path, const Picture& picture, std::string* error);

@@ -51,7 +51,7 @@ def commands(pb, a: bytes, b: bytes, elf: bytes):
     yield pb.Command(create_program=dict(
         handle=PROGRAM,
         kernels=[dict(kernel=KERNEL, processor="PROCESSOR_BRISC", cores=cores)],
-        circular_buffers=[dict(index=0, pages=6, page_bytes=PAGE_BYTES, cores=cores)]))
+        circular_buffers=[dict(index=0, pages=4, page_bytes=PAGE_BYTES, cores=cores)]))
     share = pages // TILES
     yield pb.Command(launch=dict(program=PROGRAM, arguments=[dict(
         kernel=0,

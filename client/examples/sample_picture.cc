@@ -27,12 +27,14 @@ Color Mix(Color a, Color b, int part, int of) {
 
 class Canvas {
  public:
-  Canvas() { picture_ = {kWidth, kHeight, std::vector<uint32_t>(size_t{kWidth} * kHeight)}; }
+  Canvas() { picture_ = {kWidth, kHeight, 3, std::vector<uint8_t>(size_t{3} * kWidth * kHeight)}; }
 
   void Set(int x, int y, Color color) {
     if (x >= 0 && x < kWidth && y >= 0 && y < kHeight) {
-      picture_.pixels[static_cast<size_t>(y * kWidth + x)] =
-          static_cast<uint32_t>(color.r | color.g << 8 | color.b << 16) | 0xFF000000;
+      uint8_t* const rgb = &picture_.bytes[static_cast<size_t>(3 * (y * kWidth + x))];
+      rgb[0] = static_cast<uint8_t>(color.r);
+      rgb[1] = static_cast<uint8_t>(color.g);
+      rgb[2] = static_cast<uint8_t>(color.b);
     }
   }
   void Box(int x0, int y0, int x1, int y1, Color color) {

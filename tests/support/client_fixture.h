@@ -62,7 +62,7 @@ class ClientFixture : public ::testing::Test {
     using client::Buffer;
     using client::Status;
     constexpr uint32_t kPageBytes = 2048;
-    constexpr uint32_t kScratchPages = 6;
+    constexpr uint32_t kScratchPages = 4;
     const size_t bytes = size_t{pages} * kPageBytes;
     std::vector<client::Result<Buffer>> buffers;
     for (int i = 0; i < 3; ++i) {

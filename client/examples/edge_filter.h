@@ -4,4 +4,5 @@
 
 #include "client/examples/picture.h"
 
-Picture InkDrawing(const Picture& picture);
+// Blurred and its edges found, one byte a pixel.
+Picture EdgesOf(const Picture& picture);
