@@ -151,7 +151,8 @@ RpcOptions Daemon::ServerOptions() const {
   return options;
 }
 
-// Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP is taken and means nothing: the configuration is read at the start.
+// Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP is taken and means nothing: the
+// configuration is read at the start.
 void Daemon::WaitForStop() {
   std::optional<Watchdog> watchdog;
   if (const std::optional<Duration> period = manager_.watchdog_period()) {

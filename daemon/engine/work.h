@@ -1,7 +1,9 @@
-// One piece of work for the device thread: a command that may start now, and who is told how it ended.
+// One piece of work for the device thread: a command that may start now, and who is told how it
+// ended.
 //
-// A session resolves what its client asked for into works, each at most one slice of a transfer or one launch, so that the
-// device thread never holds the card for one client longer than that. Works go down by value, answers come up through WorkOwner.
+// A session resolves what its client asked for into works, each at most one slice of a transfer or
+// one launch, so that the device thread never holds the card for one client longer than that. Works
+// go down by value, answers come up through WorkOwner.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // One queue of a session: its timeline, the commands that have not ended, the error it is in.
 //
-// Tasks wait in order of their values. A prefix of them is issued: handed to the device thread, or done on the host already. The
-// first ends first:
+// Tasks wait in order of their values. A prefix of them is issued: handed to the device thread, or
+// done on the host already. The first ends first:
 //
 //   completed        issued              sent
 //      |  t t t t t t  |  t t t t t t t t  |

@@ -1,7 +1,8 @@
 // The daemon without its front end: sessions, scheduler and the engine with the booted card.
 //
-// Threads: callers of DaemonService (gRPC), the device thread (engine), the housekeeper (deadlines, drain). Locks are taken in the
-// order session, then registry or engine or memory; none is held while another session's is taken.
+// Threads: callers of DaemonService (gRPC), the device thread (engine), the housekeeper (deadlines,
+// drain). Locks are taken in the order session, then registry or engine or memory; none is held
+// while another session's is taken.
 #pragma once
 
 #include <atomic>
@@ -46,11 +47,12 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   Status Boot();
   // Boots unless booted, then starts the device thread and the housekeeper.
   Status Start();
-  // Ends what is left of the sessions, waits for work in flight until `deadline`, shuts the card down, ends the threads. For a
-  // graceful stop Drain first.
+  // Ends what is left of the sessions, waits for work in flight until `deadline`, shuts the card
+  // down, ends the threads. For a graceful stop Drain first.
   Status Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // One round of the device thread and the housekeeper, for tests that leave Start out. True: the device has more to do.
+  // One round of the device thread and the housekeeper, for tests that leave Start out. True: the
+  // device has more to do.
   bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Grows while the device thread is alive, at least once in EngineOptions::idle_tick: what a watchdog is fed with.

@@ -1,5 +1,6 @@
-// DECODE: turns a request into a task with its handles resolved and everything checked that can be known when it arrives.
-// Every error a client can make is found here or, where an object is still to come, by the issuer.
+// DECODE: turns a request into a task with its handles resolved and everything checked that can be
+// known when it arrives. Every error a client can make is found here or, where an object is still
+// to come, by the issuer.
 #pragma once
 
 #include <memory>
@@ -20,8 +21,9 @@ class Decoder {
   // A Free that has not given its memory back yet: an allocation that does not fit now may fit then.
   void set_frees_pending(bool pending) { frees_pending_ = pending; }
 
-  // Fills in task->work, waits and held_bytes; takes what it can of the request. Handles that the command creates or frees are
-  // so when it returns. OpenQueue is checked but opened by the caller, who knows the queues.
+  // Fills in task->work, waits and held_bytes; takes what it can of the request. Handles that the
+  // command creates or frees are so when it returns. OpenQueue is checked but opened by the caller,
+  // who knows the queues.
   Refusal Decode(Request& request, Task* task);
 
   // Handles a refused or unexecuted request would have created, for tombstones; 0: none.

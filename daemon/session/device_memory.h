@@ -1,4 +1,5 @@
-// The card's memory as sessions share it: DRAM and L1 allocators behind one mutex, allocations that give themselves back.
+// The card's memory as sessions share it: DRAM and L1 allocators behind one mutex, allocations that
+// give themselves back.
 #pragma once
 
 #include <memory>

@@ -14,8 +14,8 @@ Issuer::Step Issuer::Begin(Task& task, bool at_head, ErrorReply* error) {
   return std::visit([&](auto& one) { return BeginOne(one, task, at_head, error); }, task.work);
 }
 
-// Objects are ready when commands that name them are issued: earlier commands of the same queue have been issued, those of other
-// queues were waited for. An object that is not has failed.
+// Objects are ready when commands that name them are issued: earlier commands of the same queue
+// have been issued, those of other queues were waited for. An object that is not has failed.
 bool Issuer::Usable(const Object& object, ErrorReply* error) {
   if (object.state == Object::State::kReady) return true;
   *error = CausedByError(object.state == Object::State::kFailed ? object.cause : object.creator);

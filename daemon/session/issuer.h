@@ -1,7 +1,8 @@
-// Turns tasks whose turn has come into works for the device thread, or does them at once where the device is not needed.
+// Turns tasks whose turn has come into works for the device thread, or does them at once where the
+// device is not needed.
 //
-// Transfers become slices, each a work of its own, handed over only as far as the windows allow: what a client asks for never
-// grows what the daemon holds.
+// Transfers become slices, each a work of its own, handed over only as far as the windows allow:
+// what a client asks for never grows what the daemon holds.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Loaded kernels by user and content, so that a client uploads a kernel once and other clients of the same user not at all.
+// Loaded kernels by user and content, so that a client uploads a kernel once and other clients of
+// the same user not at all.
 //
 // Per user, not by content alone: who knows a hash does not thereby own the kernel.
 #pragma once

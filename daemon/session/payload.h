@@ -8,7 +8,8 @@
 
 namespace ttfd {
 
-// Adds a chunk to a streamed write: cuts what has come into slices the device can take, keeps the rest for the next chunk.
+// Adds a chunk to a streamed write: cuts what has come into slices the device can take, keeps the
+// rest for the next chunk.
 void AddPayload(WriteTask& write, std::string payload);
 
 }  // namespace ttfd

@@ -1,7 +1,9 @@
-// One session as both its sides see it: the call that drives it (gRPC threads) and the device thread that answers.
+// One session as both its sides see it: the call that drives it (gRPC threads) and the device
+// thread that answers.
 //
-// One mutex guards everything; what needs long (loading a kernel's ELF) is done before it is taken. The executor decides what
-// happens, this class only locks, passes works to the engine and tells the call when there is output.
+// One mutex guards everything; what needs long (loading a kernel's ELF) is done before it is taken.
+// The executor decides what happens, this class only locks, passes works to the engine and tells
+// the call when there is output.
 #pragma once
 
 #include <cstdint>

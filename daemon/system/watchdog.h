@@ -1,5 +1,6 @@
-// Decides when systemd's watchdog is fed: only after the daemon's heart has beaten since the last time. A daemon whose device
-// thread is stuck is then restarted, although its other threads are well.
+// Decides when systemd's watchdog is fed: only after the daemon's heart has beaten since the last
+// time. A daemon whose device thread is stuck is then restarted, although its other threads are
+// well.
 #pragma once
 
 #include <cstdint>

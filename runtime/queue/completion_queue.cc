@@ -2,7 +2,6 @@
 #include "runtime/queue/completion_queue.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 
 #include "runtime/abi/control_block.h"
@@ -15,9 +14,7 @@ namespace {
 
 // A word that the card writes while we read.
 uint32_t LoadShared(const std::byte* from) {
-  const uint32_t value = *reinterpret_cast<const volatile uint32_t*>(from);
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return value;
+  return __atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE);
 }
 
 }  // namespace

@@ -28,6 +28,10 @@ ttfd_program(NAME bench_stream_server NO_TSAN SRCS ${bench_dir}/bare_stream_serv
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
   DEPS bench_core bench_bare_stream bench_sim_cases bench_device_cases bench_rpc_cases)
 
+add_dependencies(ttfd_bench bench_stream_server ttfd)
+add_test(NAME bench.smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd>)
+set_tests_properties(bench.smoke PROPERTIES LABELS bench-smoke TIMEOUT 120 RUN_SERIAL TRUE)
+
 ttfd_program(NAME ttfd_microbench SRCS ${bench_dir}/microbench.cc
   DEPS runtime_command runtime_memory runtime_queue PACKAGES benchmark::benchmark)
 add_test(NAME bench.micro COMMAND ttfd_microbench --benchmark_min_time=0.001)

@@ -1,4 +1,5 @@
-// Writes the seed corpus of the record fuzz targets: one entry of every kind the encoders make, and all of them as a file.
+// Writes the seed corpus of the record fuzz targets: one entry of every kind the encoders make, and
+// all of them as a file.
 //
 // usage: make_record_seeds CORPUS_FOLDER (tests/fuzz/corpus)
 #include <cstdio>

@@ -2,7 +2,7 @@
 set(client_kernel_dir ${PROJECT_BINARY_DIR}/firmware/kernels)
 ttfd_library(NAME ttfd_daemon_process
   HDRS ${CMAKE_CURRENT_LIST_DIR}/../support/daemon_process.h SRCS ${CMAKE_CURRENT_LIST_DIR}/../support/daemon_process.cc
-  DEPS ttfd_client PACKAGES GTest::gtest)
+  DEPS ttfd_client runtime_base PACKAGES GTest::gtest)
 target_compile_definitions(ttfd_daemon_process PRIVATE
   TTFD_DAEMON_PATH="$<TARGET_FILE:ttfd>" TTFD_KERNEL_DIR="${client_kernel_dir}")
 add_dependencies(ttfd_daemon_process ttfd)

@@ -130,8 +130,8 @@ TEST(RpcAdmin, SaysWhatItDoesNotOffer) {
   }
 }
 
-// Runs in a process of its own, as a user without a role: may use the device, may not administrate. Returns how many of its
-// expectations were wrong.
+// Runs in a process of its own, as a user without a role: may use the device, may not administrate.
+// Returns how many of its expectations were wrong.
 int ExpectNoRole(const std::string& path) {
   const auto channel = grpc::CreateChannel("unix:" + path, grpc::InsecureChannelCredentials());
   const auto admin = v1::Admin::NewStub(channel);

@@ -63,8 +63,8 @@ def read_layers(path):
     return targets
 
 
-def closure(targets, name):
-    seen, todo = set(), [name]
+def closure(targets, *names):
+    seen, todo = set(), list(names)
     while todo:
         one = todo.pop()
         if one not in seen:
@@ -75,27 +75,30 @@ def closure(targets, name):
 
 def check(root, targets):
     findings = []
-    owner = {path: name for name, (_, files) in targets.items() for path in files}
+    owners = {}
+    for name, (_, files) in targets.items():
+        for path in files:
+            owners.setdefault(path, set()).add(name)
     for name, (dependencies, _) in targets.items():
         findings += [f"{name}: DEPS name {d}, which is no target of ours" for d in dependencies if d not in targets]
     for path in project.files(root):
         if not path.endswith(project.CODE):
             continue
-        allowed = closure(targets, owner[path]) if path in owner else None
+        allowed = closure(targets, *owners[path]) if path in owners else None
         for match in INCLUDE.finditer(project.text(path, root) or ""):
             to = match.group(1)
             beside = os.path.normpath(os.path.join(os.path.dirname(path), to))
-            if to not in owner and beside in owner:
+            if to not in owners and beside in owners:
                 to = beside
             where = f"{path}: includes {to}:"
             findings += [f"{where} {why}" for why, forbidden in FORBIDDEN if forbidden(path, to)]
-            if (path.startswith("firmware/") and path not in owner and to.split("/")[0] in HOST_ROOTS
+            if (path.startswith("firmware/") and path not in owners and to.split("/")[0] in HOST_ROOTS
                     and not FIRMWARE_INCLUDES_ONLY.match(to)):
                 findings.append(f"{where} firmware includes only firmware, runtime/abi and runtime/hw")
-            if allowed is not None and to in owner and owner[to] not in allowed:
-                findings.append(f"{where} {owner[path]} does not list {owner[to]} in its DEPS")
-        in_library = path.split("/")[0] in ("runtime", "daemon", "client") and path.endswith((".h", ".cc"))
-        if in_library and path not in owner and targets:
+            if allowed is not None and to in owners and not owners[to] & allowed:
+                findings.append(f"{where} {min(owners[path])} does not list {min(owners[to])} in its DEPS")
+        in_library = path.split("/")[0] in ("runtime", "daemon") and path.endswith((".h", ".cc"))
+        if in_library and path not in owners and targets:
             findings.append(f"{path}: belongs to no target (CMakeLists.txt of its folder)")
     return findings
 

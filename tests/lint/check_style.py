@@ -27,10 +27,10 @@ BANNED = [
     ("the environment is read in options.cc alone", r"\b(secure_)?getenv\s*\(",
      CPP, r"(^|/)options\.cc$|^tests/"),
     ("volatile is for firmware/common/io.h", r"(?<!asm )(?<!__asm__ )\bvolatile\b", CPP,
-     r"^firmware/common/io\.h$|^tests/"),
+     r"^firmware/(common/io\.h$|kernels/)|^tests/"),
     ("errors are values: no throw", r"(?<!no)\bthrow\s*[\w(;]", CPP, None),
     ("ttfd::Mutex, see runtime/base/mutex.h", r"\babsl::Mutex\b|absl/synchronization/", CPP, r"^runtime/base/mutex\.h$"),
-    ("using namespace only inside a function", r"^using namespace\b", CPP, r"^firmware/kernels/"),
+    ("using namespace only inside a function", r"^using namespace\b", CPP, r"^(firmware|tests/.*)[/_]kernels/"),
     ("waits have deadlines and conditions, not sleeps", r"\b(sleep_for|usleep|nanosleep|sleep_until)\s*\(", CPP, r"^tests/"),
     ("a test is on or gone", r"\bDISABLED_\w", CPP, None),
     ("only firmware and the seam headers use C headers' names", r"#include <std(int|def)\.h>", CPP,
@@ -51,6 +51,8 @@ def check_shape(path, content):
     if ceiling and count > ceiling and path not in LONGER:
         yield f"{path}: {count} lines, the ceiling is {ceiling}: split by concept"
     comment = COMMENT.get(extension) or (("#",) if os.path.basename(path) == "CMakeLists.txt" else None)
+    if re.match(r"tests/\w+/\w+\.cmake$", path):
+        comment = None  # a list of tests, named after their area
     # A source that starts with its own header is described there.
     own_header = extension == ".cc" and content.startswith(f'#include "{path[:-3]}.h"')
     if comment and not content.startswith(comment) and not own_header:

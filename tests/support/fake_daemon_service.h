@@ -1,5 +1,5 @@
-// A daemon without a device, for tests of what is in front of it: every command completes at once, reads answer with bytes that
-// count up, and the test sees what came and decides what is refused.
+// A daemon without a device, for tests of what is in front of it: every command completes at once,
+// reads answer with bytes that count up, and the test sees what came and decides what is refused.
 #pragma once
 
 #include <cstdint>

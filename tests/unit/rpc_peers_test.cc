@@ -1,4 +1,5 @@
-// Connections: numbers that are not reused soon, who is behind them, how many there may be; the listening socket; roles.
+// Connections: numbers that are not reused soon, who is behind them, how many there may be; the
+// listening socket; roles.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grp.h>

@@ -1,5 +1,5 @@
-// The reply threads: every scheduled call is pumped, once for many requests, by the device thread when that has nothing else to do.
-// And the deadline thread.
+// The reply threads: every scheduled call is pumped, once for many requests, by the device thread
+// when that has nothing else to do. And the deadline thread.
 #include <gtest/gtest.h>
 
 #include <atomic>
