@@ -15,12 +15,14 @@ namespace {
 
 // Why an address that is not a register cannot be accessed either.
 FaultKind KindOfBadAddress(const Hart& hart, uint32_t address, uint32_t bytes) {
+  // Aligned words of L1 and local RAM do not come here.
+  if (bytes == 4 && address % 4 == 0 && address >= hw::kFirstRegisterAddress) [[likely]]
+    return FaultKind::kNone;
   const bool memory =
       address < hw::kL1Bytes || address - hw::kLocalRamAddress < hart.local_ram_bytes;
   if (memory) return FaultKind::kMisaligned;
   if (address < hw::kFirstRegisterAddress) return FaultKind::kUnmapped;
-  if (bytes != 4) return FaultKind::kRegisterWidth;
-  return address % 4 != 0 ? FaultKind::kMisaligned : FaultKind::kNone;
+  return bytes != 4 ? FaultKind::kRegisterWidth : FaultKind::kMisaligned;
 }
 
 const char* ReasonOfBadAddress(FaultKind kind) {

@@ -33,34 +33,6 @@ void Niu::Reset() {
   counters_ = {};
 }
 
-uint32_t* Niu::BufferRegister(uint32_t buffer, uint32_t offset) {
-  NocCommand& command = buffers_[buffer];
-  switch (offset) {
-    case hw::kNocTargetLow:
-      return &command.target_low;
-    case hw::kNocTargetMid:
-      return &command.target_mid;
-    case hw::kNocTargetHigh:
-      return &command.target_high;
-    case hw::kNocReturnLow:
-      return &command.return_low;
-    case hw::kNocReturnMid:
-      return &command.return_mid;
-    case hw::kNocReturnHigh:
-      return &command.return_high;
-    case hw::kNocPacketTag:
-      return &command.tag;
-    case hw::kNocControl:
-      return &command.control;
-    case hw::kNocLength:
-      return &command.length;
-    case hw::kNocData:
-      return &command.data;
-    default:
-      return nullptr;
-  }
-}
-
 Refusal Niu::Read(uint32_t offset, uint32_t* value) const {
   const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
   const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
@@ -69,7 +41,7 @@ Refusal Niu::Read(uint32_t offset, uint32_t* value) const {
       *value = 0;  // accepted at once
       return {};
     }
-    if (const uint32_t* word = const_cast<Niu*>(this)->BufferRegister(buffer, in_buffer)) {
+    if (const uint32_t* const word = buffers_[buffer].Register(in_buffer)) {
       *value = *word;
       return {};
     }
@@ -82,7 +54,7 @@ Refusal Niu::Write(uint32_t offset, uint32_t value, uint32_t* issue) {
   const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
   const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
   if (buffer < hw::kNiuCommandBuffers) {
-    if (uint32_t* const word = BufferRegister(buffer, in_buffer)) {
+    if (uint32_t* const word = buffers_[buffer].Register(in_buffer)) {
       *word = value;
       return {};
     }

@@ -10,11 +10,37 @@
 
 namespace ttfd::sim {
 
-// The registers of a command buffer that matter when it is issued.
-struct NocCommand {
-  uint32_t target_low = 0, target_mid = 0, target_high = 0;
-  uint32_t return_low = 0, return_mid = 0, return_high = 0;
-  uint32_t tag = 0, control = 0, length = 0, data = 0;
+// The registers of a command buffer that matter when it is issued, one word for every 4 bytes of
+// their offsets.
+class NocCommand {
+ public:
+  // The register at `offset`, or null if there is none that holds a value.
+  uint32_t* Register(uint32_t offset) {
+    const uint32_t index = offset / 4;
+    return index < kWords && (kHeld >> index & 1) != 0 ? &words_[index] : nullptr;
+  }
+  const uint32_t* Register(uint32_t offset) const {
+    return const_cast<NocCommand*>(this)->Register(offset);
+  }
+
+  uint64_t target() const { return Address(hw::kNocTargetLow); }
+  uint32_t target_xy() const { return words_[hw::kNocTargetHigh / 4]; }
+  uint64_t return_address() const { return Address(hw::kNocReturnLow); }
+  uint32_t return_xy() const { return words_[hw::kNocReturnHigh / 4]; }
+  uint32_t tag() const { return words_[hw::kNocPacketTag / 4]; }
+  uint32_t control() const { return words_[hw::kNocControl / 4]; }
+  uint32_t length() const { return words_[hw::kNocLength / 4]; }
+  uint32_t data() const { return words_[hw::kNocData / 4]; }
+
+ private:
+  static constexpr uint32_t kWords = hw::kNocData / 4 + 1;
+  static constexpr uint32_t kHeld = ((1u << kWords) - 1) & ~(1u << hw::kNocByteEnable1 / 4);
+
+  uint64_t Address(uint32_t low) const {
+    return words_[low / 4] | uint64_t{words_[low / 4 + 1]} << 32;
+  }
+
+  std::array<uint32_t, kWords> words_{};
 };
 
 struct NiuCounters {
@@ -44,7 +70,6 @@ class Niu {
  private:
   static constexpr uint32_t kConfigs = 5;  // NIU_CFG_0, ROUTER_CFG_0..3
 
-  uint32_t* BufferRegister(uint32_t buffer, uint32_t offset);
   Refusal ReadShared(uint32_t offset, uint32_t* value) const;
   Refusal WriteShared(uint32_t offset, uint32_t value);
 

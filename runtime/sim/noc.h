@@ -63,7 +63,7 @@ class Noc {
   // Checks, in noc_check.cc.
   Refusal MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command, Packet* packet);
   Refusal CheckControl(const NocCommand& command) const;
-  Refusal CheckLocalSide(const Packet& packet, uint32_t mid, uint32_t coordinate) const;
+  Refusal CheckLocalSide(const Packet& packet, uint64_t address, uint32_t coordinate) const;
   Refusal CheckTransfer(const Packet& packet) const;
   Refusal CheckMulticast(uint32_t niu, Packet* packet) const;
   Refusal CheckAtomic(const Packet& packet, uint32_t opcode) const;

@@ -19,8 +19,6 @@ constexpr uint32_t kTransactionShift = 10;
 constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
 constexpr uint32_t kWriteAlignment = 16;
 
-uint64_t Address(uint32_t mid, uint32_t low) { return uint64_t{mid} << 32 | low; }
-
 hw::Coordinate CoordinateOf(uint32_t xy) { return {hw::NocX(xy), hw::NocY(xy)}; }
 
 bool IsRegister(TileRef tile, uint64_t address) {
@@ -32,7 +30,7 @@ bool IsRegister(TileRef tile, uint64_t address) {
 }  // namespace
 
 Refusal Noc::CheckControl(const NocCommand& command) const {
-  const uint32_t control = command.control;
+  const uint32_t control = command.control();
   const uint64_t shown = control;
   if ((control & ~kSupportedControl) != 0) {
     return {FaultKind::kNocControl, shown,
@@ -66,13 +64,13 @@ Refusal Noc::CheckControl(const NocCommand& command) const {
   if (!multicast && (control & hw::kNocIncludeSource) != 0) {
     return {FaultKind::kNocMulticast, shown, "only a multicast can include its source"};
   }
-  if ((command.tag & ~kTransactionMask) != 0) {
-    return {FaultKind::kNocControl, command.tag, "of the packet tag only the transaction id"};
+  if ((command.tag() & ~kTransactionMask) != 0) {
+    return {FaultKind::kNocControl, command.tag(), "of the packet tag only the transaction id"};
   }
   return {};
 }
 
-Refusal Noc::CheckLocalSide(const Packet& packet, uint32_t mid, uint32_t coordinate) const {
+Refusal Noc::CheckLocalSide(const Packet& packet, uint64_t address, uint32_t coordinate) const {
   const hw::Coordinate at = CoordinateOf(coordinate);
   const TileRef tile = grid_.At(at.x, at.y);
   const bool own = coordinate >> 12 == 0 && tile.kind == TileKind::kTensix &&
@@ -81,11 +79,10 @@ Refusal Noc::CheckLocalSide(const Packet& packet, uint32_t mid, uint32_t coordin
     return {FaultKind::kNocLocalSide, coordinate,
             "the local side of a command must name the issuing tile"};
   }
+  if (packet.kind == PacketKind::kInline) return {};  // has no local bytes
   const uint32_t length = packet.kind == PacketKind::kIncrement ? 4 : packet.length;
-  if (packet.kind == PacketKind::kInline) return {};
-  if (mid != 0 || packet.local >= hw::kL1Bytes || hw::kL1Bytes - packet.local < length) {
-    return {FaultKind::kNocLocalSide, Address(mid, packet.local),
-            "the local side of a command must be the tile's L1"};
+  if (address >= hw::kL1Bytes || hw::kL1Bytes - address < length) {
+    return {FaultKind::kNocLocalSide, address, "the local side of a command must be the tile's L1"};
   }
   return {};
 }
@@ -109,9 +106,6 @@ Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const 
 }
 
 Refusal Noc::CheckTransfer(const Packet& packet) const {
-  if (packet.length == 0 || packet.length > hw::kNocMaxPacketBytes) {
-    return {FaultKind::kNocLength, packet.length, "a packet has 1 to 16384 bytes"};
-  }
   if (IsRegister(packet.remote_tile, packet.remote)) {
     if (packet.length == 4 && packet.remote % 4 == 0) return {};
     return {FaultKind::kRegisterWidth, packet.remote, "registers take 4 aligned bytes"};
@@ -170,7 +164,7 @@ Refusal Noc::CheckAtomic(const Packet& packet, uint32_t opcode) const {
 Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command,
                         Packet* packet) {
   if (Refusal refusal = CheckControl(command)) return refusal;
-  const uint32_t control = command.control;
+  const uint32_t control = command.control();
   const bool write = (control & hw::kNocWrite) != 0;
   const bool is_inline = (control & hw::kNocInline) != 0;
   packet->kind = (control & hw::kNocAtomic) != 0      ? PacketKind::kIncrement
@@ -182,23 +176,22 @@ Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& comm
   packet->niu = &source.niu(niu);
   packet->posted = (control & hw::kNocResponse) == 0;
   packet->include_source = (control & hw::kNocIncludeSource) != 0;
-  packet->transaction = (command.tag & kTransactionMask) >> kTransactionShift;
-  packet->length = is_inline ? 4 : command.length;
-  packet->data = command.data;
+  packet->transaction = (command.tag() & kTransactionMask) >> kTransactionShift;
+  packet->length = is_inline ? 4 : command.length();
+  packet->data = command.data();
 
   // A write's target is its local source; of everything else it is the far end.
   const bool target_is_local = write && !is_inline;
-  const uint32_t local_mid = target_is_local ? command.target_mid : command.return_mid;
-  const uint32_t local_xy = target_is_local ? command.target_high : command.return_high;
-  const uint32_t remote_xy = target_is_local ? command.return_high : command.target_high;
-  packet->local = target_is_local ? command.target_low : command.return_low;
-  packet->remote = target_is_local ? Address(command.return_mid, command.return_low)
-                                   : Address(command.target_mid, command.target_low);
-  if (packet->kind != PacketKind::kIncrement && packet->kind != PacketKind::kInline &&
+  const uint64_t local = target_is_local ? command.target() : command.return_address();
+  const uint32_t local_xy = target_is_local ? command.target_xy() : command.return_xy();
+  const uint32_t remote_xy = target_is_local ? command.return_xy() : command.target_xy();
+  packet->local = static_cast<uint32_t>(local);
+  packet->remote = target_is_local ? command.return_address() : command.target();
+  if (packet->kind != PacketKind::kIncrement &&
       (packet->length == 0 || packet->length > hw::kNocMaxPacketBytes)) {
     return {FaultKind::kNocLength, packet->length, "a packet has 1 to 16384 bytes"};
   }
-  if (Refusal refusal = CheckLocalSide(*packet, local_mid, local_xy)) return refusal;
+  if (Refusal refusal = CheckLocalSide(*packet, local, local_xy)) return refusal;
 
   if (packet->kind == PacketKind::kMulticast) {
     packet->rectangle = {CoordinateOf(remote_xy >> 12), CoordinateOf(remote_xy)};
@@ -211,7 +204,7 @@ Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& comm
     return {FaultKind::kNoSuchTile, remote_xy,
             "no tile that the model knows is at the coordinate, or it is harvested"};
   }
-  if (packet->kind == PacketKind::kIncrement) return CheckAtomic(*packet, command.length);
+  if (packet->kind == PacketKind::kIncrement) return CheckAtomic(*packet, command.length());
   if (is_inline && !IsRegister(packet->remote_tile, packet->remote)) {
     return {FaultKind::kNocInlineToMemory, packet->remote,
             "inline writes to memory may corrupt it on Blackhole; use a 4-byte write"};
