@@ -2,6 +2,7 @@
 #include "runtime/sim/scheduler.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/sim/interpret.h"
 
@@ -17,7 +18,7 @@ void Scheduler::Start(Hart& hart) {
 
 uint64_t Scheduler::Advance(uint64_t clocks) {
   const uint64_t start = now_;
-  const uint64_t target = now_ + clocks;
+  const uint64_t target = now_ + std::min(clocks, std::numeric_limits<uint64_t>::max() - now_);
   while (now_ < target && !next_.empty() && !machine_.fault.has_value()) {
     const uint64_t round_end = std::min(now_ + kQuantum, target);
     current_.swap(next_);
@@ -53,6 +54,12 @@ void Scheduler::RunHart(Hart& hart, uint64_t until) {
     if (stop == Stop::kParked || stop == Stop::kHeld || stop == Stop::kFault) break;
   }
   running_ = nullptr;
+}
+
+uint64_t Scheduler::runnable() const {
+  return static_cast<uint64_t>(std::count_if(next_.begin(), next_.end(), [](const Hart* hart) {
+    return hart->state == HartState::kRunnable;  // the others were held since
+  }));
 }
 
 void Scheduler::Reset() {

@@ -33,7 +33,7 @@ class Scheduler {
   uint64_t Advance(uint64_t clocks);
 
   bool idle() const { return current_.empty() && next_.empty(); }
-  uint64_t runnable() const { return next_.size(); }
+  uint64_t runnable() const;  // between two calls of Advance
 
   // Forgets every hart and sets the clock to zero.
   void Reset();

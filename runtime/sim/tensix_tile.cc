@@ -89,25 +89,34 @@ void TensixTile::WakeReaders(uint32_t address, uint32_t length) {
     const bool reads = std::any_of(poll.read, poll.read + poll.reads, [&](uint32_t word) {
       return word + 3 >= address && word < uint64_t{address} + length;
     });
-    if (!reads) continue;
-    Unpark(hart);
-    hart.poll.observe = true;  // most wakes are not the awaited one: look, then sleep again
-    machine_->scheduler->Start(hart);
+    if (reads) Wake(hart);
   }
+}
+
+void TensixTile::Wake(Hart& hart) {
+  Unpark(hart);
+  hart.poll.observe = true;  // most wakes are not the awaited one: look, then sleep again
+  machine_->scheduler->Start(hart);
 }
 
 void TensixTile::WroteFlagged(uint32_t address, uint32_t length) {
   uint8_t* const flags = memory_.line_flags();
   const uint32_t end = address + length;
   uint8_t any = 0;
+  bool code_changed = false;
   for (uint32_t line = address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {
     any |= flags[line];
     if ((flags[line] & kLineHasCode) == 0) continue;
     const uint32_t line_start = line << kLineShift;
     const uint32_t from = std::max(address, line_start) / 4;
     const uint32_t to = (std::min(end, line_start + kLineBytes) + 3) / 4;
-    DropDecoded(from, to - from);
+    code_changed |= DropDecoded(from, to - from);
     if (to - from == kLineBytes / 4) flags[line] &= static_cast<uint8_t>(~kLineHasCode);
+  }
+  if (code_changed) {  // perhaps of a loop that is parked: it goes on with what L1 holds now
+    for (uint32_t bits = parked_; bits != 0; bits &= bits - 1) {
+      Wake(harts_[static_cast<uint32_t>(__builtin_ctz(bits))]);
+    }
   }
   if ((any & kLineIsWatched) == 0) return;
   WakeReaders(address, length);
@@ -123,8 +132,12 @@ void TensixTile::WroteFlagged(uint32_t address, uint32_t length) {
   }
 }
 
-void TensixTile::DropDecoded(uint32_t first_word, uint32_t words) {
-  std::memset(memory_.code() + first_word, 0, words * sizeof(Decoded));
+bool TensixTile::DropDecoded(uint32_t first_word, uint32_t words) {
+  Decoded* const first = memory_.code() + first_word;
+  bool executed = false;
+  for (Decoded* word = first; word < first + words; ++word) executed |= word->operation != 0;
+  if (executed) std::memset(first, 0, words * sizeof(Decoded));
+  return executed;
 }
 
 }  // namespace ttfd::sim

@@ -79,7 +79,9 @@ class TensixTile {
   void Release(Hart& hart);
   void Unpark(Hart& hart);
   void WakeReaders(uint32_t address, uint32_t length);
-  void DropDecoded(uint32_t first_word, uint32_t words);
+  void Wake(Hart& hart);
+  // True when one of the words had been executed.
+  bool DropDecoded(uint32_t first_word, uint32_t words);
 
   Machine* machine_ = nullptr;
   TileMemory memory_;

@@ -316,6 +316,21 @@ TEST_P(Parking, ALoopThatSendsRunsOn) {
   EXPECT_GT(ReadWord(kOther, hw::StreamRegister(20, hw::kStreamSpaceAvailable)), 1000u);
 }
 
+TEST_P(Parking, ALoopWhoseCodeIsReplacedGoesOnWithTheNewCode) {
+  StartWatch(Watch(kFlag));
+  Rv32Asm a;
+  EmitDone(a);
+  Load(kTile, a, 0x4000);
+  ExpectQuiescent();
+  WriteWord(kTile, kDone, 0);
+  const uint32_t pc = ReadWord(kTile, hw::kPcSnapshot);  // the fence
+  Rv32Asm jump;
+  jump.Jump(0x4000 - pc);
+  Load(kTile, jump, pc);
+  ExpectQuiescent();
+  EXPECT_EQ(ReadWord(kTile, kDone), 1u);
+}
+
 TEST_P(Parking, AHeldHartIsNotWoken) {
   StartWatch(Watch(kFlag));
   Start(kTile, hw::kSoftResetAllHarts);
