@@ -10,7 +10,7 @@
 namespace ttfd::client {
 namespace {
 
-using ttfd::testing::DaemonProcess;
+using ttfd::testing::ClientDaemon;
 
 class ClientLifetime : public ttfd::testing::ClientFixture {
  protected:

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/daemon_process.h"
+#include "tests/support/client_daemon.h"
 #include "ttfd/ttfd.h"
 
 namespace ttfd::testing {
@@ -112,7 +112,7 @@ class ClientFixture : public ::testing::Test {
     return Status();
   }
 
-  DaemonProcess daemon_;
+  ClientDaemon daemon_;
   std::unique_ptr<client::Session> session_;
 };
 

@@ -1,0 +1,36 @@
+// The real daemon on the embedded device as a child process, for tests of clients.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace ttfd::testing {
+
+class ClientDaemon {
+ public:
+  // Starts build/<preset>/daemon/ttfd on a socket of its own and waits until it answers. `options`
+  // are more words of its command line. Test failures are reported through gtest.
+  explicit ClientDaemon(const std::vector<std::string>& options = {});
+  ~ClientDaemon();
+  ClientDaemon(const ClientDaemon&) = delete;
+  ClientDaemon& operator=(const ClientDaemon&) = delete;
+
+  const std::string& address() const { return address_; }
+  // kill -9.
+  void Kill();
+  // TERM; its exit code, or -1 if it did not end within 20 s or was killed by a signal.
+  int Stop();
+  std::string Log() const;
+
+ private:
+  std::string directory_;
+  std::string address_;
+  pid_t pid_ = -1;
+};
+
+// build/<preset>/firmware/kernels/NAME.elf.
+std::string KernelPath(const std::string& name);
+
+}  // namespace ttfd::testing
