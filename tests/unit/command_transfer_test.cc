@@ -73,7 +73,7 @@ std::vector<std::byte> Relay(const DecodedCommand& command, const Memory& memory
   if (const auto* linear = std::get_if<abi::RelayLinear>(&command.prefetch)) {
     EXPECT_EQ(linear->address % 64, 0u);
     for (uint64_t at = 0; at < linear->length; ++at) {
-      data.push_back(memory.at({linear->noc_xy, linear->address + at}));
+      data.push_back(memory.at({uint32_t{linear->noc_xy}, linear->address + at}));
     }
     return data;
   }
@@ -98,7 +98,7 @@ void Execute(const VectorSink& sink, Memory& memory) {
     if (const auto* linear = std::get_if<abi::WriteLinear>(&dispatch.header)) {
       ASSERT_EQ(data.size(), linear->length);
       for (size_t at = 0; at < data.size(); ++at) {
-        memory.Set({linear->noc_xy, linear->address + at}, data[at]);
+        memory.Set({uint32_t{linear->noc_xy}, linear->address + at}, data[at]);
       }
     } else {
       const auto& paged = std::get<abi::WritePaged>(dispatch.header);
