@@ -42,6 +42,15 @@ void CallDeadlines::Remove(const DeadlineTask* task) {
   if (found == tasks_.end()) return;
   last = std::move(found->second);
   tasks_.erase(found);
+  if (tasks_.empty()) none_.NotifyAll();
+}
+
+bool CallDeadlines::WaitUntilNone(TimePoint deadline) {
+  MutexLock lock(&mu_);
+  while (!tasks_.empty()) {
+    if (!none_.WaitUntil(&mu_, deadline)) return tasks_.empty();
+  }
+  return true;
 }
 
 void CallDeadlines::Loop() {

@@ -28,6 +28,8 @@ class CallDeadlines {
 
   void Add(std::shared_ptr<DeadlineTask> task) ABSL_LOCKS_EXCLUDED(mu_);
   void Remove(const DeadlineTask* task) ABSL_LOCKS_EXCLUDED(mu_);
+  // True when no call is left; false at `deadline`.
+  bool WaitUntilNone(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
   TimePoint Now() { return clock_.Now(); }
 
  private:
@@ -36,7 +38,8 @@ class CallDeadlines {
   Clock& clock_;
   const Duration period_;
   Mutex mu_;
-  CondVar changed_;
+  CondVar changed_;  // for the thread: calls where there were none, or the end
+  CondVar none_;     // no call is left
   std::unordered_map<const DeadlineTask*, std::shared_ptr<DeadlineTask>> tasks_
       ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;

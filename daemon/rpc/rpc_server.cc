@@ -1,6 +1,7 @@
 // Builds the gRPC server and hands it the connections.
 #include "daemon/rpc/rpc_server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -22,6 +23,9 @@ namespace {
 
 // Connections get descriptor numbers from here up: those below are for everything else.
 constexpr int kFirstConnectionNumber = 256;
+
+// For unary calls under way when the server stops.
+constexpr auto kUnaryDrain = std::chrono::milliseconds(50);
 
 // The deadlines of calls are seconds: looking every second is fine enough.
 Duration CheckPeriod(const RpcOptions& options) {
@@ -104,8 +108,9 @@ class RpcServerImpl final : public RpcServer {
 
   void Stop(Duration drain) override {
     if (server_ == nullptr) return;
-    server_->Shutdown(std::chrono::system_clock::now() +
-                      std::chrono::duration_cast<std::chrono::system_clock::duration>(drain));
+    // gRPC would wait for idle connections too, whose clients may not look at them for seconds.
+    deadlines_.WaitUntilNone(std::chrono::steady_clock::now() + drain);
+    server_->Shutdown(std::chrono::system_clock::now() + kUnaryDrain);
     server_->Wait();
     deadlines_.Stop();
     replies_.Stop();
@@ -147,6 +152,10 @@ class RpcServerImpl final : public RpcServer {
 
 StatusOr<std::unique_ptr<RpcServer>> RpcServer::Create(const RpcOptions& options,
                                                        DaemonService& service, Clock& clock) {
+  // Never undone: the last grpc_shutdown waits up to ten seconds for a poller that watched a full
+  // socket, and would hold up the daemon's end.
+  static const bool kept_up = (grpc_init(), true);
+  (void)kept_up;
   ASSIGN_OR_RETURN(const int limit, DescriptorLimit());
   auto server = std::make_unique<RpcServerImpl>(options, service, clock, limit);
   RETURN_IF_ERROR(server->Start());

@@ -37,7 +37,7 @@ class RpcServer {
   // What health answers for the services.
   virtual void SetServing(bool serving) = 0;
 
-  // Ends: calls that have not ended within `drain` are cancelled.
+  // Ends: sessions whose calls have not ended within `drain` are cancelled.
   virtual void Stop(Duration drain) = 0;
 
   // For the device thread: call Join first on it, then Round at the end of every poll round, with

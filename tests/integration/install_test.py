@@ -1,0 +1,113 @@
+#!/usr/bin/python3
+"""Installs a build into a staging folder, as a package would, and checks what lies there.
+
+usage: install_test.py --build FOLDER --cmake PROGRAM
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPTIONS = None
+
+# Paths under the prefix /usr, as Debian expects them.
+EXPECTED = [
+    "usr/bin/ttfd",
+    "usr/bin/ttfdctl",
+    "usr/lib/systemd/system/ttfd.service",
+    "usr/lib/systemd/system/ttfd.socket",
+    "usr/lib/sysusers.d/ttfd.conf",
+    "usr/share/ttfd/proto/ttfd/v1/ttfd.proto",
+    "usr/share/ttfd/kernels/vector_add.elf",
+    "etc/ttfd/ttfd.toml",
+]
+
+
+def install(root, prefix):
+    return subprocess.run([OPTIONS.cmake, "--install", OPTIONS.build, "--prefix", prefix], check=True,
+                          env={**os.environ, "DESTDIR": root}, capture_output=True, text=True)
+
+
+def read(*parts):
+    with open(os.path.join(*parts), encoding="utf-8") as stream:
+        return stream.read()
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = tempfile.mkdtemp(prefix="ttfd-install-")
+        install(cls.root, "/usr")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.root)
+
+    def test_files_lie_where_debian_expects_them(self):
+        for path in EXPECTED:
+            self.assertTrue(os.path.isfile(os.path.join(self.root, path)), path)
+
+    def test_nothing_of_the_build_folder_is_named(self):
+        for path in EXPECTED:
+            if path.endswith((".service", ".socket", ".conf", ".toml")):
+                self.assertNotIn(OPTIONS.build, read(self.root, path), path)
+                self.assertNotIn("@", read(self.root, path).replace("@system-service", ""), path)
+
+    def test_installed_daemon_reads_installed_configuration(self):
+        result = subprocess.run([os.path.join(self.root, "usr/bin/ttfd"), "--check-config", "--config",
+                                 os.path.join(self.root, "etc/ttfd/ttfd.toml")],
+                                check=False, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("good", result.stdout)
+
+    def test_unit_names_the_installed_paths(self):
+        unit = read(self.root, "usr/lib/systemd/system/ttfd.service")
+        self.assertIn("ExecStart=/usr/bin/ttfd --config /etc/ttfd/ttfd.toml\n", unit)
+        for line in ("Type=notify", "User=ttfd", "Restart=on-failure", "RuntimeDirectory=ttfd", "NoNewPrivileges=yes"):
+            self.assertIn(line + "\n", unit)
+        self.assertIn("WatchdogSec=", unit)
+        self.assertIn("LimitNOFILE=", unit)
+
+    def test_units_pass_systemd_analyze(self):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("systemd-analyze is not here")
+        # The verifier looks for the program under the root it is given, and for units of systemd itself.
+        units = os.path.join(self.root, "usr/lib/systemd/system")
+        result = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", f"--root={self.root}",
+                                 "ttfd.service", "ttfd.socket"],
+                                check=False, capture_output=True, text=True, env={**os.environ, "SYSTEMD_UNIT_PATH": units})
+        complaints = [line for line in result.stderr.splitlines() if "ttfd" in line and "not found" not in line]
+        self.assertEqual(complaints, [])
+
+    def test_configuration_of_an_administrator_is_kept(self):
+        path = os.path.join(self.root, "etc/ttfd/ttfd.toml")
+        shipped = read(path)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write("# mine\n")
+        install(self.root, "/usr")
+        self.assertEqual(read(path), "# mine\n")
+        self.assertEqual(read(path + ".new"), shipped)
+        shutil.move(path + ".new", path)
+
+    def test_another_prefix_keeps_everything_below_it(self):
+        root = tempfile.mkdtemp(prefix="ttfd-install-")
+        try:
+            install(root, "/opt/ttfd")
+            unit = read(root, "opt/ttfd/lib/systemd/system/ttfd.service")
+            self.assertIn("ExecStart=/opt/ttfd/bin/ttfd --config /opt/ttfd/etc/ttfd/ttfd.toml\n", unit)
+            self.assertTrue(os.path.isfile(os.path.join(root, "opt/ttfd/etc/ttfd/ttfd.toml")))
+            self.assertEqual(os.listdir(root), ["opt"])
+        finally:
+            shutil.rmtree(root)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--cmake", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
