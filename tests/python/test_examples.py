@@ -1,0 +1,62 @@
+"""The examples and the demo do what they say, and the API needs none of this project's code."""
+
+import os
+import subprocess
+
+from conftest import BUILD, KERNELS, SOURCE
+
+
+def run(daemon, *words):
+    environment = dict(os.environ, TTFD_ADDRESS=daemon.address, PYTHONPATH=str(BUILD / "client/python"))
+    return subprocess.run([str(word) for word in words], env=environment, capture_output=True, text=True, timeout=120,
+                          check=False)
+
+
+def test_a_client_made_from_the_proto_files_alone_does_the_main_job(daemon):
+    environment = {"PATH": os.environ["PATH"], "TTFD_ADDRESS": daemon.address}  # nothing of ours to import
+    result = subprocess.run(
+        ["/usr/bin/python3", SOURCE / "client/examples/raw_grpc_client.py", SOURCE / "proto", KERNELS / "vector_add.elf"],
+        env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("verified:")
+
+
+def test_picture_filter_matches_the_host_and_refuses_what_is_no_picture(daemon, tmp_path):
+    examples = BUILD / "client/examples"
+    picture = tmp_path / "in.png"
+    assert run(daemon, examples / "sample_picture", picture).returncode == 0
+    result = run(daemon, examples / "picture_filter", KERNELS / "blur_edge.elf", picture, tmp_path / "out.png")
+    assert result.returncode == 0 and "verified: all 1572864 pixels" in result.stdout, result.stdout + result.stderr
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+    picture.write_bytes(b"no picture")
+    result = run(daemon, examples / "picture_filter", KERNELS / "blur_edge.elf", picture, tmp_path / "out.png")
+    assert result.returncode == 1 and "in.png" in result.stderr
+
+
+def test_file_checksum_matches_sha256sum_also_for_files_that_end_within_a_chunk(daemon, tmp_path):
+    for size in (1, 64 << 10, (9 << 20) + 12345):
+        file = tmp_path / "a file with spaces"
+        file.write_bytes(os.urandom(size))
+        result = run(daemon, BUILD / "client/examples/file_checksum", KERNELS / "sha256_chunks.elf", file)
+        assert result.returncode == 0 and "verified: all" in result.stdout, result.stdout + result.stderr
+
+
+def test_vector_add_matches_numpy(daemon):
+    result = run(daemon, "/usr/bin/python3", SOURCE / "client/examples/vector_add.py", KERNELS / "vector_add.elf", 100_000)
+    assert result.returncode == 0 and "verified: all 100000" in result.stdout, result.stdout + result.stderr
+
+
+def test_the_demo_verifies_three_clients():
+    result = subprocess.run(["/usr/bin/python3", SOURCE / "client/demo/run.py", "--build", BUILD], capture_output=True,
+                            text=True, timeout=240, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.splitlines()[-1] == "demo: 3/3 clients verified"
+
+
+def test_the_demo_fails_when_a_client_does(tmp_path):
+    bad = tmp_path / "bad.png"
+    bad.write_bytes(b"no picture")
+    result = subprocess.run(["/usr/bin/python3", SOURCE / "client/demo/run.py", "--build", BUILD, bad],
+                            capture_output=True, text=True, timeout=240, check=False)
+    assert result.returncode == 1
+    assert result.stdout.splitlines()[-1] == "demo: 2/3 clients verified"

@@ -1,0 +1,136 @@
+"""The Python client's promises: arrays in and out, launches, queues, threads."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import ttfd
+from conftest import KERNELS
+
+PAGE_BYTES = 2048
+
+
+def add(session, a, b, tiles):
+    """a + b on the card."""
+    pages = -(-a.nbytes // PAGE_BYTES)
+    counts = np.full(tiles, pages // tiles)
+    counts[: pages % tiles] += 1
+    shares = np.stack([np.cumsum(counts) - counts, counts], axis=1)
+    cores = ttfd.first_cores(session.device.grid_x, tiles)
+    with session.allocate_dram(pages * PAGE_BYTES) as x, session.allocate_dram(pages * PAGE_BYTES) as y:
+        z = session.allocate_dram(pages * PAGE_BYTES)
+        x.write(a)
+        y.write(b)
+        kernel = session.load_kernel(KERNELS / "vector_add.elf")
+        program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, cores)],
+                                         [ttfd.CircularBuffer(0, 4, PAGE_BYTES, cores)])
+        session.launch(program, [ttfd.Arguments(common=[x, y, z, PAGE_BYTES], per_core=shares)])
+        return z.read(a.dtype, a.shape)
+
+
+def test_describes_the_device_and_its_limits(session):
+    assert session.device.board == "p150"
+    assert session.device.workers == 130
+    assert session.limits.message_bytes == 4 << 20
+    assert session.id > 0
+
+
+@pytest.mark.parametrize("shape, dtype", [((16,), np.uint8), ((3, 64, 128), np.float32), ((1 << 20,), np.int64)])
+def test_arrays_come_back_as_they_were_written(session, shape, dtype):
+    array = np.random.default_rng(1).integers(0, 200, shape).astype(dtype)
+    buffer = session.allocate_dram(array.nbytes)
+    buffer.write(array)
+    assert np.array_equal(buffer.read(dtype, shape), array)
+
+
+def test_more_than_the_credit_window_is_written_in_one_call(session):
+    array = np.arange(6 << 20, dtype=np.uint32)  # 24 MiB
+    buffer = session.allocate_dram(array.nbytes)
+    buffer.write(array)
+    assert np.array_equal(buffer.read(np.uint32), array)
+
+
+def test_arrays_that_are_not_contiguous_are_written_in_c_order(session):
+    array = np.arange(64, dtype=np.uint32).reshape(8, 8)
+    buffer = session.allocate_dram(256)
+    buffer.write(array.T)
+    assert np.array_equal(buffer.read(np.uint32, (8, 8)), array.T)
+
+
+def test_parts_of_a_buffer_can_be_read(session):
+    buffer = session.allocate_dram(4096)
+    buffer.write(np.arange(1024, dtype=np.uint32))
+    assert buffer.read(np.uint32, 3, offset=400).tolist() == [100, 101, 102]
+    assert buffer.read(np.uint8, 1, offset=5).tolist() == [0]
+
+
+def test_l1_buffers_and_single_banks_hold_bytes(session):
+    array = np.arange(26 * 256, dtype=np.uint32)
+    for buffer in (session.allocate_l1(array.nbytes), session.allocate_dram(array.nbytes, bank=2)):
+        buffer.write(array)
+        assert np.array_equal(buffer.read(np.uint32), array)
+
+
+def test_kernels_add_arrays_on_every_tile(session):
+    generator = np.random.default_rng(2)
+    a, b = (generator.integers(-(2**31), 2**31, 100_000, dtype=np.int32) for _ in range(2))
+    assert np.array_equal(add(session, a, b, session.device.workers), a + b)
+
+
+def test_fill_sets_words(session):
+    buffer = session.allocate_dram(4096)
+    session.queue.fill(buffer, 0xABCD, offset=1024, size_bytes=64)
+    words = buffer.read(np.uint32)
+    assert words[256:272].tolist() == [0xABCD] * 16
+    assert np.count_nonzero(words) == 16
+
+
+def test_enqueued_commands_end_in_order(session):
+    positions = [session.queue.enqueue_barrier() for _ in range(1000)]
+    session.queue.wait(positions[-1])
+    assert session.queue.completed >= positions[-1].value
+    assert [p.value for p in positions] == list(range(positions[0].value, positions[0].value + 1000))
+
+
+def test_reads_can_be_enqueued_into_arrays(session):
+    buffer = session.allocate_dram(4096)
+    buffer.write(np.arange(1024, dtype=np.uint32))
+    into = np.empty(1024, np.uint32)
+    position = session.queue.enqueue_read(buffer, into)
+    session.queue.wait(position)
+    assert into.tolist() == list(range(1024))
+
+
+def test_queues_wait_for_one_another(session):
+    other = session.open_queue(transfer=True)
+    buffer = session.allocate_dram(1 << 20)
+    array = np.arange(1 << 18, dtype=np.uint32)
+    other.after(session.queue.enqueue_write(buffer, array))
+    assert np.array_equal(other.read(buffer, np.uint32), array)
+
+
+def test_several_sessions_work_at_once(daemon):
+    failures = []
+
+    def work(seed):
+        try:
+            with ttfd.connect(daemon.address) as session:
+                a = np.random.default_rng(seed).integers(0, 2**31, 20_000, dtype=np.int32)
+                for _ in range(3):
+                    assert np.array_equal(add(session, a, a, 10 + seed), a + a)
+        except BaseException as failure:  # pylint: disable=broad-except
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_the_address_comes_from_the_environment(daemon, monkeypatch):
+    monkeypatch.setenv("TTFD_ADDRESS", daemon.address)
+    with ttfd.connect() as session:
+        assert session.daemon_version
