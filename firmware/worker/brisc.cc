@@ -27,14 +27,13 @@ uint32_t MessageWord(uint32_t message, uint32_t offset) { return Load(message + 
 // Waits for a go word and takes it. Which word to listen to may change while waiting.
 uint32_t TakeGo() {
   uint32_t go = 0;
-  uint32_t address = 0;  // in the GoArea
+  uint32_t index = 0;
   WaitForMemory(abi::kWaypointGo, [&] {
-    const uint32_t index = Load(abi::kGoAreaAddress + offsetof(abi::GoArea, index));
-    address = 4 * index;
-    go = Load(abi::kGoAreaAddress + address);
+    index = Load(abi::kGoAreaAddress + offsetof(abi::GoArea, index));
+    go = Load(abi::kGoAreaAddress + 4 * index);
     return (go >> 24 & abi::kGoSignalRun) != 0;
   });
-  Store(abi::kGoAreaAddress + address, 0);
+  Store(abi::kGoAreaAddress + 4 * index, 0);
   return go;
 }
 
