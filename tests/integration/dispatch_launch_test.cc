@@ -95,12 +95,13 @@ class Counters {
     spec.kernels.push_back({image_, hw::kBrisc, {cores}});
     return TestProgram(spec, grid_);
   }
-  // Adds `value` on each of the program's tiles, each to its own page. `padding`: more common words.
+  // Adds `value` on each of the program's tiles, each to its own page, `clocks` after its start.
+  // `padding`: more common words.
   Status Add(const std::shared_ptr<const Program>& program, const CoreRange& cores, uint32_t value,
-             uint32_t padding = 0) {
+             uint32_t clocks = 0, uint32_t padding = 0) {
     KernelArguments arguments;
-    arguments.common = {kBase, kPage, value};
-    arguments.common.resize(3 + padding);
+    arguments.common = {kBase, kPage, value, clocks};
+    arguments.common.resize(4 + padding);
     arguments.words_per_core = 1;
     for (uint32_t y = cores.y0; y <= cores.y1; ++y) {
       for (uint32_t x = cores.x0; x <= cores.x1; ++x) {
@@ -150,12 +151,49 @@ TEST(DispatchLaunch, ConfigurationOfALaunchOutlivesTheNextOnes) {
   const CoreRange areas[] = {{0, 0, 10, 9}, {3, 3, 3, 3}, {0, 0, 4, 4}, {5, 5, 10, 9}};
   std::vector<std::shared_ptr<const Program>> programs;
   for (const CoreRange& area : areas) programs.push_back(counters.ProgramOn(area));
-  // Blocks of up to 1 KiB: the ring of 24 KiB wraps dozens of times with launches in flight.
-  for (int i = 0; i < 600; ++i) {
-    const uint32_t which = random() % 4;
-    ASSERT_TRUE(counters.Add(programs[which], areas[which], random(), random() % 254).ok());
+  // The kernels read their words late, so the dispatcher runs ahead as far as it may.
+  for (const uint32_t max_padding : {8u, 252u}) {
+    for (int i = 0; i < 200; ++i) {
+      const uint32_t which = random() % 4;
+      const uint32_t padding = max_padding - random() % 8;
+      ASSERT_TRUE(counters.Add(programs[which], areas[which], random(), 1500, padding).ok());
+    }
   }
   counters.ExpectRight();
+}
+
+TEST(DispatchLaunch, LargeConfigurationsWaitForTheRingBeforeTheSlots) {
+  BootedCard card;
+  const GridSize grid = card.dispatcher->card().grid;
+  const CoreRange cores{3, 3, 4, 4};
+  ProgramSpec spec;
+  spec.kernels.push_back({TestKernel("bump_brisc"), hw::kBrisc, {cores}});
+  spec.kernels.push_back({TestKernel("probe_ncrisc"), hw::kNcrisc, {cores}});
+  spec.kernels.push_back({TestKernel("probe_trisc0"), hw::kTrisc0, {cores}});
+  const auto program = TestProgram(spec, grid);
+  uint32_t sum = 0;
+  for (uint32_t launch = 1; launch <= 60; ++launch) {
+    // 5 KiB each: four fit, eight slots would be free.
+    std::vector<KernelArguments> arguments(3);
+    for (KernelArguments& own : arguments) {
+      own.common.resize(abi::kMaxArgumentWords);
+      own.words_per_core = abi::kMaxArgumentWords;
+      own.per_core.resize(4 * abi::kMaxArgumentWords);
+    }
+    arguments[0].common[0] = 0x40000;
+    arguments[0].common[1] = 64;
+    arguments[0].common[2] = launch;
+    arguments[0].common[3] = 3000;
+    for (uint32_t core = 0; core < 4; ++core) {
+      arguments[0].per_core[core * abi::kMaxArgumentWords] = core;
+    }
+    arguments[1].common[0] = arguments[2].common[0] = abi::kBufferAddress;
+    sum += launch;
+    ASSERT_TRUE(card.Submit(LaunchCommand{program, arguments}).ok());
+  }
+  const auto bytes = card.Read({MemoryKind::kDram, -1, 0x40000, 64, 256}, 0, 256);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  for (uint32_t core = 0; core < 4; ++core) EXPECT_EQ(WordAt(*bytes, 16 * core), sum);
 }
 
 TEST(DispatchLaunch, SeesEarlierWritesAndIsSeenByLaterReads) {
@@ -218,7 +256,7 @@ TEST(DispatchLaunch, ImagesThatDoNotFitTogetherTakeTurns) {
   const auto brisc = TestKernel("large_brisc");
   const auto ncrisc = TestKernel("large_ncrisc");
   uint32_t base_sum = 0;
-  for (uint32_t i = 1; i < 10000; ++i) base_sum += i * 2654435761u;
+  for (uint32_t i = 0; i < 9999; ++i) base_sum += i * 2654435761u;
   struct Variant {
     std::shared_ptr<const Program> program;
     std::vector<uint32_t> workers;
@@ -241,23 +279,27 @@ TEST(DispatchLaunch, ImagesThatDoNotFitTogetherTakeTurns) {
   }
   Random random(7);
   for (int round = 0; round < 12; ++round) {
-    // Several in flight, then a look at the results of the last one.
-    uint32_t which = 0;
-    for (int i = 0; i < 5; ++i) {
-      which = random() % 7;
-      std::vector<KernelArguments> arguments(variants[which].both ? 2 : 1);
-      for (size_t k = 0; k < arguments.size(); ++k) {
-        arguments[k].common = {static_cast<uint32_t>(abi::kBufferAddress + 64 * k)};
+    // Several in flight, each with a place of its own for its sum.
+    constexpr uint32_t kInFlight = 6;
+    std::vector<uint32_t> launched;
+    for (uint32_t i = 0; i < kInFlight; ++i) {
+      const Variant& variant = variants[launched.emplace_back(random() % 7)];
+      std::vector<KernelArguments> arguments(variant.both ? 2 : 1);
+      for (uint32_t k = 0; k < arguments.size(); ++k) {
+        arguments[k].common = {abi::kBufferAddress + 128 * i + 64 * k};
       }
-      const Status sent = card.Submit(LaunchCommand{variants[which].program, arguments});
+      const Status sent = card.Submit(LaunchCommand{variant.program, arguments});
       ASSERT_TRUE(sent.ok()) << sent.ToString();
     }
-    for (const uint32_t worker : variants[which].workers) {
-      const auto l1 = ReadL1(card, worker, abi::kBufferAddress, 128);
-      ASSERT_TRUE(l1.ok()) << l1.status().ToString();
-      ASSERT_EQ(WordAt(*l1, 0), base_sum + variants[which].salt) << "round " << round;
-      if (variants[which].both) {
-        ASSERT_EQ(WordAt(*l1, 16), base_sum + variants[which].salt) << "NCRISC, round " << round;
+    for (uint32_t i = 0; i < kInFlight; ++i) {
+      const Variant& variant = variants[launched[i]];
+      for (const uint32_t worker : variant.workers) {
+        const auto l1 = ReadL1(card, worker, abi::kBufferAddress + 128 * i, 128);
+        ASSERT_TRUE(l1.ok()) << l1.status().ToString();
+        ASSERT_EQ(WordAt(*l1, 0), base_sum + variant.salt) << "round " << round << " launch " << i;
+        if (variant.both) {
+          ASSERT_EQ(WordAt(*l1, 16), base_sum + variant.salt) << "NCRISC, round " << round;
+        }
       }
     }
   }

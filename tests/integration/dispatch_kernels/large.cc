@@ -9,8 +9,8 @@ struct Table {
 };
 constexpr Table Make() {
   Table table{};
-  for (uint32_t i = 1; i < 10000; ++i) table.words[i] = i * 2654435761u;
-  table.words[0] = 0x5A175A17;  // tests find and change it, to tell images apart
+  for (uint32_t i = 0; i < 9999; ++i) table.words[i] = i * 2654435761u;
+  table.words[9999] = 0x5A175A17;  // tests find and change it, to tell images apart
   return table;
 }
 constexpr Table table = Make();
