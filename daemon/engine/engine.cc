@@ -74,6 +74,7 @@ void Engine::TakeRequests() {
     has_requests_.store(false, std::memory_order_relaxed);
   }
   for (Work& work : taken_.works) queue_.Push(std::move(work));
+  queue_empty_ = queue_empty_ && taken_.works.empty();
   taken_.works.clear();  // the two vectors take turns, so that neither allocates in a steady state
 }
 
@@ -100,8 +101,8 @@ bool Engine::RunOnce() {
     if (!status.ok()) Lose(status);
   }
   if (!lost_.ok()) FailQueued(ResetError(lost_text_));
-  const bool idle =
-      in_flight_.empty() && !holding_ && !has_requests_.load(std::memory_order_acquire);
+  const bool idle = in_flight_.empty() && !holding_ && queue_empty_ &&
+                    !has_requests_.load(std::memory_order_acquire);
   if (std::exchange(round_had_news_, false) && options_.on_round_end) options_.on_round_end(idle);
   return !idle;
 }
@@ -109,7 +110,8 @@ bool Engine::RunOnce() {
 // Fills held_ with the next work that is still wanted.
 bool Engine::NextWork(TimePoint now) {
   while (!holding_) {
-    if (!queue_.Pop(&held_)) return false;
+    queue_empty_ = !queue_.Pop(&held_);
+    if (queue_empty_) return false;
     if (held_.owner->Start(held_, now)) {
       holding_ = true;
     } else {
@@ -127,28 +129,33 @@ Status Engine::SubmitReady(TimePoint now) {
   while (in_flight_cost_ < options_.window && in_flight_.size() < options_.window_commands) {
     if (!NextWork(now)) break;
     if (held_.is_launch()) RETURN_IF_ERROR(SendEvent());
-    ASSIGN_OR_RETURN(const bool room, dispatcher_->HasRoomFor(held_.command));
-    if (!room) break;
+    const StatusOr<bool> room = dispatcher_->HasRoomFor(held_.command);
+    if (!room.ok()) {
+      RETURN_IF_ERROR(RefuseHeld(room.status()));
+      continue;
+    }
+    if (!*room) break;
     RETURN_IF_ERROR(SubmitHeld(now));
   }
   return SendEvent();
 }
 
+// The session's decoding let something through that the runtime refuses: our own bug, and its
+// command fails with it. Any other error is the device's end.
+Status Engine::RefuseHeld(const Status& why) {
+  if (why.code() != StatusCode::kInvalidArgument) return why;
+  held_.owner->Failed(held_,
+                      {StatusCode::kInternal, "INVALID", std::string(StatusMessage(why)), false});
+  held_ = Work();
+  holding_ = false;
+  round_had_news_ = true;
+  return OkStatus();
+}
+
 Status Engine::SubmitHeld(TimePoint now) {
   const StatusOr<uint64_t> ticket = dispatcher_->Submit(held_.command);
+  if (!ticket.ok()) return RefuseHeld(ticket.status());
   holding_ = false;
-  if (!ticket.ok()) {
-    // The session's decoding let something through that the runtime refuses: our own bug, and the
-    // client's command fails with it. Anything else is the device's end.
-    const bool refused = ticket.status().code() == StatusCode::kInvalidArgument;
-    held_.owner->Failed(held_, refused
-                                   ? WorkError{StatusCode::kInternal, "INVALID",
-                                               std::string(StatusMessage(ticket.status())), false}
-                                   : ResetError(std::string(StatusMessage(ticket.status()))));
-    held_ = Work();
-    round_had_news_ = true;
-    return refused ? OkStatus() : ticket.status();
-  }
   if (in_flight_.empty()) progress_time_ = retire_time_ = now;
   in_flight_cost_ += held_.cost;
   std::string().swap(held_.payload);

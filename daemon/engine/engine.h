@@ -94,6 +94,7 @@ class Engine {
   bool NextWork(TimePoint now);
   Status SubmitReady(TimePoint now);
   Status SubmitHeld(TimePoint now);
+  Status RefuseHeld(const Status& why);
   Status SendEvent();
   Status Poll();
   void Retire(uint64_t completed, TimePoint now);
@@ -128,6 +129,7 @@ class Engine {
   Requests taken_;
   Work held_;  // popped and started, waits for room in the rings
   bool holding_ = false;
+  bool queue_empty_ = true;  // as far as was looked
   std::deque<InFlight> in_flight_;
   std::vector<Work> retired_;
   Duration in_flight_cost_{};

@@ -68,6 +68,7 @@ void Engine::FailQueued(const WorkError& error) {
     work.owner->Failed(work, error);
     round_had_news_ = true;
   }
+  queue_empty_ = true;
 }
 
 Status Engine::Recover(const std::string& why) {

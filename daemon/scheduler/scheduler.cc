@@ -31,7 +31,7 @@ Scheduler::Flow& Scheduler::FlowOf(const Work& work) {
 }
 
 void Scheduler::Push(Work work) {
-  if (flows_.size() > options_.remembered_flows) ForgetIdleFlows();
+  if (flows_.size() >= forget_at_) ForgetIdleFlows();
   Flow& flow = FlowOf(work);
   if (flow.size == 0) {
     flow.paid = std::clamp(flow.paid, floor_, floor_ + Nanoseconds(options_.debt));
@@ -69,6 +69,8 @@ bool Scheduler::Pop(Work* work) {
   if (--flow.size == 0) {
     *poorest = active_.back();
     active_.pop_back();
+    // Nobody waits: what was used until here was used by nobody's leave and is forgiven.
+    if (active_.empty()) floor_ = flow.paid;
   }
   return true;
 }
@@ -96,6 +98,7 @@ void Scheduler::ForgetIdleFlows() {
   std::erase_if(flows_, [this](const auto& entry) {
     return entry.second->size == 0 && entry.second->paid <= floor_;
   });
+  forget_at_ = std::max(options_.remembered_flows, 2 * flows_.size());
 }
 
 }  // namespace ttfd

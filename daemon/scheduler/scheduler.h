@@ -32,13 +32,15 @@ struct SchedulerOptions {
 // Device thread only.
 class Scheduler final : public WorkQueue {
  public:
-  explicit Scheduler(const SchedulerOptions& options) : options_(options) {}
+  explicit Scheduler(const SchedulerOptions& options)
+      : options_(options), forget_at_(options.remembered_flows) {}
 
   void Push(Work work) override;
   bool Pop(Work* work) override;
   void Used(const Work& work, Duration device_time) override;
 
   size_t size() const { return size_; }
+  size_t flows() const { return flows_.size(); }
 
  private:
   struct Lane {
@@ -65,6 +67,7 @@ class Scheduler final : public WorkQueue {
   double floor_ = 0;           // what the poorest active flow had paid at the last Pop
   uint64_t turns_ = 0;
   size_t size_ = 0;
+  size_t forget_at_;  // flows; rises when they cannot be forgotten, so that looking stays cheap
 };
 
 }  // namespace ttfd

@@ -261,10 +261,15 @@ StatusOr<uint32_t> CardDispatcher::Collect() {
 }
 
 StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
-  ASSIGN_OR_RETURN(const AdvanceResult advanced, device_.Advance(clocks));
+  StatusOr<AdvanceResult> advanced = device_.Advance(clocks);
+  if (!advanced.ok()) {
+    // What ended before the fault did end: who runs the card must know what it was doing.
+    Collect().status().IgnoreError();
+    return advanced.status();
+  }
   const bool owed = link_->completions().unacknowledged() > 0;
   ASSIGN_OR_RETURN(const uint32_t records, Collect());
-  if (records > 0 || !advanced.quiescent) return true;
+  if (records > 0 || !advanced->quiescent) return true;
   // The card may wait for pages that the host has read but kept to itself.
   RETURN_IF_ERROR(link_->completions().Acknowledge(true));
   return owed;

@@ -1,0 +1,106 @@
+// A daemon's core on a fake card, without threads, and clients that speak to it in values.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/session/daemon_core.h"
+#include "tests/support/fake_dispatcher.h"
+
+namespace ttfd {
+
+inline AllocateRequest Allocate(uint64_t handle, uint64_t size, uint32_t page = 1024) {
+  AllocateRequest request;
+  request.handle = handle;
+  request.size_bytes = size;
+  request.page_bytes = page;
+  request.place = BufferPlace::kDramInterleaved;
+  return request;
+}
+WriteRequest InlineWrite(uint64_t buffer, uint64_t offset, std::string bytes);
+WriteRequest StreamedWrite(uint64_t buffer, uint64_t offset, uint64_t size);
+inline ReadRequest Read(uint64_t buffer, uint64_t offset, uint64_t size) {
+  return {buffer, offset, size};
+}
+inline FreeRequest Free(std::vector<uint64_t> handles) { return {std::move(handles)}; }
+LoadKernelRequest InlineKernel(uint64_t handle, std::string elf = "elf");
+CreateProgramRequest OneKernelProgram(uint64_t handle, uint64_t kernel,
+                                      CoreRange cores = {0, 0, 0, 0});
+inline LaunchRequest Launch(uint64_t program) {
+  LaunchRequest request;
+  request.program = program;
+  return request;
+}
+std::string Pattern(size_t size, uint32_t seed = 1);
+
+// One session's call: numbers its commands, collects its output.
+class TestClient final : public SessionOutput {
+ public:
+  explicit TestClient(DaemonCore& core) : core_(core) {}
+  ~TestClient() override;
+
+  Status Open(const HelloRequest& hello, uint32_t uid = 1000);
+  void OutputReady() override { ++ready; }
+
+  // Sends commands as one batch; returns the value of the first. Expects no protocol error.
+  template <typename... Requests>
+  uint64_t Send(Requests... requests) {
+    return SendOn(0, {}, std::move(requests)...);
+  }
+  template <typename... Requests>
+  uint64_t SendOn(uint32_t queue, std::vector<QueuePosition> waits, Requests... requests) {
+    BatchRequest batch;
+    batch.queue = queue;
+    batch.waits = std::move(waits);
+    (batch.commands.push_back(Request(std::move(requests))), ...);
+    return SendBatch(std::move(batch));
+  }
+  uint64_t SendBatch(BatchRequest batch);
+  Status Supply(uint32_t queue, uint64_t value, uint64_t offset, std::string bytes);
+
+  // Takes what there is, without letting the core run. True: there was something.
+  bool Take(uint64_t max_bytes = 1 << 20);
+  // Lets the core run until nothing moves, taking output on the way.
+  void Run();
+
+  uint64_t Progress(uint32_t queue = 0) const;
+  std::string Data(uint64_t value, uint32_t queue = 0) const;
+  // The error of a command; code OK if there is none.
+  ErrorReply ErrorOf(uint64_t value, uint32_t queue = 0) const;
+
+  ClientSession& session() { return *session_; }
+  std::shared_ptr<ClientSession> session_;
+  std::vector<CommandErrorReply> errors;
+  CreditReply credit;
+  bool drain_notice = false;
+  int ready = 0;
+
+ private:
+  DaemonCore& core_;
+  std::map<uint32_t, uint64_t> sent_;
+  std::map<uint32_t, uint64_t> progress_;
+  std::map<std::pair<uint32_t, uint64_t>, std::string> data_;
+};
+
+class CoreTest : public ::testing::Test {
+ protected:
+  // Tests change what they need, then call Start.
+  FakeDispatcher::Behaviour behaviour;
+  DaemonOptions options;
+
+  void Start();
+  std::unique_ptr<TestClient> Connect(uint32_t uid = 1000);
+  void RunAll();  // until nothing moves
+
+  MemoryUseReply Memory(const std::string& kind);
+
+  ManualClock clock;
+  FakeDispatcher* card = nullptr;
+  std::unique_ptr<DaemonCore> core;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,164 @@
+// What administrators see and do: status, sessions, timeouts, ending a session, drain, stop.
+#include <gmock/gmock.h>
+
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class DaemonAdmin : public CoreTest {};
+
+TEST_F(DaemonAdmin, StatusCounts) {
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
+               InlineWrite(1, 0, Pattern(1024)), Launch(3), Launch(3), Read(1, 0, 512));
+  client->Run();
+  const StatusReply status = core->GetStatus();
+  EXPECT_EQ(status.state, "ready");
+  EXPECT_EQ(status.sessions, 1u);
+  EXPECT_EQ(status.commands_completed, 7u);
+  EXPECT_EQ(status.launches_completed, 2u);
+  EXPECT_EQ(status.bytes_written, 1024u);
+  EXPECT_EQ(status.bytes_read, 512u);
+  ASSERT_THAT(status.memory, SizeIs(2));
+  EXPECT_EQ(status.memory[0].used_bytes, 4096u);
+  EXPECT_EQ(status.memory[0].total_bytes,
+            uint64_t{behaviour.dram_banks} * behaviour.dram_bank_bytes);
+}
+
+TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {
+  Start();
+  auto client = Connect(1234);
+  card->clock = &clock;
+  card->cost = [](const Command&) { return Duration(std::chrono::microseconds(100)); };
+  client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)), BarrierRequest{});
+  clock.Advance(std::chrono::milliseconds(5));
+  client->Run();
+  const auto sessions = core->ListSessions();
+  ASSERT_THAT(sessions, SizeIs(1));
+  EXPECT_EQ(sessions[0].client_name, "test");
+  EXPECT_EQ(sessions[0].user, "user1234");
+  EXPECT_EQ(sessions[0].pid, 42u);
+  EXPECT_EQ(sessions[0].state, "active");
+  EXPECT_EQ(sessions[0].handles, 1u);
+  EXPECT_EQ(sessions[0].dram_bytes, 4096u);
+  EXPECT_GE(sessions[0].connected_ms, 5u);
+  EXPECT_GE(sessions[0].device_ns, 90'000u);
+  ASSERT_THAT(sessions[0].submitted, SizeIs(1));
+  EXPECT_EQ(sessions[0].submitted[0], (QueuePosition{0, 3}));
+  EXPECT_EQ(sessions[0].completed[0], (QueuePosition{0, 3}));
+}
+
+TEST_F(DaemonAdmin, TimeoutsOfASessionOverrideTheDaemons) {
+  Start();
+  auto client = Connect();
+  const uint64_t id = client->session().welcome().session;
+  TimeoutsReply change;
+  change.kernel_ms = 7;
+  ASSERT_TRUE(core->SetTimeouts(id, change).ok());
+  EXPECT_EQ(core->GetTimeouts(id)->kernel_ms, 7u);
+  EXPECT_EQ(core->GetTimeouts(id)->start_ms, options.timeouts.start_ms) << "0 leaves unchanged";
+  EXPECT_EQ(core->GetTimeouts(0)->kernel_ms, options.timeouts.kernel_ms);
+  change = {};
+  change.operation_ms = 3;
+  EXPECT_EQ(core->SetTimeouts(id, change).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(core->SetTimeouts(0, change)->operation_ms, 3u);
+  EXPECT_EQ(core->GetTimeouts(999).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(core->SetTimeouts(999, change).status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(DaemonAdmin, AnEndedSessionLearnsWhyAndFreesEverything) {
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
+  const int before = client->ready;
+  client->Take();
+  ASSERT_TRUE(core->EndSession(client->session().welcome().session, "maintenance").ok());
+  EXPECT_GT(client->ready, before) << "the call is woken";
+  Status status;
+  ASSERT_TRUE(client->session().finished(&status));
+  EXPECT_EQ(status.code(), StatusCode::kAborted);
+  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("maintenance"));
+  RunAll();
+  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(core->EndSession(77, "").code(), StatusCode::kNotFound);
+}
+
+TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2));
+  client->Run();
+  card->hold = true;
+  client->Send(Launch(3));
+  core->RunOnce();
+  std::vector<std::string> steps;
+  bool done = false;
+  core->Drain(1000, [&](const std::string& step, uint64_t, bool last) {
+    steps.push_back(step);
+    done = last;
+  });
+  EXPECT_EQ(core->GetStatus().state, "draining");
+  client->Take();
+  EXPECT_TRUE(client->drain_notice);
+  client->Send(BarrierRequest{});
+  TestClient late(*core);
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  EXPECT_EQ(late.Open(hello).code(), StatusCode::kUnavailable);
+  core->RunOnce();
+  EXPECT_FALSE(done);
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(4).code, StatusCode::kOk) << "it was sent before";
+  EXPECT_EQ(client->ErrorOf(5).reason, "DRAINING");
+  Status status;
+  ASSERT_TRUE(client->session().finished(&status)) << "an idle session ends by itself";
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  RunAll();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(steps.back(), "drained");
+}
+
+TEST_F(DaemonAdmin, ADrainEndsWhatIsLeftWhenItsTimeIsUp) {
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 4096), StreamedWrite(1, 0, 4096));
+  bool done = false;
+  core->Drain(100, [&](const std::string&, uint64_t, bool last) { done = last; });
+  client->Run();
+  EXPECT_FALSE(done);
+  clock.Advance(std::chrono::milliseconds(101));
+  client->Run();
+  EXPECT_TRUE(done);
+  Status status;
+  EXPECT_TRUE(client->session().finished(&status));
+}
+
+TEST_F(DaemonAdmin, AStopShutsTheCardDown) {
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 4096));
+  ASSERT_TRUE(core->Stop(clock.Now() + std::chrono::seconds(1)).ok());
+  EXPECT_TRUE(card->shut_down);
+  Status status;
+  EXPECT_TRUE(client->session().finished(&status));
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+}
+
+TEST_F(DaemonAdmin, AnotherDeviceCannotBeReset) {
+  Start();
+  std::string step;
+  core->ResetDevice(3, [&step](const std::string& what, uint64_t, bool) { step = what; });
+  EXPECT_THAT(step, HasSubstr("no device 3"));
+  EXPECT_EQ(card->boots, 1);
+}
+
+}  // namespace
+}  // namespace ttfd

@@ -1,0 +1,260 @@
+// Hangs and faults: who did it hears so, others send again at worst, the card comes back, nobody's data is lost.
+#include <gmock/gmock.h>
+
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class EngineRecovery : public CoreTest {
+ protected:
+  void Prepare() {
+    Start();
+    culprit = Connect();
+    other = Connect();
+    for (TestClient* client : {culprit.get(), other.get()}) {
+      client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
+                   InlineWrite(1, 0, Pattern(4096)));
+      client->Run();
+    }
+    card->log.clear();
+  }
+
+  std::unique_ptr<TestClient> culprit, other;
+};
+
+TEST_F(EngineRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
+  Prepare();
+  card->on_launch = [this](const LaunchCommand&) {
+    card->on_launch = nullptr;
+    return Error(StatusCode::kFailedPrecondition, "unmapped address 0x123 at tile (1,2) BRISC");
+  };
+  culprit->Send(Launch(3), Read(1, 0, 16));
+  culprit->Run();
+  const ErrorReply error = culprit->ErrorOf(5);
+  EXPECT_EQ(error.code, StatusCode::kAborted);
+  EXPECT_EQ(error.reason, "DEVICE_FAULT");
+  EXPECT_FALSE(error.retryable);
+  EXPECT_THAT(error.message, HasSubstr("unmapped address 0x123"));
+  EXPECT_THAT(error.message, HasSubstr("waypoint KRUN, pc 0x10040")) << "where the harts stood";
+  EXPECT_EQ(culprit->ErrorOf(6).cause, (QueuePosition{0, 5}));
+  EXPECT_EQ(card->boots, 2);
+  EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_EQ(core->GetStatus().device_resets, 1u);
+  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("unmapped address"));
+
+  other->Send(Read(1, 0, 4096), Launch(3));
+  other->Run();
+  EXPECT_EQ(other->Data(5), Pattern(4096)) << "memory outlives the reset";
+  EXPECT_THAT(other->errors, IsEmpty());
+  BatchRequest clear;
+  clear.clears_error = 5;
+  clear.commands = {Launch(3), Read(1, 0, 4096)};
+  culprit->SendBatch(clear);
+  culprit->Run();
+  EXPECT_EQ(culprit->Data(8), Pattern(4096)) << "the culprit may go on, too";
+}
+
+TEST_F(EngineRecovery, InnocentWorkInFlightMaySendAgain) {
+  Prepare();
+  card->on_launch = [](const LaunchCommand&) {
+    return Error(StatusCode::kFailedPrecondition, "died");
+  };
+  culprit->Send(Launch(3));
+  other->Send(InlineWrite(1, 0, Pattern(64, 2)));
+  other->Run();
+  culprit->Take();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_FAULT");
+  const ErrorReply error = other->ErrorOf(5);
+  EXPECT_EQ(error.code, StatusCode::kUnavailable);
+  EXPECT_EQ(error.reason, "DEVICE_RESET");
+  EXPECT_TRUE(error.retryable);
+}
+
+TEST_F(EngineRecovery, WhatEndedBeforeTheFaultEndedWell) {
+  Prepare();
+  card->on_launch = [](const LaunchCommand&) {
+    return Error(StatusCode::kFailedPrecondition, "died");
+  };
+  culprit->Send(InlineWrite(1, 0, Pattern(64, 2)), Read(1, 0, 64), Launch(3));
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kOk);
+  EXPECT_EQ(culprit->Data(6), Pattern(64, 2));
+  EXPECT_EQ(culprit->ErrorOf(7).reason, "DEVICE_FAULT");
+}
+
+TEST_F(EngineRecovery, WorkThatHadNotStartedIsNotTouched) {
+  options.engine.window_commands = 1;
+  Prepare();
+  card->on_launch = [this](const LaunchCommand&) {
+    card->on_launch = nullptr;
+    return Error(StatusCode::kFailedPrecondition, "died");
+  };
+  culprit->Send(Launch(3));
+  other->Send(Launch(3), Read(1, 0, 4096));
+  other->Run();
+  EXPECT_THAT(other->errors, IsEmpty());
+  EXPECT_EQ(other->Data(6), Pattern(4096));
+}
+
+TEST_F(EngineRecovery, ALaunchBeyondItsTimeoutIsAHang) {
+  Prepare();
+  card->hold = true;
+  LaunchRequest launch = Launch(3);
+  launch.timeout_ms = 100;
+  culprit->Send(launch);
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(99));
+  core->RunOnce();
+  culprit->Take();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  clock.Advance(std::chrono::milliseconds(2));
+  core->RunOnce();
+  culprit->Take();
+  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kAborted);
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("100 ms"));
+  EXPECT_EQ(card->boots, 2);
+}
+
+TEST_F(EngineRecovery, TheDeviceMayKnowAHangAtOnce) {
+  Prepare();
+  culprit->Send(Launch(3));
+  card->next_poll =
+      Error(StatusCode::kDeadlineExceeded, "nothing can move any more: event 7 is due");
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+}
+
+TEST_F(EngineRecovery, ManyLaunchesMayTakeLongerThanTheTimeoutOfOne) {
+  Prepare();
+  card->clock = &clock;
+  card->cost = [](const Command&) { return Duration(std::chrono::milliseconds(80)); };
+  for (int i = 0; i < 20; ++i) {
+    LaunchRequest launch = Launch(3);
+    launch.timeout_ms = 100;
+    culprit->Send(launch);
+  }
+  card->completes_per_poll = 1;
+  culprit->Run();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_EQ(card->boots, 1);
+}
+
+TEST_F(EngineRecovery, ATransferWithoutProgressIsAHangOfNobodys) {
+  Prepare();
+  card->hold = true;
+  culprit->Send(Read(1, 0, 16));
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(options.timeouts.operation_ms + 1));
+  core->RunOnce();
+  culprit->Take();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_TRUE(culprit->ErrorOf(5).retryable);
+  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("operation timeout"));
+}
+
+TEST_F(EngineRecovery, TimeoutsCanBeChangedWhileRunning) {
+  Prepare();
+  TimeoutsReply timeouts;
+  timeouts.operation_ms = 50;
+  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  timeouts = {};
+  timeouts.kernel_ms = 30;
+  ASSERT_TRUE(core->SetTimeouts(culprit->session().welcome().session, timeouts).ok());
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(31));
+  core->RunOnce();
+  culprit->Take();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  other->Send(Read(1, 0, 16));
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(51));
+  core->RunOnce();
+  other->Take();
+  EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
+}
+
+TEST_F(EngineRecovery, ALaunchHasTheCardToItself) {
+  Prepare();
+  culprit->Send(InlineWrite(1, 0, Pattern(64)), InlineWrite(1, 64, Pattern(64)), Launch(3),
+                Read(1, 0, 16));
+  culprit->Run();
+  EXPECT_THAT(card->log,
+              ElementsAre("write 64", "write 64", "event", "launch", "event", "read 16", "event"));
+}
+
+TEST_F(EngineRecovery, ABootThatFailsIsTriedAgain) {
+  Prepare();
+  card->failing_boots = 1;
+  culprit->Send(Launch(3));
+  card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
+  culprit->Run();
+  EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_EQ(card->boots, 3);
+}
+
+TEST_F(EngineRecovery, ACardThatDoesNotComeBackEndsEverySession) {
+  Prepare();
+  card->failing_boots = 2;
+  culprit->Send(Launch(3));
+  card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
+  core->RunOnce();
+  EXPECT_EQ(core->GetStatus().state, "failed");
+  for (TestClient* client : {culprit.get(), other.get()}) {
+    Status status;
+    ASSERT_TRUE(client->session().finished(&status));
+    EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(StatusMessage(status)),
+                HasSubstr("prefetch (16,2) BRISC is not ready"));
+  }
+  TestClient late(*core);
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  EXPECT_EQ(late.Open(hello).code(), StatusCode::kUnavailable);
+  RunAll();
+  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+
+  // An administrator may try again.
+  std::string step;
+  core->ResetDevice(0, [&step](const std::string& what, uint64_t, bool) { step = what; });
+  RunAll();
+  EXPECT_EQ(step, "ready");
+  auto client = Connect();
+  client->Send(Allocate(1, 1024), Read(1, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->Progress(), 2u);
+}
+
+TEST_F(EngineRecovery, AnAdministratorsResetCostsWhatIsInFlightARetry) {
+  Prepare();
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  bool done = false;
+  core->ResetDevice(0, [&done](const std::string&, uint64_t, bool last) { done = last; });
+  card->hold = false;
+  RunAll();
+  culprit->Take();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_EQ(card->boots, 2);
+}
+
+TEST_F(EngineRecovery, FullRingsOnlySlowDown) {
+  Prepare();
+  card->room = 2;
+  for (int i = 0; i < 50; ++i) culprit->Send(InlineWrite(1, 0, Pattern(64)), Launch(3));
+  culprit->Run();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_EQ(culprit->Progress(), 104u);
+}
+
+}  // namespace
+}  // namespace ttfd

@@ -1,0 +1,173 @@
+// The fair order: equal shares, shares by weight, who used less goes first, queues keep their order.
+#include "daemon/scheduler/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace ttfd {
+namespace {
+
+using std::chrono::microseconds;
+
+Work Transfer(uint64_t flow, uint64_t bytes = 64 << 10, uint32_t queue = 0, uint64_t value = 0,
+              uint32_t weight = 1) {
+  Work work;
+  work.flow = flow;
+  work.queue = queue;
+  work.value = value;
+  work.weight = weight;
+  work.bytes = bytes;
+  work.command = FillCommand{};
+  return work;
+}
+
+Work ALaunch(uint64_t flow, uint32_t queue = 0) {
+  Work work;
+  work.flow = flow;
+  work.queue = queue;
+  work.command = LaunchCommand{};
+  return work;
+}
+
+Work Next(Scheduler& scheduler) {
+  Work work;
+  EXPECT_TRUE(scheduler.Pop(&work));
+  return work;
+}
+
+TEST(Scheduler, IsEmptyAtFirst) {
+  Scheduler scheduler({});
+  Work work;
+  EXPECT_FALSE(scheduler.Pop(&work));
+}
+
+TEST(Scheduler, AQueueKeepsItsOrder) {
+  Scheduler scheduler({});
+  for (uint64_t value = 1; value <= 100; ++value) scheduler.Push(Transfer(1, 16 * value, 0, value));
+  for (uint64_t value = 1; value <= 100; ++value) EXPECT_EQ(Next(scheduler).value, value);
+}
+
+TEST(Scheduler, QueuesOfOneSessionTakeTurns) {
+  Scheduler scheduler({});
+  for (int i = 0; i < 10; ++i) scheduler.Push(Transfer(1, 64, 0));
+  scheduler.Push(Transfer(1, 64, 1));
+  EXPECT_TRUE(Next(scheduler).queue == 1 || Next(scheduler).queue == 1);
+}
+
+TEST(Scheduler, EightEqualSessionsGetEqualShares) {
+  Scheduler scheduler({});
+  std::map<uint64_t, uint64_t> used;
+  for (int round = 0; round < 4000; ++round) {
+    for (uint64_t flow = 1; flow <= 8; ++flow) {
+      if (round % 4 == 0) {
+        // The same demand in pieces of different sizes.
+        for (uint64_t piece = 0; piece < flow; ++piece)
+          scheduler.Push(Transfer(flow, (256 << 10) / flow / 16 * 16));
+      }
+    }
+    for (int i = 0; i < 2; ++i) {
+      const Work work = Next(scheduler);
+      used[work.flow] += static_cast<uint64_t>(work.cost.count());
+      scheduler.Used(work, work.cost);
+    }
+  }
+  double sum = 0;
+  double squares = 0;
+  for (const auto& [flow, cost] : used) {
+    sum += static_cast<double>(cost);
+    squares += static_cast<double>(cost) * static_cast<double>(cost);
+  }
+  EXPECT_EQ(used.size(), 8u);
+  EXPECT_GE(sum * sum / (8 * squares), 0.99) << "Jain's index";
+}
+
+TEST(Scheduler, WeightsDivideTheCard) {
+  Scheduler scheduler({});
+  std::map<uint64_t, int> turns;
+  for (int i = 0; i < 400; ++i) {
+    scheduler.Push(Transfer(1, 4096, 0, 0, 1));
+    scheduler.Push(Transfer(2, 4096, 0, 0, 3));
+  }
+  for (int i = 0; i < 400; ++i) ++turns[Next(scheduler).flow];
+  EXPECT_NEAR(turns[2], 300, 3);
+}
+
+TEST(Scheduler, ALightSessionGoesBeforeFloodingOnes) {
+  Scheduler scheduler({});
+  for (int i = 0; i < 1000; ++i) {
+    for (uint64_t flow = 1; flow <= 7; ++flow) scheduler.Push(Transfer(flow));
+  }
+  for (int i = 0; i < 500; ++i) Next(scheduler);
+  for (int i = 0; i < 50; ++i) {
+    scheduler.Push(Transfer(8, 64));
+    EXPECT_EQ(Next(scheduler).flow, 8u) << "round " << i;
+    for (int j = 0; j < 20; ++j) EXPECT_NE(Next(scheduler).flow, 8u);
+  }
+}
+
+TEST(Scheduler, IdlenessEarnsNoCredit) {
+  Scheduler scheduler({});
+  for (int i = 0; i < 1000; ++i) scheduler.Push(Transfer(1));
+  for (int i = 0; i < 900; ++i) Next(scheduler);
+  for (int i = 0; i < 100; ++i) scheduler.Push(Transfer(2));
+  int second = 0;
+  for (int i = 0; i < 100; ++i) second += Next(scheduler).flow == 2 ? 1 : 0;
+  EXPECT_NEAR(second, 50, 2);
+}
+
+TEST(Scheduler, WhoReallyTookLongerPaysForIt) {
+  Scheduler scheduler({});
+  std::map<uint64_t, int> turns;
+  for (int i = 0; i < 1000; ++i) {
+    scheduler.Push(ALaunch(1));
+    scheduler.Push(ALaunch(2));
+  }
+  for (int i = 0; i < 1000; ++i) {
+    const Work work = Next(scheduler);
+    ++turns[work.flow];
+    scheduler.Used(work, work.flow == 1 ? microseconds(900) : microseconds(100));
+  }
+  EXPECT_NEAR(turns[2], 900, 20);
+}
+
+TEST(Scheduler, LearnsWhatLaunchesOfASessionTake) {
+  Scheduler scheduler({});
+  for (int i = 0; i < 100; ++i) scheduler.Push(ALaunch(1));
+  Work work = Next(scheduler);
+  EXPECT_EQ(work.cost, SchedulerOptions().launch_guess);
+  for (int i = 0; i < 50; ++i) {
+    scheduler.Used(work, microseconds(10));
+    work = Next(scheduler);
+  }
+  EXPECT_LE(work.cost, microseconds(11));
+}
+
+TEST(Scheduler, WhoHadTheCardAloneIsNotShutOutForLong) {
+  SchedulerOptions options;
+  options.debt = microseconds(1000);
+  Scheduler scheduler(options);
+  scheduler.Push(ALaunch(1));
+  const Work work = Next(scheduler);
+  scheduler.Used(work, std::chrono::seconds(10));
+  for (int i = 0; i < 1000; ++i) scheduler.Push(Transfer(2, 256 << 10));  // about 0.1 ms each
+  scheduler.Push(ALaunch(1));
+  int waited = 0;
+  while (Next(scheduler).flow != 1) ++waited;
+  EXPECT_LE(waited, 15);
+}
+
+TEST(Scheduler, ForgetsIdleSessions) {
+  SchedulerOptions options;
+  options.remembered_flows = 10;
+  Scheduler scheduler(options);
+  for (uint64_t flow = 1; flow <= 10'000; ++flow) {
+    scheduler.Push(Transfer(flow, 64));
+    Next(scheduler);
+  }
+  EXPECT_EQ(scheduler.size(), 0u);
+  EXPECT_LE(scheduler.flows(), 12u);
+}
+
+}  // namespace
+}  // namespace ttfd

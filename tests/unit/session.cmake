@@ -1,0 +1,10 @@
+add_library(core_fixture STATIC ${CMAKE_CURRENT_LIST_DIR}/../support/core_fixture.cc
+  ${CMAKE_CURRENT_LIST_DIR}/../support/fake_dispatcher.cc)
+ttfd_compile_options(core_fixture)
+target_link_libraries(core_fixture PUBLIC daemon_session GTest::gtest)
+
+foreach(name IN ITEMS session_flow_test session_refusal_test session_error_test session_memory_test session_threads_test
+        engine_recovery_test daemon_admin_test)
+  ttfd_test(NAME ${name} LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/${name}.cc DEPS core_fixture)
+endforeach()
+ttfd_test(NAME scheduler_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/scheduler_test.cc DEPS daemon_scheduler)

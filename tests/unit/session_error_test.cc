@@ -1,0 +1,333 @@
+// What an error costs: its queue, from its value on, with the first cause; cancel, deadlines, and how a queue is opened again.
+#include <gmock/gmock.h>
+
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class SessionError : public CoreTest {
+ protected:
+  void SetUp() override {
+    Start();
+    client = Connect();
+    // Queue 0: values 1 to 4. Queue 1 is open.
+    client->Send(Allocate(1, 64 << 10), InlineKernel(2), OneKernelProgram(3, 2),
+                 OpenQueueRequest{1, 0, 0, {}});
+    client->Run();
+    ASSERT_THAT(client->errors, IsEmpty());
+    card->log.clear();
+  }
+
+  QueuePosition Cause(uint64_t value, uint32_t queue = 0) {
+    return client->ErrorOf(value, queue).cause;
+  }
+
+  std::unique_ptr<TestClient> client;
+};
+
+const QueuePosition kFirst{0, 5};  // the first value that SetUp leaves
+const QueuePosition kNone{};
+
+// ---- the first cause
+
+TEST_F(SessionError, WhatFollowsOnTheQueueEndsAbortedUnexecutedWithTheCause) {
+  client->Send(Read(99, 0, 16), InlineWrite(1, 0, Pattern(16)), Launch(3), BarrierRequest{});
+  client->Send(Launch(3));
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kNotFound);
+  EXPECT_EQ(Cause(5), kNone);
+  for (uint64_t value = 6; value <= 9; ++value) {
+    EXPECT_EQ(client->ErrorOf(value).code, StatusCode::kAborted);
+    EXPECT_EQ(client->ErrorOf(value).reason, "CAUSED_BY");
+    EXPECT_EQ(Cause(value), kFirst);
+  }
+  EXPECT_EQ(client->Progress(), 9u) << "they have ended, though not well";
+  EXPECT_THAT(card->log, IsEmpty());
+}
+
+TEST_F(SessionError, AnErrorIsReportedWhenTheCommandsBeforeItHaveEnded) {
+  card->hold = true;
+  client->Send(Launch(3), Read(99, 0, 16));
+  for (int i = 0; i < 5; ++i) core->RunOnce();
+  client->Take();
+  EXPECT_THAT(client->errors, IsEmpty());
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kOk);
+  EXPECT_EQ(client->ErrorOf(6).code, StatusCode::kNotFound);
+}
+
+TEST_F(SessionError, TheEarlierOfTwoErrorsIsTheCause) {
+  card->on_launch = [](const LaunchCommand&) {
+    return Error(StatusCode::kFailedPrecondition, "tile (1,2) BRISC died");
+  };
+  client->Send(Launch(3), Read(99, 0, 16), BarrierRequest{});
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).reason, "DEVICE_FAULT");
+  EXPECT_EQ(client->ErrorOf(6).reason, "CAUSED_BY") << "it would not have been executed";
+  EXPECT_EQ(Cause(7), kFirst);
+}
+
+TEST_F(SessionError, OtherQueuesAndSessionsGoOn) {
+  auto other = Connect();
+  client->Send(Read(99, 0, 16));
+  client->SendOn(1, {}, Read(1, 0, 16));
+  other->Send(Allocate(1, 1024), Read(1, 0, 16));
+  client->Run();
+  other->Run();
+  EXPECT_EQ(client->Data(1, 1).size(), 16u);
+  EXPECT_EQ(other->Data(2).size(), 16u);
+}
+
+TEST_F(SessionError, ABatchThatWaitsForAFailedValueEndsWithItsCause) {
+  card->hold = true;
+  client->Send(Launch(3), Read(99, 0, 16), BarrierRequest{});
+  client->SendOn(1, {{0, 7}}, Read(1, 0, 16), BarrierRequest{});
+  core->RunOnce();
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(1, 1).reason, "CAUSED_BY");
+  EXPECT_EQ(Cause(1, 1), (QueuePosition{0, 6})) << "the first cause, not the value waited for";
+  EXPECT_EQ(Cause(2, 1), (QueuePosition{0, 6}));
+}
+
+TEST_F(SessionError, AWaitForAFailedValueFailsAlsoWhenItCameLater) {
+  client->Send(Read(99, 0, 16));
+  client->Run();
+  client->SendOn(1, {{0, 5}}, BarrierRequest{});
+  client->Run();
+  EXPECT_EQ(Cause(1, 1), kFirst);
+  BatchRequest clear;
+  clear.clears_error = 5;
+  client->SendBatch(clear);
+  BatchRequest again;
+  again.queue = 1;
+  again.clears_error = 1;
+  again.waits = {{0, 5}};
+  again.commands.push_back(BarrierRequest{});
+  client->SendBatch(again);
+  client->Run();
+  EXPECT_EQ(Cause(2, 1), kFirst) << "clearing an error does not make the command a success";
+}
+
+TEST_F(SessionError, AHandleThatNeverCameToBeNamesTheCause) {
+  client->Send(Allocate(10, 0));  // 5 fails
+  client->SendOn(1, {}, Read(10, 0, 16), BarrierRequest{});
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).field, "allocate.size_bytes");
+  EXPECT_EQ(client->ErrorOf(1, 1).reason, "CAUSED_BY");
+  EXPECT_EQ(Cause(1, 1), kFirst);
+}
+
+TEST_F(SessionError, AHandleWhoseMakerWasAbortedNamesTheCause) {
+  client->Send(Read(99, 0, 16), InlineKernel(11), Allocate(12, 1024));
+  client->SendOn(1, {}, OneKernelProgram(13, 11), Launch(13));
+  client->Run();
+  EXPECT_EQ(Cause(1, 1), kFirst);
+  EXPECT_EQ(Cause(2, 1), kFirst);
+}
+
+TEST_F(SessionError, AHandleMadeBehindACommandThatFailsLaterIsUnmade) {
+  card->on_launch = [](const LaunchCommand&) {
+    return Error(StatusCode::kFailedPrecondition, "died");
+  };
+  const uint64_t used = Memory("dram").used_bytes;
+  client->Send(Launch(3), Allocate(10, 4096));
+  client->SendOn(1, {}, Read(10, 0, 16));
+  client->Run();
+  EXPECT_EQ(Cause(6), kFirst);
+  EXPECT_EQ(Cause(1, 1), kFirst);
+  EXPECT_EQ(Memory("dram").used_bytes, used) << "its memory is given back";
+}
+
+TEST_F(SessionError, AQueueThatWasNeverOpenedNamesTheCause) {
+  client->Send(Read(99, 0, 16), OpenQueueRequest{5, 0, 0, {}});
+  client->SendOn(5, {}, BarrierRequest{}, BarrierRequest{});
+  client->Run();
+  EXPECT_EQ(Cause(1, 5), kFirst);
+  EXPECT_EQ(Cause(2, 5), kFirst);
+  BatchRequest again;
+  again.clears_error = 5;
+  again.commands.push_back(OpenQueueRequest{5, 0, 0, {}});
+  client->SendBatch(again);
+  client->SendOn(5, {}, BarrierRequest{});
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(3, 5).code, StatusCode::kOk) << "opened at last";
+  EXPECT_EQ(client->Progress(5), 3u);
+}
+
+// ---- opening again
+
+TEST_F(SessionError, AClearedQueueGoesOn) {
+  client->Send(Allocate(10, 0));
+  client->Run();
+  BatchRequest batch;
+  batch.clears_error = 5;
+  batch.commands = {Allocate(10, 1024), Read(10, 0, 1024)};
+  client->SendBatch(batch);
+  client->Run();
+  EXPECT_THAT(client->errors, SizeIs(1)) << "the handle may be made now";
+  EXPECT_EQ(client->Data(7).size(), 1024u);
+}
+
+TEST_F(SessionError, OnlyTheErrorThatWasSeenIsCleared) {
+  client->Send(Read(99, 0, 16), BarrierRequest{});
+  client->Run();
+  for (const uint64_t wrong : {4u, 100u}) {
+    BatchRequest batch;
+    batch.clears_error = wrong;
+    batch.commands.push_back(BarrierRequest{});
+    const uint64_t value = client->SendBatch(batch);
+    client->Run();
+    EXPECT_EQ(Cause(value), kFirst) << wrong;
+  }
+}
+
+TEST_F(SessionError, ErrorsOfAFloodedFailedQueueAreToldAsOne) {
+  client->Send(Read(99, 0, 16));
+  for (int i = 0; i < 1000; ++i) client->Send(BarrierRequest{}, Launch(3));
+  client->Run();
+  EXPECT_THAT(client->errors, SizeIs(2));
+  EXPECT_EQ(client->errors[1].first_value, 6u);
+  EXPECT_EQ(client->errors[1].last_value, 2005u);
+}
+
+TEST_F(SessionError, AFreeThatWasAbortedFreedNothing) {
+  client->Send(Read(99, 0, 16), Free({1}));
+  client->Run();
+  client->SendOn(1, {}, Read(1, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->Data(1, 1).size(), 16u);
+}
+
+// ---- cancel
+
+TEST_F(SessionError, CancelEndsWhatHasNotStarted) {
+  card->hold = true;
+  client->Send(Launch(3));
+  core->RunOnce();  // started
+  client->Send(Launch(3), Launch(3), BarrierRequest{});
+  ASSERT_TRUE(client->session().Cancel({0, 6}).ok());
+  client->Send(Launch(3));
+  for (int i = 0; i < 5; ++i) core->RunOnce();
+  client->Take();
+  EXPECT_THAT(client->errors, IsEmpty()) << "the first runs out";
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kOk);
+  for (uint64_t value = 6; value <= 8; ++value) {
+    EXPECT_EQ(client->ErrorOf(value).code, StatusCode::kCancelled) << value;
+    EXPECT_EQ(client->ErrorOf(value).reason, "CANCELLED");
+  }
+  EXPECT_EQ(client->ErrorOf(9).code, StatusCode::kAborted)
+      << "sent behind the cancelled: the queue has failed";
+  EXPECT_EQ(Cause(9), (QueuePosition{0, 6}));
+  EXPECT_EQ(core->GetStatus().launches_completed, 1u);
+}
+
+TEST_F(SessionError, CancelLetsWhatStartedRunOut) {
+  card->hold = true;
+  client->Send(Launch(3), Launch(3));
+  core->RunOnce();
+  ASSERT_TRUE(client->session().Cancel({0, 1}).ok());
+  card->hold = false;
+  client->Run();
+  EXPECT_THAT(client->errors, IsEmpty());
+  EXPECT_EQ(client->Progress(), 6u);
+}
+
+TEST_F(SessionError, CancelCutsARunOfBarriers) {
+  card->hold = true;
+  client->Send(Launch(3), BarrierRequest{}, BarrierRequest{}, BarrierRequest{});
+  core->RunOnce();
+  ASSERT_TRUE(client->session().Cancel({0, 7}).ok());
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(6).code, StatusCode::kOk);
+  EXPECT_EQ(client->ErrorOf(7).code, StatusCode::kCancelled);
+  EXPECT_EQ(client->ErrorOf(8).code, StatusCode::kCancelled);
+  EXPECT_EQ(client->Progress(), 8u);
+}
+
+TEST_F(SessionError, CancelOfWhatIsDoneOrNotSentDoesNothing) {
+  ASSERT_TRUE(client->session().Cancel({0, 1}).ok());
+  ASSERT_TRUE(client->session().Cancel({0, 1000}).ok());
+  client->Send(Launch(3));
+  client->Run();
+  EXPECT_THAT(client->errors, IsEmpty());
+}
+
+TEST_F(SessionError, CancelWaitsForNobody) {
+  // Blocked on data that never comes: it has not started.
+  client->Send(StreamedWrite(1, 0, 1024));
+  ASSERT_TRUE(client->session().Cancel({0, 5}).ok());
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kCancelled);
+}
+
+// ---- deadlines
+
+TEST_F(SessionError, ACommandNotStartedInTimeIsDropped) {
+  card->hold = true;
+  client->Send(Launch(3));
+  for (int i = 0; i < 3; ++i) core->RunOnce();
+  BatchRequest batch;
+  batch.start_within_ms = 50;
+  batch.waits = {{0, 5}};
+  batch.queue = 1;
+  batch.commands = {Launch(3), BarrierRequest{}};
+  client->SendBatch(batch);
+  clock.Advance(std::chrono::milliseconds(49));
+  core->RunOnce();
+  client->Take();
+  EXPECT_THAT(client->errors, IsEmpty());
+  clock.Advance(std::chrono::milliseconds(2));
+  core->RunOnce();
+  client->Take();
+  EXPECT_EQ(client->ErrorOf(1, 1).code, StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(client->ErrorOf(1, 1).reason, "DEADLINE");
+  EXPECT_EQ(Cause(2, 1), (QueuePosition{1, 1}));
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kOk);
+  EXPECT_EQ(core->GetStatus().launches_completed, 1u);
+}
+
+TEST_F(SessionError, AWorkThatReachesTheDeviceTooLateIsRefusedThere) {
+  BatchRequest batch;
+  batch.start_within_ms = 10;
+  batch.commands.push_back(Launch(3));
+  client->SendBatch(batch);  // in the engine's inbox
+  clock.Advance(std::chrono::milliseconds(11));
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(card->log, IsEmpty());
+}
+
+TEST_F(SessionError, TheDaemonsStartTimeoutIsTheDefault) {
+  TimeoutsReply timeouts;
+  timeouts.start_ms = 20;
+  ASSERT_TRUE(core->SetTimeouts(client->session().welcome().session, timeouts).ok());
+  client->Send(StreamedWrite(1, 0, 1024));
+  clock.Advance(std::chrono::milliseconds(21));
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(SessionError, AClientThatStopsSendingItsDataIsEnded) {
+  client->Send(StreamedWrite(1, 0, 64 << 10));
+  ASSERT_TRUE(client->Supply(0, 5, 0, Pattern(1024)).ok());
+  client->Run();
+  clock.Advance(std::chrono::milliseconds(options.timeouts.stalled_client_ms + 1));
+  client->Run();
+  Status status;
+  ASSERT_TRUE(client->session().finished(&status));
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+}
+
+}  // namespace
+}  // namespace ttfd

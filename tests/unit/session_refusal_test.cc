@@ -1,0 +1,515 @@
+// Every refusal: code, reason and field, with a sentence; nothing else changes.
+#include <gmock/gmock.h>
+
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr uint64_t kBuffer = 1;
+constexpr uint64_t kKernel = 2;
+constexpr uint64_t kProgram = 3;
+constexpr uint64_t kBankBuffer = 4;
+constexpr uint64_t kBufferBytes = 4096;
+
+struct Case {
+  const char* what;
+  Request request;
+  StatusCode code;
+  const char* reason;
+  const char* field;
+};
+
+template <typename T, typename Change>
+Request With(T request, Change change) {
+  change(request);
+  return request;
+}
+
+LaunchRequest LaunchWith(ArgumentsRequest arguments) {
+  LaunchRequest launch = Launch(kProgram);
+  launch.arguments.push_back(std::move(arguments));
+  return launch;
+}
+
+class SessionRefusal : public CoreTest {
+ protected:
+  void SetUp() override {
+    options.limits.inline_bytes = 8192;
+    options.limits.transfer_bytes = 1 << 20;
+    options.limits.dram_bytes = 2 << 20;
+    options.limits.l1_bytes = 64 << 10;
+    options.limits.kernel_elf_bytes = 4096;
+    Start();
+    client = Connect();
+    AllocateRequest bank = Allocate(kBankBuffer, 1024);
+    bank.place = BufferPlace::kDramBank;
+    client->Send(Allocate(kBuffer, kBufferBytes), InlineKernel(kKernel),
+                 OneKernelProgram(kProgram, kKernel, {0, 0, 1, 0}), bank);
+    client->Run();
+    ASSERT_THAT(client->errors, IsEmpty());
+  }
+
+  // Each case on a queue that is clear, one after the other.
+  void Expect(const std::vector<Case>& cases) {
+    const uint64_t used = Memory("dram").used_bytes;
+    for (const Case& one : cases) {
+      BatchRequest batch;
+      batch.clears_error = last_;
+      batch.commands.push_back(one.request);
+      batch.commands.push_back(BarrierRequest{});
+      last_ = client->SendBatch(batch);
+      client->Run();
+      const ErrorReply error = client->ErrorOf(last_);
+      EXPECT_EQ(error.code, one.code) << one.what << ": " << error.message;
+      EXPECT_EQ(error.reason, one.reason) << one.what << ": " << error.message;
+      EXPECT_EQ(error.field, one.field) << one.what << ": " << error.message;
+      EXPECT_THAT(error.message, Not(IsEmpty())) << one.what;
+      EXPECT_EQ(client->ErrorOf(last_ + 1).reason, "CAUSED_BY")
+          << one.what << ": the queue has failed";
+      if (error.code == StatusCode::kResourceExhausted) {
+        EXPECT_FALSE(error.limit.empty()) << one.what;
+        EXPECT_GT(error.limit_value, 0u) << one.what;
+      }
+      EXPECT_EQ(Memory("dram").used_bytes, used) << one.what << ": nothing was taken";
+    }
+    BatchRequest clear;
+    clear.clears_error = last_;
+    client->SendBatch(clear);
+    EXPECT_EQ(core->ListSessions()[0].handles, 4u) << "nothing was made";
+  }
+
+  std::unique_ptr<TestClient> client;
+  uint64_t last_ = 0;
+};
+
+constexpr StatusCode kInvalid = StatusCode::kInvalidArgument;
+constexpr StatusCode kExhausted = StatusCode::kResourceExhausted;
+constexpr StatusCode kUnimplemented = StatusCode::kUnimplemented;
+
+TEST_F(SessionRefusal, Allocations) {
+  const AllocateRequest good = Allocate(50, 4096);
+  Expect({
+      {"zero bytes", With(good, [](auto& r) { r.size_bytes = 0; }), kInvalid, "INVALID",
+       "allocate.size_bytes"},
+      {"zero page", With(good, [](auto& r) { r.page_bytes = 0; }), kInvalid, "INVALID",
+       "allocate.page_bytes"},
+      {"odd page", With(good, [](auto& r) { r.page_bytes = 96; }), kInvalid, "INVALID",
+       "allocate.page_bytes"},
+      {"handle 0", With(good, [](auto& r) { r.handle = 0; }), kInvalid, "INVALID",
+       "allocate.handle"},
+      {"huge handle", With(good, [](auto& r) { r.handle = uint64_t{1} << 53; }), kInvalid,
+       "INVALID", "allocate.handle"},
+      {"taken handle", With(good, [](auto& r) { r.handle = kKernel; }), StatusCode::kAlreadyExists,
+       "INVALID", "allocate.handle"},
+      {"another device", With(good, [](auto& r) { r.device = 1; }), kUnimplemented, "UNSUPPORTED",
+       "allocate.device"},
+      {"no place", With(good, [](auto& r) { r.place = BufferPlace::kUnset; }), kUnimplemented,
+       "UNSUPPORTED", "allocate.place"},
+      {"sharded", With(good, [](auto& r) { r.place = BufferPlace::kL1Sharded; }), kUnimplemented,
+       "UNSUPPORTED", "allocate.l1_sharded"},
+      {"L1 of some",
+       With(good,
+            [](auto& r) {
+              r.place = BufferPlace::kL1Interleaved;
+              r.cores = {{0, 0, 0, 0}};
+            }),
+       kUnimplemented, "UNSUPPORTED", "allocate.l1.cores"},
+      {"no such bank",
+       With(good,
+            [](auto& r) {
+              r.place = BufferPlace::kDramBank;
+              r.dram_bank = 4;
+            }),
+       kInvalid, "INVALID", "allocate.dram_bank"},
+      {"over the session's DRAM", With(good, [](auto& r) { r.size_bytes = 3 << 20; }), kExhausted,
+       "LIMIT", "allocate.size_bytes"},
+      {"over the session's L1",
+       With(good,
+            [](auto& r) {
+              r.place = BufferPlace::kL1Interleaved;
+              r.size_bytes = 1 << 20;
+            }),
+       kExhausted, "LIMIT", "allocate.size_bytes"},
+      {"absurd size", With(good, [](auto& r) { r.size_bytes = (uint64_t{1} << 53) - 1; }),
+       kExhausted, "LIMIT", "allocate.size_bytes"},
+  });
+}
+
+TEST_F(SessionRefusal, Transfers) {
+  const std::string bytes = Pattern(64);
+  Expect({
+      {"unknown handle", InlineWrite(77, 0, bytes), StatusCode::kNotFound, "UNKNOWN_HANDLE",
+       "write.buffer"},
+      {"wrong kind", InlineWrite(kKernel, 0, bytes), kInvalid, "INVALID", "write.buffer"},
+      {"odd offset", InlineWrite(kBuffer, 8, bytes), kInvalid, "INVALID", "write.offset"},
+      {"odd size", InlineWrite(kBuffer, 0, Pattern(60)), kInvalid, "INVALID", "write.size"},
+      {"zero size", InlineWrite(kBuffer, 0, ""), kInvalid, "INVALID", "write.size"},
+      {"beyond the end", InlineWrite(kBuffer, kBufferBytes - 32, bytes), kInvalid, "INVALID",
+       "write.size"},
+      {"offset beyond the end", InlineWrite(kBuffer, kBufferBytes + 16, bytes), kInvalid, "INVALID",
+       "write.offset"},
+      {"offset that wraps", InlineWrite(kBuffer, ~uint64_t{15}, bytes), kInvalid, "INVALID",
+       "write.offset"},
+      {"size is not the bytes", With(InlineWrite(kBuffer, 0, bytes), [](auto& r) { r.size = 128; }),
+       kInvalid, "INVALID", "write.inline"},
+      {"too much inline",
+       With(InlineWrite(kBuffer, 0, bytes),
+            [](auto& r) {
+              r.inline_bytes = Pattern(16384);
+              r.size = 4096;
+            }),
+       kExhausted, "LIMIT", "write.inline"},
+      {"no source", With(InlineWrite(kBuffer, 0, bytes), [](auto& r) { r.is_inline = false; }),
+       kUnimplemented, "UNSUPPORTED", "write.from"},
+      {"too long", StreamedWrite(kBuffer, 0, 2 << 20), kExhausted, "LIMIT", "write.size"},
+      {"read of nothing", Read(kBuffer, 0, 0), kInvalid, "INVALID", "read.size"},
+      {"read beyond the end", Read(kBuffer, 1, kBufferBytes), kInvalid, "INVALID", "read.size"},
+      {"read of an unknown handle", Read(78, 0, 1), StatusCode::kNotFound, "UNKNOWN_HANDLE",
+       "read.buffer"},
+      {"odd fill", FillRequest{kBuffer, 4, 64, 0}, kInvalid, "INVALID", "fill.offset"},
+      {"fill of a program", FillRequest{kProgram, 0, 64, 0}, kInvalid, "INVALID", "fill.buffer"},
+      {"odd copy", CopyRequest{kBuffer, 16, kBankBuffer, 0, 64}, kInvalid, "INVALID",
+       "copy.from_offset"},
+      {"copy beyond the end", CopyRequest{kBuffer, 0, kBankBuffer, 0, 2048}, kInvalid, "INVALID",
+       "copy.size"},
+      {"overlapping copy", CopyRequest{kBuffer, 0, kBuffer, 64, 128}, kInvalid, "INVALID",
+       "copy.to_offset"},
+  });
+}
+
+TEST_F(SessionRefusal, Kernels) {
+  LoadKernelRequest good = InlineKernel(60);
+  Expect({
+      {"not an ELF", InlineKernel(60, "nonsense"), kInvalid, "KERNEL_REFUSED", "load_kernel"},
+      {"half a hash", With(good, [](auto& r) { r.sha256 = "abc"; }), kInvalid, "INVALID",
+       "load_kernel.sha256"},
+      {"another's hash", With(good, [](auto& r) { r.sha256 = std::string(32, 'x'); }), kInvalid,
+       "KERNEL_REFUSED", "load_kernel"},
+      {"neither bytes nor hash", With(good, [](auto& r) { r.is_inline = false; }), kInvalid,
+       "INVALID", "load_kernel.from"},
+      {"not cached",
+       With(good,
+            [](auto& r) {
+              r.is_inline = false;
+              r.sha256 = std::string(32, 'x');
+            }),
+       StatusCode::kNotFound, "KERNEL_NOT_CACHED", "load_kernel.sha256"},
+      {"too large",
+       With(good,
+            [](auto& r) {
+              r.is_inline = false;
+              r.streamed = true;
+              r.size = 1 << 20;
+            }),
+       kExhausted, "LIMIT", "load_kernel.size"},
+      {"of no bytes",
+       With(good,
+            [](auto& r) {
+              r.inline_bytes = "";
+              r.size = 0;
+            }),
+       kInvalid, "INVALID", "load_kernel.size"},
+      {"a long name", With(good, [](auto& r) { r.name = std::string(1000, 'n'); }), kInvalid,
+       "INVALID", "load_kernel.name"},
+      {"taken handle", InlineKernel(kBuffer), StatusCode::kAlreadyExists, "INVALID",
+       "load_kernel.handle"},
+  });
+}
+
+TEST_F(SessionRefusal, Programs) {
+  const CreateProgramRequest good = OneKernelProgram(70, kKernel);
+  const auto cores = [&good](CoreRange range) {
+    return With(good, [range](auto& r) { r.kernels[0].cores = {range}; });
+  };
+  Expect({
+      {"leaves the grid", cores({0, 0, 4, 0}), kInvalid, "INVALID",
+       "create_program.kernels[0].cores"},
+      {"backwards", cores({2, 0, 1, 0}), kInvalid, "INVALID", "create_program.kernels[0].cores"},
+      {"no cores", With(good, [](auto& r) { r.kernels[0].cores.clear(); }), kInvalid, "INVALID",
+       "create_program.kernels[0].cores"},
+      {"no kernels", With(good, [](auto& r) { r.kernels.clear(); }), kInvalid, "INVALID",
+       "create_program.kernels"},
+      {"unknown processor", With(good, [](auto& r) { r.kernels[0].processor_known = false; }),
+       kUnimplemented, "UNSUPPORTED", "create_program.kernels[0].processor"},
+      {"unknown kernel", With(good, [](auto& r) { r.kernels[0].kernel = 79; }),
+       StatusCode::kNotFound, "UNKNOWN_HANDLE", "create_program.kernels.kernel"},
+      {"two kernels on one hart", With(good, [](auto& r) { r.kernels.push_back(r.kernels[0]); }),
+       kInvalid, "INVALID", "create_program"},
+      {"a semaphore outside the grid",
+       With(good,
+            [](auto& r) {
+              r.semaphores.push_back({0, 0, {{0, 9, 0, 9}}});
+            }),
+       kInvalid, "INVALID", "create_program.semaphores[0].cores"},
+      {"a circular buffer on a buffer",
+       With(good,
+            [](auto& r) {
+              r.circular_buffers.push_back({{0, 1, 16, {{0, 0, 0, 0}}}, kBuffer});
+            }),
+       kUnimplemented, "UNSUPPORTED", "create_program.circular_buffers[0].buffer"},
+      {"circular buffers that do not fit",
+       With(good,
+            [](auto& r) {
+              r.circular_buffers.push_back({{0, 1024, 1024, {{0, 0, 0, 0}}}, 0});
+            }),
+       kInvalid, "INVALID", "create_program"},
+      {"another device", With(good, [](auto& r) { r.device = 2; }), kUnimplemented, "UNSUPPORTED",
+       "create_program.device"},
+  });
+}
+
+TEST_F(SessionRefusal, Launches) {
+  ArgumentsRequest good;
+  good.common = {1, 2, 3};
+  Expect({
+      {"unknown program", Launch(88), StatusCode::kNotFound, "UNKNOWN_HANDLE", "launch.program"},
+      {"a buffer is no program", Launch(kBuffer), kInvalid, "INVALID", "launch.program"},
+      {"no such kernel", LaunchWith([&] {
+         auto a = good;
+         a.kernel = 1;
+         return a;
+       }()),
+       kInvalid, "INVALID", "launch.arguments[0].kernel"},
+      {"too many words", LaunchWith([&] {
+         auto a = good;
+         a.common.resize(257);
+         return a;
+       }()),
+       kInvalid, "INVALID", "launch.arguments[0].common"},
+      {"too many words per core", LaunchWith([&] {
+         auto a = good;
+         a.words_per_core = 257;
+         return a;
+       }()),
+       kInvalid, "INVALID", "launch.arguments[0].words_per_core"},
+      {"words for one core of two", LaunchWith([&] {
+         auto a = good;
+         a.words_per_core = 4;
+         a.per_core.resize(4);
+         return a;
+       }()),
+       kInvalid, "INVALID", "launch.arguments[0].per_core"},
+      {"an address into no word", LaunchWith([&] {
+         auto a = good;
+         a.buffers.push_back({3, kBuffer, 0});
+         return a;
+       }()),
+       kInvalid, "INVALID", "launch.arguments[0].buffers.word"},
+      {"an address inside an interleaved buffer", LaunchWith([&] {
+         auto a = good;
+         a.buffers.push_back({0, kBuffer, 64});
+         return a;
+       }()),
+       kInvalid, "INVALID", "launch.arguments[0].buffers.offset"},
+      {"an address behind a buffer", LaunchWith([&] {
+         auto a = good;
+         a.buffers.push_back({0, kBankBuffer, 1024});
+         return a;
+       }()),
+       kInvalid, "INVALID", "launch.arguments[0].buffers.offset"},
+      {"an unknown buffer", LaunchWith([&] {
+         auto a = good;
+         a.buffers.push_back({0, 90, 0});
+         return a;
+       }()),
+       StatusCode::kNotFound, "UNKNOWN_HANDLE", "launch.arguments.buffers.buffer"},
+      {"arguments twice",
+       With(LaunchWith(good), [](auto& r) { r.arguments.push_back(r.arguments[0]); }), kInvalid,
+       "INVALID", "launch.arguments[1].kernel"},
+  });
+}
+
+TEST_F(SessionRefusal, TheRest) {
+  std::vector<Case> cases = {
+      {"free of the unknown", Free({91}), StatusCode::kNotFound, "UNKNOWN_HANDLE", "free.handles"},
+      {"free twice", Free({kBuffer, kBuffer}), kInvalid, "INVALID", "free.handles"},
+      {"queue 0 again", OpenQueueRequest{0, 0, 0, {}}, StatusCode::kAlreadyExists, "INVALID",
+       "open_queue.queue"},
+      {"a queue on some workers", OpenQueueRequest{3, 0, 0, {{0, 0, 0, 0}}}, kUnimplemented,
+       "UNSUPPORTED", "open_queue.workers"},
+      {"a queue of another kind", OpenQueueRequest{4, 0, 2, {}}, kUnimplemented, "UNSUPPORTED",
+       "open_queue.kind"},
+      {"a queue on another device", OpenQueueRequest{5, 1, 0, {}}, kUnimplemented, "UNSUPPORTED",
+       "open_queue.device"},
+      {"a trace", RecordTraceRequest{80}, kUnimplemented, "UNSUPPORTED", "record_trace"},
+      {"a replay", ReplayTraceRequest{80}, kUnimplemented, "UNSUPPORTED", "replay_trace"},
+      {"nothing known", UnknownRequest{}, kUnimplemented, "UNSUPPORTED", "command.op"},
+  };
+  Expect(cases);
+}
+
+TEST_F(SessionRefusal, AHandleOfAnotherSessionIsUnknown) {
+  auto other = Connect(1001);
+  other->Send(Read(kBuffer, 0, 16));
+  other->Run();
+  EXPECT_EQ(other->ErrorOf(1).reason, "UNKNOWN_HANDLE");
+  client->Send(Read(kBuffer, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->Data(5).size(), 16u) << "the owner does not notice";
+}
+
+TEST_F(SessionRefusal, OutOfMemoryNamesTheMemoryAndItsUse) {
+  // The limits of a session are not reached; the card's are.
+  auto one = Connect();
+  one->Send(Allocate(1, 2 << 20));
+  auto two = Connect();
+  two->Send(Allocate(1, 2 << 20));
+  two->Run();
+  const ErrorReply error = two->ErrorOf(1);
+  EXPECT_EQ(error.code, kExhausted);
+  EXPECT_EQ(error.limit, "device_dram_bytes");
+  EXPECT_EQ(error.limit_value, 4u << 20);
+  EXPECT_GE(error.limit_used, 2u << 20);
+}
+
+TEST_F(SessionRefusal, QueuesAndHandlesHaveLimits) {
+  options.limits.queues = 2;
+  options.limits.handles = 3;
+  client.reset();
+  Start();
+  client = Connect();
+  client->Send(OpenQueueRequest{1, 0, 0, {}}, OpenQueueRequest{2, 0, 0, {}});
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(2).limit, "queues");
+  EXPECT_EQ(client->ErrorOf(2).limit_used, 2u);
+  client->SendOn(2, {}, BarrierRequest{});
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(1, 2).cause, (QueuePosition{0, 2})) << "the queue never came to be";
+  client->SendOn(1, {}, Allocate(1, 64, 64), Allocate(2, 64, 64), Allocate(3, 64, 64),
+                 Allocate(4, 64, 64));
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(4, 1).limit, "handles");
+}
+
+TEST_F(SessionRefusal, BatchesHaveLimits) {
+  BatchRequest waits;
+  waits.waits.assign(options.limits.waits_per_batch + 1, {0, 1});
+  waits.commands.assign(2, BarrierRequest{});
+  const uint64_t first = client->SendBatch(waits);
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(first).limit, "waits_per_batch");
+  EXPECT_EQ(client->ErrorOf(first + 1).reason, "CAUSED_BY");
+
+  BatchRequest commands;
+  commands.clears_error = first;
+  commands.commands.assign(options.limits.commands_per_batch + 1, BarrierRequest{});
+  const uint64_t second = client->SendBatch(commands);
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(second).limit, "commands_per_batch");
+  EXPECT_EQ(client->Progress(), second + options.limits.commands_per_batch);
+}
+
+TEST_F(SessionRefusal, AWaitForWhatWasNotSentIsRefused) {
+  client->SendOn(0, {{0, 100}}, BarrierRequest{});
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(5).code, kInvalid);
+  EXPECT_EQ(client->ErrorOf(5).field, "batch.waits");
+  BatchRequest own;
+  own.clears_error = 5;
+  own.waits = {{0, 6}};  // itself
+  own.commands.push_back(BarrierRequest{});
+  client->SendBatch(own);
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(6).field, "batch.waits");
+}
+
+// ---- protocol errors end the call
+
+TEST_F(SessionRefusal, AGapInValuesEndsTheCall) {
+  BatchRequest batch;
+  batch.first_value = 7;
+  batch.commands.push_back(BarrierRequest{});
+  EXPECT_EQ(client->session().Submit(batch).code(), kInvalid);
+  batch.first_value = 4;  // sent before
+  EXPECT_EQ(client->session().Submit(batch).code(), kInvalid);
+}
+
+TEST_F(SessionRefusal, AnUnknownQueueEndsTheCall) {
+  BatchRequest batch;
+  batch.queue = 9;
+  batch.first_value = 1;
+  batch.commands.push_back(BarrierRequest{});
+  EXPECT_EQ(client->session().Submit(batch).code(), kInvalid);
+  EXPECT_EQ(client->session().Cancel({9, 1}).code(), kInvalid);
+  EXPECT_EQ(client->session().Received({9, 1}).code(), kInvalid);
+  EXPECT_TRUE(client->session().Received({0, 1}).ok());
+}
+
+TEST_F(SessionRefusal, DataNobodyAskedForEndsTheCall) {
+  client->Send(StreamedWrite(kBuffer, 0, 64), Launch(kProgram));
+  EXPECT_EQ(client->Supply(0, 6, 0, "x").code(), kInvalid) << "a launch takes no data";
+  EXPECT_EQ(client->Supply(0, 7, 0, "x").code(), kInvalid) << "not sent";
+  EXPECT_EQ(client->Supply(0, 4, 0, "x").code(), kInvalid) << "ended well";
+  EXPECT_EQ(client->Supply(0, 0, 0, "x").code(), kInvalid);
+  EXPECT_EQ(client->Supply(0, 5, 16, "x").code(), kInvalid) << "a gap";
+  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(65)).code(), kInvalid) << "excess";
+  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(options.limits.chunk_bytes + 1)).code(), kExhausted);
+  EXPECT_TRUE(client->Supply(0, 5, 0, Pattern(32)).ok());
+  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(32)).code(), kInvalid) << "again";
+  EXPECT_TRUE(client->Supply(0, 5, 32, Pattern(32)).ok());
+  client->Run();
+  EXPECT_EQ(client->Progress(), 6u);
+}
+
+TEST_F(SessionRefusal, DataOfARefusedCommandIsDropped) {
+  client->Send(StreamedWrite(99, 0, 64));
+  client->Send(StreamedWrite(kBuffer, 0, 64));
+  EXPECT_TRUE(client->Supply(0, 5, 0, Pattern(64)).ok()) << "sent before the client knew";
+  EXPECT_TRUE(client->Supply(0, 6, 0, Pattern(64)).ok()) << "aborted with it";
+  client->Run();
+  EXPECT_TRUE(client->Supply(0, 6, 0, Pattern(64)).ok());
+}
+
+// ---- hello
+
+TEST_F(SessionRefusal, Hellos) {
+  struct HelloCase {
+    std::function<void(HelloRequest&)> change;
+    StatusCode code;
+    const char* message;
+  };
+  const HelloCase cases[] = {
+      {[](auto& h) { h.min_revision = h.max_revision = 2; }, StatusCode::kFailedPrecondition,
+       "revision"},
+      {[](auto& h) { h.max_revision = 0; }, StatusCode::kFailedPrecondition, "revision"},
+      {[](auto& h) { h.client_name = std::string(1000, 'n'); }, kExhausted, "client_name_bytes"},
+      {[](auto& h) { h.weight = 1000; }, kInvalid, "weight"},
+      {[](auto& h) { h.attach = AttachKind::kResume; }, kUnimplemented, "resumed"},
+      {[](auto& h) { h.attach = AttachKind::kLease; }, kUnimplemented, "leases"},
+      {[](auto& h) { h.attach = AttachKind::kLeaseToken; }, kUnimplemented, "leases"},
+      {[](auto& h) { h.attach = AttachKind::kDataLane; }, kUnimplemented, "data lanes"},
+      {[](auto& h) { h.resume_grace_ms = 10; }, kUnimplemented, "grace"},
+  };
+  for (const HelloCase& one : cases) {
+    HelloRequest hello;
+    hello.min_revision = hello.max_revision = 1;
+    one.change(hello);
+    TestClient refused(*core);
+    const Status status = refused.Open(hello);
+    EXPECT_EQ(status.code(), one.code) << one.message;
+    EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr(one.message));
+  }
+}
+
+TEST_F(SessionRefusal, AUserHasAtMostSoManySessions) {
+  options.limits.sessions_per_user = 2;
+  client.reset();
+  Start();
+  auto one = Connect(7);
+  auto two = Connect(7);
+  auto other = Connect(8);
+  TestClient three(*core);
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  EXPECT_EQ(three.Open(hello, 7).code(), kExhausted);
+  two.reset();
+  EXPECT_TRUE(three.Open(hello, 7).ok()) << "an ended session counts no more";
+}
+
+}  // namespace
+}  // namespace ttfd
