@@ -70,6 +70,30 @@ TEST_P(Flow, EntriesOfEverySizeGoRoundIssueAndCommandRing) {
   EXPECT_EQ(PrefetchCounter(offsetof(ControlBlock, entries_fetched)), sent);
 }
 
+// The third entry's place in the command ring overlaps the second, which is being executed when the third
+// is waiting to be fetched.
+TEST_P(Flow, AnEntryIsNotFetchedOverTheOneBeingExecuted) {
+  const uint32_t count = bench_->block().command_ring_bytes / 2 / 64;
+  const auto writes = [&](uint32_t first) {
+    EntryBuilder entry;
+    for (uint32_t i = first; i < first + count; ++i) {
+      entry.Dispatch(WriteWord(0, kTarget + 16 * i, i + 1));
+    }
+    return entry;
+  };
+  // dispatch_ring pages run out in the middle of the second entry, so that the third would be there
+  // before its last command is read.
+  ASSERT_OK(bench_->Send(EntryBuilder().Dispatch(WaitCommand(abi::kWaitStream, 63, 0, 1))));
+  ASSERT_OK(bench_->Send(writes(0)));
+  ASSERT_OK(bench_->Send(writes(count)));
+  ASSERT_OK(bench_->Run());
+  AddToStream(63, 1);
+  ASSERT_OK(bench_->Run());
+  for (uint32_t i = 0; i < 2 * count; ++i) {
+    ASSERT_EQ(bench_->Word(bench_->WorkerTile(0), kTarget + 16 * i), i + 1);
+  }
+}
+
 TEST_P(Flow, AFullCompletionRingHoldsTheDispatcherUntilTheHostReads) {
   const uint32_t pages = bench_->block().completion_ring_pages;
   EntryBuilder entry;
