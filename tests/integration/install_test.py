@@ -75,13 +75,9 @@ class Install(unittest.TestCase):
     def test_units_pass_systemd_analyze(self):
         if shutil.which("systemd-analyze") is None:
             self.skipTest("systemd-analyze is not here")
-        # The verifier looks for the program under the root it is given, and for units of systemd itself.
-        units = os.path.join(self.root, "usr/lib/systemd/system")
         result = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", f"--root={self.root}",
-                                 "ttfd.service", "ttfd.socket"],
-                                check=False, capture_output=True, text=True, env={**os.environ, "SYSTEMD_UNIT_PATH": units})
-        complaints = [line for line in result.stderr.splitlines() if "ttfd" in line and "not found" not in line]
-        self.assertEqual(complaints, [])
+                                 "ttfd.service", "ttfd.socket"], check=False, capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_configuration_of_an_administrator_is_kept(self):
         path = os.path.join(self.root, "etc/ttfd/ttfd.toml")
