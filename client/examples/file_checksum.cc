@@ -13,8 +13,6 @@
 #include "client/examples/stopwatch.h"
 #include "ttfd/session.h"
 
-using namespace ttfd::client;
-
 namespace {
 
 constexpr uint32_t kChunkBytes = 64 << 10;
@@ -53,6 +51,7 @@ std::vector<std::string> DigestsOfSha256sum(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace ttfd::client;
   if (argc != 3) {
     std::fprintf(stderr, "usage: file_checksum KERNEL.elf FILE\n");
     return 2;

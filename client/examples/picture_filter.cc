@@ -13,8 +13,6 @@
 #include "client/examples/stopwatch.h"
 #include "ttfd/session.h"
 
-using namespace ttfd::client;
-
 namespace {
 
 uint32_t RoundUp(uint32_t value, uint32_t multiple) {
@@ -61,6 +59,7 @@ std::vector<uint32_t> Bands(uint32_t rows, uint32_t tiles) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace ttfd::client;
   if (argc != 4) {
     std::fprintf(stderr, "usage: picture_filter KERNEL.elf IN.png OUT.png\n");
     return 2;
