@@ -57,6 +57,9 @@ void ReplyThreads::EndOfRound(bool idle) {
     if (task == nullptr) return;
     task->Pump();
   }
+  // A pump may have scheduled more, and Schedule wakes nobody for this thread.
+  MutexLock lock(&mu_);
+  if (!queue_.empty() && sleeping_ > 0) changed_.NotifyOne();
 }
 
 std::shared_ptr<ReplyTask> ReplyThreads::TryPop() {

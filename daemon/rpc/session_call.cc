@@ -224,11 +224,13 @@ bool SessionCall::TakeNextMessage() {
 // ---- the end
 
 void SessionCall::CheckDeadlines(TimePoint now) {
+  TimePoint since;
   Duration waited{};
   {
     MutexLock lock(&mu_);
     if (!waits_for_client_ || finished_) return;
-    waited = now - waits_since_;
+    since = waits_since_;
+    waited = now - since;
     if (!open_) {
       if (waited < environment_.hello_timeout) return;
       FinishLocked(Error(StatusCode::kDeadlineExceeded, "no Hello within {} ms of the call's start",
@@ -238,8 +240,9 @@ void SessionCall::CheckDeadlines(TimePoint now) {
   }
   if (!IsStalled(waited)) return;
   MutexLock lock(&mu_);
-  // Not Finish: a status would wait behind the write that nobody reads.
-  if (waits_for_client_ && !finished_) context_->TryCancel();
+  // Not Finish: a status would wait behind the write that nobody reads. A client that has caught up
+  // meanwhile waits for another write, since another time.
+  if (waits_for_client_ && waits_since_ == since && !finished_) context_->TryCancel();
 }
 
 bool SessionCall::IsStalled(Duration waited) {
