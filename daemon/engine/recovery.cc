@@ -10,12 +10,14 @@ namespace {
 
 constexpr size_t kReportedHarts = 8;  // in an error's message; GetStatus shows all
 
-// Where the pipeline stood, as one line for an error message.
-std::string Describe(const std::vector<HartReport>& harts) {
+// Where the pipeline stood, as one line for an error message. Empty when the card, or who runs it,
+// has said so already: a card that faulted cannot be read, a quiescent one is described with the hang.
+std::string Describe(const std::vector<HartReport>& harts, std::string_view said) {
   std::string text;
   size_t shown = 0;
   for (const HartReport& hart : harts) {
     if (hart.text.empty() || shown == kReportedHarts) continue;
+    if (said.find(hart.text) != said.npos || hart.text.find(said) != hart.text.npos) continue;
     text += fmt::format("{}{}: {}", shown == 0 ? "" : "; ", hart.where, hart.text);
     if (hart.pc != 0) text += fmt::format(" (waypoint {}, pc {:#x})", hart.waypoint, hart.pc);
     ++shown;
@@ -29,7 +31,7 @@ std::string Describe(const std::vector<HartReport>& harts) {
 // Whatever else was in flight had not begun, or is a transfer nobody can vouch for.
 void Engine::Lose(const Status& why) {
   Retire(dispatcher_->completed(), clock_.Now());
-  const std::string report = Describe(dispatcher_->Report());
+  const std::string report = Describe(dispatcher_->Report(), StatusMessage(why));
   const bool hang = why.code() == StatusCode::kDeadlineExceeded;
   std::string reset =
       fmt::format("{}: {}", hang ? "the card hung" : "the card faulted", StatusMessage(why));

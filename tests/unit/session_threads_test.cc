@@ -5,74 +5,13 @@
 #include <thread>
 
 #include "tests/support/core_fixture.h"
+#include "tests/support/threaded_client.h"
 
 namespace ttfd {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// A call as daemon/rpc drives it: one thread sends, one takes.
-class ThreadedClient final : public SessionOutput {
- public:
-  explicit ThreadedClient(DaemonCore& core) {
-    HelloRequest hello;
-    hello.min_revision = hello.max_revision = 1;
-    auto session = core.Open({}, hello, this);
-    EXPECT_TRUE(session.ok());
-    session_ = *std::move(session);
-  }
-
-  void OutputReady() override {
-    MutexLock lock(&mu_);
-    ready_ = true;
-    changed_.NotifyAll();
-  }
-
-  void Send(std::vector<Request> commands) {
-    BatchRequest batch;
-    batch.first_value = sent_ + 1;
-    sent_ += commands.size();
-    batch.commands = std::move(commands);
-    EXPECT_TRUE(session_->Submit(std::move(batch)).ok());
-  }
-
-  // Takes output until the timeline reaches `value`; returns the data of the last read.
-  std::string WaitFor(uint64_t value) {
-    const TimePoint deadline = SteadyClock().Now() + seconds(20);
-    while (progress_ < value && SteadyClock().Now() < deadline) {
-      SessionOutputBatch batch = session_->TakeOutput(1 << 20);
-      for (DataChunk& chunk : batch.data) {
-        if (chunk.offset == 0) data_.clear();
-        data_ += chunk.payload;
-      }
-      errors_ += batch.errors.size();
-      for (const QueuePosition& position : batch.progress) progress_ = position.value;
-      if (!batch.empty()) continue;
-      Status status;
-      if (session_->finished(&status)) return data_;  // ended by an administrator
-      MutexLock lock(&mu_);
-      while (!ready_ && changed_.WaitUntil(&mu_, deadline)) continue;
-      ready_ = false;
-    }
-    EXPECT_GE(progress_, value) << "no progress in 20 s";
-    return data_;
-  }
-
-  ClientSession& session() { return *session_; }
-  uint64_t sent() const { return sent_; }
-  uint64_t errors() const { return errors_; }
-
- private:
-  std::shared_ptr<ClientSession> session_;
-  uint64_t sent_ = 0;
-  uint64_t progress_ = 0;
-  uint64_t errors_ = 0;
-  std::string data_;
-  Mutex mu_;
-  CondVar changed_;
-  bool ready_ ABSL_GUARDED_BY(mu_) = false;
-};
 
 class SessionThreads : public CoreTest {
  protected:
@@ -113,7 +52,7 @@ TEST_F(SessionThreads, ClientsOnThreadsGetTheirOwnDataBack) {
             {InlineWrite(1, 0, bytes), Launch(3), BarrierRequest{}, Read(1, 0, bytes.size())});
         EXPECT_EQ(client.WaitFor(client.sent()), bytes);
       }
-      EXPECT_EQ(client.errors(), 0u);
+      EXPECT_TRUE(client.errors().empty());
       client.session().FinishInput();
       Status status;
       EXPECT_TRUE(client.session().finished(&status));
@@ -168,7 +107,7 @@ TEST_F(SessionThreads, TheHousekeeperEndsLateCommandsAndDrains) {
   batch.commands = {Allocate(1, 1024), StreamedWrite(1, 0, 1024)};
   ASSERT_TRUE(client.session().Submit(batch).ok());
   client.WaitFor(2);
-  EXPECT_EQ(client.errors(), 1u);
+  EXPECT_EQ(client.errors().size(), 1u);
   std::atomic<bool> done{false};
   core->Drain(50, [&done](const std::string&, uint64_t, bool last) { done = last; });
   Status status;
