@@ -34,6 +34,8 @@ bool Inside(uint32_t address, uint32_t size) {
   }
 }
 
+constexpr int kDecodedShift = std::countr_zero(sizeof(Decoded));
+
 uint32_t HighWord(int64_t value) {
   return static_cast<uint32_t>(static_cast<uint64_t>(value) >> 32);
 }
@@ -71,7 +73,7 @@ uint32_t OrCombineBytes(uint32_t value) {
 #define SET(value) x[ip->rd] = (value)
 
 #define PC() (static_cast<uint32_t>(ip - code) * 4)
-#define REMAINING() (static_cast<int64_t>(end - reinterpret_cast<intptr_t>(ip)) / 16)
+#define REMAINING() ((end - reinterpret_cast<intptr_t>(ip)) >> kDecodedShift)
 #define SAVE() (hart.pc = PC(), hart.time = stop_time - static_cast<uint64_t>(REMAINING()))
 #define LEAVE(why)    \
   {                   \
