@@ -114,9 +114,15 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
     return call.get();
   }
   LogInfo("reset of device {} asked for by an administrator", request->device());
-  daemon_.ResetDevice(request->device(), [call](const std::string& step, uint64_t left, bool done) {
-    call->Report(step, left, done);
+  call->Report("resetting the card", 1, false);
+  const Status accepted = daemon_.ResetDevice(request->device(), [call](const Status& status) {
+    if (status.ok()) {
+      call->Report("ready", 0, true);
+    } else {
+      call->Refuse(status);
+    }
   });
+  if (!accepted.ok()) call->Refuse(accepted);
   return call.get();
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/rpc/reply_conversion.h"
+#include "daemon/rpc/utf8.h"
 #include "daemon/session/status_reason.h"
 
 namespace ttfd {
@@ -36,7 +37,7 @@ std::string ReasonOf(StatusCode code) {
 ErrorReply ErrorOf(const Status& status) {
   ErrorReply error;
   error.code = status.code();
-  error.message = std::string(StatusMessage(status).substr(0, kMaxMessageBytes));
+  error.message = ValidUtf8(StatusMessage(status), kMaxMessageBytes);
   error.reason = PayloadOf(status, kReasonPayload);
   if (error.reason.empty()) error.reason = ReasonOf(status.code());
   error.field = PayloadOf(status, kFieldPayload);

@@ -26,7 +26,8 @@ void ProgressCall::Report(const std::string& step, uint64_t left, bool done) {
 
 void ProgressCall::Refuse(const Status& status) {
   MutexLock lock(&mu_);
-  FinishLocked(status);
+  end_ = status;
+  if (!writing_) FinishLocked(status);
 }
 
 void ProgressCall::WriteLatest() {
@@ -40,7 +41,9 @@ void ProgressCall::OnWriteDone(bool ok) {
   MutexLock lock(&mu_);
   writing_ = false;
   if (!ok || finished_) return;
-  if (pending_) {
+  if (!end_.ok()) {
+    FinishLocked(end_);
+  } else if (pending_) {
     WriteLatest();
   } else if (written_.done()) {
     FinishLocked(OkStatus());

@@ -21,6 +21,7 @@ class ProgressCall final : public grpc::ServerWriteReactor<v1::Progress> {
 
   // Any thread. The report with `done` ends the call once it is written.
   void Report(const std::string& step, uint64_t left, bool done);
+  // Any thread. Ends the call with an error, behind what is being written.
   void Refuse(const Status& status);
 
   void OnWriteDone(bool ok) override;
@@ -37,6 +38,7 @@ class ProgressCall final : public grpc::ServerWriteReactor<v1::Progress> {
   std::shared_ptr<ProgressCall> self_ ABSL_GUARDED_BY(mu_);
   v1::Progress latest_ ABSL_GUARDED_BY(mu_);
   v1::Progress written_ ABSL_GUARDED_BY(mu_);  // untouched while a write is under way
+  Status end_ ABSL_GUARDED_BY(mu_);            // not OK: how to end when the write is done
   bool pending_ ABSL_GUARDED_BY(mu_) = false;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;

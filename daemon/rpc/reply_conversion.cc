@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "daemon/rpc/utf8.h"
 #include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/launch.h"
@@ -10,6 +11,9 @@
 
 namespace ttfd {
 namespace {
+
+// A sentence or a few, of whatever origin.
+constexpr size_t kMaxErrorMessageBytes = 16 << 10;
 
 void ToProto(const QueuePosition& from, v1::QueuePosition* to) {
   to->set_queue(from.queue);
@@ -20,7 +24,7 @@ void ToProto(const QueuePosition& from, v1::QueuePosition* to) {
 
 void ToProto(const ErrorReply& from, v1::Error* to) {
   to->set_code(static_cast<int32_t>(from.code));
-  to->set_message(from.message);
+  to->set_message(ValidUtf8(from.message, kMaxErrorMessageBytes));
   to->set_reason(from.reason);
   to->set_field(from.field);
   if (from.cause.value != 0) ToProto(from.cause, to->mutable_cause());
@@ -121,7 +125,7 @@ void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
   to->set_uptime_ms(from.uptime_ms);
   for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
   to->set_sessions(from.sessions);
-  to->set_last_error(from.last_error);
+  to->set_last_error(ValidUtf8(from.last_error));
   to->set_commands_completed(from.commands_completed);
   to->set_launches_completed(from.launches_completed);
   to->set_bytes_written(from.bytes_written);
@@ -139,7 +143,7 @@ void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
     added->set_where(hart.where);
     added->set_waypoint(hart.waypoint);
     added->set_progress(hart.progress);
-    added->set_text(hart.text);
+    added->set_text(ValidUtf8(hart.text));
   }
 }
 

@@ -1,4 +1,5 @@
 // Clients that misbehave toward the gRPC front end: each costs itself and nobody else.
+#include <grpc/support/log.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -264,6 +266,29 @@ TEST(RpcFault, ClientsThatVanishMidWriteAreAbandoned) {
     EXPECT_TRUE(Eventually([&] { return server.daemon().session(round)->abandoned(); })) << round;
   }
   bystander.ExpectUnharmed();
+}
+
+TEST(RpcFault, AStatusOfAnyLengthAndBytesReachesTheClient) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  server.daemon().session(1)->End(Error(StatusCode::kAborted, "{}", std::string(100'000, '\xFF')));
+  const grpc::Status status = call.stream->Finish();
+  EXPECT_EQ(status.error_code(), Code::ABORTED) << status.error_message();
+  EXPECT_EQ(status.error_message().substr(0, 3), "???");
+  EXPECT_EQ(TrailerOf(call.context).message(), status.error_message());
+}
+
+TEST(RpcFault, LinesOfGrpcAreFewAndPrintable) {
+  RouteGrpcLog();
+  ::testing::internal::CaptureStderr();
+  for (int i = 0; i < 1000; ++i) gpr_log(GPR_ERROR, "client says\n\x1B[2J");
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  const auto lines = std::count(log.begin(), log.end(), '\n');
+  EXPECT_GE(lines, 1);
+  EXPECT_LE(lines, 12) << "at most five lines in each of two seconds, and what was dropped";
+  EXPECT_NE(log.find("client says??[2J"), std::string::npos) << log;
 }
 
 TEST(RpcFault, StopEndsOpenCallsWithinItsTime) {

@@ -1,4 +1,4 @@
-// The main job against the real daemon by a client that knows only the .proto files: generated code, gRPC, nothing of ours.
+// The main job against the real daemon by a client that knows only the .proto files: generated code and gRPC.
 // (The daemon is started by tests/support; what speaks to it here includes no header of the project.)
 #include <grpcpp/create_channel.h>
 #include <grpcpp/grpcpp.h>

@@ -1,4 +1,5 @@
-// The real daemon under a service manager that this test plays: notify protocol, watchdog, signals, socket activation, exit codes.
+// The real daemon under a service manager that this test plays: notify protocol, watchdog, signals, socket
+// activation, exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

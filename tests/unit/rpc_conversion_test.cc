@@ -3,6 +3,7 @@
 
 #include "daemon/rpc/reply_conversion.h"
 #include "daemon/rpc/request_conversion.h"
+#include "daemon/rpc/utf8.h"
 
 namespace ttfd {
 namespace {
@@ -244,6 +245,24 @@ TEST(ReplyConversion, MessagesHoldDataThenErrorsThenProgress) {
   EXPECT_EQ(second.credit().read_bytes(), 6u);
   EXPECT_EQ(second.notices(0).draining_within_ms(), 7u);
   EXPECT_TRUE(batch.empty());
+}
+
+TEST(Utf8, KeepsCharactersAndReplacesEveryOtherByte) {
+  const std::vector<std::pair<std::string, std::string>> table = {
+      {"plain", "plain"},
+      {"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"},
+      {"a\xFFz", "a?z"},
+      {"\xC0\x80", "??"},            // overlong
+      {"\xE0\x80\xAF", "???"},       // overlong
+      {"\xF0\x80\x80\xAF", "????"},  // overlong
+      {"\xED\xA0\x80", "???"},       // surrogate
+      {"\xF4\x90\x80\x80", "????"},  // above U+10FFFF
+      {"\xE2\x82", "??"},            // cut short
+      {"\x80", "?"},
+  };
+  for (const auto& [text, valid] : table) EXPECT_EQ(ValidUtf8(text), valid);
+  EXPECT_EQ(ValidUtf8("ab\xE2\x82\xAC", 4), "ab") << "no half characters";
+  EXPECT_EQ(ValidUtf8("ab\xE2\x82\xAC", 5), "ab\xE2\x82\xAC");
 }
 
 }  // namespace
