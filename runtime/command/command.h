@@ -36,8 +36,9 @@ struct ReadCommand {
   Region region;
   uint64_t offset = 0;
   uint64_t size = 0;
-  // Called on the device thread, from Dispatcher::Poll, in ascending order, before the command
-  // counts as completed. The bytes are valid during the call only.
+  // Called on the device thread, from Dispatcher::Poll (and from Submit or Event where those have to
+  // wait for room), in ascending order, before the command counts as completed. The bytes are valid
+  // during the call only.
   std::function<void(uint64_t offset_in_read, ByteSpan data)> sink;
 };
 

@@ -187,7 +187,7 @@ Status PackedLarge(PackedLargeType type, std::span<const LargePart> parts, const
   uint32_t used = 0;
   const auto flush = [&]() -> Status {
     if (record.empty()) return OkStatus();
-    const Status status = AppendLargeRecord(type, record, card, sink);
+    Status status = AppendLargeRecord(type, record, card, sink);
     record.clear();
     used = 0;
     return status;

@@ -371,9 +371,10 @@ Status CardDispatcher::AwaitStopped() {
 }
 
 Status CardDispatcher::Shutdown() {
-  Status result = lost_;
-  if (lost_.ok()) {
-    result = Drain();
+  Status result = OkStatus();
+  if (link_ != nullptr) {
+    result = lost_;
+    if (result.ok()) result = Drain();
     if (result.ok()) result = TerminateAll();
   }
   // Whatever happened before: nothing runs any more.

@@ -67,7 +67,8 @@ class Dispatcher {
   virtual const CardDescription& card() const = 0;
   virtual const DeviceInfo& device_info() const = 0;
 
-  // Does the command fit the rings now? False: Poll and ask again.
+  // Does the command fit the rings now? False: Poll and ask again. Also true for a command larger
+  // than the rings once nothing else is in them: Submit then lets the device run meanwhile.
   virtual StatusOr<bool> HasRoomFor(const Command& command) = 0;
 
   // Encodes the command and hands it to the device. Returns its ticket: dense from 1, never reused.
@@ -92,7 +93,8 @@ class Dispatcher {
 
   virtual std::vector<HartReport> Report() = 0;
 
-  // Drains, terminates the dispatch cores, holds every hart in reset. Bounded by operation_timeout.
+  // Drains, terminates the dispatch cores, holds every hart in reset, whatever went wrong before; the
+  // result is the first thing that did. Bounded by operation_timeout. Boot starts anew.
   virtual Status Shutdown() = 0;
 };
 

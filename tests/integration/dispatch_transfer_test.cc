@@ -225,10 +225,12 @@ TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
   EXPECT_EQ(dispatcher->card().grid.x, 11u);
   EXPECT_EQ(dispatcher->card().dram_banks, 7u);
   EXPECT_EQ(dispatcher->Poll().status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(dispatcher->Shutdown().ok()) << "nothing to end";
   ASSERT_TRUE(dispatcher->Boot().ok());
   ASSERT_TRUE(dispatcher->Event().ok());
   ASSERT_TRUE(dispatcher->Shutdown().ok());
   EXPECT_EQ(dispatcher->Event().code(), StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(dispatcher->Shutdown().ok()) << "once more changes nothing";
   ASSERT_TRUE(dispatcher->Boot().ok()) << "and can be booted again";
 }
 

@@ -1,0 +1,92 @@
+// Who plays which part on a card, and how harts are put into words.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/abi/hart_status.h"
+#include "runtime/abi/host_queue.h"
+#include "runtime/boot/boot_plan.h"
+#include "runtime/boot/hart_state.h"
+#include "runtime/hw/noc.h"
+
+namespace ttfd {
+namespace {
+
+using testing::HasSubstr;
+
+DeviceInfo Card() {
+  DeviceInfo info;
+  info.tensix_columns = {1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14};
+  info.dram_port_xy[0] = {1, 2, 3, 4, 5, 6, 7};
+  info.dram_port_xy[1] = {11, 12, 13, 14, 15, 16, 17};
+  return info;
+}
+
+RingSizes Sizes() { return {4 << 20, 1024, 1534, 256 << 10, 128 << 10, 128, 128}; }
+
+TEST(BootPlan, GivesTheLastColumnToDispatchAndTheRestToWorkers) {
+  for (uint32_t queue : {0u, 1u}) {
+    const auto plan = PlanBoot(Card(), Sizes(), queue, 0x1000'0000'0000'0000);
+    ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+    EXPECT_EQ(plan->prefetch_tile, (hw::Coordinate{14, 2 + 2 * queue}));
+    EXPECT_EQ(plan->dispatch_tile, (hw::Coordinate{14, 3 + 2 * queue}));
+    EXPECT_EQ(plan->worker_start, (hw::Coordinate{1, 2}));
+    EXPECT_EQ(plan->worker_end, (hw::Coordinate{13, 11}));
+    EXPECT_EQ(plan->worker_count(), 110u);
+    EXPECT_EQ(plan->WorkerTile(7 + 11), (hw::Coordinate{10, 3})) << "columns 8 and 9 are no Tensix";
+    EXPECT_EQ(plan->banks.dram_banks, 7u);
+    EXPECT_EQ(plan->banks.dram_xy[1][6], 17u);
+    EXPECT_EQ(plan->banks.l1_banks, 110u);
+    EXPECT_EQ(plan->banks.l1_xy[109], hw::NocXy(13, 11));
+  }
+  EXPECT_EQ(PlanBoot(Card(), Sizes(), 2, 0).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(BootPlan, PlacesRingsWithoutOverlap) {
+  const RingSizes sizes = Sizes();
+  const auto plan = *PlanBoot(Card(), sizes, 0, 0x1000'0000'0000'0000);
+  const abi::BootBlock& block = plan.block;
+  EXPECT_EQ(plan.max_entry_bytes, 128u << 10);
+  EXPECT_EQ(block.issue_ring_high, 0x10000000u);
+  EXPECT_EQ(block.issue_ring_low, abi::kIssueRingOffset);
+  EXPECT_GE(block.completion_ring_low, abi::kIssueRingOffset + sizes.issue_ring_bytes);
+  EXPECT_EQ(block.completion_ring_low % 4096, 0u);
+  EXPECT_GE(block.command_ring_address, block.fetch_queue_address + 2 * sizes.fetch_queue_entries);
+  EXPECT_EQ(block.command_ring_address % 64, 0u);
+  EXPECT_EQ(block.scratch_address, block.command_ring_address + sizes.command_ring_bytes);
+  EXPECT_EQ(block.dispatch_s_ring_address, block.dispatch_ring_address + 128 * 4096);
+}
+
+TEST(BootPlan, RefusesACardWithoutRoomForDispatch) {
+  DeviceInfo info = Card();
+  info.tensix_columns = {1};
+  EXPECT_EQ(PlanBoot(info, Sizes(), 0, 0).status().code(), StatusCode::kFailedPrecondition);
+  info = Card();
+  info.dram_port_xy[1].pop_back();
+  EXPECT_EQ(PlanBoot(info, Sizes(), 0, 0).status().code(), StatusCode::kFailedPrecondition);
+}
+
+TEST(HartState, IsPutIntoWords) {
+  EXPECT_EQ(HartName(hw::kTrisc2), "TRISC2");
+  EXPECT_EQ(HartStateName(abi::kHartRefused), "refused");
+  EXPECT_EQ(HartStateName(99), "unknown state");
+  EXPECT_EQ(WaypointName(abi::kWaypointGo), "GW");
+  EXPECT_EQ(WaypointName(0), "none");
+  EXPECT_EQ(WaypointMeaning(0x12345678), "");
+  for (const uint32_t waypoint :
+       {abi::kWaypointBoot, abi::kWaypointFetch, abi::kWaypointStall, abi::kWaypointCredit,
+        abi::kWaypointCompletion, abi::kWaypointWorkers, abi::kWaypointDone}) {
+    EXPECT_NE(WaypointMeaning(waypoint), "");
+  }
+  abi::HartStatus status{};
+  status.fault_code = abi::kFaultUnknownCommand;
+  status.fault_detail[0] = 77;
+  status.fault_detail[1] = 0x1A040;
+  EXPECT_THAT(DescribeFault(status), HasSubstr("unknown command 77 at 0x1a040"));
+  for (uint32_t code = 0; code < 8; ++code) {
+    status.fault_code = code;
+    EXPECT_FALSE(DescribeFault(status).empty());
+  }
+}
+
+}  // namespace
+}  // namespace ttfd
