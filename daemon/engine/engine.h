@@ -1,7 +1,9 @@
-// The device thread: pops works, submits them, polls, retires, watches, recovers. It alone touches the card.
+// The device thread: pops works, submits them, polls, retires, watches, recovers. It alone touches
+// the card.
 //
-// Other threads leave works in an inbox behind one mutex; everything else belongs to the device thread. With nothing outstanding
-// it sleeps. A launch gets an event of its own and so does what ran before it: a hang or fault is known to be this launch's.
+// Other threads leave works in an inbox behind one mutex; everything else belongs to the device
+// thread. With nothing outstanding it sleeps. A launch gets an event of its own and so does what
+// ran before it: a hang or fault is known to be this launch's.
 #pragma once
 
 #include <atomic>
@@ -32,7 +34,8 @@ struct EngineOptions {
   // How long to look for new work before sleeping: a wake costs 7 us to give and 23 us until it is felt.
   Duration spin = Duration::zero();
   uint32_t boot_attempts = 2;  // of one recovery, before the device counts as lost for good
-  // Device thread, once when it starts and at the end of every round in which owners heard something; idle: nothing else to do.
+  // Device thread, once when it starts and at the end of every round in which owners heard
+  // something; idle: nothing else to do.
   std::function<void()> on_thread_start;
   std::function<void(bool idle)> on_round_end;
 };

@@ -1,5 +1,6 @@
-// The daemon's core alone, no gRPC: what a batch of barriers costs session and timeline, and what a launch costs from Submit to
-// progress with the device thread in between. The card is a fake that completes at once.
+// The daemon's core alone, no gRPC: what a batch of barriers costs session and timeline, and what a
+// launch costs from Submit to progress with the device thread in between. The card is a fake that
+// completes at once.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// A card in a few lines: commands act on sparse memory when polled, or hang, fault, refuse and take time as a test wishes.
+// A card in a few lines: commands act on sparse memory when polled, or hang, fault, refuse and take
+// time as a test wishes.
 #pragma once
 
 #include <array>

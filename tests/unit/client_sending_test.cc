@@ -120,7 +120,8 @@ TEST(ClientSending, OutOfCreditIsADeadlineNotAHang) {
     status = session->queue().EnqueueLaunch(hangs).status();
   }
   EXPECT_EQ(status.code(), Code::kDeadlineExceeded);
-  EXPECT_LE(server.seen().commands, 16u);
+  // With nothing under way one message may go out whatever the credit, and it holds at most a window.
+  EXPECT_LE(server.seen().commands, 2 * 16u);
 }
 
 TEST(ClientSending, LaunchArgumentsArriveAsTheyWereGiven) {

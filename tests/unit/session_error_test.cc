@@ -1,4 +1,5 @@
-// What an error costs: its queue, from its value on, with the first cause; cancel, deadlines, and how a queue is opened again.
+// What an error costs: its queue, from its value on, with the first cause; cancel, deadlines, and
+// how a queue is opened again.
 #include <gmock/gmock.h>
 
 #include "tests/support/core_fixture.h"
