@@ -227,14 +227,14 @@ uint32_t OrCombineBytes(uint32_t value) {
 
 #define FENCE() POLL_POINT()
 
-// `start_time` is hart.time; `stop_time` is where it would be with the budget used up.
+// The whole interpreter is one function: its rows, instructions.inc, jump to each other's labels.
 template <bool kObserve>
 #if defined(__clang__)
 __attribute__((noinline))
 #else
 __attribute__((noinline, noclone))  // clang does not know noclone
 #endif
-Stop Run(Hart& hart, uint64_t budget) {
+Stop Run(Hart& hart, uint64_t budget) {  // NOLINT(readability-function-size): labels end with it
   static const void* const labels[] = {
       &&l_NotDecoded,
 #define I(name, ...) &&l_##name,
