@@ -1,5 +1,5 @@
-// Text that may go into a protobuf string. One byte that is no UTF-8, say from the symbol table of a client's ELF, would make
-// receivers refuse the whole message.
+// Text that may go into a protobuf string. One byte that is no UTF-8, say from the symbol table of a client's ELF,
+// would make receivers refuse the whole message.
 #pragma once
 
 #include <cstddef>
