@@ -27,12 +27,16 @@ inline void StoreHalf(uint32_t address, uint32_t value) {
 // not order stores to different regions (L1, registers): see SettleL1.
 inline void Fence() { asm volatile("fence" ::: "memory"); }
 
-// Stores to L1 and to registers are processed independently. Code that stored to L1 and is about to
-// tell somebody through a register - the NIU, a stream - reads the last stored word back and uses
-// it first (tt-isa-documentation BlackholeA0/TensixTile/BabyRISCV/MemoryOrdering.md).
-inline void SettleL1(uint32_t last_stored_address) {
-  uint32_t value = Load(last_stored_address);
+// Loads and uses the value, which holds back whatever follows until the load was answered: behind all
+// stores to its region that left the hart before it. One to the same word has; of one to another word
+// that is sure only after a fence (tt-isa-documentation BlackholeA0/TensixTile/BabyRISCV/MemoryOrdering.md).
+inline void Settle(uint32_t address) {
+  uint32_t value = Load(address);
   asm volatile("addi %0, %0, 0" : "+r"(value)::"memory");
 }
+
+// Stores to L1 and to registers are processed independently. Code that stored to L1 and is about to
+// tell somebody through a register - the NIU, a stream - does this first.
+inline void SettleL1(uint32_t last_stored_address) { Settle(last_stored_address); }
 
 }  // namespace ttfd::firmware

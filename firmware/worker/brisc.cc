@@ -70,12 +70,21 @@ void AwaitSubordinates(uint32_t enables) {
   }
 }
 
+// The instruction caches of all harts: NCRISC cannot reach the register, and none of them runs a kernel
+// now. No hart may be started (a store to L1) or jump before it has happened, and the register is in
+// another region than L1: the fence sends the store off, a load from the same region is answered only
+// behind it, and using what it brings holds back what follows. Not the mask itself is read, since ttsim
+// has no such read.
+void DropInstructionCaches() {
+  Store(hw::kInstructionCacheInvalidate, hw::kInstructionCacheAll);
+  Fence();
+  Settle(hw::kTensixConfig);
+}
+
 void RunLaunch(uint32_t message, uint32_t slot, uint32_t enables, abi::KernelContext& context) {
   SetCommand(MessageWord(message, offsetof(abi::LaunchMessage, program_id)));
   if ((MessageWord(message, offsetof(abi::LaunchMessage, flags)) & abi::kLaunchNewCode) != 0) {
-    // For all harts: NCRISC cannot reach this register, and none of them runs a kernel now.
-    Store(hw::kInstructionCacheInvalidate, hw::kInstructionCacheAll);
-    Fence();  // has left this hart before any hart is started
+    DropInstructionCaches();
   }
   ClearCircularBuffers(message);
   const uint32_t subordinates = enables & ~(1u << hw::kBrisc);
@@ -152,7 +161,7 @@ extern "C" [[noreturn]] void FirmwareMain() {
   using namespace ttfd::firmware;
   Boot(ttfd::abi::kRoleWorker, [] {
     TTFD_REQUIRE_BOOT(TTFD_BOOT(first_worker_stream) < ttfd::hw::kStreams, first_worker_stream);
-    Store(ttfd::hw::kInstructionCacheInvalidate, ttfd::hw::kInstructionCacheAll);
+    DropInstructionCaches();
   });
   Serve();
 }

@@ -60,8 +60,8 @@ inline constexpr uint32_t kDestClockGateControl = 0xFFB12240;  // boot firmware 
 // does not.
 inline constexpr uint32_t kPcSnapshot = 0xFFB13138;  // + 4 * hart
 
-// TENSIX_CFG, B and T harts only. Word 185: writing a mask drops the instruction caches (B 1, T0 2,
-// T1 4, T2 8, NC 0x10).
+// TENSIX_CFG, B and T harts only, one memory region. Word 185: writing a mask drops the instruction
+// caches (B 1, T0 2, T1 4, T2 8, NC 0x10). Words are readable; ttsim answers for word 0 but not 185.
 inline constexpr uint32_t kTensixConfig = 0xFFEF0000;
 inline constexpr uint32_t kInstructionCacheInvalidate = kTensixConfig + 185 * 4;
 inline constexpr uint32_t kInstructionCacheAll = 0x1F;

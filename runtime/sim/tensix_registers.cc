@@ -25,6 +25,10 @@ Refusal NotWritable(uint32_t address) {
 Refusal NotReadable(uint32_t address) {
   return {FaultKind::kUnsupportedRegister, address, "the register is write only"};
 }
+Refusal OnlyBriscAndTriscs(uint32_t address) {
+  return {FaultKind::kUnsupportedRegister, address,
+          "only BRISC and the TRISCs of the tile reach this register"};
+}
 Refusal Unknown(uint32_t address) {
   return {FaultKind::kUnsupportedRegister, address,
           "no register of a Tensix tile that the model knows"};
@@ -44,7 +48,16 @@ Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value
     *value = harts_[(address - hw::kPcSnapshot) / 4].pc;
     return {};
   }
-  if (address == hw::kInstructionCacheInvalidate || address == hw::kTdmaClockGateEnable) {
+  if (address == hw::kTensixConfig || address == hw::kInstructionCacheInvalidate) {
+    // tt-isa-documentation BlackholeA0/TensixTile/TensixCoprocessor/BackendConfiguration.md: loads of
+    // RISCV B and T0-2 read the configuration. Firmware reads word 0 to know that a store to the region
+    // has been carried out; nothing sets it here. ttsim knows no read of the mask, so neither has this.
+    if (who.from_noc() || who.hart == hw::kNcrisc) return OnlyBriscAndTriscs(address);
+    if (address != hw::kTensixConfig) return NotReadable(address);
+    *value = 0;
+    return {};
+  }
+  if (address == hw::kTdmaClockGateEnable) {
     return who.from_noc() ? Unknown(address) : NotReadable(address);
   }
   return ReadDebug(address, value);
@@ -63,10 +76,7 @@ Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value
   }
   if (IsPcSnapshot(address)) return NotWritable(address);
   if (address == hw::kInstructionCacheInvalidate || address == hw::kTdmaClockGateEnable) {
-    if (who.from_noc() || who.hart == hw::kNcrisc) {
-      return {FaultKind::kUnsupportedRegister, address,
-              "only BRISC and the TRISCs of the tile reach this register"};
-    }
+    if (who.from_noc() || who.hart == hw::kNcrisc) return OnlyBriscAndTriscs(address);
     if (address == hw::kInstructionCacheInvalidate && (value & ~hw::kInstructionCacheAll) != 0) {
       return {FaultKind::kUnsupportedValue, address,
               "the instruction cache mask has five bits, one a hart"};

@@ -180,6 +180,8 @@ TEST_P(Harts, RegistersFirmwareWritesAtStartAreAccepted) {
   put(hw::kDestClockGateControl, 0);
   put(hw::kTdmaClockGateEnable, 0x3F);
   put(hw::kInstructionCacheInvalidate, hw::kInstructionCacheAll);
+  a.Li(kS0, hw::kTensixConfig);
+  a.Lw(kT0, kS0, 0);  // how firmware waits for the store before
   put(hw::kTriscResetPcOverride, 7);
   put(hw::kNcriscResetPcOverride, 1);
   for (uint32_t niu = 0; niu < 2; ++niu) {

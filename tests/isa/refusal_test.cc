@@ -157,6 +157,9 @@ const Refused kMemory[] = {
     {"instruction_push", FaultKind::kUnsupportedRegister, Store(kSw, 0xFFE40000)},
     {"mailbox", FaultKind::kUnsupportedRegister, Load(kLw, 0xFFEC0000)},
     {"tensix_config", FaultKind::kUnsupportedRegister, Store(kSw, 0xFFEF0000)},
+    {"read_icache_mask", FaultKind::kUnsupportedRegister,
+     Load(kLw, hw::kInstructionCacheInvalidate)},
+    {"tensix_config_elsewhere", FaultKind::kUnsupportedRegister, Load(kLw, hw::kTensixConfig + 4)},
     {"read_clock_gate", FaultKind::kUnsupportedRegister, Load(kLw, hw::kTdmaClockGateEnable)},
     {"read_ncrisc_pc", FaultKind::kUnsupportedRegister, Load(kLw, hw::kNcriscResetPc)},
     {"write_wall_clock", FaultKind::kUnsupportedRegister, Store(kSw, hw::kWallClockLow)},
@@ -369,6 +372,17 @@ TEST(RefusalsOfNcrisc, TensixConfigurationIsOutOfItsReach) {
   a.Sw(kA0, kS0, 0);
   a.Halt();
   ASSERT_TRUE(chip.Run(a).ok());  // BRISC may
+  chip.Reset();
+  Rv32Asm read;
+  read.Li(kS0, hw::kTensixConfig);
+  read.Lw(kA0, kS0, 0);
+  read.Halt();
+  ASSERT_TRUE(chip.Run(read).ok());
+  chip.Reset();
+  chip.Load(SimChip::kTile, hw::kNcriscDefaultPc, read);
+  chip.Start(SimChip::kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetNcrisc);
+  EXPECT_FALSE(chip.device().Advance(100).ok());
+  EXPECT_EQ(chip.chip().fault()->address, hw::kTensixConfig);
   chip.Reset();
   chip.Load(SimChip::kTile, hw::kNcriscDefaultPc, a);
   chip.Start(SimChip::kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetNcrisc);
