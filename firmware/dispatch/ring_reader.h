@@ -28,6 +28,10 @@ class RingReader {
   // The next unread byte.
   uint32_t cursor() const { return cursor_; }
 
+  // How many bytes at the cursor are there, perhaps round the end. No call waits or gives pages back
+  // while the bytes it asks for are among them.
+  uint32_t ready() const { return ready_; }
+
   // Waits for at least one unread page.
   void AwaitPage() {
     if (ready_ == 0) {

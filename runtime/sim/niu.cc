@@ -31,6 +31,7 @@ void Niu::Reset() {
   config_ = {hw::kNocConfig0Translation, 0, hw::kMulticastExcludedColumns, 0,
              hw::kMulticastExcludedRows};
   counters_ = {};
+  link_ = {};
 }
 
 Refusal Niu::Read(uint32_t offset, uint32_t* value) const {

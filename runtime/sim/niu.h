@@ -43,6 +43,13 @@ class NocCommand {
   std::array<uint32_t, kWords> words_{};
 };
 
+// The linked transaction a NIU is in the middle of: what the next command has to agree with.
+struct NocLink {
+  bool open = false;
+  uint32_t way = 0;  // control bits that choose multicast and virtual channel
+  uint32_t to = 0;   // tile or rectangle
+};
+
 struct NiuCounters {
   uint32_t atomic_responses = 0;
   uint32_t write_acks = 0;
@@ -63,6 +70,7 @@ class Niu {
 
   const NocCommand& command(uint32_t buffer) const { return buffers_[buffer]; }
   NiuCounters& counters() { return counters_; }
+  NocLink& link() { return link_; }
   uint32_t address(uint32_t offset) const { return base_ + offset; }
   uint32_t CounterAddress(uint32_t counter) const { return base_ + hw::kNocStatus + 4 * counter; }
   void Reset();
@@ -79,6 +87,7 @@ class Niu {
   std::array<NocCommand, hw::kNiuCommandBuffers> buffers_{};
   std::array<uint32_t, kConfigs> config_{};
   NiuCounters counters_;
+  NocLink link_;
 };
 
 // NODE_ID of the tile at physical coordinate `at`, as NIU `niu` (0 or 1) shows it: NoC 1 counts from

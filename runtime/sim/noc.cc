@@ -10,9 +10,9 @@ namespace ttfd::sim {
 
 Refusal Noc::Issue(TensixTile& source, uint32_t niu, uint32_t buffer) {
   Packet packet;
-  if (Refusal refusal = MakePacket(source, niu, source.niu(niu).command(buffer), &packet)) {
-    return refusal;
-  }
+  const NocCommand& command = source.niu(niu).command(buffer);
+  if (Refusal refusal = MakePacket(source, niu, command, &packet)) return refusal;
+  if (Refusal refusal = FollowLink(packet, command)) return refusal;
   return Complete(packet);
 }
 

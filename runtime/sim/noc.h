@@ -62,6 +62,8 @@ class Noc {
 
   // Checks, in noc_check.cc.
   Refusal MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command, Packet* packet);
+  // Does the command fit the transaction the NIU is in the middle of? Opens or ends one.
+  static Refusal FollowLink(const Packet& packet, const NocCommand& command);
   Refusal CheckControl(const NocCommand& command) const;
   Refusal CheckLocalSide(const Packet& packet, uint64_t address, uint32_t coordinate) const;
   Refusal CheckTransfer(const Packet& packet) const;

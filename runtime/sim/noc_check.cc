@@ -215,6 +215,32 @@ Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& comm
   return CheckTransfer(*packet);
 }
 
+// tt-isa-documentation BlackholeA0/NoC/MemoryMap.md, NOC_CMD_VC_LINKED: whichever command the NIU
+// issues next, from whatever buffer, belongs to the transaction; another destination stops the whole
+// NoC, another virtual channel this NIU. Linked reads and increments nobody uses.
+Refusal Noc::FollowLink(const Packet& packet, const NocCommand& command) {
+  const uint32_t control = command.control();
+  NocLink& link = packet.niu->link();
+  const bool linked = (control & hw::kNocLinked) != 0;
+  if (!linked && !link.open) [[likely]]
+    return {};
+  constexpr uint32_t kWay = hw::kNocMulticast | hw::kNocStaticVc | 7u << hw::kNocVcShift;
+  const bool is_inline = packet.kind == PacketKind::kInline;
+  const NocLink now = {linked, control & kWay,
+                       is_inline ? command.target_xy() : command.return_xy()};
+  if ((control & hw::kNocWrite) == 0) {
+    return {FaultKind::kNocControl, control,
+            link.open ? "a linked transaction is open: only its own writes may be issued"
+                      : "only writes can be linked"};
+  }
+  if (link.open && (link.way != now.way || link.to != now.to)) {
+    return {FaultKind::kNocControl, control,
+            "a linked transaction is open: same destination, same virtual channel"};
+  }
+  link = now;
+  return {};
+}
+
 Refusal Noc::HostRead(hw::Coordinate at, uint64_t address, MutableByteSpan to) {
   const TileRef tile = grid_.At(at.x, at.y);
   if (IsRegister(tile, address)) {

@@ -237,7 +237,70 @@ TEST_P(NocTest, UnequalAlignmentIsRefused) {
   }
 }
 
+// What may follow a write with kNocLinked, and what may not.
+class NocLinks : public NocTest {
+ protected:
+  NocFields Cast(hw::Coordinate end, bool linked) const {
+    NocFields fields = NocMulticast(kTile, kBuffer, {2, 2}, end, kBuffer, 16);
+    if (linked) fields.control |= hw::kNocLinked;
+    return fields;
+  }
+};
+
+TEST_P(NocLinks, TakeWritesToOneRectangleFromAnyBufferUntilOneIsNotLinked) {
+  const std::vector<uint32_t> data = Pattern(4, 9);
+  Write(kTile, kBuffer, std::as_bytes(std::span(data)));
+  NocFields second = Cast({3, 3}, true), third = Cast({3, 3}, false);
+  second.ret += 0x100, third.ret += 0x200;
+  Rv32Asm a;
+  EmitNoc(a, Cast({3, 3}, true));
+  EmitNoc(a, On(NocRead(kTile, kOther, kBuffer, kBuffer + 64, 16), 1));  // not this NIU's link
+  EmitNoc(a, On(second, 0, 2));
+  EmitNoc(a, third);
+  EmitNoc(a, NocIncrement(kTile, kOther, kBuffer + 64, 1, kBuffer + 128));  // none is open now
+  EmitNoc(a, Cast({4, 4}, false));
+  Run(a);
+  for (const uint32_t offset : {0u, 0x100u, 0x200u}) {
+    EXPECT_EQ(ReadWords({3, 3}, kBuffer + offset, 4), data) << offset;
+  }
+  EXPECT_EQ(ReadWords({4, 4}, kBuffer, 4), data);
+}
+
+TEST_P(NocLinks, RefuseEverythingElse) {
+  if (!GetParam().reports_faults) GTEST_SKIP() << "the backend ends the process";
+  NocFields other_channel = Cast({3, 3}, false);
+  other_channel.control ^= 1u << hw::kNocVcShift;
+  const NocFields unicast = NocWrite(kTile, kBuffer, {2, 2}, kBuffer, 16);
+  struct Case {
+    const char* what;
+    NocFields fields;
+  };
+  const Case cases[] = {
+      {"another rectangle", Cast({3, 4}, false)},
+      {"another virtual channel", other_channel},
+      {"a unicast into the rectangle", unicast},
+      {"a read", NocRead(kTile, kOther, kBuffer, kBuffer, 16)},
+      {"a read from another buffer", On(NocRead(kTile, kOther, kBuffer, kBuffer, 16), 0, 3)},
+      {"an increment from another buffer",
+       On(NocIncrement(kTile, kOther, kBuffer, 1, kBuffer), 0, 2)},
+      {"an inline write",
+       NocInline(kTile, kOther, hw::StreamRegister(0, hw::kStreamBufferSize), 1)},
+  };
+  for (const Case& c : cases) {
+    ASSERT_TRUE(device().Reset().ok());
+    Rv32Asm a;
+    EmitNoc(a, Cast({3, 3}, true));
+    EmitNoc(a, c.fields);
+    EmitDone(a);
+    Load(kTile, a);
+    Start(kTile);
+    const StatusOr<AdvanceResult> result = device().Advance(1000);
+    EXPECT_EQ(result.status().code(), StatusCode::kFailedPrecondition) << c.what;
+  }
+}
+
 TTFD_FOR_EVERY_BACKEND(NocTest);
+TTFD_FOR_EVERY_BACKEND(NocLinks);
 
 }  // namespace
 }  // namespace ttfd

@@ -194,6 +194,51 @@ TEST_P(Write, PackedLargeMulticastsLinkedStretches) {
   }
 }
 
+// Linked stretches that are longer than the ring together: the dispatcher waits for data and gives pages
+// back in between, which it must not do with a link open (the model stops the device).
+TEST_P(Write, PackedLargeLongerThanTheRingStreams) {
+  constexpr uint32_t kCount = 14;
+  constexpr uint16_t kLength = 9'004;
+  constexpr size_t kStride = AlignUp(size_t{kLength}, size_t{64});
+  abi::WritePackedLarge command{};
+  command.id = abi::DispatchId::kWritePackedLarge;
+  command.count = kCount;
+  command.alignment = 64;
+  Payload header(command);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    header.Value(
+        abi::WritePackedLargeTarget{bench_->worker_rectangle(), kTarget + i * 0x4000, kLength,
+                                    static_cast<uint8_t>(bench_->worker_count()),
+                                    i + 1 == kCount ? abi::kPackedLargeUnlink : uint8_t{0}});
+  }
+  header.Pad(16);
+  const auto data = Pattern(kStride * kCount, 42);
+  std::memcpy(bench_->host_data().data(), data.data(), data.size());
+  ASSERT_OK(bench_->SendAndRun(EntryBuilder().Noflush(header).RelayLinear(
+      Xy(hw::kPcieTranslated) | abi::kNocXyPcieFlag, bench_->host_data_address(0), data.size())));
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const auto got = bench_->Bytes(bench_->WorkerTile(3), kTarget + i * 0x4000, kLength);
+    EXPECT_EQ(std::memcmp(got.data(), data.data() + i * kStride, kLength), 0) << i;
+  }
+}
+
+// The rule that the last target of a rectangle has UNLINK, broken by the record.
+TEST_P(Write, PackedLargeEndsALinkWhereTheRectangleChanges) {
+  abi::WritePackedLarge command{};
+  command.id = abi::DispatchId::kWritePackedLarge;
+  command.count = 2;
+  command.alignment = 16;
+  Payload payload(command);
+  const auto first = Pattern(64, 43), second = Pattern(64, 44);
+  const uint32_t left = hw::NocRectangle(hw::NocXy(1, 2), hw::NocXy(1, 3));
+  payload.Value(abi::WritePackedLargeTarget{bench_->worker_rectangle(), kTarget, 64, 4, 0});
+  payload.Value(abi::WritePackedLargeTarget{left, kTarget + 64, 64, 2, 0});
+  payload.Pad(16).Append(first).Append(second);
+  ASSERT_OK(bench_->SendAndRun(EntryBuilder().Dispatch(payload)));
+  EXPECT_EQ(bench_->Bytes({2, 3}, kTarget, 64), first);
+  EXPECT_EQ(bench_->Bytes({1, 3}, kTarget + 64, 64), second);
+}
+
 // Longer than 16 KiB a packet and longer than the ring.
 TEST_P(Write, LinearOfManyPacketsStreams) {
   const auto data = Pattern(200'000, 40);

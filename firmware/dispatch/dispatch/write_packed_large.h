@@ -3,7 +3,10 @@
 //   command | targets of 12 bytes, padded to 16 | data 0, padded to `alignment` | data 1 ...
 //
 // Packets to one rectangle are linked until a target's UNLINK flag: they keep the path, so only the
-// first of them waits for acknowledgements.
+// first of them waits for acknowledgements. While a link is open the NIU takes nothing but its packets,
+// and the path is closed to everyone else (tt-isa-documentation BlackholeA0/NoC/MemoryMap.md,
+// NOC_CMD_VC_LINKED). Waiting for data and giving pages back, an increment from the same NIU, must not
+// happen then: a link is kept only to a packet whose data has begun to arrive.
 #pragma once
 
 #include <stddef.h>
@@ -43,20 +46,23 @@ namespace ttfd::firmware::dispatch {
     const uint32_t rest = targets[kTargetWords * i + 2];
     const uint32_t length = rest & 0xFFFF;
     const uint32_t receivers = rest >> 16 & 0xFF;
-    // The last target ends the transaction whatever its flag says: nothing may stay linked.
-    const bool unlink = (rest >> 24 & abi::kPackedLargeUnlink) != 0 || i + 1 == count;
+    // The last target ends the transaction whatever its flag says, and so does another rectangle.
+    const bool unlink = (rest >> 24 & abi::kPackedLargeUnlink) != 0 || i + 1 == count ||
+                        targets[kTargetWords * (i + 1)] != rectangle;
+    const uint32_t padding = -length & (alignment - 1);
     if (length == 0) [[unlikely]] {
       Fault(abi::kFaultBadLength, word & 0xFF, length, i);
     }
     for (uint32_t remaining = length; remaining != 0;) {
       const uint32_t piece = NextPiece(ring, remaining);
-      const bool stays_linked = piece != remaining || !unlink;
+      const uint32_t to_next = piece == remaining ? piece + padding : piece;
+      const bool stays_linked = (piece != remaining || !unlink) && ring.ready() > to_next;
       writes.Multicast(ring.cursor(), rectangle, receivers, to, piece, linked, stays_linked);
       linked = stays_linked;
       ring.Skip(piece);
       to += piece, remaining -= piece;
     }
-    ring.SkipAll(-length & (alignment - 1));
+    ring.SkipAll(padding);
   }
   ring.FinishCommand();
 }
