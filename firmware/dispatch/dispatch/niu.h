@@ -33,6 +33,12 @@ inline void AwaitWritesLeft() {
 
 // Writes and the acknowledgements they ask for: one each, a multicast one a receiver. The hart is the
 // only user of its NIU.
+//
+// That all have landed is read from the 32-bit count of acknowledgements. That all have left is read
+// from a count of 8 bits, which must not come round to zero with 256 under way; so unicasts wait for
+// it once in 128. Multicasts begin after a barrier, and a linked transaction has at most
+// kPackedLargeMaxCount packets and a few. The 8-bit count of unacknowledged requests is not used here:
+// it wraps, and multicasts upset it (tt-isa-documentation BlackholeA0/NoC/Counters.md).
 class Writes {
  public:
   // Counters survive a soft reset: begin with what they say.
@@ -69,7 +75,9 @@ class Writes {
     UnicastBuffer::Set(hw::kNocReturnLow, to_low);
     UnicastBuffer::Set(hw::kNocLength, bytes);
     UnicastBuffer::Issue();
-    ++expected_acks_;
+    if (++expected_acks_ % kMaxUnicastsOutgoing == 0) [[unlikely]] {
+      AwaitWritesLeft();
+    }
   }
 
   // One packet to a rectangle. Unless it continues a linked transaction (`linked_before`), every
@@ -93,6 +101,8 @@ class Writes {
   }
 
  private:
+  static constexpr uint32_t kMaxUnicastsOutgoing = 128;
+
   uint32_t expected_acks_;
 };
 
