@@ -2,6 +2,7 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "tests/support/firmware_launch.h"
@@ -82,6 +83,87 @@ TEST_F(Kernels, VectorAddAddsEveryElement) {
   const auto c = Collect(kC, kPage, kPages);
   for (uint32_t i = 0; i < a.size(); ++i) {
     ASSERT_EQ(LoadAt<uint32_t>(c.data() + 4 * i), a[i] + b[i]) << i;
+  }
+}
+
+// Pages in the workers' L1 are found and reached by both networks.
+TEST_F(Kernels, CopyPagesReachesBuffersInL1FromBothNetworks) {
+  constexpr uint32_t kPage = 192, kPages = 100;  // some tiles hold four pages, some three
+  constexpr uint32_t kFirst = abi::kBufferAddress + 0x400, kSecond = kFirst + 0x4000,
+                     kDram = 0x3000;
+  const auto data = Pattern(size_t{kPage} * kPages, 11);
+  const uint32_t banks = bench_->banks().l1_banks;
+  ASSERT_EQ(banks, bench_->worker_count());
+  const auto in_l1 = [&](uint32_t base, uint32_t page) {
+    return bench_->Bytes(bench_->WorkerTile(page % banks), base + page / banks * kPage, kPage);
+  };
+  for (uint32_t page = 0; page < kPages; ++page) {
+    bench_->SetBytes(bench_->WorkerTile(page % banks), kFirst + page / banks * kPage,
+                     std::span(data).subspan(size_t{page} * kPage, kPage));
+  }
+  const auto run = [&](const char* kernel, hw::Hart hart, std::vector<uint32_t> common) {
+    const Status status =
+        launcher_->Run({.kernels = {{kernel, hart, std::move(common), Split(kPages)}},
+                        .circular_buffers = {{abi::kCircularBufferAddress, 1, kPage, 0}}});
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  };
+  run("copy_pages", hw::kBrisc, {kFirst, kDram, kPage, 2});
+  EXPECT_EQ(Collect(kDram, kPage, kPages), data);
+  run("copy_pages_ncrisc", hw::kNcrisc, {kDram, kSecond, kPage, 1});
+  run("copy_pages_ncrisc", hw::kNcrisc, {kSecond, kFirst + 0x8000, kPage, 0});
+  for (uint32_t page = 0; page < kPages; ++page) {
+    for (const uint32_t base : {kSecond, kFirst + 0x8000}) {
+      const auto got = in_l1(base, page);
+      EXPECT_EQ(std::memcmp(got.data(), data.data() + size_t{page} * kPage, kPage), 0) << page;
+    }
+  }
+}
+
+// What gcc calls libgcc for, some of it with tables that have to move with the kernel.
+TEST_F(Kernels, ArithmeticDividesAndCountsLikeTheHost) {
+  std::vector<uint64_t> pairs;
+  const uint64_t edges[] = {1,           2,           3,          0x7FFF'FFFF,
+                            0x8000'0000, 0xFFFF'FFFF, 1ull << 32, (1ull << 32) + 1,
+                            ~0ull >> 1,  1ull << 63,  ~0ull - 1,  0x1234'5678'9ABC'DEF1};
+  for (const uint64_t a : edges) {
+    for (const uint64_t b : edges) pairs.insert(pairs.end(), {a, b});
+  }
+  uint64_t random = 88172645463325252ull;  // xorshift: numbers of all lengths
+  for (int i = 0; i < 200; ++i) {
+    for (const int fewer : {i % 64, i * 7 % 64}) {
+      random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+      pairs.push_back(random >> fewer | 1);
+    }
+  }
+  const auto count = static_cast<uint32_t>(pairs.size() / 2);
+  constexpr uint32_t kPairs = abi::kBufferAddress, kResults = kPairs + 0x10000;
+  for (const bool small : {false, true}) {
+    bench_->SetBytes(bench_->WorkerTile(0), kPairs, std::as_bytes(std::span(pairs)));
+    const Status status =
+        launcher_->Run({.kernels = {{small ? "arithmetic_small" : "arithmetic",
+                                     small ? hw::kTrisc2 : hw::kBrisc,
+                                     {kPairs, kResults, count},
+                                     [&](uint32_t) { return std::vector<uint32_t>{}; }}}});
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    const auto bytes = bench_->Bytes(bench_->WorkerTile(0), kResults, size_t{64} * count);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t a = pairs[2 * i], b = pairs[2 * i + 1];
+      const auto signed_a = static_cast<int64_t>(a), signed_b = static_cast<int64_t>(b);
+      uint64_t got[8];
+      std::memcpy(got, bytes.data() + 64 * i, sizeof(got));
+      EXPECT_EQ(got[0], a / b) << a << " / " << b;
+      EXPECT_EQ(got[1], a % b) << a << " % " << b;
+      if (a != 1ull << 63 || b != ~0ull) {  // overflows
+        EXPECT_EQ(got[2], static_cast<uint64_t>(signed_a / signed_b)) << a << " / " << b;
+        EXPECT_EQ(got[3], static_cast<uint64_t>(signed_a % signed_b)) << a << " % " << b;
+      }
+      EXPECT_EQ(got[4], static_cast<uint64_t>(std::popcount(a))) << a;
+      EXPECT_EQ(got[5], static_cast<uint64_t>(std::countl_zero(b))) << b;
+      EXPECT_EQ(got[6], static_cast<uint64_t>(std::countr_zero(b))) << b;
+      const float quotient = static_cast<float>(static_cast<uint32_t>(a)) /
+                             static_cast<float>(static_cast<uint32_t>(b) | 1);
+      EXPECT_EQ(got[7], std::bit_cast<uint32_t>(quotient)) << a << " / " << b;
+    }
   }
 }
 
