@@ -30,6 +30,7 @@ struct Row {
   // Continues the row's ends by their last pixels, as far as a sum over neighbours looks.
   void Extend(uint32_t width) const {
     uint16_t* const pixels = lanes();
+    pixels[-2] = 0;  // nobody's pixel: what lay there would carry into its neighbour's lane
     pixels[-1] = pixels[0];
     pixels[width] = pixels[width - 1];
     pixels[width + 1] = pixels[width - 1];

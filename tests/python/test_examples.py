@@ -25,6 +25,8 @@ def test_picture_filter_matches_the_host_and_refuses_what_is_no_picture(daemon, 
     examples = BUILD / "client/examples"
     picture = tmp_path / "in.png"
     assert run(daemon, examples / "sample_picture", picture).returncode == 0
+    # Another program has left its bytes in L1 before.
+    assert run(daemon, examples / "file_checksum", KERNELS / "sha256_chunks.elf", "/usr/bin/python3").returncode == 0
     result = run(daemon, examples / "picture_filter", KERNELS / "blur_edge.elf", picture, tmp_path / "out.png")
     assert result.returncode == 0 and "verified: all 1572864 pixels" in result.stdout, result.stdout + result.stderr
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
