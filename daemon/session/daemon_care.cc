@@ -85,16 +85,13 @@ StatusReply DaemonCore::GetStatus() {
   return status;
 }
 
-void DaemonCore::ResetDevice(uint32_t device, ProgressCallback progress) {
+Status DaemonCore::ResetDevice(uint32_t device, std::function<void(const Status&)> done) {
   if (device != 0) {
-    progress(fmt::format("there is no device {}: this daemon serves one card, device 0", device), 0,
-             true);
-    return;
+    return Error(StatusCode::kNotFound,
+                 "there is no device {}: this daemon serves one card, device 0", device);
   }
-  progress("resetting the card", 1, false);
-  engine_.RequestReset([progress](const Status& status) {
-    progress(status.ok() ? "ready" : fmt::format("failed: {}", StatusMessage(status)), 0, true);
-  });
+  engine_.RequestReset(std::move(done));
+  return OkStatus();
 }
 
 void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {

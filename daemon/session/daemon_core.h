@@ -71,7 +71,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
       ABSL_LOCKS_EXCLUDED(mu_);
   Status EndSession(uint64_t session, const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
   void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
-  void ResetDevice(uint32_t device, ProgressCallback progress) override;
+  Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
 
  private:
   DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, DaemonOptions options);

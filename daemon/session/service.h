@@ -89,7 +89,8 @@ class DaemonService {
   // No new sessions or commands; done when every session has ended or `within_ms` passed (those
   // left are ended). The callback runs on a daemon thread, the last time with done = true.
   virtual void Drain(uint32_t within_ms, ProgressCallback progress) = 0;
-  virtual void ResetDevice(uint32_t device, ProgressCallback progress) = 0;
+  // Refused (nothing happens, `done` is dropped), or `done` hears on a daemon thread how it ended.
+  virtual Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) = 0;
 };
 
 }  // namespace ttfd

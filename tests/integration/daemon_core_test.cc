@@ -264,7 +264,7 @@ TEST_F(DaemonCoreOnDevice, AResetByTheAdministratorKeepsMemory) {
   client.Send({Buffer(1, kPage), Write(1, Numbers(256, 7))});
   client.WaitFor(2);
   std::atomic<bool> done{false};
-  core->ResetDevice(0, [&done](const std::string&, uint64_t, bool last) { done = last; });
+  ASSERT_TRUE(core->ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
   const TimePoint deadline = SteadyClock().Now() + seconds(20);
   while (!done && SteadyClock().Now() < deadline) std::this_thread::yield();
   ASSERT_TRUE(done);

@@ -95,14 +95,26 @@ TEST(RpcAdmin, DrainStreamsProgressAndHealthFollows) {
   EXPECT_TRUE(reader->Finish().ok());
 }
 
-TEST(RpcAdmin, ResetEndsWithDone) {
+TEST(RpcAdmin, ResetEndsWithDoneOrWithWhatWentWrong) {
   RpcTestServer server;
-  grpc::ClientContext context;
-  const auto reader = server.Admin()->ResetDevice(&context, {});
-  v1::Progress progress;
-  ASSERT_TRUE(reader->Read(&progress));
-  EXPECT_TRUE(progress.done());
-  EXPECT_TRUE(reader->Finish().ok());
+  const auto reset = [&server](uint32_t device, v1::Progress* last) {
+    grpc::ClientContext context;
+    v1::ResetDeviceRequest request;
+    request.set_device(device);
+    const auto reader = server.Admin()->ResetDevice(&context, request);
+    while (reader->Read(last)) {
+    }
+    return reader->Finish().error_code();
+  };
+  v1::Progress last;
+  EXPECT_EQ(reset(0, &last), Code::OK);
+  EXPECT_TRUE(last.done());
+  last.Clear();
+  EXPECT_EQ(reset(5, &last), Code::NOT_FOUND);
+  EXPECT_FALSE(last.done());
+  server.daemon().reset_result = Error(StatusCode::kUnavailable, "the card does not boot");
+  EXPECT_EQ(reset(0, &last), Code::UNAVAILABLE);
+  EXPECT_FALSE(last.done());
 }
 
 TEST(RpcAdmin, SaysWhatItDoesNotOffer) {

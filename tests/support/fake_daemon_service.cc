@@ -245,8 +245,10 @@ void FakeDaemonService::Drain(uint32_t, ProgressCallback progress) {
   progress("drained", 0, true);
 }
 
-void FakeDaemonService::ResetDevice(uint32_t, ProgressCallback progress) {
-  progress("reset", 0, true);
+Status FakeDaemonService::ResetDevice(uint32_t device, std::function<void(const Status&)> done) {
+  if (device != 0) return Error(StatusCode::kNotFound, "there is no device {}", device);
+  done(reset_result);
+  return OkStatus();
 }
 
 std::shared_ptr<FakeClientSession> FakeDaemonService::session(uint64_t id) {

@@ -84,7 +84,8 @@ class FakeDaemonService final : public DaemonService {
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override;
   Status EndSession(uint64_t session, const std::string& reason) override;
   void Drain(uint32_t within_ms, ProgressCallback progress) override;
-  void ResetDevice(uint32_t device, ProgressCallback progress) override;
+  Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
+  Status reset_result;  // how a reset ends; set before it is asked for
 
   // ---- for the test; any thread
   // The session opened as number `id`, counted from 1; waits up to ten seconds for it. Null: there is none.

@@ -154,9 +154,9 @@ TEST_F(DaemonAdmin, AStopShutsTheCardDown) {
 
 TEST_F(DaemonAdmin, AnotherDeviceCannotBeReset) {
   Start();
-  std::string step;
-  core->ResetDevice(3, [&step](const std::string& what, uint64_t, bool) { step = what; });
-  EXPECT_THAT(step, HasSubstr("no device 3"));
+  const Status refused = core->ResetDevice(3, [](const Status&) { FAIL() << "refused"; });
+  EXPECT_EQ(refused.code(), StatusCode::kNotFound);
+  EXPECT_THAT(std::string(StatusMessage(refused)), HasSubstr("no device 3"));
   EXPECT_EQ(card->boots, 1);
 }
 

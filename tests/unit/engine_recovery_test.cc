@@ -222,10 +222,10 @@ TEST_F(EngineRecovery, ACardThatDoesNotComeBackEndsEverySession) {
   EXPECT_EQ(Memory("dram").used_bytes, 0u);
 
   // An administrator may try again.
-  std::string step;
-  core->ResetDevice(0, [&step](const std::string& what, uint64_t, bool) { step = what; });
+  Status reset = Internal("not heard of");
+  ASSERT_TRUE(core->ResetDevice(0, [&reset](const Status& status) { reset = status; }).ok());
   RunAll();
-  EXPECT_EQ(step, "ready");
+  EXPECT_TRUE(reset.ok()) << reset.ToString();
   auto client = Connect();
   client->Send(Allocate(1, 1024), Read(1, 0, 16));
   client->Run();
@@ -238,7 +238,7 @@ TEST_F(EngineRecovery, AnAdministratorsResetCostsWhatIsInFlightARetry) {
   culprit->Send(Launch(3));
   core->RunOnce();
   bool done = false;
-  core->ResetDevice(0, [&done](const std::string&, uint64_t, bool last) { done = last; });
+  ASSERT_TRUE(core->ResetDevice(0, [&done](const Status& status) { done = status.ok(); }).ok());
   card->hold = false;
   RunAll();
   culprit->Take();

@@ -90,7 +90,7 @@ TEST_F(SessionThreads, FaultsCancelsAndAbandonsAtAnyTime) {
       for (const auto& session : core->ListSessions()) {
         if (i % 7 == 0) core->EndSession(session.session, "test").IgnoreError();
       }
-      core->ResetDevice(0, [](const std::string&, uint64_t, bool) {});
+      EXPECT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
       std::this_thread::sleep_for(milliseconds(1));
     }
   });
