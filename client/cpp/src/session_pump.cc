@@ -170,9 +170,9 @@ void SessionCore::HandleWelcome(const v1::Welcome& welcome) {
   limits_ = FromProto(welcome.limits());
   credit_commands_ = welcome.credit().commands();
   credit_bytes_ = welcome.credit().bytes();
-  // One message must fit into the credit of an idle session.
+  // One message must fit into the credit of an idle session, which may be told late.
   if (credit_commands_ != 0) {
-    max_commands_ = std::min(max_commands_, credit_commands_);
+    max_commands_ = std::clamp<uint64_t>(credit_commands_ / 2, 1, max_commands_);
   }
   max_batch_ = std::max(options_.batch_commands, 1U);
   if (limits_.commands_per_batch != 0) {
@@ -182,8 +182,8 @@ void SessionCore::HandleWelcome(const v1::Welcome& welcome) {
     chunk_bytes_ = std::min<size_t>(chunk_bytes_, limits_.chunk_bytes);
   }
   if (credit_bytes_ != 0) {
-    chunk_bytes_ = std::min<size_t>(chunk_bytes_, credit_bytes_);
-    max_payload_bytes_ = credit_bytes_;
+    max_payload_bytes_ = std::max<uint64_t>(credit_bytes_ / 2, 1);
+    chunk_bytes_ = std::min<size_t>(chunk_bytes_, max_payload_bytes_);
   }
   welcomed_ = true;
 }

@@ -138,11 +138,13 @@ class Connection:
             self.welcome = message.welcome
             self._credit = message.welcome.credit
             limits = message.welcome.limits
-            self.chunk_bytes = min(value for value in (self.chunk_bytes, limits.chunk_bytes, self._credit.bytes) if value)
+            # One message must fit into the credit of an idle session, which may be told late.
+            half = self._credit.bytes // 2
+            self.chunk_bytes = min(value for value in (self.chunk_bytes, limits.chunk_bytes, half) if value)
             if limits.commands_per_batch:
                 self._batch_commands = min(self._batch_commands, limits.commands_per_batch)
             if self._credit.commands:
-                self._batch_commands = min(self._batch_commands, self._credit.commands)
+                self._batch_commands = max(1, min(self._batch_commands, self._credit.commands // 2))
         for data in message.data:
             self._accept(data)
         for error in message.errors:
