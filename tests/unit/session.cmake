@@ -2,8 +2,9 @@ add_library(core_fixture STATIC ${CMAKE_CURRENT_LIST_DIR}/../support/core_fixtur
   ${CMAKE_CURRENT_LIST_DIR}/../support/fake_dispatcher.cc)
 ttfd_compile_options(core_fixture)
 target_link_libraries(core_fixture PUBLIC daemon_session GTest::gtest)
+_ttfd_record_layer(core_fixture daemon_session "")
 
-foreach(name IN ITEMS session_flow_test session_refusal_test session_error_test session_memory_test session_threads_test
+foreach(name IN ITEMS session_flow_test session_refusal_test session_protocol_test session_error_test session_memory_test session_threads_test
         engine_recovery_test daemon_admin_test)
   ttfd_test(NAME ${name} LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/${name}.cc DEPS core_fixture)
 endforeach()
