@@ -94,6 +94,49 @@ TEST_F(ClientMainJob, AKernelComputesOnEveryTile) {
   EXPECT_TRUE(status.ok()) << status.ToString() << "\n" << daemon_.Log();
 }
 
+// The kernel finds the pages where the daemon put them: round the workers' L1, and round the DRAM banks.
+TEST_F(ClientMainJob, AKernelReadsAndWritesBuffersInL1) {
+  constexpr uint32_t kPageBytes = 1024;
+  const uint32_t tiles = session_->device().workers();
+  const uint32_t pages = 2 * tiles + 17;
+  const size_t bytes = size_t{pages} * kPageBytes;
+  Result<Buffer> moved =
+      session_->AllocateL1(kPageBytes * 5);  // so that the next does not lie first
+  Result<Buffer> l1 = session_->AllocateL1(bytes, {.page_bytes = kPageBytes});
+  Result<Buffer> other_l1 = session_->AllocateL1(bytes, {.page_bytes = kPageBytes});
+  Result<Buffer> dram = session_->AllocateDram(bytes, {.page_bytes = kPageBytes});
+  for (const auto* buffer : {&moved, &l1, &other_l1, &dram}) {
+    ASSERT_TRUE(buffer->ok()) << buffer->status().ToString();
+  }
+  const Program program = MakeProgram(session_.get(), "copy_pages",
+                                      FirstCores(session_->device().grid_x, tiles), 1, kPageBytes);
+  std::vector<uint32_t> shares;
+  for (uint32_t tile = 0, first = 0; tile < tiles; ++tile) {
+    const uint32_t count = pages / tiles + (tile < pages % tiles ? 1 : 0);
+    shares.insert(shares.end(), {first, count});
+    first += count;
+  }
+  const auto copy = [&](const Buffer& from, const Buffer& to, uint32_t which_in_dram) {
+    LaunchRequest launch(program);
+    launch.Common(0, {0, 0, kPageBytes, which_in_dram}).PerCore(0, 2, shares);
+    launch.Address(0, 0, from).Address(0, 1, to);
+    return session_->queue().EnqueueLaunch(launch).status();
+  };
+  const std::vector<std::byte> data = Pattern(bytes, 7);
+  ASSERT_TRUE(session_->queue().Write(*l1, 0, data).ok());
+  ASSERT_TRUE(copy(*l1, *other_l1, 0).ok());
+  ASSERT_TRUE(copy(*other_l1, *dram, 2).ok());
+  std::vector<std::byte> back(bytes);
+  const Status read = session_->queue().Read(*dram, 0, back);
+  ASSERT_TRUE(read.ok()) << read.ToString() << "\n" << daemon_.Log();
+  EXPECT_EQ(back, data);
+  ASSERT_TRUE(session_->queue().Fill(*l1, 0, bytes, 0).ok());
+  ASSERT_TRUE(copy(*dram, *l1, 1).ok());
+  std::fill(back.begin(), back.end(), std::byte{0});
+  ASSERT_TRUE(session_->queue().Read(*l1, 0, back).ok());
+  EXPECT_EQ(back, data);
+}
+
 TEST_F(ClientMainJob, LaunchesPipelineAndEndInOrder) {
   const Program program = MakeProgram(session_.get(), "empty", {CoreRange{0, 0, 3, 3}});
   const LaunchRequest launch(program);
@@ -134,6 +177,34 @@ TEST_F(ClientMainJob, QueuesWaitForOneAnother) {
   const Status read = other->Read(*buffer, 0, back);
   ASSERT_TRUE(read.ok()) << read.ToString();
   EXPECT_EQ(back, bytes);
+}
+
+TEST_F(ClientMainJob, WhatHasNotStartedCanBeCancelledAndHasAStartDeadline) {
+  const DeviceInfo& device = session_->device();
+  const Program program =
+      MakeProgram(session_.get(), "empty", {CoreRange{0, 0, device.grid_x - 1, device.grid_y - 1}});
+  Queue busy = session_->queue();
+  Position last;
+  for (int i = 0; i < 5000; ++i) {
+    const Result<Position> position = busy.EnqueueLaunch(LaunchRequest(program));
+    ASSERT_TRUE(position.ok());
+    last = *position;
+  }
+  Result<Queue> waits = session_->OpenQueue(QueueKind::kCompute);
+  Result<Queue> hurries = session_->OpenQueue(QueueKind::kCompute);
+  ASSERT_TRUE(waits.ok() && hurries.ok());
+  ASSERT_TRUE(waits->After(std::span(&last, 1)).ok());
+  const Result<Position> cancelled = waits->EnqueueBarrier();
+  ASSERT_TRUE(hurries->After(std::span(&last, 1)).ok());
+  ASSERT_TRUE(hurries->StartWithin(std::chrono::milliseconds(1)).ok());
+  const Result<Position> late = hurries->EnqueueBarrier();
+  ASSERT_TRUE(waits->Cancel(cancelled->value).ok());
+  const Status gone = waits->Wait(*cancelled);
+  EXPECT_EQ(gone.code(), Code::kCancelled) << gone.ToString();
+  const Status missed = hurries->Wait(*late);
+  EXPECT_EQ(missed.code(), Code::kDeadlineExceeded) << missed.ToString();
+  EXPECT_EQ(missed.reason(), "DEADLINE");
+  EXPECT_TRUE(busy.Finish().ok());
 }
 
 TEST_F(ClientMainJob, SeveralClientsAtOnceEachGetTheirOwnResults) {
