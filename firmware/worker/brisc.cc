@@ -27,13 +27,14 @@ uint32_t MessageWord(uint32_t message, uint32_t offset) { return Load(message + 
 // Waits for a go word and takes it. Which word to listen to may change while waiting.
 uint32_t TakeGo() {
   uint32_t go = 0;
-  uint32_t index = 0;
+  uint32_t offset = 0;
   WaitForMemory(abi::kWaypointGo, [&] {
-    index = Load(abi::kGoAreaAddress + offsetof(abi::GoArea, index));
-    go = Load(abi::kGoAreaAddress + 4 * index);
+    offset = 4 * Load(abi::kGoAreaAddress + offsetof(abi::GoArea, index));
+    go = Load(abi::kGoAreaAddress + offset);
     return (go >> 24 & abi::kGoSignalRun) != 0;
   });
-  Store(abi::kGoAreaAddress + 4 * index, 0);
+  asm("" : "+r"(offset));  // or gcc adds the area's address in every poll
+  Store(abi::kGoAreaAddress + offset, 0);
   return go;
 }
 

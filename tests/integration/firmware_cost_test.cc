@@ -60,7 +60,7 @@ TEST_F(FirmwareCost, OfAnEmptyLaunch) {
     launcher.Append(entry);
   });
   EXPECT_LE(cost.busiest(), 430);
-  EXPECT_LE(cost.worker, 115);
+  EXPECT_LE(cost.worker, 110);
 }
 
 TEST_F(FirmwareCost, OfAnEvent) {
