@@ -228,6 +228,20 @@ TEST_F(SessionFlow, CommandsBeyondTheirWindowAreNotWanted) {
   EXPECT_EQ(client->credit.commands, 12u + 10u);
 }
 
+TEST_F(SessionFlow, CreditIsToldWhileAStreamedWriteIsAllThatIsUnderWay) {
+  options.windows.payload_bytes = 16 << 10;
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 64 << 10), StreamedWrite(1, 0, 64 << 10));
+  client->Run();
+  const int before = client->ready;
+  ASSERT_TRUE(client->Supply(0, 2, 0, Pattern(16 << 10)).ok());
+  RunAll();
+  EXPECT_GT(client->ready, before) << "nothing has ended, but there is credit to tell";
+  client->Take();
+  EXPECT_EQ(client->credit.bytes, 32u << 10);
+}
+
 TEST_F(SessionFlow, RefusedPayloadCountsAsUsed) {
   options.windows.payload_bytes = 16 << 10;
   Start();

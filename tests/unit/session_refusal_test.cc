@@ -6,7 +6,6 @@
 namespace ttfd {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -416,99 +415,6 @@ TEST_F(SessionRefusal, AWaitForWhatWasNotSentIsRefused) {
   client->SendBatch(own);
   client->Run();
   EXPECT_EQ(client->ErrorOf(6).field, "batch.waits");
-}
-
-// ---- protocol errors end the call
-
-TEST_F(SessionRefusal, AGapInValuesEndsTheCall) {
-  BatchRequest batch;
-  batch.first_value = 7;
-  batch.commands.push_back(BarrierRequest{});
-  EXPECT_EQ(client->session().Submit(batch).code(), kInvalid);
-  batch.first_value = 4;  // sent before
-  EXPECT_EQ(client->session().Submit(batch).code(), kInvalid);
-}
-
-TEST_F(SessionRefusal, AnUnknownQueueEndsTheCall) {
-  BatchRequest batch;
-  batch.queue = 9;
-  batch.first_value = 1;
-  batch.commands.push_back(BarrierRequest{});
-  EXPECT_EQ(client->session().Submit(batch).code(), kInvalid);
-  EXPECT_EQ(client->session().Cancel({9, 1}).code(), kInvalid);
-  EXPECT_EQ(client->session().Received({9, 1}).code(), kInvalid);
-  EXPECT_TRUE(client->session().Received({0, 1}).ok());
-}
-
-TEST_F(SessionRefusal, DataNobodyAskedForEndsTheCall) {
-  client->Send(StreamedWrite(kBuffer, 0, 64), Launch(kProgram));
-  EXPECT_EQ(client->Supply(0, 6, 0, "x").code(), kInvalid) << "a launch takes no data";
-  EXPECT_EQ(client->Supply(0, 7, 0, "x").code(), kInvalid) << "not sent";
-  EXPECT_EQ(client->Supply(0, 4, 0, "x").code(), kInvalid) << "ended well";
-  EXPECT_EQ(client->Supply(0, 0, 0, "x").code(), kInvalid);
-  EXPECT_EQ(client->Supply(0, 5, 16, "x").code(), kInvalid) << "a gap";
-  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(65)).code(), kInvalid) << "excess";
-  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(options.limits.chunk_bytes + 1)).code(), kExhausted);
-  EXPECT_TRUE(client->Supply(0, 5, 0, Pattern(32)).ok());
-  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(32)).code(), kInvalid) << "again";
-  EXPECT_TRUE(client->Supply(0, 5, 32, Pattern(32)).ok());
-  client->Run();
-  EXPECT_EQ(client->Progress(), 6u);
-}
-
-TEST_F(SessionRefusal, DataOfARefusedCommandIsDropped) {
-  client->Send(StreamedWrite(99, 0, 64));
-  client->Send(StreamedWrite(kBuffer, 0, 64));
-  EXPECT_TRUE(client->Supply(0, 5, 0, Pattern(64)).ok()) << "sent before the client knew";
-  EXPECT_TRUE(client->Supply(0, 6, 0, Pattern(64)).ok()) << "aborted with it";
-  client->Run();
-  EXPECT_TRUE(client->Supply(0, 6, 0, Pattern(64)).ok());
-}
-
-// ---- hello
-
-TEST_F(SessionRefusal, Hellos) {
-  struct HelloCase {
-    std::function<void(HelloRequest&)> change;
-    StatusCode code;
-    const char* message;
-  };
-  const HelloCase cases[] = {
-      {[](auto& h) { h.min_revision = h.max_revision = 2; }, StatusCode::kFailedPrecondition,
-       "revision"},
-      {[](auto& h) { h.max_revision = 0; }, StatusCode::kFailedPrecondition, "revision"},
-      {[](auto& h) { h.client_name = std::string(1000, 'n'); }, kExhausted, "client_name_bytes"},
-      {[](auto& h) { h.weight = 1000; }, kInvalid, "weight"},
-      {[](auto& h) { h.attach = AttachKind::kResume; }, kUnimplemented, "resumed"},
-      {[](auto& h) { h.attach = AttachKind::kLease; }, kUnimplemented, "leases"},
-      {[](auto& h) { h.attach = AttachKind::kLeaseToken; }, kUnimplemented, "leases"},
-      {[](auto& h) { h.attach = AttachKind::kDataLane; }, kUnimplemented, "data lanes"},
-      {[](auto& h) { h.resume_grace_ms = 10; }, kUnimplemented, "grace"},
-  };
-  for (const HelloCase& one : cases) {
-    HelloRequest hello;
-    hello.min_revision = hello.max_revision = 1;
-    one.change(hello);
-    TestClient refused(*core);
-    const Status status = refused.Open(hello);
-    EXPECT_EQ(status.code(), one.code) << one.message;
-    EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr(one.message));
-  }
-}
-
-TEST_F(SessionRefusal, AUserHasAtMostSoManySessions) {
-  options.limits.sessions_per_user = 2;
-  client.reset();
-  Start();
-  auto one = Connect(7);
-  auto two = Connect(7);
-  auto other = Connect(8);
-  TestClient three(*core);
-  HelloRequest hello;
-  hello.min_revision = hello.max_revision = 1;
-  EXPECT_EQ(three.Open(hello, 7).code(), kExhausted);
-  two.reset();
-  EXPECT_TRUE(three.Open(hello, 7).ok()) << "an ended session counts no more";
 }
 
 }  // namespace

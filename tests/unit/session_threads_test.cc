@@ -1,4 +1,5 @@
-// The core with its threads: clients on threads of their own beside the device thread and the housekeeper. For the thread sanitizer.
+// The core with its threads: clients on threads of their own beside the device thread and the
+// housekeeper. For the thread sanitizer.
 #include <gmock/gmock.h>
 
 #include <atomic>

@@ -1,0 +1,120 @@
+// Errors that end a call: gaps in values, data nobody asked for, a Hello that cannot be served.
+#include <gmock/gmock.h>
+
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SessionProtocol : public CoreTest {
+ protected:
+  void SetUp() override {
+    Start();
+    client = Connect();
+    client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2), BarrierRequest{});
+    client->Run();
+    ASSERT_THAT(client->errors, IsEmpty());
+  }
+
+  std::unique_ptr<TestClient> client;
+};
+
+TEST_F(SessionProtocol, AGapInValuesEndsTheCall) {
+  BatchRequest batch;
+  batch.first_value = 7;
+  batch.commands.push_back(BarrierRequest{});
+  EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
+  batch.first_value = 4;  // sent before
+  EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(SessionProtocol, AnUnknownQueueEndsTheCall) {
+  BatchRequest batch;
+  batch.queue = 9;
+  batch.first_value = 1;
+  batch.commands.push_back(BarrierRequest{});
+  EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->session().Cancel({9, 1}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->session().Received({9, 1}).code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(client->session().Received({0, 1}).ok());
+}
+
+TEST_F(SessionProtocol, DataNobodyAskedForEndsTheCall) {
+  client->Send(StreamedWrite(1, 0, 64), Launch(3));
+  EXPECT_EQ(client->Supply(0, 6, 0, "x").code(), StatusCode::kInvalidArgument)
+      << "a launch takes no data";
+  EXPECT_EQ(client->Supply(0, 7, 0, "x").code(), StatusCode::kInvalidArgument) << "not sent";
+  EXPECT_EQ(client->Supply(0, 4, 0, "x").code(), StatusCode::kInvalidArgument) << "ended well";
+  EXPECT_EQ(client->Supply(0, 0, 0, "x").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->Supply(0, 5, 16, "x").code(), StatusCode::kInvalidArgument) << "a gap";
+  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(65)).code(), StatusCode::kInvalidArgument) << "excess";
+  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(options.limits.chunk_bytes + 1)).code(),
+            StatusCode::kResourceExhausted);
+  EXPECT_TRUE(client->Supply(0, 5, 0, Pattern(32)).ok());
+  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(32)).code(), StatusCode::kInvalidArgument) << "again";
+  EXPECT_TRUE(client->Supply(0, 5, 32, Pattern(32)).ok());
+  client->Run();
+  EXPECT_EQ(client->Progress(), 6u);
+}
+
+TEST_F(SessionProtocol, DataOfARefusedCommandIsDropped) {
+  client->Send(StreamedWrite(99, 0, 64));
+  client->Send(StreamedWrite(1, 0, 64));
+  EXPECT_TRUE(client->Supply(0, 5, 0, Pattern(64)).ok()) << "sent before the client knew";
+  EXPECT_TRUE(client->Supply(0, 6, 0, Pattern(64)).ok()) << "aborted with it";
+  client->Run();
+  EXPECT_TRUE(client->Supply(0, 6, 0, Pattern(64)).ok());
+}
+
+// ---- hello
+
+TEST_F(SessionProtocol, Hellos) {
+  struct HelloCase {
+    std::function<void(HelloRequest&)> change;
+    StatusCode code;
+    const char* message;
+  };
+  const HelloCase cases[] = {
+      {[](auto& h) { h.min_revision = h.max_revision = 2; }, StatusCode::kFailedPrecondition,
+       "revision"},
+      {[](auto& h) { h.max_revision = 0; }, StatusCode::kFailedPrecondition, "revision"},
+      {[](auto& h) { h.client_name = std::string(1000, 'n'); }, StatusCode::kResourceExhausted,
+       "client_name_bytes"},
+      {[](auto& h) { h.weight = 1000; }, StatusCode::kInvalidArgument, "weight"},
+      {[](auto& h) { h.attach = AttachKind::kResume; }, StatusCode::kUnimplemented, "resumed"},
+      {[](auto& h) { h.attach = AttachKind::kLease; }, StatusCode::kUnimplemented, "leases"},
+      {[](auto& h) { h.attach = AttachKind::kLeaseToken; }, StatusCode::kUnimplemented, "leases"},
+      {[](auto& h) { h.attach = AttachKind::kDataLane; }, StatusCode::kUnimplemented, "data lanes"},
+      {[](auto& h) { h.resume_grace_ms = 10; }, StatusCode::kUnimplemented, "grace"},
+  };
+  for (const HelloCase& one : cases) {
+    HelloRequest hello;
+    hello.min_revision = hello.max_revision = 1;
+    one.change(hello);
+    TestClient refused(*core);
+    const Status status = refused.Open(hello);
+    EXPECT_EQ(status.code(), one.code) << one.message;
+    EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr(one.message));
+  }
+}
+
+TEST_F(SessionProtocol, AUserHasAtMostSoManySessions) {
+  options.limits.sessions_per_user = 2;
+  client.reset();
+  Start();
+  auto one = Connect(7);
+  auto two = Connect(7);
+  auto other = Connect(8);
+  TestClient three(*core);
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  EXPECT_EQ(three.Open(hello, 7).code(), StatusCode::kResourceExhausted);
+  two.reset();
+  EXPECT_TRUE(three.Open(hello, 7).ok()) << "an ended session counts no more";
+}
+
+}  // namespace
+}  // namespace ttfd
