@@ -135,7 +135,7 @@ class Queue:
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
         """Runs a program and returns when every tile has finished and its writes have landed.
 
-        timeout: seconds the launch may run; 0: the daemon's kernel timeout.
+        timeout: seconds the launch may run, when shorter than the daemon's kernel timeout; 0: that one.
         """
         self._connection.finish_call(self.enqueue_launch(program, arguments, timeout))
 

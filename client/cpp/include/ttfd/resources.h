@@ -133,7 +133,7 @@ class LaunchRequest {
   LaunchRequest& PerCore(uint32_t kernel, uint32_t words_per_core, std::vector<uint32_t> words);
   // The daemon puts the address of `buffer` into common word `word` (Common must reach that far).
   LaunchRequest& Address(uint32_t kernel, uint32_t word, const Buffer& buffer, uint64_t offset = 0);
-  // How long this launch may run; 0, the default: the daemon's kernel timeout.
+  // How long this launch may run, when shorter than the daemon's kernel timeout; 0: that one.
   LaunchRequest& Timeout(std::chrono::milliseconds timeout);
 
   uint64_t program() const { return program_; }
