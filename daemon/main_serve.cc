@@ -195,7 +195,7 @@ Status Daemon::Stop() {
   listener_.reset();
   rpc_->Stop(patient ? Duration(kLastReplies) : Duration::zero());
   manager_.SetStatus("shutting the card down");
-  const Status stopped = core_->Stop(SteadyClock().Now() + kCardShutdown);
+  Status stopped = core_->Stop(SteadyClock().Now() + kCardShutdown);
   core_.reset();
   rpc_.reset();
   LogInfo("stopped");
