@@ -280,10 +280,12 @@ Status Engine::Stop(TimePoint deadline) {
   } else {
     while (RunOnce() && clock_.Now() < deadline) continue;
   }
-  FailInFlight("the daemon has stopped");
   TakeRequests();
   FailQueued(ResetError("the daemon has stopped"));
-  return lost_.ok() ? dispatcher_->Shutdown() : lost_;
+  // The shutdown drains: reads in flight may still be delivered, so their works live until it is over.
+  const Status down = lost_.ok() ? dispatcher_->Shutdown() : lost_;
+  FailInFlight("the daemon has stopped");
+  return down;
 }
 
 }  // namespace ttfd

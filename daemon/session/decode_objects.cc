@@ -83,14 +83,18 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
   const uint64_t banks = dram ? environment_.card.dram_banks : 1;
   if (Refusal refusal = handles_.Charge(buffer.get(), bank_bytes * banks, "allocate.size_bytes"))
     return refusal;
-  auto allocation = environment_.memory->Allocate(buffer->memory, buffer->size_bytes,
-                                                  buffer->page_bytes, buffer->single_bank);
-  if (allocation.ok()) {
-    buffer->allocation = *std::move(allocation);
-  } else if (!frees_pending_) {
-    handles_.Discharge(buffer.get());
-    return environment_.memory->OutOfMemory(buffer->memory, allocation.status(),
-                                            "allocate.size_bytes");
+  // Memory is found now if that is possible, and when the command's turn comes if something is about to be freed.
+  if (handles_.MayHold(*buffer) || !frees_pending_) {
+    auto allocation = environment_.memory->Allocate(buffer->memory, buffer->size_bytes,
+                                                    buffer->page_bytes, buffer->single_bank);
+    if (allocation.ok()) {
+      buffer->allocation = *std::move(allocation);
+      handles_.Hold(buffer.get());
+    } else if (!frees_pending_) {
+      handles_.Discharge(buffer.get());
+      return environment_.memory->OutOfMemory(buffer->memory, allocation.status(),
+                                              "allocate.size_bytes");
+    }
   }
   handles_.Add(request.handle, buffer);
   task->work = AllocateTask{request.handle, std::move(buffer), 0};
@@ -99,6 +103,7 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
 
 Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
   FreeTask free;
+  if (request.handles.empty()) return InvalidError("free.handles", "no handles; name at least one");
   std::unordered_set<uint64_t> seen;
   for (const uint64_t handle : request.handles) {
     std::shared_ptr<Object> object = handles_.Find(handle);

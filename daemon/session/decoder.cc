@@ -10,7 +10,9 @@ namespace ttfd {
 namespace {
 
 constexpr uint32_t kTransferAlignment = 16;  // WriteCommand, FillCommand
-constexpr uint32_t kCopyAlignment = 64;      // CopyCommand: both ends read and written by NoC
+// Of one launch: each is looked up and waited for under the session's lock.
+constexpr size_t kMaxLaunchBuffers = 4096;
+constexpr uint32_t kCopyAlignment = 64;  // CopyCommand: both ends read and written by NoC
 
 }  // namespace
 
@@ -166,7 +168,14 @@ Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
     return refusal;
   }
   DependOn(*launch.program, task);
+  size_t buffers = 0;
   for (const ArgumentsRequest& arguments : request.arguments) {
+    buffers += arguments.buffers.size();
+    if (buffers > kMaxLaunchBuffers) {
+      return InvalidError("launch.arguments.buffers",
+                          "more than {} buffer arguments; that many are allowed in one launch",
+                          kMaxLaunchBuffers);
+    }
     task->held_bytes += (arguments.common.size() + arguments.per_core.size()) * sizeof(uint32_t) +
                         arguments.buffers.size() * sizeof(BufferArgumentRequest);
     for (const BufferArgumentRequest& argument : arguments.buffers) {

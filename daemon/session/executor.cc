@@ -83,7 +83,9 @@ void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
     Grave grave;
     grave.until = std::move(free->until);
     for (auto& [handle, object] : free->freed) grave.objects.push_back(std::move(object));
-    graves_.push_back(std::move(grave));
+    dying_ += grave.objects.size();
+    handles_.set_dying(dying_);
+    graves_.emplace(free->arrival, std::move(grave));
     --frees_unfinished_;
   }
   Destroy(*task);
@@ -209,15 +211,21 @@ void Executor::WorkEnded(Task& task, const Work& work) {
 // ---- memory
 
 bool Executor::OpenGraves() {
-  const size_t before = graves_.size();
-  std::erase_if(graves_, [this](const Grave& grave) {
-    return std::all_of(grave.until.begin(), grave.until.end(),
-                       [this](const QueuePosition& position) {
-                         return queues_.at(position.queue).Ended(position.value);
-                       });
-  });
+  bool opened = false;
+  while (!graves_.empty()) {
+    const Grave& first = graves_.begin()->second;
+    const bool ended =
+        std::all_of(first.until.begin(), first.until.end(), [this](const QueuePosition& position) {
+          return queues_.at(position.queue).Ended(position.value);
+        });
+    if (!ended) break;
+    dying_ -= first.objects.size();
+    graves_.erase(graves_.begin());
+    opened = true;
+  }
+  handles_.set_dying(dying_);
   SetFreesPending();
-  return graves_.size() != before;
+  return opened;
 }
 
 void Executor::SetFreesPending() {
@@ -235,6 +243,8 @@ void Executor::DropAll() {
 
 void Executor::Release() {
   graves_.clear();
+  dying_ = 0;
+  handles_.set_dying(0);
   handles_.Clear();
 }
 

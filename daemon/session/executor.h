@@ -122,7 +122,9 @@ class Executor {
 
   std::map<uint32_t, CommandQueue> queues_;
   std::vector<std::unique_ptr<Task>> dropped_;  // with works outstanding
-  std::vector<Grave> graves_;
+  // By arrival of their Frees. A later one waits for at least as much of every queue, so the first that must wait ends the look.
+  std::map<uint64_t, Grave> graves_;
+  size_t dying_ = 0;  // objects in them
   std::vector<Work> works_;
   Refusal refuse_new_;
   Duration start_timeout_{};
@@ -135,6 +137,7 @@ class Executor {
   uint64_t argument_bytes_ = 0;
   uint64_t outstanding_ = 0;  // works
   uint32_t frees_unfinished_ = 0;
+  uint64_t frees_received_ = 0;
 };
 
 }  // namespace ttfd

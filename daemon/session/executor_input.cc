@@ -36,7 +36,7 @@ Executor::Executor(SessionEnvironment& environment, OutputBuffer& output, const 
       output_(output),
       handles_(environment.limits),
       decoder_(environment, handles_),
-      issuer_(environment, output, flow) {
+      issuer_(environment, output, handles_, flow) {
   queues_.try_emplace(0, 0);
 }
 
@@ -203,6 +203,7 @@ void Executor::Account(Task& task) {
   argument_bytes_ += task.held_bytes;
   if (auto* free = std::get_if<FreeTask>(&task.work)) {
     ++frees_unfinished_;
+    free->arrival = ++frees_received_;
     SetFreesPending();
     for (const auto& [id, queue] : queues_) {
       if (&queue != task.queue && !queue.Ended(queue.sent)) free->until.push_back({id, queue.sent});

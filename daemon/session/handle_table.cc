@@ -29,8 +29,9 @@ Refusal HandleTable::CheckNew(uint64_t handle, const char* field) const {
                      "handle {} is {} already; free it first or choose another", handle,
                      NameOf(found->second->kind));
   }
-  if (found == objects_.end() && objects_.size() >= limits_.handles) {
-    return LimitError(field, "handles", limits_.handles, objects_.size(), "no more handles");
+  const size_t used = objects_.size() + dying_;
+  if (found == objects_.end() && used >= limits_.handles) {
+    return LimitError(field, "handles", limits_.handles, used, "no more handles");
   }
   return std::nullopt;
 }
@@ -84,13 +85,25 @@ Refusal HandleTable::Charge(Buffer* buffer, uint64_t bytes, const char* field) {
         fmt::format("a buffer that takes {} bytes{}", bytes, dram ? "" : " in each worker"));
   }
   used += bytes;
-  buffer->charged_bytes = bytes;
+  buffer->quota_bytes = buffer->charged_bytes = bytes;
   return std::nullopt;
 }
 
 void HandleTable::Discharge(Buffer* buffer) {
   buffer->discharged_bytes = std::exchange(buffer->charged_bytes, 0);
   (buffer->memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) -= buffer->discharged_bytes;
+}
+
+bool HandleTable::MayHold(const Buffer& buffer) const {
+  return buffer.memory == MemoryKind::kDram
+             ? held_dram_bytes_ + buffer.quota_bytes <= limits_.dram_bytes
+             : held_l1_bytes_ + buffer.quota_bytes <= limits_.l1_bytes;
+}
+
+void HandleTable::Hold(Buffer* buffer) {
+  buffer->hold =
+      MemoryHold(buffer->memory == MemoryKind::kDram ? &held_dram_bytes_ : &held_l1_bytes_,
+                 buffer->quota_bytes);
 }
 
 void HandleTable::Clear() {

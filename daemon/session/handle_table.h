@@ -44,19 +44,31 @@ class HandleTable {
   Refusal Charge(Buffer* buffer, uint64_t bytes, const char* field);
   void Discharge(Buffer* buffer);
 
+  // A freed buffer holds its memory until commands sent before the Free have ended. What is held counts against the same limits:
+  // a charged buffer may have to wait for others to let go.
+  bool MayHold(const Buffer& buffer) const;
+  void Hold(Buffer* buffer);
+  // Objects freed that still wait so count as handles.
+  void set_dying(size_t objects) { dying_ = objects; }
+
   void Clear();
   size_t size() const { return objects_.size(); }
-  uint64_t dram_bytes() const { return dram_bytes_; }
-  uint64_t l1_bytes() const { return l1_bytes_; }
+  // Held now.
+  uint64_t dram_bytes() const { return held_dram_bytes_; }
+  uint64_t l1_bytes() const { return held_l1_bytes_; }
 
  private:
   Refusal CheckKind(uint64_t handle, const Object* object, ObjectKind kind,
                     const char* field) const;
 
   const SessionLimits& limits_;
+  // Before the objects, which count down when they go.
+  uint64_t held_dram_bytes_ = 0;
+  uint64_t held_l1_bytes_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Object>> objects_;
-  uint64_t dram_bytes_ = 0;  // over all banks
-  uint64_t l1_bytes_ = 0;    // in each worker
+  size_t dying_ = 0;
+  uint64_t dram_bytes_ = 0;  // charged, over all banks
+  uint64_t l1_bytes_ = 0;    // charged, in each worker
 };
 
 template <typename T>

@@ -42,7 +42,7 @@ Issuer::Step Issuer::BeginOne(FillTask& fill, Task&, bool, ErrorReply* error) {
 Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, ErrorReply* error) {
   Buffer& buffer = *allocate.buffer;
   if (!buffer.allocation.valid()) {
-    if (!at_head) return Step::kBlocked;
+    if (!at_head || (frees_pending_ && !handles_.MayHold(buffer))) return Step::kBlocked;
     auto allocation = environment_.memory->Allocate(buffer.memory, buffer.size_bytes,
                                                     buffer.page_bytes, buffer.single_bank);
     if (!allocation.ok()) {
@@ -52,6 +52,7 @@ Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, Error
       return Step::kRefused;
     }
     buffer.allocation = *std::move(allocation);
+    handles_.Hold(&buffer);
   }
   buffer.state = Object::State::kReady;
   if (!NeedsZeroing(allocate)) allocate.handed = buffer.whole_bytes;
@@ -232,12 +233,13 @@ bool Issuer::NeedsZeroing(const AllocateTask& allocate) const {
 bool Issuer::NextOne(LaunchTask& launch, Task&, Work* work) {
   if (std::exchange(launch.handed, true)) return false;
   work->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
-  work->timeout = launch.timeout;
-  if (work->timeout == Duration::zero()) work->timeout = kernel_timeout_;
+  // A client may be stricter than the administrator, not more patient: others wait for the card.
+  work->timeout = kernel_timeout_;
   if (work->timeout == Duration::zero()) {
     work->timeout =
         std::chrono::milliseconds(environment_.kernel_ms.load(std::memory_order_relaxed));
   }
+  if (launch.timeout != Duration::zero()) work->timeout = std::min(work->timeout, launch.timeout);
   return true;
 }
 

@@ -27,8 +27,9 @@ class Issuer {
     uint32_t uid = 0;
     uint32_t weight = 1;
   };
-  Issuer(SessionEnvironment& environment, const OutputBuffer& output, Flow flow)
-      : environment_(environment), output_(output), flow_(flow) {}
+  Issuer(SessionEnvironment& environment, const OutputBuffer& output, HandleTable& handles,
+         Flow flow)
+      : environment_(environment), output_(output), handles_(handles), flow_(flow) {}
 
   // Its predecessors in the queue have been issued; with `at_head` they have even ended. kRefused: `error` says why.
   Step Begin(Task& task, bool at_head, ErrorReply* error);
@@ -75,6 +76,7 @@ class Issuer {
 
   SessionEnvironment& environment_;
   const OutputBuffer& output_;
+  HandleTable& handles_;
   const Flow flow_;
   Duration kernel_timeout_{};
   bool frees_pending_ = false;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "daemon/session/device_memory.h"
 #include "daemon/session/request.h"
@@ -40,6 +41,32 @@ struct Tombstone final : Object {
   }
 };
 
+// Bytes of device memory that something really holds, counted until it is gone. `counter` outlives it.
+class MemoryHold {
+ public:
+  MemoryHold() = default;
+  MemoryHold(uint64_t* counter, uint64_t bytes) : counter_(counter), bytes_(bytes) {
+    *counter_ += bytes_;
+  }
+  MemoryHold(MemoryHold&& other) noexcept
+      : counter_(std::exchange(other.counter_, nullptr)), bytes_(other.bytes_) {}
+  MemoryHold& operator=(MemoryHold&& other) noexcept {
+    if (this != &other) {
+      if (counter_ != nullptr) *counter_ -= bytes_;
+      counter_ = std::exchange(other.counter_, nullptr);
+      bytes_ = other.bytes_;
+    }
+    return *this;
+  }
+  ~MemoryHold() {
+    if (counter_ != nullptr) *counter_ -= bytes_;
+  }
+
+ private:
+  uint64_t* counter_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
 struct Buffer final : Object {
   explicit Buffer(QueuePosition its_creator) : Object(ObjectKind::kBuffer, its_creator) {}
 
@@ -52,9 +79,11 @@ struct Buffer final : Object {
   uint32_t page_bytes = 0;
   uint64_t size_bytes = 0;        // as the client asked
   uint64_t whole_bytes = 0;       // of all its pages: what is zeroed
-  uint64_t charged_bytes = 0;     // against the session's limit
+  uint64_t quota_bytes = 0;       // what it counts against the session's limits
+  uint64_t charged_bytes = 0;     // of that, now
   uint64_t discharged_bytes = 0;  // of a Free that may still not happen
   DeviceAllocation allocation;
+  MemoryHold hold;
 };
 
 struct Kernel final : Object {

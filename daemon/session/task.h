@@ -26,6 +26,7 @@ struct AllocateTask {
 };
 struct FreeTask {
   std::vector<std::pair<uint64_t, std::shared_ptr<Object>>> freed;
+  uint64_t arrival = 0;              // number of this Free in its session
   std::vector<QueuePosition> until;  // on other queues: what was sent before and had not ended
 };
 struct LoadKernelTask {

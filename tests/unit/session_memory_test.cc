@@ -122,6 +122,43 @@ TEST_F(SessionMemory, TheLimitOfASessionCountsWhatItHolds) {
   EXPECT_EQ(client->ErrorOf(4).limit_used, 8192u);
 }
 
+TEST_F(SessionMemory, WhatAFreeStillHoldsCountsAgainstTheLimit) {
+  options.limits.dram_bytes = 8192;
+  Start();
+  auto client = Connect();
+  client->Send(OpenQueueRequest{1, 0, 0, {}}, InlineKernel(2), OneKernelProgram(3, 2));
+  client->Run();
+  card->hold = true;
+  client->SendOn(1, {}, Launch(3));
+  // Each Free waits for the launch, so only the first buffer can have its memory before that.
+  for (int i = 0; i < 20; ++i) client->Send(Allocate(10, 8192), Free({10}));
+  for (int i = 0; i < 50; ++i) core->RunOnce();
+  EXPECT_LE(Memory("dram").used_bytes, 8192u);
+  EXPECT_EQ(core->ListSessions()[0].dram_bytes, 8192u);
+  card->hold = false;
+  client->Run();
+  EXPECT_THAT(client->errors, IsEmpty());
+  EXPECT_EQ(client->Progress(), 43u);
+  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+}
+
+TEST_F(SessionMemory, AHandleCountsUntilItsObjectIsGone) {
+  options.limits.handles = 4;
+  Start();
+  auto client = Connect();
+  client->Send(OpenQueueRequest{1, 0, 0, {}}, InlineKernel(2), OneKernelProgram(3, 2));
+  client->Run();
+  card->hold = true;
+  client->SendOn(1, {}, Launch(3));
+  client->Send(Allocate(10, 1024), Free({10}), Allocate(11, 1024), Free({11}));
+  for (int i = 0; i < 5; ++i) core->RunOnce();
+  client->Send(Allocate(12, 1024));
+  for (int i = 0; i < 5; ++i) core->RunOnce();
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(8).limit, "handles");
+}
+
 TEST_F(SessionMemory, L1CountsInEachWorker) {
   Start();
   auto client = Connect();

@@ -326,6 +326,7 @@ TEST_F(SessionRefusal, Launches) {
 TEST_F(SessionRefusal, TheRest) {
   std::vector<Case> cases = {
       {"free of the unknown", Free({91}), StatusCode::kNotFound, "UNKNOWN_HANDLE", "free.handles"},
+      {"free of nothing", Free({}), kInvalid, "INVALID", "free.handles"},
       {"free twice", Free({kBuffer, kBuffer}), kInvalid, "INVALID", "free.handles"},
       {"queue 0 again", OpenQueueRequest{0, 0, 0, {}}, StatusCode::kAlreadyExists, "INVALID",
        "open_queue.queue"},
