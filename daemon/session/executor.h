@@ -122,7 +122,8 @@ class Executor {
 
   std::map<uint32_t, CommandQueue> queues_;
   std::vector<std::unique_ptr<Task>> dropped_;  // with works outstanding
-  // By arrival of their Frees. A later one waits for at least as much of every queue, so the first that must wait ends the look.
+  // By arrival of their Frees. A later one waits for at least as much of every queue, so the first
+  // that must wait ends the look.
   std::map<uint64_t, Grave> graves_;
   size_t dying_ = 0;  // objects in them
   std::vector<Work> works_;

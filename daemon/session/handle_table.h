@@ -44,8 +44,8 @@ class HandleTable {
   Refusal Charge(Buffer* buffer, uint64_t bytes, const char* field);
   void Discharge(Buffer* buffer);
 
-  // A freed buffer holds its memory until commands sent before the Free have ended. What is held counts against the same limits:
-  // a charged buffer may have to wait for others to let go.
+  // A freed buffer holds its memory until commands sent before the Free have ended. What is held
+  // counts against the same limits: a charged buffer may have to wait for others to let go.
   bool MayHold(const Buffer& buffer) const;
   void Hold(Buffer* buffer);
   // Objects freed that still wait so count as handles.
