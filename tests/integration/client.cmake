@@ -10,4 +10,4 @@ ttfd_test(NAME client_daemon_test LABELS integration TIMEOUT 120
   SRCS ${CMAKE_CURRENT_LIST_DIR}/client_main_job_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_refusal_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_lifetime_test.cc
   DEPS ttfd_client_daemon ttfd_client)
-add_dependencies(client_daemon_test kernel_vector_add kernel_empty kernel_echo_ncrisc kernel_copy_pages)
+add_dependencies(client_daemon_test kernel_vector_add kernel_empty kernel_echo_ncrisc kernel_copy_pages kernel_spin)

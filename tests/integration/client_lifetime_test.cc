@@ -3,6 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <thread>
 
 #include "tests/support/client_fixture.h"
@@ -54,6 +57,44 @@ TEST_F(ClientLifetime, CloseFinishesWhatWasEnqueuedAndFreesTheSession) {
   EXPECT_TRUE(closed.ok()) << closed.ToString();
   EXPECT_EQ(queue.completed(), 500u);
   EXPECT_TRUE(SessionsBecome(0));
+}
+
+TEST_F(ClientLifetime, AKernelThatNeverEndsIsEndedByTheTimeoutAndCostsOthersAtMostARetry) {
+  ASSERT_TRUE(admin_.SetTimeouts({.kernel_ms = 200}).ok());
+  const Program spin = MakeProgram(session_.get(), "spin", {CoreRange{2, 1, 2, 1}});
+  const Status hang = session_->queue().Launch(LaunchRequest(spin));
+  EXPECT_EQ(hang.code(), Code::kAborted) << hang.ToString();
+  EXPECT_EQ(hang.reason(), "HANG");
+  EXPECT_NE(hang.message().find("(2,1)"), std::string::npos) << hang.ToString();
+
+  Session other = Connect("other");
+  EXPECT_TRUE(AddVectors(&other, 64, 8, 5).ok());
+  const Result<DaemonStatus> status = admin_.GetStatus();
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(status->state, "ready");
+  EXPECT_EQ(status->device_resets, 1u);
+}
+
+TEST_F(ClientLifetime, ADaemonWithIdleSessionsUsesNoProcessor) {
+  const Session other = Connect("other");
+  const auto ticks = [this] {  // utime + stime, hundredths of a second
+    std::ifstream file("/proc/" + std::to_string(daemon_.pid()) + "/stat");
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) fields >> skipped;
+    uint64_t user = 0;
+    uint64_t system = 0;
+    fields >> user >> system;
+    return user + system;
+  };
+  ASSERT_TRUE(AddVectors(session_.get(), 64, 8, 5).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const uint64_t before = ticks();
+  ASSERT_GT(before, 0u);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  // One thread that polls would take 300.
+  EXPECT_LE(ticks() - before, 15u);
 }
 
 TEST_F(ClientLifetime, ADestroyedSessionFreesItsMemory) {

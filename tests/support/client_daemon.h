@@ -18,6 +18,7 @@ class ClientDaemon {
   ClientDaemon& operator=(const ClientDaemon&) = delete;
 
   const std::string& address() const { return address_; }
+  pid_t pid() const { return pid_; }
   // kill -9.
   void Kill();
   // TERM; its exit code, or -1 if it did not end within 20 s or was killed by a signal.
