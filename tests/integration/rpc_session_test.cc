@@ -160,10 +160,9 @@ TEST(RpcSession, StopsReadingWhileTheSessionWantsNoInputAndGoesOnAfterwards) {
   const auto session = server.daemon().session(1);
   session->SetWantsInput(false);
   for (uint64_t i = 0; i < 8; ++i) ASSERT_TRUE(call.WriteBarriers(0, i + 1, 1));
-  // The read that was already started takes one message; no more may follow.
-  ASSERT_TRUE(Eventually([&] { return session->batches().size() == 1; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(session->batches().size(), 1u);
+  // A read that was started before takes one message; no more may follow.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_LE(session->batches().size(), 1u);
   session->SetWantsInput(true);
   EXPECT_TRUE(call.ReadUntil(0, 8));
 }
