@@ -283,7 +283,7 @@ Status Engine::Stop(TimePoint deadline) {
   TakeRequests();
   FailQueued(ResetError("the daemon has stopped"));
   // The shutdown drains: reads in flight may still be delivered, so their works live until it is over.
-  const Status down = lost_.ok() ? dispatcher_->Shutdown() : lost_;
+  Status down = lost_.ok() ? dispatcher_->Shutdown() : lost_;
   FailInFlight("the daemon has stopped");
   return down;
 }
