@@ -79,7 +79,8 @@ Status Engine::Recover(const std::string& why) {
   Status status;
   for (uint32_t attempt = 0; attempt < std::max(options_.boot_attempts, 1u); ++attempt) {
     status = dispatcher_->Boot();
-    heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
+    heartbeat_.fetch_add(1,
+                         std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
     if (status.ok()) {
       observer_.DeviceStateChanged(DeviceState::kReady, why);
       return status;
