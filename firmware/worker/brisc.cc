@@ -84,11 +84,11 @@ void DropInstructionCaches() {
 
 void RunLaunch(uint32_t message, uint32_t slot, uint32_t enables, abi::KernelContext& context) {
   SetCommand(MessageWord(message, offsetof(abi::LaunchMessage, program_id)));
-  if ((MessageWord(message, offsetof(abi::LaunchMessage, flags)) & abi::kLaunchNewCode) != 0) {
+  if ((enables & abi::kLaunchNewCode) != 0) {
     DropInstructionCaches();
   }
   ClearCircularBuffers(message);
-  const uint32_t subordinates = enables & ~(1u << hw::kBrisc);
+  const uint32_t subordinates = enables & ((1u << hw::kHarts) - 1) & ~(1u << hw::kBrisc);
   if (subordinates != 0) {
     StartSubordinates(subordinates, slot);
   }

@@ -48,7 +48,9 @@ struct BootBlock {
   uint32_t worker_end_xy;
   uint32_t worker_count;         // tiles in it = receivers of a go multicast
   uint32_t first_worker_stream;  // stream of sub-device 0 on the dispatch tile
-  uint32_t reserved[33];
+  uint32_t ringbuffer_address;   // prefetch tile: PAGED_TO_RINGBUFFER reads into it; 64 B aligned
+  uint32_t ringbuffer_bytes;     // multiple of 64
+  uint32_t reserved[31];
 };
 static_assert(sizeof(BootBlock) == 256, "lies between kBootBlockAddress and kHartStatusAddress");
 static_assert(offsetof(BootBlock, worker_start_xy) == 108, "no padding");

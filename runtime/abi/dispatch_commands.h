@@ -46,6 +46,8 @@ inline constexpr uint32_t kPackedLargeMaxCount = 35;
 inline constexpr uint32_t kPackedDataAlignment = 16;
 inline constexpr uint32_t kMaxWriteOffsets = 4;
 inline constexpr uint8_t kNoMulticastGo = 0xFF;
+inline constexpr uint32_t kMaxDelayClocks = 1u
+                                            << 20;  // ours: no command holds the queue for longer
 
 #pragma pack(push, 1)
 struct WriteLinear {  // also WRITE_LINEAR_H; data follows
@@ -171,7 +173,15 @@ struct SetGoSignalNocData {  // dispatch_s; then num_words words: NocXy of one w
 };
 static_assert(sizeof(SetGoSignalNocData) == 16);
 
-struct BareDispatch {  // TERMINATE
+struct Delay {
+  DispatchId id;
+  uint8_t reserved[3];
+  uint32_t delay;  // clocks, at least; at most kMaxDelayClocks
+  uint64_t reserved2;
+};
+static_assert(sizeof(Delay) == 16);
+
+struct BareDispatch {  // SINK, DEBUG, EXEC_BUF_END, TERMINATE
   DispatchId id;
   uint8_t reserved[15];
 };

@@ -81,7 +81,9 @@ struct HartStatus {
   uint32_t wait_stream;  // what the current wait is for: stream (or STALL number) ...
   uint32_t wait_count;   // ... and count
   uint32_t command;      // id of the command being executed (workers: program id)
-  uint32_t reserved[3];
+  uint32_t
+      fault_offset;  // of the command that faulted: in its entry or exec buffer (prefetcher), in the ring
+  uint32_t reserved[2];
 };
 static_assert(sizeof(HartStatus) == 64, "five lie between kHartStatusAddress and kGoAreaAddress");
 

@@ -52,15 +52,17 @@ struct LaunchMessage {
   uint16_t semaphore_offset;        // of SemaphoreWord[semaphore_count]
   uint16_t semaphore_count;
   uint32_t program_id;  // for people: who is running
-  uint32_t flags;       // kLaunch...
-  uint32_t enables;  // bit i: hart i runs a kernel. Zeroed by the worker after the run, so that a
-                     // go without a new message is answered at once. Last word, so it lands last.
+  uint32_t reserved;
+  uint32_t
+      enables;  // bit i: hart i runs a kernel; kLaunchNewCode. Zeroed by the worker after the run, so
+                // that a go without a new message is answered at once. Last word, so it lands last.
 };
 static_assert(sizeof(LaunchMessage) == 64, "eight make the launch ring");
 static_assert(offsetof(LaunchMessage, enables) == 60);
 
-inline constexpr uint32_t kLaunchNewCode =
-    1u << 0;  // images were written since the last launch: drop instruction caches
+// Images were written since the last launch: drop instruction caches first. May stand alone, with no
+// hart enabled.
+inline constexpr uint32_t kLaunchNewCode = 1u << 8;
 
 struct CircularBufferConfig {
   uint32_t address;

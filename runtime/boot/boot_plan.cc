@@ -19,6 +19,7 @@ namespace {
 constexpr uint32_t kMinCommandRingBytes = 8 * 1024;
 constexpr uint32_t kMinIssueRingBytes = 8 * 1024;
 constexpr uint32_t kMinScratchBytes = 512;
+constexpr uint32_t kMinRingbufferBytes = 512;
 constexpr uint32_t kMinDispatchPages = 4;
 constexpr uint32_t kMinDispatchSPages = 4;
 constexpr uint32_t kMinFetchEntries = 2;
@@ -44,6 +45,8 @@ Status CheckSizes(const RingSizes& sizes) {
   RETURN_IF_ERROR(CheckSize("command_ring_bytes", sizes.command_ring_bytes, kMinCommandRingBytes,
                             kL1, abi::kEntryAlignment));
   RETURN_IF_ERROR(CheckSize("scratch_bytes", sizes.scratch_bytes, kMinScratchBytes, kL1, 128));
+  RETURN_IF_ERROR(
+      CheckSize("ringbuffer_bytes", sizes.ringbuffer_bytes, kMinRingbufferBytes, kL1, 64));
   RETURN_IF_ERROR(
       CheckSize("dispatch_ring_pages", sizes.dispatch_ring_pages, kMinDispatchPages, 300, 1));
   return CheckSize("dispatch_s_ring_pages", sizes.dispatch_s_ring_pages, kMinDispatchSPages, 1024,
@@ -78,7 +81,10 @@ Status PlaceRings(const RingSizes& sizes, uint64_t host_memory, abi::BootBlock& 
   block.command_ring_bytes = sizes.command_ring_bytes;
   block.scratch_address = block.command_ring_address + sizes.command_ring_bytes;
   block.scratch_bytes = sizes.scratch_bytes;
-  RETURN_IF_ERROR(CheckFits("prefetch", uint64_t{block.scratch_address} + sizes.scratch_bytes));
+  block.ringbuffer_address = block.scratch_address + sizes.scratch_bytes;
+  block.ringbuffer_bytes = sizes.ringbuffer_bytes;
+  RETURN_IF_ERROR(
+      CheckFits("prefetch", uint64_t{block.ringbuffer_address} + sizes.ringbuffer_bytes));
 
   block.dispatch_ring_address = kRingsAddress;
   block.dispatch_ring_pages = sizes.dispatch_ring_pages;

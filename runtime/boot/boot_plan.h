@@ -18,6 +18,7 @@ struct RingSizes {
   uint32_t fetch_queue_entries = 0;
   uint32_t command_ring_bytes = 0;
   uint32_t scratch_bytes = 0;
+  uint32_t ringbuffer_bytes = 0;
   uint32_t dispatch_ring_pages = 0;
   uint32_t dispatch_s_ring_pages = 0;
 };

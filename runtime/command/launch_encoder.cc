@@ -27,7 +27,7 @@ abi::LaunchMessage MessageOf(const Program& program, const ProgramGroup& group,
     const uint32_t image = program.kernels[static_cast<size_t>(group.kernel[hart])].image;
     message.kernel_address[hart] = placement.images[image].address;
     message.enables |= 1u << hart;
-    if (placement.images[image].new_code) message.flags |= abi::kLaunchNewCode;
+    if (placement.images[image].new_code) message.enables |= abi::kLaunchNewCode;
   }
   return message;
 }

@@ -47,6 +47,7 @@ RingSizes RingsOf(const DispatcherOptions& options) {
   sizes.fetch_queue_entries = options.fetch_queue_entries;
   sizes.command_ring_bytes = options.command_ring_bytes;
   sizes.scratch_bytes = options.scratch_bytes;
+  sizes.ringbuffer_bytes = options.ringbuffer_bytes;
   sizes.dispatch_ring_pages = options.dispatch_ring_pages;
   sizes.dispatch_s_ring_pages = options.dispatch_s_ring_pages;
   return sizes;

@@ -22,6 +22,7 @@ struct DispatcherOptions {
   uint32_t fetch_queue_entries = 1534;
   uint32_t command_ring_bytes = 256 * 1024;
   uint32_t scratch_bytes = 128 * 1024;
+  uint32_t ringbuffer_bytes = 512 * 1024;
   uint32_t dispatch_ring_pages = 128;
   uint32_t dispatch_s_ring_pages = 128;
   Duration boot_timeout = std::chrono::seconds(10);  // each wait of the boot

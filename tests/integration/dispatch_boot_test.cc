@@ -115,6 +115,7 @@ TEST_F(DispatchBoot, IsRefusedByFirmwareThatSpeaksAnotherVersion) {
   sizes.fetch_queue_entries = options.fetch_queue_entries;
   sizes.command_ring_bytes = options.command_ring_bytes;
   sizes.scratch_bytes = options.scratch_bytes;
+  sizes.ringbuffer_bytes = options.ringbuffer_bytes;
   sizes.dispatch_ring_pages = options.dispatch_ring_pages;
   sizes.dispatch_s_ring_pages = options.dispatch_s_ring_pages;
   const auto memory = *device_->AllocateHostMemory(HostQueueBytes(sizes));
@@ -127,7 +128,7 @@ TEST_F(DispatchBoot, IsRefusedByFirmwareThatSpeaksAnotherVersion) {
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(StatusMessage(status)),
               AllOf(HasSubstr("worker (0,0) at tile (1,2) BRISC refuses to start"),
-                    HasSubstr("0x00010000"), HasSubstr("0x00000000")));
+                    HasSubstr("0x00010001"), HasSubstr("0x00000001")));
 }
 
 TEST_F(DispatchBoot, NamesTheHartThatNeverSpeaks) {

@@ -49,6 +49,7 @@ BenchOptions TinyRings() {
   options.fetch_queue_entries = 4;
   options.command_ring_bytes = 4096;
   options.scratch_bytes = 256;
+  options.ringbuffer_bytes = 512;
   options.dispatch_ring_pages = 4;
   options.dispatch_s_ring_pages = 4;
   options.completion_ring_pages = 2;
@@ -91,6 +92,8 @@ Status FirmwareBench::Open() {
   block_.command_ring_bytes = options_.command_ring_bytes;
   block_.scratch_address = kCommandRingAddress + options_.command_ring_bytes;
   block_.scratch_bytes = options_.scratch_bytes;
+  block_.ringbuffer_address = block_.scratch_address + options_.scratch_bytes;
+  block_.ringbuffer_bytes = options_.ringbuffer_bytes;
   block_.dispatch_ring_address = kDispatchRingAddress;
   block_.dispatch_ring_pages = options_.dispatch_ring_pages;
   block_.dispatch_s_ring_address = kDispatchSRingAddress;

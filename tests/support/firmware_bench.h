@@ -33,6 +33,7 @@ struct BenchOptions {
   uint32_t fetch_queue_entries = 16;
   uint32_t command_ring_bytes = 32 * 1024;
   uint32_t scratch_bytes = 16 * 1024;
+  uint32_t ringbuffer_bytes = 16 * 1024;
   uint32_t dispatch_ring_pages = 16;
   uint32_t dispatch_s_ring_pages = 8;
   uint32_t completion_ring_pages = 16;

@@ -25,7 +25,7 @@ void BenchLauncher::Load(const BenchProgram& program) {
   message_ = {};
   message_.config_address = abi::kConfigRingAddress;
   message_.program_id = program.program_id;
-  message_.flags = abi::kLaunchNewCode;
+  message_.enables = abi::kLaunchNewCode;
   uint32_t cache = abi::kKernelCacheAddress;
   for (const BenchKernel& kernel : program.kernels) {
     const std::vector<std::byte> image = KernelImage(KernelElf(kernel.name));

@@ -21,7 +21,7 @@ DeviceInfo Card() {
   return info;
 }
 
-RingSizes Sizes() { return {4 << 20, 1024, 1534, 256 << 10, 128 << 10, 128, 128}; }
+RingSizes Sizes() { return {4 << 20, 1024, 1534, 256 << 10, 128 << 10, 512 << 10, 128, 128}; }
 
 TEST(BootPlan, GivesTheLastColumnToDispatchAndTheRestToWorkers) {
   for (uint32_t queue : {0u, 1u}) {
