@@ -170,13 +170,13 @@ Status Engine::SendEvent() {
 }
 
 Status Engine::Poll() {
-  ASSIGN_OR_RETURN(const uint64_t completed, dispatcher_->Poll());
+  RETURN_IF_ERROR(dispatcher_->Poll());
   const TimePoint now = clock_.Now();
   if (const uint64_t progress = dispatcher_->progress(); progress != progress_) {
     progress_ = progress;
     progress_time_ = now;
   }
-  Retire(completed, now);
+  Retire(dispatcher_->completed(0), now);
   return CheckProgress(now);
 }
 

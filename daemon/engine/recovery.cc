@@ -30,7 +30,7 @@ std::string Describe(const std::vector<HartReport>& harts, std::string_view said
 // The launch at the head had the card to itself: an event stood before it and none has followed it.
 // Whatever else was in flight had not begun, or is a transfer nobody can vouch for.
 void Engine::Lose(const Status& why) {
-  Retire(dispatcher_->completed(), clock_.Now());
+  Retire(dispatcher_->completed(0), clock_.Now());
   const std::string report = Describe(dispatcher_->Report(), StatusMessage(why));
   const bool hang = why.code() == StatusCode::kDeadlineExceeded;
   std::string reset =

@@ -10,6 +10,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/command/program.h"
 #include "runtime/command/region.h"
+#include "runtime/command/trace.h"
 
 namespace ttfd {
 
@@ -51,11 +52,28 @@ struct CopyCommand {
   uint64_t size = 0;
 };
 
+// The program's tiles are among the workers of the route.
 struct LaunchCommand {
   std::shared_ptr<const Program> program;
   std::vector<KernelArguments> arguments;  // one a kernel
 };
 
-using Command = std::variant<WriteCommand, FillCommand, ReadCommand, CopyCommand, LaunchCommand>;
+// Puts a trace into device memory and its kernels into the workers' caches, where they stay while the
+// trace lives. `region` is TraceBytes long and interleaved over the DRAM banks in pages of
+// TracePageBytes; it belongs to the trace until the last replay has ended. The route is the one the
+// trace was built for. RESOURCE_EXHAUSTED, nothing sent, if other traces pin too much of the caches.
+struct RecordTraceCommand {
+  std::shared_ptr<Trace> trace;
+  Region region;
+};
+
+// Runs the launches of a recorded trace; after a boot the trace is first recorded again.
+struct ReplayTraceCommand {
+  std::shared_ptr<Trace> trace;
+  std::vector<TracePatch> patches;  // stay for later replays
+};
+
+using Command = std::variant<WriteCommand, FillCommand, ReadCommand, CopyCommand, LaunchCommand,
+                             RecordTraceCommand, ReplayTraceCommand>;
 
 }  // namespace ttfd

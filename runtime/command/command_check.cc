@@ -55,6 +55,7 @@ Status CheckCommand(const Command& command, const CardGeometry& card) {
         CheckRange(copy->from, copy->from_offset, copy->size, hw::kDramAlignment, card));
     return CheckRange(copy->to, copy->to_offset, copy->size, hw::kDramAlignment, card);
   }
+  if (!std::holds_alternative<LaunchCommand>(command)) return InvalidArgument("no traces yet");
   const auto& launch = std::get<LaunchCommand>(command);
   if (launch.program == nullptr) return InvalidArgument("a launch without a program");
   if (launch.program->grid.x != card.grid().x || launch.program->grid.y != card.grid().y) {

@@ -80,6 +80,7 @@ uint64_t MaxRecordBytes(const Command& command, uint32_t max_record_bytes,
   if (const auto* copy = std::get_if<CopyCommand>(&command)) {
     return kWaitBytes + MaxCopyRecordBytes(*copy);
   }
+  if (!std::holds_alternative<LaunchCommand>(command)) return kWaitBytes;
   const auto& launch = std::get<LaunchCommand>(command);
   return kWaitBytes + MaxLaunchRecordBytes(*launch.program, launch.arguments);
 }
@@ -169,7 +170,7 @@ Status CardDispatcher::Boot() {
   return OkStatus();
 }
 
-StatusOr<bool> CardDispatcher::HasRoomFor(const Command& command) {
+StatusOr<bool> CardDispatcher::HasRoomFor(const Route&, const Command& command) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(command, geometry_));
   StatusOr<bool> room =
@@ -210,7 +211,9 @@ Status CardDispatcher::Encode(const Command& command) {
   return launches_.Launch(std::get<LaunchCommand>(command), *link_);
 }
 
-StatusOr<uint64_t> CardDispatcher::Submit(const Command& command) {
+Status CardDispatcher::Wait(uint32_t, const Ticket&) { return OkStatus(); }
+
+StatusOr<uint64_t> CardDispatcher::Submit(const Route&, const Command& command) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(command, geometry_));
   const Status encoded = Encode(command);
@@ -218,7 +221,7 @@ StatusOr<uint64_t> CardDispatcher::Submit(const Command& command) {
   return timeline_.Submit();
 }
 
-Status CardDispatcher::Event() {
+Status CardDispatcher::Event(uint32_t, uint64_t) {
   RETURN_IF_ERROR(lost_);
   const auto encode = [this]() -> Status {
     RETURN_IF_ERROR(ordering_.BeforeEvent(*link_));
@@ -276,11 +279,10 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
   return owed;
 }
 
-StatusOr<uint64_t> CardDispatcher::Poll() {
+Status CardDispatcher::Poll() {
   RETURN_IF_ERROR(lost_);
-  StatusOr<uint64_t> completed = PollOrFail();
-  if (!completed.ok()) return Lose(completed.status());
-  return completed;
+  const Status polled = PollOrFail().status();
+  return polled.ok() ? polled : Lose(polled);
 }
 
 StatusOr<uint64_t> CardDispatcher::PollOrFail() {
@@ -320,11 +322,11 @@ Status CardDispatcher::CheckHang() {
 std::vector<HartReport> CardDispatcher::Report() { return ReportPipeline(device_, plan_); }
 
 Status CardDispatcher::Drain() {
-  RETURN_IF_ERROR(Event());
+  RETURN_IF_ERROR(Dispatcher::Event());
   TimePoint deadline = clock_.Now() + options_.operation_timeout;
   uint64_t seen = progress_;
   while (!idle()) {
-    RETURN_IF_ERROR(Poll().status());
+    RETURN_IF_ERROR(Poll());
     if (progress_ != seen) {
       seen = progress_;
       deadline = clock_.Now() + options_.operation_timeout;

@@ -28,12 +28,20 @@ class CardDispatcher final : public Dispatcher {
   Status Boot() override;
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return device_.info(); }
-  StatusOr<bool> HasRoomFor(const Command& command) override;
-  StatusOr<uint64_t> Submit(const Command& command) override;
-  Status Event() override;
-  StatusOr<uint64_t> Poll() override;
-  uint64_t submitted() const override { return timeline_.submitted(); }
-  uint64_t completed() const override { return timeline_.completed(); }
+  const CardGeometry& geometry() const override { return geometry_; }
+  using Dispatcher::Event;
+  using Dispatcher::HasRoomFor;
+  using Dispatcher::Submit;
+  StatusOr<bool> HasRoomFor(const Route& route, const Command& command) override;
+  StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
+  Status Wait(uint32_t hardware_queue, const Ticket& after) override;
+  Status Event(uint32_t hardware_queue, uint64_t ticket) override;
+  Status Poll() override;
+  uint64_t submitted(uint32_t) const override { return timeline_.submitted(); }
+  uint64_t completed(uint32_t) const override { return timeline_.completed(); }
+  StatusOr<bool> LookForProgress() override { return false; }
+  StallReport Diagnose() override { return {}; }
+  void SetTimeouts(Duration, Duration) override {}
   bool idle() const override { return timeline_.idle(); }
   uint64_t progress() const override { return progress_; }
   std::vector<HartReport> Report() override;

@@ -1,17 +1,19 @@
 // The booted card as an object: boots it, turns commands into records, watches completions.
 //
-// Single-threaded: one thread, the device thread, is the only caller. Order: commands take effect
-// as if each began when the one submitted before had ended.
+// Single-threaded: one thread, the device thread, is the only caller. Order: route.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
+#include "runtime/command/card_geometry.h"
 #include "runtime/command/command.h"
+#include "runtime/command/route.h"
 #include "runtime/device/device.h"
 
 namespace ttfd {
@@ -28,6 +30,7 @@ struct DispatcherOptions {
   Duration boot_timeout = std::chrono::seconds(10);  // each wait of the boot
   Duration operation_timeout =
       std::chrono::seconds(10);      // queue space, drain, terminate: without any progress
+  Duration kernel_timeout{};         // the same while workers run; 0 = operation_timeout
   uint64_t advance_clocks = 20'000;  // device time per Poll, in clocks
   std::string record_path;           // capture of the record stream (ttfd --record); empty = none
 };
@@ -53,6 +56,32 @@ struct HartReport {
   std::string text;  // one sentence: what it waits for, or its fault
 };
 
+// The stage at which the pipeline stands, in the order of the flow of work.
+enum class StalledStage {
+  kNone,        // nothing is outstanding
+  kUnreadable,  // the card does not answer
+  kFault,       // a hart stopped on a fault
+  kHost,        // the prefetcher is idle: it was not told of what the host believes it sent
+  kPrefetcher,  // in a command, or stalled on a count
+  kDispatcher,  // waits for a stream and count, or for room in the completion queue
+  kDispatchS,   // waits for the dispatcher's word
+  kWorkers,     // a launch has not ended
+};
+
+struct StallReport {
+  StalledStage stage = StalledStage::kNone;
+  uint32_t hardware_queue = 0;
+  std::string text;  // one sentence: which stage stopped, and what it waits for
+  std::vector<HartReport> harts;
+};
+std::string_view StalledStageName(StalledStage stage);
+
+// A place on the timeline of a hardware queue.
+struct Ticket {
+  uint32_t hardware_queue = 0;
+  uint64_t number = 0;
+};
+
 class Dispatcher {
  public:
   // `device` and `clock` outlive the dispatcher. Does not touch the card.
@@ -68,31 +97,56 @@ class Dispatcher {
   virtual const CardDescription& card() const = 0;
   virtual const DeviceInfo& device_info() const = 0;
 
+  // What BuildTrace needs; constant from creation on, any thread.
+  virtual const CardGeometry& geometry() const = 0;
+
   // Does the command fit the rings now? False: Poll and ask again. Also true for a command larger
   // than the rings once nothing else is in them: Submit then lets the device run meanwhile.
-  virtual StatusOr<bool> HasRoomFor(const Command& command) = 0;
+  virtual StatusOr<bool> HasRoomFor(const Route& route, const Command& command) = 0;
 
-  // Encodes the command and hands it to the device. Returns its ticket: dense from 1, never reused.
-  // REQUIRES: HasRoomFor, and values that keep the rules of command.h (INVALID_ARGUMENT otherwise,
-  // nothing sent). Nothing completes before an Event.
-  virtual StatusOr<uint64_t> Submit(const Command& command) = 0;
+  // Encodes the command and hands it to the device. Returns its ticket on the timeline of its hardware
+  // queue: dense from 1, never reused. REQUIRES: HasRoomFor, and values that keep the rules of
+  // command.h (INVALID_ARGUMENT otherwise, nothing sent; RESOURCE_EXHAUSTED
+  // where command.h says so). Nothing completes before an Event.
+  virtual StatusOr<uint64_t> Submit(const Route& route, const Command& command) = 0;
 
-  // Asks the device to report when everything submitted so far is done. REQUIRES room (one entry is
-  // always kept back for it).
-  virtual Status Event() = 0;
+  // What is submitted to `hardware_queue` from here on begins when `after` is done. The device waits,
+  // not the host; nothing is sent for what is known to be done. INVALID_ARGUMENT if the ticket was
+  // never given.
+  virtual Status Wait(uint32_t hardware_queue, const Ticket& after) = 0;
 
-  // Lets the device run and collects completions; calls sinks. Returns the highest ticket known to
-  // be completed. An error means the device is lost until Boot: FAILED_PRECONDITION with the fault,
-  // DEADLINE_EXCEEDED when nothing can move any more.
-  virtual StatusOr<uint64_t> Poll() = 0;
+  // Asks the device to report when everything of `hardware_queue` up to `ticket` is done: one that was
+  // given and that no Event covers yet. The dispatcher waits for its kernels there; so an event for
+  // a launch that is asked for behind the next launch lets the two be placed back to back. REQUIRES room
+  // (one entry is always kept back for it).
+  virtual Status Event(uint32_t hardware_queue, uint64_t ticket) = 0;
 
-  virtual uint64_t submitted() const = 0;
-  virtual uint64_t completed() const = 0;
-  virtual bool idle() const = 0;  // every submitted ticket completed, every asked event seen
-  // Changes whenever the device made progress: what a deadline by progress watches.
+  // Lets the device run and collects completions; calls sinks. An error means the device is lost until
+  // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
+  virtual Status Poll() = 0;
+
+  virtual uint64_t submitted(uint32_t hardware_queue) const = 0;
+  virtual uint64_t completed(uint32_t hardware_queue) const = 0;
+  // Every submitted ticket completed, every asked event seen, on all hardware queues.
+  virtual bool idle() const = 0;
+  // Changes whenever the host saw the device make progress. Costs nothing.
   virtual uint64_t progress() const = 0;
+  // Asks the card itself whether anything moved since the last call: progress words and worker counts of
+  // all dispatch harts. A few PCIe reads; for a deadline that is about to fire, never to poll.
+  virtual StatusOr<bool> LookForProgress() = 0;
+  // Why nothing progresses.
+  virtual StallReport Diagnose() = 0;
+
+  // Of waits inside Submit, Event and Shutdown; fires only if nothing progressed. `kernel`: while
+  // workers run; 0 = the same.
+  virtual void SetTimeouts(Duration operation, Duration kernel) = 0;
 
   virtual std::vector<HartReport> Report() = 0;
+
+  // On hardware queue 0, over all workers.
+  StatusOr<bool> HasRoomFor(const Command& command) { return HasRoomFor(Route(), command); }
+  StatusOr<uint64_t> Submit(const Command& command) { return Submit(Route(), command); }
+  Status Event() { return Event(0, submitted(0)); }
 
   // Drains, terminates the dispatch cores, holds every hart in reset, whatever went wrong before; the
   // result is the first thing that did. Bounded by operation_timeout. Boot starts anew.

@@ -34,12 +34,12 @@ class Card {
     for (;;) {
       ASSIGN_OR_RETURN(const bool room, dispatcher_->HasRoomFor(command));
       if (room) return dispatcher_->Submit(command).status();
-      RETURN_IF_ERROR(dispatcher_->Poll().status());
+      RETURN_IF_ERROR(dispatcher_->Poll());
     }
   }
   Status Finish() {
     RETURN_IF_ERROR(dispatcher_->Event());
-    while (!dispatcher_->idle()) RETURN_IF_ERROR(dispatcher_->Poll().status());
+    while (!dispatcher_->idle()) RETURN_IF_ERROR(dispatcher_->Poll());
     return OkStatus();
   }
   Dispatcher& dispatcher() { return *dispatcher_; }
@@ -112,7 +112,7 @@ StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
       for (int i = 0; i < kBatch; ++i) RETURN_IF_ERROR(card.Submit(launch));
       RETURN_IF_ERROR(card.dispatcher().Event());
     }
-    while (!card.dispatcher().idle()) RETURN_IF_ERROR(card.dispatcher().Poll().status());
+    while (!card.dispatcher().idle()) RETURN_IF_ERROR(card.dispatcher().Poll());
     return OkStatus();
   });
 }

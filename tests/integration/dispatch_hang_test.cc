@@ -58,8 +58,8 @@ TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
   const Status first = RunToTheEnd(card, LaunchCommand{program, {KernelArguments{}}});
   ASSERT_FALSE(first.ok());
   EXPECT_EQ(card.dispatcher->Event(), first) << "everybody hears the first reason";
-  EXPECT_EQ(card.dispatcher->Poll().status(), first);
-  const uint64_t submitted = card.dispatcher->submitted();
+  EXPECT_EQ(card.dispatcher->Poll(), first);
+  const uint64_t submitted = card.dispatcher->submitted(0);
   for (int round = 0; round < 3; ++round) {
     const Status booted = card.dispatcher->Boot();
     ASSERT_TRUE(booted.ok()) << booted.ToString();
@@ -75,7 +75,7 @@ TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
         card, LaunchCommand{TestProgram(spec, card.dispatcher->card().grid), {arguments}});
     ASSERT_TRUE(ran.ok()) << ran.ToString();
   }
-  EXPECT_EQ(card.dispatcher->submitted(), submitted + 6) << "tickets go on";
+  EXPECT_EQ(card.dispatcher->submitted(0), submitted + 6) << "tickets go on";
 }
 
 TEST(DispatchHang, AFaultOfTheDeviceIsReportedWithItsPlace) {

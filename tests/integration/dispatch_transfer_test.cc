@@ -213,10 +213,10 @@ TEST(DispatchTransferLimits, RefusesBadCommandsAndStaysUsable) {
   const auto data = Pattern(32, 1);
   EXPECT_EQ(card.dispatcher->Submit(WriteCommand{region, 1008, data}).status().code(),
             StatusCode::kInvalidArgument);
-  EXPECT_EQ(card.dispatcher->submitted(), 0u);
+  EXPECT_EQ(card.dispatcher->submitted(0), 0u);
   ASSERT_TRUE(card.Write(region, 0, data).ok());
   EXPECT_TRUE(*card.Read(region, 0, 32) == data);
-  EXPECT_EQ(card.dispatcher->completed(), 2u);
+  EXPECT_EQ(card.dispatcher->completed(0), 2u);
 }
 
 TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
@@ -224,7 +224,7 @@ TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
   auto dispatcher = *Dispatcher::Create(*device, SteadyClock(), DispatcherOptions());
   EXPECT_EQ(dispatcher->card().grid.x, 11u);
   EXPECT_EQ(dispatcher->card().dram_banks, 7u);
-  EXPECT_EQ(dispatcher->Poll().status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(dispatcher->Poll().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(dispatcher->Shutdown().ok()) << "nothing to end";
   ASSERT_TRUE(dispatcher->Boot().ok());
   ASSERT_TRUE(dispatcher->Event().ok());

@@ -32,13 +32,13 @@ class BootedCard {
     for (;;) {
       ASSIGN_OR_RETURN(const bool room, dispatcher->HasRoomFor(command));
       if (room) return dispatcher->Submit(command).status();
-      RETURN_IF_ERROR(dispatcher->Poll().status());
+      RETURN_IF_ERROR(dispatcher->Poll());
     }
   }
   // Everything submitted so far is done.
   Status Finish() {
     RETURN_IF_ERROR(dispatcher->Event());
-    while (!dispatcher->idle()) RETURN_IF_ERROR(dispatcher->Poll().status());
+    while (!dispatcher->idle()) RETURN_IF_ERROR(dispatcher->Poll());
     return OkStatus();
   }
   Status Write(const Region& region, uint64_t offset, ByteSpan data) {

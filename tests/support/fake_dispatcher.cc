@@ -5,7 +5,9 @@
 
 namespace ttfd {
 
-FakeDispatcher::FakeDispatcher(const Behaviour& behaviour) {
+FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
+    : geometry_(std::vector<uint32_t>{1, 2, 3, 4}, std::vector<uint32_t>(behaviour.dram_banks, 0),
+                {16, 3}) {
   card_.grid = behaviour.grid;
   card_.dram_banks = behaviour.dram_banks;
   card_.dram_bank_bytes = behaviour.dram_bank_bytes;
@@ -31,14 +33,16 @@ Status FakeDispatcher::Boot() {
   return OkStatus();
 }
 
-StatusOr<bool> FakeDispatcher::HasRoomFor(const Command&) {
+StatusOr<bool> FakeDispatcher::HasRoomFor(const Route&, const Command&) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   size_t commands = 0;
   for (const Pending& pending : pending_) commands += pending.event ? 0 : 1;
   return commands < room;
 }
 
-StatusOr<uint64_t> FakeDispatcher::Submit(const Command& command) {
+Status FakeDispatcher::Wait(uint32_t, const Ticket&) { return OkStatus(); }
+
+StatusOr<uint64_t> FakeDispatcher::Submit(const Route&, const Command& command) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   Pending pending{++submitted_, command, ""};
   std::string entry = "launch";
@@ -61,14 +65,14 @@ StatusOr<uint64_t> FakeDispatcher::Submit(const Command& command) {
   return submitted_;
 }
 
-Status FakeDispatcher::Event() {
+Status FakeDispatcher::Event(uint32_t, uint64_t) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   if (keep_log) log.push_back("event");
   pending_.push_back({submitted_, {}, "", true});
   return OkStatus();
 }
 
-StatusOr<uint64_t> FakeDispatcher::Poll() {
+Status FakeDispatcher::Poll() {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   if (!next_poll.ok()) {
     booted_ = false;
@@ -96,7 +100,7 @@ StatusOr<uint64_t> FakeDispatcher::Poll() {
     completed_ = pending_.front().ticket;
     pending_.pop_front();
   }
-  return completed_;
+  return OkStatus();
 }
 
 Status FakeDispatcher::Act(Pending& pending) {

@@ -29,12 +29,20 @@ class FakeDispatcher final : public Dispatcher {
   Status Boot() override;
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return info_; }
-  StatusOr<bool> HasRoomFor(const Command& command) override;
-  StatusOr<uint64_t> Submit(const Command& command) override;
-  Status Event() override;
-  StatusOr<uint64_t> Poll() override;
-  uint64_t submitted() const override { return submitted_; }
-  uint64_t completed() const override { return completed_; }
+  const CardGeometry& geometry() const override { return geometry_; }
+  using Dispatcher::Event;
+  using Dispatcher::HasRoomFor;
+  using Dispatcher::Submit;
+  StatusOr<bool> HasRoomFor(const Route& route, const Command& command) override;
+  StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
+  Status Wait(uint32_t hardware_queue, const Ticket& after) override;
+  Status Event(uint32_t hardware_queue, uint64_t ticket) override;
+  Status Poll() override;
+  uint64_t submitted(uint32_t) const override { return submitted_; }
+  uint64_t completed(uint32_t) const override { return completed_; }
+  StatusOr<bool> LookForProgress() override { return false; }
+  StallReport Diagnose() override { return {}; }
+  void SetTimeouts(Duration, Duration) override {}
   bool idle() const override { return pending_.empty(); }
   uint64_t progress() const override { return progress_; }
   std::vector<HartReport> Report() override;
@@ -69,6 +77,7 @@ class FakeDispatcher final : public Dispatcher {
   Status Act(Pending& pending);
 
   CardDescription card_;
+  CardGeometry geometry_;
   DeviceInfo info_;
   bool booted_ = false;
   uint64_t submitted_ = 0;
