@@ -52,8 +52,9 @@ struct HartReport {
   uint32_t state = 0;
   std::string waypoint;
   uint32_t progress = 0;
-  uint32_t pc = 0;   // 0 where the backend cannot tell
-  std::string text;  // one sentence: what it waits for, or its fault
+  uint32_t pc = 0;       // 0 where the backend cannot tell
+  std::string text;      // one sentence: what it waits for, or its fault
+  uint32_t program = 0;  // of a worker that runs kernels, or faulted in one: the id of BuildProgram
 };
 
 // The stage at which the pipeline stands, in the order of the flow of work.

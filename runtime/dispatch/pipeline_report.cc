@@ -51,6 +51,7 @@ class Reporter {
       if (own.state == abi::kHartReady && own.waypoint == abi::kWaypointGo) continue;
       const std::string name = fmt::format("worker ({},{}) tile", x, y);
       ASSIGN_OR_RETURN(HartReport report, Hart(*window, name, tile, hart, status));
+      report.program = own.command;
       if (own.command != 0) report.text += fmt::format(", program {}", own.command);
       reports.push_back(std::move(report));
     }
