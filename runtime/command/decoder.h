@@ -21,12 +21,12 @@ struct DecodedTarget {
 };
 
 // A dispatch command with the lists behind it. Which alternative `header` holds says the command;
-// WRITE_LINEAR and TERMINATE carry their id.
+// BareDispatch and WriteLinear stand for several, and their id says which.
 struct DecodedDispatch {
   std::variant<abi::BareDispatch, abi::WriteLinear, abi::WriteLinearHHost, abi::WritePaged,
                abi::WritePacked, abi::WritePackedLarge, abi::Wait, abi::SetWriteOffset,
                abi::SendGoSignal, abi::NotifySubordinate, abi::SetNumWorkerSems,
-               abi::SetGoSignalNocData>
+               abi::SetGoSignalNocData, abi::Delay>
       header;
   std::vector<DecodedTarget> targets;                      // WRITE_PACKED
   std::vector<abi::WritePackedLargeTarget> large_targets;  // WRITE_PACKED_LARGE
@@ -37,13 +37,24 @@ struct DecodedDispatch {
 };
 
 struct DecodedCommand {
-  uint32_t offset = 0;  // in the entry
-  std::variant<abi::BarePrefetch, abi::RelayLinear, abi::RelayPaged, abi::RelayInline> prefetch;
-  std::optional<DecodedDispatch> dispatch;  // with RELAY_INLINE and RELAY_INLINE_NOFLUSH
+  uint32_t offset = 0;  // in the entry or buffer
+  // BarePrefetch and RelayInline stand for several, and their id says which.
+  std::variant<abi::BarePrefetch, abi::RelayLinear, abi::RelayPaged, abi::RelayInline,
+               abi::RelayPagedPacked, abi::ExecBuf, abi::DebugPrefetch, abi::PagedToRingbuffer,
+               abi::SetRingbufferOffset, abi::RelayRingbuffer>
+      prefetch;
+  std::optional<DecodedDispatch> dispatch;  // RELAY_INLINE, RELAY_INLINE_NOFLUSH, EXEC_BUF_END
+  std::vector<abi::RelayPagedPackedTarget> stretches;      // RELAY_PAGED_PACKED
+  std::vector<abi::RelayRingbufferTarget> ring_stretches;  // RELAY_RINGBUFFER
+  ByteSpan debug_data;                                     // DEBUG
 };
 
 // The commands of one fetch entry; their spans point into it. INVALID_ARGUMENT, "offset 0x40: ...",
 // for the first byte that is not as the protocol has it.
 StatusOr<std::vector<DecodedCommand>> DecodeEntry(ByteSpan entry);
+
+// Likewise of a buffer that EXEC_BUF names, up to its EXEC_BUF_END, which is the last one given back;
+// the bytes behind it are nobody's.
+StatusOr<std::vector<DecodedCommand>> DecodeExecBuffer(ByteSpan buffer);
 
 }  // namespace ttfd

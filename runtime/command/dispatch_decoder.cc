@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "runtime/abi/control_block.h"
 #include "runtime/abi/launch.h"
 #include "runtime/abi/rings.h"
 #include "runtime/base/bits.h"
@@ -13,6 +14,9 @@ namespace {
 
 constexpr uint8_t kAllWaitFlags = abi::kWaitBarrier | abi::kWaitNotifyPrefetch | abi::kWaitMemory |
                                   abi::kWaitStream | abi::kWaitClearStream;
+constexpr uint8_t kAllPackedFlags =
+    abi::kPackedMulticast | abi::kPackedNoStride | 0xF << abi::kPackedTypeShift;
+constexpr uint64_t kMaxLength = 0xFFFFFFFF;  // of what one command moves: firmware counts in words
 
 class DispatchDecoder {
  public:
@@ -44,9 +48,11 @@ class DispatchDecoder {
                              abi::kDispatchSPageBytes);
     }
     const bool takes_data =
-        id() == abi::DispatchId::kWriteLinear || id() == abi::DispatchId::kWriteLinearHHost ||
-        id() == abi::DispatchId::kWritePaged || id() == abi::DispatchId::kWritePackedLarge;
-    if (data_follows_ && (!takes_data || payload_.size() >= abi::kDispatchPageBytes)) {
+        id() == abi::DispatchId::kWriteLinear || id() == abi::DispatchId::kWriteLinearH ||
+        id() == abi::DispatchId::kWriteLinearHHost || id() == abi::DispatchId::kWritePaged ||
+        id() == abi::DispatchId::kWritePackedLarge;
+    if (data_follows_ && (!takes_data || payload_.size() >= abi::kDispatchPageBytes ||
+                          payload_.size() % hw::kL1Alignment != 0)) {
       return InvalidArgument("NOFLUSH with {} bytes of dispatch command {}", payload_.size(),
                              static_cast<uint32_t>(id()));
     }
@@ -56,6 +62,7 @@ class DispatchDecoder {
   Status DecodeById() {
     switch (id()) {
       case abi::DispatchId::kWriteLinear:
+      case abi::DispatchId::kWriteLinearH:
         return WriteLinear();
       case abi::DispatchId::kWriteLinearHHost:
         return WriteLinearHHost();
@@ -72,13 +79,19 @@ class DispatchDecoder {
       case abi::DispatchId::kSendGoSignal:
         return SendGoSignal();
       case abi::DispatchId::kNotifySubordinateGoSignal:
-        return Only<abi::NotifySubordinate>();
+        return NotifySubordinate();
       case abi::DispatchId::kSetNumWorkerSems:
         return SetNumWorkerSems();
       case abi::DispatchId::kSetGoSignalNocData:
         return SetGoSignalNocData();
+      case abi::DispatchId::kDelay:
+        return Delay();
+      case abi::DispatchId::kSink:
+      case abi::DispatchId::kDebug:
+      case abi::DispatchId::kExecBufEnd:
       case abi::DispatchId::kTerminate:
-        return Only<abi::BareDispatch>();
+        RETURN_IF_ERROR(Only<abi::BareDispatch>());
+        return ReservedIsZero(std::get<abi::BareDispatch>(result_.header).reserved);
       default:
         return InvalidArgument("dispatch command {} is not in the command set",
                                static_cast<uint32_t>(id()));
@@ -94,6 +107,17 @@ class DispatchDecoder {
     const T value = LoadAt<T>(payload_.data() + at_);
     at_ += sizeof(T);
     return value;
+  }
+  static Status ReservedIsZero(std::span<const uint8_t> reserved) {
+    for (const uint8_t byte : reserved) {
+      if (byte != 0) return InvalidArgument("a reserved field is not zero");
+    }
+    return OkStatus();
+  }
+  template <std::unsigned_integral... T>
+  static Status ReservedIsZero(T... reserved) {
+    if ((... && (reserved == 0))) return OkStatus();
+    return InvalidArgument("a reserved field is not zero");
   }
   // A header and nothing behind it.
   template <typename T>
@@ -132,14 +156,15 @@ class DispatchDecoder {
   Status WriteLinear() {
     ASSIGN_OR_RETURN(const auto header, Take<abi::WriteLinear>());
     result_.header = header;
-    if (header.reserved != 0 || header.reserved2 != 0) {
-      return InvalidArgument("a reserved field is not zero");
-    }
+    RETURN_IF_ERROR(ReservedIsZero(header.reserved, uint64_t{header.reserved2}));
     if (header.write_offset_index >= abi::kMaxWriteOffsets) {
       return InvalidArgument("write offset {}; there are {}", header.write_offset_index,
                              abi::kMaxWriteOffsets);
     }
-    if (header.length == 0) return InvalidArgument("WRITE_LINEAR of 0 bytes");
+    if (header.length == 0 || header.length > kMaxLength) {
+      return InvalidArgument("WRITE_LINEAR of {} bytes; 1 to {} are allowed",
+                             uint64_t{header.length}, kMaxLength);
+    }
     return Data(header.length);
   }
 
@@ -147,9 +172,9 @@ class DispatchDecoder {
     ASSIGN_OR_RETURN(const auto header, Take<abi::WriteLinearHHost>());
     result_.header = header;
     if (header.is_event > 1) return InvalidArgument("is_event is {}", header.is_event);
-    if (header.length < sizeof(header)) {
-      return InvalidArgument("a completion record of {} bytes; its command alone has {}",
-                             uint64_t{header.length}, sizeof(header));
+    if (header.length < sizeof(header) || header.length > kMaxLength) {
+      return InvalidArgument("a completion record of {} bytes; {} to {} are allowed",
+                             uint64_t{header.length}, sizeof(header), kMaxLength);
     }
     return Data(header.length - sizeof(header));
   }
@@ -162,6 +187,13 @@ class DispatchDecoder {
       return InvalidArgument("WRITE_PAGED of {} pages of {} bytes; pages are multiples of {}",
                              uint32_t{header.pages}, uint32_t{header.page_size}, hw::kL1Alignment);
     }
+    if (header.base_address % hw::kL1Alignment != 0 ||
+        uint64_t{header.pages} * header.page_size > kMaxLength) {
+      return InvalidArgument(
+          "WRITE_PAGED of {} bytes at {:#x}; the address must be a multiple of {}",
+          uint64_t{header.pages} * header.page_size, uint32_t{header.base_address},
+          hw::kL1Alignment);
+    }
     return Data(uint64_t{header.pages} * header.page_size);
   }
 
@@ -171,6 +203,9 @@ class DispatchDecoder {
     const bool multicast = (header.flags & abi::kPackedMulticast) != 0;
     const bool shared = (header.flags & abi::kPackedNoStride) != 0;
     const uint32_t size = header.size;
+    if ((header.flags & ~kAllPackedFlags) != 0) {
+      return InvalidArgument("WRITE_PACKED with flags {:#x}", header.flags);
+    }
     if (header.count == 0 || size == 0 || size > abi::kDispatchPageBytes ||
         header.write_offset_index >= abi::kMaxWriteOffsets || header.reserved != 0) {
       return InvalidArgument("WRITE_PACKED of {} targets, {} bytes, write offset {}",
@@ -209,6 +244,11 @@ class DispatchDecoder {
     uint64_t data = 0;
     for (uint32_t i = 0; i < header.count; ++i) {
       ASSIGN_OR_RETURN(const auto target, Take<abi::WritePackedLargeTarget>());
+      if (target.length == 0 || target.num_mcast_dests == 0 ||
+          (target.flags & ~abi::kPackedLargeUnlink) != 0) {
+        return InvalidArgument("target {} of {} bytes for {} receivers with flags {:#x}", i,
+                               uint16_t{target.length}, target.num_mcast_dests, target.flags);
+      }
       data += AlignUp<uint64_t>(target.length, alignment);
       result_.large_targets.push_back(target);
     }
@@ -229,7 +269,28 @@ class DispatchDecoder {
     if ((wait.flags & ~kAllWaitFlags) != 0 || wait.flags == 0) {
       return InvalidArgument("WAIT with flags {:#x}", wait.flags);
     }
-    return OkStatus();
+    return ReservedIsZero(uint32_t{wait.reserved});
+  }
+
+  Status Delay() {
+    RETURN_IF_ERROR(Only<abi::Delay>());
+    const auto& delay = std::get<abi::Delay>(result_.header);
+    if (delay.delay > abi::kMaxDelayClocks) {
+      return InvalidArgument("DELAY of {} clocks; at most {} are allowed", uint32_t{delay.delay},
+                             abi::kMaxDelayClocks);
+    }
+    RETURN_IF_ERROR(ReservedIsZero(delay.reserved));
+    return ReservedIsZero(uint64_t{delay.reserved2});
+  }
+
+  Status NotifySubordinate() {
+    RETURN_IF_ERROR(Only<abi::NotifySubordinate>());
+    const auto& notify = std::get<abi::NotifySubordinate>(result_.header);
+    if (notify.wait > 1 || notify.index_bitmask >= 1u << abi::kMaxSubDevices) {
+      return InvalidArgument("NOTIFY_SUBORDINATE_GO_SIGNAL with wait {}, mask {:#x}", notify.wait,
+                             uint16_t{notify.index_bitmask});
+    }
+    return ReservedIsZero(notify.reserved);
   }
 
   Status SetWriteOffset() {
@@ -239,6 +300,7 @@ class DispatchDecoder {
       return InvalidArgument("SET_WRITE_OFFSET of {}; 1 to {} are allowed", header.offset_count,
                              abi::kMaxWriteOffsets);
     }
+    RETURN_IF_ERROR(ReservedIsZero(header.reserved));
     return Words(header.offset_count);
   }
 
@@ -257,7 +319,10 @@ class DispatchDecoder {
 
   Status SetNumWorkerSems() {
     RETURN_IF_ERROR(Only<abi::SetNumWorkerSems>());
-    const uint32_t count = std::get<abi::SetNumWorkerSems>(result_.header).num;
+    const auto& sems = std::get<abi::SetNumWorkerSems>(result_.header);
+    RETURN_IF_ERROR(ReservedIsZero(sems.reserved));
+    RETURN_IF_ERROR(ReservedIsZero(uint64_t{sems.reserved2}));
+    const uint32_t count = sems.num;
     if (count >= 1 && count < abi::kGoWords) return OkStatus();
     return InvalidArgument("{} worker streams; 1 to {} are allowed", count, abi::kGoWords - 1);
   }
@@ -265,6 +330,8 @@ class DispatchDecoder {
   Status SetGoSignalNocData() {
     ASSIGN_OR_RETURN(const auto header, Take<abi::SetGoSignalNocData>());
     result_.header = header;
+    RETURN_IF_ERROR(ReservedIsZero(header.reserved));
+    RETURN_IF_ERROR(ReservedIsZero(uint64_t{header.reserved2}));
     if (header.num_words > abi::kMaxGoNocWords) {
       return InvalidArgument("{} go targets; at most {} are allowed", uint32_t{header.num_words},
                              abi::kMaxGoNocWords);

@@ -49,10 +49,25 @@ std::string Listed(const List& list, const Format& format) {
 struct DispatchText {
   const DecodedDispatch& dispatch;
 
-  std::string operator()(const abi::BareDispatch&) const { return "TERMINATE"; }
+  std::string operator()(const abi::BareDispatch& c) const {
+    switch (c.id) {
+      case abi::DispatchId::kSink:
+        return "SINK";
+      case abi::DispatchId::kDebug:
+        return "DEBUG";
+      case abi::DispatchId::kExecBufEnd:
+        return "EXEC_BUF_END";
+      default:
+        return "TERMINATE";
+    }
+  }
+  std::string operator()(const abi::Delay& c) const {
+    return fmt::format("DELAY {} clocks", uint32_t{c.delay});
+  }
   std::string operator()(const abi::WriteLinear& c) const {
-    return fmt::format("WRITE_LINEAR {} B to {} at {:#x}{}", uint64_t{c.length},
-                       Tiles(c.noc_xy, c.num_mcast_dests), uint64_t{c.address},
+    return fmt::format("{} {} B to {} at {:#x}{}",
+                       c.id == abi::DispatchId::kWriteLinear ? "WRITE_LINEAR" : "WRITE_LINEAR_H",
+                       uint64_t{c.length}, Tiles(c.noc_xy, c.num_mcast_dests), uint64_t{c.address},
                        Offset(c.write_offset_index));
   }
   std::string operator()(const abi::WriteLinearHHost& c) const {
@@ -146,11 +161,43 @@ struct PrefetchText {
                        adjust != 0 ? fmt::format(", last one {} B shorter", adjust) : "");
   }
   std::string operator()(const abi::RelayInline& c) const {
-    return fmt::format(
-        "{} {}: {}",
-        c.id == abi::PrefetchId::kRelayInline ? "RELAY_INLINE" : "RELAY_INLINE_NOFLUSH",
-        c.dispatcher == abi::DispatcherType::kDispatch ? "dispatch" : "dispatch_s",
-        std::visit(DispatchText{*command.dispatch}, command.dispatch->header));
+    const char* const name = c.id == abi::PrefetchId::kRelayInline          ? "RELAY_INLINE"
+                             : c.id == abi::PrefetchId::kRelayInlineNoflush ? "RELAY_INLINE_NOFLUSH"
+                                                                            : "EXEC_BUF_END";
+    return fmt::format("{} {}: {}", name,
+                       c.dispatcher == abi::DispatcherType::kDispatch ? "dispatch" : "dispatch_s",
+                       std::visit(DispatchText{*command.dispatch}, command.dispatch->header));
+  }
+  std::string operator()(const abi::RelayPagedPacked& c) const {
+    return fmt::format("RELAY_PAGED_PACKED {} B from", uint32_t{c.total_length}) +
+           Listed(command.stretches, [](const abi::RelayPagedPackedTarget& part) {
+             return fmt::format("page {} of 2^{} B at {:#x} {} B", uint16_t{part.start_page},
+                                uint16_t{part.log_page_size}, uint32_t{part.base_address},
+                                uint32_t{part.length});
+           });
+  }
+  std::string operator()(const abi::ExecBuf& c) const {
+    return fmt::format("EXEC_BUF {} pages of {} B at {:#x}", uint32_t{c.pages},
+                       uint64_t{1} << c.log_page_size, uint32_t{c.base_address});
+  }
+  std::string operator()(const abi::DebugPrefetch& c) const {
+    return fmt::format("DEBUG key {} {} B", uint16_t{c.key}, uint32_t{c.size});
+  }
+  std::string operator()(const abi::PagedToRingbuffer& c) const {
+    return fmt::format("PAGED_TO_RINGBUFFER {} B from page {} of 2^{} B at {:#x}, pointer {}+{}",
+                       uint32_t{c.length}, c.start_page, c.log2_page_size, uint32_t{c.base_address},
+                       (c.flags & abi::kRingbufferReset) != 0 ? "reset, " : "",
+                       uint32_t{c.wp_offset_update});
+  }
+  std::string operator()(const abi::SetRingbufferOffset& c) const {
+    return fmt::format("SET_RINGBUFFER_OFFSET {:#x}{}", uint32_t{c.offset},
+                       c.update_wp != 0 ? ", write pointer too" : "");
+  }
+  std::string operator()(const abi::RelayRingbuffer&) const {
+    return "RELAY_RINGBUFFER" +
+           Listed(command.ring_stretches, [](const abi::RelayRingbufferTarget& part) {
+             return fmt::format("{} B from {:#x}", uint32_t{part.length}, uint32_t{part.start});
+           });
   }
 };
 

@@ -5,13 +5,18 @@
 
 #include <cassert>
 #include <cstdint>
+#include <span>
 
 #include "runtime/abi/dispatch_commands.h"
 #include "runtime/abi/prefetch_commands.h"
 #include "runtime/base/bytes.h"
+#include "runtime/command/decoder.h"
 #include "runtime/command/record_sink.h"
 
 namespace ttfd {
+
+// What a command takes in an entry, padding included: the distance to the next.
+uint32_t RecordBytes(const DecodedCommand& command);
 
 class RecordWriter {
  public:
@@ -26,15 +31,28 @@ class RecordWriter {
   MutableByteSpan DispatchS(const T& command, uint32_t extra = 0) {
     return Inline(abi::PrefetchId::kRelayInline, abi::DispatcherType::kDispatchS, command, extra);
   }
-  // The header of a dispatch command whose data the next relay command supplies.
+  // The header of a dispatch command whose data the next relay command supplies; `list` bytes of
+  // sub-commands belong to it.
   template <typename T>
-  void DispatchHeader(const T& command) {
-    Inline(abi::PrefetchId::kRelayInlineNoflush, abi::DispatcherType::kDispatch, command, 0);
+  MutableByteSpan DispatchHeader(const T& command, uint32_t list = 0) {
+    return Inline(abi::PrefetchId::kRelayInlineNoflush, abi::DispatcherType::kDispatch, command,
+                  list);
   }
 
   void RelayLinear(uint32_t noc_xy, uint64_t address, uint64_t length);
+  // `length_adjust` bytes of the last page stay behind.
   void RelayPaged(bool is_dram, uint32_t first_bank, uint32_t base_address, uint32_t page_bytes,
-                  uint32_t pages);
+                  uint32_t pages, uint32_t length_adjust = 0);
+  void RelayPagedPacked(std::span<const abi::RelayPagedPackedTarget> targets);
+  void ExecBuf(uint32_t base_address, uint32_t log_page_size, uint32_t pages);
+  // Ends a buffer of commands, for the dispatcher too.
+  void ExecBufEnd();
+  void Debug(uint16_t key, ByteSpan data);
+  void PagedToRingbuffer(const abi::PagedToRingbuffer& command);
+  void SetRingbufferOffset(uint32_t offset, bool update_write_pointer);
+  void RelayRingbuffer(std::span<const abi::RelayRingbufferTarget> targets);
+  // A command of any kind, as the decoder gives it: header, lists, data, padding. RecordBytes() of memory.
+  void Command(const DecodedCommand& command);
   void Stall() { Bare(abi::PrefetchId::kStall); }
   void Terminate() { Bare(abi::PrefetchId::kTerminate); }
 
@@ -51,6 +69,8 @@ class RecordWriter {
   }
   MutableByteSpan BeginInline(abi::PrefetchId id, abi::DispatcherType to, uint32_t length);
   void Bare(abi::PrefetchId id);
+  // A command of fixed size that stands alone.
+  void Alone(ByteSpan command);
   // The next `bytes` bytes, of which those from `content` on are zeroed.
   MutableByteSpan Take(uint32_t bytes, uint32_t content);
 

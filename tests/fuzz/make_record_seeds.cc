@@ -1,8 +1,9 @@
-// Writes the seed corpus of the record fuzz targets: one entry of every kind the encoders make, and
-// all of them as a file.
+// Writes the seed corpus of the record fuzz targets: one entry of every kind the encoders make, all of
+// them as a file, and a buffer of a trace.
 //
 // usage: make_record_seeds CORPUS_FOLDER (tests/fuzz/corpus)
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -11,12 +12,48 @@
 #include "runtime/command/launch_encoder.h"
 #include "runtime/command/packed_writes.h"
 #include "runtime/command/record_file.h"
+#include "runtime/command/record_writer.h"
 #include "runtime/command/transfer_encoder.h"
 #include "runtime/hw/noc.h"
 #include "tests/support/vector_sink.h"
 
 namespace ttfd {
 namespace {
+
+template <typename Write>
+Status Add(RecordSink& sink, const Write& write) {
+  std::vector<std::byte> memory(4096);
+  RecordWriter writer(memory);
+  write(writer);
+  ASSIGN_OR_RETURN(MutableByteSpan to, sink.Append(writer.bytes_written()));
+  std::memcpy(to.data(), memory.data(), to.size());
+  return OkStatus();
+}
+
+// What only RecordWriter makes.
+Status EncodeRest(RecordSink& sink) {
+  const abi::RelayPagedPackedTarget stretches[] = {{1, 10, 0x40, 64}, {0, 12, 0x80, 65}};
+  const abi::RelayRingbufferTarget ring_stretches[] = {{0, 16}, {32, 5}};
+  abi::PagedToRingbuffer fill{};
+  fill.log2_page_size = 10;
+  fill.length = 128;
+  fill.wp_offset_update = 192;
+  abi::Delay delay{};
+  delay.id = abi::DispatchId::kDelay;
+  delay.delay = 1000;
+  abi::WritePaged paged{};
+  paged.id = abi::DispatchId::kWritePaged;
+  paged.page_size = 64;
+  paged.pages = 2;
+  RETURN_IF_ERROR(Add(sink, [&](RecordWriter& w) { w.RelayPagedPacked(stretches); }));
+  RETURN_IF_ERROR(Add(sink, [&](RecordWriter& w) { w.PagedToRingbuffer(fill); }));
+  RETURN_IF_ERROR(Add(sink, [&](RecordWriter& w) { w.SetRingbufferOffset(64, true); }));
+  RETURN_IF_ERROR(Add(sink, [&](RecordWriter& w) { w.RelayRingbuffer(ring_stretches); }));
+  RETURN_IF_ERROR(Add(sink, [&](RecordWriter& w) { w.Debug(7, BytesOf(delay)); }));
+  RETURN_IF_ERROR(Add(sink, [&](RecordWriter& w) { w.Dispatch(delay); }));
+  RETURN_IF_ERROR(Add(sink, [&](RecordWriter& w) { w.DispatchHeader(paged); }));
+  return Add(sink, [&](RecordWriter& w) { w.ExecBuf(0x40, 10, 2); });
+}
 
 Status Encode(RecordSink& sink) {
   const CardGeometry card({1, 2}, {hw::NocXy(17, 12), hw::NocXy(18, 15)}, {16, 3});
@@ -46,19 +83,40 @@ Status Encode(RecordSink& sink) {
   RETURN_IF_ERROR(EncodeEvent(5, 0, 9, sink));
   RETURN_IF_ERROR(EncodeTerminate(Terminated::kDispatch, sink));
   RETURN_IF_ERROR(EncodeTerminate(Terminated::kDispatchS, sink));
-  return EncodeTerminate(Terminated::kPrefetch, sink);
+  RETURN_IF_ERROR(EncodeTerminate(Terminated::kPrefetch, sink));
+  return EncodeRest(sink);
+}
+
+// Bytes behind the end are nobody's.
+void WriteBuffer(RecordWriter& writer) {
+  abi::Wait wait{};
+  wait.id = abi::DispatchId::kWait;
+  wait.flags = abi::kWaitStream;
+  wait.stream = 48;
+  writer.Dispatch(wait);
+  writer.ExecBufEnd();
+  writer.Stall();
+}
+
+Status Save(const std::string& path, ByteSpan bytes) {
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  if (!stream.flush()) return Internal("cannot write {}", path);
+  return OkStatus();
 }
 
 Status Main(const std::string& folder) {
   VectorSink sink;
   RETURN_IF_ERROR(Encode(sink));
+  std::vector<std::byte> buffer(192);
+  RecordWriter writer(buffer);
+  WriteBuffer(writer);
+  RETURN_IF_ERROR(Save(folder + "/record_entry/buffer.bin", buffer));
   ASSIGN_OR_RETURN(auto file, RecordFileWriter::Create(folder + "/record_file/all.rec"));
   for (size_t i = 0; i < sink.records.size(); ++i) {
     const auto& record = sink.records[i];
-    std::ofstream stream(fmt::format("{}/record_entry/{:02}.bin", folder, i), std::ios::binary);
-    stream.write(reinterpret_cast<const char*>(record.data()),
-                 static_cast<std::streamsize>(record.size()));
-    if (!stream.flush()) return Internal("cannot write to {}/record_entry", folder);
+    RETURN_IF_ERROR(Save(fmt::format("{}/record_entry/{:02}.bin", folder, i), record));
     file->Append(i * 1000, record);
   }
   return file->Finish();

@@ -164,8 +164,8 @@ TEST(Decode, RefusesBadEntries) {
   std::vector<std::byte> entry(128);
   RecordWriter writer(entry);
   writer.Stall();
-  entry[64] = std::byte{7};
-  ExpectRefused(entry, "offset 0x40: prefetch command 7");
+  entry[64] = std::byte{2};
+  ExpectRefused(entry, "offset 0x40: prefetch command 2");
   entry.assign(64, std::byte{0});
   entry[0] = std::byte{9};
   entry[20] = std::byte{1};
@@ -202,8 +202,8 @@ TEST(Decode, RefusesBadPrefetchFields) {
 }
 
 TEST(Decode, RefusesBadDispatchFields) {
-  ExpectRefused(Entry(Make<abi::BareDispatch>(abi::DispatchId::kSink)),
-                "dispatch command 8 is not in the command set");
+  ExpectRefused(Entry(Make<abi::BareDispatch>(abi::DispatchId::kMax)),
+                "dispatch command 18 is not in the command set");
   ExpectRefused(Entry(Make<abi::SendGoSignal>(abi::DispatchId::kSendGoSignal)),
                 "dispatch command 14 sent to the dispatcher");
   ExpectRefused(Entry(Make<abi::Wait>(abi::DispatchId::kWait), {}, abi::DispatcherType::kDispatchS),
@@ -221,6 +221,7 @@ TEST(Decode, RefusesBadDispatchFields) {
   ExpectRefused(Entry(paged), "pages are multiples of 16");
   auto host = Make<abi::WriteLinearHHost>(abi::DispatchId::kWriteLinearHHost);
   ExpectRefused(Entry(host), "a completion record of 0 bytes");
+  host.length = 16;
   host.is_event = 2;
   ExpectRefused(Entry(host), "is_event is 2");
   ExpectRefused(Entry(Make<abi::Wait>(abi::DispatchId::kWait)), "WAIT with flags 0x0");
@@ -247,7 +248,7 @@ TEST(Decode, RefusesBadLists) {
   large.alignment = 16;
   ExpectRefused(Entry(large), "WRITE_PACKED_LARGE of 36 targets");
   large.count = 1;
-  ExpectRefused(Entry(large, std::vector<std::byte>(16)), "does not unlink");
+  ExpectRefused(Entry(large), "ends after 16 bytes");
   auto table = Make<abi::SetGoSignalNocData>(abi::DispatchId::kSetGoSignalNocData);
   table.num_words = 61;
   ExpectRefused(Entry(table, {}, abi::DispatcherType::kDispatchS), "at most 60");
