@@ -45,8 +45,12 @@ constexpr uint32_t PcieMid(uint32_t record_xy) { return (record_xy & 1u << 24) <
 constexpr uint32_t TileOf(uint32_t record_xy) { return record_xy & ~(1u << 24); }
 
 template <uint32_t kNiu>
+constexpr uint32_t NiuCounterAddress(uint32_t counter) {
+  return hw::kNiuAddress + kNiu * hw::kNiuStride + hw::kNocStatus + 4 * counter;
+}
+template <uint32_t kNiu>
 inline uint32_t NiuCounter(uint32_t counter) {
-  return Load(hw::kNiuAddress + kNiu * hw::kNiuStride + hw::kNocStatus + 4 * counter);
+  return Load(NiuCounterAddress<kNiu>(counter));
 }
 
 template <uint32_t kNiu, uint32_t kBuffer>
@@ -57,9 +61,7 @@ struct CommandBuffer {
   static void Set(uint32_t offset, uint32_t value) { Store(kBase + offset, value); }
 
   static bool free() { return Load(kBase + hw::kNocCommand) == 0; }
-  static void AwaitFree() {
-    WaitUntil(abi::kWaypointNoc, [] { return free(); });
-  }
+  static void AwaitFree() { AwaitZero(kBase + hw::kNocCommand); }
   static void Issue() { Set(hw::kNocCommand, 1); }
 
   // Constant fields, so that a command sets only what differs. `own_xy` is this tile.

@@ -49,13 +49,16 @@ inline void SetAwaited(uint32_t stream, uint32_t count) {
   }
 }
 
-// Out of line and cold: every caller is a check that should not fail.
+// Out of line and cold: every caller is a check that should not fail. `offset` says where the command
+// lies.
 [[noreturn, gnu::noinline, gnu::cold]] inline void Fault(abi::FaultCode code, uint32_t detail0,
-                                                         uint32_t detail1, uint32_t detail2) {
+                                                         uint32_t detail1, uint32_t detail2,
+                                                         uint32_t offset = 0) {
   constexpr uint32_t kDetail = kStatus + offsetof(abi::HartStatus, fault_detail);
   Store(kDetail + 0, detail0);
   Store(kDetail + 4, detail1);
   Store(kDetail + 8, detail2);
+  Store(kStatus + offsetof(abi::HartStatus, fault_offset), offset);
   Store(kStatus + offsetof(abi::HartStatus, fault_code), code);
   SetState(abi::kHartFaulted);
   Park();

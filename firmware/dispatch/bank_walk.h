@@ -16,6 +16,7 @@ namespace ttfd::firmware {
 template <uint32_t kNiu>
 class BankWalk {
  public:
+  BankWalk() = default;
   BankWalk(bool is_dram, uint32_t start_page, uint32_t base, uint32_t page_bytes)
       : page_bytes_(page_bytes) {
     const uint32_t banks =
@@ -42,7 +43,7 @@ class BankWalk {
   }
 
  private:
-  const uint32_t page_bytes_;
+  uint32_t page_bytes_;
   uint32_t begin_;  // the table of 16-bit coordinates
   uint32_t end_;
   uint32_t bank_;  // entry of the current page's bank

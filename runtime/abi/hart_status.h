@@ -19,12 +19,12 @@ enum HartState : uint32_t {
 // those.
 enum FaultCode : uint32_t {
   kFaultNone = 0,
-  kFaultBadBootBlock = 1,  // detail: word index, value
-  kFaultUnknownCommand =
-      2,                // detail: command id, address of the command, position in its entry or page
-  kFaultBadLength = 3,  // detail: command id, value, allowed
-  kFaultBadCount = 4,   // detail: command id, value, allowed
-  kFaultBadLaunch = 5,  // detail: slot, kernel address, hart
+  kFaultBadBootBlock = 1,    // detail: word index, value
+  kFaultUnknownCommand = 2,  // detail: command id, address of the command
+  kFaultBadLength = 3,       // detail: command id, value, allowed; also of addresses and page sizes
+  kFaultBadCount = 4,        // detail: command id, value, allowed
+  kFaultBadLaunch = 5,       // detail: slot, kernel address, hart
+  kFaultMisplacedCommand = 6,  // detail: command id, address; as EXEC_BUF in an exec buffer
 };
 
 constexpr uint32_t Waypoint(char a, char b, char c, char d) {

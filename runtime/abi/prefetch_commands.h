@@ -150,6 +150,10 @@ struct BarePrefetch {  // STALL, TERMINATE
 static_assert(sizeof(BarePrefetch) == kCommandBytes);
 #pragma pack(pop)
 
+inline constexpr uint32_t kMinExecPageShift = 10;  // EXEC_BUF
+inline constexpr uint32_t kMaxExecPageShift = 12;
+inline constexpr uint32_t kMinPageShift = 6;  // RELAY_PAGED_PACKED, PAGED_TO_RINGBUFFER
+inline constexpr uint32_t kMaxPageShift = 31;
 inline constexpr uint32_t kMaxPagedPacked = 35;
 inline constexpr uint32_t kMaxRelayRingbuffer = 52;
 inline constexpr uint8_t kRingbufferReset = 0x01;

@@ -74,18 +74,20 @@ uint32_t ReadPc(Device& device, Window& tile, uint32_t hart) {
 
 std::string DescribeFault(const abi::HartStatus& status) {
   const uint32_t* detail = status.fault_detail;
+  const std::string command =
+      fmt::format("command {} at offset {:#x}", detail[0], status.fault_offset);
   switch (status.fault_code) {
     case abi::kFaultBadBootBlock:
       return fmt::format("boot block word {} is {:#x}", detail[0], detail[1]);
     case abi::kFaultUnknownCommand:
-      return fmt::format("unknown command {} at {:#x} (position {:#x})", detail[0], detail[1],
-                         detail[2]);
+      return fmt::format("unknown command {} at {:#x} (offset {:#x})", detail[0], detail[1],
+                         status.fault_offset);
+    case abi::kFaultMisplacedCommand:
+      return fmt::format("{} must not stand there", command);
     case abi::kFaultBadLength:
-      return fmt::format("command {}: length {} where {} is allowed", detail[0], detail[1],
-                         detail[2]);
+      return fmt::format("{}: length {} where {} is allowed", command, detail[1], detail[2]);
     case abi::kFaultBadCount:
-      return fmt::format("command {}: count {} where {} is allowed", detail[0], detail[1],
-                         detail[2]);
+      return fmt::format("{}: count {} where {} is allowed", command, detail[1], detail[2]);
     case abi::kFaultBadLaunch:
       return fmt::format("launch slot {}: no kernel at {:#x} for {}", detail[0], detail[1],
                          HartName(detail[2]));

@@ -239,17 +239,19 @@ class Refusal : public FirmwareTest, public ::testing::WithParamInterface<Varian
 };
 
 TEST_P(Refusal, UnknownCommandsAreNamedWithTheirPlace) {
-  ASSERT_OK(bench_->Send(EntryBuilder().Dispatch(BareDispatchCommand(abi::DispatchId::kSink))));
+  ASSERT_OK(bench_->Send(EntryBuilder()
+                             .Dispatch(BareDispatchCommand(abi::DispatchId::kSink))
+                             .Dispatch(BareDispatchCommand(abi::DispatchId::kMax))));
   ASSERT_OK(bench_->Send(EntryBuilder().DispatchS(BareDispatchCommand(abi::DispatchId::kMax))));
   ASSERT_OK(bench_->SendAndRun(
       EntryBuilder().Dispatch(WaitCommand(0)).Bare(static_cast<abi::PrefetchId>(200))));
   ExpectFault(DispatchStatus(), abi::kFaultUnknownCommand,
-              static_cast<uint32_t>(abi::DispatchId::kSink));
-  EXPECT_EQ(DispatchStatus().fault_detail[1], bench_->block().dispatch_ring_address);
+              static_cast<uint32_t>(abi::DispatchId::kMax));
+  EXPECT_EQ(DispatchStatus().fault_offset, abi::kDispatchPageBytes) << "position in the ring";
   ExpectFault(DispatchSStatus(), abi::kFaultUnknownCommand,
               static_cast<uint32_t>(abi::DispatchId::kMax));
   ExpectFault(PrefetchStatus(), abi::kFaultUnknownCommand, 200);
-  EXPECT_EQ(PrefetchStatus().fault_detail[2], 64u) << "position in its entry";
+  EXPECT_EQ(PrefetchStatus().fault_offset, 64u) << "position in its entry";
 }
 
 TEST_P(Refusal, ALengthThatLeavesTheEntryIsAFault) {

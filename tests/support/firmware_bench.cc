@@ -291,6 +291,17 @@ hw::Coordinate FirmwareBench::WorkerTile(uint32_t index) const {
   return {hw::NocX(xy), hw::NocY(xy)};
 }
 
+void FirmwareBench::SetDramPages(uint32_t base, uint32_t page_size, uint32_t start_page,
+                                 ByteSpan bytes) {
+  for (uint32_t page = start_page; !bytes.empty(); ++page) {
+    const uint32_t xy = banks_.dram_xy[0][page % banks_.dram_banks];
+    const ByteSpan piece = bytes.first(std::min<size_t>(page_size, bytes.size()));
+    SetBytes({hw::NocX(xy), hw::NocY(xy)}, base + uint64_t{page / banks_.dram_banks} * page_size,
+             piece);
+    bytes = bytes.subspan(piece.size());
+  }
+}
+
 std::vector<std::byte> KernelImage(ByteSpan elf) {
   const auto header = LoadAt<Elf32_Ehdr>(elf.data());
   const auto section = [&](std::string_view wanted) {

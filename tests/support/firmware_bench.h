@@ -81,6 +81,8 @@ class FirmwareBench {
   uint64_t retired(hw::Coordinate at, uint32_t hart) const;
 
   hw::Coordinate WorkerTile(uint32_t index) const;
+  // Bytes of an interleaved buffer in DRAM, over PCIe: page p in bank p % banks.
+  void SetDramPages(uint32_t base, uint32_t page_size, uint32_t start_page, ByteSpan bytes);
   uint32_t worker_count() const { return block_.worker_count; }
   uint32_t worker_rectangle() const {
     return hw::NocRectangle(block_.worker_start_xy, block_.worker_end_xy);

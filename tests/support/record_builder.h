@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/abi/dispatch_commands.h"
@@ -71,6 +72,67 @@ class EntryBuilder {
     command.pages = pages;
     return Raw(BytesOf(command));
   }
+  // `total_length` is the sum of the targets' lengths, plus `skew`.
+  EntryBuilder& RelayPagedPacked(std::span<const abi::RelayPagedPackedTarget> targets,
+                                 uint32_t skew = 0) {
+    abi::RelayPagedPacked command{};
+    command.id = abi::PrefetchId::kRelayPagedPacked;
+    command.count = static_cast<uint16_t>(targets.size());
+    command.total_length = skew;
+    for (const auto& target : targets) command.total_length += target.length;
+    command.stride = AlignUp(static_cast<uint32_t>(sizeof(command) + targets.size_bytes()),
+                             abi::kEntryAlignment);
+    return List(BytesOf(command),
+                {reinterpret_cast<const std::byte*>(targets.data()), targets.size_bytes()});
+  }
+  EntryBuilder& RelayRingbuffer(std::span<const abi::RelayRingbufferTarget> targets) {
+    abi::RelayRingbuffer command{};
+    command.id = abi::PrefetchId::kRelayRingbuffer;
+    command.count = static_cast<uint16_t>(targets.size());
+    command.stride = AlignUp(static_cast<uint32_t>(sizeof(command) + targets.size_bytes()),
+                             abi::kEntryAlignment);
+    return List(BytesOf(command),
+                {reinterpret_cast<const std::byte*>(targets.data()), targets.size_bytes()});
+  }
+  EntryBuilder& PagedToRingbuffer(bool reset, uint8_t log_page_size, uint8_t start_page,
+                                  uint32_t base, uint32_t length, uint32_t advance) {
+    abi::PagedToRingbuffer command{};
+    command.id = abi::PrefetchId::kPagedToRingbuffer;
+    command.flags = reset ? abi::kRingbufferReset : uint8_t{0};
+    command.log2_page_size = log_page_size;
+    command.start_page = start_page;
+    command.wp_offset_update = advance;
+    command.base_address = base;
+    command.length = length;
+    return Raw(BytesOf(command));
+  }
+  EntryBuilder& SetRingbufferOffset(uint32_t offset, bool update_wp) {
+    abi::SetRingbufferOffset command{};
+    command.id = abi::PrefetchId::kSetRingbufferOffset;
+    command.offset = offset;
+    command.update_wp = update_wp ? 1 : 0;
+    return Raw(BytesOf(command));
+  }
+  EntryBuilder& ExecBuf(uint32_t base, uint32_t log_page_size, uint32_t pages) {
+    abi::ExecBuf command{};
+    command.id = abi::PrefetchId::kExecBuf;
+    command.base_address = base;
+    command.log_page_size = log_page_size;
+    command.pages = pages;
+    return Raw(BytesOf(command));
+  }
+  EntryBuilder& ExecBufEnd() {
+    abi::BareDispatch end{};
+    end.id = abi::DispatchId::kExecBufEnd;
+    return Inline(abi::PrefetchId::kExecBufEnd, abi::DispatcherType::kDispatch, BytesOf(end));
+  }
+  EntryBuilder& Debug(ByteSpan bytes) {
+    abi::DebugPrefetch command{};
+    command.id = abi::PrefetchId::kDebug;
+    command.size = static_cast<uint32_t>(bytes.size());
+    command.stride = AlignUp(command.size + abi::kCommandBytes, abi::kEntryAlignment);
+    return List(BytesOf(command), bytes);
+  }
   EntryBuilder& Bare(abi::PrefetchId id) {
     abi::BarePrefetch command{};
     command.id = id;
@@ -85,15 +147,18 @@ class EntryBuilder {
   ByteSpan bytes() const { return bytes_; }
 
  private:
+  // A command with what follows it.
+  EntryBuilder& List(ByteSpan command, ByteSpan list) {
+    bytes_.insert(bytes_.end(), command.begin(), command.end());
+    return Raw(list);
+  }
   EntryBuilder& Inline(abi::PrefetchId id, abi::DispatcherType dispatcher, ByteSpan payload) {
     abi::RelayInline command{};
     command.id = id;
     command.dispatcher = dispatcher;
     command.length = static_cast<uint32_t>(payload.size());
     command.stride = AlignUp(command.length + abi::kCommandBytes, abi::kEntryAlignment);
-    const ByteSpan header = BytesOf(command);
-    bytes_.insert(bytes_.end(), header.begin(), header.end());
-    return Raw(payload);
+    return List(BytesOf(command), payload);
   }
 
   std::vector<std::byte> bytes_;
@@ -205,6 +270,13 @@ inline Payload SetNumWorkerSemsCommand(uint32_t num) {
   abi::SetNumWorkerSems command{};
   command.id = abi::DispatchId::kSetNumWorkerSems;
   command.num = num;
+  return Payload(command);
+}
+
+inline Payload DelayCommand(uint32_t clocks) {
+  abi::Delay command{};
+  command.id = abi::DispatchId::kDelay;
+  command.delay = clocks;
   return Payload(command);
 }
 

@@ -34,7 +34,7 @@ class CompletionRing {
     uint32_t remaining = Load(at + offsetof(abi::WriteLinearHHost, length));
     if (Load(at + offsetof(abi::WriteLinearHHost, length) + 4) != 0 ||
         remaining < sizeof(abi::WriteLinearHHost)) [[unlikely]] {
-      Fault(abi::kFaultBadLength, word & 0xFF, remaining, 0);
+      Refuse(at, abi::kFaultBadLength, remaining, ~0u);
     }
     if ((word >> 8 & 0xFF) != 0) {
       last_event_ = Load(at + sizeof(abi::WriteLinearHHost));

@@ -45,7 +45,8 @@ class Dispatcher {
       case abi::DispatchId::kWritePacked:
         return WritePacked(ring_, writes_, word, write_offsets_, worker_count_);
       case abi::DispatchId::kWriteLinear:
-        return WriteLinear(ring_, writes_, word, WriteOffset(word, word >> 16 & 0xFF));
+      case abi::DispatchId::kWriteLinearH:
+        return WriteLinear(ring_, writes_, word, WriteOffset(at, word >> 16 & 0xFF));
       case abi::DispatchId::kWritePackedLarge:
         return WritePackedLarge(ring_, writes_, word, write_offsets_);
       case abi::DispatchId::kWriteLinearHHost:
@@ -57,26 +58,33 @@ class Dispatcher {
         SetWriteOffsets(word, at);
         return ring_.FinishPage();
       case abi::DispatchId::kNotifySubordinateGoSignal:
-        NotifySubordinate(word);
+        NotifySubordinate(word, at);
+        return ring_.FinishPage();
+      case abi::DispatchId::kSink:
+      case abi::DispatchId::kDebug:
+      case abi::DispatchId::kExecBufEnd:
+        return ring_.FinishPage();
+      case abi::DispatchId::kDelay:
+        Delay(at);
         return ring_.FinishPage();
       case abi::DispatchId::kTerminate:
         Terminate();
       default:
-        Fault(abi::kFaultUnknownCommand, id, at, 0);
+        Refuse(at, abi::kFaultUnknownCommand, at, 0);
     }
   }
 
-  uint32_t WriteOffset(uint32_t word, uint32_t index) const {
+  uint32_t WriteOffset(uint32_t at, uint32_t index) const {
     if (index >= abi::kMaxWriteOffsets) [[unlikely]] {
-      Fault(abi::kFaultBadCount, word & 0xFF, index, abi::kMaxWriteOffsets - 1);
+      Refuse(at, abi::kFaultBadCount, index, abi::kMaxWriteOffsets - 1);
     }
     return write_offsets_[index];
   }
 
   void SetWriteOffsets(uint32_t word, uint32_t at) {
     const uint32_t count = word >> 8 & 0xFF;
-    if (count > abi::kMaxWriteOffsets) [[unlikely]] {
-      Fault(abi::kFaultBadCount, word & 0xFF, count, abi::kMaxWriteOffsets);
+    if (count - 1 >= abi::kMaxWriteOffsets) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, count, abi::kMaxWriteOffsets);
     }
     for (uint32_t i = 0; i != count; ++i) {
       write_offsets_[i] = Load(at + sizeof(abi::SetWriteOffset) + 4 * i);
@@ -84,19 +92,30 @@ class Dispatcher {
   }
 
   // dispatch_s is on this tile: its counters are plain words here, and this hart their only writer.
-  void NotifySubordinate(uint32_t word) {
+  void NotifySubordinate(uint32_t word, uint32_t at) {
+    const uint32_t mask = word >> 16;
+    if (mask - 1 >= (1u << abi::kMaxSubDevices) - 1) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, mask, (1u << abi::kMaxSubDevices) - 1);
+    }
     if ((word >> 8 & 0xFF) != 0) {
       writes_.Barrier();
     }
     uint32_t counter = abi::kControlBlockAddress + offsetof(abi::ControlBlock, notified);
-    const uint32_t mask = word >> 16;
-    if (mask >= 1u << abi::kMaxSubDevices) [[unlikely]] {
-      Fault(abi::kFaultBadCount, word & 0xFF, mask, (1u << abi::kMaxSubDevices) - 1);
-    }
     for (uint32_t bits = mask; bits != 0; bits >>= 1, counter += sizeof(abi::Counter)) {
       if ((bits & 1) != 0) {
         Store(counter, Load(counter) + 1);
       }
+    }
+  }
+
+  // A trip of two instructions takes two clocks at least.
+  static void Delay(uint32_t at) {
+    const uint32_t clocks = Load(at + offsetof(abi::Delay, delay));
+    if (clocks > abi::kMaxDelayClocks) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, clocks, abi::kMaxDelayClocks);
+    }
+    for (uint32_t trips = (clocks + 1) / 2; trips != 0; --trips) {
+      asm volatile("");
     }
   }
 

@@ -28,7 +28,9 @@ inline bool HaveWritesLeft() {
 
 // The memory that writes were sourced from may be overwritten.
 inline void AwaitWritesLeft() {
-  WaitUntil(abi::kWaypointNoc, [] { return HaveWritesLeft(); });
+  UnicastBuffer::AwaitFree();
+  MulticastBuffer::AwaitFree();
+  AwaitZero(NiuCounterAddress<0>(hw::kNocWritesOutgoing + kWriteId));
 }
 
 // Writes and the acknowledgements they ask for: one each, a multicast one a receiver. The hart is the

@@ -9,16 +9,21 @@
 #include "runtime/abi/control_block.h"
 #include "runtime/abi/dispatch_commands.h"
 #include "runtime/hw/stream.h"
+#include "runtime/hw/tensix.h"
 
 namespace ttfd::firmware::dispatch {
+
+inline constexpr uint32_t kAllWaitFlags = abi::kWaitBarrier | abi::kWaitNotifyPrefetch |
+                                          abi::kWaitMemory | abi::kWaitStream |
+                                          abi::kWaitClearStream;
 
 inline void ExecuteWait(const Ring& ring, const Writes& writes, uint32_t word) {
   const uint32_t at = ring.cursor();
   const uint32_t flags = word >> 8 & 0xFF;
   const uint32_t stream = word >> 16;
   const uint32_t count = Load(at + offsetof(abi::Wait, count));
-  if (stream >= hw::kStreams) [[unlikely]] {
-    Fault(abi::kFaultBadCount, word & 0xFF, stream, hw::kStreams - 1);
+  if (stream >= hw::kStreams || flags > kAllWaitFlags) [[unlikely]] {
+    Refuse(at, abi::kFaultBadCount, flags << 16 | stream, kAllWaitFlags << 16 | hw::kStreams);
   }
   SetAwaited(stream, count);
   if ((flags & abi::kWaitBarrier) != 0) {
@@ -26,6 +31,9 @@ inline void ExecuteWait(const Ring& ring, const Writes& writes, uint32_t word) {
   }
   if ((flags & abi::kWaitMemory) != 0) {
     const uint32_t address = Load(at + offsetof(abi::Wait, address));
+    if (address % 4 != 0 || address >= hw::kL1Bytes) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, address, hw::kL1Bytes);
+    }
     WaitForMemory(abi::kWaypointWait,
                   [address, count] { return static_cast<int32_t>(Load(address) - count) >= 0; });
   }
@@ -38,6 +46,8 @@ inline void ExecuteWait(const Ring& ring, const Writes& writes, uint32_t word) {
     const uint32_t minus = -Load(available) & hw::kStreamCounterMask;
     Store(hw::StreamRegister(stream, hw::kStreamSpaceAvailableUpdate),
           minus << hw::kStreamUpdateShift);
+    // Whoever is told next must not find the old count.
+    WaitUntil(abi::kWaypointWait, [available] { return Load(available) == 0; });
   }
   if ((flags & abi::kWaitNotifyPrefetch) != 0) {
     AtomicIncrement<0, 2>(abi::kControlBlockAddress + offsetof(abi::ControlBlock, sync), 1);

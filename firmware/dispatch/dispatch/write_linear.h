@@ -1,4 +1,4 @@
-// WRITE_LINEAR: the data behind the command goes to consecutive addresses of one tile, or of every tile
+// WRITE_LINEAR, WRITE_LINEAR_H: the data behind the command goes to consecutive addresses of one tile, or of every tile
 // of a rectangle.
 #pragma once
 
@@ -18,10 +18,11 @@ inline void WriteLinear(Ring& ring, Writes& writes, uint32_t word, uint32_t writ
   const uint32_t high = Load(at + offsetof(abi::WriteLinear, address) + 4);
   uint32_t remaining = Load(at + offsetof(abi::WriteLinear, length));
   const uint32_t length_high = Load(at + offsetof(abi::WriteLinear, length) + 4);
-  if (length_high != 0) [[unlikely]] {
-    Fault(abi::kFaultBadLength, word & 0xFF, length_high, 0);
+  if (length_high != 0 || remaining == 0) [[unlikely]] {
+    Refuse(at, abi::kFaultBadLength, length_high != 0 ? ~0u : remaining, ~0u);
   }
   uint32_t to = low + write_offset;
+  RequireAligned(at, to, remaining);
   uint32_t mid = high + (to < low ? 1 : 0);
   const uint32_t receivers = word >> 8 & 0xFF;
   ring.Skip(sizeof(abi::WriteLinear));

@@ -37,12 +37,16 @@ class PackedTargets {
 };
 
 // All of the command is in its first page: no packet needs waiting for or splitting.
-inline void WritePackedInPlace(Writes& writes, uint32_t targets, uint32_t targets_end,
+inline void WritePackedInPlace(Writes& writes, uint32_t at, uint32_t targets, uint32_t targets_end,
                                uint32_t from, uint32_t stride, uint32_t to, uint32_t size,
                                bool multicast) {
   if (multicast) {
     for (; targets != targets_end; targets += 8, from += stride) {
-      writes.Multicast(from, Load(targets), Load(targets + 4), to, size, false, false);
+      const uint32_t receivers = Load(targets + 4);
+      if (receivers - 1 >= abi::kMaxL1Banks) [[unlikely]] {
+        Refuse(at, abi::kFaultBadCount, receivers, abi::kMaxL1Banks);
+      }
+      writes.Multicast(from, Load(targets), receivers, to, size, false, false);
     }
     return;
   }
@@ -57,6 +61,13 @@ inline void WritePackedInPlace(Writes& writes, uint32_t targets, uint32_t target
                                                   uint32_t to, uint32_t size, bool multicast) {
   PackedTargets targets;
   targets.Copy(targets_address, target_words);
+  if (multicast) {
+    for (uint32_t i = 1; i < target_words; i += 2) {
+      if (targets.word(i) - 1 >= abi::kMaxL1Banks) [[unlikely]] {
+        Refuse(ring.cursor(), abi::kFaultBadCount, targets.word(i), abi::kMaxL1Banks);
+      }
+    }
+  }
   ring.Skip(sizeof(abi::WritePacked) + RoundUp16(4 * target_words));
   const uint32_t step = multicast ? 2 : 1;
   for (uint32_t i = 0; i != target_words; i += step) {
@@ -87,26 +98,27 @@ inline void WritePacked(Ring& ring, Writes& writes, uint32_t word, const uint32_
   const bool no_stride = (word >> 8 & abi::kPackedNoStride) != 0;
   const uint32_t target_words = multicast ? 2 * count : count;
   if (target_words > worker_count + (multicast ? 1 : 0) || count == 0) [[unlikely]] {
-    Fault(abi::kFaultBadCount, word & 0xFF, count, worker_count);
+    Refuse(at, abi::kFaultBadCount, count, worker_count);
   }
   if (size == 0 || size > abi::kDispatchPageBytes || (sizes & 0xFFFF) >= abi::kMaxWriteOffsets)
       [[unlikely]] {
-    Fault(abi::kFaultBadLength, word & 0xFF, size, sizes & 0xFFFF);
+    Refuse(at, abi::kFaultBadLength, size, sizes & 0xFFFF);
   }
   const uint32_t to =
       Load(at + offsetof(abi::WritePacked, address)) + write_offsets[sizes & 0xFFFF];
+  RequireAligned(at, to, size);
   const uint32_t targets = at + sizeof(abi::WritePacked);
   const uint32_t stride = no_stride ? 0 : RoundUp16(size);
   const uint32_t data = sizeof(abi::WritePacked) + RoundUp16(4 * target_words);
   const uint32_t total = data + (no_stride ? RoundUp16(size) : count * stride);
   if (total <= abi::kDispatchPageBytes) [[likely]] {
-    WritePackedInPlace(writes, targets, targets + 4 * target_words, at + data, stride, to, size,
+    WritePackedInPlace(writes, at, targets, targets + 4 * target_words, at + data, stride, to, size,
                        multicast);
     ring.FinishPage();
     return;
   }
   if (no_stride || data > abi::kDispatchPageBytes) [[unlikely]] {
-    Fault(abi::kFaultBadLength, word & 0xFF, total, abi::kDispatchPageBytes);
+    Refuse(at, abi::kFaultBadLength, total, abi::kDispatchPageBytes);
   }
   WritePackedStreamed(ring, writes, targets, target_words, to, size, multicast);
 }

@@ -27,16 +27,23 @@ namespace ttfd::firmware::dispatch {
   const uint32_t alignment = second & 0xFFFF;
   const uint32_t offset_index = second >> 16;
   if (count == 0 || count > abi::kPackedLargeMaxCount) [[unlikely]] {
-    Fault(abi::kFaultBadCount, word & 0xFF, count, abi::kPackedLargeMaxCount);
+    Refuse(at, abi::kFaultBadCount, count, abi::kPackedLargeMaxCount);
   }
   if (alignment < 16 || (alignment & (alignment - 1)) != 0 || offset_index >= abi::kMaxWriteOffsets)
       [[unlikely]] {
-    Fault(abi::kFaultBadLength, word & 0xFF, alignment, offset_index);
+    Refuse(at, abi::kFaultBadLength, alignment, offset_index);
   }
   constexpr uint32_t kTargetWords = sizeof(abi::WritePackedLargeTarget) / 4;
   uint32_t targets[abi::kPackedLargeMaxCount * kTargetWords];
   for (uint32_t i = 0; i != count * kTargetWords; ++i) {
     targets[i] = Load(at + sizeof(abi::WritePackedLarge) + 4 * i);
+  }
+  for (uint32_t i = 0; i != count; ++i) {  // all before a link is open
+    const uint32_t rest = targets[kTargetWords * i + 2];
+    RequireAligned(at, targets[kTargetWords * i + 1] + write_offsets[offset_index], 0);
+    if ((rest & 0xFFFF) == 0 || (rest >> 16 & 0xFF) == 0) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, rest, i);
+    }
   }
   ring.Skip(sizeof(abi::WritePackedLarge) + RoundUp16(count * sizeof(abi::WritePackedLargeTarget)));
   bool linked = false;
@@ -50,9 +57,6 @@ namespace ttfd::firmware::dispatch {
     const bool unlink = (rest >> 24 & abi::kPackedLargeUnlink) != 0 || i + 1 == count ||
                         targets[kTargetWords * (i + 1)] != rectangle;
     const uint32_t padding = -length & (alignment - 1);
-    if (length == 0) [[unlikely]] {
-      Fault(abi::kFaultBadLength, word & 0xFF, length, i);
-    }
     for (uint32_t remaining = length; remaining != 0;) {
       const uint32_t piece = NextPiece(ring, remaining);
       const uint32_t to_next = piece == remaining ? piece + padding : piece;

@@ -18,7 +18,10 @@ inline void WritePaged(Ring& ring, Writes& writes, uint32_t word) {
   const uint32_t page_bytes = Load(at + offsetof(abi::WritePaged, page_size));
   uint32_t pages = Load(at + offsetof(abi::WritePaged, pages));
   if ((page_bytes | base) % hw::kL1Alignment != 0 || page_bytes == 0) [[unlikely]] {
-    Fault(abi::kFaultBadLength, word & 0xFF, page_bytes, base);
+    Refuse(at, abi::kFaultBadLength, page_bytes, base);
+  }
+  if (pages == 0) [[unlikely]] {
+    Refuse(at, abi::kFaultBadCount, pages, ~0u);
   }
   BankWalk<0> walk((word >> 8 & 0xFF) != 0, word >> 16, base, page_bytes);
   ring.Skip(sizeof(abi::WritePaged));

@@ -30,6 +30,12 @@ struct RingPolicy {
 };
 static_assert(1u << RingPolicy::kPageShift == abi::kDispatchSPageBytes);
 
+// The command at `at` breaks a rule.
+[[noreturn, gnu::noinline, gnu::cold]] void Refuse(uint32_t at, abi::FaultCode code, uint32_t value,
+                                                   uint32_t allowed) {
+  Fault(code, Load(at) & 0xFF, value, allowed, at - TTFD_BOOT(dispatch_s_ring_address));
+}
+
 class DispatchS {
  public:
   DispatchS()
@@ -55,13 +61,13 @@ class DispatchS {
       case abi::DispatchId::kSendGoSignal:
         return SendGo(word, at);
       case abi::DispatchId::kSetNumWorkerSems:
-        return SetStreams(word, at);
+        return SetStreams(at);
       case abi::DispatchId::kSetGoSignalNocData:
-        return SetTargets(word, at);
+        return SetTargets(at);
       case abi::DispatchId::kTerminate:
         Terminate();
       default:
-        Fault(abi::kFaultUnknownCommand, id, at, 0);
+        Refuse(at, abi::kFaultUnknownCommand, at, 0);
     }
   }
 
@@ -72,18 +78,25 @@ class DispatchS {
     const uint32_t stream = Load(at + offsetof(abi::SendGoSignal, wait_stream));
     const uint32_t sub_device = stream - first_stream_;
     if (sub_device >= streams_) [[unlikely]] {
-      Fault(abi::kFaultBadCount, word & 0xFF, stream, first_stream_ + streams_ - 1);
+      Refuse(at, abi::kFaultBadCount, stream, first_stream_ + streams_ - 1);
+    }
+    const uint32_t multicast_index = second >> 8 & 0xFF;
+    if (multicast_index >= abi::kGoWords && multicast_index != abi::kNoMulticastGo) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, multicast_index, abi::kGoWords - 1);
+    }
+    const uint32_t unicasts = second >> 16 & 0xFF;
+    if (unicasts != 0 && (!sender_.HasTargets(second >> 24, unicasts) ||
+                          (go & 0xFF) >= abi::kGoWords)) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, unicasts, sender_.targets());
     }
     SetAwaited(stream, count);
     AwaitNotify(sub_device);
     const uint32_t available = hw::StreamRegister(stream, hw::kStreamSpaceAvailable);
     WaitUntil(abi::kWaypointWorkers,
               [available, count] { return hw::StreamCounterReached(Load(available), count); });
-    const uint32_t multicast_index = second >> 8 & 0xFF;
     if (multicast_index != abi::kNoMulticastGo) {
       sender_.Multicast(go, multicast_index);
     }
-    const uint32_t unicasts = second >> 16 & 0xFF;
     if (unicasts != 0) {
       sender_.Unicast(go, second >> 24, unicasts);
     }
@@ -99,19 +112,19 @@ class DispatchS {
                   [address, sent] { return static_cast<int32_t>(Load(address) - sent) > 0; });
   }
 
-  void SetStreams(uint32_t word, uint32_t at) {
+  void SetStreams(uint32_t at) {
     const uint32_t count = Load(at + offsetof(abi::SetNumWorkerSems, num));
     if (count - 1 >= abi::kMaxSubDevices) [[unlikely]] {
-      Fault(abi::kFaultBadCount, word & 0xFF, count, abi::kMaxSubDevices);
+      Refuse(at, abi::kFaultBadCount, count, abi::kMaxSubDevices);
     }
     streams_ = count;
     ClearStreams(first_stream_, count);
   }
 
-  void SetTargets(uint32_t word, uint32_t at) {
+  void SetTargets(uint32_t at) {
     const uint32_t count = Load(at + offsetof(abi::SetGoSignalNocData, num_words));
     if (count > abi::kMaxGoNocWords) [[unlikely]] {
-      Fault(abi::kFaultBadCount, word & 0xFF, count, abi::kMaxGoNocWords);
+      Refuse(at, abi::kFaultBadCount, count, abi::kMaxGoNocWords);
     }
     sender_.SetTargets(at + sizeof(abi::SetGoSignalNocData), count);
   }

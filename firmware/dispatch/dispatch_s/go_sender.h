@@ -55,7 +55,6 @@ class GoSender {
 
   // `go` to word `index` of every worker's GoArea.
   void Multicast(uint32_t go, uint32_t index) {
-    RequireIndex(index);
     Barrier();
     const uint32_t to = GoWordAddress(index);
     const uint32_t from = Stage(go, to);
@@ -67,10 +66,6 @@ class GoSender {
 
   // `go` to the go word of its sub-device (byte 0) on `count` tiles of the list from `first`.
   void Unicast(uint32_t go, uint32_t first, uint32_t count) {
-    RequireIndex(go & 0xFF);
-    if (first + count > targets_count_) [[unlikely]] {
-      Fault(abi::kFaultBadCount, first, count, targets_count_);
-    }
     Barrier();  // of the staging word, if a multicast was sent from it
     const uint32_t to = GoWordAddress(go & 0xFF);
     UnicastBuffer::Set(hw::kNocTargetLow, Stage(go, to));
@@ -83,6 +78,9 @@ class GoSender {
     expected_acks_ += count;
   }
 
+  bool HasTargets(uint32_t first, uint32_t count) const { return first + count <= targets_count_; }
+  uint32_t targets() const { return targets_count_; }
+
   void SetTargets(uint32_t from, uint32_t count) {
     for (uint32_t i = 0; i != count; ++i) {
       targets_[i] = Load(from + 4 * i);
@@ -93,12 +91,6 @@ class GoSender {
  private:
   static constexpr uint32_t GoWordAddress(uint32_t index) {
     return abi::kGoAreaAddress + 4 * index;
-  }
-
-  static void RequireIndex(uint32_t index) {
-    if (index >= abi::kGoWords) [[unlikely]] {
-      Fault(abi::kFaultBadCount, index, index, abi::kGoWords - 1);
-    }
   }
 
   // Puts the word where source and destination are equal modulo 16.

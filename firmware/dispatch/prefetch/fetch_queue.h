@@ -13,15 +13,11 @@
 #include "firmware/common/boot.h"
 #include "firmware/common/wait.h"
 #include "firmware/dispatch/prefetch/niu.h"
+#include "firmware/dispatch/prefetch/span.h"
 #include "runtime/abi/control_block.h"
 #include "runtime/abi/rings.h"
 
 namespace ttfd::firmware::prefetch {
-
-struct Entry {
-  uint32_t begin;  // address in the command ring
-  uint32_t end;
-};
 
 class FetchQueue {
  public:
@@ -37,15 +33,16 @@ class FetchQueue {
 
   // Waits for the next entry, and starts to read the one behind it unless the host asked that nothing
   // be fetched before this one is executed, or there is no room.
-  Entry Take() {
+  Span Take() {
     if (next_bytes_ == 0) {
       const uint32_t slot_address = slot_;
       WaitForMemory(abi::kWaypointFetch, [slot_address] { return LoadHalf(slot_address) != 0; });
       StartRead(LoadHalf(slot_address), ring_bytes_, ring_bytes_);
     }
-    const Entry entry = {ring_ + next_begin_, ring_ + next_begin_ + next_bytes_};
+    const Span entry = {ring_ + next_begin_, ring_ + next_begin_ + next_bytes_};
     FetchBuffer::AwaitFree();
-    WaitForMemory(abi::kWaypointNoc, [] { return Outstanding(kFetchId) == 0; });
+    AwaitAnswers(kFetchId);
+    Fence();
     Store(kEntriesFetched, ++entries_fetched_);
     const uint32_t live_begin = next_begin_;
     const uint32_t live_end = next_begin_ + next_bytes_;
@@ -58,6 +55,12 @@ class FetchQueue {
     }
     return entry;
   }
+
+  // The entry taken last has the stall bit: nothing behind it was asked for, the ring is its alone.
+  bool stalls() const { return next_bytes_ == 0 && next_stalls_; }
+
+  // The command ring was used for something else and is empty.
+  void ForgetRing() { ring_position_ = 0; }
 
  private:
   static constexpr uint32_t kEntriesFetched =

@@ -10,21 +10,24 @@ namespace ttfd::firmware::prefetch {
 using FetchBuffer = CommandBuffer<0, 0>;   // reads of the issue ring
 using WriteBuffer = CommandBuffer<0, 1>;   // writes into the dispatch tile's rings
 using AtomicBuffer = CommandBuffer<0, 2>;  // increments at the dispatch tile
-using RelayBuffer = CommandBuffer<0, 3>;   // reads of what is relayed, two halves of scratch
+using RelayBuffer = CommandBuffer<0, 3>;   // reads of what is relayed or executed
 
 // Transaction ids. Waiting for one never waits for another.
 inline constexpr uint32_t kFetchId = 1;
 inline constexpr uint32_t kRelayId[2] = {2, 3};
 inline constexpr uint32_t kWriteId = 4;
 inline constexpr uint32_t kAtomicId = 5;
+inline constexpr uint32_t kRingbufferId = 6;
+inline constexpr uint32_t kExecId = 8;  // and as many behind it as an exec buffer has blocks
 
-inline uint32_t Outstanding(uint32_t id) { return NiuCounter<0>(hw::kNocRequestsOutstanding + id); }
+inline void AwaitAnswers(uint32_t id) {
+  AwaitZero(NiuCounterAddress<0>(hw::kNocRequestsOutstanding + id));
+}
 
 // The L1 that writes were sourced from may be overwritten.
 inline void AwaitWritesLeft() {
   WriteBuffer::AwaitFree();
-  WaitUntil(abi::kWaypointNoc,
-            [] { return NiuCounter<0>(hw::kNocWritesOutgoing + kWriteId) == 0; });
+  AwaitZero(NiuCounterAddress<0>(hw::kNocWritesOutgoing + kWriteId));
 }
 
 inline void InitializeNiu(uint32_t own_xy, uint32_t pcie_xy, uint32_t dispatch_xy) {

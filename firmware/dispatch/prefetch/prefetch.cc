@@ -5,15 +5,25 @@
 
 #include "firmware/common/boot.h"
 #include "firmware/common/wait.h"
+#include "firmware/dispatch/prefetch/exec_buffer.h"
 #include "firmware/dispatch/prefetch/fetch_queue.h"
 #include "firmware/dispatch/prefetch/niu.h"
 #include "firmware/dispatch/prefetch/relay_linear.h"
+#include "firmware/dispatch/prefetch/relay_packed.h"
 #include "firmware/dispatch/prefetch/relay_paged.h"
 #include "firmware/dispatch/prefetch/ring_writer.h"
+#include "firmware/dispatch/prefetch/ringbuffer.h"
+#include "firmware/dispatch/prefetch/span.h"
 #include "runtime/abi/prefetch_commands.h"
 
 namespace ttfd::firmware::prefetch {
 namespace {
+
+// Sub-commands of one command.
+constexpr uint32_t kMaxListWords =
+    abi::kMaxPagedPacked * sizeof(abi::RelayPagedPackedTarget) / sizeof(uint32_t);
+static_assert(kMaxListWords >=
+              abi::kMaxRelayRingbuffer * sizeof(abi::RelayRingbufferTarget) / sizeof(uint32_t));
 
 class Prefetcher {
  public:
@@ -22,74 +32,194 @@ class Prefetcher {
         dispatch_s_ring_(TTFD_BOOT(dispatch_s_ring_address), TTFD_BOOT(dispatch_s_ring_pages)) {}
 
   [[noreturn]] void Serve() {
+    Span here = {0, 0};
     for (;;) {
-      const Entry entry = queue_.Take();
-      for (uint32_t at = entry.begin; at != entry.end;) {
-        at += Execute(at, entry);
-        SetProgress(++progress_);
+      if (here.begin == here.end) [[unlikely]] {
+        here = NextSpan();
       }
+      here = Execute(here);
+      SetProgress(++progress_);
     }
   }
 
  private:
-  // Executes the command at `at`; returns the distance to the next.
-  [[gnu::always_inline]] uint32_t Execute(uint32_t at, const Entry& entry) {
-    const uint32_t word = Load(at);
+  // What a command that is refused says of itself.
+  struct Place {
+    uint32_t id;
+    uint32_t offset;  // in its entry or exec buffer
+  };
+  Place PlaceOf(uint32_t at) const {
+    return {Load(at) & 0xFF, exec_.active() ? exec_.OffsetOf(at) : at - entry_begin_};
+  }
+  [[noreturn]] static void Refuse(const Place& place, abi::FaultCode code, uint32_t value,
+                                  uint32_t allowed) {
+    Fault(code, place.id, value, allowed, place.offset);
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void Refuse(uint32_t at, abi::FaultCode code,
+                                                     uint32_t value, uint32_t allowed) const {
+    Refuse(PlaceOf(at), code, value, allowed);
+  }
+
+  // The next entry, or what comes next of the exec buffer.
+  [[gnu::noinline]] Span NextSpan() {
+    if (exec_.active()) {
+      const Span next = exec_.Next();
+      if (next.begin == next.end) [[unlikely]] {  // it has no EXEC_BUF_END
+        Fault(abi::kFaultBadLength, static_cast<uint32_t>(abi::PrefetchId::kExecBuf), exec_.bytes(),
+              0, exec_.bytes());
+      }
+      return next;
+    }
+    const Span entry = queue_.Take();
+    entry_begin_ = entry.begin;
+    return entry;
+  }
+
+  // Executes the command at the beginning of `here`; returns what lies behind it.
+  [[gnu::always_inline]] Span Execute(Span here) {
+    const uint32_t word = Load(here.begin);
     const uint32_t id = word & 0xFF;
     SetCommand(id);
     if (id == static_cast<uint32_t>(abi::PrefetchId::kRelayInline)) [[likely]] {
-      return RelayInline(word, at, entry);
+      return RelayInline(word, here);
     }
-    switch (static_cast<abi::PrefetchId>(id)) {
+    return ExecuteOther(word, here);
+  }
+
+  [[gnu::noinline]] Span ExecuteOther(uint32_t word, Span here) {
+    const uint32_t at = here.begin;
+    const Span behind = {here.begin + abi::kEntryAlignment, here.end};
+    switch (static_cast<abi::PrefetchId>(word & 0xFF)) {
       case abi::PrefetchId::kRelayInlineNoflush:
-        return RelayInlineNoflush(at, entry);
+        return RelayInlineNoflush(word, here);
       case abi::PrefetchId::kRelayLinear:
+      case abi::PrefetchId::kRelayLinearH:
         RelayLinear(at);
-        return abi::kEntryAlignment;
+        return behind;
       case abi::PrefetchId::kRelayPaged:
         RelayPaged(word, at);
-        return abi::kEntryAlignment;
+        return behind;
+      case abi::PrefetchId::kRelayPagedPacked:
+        return RelayPagedPacked(word, here);
+      case abi::PrefetchId::kRelayRingbuffer:
+        return RelayRingbuffer(word, here);
+      case abi::PrefetchId::kPagedToRingbuffer:
+        PagedToRingbuffer(word, at);
+        return behind;
+      case abi::PrefetchId::kSetRingbufferOffset:
+        SetRingbufferOffset(word, at);
+        return behind;
+      case abi::PrefetchId::kExecBuf:
+        return BeginExecBuffer(here);
+      case abi::PrefetchId::kExecBufEnd:
+        return EndExecBuffer(word, here);
       case abi::PrefetchId::kStall:
         Stall();
-        return abi::kEntryAlignment;
+        return behind;
+      case abi::PrefetchId::kDebug:
+        return SkipDebug(here);
       case abi::PrefetchId::kTerminate:
         Terminate();
       default:
-        Fault(abi::kFaultUnknownCommand, id, at, at - entry.begin);
+        Refuse(at, abi::kFaultUnknownCommand, at, 0);
     }
   }
 
-  // The stride of an inline command, once its payload is known to lie within it and the entry.
-  static uint32_t CheckedStride(uint32_t at, uint32_t length, const Entry& entry) {
-    const uint32_t stride = Load(at + offsetof(abi::RelayInline, stride));
-    // In unsigned arithmetic: 0 < stride <= what is left, 0 < length <= stride - 16.
-    if (stride - 1 >= entry.end - at || stride % abi::kEntryAlignment != 0 ||
-        length - 1 >= stride - abi::kCommandBytes) [[unlikely]] {
-      Fault(abi::kFaultBadLength, Load(at) & 0xFF, length, stride);
+  // A command with a stride: `bytes` behind its first 16 lie within it, and it in what is left.
+  uint32_t CheckedStride(Span here, uint32_t stride, uint32_t bytes) const {
+    const uint32_t at = here.begin;
+    const uint32_t left = exec_.active() ? exec_.LeftAt(at) : here.end - at;
+    // In unsigned arithmetic: 0 < stride <= left, bytes <= stride - 16.
+    if (stride - 1 >= left || stride % abi::kEntryAlignment != 0 ||
+        bytes > stride - abi::kCommandBytes) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, bytes, stride);
     }
     return stride;
   }
 
-  uint32_t RelayInline(uint32_t word, uint32_t at, const Entry& entry) {
+  // Goes `bytes` on, perhaps into the exec buffer's next blocks.
+  Span Skip(Span here, uint32_t bytes) {
+    while (bytes > here.end - here.begin) [[unlikely]] {
+        bytes -= here.end - here.begin;
+        here = exec_.Next();
+      }
+    return {here.begin + bytes, here.end};
+  }
+
+  // Puts `length` bytes into the ring, from here on, perhaps block by block.
+  template <typename Ring>
+  Span Append(RingWriter<Ring>& ring, Span here, uint32_t length) {
+    while (length > here.end - here.begin) {
+      const uint32_t piece = here.end - here.begin;
+      ring.Append(here.begin, piece);
+      length -= piece;
+      here = exec_.Next();
+    }
+    ring.Append(here.begin, length);
+    return {here.begin + length, here.end};
+  }
+
+  [[gnu::always_inline]] Span RelayInline(uint32_t word, Span here) {
+    const uint32_t at = here.begin;
     const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
-    const uint32_t stride = CheckedStride(at, length, entry);
-    if ((word >> 8 & 0xFF) == static_cast<uint32_t>(abi::DispatcherType::kDispatch)) {
+    const uint32_t stride = Load(at + offsetof(abi::RelayInline, stride));
+    const uint32_t dispatcher = word >> 8 & 0xFF;
+    // In unsigned arithmetic: 0 < stride <= what is here, 0 < length <= stride - 16.
+    if (stride - 1 >= here.end - at || stride % abi::kEntryAlignment != 0 ||
+        length - 1 >= stride - abi::kCommandBytes) [[unlikely]] {
+      return RelayInlineAcross(word, here);
+    }
+    if (dispatcher == static_cast<uint32_t>(abi::DispatcherType::kDispatch)) [[likely]] {
       dispatch_ring_.WriteCommand(at + abi::kCommandBytes, length);
     } else {
+      RequireDispatchS(at, dispatcher, length);
       dispatch_s_ring_.WriteCommand(at + abi::kCommandBytes, length);
     }
-    return stride;
+    return {at + stride, here.end};
   }
 
-  // The header of a dispatch command; the next relay command brings its payload.
-  uint32_t RelayInlineNoflush(uint32_t at, const Entry& entry) {
-    const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
-    const uint32_t stride = CheckedStride(at, length, entry);
-    if (length % 16 != 0 || length >= abi::kDispatchPageBytes) [[unlikely]] {
-      Fault(abi::kFaultBadLength, Load(at) & 0xFF, length, abi::kDispatchPageBytes - 16);
+  // Every command of dispatch_s fits a page of its ring.
+  void RequireDispatchS(uint32_t at, uint32_t dispatcher, uint32_t length) const {
+    if (dispatcher != static_cast<uint32_t>(abi::DispatcherType::kDispatchS) ||
+        length > abi::kDispatchSPageBytes) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, length, abi::kDispatchSPageBytes);
     }
-    dispatch_ring_.Append(at + abi::kCommandBytes, length);
-    return stride;
+  }
+
+  // The same command when it is wrong, or goes on in the exec buffer's next block.
+  [[gnu::noinline]] Span RelayInlineAcross(uint32_t word, Span here) {
+    const uint32_t at = here.begin;
+    const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
+    const uint32_t stride =
+        CheckedStride(here, Load(at + offsetof(abi::RelayInline, stride)), length);
+    if (length == 0) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, length, stride);
+    }
+    here.begin += abi::kCommandBytes;
+    if ((word >> 8 & 0xFF) == static_cast<uint32_t>(abi::DispatcherType::kDispatch)) {
+      here = Append(dispatch_ring_, here, length);
+      dispatch_ring_.Finish();
+    } else {
+      RequireDispatchS(at, word >> 8 & 0xFF, length);
+      here = Append(dispatch_s_ring_, here, length);
+      dispatch_s_ring_.Finish();
+    }
+    return Skip(here, stride - abi::kCommandBytes - length);
+  }
+
+  // The page stays unannounced: the relay command behind supplies its payload.
+  Span RelayInlineNoflush(uint32_t word, Span here) {
+    const uint32_t at = here.begin;
+    const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
+    const uint32_t stride =
+        CheckedStride(here, Load(at + offsetof(abi::RelayInline, stride)), length);
+    if (length % 16 != 0 || length - 1 >= abi::kDispatchPageBytes - 1 ||
+        (word >> 8 & 0xFF) != static_cast<uint32_t>(abi::DispatcherType::kDispatch)) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, length, abi::kDispatchPageBytes - 16);
+    }
+    here.begin += abi::kCommandBytes;
+    here = Append(dispatch_ring_, here, length);
+    return Skip(here, stride - abi::kCommandBytes - length);
   }
 
   void RelayLinear(uint32_t at) {
@@ -101,8 +231,8 @@ class Prefetcher {
     const uint32_t noc_xy = w2 >> 24 | w3 << 8;
     const uint32_t low = w3 >> 24 | w4 << 8;
     const uint32_t high = w4 >> 24 | w5 << 8;
-    if (length_high != 0 || low % 16 != 0) [[unlikely]] {
-      Fault(abi::kFaultBadLength, Load(at) & 0xFF, length_high, low);
+    if (length_high != 0 || length == 0 || low % 16 != 0) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, length_high != 0 ? ~0u : length, low);
     }
     Relay(LinearSource(noc_xy, low, high, length), scratch_, dispatch_ring_);
   }
@@ -113,12 +243,170 @@ class Prefetcher {
     const uint32_t pages = Load(at + offsetof(abi::RelayPaged, pages));
     const uint32_t adjust = word >> 16 & ~uint32_t{abi::kRelayPagedIsDram};
     if ((page_bytes | base) % hw::kDramAlignment != 0 || page_bytes <= adjust) [[unlikely]] {
-      Fault(abi::kFaultBadLength, Load(at) & 0xFF, page_bytes, base);
+      Refuse(at, abi::kFaultBadLength, page_bytes, base);
+    }
+    const uint64_t total = uint64_t{pages} * page_bytes;
+    if (pages == 0 || total >> 32 != 0) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, pages, page_bytes);
     }
     const bool is_dram = (word >> 16 & abi::kRelayPagedIsDram) != 0;
     const uint32_t start_page = word >> 8 & 0xFF;
-    const uint32_t total = pages * page_bytes - (pages != 0 ? adjust : 0);
-    Relay(PagedSource(is_dram, start_page, base, page_bytes, total), scratch_, dispatch_ring_);
+    Relay(PagedSource(is_dram, start_page, base, page_bytes, static_cast<uint32_t>(total) - adjust),
+          scratch_, dispatch_ring_);
+  }
+
+  // The sub-commands behind a command: where they lie, or a copy if they go on in another block. Moves
+  // `here` behind the command.
+  uint32_t TakeList(Span& here, uint32_t words, uint32_t stride) {
+    const uint32_t at = here.begin;
+    if (stride <= here.end - at) [[likely]] {
+      here.begin += stride;
+      return at + abi::kCommandBytes;
+    }
+    here.begin += abi::kCommandBytes;
+    for (uint32_t i = 0; i != words; ++i) {
+      if (here.begin == here.end) {
+        here = exec_.Next();
+      }
+      list_[i] = Load(here.begin);
+      here.begin += 4;
+    }
+    here = Skip(here, stride - abi::kCommandBytes - 4 * words);
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&list_[0]));
+  }
+
+  Span RelayPagedPacked(uint32_t word, Span here) {
+    const Place place = PlaceOf(here.begin);
+    const uint32_t count = word >> 16;
+    const uint32_t total = Load(here.begin + offsetof(abi::RelayPagedPacked, total_length));
+    if (count - 1 >= abi::kMaxPagedPacked) [[unlikely]] {
+      Refuse(place, abi::kFaultBadCount, count, abi::kMaxPagedPacked);
+    }
+    const uint32_t bytes = count * sizeof(abi::RelayPagedPackedTarget);
+    const uint32_t stride =
+        CheckedStride(here, Load(here.begin + offsetof(abi::RelayPagedPacked, stride)), bytes);
+    const uint32_t list = TakeList(here, bytes / 4, stride);
+    uint32_t sum = 0;
+    for (uint32_t at = list; at != list + bytes; at += sizeof(abi::RelayPagedPackedTarget)) {
+      const uint32_t page_shift = Load(at) >> 16;
+      const uint32_t base = Load(at + offsetof(abi::RelayPagedPackedTarget, base_address));
+      const uint32_t length = Load(at + offsetof(abi::RelayPagedPackedTarget, length));
+      const bool last = at + sizeof(abi::RelayPagedPackedTarget) == list + bytes;
+      RequirePages(place, page_shift, base);
+      if (length - 1 >= scratch_.half_bytes || (length % 16 != 0 && !last)) [[unlikely]] {
+        Refuse(place, abi::kFaultBadLength, length, scratch_.half_bytes);
+      }
+      sum += length;
+    }
+    if (sum != total) [[unlikely]] {
+      Refuse(place, abi::kFaultBadLength, total, sum);
+    }
+    Relay(PagedPackedSource(list, count), scratch_, dispatch_ring_);
+    return here;
+  }
+
+  static void RequirePages(const Place& place, uint32_t page_shift, uint32_t base) {
+    if (page_shift < abi::kMinPageShift || page_shift > abi::kMaxPageShift ||
+        base % hw::kDramAlignment != 0) [[unlikely]] {
+      Refuse(place, abi::kFaultBadLength, page_shift, base);
+    }
+  }
+
+  void PagedToRingbuffer(uint32_t word, uint32_t at) {
+    const Place place = PlaceOf(at);
+    const uint32_t page_shift = word >> 16 & 0xFF;
+    const uint32_t advance = Load(at + offsetof(abi::PagedToRingbuffer, wp_offset_update));
+    const uint32_t base = Load(at + offsetof(abi::PagedToRingbuffer, base_address));
+    const uint32_t length = Load(at + offsetof(abi::PagedToRingbuffer, length));
+    RequirePages(place, page_shift, base);
+    if (length == 0 || (length | advance) % hw::kDramAlignment != 0 || advance < length)
+        [[unlikely]] {
+      Refuse(place, abi::kFaultBadLength, length, advance);
+    }
+    const bool reset = (word >> 8 & abi::kRingbufferReset) != 0;
+    const uint32_t room = ringbuffer_.bytes() - (reset ? 0 : ringbuffer_.write_pointer());
+    if (advance > room) [[unlikely]] {
+      Refuse(place, abi::kFaultBadLength, advance, room);
+    }
+    if (reset) {
+      ringbuffer_.SetOffset(0, true);
+    }
+    ringbuffer_.Read(page_shift, word >> 24, base, length, advance);
+  }
+
+  void SetRingbufferOffset(uint32_t word, uint32_t at) {
+    const uint32_t offset = word >> 8 | Load(at + 4) << 24;
+    const bool update_write_pointer = (Load(at + 8) & 0xFF) != 0;
+    if (offset > ringbuffer_.bytes() || offset % 16 != 0 ||
+        (update_write_pointer && offset % hw::kDramAlignment != 0)) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, offset, ringbuffer_.bytes());
+    }
+    ringbuffer_.SetOffset(offset, update_write_pointer);
+  }
+
+  Span RelayRingbuffer(uint32_t word, Span here) {
+    const Place place = PlaceOf(here.begin);
+    const uint32_t count = word >> 16;
+    if (count - 1 >= abi::kMaxRelayRingbuffer) [[unlikely]] {
+      Refuse(place, abi::kFaultBadCount, count, abi::kMaxRelayRingbuffer);
+    }
+    const uint32_t bytes = count * sizeof(abi::RelayRingbufferTarget);
+    const uint32_t stride =
+        CheckedStride(here, Load(here.begin + offsetof(abi::RelayRingbuffer, stride)), bytes);
+    const uint32_t list = TakeList(here, bytes / 4, stride);
+    for (uint32_t at = list; at != list + bytes; at += sizeof(abi::RelayRingbufferTarget)) {
+      const uint32_t start = Load(at);
+      const uint32_t length = Load(at + offsetof(abi::RelayRingbufferTarget, length));
+      const bool last = at + sizeof(abi::RelayRingbufferTarget) == list + bytes;
+      if (length == 0 || start % 16 != 0 || (length % 16 != 0 && !last) ||
+          !ringbuffer_.Holds(start, length)) [[unlikely]] {
+        Refuse(place, abi::kFaultBadLength, length, start);
+      }
+    }
+    Ringbuffer::AwaitArrived();
+    for (uint32_t at = list; at != list + bytes; at += sizeof(abi::RelayRingbufferTarget)) {
+      dispatch_ring_.Append(ringbuffer_.AddressOf(Load(at)),
+                            Load(at + offsetof(abi::RelayRingbufferTarget, length)));
+    }
+    dispatch_ring_.Finish();
+    return here;
+  }
+
+  // The command ring becomes the exec buffer's; what lies in it is executed and its writes leave first.
+  Span BeginExecBuffer(Span here) {
+    const uint32_t at = here.begin;
+    const uint32_t base = Load(at + offsetof(abi::ExecBuf, base_address));
+    const uint32_t page_shift = Load(at + offsetof(abi::ExecBuf, log_page_size));
+    const uint32_t pages = Load(at + offsetof(abi::ExecBuf, pages));
+    if (exec_.active() || !queue_.stalls() || here.end - at != abi::kEntryAlignment) [[unlikely]] {
+      Refuse(at, abi::kFaultMisplacedCommand, at, 0);
+    }
+    if (page_shift < abi::kMinExecPageShift || page_shift > abi::kMaxExecPageShift ||
+        base % hw::kDramAlignment != 0) [[unlikely]] {
+      Refuse(at, abi::kFaultBadLength, page_shift, base);
+    }
+    if (pages - 1 >= ~0u >> page_shift) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, pages, ~0u >> page_shift);
+    }
+    return exec_.Begin(base, page_shift, pages);
+  }
+
+  // What lies behind is not executed; the command ring is empty.
+  Span EndExecBuffer(uint32_t word, Span here) {
+    if (!exec_.active()) [[unlikely]] {
+      Refuse(here.begin, abi::kFaultMisplacedCommand, here.begin, 0);
+    }
+    RelayInlineAcross(word, here);
+    exec_.End();
+    queue_.ForgetRing();
+    return {0, 0};
+  }
+
+  Span SkipDebug(Span here) {
+    const uint32_t stride =
+        CheckedStride(here, Load(here.begin + offsetof(abi::DebugPrefetch, stride)),
+                      Load(here.begin + offsetof(abi::DebugPrefetch, size)));
+    return Skip(here, stride);
   }
 
   // Waits for the NOTIFY_PREFETCH of as many WAITs as there were STALLs.
@@ -134,8 +422,10 @@ class Prefetcher {
   [[noreturn]] void Terminate() {
     AwaitWritesLeft();
     AtomicBuffer::AwaitFree();
-    WaitUntil(abi::kWaypointNoc,
-              [] { return Outstanding(kWriteId) == 0 && Outstanding(kAtomicId) == 0; });
+    AwaitAnswers(kWriteId);
+    AwaitAnswers(kAtomicId);
+    Ringbuffer::AwaitArrived();
+    exec_.End();
     SetProgress(++progress_);
     SetWaypoint(abi::kWaypointDone);
     SetState(abi::kHartStopped);
@@ -143,11 +433,15 @@ class Prefetcher {
   }
 
   FetchQueue queue_;
+  ExecBuffer exec_;
+  Ringbuffer ringbuffer_;
   const Scratch scratch_;
   RingWriter<DispatchRing> dispatch_ring_;
   RingWriter<DispatchSRing> dispatch_s_ring_;
+  uint32_t entry_begin_ = 0;  // of the entry being executed
   uint32_t stalls_ = 0;
   uint32_t progress_ = 0;  // commands executed
+  uint32_t list_[kMaxListWords];
 };
 
 void CheckBootBlock() {
@@ -156,11 +450,13 @@ void CheckBootBlock() {
   TTFD_REQUIRE_BOOT(TTFD_BOOT(command_ring_address) % abi::kEntryAlignment == 0,
                     command_ring_address);
   TTFD_REQUIRE_BOOT(TTFD_BOOT(command_ring_bytes) % abi::kEntryAlignment == 0 &&
-                        TTFD_BOOT(command_ring_bytes) >= 2 * abi::kEntryAlignment,
+                        TTFD_BOOT(command_ring_bytes) >= ExecBuffer::kBlocks * abi::kEntryAlignment,
                     command_ring_bytes);
   TTFD_REQUIRE_BOOT(TTFD_BOOT(scratch_address) % 64 == 0, scratch_address);
   TTFD_REQUIRE_BOOT(TTFD_BOOT(scratch_bytes) % 128 == 0 && TTFD_BOOT(scratch_bytes) >= 256,
                     scratch_bytes);
+  TTFD_REQUIRE_BOOT(TTFD_BOOT(ringbuffer_address) % 64 == 0, ringbuffer_address);
+  TTFD_REQUIRE_BOOT(TTFD_BOOT(ringbuffer_bytes) % 64 == 0, ringbuffer_bytes);
   TTFD_REQUIRE_BOOT(TTFD_BOOT(dispatch_ring_pages) >= 4, dispatch_ring_pages);
   TTFD_REQUIRE_BOOT(TTFD_BOOT(dispatch_s_ring_pages) >= 4, dispatch_s_ring_pages);
 }

@@ -24,10 +24,11 @@ struct Scratch {
   const uint32_t half_bytes;
 };
 
-inline void SetRelayHalf(uint32_t half) {
+inline void SetRelayId(uint32_t id) {
   RelayBuffer::AwaitFree();
-  RelayBuffer::Set(hw::kNocPacketTag, PacketTag(half == 0 ? kRelayId[0] : kRelayId[1]));
+  RelayBuffer::Set(hw::kNocPacketTag, PacketTag(id));
 }
+inline void SetRelayHalf(uint32_t half) { SetRelayId(half == 0 ? kRelayId[0] : kRelayId[1]); }
 
 inline void StartRelayRead(uint32_t low, uint32_t to, uint32_t bytes) {
   RelayBuffer::AwaitFree();
@@ -37,14 +38,16 @@ inline void StartRelayRead(uint32_t low, uint32_t to, uint32_t bytes) {
   RelayBuffer::Issue();
 }
 
-inline void AwaitRelayHalf(uint32_t half) {
+// What was read under `id` is there.
+inline void AwaitRelayId(uint32_t id) {
   RelayBuffer::AwaitFree();
-  const uint32_t id = half == 0 ? kRelayId[0] : kRelayId[1];
-  WaitUntil(abi::kWaypointNoc, [id] { return Outstanding(id) == 0; });
+  AwaitAnswers(id);
 }
+inline void AwaitRelayHalf(uint32_t half) { AwaitRelayId(half == 0 ? kRelayId[0] : kRelayId[1]); }
 
 template <typename Source>
-inline void Relay(Source source, const Scratch& scratch, RingWriter<DispatchRing>& ring) {
+[[gnu::noinline]] inline void Relay(Source source, const Scratch& scratch,
+                                    RingWriter<DispatchRing>& ring) {
   AwaitWritesLeft();  // an earlier command may have written from scratch
   SetRelayHalf(0);
   uint32_t from = scratch.address + source.skew();

@@ -63,7 +63,7 @@ class RingWriter {
   }
 
   // Part of a command. `from` and the position within the ring are equal modulo 16.
-  void Append(uint32_t from, uint32_t length) {
+  [[gnu::noinline]] void Append(uint32_t from, uint32_t length) {
     while (length != 0) {
       if (room_ == 0) {
         const uint32_t pages = Acquire((length + kPageBytes - 1) >> Ring::kPageShift);
@@ -80,7 +80,7 @@ class RingWriter {
   }
 
   // Lets the other side see the pages that are full.
-  void AnnounceFull() {
+  [[gnu::noinline]] void AnnounceFull() {
     const uint32_t full = room_ == 0 ? held_ : held_ - 1;
     if (full != 0) {
       Announce(full);
@@ -89,7 +89,7 @@ class RingWriter {
   }
 
   // The command is complete: announces the rest, goes on at the next page.
-  void Finish() {
+  [[gnu::noinline]] void Finish() {
     offset_ += room_;
     room_ = 0;
     Wrap();
