@@ -16,12 +16,8 @@
 namespace ttfd::testing {
 namespace {
 
-constexpr uint32_t kFetchQueueAddress = 0x0A000;
-constexpr uint32_t kDispatchRingAddress = 0x10000;
-constexpr uint32_t kDispatchSRingAddress = 0x0A000;
-constexpr uint32_t kCommandRingAddress = 0x10000;
 constexpr uint32_t kNonce = 0x5EED;
-constexpr uint64_t kHostDataBytes = 1 << 20;
+constexpr uint32_t kAllButBrisc = hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc;
 constexpr uint64_t kPatience = 50'000'000;  // clocks; the longest test takes a fraction of this
 
 uint32_t Xy(hw::Coordinate at) { return hw::NocXy(at.x, at.y); }
@@ -64,50 +60,19 @@ StatusOr<std::unique_ptr<FirmwareBench>> FirmwareBench::Create(const BenchOption
 
 Status FirmwareBench::Open() {
   ASSIGN_OR_RETURN(device_, OpenSimDevice(options_.chip, &chip_));
-  completion_offset_ =
-      AlignUp(uint64_t{abi::kIssueRingOffset} + options_.issue_ring_bytes, uint64_t{4096});
-  host_data_offset_ =
-      completion_offset_ + uint64_t{options_.completion_ring_pages} * abi::kCompletionPageBytes;
-  ASSIGN_OR_RETURN(host_, device_->AllocateHostMemory(host_data_offset_ + kHostDataBytes));
-
-  const auto low = [&](uint64_t offset) {
-    return static_cast<uint32_t>(host_->noc_address() + offset);
-  };
-  const auto high = [&](uint64_t offset) {
-    return static_cast<uint32_t>((host_->noc_address() + offset) >> 32);
-  };
-  block_.magic = abi::kMagic;
-  block_.protocol_version = abi::kProtocolVersion + options_.version_skew;
-  block_.boot_nonce = kNonce;
-  block_.hardware_queue = kHardwareQueue;
-  block_.prefetch_xy = Xy(kPrefetchTile);
-  block_.dispatch_xy = Xy(kDispatchTile);
-  block_.pcie_xy = Xy(hw::kPcieTranslated);
-  block_.issue_ring_low = low(abi::kIssueRingOffset);
-  block_.issue_ring_high = high(abi::kIssueRingOffset);
-  block_.issue_ring_bytes = options_.issue_ring_bytes;
-  block_.fetch_queue_address = kFetchQueueAddress;
-  block_.fetch_queue_entries = options_.fetch_queue_entries;
-  block_.command_ring_address = kCommandRingAddress;
-  block_.command_ring_bytes = options_.command_ring_bytes;
-  block_.scratch_address = kCommandRingAddress + options_.command_ring_bytes;
-  block_.scratch_bytes = options_.scratch_bytes;
-  block_.ringbuffer_address = block_.scratch_address + options_.scratch_bytes;
-  block_.ringbuffer_bytes = options_.ringbuffer_bytes;
-  block_.dispatch_ring_address = kDispatchRingAddress;
-  block_.dispatch_ring_pages = options_.dispatch_ring_pages;
-  block_.dispatch_s_ring_address = kDispatchSRingAddress;
-  block_.dispatch_s_ring_pages = options_.dispatch_s_ring_pages;
-  block_.completion_ring_low = low(completion_offset_);
-  block_.completion_ring_high = high(completion_offset_);
-  block_.completion_ring_pages = options_.completion_ring_pages;
-  block_.completion_pointer_low = low(abi::kCompletionPointerOffset);
-  block_.completion_pointer_high = high(abi::kCompletionPointerOffset);
-  block_.worker_start_xy = Xy(options_.worker_start);
-  block_.worker_end_xy = Xy(options_.worker_end);
   const std::vector<hw::Coordinate> workers = Workers(options_);
-  block_.worker_count = static_cast<uint32_t>(workers.size());
-  block_.first_worker_stream = abi::kFirstWorkerStream;
+  abi::BootBlock block{};
+  block.magic = abi::kMagic;
+  block.protocol_version = abi::kProtocolVersion + options_.version_skew;
+  block.boot_nonce = kNonce;
+  block.pcie_xy = Xy(hw::kPcieTranslated);
+  block.worker_start_xy = Xy(options_.worker_start);
+  block.worker_end_xy = Xy(options_.worker_end);
+  block.worker_count = static_cast<uint32_t>(workers.size());
+  block.first_worker_stream = abi::kFirstWorkerStream;
+  for (uint32_t queue = 0; queue < options_.queues; ++queue) {
+    ASSIGN_OR_RETURN(queues_.emplace_back(), BenchQueue::Create(*device_, options_, queue, block));
+  }
 
   for (uint32_t noc = 0; noc < 2; ++noc) {
     const std::vector<uint32_t>& ports = device_->info().dram_port_xy[noc];
@@ -116,22 +81,27 @@ Status FirmwareBench::Open() {
       banks_.dram_xy[noc][bank] = static_cast<uint16_t>(ports[bank]);
     }
   }
-  banks_.l1_banks = block_.worker_count;
+  banks_.l1_banks = block.worker_count;
   for (size_t i = 0; i < workers.size(); ++i) {
     banks_.l1_xy[i] = static_cast<uint16_t>(Xy(workers[i]));
   }
-  for (const hw::Coordinate at : workers) RETURN_IF_ERROR(LoadTile(at, abi::kRoleWorker));
-  RETURN_IF_ERROR(LoadTile(kDispatchTile, abi::kRoleDispatch));
-  return LoadTile(kPrefetchTile, abi::kRolePrefetch);
+  for (const hw::Coordinate at : workers) {
+    RETURN_IF_ERROR(LoadTile(at, abi::kRoleWorker, queues_[0]->block()));
+  }
+  for (const auto& queue : queues_) {
+    RETURN_IF_ERROR(LoadTile(queue->dispatch_tile(), abi::kRoleDispatch, queue->block()));
+    RETURN_IF_ERROR(LoadTile(queue->prefetch_tile(), abi::kRolePrefetch, queue->block()));
+  }
+  return OkStatus();
 }
 
-Status FirmwareBench::LoadTile(hw::Coordinate at, abi::Role role) {
+Status FirmwareBench::LoadTile(hw::Coordinate at, abi::Role role, const abi::BootBlock& of_queue) {
   Window& window = tile(at);
   for (const FirmwareImage& image : ImagesOfRole(options_.images, role)) {
     RETURN_IF_ERROR(window.Write(image.load_address, image.bytes));
   }
   RETURN_IF_ERROR(WriteWord(window, 0, hw::JumpToFirmware(abi::kFirmwareAddress[hw::kBrisc])));
-  abi::BootBlock block = block_;
+  abi::BootBlock block = of_queue;
   block.role = role;
   block.own_xy = Xy(at);
   RETURN_IF_ERROR(window.Write(abi::kBootBlockAddress, BytesOf(block)));
@@ -162,22 +132,27 @@ Status FirmwareBench::AwaitReady(hw::Coordinate at, std::span<const uint32_t> ha
 }
 
 Status FirmwareBench::Boot() {
-  constexpr uint32_t kAllButBrisc = hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc;
   const uint32_t brisc[] = {hw::kBrisc};
   const uint32_t subordinates[] = {hw::kNcrisc, hw::kTrisc0, hw::kTrisc1, hw::kTrisc2};
-  const uint32_t ncrisc[] = {hw::kNcrisc};
   for (const hw::Coordinate at : Workers(options_)) {
     RETURN_IF_ERROR(Release(at, kAllButBrisc));
     RETURN_IF_ERROR(AwaitReady(at, brisc));
     RETURN_IF_ERROR(Release(at, 0));
     RETURN_IF_ERROR(AwaitReady(at, subordinates));
   }
-  RETURN_IF_ERROR(Release(kDispatchTile, kAllButBrisc));
-  RETURN_IF_ERROR(AwaitReady(kDispatchTile, brisc));
-  RETURN_IF_ERROR(Release(kDispatchTile, kAllButBrisc & ~hw::kSoftResetNcrisc));
-  RETURN_IF_ERROR(AwaitReady(kDispatchTile, ncrisc));
-  RETURN_IF_ERROR(Release(kPrefetchTile, kAllButBrisc));
-  return AwaitReady(kPrefetchTile, brisc);
+  for (const auto& queue : queues_) RETURN_IF_ERROR(BootQueue(*queue));
+  return OkStatus();
+}
+
+Status FirmwareBench::BootQueue(const BenchQueue& queue) {
+  const uint32_t brisc[] = {hw::kBrisc};
+  const uint32_t ncrisc[] = {hw::kNcrisc};
+  RETURN_IF_ERROR(Release(queue.dispatch_tile(), kAllButBrisc));
+  RETURN_IF_ERROR(AwaitReady(queue.dispatch_tile(), brisc));
+  RETURN_IF_ERROR(Release(queue.dispatch_tile(), kAllButBrisc & ~hw::kSoftResetNcrisc));
+  RETURN_IF_ERROR(AwaitReady(queue.dispatch_tile(), ncrisc));
+  RETURN_IF_ERROR(Release(queue.prefetch_tile(), kAllButBrisc));
+  return AwaitReady(queue.prefetch_tile(), brisc);
 }
 
 Status FirmwareBench::Run() {
@@ -189,59 +164,25 @@ Status FirmwareBench::Run() {
   return Internal("the device does not come to rest");
 }
 
-Status FirmwareBench::AwaitSlot(uint32_t bytes) {
-  const uint32_t begin = abi::PlaceEntry(issue_position_, bytes, options_.issue_ring_bytes);
-  for (uint32_t tries = 0; tries < 1000; ++tries) {
-    const uint32_t fetched = counter(kPrefetchTile, offsetof(abi::ControlBlock, entries_fetched));
-    const uint32_t waiting = entries_sent_ - fetched;
-    while (in_flight_.size() > waiting) in_flight_.erase(in_flight_.begin());
-    const bool overlaps = std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& other) {
-      return begin < other.second && begin + bytes > other.first;
-    });
-    if (waiting < options_.fetch_queue_entries && !overlaps) return OkStatus();
-    RETURN_IF_ERROR(device_->Advance(1000).status());
-  }
-  return Internal("the prefetcher takes no entries");
+Status FirmwareBench::Send(const EntryBuilder& entry, bool stall_after, uint32_t queue) {
+  return queues_[queue]->Send(entry.bytes(), stall_after);
 }
 
-Status FirmwareBench::Send(const EntryBuilder& entry, bool stall_after) {
-  const ByteSpan bytes = entry.bytes();
-  const auto size = static_cast<uint32_t>(bytes.size());
-  RETURN_IF_ERROR(AwaitSlot(size));
-  const uint32_t begin = abi::PlaceEntry(issue_position_, size, options_.issue_ring_bytes);
-  std::memcpy(host_->bytes().data() + abi::kIssueRingOffset + begin, bytes.data(), bytes.size());
-  issue_position_ = begin + size;
-  in_flight_.emplace_back(begin, begin + size);
-  const uint32_t slot = entries_sent_++ % options_.fetch_queue_entries;
-  const auto value = static_cast<uint16_t>(size >> abi::kFetchSlotUnitShift |
-                                           (stall_after ? abi::kFetchSlotStall : 0));
-  return tile(kPrefetchTile).Write(kFetchQueueAddress + 2 * slot, BytesOf(value));
-}
-
-Status FirmwareBench::SendAndRun(const EntryBuilder& entry, bool stall_after) {
-  RETURN_IF_ERROR(Send(entry, stall_after));
+Status FirmwareBench::SendAndRun(const EntryBuilder& entry, bool stall_after, uint32_t queue) {
+  RETURN_IF_ERROR(Send(entry, stall_after, queue));
   return Run();
 }
 
-abi::CompletionPointer FirmwareBench::completion_pointer() {
-  return LoadAt<abi::CompletionPointer>(host_->bytes().data() + abi::kCompletionPointerOffset);
+StatusOr<std::vector<std::byte>> FirmwareBench::TakeCompletionPage(uint32_t queue) {
+  return queues_[queue]->TakeCompletionPage();
 }
 
-StatusOr<std::vector<std::byte>> FirmwareBench::TakeCompletionPage() {
-  std::vector<std::byte> page;
-  if (completion_pointer().pages_written == completion_taken_) return page;
-  const uint64_t at =
-      completion_offset_ +
-      uint64_t{completion_taken_ % options_.completion_ring_pages} * abi::kCompletionPageBytes;
-  const auto bytes = host_->bytes().subspan(at, abi::kCompletionPageBytes);
-  page.assign(bytes.begin(), bytes.end());
-  std::fill(bytes.begin(), bytes.end(), std::byte{0xEE});
-  ++completion_taken_;
-  RETURN_IF_ERROR(
-      WriteWord(tile(kDispatchTile),
-                abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read),
-                completion_taken_));
-  return page;
+abi::CompletionPointer FirmwareBench::completion_pointer(uint32_t queue) {
+  return queues_[queue]->completion_pointer();
+}
+
+uint32_t FirmwareBench::completion_pages_taken(uint32_t queue) const {
+  return queues_[queue]->completion_pages_taken();
 }
 
 Window& FirmwareBench::tile(hw::Coordinate at) {
