@@ -69,18 +69,23 @@ Status BenchQueue::Open() {
   return OkStatus();
 }
 
-Status BenchQueue::AwaitSlot(uint32_t bytes) {
+StatusOr<bool> BenchQueue::HasRoom(uint32_t bytes) {
   const uint32_t begin = abi::PlaceEntry(issue_position_, bytes, rings_.issue_ring_bytes);
+  ASSIGN_OR_RETURN(const uint32_t fetched,
+                   ReadWord(*prefetch_window_, abi::kControlBlockAddress +
+                                                   offsetof(abi::ControlBlock, entries_fetched)));
+  const uint32_t waiting = entries_sent_ - fetched;
+  while (in_flight_.size() > waiting) in_flight_.erase(in_flight_.begin());
+  const bool overlaps = std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& other) {
+    return begin < other.second && begin + bytes > other.first;
+  });
+  return waiting < rings_.fetch_queue_entries && !overlaps;
+}
+
+Status BenchQueue::AwaitSlot(uint32_t bytes) {
   for (uint32_t tries = 0; tries < 1000; ++tries) {
-    ASSIGN_OR_RETURN(const uint32_t fetched,
-                     ReadWord(*prefetch_window_, abi::kControlBlockAddress +
-                                                     offsetof(abi::ControlBlock, entries_fetched)));
-    const uint32_t waiting = entries_sent_ - fetched;
-    while (in_flight_.size() > waiting) in_flight_.erase(in_flight_.begin());
-    const bool overlaps = std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& other) {
-      return begin < other.second && begin + bytes > other.first;
-    });
-    if (waiting < rings_.fetch_queue_entries && !overlaps) return OkStatus();
+    ASSIGN_OR_RETURN(const bool room, HasRoom(bytes));
+    if (room) return OkStatus();
     RETURN_IF_ERROR(device_.Advance(1000).status());
   }
   return Internal("the prefetcher takes no entries");

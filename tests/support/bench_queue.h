@@ -38,12 +38,15 @@ class BenchQueue {
   hw::Coordinate dispatch_tile() const { return DispatchTile(block_.hardware_queue); }
   const abi::BootBlock& block() const { return block_; }
 
+  // Whether there is a slot and ring space for an entry of `bytes` now.
+  StatusOr<bool> HasRoom(uint32_t bytes);
   // Puts an entry into the issue ring and its fetch slot, waiting for slot and ring space.
   Status Send(ByteSpan entry, bool stall_after);
   // Reads the next completion page and gives it back. Nothing: the ring is empty.
   StatusOr<std::vector<std::byte>> TakeCompletionPage();
   abi::CompletionPointer completion_pointer();
   uint32_t completion_pages_taken() const { return completion_taken_; }
+  uint32_t entries_sent() const { return entries_sent_; }
 
   HostMemory& host_memory() { return *host_; }
   // Where the host memory behind the completion ring begins: for tests' data.
