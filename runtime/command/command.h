@@ -18,8 +18,8 @@ namespace ttfd {
 // transfer holds the queue longer than a quantum and every command fits the issue ring.
 inline constexpr uint64_t kMaxTransferBytes = 256 * 1024;
 
-// Offsets and sizes: multiples of 16 for writes and fills, any byte for reads; inside the region;
-// at most kMaxTransferBytes.
+// Ranges lie inside the region and have at most kMaxTransferBytes. Writes and fills begin and end at unit
+// boundaries (IsUnitBoundary), reads at any byte.
 struct WriteCommand {
   Region region;
   uint64_t offset = 0;
@@ -30,7 +30,7 @@ struct FillCommand {
   Region region;
   uint64_t offset = 0;
   uint64_t size = 0;
-  uint32_t word = 0;
+  uint32_t word = 0;  // little-endian, again and again from `offset` on
 };
 
 struct ReadCommand {
@@ -38,12 +38,13 @@ struct ReadCommand {
   uint64_t offset = 0;
   uint64_t size = 0;
   // Called on the device thread, from Dispatcher::Poll (and from Submit or Event where those have to
-  // wait for room), in ascending order, before the command counts as completed. The bytes are valid
-  // during the call only.
+  // wait for room), before the command counts as completed: once for every byte, ascending where the
+  // region's pages lie over all banks or in one. The bytes are valid during the call only.
   std::function<void(uint64_t offset_in_read, ByteSpan data)> sink;
 };
 
-// Moves bytes inside the card. Offsets and size: multiples of 64; at most kMaxTransferBytes.
+// Moves bytes inside the card. Both ranges keep the rule of writes, and CopyKeepsUnits; they do not
+// overlap.
 struct CopyCommand {
   Region from;
   uint64_t from_offset = 0;

@@ -7,28 +7,54 @@
 namespace ttfd {
 namespace {
 
+Status CheckCores(const Region& region, const CardGeometry& card) {
+  const CoreLayout& cores = *region.cores;
+  if (region.kind != MemoryKind::kL1 || region.single_bank >= 0) {
+    return InvalidArgument("workers named for a region that is not in their L1");
+  }
+  for (const uint32_t worker : cores.workers) {
+    if (worker >= card.worker_count()) {
+      return InvalidArgument("worker {}; there are {}", worker, card.worker_count());
+    }
+  }
+  if (cores.shard_rows != 0 && (cores.shard_row_pages == 0 || cores.row_pages == 0)) {
+    return InvalidArgument("shards of {} pages in rows of {}", cores.shard_row_pages,
+                           cores.row_pages);
+  }
+  if (cores.workers.empty() || BanksUsed(region, 0) > cores.workers.size()) {
+    return InvalidArgument("a region in more shards than its {} workers", cores.workers.size());
+  }
+  return OkStatus();
+}
+
 Status CheckRegion(const Region& region, const CardGeometry& card) {
   const uint32_t banks = card.Banks(region.kind);
   if (region.single_bank >= 0 && static_cast<uint32_t>(region.single_bank) >= banks) {
     return InvalidArgument("bank {}; there are {}", region.single_bank, banks);
   }
-  if (region.page_bytes == 0 || region.page_bytes % hw::kDramAlignment != 0 ||
-      region.base_address % hw::kDramAlignment != 0) {
-    return InvalidArgument("a region at {:#x} in pages of {} bytes; both must be multiples of {}",
-                           region.base_address, region.page_bytes, hw::kDramAlignment);
+  if (region.page_bytes == 0 || region.page_bytes > kMaxPageBytes) {
+    return InvalidArgument("a region in pages of {} bytes; 1 to {} are allowed", region.page_bytes,
+                           kMaxPageBytes);
+  }
+  const uint32_t alignment = SlotAlignment(region.kind);
+  if (region.base_address % alignment != 0) {
+    return InvalidArgument("a region at {:#x}, which is not a multiple of {}", region.base_address,
+                           alignment);
+  }
+  if (region.cores != nullptr) RETURN_IF_ERROR(CheckCores(region, card));
+  // Divided, because the product could wrap.
+  const uint64_t room = (uint64_t{1} << 32) - region.base_address;
+  if (SlotsPerBank(region, banks) > room / StrideOf(region.kind, region.page_bytes)) {
+    return InvalidArgument("a region at {:#x} of {} bytes in pages of {} leaves its banks",
+                           region.base_address, region.size_bytes, region.page_bytes);
   }
   return OkStatus();
 }
 
-Status CheckRange(const Region& region, uint64_t offset, uint64_t size, uint32_t alignment,
-                  const CardGeometry& card) {
+Status CheckRange(const Region& region, uint64_t offset, uint64_t size, const CardGeometry& card) {
   RETURN_IF_ERROR(CheckRegion(region, card));
   if (size == 0 || size > kMaxTransferBytes) {
     return InvalidArgument("a transfer of {} bytes; 1 to {} are allowed", size, kMaxTransferBytes);
-  }
-  if (offset % alignment != 0 || size % alignment != 0) {
-    return InvalidArgument("offset {} and size {} must be multiples of {}", offset, size,
-                           alignment);
   }
   if (offset > region.size_bytes || size > region.size_bytes - offset) {
     return InvalidArgument("bytes {} to {} of a region of {}", offset, offset + size,
@@ -37,24 +63,46 @@ Status CheckRange(const Region& region, uint64_t offset, uint64_t size, uint32_t
   return OkStatus();
 }
 
+Status CheckUnits(const Region& region, uint64_t offset, uint64_t size, const CardGeometry& card) {
+  RETURN_IF_ERROR(CheckRange(region, offset, size, card));
+  if (!IsUnitBoundary(region.page_bytes, region.size_bytes, offset) ||
+      !IsUnitBoundary(region.page_bytes, region.size_bytes, offset + size)) {
+    return InvalidArgument(
+        "bytes {} to {} of pages of {}; a range begins and ends a multiple of {} bytes from the "
+        "start of a page, or at the end of a page or of the region",
+        offset, offset + size, region.page_bytes, hw::kL1Alignment);
+  }
+  return OkStatus();
+}
+
+Status CheckCopy(const CopyCommand& copy, const CardGeometry& card) {
+  RETURN_IF_ERROR(CheckUnits(copy.from, copy.from_offset, copy.size, card));
+  RETURN_IF_ERROR(CheckUnits(copy.to, copy.to_offset, copy.size, card));
+  if (!CopyKeepsUnits(copy.from.page_bytes, copy.from_offset, copy.to.page_bytes, copy.to_offset,
+                      copy.size)) {
+    return InvalidArgument(
+        "a copy from offset {} in pages of {} to offset {} in pages of {} would shift bytes within "
+        "units of {}",
+        copy.from_offset, copy.from.page_bytes, copy.to_offset, copy.to.page_bytes,
+        hw::kL1Alignment);
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status CheckCommand(const Command& command, const CardGeometry& card) {
   if (const auto* write = std::get_if<WriteCommand>(&command)) {
-    return CheckRange(write->region, write->offset, write->data.size(), hw::kL1Alignment, card);
+    return CheckUnits(write->region, write->offset, write->data.size(), card);
   }
   if (const auto* fill = std::get_if<FillCommand>(&command)) {
-    return CheckRange(fill->region, fill->offset, fill->size, hw::kL1Alignment, card);
+    return CheckUnits(fill->region, fill->offset, fill->size, card);
   }
   if (const auto* read = std::get_if<ReadCommand>(&command)) {
     if (!read->sink) return InvalidArgument("a read without a place for its data");
-    return CheckRange(read->region, read->offset, read->size, 1, card);
+    return CheckRange(read->region, read->offset, read->size, card);
   }
-  if (const auto* copy = std::get_if<CopyCommand>(&command)) {
-    RETURN_IF_ERROR(
-        CheckRange(copy->from, copy->from_offset, copy->size, hw::kDramAlignment, card));
-    return CheckRange(copy->to, copy->to_offset, copy->size, hw::kDramAlignment, card);
-  }
+  if (const auto* copy = std::get_if<CopyCommand>(&command)) return CheckCopy(*copy, card);
   if (!std::holds_alternative<LaunchCommand>(command)) return InvalidArgument("no traces yet");
   const auto& launch = std::get<LaunchCommand>(command);
   if (launch.program == nullptr) return InvalidArgument("a launch without a program");

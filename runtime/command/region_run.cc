@@ -5,34 +5,37 @@
 
 namespace ttfd {
 
-RegionRun RunAt(const Region& region, const CardGeometry& card, uint64_t offset,
-                uint64_t max_bytes) {
+RegionRun RunAt(const RegionView& region, uint64_t offset, uint64_t max_bytes, RunRules rules) {
+  const uint64_t page_bytes = region.page_bytes();
+  const uint64_t page = offset / page_bytes;
+  const uint64_t in_page = offset % page_bytes;
+  const bool across_pages = !region.padded() || rules.padding;
+  const uint64_t whole = across_pages && in_page == 0 ? max_bytes / page_bytes : 0;
   RegionRun run;
-  run.is_dram = region.kind == MemoryKind::kDram;
-  if (region.single_bank >= 0) {
-    run.noc_xy = card.BankXy(region.kind, static_cast<uint32_t>(region.single_bank));
-    run.address = region.base_address + static_cast<uint32_t>(offset);
-    run.length = max_bytes;
-    return run;
-  }
-  const uint64_t page = offset / region.page_bytes;
-  const auto in_page = static_cast<uint32_t>(offset % region.page_bytes);
-  const uint32_t banks = card.Banks(region.kind);
-  const auto bank = static_cast<uint32_t>(page % banks);
-  // Whole rounds of banks are folded into the address, because start_page has few bits.
-  const uint32_t round =
-      region.base_address + static_cast<uint32_t>(page / banks) * region.page_bytes;
-  if (in_page == 0 && max_bytes >= region.page_bytes) {
+  run.is_dram = region.is_dram();
+  if (whole > 0 && (rules.reads ? region.pages_readable() : region.pages_writable())) {
     run.paged = true;
-    run.first_bank = bank;
-    run.page_bytes = region.page_bytes;
-    run.address = round;
-    run.length = max_bytes - max_bytes % region.page_bytes;
+    run.first_bank = static_cast<uint32_t>(page % region.banks());
+    run.stride = static_cast<uint32_t>(region.stride());
+    // Whole rounds of banks are folded into the address, because start_page has few bits.
+    run.address = region.base_address() + static_cast<uint32_t>(page / region.banks()) * run.stride;
+    run.length = whole * page_bytes;
+    run.stored_bytes = whole * region.stride();
     return run;
   }
-  run.noc_xy = card.BankXy(region.kind, bank);
-  run.address = round + in_page;
-  run.length = std::min<uint64_t>(max_bytes, region.page_bytes - in_page);
+  const RegionView::Place place = region.PlaceOf(page);
+  run.noc_xy = place.noc_xy;
+  run.address = place.address + static_cast<uint32_t>(in_page);
+  if (!region.padded()) {
+    const uint64_t pages = std::min(region.ContiguousPages(page), max_bytes / page_bytes + 2);
+    run.length = run.stored_bytes = std::min(max_bytes, pages * page_bytes - in_page);
+  } else if (whole > 0) {
+    const uint64_t pages = std::min(region.ContiguousPages(page), whole);
+    run.length = pages * page_bytes;
+    run.stored_bytes = pages * region.stride();
+  } else {
+    run.length = run.stored_bytes = std::min(max_bytes, page_bytes - in_page);
+  }
   return run;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/base/status.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/command.h"
+#include "runtime/command/piece_shape.h"
 #include "runtime/command/record_sink.h"
 
 namespace ttfd {
@@ -19,13 +20,11 @@ Status EncodeWrite(const WriteCommand& command, const CardGeometry& card, Record
 Status EncodeFill(const FillCommand& command, const CardGeometry& card, RecordSink& sink);
 Status EncodeCopy(const CopyCommand& command, const CardGeometry& card, RecordSink& sink);
 
-// One completion record of a read: its data, `length` bytes behind the echoed command, holds
-// `take` wanted bytes from `skip` on; they belong at `offset_in_read`.
+// One completion record of a read: the data behind the echoed command, shape.stored_bytes long, holds
+// the bytes of the read that `shape` says; `size` is that of the whole read.
 struct ReadPiece {
-  uint64_t offset_in_read = 0;
-  uint32_t skip = 0;
-  uint32_t take = 0;
-  uint32_t length = 0;
+  PieceShape shape;
+  uint64_t size = 0;
 };
 // Told of every piece before its record is appended; returns the word the record is to carry in
 // WriteLinearHHost::check.
@@ -35,9 +34,12 @@ using ExpectPiece = std::function<uint32_t(const ReadPiece& piece)>;
 Status EncodeRead(const ReadCommand& command, uint32_t max_piece_bytes, const CardGeometry& card,
                   const ExpectPiece& expect, RecordSink& sink);
 
-// Most bytes the records of a transfer take, without the padding where entries wrap.
-uint64_t MaxWriteRecordBytes(const Region& region, uint64_t size, uint32_t max_record_bytes);
-uint64_t MaxReadRecordBytes(const Region& region, uint64_t size, uint32_t max_piece_bytes);
-uint64_t MaxCopyRecordBytes(const CopyCommand& command);
+// Bytes the records of a transfer take, without the padding where entries wrap. Found by cutting the
+// transfer as the encoders do, which costs little beside encoding it.
+uint64_t WriteRecordBytes(const Region& region, uint64_t offset, uint64_t size,
+                          const CardGeometry& card, uint32_t max_record_bytes);
+uint64_t ReadRecordBytes(const ReadCommand& command, const CardGeometry& card,
+                         uint32_t max_piece_bytes);
+uint64_t CopyRecordBytes(const CopyCommand& command, const CardGeometry& card);
 
 }  // namespace ttfd

@@ -64,21 +64,23 @@ CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   return card;
 }
 
-uint64_t MaxRecordBytes(const Command& command, uint32_t max_record_bytes,
+uint64_t MaxRecordBytes(const Command& command, const CardGeometry& card, uint32_t max_record_bytes,
                         uint32_t max_piece_bytes) {
   // A WAIT and a STALL may come before any command.
   constexpr uint64_t kWaitBytes = 2 * abi::kEntryAlignment;
   if (const auto* write = std::get_if<WriteCommand>(&command)) {
-    return kWaitBytes + MaxWriteRecordBytes(write->region, write->data.size(), max_record_bytes);
+    return kWaitBytes + WriteRecordBytes(write->region, write->offset, write->data.size(), card,
+                                         max_record_bytes);
   }
   if (const auto* fill = std::get_if<FillCommand>(&command)) {
-    return kWaitBytes + MaxWriteRecordBytes(fill->region, fill->size, max_record_bytes);
+    return kWaitBytes +
+           WriteRecordBytes(fill->region, fill->offset, fill->size, card, max_record_bytes);
   }
   if (const auto* read = std::get_if<ReadCommand>(&command)) {
-    return kWaitBytes + MaxReadRecordBytes(read->region, read->size, max_piece_bytes);
+    return kWaitBytes + ReadRecordBytes(*read, card, max_piece_bytes);
   }
   if (const auto* copy = std::get_if<CopyCommand>(&command)) {
-    return kWaitBytes + MaxCopyRecordBytes(*copy);
+    return kWaitBytes + CopyRecordBytes(*copy, card);
   }
   if (!std::holds_alternative<LaunchCommand>(command)) return kWaitBytes;
   const auto& launch = std::get<LaunchCommand>(command);
@@ -173,8 +175,8 @@ Status CardDispatcher::Boot() {
 StatusOr<bool> CardDispatcher::HasRoomFor(const Route&, const Command& command) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(command, geometry_));
-  StatusOr<bool> room =
-      link_->HasRoom(MaxRecordBytes(command, link_->max_record_bytes(), max_piece_bytes_));
+  StatusOr<bool> room = link_->HasRoom(
+      MaxRecordBytes(command, geometry_, link_->max_record_bytes(), max_piece_bytes_));
   if (!room.ok()) return Lose(room.status());
   return room;
 }

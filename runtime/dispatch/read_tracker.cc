@@ -34,23 +34,22 @@ Status ReadTracker::CheckTurn(const CompletionQueue::Record& record) {
 
 Status ReadTracker::Deliver(const CompletionQueue::Record& record) {
   const size_t length = record.first.size() + record.second.size();
-  if (pieces_.empty() || pieces_.front().length != length) {
-    return Internal("the card answered a read with {} bytes; {} were due", length,
-                    pieces_.empty() ? 0 : pieces_.front().length);
+  const uint32_t due = pieces_.empty() ? 0 : pieces_.front().shape.stored_bytes;
+  if (pieces_.empty() || due != length) {
+    return Internal("the card answered a read with {} bytes; {} were due", length, due);
   }
   const ReadPiece piece = pieces_.front();
   pieces_.pop_front();
-  const size_t begin = piece.skip;
-  const size_t end = begin + piece.take;
   const size_t split = record.first.size();
   const Sink& sink = sinks_.front().sink;
-  if (begin < split) {
-    sink(piece.offset_in_read, record.first.subspan(begin, std::min(end, split) - begin));
-  }
-  if (end > split) {
-    const size_t from = std::max(begin, split);
-    sink(piece.offset_in_read + (from - begin), record.second.subspan(from - split, end - from));
-  }
+  ForEachStretch(piece.shape, piece.size, [&](uint32_t begin, uint64_t at, uint32_t bytes) {
+    const size_t end = size_t{begin} + bytes;
+    if (begin < split) sink(at, record.first.subspan(begin, std::min(end, split) - begin));
+    if (end > split) {
+      const size_t from = std::max<size_t>(begin, split);
+      sink(at + (from - begin), record.second.subspan(from - split, end - from));
+    }
+  });
   Pending& read = sinks_.front();
   if (--read.pieces == 0 && !read.open) sinks_.pop_front();
   return OkStatus();

@@ -63,7 +63,7 @@ StatusOr<double> Rate(std::chrono::nanoseconds budget, double amount, const Roun
 
 constexpr uint64_t kBufferBytes = 16 << 20;
 constexpr uint32_t kPageBytes = 2048;
-constexpr Region kBuffer = {MemoryKind::kDram, -1, 0x100000, kPageBytes, kBufferBytes};
+const Region kBuffer = {MemoryKind::kDram, -1, 0x100000, kPageBytes, kBufferBytes};
 
 StatusOr<double> Upload(Card& card, std::chrono::nanoseconds budget) {
   static const std::vector<std::byte> data(kBufferBytes, std::byte{0x5A});

@@ -8,6 +8,7 @@
 #include "runtime/abi/l1_map.h"
 #include "tests/support/booted_card.h"
 #include "tests/support/random.h"
+#include "tests/support/region_reference.h"
 
 namespace ttfd {
 namespace {
@@ -72,20 +73,46 @@ struct Mirror {
   std::vector<std::byte> bytes;
 };
 
+// Random commands on a buffer of every layout that still finds room, one after the other in each bank.
 class Traffic {
  public:
-  Traffic(BootedCard& card, uint32_t seed, uint32_t max_bytes)
+  Traffic(BootedCard& card, uint32_t seed, uint64_t max_bytes, uint32_t page_bytes)
       : card_(card), random_(seed), max_bytes_(max_bytes) {
-    const uint32_t page_sizes[] = {64, 192, 1024, 4096, 8192};
-    const auto add = [&](MemoryKind kind, int32_t bank, uint32_t base, uint32_t page) {
-      const uint64_t size = 40'000 + random_() % 64;
-      mirrors_.push_back({{kind, bank, base, page, size}, std::vector<std::byte>(size)});
-    };
-    add(MemoryKind::kDram, -1, 0x40, page_sizes[random_() % 5]);
-    add(MemoryKind::kDram, 3, 0x100000, 64);
-    add(MemoryKind::kDram, -1, 0x200000, page_sizes[random_() % 5]);
-    add(MemoryKind::kL1, -1, abi::kBufferAddress, page_sizes[random_() % 5]);
-    add(MemoryKind::kL1, 77, abi::kBufferAddress + 0x10000, 128);
+    const CardDescription& description = card.dispatcher->card();
+    uint64_t next[] = {0x40, description.l1_base};
+    const uint64_t end[] = {64 << 20, description.l1_base + uint64_t{description.l1_bytes}};
+    const uint32_t workers = description.grid.x * description.grid.y;
+    for (size_t i = 0; i < std::size(kLayouts); ++i) {
+      const Layout layout = kLayouts[(i + seed) % std::size(kLayouts)];
+      // Some pages share one size, so that copies meet pages that lie alike.
+      const uint32_t page =
+          i % 3 == 2 ? kOtherPages[random_() % std::size(kOtherPages)] : page_bytes;
+      const uint64_t size =
+          page < 40 ? 1 + random_() % 5000 : 1 + random_() % std::max<uint64_t>(40'000, 2 * page);
+      Region region = MakeRegion(layout, page, size, workers, random_);
+      const auto kind = static_cast<size_t>(region.kind);
+      const uint32_t banks = region.kind == MemoryKind::kDram ? description.dram_banks : workers;
+      const uint64_t taken = SlotsPerBank(region, banks) * StrideOf(region.kind, page);
+      if (next[kind] + taken > end[kind]) continue;
+      region.base_address = static_cast<uint32_t>(next[kind]);
+      next[kind] += taken;
+      mirrors_.push_back({region, std::vector<std::byte>(size)});
+    }
+  }
+
+  // Whatever was there before.
+  Status Clear() {
+    for (const Mirror& mirror : mirrors_) {
+      for (uint64_t at = 0; at < mirror.bytes.size();) {
+        const uint64_t left = mirror.bytes.size() - at;
+        const uint64_t size = left <= kMaxTransferBytes
+                                  ? left
+                                  : CutAtUnit(mirror.region.page_bytes, at, kMaxTransferBytes);
+        RETURN_IF_ERROR(card_.Submit(FillCommand{mirror.region, at, size, 0}));
+        at += size;
+      }
+    }
+    return OkStatus();
   }
 
   Status Step() {
@@ -102,96 +129,103 @@ class Traffic {
   }
   int reads_checked() const { return reads_checked_; }
   int mismatches() const { return mismatches_; }
+  int copies() const { return copies_; }
 
  private:
+  static constexpr uint32_t kOtherPages[] = {1, 64, 100, 192, 8192};
+
   Mirror& Any() { return mirrors_[random_() % mirrors_.size()]; }
-  // A range of the mirror, aligned.
-  std::pair<uint64_t, uint64_t> Range(const Mirror& mirror, uint32_t alignment) {
-    const uint64_t most = std::min<uint64_t>(max_bytes_, mirror.bytes.size());
-    const uint64_t size = (1 + random_() % (most / alignment)) * alignment;
-    const uint64_t slots = (mirror.bytes.size() - size) / alignment + 1;
-    return {random_() % slots * alignment, size};
-  }
 
   Status Write() {
     Mirror& to = Any();
-    const auto [offset, size] = Range(to, 16);
+    const auto [offset, size] = RandomRange(to.region, max_bytes_, true, random_);
     const auto data = Pattern(size, random_());
     std::copy(data.begin(), data.end(), to.bytes.begin() + static_cast<long>(offset));
     return card_.Submit(WriteCommand{to.region, offset, data});
   }
   Status Fill() {
     Mirror& to = Any();
-    const auto [offset, size] = Range(to, 16);
+    const auto [offset, size] = RandomRange(to.region, max_bytes_, true, random_);
     const uint32_t word = random_();
-    for (uint64_t at = 0; at < size; at += 4) StoreAt(to.bytes.data() + offset + at, word);
+    for (uint64_t at = 0; at < size; ++at) {
+      to.bytes[offset + at] = static_cast<std::byte>(word >> 8 * (at % 4));
+    }
     return card_.Submit(FillCommand{to.region, offset, size, word});
   }
+  // The first pair of ranges the card can copy.
   Status Copy() {
-    Mirror& from = Any();
-    Mirror& to = Any();
-    if (&from == &to) return OkStatus();
-    const auto [offset, size] = Range(from, 64);
-    const uint64_t to_offset = random_() % ((to.bytes.size() - size) / 64 + 1) * 64;
-    std::memcpy(to.bytes.data() + to_offset, from.bytes.data() + offset, size);
-    return card_.Submit(CopyCommand{from.region, offset, to.region, to_offset, size});
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      const Mirror& from = Any();
+      Mirror& to = Any();
+      const auto [from_offset, from_size] = RandomRange(from.region, max_bytes_, true, random_);
+      auto [to_offset, to_size] = RandomRange(to.region, max_bytes_, true, random_);
+      if (from.region.page_bytes == to.region.page_bytes && random_() % 2 == 0) {
+        to_offset = from_offset % from.region.page_bytes;
+      }
+      const uint64_t size = std::min(from_size, to_size);
+      if (&from == &to && from_offset < to_offset + size && to_offset < from_offset + size)
+        continue;
+      const CopyCommand copy{from.region, from_offset, to.region, to_offset, size};
+      const auto room = card_.dispatcher->HasRoomFor(copy);
+      if (room.status().code() == StatusCode::kInvalidArgument) continue;
+      std::memcpy(to.bytes.data() + to_offset, from.bytes.data() + from_offset, size);
+      ++copies_;
+      return card_.Submit(copy);
+    }
+    return OkStatus();
   }
   // Compares with what the model holds now: later commands must not be seen.
   Status Read() {
     const Mirror& from = Any();
-    const auto [offset, size] = Range(from, 1);
+    const auto [offset, size] = RandomRange(from.region, max_bytes_, false, random_);
     const auto begin = from.bytes.begin() + static_cast<long>(offset);
     auto expected =
         std::make_shared<std::vector<std::byte>>(begin, begin + static_cast<long>(size));
-    auto next = std::make_shared<uint64_t>(0);
+    auto missing = std::make_shared<uint64_t>(size);
     ReadCommand read{from.region, offset, size, {}};
-    read.sink = [this, expected, next](uint64_t at, ByteSpan data) {
-      if (at != *next || at + data.size() > expected->size() ||
+    read.sink = [this, expected, missing](uint64_t at, ByteSpan data) {
+      if (at + data.size() > expected->size() || data.size() > *missing ||
           !std::equal(data.begin(), data.end(), expected->begin() + static_cast<long>(at))) {
         ++mismatches_;
       }
-      *next = at + data.size();
-      if (*next == expected->size()) ++reads_checked_;
+      *missing -= data.size();
+      if (*missing == 0) ++reads_checked_;
     };
     return card_.Submit(read);
   }
 
   BootedCard& card_;
   Random random_;
-  const uint32_t max_bytes_;
+  const uint64_t max_bytes_;
   std::vector<Mirror> mirrors_;
   int reads_checked_ = 0;
   int mismatches_ = 0;
+  int copies_ = 0;
 };
 
-TEST_P(DispatchTransfer, CommandsTakeEffectInTheOrderOfSubmission) {
+TEST_P(DispatchTransfer, CommandsTakeEffectInTheOrderOfSubmissionInEveryLayout) {
   BootedCard card(GetParam().board, GetParam().options);
-  for (uint32_t seed = 1; seed <= 3; ++seed) {
-    Traffic traffic(card, seed, seed == 3 ? 500 : 20'000);
-    for (int step = 0; step < 250; ++step) {
-      // Device memory starts as zero, mirrors of later rounds do too.
+  uint32_t seed = 0;
+  for (const uint32_t page : {16, 48, 64, 100, 1000, 2048, 4096 + 16, 300'000}) {
+    ++seed;
+    Traffic traffic(card, seed,
+                    page > 100'000  ? kMaxTransferBytes
+                    : seed % 3 == 0 ? 500
+                                    : 20'000,
+                    page);
+    ASSERT_TRUE(traffic.Clear().ok());
+    for (int step = 0; step < 300; ++step) {
       const Status status = traffic.Step();
-      ASSERT_TRUE(status.ok()) << "step " << step << ": " << status.ToString();
-      ASSERT_EQ(traffic.mismatches(), 0) << "step " << step << " seed " << seed;
+      ASSERT_TRUE(status.ok()) << "page " << page << " step " << step << ": " << status.ToString();
+      ASSERT_EQ(traffic.mismatches(), 0) << "page " << page << " step " << step;
     }
     const Status done = card.Finish();
     ASSERT_TRUE(done.ok()) << done.ToString();
-    EXPECT_EQ(traffic.mismatches(), 0);
-    EXPECT_GT(traffic.reads_checked(), 50);
-    ASSERT_TRUE(card.dispatcher->Shutdown().ok());
-    ASSERT_TRUE(card.dispatcher->Boot().ok());
-    for (const auto& [kind, base, bytes] : {std::tuple{MemoryKind::kDram, 0x0u, 0x40000u},
-                                            {MemoryKind::kDram, 0x100000u, 0x10000u},
-                                            {MemoryKind::kDram, 0x200000u, 0x10000u},
-                                            {MemoryKind::kL1, 0xB0000u, 0x20000u}}) {
-      const Region region{kind, -1, base, 4096,
-                          uint64_t{bytes} * (kind == MemoryKind::kDram ? 8 : 110)};
-      for (uint64_t at = 0; at < region.size_bytes; at += kMaxTransferBytes) {
-        const uint64_t size = std::min(kMaxTransferBytes, region.size_bytes - at);
-        ASSERT_TRUE(card.Submit(FillCommand{region, at, size, 0}).ok());
-      }
-    }
+    EXPECT_EQ(traffic.mismatches(), 0) << "page " << page;
+    EXPECT_GT(traffic.reads_checked(), 20);
+    EXPECT_GT(traffic.copies(), 5);
   }
+  ASSERT_TRUE(card.dispatcher->Shutdown().ok());
 }
 
 TEST(DispatchTransferLimits, ReachTheLastByteOfABank) {

@@ -1,6 +1,7 @@
 // A card in a few lines.
 #include "tests/support/fake_dispatcher.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ttfd {
@@ -22,8 +23,11 @@ FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
 Status FakeDispatcher::Boot() {
   ++boots;
   booted_ = false;
-  pending_.clear();
-  completed_ = submitted_;
+  for (Queue& queue : queues_) {
+    queue.pending.clear();
+    queue.running.clear();
+    queue.completed = queue.passed = queue.submitted;
+  }
   if (failing_boots > 0) {
     --failing_boots;
     return Error(StatusCode::kDeadlineExceeded, "prefetch (16,2) BRISC is not ready");
@@ -33,18 +37,38 @@ Status FakeDispatcher::Boot() {
   return OkStatus();
 }
 
-StatusOr<bool> FakeDispatcher::HasRoomFor(const Route&, const Command&) {
+void FakeDispatcher::Log(uint32_t queue, std::string entry) {
+  if (keep_log) log.push_back(queue == 0 ? std::move(entry) : fmt::format("{}: {}", queue, entry));
+}
+
+bool FakeDispatcher::idle() const {
+  return std::all_of(queues_.begin(), queues_.end(), [](const Queue& queue) {
+    return queue.pending.empty() && queue.running.empty();
+  });
+}
+
+StatusOr<bool> FakeDispatcher::HasRoomFor(const Route& route, const Command&) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  size_t commands = 0;
-  for (const Pending& pending : pending_) commands += pending.event ? 0 : 1;
+  const Queue& queue = queues_[route.hardware_queue];
+  size_t commands = queue.running.size();
+  for (const Pending& pending : queue.pending) {
+    commands += pending.kind == Pending::Kind::kCommand ? 1 : 0;
+  }
   return commands < room;
 }
 
-Status FakeDispatcher::Wait(uint32_t, const Ticket&) { return OkStatus(); }
+Status FakeDispatcher::Wait(uint32_t queue, const Ticket& after) {
+  if (after.number > submitted(after.hardware_queue)) return InvalidArgument("no such ticket");
+  Log(queue, fmt::format("wait for {}:{}", after.hardware_queue, after.number));
+  queues_[queue].pending.push_back({Pending::Kind::kWait, {}, after, {}, ""});
+  return OkStatus();
+}
 
-StatusOr<uint64_t> FakeDispatcher::Submit(const Route&, const Command& command) {
+StatusOr<uint64_t> FakeDispatcher::Submit(const Route& route, const Command& command) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  Pending pending{++submitted_, command, ""};
+  Queue& queue = queues_[route.hardware_queue];
+  const Ticket ticket{route.hardware_queue, queue.submitted + 1};
+  Pending pending{Pending::Kind::kCommand, route, ticket, command, ""};
   std::string entry = "launch";
   if (const auto* write = std::get_if<WriteCommand>(&command)) {
     if (write->offset % 16 != 0 || write->data.size() % 16 != 0 ||
@@ -60,47 +84,101 @@ StatusOr<uint64_t> FakeDispatcher::Submit(const Route&, const Command& command) 
   } else if (const auto* copy = std::get_if<CopyCommand>(&command)) {
     entry = fmt::format("copy {}", copy->size);
   }
-  if (keep_log) log.push_back(std::move(entry));
-  pending_.push_back(std::move(pending));
-  return submitted_;
+  Log(route.hardware_queue, std::move(entry));
+  queue.pending.push_back(std::move(pending));
+  return ++queue.submitted;
 }
 
-Status FakeDispatcher::Event(uint32_t, uint64_t) {
+Status FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  if (keep_log) log.push_back("event");
-  pending_.push_back({submitted_, {}, "", true});
+  if (ticket > queues_[queue].submitted || ticket <= queues_[queue].completed) {
+    return InvalidArgument("an event for ticket {}", ticket);
+  }
+  Log(queue, "event");
+  queues_[queue].pending.push_back({Pending::Kind::kEvent, {}, {queue, ticket}, {}, ""});
+  return OkStatus();
+}
+
+void FakeDispatcher::EndKernels(Queue& queue) {
+  std::erase_if(queue.running, [this](const Pending& launch) {
+    if (runs_on && runs_on(std::get<LaunchCommand>(launch.command))) return false;
+    ++progress_;
+    if (clock != nullptr && cost) clock->Advance(cost(launch.command));
+    return true;
+  });
+}
+
+bool FakeDispatcher::MayGoOn(const Queue& queue) const {
+  const Pending& next = queue.pending.front();
+  const uint64_t number = next.ticket.number;
+  switch (next.kind) {
+    case Pending::Kind::kWait:
+      return queues_[next.ticket.hardware_queue].Done() >= number;
+    case Pending::Kind::kEvent:
+      return queue.running.empty() || queue.running.front().ticket.number > number;
+    case Pending::Kind::kCommand:
+      break;
+  }
+  return std::none_of(queue.running.begin(), queue.running.end(), [&](const Pending& launch) {
+    return launch.route.workers.none() || next.route.workers.none() ||
+           (launch.route.workers & next.route.workers).any();
+  });
+}
+
+Status FakeDispatcher::GoOn(Queue& queue, size_t* left) {
+  EndKernels(queue);
+  while (!queue.pending.empty() && MayGoOn(queue)) {
+    const bool command = queue.pending.front().kind == Pending::Kind::kCommand;
+    if (command && *left == 0) break;
+    Pending pending = std::move(queue.pending.front());
+    queue.pending.pop_front();
+    ++progress_;
+    if (pending.kind == Pending::Kind::kEvent) queue.completed = pending.ticket.number;
+    if (!command) continue;
+    --*left;
+    queue.passed = pending.ticket.number;
+    RETURN_IF_ERROR(Act(pending));
+    if (std::holds_alternative<LaunchCommand>(pending.command)) {
+      queue.running.push_back(std::move(pending));
+      EndKernels(queue);
+    } else if (clock != nullptr && cost) {
+      clock->Advance(cost(pending.command));
+    }
+  }
   return OkStatus();
 }
 
 Status FakeDispatcher::Poll() {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  if (!next_poll.ok()) {
-    booted_ = false;
-    return std::exchange(next_poll, OkStatus());
-  }
+  Status status = std::exchange(next_poll, OkStatus());
   size_t left = completes_per_poll;
-  while (!hold && !pending_.empty() && left > 0) {
-    Pending pending = std::move(pending_.front());
-    pending_.pop_front();
-    ++progress_;
-    if (pending.event) {
-      completed_ = pending.ticket;
-      continue;
+  const uint64_t before = progress_;
+  if (status.ok() && !hold) {
+    for (Queue& queue : queues_) {
+      if (status.ok()) status = GoOn(queue, &left);
     }
-    --left;
-    if (clock != nullptr && cost) clock->Advance(cost(pending.command));
-    const Status status = Act(pending);
-    if (!status.ok()) {
-      booted_ = false;
-      return status;
-    }
+    // What one queue waited for of a later one.
+    if (status.ok() && progress_ != before) status = GoOn(queues_[0], &left);
   }
-  // The event right behind what completed is seen with it.
-  while (!hold && !pending_.empty() && pending_.front().event) {
-    completed_ = pending_.front().ticket;
-    pending_.pop_front();
-  }
-  return OkStatus();
+  booted_ = status.ok();
+  return status;
+}
+
+StatusOr<bool> FakeDispatcher::LookForProgress() {
+  if (moves == 0) return false;
+  --moves;
+  return true;
+}
+
+StallReport FakeDispatcher::Diagnose() {
+  StallReport report = stall;
+  if (report.harts.empty()) report.harts = Report();
+  return report;
+}
+
+void FakeDispatcher::SetTimeouts(Duration operation, Duration kernel) {
+  operation_timeout = operation;
+  kernel_timeout = kernel;
 }
 
 Status FakeDispatcher::Act(Pending& pending) {
@@ -117,7 +195,7 @@ Status FakeDispatcher::Act(Pending& pending) {
     read->sink(half, std::as_bytes(std::span(bytes).subspan(half)));
   } else if (const auto* copy = std::get_if<CopyCommand>(&pending.command)) {
     Poke(copy->to, copy->to_offset, Peek(copy->from, copy->from_offset, copy->size));
-  } else if (on_launch) {
+  } else if (std::holds_alternative<LaunchCommand>(pending.command) && on_launch) {
     return on_launch(std::get<LaunchCommand>(pending.command));
   }
   return OkStatus();
@@ -135,16 +213,13 @@ Status FakeDispatcher::Shutdown() {
 }
 
 std::byte& FakeDispatcher::At(const Region& region, uint64_t offset) {
-  uint64_t bank = static_cast<uint64_t>(region.single_bank);
-  uint64_t address = region.base_address + offset;
-  if (region.single_bank < 0) {
-    const uint64_t banks =
-        region.kind == MemoryKind::kDram ? card_.dram_banks : card_.grid.x * card_.grid.y;
-    const uint64_t page = offset / region.page_bytes;
-    bank = page % banks;
-    address = region.base_address + page / banks * region.page_bytes + offset % region.page_bytes;
-  }
-  return memory_[{static_cast<uint64_t>(region.kind), bank, address / 4096}][address % 4096];
+  const uint32_t banks =
+      region.kind == MemoryKind::kDram ? card_.dram_banks : card_.grid.x * card_.grid.y;
+  const PagePlace place = PlaceOfPage(region, banks, offset / region.page_bytes);
+  const uint64_t address = region.base_address +
+                           place.slot * StrideOf(region.kind, region.page_bytes) +
+                           offset % region.page_bytes;
+  return memory_[{static_cast<uint64_t>(region.kind), place.bank, address / 4096}][address % 4096];
 }
 
 std::string FakeDispatcher::Peek(const Region& region, uint64_t offset, uint64_t size) {

@@ -85,7 +85,7 @@ TEST(CommandBytes, ReadOfPagesAndOfPartOfAPage) {
   ASSERT_EQ(sink.records.size(), 1u);
   EXPECT_EQ(std::vector<std::byte>(sink.records[0].begin() + 64, sink.records[0].end()),
             Bytes({1,    0, 0,                   // RELAY_LINEAR
-                   64,   0, 0,  0, 0, 0, 0, 0,   // length
+                   16,   0, 0,  0, 0, 0, 0, 0,   // length
                    0xC2, 0, 0,  0,               // worker 3: (2,3)
                    0x40, 0, 11, 0, 0, 0, 0, 0},  // address
                   64));

@@ -2,12 +2,16 @@
 // map of bytes and compared with the definition of a region.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "runtime/command/command_check.h"
+#include "runtime/command/region_view.h"
 #include "runtime/command/transfer_encoder.h"
 #include "tests/support/random.h"
+#include "tests/support/region_reference.h"
 #include "tests/support/vector_sink.h"
 
 namespace ttfd {
@@ -38,6 +42,17 @@ class Memory {
     EXPECT_TRUE(there) << "byte " << place.second << " was never written";
     return there ? static_cast<std::byte>(tile->second[place.second]) : std::byte{0};
   }
+  // Padding may never have been written.
+  std::byte Get(std::pair<uint32_t, uint64_t> place) const {
+    const auto tile = tiles_.find(place.first);
+    if (tile == tiles_.end() || place.second >= tile->second.size()) return std::byte{0xEE};
+    return static_cast<std::byte>(tile->second[place.second]);
+  }
+  bool Has(std::pair<uint32_t, uint64_t> place) const {
+    const auto tile = tiles_.find(place.first);
+    return tile != tiles_.end() && place.second < tile->second.size() &&
+           tile->second[place.second] != kNever;
+  }
   size_t size() const { return size_; }
 
  private:
@@ -46,17 +61,20 @@ class Memory {
   size_t size_ = 0;
 };
 
-std::pair<uint32_t, uint64_t> Place(const Region& region, uint64_t offset) {
-  const CardGeometry& card = Card();
-  if (region.single_bank >= 0) {
-    return {card.BankXy(region.kind, static_cast<uint32_t>(region.single_bank)),
-            region.base_address + offset};
+// Tile and address of every byte of a region, by the naive reference.
+class Places {
+ public:
+  explicit Places(const Region& region)
+      : kind_(region.kind), reference_(region, Card().Banks(region.kind)) {}
+  std::pair<uint32_t, uint64_t> operator()(uint64_t offset) const {
+    const auto [bank, address] = reference_.At(offset);
+    return {Card().BankXy(kind_, bank), address};
   }
-  const uint64_t page = offset / region.page_bytes;
-  const uint32_t banks = card.Banks(region.kind);
-  return {card.BankXy(region.kind, static_cast<uint32_t>(page % banks)),
-          region.base_address + page / banks * region.page_bytes + offset % region.page_bytes};
-}
+
+ private:
+  const MemoryKind kind_;
+  const RegionReference reference_;
+};
 
 // What firmware does with the bytes of a paged or linear command.
 std::pair<uint32_t, uint64_t> PagedPlace(bool is_dram, uint32_t start, uint64_t base,
@@ -71,17 +89,18 @@ std::pair<uint32_t, uint64_t> PagedPlace(bool is_dram, uint32_t start, uint64_t 
 std::vector<std::byte> Relay(const DecodedCommand& command, const Memory& memory) {
   std::vector<std::byte> data;
   if (const auto* linear = std::get_if<abi::RelayLinear>(&command.prefetch)) {
-    EXPECT_EQ(linear->address % 64, 0u);
+    EXPECT_EQ(linear->address % 16, 0u);
     for (uint64_t at = 0; at < linear->length; ++at) {
-      data.push_back(memory.at({uint32_t{linear->noc_xy}, linear->address + at}));
+      data.push_back(memory.Get({uint32_t{linear->noc_xy}, linear->address + at}));
     }
     return data;
   }
   const auto& paged = std::get<abi::RelayPaged>(command.prefetch);
+  EXPECT_EQ((paged.page_size | paged.base_address) % 64, 0u);
   for (uint64_t at = 0; at < uint64_t{paged.pages} * paged.page_size; ++at) {
     data.push_back(
-        memory.at(PagedPlace((paged.flags & abi::kRelayPagedIsDram) != 0, paged.start_page,
-                             paged.base_address, paged.page_size, at)));
+        memory.Get(PagedPlace((paged.flags & abi::kRelayPagedIsDram) != 0, paged.start_page,
+                              paged.base_address, paged.page_size, at)));
   }
   return data;
 }
@@ -97,12 +116,14 @@ void Execute(const VectorSink& sink, Memory& memory) {
     if (relay.id == abi::PrefetchId::kRelayInlineNoflush) data = Relay((*commands)[++i], memory);
     if (const auto* linear = std::get_if<abi::WriteLinear>(&dispatch.header)) {
       ASSERT_EQ(data.size(), linear->length);
+      ASSERT_EQ(linear->address % 16, 0u);
       for (size_t at = 0; at < data.size(); ++at) {
         memory.Set({uint32_t{linear->noc_xy}, linear->address + at}, data[at]);
       }
     } else {
       const auto& paged = std::get<abi::WritePaged>(dispatch.header);
       ASSERT_EQ(data.size(), uint64_t{paged.pages} * paged.page_size);
+      ASSERT_EQ((paged.page_size | paged.base_address) % 16, 0u);
       for (size_t at = 0; at < data.size(); ++at) {
         memory.Set(PagedPlace(paged.is_dram != 0, paged.start_page, paged.base_address,
                               paged.page_size, at),
@@ -112,137 +133,233 @@ void Execute(const VectorSink& sink, Memory& memory) {
   }
 }
 
-struct Case {
-  Region region;
-  uint64_t offset;
-  uint64_t size;
-};
+constexpr uint32_t kPages[] = {1, 16, 48, 64, 100, 1000, 2048, 4096 + 16, 30000};
 
-Case RandomCase(Random& random, uint32_t alignment, uint64_t max_size) {
-  const uint32_t pages[] = {64, 128, 192, 2048, 8192};
-  Case c;
-  c.region.kind = random() % 2 == 0 ? MemoryKind::kDram : MemoryKind::kL1;
-  c.region.single_bank = random() % 4 == 0 ? static_cast<int32_t>(random() % 7) : -1;
-  c.region.base_address = static_cast<uint32_t>(random() % 64) * 64;
-  c.region.page_bytes = pages[random() % 5];
-  c.region.size_bytes = 1 << 17;
-  c.size = (1 + random() % (max_size / alignment)) * alignment;
-  c.offset = random() % ((c.region.size_bytes - c.size) / alignment + 1) * alignment;
-  return c;
+Region RandomRegion(Random& random) {
+  const uint32_t page = kPages[random() % std::size(kPages)];
+  const uint64_t size = page < 16 ? 700 : 1 + random() % 60000;
+  Region region = MakeRegion(kLayouts[random() % std::size(kLayouts)], page, size, 12, random);
+  region.base_address = static_cast<uint32_t>(random() % 64) * SlotAlignment(region.kind);
+  return region;
+}
+
+// Every byte of memory that a command may have changed besides its own: what pads the pages.
+uint64_t BytesOutside(const Memory& memory, const Region& region, const Places& places,
+                      uint64_t offset, uint64_t size) {
+  uint64_t outside = 0;
+  for (uint64_t at = 0; at < region.size_bytes; ++at) {
+    if (at >= offset && at < offset + size) continue;
+    outside += memory.Has(places(at)) ? 1 : 0;
+  }
+  return outside;
+}
+
+TEST(RegionPlaces, AreWhereDealingPagesOneByOnePutsThem) {
+  Random random(7);
+  for (int round = 0; round < 400; ++round) {
+    const Region region = RandomRegion(random);
+    const uint32_t banks = Card().Banks(region.kind);
+    const RegionReference reference(region, banks);
+    const RegionView view(region, Card());
+    uint64_t slots = 0;
+    std::set<uint32_t> used;
+    for (uint64_t page = 0; page < reference.pages(); ++page) {
+      const PagePlace place = PlaceOfPage(region, banks, page);
+      const RegionReference::Page expected = reference.page(page);
+      ASSERT_EQ(place.bank, expected.bank);
+      ASSERT_EQ(region.base_address + place.slot * StrideOf(region.kind, region.page_bytes),
+                expected.address);
+      slots = std::max(slots, place.slot + 1);
+      used.insert(place.bank);
+      const uint64_t offset = page * region.page_bytes;
+      const RegionView::Place merged = view.PlaceOf(offset / view.page_bytes());
+      ASSERT_EQ(merged.noc_xy, Card().BankXy(region.kind, expected.bank));
+      ASSERT_EQ(merged.address + offset % view.page_bytes(), expected.address);
+    }
+    EXPECT_LE(slots, SlotsPerBank(region, banks));
+    EXPECT_LE(used.size(), BanksUsed(region, banks));
+  }
 }
 
 // A small limit makes entries end within pages; a large one takes whole transfers.
 class Transfer : public testing::TestWithParam<uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(EntryBytes, Transfer, testing::Values(2048, 4096, 131072));
 
+size_t BytesOf(const VectorSink& sink) {
+  size_t bytes = 0;
+  for (const auto& record : sink.records) bytes += record.size();
+  return bytes;
+}
+
 TEST_P(Transfer, WritesLandWhereTheRegionSays) {
   Random random(1);
-  for (int round = 0; round < 60; ++round) {
-    const Case c = RandomCase(random, 16, 20000);
-    std::vector<std::byte> data(c.size);
+  for (int round = 0; round < 150; ++round) {
+    const Region region = RandomRegion(random);
+    const auto [offset, size] = RandomRange(region, 20000, true, random);
+    std::vector<std::byte> data(size);
     for (std::byte& byte : data) byte = static_cast<std::byte>(random());
     VectorSink sink(GetParam());
-    const WriteCommand command{c.region, c.offset, data};
-    ASSERT_TRUE(CheckCommand(command, Card()).ok());
+    const WriteCommand command{region, offset, data};
+    ASSERT_TRUE(CheckCommand(command, Card()).ok()) << CheckCommand(command, Card()).ToString();
     ASSERT_TRUE(EncodeWrite(command, Card(), sink).ok());
     Memory memory;
     Execute(sink, memory);
-    ASSERT_EQ(memory.size(), c.size) << "bytes outside the command were written";
-    for (uint64_t at = 0; at < c.size; ++at) {
-      ASSERT_EQ(memory.at(Place(c.region, c.offset + at)), data[at]) << "byte " << at;
+    const Places places(region);
+    for (uint64_t at = 0; at < size; ++at) {
+      ASSERT_EQ(memory.at(places(offset + at)), data[at]) << "byte " << at;
     }
-    size_t bytes = 0;
-    for (const auto& record : sink.records) bytes += record.size();
-    EXPECT_LE(bytes, MaxWriteRecordBytes(c.region, c.size, GetParam()));
+    ASSERT_EQ(BytesOutside(memory, region, places, offset, size), 0u);
+    EXPECT_EQ(BytesOf(sink), WriteRecordBytes(region, offset, size, Card(), GetParam()));
   }
 }
 
 TEST_P(Transfer, FillsRepeatTheWord) {
   Random random(2);
-  for (int round = 0; round < 20; ++round) {
-    const Case c = RandomCase(random, 16, 9000);
+  for (int round = 0; round < 60; ++round) {
+    const Region region = RandomRegion(random);
+    const auto [offset, size] = RandomRange(region, 9000, true, random);
     const uint32_t word = round == 0 ? 0 : static_cast<uint32_t>(random());
     VectorSink sink(GetParam());
-    ASSERT_TRUE(EncodeFill({c.region, c.offset, c.size, word}, Card(), sink).ok());
+    ASSERT_TRUE(EncodeFill({region, offset, size, word}, Card(), sink).ok());
     Memory memory;
     Execute(sink, memory);
-    ASSERT_EQ(memory.size(), c.size);
-    for (uint64_t at = 0; at < c.size; ++at) {
-      ASSERT_EQ(memory.at(Place(c.region, c.offset + at)),
-                static_cast<std::byte>(word >> 8 * (at % 4)));
+    const Places places(region);
+    for (uint64_t at = 0; at < size; ++at) {
+      ASSERT_EQ(memory.at(places(offset + at)), static_cast<std::byte>(word >> 8 * (at % 4)));
     }
+    ASSERT_EQ(BytesOutside(memory, region, places, offset, size), 0u);
   }
 }
 
-TEST_P(Transfer, ReadsAskForEveryByteOnceAndInOrder) {
+TEST_P(Transfer, ReadsDeliverEveryByteOnce) {
   Random random(3);
   const uint32_t max_piece = GetParam();
-  for (int round = 0; round < 60; ++round) {
-    const Case c = RandomCase(random, 1, 20000);
+  for (int round = 0; round < 150; ++round) {
+    const Region region = RandomRegion(random);
+    const auto [offset, size] = RandomRange(region, 20000, false, random);
+    const Places places(region);
     Memory memory;
-    for (uint64_t at = 0; at < c.region.size_bytes; ++at) {
-      memory.Set(Place(c.region, at), static_cast<std::byte>(at * 7 + at / 251));
+    for (uint64_t at = 0; at < region.size_bytes; ++at) {
+      memory.Set(places(at), static_cast<std::byte>(at * 7 + at / 251));
     }
     VectorSink sink;
     std::vector<ReadPiece> pieces;
-    const ReadCommand command{c.region, c.offset, c.size, [](uint64_t, ByteSpan) {}};
-    ASSERT_TRUE(EncodeRead(
-                    command, max_piece, Card(),
-                    [&pieces](const ReadPiece& piece) {
-                      pieces.push_back(piece);
-                      return static_cast<uint32_t>(pieces.size());
-                    },
-                    sink)
-                    .ok());
+    const ReadCommand command{region, offset, size, [](uint64_t, ByteSpan) {}};
+    ASSERT_TRUE(CheckCommand(command, Card()).ok());
+    const auto expect = [&pieces](const ReadPiece& piece) {
+      pieces.push_back(piece);
+      return static_cast<uint32_t>(pieces.size());
+    };
+    ASSERT_TRUE(EncodeRead(command, max_piece, Card(), expect, sink).ok());
     const auto commands = sink.Decode();
     ASSERT_TRUE(commands.ok()) << commands.status().ToString();
     ASSERT_EQ(commands->size(), 2 * pieces.size());
-    uint64_t next = 0;
+    std::vector<bool> seen(size);
     for (size_t i = 0; i < pieces.size(); ++i) {
       const auto& header = std::get<abi::WriteLinearHHost>((*commands)[2 * i].dispatch->header);
       EXPECT_EQ(header.check, i + 1);
       const auto data = Relay((*commands)[2 * i + 1], memory);
-      ASSERT_EQ(data.size(), pieces[i].length);
+      ASSERT_EQ(data.size(), pieces[i].shape.stored_bytes);
       ASSERT_EQ(header.length, 16 + data.size());
       ASSERT_LE(data.size(), max_piece);
-      ASSERT_EQ(pieces[i].offset_in_read, next);
-      for (uint32_t at = 0; at < pieces[i].take; ++at) {
-        const uint64_t offset = c.offset + next + at;
-        ASSERT_EQ(data[pieces[i].skip + at], static_cast<std::byte>(offset * 7 + offset / 251));
-      }
-      next += pieces[i].take;
+      ForEachStretch(pieces[i].shape, size, [&](uint32_t from, uint64_t to, uint32_t length) {
+        for (uint32_t at = 0; at < length; ++at) {
+          const uint64_t byte = offset + to + at;
+          ASSERT_FALSE(seen[to + at]);
+          seen[to + at] = true;
+          ASSERT_EQ(data[from + at], static_cast<std::byte>(byte * 7 + byte / 251));
+        }
+      });
     }
-    EXPECT_EQ(next, c.size);
-    EXPECT_LE(sink.records.size() * 128, MaxReadRecordBytes(c.region, c.size, max_piece));
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<int64_t>(size));
+    EXPECT_EQ(BytesOf(sink), ReadRecordBytes(command, Card(), max_piece));
   }
 }
 
-TEST(TransferCopy, MovesBytesBetweenRegionsOfDifferentPages) {
+TEST(TransferRead, SmallPagesShareRecords) {
+  const auto records = [](const Region& region, uint64_t offset, uint64_t size) {
+    VectorSink sink;
+    const ReadCommand command{region, offset, size, [](uint64_t, ByteSpan) {}};
+    EXPECT_TRUE(EncodeRead(
+                    command, 1 << 20, Card(), [](const ReadPiece&) { return 0u; }, sink)
+                    .ok());
+    return sink.records.size();
+  };
+  EXPECT_EQ(records({MemoryKind::kDram, -1, 0, 100, 100'000}, 1050, 90'000), 1u);
+  EXPECT_EQ(records({MemoryKind::kL1, 3, 0, 100, 100'000}, 1050, 90'000), 1u);
+  Region cores{MemoryKind::kL1, -1, 0, 100, 100'000};
+  auto layout = std::make_shared<CoreLayout>();
+  layout->workers = {1, 5, 9, 2};
+  cores.cores = layout;
+  EXPECT_EQ(records(cores, 1050, 90'000), 4u);
+  layout->row_pages = 10;  // shards of five pages by fifty rows
+  layout->shard_row_pages = 5;
+  layout->shard_rows = 50;
+  EXPECT_EQ(records(cores, 0, 100'000), 4u);
+}
+
+TEST(TransferWrite, LargePagesOverTheBanksTakeOnePagedCommandAnEntry) {
+  const std::vector<std::byte> data(kMaxTransferBytes);
+  const Region region{MemoryKind::kDram, -1, 0, 2048, 1 << 20};
+  VectorSink sink;
+  ASSERT_TRUE(EncodeWrite({region, 4096, data}, Card(), sink).ok());
+  EXPECT_EQ(sink.records.size(), 3u);  // 63, 63 and 2 pages
+}
+
+TEST(TransferCopy, MovesBytesBetweenAnyTwoLayouts) {
   Random random(4);
-  for (int round = 0; round < 30; ++round) {
-    Case from = RandomCase(random, 64, 20000);
-    Case to = RandomCase(random, 64, 20000);
-    to.region.base_address += 1 << 20;
-    const uint64_t size = std::min(from.size, to.size);
+  int copies = 0;
+  for (int round = 0; round < 4000 && copies < 150; ++round) {
+    const Region from = RandomRegion(random);
+    Region to = RandomRegion(random);
+    if (round % 3 == 0) to.page_bytes = from.page_bytes;
+    to.size_bytes = std::min<uint64_t>(to.size_bytes, to.page_bytes < 16 ? 700 : 60000);
+    to.base_address += 1 << 20;
+    const auto [from_offset, from_size] = RandomRange(from, 20000, true, random);
+    const auto [to_offset, to_size] = RandomRange(to, 20000, true, random);
+    const uint64_t size = std::min(from_size, to_size);
+    const CopyCommand command{from, from_offset, to, to_offset, size};
+    if (!CheckCommand(command, Card()).ok()) continue;
+    ++copies;
+    const Places from_places(from);
+    const Places to_places(to);
     Memory memory;
-    for (uint64_t at = 0; at < from.region.size_bytes; ++at) {
-      memory.Set(Place(from.region, at), static_cast<std::byte>(at * 13 + at / 251));
+    for (uint64_t at = 0; at < from.size_bytes; ++at) {
+      memory.Set(from_places(at), static_cast<std::byte>(at * 13 + at / 251));
     }
     VectorSink sink;
-    const CopyCommand command{from.region, from.offset, to.region, to.offset, size};
-    ASSERT_TRUE(CheckCommand(command, Card()).ok());
     ASSERT_TRUE(EncodeCopy(command, Card(), sink).ok());
-    const size_t before = memory.size();
     Execute(sink, memory);
-    ASSERT_EQ(memory.size(), before + size);
     for (uint64_t at = 0; at < size; ++at) {
-      const uint64_t source = from.offset + at;
-      ASSERT_EQ(memory.at(Place(to.region, to.offset + at)),
+      const uint64_t source = from_offset + at;
+      ASSERT_EQ(memory.at(to_places(to_offset + at)),
                 static_cast<std::byte>(source * 13 + source / 251));
     }
-    size_t bytes = 0;
-    for (const auto& record : sink.records) bytes += record.size();
-    EXPECT_LE(bytes, MaxCopyRecordBytes(command));
+    ASSERT_EQ(BytesOutside(memory, to, to_places, to_offset, size), 0u);
+    EXPECT_EQ(BytesOf(sink), CopyRecordBytes(command, Card()));
+  }
+  EXPECT_EQ(copies, 150);
+}
+
+TEST(TransferCopy, KeepsTheUnitsOrIsRefused) {
+  EXPECT_TRUE(CopyKeepsUnits(48, 16, 64, 32, 10'000));
+  EXPECT_TRUE(CopyKeepsUnits(100, 16, 100, 216, 10'000));
+  EXPECT_TRUE(CopyKeepsUnits(100, 116, 64, 128, 64));
+  EXPECT_FALSE(CopyKeepsUnits(100, 0, 64, 0, 200));
+  EXPECT_FALSE(CopyKeepsUnits(100, 0, 100, 16, 200));
+}
+
+TEST(TransferUnits, ATransferMayBeCutWhereAUnitBegins) {
+  Random random(5);
+  for (int round = 0; round < 1000; ++round) {
+    const uint32_t page = 1 + random() % 5000;
+    const uint64_t offset = random() % 100 * page + random() % page / 16 * 16;
+    const uint64_t most = 16 + random() % 9000;
+    const uint64_t cut = CutAtUnit(page, offset, most);
+    EXPECT_TRUE(IsUnitBoundary(page, ~uint64_t{0}, offset + cut));
+    EXPECT_GT(cut, 0u);
+    EXPECT_LE(cut, most);
+    EXPECT_GT(cut + 16, most);
   }
 }
 
@@ -259,13 +376,35 @@ TEST(CommandCheck, RefusesWhatTheRulesForbid) {
   EXPECT_EQ(code(FillCommand{region, 0, kMaxTransferBytes + 16, 0}), invalid) << "too large";
   EXPECT_EQ(code(ReadCommand{region, 999, 1, [](uint64_t, ByteSpan) {}}), StatusCode::kOk);
   EXPECT_EQ(code(ReadCommand{region, 0, 1, {}}), invalid) << "no sink";
-  EXPECT_EQ(code(CopyCommand{region, 0, region, 32, 64}), invalid) << "misaligned copy";
+  EXPECT_EQ(code(CopyCommand{region, 0, region, 40, 16}), invalid) << "misaligned copy";
   Region bad = region;
   bad.single_bank = 7;
   EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "no such bank";
   bad = region;
-  bad.page_bytes = 96;
-  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "odd page";
+  bad.page_bytes = 0;
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "no page";
+  bad.page_bytes = 100;
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), StatusCode::kOk);
+  EXPECT_EQ(code(WriteCommand{bad, 64, ByteSpan(data).first(16)}), StatusCode::kOk);
+  EXPECT_EQ(code(WriteCommand{bad, 96, ByteSpan(data).first(4)}), StatusCode::kOk) << "page's end";
+  EXPECT_EQ(code(WriteCommand{bad, 96, ByteSpan(data).first(16)}), invalid) << "within the next";
+  EXPECT_EQ(code(CopyCommand{bad, 0, region, 0, 200}), invalid) << "would shift bytes";
+  bad.base_address = 16;
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "misaligned base";
+  bad.base_address = 0xFFFFFFC0;
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "leaves the bank";
+  auto cores = std::make_shared<CoreLayout>();
+  bad = {MemoryKind::kL1, -1, 0, 64, 1000, cores};
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "no workers";
+  cores->workers = {0, Card().worker_count()};
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "no such worker";
+  cores->workers = {0, 1};
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), StatusCode::kOk);
+  cores->row_pages = cores->shard_row_pages = 1;
+  cores->shard_rows = 7;
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "sixteen rows in two shards of seven";
+  bad.kind = MemoryKind::kDram;
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "workers of DRAM";
   EXPECT_EQ(code(LaunchCommand{nullptr, {}}), invalid) << "no program";
 }
 
