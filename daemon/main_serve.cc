@@ -122,6 +122,7 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   options.completion_ring_pages = options_.device.completion_ring_pages;
   options.boot_timeout = milliseconds(options_.device.boot_ms);
   options.operation_timeout = milliseconds(options_.timeouts.operation_ms);
+  options.kernel_timeout = milliseconds(options_.timeouts.kernel_ms);
   options.record_path = options_.device.record_path;
   return Dispatcher::Create(*device_, SteadyClock(), options);
 }

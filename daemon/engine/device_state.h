@@ -18,6 +18,13 @@ struct DeviceStats {
   uint32_t resets = 0;
 };
 
+// What is on the card of one hardware queue.
+struct HardwareQueueStats {
+  uint32_t index = 0;
+  uint32_t in_flight = 0;  // works
+  uint64_t completed = 0;  // works, since the daemon started
+};
+
 // Called on the device thread (kBooting and the first kReady: on the thread that boots). Must not block.
 class DeviceObserver {
  public:

@@ -12,14 +12,15 @@ WorkError ResetError(const std::string& why) { return {kUnavailable, "DEVICE_RES
 
 }  // namespace
 
-Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, WorkQueue& queue, DeviceObserver& observer,
-               Clock& clock, EngineOptions options)
+Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
+               DeviceObserver& observer, Clock& clock, EngineOptions options)
     : dispatcher_(std::move(dispatcher)),
-      queue_(queue),
       observer_(observer),
       clock_(clock),
       options_(std::move(options)),
-      operation_timeout_(options_.operation_timeout.count()) {}
+      operation_timeout_(options_.operation_timeout.count()),
+      kernel_timeout_(options_.kernel_timeout.count()),
+      queues_{{{0, *orders[0]}, {1, *orders[1]}}} {}
 
 Engine::~Engine() {
   if (thread_.joinable()) Stop(clock_.Now()).IgnoreError();
@@ -54,6 +55,12 @@ void Engine::RequestReport(std::function<void(std::vector<HartReport>)> done) {
   WakeLocked();
 }
 
+void Engine::SetTimeouts(Duration operation, Duration kernel) {
+  operation_timeout_.store(operation.count(), std::memory_order_relaxed);
+  kernel_timeout_.store(kernel.count(), std::memory_order_relaxed);
+  timeouts_changed_.store(true, std::memory_order_release);
+}
+
 void Engine::WakeLocked() {
   has_requests_.store(true, std::memory_order_release);
   if (asleep_) wake_.NotifyOne();
@@ -62,6 +69,15 @@ void Engine::WakeLocked() {
 DeviceStats Engine::stats() const {
   return {launches_.load(std::memory_order_relaxed), bytes_written_.load(std::memory_order_relaxed),
           bytes_read_.load(std::memory_order_relaxed), resets_.load(std::memory_order_relaxed)};
+}
+
+std::vector<HardwareQueueStats> Engine::queue_stats() const {
+  std::vector<HardwareQueueStats> stats;
+  for (const HardwareQueue& queue : queues_) {
+    stats.push_back({queue.index, queue.shown_in_flight.load(std::memory_order_relaxed),
+                     queue.shown_completed.load(std::memory_order_relaxed)});
+  }
+  return stats;
 }
 
 // ---- device thread
@@ -73,8 +89,9 @@ void Engine::TakeRequests() {
     std::swap(inbox_, taken_);
     has_requests_.store(false, std::memory_order_relaxed);
   }
-  for (Work& work : taken_.works) queue_.Push(std::move(work));
-  queue_empty_ = queue_empty_ && taken_.works.empty();
+  for (Work& work : taken_.works) {
+    queues_[work.track->route().hardware_queue].order.Push(std::move(work));
+  }
   taken_.works.clear();  // the two vectors take turns, so that neither allocates in a steady state
 }
 
@@ -94,143 +111,33 @@ bool Engine::RunOnce() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
   TakeRequests();
   HandleRequests();
+  if (timeouts_changed_.exchange(false, std::memory_order_acquire)) {
+    dispatcher_->SetTimeouts(Duration(operation_timeout_.load(std::memory_order_relaxed)),
+                             Duration(kernel_timeout_.load(std::memory_order_relaxed)));
+  }
   if (lost_.ok()) {
-    const TimePoint now = clock_.Now();
-    Status status = SubmitReady(now);
-    if (status.ok() && (!in_flight_.empty() || holding_)) status = Poll();
+    const Status status = SubmitAndPoll();
     if (!status.ok()) Lose(status);
   }
   if (!lost_.ok()) FailQueued(ResetError(lost_text_));
-  const bool idle = in_flight_.empty() && !holding_ && queue_empty_ &&
-                    !has_requests_.load(std::memory_order_acquire);
+  bool idle = !has_requests_.load(std::memory_order_acquire);
+  for (HardwareQueue& queue : queues_) {
+    idle = idle && queue.idle();
+    queue.shown_in_flight.store(static_cast<uint32_t>(queue.in_flight.size()),
+                                std::memory_order_relaxed);
+  }
   if (std::exchange(round_had_news_, false) && options_.on_round_end) options_.on_round_end(idle);
   return !idle;
 }
 
-// Fills held_ with the next work that is still wanted.
-bool Engine::NextWork(TimePoint now) {
-  while (!holding_) {
-    queue_empty_ = !queue_.Pop(&held_);
-    if (queue_empty_) return false;
-    if (held_.owner->Start(held_, now)) {
-      holding_ = true;
-    } else {
-      round_had_news_ = true;
-      held_ = Work();
-    }
-  }
-  if (auto* write = std::get_if<WriteCommand>(&held_.command)) {
-    write->data = std::as_bytes(std::span(held_.payload));
-  }
-  return true;
-}
-
-Status Engine::SubmitReady(TimePoint now) {
-  while (in_flight_cost_ < options_.window && in_flight_.size() < options_.window_commands) {
-    if (!NextWork(now)) break;
-    if (held_.is_launch()) RETURN_IF_ERROR(SendEvent());
-    const StatusOr<bool> room = dispatcher_->HasRoomFor(held_.command);
-    if (!room.ok()) {
-      RETURN_IF_ERROR(RefuseHeld(room.status()));
-      continue;
-    }
-    if (!*room) break;
-    RETURN_IF_ERROR(SubmitHeld(now));
-  }
-  return SendEvent();
-}
-
-// The session's decoding let something through that the runtime refuses: our own bug, and its
-// command fails with it. Any other error is the device's end.
-Status Engine::RefuseHeld(const Status& why) {
-  if (why.code() != StatusCode::kInvalidArgument) return why;
-  held_.owner->Failed(held_,
-                      {StatusCode::kInternal, "INVALID", std::string(StatusMessage(why)), false});
-  held_ = Work();
-  holding_ = false;
-  round_had_news_ = true;
-  return OkStatus();
-}
-
-Status Engine::SubmitHeld(TimePoint now) {
-  const StatusOr<uint64_t> ticket = dispatcher_->Submit(held_.command);
-  if (!ticket.ok()) return RefuseHeld(ticket.status());
-  holding_ = false;
-  if (in_flight_.empty()) progress_time_ = retire_time_ = now;
-  in_flight_cost_ += held_.cost;
-  std::string().swap(held_.payload);
-  const bool launch = held_.is_launch();
-  in_flight_.push_back({std::move(held_), *ticket});
-  event_owed_ = true;
-  return launch ? SendEvent() : OkStatus();
-}
-
-Status Engine::SendEvent() {
-  return std::exchange(event_owed_, false) ? dispatcher_->Event() : OkStatus();
-}
-
-Status Engine::Poll() {
-  RETURN_IF_ERROR(dispatcher_->Poll());
+Status Engine::SubmitAndPoll() {
   const TimePoint now = clock_.Now();
-  if (const uint64_t progress = dispatcher_->progress(); progress != progress_) {
-    progress_ = progress;
-    progress_time_ = now;
+  bool busy = false;
+  for (HardwareQueue& queue : queues_) {
+    RETURN_IF_ERROR(SubmitReady(queue, now));
+    busy = busy || !queue.in_flight.empty() || queue.holding;
   }
-  Retire(dispatcher_->completed(0), now);
-  return CheckProgress(now);
-}
-
-void Engine::Retire(uint64_t completed, TimePoint now) {
-  Duration cost{};
-  while (!in_flight_.empty() && in_flight_.front().ticket <= completed) {
-    Work& work = in_flight_.front().work;
-    cost += work.cost;
-    if (work.is_launch()) {
-      launches_.fetch_add(1, std::memory_order_relaxed);
-    } else {
-      (work.read_into ? bytes_read_ : bytes_written_)
-          .fetch_add(work.bytes, std::memory_order_relaxed);
-    }
-    retired_.push_back(std::move(work));
-    in_flight_.pop_front();
-  }
-  if (retired_.empty()) return;
-  in_flight_cost_ -= cost;
-  // The card's time since the last completion, shared out by what each work was expected to take.
-  const double scale = cost > Duration::zero() ? static_cast<double>((now - retire_time_).count()) /
-                                                     static_cast<double>(cost.count())
-                                               : 0.0;
-  progress_time_ = retire_time_ = now;
-  for (size_t begin = 0; begin < retired_.size();) {
-    size_t end = begin;
-    Duration owners_time{};
-    WorkOwner* const owner = retired_[begin].owner.get();
-    for (; end < retired_.size() && retired_[end].owner.get() == owner; ++end) {
-      const Duration took(
-          static_cast<Duration::rep>(static_cast<double>(retired_[end].cost.count()) * scale));
-      queue_.Used(retired_[end], took);
-      owners_time += took;
-    }
-    owner->Done(std::span(retired_).subspan(begin, end - begin), owners_time);
-    begin = end;
-  }
-  retired_.clear();
-  round_had_news_ = true;
-}
-
-// A hang is no progress of the pipeline for longer than what runs now may take.
-Status Engine::CheckProgress(TimePoint now) const {
-  if (in_flight_.empty() && !holding_) return OkStatus();
-  const bool launch = !in_flight_.empty() && in_flight_.front().work.is_launch();
-  const Duration limit = launch ? in_flight_.front().work.timeout
-                                : Duration(operation_timeout_.load(std::memory_order_relaxed));
-  if (now - progress_time_ <= limit) return OkStatus();
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-  return launch ? Error(StatusCode::kDeadlineExceeded,
-                        "the launch did not end within its kernel timeout of {} ms", milliseconds)
-                : Error(StatusCode::kDeadlineExceeded,
-                        "the dispatch pipeline made no progress for {} ms (operation timeout)",
-                        milliseconds);
+  return busy ? Poll() : OkStatus();
 }
 
 // ---- the thread

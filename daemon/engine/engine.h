@@ -2,12 +2,17 @@
 // the card.
 //
 // Other threads leave works in an inbox behind one mutex; everything else belongs to the device
-// thread. With nothing outstanding it sleeps. A launch gets an event of its own and so does what
-// ran before it: a hang or fault is known to be this launch's.
+// thread. With nothing outstanding it sleeps. The hardware queues are fed and watched side by side;
+// none waits for another but where a work says so.
+//
+// A launch gets an event of its own and so does what ran before it: a hang or fault is known to be
+// this launch's. The event of a launch is asked for behind the next one, so that the card places that
+// while the first still runs; not so if they are of two sessions and share workers, who would then
+// answer for each other.
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +20,7 @@
 #include <vector>
 
 #include "daemon/engine/device_state.h"
+#include "daemon/engine/hardware_queue.h"
 #include "daemon/engine/work.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
@@ -23,12 +29,15 @@
 namespace ttfd {
 
 struct EngineOptions {
-  // Estimated device time submitted ahead of completion: what a newcomer waits for at most, besides one command.
+  // Estimated device time a hardware queue is given ahead of completion: what a newcomer waits for at most, besides
+  // one command.
   Duration window = std::chrono::milliseconds(1);
-  // Commands submitted ahead of completion, however cheap.
+  // Commands of a hardware queue ahead of completion, however cheap.
   size_t window_commands = 512;
   // No progress of the dispatch pipeline for so long while a transfer is at the head: the device hangs.
   Duration operation_timeout = std::chrono::seconds(10);
+  // The same for the waits of the runtime while workers run.
+  Duration kernel_timeout = std::chrono::seconds(60);
   // Longest sleep of the idle device thread, so that its heartbeat goes on (systemd's watchdog reads it).
   Duration idle_tick = std::chrono::seconds(2);
   // How long to look for new work before sleeping: a wake costs 7 us to give and 23 us until it is felt.
@@ -42,8 +51,10 @@ struct EngineOptions {
 
 class Engine {
  public:
-  // `queue`, `observer` and `clock` outlive the engine. Touches nothing and starts no thread.
-  Engine(std::unique_ptr<Dispatcher> dispatcher, WorkQueue& queue, DeviceObserver& observer,
+  // An order for each hardware queue. They, `observer` and `clock` outlive the engine. Touches nothing
+  // and starts no thread.
+  using Orders = std::array<WorkQueue*, kHardwareQueues>;
+  Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders, DeviceObserver& observer,
          Clock& clock, EngineOptions options);
   ~Engine();
 
@@ -60,26 +71,23 @@ class Engine {
   void RequestReset(std::function<void(const Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
   // Has the device thread look at the pipeline. `done` is called on the device thread.
   void RequestReport(std::function<void(std::vector<HartReport>)> done) ABSL_LOCKS_EXCLUDED(mu_);
-  void set_operation_timeout(Duration timeout) {
-    operation_timeout_.store(timeout.count(), std::memory_order_relaxed);
-  }
+  void SetTimeouts(Duration operation, Duration kernel);
 
   DeviceStats stats() const;
+  // What is on the card, by hardware queue.
+  std::vector<HardwareQueueStats> queue_stats() const;
   // Grows while the device thread is alive: at least once in idle_tick.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
   // Constant once booted.
   const CardDescription& card() const { return dispatcher_->card(); }
   const DeviceInfo& device_info() const { return dispatcher_->device_info(); }
+  const CardGeometry& geometry() const { return dispatcher_->geometry(); }
 
   // One round of the device thread, for tests that leave Start out. True: there is more to do.
   bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  struct InFlight {
-    Work work;
-    uint64_t ticket;
-  };
   struct Requests {
     std::vector<Work> works;
     std::vector<std::function<void(const Status&)>> resets;
@@ -94,28 +102,37 @@ class Engine {
   void Sleep() ABSL_LOCKS_EXCLUDED(mu_);
   void TakeRequests() ABSL_LOCKS_EXCLUDED(mu_);
   void HandleRequests();
-  bool NextWork(TimePoint now);
-  Status SubmitReady(TimePoint now);
-  Status SubmitHeld(TimePoint now);
-  Status RefuseHeld(const Status& why);
-  Status SendEvent();
+  Status SubmitAndPoll();
+
+  // submission.cc
+  bool NextWork(HardwareQueue& queue, TimePoint now);
+  Status SubmitReady(HardwareQueue& queue, TimePoint now);
+  Status SubmitHeld(HardwareQueue& queue, TimePoint now);
+  Status RefuseHeld(HardwareQueue& queue, const Status& why);
+  Status WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* tickets);
+  Status SendEvent(HardwareQueue& queue);
+  void Retire(HardwareQueue& queue, TimePoint now);
+
+  // watch.cc
   Status Poll();
-  void Retire(uint64_t completed, TimePoint now);
-  Status CheckProgress(TimePoint now) const;
+  Status CheckProgress(HardwareQueue& queue, TimePoint now);
+  bool WaitsForAnother(const HardwareQueue& queue) const;
   void Lose(const Status& why);
+  void FailCulprit(const Status& why, const StallReport& stall, const std::string& text);
+  WorkInFlight* FindCulprit(const StallReport& stall, HardwareQueue** queue);
   void FailInFlight(const std::string& why);
   void FailQueued(const WorkError& error);
   Status Recover(const std::string& why);
 
   // Constant after construction.
   const std::unique_ptr<Dispatcher> dispatcher_;
-  WorkQueue& queue_;
   DeviceObserver& observer_;
   Clock& clock_;
   const EngineOptions options_;
 
   // Any thread.
-  std::atomic<Duration::rep> operation_timeout_;
+  std::atomic<Duration::rep> operation_timeout_, kernel_timeout_;
+  std::atomic<bool> timeouts_changed_{true};
   std::atomic<uint64_t> heartbeat_{0};
   std::atomic<uint64_t> launches_{0}, bytes_written_{0}, bytes_read_{0};
   std::atomic<uint32_t> resets_{0};
@@ -130,16 +147,10 @@ class Engine {
 
   // Device thread only.
   Requests taken_;
-  Work held_;  // popped and started, waits for room in the rings
-  bool holding_ = false;
-  bool queue_empty_ = true;  // as far as was looked
-  std::deque<InFlight> in_flight_;
+  std::array<HardwareQueue, kHardwareQueues> queues_;
   std::vector<Work> retired_;
-  Duration in_flight_cost_{};
-  bool event_owed_ = false;  // something was submitted since the last event
-  uint64_t progress_ = 0;
-  TimePoint progress_time_;  // of the last sign of life
-  TimePoint retire_time_;    // of the last completion
+  uint64_t turns_ = 0;             // works submitted
+  HardwareQueue* late_ = nullptr;  // whose head is the reason for the timeout that just fired
   bool round_had_news_ = false;
   Status lost_;  // not OK: the device is lost for good, until an administrator resets it
   std::string lost_text_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/engine/engine.h"
+#include "runtime/abi/hart_status.h"
 #include "runtime/base/log.h"
 
 namespace ttfd {
@@ -25,52 +26,102 @@ std::string Describe(const std::vector<HartReport>& harts, std::string_view said
   return text;
 }
 
+bool Contains(const std::vector<uint32_t>& programs, uint32_t program) {
+  return std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
 }  // namespace
 
-// The launch at the head had the card to itself: an event stood before it and none has followed it.
+// A launch that faulted is named by the worker that stopped, or stands at the head of its queue: before it everything
+// has ended, behind it nothing that shares its workers has begun. `queue` gets the queue it is in; null: nobody is to
+// blame.
+WorkInFlight* Engine::FindCulprit(const StallReport& stall, HardwareQueue** queue) {
+  for (const HartReport& hart : stall.harts) {
+    if (late_ != nullptr || hart.program == 0 || hart.state != abi::kHartFaulted) continue;
+    for (HardwareQueue& one : queues_) {
+      for (WorkInFlight& entry : one.in_flight) {
+        if (!entry.work.runs_kernels() || !Contains(*entry.work.programs, hart.program)) continue;
+        *queue = &one;
+        return &entry;
+      }
+    }
+  }
+  WorkInFlight* culprit = nullptr;
+  for (HardwareQueue& one : queues_) {
+    if (one.in_flight.empty() || (late_ != nullptr && late_ != &one)) continue;
+    WorkInFlight& head = one.in_flight.front();
+    if (!head.work.runs_kernels()) continue;
+    const bool stalled = stall.stage != StalledStage::kNone && stall.hardware_queue == one.index;
+    if (culprit != nullptr && !stalled && culprit->turn < head.turn) continue;
+    culprit = &head;
+    *queue = &one;
+    if (stalled) break;
+  }
+  return culprit;
+}
+
 // Whatever else was in flight had not begun, or is a transfer nobody can vouch for.
 void Engine::Lose(const Status& why) {
-  Retire(dispatcher_->completed(0), clock_.Now());
-  const std::string report = Describe(dispatcher_->Report(), StatusMessage(why));
+  const TimePoint now = clock_.Now();
+  for (HardwareQueue& queue : queues_) Retire(queue, now);
+  const StallReport stall = dispatcher_->Diagnose();
   const bool hang = why.code() == StatusCode::kDeadlineExceeded;
-  std::string reset =
+  std::string text =
       fmt::format("{}: {}", hang ? "the card hung" : "the card faulted", StatusMessage(why));
-  if (!report.empty()) reset += " [" + report + "]";
-  LogError("device lost: {}", reset);
-  if (!in_flight_.empty() && in_flight_.front().work.is_launch()) {
-    Work culprit = std::move(in_flight_.front().work);
-    in_flight_.pop_front();
-    in_flight_cost_ -= culprit.cost;
-    const Duration took = clock_.Now() - retire_time_;
-    queue_.Used(culprit, took);
-    culprit.owner->Failed(culprit,
-                          {StatusCode::kAborted, hang ? "HANG" : "DEVICE_FAULT", reset, false});
+  if (!stall.text.empty() && text.find(stall.text) == text.npos) {
+    text += "; " + stall.text;
   }
-  FailInFlight(fmt::format("the card was reset under this command, send it again ({})", reset));
-  Recover(reset).IgnoreError();
+  const std::string report = Describe(stall.harts, text);
+  if (!report.empty()) text += " [" + report + "]";
+  LogError("device lost: {}", text);
+  HardwareQueue* queue = nullptr;
+  if (const WorkInFlight* found = FindCulprit(stall, &queue)) {
+    auto entry = queue->in_flight.begin();
+    while (&*entry != found) ++entry;
+    const Work culprit = std::move(entry->work);
+    queue->in_flight.erase(entry);
+    queue->order.Used(culprit, now - queue->retire_time);
+    culprit.track->Ended(culprit.number);
+    culprit.owner->Failed(culprit,
+                          {StatusCode::kAborted, hang ? "HANG" : "DEVICE_FAULT", text, false});
+  }
+  late_ = nullptr;
+  FailInFlight(fmt::format("the card was reset under this command, send it again ({})", text));
+  Recover(text).IgnoreError();
 }
 
 void Engine::FailInFlight(const std::string& why) {
   const WorkError error{StatusCode::kUnavailable, "DEVICE_RESET", why, true};
-  for (const InFlight& entry : std::exchange(in_flight_, {}))
-    entry.work.owner->Failed(entry.work, error);
-  if (std::exchange(holding_, false)) {
-    held_.owner->Failed(held_, error);
-    held_ = Work();
+  for (HardwareQueue& queue : queues_) {
+    for (const WorkInFlight& entry : std::exchange(queue.in_flight, {})) {
+      entry.work.track->Ended(entry.work.number);
+      entry.work.owner->Failed(entry.work, error);
+    }
+    if (std::exchange(queue.holding, false)) {
+      queue.held.track->GivenUp(queue.held.number);
+      queue.held.owner->Failed(queue.held, error);
+      queue.held = Work();
+    }
+    queue.in_flight_cost = Duration::zero();
+    queue.uncovered = 0;
   }
-  in_flight_cost_ = Duration::zero();
-  event_owed_ = false;
   round_had_news_ = true;
 }
 
 // Everything that has not started, when there is no card to run it.
 void Engine::FailQueued(const WorkError& error) {
   Work work;
-  while (queue_.Pop(&work)) {
-    work.owner->Failed(work, error);
-    round_had_news_ = true;
+  bool again = true;
+  while (std::exchange(again, false)) {  // what was waited for frees what waited
+    for (HardwareQueue& queue : queues_) {
+      while (queue.order.Pop(&work)) {
+        again = true;
+        work.track->GivenUp(work.number);
+        work.owner->Failed(work, error);
+        round_had_news_ = true;
+      }
+    }
   }
-  queue_empty_ = true;
 }
 
 Status Engine::Recover(const std::string& why) {

@@ -6,11 +6,14 @@
 // go down by value, answers come up through WorkOwner.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "daemon/engine/work_track.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/command/command.h"
@@ -24,20 +27,32 @@ struct WorkContext {};
 
 struct Work {
   std::shared_ptr<WorkOwner> owner;
-  WorkContext* context = nullptr;  // lives until the owner heard the end of the work
-  uint64_t flow = 0;               // who pays: the session
-  uint32_t weight = 1;             // its share of a contended card
-  uint32_t queue = 0;              // works of one queue of one flow keep their order
-  uint64_t value = 0;              // for people
+  WorkContext* context = nullptr;    // lives until the owner heard the end of the work
+  uint64_t flow = 0;                 // who pays: the session
+  uint32_t weight = 1;               // its share of a contended card
+  uint32_t queue = 0;                // works of one queue of one flow keep their order
+  uint64_t value = 0;                // for people
+  std::shared_ptr<WorkTrack> track;  // of the queue; not null
+  uint64_t number = 0;               // on the track, dense from 1
+  std::vector<WorkWait> after;       // on other queues; not taken before MayBeTaken
   Command command;
   std::string payload;  // of a write; its span in `command` is set when it is submitted
   std::unique_ptr<std::string> read_into;  // of a read; the command's sink appends to it
   uint64_t read_offset = 0;  // of a read: where these bytes lie in what the client asked for
   uint64_t bytes = 0;        // moved
-  Duration timeout{};        // of a launch
-  Duration cost{};           // estimated device time, set by whoever orders works
+  uint64_t launches = 0;     // it runs: 1, or those of the trace it replays
+  // The ids of the programs it runs; not null if there are launches.
+  std::shared_ptr<const std::vector<uint32_t>> programs;
+  Duration timeout{};  // of a launch; of each launch of a trace
+  Duration cost{};     // estimated device time, set by whoever orders works
 
-  bool is_launch() const { return std::holds_alternative<LaunchCommand>(command); }
+  bool runs_kernels() const { return launches > 0; }
+  // The card waits for what is on it already, if that is soon done: it would hold up others meanwhile.
+  bool MayBeTaken(Duration longest_wait) const {
+    return std::all_of(after.begin(), after.end(), [longest_wait](const WorkWait& wait) {
+      return wait.track->EndsWithin(wait.number, longest_wait);
+    });
+  }
 };
 
 // Why works did not run to their end.
@@ -59,13 +74,15 @@ class WorkOwner {
   virtual void Failed(const Work& work, const WorkError& error) = 0;
 };
 
-// Where the device thread finds its next work: an order over the works of all sessions. Device thread only.
+// Where the device thread finds the next work of a hardware queue: an order over the works of all sessions that
+// go there. Device thread only.
 class WorkQueue {
  public:
   virtual ~WorkQueue() = default;
   virtual void Push(Work work) = 0;
-  // Takes the next work, with its cost estimated; false if there is none.
+  // Takes the next work that may be taken, with its cost estimated; false if there is none.
   virtual bool Pop(Work* work) = 0;
+  virtual bool empty() const = 0;
   // What a popped work really took.
   virtual void Used(const Work& work, Duration device_time) = 0;
 };

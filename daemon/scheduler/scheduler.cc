@@ -48,17 +48,24 @@ void Scheduler::Push(Work work) {
   ++size_;
 }
 
+bool Scheduler::Flow::HasTurn(Duration longest_wait) const {
+  return std::any_of(lanes.begin(), lanes.end(),
+                     [longest_wait](const Lane& lane) { return lane.HasTurn(longest_wait); });
+}
+
 bool Scheduler::Pop(Work* work) {
-  if (active_.empty()) return false;
-  const auto poorest =
-      std::min_element(active_.begin(), active_.end(), [](const Flow* a, const Flow* b) {
-        return a->paid != b->paid ? a->paid < b->paid : a->served < b->served;
-      });
+  auto poorest = active_.end();
+  for (auto flow = active_.begin(); flow != active_.end(); ++flow) {
+    const bool poorer = poorest == active_.end() || (*flow)->paid < (*poorest)->paid ||
+                        ((*flow)->paid == (*poorest)->paid && (*flow)->served < (*poorest)->served);
+    if (poorer && (*flow)->HasTurn(options_.longest_wait)) poorest = flow;
+  }
+  if (poorest == active_.end()) return false;
   Flow& flow = **poorest;
-  floor_ = flow.paid;
+  flow.paid = floor_ = std::max(floor_, flow.paid);
   do {
     flow.next_lane = (flow.next_lane + 1) % flow.lanes.size();
-  } while (flow.lanes[flow.next_lane].works.empty());
+  } while (!flow.lanes[flow.next_lane].HasTurn(options_.longest_wait));
   std::deque<Work>& works = flow.lanes[flow.next_lane].works;
   *work = std::move(works.front());
   works.pop_front();
@@ -83,12 +90,15 @@ void Scheduler::Used(const Work& work, Duration device_time) {
   // Never less than the estimate, which is already paid: a clock too coarse to see the work must
   // not make it free.
   flow.paid += std::max(used - Nanoseconds(work.cost), 0.0) / flow.weight;
-  if (work.is_launch()) flow.launch_ns += (used - flow.launch_ns) * kLaunchAverageShare;
+  if (!work.runs_kernels()) return;
+  flow.launch_ns +=
+      (used / static_cast<double>(work.launches) - flow.launch_ns) * kLaunchAverageShare;
 }
 
 Duration Scheduler::Estimate(const Flow& flow, const Work& work) const {
-  if (work.is_launch()) {
-    return std::max(FromNanoseconds(flow.launch_ns), options_.transfer_overhead);
+  if (work.runs_kernels()) {
+    return std::max(FromNanoseconds(flow.launch_ns * static_cast<double>(work.launches)),
+                    options_.transfer_overhead);
   }
   return options_.transfer_overhead +
          FromNanoseconds(static_cast<double>(work.bytes) * options_.transfer_ns_per_byte);

@@ -1,9 +1,11 @@
-// One fair order over the works of all sessions. A pure data structure: no thread, no clock.
+// One fair order over the works of all sessions that go to one hardware queue. A pure data structure: no thread, no
+// clock.
 //
 // Each session is a flow. A flow pays for what it uses, divided by its weight; the flow that has
 // paid least goes first. A flow that was idle starts where the poorest active flow stands, so that
 // idleness earns no credit and costs no place. Within a flow its queues take turns, within a queue
-// works keep their order.
+// works keep their order. A queue whose next work waits for another queue has no turn, and a flow of
+// such queues only is idle meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,8 @@ struct SchedulerOptions {
   Duration debt = std::chrono::seconds(1);
   // Idle flows remembered. Forgetting one forgives its debt, so there are more than sessions.
   size_t remembered_flows = 4096;
+  // A work whose waits the card can see the end of so soon is given to it; of others it hears when they are over.
+  Duration longest_wait = std::chrono::milliseconds(1);
 };
 
 // Device thread only.
@@ -38,6 +42,7 @@ class Scheduler final : public WorkQueue {
   void Push(Work work) override;
   bool Pop(Work* work) override;
   void Used(const Work& work, Duration device_time) override;
+  bool empty() const override { return size_ == 0; }
 
   size_t size() const { return size_; }
   size_t flows() const { return flows_.size(); }
@@ -46,6 +51,9 @@ class Scheduler final : public WorkQueue {
   struct Lane {
     uint32_t queue = 0;
     std::deque<Work> works;
+    bool HasTurn(Duration longest_wait) const {
+      return !works.empty() && works.front().MayBeTaken(longest_wait);
+    }
   };
   struct Flow {
     double paid = 0;  // nanoseconds of device time over weight
@@ -55,6 +63,7 @@ class Scheduler final : public WorkQueue {
     size_t size = 0;         // works in all lanes
     size_t next_lane = 0;    // round robin
     std::deque<Lane> lanes;  // never moved: works cannot be copied
+    bool HasTurn(Duration longest_wait) const;
   };
 
   Flow& FlowOf(const Work& work);

@@ -32,7 +32,18 @@ Task* CommandQueue::Find(uint64_t value) const {
 void CommandQueue::Doom(Task* task, ErrorReply error) {
   if (task->error) return;  // the first error is the one that counts
   task->error = std::move(error);
-  if (doomed_from == 0 || task->first_value < doomed_from) doomed_from = task->first_value;
+  DoomFrom(*task);
 }
+
+void CommandQueue::DoomFrom(const Task& task) {
+  if (doomed_from == 0 || task.first_value < doomed_from) doomed_from = task.first_value;
+}
+
+bool CommandQueue::Issued(uint64_t value) const {
+  if (Ended(value)) return true;
+  return issued > 0 && tasks[issued - 1]->last_value >= value;
+}
+
+uint64_t CommandQueue::LastWork(uint64_t value) const { return Find(value)->last_work; }
 
 }  // namespace ttfd

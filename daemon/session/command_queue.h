@@ -38,11 +38,13 @@ class FailureHistory {
 };
 
 struct CommandQueue {
-  explicit CommandQueue(uint32_t its_id) : id(its_id) {}
+  explicit CommandQueue(uint32_t its_id)
+      : id(its_id), track(std::make_shared<WorkTrack>(Route())) {}
 
   const uint32_t id;
-  QueuePosition opened_by;    // its OpenQueue; value 0: there from the start
-  bool never_opened = false;  // that failed; what is sent here ends ABORTED
+  std::shared_ptr<WorkTrack> track;  // its route, and how far the device thread is with it
+  QueuePosition opened_by;           // its OpenQueue; value 0: there from the start
+  bool never_opened = false;         // that failed; what is sent here ends ABORTED
   QueuePosition never_opened_cause;
 
   uint64_t sent = 0;
@@ -50,10 +52,14 @@ struct CommandQueue {
 
   std::deque<std::unique_ptr<Task>> tasks;
   size_t issued = 0;
+  uint64_t works = 0;           // handed so far
+  std::vector<WorkWait> after;  // of the next work: what tasks issued before it wait for
+  size_t waiting = 0;           // issued tasks that wait for values of other queues
   uint32_t handed_works = 0;
   uint64_t handed_bytes = 0;
 
-  // A task has an error but is not at the head: what comes from this value on will not run. 0: none.
+  // A task has an error, or will have that of a value it waits for, and is not at the head: what comes from this
+  // value on will not run. 0: none.
   uint64_t doomed_from = 0;
   // The queue has failed and waits to be cleared. 0: no.
   uint64_t failed_value = 0;
@@ -64,9 +70,15 @@ struct CommandQueue {
   bool failed() const { return failed_value != 0; }
   bool doomed() const { return doomed_from != 0; }
   bool Ended(uint64_t value) const { return value <= completed; }
+  // Everything up to this value has been handed to the device thread, or is done.
+  bool Issued(uint64_t value) const;
+  // The last work handed for values up to this one, which has been issued and has not ended.
+  uint64_t LastWork(uint64_t value) const;
   // The task that stands for this value; null if it has ended or will not run.
   Task* Find(uint64_t value) const;
   void Doom(Task* task, ErrorReply error);
+  // The same for a task whose error is still to come.
+  void DoomFrom(const Task& task);
 };
 
 }  // namespace ttfd

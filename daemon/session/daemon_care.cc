@@ -75,6 +75,7 @@ StatusReply DaemonCore::GetStatus() {
   status.bytes_written = stats.bytes_written;
   status.bytes_read = stats.bytes_read;
   status.device_resets = stats.resets;
+  status.hardware_queues = engine_.queue_stats();
   if (memory_ != nullptr) status.memory = memory_->Use();
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());

@@ -56,6 +56,7 @@ StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Dispatc
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.user_name) options.user_name = UserName;
   options.engine.operation_timeout = std::chrono::milliseconds(options.timeouts.operation_ms);
+  options.engine.kernel_timeout = std::chrono::milliseconds(options.timeouts.kernel_ms);
   return std::unique_ptr<DaemonCore>(
       new DaemonCore(std::move(dispatcher), clock, std::move(options)));
 }
@@ -65,8 +66,9 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
       options_(std::move(options)),
       created_(clock.Now()),
       kernels_(options_.kernel_store_bytes),
-      scheduler_(options_.scheduler),
-      engine_(std::move(dispatcher), scheduler_, *this, clock, options_.engine) {
+      schedulers_{Scheduler(options_.scheduler), Scheduler(options_.scheduler)},
+      engine_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
+              options_.engine) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
   environment_.kernels = &kernels_;
@@ -87,6 +89,7 @@ Status DaemonCore::Boot() {
   RETURN_IF_ERROR(engine_.Boot());
   device_ = {0, engine_.device_info(), engine_.card()};
   environment_.card = device_.card;
+  environment_.geometry = &engine_.geometry();
   environment_.memory_is_zero_after_power_on = device_.info.memory_is_zero_after_power_on;
   memory_ = std::make_unique<DeviceMemory>(device_.card);
   environment_.memory = memory_.get();
@@ -259,7 +262,8 @@ StatusOr<TimeoutsReply> DaemonCore::SetTimeouts(uint64_t session, const Timeouts
   set(timeouts.kernel_ms, &environment_.kernel_ms);
   set(timeouts.start_ms, &environment_.start_ms);
   set(timeouts.stalled_client_ms, &environment_.stalled_client_ms);
-  engine_.set_operation_timeout(std::chrono::milliseconds(environment_.operation_ms));
+  engine_.SetTimeouts(std::chrono::milliseconds(environment_.operation_ms),
+                      std::chrono::milliseconds(environment_.kernel_ms));
   return DaemonTimeouts();
 }
 

@@ -5,6 +5,7 @@
 // while another session's is taken.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -122,7 +123,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   std::vector<HartReport> harts_ ABSL_GUARDED_BY(mu_);
   uint64_t looks_ ABSL_GUARDED_BY(mu_) = 0;  // at the pipeline
 
-  Scheduler scheduler_;  // device thread
+  std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   Engine engine_;
   std::thread housekeeper_;
   bool started_ = false;

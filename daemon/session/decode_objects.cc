@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kPageAlignment =
     64;  // Region: what the relay commands of the dispatch firmware can address
 constexpr size_t kKernelNameBytes = 128;  // for people
+constexpr uint32_t kTransferQueue = 1;    // QueueKind of the API; 0 is compute
 
 }  // namespace
 
@@ -222,6 +223,13 @@ Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
   create.handle = request.handle;
   create.program =
       std::make_shared<ProgramObject>(QueuePosition{task->queue->id, task->first_value});
+  for (const KernelUseRequest& use : request.kernels) {
+    // More ranges than workers are refused when the program is built.
+    if (use.cores.size() > abi::kMaxL1Banks) break;
+    for (const CoreRange& range : use.cores) {
+      create.program->tiles |= TilesOf(range, environment_.card.grid);
+    }
+  }
   create.request = std::move(request);
   task->held_bytes = ranges * sizeof(CoreRange);
   handles_.Add(create.handle, create.program);
@@ -231,16 +239,26 @@ Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
 
 Refusal Decoder::DecodeOne(OpenQueueRequest& request, Task* task) {
   if (Refusal refusal = CheckDevice(request.device, "open_queue.device")) return refusal;
-  if (request.kind > 1) {
+  if (request.kind > kTransferQueue) {
     return UnsupportedError(
         "open_queue.kind",
         fmt::format("queue kind {}; COMPUTE and TRANSFER are known", request.kind));
   }
+  OpenQueueTask open{request.queue, {}};
+  open.route.hardware_queue = request.kind == kTransferQueue ? 1 : 0;
   if (!request.workers.empty()) {
-    return UnsupportedError("open_queue.workers",
-                            "a queue on some of the workers; leave them out for all workers");
+    if (Refusal refusal = CheckCores(request.workers, "open_queue.workers")) return refusal;
   }
-  task->work = OpenQueueTask{request.queue};
+  for (const CoreRange& range : request.workers) {
+    const TileSet tiles = TilesOf(range, environment_.card.grid);
+    if ((open.route.workers & tiles).any()) {
+      return InvalidError("open_queue.workers",
+                          "core range ({},{})-({},{}) overlaps another; name each worker once",
+                          range.x0, range.y0, range.x1, range.y1);
+    }
+    open.route.workers |= tiles;
+  }
+  task->work = open;
   return std::nullopt;
 }
 

@@ -160,11 +160,29 @@ Refusal Decoder::DecodeOne(CopyRequest& request, Task* task) {
   return std::nullopt;
 }
 
+// A queue on a sub-device runs nothing outside it.
+Refusal Decoder::CheckWorkers(const ProgramObject& program, const CommandQueue& queue,
+                              const char* field) const {
+  const TileSet& workers = queue.track->route().workers;
+  const TileSet outside = program.tiles & ~workers;
+  if (workers.none() || outside.none()) return std::nullopt;
+  size_t first = 0;
+  while (!outside.test(first)) ++first;
+  return InvalidError(field,
+                      "the program runs on {} workers outside the sub-device of queue {}, such as "
+                      "({},{}); send it to a queue that was opened with them",
+                      outside.count(), queue.id, first % environment_.card.grid.x,
+                      first / environment_.card.grid.x);
+}
+
 // The arguments are checked against the program by the issuer: the program may still be to come.
 Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
   LaunchTask launch;
   if (Refusal refusal =
           handles_.Get(request.program, ObjectKind::kProgram, "launch.program", &launch.program)) {
+    return refusal;
+  }
+  if (Refusal refusal = CheckWorkers(*launch.program, *task->queue, "launch.program")) {
     return refusal;
   }
   DependOn(*launch.program, task);

@@ -51,6 +51,8 @@ class Decoder {
                      const char* offset_field, const char* size_field) const;
   Refusal CheckInline(uint64_t size, uint64_t inline_size, const char* field) const;
   Refusal CheckCores(const std::vector<CoreRange>& cores, const std::string& field) const;
+  Refusal CheckWorkers(const ProgramObject& program, const CommandQueue& queue,
+                       const char* field) const;
   Refusal GetBuffer(uint64_t handle, const char* field, Task* task,
                     std::shared_ptr<Buffer>* buffer) const;
   // A command on another queue waits for the one that makes the object.

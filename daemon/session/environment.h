@@ -12,6 +12,7 @@
 #include "daemon/session/kernel_store.h"
 #include "daemon/session/reply.h"
 #include "runtime/base/clock.h"
+#include "runtime/command/card_geometry.h"
 
 namespace ttfd {
 
@@ -44,6 +45,7 @@ struct SessionEnvironment {
   SessionLimits limits;
   SessionWindows windows;
   CardDescription card;
+  const CardGeometry* geometry = nullptr;
   bool memory_is_zero_after_power_on = false;
   DeviceMemory* memory = nullptr;
   KernelStore* kernels = nullptr;

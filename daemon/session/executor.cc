@@ -17,9 +17,9 @@ void Executor::Pump() {
   }
 }
 
-// True if something ended: others may have waited for it.
+// True if something ended or is known not to run: others may have waited for it.
 bool Executor::PumpQueue(CommandQueue& queue) {
-  bool changed = false;
+  bool changed = queue.waiting > 0 && DoomWaiters(queue);
   do {
     IssueReady(queue);
   } while (RetireHead(queue) && (changed = true));
@@ -37,19 +37,26 @@ void Executor::IssueReady(CommandQueue& queue) {
       if (step == Issuer::Step::kBlocked) return;
       if (step == Issuer::Step::kRefused) return queue.Doom(&task, std::move(error));
       task.issuing = true;
+      if (!task.waits.empty()) KeepWaits(queue, task);
     }
     const size_t before = works_.size();
     const Issuer::Step step = issuer_.More(task, &works_);
     outstanding_ += works_.size() - before;
     if (step != Issuer::Step::kDone) return;
+    task.last_work = queue.works;
     ++queue.issued;
   }
 }
 
+// A task may be issued when what it waits for has been: the device thread keeps its works until those are on the
+// device, and the device does the rest. What is doomed does not get there; its error comes first.
 Issuer::Step Executor::Ready(const Task& task, ErrorReply* error) const {
   for (const QueuePosition& wait : task.waits) {
     const CommandQueue& other = queues_.at(wait.queue);
-    if (!other.Ended(wait.value)) return Issuer::Step::kBlocked;
+    if (!other.Issued(wait.value)) return Issuer::Step::kBlocked;
+    if (!other.Ended(wait.value) && other.doomed() && wait.value >= other.doomed_from) {
+      return Issuer::Step::kBlocked;
+    }
     if (const QueuePosition* cause = other.failures.CauseOf(wait.value)) {
       *error = CausedByError(*cause);
       return Issuer::Step::kRefused;
@@ -58,16 +65,72 @@ Issuer::Step Executor::Ready(const Task& task, ErrorReply* error) const {
   return Issuer::Step::kDone;
 }
 
+// Its waits that are not over yet, which also hold for what is issued behind it.
+void Executor::KeepWaits(CommandQueue& queue, Task& task) {
+  std::erase_if(task.waits, [this](const QueuePosition& wait) {
+    return queues_.at(wait.queue).Ended(wait.value);
+  });
+  for (const QueuePosition& wait : task.waits) {
+    const CommandQueue& other = queues_.at(wait.queue);
+    const uint64_t last = other.LastWork(wait.value);
+    const auto known = std::find_if(queue.after.begin(), queue.after.end(),
+                                    [&](const WorkWait& one) { return one.track == other.track; });
+    if (known == queue.after.end()) {
+      queue.after.push_back({other.track, last});
+    } else {
+      known->number = std::max(known->number, last);
+    }
+  }
+  if (!task.waits.empty()) ++queue.waiting;
+}
+
+// Issued tasks that wait for what failed, or will not run.
+bool Executor::DoomWaiters(CommandQueue& queue) {
+  bool changed = false;
+  for (size_t i = 0; i < queue.tasks.size() && i <= queue.issued; ++i) {
+    Task& task = *queue.tasks[i];
+    if (!task.issuing || task.error) continue;
+    for (const QueuePosition& wait : task.waits) {
+      const CommandQueue& other = queues_.at(wait.queue);
+      const QueuePosition* const cause = other.failures.CauseOf(wait.value);
+      if (cause != nullptr) {
+        queue.Doom(&task, CausedByError(*cause));
+        return true;
+      }
+      const bool doomed =
+          !other.Ended(wait.value) && other.doomed() && wait.value >= other.doomed_from;
+      if (!doomed || (queue.doomed() && queue.doomed_from <= task.first_value)) continue;
+      queue.DoomFrom(task);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+bool Executor::WaitsOver(Task& task) const {
+  return std::all_of(task.waits.begin(), task.waits.end(), [this](const QueuePosition& wait) {
+    return queues_.at(wait.queue).Ended(wait.value);
+  });
+}
+
+// A task ends after those it waited for, though the device may report it before them: it fails with them.
 bool Executor::RetireHead(CommandQueue& queue) {
   if (queue.tasks.empty()) return false;
   Task& head = *queue.tasks.front();
   if (head.error) {
     // What has started runs out first. What has not is refused when its turn comes.
-    if (head.started && head.outstanding > 0) return false;
+    if (head.started && (head.outstanding > 0 || !WaitsOver(head))) return false;
+    if (head.started && head.error->retryable) {  // a reset took it, and perhaps what it waited for
+      for (const QueuePosition& wait : head.waits) {
+        const QueuePosition* const cause = queues_.at(wait.queue).failures.CauseOf(wait.value);
+        if (cause != nullptr) head.error = CausedByError(*cause);
+      }
+    }
     FailQueue(queue);
     return true;
   }
-  if (queue.issued == 0 || head.outstanding > 0) return false;
+  if (queue.issued == 0 || head.outstanding > 0 || !WaitsOver(head)) return false;
+  if (!head.waits.empty()) --queue.waiting;
   std::unique_ptr<Task> task = std::move(queue.tasks.front());
   queue.tasks.pop_front();
   --queue.issued;
@@ -109,6 +172,8 @@ void Executor::FailQueue(CommandQueue& queue) {
   queue.completed = queue.sent;
   output_.SetProgress(queue.id, queue.completed);
   queue.issued = 0;
+  queue.waiting = 0;
+  queue.after.clear();
   // Backwards, so that a handle freed and made anew is unmade before it is given back.
   std::deque<std::unique_ptr<Task>> tasks = std::exchange(queue.tasks, {});
   while (!tasks.empty()) {
@@ -237,6 +302,7 @@ void Executor::SetFreesPending() {
 void Executor::DropAll() {
   for (auto& [id, queue] : queues_) {
     queue.issued = 0;
+    queue.waiting = 0;
     for (auto& task : std::exchange(queue.tasks, {})) Discard(std::move(task));
   }
 }

@@ -104,6 +104,9 @@ class Executor {
   bool PumpQueue(CommandQueue& queue);
   void IssueReady(CommandQueue& queue);
   Issuer::Step Ready(const Task& task, ErrorReply* error) const;
+  void KeepWaits(CommandQueue& queue, Task& task);
+  bool DoomWaiters(CommandQueue& queue);
+  bool WaitsOver(Task& task) const;
   bool RetireHead(CommandQueue& queue);
   void Complete(CommandQueue& queue, std::unique_ptr<Task> task);
   void FailQueue(CommandQueue& queue);

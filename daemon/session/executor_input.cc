@@ -212,7 +212,7 @@ void Executor::Account(Task& task) {
 }
 
 Refusal Executor::Opened(CommandQueue& from, Task* task) {
-  const uint32_t id = std::get<OpenQueueTask>(task->work).queue;
+  const auto& [id, route] = std::get<OpenQueueTask>(task->work);
   const auto found = queues_.find(id);
   if (found != queues_.end() && !found->second.never_opened) {
     return MakeError(StatusCode::kAlreadyExists, reason::kInvalid, "open_queue.queue",
@@ -228,6 +228,8 @@ Refusal Executor::Opened(CommandQueue& from, Task* task) {
   opened.never_opened = false;
   opened.failed_value = 0;
   opened.opened_by = {from.id, task->first_value};
+  opened.track = std::make_shared<WorkTrack>(route);
+  opened.works = 0;
   return std::nullopt;
 }
 
@@ -333,6 +335,7 @@ Status Executor::Cancel(QueuePosition from) {
     rest->first_value = from.value;
     rest->last_value = std::exchange(queue.tasks[index]->last_value, from.value - 1);
     rest->start_by = queue.tasks[index]->start_by;
+    rest->last_work = queue.tasks[index]->last_work;
     if (index < queue.issued) ++queue.issued;
     ++index;
     queue.tasks.insert(queue.tasks.begin() + static_cast<ptrdiff_t>(index), std::move(rest));

@@ -90,13 +90,15 @@ Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply
     spec.circular_buffers.push_back(std::move(buffer.use));
   }
   spec.semaphores = std::move(create.request.semaphores);
-  auto program = BuildProgram(++environment_.program_ids, spec, environment_.card.grid);
+  const uint32_t id = ++environment_.program_ids;
+  auto program = BuildProgram(id, spec, environment_.card.grid);
   if (!program.ok()) {
     *error = MakeError(program.status().code(), reason::kInvalid, "create_program", "{}",
                        StatusMessage(program.status()));
     return Step::kRefused;
   }
   create.program->program = *std::move(program);
+  create.program->ids = std::make_shared<const std::vector<uint32_t>>(1, id);
   create.program->state = Object::State::kReady;
   return Step::kDone;
 }
@@ -130,6 +132,9 @@ Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
     work.weight = flow_.weight;
     work.queue = queue.id;
     work.value = task.first_value;
+    work.track = queue.track;
+    work.number = ++queue.works;
+    work.after = std::exchange(queue.after, {});
     ++task.outstanding;
     ++queue.handed_works;
     queue.handed_bytes += work.bytes;
@@ -233,6 +238,8 @@ bool Issuer::NeedsZeroing(const AllocateTask& allocate) const {
 bool Issuer::NextOne(LaunchTask& launch, Task&, Work* work) {
   if (std::exchange(launch.handed, true)) return false;
   work->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
+  work->launches = 1;
+  work->programs = launch.program->ids;
   // A client may be stricter than the administrator, not more patient: others wait for the card.
   work->timeout = kernel_timeout_;
   if (work->timeout == Duration::zero()) {

@@ -8,11 +8,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/session/device_memory.h"
 #include "daemon/session/request.h"
 #include "runtime/command/program.h"
 #include "runtime/command/region.h"
+#include "runtime/command/tile_set.h"
 
 namespace ttfd {
 
@@ -94,6 +96,8 @@ struct Kernel final : Object {
 struct ProgramObject final : Object {
   explicit ProgramObject(QueuePosition its_creator) : Object(ObjectKind::kProgram, its_creator) {}
   std::shared_ptr<const Program> program;
+  TileSet tiles;                                     // that run a kernel of it
+  std::shared_ptr<const std::vector<uint32_t>> ids;  // its id alone: what a work says it runs
 };
 
 }  // namespace ttfd

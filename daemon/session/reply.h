@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/engine/device_state.h"
 #include "daemon/session/request.h"
 #include "runtime/base/status.h"
 #include "runtime/device/device.h"
@@ -131,6 +132,7 @@ struct StatusReply {
   uint32_t device_resets = 0;
   std::vector<MemoryUseReply> memory;
   std::vector<HartReport> harts;
+  std::vector<HardwareQueueStats> hardware_queues;
 };
 
 }  // namespace ttfd

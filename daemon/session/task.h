@@ -48,6 +48,7 @@ struct CreateProgramTask {
 };
 struct OpenQueueTask {
   uint32_t queue = 0;
+  Route route;
 };
 struct WriteTask {
   std::shared_ptr<Buffer> buffer;
@@ -101,13 +102,14 @@ struct Task : WorkContext {
   uint64_t first_value = 0;
   uint64_t last_value = 0;  // more than first_value in a run of barriers only
   TaskWork work;
-  std::vector<QueuePosition> waits;  // on other queues
+  std::vector<QueuePosition> waits;  // on other queues; once issued, those that had not ended then
   TimePoint start_by;
 
   bool issuing = false;      // its turn to be handed to the device has come
   bool started = false;      // the device has begun with it; it will run out
   bool dropped = false;      // its queue has gone on without it; only works outstanding keep it
   uint32_t outstanding = 0;  // works handed and not ended
+  uint64_t last_work = 0;    // once issued: number of the last work handed until then, on its queue
 
   Refusal error;               // set: it ends with this when its turn comes
   uint64_t error_through = 0;  // the error is also that of the commands up to here (Cancel)

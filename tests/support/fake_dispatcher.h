@@ -1,5 +1,6 @@
 // A card in a few lines: commands act on sparse memory when polled, or hang, fault, refuse and take
-// time as a test wishes.
+// time as a test wishes. Both hardware queues are carried on side by side, kernels on workers of their
+// own run at once.
 #pragma once
 
 #include <array>
@@ -38,12 +39,12 @@ class FakeDispatcher final : public Dispatcher {
   Status Wait(uint32_t hardware_queue, const Ticket& after) override;
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
   Status Poll() override;
-  uint64_t submitted(uint32_t) const override { return submitted_; }
-  uint64_t completed(uint32_t) const override { return completed_; }
-  StatusOr<bool> LookForProgress() override { return false; }
-  StallReport Diagnose() override { return {}; }
-  void SetTimeouts(Duration, Duration) override {}
-  bool idle() const override { return pending_.empty(); }
+  uint64_t submitted(uint32_t queue) const override { return queues_[queue].submitted; }
+  uint64_t completed(uint32_t queue) const override { return queues_[queue].completed; }
+  StatusOr<bool> LookForProgress() override;
+  StallReport Diagnose() override;
+  void SetTimeouts(Duration operation, Duration kernel) override;
+  bool idle() const override;
   uint64_t progress() const override { return progress_; }
   std::vector<HartReport> Report() override;
   Status Shutdown() override;
@@ -51,16 +52,22 @@ class FakeDispatcher final : public Dispatcher {
   // ---- what a test changes and looks at. With a running device thread only before it starts.
 
   bool hold = false;  // nothing completes, nothing moves
-  size_t room = 64;   // commands in flight that fit
+  size_t room = 64;   // commands in flight that fit into each hardware queue
   size_t completes_per_poll = ~size_t{0};
   ManualClock* clock = nullptr;  // a completed command moves it by...
   std::function<Duration(const Command&)> cost;
   std::function<Status(const LaunchCommand&)> on_launch;  // a failed status faults the card
+  std::function<bool(const LaunchCommand&)> runs_on;      // true: the kernels have not ended yet
+  int moves = 0;      // so many times the card says that something has moved
+  StallReport stall;  // what Diagnose tells, beside Report
+  Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
   bool shut_down = false;
-  std::vector<std::string> log;  // "write 64", "launch", "event", in the order of Submit
+  // "write 64", "launch", "event", in the order of Submit; of hardware queue 1 "1: write 64". A wait is
+  // "wait for 1:7".
+  std::vector<std::string> log;
   bool keep_log = true;
 
   std::string Peek(const Region& region, uint64_t offset, uint64_t size);
@@ -68,11 +75,25 @@ class FakeDispatcher final : public Dispatcher {
 
  private:
   struct Pending {
-    uint64_t ticket;
+    enum class Kind { kCommand, kEvent, kWait };
+    Kind kind = Kind::kCommand;
+    Route route;
+    Ticket ticket;  // its own; of an event what it covers; of a wait what it waits for
     Command command;
     std::string payload;
-    bool event = false;
   };
+  struct Queue {
+    uint64_t submitted = 0;
+    uint64_t completed = 0;  // seen by the host
+    uint64_t passed = 0;     // left `pending`: done, or running
+    std::deque<Pending> pending;
+    std::deque<Pending> running;  // launches whose kernels have not ended
+    uint64_t Done() const { return running.empty() ? passed : running.front().ticket.number - 1; }
+  };
+  void Log(uint32_t queue, std::string entry);
+  void EndKernels(Queue& queue);
+  bool MayGoOn(const Queue& queue) const;
+  Status GoOn(Queue& queue, size_t* left);
   std::byte& At(const Region& region, uint64_t offset);
   Status Act(Pending& pending);
 
@@ -80,10 +101,8 @@ class FakeDispatcher final : public Dispatcher {
   CardGeometry geometry_;
   DeviceInfo info_;
   bool booted_ = false;
-  uint64_t submitted_ = 0;
-  uint64_t completed_ = 0;
   uint64_t progress_ = 0;
-  std::deque<Pending> pending_;
+  std::array<Queue, kHardwareQueues> queues_;
   // (kind, bank, page of 4 KiB) -> bytes
   std::map<std::array<uint64_t, 3>, std::array<std::byte, 4096>> memory_;
 };

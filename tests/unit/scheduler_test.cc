@@ -27,6 +27,7 @@ Work ALaunch(uint64_t flow, uint32_t queue = 0) {
   work.flow = flow;
   work.queue = queue;
   work.command = LaunchCommand{};
+  work.launches = 1;
   return work;
 }
 

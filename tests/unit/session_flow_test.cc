@@ -71,7 +71,10 @@ TEST_F(SessionFlow, ABatchWaitsForAnotherQueue) {
   const uint64_t write = client->Send(InlineWrite(1, 0, Pattern(1024)));
   client->SendOn(7, {{0, write}}, Read(1, 0, 1024));
   for (int i = 0; i < 10; ++i) core->RunOnce();
-  EXPECT_THAT(card->log, ElementsAre("write 1024", "event")) << "the read waits";
+  EXPECT_THAT(card->log,
+              ElementsAre("write 1024", "event", "1: wait for 0:1", "1: read 1024", "1: event"))
+      << "the card waits, not the daemon";
+  EXPECT_EQ(client->Progress(7), 0u);
   card->hold = false;
   client->Run();
   EXPECT_EQ(client->Progress(7), 1u);
@@ -104,7 +107,8 @@ TEST_F(SessionFlow, CommandsOfOneQueueArePipelinedOnTheDevice) {
   card->hold = true;
   client->Send(Launch(3), Launch(3), Launch(3));
   for (int i = 0; i < 5; ++i) core->RunOnce();
-  EXPECT_THAT(card->log, ElementsAre("launch", "event", "launch", "event", "launch", "event"));
+  EXPECT_THAT(card->log, ElementsAre("launch", "launch", "event", "launch", "event", "event"))
+      << "the event of a launch comes behind the next one";
 }
 
 // ---- data

@@ -1,0 +1,46 @@
+// What the device thread keeps of one hardware queue of the card.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "daemon/engine/work.h"
+#include "runtime/base/clock.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+struct WorkInFlight {
+  Work work;
+  uint64_t ticket = 0;
+  uint64_t turn = 0;          // of its submission, over all hardware queues
+  std::vector<Ticket> after;  // of other queues: the device does not begin before them
+};
+
+// Device thread only, but for what GetStatus reads.
+struct HardwareQueue {
+  HardwareQueue(uint32_t its_index, WorkQueue& its_order) : index(its_index), order(its_order) {}
+
+  const uint32_t index;
+  WorkQueue& order;  // of what waits for its turn
+
+  Work held;  // popped and started, waits for room in the rings
+  bool holding = false;
+  std::deque<WorkInFlight> in_flight;
+  Duration in_flight_cost{};
+  uint64_t uncovered = 0;  // the last ticket, if no event has been asked for it; 0: all have theirs
+  TimePoint progress_time;  // of the last sign of life
+  TimePoint retire_time;    // of the last completion
+  bool looked = false;      // for progress on the card, since then
+
+  std::atomic<uint32_t> shown_in_flight{0};
+  std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started
+
+  bool idle() const { return in_flight.empty() && !holding && order.empty(); }
+  // The work at the head of the device's queue; null: none.
+  const Work* head() const { return in_flight.empty() ? nullptr : &in_flight.front().work; }
+};
+
+}  // namespace ttfd

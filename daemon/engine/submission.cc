@@ -1,0 +1,157 @@
+// From the order of works to the card, and back: submit, ask for events, retire.
+#include <utility>
+
+#include "daemon/engine/engine.h"
+
+namespace ttfd {
+namespace {
+
+// Whether the card may place `next` while `now` runs: not if it could not be told later which of two sessions'
+// kernels hung or faulted. Kernels on workers of their own run at once, whoever they belong to.
+bool MayOverlap(const Work& now, const Work& next) {
+  const TileSet& these = now.track->route().workers;  // none: all
+  const TileSet& those = next.track->route().workers;
+  return now.flow == next.flow || (these.any() && those.any() && (these & those).none());
+}
+
+}  // namespace
+
+// Fills held with the next work that is still wanted.
+bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
+  while (!queue.holding) {
+    if (!queue.order.Pop(&queue.held)) return false;
+    if (queue.held.owner->Start(queue.held, now)) {
+      queue.holding = true;
+      if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
+    } else {
+      queue.held.track->GivenUp(queue.held.number);
+      round_had_news_ = true;
+      queue.held = Work();
+    }
+  }
+  if (auto* write = std::get_if<WriteCommand>(&queue.held.command)) {
+    write->data = std::as_bytes(std::span(queue.held.payload));
+  }
+  return true;
+}
+
+Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
+  while (queue.in_flight_cost < options_.window &&
+         queue.in_flight.size() < options_.window_commands) {
+    if (!NextWork(queue, now)) break;
+    // Between transfers one event does for all. It stands between a launch and what may not overlap it.
+    const Work* const last = queue.uncovered != 0 ? &queue.in_flight.back().work : nullptr;
+    const bool kernels = queue.held.runs_kernels();
+    if (last != nullptr && (last->runs_kernels() || kernels) &&
+        !(last->runs_kernels() && kernels && MayOverlap(*last, queue.held))) {
+      RETURN_IF_ERROR(SendEvent(queue));
+    }
+    const StatusOr<bool> room =
+        dispatcher_->HasRoomFor(queue.held.track->route(), queue.held.command);
+    if (!room.ok()) {
+      RETURN_IF_ERROR(RefuseHeld(queue, room.status()));
+      continue;
+    }
+    if (!*room) break;
+    RETURN_IF_ERROR(SubmitHeld(queue, now));
+  }
+  return SendEvent(queue);
+}
+
+// RESOURCE_EXHAUSTED: a trace whose kernels do not fit beside those of other traces. INVALID_ARGUMENT:
+// the session's decoding let something through that the runtime refuses, our own bug, and its
+// command fails with it. Any other error is the device's end.
+Status Engine::RefuseHeld(HardwareQueue& queue, const Status& why) {
+  WorkError error{StatusCode::kInternal, "INVALID", std::string(StatusMessage(why)), false};
+  if (why.code() == StatusCode::kResourceExhausted) {
+    error.code = why.code();
+    error.reason = "LIMIT";
+  } else if (why.code() != StatusCode::kInvalidArgument) {
+    return why;
+  }
+  queue.held.track->GivenUp(queue.held.number);
+  queue.held.owner->Failed(queue.held, error);
+  queue.held = Work();
+  queue.holding = false;
+  round_had_news_ = true;
+  return OkStatus();
+}
+
+// What lies on the same route is in order anyway.
+Status Engine::WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* tickets) {
+  for (const WorkWait& wait : queue.held.after) {
+    if (wait.track->route() == queue.held.track->route()) continue;
+    const std::optional<Ticket> ticket = wait.track->TicketOf(wait.number);
+    if (!ticket.has_value()) continue;
+    RETURN_IF_ERROR(dispatcher_->Wait(queue.index, *ticket));
+    tickets->push_back(*ticket);
+  }
+  return OkStatus();
+}
+
+Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
+  std::vector<Ticket> after;
+  if (!queue.held.after.empty()) RETURN_IF_ERROR(WaitForOthers(queue, &after));
+  const StatusOr<uint64_t> ticket =
+      dispatcher_->Submit(queue.held.track->route(), queue.held.command);
+  if (!ticket.ok()) return RefuseHeld(queue, ticket.status());
+  queue.holding = false;
+  if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
+  queue.in_flight_cost += queue.held.cost;
+  std::string().swap(queue.held.payload);
+  queue.held.track->Submitted(queue.held.number, {queue.index, *ticket}, queue.held.cost);
+  const bool kernels = queue.held.runs_kernels();
+  queue.in_flight.push_back({std::move(queue.held), *ticket, ++turns_, std::move(after)});
+  const uint64_t before = std::exchange(queue.uncovered, *ticket);
+  return kernels && before != 0 ? dispatcher_->Event(queue.index, before) : OkStatus();
+}
+
+Status Engine::SendEvent(HardwareQueue& queue) {
+  const uint64_t ticket = std::exchange(queue.uncovered, 0);
+  return ticket != 0 ? dispatcher_->Event(queue.index, ticket) : OkStatus();
+}
+
+void Engine::Retire(HardwareQueue& queue, TimePoint now) {
+  const uint64_t completed = dispatcher_->completed(queue.index);
+  Duration cost{};
+  while (!queue.in_flight.empty() && queue.in_flight.front().ticket <= completed) {
+    Work& work = queue.in_flight.front().work;
+    cost += work.cost;
+    if (work.runs_kernels()) {
+      launches_.fetch_add(work.launches, std::memory_order_relaxed);
+    } else {
+      (work.read_into ? bytes_read_ : bytes_written_)
+          .fetch_add(work.bytes, std::memory_order_relaxed);
+    }
+    work.track->Ended(work.number);
+    retired_.push_back(std::move(work));
+    queue.in_flight.pop_front();
+  }
+  if (retired_.empty()) return;
+  queue.in_flight_cost -= cost;
+  queue.shown_completed.fetch_add(retired_.size(), std::memory_order_relaxed);
+  // The queue's time since its last completion, shared out by what each work was expected to take.
+  const double scale = cost > Duration::zero()
+                           ? static_cast<double>((now - queue.retire_time).count()) /
+                                 static_cast<double>(cost.count())
+                           : 0.0;
+  queue.progress_time = queue.retire_time = now;
+  queue.looked = false;
+  for (size_t begin = 0; begin < retired_.size();) {
+    size_t end = begin;
+    Duration owners_time{};
+    WorkOwner* const owner = retired_[begin].owner.get();
+    for (; end < retired_.size() && retired_[end].owner.get() == owner; ++end) {
+      const Duration took(
+          static_cast<Duration::rep>(static_cast<double>(retired_[end].cost.count()) * scale));
+      queue.order.Used(retired_[end], took);
+      owners_time += took;
+    }
+    owner->Done(std::span(retired_).subspan(begin, end - begin), owners_time);
+    begin = end;
+  }
+  retired_.clear();
+  round_had_news_ = true;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,57 @@
+// How far the device thread is with one queue of a session: what works of other queues wait for.
+//
+// Works of a queue are numbered densely and submitted, or given up, in this order. A wait names a number; the device
+// thread learns here whether that work has been submitted yet, and which ticket stands for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "runtime/base/clock.h"
+#include "runtime/command/route.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+class WorkTrack {
+ public:
+  explicit WorkTrack(const Route& route) : route_(route) {}
+
+  const Route& route() const { return route_; }  // any thread
+
+  // ---- device thread
+
+  // `cost`: what it is expected to take.
+  void Submitted(uint64_t number, const Ticket& ticket, Duration cost) {
+    passed_ = number;
+    in_flight_.push_back({number, ticket, cost});
+  }
+  void GivenUp(uint64_t number) { passed_ = number; }  // will not be submitted
+  void Ended(uint64_t number);                         // was submitted
+
+  // Everything up to `number` has been submitted, and what of it has not ended should take no longer than `most`.
+  bool EndsWithin(uint64_t number, Duration most) const;
+  // The ticket with which everything up to `number` is done; none: it is done already.
+  std::optional<Ticket> TicketOf(uint64_t number) const;
+
+ private:
+  struct Submission {
+    uint64_t number;
+    Ticket ticket;
+    Duration cost;
+  };
+
+  const Route route_;
+  uint64_t passed_ = 0;
+  std::deque<Submission> in_flight_;  // ascending
+};
+
+// Everything of `track` up to the work with this number.
+struct WorkWait {
+  std::shared_ptr<const WorkTrack> track;
+  uint64_t number = 0;
+};
+
+}  // namespace ttfd
