@@ -44,13 +44,32 @@ constexpr uint32_t StagingSlot(uint32_t hart) { return AtomicReturnSlot(hart) + 
 constexpr uint32_t PcieMid(uint32_t record_xy) { return (record_xy & 1u << 24) << 4; }
 constexpr uint32_t TileOf(uint32_t record_xy) { return record_xy & ~(1u << 24); }
 
+// The dispatch harts do little else than talk to their NIU: they keep its address in a register of its
+// own, from where a load or store reaches the counters and the command buffers 0 and 1.
+#ifdef TTFD_NIU_REGISTER
+register uint32_t niu_register asm("s11");
+inline constexpr uint32_t kNiuRegister =
+    hw::kNiuAddress + kThisNiu * hw::kNiuStride + hw::kNiuCommandBufferStride;
+inline void SetNiuRegister() { niu_register = kNiuRegister; }
+inline uint32_t NiuRegister(uint32_t address) {
+  const uint32_t offset = address - kNiuRegister;
+  return offset + 0x800 < 0x1000 ? niu_register + offset : address;
+}
+#else
+constexpr uint32_t NiuRegister(uint32_t address) { return address; }
+#endif
+
 template <uint32_t kNiu>
 constexpr uint32_t NiuCounterAddress(uint32_t counter) {
   return hw::kNiuAddress + kNiu * hw::kNiuStride + hw::kNocStatus + 4 * counter;
 }
 template <uint32_t kNiu>
 inline uint32_t NiuCounter(uint32_t counter) {
-  return Load(NiuCounterAddress<kNiu>(counter));
+  return Load(NiuRegister(NiuCounterAddress<kNiu>(counter)));
+}
+template <uint32_t kNiu, uint32_t kCounter>
+inline void AwaitNiuCounterZero() {
+  AwaitZeroAt<NiuCounterAddress<kNiu>(kCounter)>(NiuCounter<kNiu>(kCounter));
 }
 
 template <uint32_t kNiu, uint32_t kBuffer>
@@ -58,10 +77,12 @@ struct CommandBuffer {
   static constexpr uint32_t kBase =
       hw::kNiuAddress + kNiu * hw::kNiuStride + kBuffer * hw::kNiuCommandBufferStride;
 
-  static void Set(uint32_t offset, uint32_t value) { Store(kBase + offset, value); }
+  static void Set(uint32_t offset, uint32_t value) { Store(NiuRegister(kBase + offset), value); }
 
-  static bool free() { return Load(kBase + hw::kNocCommand) == 0; }
-  static void AwaitFree() { AwaitZero(kBase + hw::kNocCommand); }
+  static bool free() { return Load(NiuRegister(kBase + hw::kNocCommand)) == 0; }
+  static void AwaitFree() {
+    AwaitZeroAt<kBase + hw::kNocCommand>(Load(NiuRegister(kBase + hw::kNocCommand)));
+  }
   static void Issue() { Set(hw::kNocCommand, 1); }
 
   // Constant fields, so that a command sets only what differs. `own_xy` is this tile.

@@ -59,4 +59,14 @@ template <typename Done>
   }
 }
 
+// The same when the address is `kAddress`: nothing is put into a register before it is needed. `value` is
+// what it read.
+template <uint32_t kAddress>
+[[gnu::always_inline]] inline void AwaitZeroAt(uint32_t value) {
+  if (value != 0) [[unlikely]] {
+    asm volatile("li t1, %0\njal t0, %1" ::"i"(kAddress), "i"(&AwaitZeroFromT1)
+                 : "t0", "t1", "t2", "memory");
+  }
+}
+
 }  // namespace ttfd::firmware

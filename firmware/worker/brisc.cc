@@ -18,32 +18,35 @@
 namespace ttfd::firmware {
 namespace {
 
+constexpr uint32_t kMessageShift = 6;
+static_assert(sizeof(abi::LaunchMessage) == 1u << kMessageShift);
+
 constexpr uint32_t SyncAddress(uint32_t hart) {
   return abi::kSubordinateSyncAddress + hart * sizeof(abi::SubordinateSync);
 }
 
 uint32_t MessageWord(uint32_t message, uint32_t offset) { return Load(message + offset); }
 
-// Waits for a go word and takes it. Which word to listen to may change while waiting.
+// Waits for a go word and takes it. Which word to listen to may change while waiting. There is nearly
+// always something to wait for, so this is not a WaitUntil; and whatever comes next has a waypoint of its
+// own.
 uint32_t TakeGo() {
+  static_assert(abi::kGoSignalRun == 0x80, "the go word's sign");
+  SetWaypoint(abi::kWaypointGo);
   uint32_t go = 0;
   uint32_t offset = 0;
-  WaitForMemory(abi::kWaypointGo, [&] {
+  do {
+    Fence();
     offset = 4 * Load(abi::kGoAreaAddress + offsetof(abi::GoArea, index));
     go = Load(abi::kGoAreaAddress + offset);
-    return (go >> 24 & abi::kGoSignalRun) != 0;
-  });
+  } while (static_cast<int32_t>(go) >= 0);
+  Fence();
   asm("" : "+r"(offset));  // or gcc adds the area's address in every poll
   Store(abi::kGoAreaAddress + offset, 0);
   return go;
 }
 
-void ClearCircularBuffers(uint32_t message) {
-  const uint32_t count =
-      MessageWord(message, offsetof(abi::LaunchMessage, circular_buffer_offset)) >> 16;
-  if (count == 0) {
-    return;
-  }
+void ClearCircularBuffers(uint32_t count) {
   uint32_t state = abi::kCircularBufferStateAddress;
   for (const uint32_t end = state + count * sizeof(abi::CircularBufferState); state != end;
        state += sizeof(abi::CircularBufferState)) {
@@ -82,24 +85,60 @@ void DropInstructionCaches() {
   Settle(hw::kTensixConfig);
 }
 
-void RunLaunch(uint32_t message, uint32_t slot, uint32_t enables, abi::KernelContext& context) {
-  SetCommand(MessageWord(message, offsetof(abi::LaunchMessage, program_id)));
-  if ((enables & abi::kLaunchNewCode) != 0) {
-    DropInstructionCaches();
+// Runs launches. Most are like one before: the same kernel, on this hart alone, with nothing to prepare.
+class Launches {
+ public:
+  Launches() : context_(MakeKernelContext()) {}
+
+  void Run(uint32_t message) {
+    const uint32_t enables = MessageWord(message, offsetof(abi::LaunchMessage, enables));
+    if (enables != kThisHartAlone || KernelOf(message) != plain_header_ ||
+        CircularBuffers(message) != 0) [[unlikely]] {
+      if (enables != 0) {
+        RunAny(message, enables);
+      }
+      return;
+    }
+    SetCommand(MessageWord(message, offsetof(abi::LaunchMessage, program_id)));
+    CallKernel(plain_entry_, message, context_);
+    Store(message + offsetof(abi::LaunchMessage, enables), 0);
   }
-  ClearCircularBuffers(message);
-  const uint32_t subordinates = enables & ((1u << hw::kHarts) - 1) & ~(1u << hw::kBrisc);
-  if (subordinates != 0) {
-    StartSubordinates(subordinates, slot);
+
+ private:
+  static constexpr uint32_t kThisHartAlone = 1u << kThisHart;
+
+  static uint32_t KernelOf(uint32_t message) {
+    return MessageWord(message, offsetof(abi::LaunchMessage, kernel_address) + 4 * kThisHart);
   }
-  if ((enables & 1u << hw::kBrisc) != 0) {
-    RunKernel(slot, context);
+  static uint32_t CircularBuffers(uint32_t message) {
+    return LoadHalf(message + offsetof(abi::LaunchMessage, circular_buffer_count));
   }
-  if (subordinates != 0) {
-    AwaitSubordinates(subordinates);
+
+  [[gnu::noinline]] void RunAny(uint32_t message, uint32_t enables) {
+    SetCommand(MessageWord(message, offsetof(abi::LaunchMessage, program_id)));
+    if ((enables & abi::kLaunchNewCode) != 0) {
+      DropInstructionCaches();
+      plain_header_ = 0;
+    }
+    ClearCircularBuffers(CircularBuffers(message));
+    const uint32_t slot = (message - abi::kLaunchRingAddress) / sizeof(abi::LaunchMessage);
+    StartSubordinates(enables, slot);
+    if ((enables & kThisHartAlone) != 0) {
+      const uint32_t header = KernelHeader(message);
+      if (IsPlain(header)) {  // it stays what it is until there is new code
+        plain_header_ = header;
+        plain_entry_ = EntryOf(header);
+      }
+      RunKernel(message, context_);
+    }
+    AwaitSubordinates(enables);
+    Store(message + offsetof(abi::LaunchMessage, enables), 0);
   }
-  Store(message + offsetof(abi::LaunchMessage, enables), 0);
-}
+
+  abi::KernelContext context_;
+  uint32_t plain_header_ = 0;  // of a kernel with nothing to restore; 0: none known
+  KernelEntry plain_entry_ = nullptr;
+};
 
 // Adds 1 to the stream of a sub-device at the dispatch tile, by an inline write over NoC 1. Its command
 // buffer there is used for nothing else, so it is set up once and changed when the target changes.
@@ -140,17 +179,13 @@ class Answers {
 };
 
 [[noreturn]] void Serve() {
-  abi::KernelContext context = MakeKernelContext();
+  Launches launches;
   Answers answers;
-  for (uint32_t launches = 0;;) {
+  for (uint32_t taken = 0;;) {
     const uint32_t go = TakeGo();
-    const uint32_t slot = go >> 24 & (abi::kLaunchSlots - 1);
-    const uint32_t message = LaunchMessageAddress(slot);
-    const uint32_t enables = MessageWord(message, offsetof(abi::LaunchMessage, enables));
-    if (enables != 0) {
-      RunLaunch(message, slot, enables, context);
-    }
-    SetProgress(++launches);
+    launches.Run(LaunchMessageAddress(0) +
+                 (go >> (24 - kMessageShift) & (abi::kLaunchSlots - 1) << kMessageShift));
+    SetProgress(++taken);
     answers.Send(go, kStatus + offsetof(abi::HartStatus, progress));
   }
 }

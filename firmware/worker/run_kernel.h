@@ -32,6 +32,12 @@ inline abi::KernelContext MakeKernelContext() {
   return context;
 }
 
+// A kernel without .bss and .data: there is nothing to restore before a run.
+inline bool IsPlain(uint32_t header) {
+  return (Load(header + offsetof(abi::KernelImageHeader, bss_bytes)) |
+          Load(header + offsetof(abi::KernelImageHeader, data_bytes))) == 0;
+}
+
 // A kernel finds its .bss zero and its .data as linked, however often its image has run.
 inline void RestoreData(uint32_t header) {
   const auto field = [header](uint32_t offset) { return Load(header + offset); };
@@ -52,21 +58,35 @@ inline void RestoreData(uint32_t header) {
   }
 }
 
-inline void RunKernel(uint32_t slot, abi::KernelContext& context) {
-  const uint32_t message = LaunchMessageAddress(slot);
+using KernelEntry = void (*)(const abi::KernelContext*);
+
+// Where this hart's kernel of a launch lies; `message` is the address of the launch message.
+inline uint32_t KernelHeader(uint32_t message) {
   const uint32_t header =
       Load(message + offsetof(abi::LaunchMessage, kernel_address) + 4 * kThisHart);
   if (header < abi::kKernelCacheAddress || (header & 15) != 0) [[unlikely]] {
-    Fault(abi::kFaultBadLaunch, slot, header, kThisHart);
+    Fault(abi::kFaultBadLaunch, (message - abi::kLaunchRingAddress) / sizeof(abi::LaunchMessage),
+          header, kThisHart);
   }
-  RestoreData(header);
-  context.launch_message_address = message;
-  using Entry = void (*)(const abi::KernelContext*);
-  const auto entry = reinterpret_cast<Entry>(
+  return header;
+}
+
+inline KernelEntry EntryOf(uint32_t header) {
+  return reinterpret_cast<KernelEntry>(
       header + Load(header + offsetof(abi::KernelImageHeader, entry_offset)));
+}
+
+// Leaves the kernel's waypoint: who called sets the next.
+inline void CallKernel(KernelEntry entry, uint32_t message, abi::KernelContext& context) {
+  context.launch_message_address = message;
   SetWaypoint(abi::kWaypointKernel);
   entry(&context);
-  SetWaypoint(abi::kWaypointRun);
+}
+
+inline void RunKernel(uint32_t message, abi::KernelContext& context) {
+  const uint32_t header = KernelHeader(message);
+  RestoreData(header);
+  CallKernel(EntryOf(header), message, context);
 }
 
 }  // namespace ttfd::firmware

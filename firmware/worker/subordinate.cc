@@ -17,7 +17,8 @@ constexpr uint32_t kRun = kSync + offsetof(abi::SubordinateSync, run);
   abi::KernelContext context = MakeKernelContext();
   for (uint32_t launches = 0;;) {
     WaitForMemory(abi::kWaypointGo, [] { return Load(kRun) != abi::kRunIdle; });
-    RunKernel(Load(kSync + offsetof(abi::SubordinateSync, launch_slot)), context);
+    RunKernel(LaunchMessageAddress(Load(kSync + offsetof(abi::SubordinateSync, launch_slot))),
+              context);
     SetProgress(++launches);
     Fence();
     Store(kRun, abi::kRunIdle);  // same region as all that the kernel stored: in order

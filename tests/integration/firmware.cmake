@@ -1,6 +1,7 @@
 # The real firmware on the device model, fed by hand: no part of the runtime in between.
 add_library(firmware_bench STATIC ${CMAKE_CURRENT_LIST_DIR}/../support/firmware_bench.cc
-  ${CMAKE_CURRENT_LIST_DIR}/../support/bench_queue.cc ${CMAKE_CURRENT_LIST_DIR}/../support/firmware_launch.cc)
+  ${CMAKE_CURRENT_LIST_DIR}/../support/bench_queue.cc ${CMAKE_CURRENT_LIST_DIR}/../support/firmware_launch.cc
+  ${CMAKE_CURRENT_LIST_DIR}/../support/firmware_cost.cc)
 ttfd_compile_options(firmware_bench)
 target_include_directories(firmware_bench PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(firmware_bench PUBLIC firmware_images firmware_images_small firmware_kernels runtime_device_sim

@@ -78,6 +78,10 @@ void BenchLauncher::Append(EntryBuilder& entry) {
 
 Status BenchLauncher::Run(const BenchProgram& program) {
   Load(program);
+  return RunLoaded();
+}
+
+Status BenchLauncher::RunLoaded() {
   EntryBuilder entry;
   Append(entry);
   return bench_.SendAndRun(entry);

@@ -39,6 +39,10 @@ class BenchLauncher {
 
   // Loads, launches, runs to rest.
   Status Run(const BenchProgram& program);
+  // Launches what is loaded and runs to rest.
+  Status RunLoaded();
+  // The workers have run the images: launches from here on keep the instruction caches.
+  void CodeIsKnown() { message_.enables &= ~abi::kLaunchNewCode; }
 
   // The go word of the next launch, and the message it names.
   uint32_t NextGo() const;

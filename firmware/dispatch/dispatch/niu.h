@@ -15,6 +15,7 @@ inline constexpr uint32_t kWriteId = 1;
 inline constexpr uint32_t kAtomicId = 2;
 
 inline void InitializeNiu(uint32_t own_xy, uint32_t prefetch_xy) {
+  SetNiuRegister();
   UnicastBuffer::InitializeWrite(own_xy, kWriteControl, kWriteId);
   MulticastBuffer::InitializeWrite(own_xy, kMulticastControl, kWriteId);
   AtomicBuffer::InitializeAtomic(own_xy, kAtomicId);
@@ -30,7 +31,7 @@ inline bool HaveWritesLeft() {
 inline void AwaitWritesLeft() {
   UnicastBuffer::AwaitFree();
   MulticastBuffer::AwaitFree();
-  AwaitZero(NiuCounterAddress<0>(hw::kNocWritesOutgoing + kWriteId));
+  AwaitNiuCounterZero<0, hw::kNocWritesOutgoing + kWriteId>();
 }
 
 // Writes and the acknowledgements they ask for: one each, a multicast one a receiver. The hart is the

@@ -19,6 +19,7 @@ inline constexpr uint32_t kWriteId = 1;
 inline constexpr uint32_t kAtomicId = 2;
 
 inline void InitializeNiu(uint32_t own_xy, uint32_t prefetch_xy) {
+  SetNiuRegister();
   MulticastBuffer::InitializeWrite(own_xy, kMulticastControl, kWriteId);
   // Packets travel the other way round on NoC 1: the larger corner is the start.
   MulticastBuffer::Set(hw::kNocReturnHigh,

@@ -7,9 +7,9 @@
 
 namespace ttfd::firmware::prefetch {
 
-using FetchBuffer = CommandBuffer<0, 0>;   // reads of the issue ring
-using WriteBuffer = CommandBuffer<0, 1>;   // writes into the dispatch tile's rings
-using AtomicBuffer = CommandBuffer<0, 2>;  // increments at the dispatch tile
+using WriteBuffer = CommandBuffer<0, 0>;   // writes into the dispatch tile's rings
+using AtomicBuffer = CommandBuffer<0, 1>;  // increments at the dispatch tile
+using FetchBuffer = CommandBuffer<0, 2>;   // reads of the issue ring
 using RelayBuffer = CommandBuffer<0, 3>;   // reads of what is relayed or executed
 
 // Transaction ids. Waiting for one never waits for another.
@@ -27,10 +27,11 @@ inline void AwaitAnswers(uint32_t id) {
 // The L1 that writes were sourced from may be overwritten.
 inline void AwaitWritesLeft() {
   WriteBuffer::AwaitFree();
-  AwaitZero(NiuCounterAddress<0>(hw::kNocWritesOutgoing + kWriteId));
+  AwaitNiuCounterZero<0, hw::kNocWritesOutgoing + kWriteId>();
 }
 
 inline void InitializeNiu(uint32_t own_xy, uint32_t pcie_xy, uint32_t dispatch_xy) {
+  SetNiuRegister();
   FetchBuffer::InitializeRead(own_xy, kFetchId);
   FetchBuffer::Set(hw::kNocTargetHigh, pcie_xy);
   WriteBuffer::InitializeWrite(own_xy, kWriteControl, kWriteId);

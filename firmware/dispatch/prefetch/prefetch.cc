@@ -32,13 +32,27 @@ class Prefetcher {
         dispatch_s_ring_(TTFD_BOOT(dispatch_s_ring_address), TTFD_BOOT(dispatch_s_ring_pages)) {}
 
   [[noreturn]] void Serve() {
-    Span here = {0, 0};
-    for (;;) {
-      if (here.begin == here.end) [[unlikely]] {
-        here = NextSpan();
+    uint32_t at = 0;  // commands at [at, end) are here
+    uint32_t end = 0;
+    for (uint32_t progress = 0;;) {
+      if (at == end) [[unlikely]] {
+        const Span next = NextSpan();
+        at = next.begin;
+        end = next.end;
       }
-      here = Execute(here);
-      SetProgress(++progress_);
+      const uint32_t word = Load(at);
+      const uint32_t id = word & 0xFF;
+      SetCommand(id);
+      const uint32_t stride = Load(at + offsetof(abi::RelayInline, stride));
+      if (id == static_cast<uint32_t>(abi::PrefetchId::kRelayInline) &&
+          RelayInline(word, at, stride, end)) [[likely]] {
+        at += stride;
+      } else {
+        const Span behind = ExecuteOther(word, at, end);
+        at = behind.begin;
+        end = behind.end;
+      }
+      SetProgress(++progress);
     }
   }
 
@@ -75,21 +89,13 @@ class Prefetcher {
     return entry;
   }
 
-  // Executes the command at the beginning of `here`; returns what lies behind it.
-  [[gnu::always_inline]] Span Execute(Span here) {
-    const uint32_t word = Load(here.begin);
-    const uint32_t id = word & 0xFF;
-    SetCommand(id);
-    if (id == static_cast<uint32_t>(abi::PrefetchId::kRelayInline)) [[likely]] {
-      return RelayInline(word, here);
-    }
-    return ExecuteOther(word, here);
-  }
-
-  [[gnu::noinline]] Span ExecuteOther(uint32_t word, Span here) {
-    const uint32_t at = here.begin;
-    const Span behind = {here.begin + abi::kEntryAlignment, here.end};
+  // Executes the command at `at`, of those up to `end`; returns what lies behind it.
+  [[gnu::noinline]] Span ExecuteOther(uint32_t word, uint32_t at, uint32_t end) {
+    const Span here = {at, end};
+    const Span behind = {at + abi::kEntryAlignment, end};
     switch (static_cast<abi::PrefetchId>(word & 0xFF)) {
+      case abi::PrefetchId::kRelayInline:
+        return RelayInlineAcross(word, here);
       case abi::PrefetchId::kRelayInlineNoflush:
         return RelayInlineNoflush(word, here);
       case abi::PrefetchId::kRelayLinear:
@@ -159,15 +165,15 @@ class Prefetcher {
     return {here.begin + length, here.end};
   }
 
-  [[gnu::always_inline]] Span RelayInline(uint32_t word, Span here) {
-    const uint32_t at = here.begin;
+  // False: it is wrong, or not all of it is here.
+  [[gnu::always_inline]] bool RelayInline(uint32_t word, uint32_t at, uint32_t stride,
+                                          uint32_t end) {
     const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
-    const uint32_t stride = Load(at + offsetof(abi::RelayInline, stride));
     const uint32_t dispatcher = word >> 8 & 0xFF;
     // In unsigned arithmetic: 0 < stride <= what is here, 0 < length <= stride - 16.
-    if (stride - 1 >= here.end - at || stride % abi::kEntryAlignment != 0 ||
+    if (stride - 1 >= end - at || stride % abi::kEntryAlignment != 0 ||
         length - 1 >= stride - abi::kCommandBytes) [[unlikely]] {
-      return RelayInlineAcross(word, here);
+      return false;
     }
     if (dispatcher == static_cast<uint32_t>(abi::DispatcherType::kDispatch)) [[likely]] {
       dispatch_ring_.WriteCommand(at + abi::kCommandBytes, length);
@@ -175,7 +181,7 @@ class Prefetcher {
       RequireDispatchS(at, dispatcher, length);
       dispatch_s_ring_.WriteCommand(at + abi::kCommandBytes, length);
     }
-    return {at + stride, here.end};
+    return true;
   }
 
   // Every command of dispatch_s fits a page of its ring.
@@ -187,7 +193,7 @@ class Prefetcher {
   }
 
   // The same command when it is wrong, or goes on in the exec buffer's next block.
-  [[gnu::noinline]] Span RelayInlineAcross(uint32_t word, Span here) {
+  Span RelayInlineAcross(uint32_t word, Span here) {
     const uint32_t at = here.begin;
     const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
     const uint32_t stride =
@@ -219,6 +225,7 @@ class Prefetcher {
     }
     here.begin += abi::kCommandBytes;
     here = Append(dispatch_ring_, here, length);
+    dispatch_ring_.LeaveOpen();
     return Skip(here, stride - abi::kCommandBytes - length);
   }
 
@@ -426,7 +433,7 @@ class Prefetcher {
     AwaitAnswers(kAtomicId);
     Ringbuffer::AwaitArrived();
     exec_.End();
-    SetProgress(++progress_);
+    SetProgress(Load(kStatus + offsetof(abi::HartStatus, progress)) + 1);
     SetWaypoint(abi::kWaypointDone);
     SetState(abi::kHartStopped);
     Park();
@@ -440,7 +447,6 @@ class Prefetcher {
   RingWriter<DispatchSRing> dispatch_s_ring_;
   uint32_t entry_begin_ = 0;  // of the entry being executed
   uint32_t stalls_ = 0;
-  uint32_t progress_ = 0;  // commands executed
   uint32_t list_[kMaxListWords];
 };
 

@@ -43,27 +43,31 @@ template <typename Ring>
 class RingWriter {
  public:
   RingWriter(uint32_t address, uint32_t pages)
-      : base_(address), bytes_(pages << Ring::kPageShift), limit_(pages) {}
+      : base_(address),
+        end_(address + (pages << Ring::kPageShift)),
+        to_(address),
+        limit_(pages),
+        left_(pages) {}
 
-  // One whole command of at most a page, when nothing of it was written before: the common case.
-  void WriteCommand(uint32_t from, uint32_t length) {
-    if (length > kPageBytes || room_ != 0) {
+  // One whole command. The common case is one of at most a page, when nothing of it was written before;
+  // then the write buffer is free, since whoever used it last awaited that.
+  [[gnu::always_inline]] void WriteCommand(uint32_t from, uint32_t length) {
+    if (length > kPageBytes || left_ == 0) [[unlikely]] {
       Append(from, length);
       Finish();
       return;
     }
-    if (limit_ == sent_) {
-      Replenish();
-    }
-    ++sent_;
-    WritePiece(from, length);
+    --left_;
+    IssueWrite(from, length);
     Announce(1);
-    offset_ += kPageBytes;
+    to_ += kPageBytes;
     Wrap();
   }
 
   // Part of a command. `from` and the position within the ring are equal modulo 16.
   [[gnu::noinline]] void Append(uint32_t from, uint32_t length) {
+    left_ += set_aside_;
+    set_aside_ = 0;
     while (length != 0) {
       if (room_ == 0) {
         const uint32_t pages = Acquire((length + kPageBytes - 1) >> Ring::kPageShift);
@@ -71,12 +75,20 @@ class RingWriter {
         room_ = pages << Ring::kPageShift;
       }
       const uint32_t piece =
-          Smaller(Smaller(length, room_), Smaller(bytes_ - offset_, hw::kNocMaxPacketBytes));
-      WritePiece(from, piece);
+          Smaller(Smaller(length, room_), Smaller(end_ - to_, hw::kNocMaxPacketBytes));
+      WriteBuffer::AwaitFree();
+      IssueWrite(from, piece);
       from += piece, length -= piece;
-      offset_ += piece, room_ -= piece;
+      to_ += piece, room_ -= piece;
       Wrap();
     }
+  }
+
+  // The next command is the rest of this one.
+  void LeaveOpen() {
+    WriteBuffer::AwaitFree();
+    set_aside_ = left_;
+    left_ = 0;
   }
 
   // Lets the other side see the pages that are full.
@@ -90,7 +102,7 @@ class RingWriter {
 
   // The command is complete: announces the rest, goes on at the next page.
   [[gnu::noinline]] void Finish() {
-    offset_ += room_;
+    to_ += room_;
     room_ = 0;
     Wrap();
     if (held_ != 0) {
@@ -105,46 +117,46 @@ class RingWriter {
   static uint32_t Smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
   void Wrap() {
-    if (offset_ == bytes_) {
-      offset_ = 0;
+    if (to_ == end_) [[unlikely]] {
+      to_ = base_;
     }
   }
 
   // Takes up to `wanted` pages, at least one.
   uint32_t Acquire(uint32_t wanted) {
-    if (limit_ - sent_ < wanted) {
+    if (left_ < wanted) {
       Replenish();
     }
-    const uint32_t pages = Smaller(limit_ - sent_, wanted);
-    sent_ += pages;
+    const uint32_t pages = Smaller(left_, wanted);
+    left_ -= pages;
     return pages;
   }
 
   [[gnu::noinline]] void Replenish() {
-    const uint32_t ring_pages = bytes_ >> Ring::kPageShift;
+    const uint32_t ring_pages = (end_ - base_) >> Ring::kPageShift;
+    const uint32_t sent = limit_ - left_;
     limit_ = Load(Ring::kReturned) + ring_pages;
-    if (limit_ != sent_) {
-      return;
+    if (limit_ == sent) {
+      if (held_ != 0) {  // the other side can return pages only if it knows of them
+        Announce(held_);
+        held_ = 0;
+      }
+      const uint32_t full = sent - ring_pages;
+      WaitForMemory(Ring::kWaypoint, [full] { return Load(Ring::kReturned) != full; });
+      limit_ = Load(Ring::kReturned) + ring_pages;
     }
-    if (held_ != 0) {  // the other side can return pages only if it knows of them
-      Announce(held_);
-      held_ = 0;
-    }
-    const uint32_t full = sent_ - ring_pages;
-    WaitForMemory(Ring::kWaypoint, [full] { return Load(Ring::kReturned) != full; });
-    limit_ = Load(Ring::kReturned) + ring_pages;
+    left_ = limit_ - sent;
   }
 
-  void WritePiece(uint32_t from, uint32_t length) {
-    WriteBuffer::AwaitFree();
+  void IssueWrite(uint32_t from, uint32_t length) {
     WriteBuffer::Set(hw::kNocTargetLow, from);
-    WriteBuffer::Set(hw::kNocReturnLow, base_ + offset_);
+    WriteBuffer::Set(hw::kNocReturnLow, to_);
     WriteBuffer::Set(hw::kNocLength, length);
     WriteBuffer::Issue();
   }
 
   // Two command buffers are served independently: the increment is issued when the writes have left.
-  void Announce(uint32_t pages) {
+  static void Announce(uint32_t pages) {
     AwaitWritesLeft();
     AtomicBuffer::AwaitFree();
     AtomicBuffer::Set(hw::kNocTargetLow, Ring::kArrived);
@@ -153,12 +165,13 @@ class RingWriter {
   }
 
   const uint32_t base_;
-  const uint32_t bytes_;
-  uint32_t offset_ = 0;  // of the next byte written
-  uint32_t room_ = 0;    // bytes behind offset_ in pages acquired
-  uint32_t held_ = 0;    // pages acquired by Append and not announced
-  uint32_t sent_ = 0;    // pages acquired in all, free-running
-  uint32_t limit_;       // pages that may be acquired in all, as last seen
+  const uint32_t end_;
+  uint32_t to_;             // where the next byte is written
+  uint32_t room_ = 0;       // bytes behind to_ in pages acquired
+  uint32_t held_ = 0;       // pages acquired by Append and not announced
+  uint32_t limit_;          // pages that may be acquired in all, free-running, as last seen
+  uint32_t left_;           // of them
+  uint32_t set_aside_ = 0;  // of them, while a command is open: WriteCommand must not take them
 };
 
 }  // namespace ttfd::firmware::prefetch
