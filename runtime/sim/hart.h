@@ -7,6 +7,7 @@
 namespace ttfd::sim {
 
 class TensixTile;
+struct Decoded;
 
 enum class HartState : uint8_t {
   kHeld,      // in soft reset
@@ -21,9 +22,13 @@ inline constexpr uint32_t kMaxPollLoop = 64;
 // in; most poll loops are shorter, the others are found by the anchor.
 inline constexpr uint32_t kShortPollLoop = 8;
 
-// A hart at a poll point.
+inline constexpr uint32_t kNowhere = 1;  // is no instruction's address
+
+// A hart at a poll point. Most are passed once, by code that does something; so the registers are kept
+// when the hart comes there again.
 struct Arrival {
-  uint32_t pc = 1;    // 1 is no instruction's address
+  uint32_t pc = kNowhere;
+  bool has_registers = false;
   uint64_t time = 0;  // when that was
   uint32_t x[32] = {};
 };
@@ -33,15 +38,20 @@ struct Arrival {
 // kMaxPollLoop instructions ago goes round once more under observation; if it comes back to the
 // same state without having changed anything, the words it read decide what it does next, and it
 // sleeps until one of them is written. Local RAM may change on the way (calls spill registers) if it
-// is as before at the end: nobody else sees it.
+// is as before at the end: nobody else sees it. Where a hart slept before, it is observed when it
+// arrives for the first time: most likely it has done what it was woken for and waits again.
 struct PollState {
-  // The last arrival at a place: recognises plain loops in their third trip.
+  // The last arrival at a place: recognises plain loops.
   Arrival last;
   // An arrival kept for kMaxPollLoop instructions: recognises loops that pass the same place with
   // several states in one trip (a function that polls whatever it is given).
   Arrival anchor;
-  bool observe = false;  // the next trip is observed, from and to `last`
-  bool spoiled = false;  // it changed something, or read something that changes by itself
+  bool observe = false;           // the next trip is observed, from and to `last`
+  uint64_t start = 0;             // when the observed trip began
+  bool again = false;             // it may start anew at `last` with other registers
+  uint32_t slept_at = kNowhere;   // pc
+  uint64_t woken = ~uint64_t{0};  // when it was woken last
+  bool spoiled = false;           // it changed something, or read something that changes by itself
   struct LocalWrite {
     uint32_t address;  // of a word in local RAM
     uint32_t before;   // what it held when the trip began
@@ -61,9 +71,15 @@ struct Hart {
   std::byte* local_ram = nullptr;
   uint32_t local_ram_bytes = 0;
   HartState state = HartState::kHeld;
-  bool queued = false;   // the scheduler's
-  uint64_t time = 0;     // clock this hart has reached
-  uint64_t retired = 0;  // instructions since power-on
+  bool queued = false;      // the scheduler's
+  uint64_t time = 0;        // clock this hart has reached
+  uint64_t retired = 0;     // instructions since power-on
+  Decoded* code = nullptr;  // the tile's decoded instructions
+  // The interpreter's: where it goes on, where its budget would end on a straight line, and which
+  // time that is.
+  Decoded* ip = nullptr;
+  intptr_t end = 0;
+  uint64_t stop_time = 0;
   PollState poll;
 };
 

@@ -13,11 +13,13 @@
 namespace ttfd::sim {
 namespace {
 
-// Why an address that is not a register cannot be accessed either.
+bool IsRegister(uint32_t address, uint32_t bytes) {
+  return bytes == 4 && address % 4 == 0 && address >= hw::kFirstRegisterAddress;
+}
+
+// Why an address that is not a register cannot be accessed either. Aligned accesses to L1 and local
+// RAM do not come here.
 FaultKind KindOfBadAddress(const Hart& hart, uint32_t address, uint32_t bytes) {
-  // Aligned words of L1 and local RAM do not come here.
-  if (bytes == 4 && address % 4 == 0 && address >= hw::kFirstRegisterAddress) [[likely]]
-    return FaultKind::kNone;
   const bool memory =
       address < hw::kL1Bytes || address - hw::kLocalRamAddress < hart.local_ram_bytes;
   if (memory) return FaultKind::kMisaligned;
@@ -36,16 +38,22 @@ const char* ReasonOfBadAddress(FaultKind kind) {
   }
 }
 
+void RaiseBadAddress(Hart& hart, uint32_t address, uint32_t bytes) {
+  const FaultKind kind = KindOfBadAddress(hart, address, bytes);
+  RaiseFault(hart, kind, address, ReasonOfBadAddress(kind));
+}
+
 bool SameState(const Arrival& arrival, const Hart& hart) {
   return arrival.pc == hart.pc && std::memcmp(arrival.x, hart.x, sizeof(arrival.x)) == 0;
 }
 
-bool IsBackAt(const Arrival& arrival, const Hart& hart) {
-  return hart.time - arrival.time <= kMaxPollLoop && SameState(arrival, hart);
+bool IsRecent(const Arrival& arrival, const Hart& hart) {
+  return arrival.pc == hart.pc && hart.time - arrival.time <= kMaxPollLoop;
 }
 
 void Remember(const Hart& hart, Arrival* arrival) {
   arrival->pc = hart.pc;
+  arrival->has_registers = true;
   arrival->time = hart.time;
   std::memcpy(arrival->x, hart.x, sizeof(arrival->x));
 }
@@ -60,17 +68,9 @@ void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason
                         hart.pc, address,           hart.time,       reason};
 }
 
-bool IsPureRegister(uint32_t address) {
-  if (address % 4 != 0 || address < hw::kFirstRegisterAddress) return false;
-  const bool clock = address >= hw::kWallClockLow && address <= hw::kWallClockHighLatched;
-  const bool pc = address >= hw::kPcSnapshot && address < hw::kPcSnapshot + 4 * hw::kHarts;
-  return !clock && !pc;
-}
-
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value) {
-  const FaultKind bad = KindOfBadAddress(hart, address, bytes);
-  if (bad != FaultKind::kNone) {
-    RaiseFault(hart, bad, address, ReasonOfBadAddress(bad));
+  if (!IsRegister(address, bytes)) [[unlikely]] {
+    RaiseBadAddress(hart, address, bytes);
     return false;
   }
   const Refusal refusal = hart.tile->ReadRegister(Accessor::Hart(hart.index), address, value);
@@ -79,9 +79,8 @@ bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value)
 }
 
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value) {
-  const FaultKind bad = KindOfBadAddress(hart, address, bytes);
-  if (bad != FaultKind::kNone) {
-    RaiseFault(hart, bad, address, ReasonOfBadAddress(bad));
+  if (!IsRegister(address, bytes)) [[unlikely]] {
+    RaiseBadAddress(hart, address, bytes);
     return false;
   }
   const Refusal refusal = hart.tile->WriteRegister(Accessor::Hart(hart.index), address, value);
@@ -89,16 +88,27 @@ bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value)
   return !refusal;
 }
 
-bool ArriveAtPollPoint(Hart& hart) {
+bool ArriveAgain(Hart& hart) {
   PollState& poll = hart.poll;
-  if (IsBackAt(poll.last, hart)) return true;
-  if (IsBackAt(poll.anchor, hart)) {
-    poll.last = poll.anchor;
+  if (hart.time == poll.woken) return false;  // it has not moved yet
+  poll.again = hart.pc == poll.slept_at;
+  if (poll.again) {
+    poll.slept_at = kNowhere;  // until it sleeps there again
+    Remember(hart, &poll.last);
+    return true;
+  }
+  for (Arrival* const arrival : {&poll.last, &poll.anchor}) {
+    if (!IsRecent(*arrival, hart) || !arrival->has_registers || !SameState(*arrival, hart))
+      continue;
+    if (arrival == &poll.anchor) poll.last = poll.anchor;
     return true;
   }
   const bool last_is_old = hart.time - poll.last.time > kShortPollLoop;
   if (hart.pc == poll.last.pc || last_is_old) Remember(hart, &poll.last);
-  if (hart.time - poll.anchor.time > kMaxPollLoop) Remember(hart, &poll.anchor);
+  const bool anchor_is_old = hart.time - poll.anchor.time > kMaxPollLoop;
+  if (anchor_is_old || (hart.pc == poll.anchor.pc && !poll.anchor.has_registers)) {
+    Remember(hart, &poll.anchor);
+  }
   return false;
 }
 
@@ -129,12 +139,21 @@ void RecordLocalWrite(Hart& hart, uint32_t address) {
 }
 
 bool FinishTrip(Hart& hart) {
-  const PollState& poll = hart.poll;
-  if (!SameState(poll.last, hart)) return false;
+  PollState& poll = hart.poll;
+  if (!SameState(poll.last, hart)) {
+    if (!poll.again || hart.pc != poll.last.pc) return false;
+    // The first trip of a loop may begin with registers that no later one has.
+    poll.again = false;
+    poll.reads = 0;
+    poll.writes = 0;
+    Remember(hart, &poll.last);
+    return false;
+  }
   for (uint32_t i = 0; i < poll.writes; ++i) {
     const PollState::LocalWrite& write = poll.write[i];
     if (LoadAt<uint32_t>(hart.local_ram + write.address) != write.before) return false;
   }
+  poll.slept_at = hart.pc;
   hart.tile->Park(hart);
   return true;
 }

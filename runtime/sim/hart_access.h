@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "runtime/hw/noc.h"
+#include "runtime/hw/tensix.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/hart.h"
 
@@ -14,14 +16,36 @@ void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason
 
 // A register of the hart's tile whose value changes only by writes that wake watchers, and whose
 // reading changes nothing.
-bool IsPureRegister(uint32_t address);
+inline bool IsPureRegister(uint32_t address) {
+  if (address % 4 != 0 || address < hw::kFirstRegisterAddress) return false;
+  const bool clock = address >= hw::kWallClockLow && address <= hw::kWallClockHighLatched;
+  const bool pc = address >= hw::kPcSnapshot && address < hw::kPcSnapshot + 4 * hw::kHarts;
+  return !clock && !pc;
+}
 
 // Accesses that are neither L1 nor local RAM. False: a fault was raised.
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value);
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
 
-// True when the hart is where it was at most kMaxPollLoop instructions ago, in the same state.
-bool ArriveAtPollPoint(Hart& hart);
+// The hart is at a place where it was or slept before.
+bool ArriveAgain(Hart& hart);
+
+// True when the hart is where it was at most kMaxPollLoop instructions ago, in the same state, or
+// where it slept before.
+inline bool ArriveAtPollPoint(Hart& hart) {
+  PollState& poll = hart.poll;
+  if (hart.pc == poll.last.pc || hart.pc == poll.anchor.pc || hart.pc == poll.slept_at) {
+    return ArriveAgain(hart);
+  }
+  const auto pass = [&hart](Arrival* arrival) {
+    arrival->pc = hart.pc;
+    arrival->time = hart.time;
+    arrival->has_registers = false;
+  };
+  if (hart.time - poll.last.time > kShortPollLoop) pass(&poll.last);
+  if (hart.time - poll.anchor.time > kMaxPollLoop) pass(&poll.anchor);
+  return false;
+}
 
 // Observing: the word at `address` decides what the hart does.
 void RecordRead(Hart& hart, uint32_t address);

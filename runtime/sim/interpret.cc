@@ -1,8 +1,14 @@
-// The interpreter: computed goto over decoded instructions.
+// The interpreter: threaded code over decoded instructions.
 //
-// One function is instantiated twice. The fast one jumps through the label distance kept in each
-// Decoded. The observing one, which runs single trips of poll loops, jumps through a table and
-// records what it reads.
+// Every instruction is a small function that ends by jumping to the one its successor's Decoded
+// names (a call in tail position; the state of the loop travels in argument registers). Frequent
+// pairs have functions of their own that do both, which halves the jumps: an unpredictable jump is
+// what an instruction costs most. Each word keeps its own Decoded, so code may be entered between
+// the two. What is rare (registers, faults, poll points, writes that somebody watches) is out of
+// line and goes on behind the one instruction it has done.
+//
+// A second set of the same functions runs single trips of poll loops and records what they read;
+// each of them returns to a loop.
 //
 // Time is not counted instruction by instruction: `end` is where the table pointer would be if the
 // budget were used up on a straight line. A jump moves `end` along with the pointer, less the one
@@ -10,9 +16,10 @@
 #include "runtime/sim/interpret.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstring>
-#include <limits>
 
 #include "runtime/base/bytes.h"
 #include "runtime/hw/tensix.h"
@@ -60,9 +67,142 @@ uint32_t OrCombineBytes(uint32_t value) {
   return result;
 }
 
+// Sanitizers and unoptimised code keep a frame for every call: there each instruction returns to the
+// loop in Run().
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+constexpr bool kTailCalls = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kTailCalls = false;
+#else
+constexpr bool kTailCalls = true;
+#endif
+#else
+constexpr bool kTailCalls = true;
+#endif
+
+// The state of the loop, in registers: the hart, its current instruction, where the budget ends, the
+// tile's L1, the hart's local RAM, and what handlers are counted from.
+#define PARAMETERS                                                                          \
+  [[maybe_unused]] Hart *hart, [[maybe_unused]] Decoded *ip, [[maybe_unused]] intptr_t end, \
+      [[maybe_unused]] std::byte *l1, [[maybe_unused]] std::byte *local,                    \
+      [[maybe_unused]] const char *origin
+#define ARGUMENTS hart, ip, end, l1, local, origin
+
+using Handler = Stop (*)(PARAMETERS);
+
+// Saves pc and time, which are not kept up to date while the loop runs.
+void Save(Hart* hart, const Decoded* ip, intptr_t end) {
+  hart->pc = static_cast<uint32_t>(ip - hart->code) * 4;
+  hart->time = hart->stop_time -
+               static_cast<uint64_t>((end - reinterpret_cast<intptr_t>(ip)) >> kDecodedShift);
+}
+
+// What follows an instruction: the jump to the next one.
+struct Dispatch {
+  using Last = Dispatch;
+  static constexpr bool kObserve = false;
+  [[gnu::always_inline]] static Stop Go(PARAMETERS) {
+    if constexpr (kTailCalls) {
+      return reinterpret_cast<Handler>(origin + ip->handler)(ARGUMENTS);
+    } else {
+      hart->ip = ip;
+      hart->end = end;
+      return Stop::kNone;
+    }
+  }
+};
+
+// The same while a trip is observed: it ends when something was changed.
+struct Observing {
+  using Last = Observing;
+  static constexpr bool kObserve = true;
+  static Stop Go(PARAMETERS) {
+    if (hart->poll.spoiled) {
+      Save(hart, ip, end);
+      return Stop::kNotALoop;
+    }
+    hart->ip = ip;
+    hart->end = end;
+    return Stop::kNone;
+  }
+};
+
+[[gnu::noinline]] Stop BudgetUsed(PARAMETERS) {
+  Save(hart, ip, end);
+  return Stop::kBudget;
+}
+
+[[gnu::noinline]] Stop Refuse(Hart* hart, const Decoded* ip, intptr_t end, FaultKind kind,
+                              uint64_t address, const char* reason) {
+  Save(hart, ip, end);
+  RaiseFault(*hart, kind, address, reason);
+  return Stop::kFault;
+}
+
+template <typename Last>
+[[gnu::always_inline]] inline Stop Jump(PARAMETERS, intptr_t distance) {
+  ip = reinterpret_cast<Decoded*>(reinterpret_cast<intptr_t>(ip) + distance);
+  end += distance - static_cast<intptr_t>(sizeof(Decoded));
+  if (reinterpret_cast<intptr_t>(ip) >= end) [[unlikely]]
+    return BudgetUsed(ARGUMENTS);
+  return Last::Go(ARGUMENTS);
+}
+
+// Where a correct poll loop must pass; the instruction is not executed yet. kNone: go on.
+template <typename Last>
+Stop ArriveAt(Hart* hart, const Decoded* ip, intptr_t end) {
+  Save(hart, ip, end);
+  if constexpr (Last::kObserve) {
+    return hart->time != hart->poll.start && FinishTrip(*hart) ? Stop::kParked : Stop::kNone;
+  } else {
+    return ArriveAtPollPoint(*hart) ? Stop::kPollPoint : Stop::kNone;
+  }
+}
+
+// Neither L1 nor local RAM.
+template <typename Last, typename T>
+[[gnu::noinline]] Stop LoadFromRegister(PARAMETERS) {
+  const uint32_t address = hart->x[ip->rs1] + static_cast<uint32_t>(ip->immediate);
+  if (sizeof(T) == 4 && IsPureRegister(address)) {
+    const Stop stop = ArriveAt<Last>(hart, ip, end);
+    if (stop != Stop::kNone) return stop;
+    if constexpr (Last::kObserve) RecordRead(*hart, address);
+  } else {
+    Save(hart, ip, end);
+    hart->poll.spoiled = true;
+  }
+  uint32_t word = 0;
+  if (!LoadRegister(*hart, address, sizeof(T), &word)) return Stop::kFault;
+  hart->x[ip->rd] = static_cast<uint32_t>(static_cast<int32_t>(static_cast<T>(word)));
+  ++ip;
+  return Last::Go(ARGUMENTS);
+}
+
+template <typename Last, typename T>
+[[gnu::noinline]] Stop StoreToRegister(PARAMETERS) {
+  const uint32_t address = hart->x[ip->rs1] + static_cast<uint32_t>(ip->immediate);
+  const T value = static_cast<T>(hart->x[ip->rs2]);
+  Save(hart, ip, end);
+  hart->poll.spoiled = true;
+  if (!StoreRegister(*hart, address, sizeof(T), value)) return Stop::kFault;
+  if (hart->state != HartState::kRunnable) return Stop::kHeld;
+  ++ip;
+  return Last::Go(ARGUMENTS);
+}
+
+// Has stored to a line of L1 that is marked.
+template <typename Last, typename T>
+[[gnu::noinline]] Stop TellOfStore(PARAMETERS) {
+  Save(hart, ip, end);
+  hart->tile->WroteMarked(hart->x[ip->rs1] + static_cast<uint32_t>(ip->immediate), sizeof(T));
+  ++ip;
+  return Last::Go(ARGUMENTS);
+}
+
 // What a row of instructions.inc may say.
-#define RS1 (x[ip->rs1])
-#define RS2 (x[ip->rs2])
+#define RS1 (hart->x[ip->rs1])
+#define RS2 (hart->x[ip->rs2])
 #define RS2_FIELD (ip->rs2)
 #define SRS1 (static_cast<int32_t>(RS1))
 #define SRS2 (static_cast<int32_t>(RS2))
@@ -70,245 +210,229 @@ uint32_t OrCombineBytes(uint32_t value) {
 #define SIMM (ip->immediate)
 #define IMM_BYTES (static_cast<intptr_t>(ip->immediate))
 #define LINK (ip->link)
-#define SET(value) x[ip->rd] = (value)
+#define SET(value) hart->x[ip->rd] = (value)
+#define JUMP_BY(bytes) return Jump<Last>(ARGUMENTS, (bytes))
 
-#define PC() (static_cast<uint32_t>(ip - code) * 4)
-#define REMAINING() ((end - reinterpret_cast<intptr_t>(ip)) >> kDecodedShift)
-#define SAVE() (hart.pc = PC(), hart.time = stop_time - static_cast<uint64_t>(REMAINING()))
-#define LEAVE(why)    \
-  {                   \
-    stop = Stop::why; \
-    goto leave;       \
+#define JUMP_TO(target)                                                      \
+  if (!Inside<uint32_t>(target, hw::kL1Bytes)) [[unlikely]] {                \
+    return Refuse(hart, ip, end, FaultKind::kInstructionFetch, target,       \
+                  "a jump to an address outside L1 or not a multiple of 4"); \
+  }                                                                          \
+  JUMP_BY((static_cast<intptr_t>(target) << 2) -                             \
+          (reinterpret_cast<intptr_t>(ip) - reinterpret_cast<intptr_t>(hart->code)))
+
+#define FAULT(kind, reason)                     \
+  return Refuse(hart, ip, end, FaultKind::kind, \
+                LoadAt<uint32_t>(l1 + static_cast<uint32_t>(ip - hart->code) * 4), reason)
+
+#define POLL_POINT()                               \
+  const Stop stop = ArriveAt<Last>(hart, ip, end); \
+  if (stop != Stop::kNone) return stop
+
+#define LOAD(type)                                                            \
+  const uint32_t address = RS1 + IMM;                                         \
+  const uint32_t local_address = address - hw::kLocalRamAddress;              \
+  type value;                                                                 \
+  if (Inside<type>(address, hw::kL1Bytes)) [[likely]] {                       \
+    if constexpr (Last::kObserve) RecordRead(*hart, address);                 \
+    value = LoadAt<type>(l1 + address);                                       \
+  } else if (Inside<type>(local_address, hart->local_ram_bytes)) [[likely]] { \
+    value = LoadAt<type>(local + local_address);                              \
+  } else {                                                                    \
+    return LoadFromRegister<Last, type>(ARGUMENTS);                           \
+  }                                                                           \
+  SET(static_cast<uint32_t>(static_cast<int32_t>(value)))
+
+#define STORE(type)                                                                             \
+  const uint32_t address = RS1 + IMM;                                                           \
+  const uint32_t local_address = address - hw::kLocalRamAddress;                                \
+  const type value = static_cast<type>(RS2);                                                    \
+  if (Inside<type>(address, hw::kL1Bytes)) [[likely]] {                                         \
+    if constexpr (Last::kObserve) hart->poll.spoiled |= LoadAt<type>(l1 + address) != value;    \
+    StoreAt(l1 + address, value);                                                               \
+    if (l1[TileMemory::kMarks + (address >> kLineShift)] != std::byte{0}) [[unlikely]]          \
+      return TellOfStore<Last, type>(ARGUMENTS);                                                \
+  } else if (Inside<type>(local_address, hart->local_ram_bytes)) [[likely]] {                   \
+    if constexpr (Last::kObserve) {                                                             \
+      if (LoadAt<type>(local + local_address) != value) RecordLocalWrite(*hart, local_address); \
+    }                                                                                           \
+    StoreAt(local + local_address, value);                                                      \
+  } else {                                                                                      \
+    return StoreToRegister<Last, type>(ARGUMENTS);                                              \
   }
 
-#define DISPATCH()                                                                            \
-  {                                                                                           \
-    if constexpr (kObserve) {                                                                 \
-      goto* labels[ip->operation];                                                            \
-    } else {                                                                                  \
-      goto* static_cast<const void*>(static_cast<const char*>(&&l_NotDecoded) + ip->handler); \
-    }                                                                                         \
-  }
+#define AMO(expression)                                                                            \
+  const uint32_t address = RS1;                                                                    \
+  POLL_POINT();                                                                                    \
+  if (!Inside<uint32_t>(address, hw::kL1Bytes)) [[unlikely]] {                                     \
+    return Refuse(hart, ip, end, address % 4 != 0 ? FaultKind::kMisaligned : FaultKind::kUnmapped, \
+                  address, "AMOs work on aligned words of the tile's own L1");                     \
+  }                                                                                                \
+  const uint32_t old = LoadAt<uint32_t>(l1 + address);                                             \
+  const uint32_t value = (expression);                                                             \
+  if constexpr (Last::kObserve) {                                                                  \
+    RecordRead(*hart, address);                                                                    \
+    hart->poll.spoiled |= old != value;                                                            \
+  }                                                                                                \
+  StoreAt(l1 + address, value);                                                                    \
+  hart->tile->WroteMemory(address, 4);                                                             \
+  SET(old)
 
-#define JUMP_BY(bytes)                                                          \
-  {                                                                             \
-    const intptr_t distance = (bytes);                                          \
-    ip = reinterpret_cast<Decoded*>(reinterpret_cast<intptr_t>(ip) + distance); \
-    end += distance - static_cast<intptr_t>(sizeof(Decoded));                   \
-    if (reinterpret_cast<intptr_t>(ip) >= end) [[unlikely]]                     \
-      goto budget_used;                                                         \
-    DISPATCH();                                                                 \
-  }
-
-#define JUMP_TO(target)                                                   \
-  if (!Inside<uint32_t>(target, hw::kL1Bytes)) [[unlikely]] {             \
-    SAVE();                                                               \
-    RaiseFault(hart, FaultKind::kInstructionFetch, target,                \
-               "a jump to an address outside L1 or not a multiple of 4"); \
-    LEAVE(kFault);                                                        \
-  }                                                                       \
-  JUMP_BY((static_cast<intptr_t>(target) << 2) -                          \
-          (reinterpret_cast<intptr_t>(ip) - reinterpret_cast<intptr_t>(code)))
-
-#define FAULT(kind, reason)                                                    \
-  {                                                                            \
-    SAVE();                                                                    \
-    RaiseFault(hart, FaultKind::kind, LoadAt<uint32_t>(l1 + hart.pc), reason); \
-    LEAVE(kFault);                                                             \
-  }
-
-// Where a correct poll loop must pass. State is saved; the instruction is not executed yet.
-#define POLL_POINT()                                                   \
-  {                                                                    \
-    SAVE();                                                            \
-    if constexpr (kObserve) {                                          \
-      if (hart.time != start_time && FinishTrip(hart)) LEAVE(kParked); \
-    } else if (ArriveAtPollPoint(hart)) {                              \
-      LEAVE(kPollPoint);                                               \
-    }                                                                  \
-  }
-
-#define READS(address) \
-  if constexpr (kObserve) RecordRead(hart, address)
-
-// After an instruction that has changed something.
-#define END_TRIP_IF_SPOILED() \
-  if constexpr (kObserve) {   \
-    if (hart.poll.spoiled) {  \
-      ++ip;                   \
-      SAVE();                 \
-      LEAVE(kNotALoop);       \
-    }                         \
-  }
-
-#define LOAD(type)                                                          \
-  {                                                                         \
-    const uint32_t address = RS1 + IMM;                                     \
-    const uint32_t local_address = address - hw::kLocalRamAddress;          \
-    type value;                                                             \
-    if (Inside<type>(address, hw::kL1Bytes)) [[likely]] {                   \
-      READS(address);                                                       \
-      value = LoadAt<type>(l1 + address);                                   \
-    } else if (Inside<type>(local_address, local_bytes)) [[likely]] {       \
-      value = LoadAt<type>(local + local_address);                          \
-    } else {                                                                \
-      const bool pure = sizeof(type) == 4 && IsPureRegister(address);       \
-      if (pure) POLL_POINT();                                               \
-      SAVE();                                                               \
-      uint32_t word = 0;                                                    \
-      if (!LoadRegister(hart, address, sizeof(type), &word)) LEAVE(kFault); \
-      if (pure) {                                                           \
-        READS(address);                                                     \
-      } else {                                                              \
-        hart.poll.spoiled = true;                                           \
-      }                                                                     \
-      value = static_cast<type>(word);                                      \
-    }                                                                       \
-    SET(static_cast<uint32_t>(static_cast<int32_t>(value)));                \
-    END_TRIP_IF_SPOILED();                                                  \
-  }
-
-#define STORE(type)                                                                              \
-  {                                                                                              \
-    const uint32_t address = RS1 + IMM;                                                          \
-    const uint32_t local_address = address - hw::kLocalRamAddress;                               \
-    const type value = static_cast<type>(RS2);                                                   \
-    if (Inside<type>(address, hw::kL1Bytes)) [[likely]] {                                        \
-      if constexpr (kObserve) hart.poll.spoiled |= LoadAt<type>(l1 + address) != value;          \
-      StoreAt(l1 + address, value);                                                              \
-      if (line_flags[address >> kLineShift] != 0) [[unlikely]] {                                 \
-        SAVE();                                                                                  \
-        hart.tile->WroteFlagged(address, sizeof(type));                                          \
-      }                                                                                          \
-    } else if (Inside<type>(local_address, local_bytes)) [[likely]] {                            \
-      if constexpr (kObserve) {                                                                  \
-        if (LoadAt<type>(local + local_address) != value) RecordLocalWrite(hart, local_address); \
-      }                                                                                          \
-      StoreAt(local + local_address, value);                                                     \
-    } else {                                                                                     \
-      SAVE();                                                                                    \
-      hart.poll.spoiled = true;                                                                  \
-      if (!StoreRegister(hart, address, sizeof(type), value)) LEAVE(kFault);                     \
-      if (hart.state != HartState::kRunnable) LEAVE(kHeld);                                      \
-    }                                                                                            \
-    END_TRIP_IF_SPOILED();                                                                       \
-  }
-
-#define AMO(expression)                                                                           \
-  {                                                                                               \
-    const uint32_t address = RS1;                                                                 \
-    POLL_POINT();                                                                                 \
-    if (!Inside<uint32_t>(address, hw::kL1Bytes)) [[unlikely]] {                                  \
-      RaiseFault(hart, address % 4 != 0 ? FaultKind::kMisaligned : FaultKind::kUnmapped, address, \
-                 "AMOs work on aligned words of the tile's own L1");                              \
-      LEAVE(kFault);                                                                              \
-    }                                                                                             \
-    const uint32_t old = LoadAt<uint32_t>(l1 + address);                                          \
-    const uint32_t value = (expression);                                                          \
-    READS(address);                                                                               \
-    if constexpr (kObserve) hart.poll.spoiled |= old != value;                                    \
-    StoreAt(l1 + address, value);                                                                 \
-    hart.tile->WroteMemory(address, 4);                                                           \
-    SET(old);                                                                                     \
-    END_TRIP_IF_SPOILED();                                                                        \
-  }
-
-#define CSR(expression)                                                     \
-  {                                                                         \
-    const uint32_t old = hart.config0;                                      \
-    const uint32_t value = (expression);                                    \
-    if (IMM != hw::kCsrConfig0)                                             \
-      FAULT(kUnsupportedCsr, "the cores' only usable CSR is 0x7C0 (cfg0)"); \
-    if ((value & ~hw::kCsrConfig0Supported) != 0)                           \
-      FAULT(kUnsupportedCsr, "a cfg0 bit outside 0x0104000A");              \
-    hart.config0 = value;                                                   \
-    SET(old);                                                               \
-  }
+#define CSR(expression)                                                   \
+  const uint32_t old = hart->config0;                                     \
+  const uint32_t value = (expression);                                    \
+  if (IMM != hw::kCsrConfig0)                                             \
+    FAULT(kUnsupportedCsr, "the cores' only usable CSR is 0x7C0 (cfg0)"); \
+  if ((value & ~hw::kCsrConfig0Supported) != 0)                           \
+    FAULT(kUnsupportedCsr, "a cfg0 bit outside 0x0104000A");              \
+  hart->config0 = value;                                                  \
+  SET(old)
 
 #define FENCE() POLL_POINT()
 
-// The whole interpreter is one function: its rows, instructions.inc, jump to each other's labels.
-template <bool kObserve>
-#if defined(__clang__)
-__attribute__((noinline))
-#else
-__attribute__((noinline, noclone))  // clang does not know noclone
-#endif
-Stop Run(Hart& hart, uint64_t budget) {  // NOLINT(readability-function-size): labels end with it
-  static const void* const labels[] = {
-      &&l_NotDecoded,
-#define I(name, ...) &&l_##name,
-#include "runtime/sim/instructions.inc"
-#undef I
-      &&l_Tensix,
-      &&l_Illegal,
+// One struct for each instruction; `Then` is Dispatch, Observing or another instruction. Rows that
+// always jump or refuse do not reach the end.
+#define I(name, match, mask, format, ...)                      \
+  template <typename Then>                                     \
+  struct name {                                                \
+    using Last = typename Then::Last;                          \
+    [[gnu::always_inline]] static inline Stop Go(PARAMETERS) { \
+      __VA_ARGS__;                                             \
+      ++ip;                                                    \
+      return Then::Go(ARGUMENTS);                              \
+    }                                                          \
   };
-  static_assert(std::size(labels) == static_cast<size_t>(Operation::kCount));
-
-  uint32_t* const x = hart.x;
-  std::byte* const l1 = hart.tile->memory().l1();
-  uint8_t* const line_flags = hart.tile->memory().line_flags();
-  Decoded* const code = hart.tile->memory().code();
-  std::byte* const local = hart.local_ram;
-  const uint32_t local_bytes = hart.local_ram_bytes;
-  [[maybe_unused]] const uint64_t start_time = hart.time;
-  const uint64_t stop_time = hart.time + budget;
-  Decoded* ip = code + hart.pc / 4;
-  intptr_t end = reinterpret_cast<intptr_t>(ip) + static_cast<intptr_t>(budget * sizeof(Decoded));
-  Stop stop = Stop::kBudget;
-  DISPATCH();
-
-#define I(name, match, mask, format, ...) \
-  l_##name : { __VA_ARGS__; }             \
-  ++ip;                                   \
-  DISPATCH();
 #include "runtime/sim/instructions.inc"
 #undef I
 
-l_NotDecoded : {
-  const uint32_t pc = PC();
-  if (pc >= hw::kL1Bytes) {
-    SAVE();
-    RaiseFault(hart, FaultKind::kInstructionFetch, pc,
-               "ran off the end of L1, or branched outside L1 or to an address that is not a "
-               "multiple of 4");
-    LEAVE(kFault);
-  }
-  *ip = Decode(LoadAt<uint32_t>(l1 + pc), pc);
-  if constexpr (!kObserve) {
-    ip->handler = static_cast<int32_t>(static_cast<const char*>(labels[ip->operation]) -
-                                       static_cast<const char*>(&&l_NotDecoded));
-  }
-  line_flags[pc >> kLineShift] |= kLineHasCode;
-  DISPATCH();
-}
-l_Tensix:
-  FAULT(kTensixInstruction,
+template <typename Then>
+struct Tensix {
+  static Stop Go(PARAMETERS) {
+    FAULT(
+        kTensixInstruction,
         "its low bits mark a Tensix instruction; the word 0 means that code ran into empty memory");
-l_Illegal:
-  FAULT(kIllegalInstruction, "no instruction of the cores is encoded so");
+  }
+};
 
-budget_used:
-  SAVE();
-leave:
-  return stop;
+template <typename Then>
+struct Illegal {
+  static Stop Go(PARAMETERS) {
+    FAULT(kIllegalInstruction, "no instruction of the cores is encoded so");
+  }
+};
+
+void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1, const char* origin);
+
+template <typename Then>
+struct NotDecoded {
+  static Stop Go(PARAMETERS) {
+    const uint32_t pc = static_cast<uint32_t>(ip - hart->code) * 4;
+    if (pc >= hw::kL1Bytes) {
+      return Refuse(hart, ip, end, FaultKind::kInstructionFetch, pc,
+                    "ran off the end of L1, or branched outside L1 or to an address that is not a "
+                    "multiple of 4");
+    }
+    DecodeAt(hart, ip, l1, origin);
+    return Then::Go(ARGUMENTS);
+  }
+};
+
+// The function of an instruction, or of several in a row.
+template <typename Instructions>
+Stop Handle(PARAMETERS) {
+  return Instructions::Go(ARGUMENTS);
+}
+
+template <typename Then>
+constexpr std::array<Handler, static_cast<size_t>(Operation::kCount)> kHandlers = {
+    Handle<NotDecoded<Then>>,
+#define I(name, ...) Handle<name<Then>>,
+#include "runtime/sim/instructions.inc"
+#undef I
+    Handle<Tensix<Then>>,
+    Handle<Illegal<Then>>,
+};
+
+// Pairs with a function of their own: every one of the first with every one of the second. Chosen
+// from what compiled code executes most: address and loop arithmetic, loads and stores, branches.
+#define FIRSTS(X) \
+  X(Addi) X(Add) X(Sub) X(And) X(Andi) X(Or) X(Xor) X(Slli) X(Srli) X(Lui) X(Lw) X(Sw)
+#define SECONDS(X, first)                                                                 \
+  X(first, Addi)                                                                          \
+  X(first, Add) X(first, Sub) X(first, And) X(first, Andi) X(first, Or) X(first, Xor)     \
+      X(first, Slli) X(first, Srli) X(first, Lui) X(first, Lw) X(first, Sw) X(first, Beq) \
+          X(first, Bne) X(first, Bltu) X(first, Bgeu) X(first, Jal)
+
+constexpr size_t PairIndex(Operation first, Operation second) {
+  return static_cast<size_t>(first) * static_cast<size_t>(Operation::kCount) +
+         static_cast<size_t>(second);
+}
+
+// Null for pairs without a function.
+constexpr auto kPairs = [] {
+  std::array<Handler, PairIndex(Operation::kCount, Operation::kNotDecoded)> pairs{};
+#define PAIR(first, second) \
+  pairs[PairIndex(Operation::k##first, Operation::k##second)] = Handle<first<second<Dispatch>>>;
+#define PAIRS_OF(first) SECONDS(PAIR, first)
+  FIRSTS(PAIRS_OF)
+#undef PAIRS_OF
+#undef PAIR
+  return pairs;
+}();
+
+// Fills in one word's entry, and its successor's if the two are run as a pair: then writing either
+// of them has to drop both (TensixTile::DropDecoded).
+void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1, const char* origin) {
+  const auto decode = [&](Decoded* at) {
+    const uint32_t pc = static_cast<uint32_t>(at - hart->code) * 4;
+    *at = Decode(LoadAt<uint32_t>(l1 + pc), pc);
+    at->handler = static_cast<int32_t>(
+        reinterpret_cast<const char*>(kHandlers<Dispatch>[at->operation]) - origin);
+    l1[TileMemory::kMarks + (pc >> kLineShift)] |= std::byte{kLineHasCode};
+  };
+  decode(ip);
+  const uint32_t next_pc = ip->link;
+  if (next_pc >= hw::kL1Bytes) return;
+  const Decoded next = Decode(LoadAt<uint32_t>(l1 + next_pc), next_pc);
+  const Handler pair = kPairs[PairIndex(static_cast<Operation>(ip->operation),
+                                        static_cast<Operation>(next.operation))];
+  if (pair == nullptr) return;
+  if (ip[1].operation == 0) decode(ip + 1);
+  ip->handler = static_cast<int32_t>(reinterpret_cast<const char*>(pair) - origin);
+}
+
+const char* Origin() { return reinterpret_cast<const char*>(kHandlers<Dispatch>[0]); }
+
+Stop Run(Hart& hart, uint64_t budget, bool observe) {
+  std::byte* const l1 = hart.tile->memory().l1();
+  hart.stop_time = hart.time + budget;
+  hart.ip = hart.code + hart.pc / 4;
+  hart.end = reinterpret_cast<intptr_t>(hart.ip) + static_cast<intptr_t>(budget * sizeof(Decoded));
+  const char* const origin = Origin();
+  for (;;) {
+    const Handler handler = observe ? kHandlers<Observing>[hart.ip->operation]
+                                    : reinterpret_cast<Handler>(origin + hart.ip->handler);
+    const Stop stop = handler(&hart, hart.ip, hart.end, l1, hart.local_ram, origin);
+    if (stop != Stop::kNone) return stop;
+  }
 }
 
 }  // namespace
 
 Stop Execute(Hart& hart, uint64_t budget) {
   const uint64_t start = hart.time;
-  const Stop stop = Run<false>(hart, budget);
+  const Stop stop = Run(hart, budget, false);
   hart.retired += hart.time - start;
   return stop;
 }
 
 Stop Observe(Hart& hart) {
   const uint64_t start = hart.time;
+  hart.poll.start = start;
   hart.poll.reads = 0;
   hart.poll.writes = 0;
   hart.poll.spoiled = false;
-  const Stop stop = Run<true>(hart, kMaxPollLoop);
+  const Stop stop = Run(hart, kMaxPollLoop, true);
   hart.retired += hart.time - start;
   return stop == Stop::kBudget ? Stop::kNotALoop : stop;
 }

@@ -8,6 +8,7 @@
 namespace ttfd::sim {
 
 enum class Stop : uint8_t {
+  kNone,       // goes on; only inside the interpreter
   kBudget,     // the instructions it was given are used up
   kPollPoint,  // it arrived where it has been: Observe next; the instruction at pc is not executed
   kParked,

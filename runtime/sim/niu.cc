@@ -1,6 +1,8 @@
 // NIU registers. What issuing a command does is in noc.cc.
 #include "runtime/sim/niu.h"
 
+#include <algorithm>
+
 #include "runtime/hw/grid.h"
 
 namespace ttfd::sim {
@@ -9,6 +11,13 @@ namespace {
 constexpr uint32_t kConfigEnd = hw::kNocConfig0 + 4 * 5;
 constexpr uint32_t kBitXFirst = 28;
 constexpr uint32_t kAllTransactions = 0xFFFF;
+
+// Status registers that the model knows, one bit each.
+constexpr uint64_t kKnownCounters =
+    uint64_t{1} << hw::kNocAtomicResponses | uint64_t{1} << hw::kNocWriteAcks |
+    uint64_t{1} << hw::kNocReadResponses | uint64_t{1} << hw::kNocPostedAtomicsSent |
+    uint64_t{1} << hw::kNocNonpostedWritesSent | uint64_t{1} << hw::kNocPostedWritesSent |
+    uint64_t{0xFFFF} << hw::kNocRequestsOutstanding | uint64_t{0xFFFF} << hw::kNocWritesOutgoing;
 
 }  // namespace
 
@@ -35,6 +44,11 @@ void Niu::Reset() {
 }
 
 Refusal Niu::Read(uint32_t offset, uint32_t* value) const {
+  const uint32_t counter = (offset - hw::kNocStatus) / 4;
+  if (counter < kCounters && (kKnownCounters >> counter & 1) != 0) {
+    *value = counters_[counter];
+    return {};
+  }
   const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
   const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
   if (buffer < hw::kNiuCommandBuffers) {
@@ -88,37 +102,6 @@ Refusal Niu::ReadShared(uint32_t offset, uint32_t* value) const {
     *value = logical_id_;
     return {};
   }
-  const uint32_t counter = (offset - hw::kNocStatus) / 4;
-  switch (offset < hw::kNocStatus ? ~0u : counter) {
-    case hw::kNocAtomicResponses:
-      *value = counters_.atomic_responses;
-      return {};
-    case hw::kNocWriteAcks:
-      *value = counters_.write_acks;
-      return {};
-    case hw::kNocReadResponses:
-      *value = counters_.read_responses;
-      return {};
-    case hw::kNocPostedAtomicsSent:
-      *value = 0;  // posted atomics are refused
-      return {};
-    case hw::kNocNonpostedWritesSent:
-      *value = counters_.nonposted_writes_sent;
-      return {};
-    case hw::kNocPostedWritesSent:
-      *value = counters_.posted_writes_sent;
-      return {};
-    default:
-      break;
-  }
-  if (offset >= hw::kNocStatus && counter - hw::kNocRequestsOutstanding < 16) {
-    *value = counters_.outstanding[counter - hw::kNocRequestsOutstanding];
-    return {};
-  }
-  if (offset >= hw::kNocStatus && counter - hw::kNocWritesOutgoing < 16) {
-    *value = 0;  // writes leave at once
-    return {};
-  }
   return {FaultKind::kUnsupportedRegister, address(offset),
           "no NIU register that the model knows, or it is write only"};
 }
@@ -142,7 +125,7 @@ Refusal Niu::WriteShared(uint32_t offset, uint32_t value) {
       return {FaultKind::kUnsupportedValue, address(offset),
               "the outstanding counters are cleared all at once (0xFFFF)"};
     }
-    counters_.outstanding = {};
+    std::fill_n(&counters_[hw::kNocRequestsOutstanding], 16, 0);
     return {};
   }
   return {FaultKind::kUnsupportedRegister, address(offset),

@@ -50,15 +50,6 @@ struct NocLink {
   uint32_t to = 0;   // tile or rectangle
 };
 
-struct NiuCounters {
-  uint32_t atomic_responses = 0;
-  uint32_t write_acks = 0;
-  uint32_t read_responses = 0;
-  uint32_t nonposted_writes_sent = 0;
-  uint32_t posted_writes_sent = 0;
-  std::array<uint8_t, 16> outstanding{};  // by transaction id; only multicast moves it
-};
-
 class Niu {
  public:
   void Init(uint32_t index, hw::Coordinate physical, hw::Coordinate translated);
@@ -69,7 +60,7 @@ class Niu {
   Refusal Write(uint32_t offset, uint32_t value, uint32_t* issue);
 
   const NocCommand& command(uint32_t buffer) const { return buffers_[buffer]; }
-  NiuCounters& counters() { return counters_; }
+  uint32_t& counter(uint32_t index) { return counters_[index]; }
   NocLink& link() { return link_; }
   uint32_t address(uint32_t offset) const { return base_ + offset; }
   uint32_t CounterAddress(uint32_t counter) const { return base_ + hw::kNocStatus + 4 * counter; }
@@ -77,6 +68,7 @@ class Niu {
 
  private:
   static constexpr uint32_t kConfigs = 5;  // NIU_CFG_0, ROUTER_CFG_0..3
+  static constexpr uint32_t kCounters = hw::kNocWritesOutgoing + 16;
 
   Refusal ReadShared(uint32_t offset, uint32_t* value) const;
   Refusal WriteShared(uint32_t offset, uint32_t value);
@@ -86,7 +78,9 @@ class Niu {
   uint32_t logical_id_ = 0;
   std::array<NocCommand, hw::kNiuCommandBuffers> buffers_{};
   std::array<uint32_t, kConfigs> config_{};
-  NiuCounters counters_;
+  // By their index in the status registers. Those of posted atomics, which are refused, and of
+  // writes on their way, which leave at once, stay 0; only multicasts move kNocRequestsOutstanding.
+  std::array<uint32_t, kCounters> counters_{};
   NocLink link_;
 };
 

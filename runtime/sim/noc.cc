@@ -47,24 +47,22 @@ Refusal Noc::CompleteRead(const Packet& packet) {
     return refusal;
   }
   packet.source->WroteMemory(packet.local, packet.length);
-  Count(packet, &packet.niu->counters().read_responses, hw::kNocReadResponses, 1);
+  Count(packet, hw::kNocReadResponses, 1);
   return {};
 }
 
 Refusal Noc::CompleteMulticast(const Packet& packet) {
   const std::byte* const from = packet.source->memory().l1() + packet.local;
-  Refusal refusal = ForEachTile(packet.rectangle, [&](TensixTile& tile) -> Refusal {
-    if (&tile == packet.source && !packet.include_source) return {};
-    const TileRef to = {TileKind::kTensix, static_cast<uint8_t>(&tile - tiles_.data())};
-    return WriteRemote(to, packet.remote, from, packet.length);
-  });
-  if (refusal) return refusal;
+  for (TensixTile* const tile : *packet.receivers) {
+    if (tile == packet.source && !packet.include_source) continue;
+    if (Refusal refusal = WriteTensix(*tile, packet.remote, from, packet.length)) return refusal;
+  }
   CountWrite(packet);
   if (!packet.posted) {
     // One up when it is sent, one down for every acknowledgement (tt-isa-documentation
-    // BlackholeA0/NoC/Counters.md): not zero after a multicast to more than one tile.
-    packet.niu->counters().outstanding[packet.transaction] +=
-        static_cast<uint8_t>(1 - packet.receivers);
+    // BlackholeA0/NoC/Counters.md): not zero after a multicast to more than one tile. 8 bits.
+    uint32_t& outstanding = packet.niu->counter(hw::kNocRequestsOutstanding + packet.transaction);
+    outstanding = (outstanding + 1 - packet.acknowledgements) & 0xFF;
     packet.source->RegisterChanged(
         packet.niu->CounterAddress(hw::kNocRequestsOutstanding + packet.transaction));
   }
@@ -80,22 +78,21 @@ void Noc::CompleteIncrement(const Packet& packet) {
   StoreAt(packet.source->memory().l1() + packet.local, old);
   target.WroteMemory(address, 4);
   packet.source->WroteMemory(packet.local, 4);
-  Count(packet, &packet.niu->counters().atomic_responses, hw::kNocAtomicResponses, 1);
+  Count(packet, hw::kNocAtomicResponses, 1);
 }
 
-void Noc::Count(const Packet& packet, uint32_t* counter, uint32_t index, uint32_t by) {
-  *counter += by;
-  packet.source->RegisterChanged(packet.niu->CounterAddress(index));
+void Noc::Count(const Packet& packet, uint32_t counter, uint32_t by) {
+  packet.niu->counter(counter) += by;
+  packet.source->RegisterChanged(packet.niu->CounterAddress(counter));
 }
 
 void Noc::CountWrite(const Packet& packet) {
-  NiuCounters& counters = packet.niu->counters();
   if (packet.posted) {
-    Count(packet, &counters.posted_writes_sent, hw::kNocPostedWritesSent, 1);
+    Count(packet, hw::kNocPostedWritesSent, 1);
     return;
   }
-  Count(packet, &counters.nonposted_writes_sent, hw::kNocNonpostedWritesSent, 1);
-  Count(packet, &counters.write_acks, hw::kNocWriteAcks, packet.receivers);
+  Count(packet, hw::kNocNonpostedWritesSent, 1);
+  Count(packet, hw::kNocWriteAcks, packet.acknowledgements);
 }
 
 Refusal Noc::Memory(TileRef tile, uint64_t address, uint32_t length, std::byte** memory) {
@@ -139,18 +136,55 @@ Refusal Noc::ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t 
 }
 
 Refusal Noc::WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length) {
-  if (tile.kind == TileKind::kArc || (tile.kind == TileKind::kTensix && address >= hw::kL1Bytes)) {
-    const uint32_t value = LoadAt<uint32_t>(from);
-    return tile.kind == TileKind::kArc
-               ? arc_.Write(address, value)
-               : tiles_[tile.index].WriteRegister(Accessor::FromNoc(),
-                                                  static_cast<uint32_t>(address), value);
+  if (tile.kind == TileKind::kTensix) {
+    return WriteTensix(tiles_[tile.index], address, from, length);
   }
+  if (tile.kind == TileKind::kArc) return arc_.Write(address, LoadAt<uint32_t>(from));
   std::byte* memory = nullptr;
   if (Refusal refusal = Memory(tile, address, length, &memory)) return refusal;
   std::memmove(memory, from, length);
-  if (tile.kind == TileKind::kTensix) {
-    tiles_[tile.index].WroteMemory(static_cast<uint32_t>(address), length);
+  return {};
+}
+
+Refusal Noc::WriteTensix(TensixTile& tile, uint64_t address, const std::byte* from,
+                         uint32_t length) {
+  const uint32_t at = static_cast<uint32_t>(address);
+  if (at >= hw::kL1Bytes)
+    return tile.WriteRegister(Accessor::FromNoc(), at, LoadAt<uint32_t>(from));
+  std::memmove(tile.memory().l1() + at, from, length);
+  tile.WroteMemory(at, length);
+  return {};
+}
+
+Refusal Noc::FindReceivers(const Rectangle& rectangle, const std::vector<TensixTile*>** tiles) {
+  for (const Receivers& known : receivers_) {
+    if (known.rectangle == rectangle && !known.tiles.empty()) {
+      *tiles = &known.tiles;
+      return {};
+    }
+  }
+  Receivers& replaced = receivers_[next_receivers_];
+  next_receivers_ = (next_receivers_ + 1) % kRememberedRectangles;
+  replaced.rectangle = rectangle;
+  replaced.tiles.clear();
+  *tiles = &replaced.tiles;
+  Refusal refusal = ListReceivers(rectangle, &replaced.tiles);
+  if (refusal) replaced.tiles.clear();
+  return refusal;
+}
+
+Refusal Noc::ListReceivers(const Rectangle& rectangle, std::vector<TensixTile*>* tiles) const {
+  for (uint32_t x = rectangle.start.x; x <= rectangle.end.x; ++x) {
+    for (uint32_t y = rectangle.start.y; y <= rectangle.end.y; ++y) {
+      if ((uint64_t{hw::kMulticastExcludedColumns} >> x & 1) != 0) continue;
+      if ((uint64_t{hw::kMulticastExcludedRows} >> y & 1) != 0) continue;
+      const TileRef tile = grid_.At(x, y);
+      if (tile.kind != TileKind::kTensix) {
+        return {FaultKind::kNocMulticast, hw::NocXy(x, y),
+                "a multicast rectangle reaches a tile that is no Tensix tile or is harvested"};
+      }
+      tiles->push_back(&tiles_[tile.index]);
+    }
   }
   return {};
 }

@@ -5,6 +5,8 @@
 // the two.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +25,8 @@ namespace ttfd::sim {
 struct Rectangle {
   hw::Coordinate start;
   hw::Coordinate end;
+
+  bool operator==(const Rectangle&) const = default;
 };
 
 class Noc {
@@ -53,9 +57,9 @@ class Noc {
     Niu* niu = nullptr;
     uint32_t local = 0;  // address in the source's L1
     TileRef remote_tile;
-    uint64_t remote = 0;  // address at the other end
-    Rectangle rectangle = {};
-    uint32_t receivers = 1;
+    uint64_t remote = 0;                                  // address at the other end
+    const std::vector<TensixTile*>* receivers = nullptr;  // of a multicast
+    uint32_t acknowledgements = 1;
     uint32_t length = 0;
     uint32_t data = 0;
   };
@@ -67,7 +71,7 @@ class Noc {
   Refusal CheckControl(const NocCommand& command) const;
   Refusal CheckLocalSide(const Packet& packet, uint64_t address, uint32_t coordinate) const;
   Refusal CheckTransfer(const Packet& packet) const;
-  Refusal CheckMulticast(uint32_t niu, Packet* packet) const;
+  Refusal CheckMulticast(uint32_t niu, Rectangle rectangle, Packet* packet);
   Refusal CheckAtomic(const Packet& packet, uint32_t opcode) const;
   Refusal CheckMemory(TileRef tile, uint64_t address, uint64_t length) const;
 
@@ -76,44 +80,33 @@ class Noc {
   Refusal CompleteMulticast(const Packet& packet);
   void CompleteIncrement(const Packet& packet);
   static void CountWrite(const Packet& packet);
-  static void Count(const Packet& packet, uint32_t* counter, uint32_t index, uint32_t by);
+  static void Count(const Packet& packet, uint32_t counter, uint32_t by);
 
   // One end of a transfer that is not the issuing tile's L1.
   Refusal ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t length);
   Refusal WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length);
+  static Refusal WriteTensix(TensixTile& tile, uint64_t address, const std::byte* from,
+                             uint32_t length);
   Refusal Memory(TileRef tile, uint64_t address, uint32_t length, std::byte** memory);
 
-  // Calls `visit(tile)` for every tile of the rectangle that receives; stops at a refusal.
-  template <typename Visit>
-  Refusal ForEachTile(const Rectangle& rectangle, const Visit& visit) const;
+  // The tiles of a rectangle that receive; good until the next call.
+  Refusal FindReceivers(const Rectangle& rectangle, const std::vector<TensixTile*>** tiles);
+  Refusal ListReceivers(const Rectangle& rectangle, std::vector<TensixTile*>* tiles) const;
+
+  // Multicasts go to few rectangles, often.
+  struct Receivers {
+    Rectangle rectangle = {};
+    std::vector<TensixTile*> tiles;  // none: not in use
+  };
+  static constexpr size_t kRememberedRectangles = 8;
 
   const GridMap& grid_;
   std::vector<TensixTile>& tiles_;
   Dram& dram_;
   ArcTile& arc_;
   HostMemoryMap& host_;
+  std::array<Receivers, kRememberedRectangles> receivers_;
+  size_t next_receivers_ = 0;  // the next to be replaced
 };
-
-// Does a multicast visit this column or row?
-constexpr bool ReceivesMulticast(uint32_t x, uint32_t y) {
-  return (uint64_t{hw::kMulticastExcludedColumns} >> x & 1) == 0 &&
-         (uint64_t{hw::kMulticastExcludedRows} >> y & 1) == 0;
-}
-
-template <typename Visit>
-Refusal Noc::ForEachTile(const Rectangle& rectangle, const Visit& visit) const {
-  for (uint32_t x = rectangle.start.x; x <= rectangle.end.x; ++x) {
-    for (uint32_t y = rectangle.start.y; y <= rectangle.end.y; ++y) {
-      if (!ReceivesMulticast(x, y)) continue;
-      const TileRef tile = grid_.At(x, y);
-      if (tile.kind != TileKind::kTensix) {
-        return {FaultKind::kNocMulticast, hw::NocXy(x, y),
-                "a multicast rectangle reaches a tile that is no Tensix tile or is harvested"};
-      }
-      if (Refusal refusal = visit(tiles_[tile.index])) return refusal;
-    }
-  }
-  return {};
-}
 
 }  // namespace ttfd::sim

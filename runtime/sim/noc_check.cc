@@ -124,20 +124,19 @@ Refusal Noc::CheckTransfer(const Packet& packet) const {
   return {};
 }
 
-Refusal Noc::CheckMulticast(uint32_t niu, Packet* packet) const {
-  Rectangle& rectangle = packet->rectangle;
+Refusal Noc::CheckMulticast(uint32_t niu, Rectangle rectangle, Packet* packet) {
   if (niu == 1) std::swap(rectangle.start, rectangle.end);
   if (rectangle.start.x > rectangle.end.x || rectangle.start.y > rectangle.end.y) {
     return {FaultKind::kNocMulticast, hw::NocXy(rectangle.start.x, rectangle.start.y),
             "rectangles do not wrap: NoC 0 goes from low to high, NoC 1 from high to low"};
   }
-  packet->receivers = 0;
-  Refusal refusal = ForEachTile(rectangle, [&](TensixTile& tile) -> Refusal {
-    if (&tile != packet->source || packet->include_source) ++packet->receivers;
-    return {};
-  });
-  if (refusal) return refusal;
-  if (packet->receivers == 0) {
+  if (Refusal refusal = FindReceivers(rectangle, &packet->receivers)) return refusal;
+  const hw::Coordinate source = packet->source->translated();
+  const bool source_is_inside = source.x >= rectangle.start.x && source.x <= rectangle.end.x &&
+                                source.y >= rectangle.start.y && source.y <= rectangle.end.y;
+  packet->acknowledgements = static_cast<uint32_t>(packet->receivers->size()) -
+                             (source_is_inside && !packet->include_source ? 1 : 0);
+  if (packet->acknowledgements == 0) {
     return {FaultKind::kNocMulticast, hw::NocXy(rectangle.start.x, rectangle.start.y),
             "a multicast that nobody receives"};
   }
@@ -194,8 +193,8 @@ Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& comm
   if (Refusal refusal = CheckLocalSide(*packet, local, local_xy)) return refusal;
 
   if (packet->kind == PacketKind::kMulticast) {
-    packet->rectangle = {CoordinateOf(remote_xy >> 12), CoordinateOf(remote_xy)};
-    if (Refusal refusal = CheckMulticast(niu, packet)) return refusal;
+    const Rectangle rectangle = {CoordinateOf(remote_xy >> 12), CoordinateOf(remote_xy)};
+    if (Refusal refusal = CheckMulticast(niu, rectangle, packet)) return refusal;
     return CheckTransfer(*packet);
   }
   const hw::Coordinate at = CoordinateOf(remote_xy);
@@ -277,12 +276,13 @@ Refusal Noc::HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpa
   if (!IsRegister(any, address)) {
     if (Refusal refusal = CheckMemory(any, address, from.size())) return refusal;
   }
-  const auto nothing = [](TensixTile&) { return Refusal{}; };
-  if (Refusal refusal = ForEachTile(rectangle, nothing)) return refusal;  // all of it or none
-  return ForEachTile(rectangle, [&](TensixTile& tile) {
-    const TileRef to = {TileKind::kTensix, static_cast<uint8_t>(&tile - tiles_.data())};
-    return WriteRemote(to, address, from.data(), static_cast<uint32_t>(from.size()));
-  });
+  const std::vector<TensixTile*>* tiles = nullptr;
+  if (Refusal refusal = FindReceivers(rectangle, &tiles)) return refusal;  // all of it or none
+  for (TensixTile* const tile : *tiles) {
+    const auto length = static_cast<uint32_t>(from.size());
+    if (Refusal refusal = WriteTensix(*tile, address, from.data(), length)) return refusal;
+  }
+  return {};
 }
 
 }  // namespace ttfd::sim

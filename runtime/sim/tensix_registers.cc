@@ -37,7 +37,7 @@ Refusal Unknown(uint32_t address) {
 }  // namespace
 
 Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value) {
-  if (address >= hw::kNiuAddress && address < kNiuEnd) {
+  if (address >= hw::kNiuAddress && address < kNiuEnd) [[likely]] {
     const uint32_t offset = address - hw::kNiuAddress;
     return nius_[offset / hw::kNiuStride].Read(offset % hw::kNiuStride, value);
   }

@@ -2,6 +2,7 @@
 #include "runtime/sim/tensix_tile.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "runtime/sim/scheduler.h"
@@ -19,18 +20,18 @@ void TensixTile::Init(Machine& machine, TileMemory memory, hw::Coordinate transl
     harts_[i].tile = this;
     harts_[i].local_ram = memory.local_ram(i);
     harts_[i].local_ram_bytes = hw::LocalRamBytes(i);
+    harts_[i].code = memory.code();
   }
   for (uint32_t i = 0; i < nius_.size(); ++i) nius_[i].Init(i, physical, translated);
 }
 
 void TensixTile::Reset() {
   for (Hart& hart : harts_) {
+    Unpark(hart);
     hart.state = HartState::kHeld;
     hart.queued = false;
     hart.time = 0;
   }
-  parked_ = 0;
-  register_watchers_ = 0;
   for (Niu& niu : nius_) niu.Reset();
   streams_.Reset();
   soft_reset_ = hw::kSoftResetAllHarts;
@@ -56,88 +57,89 @@ void TensixTile::Release(Hart& hart) {
   std::memset(hart.local_ram, 0, hart.local_ram_bytes);
   hart.config0 = 0;
   hart.pc = ResetPc(hart.index);
-  hart.poll.last.pc = 1;
-  hart.poll.anchor.pc = 1;
+  hart.poll.last.pc = kNowhere;
+  hart.poll.anchor.pc = kNowhere;
+  hart.poll.slept_at = kNowhere;
   hart.poll.observe = false;
   machine_->scheduler->Start(hart);
 }
 
 void TensixTile::Park(Hart& hart) {
   hart.state = HartState::kParked;
-  parked_ |= 1u << hart.index;
-  uint8_t* const flags = memory_.line_flags();
+  const uint32_t bit = 1u << hart.index;
+  parked_ |= bit;
   for (uint32_t i = 0; i < hart.poll.reads; ++i) {
     const uint32_t address = hart.poll.read[i];
     if (address < hw::kL1Bytes) {
-      flags[address >> kLineShift] |= kLineIsWatched;
+      memory_.marks()[address >> kLineShift] |= static_cast<uint8_t>(bit);
     } else {
-      register_watchers_ |= 1u << hart.index;
+      register_watchers_ |= bit;
     }
   }
 }
 
 void TensixTile::Unpark(Hart& hart) {
-  parked_ &= ~(1u << hart.index);
-  register_watchers_ &= ~(1u << hart.index);
+  const uint32_t bit = 1u << hart.index;
+  if ((parked_ & bit) == 0) return;
+  parked_ &= ~bit;
+  register_watchers_ &= ~bit;
+  for (uint32_t i = 0; i < hart.poll.reads; ++i) {
+    const uint32_t address = hart.poll.read[i];
+    if (address < hw::kL1Bytes) {
+      memory_.marks()[address >> kLineShift] &= static_cast<uint8_t>(~bit);
+    }
+  }
 }
 
-void TensixTile::WakeReaders(uint32_t address, uint32_t length) {
-  for (uint32_t bits = parked_; bits != 0; bits &= bits - 1) {
-    Hart& hart = harts_[static_cast<uint32_t>(__builtin_ctz(bits))];
+void TensixTile::WakeReaders(uint32_t harts, uint32_t address, uint32_t length) {
+  for (; harts != 0; harts &= harts - 1) {
+    Hart& hart = harts_[static_cast<uint32_t>(std::countr_zero(harts))];
     const PollState& poll = hart.poll;
-    // Words that overlap [address, address + length).
-    const bool reads = std::any_of(poll.read, poll.read + poll.reads, [&](uint32_t word) {
-      return word + 3 >= address && word < uint64_t{address} + length;
-    });
-    if (reads) Wake(hart);
+    for (uint32_t i = 0; i < poll.reads; ++i) {
+      // Does the word overlap [address, address + length)?
+      if (poll.read[i] + 3 < address || poll.read[i] >= uint64_t{address} + length) continue;
+      Wake(hart);
+      break;
+    }
   }
 }
 
 void TensixTile::Wake(Hart& hart) {
   Unpark(hart);
-  hart.poll.observe = true;  // most wakes are not the awaited one: look, then sleep again
   machine_->scheduler->Start(hart);
+  hart.poll.woken = hart.time;
 }
 
-void TensixTile::WroteFlagged(uint32_t address, uint32_t length) {
-  uint8_t* const flags = memory_.line_flags();
+void TensixTile::WroteMarked(uint32_t address, uint32_t length) {
+  uint8_t* const marks = memory_.marks();
   const uint32_t end = address + length;
-  uint8_t any = 0;
+  uint32_t any = 0;
   bool code_changed = false;
   for (uint32_t line = address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {
-    any |= flags[line];
-    if ((flags[line] & kLineHasCode) == 0) continue;
+    any |= marks[line];
+    if ((marks[line] & kLineHasCode) == 0) continue;
     const uint32_t line_start = line << kLineShift;
     const uint32_t from = std::max(address, line_start) / 4;
     const uint32_t to = (std::min(end, line_start + kLineBytes) + 3) / 4;
     code_changed |= DropDecoded(from, to - from);
-    if (to - from == kLineBytes / 4) flags[line] &= static_cast<uint8_t>(~kLineHasCode);
+    if (to - from == kLineBytes / 4) marks[line] &= static_cast<uint8_t>(~kLineHasCode);
   }
-  if (code_changed) {  // perhaps of a loop that is parked: it goes on with what L1 holds now
-    for (uint32_t bits = parked_; bits != 0; bits &= bits - 1) {
-      Wake(harts_[static_cast<uint32_t>(__builtin_ctz(bits))]);
-    }
-  }
-  if ((any & kLineIsWatched) == 0) return;
-  WakeReaders(address, length);
-  // The marks of the lines are renewed from the harts that still sleep.
-  for (uint32_t line = address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {
-    flags[line] &= static_cast<uint8_t>(~kLineIsWatched);
-  }
-  for (uint32_t bits = parked_; bits != 0; bits &= bits - 1) {
-    const PollState& poll = harts_[static_cast<uint32_t>(__builtin_ctz(bits))].poll;
-    for (uint32_t i = 0; i < poll.reads; ++i) {
-      if (poll.read[i] < hw::kL1Bytes) flags[poll.read[i] >> kLineShift] |= kLineIsWatched;
-    }
+  WakeReaders(any & kLineWatchers, address, length);
+  // Perhaps the code of a loop that is parked: it goes on with what L1 holds now.
+  for (uint32_t bits = code_changed ? parked_ : 0; bits != 0; bits &= bits - 1) {
+    Wake(harts_[static_cast<uint32_t>(std::countr_zero(bits))]);
   }
 }
 
 bool TensixTile::DropDecoded(uint32_t first_word, uint32_t words) {
   Decoded* const first = memory_.code() + first_word;
   bool executed = false;
-  for (Decoded* word = first; word < first + words; ++word) executed |= word->operation != 0;
-  if (executed) std::memset(first, 0, words * sizeof(Decoded));
-  return executed;
+  for (const Decoded* word = first; word < first + words; ++word) executed |= word->operation != 0;
+  if (!executed) return false;
+  // The word in front may be run in one go with the first.
+  const uint32_t pair = first_word != 0 ? 1 : 0;
+  std::memset(first - pair, 0, (words + pair) * sizeof(Decoded));
+  return true;
 }
 
 }  // namespace ttfd::sim

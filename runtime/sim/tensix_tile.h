@@ -46,14 +46,14 @@ class TensixTile {
 
   // To be called after every write to L1: drops decoded instructions, wakes harts that wait for it.
   void WroteMemory(uint32_t address, uint32_t length) {
-    if (AnyFlag(address >> kLineShift, (address + length - 1) >> kLineShift)) [[unlikely]]
-      WroteFlagged(address, length);
+    if (AnyMark(address >> kLineShift, (address + length - 1) >> kLineShift)) [[unlikely]]
+      WroteMarked(address, length);
   }
-  void WroteFlagged(uint32_t address, uint32_t length);
+  void WroteMarked(uint32_t address, uint32_t length);
 
   // To be called after a register changed.
   void RegisterChanged(uint32_t address) {
-    if (register_watchers_ != 0) WakeReaders(address, 4);
+    if (register_watchers_ != 0) WakeReaders(register_watchers_, address, 4);
   }
 
   // Puts a hart to sleep until one of the words in hart.poll.read is written.
@@ -63,12 +63,12 @@ class TensixTile {
   void Reset();
 
  private:
-  // Is one of the lines flagged? Eight at a time: a 16 KiB packet has 64 of them.
-  bool AnyFlag(uint32_t first, uint32_t last) const {
-    const uint8_t* const flags = memory_.line_flags();
+  // Is one of the lines marked? Eight at a time: a 16 KiB packet has 64 of them.
+  bool AnyMark(uint32_t first, uint32_t last) const {
+    const uint8_t* const marks = memory_.marks();
     uint64_t any = 0;
-    for (; first + 7 <= last; first += 8) any |= LoadAt<uint64_t>(flags + first);
-    for (; first <= last; ++first) any |= flags[first];
+    for (; first + 7 <= last; first += 8) any |= LoadAt<uint64_t>(marks + first);
+    for (; first <= last; ++first) any |= marks[first];
     return any != 0;
   }
   Refusal ReadDebug(uint32_t address, uint32_t* value);
@@ -78,7 +78,8 @@ class TensixTile {
   uint32_t ResetPc(uint32_t hart) const;
   void Release(Hart& hart);
   void Unpark(Hart& hart);
-  void WakeReaders(uint32_t address, uint32_t length);
+  // Wakes those of `harts` (parked, one bit each) that wait for one of the bytes.
+  void WakeReaders(uint32_t harts, uint32_t address, uint32_t length);
   void Wake(Hart& hart);
   // True when one of the words had been executed.
   bool DropDecoded(uint32_t first_word, uint32_t words);

@@ -2,7 +2,7 @@
 // that the interpreter needs one base register:
 //
 //   0         L1
-//   kFlags    one byte for every 256-byte line of L1: what a write there has to tell
+//   kMarks    one byte for every 256-byte line of L1: what a write there has to tell whom
 //   kLocal    local RAM of the five harts, 8 KiB apart
 //   kCode     decoded instructions, 16 bytes for each word of L1, zero meaning "not decoded yet"
 //
@@ -30,13 +30,16 @@ static_assert(sizeof(Decoded) == 16);
 
 inline constexpr uint32_t kLineShift = 8;
 inline constexpr uint32_t kLineBytes = 1u << kLineShift;
-inline constexpr uint8_t kLineHasCode = 1;    // some word of the line is decoded
-inline constexpr uint8_t kLineIsWatched = 2;  // a parked hart waits for a word of the line
+// A mark: one bit for each hart of the tile that is parked and waits for a word of the line, and
+// one that says that some word of it is decoded.
+inline constexpr uint8_t kLineWatchers = (1u << hw::kHarts) - 1;
+inline constexpr uint8_t kLineHasCode = 1u << 7;
+static_assert((kLineWatchers & kLineHasCode) == 0);
 
 class TileMemory {
  public:
-  static constexpr uint64_t kFlags = hw::kL1Bytes;
-  static constexpr uint64_t kLocal = kFlags + 0x2000;
+  static constexpr uint64_t kMarks = hw::kL1Bytes;
+  static constexpr uint64_t kLocal = kMarks + 0x2000;
   static constexpr uint64_t kLocalStride = 0x2000;
   static constexpr uint64_t kCode = kLocal + hw::kHarts * kLocalStride;
   static constexpr uint64_t kGuardBytes =
@@ -48,7 +51,7 @@ class TileMemory {
   explicit TileMemory(std::byte* base) : base_(base) {}
 
   std::byte* l1() const { return base_; }
-  uint8_t* line_flags() const { return reinterpret_cast<uint8_t*>(base_ + kFlags); }
+  uint8_t* marks() const { return reinterpret_cast<uint8_t*>(base_ + kMarks); }
   std::byte* local_ram(uint32_t hart) const { return base_ + kLocal + hart * kLocalStride; }
   Decoded* code() const { return reinterpret_cast<Decoded*>(base_ + kCode); }
 
