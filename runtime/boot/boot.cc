@@ -40,27 +40,22 @@ uint32_t SoftResetRunning(uint32_t harts) {
 
 class Bootstrap {
  public:
-  Bootstrap(Device& device, Clock& clock, const BootPlan& plan, const FirmwareSet& firmware,
-            const BootOptions& options)
-      : device_(device), clock_(clock), plan_(plan), firmware_(firmware), options_(options) {}
+  Bootstrap(Device& device, Clock& clock, std::span<const BootPlan> plans,
+            const FirmwareSet& firmware, const BootOptions& options)
+      : device_(device), clock_(clock), plans_(plans), firmware_(firmware), options_(options) {}
 
   Status Run() {
     RETURN_IF_ERROR(device_.Reset());
-    RETURN_IF_ERROR(BootWorkers());
-    // The dispatcher before the prefetcher, which sends to it; both behind the workers.
-    const std::vector<std::pair<uint32_t, ByteSpan>> dispatch = {
-        {hw::kBrisc, firmware_.dispatch}, {hw::kNcrisc, firmware_.dispatch_s}};
-    RETURN_IF_ERROR(BootDispatchTile({plan_.dispatch_tile, "dispatch"},
-                                     {abi::kRoleDispatch, dispatch}, kBriscAndNcrisc));
-    return BootDispatchTile({plan_.prefetch_tile, "prefetch"},
-                            {abi::kRolePrefetch, {{hw::kBrisc, firmware_.prefetch}}}, kBriscOnly);
+    RETURN_IF_ERROR(BootWorkers(plans_.front()));
+    for (const BootPlan& plan : plans_) RETURN_IF_ERROR(BootQueue(plan));
+    return OkStatus();
   }
 
  private:
-  Status BootWorkers() {
+  Status BootWorkers(const BootPlan& plan) {
     WindowTarget everyone;
-    everyone.start = plan_.worker_start;
-    everyone.end = plan_.worker_end;
+    everyone.start = plan.worker_start;
+    everyone.end = plan.worker_end;
     everyone.multicast = true;
     ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device_.OpenWindow(everyone));
     TileLoad load;
@@ -68,10 +63,10 @@ class Bootstrap {
     for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
       load.images.emplace_back(hart, firmware_.worker[hart]);
     }
-    RETURN_IF_ERROR(Load(*window, load, 0));
-    const auto columns = static_cast<uint32_t>(plan_.worker_columns.size());
-    for (uint32_t worker = 0; worker < plan_.worker_count(); ++worker) {
-      const hw::Coordinate tile = plan_.WorkerTile(worker);
+    RETURN_IF_ERROR(Load(plan, *window, load, 0));
+    const auto columns = static_cast<uint32_t>(plan.worker_columns.size());
+    for (uint32_t worker = 0; worker < plan.worker_count(); ++worker) {
+      const hw::Coordinate tile = plan.WorkerTile(worker);
       // The one word that differs from tile to tile.
       ASSIGN_OR_RETURN(const std::unique_ptr<Window> own, device_.OpenWindow(UnicastTarget(tile)));
       RETURN_IF_ERROR(WriteWord(*own, abi::kBootBlockAddress + offsetof(abi::BootBlock, own_xy),
@@ -81,31 +76,43 @@ class Bootstrap {
     return Release(*window, tiles, kEveryHart);
   }
 
-  Status BootDispatchTile(const BootTile& tile, const TileLoad& load, uint32_t harts) {
+  // The dispatcher before the prefetcher, which sends to it; both behind the workers.
+  Status BootQueue(const BootPlan& plan) {
+    const uint32_t queue = plan.block.hardware_queue;
+    const std::vector<std::pair<uint32_t, ByteSpan>> dispatch = {
+        {hw::kBrisc, firmware_.dispatch}, {hw::kNcrisc, firmware_.dispatch_s}};
+    RETURN_IF_ERROR(BootDispatchTile(plan, {plan.dispatch_tile, DispatchTileName(queue)},
+                                     {abi::kRoleDispatch, dispatch}, kBriscAndNcrisc));
+    return BootDispatchTile(plan, {plan.prefetch_tile, PrefetchTileName(queue)},
+                            {abi::kRolePrefetch, {{hw::kBrisc, firmware_.prefetch}}}, kBriscOnly);
+  }
+
+  Status BootDispatchTile(const BootPlan& plan, const BootTile& tile, const TileLoad& load,
+                          uint32_t harts) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
                      device_.OpenWindow(UnicastTarget(tile.tile)));
-    RETURN_IF_ERROR(Load(*window, load, hw::NocXy(tile.tile.x, tile.tile.y)));
+    RETURN_IF_ERROR(Load(plan, *window, load, hw::NocXy(tile.tile.x, tile.tile.y)));
     if (load.role == abi::kRolePrefetch) {
       // An empty slot is a zero slot.
-      const std::vector<std::byte> empty(plan_.block.fetch_queue_entries * sizeof(uint16_t));
-      RETURN_IF_ERROR(window->Write(plan_.block.fetch_queue_address, empty));
+      const std::vector<std::byte> empty(plan.block.fetch_queue_entries * sizeof(uint16_t));
+      RETURN_IF_ERROR(window->Write(plan.block.fetch_queue_address, empty));
     }
     return Release(*window, std::span(&tile, 1), harts);
   }
 
-  Status Load(Window& window, const TileLoad& load, uint32_t own_xy) {
+  Status Load(const BootPlan& plan, Window& window, const TileLoad& load, uint32_t own_xy) {
     RETURN_IF_ERROR(WriteWord(window, hw::kSoftReset0, hw::kSoftResetAllHarts));
     const std::vector<std::byte> zeros(abi::kFirmwareAddress[hw::kBrisc]);
     RETURN_IF_ERROR(window.Write(0, zeros));
     for (const auto& [hart, image] : load.images) {
       RETURN_IF_ERROR(window.Write(abi::kFirmwareAddress[hart], image));
     }
-    abi::BootBlock block = plan_.block;
+    abi::BootBlock block = plan.block;
     block.role = load.role;
     block.own_xy = own_xy;
     block.boot_nonce = options_.nonce;
     RETURN_IF_ERROR(window.Write(abi::kBootBlockAddress, BytesOf(block)));
-    RETURN_IF_ERROR(window.Write(abi::kBankTableAddress, BytesOf(plan_.banks)));
+    RETURN_IF_ERROR(window.Write(abi::kBankTableAddress, BytesOf(plan.banks)));
     // BRISC always starts at address 0, on dispatch tiles too.
     return WriteWord(window, 0, hw::JumpToFirmware(abi::kFirmwareAddress[hw::kBrisc]));
   }
@@ -171,7 +178,7 @@ class Bootstrap {
                      "{} {} refuses to start: its firmware speaks protocol version {:#010x}, this "
                      "host {:#010x}",
                      Place(tile), HartName(hart), own.protocol_version,
-                     plan_.block.protocol_version);
+                     plans_.front().block.protocol_version);
       }
       if (own.state == abi::kHartFaulted) {
         return Error(StatusCode::kFailedPrecondition, "{} {} refuses to start: {}", Place(tile),
@@ -203,16 +210,16 @@ class Bootstrap {
 
   Device& device_;
   Clock& clock_;
-  const BootPlan& plan_;
+  const std::span<const BootPlan> plans_;
   const FirmwareSet& firmware_;
   const BootOptions& options_;
 };
 
 }  // namespace
 
-Status BootCard(Device& device, Clock& clock, const BootPlan& plan, const FirmwareSet& firmware,
-                const BootOptions& options) {
-  return Bootstrap(device, clock, plan, firmware, options).Run();
+Status BootCard(Device& device, Clock& clock, std::span<const BootPlan> plans,
+                const FirmwareSet& firmware, const BootOptions& options) {
+  return Bootstrap(device, clock, plans, firmware, options).Run();
 }
 
 }  // namespace ttfd

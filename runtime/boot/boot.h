@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -21,7 +22,8 @@ struct BootOptions {
 // REQUIRES CheckFirmware. Idle tiles of the dispatch pool and harts that nothing runs on stay in
 // reset. A failure names tile, hart, state, waypoint and, where the backend can tell, PC; the card
 // is then in no usable state until the next boot.
-Status BootCard(Device& device, Clock& clock, const BootPlan& plan, const FirmwareSet& firmware,
-                const BootOptions& options);
+// `plans`: one a hardware queue, for the same card.
+Status BootCard(Device& device, Clock& clock, std::span<const BootPlan> plans,
+                const FirmwareSet& firmware, const BootOptions& options);
 
 }  // namespace ttfd

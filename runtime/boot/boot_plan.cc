@@ -117,7 +117,18 @@ Status FillBanks(const DeviceInfo& info, const BootPlan& plan, abi::BankTable& b
   return OkStatus();
 }
 
+std::string TileName(uint32_t hardware_queue, const char* role) {
+  return hardware_queue == 0 ? role : fmt::format("CQ{} {}", hardware_queue, role);
+}
+
 }  // namespace
+
+std::string PrefetchTileName(uint32_t hardware_queue) {
+  return TileName(hardware_queue, "prefetch");
+}
+std::string DispatchTileName(uint32_t hardware_queue) {
+  return TileName(hardware_queue, "dispatch");
+}
 
 uint64_t CompletionRingOffset(const RingSizes& sizes) {
   return AlignUp<uint64_t>(abi::kIssueRingOffset + sizes.issue_ring_bytes,

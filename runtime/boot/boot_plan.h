@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/abi/boot_block.h"
@@ -39,6 +40,10 @@ struct BootPlan {
     return {worker_columns[worker % columns], hw::kTensixFirstRow + worker / columns};
   }
 };
+
+// What the tiles of a hardware queue are called in messages: "prefetch", "CQ1 prefetch".
+std::string PrefetchTileName(uint32_t hardware_queue);
+std::string DispatchTileName(uint32_t hardware_queue);
 
 // Bytes of host memory a queue needs, and where its completion ring begins in them.
 uint64_t CompletionRingOffset(const RingSizes& sizes);

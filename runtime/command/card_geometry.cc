@@ -6,10 +6,11 @@
 namespace ttfd {
 
 CardGeometry::CardGeometry(std::vector<uint32_t> worker_columns, std::vector<uint32_t> dram_xy,
-                           hw::Coordinate dispatch_tile)
+                           const DispatchTiles& dispatch_tiles, uint32_t max_record_bytes)
     : columns_(std::move(worker_columns)),
       dram_xy_(std::move(dram_xy)),
-      dispatch_tile_(dispatch_tile),
+      dispatch_tiles_(dispatch_tiles),
+      max_record_bytes_(max_record_bytes),
       grid_{static_cast<uint32_t>(columns_.size()), hw::kTensixRows} {
   for (uint32_t worker = 0; worker < worker_count(); ++worker) {
     const hw::Coordinate tile = WorkerTile(worker);

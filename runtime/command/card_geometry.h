@@ -1,10 +1,13 @@
 // Which NoC coordinates stand for worker (x, y) and for bank b: what the encoder knows of the card.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "runtime/abi/control_block.h"
 #include "runtime/abi/launch.h"
+#include "runtime/abi/rings.h"
 #include "runtime/command/program.h"
 #include "runtime/command/region.h"
 #include "runtime/hw/grid.h"
@@ -16,13 +19,19 @@ namespace ttfd {
 class CardGeometry {
  public:
   // `worker_columns`: translated x of the worker grid's columns, ascending. `dram_xy`: NocXy of the
-  // port NoC 0 uses, by logical bank. `dispatch_tile`: where workers answer.
+  // port NoC 0 uses, by logical bank. `dispatch_tiles`: where workers answer, by hardware queue.
+  // `max_record_bytes`: the largest record the card's rings take.
+  using DispatchTiles = std::array<hw::Coordinate, abi::kMaxHardwareQueues>;
   CardGeometry(std::vector<uint32_t> worker_columns, std::vector<uint32_t> dram_xy,
-               hw::Coordinate dispatch_tile);
+               const DispatchTiles& dispatch_tiles,
+               uint32_t max_record_bytes = abi::kMaxEntryBytes);
 
   GridSize grid() const { return grid_; }
   uint32_t worker_count() const { return grid_.x * grid_.y; }
-  hw::Coordinate dispatch_tile() const { return dispatch_tile_; }
+  hw::Coordinate dispatch_tile(uint32_t hardware_queue) const {
+    return dispatch_tiles_[hardware_queue];
+  }
+  uint32_t max_record_bytes() const { return max_record_bytes_; }
 
   hw::Coordinate WorkerTile(uint32_t worker) const {
     return {columns_[worker % grid_.x], hw::kTensixFirstRow + worker / grid_.x};
@@ -45,7 +54,8 @@ class CardGeometry {
   std::vector<uint32_t> columns_;
   std::vector<uint32_t> dram_xy_;
   std::vector<uint32_t> worker_xy_;
-  hw::Coordinate dispatch_tile_;
+  DispatchTiles dispatch_tiles_;
+  uint32_t max_record_bytes_;
   GridSize grid_;
 };
 

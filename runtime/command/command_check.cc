@@ -1,7 +1,8 @@
 // The rules of command.h, checked.
 #include "runtime/command/command_check.h"
 
-#include "runtime/command/launch_config.h"
+#include "runtime/command/launch_check.h"
+#include "runtime/command/trace_layout.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd {
@@ -89,9 +90,51 @@ Status CheckCopy(const CopyCommand& copy, const CardGeometry& card) {
   return OkStatus();
 }
 
+Status CheckRoute(const Route& route, const CardGeometry& card) {
+  if (route.hardware_queue >= kHardwareQueues) {
+    return InvalidArgument("hardware queue {}; there are {}", route.hardware_queue,
+                           kHardwareQueues);
+  }
+  if ((route.workers >> card.worker_count()).any()) {
+    return InvalidArgument("the route names workers beyond the {} of the card",
+                           card.worker_count());
+  }
+  return OkStatus();
+}
+
+Status CheckTrace(const Route& route, const Trace* trace) {
+  if (trace == nullptr) return InvalidArgument("no trace");
+  if (trace->route == route) return OkStatus();
+  return InvalidArgument("the trace was built for another hardware queue or other workers");
+}
+
+Status CheckRecord(const Route& route, const RecordTraceCommand& record) {
+  RETURN_IF_ERROR(CheckTrace(route, record.trace.get()));
+  const Region& region = record.region;
+  const Trace& trace = *record.trace;
+  if (region.kind == MemoryKind::kDram && region.single_bank < 0 && region.cores == nullptr &&
+      region.page_bytes == TracePageBytes(trace) && region.size_bytes >= TraceBytes(trace)) {
+    return OkStatus();
+  }
+  return InvalidArgument(
+      "a trace of {} bytes needs that much DRAM, interleaved over all banks in pages of {}",
+      TraceBytes(trace), TracePageBytes(trace));
+}
+
+Status CheckReplay(const Route& route, const ReplayTraceCommand& replay) {
+  RETURN_IF_ERROR(CheckTrace(route, replay.trace.get()));
+  if (replay.trace->boot == 0) return InvalidArgument("the trace was never recorded");
+  for (size_t i = 0; i < replay.patches.size(); ++i) {
+    const Status checked = CheckTracePatch(*replay.trace, replay.patches[i]);
+    if (!checked.ok()) return Annotate(checked, fmt::format("patch {}", i));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
-Status CheckCommand(const Command& command, const CardGeometry& card) {
+Status CheckCommand(const Route& route, const Command& command, const CardGeometry& card) {
+  RETURN_IF_ERROR(CheckRoute(route, card));
   if (const auto* write = std::get_if<WriteCommand>(&command)) {
     return CheckUnits(write->region, write->offset, write->data.size(), card);
   }
@@ -103,15 +146,13 @@ Status CheckCommand(const Command& command, const CardGeometry& card) {
     return CheckRange(read->region, read->offset, read->size, card);
   }
   if (const auto* copy = std::get_if<CopyCommand>(&command)) return CheckCopy(*copy, card);
-  if (!std::holds_alternative<LaunchCommand>(command)) return InvalidArgument("no traces yet");
-  const auto& launch = std::get<LaunchCommand>(command);
-  if (launch.program == nullptr) return InvalidArgument("a launch without a program");
-  if (launch.program->grid.x != card.grid().x || launch.program->grid.y != card.grid().y) {
-    return InvalidArgument("the program was built for a grid of {}x{}; the card has {}x{}",
-                           launch.program->grid.x, launch.program->grid.y, card.grid().x,
-                           card.grid().y);
+  if (const auto* launch = std::get_if<LaunchCommand>(&command)) {
+    return CheckLaunch(route, *launch, card);
   }
-  return CheckArguments(*launch.program, launch.arguments);
+  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
+    return CheckRecord(route, *record);
+  }
+  return CheckReplay(route, std::get<ReplayTraceCommand>(command));
 }
 
 }  // namespace ttfd

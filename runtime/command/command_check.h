@@ -4,10 +4,11 @@
 #include "runtime/base/status.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/command.h"
+#include "runtime/command/route.h"
 
 namespace ttfd {
 
 // INVALID_ARGUMENT says which rule is broken and what is allowed.
-Status CheckCommand(const Command& command, const CardGeometry& card);
+Status CheckCommand(const Route& route, const Command& command, const CardGeometry& card);
 
 }  // namespace ttfd

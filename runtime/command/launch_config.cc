@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/abi/l1_map.h"
+#include "runtime/abi/rings.h"
 #include "runtime/base/bits.h"
 
 namespace ttfd {
@@ -63,8 +64,7 @@ Status CheckArguments(const Program& program, std::span<const KernelArguments> a
   return OkStatus();
 }
 
-void FillGroupConfig(const ProgramGroup& group, std::span<const KernelArguments> arguments,
-                     const LaunchConfig& config, MutableByteSpan to) {
+void FillGroupConfig(const ProgramGroup& group, const LaunchConfig& config, MutableByteSpan to) {
   std::memset(to.data(), 0, to.size());
   const auto copy = [&to](uint32_t offset, const auto& values) {
     if (values.empty()) return;
@@ -72,11 +72,38 @@ void FillGroupConfig(const ProgramGroup& group, std::span<const KernelArguments>
   };
   copy(0, group.circular_buffers);
   copy(config.semaphore_offset, group.semaphores);
+}
+
+std::vector<HartSpan> CutPerCoreWords(const LaunchConfig& config, uint32_t max_record_bytes) {
+  const uint32_t max_bytes = std::min(abi::kDispatchPageBytes, max_record_bytes - 64);
+  std::vector<HartSpan> spans;
   for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
-    const int32_t kernel = group.kernel[hart];
-    if (kernel == kNoKernel) continue;
-    copy(config.common_offset[hart], arguments[static_cast<size_t>(kernel)].common);
+    if (config.per_core_words[hart] == 0) continue;
+    const uint32_t end = config.per_core_offset[hart] + config.per_core_words[hart] * 4;
+    if (!spans.empty() && end - config.per_core_offset[spans.back().first] <= max_bytes) {
+      spans.back().last = hart + 1;
+      spans.back().bytes = end - config.per_core_offset[spans.back().first];
+    } else {
+      spans.push_back({hart, hart + 1, config.per_core_words[hart] * 4});
+    }
   }
+  return spans;
+}
+
+std::vector<uint32_t> TilesWithWords(const Program& program,
+                                     std::span<const KernelArguments> arguments,
+                                     const HartSpan& harts) {
+  std::vector<uint32_t> tiles;
+  for (uint32_t tile = 0; tile < program.workers.size(); ++tile) {
+    for (uint32_t hart = harts.first; hart < harts.last; ++hart) {
+      const int16_t kernel = program.places[tile][hart].kernel;
+      if (kernel != kNoKernel && arguments[static_cast<size_t>(kernel)].words_per_core > 0) {
+        tiles.push_back(tile);
+        break;
+      }
+    }
+  }
+  return tiles;
 }
 
 }  // namespace ttfd

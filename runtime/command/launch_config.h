@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
@@ -30,8 +31,20 @@ Status CheckArguments(const Program& program, std::span<const KernelArguments> a
 // REQUIRES CheckArguments.
 LaunchConfig LayOutConfig(const Program& program, std::span<const KernelArguments> arguments);
 
-// Fills `to`, config.group_bytes long, with what the group's tiles share.
-void FillGroupConfig(const ProgramGroup& group, std::span<const KernelArguments> arguments,
-                     const LaunchConfig& config, MutableByteSpan to);
+// Fills `to`, config.group_bytes long, with what the group's tiles share, all argument words zero.
+void FillGroupConfig(const ProgramGroup& group, const LaunchConfig& config, MutableByteSpan to);
+
+// Harts [first, last) whose per-core words are sent as one packet a tile.
+struct HartSpan {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  uint32_t bytes = 0;
+};
+// WRITE_PACKED moves at most a page a tile, and a small ring less.
+std::vector<HartSpan> CutPerCoreWords(const LaunchConfig& config, uint32_t max_record_bytes);
+// Indices into Program::workers of the tiles where a kernel of these harts gets per-core words.
+std::vector<uint32_t> TilesWithWords(const Program& program,
+                                     std::span<const KernelArguments> arguments,
+                                     const HartSpan& harts);
 
 }  // namespace ttfd

@@ -1,7 +1,7 @@
-// A launch as records: images that are not resident, configuration, launch messages, go.
+// The parts of a launch as records: images that are not resident, launch messages, go.
 //
 // What is where was decided before (runtime/dispatch/launch_state.h); the caller has waited for
-// whatever used those places.
+// whatever used those places. launch_records.h puts the parts of a launch together.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,8 @@ struct ImagePlacement {
   bool new_code = false;           // a tile of the program has not run it since it was written
 };
 
-struct LaunchPlacement {
-  uint32_t slot = 0;
-  uint32_t config_address = 0;
-  std::vector<ImagePlacement> images;  // as Program::images
-};
-
-// How the go signal travels: one multicast to the whole worker grid (tiles without a message answer
-// at once), or unicasts to entries of the SET_GO_SIGNAL_NOC_DATA table.
+// How the go signal travels: one multicast to every worker that listens to the sub-device's go word
+// (tiles without a message answer at once), or unicasts to entries of the SET_GO_SIGNAL_NOC_DATA table.
 struct GoPlan {
   bool multicast = true;
   uint8_t first = 0;
@@ -37,19 +31,20 @@ struct GoPlan {
   std::vector<uint32_t> new_table;  // not empty: send this table first
 };
 
-Status EncodeImages(const Program& program, const LaunchPlacement& placement,
+Status EncodeImages(const Program& program, std::span<const ImagePlacement> images,
                     const CardGeometry& card, RecordSink& sink);
-Status EncodeConfig(const Program& program, std::span<const KernelArguments> arguments,
-                    const LaunchConfig& config, uint32_t config_address, const CardGeometry& card,
-                    RecordSink& sink);
+// Launch messages without places. `groups` gets the group of each packet; one packet for all targets
+// if there is only one group.
 Status EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
-                            const LaunchPlacement& placement, const CardGeometry& card,
+                            const CardGeometry& card, std::vector<uint32_t>& groups,
                             RecordSink& sink);
-// NOTIFY with a write barrier, then the go; it waits until the workers' count is `wait_workers`.
-Status EncodeGo(const GoPlan& go, uint32_t slot, uint64_t wait_workers, const CardGeometry& card,
-                RecordSink& sink);
+Status EncodeGoTable(const GoPlan& go, RecordSink& sink);
+// NOTIFY with a write barrier, then a go without a place.
+Status EncodeGo(const GoPlan& go, RecordSink& sink);
 
-// Most bytes the records of a launch take, without the padding where entries wrap.
+// Most bytes the records take that put an image where it is missing.
+uint64_t MaxImageRecordBytes(const ProgramImage& image);
+// Most bytes the records of a launch take, images included, without the padding where entries wrap.
 uint64_t MaxLaunchRecordBytes(const Program& program, std::span<const KernelArguments> arguments);
 
 // An image goes to each rectangle of the tiles that miss it, unless they are more than this many:

@@ -1,4 +1,4 @@
-// What must be waited for before the next command may act.
+// What must be waited for before the next command of a hardware queue may act.
 #include "runtime/command/ordering.h"
 
 #include <algorithm>
@@ -8,54 +8,98 @@
 
 namespace ttfd {
 
-Status Ordering::Wait(RecordSink& sink, uint8_t flags, uint64_t workers, bool stall) {
-  const uint32_t wait_bytes = InlineRecordBytes(sizeof(abi::Wait));
-  const uint32_t bytes = wait_bytes + (stall ? abi::kEntryAlignment : 0);
+bool Ordering::Mark::Covers(const Mark& other) const {
+  if (writes < other.writes) return false;
+  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
+    if (workers[stream] < other.workers[stream]) return false;
+  }
+  return true;
+}
+
+void Ordering::Mark::Raise(const Mark& other) {
+  writes = std::max(writes, other.writes);
+  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
+    workers[stream] = std::max(workers[stream], other.workers[stream]);
+  }
+}
+
+Status Ordering::Wait(RecordSink& sink, uint8_t flags, uint32_t stream, uint64_t workers) {
+  const bool stall = (flags & abi::kWaitNotifyPrefetch) != 0;
+  const uint32_t bytes = InlineRecordBytes(sizeof(abi::Wait)) + (stall ? abi::kEntryAlignment : 0);
   ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(bytes));
   RecordWriter writer(memory);
   abi::Wait wait{};
   wait.id = abi::DispatchId::kWait;
   wait.flags = flags;
-  if ((flags & abi::kWaitStream) != 0) {
-    wait.stream = abi::kFirstWorkerStream;
-    wait.count = static_cast<uint32_t>(workers);
-    waited_workers_ = std::max(waited_workers_, workers);
+  if ((flags & (abi::kWaitStream | abi::kWaitClearStream)) != 0) {
+    wait.stream = static_cast<uint16_t>(abi::kFirstWorkerStream + stream);
+    wait.count = OnWire(stream, workers);
+    waited_[stream] = std::max(waited_[stream], workers);
   }
-  if ((flags & abi::kWaitBarrier) != 0) barriered_effects_ = effects_;
+  if ((flags & abi::kWaitBarrier) != 0) barriered_writes_ = writes_;
   writer.Dispatch(wait);
-  if (stall) {
-    writer.Stall();
-    stalled_effects_ = effects_;
-  }
+  if (stall) writer.Stall();
   return OkStatus();
 }
 
-Status Ordering::WaitForWorkers(RecordSink& sink, uint64_t workers) {
-  if (workers <= waited_workers_) return OkStatus();
-  return Wait(sink, abi::kWaitStream, workers, false);
+Status Ordering::WaitForStreams(RecordSink& sink, StreamMask kernels, const StreamCounts& workers,
+                                uint8_t flags) {
+  uint32_t last = abi::kMaxSubDevices;
+  for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
+    if ((kernels >> stream & 1) == 0 || workers[stream] <= waited_[stream]) continue;
+    if (last != abi::kMaxSubDevices) {
+      RETURN_IF_ERROR(Wait(sink, abi::kWaitStream, last, workers[last]));
+    }
+    last = stream;
+  }
+  if (last != abi::kMaxSubDevices) {
+    return Wait(sink, flags | abi::kWaitStream, last, workers[last]);
+  }
+  return flags == 0 ? OkStatus() : Wait(sink, flags, 0, 0);
 }
 
-Status Ordering::BeforeWrite(RecordSink& sink) { return WaitForWorkers(sink, launched_workers_); }
-
-Status Ordering::BeforeRead(RecordSink& sink) {
-  if (stalled_effects_ == effects_) return OkStatus();
-  uint8_t flags = abi::kWaitBarrier | abi::kWaitNotifyPrefetch;
-  if (launched_workers_ > waited_workers_) flags |= abi::kWaitStream;
-  return Wait(sink, flags, launched_workers_, true);
+Status Ordering::WaitForWorkers(RecordSink& sink, uint32_t stream, uint64_t workers) {
+  if (workers <= waited_[stream]) return OkStatus();
+  return Wait(sink, abi::kWaitStream, stream, workers);
 }
 
-Status Ordering::BeforeEvent(RecordSink& sink) {
-  uint8_t flags = 0;
-  if (barriered_effects_ != effects_) flags |= abi::kWaitBarrier;
-  if (launched_workers_ > waited_workers_) flags |= abi::kWaitStream;
-  if (flags == 0) return OkStatus();
-  return Wait(sink, flags, launched_workers_, false);
+Status Ordering::Restart(RecordSink& sink, uint32_t stream) {
+  RETURN_IF_ERROR(Wait(sink, abi::kWaitStream | abi::kWaitClearStream, stream, launched_[stream]));
+  base_[stream] = launched_[stream];
+  return OkStatus();
+}
+
+Status Ordering::BeforeWrite(RecordSink& sink, StreamMask kernels) {
+  return WaitForStreams(sink, kernels, launched_, 0);
+}
+
+Status Ordering::BeforeRead(RecordSink& sink, StreamMask kernels) {
+  bool stalled = stalled_writes_ == writes_;
+  for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
+    if ((kernels >> stream & 1) != 0 && launched_[stream] > stalled_[stream]) stalled = false;
+  }
+  if (stalled) return OkStatus();
+  RETURN_IF_ERROR(
+      WaitForStreams(sink, kernels, launched_, abi::kWaitBarrier | abi::kWaitNotifyPrefetch));
+  stalled_writes_ = writes_;
+  // The prefetcher now knows what the dispatcher has waited for on any stream.
+  stalled_ = waited_;
+  return OkStatus();
+}
+
+Status Ordering::BeforeTelling(RecordSink& sink, const Mark& mark) {
+  const uint8_t flags = barriered_writes_ < mark.writes ? abi::kWaitBarrier : uint8_t{0};
+  return WaitForStreams(sink, kAllStreams, mark.workers, flags);
 }
 
 void Ordering::Happened(const Mark& mark) {
-  waited_workers_ = std::max(waited_workers_, mark.workers);
-  stalled_effects_ = std::max(stalled_effects_, mark.effects);
-  barriered_effects_ = std::max(barriered_effects_, mark.effects);
+  seen_.Raise(mark);
+  barriered_writes_ = std::max(barriered_writes_, mark.writes);
+  stalled_writes_ = std::max(stalled_writes_, mark.writes);
+  for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
+    waited_[stream] = std::max(waited_[stream], mark.workers[stream]);
+    stalled_[stream] = std::max(stalled_[stream], mark.workers[stream]);
+  }
 }
 
 }  // namespace ttfd

@@ -1,60 +1,88 @@
-// What must be waited for before the next command may act: commands take effect as if each began
-// when the one before had ended, and nothing waits that need not.
+// What must be waited for before the next command of a hardware queue may act: commands take effect as
+// if each began when the one before had ended, and nothing waits that need not.
 //
 // Three parties run ahead of each other: the prefetcher reads memory early, the dispatcher writes
-// early, workers run late. Worker counts are cumulative since boot; records carry their low bits.
+// early, workers run late. Launches are counted by stream, one for each sub-device; worker counts are
+// cumulative since boot, records carry how many came since the stream was last cleared.
 #pragma once
 
 #include <cstdint>
 
 #include "runtime/base/status.h"
 #include "runtime/command/record_sink.h"
+#include "runtime/command/worker_counts.h"
 
 namespace ttfd {
 
 class Ordering {
  public:
+  // Bit s: the kernels counted on stream s.
+  using StreamMask = uint32_t;
+  static constexpr StreamMask kAllStreams = (1u << abi::kMaxSubDevices) - 1;
+
   // A point in the command stream, to be told later that everything before it has happened.
   struct Mark {
-    uint64_t effects = 0;
-    uint64_t workers = 0;
+    uint64_t writes = 0;
+    StreamCounts workers{};
+    bool Covers(const Mark& other) const;
+    void Raise(const Mark& other);
   };
 
   // Before the dispatcher changes memory that a running kernel may use.
-  Status BeforeWrite(RecordSink& sink);
+  Status BeforeWrite(RecordSink& sink, StreamMask kernels);
   // Before the prefetcher reads memory: earlier writes have landed, earlier kernels have ended.
-  Status BeforeRead(RecordSink& sink);
-  // Before the host is told that everything so far is done.
-  Status BeforeEvent(RecordSink& sink);
-  // Before the dispatcher reuses what the launches up to worker count `workers` use.
-  Status WaitForWorkers(RecordSink& sink, uint64_t workers);
+  Status BeforeRead(RecordSink& sink, StreamMask kernels);
+  // Before somebody is told that everything up to `mark` is done.
+  Status BeforeTelling(RecordSink& sink, const Mark& mark);
+  // Before the dispatcher reuses what the launches up to count `workers` of a stream use.
+  Status WaitForWorkers(RecordSink& sink, uint32_t stream, uint64_t workers);
+  // Waits for all launches of a stream and clears its counter: a trace counts from zero.
+  Status Restart(RecordSink& sink, uint32_t stream);
 
-  void Wrote() { ++effects_; }
-  // A launch whose go reaches `receivers` workers was sent, behind a NOTIFY with a write barrier.
-  void Launched(uint32_t receivers) {
-    ++effects_;
-    barriered_effects_ = effects_;
-    launched_workers_ += receivers;
+  void Wrote() { ++writes_; }
+  // The dispatcher has waited for effects that are not this queue's, or not those of the streams a later
+  // read asks for: the prefetcher must not read ahead of that.
+  void Joined() { ++writes_; }
+  // A launch that `receivers` workers answer was sent, behind a NOTIFY with a write barrier.
+  void Launched(uint32_t stream, uint64_t receivers) {
+    barriered_writes_ = writes_;
+    launched_[stream] += receivers;
   }
 
-  // What the go of the next launch waits for.
-  uint64_t launched_workers() const { return launched_workers_; }
+  // What the go of the next launch on the stream waits for.
+  uint64_t launched_workers(uint32_t stream) const { return launched_[stream]; }
+  const StreamCounts& launched_workers() const { return launched_; }
   // What the dispatcher has waited for already.
-  uint64_t waited_workers() const { return waited_workers_; }
+  uint64_t waited_workers(uint32_t stream) const { return waited_[stream]; }
+  // A count as records carry it.
+  uint32_t OnWire(uint32_t stream, uint64_t workers) const {
+    return static_cast<uint32_t>(workers - base_[stream]);
+  }
+  // Has the prefetcher waited for the first `writes` writes?
+  bool PrefetcherSaw(uint64_t writes) const { return stalled_writes_ >= writes; }
 
-  Mark Now() const { return {effects_, launched_workers_}; }
+  Mark Now() const { return {writes_, launched_}; }
+  // Does the host know that everything before `mark` has happened?
+  bool Saw(const Mark& mark) const { return seen_.Covers(mark); }
   // The host saw an event behind `mark`: everything before it has happened.
   void Happened(const Mark& mark);
 
  private:
-  // One WAIT, and the STALL that answers it if `stall`.
-  Status Wait(RecordSink& sink, uint8_t flags, uint64_t workers, bool stall);
+  // One WAIT, and the STALL that answers it if `flags` notifies the prefetcher.
+  Status Wait(RecordSink& sink, uint8_t flags, uint32_t stream, uint64_t workers);
+  // A WAIT for each stream of `kernels` that is not waited for up to `workers`; the last of them also
+  // does `flags`, and one is sent for the flags alone if there is none.
+  Status WaitForStreams(RecordSink& sink, StreamMask kernels, const StreamCounts& workers,
+                        uint8_t flags);
 
-  uint64_t effects_ = 0;            // writes and launches so far
-  uint64_t barriered_effects_ = 0;  // of which the dispatcher saw the writes acknowledged
-  uint64_t stalled_effects_ = 0;    // of which the prefetcher waited for
-  uint64_t launched_workers_ = 0;
-  uint64_t waited_workers_ = 0;  // the dispatcher waited for
+  uint64_t writes_ = 0;            // so far
+  uint64_t barriered_writes_ = 0;  // of which the dispatcher saw the acknowledgements
+  uint64_t stalled_writes_ = 0;    // of which the prefetcher waited for
+  StreamCounts launched_{};
+  StreamCounts waited_{};   // the dispatcher waited for
+  StreamCounts stalled_{};  // the prefetcher waited for
+  StreamCounts base_{};     // at the last Restart
+  Mark seen_;               // has happened, as the host knows
 };
 
 }  // namespace ttfd

@@ -88,10 +88,9 @@ StatusOr<MutableByteSpan> BeginPacked(PackedType type, uint32_t address, uint32_
   return body.subspan(list);
 }
 
-bool FitsPackedShared(size_t data_bytes, uint32_t max_record_bytes) {
-  const uint64_t needed = kHeaderBytes + abi::kPackedDataAlignment +
-                          AlignUp<uint64_t>(data_bytes, abi::kPackedDataAlignment);
-  return needed <= abi::kDispatchPageBytes && abi::kCommandBytes + needed <= max_record_bytes;
+uint32_t MaxSharedBytes(uint32_t max_record_bytes) {
+  const uint32_t room = std::min(abi::kDispatchPageBytes, max_record_bytes - abi::kCommandBytes);
+  return room / 2 & ~(abi::kPackedDataAlignment - 1);
 }
 
 Status PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<const CoreRange> to,

@@ -18,14 +18,20 @@
 namespace ttfd {
 
 // Diagnostic types of WRITE_PACKED and WRITE_PACKED_LARGE.
-enum PackedType : uint8_t { kPackedArguments = 1, kPackedLaunch = 2, kPackedSemaphores = 3 };
+enum PackedType : uint8_t {
+  kPackedArguments = 1,
+  kPackedLaunch = 2,
+  kPackedSemaphores = 3,
+  kPackedEvent = 4,
+  kPackedGoIndex = 5,
+};
 enum PackedLargeType : uint8_t { kPackedLargeConfig = 1, kPackedLargeBinaries = 2 };
 
-// The same `data` to `address` of every tile of the rectangles. REQUIRES FitsPackedShared.
+// The same `data` to `address` of every tile of the rectangles. At most MaxSharedBytes.
 Status PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<const CoreRange> to,
                     const CardGeometry& card, RecordSink& sink);
-// Data that shares the first page with the header and at least one target.
-bool FitsPackedShared(size_t data_bytes, uint32_t max_record_bytes);
+// The most data PackedShared takes: what shares a page and a record with the header and several targets.
+uint32_t MaxSharedBytes(uint32_t max_record_bytes);
 
 // One packet of `size` bytes a target, to the same address. `fill(to, i)` writes packet i.
 struct PackedTarget {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/abi/control_block.h"
 #include "runtime/abi/rings.h"
 #include "runtime/abi/version.h"
 
@@ -20,7 +21,7 @@ static_assert(sizeof(FileHeader) == 16);
 
 struct EntryHeader {
   uint32_t length;
-  uint32_t reserved;
+  uint32_t hardware_queue;
   uint64_t nanoseconds;
 };
 static_assert(sizeof(EntryHeader) == 16);
@@ -48,9 +49,10 @@ void RecordFileWriter::Write(const void* data, size_t size) {
   if (!failed_ && std::fwrite(data, 1, size, file_) != size) failed_ = true;
 }
 
-void RecordFileWriter::Append(uint64_t nanoseconds, ByteSpan entry) {
+void RecordFileWriter::Append(uint32_t hardware_queue, uint64_t nanoseconds, ByteSpan entry) {
   EntryHeader header{};
   header.length = static_cast<uint32_t>(entry.size());
+  header.hardware_queue = hardware_queue;
   header.nanoseconds = nanoseconds;
   Write(&header, sizeof(header));
   Write(entry.data(), entry.size());
@@ -85,7 +87,13 @@ StatusOr<std::vector<RecordedEntry>> ParseRecordFile(ByteSpan file, uint32_t* pr
       return InvalidArgument("offset {:#x}: the file ends inside an entry of {} bytes", offset,
                              header.length);
     }
-    entries.push_back({header.nanoseconds, offset, file.subspan(offset, header.length)});
+    if (header.hardware_queue >= abi::kMaxHardwareQueues) {
+      return InvalidArgument("offset {:#x}: an entry of hardware queue {}; there are {}",
+                             offset - sizeof(EntryHeader), header.hardware_queue,
+                             abi::kMaxHardwareQueues);
+    }
+    entries.push_back(
+        {header.hardware_queue, header.nanoseconds, offset, file.subspan(offset, header.length)});
     offset += header.length;
   }
   return entries;

@@ -1,7 +1,7 @@
 // A captured record stream in a file: what `ttfd --record` writes and `ttfd decode` reads.
 //
 //   header   "TTFDREC1", u32 protocol version, u32 reserved (0)
-//   entry    u32 length in bytes, u32 reserved (0), u64 nanoseconds since the capture began, the
+//   entry    u32 length in bytes, u32 hardware queue, u64 nanoseconds since the capture began, the
 //            bytes of the fetch entry
 //
 // All numbers little-endian.
@@ -27,7 +27,7 @@ class RecordFileWriter {
   RecordFileWriter& operator=(const RecordFileWriter&) = delete;
 
   // A failure (a full disk) ends the capture, not the work: later entries are dropped.
-  void Append(uint64_t nanoseconds, ByteSpan entry);
+  void Append(uint32_t hardware_queue, uint64_t nanoseconds, ByteSpan entry);
   // Whether everything appended reached the file.
   Status Finish();
 
@@ -42,6 +42,7 @@ class RecordFileWriter {
 };
 
 struct RecordedEntry {
+  uint32_t hardware_queue = 0;
   uint64_t nanoseconds = 0;
   uint64_t file_offset = 0;  // of `bytes`
   ByteSpan bytes;

@@ -214,7 +214,8 @@ Status FormatRecordFile(ByteSpan file, const std::function<void(std::string_view
   print(fmt::format("protocol version {:#010x}, {} entries", version, entries.size()));
   for (size_t i = 0; i < entries.size(); ++i) {
     const RecordedEntry& entry = entries[i];
-    print(fmt::format("entry {} at {} us, {} B", i, entry.nanoseconds / 1000, entry.bytes.size()));
+    print(fmt::format("entry {} CQ{} at {} us, {} B", i, entry.hardware_queue,
+                      entry.nanoseconds / 1000, entry.bytes.size()));
     StatusOr<std::vector<DecodedCommand>> commands = DecodeEntry(entry.bytes);
     if (!commands.ok()) {
       return Annotate(commands.status(),

@@ -12,13 +12,16 @@
 #include "runtime/boot/hart_state.h"
 #include "runtime/command/command_check.h"
 #include "runtime/command/control_encoder.h"
+#include "runtime/command/launch_encoder.h"
+#include "runtime/command/queue_encoder.h"
+#include "runtime/command/trace_layout.h"
 #include "runtime/command/transfer_encoder.h"
 #include "runtime/dispatch/pipeline_report.h"
+#include "runtime/dispatch/stall_diagnosis.h"
 
 namespace ttfd {
 namespace {
 
-constexpr uint16_t kHardwareQueue = 0;
 // Device time between two looks at the completion ring: short, so that a completion is seen soon
 // while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
@@ -64,28 +67,17 @@ CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   return card;
 }
 
-uint64_t MaxRecordBytes(const Command& command, const CardGeometry& card, uint32_t max_record_bytes,
-                        uint32_t max_piece_bytes) {
-  // A WAIT and a STALL may come before any command.
-  constexpr uint64_t kWaitBytes = 2 * abi::kEntryAlignment;
-  if (const auto* write = std::get_if<WriteCommand>(&command)) {
-    return kWaitBytes + WriteRecordBytes(write->region, write->offset, write->data.size(), card,
-                                         max_record_bytes);
+CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans) {
+  CardGeometry::DispatchTiles tiles;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    tiles[queue] = plans[queue].dispatch_tile;
   }
-  if (const auto* fill = std::get_if<FillCommand>(&command)) {
-    return kWaitBytes +
-           WriteRecordBytes(fill->region, fill->offset, fill->size, card, max_record_bytes);
-  }
-  if (const auto* read = std::get_if<ReadCommand>(&command)) {
-    return kWaitBytes + ReadRecordBytes(*read, card, max_piece_bytes);
-  }
-  if (const auto* copy = std::get_if<CopyCommand>(&command)) {
-    return kWaitBytes + CopyRecordBytes(*copy, card);
-  }
-  if (!std::holds_alternative<LaunchCommand>(command)) return kWaitBytes;
-  const auto& launch = std::get<LaunchCommand>(command);
-  return kWaitBytes + MaxLaunchRecordBytes(*launch.program, launch.arguments);
+  return CardGeometry(plans.front().worker_columns, info.dram_port_xy[0], tiles,
+                      plans.front().max_entry_bytes);
 }
+
+// A WAIT for each stream, and a STALL, may come before any command.
+constexpr uint64_t kWaitBytes = (abi::kMaxSubDevices + 1) * abi::kEntryAlignment;
 
 }  // namespace
 
@@ -99,11 +91,14 @@ StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(Device& device, Clock& 
 StatusOr<std::unique_ptr<CardDispatcher>> CardDispatcher::Create(Device& device, Clock& clock,
                                                                  const DispatcherOptions& options,
                                                                  const FirmwareSet& firmware) {
-  // Checks sizes and card; the address of the host memory is filled in at boot.
-  ASSIGN_OR_RETURN(BootPlan plan, PlanBoot(device.info(), RingsOf(options), kHardwareQueue, 0));
+  // Checks sizes and card; the addresses of the host memory are filled in at boot.
+  Plans plans;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    ASSIGN_OR_RETURN(plans[queue], PlanBoot(device.info(), RingsOf(options), queue, 0));
+  }
   RETURN_IF_ERROR(CheckFirmware(firmware));
   std::unique_ptr<CardDispatcher> dispatcher(
-      new CardDispatcher(device, clock, options, firmware, std::move(plan)));
+      new CardDispatcher(device, clock, options, firmware, plans));
   if (!options.record_path.empty()) {
     ASSIGN_OR_RETURN(dispatcher->capture_, RecordFileWriter::Create(options.record_path));
   }
@@ -111,19 +106,20 @@ StatusOr<std::unique_ptr<CardDispatcher>> CardDispatcher::Create(Device& device,
 }
 
 CardDispatcher::CardDispatcher(Device& device, Clock& clock, const DispatcherOptions& options,
-                               const FirmwareSet& firmware, BootPlan plan)
+                               const FirmwareSet& firmware, const Plans& plans)
     : device_(device),
       clock_(clock),
       options_(options),
       firmware_(firmware),
-      plan_(std::move(plan)),
-      geometry_(plan_.worker_columns, device.info().dram_port_xy[0], plan_.dispatch_tile),
+      plans_(plans),
+      geometry_(GeometryOf(device.info(), plans_)),
       card_(Describe(device.info(), geometry_)),
       // Half of the ring, so that one record can be written while the host takes the other.
       max_piece_bytes_(options.completion_ring_pages / 2 * abi::kCompletionPageBytes -
                        abi::kCommandBytes),
       lost_(Error(StatusCode::kFailedPrecondition, "the card is not booted")),
-      launches_(geometry_, ordering_) {}
+      queues_(geometry_),
+      launches_(geometry_, queues_) {}
 
 CardDispatcher::~CardDispatcher() = default;
 
@@ -132,137 +128,206 @@ Status CardDispatcher::Lose(const Status& status) {
   return lost_;
 }
 
+Status CardDispatcher::PlaceRings() {
+  const RingSizes rings = RingsOf(options_);
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    if (host_memory_[queue] == nullptr) {
+      ASSIGN_OR_RETURN(host_memory_[queue], device_.AllocateHostMemory(HostQueueBytes(rings)));
+    }
+    ASSIGN_OR_RETURN(plans_[queue],
+                     PlanBoot(device_.info(), rings, queue, host_memory_[queue]->noc_address()));
+    std::memset(host_memory_[queue]->bytes().data(), 0, abi::kIssueRingOffset);
+  }
+  return OkStatus();
+}
+
+Status CardDispatcher::OpenLinks() {
+  CardLink::Settings settings;
+  settings.rings = RingsOf(options_);
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    settings.hardware_queue = queue;
+    ASSIGN_OR_RETURN(queues_[queue].link,
+                     CardLink::Open(
+                         device_, clock_, plans_[queue], *host_memory_[queue], settings,
+                         [this](bool look) { return Pump(look); }, capture_.get()));
+    RETURN_IF_ERROR(EncodeStreams(*queues_[queue].link));
+  }
+  SetTimeouts(options_.operation_timeout, options_.kernel_timeout);
+  return OkStatus();
+}
+
 Status CardDispatcher::Boot() {
   lost_ = OkStatus();
-  link_.reset();
-  timeline_.Forget();
-  reads_.Clear();
-  ordering_ = Ordering();
-  launches_.Clear();
-  const RingSizes rings = RingsOf(options_);
-  if (host_memory_ == nullptr) {
-    StatusOr<std::unique_ptr<HostMemory>> memory =
-        device_.AllocateHostMemory(HostQueueBytes(rings));
-    if (!memory.ok()) return Lose(memory.status());
-    host_memory_ = *std::move(memory);
-  }
-  StatusOr<BootPlan> plan =
-      PlanBoot(device_.info(), rings, kHardwareQueue, host_memory_->noc_address());
-  if (!plan.ok()) return Lose(plan.status());
-  plan_ = *std::move(plan);
-  std::memset(host_memory_->bytes().data(), 0, abi::kIssueRingOffset);
-
+  queues_.Forget();
+  launches_.Restart(++boots_);
   BootOptions boot;
   // Any value but those of earlier boots and 0, what cleared memory holds.
-  boot.nonce = 0x7E570000u + ++boots_;
+  boot.nonce = 0x7E570000u + boots_;
   boot.timeout = options_.boot_timeout;
   boot.advance_clocks = options_.advance_clocks;
-  const Status booted = BootCard(device_, clock_, plan_, firmware_, boot);
+  const auto steps = [&]() -> Status {
+    RETURN_IF_ERROR(PlaceRings());
+    RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot));
+    return OpenLinks();
+  };
+  const Status booted = steps();
   if (!booted.ok()) return Lose(booted);
-
-  CardLink::Settings settings;
-  settings.rings = rings;
-  settings.timeout = options_.operation_timeout;
-  StatusOr<std::unique_ptr<CardLink>> link = CardLink::Open(
-      device_, clock_, plan_, *host_memory_, settings, [this] { return Step(kSliceClocks); },
-      capture_.get());
-  if (!link.ok()) return Lose(link.status());
-  link_ = *std::move(link);
   ++progress_;
   return OkStatus();
 }
 
-StatusOr<bool> CardDispatcher::HasRoomFor(const Route&, const Command& command) {
+void CardDispatcher::SetTimeouts(Duration operation, Duration kernel) {
+  options_.operation_timeout = operation;
+  options_.kernel_timeout = kernel;
+  // A full ring may wait for a kernel that runs.
+  for (CardQueue& queue : queues_) {
+    if (queue.link != nullptr) queue.link->set_timeout(std::max(operation, kernel));
+  }
+}
+
+uint64_t CardDispatcher::MaxTraceRecordBytes(const Trace& trace) const {
+  uint64_t bytes = TraceBytes(trace) * 5 / 4;
+  for (const auto& program : trace.programs) {
+    for (const ProgramImage& image : program->images) bytes += MaxImageRecordBytes(image);
+    bytes += MaxLaunchRecordBytes(*program, {});
+  }
+  return bytes;
+}
+
+uint64_t CardDispatcher::MaxRecordBytes(const Route& route, const Command& command) const {
+  const uint32_t max_record_bytes = geometry_.max_record_bytes();
+  if (const auto* write = std::get_if<WriteCommand>(&command)) {
+    return kWaitBytes + WriteRecordBytes(write->region, write->offset, write->data.size(),
+                                         geometry_, max_record_bytes);
+  }
+  if (const auto* fill = std::get_if<FillCommand>(&command)) {
+    return kWaitBytes +
+           WriteRecordBytes(fill->region, fill->offset, fill->size, geometry_, max_record_bytes);
+  }
+  if (const auto* read = std::get_if<ReadCommand>(&command)) {
+    return kWaitBytes + ReadRecordBytes(*read, geometry_, max_piece_bytes_);
+  }
+  if (const auto* copy = std::get_if<CopyCommand>(&command)) {
+    return kWaitBytes + CopyRecordBytes(*copy, geometry_);
+  }
+  const uint64_t enter = kWaitBytes + launches_.MaxEnterBytes(route);
+  if (const auto* launch = std::get_if<LaunchCommand>(&command)) {
+    return enter + MaxLaunchRecordBytes(*launch->program, launch->arguments);
+  }
+  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
+    return enter + MaxTraceRecordBytes(*record->trace);
+  }
+  const auto& replay = std::get<ReplayTraceCommand>(command);
+  uint64_t patches = 0;
+  for (const TracePatch& patch : replay.patches) {
+    const LaunchRecords& records = *replay.trace->launches[patch.launch].records;
+    records.ForEachArgument(patch.kernel, [&patches](uint32_t, uint32_t size) {
+      patches += size + 4 * abi::kEntryAlignment;
+    });
+  }
+  patches = std::min(patches, TraceBytes(*replay.trace) * 5 / 4);
+  return enter + patches +
+         (launches_.NeedsPlacing(*replay.trace) ? MaxTraceRecordBytes(*replay.trace) : 0);
+}
+
+StatusOr<bool> CardDispatcher::HasRoomFor(const Route& route, const Command& command) {
   RETURN_IF_ERROR(lost_);
-  RETURN_IF_ERROR(CheckCommand(command, geometry_));
-  StatusOr<bool> room = link_->HasRoom(
-      MaxRecordBytes(command, geometry_, link_->max_record_bytes(), max_piece_bytes_));
+  RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
+  StatusOr<bool> room = queues_[route.hardware_queue].link->HasRoom(MaxRecordBytes(route, command));
   if (!room.ok()) return Lose(room.status());
   return room;
 }
 
-Status CardDispatcher::Encode(const Command& command) {
-  if (const auto* write = std::get_if<WriteCommand>(&command)) {
-    RETURN_IF_ERROR(ordering_.BeforeWrite(*link_));
-    RETURN_IF_ERROR(EncodeWrite(*write, geometry_, *link_));
-    ordering_.Wrote();
-    return OkStatus();
-  }
-  if (const auto* fill = std::get_if<FillCommand>(&command)) {
-    RETURN_IF_ERROR(ordering_.BeforeWrite(*link_));
-    RETURN_IF_ERROR(EncodeFill(*fill, geometry_, *link_));
-    ordering_.Wrote();
+Status CardDispatcher::EncodeTransfer(const Route& route, const Command& command) {
+  CardQueue& queue = queues_[route.hardware_queue];
+  const Ordering::StreamMask kernels = launches_.KernelsOf(route);
+  if (const auto* read = std::get_if<ReadCommand>(&command)) {
+    RETURN_IF_ERROR(queue.ordering.BeforeRead(*queue.link, kernels));
+    queue.reads.BeginRead(read->sink);
+    RETURN_IF_ERROR(EncodeRead(
+        *read, max_piece_bytes_, geometry_,
+        [&queue](const ReadPiece& piece) { return queue.reads.ExpectPiece(piece); }, *queue.link));
+    queue.reads.EndRead();
     return OkStatus();
   }
   if (const auto* copy = std::get_if<CopyCommand>(&command)) {
-    RETURN_IF_ERROR(ordering_.BeforeRead(*link_));
-    RETURN_IF_ERROR(ordering_.BeforeWrite(*link_));
-    RETURN_IF_ERROR(EncodeCopy(*copy, geometry_, *link_));
-    ordering_.Wrote();
-    return OkStatus();
+    RETURN_IF_ERROR(queue.ordering.BeforeRead(*queue.link, kernels));
+    RETURN_IF_ERROR(queue.ordering.BeforeWrite(*queue.link, kernels));
+    RETURN_IF_ERROR(EncodeCopy(*copy, geometry_, *queue.link));
+  } else {
+    RETURN_IF_ERROR(queue.ordering.BeforeWrite(*queue.link, kernels));
+    const auto* write = std::get_if<WriteCommand>(&command);
+    RETURN_IF_ERROR(write != nullptr
+                        ? EncodeWrite(*write, geometry_, *queue.link)
+                        : EncodeFill(std::get<FillCommand>(command), geometry_, *queue.link));
   }
-  if (const auto* read = std::get_if<ReadCommand>(&command)) {
-    RETURN_IF_ERROR(ordering_.BeforeRead(*link_));
-    reads_.BeginRead(read->sink);
-    RETURN_IF_ERROR(EncodeRead(
-        *read, max_piece_bytes_, geometry_,
-        [this](const ReadPiece& piece) { return reads_.ExpectPiece(piece); }, *link_));
-    reads_.EndRead();
-    return OkStatus();
-  }
-  return launches_.Launch(std::get<LaunchCommand>(command), *link_);
-}
-
-Status CardDispatcher::Wait(uint32_t, const Ticket&) { return OkStatus(); }
-
-StatusOr<uint64_t> CardDispatcher::Submit(const Route&, const Command& command) {
-  RETURN_IF_ERROR(lost_);
-  RETURN_IF_ERROR(CheckCommand(command, geometry_));
-  const Status encoded = Encode(command);
-  if (!encoded.ok()) return Lose(encoded);
-  return timeline_.Submit();
-}
-
-Status CardDispatcher::Event(uint32_t, uint64_t) {
-  RETURN_IF_ERROR(lost_);
-  const auto encode = [this]() -> Status {
-    RETURN_IF_ERROR(ordering_.BeforeEvent(*link_));
-    return EncodeEvent(timeline_.next_event(), kHardwareQueue, reads_.ExpectEvent(), *link_);
-  };
-  const Status encoded = encode();
-  if (!encoded.ok()) return Lose(encoded);
-  timeline_.Ask({ordering_.Now(), link_->entries_appended()});
-  const Status flushed = link_->Flush();
-  return flushed.ok() ? flushed : Lose(flushed);
-}
-
-Status CardDispatcher::Seen(const CompletionQueue::Record& record) {
-  RETURN_IF_ERROR(reads_.CheckTurn(record));
-  if (record.command.is_event == 0) return reads_.Deliver(record);
-  const auto id = record.first.size() >= sizeof(uint32_t) ? LoadAt<uint32_t>(record.first.data())
-                                                          : ~timeline_.due();
-  const auto event = timeline_.Seen(id);
-  if (!event.has_value()) {
-    return Internal("the card reported event {} where {} is due", id, timeline_.due());
-  }
-  ordering_.Happened(event->mark.ordering);
-  link_->ring().FreeBelow(event->mark.entries);
+  queue.ordering.Wrote();
   return OkStatus();
 }
 
+Status CardDispatcher::Encode(const Route& route, const Command& command) {
+  if (const auto* launch = std::get_if<LaunchCommand>(&command)) {
+    return launches_.Launch(route, *launch);
+  }
+  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
+    return launches_.Record(route, *record);
+  }
+  if (const auto* replay = std::get_if<ReplayTraceCommand>(&command)) {
+    return launches_.Replay(route, *replay);
+  }
+  return EncodeTransfer(route, command);
+}
+
+StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& command) {
+  RETURN_IF_ERROR(lost_);
+  RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
+  const Status encoded = Encode(route, command);
+  // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
+  if (encoded.code() == StatusCode::kResourceExhausted) return encoded;
+  if (!encoded.ok()) return Lose(encoded);
+  return queues_[route.hardware_queue].Submitted();
+}
+
+Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
+  RETURN_IF_ERROR(lost_);
+  if (hardware_queue >= kHardwareQueues || after.hardware_queue >= kHardwareQueues) {
+    return InvalidArgument("hardware queue {}; there are {}",
+                           std::max(hardware_queue, after.hardware_queue), kHardwareQueues);
+  }
+  const CardQueue& other = queues_[after.hardware_queue];
+  if (after.number > other.timeline.submitted()) {
+    return InvalidArgument("a wait for command {} of CQ{}, which has {}", after.number,
+                           after.hardware_queue, other.timeline.submitted());
+  }
+  if (after.number <= other.timeline.completed()) return OkStatus();
+  const Ordering::Mark mark = other.MarkOf(after.number);
+  const Status encoded = queues_.Await(hardware_queue, after.hardware_queue, mark);
+  return encoded.ok() ? encoded : Lose(encoded);
+}
+
+Status CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
+  RETURN_IF_ERROR(lost_);
+  const Status encoded = queues_[hardware_queue].Event(hardware_queue, ticket);
+  return encoded.ok() ? encoded : Lose(encoded);
+}
+
+bool CardDispatcher::idle() const {
+  return std::all_of(queues_.begin(), queues_.end(),
+                     [](const CardQueue& queue) { return queue.timeline.idle(); });
+}
+
+bool CardDispatcher::settled() const {
+  return std::all_of(queues_.begin(), queues_.end(),
+                     [](const CardQueue& queue) { return queue.settled(); });
+}
+
 StatusOr<uint32_t> CardDispatcher::Collect() {
-  CompletionQueue& completions = link_->completions();
   uint32_t records = 0;
-  for (;;) {
-    ASSIGN_OR_RETURN(const std::optional<CompletionQueue::Record> record, completions.Next());
-    if (!record.has_value()) break;
-    RETURN_IF_ERROR(Seen(*record));
-    completions.Pop(*record);
-    RETURN_IF_ERROR(completions.Acknowledge(false));
-    ++records;
+  for (CardQueue& queue : queues_) {
+    ASSIGN_OR_RETURN(const uint32_t own, queue.Collect());
+    records += own;
   }
   progress_ += records;
-  if (records > 0 && timeline_.idle()) RETURN_IF_ERROR(completions.Acknowledge(true));
   return records;
 }
 
@@ -273,66 +338,100 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
     Collect().status().IgnoreError();
     return advanced.status();
   }
-  const bool owed = link_->completions().unacknowledged() > 0;
   ASSIGN_OR_RETURN(const uint32_t records, Collect());
   if (records > 0 || !advanced->quiescent) return true;
   // The card may wait for pages that the host has read but kept to itself.
-  RETURN_IF_ERROR(link_->completions().Acknowledge(true));
+  bool owed = false;
+  for (CardQueue& queue : queues_) {
+    owed |= queue.link->completions().unacknowledged() > 0;
+    RETURN_IF_ERROR(queue.link->completions().Acknowledge(true));
+  }
   return owed;
+}
+
+StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
+  const uint64_t before = progress_;
+  ASSIGN_OR_RETURN(const bool can_move, Step(kSliceClocks));
+  if (progress_ != before) return CardLink::Pumped::kMoved;
+  if (!can_move) return CardLink::Pumped::kDead;
+  if (!look) return CardLink::Pumped::kQuiet;
+  ASSIGN_OR_RETURN(const bool moved, LookForProgress());
+  return moved ? CardLink::Pumped::kMoved : CardLink::Pumped::kQuiet;
 }
 
 Status CardDispatcher::Poll() {
   RETURN_IF_ERROR(lost_);
-  const Status polled = PollOrFail().status();
+  const Status polled = PollOrFail();
   return polled.ok() ? polled : Lose(polled);
 }
 
-StatusOr<uint64_t> CardDispatcher::PollOrFail() {
-  RETURN_IF_ERROR(link_->Flush());
+Status CardDispatcher::PollOrFail() {
+  for (CardQueue& queue : queues_) RETURN_IF_ERROR(queue.link->Flush());
   const uint64_t before = progress_;
   RETURN_IF_ERROR(Collect().status());
   uint64_t left = options_.advance_clocks;
-  while (progress_ == before && left > 0 && !timeline_.idle()) {
+  while (progress_ == before && left > 0 && !settled()) {
     const uint64_t slice = std::min(left, kSliceClocks);
     left -= slice;
     ASSIGN_OR_RETURN(const bool can_move, Step(slice));
-    if (!can_move) {
-      RETURN_IF_ERROR(CheckHang());
-      break;
-    }
+    if (!can_move) return CheckHang();
   }
-  return timeline_.completed();
+  return OkStatus();
 }
 
 Status CardDispatcher::CheckHang() {
-  const uint32_t freed = link_->ring().entries_freed();
-  RETURN_IF_ERROR(link_->ReadFetched());
-  if (link_->ring().entries_freed() != freed) ++progress_;
-  const bool all_taken = link_->ring().entries_freed() == link_->ring().entries_closed();
-  if (all_taken && !timeline_.waits_for_events() && !reads_.waits()) return OkStatus();
-  std::string stages;
-  for (const HartReport& report : Report()) {
-    stages += fmt::format("; {} {}", report.where, report.text);
-    if (stages.size() > 600) break;
+  for (CardQueue& queue : queues_) {
+    const uint32_t freed = queue.link->ring().entries_freed();
+    RETURN_IF_ERROR(queue.link->ReadFetched());
+    if (queue.link->ring().entries_freed() != freed) ++progress_;
   }
-  return Error(StatusCode::kDeadlineExceeded,
-               "nothing can move any more: event {} is due, {} of {} entries taken{}",
-               timeline_.due(), link_->ring().entries_freed(), link_->ring().entries_closed(),
-               stages);
+  if (settled()) return OkStatus();
+  const StallReport report = Diagnose();
+  return Error(StatusCode::kDeadlineExceeded, "nothing can move any more: CQ{}: {}",
+               report.hardware_queue, report.text);
 }
 
-std::vector<HartReport> CardDispatcher::Report() { return ReportPipeline(device_, plan_); }
+StatusOr<bool> CardDispatcher::LookForProgress() {
+  bool moved = false;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    ASSIGN_OR_RETURN(const uint64_t now, ProgressFingerprint(device_, plans_[queue]));
+    moved |= std::exchange(fingerprint_[queue], now) != now;
+  }
+  return moved;
+}
+
+StallReport CardDispatcher::Diagnose() {
+  StallReport worst;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    if (queues_[queue].link == nullptr) continue;
+    HostView host;
+    host.entries_announced = queues_[queue].link->ring().entries_closed();
+    host.entries_taken = queues_[queue].link->ring().entries_freed();
+    host.owed = !queues_[queue].settled();
+    StallReport report = DiagnoseQueue(device_, plans_[queue], host);
+    // A queue that waits for an event of the other is not where it stopped.
+    if (report.stage == StalledStage::kNone) continue;
+    if (worst.stage == StalledStage::kNone || worst.waits_for_queue) worst = std::move(report);
+  }
+  worst.harts = Report();
+  return worst;
+}
+
+std::vector<HartReport> CardDispatcher::Report() { return ReportPipeline(device_, plans_); }
 
 Status CardDispatcher::Drain() {
-  RETURN_IF_ERROR(Dispatcher::Event());
-  TimePoint deadline = clock_.Now() + options_.operation_timeout;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    RETURN_IF_ERROR(Event(queue, submitted(queue)));
+  }
+  TimePoint moved = clock_.Now();
   uint64_t seen = progress_;
   while (!idle()) {
     RETURN_IF_ERROR(Poll());
+    const TimePoint now = clock_.Now();
     if (progress_ != seen) {
       seen = progress_;
-      deadline = clock_.Now() + options_.operation_timeout;
-    } else if (clock_.Now() >= deadline) {
+      moved = now;
+    } else if (now - moved >= options_.operation_timeout) {
       return Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
                    std::chrono::duration_cast<std::chrono::milliseconds>(options_.operation_timeout)
                        .count());
@@ -342,10 +441,12 @@ Status CardDispatcher::Drain() {
 }
 
 Status CardDispatcher::TerminateAll() {
-  for (const Terminated which :
-       {Terminated::kDispatch, Terminated::kDispatchS, Terminated::kPrefetch}) {
-    RETURN_IF_ERROR(EncodeTerminate(which, *link_));
-    RETURN_IF_ERROR(link_->Flush());
+  for (CardQueue& queue : queues_) {
+    for (const Terminated which :
+         {Terminated::kDispatch, Terminated::kDispatchS, Terminated::kPrefetch}) {
+      RETURN_IF_ERROR(EncodeTerminate(which, *queue.link));
+      RETURN_IF_ERROR(queue.link->Flush());
+    }
   }
   return AwaitStopped();
 }
@@ -354,21 +455,23 @@ Status CardDispatcher::AwaitStopped() {
   const TimePoint deadline = clock_.Now() + options_.operation_timeout;
   bool quiescent = false;
   for (;;) {
-    ASSIGN_OR_RETURN(const TileStatus prefetch, ReadTileStatus(link_->prefetch_tile()));
-    ASSIGN_OR_RETURN(const TileStatus dispatch, ReadTileStatus(link_->dispatch_tile()));
-    const struct {
-      const char* name;
-      uint32_t state;
-    } stages[] = {{"prefetch", prefetch[hw::kBrisc].state},
-                  {"dispatch", dispatch[hw::kBrisc].state},
-                  {"dispatch_s", dispatch[hw::kNcrisc].state}};
-    const auto* running = std::find_if(std::begin(stages), std::end(stages), [](const auto& stage) {
-      return stage.state != abi::kHartStopped;
-    });
-    if (running == std::end(stages)) return OkStatus();
+    std::string running;
+    for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+      CardLink& link = *queues_[queue].link;
+      ASSIGN_OR_RETURN(const TileStatus prefetch, ReadTileStatus(link.prefetch_tile()));
+      ASSIGN_OR_RETURN(const TileStatus dispatch, ReadTileStatus(link.dispatch_tile()));
+      const std::pair<std::string, uint32_t> stages[] = {
+          {PrefetchTileName(queue), prefetch[hw::kBrisc].state},
+          {DispatchTileName(queue), dispatch[hw::kBrisc].state},
+          {DispatchTileName(queue) + "_s", dispatch[hw::kNcrisc].state}};
+      for (const auto& [name, state] : stages) {
+        if (state == abi::kHartStopped || !running.empty()) continue;
+        running = fmt::format("{} did not stop when told to: it is {}", name, HartStateName(state));
+      }
+    }
+    if (running.empty()) return OkStatus();
     if (quiescent || clock_.Now() >= deadline) {
-      return Error(StatusCode::kDeadlineExceeded, "{} did not stop when told to: it is {}",
-                   running->name, HartStateName(running->state));
+      return Error(StatusCode::kDeadlineExceeded, "{}", running);
     }
     ASSIGN_OR_RETURN(const AdvanceResult advanced, device_.Advance(options_.advance_clocks));
     quiescent = advanced.quiescent;
@@ -377,7 +480,7 @@ Status CardDispatcher::AwaitStopped() {
 
 Status CardDispatcher::Shutdown() {
   Status result = OkStatus();
-  if (link_ != nullptr) {
+  if (queues_[0].link != nullptr) {
     result = lost_;
     if (result.ok()) result = Drain();
     if (result.ok()) result = TerminateAll();
@@ -387,9 +490,7 @@ Status CardDispatcher::Shutdown() {
   if (result.ok()) result = reset;
   if (capture_ != nullptr && result.ok()) result = capture_->Finish();
   lost_ = Error(StatusCode::kFailedPrecondition, "the card was shut down");
-  link_.reset();
-  timeline_.Forget();
-  reads_.Clear();
+  queues_.Forget();
   return result;
 }
 

@@ -1,6 +1,7 @@
-// The Dispatcher of a card: one hardware queue, booted with given firmware.
+// The Dispatcher of a card: its hardware queues, booted with given firmware.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,12 +9,9 @@
 #include "runtime/boot/boot_plan.h"
 #include "runtime/boot/firmware_set.h"
 #include "runtime/command/card_geometry.h"
-#include "runtime/command/ordering.h"
-#include "runtime/dispatch/card_link.h"
+#include "runtime/dispatch/card_queues.h"
 #include "runtime/dispatch/dispatcher.h"
 #include "runtime/dispatch/launch_state.h"
-#include "runtime/dispatch/read_tracker.h"
-#include "runtime/queue/timeline.h"
 
 namespace ttfd {
 
@@ -25,47 +23,50 @@ class CardDispatcher final : public Dispatcher {
                                                           const FirmwareSet& firmware);
   ~CardDispatcher() override;
 
+  using Dispatcher::Event;
+  using Dispatcher::HasRoomFor;
+  using Dispatcher::Submit;
   Status Boot() override;
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return device_.info(); }
   const CardGeometry& geometry() const override { return geometry_; }
-  using Dispatcher::Event;
-  using Dispatcher::HasRoomFor;
-  using Dispatcher::Submit;
   StatusOr<bool> HasRoomFor(const Route& route, const Command& command) override;
   StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
   Status Wait(uint32_t hardware_queue, const Ticket& after) override;
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
   Status Poll() override;
-  uint64_t submitted(uint32_t) const override { return timeline_.submitted(); }
-  uint64_t completed(uint32_t) const override { return timeline_.completed(); }
-  StatusOr<bool> LookForProgress() override { return false; }
-  StallReport Diagnose() override { return {}; }
-  void SetTimeouts(Duration, Duration) override {}
-  bool idle() const override { return timeline_.idle(); }
+  uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
+  uint64_t completed(uint32_t queue) const override { return queues_[queue].timeline.completed(); }
+  bool idle() const override;
   uint64_t progress() const override { return progress_; }
+  StatusOr<bool> LookForProgress() override;
+  StallReport Diagnose() override;
+  void SetTimeouts(Duration operation, Duration kernel) override;
   std::vector<HartReport> Report() override;
   Status Shutdown() override;
 
  private:
-  // What is known once an event is seen.
-  struct Mark {
-    Ordering::Mark ordering;
-    uint32_t entries = 0;  // the card has taken every entry below
-  };
+  using Plans = std::array<BootPlan, kHardwareQueues>;
 
   CardDispatcher(Device& device, Clock& clock, const DispatcherOptions& options,
-                 const FirmwareSet& firmware, BootPlan plan);
+                 const FirmwareSet& firmware, const Plans& plans);
 
   // Keeps the first reason for which the card is lost and returns it.
   Status Lose(const Status& status);
-  Status Encode(const Command& command);
-  // Records the card has published since the last call; how many there were.
+  uint64_t MaxRecordBytes(const Route& route, const Command& command) const;
+  uint64_t MaxTraceRecordBytes(const Trace& trace) const;
+  Status PlaceRings();
+  Status OpenLinks();
+  Status Encode(const Route& route, const Command& command);
+  Status EncodeTransfer(const Route& route, const Command& command);
+  // Has the card taken every entry, and is the host told of everything it asked for?
+  bool settled() const;
+  // Takes what the card published on any queue; how many records there were.
   StatusOr<uint32_t> Collect();
-  Status Seen(const CompletionQueue::Record& record);
   // Advances one slice. False when nothing can move any more: not the card, not the host.
   StatusOr<bool> Step(uint64_t clocks);
-  StatusOr<uint64_t> PollOrFail();
+  StatusOr<CardLink::Pumped> Pump(bool look);
+  Status PollOrFail();
   Status CheckHang();
   Status Drain();
   Status AwaitStopped();
@@ -73,24 +74,22 @@ class CardDispatcher final : public Dispatcher {
 
   Device& device_;
   Clock& clock_;
-  const DispatcherOptions options_;
+  DispatcherOptions options_;
   const FirmwareSet firmware_;
-  BootPlan plan_;
+  Plans plans_;
   const CardGeometry geometry_;
   CardDescription card_;
   uint32_t max_piece_bytes_ = 0;
 
   std::unique_ptr<RecordFileWriter> capture_;
-  std::unique_ptr<HostMemory> host_memory_;
-  std::unique_ptr<CardLink> link_;  // null until booted
-  Status lost_;                     // why the card is of no use until Boot; OK while it is
+  std::array<std::unique_ptr<HostMemory>, kHardwareQueues> host_memory_;
+  Status lost_;  // why the card is of no use until Boot; OK while it is
   uint32_t boots_ = 0;
 
-  Ordering ordering_;
+  CardQueues queues_;
   LaunchState launches_;
-  ReadTracker reads_;
-  Timeline<Mark> timeline_;
   uint64_t progress_ = 0;
+  std::array<uint64_t, kHardwareQueues> fingerprint_{};  // of the last look
 };
 
 }  // namespace ttfd

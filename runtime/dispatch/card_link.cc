@@ -26,6 +26,7 @@ CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
                    std::unique_ptr<Window> prefetch, std::unique_ptr<Window> dispatch)
     : clock_(clock),
       timeout_(settings.timeout),
+      hardware_queue_(settings.hardware_queue),
       pump_(std::move(pump)),
       capture_(capture),
       start_(clock.Now()),
@@ -50,14 +51,14 @@ StatusOr<MutableByteSpan> CardLink::Append(uint32_t bytes) {
   return ring_.Append(bytes);
 }
 
-Status CardLink::Flush() {
+Status CardLink::Announce(bool stall) {
   if (!ring_.open()) return OkStatus();
   const IssueRing::Entry entry = ring_.Close();
   if (capture_ != nullptr) {
     const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(clock_.Now() - start_);
-    capture_->Append(static_cast<uint64_t>(since.count()), entry.bytes);
+    capture_->Append(hardware_queue_, static_cast<uint64_t>(since.count()), entry.bytes);
   }
-  return fetch_.Push(entry.number, static_cast<uint32_t>(entry.bytes.size()));
+  return fetch_.Push(entry.number, static_cast<uint32_t>(entry.bytes.size()), stall);
 }
 
 Status CardLink::ReadFetched() {
@@ -67,21 +68,22 @@ Status CardLink::ReadFetched() {
 }
 
 Status CardLink::AwaitRoom(uint32_t bytes) {
-  TimePoint deadline = clock_.Now() + timeout_;
-  bool can_move = true;
+  TimePoint moved = clock_.Now();
+  Pumped pumped = Pumped::kQuiet;
   for (;;) {
     const uint32_t freed = ring_.entries_freed();
     RETURN_IF_ERROR(ReadFetched());
     if (ring_.CanOpen(bytes)) return OkStatus();
-    if (ring_.entries_freed() != freed) {
-      deadline = clock_.Now() + timeout_;
-    } else if (!can_move || clock_.Now() >= deadline) {
+    const bool can_move = pumped != Pumped::kDead;
+    if (ring_.entries_freed() != freed || pumped == Pumped::kMoved) {
+      moved = clock_.Now();
+    } else if (!can_move || clock_.Now() - moved >= timeout_) {
       return Error(StatusCode::kDeadlineExceeded,
                    "the issue queue is full and the prefetcher takes nothing: {} of {} entries "
                    "taken{}",
                    freed, ring_.entries_closed(), can_move ? "" : ", nothing moves any more");
     }
-    ASSIGN_OR_RETURN(can_move, pump_());
+    ASSIGN_OR_RETURN(pumped, pump_(clock_.Now() - moved >= timeout_ / 2));
   }
 }
 

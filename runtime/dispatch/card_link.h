@@ -20,12 +20,14 @@ namespace ttfd {
 
 class CardLink final : public RecordSink {
  public:
-  // Lets the card run a little and takes what it completed; false when nothing can move any more.
-  using Pump = std::function<StatusOr<bool>()>;
+  // Lets the card run a little and takes what it completed. `look`: asks the card itself whether it moved.
+  enum class Pumped { kQuiet, kMoved, kDead };  // dead: nothing can move any more
+  using Pump = std::function<StatusOr<Pumped>(bool look)>;
 
   struct Settings {
     RingSizes rings;
-    Duration timeout{};  // of a wait for room, without any progress
+    Duration timeout{};
+    uint32_t hardware_queue = 0;
   };
 
   // Opens windows to the dispatch tiles of a booted card. `host_memory` holds the queue and, like
@@ -40,7 +42,11 @@ class CardLink final : public RecordSink {
   uint32_t max_record_bytes() const override { return ring_.max_entry_bytes(); }
 
   // Announces the open entry, if there is one.
-  Status Flush();
+  Status Flush() { return Announce(false); }
+  // The same; the card fetches nothing further until it is executed.
+  Status FlushStalled() { return Announce(true); }
+  // Of a wait for room, without any progress.
+  void set_timeout(Duration timeout) { timeout_ = timeout; }
   // Room for `bytes` in at most `entries` entries, wherever they wrap; asks the card when the host
   // believes that there is none.
   StatusOr<bool> HasRoom(uint64_t bytes);
@@ -58,11 +64,13 @@ class CardLink final : public RecordSink {
   CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory, const Settings& settings,
            Pump pump, RecordFileWriter* capture, std::unique_ptr<Window> prefetch,
            std::unique_ptr<Window> dispatch);
+  Status Announce(bool stall);
   Status AwaitRoom(uint32_t bytes);
   bool Fits(uint64_t bytes) const;
 
   Clock& clock_;
-  const Duration timeout_;
+  Duration timeout_;
+  const uint32_t hardware_queue_;
   const Pump pump_;
   RecordFileWriter* const capture_;
   const TimePoint start_;

@@ -72,7 +72,8 @@ enum class StalledStage {
 struct StallReport {
   StalledStage stage = StalledStage::kNone;
   uint32_t hardware_queue = 0;
-  std::string text;  // one sentence: which stage stopped, and what it waits for
+  bool waits_for_queue = false;  // the stage waits for an event of another hardware queue
+  std::string text;              // one sentence: which stage stopped, and what it waits for
   std::vector<HartReport> harts;
 };
 std::string_view StalledStageName(StalledStage stage);

@@ -2,6 +2,7 @@
 #include "runtime/dispatch/kernel_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/bits.h"
 #include "runtime/hw/tensix.h"
@@ -31,20 +32,29 @@ uint32_t KernelCache::FindGap(uint32_t bytes) const {
   return address_ + bytes_ - begin >= bytes ? begin : 0;
 }
 
+bool KernelCache::Entry::pinned() const {
+  return std::any_of(traces.begin(), traces.end(),
+                     [](const std::weak_ptr<const Trace>& trace) { return !trace.expired(); });
+}
+
+void KernelCache::Evict(std::vector<Entry>::iterator entry) {
+  evicted_busy_.Raise(entry->busy);
+  entries_.erase(entry);
+}
+
 bool KernelCache::EvictOldest(const Program& program) {
   auto oldest = entries_.end();
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-    if (Uses(program, entry->image)) continue;
+    if (Uses(program, entry->image) || entry->pinned()) continue;
     if (oldest == entries_.end() || entry->last_use < oldest->last_use) oldest = entry;
   }
   if (oldest == entries_.end()) return false;
-  evicted_busy_workers_ = std::max(evicted_busy_workers_, oldest->busy_workers);
-  entries_.erase(oldest);
+  Evict(oldest);
   return true;
 }
 
 KernelCache::Entry* KernelCache::Insert(const std::shared_ptr<const KernelImage>& image,
-                                        const Program& program, uint64_t& wait_workers) {
+                                        const Program& program, WorkerCounts& wait) {
   const auto bytes = AlignUp(static_cast<uint32_t>(image->bytes.size()), hw::kL1Alignment);
   uint32_t address = FindGap(bytes);
   while (address == 0) {
@@ -52,7 +62,7 @@ KernelCache::Entry* KernelCache::Insert(const std::shared_ptr<const KernelImage>
     address = FindGap(bytes);
   }
   // Whoever was evicted may have been here. A wait that has happened already costs nothing.
-  wait_workers = std::max(wait_workers, evicted_busy_workers_);
+  wait.Raise(evicted_busy_);
   Entry entry;
   entry.image = image;
   entry.address = address;
@@ -63,51 +73,92 @@ KernelCache::Entry* KernelCache::Insert(const std::shared_ptr<const KernelImage>
   return &*entries_.insert(before, std::move(entry));
 }
 
-KernelCache::Placement KernelCache::Place(const Program& program) {
+Status KernelCache::PlaceAnew(const Program& program, WorkerCounts& wait) {
+  for (size_t i = entries_.size(); i-- > 0;) {
+    const auto entry = entries_.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!entry->pinned()) Evict(entry);
+  }
+  // The largest first: what traces leave free is in pieces.
+  std::vector<std::shared_ptr<const KernelImage>> images;
+  for (const ProgramImage& used : program.images) images.push_back(used.image);
+  std::stable_sort(images.begin(), images.end(),
+                   [](const auto& a, const auto& b) { return a->bytes.size() > b->bytes.size(); });
+  for (const auto& image : images) {
+    if (Find(image) != nullptr || Insert(image, program, wait) != nullptr) continue;
+    return Error(
+        StatusCode::kResourceExhausted,
+        "the program's kernels do not fit the kernel cache of {} bytes beside the {} bytes "
+        "that recorded traces hold; release a trace",
+        bytes_, pinned_bytes());
+  }
+  return OkStatus();
+}
+
+ImagePlacement KernelCache::PlaceOn(Entry& entry, const TileSet& tiles, GridSize grid,
+                                    WorkerCounts& wait) {
+  ImagePlacement placed;
+  placed.address = entry.address;
+  const TileSet missing = tiles & ~entry.tiles;
+  if (missing.any()) {
+    placed.missing = CoverWithRectangles(missing, grid);
+    if (placed.missing.size() > kMaxImageRectangles) {
+      placed.missing = {BoundingBox(missing, grid)};
+      // Tiles in the box that run the image now must not be written under their feet.
+      if ((TilesOf(placed.missing[0], grid) & entry.tiles).any()) wait.Raise(entry.busy);
+    }
+    for (const CoreRange& range : placed.missing) {
+      entry.tiles |= TilesOf(range, grid);
+      entry.fresh |= TilesOf(range, grid);
+    }
+  }
+  placed.new_code = (entry.fresh & tiles).any();
+  entry.fresh &= ~tiles;
+  entry.last_use = uses_;
+  return placed;
+}
+
+StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program) {
   Placement placement;
   for (const ProgramImage& used : program.images) {
     if (Find(used.image) != nullptr) continue;
-    if (Insert(used.image, program, placement.wait_workers) != nullptr) continue;
+    if (Insert(used.image, program, placement.wait) != nullptr) continue;
     // The program's own images lie so that the rest does not fit between them: all move.
-    for (const Entry& entry : entries_) {
-      evicted_busy_workers_ = std::max(evicted_busy_workers_, entry.busy_workers);
-    }
-    entries_.clear();
-    for (const ProgramImage& again : program.images) {
-      Insert(again.image, program, placement.wait_workers);
-    }
+    RETURN_IF_ERROR(PlaceAnew(program, placement.wait));
     break;
   }
   ++uses_;
-  placement.images.resize(program.images.size());
-  for (size_t i = 0; i < program.images.size(); ++i) {
-    Entry& entry = *Find(program.images[i].image);
-    ImagePlacement& placed = placement.images[i];
-    placed.address = entry.address;
-    const TileSet missing = program.images[i].tiles & ~entry.tiles;
-    if (missing.any()) {
-      placed.missing = CoverWithRectangles(missing, program.grid);
-      if (placed.missing.size() > kMaxImageRectangles) {
-        placed.missing = {BoundingBox(missing, program.grid)};
-        // Tiles in the box that run the image now must not be written under their feet.
-        if ((TilesOf(placed.missing[0], program.grid) & entry.tiles).any()) {
-          placement.wait_workers = std::max(placement.wait_workers, entry.busy_workers);
-        }
-      }
-      for (const CoreRange& range : placed.missing) {
-        entry.tiles |= TilesOf(range, program.grid);
-        entry.fresh |= TilesOf(range, program.grid);
-      }
-    }
-    placed.new_code = (entry.fresh & program.images[i].tiles).any();
-    entry.fresh &= ~program.images[i].tiles;
-    entry.last_use = uses_;
+  for (const ProgramImage& used : program.images) {
+    placement.images.push_back(
+        PlaceOn(*Find(used.image), used.tiles, program.grid, placement.wait));
   }
   return placement;
 }
 
-void KernelCache::Used(const Program& program, uint64_t workers) {
-  for (const ProgramImage& used : program.images) Find(used.image)->busy_workers = workers;
+void KernelCache::Used(const Program& program, uint32_t hardware_queue, uint32_t stream,
+                       uint64_t workers) {
+  for (const ProgramImage& used : program.images) {
+    Find(used.image)->busy.Raise(hardware_queue, stream, workers);
+  }
+}
+
+void KernelCache::Pin(const Program& program, const std::weak_ptr<const Trace>& trace) {
+  for (const ProgramImage& used : program.images) {
+    std::vector<std::weak_ptr<const Trace>>& traces = Find(used.image)->traces;
+    std::erase_if(traces, [](const auto& known) { return known.expired(); });
+    traces.push_back(trace);
+  }
+}
+
+std::vector<uint32_t> KernelCache::AddressesOf(const Program& program) {
+  std::vector<uint32_t> addresses;
+  for (const ProgramImage& used : program.images) addresses.push_back(Find(used.image)->address);
+  return addresses;
+}
+
+uint32_t KernelCache::pinned_bytes() const {
+  uint32_t bytes = 0;
+  for (const Entry& entry : entries_) bytes += entry.pinned() ? entry.bytes : 0;
+  return bytes;
 }
 
 }  // namespace ttfd

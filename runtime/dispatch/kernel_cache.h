@@ -1,15 +1,18 @@
 // Which kernel images lie where in the workers' kernel cache, and on which tiles.
 //
 // An image has one address on all tiles; which tiles hold it is a set. The least recently used
-// images make room for new ones. Pure data structure.
+// images make room for new ones; images of a living trace stay where they are. Pure data structure.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "runtime/base/status.h"
 #include "runtime/command/launch_encoder.h"
 #include "runtime/command/program_layout.h"
+#include "runtime/command/trace.h"
+#include "runtime/command/worker_counts.h"
 
 namespace ttfd {
 
@@ -22,28 +25,41 @@ class KernelCache {
 
   struct Placement {
     std::vector<ImagePlacement> images;  // as Program::images; `missing` counts as written now
-    uint64_t wait_workers = 0;  // worker count that must be reached before the images are written
+    WorkerCounts wait;                   // what must be reached before the images are written
   };
   // Places the program's images. REQUIRES that together they fit the cache (BuildProgram).
-  Placement Place(const Program& program);
-  // The images of the last placed program are in use until the workers' count is `workers`.
-  void Used(const Program& program, uint64_t workers);
+  // RESOURCE_EXHAUSTED if traces hold too much of it.
+  StatusOr<Placement> Place(const Program& program);
+  // The images of a placed program are in use until the count of a stream is `workers`.
+  void Used(const Program& program, uint32_t hardware_queue, uint32_t stream, uint64_t workers);
+  // The images of a placed program stay while the trace lives.
+  void Pin(const Program& program, const std::weak_ptr<const Trace>& trace);
+  // Where the images of a placed program are, as Program::images.
+  std::vector<uint32_t> AddressesOf(const Program& program);
+  // Bytes that living traces hold.
+  uint32_t pinned_bytes() const;
 
  private:
   struct Entry {
     std::shared_ptr<const KernelImage> image;  // kept, so that its identity is not reused
     uint32_t address = 0;
     uint32_t bytes = 0;
-    TileSet tiles;              // where it is resident
-    TileSet fresh;              // of which instruction caches were not dropped since
-    uint64_t last_use = 0;      // order of use
-    uint64_t busy_workers = 0;  // worker count at which the last launch that uses it has ended
+    TileSet tiles;          // where it is resident
+    TileSet fresh;          // of which instruction caches were not dropped since
+    uint64_t last_use = 0;  // order of use
+    WorkerCounts busy;      // at which the last launches that use it have ended
+    std::vector<std::weak_ptr<const Trace>> traces;  // that pin it
+    bool pinned() const;
   };
   Entry* Find(const std::shared_ptr<const KernelImage>& image);
   // An entry for the image at a free place, evicting; null if what the program itself uses is in
   // the way.
   Entry* Insert(const std::shared_ptr<const KernelImage>& image, const Program& program,
-                uint64_t& wait_workers);
+                WorkerCounts& wait);
+  // Throws everything out that is not pinned, and places the program's images again.
+  Status PlaceAnew(const Program& program, WorkerCounts& wait);
+  void Evict(std::vector<Entry>::iterator entry);
+  ImagePlacement PlaceOn(Entry& entry, const TileSet& tiles, GridSize grid, WorkerCounts& wait);
   // Where `bytes` fit between the entries, or 0.
   uint32_t FindGap(uint32_t bytes) const;
   bool EvictOldest(const Program& program);
@@ -52,8 +68,8 @@ class KernelCache {
   const uint32_t bytes_;
   std::vector<Entry> entries_;  // by address
   uint64_t uses_ = 0;
-  // Evicted images may still run; whoever takes their place waits for this count.
-  uint64_t evicted_busy_workers_ = 0;
+  // Evicted images may still run; whoever takes their place waits for these counts.
+  WorkerCounts evicted_busy_;
 };
 
 }  // namespace ttfd

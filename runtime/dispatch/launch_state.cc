@@ -1,69 +1,141 @@
 // Everything about launches that outlasts one of them.
 #include "runtime/dispatch/launch_state.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "runtime/abi/l1_map.h"
+#include "runtime/command/queue_encoder.h"
 
 namespace ttfd {
+namespace {
 
-LaunchState::LaunchState(const CardGeometry& card, Ordering& ordering)
-    : card_(card),
-      ordering_(ordering),
-      cache_(abi::kKernelCacheAddress, abi::kKernelCacheBytes),
-      config_(abi::kConfigRingAddress, abi::kConfigRingBytes) {}
-
-void LaunchState::Clear() {
-  cache_.Clear();
-  config_.Clear();
-  go_.Clear();
-  launches_ = 0;
-  slot_busy_workers_.fill(0);
+TileSet AllWorkers(const CardGeometry& card) {
+  TileSet all;
+  for (uint32_t worker = 0; worker < card.worker_count(); ++worker) all.set(worker);
+  return all;
 }
 
-Status LaunchState::Launch(const LaunchCommand& command, RecordSink& sink) {
-  const Program& program = *command.program;
-  const LaunchConfig config = LayOutConfig(program, command.arguments);
-  LaunchPlacement placement;
-  placement.slot = static_cast<uint32_t>(launches_ % abi::kLaunchSlots);
-  uint64_t wait_workers = 0;
-  if (slot_busy_workers_[placement.slot] > ordering_.waited_workers()) {
-    // The slot's last launch must have ended. Waiting for half of the slots at once makes it one
-    // wait in four launches and still leaves four to run while more are placed.
-    wait_workers = slot_busy_workers_[(launches_ + abi::kLaunchSlots / 2 - 1) % abi::kLaunchSlots];
-  }
-  KernelCache::Placement images = cache_.Place(program);
-  placement.images = std::move(images.images);
-  wait_workers = std::max(wait_workers, images.wait_workers);
-  if (config.bytes > 0) {
-    const ConfigRing::Block block = config_.Take(config.bytes);
-    placement.config_address = block.address;
-    wait_workers = std::max(wait_workers, block.wait_workers);
-  } else {
-    placement.config_address = abi::kConfigRingAddress;
-  }
-  RETURN_IF_ERROR(ordering_.WaitForWorkers(sink, wait_workers));
+}  // namespace
 
-  RETURN_IF_ERROR(EncodeImages(program, placement, card_, sink));
+LaunchState::LaunchState(const CardGeometry& card, CardQueues& queues)
+    : card_(card),
+      queues_(queues),
+      cache_(abi::kKernelCacheAddress, abi::kKernelCacheBytes),
+      sets_(AllWorkers(card)),
+      layouts_(card) {}
+
+void LaunchState::Restart(uint32_t boot) {
+  cache_.Clear();
+  sets_.Clear();
+  boot_ = boot;
+  rearranged_by_ = 0;
+  rearranged_ = {};
+}
+
+Ordering::StreamMask LaunchState::KernelsOf(const Route& route) const {
+  return route.workers.none() ? Ordering::kAllStreams : sets_.Overlapping(route.workers);
+}
+
+WorkerCounts LaunchState::LaunchedOn(uint32_t sets) const {
+  WorkerCounts counts;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    for (uint32_t set = 0; set < abi::kMaxSubDevices; ++set) {
+      if ((sets >> set & 1) == 0) continue;
+      counts.Raise(queue, set, queues_[queue].ordering.launched_workers(set));
+    }
+  }
+  return counts;
+}
+
+StatusOr<uint32_t> LaunchState::Enter(const Route& route, std::optional<uint32_t> number) {
+  const uint32_t queue = route.hardware_queue;
+  const TileSet& tiles = route.workers.none() ? sets_.all() : route.workers;
+  const std::optional<uint32_t> found = sets_.Find(tiles);
+  if (!found.has_value() || (number.has_value() && *number != *found)) {
+    const WorkerSets::Change change = sets_.Plan(tiles, number);
+    RETURN_IF_ERROR(Rearrange(queue, tiles, change));
+    sets_.Apply(change, tiles, queue);
+    return change.number;
+  }
+  WorkerSet& set = sets_[*found];
+  if (set.hardware_queue != queue) {
+    // The other queue's launches have ended before this one's begin, so nothing of theirs is in use.
+    RETURN_IF_ERROR(queues_.Await(queue, LaunchedOn(1u << *found)));
+    set.ring.Clear();
+    set.hardware_queue = queue;
+  }
+  sets_.Touch(*found);
+  return *found;
+}
+
+Status LaunchState::Rearrange(uint32_t hardware_queue, const TileSet& tiles,
+                              const WorkerSets::Change& change) {
+  CardQueue& queue = queues_[hardware_queue];
+  RETURN_IF_ERROR(queues_.Await(hardware_queue, LaunchedOn(change.ended | 1u << change.number)));
+  RETURN_IF_ERROR(queues_.Await(hardware_queue, rearranged_by_, rearranged_));
+  const GridSize grid = card_.grid();
   RETURN_IF_ERROR(
-      EncodeConfig(program, command.arguments, config, placement.config_address, card_, sink));
-  RETURN_IF_ERROR(EncodeLaunchMessages(program, config, placement, card_, sink));
-
-  worker_xy_.clear();
-  if (program.workers.size() <= kMaxUnicastGoTargets) {
-    for (const uint16_t worker : program.workers) worker_xy_.push_back(card_.WorkerXy(worker));
-  } else {
-    worker_xy_.resize(program.workers.size());
+      EncodeListen(CoverWithRectangles(tiles, grid), change.number, card_, *queue.link));
+  if (change.orphans.any()) {
+    RETURN_IF_ERROR(
+        EncodeListen(CoverWithRectangles(change.orphans, grid), kNoSubDevice, card_, *queue.link));
   }
-  const GoPlan go = go_.Plan(worker_xy_);
-  RETURN_IF_ERROR(EncodeGo(go, placement.slot, ordering_.launched_workers(), card_, sink));
-  ordering_.Launched(go.multicast ? card_.worker_count() : go.count);
+  queue.ordering.Wrote();
+  rearranged_by_ = hardware_queue;
+  rearranged_ = {queue.ordering.Now().writes, {}};
+  return OkStatus();
+}
 
-  const uint64_t ended = ordering_.launched_workers();
-  slot_busy_workers_[placement.slot] = ended;
-  cache_.Used(program, ended);
-  if (config.bytes > 0) config_.Used(ended);
-  ++launches_;
+uint64_t LaunchState::MaxEnterBytes(const Route& route) const {
+  const TileSet& tiles = route.workers.none() ? sets_.all() : route.workers;
+  // Two rectangles for every three workers is the worst a covering can do; each is named twice, for the
+  // workers that enter and for those that are left over.
+  return sets_.Find(tiles).has_value() ? 256 : 1024 + 4 * 8 * card_.worker_count();
+}
+
+Status LaunchState::Launch(const Route& route, const LaunchCommand& command) {
+  const Program& program = *command.program;
+  ASSIGN_OR_RETURN(const KernelCache::Placement placement, cache_.Place(program));
+  const std::shared_ptr<const LaunchRecords> records =
+      layouts_.Get(command.program, command.arguments);
+  ASSIGN_OR_RETURN(const uint32_t set, Enter(route, std::nullopt));
+  Prepared launch{program, *records, command.arguments, set, {}, false};
+  for (const ImagePlacement& image : placement.images) {
+    launch.image_addresses.push_back(image.address);
+    launch.new_code |= image.new_code;
+  }
+  RETURN_IF_ERROR(Send(route, launch, &placement));
+  cache_.Used(program, route.hardware_queue, set,
+              queues_[route.hardware_queue].ordering.launched_workers(set));
+  return OkStatus();
+}
+
+Status LaunchState::Send(const Route& route, const Prepared& launch,
+                         const KernelCache::Placement* images) {
+  CardQueue& queue = queues_[route.hardware_queue];
+  Ordering& ordering = queue.ordering;
+  WorkerSet& set = sets_[launch.set];
+  const LaunchRing::Place taken =
+      set.ring.Take(launch.records.config_bytes(), ordering.waited_workers(launch.set));
+  RETURN_IF_ERROR(ordering.WaitForWorkers(*queue.link, launch.set, taken.wait_workers));
+  if (images != nullptr) {
+    RETURN_IF_ERROR(queues_.Await(route.hardware_queue, images->wait));
+    RETURN_IF_ERROR(EncodeImages(launch.program, images->images, card_, *queue.link));
+  }
+  const GoPlan go = PlanGo(queue.go_table, launch.program, card_);
+  RETURN_IF_ERROR(EncodeGoTable(go, *queue.link));
+  LaunchPlace place;
+  place.hardware_queue = route.hardware_queue;
+  place.sub_device = launch.set;
+  place.slot = taken.slot;
+  place.config_address = taken.config_address;
+  place.image_addresses = launch.image_addresses;
+  place.new_code = launch.new_code;
+  place.wait_workers = ordering.OnWire(launch.set, ordering.launched_workers(launch.set));
+  place.go_first = go.first;
+  RETURN_IF_ERROR(launch.records.Append(place, launch.arguments, card_, *queue.link));
+  ordering.Launched(launch.set, go.multicast ? set.tiles.count() : go.count);
+  set.ring.Used(ordering.launched_workers(launch.set));
   return OkStatus();
 }
 

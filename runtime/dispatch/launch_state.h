@@ -1,46 +1,82 @@
-// Everything about launches that outlasts one of them: kernel cache, config ring, launch slots, go
-// table. Device-global: the workers are one set, whoever launches.
+// Everything about launches that outlasts one of them: sub-devices, kernel cache, launch and config
+// rings, layouts. Device-global: the workers are one set, whichever hardware queue launches.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "runtime/abi/launch.h"
 #include "runtime/base/status.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/command.h"
-#include "runtime/command/ordering.h"
-#include "runtime/command/record_sink.h"
-#include "runtime/dispatch/config_ring.h"
-#include "runtime/dispatch/go_table.h"
+#include "runtime/command/route.h"
+#include "runtime/command/trace_layout.h"
+#include "runtime/dispatch/card_queues.h"
 #include "runtime/dispatch/kernel_cache.h"
+#include "runtime/dispatch/launch_layouts.h"
+#include "runtime/dispatch/worker_sets.h"
 
 namespace ttfd {
 
 class LaunchState {
  public:
-  // `card` and `ordering` outlive this.
-  LaunchState(const CardGeometry& card, Ordering& ordering);
+  // `card` and `queues` outlive this.
+  LaunchState(const CardGeometry& card, CardQueues& queues);
 
-  // As after a boot.
-  void Clear();
+  // As after boot number `boot`, counted from 1.
+  void Restart(uint32_t boot);
+
+  // Streams of the kernels that a transfer of this route waits for.
+  Ordering::StreamMask KernelsOf(const Route& route) const;
 
   // Encodes a launch: program N+1 is placed while N runs, and waits only for what it overwrites.
-  // REQUIRES CheckArguments.
-  Status Launch(const LaunchCommand& command, RecordSink& sink);
+  // REQUIRES CheckLaunch. RESOURCE_EXHAUSTED, nothing sent, if traces hold too much of the kernel caches.
+  Status Launch(const Route& route, const LaunchCommand& command);
+  // REQUIRES a route and a region as RecordTraceCommand has it. RESOURCE_EXHAUSTED likewise.
+  Status Record(const Route& route, const RecordTraceCommand& command);
+  // REQUIRES CheckTracePatch of every patch, and a trace that was recorded.
+  Status Replay(const Route& route, const ReplayTraceCommand& command);
+
+  // Most bytes of records with which workers change hands before a launch of this route.
+  uint64_t MaxEnterBytes(const Route& route) const;
+  // Must the trace be put into device memory first?
+  bool NeedsPlacing(const Trace& trace) const { return trace.boot != boot_; }
 
  private:
+  // Makes the route's workers a sub-device of its hardware queue; returns the number.
+  StatusOr<uint32_t> Enter(const Route& route, std::optional<uint32_t> number);
+  Status Rearrange(uint32_t hardware_queue, const TileSet& tiles, const WorkerSets::Change& change);
+  // What the launches of these sets wait to have ended.
+  WorkerCounts LaunchedOn(uint32_t sets) const;
+  // A launch whose layout, set and images are decided.
+  struct Prepared {
+    const Program& program;
+    const LaunchRecords& records;
+    std::span<const KernelArguments> arguments;
+    uint32_t set = 0;
+    std::vector<uint32_t> image_addresses;
+    bool new_code = false;
+  };
+  Status Send(const Route& route, const Prepared& launch, const KernelCache::Placement* images);
+  // A launch that runs nothing but drops the instruction caches of the program's workers.
+  Status DropInstructionCaches(const Route& route, uint32_t set, const Program& program);
+  Status PlaceTrace(const Route& route, const std::shared_ptr<Trace>& trace);
+  Status PinImages(const Route& route, uint32_t set, const std::shared_ptr<Trace>& trace);
+  Status PatchTrace(const Route& route, Trace& trace, const std::vector<TracePatch>& patches);
+  // Sends bytes [begin, end) of the shadow.
+  Status WriteTrace(const Route& route, Trace& trace, uint64_t begin, uint64_t end);
+
   const CardGeometry& card_;
-  Ordering& ordering_;
+  CardQueues& queues_;
   KernelCache cache_;
-  ConfigRing config_;
-  GoTable go_;
-  uint64_t launches_ = 0;
-  // [launch % slots]: worker count at which the launch has ended.
-  std::array<uint64_t, abi::kLaunchSlots> slot_busy_workers_{};
-  std::vector<uint32_t> worker_xy_;  // scratch of Launch
+  WorkerSets sets_;
+  LaunchLayouts layouts_;
+  uint32_t boot_ = 0;
+  // The last time workers changed hands, by whom.
+  uint32_t rearranged_by_ = 0;
+  Ordering::Mark rearranged_;
 };
 
 }  // namespace ttfd

@@ -12,15 +12,19 @@ namespace {
 
 class Reporter {
  public:
-  Reporter(Device& device, const BootPlan& plan) : device_(device), plan_(plan) {}
+  Reporter(Device& device, std::span<const BootPlan> plans) : device_(device), plans_(plans) {}
 
   Status Run(std::vector<HartReport>& reports) {
-    RETURN_IF_ERROR(Tile(plan_.prefetch_tile, {"prefetch", ""}, reports));
-    RETURN_IF_ERROR(Tile(plan_.dispatch_tile, {"dispatch", "dispatch_s"}, reports));
-    const auto columns = static_cast<uint32_t>(plan_.worker_columns.size());
-    for (uint32_t worker = 0; worker < plan_.worker_count(); ++worker) {
-      RETURN_IF_ERROR(
-          Worker(plan_.WorkerTile(worker), worker % columns, worker / columns, reports));
+    for (const BootPlan& plan : plans_) {
+      const uint32_t queue = plan.block.hardware_queue;
+      RETURN_IF_ERROR(Tile(plan.prefetch_tile, {PrefetchTileName(queue), ""}, reports));
+      RETURN_IF_ERROR(Tile(plan.dispatch_tile,
+                           {DispatchTileName(queue), DispatchTileName(queue) + "_s"}, reports));
+    }
+    const BootPlan& plan = plans_.front();
+    const auto columns = static_cast<uint32_t>(plan.worker_columns.size());
+    for (uint32_t worker = 0; worker < plan.worker_count(); ++worker) {
+      RETURN_IF_ERROR(Worker(plan.WorkerTile(worker), worker % columns, worker / columns, reports));
     }
     return OkStatus();
   }
@@ -87,7 +91,7 @@ class Reporter {
       const uint32_t target = own.wait_count & hw::kStreamCounterMask;
       return fmt::format("waits for workers on stream {}: count {}, has {}, {} of {} missing",
                          own.wait_stream, target, has, (target - has) & hw::kStreamCounterMask,
-                         plan_.worker_count());
+                         plans_.front().worker_count());
     }
     if (own.waypoint == abi::kWaypointStall) {
       return fmt::format("waits for the dispatcher to pass WAIT number {}", own.wait_count);
@@ -101,14 +105,14 @@ class Reporter {
   }
 
   Device& device_;
-  const BootPlan& plan_;
+  const std::span<const BootPlan> plans_;
 };
 
 }  // namespace
 
-std::vector<HartReport> ReportPipeline(Device& device, const BootPlan& plan) {
+std::vector<HartReport> ReportPipeline(Device& device, std::span<const BootPlan> plans) {
   std::vector<HartReport> reports;
-  const Status status = Reporter(device, plan).Run(reports);
+  const Status status = Reporter(device, plans).Run(reports);
   if (!status.ok()) {
     HartReport unreadable;
     unreadable.where = "card";

@@ -1,6 +1,7 @@
 // Where the pipeline stands, in sentences: the dispatch cores and every worker that is not idle.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "runtime/boot/boot_plan.h"
@@ -9,8 +10,8 @@
 
 namespace ttfd {
 
-// Reads the harts' status over PCIe. A card that cannot be read any more yields one line that says
+// Reads the harts' status over PCIe: dispatch harts of every queue, and the workers that are not idle. A card that cannot be read any more yields one line that says
 // so.
-std::vector<HartReport> ReportPipeline(Device& device, const BootPlan& plan);
+std::vector<HartReport> ReportPipeline(Device& device, std::span<const BootPlan> plans);
 
 }  // namespace ttfd

@@ -16,8 +16,8 @@ class FetchQueue {
       : window_(prefetch_tile), address_(slots_address), slots_(slots) {}
 
   // Announces entry `number` (free-running) of `bytes` bytes, all of them written. REQUIRES: its
-  // slot was taken by the card.
-  Status Push(uint32_t number, uint32_t bytes);
+  // slot was taken by the card. `stall`: nothing further is fetched until it is executed.
+  Status Push(uint32_t number, uint32_t bytes, bool stall = false);
 
   // How many entries the card has taken, free-running. A PCIe read: for a host that believes the
   // queue full, never to poll.

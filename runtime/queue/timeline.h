@@ -1,6 +1,7 @@
 // What was submitted, what is done: tickets, and the events that tell of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -26,9 +27,9 @@ class Timeline {
   bool waits_for_events() const { return !asked_.empty(); }
   bool idle() const { return asked_.empty() && completed_ == submitted_; }
 
-  // An event behind everything submitted so far; its id goes into the record.
-  uint32_t Ask(const Mark& mark) {
-    asked_.push_back({next_event_, submitted_, mark});
+  // An event behind everything up to `ticket`, which was given; its id goes into the record.
+  uint32_t Ask(uint64_t ticket, const Mark& mark) {
+    asked_.push_back({next_event_, ticket, mark});
     return next_event_++;
   }
 
@@ -37,7 +38,7 @@ class Timeline {
     if (asked_.empty() || asked_.front().id != id) return std::nullopt;
     const Event event = asked_.front();
     asked_.pop_front();
-    completed_ = event.ticket;
+    completed_ = std::max(completed_, event.ticket);
     return event;
   }
   uint32_t due() const { return asked_.empty() ? next_event_ : asked_.front().id; }

@@ -78,8 +78,9 @@ Status Encode(RecordSink& sink) {
       [](MutableByteSpan to, size_t i) { StoreAt(to.data(), static_cast<uint32_t>(i)); }));
   const LargePart parts[] = {{{0, 0, 1, 9}, 0x10000, bytes.first(48)}};
   RETURN_IF_ERROR(PackedLarge(kPackedLargeBinaries, parts, card, sink));
-  RETURN_IF_ERROR(EncodeGo({true, 0, 0, {}}, 3, 20, card, sink));
-  RETURN_IF_ERROR(EncodeGo({false, 0, 2, {0x81, 0x82}}, 4, 40, card, sink));
+  RETURN_IF_ERROR(EncodeGo({true, 0, 0, {}}, sink));
+  RETURN_IF_ERROR(EncodeGoTable({false, 0, 2, {0x81, 0x82}}, sink));
+  RETURN_IF_ERROR(EncodeGo({false, 0, 2, {}}, sink));
   RETURN_IF_ERROR(EncodeEvent(5, 0, 9, sink));
   RETURN_IF_ERROR(EncodeTerminate(Terminated::kDispatch, sink));
   RETURN_IF_ERROR(EncodeTerminate(Terminated::kDispatchS, sink));

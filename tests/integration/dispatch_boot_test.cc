@@ -78,7 +78,9 @@ TEST_F(DispatchBoot, ReleasesWhatRunsAndHoldsTheRest) {
   EXPECT_EQ(held({14, 2}), hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc) << "prefetch: BRISC";
   EXPECT_EQ(held({14, 3}), hw::kSoftResetAllHarts & ~(hw::kSoftResetBrisc | hw::kSoftResetNcrisc))
       << "dispatch: BRISC and NCRISC";
-  for (uint32_t y = 4; y <= 11; ++y) {
+  EXPECT_EQ(held({14, 4}), held({14, 2})) << "the second hardware queue likewise";
+  EXPECT_EQ(held({14, 5}), held({14, 3}));
+  for (uint32_t y = 6; y <= 11; ++y) {
     EXPECT_EQ(held({14, y}), hw::kSoftResetAllHarts) << "the rest of the pool is idle";
   }
   const uint32_t jump = hw::JumpToFirmware(abi::kFirmwareAddress[hw::kBrisc]);
@@ -100,7 +102,7 @@ TEST_F(DispatchBoot, RefusesImagesOfAnotherVersionBeforeTouchingTheCard) {
   const Status status = Boot(firmware);
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(StatusMessage(status)), AllOf(HasSubstr("firmware image dispatch_s"),
-                                                        HasSubstr("protocol version 0x00010001")));
+                                                        HasSubstr("protocol version 0x00010002")));
   firmware = OwnFirmware();
   firmware.worker(2).resize(4);
   EXPECT_THAT(std::string(StatusMessage(Boot(firmware))),
@@ -124,7 +126,7 @@ TEST_F(DispatchBoot, IsRefusedByFirmwareThatSpeaksAnotherVersion) {
   BootOptions boot;
   boot.nonce = 5;
   boot.timeout = std::chrono::seconds(10);
-  const Status status = BootCard(*device_, SteadyClock(), plan, OwnFirmware().set(), boot);
+  const Status status = BootCard(*device_, SteadyClock(), std::span(&plan, 1), OwnFirmware().set(), boot);
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(StatusMessage(status)),
               AllOf(HasSubstr("worker (0,0) at tile (1,2) BRISC refuses to start"),

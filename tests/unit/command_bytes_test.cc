@@ -7,6 +7,7 @@
 #include "runtime/abi/launch.h"
 #include "runtime/command/control_encoder.h"
 #include "runtime/command/launch_encoder.h"
+#include "runtime/command/launch_records.h"
 #include "runtime/command/ordering.h"
 #include "runtime/command/packed_writes.h"
 #include "runtime/command/record_writer.h"
@@ -94,8 +95,8 @@ TEST(CommandBytes, ReadOfPagesAndOfPartOfAPage) {
 TEST(CommandBytes, StallAfterWait) {
   VectorSink sink;
   Ordering ordering;
-  ordering.Launched(0x123);
-  ASSERT_TRUE(ordering.BeforeRead(sink).ok());
+  ordering.Launched(0, 0x123);
+  ASSERT_TRUE(ordering.BeforeRead(sink, Ordering::kAllStreams).ok());
   ASSERT_EQ(sink.records.size(), 1u);
   auto expected = Bytes({5, 0,    0,  0, 16, 0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
                          7, 0x0B, 48, 0, 0,  0, 0, 0, 0x23, 1, 0, 0, 0, 0, 0, 0},
@@ -125,32 +126,44 @@ TEST(CommandBytes, TerminateOfEachCore) {
   EXPECT_EQ(sink.records[2], Bytes({11}, 64));
 }
 
-TEST(CommandBytes, GoToAListAndToEveryWorker) {
+TEST(CommandBytes, GoTable) {
   VectorSink sink;
-  GoPlan go;
-  go.multicast = false;
-  go.first = 1;
-  go.count = 2;
-  go.new_table = {0x81, 0x82, 0xC1};
-  ASSERT_TRUE(EncodeGo(go, 5, 0x11223, Card(), sink).ok());
+  ASSERT_TRUE(EncodeGoTable({false, 1, 2, {0x81, 0x82, 0xC1}}, sink).ok());
   ASSERT_EQ(sink.records.size(), 1u);
-  auto expected = Bytes({5,    1, 0, 0, 28,   0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
-                         17,   0, 0, 0, 3,    0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,  //
-                         0x81, 0, 0, 0, 0x82, 0, 0, 0, 0xC1, 0, 0, 0},
-                        64);
-  const auto notify = Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 15, 1, 1}, 64);
-  expected.insert(expected.end(), notify.begin(), notify.end());
-  const auto send = Bytes({5,  1, 0,  0, 16,   0,    0, 0, 64,   0,    0, 0, 0,  0, 0, 0,  //
-                           14, 0, 16, 3, 0x85, 0xFF, 2, 1, 0x23, 0x12, 1, 0, 48, 0, 0, 0},
-                          64);
-  expected.insert(expected.end(), send.begin(), send.end());
-  EXPECT_EQ(sink.records[0], expected);
+  EXPECT_EQ(sink.records[0], Bytes({5,    1, 0, 0, 28,   0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
+                                    17,   0, 0, 0, 3,    0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,  //
+                                    0x81, 0, 0, 0, 0x82, 0, 0, 0, 0xC1, 0, 0, 0},
+                                   64));
+}
 
-  sink.records.clear();
-  ASSERT_TRUE(EncodeGo(GoPlan(), 0, 7, Card(), sink).ok());
-  ASSERT_EQ(sink.records[0].size(), 128u);
-  EXPECT_EQ(std::vector<std::byte>(sink.records[0].begin() + 80, sink.records[0].begin() + 96),
-            Bytes({14, 0, 16, 3, 0x80, 0, 0, 0, 7, 0, 0, 0, 48, 0, 0, 0}, 16));
+TEST(CommandBytes, GoToAListAndToEveryWorkerOfASubDevice) {
+  auto image = std::make_shared<KernelImage>();
+  image->bytes.resize(64);
+  ProgramSpec spec;
+  spec.kernels.push_back({image, hw::kBrisc, {{0, 0, 1, 0}}});
+  const auto program = *BuildProgram(1, spec, {2, 10});
+  const std::vector<KernelArguments> arguments(1);
+  LaunchPlace place;
+  place.sub_device = 3;
+  place.slot = 5;
+  place.image_addresses = {0x10000};
+  place.wait_workers = 0x11223;
+  place.go_first = 1;
+  const auto notify = Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 15, 1, 8}, 64);
+  for (const bool multicast : {false, true}) {
+    VectorSink sink;
+    const LaunchRecords records(*program, arguments, multicast, Card());
+    ASSERT_TRUE(records.Append(place, arguments, Card(), sink).ok());
+    ASSERT_EQ(sink.records.size(), 1u);
+    const ByteSpan end = ByteSpan(sink.records[0]).last(128);
+    EXPECT_TRUE(std::equal(notify.begin(), notify.end(), end.begin()));
+    const uint8_t index = multicast ? 3 : 0xFF;
+    const uint8_t unicasts = multicast ? 0 : 2;
+    const auto send = Bytes({5,  1, 0,  0, 16,   0,     0,        0, 64,   0,    0, 0, 0,  0, 0, 0,
+                             14, 3, 16, 3, 0x85, index, unicasts, 1, 0x23, 0x12, 1, 0, 51, 0, 0, 0},
+                            64);
+    EXPECT_TRUE(std::equal(send.begin(), send.end(), end.begin() + 64));
+  }
 }
 
 TEST(CommandBytes, WritePackedSharedByRectangles) {

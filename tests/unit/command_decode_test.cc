@@ -276,8 +276,8 @@ TEST_F(RecordFile, GivesBackEntriesAndPrintsThem) {
   {
     auto writer = RecordFileWriter::Create(path);
     ASSERT_TRUE(writer.ok()) << writer.status().ToString();
-    (*writer)->Append(1'500, entry);
-    (*writer)->Append(2'000'000, entry);
+    (*writer)->Append(0, 1'500, entry);
+    (*writer)->Append(1, 2'000'000, entry);
     ASSERT_TRUE((*writer)->Finish().ok());
   }
   auto bytes = Read(path);
@@ -293,7 +293,7 @@ TEST_F(RecordFile, GivesBackEntriesAndPrintsThem) {
   const auto print = [&lines](std::string_view line) { lines.emplace_back(line); };
   ASSERT_TRUE(FormatRecordFile(bytes, print).ok());
   ASSERT_EQ(lines.size(), 5u);
-  EXPECT_EQ(lines[3], "entry 1 at 2000 us, 64 B");
+  EXPECT_EQ(lines[3], "entry 1 CQ1 at 2000 us, 64 B");
   EXPECT_EQ(lines[4], "  0x0000 RELAY_INLINE dispatch: WAIT barrier|stream stream 48 count 130");
 
   bytes.resize(bytes.size() - 1);
@@ -308,7 +308,7 @@ TEST_F(RecordFile, SaysWhenItCannotBeWritten) {
   EXPECT_EQ(RecordFileWriter::Create("/nonexistent/x").status().code(), StatusCode::kUnavailable);
   auto full = RecordFileWriter::Create("/dev/full");
   ASSERT_TRUE(full.ok());
-  (*full)->Append(0, std::vector<std::byte>(64));
+  (*full)->Append(0, 0, std::vector<std::byte>(64));
   EXPECT_EQ((*full)->Finish().code(), StatusCode::kUnavailable);
 }
 

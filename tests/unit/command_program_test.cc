@@ -6,6 +6,7 @@
 #include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/command/launch_encoder.h"
+#include "runtime/command/launch_records.h"
 #include "runtime/command/ordering.h"
 #include "runtime/command/program_layout.h"
 #include "tests/support/vector_sink.h"
@@ -208,8 +209,9 @@ class ConfigMemory {
   std::vector<std::vector<std::byte>> l1_;
 };
 
-CardGeometry Card() {
-  return CardGeometry({1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14}, {hw::NocXy(17, 12)}, {15, 3});
+CardGeometry Card(uint32_t max_record_bytes) {
+  return CardGeometry({1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14}, {hw::NocXy(17, 12)},
+                      {{{15, 3}, {15, 5}}}, max_record_bytes);
 }
 
 // Small entries cut lists and packets; large ones do not.
@@ -237,17 +239,15 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
     }
   }
   ASSERT_TRUE(CheckArguments(*program, arguments).ok());
-  const CardGeometry card = Card();
-  const LaunchConfig config = LayOutConfig(*program, arguments);
-  LaunchPlacement placement;
-  placement.slot = 3;
-  placement.config_address = 0xA100;
-  placement.images.resize(3);
-  for (uint32_t i = 0; i < 3; ++i) placement.images[i].address = 0x10000 + 0x1000 * i;
-  placement.images[2].new_code = true;
+  const CardGeometry card = Card(GetParam());
+  const LaunchRecords records(*program, arguments, true, card);
+  LaunchPlace place;
+  place.slot = 3;
+  place.config_address = 0xA100;
+  place.image_addresses = {0x10000, 0x11000, 0x12000};
+  place.new_code = true;
   VectorSink sink(GetParam());
-  ASSERT_TRUE(EncodeConfig(*program, arguments, config, placement.config_address, card, sink).ok());
-  ASSERT_TRUE(EncodeLaunchMessages(*program, config, placement, card, sink).ok());
+  ASSERT_TRUE(records.Append(place, arguments, card, sink).ok());
   size_t bytes = 0;
   for (const auto& record : sink.records) bytes += record.size();
   EXPECT_LE(bytes, MaxLaunchRecordBytes(*program, arguments));
@@ -267,7 +267,7 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
           };
           EXPECT_NE(word(offsetof(abi::LaunchMessage, enables)) & 1u << hart, 0u);
           EXPECT_EQ(word(offsetof(abi::LaunchMessage, kernel_address) + 4 * hart),
-                    placement.images[kernel].address);
+                    place.image_addresses[kernel]);
           EXPECT_EQ(word(offsetof(abi::LaunchMessage, program_id)), 9u);
           if (kernel == 2) {
             EXPECT_NE(word(offsetof(abi::LaunchMessage, enables)) & abi::kLaunchNewCode, 0u);
@@ -291,6 +291,8 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
   }
 }
 
+constexpr Ordering::StreamMask kAll = Ordering::kAllStreams;
+
 TEST(Ordering, WaitsOnlyForWhatIsOutstanding) {
   const auto flags = [](const VectorSink& sink) {
     const auto commands = sink.Decode();
@@ -298,45 +300,82 @@ TEST(Ordering, WaitsOnlyForWhatIsOutstanding) {
   };
   Ordering ordering;
   VectorSink none;
-  ASSERT_TRUE(ordering.BeforeWrite(none).ok());
-  ASSERT_TRUE(ordering.BeforeRead(none).ok());
-  ASSERT_TRUE(ordering.BeforeEvent(none).ok());
+  ASSERT_TRUE(ordering.BeforeWrite(none, kAll).ok());
+  ASSERT_TRUE(ordering.BeforeRead(none, kAll).ok());
+  ASSERT_TRUE(ordering.BeforeTelling(none, ordering.Now()).ok());
   EXPECT_TRUE(none.records.empty()) << "nothing has happened yet";
 
   ordering.Wrote();
   VectorSink event;
-  ASSERT_TRUE(ordering.BeforeEvent(event).ok());
+  ASSERT_TRUE(ordering.BeforeTelling(event, ordering.Now()).ok());
   EXPECT_EQ(flags(event), abi::kWaitBarrier);
   VectorSink read;
-  ASSERT_TRUE(ordering.BeforeRead(read).ok());
+  ASSERT_TRUE(ordering.BeforeRead(read, kAll).ok());
   EXPECT_EQ(flags(read), abi::kWaitBarrier | abi::kWaitNotifyPrefetch);
   VectorSink again;
-  ASSERT_TRUE(ordering.BeforeRead(again).ok());
+  ASSERT_TRUE(ordering.BeforeRead(again, kAll).ok());
   EXPECT_TRUE(again.records.empty()) << "a read after a read waits for nothing";
 
-  ordering.Launched(130);
+  ordering.Launched(0, 130);
   VectorSink write;
-  ASSERT_TRUE(ordering.BeforeWrite(write).ok());
+  ASSERT_TRUE(ordering.BeforeWrite(write, kAll).ok());
   EXPECT_EQ(flags(write), abi::kWaitStream);
   VectorSink second;
-  ASSERT_TRUE(ordering.BeforeWrite(second).ok());
+  ASSERT_TRUE(ordering.BeforeWrite(second, kAll).ok());
   EXPECT_TRUE(second.records.empty()) << "the second write after a launch waits for nothing";
   VectorSink after;
-  ASSERT_TRUE(ordering.BeforeRead(after).ok());
+  ASSERT_TRUE(ordering.BeforeRead(after, kAll).ok());
   EXPECT_EQ(flags(after), abi::kWaitBarrier | abi::kWaitNotifyPrefetch)
       << "the prefetcher still runs ahead of the dispatcher's wait";
 }
 
+TEST(Ordering, WaitsForNoKernelsOfOtherSubDevices) {
+  Ordering ordering;
+  ordering.Launched(1, 10);
+  ordering.Launched(3, 7);
+  VectorSink other;
+  ASSERT_TRUE(ordering.BeforeWrite(other, 1u << 2).ok());
+  ASSERT_TRUE(ordering.BeforeRead(other, 1u << 2).ok());
+  EXPECT_TRUE(other.records.empty());
+  VectorSink own;
+  ASSERT_TRUE(ordering.BeforeRead(own, 1u << 3).ok());
+  auto wait = std::get<abi::Wait>((*own.Decode())[0].dispatch->header);
+  EXPECT_EQ(wait.stream, abi::kFirstWorkerStream + 3);
+  EXPECT_EQ(wait.count, 7u);
+  VectorSink both;
+  ASSERT_TRUE(ordering.BeforeTelling(both, ordering.Now()).ok());
+  wait = std::get<abi::Wait>((*both.Decode())[0].dispatch->header);
+  EXPECT_EQ(wait.stream, abi::kFirstWorkerStream + 1) << "the other was waited for";
+  EXPECT_EQ(both.records.size(), 1u);
+}
+
+TEST(Ordering, CountsFromZeroAfterARestart) {
+  Ordering ordering;
+  ordering.Launched(0, 1000);
+  VectorSink restart;
+  ASSERT_TRUE(ordering.Restart(restart, 0).ok());
+  auto wait = std::get<abi::Wait>((*restart.Decode())[0].dispatch->header);
+  EXPECT_EQ(wait.flags, abi::kWaitStream | abi::kWaitClearStream);
+  EXPECT_EQ(wait.count, 1000u);
+  ordering.Launched(0, 5);
+  VectorSink write;
+  ASSERT_TRUE(ordering.BeforeWrite(write, kAll).ok());
+  wait = std::get<abi::Wait>((*write.Decode())[0].dispatch->header);
+  EXPECT_EQ(wait.count, 5u);
+}
+
 TEST(Ordering, AnEventTheHostSawNeedsNoMoreWaits) {
   Ordering ordering;
-  ordering.Launched(3);
+  ordering.Launched(0, 3);
   ordering.Wrote();
   const Ordering::Mark mark = ordering.Now();
+  EXPECT_FALSE(ordering.Saw(mark));
   ordering.Happened(mark);
+  EXPECT_TRUE(ordering.Saw(mark));
   VectorSink sink;
-  ASSERT_TRUE(ordering.BeforeRead(sink).ok());
-  ASSERT_TRUE(ordering.BeforeWrite(sink).ok());
-  ASSERT_TRUE(ordering.BeforeEvent(sink).ok());
+  ASSERT_TRUE(ordering.BeforeRead(sink, kAll).ok());
+  ASSERT_TRUE(ordering.BeforeWrite(sink, kAll).ok());
+  ASSERT_TRUE(ordering.BeforeTelling(sink, mark).ok());
   EXPECT_TRUE(sink.records.empty());
 }
 

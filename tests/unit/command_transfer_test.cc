@@ -200,7 +200,8 @@ TEST_P(Transfer, WritesLandWhereTheRegionSays) {
     for (std::byte& byte : data) byte = static_cast<std::byte>(random());
     VectorSink sink(GetParam());
     const WriteCommand command{region, offset, data};
-    ASSERT_TRUE(CheckCommand(command, Card()).ok()) << CheckCommand(command, Card()).ToString();
+    ASSERT_TRUE(CheckCommand(Route(), command, Card()).ok())
+        << CheckCommand(Route(), command, Card()).ToString();
     ASSERT_TRUE(EncodeWrite(command, Card(), sink).ok());
     Memory memory;
     Execute(sink, memory);
@@ -245,7 +246,7 @@ TEST_P(Transfer, ReadsDeliverEveryByteOnce) {
     VectorSink sink;
     std::vector<ReadPiece> pieces;
     const ReadCommand command{region, offset, size, [](uint64_t, ByteSpan) {}};
-    ASSERT_TRUE(CheckCommand(command, Card()).ok());
+    ASSERT_TRUE(CheckCommand(Route(), command, Card()).ok());
     const auto expect = [&pieces](const ReadPiece& piece) {
       pieces.push_back(piece);
       return static_cast<uint32_t>(pieces.size());
@@ -319,7 +320,7 @@ TEST(TransferCopy, MovesBytesBetweenAnyTwoLayouts) {
     const auto [to_offset, to_size] = RandomRange(to, 20000, true, random);
     const uint64_t size = std::min(from_size, to_size);
     const CopyCommand command{from, from_offset, to, to_offset, size};
-    if (!CheckCommand(command, Card()).ok()) continue;
+    if (!CheckCommand(Route(), command, Card()).ok()) continue;
     ++copies;
     const Places from_places(from);
     const Places to_places(to);
@@ -366,7 +367,9 @@ TEST(TransferUnits, ATransferMayBeCutWhereAUnitBegins) {
 TEST(CommandCheck, RefusesWhatTheRulesForbid) {
   const Region region{MemoryKind::kDram, -1, 0, 64, 1000};
   const std::vector<std::byte> data(32);
-  const auto code = [](const Command& command) { return CheckCommand(command, Card()).code(); };
+  const auto code = [](const Command& command) {
+    return CheckCommand(Route(), command, Card()).code();
+  };
   const auto invalid = StatusCode::kInvalidArgument;
   EXPECT_EQ(code(WriteCommand{region, 0, data}), StatusCode::kOk);
   EXPECT_EQ(code(WriteCommand{region, 8, data}), invalid) << "misaligned";

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "runtime/abi/kernel_image.h"
-#include "runtime/dispatch/config_ring.h"
-#include "runtime/dispatch/go_table.h"
+#include "runtime/command/config_ring.h"
+#include "runtime/command/go_table.h"
 #include "runtime/dispatch/kernel_cache.h"
 #include "tests/support/random.h"
 
@@ -29,17 +29,23 @@ std::shared_ptr<const Program> Use(const std::vector<std::shared_ptr<const Kerne
   return *BuildProgram(1, spec, kGrid);
 }
 
+KernelCache::Placement Place(KernelCache& cache, const Program& program) {
+  auto placed = cache.Place(program);
+  EXPECT_TRUE(placed.ok()) << placed.status().ToString();
+  return std::move(placed).value_or(KernelCache::Placement());
+}
+
 TEST(KernelCache, WritesAnImageOncePerTile) {
   KernelCache cache(0x10000, 4096);
   const auto image = Image(1024);
-  const auto one = cache.Place(*Use({image}, {{2, 2, 2, 2}}));
+  const auto one = Place(cache, *Use({image}, {{2, 2, 2, 2}}));
   EXPECT_EQ(one.images[0].missing, (std::vector<CoreRange>{{2, 2, 2, 2}})) << "one tile only";
   EXPECT_TRUE(one.images[0].new_code);
-  EXPECT_TRUE(cache.Place(*Use({image}, {{2, 2, 2, 2}})).images[0].missing.empty());
-  const auto row = cache.Place(*Use({image}, {{0, 2, 11, 2}}));
+  EXPECT_TRUE(Place(cache, *Use({image}, {{2, 2, 2, 2}})).images[0].missing.empty());
+  const auto row = Place(cache, *Use({image}, {{0, 2, 11, 2}}));
   EXPECT_EQ(row.images[0].address, one.images[0].address);
   EXPECT_EQ(row.images[0].missing, (std::vector<CoreRange>{{0, 2, 1, 2}, {3, 2, 11, 2}}));
-  EXPECT_FALSE(cache.Place(*Use({image}, {{0, 2, 11, 2}})).images[0].new_code);
+  EXPECT_FALSE(Place(cache, *Use({image}, {{0, 2, 11, 2}})).images[0].new_code);
 }
 
 TEST(KernelCache, DropsInstructionCachesOfTilesInTheBoxOnTheirFirstLaunch) {
@@ -47,9 +53,9 @@ TEST(KernelCache, DropsInstructionCachesOfTilesInTheBoxOnTheirFirstLaunch) {
   const auto image = Image(1024);
   std::vector<CoreRange> diagonal;
   for (uint32_t i = 0; i < 6; ++i) diagonal.push_back({i, i, i, i});
-  const auto placed = cache.Place(*Use({image}, diagonal));
+  const auto placed = Place(cache, *Use({image}, diagonal));
   EXPECT_EQ(placed.images[0].missing, (std::vector<CoreRange>{{0, 0, 5, 5}})) << "too many pieces";
-  const auto other = cache.Place(*Use({image}, {{1, 0, 1, 0}}));
+  const auto other = Place(cache, *Use({image}, {{1, 0, 1, 0}}));
   EXPECT_TRUE(other.images[0].missing.empty()) << "it was written with the box";
   EXPECT_TRUE(other.images[0].new_code) << "but this tile may still cache what was there before";
 }
@@ -59,18 +65,18 @@ TEST(KernelCache, EvictsTheLeastRecentlyUsedAndWaitsForItsLaunch) {
   const auto a = Use({Image(1024)}, {{0, 0, 0, 0}});
   const auto b = Use({Image(1024)}, {{0, 0, 0, 0}});
   const auto c = Use({Image(2048)}, {{0, 0, 0, 0}});
-  cache.Place(*a);
-  cache.Used(*a, 1);
-  cache.Place(*b);
-  cache.Used(*b, 2);
-  cache.Place(*c);
-  cache.Used(*c, 3);
-  EXPECT_TRUE(cache.Place(*a).images[0].missing.empty());
-  cache.Used(*a, 4);
+  Place(cache, *a);
+  cache.Used(*a, 0, 0, 1);
+  Place(cache, *b);
+  cache.Used(*b, 0, 0, 2);
+  Place(cache, *c);
+  cache.Used(*c, 0, 0, 3);
+  EXPECT_TRUE(Place(cache, *a).images[0].missing.empty());
+  cache.Used(*a, 0, 0, 4);
   const auto d = Use({Image(1024)}, {{0, 0, 0, 0}});
-  EXPECT_EQ(cache.Place(*d).wait_workers, 2u) << "b was oldest";
-  EXPECT_TRUE(cache.Place(*a).images[0].missing.empty()) << "a stayed";
-  EXPECT_FALSE(cache.Place(*b).images[0].missing.empty()) << "b went";
+  EXPECT_EQ(Place(cache, *d).wait.queue[0][0], 2u) << "b was oldest";
+  EXPECT_TRUE(Place(cache, *a).images[0].missing.empty()) << "a stayed";
+  EXPECT_FALSE(Place(cache, *b).images[0].missing.empty()) << "b went";
 }
 
 TEST(KernelCache, KeepsWhatIsInUseApartWhateverTheSizes) {
@@ -93,8 +99,8 @@ TEST(KernelCache, KeepsWhatIsInUseApartWhateverTheSizes) {
   uint64_t waited = 0;
   for (uint64_t launch = 1; launch < 3000; ++launch) {
     const Program& program = *programs[random() % programs.size()];
-    const auto placed = cache.Place(program);
-    waited = std::max(waited, placed.wait_workers);
+    const auto placed = Place(cache, program);
+    waited = std::max(waited, placed.wait.queue[0][0]);
     for (size_t i = 0; i < program.images.size(); ++i) {
       const KernelImage* image = program.images[i].image.get();
       const uint32_t begin = placed.images[i].address;
@@ -116,7 +122,7 @@ TEST(KernelCache, KeepsWhatIsInUseApartWhateverTheSizes) {
       std::erase_if(ranges, [&](const Range& range) { return range.image == image; });
       ranges.push_back({begin, end, image, launch});
     }
-    cache.Used(program, launch);
+    cache.Used(program, 0, 0, launch);
   }
 }
 

@@ -246,10 +246,10 @@ TEST(Timeline, CompletesTicketsByEventsInOrder) {
   timeline.StartEventsAt(0xFFFFFFFE);
   EXPECT_EQ(timeline.Submit(), 1u);
   EXPECT_EQ(timeline.Submit(), 2u);
-  const uint32_t first = timeline.Ask(10);
+  const uint32_t first = timeline.Ask(2, 10);
   EXPECT_EQ(timeline.Submit(), 3u);
-  const uint32_t second = timeline.Ask(20);
-  const uint32_t third = timeline.Ask(30);
+  const uint32_t second = timeline.Ask(3, 20);
+  const uint32_t third = timeline.Ask(3, 30);
   EXPECT_EQ(third, 0u) << "ids wrap";
   EXPECT_FALSE(timeline.Seen(second).has_value()) << "out of turn";
   EXPECT_EQ(timeline.completed(), 0u);

@@ -1,7 +1,10 @@
 // The table of unicast targets that dispatch_s keeps.
-#include "runtime/dispatch/go_table.h"
+#include "runtime/command/go_table.h"
 
 #include <algorithm>
+#include <array>
+
+#include "runtime/command/program_layout.h"
 
 namespace ttfd {
 
@@ -18,6 +21,15 @@ GoPlan GoTable::Plan(std::span<const uint32_t> worker_xy) {
   }
   plan.first = static_cast<uint8_t>(found - words_.begin());
   return plan;
+}
+
+GoPlan PlanGo(GoTable& table, const Program& program, const CardGeometry& card) {
+  if (program.workers.size() > kMaxUnicastGoTargets) return GoPlan();
+  std::array<uint32_t, kMaxUnicastGoTargets> worker_xy;
+  for (size_t i = 0; i < program.workers.size(); ++i) {
+    worker_xy[i] = card.WorkerXy(program.workers[i]);
+  }
+  return table.Plan(std::span(worker_xy).first(program.workers.size()));
 }
 
 }  // namespace ttfd

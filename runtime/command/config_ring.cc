@@ -1,5 +1,5 @@
 // Where the configuration of each launch lies in the workers' config ring.
-#include "runtime/dispatch/config_ring.h"
+#include "runtime/command/config_ring.h"
 
 #include <algorithm>
 

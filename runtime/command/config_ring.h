@@ -33,8 +33,8 @@ class ConfigRing {
     uint32_t end = 0;
     uint64_t busy_workers = 0;
   };
-  const uint32_t address_;
-  const uint32_t bytes_;
+  uint32_t address_;
+  uint32_t bytes_;
   uint32_t position_ = 0;
   std::deque<Use> in_use_;  // oldest first; only what no later block overlaps
 };

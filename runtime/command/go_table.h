@@ -26,4 +26,7 @@ class GoTable {
   std::vector<uint32_t> words_;
 };
 
+// How a go reaches the program's workers.
+GoPlan PlanGo(GoTable& table, const Program& program, const CardGeometry& card);
+
 }  // namespace ttfd

@@ -1,0 +1,160 @@
+// Lays out the launches of a trace.
+#include "runtime/command/trace.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "runtime/abi/dispatch_commands.h"
+#include "runtime/command/command.h"
+#include "runtime/command/launch_check.h"
+#include "runtime/command/launch_encoder.h"
+#include "runtime/command/launch_ring.h"
+#include "runtime/command/ordering.h"
+#include "runtime/command/record_buffer.h"
+#include "runtime/command/record_writer.h"
+#include "runtime/command/trace_layout.h"
+
+namespace ttfd {
+namespace {
+
+constexpr uint32_t kMinPageBytes = 1024;
+constexpr uint32_t kMaxPageBytes = 4096;
+
+// The largest page that wastes no more than the smallest would.
+uint32_t PageBytesFor(size_t bytes) {
+  uint32_t page = kMaxPageBytes;
+  while (page > kMinPageBytes &&
+         AlignUp<uint64_t>(bytes, page) != AlignUp<uint64_t>(bytes, kMinPageBytes)) {
+    page /= 2;
+  }
+  return page;
+}
+
+class TraceBuilder {
+ public:
+  TraceBuilder(const CardGeometry& card, const Route& route)
+      : card_(card), trace_(std::make_shared<Trace>()), buffer_(card.max_record_bytes()) {
+    trace_->route = route;
+    set_size_ = route.workers.none() ? card.worker_count() : route.workers.count();
+  }
+
+  Status Add(const LaunchCommand& launch) {
+    const Program& program = *launch.program;
+    TraceLaunch placed;
+    placed.program = launch.program;
+    const GoPlan go = PlanGo(trace_->go_table, program, card_);
+    placed.go_first = go.first;
+    placed.records = RecordsFor(launch, go.multicast);
+    const LaunchRing::Place place =
+        ring_.Take(placed.records->config_bytes(), ordering_.waited_workers(0));
+    placed.slot = place.slot;
+    placed.config_address = place.config_address;
+    if (place.wait_workers > ordering_.waited_workers(0)) {
+      trace_->waits.push_back(Position() + abi::kCommandBytes);
+      RETURN_IF_ERROR(ordering_.WaitForWorkers(buffer_, 0, place.wait_workers));
+    }
+    if (!go.new_table.empty()) trace_->sends_go_table = true;
+    RETURN_IF_ERROR(EncodeGoTable(go, buffer_));
+    placed.offset = Position();
+    placed.wait_workers = ordering_.OnWire(0, ordering_.launched_workers(0));
+    ASSIGN_OR_RETURN(MutableByteSpan records, buffer_.Append(placed.records->bytes()));
+    placed.records->CopyTo(records);
+    for (uint32_t i = 0; i < launch.arguments.size(); ++i) {
+      placed.records->PatchArguments(i, launch.arguments[i], records);
+    }
+    ordering_.Launched(0, go.multicast ? set_size_ : go.count);
+    ring_.Used(ordering_.launched_workers(0));
+    trace_->launches.push_back(std::move(placed));
+    if (Position() > kMaxTraceBytes) {
+      return Error(StatusCode::kResourceExhausted,
+                   "the trace is too large: {} launches take more than {} bytes",
+                   trace_->launches.size(), kMaxTraceBytes);
+    }
+    return OkStatus();
+  }
+
+  StatusOr<std::shared_ptr<Trace>> Finish() {
+    ASSIGN_OR_RETURN(MutableByteSpan end,
+                     buffer_.Append(InlineRecordBytes(sizeof(abi::BareDispatch))));
+    RecordWriter writer(end);
+    writer.ExecBufEnd();
+    trace_->page_bytes = PageBytesFor(Position());
+    trace_->shadow = std::move(buffer_.bytes());
+    trace_->shadow.resize(AlignUp<uint64_t>(trace_->shadow.size(), trace_->page_bytes));
+    trace_->workers = ordering_.launched_workers(0);
+    return std::move(trace_);
+  }
+
+ private:
+  uint32_t Position() { return static_cast<uint32_t>(buffer_.bytes().size()); }
+
+  std::shared_ptr<const LaunchRecords> RecordsFor(const LaunchCommand& launch, bool multicast) {
+    std::vector<std::shared_ptr<const LaunchRecords>>& known = known_[launch.program.get()];
+    if (known.empty()) trace_->programs.push_back(launch.program);
+    for (const auto& records : known) {
+      if (records->multicast_go() == multicast && records->Fits(launch.arguments)) return records;
+    }
+    known.push_back(
+        std::make_shared<const LaunchRecords>(*launch.program, launch.arguments, multicast, card_));
+    return known.back();
+  }
+
+  const CardGeometry& card_;
+  std::shared_ptr<Trace> trace_;
+  RecordBuffer buffer_;
+  uint64_t set_size_ = 0;
+  // Counts from the start of the trace, on a stream that is named when the trace is recorded.
+  Ordering ordering_;
+  LaunchRing ring_;
+  std::map<const Program*, std::vector<std::shared_ptr<const LaunchRecords>>> known_;
+};
+
+}  // namespace
+
+StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Route& route,
+                                            const std::vector<LaunchCommand>& launches) {
+  if (launches.empty()) return InvalidArgument("a trace needs at least one launch");
+  if (launches.size() > kMaxTraceLaunches) {
+    return Error(StatusCode::kResourceExhausted, "a trace of {} launches; at most {} are allowed",
+                 launches.size(), kMaxTraceLaunches);
+  }
+  TraceBuilder builder(card, route);
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const Status checked = CheckLaunch(route, launches[i], card);
+    if (!checked.ok()) return Annotate(checked, fmt::format("launch {}", i));
+    RETURN_IF_ERROR(builder.Add(launches[i]));
+  }
+  return builder.Finish();
+}
+
+uint64_t TraceBytes(const Trace& trace) { return trace.shadow.size(); }
+uint32_t TracePageBytes(const Trace& trace) { return trace.page_bytes; }
+uint32_t TraceLaunches(const Trace& trace) { return static_cast<uint32_t>(trace.launches.size()); }
+
+Status CheckTracePatch(const Trace& trace, const TracePatch& patch) {
+  if (patch.launch >= trace.launches.size()) {
+    return InvalidArgument("launch {} of a trace of {}", patch.launch, trace.launches.size());
+  }
+  const TraceLaunch& launch = trace.launches[patch.launch];
+  if (patch.kernel >= launch.program->kernels.size()) {
+    return InvalidArgument("kernel {} of a program of {}", patch.kernel,
+                           launch.program->kernels.size());
+  }
+  if (!launch.records->FitsKernel(patch.kernel, patch.arguments)) {
+    return InvalidArgument(
+        "launch {} was recorded with other numbers of argument words for kernel {}; a patch has as "
+        "many",
+        patch.launch, patch.kernel);
+  }
+  const uint64_t words = uint64_t{patch.arguments.words_per_core} *
+                         launch.program->kernels[patch.kernel].workers.size();
+  if (patch.arguments.per_core.size() != words) {
+    return InvalidArgument("kernel {} gets {} per-core words; {} are needed", patch.kernel,
+                           patch.arguments.per_core.size(), words);
+  }
+  return OkStatus();
+}
+
+}  // namespace ttfd
