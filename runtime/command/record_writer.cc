@@ -75,8 +75,7 @@ MutableByteSpan RecordWriter::Take(uint32_t bytes, uint32_t content) {
   return taken;
 }
 
-MutableByteSpan RecordWriter::BeginInline(abi::PrefetchId id, abi::DispatcherType to,
-                                          uint32_t length) {
+MutableByteSpan RecordWriter::Payload(abi::PrefetchId id, abi::DispatcherType to, uint32_t length) {
   const uint32_t stride = InlineRecordBytes(length);
   MutableByteSpan record = Take(stride, abi::kCommandBytes + length);
   abi::RelayInline prefetch{};

@@ -39,6 +39,9 @@ class RecordWriter {
                   list);
   }
 
+  // RELAY_INLINE or RELAY_INLINE_NOFLUSH with a payload of `length` bytes, which is returned unwritten.
+  MutableByteSpan Payload(abi::PrefetchId id, abi::DispatcherType to, uint32_t length);
+
   void RelayLinear(uint32_t noc_xy, uint64_t address, uint64_t length);
   // `length_adjust` bytes of the last page stay behind.
   void RelayPaged(bool is_dram, uint32_t first_bank, uint32_t base_address, uint32_t page_bytes,
@@ -63,11 +66,10 @@ class RecordWriter {
   MutableByteSpan Inline(abi::PrefetchId id, abi::DispatcherType to, const T& command,
                          uint32_t extra) {
     const auto length = static_cast<uint32_t>(sizeof(T)) + extra;
-    MutableByteSpan payload = BeginInline(id, to, length);
+    MutableByteSpan payload = Payload(id, to, length);
     StoreAt(payload.data(), command);
     return payload.subspan(sizeof(T));
   }
-  MutableByteSpan BeginInline(abi::PrefetchId id, abi::DispatcherType to, uint32_t length);
   void Bare(abi::PrefetchId id);
   // A command of fixed size that stands alone.
   void Alone(ByteSpan command);

@@ -80,6 +80,7 @@ class FirmwareBench {
   uint32_t worker_rectangle() const {
     return hw::NocRectangle(block(0).worker_start_xy, block(0).worker_end_xy);
   }
+  uint32_t queue_count() const { return options_.queues; }
   BenchQueue& queue(uint32_t index) { return *queues_[index]; }
   const abi::BootBlock& block(uint32_t queue = 0) const { return queues_[queue]->block(); }
   const abi::BankTable& banks() const { return banks_; }
