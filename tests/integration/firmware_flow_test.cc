@@ -226,62 +226,7 @@ TEST_P(Flow, TerminateStopsEachDispatchHart) {
   }
 }
 
-// Pages that a faulted hart still holds do not come back: these tests do not end at rest.
-class Refusal : public FirmwareTest, public ::testing::WithParamInterface<Variant> {
- protected:
-  void SetUp() override { Start(GetParam().options()); }
-
-  void ExpectFault(const abi::HartStatus& status, abi::FaultCode code, uint32_t detail0) {
-    EXPECT_EQ(status.state, abi::kHartFaulted);
-    EXPECT_EQ(status.fault_code, code);
-    EXPECT_EQ(status.fault_detail[0], detail0);
-  }
-};
-
-TEST_P(Refusal, UnknownCommandsAreNamedWithTheirPlace) {
-  ASSERT_OK(bench_->Send(EntryBuilder()
-                             .Dispatch(BareDispatchCommand(abi::DispatchId::kSink))
-                             .Dispatch(BareDispatchCommand(abi::DispatchId::kMax))));
-  ASSERT_OK(bench_->Send(EntryBuilder().DispatchS(BareDispatchCommand(abi::DispatchId::kMax))));
-  ASSERT_OK(bench_->SendAndRun(
-      EntryBuilder().Dispatch(WaitCommand(0)).Bare(static_cast<abi::PrefetchId>(200))));
-  ExpectFault(DispatchStatus(), abi::kFaultUnknownCommand,
-              static_cast<uint32_t>(abi::DispatchId::kMax));
-  EXPECT_EQ(DispatchStatus().fault_offset, abi::kDispatchPageBytes) << "position in the ring";
-  ExpectFault(DispatchSStatus(), abi::kFaultUnknownCommand,
-              static_cast<uint32_t>(abi::DispatchId::kMax));
-  ExpectFault(PrefetchStatus(), abi::kFaultUnknownCommand, 200);
-  EXPECT_EQ(PrefetchStatus().fault_offset, 64u) << "position in its entry";
-}
-
-TEST_P(Refusal, ALengthThatLeavesTheEntryIsAFault) {
-  abi::RelayInline command{};
-  command.id = abi::PrefetchId::kRelayInline;
-  command.length = 500;
-  command.stride = 128;
-  ASSERT_OK(bench_->SendAndRun(EntryBuilder().Raw(BytesOf(command))));
-  ExpectFault(PrefetchStatus(), abi::kFaultBadLength,
-              static_cast<uint32_t>(abi::PrefetchId::kRelayInline));
-}
-
-TEST_P(Refusal, MoreTargetsThanWorkersIsAFault) {
-  Payload payload = WritePackedCommand(0, 5, 16, kTarget);
-  for (uint32_t i = 0; i < 5; ++i) payload.Value(Xy(bench_->WorkerTile(0)));
-  ASSERT_OK(bench_->SendAndRun(EntryBuilder().Dispatch(payload.Pad(16))));
-  ExpectFault(DispatchStatus(), abi::kFaultBadCount,
-              static_cast<uint32_t>(abi::DispatchId::kWritePacked));
-  EXPECT_EQ(DispatchStatus().fault_detail[1], 5u);
-}
-
-TEST_P(Refusal, AGoToAStreamThatWasNotHandedOutIsAFault) {
-  ASSERT_OK(bench_->SendAndRun(EntryBuilder().DispatchS(
-      SendGoCommand(0, abi::kNoMulticastGo, abi::kFirstWorkerStream + 1, 0))));
-  ExpectFault(DispatchSStatus(), abi::kFaultBadCount,
-              static_cast<uint32_t>(abi::DispatchId::kSendGoSignal));
-}
-
 TTFD_INSTANTIATE_VARIANTS(Flow);
-TTFD_INSTANTIATE_VARIANTS(Refusal);
 
 }  // namespace
 }  // namespace ttfd::testing

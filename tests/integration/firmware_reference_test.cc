@@ -44,6 +44,14 @@ void RunStreams(uint32_t streams) {
     const Status same = RunStream(kFirstSeed + i, kCommands, &counts);
     if (!same.ok()) return Report(kFirstSeed + i, kCommands, same);
   }
+  // Every command of the protocol but RELAY_LINEAR_H, which is for cards of several chips.
+  for (size_t id = 1; id < counts.prefetch.size(); ++id) {
+    if (static_cast<abi::PrefetchId>(id) == abi::PrefetchId::kRelayLinearH) continue;
+    EXPECT_NE(counts.prefetch[id], 0u) << "prefetch command " << id;
+  }
+  for (size_t id = 1; id < counts.dispatch.size(); ++id) {
+    EXPECT_NE(counts.dispatch[id], 0u) << "dispatch command " << id;
+  }
   std::printf("%llu streams, %llu records\n", static_cast<unsigned long long>(counts.streams),
               static_cast<unsigned long long>(counts.records));
 }

@@ -114,9 +114,11 @@ class Dispatcher {
     if (clocks > abi::kMaxDelayClocks) [[unlikely]] {
       Refuse(at, abi::kFaultBadCount, clocks, abi::kMaxDelayClocks);
     }
-    for (uint32_t trips = (clocks + 1) / 2; trips != 0; --trips) {
-      asm volatile("");
-    }
+    uint32_t trips = clocks / 2 + 1;
+    asm volatile(
+        "1: addi %0, %0, -1\n"
+        "bnez %0, 1b\n"
+        : "+r"(trips));
   }
 
   [[noreturn]] void Terminate() {
