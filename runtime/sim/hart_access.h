@@ -30,12 +30,11 @@ bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value)
 // The hart is at a place where it was or slept before.
 bool ArriveAgain(Hart& hart);
 
-// True when the hart is where it was at most kMaxPollLoop instructions ago, in the same state, or
-// where it slept before.
-inline bool ArriveAtPollPoint(Hart& hart) {
+// Passes a poll point where the hart was not lately. False: it was.
+inline bool PassPollPoint(Hart& hart) {
   PollState& poll = hart.poll;
   if (hart.pc == poll.last.pc || hart.pc == poll.anchor.pc || hart.pc == poll.slept_at) {
-    return ArriveAgain(hart);
+    return false;
   }
   const auto pass = [&hart](Arrival* arrival) {
     arrival->pc = hart.pc;
@@ -44,8 +43,12 @@ inline bool ArriveAtPollPoint(Hart& hart) {
   };
   if (hart.time - poll.last.time > kShortPollLoop) pass(&poll.last);
   if (hart.time - poll.anchor.time > kMaxPollLoop) pass(&poll.anchor);
-  return false;
+  return true;
 }
+
+// True when the hart is where it was at most kMaxPollLoop instructions ago, in the same state, or
+// where it slept before.
+inline bool ArriveAtPollPoint(Hart& hart) { return !PassPollPoint(hart) && ArriveAgain(hart); }
 
 // Observing: the word at `address` decides what the hart does.
 void RecordRead(Hart& hart, uint32_t address);

@@ -86,7 +86,7 @@ constexpr bool kTailCalls = true;
 #define PARAMETERS                                                                          \
   [[maybe_unused]] Hart *hart, [[maybe_unused]] Decoded *ip, [[maybe_unused]] intptr_t end, \
       [[maybe_unused]] std::byte *l1, [[maybe_unused]] std::byte *local,                    \
-      [[maybe_unused]] const char *origin
+      [[maybe_unused]] intptr_t origin
 #define ARGUMENTS hart, ip, end, l1, local, origin
 
 using Handler = Stop (*)(PARAMETERS);
@@ -113,18 +113,23 @@ struct Dispatch {
   }
 };
 
-// The same while a trip is observed: it ends when something was changed.
+// The same while a trip is observed: it ends when something was changed. `origin` is the table of
+// observing handlers, by operation.
 struct Observing {
   using Last = Observing;
   static constexpr bool kObserve = true;
-  static Stop Go(PARAMETERS) {
+  [[gnu::always_inline]] static Stop Go(PARAMETERS) {
     if (hart->poll.spoiled) {
       Save(hart, ip, end);
       return Stop::kNotALoop;
     }
-    hart->ip = ip;
-    hart->end = end;
-    return Stop::kNone;
+    if constexpr (kTailCalls) {
+      return reinterpret_cast<const Handler*>(origin)[ip->operation](ARGUMENTS);
+    } else {
+      hart->ip = ip;
+      hart->end = end;
+      return Stop::kNone;
+    }
   }
 };
 
@@ -162,7 +167,7 @@ Stop ArriveAt(Hart* hart, const Decoded* ip, intptr_t end) {
 
 // Neither L1 nor local RAM.
 template <typename Last, typename T>
-[[gnu::noinline]] Stop LoadFromRegister(PARAMETERS) {
+[[gnu::noinline]] Stop LoadFromAnyRegister(PARAMETERS) {
   const uint32_t address = hart->x[ip->rs1] + static_cast<uint32_t>(ip->immediate);
   if (sizeof(T) == 4 && IsPureRegister(address)) {
     const Stop stop = ArriveAt<Last>(hart, ip, end);
@@ -180,7 +185,7 @@ template <typename Last, typename T>
 }
 
 template <typename Last, typename T>
-[[gnu::noinline]] Stop StoreToRegister(PARAMETERS) {
+[[gnu::noinline]] Stop StoreToAnyRegister(PARAMETERS) {
   const uint32_t address = hart->x[ip->rs1] + static_cast<uint32_t>(ip->immediate);
   const T value = static_cast<T>(hart->x[ip->rs2]);
   Save(hart, ip, end);
@@ -189,6 +194,36 @@ template <typename Last, typename T>
   if (hart->state != HartState::kRunnable) return Stop::kHeld;
   ++ip;
   return Last::Go(ARGUMENTS);
+}
+
+// The NIU's words are most of all register accesses: these two make no call for them.
+template <typename Last, typename T>
+[[gnu::noinline]] Stop LoadFromRegister(PARAMETERS) {
+  if constexpr (sizeof(T) == 4 && !Last::kObserve) {
+    const uint32_t address = hart->x[ip->rs1] + static_cast<uint32_t>(ip->immediate);
+    uint32_t word = 0;
+    if (hart->tile->ReadNiuWord(address, &word)) [[likely]] {
+      Save(hart, ip, end);
+      if (!PassPollPoint(*hart)) [[unlikely]]
+        return LoadFromAnyRegister<Last, T>(ARGUMENTS);
+      hart->x[ip->rd] = word;
+      ++ip;
+      return Last::Go(ARGUMENTS);
+    }
+  }
+  return LoadFromAnyRegister<Last, T>(ARGUMENTS);
+}
+
+template <typename Last, typename T>
+[[gnu::noinline]] Stop StoreToRegister(PARAMETERS) {
+  if constexpr (sizeof(T) == 4 && !Last::kObserve) {
+    const uint32_t address = hart->x[ip->rs1] + static_cast<uint32_t>(ip->immediate);
+    if (hart->tile->WriteNiuWord(address, hart->x[ip->rs2])) [[likely]] {
+      ++ip;
+      return Last::Go(ARGUMENTS);
+    }
+  }
+  return StoreToAnyRegister<Last, T>(ARGUMENTS);
 }
 
 // Has stored to a line of L1 that is marked.
@@ -288,7 +323,19 @@ template <typename Last, typename T>
   hart->config0 = value;                                                  \
   SET(old)
 
-#define FENCE() POLL_POINT()
+// Has arrived where it was before, or is observed.
+template <typename Last>
+[[gnu::noinline]] Stop FenceAgain(PARAMETERS) {
+  POLL_POINT();
+  ++ip;
+  return Last::Go(ARGUMENTS);
+}
+
+#define FENCE()                                                     \
+  if constexpr (Last::kObserve) return FenceAgain<Last>(ARGUMENTS); \
+  Save(hart, ip, end);                                              \
+  if (!PassPollPoint(*hart)) [[unlikely]]                           \
+  return FenceAgain<Last>(ARGUMENTS)
 
 // One struct for each instruction; `Then` is Dispatch, Observing or another instruction. Rows that
 // always jump or refuse do not reach the end.
@@ -321,7 +368,7 @@ struct Illegal {
   }
 };
 
-void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1, const char* origin);
+void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1);
 
 template <typename Then>
 struct NotDecoded {
@@ -332,7 +379,7 @@ struct NotDecoded {
                     "ran off the end of L1, or branched outside L1 or to an address that is not a "
                     "multiple of 4");
     }
-    DecodeAt(hart, ip, l1, origin);
+    DecodeAt(hart, ip, l1);
     return Then::Go(ARGUMENTS);
   }
 };
@@ -357,11 +404,12 @@ constexpr std::array<Handler, static_cast<size_t>(Operation::kCount)> kHandlers 
 // from what compiled code executes most: address and loop arithmetic, loads and stores, branches.
 #define FIRSTS(X) \
   X(Addi) X(Add) X(Sub) X(And) X(Andi) X(Or) X(Xor) X(Slli) X(Srli) X(Lui) X(Lw) X(Sw)
-#define SECONDS(X, first)                                                                 \
-  X(first, Addi)                                                                          \
-  X(first, Add) X(first, Sub) X(first, And) X(first, Andi) X(first, Or) X(first, Xor)     \
-      X(first, Slli) X(first, Srli) X(first, Lui) X(first, Lw) X(first, Sw) X(first, Beq) \
-          X(first, Bne) X(first, Bltu) X(first, Bgeu) X(first, Jal)
+#define SECONDS(X, first)                                                                \
+  X(first, Addi)                                                                         \
+  X(first, Add)                                                                          \
+  X(first, Sub) X(first, And) X(first, Andi) X(first, Or) X(first, Xor) X(first, Slli)   \
+      X(first, Srli) X(first, Lui) X(first, Lw) X(first, Sw) X(first, Beq) X(first, Bne) \
+          X(first, Blt) X(first, Bge) X(first, Bltu) X(first, Bgeu) X(first, Jal) X(first, Jalr)
 
 constexpr size_t PairIndex(Operation first, Operation second) {
   return static_cast<size_t>(first) * static_cast<size_t>(Operation::kCount) +
@@ -380,14 +428,20 @@ constexpr auto kPairs = [] {
   return pairs;
 }();
 
+// What the handlers of Decoded are counted from.
+intptr_t Origin() { return reinterpret_cast<intptr_t>(kHandlers<Dispatch>[0]); }
+
+int32_t DistanceTo(Handler handler) {
+  return static_cast<int32_t>(reinterpret_cast<intptr_t>(handler) - Origin());
+}
+
 // Fills in one word's entry, and its successor's if the two are run as a pair: then writing either
 // of them has to drop both (TensixTile::DropDecoded).
-void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1, const char* origin) {
+void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1) {
   const auto decode = [&](Decoded* at) {
     const uint32_t pc = static_cast<uint32_t>(at - hart->code) * 4;
     *at = Decode(LoadAt<uint32_t>(l1 + pc), pc);
-    at->handler = static_cast<int32_t>(
-        reinterpret_cast<const char*>(kHandlers<Dispatch>[at->operation]) - origin);
+    at->handler = DistanceTo(kHandlers<Dispatch>[at->operation]);
     l1[TileMemory::kMarks + (pc >> kLineShift)] |= std::byte{kLineHasCode};
   };
   decode(ip);
@@ -398,22 +452,22 @@ void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1, const char* origin) {
                                         static_cast<Operation>(next.operation))];
   if (pair == nullptr) return;
   if (ip[1].operation == 0) decode(ip + 1);
-  ip->handler = static_cast<int32_t>(reinterpret_cast<const char*>(pair) - origin);
+  ip->handler = DistanceTo(pair);
 }
 
-const char* Origin() { return reinterpret_cast<const char*>(kHandlers<Dispatch>[0]); }
-
-Stop Run(Hart& hart, uint64_t budget, bool observe) {
+template <typename Then>
+Stop Run(Hart& hart, uint64_t budget) {
   std::byte* const l1 = hart.tile->memory().l1();
   hart.stop_time = hart.time + budget;
   hart.ip = hart.code + hart.pc / 4;
   hart.end = reinterpret_cast<intptr_t>(hart.ip) + static_cast<intptr_t>(budget * sizeof(Decoded));
-  const char* const origin = Origin();
+  const auto observing = reinterpret_cast<intptr_t>(kHandlers<Then>.data());
+  const intptr_t origin = Then::kObserve ? observing : Origin();
   for (;;) {
-    const Handler handler = observe ? kHandlers<Observing>[hart.ip->operation]
-                                    : reinterpret_cast<Handler>(origin + hart.ip->handler);
+    Handler handler = kHandlers<Then>[hart.ip->operation];
+    if (!Then::kObserve) handler = reinterpret_cast<Handler>(origin + hart.ip->handler);
     const Stop stop = handler(&hart, hart.ip, hart.end, l1, hart.local_ram, origin);
-    if (stop != Stop::kNone) return stop;
+    if (kTailCalls || stop != Stop::kNone) return stop;
   }
 }
 
@@ -421,7 +475,7 @@ Stop Run(Hart& hart, uint64_t budget, bool observe) {
 
 Stop Execute(Hart& hart, uint64_t budget) {
   const uint64_t start = hart.time;
-  const Stop stop = Run(hart, budget, false);
+  const Stop stop = Run<Dispatch>(hart, budget);
   hart.retired += hart.time - start;
   return stop;
 }
@@ -432,7 +486,7 @@ Stop Observe(Hart& hart) {
   hart.poll.reads = 0;
   hart.poll.writes = 0;
   hart.poll.spoiled = false;
-  const Stop stop = Run(hart, kMaxPollLoop, true);
+  const Stop stop = Run<Observing>(hart, kMaxPollLoop);
   hart.retired += hart.time - start;
   return stop == Stop::kBudget ? Stop::kNotALoop : stop;
 }

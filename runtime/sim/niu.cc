@@ -12,13 +12,6 @@ constexpr uint32_t kConfigEnd = hw::kNocConfig0 + 4 * 5;
 constexpr uint32_t kBitXFirst = 28;
 constexpr uint32_t kAllTransactions = 0xFFFF;
 
-// Status registers that the model knows, one bit each.
-constexpr uint64_t kKnownCounters =
-    uint64_t{1} << hw::kNocAtomicResponses | uint64_t{1} << hw::kNocWriteAcks |
-    uint64_t{1} << hw::kNocReadResponses | uint64_t{1} << hw::kNocPostedAtomicsSent |
-    uint64_t{1} << hw::kNocNonpostedWritesSent | uint64_t{1} << hw::kNocPostedWritesSent |
-    uint64_t{0xFFFF} << hw::kNocRequestsOutstanding | uint64_t{0xFFFF} << hw::kNocWritesOutgoing;
-
 }  // namespace
 
 uint32_t NodeId(uint32_t niu, hw::Coordinate at) {
@@ -44,18 +37,10 @@ void Niu::Reset() {
 }
 
 Refusal Niu::Read(uint32_t offset, uint32_t* value) const {
-  const uint32_t counter = (offset - hw::kNocStatus) / 4;
-  if (counter < kCounters && (kKnownCounters >> counter & 1) != 0) {
-    *value = counters_[counter];
-    return {};
-  }
+  if (ReadWord(offset, value)) return {};
   const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
   const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
   if (buffer < hw::kNiuCommandBuffers) {
-    if (in_buffer == hw::kNocCommand) {
-      *value = 0;  // accepted at once
-      return {};
-    }
     if (const uint32_t* const word = buffers_[buffer].Register(in_buffer)) {
       *value = *word;
       return {};
@@ -66,13 +51,10 @@ Refusal Niu::Read(uint32_t offset, uint32_t* value) const {
 
 Refusal Niu::Write(uint32_t offset, uint32_t value, uint32_t* issue) {
   *issue = hw::kNiuCommandBuffers;
+  if (WriteWord(offset, value)) return {};
   const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
   const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
   if (buffer < hw::kNiuCommandBuffers) {
-    if (uint32_t* const word = buffers_[buffer].Register(in_buffer)) {
-      *word = value;
-      return {};
-    }
     if (in_buffer == hw::kNocCommand) {
       if (value != 1) {
         return {FaultKind::kUnsupportedValue, address(offset), "CMD_CTRL takes the value 1"};

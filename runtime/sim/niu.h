@@ -54,7 +54,12 @@ class Niu {
  public:
   void Init(uint32_t index, hw::Coordinate physical, hw::Coordinate translated);
 
-  // `offset` is from the NIU's base. Read-only registers refuse writes and the reverse.
+  // What is accessed all the time: counters, whether a command was accepted, and the words of command
+  // buffers. False: another register, or none. `offset` is a multiple of 4, from the NIU's base.
+  bool ReadWord(uint32_t offset, uint32_t* value) const;
+  bool WriteWord(uint32_t offset, uint32_t value);
+
+  // Any register. Read-only registers refuse writes and the reverse.
   Refusal Read(uint32_t offset, uint32_t* value) const;
   // `*issue` is the buffer whose command was issued, or kNiuCommandBuffers.
   Refusal Write(uint32_t offset, uint32_t value, uint32_t* issue);
@@ -69,6 +74,12 @@ class Niu {
  private:
   static constexpr uint32_t kConfigs = 5;  // NIU_CFG_0, ROUTER_CFG_0..3
   static constexpr uint32_t kCounters = hw::kNocWritesOutgoing + 16;
+  // Those that the model knows, one bit each.
+  static constexpr uint64_t kKnownCounters =
+      uint64_t{1} << hw::kNocAtomicResponses | uint64_t{1} << hw::kNocWriteAcks |
+      uint64_t{1} << hw::kNocReadResponses | uint64_t{1} << hw::kNocPostedAtomicsSent |
+      uint64_t{1} << hw::kNocNonpostedWritesSent | uint64_t{1} << hw::kNocPostedWritesSent |
+      uint64_t{0xFFFF} << hw::kNocRequestsOutstanding | uint64_t{0xFFFF} << hw::kNocWritesOutgoing;
 
   Refusal ReadShared(uint32_t offset, uint32_t* value) const;
   Refusal WriteShared(uint32_t offset, uint32_t value);
@@ -83,6 +94,26 @@ class Niu {
   std::array<uint32_t, kCounters> counters_{};
   NocLink link_;
 };
+
+inline bool Niu::ReadWord(uint32_t offset, uint32_t* value) const {
+  const uint32_t counter = (offset - hw::kNocStatus) / 4;
+  if (counter < kCounters && (kKnownCounters >> counter & 1) != 0) {
+    *value = counters_[counter];
+    return true;
+  }
+  if (offset % hw::kNiuCommandBufferStride != hw::kNocCommand) return false;
+  *value = 0;  // accepted at once
+  return offset / hw::kNiuCommandBufferStride < hw::kNiuCommandBuffers;
+}
+
+inline bool Niu::WriteWord(uint32_t offset, uint32_t value) {
+  const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
+  if (buffer >= hw::kNiuCommandBuffers) return false;
+  uint32_t* const word = buffers_[buffer].Register(offset % hw::kNiuCommandBufferStride);
+  if (word == nullptr) return false;
+  *word = value;
+  return true;
+}
 
 // NODE_ID of the tile at physical coordinate `at`, as NIU `niu` (0 or 1) shows it: NoC 1 counts from
 // the opposite corner.

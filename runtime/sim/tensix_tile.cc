@@ -113,6 +113,11 @@ void TensixTile::Wake(Hart& hart) {
 void TensixTile::WroteMarked(uint32_t address, uint32_t length) {
   uint8_t* const marks = memory_.marks();
   const uint32_t end = address + length;
+  if (const uint8_t mark = marks[address >> kLineShift];
+      address >> kLineShift == (end - 1) >> kLineShift && mark <= kLineWatchers) {
+    WakeReaders(mark, address, length);
+    return;
+  }
   uint32_t any = 0;
   bool code_changed = false;
   for (uint32_t line = address >> kLineShift; line <= (end - 1) >> kLineShift; ++line) {

@@ -44,10 +44,24 @@ class TensixTile {
   Refusal ReadRegister(Accessor who, uint32_t address, uint32_t* value);
   Refusal WriteRegister(Accessor who, uint32_t address, uint32_t value);
 
+  // The same for the NIU words that harts access all the time. False, and not done: another address,
+  // or a write to a tile where a hart waits for a register.
+  bool ReadNiuWord(uint32_t address, uint32_t* value) const {
+    const uint32_t offset = address - hw::kNiuAddress;
+    return offset < nius_.size() * hw::kNiuStride && offset % 4 == 0 &&
+           nius_[offset / hw::kNiuStride].ReadWord(offset % hw::kNiuStride, value);
+  }
+  bool WriteNiuWord(uint32_t address, uint32_t value) {
+    const uint32_t offset = address - hw::kNiuAddress;
+    return offset < nius_.size() * hw::kNiuStride && offset % 4 == 0 && register_watchers_ == 0 &&
+           nius_[offset / hw::kNiuStride].WriteWord(offset % hw::kNiuStride, value);
+  }
+
   // To be called after every write to L1: drops decoded instructions, wakes harts that wait for it.
   void WroteMemory(uint32_t address, uint32_t length) {
-    if (AnyMark(address >> kLineShift, (address + length - 1) >> kLineShift)) [[unlikely]]
+    if (AnyMark(address >> kLineShift, (address + length - 1) >> kLineShift)) [[unlikely]] {
       WroteMarked(address, length);
+    }
   }
   void WroteMarked(uint32_t address, uint32_t length);
 

@@ -242,6 +242,73 @@ TEST(Instructions, CodeThatIsOverwrittenRunsAsItIsNow) {
   EXPECT_EQ(chip.hart(kTile, hw::kBrisc).x[kA0], 201u);
 }
 
+TEST(Instructions, TheNextInstructionMayBeTheOneJustWritten) {
+  // Pairs of instructions are run in one go; storing to the second of them is no exception.
+  SimChip chip;
+  Rv32Asm a;
+  a.Li(kT0, 0x06450513);  // addi a0, a0, 100
+  a.Li(kS1, 0);
+  const Rv32Asm::Label loop = a.Here();
+  a.Sw(kT0, kZero, static_cast<int32_t>(loop) + 4);
+  a.Addi(kA0, kA0, 1);    // replaced before it is executed for the first time
+  a.Li(kT0, 0x00150513);  // addi a0, a0, 1
+  a.Addi(kS1, kS1, 1);
+  a.Li(kT1, 3);
+  a.Bltu(kS1, kT1, loop);
+  a.Halt();
+  ASSERT_TRUE(chip.Run(a).ok());
+  EXPECT_EQ(chip.hart(kTile, hw::kBrisc).x[kA0], 102u);
+}
+
+TEST(Instructions, TheHostMayReplaceEitherInstructionOfAPair) {
+  for (const uint32_t which : {0u, 1u}) {
+    SimChip chip;
+    Rv32Asm a;
+    const Rv32Asm::Label loop = a.Here();
+    a.Addi(kA0, kA0, 0);
+    a.Addi(kA1, kA1, 0);
+    a.Addi(kT0, kT0, 1);
+    a.Jump(loop);
+    ASSERT_TRUE(chip.Run(a, 1000).ok());
+    // addi a0, a0, 1 or addi a1, a1, 1
+    chip.WriteWord(kTile, 4 * which, which == 0 ? 0x00150513 : 0x00158593);
+    const uint32_t before = chip.hart(kTile, hw::kBrisc).x[kT0];
+    ASSERT_TRUE(chip.device().Advance(1000).ok());
+    const sim::Hart& hart = chip.hart(kTile, hw::kBrisc);
+    EXPECT_EQ(hart.x[kA0 + which], hart.x[kT0] - before);
+    EXPECT_EQ(hart.x[kA0 + 1 - which], 0u);
+  }
+}
+
+TEST(Instructions, APairMayBeEnteredInTheMiddle) {
+  SimChip chip;
+  Rv32Asm a;
+  a.Li(kT1, 10);
+  a.Addi(kA0, kA0, 1);  // runs once, as the first of a pair
+  const Rv32Asm::Label middle = a.Here();
+  a.Addi(kA1, kA1, 1);
+  a.Addi(kT1, kT1, -1);
+  a.Bne(kT1, kZero, middle);
+  a.Halt();
+  ASSERT_TRUE(chip.Run(a).ok());
+  EXPECT_EQ(chip.hart(kTile, hw::kBrisc).x[kA0], 1u);
+  EXPECT_EQ(chip.hart(kTile, hw::kBrisc).x[kA1], 10u);
+}
+
+TEST(Instructions, AFaultInTheSecondOfAPairNamesItsOwnPlace) {
+  SimChip chip;
+  Rv32Asm a;
+  a.Li(kT0, 0x10001);
+  a.Addi(kA0, kA0, 1);
+  a.Lw(kA1, kT0, 0);
+  EXPECT_FALSE(chip.Run(a).ok());
+  ASSERT_TRUE(chip.chip().fault().has_value());
+  EXPECT_EQ(chip.chip().fault()->pc, 4 * (a.bytes().size() / 4 - 1));
+  const sim::Hart& hart = chip.hart(kTile, hw::kBrisc);
+  EXPECT_EQ(hart.x[kA0], 1u);
+  EXPECT_EQ(hart.retired, a.bytes().size() / 4 - 1);
+}
+
 TEST(Instructions, RetiredInstructionsAreCountedExactly) {
   SimChip chip;
   Rv32Asm a;
