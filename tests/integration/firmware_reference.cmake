@@ -11,4 +11,6 @@ target_include_directories(record_streams PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(record_streams PUBLIC firmware_bench runtime_command)
 
 ttfd_test(NAME firmware_reference_test LABELS integration SRCS ${CMAKE_CURRENT_LIST_DIR}/firmware_reference_test.cc
-  DEPS record_streams)
+  DEPS record_streams TIMEOUT 240)
+ttfd_test(NAME firmware_soak_test LABELS slow SRCS ${CMAKE_CURRENT_LIST_DIR}/firmware_soak_test.cc DEPS record_streams
+  TIMEOUT 1200)

@@ -1,64 +1,25 @@
 // Random streams of records: what the firmware on the device model leaves in memory, counters and rings is
-// what the protocol says.
-//
-// TTFD_SEED=S[:C] runs the stream of seed S alone, with C commands a queue; TTFD_STREAMS=N runs N streams.
+// what the protocol says. stream_test.h says how to replay one.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <string>
-
-#include "tests/support/stream_runner.h"
+#include "tests/support/stream_test.h"
 
 namespace ttfd::testing {
 namespace {
 
-constexpr uint32_t kFirstSeed = 20261121;
-constexpr uint32_t kCommands = 60;
+constexpr uint32_t kStreams = 500;
 
-uint32_t NumberIn(const char* variable, uint32_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
+class FirmwareReference : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(FirmwareReference, EveryStreamLeavesWhatTheReferenceDoes) {
+  RunStreams({20'261'121 + GetParam() * kStreams, kStreams, 60});
 }
 
-void Report(uint32_t seed, uint32_t commands, const Status& failure) {
-  const uint32_t fewest = ShortestFailure(seed, commands);
-  StreamCounts counts;
-  const Status shortest = RunStream(seed, fewest, &counts);
-  FAIL() << failure.ToString() << "\nreplay: TTFD_SEED=" << seed << ":" << commands
-         << "\nshortest: TTFD_SEED=" << seed << ":" << fewest << "\n"
-         << shortest.ToString();
-}
+// In parts, for as many cores.
+INSTANTIATE_TEST_SUITE_P(Seeds, FirmwareReference, ::testing::Range(0u, 4u));
 
-void RunStreams(uint32_t streams) {
-  StreamCounts counts;
-  if (const char* const text = std::getenv("TTFD_SEED"); text != nullptr) {
-    char* rest = nullptr;
-    const auto seed = static_cast<uint32_t>(std::strtoul(text, &rest, 10));
-    const uint32_t commands =
-        *rest == ':' ? static_cast<uint32_t>(std::strtoul(rest + 1, nullptr, 10)) : kCommands;
-    const Status same = RunStream(seed, commands, &counts);
-    if (!same.ok()) Report(seed, commands, same);
-    return;
-  }
-  for (uint32_t i = 0; i < streams; ++i) {
-    const Status same = RunStream(kFirstSeed + i, kCommands, &counts);
-    if (!same.ok()) return Report(kFirstSeed + i, kCommands, same);
-  }
-  // Every command of the protocol but RELAY_LINEAR_H, which is for cards of several chips.
-  for (size_t id = 1; id < counts.prefetch.size(); ++id) {
-    if (static_cast<abi::PrefetchId>(id) == abi::PrefetchId::kRelayLinearH) continue;
-    EXPECT_NE(counts.prefetch[id], 0u) << "prefetch command " << id;
-  }
-  for (size_t id = 1; id < counts.dispatch.size(); ++id) {
-    EXPECT_NE(counts.dispatch[id], 0u) << "dispatch command " << id;
-  }
-  std::printf("%llu streams, %llu records\n", static_cast<unsigned long long>(counts.streams),
-              static_cast<unsigned long long>(counts.records));
-}
-
-TEST(FirmwareReference, EveryStreamLeavesWhatTheReferenceDoes) {
-  RunStreams(NumberIn("TTFD_STREAMS", 2000));
-}
+// Few streams, so long that every counter and every ring comes round many times.
+TEST(FirmwareReferenceSoak, LongStreams) { RunStreams({7'000'000, 10, 600}); }
 
 }  // namespace
 }  // namespace ttfd::testing

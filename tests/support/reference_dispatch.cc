@@ -40,7 +40,13 @@ StatusOr<ReferenceExecutor::Step> ReferenceExecutor::ExecuteDispatch(
     return Internal("a command of dispatch_s for the dispatcher");
   }
   ++queue.outcome.dispatch_commands;
+  CountDispatch(queue, dispatch);
   return Step::kDone;
+}
+
+void ReferenceExecutor::CountDispatch(Queue& queue, const DecodedDispatch& dispatch) {
+  const auto id = std::visit([](const auto& header) { return header.id; }, dispatch.header);
+  ++queue.outcome.dispatch_kinds[static_cast<size_t>(id)];
 }
 
 StatusOr<ReferenceExecutor::Step> ReferenceExecutor::Wait(uint32_t index, const abi::Wait& wait) {
@@ -134,6 +140,7 @@ StatusOr<bool> ReferenceExecutor::DrainDispatchS(uint32_t index) {
       queue.outcome.dispatch_s_ended = true;
     }
     ++queue.outcome.dispatch_s_commands;
+    CountDispatch(queue, dispatch);
     queue.for_dispatch_s.pop_front();
   }
 }

@@ -87,6 +87,7 @@ StatusOr<ReferenceExecutor::Step> ReferenceExecutor::StepQueue(uint32_t index) {
   if (step == Step::kDone) {
     ++queue.frames[frame].next;
     ++queue.outcome.prefetch_commands;
+    ++queue.outcome.prefetch_kinds[static_cast<size_t>(queue.frames[frame].bytes[command.offset])];
   }
   return step;
 }

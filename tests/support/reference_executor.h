@@ -34,6 +34,8 @@ class ReferenceExecutor {
 
   // What a queue has done.
   struct Outcome {
+    std::array<uint64_t, static_cast<size_t>(abi::PrefetchId::kMax)> prefetch_kinds = {};
+    std::array<uint64_t, static_cast<size_t>(abi::DispatchId::kMax)> dispatch_kinds = {};
     std::vector<std::vector<std::byte>> completions;  // records, the echoed command first
     uint32_t last_event = 0;
     uint32_t prefetch_commands = 0;
@@ -81,6 +83,7 @@ class ReferenceExecutor {
   Status BeginExecBuffer(Queue& queue, const abi::ExecBuf& command);
 
   StatusOr<Step> ExecuteDispatch(uint32_t index, const DecodedDispatch& dispatch);
+  static void CountDispatch(Queue& queue, const DecodedDispatch& dispatch);
   StatusOr<Step> Wait(uint32_t index, const abi::Wait& wait);
   Status HostWrite(Queue& queue, const DecodedDispatch& dispatch);
   Status WriteLinear(Queue& queue, const DecodedDispatch& dispatch);

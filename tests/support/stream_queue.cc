@@ -43,7 +43,7 @@ void StreamQueue::Emit(const std::function<void(RecordWriter&)>& write) {
 
 void StreamQueue::CloseEntry(bool stall_after) {
   if (entry_.empty()) return;
-  world_.entries.push_back({queue_, std::move(entry_), stall_after});
+  world_.entries.push_back({queue_, std::move(entry_), stall_after || world_.OneIn(10)});
   entry_.clear();
 }
 

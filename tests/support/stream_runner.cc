@@ -35,13 +35,23 @@ class Runner {
     for (uint32_t queue = 0; queue < options_.queues; ++queue) {
       const Status same = Compare(queue, reference);
       if (!same.ok()) return Annotate(same, fmt::format("queue {}", queue));
-      counts->records += reference.outcome(queue).prefetch_commands;
+      Count(reference.outcome(queue), counts);
     }
     ++counts->streams;
     return CompareMemory(reference);
   }
 
  private:
+  static void Count(const ReferenceExecutor::Outcome& outcome, StreamCounts* counts) {
+    counts->records += outcome.prefetch_commands;
+    for (size_t id = 0; id < counts->prefetch.size(); ++id) {
+      counts->prefetch[id] += outcome.prefetch_kinds[id];
+    }
+    for (size_t id = 0; id < counts->dispatch.size(); ++id) {
+      counts->dispatch[id] += outcome.dispatch_kinds[id];
+    }
+  }
+
   Status Execute(ReferenceExecutor& reference) {
     for (const StreamEntry& entry : stream_.entries) reference.Append(entry.queue, entry.bytes);
     const Status executed = reference.Run();

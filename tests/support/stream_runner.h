@@ -2,8 +2,12 @@
 // the reference.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 
+#include "runtime/abi/dispatch_commands.h"
+#include "runtime/abi/prefetch_commands.h"
 #include "runtime/base/status.h"
 
 namespace ttfd::testing {
@@ -11,6 +15,8 @@ namespace ttfd::testing {
 struct StreamCounts {
   uint64_t streams = 0;
   uint64_t records = 0;  // prefetch commands, those of replayed traces too
+  std::array<uint64_t, static_cast<size_t>(abi::PrefetchId::kMax)> prefetch = {};  // by id
+  std::array<uint64_t, static_cast<size_t>(abi::DispatchId::kMax)> dispatch = {};
 };
 
 // Boots a card for the seed's stream, runs it, compares. An error says what differs first, and which
