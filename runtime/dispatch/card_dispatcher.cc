@@ -76,6 +76,9 @@ CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans)
                       plans.front().max_entry_bytes);
 }
 
+// Of the launch that only drops the instruction caches of a program's workers: its message, a list of
+// rectangles, a table of targets, and a wait.
+constexpr uint64_t kDropCachesBytes = 4096;
 // A WAIT for each stream, and a STALL, may come before any command.
 constexpr uint64_t kWaitBytes = (abi::kMaxSubDevices + 1) * abi::kEntryAlignment;
 
@@ -189,7 +192,7 @@ uint64_t CardDispatcher::MaxTraceRecordBytes(const Trace& trace) const {
   uint64_t bytes = TraceBytes(trace) * 5 / 4;
   for (const auto& program : trace.programs) {
     for (const ProgramImage& image : program->images) bytes += MaxImageRecordBytes(image);
-    bytes += MaxLaunchRecordBytes(*program, {});
+    bytes += kDropCachesBytes;
   }
   return bytes;
 }

@@ -2,7 +2,7 @@
 include(${PROJECT_SOURCE_DIR}/cmake/TtfdKernel.cmake)
 set(dispatch_dir ${CMAKE_CURRENT_LIST_DIR})
 set(dispatch_kernels "")
-foreach(entry IN ITEMS probe_brisc probe_ncrisc probe_trisc0 probe_trisc1 probe_trisc2 bump_brisc wait_for_ever_brisc
+foreach(entry IN ITEMS probe_brisc probe_ncrisc probe_trisc0 probe_trisc1 probe_trisc2 bump_brisc meet_brisc wait_for_ever_brisc
         large_brisc large_ncrisc)
   string(REGEX REPLACE "_[^_]*$" "" source ${entry})
   string(REGEX REPLACE "^.*_" "" processor ${entry})
@@ -10,7 +10,8 @@ foreach(entry IN ITEMS probe_brisc probe_ncrisc probe_trisc0 probe_trisc1 probe_
     FILE ${entry} OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/dispatch_kernels)
   list(APPEND dispatch_kernels dispatch_kernel_${entry})
 endforeach()
-foreach(name IN ITEMS dispatch_boot_test dispatch_hang_test dispatch_launch_test dispatch_transfer_test)
+foreach(name IN ITEMS dispatch_boot_test dispatch_hang_test dispatch_launch_test dispatch_queues_test dispatch_trace_test
+        dispatch_transfer_test)
   ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
     DEPS runtime_dispatch runtime_device_sim firmware_images_small)
   add_dependencies(${name} ${dispatch_kernels})

@@ -10,6 +10,7 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/command/record_text.h"
 #include "tests/support/booted_card.h"
+#include "tests/support/bump_counters.h"
 #include "tests/support/random.h"
 #include "tests/support/test_kernels.h"
 
@@ -79,58 +80,9 @@ TEST(DispatchLaunch, EveryHartGetsItsArgumentsOnEveryTile) {
   }
 }
 
-// Pages of a DRAM buffer that "bump" kernels add to.
-class Counters {
- public:
-  static constexpr uint32_t kBase = 0x40000;
-  static constexpr uint32_t kPage = 64;
-
-  explicit Counters(BootedCard& card)
-      : card_(card), grid_(card.dispatcher->card().grid), image_(TestKernel("bump_brisc")) {
-    expected.resize(grid_.x * grid_.y);
-  }
-
-  std::shared_ptr<const Program> ProgramOn(const CoreRange& cores) const {
-    ProgramSpec spec;
-    spec.kernels.push_back({image_, hw::kBrisc, {cores}});
-    return TestProgram(spec, grid_);
-  }
-  // Adds `value` on each of the program's tiles, each to its own page, `clocks` after its start.
-  // `padding`: more common words.
-  Status Add(const std::shared_ptr<const Program>& program, const CoreRange& cores, uint32_t value,
-             uint32_t clocks = 0, uint32_t padding = 0) {
-    KernelArguments arguments;
-    arguments.common = {kBase, kPage, value, clocks};
-    arguments.common.resize(4 + padding);
-    arguments.words_per_core = 1;
-    for (uint32_t y = cores.y0; y <= cores.y1; ++y) {
-      for (uint32_t x = cores.x0; x <= cores.x1; ++x) {
-        arguments.per_core.push_back(y * grid_.x + x);
-        expected[y * grid_.x + x] += value;
-      }
-    }
-    return card_.Submit(LaunchCommand{program, {arguments}});
-  }
-  Region region() const { return {MemoryKind::kDram, -1, kBase, kPage, expected.size() * kPage}; }
-  void ExpectRight() {
-    const auto bytes = card_.Read(region(), 0, region().size_bytes);
-    ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
-    for (size_t i = 0; i < expected.size(); ++i) {
-      ASSERT_EQ(WordAt(*bytes, i * kPage / 4), expected[i]) << "tile " << i;
-    }
-  }
-
-  std::vector<uint32_t> expected;
-
- private:
-  BootedCard& card_;
-  const GridSize grid_;
-  const std::shared_ptr<const KernelImage> image_;
-};
-
 TEST(DispatchLaunch, CountsOnThroughTheEndOfTheWorkerCounter) {
   BootedCard card("sim:board=p150");
-  Counters counters(card);
+  BumpCounters counters(card);
   const CoreRange all{0, 0, 12, 9};
   const auto program = counters.ProgramOn(all);
   // 130 answers each: past 2^17 at launch 1009.
@@ -146,7 +98,7 @@ TEST(DispatchLaunch, CountsOnThroughTheEndOfTheWorkerCounter) {
 
 TEST(DispatchLaunch, ConfigurationOfALaunchOutlivesTheNextOnes) {
   BootedCard card;
-  Counters counters(card);
+  BumpCounters counters(card);
   Random random(1);
   const CoreRange areas[] = {{0, 0, 10, 9}, {3, 3, 3, 3}, {0, 0, 4, 4}, {5, 5, 10, 9}};
   std::vector<std::shared_ptr<const Program>> programs;
@@ -198,7 +150,7 @@ TEST(DispatchLaunch, LargeConfigurationsWaitForTheRingBeforeTheSlots) {
 
 TEST(DispatchLaunch, SeesEarlierWritesAndIsSeenByLaterReads) {
   BootedCard card;
-  Counters counters(card);
+  BumpCounters counters(card);
   Random random(2);
   const CoreRange areas[] = {{0, 0, 10, 9}, {1, 1, 1, 1}, {0, 9, 10, 9}};
   std::vector<std::shared_ptr<const Program>> programs;
@@ -218,12 +170,12 @@ TEST(DispatchLaunch, SeesEarlierWritesAndIsSeenByLaterReads) {
         StoreAt(line.data(), random());
         counters.expected[page] = LoadAt<uint32_t>(line.data());
         ASSERT_TRUE(
-            card.Submit(WriteCommand{counters.region(), page * Counters::kPage, line}).ok());
+            card.Submit(WriteCommand{counters.region(), page * BumpCounters::kPage, line}).ok());
         break;
       }
       default: {
         const uint32_t expected = counters.expected[page];
-        ReadCommand read{counters.region(), page * Counters::kPage, 4, {}};
+        ReadCommand read{counters.region(), page * BumpCounters::kPage, 4, {}};
         read.sink = [&checked, &wrong, expected](uint64_t, ByteSpan data) {
           ++checked;
           if (LoadAt<uint32_t>(data.data()) != expected) ++wrong;
@@ -315,7 +267,7 @@ TEST(DispatchLaunch, WorksThroughTinyRings) {
   options.dispatch_ring_pages = 4;
   options.dispatch_s_ring_pages = 4;
   BootedCard card("sim:board=p150", options);
-  Counters counters(card);
+  BumpCounters counters(card);
   Random random(3);
   const CoreRange areas[] = {{0, 0, 12, 9}, {3, 3, 3, 3}, {0, 0, 3, 4}};
   std::vector<std::shared_ptr<const Program>> programs;
@@ -330,7 +282,7 @@ TEST(DispatchLaunch, WorksThroughTinyRings) {
 
 TEST(DispatchLaunch, RefusesArgumentsThatDoNotFitTheProgram) {
   BootedCard card;
-  Counters counters(card);
+  BumpCounters counters(card);
   const auto program = counters.ProgramOn({0, 0, 1, 1});
   KernelArguments arguments;
   arguments.words_per_core = 1;
@@ -347,7 +299,7 @@ TEST(DispatchLaunch, CapturesEveryRecordForTheDecoder) {
   options.record_path = path;
   {
     BootedCard card("sim:board=p100a", options);
-    Counters counters(card);
+    BumpCounters counters(card);
     ASSERT_TRUE(counters.Add(counters.ProgramOn({0, 0, 10, 9}), {0, 0, 10, 9}, 5).ok());
     ASSERT_TRUE(counters.Add(counters.ProgramOn({1, 0, 1, 0}), {1, 0, 1, 0}, 5).ok());
     counters.ExpectRight();

@@ -28,16 +28,23 @@ class BootedCard {
   }
 
   // Submits when there is room; polls until there is.
-  Status Submit(const Command& command) {
+  Status Submit(const Command& command) { return Submit(Route(), command); }
+  Status Submit(const Route& route, const Command& command) {
     for (;;) {
-      ASSIGN_OR_RETURN(const bool room, dispatcher->HasRoomFor(command));
-      if (room) return dispatcher->Submit(command).status();
+      ASSIGN_OR_RETURN(const bool room, dispatcher->HasRoomFor(route, command));
+      if (room) return dispatcher->Submit(route, command).status();
       RETURN_IF_ERROR(dispatcher->Poll());
     }
   }
+  // The command submitted last on a hardware queue.
+  Ticket Last(uint32_t hardware_queue) const {
+    return {hardware_queue, dispatcher->submitted(hardware_queue)};
+  }
   // Everything submitted so far is done.
   Status Finish() {
-    RETURN_IF_ERROR(dispatcher->Event());
+    for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+      RETURN_IF_ERROR(dispatcher->Event(queue, dispatcher->submitted(queue)));
+    }
     while (!dispatcher->idle()) RETURN_IF_ERROR(dispatcher->Poll());
     return OkStatus();
   }

@@ -1,0 +1,229 @@
+// Two hardware queues and sub-devices: what overlaps, and what is ordered without the host in between.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/abi/l1_map.h"
+#include "tests/support/bump_counters.h"
+#include "tests/support/random.h"
+
+namespace ttfd {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uint32_t kFlag = abi::kBufferAddress;
+
+TileSet Tiles(const BootedCard& card, const CoreRange& range) {
+  return TilesOf(range, card.dispatcher->card().grid);
+}
+
+Region FlagOn(const BootedCard& card, uint32_t x, uint32_t y) {
+  const uint32_t worker = y * card.dispatcher->card().grid.x + x;
+  return {MemoryKind::kL1, static_cast<int32_t>(worker), kFlag, 64, 64};
+}
+
+// A kernel on one tile that raises the flag on `other` and waits for its own.
+LaunchCommand Meet(const BootedCard& card, uint32_t x, uint32_t y, const uint32_t* other) {
+  ProgramSpec spec;
+  spec.kernels.push_back({TestKernel("meet_brisc"), hw::kBrisc, {{x, y, x, y}}});
+  KernelArguments arguments;
+  arguments.common = {kFlag, other ? other[0] : 0, other ? other[1] : 0, other ? 1u : 0u};
+  return {TestProgram(spec, card.dispatcher->card().grid), {arguments}};
+}
+
+std::vector<std::byte> One() {
+  std::vector<std::byte> line(16);
+  StoreAt(line.data(), uint32_t{1});
+  return line;
+}
+
+TEST(DispatchQueues, AnUploadOnOneQueueOverlapsAKernelOfTheOther) {
+  BootedCard card;
+  ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 3, 3), 0, 64, 0}).ok());
+  ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
+  ASSERT_TRUE(card.dispatcher->Event().ok());
+  const Route transfer{1, {}};
+  const Region buffer{MemoryKind::kDram, -1, 0x100000, 2048, 1 << 20};
+  const auto data = Pattern(200'000, 3);
+  ASSERT_TRUE(card.Submit(transfer, WriteCommand{buffer, 0, ByteSpan(data).first(199'984)}).ok());
+  ASSERT_TRUE(card.dispatcher->Event(1, card.dispatcher->submitted(1)).ok());
+  for (int i = 0; i < 100 && card.dispatcher->completed(1) == 0; ++i) {
+    ASSERT_TRUE(card.dispatcher->Poll().ok());
+  }
+  EXPECT_EQ(card.dispatcher->completed(1), 1u) << "done while the kernel runs";
+  EXPECT_EQ(card.dispatcher->completed(0), 0u) << "which waits for its flag";
+  ASSERT_TRUE(card.Submit(transfer, WriteCommand{FlagOn(card, 3, 3), 0, One()}).ok());
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  EXPECT_EQ(card.dispatcher->completed(0), 2u);
+}
+
+TEST(DispatchQueues, OneWaitsForTheOtherOnTheCard) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const CoreRange all{0, 0, 10, 9};
+  const auto program = counters.ProgramOn(all);
+  Random random(4);
+  const auto run = [&](uint32_t queue, const Command& command) {
+    // In both directions, and never through the host: nothing is polled in between.
+    ASSERT_TRUE(card.dispatcher->Wait(queue, card.Last(1 - queue)).ok());
+    ASSERT_TRUE(card.Submit({queue, {}}, command).ok());
+  };
+  int checked = 0, wrong = 0;
+  for (int i = 0; i < 300; ++i) {
+    const uint32_t value = random();
+    counters.Expect(all, value);
+    run(random() % 2, counters.Launch(program, all, value, random() % 2000));
+    if (i % 3 == 0) {
+      const uint32_t page = random() % 110;
+      std::vector<std::byte> line(16);
+      StoreAt(line.data(), counters.expected[page] = random());
+      run(1, WriteCommand{counters.region(), page * BumpCounters::kPage, line});
+    }
+    if (i % 5 == 0) {
+      const uint32_t page = random() % 110;
+      const uint32_t expected = counters.expected[page];
+      ReadCommand read{counters.region(), page * BumpCounters::kPage, 4, {}};
+      read.sink = [&checked, &wrong, expected](uint64_t, ByteSpan data) {
+        ++checked;
+        if (LoadAt<uint32_t>(data.data()) != expected) ++wrong;
+      };
+      run(random() % 2, read);
+    }
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  EXPECT_EQ(checked, 60);
+  EXPECT_EQ(wrong, 0);
+  counters.ExpectRight();
+}
+
+TEST(DispatchQueues, WorkersChangeHandsBehindAnEvent) {
+  BootedCard card;
+  BumpCounters counters(card);
+  Random random(9);
+  // Without any wait of ours: launches of both queues on the same workers must not meet there.
+  const CoreRange areas[] = {{0, 0, 10, 9}, {2, 2, 2, 2}, {0, 0, 5, 9}};
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (const CoreRange& area : areas) programs.push_back(counters.ProgramOn(area));
+  for (int i = 0; i < 300; ++i) {
+    const uint32_t which = random() % 3;
+    const uint32_t value = random();
+    counters.Expect(areas[which], value);
+    ASSERT_TRUE(
+        card.Submit({random() % 2, {}}, counters.Launch(programs[which], areas[which], value, 1500))
+            .ok());
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
+TEST(DispatchQueues, SubDevicesRunDifferentProgramsAtOnce) {
+  BootedCard card;
+  const CoreRange left{0, 0, 4, 9}, right{5, 0, 10, 9};
+  for (const uint32_t queue : {0u, 1u}) {
+    ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
+    ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 7, 7), 0, 64, 0}).ok());
+    ASSERT_TRUE(card.Finish().ok());
+    const uint32_t a[] = {2, 2}, b[] = {7, 7};
+    // Each ends only when the other runs.
+    ASSERT_TRUE(card.Submit({0, Tiles(card, left)}, Meet(card, 2, 2, b)).ok());
+    ASSERT_TRUE(card.Submit({queue, Tiles(card, right)}, Meet(card, 7, 7, a)).ok());
+    const Status done = card.Finish();
+    ASSERT_TRUE(done.ok()) << done.ToString();
+  }
+}
+
+TEST(DispatchQueues, ALaunchOnOneSubDeviceHoldsNoTransferOfAnother) {
+  BootedCard card;
+  ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
+  const Route left{0, Tiles(card, {0, 0, 4, 9})}, right{0, Tiles(card, {5, 0, 10, 9})};
+  ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
+  // On the same hardware queue, behind the launch that waits for it.
+  ASSERT_TRUE(card.Submit(right, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+}
+
+TEST(DispatchQueues, SubDevicesComeAndGoUnderRandomLaunches) {
+  BootedCard card;
+  BumpCounters counters(card);
+  Random random(12);
+  struct Area {
+    CoreRange cores;
+    CoreRange workers;
+  };
+  // Overlapping, nested and disjoint sets, some large enough for a multicast go; more than there are
+  // numbers.
+  std::vector<Area> areas = {{{0, 0, 10, 9}, {0, 0, 10, 9}}, {{0, 0, 4, 9}, {0, 0, 4, 9}},
+                             {{1, 1, 2, 2}, {0, 0, 4, 9}},   {{5, 0, 10, 9}, {5, 0, 10, 9}},
+                             {{6, 6, 6, 6}, {5, 0, 10, 9}},  {{3, 3, 8, 8}, {3, 3, 8, 8}}};
+  for (uint32_t i = 0; i < 10; ++i) areas.push_back({{i, i, i, i}, {i, i, i, i}});
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (const Area& area : areas) programs.push_back(counters.ProgramOn(area.cores));
+  for (int i = 0; i < 800; ++i) {
+    const uint32_t which = random() % static_cast<uint32_t>(areas.size());
+    const uint32_t value = random();
+    counters.Expect(areas[which].cores, value);
+    const Route route{random() % 2, Tiles(card, areas[which].workers)};
+    ASSERT_TRUE(
+        card.Submit(route, counters.Launch(programs[which], areas[which].cores, value, 300)).ok());
+    if (i % 50 == 0) {
+      const Status done = card.Finish();
+      ASSERT_TRUE(done.ok()) << i << ": " << done.ToString();
+    }
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
+TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const CoreRange all{0, 0, 10, 9};
+  const auto program = counters.ProgramOn(all);
+  ASSERT_TRUE(counters.Add(program, all, 1).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 3, 3), 0, 64, 0}).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
+  for (uint32_t i = 2; i < 6; ++i) ASSERT_TRUE(counters.Add(program, all, i).ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(card.dispatcher->Poll().ok());
+  // The launches behind it are in place on the workers: messages with a kernel enabled in their slots.
+  uint32_t placed = 0;
+  for (uint32_t slot = 0; slot < abi::kLaunchSlots; ++slot) {
+    const auto window = *card.device->OpenWindow(UnicastTarget({1, 2}));
+    const auto enables =
+        ReadWord(*window, abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage) +
+                              offsetof(abi::LaunchMessage, enables));
+    placed += *enables != 0 ? 1 : 0;
+  }
+  EXPECT_EQ(placed, 4u);
+  ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{FlagOn(card, 3, 3), 0, One()}).ok());
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
+TEST(DispatchQueues, RefuseWhatNeverWasAndWhatIsElsewhere) {
+  BootedCard card;
+  const Status never = card.dispatcher->Wait(0, {1, 1});
+  EXPECT_EQ(never.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(StatusMessage(never)),
+              HasSubstr("a wait for command 1 of CQ1, which has 0"));
+  EXPECT_EQ(card.dispatcher->Wait(2, {0, 0}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(card.dispatcher->Submit({2, {}}, Meet(card, 1, 1, nullptr)).status().code(),
+            StatusCode::kInvalidArgument);
+  const Status wrong =
+      card.dispatcher->Submit({0, Tiles(card, {0, 0, 4, 4})}, Meet(card, 5, 1, nullptr)).status();
+  EXPECT_EQ(wrong.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(StatusMessage(wrong)),
+              HasSubstr("core (5,1), which is not among the 25 workers of its queue"));
+  EXPECT_EQ(card.dispatcher->submitted(0), 0u);
+  EXPECT_TRUE(card.Finish().ok()) << "and nothing was sent";
+}
+
+}  // namespace
+}  // namespace ttfd

@@ -1,0 +1,253 @@
+// Traces: recorded once, replayed any number of times, patched in between, beside ordinary work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/abi/l1_map.h"
+#include "tests/support/bump_counters.h"
+#include "tests/support/random.h"
+
+namespace ttfd {
+namespace {
+
+using testing::HasSubstr;
+
+// A trace of "bump" launches and what one replay adds.
+class BumpTrace {
+ public:
+  BumpTrace(BootedCard& card, BumpCounters& counters, const Route& route, uint32_t base)
+      : card_(card), counters_(counters), route_(route), base_(base) {}
+
+  void Add(const std::shared_ptr<const Program>& program, const CoreRange& cores, uint32_t value,
+           uint32_t clocks = 0, uint32_t padding = 0) {
+    launches_.push_back(counters_.Launch(program, cores, value, clocks, padding));
+    cores_.push_back(cores);
+  }
+  Status Record() {
+    ASSIGN_OR_RETURN(trace_, BuildTrace(card_.dispatcher->geometry(), route_, launches_));
+    const Region region{MemoryKind::kDram, -1, base_, TracePageBytes(*trace_), TraceBytes(*trace_)};
+    return card_.Submit(route_, RecordTraceCommand{trace_, region});
+  }
+  Status Replay(std::vector<TracePatch> patches = {}) {
+    for (const TracePatch& patch : patches) {
+      launches_[patch.launch].arguments[patch.kernel] = patch.arguments;
+    }
+    RETURN_IF_ERROR(card_.Submit(route_, ReplayTraceCommand{trace_, std::move(patches)}));
+    for (size_t i = 0; i < launches_.size(); ++i) {
+      counters_.Expect(cores_[i], launches_[i].arguments[0].common[2]);
+    }
+    return OkStatus();
+  }
+  TracePatch PatchOf(uint32_t launch, uint32_t value) const {
+    TracePatch patch{launch, 0, launches_[launch].arguments[0]};
+    patch.arguments.common[2] = value;
+    return patch;
+  }
+  void Release() { trace_.reset(); }
+  const std::shared_ptr<Trace>& trace() const { return trace_; }
+
+ private:
+  BootedCard& card_;
+  BumpCounters& counters_;
+  const Route route_;
+  const uint32_t base_;
+  std::vector<LaunchCommand> launches_;
+  std::vector<CoreRange> cores_;
+  std::shared_ptr<Trace> trace_;
+};
+
+constexpr uint32_t kTraceAt = 0x200000;
+constexpr CoreRange kAll = {0, 0, 10, 9};
+constexpr CoreRange kOne = {3, 3, 3, 3};
+constexpr CoreRange kHalf = {0, 0, 4, 9};
+
+TEST(DispatchTrace, ReplaysItsLaunchesAnyNumberOfTimes) {
+  BootedCard card;
+  BumpCounters counters(card);
+  BumpTrace trace(card, counters, Route(), kTraceAt);
+  const auto all = counters.ProgramOn(kAll), one = counters.ProgramOn(kOne),
+             half = counters.ProgramOn(kHalf);
+  for (uint32_t i = 0; i < 40; ++i) {
+    trace.Add(all, kAll, i + 1, i % 3 * 500);
+    trace.Add(one, kOne, 7, 0, i % 2);
+    trace.Add(half, kHalf, 100, 0, 250);
+  }
+  ASSERT_TRUE(trace.Record().ok());
+  for (int i = 0; i < 25; ++i) ASSERT_TRUE(trace.Replay().ok());
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
+TEST(DispatchTrace, CountsOnThroughTheEndOfTheWorkerCounter) {
+  BootedCard card;
+  BumpCounters counters(card);
+  BumpTrace trace(card, counters, Route(), kTraceAt);
+  const auto all = counters.ProgramOn(kAll);
+  // More answers in one replay than the counter holds: 1300 * 110 > 2^17.
+  for (uint32_t i = 0; i < 1300; ++i) trace.Add(all, kAll, 1);
+  ASSERT_TRUE(trace.Record().ok());
+  ASSERT_TRUE(trace.Replay().ok());
+  ASSERT_TRUE(counters.Add(all, kAll, 5).ok());
+  ASSERT_TRUE(trace.Replay().ok());
+  counters.ExpectRight();
+}
+
+TEST(DispatchTrace, TakesNewArgumentsBetweenReplays) {
+  BootedCard card;
+  BumpCounters counters(card);
+  BumpTrace trace(card, counters, Route(), kTraceAt);
+  const auto all = counters.ProgramOn(kAll), one = counters.ProgramOn(kOne);
+  for (uint32_t i = 0; i < 10; ++i) {
+    trace.Add(all, kAll, i, 800);
+    trace.Add(one, kOne, i);
+  }
+  ASSERT_TRUE(trace.Record().ok());
+  Random random(3);
+  for (int i = 0; i < 60; ++i) {
+    std::vector<TracePatch> patches;
+    for (uint32_t k = random() % 4; k > 0; --k) {
+      patches.push_back(trace.PatchOf(random() % 20, random()));
+    }
+    // Without waiting: the replay before must not see the new words, the next one must.
+    ASSERT_TRUE(trace.Replay(std::move(patches)).ok());
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
+TEST(DispatchTrace, TwoLiveBesideOrdinaryWorkOfBothQueues) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const Route right{0, TilesOf({5, 0, 10, 9}, card.dispatcher->card().grid)};
+  const CoreRange in_right{6, 2, 9, 9};
+  BumpTrace first(card, counters, Route(), kTraceAt);
+  BumpTrace second(card, counters, right, kTraceAt + 0x100000);
+  const auto all = counters.ProgramOn(kAll), one = counters.ProgramOn(kOne),
+             part = counters.ProgramOn(in_right);
+  for (uint32_t i = 0; i < 12; ++i) {
+    first.Add(all, kAll, i);
+    second.Add(part, in_right, 1000 + i);
+  }
+  first.Add(one, kOne, 3);
+  ASSERT_TRUE(first.Record().ok());
+  ASSERT_TRUE(second.Record().ok());
+  Random random(8);
+  const Region upload{MemoryKind::kDram, -1, 0x800000, 2048, 1 << 20};
+  const auto data = Pattern(64 * 1024, 1);
+  for (int i = 0; i < 150; ++i) {
+    switch (random() % 5) {
+      case 0:
+        ASSERT_TRUE(first.Replay().ok());
+        break;
+      case 1:
+        ASSERT_TRUE(second.Replay().ok());
+        break;
+      case 2:
+        ASSERT_TRUE(counters.Add(all, kAll, random(), 200).ok());
+        break;
+      case 3: {
+        const uint32_t value = random();
+        counters.Expect(kOne, value);
+        ASSERT_TRUE(card.Submit({1, {}}, counters.Launch(one, kOne, value)).ok());
+        break;
+      }
+      default:
+        ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{upload, 0, data}).ok());
+    }
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
+TEST(DispatchTrace, IsRecordedAgainAfterABoot) {
+  BootedCard card;
+  BumpCounters counters(card);
+  BumpTrace trace(card, counters, Route(), kTraceAt);
+  const auto all = counters.ProgramOn(kAll);
+  for (uint32_t i = 0; i < 5; ++i) trace.Add(all, kAll, 1);
+  ASSERT_TRUE(trace.Record().ok());
+  ASSERT_TRUE(trace.Replay({trace.PatchOf(2, 50)}).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(trace.Replay().ok());
+  counters.ExpectRight();
+}
+
+// An image of its own for each program, as large as the cache allows to hold two of.
+std::shared_ptr<const Program> LargeOn(const BootedCard& card, const CoreRange& cores) {
+  ProgramSpec spec;
+  spec.kernels.push_back(
+      {std::make_shared<KernelImage>(*TestKernel("large_brisc")), hw::kBrisc, {cores}});
+  return TestProgram(spec, card.dispatcher->card().grid);
+}
+
+TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
+  BootedCard card;
+  const auto launch = [](const std::shared_ptr<const Program>& program) {
+    KernelArguments arguments;
+    arguments.common = {abi::kBufferAddress};
+    return LaunchCommand{program, {arguments}};
+  };
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (uint32_t i = 0; i < 5; ++i) programs.push_back(LargeOn(card, kOne));
+  std::vector<std::shared_ptr<Trace>> traces;
+  const auto record = [&](uint32_t which) {
+    auto trace = BuildTrace(card.dispatcher->geometry(), Route(), {launch(programs[which])});
+    EXPECT_TRUE(trace.ok()) << trace.status().ToString();
+    traces.push_back(*trace);
+    const Region region{MemoryKind::kDram, -1, kTraceAt + which * 0x10000, TracePageBytes(**trace),
+                        TraceBytes(**trace)};
+    return card.Submit(RecordTraceCommand{*trace, region});
+  };
+  // 40 KiB each: three fit 128 KiB.
+  for (uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(record(i).ok());
+  const Status full = card.Submit(launch(programs[3]));
+  EXPECT_EQ(full.code(), StatusCode::kResourceExhausted) << full.ToString();
+  EXPECT_THAT(std::string(StatusMessage(full)), HasSubstr("release a trace"));
+  EXPECT_EQ(record(4).code(), StatusCode::kResourceExhausted);
+  for (uint32_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(card.Submit(ReplayTraceCommand{traces[i], {}}).ok());
+  }
+  ASSERT_TRUE(card.Finish().ok());
+  traces.clear();
+  EXPECT_TRUE(card.Submit(launch(programs[3])).ok());
+  const Status done = card.Finish();
+  EXPECT_TRUE(done.ok()) << done.ToString();
+}
+
+TEST(DispatchTrace, RefusesWhatCannotBeReplayed) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const CardGeometry& geometry = card.dispatcher->geometry();
+  const auto all = counters.ProgramOn(kAll);
+  const auto message = [](const Status& status) { return std::string(StatusMessage(status)); };
+  EXPECT_EQ(BuildTrace(geometry, Route(), {}).status().code(), StatusCode::kInvalidArgument);
+  const Route half{0, TilesOf(kHalf, card.dispatcher->card().grid)};
+  EXPECT_THAT(message(BuildTrace(geometry, half, {counters.Launch(all, kAll, 1)}).status()),
+              HasSubstr("launch 0: the program runs on core (5,0)"));
+  const std::vector<LaunchCommand> many(kMaxTraceLaunches + 1, counters.Launch(all, kAll, 1));
+  EXPECT_EQ(BuildTrace(geometry, Route(), many).status().code(), StatusCode::kResourceExhausted);
+  const std::vector<LaunchCommand> large(4000, counters.Launch(all, kAll, 1, 0, 250));
+  const Status too_large = BuildTrace(geometry, Route(), large).status();
+  EXPECT_EQ(too_large.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(message(too_large), HasSubstr("the trace is too large"));
+
+  const auto trace = *BuildTrace(geometry, Route(), {counters.Launch(all, kAll, 1)});
+  EXPECT_THAT(message(card.Submit(ReplayTraceCommand{trace, {}})), HasSubstr("never recorded"));
+  TracePatch patch{1, 0, {}};
+  EXPECT_THAT(message(CheckTracePatch(*trace, patch)), HasSubstr("launch 1 of a trace of 1"));
+  patch.launch = 0;
+  EXPECT_THAT(message(CheckTracePatch(*trace, patch)),
+              HasSubstr("other numbers of argument words"));
+  const Region linear{MemoryKind::kDram, 2, kTraceAt, TracePageBytes(*trace), TraceBytes(*trace)};
+  EXPECT_THAT(message(card.Submit(RecordTraceCommand{trace, linear})),
+              HasSubstr("interleaved over all banks"));
+  EXPECT_EQ(card.Submit({1, {}}, RecordTraceCommand{trace, linear}).code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_TRUE(card.Finish().ok());
+}
+
+}  // namespace
+}  // namespace ttfd
