@@ -6,6 +6,9 @@ ttfd_fuzz(NAME fuzz_record_entry SRCS ${fuzz_dir}/fuzz_record_entry.cc CORPUS ${
   DEPS runtime_command runtime_base)
 ttfd_fuzz(NAME fuzz_record_file SRCS ${fuzz_dir}/fuzz_record_file.cc CORPUS ${fuzz_dir}/corpus/record_file
   DEPS runtime_command runtime_base)
+ttfd_fuzz(NAME fuzz_firmware_record SRCS ${fuzz_dir}/fuzz_firmware_record.cc ${fuzz_dir}/tame_record.cc
+  CORPUS ${fuzz_dir}/corpus/firmware_record DEPS firmware_bench)
 
-# Not run by anything: the seeds it wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
+# Not run by anything: the seeds they wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
 ttfd_program(NAME make_record_seeds SRCS ${fuzz_dir}/make_record_seeds.cc DEPS runtime_command runtime_hw runtime_base)
+ttfd_program(NAME make_firmware_seeds SRCS ${fuzz_dir}/make_firmware_seeds.cc DEPS runtime_abi runtime_base)
