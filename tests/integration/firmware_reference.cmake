@@ -14,3 +14,5 @@ ttfd_test(NAME firmware_reference_test LABELS integration SRCS ${CMAKE_CURRENT_L
   DEPS record_streams TIMEOUT 240)
 ttfd_test(NAME firmware_soak_test LABELS slow SRCS ${CMAKE_CURRENT_LIST_DIR}/firmware_soak_test.cc DEPS record_streams
   TIMEOUT 1200)
+ttfd_test(NAME firmware_hazard_test LABELS integration SRCS ${CMAKE_CURRENT_LIST_DIR}/firmware_hazard_test.cc
+  DEPS firmware_bench)
