@@ -402,14 +402,15 @@ constexpr std::array<Handler, static_cast<size_t>(Operation::kCount)> kHandlers 
 
 // Pairs with a function of their own: every one of the first with every one of the second. Chosen
 // from what compiled code executes most: address and loop arithmetic, loads and stores, branches.
+// clang-format off
 #define FIRSTS(X) \
   X(Addi) X(Add) X(Sub) X(And) X(Andi) X(Or) X(Xor) X(Slli) X(Srli) X(Lui) X(Lw) X(Sw)
-#define SECONDS(X, first)                                                                \
-  X(first, Addi)                                                                         \
-  X(first, Add)                                                                          \
-  X(first, Sub) X(first, And) X(first, Andi) X(first, Or) X(first, Xor) X(first, Slli)   \
-      X(first, Srli) X(first, Lui) X(first, Lw) X(first, Sw) X(first, Beq) X(first, Bne) \
-          X(first, Blt) X(first, Bge) X(first, Bltu) X(first, Bgeu) X(first, Jal) X(first, Jalr)
+#define SECONDS(X, first)                                                               \
+  X(first, Addi) X(first, Add) X(first, Sub) X(first, And) X(first, Andi) X(first, Or)  \
+  X(first, Xor) X(first, Slli) X(first, Srli) X(first, Lui) X(first, Lw) X(first, Sw)   \
+  X(first, Beq) X(first, Bne) X(first, Blt) X(first, Bge) X(first, Bltu) X(first, Bgeu) \
+  X(first, Jal) X(first, Jalr)
+// clang-format on
 
 constexpr size_t PairIndex(Operation first, Operation second) {
   return static_cast<size_t>(first) * static_cast<size_t>(Operation::kCount) +

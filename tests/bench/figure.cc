@@ -13,11 +13,9 @@ constexpr Floor AtMost(double value) { return {value, true}; }
 
 const std::map<std::string, Floor>& Floors() {
   static const auto* const floors = new std::map<std::string, Floor>{
-      {"sim.hart1_alu.mips", AtLeast(400)},
-      {"device.upload_mb_s", AtLeast(1500)},
-      {"device.event_us", AtMost(15)},
-      {"device.launch_per_s_120", AtLeast(15'000)},
-      {"rpc.launch_over_bare_stream", AtMost(3)},
+      {"sim.hart1_alu.mips", AtLeast(400)},           {"sim.idle_rss_mb", AtMost(32)},
+      {"device.upload_mb_s", AtLeast(1500)},          {"device.event_us", AtMost(15)},
+      {"device.launch_per_s_120", AtLeast(15'000)},   {"rpc.launch_over_bare_stream", AtMost(3)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
   };
   return *floors;
@@ -57,12 +55,22 @@ std::optional<Floor> FloorOf(const std::string& name) {
 }
 
 const std::vector<std::string>& AllNames() {
-  static const auto* const names = new std::vector<std::string>{
-      "sim.hart1_alu.mips",      "sim.hart1_mix.mips",      "sim.hart120.mips",
-      "device.upload_mb_s",      "device.download_mb_s",    "device.event_us",
-      "device.launch_per_s_120", "daemon.idle_cpu_percent", "rpc.launch_us",
-      "rpc.bare_stream_us",      "rpc.batched_cmds_per_s",  "rpc.launches_per_s",
-      "rpc.upload_mb_s"};
+  static const auto* const names = new std::vector<std::string>{"sim.hart1_alu.mips",
+                                                                "sim.hart1_mix.mips",
+                                                                "sim.hart120.mips",
+                                                                "sim.noc_16k_gb_s",
+                                                                "sim.ready_ms",
+                                                                "sim.idle_rss_mb",
+                                                                "device.upload_mb_s",
+                                                                "device.download_mb_s",
+                                                                "device.event_us",
+                                                                "device.launch_per_s_120",
+                                                                "daemon.idle_cpu_percent",
+                                                                "rpc.launch_us",
+                                                                "rpc.bare_stream_us",
+                                                                "rpc.batched_cmds_per_s",
+                                                                "rpc.launches_per_s",
+                                                                "rpc.upload_mb_s"};
   return *names;
 }
 

@@ -1,19 +1,26 @@
-// How fast the embedded device executes instructions: one hart, and 120 harts in turn.
+// How fast the embedded device executes instructions (one hart, and 120 harts in turn) and copies packets, how soon it
+// is ready, and how much memory it takes.
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/device/sim/sim_device.h"
+#include "runtime/dispatch/dispatcher.h"
+#include "runtime/hw/noc.h"
 #include "runtime/hw/tensix.h"
 #include "tests/bench/bench_case.h"
+#include "tests/support/noc_asm.h"
 #include "tests/support/rv32_asm.h"
 
 namespace ttfd::bench {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
+using Now = std::chrono::steady_clock;
 
 // 24 register instructions and a jump.
 Rv32Asm AluLoop() {
@@ -59,6 +66,19 @@ Rv32Asm MixLoop() {
   return a;
 }
 
+constexpr hw::Coordinate kFirstTile = {1, 2};
+constexpr hw::Coordinate kOtherTile = {1, 3};
+
+// Reads 16 KiB from another tile's L1, again and again.
+Rv32Asm ReadLoop() {
+  Rv32Asm a;
+  EmitNoc(a, NocRead(kFirstTile, kOtherTile, 0x10000, 0x20000, hw::kNocMaxPacketBytes));
+  const Rv32Asm::Label loop = a.Here();
+  for (int i = 0; i < 8; ++i) a.Sw(kT5, kT6, hw::kNocCommand);
+  a.Jump(loop);
+  return a;
+}
+
 // A p150 on which BRISC of `tiles` tiles runs `program` for ever.
 class RunningChip {
  public:
@@ -78,43 +98,106 @@ class RunningChip {
 
   // Million instructions a second, over at least `budget`.
   StatusOr<double> Measure(std::chrono::nanoseconds budget) {
-    // Slices long enough that entering the model does not show.
-    constexpr uint64_t kSlice = 20000;
     const uint64_t before = chip_->retired_instructions();
-    const SteadyClock::time_point start = SteadyClock::now();
-    SteadyClock::duration passed{};
-    do {
-      RETURN_IF_ERROR(device_->Advance(kSlice).status());
-      passed = SteadyClock::now() - start;
-    } while (passed < budget);
-    constexpr double kMillion = 1e6;
-    return static_cast<double>(chip_->retired_instructions() - before) /
-           std::chrono::duration<double>(passed).count() / kMillion;
+    // Slices long enough that entering the model does not show.
+    ASSIGN_OR_RETURN(const double seconds, RunFor(budget, 20000));
+    return static_cast<double>(chip_->retired_instructions() - before) / seconds / 1e6;
+  }
+
+  // Gigabytes a second that the first tile reads in ReadLoop().
+  StatusOr<double> MeasureReads(std::chrono::nanoseconds budget) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
+                     device_->OpenWindow(UnicastTarget(kFirstTile)));
+    constexpr uint64_t kCounter = hw::kNiuAddress + hw::kNocStatus + 4 * hw::kNocReadResponses;
+    ASSIGN_OR_RETURN(const uint32_t before, ReadWord(*window, kCounter));
+    ASSIGN_OR_RETURN(const double seconds, RunFor(budget, 1000));
+    ASSIGN_OR_RETURN(const uint32_t after, ReadWord(*window, kCounter));
+    return double{hw::kNocMaxPacketBytes} * (after - before) / seconds / 1e9;
   }
 
  private:
+  // Returns the seconds it took.
+  StatusOr<double> RunFor(std::chrono::nanoseconds budget, uint64_t slice) {
+    const Now::time_point start = Now::now();
+    Now::duration passed{};
+    do {
+      RETURN_IF_ERROR(device_->Advance(slice).status());
+      passed = Now::now() - start;
+    } while (passed < budget);
+    return std::chrono::duration<double>(passed).count();
+  }
+
   const sim::Chip* chip_ = nullptr;  // inside device_
   std::unique_ptr<Device> device_;
 };
 
-BenchCase Case(std::string name, Rv32Asm program, uint32_t tiles) {
+using Measurement = StatusOr<double> (RunningChip::*)(std::chrono::nanoseconds);
+
+BenchCase Case(std::string name, std::string unit, Rv32Asm program, uint32_t tiles,
+               Measurement measure) {
   auto chip = std::make_shared<std::unique_ptr<RunningChip>>();
-  const auto run = [chip, program = std::move(program),
-                    tiles](std::chrono::nanoseconds budget) -> StatusOr<double> {
+  const auto run = [chip, program = std::move(program), tiles,
+                    measure](std::chrono::nanoseconds budget) -> StatusOr<double> {
     if (*chip == nullptr) {
       ASSIGN_OR_RETURN(*chip, RunningChip::Start(program, tiles));
     }
-    return (*chip)->Measure(budget);
+    return ((**chip).*measure)(budget);
   };
-  return {std::move(name), "million/s", run};
+  return {std::move(name), std::move(unit), run};
+}
+
+BenchCase Instructions(std::string name, Rv32Asm program, uint32_t tiles) {
+  return Case(std::move(name), "million/s", std::move(program), tiles, &RunningChip::Measure);
+}
+
+// Memory of this process that is in RAM, in MiB.
+StatusOr<double> ResidentMemory() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0;
+  double resident = 0;
+  if (!(file >> total >> resident)) return Internal("/proc/self/statm cannot be read");
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+struct BootCost {
+  double ready_ms = 0;     // from reset to a card that takes commands
+  double resident_mb = 0;  // what process memory grew by, the model and its runtime together
+};
+
+// A p150 that nobody has used before.
+StatusOr<BootCost> BootOnce() {
+  BootCost cost;
+  ASSIGN_OR_RETURN(const double before, ResidentMemory());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Device> device,
+                   OpenSimDevice(sim::DefaultOptions(sim::Board::kP150)));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Dispatcher> dispatcher,
+                   Dispatcher::Create(*device, SteadyClock(), DispatcherOptions()));
+  const Now::time_point start = Now::now();
+  RETURN_IF_ERROR(dispatcher->Boot());
+  cost.ready_ms = std::chrono::duration<double, std::milli>(Now::now() - start).count();
+  ASSIGN_OR_RETURN(const double after, ResidentMemory());
+  cost.resident_mb = after - before;
+  return cost;
+}
+
+BenchCase BootCase(std::string name, std::string unit, double BootCost::*figure) {
+  const auto run = [figure](std::chrono::nanoseconds) -> StatusOr<double> {
+    ASSIGN_OR_RETURN(const BootCost cost, BootOnce());
+    return cost.*figure;
+  };
+  return {std::move(name), std::move(unit), run};
 }
 
 }  // namespace
 
 std::vector<BenchCase> SimCases() {
   constexpr uint32_t kManyTiles = 120;
-  return {Case("sim.hart1_alu.mips", AluLoop(), 1), Case("sim.hart1_mix.mips", MixLoop(), 1),
-          Case("sim.hart120.mips", MixLoop(), kManyTiles)};
+  return {Instructions("sim.hart1_alu.mips", AluLoop(), 1),
+          Instructions("sim.hart1_mix.mips", MixLoop(), 1),
+          Instructions("sim.hart120.mips", MixLoop(), kManyTiles),
+          Case("sim.noc_16k_gb_s", "GB/s", ReadLoop(), 1, &RunningChip::MeasureReads),
+          BootCase("sim.ready_ms", "ms", &BootCost::ready_ms),
+          BootCase("sim.idle_rss_mb", "MiB", &BootCost::resident_mb)};
 }
 
 }  // namespace ttfd::bench

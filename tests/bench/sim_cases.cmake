@@ -1,2 +1,3 @@
 # The sim.* cases of ttfd_bench.
-ttfd_library(NAME bench_sim_cases SRCS ${CMAKE_CURRENT_LIST_DIR}/sim_cases.cc DEPS bench_core runtime_device_sim)
+ttfd_library(NAME bench_sim_cases SRCS ${CMAKE_CURRENT_LIST_DIR}/sim_cases.cc DEPS bench_core runtime_device_sim
+  runtime_dispatch)
