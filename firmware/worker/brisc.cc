@@ -153,20 +153,21 @@ class Answers {
     Buffer::Set(hw::kNocReturnHigh, TTFD_BOOT(own_xy));
     Buffer::Set(hw::kNocLength, kByteEnables);
     Buffer::Set(hw::kNocData, 1u << hw::kStreamUpdateShift);
+    asm("" : "+r"(command_));  // or gcc builds the address anew for each use
   }
 
   // The next go and the next message may come as soon as the answer is there; so the last word this
   // hart stored, `last_stored`, is there before it.
   void Send(uint32_t go, uint32_t last_stored) {
     SettleL1(last_stored);
-    Buffer::AwaitFree();
+    AwaitZero(command_);
     if (go << 8 != target_) [[unlikely]] {
       target_ = go << 8;
       Buffer::Set(hw::kNocTargetLow,
                   hw::StreamRegister(first_stream_ + (go & 0xFF), hw::kStreamSpaceAvailableUpdate));
       Buffer::Set(hw::kNocTargetHigh, hw::NocXy(go >> 8 & 0x3F, go >> 16 & 0x3F));
     }
-    Buffer::Issue();
+    Store(command_, 1);
   }
 
  private:
@@ -175,6 +176,7 @@ class Answers {
   static constexpr uint32_t kByteEnables = 0xFu << (hw::kStreamSpaceAvailableUpdate & 31);
 
   const uint32_t first_stream_;
+  uint32_t command_ = Buffer::kBase + hw::kNocCommand;
   uint32_t target_ = ~0u;  // the go word's sub-device and tile, shifted up by the signal
 };
 

@@ -17,31 +17,31 @@ CommandCost Counted(const char* what, const StatusOr<CommandCost>& cost) {
 
 TEST(FirmwareCost, OfACachedLaunch) {
   const CommandCost cost = Counted("launch", CachedLaunchCost());
-  EXPECT_LE(cost.busiest(), 450u);
-  EXPECT_LE(cost.worker, 110u);
+  EXPECT_LE(cost.busiest(), 340u);
+  EXPECT_LE(cost.worker, 80u);
 }
 
 TEST(FirmwareCost, OfATracedLaunch) {
   const CommandCost cost = Counted("traced launch", TracedLaunchCost());
-  EXPECT_LE(cost.busiest(), 450u);
+  EXPECT_LE(cost.busiest(), 200u);
 }
 
 TEST(FirmwareCost, OfABareEvent) {
-  EXPECT_LE(Counted("bare event", BareEventCost()).pipeline(), 350u);
+  EXPECT_LE(Counted("bare event", BareEventCost()).pipeline(), 325u);
 }
 
 TEST(FirmwareCost, OfAFullEvent) {
-  EXPECT_LE(Counted("full event", FullEventCost()).pipeline(), 650u);
+  EXPECT_LE(Counted("full event", FullEventCost()).pipeline(), 645u);
 }
 
 TEST(FirmwareCost, OfInlineWrites) {
-  EXPECT_LE(Counted("inline write of 64 B", InlineWriteCost(64)).pipeline(), 400u);
-  EXPECT_LE(Counted("inline write of 1 KiB", InlineWriteCost(1024)).pipeline(), 400u);
-  EXPECT_LE(Counted("inline write of 64 KiB", InlineWriteCost(64 * 1024)).pipeline(), 1200u);
+  EXPECT_LE(Counted("inline write of 64 B", InlineWriteCost(64)).pipeline(), 350u);
+  EXPECT_LE(Counted("inline write of 1 KiB", InlineWriteCost(1024)).pipeline(), 350u);
+  EXPECT_LE(Counted("inline write of 64 KiB", InlineWriteCost(64 * 1024)).pipeline(), 760u);
 }
 
 TEST(FirmwareCost, OfAPageOfAPagedWrite) {
-  EXPECT_LE(Counted("page of 2 KiB", PagedWriteCost()).pipeline(), 64u);
+  EXPECT_LE(Counted("page of 2 KiB", PagedWriteCost()).pipeline(), 56u);
 }
 
 }  // namespace

@@ -243,6 +243,33 @@ TEST_P(Launch, AMessageThatNamesNoKernelIsAFault) {
   EXPECT_EQ(status.fault_detail[1], 0x40u);
 }
 
+// New code without a kernel: the tile drops its caches and answers. What was known of the old image at the
+// address is forgotten with it.
+TEST_P(Launch, NewCodeMayBeAnnouncedByItself) {
+  const auto progress = [&] { return bench_->status(bench_->WorkerTile(0), hw::kBrisc).progress; };
+  ASSERT_OK(launcher_->Run({.kernels = {{.name = "empty"}}}));
+  launcher_->CodeIsKnown();
+  for (uint32_t i = 0; i < 10; ++i) ASSERT_OK(launcher_->RunLoaded());
+  EXPECT_EQ(progress(), 11u);
+
+  launcher_->Load({.kernels = {{.name = "echo_brisc", .common = {kReport, 7}}}, .program_id = 9});
+  launcher_->SetEnables(abi::kLaunchNewCode);
+  ASSERT_OK(launcher_->RunLoaded());
+  EXPECT_EQ(progress(), 12u);
+  EXPECT_EQ(bench_->Word(bench_->WorkerTile(0), kReport), 0u) << "no kernel was enabled";
+  launcher_->SetEnables(1u << hw::kBrisc);
+  ASSERT_OK(launcher_->RunLoaded());
+  EXPECT_EQ(bench_->Word(bench_->WorkerTile(0), kReport), 0xEC40u);
+  EXPECT_EQ(bench_->Word(bench_->WorkerTile(0), kReport + 16), 7u);
+  // And again without preparation, with every slot of the launch ring.
+  for (uint32_t i = 0; i < abi::kLaunchSlots; ++i) {
+    bench_->SetWord(bench_->WorkerTile(0), kReport, 0);
+    ASSERT_OK(launcher_->RunLoaded());
+    EXPECT_EQ(bench_->Word(bench_->WorkerTile(0), kReport), 0xEC40u);
+  }
+  EXPECT_EQ(bench_->status(bench_->WorkerTile(0), hw::kBrisc).command, 9u);
+}
+
 TTFD_INSTANTIATE_VARIANTS(Launch);
 
 }  // namespace

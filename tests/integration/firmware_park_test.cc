@@ -24,6 +24,15 @@ void Send(FirmwareBench& bench, const EntryBuilder& entry) {
   ASSERT_TRUE(status.ok()) << status.ToString();
 }
 
+// As a trace.
+void SendBuffer(FirmwareBench& bench, EntryBuilder buffer) {
+  buffer.ExecBufEnd();
+  const auto pages = static_cast<uint32_t>((buffer.bytes().size() + 1023) / 1024);
+  bench.SetDramPages(0x10000, 1024, 0, buffer.bytes());
+  const Status status = bench.Send(EntryBuilder().ExecBuf(0x10000, 10, pages), true);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+}
+
 void Launch(FirmwareBench& bench, BenchLauncher& launcher, const BenchProgram& program) {
   launcher.Load(program);
   EntryBuilder entry;
@@ -61,6 +70,29 @@ const Case kCases[] = {
                        .Noflush(WriteLinearCommand(hw::NocXy(1, 2), abi::kBufferAddress, bytes))
                        .RelayLinear(hw::NocXy(1, 3), abi::kBufferAddress, bytes));
      }},
+    {"PrefetchForPagesInABuffer", Who::kPrefetch, abi::kWaypointCredit,
+     [](FirmwareBench& bench, BenchLauncher&, bool) {
+       EntryBuilder buffer;
+       buffer.Dispatch(WaitCommand(abi::kWaitStream, abi::kFirstWorkerStream, 0, 1));
+       for (uint32_t i = 0; i < 12; ++i) {  // payloads go on in the next block of the command ring
+         buffer.Dispatch(WriteLinearCommand(hw::NocXy(1, 2), abi::kBufferAddress, 7000)
+                             .Append(Pattern(7000, i)));
+       }
+       SendBuffer(bench, buffer);
+     }},
+    {"PrefetchInStallInABuffer", Who::kPrefetch, abi::kWaypointStall,
+     [](FirmwareBench& bench, BenchLauncher&, bool) {
+       SendBuffer(bench, EntryBuilder().Bare(abi::PrefetchId::kStall));
+     }},
+    {"PrefetchForPagesOfTheRingbuffer", Who::kPrefetch, abi::kWaypointCredit,
+     [](FirmwareBench& bench, BenchLauncher&, bool) {
+       const std::vector<abi::RelayRingbufferTarget> pieces(8, {0, bench.block().ringbuffer_bytes});
+       const uint64_t bytes = 8 * uint64_t{bench.block().ringbuffer_bytes};
+       Send(bench, EntryBuilder()
+                       .Dispatch(WaitCommand(abi::kWaitStream, abi::kFirstWorkerStream, 0, 1))
+                       .Noflush(WriteLinearCommand(hw::NocXy(1, 2), abi::kBufferAddress, bytes))
+                       .RelayRingbuffer(pieces));
+     }},
     {"PrefetchForDispatchSPages", Who::kPrefetch, abi::kWaypointCreditS,
      [](FirmwareBench& bench, BenchLauncher&, bool) {
        EntryBuilder entry;
@@ -92,6 +124,13 @@ const Case kCases[] = {
      [](FirmwareBench& bench, BenchLauncher&, bool) {
        Send(bench, EntryBuilder().Dispatch(
                        WaitCommand(abi::kWaitMemory, 0, abi::kControlBlockAddress + 0x70, 1)));
+     }},
+    {"DispatchForAllThatAWaitNames", Who::kDispatch, abi::kWaypointWait,
+     [](FirmwareBench& bench, BenchLauncher&, bool) {
+       Send(bench, EntryBuilder().Dispatch(
+                       WaitCommand(abi::kWaitBarrier | abi::kWaitMemory | abi::kWaitStream |
+                                       abi::kWaitClearStream | abi::kWaitNotifyPrefetch,
+                                   63, abi::kControlBlockAddress + 0x70, 1)));
      }},
     {"DispatchSForPages", Who::kDispatchS, abi::kWaypointIdle,
      [](FirmwareBench&, BenchLauncher&, bool) {}},

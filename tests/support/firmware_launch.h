@@ -43,6 +43,8 @@ class BenchLauncher {
   Status RunLoaded();
   // The workers have run the images: launches from here on keep the instruction caches.
   void CodeIsKnown() { message_.enables &= ~abi::kLaunchNewCode; }
+  // What the next launches enable instead.
+  void SetEnables(uint32_t enables) { message_.enables = enables; }
 
   // The go word of the next launch, and the message it names.
   uint32_t NextGo() const;
