@@ -131,6 +131,14 @@ Status CardDispatcher::Lose(const Status& status) {
   return lost_;
 }
 
+Status CardDispatcher::LoseExplained(const Status& status) {
+  if (!lost_.ok() || status.code() != StatusCode::kDeadlineExceeded) return Lose(status);
+  const StallReport report = Diagnose();
+  return Lose(Error(StatusCode::kDeadlineExceeded, "{}: {} of CQ{} stopped: {}",
+                    StatusMessage(status), StalledStageName(report.stage), report.hardware_queue,
+                    report.text));
+}
+
 Status CardDispatcher::PlaceRings() {
   const RingSizes rings = RingsOf(options_);
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
@@ -287,7 +295,7 @@ StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& com
   const Status encoded = Encode(route, command);
   // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
   if (encoded.code() == StatusCode::kResourceExhausted) return encoded;
-  if (!encoded.ok()) return Lose(encoded);
+  if (!encoded.ok()) return LoseExplained(encoded);
   return queues_[route.hardware_queue].Submitted();
 }
 
@@ -305,13 +313,13 @@ Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
   if (after.number <= other.timeline.completed()) return OkStatus();
   const Ordering::Mark mark = other.MarkOf(after.number);
   const Status encoded = queues_.Await(hardware_queue, after.hardware_queue, mark);
-  return encoded.ok() ? encoded : Lose(encoded);
+  return encoded.ok() ? encoded : LoseExplained(encoded);
 }
 
 Status CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
   const Status encoded = queues_[hardware_queue].Event(hardware_queue, ticket);
-  return encoded.ok() ? encoded : Lose(encoded);
+  return encoded.ok() ? encoded : LoseExplained(encoded);
 }
 
 bool CardDispatcher::idle() const {
@@ -365,7 +373,7 @@ StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
 Status CardDispatcher::Poll() {
   RETURN_IF_ERROR(lost_);
   const Status polled = PollOrFail();
-  return polled.ok() ? polled : Lose(polled);
+  return polled.ok() ? polled : LoseExplained(polled);
 }
 
 Status CardDispatcher::PollOrFail() {
@@ -389,9 +397,7 @@ Status CardDispatcher::CheckHang() {
     if (queue.link->ring().entries_freed() != freed) ++progress_;
   }
   if (settled()) return OkStatus();
-  const StallReport report = Diagnose();
-  return Error(StatusCode::kDeadlineExceeded, "nothing can move any more: CQ{}: {}",
-               report.hardware_queue, report.text);
+  return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
 }
 
 StatusOr<bool> CardDispatcher::LookForProgress() {
@@ -435,9 +441,10 @@ Status CardDispatcher::Drain() {
       seen = progress_;
       moved = now;
     } else if (now - moved >= options_.operation_timeout) {
-      return Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
-                   std::chrono::duration_cast<std::chrono::milliseconds>(options_.operation_timeout)
-                       .count());
+      return LoseExplained(
+          Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
+                std::chrono::duration_cast<std::chrono::milliseconds>(options_.operation_timeout)
+                    .count()));
     }
   }
   return OkStatus();

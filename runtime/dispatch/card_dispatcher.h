@@ -53,6 +53,8 @@ class CardDispatcher final : public Dispatcher {
 
   // Keeps the first reason for which the card is lost and returns it.
   Status Lose(const Status& status);
+  // The same; a timeout says which stage stopped and what it waits for.
+  Status LoseExplained(const Status& status);
   uint64_t MaxRecordBytes(const Route& route, const Command& command) const;
   uint64_t MaxTraceRecordBytes(const Trace& trace) const;
   Status PlaceRings();

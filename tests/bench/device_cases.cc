@@ -30,10 +30,11 @@ class Card {
     return card;
   }
 
-  Status Submit(const Command& command) {
+  Status Submit(const Command& command) { return Submit(Route(), command); }
+  Status Submit(const Route& route, const Command& command) {
     for (;;) {
-      ASSIGN_OR_RETURN(const bool room, dispatcher_->HasRoomFor(command));
-      if (room) return dispatcher_->Submit(command).status();
+      ASSIGN_OR_RETURN(const bool room, dispatcher_->HasRoomFor(route, command));
+      if (room) return dispatcher_->Submit(route, command).status();
       RETURN_IF_ERROR(dispatcher_->Poll());
     }
   }
@@ -43,6 +44,7 @@ class Card {
     return OkStatus();
   }
   Dispatcher& dispatcher() { return *dispatcher_; }
+  const Dispatcher& dispatcher() const { return *dispatcher_; }
 
  private:
   std::unique_ptr<Device> device_;
@@ -99,13 +101,19 @@ StatusOr<double> EventRoundTrip(Card& card, std::chrono::nanoseconds budget) {
   return 1e6 / rate;
 }
 
-// Empty launches on 12x10 tiles, an event every 64, the next batch submitted while the last runs.
-StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
+constexpr CoreRange kTiles120 = {0, 0, 11, 9};
+
+StatusOr<LaunchCommand> EmptyLaunch(const Card& card) {
   ASSIGN_OR_RETURN(const auto image, LoadKernel(KernelElf("empty"), "empty"));
   ProgramSpec spec;
-  spec.kernels.push_back({image, hw::kBrisc, {{0, 0, 11, 9}}});
+  spec.kernels.push_back({image, hw::kBrisc, {kTiles120}});
   ASSIGN_OR_RETURN(const auto program, BuildProgram(1, spec, card.dispatcher().card().grid));
-  const LaunchCommand launch{program, {KernelArguments{}}};
+  return LaunchCommand{program, {KernelArguments{}}};
+}
+
+// Empty launches on 12x10 tiles, an event every 64, the next batch submitted while the last runs.
+StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
+  ASSIGN_OR_RETURN(const LaunchCommand launch, EmptyLaunch(card));
   constexpr int kBatch = 64;
   return Rate(budget, kBatch * 4, [&]() -> Status {
     for (int batch = 0; batch < 4; ++batch) {
@@ -114,6 +122,26 @@ StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
     }
     while (!card.dispatcher().idle()) RETURN_IF_ERROR(card.dispatcher().Poll());
     return OkStatus();
+  });
+}
+
+// The same 256 at a time from a trace; the 120 tiles are a sub-device, so the others sleep on.
+StatusOr<double> TracedLaunchRate(Card& card, std::chrono::nanoseconds budget) {
+  constexpr uint32_t kLaunches = 256;
+  ASSIGN_OR_RETURN(const LaunchCommand launch, EmptyLaunch(card));
+  const Route route{0, TilesOf(kTiles120, card.dispatcher().card().grid)};
+  ASSIGN_OR_RETURN(const std::shared_ptr<Trace> trace,
+                   BuildTrace(card.dispatcher().geometry(), route,
+                              std::vector<LaunchCommand>(kLaunches, launch)));
+  const Region region{MemoryKind::kDram, -1, 0x8000000, TracePageBytes(*trace), TraceBytes(*trace)};
+  RETURN_IF_ERROR(card.Submit(route, RecordTraceCommand{trace, region}));
+  RETURN_IF_ERROR(card.Finish());
+  constexpr int kReplays = 4;
+  return Rate(budget, kLaunches * kReplays, [&]() -> Status {
+    for (int i = 0; i < kReplays; ++i) {
+      RETURN_IF_ERROR(card.Submit(route, ReplayTraceCommand{trace, {}}));
+    }
+    return card.Finish();
   });
 }
 
@@ -132,9 +160,12 @@ std::vector<BenchCase> DeviceCases() {
   };
   return {
       {"device.upload_mb_s", "MB/s", with_card(Upload)},
+      // The same under the name that says which pages.
+      {"device.upload_2k_pages_mb_s", "MB/s", with_card(Upload)},
       {"device.download_mb_s", "MB/s", with_card(Download)},
       {"device.event_us", "us", with_card(EventRoundTrip)},
       {"device.launch_per_s_120", "1/s", with_card(LaunchRate)},
+      {"device.traced_launch_per_s_120", "1/s", with_card(TracedLaunchRate)},
   };
 }
 

@@ -108,6 +108,53 @@ TEST(DispatchHang, ARingThatStaysFullIsAnErrorNotAnEndlessWait) {
   }
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.ToString();
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("the prefetcher takes nothing"));
+  EXPECT_THAT(
+      std::string(StatusMessage(status)),
+      HasSubstr("workers of CQ0 stopped: dispatcher waits for stream 48 to count 1; it shows 0, "
+                "so 1 workers are not done: (3,2) BRISC at KSEM, program 42"))
+      << "a full queue is explained, not just announced";
+}
+
+TEST(DispatchHang, AKernelThatRunsOnIsProgressOnlyOfTheKernel) {
+  BootedCard card;
+  ProgramSpec spec;
+  spec.kernels.push_back({TestKernel("bump_brisc"), hw::kBrisc, {{3, 2, 3, 2}}});
+  const auto program = TestProgram(spec, card.dispatcher->card().grid, 42);
+  KernelArguments arguments;
+  arguments.common = {0x40000, 64, 1, 3'000'000};
+  arguments.words_per_core = 1;
+  arguments.per_core = {0};
+  ASSERT_TRUE(card.Submit(LaunchCommand{program, {arguments}}).ok());
+  ASSERT_TRUE(card.dispatcher->Event().ok());
+  ASSERT_TRUE(card.dispatcher->Poll().ok());
+  ASSERT_TRUE(card.dispatcher->LookForProgress().ok()) << "what it shows first is news";
+  ASSERT_TRUE(card.dispatcher->Poll().ok());
+  EXPECT_FALSE(*card.dispatcher->LookForProgress()) << "the pipeline stands while the kernel runs";
+  const StallReport report = card.dispatcher->Diagnose();
+  EXPECT_EQ(report.stage, StalledStage::kWorkers);
+  EXPECT_THAT(report.text, HasSubstr("(3,2) BRISC at KRUN, program 42"));
+  EXPECT_FALSE(report.harts.empty());
+  // Other work is progress, also while the kernel runs.
+  const Region region{MemoryKind::kDram, -1, 0x100000, 2048, 4096};
+  ASSERT_TRUE(card.Submit({1, {}}, FillCommand{region, 0, 4096, 1}).ok());
+  ASSERT_TRUE(card.dispatcher->Event(1, card.dispatcher->submitted(1)).ok());
+  ASSERT_TRUE(card.dispatcher->Poll().ok());
+  EXPECT_TRUE(*card.dispatcher->LookForProgress());
+  const Status done = card.Finish();
+  EXPECT_TRUE(done.ok()) << done.ToString();
+  EXPECT_EQ(card.dispatcher->Diagnose().stage, StalledStage::kNone);
+}
+
+TEST(DispatchHang, AQueueThatWaitsForAnotherIsNotToBlame) {
+  BootedCard card;
+  const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+  ASSERT_TRUE(card.Submit({1, {}}, LaunchCommand{program, {KernelArguments{}}}).ok());
+  ASSERT_TRUE(card.dispatcher->Wait(0, card.Last(1)).ok());
+  const Region region{MemoryKind::kDram, -1, 0x100000, 2048, 4096};
+  ASSERT_TRUE(card.Submit(FillCommand{region, 0, 4096, 1}).ok());
+  const Status status = card.Finish();
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("workers of CQ1 stopped"));
 }
 
 }  // namespace

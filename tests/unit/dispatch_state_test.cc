@@ -126,6 +126,27 @@ TEST(KernelCache, KeepsWhatIsInUseApartWhateverTheSizes) {
   }
 }
 
+TEST(KernelCache, LeavesWhatALivingTraceHoldsWhereItIs) {
+  KernelCache cache(0x10000, 4096);
+  const auto held = Use({Image(1024)}, {{0, 0, 0, 0}});
+  const auto first = Use({Image(1024)}, {{0, 0, 0, 0}});
+  // A trace is opaque here: only that somebody holds it counts.
+  std::shared_ptr<const Trace> trace(std::make_shared<int>(), nullptr);
+  Place(cache, *first);
+  const uint32_t address = Place(cache, *held).images[0].address;
+  cache.Pin(*held, trace);
+  EXPECT_EQ(cache.pinned_bytes(), 1024u);
+  const auto large = Use({Image(2048)}, {{0, 0, 0, 0}});
+  EXPECT_EQ(Place(cache, *large).images[0].address, address + 1024) << "first went, held stays";
+  const auto larger = Use({Image(3072)}, {{0, 0, 0, 0}});
+  EXPECT_EQ(cache.Place(*larger).status().code(), StatusCode::kResourceExhausted);
+  EXPECT_TRUE(Place(cache, *held).images[0].missing.empty()) << "and was not disturbed";
+  trace.reset();
+  EXPECT_EQ(cache.pinned_bytes(), 0u);
+  Place(cache, *larger);
+  EXPECT_FALSE(Place(cache, *held).images[0].missing.empty()) << "nothing held it any more";
+}
+
 TEST(ConfigRing, NeverOverlapsALaunchThatMayRun) {
   Random random(3);
   ConfigRing ring(0xA000, 0x6000);
