@@ -114,6 +114,7 @@ std::vector<Key> KeysOf(Options* to) {
       Number("limits", "kernel_elf_bytes", &limits.kernel_elf_bytes, 4096, 8 * kMiB),
       Number("limits", "sessions_per_user", &limits.sessions_per_user, 1, 100'000),
       Number("limits", "client_name_bytes", &limits.client_name_bytes, 1, 4096),
+      Number("limits", "trace_bytes", &limits.trace_bytes, 0, 1024 * kGiB),
       Number("timeouts", "operation_ms", &to->timeouts.operation_ms, 1, kDayMs),
       Number("timeouts", "kernel_ms", &to->timeouts.kernel_ms, 1, kDayMs),
       Number("timeouts", "start_ms", &to->timeouts.start_ms, 1, kDayMs),

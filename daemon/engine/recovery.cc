@@ -68,7 +68,9 @@ void Engine::Lose(const Status& why) {
   const bool hang = why.code() == StatusCode::kDeadlineExceeded;
   std::string text =
       fmt::format("{}: {}", hang ? "the card hung" : "the card faulted", StatusMessage(why));
-  if (!stall.text.empty() && text.find(stall.text) == text.npos) {
+  const std::string_view said = StatusMessage(why);
+  if (!stall.text.empty() && text.find(stall.text) == text.npos &&
+      (said.empty() || stall.text.find(said) == stall.text.npos)) {
     text += "; " + stall.text;
   }
   const std::string report = Describe(stall.harts, text);

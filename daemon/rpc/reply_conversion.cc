@@ -74,6 +74,7 @@ void ToProto(const SessionLimits& from, v1::Limits* to) {
   to->set_kernel_elf_bytes(from.kernel_elf_bytes);
   to->set_sessions_per_user(from.sessions_per_user);
   to->set_client_name_bytes(from.client_name_bytes);
+  to->set_trace_bytes(from.trace_bytes);
 }
 
 void ToProto(const CreditReply& from, v1::Credit* to) {
@@ -144,6 +145,12 @@ void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
     added->set_waypoint(hart.waypoint);
     added->set_progress(hart.progress);
     added->set_text(ValidUtf8(hart.text));
+  }
+  for (const HardwareQueueStats& queue : from.hardware_queues) {
+    v1::HardwareQueue* added = to->add_hardware_queues();
+    added->set_index(queue.index);
+    added->set_in_flight(queue.in_flight);
+    added->set_completed(queue.completed);
   }
 }
 

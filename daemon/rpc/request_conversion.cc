@@ -9,6 +9,11 @@ namespace {
 
 using Ranges = google::protobuf::RepeatedPtrField<v1::CoreRange>;
 
+// How many of `count` elements to convert: see the header.
+int Bounded(int count, uint32_t limit) {
+  return static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(count), uint64_t{limit} + 1));
+}
+
 std::vector<CoreRange> RangesFromProto(const Ranges& ranges) {
   std::vector<CoreRange> values;
   values.reserve(static_cast<size_t>(ranges.size()));
@@ -102,20 +107,45 @@ WriteRequest FromProto(v1::Write& from) {
   return to;
 }
 
+ArgumentsRequest FromProto(const v1::Arguments& from) {
+  ArgumentsRequest to;
+  to.kernel = from.kernel();
+  to.common.assign(from.common().begin(), from.common().end());
+  to.per_core.assign(from.per_core().begin(), from.per_core().end());
+  to.words_per_core = from.words_per_core();
+  for (const v1::BufferArgument& buffer : from.buffers()) {
+    to.buffers.push_back({buffer.word(), buffer.buffer(), buffer.offset()});
+  }
+  return to;
+}
+
 LaunchRequest FromProto(const v1::Launch& from) {
   LaunchRequest to;
   to.program = from.program();
   to.timeout_ms = from.timeout_ms();
   to.arguments.reserve(static_cast<size_t>(from.arguments_size()));
   for (const v1::Arguments& arguments : from.arguments()) {
-    ArgumentsRequest& added = to.arguments.emplace_back();
-    added.kernel = arguments.kernel();
-    added.common.assign(arguments.common().begin(), arguments.common().end());
-    added.per_core.assign(arguments.per_core().begin(), arguments.per_core().end());
-    added.words_per_core = arguments.words_per_core();
-    for (const v1::BufferArgument& buffer : arguments.buffers()) {
-      added.buffers.push_back({buffer.word(), buffer.buffer(), buffer.offset()});
-    }
+    to.arguments.push_back(FromProto(arguments));
+  }
+  return to;
+}
+
+RecordTraceRequest FromProto(const v1::RecordTrace& from) {
+  RecordTraceRequest to;
+  to.handle = from.handle();
+  to.more = from.more();
+  // One beyond the limit is enough for the session to refuse it.
+  const int count = Bounded(from.launches_size(), kMaxTraceLaunches);
+  to.launches.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) to.launches.push_back(FromProto(from.launches(i)));
+  return to;
+}
+
+ReplayTraceRequest FromProto(const v1::ReplayTrace& from) {
+  ReplayTraceRequest to;
+  to.trace = from.trace();
+  for (const v1::TracePatch& patch : from.patches()) {
+    to.patches.push_back({patch.launch(), FromProto(patch.arguments())});
   }
   return to;
 }
@@ -161,20 +191,15 @@ void AddCommand(v1::Command& command, std::vector<Request>* to) {
       to->emplace_back(FromProto(command.open_queue()));
       return;
     case v1::Command::kRecordTrace:
-      to->emplace_back(RecordTraceRequest{command.record_trace().handle()});
+      to->emplace_back(FromProto(command.record_trace()));
       return;
     case v1::Command::kReplayTrace:
-      to->emplace_back(ReplayTraceRequest{command.replay_trace().trace()});
+      to->emplace_back(FromProto(command.replay_trace()));
       return;
     case v1::Command::OP_NOT_SET:
       to->emplace_back(UnknownRequest{});
       return;
   }
-}
-
-// How many of `count` elements to convert: see the header.
-int Bounded(int count, uint32_t limit) {
-  return static_cast<int>(std::min<uint64_t>(static_cast<uint64_t>(count), uint64_t{limit} + 1));
 }
 
 }  // namespace

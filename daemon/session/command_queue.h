@@ -49,6 +49,7 @@ struct CommandQueue {
 
   uint64_t sent = 0;
   uint64_t completed = 0;
+  std::shared_ptr<TraceObject> recording;  // goes on in the next command
 
   std::deque<std::unique_ptr<Task>> tasks;
   size_t issued = 0;

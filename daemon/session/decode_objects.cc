@@ -113,12 +113,19 @@ Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
     if (!seen.insert(handle).second) {
       return InvalidError("free.handles", "handle {} is named twice", handle);
     }
+    if (object->kind == ObjectKind::kTrace) {
+      const QueuePosition finished = static_cast<TraceObject&>(*object).finished_by;
+      if (finished.value == 0) {
+        return InvalidError("free.handles", "trace {} is not recorded to its end yet", handle);
+      }
+      DependOn(finished, task);
+    }
     DependOn(*object, task);
     free.freed.emplace_back(handle, std::move(object));
   }
   for (const auto& [handle, object] : free.freed) {
     handles_.Remove(handle, object.get());
-    if (object->kind == ObjectKind::kBuffer) handles_.Discharge(static_cast<Buffer*>(object.get()));
+    handles_.Discharge(object.get());
   }
   task->held_bytes = free.freed.size() * sizeof(free.freed[0]);
   task->work = std::move(free);
@@ -260,14 +267,6 @@ Refusal Decoder::DecodeOne(OpenQueueRequest& request, Task* task) {
   }
   task->work = open;
   return std::nullopt;
-}
-
-Refusal Decoder::DecodeOne(RecordTraceRequest&, Task*) {
-  return UnsupportedError("record_trace", "traces; send the launches themselves");
-}
-
-Refusal Decoder::DecodeOne(ReplayTraceRequest&, Task*) {
-  return UnsupportedError("replay_trace", "traces; send the launches themselves");
 }
 
 Refusal Decoder::DecodeOne(UnknownRequest&, Task*) {

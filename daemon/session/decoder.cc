@@ -17,6 +17,13 @@ constexpr uint32_t kCopyAlignment = 64;  // CopyCommand: both ends read and writ
 }  // namespace
 
 Refusal Decoder::Decode(Request& request, Task* task) {
+  const TraceObject* const recording = task->queue->recording.get();
+  const auto* const record = std::get_if<RecordTraceRequest>(&request);
+  if (recording != nullptr && (record == nullptr || record->handle != recording->handle)) {
+    return InvalidError("record_trace.more",
+                        "trace {} was to go on in this command, which does something else",
+                        recording->handle);
+  }
   return std::visit([this, task](auto& one) { return DecodeOne(one, task); }, request);
 }
 
@@ -28,11 +35,17 @@ uint64_t Decoder::CreatedHandle(const Request& request) {
   return 0;
 }
 
-void Decoder::DependOn(const Object& object, Task* task) {
-  if (object.creator.queue == task->queue->id) return;  // ran before, by the order of the queue
-  if (object.kind == ObjectKind::kNothing) return;
-  if (std::find(task->waits.begin(), task->waits.end(), object.creator) == task->waits.end()) {
-    task->waits.push_back(object.creator);
+// One wait a queue: a value stands for all before it.
+void Decoder::DependOn(QueuePosition creator, Task* task) {
+  if (creator.queue == task->queue->id) return;  // ran before, by the order of the queue
+  const auto own = task->waits.begin() + static_cast<ptrdiff_t>(task->asked_waits);
+  const auto known = std::find_if(own, task->waits.end(), [creator](const QueuePosition& wait) {
+    return wait.queue == creator.queue;
+  });
+  if (known == task->waits.end()) {
+    task->waits.push_back(creator);
+  } else {
+    known->value = std::max(known->value, creator.value);
   }
 }
 
@@ -175,34 +188,48 @@ Refusal Decoder::CheckWorkers(const ProgramObject& program, const CommandQueue& 
                       first / environment_.card.grid.x);
 }
 
-// The arguments are checked against the program by the issuer: the program may still be to come.
-Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
-  LaunchTask launch;
-  if (Refusal refusal =
-          handles_.Get(request.program, ObjectKind::kProgram, "launch.program", &launch.program)) {
-    return refusal;
-  }
-  if (Refusal refusal = CheckWorkers(*launch.program, *task->queue, "launch.program")) {
-    return refusal;
-  }
-  DependOn(*launch.program, task);
-  size_t buffers = 0;
-  for (const ArgumentsRequest& arguments : request.arguments) {
-    buffers += arguments.buffers.size();
-    if (buffers > kMaxLaunchBuffers) {
-      return InvalidError("launch.arguments.buffers",
+Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Task* task,
+                                std::vector<std::shared_ptr<Buffer>>* buffers) const {
+  for (const BufferArgumentRequest& argument : arguments.buffers) {
+    if (buffers->size() == kMaxLaunchBuffers) {
+      return InvalidError(field,
                           "more than {} buffer arguments; that many are allowed in one launch",
                           kMaxLaunchBuffers);
     }
-    task->held_bytes += (arguments.common.size() + arguments.per_core.size()) * sizeof(uint32_t) +
-                        arguments.buffers.size() * sizeof(BufferArgumentRequest);
-    for (const BufferArgumentRequest& argument : arguments.buffers) {
-      if (Refusal refusal = GetBuffer(argument.buffer, "launch.arguments.buffers.buffer", task,
-                                      &launch.buffers.emplace_back())) {
-        return refusal;
-      }
+    if (Refusal refusal = GetBuffer(argument.buffer, field, task, &buffers->emplace_back())) {
+      return refusal;
     }
   }
+  return std::nullopt;
+}
+
+// The arguments are checked against the program by the issuer: the program may still be to come.
+Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Task* task, LaunchParts* parts) const {
+  if (Refusal refusal =
+          handles_.Get(request.program, ObjectKind::kProgram, "launch.program", &parts->program)) {
+    return refusal;
+  }
+  if (Refusal refusal = CheckWorkers(*parts->program, *task->queue, "launch.program")) {
+    return refusal;
+  }
+  DependOn(*parts->program, task);
+  for (const ArgumentsRequest& arguments : request.arguments) {
+    parts->held_bytes += HeldBytes(arguments);
+    if (Refusal refusal =
+            ResolveBuffers(arguments, "launch.arguments.buffers.buffer", task, &parts->buffers)) {
+      return refusal;
+    }
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
+  LaunchParts parts;
+  if (Refusal refusal = ResolveLaunch(request, task, &parts)) return refusal;
+  task->held_bytes = parts.held_bytes;
+  LaunchTask launch;
+  launch.program = std::move(parts.program);
+  launch.buffers = std::move(parts.buffers);
   launch.arguments = std::move(request.arguments);
   launch.timeout = std::chrono::milliseconds(request.timeout_ms);
   task->work = std::move(launch);

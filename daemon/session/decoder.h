@@ -51,12 +51,23 @@ class Decoder {
                      const char* offset_field, const char* size_field) const;
   Refusal CheckInline(uint64_t size, uint64_t inline_size, const char* field) const;
   Refusal CheckCores(const std::vector<CoreRange>& cores, const std::string& field) const;
+  // Of one launch: resolves what it names and adds up the bytes of its arguments.
+  struct LaunchParts {
+    std::shared_ptr<ProgramObject> program;
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    uint64_t held_bytes = 0;
+  };
+  Refusal ResolveLaunch(const LaunchRequest& request, Task* task, LaunchParts* parts) const;
+  Refusal ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Task* task,
+                         std::vector<std::shared_ptr<Buffer>>* buffers) const;
+  Refusal AddLaunch(LaunchRequest& request, Task* task, TraceObject* trace) const;
   Refusal CheckWorkers(const ProgramObject& program, const CommandQueue& queue,
                        const char* field) const;
   Refusal GetBuffer(uint64_t handle, const char* field, Task* task,
                     std::shared_ptr<Buffer>* buffer) const;
   // A command on another queue waits for the one that makes the object.
-  static void DependOn(const Object& object, Task* task);
+  static void DependOn(const Object& object, Task* task) { DependOn(object.creator, task); }
+  static void DependOn(QueuePosition creator, Task* task);
 
   const SessionEnvironment& environment_;
   HandleTable& handles_;

@@ -35,6 +35,11 @@ ErrorReply CausedByError(QueuePosition cause) {
   return error;
 }
 
+Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to) {
+  if (refusal && refusal->field.starts_with(from)) refusal->field.replace(0, from.size(), to);
+  return refusal;
+}
+
 Status ToStatus(const ErrorReply& error) {
   return WithReason(MakeStatus(error.code, error.message), error.reason, error.field);
 }

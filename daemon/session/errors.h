@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "daemon/session/reply.h"
@@ -52,6 +53,9 @@ ErrorReply UnknownHandleError(std::string field, uint64_t handle);
 ErrorReply UnsupportedError(std::string field, const std::string& what);
 // A command that only follows from the failure of `cause`.
 ErrorReply CausedByError(QueuePosition cause);
+
+// The same refusal with another name for what its field begins with.
+Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to);
 
 // For errors that end a call.
 Status ToStatus(const ErrorReply& error);

@@ -150,6 +150,12 @@ void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
     handles_.set_dying(dying_);
     graves_.emplace(free->arrival, std::move(grave));
     --frees_unfinished_;
+  } else if (auto* replay = std::get_if<ReplayTraceTask>(&task->work)) {
+    // What the patches replaced no replay can reach any more.
+    for (size_t i = 0; i < replay->patches.size(); ++i) {
+      ReplayTraceTask::Patch& patch = replay->patches[i];
+      replay->trace->buffers[{patch.launch, patch.arguments.kernel}] = std::move(patch.buffers);
+    }
   }
   Destroy(*task);
 }
@@ -181,19 +187,36 @@ void Executor::FailQueue(CommandQueue& queue) {
     Discard(std::move(tasks.back()));
     tasks.pop_back();
   }
+  if (const std::shared_ptr<TraceObject> trace = std::exchange(queue.recording, nullptr)) {
+    Unmake(queue, trace->handle, trace.get(), queue.cause);
+  }
+}
+
+void Executor::Unmake(CommandQueue& queue, uint64_t handle, Object* object, QueuePosition cause) {
+  object->state = Object::State::kFailed;
+  object->cause = cause;
+  // A later Free, which did not happen, gave it its place in the limits back.
+  handles_.Discharge(object);
+  handles_.Remove(handle, object);
+  if (handles_.Bury(handle, object->creator, cause)) queue.tombstones.push_back(handle);
 }
 
 // What the task did when it arrived, or was about to do, did not happen.
 void Executor::Undo(Task& task, QueuePosition cause) {
   const auto unmake = [&](uint64_t handle, Object* object) {
-    object->state = Object::State::kFailed;
-    object->cause = cause;
-    handles_.Remove(handle, object);
-    if (handles_.Bury(handle, object->creator, cause)) task.queue->tombstones.push_back(handle);
+    Unmake(*task.queue, handle, object, cause);
   };
   if (auto* allocate = std::get_if<AllocateTask>(&task.work)) {
-    handles_.Discharge(allocate->buffer.get());
     unmake(allocate->handle, allocate->buffer.get());
+  } else if (auto* record = std::get_if<RecordTraceTask>(&task.work)) {
+    if (record->last) unmake(record->trace->handle, record->trace.get());
+  } else if (auto* replay = std::get_if<ReplayTraceTask>(&task.work)) {
+    // If its patches reached the trace, later replays use what they name; if not, what they would have replaced.
+    for (ReplayTraceTask::Patch& patch : replay->patches) {
+      if (!task.started) break;
+      auto& kept = replay->trace->buffers[{patch.launch, patch.arguments.kernel}];
+      kept.insert(kept.end(), patch.buffers.begin(), patch.buffers.end());
+    }
   } else if (auto* load = std::get_if<LoadKernelTask>(&task.work)) {
     unmake(load->handle, load->kernel.get());
   } else if (auto* create = std::get_if<CreateProgramTask>(&task.work)) {

@@ -111,6 +111,7 @@ class Executor {
   void Complete(CommandQueue& queue, std::unique_ptr<Task> task);
   void FailQueue(CommandQueue& queue);
   void Undo(Task& task, QueuePosition cause);
+  void Unmake(CommandQueue& queue, uint64_t handle, Object* object, QueuePosition cause);
   void Discard(std::unique_ptr<Task> task);
   void Destroy(Task& task);
   void WorkEnded(Task& task, const Work& work);

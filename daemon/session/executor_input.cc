@@ -135,7 +135,7 @@ void Executor::AppendOne(CommandQueue& queue, Request& request, uint64_t value, 
     return;  // reported with the error before it, when that has its turn
   }
   if (std::holds_alternative<BarrierRequest>(request) && !queue.never_opened &&
-      AppendBarrier(queue, value, start_by, !waits.empty())) {
+      queue.recording == nullptr && AppendBarrier(queue, value, start_by, !waits.empty())) {
     return;
   }
   auto task = std::make_unique<Task>();
@@ -147,6 +147,7 @@ void Executor::AppendOne(CommandQueue& queue, Request& request, uint64_t value, 
       !queues_.at(queue.opened_by.queue).Ended(queue.opened_by.value)) {
     task->waits.push_back(queue.opened_by);
   }
+  task->asked_waits = task->waits.size();
   Refusal refusal;
   if (queue.never_opened) {
     refusal = CausedByError(queue.never_opened_cause);

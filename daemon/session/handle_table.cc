@@ -13,6 +13,8 @@ const char* NameOf(ObjectKind kind) {
       return "a kernel";
     case ObjectKind::kProgram:
       return "a program";
+    case ObjectKind::kTrace:
+      return "a trace";
     case ObjectKind::kNothing:
       break;
   }
@@ -53,10 +55,17 @@ void HandleTable::Exhume(uint64_t handle) {
 
 void HandleTable::GiveBack(uint64_t handle, std::shared_ptr<Object> object) {
   const auto [entry, added] = objects_.emplace(handle, object);
-  if (!added || object->kind != ObjectKind::kBuffer) return;
-  Buffer& buffer = static_cast<Buffer&>(*object);
-  buffer.charged_bytes = buffer.discharged_bytes;
-  (buffer.memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) += buffer.charged_bytes;
+  if (!added) return;
+  const auto recharge = [this](Buffer& buffer) {
+    buffer.charged_bytes = buffer.discharged_bytes;
+    (buffer.memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) += buffer.charged_bytes;
+  };
+  if (object->kind == ObjectKind::kBuffer) recharge(static_cast<Buffer&>(*object));
+  if (object->kind != ObjectKind::kTrace) return;
+  auto& trace = static_cast<TraceObject&>(*object);
+  recharge(trace.memory);
+  trace.counts = true;
+  trace_bytes_ += trace.charged_bytes;
 }
 
 std::shared_ptr<Object> HandleTable::Find(uint64_t handle) const {
@@ -94,6 +103,31 @@ void HandleTable::Discharge(Buffer* buffer) {
   (buffer->memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) -= buffer->discharged_bytes;
 }
 
+Refusal HandleTable::ChargeTrace(TraceObject* trace, uint64_t bytes, const char* field) {
+  const uint64_t others = trace_bytes_ - (trace->counts ? trace->charged_bytes : 0);
+  if (bytes > limits_.trace_bytes || others > limits_.trace_bytes - bytes) {
+    return LimitError(field, "trace_bytes", limits_.trace_bytes, others,
+                      fmt::format("a trace that takes {} bytes", bytes));
+  }
+  if (trace->counts) trace_bytes_ = others + bytes;
+  trace->charged_bytes = bytes;
+  return std::nullopt;
+}
+
+void HandleTable::Hold(TraceObject* trace) {
+  Hold(&trace->memory);
+  trace->hold = MemoryHold(&held_trace_bytes_, trace->charged_bytes);
+}
+
+void HandleTable::Discharge(Object* object) {
+  if (object->kind == ObjectKind::kBuffer) Discharge(static_cast<Buffer*>(object));
+  if (object->kind != ObjectKind::kTrace) return;
+  auto& trace = static_cast<TraceObject&>(*object);
+  if (!std::exchange(trace.counts, false)) return;
+  Discharge(&trace.memory);
+  trace_bytes_ -= trace.charged_bytes;
+}
+
 bool HandleTable::MayHold(const Buffer& buffer) const {
   return buffer.memory == MemoryKind::kDram
              ? held_dram_bytes_ + buffer.quota_bytes <= limits_.dram_bytes
@@ -108,7 +142,7 @@ void HandleTable::Hold(Buffer* buffer) {
 
 void HandleTable::Clear() {
   objects_.clear();
-  dram_bytes_ = l1_bytes_ = 0;
+  dram_bytes_ = l1_bytes_ = trace_bytes_ = 0;
 }
 
 }  // namespace ttfd

@@ -44,10 +44,19 @@ class HandleTable {
   Refusal Charge(Buffer* buffer, uint64_t bytes, const char* field);
   void Discharge(Buffer* buffer);
 
+  // The same for what a trace takes; one that is charged again changes what it takes.
+  Refusal ChargeTrace(TraceObject* trace, uint64_t bytes, const char* field);
+  // What the object counts, of whatever kind.
+  void Discharge(Object* object);
+
   // A freed buffer holds its memory until commands sent before the Free have ended. What is held
   // counts against the same limits: a charged buffer may have to wait for others to let go.
   bool MayHold(const Buffer& buffer) const;
   void Hold(Buffer* buffer);
+  bool MayHold(const TraceObject& trace) const {
+    return held_trace_bytes_ + trace.charged_bytes <= limits_.trace_bytes && MayHold(trace.memory);
+  }
+  void Hold(TraceObject* trace);
   // Objects freed that still wait so count as handles.
   void set_dying(size_t objects) { dying_ = objects; }
 
@@ -65,10 +74,12 @@ class HandleTable {
   // Before the objects, which count down when they go.
   uint64_t held_dram_bytes_ = 0;
   uint64_t held_l1_bytes_ = 0;
+  uint64_t held_trace_bytes_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Object>> objects_;
   size_t dying_ = 0;
-  uint64_t dram_bytes_ = 0;  // charged, over all banks
-  uint64_t l1_bytes_ = 0;    // charged, in each worker
+  uint64_t dram_bytes_ = 0;   // charged, over all banks
+  uint64_t l1_bytes_ = 0;     // charged, in each worker
+  uint64_t trace_bytes_ = 0;  // charged
 };
 
 template <typename T>

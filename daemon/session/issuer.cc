@@ -42,20 +42,29 @@ Issuer::Step Issuer::BeginOne(FillTask& fill, Task&, bool, ErrorReply* error) {
 Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, ErrorReply* error) {
   Buffer& buffer = *allocate.buffer;
   if (!buffer.allocation.valid()) {
-    if (!at_head || (frees_pending_ && !handles_.MayHold(buffer))) return Step::kBlocked;
-    auto allocation = environment_.memory->Allocate(buffer.memory, buffer.size_bytes,
-                                                    buffer.page_bytes, buffer.single_bank);
-    if (!allocation.ok()) {
-      if (frees_pending_) return Step::kBlocked;
-      *error = environment_.memory->OutOfMemory(buffer.memory, allocation.status(),
-                                                "allocate.size_bytes");
-      return Step::kRefused;
-    }
-    buffer.allocation = *std::move(allocation);
+    const Step found =
+        FindMemory(buffer, handles_.MayHold(buffer), at_head, "allocate.size_bytes", error);
+    if (found != Step::kDone) return found;
     handles_.Hold(&buffer);
   }
   buffer.state = Object::State::kReady;
   if (!NeedsZeroing(allocate)) allocate.handed = buffer.whole_bytes;
+  return Step::kDone;
+}
+
+// What is about to be freed may make room. A Free in front of the task in its queue has happened when the task is at
+// the head.
+Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
+                                ErrorReply* error) {
+  if (frees_pending_ && !may_hold) return Step::kBlocked;
+  auto allocation = environment_.memory->Allocate(buffer.memory, buffer.size_bytes,
+                                                  buffer.page_bytes, buffer.single_bank);
+  if (!allocation.ok()) {
+    if (frees_pending_ || !at_head) return Step::kBlocked;
+    *error = environment_.memory->OutOfMemory(buffer.memory, allocation.status(), field);
+    return Step::kRefused;
+  }
+  buffer.allocation = *std::move(allocation);
   return Step::kDone;
 }
 
@@ -156,6 +165,9 @@ bool Issuer::AllHanded(const Task& task) {
   if (const auto* copy = std::get_if<CopyTask>(&task.work)) return copy->handed == copy->size;
   if (const auto* fill = std::get_if<FillTask>(&task.work)) return fill->handed == fill->size;
   if (const auto* launch = std::get_if<LaunchTask>(&task.work)) return launch->handed;
+  if (const auto* record = std::get_if<RecordTraceTask>(&task.work))
+    return !record->last || record->handed;
+  if (const auto* replay = std::get_if<ReplayTraceTask>(&task.work)) return replay->handed;
   if (const auto* allocate = std::get_if<AllocateTask>(&task.work)) {
     return allocate->handed == allocate->buffer->whole_bytes;
   }
@@ -240,14 +252,17 @@ bool Issuer::NextOne(LaunchTask& launch, Task&, Work* work) {
   work->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
   work->launches = 1;
   work->programs = launch.program->ids;
-  // A client may be stricter than the administrator, not more patient: others wait for the card.
-  work->timeout = kernel_timeout_;
-  if (work->timeout == Duration::zero()) {
-    work->timeout =
-        std::chrono::milliseconds(environment_.kernel_ms.load(std::memory_order_relaxed));
-  }
-  if (launch.timeout != Duration::zero()) work->timeout = std::min(work->timeout, launch.timeout);
+  work->timeout = Patience(launch.timeout);
   return true;
+}
+
+// A client may be stricter than the administrator, not more patient: others wait for the card.
+Duration Issuer::Patience(Duration asked) const {
+  Duration most = kernel_timeout_;
+  if (most == Duration::zero()) {
+    most = std::chrono::milliseconds(environment_.kernel_ms.load(std::memory_order_relaxed));
+  }
+  return asked != Duration::zero() ? std::min(most, asked) : most;
 }
 
 }  // namespace ttfd

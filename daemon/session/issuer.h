@@ -56,6 +56,8 @@ class Issuer {
   Step BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error);
   Step BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply* error);
   Step BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error);
+  Step BeginOne(RecordTraceTask& record, Task&, bool at_head, ErrorReply* error);
+  Step BeginOne(ReplayTraceTask& replay, Task&, bool, ErrorReply* error);
 
   bool NextOne(BarrierTask&, Task&, Work*) { return false; }
   bool NextOne(FreeTask&, Task&, Work*) { return false; }
@@ -68,6 +70,13 @@ class Issuer {
   bool NextOne(FillTask& fill, Task&, Work* work);
   bool NextOne(AllocateTask& allocate, Task&, Work* work);
   bool NextOne(LaunchTask& launch, Task&, Work* work);
+  bool NextOne(RecordTraceTask& record, Task&, Work* work);
+  bool NextOne(ReplayTraceTask& replay, Task&, Work* work);
+
+  Step FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
+                  ErrorReply* error);
+  Refusal BuildTraceOf(TraceObject& trace);
+  Duration Patience(Duration asked) const;
 
   static bool AllHanded(const Task& task);
   static bool Usable(const Object& object, ErrorReply* error);

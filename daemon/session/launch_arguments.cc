@@ -53,27 +53,42 @@ Refusal PutAddress(const BufferArgumentRequest& argument, const Buffer& buffer, 
 
 }  // namespace
 
+Refusal ResolveKernel(const Program& program, ArgumentsRequest& arguments, size_t index,
+                      std::span<const std::shared_ptr<Buffer>> buffers, KernelArguments* resolved) {
+  const uint32_t kernels = KernelCount(program);
+  if (arguments.kernel >= kernels) {
+    return InvalidError(Field(index, "kernel"), "kernel {}; the program has {}", arguments.kernel,
+                        kernels);
+  }
+  if (Refusal refusal = CheckWords(program, arguments, index)) return refusal;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (Refusal refusal = PutAddress(arguments.buffers[i], *buffers[i], index, &arguments.common)) {
+      return refusal;
+    }
+  }
+  *resolved = {std::move(arguments.common), arguments.words_per_core,
+               std::move(arguments.per_core)};
+  return std::nullopt;
+}
+
 Refusal ResolveArguments(const Program& program, std::vector<ArgumentsRequest>& arguments,
                          const std::vector<std::shared_ptr<Buffer>>& buffers,
                          std::vector<KernelArguments>* resolved) {
   const uint32_t kernels = KernelCount(program);
   resolved->assign(kernels, KernelArguments());
   std::vector<bool> given(kernels);
-  size_t next_buffer = 0;
+  std::span left(buffers);
   for (size_t i = 0; i < arguments.size(); ++i) {
     ArgumentsRequest& one = arguments[i];
-    if (one.kernel >= kernels) {
-      return InvalidError(Field(i, "kernel"), "kernel {}; the program has {}", one.kernel, kernels);
+    KernelArguments words;
+    if (Refusal refusal = ResolveKernel(program, one, i, left.first(one.buffers.size()), &words)) {
+      return refusal;
     }
     if (given[one.kernel])
       return InvalidError(Field(i, "kernel"), "kernel {} has arguments already", one.kernel);
     given[one.kernel] = true;
-    if (Refusal refusal = CheckWords(program, one, i)) return refusal;
-    for (const BufferArgumentRequest& argument : one.buffers) {
-      if (Refusal refusal = PutAddress(argument, *buffers[next_buffer++], i, &one.common))
-        return refusal;
-    }
-    (*resolved)[one.kernel] = {std::move(one.common), one.words_per_core, std::move(one.per_core)};
+    left = left.subspan(one.buffers.size());
+    (*resolved)[one.kernel] = std::move(words);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "daemon/session/errors.h"
@@ -16,5 +17,9 @@ namespace ttfd {
 Refusal ResolveArguments(const Program& program, std::vector<ArgumentsRequest>& arguments,
                          const std::vector<std::shared_ptr<Buffer>>& buffers,
                          std::vector<KernelArguments>* resolved);
+
+// One kernel's. `buffers`: those of its BufferArguments, in order; `index` is for the error's field. Takes the words.
+Refusal ResolveKernel(const Program& program, ArgumentsRequest& arguments, size_t index,
+                      std::span<const std::shared_ptr<Buffer>> buffers, KernelArguments* resolved);
 
 }  // namespace ttfd

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,13 +13,16 @@
 
 #include "daemon/session/device_memory.h"
 #include "daemon/session/request.h"
+#include "runtime/base/clock.h"
 #include "runtime/command/program.h"
 #include "runtime/command/region.h"
+#include "runtime/command/route.h"
 #include "runtime/command/tile_set.h"
+#include "runtime/command/trace.h"
 
 namespace ttfd {
 
-enum class ObjectKind { kNothing, kBuffer, kKernel, kProgram };
+enum class ObjectKind { kNothing, kBuffer, kKernel, kProgram, kTrace };
 
 const char* NameOf(ObjectKind kind);
 
@@ -98,6 +102,41 @@ struct ProgramObject final : Object {
   std::shared_ptr<const Program> program;
   TileSet tiles;                                     // that run a kernel of it
   std::shared_ptr<const std::vector<uint32_t>> ids;  // its id alone: what a work says it runs
+};
+
+// What a launch of a trace is made of until the trace is built. `buffers`: of all its arguments, in order.
+struct TracedLaunch {
+  std::shared_ptr<ProgramObject> program;
+  std::vector<ArgumentsRequest> arguments;
+  std::vector<std::shared_ptr<Buffer>> buffers;
+};
+
+// Its creator is the first of the commands that record it, which come one behind the other.
+struct TraceObject final : Object {
+  TraceObject(QueuePosition its_creator, uint64_t its_handle, const Route& its_route)
+      : Object(ObjectKind::kTrace, its_creator),
+        handle(its_handle),
+        route(its_route),
+        memory(its_creator) {}
+
+  const uint64_t handle;
+  const Route route;
+  QueuePosition finished_by;           // the last of those commands; value 0: more are to come
+  std::vector<TracedLaunch> launches;  // gathered, until it is built
+  // Against the session's limit: what was gathered, then what was built. Not counted once it is freed, but the Free
+  // may still not happen.
+  uint64_t charged_bytes = 0;
+  bool counts = true;
+  Duration timeout{};     // of the most patient launch; zero: the session's
+  bool impatient = true;  // every launch so far has a timeout of its own
+
+  std::shared_ptr<Trace> trace;                          // null: not built yet
+  Buffer memory;                                         // of the records on the card
+  MemoryHold hold;                                       // the records, host and card
+  std::vector<std::shared_ptr<ProgramObject>> programs;  // one a launch
+  std::shared_ptr<const std::vector<uint32_t>> ids;      // of the programs
+  // What its arguments name, by launch and kernel: they hold their memory as long as a replay can reach it.
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<std::shared_ptr<Buffer>>> buffers;
 };
 
 }  // namespace ttfd

@@ -69,6 +69,7 @@ struct SessionLimits {
   uint64_t kernel_elf_bytes = 4 << 20;
   uint32_t sessions_per_user = 256;
   uint32_t client_name_bytes = 128;
+  uint64_t trace_bytes = 64 << 20;
 };
 
 // What a client learns of a card (types.proto, Device).

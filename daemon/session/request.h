@@ -103,6 +103,12 @@ struct ArgumentsRequest {
   uint32_t words_per_core = 0;
   std::vector<BufferArgumentRequest> buffers;
 };
+// What the arguments take in memory.
+inline uint64_t HeldBytes(const ArgumentsRequest& arguments) {
+  return sizeof(ArgumentsRequest) +
+         (arguments.common.size() + arguments.per_core.size()) * sizeof(uint32_t) +
+         arguments.buffers.size() * sizeof(BufferArgumentRequest);
+}
 struct LaunchRequest {
   uint64_t program = 0;
   std::vector<ArgumentsRequest> arguments;
@@ -111,9 +117,16 @@ struct LaunchRequest {
 struct BarrierRequest {};
 struct RecordTraceRequest {
   uint64_t handle = 0;
+  std::vector<LaunchRequest> launches;
+  bool more = false;
+};
+struct TracePatchRequest {
+  uint32_t launch = 0;
+  ArgumentsRequest arguments;
 };
 struct ReplayTraceRequest {
   uint64_t trace = 0;
+  std::vector<TracePatchRequest> patches;
 };
 struct UnknownRequest {};  // the oneof was not set, or by a field this daemon does not know
 

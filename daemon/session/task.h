@@ -91,9 +91,26 @@ struct LaunchTask {
   std::vector<KernelArguments> resolved;  // one a kernel, buffers' addresses filled in
 };
 
-using TaskWork =
-    std::variant<BarrierTask, LaunchTask, WriteTask, ReadTask, FillTask, CopyTask, AllocateTask,
-                 FreeTask, LoadKernelTask, CreateProgramTask, OpenQueueTask>;
+struct RecordTraceTask {
+  std::shared_ptr<TraceObject> trace;
+  bool last = false;  // the one that builds and records it; those before only gather
+  bool handed = false;
+};
+struct ReplayTraceTask {
+  struct Patch {
+    uint32_t launch = 0;
+    ArgumentsRequest arguments;
+    std::vector<std::shared_ptr<Buffer>> buffers;
+  };
+  std::shared_ptr<TraceObject> trace;
+  std::vector<Patch> patches;
+  bool handed = false;
+  std::vector<TracePatch> resolved;
+};
+
+using TaskWork = std::variant<BarrierTask, LaunchTask, WriteTask, ReadTask, FillTask, CopyTask,
+                              AllocateTask, FreeTask, LoadKernelTask, CreateProgramTask,
+                              OpenQueueTask, RecordTraceTask, ReplayTraceTask>;
 
 struct CommandQueue;
 
@@ -103,6 +120,7 @@ struct Task : WorkContext {
   uint64_t last_value = 0;  // more than first_value in a run of barriers only
   TaskWork work;
   std::vector<QueuePosition> waits;  // on other queues; once issued, those that had not ended then
+  size_t asked_waits = 0;  // the first so many are its client's; others come from what it names
   TimePoint start_by;
 
   bool issuing = false;      // its turn to be handed to the device has come

@@ -30,6 +30,10 @@ inline FreeRequest Free(std::vector<uint64_t> handles) { return {std::move(handl
 LoadKernelRequest InlineKernel(uint64_t handle, std::string elf = "elf");
 CreateProgramRequest OneKernelProgram(uint64_t handle, uint64_t kernel,
                                       CoreRange cores = {0, 0, 0, 0});
+inline OpenQueueRequest ComputeQueue(uint32_t queue, std::vector<CoreRange> workers = {}) {
+  return {queue, 0, 0, std::move(workers)};
+}
+inline OpenQueueRequest TransferQueue(uint32_t queue) { return {queue, 0, 1, {}}; }
 inline LaunchRequest Launch(uint64_t program) {
   LaunchRequest request;
   request.program = program;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/command/trace_layout.h"
+
 namespace ttfd {
 
 FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
@@ -26,7 +28,7 @@ Status FakeDispatcher::Boot() {
   for (Queue& queue : queues_) {
     queue.pending.clear();
     queue.running.clear();
-    queue.completed = queue.passed = queue.submitted;
+    queue.seen = queue.completed = queue.passed = queue.submitted;
   }
   if (failing_boots > 0) {
     --failing_boots;
@@ -83,6 +85,19 @@ StatusOr<uint64_t> FakeDispatcher::Submit(const Route& route, const Command& com
     entry = fmt::format("read {}", read->size);
   } else if (const auto* copy = std::get_if<CopyCommand>(&command)) {
     entry = fmt::format("copy {}", copy->size);
+  }
+  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
+    if (record->region.size_bytes != TraceBytes(*record->trace) ||
+        record->region.page_bytes != TracePageBytes(*record->trace)) {
+      return InvalidArgument("a region that is not the trace's");
+    }
+    if (refuse_traces) return Error(StatusCode::kResourceExhausted, "the caches are full");
+    recorded_.insert(record->trace.get());
+    entry = fmt::format("record {}", TraceLaunches(*record->trace));
+  } else if (const auto* replay = std::get_if<ReplayTraceCommand>(&command)) {
+    if (!recorded_.contains(replay->trace.get())) return InvalidArgument("never recorded");
+    patches.insert(patches.end(), replay->patches.begin(), replay->patches.end());
+    entry = fmt::format("replay {}", TraceLaunches(*replay->trace));
   }
   Log(route.hardware_queue, std::move(entry));
   queue.pending.push_back(std::move(pending));
@@ -160,6 +175,9 @@ Status FakeDispatcher::Poll() {
     // What one queue waited for of a later one.
     if (status.ok() && progress_ != before) status = GoOn(queues_[0], &left);
   }
+  for (uint32_t i = 0; i < kHardwareQueues; ++i) {
+    if (!late_completions || !late_completions(i)) queues_[i].seen = queues_[i].completed;
+  }
   booted_ = status.ok();
   return status;
 }
@@ -195,8 +213,14 @@ Status FakeDispatcher::Act(Pending& pending) {
     read->sink(half, std::as_bytes(std::span(bytes).subspan(half)));
   } else if (const auto* copy = std::get_if<CopyCommand>(&pending.command)) {
     Poke(copy->to, copy->to_offset, Peek(copy->from, copy->from_offset, copy->size));
-  } else if (std::holds_alternative<LaunchCommand>(pending.command) && on_launch) {
-    return on_launch(std::get<LaunchCommand>(pending.command));
+  } else if (const auto* replay = std::get_if<ReplayTraceCommand>(&pending.command)) {
+    const std::vector<TraceLaunch> launches = replay->trace->launches;
+    for (const TraceLaunch& launch : launches) {
+      pending.command = LaunchCommand{launch.program, {}};
+      if (on_launch) RETURN_IF_ERROR(on_launch(std::get<LaunchCommand>(pending.command)));
+    }
+  } else if (const auto* launch = std::get_if<LaunchCommand>(&pending.command)) {
+    if (on_launch) return on_launch(*launch);
   }
   return OkStatus();
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace ttfd {
 class FakeDispatcher final : public Dispatcher {
  public:
   struct Behaviour {
-    GridSize grid{4, 3};
+    GridSize grid{4, 10};  // as many rows as every Blackhole card has
     uint32_t dram_banks = 4;
     uint64_t dram_bank_bytes = 1 << 20;
     uint32_t l1_bytes = 256 << 10;
@@ -40,7 +41,7 @@ class FakeDispatcher final : public Dispatcher {
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
   Status Poll() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].submitted; }
-  uint64_t completed(uint32_t queue) const override { return queues_[queue].completed; }
+  uint64_t completed(uint32_t queue) const override { return queues_[queue].seen; }
   StatusOr<bool> LookForProgress() override;
   StallReport Diagnose() override;
   void SetTimeouts(Duration operation, Duration kernel) override;
@@ -58,15 +59,18 @@ class FakeDispatcher final : public Dispatcher {
   std::function<Duration(const Command&)> cost;
   std::function<Status(const LaunchCommand&)> on_launch;  // a failed status faults the card
   std::function<bool(const LaunchCommand&)> runs_on;      // true: the kernels have not ended yet
-  int moves = 0;      // so many times the card says that something has moved
-  StallReport stall;  // what Diagnose tells, beside Report
+  std::function<bool(uint32_t queue)> late_completions;   // true: its events have not been seen yet
+  bool refuse_traces = false;       // the workers' caches have no room for more
+  std::vector<TracePatch> patches;  // of all replays
+  int moves = 0;                    // so many times the card says that something has moved
+  StallReport stall;                // what Diagnose tells, beside Report
   Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
   bool shut_down = false;
   // "write 64", "launch", "event", in the order of Submit; of hardware queue 1 "1: write 64". A wait is
-  // "wait for 1:7".
+  // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a trace.
   std::vector<std::string> log;
   bool keep_log = true;
 
@@ -84,7 +88,8 @@ class FakeDispatcher final : public Dispatcher {
   };
   struct Queue {
     uint64_t submitted = 0;
-    uint64_t completed = 0;  // seen by the host
+    uint64_t completed = 0;  // by its events
+    uint64_t seen = 0;       // of that, by the host
     uint64_t passed = 0;     // left `pending`: done, or running
     std::deque<Pending> pending;
     std::deque<Pending> running;  // launches whose kernels have not ended
@@ -103,6 +108,7 @@ class FakeDispatcher final : public Dispatcher {
   bool booted_ = false;
   uint64_t progress_ = 0;
   std::array<Queue, kHardwareQueues> queues_;
+  std::set<const Trace*> recorded_;
   // (kind, bank, page of 4 KiB) -> bytes
   std::map<std::array<uint64_t, 3>, std::array<std::byte, 4096>> memory_;
 };

@@ -1,0 +1,85 @@
+// Decodes the commands that record and replay traces.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/decoder.h"
+
+namespace ttfd {
+Refusal Decoder::AddLaunch(LaunchRequest& request, Task* task, TraceObject* trace) const {
+  if (trace->launches.size() == kMaxTraceLaunches) {
+    return LimitError("record_trace.launches", "trace_launches", kMaxTraceLaunches,
+                      trace->launches.size(), "a trace of more launches");
+  }
+  LaunchParts parts;
+  if (Refusal refusal = ResolveLaunch(request, task, &parts)) return refusal;
+  const uint64_t bytes = trace->charged_bytes + sizeof(TracedLaunch) + parts.held_bytes +
+                         parts.buffers.size() * sizeof(parts.buffers[0]);
+  if (Refusal refusal = handles_.ChargeTrace(trace, bytes, "record_trace.launches")) return refusal;
+  const Duration timeout = std::chrono::milliseconds(request.timeout_ms);
+  trace->impatient = trace->impatient && timeout != Duration::zero();
+  trace->timeout = trace->impatient ? std::max(trace->timeout, timeout) : Duration::zero();
+  trace->launches.push_back(
+      {std::move(parts.program), std::move(request.arguments), std::move(parts.buffers)});
+  return std::nullopt;
+}
+
+// A trace that is not finished, for whatever reason, is given up with its queue's error.
+Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
+  CommandQueue& queue = *task->queue;
+  if (queue.recording == nullptr) {
+    if (Refusal refusal = handles_.CheckNew(request.handle, "record_trace.handle")) return refusal;
+    queue.recording = std::make_shared<TraceObject>(QueuePosition{queue.id, task->first_value},
+                                                    request.handle, queue.track->route());
+    handles_.Add(request.handle, queue.recording);
+  }
+  TraceObject& trace = *queue.recording;
+  for (size_t i = 0; i < request.launches.size(); ++i) {
+    if (Refusal refusal = AddLaunch(request.launches[i], task, &trace)) {
+      return Renamed(std::move(refusal), "launch", fmt::format("record_trace.launches[{}]", i));
+    }
+  }
+  if (!request.more && trace.launches.empty()) {
+    return InvalidError("record_trace.launches", "a trace without launches");
+  }
+  task->work = RecordTraceTask{queue.recording, !request.more, false};
+  if (!request.more) {
+    trace.finished_by = {queue.id, task->first_value};
+    queue.recording.reset();
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Task* task) {
+  ReplayTraceTask replay;
+  if (Refusal refusal =
+          handles_.Get(request.trace, ObjectKind::kTrace, "replay_trace.trace", &replay.trace)) {
+    return refusal;
+  }
+  const TraceObject& trace = *replay.trace;
+  if (trace.finished_by.value == 0) {
+    return InvalidError("replay_trace.trace", "trace {} is not recorded to its end yet",
+                        request.trace);
+  }
+  if (trace.route != task->queue->track->route()) {
+    return InvalidError("replay_trace.trace",
+                        "trace {} was recorded for queue {}; replay it on that queue, or one of "
+                        "the same kind with the same workers",
+                        request.trace, trace.creator.queue);
+  }
+  DependOn(trace.finished_by, task);
+  for (TracePatchRequest& patch : request.patches) {
+    ReplayTraceTask::Patch& added = replay.patches.emplace_back();
+    task->held_bytes += HeldBytes(patch.arguments);
+    if (Refusal refusal =
+            ResolveBuffers(patch.arguments, "replay_trace.patches.arguments.buffers.buffer", task,
+                           &added.buffers)) {
+      return refusal;
+    }
+    added.launch = patch.launch;
+    added.arguments = std::move(patch.arguments);
+  }
+  task->work = std::move(replay);
+  return std::nullopt;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,209 @@
+// Launches placed while others run: what the card is asked, who answers for a hang or fault, and when a time has run
+// out.
+#include <gmock/gmock.h>
+
+#include "runtime/abi/hart_status.h"
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Program 3 on worker (0,0), program 4 on (2,0).
+class EngineOverlap : public CoreTest {
+ protected:
+  void Prepare() {
+    Start();
+    first = Connect();
+    second = Connect();
+    for (TestClient* client : {first.get(), second.get()}) {
+      client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
+                   OneKernelProgram(4, 2, {2, 0, 2, 0}), ComputeQueue(1, {{0, 0, 1, 2}}),
+                   ComputeQueue(2, {{2, 0, 3, 2}}), TransferQueue(3));
+      client->Run();
+    }
+    card->log.clear();
+  }
+  void Wait(int ms) {
+    clock.Advance(milliseconds(ms));
+    core->RunOnce();
+    first->Take();
+    second->Take();
+  }
+  static LaunchRequest Within(LaunchRequest launch, uint32_t timeout_ms) {
+    launch.timeout_ms = timeout_ms;
+    return launch;
+  }
+
+  std::unique_ptr<TestClient> first, second;
+};
+
+TEST_F(EngineOverlap, TheNextLaunchIsPlacedBeforeTheEventOfTheOneThatRuns) {
+  Prepare();
+  first->Send(Launch(3), Launch(4), Read(1, 0, 16), Launch(3));
+  first->Run();
+  EXPECT_THAT(card->log, ElementsAre("launch", "launch", "event", "event", "read 16", "event",
+                                     "launch", "event"));
+}
+
+TEST_F(EngineOverlap, ALaunchThatNothingFollowsHasItsEventAtOnce) {
+  Prepare();
+  card->hold = true;
+  first->Send(Launch(3));
+  core->RunOnce();
+  EXPECT_THAT(card->log, ElementsAre("launch", "event"));
+  first->Send(Launch(3));
+  core->RunOnce();
+  EXPECT_THAT(card->log, ElementsAre("launch", "event", "launch", "event"));
+}
+
+TEST_F(EngineOverlap, LaunchesOfTwoSessionsOnTheSameWorkersDoNotAnswerForEachOther) {
+  Prepare();
+  card->hold = true;
+  first->Send(Launch(3));
+  second->Send(Launch(3));
+  core->RunOnce();
+  EXPECT_THAT(card->log, ElementsAre("launch", "event", "launch", "event"));
+}
+
+TEST_F(EngineOverlap, AHangIsTheLaunchesThatRanNotTheOnePlacedBehindIt) {
+  Prepare();
+  card->runs_on = [](const LaunchCommand&) { return true; };
+  first->Send(Within(Launch(3), 100), Launch(4));
+  core->RunOnce();
+  Wait(101);
+  EXPECT_EQ(first->ErrorOf(8).reason, "HANG");
+  EXPECT_EQ(first->ErrorOf(9).cause, (QueuePosition{0, 8}));
+}
+
+TEST_F(EngineOverlap, TheTimeOfALaunchRunsFromTheEndOfTheOneBefore) {
+  Prepare();
+  int ended = 0;
+  int seen = 0;
+  card->runs_on = [&](const LaunchCommand&) { return seen++ >= ended; };
+  first->Send(Within(Launch(3), 100), Within(Launch(3), 100));
+  const auto round = [&](int ms) {
+    seen = 0;
+    Wait(ms);
+  };
+  round(0);
+  round(90);
+  ended = 1;
+  round(0);
+  ended = 0;
+  EXPECT_EQ(first->Progress(), 8u);
+  round(90);
+  EXPECT_THAT(first->errors, IsEmpty());
+  round(20);
+  EXPECT_EQ(first->ErrorOf(9).reason, "HANG");
+}
+
+TEST_F(EngineOverlap, AFaultIsOfTheLaunchWhoseProgramTheWorkerNames) {
+  Prepare();
+  card->hold = true;
+  first->SendOn(1, {}, Launch(3));
+  second->SendOn(2, {}, Launch(4));
+  core->RunOnce();
+  // Each session has made two programs.
+  card->stall.stage = StalledStage::kFault;
+  card->stall.text = "a kernel faulted";
+  card->stall.harts = {
+      {"worker (2,0) BRISC", abi::kHartFaulted, "KRUN", 1, 0x100, "stopped on a fault", 4}};
+  card->next_poll = Error(StatusCode::kFailedPrecondition, "a worker stopped");
+  core->RunOnce();
+  first->Take();
+  second->Take();
+  EXPECT_EQ(second->ErrorOf(1, 2).reason, "DEVICE_FAULT");
+  EXPECT_THAT(second->ErrorOf(1, 2).message, HasSubstr("a kernel faulted"));
+  EXPECT_EQ(first->ErrorOf(1, 1).reason, "DEVICE_RESET");
+}
+
+TEST_F(EngineOverlap, AHangTellsWhichStageStopped) {
+  Prepare();
+  card->hold = true;
+  card->stall.stage = StalledStage::kWorkers;
+  card->stall.text = "workers: 1 of 12 have not ended";
+  first->Send(Within(Launch(3), 100));
+  core->RunOnce();
+  Wait(101);
+  EXPECT_THAT(first->ErrorOf(8).message, HasSubstr("workers: 1 of 12 have not ended"));
+  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("workers: 1 of 12 have not ended"));
+}
+
+TEST_F(EngineOverlap, TheQueueWhoseTimeIsUpPaysTheOtherSendsAgain) {
+  Prepare();
+  card->hold = true;
+  first->Send(Within(Launch(3), 100));
+  second->SendOn(3, {}, Read(1, 0, 16));
+  core->RunOnce();
+  Wait(101);
+  EXPECT_EQ(first->ErrorOf(8).reason, "HANG");
+  EXPECT_EQ(second->ErrorOf(1, 3).reason, "DEVICE_RESET");
+  EXPECT_TRUE(second->ErrorOf(1, 3).retryable);
+}
+
+// ---- times
+
+TEST_F(EngineOverlap, ATransferThatMovesIsGivenMoreTime) {
+  Prepare();
+  TimeoutsReply timeouts;
+  timeouts.operation_ms = 100;
+  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  card->hold = true;
+  first->Send(Read(1, 0, 16));
+  core->RunOnce();
+  card->moves = 3;  // one look in the middle, two at the end
+  Wait(51);
+  Wait(50);
+  Wait(101);
+  EXPECT_THAT(first->errors, IsEmpty());
+  Wait(101);
+  EXPECT_EQ(first->ErrorOf(8).reason, "DEVICE_RESET");
+  EXPECT_THAT(first->ErrorOf(8).message, HasSubstr("no progress for 100 ms"));
+}
+
+TEST_F(EngineOverlap, ALaunchHasItsTimeAndNoMore) {
+  Prepare();
+  card->hold = true;
+  card->moves = 100;
+  first->Send(Within(Launch(3), 100));
+  core->RunOnce();
+  Wait(101);
+  EXPECT_EQ(first->ErrorOf(8).reason, "HANG");
+}
+
+TEST_F(EngineOverlap, WhatTheCardWaitsForOnAnotherQueueCostsNoTime) {
+  Prepare();
+  TimeoutsReply timeouts;
+  timeouts.operation_ms = 50;
+  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  bool ended = false;
+  card->runs_on = [&ended](const LaunchCommand&) { return !ended; };
+  first->Send(Within(Launch(3), 1000));
+  first->SendOn(3, {{0, 8}}, Read(1, 0, 16));
+  core->RunOnce();
+  for (int i = 0; i < 10; ++i) Wait(60);
+  EXPECT_THAT(first->errors, IsEmpty());
+  ended = true;
+  first->Run();
+  EXPECT_EQ(first->Progress(3), 1u);
+  EXPECT_EQ(card->boots, 1);
+}
+
+TEST_F(EngineOverlap, TimeoutsReachTheRuntime) {
+  Prepare();
+  TimeoutsReply timeouts;
+  timeouts.operation_ms = 70;
+  timeouts.kernel_ms = 700;
+  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  core->RunOnce();
+  EXPECT_EQ(card->operation_timeout, milliseconds(70));
+  EXPECT_EQ(card->kernel_timeout, milliseconds(700));
+}
+
+}  // namespace
+}  // namespace ttfd
