@@ -5,8 +5,7 @@
 
 #include "firmware/common/boot.h"
 #include "firmware/common/wait.h"
-#include "firmware/dispatch/prefetch/exec_buffer.h"
-#include "firmware/dispatch/prefetch/fetch_queue.h"
+#include "firmware/dispatch/prefetch/command_source.h"
 #include "firmware/dispatch/prefetch/niu.h"
 #include "firmware/dispatch/prefetch/relay_linear.h"
 #include "firmware/dispatch/prefetch/relay_packed.h"
@@ -19,12 +18,6 @@
 namespace ttfd::firmware::prefetch {
 namespace {
 
-// Sub-commands of one command.
-constexpr uint32_t kMaxListWords =
-    abi::kMaxPagedPacked * sizeof(abi::RelayPagedPackedTarget) / sizeof(uint32_t);
-static_assert(kMaxListWords >=
-              abi::kMaxRelayRingbuffer * sizeof(abi::RelayRingbufferTarget) / sizeof(uint32_t));
-
 class Prefetcher {
  public:
   Prefetcher()
@@ -36,7 +29,7 @@ class Prefetcher {
     uint32_t end = 0;
     for (uint32_t progress = 0;;) {
       if (at == end) [[unlikely]] {
-        const Span next = NextSpan();
+        const Span next = commands_.Next();
         at = next.begin;
         end = next.end;
       }
@@ -57,38 +50,6 @@ class Prefetcher {
   }
 
  private:
-  // What a command that is refused says of itself.
-  struct Place {
-    uint32_t id;
-    uint32_t offset;  // in its entry or exec buffer
-  };
-  Place PlaceOf(uint32_t at) const {
-    return {Load(at) & 0xFF, exec_.active() ? exec_.OffsetOf(at) : at - entry_begin_};
-  }
-  [[noreturn]] static void Refuse(const Place& place, abi::FaultCode code, uint32_t value,
-                                  uint32_t allowed) {
-    Fault(code, place.id, value, allowed, place.offset);
-  }
-  [[noreturn, gnu::noinline, gnu::cold]] void Refuse(uint32_t at, abi::FaultCode code,
-                                                     uint32_t value, uint32_t allowed) const {
-    Refuse(PlaceOf(at), code, value, allowed);
-  }
-
-  // The next entry, or what comes next of the exec buffer.
-  [[gnu::noinline]] Span NextSpan() {
-    if (exec_.active()) {
-      const Span next = exec_.Next();
-      if (next.begin == next.end) [[unlikely]] {  // it has no EXEC_BUF_END
-        Fault(abi::kFaultBadLength, static_cast<uint32_t>(abi::PrefetchId::kExecBuf), exec_.bytes(),
-              0, exec_.bytes());
-      }
-      return next;
-    }
-    const Span entry = queue_.Take();
-    entry_begin_ = entry.begin;
-    return entry;
-  }
-
   // Executes the command at `at`, of those up to `end`; returns what lies behind it.
   [[gnu::noinline]] Span ExecuteOther(uint32_t word, uint32_t at, uint32_t end) {
     const Span here = {at, end};
@@ -116,7 +77,7 @@ class Prefetcher {
         SetRingbufferOffset(word, at);
         return behind;
       case abi::PrefetchId::kExecBuf:
-        return BeginExecBuffer(here);
+        return commands_.BeginBuffer(here);
       case abi::PrefetchId::kExecBufEnd:
         return EndExecBuffer(word, here);
       case abi::PrefetchId::kStall:
@@ -127,29 +88,8 @@ class Prefetcher {
       case abi::PrefetchId::kTerminate:
         Terminate();
       default:
-        Refuse(at, abi::kFaultUnknownCommand, at, 0);
+        commands_.Refuse(at, abi::kFaultUnknownCommand, at, 0);
     }
-  }
-
-  // A command with a stride: `bytes` behind its first 16 lie within it, and it in what is left.
-  uint32_t CheckedStride(Span here, uint32_t stride, uint32_t bytes) const {
-    const uint32_t at = here.begin;
-    const uint32_t left = exec_.active() ? exec_.LeftAt(at) : here.end - at;
-    // In unsigned arithmetic: 0 < stride <= left, bytes <= stride - 16.
-    if (stride - 1 >= left || stride % abi::kEntryAlignment != 0 ||
-        bytes > stride - abi::kCommandBytes) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, bytes, stride);
-    }
-    return stride;
-  }
-
-  // Goes `bytes` on, perhaps into the exec buffer's next blocks.
-  Span Skip(Span here, uint32_t bytes) {
-    while (bytes > here.end - here.begin) [[unlikely]] {
-        bytes -= here.end - here.begin;
-        here = exec_.Next();
-      }
-    return {here.begin + bytes, here.end};
   }
 
   // Puts `length` bytes into the ring, from here on, perhaps block by block.
@@ -159,7 +99,7 @@ class Prefetcher {
       const uint32_t piece = here.end - here.begin;
       ring.Append(here.begin, piece);
       length -= piece;
-      here = exec_.Next();
+      here = commands_.NextBlock();
     }
     ring.Append(here.begin, length);
     return {here.begin + length, here.end};
@@ -188,7 +128,7 @@ class Prefetcher {
   void RequireDispatchS(uint32_t at, uint32_t dispatcher, uint32_t length) const {
     if (dispatcher != static_cast<uint32_t>(abi::DispatcherType::kDispatchS) ||
         length > abi::kDispatchSPageBytes) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, length, abi::kDispatchSPageBytes);
+      commands_.Refuse(at, abi::kFaultBadLength, length, abi::kDispatchSPageBytes);
     }
   }
 
@@ -197,9 +137,9 @@ class Prefetcher {
     const uint32_t at = here.begin;
     const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
     const uint32_t stride =
-        CheckedStride(here, Load(at + offsetof(abi::RelayInline, stride)), length);
+        commands_.CheckedStride(here, Load(at + offsetof(abi::RelayInline, stride)), length);
     if (length == 0) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, length, stride);
+      commands_.Refuse(at, abi::kFaultBadLength, length, stride);
     }
     here.begin += abi::kCommandBytes;
     if ((word >> 8 & 0xFF) == static_cast<uint32_t>(abi::DispatcherType::kDispatch)) {
@@ -210,7 +150,7 @@ class Prefetcher {
       here = Append(dispatch_s_ring_, here, length);
       dispatch_s_ring_.Finish();
     }
-    return Skip(here, stride - abi::kCommandBytes - length);
+    return commands_.Skip(here, stride - abi::kCommandBytes - length);
   }
 
   // The page stays unannounced: the relay command behind supplies its payload.
@@ -218,15 +158,15 @@ class Prefetcher {
     const uint32_t at = here.begin;
     const uint32_t length = Load(at + offsetof(abi::RelayInline, length));
     const uint32_t stride =
-        CheckedStride(here, Load(at + offsetof(abi::RelayInline, stride)), length);
+        commands_.CheckedStride(here, Load(at + offsetof(abi::RelayInline, stride)), length);
     if (length % 16 != 0 || length - 1 >= abi::kDispatchPageBytes - 1 ||
         (word >> 8 & 0xFF) != static_cast<uint32_t>(abi::DispatcherType::kDispatch)) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, length, abi::kDispatchPageBytes - 16);
+      commands_.Refuse(at, abi::kFaultBadLength, length, abi::kDispatchPageBytes - 16);
     }
     here.begin += abi::kCommandBytes;
     here = Append(dispatch_ring_, here, length);
     dispatch_ring_.LeaveOpen();
-    return Skip(here, stride - abi::kCommandBytes - length);
+    return commands_.Skip(here, stride - abi::kCommandBytes - length);
   }
 
   void RelayLinear(uint32_t at) {
@@ -239,7 +179,7 @@ class Prefetcher {
     const uint32_t low = w3 >> 24 | w4 << 8;
     const uint32_t high = w4 >> 24 | w5 << 8;
     if (length_high != 0 || length == 0 || low % 16 != 0) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, length_high != 0 ? ~0u : length, low);
+      commands_.Refuse(at, abi::kFaultBadLength, length_high != 0 ? ~0u : length, low);
     }
     Relay(LinearSource(noc_xy, low, high, length), scratch_, dispatch_ring_);
   }
@@ -250,11 +190,11 @@ class Prefetcher {
     const uint32_t pages = Load(at + offsetof(abi::RelayPaged, pages));
     const uint32_t adjust = word >> 16 & ~uint32_t{abi::kRelayPagedIsDram};
     if ((page_bytes | base) % hw::kDramAlignment != 0 || page_bytes <= adjust) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, page_bytes, base);
+      commands_.Refuse(at, abi::kFaultBadLength, page_bytes, base);
     }
     const uint64_t total = uint64_t{pages} * page_bytes;
     if (pages == 0 || total >> 32 != 0) [[unlikely]] {
-      Refuse(at, abi::kFaultBadCount, pages, page_bytes);
+      commands_.Refuse(at, abi::kFaultBadCount, pages, page_bytes);
     }
     const bool is_dram = (word >> 16 & abi::kRelayPagedIsDram) != 0;
     const uint32_t start_page = word >> 8 & 0xFF;
@@ -262,37 +202,17 @@ class Prefetcher {
           scratch_, dispatch_ring_);
   }
 
-  // The sub-commands behind a command: where they lie, or a copy if they go on in another block. Moves
-  // `here` behind the command.
-  uint32_t TakeList(Span& here, uint32_t words, uint32_t stride) {
-    const uint32_t at = here.begin;
-    if (stride <= here.end - at) [[likely]] {
-      here.begin += stride;
-      return at + abi::kCommandBytes;
-    }
-    here.begin += abi::kCommandBytes;
-    for (uint32_t i = 0; i != words; ++i) {
-      if (here.begin == here.end) {
-        here = exec_.Next();
-      }
-      list_[i] = Load(here.begin);
-      here.begin += 4;
-    }
-    here = Skip(here, stride - abi::kCommandBytes - 4 * words);
-    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&list_[0]));
-  }
-
   Span RelayPagedPacked(uint32_t word, Span here) {
-    const Place place = PlaceOf(here.begin);
+    const Place place = commands_.PlaceOf(here.begin);
     const uint32_t count = word >> 16;
     const uint32_t total = Load(here.begin + offsetof(abi::RelayPagedPacked, total_length));
     if (count - 1 >= abi::kMaxPagedPacked) [[unlikely]] {
       Refuse(place, abi::kFaultBadCount, count, abi::kMaxPagedPacked);
     }
     const uint32_t bytes = count * sizeof(abi::RelayPagedPackedTarget);
-    const uint32_t stride =
-        CheckedStride(here, Load(here.begin + offsetof(abi::RelayPagedPacked, stride)), bytes);
-    const uint32_t list = TakeList(here, bytes / 4, stride);
+    const uint32_t stride = commands_.CheckedStride(
+        here, Load(here.begin + offsetof(abi::RelayPagedPacked, stride)), bytes);
+    const uint32_t list = commands_.TakeList(here, bytes / 4, stride);
     uint32_t sum = 0;
     for (uint32_t at = list; at != list + bytes; at += sizeof(abi::RelayPagedPackedTarget)) {
       const uint32_t page_shift = Load(at) >> 16;
@@ -320,7 +240,7 @@ class Prefetcher {
   }
 
   void PagedToRingbuffer(uint32_t word, uint32_t at) {
-    const Place place = PlaceOf(at);
+    const Place place = commands_.PlaceOf(at);
     const uint32_t page_shift = word >> 16 & 0xFF;
     const uint32_t advance = Load(at + offsetof(abi::PagedToRingbuffer, wp_offset_update));
     const uint32_t base = Load(at + offsetof(abi::PagedToRingbuffer, base_address));
@@ -346,21 +266,21 @@ class Prefetcher {
     const bool update_write_pointer = (Load(at + 8) & 0xFF) != 0;
     if (offset > ringbuffer_.bytes() || offset % 16 != 0 ||
         (update_write_pointer && offset % hw::kDramAlignment != 0)) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, offset, ringbuffer_.bytes());
+      commands_.Refuse(at, abi::kFaultBadLength, offset, ringbuffer_.bytes());
     }
     ringbuffer_.SetOffset(offset, update_write_pointer);
   }
 
   Span RelayRingbuffer(uint32_t word, Span here) {
-    const Place place = PlaceOf(here.begin);
+    const Place place = commands_.PlaceOf(here.begin);
     const uint32_t count = word >> 16;
     if (count - 1 >= abi::kMaxRelayRingbuffer) [[unlikely]] {
       Refuse(place, abi::kFaultBadCount, count, abi::kMaxRelayRingbuffer);
     }
     const uint32_t bytes = count * sizeof(abi::RelayRingbufferTarget);
-    const uint32_t stride =
-        CheckedStride(here, Load(here.begin + offsetof(abi::RelayRingbuffer, stride)), bytes);
-    const uint32_t list = TakeList(here, bytes / 4, stride);
+    const uint32_t stride = commands_.CheckedStride(
+        here, Load(here.begin + offsetof(abi::RelayRingbuffer, stride)), bytes);
+    const uint32_t list = commands_.TakeList(here, bytes / 4, stride);
     for (uint32_t at = list; at != list + bytes; at += sizeof(abi::RelayRingbufferTarget)) {
       const uint32_t start = Load(at);
       const uint32_t length = Load(at + offsetof(abi::RelayRingbufferTarget, length));
@@ -379,41 +299,17 @@ class Prefetcher {
     return here;
   }
 
-  // The command ring becomes the exec buffer's; what lies in it is executed and its writes leave first.
-  Span BeginExecBuffer(Span here) {
-    const uint32_t at = here.begin;
-    const uint32_t base = Load(at + offsetof(abi::ExecBuf, base_address));
-    const uint32_t page_shift = Load(at + offsetof(abi::ExecBuf, log_page_size));
-    const uint32_t pages = Load(at + offsetof(abi::ExecBuf, pages));
-    if (exec_.active() || !queue_.stalls() || here.end - at != abi::kEntryAlignment) [[unlikely]] {
-      Refuse(at, abi::kFaultMisplacedCommand, at, 0);
-    }
-    if (page_shift < abi::kMinExecPageShift || page_shift > abi::kMaxExecPageShift ||
-        base % hw::kDramAlignment != 0) [[unlikely]] {
-      Refuse(at, abi::kFaultBadLength, page_shift, base);
-    }
-    if (pages - 1 >= ~0u >> page_shift) [[unlikely]] {
-      Refuse(at, abi::kFaultBadCount, pages, ~0u >> page_shift);
-    }
-    return exec_.Begin(base, page_shift, pages);
-  }
-
-  // What lies behind is not executed; the command ring is empty.
   Span EndExecBuffer(uint32_t word, Span here) {
-    if (!exec_.active()) [[unlikely]] {
-      Refuse(here.begin, abi::kFaultMisplacedCommand, here.begin, 0);
-    }
+    commands_.RequireBuffer(here.begin);
     RelayInlineAcross(word, here);
-    exec_.End();
-    queue_.ForgetRing();
-    return {0, 0};
+    return commands_.EndBuffer();
   }
 
   Span SkipDebug(Span here) {
     const uint32_t stride =
-        CheckedStride(here, Load(here.begin + offsetof(abi::DebugPrefetch, stride)),
-                      Load(here.begin + offsetof(abi::DebugPrefetch, size)));
-    return Skip(here, stride);
+        commands_.CheckedStride(here, Load(here.begin + offsetof(abi::DebugPrefetch, stride)),
+                                Load(here.begin + offsetof(abi::DebugPrefetch, size)));
+    return commands_.Skip(here, stride);
   }
 
   // Waits for the NOTIFY_PREFETCH of as many WAITs as there were STALLs.
@@ -432,22 +328,19 @@ class Prefetcher {
     AwaitAnswers(kWriteId);
     AwaitAnswers(kAtomicId);
     Ringbuffer::AwaitArrived();
-    exec_.End();
+    commands_.Drain();
     SetProgress(Load(kStatus + offsetof(abi::HartStatus, progress)) + 1);
     SetWaypoint(abi::kWaypointDone);
     SetState(abi::kHartStopped);
     Park();
   }
 
-  FetchQueue queue_;
-  ExecBuffer exec_;
+  CommandSource commands_;
   Ringbuffer ringbuffer_;
   const Scratch scratch_;
   RingWriter<DispatchRing> dispatch_ring_;
   RingWriter<DispatchSRing> dispatch_s_ring_;
-  uint32_t entry_begin_ = 0;  // of the entry being executed
   uint32_t stalls_ = 0;
-  uint32_t list_[kMaxListWords];
 };
 
 void CheckBootBlock() {
