@@ -1,6 +1,7 @@
 // The fake daemon: the gRPC side.
 #include "tests/support/fake_ttfd_server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
@@ -15,6 +16,8 @@
 namespace ttfd::testing {
 
 FakeTtfdServer::FakeTtfdServer(FakeOptions options) : options_(options) {
+  // Never shut down again: in one process with a server that can take gRPC ten seconds.
+  grpc_init();
   char pattern[] = "/tmp/fake_ttfd_XXXXXX";
   directory_ = mkdtemp(pattern);
   address_ = "unix:" + directory_ + "/ttfd.sock";

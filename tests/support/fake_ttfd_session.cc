@@ -139,6 +139,28 @@ void FakeSession::Done(v1::QueuePosition at, v1::ServerMessage* reply) {
   *reply->add_progress() = at;
 }
 
+void FakeSession::RecordTrace(v1::QueuePosition at, const v1::RecordTrace& record,
+                              v1::ServerMessage* reply) {
+  uint64_t& recording = queues_[at.queue()].recording;
+  for (const v1::Launch& launch : record.launches()) {
+    if (handles_.count(launch.program()) == 0) {
+      recording = 0;
+      return Fail(at, kNotFound, "UNKNOWN_HANDLE", "no such program",
+                  "record_trace.launches[0].program", reply);
+    }
+  }
+  if (recording != 0 && recording != record.handle()) {
+    return Fail(at, kInvalidArgument, "INVALID", "another trace is being recorded",
+                "record_trace.handle", reply);
+  }
+  recording = record.more() ? record.handle() : 0;
+  if (!record.more()) {
+    traces_.insert(record.handle());
+    handles_.insert(record.handle());
+  }
+  Done(at, reply);
+}
+
 void FakeSession::Execute(v1::QueuePosition at, const v1::Command& command,
                           const std::string& streamed, v1::ServerMessage* reply) {
   switch (command.op_case()) {
@@ -156,6 +178,7 @@ void FakeSession::Execute(v1::QueuePosition at, const v1::Command& command,
           return Fail(at, kNotFound, "UNKNOWN_HANDLE", "no such handle", "free.handles", reply);
         }
         buffers_.erase(handle);
+        traces_.erase(handle);
       }
       break;
     case v1::Command::kLoadKernel: {
@@ -216,6 +239,13 @@ void FakeSession::Execute(v1::QueuePosition at, const v1::Command& command,
       if (command.launch().timeout_ms() == kLaunchHangs) {
         queues_[at.queue()].hung = true;
         return;
+      }
+      break;
+    case v1::Command::kRecordTrace:
+      return RecordTrace(at, command.record_trace(), reply);
+    case v1::Command::kReplayTrace:
+      if (traces_.count(command.replay_trace().trace()) == 0) {
+        return Fail(at, kNotFound, "UNKNOWN_HANDLE", "no such trace", "replay_trace.trace", reply);
       }
       break;
     case v1::Command::kBarrier:

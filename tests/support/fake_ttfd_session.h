@@ -26,6 +26,7 @@ class FakeSession {
     uint64_t next = 1;
     uint64_t failed_at = 0;
     bool hung = false;
+    uint64_t recording = 0;  // handle of the trace that goes on
   };
   struct Streamed {
     std::string bytes;
@@ -37,6 +38,7 @@ class FakeSession {
   void Run(v1::QueuePosition at, const v1::Command& command, v1::ServerMessage* reply);
   void Execute(v1::QueuePosition at, const v1::Command& command, const std::string& streamed,
                v1::ServerMessage* reply);
+  void RecordTrace(v1::QueuePosition at, const v1::RecordTrace& record, v1::ServerMessage* reply);
   void HandleData(const v1::Data& data, v1::ServerMessage* reply);
   void Fail(v1::QueuePosition at, int code, const std::string& reason, const std::string& message,
             const std::string& field, v1::ServerMessage* reply);
@@ -47,6 +49,7 @@ class FakeSession {
   std::map<uint32_t, QueueState> queues_;
   std::map<uint64_t, std::string> buffers_;
   std::map<std::pair<uint32_t, uint64_t>, Streamed> streamed_;
+  std::set<uint64_t> traces_;
   std::set<uint64_t> handles_;
   bool broken_ = false;
 };

@@ -2,6 +2,30 @@
 #include "client/cpp/src/convert.h"
 
 namespace ttfd::client {
+namespace {
+
+constexpr size_t kFixedBytes = 40;  // tags, lengths and varints of a message with few fields
+
+void ToProto(const LaunchRequest::Arguments& arguments, v1::Arguments* proto) {
+  proto->set_kernel(arguments.kernel);
+  proto->set_words_per_core(arguments.words_per_core);
+  proto->mutable_common()->Add(arguments.common.begin(), arguments.common.end());
+  proto->mutable_per_core()->Add(arguments.per_core.begin(), arguments.per_core.end());
+  for (const LaunchRequest::BufferArgument& buffer : arguments.buffers) {
+    v1::BufferArgument* out = proto->add_buffers();
+    out->set_word(buffer.word);
+    out->set_buffer(buffer.buffer);
+    out->set_offset(buffer.offset);
+  }
+}
+
+size_t EncodedBytes(const LaunchRequest::Arguments& arguments) {
+  constexpr size_t kPerBuffer = 32;
+  return kFixedBytes + 4 * (arguments.common.size() + arguments.per_core.size()) +
+         kPerBuffer * arguments.buffers.size();
+}
+
+}  // namespace
 
 Status FromProto(const v1::Error& error) {
   const int code = error.code() == 0 ? static_cast<int>(Code::kUnknown) : error.code();
@@ -98,27 +122,31 @@ void ToProto(const LaunchRequest& launch, v1::Launch* proto) {
   proto->set_program(launch.program());
   proto->set_timeout_ms(launch.timeout_ms());
   for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
-    v1::Arguments* out = proto->add_arguments();
-    out->set_kernel(arguments.kernel);
-    out->set_words_per_core(arguments.words_per_core);
-    out->mutable_common()->Add(arguments.common.begin(), arguments.common.end());
-    out->mutable_per_core()->Add(arguments.per_core.begin(), arguments.per_core.end());
-    for (const LaunchRequest::BufferArgument& buffer : arguments.buffers) {
-      v1::BufferArgument* argument = out->add_buffers();
-      argument->set_word(buffer.word);
-      argument->set_buffer(buffer.buffer);
-      argument->set_offset(buffer.offset);
-    }
+    ToProto(arguments, proto->add_arguments());
+  }
+}
+
+void ToProto(const ReplayRequest& replay, v1::ReplayTrace* proto) {
+  proto->set_trace(replay.trace());
+  for (const ReplayRequest::KernelPatch& patch : replay.patches()) {
+    v1::TracePatch* out = proto->add_patches();
+    out->set_launch(patch.launch);
+    ToProto(patch.arguments, out->mutable_arguments());
   }
 }
 
 size_t EncodedBytes(const LaunchRequest& launch) {
-  constexpr size_t kFixed = 40;  // tags, lengths and varints of a message with few fields
-  constexpr size_t kPerBuffer = 32;
-  size_t bytes = kFixed;
+  size_t bytes = kFixedBytes;
   for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
-    bytes += kFixed + 4 * (arguments.common.size() + arguments.per_core.size()) +
-             kPerBuffer * arguments.buffers.size();
+    bytes += EncodedBytes(arguments);
+  }
+  return bytes;
+}
+
+size_t EncodedBytes(const ReplayRequest& replay) {
+  size_t bytes = kFixedBytes;
+  for (const ReplayRequest::KernelPatch& patch : replay.patches()) {
+    bytes += kFixedBytes + EncodedBytes(patch.arguments);
   }
   return bytes;
 }

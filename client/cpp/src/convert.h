@@ -7,6 +7,7 @@
 #include "ttfd/resources.h"
 #include "ttfd/session.h"
 #include "ttfd/status.h"
+#include "ttfd/trace.h"
 #include "ttfd/types.h"
 #include "ttfd/v1/ttfd.pb.h"
 #include "ttfd/v1/types.pb.h"
@@ -21,8 +22,10 @@ Limits FromProto(const v1::Limits& limits);
 void ToProto(const CoreRange& range, v1::CoreRange* proto);
 void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto);
 void ToProto(const LaunchRequest& launch, v1::Launch* proto);
+void ToProto(const ReplayRequest& replay, v1::ReplayTrace* proto);
 
-// Bytes `launch` takes in a message, never too few.
+// Bytes it takes in a message, never too few.
 size_t EncodedBytes(const LaunchRequest& launch);
+size_t EncodedBytes(const ReplayRequest& replay);
 
 }  // namespace ttfd::client

@@ -89,6 +89,15 @@ Result<Position> Queue::EnqueueLaunch(const LaunchRequest& launch) {
                         [&](v1::Command* command) { ToProto(launch, command->mutable_launch()); });
 }
 
+Result<Position> Queue::EnqueueReplay(const ReplayRequest& replay) {
+  if (core_ == nullptr) {
+    return NoSession();
+  }
+  return core_->Enqueue(id_, EncodedBytes(replay), 0, [&](v1::Command* command) {
+    ToProto(replay, command->mutable_replay_trace());
+  });
+}
+
 Result<Position> Queue::EnqueueBarrier() {
   if (core_ == nullptr) {
     return NoSession();
@@ -120,6 +129,20 @@ Status Queue::Copy(const Buffer& from, uint64_t from_offset, const Buffer& to, u
 
 Status Queue::Launch(const LaunchRequest& launch) {
   const Result<Position> position = EnqueueLaunch(launch);
+  return position.ok() ? core_->WaitTold(*position) : position.status();
+}
+
+Result<Trace> Queue::RecordTrace(std::span<const LaunchRequest> launches) {
+  if (core_ == nullptr) {
+    return NoSession();
+  }
+  const uint64_t handle = core_->NewHandle();
+  const Status status = core_->RecordTrace(id_, handle, launches);
+  return status.ok() ? Result<Trace>(Trace(core_, handle, launches.size())) : Result<Trace>(status);
+}
+
+Status Queue::Replay(const ReplayRequest& replay) {
+  const Result<Position> position = EnqueueReplay(replay);
   return position.ok() ? core_->WaitTold(*position) : position.status();
 }
 

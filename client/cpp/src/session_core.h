@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -76,6 +77,8 @@ class SessionCore {
                                std::span<std::byte> into);
   // The payload of a streamed command, in chunks, as fast as credit allows.
   Status Supply(Position command, std::span<const std::byte> payload);
+  // Records `launches` as trace `handle`, in pieces with nothing between them; waited for.
+  Status RecordTrace(uint32_t queue, uint64_t handle, std::span<const LaunchRequest> launches);
   void FreeHandle(uint64_t handle);
   uint64_t NewHandle();
   uint32_t NewQueue();
@@ -136,7 +139,10 @@ class SessionCore {
   bool Full() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool CreditAllows() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TrySend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Until a command may be added to `queue`: nobody is in the middle of recording there, and ...
   Status AwaitRoom(uint32_t queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // ... there is space in the message.
+  Status AwaitSpace() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // ---- Moving the stream.
   // Until `done` (called under the lock), the session's end or the deadline; returns done().
@@ -173,6 +179,7 @@ class SessionCore {
 
   mutable Mutex mu_;
   Condition news_;                  // the pump has handled an event or has been left
+  Condition recorded_;              // recording_ has become smaller
   std::unique_ptr<Stream> stream_;  // set by Connect; its own threading rules
   bool pumping_ ABSL_GUARDED_BY(mu_) = false;
   int sleepers_ ABSL_GUARDED_BY(mu_) = 0;
@@ -194,6 +201,7 @@ class SessionCore {
   uint64_t credit_commands_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t credit_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<Timeline> queues_ ABSL_GUARDED_BY(mu_);
+  std::set<uint32_t> recording_ ABSL_GUARDED_BY(mu_);  // queues with half a trace in the outbox
   uint64_t next_handle_ ABSL_GUARDED_BY(mu_) = 1;
   std::deque<PendingFree> frees_ ABSL_GUARDED_BY(mu_);
   std::function<void(Position)> on_progress_ ABSL_GUARDED_BY(mu_);

@@ -49,6 +49,24 @@ Status SessionCore::AwaitRoom(uint32_t queue) {
   if (queue >= queues_.size()) {
     return Status(Code::kInvalidArgument, "this queue belongs to another session");
   }
+  Status status;
+  do {
+    if (recording_.count(queue) != 0) {
+      // The thread that records moves the stream itself if nobody else does.
+      const Instant deadline = CallDeadline();
+      while (recording_.count(queue) != 0 && std::chrono::steady_clock::now() < deadline) {
+        recorded_.WaitUntil(&mu_, deadline);
+      }
+      if (recording_.count(queue) != 0) {
+        return DeadlineStatus("another thread is still recording a trace on this queue");
+      }
+    }
+    status = AwaitSpace();
+  } while (status.ok() && recording_.count(queue) != 0);
+  return status;
+}
+
+Status SessionCore::AwaitSpace() {
   if (Full()) {
     flush_wanted_ = true;
     TrySend();

@@ -21,6 +21,7 @@
 
 #include "ttfd/resources.h"
 #include "ttfd/status.h"
+#include "ttfd/trace.h"
 
 namespace ttfd::client {
 
@@ -43,6 +44,11 @@ class Queue {
               uint64_t size_bytes);
   // Returns when every tile has finished and its writes have landed.
   Status Launch(const LaunchRequest& launch);
+  // Lays out launches in device memory, to be replayed any number of times. Nothing runs yet, but
+  // what was enqueued here before is waited for. Travels as several commands if need be, with
+  // nothing of other threads between them.
+  Result<Trace> RecordTrace(std::span<const LaunchRequest> launches);
+  Status Replay(const ReplayRequest& replay);
 
   // ---- Enqueue forms. They fail only when the session is dead, or when the session is out of
   // credit for longer than ConnectOptions::call_timeout; what the daemon finds wrong comes from
@@ -59,6 +65,7 @@ class Queue {
   Result<Position> EnqueueCopy(const Buffer& from, uint64_t from_offset, const Buffer& to,
                                uint64_t to_offset, uint64_t size_bytes);
   Result<Position> EnqueueLaunch(const LaunchRequest& launch);
+  Result<Position> EnqueueReplay(const ReplayRequest& replay);
   // Nothing but a position: done when everything before it on this queue is done.
   Result<Position> EnqueueBarrier();
 

@@ -6,4 +6,5 @@
 #include "ttfd/resources.h"
 #include "ttfd/session.h"
 #include "ttfd/status.h"
+#include "ttfd/trace.h"
 #include "ttfd/types.h"

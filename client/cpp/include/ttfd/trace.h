@@ -1,0 +1,57 @@
+// Traces: launches laid out once, kept in memory of the card and replayed by one small command.
+//
+//   std::vector<LaunchRequest> steps = {first_step, second_step};
+//   Result<Trace> trace = queue.RecordTrace(steps);
+//   queue.Replay(ReplayRequest(*trace));
+//   queue.Replay(ReplayRequest(*trace).Patch(1, steps[1].Common(kernel, {7, 8})));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ttfd/resources.h"
+
+namespace ttfd::client {
+
+// Made by Queue::RecordTrace. Replayed on the queue it was recorded on, or one of the same kind with
+// the same workers. It holds the programs and the memory its arguments name, also when those are
+// freed.
+class Trace : public Resource {
+ public:
+  Trace() = default;
+  Trace(std::shared_ptr<SessionCore> core, uint64_t handle, size_t launches)
+      : Resource(std::move(core), handle), launches_(launches) {}
+
+  size_t launches() const { return launches_; }
+
+ private:
+  size_t launches_ = 0;
+};
+
+// One replay of a trace, and what is different from the replay before.
+class ReplayRequest {
+ public:
+  struct KernelPatch {
+    uint32_t launch = 0;
+    LaunchRequest::Arguments arguments = {};
+  };
+
+  explicit ReplayRequest(const Trace& trace) : trace_(trace.handle()) {}
+
+  // From this replay on launch `launch` of the trace (counted from 0) has the arguments of
+  // `arguments`: whole kernels, each as many words as recorded. Kernels without an entry keep
+  // theirs; the program and the timeout in it are not looked at.
+  ReplayRequest& Patch(uint32_t launch, const LaunchRequest& arguments);
+
+  uint64_t trace() const { return trace_; }
+  const std::vector<KernelPatch>& patches() const { return patches_; }
+
+ private:
+  uint64_t trace_ = 0;
+  std::vector<KernelPatch> patches_;
+};
+
+}  // namespace ttfd::client
