@@ -98,12 +98,19 @@ void Save(Hart* hart, const Decoded* ip, intptr_t end) {
                static_cast<uint64_t>((end - reinterpret_cast<intptr_t>(ip)) >> kDecodedShift);
 }
 
-// What follows an instruction: the jump to the next one.
+// What follows an instruction: the jump to the next one. There are kCopies of every handler, and
+// neighbouring instructions use different ones: a loop that executes one instruction in several
+// places then jumps from each of them to one target, which the host predicts.
+constexpr uint32_t kCopies = 4;
+
+template <uint32_t kCopy>
 struct Dispatch {
   using Last = Dispatch;
+  using Rare = Dispatch<0>;  // behind what is out of line
   static constexpr bool kObserve = false;
   [[gnu::always_inline]] static Stop Go(PARAMETERS) {
     if constexpr (kTailCalls) {
+      asm volatile("" : : "i"(kCopy));  // or the compiler makes one of the copies
       return reinterpret_cast<Handler>(origin + ip->handler)(ARGUMENTS);
     } else {
       hart->ip = ip;
@@ -117,6 +124,7 @@ struct Dispatch {
 // observing handlers, by operation.
 struct Observing {
   using Last = Observing;
+  using Rare = Observing;
   static constexpr bool kObserve = true;
   [[gnu::always_inline]] static Stop Go(PARAMETERS) {
     if (hart->poll.spoiled) {
@@ -274,7 +282,7 @@ template <typename Last, typename T>
   } else if (Inside<type>(local_address, hart->local_ram_bytes)) [[likely]] { \
     value = LoadAt<type>(local + local_address);                              \
   } else {                                                                    \
-    return LoadFromRegister<Last, type>(ARGUMENTS);                           \
+    return LoadFromRegister<typename Last::Rare, type>(ARGUMENTS);            \
   }                                                                           \
   SET(static_cast<uint32_t>(static_cast<int32_t>(value)))
 
@@ -286,14 +294,14 @@ template <typename Last, typename T>
     if constexpr (Last::kObserve) hart->poll.spoiled |= LoadAt<type>(l1 + address) != value;    \
     StoreAt(l1 + address, value);                                                               \
     if (l1[TileMemory::kMarks + (address >> kLineShift)] != std::byte{0}) [[unlikely]]          \
-      return TellOfStore<Last, type>(ARGUMENTS);                                                \
+      return TellOfStore<typename Last::Rare, type>(ARGUMENTS);                                 \
   } else if (Inside<type>(local_address, hart->local_ram_bytes)) [[likely]] {                   \
     if constexpr (Last::kObserve) {                                                             \
       if (LoadAt<type>(local + local_address) != value) RecordLocalWrite(*hart, local_address); \
     }                                                                                           \
     StoreAt(local + local_address, value);                                                      \
   } else {                                                                                      \
-    return StoreToRegister<Last, type>(ARGUMENTS);                                              \
+    return StoreToRegister<typename Last::Rare, type>(ARGUMENTS);                               \
   }
 
 #define AMO(expression)                                                                            \
@@ -331,11 +339,11 @@ template <typename Last>
   return Last::Go(ARGUMENTS);
 }
 
-#define FENCE()                                                     \
-  if constexpr (Last::kObserve) return FenceAgain<Last>(ARGUMENTS); \
-  Save(hart, ip, end);                                              \
-  if (!PassPollPoint(*hart)) [[unlikely]]                           \
-  return FenceAgain<Last>(ARGUMENTS)
+#define FENCE()                                                                    \
+  if constexpr (Last::kObserve) return FenceAgain<typename Last::Rare>(ARGUMENTS); \
+  Save(hart, ip, end);                                                             \
+  if (!PassPollPoint(*hart)) [[unlikely]]                                          \
+  return FenceAgain<typename Last::Rare>(ARGUMENTS)
 
 // One struct for each instruction; `Then` is Dispatch, Observing or another instruction. Rows that
 // always jump or refuse do not reach the end.
@@ -412,29 +420,58 @@ constexpr std::array<Handler, static_cast<size_t>(Operation::kCount)> kHandlers 
   X(first, Jal) X(first, Jalr)
 // clang-format on
 
-constexpr size_t PairIndex(Operation first, Operation second) {
-  return static_cast<size_t>(first) * static_cast<size_t>(Operation::kCount) +
-         static_cast<size_t>(second);
-}
+// Where an operation stands in the lists above, from 1; 0: nowhere.
+using Places = std::array<uint8_t, static_cast<size_t>(Operation::kCount)>;
+#define PLACE(name) places[static_cast<size_t>(Operation::k##name)] = ++last;
+#define PLACE_SECOND(first, name) PLACE(name)
+constexpr Places kFirstPlaces = [] {
+  Places places{};
+  uint8_t last = 0;
+  FIRSTS(PLACE)
+  return places;
+}();
+constexpr Places kSecondPlaces = [] {
+  Places places{};
+  uint8_t last = 0;
+  SECONDS(PLACE_SECOND, )
+  return places;
+}();
+constexpr size_t kSeconds = *std::max_element(kSecondPlaces.begin(), kSecondPlaces.end());
 
-// Null for pairs without a function.
-constexpr auto kPairs = [] {
-  std::array<Handler, PairIndex(Operation::kCount, Operation::kNotDecoded)> pairs{};
-#define PAIR(first, second) \
-  pairs[PairIndex(Operation::k##first, Operation::k##second)] = Handle<first<second<Dispatch>>>;
-#define PAIRS_OF(first) SECONDS(PAIR, first)
-  FIRSTS(PAIRS_OF)
+template <uint32_t kCopy>
+constexpr Handler kPairs[][kSeconds] = {
+#define PAIR(first, second) Handle<first<second<Dispatch<kCopy>>>>,
+#define PAIRS_OF(first) {SECONDS(PAIR, first)},
+    FIRSTS(PAIRS_OF)
 #undef PAIRS_OF
 #undef PAIR
-  return pairs;
-}();
+};
 
 // What the handlers of Decoded are counted from.
-intptr_t Origin() { return reinterpret_cast<intptr_t>(kHandlers<Dispatch>[0]); }
+intptr_t Origin() { return reinterpret_cast<intptr_t>(kHandlers<Dispatch<0>>[0]); }
 
 int32_t DistanceTo(Handler handler) {
   return static_cast<int32_t>(reinterpret_cast<intptr_t>(handler) - Origin());
 }
+
+template <uint32_t kCopy>
+Handler HandlerOf(uint8_t operation) {
+  return kHandlers<Dispatch<kCopy>>[operation];
+}
+
+// Null: the two have no function of their own.
+template <uint32_t kCopy>
+Handler PairOf(uint8_t first, uint8_t second) {
+  const size_t row = kFirstPlaces[first];
+  const size_t column = kSecondPlaces[second];
+  return row == 0 || column == 0 ? nullptr : kPairs<kCopy>[row - 1][column - 1];
+}
+
+constexpr Handler (*kHandlerOf[kCopies])(uint8_t) = {HandlerOf<0>, HandlerOf<1>, HandlerOf<2>,
+                                                     HandlerOf<3>};
+constexpr Handler (*kPairOf[kCopies])(uint8_t, uint8_t) = {PairOf<0>, PairOf<1>, PairOf<2>,
+                                                           PairOf<3>};
+constexpr uint32_t CopyFor(uint32_t pc) { return pc / 8 % kCopies; }
 
 // Fills in one word's entry, and its successor's if the two are run as a pair: then writing either
 // of them has to drop both (TensixTile::DropDecoded).
@@ -442,15 +479,14 @@ void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1) {
   const auto decode = [&](Decoded* at) {
     const uint32_t pc = static_cast<uint32_t>(at - hart->code) * 4;
     *at = Decode(LoadAt<uint32_t>(l1 + pc), pc);
-    at->handler = DistanceTo(kHandlers<Dispatch>[at->operation]);
+    at->handler = DistanceTo(kHandlerOf[CopyFor(pc)](at->operation));
     l1[TileMemory::kMarks + (pc >> kLineShift)] |= std::byte{kLineHasCode};
   };
   decode(ip);
   const uint32_t next_pc = ip->link;
   if (next_pc >= hw::kL1Bytes) return;
   const Decoded next = Decode(LoadAt<uint32_t>(l1 + next_pc), next_pc);
-  const Handler pair = kPairs[PairIndex(static_cast<Operation>(ip->operation),
-                                        static_cast<Operation>(next.operation))];
+  const Handler pair = kPairOf[CopyFor(next_pc - 4)](ip->operation, next.operation);
   if (pair == nullptr) return;
   if (ip[1].operation == 0) decode(ip + 1);
   ip->handler = DistanceTo(pair);
@@ -476,7 +512,7 @@ Stop Run(Hart& hart, uint64_t budget) {
 
 Stop Execute(Hart& hart, uint64_t budget) {
   const uint64_t start = hart.time;
-  const Stop stop = Run<Dispatch>(hart, budget);
+  const Stop stop = Run<Dispatch<0>>(hart, budget);
   hart.retired += hart.time - start;
   return stop;
 }
