@@ -42,8 +42,10 @@ Status PrintJson(ByteSpan file) {
     const StatusOr<std::vector<DecodedCommand>> commands = DecodeEntry(entries[i].bytes);
     if (!commands.ok()) return Annotate(commands.status(), fmt::format("entry {}", i));
     for (const DecodedCommand& command : *commands) {
-      fmt::print("{{\"entry\":{},\"hardware_queue\":{},\"nanoseconds\":{},\"offset\":{},\"text\":{}}}\n", i,
-                 entries[i].hardware_queue, entries[i].nanoseconds, command.offset, Quoted(FormatCommand(command)));
+      fmt::print(
+          "{{\"entry\":{},\"hardware_queue\":{},\"nanoseconds\":{},\"offset\":{},\"text\":{}}}\n",
+          i, entries[i].hardware_queue, entries[i].nanoseconds, command.offset,
+          Quoted(FormatCommand(command)));
     }
   }
   return OkStatus();
