@@ -13,12 +13,6 @@ namespace ttfd {
 namespace {
 
 constexpr uint64_t kMaxLength = 0xFFFFFFFF;  // of what one command moves: firmware counts in words
-constexpr uint32_t kMinExecLogPage = 10;
-constexpr uint32_t kMaxExecLogPage = 12;
-// The smallest page that starts where reads of DRAM may start.
-constexpr uint32_t kMinPackedLogPage = 6;
-constexpr uint32_t kMaxPackedLogPage = 31;
-static_assert(1u << kMinPackedLogPage == hw::kDramAlignment);
 
 bool AllZero(ByteSpan bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
@@ -183,13 +177,13 @@ class CommandDecoder {
     uint64_t total = 0;
     for (size_t i = 0; i < command.stretches.size(); ++i) {
       const auto& part = command.stretches[i];
-      if (part.log_page_size < kMinPackedLogPage || part.log_page_size > kMaxPackedLogPage ||
+      if (part.log_page_size < abi::kMinPageShift || part.log_page_size > abi::kMaxPageShift ||
           part.base_address % hw::kDramAlignment != 0) {
         return InvalidArgument(
             "stretch {} at {:#x} in pages of 2^{}; the address must be a multiple of {}, the power "
             "{} to {}",
             i, uint32_t{part.base_address}, uint16_t{part.log_page_size}, hw::kDramAlignment,
-            kMinPackedLogPage, kMaxPackedLogPage);
+            abi::kMinPageShift, abi::kMaxPageShift);
       }
       RETURN_IF_ERROR(StretchLength(i, part.length, i + 1 == command.stretches.size()));
       total += part.length;
@@ -245,13 +239,14 @@ class CommandDecoder {
     RETURN_IF_ERROR(ReservedIsZero(AllZero(std::as_bytes(std::span(exec.reserved)))));
     if (place_ == Place::kExecBuffer) return InvalidArgument("EXEC_BUF inside a buffer");
     if (Left() != step_) return InvalidArgument("EXEC_BUF is not the last command of its entry");
-    if (exec.log_page_size < kMinExecLogPage || exec.log_page_size > kMaxExecLogPage ||
+    if (exec.log_page_size < abi::kMinExecPageShift ||
+        exec.log_page_size > abi::kMaxExecPageShift ||
         exec.base_address % hw::kDramAlignment != 0 || exec.pages == 0) {
       return InvalidArgument(
           "EXEC_BUF of {} pages of 2^{} at {:#x}; the power is {} to {}, the address a multiple of "
           "{}",
           uint32_t{exec.pages}, uint32_t{exec.log_page_size}, uint32_t{exec.base_address},
-          kMinExecLogPage, kMaxExecLogPage, hw::kDramAlignment);
+          abi::kMinExecPageShift, abi::kMaxExecPageShift, hw::kDramAlignment);
     }
     command.prefetch = exec;
     return OkStatus();
@@ -283,7 +278,7 @@ class CommandDecoder {
     if ((fill.flags & ~abi::kRingbufferReset) != 0) {
       return InvalidArgument("PAGED_TO_RINGBUFFER with flags {:#x}", fill.flags);
     }
-    if (fill.log2_page_size < kMinPackedLogPage || fill.log2_page_size > kMaxPackedLogPage ||
+    if (fill.log2_page_size < abi::kMinPageShift || fill.log2_page_size > abi::kMaxPageShift ||
         fill.base_address % hw::kDramAlignment != 0) {
       return InvalidArgument("PAGED_TO_RINGBUFFER at {:#x} in pages of 2^{}",
                              uint32_t{fill.base_address}, fill.log2_page_size);

@@ -116,7 +116,7 @@ class DispatchDecoder {
   }
   template <std::unsigned_integral... T>
   static Status ReservedIsZero(T... reserved) {
-    if ((... && (reserved == 0))) return OkStatus();
+    if ((uint64_t{reserved} | ...) == 0) return OkStatus();
     return InvalidArgument("a reserved field is not zero");
   }
   // A header and nothing behind it.

@@ -80,9 +80,11 @@ StatusOr<ReferenceExecutor::Step> ReferenceExecutor::StepQueue(uint32_t index) {
   if (queue.outcome.prefetch_ended) return Internal("a command behind TERMINATE");
   const uint32_t writes = card_.watched_writes();
   ASSIGN_OR_RETURN(const Step step, Execute(index, queue.frames[frame], command));
-  if (card_.watched_writes() != writes) {
-    watched_.push_back(fmt::format("queue {} command {}: {}", index,
-                                   queue.outcome.prefetch_commands, queue.recent.back()));
+  const uint32_t number = queue.outcome.prefetch_commands;
+  const bool wanted =
+      index == watched_queue_ && number >= watched_first_ && number <= watched_last_;
+  if (card_.watched_writes() != writes || (wanted && step == Step::kDone)) {
+    watched_.push_back(fmt::format("queue {} command {}: {}", index, number, queue.recent.back()));
   }
   if (step == Step::kDone) {
     ++queue.frames[frame].next;

@@ -28,8 +28,12 @@ class ReferenceExecutor {
 
   ReferenceCard& card() { return card_; }
 
-  // The commands, in order, that write a byte; to be asked for before Run().
+  // The commands, in order, that write a byte, or that a queue executes as its number `first` to `last`;
+  // to be asked for before Run().
   void Watch(uint32_t xy, uint64_t address) { card_.Watch(xy, address); }
+  void WatchCommands(uint32_t queue, uint32_t first, uint32_t last) {
+    watched_queue_ = queue, watched_first_ = first, watched_last_ = last;
+  }
   const std::vector<std::string>& watched() const { return watched_; }
 
   // What a queue has done.
@@ -97,6 +101,9 @@ class ReferenceExecutor {
 
   ReferenceCard card_;
   std::vector<Queue> queues_;
+  uint32_t watched_queue_ = ~0u;
+  uint32_t watched_first_ = 0;
+  uint32_t watched_last_ = 0;
   std::vector<std::string> watched_;
 };
 

@@ -16,7 +16,8 @@
 namespace ttfd::testing {
 namespace {
 
-constexpr uint64_t kPatience = 20'000'000;  // clocks of the model; a stream takes a fraction
+// Clocks of the model for an entry; those of a trace with long transfers take a million.
+constexpr uint64_t kPatience = 4'000'000;
 
 class Runner {
  public:
@@ -85,7 +86,8 @@ class Runner {
     std::vector<std::deque<const StreamEntry*>> waiting(options_.queues);
     for (const StreamEntry& entry : stream_.entries) waiting[entry.queue].push_back(&entry);
     pages_.resize(options_.queues);
-    for (uint64_t spent = 0; spent < kPatience;) {
+    const uint64_t patience = kPatience * (1 + stream_.entries.size());
+    for (uint64_t spent = 0; spent < patience;) {
       ASSIGN_OR_RETURN(const AdvanceResult result, bench_->device().Advance(Pick(50, 4000)));
       spent += result.clocks + 1;
       bool moved = false;
@@ -99,11 +101,14 @@ class Runner {
       }
       if (!result.quiescent || moved) continue;
       for (uint32_t queue = 0; queue < options_.queues; ++queue) {
-        if (!waiting[queue].empty()) return Stuck(queue, waiting[queue].size());
+        if (!waiting[queue].empty()) {
+          return Stuck(fmt::format("the card rests with {} entries of queue {} unsent",
+                                   waiting[queue].size(), queue));
+        }
       }
       return OkStatus();
     }
-    return Stuck(0, 0);
+    return Stuck("the card does not come to rest");
   }
 
   StatusOr<bool> TakePages(uint32_t queue) {
@@ -150,11 +155,20 @@ class Runner {
     return text;
   }
 
-  Status Stuck(uint32_t queue, size_t waiting) {
+  // What a queue's prefetcher is at.
+  std::string CommandsNear(uint32_t queue) {
+    const uint32_t at = bench_->status(BenchQueue::PrefetchTile(queue), hw::kBrisc).progress;
+    ReferenceExecutor again(LayoutOf(*bench_), stream_.memory);
+    again.WatchCommands(queue, at < 6 ? 0 : at - 6, at + 2);
+    return Watched(again);
+  }
+
+  Status Stuck(std::string_view what) {
     std::string text;
-    for (uint32_t i = 0; i < options_.queues; ++i)
-      text += fmt::format("\n queue {}{}", i, Harts(i));
-    return Internal("queue {} stands still, {} entries unsent{}", queue, waiting, text);
+    for (uint32_t i = 0; i < options_.queues; ++i) {
+      text += fmt::format("\n queue {}{}{}", i, Harts(i), CommandsNear(i));
+    }
+    return Internal("{}{}", what, text);
   }
 
   Status Compare(uint32_t queue, ReferenceExecutor& reference) {
@@ -187,8 +201,9 @@ class Runner {
         prefetch.progress != expected.prefetch_commands ||
         dispatch.progress != expected.dispatch_commands ||
         dispatch_s.progress != expected.dispatch_s_commands) {
-      return Internal("after {}, {} and {} commands the harts say{}", expected.prefetch_commands,
-                      expected.dispatch_commands, expected.dispatch_s_commands, Harts(queue));
+      return Internal("after {}, {} and {} commands the harts say{}{}", expected.prefetch_commands,
+                      expected.dispatch_commands, expected.dispatch_s_commands, Harts(queue),
+                      CommandsNear(queue));
     }
     return OkStatus();
   }
@@ -270,6 +285,10 @@ class Runner {
   std::string Writers(uint32_t xy, uint64_t address) {
     ReferenceExecutor again(LayoutOf(*bench_), stream_.memory);
     again.Watch(xy, address);
+    return Watched(again);
+  }
+
+  std::string Watched(ReferenceExecutor& again) {
     const Status executed = Execute(again);
     std::string text = executed.ok() ? "" : executed.ToString();
     for (const std::string& line : again.watched()) text += "\n  " + line;
