@@ -25,8 +25,11 @@ ttfd_library(NAME bench_bare_stream NO_TSAN
 
 ttfd_program(NAME bench_stream_server NO_TSAN SRCS ${bench_dir}/bare_stream_server.cc DEPS bench_stream_proto)
 
+ttfd_library(NAME bench_firmware_costs HDRS ${bench_dir}/firmware_costs.h SRCS ${bench_dir}/firmware_costs.cc
+  DEPS bench_core firmware_bench)
+
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
-  DEPS bench_core bench_bare_stream bench_sim_cases bench_device_cases bench_rpc_cases)
+  DEPS bench_core bench_bare_stream bench_firmware_costs bench_sim_cases bench_device_cases bench_rpc_cases)
 
 add_dependencies(ttfd_bench bench_stream_server ttfd)
 add_test(NAME bench.smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd>)
@@ -37,4 +40,4 @@ ttfd_program(NAME ttfd_microbench SRCS ${bench_dir}/microbench.cc
 add_test(NAME bench.micro COMMAND ttfd_microbench --benchmark_min_time=0.001)
 set_tests_properties(bench.micro PROPERTIES LABELS bench-smoke TIMEOUT 120)
 
-ttfd_test(NAME bench_figure_test LABELS unit SRCS ${bench_dir}/figure_test.cc DEPS bench_core)
+ttfd_test(NAME bench_figure_test LABELS unit SRCS ${bench_dir}/figure_test.cc DEPS bench_core bench_firmware_costs)

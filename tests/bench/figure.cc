@@ -13,9 +13,13 @@ constexpr Floor AtMost(double value) { return {value, true}; }
 
 const std::map<std::string, Floor>& Floors() {
   static const auto* const floors = new std::map<std::string, Floor>{
-      {"sim.hart1_alu.mips", AtLeast(400)},           {"sim.idle_rss_mb", AtMost(32)},
-      {"device.upload_mb_s", AtLeast(1500)},          {"device.event_us", AtMost(15)},
-      {"device.launch_per_s_120", AtLeast(15'000)},   {"rpc.launch_over_bare_stream", AtMost(3)},
+      {"sim.hart1_alu.mips", AtLeast(400)},
+      {"sim.idle_rss_mb", AtMost(32)},
+      {"device.upload_mb_s", AtLeast(1500)},
+      {"device.upload_2k_pages_mb_s", AtLeast(3000)},
+      {"device.event_us", AtMost(15)},
+      {"device.launch_per_s_120", AtLeast(15'000)},
+      {"rpc.launch_over_bare_stream", AtMost(3)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
   };
   return *floors;
@@ -61,10 +65,15 @@ const std::vector<std::string>& AllNames() {
                                                                 "sim.noc_16k_gb_s",
                                                                 "sim.ready_ms",
                                                                 "sim.idle_rss_mb",
+                                                                "fw.traced_launch.max_instr",
+                                                                "fw.event_bare.total_instr",
+                                                                "fw.event_full.total_instr",
                                                                 "device.upload_mb_s",
+                                                                "device.upload_2k_pages_mb_s",
                                                                 "device.download_mb_s",
                                                                 "device.event_us",
                                                                 "device.launch_per_s_120",
+                                                                "device.traced_launch_per_s_120",
                                                                 "daemon.idle_cpu_percent",
                                                                 "rpc.launch_us",
                                                                 "rpc.bare_stream_us",

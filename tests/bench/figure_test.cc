@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/bench/firmware_costs.h"
+
 namespace ttfd::bench {
 namespace {
 
@@ -34,6 +36,22 @@ TEST(BenchFigure, TableSaysWhetherAFloorIsKept) {
   EXPECT_THAT(Table({{"device.event_us", "us", {14}}}), HasSubstr("<= 15.00     ok"));
   EXPECT_THAT(Table({{"device.event_us", "us", {16}}}), HasSubstr("short"));
   EXPECT_THAT(Table({{"rpc.upload_mb_s", "MB/s", {1}}}), Not(HasSubstr("short")));
+}
+
+TEST(BenchCosts, AreShownBesideThoseOfTheLastRun) {
+  const std::string path = ::testing::TempDir() + "bench_costs_test.txt";
+  const std::vector<CostRow> before = {{"event_bare", {170, 151, 0, 0}}};
+  ASSERT_TRUE(WriteCosts(path, before).ok());
+  const std::vector<CostRow> now = {{"event_bare", {160, 151, 0, 0}}, {"new", {1, 2, 3, 4}}};
+  const std::string table = CostTable(now, ReadCosts(path));
+  EXPECT_THAT(table, HasSubstr("160     -10"));
+  EXPECT_THAT(table, HasSubstr("151       ="));
+  EXPECT_THAT(table, HasSubstr("new                           1 "));
+  EXPECT_TRUE(ReadCosts("/nonexistent").empty());
+  const std::vector<Figure> figures = CostFigures(now);
+  EXPECT_EQ(figures[0].name, "fw.event_bare.max_instr");
+  EXPECT_EQ(figures[0].samples, std::vector<double>{160});
+  EXPECT_EQ(figures[1].samples, std::vector<double>{311});
 }
 
 TEST(BenchFigure, EveryFloorBelongsToAReportedFigure) {

@@ -16,18 +16,23 @@
 #include "tests/bench/child.h"
 #include "tests/bench/daemon_case.h"
 #include "tests/bench/figure.h"
+#include "tests/bench/firmware_costs.h"
 
 namespace ttfd::bench {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: ttfd_bench --daemon TTFD [--json FILE] [--rounds N] [--smoke] [FILTER]\n"
+    "usage: ttfd_bench --daemon TTFD [--json FILE] [--history FILE] [--rounds N] [--smoke] "
+    "[FILTER]\n"
+    "--history: shows instruction counts beside those of the last run, and keeps this run's "
+    "there.\n"
     "FILTER is a part of a figure's name. --smoke: every figure once and briefly, all must be "
     "there.\n";
 
 struct Options {
   std::string daemon;
   std::string json;
+  std::string history;
   std::string filter;
   int rounds = 9;
   std::chrono::nanoseconds budget = std::chrono::milliseconds(200);
@@ -48,6 +53,8 @@ std::optional<Options> ParseOptions(const std::vector<std::string>& words) {
       options.daemon = words[++i];
     } else if (word == "--json" && has_value) {
       options.json = words[++i];
+    } else if (word == "--history" && has_value) {
+      options.history = words[++i];
     } else if (word == "--rounds" && has_value) {
       options.rounds = std::atoi(words[++i].c_str());
     } else if (!word.starts_with("-") && options.filter.empty()) {
@@ -107,6 +114,13 @@ class Runner {
     figures_.push_back(std::move(figure));
   }
 
+  // Figures that are counted, not sampled.
+  void Add(const std::vector<Figure>& figures) {
+    for (const Figure& figure : figures) {
+      if (figure.name.find(options_.filter) != std::string::npos) figures_.push_back(figure);
+    }
+  }
+
   // Only those that have samples.
   std::vector<Figure> figures() const {
     std::vector<Figure> result;
@@ -149,6 +163,15 @@ int MissingFigures(const std::vector<Figure>& figures) {
   return missing;
 }
 
+// Counts what the firmware's commands cost and prints them, if the filter asks for any.
+Status CountInstructions(const Options& options, Runner& runner) {
+  if (!options.filter.empty() && !options.filter.starts_with("fw")) return OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<CostRow> rows, MeasureFirmwareCosts());
+  fmt::print("{}\n", CostTable(rows, ReadCosts(options.history)));
+  runner.Add(CostFigures(rows));
+  return options.history.empty() ? OkStatus() : WriteCosts(options.history, rows);
+}
+
 int Main(const std::vector<std::string>& words) {
   const std::optional<Options> options = ParseOptions(words);
   if (!options) {
@@ -164,6 +187,8 @@ int Main(const std::vector<std::string>& words) {
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench_stream_server";
 
   Runner runner(*options);
+  const Status counted = CountInstructions(*options, runner);
+  if (!counted.ok()) fmt::print(stderr, "fw: {}\n", counted.ToString());
   runner.Run(SimCases());
   runner.Run(DeviceCases());
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
@@ -184,7 +209,7 @@ int Main(const std::vector<std::string>& words) {
     }
   }
   const int missing = options->filter.empty() ? MissingFigures(figures) : 0;
-  return runner.failures() + missing > 0 ? 1 : 0;
+  return runner.failures() + missing > 0 || !counted.ok() ? 1 : 0;
 }
 
 }  // namespace
