@@ -76,7 +76,7 @@ class CompletionRing {
   void WritePiece(Writes& writes, uint32_t from, uint32_t bytes) {
     const uint32_t low = ring_low_ + offset_;
     Writes::SetUnicastTarget(pcie_xy_, ring_high_ + (low < offset_ ? 1 : 0));
-    writes.Unicast(from, low, bytes);
+    writes.FirstUnicast(from, low, bytes);
   }
 
   // `pages` more are written, the last of them perhaps in part: the next record starts on a page.
@@ -125,7 +125,7 @@ class CompletionRing {
     Store(kStaging + offsetof(abi::CompletionPointer, last_event), last_event_);
     SettleL1(kStaging + offsetof(abi::CompletionPointer, last_event));
     Writes::SetUnicastTarget(pcie_xy_, pointer_high_);
-    writes.Unicast(kStaging, pointer_low_, sizeof(abi::CompletionPointer));
+    writes.FirstUnicast(kStaging, pointer_low_, sizeof(abi::CompletionPointer));
   }
 
   const uint32_t pcie_xy_;

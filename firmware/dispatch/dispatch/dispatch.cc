@@ -25,16 +25,17 @@ class Dispatcher {
         worker_count_(TTFD_BOOT(worker_count)) {}
 
   [[noreturn]] void Serve() {
-    for (;;) {
+    for (uint32_t progress = 0;;) {  // commands executed
       ring_.AwaitPage();
-      Execute();
-      SetProgress(++progress_);
+      ++progress;
+      Execute(progress);
+      SetProgress(progress);
     }
   }
 
  private:
-  // Executes the command at the cursor and moves the cursor to the next.
-  [[gnu::always_inline]] void Execute() {
+  // Executes the command at the cursor, the `progress`th, and moves the cursor to the next.
+  [[gnu::always_inline]] void Execute(uint32_t progress) {
     const uint32_t at = ring_.cursor();
     const uint32_t word = Load(at);
     const uint32_t id = word & 0xFF;
@@ -50,7 +51,7 @@ class Dispatcher {
       case abi::DispatchId::kWritePackedLarge:
         return WritePackedLarge(ring_, writes_, word, write_offsets_);
       case abi::DispatchId::kWriteLinearHHost:
-        return completion_.Write(ring_, writes_, word, progress_ + 1);
+        return completion_.Write(ring_, writes_, word, progress);
       case abi::DispatchId::kWait:
         ExecuteWait(ring_, writes_, word);
         return ring_.FinishPage();
@@ -68,7 +69,7 @@ class Dispatcher {
         Delay(at);
         return ring_.FinishPage();
       case abi::DispatchId::kTerminate:
-        Terminate();
+        Terminate(progress);
       default:
         Refuse(at, abi::kFaultUnknownCommand, at, 0);
     }
@@ -121,9 +122,9 @@ class Dispatcher {
         : "+r"(trips));
   }
 
-  [[noreturn]] void Terminate() {
+  [[noreturn]] void Terminate(uint32_t progress) {
     writes_.Barrier();
-    SetProgress(++progress_);
+    SetProgress(progress);
     ring_.FinishPage();
     ring_.ReturnAll();
     AtomicBuffer::AwaitFree();
@@ -139,7 +140,6 @@ class Dispatcher {
   CompletionRing completion_;
   const uint32_t worker_count_;
   uint32_t write_offsets_[abi::kMaxWriteOffsets] = {};
-  uint32_t progress_ = 0;  // commands executed
 };
 
 void CheckBootBlock() {

@@ -56,7 +56,8 @@ class Writes {
               [expected] { return NiuCounter<0>(hw::kNocWriteAcks) == expected; });
   }
 
-  // Where the following unicasts go. Between commands the high half of the address is zero.
+  // Where the following unicasts go; the buffer is free then. Between commands the high half of the address
+  // is zero.
   static void SetUnicastTile(uint32_t tile) {
     UnicastBuffer::AwaitFree();
     UnicastBuffer::Set(hw::kNocReturnHigh, tile);
@@ -74,6 +75,10 @@ class Writes {
   // At most 16 KiB, from this tile's L1.
   void Unicast(uint32_t from, uint32_t to_low, uint32_t bytes) {
     UnicastBuffer::AwaitFree();
+    FirstUnicast(from, to_low, bytes);
+  }
+  // The first behind SetUnicast...().
+  void FirstUnicast(uint32_t from, uint32_t to_low, uint32_t bytes) {
     UnicastBuffer::Set(hw::kNocTargetLow, from);
     UnicastBuffer::Set(hw::kNocReturnLow, to_low);
     UnicastBuffer::Set(hw::kNocLength, bytes);

@@ -63,10 +63,10 @@ class CommandSource {
 
   // Goes `bytes` on, perhaps into the exec buffer's next blocks.
   Span Skip(Span here, uint32_t bytes) {
-    while (bytes > here.end - here.begin) [[unlikely]] {
-        bytes -= here.end - here.begin;
-        here = exec_.Next();
-      }
+    while (bytes > here.end - here.begin) {
+      bytes -= here.end - here.begin;
+      here = exec_.Next();
+    }
     return {here.begin + bytes, here.end};
   }
 
