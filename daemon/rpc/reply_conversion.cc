@@ -36,10 +36,6 @@ void ToProto(const ErrorReply& from, v1::Error* to) {
 }
 
 void ToProto(const DeviceReply& from, v1::Device* to) {
-  // Pages of either memory start on a multiple of what the NoC asks of DRAM (command/region.h);
-  // transfers keep to what it asks of L1 (command/command.h).
-  constexpr uint32_t kPageAlignment = hw::kDramAlignment;
-  constexpr uint32_t kTransferAlignment = hw::kL1Alignment;
   to->set_index(from.index);
   to->set_board(from.info.board);
   to->set_backend(from.info.backend);
@@ -47,15 +43,15 @@ void ToProto(const DeviceReply& from, v1::Device* to) {
   to->set_grid_y(from.card.grid.y);
   to->set_dram_banks(from.card.dram_banks);
   to->set_dram_bank_bytes(from.card.dram_bank_bytes);
-  to->set_dram_alignment(kPageAlignment);
+  to->set_dram_alignment(SlotAlignment(MemoryKind::kDram));
   to->set_l1_bytes(from.card.l1_bytes);
-  to->set_l1_alignment(kPageAlignment);
+  to->set_l1_alignment(SlotAlignment(MemoryKind::kL1));
   to->set_clock_hz(from.info.clock_hz);
   to->set_circular_buffers(abi::kMaxCircularBuffers);
   to->set_semaphores(abi::kMaxSemaphores);
   to->set_argument_words(abi::kMaxArgumentWords);
   to->set_circular_buffer_bytes(abi::kCircularBufferBytes);
-  to->set_transfer_alignment(kTransferAlignment);
+  to->set_transfer_alignment(hw::kL1Alignment);
   to->set_kernel_bytes(abi::kMaxKernelImageBytes);
   to->set_iommu(from.info.iommu);
 }

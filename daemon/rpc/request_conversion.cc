@@ -32,6 +32,7 @@ AllocateRequest FromProto(const v1::Allocate& from) {
   switch (from.place_case()) {
     case v1::Allocate::kDram:
       to.place = BufferPlace::kDramInterleaved;
+      to.cores = RangesFromProto(from.dram().cores());
       break;
     case v1::Allocate::kL1:
       to.place = BufferPlace::kL1Interleaved;
@@ -40,6 +41,9 @@ AllocateRequest FromProto(const v1::Allocate& from) {
     case v1::Allocate::kL1Sharded:
       to.place = BufferPlace::kL1Sharded;
       to.cores = RangesFromProto(from.l1_sharded().cores());
+      to.row_pages = from.l1_sharded().row_pages();
+      to.shard_rows = from.l1_sharded().shard_rows();
+      to.shard_row_pages = from.l1_sharded().shard_row_pages();
       break;
     case v1::Allocate::kDramBank:
       to.place = BufferPlace::kDramBank;

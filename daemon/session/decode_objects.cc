@@ -5,13 +5,10 @@
 
 #include "daemon/session/decoder.h"
 #include "daemon/session/sha256.h"
-#include "runtime/base/bits.h"
 
 namespace ttfd {
 namespace {
 
-constexpr uint32_t kPageAlignment =
-    64;  // Region: what the relay commands of the dispatch firmware can address
 constexpr size_t kKernelNameBytes = 128;  // for people
 constexpr uint32_t kTransferQueue = 1;    // QueueKind of the API; 0 is compute
 
@@ -21,85 +18,6 @@ Refusal Decoder::CheckDevice(uint32_t device, const char* field) const {
   if (device == 0) return std::nullopt;
   return UnsupportedError(field,
                           fmt::format("device {}; this daemon serves one card, device 0", device));
-}
-
-Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer,
-                            uint64_t* bank_bytes) const {
-  const CardDescription& card = environment_.card;
-  uint64_t banks = card.dram_banks;
-  switch (request.place) {
-    case BufferPlace::kDramInterleaved:
-      break;
-    case BufferPlace::kDramBank:
-      if (request.dram_bank >= card.dram_banks) {
-        return InvalidError("allocate.dram_bank", "DRAM bank {}; the card has banks 0 to {}",
-                            request.dram_bank, card.dram_banks - 1);
-      }
-      buffer->single_bank = static_cast<int32_t>(request.dram_bank);
-      break;
-    case BufferPlace::kL1Interleaved:
-      if (!request.cores.empty()) {
-        return UnsupportedError("allocate.l1.cores",
-                                "L1 of some workers only; leave the cores out for all workers");
-      }
-      buffer->memory = MemoryKind::kL1;
-      banks = uint64_t{card.grid.x} * card.grid.y;
-      break;
-    case BufferPlace::kL1Sharded:
-      return UnsupportedError("allocate.l1_sharded",
-                              "sharded L1 buffers; use allocate.l1 or allocate.dram");
-    case BufferPlace::kUnset:
-      return UnsupportedError("allocate.place",
-                              "no place this daemon knows; set dram, l1 or dram_bank");
-  }
-  const uint64_t pages = DivideRoundUp<uint64_t>(request.size_bytes, request.page_bytes);
-  if (buffer->single_bank >= 0) {
-    *bank_bytes = AlignUp<uint64_t>(request.size_bytes, kPageAlignment);
-    buffer->whole_bytes = *bank_bytes;
-  } else {
-    *bank_bytes = DivideRoundUp<uint64_t>(pages, banks) * request.page_bytes;
-    buffer->whole_bytes = *bank_bytes * banks;
-  }
-  return std::nullopt;
-}
-
-Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
-  if (Refusal refusal = handles_.CheckNew(request.handle, "allocate.handle")) return refusal;
-  if (Refusal refusal = CheckDevice(request.device, "allocate.device")) return refusal;
-  if (request.size_bytes == 0 || request.size_bytes > kMaxApiNumber) {
-    return InvalidError("allocate.size_bytes", "a buffer of {} bytes; 1 to 2^53 - 1 are allowed",
-                        request.size_bytes);
-  }
-  if (request.page_bytes == 0 || request.page_bytes % kPageAlignment != 0) {
-    return InvalidError("allocate.page_bytes",
-                        "pages of {} bytes; a positive multiple of {} is allowed",
-                        request.page_bytes, kPageAlignment);
-  }
-  auto buffer = std::make_shared<Buffer>(QueuePosition{task->queue->id, task->first_value});
-  buffer->size_bytes = request.size_bytes;
-  buffer->page_bytes = request.page_bytes;
-  uint64_t bank_bytes = 0;
-  if (Refusal refusal = CheckPlace(request, buffer.get(), &bank_bytes)) return refusal;
-  const bool dram = buffer->memory == MemoryKind::kDram;
-  const uint64_t banks = dram ? environment_.card.dram_banks : 1;
-  if (Refusal refusal = handles_.Charge(buffer.get(), bank_bytes * banks, "allocate.size_bytes"))
-    return refusal;
-  // Memory is found now if that is possible, and when the command's turn comes if something is about to be freed.
-  if (handles_.MayHold(*buffer) || !frees_pending_) {
-    auto allocation = environment_.memory->Allocate(buffer->memory, buffer->size_bytes,
-                                                    buffer->page_bytes, buffer->single_bank);
-    if (allocation.ok()) {
-      buffer->allocation = *std::move(allocation);
-      handles_.Hold(buffer.get());
-    } else if (!frees_pending_) {
-      handles_.Discharge(buffer.get());
-      return environment_.memory->OutOfMemory(buffer->memory, allocation.status(),
-                                              "allocate.size_bytes");
-    }
-  }
-  handles_.Add(request.handle, buffer);
-  task->work = AllocateTask{request.handle, std::move(buffer), 0};
-  return std::nullopt;
 }
 
 Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {

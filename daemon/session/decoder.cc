@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/session/payload.h"
 #include "runtime/command/command.h"
 
 namespace ttfd {
 namespace {
 
-constexpr uint32_t kTransferAlignment = 16;  // WriteCommand, FillCommand
 // Of one launch: each is looked up and waited for under the session's lock.
 constexpr size_t kMaxLaunchBuffers = 4096;
-constexpr uint32_t kCopyAlignment = 64;  // CopyCommand: both ends read and written by NoC
 
 }  // namespace
 
@@ -57,23 +56,34 @@ Refusal Decoder::GetBuffer(uint64_t handle, const char* field, Task* task,
 }
 
 Refusal Decoder::CheckRange(const Buffer& buffer, uint64_t offset, uint64_t size,
-                            uint32_t alignment, const char* offset_field,
-                            const char* size_field) const {
+                            const char* offset_field, const char* size_field) const {
   if (size == 0) return InvalidError(size_field, "a transfer of 0 bytes");
   if (size > environment_.limits.transfer_bytes) {
     return LimitError(size_field, "transfer_bytes", environment_.limits.transfer_bytes, 0,
                       fmt::format("a transfer of {} bytes", size));
   }
-  if (offset % alignment != 0) {
-    return InvalidError(offset_field, "offset {} is not a multiple of {}", offset, alignment);
-  }
-  if (size % alignment != 0) {
-    return InvalidError(size_field, "size {} is not a multiple of {}", size, alignment);
-  }
   if (offset > buffer.size_bytes || size > buffer.size_bytes - offset) {
     return InvalidError(offset > buffer.size_bytes ? offset_field : size_field,
                         "{} bytes at offset {} leave the buffer, which has {} bytes", size, offset,
                         buffer.size_bytes);
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::CheckUnits(const Buffer& buffer, uint64_t offset, uint64_t size,
+                            const char* offset_field, const char* size_field) const {
+  if (Refusal refusal = CheckRange(buffer, offset, size, offset_field, size_field)) return refusal;
+  if (!IsUnitBoundary(buffer.page_bytes, buffer.size_bytes, offset)) {
+    return InvalidError(offset_field,
+                        "offset {} is not a multiple of {} from the start of its page of {} bytes",
+                        offset, hw::kL1Alignment, buffer.page_bytes);
+  }
+  if (!IsUnitBoundary(buffer.page_bytes, buffer.size_bytes, offset + size)) {
+    return InvalidError(size_field,
+                        "{} bytes from offset {} end within a unit: pages have {} bytes, a range "
+                        "ends a multiple of {} from the start of a page, or where a page or the "
+                        "buffer ends",
+                        size, offset, buffer.page_bytes, hw::kL1Alignment);
   }
   return std::nullopt;
 }
@@ -102,8 +112,8 @@ Refusal Decoder::DecodeOne(WriteRequest& request, Task* task) {
   if (!request.is_inline && !request.streamed) {
     return UnsupportedError("write.from", "no source this daemon knows; set inline or streamed");
   }
-  if (Refusal refusal = CheckRange(*write.buffer, request.offset, request.size, kTransferAlignment,
-                                   "write.offset", "write.size")) {
+  if (Refusal refusal =
+          CheckUnits(*write.buffer, request.offset, request.size, "write.offset", "write.size")) {
     return refusal;
   }
   write.offset = request.offset;
@@ -111,8 +121,7 @@ Refusal Decoder::DecodeOne(WriteRequest& request, Task* task) {
   if (request.is_inline) {
     if (Refusal refusal = CheckInline(request.size, request.inline_bytes.size(), "write.inline"))
       return refusal;
-    write.received = request.size;
-    write.slices.push_back(std::move(request.inline_bytes));
+    AddPayload(write, std::move(request.inline_bytes));
   } else {
     write.streamed = true;
   }
@@ -125,7 +134,7 @@ Refusal Decoder::DecodeOne(ReadRequest& request, Task* task) {
   if (Refusal refusal = GetBuffer(request.buffer, "read.buffer", task, &read.buffer))
     return refusal;
   if (Refusal refusal =
-          CheckRange(*read.buffer, request.offset, request.size, 1, "read.offset", "read.size")) {
+          CheckRange(*read.buffer, request.offset, request.size, "read.offset", "read.size")) {
     return refusal;
   }
   read.offset = request.offset;
@@ -138,8 +147,8 @@ Refusal Decoder::DecodeOne(FillRequest& request, Task* task) {
   FillTask fill;
   if (Refusal refusal = GetBuffer(request.buffer, "fill.buffer", task, &fill.buffer))
     return refusal;
-  if (Refusal refusal = CheckRange(*fill.buffer, request.offset, request.size, kTransferAlignment,
-                                   "fill.offset", "fill.size")) {
+  if (Refusal refusal =
+          CheckUnits(*fill.buffer, request.offset, request.size, "fill.offset", "fill.size")) {
     return refusal;
   }
   fill.offset = request.offset;
@@ -153,13 +162,23 @@ Refusal Decoder::DecodeOne(CopyRequest& request, Task* task) {
   CopyTask copy;
   if (Refusal refusal = GetBuffer(request.from, "copy.from", task, &copy.from)) return refusal;
   if (Refusal refusal = GetBuffer(request.to, "copy.to", task, &copy.to)) return refusal;
-  if (Refusal refusal = CheckRange(*copy.from, request.from_offset, request.size, kCopyAlignment,
+  if (Refusal refusal = CheckUnits(*copy.from, request.from_offset, request.size,
                                    "copy.from_offset", "copy.size")) {
     return refusal;
   }
-  if (Refusal refusal = CheckRange(*copy.to, request.to_offset, request.size, kCopyAlignment,
-                                   "copy.to_offset", "copy.size")) {
+  if (Refusal refusal =
+          CheckUnits(*copy.to, request.to_offset, request.size, "copy.to_offset", "copy.size")) {
     return refusal;
+  }
+  if (!CopyKeepsUnits(copy.from->page_bytes, request.from_offset, copy.to->page_bytes,
+                      request.to_offset, request.size)) {
+    return InvalidError("copy.to_offset",
+                        "from offset {} in pages of {} to offset {} in pages of {} bytes would "
+                        "shift bytes within units of {}; pages that are no multiples of it are "
+                        "copied within one page, or to pages of the same size and from the same "
+                        "place in them",
+                        request.from_offset, copy.from->page_bytes, request.to_offset,
+                        copy.to->page_bytes, hw::kL1Alignment);
   }
   // Sliced copies would read what they have written.
   if (copy.from == copy.to && request.from_offset < request.to_offset + request.size &&

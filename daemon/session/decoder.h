@@ -45,10 +45,16 @@ class Decoder {
   Refusal DecodeOne(ReplayTraceRequest& request, Task* task);
   Refusal DecodeOne(UnknownRequest& request, Task* task);
 
-  Refusal CheckPlace(const AllocateRequest& request, Buffer* buffer, uint64_t* bank_bytes) const;
+  Refusal CheckPlace(const AllocateRequest& request, Buffer* buffer) const;
+  Refusal CheckL1(const AllocateRequest& request, Buffer* buffer) const;
+  Refusal ListWorkers(const std::vector<CoreRange>& ranges, const char* field,
+                      std::vector<uint32_t>* workers) const;
   Refusal CheckDevice(uint32_t device, const char* field) const;
-  Refusal CheckRange(const Buffer& buffer, uint64_t offset, uint64_t size, uint32_t alignment,
-                     const char* offset_field, const char* size_field) const;
+  Refusal CheckRange(const Buffer& buffer, uint64_t offset, uint64_t size, const char* offset_field,
+                     const char* size_field) const;
+  // The same for a command that touches whole units.
+  Refusal CheckUnits(const Buffer& buffer, uint64_t offset, uint64_t size, const char* offset_field,
+                     const char* size_field) const;
   Refusal CheckInline(uint64_t size, uint64_t inline_size, const char* field) const;
   Refusal CheckCores(const std::vector<CoreRange>& cores, const std::string& field) const;
   // Of one launch: resolves what it names and adds up the bytes of its arguments.

@@ -23,12 +23,10 @@ DeviceMemory::DeviceMemory(const CardDescription& card)
     : dram_({"DRAM", card.dram_banks, card.dram_base, card.dram_bank_bytes}),
       l1_({"L1", card.grid.x * card.grid.y, card.l1_base, card.l1_bytes}) {}
 
-StatusOr<DeviceAllocation> DeviceMemory::Allocate(MemoryKind kind, uint64_t size_bytes,
-                                                  uint32_t page_bytes, int32_t single_bank) {
+StatusOr<DeviceAllocation> DeviceMemory::Allocate(MemoryKind kind, uint64_t bank_bytes) {
   MutexLock lock(&mu_);
   BankAllocator& allocator = kind == MemoryKind::kDram ? dram_ : l1_;
-  ASSIGN_OR_RETURN(const BankAllocation range,
-                   allocator.Allocate(size_bytes, page_bytes, single_bank));
+  ASSIGN_OR_RETURN(const BankAllocation range, allocator.Allocate(bank_bytes));
   return DeviceAllocation(this, kind, range);
 }
 

@@ -41,8 +41,9 @@ class DeviceMemory {
  public:
   explicit DeviceMemory(const CardDescription& card);
 
-  StatusOr<DeviceAllocation> Allocate(MemoryKind kind, uint64_t size_bytes, uint32_t page_bytes,
-                                      int32_t single_bank) ABSL_LOCKS_EXCLUDED(mu_);
+  // As BankAllocator::Allocate.
+  StatusOr<DeviceAllocation> Allocate(MemoryKind kind, uint64_t bank_bytes)
+      ABSL_LOCKS_EXCLUDED(mu_);
   // What a client is told when Allocate failed with `status`.
   ErrorReply OutOfMemory(MemoryKind kind, const Status& status, const char* field) const
       ABSL_LOCKS_EXCLUDED(mu_);

@@ -4,7 +4,6 @@
 
 #include "daemon/session/issuer.h"
 #include "daemon/session/launch_arguments.h"
-#include "runtime/base/bits.h"
 
 namespace ttfd {
 
@@ -32,12 +31,12 @@ Refusal Issuer::BuildTraceOf(TraceObject& trace) {
   }
   Buffer& memory = trace.memory;
   memory.page_bytes = TracePageBytes(**built);
-  memory.size_bytes = memory.whole_bytes = TraceBytes(**built);
+  memory.size_bytes = TraceBytes(**built);
+  memory.Measure(environment_.card.dram_banks);
   if (Refusal refusal = handles_.ChargeTrace(&trace, memory.size_bytes, "record_trace.launches"))
     return refusal;
-  const uint64_t taken = AlignUp<uint64_t>(
-      memory.size_bytes, uint64_t{memory.page_bytes} * environment_.card.dram_banks);
-  if (Refusal refusal = handles_.Charge(&memory, taken, "record_trace.launches")) return refusal;
+  if (Refusal refusal = handles_.Charge(&memory, memory.whole_bytes, "record_trace.launches"))
+    return refusal;
   if (!trace.counts) handles_.Discharge(&memory);
   trace.trace = *std::move(built);
   trace.ids = std::make_shared<const std::vector<uint32_t>>(ids.begin(), ids.end());

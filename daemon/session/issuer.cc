@@ -2,6 +2,8 @@
 #include "daemon/session/issuer.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <utility>
 
 #include "daemon/session/launch_arguments.h"
@@ -57,8 +59,7 @@ Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, Error
 Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                                 ErrorReply* error) {
   if (frees_pending_ && !may_hold) return Step::kBlocked;
-  auto allocation = environment_.memory->Allocate(buffer.memory, buffer.size_bytes,
-                                                  buffer.page_bytes, buffer.single_bank);
+  auto allocation = environment_.memory->Allocate(buffer.memory, buffer.bank_bytes);
   if (!allocation.ok()) {
     if (frees_pending_ || !at_head) return Step::kBlocked;
     *error = environment_.memory->OutOfMemory(buffer.memory, allocation.status(), field);
@@ -174,9 +175,17 @@ bool Issuer::AllHanded(const Task& task) {
   return true;
 }
 
-uint64_t Issuer::SliceBytes(uint64_t left) const {
-  return std::min<uint64_t>(left,
-                            std::min<uint64_t>(kMaxTransferBytes, environment_.limits.chunk_bytes));
+uint64_t Issuer::SliceBytes(const Buffer& buffer, uint64_t left) const {
+  const uint64_t most = std::min<uint64_t>(kMaxTransferBytes, environment_.limits.chunk_bytes);
+  return std::min(left, SliceLimit(buffer.memory, buffer.page_bytes, most));
+}
+
+// The same for a command that touches whole units.
+uint64_t Issuer::UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t left,
+                                uint64_t limit) {
+  const uint64_t most =
+      std::min(limit, SliceLimit(buffer.memory, buffer.page_bytes, kMaxTransferBytes));
+  return left <= most ? left : CutAtUnit(buffer.page_bytes, offset, most);
 }
 
 bool Issuer::NextOne(WriteTask& write, Task&, Work* work) {
@@ -190,7 +199,7 @@ bool Issuer::NextOne(WriteTask& write, Task&, Work* work) {
 }
 
 bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
-  const uint64_t size = SliceBytes(read.size - read.handed);
+  const uint64_t size = SliceBytes(*read.buffer, read.size - read.handed);
   if (size == 0) return false;
   if (reads_in_flight_ + output_.data_bytes() + size > environment_.windows.read_bytes) {
     read_blocked_ = true;
@@ -200,9 +209,14 @@ bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
   std::string* const into = work->read_into.get();
   work->command =
       ReadCommand{read.buffer->region(), read.offset + read.handed, size,
-                  [into, size](uint64_t, ByteSpan data) {
+                  [into, size](uint64_t at, ByteSpan data) {
                     if (into->empty()) into->reserve(size);
-                    into->append(reinterpret_cast<const char*>(data.data()), data.size());
+                    if (at == into->size()) {  // as it is for most layouts, and costs no zeroing
+                      into->append(reinterpret_cast<const char*>(data.data()), data.size());
+                      return;
+                    }
+                    if (into->size() < size) into->resize(size);
+                    std::memcpy(into->data() + at, data.data(), data.size());
                   }};
   work->bytes = size;
   work->read_offset = read.handed;
@@ -212,7 +226,10 @@ bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
 }
 
 bool Issuer::NextOne(CopyTask& copy, Task&, Work* work) {
-  const uint64_t size = std::min(copy.size - copy.handed, kMaxTransferBytes);
+  // Where one side may be cut the other may too (CopyKeepsUnits).
+  const uint64_t left = copy.size - copy.handed;
+  const uint64_t to_limit = SliceLimit(copy.to->memory, copy.to->page_bytes, kMaxTransferBytes);
+  const uint64_t size = UnitSliceBytes(*copy.from, copy.from_offset + copy.handed, left, to_limit);
   if (size == 0) return false;
   work->command = CopyCommand{copy.from->region(), copy.from_offset + copy.handed,
                               copy.to->region(), copy.to_offset + copy.handed, size};
@@ -222,22 +239,24 @@ bool Issuer::NextOne(CopyTask& copy, Task&, Work* work) {
 }
 
 bool Issuer::NextOne(FillTask& fill, Task&, Work* work) {
-  const uint64_t size = std::min(fill.size - fill.handed, kMaxTransferBytes);
+  const uint64_t at = fill.offset + fill.handed;
+  const uint64_t size =
+      UnitSliceBytes(*fill.buffer, at, fill.size - fill.handed, kMaxTransferBytes);
   if (size == 0) return false;
-  work->command = FillCommand{fill.buffer->region(), fill.offset + fill.handed, size, fill.word};
+  // A slice may end within a word.
+  const uint32_t word = std::rotr(fill.word, static_cast<int>(fill.handed % 4 * 8));
+  work->command = FillCommand{fill.buffer->region(), at, size, word};
   work->bytes = size;
   fill.handed += size;
   return true;
 }
 
-// Zeroes whole pages: a kernel sees the end of the last one too.
+// Zeroes all that the buffer takes: a kernel sees the end of the last page and what is between them.
 bool Issuer::NextOne(AllocateTask& allocate, Task&, Work* work) {
   const uint64_t whole = allocate.buffer->whole_bytes;
   const uint64_t size = std::min(whole - allocate.handed, kMaxTransferBytes);
   if (size == 0) return false;
-  Region region = allocate.buffer->region();
-  region.size_bytes = whole;
-  work->command = FillCommand{region, allocate.handed, size, 0};
+  work->command = FillCommand{allocate.buffer->whole(), allocate.handed, size, 0};
   work->bytes = size;
   allocate.handed += size;
   return true;

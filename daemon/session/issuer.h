@@ -81,7 +81,9 @@ class Issuer {
   static bool AllHanded(const Task& task);
   static bool Usable(const Object& object, ErrorReply* error);
   bool NeedsZeroing(const AllocateTask& allocate) const;
-  uint64_t SliceBytes(uint64_t left) const;
+  uint64_t SliceBytes(const Buffer& buffer, uint64_t left) const;
+  static uint64_t UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t left,
+                                 uint64_t limit);
 
   SessionEnvironment& environment_;
   const OutputBuffer& output_;

@@ -40,14 +40,18 @@ Refusal PutAddress(const BufferArgumentRequest& argument, const Buffer& buffer, 
   if (argument.offset != 0 && buffer.single_bank < 0) {
     return InvalidError(
         Field(index, "buffers.offset"),
-        "offset {} into an interleaved buffer, which has no one address there; 0 is allowed",
+        "offset {} into a buffer that is not in one bank, which has no one address there; 0 is "
+        "allowed",
         argument.offset);
   }
   if (argument.offset >= buffer.size_bytes) {
     return InvalidError(Field(index, "buffers.offset"), "offset {} of a buffer of {} bytes",
                         argument.offset, buffer.size_bytes);
   }
-  (*common)[argument.word] = buffer.allocation.address() + static_cast<uint32_t>(argument.offset);
+  const uint64_t slot = argument.offset / buffer.page_bytes;
+  const uint64_t in_bank =
+      slot * StrideOf(buffer.memory, buffer.page_bytes) + argument.offset % buffer.page_bytes;
+  (*common)[argument.word] = buffer.allocation.address() + static_cast<uint32_t>(in_bank);
   return std::nullopt;
 }
 

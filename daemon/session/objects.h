@@ -76,18 +76,28 @@ class MemoryHold {
 struct Buffer final : Object {
   explicit Buffer(QueuePosition its_creator) : Object(ObjectKind::kBuffer, its_creator) {}
 
+  // Sets what it takes from its layout; `banks`: of its kind of memory.
+  void Measure(uint32_t banks);
   Region region() const {
-    return {memory, single_bank, allocation.address(), page_bytes, (size_bytes + 63) & ~63ull};
+    return {memory, single_bank, allocation.address(), page_bytes, size_bytes, cores};
+  }
+  // All that it takes in its banks, padding too: what is zeroed.
+  Region whole() const {
+    return {memory,      single_bank, allocation.address(), static_cast<uint32_t>(bank_bytes),
+            whole_bytes, whole_cores};
   }
 
   MemoryKind memory = MemoryKind::kDram;
   int32_t single_bank = -1;
   uint32_t page_bytes = 0;
-  uint64_t size_bytes = 0;        // as the client asked
-  uint64_t whole_bytes = 0;       // of all its pages: what is zeroed
-  uint64_t quota_bytes = 0;       // what it counts against the session's limits
-  uint64_t charged_bytes = 0;     // of that, now
-  uint64_t discharged_bytes = 0;  // of a Free that may still not happen
+  uint64_t size_bytes = 0;                        // as the client asked
+  std::shared_ptr<const CoreLayout> cores;        // null: all banks, or the single one
+  std::shared_ptr<const CoreLayout> whole_cores;  // the same workers, a page each
+  uint64_t bank_bytes = 0;                        // taken in each bank; multiple of 64
+  uint64_t whole_bytes = 0;                       // of all banks it lies in
+  uint64_t quota_bytes = 0;                       // what it counts against the session's limits
+  uint64_t charged_bytes = 0;                     // of that, now
+  uint64_t discharged_bytes = 0;                  // of a Free that may still not happen
   DeviceAllocation allocation;
   MemoryHold hold;
 };

@@ -1,6 +1,7 @@
 // Cuts streamed data into slices.
 #include "daemon/session/payload.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/command/command.h"
@@ -8,29 +9,44 @@
 namespace ttfd {
 namespace {
 
-constexpr size_t kSliceAlignment = 16;   // WriteCommand
 constexpr size_t kJoinBytes = 64 << 10;  // smaller chunks are joined: a slice costs a command
+
+void AddSlice(WriteTask& write, std::string slice, uint64_t limit) {
+  if (!write.slices.empty() && slice.size() < kJoinBytes &&
+      write.slices.back().size() + slice.size() <= limit) {
+    write.slices.back() += slice;
+  } else {
+    write.slices.push_back(std::move(slice));
+  }
+}
 
 }  // namespace
 
 void AddPayload(WriteTask& write, std::string payload) {
+  const Buffer& buffer = *write.buffer;
+  uint64_t offset = write.offset + write.received - write.tail.size();
   write.received += payload.size();
   if (!write.tail.empty()) {
     write.tail += payload;
     payload = std::exchange(write.tail, {});
   }
-  const size_t whole = payload.size() / kSliceAlignment * kSliceAlignment;
+  // The end of the write is where a unit ends; the end of a chunk need not be.
+  const uint64_t whole = write.received == write.size
+                             ? payload.size()
+                             : CutAtUnit(buffer.page_bytes, offset, payload.size());
   if (whole < payload.size()) {
     write.tail = payload.substr(whole);
     payload.resize(whole);
   }
-  if (payload.empty()) return;
-  if (!write.slices.empty() && payload.size() < kJoinBytes &&
-      write.slices.back().size() + payload.size() <= kMaxTransferBytes) {
-    write.slices.back() += payload;
-  } else {
-    write.slices.push_back(std::move(payload));
+  const uint64_t limit = SliceLimit(buffer.memory, buffer.page_bytes, kMaxTransferBytes);
+  uint64_t done = 0;
+  while (payload.size() - done > limit) {
+    const uint64_t size = CutAtUnit(buffer.page_bytes, offset + done, limit);
+    AddSlice(write, payload.substr(done, size), limit);
+    done += size;
   }
+  if (done > 0) payload.erase(0, done);
+  if (!payload.empty()) AddSlice(write, std::move(payload), limit);
 }
 
 }  // namespace ttfd

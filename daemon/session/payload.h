@@ -1,4 +1,4 @@
-// The bytes of streamed commands as they arrive.
+// The bytes of writes as they arrive.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace ttfd {
 
-// Adds a chunk to a streamed write: cuts what has come into slices the device can take, keeps the
-// rest for the next chunk.
+// Adds bytes to a write whose buffer, offset and size are known: cuts what has come into slices the
+// device can take, keeps the rest for the next chunk.
 void AddPayload(WriteTask& write, std::string payload);
 
 }  // namespace ttfd

@@ -29,6 +29,9 @@ struct AllocateRequest {
   BufferPlace place = BufferPlace::kUnset;
   std::vector<CoreRange> cores;
   uint32_t dram_bank = 0;
+  uint32_t row_pages = 0;  // sharded
+  uint32_t shard_rows = 0;
+  uint32_t shard_row_pages = 0;
 };
 struct FreeRequest {
   std::vector<uint64_t> handles;

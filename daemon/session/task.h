@@ -57,9 +57,8 @@ struct WriteTask {
   bool streamed = false;
   uint64_t received = 0;
   uint64_t handed = 0;
-  std::deque<std::string>
-      slices;        // received, not handed; whole multiples of the transfer alignment
-  std::string tail;  // received, shorter than the transfer alignment
+  std::deque<std::string> slices;  // received, not handed; each ends where a unit does
+  std::string tail;                // received, the beginning of a unit
 };
 struct ReadTask {
   std::shared_ptr<Buffer> buffer;

@@ -18,8 +18,8 @@ namespace ttfd {
 
 enum class MemoryKind : uint8_t { kDram, kL1 };
 
-// The largest page; keeps strides and addresses within 32 bits.
-inline constexpr uint32_t kMaxPageBytes = 1u << 30;
+// The largest page: its stride and addresses in it fit 32 bits.
+inline constexpr uint32_t kMaxPageBytes = 0xFFFFFFC0;
 
 // Of slots and base addresses: what a NoC read of that memory can begin at.
 constexpr uint32_t SlotAlignment(MemoryKind kind) {
@@ -74,6 +74,11 @@ constexpr bool IsUnitBoundary(uint32_t page_bytes, uint64_t size_bytes, uint64_t
 // that begins at a boundary may be cut.
 constexpr uint64_t CutAtUnit(uint32_t page_bytes, uint64_t offset, uint64_t most) {
   return most - (offset + most) % page_bytes % hw::kL1Alignment;
+}
+
+// How much of a large transfer one command should move: less where most of what travels is padding.
+constexpr uint64_t SliceLimit(MemoryKind kind, uint32_t page_bytes, uint64_t most) {
+  return most <= page_bytes ? most : most * page_bytes / StrideOf(kind, page_bytes);
 }
 
 // Can the card copy `size` bytes between these offsets? It moves units of 16 bytes and cannot shift

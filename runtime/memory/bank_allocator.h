@@ -1,7 +1,7 @@
 // Buffers over banks: the same address range in each bank of a kind (DRAM banks, or the workers'
 // L1), found once for all of them.
 //
-// A buffer that lives in one bank only takes its range in every bank: such buffers are rare and
+// A buffer that lives in some banks only takes its range in every bank: such buffers are rare or
 // small, and one free list keeps interleaved addressing trivial.
 #pragma once
 
@@ -27,17 +27,14 @@ struct BankAllocation {
   bool pristine = false;
 };
 
-inline constexpr int32_t kInterleaved = -1;
-
 // Not thread-safe.
 class BankAllocator {
  public:
   explicit BankAllocator(const BankSpace& space);
 
-  // Room for `size_bytes` in pages of `page_bytes` (a multiple of 64), dealt over the banks, or all
-  // in bank `single_bank`. INVALID_ARGUMENT, or RESOURCE_EXHAUSTED with what is left.
-  StatusOr<BankAllocation> Allocate(uint64_t size_bytes, uint32_t page_bytes,
-                                    int32_t single_bank = kInterleaved);
+  // Room for `bank_bytes` in each bank, rounded up to a multiple of 64. INVALID_ARGUMENT if that is
+  // nothing, or RESOURCE_EXHAUSTED with what is left.
+  StatusOr<BankAllocation> Allocate(uint64_t bank_bytes);
   // REQUIRES: an allocation of this allocator, freed once.
   void Free(const BankAllocation& allocation);
 

@@ -82,13 +82,13 @@ void AllocateAndFree(benchmark::State& state) {
   BankAllocator allocator({"DRAM", 8, 0, uint64_t{1} << 30});
   std::vector<BankAllocation> others;
   for (int64_t i = 0; i < state.range(0); ++i) {
-    auto one = allocator.Allocate(64 * 1024, kPageBytes);
+    auto one = allocator.Allocate(8 * 1024);
     if (!one.ok()) return state.SkipWithError("no room");
     others.push_back(*one);
   }
   for (size_t i = 0; i < others.size(); i += 2) allocator.Free(others[i]);
   for (auto _ : state) {
-    auto one = allocator.Allocate(128 * 1024, kPageBytes);
+    auto one = allocator.Allocate(16 * 1024);
     if (!one.ok()) return state.SkipWithError("no room");
     allocator.Free(*one);
   }

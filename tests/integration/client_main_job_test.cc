@@ -48,6 +48,53 @@ TEST_F(ClientMainJob, BytesComeBackFromEveryKindOfBuffer) {
   }
 }
 
+TEST_F(ClientMainJob, EveryLayoutHoldsBytesInPagesOfAnySize) {
+  Queue queue = session_->queue();
+  const std::vector<CoreRange> cores = {{0, 0, 2, 1}, {5, 5, 5, 5}};
+  for (const uint32_t page : {16u, 48u, 100u, 2048u, 4112u, 300'000u}) {
+    const uint64_t size = page > 100'000 ? 2 * page + 1000 : 60 * page + page / 2;
+    std::vector<Result<Buffer>> buffers;
+    buffers.push_back(session_->AllocateDram(size, {.page_bytes = page}));
+    buffers.push_back(session_->AllocateDram(size, {.page_bytes = page, .bank = 3}));
+    buffers.push_back(session_->AllocateL1(size, {.page_bytes = page}));
+    buffers.push_back(session_->AllocateL1(size, {.page_bytes = page, .cores = cores}));
+    if (page < 100'000) {
+      buffers.push_back(session_->AllocateSharded(  // height
+          size, {.page_bytes = page,
+                 .cores = cores,
+                 .row_pages = 3,
+                 .shard_rows = 3,
+                 .shard_row_pages = 3}));
+      buffers.push_back(session_->AllocateSharded(  // width
+          size, {.page_bytes = page,
+                 .cores = cores,
+                 .row_pages = 7,
+                 .shard_rows = 9,
+                 .shard_row_pages = 1}));
+      buffers.push_back(session_->AllocateSharded(  // block; the last column is narrower
+          size, {.page_bytes = page,
+                 .cores = cores,
+                 .row_pages = 5,
+                 .shard_rows = 7,
+                 .shard_row_pages = 2}));
+    }
+    const std::vector<std::byte> bytes = Pattern(size);
+    const Buffer* from = nullptr;
+    for (const Result<Buffer>& buffer : buffers) {
+      ASSERT_TRUE(buffer.ok()) << page << buffer.status().ToString();
+      // The first is written, every other one copied from the one before, on the card.
+      const Status filled =
+          from == nullptr ? queue.Write(*buffer, 0, bytes) : queue.Copy(*from, 0, *buffer, 0, size);
+      ASSERT_TRUE(filled.ok()) << page << filled.ToString();
+      from = &*buffer;
+      std::vector<std::byte> back(size - 7);
+      const Status read = queue.Read(*buffer, 5, back);
+      ASSERT_TRUE(read.ok()) << page << read.ToString();
+      ASSERT_TRUE(std::equal(back.begin(), back.end(), bytes.begin() + 5)) << page;
+    }
+  }
+}
+
 TEST_F(ClientMainJob, AnyByteRangeCanBeRead) {
   Result<Buffer> buffer = session_->AllocateDram(100'000 / 16 * 16);
   const std::vector<std::byte> bytes = Pattern(buffer->size_bytes());

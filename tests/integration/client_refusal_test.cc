@@ -25,7 +25,7 @@ class ClientRefusal : public ttfd::testing::ClientFixture {
 TEST_F(ClientRefusal, OfBuffers) {
   ExpectRefused(session_->AllocateDram(0).status(), Code::kInvalidArgument, "INVALID",
                 "allocate.size_bytes");
-  ExpectRefused(session_->AllocateDram(4096, {.page_bytes = 3}).status(), Code::kInvalidArgument,
+  ExpectRefused(session_->AllocateDram(4096, {.page_bytes = 0}).status(), Code::kInvalidArgument,
                 "INVALID", "allocate.page_bytes");
   ExpectRefused(session_->AllocateDram(4096, {.bank = 99}).status(), Code::kInvalidArgument,
                 "INVALID", "allocate.dram_bank");

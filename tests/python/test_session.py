@@ -72,6 +72,17 @@ def test_l1_buffers_and_single_banks_hold_bytes(session):
         assert np.array_equal(buffer.read(np.uint32), array)
 
 
+def test_buffers_on_cores_and_in_shards_hold_bytes_in_pages_of_any_size(session):
+    cores = ttfd.first_cores(session.device.grid_x, 4)
+    array = np.arange(4850, dtype=np.uint8)  # 49 pages, the last in part
+    for buffer in (session.allocate_l1(array.nbytes, 100, cores), session.allocate_dram(array.nbytes, 100),
+                   session.allocate_sharded(array.nbytes, 100, cores, row_pages=1, shard_rows=13, shard_row_pages=1),
+                   session.allocate_sharded(array.nbytes, 100, cores, row_pages=8, shard_rows=4, shard_row_pages=4)):
+        buffer.write(array)
+        assert np.array_equal(buffer.read(), array)
+        assert np.array_equal(buffer.read(np.uint8, 333, offset=1234), array[1234:1567])
+
+
 def test_kernels_add_arrays_on_every_tile(session):
     generator = np.random.default_rng(2)
     a, b = (generator.integers(-(2**31), 2**31, 100_000, dtype=np.int32) for _ in range(2))

@@ -73,7 +73,10 @@ StatusOr<uint64_t> FakeDispatcher::Submit(const Route& route, const Command& com
   Pending pending{Pending::Kind::kCommand, route, ticket, command, ""};
   std::string entry = "launch";
   if (const auto* write = std::get_if<WriteCommand>(&command)) {
-    if (write->offset % 16 != 0 || write->data.size() % 16 != 0 ||
+    const auto boundary = [write](uint64_t at) {
+      return IsUnitBoundary(write->region.page_bytes, write->region.size_bytes, at);
+    };
+    if (!boundary(write->offset) || !boundary(write->offset + write->data.size()) ||
         write->data.size() > kMaxTransferBytes) {
       return InvalidArgument("a misaligned write");
     }
@@ -204,7 +207,9 @@ Status FakeDispatcher::Act(Pending& pending) {
     Poke(write->region, write->offset, pending.payload);
   } else if (const auto* fill = std::get_if<FillCommand>(&pending.command)) {
     std::string bytes(fill->size, '\0');
-    for (size_t i = 0; i < bytes.size(); i += 4) StoreAt(&bytes[i], fill->word);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<char>(fill->word >> 8 * (i % 4));
+    }
     Poke(fill->region, fill->offset, bytes);
   } else if (const auto* read = std::get_if<ReadCommand>(&pending.command)) {
     const std::string bytes = Peek(read->region, read->offset, read->size);

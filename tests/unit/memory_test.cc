@@ -14,65 +14,58 @@ using testing::HasSubstr;
 
 BankSpace Space(uint64_t bytes = 64 * 256) { return {"DRAM", 7, 0x1000, bytes}; }
 
-TEST(BankAllocator, TakesTheSameRoundsOfPagesInEveryBank) {
+TEST(BankAllocator, TakesTheSameRangeInEveryBank) {
   BankAllocator allocator(Space());
-  const auto one = allocator.Allocate(1, 64);
+  const auto one = allocator.Allocate(1);
   ASSERT_TRUE(one.ok());
   EXPECT_EQ(one->address, 0x1000u);
   EXPECT_EQ(one->bank_bytes, 64u);
-  const auto rounds = allocator.Allocate(64 * 15, 64);  // 15 pages over 7 banks: 3 rounds
+  const auto rounds = allocator.Allocate(3 * 64);
   ASSERT_TRUE(rounds.ok());
   EXPECT_EQ(rounds->address, 0x1040u);
   EXPECT_EQ(rounds->bank_bytes, 3 * 64u);
-  const auto single = allocator.Allocate(100, 64, 6);
-  ASSERT_TRUE(single.ok());
-  EXPECT_EQ(single->bank_bytes, 128u);
+  EXPECT_EQ(allocator.Allocate(100)->bank_bytes, 128u);
   EXPECT_EQ(allocator.used_bytes(), (1 + 3 + 2) * 64 * 7u);
 }
 
-TEST(BankAllocator, RefusesWithWhatIsAllowedOrLeft) {
+TEST(BankAllocator, RefusesWithWhatIsLeft) {
   BankAllocator allocator(Space());
   const auto message = [](const StatusOr<BankAllocation>& result, StatusCode code) {
     EXPECT_EQ(result.status().code(), code);
     return std::string(StatusMessage(result.status()));
   };
-  const auto invalid = StatusCode::kInvalidArgument;
-  EXPECT_THAT(message(allocator.Allocate(0, 64), invalid), HasSubstr("0 bytes"));
-  EXPECT_THAT(message(allocator.Allocate(64, 0), invalid), HasSubstr("multiples of 64"));
-  EXPECT_THAT(message(allocator.Allocate(64, 96), invalid), HasSubstr("multiples of 64"));
-  EXPECT_THAT(message(allocator.Allocate(64, 64, 7), invalid), HasSubstr("banks 0 to 6"));
-  EXPECT_THAT(message(allocator.Allocate(64, 64, -2), invalid), HasSubstr("banks 0 to 6"));
+  EXPECT_THAT(message(allocator.Allocate(0), StatusCode::kInvalidArgument), HasSubstr("0 bytes"));
   const auto full = StatusCode::kResourceExhausted;
-  EXPECT_THAT(message(allocator.Allocate(~uint64_t{0}, 64), full),
+  EXPECT_THAT(message(allocator.Allocate(~uint64_t{0}), full),
               HasSubstr("the largest holds 16384"));
-  EXPECT_THAT(message(allocator.Allocate(1, 32768), full), HasSubstr("DRAM in pages of 32768"));
-  ASSERT_TRUE(allocator.Allocate(64 * 256 * 7, 64).ok()) << "all of it";
-  EXPECT_THAT(message(allocator.Allocate(1, 64), full), HasSubstr("the largest holds 0"));
+  EXPECT_THAT(message(allocator.Allocate(32768), full), HasSubstr("32768 bytes in a bank of DRAM"));
+  ASSERT_TRUE(allocator.Allocate(64 * 256).ok()) << "all of it";
+  EXPECT_THAT(message(allocator.Allocate(1), full), HasSubstr("the largest holds 0"));
 }
 
 TEST(BankAllocator, TellsMemoryNobodyHadFromMemoryThatWasFreed) {
   BankAllocator allocator(Space());
-  const auto first = *allocator.Allocate(7 * 128, 64);
-  const auto second = *allocator.Allocate(7 * 64, 64);
+  const auto first = *allocator.Allocate(128);
+  const auto second = *allocator.Allocate(64);
   EXPECT_TRUE(first.pristine && second.pristine);
   allocator.Free(first);
-  const auto again = *allocator.Allocate(7 * 128, 64);
+  const auto again = *allocator.Allocate(128);
   EXPECT_EQ(again.address, first.address);
   EXPECT_FALSE(again.pristine);
-  EXPECT_TRUE(allocator.Allocate(7 * 64, 64)->pristine);
+  EXPECT_TRUE(allocator.Allocate(64)->pristine);
 }
 
 TEST(BankAllocator, TakesTheSmallestRangeThatFits) {
   BankAllocator allocator(Space());
-  const auto large = *allocator.Allocate(7 * 64 * 4, 64);
-  const auto wall = *allocator.Allocate(7 * 64, 64);
-  const auto small = *allocator.Allocate(7 * 64 * 2, 64);
-  const auto wall2 = *allocator.Allocate(7 * 64, 64);
+  const auto large = *allocator.Allocate(64 * 4);
+  const auto wall = *allocator.Allocate(64);
+  const auto small = *allocator.Allocate(64 * 2);
+  const auto wall2 = *allocator.Allocate(64);
   static_cast<void>(wall);
   static_cast<void>(wall2);
   allocator.Free(large);
   allocator.Free(small);
-  EXPECT_EQ(allocator.Allocate(7 * 64 * 2, 64)->address, small.address);
+  EXPECT_EQ(allocator.Allocate(64 * 2)->address, small.address);
 }
 
 TEST(BankAllocator, NeverHandsOutAByteTwiceAndMergesWhatIsFreed) {
@@ -92,8 +85,8 @@ TEST(BankAllocator, NeverHandsOutAByteTwiceAndMergesWhatIsFreed) {
         live.erase(live.begin() + static_cast<long>(victim));
         continue;
       }
-      const uint64_t size = 1 + random() % (7 * 64 * 12);
-      const auto allocation = allocator.Allocate(size, 64 * (1 + random() % 3));
+      const uint64_t size = 1 + random() % (64 * 12);
+      const auto allocation = allocator.Allocate(size);
       size_t longest = 0;
       for (size_t at = 0, run = 0; at < used.size(); ++at) {
         run = used[at] ? 0 : run + 1;
@@ -120,7 +113,7 @@ TEST(BankAllocator, NeverHandsOutAByteTwiceAndMergesWhatIsFreed) {
     }
     for (const BankAllocation& allocation : live) allocator.Free(allocation);
     EXPECT_EQ(allocator.free_bank_bytes(), space.bytes_per_bank);
-    EXPECT_TRUE(allocator.Allocate(space.bytes_per_bank * 7, 64).ok()) << "one range again";
+    EXPECT_TRUE(allocator.Allocate(space.bytes_per_bank).ok()) << "one range again";
   }
 }
 

@@ -171,6 +171,95 @@ TEST_F(SessionMemory, L1CountsInEachWorker) {
   EXPECT_EQ(core->ListSessions()[0].l1_bytes, 1024u);
 }
 
+// A buffer of every kind; 12 workers, 4 DRAM banks.
+std::vector<AllocateRequest> EveryKind(uint64_t handle, uint64_t size, uint32_t page) {
+  std::vector<AllocateRequest> kinds(6, Allocate(handle, size, page));
+  kinds[1].place = BufferPlace::kDramBank;
+  kinds[1].dram_bank = 2;
+  kinds[2].place = BufferPlace::kL1Interleaved;
+  kinds[3].place = BufferPlace::kL1Interleaved;
+  kinds[3].cores = {{2, 1, 3, 2}, {0, 0, 0, 0}};
+  kinds[4].place = BufferPlace::kL1Sharded;
+  kinds[4].cores = {{0, 0, 2, 1}};
+  kinds[4].row_pages = 6;
+  kinds[4].shard_rows = static_cast<uint32_t>(size / page) / 12 + 1;
+  kinds[4].shard_row_pages = 2;
+  kinds[5] = kinds[4];
+  kinds[5].cores = {{3, 0, 3, 1}};
+  kinds[5].row_pages = kinds[5].shard_row_pages = 1;
+  kinds[5].shard_rows = static_cast<uint32_t>(size / page) / 2 + 1;
+  return kinds;
+}
+
+TEST_F(SessionMemory, EveryKindOfBufferHoldsBytesOfAnyPageSize) {
+  Start();
+  auto client = Connect();
+  uint64_t value = 0;
+  for (const uint32_t page : {1u, 48u, 100u, 1024u, 2500u}) {
+    const uint64_t size = page == 1 ? 300 : 40 * page + page / 2;
+    const std::string bytes = Pattern(size, page);
+    for (AllocateRequest& request : EveryKind(1, size, page)) {
+      client->Send(request, StreamedWrite(1, 0, size), Read(1, 3, size - 3), Free({1}));
+      // In chunks that end anywhere.
+      for (uint64_t at = 0; at < size; at += 777) {
+        ASSERT_TRUE(client->Supply(0, value + 2, at, bytes.substr(at, 777)).ok());
+      }
+      client->Run();
+      ASSERT_THAT(client->errors, IsEmpty())
+          << client->ErrorOf(value + 1).message << client->ErrorOf(value + 2).message;
+      EXPECT_EQ(client->Data(value + 3), bytes.substr(3)) << page;
+      value += 4;
+    }
+  }
+  EXPECT_EQ(Memory("l1").used_bytes, 0u);
+  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+}
+
+TEST_F(SessionMemory, EveryKindOfBufferIsZeroToTheEndOfWhatItTakes) {
+  behaviour.memory_is_zero_after_power_on = false;
+  Start();
+  auto client = Connect();
+  uint64_t value = 0;
+  for (AllocateRequest& request : EveryKind(1, 4000, 100)) {
+    // What was there before: the first bytes of every bank.
+    for (int bank = 0; bank < 12; ++bank) {
+      if (bank < 4) card->Poke({MemoryKind::kDram, bank, 0, 64, 5120}, 0, Pattern(5120));
+      card->Poke({MemoryKind::kL1, bank, 0xB0000, 64, 5120}, 0, Pattern(5120));
+    }
+    client->Send(request, Read(1, 0, 4000));
+    client->Run();
+    ASSERT_THAT(client->errors, IsEmpty());
+    EXPECT_THAT(client->Data(value + 2), Each('\0'));
+    // Between the first two pages of the bank the first page lies in.
+    const bool dram =
+        request.place == BufferPlace::kDramInterleaved || request.place == BufferPlace::kDramBank;
+    int bank = request.place == BufferPlace::kDramBank ? 2 : 0;
+    if (!request.cores.empty()) {
+      bank = static_cast<int>(request.cores[0].y0 * 4 + request.cores[0].x0);
+    }
+    const Region first{dram ? MemoryKind::kDram : MemoryKind::kL1, bank, dram ? 0 : 0xB0000u, 64,
+                       5120};
+    EXPECT_EQ(card->Peek(first, 0, 128), std::string(128, '\0'));
+    client->Send(Free({1}));
+    client->Run();
+    value += 3;
+  }
+}
+
+TEST_F(SessionMemory, FillsAndCopiesOfOddPagesGoOnAcrossSlices) {
+  options.limits.chunk_bytes = 4096;
+  Start();
+  auto client = Connect();
+  const uint64_t size = 400'001;  // more than a command moves
+  client->Send(Allocate(1, size, 101), Allocate(2, size, 101), FillRequest{1, 0, size, 0x44332211},
+               CopyRequest{1, 0, 2, 0, size}, Read(2, 0, size));
+  client->Run();
+  ASSERT_THAT(client->errors, IsEmpty());
+  std::string expected(size, '\0');
+  for (uint64_t at = 0; at < size; ++at) expected[at] = static_cast<char>(0x11 * (at % 4 + 1));
+  EXPECT_EQ(client->Data(5), expected);
+}
+
 // ---- clients that vanish
 
 TEST_F(SessionMemory, AnAbandonedSessionLeaksNothing) {

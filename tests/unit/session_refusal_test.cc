@@ -90,6 +90,49 @@ constexpr StatusCode kInvalid = StatusCode::kInvalidArgument;
 constexpr StatusCode kExhausted = StatusCode::kResourceExhausted;
 constexpr StatusCode kUnimplemented = StatusCode::kUnimplemented;
 
+TEST_F(SessionRefusal, AllocationsOnCores) {
+  AllocateRequest l1 = Allocate(50, 4096);
+  l1.place = BufferPlace::kL1Interleaved;
+  l1.cores = {{0, 0, 1, 0}};
+  AllocateRequest sharded = l1;
+  sharded.place = BufferPlace::kL1Sharded;
+  sharded.row_pages = sharded.shard_row_pages = 2;
+  sharded.shard_rows = 1;
+  Expect({
+      {"leaves the grid",
+       With(l1,
+            [](auto& r) {
+              r.cores = {{0, 0, 4, 0}};
+            }),
+       kInvalid, "INVALID", "allocate.l1.cores"},
+      {"overlap",
+       With(l1,
+            [](auto& r) {
+              r.cores = {{0, 0, 1, 1}, {1, 1, 2, 1}};
+            }),
+       kInvalid, "INVALID", "allocate.l1.cores"},
+      {"no cores", With(sharded, [](auto& r) { r.cores.clear(); }), kInvalid, "INVALID",
+       "allocate.l1_sharded.cores"},
+      {"no rows", With(sharded, [](auto& r) { r.row_pages = 0; }), kInvalid, "INVALID",
+       "allocate.l1_sharded.row_pages"},
+      {"flat shards", With(sharded, [](auto& r) { r.shard_rows = 0; }), kInvalid, "INVALID",
+       "allocate.l1_sharded.shard_rows"},
+      {"empty shards", With(sharded, [](auto& r) { r.shard_row_pages = 0; }), kInvalid, "INVALID",
+       "allocate.l1_sharded.shard_row_pages"},
+      {"shards wider than a row", With(sharded, [](auto& r) { r.shard_row_pages = 3; }), kInvalid,
+       "INVALID", "allocate.l1_sharded.shard_row_pages"},
+      {"more shards than cores", With(sharded, [](auto& r) { r.shard_row_pages = 1; }), kInvalid,
+       "INVALID", "allocate.l1_sharded.cores"},
+      {"absurd shards",
+       With(sharded,
+            [](auto& r) {
+              r.row_pages = r.shard_rows = r.shard_row_pages = 0xFFFFFFFF;
+              r.page_bytes = 0xFFFFFFC0;
+            }),
+       kExhausted, "LIMIT", "allocate.size_bytes"},
+  });
+}
+
 TEST_F(SessionRefusal, Allocations) {
   const AllocateRequest good = Allocate(50, 4096);
   Expect({
@@ -97,8 +140,8 @@ TEST_F(SessionRefusal, Allocations) {
        "allocate.size_bytes"},
       {"zero page", With(good, [](auto& r) { r.page_bytes = 0; }), kInvalid, "INVALID",
        "allocate.page_bytes"},
-      {"odd page", With(good, [](auto& r) { r.page_bytes = 96; }), kInvalid, "INVALID",
-       "allocate.page_bytes"},
+      {"too large a page", With(good, [](auto& r) { r.page_bytes = 0xFFFFFFFF; }), kInvalid,
+       "INVALID", "allocate.page_bytes"},
       {"handle 0", With(good, [](auto& r) { r.handle = 0; }), kInvalid, "INVALID",
        "allocate.handle"},
       {"huge handle", With(good, [](auto& r) { r.handle = uint64_t{1} << 53; }), kInvalid,
@@ -109,15 +152,12 @@ TEST_F(SessionRefusal, Allocations) {
        "allocate.device"},
       {"no place", With(good, [](auto& r) { r.place = BufferPlace::kUnset; }), kUnimplemented,
        "UNSUPPORTED", "allocate.place"},
-      {"sharded", With(good, [](auto& r) { r.place = BufferPlace::kL1Sharded; }), kUnimplemented,
-       "UNSUPPORTED", "allocate.l1_sharded"},
-      {"L1 of some",
+      {"cores of DRAM",
        With(good,
             [](auto& r) {
-              r.place = BufferPlace::kL1Interleaved;
               r.cores = {{0, 0, 0, 0}};
             }),
-       kUnimplemented, "UNSUPPORTED", "allocate.l1.cores"},
+       kInvalid, "INVALID", "allocate.dram.cores"},
       {"no such bank",
        With(good,
             [](auto& r) {
@@ -172,13 +212,41 @@ TEST_F(SessionRefusal, Transfers) {
        "read.buffer"},
       {"odd fill", FillRequest{kBuffer, 4, 64, 0}, kInvalid, "INVALID", "fill.offset"},
       {"fill of a program", FillRequest{kProgram, 0, 64, 0}, kInvalid, "INVALID", "fill.buffer"},
-      {"odd copy", CopyRequest{kBuffer, 16, kBankBuffer, 0, 64}, kInvalid, "INVALID",
+      {"odd copy", CopyRequest{kBuffer, 8, kBankBuffer, 0, 64}, kInvalid, "INVALID",
        "copy.from_offset"},
       {"copy beyond the end", CopyRequest{kBuffer, 0, kBankBuffer, 0, 2048}, kInvalid, "INVALID",
        "copy.size"},
       {"overlapping copy", CopyRequest{kBuffer, 0, kBuffer, 64, 128}, kInvalid, "INVALID",
        "copy.to_offset"},
   });
+}
+
+TEST_F(SessionRefusal, TransfersOfPagesThatAreNoMultipleOfAUnit) {
+  client->Send(Allocate(70, 1000, 100), Allocate(71, 1000, 64));
+  client->Run();
+  EXPECT_THAT(client->errors, IsEmpty());
+  last_ = client->Progress();
+  const auto refused = [this](const Request& request, const char* field) {
+    BatchRequest batch;
+    batch.clears_error = last_;
+    batch.commands.push_back(request);
+    last_ = client->SendBatch(batch);
+    client->Run();
+    EXPECT_EQ(client->ErrorOf(last_).reason, "INVALID");
+    EXPECT_EQ(client->ErrorOf(last_).field, field) << client->ErrorOf(last_).message;
+  };
+  refused(InlineWrite(70, 112, Pattern(16)), "write.offset");
+  refused(InlineWrite(70, 100, Pattern(108)), "write.size");
+  refused(FillRequest{70, 0, 112, 0}, "fill.size");
+  refused(CopyRequest{70, 0, 71, 0, 400}, "copy.to_offset");
+  refused(CopyRequest{70, 0, 70, 216, 116}, "copy.to_offset");
+  BatchRequest batch;
+  batch.clears_error = last_;
+  batch.commands = {InlineWrite(70, 116, Pattern(84)), FillRequest{70, 300, 700, 7},
+                    CopyRequest{70, 116, 71, 64, 64}, CopyRequest{70, 100, 70, 400, 300}};
+  client->SendBatch(batch);
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(last_ + 4).reason, "");
 }
 
 TEST_F(SessionRefusal, Kernels) {

@@ -123,6 +123,28 @@ Result<Buffer> Session::AllocateL1(uint64_t size_bytes, const L1Options& options
   return Buffer(core_, handle, size_bytes, options.page_bytes);
 }
 
+Result<Buffer> Session::AllocateSharded(uint64_t size_bytes, const ShardOptions& options) {
+  const uint64_t handle = core_->NewHandle();
+  const size_t estimate = kCreateBytes + kPerRangeBytes * options.cores.size();
+  const Status status = core_->Create(estimate, [&](v1::Command* command) {
+    v1::Allocate* allocate = command->mutable_allocate();
+    allocate->set_handle(handle);
+    allocate->set_size_bytes(size_bytes);
+    allocate->set_page_bytes(options.page_bytes);
+    v1::Sharded* sharded = allocate->mutable_l1_sharded();
+    for (const CoreRange& range : options.cores) {
+      ToProto(range, sharded->add_cores());
+    }
+    sharded->set_row_pages(options.row_pages);
+    sharded->set_shard_rows(options.shard_rows);
+    sharded->set_shard_row_pages(options.shard_row_pages);
+  });
+  if (!status.ok()) {
+    return status;
+  }
+  return Buffer(core_, handle, size_bytes, options.page_bytes);
+}
+
 Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::string& name) {
   const Sha256 digest = HashOf(elf);
   uint64_t handle = core_->NewHandle();

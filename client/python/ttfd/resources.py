@@ -57,7 +57,8 @@ class Buffer(Resource):
     def write(self, array: npt.ArrayLike, offset: int = 0) -> None:
         """Copies an array's bytes (any shape, C order) to `offset` and waits until they are there.
 
-        Offset and the array's size in bytes must be multiples of `session.device.transfer_alignment`.
+        Both ends must be multiples of `session.device.transfer_alignment` from the start of their page, or the end
+        of a page or of the buffer.
         """
         self._session.queue.write(self, array, offset)
 

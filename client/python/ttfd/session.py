@@ -255,6 +255,25 @@ class Session:
         self._connection.create(command)
         return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
 
+    def allocate_sharded(self, size_bytes: int, page_bytes: int, cores: Sequence[CoreRange], row_pages: int,
+                         shard_rows: int, shard_row_pages: int) -> Buffer:
+        """A zeroed buffer in L1 whose pages form rows of `row_pages`.
+
+        Shards of `shard_rows` by `shard_row_pages` pages go to the tiles of `cores` in order, row by row of shards;
+        the last of a row or column may be partly used.
+        """
+        command = ttfd_pb2.Command()
+        command.allocate.handle = self._connection.new_handle()
+        command.allocate.size_bytes = size_bytes
+        command.allocate.page_bytes = page_bytes
+        sharded = command.allocate.l1_sharded
+        _add_ranges(sharded.cores, cores)
+        sharded.row_pages = row_pages
+        sharded.shard_rows = shard_rows
+        sharded.shard_row_pages = shard_row_pages
+        self._connection.create(command)
+        return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
+
     def load_kernel(self, elf: bytes | str | os.PathLike, name: str = "") -> Kernel:
         """A kernel from the bytes of an ELF file, or from its path. Uploaded only if the daemon does not have it."""
         if not isinstance(elf, bytes):

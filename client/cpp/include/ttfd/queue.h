@@ -35,7 +35,8 @@ class Queue {
   // ---- Blocking forms. They wait for at most ConnectOptions::call_timeout, then
   // DEADLINE_EXCEEDED (the command itself is not cancelled by that).
 
-  // Offset and size must be multiples of DeviceInfo::transfer_alignment.
+  // Offset and end must be multiples of DeviceInfo::transfer_alignment from the start of their page,
+  // or the end of a page or of the buffer.
   Status Write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes);
   // Any byte range.
   Status Read(const Buffer& buffer, uint64_t offset, std::span<std::byte> into);

@@ -39,6 +39,7 @@ class Resource {
 };
 
 // Memory on the card: pages over DRAM banks, or in the L1 of worker tiles. New buffers are zero.
+// docs/api.md draws where page p lies in each layout.
 class Buffer : public Resource {
  public:
   Buffer() = default;
@@ -47,7 +48,7 @@ class Buffer : public Resource {
       : Resource(std::move(core), handle), size_bytes_(size_bytes), page_bytes_(page_bytes) {}
 
   uint64_t size_bytes() const { return size_bytes_; }
-  uint32_t page_bytes() const { return page_bytes_; }  // page p lies in bank p modulo banks
+  uint32_t page_bytes() const { return page_bytes_; }
 
  private:
   uint64_t size_bytes_ = 0;

@@ -53,14 +53,24 @@ struct ConnectOptions {
 };
 
 struct DramOptions {
-  uint32_t page_bytes =
-      2048;           // multiple of DeviceInfo::dram_alignment; page p lies in bank p modulo banks
-  int32_t bank = -1;  // not -1: all pages in this bank
+  uint32_t page_bytes = 2048;  // page p lies in bank p modulo banks
+  int32_t bank = -1;           // not -1: all pages in this bank
 };
 
 struct L1Options {
-  uint32_t page_bytes = 1024;         // multiple of DeviceInfo::l1_alignment
+  uint32_t page_bytes = 1024;
   std::vector<CoreRange> cores = {};  // pages over these tiles; none: over all workers
+};
+
+// A buffer of L1 whose pages form rows of `row_pages`. Shards of shard_rows by shard_row_pages pages go
+// to the tiles in order, row by row of shards; the last of a row or column may be partly used. Full rows
+// make it height-sharded, one row of shards width-sharded.
+struct ShardOptions {
+  uint32_t page_bytes = 1024;
+  std::vector<CoreRange> cores = {};  // at least one tile a shard; each range row by row
+  uint32_t row_pages = 1;
+  uint32_t shard_rows = 1;
+  uint32_t shard_row_pages = 1;
 };
 
 class Session {
@@ -88,6 +98,7 @@ class Session {
   // their failure touches no queue.
   Result<Buffer> AllocateDram(uint64_t size_bytes, const DramOptions& options = {});
   Result<Buffer> AllocateL1(uint64_t size_bytes, const L1Options& options = {});
+  Result<Buffer> AllocateSharded(uint64_t size_bytes, const ShardOptions& options);
   // Sends the hash first and the bytes only if the daemon does not have them.
   Result<Kernel> LoadKernel(std::span<const std::byte> elf, const std::string& name);
   Result<Kernel> LoadKernelFile(const std::string& path);

@@ -47,15 +47,15 @@ struct DeviceInfo {
   uint32_t grid_y = 0;
   uint32_t dram_banks = 0;
   uint64_t dram_bank_bytes = 0;
-  uint32_t dram_alignment = 0;  // of page_bytes of DRAM buffers
+  uint32_t dram_alignment = 0;  // pages of DRAM buffers begin on multiples of it
   uint64_t l1_bytes = 0;        // of one worker, for L1 buffers
-  uint32_t l1_alignment = 0;    // of page_bytes of L1 buffers
+  uint32_t l1_alignment = 0;    // pages of L1 buffers begin on multiples of it
   uint64_t clock_hz = 0;
   uint32_t circular_buffers = 0;       // indices of a program
   uint32_t semaphores = 0;             // indices of a program
   uint32_t argument_words = 0;         // common, and per core, of one kernel
   uint32_t circular_buffer_bytes = 0;  // of all circular buffers of a program on one tile
-  uint32_t transfer_alignment = 0;     // of offset and size of Write and Fill
+  uint32_t transfer_alignment = 0;     // unit of Write, Fill and Copy within a page
   uint32_t kernel_bytes = 0;           // largest kernel image on a tile
   bool iommu = false;  // false: a kernel may reach any host memory the card can reach
 

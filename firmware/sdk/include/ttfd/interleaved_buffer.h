@@ -1,5 +1,5 @@
-// Buffers whose pages go round the banks: page p lies in bank p % banks, at base + (p / banks) * page
-// size, the same base in every bank.
+// Buffers whose pages go round the banks: page p lies in bank p % banks, at base + (p / banks) * stride,
+// the same base in every bank. The stride is the page size rounded up to 64 in DRAM, to 16 in L1.
 #pragma once
 
 #include <stdint.h>
@@ -9,10 +9,11 @@ namespace ttfd::kernel {
 
 class InterleavedBuffer {
  public:
-  // `base` as the host handed it over; `page_bytes` the aligned page size (DRAM: a multiple of 64).
+  // `base` as the host handed it over; `page_bytes` the buffer's.
   InterleavedBuffer(uint32_t base, uint32_t page_bytes, bool is_dram = true)
       : base_(base),
         page_bytes_(page_bytes),
+        stride_(RoundUp(page_bytes, is_dram ? hw::kDramAlignment : hw::kL1Alignment)),
         banks_(firmware::Load(abi::kBankTableAddress + (is_dram
                                                             ? offsetof(abi::BankTable, dram_banks)
                                                             : offsetof(abi::BankTable, l1_banks)))),
@@ -24,14 +25,19 @@ class InterleavedBuffer {
   NocAddress Page(uint32_t page, uint32_t offset = 0) const {
     const uint32_t round = page / banks_;
     const uint32_t bank = page - round * banks_;
-    return {firmware::LoadHalf(tiles_ + 2 * bank), base_ + round * page_bytes_ + offset};
+    return {firmware::LoadHalf(tiles_ + 2 * bank), base_ + round * stride_ + offset};
   }
 
   uint32_t page_bytes() const { return page_bytes_; }
 
  private:
+  static uint32_t RoundUp(uint32_t value, uint32_t alignment) {
+    return (value + alignment - 1) & ~(alignment - 1);
+  }
+
   uint32_t base_;
   uint32_t page_bytes_;
+  uint32_t stride_;
   uint32_t banks_;
   uint32_t tiles_;  // L1 address of the table of 16-bit NoC coordinates
 };
