@@ -17,35 +17,41 @@ void Executor::Pump() {
   }
 }
 
-// True if something ended or is known not to run: others may have waited for it.
+// True if something was issued, ended or is known not to run: others may have waited for it.
 bool Executor::PumpQueue(CommandQueue& queue) {
   bool changed = queue.waiting > 0 && DoomWaiters(queue);
   do {
-    IssueReady(queue);
+    changed |= IssueReady(queue);
   } while (RetireHead(queue) && (changed = true));
   return changed;
 }
 
-void Executor::IssueReady(CommandQueue& queue) {
+// True if a task was handed over as a whole.
+bool Executor::IssueReady(CommandQueue& queue) {
+  const size_t before = queue.issued;
   while (queue.issued < queue.tasks.size()) {
     Task& task = *queue.tasks[queue.issued];
-    if (task.error) return;
+    if (task.error) break;
     ErrorReply error;
     if (!task.issuing) {
       Issuer::Step step = Ready(task, &error);
       if (step == Issuer::Step::kDone) step = issuer_.Begin(task, queue.issued == 0, &error);
-      if (step == Issuer::Step::kBlocked) return;
-      if (step == Issuer::Step::kRefused) return queue.Doom(&task, std::move(error));
+      if (step == Issuer::Step::kBlocked) break;
+      if (step == Issuer::Step::kRefused) {
+        queue.Doom(&task, std::move(error));
+        break;
+      }
       task.issuing = true;
       if (!task.waits.empty()) KeepWaits(queue, task);
     }
-    const size_t before = works_.size();
+    const size_t works = works_.size();
     const Issuer::Step step = issuer_.More(task, &works_);
-    outstanding_ += works_.size() - before;
-    if (step != Issuer::Step::kDone) return;
+    outstanding_ += works_.size() - works;
+    if (step != Issuer::Step::kDone) break;
     task.last_work = queue.works;
     ++queue.issued;
   }
+  return queue.issued > before;
 }
 
 // A task may be issued when what it waits for has been: the device thread keeps its works until those are on the

@@ -102,7 +102,7 @@ class Executor {
 
   // Progress.
   bool PumpQueue(CommandQueue& queue);
-  void IssueReady(CommandQueue& queue);
+  bool IssueReady(CommandQueue& queue);
   Issuer::Step Ready(const Task& task, ErrorReply* error) const;
   void KeepWaits(CommandQueue& queue, Task& task);
   bool DoomWaiters(CommandQueue& queue);

@@ -80,6 +80,21 @@ TEST_F(SessionQueue, TheCardKeepsAWaitForWhatIsOnIt) {
   EXPECT_THAT(client->errors, IsEmpty());
 }
 
+TEST_F(SessionQueue, WhatWaitsIsHandedOnWithWhatItWaitsFor) {
+  Prepare();
+  card->hold = true;
+  client->SendOn(1, {}, StreamedWrite(1, 0, 64));
+  client->SendOn(0, {{1, 1}}, Launch(3));
+  Rounds();
+  EXPECT_THAT(card->log, IsEmpty());
+  ASSERT_TRUE(client->Supply(1, 1, 0, Pattern(64)).ok());
+  Rounds();
+  EXPECT_THAT(card->log,
+              ElementsAre("1: write 64", "1: event", "wait for 1:1", "launch", "event"));
+  card->hold = false;
+  client->Run();
+}
+
 TEST_F(SessionQueue, AWaitForWhatIsNotOnTheCardKeepsNobodyFromIt) {
   Prepare();
   auto other = Connect();
