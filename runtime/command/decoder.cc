@@ -56,6 +56,7 @@ class CommandDecoder {
       case abi::PrefetchId::kRelayInlineNoflush:
         return Inline(command);
       case abi::PrefetchId::kRelayLinear:
+      case abi::PrefetchId::kRelayLinearH:
         return Linear(command);
       case abi::PrefetchId::kRelayPaged:
         return Paged(command);

@@ -38,7 +38,7 @@ struct DecodedDispatch {
 
 struct DecodedCommand {
   uint32_t offset = 0;  // in the entry or buffer
-  // BarePrefetch and RelayInline stand for several, and their id says which.
+  // BarePrefetch, RelayLinear and RelayInline stand for several, and their id says which.
   std::variant<abi::BarePrefetch, abi::RelayLinear, abi::RelayPaged, abi::RelayInline,
                abi::RelayPagedPacked, abi::ExecBuf, abi::DebugPrefetch, abi::PagedToRingbuffer,
                abi::SetRingbufferOffset, abi::RelayRingbuffer>

@@ -149,8 +149,9 @@ struct PrefetchText {
     return c.id == abi::PrefetchId::kStall ? "STALL" : "TERMINATE";
   }
   std::string operator()(const abi::RelayLinear& c) const {
-    return fmt::format("RELAY_LINEAR {} B from {} at {:#x}", uint64_t{c.length}, Tile(c.noc_xy),
-                       uint64_t{c.address});
+    return fmt::format("{} {} B from {} at {:#x}",
+                       c.id == abi::PrefetchId::kRelayLinear ? "RELAY_LINEAR" : "RELAY_LINEAR_H",
+                       uint64_t{c.length}, Tile(c.noc_xy), uint64_t{c.address});
   }
   std::string operator()(const abi::RelayPaged& c) const {
     const uint32_t adjust = c.flags & ~abi::kRelayPagedIsDram;

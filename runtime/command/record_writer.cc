@@ -98,9 +98,10 @@ void RecordWriter::Bare(abi::PrefetchId id) {
   Alone(BytesOf(command));
 }
 
-void RecordWriter::RelayLinear(uint32_t noc_xy, uint64_t address, uint64_t length) {
+void RecordWriter::RelayLinear(uint32_t noc_xy, uint64_t address, uint64_t length,
+                               abi::PrefetchId id) {
   abi::RelayLinear command{};
-  command.id = abi::PrefetchId::kRelayLinear;
+  command.id = id;
   command.length = length;
   command.noc_xy = noc_xy;
   command.address = address;

@@ -42,7 +42,9 @@ class RecordWriter {
   // RELAY_INLINE or RELAY_INLINE_NOFLUSH with a payload of `length` bytes, which is returned unwritten.
   MutableByteSpan Payload(abi::PrefetchId id, abi::DispatcherType to, uint32_t length);
 
-  void RelayLinear(uint32_t noc_xy, uint64_t address, uint64_t length);
+  // `id`: RELAY_LINEAR or its synonym on one chip, RELAY_LINEAR_H.
+  void RelayLinear(uint32_t noc_xy, uint64_t address, uint64_t length,
+                   abi::PrefetchId id = abi::PrefetchId::kRelayLinear);
   // `length_adjust` bytes of the last page stay behind.
   void RelayPaged(bool is_dram, uint32_t first_bank, uint32_t base_address, uint32_t page_bytes,
                   uint32_t pages, uint32_t length_adjust = 0);

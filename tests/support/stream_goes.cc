@@ -135,6 +135,7 @@ void StreamQueue::AddToCounter() {
 // dispatch_s clears the counters it is given, so all answers have been waited for; a go shows that it is
 // done before the dispatcher touches them.
 void StreamQueue::SetWorkerStreams() {
+  if (sub_devices_.empty()) return Idle();
   uint32_t most = 0;
   for (size_t i = 0; i < sub_devices_.size(); ++i) {
     AwaitGos(i, true);

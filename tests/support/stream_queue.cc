@@ -23,7 +23,7 @@ std::vector<std::byte> StreamWorld::Data(size_t size) {
 StreamQueue::StreamQueue(StreamWorld& world, uint32_t queue, std::vector<SubDevice> sub_devices)
     : world_(world), queue_(queue), sub_devices_(std::move(sub_devices)) {
   carried_.expected.resize(sub_devices_.size());
-  if (!sub_devices_.empty()) SetWorkerStreams();
+  SetWorkerStreams();
 }
 
 void StreamQueue::Emit(const std::function<void(RecordWriter&)>& write) {
@@ -125,6 +125,7 @@ void StreamQueue::Operation() {
     case 27:
       return SendGo();
     case 28:
+      if (recording_ == nullptr && world_.OneIn(4)) return SetWorkerStreams();
       return world_.OneIn(2) ? AddToCounter() : SetGoTargets();
     case 29:
       return recording_ == nullptr ? RecordTrace() : Idle();

@@ -69,7 +69,8 @@ bool StreamQueue::SupplyLinear(const Write& write) {
         world_.host_address + uint64_t{world_.Pick(0, (kHostSourceBytes - size) / 16)} * 16;
     const uint32_t flag = world_.OneIn(2) ? abi::kNocXyPcieFlag : 0;
     Follow(write, [&](RecordWriter& writer) {
-      writer.RelayLinear(world_.layout.pcie_xy | flag, address, size);
+      writer.RelayLinear(world_.layout.pcie_xy | flag, address, size,
+                         abi::PrefetchId::kRelayLinearH);
     });
     return true;
   }

@@ -25,10 +25,9 @@ inline void ReportStream(uint32_t seed, uint32_t commands, const Status& failure
          << shortest.ToString();
 }
 
-// Every command of the protocol but RELAY_LINEAR_H, which is for cards of several chips.
+// Every command of the protocol.
 inline void ExpectEveryCommand(const StreamCounts& counts) {
   for (size_t id = 1; id < counts.prefetch.size(); ++id) {
-    if (static_cast<abi::PrefetchId>(id) == abi::PrefetchId::kRelayLinearH) continue;
     EXPECT_NE(counts.prefetch[id], 0u) << "prefetch command " << id;
   }
   for (size_t id = 1; id < counts.dispatch.size(); ++id) {

@@ -164,8 +164,8 @@ TEST(Decode, RefusesBadEntries) {
   std::vector<std::byte> entry(128);
   RecordWriter writer(entry);
   writer.Stall();
-  entry[64] = std::byte{2};
-  ExpectRefused(entry, "offset 0x40: prefetch command 2");
+  entry[64] = std::byte{15};
+  ExpectRefused(entry, "offset 0x40: prefetch command 15");
   entry.assign(64, std::byte{0});
   entry[0] = std::byte{9};
   entry[20] = std::byte{1};

@@ -24,7 +24,9 @@ class RandomRecords {
     RecordWriter writer(memory);
     switch (Pick(0, 9)) {
       case 0:
-        writer.RelayLinear(Word(), uint64_t{Word()} << 20 | Pick(0, 99) * 16, Pick(1, ~0u));
+        writer.RelayLinear(
+            Word(), uint64_t{Word()} << 20 | Pick(0, 99) * 16, Pick(1, ~0u),
+            Pick(0, 1) != 0 ? abi::PrefetchId::kRelayLinear : abi::PrefetchId::kRelayLinearH);
         break;
       case 1:
         writer.RelayPaged(Pick(0, 1) != 0, Pick(0, 255), Pick(0, 999) * 64, Pick(512, 1023) * 64,
@@ -330,11 +332,11 @@ TEST(CommandRoundTrip, EveryKindOfCommandInEntriesAndBuffers) {
     ASSERT_EQ(again, bytes) << "round " << round;
     for (const DecodedCommand& command : *decoded) Count(command, prefetch, dispatch);
   }
-  EXPECT_EQ(prefetch,
-            (std::set<std::string>{
-                "RELAY_LINEAR", "RELAY_PAGED", "RELAY_PAGED_PACKED", "RELAY_INLINE",
-                "RELAY_INLINE_NOFLUSH", "EXEC_BUF", "EXEC_BUF_END", "STALL", "DEBUG", "TERMINATE",
-                "PAGED_TO_RINGBUFFER", "SET_RINGBUFFER_OFFSET", "RELAY_RINGBUFFER"}));
+  EXPECT_EQ(prefetch, (std::set<std::string>{"RELAY_LINEAR", "RELAY_LINEAR_H", "RELAY_PAGED",
+                                             "RELAY_PAGED_PACKED", "RELAY_INLINE",
+                                             "RELAY_INLINE_NOFLUSH", "EXEC_BUF", "EXEC_BUF_END",
+                                             "STALL", "DEBUG", "TERMINATE", "PAGED_TO_RINGBUFFER",
+                                             "SET_RINGBUFFER_OFFSET", "RELAY_RINGBUFFER"}));
   EXPECT_EQ(dispatch,
             (std::set<std::string>{"WRITE_LINEAR", "WRITE_LINEAR_H", "WRITE_LINEAR_H_HOST",
                                    "WRITE_PAGED", "WRITE_PACKED", "WRITE_PACKED_LARGE", "WAIT",

@@ -34,6 +34,19 @@ std::vector<std::byte> Dispatched(abi::DispatchId id, T command = T{}) {
   return Written([&](RecordWriter& writer) { writer.Dispatch(command); });
 }
 
+TEST(RecordWriter, RelayLinearAndItsSynonym) {
+  const auto relay = [](abi::PrefetchId id) {
+    return Written([id](RecordWriter& w) { w.RelayLinear(0x81, 0x123456780, 0x50, id); });
+  };
+  auto expected = Bytes({1,    0,    0,                                      //
+                         0x50, 0,    0,    0,    0, 0, 0, 0, 0x81, 0, 0, 0,  //
+                         0x80, 0x67, 0x45, 0x23, 1, 0, 0, 0},
+                        64);
+  EXPECT_EQ(relay(abi::PrefetchId::kRelayLinear), expected);
+  expected[0] = std::byte{2};
+  EXPECT_EQ(relay(abi::PrefetchId::kRelayLinearH), expected);
+}
+
 TEST(RecordWriter, RelayPagedWithAShorterLastPage) {
   EXPECT_EQ(Written([](RecordWriter& w) { w.RelayPaged(true, 7, 0x12345600, 2048, 3, 100); }),
             Bytes({3, 7, 100, 0x80, 0, 0x56, 0x34, 0x12, 0, 8, 0, 0, 3, 0, 0, 0}, 64));
