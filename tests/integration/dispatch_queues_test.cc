@@ -207,6 +207,28 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
   counters.ExpectRight();
 }
 
+// A host that only ever submits: nothing is polled, the rings are small, and every launch asks for an event.
+TEST(DispatchQueues, EnqueueWithoutDrainDoesNotLockUp) {
+  DispatcherOptions options;
+  options.issue_ring_bytes = 16 * 1024;
+  options.fetch_queue_entries = 4;
+  options.completion_ring_pages = 2;
+  BootedCard card("sim:board=p100a", options);
+  BumpCounters counters(card);
+  const CoreRange all{0, 0, 10, 9};
+  const auto program = counters.ProgramOn(all);
+  for (uint32_t i = 0; i < 700; ++i) {
+    const uint32_t queue = i / 50 % 2;
+    counters.Expect(all, i);
+    const auto sent = card.dispatcher->Submit({queue, {}}, counters.Launch(program, all, i));
+    ASSERT_TRUE(sent.ok()) << i << ": " << sent.status().ToString();
+    ASSERT_TRUE(card.dispatcher->Event(queue, *sent).ok());
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
 TEST(DispatchQueues, RefuseWhatNeverWasAndWhatIsElsewhere) {
   BootedCard card;
   const Status never = card.dispatcher->Wait(0, {1, 1});
