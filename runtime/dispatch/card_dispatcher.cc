@@ -189,10 +189,9 @@ Status CardDispatcher::Boot() {
 
 void CardDispatcher::SetTimeouts(Duration operation, Duration kernel) {
   options_.operation_timeout = operation;
-  options_.kernel_timeout = kernel;
-  // A full ring may wait for a kernel that runs.
+  options_.kernel_timeout = std::max(operation, kernel);
   for (CardQueue& queue : queues_) {
-    if (queue.link != nullptr) queue.link->set_timeout(std::max(operation, kernel));
+    if (queue.link != nullptr) queue.link->SetTimeouts(operation, options_.kernel_timeout);
   }
 }
 
@@ -367,7 +366,9 @@ StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
   if (!can_move) return CardLink::Pumped::kDead;
   if (!look) return CardLink::Pumped::kQuiet;
   ASSIGN_OR_RETURN(const bool moved, LookForProgress());
-  return moved ? CardLink::Pumped::kMoved : CardLink::Pumped::kQuiet;
+  if (moved) return CardLink::Pumped::kMoved;
+  return Diagnose().stage == StalledStage::kWorkers ? CardLink::Pumped::kKernels
+                                                    : CardLink::Pumped::kQuiet;
 }
 
 Status CardDispatcher::Poll() {
@@ -433,19 +434,21 @@ Status CardDispatcher::Drain() {
     RETURN_IF_ERROR(Event(queue, submitted(queue)));
   }
   TimePoint moved = clock_.Now();
-  uint64_t seen = progress_;
-  while (!idle()) {
+  TimePoint look_at = moved + options_.operation_timeout;
+  for (uint64_t seen = progress_; !idle();) {
     RETURN_IF_ERROR(Poll());
     const TimePoint now = clock_.Now();
-    if (progress_ != seen) {
-      seen = progress_;
-      moved = now;
-    } else if (now - moved >= options_.operation_timeout) {
-      return LoseExplained(
-          Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
-                std::chrono::duration_cast<std::chrono::milliseconds>(options_.operation_timeout)
-                    .count()));
-    }
+    if (std::exchange(seen, progress_) != progress_) moved = now;
+    if (now < look_at) continue;
+    look_at = now + options_.operation_timeout;
+    ASSIGN_OR_RETURN(const CardLink::Pumped pumped, Pump(true));
+    if (pumped == CardLink::Pumped::kMoved) moved = now;
+    const Duration limit =
+        pumped == CardLink::Pumped::kKernels ? options_.kernel_timeout : options_.operation_timeout;
+    if (now - moved < limit) continue;
+    return LoseExplained(
+        Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
+              std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));
   }
   return OkStatus();
 }

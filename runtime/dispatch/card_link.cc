@@ -25,7 +25,6 @@ CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
                    const Settings& settings, Pump pump, RecordFileWriter* capture,
                    std::unique_ptr<Window> prefetch, std::unique_ptr<Window> dispatch)
     : clock_(clock),
-      timeout_(settings.timeout),
       hardware_queue_(settings.hardware_queue),
       pump_(std::move(pump)),
       capture_(capture),
@@ -69,21 +68,24 @@ Status CardLink::ReadFetched() {
 
 Status CardLink::AwaitRoom(uint32_t bytes) {
   TimePoint moved = clock_.Now();
-  Pumped pumped = Pumped::kQuiet;
-  for (;;) {
+  TimePoint look_at = moved + timeout_;  // when to ask the card itself: it costs reads
+  for (bool give_up = false;;) {
     const uint32_t freed = ring_.entries_freed();
     RETURN_IF_ERROR(ReadFetched());
     if (ring_.CanOpen(bytes)) return OkStatus();
-    const bool can_move = pumped != Pumped::kDead;
-    if (ring_.entries_freed() != freed || pumped == Pumped::kMoved) {
-      moved = clock_.Now();
-    } else if (!can_move || clock_.Now() - moved >= timeout_) {
-      return Error(StatusCode::kDeadlineExceeded,
-                   "the issue queue is full and the prefetcher takes nothing: {} of {} entries "
-                   "taken{}",
-                   freed, ring_.entries_closed(), can_move ? "" : ", nothing moves any more");
+    const TimePoint now = clock_.Now();
+    const bool look = now >= look_at;
+    if (ring_.entries_freed() == freed && give_up) {
+      return Error(
+          StatusCode::kDeadlineExceeded,
+          "the issue queue is full and the prefetcher takes nothing: {} of {} entries taken", freed,
+          ring_.entries_closed());
     }
-    ASSIGN_OR_RETURN(pumped, pump_(clock_.Now() - moved >= timeout_ / 2));
+    ASSIGN_OR_RETURN(const Pumped pumped, pump_(look));
+    if (ring_.entries_freed() != freed || pumped == Pumped::kMoved) moved = now;
+    const Duration limit = pumped == Pumped::kKernels ? kernel_timeout_ : timeout_;
+    give_up = pumped == Pumped::kDead || (look && now - moved >= limit);
+    if (look || moved == now) look_at = now + timeout_;
   }
 }
 

@@ -20,13 +20,17 @@ namespace ttfd {
 
 class CardLink final : public RecordSink {
  public:
-  // Lets the card run a little and takes what it completed. `look`: asks the card itself whether it moved.
-  enum class Pumped { kQuiet, kMoved, kDead };  // dead: nothing can move any more
+  // Lets the card run a little and takes what it completed. `look`: asks the card itself how it is.
+  enum class Pumped {
+    kQuiet,  // nothing was seen to move
+    kMoved,
+    kKernels,  // nothing but kernels of workers
+    kDead,     // nothing can move any more
+  };
   using Pump = std::function<StatusOr<Pumped>(bool look)>;
 
   struct Settings {
     RingSizes rings;
-    Duration timeout{};
     uint32_t hardware_queue = 0;
   };
 
@@ -45,8 +49,11 @@ class CardLink final : public RecordSink {
   Status Flush() { return Announce(false); }
   // The same; the card fetches nothing further until it is executed.
   Status FlushStalled() { return Announce(true); }
-  // Of a wait for room, without any progress.
-  void set_timeout(Duration timeout) { timeout_ = timeout; }
+  // Of a wait for room, without any progress; `kernel`: while kernels run.
+  void SetTimeouts(Duration operation, Duration kernel) {
+    timeout_ = operation;
+    kernel_timeout_ = kernel;
+  }
   // Room for `bytes` in at most `entries` entries, wherever they wrap; asks the card when the host
   // believes that there is none.
   StatusOr<bool> HasRoom(uint64_t bytes);
@@ -69,7 +76,8 @@ class CardLink final : public RecordSink {
   bool Fits(uint64_t bytes) const;
 
   Clock& clock_;
-  Duration timeout_;
+  Duration timeout_{};
+  Duration kernel_timeout_{};
   const uint32_t hardware_queue_;
   const Pump pump_;
   RecordFileWriter* const capture_;

@@ -115,6 +115,38 @@ TEST(DispatchHang, ARingThatStaysFullIsAnErrorNotAnEndlessWait) {
       << "a full queue is explained, not just announced";
 }
 
+TEST(DispatchHang, AFullRingWaitsLongerWhileAKernelRuns) {
+  for (const bool patient : {false, true}) {
+    DispatcherOptions options;
+    options.issue_ring_bytes = 8 * 1024;
+    options.fetch_queue_entries = 2;
+    options.command_ring_bytes = 8 * 1024;
+    options.operation_timeout = std::chrono::milliseconds(2);
+    options.kernel_timeout = patient ? std::chrono::seconds(100) : std::chrono::seconds(0);
+    BootedCard card("sim:board=p100a", options);
+    ProgramSpec spec;
+    spec.kernels.push_back({TestKernel("bump_brisc"), hw::kBrisc, {{3, 2, 3, 2}}});
+    KernelArguments arguments;
+    // Far more clocks than any machine interprets in 2 ms.
+    arguments.common = {0x40000, 64, 1, 30'000'000};
+    arguments.words_per_core = 1;
+    arguments.per_core = {0};
+    const auto program = TestProgram(spec, card.dispatcher->card().grid);
+    ASSERT_TRUE(card.Submit(LaunchCommand{program, {arguments}}).ok());
+    const auto data = Pattern(200'000, 1);
+    const Region region{MemoryKind::kDram, -1, 0, 2048, data.size()};
+    Status status = OkStatus();
+    for (int i = 0; i < 4 && status.ok(); ++i) {
+      status = card.dispatcher->Submit(WriteCommand{region, 0, data}).status();
+    }
+    if (patient) {
+      EXPECT_TRUE(status.ok()) << status.ToString();
+    } else {
+      EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("workers of CQ0 stopped"));
+    }
+  }
+}
+
 TEST(DispatchHang, AKernelThatRunsOnIsProgressOnlyOfTheKernel) {
   BootedCard card;
   ProgramSpec spec;

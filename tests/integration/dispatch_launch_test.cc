@@ -96,6 +96,23 @@ TEST(DispatchLaunch, CountsOnThroughTheEndOfTheWorkerCounter) {
   counters.ExpectRight();
 }
 
+TEST(DispatchLaunch, AProgramOnOneTileWakesOneTile) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const CoreRange one{4, 4, 4, 4};
+  const auto program = counters.ProgramOn(one);
+  const auto retired = [&card](hw::Coordinate tile) {
+    return card.chip->FindHart(tile, hw::kBrisc)->retired;
+  };
+  const hw::Coordinate busy{5, 6}, idle{6, 6};
+  const uint64_t busy_before = retired(busy), idle_before = retired(idle);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(counters.Add(program, one, 1).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  EXPECT_GT(retired(busy), busy_before + 500);
+  EXPECT_EQ(retired(idle), idle_before);
+  counters.ExpectRight();
+}
+
 TEST(DispatchLaunch, ConfigurationOfALaunchOutlivesTheNextOnes) {
   BootedCard card;
   BumpCounters counters(card);
