@@ -118,7 +118,7 @@ Status Main(const std::string& folder) {
   for (size_t i = 0; i < sink.records.size(); ++i) {
     const auto& record = sink.records[i];
     RETURN_IF_ERROR(Save(fmt::format("{}/record_entry/{:02}.bin", folder, i), record));
-    file->Append(i * 1000, record);
+    file->Append(static_cast<uint32_t>(i % 2), i * 1000, record);
   }
   return file->Finish();
 }
