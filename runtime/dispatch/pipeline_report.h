@@ -10,8 +10,8 @@
 
 namespace ttfd {
 
-// Reads the harts' status over PCIe: dispatch harts of every queue, and the workers that are not idle. A card that cannot be read any more yields one line that says
-// so.
+// Reads the status of the harts over PCIe: dispatch harts of every queue, and the workers that are not
+// idle. A card that cannot be read any more yields one line that says so.
 std::vector<HartReport> ReportPipeline(Device& device, std::span<const BootPlan> plans);
 
 }  // namespace ttfd

@@ -1,0 +1,90 @@
+// How a card is brought to rest: work in flight ends, the dispatch cores stop, every hart is held.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtime/boot/hart_state.h"
+#include "runtime/command/control_encoder.h"
+#include "runtime/dispatch/card_dispatcher.h"
+
+namespace ttfd {
+
+Status CardDispatcher::Drain() {
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    RETURN_IF_ERROR(Event(queue, submitted(queue)));
+  }
+  TimePoint moved = clock_.Now();
+  TimePoint look_at = moved + options_.operation_timeout;
+  for (uint64_t seen = progress_; !idle();) {
+    RETURN_IF_ERROR(Poll());
+    const TimePoint now = clock_.Now();
+    if (std::exchange(seen, progress_) != progress_) moved = now;
+    if (now < look_at) continue;
+    look_at = now + options_.operation_timeout;
+    ASSIGN_OR_RETURN(const CardLink::Pumped pumped, Pump(true));
+    if (pumped == CardLink::Pumped::kMoved) moved = now;
+    const Duration limit =
+        pumped == CardLink::Pumped::kKernels ? options_.kernel_timeout : options_.operation_timeout;
+    if (now - moved < limit) continue;
+    return LoseExplained(
+        Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
+              std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));
+  }
+  return OkStatus();
+}
+
+Status CardDispatcher::TerminateAll() {
+  for (CardQueue& queue : queues_) {
+    for (const Terminated which :
+         {Terminated::kDispatch, Terminated::kDispatchS, Terminated::kPrefetch}) {
+      RETURN_IF_ERROR(EncodeTerminate(which, *queue.link));
+      RETURN_IF_ERROR(queue.link->Flush());
+    }
+  }
+  return AwaitStopped();
+}
+
+Status CardDispatcher::AwaitStopped() {
+  const TimePoint deadline = clock_.Now() + options_.operation_timeout;
+  bool quiescent = false;
+  for (;;) {
+    std::string running;
+    for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+      CardLink& link = *queues_[queue].link;
+      ASSIGN_OR_RETURN(const TileStatus prefetch, ReadTileStatus(link.prefetch_tile()));
+      ASSIGN_OR_RETURN(const TileStatus dispatch, ReadTileStatus(link.dispatch_tile()));
+      const std::pair<std::string, uint32_t> stages[] = {
+          {PrefetchTileName(queue), prefetch[hw::kBrisc].state},
+          {DispatchTileName(queue), dispatch[hw::kBrisc].state},
+          {DispatchTileName(queue) + "_s", dispatch[hw::kNcrisc].state}};
+      for (const auto& [name, state] : stages) {
+        if (state == abi::kHartStopped || !running.empty()) continue;
+        running = fmt::format("{} did not stop when told to: it is {}", name, HartStateName(state));
+      }
+    }
+    if (running.empty()) return OkStatus();
+    if (quiescent || clock_.Now() >= deadline) {
+      return Error(StatusCode::kDeadlineExceeded, "{}", running);
+    }
+    ASSIGN_OR_RETURN(const AdvanceResult advanced, device_.Advance(options_.advance_clocks));
+    quiescent = advanced.quiescent;
+  }
+}
+
+Status CardDispatcher::Shutdown() {
+  Status result = OkStatus();
+  if (queues_[0].link != nullptr) {
+    result = lost_;
+    if (result.ok()) result = Drain();
+    if (result.ok()) result = TerminateAll();
+  }
+  // Whatever happened before: nothing runs any more.
+  const Status reset = device_.Reset();
+  if (result.ok()) result = reset;
+  if (capture_ != nullptr && result.ok()) result = capture_->Finish();
+  lost_ = Error(StatusCode::kFailedPrecondition, "the card was shut down");
+  queues_.Forget();
+  return result;
+}
+
+}  // namespace ttfd
