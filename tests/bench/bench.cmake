@@ -26,7 +26,7 @@ ttfd_library(NAME bench_bare_stream NO_TSAN
 ttfd_program(NAME bench_stream_server NO_TSAN SRCS ${bench_dir}/bare_stream_server.cc DEPS bench_stream_proto)
 
 ttfd_library(NAME bench_firmware_costs HDRS ${bench_dir}/firmware_costs.h SRCS ${bench_dir}/firmware_costs.cc
-  DEPS bench_core firmware_bench)
+  DEPS bench_core PACKAGES firmware_bench)
 
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
   DEPS bench_core bench_bare_stream bench_firmware_costs bench_sim_cases bench_device_cases bench_rpc_cases)
