@@ -10,7 +10,7 @@ namespace ttfd {
 
 FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
     : geometry_(std::vector<uint32_t>{1, 2, 3, 4}, std::vector<uint32_t>(behaviour.dram_banks, 0),
-                {16, 3}) {
+                {{{16, 3}, {16, 5}}}) {
   card_.grid = behaviour.grid;
   card_.dram_banks = behaviour.dram_banks;
   card_.dram_bank_bytes = behaviour.dram_bank_bytes;

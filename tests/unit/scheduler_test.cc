@@ -170,5 +170,71 @@ TEST(Scheduler, ForgetsIdleSessions) {
   EXPECT_LE(scheduler.flows(), 12u);
 }
 
+// ---- works that wait for other queues
+
+// A work of queue 1 that waits for work 1 of `other`.
+Work Waiter(uint64_t flow, const std::shared_ptr<WorkTrack>& other) {
+  Work work = Transfer(flow, 64, 1);
+  work.after.push_back({other, 1});
+  return work;
+}
+
+TEST(Scheduler, AQueueWhoseNextWorkWaitsHasNoTurn) {
+  Scheduler scheduler({});
+  const auto other = std::make_shared<WorkTrack>(Route());
+  scheduler.Push(Waiter(1, other));
+  scheduler.Push(Transfer(1, 64, 1, 7));
+  scheduler.Push(Transfer(1, 64, 2));
+  scheduler.Push(Transfer(2, 64, 3));
+  EXPECT_NE(Next(scheduler).queue, 1u);
+  EXPECT_NE(Next(scheduler).queue, 1u);
+  Work work;
+  EXPECT_FALSE(scheduler.Pop(&work));
+  EXPECT_FALSE(scheduler.empty());
+  other->Submitted(1, {0, 5}, microseconds(10));
+  EXPECT_EQ(Next(scheduler).after.size(), 1u);
+  EXPECT_EQ(Next(scheduler).value, 7u) << "what stood behind it";
+  EXPECT_TRUE(scheduler.empty());
+}
+
+TEST(Scheduler, AWaitForWhatTakesLongEndsWithIt) {
+  SchedulerOptions options;
+  options.longest_wait = microseconds(1000);
+  Scheduler scheduler(options);
+  const auto other = std::make_shared<WorkTrack>(Route());
+  scheduler.Push(Waiter(1, other));
+  other->Submitted(1, {0, 5}, microseconds(1001));
+  Work work;
+  EXPECT_FALSE(scheduler.Pop(&work));
+  other->Ended(1);
+  EXPECT_TRUE(scheduler.Pop(&work));
+}
+
+TEST(Scheduler, WaitingEarnsNoCredit) {
+  Scheduler scheduler({});
+  const auto other = std::make_shared<WorkTrack>(Route());
+  for (int i = 0; i < 1000; ++i) scheduler.Push(Transfer(1));
+  scheduler.Push(Waiter(2, other));
+  for (int i = 0; i < 99; ++i) scheduler.Push(Transfer(2, 64 << 10, 1));
+  for (int i = 0; i < 800; ++i) EXPECT_EQ(Next(scheduler).flow, 1u);
+  other->GivenUp(1);
+  int second = 0;
+  for (int i = 0; i < 100; ++i) second += Next(scheduler).flow == 2 ? 1 : 0;
+  EXPECT_NEAR(second, 50, 2);
+}
+
+TEST(Scheduler, AReplayCostsWhatItsLaunchesDo) {
+  Scheduler scheduler({});
+  scheduler.Push(ALaunch(1));
+  scheduler.Used(Next(scheduler), microseconds(100));
+  Work replay = ALaunch(1);
+  replay.launches = 50;
+  scheduler.Push(std::move(replay));
+  scheduler.Push(ALaunch(1));
+  const Duration fifty = Next(scheduler).cost;
+  const Duration one = Next(scheduler).cost;
+  EXPECT_NEAR(static_cast<double>(fifty.count()), 50.0 * static_cast<double>(one.count()), 1000.0);
+}
+
 }  // namespace
 }  // namespace ttfd
