@@ -89,8 +89,7 @@ TEST_F(SessionQueue, WhatWaitsIsHandedOnWithWhatItWaitsFor) {
   EXPECT_THAT(card->log, IsEmpty());
   ASSERT_TRUE(client->Supply(1, 1, 0, Pattern(64)).ok());
   Rounds();
-  EXPECT_THAT(card->log,
-              ElementsAre("1: write 64", "1: event", "wait for 1:1", "launch", "event"));
+  EXPECT_THAT(card->log, ElementsAre("1: write 64", "1: event", "wait for 1:1", "launch", "event"));
   card->hold = false;
   client->Run();
 }
