@@ -93,6 +93,10 @@ class RawClient {
   const std::vector<v1::CommandError>& errors() const { return errors_; }
   grpc::Status HalfCloseAndFinish() {
     stream_->WritesDone();
+    return Finish();
+  }
+  // Waits until the daemon ends the call.
+  grpc::Status Finish() {
     v1::ServerMessage rest;
     while (stream_->Read(&rest)) {
     }
@@ -298,7 +302,7 @@ TEST(RawClient, HearsOfADrainAndItsWorkIsWaitedFor) {
   ASSERT_TRUE(client.SendData(write, std::string(kPageBytes, 'd')));
   EXPECT_TRUE(client.WaitFor(write));
   EXPECT_TRUE(client.errors().empty());
-  EXPECT_EQ(client.HalfCloseAndFinish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
 }
 
