@@ -79,6 +79,14 @@ void PrintStatusJson(const client::DaemonStatus& status) {
         .Field("largest_free_bytes", use.largest_free_bytes)
         .EndObject();
   }
+  json.EndArray().Key("hardware_queues").BeginArray();
+  for (const client::HardwareQueueInfo& queue : status.hardware_queues) {
+    json.BeginObject()
+        .Field("index", queue.index)
+        .Field("in_flight", queue.in_flight)
+        .Field("completed", queue.completed)
+        .EndObject();
+  }
   json.EndArray().Key("harts").BeginArray();
   for (const client::HartState& hart : status.harts) {
     json.BeginObject()
@@ -110,6 +118,14 @@ void PrintStatusText(const client::DaemonStatus& status) {
     for (const client::MemoryUse& use : status.memory) {
       rows.push_back({use.kind == "l1" ? "l1 (each worker)" : use.kind, Bytes(use.used_bytes),
                       Bytes(use.total_bytes), Bytes(use.largest_free_bytes)});
+    }
+    fmt::print("\n{}", Table(rows));
+  }
+  if (!status.hardware_queues.empty()) {
+    std::vector<std::vector<std::string>> rows = {{"QUEUE", "IN FLIGHT", "COMPLETED"}};
+    for (const client::HardwareQueueInfo& queue : status.hardware_queues) {
+      rows.push_back({fmt::format("CQ{}", queue.index), std::to_string(queue.in_flight),
+                      std::to_string(queue.completed)});
     }
     fmt::print("\n{}", Table(rows));
   }

@@ -26,7 +26,7 @@ def test_bad_input_is_refused_with_its_field_and_the_session_goes_on(session):
     words = np.zeros(16, np.uint32)
     cases = [
         (lambda: session.allocate_dram(0), "allocate.size_bytes"),
-        (lambda: session.allocate_dram(64, page_bytes=3), "allocate.page_bytes"),
+        (lambda: session.allocate_dram(64, page_bytes=0), "allocate.page_bytes"),
         (lambda: session.allocate_dram(64, bank=99), "allocate.dram_bank"),
         (lambda: buffer.write(words, 3), "write.offset"),
         (lambda: buffer.write(words, 4090), "write."),

@@ -19,9 +19,25 @@ def test_status_says_what_the_daemon_does(daemon):
     assert status["state"] == "ready"
     assert status["devices"][0]["board"] == "p150"
     assert {use["kind"] for use in status["memory"]} == {"dram", "l1"}
-    assert len(status["harts"]) == 3
+    assert len(status["harts"]) == 6  # three a hardware queue
     text = daemon.ctl("status").stdout
     assert "ready" in text and "p150" in text
+
+
+def test_status_counts_what_each_hardware_queue_has_done(daemon):
+    with ttfd.connect(daemon.address) as session:
+        buffer = session.allocate_dram(4096)
+        transfer = session.open_queue(transfer=True)
+        for queue in (session.queue, transfer):
+            before = as_json(daemon.ctl("status", "--json"))["hardware_queues"]
+            assert [entry["index"] for entry in before] == [0, 1]
+            queue.fill(buffer, 1)
+            after = as_json(daemon.ctl("status", "--json"))["hardware_queues"]
+            more = [later["completed"] - earlier["completed"] for earlier, later in zip(before, after)]
+            assert more[1 if queue is transfer else 0] > 0
+            assert [entry["in_flight"] for entry in after] == [0, 0]
+    text = daemon.ctl("status").stdout
+    assert "CQ0" in text and "CQ1" in text
 
 
 def test_health_and_devices(daemon):

@@ -153,6 +153,10 @@ grpc::Status FakeTtfdServer::GetStatus(grpc::ServerContext*, const v1::GetStatus
   response->set_version("fake");
   response->set_state("ready");
   response->set_sessions(1);
+  v1::HardwareQueue* queue = response->add_hardware_queues();
+  queue->set_index(1);
+  queue->set_in_flight(2);
+  queue->set_completed(3);
   FillDevice(response->add_devices());
   return grpc::Status::OK;
 }

@@ -17,6 +17,10 @@ TEST(ClientAdmin, ReadsStatusDevicesAndHealth) {
   EXPECT_EQ(status->state, "ready");
   ASSERT_EQ(status->devices.size(), 1u);
   EXPECT_EQ(status->devices[0].grid_x, 13u);
+  ASSERT_EQ(status->hardware_queues.size(), 1u);
+  EXPECT_EQ(status->hardware_queues[0].index, 1u);
+  EXPECT_EQ(status->hardware_queues[0].in_flight, 2u);
+  EXPECT_EQ(status->hardware_queues[0].completed, 3u);
   Limits limits;
   const Result<std::vector<DeviceInfo>> devices = admin.ListDevices(&limits);
   ASSERT_TRUE(devices.ok());

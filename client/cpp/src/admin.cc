@@ -60,7 +60,8 @@ DaemonStatus FromProto(const v1::GetStatusResponse& response) {
                       .bytes_read = response.bytes_read(),
                       .memory = {},
                       .harts = {},
-                      .device_resets = response.device_resets()};
+                      .device_resets = response.device_resets(),
+                      .hardware_queues = {}};
   for (const v1::Device& device : response.devices()) {
     status.devices.push_back(client::FromProto(device));
   }
@@ -70,6 +71,9 @@ DaemonStatus FromProto(const v1::GetStatusResponse& response) {
   }
   for (const v1::HartState& hart : response.harts()) {
     status.harts.push_back({hart.where(), hart.waypoint(), hart.progress(), hart.text()});
+  }
+  for (const v1::HardwareQueue& queue : response.hardware_queues()) {
+    status.hardware_queues.push_back({queue.index(), queue.in_flight(), queue.completed()});
   }
   return status;
 }

@@ -79,7 +79,8 @@ Limits FromProto(const v1::Limits& limits) {
           .transfer_bytes = limits.transfer_bytes(),
           .kernel_elf_bytes = limits.kernel_elf_bytes(),
           .sessions_per_user = limits.sessions_per_user(),
-          .client_name_bytes = limits.client_name_bytes()};
+          .client_name_bytes = limits.client_name_bytes(),
+          .trace_bytes = limits.trace_bytes()};
 }
 
 void ToProto(const CoreRange& range, v1::CoreRange* proto) {

@@ -18,7 +18,7 @@ Threads: a session may be used from any thread. It has one thread of its own, wh
 """
 
 from ttfd.errors import Code, Error
-from ttfd.resources import Buffer, Kernel, Program
+from ttfd.resources import Buffer, Kernel, Program, Trace
 from ttfd.session import Queue, Session, connect
 from ttfd.types import (
     BRISC,
@@ -31,7 +31,9 @@ from ttfd.types import (
     CoreRange,
     Device,
     KernelUse,
+    Launch,
     Limits,
+    Patch,
     Position,
     Semaphore,
     first_cores,
@@ -39,6 +41,6 @@ from ttfd.types import (
 
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
-    "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelUse", "Limits",
-    "Position", "Program", "Queue", "Semaphore", "Session", "connect", "first_cores",
+    "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelUse", "Launch",
+    "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "connect", "first_cores",
 ]

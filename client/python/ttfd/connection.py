@@ -83,6 +83,7 @@ class Connection:
         self._ended = False
         self._closing = False
         self._next_handle = 1
+        self._recording: set[int] = set()  # queues with half a trace on its way out
         self._frees: list[tuple[int, int]] = []  # (value, handle) of frees under way
         self._outgoing = ttfd_pb2.ClientMessage()
         self._outgoing_commands = 0
@@ -245,6 +246,14 @@ class Connection:
         self.news.wait_for(lambda: done() or self._ended, timeout)
         return done() and not self._ended
 
+    def _await_turn(self, queue_id: int) -> None:
+        # Nothing may come between the pieces of a trace.
+        self._await(lambda: queue_id not in self._recording, self.call_timeout)
+        self._check_alive()
+        if queue_id in self._recording:
+            raise Error(Code.DEADLINE_EXCEEDED, "another thread is still recording a trace on this queue", reason="WAIT",
+                        retryable=True)
+
     def _check_alive(self) -> None:
         if self._ended or self._closing:
             raise self._end or Error(Code.CANCELLED, "the session was closed")
@@ -270,7 +279,7 @@ class Connection:
         `into` receives a Read's bytes.
         """
         with self.news:
-            self._check_alive()
+            self._await_turn(queue_id)
             timeline = self._timelines[queue_id]
             if into is not None:
                 timeline.reads[timeline.submitted + 1] = (into, 0)
@@ -279,6 +288,31 @@ class Connection:
             if self._outgoing_commands >= self._batch_commands or self._outgoing_bytes >= _MESSAGE_BYTES:
                 self._send()
             return position
+
+    def record(self, queue_id: int, handle: int, commands: list[ttfd_pb2.Command]) -> None:
+        """The commands that record a trace, with nothing between them whatever other threads do; waited for."""
+        with self.news:
+            self._await_turn(queue_id)
+            first = self._timelines[queue_id].submitted + 1
+            self._recording.add(queue_id)
+            try:
+                for command in commands:
+                    if self._outgoing_bytes >= _MESSAGE_BYTES:
+                        self._send()
+                    self._append(queue_id, command, 64 + command.ByteSize())
+            except Error:
+                # No more credit. Half a trace would go on in the next one, so it is ended.
+                if not self._ended:
+                    end = ttfd_pb2.Command()
+                    end.record_trace.handle = handle
+                    self._append(queue_id, end)
+                    self._append_free(handle)
+                raise
+            finally:
+                self._recording.discard(queue_id)
+                self.news.notify_all()
+        for value in range(first, first + len(commands)):
+            self.finish_call(Position(queue_id, value))
 
     def supply(self, position: Position, payload: memoryview) -> None:
         """Sends the payload of a streamed command in chunks."""

@@ -1,4 +1,4 @@
-"""What a session owns on the card: buffers, kernels, programs."""
+"""What a session owns on the card: buffers, kernels, programs, traces."""
 
 from __future__ import annotations
 
@@ -44,6 +44,18 @@ class Kernel(Resource):
 
 class Program(Resource):
     """Kernels on tiles, with circular buffers and semaphores."""
+
+
+class Trace(Resource):
+    """Launches laid out once on the card, made by `Queue.record_trace`.
+
+    Replayed on the queue it was recorded on, or one of the same kind with the same workers. It holds the programs and the
+    memory its arguments name, also when those are freed.
+    """
+
+    def __init__(self, session: Session, handle: int, launches: int) -> None:
+        super().__init__(session, handle)
+        self.launches = launches
 
 
 class Buffer(Resource):

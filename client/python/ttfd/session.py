@@ -12,8 +12,20 @@ import numpy.typing as npt
 
 from ttfd.connection import CONTROL_QUEUE, FIRST_USER_QUEUE, Connection, resolve_address
 from ttfd.errors import Code, Error
-from ttfd.resources import Buffer, Kernel, Program
-from ttfd.types import Arguments, CircularBuffer, CoreRange, Device, KernelUse, Limits, Position, Semaphore
+from ttfd.messages import fill_arguments, fill_launch, record_commands
+from ttfd.resources import Buffer, Kernel, Program, Trace
+from ttfd.types import (
+    Arguments,
+    CircularBuffer,
+    CoreRange,
+    Device,
+    KernelUse,
+    Launch,
+    Limits,
+    Patch,
+    Position,
+    Semaphore,
+)
 from ttfd.v1 import ttfd_pb2
 
 
@@ -38,10 +50,6 @@ def _bytes_of(array: npt.ArrayLike) -> memoryview:
 def _add_ranges(field, cores: Iterable[CoreRange]) -> None:
     for range_ in cores:
         field.add(x0=range_[0], y0=range_[1], x1=range_[2], y1=range_[3])
-
-
-def _words(values: npt.ArrayLike) -> np.ndarray:
-    return (np.asarray(values).astype(np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
 
 class Queue:
@@ -109,28 +117,8 @@ class Queue:
     def enqueue_launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> Position:
         """Like `launch`, without waiting."""
         command = ttfd_pb2.Command()
-        launch = command.launch
-        launch.program = program.handle
-        launch.timeout_ms = int(timeout * 1000)
-        size = 64
-        for given in arguments:
-            entry = launch.arguments.add(kernel=given.kernel)
-            for word, value in enumerate(given.common):
-                if isinstance(value, Buffer):
-                    entry.buffers.add(word=word, buffer=value.handle)
-                    entry.common.append(0)
-                else:
-                    entry.common.append(int(value) & 0xFFFFFFFF)
-            if given.per_core is not None:
-                words = _words(given.per_core)
-                if words.ndim != 2:
-                    raise Error(Code.INVALID_ARGUMENT, "per_core has the shape (tiles of the kernel, words per tile), not "
-                                f"{words.shape}", reason="INVALID", field="arguments.per_core")
-                entry.words_per_core = words.shape[1]
-                entry.per_core.extend(words.ravel().tolist())
-                size += words.nbytes
-            size += 40 + 36 * len(given.common)
-        return self._connection.enqueue(self.id, command, size)
+        fill_launch(command.launch, Launch(program, arguments, timeout))
+        return self._connection.enqueue(self.id, command, 64 + command.ByteSize())
 
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
         """Runs a program and returns when every tile has finished and its writes have landed.
@@ -138,6 +126,28 @@ class Queue:
         timeout: seconds the launch may run, when shorter than the daemon's kernel timeout; 0: that one.
         """
         self._connection.finish_call(self.enqueue_launch(program, arguments, timeout))
+
+    def record_trace(self, launches: Sequence[Launch]) -> Trace:
+        """Lays out launches in device memory, to be replayed any number of times. Nothing runs yet.
+
+        What was enqueued on this queue before is waited for.
+        """
+        handle = self._connection.new_handle()
+        self._connection.record(self.id, handle, record_commands(handle, launches))
+        return Trace(self._session, handle, len(launches))
+
+    def enqueue_replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> Position:
+        """Like `replay`, without waiting."""
+        command = ttfd_pb2.Command()
+        command.replay_trace.trace = trace.handle
+        for patch in patches:
+            entry = command.replay_trace.patches.add(launch=patch.launch)
+            fill_arguments(entry.arguments, patch.arguments)
+        return self._connection.enqueue(self.id, command, 64 + command.ByteSize())
+
+    def replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> None:
+        """Runs the launches of a trace and returns when the last has finished. What is patched stays for later replays."""
+        self._connection.finish_call(self.enqueue_replay(trace, patches))
 
     def enqueue_barrier(self) -> Position:
         """Nothing but a position: done when everything before it on this queue is done."""

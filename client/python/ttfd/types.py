@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Sequence, Union
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ttfd.resources import Buffer, Kernel
+    from ttfd.resources import Buffer, Kernel, Program
 
 # The processors of a worker tile a kernel can be built for.
 BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = 1, 2, 3, 4, 5
@@ -92,6 +92,7 @@ class Limits:
     kernel_elf_bytes: int
     sessions_per_user: int
     client_name_bytes: int
+    trace_bytes: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,3 +136,20 @@ class Arguments:
     kernel: int = 0
     common: Sequence[Union[int, Buffer]] = ()
     per_core: npt.ArrayLike | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Launch:
+    """One run of a program, as a value to record. timeout: seconds, when shorter than the daemon's; 0: that one."""
+
+    program: Program
+    arguments: Sequence[Arguments] = ()
+    timeout: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Patch:
+    """New arguments of one kernel of launch `launch` (counted from 0) of a trace, as many words as recorded."""
+
+    launch: int
+    arguments: Arguments

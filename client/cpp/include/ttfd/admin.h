@@ -29,6 +29,13 @@ struct HartState {
   std::string text = {};
 };
 
+// One of the card's hardware queues, which the queues of all sessions share.
+struct HardwareQueueInfo {
+  uint32_t index = 0;
+  uint32_t in_flight = 0;  // pieces of work given to the card and not completed
+  uint64_t completed = 0;  // since the daemon started
+};
+
 struct DaemonStatus {
   std::string version = {};
   std::string state = {};  // "booting", "ready", "draining", "recovering", "failed"
@@ -44,6 +51,7 @@ struct DaemonStatus {
   std::vector<MemoryUse> memory = {};
   std::vector<HartState> harts = {};
   uint32_t device_resets = 0;
+  std::vector<HardwareQueueInfo> hardware_queues = {};
 };
 
 struct SessionInfo {

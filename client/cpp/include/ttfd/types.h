@@ -70,13 +70,14 @@ struct Limits {
   uint32_t commands_per_batch = 0;
   uint32_t waits_per_batch = 0;
   uint32_t queues = 0;
-  uint32_t handles = 0;  // buffers, kernels and programs together
+  uint32_t handles = 0;  // buffers, kernels, programs and traces together
   uint64_t dram_bytes = 0;
   uint64_t l1_bytes = 0;        // in each worker
   uint64_t transfer_bytes = 0;  // of one Write, Read, Copy or Fill
   uint64_t kernel_elf_bytes = 0;
   uint32_t sessions_per_user = 0;
   uint32_t client_name_bytes = 0;
+  uint64_t trace_bytes = 0;  // of all traces together
 };
 
 }  // namespace ttfd::client
