@@ -48,6 +48,13 @@ def test_vector_add_matches_numpy(daemon):
     assert result.returncode == 0 and "verified: all 100000" in result.stdout, result.stdout + result.stderr
 
 
+def test_running_sums_match_in_both_languages_also_for_more_blocks_than_slots(daemon):
+    for program in ([BUILD / "client/examples/running_sums"], ["/usr/bin/python3", SOURCE / "client/examples/running_sums.py"]):
+        for blocks in (1, 25):
+            result = run(daemon, *program, KERNELS / "vector_add.elf", blocks)
+            assert result.returncode == 0 and "verified: all 133120" in result.stdout, result.stdout + result.stderr
+
+
 def test_the_demo_verifies_three_clients():
     result = subprocess.run(["/usr/bin/python3", SOURCE / "client/demo/run.py", "--build", BUILD], capture_output=True,
                             text=True, timeout=240, check=False)

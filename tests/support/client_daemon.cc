@@ -101,7 +101,10 @@ std::string ClientDaemon::Log() const {
 }
 
 std::string KernelPath(const std::string& name) {
-  return std::string(TTFD_CLIENT_TEST_KERNELS) + "/" + name + ".elf";
+  const std::string path = std::string(TTFD_CLIENT_TEST_KERNELS) + "/" + name + ".elf";
+  return std::filesystem::exists(path)
+             ? path
+             : std::string(TTFD_CLIENT_TEST_DISPATCH_KERNELS) + "/" + name + ".elf";
 }
 
 }  // namespace ttfd::testing

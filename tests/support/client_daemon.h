@@ -31,7 +31,7 @@ class ClientDaemon {
   pid_t pid_ = -1;
 };
 
-// build/<preset>/firmware/kernels/NAME.elf.
+// build/<preset>/firmware/kernels/NAME.elf, or the kernel of that name for tests of the dispatcher.
 std::string KernelPath(const std::string& name);
 
 }  // namespace ttfd::testing
