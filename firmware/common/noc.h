@@ -83,7 +83,14 @@ struct CommandBuffer {
   static void AwaitFree() {
     AwaitZeroAt<kBase + hw::kNocCommand>(Load(NiuRegister(kBase + hw::kNocCommand)));
   }
-  static void Issue() { Set(hw::kNocCommand, 1); }
+  static void Issue() {
+#ifdef TTFD_KERNEL
+    // Tells the linker, where this is compiled in, that the kernel has something to wait for when it returns
+    // (sdk/kernel.ld). It is no instruction.
+    asm inline(".weak ttfd_issues_commands\n.set ttfd_issues_commands, 1");
+#endif
+    Set(hw::kNocCommand, 1);
+  }
 
   // Constant fields, so that a command sets only what differs. `own_xy` is this tile.
   static void InitializeRead(uint32_t own_xy, uint32_t transaction_id) {

@@ -1,7 +1,16 @@
-// What every kernel starts with: the base firmware calls _start, which calls kernel_main().
+// What every kernel starts with: the base firmware calls the entry point, which calls kernel_main(). Of the
+// two here kernel.ld takes the one that the kernel needs.
 #include <ttfd/kernel.h>
 
-extern "C" [[gnu::section(".text.start"), gnu::used]] void _start(
+// Of kernels without a NoC command in their code: most of what a small one costs would be the wait below.
+extern "C" [[gnu::section(".text.start"), gnu::used]] void ttfd_start_plain(
+    const ttfd::abi::KernelContext* context) {
+  asm volatile("mv tp, %0" ::"r"(context) : "memory");
+  kernel_main();
+}
+
+// Of all others.
+extern "C" [[gnu::section(".text.start"), gnu::used]] void ttfd_start_and_await(
     const ttfd::abi::KernelContext* context) {
   using namespace ttfd::kernel;
   asm volatile("mv tp, %0" ::"r"(context) : "memory");

@@ -103,6 +103,35 @@ int32_t Immediate(Format format, uint32_t word, uint32_t pc) {
   return 0;
 }
 
+// Which register fields a format has.
+struct Operands {
+  bool rd;
+  bool rs1;
+  bool rs2;
+};
+
+Operands OperandsOf(Format format) {
+  switch (format) {
+    case Format::kNone:
+      return {false, false, false};
+    case Format::kUpper:
+    case Format::kUpperPc:
+    case Format::kJump:
+      return {true, false, false};
+    case Format::kImmediate:
+    case Format::kShift:
+    case Format::kCsr:
+    case Format::kCsrImmediate:
+      return {true, true, false};
+    case Format::kRegister:
+      return {true, true, true};
+    case Format::kStore:
+    case Format::kBranch:
+      return {false, true, true};
+  }
+  return {true, true, true};
+}
+
 }  // namespace
 
 Decoded Decode(uint32_t word, uint32_t pc) {
@@ -115,11 +144,13 @@ Decoded Decode(uint32_t word, uint32_t pc) {
   }
   for (const Encoding& encoding : buckets[BucketOf(word)]) {
     if ((word & encoding.mask) != encoding.match) continue;
-    const uint8_t rd = (word >> 7) & 31;
+    const Operands has = OperandsOf(encoding.format);
+    const uint8_t rd = has.rd ? (word >> 7) & 31 : 0;
     decoded.operation = static_cast<uint8_t>(encoding.operation);
     decoded.rd = rd == 0 ? 32 : rd;
-    decoded.rs1 = (word >> 15) & 31;
-    decoded.rs2 = encoding.format == Format::kCsrImmediate ? decoded.rs1 : (word >> 20) & 31;
+    decoded.rs1 = has.rs1 ? (word >> 15) & 31 : 0;
+    decoded.rs2 = has.rs2 ? (word >> 20) & 31 : 0;
+    if (encoding.format == Format::kCsrImmediate) decoded.rs2 = decoded.rs1;
     decoded.immediate = Immediate(encoding.format, word, pc);
     return decoded;
   }

@@ -60,6 +60,17 @@ struct PollState {
   LocalWrite write[kMaxPollLoop] = {};
   uint32_t reads = 0;
   uint32_t read[kMaxPollLoop] = {};  // word addresses of L1 and registers; the wake set once parked
+
+  // A trip that did nothing but compute and load from L1 can be taken again without being executed: where
+  // the words it read and the registers it started from are what they were, it sets the registers as it
+  // did and is back where it began. So a hart that comes to a wait it slept in goes to sleep at once.
+  bool replayable = false;      // so far
+  uint64_t registers_read = 0;  // before the trip set them, one bit each
+  uint64_t registers_set = 0;   // one bit each
+  bool proven = false;          // the last trip observed was such a one, and the code is the same
+  uint64_t proven_clocks = 0;   // how long it took
+  uint32_t proven_x[32] = {};   // at its beginning and at its end
+  uint32_t proven_word[kMaxPollLoop] = {};  // what it read
 };
 
 struct Hart {

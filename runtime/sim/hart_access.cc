@@ -1,6 +1,7 @@
 // Registers, faults and poll points as the interpreter needs them.
 #include "runtime/sim/hart_access.h"
 
+#include <bit>
 #include <cstring>
 
 #include "runtime/base/bytes.h"
@@ -12,6 +13,9 @@
 
 namespace ttfd::sim {
 namespace {
+
+constexpr uint64_t kRealRegisters =
+    (uint64_t{1} << 32) - 1;  // without the slot for what x0 is set to
 
 bool IsRegister(uint32_t address, uint32_t bytes) {
   return bytes == 4 && address % 4 == 0 && address >= hw::kFirstRegisterAddress;
@@ -58,6 +62,39 @@ void Remember(const Hart& hart, Arrival* arrival) {
   std::memcpy(arrival->x, hart.x, sizeof(arrival->x));
 }
 
+// Takes the trip that the hart slept after the last time, if it would be the same, and goes to sleep.
+bool SleepAgain(Hart& hart) {
+  const PollState& poll = hart.poll;
+  if (!poll.proven) return false;
+  for (uint64_t bits = poll.registers_read; bits != 0; bits &= bits - 1) {
+    const int x = std::countr_zero(bits);
+    if (hart.x[x] != poll.proven_x[x]) return false;
+  }
+  const std::byte* const l1 = hart.tile->memory().l1();
+  for (uint32_t i = 0; i < poll.reads; ++i) {
+    if (LoadAt<uint32_t>(l1 + poll.read[i]) != poll.proven_word[i]) return false;
+  }
+  for (uint64_t bits = poll.registers_set & kRealRegisters; bits != 0; bits &= bits - 1) {
+    const int x = std::countr_zero(bits);
+    hart.x[x] = poll.proven_x[x];
+  }
+  hart.time += poll.proven_clocks;
+  hart.tile->Park(hart);
+  return true;
+}
+
+// The hart, at the end of a trip, is in the state in which it began.
+void KeepProof(Hart& hart) {
+  PollState& poll = hart.poll;
+  poll.proven = poll.replayable;
+  if (!poll.proven) return;
+  poll.proven_clocks = hart.time - poll.start;
+  std::memcpy(poll.proven_x, hart.x, sizeof(poll.proven_x));
+  for (uint32_t i = 0; i < poll.reads; ++i) {
+    poll.proven_word[i] = LoadAt<uint32_t>(hart.tile->memory().l1() + poll.read[i]);
+  }
+}
+
 }  // namespace
 
 void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason) {
@@ -83,6 +120,7 @@ bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value)
     RaiseBadAddress(hart, address, bytes);
     return false;
   }
+  if (hart.tile->IssueStreamUpdate(address, value)) return true;
   const Refusal refusal = hart.tile->WriteRegister(Accessor::Hart(hart.index), address, value);
   if (refusal) RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
   return !refusal;
@@ -93,6 +131,7 @@ bool ArriveAgain(Hart& hart) {
   if (hart.time == poll.woken) return false;  // it has not moved yet
   poll.again = hart.pc == poll.slept_at;
   if (poll.again) {
+    if (SleepAgain(hart)) return true;
     poll.slept_at = kNowhere;  // until it sleeps there again
     Remember(hart, &poll.last);
     return true;
@@ -110,6 +149,17 @@ bool ArriveAgain(Hart& hart) {
     Remember(hart, &poll.anchor);
   }
   return false;
+}
+
+void BeginTrip(Hart& hart) {
+  PollState& poll = hart.poll;
+  poll.start = hart.time;
+  poll.reads = 0;
+  poll.writes = 0;
+  poll.replayable = true;
+  poll.registers_read = 0;
+  poll.registers_set = 0;
+  poll.proven = false;
 }
 
 void RecordRead(Hart& hart, uint32_t address) {
@@ -144,8 +194,7 @@ bool FinishTrip(Hart& hart) {
     if (!poll.again || hart.pc != poll.last.pc) return false;
     // The first trip of a loop may begin with registers that no later one has.
     poll.again = false;
-    poll.reads = 0;
-    poll.writes = 0;
+    BeginTrip(hart);
     Remember(hart, &poll.last);
     return false;
   }
@@ -154,6 +203,7 @@ bool FinishTrip(Hart& hart) {
     if (LoadAt<uint32_t>(hart.local_ram + write.address) != write.before) return false;
   }
   poll.slept_at = hart.pc;
+  KeepProof(hart);
   hart.tile->Park(hart);
   return true;
 }

@@ -47,8 +47,17 @@ inline bool PassPollPoint(Hart& hart) {
 }
 
 // True when the hart is where it was at most kMaxPollLoop instructions ago, in the same state, or
-// where it slept before.
+// where it slept before: it is asleep then, or is to be observed.
 inline bool ArriveAtPollPoint(Hart& hart) { return !PassPollPoint(hart) && ArriveAgain(hart); }
+
+// Observing: a trip begins.
+void BeginTrip(Hart& hart);
+
+// Observing: the hart is about to execute an instruction with these registers (Decoded).
+inline void RecordRegisters(PollState& poll, uint32_t rd, uint32_t rs1, uint32_t rs2) {
+  poll.registers_read |= (uint64_t{1} << rs1 | uint64_t{1} << rs2) & ~poll.registers_set;
+  poll.registers_set |= uint64_t{1} << rd;
+}
 
 // Observing: the word at `address` decides what the hart does.
 void RecordRead(Hart& hart, uint32_t address);

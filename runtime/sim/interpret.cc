@@ -131,6 +131,7 @@ struct Observing {
       Save(hart, ip, end);
       return Stop::kNotALoop;
     }
+    RecordRegisters(hart->poll, ip->rd, ip->rs1, ip->rs2);
     if constexpr (kTailCalls) {
       return reinterpret_cast<const Handler*>(origin)[ip->operation](ARGUMENTS);
     } else {
@@ -169,7 +170,8 @@ Stop ArriveAt(Hart* hart, const Decoded* ip, intptr_t end) {
   if constexpr (Last::kObserve) {
     return hart->time != hart->poll.start && FinishTrip(*hart) ? Stop::kParked : Stop::kNone;
   } else {
-    return ArriveAtPollPoint(*hart) ? Stop::kPollPoint : Stop::kNone;
+    if (!ArriveAtPollPoint(*hart)) return Stop::kNone;
+    return hart->state == HartState::kParked ? Stop::kParked : Stop::kPollPoint;
   }
 }
 
@@ -330,6 +332,7 @@ Stop Run(Hart& hart, uint64_t budget) {
   hart.end = reinterpret_cast<intptr_t>(hart.ip) + static_cast<intptr_t>(budget * sizeof(Decoded));
   const auto observing = reinterpret_cast<intptr_t>(kHandlers<Then>.data());
   const intptr_t origin = Then::kObserve ? observing : Origin();
+  if (Then::kObserve) RecordRegisters(hart.poll, hart.ip->rd, hart.ip->rs1, hart.ip->rs2);
   for (;;) {
     Handler handler = kHandlers<Then>[hart.ip->operation];
     if (!Then::kObserve) handler = reinterpret_cast<Handler>(origin + hart.ip->handler);
@@ -349,9 +352,7 @@ Stop Execute(Hart& hart, uint64_t budget) {
 
 Stop Observe(Hart& hart) {
   const uint64_t start = hart.time;
-  hart.poll.start = start;
-  hart.poll.reads = 0;
-  hart.poll.writes = 0;
+  BeginTrip(hart);
   hart.poll.spoiled = false;
   const Stop stop = Run<Observing>(hart, kMaxPollLoop);
   hart.retired += hart.time - start;

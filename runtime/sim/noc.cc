@@ -16,6 +16,27 @@ Refusal Noc::Issue(TensixTile& source, uint32_t niu, uint32_t buffer) {
   return Complete(packet);
 }
 
+bool Noc::IssueStreamUpdate(TensixTile& source, uint32_t niu, uint32_t buffer) {
+  Niu& from = source.niu(niu);
+  const NocCommand& command = from.command(buffer);
+  constexpr uint32_t kInlineWrite = hw::kNocWrite | hw::kNocInline | hw::kNocResponse;
+  constexpr uint32_t kAnyChannel = hw::kNocStaticVc | 7u << hw::kNocVcShift;
+  const hw::Coordinate own = source.translated();
+  if ((command.control() & ~kAnyChannel) != kInlineWrite || from.link().open ||
+      (command.tag() & ~kTransactionMask) != 0 || command.return_xy() != hw::NocXy(own.x, own.y)) {
+    return false;
+  }
+  const uint32_t to = command.target_xy();
+  const TileRef tile = to >> 12 == 0 ? grid_.At(hw::NocX(to), hw::NocY(to)) : TileRef{};
+  if (tile.kind != TileKind::kTensix ||
+      !tiles_[tile.index].UpdateStream(command.target(), command.data())) {
+    return false;
+  }
+  Count(source, from, hw::kNocNonpostedWritesSent, 1);
+  Count(source, from, hw::kNocWriteAcks, 1);
+  return true;
+}
+
 Refusal Noc::Complete(const Packet& packet) {
   switch (packet.kind) {
     case PacketKind::kRead:
@@ -47,15 +68,20 @@ Refusal Noc::CompleteRead(const Packet& packet) {
     return refusal;
   }
   packet.source->WroteMemory(packet.local, packet.length);
-  Count(packet, hw::kNocReadResponses, 1);
+  Count(*packet.source, *packet.niu, hw::kNocReadResponses, 1);
   return {};
 }
 
 Refusal Noc::CompleteMulticast(const Packet& packet) {
   const std::byte* const from = packet.source->memory().l1() + packet.local;
-  for (TensixTile* const tile : *packet.receivers) {
-    if (tile == packet.source && !packet.include_source) continue;
-    if (Refusal refusal = WriteTensix(*tile, packet.remote, from, packet.length)) return refusal;
+  const TensixTile* const left_out = packet.include_source ? nullptr : packet.source;
+  if (packet.remote < hw::kL1Bytes) {
+    MulticastToL1(packet, from, left_out);
+  } else {
+    for (TensixTile* const tile : *packet.receivers) {
+      if (tile == left_out) continue;
+      if (Refusal refusal = WriteTensix(*tile, packet.remote, from, 4)) return refusal;
+    }
   }
   CountWrite(packet);
   if (!packet.posted) {
@@ -69,6 +95,22 @@ Refusal Noc::CompleteMulticast(const Packet& packet) {
   return {};
 }
 
+void Noc::MulticastToL1(const Packet& packet, const std::byte* from, const TensixTile* left_out) {
+  const auto address = static_cast<uint32_t>(packet.remote);
+  const auto each = [&](const auto& copy) {
+    for (TensixTile* const tile : *packet.receivers) {
+      if (tile == left_out) continue;
+      copy(tile->memory().l1() + address);
+      tile->WroteMemory(address, packet.length);
+    }
+  };
+  if (packet.length == 4) {  // go words
+    each([word = LoadAt<uint32_t>(from)](std::byte* to) { StoreAt(to, word); });
+  } else {
+    each([&](std::byte* to) { std::memmove(to, from, packet.length); });
+  }
+}
+
 void Noc::CompleteIncrement(const Packet& packet) {
   TensixTile& target = tiles_[packet.remote_tile.index];
   const uint32_t address = static_cast<uint32_t>(packet.remote);
@@ -78,21 +120,21 @@ void Noc::CompleteIncrement(const Packet& packet) {
   StoreAt(packet.source->memory().l1() + packet.local, old);
   target.WroteMemory(address, 4);
   packet.source->WroteMemory(packet.local, 4);
-  Count(packet, hw::kNocAtomicResponses, 1);
+  Count(*packet.source, *packet.niu, hw::kNocAtomicResponses, 1);
 }
 
-void Noc::Count(const Packet& packet, uint32_t counter, uint32_t by) {
-  packet.niu->counter(counter) += by;
-  packet.source->RegisterChanged(packet.niu->CounterAddress(counter));
+void Noc::Count(TensixTile& source, Niu& niu, uint32_t counter, uint32_t by) {
+  niu.counter(counter) += by;
+  source.RegisterChanged(niu.CounterAddress(counter));
 }
 
 void Noc::CountWrite(const Packet& packet) {
   if (packet.posted) {
-    Count(packet, hw::kNocPostedWritesSent, 1);
+    Count(*packet.source, *packet.niu, hw::kNocPostedWritesSent, 1);
     return;
   }
-  Count(packet, hw::kNocNonpostedWritesSent, 1);
-  Count(packet, hw::kNocWriteAcks, packet.acknowledgements);
+  Count(*packet.source, *packet.niu, hw::kNocNonpostedWritesSent, 1);
+  Count(*packet.source, *packet.niu, hw::kNocWriteAcks, packet.acknowledgements);
 }
 
 Refusal Noc::Memory(TileRef tile, uint64_t address, uint32_t length, std::byte** memory) {

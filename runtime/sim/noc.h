@@ -40,12 +40,19 @@ class Noc {
   // wrote CMD_CTRL.
   Refusal Issue(TensixTile& source, uint32_t niu, uint32_t buffer);
 
+  // The same for an inline write that adds to a stream, which every worker answers every launch with.
+  // False, and not done: another command, or one that Issue() refuses.
+  bool IssueStreamUpdate(TensixTile& source, uint32_t niu, uint32_t buffer);
+
   // Accesses through BAR windows: memory of any size and alignment, registers 4 aligned bytes.
   Refusal HostRead(hw::Coordinate tile, uint64_t address, MutableByteSpan to);
   Refusal HostWrite(hw::Coordinate tile, uint64_t address, ByteSpan from);
   Refusal HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpan from);
 
  private:
+  static constexpr uint32_t kTransactionShift = 10;
+  static constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
+
   enum class PacketKind : uint8_t { kRead, kWrite, kMulticast, kInline, kIncrement };
 
   struct Packet {
@@ -78,9 +85,11 @@ class Noc {
   Refusal Complete(const Packet& packet);
   Refusal CompleteRead(const Packet& packet);
   Refusal CompleteMulticast(const Packet& packet);
+  static void MulticastToL1(const Packet& packet, const std::byte* from,
+                            const TensixTile* left_out);
   void CompleteIncrement(const Packet& packet);
   static void CountWrite(const Packet& packet);
-  static void Count(const Packet& packet, uint32_t counter, uint32_t by);
+  static void Count(TensixTile& source, Niu& niu, uint32_t counter, uint32_t by);
 
   // One end of a transfer that is not the issuing tile's L1.
   Refusal ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t length);

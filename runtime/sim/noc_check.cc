@@ -15,8 +15,6 @@ constexpr uint32_t kSupportedControl = hw::kNocAtomic | hw::kNocWrite | hw::kNoc
                                        hw::kNocResponse | hw::kNocMulticast | hw::kNocLinked |
                                        hw::kNocStaticVc | hw::kNocPathReserve |
                                        7u << hw::kNocVcShift | hw::kNocIncludeSource;
-constexpr uint32_t kTransactionShift = 10;
-constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
 constexpr uint32_t kWriteAlignment = 16;
 
 hw::Coordinate CoordinateOf(uint32_t xy) { return {hw::NocX(xy), hw::NocY(xy)}; }

@@ -34,7 +34,6 @@ Refusal Streams::Read(uint32_t offset, uint32_t* value) const {
 
 Refusal Streams::Write(uint32_t offset, uint32_t value, uint32_t* changed) {
   Stream& stream = streams_[offset / hw::kStreamStride];
-  const uint32_t base = offset - offset % hw::kStreamStride;
   *changed = offset;
   switch (offset % hw::kStreamStride) {
     case hw::kStreamRemoteSource:
@@ -46,16 +45,14 @@ Refusal Streams::Write(uint32_t offset, uint32_t value, uint32_t* changed) {
     case hw::kStreamBufferSize:
       stream.buffer_size = value & hw::kStreamCounterMask;
       stream.space_available = stream.buffer_size;
-      *changed = base + hw::kStreamSpaceAvailable;
+      *changed = SpaceAvailable(offset);
       return {};
     case hw::kStreamSpaceAvailableUpdate:
-      if ((value & ((1u << hw::kStreamUpdateShift) - 1)) != 0) {
+      if (!Add(offset, value)) {
         return {FaultKind::kUnsupportedValue, hw::kStreamAddress + offset,
                 "the low 6 bits of a stream update name a destination; only 0 exists"};
       }
-      stream.space_available =
-          (stream.space_available + (value >> hw::kStreamUpdateShift)) & hw::kStreamCounterMask;
-      *changed = base + hw::kStreamSpaceAvailable;
+      *changed = SpaceAvailable(offset);
       return {};
     case hw::kStreamSpaceAvailable:
       return {FaultKind::kUnsupportedRegister, hw::kStreamAddress + offset,

@@ -15,6 +15,12 @@ class Streams {
   Refusal Read(uint32_t offset, uint32_t* value) const;
   // `changed` is the offset of the register whose value changed.
   Refusal Write(uint32_t offset, uint32_t value, uint32_t* changed);
+  // The same for what most writes are: an increment. False, and not done: another write.
+  bool Add(uint32_t offset, uint32_t value);
+  // What Add() changes, as the offset of another register of the stream that `offset` lies in.
+  static uint32_t SpaceAvailable(uint32_t offset) {
+    return offset - offset % hw::kStreamStride + hw::kStreamSpaceAvailable;
+  }
   void Reset() { streams_ = {}; }
 
  private:
@@ -26,5 +32,14 @@ class Streams {
   };
   std::array<Stream, hw::kStreams> streams_{};
 };
+
+inline bool Streams::Add(uint32_t offset, uint32_t value) {
+  constexpr uint32_t kDestination = (1u << hw::kStreamUpdateShift) - 1;  // only 0 exists
+  if (offset % hw::kStreamStride != hw::kStreamSpaceAvailableUpdate || (value & kDestination) != 0)
+    return false;
+  uint32_t& available = streams_[offset / hw::kStreamStride].space_available;
+  available = (available + (value >> hw::kStreamUpdateShift)) & hw::kStreamCounterMask;
+  return true;
+}
 
 }  // namespace ttfd::sim

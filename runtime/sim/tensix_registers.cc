@@ -104,6 +104,15 @@ Refusal TensixTile::WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32
   return {};
 }
 
+bool TensixTile::IssueStreamUpdate(uint32_t address, uint32_t value) {
+  const uint32_t offset = address - hw::kNiuAddress;
+  const uint32_t in_niu = offset % hw::kNiuStride;
+  const uint32_t buffer = in_niu / hw::kNiuCommandBufferStride;
+  return offset < nius_.size() * hw::kNiuStride && buffer < hw::kNiuCommandBuffers &&
+         in_niu % hw::kNiuCommandBufferStride == hw::kNocCommand && value == 1 &&
+         machine_->noc->IssueStreamUpdate(*this, offset / hw::kNiuStride, buffer);
+}
+
 Refusal TensixTile::ReadDebug(uint32_t address, uint32_t* value) {
   switch (address) {
     case hw::kSoftReset0:

@@ -61,6 +61,7 @@ void TensixTile::Release(Hart& hart) {
   hart.poll.anchor.pc = kNowhere;
   hart.poll.slept_at = kNowhere;
   hart.poll.observe = false;
+  hart.poll.proven = false;
   machine_->scheduler->Start(hart);
 }
 
@@ -130,7 +131,10 @@ void TensixTile::WroteMarked(uint32_t address, uint32_t length) {
     if (to - from == kLineBytes / 4) marks[line] &= static_cast<uint8_t>(~kLineHasCode);
   }
   WakeReaders(any & kLineWatchers, address, length);
-  // Perhaps the code of a loop that is parked: it goes on with what L1 holds now.
+  // Perhaps the code of a wait that somebody is in or was in: it goes on with what L1 holds now.
+  if (code_changed) {
+    for (Hart& hart : harts_) hart.poll.proven = false;
+  }
   for (uint32_t bits = code_changed ? parked_ : 0; bits != 0; bits &= bits - 1) {
     Wake(harts_[static_cast<uint32_t>(std::countr_zero(bits))]);
   }

@@ -57,6 +57,20 @@ class TensixTile {
            nius_[offset / hw::kNiuStride].WriteWord(offset % hw::kNiuStride, value);
   }
 
+  // Does what WriteRegister() would for a hart that issues what Noc::IssueStreamUpdate() knows. False,
+  // and not done: another address, value or command.
+  bool IssueStreamUpdate(uint32_t address, uint32_t value);
+  // Adds to a stream by its update register. False, and not done: another address or a value to refuse.
+  bool UpdateStream(uint64_t address, uint32_t value) {
+    const uint64_t offset = address - hw::kStreamAddress;
+    if (offset >= hw::kStreams * hw::kStreamStride ||
+        !streams_.Add(static_cast<uint32_t>(offset), value)) {
+      return false;
+    }
+    RegisterChanged(hw::kStreamAddress + Streams::SpaceAvailable(static_cast<uint32_t>(offset)));
+    return true;
+  }
+
   // To be called after every write to L1: drops decoded instructions, wakes harts that wait for it.
   void WroteMemory(uint32_t address, uint32_t length) {
     if (AnyMark(address >> kLineShift, (address + length - 1) >> kLineShift)) [[unlikely]] {

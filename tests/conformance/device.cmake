@@ -2,4 +2,5 @@
 set(conformance_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_test(NAME device_conformance LABELS conformance DEPS runtime_device_sim
   SRCS ${conformance_dir}/backends.cc ${conformance_dir}/harts_test.cc ${conformance_dir}/host_memory_test.cc
-       ${conformance_dir}/noc_test.cc ${conformance_dir}/parking_test.cc ${conformance_dir}/windows_test.cc)
+       ${conformance_dir}/noc_test.cc ${conformance_dir}/parking_test.cc ${conformance_dir}/waiting_again_test.cc
+       ${conformance_dir}/windows_test.cc)

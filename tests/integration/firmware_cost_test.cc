@@ -18,12 +18,13 @@ CommandCost Counted(const char* what, const StatusOr<CommandCost>& cost) {
 TEST(FirmwareCost, OfACachedLaunch) {
   const CommandCost cost = Counted("launch", CachedLaunchCost());
   EXPECT_LE(cost.busiest(), 340u);
-  EXPECT_LE(cost.worker, 80u);
+  EXPECT_LE(cost.worker, 60u);
 }
 
 TEST(FirmwareCost, OfATracedLaunch) {
   const CommandCost cost = Counted("traced launch", TracedLaunchCost());
   EXPECT_LE(cost.busiest(), 200u);
+  EXPECT_LE(cost.worker, 60u);
 }
 
 TEST(FirmwareCost, OfABareEvent) {

@@ -60,6 +60,23 @@ TEST(Loader, TakesEveryKernelOfTheSdk) {
   }
 }
 
+// firmware/sdk/entry.cc: the entry point that waits for NoC commands lies behind the one that does not.
+TEST(Loader, EntersKernelsWithNocCommandsWhereTheirEndIsAwaited) {
+  const auto entry_offset = [](const char* name) {
+    const auto image = LoadKernel(KernelElf(name), name);
+    EXPECT_TRUE(image.ok()) << name;
+    if (!image.ok()) return 0u;
+    return LoadAt<abi::KernelImageHeader>((*image)->bytes.data()).entry_offset;
+  };
+  for (const char* name : {"empty", "empty_ncrisc", "echo_brisc", "spin"}) {
+    EXPECT_EQ(entry_offset(name), sizeof(abi::KernelImageHeader)) << name;
+  }
+  for (const char* name : {"vector_add", "copy_pages", "copy_pages_ncrisc", "semaphore_ring",
+                           "pipeline_producer", "pipeline_producer_small"}) {
+    EXPECT_GT(entry_offset(name), sizeof(abi::KernelImageHeader)) << name;
+  }
+}
+
 TEST(Loader, RefusesWhatBreaksWhenMovedAndNamesTheSymbol) {
   EXPECT_THAT(Refusal(File("pointers")), AllOf(HasSubstr("kernel k: symbol "), HasSubstr("first"),
                                                HasSubstr("a data word holds its address")));

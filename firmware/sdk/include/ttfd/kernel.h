@@ -24,6 +24,8 @@
 // - Data that another hart or tile writes into L1 is seen by volatile accesses behind a wait of this
 //   SDK. The L0 data cache is off, as the base firmware sets it; a hand-written poll of L1 needs a
 //   fence in its loop all the same.
+// - The SDK waits for commands issued through it. A kernel that stores to NIU registers by itself waits
+//   for their acknowledgements by itself, too, before it returns.
 // - One hart uses one NIU (NCRISC NoC 1, the others NoC 0) and one command buffer, so harts do not
 //   disturb each other. Coordinates are those of the logical worker grid.
 // - There is no memory protection: a wrong address can hang the tile or overwrite others' data.
