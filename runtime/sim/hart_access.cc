@@ -14,8 +14,8 @@
 namespace ttfd::sim {
 namespace {
 
-constexpr uint64_t kRealRegisters =
-    (uint64_t{1} << 32) - 1;  // without the slot for what x0 is set to
+// Without x0 and the slot for what it is set to.
+constexpr uint64_t kRealRegisters = (uint64_t{1} << 32) - 2;
 
 bool IsRegister(uint32_t address, uint32_t bytes) {
   return bytes == 4 && address % 4 == 0 && address >= hw::kFirstRegisterAddress;
@@ -51,10 +51,6 @@ bool SameState(const Arrival& arrival, const Hart& hart) {
   return arrival.pc == hart.pc && std::memcmp(arrival.x, hart.x, sizeof(arrival.x)) == 0;
 }
 
-bool IsRecent(const Arrival& arrival, const Hart& hart) {
-  return arrival.pc == hart.pc && hart.time - arrival.time <= kMaxPollLoop;
-}
-
 void Remember(const Hart& hart, Arrival* arrival) {
   arrival->pc = hart.pc;
   arrival->has_registers = true;
@@ -74,7 +70,7 @@ bool SleepAgain(Hart& hart) {
   for (uint32_t i = 0; i < poll.reads; ++i) {
     if (LoadAt<uint32_t>(l1 + poll.read[i]) != poll.proven_word[i]) return false;
   }
-  for (uint64_t bits = poll.registers_set & kRealRegisters; bits != 0; bits &= bits - 1) {
+  for (uint64_t bits = poll.registers_set; bits != 0; bits &= bits - 1) {
     const int x = std::countr_zero(bits);
     hart.x[x] = poll.proven_x[x];
   }
@@ -88,6 +84,8 @@ void KeepProof(Hart& hart) {
   PollState& poll = hart.poll;
   poll.proven = poll.replayable;
   if (!poll.proven) return;
+  poll.registers_read &= kRealRegisters;
+  poll.registers_set &= kRealRegisters;
   poll.proven_clocks = hart.time - poll.start;
   std::memcpy(poll.proven_x, hart.x, sizeof(poll.proven_x));
   for (uint32_t i = 0; i < poll.reads; ++i) {

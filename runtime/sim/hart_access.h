@@ -27,13 +27,18 @@ inline bool IsPureRegister(uint32_t address) {
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value);
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
 
-// The hart is at a place where it was or slept before.
+// The hart is at a place where it was or slept before. True when it is there in the state of at most
+// kMaxPollLoop instructions ago, or slept there: it is asleep now, or is to be observed.
 bool ArriveAgain(Hart& hart);
+
+inline bool IsRecent(const Arrival& arrival, const Hart& hart) {
+  return arrival.pc == hart.pc && hart.time - arrival.time <= kMaxPollLoop;
+}
 
 // Passes a poll point where the hart was not lately. False: it was.
 inline bool PassPollPoint(Hart& hart) {
   PollState& poll = hart.poll;
-  if (hart.pc == poll.last.pc || hart.pc == poll.anchor.pc || hart.pc == poll.slept_at) {
+  if (IsRecent(poll.last, hart) || IsRecent(poll.anchor, hart) || hart.pc == poll.slept_at) {
     return false;
   }
   const auto pass = [&hart](Arrival* arrival) {
@@ -45,10 +50,6 @@ inline bool PassPollPoint(Hart& hart) {
   if (hart.time - poll.anchor.time > kMaxPollLoop) pass(&poll.anchor);
   return true;
 }
-
-// True when the hart is where it was at most kMaxPollLoop instructions ago, in the same state, or
-// where it slept before: it is asleep then, or is to be observed.
-inline bool ArriveAtPollPoint(Hart& hart) { return !PassPollPoint(hart) && ArriveAgain(hart); }
 
 // Observing: a trip begins.
 void BeginTrip(Hart& hart);

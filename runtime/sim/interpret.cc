@@ -163,6 +163,12 @@ template <typename Last>
   return Last::Go(ARGUMENTS);
 }
 
+// The hart is at a poll point where it was or slept before. kNone: go on.
+inline Stop ArriveAgainAt(Hart* hart) {
+  if (!ArriveAgain(*hart)) return Stop::kNone;
+  return hart->state == HartState::kParked ? Stop::kParked : Stop::kPollPoint;
+}
+
 // Where a correct poll loop must pass; the instruction is not executed yet. kNone: go on.
 template <typename Last>
 Stop ArriveAt(Hart* hart, const Decoded* ip, intptr_t end) {
@@ -170,8 +176,7 @@ Stop ArriveAt(Hart* hart, const Decoded* ip, intptr_t end) {
   if constexpr (Last::kObserve) {
     return hart->time != hart->poll.start && FinishTrip(*hart) ? Stop::kParked : Stop::kNone;
   } else {
-    if (!ArriveAtPollPoint(*hart)) return Stop::kNone;
-    return hart->state == HartState::kParked ? Stop::kParked : Stop::kPollPoint;
+    return PassPollPoint(*hart) ? Stop::kNone : ArriveAgainAt(hart);
   }
 }
 
