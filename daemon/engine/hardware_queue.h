@@ -33,7 +33,8 @@ struct HardwareQueue {
   uint64_t uncovered = 0;  // the last ticket, if no event has been asked for it; 0: all have theirs
   TimePoint progress_time;  // of the last sign of life
   TimePoint retire_time;    // of the last completion
-  bool looked = false;      // for progress on the card, since then
+  bool looked = false;      // at the card itself, since then
+  uint64_t look = 0;        // what it showed
 
   std::atomic<uint32_t> shown_in_flight{0};
   std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started

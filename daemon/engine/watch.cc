@@ -58,17 +58,23 @@ Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
   const Duration stood = now - queue.progress_time;
   if (!launch && !queue.looked && stood > limit / 2) {
     queue.looked = true;
-    RETURN_IF_ERROR(dispatcher_->LookForProgress().status());
+    ASSIGN_OR_RETURN(queue.look, dispatcher_->LookAt(queue.index));
   }
   if (stood <= limit) return OkStatus();
   const bool patient =
       !kernels || now < queue.retire_time + limit * static_cast<Duration::rep>(head->launches);
   if (!launch && patient) {
-    ASSIGN_OR_RETURN(const bool moved, dispatcher_->LookForProgress());
-    if (moved) {
+    ASSIGN_OR_RETURN(const uint64_t look, dispatcher_->LookAt(queue.index));
+    if (look != queue.look) {
+      queue.look = look;
       queue.progress_time = now;
       return OkStatus();
     }
+  }
+  // What it waits for may be more than is known here: room in the kernel caches, or a sub-device's number.
+  if (dispatcher_->Diagnose(queue.index).waits_for_queue) {
+    queue.progress_time = now;
+    return OkStatus();
   }
   late_ = &queue;
   if (launch) {

@@ -47,8 +47,8 @@ uint64_t MaxImageRecordBytes(const ProgramImage& image);
 // Most bytes the records of a launch take, images included, without the padding where entries wrap.
 uint64_t MaxLaunchRecordBytes(const Program& program, std::span<const KernelArguments> arguments);
 
-// An image goes to each rectangle of the tiles that miss it, unless they are more than this many:
-// then to the box around them, because its place is free on every tile.
+// An image goes to each rectangle of the tiles that miss it, unless they are more than this many: then to
+// the launch's workers in the box around them, because its place is free on every tile.
 inline constexpr size_t kMaxImageRectangles = 4;
 
 }  // namespace ttfd

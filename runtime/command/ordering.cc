@@ -9,7 +9,7 @@
 namespace ttfd {
 
 bool Ordering::Mark::Covers(const Mark& other) const {
-  if (writes < other.writes) return false;
+  if (writes < other.writes || commands < other.commands) return false;
   for (uint32_t stream = 0; stream < workers.size(); ++stream) {
     if (workers[stream] < other.workers[stream]) return false;
   }
@@ -18,6 +18,7 @@ bool Ordering::Mark::Covers(const Mark& other) const {
 
 void Ordering::Mark::Raise(const Mark& other) {
   writes = std::max(writes, other.writes);
+  commands = std::max(commands, other.commands);
   for (uint32_t stream = 0; stream < workers.size(); ++stream) {
     workers[stream] = std::max(workers[stream], other.workers[stream]);
   }

@@ -24,6 +24,7 @@ class Ordering {
   struct Mark {
     uint64_t writes = 0;
     StreamCounts workers{};
+    uint64_t commands = 0;  // of any kind: a read has no other effect, but others may wait for it
     bool Covers(const Mark& other) const;
     void Raise(const Mark& other);
   };
@@ -40,6 +41,8 @@ class Ordering {
   Status Restart(RecordSink& sink, uint32_t stream);
 
   void Wrote() { ++writes_; }
+  // A command is encoded as a whole.
+  void Encoded() { ++commands_; }
   // The dispatcher has waited for effects that are not this queue's, or not those of the streams a later
   // read asks for: the prefetcher must not read ahead of that.
   void Joined() { ++writes_; }
@@ -61,7 +64,7 @@ class Ordering {
   // Has the prefetcher waited for the first `writes` writes?
   bool PrefetcherSaw(uint64_t writes) const { return stalled_writes_ >= writes; }
 
-  Mark Now() const { return {writes_, launched_}; }
+  Mark Now() const { return {writes_, launched_, commands_}; }
   // Does the host know that everything before `mark` has happened?
   bool Saw(const Mark& mark) const { return seen_.Covers(mark); }
   // The host saw an event behind `mark`: everything before it has happened.
@@ -75,6 +78,7 @@ class Ordering {
   Status WaitForStreams(RecordSink& sink, StreamMask kernels, const StreamCounts& workers,
                         uint8_t flags);
 
+  uint64_t commands_ = 0;          // so far
   uint64_t writes_ = 0;            // so far
   uint64_t barriered_writes_ = 0;  // of which the dispatcher saw the acknowledgements
   uint64_t stalled_writes_ = 0;    // of which the prefetcher waited for

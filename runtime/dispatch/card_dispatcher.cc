@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "firmware/images.h"
@@ -74,6 +75,8 @@ CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans)
                       plans.front().max_entry_bytes);
 }
 
+// Of the waits and events with which one queue tells another how far it is.
+constexpr uint64_t kQueueEventBytes = 4 * (abi::kMaxSubDevices + 1) * abi::kEntryAlignment;
 // Of the launch that only drops the instruction caches of a program's workers: its message, a list of
 // rectangles, a table of targets, and a wait.
 constexpr uint64_t kDropCachesBytes = 4096;
@@ -218,24 +221,26 @@ uint64_t CardDispatcher::MaxRecordBytes(const Route& route, const Command& comma
   if (const auto* copy = std::get_if<CopyCommand>(&command)) {
     return kWaitBytes + CopyRecordBytes(*copy, geometry_);
   }
-  const uint64_t enter = kWaitBytes + launches_.MaxEnterBytes(route);
+  const auto* replay = std::get_if<ReplayTraceCommand>(&command);
+  std::optional<uint32_t> number;
+  if (replay != nullptr) number = replay->trace->sub_device;
+  const uint64_t enter = kWaitBytes + launches_.MaxEnterBytes(route, number);
   if (const auto* launch = std::get_if<LaunchCommand>(&command)) {
     return enter + MaxLaunchRecordBytes(*launch->program, launch->arguments);
   }
   if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
     return enter + MaxTraceRecordBytes(*record->trace);
   }
-  const auto& replay = std::get<ReplayTraceCommand>(command);
   uint64_t patches = 0;
-  for (const TracePatch& patch : replay.patches) {
-    const LaunchRecords& records = *replay.trace->launches[patch.launch].records;
+  for (const TracePatch& patch : replay->patches) {
+    const LaunchRecords& records = *replay->trace->launches[patch.launch].records;
     records.ForEachArgument(patch.kernel, [&patches](uint32_t, uint32_t size) {
       patches += size + 4 * abi::kEntryAlignment;
     });
   }
-  patches = std::min(patches, TraceBytes(*replay.trace) * 5 / 4);
+  patches = std::min(patches, TraceBytes(*replay->trace) * 5 / 4);
   return enter + patches +
-         (launches_.NeedsPlacing(*replay.trace) ? MaxTraceRecordBytes(*replay.trace) : 0);
+         (launches_.NeedsPlacing(*replay->trace) ? MaxTraceRecordBytes(*replay->trace) : 0);
 }
 
 StatusOr<bool> CardDispatcher::HasRoomFor(const Route& route, const Command& command) {
@@ -363,7 +368,11 @@ StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
   if (progress_ != before) return CardLink::Pumped::kMoved;
   if (!can_move) return CardLink::Pumped::kDead;
   if (!look) return CardLink::Pumped::kQuiet;
-  ASSIGN_OR_RETURN(const bool moved, LookForProgress());
+  bool moved = false;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    ASSIGN_OR_RETURN(const uint64_t now, LookAt(queue));
+    moved |= std::exchange(pump_looks_[queue], now) != now;
+  }
   if (moved) return CardLink::Pumped::kMoved;
   return Diagnose().stage == StalledStage::kWorkers ? CardLink::Pumped::kKernels
                                                     : CardLink::Pumped::kQuiet;
@@ -399,27 +408,35 @@ Status CardDispatcher::CheckHang() {
   return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
 }
 
-StatusOr<bool> CardDispatcher::LookForProgress() {
-  bool moved = false;
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    ASSIGN_OR_RETURN(const uint64_t now, ProgressFingerprint(device_, plans_[queue]));
-    moved |= std::exchange(fingerprint_[queue], now) != now;
-  }
-  return moved;
+StatusOr<uint64_t> CardDispatcher::LookAt(uint32_t hardware_queue) {
+  return ProgressFingerprint(device_, plans_[hardware_queue]);
+}
+
+StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
+  CardQueue& queue = queues_[hardware_queue];
+  StallReport report;
+  report.hardware_queue = hardware_queue;
+  if (queue.link == nullptr) return report;
+  // What the card has taken since nobody asked is not missing.
+  queue.link->ReadFetched().IgnoreError();
+  HostView host;
+  host.entries_announced = queue.link->ring().entries_closed();
+  host.entries_taken = queue.link->ring().entries_freed();
+  host.owed = !queue.settled();
+  return DiagnoseQueue(device_, plans_[hardware_queue], host);
 }
 
 StallReport CardDispatcher::Diagnose() {
   StallReport worst;
+  // Where a queue waits for an event of the other, or waits for nothing at all, it is not where it stopped.
+  const auto innocence = [](const StallReport& report) {
+    if (report.stage == StalledStage::kNone) return 3;
+    if (report.waits_for_queue) return 2;
+    return report.stage == StalledStage::kHost ? 1 : 0;
+  };
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    if (queues_[queue].link == nullptr) continue;
-    HostView host;
-    host.entries_announced = queues_[queue].link->ring().entries_closed();
-    host.entries_taken = queues_[queue].link->ring().entries_freed();
-    host.owed = !queues_[queue].settled();
-    StallReport report = DiagnoseQueue(device_, plans_[queue], host);
-    // A queue that waits for an event of the other is not where it stopped.
-    if (report.stage == StalledStage::kNone) continue;
-    if (worst.stage == StalledStage::kNone || worst.waits_for_queue) worst = std::move(report);
+    StallReport report = Diagnose(queue);
+    if (innocence(report) < innocence(worst)) worst = std::move(report);
   }
   worst.harts = Report();
   return worst;

@@ -39,7 +39,8 @@ class CardDispatcher final : public Dispatcher {
   uint64_t completed(uint32_t queue) const override { return queues_[queue].timeline.completed(); }
   bool idle() const override;
   uint64_t progress() const override { return progress_; }
-  StatusOr<bool> LookForProgress() override;
+  StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
+  StallReport Diagnose(uint32_t hardware_queue) override;
   StallReport Diagnose() override;
   void SetTimeouts(Duration operation, Duration kernel) override;
   std::vector<HartReport> Report() override;
@@ -91,7 +92,7 @@ class CardDispatcher final : public Dispatcher {
   CardQueues queues_;
   LaunchState launches_;
   uint64_t progress_ = 0;
-  std::array<uint64_t, kHardwareQueues> fingerprint_{};  // of the last look
+  std::array<uint64_t, kHardwareQueues> pump_looks_{};  // of the last Pump that looked
 };
 
 }  // namespace ttfd

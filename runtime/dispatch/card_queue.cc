@@ -15,6 +15,7 @@ void CardQueue::Forget() {
 }
 
 uint64_t CardQueue::Submitted() {
+  ordering.Encoded();
   marks_.push_back(ordering.Now());
   return timeline.Submit();
 }

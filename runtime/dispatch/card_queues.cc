@@ -46,7 +46,7 @@ Status CardQueues::Await(uint32_t queue, uint32_t other, const Ordering::Mark& m
 Status CardQueues::Await(uint32_t queue, const WorkerCounts& workers) {
   for (uint32_t other = 0; other < queues_.size(); ++other) {
     RETURN_IF_ERROR(other == queue ? AwaitOwn(queues_[queue], workers.queue[queue])
-                                   : Await(queue, other, {0, workers.queue[other]}));
+                                   : Await(queue, other, {0, workers.queue[other], 0}));
   }
   return OkStatus();
 }

@@ -133,10 +133,13 @@ class Dispatcher {
   virtual bool idle() const = 0;
   // Changes whenever the host saw the device make progress. Costs nothing.
   virtual uint64_t progress() const = 0;
-  // Asks the card itself whether anything moved since the last call: progress words and worker counts of
-  // all dispatch harts. A few PCIe reads; for a deadline that is about to fire, never to poll.
-  virtual StatusOr<bool> LookForProgress() = 0;
-  // Why nothing progresses.
+  // Asks the card itself how far a hardware queue is: a number that changes with progress words, waypoints
+  // and worker counts; the caller compares it with the one it got before. A few PCIe reads; for a
+  // deadline that is about to fire, never to poll.
+  virtual StatusOr<uint64_t> LookAt(uint32_t hardware_queue) = 0;
+  // Why a hardware queue does not progress; without `harts`.
+  virtual StallReport Diagnose(uint32_t hardware_queue) = 0;
+  // The same of the one that stopped, where the other only waits for it; with `harts`.
   virtual StallReport Diagnose() = 0;
 
   // Of waits inside Submit, Event and Shutdown; fires only if nothing progressed. `kernel`: while
@@ -151,7 +154,7 @@ class Dispatcher {
   Status Event() { return Event(0, submitted(0)); }
 
   // Drains, terminates the dispatch cores, holds every hart in reset, whatever went wrong before; the
-  // result is the first thing that did. Bounded by operation_timeout. Boot starts anew.
+  // result is the first thing that did. Waits as long as work in flight progresses. Boot starts anew.
   virtual Status Shutdown() = 0;
 };
 

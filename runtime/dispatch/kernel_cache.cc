@@ -54,16 +54,17 @@ bool KernelCache::EvictOldest(const Program& program) {
 }
 
 KernelCache::Entry* KernelCache::Insert(const std::shared_ptr<const KernelImage>& image,
-                                        const Program& program, WorkerCounts& wait) {
+                                        const Program& program) {
   const auto bytes = AlignUp(static_cast<uint32_t>(image->bytes.size()), hw::kL1Alignment);
   uint32_t address = FindGap(bytes);
   while (address == 0) {
     if (!EvictOldest(program)) return nullptr;
     address = FindGap(bytes);
   }
-  // Whoever was evicted may have been here. A wait that has happened already costs nothing.
-  wait.Raise(evicted_busy_);
   Entry entry;
+  // Whoever was evicted may have been here, and may still run on tiles the image comes to later. A wait
+  // that has happened already costs nothing.
+  entry.after = evicted_busy_;
   entry.image = image;
   entry.address = address;
   entry.bytes = bytes;
@@ -73,7 +74,7 @@ KernelCache::Entry* KernelCache::Insert(const std::shared_ptr<const KernelImage>
   return &*entries_.insert(before, std::move(entry));
 }
 
-Status KernelCache::PlaceAnew(const Program& program, WorkerCounts& wait) {
+Status KernelCache::PlaceAnew(const Program& program) {
   for (size_t i = entries_.size(); i-- > 0;) {
     const auto entry = entries_.begin() + static_cast<std::ptrdiff_t>(i);
     if (!entry->pinned()) Evict(entry);
@@ -84,7 +85,7 @@ Status KernelCache::PlaceAnew(const Program& program, WorkerCounts& wait) {
   std::stable_sort(images.begin(), images.end(),
                    [](const auto& a, const auto& b) { return a->bytes.size() > b->bytes.size(); });
   for (const auto& image : images) {
-    if (Find(image) != nullptr || Insert(image, program, wait) != nullptr) continue;
+    if (Find(image) != nullptr || Insert(image, program) != nullptr) continue;
     return Error(
         StatusCode::kResourceExhausted,
         "the program's kernels do not fit the kernel cache of {} bytes beside the {} bytes "
@@ -94,44 +95,56 @@ Status KernelCache::PlaceAnew(const Program& program, WorkerCounts& wait) {
   return OkStatus();
 }
 
-ImagePlacement KernelCache::PlaceOn(Entry& entry, const TileSet& tiles, GridSize grid,
-                                    WorkerCounts& wait) {
+ImagePlacement KernelCache::PlaceOn(Entry& entry, const ProgramImage& image, GridSize grid,
+                                    const TileSet& workers, WorkerCounts& wait) {
   ImagePlacement placed;
   placed.address = entry.address;
-  const TileSet missing = tiles & ~entry.tiles;
+  const TileSet missing = image.tiles & ~entry.tiles;
   if (missing.any()) {
+    wait.Raise(entry.after);
     placed.missing = CoverWithRectangles(missing, grid);
     if (placed.missing.size() > kMaxImageRectangles) {
-      placed.missing = {BoundingBox(missing, grid)};
+      // The box around them, but not beyond the workers of the launch: launches of others there would know
+      // nothing of the write.
+      const TileSet boxed = TilesOf(BoundingBox(missing, grid), grid) & workers;
+      placed.missing = CoverWithRectangles(boxed, grid);
       // Tiles in the box that run the image now must not be written under their feet.
-      if ((TilesOf(placed.missing[0], grid) & entry.tiles).any()) wait.Raise(entry.busy);
+      if ((boxed & entry.tiles).any()) wait.Raise(entry.busy);
     }
     for (const CoreRange& range : placed.missing) {
       entry.tiles |= TilesOf(range, grid);
       entry.fresh |= TilesOf(range, grid);
     }
   }
-  placed.new_code = (entry.fresh & tiles).any();
-  entry.fresh &= ~tiles;
+  placed.new_code = (entry.fresh & image.tiles).any();
+  entry.fresh &= ~image.tiles;
   entry.last_use = uses_;
   return placed;
 }
 
-StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program) {
-  Placement placement;
+StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program,
+                                                    const TileSet& workers) {
   for (const ProgramImage& used : program.images) {
-    if (Find(used.image) != nullptr) continue;
-    if (Insert(used.image, program, placement.wait) != nullptr) continue;
+    if (Find(used.image) != nullptr || Insert(used.image, program) != nullptr) continue;
     // The program's own images lie so that the rest does not fit between them: all move.
-    RETURN_IF_ERROR(PlaceAnew(program, placement.wait));
+    RETURN_IF_ERROR(PlaceAnew(program));
     break;
   }
   ++uses_;
+  Placement placement;
   for (const ProgramImage& used : program.images) {
     placement.images.push_back(
-        PlaceOn(*Find(used.image), used.tiles, program.grid, placement.wait));
+        PlaceOn(*Find(used.image), used, program.grid, workers, placement.wait));
   }
   return placement;
+}
+
+void KernelCache::Forget(const Program& program, const Placement& placement) {
+  for (size_t i = 0; i < program.images.size(); ++i) {
+    for (const CoreRange& range : placement.images[i].missing) {
+      Find(program.images[i].image)->tiles &= ~TilesOf(range, program.grid);
+    }
+  }
 }
 
 void KernelCache::Used(const Program& program, uint32_t hardware_queue, uint32_t stream,

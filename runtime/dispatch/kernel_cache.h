@@ -21,15 +21,21 @@ class KernelCache {
   KernelCache(uint32_t address, uint32_t bytes) : address_(address), bytes_(bytes) {}
 
   // Nothing is resident any more.
-  void Clear() { entries_.clear(); }
+  void Clear() {
+    entries_.clear();
+    evicted_busy_ = {};
+  }
 
   struct Placement {
     std::vector<ImagePlacement> images;  // as Program::images; `missing` counts as written now
     WorkerCounts wait;                   // what must be reached before the images are written
   };
-  // Places the program's images. REQUIRES that together they fit the cache (BuildProgram).
-  // RESOURCE_EXHAUSTED if traces hold too much of it.
-  StatusOr<Placement> Place(const Program& program);
+  // Places the program's images; what is written stays within `workers`, among which its tiles are.
+  // REQUIRES that together they fit the cache (BuildProgram). RESOURCE_EXHAUSTED if traces hold too much
+  // of it.
+  StatusOr<Placement> Place(const Program& program, const TileSet& workers);
+  // What was missing at `placement` will not be written after all.
+  void Forget(const Program& program, const Placement& placement);
   // The images of a placed program are in use until the count of a stream is `workers`.
   void Used(const Program& program, uint32_t hardware_queue, uint32_t stream, uint64_t workers);
   // The images of a placed program stay while the trace lives.
@@ -48,18 +54,19 @@ class KernelCache {
     TileSet fresh;          // of which instruction caches were not dropped since
     uint64_t last_use = 0;  // order of use
     WorkerCounts busy;      // at which the last launches that use it have ended
+    WorkerCounts after;     // at which whoever had the place before has ended, on any tile
     std::vector<std::weak_ptr<const Trace>> traces;  // that pin it
     bool pinned() const;
   };
   Entry* Find(const std::shared_ptr<const KernelImage>& image);
   // An entry for the image at a free place, evicting; null if what the program itself uses is in
   // the way.
-  Entry* Insert(const std::shared_ptr<const KernelImage>& image, const Program& program,
-                WorkerCounts& wait);
+  Entry* Insert(const std::shared_ptr<const KernelImage>& image, const Program& program);
   // Throws everything out that is not pinned, and places the program's images again.
-  Status PlaceAnew(const Program& program, WorkerCounts& wait);
+  Status PlaceAnew(const Program& program);
   void Evict(std::vector<Entry>::iterator entry);
-  ImagePlacement PlaceOn(Entry& entry, const TileSet& tiles, GridSize grid, WorkerCounts& wait);
+  ImagePlacement PlaceOn(Entry& entry, const ProgramImage& image, GridSize grid,
+                         const TileSet& workers, WorkerCounts& wait);
   // Where `bytes` fit between the entries, or 0.
   uint32_t FindGap(uint32_t bytes) const;
   bool EvictOldest(const Program& program);

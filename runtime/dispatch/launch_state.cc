@@ -49,7 +49,7 @@ WorkerCounts LaunchState::LaunchedOn(uint32_t sets) const {
 
 StatusOr<uint32_t> LaunchState::Enter(const Route& route, std::optional<uint32_t> number) {
   const uint32_t queue = route.hardware_queue;
-  const TileSet& tiles = route.workers.none() ? sets_.all() : route.workers;
+  const TileSet& tiles = WorkersOf(route);
   const std::optional<uint32_t> found = sets_.Find(tiles);
   if (!found.has_value() || (number.has_value() && *number != *found)) {
     const WorkerSets::Change change = sets_.Plan(tiles, number);
@@ -61,6 +61,8 @@ StatusOr<uint32_t> LaunchState::Enter(const Route& route, std::optional<uint32_t
   if (set.hardware_queue != queue) {
     // The other queue's launches have ended before this one's begin, so nothing of theirs is in use.
     RETURN_IF_ERROR(queues_.Await(queue, LaunchedOn(1u << *found)));
+    // The set may be new, without a launch: its workers must listen to its go word by now.
+    RETURN_IF_ERROR(queues_.Await(queue, rearranged_by_, rearranged_));
     set.ring.Clear();
     set.hardware_queue = queue;
   }
@@ -82,20 +84,21 @@ Status LaunchState::Rearrange(uint32_t hardware_queue, const TileSet& tiles,
   }
   queue.ordering.Wrote();
   rearranged_by_ = hardware_queue;
-  rearranged_ = {queue.ordering.Now().writes, {}};
+  rearranged_ = {queue.ordering.Now().writes, {}, 0};
   return OkStatus();
 }
 
-uint64_t LaunchState::MaxEnterBytes(const Route& route) const {
-  const TileSet& tiles = route.workers.none() ? sets_.all() : route.workers;
+uint64_t LaunchState::MaxEnterBytes(const Route& route, std::optional<uint32_t> number) const {
+  const std::optional<uint32_t> found = sets_.Find(WorkersOf(route));
+  if (found.has_value() && number.value_or(*found) == *found) return 256;
   // Two rectangles for every three workers is the worst a covering can do; each is named twice, for the
   // workers that enter and for those that are left over.
-  return sets_.Find(tiles).has_value() ? 256 : 1024 + 4 * 8 * card_.worker_count();
+  return 1024 + 4 * 8 * card_.worker_count();
 }
 
 Status LaunchState::Launch(const Route& route, const LaunchCommand& command) {
   const Program& program = *command.program;
-  ASSIGN_OR_RETURN(const KernelCache::Placement placement, cache_.Place(program));
+  ASSIGN_OR_RETURN(const KernelCache::Placement placement, cache_.Place(program, WorkersOf(route)));
   const std::shared_ptr<const LaunchRecords> records =
       layouts_.Get(command.program, command.arguments);
   ASSIGN_OR_RETURN(const uint32_t set, Enter(route, std::nullopt));

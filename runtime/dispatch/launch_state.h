@@ -39,8 +39,9 @@ class LaunchState {
   // REQUIRES CheckTracePatch of every patch, and a trace that was recorded.
   Status Replay(const Route& route, const ReplayTraceCommand& command);
 
-  // Most bytes of records with which workers change hands before a launch of this route.
-  uint64_t MaxEnterBytes(const Route& route) const;
+  // Most bytes of records with which workers change hands before a launch of this route; `number`: of the
+  // sub-device, where it has to be a certain one.
+  uint64_t MaxEnterBytes(const Route& route, std::optional<uint32_t> number) const;
   // Must the trace be put into device memory first?
   bool NeedsPlacing(const Trace& trace) const { return trace.boot != boot_; }
 
@@ -48,6 +49,9 @@ class LaunchState {
   // Makes the route's workers a sub-device of its hardware queue; returns the number.
   StatusOr<uint32_t> Enter(const Route& route, std::optional<uint32_t> number);
   Status Rearrange(uint32_t hardware_queue, const TileSet& tiles, const WorkerSets::Change& change);
+  const TileSet& WorkersOf(const Route& route) const {
+    return route.workers.none() ? sets_.all() : route.workers;
+  }
   // What the launches of these sets wait to have ended.
   WorkerCounts LaunchedOn(uint32_t sets) const;
   // A launch whose layout, set and images are decided.
@@ -63,7 +67,9 @@ class LaunchState {
   // A launch that runs nothing but drops the instruction caches of the program's workers.
   Status DropInstructionCaches(const Route& route, uint32_t set, const Program& program);
   Status PlaceTrace(const Route& route, const std::shared_ptr<Trace>& trace);
-  Status PinImages(const Route& route, uint32_t set, const std::shared_ptr<Trace>& trace);
+  // Gives the trace's kernels places for good. RESOURCE_EXHAUSTED: none of them.
+  Status PinImages(const Route& route, const std::shared_ptr<Trace>& trace,
+                   std::vector<KernelCache::Placement>* placements);
   Status PatchTrace(const Route& route, Trace& trace, const std::vector<TracePatch>& patches);
   // Sends bytes [begin, end) of the shadow.
   Status WriteTrace(const Route& route, Trace& trace, uint64_t begin, uint64_t end);

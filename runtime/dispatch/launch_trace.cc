@@ -13,13 +13,28 @@
 namespace ttfd {
 
 Status LaunchState::Record(const Route& route, const RecordTraceCommand& command) {
-  command.trace->region = command.region;
-  return PlaceTrace(route, command.trace);
+  const Region before = std::exchange(command.trace->region, command.region);
+  const Status placed = PlaceTrace(route, command.trace);
+  if (!placed.ok()) command.trace->region = before;
+  return placed;
 }
 
 Status LaunchState::PlaceTrace(const Route& route, const std::shared_ptr<Trace>& trace) {
+  std::vector<KernelCache::Placement> placements;
+  RETURN_IF_ERROR(PinImages(route, trace, &placements));
   ASSIGN_OR_RETURN(trace->sub_device, Enter(route, std::nullopt));
-  RETURN_IF_ERROR(PinImages(route, trace->sub_device, trace));
+  CardQueue& queue = queues_[route.hardware_queue];
+  for (size_t i = 0; i < placements.size(); ++i) {
+    const Program& program = *trace->programs[i];
+    const std::vector<ImagePlacement>& images = placements[i].images;
+    RETURN_IF_ERROR(queues_.Await(route.hardware_queue, placements[i].wait));
+    RETURN_IF_ERROR(EncodeImages(program, images, card_, *queue.link));
+    // A launch of a trace is the same at every replay, so the first cannot drop instruction caches.
+    if (std::any_of(images.begin(), images.end(),
+                    [](const ImagePlacement& image) { return image.new_code; })) {
+      RETURN_IF_ERROR(DropInstructionCaches(route, trace->sub_device, program));
+    }
+  }
   LaunchPlace place;
   place.hardware_queue = route.hardware_queue;
   place.sub_device = trace->sub_device;
@@ -42,19 +57,18 @@ Status LaunchState::PlaceTrace(const Route& route, const std::shared_ptr<Trace>&
   return OkStatus();
 }
 
-Status LaunchState::PinImages(const Route& route, uint32_t set,
-                              const std::shared_ptr<Trace>& trace) {
-  CardQueue& queue = queues_[route.hardware_queue];
+Status LaunchState::PinImages(const Route& route, const std::shared_ptr<Trace>& trace,
+                              std::vector<KernelCache::Placement>* placements) {
   for (const std::shared_ptr<const Program>& program : trace->programs) {
-    ASSIGN_OR_RETURN(const KernelCache::Placement placement, cache_.Place(*program));
-    cache_.Pin(*program, trace);
-    RETURN_IF_ERROR(queues_.Await(route.hardware_queue, placement.wait));
-    RETURN_IF_ERROR(EncodeImages(*program, placement.images, card_, *queue.link));
-    // A launch of a trace is the same at every replay, so the first cannot drop instruction caches.
-    if (std::any_of(placement.images.begin(), placement.images.end(),
-                    [](const ImagePlacement& image) { return image.new_code; })) {
-      RETURN_IF_ERROR(DropInstructionCaches(route, set, *program));
+    StatusOr<KernelCache::Placement> placed = cache_.Place(*program, WorkersOf(route));
+    if (!placed.ok()) {
+      for (size_t i = 0; i < placements->size(); ++i) {
+        cache_.Forget(*trace->programs[i], (*placements)[i]);
+      }
+      return placed.status();
     }
+    cache_.Pin(*program, trace);
+    placements->push_back(*std::move(placed));
   }
   return OkStatus();
 }

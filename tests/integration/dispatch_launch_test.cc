@@ -219,6 +219,27 @@ std::shared_ptr<const KernelImage> Salted(const KernelImage& image, uint32_t sal
   return copy;
 }
 
+TEST(DispatchLaunch, NothingOfAnEvictedKernelIsAwaitedAfterABoot) {
+  BootedCard card;
+  const GridSize grid = card.dispatcher->card().grid;
+  std::vector<std::shared_ptr<const Program>> programs;
+  for (uint32_t i = 0; i < 5; ++i) {
+    ProgramSpec spec;
+    spec.kernels.push_back({Salted(*TestKernel("large_brisc"), i), hw::kBrisc, {{0, 0, 10, 9}}});
+    programs.push_back(TestProgram(spec, grid));
+  }
+  KernelArguments arguments;
+  arguments.common = {abi::kBufferAddress};
+  for (const auto& program : programs) {
+    ASSERT_TRUE(card.Submit(LaunchCommand{program, {arguments}}).ok());
+  }
+  ASSERT_TRUE(card.Finish().ok());
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card.Submit(LaunchCommand{programs[0], {arguments}}).ok());
+  const Status done = card.Finish();
+  EXPECT_TRUE(done.ok()) << done.ToString();
+}
+
 TEST(DispatchLaunch, ImagesThatDoNotFitTogetherTakeTurns) {
   BootedCard card;
   const GridSize grid = card.dispatcher->card().grid;

@@ -98,6 +98,26 @@ TEST(DispatchQueues, OneWaitsForTheOtherOnTheCard) {
   counters.ExpectRight();
 }
 
+TEST(DispatchQueues, AWriteWaitsForAReadOfTheOtherQueue) {
+  BootedCard card;
+  const Region region{MemoryKind::kDram, -1, 0x100000, 64 * 1024, 128 * 1024};
+  const auto old_data = Pattern(128 * 1024, 1), new_data = Pattern(128 * 1024, 2);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(card.Submit(WriteCommand{region, 0, old_data}).ok());
+    ASSERT_TRUE(card.Finish().ok());
+    std::vector<std::byte> read_data(old_data.size());
+    ReadCommand read{region, 0, read_data.size(), {}};
+    read.sink = [&read_data](uint64_t at, ByteSpan bytes) {
+      std::memcpy(read_data.data() + at, bytes.data(), bytes.size());
+    };
+    ASSERT_TRUE(card.Submit(read).ok());
+    ASSERT_TRUE(card.dispatcher->Wait(1, card.Last(0)).ok());
+    ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{region, 0, new_data}).ok());
+    ASSERT_TRUE(card.Finish().ok());
+    ASSERT_TRUE(read_data == old_data) << "round " << i;
+  }
+}
+
 TEST(DispatchQueues, WorkersChangeHandsBehindAnEvent) {
   BootedCard card;
   BumpCounters counters(card);

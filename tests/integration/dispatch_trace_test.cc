@@ -161,6 +161,30 @@ TEST(DispatchTrace, TwoLiveBesideOrdinaryWorkOfBothQueues) {
   counters.ExpectRight();
 }
 
+TEST(DispatchTrace, ASetMadeByRecordingMayBeLaunchedOnByTheOtherQueue) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const GridSize grid = card.dispatcher->card().grid;
+  const CoreRange area{6, 2, 9, 9};
+  const auto part = counters.ProgramOn(area), one = counters.ProgramOn(kOne);
+  // Resident already, so that recording launches nothing.
+  ASSERT_TRUE(counters.Add(part, area, 1).ok());
+  ASSERT_TRUE(counters.Add(one, kOne, 1).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  const Route left{0, TilesOf(kHalf, grid)}, right{0, TilesOf({5, 0, 10, 9}, grid)};
+  counters.Expect(kOne, 5);
+  ASSERT_TRUE(card.Submit(left, counters.Launch(one, kOne, 5, 50'000)).ok());
+  BumpTrace trace(card, counters, right, kTraceAt);
+  trace.Add(part, area, 3);
+  ASSERT_TRUE(trace.Record().ok());
+  counters.Expect(area, 7);
+  ASSERT_TRUE(card.Submit({1, right.workers}, counters.Launch(part, area, 7)).ok());
+  ASSERT_TRUE(trace.Replay().ok());
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
 TEST(DispatchTrace, IsRecordedAgainAfterABoot) {
   BootedCard card;
   BumpCounters counters(card);

@@ -185,10 +185,18 @@ Status FakeDispatcher::Poll() {
   return status;
 }
 
-StatusOr<bool> FakeDispatcher::LookForProgress() {
-  if (moves == 0) return false;
-  --moves;
-  return true;
+StatusOr<uint64_t> FakeDispatcher::LookAt(uint32_t) {
+  if (moves > 0) {
+    --moves;
+    ++look_;
+  }
+  return look_;
+}
+
+StallReport FakeDispatcher::Diagnose(uint32_t hardware_queue) {
+  StallReport report = stall;
+  report.waits_for_queue = waits_for_queue && waits_for_queue(hardware_queue);
+  return report;
 }
 
 StallReport FakeDispatcher::Diagnose() {

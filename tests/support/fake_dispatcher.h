@@ -42,7 +42,8 @@ class FakeDispatcher final : public Dispatcher {
   Status Poll() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].submitted; }
   uint64_t completed(uint32_t queue) const override { return queues_[queue].seen; }
-  StatusOr<bool> LookForProgress() override;
+  StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
+  StallReport Diagnose(uint32_t hardware_queue) override;
   StallReport Diagnose() override;
   void SetTimeouts(Duration operation, Duration kernel) override;
   bool idle() const override;
@@ -64,6 +65,7 @@ class FakeDispatcher final : public Dispatcher {
   std::vector<TracePatch> patches;  // of all replays
   int moves = 0;                    // so many times the card says that something has moved
   StallReport stall;                // what Diagnose tells, beside Report
+  std::function<bool(uint32_t queue)> waits_for_queue;  // it tells this of the queue
   Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
   Status next_poll;  // not OK: the next Poll fails with it
@@ -106,6 +108,7 @@ class FakeDispatcher final : public Dispatcher {
   CardGeometry geometry_;
   DeviceInfo info_;
   bool booted_ = false;
+  uint64_t look_ = 0;
   uint64_t progress_ = 0;
   std::array<Queue, kHardwareQueues> queues_;
   std::set<const Trace*> recorded_;

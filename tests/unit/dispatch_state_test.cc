@@ -30,7 +30,7 @@ std::shared_ptr<const Program> Use(const std::vector<std::shared_ptr<const Kerne
 }
 
 KernelCache::Placement Place(KernelCache& cache, const Program& program) {
-  auto placed = cache.Place(program);
+  auto placed = cache.Place(program, TilesOf({0, 0, 11, 9}, kGrid));
   EXPECT_TRUE(placed.ok()) << placed.status().ToString();
   return std::move(placed).value_or(KernelCache::Placement());
 }
@@ -126,6 +126,33 @@ TEST(KernelCache, KeepsWhatIsInUseApartWhateverTheSizes) {
   }
 }
 
+TEST(KernelCache, WaitsForWhoeverHadThePlaceOnEveryTileItComesTo) {
+  KernelCache cache(0x10000, 2048);
+  const auto evicted = Use({Image(2048)}, {{0, 0, 11, 9}});
+  Place(cache, *evicted);
+  cache.Used(*evicted, 1, 3, 777);
+  const auto image = Image(2048);
+  EXPECT_EQ(Place(cache, *Use({image}, {{0, 0, 0, 0}})).wait.queue[1][3], 777u);
+  EXPECT_EQ(Place(cache, *Use({image}, {{5, 5, 5, 5}})).wait.queue[1][3], 777u)
+      << "also where it comes later";
+  cache.Clear();
+  EXPECT_EQ(Place(cache, *Use({image}, {{0, 0, 0, 0}})).wait, WorkerCounts())
+      << "a boot ended them all";
+}
+
+TEST(KernelCache, WritesNothingBeyondTheWorkersOfTheLaunch) {
+  KernelCache cache(0x10000, 4096);
+  std::vector<CoreRange> diagonal;
+  for (uint32_t i = 0; i < 6; ++i) diagonal.push_back({i, i, i, i});
+  TileSet workers;
+  for (const CoreRange& core : diagonal) workers |= TilesOf(core, kGrid);
+  const auto placed = cache.Place(*Use({Image(1024)}, diagonal), workers);
+  ASSERT_TRUE(placed.ok());
+  TileSet written;
+  for (const CoreRange& range : placed->images[0].missing) written |= TilesOf(range, kGrid);
+  EXPECT_EQ(written, workers);
+}
+
 TEST(KernelCache, LeavesWhatALivingTraceHoldsWhereItIs) {
   KernelCache cache(0x10000, 4096);
   const auto held = Use({Image(1024)}, {{0, 0, 0, 0}});
@@ -139,7 +166,8 @@ TEST(KernelCache, LeavesWhatALivingTraceHoldsWhereItIs) {
   const auto large = Use({Image(2048)}, {{0, 0, 0, 0}});
   EXPECT_EQ(Place(cache, *large).images[0].address, address + 1024) << "first went, held stays";
   const auto larger = Use({Image(3072)}, {{0, 0, 0, 0}});
-  EXPECT_EQ(cache.Place(*larger).status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(cache.Place(*larger, TilesOf({0, 0, 11, 9}, kGrid)).status().code(),
+            StatusCode::kResourceExhausted);
   EXPECT_TRUE(Place(cache, *held).images[0].missing.empty()) << "and was not disturbed";
   trace.reset();
   EXPECT_EQ(cache.pinned_bytes(), 0u);
