@@ -110,6 +110,7 @@ class Engine {
   Status SubmitHeld(HardwareQueue& queue, TimePoint now);
   Status RefuseHeld(HardwareQueue& queue, const Status& why);
   Status WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* tickets);
+  // Asks for an event behind what is in flight, unless it has to wait (HardwareQueue::apart).
   Status SendEvent(HardwareQueue& queue);
   void Retire(HardwareQueue& queue, TimePoint now);
 

@@ -31,6 +31,10 @@ struct HardwareQueue {
   std::deque<WorkInFlight> in_flight;
   Duration in_flight_cost{};
   uint64_t uncovered = 0;  // the last ticket, if no event has been asked for it; 0: all have theirs
+  // Of what no event was asked for, something runs kernels on a sub-device: the dispatcher would wait for them
+  // and hold up the work of other sub-devices, so the event is kept back until they have ended.
+  bool apart = false;
+  uint32_t count_in = 0;    // tries until the card is asked again whether they have
   TimePoint progress_time;  // of the last sign of life
   TimePoint retire_time;    // of the last completion
   bool looked = false;      // at the card itself, since then

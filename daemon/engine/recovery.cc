@@ -106,6 +106,7 @@ void Engine::FailInFlight(const std::string& why) {
     }
     queue.in_flight_cost = Duration::zero();
     queue.uncovered = 0;
+    queue.apart = false;
   }
   round_had_news_ = true;
 }

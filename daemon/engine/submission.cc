@@ -6,12 +6,16 @@
 namespace ttfd {
 namespace {
 
-// Whether the card may place `next` while `now` runs: not if it could not be told later which of two sessions'
-// kernels hung or faulted. Kernels on workers of their own run at once, whoever they belong to.
+// The card is asked once in so many tries whether kernels of sub-devices have ended.
+constexpr uint32_t kTriesPerCount = 8;
+
+// Whether the card may place `next` while the kernels of `now` run: not if it could not be told later which of
+// two sessions' kernels hung or faulted. Work on workers of its own goes on at once, whoever it belongs to.
 bool MayOverlap(const Work& now, const Work& next) {
   const TileSet& these = now.track->route().workers;  // none: all
   const TileSet& those = next.track->route().workers;
-  return now.flow == next.flow || (these.any() && those.any() && (these & those).none());
+  if (these.any() && those.any() && (these & those).none()) return true;
+  return now.flow == next.flow && next.runs_kernels();
 }
 
 }  // namespace
@@ -43,8 +47,10 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
     const Work* const last = queue.uncovered != 0 ? &queue.in_flight.back().work : nullptr;
     const bool kernels = queue.held.runs_kernels();
     if (last != nullptr && (last->runs_kernels() || kernels) &&
-        !(last->runs_kernels() && kernels && MayOverlap(*last, queue.held))) {
+        !(last->runs_kernels() && MayOverlap(*last, queue.held))) {
+      const bool must = last->runs_kernels();
       RETURN_IF_ERROR(SendEvent(queue));
+      if (must && queue.uncovered != 0) return OkStatus();
     }
     const StatusOr<bool> room =
         dispatcher_->HasRoomFor(queue.held.track->route(), queue.held.command);
@@ -102,13 +108,26 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   queue.held.track->Submitted(queue.held.number, {queue.index, *ticket}, queue.held.cost);
   const bool kernels = queue.held.runs_kernels();
   queue.in_flight.push_back({std::move(queue.held), *ticket, ++turns_, std::move(after)});
-  const uint64_t before = std::exchange(queue.uncovered, *ticket);
-  return kernels && before != 0 ? dispatcher_->Event(queue.index, before) : OkStatus();
+  if (kernels) RETURN_IF_ERROR(SendEvent(queue));
+  queue.uncovered = *ticket;
+  queue.apart |= kernels && queue.in_flight.back().work.track->route().workers.any();
+  return OkStatus();
 }
 
 Status Engine::SendEvent(HardwareQueue& queue) {
-  const uint64_t ticket = std::exchange(queue.uncovered, 0);
-  return ticket != 0 ? dispatcher_->Event(queue.index, ticket) : OkStatus();
+  if (queue.uncovered == 0) return OkStatus();
+  if (queue.apart) {
+    if (queue.count_in > 0) {
+      --queue.count_in;
+      return OkStatus();
+    }
+    queue.count_in = kTriesPerCount - 1;
+    ASSIGN_OR_RETURN(const bool ended, dispatcher_->KernelsEnded({queue.index, queue.uncovered}));
+    if (!ended) return OkStatus();
+  }
+  queue.apart = false;
+  queue.count_in = 0;
+  return dispatcher_->Event(queue.index, std::exchange(queue.uncovered, 0));
 }
 
 void Engine::Retire(HardwareQueue& queue, TimePoint now) {

@@ -6,11 +6,13 @@
 // cumulative since boot, records carry how many came since the stream was last cleared.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "runtime/base/status.h"
 #include "runtime/command/record_sink.h"
 #include "runtime/command/worker_counts.h"
+#include "runtime/hw/stream.h"
 
 namespace ttfd {
 
@@ -60,6 +62,12 @@ class Ordering {
   // A count as records carry it.
   uint32_t OnWire(uint32_t stream, uint64_t workers) const {
     return static_cast<uint32_t>(workers - base_[stream]);
+  }
+  // Is the count reached when the stream's counter shows `counter`? Only while the stream counts from where
+  // records do now; counts from before have been waited for.
+  bool Reached(uint32_t stream, uint64_t workers, uint32_t counter) const {
+    return workers <= std::max(seen_.workers[stream], base_[stream]) ||
+           hw::StreamCounterReached(counter, OnWire(stream, workers));
   }
   // Has the prefetcher waited for the first `writes` writes?
   bool PrefetcherSaw(uint64_t writes) const { return stalled_writes_ >= writes; }

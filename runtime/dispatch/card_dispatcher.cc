@@ -17,6 +17,7 @@
 #include "runtime/command/transfer_encoder.h"
 #include "runtime/dispatch/pipeline_report.h"
 #include "runtime/dispatch/stall_diagnosis.h"
+#include "runtime/hw/stream.h"
 
 namespace ttfd {
 namespace {
@@ -324,6 +325,22 @@ Status CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
   return encoded.ok() ? encoded : LoseExplained(encoded);
 }
 
+StatusOr<bool> CardDispatcher::KernelsEnded(const Ticket& up_to) {
+  RETURN_IF_ERROR(lost_);
+  CardQueue& queue = queues_[up_to.hardware_queue];
+  if (up_to.number <= queue.timeline.completed()) return true;
+  const StreamCounts& workers = queue.MarkOf(up_to.number).workers;
+  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
+    if (queue.ordering.Reached(stream, workers[stream], 0)) continue;
+    ASSIGN_OR_RETURN(
+        const uint32_t counter,
+        ReadWord(queue.link->dispatch_tile(),
+                 hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable)));
+    if (!queue.ordering.Reached(stream, workers[stream], counter)) return false;
+  }
+  return true;
+}
+
 bool CardDispatcher::idle() const {
   return std::all_of(queues_.begin(), queues_.end(),
                      [](const CardQueue& queue) { return queue.timeline.idle(); });
@@ -389,7 +406,7 @@ Status CardDispatcher::PollOrFail() {
   const uint64_t before = progress_;
   RETURN_IF_ERROR(Collect().status());
   uint64_t left = options_.advance_clocks;
-  while (progress_ == before && left > 0 && !settled()) {
+  while (progress_ == before && left > 0 && !(settled() && idle())) {
     const uint64_t slice = std::min(left, kSliceClocks);
     left -= slice;
     ASSIGN_OR_RETURN(const bool can_move, Step(slice));
@@ -404,7 +421,12 @@ Status CardDispatcher::CheckHang() {
     RETURN_IF_ERROR(queue.link->ReadFetched());
     if (queue.link->ring().entries_freed() != freed) ++progress_;
   }
-  if (settled()) return OkStatus();
+  bool kernels_ended = true;
+  for (uint32_t queue = 0; queue < kHardwareQueues && settled(); ++queue) {
+    ASSIGN_OR_RETURN(const bool ended, KernelsEnded({queue, submitted(queue)}));
+    kernels_ended &= ended;
+  }
+  if (settled() && kernels_ended) return OkStatus();
   return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
 }
 

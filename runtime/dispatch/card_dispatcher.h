@@ -34,6 +34,7 @@ class CardDispatcher final : public Dispatcher {
   StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
   Status Wait(uint32_t hardware_queue, const Ticket& after) override;
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
+  StatusOr<bool> KernelsEnded(const Ticket& up_to) override;
   Status Poll() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
   uint64_t completed(uint32_t queue) const override { return queues_[queue].timeline.completed(); }

@@ -123,6 +123,11 @@ class Dispatcher {
   // (one entry is always kept back for it).
   virtual Status Event(uint32_t hardware_queue, uint64_t ticket) = 0;
 
+  // Have all kernels up to a ticket ended, as the worker counts show? Never true too early but where an event
+  // holds nothing up; costs PCIe reads while not. For who keeps an event back because the dispatcher, which
+  // waits for one stream at a time, has work for other sub-devices.
+  virtual StatusOr<bool> KernelsEnded(const Ticket& up_to) = 0;
+
   // Lets the device run and collects completions; calls sinks. An error means the device is lost until
   // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
   virtual Status Poll() = 0;

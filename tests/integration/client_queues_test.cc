@@ -47,9 +47,13 @@ class ClientQueues : public ttfd::testing::ClientFixture {
     EXPECT_TRUE(program.ok()) << program.status().ToString();
     return program.ok() ? std::move(*program) : Program();
   }
-  LaunchRequest WaitForFlag(const Program& program) const {
+  LaunchRequest WaitForFlag(const Program& program) const { return Meet(program, {0, 0, 0, 0}); }
+  LaunchRequest RaiseAndWait(const Program& program, Core other) const {
+    return Meet(program, {0, other.x, other.y, 1});
+  }
+  LaunchRequest Meet(const Program& program, std::vector<uint32_t> words) const {
     LaunchRequest launch(program);
-    launch.Common(0, {0, 0, 0, 0}).Address(0, 0, flags_);
+    launch.Common(0, std::move(words)).Address(0, 0, flags_);
     launch.Common(1, {0, kFlagBytes, 1, kSlackClocks}).Address(1, 0, scratch_).PerCore(1, 1, {0});
     return launch;
   }
@@ -108,6 +112,23 @@ TEST_F(ClientQueues, WorkersThatAreNoneAreRefused) {
     EXPECT_EQ(status.error().field.substr(0, 18), "open_queue.workers") << status.ToString();
   }
   EXPECT_TRUE(session_->OpenQueue(QueueKind::kCompute, {left_, right_}).ok());
+}
+
+TEST_F(ClientQueues, TwoSubDevicesRunTwoProgramsAtOnce) {
+  Queue left = MustOpen(QueueKind::kCompute, {left_});
+  Queue right = MustOpen(QueueKind::kCompute, {right_});
+  const Program one = MeetProgram({1, 1});
+  const Program other = MeetProgram({9, 4});
+  // Each raises the other's flag and waits for its own. The second is sent when the first runs already.
+  const Result<Position> first = left.EnqueueLaunch(RaiseAndWait(one, {9, 4}));
+  ASSERT_TRUE(first.ok());
+  ASSERT_TRUE(left.Flush().ok());
+  const Result<Position> second = right.EnqueueLaunch(RaiseAndWait(other, {1, 1}));
+  ASSERT_TRUE(second.ok());
+  const Status first_ended = left.Wait(*first);
+  EXPECT_TRUE(first_ended.ok()) << first_ended.ToString();
+  const Status second_ended = right.Wait(*second);
+  EXPECT_TRUE(second_ended.ok()) << second_ended.ToString();
 }
 
 TEST_F(ClientQueues, TwoSubDevicesRunTheirOwnPrograms) {

@@ -155,6 +155,32 @@ TEST(DispatchQueues, SubDevicesRunDifferentProgramsAtOnce) {
   }
 }
 
+TEST(DispatchQueues, WorkerCountsTellThatKernelsEndedBeforeAnEventDoes) {
+  BootedCard card;
+  ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  EXPECT_TRUE(*card.dispatcher->KernelsEnded(card.Last(0)));
+  const Route left{0, Tiles(card, {0, 0, 4, 9})}, right{0, Tiles(card, {5, 0, 10, 9})};
+  ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
+  const Ticket launch = card.Last(0);
+  EXPECT_FALSE(*card.dispatcher->KernelsEnded(launch));
+  const Status hung = [&] {
+    for (;;) RETURN_IF_ERROR(card.dispatcher->Poll());
+  }();
+  EXPECT_EQ(hung.code(), StatusCode::kDeadlineExceeded)
+      << "nothing can move: known without an event";
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
+  ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
+  const Ticket again = card.Last(0);
+  ASSERT_TRUE(card.Submit(right, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
+  for (int i = 0; i < 100 && !*card.dispatcher->KernelsEnded(again); ++i) {
+    ASSERT_TRUE(card.dispatcher->Poll().ok());
+  }
+  EXPECT_TRUE(*card.dispatcher->KernelsEnded(again));
+  EXPECT_TRUE(card.Finish().ok());
+}
+
 TEST(DispatchQueues, ALaunchOnOneSubDeviceHoldsNoTransferOfAnother) {
   BootedCard card;
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
@@ -207,10 +233,12 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
   ASSERT_TRUE(counters.Add(program, all, 1).ok());
   ASSERT_TRUE(card.Finish().ok());
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 3, 3), 0, 64, 0}).ok());
-  ASSERT_TRUE(card.Finish().ok());
+  const uint64_t filled = card.dispatcher->submitted(0);
   ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
   for (uint32_t i = 2; i < 6; ++i) ASSERT_TRUE(counters.Add(program, all, i).ok());
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(card.dispatcher->Poll().ok());
+  // Announces everything, and asks for nothing that the kernel would have to end for.
+  ASSERT_TRUE(card.dispatcher->Event(0, filled).ok());
+  ASSERT_TRUE(card.device->Advance(200'000).ok());
   // The launches behind it are in place on the workers: messages with a kernel enabled in their slots.
   uint32_t placed = 0;
   for (uint32_t slot = 0; slot < abi::kLaunchSlots; ++slot) {

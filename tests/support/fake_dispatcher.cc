@@ -117,6 +117,17 @@ Status FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
   return OkStatus();
 }
 
+StatusOr<bool> FakeDispatcher::KernelsEnded(const Ticket& up_to) {
+  const auto runs = [&up_to](const Pending& pending) {
+    return pending.kind == Pending::Kind::kCommand && pending.ticket.number <= up_to.number &&
+           !std::holds_alternative<WriteCommand>(pending.command) &&
+           !std::holds_alternative<ReadCommand>(pending.command);
+  };
+  const Queue& queue = queues_[up_to.hardware_queue];
+  return std::none_of(queue.running.begin(), queue.running.end(), runs) &&
+         std::none_of(queue.pending.begin(), queue.pending.end(), runs);
+}
+
 void FakeDispatcher::EndKernels(Queue& queue) {
   std::erase_if(queue.running, [this](const Pending& launch) {
     if (runs_on && runs_on(std::get<LaunchCommand>(launch.command))) return false;
