@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "firmware/images.h"
@@ -11,7 +10,6 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/boot/boot.h"
 #include "runtime/command/command_check.h"
-#include "runtime/command/launch_encoder.h"
 #include "runtime/command/queue_encoder.h"
 #include "runtime/command/trace_layout.h"
 #include "runtime/command/transfer_encoder.h"
@@ -75,14 +73,6 @@ CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans)
   return CardGeometry(plans.front().worker_columns, info.dram_port_xy[0], tiles,
                       plans.front().max_entry_bytes);
 }
-
-// Of the waits and events with which one queue tells another how far it is.
-constexpr uint64_t kQueueEventBytes = 4 * (abi::kMaxSubDevices + 1) * abi::kEntryAlignment;
-// Of the launch that only drops the instruction caches of a program's workers: its message, a list of
-// rectangles, a table of targets, and a wait.
-constexpr uint64_t kDropCachesBytes = 4096;
-// A WAIT for each stream, and a STALL, may come before any command.
-constexpr uint64_t kWaitBytes = (abi::kMaxSubDevices + 1) * abi::kEntryAlignment;
 
 }  // namespace
 
@@ -195,61 +185,6 @@ void CardDispatcher::SetTimeouts(Duration operation, Duration kernel) {
   for (CardQueue& queue : queues_) {
     if (queue.link != nullptr) queue.link->SetTimeouts(operation, options_.kernel_timeout);
   }
-}
-
-uint64_t CardDispatcher::MaxTraceRecordBytes(const Trace& trace) const {
-  uint64_t bytes = TraceBytes(trace) * 5 / 4;
-  for (const auto& program : trace.programs) {
-    for (const ProgramImage& image : program->images) bytes += MaxImageRecordBytes(image);
-    bytes += kDropCachesBytes;
-  }
-  return bytes;
-}
-
-uint64_t CardDispatcher::MaxRecordBytes(const Route& route, const Command& command) const {
-  const uint32_t max_record_bytes = geometry_.max_record_bytes();
-  if (const auto* write = std::get_if<WriteCommand>(&command)) {
-    return kWaitBytes + WriteRecordBytes(write->region, write->offset, write->data.size(),
-                                         geometry_, max_record_bytes);
-  }
-  if (const auto* fill = std::get_if<FillCommand>(&command)) {
-    return kWaitBytes +
-           WriteRecordBytes(fill->region, fill->offset, fill->size, geometry_, max_record_bytes);
-  }
-  if (const auto* read = std::get_if<ReadCommand>(&command)) {
-    return kWaitBytes + ReadRecordBytes(*read, geometry_, max_piece_bytes_);
-  }
-  if (const auto* copy = std::get_if<CopyCommand>(&command)) {
-    return kWaitBytes + CopyRecordBytes(*copy, geometry_);
-  }
-  const auto* replay = std::get_if<ReplayTraceCommand>(&command);
-  std::optional<uint32_t> number;
-  if (replay != nullptr) number = replay->trace->sub_device;
-  const uint64_t enter = kWaitBytes + launches_.MaxEnterBytes(route, number);
-  if (const auto* launch = std::get_if<LaunchCommand>(&command)) {
-    return enter + MaxLaunchRecordBytes(*launch->program, launch->arguments);
-  }
-  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
-    return enter + MaxTraceRecordBytes(*record->trace);
-  }
-  uint64_t patches = 0;
-  for (const TracePatch& patch : replay->patches) {
-    const LaunchRecords& records = *replay->trace->launches[patch.launch].records;
-    records.ForEachArgument(patch.kernel, [&patches](uint32_t, uint32_t size) {
-      patches += size + 4 * abi::kEntryAlignment;
-    });
-  }
-  patches = std::min(patches, TraceBytes(*replay->trace) * 5 / 4);
-  return enter + patches +
-         (launches_.NeedsPlacing(*replay->trace) ? MaxTraceRecordBytes(*replay->trace) : 0);
-}
-
-StatusOr<bool> CardDispatcher::HasRoomFor(const Route& route, const Command& command) {
-  RETURN_IF_ERROR(lost_);
-  RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
-  StatusOr<bool> room = queues_[route.hardware_queue].link->HasRoom(MaxRecordBytes(route, command));
-  if (!room.ok()) return Lose(room.status());
-  return room;
 }
 
 Status CardDispatcher::EncodeTransfer(const Route& route, const Command& command) {

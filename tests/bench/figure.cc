@@ -19,6 +19,10 @@ const std::map<std::string, Floor>& Floors() {
       {"device.upload_2k_pages_mb_s", AtLeast(3000)},
       {"device.event_us", AtMost(15)},
       {"device.launch_per_s_120", AtLeast(15'000)},
+      {"device.traced_launch_per_s_120", AtLeast(40'000)},
+      {"fw.traced_launch.max_instr", AtMost(450)},
+      {"fw.event_bare.total_instr", AtMost(350)},
+      {"fw.event_full.total_instr", AtMost(650)},
       {"rpc.launch_over_bare_stream", AtMost(3)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
   };

@@ -187,10 +187,11 @@ int Main(const std::vector<std::string>& words) {
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench_stream_server";
 
   Runner runner(*options);
+  // Copies of megabytes are the most sensitive to the memory they get: before anything else fragments it.
+  runner.Run(DeviceCases());
   const Status counted = CountInstructions(*options, runner);
   if (!counted.ok()) fmt::print(stderr, "fw: {}\n", counted.ToString());
   runner.Run(SimCases());
-  runner.Run(DeviceCases());
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
   runner.Run({IdleCase(daemon)});
   std::vector<BenchCase> rpc = RpcCases([daemon] { return daemon->Address(); });
