@@ -112,6 +112,7 @@ CardDispatcher::CardDispatcher(Device& device, Clock& clock, const DispatcherOpt
       // Half of the ring, so that one record can be written while the host takes the other.
       max_piece_bytes_(options.completion_ring_pages / 2 * abi::kCompletionPageBytes -
                        abi::kCommandBytes),
+      capture_start_(clock.Now()),
       lost_(Error(StatusCode::kFailedPrecondition, "the card is not booted")),
       queues_(geometry_),
       launches_(geometry_, queues_) {}
@@ -147,6 +148,7 @@ Status CardDispatcher::PlaceRings() {
 Status CardDispatcher::OpenLinks() {
   CardLink::Settings settings;
   settings.rings = RingsOf(options_);
+  settings.capture_start = capture_start_;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     settings.hardware_queue = queue;
     ASSIGN_OR_RETURN(queues_[queue].link,

@@ -85,6 +85,7 @@ class CardDispatcher final : public Dispatcher {
   CardDescription card_;
   uint32_t max_piece_bytes_ = 0;
 
+  const TimePoint capture_start_;
   std::unique_ptr<RecordFileWriter> capture_;
   std::array<std::unique_ptr<HostMemory>, kHardwareQueues> host_memory_;
   Status lost_;  // why the card is of no use until Boot; OK while it is

@@ -32,6 +32,7 @@ class CardLink final : public RecordSink {
   struct Settings {
     RingSizes rings;
     uint32_t hardware_queue = 0;
+    TimePoint capture_start;  // what times in the capture count from
   };
 
   // Opens windows to the dispatch tiles of a booted card. `host_memory` holds the queue and, like
