@@ -72,6 +72,13 @@ StatusOr<bool> CardDispatcher::HasRoomFor(const Route& route, const Command& com
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
   StatusOr<bool> room = queues_[route.hardware_queue].link->HasRoom(MaxRecordBytes(route, command));
+  // Workers or kernels may come from another queue, which is then asked to tell when it is done with them.
+  const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
+                       std::holds_alternative<RecordTraceCommand>(command) ||
+                       std::holds_alternative<ReplayTraceCommand>(command);
+  for (uint32_t other = 0; kernels && other < kHardwareQueues && room.ok() && *room; ++other) {
+    if (other != route.hardware_queue) room = queues_[other].link->HasRoom(kQueueEventBytes);
+  }
   if (!room.ok()) return Lose(room.status());
   return room;
 }
