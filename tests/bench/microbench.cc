@@ -21,7 +21,7 @@ CardGeometry P150() {
   return CardGeometry({1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15},
                       {hw::NocXy(17, 12), hw::NocXy(17, 15), hw::NocXy(17, 18), hw::NocXy(17, 21),
                        hw::NocXy(18, 12), hw::NocXy(18, 15), hw::NocXy(18, 18), hw::NocXy(18, 21)},
-                      {16, 3});
+                      {{{16, 3}, {16, 5}}});
 }
 
 // One place that every record is written to, as the issue ring would give it.

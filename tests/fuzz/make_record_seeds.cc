@@ -56,7 +56,7 @@ Status EncodeRest(RecordSink& sink) {
 }
 
 Status Encode(RecordSink& sink) {
-  const CardGeometry card({1, 2}, {hw::NocXy(17, 12), hw::NocXy(18, 15)}, {16, 3});
+  const CardGeometry card({1, 2}, {hw::NocXy(17, 12), hw::NocXy(18, 15)}, {{{16, 3}, {16, 5}}});
   const std::vector<std::byte> data(200 * 16, std::byte{0x5A});
   const ByteSpan bytes(data);
   const Region paged{MemoryKind::kDram, -1, 0x1000, 64, 1 << 20};

@@ -19,7 +19,7 @@ namespace {
 
 // Two columns of ten workers, two DRAM banks, dispatcher at (16, 3).
 CardGeometry Card() {
-  return CardGeometry({1, 2}, {hw::NocXy(17, 12), hw::NocXy(18, 15)}, {16, 3});
+  return CardGeometry({1, 2}, {hw::NocXy(17, 12), hw::NocXy(18, 15)}, {{{16, 3}, {16, 5}}});
 }
 
 // The given bytes, padded with zeros to `size`.

@@ -21,7 +21,7 @@ const CardGeometry& Card() {
   static const CardGeometry card = [] {
     std::vector<uint32_t> dram;
     for (uint32_t bank = 0; bank < 7; ++bank) dram.push_back(hw::NocXy(17 + bank / 4, 12 + bank));
-    return CardGeometry({1, 2, 3}, dram, {16, 3});
+    return CardGeometry({1, 2, 3}, dram, {{{16, 3}, {16, 5}}});
   }();
   return card;
 }
@@ -263,14 +263,15 @@ TEST_P(Transfer, ReadsDeliverEveryByteOnce) {
       ASSERT_EQ(data.size(), pieces[i].shape.stored_bytes);
       ASSERT_EQ(header.length, 16 + data.size());
       ASSERT_LE(data.size(), max_piece);
-      ForEachStretch(pieces[i].shape, size, [&](uint32_t from, uint64_t to, uint32_t length) {
-        for (uint32_t at = 0; at < length; ++at) {
-          const uint64_t byte = offset + to + at;
-          ASSERT_FALSE(seen[to + at]);
-          seen[to + at] = true;
-          ASSERT_EQ(data[from + at], static_cast<std::byte>(byte * 7 + byte / 251));
-        }
-      });
+      ForEachStretch(pieces[i].shape, size,
+                     [&, begin = offset](uint32_t from, uint64_t to, uint32_t length) {
+                       for (uint32_t at = 0; at < length; ++at) {
+                         const uint64_t byte = begin + to + at;
+                         ASSERT_FALSE(seen[to + at]);
+                         seen[to + at] = true;
+                         ASSERT_EQ(data[from + at], static_cast<std::byte>(byte * 7 + byte / 251));
+                       }
+                     });
     }
     EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<int64_t>(size));
     EXPECT_EQ(BytesOf(sink), ReadRecordBytes(command, Card(), max_piece));
