@@ -5,6 +5,21 @@
 #include "runtime/command/program_layout.h"
 
 namespace ttfd {
+namespace {
+
+// Do all tiles of the program belong to the route's workers?
+Status CheckWorkers(const Route& route, const Program& program) {
+  if (route.workers.none()) return OkStatus();
+  for (const uint16_t worker : program.workers) {
+    if (route.workers.test(worker)) continue;
+    return InvalidArgument(
+        "the program runs on core ({},{}), which is not among the {} workers of its queue",
+        worker % program.grid.x, worker / program.grid.x, route.workers.count());
+  }
+  return OkStatus();
+}
+
+}  // namespace
 
 Status CheckLaunch(const Route& route, const LaunchCommand& launch, const CardGeometry& card) {
   if (launch.program == nullptr) return InvalidArgument("a launch without a program");
@@ -15,17 +30,6 @@ Status CheckLaunch(const Route& route, const LaunchCommand& launch, const CardGe
   }
   RETURN_IF_ERROR(CheckWorkers(route, program));
   return CheckArguments(program, launch.arguments);
-}
-
-Status CheckWorkers(const Route& route, const Program& program) {
-  if (route.workers.none()) return OkStatus();
-  for (const uint16_t worker : program.workers) {
-    if (route.workers.test(worker)) continue;
-    return InvalidArgument(
-        "the program runs on core ({},{}), which is not among the {} workers of its queue",
-        worker % program.grid.x, worker / program.grid.x, route.workers.count());
-  }
-  return OkStatus();
 }
 
 }  // namespace ttfd

@@ -10,7 +10,5 @@ namespace ttfd {
 
 // INVALID_ARGUMENT says which rule is broken and what is allowed. Thread-safe.
 Status CheckLaunch(const Route& route, const LaunchCommand& launch, const CardGeometry& card);
-// Do all tiles of the program belong to the route's workers?
-Status CheckWorkers(const Route& route, const Program& program);
 
 }  // namespace ttfd
