@@ -6,6 +6,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/hw/grid.h"
+#include "runtime/sim/hazards.h"
 
 namespace ttfd::sim {
 
@@ -15,6 +16,7 @@ struct ChipOptions {
   Board board = Board::kP150;
   uint32_t harvested_bank = hw::kNoHarvestedBank;  // physical DRAM bank, at most one
   std::vector<uint32_t> harvested_columns;         // physical x of disabled Tensix columns
+  HazardOptions hazards = {};
 };
 
 // p150: nothing harvested, 140 Tensix tiles and 8 banks. p100a: columns 4 and 13 and bank 3 (the

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "firmware/kernel_elfs.h"
-#include "runtime/device/sim/sim_device.h"
+#include "tests/support/test_device.h"
 #include "tests/support/threaded_client.h"
 
 namespace ttfd {
@@ -138,9 +138,7 @@ class Adder {
 class DaemonCoreOnDevice : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto sim = ParseSimOptions("sim:board=p100a");
-    ASSERT_TRUE(sim.ok());
-    auto device = OpenSimDevice(*sim);
+    auto device = OpenTestDevice("sim:board=p100a");
     ASSERT_TRUE(device.ok());
     device_ = *std::move(device);
     auto dispatcher = Dispatcher::Create(*device_, SteadyClock(), {});

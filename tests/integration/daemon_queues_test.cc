@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "runtime/base/bytes.h"
-#include "runtime/device/sim/sim_device.h"
 #include "tests/support/core_fixture.h"
+#include "tests/support/test_device.h"
 
 namespace ttfd {
 namespace {
@@ -45,9 +45,7 @@ uint32_t FirstWord(const std::string& bytes) {
 class DaemonQueues : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto sim = ParseSimOptions("sim:board=p100a");
-    ASSERT_TRUE(sim.ok());
-    auto device = OpenSimDevice(*sim);
+    auto device = OpenTestDevice("sim:board=p100a");
     ASSERT_TRUE(device.ok());
     device_ = *std::move(device);
     auto dispatcher = Dispatcher::Create(*device_, SteadyClock(), {});

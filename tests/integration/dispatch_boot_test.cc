@@ -7,9 +7,9 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/version.h"
 #include "runtime/boot/boot.h"
-#include "runtime/device/sim/sim_device.h"
 #include "runtime/dispatch/card_dispatcher.h"
 #include "runtime/hw/tensix.h"
+#include "tests/support/test_device.h"
 
 namespace ttfd {
 namespace {
@@ -40,7 +40,7 @@ struct OwnFirmware {
 
 class DispatchBoot : public testing::Test {
  protected:
-  void SetUp() override { device_ = *OpenSimDevice(sim::DefaultOptions(sim::Board::kP100a)); }
+  void SetUp() override { device_ = *OpenTestDevice("sim:board=p100a"); }
 
   Status Boot(const OwnFirmware& firmware, DispatcherOptions options = DispatcherOptions()) {
     auto created = CardDispatcher::Create(*device_, SteadyClock(), options, firmware.set());

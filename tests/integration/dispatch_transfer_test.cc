@@ -9,6 +9,7 @@
 #include "tests/support/booted_card.h"
 #include "tests/support/random.h"
 #include "tests/support/region_reference.h"
+#include "tests/support/test_device.h"
 
 namespace ttfd {
 namespace {
@@ -254,7 +255,7 @@ TEST(DispatchTransferLimits, RefusesBadCommandsAndStaysUsable) {
 }
 
 TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
-  auto device = *OpenSimDevice(sim::DefaultOptions(sim::Board::kP100a));
+  auto device = *OpenTestDevice("sim:board=p100a");
   auto dispatcher = *Dispatcher::Create(*device, SteadyClock(), DispatcherOptions());
   EXPECT_EQ(dispatcher->card().grid.x, 11u);
   EXPECT_EQ(dispatcher->card().dram_banks, 7u);

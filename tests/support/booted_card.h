@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/device/sim/sim_device.h"
 #include "runtime/dispatch/dispatcher.h"
+#include "tests/support/test_device.h"
 
 namespace ttfd {
 
@@ -15,9 +15,7 @@ class BootedCard {
  public:
   explicit BootedCard(const char* board = "sim:board=p100a",
                       const DispatcherOptions& options = DispatcherOptions()) {
-    auto sim = ParseSimOptions(board);
-    EXPECT_TRUE(sim.ok()) << sim.status().ToString();
-    auto opened = OpenSimDevice(*sim, &chip);
+    auto opened = OpenTestDevice(board, &chip);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     device = *std::move(opened);
     auto created = Dispatcher::Create(*device, SteadyClock(), options);

@@ -59,7 +59,7 @@ StatusOr<std::unique_ptr<FirmwareBench>> FirmwareBench::Create(const BenchOption
 }
 
 Status FirmwareBench::Open() {
-  ASSIGN_OR_RETURN(device_, OpenSimDevice(options_.chip, &chip_));
+  ASSIGN_OR_RETURN(device_, OpenTestDevice(options_.chip, &chip_));
   const std::vector<hw::Coordinate> workers = Workers(options_);
   abi::BootBlock block{};
   block.magic = abi::kMagic;

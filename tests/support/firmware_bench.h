@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,17 +17,17 @@
 #include "runtime/abi/hart_status.h"
 #include "runtime/abi/launch.h"
 #include "runtime/device/device.h"
-#include "runtime/device/sim/sim_device.h"
 #include "runtime/hw/noc.h"
 #include "runtime/sim/chip.h"
 #include "tests/support/bench_queue.h"
 #include "tests/support/record_builder.h"
+#include "tests/support/test_device.h"
 
 namespace ttfd::testing {
 
 struct BenchOptions : BenchRings {
   std::span<const FirmwareImage> images = FirmwareImages();
-  SimOptions chip = sim::DefaultOptions(sim::Board::kP150);
+  std::string chip = "sim:board=p150";  // see OpenTestDevice
   hw::Coordinate worker_start = {1, 2};
   hw::Coordinate worker_end = {2, 3};
   uint32_t queues = 1;  // hardware queues

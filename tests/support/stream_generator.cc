@@ -142,7 +142,7 @@ BenchOptions RandomBench(uint32_t seed) {
   BenchOptions options;
   options.images = pick(0, 3) == 0 ? FirmwareImagesSmall() : FirmwareImages();
   options.queues = pick(1, abi::kMaxHardwareQueues);
-  if (pick(0, 3) == 0) options.chip.harvested_bank = pick(0, hw::kDramBanks - 1);
+  if (pick(0, 3) == 0) options.chip += ",bank=" + std::to_string(pick(0, hw::kDramBanks - 1));
   if (pick(0, 7) == 0) return options;
   const bool tiny = pick(0, 2) == 0;
   options.command_ring_bytes = (tiny ? 4096 : pick(4096 / 64, 24 * 1024 / 64) * 64);
