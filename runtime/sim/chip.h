@@ -34,7 +34,7 @@ class Chip {
 
   struct Progress {
     uint64_t clocks = 0;
-    bool quiescent = false;  // no hart is runnable
+    bool quiescent = false;  // no hart is runnable and nothing is on its way
   };
   StatusOr<Progress> Advance(uint64_t clocks);
 

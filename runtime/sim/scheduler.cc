@@ -1,8 +1,9 @@
-// Rounds of a quantum over the runnable harts.
+// Rounds of a quantum over the runnable harts, and events between them.
 #include "runtime/sim/scheduler.h"
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "runtime/sim/interpret.h"
 
@@ -16,28 +17,55 @@ void Scheduler::Start(Hart& hart) {
   (in_round_ ? current_ : next_).push_back(&hart);
 }
 
+void Scheduler::At(uint64_t clock, std::function<void()> event) {
+  events_.push_back({clock, next_number_++, std::move(event)});
+  std::push_heap(events_.begin(), events_.end(), Later);
+  // Harts that have not run yet in this round do not pass the event.
+  if (in_round_) round_end_ = std::min(round_end_, std::max(clock, now_ + 1));
+}
+
 uint64_t Scheduler::Advance(uint64_t clocks) {
   const uint64_t start = now_;
   const uint64_t target = now_ + std::min(clocks, std::numeric_limits<uint64_t>::max() - now_);
-  while (now_ < target && !next_.empty() && !machine_.fault.has_value()) {
-    const uint64_t round_end = std::min(now_ + kQuantum, target);
-    current_.swap(next_);
-    in_round_ = true;
-    uint64_t latest = now_;
-    for (size_t i = 0; i < current_.size(); ++i) {  // grows while it is walked
-      Hart& hart = *current_[i];
-      if (hart.state == HartState::kRunnable && !machine_.fault.has_value()) {
-        RunHart(hart, round_end);
-        latest = std::max(latest, hart.time);
-      }
-      hart.queued = hart.state == HartState::kRunnable;
-      if (hart.queued) next_.push_back(&hart);
+  while (now_ < target && !idle() && !machine_.fault.has_value()) {
+    if (!events_.empty()) {
+      if (next_.empty()) now_ = std::max(now_, std::min(events_.front().clock, target));
+      if (now_ == target) break;
+      RunEvents();
+      if (next_.empty() || machine_.fault.has_value()) continue;
     }
-    current_.clear();
-    in_round_ = false;
-    now_ = next_.empty() ? std::min(latest, target) : round_end;
+    RunRound(target);
   }
   return now_ - start;
+}
+
+void Scheduler::RunRound(uint64_t target) {
+  round_end_ = std::min(now_ + kQuantum, target);
+  if (!events_.empty()) round_end_ = std::min(round_end_, events_.front().clock);
+  current_.swap(next_);
+  in_round_ = true;
+  uint64_t latest = now_;
+  for (size_t i = 0; i < current_.size(); ++i) {  // grows while it is walked
+    Hart& hart = *current_[i];
+    if (hart.state == HartState::kRunnable && !machine_.fault.has_value()) {
+      RunHart(hart, round_end_);
+      latest = std::max(latest, hart.time);
+    }
+    hart.queued = hart.state == HartState::kRunnable;
+    if (hart.queued) next_.push_back(&hart);
+  }
+  current_.clear();
+  in_round_ = false;
+  now_ = next_.empty() ? std::min(latest, target) : round_end_;
+}
+
+void Scheduler::RunEvents() {
+  while (!events_.empty() && events_.front().clock <= now_ && !machine_.fault.has_value()) {
+    std::pop_heap(events_.begin(), events_.end(), Later);
+    const std::function<void()> happen = std::move(events_.back().happen);
+    events_.pop_back();
+    happen();
+  }
 }
 
 void Scheduler::RunHart(Hart& hart, uint64_t until) {
@@ -65,6 +93,7 @@ uint64_t Scheduler::runnable() const {
 void Scheduler::Reset() {
   for (Hart* hart : next_) hart->queued = false;
   next_.clear();
+  events_.clear();
   now_ = 0;
 }
 

@@ -1,12 +1,14 @@
-// Decides which hart runs when. Cost follows the runnable harts: parked and held harts are in no
-// list.
+// Decides which hart runs when, and what else happens when. Cost follows the runnable harts and the
+// events: parked and held harts are in no list, and where nobody runs time jumps to the next event.
 //
-// Time is cut into rounds of kQuantum clocks. In a round every runnable hart, in the order in which
-// it became runnable, runs up to the end of the round; harts woken meanwhile join the same round at
-// the waker's time. The order depends on nothing but the calls, so equal calls give equal runs.
+// Time is cut into rounds of kQuantum clocks, shorter where an event is due. In a round every runnable
+// hart, in the order in which it became runnable, runs up to the end of the round; harts woken
+// meanwhile join the same round at the waker's time. Events happen between rounds. The order depends on
+// nothing but the calls, so equal calls give equal runs.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "runtime/sim/hart.h"
@@ -26,20 +28,40 @@ class Scheduler {
   // Makes a hart that left reset or was parked runnable, at the current time.
   void Start(Hart& hart);
 
-  // The clock as the running hart sees it, or as the host does.
+  // Calls `event` at `clock`, those of one clock in the order of these calls; at once if the clock has
+  // passed, but never inside this call. A hart that is running runs on to the end of its round, so it
+  // may be ahead of an event that was due meanwhile, by less than kQuantum. Events may call At() and
+  // wake harts.
+  void At(uint64_t clock, std::function<void()> event);
+
+  // The clock as the running hart sees it, or as the host or the event that is happening does.
   uint64_t now() const { return running_ != nullptr ? running_->time : now_; }
 
-  // Runs until `clocks` have passed, nothing is runnable, or a fault. Returns the clocks passed.
+  // Runs until `clocks` have passed, nothing is runnable and no event is left, or a fault. Returns the
+  // clocks passed. An event that is due when they have passed waits for the next call.
   uint64_t Advance(uint64_t clocks);
 
-  bool idle() const { return current_.empty() && next_.empty(); }
+  // Nothing will happen by itself any more.
+  bool idle() const { return current_.empty() && next_.empty() && events_.empty(); }
   uint64_t runnable() const;  // between two calls of Advance
 
-  // Forgets every hart and sets the clock to zero.
+  // Forgets every hart and every event and sets the clock to zero.
   void Reset();
 
  private:
+  struct Event {
+    uint64_t clock;
+    uint64_t number;  // of the call
+    std::function<void()> happen;
+  };
+  static bool Later(const Event& a, const Event& b) {
+    return a.clock != b.clock ? a.clock > b.clock : a.number > b.number;
+  }
+
   void RunHart(Hart& hart, uint64_t until);
+  void RunRound(uint64_t target);
+  // Those that are due by now.
+  void RunEvents();
 
   Machine& machine_;
   uint64_t now_ = 0;
@@ -47,6 +69,9 @@ class Scheduler {
   std::vector<Hart*> current_;  // this round's, in order; only during Advance
   std::vector<Hart*> next_;     // the next round's
   bool in_round_ = false;
+  uint64_t round_end_ = 0;     // of this round; only during Advance
+  std::vector<Event> events_;  // a heap, the next one in front
+  uint64_t next_number_ = 0;
 };
 
 }  // namespace ttfd::sim
