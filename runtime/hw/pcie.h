@@ -34,6 +34,18 @@ inline constexpr uint32_t kTlbOrderingBit = 70;  // 2 bits: 0 relaxed, 1 strict,
 inline constexpr uint32_t kTlbLinkedBit = 72;    // must be 0 from the host
 inline constexpr uint32_t kTlbStaticVcBit = 73;  // must be 0 on Blackhole
 
+// BAR4: 8 windows of 4 GiB. Their registers follow those of the 2 MiB windows, 12 bytes each as well:
+// address >> 32; x 5:0, y 11:6, ordering 28:27; 0 (tt-kmd struct TLB_4G_REG).
+inline constexpr uint64_t kBar4Bytes = uint64_t{32} << 30;
+inline constexpr uint32_t kTlbWindows4G = 8;
+inline constexpr uint64_t kTlbWindow4GBytes = uint64_t{4} << 30;
+inline constexpr uint32_t kTlb4GOrderingShift = 27;
+
+// Where libttsim's contract puts the BARs in the host's address space after power-on.
+inline constexpr uint64_t kModelBar0Address = 0x1'0000'0000;
+inline constexpr uint64_t kModelBar2Address = 0x1'2000'0000;
+inline constexpr uint64_t kModelBar4Address = 0x8'0000'0000;
+
 // BAR2: outbound iATU region r at kIatuOutbound + r * kIatuStride.
 inline constexpr uint64_t kBar2Bytes = uint64_t{1} << 20;
 inline constexpr uint64_t kIatuOutbound = 0x1000;

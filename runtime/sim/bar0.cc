@@ -7,7 +7,9 @@ namespace ttfd::sim {
 namespace {
 
 constexpr uint64_t kWindowsEnd = hw::kTlbWindows2M * hw::kTlbWindow2MBytes;
-constexpr uint64_t kRegistersEnd = hw::kTlbRegisters + hw::kTlbWindows2M * hw::kTlbRegisterStride;
+constexpr uint64_t kWords2M = 3 * hw::kTlbWindows2M;
+constexpr uint64_t kRegistersEnd =
+    hw::kTlbRegisters + (hw::kTlbWindows2M + hw::kTlbWindows4G) * hw::kTlbRegisterStride;
 constexpr uint32_t kReservedOrdering = 3;
 
 // `width` bits of the 96-bit register from bit `bit`.
@@ -93,7 +95,7 @@ Refusal Bar0::Write(uint64_t offset, ByteSpan from) {
 Refusal Bar0::ReadRegister(uint64_t offset, uint32_t* value) const {
   if (offset >= hw::kTlbRegisters && offset < kRegistersEnd) {
     const uint64_t word = (offset - hw::kTlbRegisters) / 4;
-    *value = windows_[word / 3].words[word % 3];
+    *value = word < kWords2M ? windows_[word / 3].words[word % 3] : bar4_.ReadWord(word - kWords2M);
     return {};
   }
   for (uint32_t niu = 0; niu < 2; ++niu) {
@@ -115,6 +117,10 @@ Refusal Bar0::WriteRegister(uint64_t offset, uint32_t value) {
     return {FaultKind::kUnsupportedRegister, offset, "of BAR0 the window registers can be written"};
   }
   const uint64_t word = (offset - hw::kTlbRegisters) / 4;
+  if (word >= kWords2M) {
+    bar4_.WriteWord(word - kWords2M, value);
+    return {};
+  }
   windows_[word / 3].words[word % 3] = value;
   DecodeWindow(&windows_[word / 3]);
   return {};

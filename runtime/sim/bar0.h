@@ -1,5 +1,5 @@
-// BAR0: 202 windows of 2 MiB into the NoC's address space, their registers, and the NODE_ID by which
-// a driver learns where the PCIe tile is.
+// BAR0: 202 windows of 2 MiB into the NoC's address space, the registers of these and of BAR4's
+// windows, and the NODE_ID by which a driver learns where the PCIe tile is.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 
 #include "runtime/base/bytes.h"
 #include "runtime/hw/pcie.h"
+#include "runtime/sim/bar4.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/noc.h"
 
@@ -14,8 +15,8 @@ namespace ttfd::sim {
 
 class Bar0 {
  public:
-  // `noc` outlives the BAR.
-  explicit Bar0(Noc& noc) : noc_(noc) {}
+  // Both outlive the BAR.
+  Bar0(Noc& noc, Bar4& bar4) : noc_(noc), bar4_(bar4) {}
 
   Refusal Read(uint64_t offset, MutableByteSpan to);
   Refusal Write(uint64_t offset, ByteSpan from);
@@ -37,6 +38,7 @@ class Bar0 {
   Refusal WriteRegister(uint64_t offset, uint32_t value);
 
   Noc& noc_;
+  Bar4& bar4_;
   std::array<Window, hw::kTlbWindows2M> windows_{};
 };
 

@@ -3,9 +3,10 @@
 
 #include <vector>
 
-#include "runtime/hw/pcie.h"
 #include "runtime/sim/arc_tile.h"
 #include "runtime/sim/bar0.h"
+#include "runtime/sim/bar4.h"
+#include "runtime/sim/config_space.h"
 #include "runtime/sim/dram.h"
 #include "runtime/sim/grid_map.h"
 #include "runtime/sim/host_memory.h"
@@ -18,16 +19,7 @@
 namespace ttfd::sim {
 namespace {
 
-// PCI configuration space: what a driver reads before it maps the BARs.
-constexpr uint32_t kConfigId = 0x00;
-constexpr uint32_t kConfigClass = 0x08;
-constexpr uint32_t kConfigBar0 = 0x10;
-constexpr uint32_t kConfigBar2 = 0x18;
-constexpr uint32_t kConfigEnd = 0x40;
-constexpr uint32_t kClassProcessingAccelerator = 0x12000000;
-constexpr uint64_t kBar0Address = 0x1'00000000;
-constexpr uint64_t kBar2Address = 0x1'20000000;
-constexpr uint32_t kBarIs64Bit = 4;
+const char* const kNoSuchBar = "BAR0, BAR4 and, 4 aligned bytes at a time, BAR2";
 
 }  // namespace
 
@@ -39,13 +31,19 @@ struct Chip::Parts {
         arc(options, grid),
         noc(grid, tiles, dram, arc, host),
         scheduler(machine),
-        bar0(noc) {
+        bar4(noc),
+        bar0(noc, bar4) {
     machine.noc = &noc;
     machine.scheduler = &scheduler;
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
       tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
                     grid.TensixTranslated(i), grid.TensixPhysical(i));
     }
+  }
+
+  Status Refuse(const Refusal& refusal, const char* what) {
+    last_refusal = refusal;
+    return HostRefusal(refusal, what);
   }
 
   Machine machine;
@@ -57,7 +55,10 @@ struct Chip::Parts {
   HostMemoryMap host;
   Noc noc;
   Scheduler scheduler;
+  Bar4 bar4;
   Bar0 bar0;
+  ConfigSpace config;
+  Refusal last_refusal;
   Status fault_status;  // OK while there is no fault
 };
 
@@ -73,26 +74,18 @@ Chip::~Chip() = default;
 
 StatusOr<uint32_t> Chip::ConfigRead(uint32_t offset) {
   RETURN_IF_ERROR(parts_->fault_status);
-  if (offset % 4 != 0 || offset >= kConfigEnd) {
-    return InvalidArgument("configuration space: word offsets below {:#x}, not {:#x}", kConfigEnd,
-                           offset);
-  }
-  switch (offset) {
-    case kConfigId:
-      return hw::kPciDeviceId << 16 | hw::kPciVendorId;
-    case kConfigClass:
-      return kClassProcessingAccelerator;
-    case kConfigBar0:
-      return static_cast<uint32_t>(kBar0Address) | kBarIs64Bit;
-    case kConfigBar0 + 4:
-      return static_cast<uint32_t>(kBar0Address >> 32);
-    case kConfigBar2:
-      return static_cast<uint32_t>(kBar2Address) | kBarIs64Bit;
-    case kConfigBar2 + 4:
-      return static_cast<uint32_t>(kBar2Address >> 32);
-    default:
-      return 0u;
-  }
+  uint32_t value = 0;
+  const Refusal refusal = offset % 4 == 0 ? parts_->config.Read(offset, &value)
+                                          : Refusal{FaultKind::kMisaligned, offset, "words"};
+  if (refusal) return parts_->Refuse(refusal, "configuration read");
+  return value;
+}
+
+Status Chip::ConfigWrite(uint32_t offset, uint32_t value) {
+  RETURN_IF_ERROR(parts_->fault_status);
+  const Refusal refusal = offset % 4 == 0 ? parts_->config.Write(offset, value)
+                                          : Refusal{FaultKind::kMisaligned, offset, "words"};
+  return refusal ? parts_->Refuse(refusal, "configuration write") : OkStatus();
 }
 
 Status Chip::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
@@ -100,14 +93,16 @@ Status Chip::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
   Refusal refusal;
   if (bar == 0) {
     refusal = parts_->bar0.Read(offset, to);
+  } else if (bar == 4) {
+    refusal = parts_->bar4.Read(offset, to);
   } else if (bar == 2 && to.size() == 4 && offset % 4 == 0) {
     uint32_t value = 0;
     refusal = parts_->host.ReadTranslation(offset, &value);
     StoreAt(to.data(), value);
   } else {
-    refusal = {FaultKind::kUnmapped, offset, "BAR0 and, 4 aligned bytes at a time, BAR2"};
+    refusal = {FaultKind::kRegisterWidth, offset, kNoSuchBar};
   }
-  return refusal ? HostRefusal(refusal, "BAR read") : OkStatus();
+  return refusal ? parts_->Refuse(refusal, "BAR read") : OkStatus();
 }
 
 Status Chip::BarWrite(int bar, uint64_t offset, ByteSpan from) {
@@ -115,17 +110,21 @@ Status Chip::BarWrite(int bar, uint64_t offset, ByteSpan from) {
   Refusal refusal;
   if (bar == 0) {
     refusal = parts_->bar0.Write(offset, from);
+  } else if (bar == 4) {
+    refusal = parts_->bar4.Write(offset, from);
   } else if (bar == 2 && from.size() == 4 && offset % 4 == 0) {
     refusal = parts_->host.WriteTranslation(offset, LoadAt<uint32_t>(from.data()));
   } else {
-    refusal = {FaultKind::kUnmapped, offset, "BAR0 and, 4 aligned bytes at a time, BAR2"};
+    refusal = {FaultKind::kRegisterWidth, offset, kNoSuchBar};
   }
-  return refusal ? HostRefusal(refusal, "BAR write") : OkStatus();
+  return refusal ? parts_->Refuse(refusal, "BAR write") : OkStatus();
 }
 
 Status Chip::MapHostMemory(uint64_t bus_address, MutableByteSpan memory) {
   return parts_->host.Map(bus_address, memory);
 }
+
+void Chip::SetHostAccess(HostAccess* access) { parts_->host.SetAccess(access); }
 
 Status Chip::Reset() {
   parts_->machine.fault.reset();
@@ -135,6 +134,8 @@ Status Chip::Reset() {
   parts_->arc.Reset();
   parts_->host.Reset();
   parts_->bar0.Reset();
+  parts_->bar4.Reset();
+  parts_->config.Reset();
   return OkStatus();
 }
 
@@ -150,7 +151,10 @@ StatusOr<Chip::Progress> Chip::Advance(uint64_t clocks) {
   return progress;
 }
 
+void Chip::Idle(uint64_t clocks) { parts_->scheduler.Idle(clocks); }
+
 const std::optional<Fault>& Chip::fault() const { return parts_->machine.fault; }
+const Refusal& Chip::last_refusal() const { return parts_->last_refusal; }
 
 uint32_t Chip::tensix_count() const { return parts_->grid.tensix_count(); }
 

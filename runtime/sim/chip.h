@@ -15,6 +15,7 @@
 #include "runtime/hw/grid.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/hart.h"
+#include "runtime/sim/host_memory.h"
 #include "runtime/sim/options.h"
 
 namespace ttfd::sim {
@@ -27,9 +28,12 @@ class Chip {
   // The physical surface; see runtime/device/pcie_port.h. After a fault every call but Reset
   // answers with it. A refusal of the host's own access is the answer to that call only.
   StatusOr<uint32_t> ConfigRead(uint32_t offset);
+  Status ConfigWrite(uint32_t offset, uint32_t value);
   Status BarRead(int bar, uint64_t offset, MutableByteSpan to);
   Status BarWrite(int bar, uint64_t offset, ByteSpan from);
   Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory);
+  // Instead of mapped memory: `access`, which outlives the chip, serves every packet to the host.
+  void SetHostAccess(HostAccess* access);
   Status Reset();
 
   struct Progress {
@@ -37,9 +41,12 @@ class Chip {
     bool quiescent = false;  // no hart is runnable and nothing is on its way
   };
   StatusOr<Progress> Advance(uint64_t clocks);
+  // Lets time pass on a chip that Advance() left quiescent, for a caller whose clock goes on.
+  void Idle(uint64_t clocks);
 
   // For tests and tools. They look, they never change.
   const std::optional<Fault>& fault() const;
+  const Refusal& last_refusal() const;  // why the host's last refused access was refused
   uint32_t tensix_count() const;
   hw::Coordinate TensixCoordinate(uint32_t index) const;                 // translated
   const Hart* FindHart(hw::Coordinate translated, uint32_t hart) const;  // null: no Tensix tile

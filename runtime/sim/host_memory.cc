@@ -4,6 +4,7 @@
 #include "runtime/sim/host_memory.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ttfd::sim {
 namespace {
@@ -117,9 +118,28 @@ Refusal HostMemoryMap::ToBus(uint64_t address, uint32_t length, uint64_t* bus) c
   return {};  // no region: the address itself
 }
 
-Refusal HostMemoryMap::Find(uint64_t address, uint32_t length, std::byte** memory) const {
+Refusal HostMemoryMap::Read(uint64_t address, std::byte* to, uint32_t length) const {
   uint64_t bus = 0;
   if (const Refusal refusal = ToBus(address, length, &bus)) return refusal;
+  if (access_ != nullptr) return access_->Read(bus, {to, length});
+  std::byte* memory = nullptr;
+  if (const Refusal refusal = Find(address, bus, length, &memory)) return refusal;
+  std::memmove(to, memory, length);
+  return {};
+}
+
+Refusal HostMemoryMap::Write(uint64_t address, const std::byte* from, uint32_t length) const {
+  uint64_t bus = 0;
+  if (const Refusal refusal = ToBus(address, length, &bus)) return refusal;
+  if (access_ != nullptr) return access_->Write(bus, {from, length});
+  std::byte* memory = nullptr;
+  if (const Refusal refusal = Find(address, bus, length, &memory)) return refusal;
+  std::memmove(memory, from, length);
+  return {};
+}
+
+Refusal HostMemoryMap::Find(uint64_t address, uint64_t bus, uint32_t length,
+                            std::byte** memory) const {
   for (const Mapping& m : mappings_) {
     if (bus >= m.bus_address && bus - m.bus_address < m.memory.size() &&
         m.memory.size() - (bus - m.bus_address) >= length) {

@@ -1,5 +1,5 @@
 // Host memory as the chip's PCIe tile reaches it: windows of the NoC address, the outbound iATU, and
-// the memory that was mapped at bus addresses.
+// the memory that was mapped at bus addresses, or somebody who is asked for every packet.
 #pragma once
 
 #include <array>
@@ -13,8 +13,21 @@
 
 namespace ttfd::sim {
 
+// Host memory behind functions. Called on the thread of the chip's caller, inside the call that moves
+// the data, and must not call the chip.
+class HostAccess {
+ public:
+  virtual ~HostAccess() = default;
+  virtual Refusal Read(uint64_t bus_address, MutableByteSpan to) = 0;
+  virtual Refusal Write(uint64_t bus_address, ByteSpan from) = 0;
+};
+
 class HostMemoryMap {
  public:
+  // From now on `access`, which outlives the map, serves every packet and mapped memory none. Null:
+  // mapped memory again.
+  void SetAccess(HostAccess* access) { access_ = access; }
+
   // Lets the chip reach `memory`; an empty span forgets the mapping that starts at `bus_address`.
   Status Map(uint64_t bus_address, MutableByteSpan memory);
 
@@ -22,8 +35,9 @@ class HostMemoryMap {
   Refusal ReadTranslation(uint64_t offset, uint32_t* value) const;
   Refusal WriteTranslation(uint64_t offset, uint32_t value);
 
-  // `address` is a NoC address at the PCIe tile. The bytes must lie in one mapping.
-  Refusal Find(uint64_t address, uint32_t length, std::byte** memory) const;
+  // One packet; `address` is a NoC address at the PCIe tile. Mapped bytes must lie in one mapping.
+  Refusal Read(uint64_t address, std::byte* to, uint32_t length) const;
+  Refusal Write(uint64_t address, const std::byte* from, uint32_t length) const;
 
   // Forgets the iATU regions; mapped memory stays.
   void Reset() { regions_ = {}; }
@@ -48,7 +62,9 @@ class HostMemoryMap {
 
   Refusal CheckEnable(const Region& region, uint64_t offset) const;
   Refusal ToBus(uint64_t address, uint32_t length, uint64_t* bus) const;
+  Refusal Find(uint64_t address, uint64_t bus, uint32_t length, std::byte** memory) const;
 
+  HostAccess* access_ = nullptr;
   std::vector<Mapping> mappings_;
   std::array<Region, hw::kIatuRegions> regions_{};
 };

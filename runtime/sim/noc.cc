@@ -137,7 +137,7 @@ void Noc::CountWrite(const Packet& packet) {
   Count(*packet.source, *packet.niu, hw::kNocWriteAcks, packet.acknowledgements);
 }
 
-Refusal Noc::Memory(TileRef tile, uint64_t address, uint32_t length, std::byte** memory) {
+Refusal Noc::Memory(TileRef tile, uint64_t address, std::byte** memory) {
   switch (tile.kind) {
     case TileKind::kTensix:
       *memory = tiles_[tile.index].memory().l1() + address;
@@ -151,7 +151,6 @@ Refusal Noc::Memory(TileRef tile, uint64_t address, uint32_t length, std::byte**
       return {};
     }
     case TileKind::kPcie:
-      return host_.Find(address, length, memory);
     case TileKind::kArc:
     case TileKind::kNone:
       break;
@@ -171,8 +170,9 @@ Refusal Noc::ReadRemote(TileRef tile, uint64_t address, std::byte* to, uint32_t 
     std::memcpy(to, &value, sizeof(value));
     return refusal;
   }
+  if (tile.kind == TileKind::kPcie) return host_.Read(address, to, length);
   std::byte* memory = nullptr;
-  if (Refusal refusal = Memory(tile, address, length, &memory)) return refusal;
+  if (Refusal refusal = Memory(tile, address, &memory)) return refusal;
   std::memmove(to, memory, length);
   return {};
 }
@@ -182,8 +182,9 @@ Refusal Noc::WriteRemote(TileRef tile, uint64_t address, const std::byte* from, 
     return WriteTensix(tiles_[tile.index], address, from, length);
   }
   if (tile.kind == TileKind::kArc) return arc_.Write(address, LoadAt<uint32_t>(from));
+  if (tile.kind == TileKind::kPcie) return host_.Write(address, from, length);
   std::byte* memory = nullptr;
-  if (Refusal refusal = Memory(tile, address, length, &memory)) return refusal;
+  if (Refusal refusal = Memory(tile, address, &memory)) return refusal;
   std::memmove(memory, from, length);
   return {};
 }

@@ -96,7 +96,8 @@ class Noc {
   Refusal WriteRemote(TileRef tile, uint64_t address, const std::byte* from, uint32_t length);
   static Refusal WriteTensix(TensixTile& tile, uint64_t address, const std::byte* from,
                              uint32_t length);
-  Refusal Memory(TileRef tile, uint64_t address, uint32_t length, std::byte** memory);
+  // Of a tile that is memory: L1 or a DRAM bank.
+  Refusal Memory(TileRef tile, uint64_t address, std::byte** memory);
 
   // The tiles of a rectangle that receive; good until the next call.
   Refusal FindReceivers(const Rectangle& rectangle, const std::vector<TensixTile*>** tiles);

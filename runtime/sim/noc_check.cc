@@ -94,7 +94,7 @@ Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const 
       if (address < hw::kDramBankBytes && hw::kDramBankBytes - address >= length) return {};
       return {FaultKind::kUnmapped, address, "a DRAM bank has 4 GiB"};
     case TileKind::kPcie:
-      return {};  // HostMemoryMap::Find decides
+      return {};  // HostMemoryMap decides
     case TileKind::kArc:
     case TileKind::kNone:
       break;

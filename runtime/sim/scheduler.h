@@ -45,6 +45,9 @@ class Scheduler {
   bool idle() const { return current_.empty() && next_.empty() && events_.empty(); }
   uint64_t runnable() const;  // between two calls of Advance
 
+  // Lets time pass in which nobody runs: after an Advance() that ended before its time.
+  void Idle(uint64_t clocks) { now_ += clocks; }
+
   // Forgets every hart and every event and sets the clock to zero.
   void Reset();
 

@@ -59,7 +59,7 @@ TEST_F(ChipTest, LastWindowWorksLikeTheFirst) {
     EXPECT_EQ(Read(window * hw::kTlbWindow2MBytes + 0x40).value(), window + 1);
   }
   EXPECT_EQ(Read(0x40).value(), 202u);
-  EXPECT_FALSE(Write(hw::kTlbRegisters + 202 * hw::kTlbRegisterStride, 0).ok());
+  EXPECT_FALSE(Write(hw::kTlbRegisters + 210 * hw::kTlbRegisterStride, 0).ok());
   EXPECT_FALSE(Write(202 * hw::kTlbWindow2MBytes, 0).ok());
 }
 
@@ -102,9 +102,67 @@ TEST_F(ChipTest, AccessesStayInsideOneWindow) {
   EXPECT_FALSE(chip_->BarRead(0, hw::kTlbWindow2MBytes - 4, eight).ok());
   EXPECT_TRUE(chip_->BarRead(0, hw::kTlbWindow2MBytes - 8, eight).ok());
   EXPECT_FALSE(chip_->BarRead(0, 0, MutableByteSpan()).ok());
-  EXPECT_FALSE(chip_->BarRead(4, 0, eight).ok());
+  EXPECT_FALSE(chip_->BarRead(5, 0, eight).ok());
   EXPECT_FALSE(chip_->BarRead(2, 0, eight).ok());  // iATU registers: 4 bytes
   EXPECT_FALSE(chip_->BarRead(0, hw::kTlbRegisters, eight).ok());
+}
+
+TEST_F(ChipTest, Bar4ShowsWholeBanks) {
+  const auto point = [this](uint32_t window, const std::array<uint32_t, 3>& words) {
+    Point(hw::kTlbWindows2M + window, words);
+  };
+  const uint64_t last = hw::kTlbWindow4GBytes - 4;
+  for (const uint32_t window : {0u, 7u}) {
+    point(window, {0, 17 | 12 << 6 | 1u << hw::kTlb4GOrderingShift, 0});
+    const uint64_t at = window * hw::kTlbWindow4GBytes + last;
+    ASSERT_TRUE(chip_->BarWrite(4, at, BytesOf(window + 1)).ok());
+    Point(0, At(17, 12, last));
+    EXPECT_EQ(Read(last % hw::kTlbWindow2MBytes).value(), window + 1);
+    uint32_t back = 0;
+    ASSERT_TRUE(chip_->BarRead(4, at, MutableBytesOf(back)).ok());
+    EXPECT_EQ(back, window + 1);
+  }
+  EXPECT_EQ(Read(hw::kTlbRegisters + hw::kTlbWindows2M * hw::kTlbRegisterStride + 4).value(),
+            17u | 12u << 6 | 1u << 27);
+  point(1, {0xFFFFFFFF, 1 | 2 << 6, 0});  // registers end where the address space of a tile ends
+  EXPECT_FALSE(chip_->BarWrite(4, hw::kTlbWindow4GBytes, BytesOf(1u)).ok());
+
+  std::array<std::byte, 8> eight{};
+  EXPECT_FALSE(chip_->BarRead(4, last, eight).ok());  // crosses into the next window
+  EXPECT_EQ(chip_->last_refusal().kind, FaultKind::kTlbWindow);
+  EXPECT_FALSE(chip_->BarRead(4, hw::kBar4Bytes, eight).ok());
+  for (const std::array<uint32_t, 3>& bad :
+       {std::array<uint32_t, 3>{0, 1u << 12, 0}, {0, 3u << 27, 0}, {0, 1u << 26, 0}, {0, 0, 1}}) {
+    point(2, bad);
+    EXPECT_FALSE(chip_->BarRead(4, 2 * hw::kTlbWindow4GBytes, eight).ok());
+  }
+  ASSERT_TRUE(chip_->Reset().ok());
+  EXPECT_EQ(Read(hw::kTlbRegisters + hw::kTlbWindows2M * hw::kTlbRegisterStride + 4).value(), 0u);
+}
+
+TEST_F(ChipTest, ADriverSizesAndMovesTheBars) {
+  constexpr std::array<std::pair<uint32_t, uint64_t>, 3> kBars = {
+      {{0x10, hw::kBar0Bytes}, {0x18, hw::kBar2Bytes}, {0x20, hw::kBar4Bytes}}};
+  for (const auto& [offset, bytes] : kBars) {
+    const uint32_t low = chip_->ConfigRead(offset).value();
+    ASSERT_TRUE(chip_->ConfigWrite(offset, 0xFFFFFFFF).ok());
+    ASSERT_TRUE(chip_->ConfigWrite(offset + 4, 0xFFFFFFFF).ok());
+    const uint64_t sized =
+        uint64_t{chip_->ConfigRead(offset + 4).value()} << 32 | chip_->ConfigRead(offset).value();
+    EXPECT_EQ(~(sized & ~uint64_t{0xF}) + 1, bytes);
+    EXPECT_EQ(sized & 0xF, 4u);
+    ASSERT_TRUE(chip_->ConfigWrite(offset, low).ok());
+    EXPECT_EQ(chip_->ConfigRead(offset).value(), low);
+  }
+  ASSERT_TRUE(chip_->ConfigWrite(4, 0xABCD0006).ok());  // status bits stay
+  EXPECT_EQ(chip_->ConfigRead(4).value(), 6u);
+  ASSERT_TRUE(chip_->ConfigWrite(0x30, ~0u).ok());
+  EXPECT_EQ(chip_->ConfigRead(0x30).value(), 0u);
+  for (const uint32_t offset : {0x0u, 0x8u, 0x28u, 0x34u, 0x40u, 0x5u}) {
+    EXPECT_EQ(chip_->ConfigWrite(offset, 0).code(), StatusCode::kInvalidArgument) << offset;
+  }
+  ASSERT_TRUE(chip_->Reset().ok());
+  EXPECT_EQ(chip_->ConfigRead(4).value(), 0u);
 }
 
 TEST_F(ChipTest, HeldHartsShowWhereTheyStopped) {
@@ -128,6 +186,10 @@ TEST_F(ChipTest, ClockFollowsWhatWasGrantedWhileSomethingRuns) {
   Point(0, At(2, 2, 0));
   ASSERT_TRUE(Write(0, 0x0000006F).ok());
   EXPECT_EQ(chip_->Advance(500)->clocks, 0u);  // nothing runs: the clock stands
+  chip_->Idle(500);                            // unless the caller's goes on
+  EXPECT_EQ(chip_->clock(), 500u);
+  ASSERT_TRUE(chip_->Reset().ok());
+  Point(0, At(2, 2, 0));
   Point(1, At(2, 2, hw::kSoftReset0 & ~(hw::kTlbWindow2MBytes - 1)));
   const uint64_t registers = hw::kTlbWindow2MBytes;
   ASSERT_TRUE(Write(registers + hw::kSoftReset0 % hw::kTlbWindow2MBytes, 0x47000).ok());

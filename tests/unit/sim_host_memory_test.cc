@@ -1,6 +1,7 @@
 // Outbound translation: windows of the PCIe tile, iATU regions, mapped memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/sim/host_memory.h"
@@ -25,12 +26,17 @@ class HostMemoryMapTest : public testing::Test {
     Set(region, hw::kIatuTargetHigh, low(target >> 32));
     return Set(region, hw::kIatuControl2, hw::kIatuControl2Enable);
   }
-  // The offset into `memory_` that a NoC address reaches; -1: refused with kHostMemory.
+  // The offset into `memory_` that a NoC address reaches; -1: refused.
   int64_t Find(uint64_t address, uint32_t length = 4) {
-    std::byte* found = nullptr;
-    const Refusal refusal = map_.Find(address, length, &found);
+    memory_.assign(memory_.size(), std::byte{0});
+    const std::vector<std::byte> ones(length, std::byte{1});
+    const Refusal refusal = map_.Write(address, ones.data(), length);
     kind_ = refusal.kind;
-    return refusal ? -1 : found - memory_.data();
+    std::vector<std::byte> back(length);
+    EXPECT_EQ(map_.Read(address, back.data(), length).kind, kind_);
+    if (refusal) return -1;
+    EXPECT_EQ(back, ones);
+    return std::find(memory_.begin(), memory_.end(), std::byte{1}) - memory_.begin();
   }
 
   HostMemoryMap map_;
@@ -85,6 +91,39 @@ TEST_F(HostMemoryMapTest, MappingsNeitherOverlapNorVanishTwice) {
   EXPECT_TRUE(map_.Map(0x1000, {}).ok());
   EXPECT_EQ(map_.Map(0x1000, {}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(Find(0x1000), -1);
+}
+
+// Notes what it is asked for.
+class NotedAccess final : public HostAccess {
+ public:
+  Refusal Read(uint64_t bus_address, MutableByteSpan to) override {
+    last_ = {bus_address, to.size()};
+    std::fill(to.begin(), to.end(), std::byte{0x5A});
+    return {};
+  }
+  Refusal Write(uint64_t bus_address, ByteSpan from) override {
+    last_ = {bus_address, from.size()};
+    return {};
+  }
+  std::pair<uint64_t, size_t> last_;
+};
+
+TEST_F(HostMemoryMapTest, SomebodyElseMayServeEveryPacketAfterTranslation) {
+  ASSERT_TRUE(map_.Map(0x100000, memory_).ok());
+  ASSERT_FALSE(Enable(0, 0x40000, 0x41FFF, uint64_t{1} << 60));
+  NotedAccess access;
+  map_.SetAccess(&access);
+  std::vector<std::byte> data(16);
+  EXPECT_FALSE(map_.Read(kWindow4 | 0x40010, data.data(), 16));
+  EXPECT_EQ(access.last_, std::pair(uint64_t{1} << 60 | 0x10, size_t{16}));
+  EXPECT_EQ(data.back(), std::byte{0x5A});
+  EXPECT_FALSE(map_.Write(0x100000, data.data(), 7));
+  EXPECT_EQ(access.last_, std::pair(uint64_t{0x100000}, size_t{7}));
+  EXPECT_EQ(memory_[0], std::byte{0});
+  EXPECT_EQ(map_.Read(kWindow4 | 0x41FFC, data.data(), 8).kind, FaultKind::kAddressTranslation);
+  map_.SetAccess(nullptr);
+  EXPECT_FALSE(map_.Write(0x100000, data.data(), 1));
+  EXPECT_EQ(memory_[0], std::byte{0x5A});
 }
 
 }  // namespace
