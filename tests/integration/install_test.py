@@ -5,6 +5,7 @@ usage: install_test.py --build FOLDER --cmake PROGRAM
 """
 
 import argparse
+import ctypes
 import os
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ EXPECTED = [
     "usr/lib/systemd/system/ttfd.service",
     "usr/lib/systemd/system/ttfd.socket",
     "usr/lib/sysusers.d/ttfd.conf",
+    "usr/include/ttfd/ttsim_api.h",
     "usr/share/ttfd/proto/ttfd/v1/ttfd.proto",
     "usr/share/ttfd/kernels/vector_add.elf",
     "etc/ttfd/ttfd.toml",
@@ -50,6 +52,14 @@ class Install(unittest.TestCase):
     def test_files_lie_where_debian_expects_them(self):
         for path in EXPECTED:
             self.assertTrue(os.path.isfile(os.path.join(self.root, path)), path)
+
+    def test_the_model_can_be_loaded_from_where_it_lies(self):
+        found = [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(self.root, "usr/lib"))
+                 for name in names if name == "libttfd_sim.so"]
+        self.assertEqual([os.path.basename(os.path.dirname(path)) for path in found], ["ttfd"])
+        library = ctypes.CDLL(found[0])
+        library.libttsim_init()
+        self.assertEqual(library.libttsim_pci_config_rd32(0, 0) & 0xFFFFFFFF, 0xB1401E52)
 
     def test_nothing_of_the_build_folder_is_named(self):
         for path in EXPECTED:

@@ -14,7 +14,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 GENERATED = re.compile(r"\.pb\.h$|^grpc(pp|\+\+)?/|^google/protobuf/")
 
 # May include the device backends besides the backends themselves: those who choose one.
-CHOOSES_BACKEND = re.compile(r"^(daemon/[^/]+\.(cc|h)$|tests/)")
+CHOOSES_BACKEND = re.compile(r"^(daemon/[^/]+\.(cc|h)$|runtime/simlib/|tests/)")
 
 
 def backend(path):
@@ -36,10 +36,10 @@ FORBIDDEN = [
      lambda path, to: below_rpc(path) and bool(GENERATED.search(to))),
     ("clients see proto only: client -> runtime, daemon or firmware",
      lambda path, to: path.startswith("client/") and to.split("/")[0] in ("runtime", "daemon", "firmware")),
-    ("only main and tests choose a device backend: runtime/device/<backend>",
+    ("only main, libttfd_sim and tests choose a device backend: runtime/device/<backend>",
      lambda path, to: backend(to) is not None and backend(path) != backend(to)
      and not CHOOSES_BACKEND.match(path)),
-    ("the model is behind the device seam: only runtime/device/sim, main and tests include runtime/sim",
+    ("the model is behind the device seam: only runtime/device/sim, runtime/simlib, main and tests include runtime/sim",
      lambda path, to: to.startswith("runtime/sim/") and not path.startswith("runtime/sim/")
      and backend(path) != "sim" and not CHOOSES_BACKEND.match(path)),
     ("public headers of libttfd show no protobuf and no gRPC type",

@@ -1,0 +1,11 @@
+// What the environment asks of the library's device.
+#pragma once
+
+#include "runtime/sim/options.h"
+
+namespace ttfd::simlib {
+
+// TTFD_SIM, as it may follow "sim:"; without it a p150.
+StatusOr<sim::ChipOptions> OptionsFromEnvironment();
+
+}  // namespace ttfd::simlib
