@@ -11,9 +11,10 @@
 namespace ttfd {
 
 struct AdvanceResult {
-  uint64_t clocks =
-      0;  // how far the device got (one instruction of every runnable hart = one clock)
+  // How far the device got (one instruction of every runnable hart = one clock).
+  uint64_t clocks = 0;
   bool quiescent = false;  // nothing can happen any more unless the host acts
+  bool halted = false;     // a debugger stopped the device; then it is not quiescent
 };
 
 // Errors: a chip that refused an access or died answers every later call with the first reason

@@ -1,6 +1,7 @@
 // Puts the parts of a chip together.
 #include "runtime/sim/chip.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/sim/arc_tile.h"
@@ -10,6 +11,7 @@
 #include "runtime/sim/dram.h"
 #include "runtime/sim/grid_map.h"
 #include "runtime/sim/host_memory.h"
+#include "runtime/sim/inspector.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/noc.h"
 #include "runtime/sim/scheduler.h"
@@ -35,6 +37,8 @@ struct Chip::Parts {
         bar0(noc, bar4) {
     machine.noc = &noc;
     machine.scheduler = &scheduler;
+    machine.hazards = options.hazards;
+    machine.careful = options.hazards.on != 0;
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
       tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
                     grid.TensixTranslated(i), grid.TensixPhysical(i));
@@ -136,6 +140,7 @@ Status Chip::Reset() {
   parts_->bar0.Reset();
   parts_->bar4.Reset();
   parts_->config.Reset();
+  for (Inspector* const inspector : parts_->machine.inspectors) inspector->OnReset();
   return OkStatus();
 }
 
@@ -147,11 +152,23 @@ StatusOr<Chip::Progress> Chip::Advance(uint64_t clocks) {
     parts_->fault_status = ToStatus(*parts_->machine.fault);
     return parts_->fault_status;
   }
-  progress.quiescent = parts_->scheduler.idle();
+  progress.halted = parts_->machine.halted;
+  progress.quiescent = !progress.halted && parts_->scheduler.idle();
   return progress;
 }
 
 void Chip::Idle(uint64_t clocks) { parts_->scheduler.Idle(clocks); }
+
+void Chip::Attach(Inspector* inspector) {
+  parts_->machine.inspectors.push_back(inspector);
+  parts_->machine.careful = true;
+}
+
+void Chip::Detach(Inspector* inspector) {
+  Machine& machine = parts_->machine;
+  std::erase(machine.inspectors, inspector);
+  machine.careful = machine.hazards.on != 0 || !machine.inspectors.empty();
+}
 
 const std::optional<Fault>& Chip::fault() const { return parts_->machine.fault; }
 const Refusal& Chip::last_refusal() const { return parts_->last_refusal; }

@@ -20,6 +20,8 @@
 
 namespace ttfd::sim {
 
+class Inspector;
+
 class Chip {
  public:
   static StatusOr<std::unique_ptr<Chip>> Create(const ChipOptions& options);
@@ -39,10 +41,16 @@ class Chip {
   struct Progress {
     uint64_t clocks = 0;
     bool quiescent = false;  // no hart is runnable and nothing is on its way
+    bool halted = false;     // an inspector stopped the chip; then it is not quiescent
   };
   StatusOr<Progress> Advance(uint64_t clocks);
   // Lets time pass on a chip that Advance() left quiescent, for a caller whose clock goes on.
   void Idle(uint64_t clocks);
+
+  // `inspector` watches from now on, until it is detached; it outlives that. Between two calls of
+  // Advance only. Harts run slower meanwhile.
+  void Attach(Inspector* inspector);
+  void Detach(Inspector* inspector);
 
   // For tests and tools. They look, they never change.
   const std::optional<Fault>& fault() const;

@@ -22,7 +22,8 @@ inline constexpr uint32_t kMaxPollLoop = 64;
 // in; most poll loops are shorter, the others are found by the anchor.
 inline constexpr uint32_t kShortPollLoop = 8;
 
-inline constexpr uint32_t kNowhere = 1;  // is no instruction's address
+inline constexpr uint32_t kNowhere = 1;           // is no instruction's address
+inline constexpr uint64_t kNever = ~uint64_t{0};  // a clock
 
 // A hart at a poll point. Most are passed once, by code that does something; so the registers are kept
 // when the hart comes there again.
@@ -46,12 +47,12 @@ struct PollState {
   // An arrival kept for kMaxPollLoop instructions: recognises loops that pass the same place with
   // several states in one trip (a function that polls whatever it is given).
   Arrival anchor;
-  bool observe = false;           // the next trip is observed, from and to `last`
-  uint64_t start = 0;             // when the observed trip began
-  bool again = false;             // it may start anew at `last` with other registers
-  uint32_t slept_at = kNowhere;   // pc
-  uint64_t woken = ~uint64_t{0};  // when it was woken last
-  bool spoiled = false;           // it changed something, or read something that changes by itself
+  bool observe = false;          // the next trip is observed, from and to `last`
+  uint64_t start = 0;            // when the observed trip began
+  bool again = false;            // it may start anew at `last` with other registers
+  uint32_t slept_at = kNowhere;  // pc
+  uint64_t woken = kNever;       // when it was woken last
+  bool spoiled = false;          // it changed something, or read something that changes by itself
   struct LocalWrite {
     uint32_t address;  // of a word in local RAM
     uint32_t before;   // what it held when the trip began
@@ -91,6 +92,9 @@ struct Hart {
   Decoded* ip = nullptr;
   intptr_t end = 0;
   uint64_t stop_time = 0;
+  // The clock at which every inspector let the next instruction pass; it is not asked about again when
+  // the hart leaves the interpreter in front of it.
+  uint64_t permitted = kNever;
   PollState poll;
 };
 

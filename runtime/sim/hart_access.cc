@@ -8,6 +8,7 @@
 #include "runtime/hw/noc.h"
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/inspector.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/tensix_tile.h"
 
@@ -47,6 +48,10 @@ void RaiseBadAddress(Hart& hart, uint32_t address, uint32_t bytes) {
   RaiseFault(hart, kind, address, ReasonOfBadAddress(kind));
 }
 
+uint32_t LowBytes(uint32_t value, uint32_t bytes) {
+  return bytes == 4 ? value : value & ((1u << 8 * bytes) - 1);
+}
+
 bool SameState(const Arrival& arrival, const Hart& hart) {
   return arrival.pc == hart.pc && std::memcmp(arrival.x, hart.x, sizeof(arrival.x)) == 0;
 }
@@ -61,7 +66,8 @@ void Remember(const Hart& hart, Arrival* arrival) {
 // Takes the trip that the hart slept after the last time, if it would be the same, and goes to sleep.
 bool SleepAgain(Hart& hart) {
   const PollState& poll = hart.poll;
-  if (!poll.proven) return false;
+  // Carefully: the trip may be watched, and is not decided by memory alone.
+  if (!poll.proven || hart.tile->machine().careful) return false;
   for (uint64_t bits = poll.registers_read; bits != 0; bits &= bits - 1) {
     const int x = std::countr_zero(bits);
     if (hart.x[x] != poll.proven_x[x]) return false;
@@ -101,6 +107,33 @@ void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason
   if (machine.fault.has_value()) return;
   machine.fault = Fault{kind,    tile.translated(), tile.physical(), hart.index,
                         hart.pc, address,           hart.time,       reason};
+}
+
+bool MayExecute(Hart& hart) {
+  Machine& machine = hart.tile->machine();
+  if (hart.permitted == hart.time || machine.inspectors.empty()) return true;
+  const Decoded& decoded = hart.code[hart.pc / 4];
+  if (decoded.operation == 0) return true;  // it comes here again when it is decoded
+  const uint32_t word = LoadAt<uint32_t>(hart.tile->memory().l1() + hart.pc);
+  for (Inspector* const inspector : machine.inspectors) {
+    if (inspector->BeforeInstruction(hart, word)) continue;
+    machine.halted = true;
+    return false;
+  }
+  hart.permitted = hart.time;
+  return true;
+}
+
+void TellOfLoad(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value) {
+  for (Inspector* const inspector : hart.tile->machine().inspectors) {
+    inspector->OnLoad(hart, address, bytes, LowBytes(value, bytes));
+  }
+}
+
+void TellOfStore(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value) {
+  for (Inspector* const inspector : hart.tile->machine().inspectors) {
+    inspector->OnStore(hart, address, bytes, LowBytes(value, bytes));
+  }
 }
 
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value) {

@@ -23,6 +23,14 @@ inline bool IsPureRegister(uint32_t address) {
   return !clock && !pc;
 }
 
+// Carefully: the hart is about to execute the instruction at its pc. False: an inspector stopped the
+// chip.
+bool MayExecute(Hart& hart);
+
+// Carefully: what the instruction loads, or is about to store. Bits above `bytes` do not count.
+void TellOfLoad(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
+void TellOfStore(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
+
 // Accesses that are neither L1 nor local RAM. False: a fault was raised.
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value);
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);

@@ -42,11 +42,13 @@ class Inspector {
 
   // The hart is about to execute the instruction `word` at hart.pc; hart.time and the registers are
   // as before it. False: it shall not; the chip stops as a whole, Advance returns with `halted`, and
-  // asks again about the same instruction when it is called again.
+  // every inspector is asked again about the same instruction when Advance is called again. A hart
+  // that parks does so in front of an instruction that was asked about; it is asked about again when
+  // the hart is woken.
   virtual bool BeforeInstruction(const Hart& /*hart*/, uint32_t /*word*/) { return true; }
 
   // The instruction at hart.pc has read or is about to write `bytes` (1, 2 or 4) at `address` of its
-  // tile's address space. An AMO does both.
+  // tile's address space; `value` has no other bits. An AMO does both.
   virtual void OnLoad(const Hart& /*hart*/, uint32_t /*address*/, uint32_t /*bytes*/,
                       uint32_t /*value*/) {}
   virtual void OnStore(const Hart& /*hart*/, uint32_t /*address*/, uint32_t /*bytes*/,
@@ -55,7 +57,7 @@ class Inspector {
   // Something moved on the NoC. The host's own accesses are not shown.
   virtual void OnNoc(const NocView& /*view*/) {}
 
-  // The hart left reset or was parked or woken: hart.state and hart.pc say which.
+  // The hart was put into reset or left it, or was parked or woken: hart.state and hart.pc say which.
   virtual void OnState(const Hart& /*hart*/) {}
 
   // The chip was reset.

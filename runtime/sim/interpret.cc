@@ -7,8 +7,8 @@
 // the two. What is rare (registers, faults, poll points, writes that somebody watches) is out of
 // line and goes on behind the one instruction it has done.
 //
-// A second set of the same functions runs single trips of poll loops and records what they read;
-// each of them returns to a loop.
+// More sets of the same functions run single trips of poll loops and record what they read, and
+// run harts carefully: with hazards, or while somebody watches.
 //
 // Time is not counted instruction by instruction: `end` is where the table pointer would be if the
 // budget were used up on a straight line. A jump moves `end` along with the pointer, less the one
@@ -108,6 +108,7 @@ struct Dispatch {
   using Last = Dispatch;
   using Rare = Dispatch<0>;  // behind what is out of line
   static constexpr bool kObserve = false;
+  static constexpr bool kCareful = false;
   [[gnu::always_inline]] static Stop Go(PARAMETERS) {
     if constexpr (kTailCalls) {
       asm volatile("" : : "i"(kCopy));  // or the compiler makes one of the copies
@@ -120,18 +121,26 @@ struct Dispatch {
   }
 };
 
-// The same while a trip is observed: it ends when something was changed. `origin` is the table of
-// observing handlers, by operation.
-struct Observing {
-  using Last = Observing;
-  using Rare = Observing;
-  static constexpr bool kObserve = true;
+// The same one instruction at a time: while a trip is observed, which ends when something was
+// changed, or carefully. `origin` is the table of these handlers, by operation.
+template <bool kIsObserving, bool kIsCareful>
+struct Stepping {
+  using Last = Stepping;
+  using Rare = Stepping;
+  static constexpr bool kObserve = kIsObserving;
+  static constexpr bool kCareful = kIsCareful;
   [[gnu::always_inline]] static Stop Go(PARAMETERS) {
-    if (hart->poll.spoiled) {
-      Save(hart, ip, end);
-      return Stop::kNotALoop;
+    if constexpr (kObserve) {
+      if (hart->poll.spoiled) {
+        Save(hart, ip, end);
+        return Stop::kNotALoop;
+      }
+      RecordRegisters(hart->poll, ip->rd, ip->rs1, ip->rs2);
     }
-    RecordRegisters(hart->poll, ip->rd, ip->rs1, ip->rs2);
+    if constexpr (kCareful) {
+      Save(hart, ip, end);
+      if (!MayExecute(*hart)) return Stop::kHalted;
+    }
     if constexpr (kTailCalls) {
       return reinterpret_cast<const Handler*>(origin)[ip->operation](ARGUMENTS);
     } else {
@@ -182,7 +191,7 @@ Stop ArriveAt(Hart* hart, const Decoded* ip, intptr_t end) {
 
 #include "runtime/sim/instruction_vocabulary.inc"
 
-// One struct for each instruction; `Then` is Dispatch, Observing or another instruction. Rows that
+// One struct for each instruction; `Then` is Dispatch, Stepping or another instruction. Rows that
 // always jump or refuse do not reach the end.
 #define I(name, match, mask, format, ...)                      \
   template <typename Then>                                     \
@@ -329,28 +338,31 @@ void DecodeAt(Hart* hart, Decoded* ip, std::byte* l1) {
   ip->handler = DistanceTo(pair);
 }
 
+// Runs from hart.pc on; `Then` is Dispatch<0> or Stepping.
 template <typename Then>
 Stop Run(Hart& hart, uint64_t budget) {
   std::byte* const l1 = hart.tile->memory().l1();
   hart.stop_time = hart.time + budget;
   hart.ip = hart.code + hart.pc / 4;
   hart.end = reinterpret_cast<intptr_t>(hart.ip) + static_cast<intptr_t>(budget * sizeof(Decoded));
-  const auto observing = reinterpret_cast<intptr_t>(kHandlers<Then>.data());
-  const intptr_t origin = Then::kObserve ? observing : Origin();
-  if (Then::kObserve) RecordRegisters(hart.poll, hart.ip->rd, hart.ip->rs1, hart.ip->rs2);
-  for (;;) {
-    Handler handler = kHandlers<Then>[hart.ip->operation];
-    if (!Then::kObserve) handler = reinterpret_cast<Handler>(origin + hart.ip->handler);
-    const Stop stop = handler(&hart, hart.ip, hart.end, l1, hart.local_ram, origin);
-    if (kTailCalls || stop != Stop::kNone) return stop;
+  constexpr bool kStepping = Then::kObserve || Then::kCareful;
+  const intptr_t origin = kStepping ? reinterpret_cast<intptr_t>(kHandlers<Then>.data()) : Origin();
+  Stop stop = Then::Go(&hart, hart.ip, hart.end, l1, hart.local_ram, origin);
+  while (!kTailCalls && stop == Stop::kNone) {
+    const Handler handler = kStepping ? kHandlers<Then>[hart.ip->operation]
+                                      : reinterpret_cast<Handler>(origin + hart.ip->handler);
+    stop = handler(&hart, hart.ip, hart.end, l1, hart.local_ram, origin);
   }
+  return stop;
 }
 
 }  // namespace
 
 Stop Execute(Hart& hart, uint64_t budget) {
   const uint64_t start = hart.time;
-  const Stop stop = Run<Dispatch<0>>(hart, budget);
+  const bool careful = hart.tile->machine().careful;
+  const Stop stop =
+      careful ? Run<Stepping<false, true>>(hart, budget) : Run<Dispatch<0>>(hart, budget);
   hart.retired += hart.time - start;
   return stop;
 }
@@ -359,7 +371,9 @@ Stop Observe(Hart& hart) {
   const uint64_t start = hart.time;
   BeginTrip(hart);
   hart.poll.spoiled = false;
-  const Stop stop = Run<Observing>(hart, kMaxPollLoop);
+  const bool careful = hart.tile->machine().careful;
+  const Stop stop = careful ? Run<Stepping<true, true>>(hart, kMaxPollLoop)
+                            : Run<Stepping<true, false>>(hart, kMaxPollLoop);
   hart.retired += hart.time - start;
   return stop == Stop::kBudget ? Stop::kNotALoop : stop;
 }

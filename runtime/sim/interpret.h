@@ -15,6 +15,7 @@ enum class Stop : uint8_t {
   kHeld,      // it put itself into reset
   kNotALoop,  // Observe only: go on with Execute
   kFault,     // Machine::fault says why
+  kHalted,    // an inspector stopped the chip; the instruction at pc is not executed
 };
 
 // Executes about `budget` instructions (it stops at a jump, so a straight run may exceed it) and

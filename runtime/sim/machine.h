@@ -2,18 +2,26 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "runtime/sim/fault.h"
+#include "runtime/sim/hazards.h"
 
 namespace ttfd::sim {
 
+class Inspector;
 class Noc;
 class Scheduler;
 
 struct Machine {
   Noc* noc = nullptr;
   Scheduler* scheduler = nullptr;
-  std::optional<Fault> fault;  // the first one; the chip stands still until it is reset
+  std::optional<Fault> fault;          // the first one; the chip stands still until it is reset
+  HazardOptions hazards;               // constant
+  std::vector<Inspector*> inspectors;  // Chip::Attach
+  // Somebody watches, or a hazard is on: harts run by the interpreter's careful handlers.
+  bool careful = false;
+  bool halted = false;  // an inspector stopped the chip; until Advance is called again
 };
 
 }  // namespace ttfd::sim

@@ -27,36 +27,45 @@ void Scheduler::At(uint64_t clock, std::function<void()> event) {
 uint64_t Scheduler::Advance(uint64_t clocks) {
   const uint64_t start = now_;
   const uint64_t target = now_ + std::min(clocks, std::numeric_limits<uint64_t>::max() - now_);
-  while (now_ < target && !idle() && !machine_.fault.has_value()) {
-    if (!events_.empty()) {
-      if (next_.empty()) now_ = std::max(now_, std::min(events_.front().clock, target));
-      if (now_ == target) break;
-      RunEvents();
-      if (next_.empty() || machine_.fault.has_value()) continue;
+  machine_.halted = false;
+  while (now_ < target && !idle() && !machine_.fault.has_value() && !machine_.halted) {
+    if (!in_round_) {
+      if (!events_.empty()) {
+        if (next_.empty()) now_ = std::max(now_, std::min(events_.front().clock, target));
+        if (now_ == target) break;
+        RunEvents();
+        if (next_.empty() || machine_.fault.has_value()) continue;
+      }
+      BeginRound(target);
     }
     RunRound(target);
   }
   return now_ - start;
 }
 
-void Scheduler::RunRound(uint64_t target) {
+void Scheduler::BeginRound(uint64_t target) {
   round_end_ = std::min(now_ + kQuantum, target);
   if (!events_.empty()) round_end_ = std::min(round_end_, events_.front().clock);
+  latest_ = now_;
+  at_ = 0;
   current_.swap(next_);
   in_round_ = true;
-  uint64_t latest = now_;
-  for (size_t i = 0; i < current_.size(); ++i) {  // grows while it is walked
-    Hart& hart = *current_[i];
+}
+
+void Scheduler::RunRound(uint64_t target) {
+  for (; at_ < current_.size(); ++at_) {  // grows while it is walked
+    Hart& hart = *current_[at_];
     if (hart.state == HartState::kRunnable && !machine_.fault.has_value()) {
       RunHart(hart, round_end_);
-      latest = std::max(latest, hart.time);
+      if (machine_.halted) return;
+      latest_ = std::max(latest_, hart.time);
     }
     hart.queued = hart.state == HartState::kRunnable;
     if (hart.queued) next_.push_back(&hart);
   }
   current_.clear();
   in_round_ = false;
-  now_ = next_.empty() ? std::min(latest, target) : round_end_;
+  now_ = next_.empty() ? std::min(latest_, target) : round_end_;
 }
 
 void Scheduler::RunEvents() {
@@ -80,20 +89,27 @@ void Scheduler::RunHart(Hart& hart, uint64_t until) {
     }
     if (stop == Stop::kPollPoint) hart.poll.observe = true;
     if (stop == Stop::kParked || stop == Stop::kHeld || stop == Stop::kFault) break;
+    if (stop == Stop::kHalted) break;
   }
   running_ = nullptr;
 }
 
 uint64_t Scheduler::runnable() const {
-  return static_cast<uint64_t>(std::count_if(next_.begin(), next_.end(), [](const Hart* hart) {
+  const auto is_runnable = [](const Hart* hart) {
     return hart->state == HartState::kRunnable;  // the others were held since
-  }));
+  };
+  const auto from = current_.begin() + static_cast<ptrdiff_t>(in_round_ ? at_ : 0);
+  return static_cast<uint64_t>(std::count_if(from, current_.end(), is_runnable) +
+                               std::count_if(next_.begin(), next_.end(), is_runnable));
 }
 
 void Scheduler::Reset() {
   for (Hart* hart : next_) hart->queued = false;
+  for (Hart* hart : current_) hart->queued = false;
   next_.clear();
   events_.clear();
+  current_.clear();
+  in_round_ = false;
   now_ = 0;
 }
 

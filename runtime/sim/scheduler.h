@@ -37,8 +37,9 @@ class Scheduler {
   // The clock as the running hart sees it, or as the host or the event that is happening does.
   uint64_t now() const { return running_ != nullptr ? running_->time : now_; }
 
-  // Runs until `clocks` have passed, nothing is runnable and no event is left, or a fault. Returns the
-  // clocks passed. An event that is due when they have passed waits for the next call.
+  // Runs until `clocks` have passed, nothing is runnable and no event is left, a fault, or an inspector
+  // stops the chip. Returns the clocks passed. An event that is due when they have passed waits for the
+  // next call; a round that was stopped in its middle goes on there.
   uint64_t Advance(uint64_t clocks);
 
   // Nothing will happen by itself any more.
@@ -62,17 +63,21 @@ class Scheduler {
   }
 
   void RunHart(Hart& hart, uint64_t until);
-  void RunRound(uint64_t target);
+  void BeginRound(uint64_t target);
+  void RunRound(uint64_t target);  // the rest of it, or up to where an inspector stops the chip
   // Those that are due by now.
   void RunEvents();
 
   Machine& machine_;
   uint64_t now_ = 0;
   Hart* running_ = nullptr;
-  std::vector<Hart*> current_;  // this round's, in order; only during Advance
+  std::vector<Hart*> current_;  // this round's, in order; empty between rounds
   std::vector<Hart*> next_;     // the next round's
+  // The round that is run, or was stopped by an inspector.
   bool in_round_ = false;
-  uint64_t round_end_ = 0;     // of this round; only during Advance
+  uint64_t round_end_ = 0;
+  uint64_t latest_ = 0;        // how far a hart of it got
+  size_t at_ = 0;              // whose turn it is, of current_
   std::vector<Event> events_;  // a heap, the next one in front
   uint64_t next_number_ = 0;
 };

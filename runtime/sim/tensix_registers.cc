@@ -201,8 +201,7 @@ Refusal TensixTile::WriteSoftReset(uint32_t value) {
     const uint32_t bit = hw::SoftResetBit(hart.index);
     if ((changed & bit) == 0) continue;
     if ((value & bit) != 0) {
-      Unpark(hart);
-      hart.state = HartState::kHeld;
+      Hold(hart);
     } else {
       Release(hart);
     }

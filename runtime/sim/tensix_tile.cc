@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/sim/inspector.h"
 #include "runtime/sim/scheduler.h"
 
 namespace ttfd::sim {
@@ -31,6 +32,7 @@ void TensixTile::Reset() {
     hart.state = HartState::kHeld;
     hart.queued = false;
     hart.time = 0;
+    hart.permitted = kNever;
   }
   for (Niu& niu : nius_) niu.Reset();
   streams_.Reset();
@@ -62,7 +64,19 @@ void TensixTile::Release(Hart& hart) {
   hart.poll.slept_at = kNowhere;
   hart.poll.observe = false;
   hart.poll.proven = false;
+  hart.permitted = kNever;
   machine_->scheduler->Start(hart);
+  TellOfState(hart);
+}
+
+void TensixTile::Hold(Hart& hart) {
+  Unpark(hart);
+  hart.state = HartState::kHeld;
+  TellOfState(hart);
+}
+
+void TensixTile::TellOfState(const Hart& hart) const {
+  for (Inspector* const inspector : machine_->inspectors) inspector->OnState(hart);
 }
 
 void TensixTile::Park(Hart& hart) {
@@ -77,6 +91,7 @@ void TensixTile::Park(Hart& hart) {
       register_watchers_ |= bit;
     }
   }
+  TellOfState(hart);
 }
 
 void TensixTile::Unpark(Hart& hart) {
@@ -109,6 +124,8 @@ void TensixTile::Wake(Hart& hart) {
   Unpark(hart);
   machine_->scheduler->Start(hart);
   hart.poll.woken = hart.time;
+  hart.permitted = kNever;
+  TellOfState(hart);
 }
 
 void TensixTile::WroteMarked(uint32_t address, uint32_t length) {

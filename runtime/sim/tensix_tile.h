@@ -105,10 +105,13 @@ class TensixTile {
   Refusal WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32_t value);
   uint32_t ResetPc(uint32_t hart) const;
   void Release(Hart& hart);
+  void Hold(Hart& hart);
   void Unpark(Hart& hart);
   // Wakes those of `harts` (parked, one bit each) that wait for one of the bytes.
   void WakeReaders(uint32_t harts, uint32_t address, uint32_t length);
   void Wake(Hart& hart);
+  // To the inspectors, after hart.state changed.
+  void TellOfState(const Hart& hart) const;
   // True when one of the words had been executed.
   bool DropDecoded(uint32_t first_word, uint32_t words);
 

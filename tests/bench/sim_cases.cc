@@ -127,7 +127,7 @@ class RunningChip {
     return std::chrono::duration<double>(passed).count();
   }
 
-  const sim::Chip* chip_ = nullptr;  // inside device_
+  sim::Chip* chip_ = nullptr;  // inside device_
   std::unique_ptr<Device> device_;
 };
 

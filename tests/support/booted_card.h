@@ -71,7 +71,7 @@ class BootedCard {
   }
 
   std::unique_ptr<Device> device;
-  const sim::Chip* chip = nullptr;
+  sim::Chip* chip = nullptr;
   std::unique_ptr<Dispatcher> dispatcher;
 };
 

@@ -102,7 +102,7 @@ class FirmwareBench {
 
   const BenchOptions options_;
   std::unique_ptr<Device> device_;
-  const sim::Chip* chip_ = nullptr;
+  sim::Chip* chip_ = nullptr;
   std::vector<std::unique_ptr<BenchQueue>> queues_;
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Window>> windows_;
   abi::BankTable banks_{};

@@ -23,6 +23,7 @@ class SimChip {
   }
 
   Device& device() { return *device_; }
+  sim::Chip& chip() { return *chip_; }
   const sim::Chip& chip() const { return *chip_; }
   const sim::Hart& hart(hw::Coordinate tile, uint32_t hart) const {
     return *chip_->FindHart(tile, hart);
@@ -68,7 +69,7 @@ class SimChip {
   static constexpr hw::Coordinate kTile = {1, 2};
 
  private:
-  const sim::Chip* chip_ = nullptr;
+  sim::Chip* chip_ = nullptr;
   std::unique_ptr<Device> device_;
 };
 

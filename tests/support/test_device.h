@@ -28,7 +28,7 @@ inline StatusOr<SimOptions> TestSimOptions(std::string_view text) {
 
 // `chip`, if not null, is where to look inside.
 inline StatusOr<std::unique_ptr<Device>> OpenTestDevice(std::string_view text,
-                                                        const sim::Chip** chip = nullptr) {
+                                                        sim::Chip** chip = nullptr) {
   ASSIGN_OR_RETURN(const SimOptions options, TestSimOptions(text));
   return OpenSimDevice(options, chip);
 }

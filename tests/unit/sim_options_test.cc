@@ -1,6 +1,9 @@
 // The text that names an embedded device.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <string>
+
 #include "runtime/device/sim/sim_device.h"
 
 namespace ttfd {
@@ -27,6 +30,28 @@ TEST(SimOptions, NameBoardAndHarvestingInAnyOrder) {
   EXPECT_TRUE(options.harvested_columns.empty());
 }
 
+TEST(SimOptions, NameHazardsAndTheirSeed) {
+  EXPECT_EQ(ParseSimOptions("sim").value().hazards.on, 0u);
+  EXPECT_EQ(ParseSimOptions("sim").value().hazards.seed, 1u);
+  EXPECT_EQ(ParseSimOptions("sim:hazards=off").value().hazards.on, 0u);
+  // The board sets the defaults of the rest, wherever it stands.
+  SimOptions options =
+      ParseSimOptions("sim:hazards=on,seed=18446744073709551615,board=p100a").value();
+  EXPECT_EQ(options.board, sim::Board::kP100a);
+  EXPECT_EQ(options.hazards.on, sim::kAllHazards);
+  EXPECT_EQ(options.hazards.seed, ~uint64_t{0});
+  options = ParseSimOptions("sim:hazards=l0cache+noc,seed=7").value();
+  EXPECT_EQ(options.hazards.on, sim::kHazardL0Cache | sim::kHazardNoc);
+  EXPECT_EQ(options.hazards.seed, 7u);
+  uint32_t all = 0;
+  for (const char* name : {"l0cache", "stores", "noc", "streams", "icache", "localram", "speed"}) {
+    const uint32_t on = ParseSimOptions(std::string("sim:hazards=") + name).value().hazards.on;
+    EXPECT_EQ(std::popcount(on), 1) << name;
+    all |= on;
+  }
+  EXPECT_EQ(all, sim::kAllHazards);
+}
+
 TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
   struct Row {
     const char* text;
@@ -35,7 +60,7 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
   constexpr Row kRows[] = {
       {"", "does not name the embedded device"},
       {"kmd:0", "does not name the embedded device"},
-      {"sim:colour=red", "is not board, bank or columns"},
+      {"sim:colour=red", "is not board, bank, columns, hazards or seed"},
       {"sim:board=n300", "is not p100a or p150"},
       {"sim:board=", "has no value"},
       {"sim:bank", "has no value"},
@@ -45,6 +70,11 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
       {"sim:columns=1+1", "is named twice"},
       {"sim:columns=1+2+3+4+5+6+7+10+11+12+13+14+15", "at most 12"},
       {"sim:columns=99999999999", "is not a number"},
+      {"sim:hazards=l0cache+l1cache", "hazard \"l1cache\" is not on, off, l0cache"},
+      {"sim:hazards=+noc", "hazard \"\" is not"},
+      {"sim:hazards=", "has no value"},
+      {"sim:hazards=on,seed=-1", "is not a number"},
+      {"sim:hazards=on,seed=18446744073709551616", "is not a number"},
   };
   for (const Row& row : kRows) {
     const Status status = ParseSimOptions(row.text).status();

@@ -1,7 +1,9 @@
 // Options of the embedded device as text, and opening it.
 #include "runtime/device/sim/sim_device.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -19,8 +21,9 @@ std::string_view Next(std::string_view* rest, char separator) {
   return head;
 }
 
-StatusOr<uint32_t> Number(std::string_view text) {
-  uint32_t value = 0;
+template <typename T>
+StatusOr<T> Number(std::string_view text) {
+  T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
     return InvalidArgument("\"{}\" is not a number", text);
@@ -45,17 +48,57 @@ Status ParseHarvest(std::string_view key, std::string_view value, SimOptions* op
       options->harvested_bank = hw::kNoHarvestedBank;
       return OkStatus();
     }
-    ASSIGN_OR_RETURN(options->harvested_bank, Number(value));
+    ASSIGN_OR_RETURN(options->harvested_bank, Number<uint32_t>(value));
     return OkStatus();
   }
   options->harvested_columns.clear();
   if (value == "none") return OkStatus();
   while (!value.empty()) {
-    ASSIGN_OR_RETURN(const uint32_t column, Number(Next(&value, '+')));
+    ASSIGN_OR_RETURN(const uint32_t column, Number<uint32_t>(Next(&value, '+')));
     options->harvested_columns.push_back(column);
   }
   return OkStatus();
 }
+
+struct HazardName {
+  std::string_view name;
+  sim::Hazard hazard;
+};
+constexpr HazardName kHazardNames[] = {
+    {"l0cache", sim::kHazardL0Cache}, {"stores", sim::kHazardStores},
+    {"noc", sim::kHazardNoc},         {"streams", sim::kHazardStreams},
+    {"icache", sim::kHazardICache},   {"localram", sim::kHazardLocalRam},
+    {"speed", sim::kHazardHartSpeed},
+};
+
+Status ParseHazards(std::string_view value, SimOptions* options) {
+  uint32_t& on = options->hazards.on;
+  on = value == "on" ? sim::kAllHazards : 0;
+  if (value == "on" || value == "off") return OkStatus();
+  while (!value.empty()) {
+    const std::string_view name = Next(&value, '+');
+    const auto* const known =
+        std::find_if(std::begin(kHazardNames), std::end(kHazardNames),
+                     [name](const HazardName& hazard) { return hazard.name == name; });
+    if (known == std::end(kHazardNames)) {
+      return InvalidArgument(
+          "hazard \"{}\" is not on, off, l0cache, stores, noc, streams, icache, localram or speed",
+          name);
+    }
+    on |= known->hazard;
+  }
+  return OkStatus();
+}
+
+// Everything but the board.
+Status ParseItem(std::string_view key, std::string_view value, SimOptions* options) {
+  if (key == "hazards") return ParseHazards(value, options);
+  if (key != "seed") return ParseHarvest(key, value, options);
+  ASSIGN_OR_RETURN(options->hazards.seed, Number<uint64_t>(value));
+  return OkStatus();
+}
+
+constexpr std::string_view kKeys[] = {"board", "bank", "columns", "hazards", "seed"};
 
 }  // namespace
 
@@ -70,21 +113,21 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
     for (std::string_view items = rest; !items.empty();) {
       std::string_view value = Next(&items, ',');
       const std::string_view key = Next(&value, '=');
-      const bool harvest = key == "bank" || key == "columns";
-      if (key != "board" && !harvest) {
-        return InvalidArgument("\"{}\" of \"{}\" is not board, bank or columns", key, text);
+      if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
+        return InvalidArgument("\"{}\" of \"{}\" is not board, bank, columns, hazards or seed", key,
+                               text);
       }
       if (value.empty()) return InvalidArgument("\"{}\" of \"{}\" has no value", key, text);
-      if (harvest == boards) continue;
-      RETURN_IF_ERROR(Annotate(
-          boards ? ParseBoard(value, &options) : ParseHarvest(key, value, &options), text));
+      if ((key == "board") != boards) continue;
+      RETURN_IF_ERROR(
+          Annotate(boards ? ParseBoard(value, &options) : ParseItem(key, value, &options), text));
     }
   }
   RETURN_IF_ERROR(Annotate(sim::Validate(options), text));
   return options;
 }
 
-StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, const sim::Chip** chip) {
+StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::Chip** chip) {
   ASSIGN_OR_RETURN(std::unique_ptr<sim::Chip> created, sim::Chip::Create(options));
   if (chip != nullptr) *chip = created.get();
   // The model maps exactly the memory it is given, as a card behind an IOMMU does.
