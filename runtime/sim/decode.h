@@ -3,19 +3,10 @@
 
 #include <cstdint>
 
+#include "runtime/sim/encoding.h"
 #include "runtime/sim/tile_memory.h"
 
 namespace ttfd::sim {
-
-enum class Operation : uint8_t {
-  kNotDecoded,
-#define I(name, match, mask, format, ...) k##name,
-#include "runtime/sim/instructions.inc"
-#undef I
-  kTensix,
-  kIllegal,
-  kCount,
-};
 
 // Decodes the word at `pc` (a multiple of 4 inside L1). Leaves `handler` to the interpreter.
 Decoded Decode(uint32_t word, uint32_t pc);

@@ -1,3 +1,22 @@
 # Instructions and refusals of the embedded device.
-ttfd_test(NAME isa_test LABELS isa DEPS runtime_device_sim
-  SRCS ${CMAKE_CURRENT_LIST_DIR}/instruction_test.cc ${CMAKE_CURRENT_LIST_DIR}/refusal_test.cc)
+# Programs for the model and for qemu-riscv32.
+add_library(isa_peer STATIC ${CMAKE_CURRENT_LIST_DIR}/peer_program.cc ${CMAKE_CURRENT_LIST_DIR}/random_program.cc
+  ${CMAKE_CURRENT_LIST_DIR}/random_sequence.cc ${CMAKE_CURRENT_LIST_DIR}/../support/run_command.cc)
+ttfd_compile_options(isa_peer)
+target_include_directories(isa_peer PUBLIC ${PROJECT_SOURCE_DIR})
+target_link_libraries(isa_peer PUBLIC runtime_device_sim)
+
+
+ttfd_test(NAME isa_test LABELS isa DEPS isa_peer SRCS ${CMAKE_CURRENT_LIST_DIR}/instruction_test.cc
+  ${CMAKE_CURRENT_LIST_DIR}/refusal_test.cc ${CMAKE_CURRENT_LIST_DIR}/disassemble_test.cc)
+
+include(${CMAKE_CURRENT_LIST_DIR}/programs/programs.cmake)
+ttfd_test(NAME isa_qemu_test LABELS isa DEPS isa_peer SRCS ${CMAKE_CURRENT_LIST_DIR}/qemu_random_test.cc
+  ${CMAKE_CURRENT_LIST_DIR}/qemu_compiled_test.cc)
+target_compile_definitions(isa_qemu_test PRIVATE TTFD_ISA_PROGRAMS="${TTFD_ISA_PROGRAMS}")
+add_dependencies(isa_qemu_test isa_programs)
+
+# Fifty times as many sequences, others than the test above runs.
+add_test(NAME isa_soak COMMAND isa_qemu_test --gtest_filter=QemuRandom.*)
+set_tests_properties(isa_soak PROPERTIES LABELS slow TIMEOUT 1200
+  ENVIRONMENT "TTFD_ISA_SEED=1000000;TTFD_ISA_SEQUENCES=200000")
