@@ -36,6 +36,8 @@ constexpr auto kLastReplies = seconds(2);
 constexpr auto kCardShutdown = seconds(10);
 // How often the end of a drain is looked for.
 constexpr auto kDrainLook = milliseconds(10);
+// How soon an idle device thread sees that a debugger wants to talk.
+constexpr auto kDebuggerTick = milliseconds(50);
 // Without a watchdog the main thread only waits for signals.
 constexpr auto kIdleWait = std::chrono::hours(1);
 
@@ -57,6 +59,10 @@ class Daemon {
   Status Start();
   StatusOr<std::unique_ptr<UnixListener>> Listen();
   StatusOr<std::unique_ptr<Dispatcher>> OpenCard();
+  // What the card's timeouts are measured with.
+  Clock& DeviceClock() {
+    return debugging_.server != nullptr ? static_cast<Clock&>(device_clock_) : SteadyClock();
+  }
   DaemonOptions CoreOptions();
   RpcOptions ServerOptions() const;
   void WaitForStop();
@@ -69,6 +75,8 @@ class Daemon {
   std::string where_;  // the listener's address, for people
 
   // Each needs those above it.
+  StoppableClock device_clock_{SteadyClock()};
+  Debugging debugging_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<DaemonCore> core_;
   std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
@@ -116,7 +124,12 @@ StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
 
 StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   ASSIGN_OR_RETURN(const SimOptions sim, ParseSimOptions(options_.device.device));
-  ASSIGN_OR_RETURN(device_, OpenSimDevice(sim));
+  debugging_.clock = &device_clock_;
+  ASSIGN_OR_RETURN(device_, OpenSimDevice(sim, nullptr, &debugging_));
+  if (debugging_.server != nullptr) {
+    LogInfo("debuggers may connect at {}; they see and change everybody's memory",
+            debugging_.server->where());
+  }
   DispatcherOptions options;
   options.issue_ring_bytes = options_.device.issue_ring_bytes;
   options.completion_ring_pages = options_.device.completion_ring_pages;
@@ -124,7 +137,7 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   options.operation_timeout = milliseconds(options_.timeouts.operation_ms);
   options.kernel_timeout = milliseconds(options_.timeouts.kernel_ms);
   options.record_path = options_.device.record_path;
-  return Dispatcher::Create(*device_, SteadyClock(), options);
+  return Dispatcher::Create(*device_, DeviceClock(), options);
 }
 
 DaemonOptions Daemon::CoreOptions() {
@@ -136,6 +149,11 @@ DaemonOptions Daemon::CoreOptions() {
   options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.engine.window_commands = options_.scheduler.window_commands;
   options.engine.spin = std::chrono::microseconds(options_.scheduler.spin_us);
+  if (debugging_.server != nullptr) {
+    options.engine.device_clock = &device_clock_;
+    options.engine.idle_tick = kDebuggerTick;
+    options.engine.attend = [server = debugging_.server] { return server->Attend(); };
+  }
   options.engine.on_thread_start = [this] { rpc_->JoinAsDeviceThread(); };
   options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
   return options;
@@ -189,6 +207,8 @@ bool Daemon::Drain() {
 
 Status Daemon::Stop() {
   LogInfo("stopping");
+  // A card that stands still would never finish what it runs.
+  if (debugging_.server != nullptr) debugging_.server->Close();
   manager_.Stopping("waiting for sessions to end");
   manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + kCardShutdown);
   rpc_->SetServing(false);

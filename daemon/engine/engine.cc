@@ -18,6 +18,7 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       observer_(observer),
       clock_(clock),
       options_(std::move(options)),
+      device_clock_(options_.device_clock != nullptr ? *options_.device_clock : clock),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
       queues_{{{0, *orders[0]}, {1, *orders[1]}}} {}
@@ -127,11 +128,12 @@ bool Engine::RunOnce() {
                                 std::memory_order_relaxed);
   }
   if (std::exchange(round_had_news_, false) && options_.on_round_end) options_.on_round_end(idle);
+  if (idle && options_.attend) idle = !options_.attend();
   return !idle;
 }
 
 Status Engine::SubmitAndPoll() {
-  const TimePoint now = clock_.Now();
+  const TimePoint now = device_clock_.Now();
   bool busy = false;
   for (HardwareQueue& queue : queues_) {
     RETURN_IF_ERROR(SubmitReady(queue, now));

@@ -43,6 +43,12 @@ struct EngineOptions {
   // How long to look for new work before sleeping: a wake costs 7 us to give and 23 us until it is felt.
   Duration spin = Duration::zero();
   uint32_t boot_attempts = 2;  // of one recovery, before the device counts as lost for good
+  // The card's time, which stands still while a debugger has stopped the card: what its timeouts are measured
+  // with. Null: the engine's own clock. Outlives the engine.
+  Clock* device_clock = nullptr;
+  // Device thread, when it has nothing to do: looks after somebody who shares it (a debugger). True: wants to be
+  // asked again at once.
+  std::function<bool()> attend;
   // Device thread, once when it starts and at the end of every round in which owners heard
   // something; idle: nothing else to do.
   std::function<void()> on_thread_start;
@@ -130,6 +136,7 @@ class Engine {
   DeviceObserver& observer_;
   Clock& clock_;
   const EngineOptions options_;
+  Clock& device_clock_;
 
   // Any thread.
   std::atomic<Duration::rep> operation_timeout_, kernel_timeout_;

@@ -62,7 +62,7 @@ WorkInFlight* Engine::FindCulprit(const StallReport& stall, HardwareQueue** queu
 
 // Whatever else was in flight had not begun, or is a transfer nobody can vouch for.
 void Engine::Lose(const Status& why) {
-  const TimePoint now = clock_.Now();
+  const TimePoint now = device_clock_.Now();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
   const StallReport stall = dispatcher_->Diagnose();
   const bool hang = why.code() == StatusCode::kDeadlineExceeded;

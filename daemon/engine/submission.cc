@@ -24,7 +24,7 @@ bool MayOverlap(const Work& now, const Work& next) {
 bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
   while (!queue.holding) {
     if (!queue.order.Pop(&queue.held)) return false;
-    if (queue.held.owner->Start(queue.held, now)) {
+    if (queue.held.owner->Start(queue.held, clock_.Now())) {
       queue.holding = true;
       if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
     } else {

@@ -18,7 +18,7 @@ bool ShareWorkers(const Work& a, const Work& b) {
 
 Status Engine::Poll() {
   RETURN_IF_ERROR(dispatcher_->Poll());
-  const TimePoint now = clock_.Now();
+  const TimePoint now = device_clock_.Now();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
   for (HardwareQueue& queue : queues_) RETURN_IF_ERROR(CheckProgress(queue, now));
   return OkStatus();

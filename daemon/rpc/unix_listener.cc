@@ -7,12 +7,10 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -28,37 +26,6 @@ constexpr int kPollMs = 3'600'000;
 
 Status SystemError(std::string_view what) {
   return Error(StatusCode::kFailedPrecondition, "{}: {}", what, std::strerror(errno));
-}
-
-StatusOr<sockaddr_un> AddressOf(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-    return InvalidArgument("socket path '{}' has {} characters, allowed are 1 to {}", path,
-                           path.size(), sizeof(address.sun_path) - 1);
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
-// Removes a socket file that nobody listens on. Anything else in the way is an error.
-Status RemoveStaleSocket(const std::string& path, const sockaddr_un& address) {
-  struct stat about {};
-  if (lstat(path.c_str(), &about) != 0) return OkStatus();
-  if (!S_ISSOCK(about.st_mode)) {
-    return Error(StatusCode::kFailedPrecondition, "{} exists and is not a socket", path);
-  }
-  const UniqueFd probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!probe.valid()) return SystemError("socket");
-  const int result =
-      connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  if (result == 0 || errno == EAGAIN) {
-    return Error(StatusCode::kFailedPrecondition,
-                 "another process listens on {}: stop it, or choose another --socket", path);
-  }
-  if (errno != ECONNREFUSED) return SystemError("cannot probe " + path);
-  if (unlink(path.c_str()) != 0) return SystemError("cannot remove the old socket " + path);
-  return OkStatus();
 }
 
 StatusOr<gid_t> GroupId(const std::string& name) {
@@ -88,28 +55,11 @@ Status SetOwnerAndMode(const UnixListener::Options& options) {
 }  // namespace
 
 StatusOr<std::unique_ptr<UnixListener>> UnixListener::Create(const Options& options) {
-  ASSIGN_OR_RETURN(const sockaddr_un address, AddressOf(options.path));
-  const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
-  std::error_code ignored;
-  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
-    return Error(StatusCode::kFailedPrecondition,
-                 "folder {} of the socket does not exist (systemd makes /run/ttfd for the service; "
-                 "else choose another --socket)",
-                 folder.string());
-  }
-  RETURN_IF_ERROR(RemoveStaleSocket(options.path, address));
-  UniqueFd listening(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listening.valid()) return SystemError("socket");
-  // The file gets the mode of the socket's inode: nobody else can connect before owner and mode are
-  // as asked.
-  if (fchmod(listening.get(), 0600) != 0) return SystemError("fchmod of the socket");
-  if (bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
-    return SystemError("cannot listen on " + options.path);
-  }
-  std::unique_ptr<UnixListener> listener(new UnixListener(std::move(listening), options.path));
+  ASSIGN_OR_RETURN(std::unique_ptr<UnixSocket> socket,
+                   UnixSocket::Bind(options.path, "another --socket"));
   RETURN_IF_ERROR(SetOwnerAndMode(options));
-  if (listen(listener->listening_.get(), options.backlog) != 0) return SystemError("listen");
-  return listener;
+  if (listen(socket->fd(), options.backlog) != 0) return SystemError("listen");
+  return std::unique_ptr<UnixListener>(new UnixListener(std::move(socket)));
 }
 
 StatusOr<std::unique_ptr<UnixListener>> UnixListener::Adopt(UniqueFd listening) {
@@ -125,22 +75,10 @@ StatusOr<std::unique_ptr<UnixListener>> UnixListener::Adopt(UniqueFd listening) 
   }
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return SystemError("fcntl");
-  return std::unique_ptr<UnixListener>(new UnixListener(std::move(listening), ""));
+  return std::unique_ptr<UnixListener>(new UnixListener(std::move(listening)));
 }
 
-UnixListener::UnixListener(UniqueFd listening, std::string path)
-    : listening_(std::move(listening)), path_(std::move(path)) {
-  struct stat about {};
-  if (!path_.empty() && lstat(path_.c_str(), &about) == 0) inode_ = about.st_ino;
-}
-
-UnixListener::~UnixListener() {
-  Stop();
-  if (path_.empty()) return;
-  struct stat about {};
-  // Not if another daemon has put its own socket there since.
-  if (lstat(path_.c_str(), &about) == 0 && about.st_ino == inode_) unlink(path_.c_str());
-}
+UnixListener::~UnixListener() { Stop(); }
 
 Status UnixListener::Start(std::function<void(UniqueFd)> accepted) {
   stop_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -159,15 +97,14 @@ void UnixListener::Stop() {
 
 void UnixListener::Loop(const std::function<void(UniqueFd)>& accepted) {
   while (true) {
-    std::array<pollfd, 2> watched{pollfd{listening_.get(), POLLIN, 0},
-                                  pollfd{stop_.get(), POLLIN, 0}};
+    std::array<pollfd, 2> watched{pollfd{listening(), POLLIN, 0}, pollfd{stop_.get(), POLLIN, 0}};
     if (poll(watched.data(), watched.size(), kPollMs) < 0 && errno != EINTR) {
       LogError("accept loop ends: poll: {}", std::strerror(errno));
       return;
     }
     if (watched[1].revents != 0) return;
     if (watched[0].revents == 0) continue;
-    UniqueFd connection(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd connection(accept4(listening(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (connection.valid()) {
       accepted(std::move(connection));
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {

@@ -1,17 +1,16 @@
 // The daemon's own accept loop on a unix socket: made here, or inherited from systemd.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "runtime/base/status.h"
 #include "runtime/base/unique_fd.h"
+#include "runtime/base/unix_socket.h"
 
 namespace ttfd {
 
@@ -38,13 +37,14 @@ class UnixListener {
   void Stop();
 
  private:
-  UnixListener(UniqueFd listening, std::string path);
+  explicit UnixListener(std::unique_ptr<UnixSocket> made) : made_(std::move(made)) {}
+  explicit UnixListener(UniqueFd adopted) : adopted_(std::move(adopted)) {}
+  int listening() const { return made_ != nullptr ? made_->fd() : adopted_.get(); }
   void Loop(const std::function<void(UniqueFd)>& accepted);
 
   // Constant after construction.
-  const UniqueFd listening_;
-  const std::string path_;  // empty: not ours to remove
-  ino_t inode_ = 0;
+  const std::unique_ptr<UnixSocket> made_;  // or:
+  const UniqueFd adopted_;
 
   UniqueFd stop_;  // an eventfd, written by Stop
   std::thread thread_;

@@ -15,4 +15,23 @@ Clock& SteadyClock() {
   return clock;
 }
 
+TimePoint StoppableClock::Now() {
+  MutexLock lock(&mu_);
+  return (stopped_ ? stopped_at_ : of_.Now()) - left_out_;
+}
+
+void StoppableClock::Stop() {
+  MutexLock lock(&mu_);
+  if (stopped_) return;
+  stopped_ = true;
+  stopped_at_ = of_.Now();
+}
+
+void StoppableClock::Go() {
+  MutexLock lock(&mu_);
+  if (!stopped_) return;
+  stopped_ = false;
+  left_out_ += of_.Now() - stopped_at_;
+}
+
 }  // namespace ttfd

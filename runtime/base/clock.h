@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "runtime/base/mutex.h"
+
 namespace ttfd {
 
 using TimePoint = std::chrono::steady_clock::time_point;
@@ -16,6 +18,23 @@ class Clock {
 
 // The machine's monotonic clock. Thread-safe.
 Clock& SteadyClock();
+
+// Another clock with the times left out during which it was stopped. Thread-safe if that one is.
+class StoppableClock final : public Clock {
+ public:
+  // `of` outlives this.
+  explicit StoppableClock(Clock& of) : of_(of) {}
+  TimePoint Now() override ABSL_LOCKS_EXCLUDED(mu_);
+  void Stop() ABSL_LOCKS_EXCLUDED(mu_);
+  void Go() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  Clock& of_;
+  Mutex mu_;
+  bool stopped_ ABSL_GUARDED_BY(mu_) = false;
+  TimePoint stopped_at_ ABSL_GUARDED_BY(mu_);
+  Duration left_out_ ABSL_GUARDED_BY(mu_){};
+};
 
 // A clock that moves only when told. Not thread-safe.
 class ManualClock final : public Clock {

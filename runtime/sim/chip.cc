@@ -63,7 +63,8 @@ struct Chip::Parts {
   Bar0 bar0;
   ConfigSpace config;
   Refusal last_refusal;
-  Status fault_status;  // OK while there is no fault
+  bool hold_faults = false;
+  Status fault_status;  // OK while there is no fault, or it is held
 };
 
 StatusOr<std::unique_ptr<Chip>> Chip::Create(const ChipOptions& options) {
@@ -148,6 +149,10 @@ StatusOr<Chip::Progress> Chip::Advance(uint64_t clocks) {
   RETURN_IF_ERROR(parts_->fault_status);
   Progress progress;
   progress.clocks = parts_->scheduler.Advance(clocks);
+  if (parts_->machine.fault.has_value() && parts_->hold_faults) {
+    progress.halted = true;
+    return progress;
+  }
   if (parts_->machine.fault.has_value()) {
     parts_->fault_status = ToStatus(*parts_->machine.fault);
     return parts_->fault_status;
@@ -169,6 +174,11 @@ void Chip::Detach(Inspector* inspector) {
   std::erase(machine.inspectors, inspector);
   machine.careful = machine.hazards.on != 0 || !machine.inspectors.empty();
 }
+
+TensixTile& Chip::tile(uint32_t index) { return parts_->tiles[index]; }
+const TensixTile& Chip::tile(uint32_t index) const { return parts_->tiles[index]; }
+
+void Chip::HoldFaults(bool hold) { parts_->hold_faults = hold; }
 
 const std::optional<Fault>& Chip::fault() const { return parts_->machine.fault; }
 const Refusal& Chip::last_refusal() const { return parts_->last_refusal; }

@@ -21,6 +21,7 @@
 namespace ttfd::sim {
 
 class Inspector;
+class TensixTile;
 
 class Chip {
  public:
@@ -51,6 +52,13 @@ class Chip {
   // Advance only. Harts run slower meanwhile.
   void Attach(Inspector* inspector);
   void Detach(Inspector* inspector);
+
+  // For a debugger, which changes what it looks at; between two calls of Advance only.
+  TensixTile& tile(uint32_t index);
+  const TensixTile& tile(uint32_t index) const;
+  // From now on a fault stops the chip as an inspector does: Advance answers `halted`, the host's accesses go on.
+  // False: the fault that was held, if there is one, is what the next call of Advance answers with.
+  void HoldFaults(bool hold);
 
   // For tests and tools. They look, they never change.
   const std::optional<Fault>& fault() const;

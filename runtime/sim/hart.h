@@ -84,6 +84,7 @@ struct Hart {
   uint32_t local_ram_bytes = 0;
   HartState state = HartState::kHeld;
   bool queued = false;      // the scheduler's
+  bool held_back = false;   // a debugger lets others run, and not this one
   uint64_t time = 0;        // clock this hart has reached
   uint64_t retired = 0;     // instructions since power-on
   Decoded* code = nullptr;  // the tile's decoded instructions

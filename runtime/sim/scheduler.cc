@@ -55,7 +55,7 @@ void Scheduler::BeginRound(uint64_t target) {
 void Scheduler::RunRound(uint64_t target) {
   for (; at_ < current_.size(); ++at_) {  // grows while it is walked
     Hart& hart = *current_[at_];
-    if (hart.state == HartState::kRunnable && !machine_.fault.has_value()) {
+    if (hart.state == HartState::kRunnable && !hart.held_back && !machine_.fault.has_value()) {
       RunHart(hart, round_end_);
       if (machine_.halted) return;
       latest_ = std::max(latest_, hart.time);

@@ -9,6 +9,18 @@
 #include "runtime/sim/scheduler.h"
 
 namespace ttfd::sim {
+namespace {
+
+void ForgetLoops(Hart& hart) {
+  hart.poll.last.pc = kNowhere;
+  hart.poll.anchor.pc = kNowhere;
+  hart.poll.slept_at = kNowhere;
+  hart.poll.observe = false;
+  hart.poll.proven = false;
+  hart.permitted = kNever;
+}
+
+}  // namespace
 
 void TensixTile::Init(Machine& machine, TileMemory memory, hw::Coordinate translated,
                       hw::Coordinate physical) {
@@ -59,14 +71,14 @@ void TensixTile::Release(Hart& hart) {
   std::memset(hart.local_ram, 0, hart.local_ram_bytes);
   hart.config0 = 0;
   hart.pc = ResetPc(hart.index);
-  hart.poll.last.pc = kNowhere;
-  hart.poll.anchor.pc = kNowhere;
-  hart.poll.slept_at = kNowhere;
-  hart.poll.observe = false;
-  hart.poll.proven = false;
-  hart.permitted = kNever;
+  ForgetLoops(hart);
   machine_->scheduler->Start(hart);
   TellOfState(hart);
+}
+
+void TensixTile::Rouse(Hart& hart) {
+  ForgetLoops(hart);
+  if (hart.state == HartState::kParked) Wake(hart);
 }
 
 void TensixTile::Hold(Hart& hart) {

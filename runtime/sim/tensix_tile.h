@@ -84,6 +84,10 @@ class TensixTile {
     if (register_watchers_ != 0) WakeReaders(register_watchers_, address, 4);
   }
 
+  // Somebody changed the hart's registers or local RAM, or wants it to go on although it sleeps: what is known
+  // of its poll loops holds no longer.
+  void Rouse(Hart& hart);
+
   // Puts a hart to sleep until one of the words in hart.poll.read is written.
   void Park(Hart& hart);
 

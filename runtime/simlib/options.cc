@@ -9,7 +9,12 @@ namespace ttfd::simlib {
 
 StatusOr<sim::ChipOptions> OptionsFromEnvironment() {
   const char* const text = std::getenv("TTFD_SIM");
-  return ParseSimOptions(text == nullptr || *text == 0 ? "sim" : std::string("sim:") + text);
+  ASSIGN_OR_RETURN(
+      const SimOptions options,
+      ParseSimOptions(text == nullptr || *text == 0 ? "sim" : std::string("sim:") + text));
+  if (!options.gdb.empty())
+    return InvalidArgument("gdb: only ttfd lets a debugger in, the library does not");
+  return sim::ChipOptions(options);
 }
 
 }  // namespace ttfd::simlib

@@ -23,7 +23,7 @@ class Card {
  public:
   static StatusOr<std::shared_ptr<Card>> Boot() {
     auto card = std::make_shared<Card>();
-    ASSIGN_OR_RETURN(card->device_, OpenSimDevice(sim::DefaultOptions(sim::Board::kP150)));
+    ASSIGN_OR_RETURN(card->device_, OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}}));
     ASSIGN_OR_RETURN(card->dispatcher_,
                      Dispatcher::Create(*card->device_, SteadyClock(), DispatcherOptions()));
     RETURN_IF_ERROR(card->dispatcher_->Boot());

@@ -85,7 +85,7 @@ class RunningChip {
   static StatusOr<std::unique_ptr<RunningChip>> Start(const Rv32Asm& program, uint32_t tiles) {
     auto running = std::make_unique<RunningChip>();
     ASSIGN_OR_RETURN(running->device_,
-                     OpenSimDevice(sim::DefaultOptions(sim::Board::kP150), &running->chip_));
+                     OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}}, &running->chip_));
     for (uint32_t i = 0; i < tiles; ++i) {
       const WindowTarget tile = UnicastTarget(running->chip_->TensixCoordinate(i));
       ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, running->device_->OpenWindow(tile));
@@ -169,7 +169,7 @@ StatusOr<BootCost> BootOnce() {
   BootCost cost;
   ASSIGN_OR_RETURN(const double before, ResidentMemory());
   ASSIGN_OR_RETURN(const std::unique_ptr<Device> device,
-                   OpenSimDevice(sim::DefaultOptions(sim::Board::kP150)));
+                   OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}}));
   ASSIGN_OR_RETURN(const std::unique_ptr<Dispatcher> dispatcher,
                    Dispatcher::Create(*device, SteadyClock(), DispatcherOptions()));
   const Now::time_point start = Now::now();

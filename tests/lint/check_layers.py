@@ -16,6 +16,8 @@ GENERATED = re.compile(r"\.pb\.h$|^grpc(pp|\+\+)?/|^google/protobuf/")
 # May include the device backends besides the backends themselves: those who choose one.
 CHOOSES_BACKEND = re.compile(r"^(daemon/[^/]+\.(cc|h)$|runtime/simlib/|tests/)")
 
+MODEL = ("runtime/sim/", "runtime/debug/")
+
 
 def backend(path):
     """runtime/device/<backend>/..., or None."""
@@ -39,8 +41,8 @@ FORBIDDEN = [
     ("only main, libttfd_sim and tests choose a device backend: runtime/device/<backend>",
      lambda path, to: backend(to) is not None and backend(path) != backend(to)
      and not CHOOSES_BACKEND.match(path)),
-    ("the model is behind the device seam: only runtime/device/sim, runtime/simlib, main and tests include runtime/sim",
-     lambda path, to: to.startswith("runtime/sim/") and not path.startswith("runtime/sim/")
+    ("the model and its debugger are behind the device seam: only runtime/device/sim, runtime/simlib, main and tests include them",
+     lambda path, to: to.startswith(MODEL) and not path.startswith(MODEL)
      and backend(path) != "sim" and not CHOOSES_BACKEND.match(path)),
     ("public headers of libttfd show no protobuf and no gRPC type",
      lambda path, to: path.startswith("client/cpp/include/") and bool(GENERATED.search(to))),

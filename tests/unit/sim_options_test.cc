@@ -52,6 +52,13 @@ TEST(SimOptions, NameHazardsAndTheirSeed) {
   EXPECT_EQ(all, sim::kAllHazards);
 }
 
+TEST(SimOptions, NameWhereADebuggerConnects) {
+  EXPECT_EQ(ParseSimOptions("sim").value().gdb, "");
+  const SimOptions options = ParseSimOptions("sim:gdb=/run/ttfd/gdb.sock,board=p100a").value();
+  EXPECT_EQ(options.gdb, "/run/ttfd/gdb.sock");
+  EXPECT_EQ(options.board, sim::Board::kP100a);
+}
+
 TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
   struct Row {
     const char* text;
@@ -60,7 +67,7 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
   constexpr Row kRows[] = {
       {"", "does not name the embedded device"},
       {"kmd:0", "does not name the embedded device"},
-      {"sim:colour=red", "is not board, bank, columns, hazards or seed"},
+      {"sim:colour=red", "is not board, bank, columns, hazards, seed or gdb"},
       {"sim:board=n300", "is not p100a or p150"},
       {"sim:board=", "has no value"},
       {"sim:bank", "has no value"},
@@ -73,6 +80,7 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
       {"sim:hazards=l0cache+l1cache", "hazard \"l1cache\" is not on, off, l0cache"},
       {"sim:hazards=+noc", "hazard \"\" is not"},
       {"sim:hazards=", "has no value"},
+      {"sim:gdb=", "has no value"},
       {"sim:hazards=on,seed=-1", "is not a number"},
       {"sim:hazards=on,seed=18446744073709551616", "is not a number"},
   };

@@ -33,9 +33,9 @@ StatusOr<T> Number(std::string_view text) {
 
 Status ParseBoard(std::string_view value, SimOptions* options) {
   if (value == "p100a") {
-    *options = sim::DefaultOptions(sim::Board::kP100a);
+    static_cast<sim::ChipOptions&>(*options) = sim::DefaultOptions(sim::Board::kP100a);
   } else if (value == "p150") {
-    *options = sim::DefaultOptions(sim::Board::kP150);
+    static_cast<sim::ChipOptions&>(*options) = sim::DefaultOptions(sim::Board::kP150);
   } else {
     return InvalidArgument("board \"{}\" is not p100a or p150", value);
   }
@@ -92,13 +92,15 @@ Status ParseHazards(std::string_view value, SimOptions* options) {
 
 // Everything but the board.
 Status ParseItem(std::string_view key, std::string_view value, SimOptions* options) {
+  if (key == "gdb") options->gdb = value;
+  if (key == "gdb") return OkStatus();
   if (key == "hazards") return ParseHazards(value, options);
   if (key != "seed") return ParseHarvest(key, value, options);
   ASSIGN_OR_RETURN(options->hazards.seed, Number<uint64_t>(value));
   return OkStatus();
 }
 
-constexpr std::string_view kKeys[] = {"board", "bank", "columns", "hazards", "seed"};
+constexpr std::string_view kKeys[] = {"board", "bank", "columns", "hazards", "seed", "gdb"};
 
 }  // namespace
 
@@ -107,15 +109,15 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
   if (Next(&rest, ':') != "sim") {
     return InvalidArgument("\"{}\" does not name the embedded device (sim, sim:board=p100a)", text);
   }
-  SimOptions options = sim::DefaultOptions(sim::Board::kP150);
+  SimOptions options{sim::DefaultOptions(sim::Board::kP150), {}};
   // The board decides the defaults of the rest, wherever it stands.
   for (const bool boards : {true, false}) {
     for (std::string_view items = rest; !items.empty();) {
       std::string_view value = Next(&items, ',');
       const std::string_view key = Next(&value, '=');
       if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
-        return InvalidArgument("\"{}\" of \"{}\" is not board, bank, columns, hazards or seed", key,
-                               text);
+        return InvalidArgument("\"{}\" of \"{}\" is not board, bank, columns, hazards, seed or gdb",
+                               key, text);
       }
       if (value.empty()) return InvalidArgument("\"{}\" of \"{}\" has no value", key, text);
       if ((key == "board") != boards) continue;
@@ -127,13 +129,20 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
   return options;
 }
 
-StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::Chip** chip) {
+StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::Chip** chip,
+                                                Debugging* debugging) {
   ASSIGN_OR_RETURN(std::unique_ptr<sim::Chip> created, sim::Chip::Create(options));
   if (chip != nullptr) *chip = created.get();
+  std::unique_ptr<debug::GdbServer> server;
+  if (!options.gdb.empty()) {
+    StoppableClock* const clock = debugging != nullptr ? debugging->clock : nullptr;
+    ASSIGN_OR_RETURN(server, debug::GdbServer::Listen(*created, options.gdb, clock));
+  }
+  if (debugging != nullptr) debugging->server = server.get();
   // The model maps exactly the memory it is given, as a card behind an IOMMU does.
   const PortTraits traits = {
       .backend = "embedded", .memory_is_zero_after_power_on = true, .iommu = true};
-  return PortDevice::Open(std::make_unique<SimPort>(std::move(created)), traits);
+  return PortDevice::Open(std::make_unique<SimPort>(std::move(created), std::move(server)), traits);
 }
 
 }  // namespace ttfd

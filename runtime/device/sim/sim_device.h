@@ -2,25 +2,39 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "runtime/base/clock.h"
+#include "runtime/debug/gdb_server.h"
 #include "runtime/device/device.h"
 #include "runtime/sim/chip.h"
 #include "runtime/sim/options.h"
 
 namespace ttfd {
 
-using SimOptions = sim::ChipOptions;
+struct SimOptions : sim::ChipOptions {
+  std::string
+      gdb;  // where a debugger may connect: a path, or a TCP port of 127.0.0.1; empty: none may
+};
 
 // "sim" or "sim:KEY=VALUE,...": board=p100a|p150 (default p150); bank=N|none, the harvested DRAM
 // bank; columns=X+X+...|none, the harvested Tensix columns; both default to what the board usually
 // has. hazards=on|off|NAME+NAME+... (default off), what the silicon may do and the plain model forgives
 // (runtime/sim/hazards.h): l0cache, stores, noc, streams, icache, localram, speed; seed=N (default 1)
-// decides what they do.
+// decides what they do. gdb=PATH|PORT, where a debugger may connect.
 StatusOr<SimOptions> ParseSimOptions(std::string_view text);
 
-// The device, reset. `chip`, if not null, is where to look inside; it lives as long as the device.
+// What whoever lets debuggers in has to do with them.
+struct Debugging {
+  StoppableClock* clock = nullptr;     // to measure the card's time with: stopped while the card is
+  debug::GdbServer* server = nullptr;  // set by OpenSimDevice; null: nobody may connect
+};
+
+// The device, reset. `chip`, if not null, is where to look inside; that and debugging->server live as long as the
+// device, which debugging->clock outlives.
 StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options,
-                                                sim::Chip** chip = nullptr);
+                                                sim::Chip** chip = nullptr,
+                                                Debugging* debugging = nullptr);
 
 }  // namespace ttfd

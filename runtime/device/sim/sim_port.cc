@@ -16,6 +16,7 @@ Status SimPort::MapHostMemory(uint64_t bus_address, MutableByteSpan memory) {
 }
 
 StatusOr<AdvanceResult> SimPort::Advance(uint64_t clocks) {
+  if (server_ != nullptr) return server_->Advance(clocks);
   ASSIGN_OR_RETURN(const sim::Chip::Progress progress, chip_->Advance(clocks));
   return AdvanceResult{progress.clocks, progress.quiescent, progress.halted};
 }

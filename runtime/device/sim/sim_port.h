@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "runtime/debug/gdb_server.h"
 #include "runtime/device/pcie_port.h"
 #include "runtime/sim/chip.h"
 
@@ -10,7 +11,10 @@ namespace ttfd {
 
 class SimPort final : public PciePort {
  public:
-  explicit SimPort(std::unique_ptr<sim::Chip> chip) : chip_(std::move(chip)) {}
+  // `server`, which may be null, is of the chip.
+  explicit SimPort(std::unique_ptr<sim::Chip> chip,
+                   std::unique_ptr<debug::GdbServer> server = nullptr)
+      : chip_(std::move(chip)), server_(std::move(server)) {}
 
   StatusOr<uint32_t> ConfigRead(uint32_t offset) override { return chip_->ConfigRead(offset); }
   Status BarRead(int bar, uint64_t offset, MutableByteSpan to) override;
@@ -23,6 +27,7 @@ class SimPort final : public PciePort {
 
  private:
   const std::unique_ptr<sim::Chip> chip_;
+  const std::unique_ptr<debug::GdbServer> server_;
 };
 
 }  // namespace ttfd
