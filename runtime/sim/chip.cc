@@ -10,6 +10,7 @@
 #include "runtime/sim/config_space.h"
 #include "runtime/sim/dram.h"
 #include "runtime/sim/grid_map.h"
+#include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/host_memory.h"
 #include "runtime/sim/inspector.h"
 #include "runtime/sim/machine.h"
@@ -25,9 +26,13 @@ const char* const kNoSuchBar = "BAR0, BAR4 and, 4 aligned bytes at a time, BAR2"
 
 }  // namespace
 
+// Hazards of which every hart has some state.
+constexpr uint32_t kHartHazards = kHazardL0Cache | kHazardStores | kHazardICache | kHazardLocalRam;
+
 struct Chip::Parts {
   Parts(const ChipOptions& options, SparseMemory memory)
-      : grid(options),
+      : machine(MachineWith(options.hazards)),
+        grid(options),
         tile_memory(std::move(memory)),
         tiles(grid.tensix_count()),
         arc(options, grid),
@@ -37,8 +42,6 @@ struct Chip::Parts {
         bar0(noc, bar4) {
     machine.noc = &noc;
     machine.scheduler = &scheduler;
-    machine.hazards = options.hazards;
-    machine.careful = options.hazards.on != 0;
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
       tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
                     grid.TensixTranslated(i), grid.TensixPhysical(i));
@@ -50,6 +53,15 @@ struct Chip::Parts {
     return HostRefusal(refusal, what);
   }
 
+  static Machine MachineWith(const HazardOptions& hazards) {
+    Machine machine;
+    machine.hazards = hazards;
+    machine.careful = hazards.on != 0;
+    return machine;
+  }
+
+  Status AddHartHazards(const HazardOptions& hazards);
+
   Machine machine;
   const GridMap grid;
   SparseMemory tile_memory;
@@ -59,6 +71,9 @@ struct Chip::Parts {
   HostMemoryMap host;
   Noc noc;
   Scheduler scheduler;
+  // With hazards of harts: one for each, and their own tables of decoded instructions.
+  SparseMemory own_code;
+  std::vector<std::unique_ptr<HartHazards>> hart_hazards;
   Bar4 bar4;
   Bar0 bar0;
   ConfigSpace config;
@@ -67,11 +82,31 @@ struct Chip::Parts {
   Status fault_status;  // OK while there is no fault, or it is held
 };
 
+Status Chip::Parts::AddHartHazards(const HazardOptions& hazards) {
+  if ((hazards.on & kHartHazards) == 0) return OkStatus();
+  const uint64_t harts = tiles.size() * hw::kHarts;
+  if ((hazards.on & kHazardICache) != 0) {
+    ASSIGN_OR_RETURN(own_code, SparseMemory::Map(harts * InstructionCache::kBytes));
+  }
+  for (uint64_t i = 0; i < harts; ++i) {
+    Hart& hart = tiles[i / hw::kHarts].hart(static_cast<uint32_t>(i % hw::kHarts));
+    if (own_code.data() != nullptr) {
+      hart.code = reinterpret_cast<Decoded*>(own_code.data() + i * InstructionCache::kBytes);
+    }
+    Decoded* const cached = own_code.data() != nullptr ? hart.code : nullptr;
+    hart_hazards.push_back(std::make_unique<HartHazards>(hart, hazards, i, cached));
+    hart.hazards = hart_hazards.back().get();
+  }
+  return OkStatus();
+}
+
 StatusOr<std::unique_ptr<Chip>> Chip::Create(const ChipOptions& options) {
   RETURN_IF_ERROR(Validate(options));
   const uint64_t tiles = GridMap(options).tensix_count();
   ASSIGN_OR_RETURN(SparseMemory memory, SparseMemory::Map(tiles * TileMemory::kBytes));
-  return std::unique_ptr<Chip>(new Chip(std::make_unique<Parts>(options, std::move(memory))));
+  auto parts = std::make_unique<Parts>(options, std::move(memory));
+  RETURN_IF_ERROR(parts->AddHartHazards(options.hazards));
+  return std::unique_ptr<Chip>(new Chip(std::move(parts)));
 }
 
 Chip::Chip(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -8,6 +8,7 @@ namespace ttfd::sim {
 
 class TensixTile;
 struct Decoded;
+class HartHazards;
 
 enum class HartState : uint8_t {
   kHeld,      // in soft reset
@@ -83,11 +84,13 @@ struct Hart {
   std::byte* local_ram = nullptr;
   uint32_t local_ram_bytes = 0;
   HartState state = HartState::kHeld;
-  bool queued = false;      // the scheduler's
-  bool held_back = false;   // a debugger lets others run, and not this one
-  uint64_t time = 0;        // clock this hart has reached
-  uint64_t retired = 0;     // instructions since power-on
-  Decoded* code = nullptr;  // the tile's decoded instructions
+  bool queued = false;             // the scheduler's
+  bool held_back = false;          // a debugger lets others run, and not this one
+  uint64_t time = 0;               // clock this hart has reached
+  uint64_t retired = 0;            // instructions since power-on
+  Decoded* code = nullptr;         // the tile's decoded instructions, or its own (InstructionCache)
+  HartHazards* hazards = nullptr;  // null: none of a hart's own is on
+  uint32_t speed = 0;              // HartSpeed's
   // The interpreter's: where it goes on, where its budget would end on a straight line, and which
   // time that is.
   Decoded* ip = nullptr;

@@ -8,7 +8,7 @@
 #include "runtime/hw/noc.h"
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix.h"
-#include "runtime/sim/inspector.h"
+#include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/tensix_tile.h"
 
@@ -48,10 +48,6 @@ void RaiseBadAddress(Hart& hart, uint32_t address, uint32_t bytes) {
   RaiseFault(hart, kind, address, ReasonOfBadAddress(kind));
 }
 
-uint32_t LowBytes(uint32_t value, uint32_t bytes) {
-  return bytes == 4 ? value : value & ((1u << 8 * bytes) - 1);
-}
-
 bool SameState(const Arrival& arrival, const Hart& hart) {
   return arrival.pc == hart.pc && std::memcmp(arrival.x, hart.x, sizeof(arrival.x)) == 0;
 }
@@ -88,7 +84,7 @@ bool SleepAgain(Hart& hart) {
 // The hart, at the end of a trip, is in the state in which it began.
 void KeepProof(Hart& hart) {
   PollState& poll = hart.poll;
-  poll.proven = poll.replayable;
+  poll.proven = poll.replayable && !hart.tile->machine().careful;
   if (!poll.proven) return;
   poll.registers_read &= kRealRegisters;
   poll.registers_set &= kRealRegisters;
@@ -109,38 +105,12 @@ void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason
                         hart.pc, address,           hart.time,       reason};
 }
 
-bool MayExecute(Hart& hart) {
-  Machine& machine = hart.tile->machine();
-  if (hart.permitted == hart.time || machine.inspectors.empty()) return true;
-  const Decoded& decoded = hart.code[hart.pc / 4];
-  if (decoded.operation == 0) return true;  // it comes here again when it is decoded
-  const uint32_t word = LoadAt<uint32_t>(hart.tile->memory().l1() + hart.pc);
-  for (Inspector* const inspector : machine.inspectors) {
-    if (inspector->BeforeInstruction(hart, word)) continue;
-    machine.halted = true;
-    return false;
-  }
-  hart.permitted = hart.time;
-  return true;
-}
-
-void TellOfLoad(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value) {
-  for (Inspector* const inspector : hart.tile->machine().inspectors) {
-    inspector->OnLoad(hart, address, bytes, LowBytes(value, bytes));
-  }
-}
-
-void TellOfStore(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value) {
-  for (Inspector* const inspector : hart.tile->machine().inspectors) {
-    inspector->OnStore(hart, address, bytes, LowBytes(value, bytes));
-  }
-}
-
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value) {
   if (!IsRegister(address, bytes)) [[unlikely]] {
     RaiseBadAddress(hart, address, bytes);
     return false;
   }
+  if (hart.hazards != nullptr) hart.hazards->BeforeRegisterLoad(address);
   const Refusal refusal = hart.tile->ReadRegister(Accessor::Hart(hart.index), address, value);
   if (refusal) RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
   return !refusal;
@@ -151,10 +121,24 @@ bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value)
     RaiseBadAddress(hart, address, bytes);
     return false;
   }
+  if (hart.hazards != nullptr && hart.hazards->StoreRegister(address, value)) return true;
+  return WriteRegisterNow(hart, address, value);
+}
+
+bool WriteRegisterNow(Hart& hart, uint32_t address, uint32_t value) {
   if (hart.tile->IssueStreamUpdate(address, value)) return true;
   const Refusal refusal = hart.tile->WriteRegister(Accessor::Hart(hart.index), address, value);
   if (refusal) RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
   return !refusal;
+}
+
+void Stall(Hart& hart, uint64_t clocks) {
+  PollState& poll = hart.poll;
+  if (hart.permitted == hart.time) hart.permitted += clocks;
+  if (poll.woken == hart.time) poll.woken += clocks;
+  poll.last.time += clocks;
+  poll.anchor.time += clocks;
+  hart.time += clocks;
 }
 
 bool ArriveAgain(Hart& hart) {
@@ -221,6 +205,7 @@ void RecordLocalWrite(Hart& hart, uint32_t address) {
 
 bool FinishTrip(Hart& hart) {
   PollState& poll = hart.poll;
+  if (hart.hazards != nullptr && !hart.hazards->settled()) return false;
   if (!SameState(poll.last, hart)) {
     if (!poll.again || hart.pc != poll.last.pc) return false;
     // The first trip of a loop may begin with registers that no later one has.

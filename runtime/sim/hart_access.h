@@ -23,17 +23,14 @@ inline bool IsPureRegister(uint32_t address) {
   return !clock && !pc;
 }
 
-// Carefully: the hart is about to execute the instruction at its pc. False: an inspector stopped the
-// chip.
-bool MayExecute(Hart& hart);
-
-// Carefully: what the instruction loads, or is about to store. Bits above `bytes` do not count.
-void TellOfLoad(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
-void TellOfStore(const Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
-
 // Accesses that are neither L1 nor local RAM. False: a fault was raised.
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value);
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
+// A store to a register happens.
+bool WriteRegisterNow(Hart& hart, uint32_t address, uint32_t value);
+
+// Lets `clocks` pass in which the hart does nothing, and which do not count where it is to be recognised.
+void Stall(Hart& hart, uint64_t clocks);
 
 // The hart is at a place where it was or slept before. True when it is there in the state of at most
 // kMaxPollLoop instructions ago, or slept there: it is asleep now, or is to be observed.

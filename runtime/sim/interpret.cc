@@ -23,6 +23,7 @@
 
 #include "runtime/base/bytes.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/careful.h"
 #include "runtime/sim/decode.h"
 #include "runtime/sim/hart_access.h"
 #include "runtime/sim/tensix_tile.h"
@@ -139,7 +140,8 @@ struct Stepping {
     }
     if constexpr (kCareful) {
       Save(hart, ip, end);
-      if (!MayExecute(*hart)) return Stop::kHalted;
+      const Stop stop = BeginStep(*hart, *ip);
+      if (stop != Stop::kNone) return stop;
     }
     if constexpr (kTailCalls) {
       return reinterpret_cast<const Handler*>(origin)[ip->operation](ARGUMENTS);
@@ -232,6 +234,9 @@ struct NotDecoded {
       return Refuse(hart, ip, end, FaultKind::kInstructionFetch, pc,
                     "ran off the end of L1, or branched outside L1 or to an address that is not a "
                     "multiple of 4");
+    }
+    if constexpr (Then::kCareful) {
+      if (FetchIntoCache(*hart, l1, pc)) return Then::Go(ARGUMENTS);
     }
     DecodeAt(hart, ip, l1);
     return Then::Go(ARGUMENTS);
@@ -356,6 +361,13 @@ Stop Run(Hart& hart, uint64_t budget) {
   return stop;
 }
 
+// Counts what was executed since `start`, and waits where the hart has to.
+Stop Account(Hart& hart, uint64_t start, Stop stop) {
+  hart.retired += hart.time - start;
+  if (stop == Stop::kStalled) Stall(hart, hart.hazards->local_ram_ready() - hart.time);
+  return stop;
+}
+
 }  // namespace
 
 Stop Execute(Hart& hart, uint64_t budget) {
@@ -363,8 +375,7 @@ Stop Execute(Hart& hart, uint64_t budget) {
   const bool careful = hart.tile->machine().careful;
   const Stop stop =
       careful ? Run<Stepping<false, true>>(hart, budget) : Run<Dispatch<0>>(hart, budget);
-  hart.retired += hart.time - start;
-  return stop;
+  return Account(hart, start, stop);
 }
 
 Stop Observe(Hart& hart) {
@@ -374,8 +385,7 @@ Stop Observe(Hart& hart) {
   const bool careful = hart.tile->machine().careful;
   const Stop stop = careful ? Run<Stepping<true, true>>(hart, kMaxPollLoop)
                             : Run<Stepping<true, false>>(hart, kMaxPollLoop);
-  hart.retired += hart.time - start;
-  return stop == Stop::kBudget ? Stop::kNotALoop : stop;
+  return Account(hart, start, stop == Stop::kBudget ? Stop::kNotALoop : stop);
 }
 
 }  // namespace ttfd::sim

@@ -15,6 +15,7 @@ enum class Stop : uint8_t {
   kHeld,      // it put itself into reset
   kNotALoop,  // Observe only: go on with Execute
   kFault,     // Machine::fault says why
+  kStalled,   // its local RAM is still being cleared; the instruction at pc is not executed
   kHalted,    // an inspector stopped the chip; the instruction at pc is not executed
 };
 

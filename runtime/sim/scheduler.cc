@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/sim/hart_access.h"
 #include "runtime/sim/interpret.h"
 
 namespace ttfd::sim {
@@ -44,7 +45,7 @@ uint64_t Scheduler::Advance(uint64_t clocks) {
 }
 
 void Scheduler::BeginRound(uint64_t target) {
-  round_end_ = std::min(now_ + kQuantum, target);
+  round_end_ = std::min(now_ + speed_.RoundClocks(kQuantum), target);
   if (!events_.empty()) round_end_ = std::min(round_end_, events_.front().clock);
   latest_ = now_;
   at_ = 0;
@@ -56,7 +57,7 @@ void Scheduler::RunRound(uint64_t target) {
   for (; at_ < current_.size(); ++at_) {  // grows while it is walked
     Hart& hart = *current_[at_];
     if (hart.state == HartState::kRunnable && !hart.held_back && !machine_.fault.has_value()) {
-      RunHart(hart, round_end_);
+      TakeTurn(hart);
       if (machine_.halted) return;
       latest_ = std::max(latest_, hart.time);
     }
@@ -66,6 +67,17 @@ void Scheduler::RunRound(uint64_t target) {
   current_.clear();
   in_round_ = false;
   now_ = next_.empty() ? std::min(latest_, target) : round_end_;
+}
+
+void Scheduler::TakeTurn(Hart& hart) {
+  if (!in_turn_) turn_end_ = now_ + speed_.BusyClocks(hart, round_end_ - now_);
+  in_turn_ = true;
+  RunHart(hart, std::min(turn_end_, round_end_));
+  if (machine_.halted) return;
+  in_turn_ = false;
+  if (hart.state == HartState::kRunnable && hart.time < round_end_) {
+    Stall(hart, round_end_ - hart.time);
+  }
 }
 
 void Scheduler::RunEvents() {
@@ -110,6 +122,7 @@ void Scheduler::Reset() {
   events_.clear();
   current_.clear();
   in_round_ = false;
+  in_turn_ = false;
   now_ = 0;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/sim/hart.h"
+#include "runtime/sim/hart_speed.h"
 #include "runtime/sim/machine.h"
 
 namespace ttfd::sim {
@@ -23,7 +24,7 @@ class Scheduler {
   static constexpr uint64_t kQuantum = 1000;
 
   // `machine` must outlive the scheduler.
-  explicit Scheduler(Machine& machine) : machine_(machine) {}
+  explicit Scheduler(Machine& machine) : machine_(machine), speed_(machine.hazards) {}
 
   // Makes a hart that left reset or was parked runnable, at the current time.
   void Start(Hart& hart);
@@ -62,6 +63,7 @@ class Scheduler {
     return a.clock != b.clock ? a.clock > b.clock : a.number > b.number;
   }
 
+  void TakeTurn(Hart& hart);  // the rest of it
   void RunHart(Hart& hart, uint64_t until);
   void BeginRound(uint64_t target);
   void RunRound(uint64_t target);  // the rest of it, or up to where an inspector stops the chip
@@ -69,6 +71,7 @@ class Scheduler {
   void RunEvents();
 
   Machine& machine_;
+  HartSpeed speed_;
   uint64_t now_ = 0;
   Hart* running_ = nullptr;
   std::vector<Hart*> current_;  // this round's, in order; empty between rounds
@@ -76,8 +79,10 @@ class Scheduler {
   // The round that is run, or was stopped by an inspector.
   bool in_round_ = false;
   uint64_t round_end_ = 0;
-  uint64_t latest_ = 0;        // how far a hart of it got
-  size_t at_ = 0;              // whose turn it is, of current_
+  uint64_t latest_ = 0;  // how far a hart of it got
+  size_t at_ = 0;        // whose turn it is, of current_
+  bool in_turn_ = false;
+  uint64_t turn_end_ = 0;      // how far it executes
   std::vector<Event> events_;  // a heap, the next one in front
   uint64_t next_number_ = 0;
 };

@@ -4,6 +4,7 @@
 // here is refused.
 #include "runtime/hw/noc.h"
 #include "runtime/hw/stream.h"
+#include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/noc.h"
 #include "runtime/sim/scheduler.h"
 #include "runtime/sim/tensix_tile.h"
@@ -81,9 +82,21 @@ Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value
       return {FaultKind::kUnsupportedValue, address,
               "the instruction cache mask has five bits, one a hart"};
     }
-    return {};  // the model always executes what L1 holds
+    // Without that hazard the model always executes what L1 holds.
+    if (address == hw::kInstructionCacheInvalidate) InvalidateInstructions(value);
+    return {};
   }
   return WriteDebug(address, value);
+}
+
+void TensixTile::InvalidateInstructions(uint32_t mask) {
+  // Bit by bit: BRISC, TRISC0-2, NCRISC.
+  constexpr uint32_t kHartOfBit[] = {hw::kBrisc, hw::kTrisc0, hw::kTrisc1, hw::kTrisc2,
+                                     hw::kNcrisc};
+  for (uint32_t bit = 0; bit < hw::kHarts; ++bit) {
+    HartHazards* const hazards = harts_[kHartOfBit[bit]].hazards;
+    if ((mask >> bit & 1) != 0 && hazards != nullptr) hazards->InvalidateInstructions();
+  }
 }
 
 Refusal TensixTile::WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32_t value) {
@@ -194,6 +207,11 @@ Refusal TensixTile::WriteSoftReset(uint32_t value) {
   if ((value & ~hw::kSoftResetAllHarts) != 0) {
     return {FaultKind::kUnsupportedValue, hw::kSoftReset0,
             "of SOFT_RESET_0 only the bits of the five harts (0x47800) are modelled"};
+  }
+  // What a hart has stored is there before it stops.
+  for (Hart& hart : harts_) {
+    if (hart.hazards != nullptr && (value & hw::SoftResetBit(hart.index)) != 0)
+      hart.hazards->Hold();
   }
   const uint32_t changed = soft_reset_ ^ value;
   soft_reset_ = value;

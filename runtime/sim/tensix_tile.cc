@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/inspector.h"
 #include "runtime/sim/scheduler.h"
 
@@ -45,6 +46,7 @@ void TensixTile::Reset() {
     hart.queued = false;
     hart.time = 0;
     hart.permitted = kNever;
+    if (hart.hazards != nullptr) hart.hazards->Reset();
   }
   for (Niu& niu : nius_) niu.Reset();
   streams_.Reset();
@@ -72,6 +74,7 @@ void TensixTile::Release(Hart& hart) {
   hart.config0 = 0;
   hart.pc = ResetPc(hart.index);
   ForgetLoops(hart);
+  if (hart.hazards != nullptr) hart.hazards->Release();
   machine_->scheduler->Start(hart);
   TellOfState(hart);
 }

@@ -44,7 +44,8 @@ class TileMemory {
   static constexpr uint64_t kCode = kLocal + hw::kHarts * kLocalStride;
   static constexpr uint64_t kGuardBytes =
       0x1000;  // running off the end of L1 lands here: never decoded
-  static constexpr uint64_t kBytes = kCode + hw::kL1Bytes / 4 * sizeof(Decoded) + kGuardBytes;
+  static constexpr uint64_t kDecodedBytes = hw::kL1Bytes / 4 * sizeof(Decoded) + kGuardBytes;
+  static constexpr uint64_t kBytes = kCode + kDecodedBytes;
   static_assert(hw::kL1Bytes / kLineBytes <= 0x2000 && kBytes % 0x1000 == 0);
 
   TileMemory() = default;

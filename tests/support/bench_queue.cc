@@ -83,7 +83,7 @@ StatusOr<bool> BenchQueue::HasRoom(uint32_t bytes) {
 }
 
 Status BenchQueue::AwaitSlot(uint32_t bytes) {
-  for (uint32_t tries = 0; tries < 1000; ++tries) {
+  for (uint32_t tries = 0; tries < 100'000; ++tries) {  // harts may be very slow
     ASSIGN_OR_RETURN(const bool room, HasRoom(bytes));
     if (room) return OkStatus();
     RETURN_IF_ERROR(device_.Advance(1000).status());
