@@ -14,6 +14,8 @@ StatusOr<sim::ChipOptions> OptionsFromEnvironment() {
       ParseSimOptions(text == nullptr || *text == 0 ? "sim" : std::string("sim:") + text));
   if (!options.gdb.empty())
     return InvalidArgument("gdb: only ttfd lets a debugger in, the library does not");
+  if (!options.trace.path.empty())
+    return InvalidArgument("trace: only ttfd writes one, the library does not");
   return sim::ChipOptions(options);
 }
 

@@ -67,7 +67,7 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
   constexpr Row kRows[] = {
       {"", "does not name the embedded device"},
       {"kmd:0", "does not name the embedded device"},
-      {"sim:colour=red", "is not board, bank, columns, hazards, seed or gdb"},
+      {"sim:colour=red", "is not board, bank, columns, hazards, seed, gdb, trace or trace_..."},
       {"sim:board=n300", "is not p100a or p150"},
       {"sim:board=", "has no value"},
       {"sim:bank", "has no value"},

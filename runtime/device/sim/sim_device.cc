@@ -94,6 +94,7 @@ Status ParseHazards(std::string_view value, SimOptions* options) {
 Status ParseItem(std::string_view key, std::string_view value, SimOptions* options) {
   if (key == "gdb") options->gdb = value;
   if (key == "gdb") return OkStatus();
+  if (IsTraceKey(key)) return ParseTraceOption(key, value, &options->trace);
   if (key == "hazards") return ParseHazards(value, options);
   if (key != "seed") return ParseHarvest(key, value, options);
   ASSIGN_OR_RETURN(options->hazards.seed, Number<uint64_t>(value));
@@ -110,14 +111,18 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
     return InvalidArgument("\"{}\" does not name the embedded device (sim, sim:board=p100a)", text);
   }
   SimOptions options{sim::DefaultOptions(sim::Board::kP150), {}};
+  bool any_trace = false;
   // The board decides the defaults of the rest, wherever it stands.
   for (const bool boards : {true, false}) {
     for (std::string_view items = rest; !items.empty();) {
       std::string_view value = Next(&items, ',');
       const std::string_view key = Next(&value, '=');
-      if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
-        return InvalidArgument("\"{}\" of \"{}\" is not board, bank, columns, hazards, seed or gdb",
-                               key, text);
+      any_trace |= IsTraceKey(key);
+      if (!IsTraceKey(key) &&
+          std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
+        return InvalidArgument(
+            "\"{}\" of \"{}\" is not board, bank, columns, hazards, seed, gdb, trace or trace_...",
+            key, text);
       }
       if (value.empty()) return InvalidArgument("\"{}\" of \"{}\" has no value", key, text);
       if ((key == "board") != boards) continue;
@@ -126,6 +131,7 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
     }
   }
   RETURN_IF_ERROR(Annotate(sim::Validate(options), text));
+  RETURN_IF_ERROR(Annotate(CheckTraceOptions(options.trace, any_trace), text));
   return options;
 }
 
@@ -133,6 +139,10 @@ StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::
                                                 Debugging* debugging) {
   ASSIGN_OR_RETURN(std::unique_ptr<sim::Chip> created, sim::Chip::Create(options));
   if (chip != nullptr) *chip = created.get();
+  std::unique_ptr<TraceFile> trace;
+  if (!options.trace.path.empty()) {
+    ASSIGN_OR_RETURN(trace, TraceFile::Open(options.trace, created.get()));
+  }
   std::unique_ptr<debug::GdbServer> server;
   if (!options.gdb.empty()) {
     StoppableClock* const clock = debugging != nullptr ? debugging->clock : nullptr;
@@ -142,7 +152,8 @@ StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::
   // The model maps exactly the memory it is given, as a card behind an IOMMU does.
   const PortTraits traits = {
       .backend = "embedded", .memory_is_zero_after_power_on = true, .iommu = true};
-  return PortDevice::Open(std::make_unique<SimPort>(std::move(created), std::move(server)), traits);
+  return PortDevice::Open(
+      std::make_unique<SimPort>(std::move(created), std::move(server), std::move(trace)), traits);
 }
 
 }  // namespace ttfd

@@ -8,6 +8,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/debug/gdb_server.h"
 #include "runtime/device/device.h"
+#include "runtime/device/sim/trace_options.h"
 #include "runtime/sim/chip.h"
 #include "runtime/sim/options.h"
 
@@ -16,6 +17,7 @@ namespace ttfd {
 struct SimOptions : sim::ChipOptions {
   std::string
       gdb;  // where a debugger may connect: a path, or a TCP port of 127.0.0.1; empty: none may
+  TraceOptions trace = {};
 };
 
 // "sim" or "sim:KEY=VALUE,...": board=p100a|p150 (default p150); bank=N|none, the harvested DRAM
@@ -23,6 +25,9 @@ struct SimOptions : sim::ChipOptions {
 // has. hazards=on|off|NAME+NAME+... (default off), what the silicon may do and the plain model forgives
 // (runtime/sim/hazards.h): l0cache, stores, noc, streams, icache, localram, speed; seed=N (default 1)
 // decides what they do. gdb=PATH|PORT, where a debugger may connect.
+// trace=FILE, what the chip executes and sends, as text, with trace_what=instructions+memory+noc+states,
+// trace_tiles=1x2+..., trace_harts=brisc+..., trace_from=CLOCK, trace_to=CLOCK, trace_limit=BYTES[K|M|G] and
+// trace_last=EVENTS: docs/simulator.md.
 StatusOr<SimOptions> ParseSimOptions(std::string_view text);
 
 // What whoever lets debuggers in has to do with them.

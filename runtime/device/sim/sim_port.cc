@@ -15,7 +15,27 @@ Status SimPort::MapHostMemory(uint64_t bus_address, MutableByteSpan memory) {
   return chip_->MapHostMemory(bus_address, memory);
 }
 
+Status SimPort::Reset() {
+  if (trace_ != nullptr) trace_->BeforeReset();
+  return chip_->Reset();
+}
+
 StatusOr<AdvanceResult> SimPort::Advance(uint64_t clocks) {
+  if (trace_ == nullptr) return AdvanceChip(clocks);
+  AdvanceResult all;
+  for (bool going_on = true; going_on;) {
+    const uint64_t part = trace_->BeforeAdvance(clocks - all.clocks);
+    const StatusOr<AdvanceResult> progress = AdvanceChip(part);
+    going_on = progress.ok() && !progress->quiescent && !progress->halted;
+    trace_->AfterAdvance(going_on);
+    if (!progress.ok()) return progress;
+    all = {all.clocks + progress->clocks, progress->quiescent, progress->halted};
+    going_on = going_on && progress->clocks == part && all.clocks < clocks;
+  }
+  return all;
+}
+
+StatusOr<AdvanceResult> SimPort::AdvanceChip(uint64_t clocks) {
   if (server_ != nullptr) return server_->Advance(clocks);
   ASSIGN_OR_RETURN(const sim::Chip::Progress progress, chip_->Advance(clocks));
   return AdvanceResult{progress.clocks, progress.quiescent, progress.halted};

@@ -5,27 +5,32 @@
 
 #include "runtime/debug/gdb_server.h"
 #include "runtime/device/pcie_port.h"
+#include "runtime/device/sim/trace_file.h"
 #include "runtime/sim/chip.h"
 
 namespace ttfd {
 
 class SimPort final : public PciePort {
  public:
-  // `server`, which may be null, is of the chip.
+  // `server` and `trace`, which may be null, are of the chip.
   explicit SimPort(std::unique_ptr<sim::Chip> chip,
-                   std::unique_ptr<debug::GdbServer> server = nullptr)
-      : chip_(std::move(chip)), server_(std::move(server)) {}
+                   std::unique_ptr<debug::GdbServer> server = nullptr,
+                   std::unique_ptr<TraceFile> trace = nullptr)
+      : trace_(std::move(trace)), chip_(std::move(chip)), server_(std::move(server)) {}
 
   StatusOr<uint32_t> ConfigRead(uint32_t offset) override { return chip_->ConfigRead(offset); }
   Status BarRead(int bar, uint64_t offset, MutableByteSpan to) override;
   Status BarWrite(int bar, uint64_t offset, ByteSpan from) override;
   Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory) override;
-  Status Reset() override { return chip_->Reset(); }
+  Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
   const sim::Chip& chip() const { return *chip_; }
 
  private:
+  StatusOr<AdvanceResult> AdvanceChip(uint64_t clocks);
+
+  const std::unique_ptr<TraceFile> trace_;
   const std::unique_ptr<sim::Chip> chip_;
   const std::unique_ptr<debug::GdbServer> server_;
 };
