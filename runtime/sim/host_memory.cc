@@ -79,6 +79,10 @@ Refusal HostMemoryMap::CheckEnable(const Region& region, uint64_t offset) const 
     return {FaultKind::kAddressTranslation, offset,
             "an enabled region with its base above its limit"};
   }
+  if (region.limit() > kWindowMask) {
+    return {FaultKind::kAddressTranslation, offset,
+            "regions lie inside the 2^58 bytes of a window"};
+  }
   const uint64_t size_less_1 = region.limit() - region.base();
   const bool large = (region.words[0] & hw::kIatuControl1IncreaseSize) != 0;
   if (size_less_1 >= kMaxRegionBytes || (!large && size_less_1 >> 32 != 0)) {

@@ -105,8 +105,15 @@ Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const 
 
 Refusal Noc::CheckTransfer(const Packet& packet) const {
   if (IsRegister(packet.remote_tile, packet.remote)) {
-    if (packet.length == 4 && packet.remote % 4 == 0) return {};
-    return {FaultKind::kRegisterWidth, packet.remote, "registers take 4 aligned bytes"};
+    if (packet.length != 4 || packet.remote % 4 != 0) {
+      return {FaultKind::kRegisterWidth, packet.remote, "registers take 4 aligned bytes"};
+    }
+    // tt-metal noc_parameters.h: registers ask for 4 bytes of alignment, of both ends.
+    if (packet.kind != PacketKind::kInline && packet.local % 4 != 0) {
+      return {FaultKind::kNocAlignment, packet.local,
+              "a register is read to and written from an aligned word"};
+    }
+    return {};
   }
   if (Refusal refusal = CheckMemory(packet.remote_tile, packet.remote, packet.length)) {
     return refusal;
@@ -267,6 +274,12 @@ Refusal Noc::HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpa
   if (rectangle.start.x > rectangle.end.x || rectangle.start.y > rectangle.end.y) {
     return {FaultKind::kNocMulticast, address,
             "a rectangle's start lies above and left of its end"};
+  }
+  for (const hw::Coordinate corner : {rectangle.start, rectangle.end}) {
+    if (grid_.At(corner.x, corner.y).kind != TileKind::kTensix) {
+      return {FaultKind::kNocMulticast, hw::NocXy(corner.x, corner.y),
+              "the corners of a host's multicast are Tensix tiles"};
+    }
   }
   if (IsRegister(any, address) && (from.size() != 4 || address % 4 != 0)) {
     return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};

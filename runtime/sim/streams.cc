@@ -37,7 +37,11 @@ Refusal Streams::Write(uint32_t offset, uint32_t value, uint32_t* changed) {
   *changed = offset;
   switch (offset % hw::kStreamStride) {
     case hw::kStreamRemoteSource:
-      stream.remote_source = value & kRemoteSourceMask;
+      if ((value & ~kRemoteSourceMask) != 0) {
+        return {FaultKind::kUnsupportedValue, hw::kStreamAddress + offset,
+                "the stream's remote source has 24 bits"};
+      }
+      stream.remote_source = value;
       return {};
     case hw::kStreamBufferStart:
       stream.buffer_start = value & hw::kStreamCounterMask;

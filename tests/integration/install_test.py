@@ -5,7 +5,6 @@ usage: install_test.py --build FOLDER --cmake PROGRAM
 """
 
 import argparse
-import ctypes
 import os
 import shutil
 import subprocess
@@ -57,9 +56,11 @@ class Install(unittest.TestCase):
         found = [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(self.root, "usr/lib"))
                  for name in names if name == "libttfd_sim.so"]
         self.assertEqual([os.path.basename(os.path.dirname(path)) for path in found], ["ttfd"])
-        library = ctypes.CDLL(found[0])
-        library.libttsim_init()
-        self.assertEqual(library.libttsim_pci_config_rd32(0, 0) & 0xFFFFFFFF, 0xB1401E52)
+        driver = os.path.join(OPTIONS.build, "tests", "sequence_driver")
+        result = subprocess.run([driver, found[0], "/dev/stdin"], input="init\ncr 0 0\n", check=False, capture_output=True,
+                                text=True)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("b1401e52", result.stdout)
 
     def test_nothing_of_the_build_folder_is_named(self):
         for path in EXPECTED:

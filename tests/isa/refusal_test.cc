@@ -180,6 +180,8 @@ const Refused kStreamsAndNiu[] = {
      Load(kLw, hw::StreamRegister(1, hw::kStreamSpaceAvailableUpdate))},
     {"stream_space_write", FaultKind::kUnsupportedRegister,
      Store(kSw, hw::StreamRegister(1, hw::kStreamSpaceAvailable))},
+    {"stream_source_past_24_bits", FaultKind::kUnsupportedValue,
+     Store(kSw, hw::StreamRegister(1, hw::kStreamRemoteSource), 1u << 24)},
     {"stream_update_low_bits", FaultKind::kUnsupportedValue,
      Store(kSw, hw::StreamRegister(1, hw::kStreamSpaceAvailableUpdate), 1)},
     {"stream_64", FaultKind::kUnsupportedRegister,
@@ -351,6 +353,9 @@ const Refused kNoc[] = {
               f.target = hw::kNiuAddress + hw::kNocCommand;
               f.data = 1;
             }),
+    Changed("register_read_to_no_word", FaultKind::kNocAlignment,
+            NocRead(kTile, {2, 3}, hw::StreamRegister(1, hw::kStreamBufferSize), kL1 + 2, 4),
+            [](auto&) {}),
     Changed("arc_telemetry_write", FaultKind::kUnsupportedRegister,
             NocWrite(kTile, kL1, hw::kArc, hw::kArcScratchRam + 4 * hw::kArcScratchBootStatus, 4),
             [](auto&) {}),

@@ -12,14 +12,14 @@ using Sequence = std::vector<std::string>;
 
 struct DriverRun {
   // What each operation printed, up to the one that did not come back.
-  std::vector<std::string> results;
+  std::vector<std::string> results = {};
   bool ended = false;  // every operation came back
   // The library's last line, if it refused the operation after the last of `results`.
   uint64_t clock = 0;
-  std::string category;
-  std::string text;  // the whole line
+  std::string category = {};
+  std::string text = {};  // the whole line
   int exit_status = 0;
-  std::string trouble;  // not empty: neither ended nor refused; what happened instead
+  std::string trouble = {};  // not empty: neither ended nor refused; what happened instead
 
   std::string ToString() const;
 };

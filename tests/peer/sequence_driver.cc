@@ -6,7 +6,8 @@
 //   callbacks, init, exit
 //   cr BDF OFFSET              configuration read        cw BDF OFFSET VALUE    and write
 //   r PADDR SIZE               BAR read                  w PADDR SIZE VALUE     of at most 8 bytes
-//   wp PADDR SIZE SEED         BAR write of a pattern    clock N
+//   ww PADDR WORD...           BAR write of words        wp PADDR SIZE SEED     of a pattern
+//   clock N
 //   tr, tw                     the tile functions
 //   hp ADDRESS SIZE SEED       pattern into host memory  hr ADDRESS SIZE        host memory as it is
 //   dma                        the device's accesses to host memory so far: how many and which
@@ -30,6 +31,8 @@ using Bytes = std::vector<uint8_t>;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kPrintedBytes = 32;  // of more than that a hash is printed
 
+constexpr uint64_t kStart = 0xCBF29CE484222325;
+
 uint64_t Mix(uint64_t hash, uint64_t value) {
   for (int i = 0; i < 8; ++i) hash = (hash ^ (value >> 8 * i & 0xFF)) * 0x100000001B3;  // FNV-1a
   return hash;
@@ -45,7 +48,7 @@ class HostMemory {
   }
   void Note(uint64_t kind, uint64_t address, uint64_t size) {
     ++accesses_;
-    hash_ = Mix(Mix(Mix(hash_, kind), address), size);
+    hash_ += Mix(Mix(Mix(kStart, kind), address), size);  // in whatever order harts come
   }
   uint64_t accesses() const { return accesses_; }
   uint64_t hash() const { return hash_; }
@@ -53,7 +56,7 @@ class HostMemory {
  private:
   std::map<uint64_t, Bytes> pages_;
   uint64_t accesses_ = 0;
-  uint64_t hash_ = 0xCBF29CE484222325;
+  uint64_t hash_ = 0;
 };
 
 HostMemory& Host() {
@@ -86,7 +89,7 @@ void Print(const Bytes& bytes) {
     for (const uint8_t byte : bytes) std::printf("%02x", byte);
     return;
   }
-  uint64_t hash = 0xCBF29CE484222325;
+  uint64_t hash = kStart;
   for (const uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001B3;
   std::printf("hash %016llx", static_cast<unsigned long long>(hash));
 }
@@ -172,6 +175,9 @@ class Driver {
       Print(bytes);
     } else if (operation == "w" && a.size() == 3) {
       write_(a[0], &a[2], Low(a[1]));
+    } else if (operation == "ww" && a.size() > 1) {
+      const std::vector<uint32_t> words(a.begin() + 1, a.end());
+      write_(a[0], words.data(), Low(4 * words.size()));
     } else if (operation == "wp" && a.size() == 3) {
       write_(a[0], Pattern(a[1], a[2]).data(), Low(a[1]));
     } else {

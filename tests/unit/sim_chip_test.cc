@@ -107,6 +107,22 @@ TEST_F(ChipTest, AccessesStayInsideOneWindow) {
   EXPECT_FALSE(chip_->BarRead(0, hw::kTlbRegisters, eight).ok());
 }
 
+TEST_F(ChipTest, MulticastsBeginAndEndAtTensixTiles) {
+  const auto cast = [this](hw::Coordinate start, hw::Coordinate end) {
+    std::array<uint32_t, 3> words = At(end.x, end.y, 0);
+    words[1] |= start.x << 23 | start.y << 29;
+    words[2] |= start.y >> 3 | 1 << 5;
+    Point(0, words);
+    return Write(0x1000, 0x77);
+  };
+  EXPECT_FALSE(cast({8, 4}, {12, 6}).ok());
+  EXPECT_FALSE(cast({2, 1}, {12, 6}).ok());
+  EXPECT_FALSE(cast({2, 2}, {9, 6}).ok());
+  EXPECT_TRUE(cast({7, 4}, {12, 6}).ok());  // across the columns between
+  Point(1, At(12, 6, 0));
+  EXPECT_EQ(Read(hw::kTlbWindow2MBytes + 0x1000).value(), 0x77u);
+}
+
 TEST_F(ChipTest, Bar4ShowsWholeBanks) {
   const auto point = [this](uint32_t window, const std::array<uint32_t, 3>& words) {
     Point(hw::kTlbWindows2M + window, words);

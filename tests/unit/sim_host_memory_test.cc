@@ -71,6 +71,8 @@ TEST_F(HostMemoryMapTest, MalformedRegionsAreRefusedAndTheOldOnesKept) {
   ASSERT_TRUE(map_.Map(0x100000, memory_).ok());
   EXPECT_EQ(Enable(1, 0x2000, 0x1000, 0).kind, FaultKind::kAddressTranslation);
   EXPECT_EQ(Enable(2, 0, uint64_t{1} << 32, 0).kind, FaultKind::kAddressTranslation);
+  EXPECT_EQ(Enable(2, kWindow4 / 4 - 0x1000, kWindow4 / 4, 0).kind,
+            FaultKind::kAddressTranslation);  // leaves the window
   EXPECT_FALSE(Enable(3, 0x10000, 0x11FFF, 0x100000));
   EXPECT_EQ(Enable(4, 0x11000, 0x12FFF, 0x200000).kind, FaultKind::kAddressTranslation);
   EXPECT_EQ(Find(kWindow4 | 0x11000), 0x1000);
