@@ -137,6 +137,7 @@ TEST(RandomSequences, AWrongInstructionIsFoundAndShownInTheShortestBeginningOfIt
       {"bge", 0x00005063, 0x0000707F, 0x00007063},       // is bgeu
       {"sext.b", 0x60401013, 0xFFF0707F, 0x60501013},    // is sext.h
       {"div", 0x02004033, 0xFE00707F, 0x02005033},       // is divu
+      {"rev8", 0x69805013, 0xFFF0707F, 0x00000073},      // is ecall, which the model refuses
   };
   const std::vector<SequenceSpec> sequences = Programs(1, 200)[0];
   for (const Mistake& mistake : kMistakes) {

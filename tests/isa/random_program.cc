@@ -16,18 +16,40 @@ std::string NameOfWord(uint32_t word) {
   return fmt::format("word {} of local RAM", word - kBlockLocal);
 }
 
-// Fewest items with which the sequence alone differs still; 0: alone it does not differ at all.
+std::string Describe(const Difference& difference) {
+  return fmt::format("{} is {:#010x} on the peer and {:#010x} on the model", difference.what,
+                     difference.expected, difference.found);
+}
+
+// Runs some sequences on both. None: they agree. A model that refuses what the peer executes is a difference whose
+// sequence is not known.
+struct Finding {
+  std::string what;
+  std::optional<size_t> sequence;
+};
+StatusOr<std::optional<Finding>> Find(const std::vector<SequenceSpec>& sequences,
+                                      const Runner& peer, const Runner& model) {
+  const RandomProgram program(sequences);
+  ASSIGN_OR_RETURN(const PeerResult expected, peer(program.program()));
+  const StatusOr<PeerResult> found = model(program.program());
+  if (!found.ok()) {
+    return Finding{std::string(StatusMessage(found.status())), std::nullopt};
+  }
+  const std::optional<Difference> difference = Compare(expected.bytes, found->bytes);
+  if (!difference.has_value()) return std::nullopt;
+  return Finding{Describe(*difference), difference->sequence};
+}
+
+// Fewest items with which the sequence alone differs still, and what then differs; 0: alone it does not differ at all.
 StatusOr<uint32_t> FewestItems(const SequenceSpec& spec, const Runner& peer, const Runner& model,
-                               Difference* difference) {
+                               std::string* what) {
   uint32_t good = 0;
   uint32_t bad = 0;
   for (uint32_t items = spec.items; bad == 0 || good + 1 < bad; items = good + (bad - good) / 2) {
-    const RandomProgram program({{spec.seed, items}});
-    ASSIGN_OR_RETURN(const PeerResult expected, peer(program.program()));
-    ASSIGN_OR_RETURN(const PeerResult found, model(program.program()));
-    if (const std::optional<Difference> now = Compare(expected.bytes, found.bytes)) {
+    ASSIGN_OR_RETURN(const std::optional<Finding> finding, Find({{spec.seed, items}}, peer, model));
+    if (finding.has_value()) {
       bad = items;
-      *difference = *now;
+      *what = finding->what;
     } else if (items == spec.items) {
       return 0;
     } else {
@@ -35,11 +57,6 @@ StatusOr<uint32_t> FewestItems(const SequenceSpec& spec, const Runner& peer, con
     }
   }
   return bad;
-}
-
-std::string Describe(const Difference& difference) {
-  return fmt::format("{} is {:#010x} on the peer and {:#010x} on the model", difference.what,
-                     difference.expected, difference.found);
 }
 
 }  // namespace
@@ -100,18 +117,19 @@ std::optional<Difference> Compare(ByteSpan expected, ByteSpan found) {
 
 Status RunBoth(const std::vector<SequenceSpec>& sequences, const Runner& peer,
                const Runner& model) {
-  const RandomProgram program(sequences);
-  ASSIGN_OR_RETURN(const PeerResult expected, peer(program.program()));
-  ASSIGN_OR_RETURN(const PeerResult found, model(program.program()));
-  const std::optional<Difference> difference = Compare(expected.bytes, found.bytes);
-  if (!difference.has_value()) return OkStatus();
-  const SequenceSpec spec = sequences[difference->sequence];
-  Difference shortest;
-  ASSIGN_OR_RETURN(const uint32_t items, FewestItems(spec, peer, model, &shortest));
-  const std::string first = fmt::format("seed {}: {}", spec.seed, Describe(*difference));
-  if (items == 0) return Internal("{}; only behind the sequences before it", first);
-  return Internal("{}\nits first {} items are enough: {}\n{}", first, items, Describe(shortest),
-                  RandomProgram({{spec.seed, items}}).Disassembly(0));
+  ASSIGN_OR_RETURN(const std::optional<Finding> finding, Find(sequences, peer, model));
+  if (!finding.has_value()) return OkStatus();
+  std::vector<SequenceSpec> suspects = sequences;
+  if (finding->sequence.has_value()) suspects = {sequences[*finding->sequence]};
+  for (const SequenceSpec& spec : suspects) {
+    std::string shortest;
+    ASSIGN_OR_RETURN(const uint32_t items, FewestItems(spec, peer, model, &shortest));
+    if (items == 0) continue;
+    return Internal("seed {}: {}\nits first {} items are enough: {}\n{}", spec.seed, finding->what,
+                    items, shortest, RandomProgram({{spec.seed, items}}).Disassembly(0));
+  }
+  return Internal("seeds {} to {}: {}; no sequence alone differs", suspects.front().seed,
+                  suspects.back().seed, finding->what);
 }
 
 }  // namespace ttfd::testing

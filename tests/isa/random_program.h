@@ -44,8 +44,8 @@ std::optional<Difference> Compare(ByteSpan expected, ByteSpan found);
 // Runs a program: the peer, or the model in one of its modes.
 using Runner = std::function<StatusOr<PeerResult>(const PeerProgram&)>;
 
-// Runs the sequences on both. OK: they agree. The message of an error names the seed, the first difference and the
-// shortest beginning of that sequence that differs, disassembled.
+// Runs the sequences on both. OK: they agree. The message of an error names the seed, the first difference, or why the
+// model refused the program, and the shortest beginning of that sequence that shows it, disassembled.
 Status RunBoth(const std::vector<SequenceSpec>& sequences, const Runner& peer, const Runner& model);
 
 }  // namespace ttfd::testing

@@ -7,14 +7,19 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/trace.h"
+#include "runtime/sim/trace_text.h"
 #include "tests/support/rv32_asm.h"
 
 namespace ttfd {
 namespace {
+
+using sim::TraceInstruction;
 
 constexpr hw::Coordinate kTile = {1, 2};
 constexpr hw::Coordinate kOther = {2, 2};
@@ -241,6 +246,56 @@ TEST_F(SimTrace, AFileThatCannotBeWrittenIsAnErrorAtTheStart) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(StatusMessage(status).find("trace: cannot write \"" + path_), std::string_view::npos)
       << status.ToString();
+}
+
+sim::NocView View(const char* kind, sim::NocEvent event) {
+  return {event, kind, 1, kTile, 0x10000, {2, 2}, {3, 4}, 0x20000, 64, 5, 0x92, 123};
+}
+
+TEST(SimTraceText, ShowsNocCommandsWithBothEnds) {
+  struct Row {
+    const char* kind;
+    sim::NocEvent event;
+    const char* text;
+  };
+  constexpr Row kRows[] = {
+      {"write", sim::NocEvent::kIssued,
+       "write issued: (1,2) 0x10000 -> (2,2) 0x20000, 64 bytes, control 0x92"},
+      {"write", sim::NocEvent::kDelivered,
+       "write delivered: (1,2) 0x10000 -> (2,2) 0x20000, 64 bytes"},
+      {"read", sim::NocEvent::kCounted, "read counted: (2,2) 0x20000 -> (1,2) 0x10000, 64 bytes"},
+      {"multicast", sim::NocEvent::kDelivered,
+       "multicast delivered: (1,2) 0x10000 -> (2,2)..(3,4) 0x20000, 64 bytes"},
+      {"inline", sim::NocEvent::kDelivered, "inline delivered: 0x00000005 -> (2,2) 0x20000"},
+      {"increment", sim::NocEvent::kDelivered,
+       "increment delivered: (2,2) 0x20000 += 5, old value -> (1,2) 0x10000"},
+  };
+  for (const Row& row : kRows) {
+    fmt::memory_buffer line;
+    sim::TraceText().Append(View(row.kind, row.event), &line);
+    EXPECT_EQ(fmt::to_string(line), std::string("       123 (1,2)   NOC1   ") + row.text + "\n");
+  }
+}
+
+TEST(SimTracer, PutsWhatAnInstructionCausedBehindItAndLeavesOutPacketsOfOtherTiles) {
+  const auto chip = sim::Chip::Create(sim::DefaultOptions(sim::Board::kP150)).value();
+  std::vector<sim::TraceEvent> events;
+  sim::TraceFilter filter;
+  filter.tiles = {kTile};
+  sim::Tracer tracer(filter, [&](const sim::TraceEvent& event) { events.push_back(event); });
+  const sim::Hart& hart = *chip->FindHart(kTile, hw::kBrisc);
+  tracer.BeforeInstruction(hart, 0x03EFA423);  // sw t5,40(t6)
+  tracer.OnStore(hart, 0xFFB20028, 4, 1);
+  tracer.OnNoc(View("write", sim::NocEvent::kIssued));
+  sim::NocView other = View("write", sim::NocEvent::kIssued);
+  other.source = kOther;
+  tracer.OnNoc(other);
+  EXPECT_TRUE(events.empty());  // the instruction has not ended
+  tracer.Settle();
+  ASSERT_EQ(events.size(), 2u);
+  ASSERT_TRUE(std::holds_alternative<TraceInstruction>(events[0]));
+  EXPECT_EQ(std::get<TraceInstruction>(events[0]).store.address, 0xFFB20028u);
+  EXPECT_TRUE(std::holds_alternative<sim::NocView>(events[1]));
 }
 
 TEST(SimTraceOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
