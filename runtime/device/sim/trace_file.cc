@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <variant>
 
 namespace ttfd {
 namespace {
@@ -77,6 +78,7 @@ void TraceFile::Watch(uint64_t clock) {
 
 void TraceFile::Take(const sim::TraceEvent& event) {
   if (options_.last == 0) return Write(event);
+  if (std::holds_alternative<sim::TraceReset>(event)) return;  // what is kept is written before
   if (kept_.size() < options_.last) {
     kept_.push_back(event);
   } else {
