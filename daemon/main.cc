@@ -5,10 +5,10 @@
 
 #include "daemon/main_decode.h"
 #include "daemon/main_serve.h"
+#include "daemon/open_device.h"
 #include "daemon/options.h"
 #include "daemon/system/signals.h"
 #include "runtime/base/log.h"
-#include "runtime/device/sim/sim_device.h"
 
 namespace {
 
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     return Complain(ttfd::DecodeRecordFile(invocation->decode_path, invocation->decode_json),
                     kFailed);
   }
-  const ttfd::Status device = ttfd::ParseSimOptions(invocation->options.device.device).status();
+  const ttfd::Status device = ttfd::CheckDeviceText(invocation->options.device.device);
   if (!device.ok()) return Complain(ttfd::Annotate(device, "device"), kWrongUsage);
   if (invocation->action == Action::kCheckConfig) {
     fmt::print("{}: good\n",

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "daemon/open_device.h"
 #include "daemon/rpc/rpc_server.h"
 #include "daemon/rpc/unix_listener.h"
 #include "daemon/session/daemon_core.h"
@@ -20,7 +21,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/boot/kernel_elf.h"
-#include "runtime/device/sim/sim_device.h"
 #include "runtime/dispatch/dispatcher.h"
 
 namespace ttfd {
@@ -123,9 +123,8 @@ StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
 }
 
 StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
-  ASSIGN_OR_RETURN(const SimOptions sim, ParseSimOptions(options_.device.device));
   debugging_.clock = &device_clock_;
-  ASSIGN_OR_RETURN(device_, OpenSimDevice(sim, nullptr, &debugging_));
+  ASSIGN_OR_RETURN(device_, OpenDevice(options_.device.device, &debugging_));
   if (debugging_.server != nullptr) {
     LogInfo("debuggers may connect at {}; they see and change everybody's memory",
             debugging_.server->where());

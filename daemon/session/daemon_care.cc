@@ -36,9 +36,13 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
     state_ = state;
     if (!why.empty()) last_error_ = why;
   }
-  if (state != DeviceState::kFailed) return;
+  const bool memory_lost = state == DeviceState::kRecovering && !device_.info.memory_survives_reset;
+  if (state != DeviceState::kFailed && !memory_lost) return;
+  // A buffer that silently holds something else is worse than no session.
+  const std::string text =
+      memory_lost ? fmt::format("the card was reset and lost its memory: {}", why) : why;
   for (const auto& session : Sessions()) {
-    session->End(WithReason(Error(StatusCode::kUnavailable, "{}", why), reason::kDeviceReset));
+    session->End(WithReason(Error(StatusCode::kUnavailable, "{}", text), reason::kDeviceReset));
   }
 }
 

@@ -28,6 +28,11 @@ struct DeviceInfo {
   uint64_t clock_hz = 0;
   bool memory_is_zero_after_power_on = false;  // the model's memory is; silicon's is not
   bool iommu = false;  // is host memory the card was not given out of its reach?
+  // Do DRAM and L1 keep their contents over a Reset? Not where the chip is a process that can only be
+  // started again.
+  bool memory_survives_reset = true;
+  // Does Advance say when nothing can happen any more? Where it does not, a wait ends by its deadline.
+  bool tells_rest = false;
 };
 
 enum class WindowOrdering { kRelaxed, kStrict };
@@ -72,7 +77,7 @@ class Device {
   // Zeroed, 4 KiB aligned. Must not outlive the device.
   virtual StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) = 0;
   // Holds every hart in reset and forgets a fault. Windows and host memory stay valid; DRAM and L1
-  // keep their contents.
+  // keep their contents if info().memory_survives_reset, and hold nothing anybody knows otherwise.
   virtual Status Reset() = 0;
   // On silicon time moves by itself: the call returns at once and is never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;

@@ -17,6 +17,13 @@ struct AdvanceResult {
   bool halted = false;     // a debugger stopped the device; then it is not quiescent
 };
 
+// Memory of this process for a chip to reach. `file` is what the bytes are a mapping of, from its
+// start: a chip in another process maps it too. It may be closed after the call it was passed to.
+struct HostPages {
+  MutableByteSpan bytes;
+  int file = -1;
+};
+
 // Errors: a chip that refused an access or died answers every later call with the first reason
 // (FAILED_PRECONDITION for a refusal that came from device code, INVALID_ARGUMENT for one the host
 // caused, UNAVAILABLE when the chip is gone), until it is reset. Not thread-safe: one thread, the
@@ -29,16 +36,17 @@ class PciePort {
   virtual Status BarRead(int bar, uint64_t offset, MutableByteSpan to) = 0;
   virtual Status BarWrite(int bar, uint64_t offset, ByteSpan from) = 0;
 
-  // Lets the chip reach `memory` at bus addresses [bus_address, bus_address + size). The memory
-  // outlives the port or the call that maps an empty span there.
-  virtual Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory) = 0;
+  // Lets the chip reach `pages` at bus addresses [bus_address, bus_address + size). The memory
+  // outlives the port or the call that maps no bytes there.
+  virtual Status MapHostMemory(uint64_t bus_address, const HostPages& pages) = 0;
 
   // The fundamental reset (PERST#): every hart held, registers at their reset values, DRAM and L1
   // keep their contents, a fault is forgotten. Host memory stays mapped; TLB and iATU registers do
-  // not.
+  // not. A chip that cannot be reset is replaced by a new one, with other memory; see
+  // DeviceInfo::memory_survives_reset.
   virtual Status Reset() = 0;
 
-  // Lets every runnable hart execute up to `clocks` instructions.
+  // Lets every runnable hart execute up to `clocks` instructions. May come back after fewer.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "runtime/device/port_device.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +10,7 @@
 #include <cstring>
 
 #include "runtime/base/bits.h"
+#include "runtime/base/unique_fd.h"
 #include "runtime/device/card_info.h"
 #include "runtime/hw/noc.h"
 
@@ -154,6 +156,8 @@ StatusOr<std::unique_ptr<PortDevice>> PortDevice::Open(std::unique_ptr<PciePort>
   device->info_.backend = traits.backend;
   device->info_.memory_is_zero_after_power_on = traits.memory_is_zero_after_power_on;
   device->info_.iommu = traits.iommu;
+  device->info_.memory_survives_reset = traits.memory_survives_reset;
+  device->info_.tells_rest = traits.tells_rest;
   return device;
 }
 
@@ -235,16 +239,19 @@ StatusOr<std::unique_ptr<HostMemory>> PortDevice::AllocateHostMemory(uint64_t si
     return Error(StatusCode::kResourceExhausted, "no {} contiguous bytes left for host memory",
                  size);
   }
-  void* const address =
-      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // A file, so that a chip in another process can map it too.
+  const UniqueFd file(memfd_create("ttfd-host-memory", MFD_CLOEXEC));
+  void* const address = file.valid() && ftruncate(file.get(), static_cast<off_t>(size)) == 0
+                            ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0)
+                            : MAP_FAILED;
   if (address == MAP_FAILED) {
-    return Error(StatusCode::kResourceExhausted, "mmap of {} bytes: {}", size,
+    return Error(StatusCode::kResourceExhausted, "{} bytes of host memory: {}", size,
                  std::strerror(errno));
   }
   const auto region = static_cast<uint32_t>(free_region - regions_.begin());
   auto memory = std::make_unique<PortHostMemory>(
       *this, region, offset, MutableByteSpan(static_cast<std::byte*>(address), size));
-  RETURN_IF_ERROR(port_->MapHostMemory(memory->bus_address(), memory->bytes()));
+  RETURN_IF_ERROR(port_->MapHostMemory(memory->bus_address(), {memory->bytes(), file.get()}));
   RETURN_IF_ERROR(WriteTranslation(region, true));
   return memory;
 }

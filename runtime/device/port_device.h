@@ -19,6 +19,8 @@ struct PortTraits {
   std::string backend;  // DeviceInfo::backend
   bool memory_is_zero_after_power_on = false;
   bool iommu = false;
+  bool memory_survives_reset = true;
+  bool tells_rest = false;
 };
 
 class PortDevice final : public Device {

@@ -22,9 +22,12 @@ namespace ttfd {
 struct Backend {
   std::string name;
   std::function<StatusOr<std::unique_ptr<Device>>()> open;
-  std::string skip;             // why it cannot run here; empty: it can
-  bool reports_faults = false;  // a refused access is an error, not the end of the process
-  bool parks = false;           // Advance tells when nothing can happen any more
+  std::string skip;  // why it cannot run here; empty: it can
+  // A refused access of the host is the answer to that very call, and nothing else changes. Elsewhere
+  // writes are posted and the chip is lost until its next reset.
+  bool refuses_at_once = false;
+  bool checks_links = false;  // what may follow a NoC write that is linked
+  bool zeroes_harts = false;  // registers and local RAM, when a hart leaves reset
 };
 
 // Every backend the suite knows, runnable here or not.

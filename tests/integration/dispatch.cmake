@@ -15,7 +15,7 @@ ttfd_test(NAME dispatch_stall_test LABELS integration SRCS ${dispatch_dir}/dispa
 foreach(name IN ITEMS dispatch_boot_test dispatch_hang_test dispatch_launch_test dispatch_queues_test dispatch_trace_test
         dispatch_transfer_test)
   ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
-    DEPS runtime_dispatch runtime_device_sim firmware_images_small)
+    DEPS runtime_dispatch test_device firmware_images_small)
   add_dependencies(${name} ${dispatch_kernels})
   target_compile_definitions(${name} PRIVATE DISPATCH_KERNELS="${CMAKE_CURRENT_BINARY_DIR}/dispatch_kernels")
 endforeach()

@@ -97,6 +97,7 @@ TEST(DispatchLaunch, CountsOnThroughTheEndOfTheWorkerCounter) {
 }
 
 TEST(DispatchLaunch, AProgramOnOneTileWakesOneTile) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
   BootedCard card;
   BumpCounters counters(card);
   const CoreRange one{4, 4, 4, 4};

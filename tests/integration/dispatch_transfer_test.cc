@@ -257,8 +257,8 @@ TEST(DispatchTransferLimits, RefusesBadCommandsAndStaysUsable) {
 TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
   auto device = *OpenTestDevice("sim:board=p100a");
   auto dispatcher = *Dispatcher::Create(*device, SteadyClock(), DispatcherOptions());
-  EXPECT_EQ(dispatcher->card().grid.x, 11u);
-  EXPECT_EQ(dispatcher->card().dram_banks, 7u);
+  EXPECT_EQ(dispatcher->card().grid.x, device->info().tensix_columns.size() - 1);
+  EXPECT_EQ(dispatcher->card().dram_banks, device->info().dram_port_xy[0].size());
   EXPECT_EQ(dispatcher->Poll().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(dispatcher->Shutdown().ok()) << "nothing to end";
   ASSERT_TRUE(dispatcher->Boot().ok());

@@ -6,7 +6,7 @@ ttfd_compile_options(firmware_bench)
 # At -O3 gcc 12 warns of overflows in growing vectors of bytes that are none.
 target_compile_options(firmware_bench PUBLIC $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
 target_include_directories(firmware_bench PUBLIC ${PROJECT_SOURCE_DIR})
-target_link_libraries(firmware_bench PUBLIC firmware_images firmware_images_small firmware_kernels runtime_device_sim
+target_link_libraries(firmware_bench PUBLIC firmware_images firmware_images_small firmware_kernels test_device
   runtime_abi runtime_hw)
 
 set(firmware_sources "")

@@ -212,8 +212,9 @@ TEST_P(Launch, AnotherSubDeviceHasItsOwnGoWordAndStream) {
 TEST_P(Launch, AKernelThatFaultsStopsTheDeviceWithItsPlace) {
   const Status status = launcher_->Run({.kernels = {{.name = "fault"}}});
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
-  EXPECT_NE(status.ToString().find("(1,2)"), std::string::npos) << status.ToString();
   broken_ = true;
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("a simulator library names no place");
+  EXPECT_NE(status.ToString().find("(1,2)"), std::string::npos) << status.ToString();
 }
 
 TEST_P(Launch, AKernelThatWaitsForeverLeavesTheDeviceAtRestAndSaysWhere) {

@@ -247,7 +247,8 @@ TEST_P(Park, TheDeviceComesToRestInThisWait) {
   // And it stays there.
   const auto still = bench_->device().Advance(1000);
   ASSERT_OK(still.status());
-  EXPECT_TRUE(still->quiescent);
+  EXPECT_EQ(still->quiescent, bench_->device().info().tells_rest);
+  EXPECT_EQ(StatusOf(wait.who).waypoint, wait.waypoint);
 }
 
 INSTANTIATE_TEST_SUITE_P(Firmware, Park,

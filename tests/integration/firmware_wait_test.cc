@@ -105,6 +105,7 @@ TEST_P(Wait, CommandsThatDoNothingAreCounted) {
 }
 
 TEST_P(Wait, ADelayLastsAsLongAsItSays) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
   for (const uint32_t clocks : {0u, 1u, 1000u, 100'000u, abi::kMaxDelayClocks}) {
     const uint64_t before = bench_->retired(FirmwareBench::kDispatchTile, hw::kBrisc);
     ASSERT_OK(bench_->SendAndRun(EntryBuilder().Dispatch(DelayCommand(clocks))));

@@ -18,6 +18,7 @@ OPTIONS = None
 EXPECTED = [
     "usr/bin/ttfd",
     "usr/bin/ttfdctl",
+    "usr/libexec/ttfd/ttfd-ttsim-child",
     "usr/lib/systemd/system/ttfd.service",
     "usr/lib/systemd/system/ttfd.socket",
     "usr/lib/sysusers.d/ttfd.conf",

@@ -33,8 +33,15 @@ ClientDaemon::ClientDaemon(const std::vector<std::string>& options) {
   address_ = "unix:" + socket;
   const std::string config = directory_ + "/ttfd.toml";
   std::ofstream(config) << "# defaults\n";
-  std::vector<std::string> words = {
-      TTFD_CLIENT_TEST_DAEMON, "--config", config, "--socket", socket, "--device", "sim"};
+  // As in test_device.h.
+  const char* const device = getenv("TTFD_TEST_DEVICE");
+  std::vector<std::string> words = {TTFD_CLIENT_TEST_DAEMON,
+                                    "--config",
+                                    config,
+                                    "--socket",
+                                    socket,
+                                    "--device",
+                                    device == nullptr || *device == 0 ? "sim" : device};
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> argv;
   for (std::string& word : words) {

@@ -20,6 +20,7 @@ FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
   info_.backend = "fake";
   info_.dram_bank_bytes = behaviour.dram_bank_bytes;
   info_.memory_is_zero_after_power_on = behaviour.memory_is_zero_after_power_on;
+  info_.memory_survives_reset = behaviour.memory_survives_reset;
 }
 
 Status FakeDispatcher::Boot() {

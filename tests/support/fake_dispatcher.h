@@ -25,6 +25,7 @@ class FakeDispatcher final : public Dispatcher {
     uint64_t dram_bank_bytes = 1 << 20;
     uint32_t l1_bytes = 256 << 10;
     bool memory_is_zero_after_power_on = true;
+    bool memory_survives_reset = true;
   };
   explicit FakeDispatcher(const Behaviour& behaviour);
 

@@ -55,6 +55,10 @@ class FirmwareBench {
   // Runs the device until nothing can happen without the host. An error if that takes too long.
   Status Run();
 
+  // After an Advance: can nothing happen any more without the host? Where the device does not tell,
+  // the firmware does: every hart waits, or has said nothing new for very long.
+  StatusOr<bool> AtRest(const AdvanceResult& advanced);
+
   // Puts an entry into the issue ring of a queue, waiting for slot and ring space.
   Status Send(const EntryBuilder& entry, bool stall_after = false, uint32_t queue = 0);
   // Both.
@@ -98,6 +102,7 @@ class FirmwareBench {
   Status Open();
   Status LoadTile(hw::Coordinate at, abi::Role role, const abi::BootBlock& of_queue);
   Status BootQueue(const BenchQueue& queue);
+  StatusOr<bool> LookAround();
   Status AwaitReady(hw::Coordinate at, std::span<const uint32_t> harts);
 
   const BenchOptions options_;
@@ -106,6 +111,8 @@ class FirmwareBench {
   std::vector<std::unique_ptr<BenchQueue>> queues_;
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Window>> windows_;
   abi::BankTable banks_{};
+  uint64_t fingerprint_ = 0;    // see LookAround
+  uint64_t unchanged_for_ = 0;  // clocks
 };
 
 // The L1 image of a kernel for one hart: what a runtime's loader would write at `address`.

@@ -90,16 +90,17 @@ class Runner {
     for (uint64_t spent = 0; spent < patience;) {
       ASSIGN_OR_RETURN(const AdvanceResult result, bench_->device().Advance(Pick(50, 4000)));
       spent += result.clocks + 1;
+      ASSIGN_OR_RETURN(const bool rests, bench_->AtRest(result));
       bool moved = false;
       for (uint32_t queue = 0; queue < options_.queues; ++queue) {
-        if (result.quiescent || Pick(0, 3) == 0) {
+        if (rests || Pick(0, 3) == 0) {
           ASSIGN_OR_RETURN(const bool taken, TakePages(queue));
           moved |= taken;
         }
         ASSIGN_OR_RETURN(const bool sent, SendSome(queue, waiting[queue]));
         moved |= sent;
       }
-      if (!result.quiescent || moved) continue;
+      if (!rests || moved) continue;
       for (uint32_t queue = 0; queue < options_.queues; ++queue) {
         if (!waiting[queue].empty()) {
           return Stuck(fmt::format("the card rests with {} entries of queue {} unsent",

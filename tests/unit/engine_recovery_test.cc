@@ -256,5 +256,28 @@ TEST_F(EngineRecovery, FullRingsOnlySlowDown) {
   EXPECT_EQ(culprit->Progress(), 104u);
 }
 
+TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) {
+  behaviour.memory_survives_reset = false;
+  Prepare();
+  card->on_launch = [this](const LaunchCommand&) {
+    card->on_launch = nullptr;
+    return Error(StatusCode::kFailedPrecondition, "unmapped address");
+  };
+  culprit->Send(Launch(3));
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_FAULT") << "who did it hears that first";
+  for (TestClient* client : {culprit.get(), other.get()}) {
+    Status status;
+    ASSERT_TRUE(client->session().finished(&status));
+    EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+    EXPECT_THAT(status.ToString(), HasSubstr("lost its memory"));
+  }
+  EXPECT_EQ(core->GetStatus().state, "ready");
+  const auto next = Connect();
+  next->Send(Allocate(1, 4096), Read(1, 0, 16));
+  next->Run();
+  EXPECT_THAT(next->errors, IsEmpty());
+}
+
 }  // namespace
 }  // namespace ttfd

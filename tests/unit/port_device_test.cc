@@ -42,8 +42,8 @@ class SpyPort final : public PciePort {
     if (bar == 0 && offset >= hw::kTlbRegisters) ++script_->tlb_writes;
     return port_.BarWrite(bar, offset, from);
   }
-  Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory) override {
-    return port_.MapHostMemory(bus_address, memory);
+  Status MapHostMemory(uint64_t bus_address, const HostPages& pages) override {
+    return port_.MapHostMemory(bus_address, pages);
   }
   Status Reset() override { return port_.Reset(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return port_.Advance(clocks); }

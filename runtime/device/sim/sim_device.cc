@@ -150,8 +150,10 @@ StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::
   }
   if (debugging != nullptr) debugging->server = server.get();
   // The model maps exactly the memory it is given, as a card behind an IOMMU does.
-  const PortTraits traits = {
-      .backend = "embedded", .memory_is_zero_after_power_on = true, .iommu = true};
+  const PortTraits traits = {.backend = "embedded",
+                             .memory_is_zero_after_power_on = true,
+                             .iommu = true,
+                             .tells_rest = true};
   return PortDevice::Open(
       std::make_unique<SimPort>(std::move(created), std::move(server), std::move(trace)), traits);
 }

@@ -11,8 +11,8 @@ Status SimPort::BarWrite(int bar, uint64_t offset, ByteSpan from) {
   return chip_->BarWrite(bar, offset, from);
 }
 
-Status SimPort::MapHostMemory(uint64_t bus_address, MutableByteSpan memory) {
-  return chip_->MapHostMemory(bus_address, memory);
+Status SimPort::MapHostMemory(uint64_t bus_address, const HostPages& pages) {
+  return chip_->MapHostMemory(bus_address, pages.bytes);
 }
 
 Status SimPort::Reset() {

@@ -21,7 +21,7 @@ class SimPort final : public PciePort {
   StatusOr<uint32_t> ConfigRead(uint32_t offset) override { return chip_->ConfigRead(offset); }
   Status BarRead(int bar, uint64_t offset, MutableByteSpan to) override;
   Status BarWrite(int bar, uint64_t offset, ByteSpan from) override;
-  Status MapHostMemory(uint64_t bus_address, MutableByteSpan memory) override;
+  Status MapHostMemory(uint64_t bus_address, const HostPages& pages) override;
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
