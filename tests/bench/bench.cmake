@@ -17,7 +17,7 @@ add_dependencies(ttfd_generated bench_stream_proto)
 ttfd_library(NAME bench_core
   HDRS ${bench_dir}/bench_case.h ${bench_dir}/calibration.h ${bench_dir}/child.h ${bench_dir}/daemon_case.h ${bench_dir}/figure.h
   SRCS ${bench_dir}/calibration.cc ${bench_dir}/child.cc ${bench_dir}/daemon_case.cc ${bench_dir}/figure.cc
-  DEPS runtime_base PACKAGES fmt::fmt benchmark::benchmark)
+  DEPS runtime_base runtime_device PACKAGES fmt::fmt benchmark::benchmark)
 
 ttfd_library(NAME bench_bare_stream NO_TSAN
   HDRS ${bench_dir}/bare_stream_case.h SRCS ${bench_dir}/bare_stream_case.cc
@@ -29,11 +29,14 @@ ttfd_library(NAME bench_firmware_costs HDRS ${bench_dir}/firmware_costs.h SRCS $
   DEPS bench_core PACKAGES firmware_bench)
 
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
-  DEPS bench_core bench_bare_stream bench_firmware_costs bench_sim_cases bench_device_cases bench_rpc_cases)
+  DEPS bench_core bench_bare_stream bench_firmware_costs bench_sim_cases bench_device_cases bench_compare_cases
+       bench_rpc_cases test_device)
 
 add_dependencies(ttfd_bench bench_stream_server ttfd)
 add_test(NAME bench.smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd>)
 set_tests_properties(bench.smoke PROPERTIES LABELS bench-smoke TIMEOUT 120 RUN_SERIAL TRUE)
+add_test(NAME bench.compare_smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd> --compare ttsim)
+set_tests_properties(bench.compare_smoke PROPERTIES LABELS "ttsim" TIMEOUT 300 SKIP_REGULAR_EXPRESSION "skipped: ")
 
 ttfd_program(NAME ttfd_microbench SRCS ${bench_dir}/microbench.cc
   DEPS runtime_command runtime_memory runtime_queue PACKAGES benchmark::benchmark)

@@ -7,10 +7,12 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/base/status.h"
+#include "runtime/device/device.h"
 
 namespace ttfd::bench {
 
@@ -31,6 +33,14 @@ std::vector<BenchCase> SimCases();
 // device.*: records through the booted firmware on the calling thread
 // (tests/bench/device_cases.cc).
 std::vector<BenchCase> DeviceCases();
+
+// The same on any device, which is opened by the first case that runs.
+using DeviceOpener = std::function<StatusOr<std::unique_ptr<Device>>()>;
+std::vector<BenchCase> DeviceCases(const std::string& prefix, const DeviceOpener& open);
+
+// device.* and the programs of sim.* on a device: what can be compared between backends
+// (tests/bench/compare_cases.cc).
+std::vector<BenchCase> CompareCases(const std::string& prefix, const DeviceOpener& open);
 
 // rpc.*: libttfd against a daemon that is another process. `address` starts that daemon on the
 // first call and returns where it listens; every later call returns the same address

@@ -1,4 +1,4 @@
-// What the runtime and the firmware reach on the embedded device, without daemon and RPC.
+// What the runtime and the firmware reach on a device, without daemon and RPC.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -21,9 +21,9 @@ double Seconds(Now::duration duration) { return std::chrono::duration<double>(du
 // A booted p150 that all cases of the suite share.
 class Card {
  public:
-  static StatusOr<std::shared_ptr<Card>> Boot() {
+  static StatusOr<std::shared_ptr<Card>> Boot(const DeviceOpener& open) {
     auto card = std::make_shared<Card>();
-    ASSIGN_OR_RETURN(card->device_, OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}}));
+    ASSIGN_OR_RETURN(card->device_, open());
     ASSIGN_OR_RETURN(card->dispatcher_,
                      Dispatcher::Create(*card->device_, SteadyClock(), DispatcherOptions()));
     RETURN_IF_ERROR(card->dispatcher_->Boot());
@@ -148,24 +148,33 @@ StatusOr<double> TracedLaunchRate(Card& card, std::chrono::nanoseconds budget) {
 }  // namespace
 
 std::vector<BenchCase> DeviceCases() {
+  std::vector<BenchCase> cases = DeviceCases("device.", [] {
+    return OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}});
+  });
+  // The first of them once more, under the name that says which pages.
+  BenchCase pages = cases.front();
+  pages.name = "device.upload_2k_pages_mb_s";
+  cases.insert(cases.begin() + 1, std::move(pages));
+  return cases;
+}
+
+std::vector<BenchCase> DeviceCases(const std::string& prefix, const DeviceOpener& open) {
   // Booted by the first case that runs.
   auto shared = std::make_shared<std::shared_ptr<Card>>();
-  const auto with_card = [shared](auto measure) {
-    return [shared, measure](std::chrono::nanoseconds budget) -> StatusOr<double> {
+  const auto with_card = [shared, open](auto measure) {
+    return [shared, open, measure](std::chrono::nanoseconds budget) -> StatusOr<double> {
       if (*shared == nullptr) {
-        ASSIGN_OR_RETURN(*shared, Card::Boot());
+        ASSIGN_OR_RETURN(*shared, Card::Boot(open));
       }
       return measure(**shared, budget);
     };
   };
   return {
-      {"device.upload_mb_s", "MB/s", with_card(Upload)},
-      // The same under the name that says which pages.
-      {"device.upload_2k_pages_mb_s", "MB/s", with_card(Upload)},
-      {"device.download_mb_s", "MB/s", with_card(Download)},
-      {"device.event_us", "us", with_card(EventRoundTrip)},
-      {"device.launch_per_s_120", "1/s", with_card(LaunchRate)},
-      {"device.traced_launch_per_s_120", "1/s", with_card(TracedLaunchRate)},
+      {prefix + "upload_mb_s", "MB/s", with_card(Upload)},
+      {prefix + "download_mb_s", "MB/s", with_card(Download)},
+      {prefix + "event_us", "us", with_card(EventRoundTrip)},
+      {prefix + "launch_per_s_120", "1/s", with_card(LaunchRate)},
+      {prefix + "traced_launch_per_s_120", "1/s", with_card(TracedLaunchRate)},
   };
 }
 

@@ -100,6 +100,25 @@ std::string Table(const std::vector<Figure>& figures) {
   return text;
 }
 
+std::string ComparisonTable(const std::vector<Figure>& figures, const std::string& one,
+                            const std::string& other) {
+  std::string text =
+      fmt::format("{:<28} {:>11} {:>11}  {:<10} {:>9}\n", "name", one, other, "unit", "quotient");
+  for (const Figure& figure : figures) {
+    if (!figure.name.starts_with(one + ".")) continue;
+    const std::string name = figure.name.substr(one.size() + 1);
+    const auto found = std::find_if(figures.begin(), figures.end(), [&](const Figure& candidate) {
+      return candidate.name == other + "." + name;
+    });
+    if (found == figures.end()) continue;
+    const double ours = Summarize(figure.samples).median;
+    const double theirs = Summarize(found->samples).median;
+    text += fmt::format("{:<28} {:>11} {:>11}  {:<10} {:>9}\n", name, Number(ours), Number(theirs),
+                        figure.unit, theirs > 0 ? Number(ours / theirs) : "-");
+  }
+  return text;
+}
+
 std::string Json(const std::vector<Figure>& figures) {
   std::string text = "{";
   const char* separator = "\n";

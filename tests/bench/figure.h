@@ -34,6 +34,10 @@ const std::vector<std::string>& AllNames();
 // One line a figure: name, median, min, max, spread, unit, floor and whether it is kept.
 std::string Table(const std::vector<Figure>& figures);
 
+// Figures "ONE.x" and "OTHER.x" side by side: name, both medians, unit, and how many times as much ONE is.
+std::string ComparisonTable(const std::vector<Figure>& figures, const std::string& one,
+                            const std::string& other);
+
 // {"name": {"median": ..., "min": ..., "max": ..., "unit": "..."}, ...}
 std::string Json(const std::vector<Figure>& figures);
 

@@ -17,6 +17,7 @@
 #include "tests/bench/daemon_case.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/firmware_costs.h"
+#include "tests/support/test_device.h"
 
 namespace ttfd::bench {
 namespace {
@@ -26,6 +27,8 @@ constexpr char kUsage[] =
     "[FILTER]\n"
     "--history: shows instruction counts beside those of the last run, and keeps this run's "
     "there.\n"
+    "       ttfd_bench --daemon TTFD --compare ttsim [--json FILE] [--rounds N] [FILTER]\n"
+    "--compare ttsim: the embedded device beside the simulator that TTFD_TTSIM_LIB names.\n"
     "FILTER is a part of a figure's name. --smoke: every figure once and briefly, all must be "
     "there.\n";
 
@@ -34,6 +37,7 @@ struct Options {
   std::string json;
   std::string history;
   std::string filter;
+  std::string compare;
   int rounds = 9;
   std::chrono::nanoseconds budget = std::chrono::milliseconds(200);
   bool smoke = false;
@@ -55,6 +59,8 @@ std::optional<Options> ParseOptions(const std::vector<std::string>& words) {
       options.json = words[++i];
     } else if (word == "--history" && has_value) {
       options.history = words[++i];
+    } else if (word == "--compare" && has_value) {
+      options.compare = words[++i];
     } else if (word == "--rounds" && has_value) {
       options.rounds = std::atoi(words[++i].c_str());
     } else if (!word.starts_with("-") && options.filter.empty()) {
@@ -64,6 +70,7 @@ std::optional<Options> ParseOptions(const std::vector<std::string>& words) {
     }
   }
   if (options.daemon.empty() || options.rounds < 1) return std::nullopt;
+  if (!options.compare.empty() && options.compare != "ttsim") return std::nullopt;
   return options;
 }
 
@@ -172,12 +179,43 @@ Status CountInstructions(const Options& options, Runner& runner) {
   return options.history.empty() ? OkStatus() : WriteCosts(options.history, rows);
 }
 
+bool WriteJson(const Options& options, const std::vector<Figure>& figures) {
+  if (options.json.empty()) return true;
+  std::ofstream stream(options.json);
+  stream << Json(figures);
+  if (stream.flush()) return true;
+  fmt::print(stderr, "cannot write {}\n", options.json);
+  return false;
+}
+
+// The embedded device and the official simulator, in turn.
+int Compare(const Options& options) {
+  const std::string library = OfficialSimulator();
+  if (library.empty()) {
+    fmt::print("skipped: TTFD_TTSIM_LIB does not name a libttsim.so\n");
+    return 0;
+  }
+  std::vector<BenchCase> cases = CompareCases("embedded.", [] {
+    return OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}});
+  });
+  for (BenchCase& one : CompareCases("ttsim.", [library] {
+         return OpenTtsimDevice({library, ""});
+       })) {
+    cases.push_back(std::move(one));
+  }
+  Runner runner(options);
+  runner.Run(std::move(cases));
+  fmt::print("{}", ComparisonTable(runner.figures(), "embedded", "ttsim"));
+  return WriteJson(options, runner.figures()) && runner.failures() == 0 ? 0 : 1;
+}
+
 int Main(const std::vector<std::string>& words) {
   const std::optional<Options> options = ParseOptions(words);
   if (!options) {
     fmt::print(stderr, "{}", kUsage);
     return 2;
   }
+  if (!options->compare.empty()) return Compare(*options);
   const auto folder = ScratchFolder::Create();
   if (!folder.ok()) {
     fmt::print(stderr, "{}\n", folder.status().ToString());
@@ -201,14 +239,7 @@ int Main(const std::vector<std::string>& words) {
 
   const std::vector<Figure> figures = runner.figures();
   fmt::print("{}", Table(figures));
-  if (!options->json.empty()) {
-    std::ofstream stream(options->json);
-    stream << Json(figures);
-    if (!stream.flush()) {
-      fmt::print(stderr, "cannot write {}\n", options->json);
-      return 1;
-    }
-  }
+  if (!WriteJson(*options, figures)) return 1;
   const int missing = options->filter.empty() ? MissingFigures(figures) : 0;
   return runner.failures() + missing > 0 || !counted.ok() ? 1 : 0;
 }

@@ -11,73 +11,14 @@
 
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/dispatch/dispatcher.h"
-#include "runtime/hw/noc.h"
 #include "runtime/hw/tensix.h"
 #include "tests/bench/bench_case.h"
-#include "tests/support/noc_asm.h"
-#include "tests/support/rv32_asm.h"
+#include "tests/bench/bench_programs.h"
 
 namespace ttfd::bench {
 namespace {
 
 using Now = std::chrono::steady_clock;
-
-// 24 register instructions and a jump.
-Rv32Asm AluLoop() {
-  Rv32Asm a;
-  a.Li(kA0, 1);
-  a.Li(kA1, 12345);
-  a.Li(kA2, 77);
-  const Rv32Asm::Label loop = a.Here();
-  for (int i = 0; i < 4; ++i) {
-    a.Add(kA0, kA0, kA1);
-    a.Xor(kA1, kA1, kT0);
-    a.Slli(kA3, kA2, 3);
-    a.Srli(kA4, kA3, 5);
-    a.Addi(kT0, kT0, 1);
-    a.Or(kA5, kA0, kA2);
-  }
-  a.Jump(loop);
-  return a;
-}
-
-// A quarter loads and stores (L1 and local RAM), a branch that goes both ways.
-Rv32Asm MixLoop() {
-  Rv32Asm a;
-  a.Li(kS0, 0x10000);
-  a.Li(kS1, hw::kLocalRamAddress + 0x100);
-  const Rv32Asm::Label loop = a.Here();
-  a.Andi(kA1, kA0, 1023);
-  a.Slli(kA1, kA1, 2);
-  a.Add(kA2, kS0, kA1);
-  a.Lw(kA3, kA2, 0);
-  a.Add(kA4, kA4, kA3);
-  a.Sw(kA4, kA2, 0);
-  a.Andi(kA5, kA0, 1);
-  const Rv32Asm::Label odd = a.Here();
-  a.Beq(kA5, kZero, odd);
-  a.Addi(kA4, kA4, 3);
-  a.BindBranch(odd, a.Here());
-  a.Lw(kT1, kS1, 0);
-  a.Addi(kT1, kT1, 1);
-  a.Sw(kT1, kS1, 0);
-  a.Addi(kA0, kA0, 1);
-  a.Jump(loop);
-  return a;
-}
-
-constexpr hw::Coordinate kFirstTile = {1, 2};
-constexpr hw::Coordinate kOtherTile = {1, 3};
-
-// Reads 16 KiB from another tile's L1, again and again.
-Rv32Asm ReadLoop() {
-  Rv32Asm a;
-  EmitNoc(a, NocRead(kFirstTile, kOtherTile, 0x10000, 0x20000, hw::kNocMaxPacketBytes));
-  const Rv32Asm::Label loop = a.Here();
-  for (int i = 0; i < 8; ++i) a.Sw(kT5, kT6, hw::kNocCommand);
-  a.Jump(loop);
-  return a;
-}
 
 // A p150 on which BRISC of `tiles` tiles runs `program` for ever.
 class RunningChip {
@@ -107,7 +48,7 @@ class RunningChip {
   // Gigabytes a second that the first tile reads in ReadLoop().
   StatusOr<double> MeasureReads(std::chrono::nanoseconds budget) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
-                     device_->OpenWindow(UnicastTarget(kFirstTile)));
+                     device_->OpenWindow(UnicastTarget(kReadingTile)));
     constexpr uint64_t kCounter = hw::kNiuAddress + hw::kNocStatus + 4 * hw::kNocReadResponses;
     ASSIGN_OR_RETURN(const uint32_t before, ReadWord(*window, kCounter));
     ASSIGN_OR_RETURN(const double seconds, RunFor(budget, 1000));
