@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/device/sim/sim_device.h"
 #include "runtime/hw/tensix.h"
 #include "tests/support/run_command.h"
-#include "tests/support/test_device.h"
 
 namespace ttfd::testing {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kQemu = "qemu-riscv32";
 constexpr const char* kProcessor = "rv32,zba=true,zbb=true";
 constexpr std::chrono::seconds kQemuTimeout(60);
-constexpr uint64_t kModelClocks = uint64_t{1} << 32;
+constexpr uint64_t kModelClocks = uint64_t{1} << 28;
 constexpr hw::Coordinate kTile = {1, 2};
 constexpr uint32_t kWrite = 64, kExit = 93;  // Linux system calls
 constexpr uint32_t kEcall = 0x00000073;
@@ -76,7 +76,7 @@ StatusOr<PeerResult> RunUnderQemu(const PeerProgram& program) {
 
 StatusOr<PeerResult> RunOnModel(const PeerProgram& program, const std::string& options,
                                 sim::Inspector* inspector) {
-  ASSIGN_OR_RETURN(const SimOptions parsed, TestSimOptions(options));
+  ASSIGN_OR_RETURN(const SimOptions parsed, ParseSimOptions(options));
   sim::Chip* chip = nullptr;
   ASSIGN_OR_RETURN(const std::unique_ptr<Device> device, OpenSimDevice(parsed, &chip));
   if (inspector != nullptr) chip->Attach(inspector);
