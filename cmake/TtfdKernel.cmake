@@ -1,5 +1,7 @@
 # ttfd_add_kernel(<target> PROCESSOR brisc|ncrisc|trisc0|trisc1|trisc2 SOURCES a.cc ... [INCLUDES dir ...] [OPTIMIZE -O2]
-#                 [FILE name] [OUTPUT dir])
+#                 [FILE name] [OUTPUT dir] [DEBUG])
+#
+# DEBUG: with everything a debugger wants to know (-g), in a file ten times as long; combine it with OPTIMIZE -Og.
 #
 # Builds a kernel for one hart of a worker tile as <OUTPUT>/<FILE>.elf (default: <current binary directory>/<target>.elf);
 # the target's property TTFD_ELF is that path. Works in ttfd's own tree and, by include(), from an installed one; needs
@@ -20,13 +22,20 @@ include(${CMAKE_CURRENT_LIST_DIR}/riscv.cmake)
 # medany addresses everything relative to the program counter, so the block runs from any address; switch conversion would
 # make tables of absolute addresses. Not -fpie: it puts absolute words into a .got without telling the loader.
 set(TTFD_KERNEL_FLAGS -mcmodel=medany -fno-tree-switch-conversion -DTTFD_KERNEL=1)
-# Symbols stay, for the loader's messages and for people; debug information would make the file ten times as long.
-set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax -Wl,--strip-debug)
+# Symbols stay, for the loader's messages and for people; debug information only with DEBUG.
+set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax)
 
 function(ttfd_add_kernel name)
-  cmake_parse_arguments(ARG "" "PROCESSOR;OPTIMIZE;OUTPUT;FILE" "SOURCES;INCLUDES" ${ARGN})
+  cmake_parse_arguments(ARG "DEBUG" "PROCESSOR;OPTIMIZE;OUTPUT;FILE" "SOURCES;INCLUDES" ${ARGN})
   if(NOT DEFINED TTFD_HART_${ARG_PROCESSOR})
     message(FATAL_ERROR "ttfd_add_kernel(${name}): PROCESSOR must be brisc, ncrisc, trisc0, trisc1 or trisc2")
+  endif()
+  if(ARG_DEBUG)
+    set(debug -g)
+    set(strip "")
+  else()
+    set(debug "")
+    set(strip -Wl,--strip-debug)
   endif()
   if(NOT ARG_OPTIMIZE)
     set(ARG_OPTIMIZE -O2)
@@ -47,13 +56,13 @@ function(ttfd_add_kernel name)
     get_filename_component(stem ${source} NAME)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.objects/${stem}.o)
     ttfd_riscv_object(${object} ${source}
-      FLAGS ${ARG_OPTIMIZE} ${TTFD_KERNEL_FLAGS} -DTTFD_HART=${TTFD_HART_${ARG_PROCESSOR}} ${includes})
+      FLAGS ${ARG_OPTIMIZE} ${debug} ${TTFD_KERNEL_FLAGS} -DTTFD_HART=${TTFD_HART_${ARG_PROCESSOR}} ${includes})
     list(APPEND objects ${object})
   endforeach()
   file(MAKE_DIRECTORY ${ARG_OUTPUT})
   set(elf ${ARG_OUTPUT}/${ARG_FILE}.elf)
   ttfd_riscv_link(${elf} ${TTFD_SDK_ROOT}/firmware/sdk/kernel.ld OBJECTS ${objects}
-    FLAGS ${TTFD_KERNEL_LINK_FLAGS} -Wl,--defsym=__ttfd_hart=${TTFD_HART_${ARG_PROCESSOR}})
+    FLAGS ${TTFD_KERNEL_LINK_FLAGS} ${strip} -Wl,--defsym=__ttfd_hart=${TTFD_HART_${ARG_PROCESSOR}})
   add_custom_target(${name} ALL DEPENDS ${elf})
   set_target_properties(${name} PROPERTIES TTFD_ELF ${elf})
 endfunction()

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "daemon/debugger_monitor.h"
 #include "daemon/open_device.h"
 #include "daemon/rpc/rpc_server.h"
 #include "daemon/rpc/unix_listener.h"
@@ -66,6 +67,10 @@ class Daemon {
   DaemonOptions CoreOptions();
   RpcOptions ServerOptions() const;
   void WaitForStop();
+  // Grows while the device thread is alive.
+  uint64_t Heartbeat() const {
+    return core_->heartbeat() + (debugging_.server != nullptr ? debugging_.server->turns() : 0);
+  }
   bool Drain();
   Status Stop();
 
@@ -136,7 +141,14 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   options.operation_timeout = milliseconds(options_.timeouts.operation_ms);
   options.kernel_timeout = milliseconds(options_.timeouts.kernel_ms);
   options.record_path = options_.device.record_path;
-  return Dispatcher::Create(*device_, DeviceClock(), options);
+  ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher,
+                   Dispatcher::Create(*device_, DeviceClock(), options));
+  if (debugging_.server != nullptr) {
+    // The device thread asks, which runs no longer than the dispatcher lives.
+    debugging_.server->SetMonitor(
+        [card = dispatcher.get()](std::string_view words) { return AnswerMonitor(words, *card); });
+  }
+  return dispatcher;
 }
 
 DaemonOptions Daemon::CoreOptions() {
@@ -174,7 +186,7 @@ RpcOptions Daemon::ServerOptions() const {
 void Daemon::WaitForStop() {
   std::optional<Watchdog> watchdog;
   if (const std::optional<Duration> period = manager_.watchdog_period()) {
-    watchdog.emplace(*period, core_->heartbeat(), SteadyClock().Now());
+    watchdog.emplace(*period, Heartbeat(), SteadyClock().Now());
   }
   while (true) {
     const Duration wait =
@@ -183,8 +195,7 @@ void Daemon::WaitForStop() {
     if (signal == SIGTERM || signal == SIGINT) return;
     if (signal == SIGHUP)
       LogInfo("SIGHUP: the configuration is read at the start only; restart to change it");
-    if (watchdog && watchdog->Look(core_->heartbeat(), SteadyClock().Now()))
-      manager_.FeedWatchdog();
+    if (watchdog && watchdog->Look(Heartbeat(), SteadyClock().Now())) manager_.FeedWatchdog();
   }
 }
 

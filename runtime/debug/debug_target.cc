@@ -200,10 +200,12 @@ void DebugTarget::OnNoc(const sim::NocView& view) {
   const hw::Coordinate start = read ? view.source : view.remote_start;
   const hw::Coordinate end = read ? view.source : view.remote_end;
   const uint64_t address = read ? view.local : view.remote;
+  constexpr uint32_t kWord = 4;  // of inline writes and increments
+  const uint32_t bytes = std::max(view.length, kWord);
   for (uint32_t tile = 0; tile < chip_.tensix_count(); ++tile) {
     const hw::Coordinate at = chip_.TensixCoordinate(tile);
     if (at.x < start.x || at.x > end.x || at.y < start.y || at.y > end.y) continue;
-    const Watchpoint* const watch = watchpoints_.FindWriteToTile(tile, address, view.length);
+    const Watchpoint* const watch = watchpoints_.FindWriteToTile(tile, address, bytes);
     if (watch == nullptr) continue;
     const auto first = static_cast<uint32_t>(std::max<uint64_t>(address, watch->address));
     StopWith({Stop::Why::kWatch, watch->thread, watch->kind, first});
@@ -275,8 +277,9 @@ StatusOr<sim::Chip::Progress> DebugTarget::Advance(uint64_t clocks) {
     progress.quiescent = turn.quiescent;
     if (turn.halted && !stop_.has_value() && chip_.fault().has_value()) {
       const sim::Fault& fault = *chip_.fault();
-      const sim::Hart* const hart = chip_.FindHart(fault.translated, fault.hart);
-      StopWith({Stop::Why::kFault, ThreadOf(*hart), {}, 0, fault.kind});
+      const sim::Hart* const culprit = chip_.FindHart(fault.translated, fault.hart);
+      const Thread thread = culprit != nullptr ? ThreadOf(*culprit) : 1;
+      StopWith({Stop::Why::kFault, thread, {}, 0, fault.kind});
     }
     if (stop_.has_value() || !(AttendSleepers() || AttendSteps())) break;
   }

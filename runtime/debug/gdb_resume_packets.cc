@@ -104,9 +104,12 @@ bool GdbSession::HandleResume(std::string_view packet) {
     target_.Disconnect();
     return true;
   }
-  if (packet.front() != 'c' && packet.front() != 's') return false;
+  constexpr std::string_view kResumes = "csCS";
+  if (kResumes.find(packet.front()) == kResumes.npos) return false;
+  const bool step = packet.front() == 's' || packet.front() == 'S';
+  // A signal that is given back means no more than in vCont; then ";ADDRESS".
   std::string_view rest = packet.substr(1);
-  const bool step = packet.front() == 's';
+  if (packet.front() == 'C' || packet.front() == 'S') TakeUntil(&rest, ';');
   const Thread thread = target_.Exists(continued_) ? continued_ : Chosen();
   if (const std::optional<uint64_t> pc = TakeHex(&rest)) {
     if (*pc > ~0u || !target_.WriteRegister(thread, DebugTarget::kPc, static_cast<uint32_t>(*pc))) {

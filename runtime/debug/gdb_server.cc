@@ -73,6 +73,7 @@ StatusOr<std::unique_ptr<GdbServer>> GdbServer::Listen(sim::Chip& chip, const st
 GdbServer::~GdbServer() = default;
 
 StatusOr<AdvanceResult> GdbServer::Advance(uint64_t clocks) {
+  turns_.fetch_add(1, std::memory_order_relaxed);
   Serve(target_.running() ? Duration::zero() : kHaltedWait);
   const StatusOr<sim::Chip::Progress> progress = target_.Advance(clocks);
   if (session_ != nullptr) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ class GdbServer {
   // of the above.
   void Close() { closing_.store(true, std::memory_order_release); }
 
+  // Any thread. Grows while the device thread serves the debugger or lets the chip run: it is alive, though what it
+  // waits for does not move.
+  uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
+
   // Answers to "monitor WORDS" of the debugger.
   void SetMonitor(GdbSession::Monitor monitor) { monitor_ = std::move(monitor); }
 
@@ -67,6 +72,7 @@ class GdbServer {
   UniqueFd port_;
   GdbSession::Monitor monitor_;
   std::atomic<bool> closing_{false};
+  std::atomic<uint64_t> turns_{0};
 
   UniqueFd connection_;
   std::unique_ptr<GdbSession> session_;  // while connection_ is valid

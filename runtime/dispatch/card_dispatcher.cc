@@ -7,6 +7,7 @@
 
 #include "firmware/images.h"
 #include "runtime/abi/host_queue.h"
+#include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/boot/boot.h"
 #include "runtime/command/command_check.h"
@@ -400,6 +401,16 @@ StallReport CardDispatcher::Diagnose() {
   }
   worst.harts = Report();
   return worst;
+}
+
+std::vector<ResidentKernel> CardDispatcher::Kernels() const {
+  constexpr uint32_t kHeader = sizeof(abi::KernelImageHeader);
+  std::vector<ResidentKernel> kernels;
+  for (const KernelCache::HeldImage& held : launches_.kernels().Images()) {
+    const auto bytes = static_cast<uint32_t>(held.image->bytes.size());
+    kernels.push_back({held.image->name, held.address + kHeader, bytes - kHeader, held.workers});
+  }
+  return kernels;
 }
 
 std::vector<HartReport> CardDispatcher::Report() { return ReportPipeline(device_, plans_); }

@@ -45,6 +45,7 @@ class CardDispatcher final : public Dispatcher {
   StallReport Diagnose() override;
   void SetTimeouts(Duration operation, Duration kernel) override;
   std::vector<HartReport> Report() override;
+  std::vector<ResidentKernel> Kernels() const override;
   Status Shutdown() override;
 
  private:

@@ -84,6 +84,14 @@ struct Ticket {
   uint64_t number = 0;
 };
 
+// A kernel in the workers' L1, for who looks at them with a debugger.
+struct ResidentKernel {
+  std::string name;
+  uint32_t address = 0;  // where address 0 of its ELF file is
+  uint32_t bytes = 0;
+  size_t workers = 0;  // that hold it
+};
+
 class Dispatcher {
  public:
   // `device` and `clock` outlive the dispatcher. Does not touch the card.
@@ -152,6 +160,8 @@ class Dispatcher {
   virtual void SetTimeouts(Duration operation, Duration kernel) = 0;
 
   virtual std::vector<HartReport> Report() = 0;
+  // What launches have placed and nothing has displaced.
+  virtual std::vector<ResidentKernel> Kernels() const = 0;
 
   // On hardware queue 0, over all workers.
   StatusOr<bool> HasRoomFor(const Command& command) { return HasRoomFor(Route(), command); }

@@ -168,6 +168,14 @@ std::vector<uint32_t> KernelCache::AddressesOf(const Program& program) {
   return addresses;
 }
 
+std::vector<KernelCache::HeldImage> KernelCache::Images() const {
+  std::vector<HeldImage> images;
+  for (const Entry& entry : entries_) {
+    images.push_back({entry.image, entry.address, entry.tiles.count()});
+  }
+  return images;
+}
+
 uint32_t KernelCache::pinned_bytes() const {
   uint32_t bytes = 0;
   for (const Entry& entry : entries_) bytes += entry.pinned() ? entry.bytes : 0;

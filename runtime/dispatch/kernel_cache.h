@@ -42,6 +42,13 @@ class KernelCache {
   void Pin(const Program& program, const std::weak_ptr<const Trace>& trace);
   // Where the images of a placed program are, as Program::images.
   std::vector<uint32_t> AddressesOf(const Program& program);
+  // Every resident image, by address.
+  struct HeldImage {
+    std::shared_ptr<const KernelImage> image;
+    uint32_t address = 0;
+    size_t workers = 0;  // that hold it
+  };
+  std::vector<HeldImage> Images() const;
   // Bytes that living traces hold.
   uint32_t pinned_bytes() const;
 

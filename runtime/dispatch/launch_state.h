@@ -42,6 +42,7 @@ class LaunchState {
   // Most bytes of records with which workers change hands before a launch of this route; `number`: of the
   // sub-device, where it has to be a certain one.
   uint64_t MaxEnterBytes(const Route& route, std::optional<uint32_t> number) const;
+  const KernelCache& kernels() const { return cache_; }
   // Must the trace be put into device memory first?
   bool NeedsPlacing(const Trace& trace) const { return trace.boot != boot_; }
 

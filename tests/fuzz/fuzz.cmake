@@ -8,6 +8,8 @@ ttfd_fuzz(NAME fuzz_record_file SRCS ${fuzz_dir}/fuzz_record_file.cc CORPUS ${fu
   DEPS runtime_command runtime_base)
 ttfd_fuzz(NAME fuzz_firmware_record SRCS ${fuzz_dir}/fuzz_firmware_record.cc ${fuzz_dir}/tame_record.cc
   CORPUS ${fuzz_dir}/corpus/firmware_record DEPS firmware_bench)
+ttfd_fuzz(NAME fuzz_gdb_session SRCS ${fuzz_dir}/fuzz_gdb_session.cc CORPUS ${fuzz_dir}/corpus/gdb_session
+  DEPS runtime_debug runtime_device_sim)
 
 # Not run by anything: the seeds they wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
 ttfd_program(NAME make_record_seeds SRCS ${fuzz_dir}/make_record_seeds.cc DEPS runtime_command runtime_hw runtime_base)

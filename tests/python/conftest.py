@@ -25,14 +25,14 @@ START_TIMEOUT_S = 60
 class Daemon:
     """The real daemon on the embedded device."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: str = "sim") -> None:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_pytest_"))
         self.address = f"unix:{self.folder}/ttfd.sock"
         config = self.folder / "ttfd.toml"
         config.write_text("# defaults\n")
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(
-                [BUILD / "daemon/ttfd", "--config", config, "--socket", self.folder / "ttfd.sock", "--device", "sim"],
+                [BUILD / "daemon/ttfd", "--config", config, "--socket", self.folder / "ttfd.sock", "--device", device],
                 stdout=log, stderr=log)
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.ctl("health").returncode != 0:

@@ -51,6 +51,7 @@ class FakeDispatcher final : public Dispatcher {
   bool idle() const override;
   uint64_t progress() const override { return progress_; }
   std::vector<HartReport> Report() override;
+  std::vector<ResidentKernel> Kernels() const override { return {}; }
   Status Shutdown() override;
 
   // ---- what a test changes and looks at. With a running device thread only before it starts.

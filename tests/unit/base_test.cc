@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/base/bits.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/hw/grid.h"
 #include "runtime/hw/stream.h"
@@ -14,6 +15,24 @@ TEST(Bits, AlignsUpAndKeepsAligned) {
   EXPECT_EQ(AlignUp(1u, 16u), 16u);
   EXPECT_EQ(AlignUp(16u, 16u), 16u);
   EXPECT_EQ(DivideRoundUp(17u, 16u), 2u);
+}
+
+TEST(StoppableClock, LeavesOutWhatPassedWhileItWasStopped) {
+  using std::chrono::seconds;
+  ManualClock real;
+  StoppableClock clock(real);
+  const TimePoint start = clock.Now();
+  real.Advance(seconds(1));
+  clock.Stop();
+  real.Advance(seconds(10));
+  clock.Stop();  // already
+  real.Advance(seconds(10));
+  EXPECT_EQ(clock.Now() - start, seconds(1));
+  clock.Go();
+  clock.Go();
+  EXPECT_EQ(clock.Now() - start, seconds(1));
+  real.Advance(seconds(2));
+  EXPECT_EQ(clock.Now() - start, seconds(3));
 }
 
 TEST(Status, AnnotationKeepsCodeAndPayload) {

@@ -121,6 +121,54 @@ TEST_F(EngineRecovery, ALaunchBeyondItsTimeoutIsAHang) {
   EXPECT_EQ(card->boots, 2);
 }
 
+TEST_F(EngineRecovery, WhileTheCardsClockStandsStillNothingHangs) {
+  StoppableClock card_clock(clock);
+  options.engine.device_clock = &card_clock;
+  Prepare();
+  card->hold = true;
+  LaunchRequest launch = Launch(3);
+  launch.timeout_ms = 100;
+  culprit->Send(launch);
+  other->Send(InlineWrite(1, 0, Pattern(64, 2)));
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(60));
+  card_clock.Stop();
+  for (int i = 0; i < 10; ++i) {
+    clock.Advance(std::chrono::seconds(3));
+    core->RunOnce();
+  }
+  culprit->Take();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_EQ(card->boots, 1);
+  // What had passed before counts.
+  card_clock.Go();
+  clock.Advance(std::chrono::milliseconds(50));
+  core->RunOnce();
+  culprit->Take();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+}
+
+TEST_F(EngineRecovery, WhoSharesTheDeviceThreadIsAttendedToWhenItIsIdle) {
+  int asked = 0;
+  bool at_work = false;
+  options.engine.attend = [&] {
+    ++asked;
+    return at_work;
+  };
+  Prepare();
+  asked = 0;
+  at_work = true;
+  EXPECT_TRUE(core->RunOnce()) << "it must not sleep";
+  at_work = false;
+  EXPECT_FALSE(core->RunOnce());
+  EXPECT_EQ(asked, 2);
+  card->hold = true;
+  culprit->Send(Launch(3));
+  asked = 0;
+  EXPECT_TRUE(core->RunOnce());
+  EXPECT_EQ(asked, 0) << "the card is polled anyway";
+}
+
 TEST_F(EngineRecovery, TheDeviceMayKnowAHangAtOnce) {
   Prepare();
   culprit->Send(Launch(3));

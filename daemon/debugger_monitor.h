@@ -1,0 +1,15 @@
+// What GDB's "monitor" command tells of the daemon.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+// "kernels": the kernels on the workers, each with the command that makes GDB know it. Anything else: what there is.
+std::string AnswerMonitor(std::string_view words, const Dispatcher& dispatcher);
+
+}  // namespace ttfd
