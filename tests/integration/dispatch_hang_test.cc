@@ -27,6 +27,7 @@ std::shared_ptr<const Program> OnOneTile(BootedCard& card,
 }
 
 TEST(DispatchHang, IsFoundAtOnceAndNamesEveryStage) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
   BootedCard card;
   const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
   const Status status = RunToTheEnd(card, LaunchCommand{program, {KernelArguments{}}});
@@ -49,6 +50,7 @@ TEST(DispatchHang, IsFoundAtOnceAndNamesEveryStage) {
 }
 
 TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
   BootedCard card;
   const Region region{MemoryKind::kDram, -1, 0x1000, 2048, 10000};
   const auto data = Pattern(10000, 5);
@@ -79,6 +81,7 @@ TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
 }
 
 TEST(DispatchHang, AFaultOfTheDeviceIsReportedWithItsPlace) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("a simulator library names no place");
   BootedCard card;
   auto broken = std::make_shared<KernelImage>(*TestKernel("probe_brisc"));
   const auto header = LoadAt<abi::KernelImageHeader>(broken->bytes.data());
@@ -180,6 +183,7 @@ TEST(DispatchHang, AKernelThatRunsOnIsProgressOnlyOfTheKernel) {
 }
 
 TEST(DispatchHang, AQueueThatWaitsForAnotherIsNotToBlame) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
   BootedCard card;
   const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
   ASSERT_TRUE(card.Submit({1, {}}, LaunchCommand{program, {KernelArguments{}}}).ok());
@@ -192,6 +196,7 @@ TEST(DispatchHang, AQueueThatWaitsForAnotherIsNotToBlame) {
 }
 
 TEST(DispatchHang, AQueueThatHasNothingToDoIsNotToBlame) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
   BootedCard card;
   const Region region{MemoryKind::kDram, -1, 0x100000, 2048, 4096};
   ASSERT_TRUE(card.Submit(FillCommand{region, 0, 4096, 1}).ok());
