@@ -42,6 +42,8 @@ struct Chip::Parts {
         bar0(noc, bar4) {
     machine.noc = &noc;
     machine.scheduler = &scheduler;
+    machine.stream_chance = Chance(options.hazards.seed, kChanceOfStreams);
+    if ((options.hazards.on & kHazardNoc) != 0) noc.TakeTime(machine);
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
       tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
                     grid.TensixTranslated(i), grid.TensixPhysical(i));
@@ -171,6 +173,7 @@ Status Chip::Reset() {
   parts_->fault_status = OkStatus();
   parts_->scheduler.Reset();
   for (TensixTile& tile : parts_->tiles) tile.Reset();
+  parts_->noc.Reset();
   parts_->arc.Reset();
   parts_->host.Reset();
   parts_->bar0.Reset();

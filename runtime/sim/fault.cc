@@ -45,6 +45,8 @@ const char* FaultKindName(FaultKind kind) {
       return "NoC atomic";
     case FaultKind::kNocInlineToMemory:
       return "NoC inline write to memory";
+    case FaultKind::kNocBusy:
+      return "NoC command buffer busy";
     case FaultKind::kHostMemory:
       return "host memory";
     case FaultKind::kTlbWindow:

@@ -30,6 +30,7 @@ enum class FaultKind : uint8_t {
   kNocMulticast,            // rectangle, path reservation or direction
   kNocAtomic,               // anything but a non-posted increment of 16-byte aligned L1
   kNocInlineToMemory,       // inline writes may reach registers only
+  kNocBusy,                 // a command buffer was written before its command had been accepted
   kHostMemory,              // no host memory is mapped at that bus address
   kTlbWindow,               // a BAR access its window cannot serve
   kAddressTranslation,      // an iATU region that is malformed or overlaps another

@@ -132,6 +132,13 @@ Refusal HostMemoryMap::Read(uint64_t address, std::byte* to, uint32_t length) co
   return {};
 }
 
+Refusal HostMemoryMap::Check(uint64_t address, uint32_t length) const {
+  uint64_t bus = 0;
+  std::byte* memory = nullptr;
+  const Refusal refusal = ToBus(address, length, &bus);
+  return refusal || access_ != nullptr ? refusal : Find(address, bus, length, &memory);
+}
+
 Refusal HostMemoryMap::Write(uint64_t address, const std::byte* from, uint32_t length) const {
   uint64_t bus = 0;
   if (const Refusal refusal = ToBus(address, length, &bus)) return refusal;

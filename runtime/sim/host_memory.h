@@ -39,6 +39,9 @@ class HostMemoryMap {
   Refusal Read(uint64_t address, std::byte* to, uint32_t length) const;
   Refusal Write(uint64_t address, const std::byte* from, uint32_t length) const;
 
+  // Would a packet reach mapped memory now? Who serves packets by functions is not asked.
+  Refusal Check(uint64_t address, uint32_t length) const;
+
   // Forgets the iATU regions; mapped memory stays.
   void Reset() { regions_ = {}; }
 

@@ -29,6 +29,7 @@ void Niu::Init(uint32_t index, hw::Coordinate physical, hw::Coordinate translate
 }
 
 void Niu::Reset() {
+  writable_ = kAllWritable;
   buffers_ = {};
   config_ = {hw::kNocConfig0Translation, 0, hw::kMulticastExcludedColumns, 0,
              hw::kMulticastExcludedRows};
@@ -55,6 +56,12 @@ Refusal Niu::Write(uint32_t offset, uint32_t value, uint32_t* issue) {
   const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
   const uint32_t in_buffer = offset % hw::kNiuCommandBufferStride;
   if (buffer < hw::kNiuCommandBuffers) {
+    const bool of_command = buffers_[buffer].Register(in_buffer) != nullptr ||
+                            in_buffer == hw::kNocBroadcastExclude || in_buffer == hw::kNocCommand;
+    if (of_command && (writable_ >> buffer & 1) == 0) {
+      return {FaultKind::kNocBusy, address(offset),
+              "the command in the buffer has not been accepted yet: wait until CMD_CTRL reads 0"};
+    }
     if (in_buffer == hw::kNocCommand) {
       if (value != 1) {
         return {FaultKind::kUnsupportedValue, address(offset), "CMD_CTRL takes the value 1"};

@@ -65,6 +65,13 @@ class Niu {
   Refusal Write(uint32_t offset, uint32_t value, uint32_t* issue);
 
   const NocCommand& command(uint32_t buffer) const { return buffers_[buffer]; }
+  // While a command waits to be accepted its buffer must not be written (tt-isa-documentation
+  // NoC/MemoryMap.md, NOC_CMD_CTRL).
+  void Take(uint32_t buffer) { writable_ &= ~(1u << buffer); }
+  void Accept(uint32_t buffer) { writable_ |= 1u << buffer; }
+  uint32_t CommandAddress(uint32_t buffer) const {
+    return base_ + buffer * hw::kNiuCommandBufferStride + hw::kNocCommand;
+  }
   uint32_t& counter(uint32_t index) { return counters_[index]; }
   NocLink& link() { return link_; }
   uint32_t address(uint32_t offset) const { return base_ + offset; }
@@ -81,16 +88,20 @@ class Niu {
       uint64_t{1} << hw::kNocNonpostedWritesSent | uint64_t{1} << hw::kNocPostedWritesSent |
       uint64_t{0xFFFF} << hw::kNocRequestsOutstanding | uint64_t{0xFFFF} << hw::kNocWritesOutgoing;
 
+  static constexpr uint32_t kAllWritable = (1u << hw::kNiuCommandBuffers) - 1;
+
   Refusal ReadShared(uint32_t offset, uint32_t* value) const;
   Refusal WriteShared(uint32_t offset, uint32_t value);
 
   uint32_t base_ = 0;
   uint32_t node_id_ = 0;
   uint32_t logical_id_ = 0;
+  uint32_t writable_ = kAllWritable;  // command buffers, one bit each
   std::array<NocCommand, hw::kNiuCommandBuffers> buffers_{};
   std::array<uint32_t, kConfigs> config_{};
-  // By their index in the status registers. Those of posted atomics, which are refused, and of
-  // writes on their way, which leave at once, stay 0; only multicasts move kNocRequestsOutstanding.
+  // By their index in the status registers. Those of posted atomics, which are refused, stay 0. Where
+  // packets arrive at once, so do those of writes on their way, and only multicasts move
+  // kNocRequestsOutstanding.
   std::array<uint32_t, kCounters> counters_{};
   NocLink link_;
 };
@@ -102,13 +113,15 @@ inline bool Niu::ReadWord(uint32_t offset, uint32_t* value) const {
     return true;
   }
   if (offset % hw::kNiuCommandBufferStride != hw::kNocCommand) return false;
-  *value = 0;  // accepted at once
-  return offset / hw::kNiuCommandBufferStride < hw::kNiuCommandBuffers;
+  const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
+  *value = ~writable_ >> buffer & 1;
+  return buffer < hw::kNiuCommandBuffers;
 }
 
 inline bool Niu::WriteWord(uint32_t offset, uint32_t value) {
+  static_assert(hw::kNiuStride / hw::kNiuCommandBufferStride <= 32);  // of what is shifted by below
   const uint32_t buffer = offset / hw::kNiuCommandBufferStride;
-  if (buffer >= hw::kNiuCommandBuffers) return false;
+  if ((writable_ >> buffer & 1) == 0) return false;
   uint32_t* const word = buffers_[buffer].Register(offset % hw::kNiuCommandBufferStride);
   if (word == nullptr) return false;
   *word = value;

@@ -5,15 +5,41 @@
 
 #include "runtime/hw/pcie.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/noc_transit.h"
+#include "runtime/sim/noc_view.h"
 
 namespace ttfd::sim {
 
-Refusal Noc::Issue(TensixTile& source, uint32_t niu, uint32_t buffer) {
-  Packet packet;
+Noc::Noc(const GridMap& grid, std::vector<TensixTile>& tiles, Dram& dram, ArcTile& arc,
+         HostMemoryMap& host)
+    : grid_(grid), tiles_(tiles), dram_(dram), arc_(arc), host_(host) {}
+
+Noc::~Noc() = default;
+
+void Noc::TakeTime(Machine& machine) { transit_ = std::make_unique<NocTransit>(*this, machine); }
+
+void Noc::Reset() {
+  if (transit_ != nullptr) transit_->Reset();
+}
+
+Refusal Noc::Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buffer) {
+  NocPacket packet;
   const NocCommand& command = source.niu(niu).command(buffer);
   if (Refusal refusal = MakePacket(source, niu, command, &packet)) return refusal;
   if (Refusal refusal = FollowLink(packet, command)) return refusal;
-  return Complete(packet);
+  if (!source.machine().careful) [[likely]]
+    return Complete(packet);
+  const uint32_t to = packet.ReadsLocal() ? command.return_xy() : command.target_xy();
+  return IssueCarefully(packet, {hart, niu, buffer, command.control(), to});
+}
+
+Refusal Noc::IssueCarefully(const NocPacket& packet, const NocOrigin& origin) {
+  if (transit_ != nullptr) return transit_->Send(packet, origin);
+  ShowNoc(NocEvent::kIssued, packet, origin);
+  if (Refusal refusal = Complete(packet)) return refusal;
+  ShowNoc(NocEvent::kDelivered, packet, origin);
+  ShowNoc(NocEvent::kCounted, packet, origin);
+  return {};
 }
 
 bool Noc::IssueStreamUpdate(TensixTile& source, uint32_t niu, uint32_t buffer) {
@@ -22,7 +48,8 @@ bool Noc::IssueStreamUpdate(TensixTile& source, uint32_t niu, uint32_t buffer) {
   constexpr uint32_t kInlineWrite = hw::kNocWrite | hw::kNocInline | hw::kNocResponse;
   constexpr uint32_t kAnyChannel = hw::kNocStaticVc | 7u << hw::kNocVcShift;
   const hw::Coordinate own = source.translated();
-  if ((command.control() & ~kAnyChannel) != kInlineWrite || from.link().open ||
+  if (source.machine().careful || from.link().open ||
+      (command.control() & ~kAnyChannel) != kInlineWrite ||
       (command.tag() & ~kTransactionMask) != 0 || command.return_xy() != hw::NocXy(own.x, own.y)) {
     return false;
   }
@@ -37,7 +64,7 @@ bool Noc::IssueStreamUpdate(TensixTile& source, uint32_t niu, uint32_t buffer) {
   return true;
 }
 
-Refusal Noc::Complete(const Packet& packet) {
+Refusal Noc::Complete(const NocPacket& packet) {
   switch (packet.kind) {
     case PacketKind::kRead:
       return CompleteRead(packet);
@@ -56,13 +83,14 @@ Refusal Noc::Complete(const Packet& packet) {
     case PacketKind::kMulticast:
       return CompleteMulticast(packet);
     case PacketKind::kIncrement:
-      CompleteIncrement(packet);
+      ReturnOld(packet, Increment(packet));
+      Count(*packet.source, *packet.niu, hw::kNocAtomicResponses, 1);
       return {};
   }
   return {};
 }
 
-Refusal Noc::CompleteRead(const Packet& packet) {
+Refusal Noc::CompleteRead(const NocPacket& packet) {
   std::byte* const to = packet.source->memory().l1() + packet.local;
   if (Refusal refusal = ReadRemote(packet.remote_tile, packet.remote, to, packet.length)) {
     return refusal;
@@ -72,31 +100,24 @@ Refusal Noc::CompleteRead(const Packet& packet) {
   return {};
 }
 
-Refusal Noc::CompleteMulticast(const Packet& packet) {
+Refusal Noc::CompleteMulticast(const NocPacket& packet) {
   const std::byte* const from = packet.source->memory().l1() + packet.local;
-  const TensixTile* const left_out = packet.include_source ? nullptr : packet.source;
   if (packet.remote < hw::kL1Bytes) {
-    MulticastToL1(packet, from, left_out);
+    MulticastToL1(packet, from);
   } else {
     for (TensixTile* const tile : *packet.receivers) {
-      if (tile == left_out) continue;
-      if (Refusal refusal = WriteTensix(*tile, packet.remote, from, 4)) return refusal;
+      if (!packet.Receives(tile)) continue;
+      if (Refusal refusal = DeliverTo(*tile, packet, from)) return refusal;
     }
   }
   CountWrite(packet);
-  if (!packet.posted) {
-    // One up when it is sent, one down for every acknowledgement (tt-isa-documentation
-    // BlackholeA0/NoC/Counters.md): not zero after a multicast to more than one tile. 8 bits.
-    uint32_t& outstanding = packet.niu->counter(hw::kNocRequestsOutstanding + packet.transaction);
-    outstanding = (outstanding + 1 - packet.acknowledgements) & 0xFF;
-    packet.source->RegisterChanged(
-        packet.niu->CounterAddress(hw::kNocRequestsOutstanding + packet.transaction));
-  }
+  if (!packet.posted) CountOutstanding(packet, 1 - packet.acknowledgements);
   return {};
 }
 
-void Noc::MulticastToL1(const Packet& packet, const std::byte* from, const TensixTile* left_out) {
+void Noc::MulticastToL1(const NocPacket& packet, const std::byte* from) {
   const auto address = static_cast<uint32_t>(packet.remote);
+  const TensixTile* const left_out = packet.include_source ? nullptr : packet.source;
   const auto each = [&](const auto& copy) {
     for (TensixTile* const tile : *packet.receivers) {
       if (tile == left_out) continue;
@@ -111,16 +132,46 @@ void Noc::MulticastToL1(const Packet& packet, const std::byte* from, const Tensi
   }
 }
 
-void Noc::CompleteIncrement(const Packet& packet) {
+uint32_t Noc::Increment(const NocPacket& packet) {
   TensixTile& target = tiles_[packet.remote_tile.index];
   const uint32_t address = static_cast<uint32_t>(packet.remote);
   std::byte* const word = target.memory().l1() + address;
   const uint32_t old = LoadAt<uint32_t>(word);
   StoreAt(word, old + packet.data);
-  StoreAt(packet.source->memory().l1() + packet.local, old);
   target.WroteMemory(address, 4);
+  return old;
+}
+
+void Noc::ReturnOld(const NocPacket& packet, uint32_t old) {
+  StoreAt(packet.source->memory().l1() + packet.local, old);
   packet.source->WroteMemory(packet.local, 4);
-  Count(*packet.source, *packet.niu, hw::kNocAtomicResponses, 1);
+}
+
+Refusal Noc::Sample(const NocPacket& packet, uint32_t offset, uint32_t length, std::byte* to) {
+  if (packet.kind == PacketKind::kRead) {
+    return ReadRemote(packet.remote_tile, packet.remote + offset, to, length);
+  }
+  std::memcpy(to, packet.source->memory().l1() + packet.local + offset, length);
+  return {};
+}
+
+Refusal Noc::Deliver(const NocPacket& packet, uint32_t offset, uint32_t length,
+                     const std::byte* from) {
+  if (packet.kind == PacketKind::kRead) {
+    return WriteTensix(*packet.source, packet.local + offset, from, length);
+  }
+  return WriteRemote(packet.remote_tile, packet.remote + offset, from, length);
+}
+
+Refusal Noc::DeliverTo(TensixTile& receiver, const NocPacket& packet, const std::byte* from) {
+  return WriteTensix(receiver, packet.remote, from, packet.length);
+}
+
+Refusal Noc::CheckReach(const NocPacket& packet) {
+  const TileRef tile = packet.remote_tile;
+  if (tile.kind == TileKind::kPcie) return host_.Check(packet.remote, packet.length);
+  std::byte* memory = nullptr;
+  return tile.kind == TileKind::kDram ? Memory(tile, packet.remote, &memory) : Refusal{};
 }
 
 void Noc::Count(TensixTile& source, Niu& niu, uint32_t counter, uint32_t by) {
@@ -128,13 +179,37 @@ void Noc::Count(TensixTile& source, Niu& niu, uint32_t counter, uint32_t by) {
   source.RegisterChanged(niu.CounterAddress(counter));
 }
 
-void Noc::CountWrite(const Packet& packet) {
-  if (packet.posted) {
-    Count(*packet.source, *packet.niu, hw::kNocPostedWritesSent, 1);
-    return;
-  }
-  Count(*packet.source, *packet.niu, hw::kNocNonpostedWritesSent, 1);
-  Count(*packet.source, *packet.niu, hw::kNocWriteAcks, packet.acknowledgements);
+// One up when a request that wants an answer is issued, one down for every answer (tt-isa-documentation
+// NoC/Counters.md): not zero after a multicast to more than one tile. 8 bits.
+void Noc::CountOutstanding(const NocPacket& packet, uint32_t by) {
+  const uint32_t counter = hw::kNocRequestsOutstanding + packet.transaction;
+  packet.niu->counter(counter) = (packet.niu->counter(counter) + by) & 0xFF;
+  packet.source->RegisterChanged(packet.niu->CounterAddress(counter));
+}
+
+void Noc::CountOutgoing(const NocPacket& packet, uint32_t by) {
+  const uint32_t counter = hw::kNocWritesOutgoing + packet.transaction;
+  packet.niu->counter(counter) = (packet.niu->counter(counter) + by) & 0xFF;
+  packet.source->RegisterChanged(packet.niu->CounterAddress(counter));
+}
+
+void Noc::CountAnswers(const NocPacket& packet, uint32_t answers) {
+  const uint32_t counter = packet.kind == PacketKind::kRead        ? hw::kNocReadResponses
+                           : packet.kind == PacketKind::kIncrement ? hw::kNocAtomicResponses
+                                                                   : hw::kNocWriteAcks;
+  Count(*packet.source, *packet.niu, counter, answers);
+  CountOutstanding(packet, -answers);
+}
+
+void Noc::CountSent(const NocPacket& packet) {
+  Count(*packet.source, *packet.niu,
+        packet.posted ? hw::kNocPostedWritesSent : hw::kNocNonpostedWritesSent, 1);
+}
+
+void Noc::CountWrite(const NocPacket& packet) {
+  CountSent(packet);
+  if (!packet.posted)
+    Count(*packet.source, *packet.niu, hw::kNocWriteAcks, packet.acknowledgements);
 }
 
 Refusal Noc::Memory(TileRef tile, uint64_t address, std::byte** memory) {

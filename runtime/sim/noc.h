@@ -1,13 +1,13 @@
 // The network on chip: what a command buffer asks for, checked, and done.
 //
-// Packets arrive at once. Issue() checks a command and makes a Packet of it; Complete() is the one
-// place where a packet moves data and counters, so a model with delays would keep packets between
-// the two.
+// Issue() checks a command and makes a packet of it. Packets arrive at once: Complete() goes through the
+// stages below without a pause. With the hazard "noc" on, NocTransit does, at clocks of its own.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "runtime/base/bytes.h"
@@ -16,6 +16,8 @@
 #include "runtime/sim/fault.h"
 #include "runtime/sim/grid_map.h"
 #include "runtime/sim/host_memory.h"
+#include "runtime/sim/machine.h"
+#include "runtime/sim/noc_packet.h"
 #include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::sim {
@@ -29,16 +31,23 @@ struct Rectangle {
   bool operator==(const Rectangle&) const = default;
 };
 
+class NocTransit;
+
 class Noc {
  public:
   // All outlive the Noc.
   Noc(const GridMap& grid, std::vector<TensixTile>& tiles, Dram& dram, ArcTile& arc,
-      HostMemoryMap& host)
-      : grid_(grid), tiles_(tiles), dram_(dram), arc_(arc), host_(host) {}
+      HostMemoryMap& host);
+  ~Noc();
+
+  // From now on packets take time. `machine` outlives the Noc.
+  void TakeTime(Machine& machine);
+  // Forgets what is on its way.
+  void Reset();
 
   // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of the hart that
   // wrote CMD_CTRL.
-  Refusal Issue(TensixTile& source, uint32_t niu, uint32_t buffer);
+  Refusal Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buffer);
 
   // The same for an inline write that adds to a stream, which every worker answers every launch with.
   // False, and not done: another command, or one that Issue() refuses.
@@ -49,46 +58,45 @@ class Noc {
   Refusal HostWrite(hw::Coordinate tile, uint64_t address, ByteSpan from);
   Refusal HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpan from);
 
+  // The stages of a packet: the only places where data and counters move. `offset` and `length` say
+  // which of its bytes.
+  static void CountOutstanding(const NocPacket& packet, uint32_t by);  // requests without an answer
+  static void CountOutgoing(const NocPacket& packet, uint32_t by);     // writes to be read from L1
+  static void CountSent(const NocPacket& packet);                      // writes
+  static void CountAnswers(const NocPacket& packet, uint32_t answers);
+  Refusal Sample(const NocPacket& packet, uint32_t offset, uint32_t length, std::byte* to);
+  Refusal Deliver(const NocPacket& packet, uint32_t offset, uint32_t length, const std::byte* from);
+  static Refusal DeliverTo(TensixTile& receiver, const NocPacket& packet, const std::byte* from);
+  uint32_t Increment(const NocPacket& packet);  // the old value
+  static void ReturnOld(const NocPacket& packet, uint32_t old);
+
+  // Is there memory behind a far end that only the memory itself can tell?
+  Refusal CheckReach(const NocPacket& packet);
+
  private:
   static constexpr uint32_t kTransactionShift = 10;
   static constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
 
-  enum class PacketKind : uint8_t { kRead, kWrite, kMulticast, kInline, kIncrement };
-
-  struct Packet {
-    PacketKind kind = PacketKind::kRead;
-    bool posted = false;
-    bool include_source = false;
-    uint32_t transaction = 0;
-    TensixTile* source = nullptr;
-    Niu* niu = nullptr;
-    uint32_t local = 0;  // address in the source's L1
-    TileRef remote_tile;
-    uint64_t remote = 0;                                  // address at the other end
-    const std::vector<TensixTile*>* receivers = nullptr;  // of a multicast
-    uint32_t acknowledgements = 1;
-    uint32_t length = 0;
-    uint32_t data = 0;
-  };
+  // The same while somebody watches, or packets take time.
+  Refusal IssueCarefully(const NocPacket& packet, const NocOrigin& origin);
 
   // Checks, in noc_check.cc.
-  Refusal MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command, Packet* packet);
+  Refusal MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command,
+                     NocPacket* packet);
   // Does the command fit the transaction the NIU is in the middle of? Opens or ends one.
-  static Refusal FollowLink(const Packet& packet, const NocCommand& command);
+  static Refusal FollowLink(const NocPacket& packet, const NocCommand& command);
   Refusal CheckControl(const NocCommand& command) const;
-  Refusal CheckLocalSide(const Packet& packet, uint64_t address, uint32_t coordinate) const;
-  Refusal CheckTransfer(const Packet& packet) const;
-  Refusal CheckMulticast(uint32_t niu, Rectangle rectangle, Packet* packet);
-  Refusal CheckAtomic(const Packet& packet, uint32_t opcode) const;
+  Refusal CheckLocalSide(const NocPacket& packet, uint64_t address, uint32_t coordinate) const;
+  Refusal CheckTransfer(const NocPacket& packet) const;
+  Refusal CheckMulticast(uint32_t niu, Rectangle rectangle, NocPacket* packet);
+  Refusal CheckAtomic(const NocPacket& packet, uint32_t opcode) const;
   Refusal CheckMemory(TileRef tile, uint64_t address, uint64_t length) const;
 
-  Refusal Complete(const Packet& packet);
-  Refusal CompleteRead(const Packet& packet);
-  Refusal CompleteMulticast(const Packet& packet);
-  static void MulticastToL1(const Packet& packet, const std::byte* from,
-                            const TensixTile* left_out);
-  void CompleteIncrement(const Packet& packet);
-  static void CountWrite(const Packet& packet);
+  Refusal Complete(const NocPacket& packet);
+  Refusal CompleteRead(const NocPacket& packet);
+  Refusal CompleteMulticast(const NocPacket& packet);
+  static void MulticastToL1(const NocPacket& packet, const std::byte* from);
+  static void CountWrite(const NocPacket& packet);
   static void Count(TensixTile& source, Niu& niu, uint32_t counter, uint32_t by);
 
   // One end of a transfer that is not the issuing tile's L1.
@@ -116,7 +124,8 @@ class Noc {
   ArcTile& arc_;
   HostMemoryMap& host_;
   std::array<Receivers, kRememberedRectangles> receivers_;
-  size_t next_receivers_ = 0;  // the next to be replaced
+  size_t next_receivers_ = 0;            // the next to be replaced
+  std::unique_ptr<NocTransit> transit_;  // null: packets arrive at once
 };
 
 }  // namespace ttfd::sim

@@ -68,7 +68,7 @@ Refusal Noc::CheckControl(const NocCommand& command) const {
   return {};
 }
 
-Refusal Noc::CheckLocalSide(const Packet& packet, uint64_t address, uint32_t coordinate) const {
+Refusal Noc::CheckLocalSide(const NocPacket& packet, uint64_t address, uint32_t coordinate) const {
   const hw::Coordinate at = CoordinateOf(coordinate);
   const TileRef tile = grid_.At(at.x, at.y);
   const bool own = coordinate >> 12 == 0 && tile.kind == TileKind::kTensix &&
@@ -103,7 +103,7 @@ Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const 
           "no tile that the model knows is at the coordinate, or it is harvested"};
 }
 
-Refusal Noc::CheckTransfer(const Packet& packet) const {
+Refusal Noc::CheckTransfer(const NocPacket& packet) const {
   if (IsRegister(packet.remote_tile, packet.remote)) {
     if (packet.length != 4 || packet.remote % 4 != 0) {
       return {FaultKind::kRegisterWidth, packet.remote, "registers take 4 aligned bytes"};
@@ -129,7 +129,7 @@ Refusal Noc::CheckTransfer(const Packet& packet) const {
   return {};
 }
 
-Refusal Noc::CheckMulticast(uint32_t niu, Rectangle rectangle, Packet* packet) {
+Refusal Noc::CheckMulticast(uint32_t niu, Rectangle rectangle, NocPacket* packet) {
   if (niu == 1) std::swap(rectangle.start, rectangle.end);
   if (rectangle.start.x > rectangle.end.x || rectangle.start.y > rectangle.end.y) {
     return {FaultKind::kNocMulticast, hw::NocXy(rectangle.start.x, rectangle.start.y),
@@ -149,7 +149,7 @@ Refusal Noc::CheckMulticast(uint32_t niu, Rectangle rectangle, Packet* packet) {
   return {};
 }
 
-Refusal Noc::CheckAtomic(const Packet& packet, uint32_t opcode) const {
+Refusal Noc::CheckAtomic(const NocPacket& packet, uint32_t opcode) const {
   if (opcode != hw::kNocAtomicIncrement) {
     return {FaultKind::kNocAtomic, opcode, "the only atomic is the 32-bit increment 0x107C"};
   }
@@ -166,7 +166,7 @@ Refusal Noc::CheckAtomic(const Packet& packet, uint32_t opcode) const {
 }
 
 Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& command,
-                        Packet* packet) {
+                        NocPacket* packet) {
   if (Refusal refusal = CheckControl(command)) return refusal;
   const uint32_t control = command.control();
   const bool write = (control & hw::kNocWrite) != 0;
@@ -222,7 +222,7 @@ Refusal Noc::MakePacket(TensixTile& source, uint32_t niu, const NocCommand& comm
 // tt-isa-documentation BlackholeA0/NoC/MemoryMap.md, NOC_CMD_VC_LINKED: whichever command the NIU
 // issues next, from whatever buffer, belongs to the transaction; another destination stops the whole
 // NoC, another virtual channel this NIU. Linked reads and increments nobody uses.
-Refusal Noc::FollowLink(const Packet& packet, const NocCommand& command) {
+Refusal Noc::FollowLink(const NocPacket& packet, const NocCommand& command) {
   const uint32_t control = command.control();
   NocLink& link = packet.niu->link();
   const bool linked = (control & hw::kNocLinked) != 0;

@@ -49,6 +49,7 @@ Refusal Streams::Write(uint32_t offset, uint32_t value, uint32_t* changed) {
     case hw::kStreamBufferSize:
       stream.buffer_size = value & hw::kStreamCounterMask;
       stream.space_available = stream.buffer_size;
+      ++stream.times_set;
       *changed = SpaceAvailable(offset);
       return {};
     case hw::kStreamSpaceAvailableUpdate:

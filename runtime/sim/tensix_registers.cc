@@ -70,8 +70,13 @@ Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value
     return WriteNiu(who, offset / hw::kNiuStride, offset % hw::kNiuStride, value);
   }
   if (address >= hw::kStreamAddress && address < kStreamEnd) {
+    const uint32_t offset = address - hw::kStreamAddress;
+    if ((machine_->hazards.on & kHazardStreams) != 0 && Streams::IsIncrement(offset, value)) {
+      UpdateStreamLater(offset, value);
+      return {};
+    }
     uint32_t changed = 0;
-    const Refusal refusal = streams_.Write(address - hw::kStreamAddress, value, &changed);
+    const Refusal refusal = streams_.Write(offset, value, &changed);
     if (!refusal) RegisterChanged(hw::kStreamAddress + changed);
     return refusal;
   }
@@ -99,6 +104,18 @@ void TensixTile::InvalidateInstructions(uint32_t mask) {
   }
 }
 
+// Updates that are on their way may overtake each other and are all counted; the stream handles writes in
+// order, so one that sets it comes after those.
+void TensixTile::UpdateStreamLater(uint32_t offset, uint32_t value) {
+  Scheduler& scheduler = *machine_->scheduler;
+  scheduler.At(scheduler.now() + Delay(machine_->stream_chance),
+               [this, offset, value, set = streams_.times_set(offset)] {
+                 if (streams_.times_set(offset) != set) return;
+                 streams_.Arrive(offset, value);
+                 RegisterChanged(hw::kStreamAddress + Streams::SpaceAvailable(offset));
+               });
+}
+
 Refusal TensixTile::WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32_t value) {
   if (who.from_noc() && offset % hw::kNiuCommandBufferStride == hw::kNocCommand) {
     return {FaultKind::kUnsupportedRegister, nius_[niu].address(offset),
@@ -107,7 +124,7 @@ Refusal TensixTile::WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32
   uint32_t issue = 0;
   Refusal refusal = nius_[niu].Write(offset, value, &issue);
   if (refusal) return refusal;
-  if (issue < hw::kNiuCommandBuffers) return machine_->noc->Issue(*this, niu, issue);
+  if (issue < hw::kNiuCommandBuffers) return machine_->noc->Issue(*this, who.hart, niu, issue);
   RegisterChanged(nius_[niu].address(offset));
   if (offset == hw::kNocClearOutstanding) {
     for (uint32_t id = 0; id < 16; ++id) {

@@ -106,6 +106,7 @@ class TensixTile {
   Refusal ReadDebug(uint32_t address, uint32_t* value);
   Refusal WriteDebug(uint32_t address, uint32_t value);
   Refusal WriteSoftReset(uint32_t value);
+  void UpdateStreamLater(uint32_t offset, uint32_t value);
   Refusal WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32_t value);
   void InvalidateInstructions(uint32_t mask);
   uint32_t ResetPc(uint32_t hart) const;

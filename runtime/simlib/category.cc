@@ -33,6 +33,7 @@ Category CategoryOf(sim::FaultKind kind) {
     case sim::FaultKind::kInstructionFetch:
     case sim::FaultKind::kNocAlignment:
     case sim::FaultKind::kNocInlineToMemory:
+    case sim::FaultKind::kNocBusy:
     case sim::FaultKind::kAddressTranslation:
       return Category::kUndefinedBehavior;
     case sim::FaultKind::kMisaligned:

@@ -3,6 +3,7 @@
 #include "tests/support/firmware_cost.h"
 
 #include "tests/support/firmware_test.h"
+#include "tests/support/test_device.h"
 
 namespace ttfd::testing {
 namespace {
@@ -15,39 +16,40 @@ CommandCost Counted(const char* what, const StatusOr<CommandCost>& cost) {
   return *cost;
 }
 
-TEST(FirmwareCost, OfACachedLaunch) {
-  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+class FirmwareCost : public ::testing::Test {
+  void SetUp() override {
+    TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+    if (TestDeviceIsHostile()) GTEST_SKIP() << "with hazards on, harts poll longer";
+  }
+};
+
+TEST_F(FirmwareCost, OfACachedLaunch) {
   const CommandCost cost = Counted("launch", CachedLaunchCost());
   EXPECT_LE(cost.busiest(), 340u);
   EXPECT_LE(cost.worker, 60u);
 }
 
-TEST(FirmwareCost, OfATracedLaunch) {
-  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+TEST_F(FirmwareCost, OfATracedLaunch) {
   const CommandCost cost = Counted("traced launch", TracedLaunchCost());
   EXPECT_LE(cost.busiest(), 200u);
   EXPECT_LE(cost.worker, 60u);
 }
 
-TEST(FirmwareCost, OfABareEvent) {
-  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+TEST_F(FirmwareCost, OfABareEvent) {
   EXPECT_LE(Counted("bare event", BareEventCost()).pipeline(), 325u);
 }
 
-TEST(FirmwareCost, OfAFullEvent) {
-  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+TEST_F(FirmwareCost, OfAFullEvent) {
   EXPECT_LE(Counted("full event", FullEventCost()).pipeline(), 645u);
 }
 
-TEST(FirmwareCost, OfInlineWrites) {
-  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+TEST_F(FirmwareCost, OfInlineWrites) {
   EXPECT_LE(Counted("inline write of 64 B", InlineWriteCost(64)).pipeline(), 350u);
   EXPECT_LE(Counted("inline write of 1 KiB", InlineWriteCost(1024)).pipeline(), 350u);
   EXPECT_LE(Counted("inline write of 64 KiB", InlineWriteCost(64 * 1024)).pipeline(), 760u);
 }
 
-TEST(FirmwareCost, OfAPageOfAPagedWrite) {
-  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+TEST_F(FirmwareCost, OfAPageOfAPagedWrite) {
   EXPECT_LE(Counted("page of 2 KiB", PagedWriteCost()).pipeline(), 56u);
 }
 

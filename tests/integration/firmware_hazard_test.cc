@@ -263,6 +263,7 @@ TEST_P(Hazard, SeventeenBitCounter) {
                     hw::StreamRegister(abi::kFirstWorkerStream, hw::kStreamSpaceAvailableUpdate),
                     half << hw::kStreamUpdateShift);
   }
+  ASSERT_OK(bench_->Run());  // updates show when they like
   ASSERT_EQ(stream(0, abi::kFirstWorkerStream), expected);
   const hw::Coordinate tile = BenchQueue::DispatchTile(0);
   for (uint32_t go = 0; go < 12; ++go) {

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/support/test_device_text.h"
 #include "ttfd/admin.h"
 
 namespace ttfd::testing {
@@ -33,15 +34,9 @@ ClientDaemon::ClientDaemon(const std::vector<std::string>& options) {
   address_ = "unix:" + socket;
   const std::string config = directory_ + "/ttfd.toml";
   std::ofstream(config) << "# defaults\n";
-  // As in test_device.h.
-  const char* const device = getenv("TTFD_TEST_DEVICE");
-  std::vector<std::string> words = {TTFD_CLIENT_TEST_DAEMON,
-                                    "--config",
-                                    config,
-                                    "--socket",
-                                    socket,
-                                    "--device",
-                                    device == nullptr || *device == 0 ? "sim" : device};
+  std::vector<std::string> words = {
+      TTFD_CLIENT_TEST_DAEMON, "--config", config, "--socket", socket, "--device",
+      DaemonDeviceText("sim")};
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> argv;
   for (std::string& word : words) {

@@ -11,10 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
+
+#include "tests/support/test_device_text.h"
 
 namespace ttfd {
 namespace {
@@ -50,6 +53,11 @@ DaemonProcess::DaemonProcess(const Setup& setup) {
 
   std::vector<std::string> words = {"ttfd", "--config", folder_ + "/ttfd.toml"};
   if (setup.default_socket) words.insert(words.end(), {"--socket", socket_path()});
+  const bool says_device = setup.config.find("device") != std::string::npos ||
+                           std::find(setup.arguments.begin(), setup.arguments.end(), "--device") !=
+                               setup.arguments.end();
+  const std::string device = DaemonDeviceText("sim");
+  if (!says_device && device != "sim") words.insert(words.end(), {"--device", device});
   words.insert(words.end(), setup.arguments.begin(), setup.arguments.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -1,37 +1,20 @@
-// The device a test runs on: the embedded one, unless the environment names something else.
-//
-//   TTFD_TEST_SIM=hazards=on,seed=3        more options for every embedded device that tests open
-//   TTFD_TEST_DEVICE=ttsim:/a/libttsim.so  a simulator library in place of every embedded device
+// The device a test runs on: the embedded one, unless the environment names something else
+// (test_device_text.h).
 //
 // A simulator library is a p150, whatever board a test asks for.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/device/ttsim/ttsim_device.h"
+#include "tests/support/test_device_text.h"
 
 namespace ttfd {
-
-inline std::string TestEnvironment(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// `text`, as for ParseSimOptions, and what the environment adds to it.
-inline std::string TestDeviceText(std::string_view text) {
-  std::string result(text);
-  if (const std::string more = TestEnvironment("TTFD_TEST_SIM"); !more.empty()) {
-    result += text.find(':') == std::string_view::npos ? ":" : ",";
-    result += more;
-  }
-  return result;
-}
 
 inline StatusOr<SimOptions> TestSimOptions(std::string_view text) {
   return ParseSimOptions(TestDeviceText(text));
@@ -42,9 +25,6 @@ inline std::string OfficialSimulator() {
   const std::string library = TestEnvironment("TTFD_TTSIM_LIB");
   return library.empty() ? TTFD_TTSIM_LIBRARY : library;
 }
-
-// "ttsim:PATH" if tests run on a simulator library; empty: on the embedded device.
-inline std::string TestSimulator() { return TestEnvironment("TTFD_TEST_DEVICE"); }
 
 // `chip`, if not null, is where to look inside; null on a simulator library.
 inline StatusOr<std::unique_ptr<Device>> OpenTestDevice(std::string_view text,

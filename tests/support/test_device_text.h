@@ -1,0 +1,44 @@
+// What the environment makes of the device of every test.
+//
+//   TTFD_TEST_SIM=hazards=on,seed=3        more options for every embedded device that tests open
+//   TTFD_TEST_DEVICE=ttsim:/a/libttsim.so  a simulator library in place of every embedded device
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace ttfd {
+
+inline std::string TestEnvironment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// `text`, as for ParseSimOptions, and what the environment adds to it.
+inline std::string TestDeviceText(std::string_view text) {
+  std::string result(text);
+  if (const std::string more = TestEnvironment("TTFD_TEST_SIM"); !more.empty()) {
+    result += text.find(':') == std::string_view::npos ? ":" : ",";
+    result += more;
+  }
+  return result;
+}
+
+// Does the environment ask for hazards? What is counted or timed holds without them only.
+inline bool TestDeviceIsHostile() {
+  const std::string more = TestEnvironment("TTFD_TEST_SIM");
+  return more.find("hazards=") != std::string::npos &&
+         more.find("hazards=off") == std::string::npos;
+}
+
+// "ttsim:PATH" if tests run on a simulator library; empty: on the embedded device.
+inline std::string TestSimulator() { return TestEnvironment("TTFD_TEST_DEVICE"); }
+
+// What a daemon is told whose test would say `text`.
+inline std::string DaemonDeviceText(std::string_view text) {
+  const std::string simulator = TestSimulator();
+  return simulator.empty() ? TestDeviceText(text) : simulator;
+}
+
+}  // namespace ttfd
