@@ -35,11 +35,11 @@ static_assert(abi::kFirmwareAddress[hw::kBrisc] == 0x1000 &&
 static_assert(abi::kFirmwareAddress[hw::kNcrisc] == 0x5000 &&
               abi::kFirmwareBytes[hw::kNcrisc] == 0x2000);
 static_assert(abi::kFirmwareAddress[hw::kTrisc0] == 0x7000 &&
-              abi::kFirmwareBytes[hw::kTrisc0] == 0x1000);
-static_assert(abi::kFirmwareAddress[hw::kTrisc1] == 0x8000 &&
-              abi::kFirmwareBytes[hw::kTrisc1] == 0x1000);
-static_assert(abi::kFirmwareAddress[hw::kTrisc2] == 0x9000 &&
-              abi::kFirmwareBytes[hw::kTrisc2] == 0x1000);
+              abi::kFirmwareBytes[hw::kTrisc0] == 0x800);
+static_assert(abi::kFirmwareAddress[hw::kTrisc1] == 0x7800 &&
+              abi::kFirmwareBytes[hw::kTrisc1] == 0x800);
+static_assert(abi::kFirmwareAddress[hw::kTrisc2] == 0x8000 &&
+              abi::kFirmwareBytes[hw::kTrisc2] == 0x800);
 
 FirmwareImage MakeImage(std::string_view name, abi::Role role, hw::Hart hart,
                         const std::byte* begin, const std::byte* end) {

@@ -174,13 +174,14 @@ std::optional<std::vector<uint64_t>> ParseTuple(std::string_view text, size_t co
 }
 
 std::optional<client::Processor> ParseProcessor(std::string_view text) {
-  static constexpr std::array<std::string_view, 5> kNames = {"brisc", "ncrisc", "trisc0", "trisc1",
-                                                             "trisc2"};
-  const auto found = std::find(kNames.begin(), kNames.end(), text);
-  if (found == kNames.end()) {
-    return std::nullopt;
+  using client::Processor;
+  for (const Processor processor : {Processor::kBrisc, Processor::kNcrisc, Processor::kTrisc0,
+                                    Processor::kTrisc1, Processor::kTrisc2}) {
+    if (text == client::ProcessorName(processor)) {
+      return processor;
+    }
   }
-  return static_cast<client::Processor>(found - kNames.begin() + 1);
+  return std::nullopt;
 }
 
 }  // namespace ttfd::cli

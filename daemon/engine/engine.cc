@@ -21,7 +21,10 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       device_clock_(options_.device_clock != nullptr ? *options_.device_clock : clock),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
-      queues_{{{0, *orders[0]}, {1, *orders[1]}}} {}
+      queues_{{{0, *orders[0]}, {1, *orders[1]}}} {
+  dispatcher_->OnPrint(
+      [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
+}
 
 Engine::~Engine() {
   if (thread_.joinable()) Stop(clock_.Now()).IgnoreError();
@@ -101,6 +104,7 @@ void Engine::HandleRequests() {
     for (auto& done : std::exchange(taken_.reports, {})) done(dispatcher_->Report());
   }
   if (!taken_.resets.empty()) {
+    dispatcher_->SalvagePrints();
     FailInFlight("the card was reset by its administrator");
     lost_ = OkStatus();
     const Status status = Recover("reset by the administrator");

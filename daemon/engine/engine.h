@@ -119,6 +119,7 @@ class Engine {
   // Asks for an event behind what is in flight, unless it has to wait (HardwareQueue::apart).
   Status SendEvent(HardwareQueue& queue);
   void Retire(HardwareQueue& queue, TimePoint now);
+  void Printed(const Ticket& ticket, KernelPrint print);
 
   // watch.cc
   Status Poll();

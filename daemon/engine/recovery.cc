@@ -63,8 +63,9 @@ WorkInFlight* Engine::FindCulprit(const StallReport& stall, HardwareQueue** queu
 // Whatever else was in flight had not begun, or is a transfer nobody can vouch for.
 void Engine::Lose(const Status& why) {
   const TimePoint now = device_clock_.Now();
-  for (HardwareQueue& queue : queues_) Retire(queue, now);
   const StallReport stall = dispatcher_->Diagnose();
+  dispatcher_->SalvagePrints();
+  for (HardwareQueue& queue : queues_) Retire(queue, now);
   const bool hang = why.code() == StatusCode::kDeadlineExceeded;
   std::string text =
       fmt::format("{}: {}", hang ? "the card hung" : "the card faulted", StatusMessage(why));

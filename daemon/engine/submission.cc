@@ -1,4 +1,5 @@
 // From the order of works to the card, and back: submit, ask for events, retire.
+#include <algorithm>
 #include <utility>
 
 #include "daemon/engine/engine.h"
@@ -128,6 +129,17 @@ Status Engine::SendEvent(HardwareQueue& queue) {
   queue.apart = false;
   queue.count_in = 0;
   return dispatcher_->Event(queue.index, std::exchange(queue.uncovered, 0));
+}
+
+// Whoever has failed is not told any more.
+void Engine::Printed(const Ticket& ticket, KernelPrint print) {
+  auto& in_flight = queues_[ticket.hardware_queue].in_flight;
+  const auto found = std::lower_bound(
+      in_flight.begin(), in_flight.end(), ticket.number,
+      [](const WorkInFlight& known, uint64_t number) { return known.ticket < number; });
+  if (found == in_flight.end() || found->ticket != ticket.number) return;
+  found->work.owner->Printed(found->work, std::move(print));
+  round_had_news_ = true;
 }
 
 void Engine::Retire(HardwareQueue& queue, TimePoint now) {

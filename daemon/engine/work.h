@@ -72,6 +72,8 @@ class WorkOwner {
   // Works of this owner ended well, in the order of their start. The owner may take what they carry.
   virtual void Done(std::span<Work> works, Duration device_time) = 0;
   virtual void Failed(const Work& work, const WorkError& error) = 0;
+  // A kernel that the work launched has printed; before the work ends.
+  virtual void Printed(const Work& work, KernelPrint print) = 0;
 };
 
 // Where the device thread finds the next work of a hardware queue: an order over the works of all sessions that

@@ -150,7 +150,23 @@ void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
   }
 }
 
+void ToProto(const KernelPrintReply& from, v1::KernelPrint* to) {
+  to->set_queue(from.position.queue);
+  to->set_value(from.position.value);
+  to->set_x(from.print.x);
+  to->set_y(from.print.y);
+  to->set_processor(static_cast<v1::Processor>(from.print.hart + 1));
+  to->set_text(ValidUtf8(from.print.text));
+  to->set_kernel(ValidUtf8(from.print.kernel_name));
+  to->set_launch(from.print.launch);
+  to->set_lost(from.lost);
+}
+
 void TakeMessage(SessionOutputBatch* batch, size_t max_error_bytes, v1::ServerMessage* to) {
+  for (const KernelPrintReply& print : batch->prints) {
+    ToProto(print, to->add_notices()->mutable_print());
+  }
+  batch->prints.clear();
   for (DataChunk& chunk : batch->data) {
     v1::Data* data = to->add_data();
     data->set_queue(chunk.queue);

@@ -178,7 +178,7 @@ void SessionCall::OnWriteDone(bool ok) {
     return;
   }
   // Cleared messages keep their payload's memory; an idle session is to hold none.
-  if (out_.data_size() > 0) v1::ServerMessage().Swap(&out_);
+  if (out_.data_size() > 0 || out_.notices_size() > 0) v1::ServerMessage().Swap(&out_);
   WriteOutput();
 }
 

@@ -23,6 +23,7 @@ struct SessionWindows {
   uint64_t argument_bytes = uint64_t{8} << 20;  // of commands that have not ended
   uint64_t read_bytes = uint64_t{4} << 20;      // read and not taken by the client
   size_t errors = 1024;                         // not taken by the client
+  uint64_t print_bytes = 256 << 10;             // printed and not taken; beyond it the oldest go
   uint32_t handed_works = 256;                  // of one queue, waiting for or on the device
   uint64_t handed_bytes = uint64_t{2} << 20;
 };

@@ -286,6 +286,12 @@ void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
   WorkEnded(task, work);
 }
 
+void Executor::Printed(const Task& task, KernelPrint print) {
+  if (task.dropped) return;
+  output_.AddPrint({{task.queue->id, task.first_value}, std::move(print)},
+                   environment_.windows.print_bytes);
+}
+
 void Executor::WorkEnded(Task& task, const Work& work) {
   --outstanding_;
   issuer_.Ended(task, work);

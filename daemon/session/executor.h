@@ -59,6 +59,7 @@ class Executor {
   bool Start(Task& task, const Work& work, TimePoint now);
   void Done(Task& task, Work& work);
   void Failed(Task& task, const Work& work, const WorkError& error);
+  void Printed(const Task& task, KernelPrint print);
 
   // Goes on as far as possible. Call after any of the above.
   void Pump();

@@ -2,6 +2,7 @@
 #include "daemon/session/output_buffer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ttfd {
@@ -10,7 +11,22 @@ namespace {
 constexpr size_t kChunksPerMessage = 1024;  // of tiny reads
 constexpr size_t kErrorsPerMessage = 256;   // each well below 4 KiB: a message stays below 4 MiB
 
+// What a print takes in memory and in a message, a little more than less.
+uint64_t BytesOf(const KernelPrintReply& reply) {
+  return 128 + reply.print.kernel_name.size() + reply.print.text.size();
+}
+
 }  // namespace
+
+void OutputBuffer::AddPrint(KernelPrintReply print, uint64_t max_bytes) {
+  print_bytes_ += BytesOf(print);
+  prints_.push_back(std::move(print));
+  while (print_bytes_ > max_bytes && prints_.size() > 1) {
+    print_bytes_ -= BytesOf(prints_.front());
+    prints_.pop_front();
+    ++prints_lost_;
+  }
+}
 
 void OutputBuffer::AddData(DataChunk chunk) {
   data_bytes_ += chunk.payload.size();
@@ -52,11 +68,18 @@ void OutputBuffer::SetDraining(uint32_t within_ms) {
 }
 
 bool OutputBuffer::empty() const {
-  return data_.empty() && errors_.empty() && !progress_changed_ && !has_credit_ && !has_draining_;
+  return prints_.empty() && data_.empty() && errors_.empty() && !progress_changed_ &&
+         !has_credit_ && !has_draining_;
 }
 
 SessionOutputBatch OutputBuffer::Take(uint64_t max_bytes) {
   SessionOutputBatch batch;
+  // All of them: they are few, and whatever else is told may be of the same commands.
+  if (!prints_.empty()) prints_.front().lost = std::exchange(prints_lost_, 0);
+  batch.prints.assign(std::make_move_iterator(prints_.begin()),
+                      std::make_move_iterator(prints_.end()));
+  prints_.clear();
+  print_bytes_ = 0;
   uint64_t bytes = 0;
   while (!data_.empty() && batch.data.size() < kChunksPerMessage) {
     const uint64_t size = data_.front().payload.size();

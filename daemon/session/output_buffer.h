@@ -1,7 +1,8 @@
 // What a session has to tell its client and the client has not been told yet.
 //
-// Data and errors are kept in order; progress, credit and the draining notice are state, told once
-// in their newest form. Progress never overtakes the data and the errors it covers.
+// Prints, data and errors are kept in order, prints only up to a limit; progress, credit and the draining
+// notice are state, told once in their newest form. Progress never overtakes the prints, data and errors it
+// covers.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,8 @@ namespace ttfd {
 // Not thread-safe: guarded by its session's lock.
 class OutputBuffer {
  public:
+  // Keeps at most about `max_bytes` of prints: the oldest are dropped, and counted.
+  void AddPrint(KernelPrintReply print, uint64_t max_bytes);
   void AddData(DataChunk chunk);
   // Extends the newest error instead, if this one merely goes on with it.
   void AddError(uint32_t queue, uint64_t first_value, uint64_t last_value, const ErrorReply& error);
@@ -36,6 +39,9 @@ class OutputBuffer {
   };
   void TakeProgress(SessionOutputBatch* batch);
 
+  std::deque<KernelPrintReply> prints_;
+  uint64_t print_bytes_ = 0;
+  uint64_t prints_lost_ = 0;  // before the first of them
   std::deque<DataChunk> data_;
   uint64_t data_bytes_ = 0;
   std::deque<CommandErrorReply> errors_;

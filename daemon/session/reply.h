@@ -40,8 +40,16 @@ struct CreditReply {
   uint64_t read_bytes = 0;
 };
 
-// One message's worth, in the order of the fields: data, errors, progress.
+// A kernel of the command at `position` printed.
+struct KernelPrintReply {
+  QueuePosition position;
+  KernelPrint print;
+  uint64_t lost = 0;  // so many before this one were not taken in time, and dropped
+};
+
+// One message's worth, in the order of the fields: prints, data, errors, progress.
 struct SessionOutputBatch {
+  std::vector<KernelPrintReply> prints;
   std::vector<DataChunk> data;
   std::vector<CommandErrorReply> errors;
   std::vector<QueuePosition> progress;
@@ -50,7 +58,8 @@ struct SessionOutputBatch {
   bool has_draining = false;
   uint32_t draining_within_ms = 0;
   bool empty() const {
-    return data.empty() && errors.empty() && progress.empty() && !has_credit && !has_draining;
+    return prints.empty() && data.empty() && errors.empty() && progress.empty() && !has_credit &&
+           !has_draining;
   }
 };
 

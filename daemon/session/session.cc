@@ -228,6 +228,12 @@ void Session::Failed(const Work& work, const WorkError& error) {
   ReleaseIfIdle();
 }
 
+void Session::Printed(const Work& work, KernelPrint print) {
+  MutexLock lock(&mu_);
+  executor_.Printed(static_cast<const Task&>(*work.context), std::move(print));
+  Tell();
+}
+
 // ---- the end
 
 void Session::End(const Status& status) {

@@ -43,6 +43,7 @@ class Session final : public ClientSession,
   bool Start(const Work& work, TimePoint now) override ABSL_LOCKS_EXCLUDED(mu_);
   void Done(std::span<Work> works, Duration device_time) override ABSL_LOCKS_EXCLUDED(mu_);
   void Failed(const Work& work, const WorkError& error) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Printed(const Work& work, KernelPrint print) override ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- the daemon: any thread
 

@@ -5,12 +5,13 @@
 //   0x00000  JAL to BRISC firmware             0x01000  BRISC firmware
 //   0x00010  NoC scratch, 32 B a hart          0x05000  NCRISC firmware
 //   0x00100  BootBlock                         0x07000  TRISC0-2 firmware
-//   0x00200  HartStatus x 5                    0x0A000  config ring (workers)
-//   0x00400  GoArea, 0x00480 LaunchMessage x 8 0x10000  kernel cache (workers)
-//   0x00680  SubordinateSync                   0x30000  circular buffers (workers)
-//   0x00700  BankTable                         0xB0000  buffers (workers)
-//   0x00A00  ControlBlock (dispatch tiles)
+//   0x00200  HartStatus x 5                    0x08800  print rings x 5 (workers)
+//   0x00400  GoArea, 0x00480 LaunchMessage x 8 0x0A000  config ring (workers)
+//   0x00680  SubordinateSync                   0x10000  kernel cache (workers)
+//   0x00700  BankTable                         0x30000  circular buffers (workers)
+//   0x00A00  ControlBlock (dispatch tiles)     0xB0000  buffers (workers)
 //   0x00C00  CircularBufferState x 32 (workers)
+//   0x00E00  PrintPosition x 5 (workers)
 // clang-format on
 //
 // On dispatch tiles everything from 0x0A000 up is rings.
@@ -18,6 +19,7 @@
 
 #include <stdint.h>
 
+#include "runtime/abi/print_ring.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd::abi {
@@ -34,12 +36,26 @@ inline constexpr uint32_t kBankTableAddress = 0x00700;
 inline constexpr uint32_t kControlBlockAddress = 0x00A00;
 inline constexpr uint32_t kCircularBufferStateAddress = 0x00C00;  // workers
 
-inline constexpr uint32_t kFirmwareAddress[hw::kHarts] = {0x01000, 0x05000, 0x07000, 0x08000,
-                                                          0x09000};
-inline constexpr uint32_t kFirmwareBytes[hw::kHarts] = {0x4000, 0x2000, 0x1000, 0x1000, 0x1000};
+inline constexpr uint32_t kPrintPositionAddress = 0x00E00;  // workers
+
+inline constexpr uint32_t kFirmwareAddress[hw::kHarts] = {0x01000, 0x05000, 0x07000, 0x07800,
+                                                          0x08000};
+inline constexpr uint32_t kFirmwareBytes[hw::kHarts] = {0x4000, 0x2000, 0x0800, 0x0800, 0x0800};
+
+inline constexpr uint32_t kPrintRingAddress = 0x08800;  // [hart]: kPrintRingBytes
+constexpr uint32_t PrintPositionAddress(uint32_t hart) {
+  return kPrintPositionAddress + hart * uint32_t{sizeof(PrintPosition)};
+}
+constexpr uint32_t PrintRingAddress(uint32_t hart) {
+  return kPrintRingAddress + hart * kPrintRingBytes;
+}
+static_assert(PrintPositionAddress(hw::kHarts) <= kFirmwareAddress[hw::kBrisc],
+              "cleared by the boot");
 
 inline constexpr uint32_t kConfigRingAddress = 0x0A000;
 inline constexpr uint32_t kConfigRingBytes = 0x06000;
+static_assert(kFirmwareAddress[hw::kTrisc2] + kFirmwareBytes[hw::kTrisc2] <= kPrintRingAddress &&
+              PrintRingAddress(hw::kHarts) <= kConfigRingAddress);
 inline constexpr uint32_t kKernelCacheAddress = 0x10000;
 inline constexpr uint32_t kKernelCacheBytes = 0x20000;
 // Scratch of the running program: its circular buffers. Programs on a tile run one after the other,

@@ -52,7 +52,8 @@ struct LaunchMessage {
   uint16_t semaphore_offset;        // of SemaphoreWord[semaphore_count]
   uint16_t semaphore_count;
   uint32_t program_id;  // for people: who is running
-  uint32_t reserved;
+  uint32_t
+      print_tag;  // in the records of what it prints (print_ring.h); 0: nobody takes them, and none is made
   uint32_t
       enables;  // bit i: hart i runs a kernel; kLaunchNewCode. Zeroed by the worker after the run, so
                 // that a go without a new message is answered at once. Last word, so it lands last.

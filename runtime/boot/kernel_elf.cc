@@ -58,6 +58,20 @@ struct Layout {
   uint32_t end = 0;
 };
 
+// Does the kernel print? Code that does defines a symbol (<ttfd/print.h>).
+bool Prints(const ElfFile& elf) {
+  const auto& sections = elf.sections();
+  for (uint32_t table = 0; table < sections.size(); ++table) {
+    if (sections[table].type != SHT_SYMTAB) continue;
+    const auto count = static_cast<uint32_t>(sections[table].bytes.size() / sizeof(Elf32_Sym));
+    for (uint32_t index = 0; index < count; ++index) {
+      const StatusOr<ElfSymbol> symbol = elf.Symbol(table, index);
+      if (symbol.ok() && symbol->section == SHN_ABS && symbol->name == "ttfd_prints") return true;
+    }
+  }
+  return false;
+}
+
 // Sections in address order, without overlaps, gaps no larger than alignment makes them, and in the
 // order read-only, data, bss.
 StatusOr<Layout> LayOut(std::vector<const ElfSection*> parts) {
@@ -85,8 +99,9 @@ StatusOr<Layout> LayOut(std::vector<const ElfSection*> parts) {
     rank = own;
     layout.end = part->address + part->size;
   }
+  // Constants may end anywhere; data and bss that are not there begin on a word behind them.
+  if (rank < 2) layout.bss_begin = layout.end = AlignUp<uint32_t>(layout.end, 4);
   if (rank < 1) layout.data_begin = layout.data_end = layout.end;
-  if (rank < 2) layout.bss_begin = layout.end;
   return layout;
 }
 
@@ -116,6 +131,7 @@ StatusOr<std::shared_ptr<const KernelImage>> Build(const ElfFile& elf,
 
   auto image = std::make_shared<KernelImage>();
   image->name = name;
+  image->prints = Prints(elf);
   image->bytes.resize(header.image_bytes);
   StoreAt(image->bytes.data(), header);
   for (const ElfSection* part : parts) {

@@ -226,6 +226,7 @@ void LaunchRecords::PatchPlace(const LaunchPlace& place, const CardGeometry& car
     StoreAt(message + offsetof(abi::LaunchMessage, enables),
             patch.enables | (place.new_code ? abi::kLaunchNewCode : 0));
   }
+  PatchPrintTag(place.print_tag, records);
   StoreAt(records.data() + notify_ + offsetof(abi::NotifySubordinate, index_bitmask),
           static_cast<uint16_t>(1u << place.sub_device));
   auto go = LoadAt<abi::SendGoSignal>(records.data() + go_);
@@ -236,6 +237,10 @@ void LaunchRecords::PatchPlace(const LaunchPlace& place, const CardGeometry& car
   go.wait_count = place.wait_workers;
   go.wait_stream = abi::kFirstWorkerStream + place.sub_device;
   StoreAt(records.data() + go_, go);
+}
+
+void LaunchRecords::PatchPrintTag(uint32_t tag, MutableByteSpan records) const {
+  ForEachPrintTag([&](uint32_t offset) { StoreAt(records.data() + offset, tag); });
 }
 
 void LaunchRecords::PatchArguments(uint32_t kernel, const KernelArguments& arguments,

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/abi/launch.h"
 #include "runtime/base/bytes.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/launch_config.h"
@@ -28,6 +29,7 @@ struct LaunchPlace {
   bool new_code = false;                  // a tile has not run an image since it was written
   uint32_t wait_workers = 0;              // the go waits for this count, as records carry it
   uint8_t go_first = 0;                   // of a unicast go: its first word in the table of targets
+  uint32_t print_tag = 0;                 // 0: nobody takes what it prints
 };
 
 // Constant after construction; shared by launches that look the same.
@@ -53,6 +55,15 @@ class LaunchRecords {
                   MutableByteSpan records) const;
   void PatchArguments(uint32_t kernel, const KernelArguments& arguments,
                       MutableByteSpan records) const;
+  // The rest of PatchPlace for a launch of a trace, at each replay.
+  void PatchPrintTag(uint32_t tag, MutableByteSpan records) const;
+  // The offsets of the words PatchPrintTag changes.
+  template <typename Visit>
+  void ForEachPrintTag(const Visit& visit) const {
+    for (const MessagePatch& patch : messages_) {
+      visit(patch.offset + uint32_t{offsetof(abi::LaunchMessage, print_tag)});
+    }
+  }
   // The bytes PatchArguments changes, as [offset, size) of the records.
   template <typename Visit>
   void ForEachArgument(uint32_t kernel, const Visit& visit) const {

@@ -105,6 +105,7 @@ class ProgramBuilder {
           kernel.workers.push_back(static_cast<uint16_t>(worker));
           program_->images[kernel.image].tiles.set(worker);
           program_->tiles.set(worker);
+          if (use.image->prints) program_->printing.set(worker);
         }
       }
     }

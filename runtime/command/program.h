@@ -36,6 +36,7 @@ struct GridSize {
 struct KernelImage {
   std::string name;  // for people
   std::vector<std::byte> bytes;
+  bool prints = false;  // <ttfd/print.h> is in its code
 };
 
 struct KernelUse {

@@ -55,6 +55,7 @@ class Program {
   std::vector<uint16_t> workers;  // every tile that runs something, ascending
   std::vector<std::array<KernelPlace, hw::kHarts>> places;  // of each of `workers`
   TileSet tiles;
+  TileSet printing;                    // of these, those with a kernel that prints
   uint32_t circular_buffer_count = 0;  // 1 + the highest index used
   uint32_t semaphore_count = 0;
 };

@@ -92,7 +92,10 @@ class TraceBuilder {
 
   std::shared_ptr<const LaunchRecords> RecordsFor(const LaunchCommand& launch, bool multicast) {
     std::vector<std::shared_ptr<const LaunchRecords>>& known = known_[launch.program.get()];
-    if (known.empty()) trace_->programs.push_back(launch.program);
+    if (known.empty()) {
+      trace_->programs.push_back(launch.program);
+      trace_->prints |= launch.program->printing.any();
+    }
     for (const auto& records : known) {
       if (records->multicast_go() == multicast && records->Fits(launch.arguments)) return records;
     }

@@ -35,6 +35,7 @@ class Trace {
   uint64_t workers = 0;  // answers the whole trace asks for
   GoTable go_table;      // as the trace leaves it; empty if it sends none
   bool sends_go_table = false;
+  bool prints = false;  // kernels of it do
 
   // Device thread only.
   std::vector<std::byte>

@@ -115,8 +115,9 @@ CardDispatcher::CardDispatcher(Device& device, Clock& clock, const DispatcherOpt
                        abi::kCommandBytes),
       capture_start_(clock.Now()),
       lost_(Error(StatusCode::kFailedPrecondition, "the card is not booted")),
+      prints_(device, clock, geometry_),
       queues_(geometry_),
-      launches_(geometry_, queues_) {}
+      launches_(geometry_, queues_, prints_) {}
 
 CardDispatcher::~CardDispatcher() = default;
 
@@ -165,6 +166,7 @@ Status CardDispatcher::OpenLinks() {
 Status CardDispatcher::Boot() {
   lost_ = OkStatus();
   queues_.Forget();
+  prints_.Restart();
   launches_.Restart(++boots_);
   BootOptions boot;
   // Any value but those of earlier boots and 0, what cleared memory holds.
@@ -308,8 +310,9 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
   }
   ASSIGN_OR_RETURN(const uint32_t records, Collect());
   if (records > 0 || !advanced->quiescent) return true;
-  // The card may wait for pages that the host has read but kept to itself.
-  bool owed = false;
+  // The card may wait for pages that the host has read but kept to itself, or for room to print.
+  ASSIGN_OR_RETURN(bool owed, prints_.Drain());
+  if (owed) ++progress_;
   for (CardQueue& queue : queues_) {
     owed |= queue.link->completions().unacknowledged() > 0;
     RETURN_IF_ERROR(queue.link->completions().Acknowledge(true));
@@ -340,6 +343,29 @@ Status CardDispatcher::Poll() {
 }
 
 Status CardDispatcher::PollOrFail() {
+  RETURN_IF_ERROR(PollCard());
+  // Before anybody hears that a launch has ended.
+  for (uint32_t queue = 0; queue < kHardwareQueues && prints_.active(); ++queue) {
+    RETURN_IF_ERROR(prints_.Ended(queue, completed(queue)));
+  }
+  return OkStatus();
+}
+
+Status CardDispatcher::PollPrints() {
+  if (!prints_.active()) return OkStatus();
+  ASSIGN_OR_RETURN(const bool any, prints_.DrainIfDue());
+  if (any) ++progress_;
+  return OkStatus();
+}
+
+void CardDispatcher::SalvagePrints() {
+  if (!prints_.active()) return;
+  // A reset leaves L1 as it is.
+  if (!prints_.Drain().ok() && device_.Reset().ok()) prints_.Drain().status().IgnoreError();
+  prints_.Forget();
+}
+
+Status CardDispatcher::PollCard() {
   for (CardQueue& queue : queues_) RETURN_IF_ERROR(queue.link->Flush());
   const uint64_t before = progress_;
   RETURN_IF_ERROR(Collect().status());
@@ -350,6 +376,7 @@ Status CardDispatcher::PollOrFail() {
     left -= slice;
     ASSIGN_OR_RETURN(const bool can_move, Step(slice));
     if (!can_move) return CheckHang();
+    RETURN_IF_ERROR(PollPrints());
   }
   return OkStatus();
 }

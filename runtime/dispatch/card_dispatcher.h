@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/boot/boot_plan.h"
@@ -12,6 +13,7 @@
 #include "runtime/dispatch/card_queues.h"
 #include "runtime/dispatch/dispatcher.h"
 #include "runtime/dispatch/launch_state.h"
+#include "runtime/dispatch/print_rings.h"
 
 namespace ttfd {
 
@@ -36,6 +38,8 @@ class CardDispatcher final : public Dispatcher {
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
   StatusOr<bool> KernelsEnded(const Ticket& up_to) override;
   Status Poll() override;
+  void OnPrint(PrintSink sink) override { prints_.set_sink(std::move(sink)); }
+  void SalvagePrints() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
   uint64_t completed(uint32_t queue) const override { return queues_[queue].timeline.completed(); }
   bool idle() const override;
@@ -71,6 +75,8 @@ class CardDispatcher final : public Dispatcher {
   // Advances one slice. False when nothing can move any more: not the card, not the host.
   StatusOr<bool> Step(uint64_t clocks);
   StatusOr<CardLink::Pumped> Pump(bool look);
+  Status PollPrints();
+  Status PollCard();
   Status PollOrFail();
   Status CheckHang();
   Status Drain();
@@ -92,6 +98,7 @@ class CardDispatcher final : public Dispatcher {
   Status lost_;  // why the card is of no use until Boot; OK while it is
   uint32_t boots_ = 0;
 
+  PrintRings prints_;
   CardQueues queues_;
   LaunchState launches_;
   uint64_t progress_ = 0;

@@ -63,6 +63,7 @@ uint64_t CardDispatcher::MaxRecordBytes(const Route& route, const Command& comma
       patches += size + 4 * abi::kEntryAlignment;
     });
   }
+  if (replay->trace->prints) patches = ~uint64_t{0};
   patches = std::min(patches, TraceBytes(*replay->trace) * 5 / 4);
   return enter + patches +
          (launches_.NeedsPlacing(*replay->trace) ? MaxTraceRecordBytes(*replay->trace) : 0);

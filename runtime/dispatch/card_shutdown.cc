@@ -84,6 +84,7 @@ Status CardDispatcher::Shutdown() {
   if (capture_ != nullptr && result.ok()) result = capture_->Finish();
   lost_ = Error(StatusCode::kFailedPrecondition, "the card was shut down");
   queues_.Forget();
+  prints_.Forget();
   return result;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -92,6 +93,20 @@ struct ResidentKernel {
   size_t workers = 0;  // that hold it
 };
 
+// One print of a kernel.
+struct KernelPrint {
+  uint32_t launch = 0;  // of the launches of a trace, from 0
+  uint32_t kernel = 0;  // as ProgramSpec::kernels
+  std::string kernel_name;
+  uint32_t x = 0;  // logical
+  uint32_t y = 0;
+  hw::Hart hart = hw::kBrisc;
+  std::string text;  // of any bytes, without the newline at its end
+};
+// Called on the device thread, from Poll (and from Submit, Event and Shutdown where those have to wait, and from
+// SalvagePrints), with the ticket of the launch or replay, before that counts as completed. In order for each hart.
+using PrintSink = std::function<void(const Ticket&, KernelPrint)>;
+
 class Dispatcher {
  public:
   // `device` and `clock` outlive the dispatcher. Does not touch the card.
@@ -139,6 +154,12 @@ class Dispatcher {
   // Lets the device run and collects completions; calls sinks. An error means the device is lost until
   // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
   virtual Status Poll() = 0;
+
+  // Who hears what kernels print; without one they print nothing.
+  virtual void OnPrint(PrintSink sink) = 0;
+  // Takes what kernels printed before the card was lost, or is given up; their tickets are not heard of again. Only
+  // Boot and Shutdown may follow: a card that does not answer is reset for it.
+  virtual void SalvagePrints() = 0;
 
   virtual uint64_t submitted(uint32_t hardware_queue) const = 0;
   virtual uint64_t completed(uint32_t hardware_queue) const = 0;

@@ -17,9 +17,10 @@ TileSet AllWorkers(const CardGeometry& card) {
 
 }  // namespace
 
-LaunchState::LaunchState(const CardGeometry& card, CardQueues& queues)
+LaunchState::LaunchState(const CardGeometry& card, CardQueues& queues, PrintRings& prints)
     : card_(card),
       queues_(queues),
+      prints_(prints),
       cache_(abi::kKernelCacheAddress, abi::kKernelCacheBytes),
       sets_(AllWorkers(card)),
       layouts_(card) {}
@@ -102,15 +103,23 @@ Status LaunchState::Launch(const Route& route, const LaunchCommand& command) {
   const std::shared_ptr<const LaunchRecords> records =
       layouts_.Get(command.program, command.arguments);
   ASSIGN_OR_RETURN(const uint32_t set, Enter(route, std::nullopt));
-  Prepared launch{program, *records, command.arguments, set, {}, false};
+  Prepared launch{program, *records, command.arguments, set, {}, false, 0};
   for (const ImagePlacement& image : placement.images) {
     launch.image_addresses.push_back(image.address);
     launch.new_code |= image.new_code;
+  }
+  if (program.printing.any()) {
+    launch.print_tag = ExpectPrints(route, {{command.program, launch.image_addresses}});
   }
   RETURN_IF_ERROR(Send(route, launch, &placement));
   cache_.Used(program, route.hardware_queue, set,
               queues_[route.hardware_queue].ordering.launched_workers(set));
   return OkStatus();
+}
+
+uint32_t LaunchState::ExpectPrints(const Route& route, std::vector<PrintRings::Launch> launches) {
+  const uint64_t number = queues_[route.hardware_queue].timeline.submitted() + 1;
+  return prints_.Expect({route.hardware_queue, number}, std::move(launches));
 }
 
 Status LaunchState::Send(const Route& route, const Prepared& launch,
@@ -134,6 +143,7 @@ Status LaunchState::Send(const Route& route, const Prepared& launch,
   place.config_address = taken.config_address;
   place.image_addresses = launch.image_addresses;
   place.new_code = launch.new_code;
+  place.print_tag = launch.print_tag;
   place.wait_workers = ordering.OnWire(launch.set, ordering.launched_workers(launch.set));
   place.go_first = go.first;
   RETURN_IF_ERROR(launch.records.Append(place, launch.arguments, card_, *queue.link));

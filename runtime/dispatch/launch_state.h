@@ -16,14 +16,15 @@
 #include "runtime/dispatch/card_queues.h"
 #include "runtime/dispatch/kernel_cache.h"
 #include "runtime/dispatch/launch_layouts.h"
+#include "runtime/dispatch/print_rings.h"
 #include "runtime/dispatch/worker_sets.h"
 
 namespace ttfd {
 
 class LaunchState {
  public:
-  // `card` and `queues` outlive this.
-  LaunchState(const CardGeometry& card, CardQueues& queues);
+  // All outlive this.
+  LaunchState(const CardGeometry& card, CardQueues& queues, PrintRings& prints);
 
   // As after boot number `boot`, counted from 1.
   void Restart(uint32_t boot);
@@ -63,6 +64,7 @@ class LaunchState {
     uint32_t set = 0;
     std::vector<uint32_t> image_addresses;
     bool new_code = false;
+    uint32_t print_tag = 0;
   };
   Status Send(const Route& route, const Prepared& launch, const KernelCache::Placement* images);
   // A launch that runs nothing but drops the instruction caches of the program's workers.
@@ -71,12 +73,18 @@ class LaunchState {
   // Gives the trace's kernels places for good. RESOURCE_EXHAUSTED: none of them.
   Status PinImages(const Route& route, const std::shared_ptr<Trace>& trace,
                    std::vector<KernelCache::Placement>* placements);
-  Status PatchTrace(const Route& route, Trace& trace, const std::vector<TracePatch>& patches);
+  // `print_tag`: of its first launch.
+  Status PatchTrace(const Route& route, Trace& trace, const std::vector<TracePatch>& patches,
+                    uint32_t print_tag);
+  // Has the prints of the command that is being encoded taken; the tag of its first launch, or 0.
+  uint32_t ExpectPrints(const Route& route, std::vector<PrintRings::Launch> launches);
+  uint32_t ExpectPrints(const Route& route, const Trace& trace);
   // Sends bytes [begin, end) of the shadow.
   Status WriteTrace(const Route& route, Trace& trace, uint64_t begin, uint64_t end);
 
   const CardGeometry& card_;
   CardQueues& queues_;
+  PrintRings& prints_;
   KernelCache cache_;
   WorkerSets sets_;
   LaunchLayouts layouts_;

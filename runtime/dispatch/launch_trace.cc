@@ -83,7 +83,7 @@ Status LaunchState::DropInstructionCaches(const Route& route, uint32_t set,
   group.rectangles = CoverWithRectangles(program.tiles, program.grid);
   nothing.groups.push_back(std::move(group));
   const LaunchRecords records(nothing, {}, program.workers.size() > kMaxUnicastGoTargets, card_);
-  return Send(route, {nothing, records, {}, set, {}, true}, nullptr);
+  return Send(route, {nothing, records, {}, set, {}, true, 0}, nullptr);
 }
 
 Status LaunchState::WriteTrace(const Route& route, Trace& trace, uint64_t begin, uint64_t end) {
@@ -98,7 +98,7 @@ Status LaunchState::WriteTrace(const Route& route, Trace& trace, uint64_t begin,
 // A replay that runs now does not see the new words: the prefetcher has read the whole trace before the
 // dispatcher comes to the write.
 Status LaunchState::PatchTrace(const Route& route, Trace& trace,
-                               const std::vector<TracePatch>& patches) {
+                               const std::vector<TracePatch>& patches, uint32_t print_tag) {
   struct Range {
     uint64_t begin = 0;
     uint64_t end = 0;
@@ -115,6 +115,17 @@ Status LaunchState::PatchTrace(const Route& route, Trace& trace,
                         AlignUp<uint64_t>(begin + size, hw::kL1Alignment)});
     });
   }
+  for (uint32_t i = 0; print_tag != 0 && i < trace.launches.size(); ++i) {
+    const TraceLaunch& launch = trace.launches[i];
+    if (launch.program->printing.none()) continue;
+    launch.records->PatchPrintTag(
+        print_tag + i,
+        MutableByteSpan(trace.shadow).subspan(launch.offset, launch.records->bytes()));
+    launch.records->ForEachPrintTag([&](uint32_t offset) {
+      const uint64_t begin = (launch.offset + offset) & ~uint64_t{hw::kL1Alignment - 1};
+      ranges.push_back({begin, begin + hw::kL1Alignment});
+    });
+  }
   std::sort(ranges.begin(), ranges.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   for (size_t i = 0; i < ranges.size();) {
@@ -129,10 +140,19 @@ Status LaunchState::PatchTrace(const Route& route, Trace& trace,
   return OkStatus();
 }
 
+uint32_t LaunchState::ExpectPrints(const Route& route, const Trace& trace) {
+  if (!trace.prints) return 0;
+  std::vector<PrintRings::Launch> launches;
+  for (const TraceLaunch& launch : trace.launches) {
+    launches.push_back({launch.program, cache_.AddressesOf(*launch.program)});
+  }
+  return ExpectPrints(route, std::move(launches));
+}
+
 Status LaunchState::Replay(const Route& route, const ReplayTraceCommand& command) {
   Trace& trace = *command.trace;
   if (NeedsPlacing(trace)) RETURN_IF_ERROR(PlaceTrace(route, command.trace));
-  RETURN_IF_ERROR(PatchTrace(route, trace, command.patches));
+  RETURN_IF_ERROR(PatchTrace(route, trace, command.patches, ExpectPrints(route, trace)));
   ASSIGN_OR_RETURN(const uint32_t set, Enter(route, trace.sub_device));
   CardQueue& queue = queues_[route.hardware_queue];
   Ordering& ordering = queue.ordering;

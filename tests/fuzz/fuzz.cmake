@@ -1,4 +1,4 @@
-# Fuzz targets of what reads bytes that others made: kernels of clients, record streams. docs/testing.md says how to run them.
+# Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print. docs/testing.md says how to run them.
 set(fuzz_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_fuzz(NAME fuzz_kernel_elf SRCS ${fuzz_dir}/fuzz_kernel_elf.cc CORPUS ${fuzz_dir}/corpus/kernel_elf
   DEPS runtime_boot runtime_command runtime_abi runtime_base)
@@ -10,6 +10,8 @@ ttfd_fuzz(NAME fuzz_firmware_record SRCS ${fuzz_dir}/fuzz_firmware_record.cc ${f
   CORPUS ${fuzz_dir}/corpus/firmware_record DEPS firmware_bench)
 ttfd_fuzz(NAME fuzz_gdb_session SRCS ${fuzz_dir}/fuzz_gdb_session.cc CORPUS ${fuzz_dir}/corpus/gdb_session
   DEPS runtime_debug runtime_device_sim)
+ttfd_fuzz(NAME fuzz_print_text SRCS ${fuzz_dir}/fuzz_print_text.cc CORPUS ${fuzz_dir}/corpus/print_text
+  DEPS runtime_command runtime_abi runtime_base)
 
 # Not run by anything: the seeds they wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
 ttfd_program(NAME make_record_seeds SRCS ${fuzz_dir}/make_record_seeds.cc DEPS runtime_command runtime_hw runtime_base)

@@ -60,6 +60,33 @@ class InstalledSdk(unittest.TestCase):
             for absolute in ("R_RISCV_32 ", "R_RISCV_HI20", "R_RISCV_LO12"):
                 self.assertNotIn(absolute, relocations)
 
+    def test_a_wrong_print_is_an_error_that_says_what_is_wrong(self):
+        includes = [f"-I{self.root}/usr/share/ttfd/sdk/{folder}" for folder in ("firmware/sdk/include", ".")]
+        prints = {
+            'Print("%u")': "format_has_more_conversions_than_there_are_arguments",
+            'Print("%u", 1, 2)': "format_has_fewer_conversions_than_there_are_arguments",
+            'Print("%f", 1.0f)': "format_has_a_conversion_that_kernels_do_not_have",
+            'Print("%n", L1Pointer<int>(0))': "format_has_a_conversion_that_kernels_do_not_have",
+            'Print("%s", 1)': "format_wants_a_string_here",
+            'Print("%p", "x")': "format_wants_a_pointer_here",
+            'Print("%d", 1.0)': "format_wants_an_integer_of_up_to_32_bits_here",
+            'ttfd_printf("%u", 1ull)': "format_wants_an_integer_of_up_to_32_bits_here",
+            'Print("%llu", 1u)': "format_wants_an_integer_of_64_bits_here",
+            'Print("%*d", "x", 1)': "format_wants_an_integer_for_the_star",
+            'Print("%u %lu %hhd %c %s %p %llx %-*.*d%%", 1u, uint32_t{2}, int8_t{3}, \'c\', "s", L1Pointer<void>(4), 5ull, 6, 7, 8)': None,
+        }
+        for call, problem in prints.items():
+            result = subprocess.run(
+                ["riscv64-unknown-elf-g++", "-march=rv32im", "-mabi=ilp32", "-std=c++20", "-ffreestanding", "-fsyntax-only",
+                 "-DTTFD_KERNEL=1", "-DTTFD_HART=0", *includes, "-x", "c++", "-"],
+                input=f"#include <ttfd/kernel.h>\nusing namespace ttfd::kernel;\nvoid kernel_main() {{ {call}; }}\n",
+                capture_output=True, text=True, check=False)
+            if problem is None:
+                self.assertEqual(result.returncode, 0, result.stderr)
+            else:
+                self.assertIn(problem, result.stderr, call)
+                self.assertNotEqual(result.returncode, 0, call)
+
     def test_a_constructor_is_refused_when_linking(self):
         with self.assertRaisesRegex(AssertionError, "a kernel has no constructors"):
             self.build("#include <ttfd/kernel.h>\n"

@@ -1,7 +1,9 @@
 """The examples and the demo do what they say, and the API needs none of this project's code."""
 
 import os
+import re
 import subprocess
+import textwrap
 
 from conftest import BUILD, KERNELS, SOURCE
 
@@ -33,6 +35,15 @@ def test_picture_filter_matches_the_host_and_refuses_what_is_no_picture(daemon, 
     picture.write_bytes(b"no picture")
     result = run(daemon, examples / "picture_filter", KERNELS / "blur_edge.elf", picture, tmp_path / "out.png")
     assert result.returncode == 1 and "in.png" in result.stderr
+
+
+def test_the_tiles_report_what_they_found(daemon):
+    result = run(daemon, "/usr/bin/python3", SOURCE / "client/examples/tile_report.py", KERNELS / "tile_report.elf")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    guide = (SOURCE / "docs/kernels.md").read_text()
+    shown = re.search(r"tile_report\.elf\n((?:    \[.*\n)+)", guide).group(1)
+    assert result.stdout == textwrap.dedent(shown), "what the guide shows"
 
 
 def test_file_checksum_matches_sha256sum_also_for_files_that_end_within_a_chunk(daemon, tmp_path):

@@ -85,6 +85,11 @@ bool TestClient::Take(uint64_t max_bytes) {
   for (bool any = false;; any = true) {
     SessionOutputBatch batch = session_->TakeOutput(max_bytes);
     if (batch.empty()) return any;
+    for (KernelPrintReply& print : batch.prints) {
+      EXPECT_GT(print.position.value, progress_[print.position.queue])
+          << "prints come before the progress that covers them";
+      prints.push_back(std::move(print));
+    }
     for (DataChunk& chunk : batch.data) {
       std::string& data = data_[{chunk.queue, chunk.value}];
       EXPECT_EQ(chunk.offset, data.size()) << "chunks are ascending and gapless";

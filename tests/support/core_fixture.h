@@ -79,6 +79,7 @@ class TestClient final : public SessionOutput {
   ClientSession& session() { return *session_; }
   std::shared_ptr<ClientSession> session_;
   std::vector<CommandErrorReply> errors;
+  std::vector<KernelPrintReply> prints;
   CreditReply credit;
   bool drain_notice = false;
   int ready = 0;

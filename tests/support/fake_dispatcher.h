@@ -42,6 +42,10 @@ class FakeDispatcher final : public Dispatcher {
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
   StatusOr<bool> KernelsEnded(const Ticket& up_to) override;
   Status Poll() override;
+  void OnPrint(PrintSink sink) override { print = std::move(sink); }
+  void SalvagePrints() override {
+    if (salvage) salvage();
+  }
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].submitted; }
   uint64_t completed(uint32_t queue) const override { return queues_[queue].seen; }
   StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
@@ -64,6 +68,8 @@ class FakeDispatcher final : public Dispatcher {
   std::function<Status(const LaunchCommand&)> on_launch;  // a failed status faults the card
   std::function<bool(const LaunchCommand&)> runs_on;      // true: the kernels have not ended yet
   std::function<bool(uint32_t queue)> late_completions;   // true: its events have not been seen yet
+  PrintSink print;                                        // what on_launch or salvage may call
+  std::function<void()> salvage;                          // what was printed when the card was lost
   bool refuse_traces = false;       // the workers' caches have no room for more
   std::vector<TracePatch> patches;  // of all replays
   int moves = 0;                    // so many times the card says that something has moved

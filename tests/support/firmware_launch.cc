@@ -25,6 +25,7 @@ void BenchLauncher::Load(const BenchProgram& program) {
   message_ = {};
   message_.config_address = abi::kConfigRingAddress;
   message_.program_id = program.program_id;
+  message_.print_tag = program.print_tag;
   message_.enables = abi::kLaunchNewCode;
   uint32_t cache = abi::kKernelCacheAddress;
   for (const BenchKernel& kernel : program.kernels) {

@@ -24,6 +24,7 @@ struct BenchProgram {
   std::vector<abi::CircularBufferConfig> circular_buffers = {};
   std::vector<uint32_t> semaphores = {};  // initial values
   uint32_t program_id = 1;
+  uint32_t print_tag = 0;
 };
 
 class BenchLauncher {

@@ -271,6 +271,22 @@ TEST(ReplyConversion, MessagesHoldDataThenErrorsThenProgress) {
   EXPECT_TRUE(batch.empty());
 }
 
+TEST(ReplyConversion, APrintIsANoticeOfValidTextBeforeEverythingElse) {
+  SessionOutputBatch batch;
+  KernelPrint print{2, 1, "name\xFF", 3, 4, hw::kTrisc1, "text\xFF"};
+  batch.prints.push_back({{5, 6}, print, 7});
+  batch.errors.emplace_back().error.message = std::string(100, 'x');
+  batch.errors.emplace_back();
+  v1::ServerMessage message;
+  TakeMessage(&batch, 1, &message);
+  EXPECT_EQ(message.errors_size(), 1) << "not all of the rest";
+  ASSERT_EQ(message.notices_size(), 1);
+  EXPECT_EQ(message.notices(0).print().ShortDebugString(),
+            "queue: 5 value: 6 x: 3 y: 4 processor: PROCESSOR_TRISC1 text: \"text?\" kernel: "
+            "\"name?\" launch: 2 lost: 7");
+  EXPECT_TRUE(batch.prints.empty());
+}
+
 TEST(Utf8, KeepsCharactersAndReplacesEveryOtherByte) {
   const std::vector<std::pair<std::string, std::string>> table = {
       {"plain", "plain"},

@@ -1,6 +1,8 @@
 // Protobuf messages to plain values and back.
 #include "client/cpp/src/convert.h"
 
+#include <array>
+
 namespace ttfd::client {
 namespace {
 
@@ -81,6 +83,22 @@ Limits FromProto(const v1::Limits& limits) {
           .sessions_per_user = limits.sessions_per_user(),
           .client_name_bytes = limits.client_name_bytes(),
           .trace_bytes = limits.trace_bytes()};
+}
+
+const char* ProcessorName(Processor processor) {
+  constexpr std::array<const char*, 5> kNames = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+  const size_t index = static_cast<size_t>(processor) - 1;
+  return index < kNames.size() ? kNames[index] : "unknown processor";
+}
+
+KernelPrint FromProto(const v1::KernelPrint& print) {
+  return {.position = {print.queue(), print.value()},
+          .launch = print.launch(),
+          .kernel = print.kernel(),
+          .core = {print.x(), print.y()},
+          .processor = static_cast<Processor>(print.processor()),
+          .text = print.text(),
+          .lost = print.lost()};
 }
 
 void ToProto(const CoreRange& range, v1::CoreRange* proto) {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ttfd/kernel_print.h"
 #include "ttfd/resources.h"
 #include "ttfd/session.h"
 #include "ttfd/status.h"
@@ -18,6 +19,7 @@ Status FromProto(const v1::Error& error);
 Position FromProto(const v1::QueuePosition& position);
 DeviceInfo FromProto(const v1::Device& device);
 Limits FromProto(const v1::Limits& limits);
+KernelPrint FromProto(const v1::KernelPrint& print);
 
 void ToProto(const CoreRange& range, v1::CoreRange* proto);
 void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto);

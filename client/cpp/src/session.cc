@@ -227,5 +227,8 @@ void Session::OnProgress(std::function<void(Position)> callback) {
 void Session::OnTransfer(std::function<void(uint64_t, uint64_t)> callback) {
   core_->OnTransfer(std::move(callback));
 }
+void Session::OnPrint(std::function<void(const KernelPrint&)> callback) {
+  core_->OnPrint(std::move(callback));
+}
 
 }  // namespace ttfd::client

@@ -103,6 +103,7 @@ void SessionCore::Shutdown() {
     }
     on_progress_ = nullptr;
     on_transfer_ = nullptr;
+    on_print_ = nullptr;
   }
   if (background_.joinable()) {
     background_.join();
@@ -285,6 +286,11 @@ Status SessionCore::status() const {
 void SessionCore::OnProgress(std::function<void(Position)> callback) {
   MutexLock lock(&mu_);
   on_progress_ = std::move(callback);
+}
+
+void SessionCore::OnPrint(std::function<void(const KernelPrint&)> callback) {
+  MutexLock lock(&mu_);
+  on_print_ = std::move(callback);
 }
 
 void SessionCore::OnTransfer(std::function<void(uint64_t, uint64_t)> callback) {

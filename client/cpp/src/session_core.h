@@ -102,6 +102,7 @@ class SessionCore {
 
   void OnProgress(std::function<void(Position)> callback);
   void OnTransfer(std::function<void(uint64_t, uint64_t)> callback);
+  void OnPrint(std::function<void(const KernelPrint&)> callback);
 
  private:
   // A message is held below this; a chunk of payload may exceed it by its own size.
@@ -154,6 +155,8 @@ class SessionCore {
     return done();
   }
   void PumpOnce(Instant deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Calls back with what kernels printed, before anybody sees that their launches have ended.
+  void TellPrints(const v1::ServerMessage& message) ABSL_LOCKS_EXCLUDED(mu_);
   void Handle(Stream::Event event, News* news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(const v1::ServerMessage& message, News* news)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -206,6 +209,7 @@ class SessionCore {
   std::deque<PendingFree> frees_ ABSL_GUARDED_BY(mu_);
   std::function<void(Position)> on_progress_ ABSL_GUARDED_BY(mu_);
   std::function<void(uint64_t, uint64_t)> on_transfer_ ABSL_GUARDED_BY(mu_);
+  std::function<void(const KernelPrint&)> on_print_ ABSL_GUARDED_BY(mu_) = WriteToStandardError;
   std::thread background_;
 };
 

@@ -94,6 +94,9 @@ void SessionCore::PumpOnce(Instant deadline) {
   pumping_ = true;
   mu_.Unlock();
   const Stream::Event event = stream_->Next(deadline);
+  if (event == Stream::Event::kRead && stream_->received().notices_size() != 0) {
+    TellPrints(stream_->received());
+  }
   mu_.Lock();
   News news;
   Handle(event, &news);
@@ -112,6 +115,22 @@ void SessionCore::PumpOnce(Instant deadline) {
   pumping_ = false;
   if (sleepers_ != 0) {
     news_.NotifyAll();
+  }
+}
+
+void SessionCore::TellPrints(const v1::ServerMessage& message) {
+  std::function<void(const KernelPrint&)> on_print;
+  {
+    MutexLock lock(&mu_);
+    on_print = on_print_;
+  }
+  if (!on_print) {
+    return;
+  }
+  for (const v1::Notice& notice : message.notices()) {
+    if (notice.has_print()) {
+      on_print(FromProto(notice.print()));
+    }
   }
 }
 

@@ -30,6 +30,7 @@ from ttfd.types import (
     CircularBuffer,
     CoreRange,
     Device,
+    KernelPrint,
     KernelUse,
     Launch,
     Limits,
@@ -41,6 +42,6 @@ from ttfd.types import (
 
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
-    "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelUse", "Launch",
-    "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "connect", "first_cores",
+    "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
+    "Launch", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "connect", "first_cores",
 ]

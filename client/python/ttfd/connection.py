@@ -10,9 +10,9 @@ from typing import Callable, Iterator
 
 import grpc
 
-from ttfd import errors
+from ttfd import errors, prints
 from ttfd.errors import Code, Error
-from ttfd.types import Position
+from ttfd.types import KernelPrint, Position
 from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
 
 CONTROL_QUEUE = 0  # creation and freeing of resources, so that their errors touch no queue of the user
@@ -76,6 +76,7 @@ class Connection:
         self.address = address
         self.call_timeout = call_timeout
         self.welcome: ttfd_pb2.Welcome | None = None
+        self.on_print: Callable[[KernelPrint], None] | None = prints.write_to_stderr
         self.news = threading.Condition()  # its lock guards everything below
         self._batch_commands = max(1, batch_commands)
         self._timelines: list[_Timeline] = [_Timeline(), _Timeline()]
@@ -122,6 +123,9 @@ class Connection:
     def _read(self) -> None:
         try:
             for message in self._call:
+                for notice in message.notices:
+                    if notice.HasField("print"):
+                        prints.tell(self.on_print, notice.print)
                 with self.news:
                     self._handle(message)
                     self.news.notify_all()

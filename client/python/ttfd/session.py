@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
-from typing import Iterable, Sequence
+from typing import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from ttfd.types import (
     CircularBuffer,
     CoreRange,
     Device,
+    KernelPrint,
     KernelUse,
     Launch,
     Limits,
@@ -212,6 +213,19 @@ class Session:
                         for device in welcome.devices]
         self.limits = Limits(**{f.name: getattr(welcome.limits, f.name) for f in welcome.limits.DESCRIPTOR.fields})
         self.queue = Queue(self, FIRST_USER_QUEUE)
+
+    @property
+    def on_print(self) -> Callable[[KernelPrint], None] | None:
+        """Called with each line a kernel of this session prints, before the call that waits for its launch returns.
+
+        On the session's own thread: it must not call back into the session. At first it writes to standard error; None
+        drops the lines.
+        """
+        return self._connection.on_print
+
+    @on_print.setter
+    def on_print(self, callback: Callable[[KernelPrint], None] | None) -> None:
+        self._connection.on_print = callback
 
     @property
     def device(self) -> Device:

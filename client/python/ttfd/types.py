@@ -21,6 +21,32 @@ class Position(NamedTuple):
     value: int
 
 
+_PROCESSOR_NAMES = {BRISC: "brisc", NCRISC: "ncrisc", TRISC0: "trisc0", TRISC1: "trisc1", TRISC2: "trisc2"}
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelPrint:
+    """One print of a kernel. Those of a processor of a tile come in their order.
+
+    position: of the launch or replay. launch: of a trace, which of its launches. kernel: the name it was loaded with.
+    x, y: the tile. text: without the newline at its end. lost: so many prints of the session before this one were not
+    read in time, and dropped. `str()` makes the line that goes to standard error.
+    """
+
+    position: Position
+    launch: int
+    kernel: str
+    x: int
+    y: int
+    processor: int
+    text: str
+    lost: int = 0
+
+    def __str__(self) -> str:
+        processor = _PROCESSOR_NAMES.get(self.processor, "unknown processor")
+        return f"[{self.kernel} ({self.x},{self.y}) {processor}] {self.text}"
+
+
 class CoreRange(NamedTuple):
     """Inclusive rectangle of worker tiles, logical coordinates."""
 

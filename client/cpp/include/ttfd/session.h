@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "ttfd/kernel_print.h"
 #include "ttfd/queue.h"
 #include "ttfd/resources.h"
 #include "ttfd/status.h"
@@ -119,6 +120,10 @@ class Session {
   void OnProgress(std::function<void(Position)> callback);
   // Called while a large Write or Read moves its payload: bytes done, bytes in all. The same rules.
   void OnTransfer(std::function<void(uint64_t, uint64_t)> callback);
+  // Called with each line a kernel of this session prints, before the call that waits for its launch
+  // returns. The same rules. Without a call of this, lines go to standard error (WriteToStandardError);
+  // nullptr: nowhere.
+  void OnPrint(std::function<void(const KernelPrint&)> callback);
 
  private:
   explicit Session(std::shared_ptr<SessionCore> core);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ttfd/admin.h"
+#include "ttfd/kernel_print.h"
 #include "ttfd/queue.h"
 #include "ttfd/resources.h"
 #include "ttfd/session.h"

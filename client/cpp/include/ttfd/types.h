@@ -35,6 +35,9 @@ std::vector<CoreRange> FirstCores(uint32_t grid_x, uint32_t count);
 // API.
 enum class Processor : uint8_t { kBrisc = 1, kNcrisc = 2, kTrisc0 = 3, kTrisc1 = 4, kTrisc2 = 5 };
 
+// "brisc" ... "trisc2".
+const char* ProcessorName(Processor processor);
+
 // What kind of work a queue carries: a wish; which hardware queue serves it is the daemon's affair.
 enum class QueueKind : uint8_t { kCompute = 0, kTransfer = 1 };
 

@@ -1,0 +1,27 @@
+// What a kernel printed with <ttfd/print.h> of the SDK, as its client hears of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ttfd/status.h"
+#include "ttfd/types.h"
+
+namespace ttfd::client {
+
+// One print. Those of a processor of a tile come in their order.
+struct KernelPrint {
+  Position position;    // of the launch or replay
+  uint32_t launch = 0;  // of a trace: which of its launches, from 0
+  std::string kernel;   // the name it was loaded with
+  Core core;
+  Processor processor = Processor::kBrisc;
+  std::string text;  // without the newline at its end
+  uint64_t lost =
+      0;  // so many prints of the session before this one were not read in time, and dropped
+};
+
+// "[vector_add (3,2) brisc] the text", a line of standard error.
+void WriteToStandardError(const KernelPrint& print);
+
+}  // namespace ttfd::client
