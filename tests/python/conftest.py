@@ -31,7 +31,8 @@ class Daemon:
         config = self.folder / "ttfd.toml"
         config.write_text("# defaults\n")
         more = os.environ.get("TTFD_TEST_SIM")  # see tests/support/test_device_text.h
-        device = f"sim:{more}" if more else "sim"
+        if more:
+            device += f"{',' if ':' in device else ':'}{more}"
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(
                 [BUILD / "daemon/ttfd", "--config", config, "--socket", self.folder / "ttfd.sock", "--device", device],
