@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/debugged_chip.h"
+#include "tests/support/noc_asm.h"
 
 namespace ttfd {
 namespace {
@@ -298,6 +299,27 @@ TEST_F(GdbRunning, WithoutPointsTheChipRunsAsWithoutADebugger) {
   EXPECT_EQ(other.chip().hart(kTile, 0).pc, alone.hart(kTile, 0).pc);
   EXPECT_EQ(
       std::memcmp(other.chip().hart(kTile, 0).x, alone.hart(kTile, 0).x, sizeof(sim::Hart::x)), 0);
+}
+
+TEST_F(GdbRunning, DataThatAnotherTileSendsIsWatchedToo) {
+  debugged_.session().Handle("D");
+  debugged_.chip().Reset();
+  Rv32Asm sender;
+  EmitNoc(sender, NocWrite(kTile, kData, kBelow, kData + 0x40, 64));
+  sender.Halt();
+  Rv32Asm receiver;
+  receiver.Halt();
+  debugged_.chip().Load(kTile, 0, sender);
+  debugged_.chip().Load(kBelow, 0, receiver);
+  debugged_.chip().Start(kBelow);
+  ASSERT_TRUE(debugged_.chip().device().Advance(1000).ok());
+  debugged_.Connect();
+  ASSERT_EQ(Ask("Hg6"), "OK");
+  ASSERT_EQ(Ask(fmt::format("Z2,{:x},4", kData + 0x60)), "OK");
+  debugged_.chip().Start(kTile);
+  const std::string stop = Go("vCont;c");
+  EXPECT_THAT(stop, StartsWith("T05thread:6;"));
+  EXPECT_THAT(stop, HasSubstr(fmt::format("watch:{:x};", kData + 0x60)));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "runtime/hw/tensix.h"
 #include "runtime/sim/trace.h"
 #include "runtime/sim/trace_text.h"
-#include "tests/support/rv32_asm.h"
+#include "tests/support/noc_asm.h"
 
 namespace ttfd {
 namespace {
@@ -132,6 +132,38 @@ TEST_F(SimTrace, EndsWithTheFaultAndWhatLedToIt) {
   EXPECT_NE(lines.back().find("         2 (1,2)   BRISC  00000008           device fault: "),
             std::string::npos)
       << lines.back();
+}
+
+TEST_F(SimTrace, ShowsNocCommandsWithBothEnds) {
+  Open(",trace_what=noc");
+  Rv32Asm a;
+  EmitNoc(a, NocWrite(kTile, 0x10000, kOther, 0x20000, 64));
+  EmitNoc(a, NocRead(kTile, kOther, 0x20000, 0x11000, 32));
+  EmitNoc(a, NocIncrement(kTile, kOther, 0x20000, 5, 0x12000));
+  EmitNoc(a, NocMulticast(kTile, 0x10000, {2, 2}, {3, 4}, 0x30000, 16));
+  a.Halt();
+  ASSERT_TRUE(Run(a).ok());
+  EXPECT_EQ(Count("NOC0   write issued: (1,2) 0x10000 -> (2,2) 0x20000, 64 bytes, control 0x"), 1u);
+  EXPECT_EQ(Count("NOC0   write delivered: (1,2) 0x10000 -> (2,2) 0x20000, 64 bytes"), 1u);
+  EXPECT_EQ(Count("NOC0   read issued: (2,2) 0x20000 -> (1,2) 0x11000, 32 bytes"), 1u);
+  EXPECT_EQ(Count("NOC0   read delivered: (2,2) 0x20000 -> (1,2) 0x11000, 32 bytes"), 1u);
+  EXPECT_EQ(Count("NOC0   increment issued: (2,2) 0x20000 += 5, old value -> (1,2) 0x12000"), 1u);
+  EXPECT_EQ(Count("NOC0   multicast issued: (1,2) 0x10000 -> (2,2)..(3,4) 0x30000, 16 bytes"), 1u);
+  EXPECT_EQ(Count("BRISC"), 0u);
+}
+
+TEST_F(SimTrace, ShowsANocCommandBehindTheStoreThatIssuedIt) {
+  Open("");
+  Rv32Asm a;
+  EmitNoc(a, NocWrite(kTile, 0x10000, kOther, 0x20000, 64));
+  a.Halt();
+  ASSERT_TRUE(Run(a).ok());
+  const std::vector<std::string> lines = Lines();
+  const auto issued = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("write issued") != std::string::npos;
+  });
+  ASSERT_NE(issued, lines.end());
+  EXPECT_NE((issued - 1)->find("st4 ffb20040=00000001"), std::string::npos) << *(issued - 1);
 }
 
 TEST_F(SimTrace, LeavesOutWhatNobodyAskedFor) {

@@ -1,0 +1,33 @@
+# The firmware and the runtime on a device model that does whatever silicon may do. A dozen seeds in every run, each with one test
+# in six of those that take long, so that all of them run twice; a hundred seeds with everything in `slow`.
+set(hazard_short firmware_test firmware_hazard_test dispatch_boot_test dispatch_hang_test dispatch_stall_test daemon_core_test
+  daemon_queues_test)
+set(hazard_long dispatch_launch_test dispatch_queues_test dispatch_trace_test dispatch_transfer_test client_daemon_test)
+set(hazard_streams firmware_reference_test)
+
+# Adds the test NAME: `seeds` through the programs of the lists.
+function(_ttfd_hazards name seeds share labels timeout)
+  set(programs "")
+  foreach(list IN LISTS ARGN)
+    foreach(program IN LISTS ${list})
+      list(APPEND programs $<TARGET_FILE:${program}>)
+    endforeach()
+  endforeach()
+  add_test(NAME ${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/hazards.py --seeds ${seeds} --share ${share}
+    ${programs})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
+endfunction()
+
+foreach(seed RANGE 1 12)
+  _ttfd_hazards(hazards.short.seed_${seed} ${seed} 3 "integration;hazards" 300 hazard_short)
+  _ttfd_hazards(hazards.long.seed_${seed} ${seed} 6 "integration;hazards" 300 hazard_long)
+  _ttfd_hazards(hazards.streams.seed_${seed} ${seed} 1 "integration;hazards" 300 hazard_streams)
+  set_tests_properties(hazards.streams.seed_${seed} PROPERTIES ENVIRONMENT "TTFD_STREAMS=4")
+endforeach()
+foreach(ten RANGE 0 9)
+  math(EXPR first "${ten} * 10 + 1")
+  math(EXPR last "${ten} * 10 + 10")
+  _ttfd_hazards(hazards.hundred.seeds_${first}_${last} ${first}-${last} 1 "slow;hazards" 3600 hazard_short hazard_long
+    hazard_streams)
+  set_tests_properties(hazards.hundred.seeds_${first}_${last} PROPERTIES ENVIRONMENT "TTFD_STREAMS=40")
+endforeach()
