@@ -17,12 +17,16 @@ endif()
 if(NOT TTFD_RISCV_CXX)
   find_program(TTFD_RISCV_CXX riscv64-unknown-elf-g++ REQUIRED)
 endif()
+if(NOT TTFD_RISCV_OBJCOPY)
+  find_program(TTFD_RISCV_OBJCOPY riscv64-unknown-elf-objcopy REQUIRED)
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/riscv.cmake)
 
 # medany addresses everything relative to the program counter, so the block runs from any address; switch conversion would
 # make tables of absolute addresses. Not -fpie: it puts absolute words into a .got without telling the loader.
 set(TTFD_KERNEL_FLAGS -mcmodel=medany -fno-tree-switch-conversion -DTTFD_KERNEL=1)
-# Symbols stay, for the loader's messages and for people; debug information only with DEBUG.
+# Symbols and lines (-g1) stay, for what is said about a kernel that faults. The relocations of the lines and the labels these
+# need do not: they would make the file three times as long, and the loader looks at those of the code only.
 set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax)
 
 function(ttfd_add_kernel name)
@@ -32,10 +36,8 @@ function(ttfd_add_kernel name)
   endif()
   if(ARG_DEBUG)
     set(debug -g)
-    set(strip "")
   else()
     set(debug "")
-    set(strip -Wl,--strip-debug)
   endif()
   if(NOT ARG_OPTIMIZE)
     set(ARG_OPTIMIZE -O2)
@@ -61,8 +63,13 @@ function(ttfd_add_kernel name)
   endforeach()
   file(MAKE_DIRECTORY ${ARG_OUTPUT})
   set(elf ${ARG_OUTPUT}/${ARG_FILE}.elf)
-  ttfd_riscv_link(${elf} ${TTFD_SDK_ROOT}/firmware/sdk/kernel.ld OBJECTS ${objects}
-    FLAGS ${TTFD_KERNEL_LINK_FLAGS} ${strip} -Wl,--defsym=__ttfd_hart=${TTFD_HART_${ARG_PROCESSOR}})
+  set(linked ${CMAKE_CURRENT_BINARY_DIR}/${name}.objects/linked.elf)
+  ttfd_riscv_link(${linked} ${TTFD_SDK_ROOT}/firmware/sdk/kernel.ld OBJECTS ${objects}
+    FLAGS ${TTFD_KERNEL_LINK_FLAGS} -Wl,--defsym=__ttfd_hart=${TTFD_HART_${ARG_PROCESSOR}})
+  add_custom_command(OUTPUT ${elf}
+    COMMAND ${TTFD_RISCV_OBJCOPY} --remove-section=.rela.debug* ${linked} ${linked}.small
+    COMMAND ${TTFD_RISCV_OBJCOPY} --discard-locals ${linked}.small ${elf}
+    DEPENDS ${linked} VERBATIM COMMENT "RISC-V ${ARG_FILE}.elf")
   add_custom_target(${name} ALL DEPENDS ${elf})
   set_target_properties(${name} PROPERTIES TTFD_ELF ${elf})
 endfunction()

@@ -11,9 +11,11 @@
 #define TTFD_PASTE(a, b) TTFD_PASTE_INNER(a, b)
 #define TTFD_BEGIN(name) TTFD_PASTE(TTFD_IMAGE_SYMBOL, _##name##_begin)
 #define TTFD_END(name) TTFD_PASTE(TTFD_IMAGE_SYMBOL, _##name##_end)
-#define TTFD_DECLARE(name)                   \
-  extern const std::byte TTFD_BEGIN(name)[]; \
-  extern const std::byte TTFD_END(name)[];
+#define TTFD_DECLARE(name)                           \
+  extern const std::byte TTFD_BEGIN(name)[];         \
+  extern const std::byte TTFD_END(name)[];           \
+  extern const std::byte TTFD_BEGIN(name##_names)[]; \
+  extern const std::byte TTFD_END(name##_names)[];
 
 extern "C" {
 TTFD_DECLARE(worker_brisc)
@@ -42,18 +44,19 @@ static_assert(abi::kFirmwareAddress[hw::kTrisc2] == 0x8000 &&
               abi::kFirmwareBytes[hw::kTrisc2] == 0x800);
 
 FirmwareImage MakeImage(std::string_view name, abi::Role role, hw::Hart hart,
-                        const std::byte* begin, const std::byte* end) {
+                        const std::byte* begin, const std::byte* end, ByteSpan names) {
   // Word 0 jumps over the stamp: magic, protocol version (firmware/common/stamp.cc).
   const ByteSpan bytes(begin, end);
   const bool stamped = bytes.size() >= 12 && LoadAt<uint32_t>(begin + 4) == abi::kMagic;
-  return {name, role, hart, abi::kFirmwareAddress[hart], stamped ? LoadAt<uint32_t>(begin + 8) : 0,
-          bytes};
+  return {name,  role, hart, abi::kFirmwareAddress[hart], stamped ? LoadAt<uint32_t>(begin + 8) : 0,
+          bytes, names};
 }
 
 }  // namespace
 
-#define TTFD_IMAGE(name, role, hart) \
-  MakeImage(#name, abi::role, hw::hart, TTFD_BEGIN(name), TTFD_END(name))
+#define TTFD_IMAGE(name, role, hart)                                      \
+  MakeImage(#name, abi::role, hw::hart, TTFD_BEGIN(name), TTFD_END(name), \
+            ByteSpan(TTFD_BEGIN(name##_names), TTFD_END(name##_names)))
 
 std::span<const FirmwareImage> TTFD_IMAGES() {
   static const std::array<FirmwareImage, 8> images = {

@@ -2,7 +2,8 @@
 //
 // An image is written at its load address, which is also its entry: BRISC gets there by the JAL at
 // L1[0], the other harts by their reset PC. The same images run on the device model, on ttsim and on
-// silicon. Their ELF files, with symbols, are beside the build in firmware/images/.
+// silicon. Their ELF files are beside the build in firmware/images/; what they know of symbols and lines
+// is built in, too.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct FirmwareImage {
   uint32_t load_address;      // and entry; abi::kFirmwareAddress[hart]
   uint32_t protocol_version;  // the stamp in the image
   ByteSpan bytes;             // a multiple of 16, at most abi::kFirmwareBytes[hart]
+  ByteSpan names;             // an ELF file with symbols and debug information, without the code
 };
 
 // All images: the five harts of a worker, then prefetch BRISC, dispatch BRISC, dispatch NCRISC.

@@ -10,8 +10,9 @@
 
 #include "runtime/abi/kernel_image.h"
 #include "runtime/base/bits.h"
-#include "runtime/boot/elf_file.h"
 #include "runtime/boot/relocation_check.h"
+#include "runtime/elf/elf_file.h"
+#include "runtime/elf/symbol_table.h"
 
 namespace ttfd {
 namespace {
@@ -141,6 +142,8 @@ StatusOr<std::shared_ptr<const KernelImage>> Build(const ElfFile& elf,
   }
   std::memcpy(image->bytes.data() + header.pristine_offset,
               image->bytes.data() + header.data_offset, header.data_bytes);
+  image->symbols = SymbolTable::Read(elf);
+  image->symbol_base = layout.begin - kHeader;
   return std::shared_ptr<const KernelImage>(std::move(image));
 }
 

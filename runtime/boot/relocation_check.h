@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/base/status.h"
-#include "runtime/boot/elf_file.h"
+#include "runtime/elf/elf_file.h"
 
 namespace ttfd {
 

@@ -31,11 +31,17 @@ struct GridSize {
   uint32_t y = 0;
 };
 
+class SymbolTable;  // runtime/elf
+
 // A loaded kernel: the bytes that go into a tile's kernel cache (abi::KernelImageHeader first).
 // Immutable, shared.
 struct KernelImage {
   std::string name;  // for people
   std::vector<std::byte> bytes;
+  // Names for its addresses as they are in its file, where byte 0 of the image would lie at
+  // `symbol_base`. Null: none.
+  std::shared_ptr<const SymbolTable> symbols;
+  uint32_t symbol_base = 0;
   bool prints = false;  // <ttfd/print.h> is in its code
 };
 

@@ -1,7 +1,7 @@
 # Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print. docs/testing.md says how to run them.
 set(fuzz_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_fuzz(NAME fuzz_kernel_elf SRCS ${fuzz_dir}/fuzz_kernel_elf.cc CORPUS ${fuzz_dir}/corpus/kernel_elf
-  DEPS runtime_boot runtime_command runtime_abi runtime_base)
+  DEPS runtime_boot runtime_command runtime_abi runtime_base runtime_elf)
 ttfd_fuzz(NAME fuzz_record_entry SRCS ${fuzz_dir}/fuzz_record_entry.cc CORPUS ${fuzz_dir}/corpus/record_entry
   DEPS runtime_command runtime_base)
 ttfd_fuzz(NAME fuzz_record_file SRCS ${fuzz_dir}/fuzz_record_file.cc CORPUS ${fuzz_dir}/corpus/record_file

@@ -8,7 +8,7 @@
 
 #include "firmware/kernel_elfs.h"
 #include "runtime/abi/kernel_image.h"
-#include "runtime/boot/elf_file.h"
+#include "runtime/elf/elf_file.h"
 #include "runtime/boot/kernel_elf.h"
 
 namespace ttfd {

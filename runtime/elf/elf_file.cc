@@ -1,5 +1,5 @@
 // An ELF32 file in memory, read through libelf, every access checked.
-#include "runtime/boot/elf_file.h"
+#include "runtime/elf/elf_file.h"
 
 #include <gelf.h>
 #include <libelf.h>
