@@ -126,7 +126,7 @@ class Engine {
   Status CheckProgress(HardwareQueue& queue, TimePoint now);
   bool WaitsForAnother(const HardwareQueue& queue) const;
   void Lose(const Status& why);
-  void FailCulprit(const Status& why, const StallReport& stall, const std::string& text);
+  WorkInFlight* FindRunner(const HartReport& hart, HardwareQueue** queue);
   WorkInFlight* FindCulprit(const StallReport& stall, HardwareQueue** queue);
   void FailInFlight(const std::string& why);
   void FailQueued(const WorkError& error);

@@ -3,48 +3,72 @@
 #include <utility>
 
 #include "daemon/engine/engine.h"
-#include "runtime/abi/hart_status.h"
+#include "daemon/engine/stall_text.h"
 #include "runtime/base/log.h"
+#include "runtime/command/program_layout.h"
 
 namespace ttfd {
 namespace {
-
-constexpr size_t kReportedHarts = 8;  // in an error's message; GetStatus shows all
-
-// Where the pipeline stood, as one line for an error message. Empty when the card, or who runs it,
-// has said so already: a card that faulted cannot be read, a quiescent one is described with the hang.
-std::string Describe(const std::vector<HartReport>& harts, std::string_view said) {
-  std::string text;
-  size_t shown = 0;
-  for (const HartReport& hart : harts) {
-    if (hart.text.empty() || shown == kReportedHarts) continue;
-    if (said.find(hart.text) != said.npos || hart.text.find(said) != hart.text.npos) continue;
-    text += fmt::format("{}{}: {}", shown == 0 ? "" : "; ", hart.where, hart.text);
-    if (hart.pc != 0) text += fmt::format(" (waypoint {}, pc {:#x})", hart.waypoint, hart.pc);
-    ++shown;
-  }
-  return text;
-}
 
 bool Contains(const std::vector<uint32_t>& programs, uint32_t program) {
   return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
+// "program 42 of session 3 (...)"
+std::string RunnerText(const Work& work) {
+  constexpr size_t kNamed = 4;
+  std::string programs;
+  for (size_t i = 0; i < std::min(work.programs->size(), kNamed); ++i) {
+    programs += fmt::format("{}{}", i == 0 ? "" : ", ", (*work.programs)[i]);
+  }
+  const bool more = work.programs->size() > kNamed;
+  return fmt::format("program{} {}{} of {}", work.programs->size() > 1 ? "s" : "", programs,
+                     more ? ", ..." : "", work.owner->Name());
+}
+
+bool MayUse(const Work& work, int32_t worker) {
+  const TileSet& tiles = work.track->route().workers;  // none: all
+  return worker == HartReport::kNoWorker || tiles.none() || tiles.test(static_cast<size_t>(worker));
+}
+
+// Is it a launch of a program with a kernel on this worker?
+bool Uses(const Work& work, int32_t worker) {
+  const auto* const launch = std::get_if<LaunchCommand>(&work.command);
+  return launch != nullptr && worker != HartReport::kNoWorker &&
+         launch->program->tiles.test(static_cast<size_t>(worker));
+}
+
 }  // namespace
+
+// The work that runs what the hart runs: the program its tile began last; else the eldest that has a kernel there; else
+// the eldest that may. A kernel may also have brought down a tile that is not its own: nobody can tell.
+WorkInFlight* Engine::FindRunner(const HartReport& hart, HardwareQueue** queue) {
+  WorkInFlight* found = nullptr;
+  int found_rank = 3;
+  for (HardwareQueue& one : queues_) {
+    for (WorkInFlight& entry : one.in_flight) {
+      const Work& work = entry.work;
+      if (!work.runs_kernels() || !MayUse(work, hart.worker)) continue;
+      int rank = hart.worker == HartReport::kNoWorker ? 3 : 2;
+      if (Uses(work, hart.worker)) rank = 1;
+      if (hart.program != 0 && Contains(*work.programs, hart.program)) rank = 0;
+      const bool elder = found == nullptr || entry.turn < found->turn;
+      if (rank > found_rank || rank == 3 || (rank == found_rank && !elder)) continue;
+      found = &entry;
+      found_rank = rank;
+      *queue = &one;
+    }
+  }
+  return found;
+}
 
 // A launch that faulted is named by the worker that stopped, or stands at the head of its queue: before it everything
 // has ended, behind it nothing that shares its workers has begun. `queue` gets the queue it is in; null: nobody is to
 // blame.
 WorkInFlight* Engine::FindCulprit(const StallReport& stall, HardwareQueue** queue) {
-  for (const HartReport& hart : stall.harts) {
-    if (late_ != nullptr || hart.program == 0 || hart.state != abi::kHartFaulted) continue;
-    for (HardwareQueue& one : queues_) {
-      for (WorkInFlight& entry : one.in_flight) {
-        if (!entry.work.runs_kernels() || !Contains(*entry.work.programs, hart.program)) continue;
-        *queue = &one;
-        return &entry;
-      }
-    }
+  const HartReport* const faulted = FaultedHart(stall);
+  if (faulted != nullptr) {
+    if (WorkInFlight* const runner = FindRunner(*faulted, queue)) return runner;
   }
   WorkInFlight* culprit = nullptr;
   for (HardwareQueue& one : queues_) {
@@ -60,25 +84,23 @@ WorkInFlight* Engine::FindCulprit(const StallReport& stall, HardwareQueue** queu
   return culprit;
 }
 
-// Whatever else was in flight had not begun, or is a transfer nobody can vouch for.
+// Whatever else was in flight had not begun, or is a transfer nobody can vouch for. Others hear what happened, but not
+// in whose code.
 void Engine::Lose(const Status& why) {
   const TimePoint now = device_clock_.Now();
   const StallReport stall = dispatcher_->Diagnose();
   dispatcher_->SalvagePrints();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
-  const bool hang = why.code() == StatusCode::kDeadlineExceeded;
-  std::string text =
-      fmt::format("{}: {}", hang ? "the card hung" : "the card faulted", StatusMessage(why));
-  const std::string_view said = StatusMessage(why);
-  if (!stall.text.empty() && text.find(stall.text) == text.npos &&
-      (said.empty() || stall.text.find(said) == stall.text.npos)) {
-    text += "; " + stall.text;
-  }
-  const std::string report = Describe(stall.harts, text);
-  if (!report.empty()) text += " [" + report + "]";
-  LogError("device lost: {}", text);
+  const std::string summary = StallSummary(why, stall);
+  std::string text = summary;
   HardwareQueue* queue = nullptr;
-  if (const WorkInFlight* found = FindCulprit(stall, &queue)) {
+  const WorkInFlight* const found = FindCulprit(stall, &queue);
+  if (found != nullptr) text += "; it ran " + RunnerText(found->work);
+  const std::string places = StallPlaces(stall, summary);
+  if (!places.empty()) text += " [" + places + "]";
+  LogError("device lost: {}", text);
+  if (found != nullptr) {
+    const bool hang = why.code() == StatusCode::kDeadlineExceeded && FaultedHart(stall) == nullptr;
     auto entry = queue->in_flight.begin();
     while (&*entry != found) ++entry;
     const Work culprit = std::move(entry->work);
@@ -89,7 +111,7 @@ void Engine::Lose(const Status& why) {
                           {StatusCode::kAborted, hang ? "HANG" : "DEVICE_FAULT", text, false});
   }
   late_ = nullptr;
-  FailInFlight(fmt::format("the card was reset under this command, send it again ({})", text));
+  FailInFlight(fmt::format("the card was reset under this command, send it again ({})", summary));
   Recover(text).IgnoreError();
 }
 

@@ -67,6 +67,8 @@ struct WorkError {
 class WorkOwner {
  public:
   virtual ~WorkOwner() = default;
+  // Who that is, for the log and for those who look after the card; constant.
+  virtual std::string Name() const = 0;
   // The work's turn has come. False: it is not wanted any more and counts as ended.
   virtual bool Start(const Work& work, TimePoint now) = 0;
   // Works of this owner ended well, in the order of their start. The owner may take what they carry.

@@ -31,6 +31,11 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       credit_told_(welcome_.credit),
       last_sign_of_client_(opened_) {}
 
+std::string Session::Name() const {
+  return fmt::format("session {} (client '{}', user {}, uid {}, pid {})", welcome_.session,
+                     client_name_, user_, peer_.uid, peer_.pid);
+}
+
 // ---- input
 
 LoadedKernel Session::Load(const std::string& bytes, const std::string& name) const {

@@ -40,6 +40,7 @@ class Session final : public ClientSession,
   void Abandon() override ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- WorkOwner: device thread
+  std::string Name() const override;
   bool Start(const Work& work, TimePoint now) override ABSL_LOCKS_EXCLUDED(mu_);
   void Done(std::span<Work> works, Duration device_time) override ABSL_LOCKS_EXCLUDED(mu_);
   void Failed(const Work& work, const WorkError& error) override ABSL_LOCKS_EXCLUDED(mu_);

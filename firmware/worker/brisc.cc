@@ -200,6 +200,7 @@ extern "C" [[noreturn]] void FirmwareMain() {
   Boot(ttfd::abi::kRoleWorker, [] {
     TTFD_REQUIRE_BOOT(TTFD_BOOT(first_worker_stream) < ttfd::hw::kStreams, first_worker_stream);
     DropInstructionCaches();
+    PlaceStackGuard();
   });
   Serve();
 }

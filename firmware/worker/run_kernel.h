@@ -76,11 +76,22 @@ inline KernelEntry EntryOf(uint32_t header) {
       header + Load(header + offsetof(abi::KernelImageHeader, entry_offset)));
 }
 
-// Leaves the kernel's waypoint: who called sets the next.
+// The lowest word of local RAM, to which the stack must never come down. Its address is what it holds: no
+// other constant is as cheap. firmware.ld sees to it that nothing else lies there.
+inline constexpr uint32_t kStackGuard = hw::kLocalRamAddress;
+
+inline void PlaceStackGuard() { Store(kStackGuard, kStackGuard); }
+
+// Leaves the kernel's waypoint: who called sets the next. A kernel that came below its stack may have done
+// anything, so nothing more is run after it.
 inline void CallKernel(KernelEntry entry, uint32_t message, abi::KernelContext& context) {
   context.launch_message_address = message;
   SetWaypoint(abi::kWaypointKernel);
   entry(&context);
+  const uint32_t guard = Load(kStackGuard);
+  if (guard != kStackGuard) [[unlikely]] {
+    Fault(abi::kFaultStackOverflow, reinterpret_cast<uint32_t>(entry), guard, kThisHart);
+  }
 }
 
 inline void RunKernel(uint32_t message, abi::KernelContext& context) {

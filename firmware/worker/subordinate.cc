@@ -30,6 +30,9 @@ constexpr uint32_t kRun = kSync + offsetof(abi::SubordinateSync, run);
 
 extern "C" [[noreturn]] void FirmwareMain() {
   using namespace ttfd::firmware;
-  Boot(ttfd::abi::kRoleWorker, [] { Store(kRun, ttfd::abi::kRunIdle); });
+  Boot(ttfd::abi::kRoleWorker, [] {
+    Store(kRun, ttfd::abi::kRunIdle);
+    PlaceStackGuard();
+  });
   Serve();
 }

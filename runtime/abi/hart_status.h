@@ -25,6 +25,7 @@ enum FaultCode : uint32_t {
   kFaultBadCount = 4,        // detail: command id, value, allowed
   kFaultBadLaunch = 5,       // detail: slot, kernel address, hart
   kFaultMisplacedCommand = 6,  // detail: command id, address; as EXEC_BUF in an exec buffer
+  kFaultStackOverflow = 7,     // detail: entry point of the kernel, what the guard word held, hart
 };
 
 constexpr uint32_t Waypoint(char a, char b, char c, char d) {

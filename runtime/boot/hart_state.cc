@@ -89,6 +89,10 @@ std::string DescribeFault(const abi::HartStatus& status) {
       return fmt::format("{}: length {} where {} is allowed", command, detail[1], detail[2]);
     case abi::kFaultBadCount:
       return fmt::format("{}: count {} where {} is allowed", command, detail[1], detail[2]);
+    case abi::kFaultStackOverflow:
+      return fmt::format(
+          "the stack of its kernel (entry {:#x}) overflowed: the guard word below it holds {:#x}",
+          detail[0], detail[1]);
     case abi::kFaultBadLaunch:
       return fmt::format("launch slot {}: no kernel at {:#x} for {}", detail[0], detail[1],
                          HartName(detail[2]));

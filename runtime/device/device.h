@@ -1,11 +1,12 @@
 // The card as the host programs it: windows into its address space, memory it can reach, reset,
 // time.
 //
-// Ten virtuals in all. One conformance suite (tests/conformance) runs on every backend.
+// Eleven virtuals in all. One conformance suite (tests/conformance) runs on every backend.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,8 @@ class Device {
   virtual Status Reset() = 0;
   // On silicon time moves by itself: the call returns at once and is never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
+  // The fault for which the card stands still, where the backend knows it. Silicon does not tell.
+  virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
 };
 
 inline StatusOr<uint32_t> ReadWord(Window& window, uint64_t address) {

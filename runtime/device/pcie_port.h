@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
+#include "runtime/hw/grid.h"
 
 namespace ttfd {
 
@@ -24,9 +27,19 @@ struct HostPages {
   int file = -1;
 };
 
+// What device code did that stopped the chip.
+struct DeviceFault {
+  hw::Coordinate tile = {0, 0};  // translated
+  uint32_t hart = 0;             // hw::Hart
+  uint32_t pc = 0;
+  uint32_t return_address = 0;  // register ra then
+  std::string text;             // what Advance answers with
+};
+
 // Errors: a chip that refused an access or died answers every later call with the first reason
 // (FAILED_PRECONDITION for a refusal that came from device code, INVALID_ARGUMENT for one the host
-// caused, UNAVAILABLE when the chip is gone), until it is reset. Not thread-safe: one thread, the
+// caused, UNAVAILABLE when the chip is gone), until it is reset; but one that stands still on a fault of
+// device code may let the host move windows and read, as a card does. Not thread-safe: one thread, the
 // device thread, is the only caller.
 class PciePort {
  public:
@@ -48,6 +61,9 @@ class PciePort {
 
   // Lets every runnable hart execute up to `clocks` instructions. May come back after fewer.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
+
+  // The fault for which the chip stands still, where the backend knows it. Silicon does not tell.
+  virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
 };
 
 }  // namespace ttfd

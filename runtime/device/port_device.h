@@ -36,6 +36,7 @@ class PortDevice final : public Device {
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return port_->Advance(clocks); }
+  std::optional<DeviceFault> fault() const override { return port_->fault(); }
 
   PciePort& port() { return *port_; }
 

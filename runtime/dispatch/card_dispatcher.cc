@@ -24,20 +24,23 @@ namespace {
 // Device time between two looks at the completion ring: short, so that a completion is seen soon
 // while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
+// Tiles of which a report says that their firmware was overwritten.
+constexpr size_t kNamedDamages = 4;
 // tt-metal leaves the end of each bank alone (MEM_DRAM_SIZE, dev_mem_map.h); so does this.
 constexpr uint64_t kUsableBankBytes = uint64_t{4177920} * 1024;
 
-FirmwareSet EmbeddedFirmware() {
+// Of each embedded image what `part` takes of it.
+FirmwareSet EmbeddedFirmware(ByteSpan FirmwareImage::*part) {
   FirmwareSet set;
   const std::span<const FirmwareImage> images = FirmwareImages();
   for (const FirmwareImage& image : ImagesOfRole(images, abi::kRoleWorker)) {
-    set.worker[image.hart] = image.bytes;
+    set.worker[image.hart] = image.*part;
   }
   for (const FirmwareImage& image : ImagesOfRole(images, abi::kRolePrefetch)) {
-    set.prefetch = image.bytes;
+    set.prefetch = image.*part;
   }
   for (const FirmwareImage& image : ImagesOfRole(images, abi::kRoleDispatch)) {
-    (image.hart == hw::kBrisc ? set.dispatch : set.dispatch_s) = image.bytes;
+    (image.hart == hw::kBrisc ? set.dispatch : set.dispatch_s) = image.*part;
   }
   return set;
 }
@@ -79,14 +82,17 @@ CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans)
 
 StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(Device& device, Clock& clock,
                                                          const DispatcherOptions& options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<CardDispatcher> dispatcher,
-                   CardDispatcher::Create(device, clock, options, EmbeddedFirmware()));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<CardDispatcher> dispatcher,
+      CardDispatcher::Create(device, clock, options, EmbeddedFirmware(&FirmwareImage::bytes),
+                             EmbeddedFirmware(&FirmwareImage::names)));
   return std::unique_ptr<Dispatcher>(std::move(dispatcher));
 }
 
 StatusOr<std::unique_ptr<CardDispatcher>> CardDispatcher::Create(Device& device, Clock& clock,
                                                                  const DispatcherOptions& options,
-                                                                 const FirmwareSet& firmware) {
+                                                                 const FirmwareSet& firmware,
+                                                                 const FirmwareSet& names) {
   // Checks sizes and card; the addresses of the host memory are filled in at boot.
   Plans plans;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
@@ -94,7 +100,7 @@ StatusOr<std::unique_ptr<CardDispatcher>> CardDispatcher::Create(Device& device,
   }
   RETURN_IF_ERROR(CheckFirmware(firmware));
   std::unique_ptr<CardDispatcher> dispatcher(
-      new CardDispatcher(device, clock, options, firmware, plans));
+      new CardDispatcher(device, clock, options, firmware, names, plans));
   if (!options.record_path.empty()) {
     ASSIGN_OR_RETURN(dispatcher->capture_, RecordFileWriter::Create(options.record_path));
   }
@@ -102,7 +108,8 @@ StatusOr<std::unique_ptr<CardDispatcher>> CardDispatcher::Create(Device& device,
 }
 
 CardDispatcher::CardDispatcher(Device& device, Clock& clock, const DispatcherOptions& options,
-                               const FirmwareSet& firmware, const Plans& plans)
+                               const FirmwareSet& firmware, const FirmwareSet& names,
+                               const Plans& plans)
     : device_(device),
       clock_(clock),
       options_(options),
@@ -117,7 +124,8 @@ CardDispatcher::CardDispatcher(Device& device, Clock& clock, const DispatcherOpt
       lost_(Error(StatusCode::kFailedPrecondition, "the card is not booted")),
       prints_(device, clock, geometry_),
       queues_(geometry_),
-      launches_(geometry_, queues_, prints_) {}
+      launches_(geometry_, queues_, prints_),
+      code_(names, launches_.kernels()) {}
 
 CardDispatcher::~CardDispatcher() = default;
 
@@ -427,6 +435,7 @@ StallReport CardDispatcher::Diagnose() {
     if (innocence(report) < innocence(worst)) worst = std::move(report);
   }
   worst.harts = Report();
+  worst.damage = FindFirmwareDamage(device_, plans_, firmware_, kNamedDamages);
   return worst;
 }
 
@@ -440,6 +449,6 @@ std::vector<ResidentKernel> CardDispatcher::Kernels() const {
   return kernels;
 }
 
-std::vector<HartReport> CardDispatcher::Report() { return ReportPipeline(device_, plans_); }
+std::vector<HartReport> CardDispatcher::Report() { return ReportPipeline(device_, plans_, code_); }
 
 }  // namespace ttfd

@@ -19,10 +19,11 @@ namespace ttfd {
 
 class CardDispatcher final : public Dispatcher {
  public:
-  // As Dispatcher::Create, with firmware that outlives the dispatcher.
+  // As Dispatcher::Create, with firmware that outlives the dispatcher. `names`: ELF files with its symbols, or none.
   static StatusOr<std::unique_ptr<CardDispatcher>> Create(Device& device, Clock& clock,
                                                           const DispatcherOptions& options,
-                                                          const FirmwareSet& firmware);
+                                                          const FirmwareSet& firmware,
+                                                          const FirmwareSet& names = FirmwareSet());
   ~CardDispatcher() override;
 
   using Dispatcher::Event;
@@ -56,7 +57,7 @@ class CardDispatcher final : public Dispatcher {
   using Plans = std::array<BootPlan, kHardwareQueues>;
 
   CardDispatcher(Device& device, Clock& clock, const DispatcherOptions& options,
-                 const FirmwareSet& firmware, const Plans& plans);
+                 const FirmwareSet& firmware, const FirmwareSet& names, const Plans& plans);
 
   // Keeps the first reason for which the card is lost and returns it.
   Status Lose(const Status& status);
@@ -101,6 +102,7 @@ class CardDispatcher final : public Dispatcher {
   PrintRings prints_;
   CardQueues queues_;
   LaunchState launches_;
+  const CodeMap code_;
   uint64_t progress_ = 0;
   std::array<uint64_t, kHardwareQueues> pump_looks_{};  // of the last Pump that looked
 };

@@ -16,6 +16,8 @@
 #include "runtime/command/command.h"
 #include "runtime/command/route.h"
 #include "runtime/device/device.h"
+#include "runtime/dispatch/code_map.h"
+#include "runtime/dispatch/firmware_check.h"
 
 namespace ttfd {
 
@@ -53,9 +55,19 @@ struct HartReport {
   uint32_t state = 0;
   std::string waypoint;
   uint32_t progress = 0;
-  uint32_t pc = 0;       // 0 where the backend cannot tell
-  std::string text;      // one sentence: what it waits for, or its fault
-  uint32_t program = 0;  // of a worker that runs kernels, or faulted in one: the id of BuildProgram
+  uint32_t pc = 0;   // 0 where the backend cannot tell
+  std::string text;  // one sentence: what it waits for, or its fault
+  uint32_t program =
+      0;  // of a worker: the id (BuildProgram) of the program that its tile began last
+
+  hw::Coordinate tile = {0, 0};  // translated
+  uint32_t hart = 0;             // hw::Hart
+  int32_t worker = kNoWorker;    // its number, row by row
+  CodePlace code;                // what lies at the pc
+  bool faulted = false;  // the card stands still because of this hart, or firmware stopped it
+  CodePlace caller;      // of a hart that faulted: what ra points behind
+
+  static constexpr int32_t kNoWorker = -1;
 };
 
 // The stage at which the pipeline stands, in the order of the flow of work.
@@ -76,6 +88,7 @@ struct StallReport {
   bool waits_for_queue = false;  // the stage waits for an event of another hardware queue
   std::string text;              // one sentence: which stage stopped, and what it waits for
   std::vector<HartReport> harts;
+  std::vector<FirmwareDamage> damage;  // firmware that somebody wrote over
 };
 std::string_view StalledStageName(StalledStage stage);
 

@@ -39,7 +39,36 @@ bool KernelCache::Entry::pinned() const {
 
 void KernelCache::Evict(std::vector<Entry>::iterator entry) {
   evicted_busy_.Raise(entry->busy);
+  evicted_.push_front({entry->image, entry->address, std::move(entry->programs)});
+  if (evicted_.size() > kRememberedEvictions) evicted_.pop_back();
   entries_.erase(entry);
+}
+
+void KernelCache::Remember(uint32_t program, std::vector<uint32_t>* programs) {
+  if (std::find(programs->begin(), programs->end(), program) != programs->end()) return;
+  if (programs->size() == kRememberedPrograms) programs->erase(programs->begin());
+  programs->push_back(program);
+}
+
+KernelCache::Resident KernelCache::At(uint32_t address, uint32_t program) const {
+  const auto uses = [program](const std::vector<uint32_t>& programs) {
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+  };
+  // The resident one at or below the address, and whether it has it.
+  Resident best;
+  bool inside = false;
+  for (const Entry& entry : entries_) {
+    if (entry.address > address) break;
+    best = {entry.image, entry.address};
+    inside = address - entry.address < entry.bytes;
+    if (inside && uses(entry.programs)) return best;
+  }
+  for (const Evicted& entry : evicted_) {
+    const bool has =
+        address >= entry.address && address - entry.address < entry.image->bytes.size();
+    if (has && (uses(entry.programs) || best.image == nullptr)) return {entry.image, entry.address};
+  }
+  return best;
 }
 
 bool KernelCache::EvictOldest(const Program& program) {
@@ -133,8 +162,9 @@ StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program,
   ++uses_;
   Placement placement;
   for (const ProgramImage& used : program.images) {
-    placement.images.push_back(
-        PlaceOn(*Find(used.image), used, program.grid, workers, placement.wait));
+    Entry& entry = *Find(used.image);
+    Remember(program.id, &entry.programs);
+    placement.images.push_back(PlaceOn(entry, used, program.grid, workers, placement.wait));
   }
   return placement;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,7 @@ class KernelCache {
   // Nothing is resident any more.
   void Clear() {
     entries_.clear();
+    evicted_.clear();
     evicted_busy_ = {};
   }
 
@@ -49,6 +51,13 @@ class KernelCache {
     size_t workers = 0;  // that hold it
   };
   std::vector<HeldImage> Images() const;
+  // Which image lies at `address`, or ends before it; of several that were there lately, the one that
+  // `program` uses. Null: none.
+  struct Resident {
+    std::shared_ptr<const KernelImage> image;
+    uint32_t address = 0;  // of its beginning
+  };
+  Resident At(uint32_t address, uint32_t program) const;
   // Bytes that living traces hold.
   uint32_t pinned_bytes() const;
 
@@ -63,6 +72,7 @@ class KernelCache {
     WorkerCounts busy;      // at which the last launches that use it have ended
     WorkerCounts after;     // at which whoever had the place before has ended, on any tile
     std::vector<std::weak_ptr<const Trace>> traces;  // that pin it
+    std::vector<uint32_t> programs;                  // that used it last, for people
     bool pinned() const;
   };
   Entry* Find(const std::shared_ptr<const KernelImage>& image);
@@ -82,6 +92,16 @@ class KernelCache {
   const uint32_t bytes_;
   std::vector<Entry> entries_;  // by address
   uint64_t uses_ = 0;
+  // Evicted lately: what a hart still runs may not be resident for the next launches any more.
+  struct Evicted {
+    std::shared_ptr<const KernelImage> image;
+    uint32_t address = 0;
+    std::vector<uint32_t> programs;
+  };
+  static constexpr size_t kRememberedEvictions = 32;
+  static constexpr size_t kRememberedPrograms = 16;
+  static void Remember(uint32_t program, std::vector<uint32_t>* programs);
+  std::deque<Evicted> evicted_;  // the front was evicted last
   // Evicted images may still run; whoever takes their place waits for these counts.
   WorkerCounts evicted_busy_;
 };

@@ -12,19 +12,21 @@ namespace {
 
 class Reporter {
  public:
-  Reporter(Device& device, std::span<const BootPlan> plans) : device_(device), plans_(plans) {}
+  Reporter(Device& device, std::span<const BootPlan> plans, const CodeMap& code)
+      : device_(device), plans_(plans), code_(code), fault_(device.fault()) {}
 
   Status Run(std::vector<HartReport>& reports) {
     for (const BootPlan& plan : plans_) {
       const uint32_t queue = plan.block.hardware_queue;
-      RETURN_IF_ERROR(Tile(plan.prefetch_tile, {PrefetchTileName(queue), ""}, reports));
-      RETURN_IF_ERROR(Tile(plan.dispatch_tile,
+      RETURN_IF_ERROR(
+          Tile(plan.prefetch_tile, abi::kRolePrefetch, {PrefetchTileName(queue), ""}, reports));
+      RETURN_IF_ERROR(Tile(plan.dispatch_tile, abi::kRoleDispatch,
                            {DispatchTileName(queue), DispatchTileName(queue) + "_s"}, reports));
     }
     const BootPlan& plan = plans_.front();
     const auto columns = static_cast<uint32_t>(plan.worker_columns.size());
     for (uint32_t worker = 0; worker < plan.worker_count(); ++worker) {
-      RETURN_IF_ERROR(Worker(plan.WorkerTile(worker), worker % columns, worker / columns, reports));
+      RETURN_IF_ERROR(Worker(plan.WorkerTile(worker), worker, columns, reports));
     }
     return OkStatus();
   }
@@ -35,28 +37,36 @@ class Reporter {
     std::string ncrisc;  // empty: held in reset
   };
 
-  Status Tile(hw::Coordinate tile, const DispatchNames& names, std::vector<HartReport>& reports) {
+  Status Tile(hw::Coordinate tile, abi::Role role, const DispatchNames& names,
+              std::vector<HartReport>& reports) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device_.OpenWindow(UnicastTarget(tile)));
     ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
     ASSIGN_OR_RETURN(HartReport brisc, Hart(*window, names.brisc, tile, hw::kBrisc, status));
+    Locate(role, &brisc);
     reports.push_back(std::move(brisc));
     if (names.ncrisc.empty()) return OkStatus();
     ASSIGN_OR_RETURN(HartReport ncrisc, Hart(*window, names.ncrisc, tile, hw::kNcrisc, status));
+    Locate(role, &ncrisc);
     reports.push_back(std::move(ncrisc));
     return OkStatus();
   }
 
   // A worker whose BRISC waits for a go is idle, unless another of its harts says otherwise.
-  Status Worker(hw::Coordinate tile, uint32_t x, uint32_t y, std::vector<HartReport>& reports) {
+  Status Worker(hw::Coordinate tile, uint32_t worker, uint32_t columns,
+                std::vector<HartReport>& reports) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device_.OpenWindow(UnicastTarget(tile)));
     ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
     for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
       const abi::HartStatus& own = status[hart];
-      if (own.state == abi::kHartReady && own.waypoint == abi::kWaypointGo) continue;
-      const std::string name = fmt::format("worker ({},{}) tile", x, y);
+      const bool idle = own.state == abi::kHartReady && own.waypoint == abi::kWaypointGo;
+      if (idle && !Faulted(tile, hart)) continue;
+      const std::string name =
+          fmt::format("worker ({},{}) tile", worker % columns, worker / columns);
       ASSIGN_OR_RETURN(HartReport report, Hart(*window, name, tile, hart, status));
-      report.program = own.command;
-      if (own.command != 0) report.text += fmt::format(", program {}", own.command);
+      report.worker = static_cast<int32_t>(worker);
+      report.program = status[hw::kBrisc].command;  // BRISC starts the others
+      if (report.program != 0) report.text += fmt::format(", program {}", report.program);
+      Locate(abi::kRoleWorker, &report);
       reports.push_back(std::move(report));
     }
     return OkStatus();
@@ -67,12 +77,29 @@ class Reporter {
     const abi::HartStatus& own = status[hart];
     HartReport report;
     report.where = fmt::format("{} ({},{}) {}", name, tile.x, tile.y, HartName(hart));
+    report.tile = tile;
+    report.hart = hart;
     report.state = own.state;
     report.waypoint = WaypointName(own.waypoint);
     report.progress = own.progress;
-    report.pc = ReadPc(device_, window, hart);
+    const bool faulted = Faulted(tile, hart);
+    report.faulted = faulted || own.state == abi::kHartFaulted;
+    report.pc = faulted ? fault_->pc : ReadPc(device_, window, hart);
     ASSIGN_OR_RETURN(report.text, Sentence(window, own));
     return report;
+  }
+
+  bool Faulted(hw::Coordinate tile, uint32_t hart) const {
+    return fault_.has_value() && fault_->tile == tile && fault_->hart == hart;
+  }
+
+  void Locate(abi::Role role, HartReport* report) const {
+    if (report->pc == 0 && !report->faulted) return;
+    report->code = code_.Find(role, report->hart, report->pc, report->program);
+    if (!Faulted(report->tile, report->hart)) return;
+    // The call lies before the place it would return to.
+    const uint32_t from = fault_->return_address;
+    if (from >= 4) report->caller = code_.Find(role, report->hart, from - 4, report->program);
   }
 
   StatusOr<std::string> Sentence(Window& window, const abi::HartStatus& own) const {
@@ -106,13 +133,16 @@ class Reporter {
 
   Device& device_;
   const std::span<const BootPlan> plans_;
+  const CodeMap& code_;
+  const std::optional<DeviceFault> fault_;
 };
 
 }  // namespace
 
-std::vector<HartReport> ReportPipeline(Device& device, std::span<const BootPlan> plans) {
+std::vector<HartReport> ReportPipeline(Device& device, std::span<const BootPlan> plans,
+                                       const CodeMap& code) {
   std::vector<HartReport> reports;
-  const Status status = Reporter(device, plans).Run(reports);
+  const Status status = Reporter(device, plans, code).Run(reports);
   if (!status.ok()) {
     HartReport unreadable;
     unreadable.where = "card";

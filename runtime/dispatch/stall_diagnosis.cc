@@ -101,12 +101,16 @@ class Diagnosis {
       ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
       for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
         const abi::HartStatus& own = status[hart];
-        if (own.waypoint == abi::kWaypointGo || own.waypoint == abi::kWaypointSubordinates)
-          continue;
+        const bool faulted = own.state == abi::kHartFaulted;
+        const bool waits =
+            own.waypoint == abi::kWaypointGo || own.waypoint == abi::kWaypointSubordinates;
+        if (waits && !faulted) continue;
         if (++count <= kNamedWorkers) {
-          text += fmt::format("{}({},{}) {} at {}, program {}", count == 1 ? ": " : "; ",
+          text += fmt::format("{}({},{}) {} {}, program {}", count == 1 ? ": " : "; ",
                               worker % columns, worker / columns, HartName(hart),
-                              WaypointName(own.waypoint), status[hw::kBrisc].command);
+                              faulted ? "stopped on a fault: " + DescribeFault(own)
+                                      : "at " + WaypointName(own.waypoint),
+                              status[hw::kBrisc].command);
         }
         break;
       }

@@ -57,6 +57,7 @@ struct Fault {
   uint64_t address = 0;  // what was accessed; the instruction word for an instruction
   uint64_t clock = 0;
   const char* reason = "";
+  uint32_t return_address = 0;  // the hart's ra
 };
 
 const char* HartName(uint32_t hart);

@@ -97,12 +97,29 @@ void KeepProof(Hart& hart) {
 
 }  // namespace
 
+namespace {
+
+// An access below local RAM by a hart whose stack pointer is there, too.
+bool IsStackOverflow(const Hart& hart, FaultKind kind, uint64_t address) {
+  constexpr uint32_t kMaxFrame = 1 << 20;  // what lies further down is something else
+  constexpr uint32_t kBottom = hw::kLocalRamAddress;
+  const bool nothing_there =
+      kind == FaultKind::kUnmapped || kind == FaultKind::kUnsupportedRegister;
+  return nothing_there && address < kBottom && address >= kBottom - kMaxFrame &&
+         hart.x[2] < kBottom && hart.x[2] >= kBottom - kMaxFrame;
+}
+
+}  // namespace
+
 void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason) {
   const TensixTile& tile = *hart.tile;
   Machine& machine = tile.machine();
   if (machine.fault.has_value()) return;
-  machine.fault = Fault{kind,    tile.translated(), tile.physical(), hart.index,
-                        hart.pc, address,           hart.time,       reason};
+  if (IsStackOverflow(hart, kind, address)) {
+    reason = "the stack has overflowed: it left the hart's local RAM";
+  }
+  machine.fault = Fault{kind,    tile.translated(), tile.physical(), hart.index, hart.pc,
+                        address, hart.time,         reason,          hart.x[1]};
 }
 
 bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value) {

@@ -1,5 +1,5 @@
-// Fuzz target: any bytes as a client's kernel ELF. What is accepted is within the limits and inside its own image, and so
-// are the names it has for its addresses.
+// Fuzz target: any bytes as a client's kernel ELF. What is accepted is within the limits and inside its own image, and
+// so are the names it has for its addresses.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

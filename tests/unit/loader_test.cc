@@ -8,8 +8,8 @@
 
 #include "firmware/kernel_elfs.h"
 #include "runtime/abi/kernel_image.h"
-#include "runtime/elf/elf_file.h"
 #include "runtime/boot/kernel_elf.h"
+#include "runtime/elf/elf_file.h"
 
 namespace ttfd {
 namespace {

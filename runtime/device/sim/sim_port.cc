@@ -41,4 +41,11 @@ StatusOr<AdvanceResult> SimPort::AdvanceChip(uint64_t clocks) {
   return AdvanceResult{progress.clocks, progress.quiescent, progress.halted};
 }
 
+std::optional<DeviceFault> SimPort::fault() const {
+  const std::optional<sim::Fault>& fault = chip_->fault();
+  if (!fault.has_value()) return std::nullopt;
+  return DeviceFault{fault->translated, fault->hart, fault->pc, fault->return_address,
+                     std::string(StatusMessage(sim::ToStatus(*fault)))};
+}
+
 }  // namespace ttfd

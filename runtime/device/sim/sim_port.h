@@ -24,6 +24,7 @@ class SimPort final : public PciePort {
   Status MapHostMemory(uint64_t bus_address, const HostPages& pages) override;
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
+  std::optional<DeviceFault> fault() const override;
 
   const sim::Chip& chip() const { return *chip_; }
 

@@ -1,0 +1,23 @@
+// What people are told of a card that hung or faulted.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+// The hart that stopped the card, or that its own firmware stopped; null: none did.
+const HartReport* FaultedHart(const StallReport& stall);
+
+// What happened, in one sentence that any client may hear: no names of others' code.
+std::string StallSummary(const Status& why, const StallReport& stall);
+
+// Where the harts stand, with the code that lies there, those that run kernels first; and which
+// firmware was overwritten. `said` is not repeated. Empty: nothing more is known.
+std::string StallPlaces(const StallReport& stall, std::string_view said);
+
+}  // namespace ttfd

@@ -1,0 +1,99 @@
+// Which code lies at an address of a tile.
+#include "runtime/dispatch/code_map.h"
+
+#include "runtime/abi/l1_map.h"
+#include "runtime/boot/hart_state.h"
+#include "runtime/boot/kernel_elf.h"
+
+namespace ttfd {
+namespace {
+
+std::string FirmwareName(abi::Role role, uint32_t hart) {
+  if (role == abi::kRolePrefetch) return "prefetcher firmware";
+  if (role == abi::kRoleDispatch) {
+    return hart == hw::kBrisc ? "dispatcher firmware" : "dispatch_s firmware";
+  }
+  return fmt::format("worker {} firmware", HartName(hart));
+}
+
+ByteSpan NamesOf(const FirmwareSet& names, abi::Role role, uint32_t hart) {
+  if (role == abi::kRolePrefetch) return names.prefetch;
+  if (role == abi::kRoleDispatch) return hart == hw::kBrisc ? names.dispatch : names.dispatch_s;
+  return hart < hw::kHarts ? names.worker[hart] : ByteSpan();
+}
+
+std::string Line(const SymbolFrame& frame) {
+  return frame.line == 0 ? "" : fmt::format(" at {}:{}", frame.file, frame.line);
+}
+
+}  // namespace
+
+std::string SymbolText(const SymbolPlace& place) {
+  if (place.frames.empty()) return "";
+  const SymbolFrame& function = place.frames.back();
+  if (place.kind == SymbolPlace::Kind::kBehind) {
+    return fmt::format("behind the end of {}, +{:#x}", function.function, place.offset);
+  }
+  if (place.kind == SymbolPlace::Kind::kData) {
+    return fmt::format("in the data of {}+{:#x}, which is no code", function.function,
+                       place.offset);
+  }
+  std::string text;
+  for (const SymbolFrame& frame : place.frames) {
+    if (&frame == &function) break;
+    text += fmt::format("{}{}, inlined into ", frame.function.empty() ? "a call" : frame.function,
+                        Line(frame));
+  }
+  return text + fmt::format("{}+{:#x}{}", function.function, place.offset, Line(function));
+}
+
+std::string ToString(const CodePlace& place) {
+  if (place.image == CodePlace::Image::kNone) return "";
+  const bool kernel = place.image == CodePlace::Image::kKernel;
+  const std::string image = kernel ? fmt::format("kernel '{}'", place.name) : place.name;
+  if (place.beyond != 0)
+    return fmt::format("{:#x} bytes behind the end of {}", place.beyond, image);
+  const std::string symbol = SymbolText(place.symbol);
+  return symbol.empty() ? fmt::format("{}+{:#x}", image, place.offset)
+                        : fmt::format("{} in {}", symbol, image);
+}
+
+const SymbolTable* CodeMap::FirmwareSymbols(abi::Role role, uint32_t hart) const {
+  const auto [entry, fresh] = firmware_.try_emplace({role, hart});
+  const ByteSpan file = NamesOf(names_, role, hart);
+  if (fresh && !file.empty()) {
+    const StatusOr<ElfFile> elf = ElfFile::Parse(file, kMaxKernelElfSections);
+    if (elf.ok()) entry->second = SymbolTable::Read(*elf);
+  }
+  return entry->second.get();
+}
+
+CodePlace CodeMap::Find(abi::Role role, uint32_t hart, uint32_t pc, uint32_t program) const {
+  CodePlace place;
+  if (hart >= hw::kHarts) return place;
+  const uint32_t firmware = abi::kFirmwareAddress[hart];
+  if (pc >= firmware && pc - firmware < abi::kFirmwareBytes[hart]) {
+    place.image = CodePlace::Image::kFirmware;
+    place.name = FirmwareName(role, hart);
+    place.offset = pc - firmware;
+    if (const SymbolTable* const names = FirmwareSymbols(role, hart)) {
+      place.symbol = names->Find(pc);
+    }
+    return place;
+  }
+  if (role != abi::kRoleWorker || pc < abi::kKernelCacheAddress) return place;
+  const KernelCache::Resident kernel = kernels_.At(pc, program);
+  if (kernel.image == nullptr) return place;
+  place.image = CodePlace::Image::kKernel;
+  place.name = kernel.image->name;
+  place.offset = pc - kernel.address;
+  const auto bytes = static_cast<uint32_t>(kernel.image->bytes.size());
+  if (place.offset >= bytes) {
+    place.beyond = place.offset - bytes + 1;
+  } else if (kernel.image->symbols != nullptr) {
+    place.symbol = kernel.image->symbols->Find(kernel.image->symbol_base + place.offset);
+  }
+  return place;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,207 @@
+// Kernels that do what no kernel may: the error names the hart, the code and its owner, and the card is put right
+// under everybody else's feet without the daemon being started again.
+#include <gmock/gmock.h>
+
+#include <thread>
+#include <tuple>
+
+#include "tests/support/daemon_on_device.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+constexpr const char* kOwner = "of session [0-9]+ .client 'threaded', user [^,]+, uid 0, pid 0.";
+
+// What the client of a bad kernel was told.
+struct Told {
+  std::string reason;
+  std::string message;
+};
+
+class BadKernels : public DaemonOnDevice {
+ protected:
+  void SetUp() override {
+    DaemonOnDevice::SetUp();
+    good_ = std::make_unique<Adder>(*core, 1'000'000);
+  }
+  void TearDown() override {
+    good_.reset();
+    DaemonOnDevice::TearDown();
+  }
+
+  Told Launch(const char* kernel, hw::Hart hart, std::vector<uint32_t> arguments,
+              uint32_t timeout_ms = 0) {
+    ThreadedClient bad(*core);
+    CreateProgramRequest program;
+    program.handle = 3;
+    program.kernels.push_back({2, true, hart, {{3, 2, 3, 2}}});
+    LaunchRequest launch = LaunchOf(3, timeout_ms);
+    launch.arguments.push_back({0, std::move(arguments), {}, 0, {}});
+    bad.Send({KernelOf(2, kernel), program, launch});
+    bad.WaitFor(3);
+    if (bad.errors().size() != 1u) {
+      ADD_FAILURE() << bad.errors().size() << " errors";
+      return {};
+    }
+    const ErrorReply& error = bad.errors()[0].error;
+    EXPECT_EQ(bad.errors()[0].first_value, 3u);
+    EXPECT_EQ(error.code, StatusCode::kAborted) << error.message;
+    EXPECT_THAT(error.message, HasSubstr("worker (3,2) tile (4,4) "));
+    EXPECT_THAT(error.message,
+                MatchesRegex(std::string(".*it ran program [0-9]+ ") + kOwner + ".*"));
+    EXPECT_EQ(core->GetStatus().last_error, error.message) << "the administrator sees the same";
+    return {error.reason, error.message};
+  }
+
+  // A client that was there before computes on, and its results are right.
+  void ExpectHealthy(uint32_t resets) {
+    EXPECT_EQ(core->GetStatus().device_resets, resets);
+    for (int round = 0; round < 2; ++round) {
+      good_->Send();
+      EXPECT_TRUE(good_->Right());
+    }
+    EXPECT_TRUE(good_->client.errors().empty());
+    EXPECT_EQ(core->GetStatus().state, "ready");
+  }
+
+  std::unique_ptr<Adder> good_;
+};
+
+TEST_F(BadKernels, OneThatJumpsIntoZeros) {
+  const Told told = Launch("fault", hw::kBrisc, {});
+  EXPECT_EQ(told.reason, "DEVICE_FAULT");
+  EXPECT_THAT(told.message, HasSubstr("Tensix instruction at tile (4,4)"));
+  EXPECT_THAT(told.message, MatchesRegex(".*BRISC: runs a kernel.*pc 0x[0-9a-f]+ in the data of "
+                                         "zeros\\+0x0, which is no code in kernel 'fault'.*"));
+  ExpectHealthy(1);
+}
+
+TEST_F(BadKernels, OneThatRunsOffItsText) {
+  const Told told = Launch("runs_off", hw::kBrisc, {});
+  EXPECT_EQ(told.reason, "DEVICE_FAULT");
+  EXPECT_THAT(told.message, HasSubstr("illegal instruction"));
+  EXPECT_THAT(
+      told.message,
+      MatchesRegex(".*pc 0x[0-9a-f]+ in the data of behind_the_code\\+0x0, which is no code "
+                   "in kernel 'runs_off'.*"));
+  ExpectHealthy(1);
+}
+
+TEST_F(BadKernels, OneThatOverflowsItsStack) {
+  uint32_t resets = 0;
+  for (const auto& [kernel, hart, name] :
+       {std::tuple("overflow_stack", hw::kBrisc, "BRISC"),
+        std::tuple("overflow_stack_trisc0", hw::kTrisc0, "TRISC0")}) {
+    const Told told = Launch(kernel, hart, {1000});
+    EXPECT_EQ(told.reason, "DEVICE_FAULT");
+    EXPECT_THAT(told.message, HasSubstr("the stack has overflowed: it left the hart's local RAM"));
+    EXPECT_THAT(told.message, MatchesRegex(std::string(".*") + name +
+                                           ": [^;]*pc 0x[0-9a-f]+ Deeper\\+0x[0-9a-f]+ at "
+                                           "overflow_stack.cc:[0-9]+ in kernel '" +
+                                           kernel + "'.*"));
+    ExpectHealthy(++resets);
+    // One that only comes down to the last word is found when it returns.
+    const Told caught = Launch(kernel, hart, {0});
+    EXPECT_EQ(caught.reason, "DEVICE_FAULT");
+    EXPECT_THAT(caught.message, AllOf(HasSubstr(std::string(name) +
+                                                ": stopped on a fault: the stack of its kernel"),
+                                      HasSubstr("overflowed: the guard word below it holds 0x0")));
+    ExpectHealthy(++resets);
+  }
+}
+
+TEST_F(BadKernels, DeepStacksThatFitAreNoFault) {
+  ThreadedClient client(*core);
+  LaunchRequest launch = LaunchOf(3);
+  launch.arguments.push_back({0, {40}, {}, 0, {}});
+  client.Send({KernelOf(2, "overflow_stack"), ProgramOf(3, 2, {1, 1, 1, 1}), launch});
+  client.WaitFor(3);
+  EXPECT_TRUE(client.errors().empty());
+  ExpectHealthy(0);
+}
+
+TEST_F(BadKernels, OneThatSpinsForEver) {
+  const Told told = Launch("spin", hw::kBrisc, {0xB0000}, 200);
+  EXPECT_EQ(told.reason, "HANG");
+  EXPECT_THAT(told.message, HasSubstr("did not end within its kernel timeout of 200 ms"));
+  EXPECT_THAT(told.message,
+              MatchesRegex(".*BRISC: runs a kernel, program [0-9]+ .waypoint KRUN, pc "
+                           "0x[0-9a-f]+ kernel_main\\+0x[0-9a-f]+ at spin.cc:[0-9]+ "
+                           "in kernel 'spin'.*"));
+  ExpectHealthy(1);
+}
+
+TEST_F(BadKernels, OneThatWaitsForEver) {
+  const Told told = Launch("wait_forever", hw::kBrisc, {});
+  EXPECT_EQ(told.reason, "HANG");
+  EXPECT_THAT(told.message,
+              MatchesRegex(".*waits for a semaphore.*inlined into kernel_main\\+0x.* at "
+                           "wait_forever.cc:[0-9]+ in kernel 'wait_forever'.*"));
+  ExpectHealthy(1);
+}
+
+TEST_F(BadKernels, OneThatWritesOverTheFirmware) {
+  const Told told = Launch("overwrite_firmware", hw::kBrisc, {});
+  EXPECT_EQ(told.reason, "DEVICE_FAULT");
+  EXPECT_THAT(told.message,
+              MatchesRegex(".*BRISC: .*pc 0x1[0-9a-f]+ .*in worker BRISC firmware.*"));
+  EXPECT_THAT(told.message, HasSubstr("worker (3,2) tile (4,4) BRISC firmware was overwritten at "
+                                      "0x1000: 0x0 instead of 0x"));
+  ExpectHealthy(1);
+}
+
+TEST_F(BadKernels, OneThatLoadsFromAnOddAddress) {
+  const Told told = Launch("misaligned", hw::kNcrisc, {});
+  EXPECT_EQ(told.reason, "DEVICE_FAULT");
+  EXPECT_THAT(told.message,
+              MatchesRegex(".*misaligned access.*NCRISC: [^;]*pc 0x[0-9a-f]+ LoadOdd at "
+                           "misaligned.cc:[0-9]+, inlined into kernel_main\\+0x[0-9a-f]+ at "
+                           "misaligned.cc:[0-9]+ in kernel 'misaligned'.*"));
+  ExpectHealthy(1);
+}
+
+// Two sessions on workers of their own: the elder one is innocent.
+TEST_F(BadKernels, TheWorkerTellsWhoseItIs) {
+  ThreadedClient elder(*core);
+  ThreadedClient culprit(*core);
+  const auto start = [](ThreadedClient& client, const char* kernel, CoreRange cores) {
+    LaunchRequest launch = LaunchOf(3, 60'000);
+    launch.arguments.push_back({0, {0xB0000}, {}, 0, {}});
+    client.Send({OpenQueueRequest{1, 0, 0, {cores}}, KernelOf(2, kernel), ProgramOf(3, 2, cores)});
+    client.WaitFor(3);
+    BatchRequest batch;
+    batch.queue = 1;
+    batch.first_value = 1;
+    batch.waits = {{0, 3}};
+    batch.commands.push_back(launch);
+    EXPECT_TRUE(client.session().Submit(std::move(batch)).ok());
+  };
+  start(elder, "spin", {0, 0, 0, 0});
+  start(culprit, "fault", {5, 5, 5, 5});
+  const auto await_error = [](ThreadedClient& client) {
+    const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
+    while (SteadyClock().Now() < deadline) {
+      SessionOutputBatch batch = client.session().TakeOutput(1 << 20);
+      if (!batch.errors.empty()) return batch.errors[0].error;
+      std::this_thread::yield();
+    }
+    return ErrorReply();
+  };
+  const ErrorReply guilty = await_error(culprit);
+  EXPECT_EQ(guilty.reason, "DEVICE_FAULT") << guilty.message;
+  EXPECT_THAT(guilty.message, HasSubstr("in kernel 'fault'"));
+  const ErrorReply innocent = await_error(elder);
+  EXPECT_EQ(innocent.reason, "DEVICE_RESET") << innocent.message;
+  EXPECT_TRUE(innocent.retryable);
+  EXPECT_THAT(innocent.message, Not(HasSubstr("kernel 'fault'"))) << "other people's code";
+  EXPECT_THAT(innocent.message, Not(HasSubstr("pid")));
+  ExpectHealthy(1);
+}
+
+}  // namespace
+}  // namespace ttfd
