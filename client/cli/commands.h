@@ -32,6 +32,17 @@ int ResetDevice(const Common& common, uint32_t device);
 int SetLogLevel(const Common& common, const std::string& level);
 int SaveHangReport(const Common& common, const std::string& report, const std::string& folder);
 
+struct ProfileArguments {
+  double seconds = 5;
+  uint32_t interval_clocks = 0;
+  uint32_t interval_us = 0;
+  bool program_counters = false;
+  bool idle = false;
+  std::vector<std::string> cores;
+  std::string output;  // empty: stdout
+};
+int Profile(const Common& common, const ProfileArguments& arguments);
+
 // As on the command line; ttfdctl run --help explains each.
 struct RunOptions {
   std::string kernel;

@@ -25,6 +25,7 @@ struct Parsed {
   std::string level;
   std::string report;
   std::string folder = ".";
+  ProfileArguments profile;
   RunOptions run_options;
   std::function<int()> run;
 };
@@ -92,6 +93,25 @@ void AddActing(CLI::App* app, Parsed* p) {
       [p] { p->run = [p] { return SaveHangReport(p->common, p->report, p->folder); }; });
 }
 
+void AddProfile(CLI::App* app, Parsed* p) {
+  ProfileArguments* o = &p->profile;
+  CLI::App* profile =
+      app->add_subcommand("profile", "Where harts spend their time, as folded stacks");
+  profile->add_option("--seconds", o->seconds, "how long")->check(CLI::Range(0.001, 60.0));
+  profile->add_option("--interval", o->interval_clocks,
+                      "clocks of the device model between samples; 0: 1000");
+  profile->add_option("--interval-us", o->interval_us,
+                      "us between reads of program counters on other devices; 0: 1000");
+  profile->add_flag("--program-counters", o->program_counters,
+                    "read program counters even where whole stacks can be had");
+  profile->add_flag("--idle", o->idle, "harts that wait for work, too");
+  profile->add_option("--cores", o->cores, "tiles: X,Y or X0,Y0-X1,Y1 or all; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  profile->add_option("-o,--output", o->output, "a file; none: stdout");
+  profile->callback([p, o] { p->run = [p, o] { return Profile(p->common, *o); }; });
+}
+
 void AddRun(CLI::App* app, Parsed* p) {
   RunOptions* o = &p->run_options;
   CLI::App* run = app->add_subcommand("run", "Runs one kernel with files as its buffers");
@@ -145,6 +165,7 @@ int Main(int argc, char** argv) {
   AddSessions(&app, &parsed);
   AddTimeouts(&app, &parsed);
   AddActing(&app, &parsed);
+  AddProfile(&app, &parsed);
   AddRun(&app, &parsed);
   try {
     app.parse(argc, argv);

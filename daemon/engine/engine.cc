@@ -59,6 +59,12 @@ void Engine::RequestReport(std::function<void(std::vector<HartReport>)> done) {
   WakeLocked();
 }
 
+void Engine::RequestProfile(ProfileRequest request) {
+  MutexLock lock(&mu_);
+  inbox_.profiles.push_back(std::move(request));
+  WakeLocked();
+}
+
 void Engine::SetTimeouts(Duration operation, Duration kernel) {
   operation_timeout_.store(operation.count(), std::memory_order_relaxed);
   kernel_timeout_.store(kernel.count(), std::memory_order_relaxed);
@@ -103,6 +109,9 @@ void Engine::HandleRequests() {
   if (!taken_.reports.empty()) {
     for (auto& done : std::exchange(taken_.reports, {})) done(dispatcher_->Report());
   }
+  for (ProfileRequest& request : std::exchange(taken_.profiles, {})) {
+    StartProfile(std::move(request));
+  }
   if (!taken_.resets.empty()) {
     dispatcher_->SalvagePrints();
     FailInFlight("the card was reset by its administrator");
@@ -125,6 +134,7 @@ bool Engine::RunOnce() {
     if (!status.ok()) Lose(status);
   }
   if (!lost_.ok()) FailQueued(ResetError(lost_text_));
+  if (profile_.has_value()) CheckProfile();
   bool idle = !has_requests_.load(std::memory_order_acquire);
   for (HardwareQueue& queue : queues_) {
     idle = idle && queue.idle();
@@ -172,7 +182,9 @@ void Engine::Sleep() {
       if (has_requests_.load(std::memory_order_acquire)) return;
     }
   }
-  const TimePoint until = clock_.Now() + options_.idle_tick;
+  // A profile has an end, and may be cancelled.
+  constexpr Duration kProfileTick = std::chrono::milliseconds(20);
+  const TimePoint until = clock_.Now() + (profile_.has_value() ? kProfileTick : options_.idle_tick);
   MutexLock lock(&mu_);
   asleep_ = true;
   while (inbox_.empty() && !stop_requested_.load(std::memory_order_relaxed)) {
@@ -194,6 +206,10 @@ Status Engine::Stop(TimePoint deadline) {
     while (RunOnce() && clock_.Now() < deadline) continue;
   }
   TakeRequests();
+  if (profile_.has_value()) profile_end_ = TimePoint{}, CheckProfile();
+  for (ProfileRequest& request : taken_.profiles) {
+    request.done(Error(StatusCode::kUnavailable, "the daemon has stopped"));
+  }
   FailQueued(ResetError("the daemon has stopped"));
   // The shutdown drains: reads in flight may still be delivered, so their works live until it is over.
   Status down = lost_.ok() ? dispatcher_->Shutdown() : lost_;

@@ -14,7 +14,9 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,6 +80,14 @@ class Engine {
   // Has the device thread look at the pipeline. `done` is called on the device thread.
   void RequestReport(std::function<void(std::vector<HartReport>)> done) ABSL_LOCKS_EXCLUDED(mu_);
   void SetTimeouts(Duration operation, Duration kernel);
+  // Profiles the card for so long, or until `cancelled`. `done` is called on the device thread.
+  struct ProfileRequest {
+    Duration duration{};
+    ProfileOptions options;
+    std::shared_ptr<const std::atomic<bool>> cancelled;
+    std::function<void(StatusOr<ProfileResult>)> done;
+  };
+  void RequestProfile(ProfileRequest request) ABSL_LOCKS_EXCLUDED(mu_);
 
   DeviceStats stats() const;
   // What is on the card, by hardware queue.
@@ -98,7 +108,10 @@ class Engine {
     std::vector<Work> works;
     std::vector<std::function<void(const Status&)>> resets;
     std::vector<std::function<void(std::vector<HartReport>)>> reports;
-    bool empty() const { return works.empty() && resets.empty() && reports.empty(); }
+    std::vector<ProfileRequest> profiles;
+    bool empty() const {
+      return works.empty() && resets.empty() && reports.empty() && profiles.empty();
+    }
   };
 
   void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -109,6 +122,11 @@ class Engine {
   void TakeRequests() ABSL_LOCKS_EXCLUDED(mu_);
   void HandleRequests();
   Status SubmitAndPoll();
+
+  // profiling.cc
+  void StartProfile(ProfileRequest request);
+  void CheckProfile();
+  void NameProgramsOf(const Work& work);
 
   // submission.cc
   bool NextWork(HardwareQueue& queue, TimePoint now);
@@ -161,6 +179,9 @@ class Engine {
   uint64_t turns_ = 0;             // works submitted
   HardwareQueue* late_ = nullptr;  // whose head is the reason for the timeout that just fired
   bool round_had_news_ = false;
+  std::optional<ProfileRequest> profile_;  // under way
+  TimePoint profile_end_;
+  std::map<uint32_t, std::string> program_names_;  // while it is
   Status lost_;  // not OK: the device is lost for good, until an administrator resets it
   std::string lost_text_;
 

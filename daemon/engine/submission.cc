@@ -106,6 +106,7 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
   queue.in_flight_cost += queue.held.cost;
   std::string().swap(queue.held.payload);
+  if (profile_.has_value()) NameProgramsOf(queue.held);
   queue.held.track->Submitted(queue.held.number, {queue.index, *ticket}, queue.held.cost);
   const bool kernels = queue.held.runs_kernels();
   queue.in_flight.push_back({std::move(queue.held), *ticket, ++turns_, std::move(after)});

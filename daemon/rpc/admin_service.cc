@@ -5,6 +5,7 @@
 #include <string>
 
 #include "daemon/rpc/call_status.h"
+#include "daemon/rpc/profile_call.h"
 #include "daemon/rpc/progress_call.h"
 #include "daemon/rpc/reply_conversion.h"
 #include "runtime/base/log.h"
@@ -136,6 +137,28 @@ grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
                    request->report().substr(0, 64));
   }
   return new RefusedParts(status, context);
+}
+
+grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(
+    grpc::CallbackServerContext* context, const v1::ProfileRequest* request) {
+  const std::shared_ptr<ProfileCall> call = ProfileCall::Create(context);
+  Status accepted = Check(Role::kAdmin, context);
+  if (accepted.ok()) {
+    ProfileQuery query;
+    query.duration_ms = request->duration_ms();
+    query.interval_clocks = request->interval_clocks();
+    query.interval_us = request->interval_us();
+    query.snapshots = request->program_counters();
+    query.idle = request->idle();
+    for (const v1::CoreRange& range : request->cores()) {
+      query.cores.push_back({range.x0(), range.y0(), range.x1(), range.y1()});
+    }
+    accepted = daemon_.Profile(query, call->cancelled(), [call](StatusOr<ProfileResult> result) {
+      call->Answer(std::move(result));
+    });
+  }
+  if (!accepted.ok()) call->Answer(accepted);
+  return call.get();
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::SetLogLevel(grpc::CallbackServerContext* context,

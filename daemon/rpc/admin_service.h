@@ -38,6 +38,8 @@ class AdminRpcService final : public v1::Admin::CallbackService {
       grpc::CallbackServerContext* context, const v1::ResetDeviceRequest* request) override;
   grpc::ServerWriteReactor<v1::FilePart>* GetHangReport(
       grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) override;
+  grpc::ServerWriteReactor<v1::ProfilePart>* Profile(grpc::CallbackServerContext* context,
+                                                     const v1::ProfileRequest* request) override;
   grpc::ServerUnaryReactor* SetLogLevel(grpc::CallbackServerContext* context,
                                         const v1::SetLogLevelRequest* request,
                                         v1::SetLogLevelResponse* response) override;

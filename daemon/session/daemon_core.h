@@ -72,6 +72,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
       ABSL_LOCKS_EXCLUDED(mu_);
   Status EndSession(uint64_t session, const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
   void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
+  Status Profile(const ProfileQuery& query, std::shared_ptr<const std::atomic<bool>> cancelled,
+                 std::function<void(StatusOr<ProfileResult>)> done) override;
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
 
  private:

@@ -5,6 +5,7 @@
 // daemon/rpc.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "daemon/session/reply.h"
 #include "daemon/session/request.h"
 #include "runtime/base/status.h"
+#include "runtime/dispatch/profile.h"
 
 namespace ttfd {
 
@@ -68,6 +70,21 @@ class ClientSession {
   virtual void Abandon() = 0;
 };
 
+// What an administrator wants to know of where harts spend their time.
+struct ProfileQuery {
+  uint32_t duration_ms = 0;      // 0: kDefaultMs
+  uint32_t interval_clocks = 0;  // 0: kDefaultClocks
+  uint32_t interval_us = 0;      // 0: kDefaultUs
+  bool snapshots = false;
+  bool idle = false;
+  std::vector<CoreRange> cores;  // none: all workers and the dispatch tiles
+
+  static constexpr uint32_t kDefaultMs = 5'000, kMaxMs = 60'000;
+  static constexpr uint32_t kDefaultClocks = 1'000, kMinClocks = 20, kMaxClocks = 1'000'000'000;
+  static constexpr uint32_t kDefaultUs = 1'000, kMinUs = 100, kMaxUs = 1'000'000;
+  static constexpr size_t kMaxRanges = 256;
+};
+
 // Everything a front end needs of the daemon. Thread-safe; no call blocks on the device, except
 // where it says so.
 class DaemonService {
@@ -90,6 +107,10 @@ class DaemonService {
   // left are ended). The callback runs on a daemon thread, the last time with done = true.
   virtual void Drain(uint32_t within_ms, ProgressCallback progress) = 0;
   // Refused (nothing happens, `done` is dropped), or `done` hears on a daemon thread how it ended.
+  // Refused (`done` is dropped), or `done` hears on a daemon thread. Ends early when `cancelled` is set.
+  virtual Status Profile(const ProfileQuery& query,
+                         std::shared_ptr<const std::atomic<bool>> cancelled,
+                         std::function<void(StatusOr<ProfileResult>)> done) = 0;
   virtual Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) = 0;
 };
 

@@ -67,8 +67,7 @@ StatusOr<TileStatus> ReadTileStatus(Window& tile) {
 }
 
 uint32_t ReadPc(Device& device, Window& tile, uint32_t hart) {
-  // ttsim ends its process on an access to a register it does not map.
-  if (device.info().backend == "ttsim") return 0;
+  if (!HasPcSnapshots(device)) return 0;
   const StatusOr<uint32_t> pc = ReadWord(tile, hw::kPcSnapshot + 4 * hart);
   return pc.ok() ? *pc : 0;
 }

@@ -21,6 +21,8 @@ std::string_view WaypointMeaning(uint32_t waypoint);  // "waits for a go signal"
 using TileStatus = std::array<abi::HartStatus, hw::kHarts>;
 
 StatusOr<TileStatus> ReadTileStatus(Window& tile);
+// ttsim ends its process on an access to a register it does not map.
+inline bool HasPcSnapshots(const Device& device) { return device.info().backend != "ttsim"; }
 // 0 where the backend has no PC snapshots.
 uint32_t ReadPc(Device& device, Window& tile, uint32_t hart);
 

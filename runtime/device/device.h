@@ -1,7 +1,7 @@
 // The card as the host programs it: windows into its address space, memory it can reach, reset,
 // time.
 //
-// Eleven virtuals in all. One conformance suite (tests/conformance) runs on every backend.
+// Twelve virtuals in all. One conformance suite (tests/conformance) runs on every backend.
 #pragma once
 
 #include <cstdint>
@@ -84,6 +84,11 @@ class Device {
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
   // The fault for which the card stands still, where the backend knows it. Silicon does not tell.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
+  // Samples call stacks as long as the result lives, which the device must outlive. UNIMPLEMENTED: the
+  // backend cannot watch harts execute. Silicon cannot.
+  virtual StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& /*options*/) {
+    return Error(StatusCode::kUnimplemented, "this backend does not watch harts execute");
+  }
 };
 
 inline StatusOr<uint32_t> ReadWord(Window& window, uint64_t address) {

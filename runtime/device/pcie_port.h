@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
+#include "runtime/device/stack_sampler.h"
 #include "runtime/hw/grid.h"
 
 namespace ttfd {
@@ -64,6 +66,11 @@ class PciePort {
 
   // The fault for which the chip stands still, where the backend knows it. Silicon does not tell.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
+
+  // Samples call stacks from now on. UNIMPLEMENTED: the backend cannot watch harts execute.
+  virtual StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& /*options*/) {
+    return Error(StatusCode::kUnimplemented, "this backend does not watch harts execute");
+  }
 };
 
 }  // namespace ttfd

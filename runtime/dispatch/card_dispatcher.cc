@@ -173,6 +173,7 @@ Status CardDispatcher::OpenLinks() {
 
 Status CardDispatcher::Boot() {
   lost_ = OkStatus();
+  if (profile_ != nullptr) profile_->Gather();  // before it is forgotten which kernels lay where
   queues_.Forget();
   prints_.Restart();
   launches_.Restart(++boots_);
@@ -347,6 +348,7 @@ StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
 Status CardDispatcher::Poll() {
   RETURN_IF_ERROR(lost_);
   const Status polled = PollOrFail();
+  if (profile_ != nullptr) profile_->Gather();
   return polled.ok() ? polled : LoseExplained(polled);
 }
 

@@ -51,6 +51,8 @@ class CardDispatcher final : public Dispatcher {
   void SetTimeouts(Duration operation, Duration kernel) override;
   std::vector<HartReport> Report() override;
   std::vector<ResidentKernel> Kernels() const override;
+  Status StartProfile(const ProfileOptions& options) override;
+  ProfileResult StopProfile() override;
   Status Shutdown() override;
 
  private:
@@ -103,6 +105,7 @@ class CardDispatcher final : public Dispatcher {
   CardQueues queues_;
   LaunchState launches_;
   const CodeMap code_;
+  std::unique_ptr<Profile> profile_;  // null: nobody asked for one
   uint64_t progress_ = 0;
   std::array<uint64_t, kHardwareQueues> pump_looks_{};  // of the last Pump that looked
 };

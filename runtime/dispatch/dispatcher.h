@@ -18,6 +18,7 @@
 #include "runtime/device/device.h"
 #include "runtime/dispatch/code_map.h"
 #include "runtime/dispatch/firmware_check.h"
+#include "runtime/dispatch/profile.h"
 
 namespace ttfd {
 
@@ -196,6 +197,13 @@ class Dispatcher {
   virtual std::vector<HartReport> Report() = 0;
   // What launches have placed and nothing has displaced.
   virtual std::vector<ResidentKernel> Kernels() const = 0;
+
+  // Samples where harts spend their time, in every Poll, until StopProfile. One at a time:
+  // FAILED_PRECONDITION. UNIMPLEMENTED where the backend shows nothing.
+  virtual Status StartProfile(const ProfileOptions& /*options*/) {
+    return Error(StatusCode::kUnimplemented, "this card cannot be profiled");
+  }
+  virtual ProfileResult StopProfile() { return {}; }
 
   // On hardware queue 0, over all workers.
   StatusOr<bool> HasRoomFor(const Command& command) { return HasRoomFor(Route(), command); }

@@ -85,6 +85,14 @@ class FakeDaemonService final : public DaemonService {
   Status EndSession(uint64_t session, const std::string& reason) override;
   void Drain(uint32_t within_ms, ProgressCallback progress) override;
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
+  Status Profile(const ProfileQuery& query, std::shared_ptr<const std::atomic<bool>>,
+                 std::function<void(StatusOr<ProfileResult>)> done) override {
+    ProfileResult result;
+    result.stacks["program 1;kernel;BRISC;kernel_main"] = query.duration_ms;
+    result.samples = query.duration_ms;
+    done(std::move(result));
+    return OkStatus();
+  }
   Status reset_result;  // how a reset ends; set before it is asked for
 
   // ---- for the test; any thread

@@ -27,6 +27,9 @@ constexpr std::chrono::seconds kAnswerTimeout{10};
 // A reset boots the card again.
 constexpr std::chrono::seconds kResetTimeout{120};
 
+// Beyond the time of a profile, which may be the daemon's default: for the answer to arrive.
+constexpr std::chrono::seconds kProfileTimeout{30};
+
 void SetDeadline(grpc::ClientContext* context, std::chrono::milliseconds timeout) {
   context->set_deadline(std::chrono::system_clock::now() + timeout);
 }
@@ -263,6 +266,42 @@ Status Admin::ResetDevice(uint32_t device, const ProgressCallback& progress) {
   const auto reader = impl_->stub->ResetDevice(&context, request);
   ReadSteps(reader.get(), progress);
   return FromGrpc(reader->Finish(), context, impl_->address);
+}
+
+Result<ProfileSummary> Admin::Profile(const ProfileOptions& options,
+                                      const std::function<void(const std::string&)>& folded) {
+  grpc::ClientContext context;
+  SetDeadline(&context, options.duration + kProfileTimeout);
+  v1::ProfileRequest request;
+  request.set_duration_ms(static_cast<uint32_t>(options.duration.count()));
+  request.set_interval_clocks(options.interval_clocks);
+  request.set_interval_us(options.interval_us);
+  request.set_program_counters(options.program_counters);
+  request.set_idle(options.idle);
+  for (const CoreRange& range : options.cores) {
+    v1::CoreRange* const core = request.add_cores();
+    core->set_x0(range.x0);
+    core->set_y0(range.y0);
+    core->set_x1(range.x1);
+    core->set_y1(range.y1);
+  }
+  const auto reader = impl_->stub->Profile(&context, request);
+  ProfileSummary summary;
+  v1::ProfilePart part;
+  while (reader->Read(&part)) {
+    if (!part.folded().empty()) {
+      folded(part.folded());
+    }
+    if (part.has_summary()) {
+      summary = {part.summary().samples(), part.summary().lost(), part.summary().whole_stacks(),
+                 part.summary().interval_clocks()};
+    }
+  }
+  const grpc::Status status = reader->Finish();
+  if (!status.ok()) {
+    return FromGrpc(status, context, impl_->address);
+  }
+  return summary;
 }
 
 Status Admin::GetHangReport(

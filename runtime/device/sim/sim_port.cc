@@ -1,6 +1,8 @@
 // Passes the port's calls on to the chip.
 #include "runtime/device/sim/sim_port.h"
 
+#include "runtime/device/sim/sim_stack_sampler.h"
+
 namespace ttfd {
 
 Status SimPort::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
@@ -46,6 +48,11 @@ std::optional<DeviceFault> SimPort::fault() const {
   if (!fault.has_value()) return std::nullopt;
   return DeviceFault{fault->translated, fault->hart, fault->pc, fault->return_address,
                      std::string(StatusMessage(sim::ToStatus(*fault)))};
+}
+
+StatusOr<std::unique_ptr<StackSampler>> SimPort::SampleStacks(const SampleOptions& options) {
+  if (options.interval_clocks == 0) return InvalidArgument("samples every 0 clocks");
+  return std::unique_ptr<StackSampler>(std::make_unique<SimStackSampler>(*chip_, options));
 }
 
 }  // namespace ttfd

@@ -25,6 +25,7 @@ class SimPort final : public PciePort {
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
   std::optional<DeviceFault> fault() const override;
+  StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& options) override;
 
   const sim::Chip& chip() const { return *chip_; }
 

@@ -84,6 +84,23 @@ struct ProgressStep {
   bool done = false;
 };
 
+// How to profile the card; zeros are the daemon's defaults.
+struct ProfileOptions {
+  std::chrono::milliseconds duration{0};  // at most 60 s
+  uint32_t interval_clocks = 0;           // of the device model, which samples whole call stacks
+  uint32_t interval_us = 0;               // of program counters, on other backends
+  bool program_counters = false;          // even where whole stacks can be had
+  bool idle = false;                      // harts that wait for work, too
+  std::vector<CoreRange> cores = {};      // none: all workers and the dispatch tiles
+};
+
+struct ProfileSummary {
+  uint64_t samples = 0;
+  uint64_t lost = 0;  // found no room
+  bool whole_stacks = false;
+  uint64_t interval_clocks = 0;
+};
+
 // Thread-safe. Every call has the deadline given to Connect, but those that take their own.
 class Admin {
  public:
@@ -110,6 +127,9 @@ class Admin {
   // by force.
   Status Drain(std::chrono::milliseconds within, const ProgressCallback& progress);
   Status ResetDevice(uint32_t device, const ProgressCallback& progress);
+  // Where harts spend their time: `folded` gets whole lines "program;kernel;hart;outer;inner count".
+  Result<ProfileSummary> Profile(const ProfileOptions& options,
+                                 const std::function<void(const std::string&)>& folded);
   // The report's files one after another: name and bytes.
   Status GetHangReport(const std::string& report,
                        const std::function<void(const std::string&, const std::string&)>& part);
