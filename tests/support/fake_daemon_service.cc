@@ -199,7 +199,12 @@ StatusReply FakeDaemonService::GetStatus() {
   status.devices = Devices();
   status.sessions = static_cast<uint32_t>(sessions_opened());
   status.memory.push_back({"dram", 1, 2, 3});
-  status.harts.push_back({"prefetch (16,2) BRISC", 0, "idle", 7, 0, "waits for the host"});
+  HartReport hart;
+  hart.where = "prefetch (16,2) BRISC";
+  hart.waypoint = "idle";
+  hart.progress = 7;
+  hart.text = "waits for the host";
+  status.harts.push_back(std::move(hart));
   return status;
 }
 

@@ -251,8 +251,20 @@ Status FakeDispatcher::Act(Pending& pending) {
 }
 
 std::vector<HartReport> FakeDispatcher::Report() {
-  return {{"prefetch (16,2) BRISC", 1, "HQW", 7, 0, "waits for a slot"},
-          {"worker (1,2) BRISC", 1, "KRUN", 3, 0x10040, "in a kernel"}};
+  HartReport prefetch;
+  prefetch.where = "prefetch (16,2) BRISC";
+  prefetch.state = 1;
+  prefetch.waypoint = "HQW";
+  prefetch.progress = 7;
+  prefetch.text = "waits for a slot";
+  HartReport worker;
+  worker.where = "worker (1,2) BRISC";
+  worker.state = 1;
+  worker.waypoint = "KRUN";
+  worker.progress = 3;
+  worker.pc = 0x10040;
+  worker.text = "in a kernel";
+  return {prefetch, worker};
 }
 
 Status FakeDispatcher::Shutdown() {

@@ -111,8 +111,14 @@ TEST_F(EngineOverlap, AFaultIsOfTheLaunchWhoseProgramTheWorkerNames) {
   // Each session has made two programs.
   card->stall.stage = StalledStage::kFault;
   card->stall.text = "a kernel faulted";
-  card->stall.harts = {
-      {"worker (2,0) BRISC", abi::kHartFaulted, "KRUN", 1, 0x100, "stopped on a fault", 4}};
+  HartReport faulted;
+  faulted.where = "worker (2,0) BRISC";
+  faulted.state = abi::kHartFaulted;
+  faulted.waypoint = "KRUN";
+  faulted.pc = 0x100;
+  faulted.text = "stopped on a fault";
+  faulted.program = 4;
+  card->stall.harts = {faulted};
   card->next_poll = Error(StatusCode::kFailedPrecondition, "a worker stopped");
   core->RunOnce();
   first->Take();
