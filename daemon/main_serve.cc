@@ -106,6 +106,7 @@ Status Daemon::Start() {
   ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher, OpenCard());
   ASSIGN_OR_RETURN(core_, DaemonCore::Create(std::move(dispatcher), SteadyClock(), CoreOptions()));
   RETURN_IF_ERROR(Annotate(core_->Boot(), "boot"));
+  if (debugging_.server != nullptr) debugging_.server->Admit(true);
   ASSIGN_OR_RETURN(rpc_, RpcServer::Create(ServerOptions(), *core_, SteadyClock()));
   RETURN_IF_ERROR(core_->Start());
   rpc_->SetServing(true);
@@ -131,6 +132,8 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   debugging_.clock = &device_clock_;
   ASSIGN_OR_RETURN(device_, OpenDevice(options_.device.device, &debugging_));
   if (debugging_.server != nullptr) {
+    // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
+    debugging_.server->Admit(false);
     LogInfo("debuggers may connect at {}; they see and change everybody's memory",
             debugging_.server->where());
   }
@@ -163,7 +166,10 @@ DaemonOptions Daemon::CoreOptions() {
   if (debugging_.server != nullptr) {
     options.engine.device_clock = &device_clock_;
     options.engine.idle_tick = kDebuggerTick;
-    options.engine.attend = [server = debugging_.server] { return server->Attend(); };
+    options.engine.attend = [this] {
+      return debugging_.server->Attend(
+          [this](uint64_t clocks) { return device_->Advance(clocks); });
+    };
   }
   options.engine.on_thread_start = [this] { rpc_->JoinAsDeviceThread(); };
   options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };

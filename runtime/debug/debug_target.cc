@@ -197,14 +197,19 @@ void DebugTarget::OnStore(const sim::Hart& hart, uint32_t address, uint32_t byte
 void DebugTarget::OnNoc(const sim::NocView& view) {
   if (watchpoints_.empty() || stop_.has_value() || view.event != sim::NocEvent::kDelivered) return;
   const bool read = view.kind == std::string_view("read");  // its data comes to the tile that asked
-  const hw::Coordinate start = read ? view.source : view.remote_start;
-  const hw::Coordinate end = read ? view.source : view.remote_end;
+  // On NoC 1 a rectangle starts at its far corner.
+  const auto [start_x, end_x] = std::minmax(view.remote_start.x, view.remote_end.x);
+  const auto [start_y, end_y] = std::minmax(view.remote_start.y, view.remote_end.y);
+  const hw::Coordinate start = read ? view.source : hw::Coordinate{start_x, start_y};
+  const hw::Coordinate end = read ? view.source : hw::Coordinate{end_x, end_y};
+  const bool without_source = !(start == end) && (view.control & hw::kNocIncludeSource) == 0;
   const uint64_t address = read ? view.local : view.remote;
   constexpr uint32_t kWord = 4;  // of inline writes and increments
   const uint32_t bytes = std::max(view.length, kWord);
   for (uint32_t tile = 0; tile < chip_.tensix_count(); ++tile) {
     const hw::Coordinate at = chip_.TensixCoordinate(tile);
     if (at.x < start.x || at.x > end.x || at.y < start.y || at.y > end.y) continue;
+    if (without_source && at == view.source) continue;
     const Watchpoint* const watch = watchpoints_.FindWriteToTile(tile, address, bytes);
     if (watch == nullptr) continue;
     const auto first = static_cast<uint32_t>(std::max<uint64_t>(address, watch->address));

@@ -57,6 +57,7 @@ StatusOr<std::unique_ptr<GdbServer>> GdbServer::Listen(sim::Chip& chip, const st
                                                        StoppableClock* halt) {
   std::unique_ptr<GdbServer> server(new GdbServer(chip, halt));
   int listening = -1;
+  RETURN_IF_ERROR(CheckAddress(where));
   if (const std::optional<uint16_t> port = PortOf(where)) {
     ASSIGN_OR_RETURN(server->port_, ListenOnPort(*port));
     listening = server->port_.get();
@@ -72,6 +73,12 @@ StatusOr<std::unique_ptr<GdbServer>> GdbServer::Listen(sim::Chip& chip, const st
 
 GdbServer::~GdbServer() = default;
 
+Status GdbServer::CheckAddress(std::string_view where) {
+  const bool number = where.find_first_not_of("0123456789") == where.npos;
+  if (!number || PortOf(std::string(where)).has_value()) return OkStatus();
+  return InvalidArgument("gdb: \"{}\" is neither a path nor a port from 1 to 65535", where);
+}
+
 StatusOr<AdvanceResult> GdbServer::Advance(uint64_t clocks) {
   turns_.fetch_add(1, std::memory_order_relaxed);
   Serve(target_.running() ? Duration::zero() : kHaltedWait);
@@ -85,11 +92,11 @@ StatusOr<AdvanceResult> GdbServer::Advance(uint64_t clocks) {
   return AdvanceResult{progress->clocks, progress->quiescent, progress->halted};
 }
 
-bool GdbServer::Attend() {
+bool GdbServer::Attend(const AdvanceCard& advance) {
   const bool somebody = session_ != nullptr;
   if (!somebody) {
     Serve(Duration::zero());
-  } else if (!Advance(kAttendClocks).ok()) {
+  } else if (!advance(kAttendClocks).ok()) {
     // A fault: who runs the chip hears of it with what it does next.
     return false;
   }
@@ -116,7 +123,8 @@ void GdbServer::Serve(Duration wait) {
     }
     return;
   }
-  const int listening = file_ != nullptr ? file_->fd() : port_.get();
+  const int open = file_ != nullptr ? file_->fd() : port_.get();
+  const int listening = admits_ ? open : -1;
   std::array<pollfd, 2> watched{pollfd{listening, POLLIN, 0}, pollfd{connection_.get(), POLLIN, 0}};
   if (!pending_.empty()) watched[1].events |= POLLOUT;
   // A descriptor of -1 is left out.
@@ -143,6 +151,7 @@ void GdbServer::Accept() {
   }
   connection_ = std::move(connection);
   reader_ = PacketReader();
+  heard_ = false;
   pending_.clear();
   last_.clear();
   session_ = std::make_unique<GdbSession>(
@@ -157,6 +166,10 @@ void GdbServer::Read() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return Drop(got == 0 ? "it closed the connection" : std::strerror(errno));
   const std::string_view text(bytes.data(), static_cast<size_t>(got));
+  // A web page can make a browser post to a local port, with packets in the text: no debugger begins like that.
+  constexpr std::string_view kFirsts = "+-$\x03";
+  if (!heard_ && kFirsts.find(text[0]) == kFirsts.npos) return Drop("it is no debugger");
+  heard_ = true;
   reader_.Put(text, [this](const PacketReader::Item& item) { Take(item); });
   if (session_ == nullptr) return;
   Flush();
@@ -174,8 +187,8 @@ void GdbServer::Take(const PacketReader::Item& item) {
     case PacketReader::Kind::kInterrupt:
       session_->Interrupt();
       return;
-    case PacketReader::Kind::kNack:
-      if (acknowledges) pending_ += last_;
+    case PacketReader::Kind::kNack:  // once at a time, however often it asks
+      if (acknowledges && pending_.empty()) pending_ += last_;
       return;
     case PacketReader::Kind::kDamaged:
       if (acknowledges) pending_ += '-';

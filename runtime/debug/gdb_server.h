@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,11 +35,15 @@ class GdbServer {
                                                      StoppableClock* halt);
   ~GdbServer();
 
+  // INVALID_ARGUMENT: digits that are no port.
+  static Status CheckAddress(std::string_view where);
+
   // Serves the debugger, then lets the chip run if it may.
   StatusOr<AdvanceResult> Advance(uint64_t clocks);
-  // The same for a device thread that has nothing else to do: a debugger may come, ask and step. True: one is
-  // at work; call again soon.
-  bool Attend();
+  // The same for a device thread that has nothing else to do: a debugger may come, ask and step. `advance` is whatever
+  // ends in Advance() above, with all that others do around it. True: a debugger is at work; call again soon.
+  using AdvanceCard = std::function<StatusOr<AdvanceResult>(uint64_t clocks)>;
+  bool Attend(const AdvanceCard& advance);
 
   // Any thread: the debugger is sent away and nobody else let in; the chip runs. Takes effect in the next call
   // of the above.
@@ -47,6 +52,9 @@ class GdbServer {
   // Any thread. Grows while the device thread serves the debugger or lets the chip run: it is alive, though what it
   // waits for does not move.
   uint64_t turns() const { return turns_.load(std::memory_order_relaxed); }
+
+  // Not admitted, whoever connects waits. At first everybody is.
+  void Admit(bool admits) { admits_ = admits; }
 
   // Answers to "monitor WORDS" of the debugger.
   void SetMonitor(GdbSession::Monitor monitor) { monitor_ = std::move(monitor); }
@@ -71,12 +79,14 @@ class GdbServer {
   std::unique_ptr<UnixSocket> file_;  // or:
   UniqueFd port_;
   GdbSession::Monitor monitor_;
+  bool admits_ = true;
   std::atomic<bool> closing_{false};
   std::atomic<uint64_t> turns_{0};
 
   UniqueFd connection_;
   std::unique_ptr<GdbSession> session_;  // while connection_ is valid
   PacketReader reader_;
+  bool heard_ = false;   // something of this connection
   std::string last_;     // the last frame, in case it is asked for again
   std::string pending_;  // what the socket did not take yet
 };

@@ -222,6 +222,8 @@ void RecordLocalWrite(Hart& hart, uint32_t address) {
 
 bool FinishTrip(Hart& hart) {
   PollState& poll = hart.poll;
+  // A store of its own may have been carried out in front of this very instruction: after the words were read.
+  if (poll.spoiled) return false;
   if (hart.hazards != nullptr && !hart.hazards->settled()) return false;
   if (!SameState(poll.last, hart)) {
     if (!poll.again || hart.pc != poll.last.pc) return false;

@@ -38,6 +38,9 @@ class GdbServerTest : public testing::Test {
     device_ = *std::move(device);
     ASSERT_NE(debugging_.server, nullptr);
   }
+  bool Attend() {
+    return debugging_.server->Attend([this](uint64_t clocks) { return device_->Advance(clocks); });
+  }
   // What whoever runs the card does, until the client has a reply.
   std::string Ask(RspClient& client, std::string_view packet) {
     client.Send(packet);
@@ -157,21 +160,39 @@ TEST_F(GdbServerTest, APortIsOneOfThisMachineOnly) {
   EXPECT_EQ(Ask(client, "qAttached"), "1");
 }
 
+TEST_F(GdbServerTest, DigitsAreAPortOrRefused) {
+  for (const char* const where : {"0", "65536", "70000", "99999999999999999999"}) {
+    const Status status = ParseSimOptions(std::string("sim:gdb=") + where).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << where;
+  }
+}
+
+TEST_F(GdbServerTest, WhoIsNotAdmittedWaits) {
+  Open(path_);
+  debugging_.server->Admit(false);
+  RspClient client(path_);
+  client.Send("qAttached");
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(device_->Advance(1000)->halted);
+  EXPECT_EQ(client.Take(), std::nullopt);
+  debugging_.server->Admit(true);
+  EXPECT_EQ(Await(client), "1");
+}
+
 TEST_F(GdbServerTest, WithNothingElseToDoTheDeviceThreadStillAttends) {
   Open(path_);
-  EXPECT_FALSE(debugging_.server->Attend());  // nobody there: it may sleep
+  EXPECT_FALSE(Attend());  // nobody there: it may sleep
   RspClient client(path_);
   client.Send("qAttached");
   std::optional<std::string> reply;
   for (int i = 0; i < 100 && !reply.has_value(); ++i) {
-    debugging_.server->Attend();
+    Attend();
     reply = client.Take();
   }
   EXPECT_EQ(reply, "1");
-  EXPECT_TRUE(debugging_.server->Attend());  // it is at work: do not sleep
+  EXPECT_TRUE(Attend());  // it is at work: do not sleep
   client.Send("c");
-  for (int i = 0; i < 10; ++i) debugging_.server->Attend();
-  EXPECT_FALSE(debugging_.server->Attend());
+  for (int i = 0; i < 10; ++i) Attend();
+  EXPECT_FALSE(Attend());
 }
 
 TEST_F(GdbServerTest, WhoSendsSomethingElseIsCutOff) {

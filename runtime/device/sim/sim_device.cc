@@ -92,8 +92,10 @@ Status ParseHazards(std::string_view value, SimOptions* options) {
 
 // Everything but the board.
 Status ParseItem(std::string_view key, std::string_view value, SimOptions* options) {
-  if (key == "gdb") options->gdb = value;
-  if (key == "gdb") return OkStatus();
+  if (key == "gdb") {
+    options->gdb = value;
+    return debug::GdbServer::CheckAddress(value);
+  }
   if (IsTraceKey(key)) return ParseTraceOption(key, value, &options->trace);
   if (key == "hazards") return ParseHazards(value, options);
   if (key != "seed") return ParseHarvest(key, value, options);

@@ -24,17 +24,10 @@ Status SimPort::Reset() {
 
 StatusOr<AdvanceResult> SimPort::Advance(uint64_t clocks) {
   if (trace_ == nullptr) return AdvanceChip(clocks);
-  AdvanceResult all;
-  for (bool going_on = true; going_on;) {
-    const uint64_t part = trace_->BeforeAdvance(clocks - all.clocks);
-    const StatusOr<AdvanceResult> progress = AdvanceChip(part);
-    going_on = progress.ok() && !progress->quiescent && !progress->halted;
-    trace_->AfterAdvance(going_on);
-    if (!progress.ok()) return progress;
-    all = {all.clocks + progress->clocks, progress->quiescent, progress->halted};
-    going_on = going_on && progress->clocks == part && all.clocks < clocks;
-  }
-  return all;
+  trace_->BeforeAdvance(clocks);
+  const StatusOr<AdvanceResult> progress = AdvanceChip(clocks);
+  trace_->AfterAdvance(progress.ok() && !progress->quiescent && !progress->halted);
+  return progress;
 }
 
 StatusOr<AdvanceResult> SimPort::AdvanceChip(uint64_t clocks) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <variant>
 
@@ -34,7 +35,7 @@ TraceFile::TraceFile(const TraceOptions& options, sim::Chip* chip, UniqueFd file
   buffer_.append(sim::kTraceHeading.data(), sim::kTraceHeading.data() + sim::kTraceHeading.size());
   bytes_ = buffer_.size();
   kept_.reserve(options_.last);
-  Watch(chip_->clock());
+  Watch(chip_->clock(), chip_->clock() + 1);
 }
 
 TraceFile::~TraceFile() {
@@ -42,30 +43,29 @@ TraceFile::~TraceFile() {
   Flush();
 }
 
-uint64_t TraceFile::BeforeAdvance(uint64_t clocks) {
+void TraceFile::BeforeAdvance(uint64_t clocks) {
+  // The advance is not cut where the range begins: a traced chip does what an untraced one does, and how it is advanced
+  // is part of that. What lies outside the range the filter leaves out.
   const uint64_t now = chip_->clock();
-  const sim::TraceFilter& filter = options_.filter;
-  Watch(now);
-  if (now < filter.from) return std::min(clocks, filter.from - now);
-  return attached_ ? std::min(clocks, filter.to - now) : clocks;
+  Watch(now, now + std::min(clocks, std::numeric_limits<uint64_t>::max() - now));
 }
 
 void TraceFile::AfterAdvance(bool going_on) {
   const std::optional<sim::Fault>& fault = chip_->fault();
   if (attached_) tracer_.Settle(fault.has_value() ? &*fault : nullptr);
   if (fault.has_value()) WriteKept("the fault");
-  Watch(chip_->clock());
+  if (!WantsMore()) Watch(0, 0);
   if (!going_on) Flush();
 }
 
 void TraceFile::BeforeReset() {
   WriteKept("a reset");
   Flush();
-  Watch(0);
+  Watch(0, 1);
 }
 
-void TraceFile::Watch(uint64_t clock) {
-  const bool wanted = clock >= options_.filter.from && clock < options_.filter.to && WantsMore();
+void TraceFile::Watch(uint64_t from, uint64_t to) {
+  const bool wanted = to > options_.filter.from && from < options_.filter.to && WantsMore();
   if (wanted == attached_) return;
   attached_ = wanted;
   if (wanted) {

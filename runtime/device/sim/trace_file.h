@@ -24,10 +24,9 @@ class TraceFile {
   // Writes what has not been written.
   ~TraceFile();
 
-  // To be called around every Advance of the chip. Before: how many of the `clocks` to advance in one go, until the
-  // range of clocks that is wanted begins or ends. After: `going_on` if the chip neither faulted nor came to rest nor
-  // was stopped; otherwise the file is brought up to date.
-  uint64_t BeforeAdvance(uint64_t clocks);
+  // To be called around every Advance of the chip, by up to `clocks`. After: `going_on` if the chip neither faulted nor
+  // came to rest nor was stopped; otherwise the file is brought up to date.
+  void BeforeAdvance(uint64_t clocks);
   void AfterAdvance(bool going_on);
   // To be called before the chip is reset: a daemon resets one that hangs.
   void BeforeReset();
@@ -40,8 +39,8 @@ class TraceFile {
   // The events that trace_last keeps, under a line that says why.
   void WriteKept(std::string_view why);
   void Flush();
-  // Attaches to the chip or detaches from it, as its clock demands.
-  void Watch(uint64_t clock);
+  // Attaches to the chip or detaches from it, as what is wanted of the clocks from `from` up to `to` demands.
+  void Watch(uint64_t from, uint64_t to);
   bool WantsMore() const { return file_.valid() && !full_; }
 
   const TraceOptions options_;

@@ -20,6 +20,7 @@ namespace ttfd::ttsim {
 namespace {
 
 constexpr size_t kKeptOutput = 8192;
+constexpr int kReadsInARow = 16;
 // A dead child's output is at its end as soon as it is reaped, unless a descendant holds it.
 constexpr int kLastOutputMs = 1000;
 
@@ -115,7 +116,9 @@ Status ChildProcess::Receive(MutableByteSpan message, Duration patience) {
     pollfd fds[] = {{socket_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}};
     const int ready = poll(fds, output_.valid() ? 2 : 1, static_cast<int>(std::max(left, 0L)));
     if (ready < 0 && errno != EINTR) return Internal("poll: {}", std::strerror(errno));
-    if (ready == 0) return Error(StatusCode::kDeadlineExceeded, "the simulator does not answer");
+    // A child that prints without end makes poll return at once for ever.
+    if (ready == 0 || (left <= 0 && fds[0].revents == 0))
+      return Error(StatusCode::kDeadlineExceeded, "the simulator does not answer");
     if (output_.valid() && fds[1].revents != 0) CollectOutput();
     if (fds[0].revents == 0) continue;
     const ssize_t received = recv(socket_.get(), message.data(), message.size(), MSG_DONTWAIT);
@@ -128,7 +131,7 @@ Status ChildProcess::Receive(MutableByteSpan message, Duration patience) {
 // Takes what is there; false: it was the last.
 bool ChildProcess::CollectOutput() {
   char buffer[4096];
-  for (;;) {
+  for (int reads = 0; reads < kReadsInARow; ++reads) {
     const ssize_t got = read(output_.get(), buffer, sizeof(buffer));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return true;
@@ -139,6 +142,7 @@ bool ChildProcess::CollectOutput() {
     printed_.append(buffer, static_cast<size_t>(got));
     if (printed_.size() > kKeptOutput) printed_.erase(0, printed_.size() - kKeptOutput);
   }
+  return true;
 }
 
 const std::string& ChildProcess::End() {

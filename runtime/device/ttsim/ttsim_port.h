@@ -22,8 +22,9 @@ class TtsimPort final : public PciePort {
   struct Options {
     std::string library;
     std::string child_program;
-    // For an answer to anything: far longer than the slowest takes on a busy machine.
-    Duration patience = std::chrono::seconds(60);
+    // For an answer to anything: far longer than the slowest takes on a busy machine, and shorter than the service
+    // manager's patience with the daemon (WatchdogSec in deploy/ttfd.service.in), which cannot show life meanwhile.
+    Duration patience = std::chrono::seconds(15);
   };
 
   // UNAVAILABLE: the simulator does not start, with what it said.
