@@ -361,20 +361,6 @@ Status CardDispatcher::PollOrFail() {
   return OkStatus();
 }
 
-Status CardDispatcher::PollPrints() {
-  if (!prints_.active()) return OkStatus();
-  ASSIGN_OR_RETURN(const bool any, prints_.DrainIfDue());
-  if (any) ++progress_;
-  return OkStatus();
-}
-
-void CardDispatcher::SalvagePrints() {
-  if (!prints_.active()) return;
-  // A reset leaves L1 as it is.
-  if (!prints_.Drain().ok() && device_.Reset().ok()) prints_.Drain().status().IgnoreError();
-  prints_.Forget();
-}
-
 Status CardDispatcher::PollCard() {
   for (CardQueue& queue : queues_) RETURN_IF_ERROR(queue.link->Flush());
   const uint64_t before = progress_;

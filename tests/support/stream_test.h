@@ -39,6 +39,7 @@ inline void ExpectEveryCommand(const StreamCounts& counts) {
 // another number of streams.
 inline void RunStreams(StreamRange range) {
   StreamCounts counts;
+  bool few = false;  // perhaps too few for every command to come up
   if (const char* const text = std::getenv("TTFD_SEED"); text != nullptr) {
     char* rest = nullptr;
     const auto seed = static_cast<uint32_t>(std::strtoul(text, &rest, 10));
@@ -49,13 +50,14 @@ inline void RunStreams(StreamRange range) {
   }
   if (const char* const text = std::getenv("TTFD_STREAMS"); text != nullptr) {
     range.streams = static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
+    few = true;
   }
   for (uint32_t i = 0; i < range.streams; ++i) {
     const uint32_t seed = range.first_seed + i;
     const Status same = RunStream(seed, range.commands, &counts);
     if (!same.ok()) return ReportStream(seed, range.commands, same);
   }
-  ExpectEveryCommand(counts);
+  if (!few) ExpectEveryCommand(counts);
   std::printf("%llu streams, %llu records\n", static_cast<unsigned long long>(counts.streams),
               static_cast<unsigned long long>(counts.records));
 }
