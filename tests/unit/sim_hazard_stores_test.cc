@@ -255,6 +255,28 @@ TEST(HazardStores, AreSeenInOrderByTheHartItself) {
   }
 }
 
+// The store that sends the packet may arrive while the wait for the packet is being recognised as one.
+TEST(HazardStores, ThatArriveDuringAWaitEndIt) {
+  constexpr uint64_t kSeeds = 300;
+  Rv32Asm a;
+  EmitNoc(a, NocWrite(kTile, kData, kTile, kSeen, 16));
+  a.Li(kT6, kSeen);
+  const Rv32Asm::Label loop = a.Here();
+  a.Fence();
+  a.Lw(kT5, kT6, 0);
+  a.Beq(kT5, kZero, loop);
+  a.Sw(kT5, kT6, 0x40);
+  a.Halt();
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SimChip chip = ChipWith(kHazard, seed);
+    chip.WriteWord(kTile, kData, 7);
+    chip.Load(kTile, 0, a);
+    chip.Start(kTile);
+    ASSERT_TRUE(RunToRest(chip));
+    ASSERT_EQ(chip.ReadWord(kTile, kSeen + 0x40), 7u) << "seed " << seed;
+  }
+}
+
 // What is refused names the store, not what the hart was doing when it arrived.
 TEST(HazardStores, ThatAreRefusedNameTheirInstruction) {
   Rv32Asm a;

@@ -253,23 +253,45 @@ TEST_F(SimTrace, WritesTheLastEventsWhenAHungChipIsReset) {
 }
 
 TEST_F(SimTrace, ChangesNothingOfWhatTheChipDoes) {
+  constexpr uint32_t kCounter = 0x20000;
+  constexpr uint32_t kBoth =
+      hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc & ~hw::SoftResetBit(hw::kTrisc0);
+  // Two harts race for a counter: who gets which value depends on how their turns are cut.
+  Rv32Asm race;
+  race.Li(kS0, kCounter);
+  race.Li(kT0, 1);
+  race.Li(kS1, 2000);
+  const Rv32Asm::Label loop = race.Here();
+  race.AmoAdd(kT1, kS0, kT0);
+  race.Add(kT2, kT2, kT1);
+  race.Slli(kT2, kT2, 1);
+  race.Addi(kS1, kS1, -1);
+  race.Bne(kS1, kZero, loop);
+  race.Halt();
   const auto run = [&](const std::string& options) {
     sim::Chip* chip = nullptr;
     const SimOptions parsed = ParseSimOptions("sim" + options).value();
     const std::unique_ptr<Device> device = OpenSimDevice(parsed, &chip).value();
     device_.reset();
     const auto window = device->OpenWindow(UnicastTarget(kTile)).value();
-    EXPECT_TRUE(window->Write(0, SmallProgram().bytes()).ok());
-    EXPECT_TRUE(
-        window->Write(hw::kSoftReset0, BytesOf(hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc))
-            .ok());
-    EXPECT_TRUE(device->Advance(100000).ok());
-    const sim::Hart& hart = *chip->FindHart(kTile, hw::kBrisc);
-    std::vector<uint64_t> state(hart.x, hart.x + 32);
-    state.insert(state.end(), {hart.pc, hart.time, hart.retired, chip->clock()});
+    EXPECT_TRUE(window->Write(0, race.bytes()).ok());
+    EXPECT_TRUE(window->Write(hw::kTriscDefaultPc[0], race.bytes()).ok());
+    EXPECT_TRUE(window->Write(hw::kSoftReset0, BytesOf(kBoth)).ok());
+    EXPECT_TRUE(device->Advance(4000000).ok());
+    std::vector<uint64_t> state = {chip->clock()};
+    for (const uint32_t index : {hw::kBrisc, hw::kTrisc0}) {
+      const sim::Hart& hart = *chip->FindHart(kTile, index);
+      state.insert(state.end(), hart.x, hart.x + 32);
+      state.insert(state.end(), {hart.pc, hart.time, hart.retired});
+    }
     return state;
   };
-  EXPECT_EQ(run(""), run(":trace=" + path_));
+  for (const char* const options : {":board=p150", ":hazards=speed,seed=3", ":hazards=on"}) {
+    const auto untraced = run(options);
+    EXPECT_EQ(run(std::string(options) + ",trace=" + path_), untraced) << options;
+    EXPECT_EQ(run(std::string(options) + ",trace_from=5300,trace_to=6100,trace=" + path_), untraced)
+        << options;
+  }
 }
 
 TEST_F(SimTrace, AFileThatCannotBeWrittenIsAnErrorAtTheStart) {
