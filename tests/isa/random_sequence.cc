@@ -23,10 +23,8 @@ constexpr Row kRows[] = {
 };
 
 constexpr uint32_t kLoad = 0x03, kFence = 0x0F, kImmediate = 0x13, kAuipc = 0x17, kStore = 0x23,
-                   kAtomic = 0x2F, kRegister = 0x33, kLui = 0x37, kBranch = 0x63, kJalr = 0x67,
-                   kJal = 0x6F, kSystem = 0x73;
-constexpr uint32_t kRegisterFields = 0x01FF8F80;  // rd, rs1, rs2
-constexpr uint32_t kMaxDepth = 2;                 // of loops, branches and calls in each other
+                   kAtomic = 0x2F, kRegister = 0x33, kLui = 0x37, kBranch = 0x63, kSystem = 0x73;
+constexpr uint32_t kMaxDepth = 2;  // of loops, branches and calls in each other
 
 // A process has no CSR 0x7C0 and is ended by ebreak; the cores refuse LR/SC, fence.i and unusual fences.
 bool IsShared(const Row& row) {
