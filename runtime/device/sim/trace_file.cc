@@ -54,7 +54,7 @@ void TraceFile::AfterAdvance(bool going_on) {
   const std::optional<sim::Fault>& fault = chip_->fault();
   if (attached_) tracer_.Settle(fault.has_value() ? &*fault : nullptr);
   if (fault.has_value()) WriteKept("the fault");
-  if (!WantsMore()) Watch(0, 0);
+  if (chip_->clock() >= options_.filter.to || !WantsMore()) Watch(0, 0);
   if (!going_on) Flush();
 }
 
