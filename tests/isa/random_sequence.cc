@@ -171,7 +171,12 @@ class Sequence {
     code_.Word(row.match | (fields & ~row.mask));
   }
 
-  void Constant() { code_.Li(Holder(), RandomValue(random_)); }
+  // One draw a statement, here and below: in which order arguments are evaluated is up to the compiler, and the
+  // program of a seed is to be the same for all.
+  void Constant() {
+    const uint32_t value = RandomValue(random_);
+    code_.Li(Holder(), value);
+  }
 
   // Puts an address of the block's data or of local RAM for `bytes` bytes into a register, which is returned;
   // `offset` is what the instruction has to add.
@@ -235,7 +240,8 @@ class Sequence {
     } else {
       code_.Addi(address, base_, data + static_cast<int32_t>(random_() % kBlockDataWords * 4));
     }
-    code_.R(row.match | order, Target(), address, Any());
+    const uint32_t rs2 = Any();
+    code_.R(row.match | order, Target(), address, rs2);
   }
 
   void Fence() {
