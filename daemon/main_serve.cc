@@ -179,7 +179,10 @@ DaemonOptions Daemon::CoreOptions() {
 RpcOptions Daemon::ServerOptions() const {
   RpcOptions options;
   options.connections = {options_.listen.connections, options_.listen.connections_per_user};
-  options.roles = {options_.roles.observe, options_.roles.admin};
+  options.roles.submit_groups = options_.roles.submit;
+  options.roles.observe_groups = options_.roles.observe;
+  options.roles.admin_groups = options_.roles.admin;
+  options.audit.file = options_.audit_file;
   options.hello_timeout = milliseconds(options_.listen.hello_ms);
   options.memory_bytes = options_.listen.memory_bytes;
   options.calls_per_connection = options_.listen.calls_per_connection;
@@ -187,8 +190,8 @@ RpcOptions Daemon::ServerOptions() const {
   return options;
 }
 
-// Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP is taken and means nothing: the
-// configuration is read at the start.
+// Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP opens the audit file again; the configuration is read
+// at the start only.
 void Daemon::WaitForStop() {
   std::optional<Watchdog> watchdog;
   if (const std::optional<Duration> period = manager_.watchdog_period()) {
@@ -199,8 +202,11 @@ void Daemon::WaitForStop() {
         watchdog ? watchdog->next_look() - SteadyClock().Now() : Duration(kIdleWait);
     const std::optional<int> signal = signals_.Wait(std::max(wait, Duration::zero()));
     if (signal == SIGTERM || signal == SIGINT) return;
-    if (signal == SIGHUP)
+    if (signal == SIGHUP) {
+      const Status reopened = rpc_->ReopenAuditFile();
+      if (!reopened.ok()) LogError("SIGHUP: {}", reopened.ToString());
       LogInfo("SIGHUP: the configuration is read at the start only; restart to change it");
+    }
     if (watchdog && watchdog->Look(Heartbeat(), SteadyClock().Now())) manager_.FeedWatchdog();
   }
 }

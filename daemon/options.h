@@ -39,6 +39,7 @@ struct WindowOptions {
 
 // Groups besides root and the daemon's own user, who have every role.
 struct RoleNames {
+  std::vector<std::string> submit;  // none: whoever may open the socket
   std::vector<std::string> observe = {"ttfd"};
   std::vector<std::string> admin = {"ttfd-admin"};
 };
@@ -51,6 +52,7 @@ struct Options {
   TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};
   RoleNames roles;
   std::string log_level = "info";
+  std::string audit_file;      // empty: audit lines are in the log only
   uint32_t drain_ms = 10'000;  // a stop waits this long for sessions to end
 };
 

@@ -119,9 +119,11 @@ std::vector<Key> KeysOf(Options* to) {
       Number("timeouts", "kernel_ms", &to->timeouts.kernel_ms, 1, kDayMs),
       Number("timeouts", "start_ms", &to->timeouts.start_ms, 1, kDayMs),
       Number("timeouts", "stalled_client_ms", &to->timeouts.stalled_client_ms, 1, kDayMs),
+      Names("roles", "submit", &to->roles.submit),
       Names("roles", "observe", &to->roles.observe),
       Names("roles", "admin", &to->roles.admin),
       Text("log", "level", &to->log_level),
+      Text("log", "audit_file", &to->audit_file),
       Number("stop", "drain_ms", &to->drain_ms, 0, kDayMs),
   };
 }

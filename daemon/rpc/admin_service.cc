@@ -1,7 +1,10 @@
 // Each admin call: role first, then the daemon's answer as protobuf.
 #include "daemon/rpc/admin_service.h"
 
+#include <google/protobuf/util/json_util.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "daemon/rpc/call_status.h"
@@ -12,6 +15,15 @@
 
 namespace ttfd {
 namespace {
+
+// What was asked for, as the API names it.
+std::string JsonOf(const google::protobuf::Message& request) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto made = google::protobuf::util::MessageToJsonString(request, &json, options);
+  return made.ok() ? json : "null";
+}
 
 // A server stream that only refuses.
 class RefusedParts final : public grpc::ServerWriteReactor<v1::FilePart> {
@@ -24,36 +36,47 @@ class RefusedParts final : public grpc::ServerWriteReactor<v1::FilePart> {
 
 }  // namespace
 
-Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context) {
-  const std::optional<PeerIdentity> peer = peers_.Find(context->peer());
-  if (!peer) {
-    return Error(StatusCode::kUnauthenticated, "this connection has no known user behind it");
-  }
-  return roles_.Check(role, *peer);
+Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context,
+                              std::string_view name, const google::protobuf::Message& request,
+                              AuditTrail::Action* action) {
+  const StatusOr<PeerIdentity> peer = callers_.Identify(*context);
+  const Status allowed = peer.ok() ? callers_.CheckRole(role, *peer) : peer.status();
+  if (allowed.ok() && role != Role::kAdmin) return allowed;
+  const AuditTrail::Action tried =
+      audit_->Describe(name, peer.ok() ? std::optional(*peer) : std::nullopt, JsonOf(request));
+  if (!allowed.ok()) audit_->Refused(tried, allowed);
+  if (action != nullptr) *action = tried;
+  return allowed;
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::Unary(Role role, grpc::CallbackServerContext* context,
-                                                 const std::function<Status()>& action) {
-  Status status = Check(role, context);
-  if (status.ok()) status = action();
+                                                 std::string_view name,
+                                                 const google::protobuf::Message& request,
+                                                 const std::function<Status()>& act) {
+  AuditTrail::Action action;
+  Status status = Check(role, context, name, request, &action);
+  if (status.ok()) {
+    status = act();
+    if (role == Role::kAdmin) audit_->Ended(action, status);
+  }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   reactor->Finish(FinishStatus(status, context));
   return reactor;
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::GetStatus(grpc::CallbackServerContext* context,
-                                                     const v1::GetStatusRequest*,
+                                                     const v1::GetStatusRequest* request,
                                                      v1::GetStatusResponse* response) {
-  return Unary(Role::kObserve, context, [&] {
+  return Unary(Role::kObserve, context, "GetStatus", *request, [&] {
     ToProto(daemon_.GetStatus(), response);
     return OkStatus();
   });
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::ListSessions(grpc::CallbackServerContext* context,
-                                                        const v1::ListSessionsRequest*,
+                                                        const v1::ListSessionsRequest* request,
                                                         v1::ListSessionsResponse* response) {
-  return Unary(Role::kObserve, context, [&] {
+  return Unary(Role::kObserve, context, "ListSessions", *request, [&] {
     for (const SessionInfoReply& session : daemon_.ListSessions()) {
       ToProto(session, response->add_sessions());
     }
@@ -64,7 +87,7 @@ grpc::ServerUnaryReactor* AdminRpcService::ListSessions(grpc::CallbackServerCont
 grpc::ServerUnaryReactor* AdminRpcService::GetTimeouts(grpc::CallbackServerContext* context,
                                                        const v1::GetTimeoutsRequest* request,
                                                        v1::Timeouts* response) {
-  return Unary(Role::kObserve, context, [&]() -> Status {
+  return Unary(Role::kObserve, context, "GetTimeouts", *request, [&]() -> Status {
     ASSIGN_OR_RETURN(const TimeoutsReply timeouts, daemon_.GetTimeouts(request->session()));
     ToProto(timeouts, response);
     return OkStatus();
@@ -74,7 +97,7 @@ grpc::ServerUnaryReactor* AdminRpcService::GetTimeouts(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* AdminRpcService::SetTimeouts(grpc::CallbackServerContext* context,
                                                        const v1::SetTimeoutsRequest* request,
                                                        v1::Timeouts* response) {
-  return Unary(Role::kAdmin, context, [&]() -> Status {
+  return Unary(Role::kAdmin, context, "SetTimeouts", *request, [&]() -> Status {
     ASSIGN_OR_RETURN(
         const TimeoutsReply timeouts,
         daemon_.SetTimeouts(request->session(), TimeoutsFromProto(request->timeouts())));
@@ -86,50 +109,59 @@ grpc::ServerUnaryReactor* AdminRpcService::SetTimeouts(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* AdminRpcService::EndSession(grpc::CallbackServerContext* context,
                                                       const v1::EndSessionRequest* request,
                                                       v1::EndSessionResponse*) {
-  return Unary(Role::kAdmin, context,
+  return Unary(Role::kAdmin, context, "EndSession", *request,
                [&] { return daemon_.EndSession(request->session(), request->reason()); });
 }
 
 grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackServerContext* context,
                                                                const v1::DrainRequest* request) {
   const std::shared_ptr<ProgressCall> call = ProgressCall::Create(context);
-  const Status allowed = Check(Role::kAdmin, context);
+  AuditTrail::Action action;
+  const Status allowed = Check(Role::kAdmin, context, "Drain", *request, &action);
   if (!allowed.ok()) {
     call->Refuse(allowed);
     return call.get();
   }
-  LogInfo("drain asked for by an administrator, within {} ms", request->within_ms());
+  audit_->Started(action);
   draining_();
-  daemon_.Drain(request->within_ms(), [call](const std::string& step, uint64_t left, bool done) {
-    call->Report(step, left, done);
-  });
+  daemon_.Drain(request->within_ms(),
+                [call, audit = audit_, action](const std::string& step, uint64_t left, bool done) {
+                  if (done) audit->Ended(action, OkStatus());
+                  call->Report(step, left, done);
+                });
   return call.get();
 }
 
 grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
     grpc::CallbackServerContext* context, const v1::ResetDeviceRequest* request) {
   const std::shared_ptr<ProgressCall> call = ProgressCall::Create(context);
-  const Status allowed = Check(Role::kAdmin, context);
+  AuditTrail::Action action;
+  const Status allowed = Check(Role::kAdmin, context, "ResetDevice", *request, &action);
   if (!allowed.ok()) {
     call->Refuse(allowed);
     return call.get();
   }
-  LogInfo("reset of device {} asked for by an administrator", request->device());
+  audit_->Started(action);
   call->Report("resetting the card", 1, false);
-  const Status accepted = daemon_.ResetDevice(request->device(), [call](const Status& status) {
-    if (status.ok()) {
-      call->Report("ready", 0, true);
-    } else {
-      call->Refuse(status);
-    }
-  });
-  if (!accepted.ok()) call->Refuse(accepted);
+  const Status accepted =
+      daemon_.ResetDevice(request->device(), [call, audit = audit_, action](const Status& status) {
+        audit->Ended(action, status);
+        if (status.ok()) {
+          call->Report("ready", 0, true);
+        } else {
+          call->Refuse(status);
+        }
+      });
+  if (!accepted.ok()) {
+    audit_->Ended(action, accepted);
+    call->Refuse(accepted);
+  }
   return call.get();
 }
 
 grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
     grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) {
-  Status status = Check(Role::kObserve, context);
+  Status status = Check(Role::kObserve, context, "GetHangReport", *request);
   if (status.ok()) {
     status = Error(StatusCode::kUnimplemented,
                    "this daemon keeps no hang reports, so there is none named '{}'; a hang's error "
@@ -142,8 +174,10 @@ grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
 grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(
     grpc::CallbackServerContext* context, const v1::ProfileRequest* request) {
   const std::shared_ptr<ProfileCall> call = ProfileCall::Create(context);
-  Status accepted = Check(Role::kAdmin, context);
+  AuditTrail::Action action;
+  Status accepted = Check(Role::kAdmin, context, "Profile", *request, &action);
   if (accepted.ok()) {
+    audit_->Started(action);
     ProfileQuery query;
     query.duration_ms = request->duration_ms();
     query.interval_clocks = request->interval_clocks();
@@ -153,9 +187,12 @@ grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(
     for (const v1::CoreRange& range : request->cores()) {
       query.cores.push_back({range.x0(), range.y0(), range.x1(), range.y1()});
     }
-    accepted = daemon_.Profile(query, call->cancelled(), [call](StatusOr<ProfileResult> result) {
-      call->Answer(std::move(result));
-    });
+    accepted = daemon_.Profile(query, call->cancelled(),
+                               [call, audit = audit_, action](StatusOr<ProfileResult> result) {
+                                 audit->Ended(action, result.status());
+                                 call->Answer(std::move(result));
+                               });
+    if (!accepted.ok()) audit_->Ended(action, accepted);
   }
   if (!accepted.ok()) call->Answer(accepted);
   return call.get();
@@ -164,7 +201,7 @@ grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(
 grpc::ServerUnaryReactor* AdminRpcService::SetLogLevel(grpc::CallbackServerContext* context,
                                                        const v1::SetLogLevelRequest* request,
                                                        v1::SetLogLevelResponse*) {
-  return Unary(Role::kAdmin, context, [&]() -> Status {
+  return Unary(Role::kAdmin, context, "SetLogLevel", *request, [&]() -> Status {
     if (ttfd::SetLogLevel(request->level())) return OkStatus();
     return InvalidArgument("level '{}' is none of debug, info, warning, error",
                            request->level().substr(0, 64));

@@ -1,10 +1,12 @@
-// The gRPC side of service Admin: checks the caller's role, then asks the daemon.
+// The gRPC side of service Admin: checks the caller's role, asks the daemon, and leaves a line in the audit trail.
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string_view>
 
-#include "daemon/rpc/peer_table.h"
-#include "daemon/rpc/roles.h"
+#include "daemon/rpc/audit.h"
+#include "daemon/rpc/callers.h"
 #include "daemon/session/service.h"
 #include "ttfd/v1/admin.grpc.pb.h"
 
@@ -13,9 +15,12 @@ namespace ttfd {
 class AdminRpcService final : public v1::Admin::CallbackService {
  public:
   // All outlive the service. `draining` is called when a drain begins.
-  AdminRpcService(DaemonService& daemon, PeerTable& peers, const Roles& roles,
+  AdminRpcService(DaemonService& daemon, Callers& callers, std::shared_ptr<AuditTrail> audit,
                   std::function<void()> draining)
-      : daemon_(daemon), peers_(peers), roles_(roles), draining_(std::move(draining)) {}
+      : daemon_(daemon),
+        callers_(callers),
+        audit_(std::move(audit)),
+        draining_(std::move(draining)) {}
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
                                       const v1::GetStatusRequest* request,
@@ -45,14 +50,19 @@ class AdminRpcService final : public v1::Admin::CallbackService {
                                         v1::SetLogLevelResponse* response) override;
 
  private:
-  Status Check(Role role, grpc::CallbackServerContext* context);
-  // Role, then `action`, then the call's end.
+  // Whether the caller may. Fills `action` for the line about its end, where it may and the role is admin: looking
+  // leaves no line.
+  Status Check(Role role, grpc::CallbackServerContext* context, std::string_view name,
+               const google::protobuf::Message& request, AuditTrail::Action* action = nullptr);
+  // Role, then `act`, then the call's end and, of an admin's, its line.
   grpc::ServerUnaryReactor* Unary(Role role, grpc::CallbackServerContext* context,
-                                  const std::function<Status()>& action);
+                                  std::string_view name, const google::protobuf::Message& request,
+                                  const std::function<Status()>& act);
 
   DaemonService& daemon_;
-  PeerTable& peers_;
-  const Roles& roles_;
+  Callers& callers_;
+  // Shared: what takes time may end after this service.
+  const std::shared_ptr<AuditTrail> audit_;
   const std::function<void()> draining_;
 };
 

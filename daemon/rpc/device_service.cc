@@ -7,7 +7,7 @@ namespace ttfd {
 
 grpc::ServerBidiReactor<v1::ClientMessage, v1::ServerMessage>* DeviceRpcService::Session(
     grpc::CallbackServerContext* context) {
-  return SessionCall::Start(environment_, context, peers_.Find(context->peer()));
+  return SessionCall::Start(environment_, context, callers_.Check(Role::kSubmit, *context));
 }
 
 grpc::ServerUnaryReactor* DeviceRpcService::ListDevices(grpc::CallbackServerContext* context,

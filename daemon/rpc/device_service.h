@@ -1,7 +1,7 @@
 // The gRPC side of service Ttfd.
 #pragma once
 
-#include "daemon/rpc/peer_table.h"
+#include "daemon/rpc/callers.h"
 #include "daemon/rpc/session_call.h"
 #include "ttfd/v1/ttfd.grpc.pb.h"
 
@@ -10,8 +10,8 @@ namespace ttfd {
 class DeviceRpcService final : public v1::Ttfd::CallbackService {
  public:
   // Both outlive the service.
-  DeviceRpcService(const SessionCallEnvironment& environment, PeerTable& peers)
-      : environment_(environment), peers_(peers) {}
+  DeviceRpcService(const SessionCallEnvironment& environment, Callers& callers)
+      : environment_(environment), callers_(callers) {}
 
   grpc::ServerBidiReactor<v1::ClientMessage, v1::ServerMessage>* Session(
       grpc::CallbackServerContext* context) override;
@@ -21,7 +21,7 @@ class DeviceRpcService final : public v1::Ttfd::CallbackService {
 
  private:
   const SessionCallEnvironment& environment_;
-  PeerTable& peers_;
+  Callers& callers_;
 };
 
 }  // namespace ttfd

@@ -1,4 +1,4 @@
-// Group membership decides the role.
+// Group membership, or the name of a certificate, decides the role.
 #include "daemon/rpc/roles.h"
 
 #include <fmt/ranges.h>
@@ -33,6 +33,29 @@ bool IsMember(const PeerIdentity& peer, const std::vector<uint32_t>& groups) {
   });
 }
 
+bool IsListed(const std::string& name, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [&name](const std::string& listed) {
+    return listed == "*" || listed == name;
+  });
+}
+
+const char* NameOf(Role role) {
+  switch (role) {
+    case Role::kSubmit:
+      return "submit";
+    case Role::kObserve:
+      return "observe";
+    case Role::kAdmin:
+      return "admin";
+  }
+  return "admin";
+}
+
+template <typename T>
+const T& Of(Role role, const T& submit, const T& observe, const T& admin) {
+  return role == Role::kSubmit ? submit : role == Role::kObserve ? observe : admin;
+}
+
 }  // namespace
 
 Roles Roles::Create(const RoleOptions& options, uint32_t own_uid,
@@ -40,20 +63,35 @@ Roles Roles::Create(const RoleOptions& options, uint32_t own_uid,
   Roles roles;
   roles.own_uid_ = own_uid;
   roles.names_ = options;
+  roles.submit_ = GroupIds(options.submit_groups, unknown);
   roles.observe_ = GroupIds(options.observe_groups, unknown);
   roles.admin_ = GroupIds(options.admin_groups, unknown);
   return roles;
 }
 
+Status Roles::CheckCertificate(Role role, const std::string& name) const {
+  const auto& listed =
+      Of(role, names_.submit_certificates, names_.observe_certificates, names_.admin_certificates);
+  if (IsListed(name, names_.admin_certificates) || IsListed(name, listed)) return OkStatus();
+  return Error(StatusCode::kPermissionDenied,
+               "certificate '{}' may not: this call needs role {}, which these certificates have: "
+               "{} (ttfd.toml: [roles])",
+               name, NameOf(role),
+               listed.empty() ? "none" : fmt::format("{}", fmt::join(listed, ", ")));
+}
+
 Status Roles::Check(Role role, const PeerIdentity& peer) const {
+  if (!peer.certificate.empty()) return CheckCertificate(role, peer.certificate);
   if (peer.uid == 0 || peer.uid == own_uid_ || IsMember(peer, admin_)) return OkStatus();
-  if (role == Role::kObserve && IsMember(peer, observe_)) return OkStatus();
-  return Error(
-      StatusCode::kPermissionDenied,
-      "user {} may not: this call needs role {}, which root, the daemon's user and group "
-      "{} have (ttfd.toml: [roles])",
-      peer.uid, role == Role::kAdmin ? "admin" : "observe",
-      fmt::join(role == Role::kAdmin ? names_.admin_groups : names_.observe_groups, " or "));
+  // A list of groups that this machine does not have lets nobody in; an empty one does not ask.
+  if (role == Role::kSubmit && names_.submit_groups.empty()) return OkStatus();
+  if (IsMember(peer, Of(role, submit_, observe_, admin_))) return OkStatus();
+  return Error(StatusCode::kPermissionDenied,
+               "user {} may not: this call needs role {}, which root, the daemon's user and group "
+               "{} have (ttfd.toml: [roles])",
+               peer.uid, NameOf(role),
+               fmt::join(Of(role, names_.submit_groups, names_.observe_groups, names_.admin_groups),
+                         " or "));
 }
 
 }  // namespace ttfd

@@ -1,4 +1,4 @@
-// Who may administer: decided by the user and the groups behind the connection.
+// Who may do what: decided by the user and the groups behind a connection, or by its certificate.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,19 @@
 
 namespace ttfd {
 
-// "observe" reads the daemon's state, "admin" changes it (and may observe). Root and the daemon's
-// own user have both.
+// "submit" uses the card, "observe" reads the daemon's state, "admin" changes it and may do the others, too. Root and
+// the daemon's own user may do everything.
 struct RoleOptions {
-  std::vector<std::string> observe_groups;
-  std::vector<std::string> admin_groups;
+  std::vector<std::string> submit_groups = {};  // none: whoever may open the socket
+  std::vector<std::string> observe_groups = {};
+  std::vector<std::string> admin_groups = {};
+  // Names of client certificates; "*" is every one that the client CA has signed.
+  std::vector<std::string> submit_certificates = {};
+  std::vector<std::string> observe_certificates = {};
+  std::vector<std::string> admin_certificates = {};
 };
 
-enum class Role { kObserve, kAdmin };
+enum class Role { kSubmit, kObserve, kAdmin };
 
 class Roles {
  public:
@@ -26,13 +31,16 @@ class Roles {
   static Roles Create(const RoleOptions& options, uint32_t own_uid,
                       std::vector<std::string>* unknown);
 
-  // PERMISSION_DENIED naming the groups that may.
+  // PERMISSION_DENIED naming the groups or certificates that may.
   Status Check(Role role, const PeerIdentity& peer) const;
 
  private:
+  Status CheckCertificate(Role role, const std::string& name) const;
+
   uint32_t own_uid_ = 0;
   RoleOptions names_;
-  std::vector<uint32_t> observe_;  // group ids
+  std::vector<uint32_t> submit_;  // group ids
+  std::vector<uint32_t> observe_;
   std::vector<uint32_t> admin_;
 };
 

@@ -51,15 +51,16 @@ StatusOr<int> DescriptorLimit() {
 class RpcServerImpl final : public RpcServer {
  public:
   RpcServerImpl(const RpcOptions& options, DaemonService& service, Clock& clock,
-                int descriptor_limit)
+                int descriptor_limit, std::shared_ptr<AuditTrail> audit)
       : options_(options),
+        audit_(std::move(audit)),
         peers_(options.connections),
         numbers_(kFirstConnectionNumber, descriptor_limit),
         replies_(options.reply_threads),
         deadlines_(clock, CheckPeriod(options)),
         environment_{&service, &replies_, &deadlines_, service.Limits(), options.hello_timeout},
-        device_(environment_, peers_),
-        admin_(service, peers_, roles_, [this] { SetServing(false); }) {}
+        device_(environment_, callers_),
+        admin_(service, callers_, audit_, [this] { SetServing(false); }) {}
 
   ~RpcServerImpl() override { Stop(Duration::zero()); }
 
@@ -113,6 +114,8 @@ class RpcServerImpl final : public RpcServer {
     health->SetServingStatus(v1::Admin::service_full_name(), true);
   }
 
+  Status ReopenAuditFile() override { return audit_->Reopen(); }
+
   void Stop(Duration drain) override {
     if (server_ == nullptr) return;
     // gRPC would wait for idle connections too, whose clients may not look at them for seconds.
@@ -139,8 +142,10 @@ class RpcServerImpl final : public RpcServer {
   }
 
   const RpcOptions options_;
+  const std::shared_ptr<AuditTrail> audit_;
   PeerTable peers_;
   Roles roles_;  // set in Start, then constant
+  Callers callers_{peers_, roles_};
 
   // Accept thread.
   DescriptorNumbers numbers_;
@@ -164,7 +169,8 @@ StatusOr<std::unique_ptr<RpcServer>> RpcServer::Create(const RpcOptions& options
   static const bool kept_up = (grpc_init(), true);
   (void)kept_up;
   ASSIGN_OR_RETURN(const int limit, DescriptorLimit());
-  auto server = std::make_unique<RpcServerImpl>(options, service, clock, limit);
+  ASSIGN_OR_RETURN(std::shared_ptr<AuditTrail> audit, AuditTrail::Create(options.audit));
+  auto server = std::make_unique<RpcServerImpl>(options, service, clock, limit, std::move(audit));
   RETURN_IF_ERROR(server->Start());
   return std::unique_ptr<RpcServer>(std::move(server));
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "daemon/rpc/audit.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/session/service.h"
@@ -18,6 +19,7 @@ namespace ttfd {
 struct RpcOptions {
   PeerTable::Limits connections;
   RoleOptions roles;
+  AuditOptions audit;
   Duration hello_timeout = std::chrono::seconds(10);  // from a call's start to its first message
   uint64_t memory_bytes = uint64_t{512} << 20;        // of messages under way, all calls together
   uint32_t calls_per_connection = 64;
@@ -36,6 +38,9 @@ class RpcServer {
 
   // What health answers for the services.
   virtual void SetServing(bool serving) = 0;
+
+  // Opens the audit file again, after somebody has moved it away.
+  virtual Status ReopenAuditFile() = 0;
 
   // Ends: sessions whose calls have not ended within `drain` are cancelled.
   virtual void Stop(Duration drain) = 0;

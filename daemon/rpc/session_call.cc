@@ -25,19 +25,17 @@ int64_t Milliseconds(Duration duration) {
 }  // namespace
 
 SessionCall* SessionCall::Start(const SessionCallEnvironment& environment,
-                                grpc::CallbackServerContext* context,
-                                std::optional<PeerIdentity> peer) {
+                                grpc::CallbackServerContext* context, StatusOr<PeerIdentity> peer) {
   std::shared_ptr<SessionCall> call(new SessionCall(environment, context));
   MutexLock lock(&call->mu_);
   call->self_ = call;
   call->waits_since_ = environment.deadlines->Now();
-  if (!peer) {
+  if (!peer.ok()) {
     call->input_ = Input::kEnded;
-    call->FinishLocked(
-        Error(StatusCode::kUnauthenticated, "this connection has no known user behind it"));
+    call->FinishLocked(peer.status());
     return call.get();
   }
-  call->peer_ = std::move(*peer);
+  call->peer_ = *std::move(peer);
   environment.deadlines->Add(call);
   call->StartNextRead();
   return call.get();

@@ -14,7 +14,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <optional>
 
 #include "daemon/rpc/call_deadlines.h"
 #include "daemon/rpc/reply_threads.h"
@@ -39,9 +38,9 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
                           public DeadlineTask,
                           public std::enable_shared_from_this<SessionCall> {
  public:
-  // The call owns itself until gRPC is done with it. `peer` empty: the call is refused.
+  // The call owns itself until gRPC is done with it. `peer` failed: the call is refused with it.
   static SessionCall* Start(const SessionCallEnvironment& environment,
-                            grpc::CallbackServerContext* context, std::optional<PeerIdentity> peer);
+                            grpc::CallbackServerContext* context, StatusOr<PeerIdentity> peer);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;

@@ -1,6 +1,8 @@
 // UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
 #include "daemon/rpc/utf8.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -42,6 +44,22 @@ std::string ValidUtf8(std::string_view text, size_t max_bytes) {
     text.remove_prefix(taken);
   }
   return valid;
+}
+
+std::string JsonString(std::string_view text, size_t max_bytes) {
+  std::string quoted = "\"";
+  for (const char c : ValidUtf8(text, max_bytes)) {
+    // DEL too: a log is looked at on a terminal.
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F) {
+      quoted += fmt::format("\\u{:04x}", static_cast<uint8_t>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
 }
 
 }  // namespace ttfd

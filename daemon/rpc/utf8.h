@@ -11,4 +11,7 @@ namespace ttfd {
 // `text` with every byte that is no UTF-8 replaced by '?', cut at a character's end to at most `max_bytes`.
 std::string ValidUtf8(std::string_view text, size_t max_bytes = std::string_view::npos);
 
+// `text` as a JSON string, quotes included, cut to at most `max_bytes` of it.
+std::string JsonString(std::string_view text, size_t max_bytes = std::string_view::npos);
+
 }  // namespace ttfd

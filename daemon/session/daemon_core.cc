@@ -1,7 +1,6 @@
 // Opens, lists and ends sessions; boots and stops.
 #include "daemon/session/daemon_core.h"
 
-#include <pwd.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "daemon/session/errors.h"
 #include "daemon/session/status_reason.h"
+#include "daemon/session/user_name.h"
 #include "runtime/boot/kernel_elf.h"
 
 namespace ttfd {
@@ -22,14 +22,6 @@ std::string RandomBytes(size_t count) {
   std::string bytes(count, '\0');
   if (getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count)) bytes.clear();
   return bytes;
-}
-
-std::string UserName(uint32_t uid) {
-  std::vector<char> space(16 * 1024);
-  passwd entry{};
-  passwd* found = nullptr;
-  getpwuid_r(uid, &entry, space.data(), space.size(), &found);
-  return found != nullptr ? found->pw_name : std::to_string(uid);
 }
 
 Status Unsupported(const char* field, const char* what) {
@@ -167,7 +159,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
   welcome.limits = environment_.limits;
   welcome.credit = {environment_.windows.commands, environment_.windows.payload_bytes,
                     kMaxApiNumber};
-  std::string user = options_.user_name(peer.uid);
+  std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
 
   MutexLock lock(&mu_);
   if (draining_ != nullptr || stopping_) return DrainingStatus();

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "daemon/session/reply.h"
@@ -18,14 +19,16 @@
 
 namespace ttfd {
 
-// Who is at the other end of a connection, from SO_PEERCRED and SO_PEERGROUPS when the daemon
-// accepted it.
+// Who is at the other end of a connection: of a unix socket from SO_PEERCRED and SO_PEERGROUPS when the
+// daemon accepted it; of TLS from the client's certificate, whose name has a number as `uid` that no
+// user of this machine has (or that of the user whom the configuration names for it).
 struct PeerIdentity {
   uint32_t uid = 0;
   uint32_t gid = 0;
   uint32_t pid = 0;
   std::vector<uint32_t> groups;  // supplementary groups
   uint64_t connection = 0;       // never reused while the daemon runs
+  std::string certificate;       // name of the client certificate; empty on the unix socket
 };
 
 // Implemented by daemon/rpc, one per call. Outlives the session's last call to it

@@ -6,14 +6,16 @@
 namespace ttfd {
 namespace {
 
+// Leaked on purpose: threads may log while statics are destroyed.
+spdlog::logger& MakeLogger(const char* pattern) {
+  auto* made = new spdlog::logger("ttfd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  made->set_pattern(pattern);
+  made->flush_on(spdlog::level::debug);
+  return *made;
+}
+
 spdlog::logger& Logger() {
-  static spdlog::logger& logger = [&]() -> spdlog::logger& {
-    // Leaked on purpose: threads may log while statics are destroyed.
-    auto* made = new spdlog::logger("ttfd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
-    made->flush_on(spdlog::level::debug);
-    return *made;
-  }();
+  static spdlog::logger& logger = MakeLogger("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
   return logger;
 }
 
@@ -35,6 +37,12 @@ spdlog::level::level_enum SpdlogLevel(LogLevel level) {
 
 void LogLine(LogLevel level, std::string_view text) {
   Logger().log(SpdlogLevel(level), spdlog::string_view_t(text.data(), text.size()));
+}
+
+void LogAlways(std::string_view text) {
+  // A logger has one level, and this one's is never set.
+  static spdlog::logger& logger = MakeLogger("%Y-%m-%dT%H:%M:%S.%e info %v");
+  logger.log(spdlog::level::info, spdlog::string_view_t(text.data(), text.size()));
 }
 
 bool LogEnabled(LogLevel level) { return Logger().should_log(SpdlogLevel(level)); }

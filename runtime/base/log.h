@@ -16,6 +16,8 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 // Thread-safe. Writes one line to standard error (journald's place for a service).
 void LogLine(LogLevel level, std::string_view text);
 bool LogEnabled(LogLevel level);
+// A line whatever the level is: what was done is told also by a daemon that is told to be quiet.
+void LogAlways(std::string_view text);
 // "debug", "info", "warning" or "error"; false if the name is none of them (the level is then
 // unchanged).
 bool SetLogLevel(std::string_view name);

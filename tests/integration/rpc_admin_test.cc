@@ -1,4 +1,5 @@
 // Admin, health and reflection over a real connection.
+#include <gmock/gmock.h>
 #include <grp.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -14,6 +15,10 @@ namespace ttfd {
 namespace {
 
 using Code = grpc::StatusCode;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(RpcAdmin, StatusShowsDeviceMemoryAndPipeline) {
   RpcTestServer server;
@@ -142,6 +147,100 @@ TEST(RpcAdmin, SaysWhatItDoesNotOffer) {
   }
 }
 
+// Collects what the audit trail of a server says.
+struct AuditLines {
+  RpcOptions Options() {
+    RpcOptions options;
+    options.audit.log = [this](const std::string& line) {
+      MutexLock lock(&mu);
+      lines.push_back(line);
+    };
+    options.audit.unix_ms = [] { return int64_t{1'000}; };
+    return options;
+  }
+  std::string Last() {
+    MutexLock lock(&mu);
+    return lines.empty() ? "" : lines.back();
+  }
+  std::vector<std::string> All() {
+    MutexLock lock(&mu);
+    return lines;
+  }
+  Mutex mu;
+  std::vector<std::string> lines;
+};
+
+TEST(RpcAdmin, EveryAdminActionLeavesALineThatSaysWhoDidWhatAndHowItEnded) {
+  AuditLines audit;
+  RpcTestServer server(audit.Options());
+  const auto admin = server.Admin();
+  {
+    grpc::ClientContext context;
+    v1::EndSessionRequest request;
+    request.set_session(77);
+    request.set_reason("a \"reason\"\nof two lines");
+    v1::EndSessionResponse response;
+    EXPECT_EQ(admin->EndSession(&context, request, &response).error_code(), Code::NOT_FOUND);
+  }
+  const std::string line = audit.Last();
+  EXPECT_THAT(line, StartsWith(R"(audit {"time":"1970-01-01T00:00:01.000Z","id":1,)"
+                               R"("action":"EndSession","outcome":"NOT_FOUND","uid":)"));
+  EXPECT_THAT(line, HasSubstr(fmt::format(R"("uid":{},)", geteuid())));
+  EXPECT_THAT(line, HasSubstr(fmt::format(R"("pid":{},)", getpid())));
+  EXPECT_THAT(line,
+              HasSubstr(R"("arguments":{"session":"77","reason":"a \"reason\"\nof two lines"})"));
+  {
+    grpc::ClientContext context;
+    v1::SetTimeoutsRequest request;
+    request.mutable_timeouts()->set_kernel_ms(55);
+    v1::Timeouts response;
+    ASSERT_TRUE(admin->SetTimeouts(&context, request, &response).ok());
+  }
+  EXPECT_THAT(audit.Last(), HasSubstr(R"("action":"SetTimeouts","outcome":"OK",)"));
+  EXPECT_THAT(audit.Last(), HasSubstr(R"("arguments":{"timeouts":{"kernel_ms":55}})"));
+  {
+    grpc::ClientContext context;
+    v1::GetStatusResponse response;
+    ASSERT_TRUE(admin->GetStatus(&context, {}, &response).ok());
+  }
+  EXPECT_EQ(audit.All().size(), 2u) << "looking is no action";
+}
+
+TEST(RpcAdmin, ActionsThatTakeTimeLeaveALineAtTheirStartAndOneAtTheirEnd) {
+  AuditLines audit;
+  RpcTestServer server(audit.Options());
+  server.daemon().reset_result = Error(StatusCode::kUnavailable, "the card does not boot");
+  const auto admin = server.Admin();
+  const auto wait = [](const auto& reader, auto* message) {
+    while (reader->Read(message)) {
+    }
+    reader->Finish();
+  };
+  {
+    grpc::ClientContext context;
+    v1::Progress progress;
+    wait(admin->ResetDevice(&context, {}), &progress);
+  }
+  {
+    grpc::ClientContext context;
+    v1::ProfilePart part;
+    wait(admin->Profile(&context, {}), &part);
+  }
+  {
+    grpc::ClientContext context;
+    v1::Progress progress;
+    wait(admin->Drain(&context, {}), &progress);
+  }
+  const auto line = [](int id, const char* action, const char* outcome) {
+    return HasSubstr(fmt::format(R"("id":{},"action":"{}","outcome":"{}",)", id, action, outcome));
+  };
+  EXPECT_THAT(audit.All(),
+              ElementsAre(line(1, "ResetDevice", "STARTED"),
+                          AllOf(line(1, "ResetDevice", "UNAVAILABLE"), HasSubstr("does not boot")),
+                          line(2, "Profile", "STARTED"), line(2, "Profile", "OK"),
+                          line(3, "Drain", "STARTED"), line(3, "Drain", "OK")));
+}
+
 // Runs in a process of its own, as a user without a role: may use the device, may not administrate.
 // Returns how many of its expectations were wrong.
 int ExpectNoRole(const std::string& path) {
@@ -203,10 +302,17 @@ int AskAsNobody(const std::string& path) {
 
 TEST(RpcAdmin, RefusesWhoHasNoRole) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
-  RpcTestServer server;
+  AuditLines audit;
+  RpcTestServer server(audit.Options());
   server.OpenToEverybody();
   EXPECT_EQ(AskAsNobody(server.socket_path()), 0);
   EXPECT_EQ(server.daemon().session(1)->peer().uid, 65534u);
+  // Six attempts, of which five a second are told.
+  const std::vector<std::string> lines = audit.All();
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_THAT(lines[0], HasSubstr(R"("action":"GetStatus","outcome":"PERMISSION_DENIED",)"
+                                  R"("uid":65534,"user":"nobody")"));
+  EXPECT_THAT(lines[2], HasSubstr(R"("action":"EndSession")")) << lines[2];
 }
 
 // Length-delimited fields by hand: Debian ships no generated code of health and reflection.

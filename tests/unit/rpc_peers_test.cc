@@ -224,7 +224,8 @@ TEST(Roles, GoByUserPrimaryGroupAndSupplementaryGroups) {
   group* const known = getgrgid(0);
   ASSERT_NE(known, nullptr);
   std::vector<std::string> unknown;
-  const Roles roles = Roles::Create({{"no-such-group-here"}, {known->gr_name}}, 1234, &unknown);
+  const Roles roles = Roles::Create(
+      {.observe_groups = {"no-such-group-here"}, .admin_groups = {known->gr_name}}, 1234, &unknown);
   EXPECT_EQ(unknown, std::vector<std::string>{"no-such-group-here"});
   PeerIdentity peer;
   peer.uid = 5000;
@@ -243,11 +244,57 @@ TEST(Roles, GoByUserPrimaryGroupAndSupplementaryGroups) {
   peer.uid = 0;
   EXPECT_TRUE(roles.Check(Role::kAdmin, peer).ok());
   std::vector<std::string> none;
-  const Roles observers = Roles::Create({{known->gr_name}, {}}, 1234, &none);
+  const Roles observers = Roles::Create({.observe_groups = {known->gr_name}}, 1234, &none);
   peer.uid = 5000;
   peer.gid = known->gr_gid;
   EXPECT_TRUE(observers.Check(Role::kObserve, peer).ok());
   EXPECT_FALSE(observers.Check(Role::kAdmin, peer).ok()) << "observe is not admin";
+  EXPECT_TRUE(observers.Check(Role::kSubmit, peer).ok()) << "no group is asked for";
+}
+
+TEST(Roles, SubmitIsForItsGroupsOnceThereAreSome) {
+  group* const known = getgrgid(0);
+  ASSERT_NE(known, nullptr);
+  std::vector<std::string> unknown;
+  const Roles roles = Roles::Create({.submit_groups = {known->gr_name}}, 1234, &unknown);
+  PeerIdentity peer;
+  peer.uid = 5000;
+  peer.gid = 5000;
+  EXPECT_THAT(roles.Check(Role::kSubmit, peer).ToString(), HasSubstr("needs role submit"));
+  peer.groups = {known->gr_gid};
+  EXPECT_TRUE(roles.Check(Role::kSubmit, peer).ok());
+  EXPECT_FALSE(roles.Check(Role::kObserve, peer).ok()) << "submit is not observe";
+  // A group that this machine does not have must not open the door to everybody.
+  const Roles misspelt = Roles::Create({.submit_groups = {"no-such-group-here"}}, 1234, &unknown);
+  EXPECT_FALSE(misspelt.Check(Role::kSubmit, peer).ok());
+  const Roles admins = Roles::Create(
+      {.submit_groups = {"no-such-group-here"}, .admin_groups = {known->gr_name}}, 1234, &unknown);
+  EXPECT_TRUE(admins.Check(Role::kSubmit, peer).ok()) << "admin may submit";
+}
+
+TEST(Roles, GoByTheNameOfACertificateAndByNothingElseOfIt) {
+  std::vector<std::string> unknown;
+  const Roles roles = Roles::Create({.submit_certificates = {"*"},
+                                     .observe_certificates = {"watcher"},
+                                     .admin_certificates = {"boss"}},
+                                    1234, &unknown);
+  PeerIdentity peer;
+  peer.uid = 0;  // would be root on the socket
+  const auto may = [&](const char* name, Role role) {
+    peer.certificate = name;
+    return roles.Check(role, peer).ok();
+  };
+  EXPECT_TRUE(may("anybody", Role::kSubmit));
+  EXPECT_FALSE(may("anybody", Role::kObserve));
+  EXPECT_FALSE(may("anybody", Role::kAdmin));
+  EXPECT_TRUE(may("watcher", Role::kObserve));
+  EXPECT_FALSE(may("watcher", Role::kAdmin));
+  EXPECT_TRUE(may("boss", Role::kAdmin));
+  EXPECT_TRUE(may("boss", Role::kObserve));
+  const Roles closed = Roles::Create({.observe_certificates = {"watcher"}}, 1234, &unknown);
+  peer.certificate = "anybody";
+  EXPECT_THAT(closed.Check(Role::kSubmit, peer).ToString(), HasSubstr("certificate 'anybody'"))
+      << "without a list no certificate may submit";
 }
 
 }  // namespace
