@@ -7,8 +7,8 @@
 namespace ttfd {
 
 inline constexpr uint64_t kGoldenRuns[] = {
-    0x3a2d5f28e07511ca, 0xc197e0ce5cb08fd8, 0xc1ee232f90f78148, 0xe466e1c60ffd7582,
-    0xd2920a07a092dc02, 0x160f8fe2fab5ebc2, 0x4fd6bce6864558ac, 0x2299c23c5f306e67,
+    0x1c783b101ac6577d, 0x51ee6acea0031b07, 0x04553b5ece5db93b, 0x941952b3db89c8b8,
+    0xa447250a5c89e528, 0x631e55bcddc419f8, 0x2d8c36009accedba, 0x82f2184bfc60e5ed,
 };
 
 }  // namespace ttfd

@@ -87,11 +87,13 @@ NocFields RandomMulticast(Chooser& choose, const Actor& actor) {
 NocFields RandomIncrement(Chooser& choose, const Actor& actor) {
   const hw::Coordinate tile = choose.Pick(actor.stage);
   if (choose.Chance(50)) {
-    return NocIncrement(actor.tile, tile, kSharedCounters + 16 * choose.Below(8), choose.Any(),
-                        kOldCounters + 4 * choose.Below((kOldCountersEnd - kOldCounters) / 4));
+    const uint32_t counter = kSharedCounters + 16 * choose.Below(8);
+    const uint32_t old = kOldCounters + 4 * choose.Below((kOldCountersEnd - kOldCounters) / 4);
+    return NocIncrement(actor.tile, tile, counter, choose.Any(), old);
   }
-  return NocIncrement(actor.tile, tile, actor.at_tiles() + 16 * choose.Below(64), choose.Any(),
-                      actor.own() + 4 * choose.Below(Actor::kBytes / 4));
+  const uint32_t counter = actor.at_tiles() + 16 * choose.Below(64);
+  const uint32_t old = actor.own() + 4 * choose.Below(Actor::kBytes / 4);
+  return NocIncrement(actor.tile, tile, counter, choose.Any(), old);
 }
 
 uint32_t OwnStreamRegister(Chooser& choose, const Actor& actor, bool write) {
@@ -201,7 +203,8 @@ void EmitComputation(Chooser& choose, const Actor& actor, Rv32Asm* a) {
   a->Li(kT1, operand());
   a->Li(kT6, base);
   for (uint32_t i = choose.Between(1, 8); i > 0; --i) {
-    a->R(choose.Pick(kOperations), choose.Chance(50) ? kT0 : kT1, kT0, kT1);
+    const uint32_t operation = choose.Pick(kOperations);
+    a->R(operation, choose.Chance(50) ? kT0 : kT1, kT0, kT1);
   }
   a->Sw(kT0, kT6, 0);
   a->Sw(kT1, kT6, 4);

@@ -17,7 +17,10 @@ const RefusedProgram kPrograms[] = {
     {"hart zeroes", [](const Setting&, Rv32Asm* a) { a->Word(0); }},
     {"hart ones", [](const Setting&, Rv32Asm* a) { a->Word(~0u); }},
     {"hart compressed",
-     [](const Setting& s, Rv32Asm* a) { a->Word(s.choose.Any() << 2 | s.choose.Below(3)); }},
+     [](const Setting& s, Rv32Asm* a) {
+       const uint32_t rest = s.choose.Any() << 2;
+       a->Word(rest | s.choose.Below(3));
+     }},
     {"hart fence.i", [](const Setting&, Rv32Asm* a) { a->Word(0x0000100F); }},
     {"hart fence w,w", [](const Setting&, Rv32Asm* a) { a->Word(0x0110000F); }},
     {"hart ebreak", [](const Setting&, Rv32Asm* a) { a->Word(0x00100073); }},

@@ -56,7 +56,8 @@ void SequenceBuilder::WriteWord(hw::Coordinate tile, uint64_t address, uint32_t 
 }
 
 void SequenceBuilder::WritePattern(hw::Coordinate tile, uint64_t address, uint64_t size) {
-  Add(fmt::format("wp {:x} {:x} {:x}", Point(tile, address), size, choose_.Any()));
+  const uint64_t at = Point(tile, address);
+  Add(fmt::format("wp {:x} {:x} {:x}", at, size, choose_.Any()));
 }
 
 void SequenceBuilder::Load(hw::Coordinate tile, uint32_t address, const Rv32Asm& program) {

@@ -63,14 +63,18 @@ class Generator {
         return builder_.WritePattern(tile, l1, size);
       case 1:
         return builder_.Read(tile, l1, size);
-      case 2:
-        return builder_.WritePattern(RandomBank(choose_), HostBankAddress(), size);
-      case 3:
-        return builder_.Read(RandomBank(choose_), HostBankAddress(), size);
+      case 2: {
+        const hw::Coordinate bank = RandomBank(choose_);
+        return builder_.WritePattern(bank, HostBankAddress(), size);
+      }
+      case 3: {
+        const hw::Coordinate bank = RandomBank(choose_);
+        return builder_.Read(bank, HostBankAddress(), size);
+      }
       case 4: {
         const auto [start, end] = RandomRectangle(choose_);
-        return builder_.Add(fmt::format(
-            "wp {:x} {:x} {:x}", builder_.PointMulticast(start, end, l1), size, choose_.Any()));
+        const uint64_t at = builder_.PointMulticast(start, end, l1);
+        return builder_.Add(fmt::format("wp {:x} {:x} {:x}", at, size, choose_.Any()));
       }
       case 5:
         return builder_.WritePattern(hw::kPcieTranslated, HostAddress(), size);
@@ -89,10 +93,12 @@ class Generator {
 
   uint64_t HostBankAddress() {
     static constexpr uint64_t kAddresses[] = {0, 0x1FE000, 0x3FFFE000, 0x7FFFE000, 0xFFFFE000};
-    return choose_.Pick(kAddresses) + choose_.Below(0xC00);
+    const uint64_t address = choose_.Pick(kAddresses);
+    return address + choose_.Below(0xC00);
   }
   uint64_t HostAddress() {
-    return uint64_t{choose_.Below(8)} << 58 | (0x40000000 + choose_.Below(0x20000));
+    const uint64_t window = uint64_t{choose_.Below(8)} << 58;
+    return window | (0x40000000 + choose_.Below(0x20000));
   }
 
   void ReadSomeRegister(hw::Coordinate tile) {
@@ -108,19 +114,21 @@ class Generator {
     switch (choose_.Below(5)) {
       case 0:
         return builder_.ReadWord(tile, choose_.Pick(kDebug));
-      case 1:
-        return builder_.ReadWord(
-            tile, hw::StreamRegister(choose_.Below(hw::kStreams), choose_.Pick(kStream)));
+      case 1: {
+        const uint32_t stream = choose_.Below(hw::kStreams);
+        return builder_.ReadWord(tile, hw::StreamRegister(stream, choose_.Pick(kStream)));
+      }
       case 2:
         return builder_.ReadWord(hw::kArc, hw::kArcScratchRam + 4 * choose_.Between(14, 15));
-      case 3:
-        return builder_.Add(
-            fmt::format("r {:x} 4", hw::kModelBar0Address +
-                                        (choose_.Chance(50) ? hw::kBar0Niu0 : hw::kBar0Niu1) +
-                                        (choose_.Chance(50) ? hw::kNocNodeId : hw::kNocConfig0)));
-      default:
-        return builder_.ReadWord(
-            tile, hw::kNiuAddress + choose_.Below(2) * hw::kNiuStride + choose_.Pick(kNiu));
+      case 3: {
+        const uint64_t niu = choose_.Chance(50) ? hw::kBar0Niu0 : hw::kBar0Niu1;
+        const uint32_t offset = choose_.Chance(50) ? hw::kNocNodeId : hw::kNocConfig0;
+        return builder_.Add(fmt::format("r {:x} 4", hw::kModelBar0Address + niu + offset));
+      }
+      default: {
+        const uint32_t niu = hw::kNiuAddress + choose_.Below(2) * hw::kNiuStride;
+        return builder_.ReadWord(tile, niu + choose_.Pick(kNiu));
+      }
     }
   }
 
@@ -143,11 +151,11 @@ class Generator {
             builder_.PointMulticast(start, end, in_stream(hw::kStreamSpaceAvailableUpdate));
         return builder_.Add(fmt::format("w {:x} 4 {:x}", at, value << 6));
       }
-      case 5:
-        return builder_.WriteWord(tile,
-                                  hw::kNiuAddress + choose_.Below(2) * hw::kNiuStride +
-                                      choose_.Below(4) * hw::kNiuCommandBufferStride + hw::kNocData,
-                                  value);
+      case 5: {
+        const uint32_t niu = hw::kNiuAddress + choose_.Below(2) * hw::kNiuStride;
+        const uint32_t buffer = niu + choose_.Below(4) * hw::kNiuCommandBufferStride;
+        return builder_.WriteWord(tile, buffer + hw::kNocData, value);
+      }
       default:
         return builder_.WriteWord(hw::kArc, hw::kArcScratchRam + 4 * choose_.Between(14, 15),
                                   value);
@@ -162,7 +170,8 @@ class Generator {
       builder_.Add(fmt::format("w {:x} 4 {:x}", at + reg, value & 0xFFFFFFFF));
     };
     const uint64_t base = 0x40000000 + uint64_t{region} * 0x100000;  // regions do not overlap
-    const uint64_t target = (uint64_t{choose_.Any() & 0x3FFFFFF} << 32 | choose_.Any()) & ~0xFFFull;
+    const uint64_t target_high = choose_.Any() & 0x3FFFFFF;
+    const uint64_t target = (target_high << 32 | choose_.Any()) & ~0xFFFull;
     put(hw::kIatuControl2, 0);
     put(hw::kIatuControl1, 0);
     put(hw::kIatuControl3, 0);
@@ -180,9 +189,11 @@ class Generator {
     static constexpr uint32_t kWritable[] = {0x04, 0x0C, 0x10, 0x14, 0x18,
                                              0x1C, 0x20, 0x24, 0x30, 0x3C};
     if (choose_.Chance(50)) {
-      builder_.Add(fmt::format("cw 0 {:x} {:x}", choose_.Pick(kWritable), choose_.Any()));
+      const uint32_t at = choose_.Pick(kWritable);
+      builder_.Add(fmt::format("cw 0 {:x} {:x}", at, choose_.Any()));
     }
-    builder_.Add(fmt::format("cr {:x} {:x}", choose_.Below(4) << 3, 4 * choose_.Below(16)));
+    const uint32_t device = choose_.Below(4) << 3;
+    builder_.Add(fmt::format("cr {:x} {:x}", device, 4 * choose_.Below(16)));
   }
 
   // Programs on some harts of some tiles, until all of them wait; then the harts are held again.
