@@ -56,7 +56,12 @@ void DebugTarget::Resume(std::span<const Order> orders) {
   const auto rest = std::find_if(orders.begin(), orders.end(),
                                  [](const Order& order) { return order.thread == 0; });
   const Order others = rest == orders.end() ? Order{0, Action::kHold} : *rest;
-  for (Thread thread = 1; Exists(thread); ++thread) GiveOrder(thread, others.action, others);
+  const bool anybody = !Threads().empty();
+  for (Thread thread = 1; Exists(thread); ++thread) {
+    // "Everybody steps" does not mean harts in reset, which cannot, unless there are no others.
+    const bool cannot = others.action == Action::kStep && anybody && !IsAlive(thread);
+    GiveOrder(thread, cannot ? Action::kRun : others.action, others);
+  }
   for (const Order& order : orders) {
     if (!Exists(order.thread)) continue;
     if (orders_[order.thread - 1].step) --steps_;

@@ -76,9 +76,10 @@ NocTransit::Flight& NocTransit::Begin(const NocPacket& packet, const NocOrigin& 
   flight.pc = packet.source->hart(origin.hart).pc;
   if (packet.kind == PacketKind::kMulticast) {
     flight.packet.receivers = nullptr;  // it is not kept for us
-    std::copy_if(packet.receivers->begin(), packet.receivers->end(),
-                 std::back_inserter(flight.receivers),
-                 [&](const TensixTile* tile) { return packet.Receives(tile); });
+    flight.receivers = *packet.receivers;
+    for (TensixTile*& tile : flight.receivers) {
+      if (!packet.Receives(tile)) tile = nullptr;
+    }
   }
   Cut(flight);
   packet.niu->Take(origin.buffer);
@@ -199,14 +200,14 @@ void NocTransit::PlanMulticast(Flight& flight, Sender& sender, uint64_t ready, u
     uint64_t earliest = ready;
     uint32_t receivers = 0;
     for (size_t i = 0; i < flight.waves.size(); ++i) {
-      if (flight.waves[i] != wave) continue;
+      if (!flight.Reaches(i, wave)) continue;
       ++receivers;
       for (const Clocks* const clocks : holds) earliest = std::max(earliest, (*clocks)[i]);
     }
     if (receivers == 0) continue;
     const uint64_t arrived = Later(earliest);
     for (size_t i = 0; i < flight.waves.size(); ++i) {
-      if (flight.waves[i] != wave) continue;
+      if (!flight.Reaches(i, wave)) continue;
       for (Clocks* const clocks : holds) (*clocks)[i] = arrived;
     }
     At<&NocTransit::ArriveInWave>(arrived, flight, wave);
@@ -292,7 +293,7 @@ Refusal NocTransit::Arrive(Flight& flight, uint32_t piece) {
 Refusal NocTransit::ArriveInWave(Flight& flight, uint32_t wave) {
   Refusal refusal;
   for (size_t i = 0; i < flight.receivers.size() && !refusal; ++i) {
-    if (flight.waves[i] != wave) continue;
+    if (!flight.Reaches(i, wave)) continue;
     refusal = Noc::DeliverTo(*flight.receivers[i], flight.packet, flight.bytes.data());
   }
   OneArrived(flight);

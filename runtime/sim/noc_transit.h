@@ -39,8 +39,8 @@ class NocTransit {
   void Reset();
 
  private:
-  // When the last packet that has to stay in front arrived: one clock, or one for each receiver of a
-  // multicast.
+  // When the last packet that has to stay in front arrived: one clock, or one for each tile of a
+  // multicast's rectangle.
   using Clocks = std::vector<uint64_t>;
 
   // Bytes that travel together.
@@ -57,11 +57,16 @@ class NocTransit {
     uint32_t pc = 0;  // of the store to CMD_CTRL
     std::vector<Piece> pieces;
     std::vector<std::byte> bytes;
-    std::vector<TensixTile*> receivers;  // of a multicast
-    std::vector<uint32_t> waves;         // of each receiver: copies of one wave arrive together
-    uint32_t events = 0;                 // to come
-    uint32_t arrivals = 0;               // to come
-    uint32_t answers = 0;                // to come
+    // Of a multicast: the tiles of its rectangle, in an order that is the same for every multicast to it; null: not
+    // for this one (the source's own).
+    std::vector<TensixTile*> receivers;
+    std::vector<uint32_t> waves;  // of each receiver: copies of one wave arrive together
+    bool Reaches(size_t receiver, uint32_t wave) const {
+      return receivers[receiver] != nullptr && waves[receiver] == wave;
+    }
+    uint32_t events = 0;    // to come
+    uint32_t arrivals = 0;  // to come
+    uint32_t answers = 0;   // to come
     std::list<Flight>::iterator self;
   };
 

@@ -135,6 +135,11 @@ TEST_F(GdbRunning, ASleeperCanBeSteppedThroughItsLoop) {
   EXPECT_EQ(debugged_.chip().hart(kTile, 0).state, sim::HartState::kParked);
 }
 
+TEST_F(GdbRunning, WhenEverybodyStepsNobodyInResetIsBlamed) {
+  debugged_.chip().WriteWord(kTile, hw::kSoftReset0, hw::kSoftResetAllHarts);  // threads 1 to 5
+  for (int i = 0; i < 3; ++i) ASSERT_THAT(Go("vCont;s"), StartsWith("T05thread:6;"));
+}
+
 TEST_F(GdbRunning, OneHartStepsWhileTheOthersAreHeld) {
   Raise(kTile);
   Raise(kBelow);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/support/hazard_chip.h"
+#include "tests/support/hazard_lab.h"
 
 namespace ttfd {
 namespace {
@@ -32,6 +32,7 @@ bool HasTheResult(SimChip& chip, const Rv32Asm& compute, uint32_t wait_loops) {
     a.Lw(kT5, kT6, 0);
     a.Beq(kT5, kZero, poll);
   }
+  a.Fence();
   EmitCopyWord(a, kSeen, kSeen + 4);
   a.Halt();
   chip.Load(kTile, 0, a);

@@ -1,7 +1,7 @@
 // The instruction cache: code is executed as it was fetched, until reset or RISCV_IC_INVALIDATE.
 #include <functional>
 
-#include "tests/support/hazard_chip.h"
+#include "tests/support/hazard_lab.h"
 
 namespace ttfd {
 namespace {

@@ -1,7 +1,7 @@
 // The L0 data cache: what was read once stays as it was until a fence, an AMO or an own store.
 #include <functional>
 
-#include "tests/support/hazard_chip.h"
+#include "tests/support/hazard_lab.h"
 
 namespace ttfd {
 namespace {

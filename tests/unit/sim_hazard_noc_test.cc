@@ -24,9 +24,10 @@ uint32_t WithChannel(uint32_t control, uint32_t channel) {
 
 class HazardNoc : public ::testing::Test {
  protected:
-  // A sends the last word of kSource and then a flag, as `send` says; B waits for the flag, then looks at
-  // the data. True: it finds it.
-  static bool DataThenFlag(SimChip& chip, const std::function<void(Rv32Asm&)>& send) {
+  // A sends the last word of kSource and then a flag, as `send` says; the receiver waits for the flag, then
+  // looks at the data. True: it finds it.
+  static bool DataThenFlag(SimChip& chip, const std::function<void(Rv32Asm&)>& send,
+                           hw::Coordinate receiver = kB) {
     Rv32Asm a;
     EmitStore(a, kSource + kBytes - 4, kNewData);
     EmitStore(a, kFlagSource, 1);
@@ -36,8 +37,8 @@ class HazardNoc : public ::testing::Test {
     EmitAwaitWord(b, kFlag, 1);
     EmitCopyWord(b, kData + kBytes - 4, kResult);
     EmitEnd(b);
-    const Status status = RunAll(chip, {{kA, &a}, {kB, &b}});
-    return status.ok() && chip.ReadWord(kB, kResult) == kNewData;
+    const Status status = RunAll(chip, {{kA, &a}, {receiver, &b}});
+    return status.ok() && chip.ReadWord(receiver, kResult) == kNewData;
   }
   static NocFields Data(uint32_t channel = 1) {
     NocFields fields = NocWrite(kA, kSource, kB, kData, kBytes);
@@ -50,12 +51,14 @@ class HazardNoc : public ::testing::Test {
     fields.buffer = 1;
     return fields;
   }
-  static Experiment Sending(const NocFields& data, const NocFields& flag) {
+  static Experiment Sending(const NocFields& data, const NocFields& flag,
+                            hw::Coordinate receiver = kB) {
     return [=](SimChip& chip) {
-      return DataThenFlag(chip, [&](Rv32Asm& a) {
+      const auto send = [&](Rv32Asm& a) {
         EmitSend(a, data);
         EmitSend(a, flag);
-      });
+      };
+      return DataThenFlag(chip, send, receiver);
     };
   }
   // The same, with the wait that needs no promise.
@@ -220,6 +223,21 @@ TEST_F(HazardNoc, MulticastsKeepOrderToTheSameRectangleOnly) {
   flag.buffer = 1;
   other.buffer = 1;
   ExpectBites("noc", Sending(data, other), Sending(data, flag));
+}
+
+TEST_F(HazardNoc, MulticastsWithAndWithoutTheirSourceKeepOrderAtEveryTile) {
+  constexpr hw::Coordinate kBelow = {kA.x, kA.y + 1};
+  const auto multicast = [](uint32_t from, uint32_t to, uint32_t bytes, bool source) {
+    NocFields fields = NocMulticast(kA, from, kA, kBelow, to, bytes);
+    fields.control = WithChannel(fields.control, hw::kNocMulticastVc);
+    if (source) fields.control |= hw::kNocIncludeSource;
+    return fields;
+  };
+  for (const bool source : {false, true}) {
+    NocFields flag = multicast(kFlagSource, kFlag, 4, !source);
+    flag.buffer = 1;
+    ExpectHolds("noc", Sending(multicast(kSource, kData, kBytes, source), flag, kBelow));
+  }
 }
 
 TEST_F(HazardNoc, AWriteHasArrivedWhenItIsAcknowledgedNotWhenItIsSent) {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "runtime/sim/inspector.h"
-#include "tests/support/hazard_chip.h"
+#include "tests/support/hazard_lab.h"
 #include "tests/support/noc_asm.h"
 #include "tests/support/random.h"
 
@@ -103,6 +103,7 @@ bool TellsByAStream(SimChip& chip, const Emit& between) {
     between(tell);
     EmitBumpStream(tell, kStream + i);
     EmitAwaitStream(listen, kStream + i);
+    listen.Fence();
     EmitCopyWord(listen, kData, kSeen + 4 * i);
     listen.Lw(kT5, kT6, 0);
     listen.Addi(kZero, kT5, 0);
@@ -145,6 +146,7 @@ TEST(HazardStores, OfOneRegionStayInOrder) {
       read.Fence();
       read.Lw(kT5, kT6, 0);
       read.Beq(kT5, kZero, wait);
+      read.Fence();
       EmitCopyWord(read, kData + 4 * i, kSeen + 4 * i);
     }
     write.Halt();
