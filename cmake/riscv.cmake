@@ -22,6 +22,11 @@ set(TTFD_HART_trisc2 4)
 # Compiles `source` to `object`; sets nothing. FLAGS come after the common ones.
 function(ttfd_riscv_object object source)
   cmake_parse_arguments(ARG "" "" "FLAGS" ${ARGN})
+  if(NOT -g IN_LIST ARG_FLAGS)  # a debugger looks for the sources; nobody else is told where this was built
+    foreach(root ${TTFD_SDK_ROOT} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+      list(APPEND ARG_FLAGS -ffile-prefix-map=${root}=.)
+    endforeach()
+  endif()
   file(RELATIVE_PATH depfile_target ${CMAKE_BINARY_DIR} ${object})
   get_filename_component(folder ${object} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})

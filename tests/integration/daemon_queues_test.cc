@@ -7,7 +7,7 @@
 
 #include "runtime/base/bytes.h"
 #include "tests/support/core_fixture.h"
-#include "tests/support/test_device.h"
+#include "tests/support/core_on_device.h"
 
 namespace ttfd {
 namespace {
@@ -45,14 +45,10 @@ uint32_t FirstWord(const std::string& bytes) {
 class DaemonQueues : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto device = OpenTestDevice("sim:board=p100a");
-    ASSERT_TRUE(device.ok());
-    device_ = *std::move(device);
-    auto dispatcher = Dispatcher::Create(*device_, SteadyClock(), {});
-    ASSERT_TRUE(dispatcher.ok());
-    auto created = DaemonCore::Create(*std::move(dispatcher), SteadyClock(), {});
-    ASSERT_TRUE(created.ok());
-    core = *std::move(created);
+    CoreOnDevice made = MakeCoreOnDevice();
+    ASSERT_NE(made.core, nullptr);
+    device_ = std::move(made.device);
+    core = std::move(made.core);
     ASSERT_TRUE(core->Boot().ok());
     client = Connect();
   }

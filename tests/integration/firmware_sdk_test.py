@@ -59,6 +59,8 @@ class InstalledSdk(unittest.TestCase):
             self.assertIn("R_RISCV_PCREL_HI20" if "PCREL" in relocations else "R_RISCV_CALL_PLT", relocations)
             for absolute in ("R_RISCV_32 ", "R_RISCV_HI20", "R_RISCV_LO12"):
                 self.assertNotIn(absolute, relocations)
+            with open(elf, "rb") as stream:
+                self.assertNotIn(self.root.encode(), stream.read(), "a kernel tells where it was built")
 
     def test_a_wrong_print_is_an_error_that_says_what_is_wrong(self):
         includes = [f"-I{self.root}/usr/share/ttfd/sdk/{folder}" for folder in ("firmware/sdk/include", ".")]

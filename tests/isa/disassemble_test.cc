@@ -11,23 +11,12 @@
 #include <vector>
 
 #include "runtime/sim/encoding.h"
+#include "tests/isa/instruction_rows.h"
 #include "tests/support/random.h"
 #include "tests/support/run_command.h"
 
 namespace ttfd {
 namespace {
-
-struct Row {
-  const char* name;
-  uint32_t match;
-  uint32_t mask;
-};
-
-constexpr Row kRows[] = {
-#define I(name, match, mask, format, ...) {#name, match, mask},
-#include "runtime/sim/instructions.inc"
-#undef I
-};
 
 TEST(Disassemble, WritesWhatAProgrammerWouldWrite) {
   const auto text = [](uint32_t word) { return sim::Disassemble(word, 0x1000); };
@@ -105,7 +94,7 @@ TEST(Disassemble, AgreesWithObjdumpOnEveryInstructionWithRandomFields) {
   if (!HaveCommand("riscv64-unknown-elf-objdump")) GTEST_SKIP() << "no cross toolchain";
   Random random(1);
   std::vector<uint32_t> words;
-  for (const Row& row : kRows) {
+  for (const testing::InstructionRow& row : testing::kInstructionRows) {
     for (int i = 0; i < 100; ++i) words.push_back(Plain(row.match | (random() & ~row.mask)));
   }
   const std::vector<std::string> expected = Objdump(words);

@@ -5,38 +5,27 @@
 #include <iterator>
 
 #include "runtime/hw/tensix.h"
+#include "tests/isa/instruction_rows.h"
 #include "tests/support/random.h"
 
 namespace ttfd::testing {
 namespace {
-
-struct Row {
-  const char* name;
-  uint32_t match;
-  uint32_t mask;
-};
-
-constexpr Row kRows[] = {
-#define I(name, match, mask, format, ...) {#name, match, mask},
-#include "runtime/sim/instructions.inc"
-#undef I
-};
 
 constexpr uint32_t kLoad = 0x03, kFence = 0x0F, kImmediate = 0x13, kAuipc = 0x17, kStore = 0x23,
                    kAtomic = 0x2F, kRegister = 0x33, kLui = 0x37, kBranch = 0x63, kSystem = 0x73;
 constexpr uint32_t kMaxDepth = 2;  // of loops, branches and calls in each other
 
 // A process has no CSR 0x7C0 and is ended by ebreak; the cores refuse LR/SC, fence.i and unusual fences.
-bool IsShared(const Row& row) {
+bool IsShared(const InstructionRow& row) {
   for (const char* const name : {"Lr", "Sc", "FenceOther", "FenceI"}) {
     if (std::strcmp(row.name, name) == 0) return false;
   }
   return (row.match & 0x7F) != kSystem;
 }
 
-std::vector<Row> RowsOf(std::initializer_list<uint32_t> opcodes) {
-  std::vector<Row> rows;
-  for (const Row& row : kRows) {
+std::vector<InstructionRow> RowsOf(std::initializer_list<uint32_t> opcodes) {
+  std::vector<InstructionRow> rows;
+  for (const InstructionRow& row : kInstructionRows) {
     for (const uint32_t opcode : opcodes) {
       if ((row.match & 0x7F) == opcode && IsShared(row)) rows.push_back(row);
     }
@@ -46,7 +35,7 @@ std::vector<Row> RowsOf(std::initializer_list<uint32_t> opcodes) {
 
 std::vector<std::string> Names(bool shared) {
   std::vector<std::string> names;
-  for (const Row& row : kRows) {
+  for (const InstructionRow& row : kInstructionRows) {
     if (IsShared(row) == shared) names.emplace_back(row.name);
   }
   return names;
@@ -83,7 +72,9 @@ class Sequence {
   }
 
  private:
-  const Row& Pick(const std::vector<Row>& rows) { return rows[random_() % rows.size()]; }
+  const InstructionRow& Pick(const std::vector<InstructionRow>& rows) {
+    return rows[random_() % rows.size()];
+  }
   uint32_t Any() { return random_() % 32; }
   // A register that may be written.
   uint32_t Target() {
@@ -151,8 +142,8 @@ class Sequence {
   }
 
   void Compute() {
-    static const std::vector<Row> rows = RowsOf({kImmediate, kRegister, kLui, kAuipc});
-    const Row& row = Pick(rows);
+    static const std::vector<InstructionRow> rows = RowsOf({kImmediate, kRegister, kLui, kAuipc});
+    const InstructionRow& row = Pick(rows);
     uint32_t rs1 = Any();
     const uint32_t rs2 = random_() % 8 == 0 ? rs1 : Any();
     uint32_t rd = Target();
@@ -212,24 +203,24 @@ class Sequence {
   }
 
   void Load() {
-    static const std::vector<Row> rows = RowsOf({kLoad});
-    const Row& row = Pick(rows);
+    static const std::vector<InstructionRow> rows = RowsOf({kLoad});
+    const InstructionRow& row = Pick(rows);
     int32_t offset = 0;
     const uint32_t address = Address(1u << (row.match >> 12 & 3), &offset);
     code_.I(row.match, Target(), address, offset);
   }
 
   void Store() {
-    static const std::vector<Row> rows = RowsOf({kStore});
-    const Row& row = Pick(rows);
+    static const std::vector<InstructionRow> rows = RowsOf({kStore});
+    const InstructionRow& row = Pick(rows);
     int32_t offset = 0;
     const uint32_t address = Address(1u << (row.match >> 12 & 3), &offset);
     code_.S(row.match, address, Any(), offset);
   }
 
   void Atomic() {
-    static const std::vector<Row> rows = RowsOf({kAtomic});
-    const Row& row = Pick(rows);
+    static const std::vector<InstructionRow> rows = RowsOf({kAtomic});
+    const InstructionRow& row = Pick(rows);
     const uint32_t address = Holder();
     const uint32_t order = random_() & 0x06000000;  // aq, rl
     const auto data = static_cast<int32_t>(4 * kBlockData);
@@ -245,14 +236,14 @@ class Sequence {
   }
 
   void Fence() {
-    static const std::vector<Row> rows = RowsOf({kFence});
+    static const std::vector<InstructionRow> rows = RowsOf({kFence});
     code_.Word(Pick(rows).match);
   }
 
   // Any comparison, taken or not, over some items.
   void Branch(uint32_t depth) {
-    static const std::vector<Row> rows = RowsOf({kBranch});
-    const Row& row = Pick(rows);
+    static const std::vector<InstructionRow> rows = RowsOf({kBranch});
+    const InstructionRow& row = Pick(rows);
     const uint32_t rs1 = Any();
     const uint32_t rs2 = random_() % 5 == 0 ? rs1 : Any();
     const Rv32Asm::Label at = code_.Here();

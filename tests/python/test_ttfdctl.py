@@ -1,7 +1,9 @@
 """ttfdctl's promises: JSON that parses, exit codes that scripts can use, and a kernel run from the command line."""
 
 import json
+import re
 import struct
+import threading
 
 import pytest
 
@@ -85,6 +87,34 @@ def test_run_adds_two_files(daemon, tmp_path):
         "--words-per-core", "2", "--per-core", "0,1,1,1", "--repeat", "3", "--json"))
     assert report["tiles"] == 2 and report["launches"] == 3
     assert struct.unpack("<1024I", (tmp_path / "c").read_bytes()) == tuple(a + 7 for a in range(1024))
+
+
+def test_profile_shows_whose_functions_harts_run(daemon, tmp_path):
+    folded = tmp_path / "folded"
+    done = threading.Event()
+
+    def launch_deep_calls():
+        with ttfd.connect(daemon.address) as session:
+            kernel = session.load_kernel(KERNELS / "overflow_stack.elf", name="deep")
+            program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, [ttfd.CoreRange(2, 1, 2, 1)])])
+            while not done.is_set():
+                session.launch(program, [ttfd.Arguments(common=[12])])
+
+    client = threading.Thread(target=launch_deep_calls)
+    client.start()
+    try:
+        result = daemon.ctl("profile", "--seconds", "0.3", "--interval", "20", "--cores", "2,1", "-o", folded)
+        assert result.returncode == 0 and "whole stacks, every 20 clocks" in result.stderr
+        report = as_json(daemon.ctl("profile", "--seconds", "0.3", "--interval", "20", "--json"))
+    finally:
+        done.set()
+        client.join()
+    stacks = dict(line.rsplit(" ", 1) for line in folded.read_text().splitlines())
+    assert any(re.fullmatch(r"program \d+ of session \d+ \(.*\);deep;BRISC;Deeper(;Deeper)+", stack) for stack in stacks), stacks
+    assert not any("dispatch" in stack for stack in stacks), "only the tile that was asked for"
+    assert all(int(count) > 0 for count in stacks.values())
+    assert report["whole_stacks"] and report["samples"] > 0 and "dispatcher firmware" in report["folded"]
+    assert daemon.ctl("profile", "--seconds", "0.01", "--cores", "99,99").returncode == 4
 
 
 def test_exit_codes_tell_the_kinds_of_failure_apart(daemon, tmp_path):

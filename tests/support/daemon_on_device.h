@@ -11,7 +11,7 @@
 
 #include "daemon/session/daemon_core.h"
 #include "firmware/kernel_elfs.h"
-#include "tests/support/test_device.h"
+#include "tests/support/core_on_device.h"
 #include "tests/support/threaded_client.h"
 
 namespace ttfd {
@@ -137,14 +137,10 @@ class Adder {
 class DaemonOnDevice : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto device = OpenTestDevice("sim:board=p100a");
-    ASSERT_TRUE(device.ok());
-    device_ = *std::move(device);
-    auto dispatcher = Dispatcher::Create(*device_, SteadyClock(), {});
-    ASSERT_TRUE(dispatcher.ok());
-    auto created = DaemonCore::Create(*std::move(dispatcher), SteadyClock(), {});
-    ASSERT_TRUE(created.ok());
-    core = *std::move(created);
+    CoreOnDevice made = MakeCoreOnDevice();
+    ASSERT_NE(made.core, nullptr);
+    device_ = std::move(made.device);
+    core = std::move(made.core);
     const Status started = core->Start();
     ASSERT_TRUE(started.ok()) << StatusMessage(started);
   }

@@ -2,34 +2,16 @@
 #include "runtime/device/sim/sim_device.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include "runtime/device/port_device.h"
+#include "runtime/device/sim/option_text.h"
 #include "runtime/device/sim/sim_port.h"
 
 namespace ttfd {
 namespace {
-
-// Cuts the text before `separator` off `rest`.
-std::string_view Next(std::string_view* rest, char separator) {
-  const size_t end = rest->find(separator);
-  const std::string_view head = rest->substr(0, end);
-  *rest = end == std::string_view::npos ? std::string_view() : rest->substr(end + 1);
-  return head;
-}
-
-template <typename T>
-StatusOr<T> Number(std::string_view text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return InvalidArgument("\"{}\" is not a number", text);
-  }
-  return value;
-}
 
 Status ParseBoard(std::string_view value, SimOptions* options) {
   if (value == "p100a") {
@@ -48,13 +30,13 @@ Status ParseHarvest(std::string_view key, std::string_view value, SimOptions* op
       options->harvested_bank = hw::kNoHarvestedBank;
       return OkStatus();
     }
-    ASSIGN_OR_RETURN(options->harvested_bank, Number<uint32_t>(value));
+    ASSIGN_OR_RETURN(options->harvested_bank, ParseNumber<uint32_t>(value));
     return OkStatus();
   }
   options->harvested_columns.clear();
   if (value == "none") return OkStatus();
   while (!value.empty()) {
-    ASSIGN_OR_RETURN(const uint32_t column, Number<uint32_t>(Next(&value, '+')));
+    ASSIGN_OR_RETURN(const uint32_t column, ParseNumber<uint32_t>(TakeUntil('+', &value)));
     options->harvested_columns.push_back(column);
   }
   return OkStatus();
@@ -76,7 +58,7 @@ Status ParseHazards(std::string_view value, SimOptions* options) {
   on = value == "on" ? sim::kAllHazards : 0;
   if (value == "on" || value == "off") return OkStatus();
   while (!value.empty()) {
-    const std::string_view name = Next(&value, '+');
+    const std::string_view name = TakeUntil('+', &value);
     const auto* const known =
         std::find_if(std::begin(kHazardNames), std::end(kHazardNames),
                      [name](const HazardName& hazard) { return hazard.name == name; });
@@ -99,7 +81,7 @@ Status ParseItem(std::string_view key, std::string_view value, SimOptions* optio
   if (IsTraceKey(key)) return ParseTraceOption(key, value, &options->trace);
   if (key == "hazards") return ParseHazards(value, options);
   if (key != "seed") return ParseHarvest(key, value, options);
-  ASSIGN_OR_RETURN(options->hazards.seed, Number<uint64_t>(value));
+  ASSIGN_OR_RETURN(options->hazards.seed, ParseNumber<uint64_t>(value));
   return OkStatus();
 }
 
@@ -109,7 +91,7 @@ constexpr std::string_view kKeys[] = {"board", "bank", "columns", "hazards", "se
 
 StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
   std::string_view rest = text;
-  if (Next(&rest, ':') != "sim") {
+  if (TakeUntil(':', &rest) != "sim") {
     return InvalidArgument("\"{}\" does not name the embedded device (sim, sim:board=p100a)", text);
   }
   SimOptions options{sim::DefaultOptions(sim::Board::kP150), {}};
@@ -117,8 +99,8 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
   // The board decides the defaults of the rest, wherever it stands.
   for (const bool boards : {true, false}) {
     for (std::string_view items = rest; !items.empty();) {
-      std::string_view value = Next(&items, ',');
-      const std::string_view key = Next(&value, '=');
+      std::string_view value = TakeUntil(',', &items);
+      const std::string_view key = TakeUntil('=', &value);
       any_trace |= IsTraceKey(key);
       if (!IsTraceKey(key) &&
           std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {

@@ -1,30 +1,13 @@
 // Text to TraceOptions.
 #include "runtime/device/sim/trace_options.h"
 
-#include <charconv>
 #include <limits>
 
+#include "runtime/device/sim/option_text.h"
 #include "runtime/hw/grid.h"
 
 namespace ttfd {
 namespace {
-
-// Cuts the text before `separator` off `rest`.
-std::string_view Next(std::string_view* rest, char separator) {
-  const size_t end = rest->find(separator);
-  const std::string_view head = rest->substr(0, end);
-  *rest = end == std::string_view::npos ? std::string_view() : rest->substr(end + 1);
-  return head;
-}
-
-StatusOr<uint64_t> Number(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return InvalidArgument("\"{}\" is not a number", text);
-  }
-  return value;
-}
 
 // Bytes, with K, M or G behind the number.
 StatusOr<uint64_t> Size(std::string_view text) {
@@ -37,7 +20,7 @@ StatusOr<uint64_t> Size(std::string_view text) {
       text.remove_suffix(1);
     }
   }
-  ASSIGN_OR_RETURN(const uint64_t number, Number(text));
+  ASSIGN_OR_RETURN(const uint64_t number, ParseNumber<uint64_t>(text));
   if (number > std::numeric_limits<uint64_t>::max() / unit) {
     return InvalidArgument("\"{}\" is too much", text);
   }
@@ -47,7 +30,7 @@ StatusOr<uint64_t> Size(std::string_view text) {
 Status ParseWhat(std::string_view value, sim::TraceFilter* filter) {
   filter->instructions = filter->memory = filter->noc = filter->states = false;
   while (!value.empty()) {
-    const std::string_view name = Next(&value, '+');
+    const std::string_view name = TakeUntil('+', &value);
     if (name == "instructions") {
       filter->instructions = true;
     } else if (name == "memory") {
@@ -66,9 +49,9 @@ Status ParseWhat(std::string_view value, sim::TraceFilter* filter) {
 Status ParseTiles(std::string_view value, sim::TraceFilter* filter) {
   filter->tiles.clear();
   while (!value.empty()) {
-    std::string_view rest = Next(&value, '+');
-    ASSIGN_OR_RETURN(const uint64_t x, Number(Next(&rest, 'x')));
-    ASSIGN_OR_RETURN(const uint64_t y, Number(rest));
+    std::string_view rest = TakeUntil('+', &value);
+    ASSIGN_OR_RETURN(const uint64_t x, ParseNumber<uint64_t>(TakeUntil('x', &rest)));
+    ASSIGN_OR_RETURN(const uint64_t y, ParseNumber<uint64_t>(rest));
     if (x >= hw::kGridColumns || y >= hw::kGridRows) {
       return InvalidArgument("trace_tiles: no Tensix tile is at ({},{})", x, y);
     }
@@ -81,7 +64,7 @@ Status ParseHarts(std::string_view value, sim::TraceFilter* filter) {
   constexpr std::string_view kNames[hw::kHarts] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
   filter->harts = 0;
   while (!value.empty()) {
-    const std::string_view name = Next(&value, '+');
+    const std::string_view name = TakeUntil('+', &value);
     uint32_t hart = 0;
     while (hart < hw::kHarts && kNames[hart] != name) ++hart;
     if (hart == hw::kHarts) {
@@ -113,16 +96,16 @@ Status ParseTraceOption(std::string_view key, std::string_view value, TraceOptio
   } else if (key == "trace_harts") {
     return ParseHarts(value, &options->filter);
   } else if (key == "trace_from") {
-    ASSIGN_OR_RETURN(options->filter.from, Number(value));
+    ASSIGN_OR_RETURN(options->filter.from, ParseNumber<uint64_t>(value));
   } else if (key == "trace_to") {
-    ASSIGN_OR_RETURN(options->filter.to, Number(value));
+    ASSIGN_OR_RETURN(options->filter.to, ParseNumber<uint64_t>(value));
   } else if (key == "trace_limit") {
     ASSIGN_OR_RETURN(options->limit_bytes, Size(value));
     if (options->limit_bytes < kMinTraceBytes) {
       return InvalidArgument("trace_limit is at least {} bytes", kMinTraceBytes);
     }
   } else if (key == "trace_last") {
-    ASSIGN_OR_RETURN(const uint64_t last, Number(value));
+    ASSIGN_OR_RETURN(const uint64_t last, ParseNumber<uint64_t>(value));
     if (last == 0 || last > kMaxTraceLast) {
       return InvalidArgument("trace_last is 1 to {} events", kMaxTraceLast);
     }

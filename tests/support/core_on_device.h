@@ -1,0 +1,34 @@
+// The daemon's core with a device of its own, not booted yet.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "daemon/session/daemon_core.h"
+#include "tests/support/test_device.h"
+
+namespace ttfd {
+
+struct CoreOnDevice {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<DaemonCore> core;  // null: it could not be made, and the test has failed
+};
+
+inline CoreOnDevice MakeCoreOnDevice() {
+  CoreOnDevice made;
+  auto device = OpenTestDevice("sim:board=p100a");
+  EXPECT_TRUE(device.ok()) << device.status().ToString();
+  if (!device.ok()) return made;
+  made.device = *std::move(device);
+  auto dispatcher = Dispatcher::Create(*made.device, SteadyClock(), {});
+  EXPECT_TRUE(dispatcher.ok()) << dispatcher.status().ToString();
+  if (!dispatcher.ok()) return made;
+  auto core = DaemonCore::Create(*std::move(dispatcher), SteadyClock(), {});
+  EXPECT_TRUE(core.ok()) << core.status().ToString();
+  if (core.ok()) made.core = *std::move(core);
+  return made;
+}
+
+}  // namespace ttfd
