@@ -14,6 +14,7 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr uint64_t kDayMs = 86'400'000;
+constexpr uint64_t kYearMs = 366 * kDayMs;
 
 struct Key {
   const char* section;
@@ -115,6 +116,10 @@ std::vector<Key> KeysOf(Options* to) {
       Number("limits", "sessions_per_user", &limits.sessions_per_user, 1, 100'000),
       Number("limits", "client_name_bytes", &limits.client_name_bytes, 1, 4096),
       Number("limits", "trace_bytes", &limits.trace_bytes, 0, 1024 * kGiB),
+      Number("limits", "lease_ms", &limits.lease_ms, 0, kYearMs),
+      Number("limits", "lease_idle_ms", &limits.lease_idle_ms, 0, kYearMs),
+      Number("limits", "lease_wait_ms", &limits.lease_wait_ms, 1, kYearMs),
+      Number("limits", "leases_per_user", &limits.leases_per_user, 0, 100'000),
       Number("timeouts", "operation_ms", &to->timeouts.operation_ms, 1, kDayMs),
       Number("timeouts", "kernel_ms", &to->timeouts.kernel_ms, 1, kDayMs),
       Number("timeouts", "start_ms", &to->timeouts.start_ms, 1, kDayMs),

@@ -65,6 +65,18 @@ void Engine::RequestProfile(ProfileRequest request) {
   WakeLocked();
 }
 
+void Engine::RequestQuiet(QuietRequest request) {
+  MutexLock lock(&mu_);
+  inbox_.quiets.push_back(std::move(request));
+  WakeLocked();
+}
+
+void Engine::LookAgain() {
+  MutexLock lock(&mu_);
+  inbox_.look_again = true;
+  WakeLocked();
+}
+
 void Engine::SetTimeouts(Duration operation, Duration kernel) {
   operation_timeout_.store(operation.count(), std::memory_order_relaxed);
   kernel_timeout_.store(kernel.count(), std::memory_order_relaxed);
@@ -102,12 +114,16 @@ void Engine::TakeRequests() {
   for (Work& work : taken_.works) {
     queues_[work.track->route().hardware_queue].order.Push(std::move(work));
   }
+  taken_.look_again = false;
   taken_.works.clear();  // the two vectors take turns, so that neither allocates in a steady state
 }
 
 void Engine::HandleRequests() {
   if (!taken_.reports.empty()) {
     for (auto& done : std::exchange(taken_.reports, {})) done(dispatcher_->Report());
+  }
+  for (QuietRequest& request : std::exchange(taken_.quiets, {})) {
+    quiets_.push_back(std::move(request));
   }
   for (ProfileRequest& request : std::exchange(taken_.profiles, {})) {
     StartProfile(std::move(request));
@@ -134,6 +150,7 @@ bool Engine::RunOnce() {
     if (!status.ok()) Lose(status);
   }
   if (!lost_.ok()) FailQueued(ResetError(lost_text_));
+  if (!quiets_.empty()) CheckQuiet();
   if (profile_.has_value()) CheckProfile();
   bool idle = !has_requests_.load(std::memory_order_acquire);
   for (HardwareQueue& queue : queues_) {

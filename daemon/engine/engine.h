@@ -79,6 +79,14 @@ class Engine {
   void RequestReset(std::function<void(const Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
   // Has the device thread look at the pipeline. `done` is called on the device thread.
   void RequestReport(std::function<void(std::vector<HartReport>)> done) ABSL_LOCKS_EXCLUDED(mu_);
+  // `done` is called on the device thread, once nothing is on the card that `disturbs` (also asked there).
+  struct QuietRequest {
+    std::function<bool(const Work&)> disturbs;
+    std::function<void()> done;
+  };
+  void RequestQuiet(QuietRequest request) ABSL_LOCKS_EXCLUDED(mu_);
+  // Works that might not be taken may be taken now.
+  void LookAgain() ABSL_LOCKS_EXCLUDED(mu_);
   void SetTimeouts(Duration operation, Duration kernel);
   // Profiles the card for so long, or until `cancelled`. `done` is called on the device thread.
   struct ProfileRequest {
@@ -109,8 +117,11 @@ class Engine {
     std::vector<std::function<void(const Status&)>> resets;
     std::vector<std::function<void(std::vector<HartReport>)>> reports;
     std::vector<ProfileRequest> profiles;
+    std::vector<QuietRequest> quiets;
+    bool look_again = false;
     bool empty() const {
-      return works.empty() && resets.empty() && reports.empty() && profiles.empty();
+      return works.empty() && resets.empty() && reports.empty() && profiles.empty() &&
+             quiets.empty() && !look_again;
     }
   };
 
@@ -136,6 +147,7 @@ class Engine {
   Status WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* tickets);
   // Asks for an event behind what is in flight, unless it has to wait (HardwareQueue::apart).
   Status SendEvent(HardwareQueue& queue);
+  void CheckQuiet();
   void Retire(HardwareQueue& queue, TimePoint now);
   void Printed(const Ticket& ticket, KernelPrint print);
 
@@ -179,6 +191,7 @@ class Engine {
   uint64_t turns_ = 0;             // works submitted
   HardwareQueue* late_ = nullptr;  // whose head is the reason for the timeout that just fired
   bool round_had_news_ = false;
+  std::vector<QuietRequest> quiets_;       // that wait
   std::optional<ProfileRequest> profile_;  // under way
   TimePoint profile_end_;
   std::map<uint32_t, std::string> program_names_;  // while it is

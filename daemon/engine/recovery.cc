@@ -27,7 +27,7 @@ std::string RunnerText(const Work& work) {
 }
 
 bool MayUse(const Work& work, int32_t worker) {
-  const TileSet& tiles = work.track->route().workers;  // none: all
+  const TileSet& tiles = work.route.workers;  // none: all
   return worker == HartReport::kNoWorker || tiles.none() || tiles.test(static_cast<size_t>(worker));
 }
 

@@ -13,8 +13,8 @@ constexpr uint32_t kTriesPerCount = 8;
 // Whether the card may place `next` while the kernels of `now` run: not if it could not be told later which of
 // two sessions' kernels hung or faulted. Work on workers of its own goes on at once, whoever it belongs to.
 bool MayOverlap(const Work& now, const Work& next) {
-  const TileSet& these = now.track->route().workers;  // none: all
-  const TileSet& those = next.track->route().workers;
+  const TileSet& these = now.route.workers;  // none: all
+  const TileSet& those = next.route.workers;
   if (these.any() && those.any() && (these & those).none()) return true;
   return now.flow == next.flow && next.runs_kernels();
 }
@@ -53,8 +53,7 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
       RETURN_IF_ERROR(SendEvent(queue));
       if (must && queue.uncovered != 0) return OkStatus();
     }
-    const StatusOr<bool> room =
-        dispatcher_->HasRoomFor(queue.held.track->route(), queue.held.command);
+    const StatusOr<bool> room = dispatcher_->HasRoomFor(queue.held.route, queue.held.command);
     if (!room.ok()) {
       RETURN_IF_ERROR(RefuseHeld(queue, room.status()));
       continue;
@@ -99,8 +98,7 @@ Status Engine::WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* ti
 Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   std::vector<Ticket> after;
   if (!queue.held.after.empty()) RETURN_IF_ERROR(WaitForOthers(queue, &after));
-  const StatusOr<uint64_t> ticket =
-      dispatcher_->Submit(queue.held.track->route(), queue.held.command);
+  const StatusOr<uint64_t> ticket = dispatcher_->Submit(queue.held.route, queue.held.command);
   if (!ticket.ok()) return RefuseHeld(queue, ticket.status());
   queue.holding = false;
   if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
@@ -112,7 +110,7 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   queue.in_flight.push_back({std::move(queue.held), *ticket, ++turns_, std::move(after)});
   if (kernels) RETURN_IF_ERROR(SendEvent(queue));
   queue.uncovered = *ticket;
-  queue.apart |= kernels && queue.in_flight.back().work.track->route().workers.any();
+  queue.apart |= kernels && queue.in_flight.back().work.route.workers.any();
   return OkStatus();
 }
 
@@ -130,6 +128,27 @@ Status Engine::SendEvent(HardwareQueue& queue) {
   queue.apart = false;
   queue.count_in = 0;
   return dispatcher_->Event(queue.index, std::exchange(queue.uncovered, 0));
+}
+
+// Works that may still be taken are not looked at: who asks has seen to it that none of them disturbs.
+void Engine::CheckQuiet() {
+  const auto disturbed = [this](const QuietRequest& request) {
+    return std::any_of(queues_.begin(), queues_.end(), [&](const HardwareQueue& queue) {
+      return (queue.holding && request.disturbs(queue.held)) ||
+             std::any_of(queue.in_flight.begin(), queue.in_flight.end(),
+                         [&](const WorkInFlight& known) { return request.disturbs(known.work); });
+    });
+  };
+  for (auto request = quiets_.begin(); request != quiets_.end();) {
+    if (disturbed(*request)) {
+      ++request;
+      continue;
+    }
+    const std::function<void()> done = std::move(request->done);
+    request = quiets_.erase(request);
+    done();
+    round_had_news_ = true;
+  }
 }
 
 // Whoever has failed is not told any more.

@@ -9,8 +9,8 @@ long long Milliseconds(Duration duration) {
 }
 
 bool ShareWorkers(const Work& a, const Work& b) {
-  const TileSet& these = a.track->route().workers;  // none: all
-  const TileSet& those = b.track->route().workers;
+  const TileSet& these = a.route.workers;  // none: all
+  const TileSet& those = b.route.workers;
   return these.none() || those.none() || (these & those).any();
 }
 

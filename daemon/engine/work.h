@@ -32,9 +32,11 @@ struct Work {
   uint32_t weight = 1;               // its share of a contended card
   uint32_t queue = 0;                // works of one queue of one flow keep their order
   uint64_t value = 0;                // for people
+  uint64_t lease = 0;                // it is done under; 0: none
   std::shared_ptr<WorkTrack> track;  // of the queue; not null
-  uint64_t number = 0;               // on the track, dense from 1
-  std::vector<WorkWait> after;       // on other queues; not taken before MayBeTaken
+  Route route;  // that of the track; while others lease workers, without these if it named none
+  uint64_t number = 0;          // on the track, dense from 1
+  std::vector<WorkWait> after;  // on other queues; not taken before MayBeTaken
   Command command;
   std::string payload;  // of a write; its span in `command` is set when it is submitted
   std::unique_ptr<std::string> read_into;  // of a read; the command's sink appends to it

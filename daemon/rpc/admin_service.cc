@@ -84,6 +84,15 @@ grpc::ServerUnaryReactor* AdminRpcService::ListSessions(grpc::CallbackServerCont
   });
 }
 
+grpc::ServerUnaryReactor* AdminRpcService::ListLeases(grpc::CallbackServerContext* context,
+                                                      const v1::ListLeasesRequest* request,
+                                                      v1::ListLeasesResponse* response) {
+  return Unary(Role::kObserve, context, "ListLeases", *request, [&] {
+    for (const LeaseInfoReply& lease : daemon_.ListLeases()) ToProto(lease, response->add_leases());
+    return OkStatus();
+  });
+}
+
 grpc::ServerUnaryReactor* AdminRpcService::GetTimeouts(grpc::CallbackServerContext* context,
                                                        const v1::GetTimeoutsRequest* request,
                                                        v1::Timeouts* response) {

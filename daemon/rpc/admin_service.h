@@ -28,6 +28,9 @@ class AdminRpcService final : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* ListSessions(grpc::CallbackServerContext* context,
                                          const v1::ListSessionsRequest* request,
                                          v1::ListSessionsResponse* response) override;
+  grpc::ServerUnaryReactor* ListLeases(grpc::CallbackServerContext* context,
+                                       const v1::ListLeasesRequest* request,
+                                       v1::ListLeasesResponse* response) override;
   grpc::ServerUnaryReactor* GetTimeouts(grpc::CallbackServerContext* context,
                                         const v1::GetTimeoutsRequest* request,
                                         v1::Timeouts* response) override;

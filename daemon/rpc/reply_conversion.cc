@@ -1,6 +1,8 @@
 // Values to protobuf, field by field.
 #include "daemon/rpc/reply_conversion.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "daemon/rpc/utf8.h"
@@ -71,6 +73,9 @@ void ToProto(const SessionLimits& from, v1::Limits* to) {
   to->set_sessions_per_user(from.sessions_per_user);
   to->set_client_name_bytes(from.client_name_bytes);
   to->set_trace_bytes(from.trace_bytes);
+  to->set_lease_ms(from.lease_ms);
+  to->set_lease_idle_ms(from.lease_idle_ms);
+  to->set_lease_wait_ms(from.lease_wait_ms);
 }
 
 void ToProto(const CreditReply& from, v1::Credit* to) {
@@ -100,6 +105,29 @@ TimeoutsReply TimeoutsFromProto(const v1::Timeouts& from) {
   return {from.operation_ms(), from.kernel_ms(), from.start_ms(), from.stalled_client_ms()};
 }
 
+void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to) {
+  to->set_lease(from.lease);
+  to->set_state(from.state);
+  to->set_session(from.session);
+  to->set_client_name(ValidUtf8(from.client_name));
+  to->set_user(from.user);
+  to->set_uid(from.uid);
+  to->set_pid(from.pid);
+  for (const CoreRange& range : from.workers) {
+    v1::CoreRange* added = to->add_workers();
+    added->set_x0(range.x0);
+    added->set_y0(range.y0);
+    added->set_x1(range.x1);
+    added->set_y1(range.y1);
+  }
+  to->set_sessions(from.sessions);
+  to->set_since_ms(from.since_ms);
+  to->set_left_ms(from.left_ms);
+  to->set_position(from.position);
+  to->set_holder(ValidUtf8(from.holder));
+  to->set_expected_wait_ms(from.expected_wait_ms);
+}
+
 void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
   to->set_session(from.session);
   to->set_client_name(from.client_name);
@@ -112,6 +140,7 @@ void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
   to->set_device_ns(from.device_ns);
   to->set_connected_ms(from.connected_ms);
   to->set_handles(from.handles);
+  to->set_lease(from.lease);
   for (const QueuePosition& position : from.submitted) ToProto(position, to->add_submitted());
   for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
 }
@@ -163,6 +192,16 @@ void ToProto(const KernelPrintReply& from, v1::KernelPrint* to) {
 }
 
 void TakeMessage(SessionOutputBatch* batch, size_t max_error_bytes, v1::ServerMessage* to) {
+  if (batch->has_welcome) to->add_notices()->set_lease_token(batch->lease_token);
+  batch->has_welcome = false;
+  if (batch->has_waiting) {
+    v1::LeaseWait* wait = to->add_notices()->mutable_waiting();
+    wait->set_position(batch->waiting.position);
+    wait->set_holder(ValidUtf8(batch->waiting.holder));
+    wait->set_expected_wait_ms(static_cast<uint32_t>(
+        std::min<uint64_t>(batch->waiting.expected_wait_ms, std::numeric_limits<uint32_t>::max())));
+  }
+  batch->has_waiting = false;
   for (const KernelPrintReply& print : batch->prints) {
     ToProto(print, to->add_notices()->mutable_print());
   }

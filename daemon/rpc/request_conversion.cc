@@ -221,9 +221,13 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
       break;
     case v1::Hello::kLease:
       to.attach = AttachKind::kLease;
+      to.lease.device = hello.lease().device();
+      to.lease.wait_ms = hello.lease().wait_ms();
+      to.lease.workers = RangesFromProto(hello.lease().workers());
       break;
     case v1::Hello::kLeaseToken:
       to.attach = AttachKind::kLeaseToken;
+      to.lease_token = hello.lease_token();
       break;
     case v1::Hello::kDataLane:
       to.attach = AttachKind::kDataLane;

@@ -93,8 +93,15 @@ Status SessionCall::Handle(v1::ClientMessage& message) {
   if (message.has_hello()) {
     if (session_ != nullptr) return InvalidArgument("a second Hello: one call is one session");
     RETURN_IF_ERROR(OpenSession(message.hello()));
+    // What came with Hello is handled when the session has its lease.
+    rest_waits_ = session_->waiting();
+    if (rest_waits_) return OkStatus();
   }
   if (session_ == nullptr) return InvalidArgument("the first message of a call must have Hello");
+  return HandleRest(message);
+}
+
+Status SessionCall::HandleRest(v1::ClientMessage& message) {
   for (v1::Batch& batch : *message.mutable_batches()) {
     RETURN_IF_ERROR(session_->Submit(BatchFromProto(batch, environment_.limits)));
   }
@@ -112,6 +119,15 @@ Status SessionCall::Handle(v1::ClientMessage& message) {
 
 Status SessionCall::OpenSession(const v1::Hello& hello) {
   ASSIGN_OR_RETURN(session_, environment_.service->Open(peer_, HelloFromProto(hello), this));
+  if (hello.has_lease()) {  // its welcome comes as output
+    {
+      MutexLock lock(&mu_);
+      open_ = true;
+      waits_for_client_ = false;
+    }
+    OutputReady();  // for what was said before the call was open
+    return OkStatus();
+  }
   MutexLock lock(&mu_);
   open_ = true;
   waits_for_client_ = false;
@@ -128,6 +144,10 @@ Status SessionCall::OpenSession(const v1::Hello& hello) {
 void SessionCall::ContinueInput() {
   while (true) {
     const bool wanted = session_->WantsInput();
+    if (wanted && std::exchange(rest_waits_, false)) {
+      if (const Status status = HandleRest(*message_); !status.ok()) FinishWith(status);
+      continue;
+    }
     MutexLock lock(&mu_);
     if (finished_) {
       input_ = Input::kEnded;
@@ -215,6 +235,7 @@ bool SessionCall::TakeNextMessage() {
   if (batch_.empty()) batch_ = session_->TakeOutput(kOutputBytes);
   if (batch_.empty()) return false;
   out_.Clear();
+  if (batch_.has_welcome) ToProto(session_->welcome(), out_.mutable_welcome());
   TakeMessage(&batch_, kErrorBytes, &out_);
   return true;
 }

@@ -58,6 +58,7 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
 
   // Input role.
   Status Handle(v1::ClientMessage& message);
+  Status HandleRest(v1::ClientMessage& message);  // all but Hello
   Status OpenSession(const v1::Hello& hello);
   void ContinueInput();
   void StartNextRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -80,6 +81,7 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
   std::array<char, 16 * 1024> block_;
   std::unique_ptr<google::protobuf::Arena> arena_;
   v1::ClientMessage* message_ = nullptr;
+  bool rest_waits_ = false;  // of message_, for the session's lease
 
   // Output role.
   SessionOutputBatch batch_;

@@ -48,9 +48,25 @@ void Scheduler::Push(Work work) {
   ++size_;
 }
 
-bool Scheduler::Flow::HasTurn(Duration longest_wait) const {
-  return std::any_of(lanes.begin(), lanes.end(),
-                     [longest_wait](const Lane& lane) { return lane.HasTurn(longest_wait); });
+bool Scheduler::Admits(const Lane& lane) const {
+  return !lane.works.empty() && (gate_ == nullptr || gate_->Admits(lane.works.front()));
+}
+
+bool Scheduler::HasTurn(const Lane& lane) const {
+  return Admits(lane) && lane.works.front().MayBeTaken(options_.longest_wait);
+}
+
+bool Scheduler::HasTurn(const Flow& flow) const {
+  return std::any_of(flow.lanes.begin(), flow.lanes.end(),
+                     [this](const Lane& lane) { return HasTurn(lane); });
+}
+
+bool Scheduler::empty() const {
+  if (size_ == 0 || gate_ == nullptr || !gate_->closed()) return size_ == 0;
+  return std::none_of(active_.begin(), active_.end(), [this](const Flow* flow) {
+    return std::any_of(flow->lanes.begin(), flow->lanes.end(),
+                       [this](const Lane& lane) { return Admits(lane); });
+  });
 }
 
 bool Scheduler::Pop(Work* work) {
@@ -58,17 +74,18 @@ bool Scheduler::Pop(Work* work) {
   for (auto flow = active_.begin(); flow != active_.end(); ++flow) {
     const bool poorer = poorest == active_.end() || (*flow)->paid < (*poorest)->paid ||
                         ((*flow)->paid == (*poorest)->paid && (*flow)->served < (*poorest)->served);
-    if (poorer && (*flow)->HasTurn(options_.longest_wait)) poorest = flow;
+    if (poorer && HasTurn(**flow)) poorest = flow;
   }
   if (poorest == active_.end()) return false;
   Flow& flow = **poorest;
   flow.paid = floor_ = std::max(floor_, flow.paid);
   do {
     flow.next_lane = (flow.next_lane + 1) % flow.lanes.size();
-  } while (!flow.lanes[flow.next_lane].HasTurn(options_.longest_wait));
+  } while (!HasTurn(flow.lanes[flow.next_lane]));
   std::deque<Work>& works = flow.lanes[flow.next_lane].works;
   *work = std::move(works.front());
   works.pop_front();
+  if (gate_ != nullptr) gate_->Narrow(work);
   work->cost = Estimate(flow, *work);
   flow.paid += Nanoseconds(work->cost) / flow.weight;
   flow.served = ++turns_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daemon/engine/work.h"
+#include "daemon/scheduler/lease_gate.h"
 
 namespace ttfd {
 
@@ -36,13 +37,15 @@ struct SchedulerOptions {
 // Device thread only.
 class Scheduler final : public WorkQueue {
  public:
-  explicit Scheduler(const SchedulerOptions& options)
-      : options_(options), forget_at_(options.remembered_flows) {}
+  // `gate` outlives the scheduler; null: everything may be taken.
+  explicit Scheduler(const SchedulerOptions& options, LeaseGate* gate = nullptr)
+      : options_(options), gate_(gate), forget_at_(options.remembered_flows) {}
 
   void Push(Work work) override;
   bool Pop(Work* work) override;
   void Used(const Work& work, Duration device_time) override;
-  bool empty() const override { return size_ == 0; }
+  // Nothing here but works that wait for leases to end.
+  bool empty() const override;
 
   size_t size() const { return size_; }
   size_t flows() const { return flows_.size(); }
@@ -51,9 +54,6 @@ class Scheduler final : public WorkQueue {
   struct Lane {
     uint32_t queue = 0;
     std::deque<Work> works;
-    bool HasTurn(Duration longest_wait) const {
-      return !works.empty() && works.front().MayBeTaken(longest_wait);
-    }
   };
   struct Flow {
     double paid = 0;  // nanoseconds of device time over weight
@@ -63,14 +63,17 @@ class Scheduler final : public WorkQueue {
     size_t size = 0;         // works in all lanes
     size_t next_lane = 0;    // round robin
     std::deque<Lane> lanes;  // never moved: works cannot be copied
-    bool HasTurn(Duration longest_wait) const;
   };
 
   Flow& FlowOf(const Work& work);
   Duration Estimate(const Flow& flow, const Work& work) const;
+  bool Admits(const Lane& lane) const;
+  bool HasTurn(const Lane& lane) const;
+  bool HasTurn(const Flow& flow) const;
   void ForgetIdleFlows();
 
   const SchedulerOptions options_;
+  LeaseGate* const gate_;
   std::unordered_map<uint64_t, std::unique_ptr<Flow>> flows_;
   std::vector<Flow*> active_;  // those with works; few enough to look through
   double floor_ = 0;           // what the poorest active flow had paid at the last Pop

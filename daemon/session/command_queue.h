@@ -38,8 +38,8 @@ class FailureHistory {
 };
 
 struct CommandQueue {
-  explicit CommandQueue(uint32_t its_id)
-      : id(its_id), track(std::make_shared<WorkTrack>(Route())) {}
+  CommandQueue(uint32_t its_id, const Route& route)
+      : id(its_id), track(std::make_shared<WorkTrack>(route)) {}
 
   const uint32_t id;
   std::shared_ptr<WorkTrack> track;  // its route, and how far the device thread is with it

@@ -208,9 +208,11 @@ void DaemonCore::HousekeeperMain() {
     const TimePoint now = clock_.Now();
     CheckSessions(now);
     CheckDrain(now);
+    CheckLeases(now);
     MutexLock lock(&mu_);
     if (stopping_) return;
-    TimePoint until = std::min(now + kRest, look_again_at_);
+    if (leases_changed_) continue;
+    TimePoint until = std::min({now + kRest, look_again_at_, look_at_leases_at_});
     if (draining_ != nullptr && !draining_->progress.empty()) {
       if (draining_->told_left != sessions_.size()) continue;
       until = std::min(until, draining_->deadline);
@@ -224,7 +226,7 @@ bool DaemonCore::RunOnce() {
   const TimePoint now = clock_.Now();
   CheckSessions(now);
   CheckDrain(now);
-  return more;
+  return CheckLeases(now) || more;
 }
 
 }  // namespace ttfd

@@ -58,7 +58,11 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
       options_(std::move(options)),
       created_(clock.Now()),
       kernels_(options_.kernel_store_bytes),
-      schedulers_{Scheduler(options_.scheduler), Scheduler(options_.scheduler)},
+      leases_({std::chrono::milliseconds(options_.limits.lease_ms),
+               std::chrono::milliseconds(options_.limits.lease_idle_ms),
+               std::chrono::milliseconds(options_.limits.lease_wait_ms),
+               options_.limits.leases_per_user}),
+      schedulers_{Scheduler(options_.scheduler, &gate_), Scheduler(options_.scheduler, &gate_)},
       engine_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
               options_.engine) {
   environment_.limits = options_.limits;
@@ -130,13 +134,11 @@ Status DaemonCore::CheckHello(const HelloRequest& hello) const {
   }
   switch (hello.attach) {
     case AttachKind::kNew:
+    case AttachKind::kLease:
+    case AttachKind::kLeaseToken:
       break;
     case AttachKind::kResume:
       return Unsupported("hello.resume", "sessions that are resumed; open a new one");
-    case AttachKind::kLease:
-      return Unsupported("hello.lease", "leases; sessions share the card");
-    case AttachKind::kLeaseToken:
-      return Unsupported("hello.lease_token", "leases; sessions share the card");
     case AttachKind::kDataLane:
       return Unsupported("hello.data_lane", "data lanes; send the data on the session's own call");
   }
@@ -174,7 +176,9 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
                                static_cast<uint64_t>(of_user), "no more sessions of this user"));
   }
   welcome.session = next_session_++;
-  auto session = std::make_shared<Session>(environment_, peer, hello, std::move(welcome),
+  ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, peer.uid, peer.pid,
+                                                               user, hello.client_name}));
+  auto session = std::make_shared<Session>(environment_, peer, hello, lease, std::move(welcome),
                                            std::move(user), output);
   sessions_.emplace(session->id(), session);
   return std::shared_ptr<ClientSession>(std::move(session));
@@ -183,6 +187,12 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
 void DaemonCore::SessionReleased(uint64_t session) {
   MutexLock lock(&mu_);
   sessions_.erase(session);
+  gate_.SessionGone(session);
+  if (!leases_.empty()) {
+    leases_.Leave(session, clock_.Now());
+    told_waits_.erase(session);
+    LeasesChanged();
+  }
   if (draining_ != nullptr) changed_.NotifyAll();
 }
 

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "daemon/engine/engine.h"
+#include "daemon/scheduler/lease_gate.h"
 #include "daemon/scheduler/scheduler.h"
 #include "daemon/session/environment.h"
+#include "daemon/session/lease_table.h"
 #include "daemon/session/service.h"
 #include "daemon/session/session.h"
 #include "runtime/base/mutex.h"
@@ -67,6 +69,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   SessionLimits Limits() override { return environment_.limits; }
   StatusReply GetStatus() override ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<SessionInfoReply> ListSessions() override ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<LeaseInfoReply> ListLeases() override ABSL_LOCKS_EXCLUDED(mu_);
   StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -82,12 +85,18 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // SessionHost
   void Enqueue(std::vector<Work>* works) override { engine_.Enqueue(works); }
   void LookAgainAt(TimePoint when) override ABSL_LOCKS_EXCLUDED(mu_);
+  void SessionEnded(uint64_t session) override;
   void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
+  std::string LeaseText(uint64_t lease) override ABSL_LOCKS_EXCLUDED(mu_);
   // DeviceObserver
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);
 
   Status CheckHello(const HelloRequest& hello) const;
+  StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request) const;
+  // The lease that a new session asks for or joins.
+  StatusOr<SessionLease> FindLease(const HelloRequest& hello, const LeaseClient& client)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   TimeoutsReply DaemonTimeouts() const;
   std::shared_ptr<Session> Find(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<Session>> Sessions() ABSL_LOCKS_EXCLUDED(mu_);
@@ -96,6 +105,13 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void HousekeeperMain() ABSL_LOCKS_EXCLUDED(mu_);
   void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // Grants and ends leases, tells those who wait. True: something was due.
+  bool CheckLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  void NoteWorkUnderLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  void SetGate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Grant(uint64_t lease);
+  void Granted(uint64_t lease) ABSL_LOCKS_EXCLUDED(mu_);
+  void LeasesChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   struct Draining {
     TimePoint deadline;
@@ -120,11 +136,17 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);  // stays once set
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  LeaseTable leases_ ABSL_GUARDED_BY(mu_);
+  bool leases_changed_ ABSL_GUARDED_BY(mu_) = false;
+  TimePoint look_at_leases_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
+  // What sessions that wait were told last.
+  std::map<uint64_t, LeaseWaitReply> told_waits_ ABSL_GUARDED_BY(mu_);
   DeviceState state_ ABSL_GUARDED_BY(mu_) = DeviceState::kBooting;
   std::string last_error_ ABSL_GUARDED_BY(mu_);
   std::vector<HartReport> harts_ ABSL_GUARDED_BY(mu_);
   uint64_t looks_ ABSL_GUARDED_BY(mu_) = 0;  // at the pipeline
 
+  LeaseGate gate_;                                     // before what looks at it
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   Engine engine_;
   std::thread housekeeper_;

@@ -183,6 +183,12 @@ Refusal Decoder::DecodeOne(OpenQueueRequest& request, Task* task) {
     }
     open.route.workers |= tiles;
   }
+  if (workers_.any() && (open.route.workers & ~workers_).any()) {
+    return InvalidError("open_queue.workers",
+                        "{} of these workers are not in the lease under which this session works",
+                        (open.route.workers & ~workers_).count());
+  }
+  if (open.route.workers.none()) open.route.workers = workers_;
   task->work = open;
   return std::nullopt;
 }

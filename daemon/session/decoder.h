@@ -14,9 +14,9 @@ namespace ttfd {
 
 class Decoder {
  public:
-  // Both outlive the decoder.
-  Decoder(const SessionEnvironment& environment, HandleTable& handles)
-      : environment_(environment), handles_(handles) {}
+  // Both outlive the decoder. `workers`: all that the session may launch on; none: all there are.
+  Decoder(const SessionEnvironment& environment, HandleTable& handles, const TileSet& workers)
+      : environment_(environment), handles_(handles), workers_(workers) {}
 
   // A Free that has not given its memory back yet: an allocation that does not fit now may fit then.
   void set_frees_pending(bool pending) { frees_pending_ = pending; }
@@ -77,6 +77,7 @@ class Decoder {
 
   const SessionEnvironment& environment_;
   HandleTable& handles_;
+  const TileSet workers_;
   bool frees_pending_ = false;
 };
 

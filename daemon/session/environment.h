@@ -38,7 +38,11 @@ class SessionHost {
   virtual ~SessionHost() = default;
   virtual void Enqueue(std::vector<Work>* works) = 0;  // takes them, leaves the vector empty
   virtual void LookAgainAt(TimePoint when) = 0;        // call CheckDeadlines then
+  // It wants none of its works any more, but they have not ended.
+  virtual void SessionEnded(uint64_t session) = 0;
   virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it
+  // What a session under `lease` (0: none) is kept from work by, for people: empty, or begins with "; ".
+  virtual std::string LeaseText(uint64_t lease) = 0;
 };
 
 // Outlives every session. Constant but for what is thread-safe by itself.

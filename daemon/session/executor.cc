@@ -258,8 +258,7 @@ bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   const bool unwanted =
       task.dropped || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
   if (!unwanted && !task.started && now > task.start_by) {
-    task.queue->Doom(&task, MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
-                                      "not started within its start deadline"));
+    task.queue->Doom(&task, StartDeadlineError());
   }
   if (unwanted || task.error) {
     WorkEnded(task, work);
@@ -267,6 +266,11 @@ bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   }
   task.started = true;
   return true;
+}
+
+ErrorReply Executor::StartDeadlineError() const {
+  return MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
+                   "not started within its start deadline{}", environment_.host->LeaseText(lease_));
 }
 
 void Executor::Done(Task& task, Work& work) {
@@ -387,8 +391,7 @@ void Executor::CheckDeadlines(TimePoint now) {
     for (const auto& task : queue.tasks) {
       if (task->started || task->error) continue;
       if (task->start_by < now) {
-        queue.Doom(task.get(), MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
-                                         "not started within its start deadline"));
+        queue.Doom(task.get(), StartDeadlineError());
         break;  // nothing behind it will run
       }
       next_deadline_ = std::min(next_deadline_, task->start_by);

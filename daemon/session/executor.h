@@ -28,8 +28,9 @@ struct LoadedKernel {
 
 class Executor {
  public:
-  // Both outlive the executor.
-  Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow);
+  // Both outlive the executor. `workers`: of queues that name none; none: all.
+  Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow,
+           const TileSet& workers);
 
   // ---- input. A failed status is a protocol error; nothing is accepted after it.
 
@@ -117,10 +118,12 @@ class Executor {
   void Destroy(Task& task);
   void WorkEnded(Task& task, const Work& work);
   bool OpenGraves();
+  ErrorReply StartDeadlineError() const;
   void SetFreesPending();
 
   SessionEnvironment& environment_;
   OutputBuffer& output_;
+  const uint64_t lease_;
   HandleTable handles_;
   Decoder decoder_;
   Issuer issuer_;

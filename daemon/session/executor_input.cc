@@ -31,13 +31,15 @@ StatusOr<std::shared_ptr<const KernelImage>> LoadedImage(const LoadKernelTask& l
 
 }  // namespace
 
-Executor::Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow)
+Executor::Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow,
+                   const TileSet& workers)
     : environment_(environment),
       output_(output),
+      lease_(flow.lease),
       handles_(environment.limits),
-      decoder_(environment, handles_),
+      decoder_(environment, handles_, workers),
       issuer_(environment, output, handles_, flow) {
-  queues_.try_emplace(0, 0);
+  queues_.try_emplace(0, 0, Route{0, workers});
 }
 
 Status Executor::CheckQueue(uint32_t queue) const {
@@ -225,7 +227,7 @@ Refusal Executor::Opened(CommandQueue& from, Task* task) {
     return LimitError("open_queue.queue", "queues", environment_.limits.queues, open,
                       "no more queues");
   }
-  CommandQueue& opened = queues_.try_emplace(id, id).first->second;
+  CommandQueue& opened = queues_.try_emplace(id, id, route).first->second;
   opened.never_opened = false;
   opened.failed_value = 0;
   opened.opened_by = {from.id, task->first_value};
@@ -243,7 +245,7 @@ void Executor::Unexecuted(CommandQueue& queue, const Request& request, uint64_t 
   if (const auto* open = std::get_if<OpenQueueRequest>(&request)) {
     // Kept few: a client that goes on opening queues it may not have is told so by protocol errors.
     if (queues_.size() >= 2 * size_t{environment_.limits.queues}) return;
-    const auto [entry, added] = queues_.try_emplace(open->queue, open->queue);
+    const auto [entry, added] = queues_.try_emplace(open->queue, open->queue, Route());
     if (!added) return;
     entry->second.never_opened = true;
     entry->second.never_opened_cause = cause;

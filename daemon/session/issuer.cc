@@ -140,6 +140,8 @@ Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
     work.context = &task;
     work.flow = flow_.id;
     work.weight = flow_.weight;
+    work.lease = flow_.lease;
+    work.route = queue.track->route();
     work.queue = queue.id;
     work.value = task.first_value;
     work.track = queue.track;

@@ -67,9 +67,20 @@ void OutputBuffer::SetDraining(uint32_t within_ms) {
   draining_within_ms_ = within_ms;
 }
 
+void OutputBuffer::SetWaiting(const LeaseWaitReply& wait) {
+  has_waiting_ = true;
+  waiting_ = wait;
+}
+
+void OutputBuffer::SetWelcome(std::string lease_token) {
+  has_welcome_ = true;
+  lease_token_ = std::move(lease_token);
+  has_waiting_ = false;
+}
+
 bool OutputBuffer::empty() const {
   return prints_.empty() && data_.empty() && errors_.empty() && !progress_changed_ &&
-         !has_credit_ && !has_draining_;
+         !has_credit_ && !has_draining_ && !has_waiting_ && !has_welcome_;
 }
 
 SessionOutputBatch OutputBuffer::Take(uint64_t max_bytes) {
@@ -98,6 +109,10 @@ SessionOutputBatch OutputBuffer::Take(uint64_t max_bytes) {
   batch.credit = credit_;
   batch.has_draining = std::exchange(has_draining_, false);
   batch.draining_within_ms = draining_within_ms_;
+  batch.has_waiting = std::exchange(has_waiting_, false);
+  if (batch.has_waiting) batch.waiting = waiting_;
+  batch.has_welcome = std::exchange(has_welcome_, false);
+  if (batch.has_welcome) batch.lease_token = std::move(lease_token_);
   return batch;
 }
 

@@ -24,6 +24,8 @@ class OutputBuffer {
   void SetProgress(uint32_t queue, uint64_t value);
   void SetCredit(const CreditReply& credit);
   void SetDraining(uint32_t within_ms);
+  void SetWaiting(const LeaseWaitReply& wait);
+  void SetWelcome(std::string lease_token);
 
   // At least one chunk if there is data, further ones while they fit `max_bytes`.
   SessionOutputBatch Take(uint64_t max_bytes);
@@ -51,6 +53,10 @@ class OutputBuffer {
   CreditReply credit_;
   bool has_draining_ = false;
   uint32_t draining_within_ms_ = 0;
+  bool has_waiting_ = false;
+  LeaseWaitReply waiting_;
+  bool has_welcome_ = false;
+  std::string lease_token_;
 };
 
 }  // namespace ttfd

@@ -47,8 +47,19 @@ struct KernelPrintReply {
   uint64_t lost = 0;  // so many before this one were not taken in time, and dropped
 };
 
+// Who waits for a lease, or whose commands wait for one to end.
+struct LeaseWaitReply {
+  uint32_t position = 0;  // 1: next; 0: no lease was asked for
+  std::string holder;     // for people; empty: nobody
+  uint64_t expected_wait_ms = 0;
+};
+
 // One message's worth, in the order of the fields: prints, data, errors, progress.
 struct SessionOutputBatch {
+  bool has_welcome = false;  // of a session that had to wait for its lease
+  std::string lease_token;   // with it
+  bool has_waiting = false;
+  LeaseWaitReply waiting;
   std::vector<KernelPrintReply> prints;
   std::vector<DataChunk> data;
   std::vector<CommandErrorReply> errors;
@@ -59,7 +70,7 @@ struct SessionOutputBatch {
   uint32_t draining_within_ms = 0;
   bool empty() const {
     return prints.empty() && data.empty() && errors.empty() && progress.empty() && !has_credit &&
-           !has_draining;
+           !has_draining && !has_welcome && !has_waiting;
   }
 };
 
@@ -79,6 +90,10 @@ struct SessionLimits {
   uint32_t sessions_per_user = 256;
   uint32_t client_name_bytes = 128;
   uint64_t trace_bytes = 64 << 20;
+  uint64_t lease_ms = 4 * 3'600'000;  // 0: no limit
+  uint64_t lease_idle_ms = 600'000;   // 0: no limit
+  uint64_t lease_wait_ms = 24 * 3'600'000;
+  uint32_t leases_per_user = 64;
 };
 
 // What a client learns of a card (types.proto, Device).
@@ -117,8 +132,27 @@ struct SessionInfoReply {
   uint64_t device_ns = 0;
   uint64_t connected_ms = 0;
   uint32_t handles = 0;
+  uint64_t lease = 0;
   std::vector<QueuePosition> submitted;
   std::vector<QueuePosition> completed;
+};
+
+// One that is held, or waited for.
+struct LeaseInfoReply {
+  uint64_t lease = 0;
+  std::string state;
+  uint64_t session = 0;
+  std::string client_name;
+  std::string user;
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+  std::vector<CoreRange> workers;  // none: the whole device
+  uint32_t sessions = 0;
+  uint64_t since_ms = 0;
+  uint64_t left_ms = 0;
+  uint32_t position = 0;
+  std::string holder;
+  uint64_t expected_wait_ms = 0;
 };
 
 struct MemoryUseReply {

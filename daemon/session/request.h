@@ -154,9 +154,14 @@ struct DataChunk {
   std::string payload;
 };
 
-// Which of Hello.attach was set. The daemon of today opens shared sessions; the others are refused
-// with a reason.
+// Which of Hello.attach was set. What the daemon does not serve is refused with a reason.
 enum class AttachKind { kNew, kResume, kLease, kLeaseToken, kDataLane };
+
+struct LeaseRequest {
+  uint32_t device = 0;
+  std::vector<CoreRange> workers;  // none: the whole device
+  uint32_t wait_ms = 0;
+};
 
 struct HelloRequest {
   uint32_t min_revision = 0;
@@ -164,6 +169,8 @@ struct HelloRequest {
   std::string client_name;
   uint32_t weight = 0;
   AttachKind attach = AttachKind::kNew;
+  LeaseRequest lease;
+  std::string lease_token;
   uint32_t resume_grace_ms = 0;
 };
 

@@ -48,6 +48,8 @@ class ClientSession {
  public:
   virtual ~ClientSession() = default;
   virtual const WelcomeReply& welcome() const = 0;
+  // It waits for its lease and wants no input. The welcome of a session that asked for a lease comes as output.
+  virtual bool waiting() = 0;
 
   // A failed status is a protocol error: the call ends with it and the session with the call.
   // Command errors are output.
@@ -103,6 +105,7 @@ class DaemonService {
 
   virtual StatusReply GetStatus() = 0;
   virtual std::vector<SessionInfoReply> ListSessions() = 0;
+  virtual std::vector<LeaseInfoReply> ListLeases() = 0;
   virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
   virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
   virtual Status EndSession(uint64_t session, const std::string& reason) = 0;

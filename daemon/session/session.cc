@@ -18,16 +18,19 @@ uint64_t Milliseconds(Duration duration) {
 }  // namespace
 
 Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
-                 const HelloRequest& hello, WelcomeReply welcome, std::string user,
-                 SessionOutput* output)
+                 const HelloRequest& hello, const SessionLease& lease, WelcomeReply welcome,
+                 std::string user, SessionOutput* output)
     : environment_(environment),
       peer_(peer),
       welcome_(std::move(welcome)),
       client_name_(hello.client_name),
       user_(std::move(user)),
       opened_(environment.clock->Now()),
-      executor_(environment, buffer_, {welcome_.session, peer.uid, std::max(hello.weight, 1u)}),
+      lease_(lease.id),
+      executor_(environment, buffer_,
+                {welcome_.session, peer.uid, std::max(hello.weight, 1u), lease.id}, lease.workers),
       output_(output),
+      waiting_(lease.waiting),
       credit_told_(welcome_.credit),
       last_sign_of_client_(opened_) {}
 
@@ -111,7 +114,7 @@ void Session::FinishInput() {
 
 bool Session::WantsInput() {
   MutexLock lock(&mu_);
-  const bool wanted = executor_.wants_input();
+  const bool wanted = !waiting_ && executor_.wants_input();
   input_refused_ = !wanted;
   return wanted;
 }
@@ -186,7 +189,7 @@ void Session::Tell() {
   TellCredit();  // also when nothing else is to be said: a streamed write waits for it
   const bool ended =
       phase_ == Phase::kEnded || (phase_ == Phase::kFinishing && executor_.finished());
-  const bool input_again = input_refused_ && executor_.wants_input();
+  const bool input_again = input_refused_ && !waiting_ && executor_.wants_input();
   if (input_again) input_refused_ = false;
   if (input_again || (!told_ && (ended || !buffer_.empty()))) {
     told_ = true;
@@ -252,6 +255,7 @@ void Session::EndLocked(const Status& status) {
     phase_ = Phase::kEnded;
     end_status_ = status;
     executor_.DropAll();
+    if (executor_.outstanding()) environment_.host->SessionEnded(id());
   }
   ReleaseIfIdle();
 }
@@ -268,10 +272,40 @@ void Session::ReleaseIfIdle() {
 void Session::Drain(uint32_t within_ms) {
   MutexLock lock(&mu_);
   if (phase_ != Phase::kActive || draining_) return;
+  if (waiting_) {
+    EndLocked(ToStatus(DrainingError()));
+    Tell();
+    return;
+  }
   draining_ = true;
   executor_.RefuseNewCommands(DrainingError());
   buffer_.SetDraining(within_ms);
   Tell();
+}
+
+bool Session::waiting() {
+  MutexLock lock(&mu_);
+  return waiting_;
+}
+
+void Session::LeaseGranted(std::string token) {
+  MutexLock lock(&mu_);
+  if (phase_ != Phase::kActive || !std::exchange(waiting_, false)) return;
+  last_sign_of_client_ = environment_.clock->Now();
+  buffer_.SetWelcome(std::move(token));
+  Tell();
+}
+
+void Session::TellWaiting(const LeaseWaitReply& wait) {
+  MutexLock lock(&mu_);
+  if (phase_ != Phase::kActive || (wait.position != 0 && !waiting_)) return;
+  buffer_.SetWaiting(wait);
+  Tell();
+}
+
+TimePoint Session::LastAtWork(TimePoint now) const {
+  MutexLock lock(&mu_);
+  return executor_.finished() ? last_sign_of_client_ : now;
 }
 
 TimePoint Session::CheckDeadlines(TimePoint now) {
@@ -331,7 +365,8 @@ SessionInfoReply Session::Info(TimePoint now) const {
   info.user = user_;
   info.uid = peer_.uid;
   info.pid = peer_.pid;
-  info.state = phase_ == Phase::kActive      ? "active"
+  info.lease = lease_;
+  info.state = phase_ == Phase::kActive      ? (waiting_ ? "waiting" : "active")
                : phase_ == Phase::kFinishing ? "finishing"
                                              : "ending";
   info.dram_bytes = executor_.handles().dram_bytes();

@@ -19,16 +19,24 @@
 
 namespace ttfd {
 
+// The lease under which a session works, or for which it waits.
+struct SessionLease {
+  uint64_t id = 0;  // 0: none
+  TileSet workers;  // none: all
+  bool waiting = false;
+};
+
 class Session final : public ClientSession,
                       public WorkOwner,
                       public std::enable_shared_from_this<Session> {
  public:
   // `environment` outlives the session, `output` until finished() or Abandon.
   Session(SessionEnvironment& environment, const PeerIdentity& peer, const HelloRequest& hello,
-          WelcomeReply welcome, std::string user, SessionOutput* output);
+          const SessionLease& lease, WelcomeReply welcome, std::string user, SessionOutput* output);
 
   // ---- ClientSession: gRPC threads
   const WelcomeReply& welcome() const override { return welcome_; }
+  bool waiting() override ABSL_LOCKS_EXCLUDED(mu_);
   Status Submit(BatchRequest batch) override ABSL_LOCKS_EXCLUDED(mu_);
   Status Supply(DataChunk chunk) override ABSL_LOCKS_EXCLUDED(mu_);
   Status Cancel(QueuePosition from) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -52,6 +60,12 @@ class Session final : public ClientSession,
   void End(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   // No new commands; ends the session once those it has are done. The client is told.
   void Drain(uint32_t within_ms) ABSL_LOCKS_EXCLUDED(mu_);
+  // The lease it waited for is its own now, and others join it with this.
+  void LeaseGranted(std::string token) ABSL_LOCKS_EXCLUDED(mu_);
+  // How it stands with what it waits for.
+  void TellWaiting(const LeaseWaitReply& wait) ABSL_LOCKS_EXCLUDED(mu_);
+  // When it last had something to do: `now`, if it has.
+  TimePoint LastAtWork(TimePoint now) const ABSL_LOCKS_EXCLUDED(mu_);
   // Returns when to be called again.
   TimePoint CheckDeadlines(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   TimeoutsReply timeouts() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -59,6 +73,7 @@ class Session final : public ClientSession,
   SessionInfoReply Info(TimePoint now) const ABSL_LOCKS_EXCLUDED(mu_);
   uint64_t id() const { return welcome_.session; }
   uint32_t uid() const { return peer_.uid; }
+  uint64_t lease() const { return lease_; }
 
  private:
   enum class Phase { kActive, kFinishing, kEnded, kReleased };
@@ -81,12 +96,14 @@ class Session final : public ClientSession,
   const std::string client_name_;
   const std::string user_;
   const TimePoint opened_;
+  const uint64_t lease_;
 
   mutable Mutex mu_;
   OutputBuffer buffer_ ABSL_GUARDED_BY(mu_);
   Executor executor_ ABSL_GUARDED_BY(mu_);
   SessionOutput* output_ ABSL_GUARDED_BY(mu_);
   Phase phase_ ABSL_GUARDED_BY(mu_) = Phase::kActive;
+  bool waiting_ ABSL_GUARDED_BY(mu_);
   bool call_gone_ ABSL_GUARDED_BY(mu_) = false;
   Status end_status_ ABSL_GUARDED_BY(mu_);
   bool told_ ABSL_GUARDED_BY(mu_) =

@@ -31,6 +31,21 @@ TEST(RpcAdmin, StatusShowsDeviceMemoryAndPipeline) {
   EXPECT_EQ(response.harts(0).progress(), 7u);
 }
 
+TEST(RpcAdmin, LeasesAreListed) {
+  RpcTestServer server;
+  grpc::ClientContext context;
+  v1::ListLeasesResponse response;
+  ASSERT_TRUE(server.Admin()->ListLeases(&context, {}, &response).ok());
+  ASSERT_EQ(response.leases_size(), 1);
+  const v1::LeaseInfo& lease = response.leases(0);
+  EXPECT_EQ(lease.state(), "waiting");
+  EXPECT_EQ(lease.client_name(), "suite");
+  EXPECT_EQ(lease.workers(0).x1(), 3u);
+  EXPECT_EQ(lease.position(), 1u);
+  EXPECT_EQ(lease.holder(), "session 2");
+  EXPECT_EQ(lease.expected_wait_ms(), 1234u);
+}
+
 TEST(RpcAdmin, SessionsAreListedAndEnded) {
   RpcTestServer server;
   const auto device = server.Device();

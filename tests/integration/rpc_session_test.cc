@@ -78,6 +78,76 @@ TEST(RpcSession, HandlesHelloAndBatchesOfOneMessageInOrder) {
   EXPECT_EQ(session->cancels().at(0), (QueuePosition{0, 9}));
 }
 
+// Hello with a lease and, in the same message, a barrier.
+v1::ClientMessage AskForLease() {
+  v1::ClientMessage message;
+  message.mutable_hello()->set_max_revision(1);
+  message.mutable_hello()->mutable_lease()->set_wait_ms(5000);
+  v1::CoreRange* const workers = message.mutable_hello()->mutable_lease()->add_workers();
+  workers->set_x1(3);
+  message.add_batches()->set_first_value(1);
+  message.mutable_batches(0)->add_commands()->mutable_barrier();
+  return message;
+}
+
+TEST(RpcSession, WelcomesWhoWaitedForALeaseAndHandlesThenWhatCameWithHello) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.stream->Write(AskForLease()));
+  const auto session = server.daemon().session(1);
+  ASSERT_NE(session, nullptr);
+  EXPECT_EQ(session->hello().lease.wait_ms, 5000u);
+  ASSERT_EQ(session->hello().lease.workers.size(), 1u);
+  EXPECT_EQ(session->hello().lease.workers[0].x1, 3u);
+  SessionOutputBatch waiting;
+  waiting.has_waiting = true;
+  waiting.waiting = {2, "session 9", 1500};
+  session->Say(waiting);
+  v1::ServerMessage message;
+  ASSERT_TRUE(call.stream->Read(&message));
+  EXPECT_FALSE(message.has_welcome());
+  ASSERT_EQ(message.notices_size(), 1);
+  EXPECT_EQ(message.notices(0).waiting().position(), 2u);
+  EXPECT_EQ(message.notices(0).waiting().holder(), "session 9");
+  EXPECT_EQ(message.notices(0).waiting().expected_wait_ms(), 1500u);
+  EXPECT_TRUE(session->batches().empty());
+  ASSERT_TRUE(call.WriteBarriers(0, 2, 3)) << "it stays in the connection";
+  session->Grant("secret");
+  ASSERT_TRUE(call.stream->Read(&message));
+  EXPECT_EQ(message.welcome().session(), 1u);
+  ASSERT_EQ(message.notices_size(), 1);
+  EXPECT_EQ(message.notices(0).lease_token(), "secret");
+  EXPECT_TRUE(call.ReadUntil(0, 4));
+  EXPECT_EQ(session->batches().size(), 2u);
+}
+
+TEST(RpcSession, WhoGoesAwayWhileWaitingForALeaseIsAbandoned) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  {
+    RawCall call(*stub);
+    ASSERT_TRUE(call.stream->Write(AskForLease()));
+    ASSERT_NE(server.daemon().session(1), nullptr);
+    call.context.TryCancel();
+    call.stream->Finish();
+  }
+  EXPECT_TRUE(Eventually([&] { return server.daemon().session(1)->abandoned(); }));
+  EXPECT_TRUE(server.daemon().session(1)->batches().empty());
+}
+
+TEST(RpcSession, AWaitThatIsGivenUpEndsTheCall) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.stream->Write(AskForLease()));
+  const auto session = server.daemon().session(1);
+  ASSERT_NE(session, nullptr);
+  session->End(WithReason(Error(StatusCode::kDeadlineExceeded, "number 3"), "DEADLINE"));
+  EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(TrailerOf(call.context).reason(), "DEADLINE");
+}
+
 TEST(RpcSession, RefusesWhatIsNoGreeting) {
   RpcTestServer server;
   const auto stub = server.Device();

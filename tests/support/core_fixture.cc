@@ -108,6 +108,12 @@ bool TestClient::Take(uint64_t max_bytes) {
     }
     if (batch.has_credit) credit = batch.credit;
     drain_notice |= batch.has_draining;
+    if (batch.has_waiting) waiting = batch.waiting;
+    if (batch.has_welcome) {
+      EXPECT_FALSE(welcomed) << "once";
+      welcomed = true;
+      lease_token = batch.lease_token;
+    }
   }
 }
 
@@ -160,7 +166,9 @@ void CoreTest::Start() {
   card = dispatcher.get();
   options.load_kernel = LoadFakeKernel;
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
-  options.random_bytes = [](size_t bytes) { return std::string(bytes, 'r'); };
+  if (!options.random_bytes) {
+    options.random_bytes = [](size_t bytes) { return std::string(bytes, 'r'); };
+  }
   auto created = DaemonCore::Create(std::move(dispatcher), clock, options);
   ASSERT_TRUE(created.ok());
   core = *std::move(created);

@@ -82,6 +82,9 @@ class TestClient final : public SessionOutput {
   std::vector<KernelPrintReply> prints;
   CreditReply credit;
   bool drain_notice = false;
+  bool welcomed = false;  // after it waited for its lease
+  std::string lease_token;
+  LeaseWaitReply waiting;  // what it was told last
   int ready = 0;
 
  private:

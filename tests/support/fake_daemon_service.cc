@@ -11,7 +11,7 @@ namespace ttfd {
 
 FakeClientSession::FakeClientSession(SessionOutput* output, const PeerIdentity& peer,
                                      const HelloRequest& hello, uint64_t id)
-    : output_(output), peer_(peer), hello_(hello) {
+    : output_(output), peer_(peer), hello_(hello), waiting_(hello.attach == AttachKind::kLease) {
   welcome_.daemon_version = "fake";
   welcome_.session = id;
   welcome_.token = "0123456789abcdef";
@@ -69,7 +69,23 @@ void FakeClientSession::FinishInput() {
 
 bool FakeClientSession::WantsInput() {
   MutexLock lock(&mu_);
-  return wants_input_;
+  return wants_input_ && !waiting_;
+}
+
+bool FakeClientSession::waiting() {
+  MutexLock lock(&mu_);
+  return waiting_;
+}
+
+void FakeClientSession::Grant(const std::string& lease_token) {
+  {
+    MutexLock lock(&mu_);
+    waiting_ = false;
+    SessionOutputBatch& batch = output_batches_.emplace_back();
+    batch.has_welcome = true;
+    batch.lease_token = lease_token;
+  }
+  output_->OutputReady();
 }
 
 SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
@@ -78,8 +94,8 @@ SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
   uint64_t bytes = 0;
   while (!output_batches_.empty() && bytes < max_bytes) {
     SessionOutputBatch& first = output_batches_.front();
-    const bool data_only =
-        first.errors.empty() && first.progress.empty() && !first.has_credit && !first.has_draining;
+    const bool data_only = first.errors.empty() && first.progress.empty() && !first.has_credit &&
+                           !first.has_draining && !first.has_welcome && !first.has_waiting;
     if (!taken.empty() && !data_only) break;
     for (DataChunk& chunk : first.data) {
       bytes += chunk.payload.size();
@@ -220,6 +236,19 @@ std::vector<SessionInfoReply> FakeDaemonService::ListSessions() {
     reply.submitted.push_back({0, 5});
   }
   return replies;
+}
+
+std::vector<LeaseInfoReply> FakeDaemonService::ListLeases() {
+  LeaseInfoReply lease;
+  lease.lease = 7;
+  lease.state = "waiting";
+  lease.session = 3;
+  lease.client_name = "suite";
+  lease.workers = {{0, 0, 3, 1}};
+  lease.position = 1;
+  lease.holder = "session 2";
+  lease.expected_wait_ms = 1234;
+  return {lease};
 }
 
 StatusOr<TimeoutsReply> FakeDaemonService::GetTimeouts(uint64_t session) {

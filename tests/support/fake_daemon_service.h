@@ -21,6 +21,7 @@ class FakeClientSession final : public ClientSession {
                     uint64_t id);
 
   const WelcomeReply& welcome() const override { return welcome_; }
+  bool waiting() override;  // if it asked for a lease, until Grant
   Status Submit(BatchRequest batch) override;
   Status Supply(DataChunk chunk) override;
   Status Cancel(QueuePosition from) override;
@@ -40,6 +41,7 @@ class FakeClientSession final : public ClientSession {
   bool input_finished();
   bool abandoned();
   void SetWantsInput(bool wants);
+  void Grant(const std::string& lease_token);
   void RefuseNext(const Status& status);  // the next Submit returns it
   void HoldWork();  // something is outstanding: not finished until ended or abandoned
   void Say(SessionOutputBatch batch);  // goes out next
@@ -65,6 +67,7 @@ class FakeClientSession final : public ClientSession {
   Status end_ ABSL_GUARDED_BY(mu_);
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   bool holds_work_ ABSL_GUARDED_BY(mu_) = false;
+  bool waiting_ ABSL_GUARDED_BY(mu_);
   bool wants_input_ ABSL_GUARDED_BY(mu_) = true;
   bool input_finished_ ABSL_GUARDED_BY(mu_) = false;
   bool abandoned_ ABSL_GUARDED_BY(mu_) = false;
@@ -80,6 +83,7 @@ class FakeDaemonService final : public DaemonService {
   SessionLimits Limits() override { return {}; }
   StatusReply GetStatus() override;
   std::vector<SessionInfoReply> ListSessions() override;
+  std::vector<LeaseInfoReply> ListLeases() override;
   StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) override;
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override;
   Status EndSession(uint64_t session, const std::string& reason) override;

@@ -84,6 +84,7 @@ class FakeDispatcher final : public Dispatcher {
   // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a trace.
   std::vector<std::string> log;
   bool keep_log = true;
+  std::vector<Route> routes;  // of the commands
 
   std::string Peek(const Region& region, uint64_t offset, uint64_t size);
   void Poke(const Region& region, uint64_t offset, const std::string& bytes);

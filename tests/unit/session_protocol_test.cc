@@ -85,8 +85,7 @@ TEST_F(SessionProtocol, Hellos) {
        "client_name_bytes"},
       {[](auto& h) { h.weight = 1000; }, StatusCode::kInvalidArgument, "weight"},
       {[](auto& h) { h.attach = AttachKind::kResume; }, StatusCode::kUnimplemented, "resumed"},
-      {[](auto& h) { h.attach = AttachKind::kLease; }, StatusCode::kUnimplemented, "leases"},
-      {[](auto& h) { h.attach = AttachKind::kLeaseToken; }, StatusCode::kUnimplemented, "leases"},
+      {[](auto& h) { h.attach = AttachKind::kLeaseToken; }, StatusCode::kNotFound, "no lease"},
       {[](auto& h) { h.attach = AttachKind::kDataLane; }, StatusCode::kUnimplemented, "data lanes"},
       {[](auto& h) { h.resume_grace_ms = 10; }, StatusCode::kUnimplemented, "grace"},
   };

@@ -82,7 +82,15 @@ Limits FromProto(const v1::Limits& limits) {
           .kernel_elf_bytes = limits.kernel_elf_bytes(),
           .sessions_per_user = limits.sessions_per_user(),
           .client_name_bytes = limits.client_name_bytes(),
-          .trace_bytes = limits.trace_bytes()};
+          .trace_bytes = limits.trace_bytes(),
+          .buffers = limits.buffers(),
+          .kernels = limits.kernels(),
+          .programs = limits.programs(),
+          .kernel_bytes = limits.kernel_bytes(),
+          .idle_ms = limits.idle_ms(),
+          .lease_ms = limits.lease_ms(),
+          .lease_idle_ms = limits.lease_idle_ms(),
+          .lease_wait_ms = limits.lease_wait_ms()};
 }
 
 const char* ProcessorName(Processor processor) {

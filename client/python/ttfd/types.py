@@ -119,6 +119,14 @@ class Limits:
     sessions_per_user: int
     client_name_bytes: int
     trace_bytes: int
+    buffers: int
+    kernels: int
+    programs: int
+    kernel_bytes: int
+    idle_ms: int
+    lease_ms: int
+    lease_idle_ms: int
+    lease_wait_ms: int
 
 
 @dataclasses.dataclass(frozen=True)

@@ -81,6 +81,14 @@ struct Limits {
   uint32_t sessions_per_user = 0;
   uint32_t client_name_bytes = 0;
   uint64_t trace_bytes = 0;  // of all traces together
+  uint32_t buffers = 0;
+  uint32_t kernels = 0;
+  uint32_t programs = 0;
+  uint64_t kernel_bytes = 0;   // of kernel images that kernels and programs keep
+  uint64_t idle_ms = 0;        // without a command; 0: for ever
+  uint64_t lease_ms = 0;       // a lease is held at most; 0: for ever
+  uint64_t lease_idle_ms = 0;  // without work; 0: for ever
+  uint64_t lease_wait_ms = 0;  // a lease is waited for at most
 };
 
 }  // namespace ttfd::client

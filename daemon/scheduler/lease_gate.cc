@@ -1,0 +1,50 @@
+// Which works may be taken while parts of the card are leased.
+#include "daemon/scheduler/lease_gate.h"
+
+namespace ttfd {
+
+void LeaseGate::Set(bool whole, const TileSet& tiles, const TileSet& all) {
+  MutexLock lock(&mu_);
+  state_.whole = whole;
+  state_.tiles = tiles;
+  state_.others = all & ~tiles;
+  version_.fetch_add(1, std::memory_order_release);
+  closed_.store(whole || tiles.any(), std::memory_order_release);
+}
+
+void LeaseGate::SessionEnded(uint64_t flow) {
+  MutexLock lock(&mu_);
+  state_.ended.insert(flow);
+  version_.fetch_add(1, std::memory_order_release);
+}
+
+void LeaseGate::SessionGone(uint64_t flow) {
+  MutexLock lock(&mu_);
+  if (state_.ended.erase(flow) != 0) version_.fetch_add(1, std::memory_order_release);
+}
+
+void LeaseGate::Refresh() {
+  if (version_.load(std::memory_order_acquire) == seen_version_) return;
+  MutexLock lock(&mu_);
+  seen_ = state_;
+  seen_version_ = version_.load(std::memory_order_relaxed);
+}
+
+bool LeaseGate::AdmitsShared(const Work& work) {
+  Refresh();
+  if (seen_.ended.contains(work.flow)) return true;
+  if (seen_.whole) return false;
+  const TileSet& named = work.track->route().workers;
+  if (named.any()) return (named & seen_.tiles).none();
+  if (const auto* launch = std::get_if<LaunchCommand>(&work.command)) {
+    return (launch->program->tiles & seen_.tiles).none();
+  }
+  return !work.runs_kernels() && !std::holds_alternative<RecordTraceCommand>(work.command);
+}
+
+void LeaseGate::NarrowShared(Work* work) {
+  Refresh();
+  if (!seen_.ended.contains(work->flow)) work->route.workers = seen_.others;
+}
+
+}  // namespace ttfd

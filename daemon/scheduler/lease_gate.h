@@ -1,0 +1,65 @@
+// Which works may be taken while parts of the card are leased: the one place that keeps sessions off what others lease.
+//
+//   work of                 the whole device leased   some workers leased
+//   that lease              taken                     taken; its queues have no other workers
+//   a shared session's      waits                     taken, if its queue was opened with none of them
+//   queue with workers                                waits, if with some of them
+//   a shared session's      waits                     a transfer is taken, a launch if it runs on none of them:
+//   queue of all workers                              both as if the queue had the other workers;
+//                                                     a trace waits, whose records are made for all workers
+//
+// Works of a session that has ended are let through: their owner refuses them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "daemon/engine/work.h"
+#include "runtime/base/mutex.h"
+#include "runtime/command/tile_set.h"
+
+namespace ttfd {
+
+// Thread-safe; Admits and Narrow are the device thread's.
+class LeaseGate {
+ public:
+  // `whole`: a lease of the whole device is held; else `tiles` are leased, perhaps none. `all`: the card's workers.
+  void Set(bool whole, const TileSet& tiles, const TileSet& all) ABSL_LOCKS_EXCLUDED(mu_);
+  // The session's works are not wanted any more, until it is gone altogether.
+  void SessionEnded(uint64_t flow) ABSL_LOCKS_EXCLUDED(mu_);
+  void SessionGone(uint64_t flow) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Something is leased.
+  bool closed() const { return closed_.load(std::memory_order_acquire); }
+
+  bool Admits(const Work& work) { return !closed() || work.lease != 0 || AdmitsShared(work); }
+  // What an admitted work that named no workers has of them.
+  void Narrow(Work* work) {
+    if (closed() && work->lease == 0 && work->route.workers.none()) NarrowShared(work);
+  }
+
+ private:
+  struct State {
+    bool whole = false;
+    TileSet tiles;
+    TileSet others;  // that are not leased
+    std::unordered_set<uint64_t> ended;
+  };
+
+  bool AdmitsShared(const Work& work);
+  void NarrowShared(Work* work);
+  void Refresh() ABSL_LOCKS_EXCLUDED(mu_);
+
+  std::atomic<bool> closed_{false};
+  std::atomic<uint64_t> version_{1};
+  Mutex mu_;
+  State state_ ABSL_GUARDED_BY(mu_);
+
+  // Device thread.
+  State seen_;
+  uint64_t seen_version_ = 0;
+};
+
+}  // namespace ttfd

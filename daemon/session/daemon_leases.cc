@@ -1,0 +1,189 @@
+// Leases of the card: who asks, who is granted one and when, who is told.
+//
+// A lease is granted in two steps. First nobody else's work may start where it will be (the gate); then, when what
+// runs there has ended, its session is told. It is given back when the last of its sessions is released, which is
+// when nothing of theirs is on the card.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/daemon_core.h"
+#include "daemon/session/errors.h"
+#include "daemon/session/status_reason.h"
+
+namespace ttfd {
+namespace {
+
+constexpr size_t kLeaseTokenBytes = 16;
+
+}  // namespace
+
+// None: the whole device.
+StatusOr<TileSet> DaemonCore::LeasedWorkers(const LeaseRequest& request) const {
+  if (request.device != 0) {
+    return ToStatus(InvalidError("hello.lease.device",
+                                 "there is no device {}: this daemon serves one card, device 0",
+                                 request.device));
+  }
+  const GridSize grid = device_.card.grid;
+  TileSet workers;
+  for (const CoreRange& range : request.workers) {
+    if (range.x0 > range.x1 || range.y0 > range.y1 || range.x1 >= grid.x || range.y1 >= grid.y) {
+      return ToStatus(InvalidError("hello.lease.workers",
+                                   "({},{})-({},{}) is no rectangle of the {} x {} workers",
+                                   range.x0, range.y0, range.x1, range.y1, grid.x, grid.y));
+    }
+    const TileSet tiles = TilesOf(range, grid);
+    if ((workers & tiles).any()) {
+      return ToStatus(InvalidError("hello.lease.workers",
+                                   "({},{})-({},{}) overlaps another; name each worker once",
+                                   range.x0, range.y0, range.x1, range.y1));
+    }
+    workers |= tiles;
+  }
+  if (workers.count() == size_t{grid.x} * grid.y) workers.reset();
+  return workers;
+}
+
+StatusOr<SessionLease> DaemonCore::FindLease(const HelloRequest& hello, const LeaseClient& client) {
+  SessionLease lease;
+  if (hello.attach == AttachKind::kLease) {
+    ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease));
+    ASSIGN_OR_RETURN(
+        lease.id, leases_.Ask(client, lease.workers, std::chrono::milliseconds(hello.lease.wait_ms),
+                              clock_.Now()));
+    lease.waiting = true;
+    LeasesChanged();
+  } else if (hello.attach == AttachKind::kLeaseToken) {
+    ASSIGN_OR_RETURN(lease.id, leases_.Join(hello.lease_token, client.session, client.uid));
+    lease.workers = *leases_.TilesOfLease(lease.id);
+  }
+  return lease;
+}
+
+std::vector<LeaseInfoReply> DaemonCore::ListLeases() {
+  const TimePoint now = clock_.Now();
+  MutexLock lock(&mu_);
+  return leases_.List(now, device_.card.grid);
+}
+
+std::string DaemonCore::LeaseText(uint64_t lease) {
+  const TimePoint now = clock_.Now();
+  MutexLock lock(&mu_);
+  const LeaseWaitReply wait = leases_.InTheWayOf(lease, now);
+  if (wait.holder.empty()) return "";
+  return fmt::format("; leased by {}, expected for {} ms more", wait.holder, wait.expected_wait_ms);
+}
+
+void DaemonCore::SessionEnded(uint64_t session) {
+  gate_.SessionEnded(session);
+  if (gate_.closed()) engine_.LookAgain();
+}
+
+void DaemonCore::LeasesChanged() {
+  leases_changed_ = true;
+  changed_.NotifyAll();
+}
+
+void DaemonCore::SetGate() {
+  bool whole = false;
+  TileSet leased;
+  for (const LeaseTable::Held& held : leases_.held()) {
+    whole = whole || held.tiles.none();
+    leased |= held.tiles;
+  }
+  const GridSize grid = device_.card.grid;
+  gate_.Set(whole, leased, TilesOf({0, 0, grid.x - 1, grid.y - 1}, grid));
+}
+
+// A lease is idle when none of its sessions has anything to do.
+void DaemonCore::NoteWorkUnderLeases(TimePoint now) {
+  std::vector<std::pair<uint64_t, std::shared_ptr<Session>>> workers;
+  {
+    MutexLock lock(&mu_);
+    for (const LeaseTable::Held& held : leases_.held()) {
+      for (const uint64_t id : leases_.SessionsOf(held.lease)) {
+        const auto found = sessions_.find(id);
+        if (found != sessions_.end()) workers.emplace_back(held.lease, found->second);
+      }
+    }
+  }
+  std::vector<std::pair<uint64_t, TimePoint>> uses;
+  uses.reserve(workers.size());
+  for (const auto& [lease, session] : workers) uses.emplace_back(lease, session->LastAtWork(now));
+  MutexLock lock(&mu_);
+  for (const auto& [lease, when] : uses) leases_.Used(lease, when);
+}
+
+bool DaemonCore::CheckLeases(TimePoint now) {
+  {
+    MutexLock lock(&mu_);
+    if (!std::exchange(leases_changed_, false) && now < look_at_leases_at_) return false;
+  }
+  NoteWorkUnderLeases(now);
+  std::vector<LeaseTable::Step> steps;
+  std::vector<std::pair<std::shared_ptr<Session>, LeaseWaitReply>> news;
+  std::vector<std::pair<std::shared_ptr<Session>, Status>> ends;
+  {
+    MutexLock lock(&mu_);
+    steps = leases_.Look(now);
+    look_at_leases_at_ = leases_.next_look();
+    SetGate();
+    for (const LeaseTable::Step& step : steps) {
+      for (const uint64_t id : step.sessions) {
+        const auto found = sessions_.find(id);
+        if (found != sessions_.end()) ends.emplace_back(found->second, step.status);
+      }
+    }
+    for (LeaseTable::Waiting& waiting : leases_.waiting(now)) {
+      const auto found = sessions_.find(waiting.session);
+      if (found == sessions_.end()) continue;
+      LeaseWaitReply& told = told_waits_[waiting.session];
+      if (told.position == waiting.wait.position && told.holder == waiting.wait.holder) continue;
+      told = waiting.wait;
+      news.emplace_back(found->second, std::move(waiting.wait));
+    }
+  }
+  engine_.LookAgain();
+  for (const LeaseTable::Step& step : steps) {
+    if (step.kind == LeaseTable::Step::Kind::kGrant) Grant(step.lease);
+  }
+  for (const auto& [session, status] : ends) session->End(status);
+  for (const auto& [session, wait] : news) session->TellWaiting(wait);
+  return true;
+}
+
+// Others' work that has started ends first.
+void DaemonCore::Grant(uint64_t lease) {
+  TileSet tiles;
+  {
+    MutexLock lock(&mu_);
+    const TileSet* const found = leases_.TilesOfLease(lease);
+    if (found == nullptr) return;
+    tiles = *found;
+  }
+  const auto disturbs = [lease, tiles](const Work& work) {
+    if (work.lease == lease) return false;
+    if (tiles.none()) return true;
+    const bool there = work.route.workers.none() || (work.route.workers & tiles).any();
+    return there &&
+           (work.runs_kernels() || std::holds_alternative<RecordTraceCommand>(work.command));
+  };
+  engine_.RequestQuiet({disturbs, [this, lease] { Granted(lease); }});
+}
+
+// Device thread.
+void DaemonCore::Granted(uint64_t lease) {
+  std::string token = options_.random_bytes(kLeaseTokenBytes);
+  std::shared_ptr<Session> session;
+  {
+    MutexLock lock(&mu_);
+    if (!leases_.Granted(lease, token, clock_.Now())) return;
+    LeasesChanged();
+    const auto found = sessions_.find(leases_.SessionsOf(lease).front());
+    if (found == sessions_.end()) return;
+    session = found->second;
+  }
+  session->LeaseGranted(std::move(token));
+}
+
+}  // namespace ttfd

@@ -1,0 +1,131 @@
+// Who holds leases of the card, and who waits for one.
+//
+// First come first served: a lease is granted when its tiles touch none that are held and none that somebody before it
+// waits for. So nobody is overtaken by what would make him wait longer, and disjoint sets of tiles do not wait for each
+// other. A pure data structure: no thread, no lock, no clock.
+//
+//   Ask -> waiting -> granting -> held -> ending -> gone
+//                  Look       Granted   Look, Leave   last Leave
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/session/errors.h"
+#include "daemon/session/reply.h"
+#include "runtime/base/clock.h"
+#include "runtime/command/tile_set.h"
+
+namespace ttfd {
+
+// Who asks for a lease, or joins one.
+struct LeaseClient {
+  uint64_t session = 0;
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+  std::string user;
+  std::string name;
+
+  std::string Text() const;
+};
+
+class LeaseTable {
+ public:
+  struct Options {
+    Duration longest{};       // a lease is held at most; zero: no limit
+    Duration idle{};          // without work; zero: no limit
+    Duration longest_wait{};  // for a lease; zero: no limit
+    uint32_t per_user = 0;    // waiting and held; zero: no limit
+  };
+  // What has to be done about a lease, by whoever looks.
+  struct Step {
+    enum class Kind {
+      kGrant,   // nobody else's work may start on its tiles; once none runs there, call Granted
+      kGiveUp,  // `sessions` waited too long
+      kEnd,     // it is over: `sessions` end
+    };
+    Kind kind;
+    uint64_t lease = 0;
+    std::vector<uint64_t> sessions;
+    Status status;  // of kGiveUp and kEnd: what they are told
+  };
+  struct Held {
+    uint64_t lease = 0;
+    TileSet tiles;  // none: the whole device
+  };
+  struct Waiting {
+    uint64_t session = 0;
+    LeaseWaitReply wait;
+  };
+
+  explicit LeaseTable(const Options& options) : options_(options) {}
+
+  // Puts a session into the queue. `tiles` none: the whole device. `patience` zero: Options::longest_wait.
+  StatusOr<uint64_t> Ask(LeaseClient client, const TileSet& tiles, Duration patience,
+                         TimePoint now);
+  // The lease that this token of the same user stands for; the session works under it from then on.
+  StatusOr<uint64_t> Join(const std::string& token, uint64_t session, uint32_t uid);
+  // The session is gone, whatever it was to whatever lease.
+  void Leave(uint64_t session, TimePoint now);
+  // The lease's tiles are free of others' work. False: it has gone meanwhile, or had been granted already.
+  bool Granted(uint64_t lease, std::string token, TimePoint now);
+  // Something of the lease was at work at `when`.
+  void Used(uint64_t lease, TimePoint when);
+
+  // What has become due, once.
+  std::vector<Step> Look(TimePoint now);
+  // When something becomes due by time alone.
+  TimePoint next_look() const;
+
+  // Those nobody else's work may start on.
+  std::vector<Held> held() const;
+  std::vector<Waiting> waiting(TimePoint now) const;
+  std::vector<LeaseInfoReply> List(TimePoint now, GridSize grid) const;
+  // What a session that works under `lease` (0: none) is kept from; empty: nothing.
+  LeaseWaitReply InTheWayOf(uint64_t lease, TimePoint now) const;
+  const TileSet* TilesOfLease(uint64_t lease) const;
+  std::vector<uint64_t> SessionsOf(uint64_t lease) const;
+  bool empty() const { return leases_.empty(); }
+
+ private:
+  enum class State { kWaiting, kGranting, kHeld, kEnding };
+  struct Lease {
+    uint64_t id = 0;
+    State state = State::kWaiting;
+    LeaseClient client;
+    TileSet tiles;  // none: the whole device
+    TimePoint since;
+    TimePoint give_up;    // waiting
+    TimePoint last_used;  // held
+    std::string token;
+    std::vector<uint64_t> members;  // besides the client; they leave one by one
+    bool client_here = true;
+    bool told_end = false;
+
+    bool has_tiles() const { return state != State::kWaiting; }
+  };
+  struct Forecast {
+    uint32_t position = 0;  // 0: not waiting
+    Duration wait{};
+    std::string holder;
+  };
+
+  static bool Conflict(const Lease& a, const Lease& b);
+  Lease* Find(uint64_t lease);
+  const Lease* Find(uint64_t lease) const;
+  void CheckTime(Lease& lease, TimePoint now, std::vector<Step>* steps);
+  bool MayBeGranted(const Lease& lease) const;
+  Duration ExpectedLeft(const Lease& lease, TimePoint now) const;
+  // One an entry of leases_, in its order.
+  std::vector<Forecast> Forecasts(TimePoint now) const;
+
+  const Options options_;
+  std::list<Lease> leases_;  // in the order in which they were asked for
+  uint64_t next_id_ = 1;
+  double typical_ns_ = 0;  // how long leases are held: a moving average; 0: none has ended yet
+};
+
+}  // namespace ttfd
