@@ -155,6 +155,25 @@ TEST_F(BadKernels, OneThatWritesOverTheFirmware) {
   ExpectHealthy(1);
 }
 
+TEST_F(BadKernels, OneThatWritesOverTheFirmwareOfAnotherTile) {
+  ThreadedClient bad(*core);
+  CreateProgramRequest program;
+  program.handle = 3;
+  program.kernels.push_back({2, true, hw::kBrisc, {{3, 2, 4, 2}}});
+  LaunchRequest launch = LaunchOf(3);
+  launch.arguments.push_back({0, {0xB0000}, {1, 0}, 1, {}});
+  bad.Send({KernelOf(2, "overwrite_neighbour"), program, launch});
+  bad.WaitFor(3);
+  ASSERT_EQ(bad.errors().size(), 1u);
+  const ErrorReply& error = bad.errors()[0].error;
+  EXPECT_EQ(error.reason, "DEVICE_FAULT");
+  EXPECT_THAT(error.message,
+              MatchesRegex(".*worker .4,2. tile [^;]*BRISC: [^;]*in worker BRISC firmware.*"));
+  EXPECT_THAT(error.message, HasSubstr("worker (4,2) tile (5,4) BRISC firmware was overwritten"));
+  EXPECT_THAT(error.message, MatchesRegex(std::string(".*it ran program [0-9]+ ") + kOwner + ".*"));
+  ExpectHealthy(1);
+}
+
 TEST_F(BadKernels, OneThatLoadsFromAnOddAddress) {
   const Told told = Launch("misaligned", hw::kNcrisc, {});
   EXPECT_EQ(told.reason, "DEVICE_FAULT");
