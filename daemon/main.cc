@@ -7,6 +7,8 @@
 #include "daemon/main_serve.h"
 #include "daemon/open_device.h"
 #include "daemon/options.h"
+#include "daemon/rpc/tcp_listener.h"
+#include "daemon/rpc/tls_files.h"
 #include "daemon/system/signals.h"
 #include "runtime/base/log.h"
 
@@ -22,6 +24,12 @@ int Complain(const ttfd::Status& status, int code) {
   const std::string_view message = ttfd::StatusMessage(status);
   fmt::print(stderr, "ttfd: {}\n", message);
   return code;
+}
+
+ttfd::Status CheckTls(const ttfd::TlsOptions& tls) {
+  if (tls.address.empty()) return ttfd::OkStatus();
+  RETURN_IF_ERROR(ttfd::ParseTcpAddress(tls.address).status());
+  return ttfd::CheckTlsFiles({tls.certificate, tls.key, tls.client_ca});
 }
 
 int Serve(const ttfd::Options& options) {
@@ -47,6 +55,8 @@ int main(int argc, char** argv) {
   }
   const ttfd::Status device = ttfd::CheckDeviceText(invocation->options.device.device);
   if (!device.ok()) return Complain(ttfd::Annotate(device, "device"), kWrongUsage);
+  const ttfd::Status tls = CheckTls(invocation->options.tls);
+  if (!tls.ok()) return Complain(ttfd::Annotate(tls, "tls"), kWrongUsage);
   if (invocation->action == Action::kCheckConfig) {
     fmt::print("{}: good\n",
                invocation->config_path.empty() ? "defaults" : invocation->config_path);

@@ -15,6 +15,7 @@
 #include "daemon/debugger_monitor.h"
 #include "daemon/open_device.h"
 #include "daemon/rpc/rpc_server.h"
+#include "daemon/rpc/tcp_listener.h"
 #include "daemon/rpc/unix_listener.h"
 #include "daemon/session/daemon_core.h"
 #include "daemon/system/service_manager.h"
@@ -71,6 +72,8 @@ class Daemon {
   uint64_t Heartbeat() const {
     return core_->heartbeat() + (debugging_.server != nullptr ? debugging_.server->turns() : 0);
   }
+  // gRPC takes new ones by itself and does not say when it cannot.
+  void LookAtCertificates() const;
   bool Drain();
   Status Stop();
 
@@ -86,6 +89,7 @@ class Daemon {
   std::unique_ptr<DaemonCore> core_;
   std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
   std::unique_ptr<UnixListener> listener_;
+  std::unique_ptr<TcpListener> tcp_;
 };
 
 // Every connection is a descriptor: as many as the administrator allows.
@@ -101,6 +105,10 @@ Status Daemon::Start() {
   RouteGrpcLog();
   // Before the boot, so that a wrong address is known at once and early clients wait instead of failing.
   ASSIGN_OR_RETURN(listener_, Listen());
+  if (!options_.tls.address.empty()) {
+    ASSIGN_OR_RETURN(tcp_, TcpListener::Create(options_.tls.address));
+    where_ += " and " + tcp_->address() + " (TLS)";
+  }
   manager_.SetStatus("booting the card");
   manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits);
   ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher, OpenCard());
@@ -110,6 +118,10 @@ Status Daemon::Start() {
   ASSIGN_OR_RETURN(rpc_, RpcServer::Create(ServerOptions(), *core_, SteadyClock()));
   RETURN_IF_ERROR(core_->Start());
   rpc_->SetServing(true);
+  if (tcp_ != nullptr) {
+    RETURN_IF_ERROR(tcp_->Start(
+        [this](UniqueFd connection) { rpc_->AddTlsConnection(std::move(connection)); }));
+  }
   return listener_->Start(
       [this](UniqueFd connection) { rpc_->AddConnection(std::move(connection)); });
 }
@@ -182,6 +194,12 @@ RpcOptions Daemon::ServerOptions() const {
   options.roles.submit_groups = options_.roles.submit;
   options.roles.observe_groups = options_.roles.observe;
   options.roles.admin_groups = options_.roles.admin;
+  options.roles.submit_certificates = options_.roles.submit_certificates;
+  options.roles.observe_certificates = options_.roles.observe_certificates;
+  options.roles.admin_certificates = options_.roles.admin_certificates;
+  if (!options_.tls.address.empty()) {
+    options.tls = TlsFiles{options_.tls.certificate, options_.tls.key, options_.tls.client_ca};
+  }
   options.audit.file = options_.audit_file;
   options.hello_timeout = milliseconds(options_.listen.hello_ms);
   options.memory_bytes = options_.listen.memory_bytes;
@@ -205,9 +223,21 @@ void Daemon::WaitForStop() {
     if (signal == SIGHUP) {
       const Status reopened = rpc_->ReopenAuditFile();
       if (!reopened.ok()) LogError("SIGHUP: {}", reopened.ToString());
+      LookAtCertificates();
       LogInfo("SIGHUP: the configuration is read at the start only; restart to change it");
     }
     if (watchdog && watchdog->Look(Heartbeat(), SteadyClock().Now())) manager_.FeedWatchdog();
+  }
+}
+
+void Daemon::LookAtCertificates() const {
+  if (tcp_ == nullptr) return;
+  const Status good =
+      CheckTlsFiles({options_.tls.certificate, options_.tls.key, options_.tls.client_ca});
+  if (good.ok()) {
+    LogInfo("SIGHUP: the certificates of {} are good", tcp_->address());
+  } else {
+    LogError("SIGHUP: new connections to {} will fail: {}", tcp_->address(), good.ToString());
   }
 }
 
@@ -236,6 +266,7 @@ Status Daemon::Stop() {
   rpc_->SetServing(false);
   const bool patient = Drain();
   listener_.reset();
+  tcp_.reset();
   rpc_->Stop(patient ? Duration(kLastReplies) : Duration::zero());
   manager_.SetStatus("shutting the card down");
   Status stopped = core_->Stop(SteadyClock().Now() + kCardShutdown);

@@ -1,6 +1,8 @@
 // Puts command line, environment and file together. The only file that reads the environment.
 #include "daemon/options.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -65,6 +67,15 @@ Status CheckOptions(Options* options) {
   if (!IsLogLevel(options->log_level)) {
     return InvalidArgument("log level '{}' is none of debug, info, warning, error",
                            options->log_level);
+  }
+  const TlsOptions& tls = options->tls;
+  const std::array<bool, 4> given = {!tls.address.empty(), !tls.certificate.empty(),
+                                     !tls.key.empty(), !tls.client_ca.empty()};
+  const auto count = std::count(given.begin(), given.end(), true);
+  if (count != 0 && count != 4) {
+    return InvalidArgument(
+        "[tls] needs address, certificate, key and client_ca, all or none: there is no TCP without "
+        "certificates of both sides");
   }
   if (options->listen.connections_per_user > options->listen.connections) {
     return InvalidArgument(

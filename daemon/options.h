@@ -23,6 +23,14 @@ struct ListenOptions {
   uint32_t reply_threads = 1;
 };
 
+// TCP, if there is an address: with certificates of both sides or not at all.
+struct TlsOptions {
+  std::string address;      // "127.0.0.1:7443"
+  std::string certificate;  // paths of PEM files
+  std::string key;
+  std::string client_ca;
+};
+
 struct DeviceOptions {
   std::string device = "sim:board=p150";
   uint32_t boot_ms = 10'000;  // each wait of the boot
@@ -37,15 +45,19 @@ struct WindowOptions {
   uint32_t spin_us = 0;            // how long the device thread looks for work before it sleeps
 };
 
-// Groups besides root and the daemon's own user, who have every role.
+// Groups besides root and the daemon's own user, who have every role; names of client certificates.
 struct RoleNames {
   std::vector<std::string> submit;  // none: whoever may open the socket
   std::vector<std::string> observe = {"ttfd"};
   std::vector<std::string> admin = {"ttfd-admin"};
+  std::vector<std::string> submit_certificates;
+  std::vector<std::string> observe_certificates;
+  std::vector<std::string> admin_certificates;
 };
 
 struct Options {
   ListenOptions listen;
+  TlsOptions tls;
   DeviceOptions device;
   WindowOptions scheduler;
   SessionLimits limits;

@@ -1,6 +1,7 @@
 // ttfdctl: the command line of the daemon. The only file that includes CLI11, which is slow to
 // compile.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
@@ -149,6 +150,19 @@ void AddRun(CLI::App* app, Parsed* p) {
   run->callback([p, o] { p->run = [p, o] { return Run(p->common, *o); }; });
 }
 
+// Set in the environment, where libttfd looks for them, also in a program that ttfdctl starts.
+void AddTls(CLI::App* app) {
+  const auto add = [app](const char* option, const char* variable, const char* text) {
+    app->add_option_function<std::string>(
+        option, [variable](const std::string& value) { setenv(variable, value.c_str(), 1); }, text);
+  };
+  add("--tls-ca", "TTFD_TLS_CA", "over TCP: who signed the daemon's certificate; else TTFD_TLS_CA");
+  add("--tls-certificate", "TTFD_TLS_CERTIFICATE", "yours; else TTFD_TLS_CERTIFICATE");
+  add("--tls-key", "TTFD_TLS_KEY", "of your certificate; else TTFD_TLS_KEY");
+  add("--tls-server-name", "TTFD_TLS_SERVER_NAME",
+      "name in the daemon's certificate, where it is not the host; else TTFD_TLS_SERVER_NAME");
+}
+
 int Main(int argc, char** argv) {
   Parsed parsed;
   CLI::App app("Looks at and steers ttfd, the daemon that owns a Blackhole card.", "ttfdctl");
@@ -158,6 +172,7 @@ int Main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   app.add_option("--address", parsed.common.address,
                  "where the daemon listens; else TTFD_ADDRESS, else unix:/run/ttfd/ttfd.sock");
+  AddTls(&app);
   app.add_flag("--json", parsed.common.json, "print JSON instead of tables");
   app.add_option("--timeout", parsed.common.timeout_s, "seconds to wait for the daemon's answer")
       ->check(CLI::Range(0.001, 86400.0));

@@ -3,9 +3,13 @@
 
 #include <grpcpp/server_context.h>
 
+#include <string>
+#include <unordered_map>
+
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/session/service.h"
+#include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {
@@ -16,15 +20,22 @@ class Callers {
   // Both outlive it.
   Callers(PeerTable& peers, const Roles& roles) : peers_(peers), roles_(roles) {}
 
-  // UNAUTHENTICATED where nobody is known at the other end of the call's connection.
+  // By the connection: its SO_PEERCRED, or its client certificate, named by the subject's common name or, without
+  // one, by the first alternative name. UNAUTHENTICATED where nobody is known at the other end.
   StatusOr<PeerIdentity> Identify(const grpc::ServerContextBase& context);
   // The same, and PERMISSION_DENIED without the role.
   StatusOr<PeerIdentity> Check(Role role, const grpc::ServerContextBase& context);
   Status CheckRole(Role role, const PeerIdentity& peer) const { return roles_.Check(role, peer); }
 
  private:
+  StatusOr<PeerIdentity> IdentifyTls(const grpc::ServerContextBase& context,
+                                     const std::string& peer);
+  StatusOr<uint32_t> NumberOf(const std::string& certificate) ABSL_LOCKS_EXCLUDED(mu_);
+
   PeerTable& peers_;
   const Roles& roles_;
+  Mutex mu_;
+  std::unordered_map<std::string, uint32_t> numbers_ ABSL_GUARDED_BY(mu_);  // of certificates
 };
 
 }  // namespace ttfd

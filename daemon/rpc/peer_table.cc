@@ -1,7 +1,9 @@
 // Peers by descriptor, as the kernel knows them.
 #include "daemon/rpc/peer_table.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -9,6 +11,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace ttfd {
 namespace {
@@ -19,9 +23,39 @@ std::optional<ino_t> InodeOf(int fd) {
   return about.st_ino;
 }
 
+// "ipv4:127.0.0.1:4711" or "ipv6:[::1]:4711": the other end of a TCP connection.
+StatusOr<std::string> AddressOf(int fd) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(storage);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&storage), &length) != 0) {
+    return Internal("getpeername: {}", std::strerror(errno));
+  }
+  char host[INET6_ADDRSTRLEN] = {};
+  if (storage.ss_family == AF_INET) {
+    const auto* const v4 = reinterpret_cast<const sockaddr_in*>(&storage);
+    inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
+    return fmt::format("ipv4:{}:{}", host, ntohs(v4->sin_port));
+  }
+  const auto* const v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
+  inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
+  return fmt::format("ipv6:[{}]:{}", host, ntohs(v6->sin6_port));
+}
+
+// gRPC writes the brackets of IPv6 as in a URI.
+std::string Plain(std::string_view peer) {
+  std::string plain(peer);
+  for (const auto& [coded, bracket] :
+       {std::pair<std::string_view, char>{"%5B", '['}, {"%5D", ']'}}) {
+    const size_t at = plain.find(coded);
+    if (at != std::string::npos) plain.replace(at, coded.size(), 1, bracket);
+  }
+  return plain;
+}
+
 }  // namespace
 
 StatusOr<UniqueFd> DescriptorNumbers::Move(UniqueFd fd) {
+  MutexLock lock(&mu_);
   // At most two tries: from where we are to the end, and from the start.
   for (int attempt = 0; attempt < 2; ++attempt) {
     const int moved = fcntl(fd.get(), F_DUPFD_CLOEXEC, next_);
@@ -61,28 +95,48 @@ StatusOr<PeerIdentity> ReadPeerIdentity(int fd) {
 }
 
 Status PeerTable::Add(int fd, PeerIdentity identity) {
+  Entry entry;
+  entry.owner = fmt::format("user {}", identity.uid);
+  entry.identity = std::move(identity);
+  return Insert(fd, std::move(entry));
+}
+
+Status PeerTable::AddTcp(int fd) {
+  Entry entry;
+  ASSIGN_OR_RETURN(entry.address, AddressOf(fd));
+  entry.owner = "host " + entry.address.substr(0, entry.address.rfind(':'));
+  return Insert(fd, std::move(entry));
+}
+
+Status PeerTable::Insert(int fd, Entry entry) {
   const std::optional<ino_t> inode = InodeOf(fd);
   if (!inode) return Internal("descriptor {} is not open", fd);
+  entry.inode = *inode;
   MutexLock lock(&mu_);
-  entries_.erase(fd);  // a number that came round again
+  // A number, or an address, that came round again.
+  if (const auto old = entries_.find(fd); old != entries_.end()) Erase(old);
+  if (const auto old = addresses_.find(entry.address); old != addresses_.end()) {
+    Erase(entries_.find(old->second));
+  }
   if (entries_.size() >= sweep_at_) {
     SweepClosed();
     sweep_at_ = std::max<size_t>(64, entries_.size() * 2);
   }
   if (entries_.size() >= limits_.connections ||
-      CountOf(identity.uid) >= limits_.connections_per_user) {
+      CountOf(entry.owner) >= limits_.connections_per_user) {
     SweepClosed();
   }
   if (entries_.size() >= limits_.connections) {
     return Error(StatusCode::kResourceExhausted, "all {} connections are taken",
                  limits_.connections);
   }
-  if (CountOf(identity.uid) >= limits_.connections_per_user) {
-    return Error(StatusCode::kResourceExhausted, "user {} has all of its {} connections",
-                 identity.uid, limits_.connections_per_user);
+  if (CountOf(entry.owner) >= limits_.connections_per_user) {
+    return Error(StatusCode::kResourceExhausted, "{} has all of its {} connections", entry.owner,
+                 limits_.connections_per_user);
   }
-  identity.connection = ++last_connection_;
-  entries_[fd] = Entry{std::move(identity), *inode};
+  entry.identity.connection = ++last_connection_;
+  if (!entry.address.empty()) addresses_[entry.address] = fd;
+  entries_[fd] = std::move(entry);
   return OkStatus();
 }
 
@@ -95,8 +149,33 @@ std::optional<PeerIdentity> PeerTable::Find(std::string_view peer) {
   if (error != std::errc() || parsed != end) return std::nullopt;
   MutexLock lock(&mu_);
   const auto found = entries_.find(fd);
-  if (found == entries_.end()) return std::nullopt;
+  if (found == entries_.end() || !found->second.address.empty()) return std::nullopt;
   return found->second.identity;
+}
+
+StatusOr<PeerIdentity> PeerTable::FindTcp(std::string_view peer, const std::string& name,
+                                          uint32_t uid) {
+  const Status unknown =
+      Error(StatusCode::kUnauthenticated, "this connection has no known user behind it");
+  MutexLock lock(&mu_);
+  const auto address = addresses_.find(Plain(peer));
+  if (address == addresses_.end()) return unknown;
+  Entry& entry = entries_.at(address->second);
+  PeerIdentity& identity = entry.identity;
+  if (identity.certificate == name) return identity;
+  // One connection is one handshake: this is a late call of an earlier one from the same address.
+  if (!identity.certificate.empty()) return unknown;
+  const std::string owner = fmt::format("certificate {}", name);
+  if (CountOf(owner) >= limits_.connections_per_user) SweepClosed();
+  if (CountOf(owner) >= limits_.connections_per_user) {
+    return Error(StatusCode::kResourceExhausted, "{} has all of its {} connections", owner,
+                 limits_.connections_per_user);
+  }
+  entry.owner = owner;
+  identity.certificate = name;
+  // No group: what a group may is not for certificates.
+  identity.uid = identity.gid = uid;
+  return identity;
 }
 
 size_t PeerTable::CountOpen() {
@@ -106,14 +185,22 @@ size_t PeerTable::CountOpen() {
 }
 
 void PeerTable::SweepClosed() {
-  std::erase_if(entries_,
-                [](const auto& entry) { return InodeOf(entry.first) != entry.second.inode; });
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (InodeOf(entry->first) != entry->second.inode) Erase(entry);
+    entry = next;
+  }
 }
 
-uint32_t PeerTable::CountOf(uint32_t uid) {
+void PeerTable::Erase(std::unordered_map<int, Entry>::iterator entry) {
+  addresses_.erase(entry->second.address);
+  entries_.erase(entry);
+}
+
+uint32_t PeerTable::CountOf(const std::string& owner) {
   return static_cast<uint32_t>(
       std::count_if(entries_.begin(), entries_.end(),
-                    [uid](const auto& entry) { return entry.second.identity.uid == uid; }));
+                    [&owner](const auto& entry) { return entry.second.owner == owner; }));
 }
 
 }  // namespace ttfd

@@ -5,6 +5,9 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/server_posix.h>
@@ -17,12 +20,16 @@
 #include "daemon/rpc/admin_service.h"
 #include "daemon/rpc/device_service.h"
 #include "runtime/base/log.h"
+#include "runtime/base/mutex.h"
 
 namespace ttfd {
 namespace {
 
 // Connections get descriptor numbers from here up: those below are for everything else.
 constexpr int kFirstConnectionNumber = 256;
+
+// How often files of certificates are looked at.
+constexpr unsigned kLookAtFilesSeconds = 1;
 
 constexpr int kFrameBytes = 1 << 20;
 constexpr int kReadBytes = 256 << 10;
@@ -46,6 +53,23 @@ StatusOr<int> DescriptorLimit() {
                  end, kFirstConnectionNumber + 64);
   }
   return end;
+}
+
+// A client without a certificate that the CA signed does not get through the handshake. The files are looked at
+// again and again; connections that stand keep what they began with.
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const TlsFiles& files) {
+  using grpc::experimental::FileWatcherCertificateProvider;
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<FileWatcherCertificateProvider>(files.key, files.certificate,
+                                                       files.client_ca, kLookAtFilesSeconds));
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+int64_t ToMilliseconds(Duration duration) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
 class RpcServerImpl final : public RpcServer {
@@ -84,11 +108,32 @@ class RpcServerImpl final : public RpcServer {
     builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kFrameBytes);
     builder.RegisterService(&device_);
     builder.RegisterService(&admin_);
+    if (options_.tls) {
+      RETURN_IF_ERROR(CheckTlsFiles(*options_.tls));
+      // Who does not shake hands holds a connection no longer than who does not say Hello.
+      builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                                 static_cast<int>(ToMilliseconds(options_.hello_timeout)));
+      using Builder = grpc::ServerBuilder::experimental_type;
+      tls_acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+          Builder::ExternalConnectionType::FROM_FD, TlsCredentials(*options_.tls));
+    }
     server_ = builder.BuildAndStart();
     if (server_ == nullptr) return Internal("the gRPC server does not start");
     replies_.Start();
     deadlines_.Start();
     return OkStatus();
+  }
+
+  void AddTlsConnection(UniqueFd connection) override {
+    StatusOr<UniqueFd> moved = numbers_.Move(std::move(connection));
+    const Status added = moved.ok() ? peers_.AddTcp(moved->get()) : moved.status();
+    if (!added.ok()) {
+      LogRefusal(added);
+      return;
+    }
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = moved->Release();
+    tls_acceptor_->HandleNewConnection(&parameters);
   }
 
   void AddConnection(UniqueFd connection) override {
@@ -132,7 +177,8 @@ class RpcServerImpl final : public RpcServer {
 
  private:
   // Connections that are refused come in floods: one line a second says enough.
-  void LogRefusal(const Status& why) {
+  void LogRefusal(const Status& why) ABSL_LOCKS_EXCLUDED(refusals_mu_) {
+    MutexLock lock(&refusals_mu_);
     ++refused_;
     const TimePoint now = deadlines_.Now();
     if (now - refusal_logged_ < std::chrono::seconds(1)) return;
@@ -147,16 +193,17 @@ class RpcServerImpl final : public RpcServer {
   Roles roles_;  // set in Start, then constant
   Callers callers_{peers_, roles_};
 
-  // Accept thread.
   DescriptorNumbers numbers_;
-  uint64_t refused_ = 0;
-  TimePoint refusal_logged_{};
+  Mutex refusals_mu_;
+  uint64_t refused_ ABSL_GUARDED_BY(refusals_mu_) = 0;
+  TimePoint refusal_logged_ ABSL_GUARDED_BY(refusals_mu_){};
 
   ReplyThreads replies_;
   CallDeadlines deadlines_;
   const SessionCallEnvironment environment_;
   DeviceRpcService device_;
   AdminRpcService admin_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tls_acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };
 

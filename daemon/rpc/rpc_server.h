@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "daemon/rpc/audit.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
+#include "daemon/rpc/tls_files.h"
 #include "daemon/session/service.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -20,6 +22,7 @@ struct RpcOptions {
   PeerTable::Limits connections;
   RoleOptions roles;
   AuditOptions audit;
+  std::optional<TlsFiles> tls;                        // none: no TCP
   Duration hello_timeout = std::chrono::seconds(10);  // from a call's start to its first message
   uint64_t memory_bytes = uint64_t{512} << 20;        // of messages under way, all calls together
   uint32_t calls_per_connection = 64;
@@ -33,8 +36,10 @@ class RpcServer {
                                                      DaemonService& service, Clock& clock);
   virtual ~RpcServer() = default;
 
-  // A connection from the accept loop; its peer is asked of the kernel. Accept thread only.
+  // A unix connection from the accept loop; its peer is asked of the kernel.
   virtual void AddConnection(UniqueFd connection) = 0;
+  // A TCP connection, if RpcOptions has `tls`: the other end shows its certificate before it can ask anything.
+  virtual void AddTlsConnection(UniqueFd connection) = 0;
 
   // What health answers for the services.
   virtual void SetServing(bool serving) = 0;

@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "daemon/rpc/accept_loop.h"
 #include "runtime/base/status.h"
 #include "runtime/base/unique_fd.h"
 #include "runtime/base/unix_socket.h"
@@ -31,23 +31,20 @@ class UnixListener {
 
   ~UnixListener();  // stops, and removes the socket file it made
 
-  // `accepted` is called on the accept thread with every new connection (non-blocking, close on
-  // exec).
+  // As AcceptLoop::Start.
   Status Start(std::function<void(UniqueFd connection)> accepted);
-  void Stop();
+  void Stop() { loop_.Stop(); }
 
  private:
   explicit UnixListener(std::unique_ptr<UnixSocket> made) : made_(std::move(made)) {}
   explicit UnixListener(UniqueFd adopted) : adopted_(std::move(adopted)) {}
   int listening() const { return made_ != nullptr ? made_->fd() : adopted_.get(); }
-  void Loop(const std::function<void(UniqueFd)>& accepted);
 
   // Constant after construction.
   const std::unique_ptr<UnixSocket> made_;  // or:
   const UniqueFd adopted_;
 
-  UniqueFd stop_;  // an eventfd, written by Stop
-  std::thread thread_;
+  AcceptLoop loop_;
 };
 
 }  // namespace ttfd

@@ -25,17 +25,17 @@ START_TIMEOUT_S = 60
 class Daemon:
     """The real daemon on the embedded device."""
 
-    def __init__(self, device: str = "sim") -> None:
+    def __init__(self, device: str = "sim", config: str = "# defaults\n") -> None:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_pytest_"))
         self.address = f"unix:{self.folder}/ttfd.sock"
-        config = self.folder / "ttfd.toml"
-        config.write_text("# defaults\n")
+        file = self.folder / "ttfd.toml"
+        file.write_text(config)
         more = os.environ.get("TTFD_TEST_SIM")  # see tests/support/test_device_text.h
         if more:
             device += f"{',' if ':' in device else ':'}{more}"
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(
-                [BUILD / "daemon/ttfd", "--config", config, "--socket", self.folder / "ttfd.sock", "--device", device],
+                [BUILD / "daemon/ttfd", "--config", file, "--socket", self.folder / "ttfd.sock", "--device", device],
                 stdout=log, stderr=log)
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.ctl("health").returncode != 0:

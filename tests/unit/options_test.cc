@@ -179,6 +179,18 @@ std::string ShippedWithEverythingOn(std::string* keys) {
   return text.str();
 }
 
+TEST(Options, TcpNeedsEveryCertificateOrIsOff) {
+  Options options;
+  options.tls.address = "127.0.0.1:7443";
+  EXPECT_THAT(CheckOptions(&options).ToString(), HasSubstr("all or none"));
+  options.tls.certificate = options.tls.key = "a.pem";
+  EXPECT_FALSE(CheckOptions(&options).ok());
+  options.tls.client_ca = "ca.pem";
+  EXPECT_TRUE(CheckOptions(&options).ok());
+  options.tls.address.clear();
+  EXPECT_FALSE(CheckOptions(&options).ok());
+}
+
 TEST(Options, ShippedFileNamesEveryKeyWithItsDefault) {
   std::string keys;
   const std::string text = ShippedWithEverythingOn(&keys);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -12,10 +13,12 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <set>
 
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
+#include "daemon/rpc/tcp_listener.h"
 #include "daemon/rpc/unix_listener.h"
 
 namespace ttfd {
@@ -120,6 +123,62 @@ TEST(PeerTable, DoesNotGrowWithConnectionsThatCameAndWent) {
     ASSERT_TRUE(table.Add(moved.get(), {}).ok());
   }
   EXPECT_EQ(table.CountOpen(), 0u);
+}
+
+// The ends of a TCP connection over loopback: the listener's side first.
+std::array<UniqueFd, 2> TcpPair(TcpListener& listener) {
+  const auto parsed = ParseTcpAddress(listener.address());
+  EXPECT_TRUE(parsed.ok());
+  UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(
+      connect(client.get(), reinterpret_cast<const sockaddr*>(&parsed->first), parsed->second), 0);
+  std::promise<UniqueFd> accepted;
+  EXPECT_TRUE(listener.Start([&](UniqueFd fd) { accepted.set_value(std::move(fd)); }).ok());
+  return {accepted.get_future().get(), std::move(client)};
+}
+
+TEST(TcpListener, TakesNumbersAndNoNames) {
+  for (const char* wrong : {"", "localhost:1", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", ":1",
+                            "127.0.0.1:1x", "[::1:1", "::1:1", "[127.0.0.1]:1", "1.2.3:4"}) {
+    EXPECT_FALSE(ParseTcpAddress(wrong).ok()) << wrong;
+  }
+  EXPECT_EQ(ParseTcpAddress("[::1]:80")->first.ss_family, AF_INET6);
+  const auto listener = TcpListener::Create("127.0.0.1:0");
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  EXPECT_THAT(TcpListener::Create((*listener)->address()).status().ToString(),
+              HasSubstr("cannot listen on 127.0.0.1:"));
+}
+
+TEST(PeerTable, KnowsTcpByItsOtherEndAndCountsItForTheHostUntilTheCertificateIsKnown) {
+  PeerTable table({.connections = 10, .connections_per_user = 1});
+  const auto listener = TcpListener::Create("127.0.0.1:0");
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  auto first = TcpPair(**listener);
+  const auto second_listener = TcpListener::Create("127.0.0.1:0");
+  auto second = TcpPair(**second_listener);
+  ASSERT_TRUE(table.AddTcp(first[0].get()).ok());
+  EXPECT_EQ(table.AddTcp(second[0].get()).code(), StatusCode::kResourceExhausted);
+  sockaddr_in own{};
+  socklen_t length = sizeof(own);
+  ASSERT_EQ(getsockname(first[1].get(), reinterpret_cast<sockaddr*>(&own), &length), 0);
+  const std::string name = "ipv4:127.0.0.1:" + std::to_string(ntohs(own.sin_port));
+  EXPECT_FALSE(table.Find("fd:" + std::to_string(first[0].get())).has_value())
+      << "a TCP connection has no peer that the kernel vouches for";
+  const auto alice = table.FindTcp(name, "alice", 0xC0000001);
+  ASSERT_TRUE(alice.ok()) << alice.status();
+  EXPECT_EQ(alice->certificate, "alice");
+  EXPECT_EQ(alice->uid, 0xC0000001u);
+  EXPECT_EQ(alice->connection, 1u);
+  EXPECT_FALSE(table.FindTcp(name, "bob", 0xC0000002).ok()) << "one connection, one certificate";
+  EXPECT_TRUE(table.AddTcp(second[0].get()).ok()) << "the host has its share back";
+  ASSERT_EQ(getsockname(second[1].get(), reinterpret_cast<sockaddr*>(&own), &length), 0);
+  const std::string other = "ipv4:127.0.0.1:" + std::to_string(ntohs(own.sin_port));
+  EXPECT_EQ(table.FindTcp(other, "alice", 0xC0000001).status().code(),
+            StatusCode::kResourceExhausted);
+  EXPECT_TRUE(table.FindTcp(other, "bob", 0xC0000002).ok());
+  first[0].Reset();
+  EXPECT_EQ(table.CountOpen(), 1u);
+  EXPECT_FALSE(table.FindTcp(name, "alice", 0xC0000001).ok()) << "closed";
 }
 
 class Listener : public ::testing::Test {

@@ -16,8 +16,13 @@ namespace ttfd::client {
 struct Admin::Impl {
   std::string address;
   std::chrono::milliseconds timeout;
+  Status problem;  // why the channel cannot work
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Admin::Stub> stub;
+
+  Status End(const grpc::Status& status, const grpc::ClientContext& context) const {
+    return !status.ok() && !problem.ok() ? problem : FromGrpc(status, context, address);
+  }
 };
 
 namespace {
@@ -111,11 +116,12 @@ Admin::Admin(Admin&&) noexcept = default;
 Admin& Admin::operator=(Admin&&) noexcept = default;
 Admin::~Admin() = default;
 
-Admin Admin::Connect(const std::string& address, std::chrono::milliseconds timeout) {
+Admin Admin::Connect(const std::string& address, std::chrono::milliseconds timeout,
+                     const TlsOptions& tls) {
   auto impl = std::make_unique<Impl>();
   impl->address = ResolveAddress(address);
   impl->timeout = timeout;
-  impl->channel = MakeChannel(impl->address);
+  impl->channel = MakeChannel(impl->address, tls, &impl->problem);
   impl->stub = v1::Admin::NewStub(impl->channel);
   return Admin(std::move(impl));
 }
@@ -142,7 +148,7 @@ Result<std::string> Admin::Health(const std::string& service) {
                                                                 grpc::ByteBuffer, grpc::ByteBuffer>(
       impl_->channel.get(), method, &context, request, &response);
   if (!status.ok()) {
-    return FromGrpc(status, context, impl_->address);
+    return impl_->End(status, context);
   }
   grpc::Slice answer;
   if (!response.TrySingleSlice(&answer).ok() || answer.size() < 2) {
@@ -160,7 +166,7 @@ Result<std::vector<DeviceInfo>> Admin::ListDevices(Limits* limits) {
   v1::ListDevicesResponse response;
   const grpc::Status status = stub->ListDevices(&context, v1::ListDevicesRequest(), &response);
   if (!status.ok()) {
-    return FromGrpc(status, context, impl_->address);
+    return impl_->End(status, context);
   }
   std::vector<DeviceInfo> devices;
   for (const v1::Device& device : response.devices()) {
@@ -178,7 +184,7 @@ Result<DaemonStatus> Admin::GetStatus() {
   v1::GetStatusResponse response;
   const grpc::Status status = impl_->stub->GetStatus(&context, v1::GetStatusRequest(), &response);
   if (!status.ok()) {
-    return FromGrpc(status, context, impl_->address);
+    return impl_->End(status, context);
   }
   return FromProto(response);
 }
@@ -190,7 +196,7 @@ Result<std::vector<SessionInfo>> Admin::ListSessions() {
   const grpc::Status status =
       impl_->stub->ListSessions(&context, v1::ListSessionsRequest(), &response);
   if (!status.ok()) {
-    return FromGrpc(status, context, impl_->address);
+    return impl_->End(status, context);
   }
   std::vector<SessionInfo> sessions;
   for (const v1::SessionInfo& info : response.sessions()) {
@@ -207,7 +213,7 @@ Result<Timeouts> Admin::GetTimeouts(uint64_t session) {
   v1::Timeouts response;
   const grpc::Status status = impl_->stub->GetTimeouts(&context, request, &response);
   if (!status.ok()) {
-    return FromGrpc(status, context, impl_->address);
+    return impl_->End(status, context);
   }
   return FromProto(response);
 }
@@ -224,7 +230,7 @@ Result<Timeouts> Admin::SetTimeouts(const Timeouts& timeouts, uint64_t session) 
   v1::Timeouts response;
   const grpc::Status status = impl_->stub->SetTimeouts(&context, request, &response);
   if (!status.ok()) {
-    return FromGrpc(status, context, impl_->address);
+    return impl_->End(status, context);
   }
   return FromProto(response);
 }
@@ -236,7 +242,7 @@ Status Admin::EndSession(uint64_t session, const std::string& reason) {
   request.set_session(session);
   request.set_reason(reason);
   v1::EndSessionResponse response;
-  return FromGrpc(impl_->stub->EndSession(&context, request, &response), context, impl_->address);
+  return impl_->End(impl_->stub->EndSession(&context, request, &response), context);
 }
 
 Status Admin::SetLogLevel(const std::string& level) {
@@ -245,7 +251,7 @@ Status Admin::SetLogLevel(const std::string& level) {
   v1::SetLogLevelRequest request;
   request.set_level(level);
   v1::SetLogLevelResponse response;
-  return FromGrpc(impl_->stub->SetLogLevel(&context, request, &response), context, impl_->address);
+  return impl_->End(impl_->stub->SetLogLevel(&context, request, &response), context);
 }
 
 Status Admin::Drain(std::chrono::milliseconds within, const ProgressCallback& progress) {
@@ -255,7 +261,7 @@ Status Admin::Drain(std::chrono::milliseconds within, const ProgressCallback& pr
   request.set_within_ms(static_cast<uint32_t>(within.count()));
   const auto reader = impl_->stub->Drain(&context, request);
   ReadSteps(reader.get(), progress);
-  return FromGrpc(reader->Finish(), context, impl_->address);
+  return impl_->End(reader->Finish(), context);
 }
 
 Status Admin::ResetDevice(uint32_t device, const ProgressCallback& progress) {
@@ -265,7 +271,7 @@ Status Admin::ResetDevice(uint32_t device, const ProgressCallback& progress) {
   request.set_device(device);
   const auto reader = impl_->stub->ResetDevice(&context, request);
   ReadSteps(reader.get(), progress);
-  return FromGrpc(reader->Finish(), context, impl_->address);
+  return impl_->End(reader->Finish(), context);
 }
 
 Result<ProfileSummary> Admin::Profile(const ProfileOptions& options,
@@ -299,7 +305,7 @@ Result<ProfileSummary> Admin::Profile(const ProfileOptions& options,
   }
   const grpc::Status status = reader->Finish();
   if (!status.ok()) {
-    return FromGrpc(status, context, impl_->address);
+    return impl_->End(status, context);
   }
   return summary;
 }
@@ -316,7 +322,7 @@ Status Admin::GetHangReport(
   while (reader->Read(&piece)) {
     part(piece.name(), piece.payload());
   }
-  return FromGrpc(reader->Finish(), context, impl_->address);
+  return impl_->End(reader->Finish(), context);
 }
 
 }  // namespace ttfd::client

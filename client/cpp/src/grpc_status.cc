@@ -5,7 +5,11 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "client/cpp/src/convert.h"
+#include "client/cpp/src/options.h"
 
 namespace ttfd::client {
 namespace {
@@ -13,9 +17,44 @@ namespace {
 constexpr int kFrameBytes = 1 << 20;
 constexpr int kReadBytes = 256 << 10;
 
+Result<std::string> ReadPem(const char* what, const char* variable, const std::string& path) {
+  if (path.empty()) {
+    return Status(Code::kInvalidArgument,
+                  std::string("a daemon that is reached over TCP needs certificates: no ") + what +
+                      " is given (" + variable + ")");
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad() || text.empty()) {
+    return Status(Code::kInvalidArgument,
+                  std::string("cannot read the ") + what + " " + path + " (" + variable + ")");
+  }
+  return text;
+}
+
+// Null where the files cannot be read.
+std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& tls, Status* problem) {
+  const Result<std::string> ca = ReadPem("CA", "TTFD_TLS_CA", tls.ca);
+  const Result<std::string> certificate =
+      ReadPem("certificate", "TTFD_TLS_CERTIFICATE", tls.certificate);
+  const Result<std::string> key = ReadPem("key", "TTFD_TLS_KEY", tls.key);
+  for (const Result<std::string>* read : {&ca, &certificate, &key}) {
+    if (!read->ok()) {
+      *problem = read->status();
+      return nullptr;
+    }
+  }
+  grpc::SslCredentialsOptions options;
+  options.pem_root_certs = *ca;
+  options.pem_cert_chain = *certificate;
+  options.pem_private_key = *key;
+  return grpc::SslCredentials(options);
+}
+
 }  // namespace
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const TlsOptions& tls,
+                                           Status* problem) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -23,7 +62,12 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   arguments.SetInt(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadBytes);
   arguments.SetInt(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kFrameBytes);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  if (address.starts_with("unix:") || address.starts_with("unix-abstract:")) {
+    return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  }
+  const TlsOptions resolved = ResolveTls(tls);
+  if (!resolved.server_name.empty()) arguments.SetSslTargetNameOverride(resolved.server_name);
+  return grpc::CreateCustomChannel(address, TlsCredentials(resolved, problem), arguments);
 }
 
 Status FromGrpc(const grpc::Status& status, const grpc::ClientContext& context,

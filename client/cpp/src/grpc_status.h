@@ -8,12 +8,16 @@
 #include <string>
 
 #include "ttfd/status.h"
+#include "ttfd/types.h"
 
 namespace ttfd::client {
 
 // A channel with a connection of its own: the daemon binds the caller's identity to the connection,
 // and one session's bulk data must not delay another's commands.
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address);
+// An address that is no unix socket's is spoken to with certificates. Where these cannot be read `problem` says so, and
+// calls on the channel fail.
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const TlsOptions& tls,
+                                           Status* problem);
 
 // The status of a finished call, with what the daemon put into the trailer "ttfd-error-bin".
 // `address` is named when nobody answers there.

@@ -36,7 +36,7 @@ Status SessionCore::DeadlineStatus(const std::string& what) const {
 
 Status SessionCore::Connect() {
   const Instant deadline = std::chrono::steady_clock::now() + options_.connect_timeout;
-  stream_ = std::make_unique<Stream>(options_.address);
+  stream_ = std::make_unique<Stream>(options_.address, options_.tls);
   MutexLock lock(&mu_);
   const bool started = PumpUntil(deadline, [this] {
     mu_.AssertHeld();

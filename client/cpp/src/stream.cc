@@ -30,6 +30,7 @@ gpr_timespec ToGrpc(std::chrono::steady_clock::time_point deadline) {
 // `cq` outlives the call; the context outlives the reader-writer.
 struct Stream::Call {
   std::string address;
+  Status problem;  // why the channel cannot work
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Ttfd::Stub> stub;
   grpc::CompletionQueue cq;
@@ -38,9 +39,10 @@ struct Stream::Call {
   grpc::Status final_status;
 };
 
-Stream::Stream(const std::string& address) : call_(std::make_unique<Call>()) {
+Stream::Stream(const std::string& address, const TlsOptions& tls)
+    : call_(std::make_unique<Call>()) {
   call_->address = address;
-  call_->channel = MakeChannel(address);
+  call_->channel = MakeChannel(address, tls, &call_->problem);
   call_->stub = v1::Ttfd::NewStub(call_->channel);
   call_->rw = call_->stub->PrepareAsyncSession(&call_->context, &call_->cq);
   call_->rw->StartCall(ToTag(kStart));
@@ -79,7 +81,9 @@ Stream::Event Stream::Next(std::chrono::steady_clock::time_point deadline) {
       case kWrite:
         return ok ? Event::kWrote : Event::kNotTaken;
       case kFinish:
-        status_ = FromGrpc(call_->final_status, call_->context, call_->address);
+        status_ = !call_->problem.ok()
+                      ? call_->problem
+                      : FromGrpc(call_->final_status, call_->context, call_->address);
         return Event::kEnded;
     }
   }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "ttfd/status.h"
+#include "ttfd/types.h"
 #include "ttfd/v1/ttfd.pb.h"
 
 namespace ttfd::client {
@@ -26,7 +27,7 @@ class Stream {
   };
 
   // Starts connecting; never fails here (kEnded says that nobody answered).
-  explicit Stream(const std::string& address);
+  Stream(const std::string& address, const TlsOptions& tls);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import bisect
-import os
 import queue
 import threading
-from typing import Callable, Iterator
+from typing import Callable, Iterator, Mapping
 
 import grpc
 
 from ttfd import errors, prints
+from ttfd.channel import make_channel
 from ttfd.errors import Code, Error
 from ttfd.types import KernelPrint, Position
 from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
@@ -19,21 +19,7 @@ CONTROL_QUEUE = 0  # creation and freeing of resources, so that their errors tou
 FIRST_USER_QUEUE = 1
 _REVISION = 1
 _MESSAGE_BYTES = 512 << 10  # a message is sent once it holds as much
-# A connection of its own; bulk data on a local socket in fewer and larger frames and reads.
-_CHANNEL_OPTIONS = (
-    ("grpc.use_local_subchannel_pool", 1),
-    ("grpc.enable_http_proxy", 0),
-    ("grpc.http2.max_frame_size", 1 << 20),
-    ("grpc.experimental.tcp_read_chunk_size", 256 << 10),
-    ("grpc.experimental.tcp_max_read_chunk_size", 1 << 20),
-)
 _MAX_ERRORS = 256  # of one queue, kept for those who ask late
-
-
-def resolve_address(address: str | None) -> str:
-    """What the caller said, else TTFD_ADDRESS, else the default; a path becomes a unix socket."""
-    chosen = address or os.environ.get("TTFD_ADDRESS") or "unix:/run/ttfd/ttfd.sock"
-    return "unix:" + chosen if chosen.startswith("/") else chosen
 
 
 class _Timeline:
@@ -72,7 +58,7 @@ class Connection:
     """One attachment of one session. Thread-safe; a thread of its own reads what the daemon sends."""
 
     def __init__(self, address: str, client_name: str, weight: int, connect_timeout: float, call_timeout: float,
-                 batch_commands: int) -> None:
+                 batch_commands: int, tls: Mapping[str, str] | None = None) -> None:
         self.address = address
         self.call_timeout = call_timeout
         self.welcome: ttfd_pb2.Welcome | None = None
@@ -96,7 +82,7 @@ class Connection:
         self._messages: queue.SimpleQueue[ttfd_pb2.ClientMessage | None] = queue.SimpleQueue()
         self.chunk_bytes = 256 << 10
 
-        self._channel = grpc.insecure_channel(address, options=_CHANNEL_OPTIONS)
+        self._channel = make_channel(address, tls)
         hello = self._outgoing.hello
         hello.min_revision = hello.max_revision = _REVISION
         hello.client_name = client_name

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
-from typing import Callable, Iterable, Sequence
+from typing import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from ttfd.connection import CONTROL_QUEUE, FIRST_USER_QUEUE, Connection, resolve_address
+from ttfd.channel import resolve_address
+from ttfd.connection import CONTROL_QUEUE, FIRST_USER_QUEUE, Connection
 from ttfd.errors import Code, Error
 from ttfd.messages import fill_arguments, fill_launch, record_commands
 from ttfd.resources import Buffer, Kernel, Program, Trace
@@ -31,15 +32,17 @@ from ttfd.v1 import ttfd_pb2
 
 
 def connect(address: str | None = None, *, client_name: str = "", weight: int = 0, connect_timeout: float = 10.0,
-            call_timeout: float = 60.0, batch_commands: int = 64) -> Session:
+            call_timeout: float = 60.0, batch_commands: int = 64, tls: Mapping[str, str] | None = None) -> Session:
     """Opens a session.
 
     address: gRPC address or path of a unix socket; None: the environment variable TTFD_ADDRESS, else
-    "unix:/run/ttfd/ttfd.sock". Timeouts in seconds; `call_timeout` bounds every blocking call. Raises Error with code
+    "unix:/run/ttfd/ttfd.sock". Any other address is TCP and needs certificates: `tls` has paths of PEM files as "ca",
+    "certificate" and "key", and "server_name" where that is not the host; what is missing comes from TTFD_TLS_CA,
+    TTFD_TLS_CERTIFICATE, TTFD_TLS_KEY and TTFD_TLS_SERVER_NAME. Timeouts in seconds; `call_timeout` bounds every blocking call. Raises Error with code
     UNAVAILABLE when nobody answers.
     """
     return Session(Connection(resolve_address(address), client_name, weight, connect_timeout, call_timeout,
-                              batch_commands))
+                              batch_commands, tls))
 
 
 def _bytes_of(array: npt.ArrayLike) -> memoryview:

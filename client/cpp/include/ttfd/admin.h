@@ -104,9 +104,10 @@ struct ProfileSummary {
 // Thread-safe. Every call has the deadline given to Connect, but those that take their own.
 class Admin {
  public:
-  // Does not talk to the daemon yet. `address` as in ConnectOptions.
+  // Does not talk to the daemon yet. `address` and `tls` as in ConnectOptions.
   static Admin Connect(const std::string& address,
-                       std::chrono::milliseconds timeout = std::chrono::seconds(10));
+                       std::chrono::milliseconds timeout = std::chrono::seconds(10),
+                       const TlsOptions& tls = {});
   Admin(Admin&&) noexcept;
   Admin& operator=(Admin&&) noexcept;
   ~Admin();

@@ -43,6 +43,7 @@ namespace ttfd::client {
 struct ConnectOptions {
   // gRPC address such as "unix:/run/ttfd/ttfd.sock". Empty: the environment variable TTFD_ADDRESS,
   // or that default. A path that starts with '/' is taken as a unix socket.
+  // Any other address ("card.example.org:7443") is TCP, with the certificates of `tls`.
   std::string address = {};
   std::string client_name = {};  // for people: `ttfdctl sessions list`
   uint32_t weight = 0;           // share when the card is contended; 0 = 1
@@ -51,6 +52,7 @@ struct ConnectOptions {
   // Enqueued commands that leave without being asked for, and the most that travel as one batch.
   uint32_t batch_commands = 64;
   bool background_thread = false;
+  TlsOptions tls = {};
 };
 
 struct DramOptions {

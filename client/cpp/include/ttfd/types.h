@@ -8,6 +8,17 @@
 
 namespace ttfd::client {
 
+// How to reach a daemon on another machine: TCP is only ever spoken with certificates of both sides. Paths of PEM
+// files; each that is empty is looked for in the environment. Not used with unix sockets.
+struct TlsOptions {
+  std::string ca = {};           // who signed the daemon's certificate; else TTFD_TLS_CA
+  std::string certificate = {};  // this client's; else TTFD_TLS_CERTIFICATE
+  std::string key = {};          // of that certificate; else TTFD_TLS_KEY
+  // Name that the daemon's certificate must have, where it is not the host of the address; else
+  // TTFD_TLS_SERVER_NAME.
+  std::string server_name = {};
+};
+
 // One worker tile.
 struct Core {
   uint32_t x = 0;

@@ -1,0 +1,51 @@
+"""Where a client connects, and with what."""
+
+from __future__ import annotations
+
+import os
+from typing import Mapping
+
+import grpc
+
+from ttfd.errors import Code, Error
+
+# A connection of its own; bulk data on a local socket in fewer and larger frames and reads.
+_CHANNEL_OPTIONS = (
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.http2.max_frame_size", 1 << 20),
+    ("grpc.experimental.tcp_read_chunk_size", 256 << 10),
+    ("grpc.experimental.tcp_max_read_chunk_size", 1 << 20),
+)
+_TLS_FILES = (("ca", "TTFD_TLS_CA"), ("certificate", "TTFD_TLS_CERTIFICATE"), ("key", "TTFD_TLS_KEY"))
+
+
+def resolve_address(address: str | None) -> str:
+    """What the caller said, else TTFD_ADDRESS, else the default; a path becomes a unix socket."""
+    chosen = address or os.environ.get("TTFD_ADDRESS") or "unix:/run/ttfd/ttfd.sock"
+    return "unix:" + chosen if chosen.startswith("/") else chosen
+
+
+def make_channel(address: str, tls: Mapping[str, str] | None) -> grpc.Channel:
+    """A channel with a connection of its own. TCP is only ever spoken with certificates of both sides."""
+    if address.startswith(("unix:", "unix-abstract:")):
+        return grpc.insecure_channel(address, options=_CHANNEL_OPTIONS)
+    given = dict(tls or {})
+    pem = {}
+    for what, variable in _TLS_FILES:
+        path = given.get(what) or os.environ.get(variable)
+        if not path:
+            raise Error(Code.INVALID_ARGUMENT, "a daemon that is reached over TCP needs certificates: "
+                        f"no {what} is given ({variable})", reason="INVALID", field=f"tls.{what}")
+        try:
+            with open(path, "rb") as file:
+                pem[what] = file.read()
+        except OSError as error:
+            raise Error(Code.INVALID_ARGUMENT, f"cannot read the {what} {path}: {error.strerror}", reason="INVALID",
+                        field=f"tls.{what}") from error
+    options = list(_CHANNEL_OPTIONS)
+    name = given.get("server_name") or os.environ.get("TTFD_TLS_SERVER_NAME")
+    if name:
+        options.append(("grpc.ssl_target_name_override", name))
+    credentials = grpc.ssl_channel_credentials(pem["ca"], pem["key"], pem["certificate"])
+    return grpc.secure_channel(address, credentials, options=options)

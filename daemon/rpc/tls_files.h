@@ -1,0 +1,20 @@
+// The files of the TCP port's certificates, looked at before the daemon says that it listens.
+#pragma once
+
+#include <string>
+
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+// Paths of PEM files.
+struct TlsFiles {
+  std::string certificate;  // of the daemon, with the chain up to what clients trust
+  std::string key;          // of that certificate
+  std::string client_ca;    // who signs the certificates of clients
+};
+
+// What a handshake would find out too late: files that cannot be read, are no certificates, or do not belong together.
+Status CheckTlsFiles(const TlsFiles& files);
+
+}  // namespace ttfd
