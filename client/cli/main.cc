@@ -5,6 +5,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/lease_command.h"
 
 namespace ttfd::cli {
 namespace {
@@ -27,6 +28,7 @@ struct Parsed {
   std::string report;
   std::string folder = ".";
   ProfileArguments profile;
+  LeaseArguments lease;
   RunOptions run_options;
   std::function<int()> run;
 };
@@ -54,6 +56,19 @@ void AddSessions(CLI::App* app, Parsed* p) {
   end->add_option("session", p->session, "its number")->required();
   end->add_option("--reason", p->reason, "what the client is told");
   end->callback([p] { p->run = [p] { return EndSession(p->common, p->session, p->reason); }; });
+}
+
+void AddLeases(CLI::App* app, Parsed* p) {
+  app->add_subcommand("leases", "Who holds a lease of the card, and who waits for one")
+      ->callback([p] { p->run = [p] { return ListLeases(p->common); }; });
+  LeaseArguments* o = &p->lease;
+  CLI::App* lease = app->add_subcommand("lease", "Runs a command with the card leased to it");
+  lease->add_option("--tiles", o->tiles, "X,Y or X0,Y0-X1,Y1; repeatable; none: the whole device")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  lease->add_option("--wait", o->wait_ms, "ms to wait at most; 0: as long as the daemon allows");
+  lease->add_option("command", o->command, "the command and its words, behind --")->required();
+  lease->callback([p, o] { p->run = [p, o] { return RunUnderLease(p->common, *o); }; });
 }
 
 void AddTimeouts(CLI::App* app, Parsed* p) {
@@ -178,6 +193,7 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(0.001, 86400.0));
   AddLooking(&app, &parsed);
   AddSessions(&app, &parsed);
+  AddLeases(&app, &parsed);
   AddTimeouts(&app, &parsed);
   AddActing(&app, &parsed);
   AddProfile(&app, &parsed);

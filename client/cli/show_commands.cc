@@ -168,6 +168,7 @@ void PrintSessionsJson(const std::vector<client::SessionInfo>& sessions) {
         .Field("state", session.state)
         .Field("connected_ms", session.connected_ms)
         .Field("handles", session.handles)
+        .Field("lease", session.lease)
         .Field("dram_bytes", session.dram_bytes)
         .Field("l1_bytes", session.l1_bytes)
         .Field("device_ns", session.device_ns);

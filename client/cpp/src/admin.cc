@@ -98,6 +98,7 @@ SessionInfo FromProto(const v1::SessionInfo& info) {
                   .device_ns = info.device_ns(),
                   .connected_ms = info.connected_ms(),
                   .handles = info.handles(),
+                  .lease = info.lease(),
                   .submitted = {},
                   .completed = {}};
   for (const v1::QueuePosition& position : info.submitted()) {
@@ -203,6 +204,37 @@ Result<std::vector<SessionInfo>> Admin::ListSessions() {
     sessions.push_back(FromProto(info));
   }
   return sessions;
+}
+
+Result<std::vector<LeaseInfo>> Admin::ListLeases() {
+  grpc::ClientContext context;
+  SetDeadline(&context, impl_->timeout);
+  v1::ListLeasesResponse response;
+  const grpc::Status status = impl_->stub->ListLeases(&context, v1::ListLeasesRequest(), &response);
+  if (!status.ok()) {
+    return FromGrpc(status, context, impl_->address);
+  }
+  std::vector<LeaseInfo> leases;
+  for (const v1::LeaseInfo& from : response.leases()) {
+    LeaseInfo& to = leases.emplace_back();
+    to.lease = from.lease();
+    to.state = from.state();
+    to.session = from.session();
+    to.client_name = from.client_name();
+    to.user = from.user();
+    to.uid = from.uid();
+    to.pid = from.pid();
+    for (const v1::CoreRange& range : from.workers()) {
+      to.workers.push_back({range.x0(), range.y0(), range.x1(), range.y1()});
+    }
+    to.sessions = from.sessions();
+    to.since_ms = from.since_ms();
+    to.left_ms = from.left_ms();
+    to.position = from.position();
+    to.holder = from.holder();
+    to.expected_wait_ms = from.expected_wait_ms();
+  }
+  return leases;
 }
 
 Result<Timeouts> Admin::GetTimeouts(uint64_t session) {

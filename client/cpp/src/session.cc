@@ -85,6 +85,8 @@ const std::vector<DeviceInfo>& Session::devices() const { return core_->devices(
 const DeviceInfo& Session::device() const { return core_->devices().front(); }
 const Limits& Session::limits() const { return core_->limits(); }
 
+std::string Session::lease_token() const { return core_->lease_token(); }
+
 Result<Buffer> Session::AllocateDram(uint64_t size_bytes, const DramOptions& options) {
   const uint64_t handle = core_->NewHandle();
   const Status status = core_->Create(kCreateBytes, [&](v1::Command* command) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "client/cpp/src/convert.h"
+#include "client/cpp/src/options.h"
 
 namespace ttfd::client {
 
@@ -14,6 +15,7 @@ constexpr uint32_t kRevision = 1;          // of the API that this library speak
 constexpr size_t kSmallCommandBytes = 64;  // more than any command of a few numbers takes
 // How long an ending session may take to say goodbye after a cancel.
 constexpr std::chrono::seconds kShutdownTimeout{5};
+constexpr std::chrono::hours kLongestLeaseWait{24 * 366};  // what a daemon can be configured for
 
 }  // namespace
 
@@ -49,15 +51,25 @@ Status SessionCore::Connect() {
     hello->set_max_revision(kRevision);
     hello->set_client_name(options_.client_name);
     hello->set_weight(options_.weight);
+    if (Status attach = FillAttach(options_, hello); !attach.ok()) {
+      return attach;
+    }
     Append(kControlQueue, kSmallCommandBytes + options_.client_name.size(), 0,
            [](v1::Command* command) { command->mutable_open_queue()->set_queue(kFirstUserQueue); });
     flush_wanted_ = true;
     TrySend();
   }
-  const bool welcomed = started && PumpUntil(deadline, [this] {
-                          mu_.AssertHeld();
-                          return welcomed_;
-                        });
+  // Somebody answers at once, if only that the lease has to be waited for. The daemon bounds that.
+  bool welcomed = started && PumpUntil(deadline, [this] {
+                    mu_.AssertHeld();
+                    return welcomed_ || waits_for_lease_;
+                  });
+  if (welcomed && !welcomed_) {
+    welcomed = PumpUntil(std::chrono::steady_clock::now() + kLongestLeaseWait, [this] {
+      mu_.AssertHeld();
+      return welcomed_;
+    });
+  }
   if (!welcomed) {
     return ended_ ? end_status_
                   : Status(ErrorInfo{

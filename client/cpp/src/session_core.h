@@ -55,6 +55,7 @@ class SessionCore {
   const std::string& daemon_version() const { return daemon_version_; }
   const std::vector<DeviceInfo>& devices() const { return devices_; }
   const Limits& limits() const { return limits_; }
+  const std::string& lease_token() const { return lease_token_; }  // as text
 
   // ---- Commands. `fill` is called once with the v1::Command to fill in, under the lock; `bytes` is
   // an estimate of the command's size, never too small, without the `payload` it carries inline.
@@ -155,8 +156,9 @@ class SessionCore {
     return done();
   }
   void PumpOnce(Instant deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Calls back with what kernels printed, before anybody sees that their launches have ended.
-  void TellPrints(const v1::ServerMessage& message) ABSL_LOCKS_EXCLUDED(mu_);
+  // Calls back with what kernels printed, before anybody sees that their launches have ended, and with how a lease is
+  // waited for.
+  void TellNotices(const v1::ServerMessage& message) ABSL_LOCKS_EXCLUDED(mu_);
   void Handle(Stream::Event event, News* news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(const v1::ServerMessage& message, News* news)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -175,6 +177,7 @@ class SessionCore {
   std::string daemon_version_;
   std::vector<DeviceInfo> devices_;
   Limits limits_;
+  std::string lease_token_;
   uint64_t max_commands_ = kMaxCommandsPerMessage;  // of one message: never above the credit window
   uint64_t max_payload_bytes_ = UINT64_MAX;
   uint32_t max_batch_ = 1;  // commands
@@ -187,6 +190,7 @@ class SessionCore {
   bool pumping_ ABSL_GUARDED_BY(mu_) = false;
   int sleepers_ ABSL_GUARDED_BY(mu_) = 0;
   bool started_ ABSL_GUARDED_BY(mu_) = false;
+  bool waits_for_lease_ ABSL_GUARDED_BY(mu_) = false;
   bool welcomed_ ABSL_GUARDED_BY(mu_) = false;
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
   bool broken_ ABSL_GUARDED_BY(mu_) = false;  // a write was not taken: the end is near

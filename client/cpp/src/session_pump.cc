@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "client/cpp/src/convert.h"
+#include "client/cpp/src/options.h"
 #include "client/cpp/src/session_core.h"
 
 namespace ttfd::client {
@@ -95,7 +96,7 @@ void SessionCore::PumpOnce(Instant deadline) {
   mu_.Unlock();
   const Stream::Event event = stream_->Next(deadline);
   if (event == Stream::Event::kRead && stream_->received().notices_size() != 0) {
-    TellPrints(stream_->received());
+    TellNotices(stream_->received());
   }
   mu_.Lock();
   News news;
@@ -118,18 +119,20 @@ void SessionCore::PumpOnce(Instant deadline) {
   }
 }
 
-void SessionCore::TellPrints(const v1::ServerMessage& message) {
+void SessionCore::TellNotices(const v1::ServerMessage& message) {
   std::function<void(const KernelPrint&)> on_print;
   {
     MutexLock lock(&mu_);
     on_print = on_print_;
   }
-  if (!on_print) {
-    return;
-  }
   for (const v1::Notice& notice : message.notices()) {
-    if (notice.has_print()) {
+    if (notice.has_print() && on_print) {
       on_print(FromProto(notice.print()));
+    }
+    if (notice.has_waiting() && options_.on_waiting) {
+      const v1::LeaseWait& wait = notice.waiting();
+      options_.on_waiting(
+          {wait.position(), wait.holder(), std::chrono::milliseconds(wait.expected_wait_ms())});
     }
   }
 }
@@ -171,6 +174,12 @@ void SessionCore::Handle(Stream::Event event, News* news) {
 }
 
 void SessionCore::HandleMessage(const v1::ServerMessage& message, News* news) {
+  for (const v1::Notice& notice : message.notices()) {
+    waits_for_lease_ = waits_for_lease_ || notice.has_waiting();
+    if (notice.what_case() == v1::Notice::kLeaseToken && !welcomed_) {
+      lease_token_ = TokenText(notice.lease_token());
+    }
+  }
   if (message.has_welcome()) {
     HandleWelcome(message.welcome());
   }

@@ -33,6 +33,8 @@ from ttfd.types import (
     KernelPrint,
     KernelUse,
     Launch,
+    Lease,
+    LeaseWait,
     Limits,
     Patch,
     Position,
@@ -43,5 +45,5 @@ from ttfd.types import (
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
     "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
-    "Launch", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "connect", "first_cores",
+    "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "connect", "first_cores",
 ]

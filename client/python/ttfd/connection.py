@@ -10,9 +10,10 @@ from typing import Callable, Iterator, Mapping
 import grpc
 
 from ttfd import errors, prints
+from ttfd.attach import fill_attach, lease_wait
 from ttfd.channel import make_channel
 from ttfd.errors import Code, Error
-from ttfd.types import KernelPrint, Position
+from ttfd.types import KernelPrint, Lease, LeaseWait, Position
 from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
 
 CONTROL_QUEUE = 0  # creation and freeing of resources, so that their errors touch no queue of the user
@@ -58,8 +59,13 @@ class Connection:
     """One attachment of one session. Thread-safe; a thread of its own reads what the daemon sends."""
 
     def __init__(self, address: str, client_name: str, weight: int, connect_timeout: float, call_timeout: float,
-                 batch_commands: int, tls: Mapping[str, str] | None = None) -> None:
+                 batch_commands: int, tls: Mapping[str, str] | None = None,
+                 lease: Lease | None = None, lease_token: str | None = None,
+                 on_waiting: Callable[[LeaseWait], None] | None = None) -> None:
         self.address = address
+        self.lease_token = ""
+        self._on_waiting = on_waiting
+        self._waits_for_lease = False
         self.call_timeout = call_timeout
         self.welcome: ttfd_pb2.Welcome | None = None
         self.on_print: Callable[[KernelPrint], None] | None = prints.write_to_stderr
@@ -82,8 +88,9 @@ class Connection:
         self._messages: queue.SimpleQueue[ttfd_pb2.ClientMessage | None] = queue.SimpleQueue()
         self.chunk_bytes = 256 << 10
 
-        self._channel = make_channel(address, tls)
         hello = self._outgoing.hello
+        fill_attach(hello, lease, lease_token)
+        self._channel = make_channel(address, tls)
         hello.min_revision = hello.max_revision = _REVISION
         hello.client_name = client_name
         hello.weight = weight
@@ -93,7 +100,9 @@ class Connection:
             self._send()
             self._call = ttfd_pb2_grpc.TtfdStub(self._channel).Session(self._requests())
             threading.Thread(target=self._read, name="ttfd-session", daemon=True).start()
-            self._await(lambda: self.welcome is not None, connect_timeout)
+            # Somebody answers at once, if only that the lease has to be waited for. The daemon bounds that.
+            if self._await(lambda: self.welcome is not None or self._waits_for_lease, connect_timeout):
+                self._await(lambda: self.welcome is not None, None)
             if self.welcome is None:
                 end = self._end
                 self.abandon()
@@ -112,6 +121,8 @@ class Connection:
                 for notice in message.notices:
                     if notice.HasField("print"):
                         prints.tell(self.on_print, notice.print)
+                    if notice.HasField("waiting") and self._on_waiting:
+                        self._on_waiting(lease_wait(notice.waiting))
                 with self.news:
                     self._handle(message)
                     self.news.notify_all()
@@ -125,6 +136,11 @@ class Connection:
         self._messages.put(None)
 
     def _handle(self, message: ttfd_pb2.ServerMessage) -> None:
+        for notice in message.notices:
+            if notice.HasField("waiting"):
+                self._waits_for_lease = True
+            elif notice.HasField("lease_token"):
+                self.lease_token = notice.lease_token.hex()
         if message.HasField("welcome") and self.welcome is None:
             self.welcome = message.welcome
             self._credit = message.welcome.credit
@@ -232,7 +248,7 @@ class Connection:
         self._outgoing = ttfd_pb2.ClientMessage()
         self._outgoing_commands = self._outgoing_bytes = self._outgoing_payload = 0
 
-    def _await(self, done: Callable[[], bool], timeout: float) -> bool:
+    def _await(self, done: Callable[[], bool], timeout: float | None) -> bool:
         self.news.wait_for(lambda: done() or self._ended, timeout)
         return done() and not self._ended
 

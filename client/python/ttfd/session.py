@@ -23,6 +23,8 @@ from ttfd.types import (
     KernelPrint,
     KernelUse,
     Launch,
+    Lease,
+    LeaseWait,
     Limits,
     Patch,
     Position,
@@ -32,7 +34,9 @@ from ttfd.v1 import ttfd_pb2
 
 
 def connect(address: str | None = None, *, client_name: str = "", weight: int = 0, connect_timeout: float = 10.0,
-            call_timeout: float = 60.0, batch_commands: int = 64, tls: Mapping[str, str] | None = None) -> Session:
+            call_timeout: float = 60.0, batch_commands: int = 64, tls: Mapping[str, str] | None = None,
+            lease: Lease | None = None, lease_token: str | None = None,
+            on_waiting: Callable[[LeaseWait], None] | None = None) -> Session:
     """Opens a session.
 
     address: gRPC address or path of a unix socket; None: the environment variable TTFD_ADDRESS, else
@@ -40,9 +44,14 @@ def connect(address: str | None = None, *, client_name: str = "", weight: int = 
     "certificate" and "key", and "server_name" where that is not the host; what is missing comes from TTFD_TLS_CA,
     TTFD_TLS_CERTIFICATE, TTFD_TLS_KEY and TTFD_TLS_SERVER_NAME. Timeouts in seconds; `call_timeout` bounds every blocking call. Raises Error with code
     UNAVAILABLE when nobody answers.
+
+    lease: asks for the card, or some tiles, for this session alone, and returns when it has it. lease_token: works under
+    the lease of which another session's `lease_token` told this; None, and without `lease`: the environment variable
+    TTFD_LEASE, as `ttfdctl lease` sets it. on_waiting: told how it stands while a lease is waited for, on the session's
+    own thread.
     """
     return Session(Connection(resolve_address(address), client_name, weight, connect_timeout, call_timeout,
-                              batch_commands, tls))
+                              batch_commands, tls, lease, lease_token, on_waiting))
 
 
 def _bytes_of(array: npt.ArrayLike) -> memoryview:
@@ -215,6 +224,8 @@ class Session:
         self.devices = [Device(**{f.name: getattr(device, f.name) for f in device.DESCRIPTOR.fields})
                         for device in welcome.devices]
         self.limits = Limits(**{f.name: getattr(welcome.limits, f.name) for f in welcome.limits.DESCRIPTOR.fields})
+        # For other processes of the same user that are to work under this session's lease; empty: it asked for none.
+        self.lease_token: str = connection.lease_token
         self.queue = Queue(self, FIRST_USER_QUEUE)
 
     @property

@@ -130,6 +130,23 @@ class Limits:
 
 
 @dataclasses.dataclass(frozen=True)
+class Lease:
+    """The card for a session alone, or the tiles of `workers`; granted first come first served."""
+
+    workers: Sequence[CoreRange] = ()  # none: the whole device
+    wait: float = 0.0  # seconds at most; 0: as long as the daemon lets one wait
+
+
+@dataclasses.dataclass(frozen=True)
+class LeaseWait:
+    """How it stands with a lease that is waited for. Position 1 is next; 0: no lease was asked for, commands wait for one to end."""
+
+    position: int
+    holder: str
+    expected: float  # seconds, a guess
+
+
+@dataclasses.dataclass(frozen=True)
 class KernelUse:
     """Runs `kernel` on `processor` (BRISC ... TRISC2) of every tile in `cores`."""
 

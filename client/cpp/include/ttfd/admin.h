@@ -66,8 +66,27 @@ struct SessionInfo {
   uint64_t device_ns = 0;
   uint64_t connected_ms = 0;
   uint32_t handles = 0;
+  uint64_t lease = 0;  // it works under, or waits for; 0: none
   std::vector<Position> submitted = {};
   std::vector<Position> completed = {};
+};
+
+// A lease that is held, or waited for.
+struct LeaseInfo {
+  uint64_t lease = 0;
+  std::string state = {};  // "held", "granting", "ending", "waiting"
+  uint64_t session = 0;    // that holds it or waits for it
+  std::string client_name = {};
+  std::string user = {};
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+  std::vector<CoreRange> workers = {};  // none: the whole device
+  uint32_t sessions = 0;                // that work under it
+  uint64_t since_ms = 0;                // held, or waited for, so long
+  uint64_t left_ms = 0;                 // until a limit ends it, or its wait; 0: no limit
+  uint32_t position = 0;                // among those that wait
+  std::string holder = {};              // of what is waited for
+  uint64_t expected_wait_ms = 0;        // a guess
 };
 
 // In milliseconds; 0 = the daemon's default, and to SetTimeouts: unchanged.
@@ -118,6 +137,7 @@ class Admin {
 
   Result<DaemonStatus> GetStatus();
   Result<std::vector<SessionInfo>> ListSessions();
+  Result<std::vector<LeaseInfo>> ListLeases();
   Result<Timeouts> GetTimeouts(uint64_t session = 0);  // 0: the daemon's
   Result<Timeouts> SetTimeouts(const Timeouts& timeouts, uint64_t session = 0);
   Status EndSession(uint64_t session, const std::string& reason);

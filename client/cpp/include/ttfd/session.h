@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,6 +40,21 @@
 #include "ttfd/types.h"
 
 namespace ttfd::client {
+
+// The card, or some of its workers, for this session alone. Granted first come first served, which is when Connect
+// returns.
+struct LeaseOptions {
+  std::vector<CoreRange> workers = {};  // none: the whole device
+  std::chrono::milliseconds wait{0};    // at most; 0: as long as Limits::lease_wait_ms
+};
+
+// How it stands with a lease that is waited for.
+struct LeaseWait {
+  uint32_t position =
+      0;  // 1: next; 0: this session asked for none, its commands wait for somebody else's to end
+  std::string holder = {};
+  std::chrono::milliseconds expected{0};  // a guess
+};
 
 struct ConnectOptions {
   // gRPC address such as "unix:/run/ttfd/ttfd.sock". Empty: the environment variable TTFD_ADDRESS,
@@ -53,6 +69,12 @@ struct ConnectOptions {
   uint32_t batch_commands = 64;
   bool background_thread = false;
   TlsOptions tls = {};
+  std::optional<LeaseOptions> lease = {};
+  // Works under the lease of which Session::lease_token told this. Empty, and without `lease`: the environment variable
+  // TTFD_LEASE, as `ttfdctl lease` sets it.
+  std::string lease_token = {};
+  // On the thread that moves the stream; must not call back into the session.
+  std::function<void(const LeaseWait&)> on_waiting = {};
 };
 
 struct DramOptions {
@@ -96,6 +118,8 @@ class Session {
   const std::vector<DeviceInfo>& devices() const;
   const DeviceInfo& device() const;  // the first one
   const Limits& limits() const;
+  // For other processes of the same user that are to work under this session's lease; empty: it asked for none.
+  std::string lease_token() const;
 
   // ---- Resources. These calls block for one round trip; they do not wait for enqueued work, and
   // their failure touches no queue.
@@ -135,5 +159,8 @@ class Session {
 // Where a client connects when nobody said otherwise: TTFD_ADDRESS, or
 // "unix:/run/ttfd/ttfd.sock".
 std::string DefaultAddress();
+
+// The lease of `ttfdctl lease`, if this process runs under one: TTFD_LEASE. Empty: none.
+std::string DefaultLeaseToken();
 
 }  // namespace ttfd::client

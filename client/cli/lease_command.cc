@@ -1,0 +1,252 @@
+// A session that holds the lease, a child process that has its token.
+//
+// The lease is this process's session: however this process ends, its connection closes and the daemon gives the lease
+// to the next. The child is asked to end when that happens, and loses its sessions under the lease in any case.
+#include "client/cli/lease_command.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/json.h"
+#include "client/cli/text.h"
+#include "ttfd/session.h"
+
+namespace ttfd::cli {
+namespace {
+
+using client::Admin;
+using client::CoreRange;
+using client::LeaseInfo;
+using client::LeaseWait;
+using client::Result;
+using client::Session;
+
+constexpr int kCannotRun = 126;  // as shells have it
+constexpr int kNoSuchCommand = 127;
+constexpr int kSignalled = 128;
+
+// What signals that end this process are passed on to. Before the fork: 0.
+std::atomic<pid_t> child_of_signals{0};
+std::atomic<int> early_signal{0};
+
+// One that came from the terminal has reached the child already.
+void PassOn(int number, siginfo_t* info, void*) {
+  if (info->si_code == SI_KERNEL) {
+    return;
+  }
+  const pid_t child = child_of_signals.load();
+  if (child > 0) {
+    kill(child, number);
+  } else {
+    early_signal.store(number);
+  }
+}
+
+void PassSignalsOn() {
+  struct sigaction action = {};
+  action.sa_sigaction = PassOn;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    sigaction(number, &action, nullptr);
+  }
+}
+
+// In the child: nothing but calls that are safe between fork and exec.
+[[noreturn]] void Become(char* const* argv, char* const* environment, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) {
+    _exit(kSignalled + SIGTERM);
+  }
+  execvpe(argv[0], argv, environment);
+  const int error = errno;
+  constexpr char kText[] = "ttfdctl: cannot run the command: ";
+  const char* const why = error == ENOENT ? "no such file\n" : "it cannot be executed\n";
+  if (write(STDERR_FILENO, kText, sizeof(kText) - 1) < 0 ||
+      write(STDERR_FILENO, why, strlen(why)) < 0) {
+    _exit(kCannotRun);
+  }
+  _exit(error == ENOENT ? kNoSuchCommand : kCannotRun);
+}
+
+std::vector<char*> Pointers(std::vector<std::string>* words) {
+  std::vector<char*> pointers;
+  for (std::string& word : *words) {
+    pointers.push_back(word.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+int RunCommand(std::vector<std::string> command, const std::string& address,
+               const std::string& token) {
+  std::vector<std::string> variables = {"TTFD_LEASE=" + token, "TTFD_ADDRESS=" + address};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view variable(*entry);
+    if (!variable.starts_with("TTFD_LEASE=") && !variable.starts_with("TTFD_ADDRESS=")) {
+      variables.emplace_back(variable);
+    }
+  }
+  const std::vector<char*> argv = Pointers(&command);
+  const std::vector<char*> environment = Pointers(&variables);
+  PassSignalsOn();
+  const pid_t self = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    Become(argv.data(), environment.data(), self);
+  }
+  if (child < 0) {
+    fmt::print(stderr, "ttfdctl: cannot run the command: {}\n", std::strerror(errno));
+    return kFailed;
+  }
+  child_of_signals.store(child);
+  if (const int number = early_signal.load(); number != 0) {
+    kill(child, number);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+}
+
+std::string WorkersText(const std::vector<CoreRange>& workers) {
+  std::string text;
+  for (const CoreRange& range : workers) {
+    text += fmt::format("{}{},{}-{},{}", text.empty() ? "" : " ", range.x0, range.y0, range.x1,
+                        range.y1);
+  }
+  return text.empty() ? "whole device" : text;
+}
+
+void TellWait(const LeaseWait& wait) {
+  fmt::print(stderr, "ttfdctl: waiting for the lease: number {}, held by {}, about {} more\n",
+             wait.position, wait.holder,
+             Duration(static_cast<uint64_t>(std::max<int64_t>(wait.expected.count(), 0))));
+}
+
+int PrintLeasesJson(const std::vector<LeaseInfo>& leases) {
+  JsonWriter json;
+  json.BeginObject().Key("leases").BeginArray();
+  for (const LeaseInfo& lease : leases) {
+    json.BeginObject()
+        .Field("lease", lease.lease)
+        .Field("state", lease.state)
+        .Field("session", lease.session)
+        .Field("client_name", lease.client_name)
+        .Field("user", lease.user)
+        .Field("uid", lease.uid)
+        .Field("pid", lease.pid);
+    json.Key("workers").BeginArray();
+    for (const CoreRange& range : lease.workers) {
+      json.BeginObject()
+          .Field("x0", range.x0)
+          .Field("y0", range.y0)
+          .Field("x1", range.x1)
+          .Field("y1", range.y1)
+          .EndObject();
+    }
+    json.EndArray()
+        .Field("sessions", lease.sessions)
+        .Field("since_ms", lease.since_ms)
+        .Field("left_ms", lease.left_ms)
+        .Field("position", lease.position)
+        .Field("holder", lease.holder)
+        .Field("expected_wait_ms", lease.expected_wait_ms)
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+  fmt::print("{}\n", json.text());
+  return kOk;
+}
+
+}  // namespace
+
+int ListLeases(const Common& common) {
+  const Result<std::vector<LeaseInfo>> leases =
+      Admin::Connect(common.address, common.timeout()).ListLeases();
+  if (!leases.ok()) {
+    return Fail(leases.status());
+  }
+  if (common.json) {
+    return PrintLeasesJson(*leases);
+  }
+  std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "SESSION", "CLIENT", "USER",
+                                                 "PID", "WORKERS", "SESSIONS", "SINCE", "LEFT",
+                                                 "POSITION", "EXPECTED WAIT"}};
+  for (const LeaseInfo& lease : *leases) {
+    const bool waits = lease.state == "waiting";
+    rows.push_back({std::to_string(lease.lease), lease.state, std::to_string(lease.session),
+                    lease.client_name, lease.user.empty() ? std::to_string(lease.uid) : lease.user,
+                    std::to_string(lease.pid), WorkersText(lease.workers),
+                    std::to_string(lease.sessions), Duration(lease.since_ms),
+                    lease.left_ms == 0 ? "-" : Duration(lease.left_ms),
+                    waits ? std::to_string(lease.position) : "-",
+                    waits ? Duration(lease.expected_wait_ms) : "-"});
+  }
+  fmt::print("{}", Table(rows));
+  return kOk;
+}
+
+int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
+  if (!client::DefaultLeaseToken().empty()) {
+    fmt::print(
+        stderr,
+        "ttfdctl: this runs under a lease already (TTFD_LEASE); another would wait for it\n");
+    return kUsage;
+  }
+  client::LeaseOptions lease;
+  lease.wait = std::chrono::milliseconds(arguments.wait_ms);
+  if (!arguments.tiles.empty()) {
+    const Result<std::vector<client::DeviceInfo>> devices =
+        Admin::Connect(common.address, common.timeout()).ListDevices();
+    if (!devices.ok()) {
+      return Fail(devices.status());
+    }
+    for (const std::string& text : arguments.tiles) {
+      const std::optional<CoreRange> range =
+          ParseCores(text, devices->front().grid_x, devices->front().grid_y);
+      if (!range.has_value()) {
+        fmt::print(stderr, "ttfdctl: --tiles {} is none of X,Y or X0,Y0-X1,Y1 or all\n", text);
+        return kUsage;
+      }
+      lease.workers.push_back(*range);
+    }
+  }
+  client::ConnectOptions options;
+  options.address = common.address.empty() ? client::DefaultAddress() : common.address;
+  options.client_name = fmt::format("ttfdctl lease -- {}", arguments.command.front());
+  options.client_name.resize(std::min<size_t>(options.client_name.size(), 100));
+  options.connect_timeout = common.timeout();
+  options.background_thread = true;
+  options.lease = std::move(lease);
+  options.on_waiting = TellWait;
+  const std::string address = options.address;
+  Result<Session> session = Session::Connect(std::move(options));
+  if (!session.ok()) {
+    return Fail(session.status());
+  }
+  std::atomic<bool> over{false};
+  std::thread watch([&] {
+    while (!over && session->Poll(std::chrono::seconds(1)).ok()) {
+    }
+    if (!over) {
+      fmt::print(stderr, "ttfdctl: the lease has ended: {}\n", session->status().ToString());
+    }
+  });
+  const int code = RunCommand(arguments.command, address, session->lease_token());
+  over = true;
+  static_cast<void>(session->Close());  // the command is done, whatever the daemon thinks of it
+  watch.join();
+  return code;
+}
+
+}  // namespace ttfd::cli
