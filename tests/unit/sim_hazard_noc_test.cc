@@ -226,7 +226,7 @@ TEST_F(HazardNoc, MulticastsKeepOrderToTheSameRectangleOnly) {
 }
 
 TEST_F(HazardNoc, MulticastsWithAndWithoutTheirSourceKeepOrderAtEveryTile) {
-  constexpr hw::Coordinate kBelow = {kA.x, kA.y + 1};
+  static constexpr hw::Coordinate kBelow = {kA.x, kA.y + 1};
   const auto multicast = [](uint32_t from, uint32_t to, uint32_t bytes, bool source) {
     NocFields fields = NocMulticast(kA, from, kA, kBelow, to, bytes);
     fields.control = WithChannel(fields.control, hw::kNocMulticastVc);
