@@ -124,6 +124,7 @@ std::vector<Key> KeysOf(Options* to) {
       Number("limits", "lease_idle_ms", &limits.lease_idle_ms, 0, kYearMs),
       Number("limits", "lease_wait_ms", &limits.lease_wait_ms, 1, kYearMs),
       Number("limits", "leases_per_user", &limits.leases_per_user, 0, 100'000),
+      Number("limits", "resume_grace_ms", &limits.resume_grace_ms, 0, 86'400'000),
       Number("timeouts", "operation_ms", &to->timeouts.operation_ms, 1, kDayMs),
       Number("timeouts", "kernel_ms", &to->timeouts.kernel_ms, 1, kDayMs),
       Number("timeouts", "start_ms", &to->timeouts.start_ms, 1, kDayMs),

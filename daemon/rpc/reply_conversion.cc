@@ -92,6 +92,7 @@ void ToProto(const WelcomeReply& from, v1::Welcome* to) {
   for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
   ToProto(from.limits, to->mutable_limits());
   ToProto(from.credit, to->mutable_credit());
+  for (const QueuePosition& position : from.accepted) ToProto(position, to->add_accepted());
 }
 
 void ToProto(const TimeoutsReply& from, v1::Timeouts* to) {

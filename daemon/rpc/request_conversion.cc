@@ -218,6 +218,11 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
   switch (hello.attach_case()) {
     case v1::Hello::kResume:
       to.attach = AttachKind::kResume;
+      to.resume.session = hello.resume().session();
+      to.resume.token = hello.resume().token();
+      to.resume.received =
+          ReceivedFromProto(hello.resume().received(), hello.resume().received_data());
+      to.resume.prints = hello.resume().received_prints();
       break;
     case v1::Hello::kLease:
       to.attach = AttachKind::kLease;
@@ -255,6 +260,32 @@ BatchRequest BatchFromProto(v1::Batch& batch, const SessionLimits& limits) {
 
 DataChunk DataFromProto(v1::Data& data) {
   return {data.queue(), data.value(), data.offset(), std::move(*data.mutable_payload())};
+}
+
+ReceivedRequest ReceivedFromProto(
+    const google::protobuf::RepeatedPtrField<v1::QueuePosition>& ended,
+    const google::protobuf::RepeatedPtrField<v1::DataPosition>& data) {
+  ReceivedRequest to;
+  to.ended.reserve(static_cast<size_t>(ended.size()));
+  for (const v1::QueuePosition& position : ended) to.ended.push_back(PositionFromProto(position));
+  to.data.reserve(static_cast<size_t>(data.size()));
+  for (const v1::DataPosition& position : data) {
+    to.data.push_back({{position.queue(), position.value()}, position.bytes()});
+  }
+  return to;
+}
+
+EndingKind EndingFromProto(v1::Ending ending) {
+  switch (ending) {
+    case v1::ENDING_FINISH:
+      return EndingKind::kFinish;
+    case v1::ENDING_LEAVE:
+      return EndingKind::kLeave;
+    case v1::ENDING_NONE:
+      return EndingKind::kNone;
+    default:
+      return EndingKind::kUnknown;
+  }
 }
 
 }  // namespace ttfd

@@ -17,6 +17,11 @@ HelloRequest HelloFromProto(const v1::Hello& hello);
 BatchRequest BatchFromProto(v1::Batch& batch, const SessionLimits& limits);
 DataChunk DataFromProto(v1::Data& data);
 
+ReceivedRequest ReceivedFromProto(
+    const google::protobuf::RepeatedPtrField<v1::QueuePosition>& ended,
+    const google::protobuf::RepeatedPtrField<v1::DataPosition>& data);
+EndingKind EndingFromProto(v1::Ending ending);
+
 inline QueuePosition PositionFromProto(const v1::QueuePosition& position) {
   return {position.queue(), position.value()};
 }

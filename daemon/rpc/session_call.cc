@@ -6,6 +6,8 @@
 #include "daemon/rpc/call_status.h"
 #include "daemon/rpc/reply_conversion.h"
 #include "daemon/rpc/request_conversion.h"
+#include "daemon/session/errors.h"
+#include "daemon/session/status_reason.h"
 
 namespace ttfd {
 namespace {
@@ -17,6 +19,9 @@ constexpr size_t kErrorBytes = 1 << 20;
 
 // For the end of a session to reach a client that is only slow.
 constexpr auto kGraceAfterEnd = std::chrono::seconds(2);
+
+// For the loss of a connection to be told, where it must be told from a half-close.
+constexpr auto kTimeToBeLost = std::chrono::seconds(1);
 
 int64_t Milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
@@ -73,20 +78,29 @@ void SessionCall::OnReadDone(bool ok) {
       FinishWith(InvalidArgument("the call ended before its first message, which must have Hello"));
       return;
     }
-    // A lost connection looks the same here. If it left work behind, OnCancel comes, and Abandon
-    // drops the work.
-    session_->FinishInput();
-    OutputReady();
+    HalfClosed();
     return;
   }
   const Status status = Handle(*message_);
   if (!status.ok()) {
+    Refuse(status);
     MutexLock lock(&mu_);
     input_ = Input::kEnded;
-    FinishLocked(status);
     return;
   }
   ContinueInput();
+}
+
+// A lost connection looks the same here, and OnCancel follows; then Abandon drops the work. A resumable
+// session must not be taken for finished: there the connection is given time to be lost.
+void SessionCall::HalfClosed() {
+  if (session_->resumable()) {
+    MutexLock lock(&mu_);
+    half_closed_at_ = environment_.deadlines->Now();
+    return;
+  }
+  session_->FinishInput();
+  OutputReady();
 }
 
 Status SessionCall::Handle(v1::ClientMessage& message) {
@@ -109,10 +123,25 @@ Status SessionCall::HandleRest(v1::ClientMessage& message) {
     RETURN_IF_ERROR(session_->Supply(DataFromProto(data)));
   }
   for (const v1::Cancel& cancel : message.cancels()) {
-    RETURN_IF_ERROR(session_->Cancel({cancel.queue(), cancel.from_value()}));
+    RETURN_IF_ERROR(session_->Cancel({{cancel.queue(), cancel.from_value()}, cancel.sent_value()}));
   }
-  for (const v1::QueuePosition& position : message.received()) {
-    RETURN_IF_ERROR(session_->Received(PositionFromProto(position)));
+  if (message.received_size() > 0 || message.received_data_size() > 0) {
+    RETURN_IF_ERROR(
+        session_->Received(ReceivedFromProto(message.received(), message.received_data())));
+  }
+  switch (EndingFromProto(message.ending())) {
+    case EndingKind::kNone:
+      break;
+    case EndingKind::kFinish:
+      session_->FinishInput(/*half_closed=*/false);
+      OutputReady();
+      break;
+    case EndingKind::kLeave:
+      session_->Leave();
+      break;
+    case EndingKind::kUnknown:
+      return WithReason(Error(StatusCode::kUnimplemented, "an ending this daemon does not know"),
+                        reason::kUnsupported, "ending");
   }
   return OkStatus();
 }
@@ -145,7 +174,7 @@ void SessionCall::ContinueInput() {
   while (true) {
     const bool wanted = session_->WantsInput();
     if (wanted && std::exchange(rest_waits_, false)) {
-      if (const Status status = HandleRest(*message_); !status.ok()) FinishWith(status);
+      if (const Status status = HandleRest(*message_); !status.ok()) Refuse(status);
       continue;
     }
     MutexLock lock(&mu_);
@@ -245,6 +274,16 @@ bool SessionCall::TakeNextMessage() {
 void SessionCall::CheckDeadlines(TimePoint now) {
   TimePoint since;
   Duration waited{};
+  bool half_closed = false;
+  {
+    MutexLock lock(&mu_);
+    half_closed = half_closed_at_ && !finished_ && now - *half_closed_at_ >= kTimeToBeLost;
+    if (half_closed) half_closed_at_.reset();
+  }
+  if (half_closed) {
+    session_->FinishInput();
+    OutputReady();
+  }
   {
     MutexLock lock(&mu_);
     if (!waits_for_client_ || finished_) return;
@@ -270,6 +309,13 @@ bool SessionCall::IsStalled(Duration waited) {
   if (waited >= kGraceAfterEnd && session_->finished(&end) && !end.ok()) return true;
   const auto timeouts = environment_.service->GetTimeouts(session_->welcome().session);
   return timeouts.ok() && waited >= std::chrono::milliseconds(timeouts->stalled_client_ms);
+}
+
+// For a protocol error: the session ends with the call.
+void SessionCall::Refuse(const Status& status) {
+  MutexLock lock(&mu_);
+  refused_ = true;
+  FinishLocked(status);
 }
 
 void SessionCall::FinishWith(const Status& status) {
@@ -300,14 +346,16 @@ void SessionCall::OnDone() {
 void SessionCall::ReleaseIfLast() {
   std::shared_ptr<SessionCall> self;  // dies after the lock
   bool abandon = false;
+  bool lost = false;
   {
     MutexLock lock(&mu_);
     if (!done_ || writing_ || input_ == Input::kProcessing) return;
     self = std::exchange(self_, nullptr);
     if (self == nullptr) return;
     abandon = session_ != nullptr && !session_ended_;
+    lost = !refused_;
   }
-  if (abandon) session_->Abandon();
+  if (abandon) session_->Abandon(lost);
 }
 
 }  // namespace ttfd

@@ -60,6 +60,7 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
   Status Handle(v1::ClientMessage& message);
   Status HandleRest(v1::ClientMessage& message);  // all but Hello
   Status OpenSession(const v1::Hello& hello);
+  void HalfClosed() ABSL_LOCKS_EXCLUDED(mu_);
   void ContinueInput();
   void StartNextRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -68,6 +69,7 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
   bool TakeNextMessage();
 
   bool IsStalled(Duration waited) ABSL_LOCKS_EXCLUDED(mu_);
+  void Refuse(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void FinishWith(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   void FinishLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ReleaseIfLast() ABSL_LOCKS_EXCLUDED(mu_);
@@ -99,7 +101,9 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
   bool output_again_ ABSL_GUARDED_BY(mu_) = false;  // OutputReady came while the role was taken
   bool finished_ ABSL_GUARDED_BY(mu_) = false;      // Finish was called: nothing may be started
   bool done_ ABSL_GUARDED_BY(mu_) = false;
-  bool session_ended_ ABSL_GUARDED_BY(mu_) = false;  // finished() was true: no Abandon
+  bool session_ended_ ABSL_GUARDED_BY(mu_) = false;               // finished() was true: no Abandon
+  bool refused_ ABSL_GUARDED_BY(mu_) = false;                     // for a protocol error
+  std::optional<TimePoint> half_closed_at_ ABSL_GUARDED_BY(mu_);  // or the connection was lost
   bool waits_for_client_ ABSL_GUARDED_BY(mu_) = true;
   TimePoint waits_since_ ABSL_GUARDED_BY(mu_);  // for Hello, then for the write under way
 };

@@ -49,6 +49,8 @@ struct CommandQueue {
 
   uint64_t sent = 0;
   uint64_t completed = 0;
+  uint64_t resumed_at =
+      0;  // sent when the session was last resumed: up to here commands may come again
   std::shared_ptr<TraceObject> recording;  // goes on in the next command
 
   std::deque<std::unique_ptr<Task>> tasks;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/session/attachment.h"
 #include "daemon/session/errors.h"
 #include "daemon/session/status_reason.h"
 #include "daemon/session/user_name.h"
@@ -136,15 +137,15 @@ Status DaemonCore::CheckHello(const HelloRequest& hello) const {
     case AttachKind::kNew:
     case AttachKind::kLease:
     case AttachKind::kLeaseToken:
-      break;
     case AttachKind::kResume:
-      return Unsupported("hello.resume", "sessions that are resumed; open a new one");
+      break;
     case AttachKind::kDataLane:
       return Unsupported("hello.data_lane", "data lanes; send the data on the session's own call");
   }
-  if (hello.resume_grace_ms != 0) {
-    return Unsupported("hello.resume_grace_ms",
-                       "sessions that outlive their call; leave the grace time 0");
+  if (hello.resume_grace_ms > environment_.limits.resume_grace_ms) {
+    return ToStatus(LimitError("hello.resume_grace_ms", "resume_grace_ms",
+                               environment_.limits.resume_grace_ms, 0,
+                               fmt::format("a grace time of {} ms", hello.resume_grace_ms)));
   }
   return OkStatus();
 }
@@ -153,6 +154,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
                                                           const HelloRequest& hello,
                                                           SessionOutput* output) {
   RETURN_IF_ERROR(CheckHello(hello));
+  if (hello.attach == AttachKind::kResume) return Resume(peer, hello, output);
   WelcomeReply welcome;
   welcome.revision = kRevision;
   welcome.daemon_version = options_.version;
@@ -160,7 +162,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
   welcome.devices = Devices();
   welcome.limits = environment_.limits;
   welcome.credit = {environment_.windows.commands, environment_.windows.payload_bytes,
-                    kMaxApiNumber};
+                    hello.resume_grace_ms == 0 ? kMaxApiNumber : environment_.windows.read_bytes};
   std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
 
   MutexLock lock(&mu_);
@@ -178,10 +180,23 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
   welcome.session = next_session_++;
   ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, peer.uid, peer.pid,
                                                                user, hello.client_name}));
-  auto session = std::make_shared<Session>(environment_, peer, hello, lease, std::move(welcome),
-                                           std::move(user), output);
+  auto session =
+      std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user), output);
   sessions_.emplace(session->id(), session);
-  return std::shared_ptr<ClientSession>(std::move(session));
+  return std::make_shared<Attachment>(std::move(session), Session::kFirstAttachment,
+                                      std::move(welcome));
+}
+
+// Also while the daemon drains: it is no new session.
+StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Resume(const PeerIdentity& peer,
+                                                            const HelloRequest& hello,
+                                                            SessionOutput* output) {
+  std::shared_ptr<Session> session = Find(hello.resume.session);
+  if (session == nullptr) return SessionLost(hello.resume.session);
+  ASSIGN_OR_RETURN(Session::Attached attached,
+                   session->Attach(peer, hello, options_.random_bytes(kTokenBytes), output));
+  return std::make_shared<Attachment>(std::move(session), attached.attachment,
+                                      std::move(attached.welcome));
 }
 
 void DaemonCore::SessionReleased(uint64_t session) {

@@ -97,6 +97,9 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // The lease that a new session asks for or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const LeaseClient& client)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  StatusOr<std::shared_ptr<ClientSession>> Resume(const PeerIdentity& peer,
+                                                  const HelloRequest& hello, SessionOutput* output)
+      ABSL_LOCKS_EXCLUDED(mu_);
   TimeoutsReply DaemonTimeouts() const;
   std::shared_ptr<Session> Find(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<Session>> Sessions() ABSL_LOCKS_EXCLUDED(mu_);

@@ -44,4 +44,13 @@ Status ToStatus(const ErrorReply& error) {
   return WithReason(MakeStatus(error.code, error.message), error.reason, error.field);
 }
 
+Status SessionLost(uint64_t session) {
+  return WithReason(
+      Error(StatusCode::kNotFound,
+            "session {} cannot be resumed: the daemon was started anew, the session has ended or "
+            "its grace time has passed, or the token is not its own; what it had is gone",
+            session),
+      reason::kSessionLost);
+}
+
 }  // namespace ttfd

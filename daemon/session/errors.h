@@ -25,6 +25,7 @@ inline constexpr const char* kDeviceReset = "DEVICE_RESET";
 inline constexpr const char* kUnsupported = "UNSUPPORTED";
 inline constexpr const char* kDraining = "DRAINING";
 inline constexpr const char* kLeaseEnded = "LEASE_ENDED";
+inline constexpr const char* kSessionLost = "SESSION_LOST";
 }  // namespace reason
 
 // No error, or the one that refuses a command.
@@ -60,5 +61,7 @@ Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to);
 
 // For errors that end a call.
 Status ToStatus(const ErrorReply& error);
+// There is no such session (any more) for who asks to resume it.
+Status SessionLost(uint64_t session);
 
 }  // namespace ttfd

@@ -46,8 +46,10 @@ class Executor {
   };
   Status Supply(DataChunk& chunk, StreamedKernel* kernel);
   void KernelLoaded(const StreamedKernel& kernel, LoadedKernel loaded);
-  Status Cancel(QueuePosition from);
-  Status CheckQueue(uint32_t queue) const;
+  Status Cancel(const CancelRequest& cancel);
+  Status CheckReceived(const ReceivedRequest& received) const;
+  // Another attachment begins: what is known already may come again. Returns what is known as a whole.
+  std::vector<QueuePosition> Resume();
   void RefuseNewCommands(const ErrorReply& error) { refuse_new_ = error; }
   void FinishInput();
   // Drops what has not started, without a word to the client.
@@ -90,6 +92,10 @@ class Executor {
   };
 
   // Arrival.
+  Status CheckQueue(uint32_t queue) const;
+  // Takes what is known since before the session was resumed off the front.
+  static void SkipKnown(const CommandQueue& queue, BatchRequest* batch,
+                        std::vector<LoadedKernel>* loaded);
   Refusal CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const;
   void AppendOne(CommandQueue& queue, Request& request, uint64_t value, TimePoint start_by,
                  std::vector<QueuePosition>& waits, std::vector<LoadedKernel>& loaded,

@@ -20,6 +20,13 @@ uint64_t InlineBytes(const Request& request) {
   return 0;
 }
 
+// Its client has not sent all of its payload.
+bool LacksData(const Task& task) {
+  if (const auto* write = std::get_if<WriteTask>(&task.work)) return write->received < write->size;
+  const auto* load = std::get_if<LoadKernelTask>(&task.work);
+  return load != nullptr && load->streamed && !load->loaded && load->bytes.size() < load->size;
+}
+
 // The kernel, unless it is not the one that was announced.
 StatusOr<std::shared_ptr<const KernelImage>> LoadedImage(const LoadKernelTask& load,
                                                          LoadedKernel& loaded) {
@@ -54,6 +61,7 @@ Status Executor::CheckQueue(uint32_t queue) const {
 Status Executor::Append(BatchRequest& batch, std::vector<LoadedKernel>& loaded, TimePoint now) {
   RETURN_IF_ERROR(CheckQueue(batch.queue));
   CommandQueue& queue = queues_.at(batch.queue);
+  SkipKnown(queue, &batch, &loaded);
   const uint64_t count = batch.commands.size();
   if (count > 0 && batch.first_value != queue.sent + 1) {
     return ProtocolError("batch.first_value", "value {} on queue {}; values are dense, {} is next",
@@ -85,6 +93,22 @@ Status Executor::Append(BatchRequest& batch, std::vector<LoadedKernel>& loaded, 
     }
   }
   return OkStatus();
+}
+
+void Executor::SkipKnown(const CommandQueue& queue, BatchRequest* batch,
+                         std::vector<LoadedKernel>* loaded) {
+  if (batch->first_value == 0 || batch->first_value > queue.resumed_at) return;
+  const size_t known =
+      std::min<size_t>(queue.resumed_at - batch->first_value + 1, batch->commands.size());
+  const auto end = batch->commands.begin() + static_cast<ptrdiff_t>(known);
+  const auto kernels = std::count_if(batch->commands.begin(), end, [](const Request& request) {
+    const auto* load = std::get_if<LoadKernelRequest>(&request);
+    return load != nullptr && load->is_inline;
+  });
+  batch->commands.erase(batch->commands.begin(), end);
+  loaded->erase(loaded->begin(), loaded->begin() + kernels);
+  batch->first_value += known;
+  if (known > 0) batch->clears_error = 0;  // it has been heard with the first of them
 }
 
 Refusal Executor::CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const {
@@ -269,6 +293,8 @@ Status Executor::Supply(DataChunk& chunk, StreamedKernel* kernel) {
   }
   CommandQueue& queue = queues_.at(chunk.queue);
   Task* const task = queue.Find(chunk.value);
+  const bool known = chunk.value != 0 && chunk.value <= queue.resumed_at;
+  if (known && queue.Ended(chunk.value)) return OkStatus();
   if (task == nullptr || task->error || (queue.doomed() && chunk.value >= queue.doomed_from)) {
     const bool unexecuted =
         chunk.value != 0 && chunk.value <= queue.sent &&
@@ -291,6 +317,14 @@ Status Executor::Supply(DataChunk& chunk, StreamedKernel* kernel) {
   }
   const uint64_t received = write != nullptr ? write->received : load->bytes.size();
   const uint64_t size = write != nullptr ? write->size : load->size;
+  if (known && load != nullptr && load->loaded) return OkStatus();
+  if (known && chunk.offset < received) {
+    // It was sent before the session was resumed; what of it is new goes on.
+    const uint64_t old = std::min<uint64_t>(received - chunk.offset, chunk.payload.size());
+    chunk.payload.erase(0, old);
+    chunk.offset += old;
+    if (chunk.payload.empty()) return OkStatus();
+  }
   if ((load != nullptr && load->loaded) || chunk.offset != received ||
       chunk.payload.size() > size - received) {
     return ProtocolError(
@@ -322,7 +356,25 @@ void Executor::KernelLoaded(const StreamedKernel& kernel, LoadedKernel loaded) {
 
 // ---- the end of input
 
-Status Executor::Cancel(QueuePosition from) {
+Status Executor::CheckReceived(const ReceivedRequest& received) const {
+  for (const QueuePosition& position : received.ended) RETURN_IF_ERROR(CheckQueue(position.queue));
+  for (const DataPosition& data : received.data) RETURN_IF_ERROR(CheckQueue(data.read.queue));
+  return OkStatus();
+}
+
+std::vector<QueuePosition> Executor::Resume() {
+  std::vector<QueuePosition> whole;
+  for (auto& [id, queue] : queues_) {
+    queue.resumed_at = queue.sent;
+    const auto lacking = std::find_if(queue.tasks.begin(), queue.tasks.end(),
+                                      [](const auto& task) { return LacksData(*task); });
+    whole.push_back({id, lacking == queue.tasks.end() ? queue.sent : (*lacking)->first_value - 1});
+  }
+  return whole;
+}
+
+Status Executor::Cancel(const CancelRequest& cancel) {
+  const QueuePosition from = cancel.from;
   RETURN_IF_ERROR(CheckQueue(from.queue));
   CommandQueue& queue = queues_.at(from.queue);
   size_t index = 0;
@@ -331,6 +383,10 @@ Status Executor::Cancel(QueuePosition from) {
     ++index;
   }
   if (index == queue.tasks.size()) return OkStatus();
+  // It comes again after a resume, and what it meant has ended.
+  if (cancel.sent_value != 0 && queue.tasks[index]->first_value > cancel.sent_value) {
+    return OkStatus();
+  }
   if (queue.tasks[index]->first_value < from.value) {
     // In the middle of a run of barriers: cut it.
     auto rest = std::make_unique<Task>();
@@ -355,12 +411,7 @@ Status Executor::Cancel(QueuePosition from) {
 void Executor::FinishInput() {
   for (auto& [id, queue] : queues_) {
     for (const auto& task : queue.tasks) {
-      const auto* write = std::get_if<WriteTask>(&task->work);
-      const auto* load = std::get_if<LoadKernelTask>(&task->work);
-      const bool lacking =
-          (write != nullptr && write->received < write->size) ||
-          (load != nullptr && load->streamed && !load->loaded && load->bytes.size() < load->size);
-      if (!lacking) continue;
+      if (!LacksData(*task)) continue;
       queue.Doom(
           task.get(),
           InvalidError("data", "the call was half-closed before all data of this command came"));

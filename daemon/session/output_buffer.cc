@@ -1,4 +1,4 @@
-// Collects output, hands it out a message at a time.
+// Collects output, hands it out a message at a time, keeps it for a client that may come back.
 #include "daemon/session/output_buffer.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@ namespace ttfd {
 namespace {
 
 constexpr size_t kChunksPerMessage = 1024;  // of tiny reads
+constexpr uint64_t kKeptChunkBytes = 64;    // that a chunk which is kept takes besides its payload
 constexpr size_t kErrorsPerMessage = 256;   // each well below 4 KiB: a message stays below 4 MiB
 
 // What a print takes in memory and in a message, a little more than less.
@@ -16,26 +17,52 @@ uint64_t BytesOf(const KernelPrintReply& reply) {
   return 128 + reply.print.kernel_name.size() + reply.print.text.size();
 }
 
+// Erases what `gone` says of the first `*count`.
+template <typename T, typename Gone>
+void EraseFirst(std::deque<T>& from, size_t* count, Gone gone) {
+  const auto end = from.begin() + static_cast<ptrdiff_t>(*count);
+  const auto kept = std::remove_if(from.begin(), end, gone);
+  *count = static_cast<size_t>(kept - from.begin());
+  from.erase(kept, end);
+}
+
 }  // namespace
 
+void OutputBuffer::set_keep(bool keep) {
+  keep_ = keep;
+  if (keep) return;
+  prints_.erase(prints_.begin(), prints_.begin() + static_cast<ptrdiff_t>(told_prints_));
+  data_.erase(data_.begin(), data_.begin() + static_cast<ptrdiff_t>(told_data_));
+  errors_.erase(errors_.begin(), errors_.begin() + static_cast<ptrdiff_t>(told_errors_));
+  told_prints_ = told_data_ = told_errors_ = 0;
+  print_bytes_ = data_bytes_ = 0;
+  for (const KernelPrintReply& print : prints_) print_bytes_ += BytesOf(print);
+  for (const DataChunk& chunk : data_) data_bytes_ += HeldBytes(chunk);
+}
+
+uint64_t OutputBuffer::HeldBytes(const DataChunk& chunk) const {
+  return chunk.payload.size() + (keep_ ? kKeptChunkBytes : 0);
+}
+
 void OutputBuffer::AddPrint(KernelPrintReply print, uint64_t max_bytes) {
+  print.number = ++last_print_;
   print_bytes_ += BytesOf(print);
   prints_.push_back(std::move(print));
   while (print_bytes_ > max_bytes && prints_.size() > 1) {
     print_bytes_ -= BytesOf(prints_.front());
     prints_.pop_front();
-    ++prints_lost_;
+    if (told_prints_ > 0) --told_prints_;
   }
 }
 
 void OutputBuffer::AddData(DataChunk chunk) {
-  data_bytes_ += chunk.payload.size();
+  data_bytes_ += HeldBytes(chunk);
   data_.push_back(std::move(chunk));
 }
 
 void OutputBuffer::AddError(uint32_t queue, uint64_t first_value, uint64_t last_value,
                             const ErrorReply& error) {
-  if (!errors_.empty()) {
+  if (errors() > 0) {
     CommandErrorReply& last = errors_.back();
     if (last.queue == queue && last.last_value + 1 == first_value && error.cause.value != 0 &&
         last.error.code == error.code && last.error.cause == error.cause) {
@@ -54,7 +81,7 @@ void OutputBuffer::SetProgress(uint32_t queue, uint64_t value) {
       return;
     }
   }
-  progress_.push_back({queue, value, 0});
+  progress_.push_back({queue, value, 0, 0});
 }
 
 void OutputBuffer::SetCredit(const CreditReply& credit) {
@@ -63,7 +90,7 @@ void OutputBuffer::SetCredit(const CreditReply& credit) {
 }
 
 void OutputBuffer::SetDraining(uint32_t within_ms) {
-  has_draining_ = true;
+  draining_ = has_draining_ = true;
   draining_within_ms_ = within_ms;
 }
 
@@ -79,31 +106,23 @@ void OutputBuffer::SetWelcome(std::string lease_token) {
 }
 
 bool OutputBuffer::empty() const {
-  return prints_.empty() && data_.empty() && errors_.empty() && !progress_changed_ &&
-         !has_credit_ && !has_draining_ && !has_waiting_ && !has_welcome_;
+  return prints_.size() == told_prints_ && data_.size() == told_data_ &&
+         errors_.size() == told_errors_ && !progress_changed_ && !has_credit_ && !has_draining_ &&
+         !has_waiting_ && !has_welcome_;
+}
+
+bool OutputBuffer::all_received() const {
+  if (!keep_) return true;
+  return prints_.empty() && data_.empty() && errors_.empty() &&
+         std::all_of(progress_.begin(), progress_.end(),
+                     [](const Progress& one) { return one.received >= one.value; });
 }
 
 SessionOutputBatch OutputBuffer::Take(uint64_t max_bytes) {
   SessionOutputBatch batch;
-  // All of them: they are few, and whatever else is told may be of the same commands.
-  if (!prints_.empty()) prints_.front().lost = std::exchange(prints_lost_, 0);
-  batch.prints.assign(std::make_move_iterator(prints_.begin()),
-                      std::make_move_iterator(prints_.end()));
-  prints_.clear();
-  print_bytes_ = 0;
-  uint64_t bytes = 0;
-  while (!data_.empty() && batch.data.size() < kChunksPerMessage) {
-    const uint64_t size = data_.front().payload.size();
-    if (!batch.data.empty() && bytes + size > max_bytes) break;
-    bytes += size;
-    batch.data.push_back(std::move(data_.front()));
-    data_.pop_front();
-  }
-  data_bytes_ -= bytes;
-  while (!errors_.empty() && batch.errors.size() < kErrorsPerMessage) {
-    batch.errors.push_back(std::move(errors_.front()));
-    errors_.pop_front();
-  }
+  TakePrints(&batch);
+  TakeData(max_bytes, &batch);
+  TakeErrors(&batch);
   if (progress_changed_) TakeProgress(&batch);
   batch.has_credit = std::exchange(has_credit_, false);
   batch.credit = credit_;
@@ -116,22 +135,128 @@ SessionOutputBatch OutputBuffer::Take(uint64_t max_bytes) {
   return batch;
 }
 
+// All of them: they are few, and whatever else is told may be of the same commands.
+void OutputBuffer::TakePrints(SessionOutputBatch* batch) {
+  const auto untold = prints_.begin() + static_cast<ptrdiff_t>(told_prints_);
+  for (auto print = untold; print != prints_.end(); ++print) {
+    print->lost = print->number - last_told_print_ - 1;
+    last_told_print_ = print->number;
+  }
+  if (keep_) {
+    batch->prints.assign(untold, prints_.end());
+    told_prints_ = prints_.size();
+    return;
+  }
+  batch->prints.assign(std::make_move_iterator(untold), std::make_move_iterator(prints_.end()));
+  prints_.clear();
+  print_bytes_ = 0;
+}
+
+void OutputBuffer::TakeData(uint64_t max_bytes, SessionOutputBatch* batch) {
+  uint64_t bytes = 0;
+  while (told_data_ < data_.size() && batch->data.size() < kChunksPerMessage) {
+    DataChunk& next = data_[told_data_];
+    const uint64_t size = next.payload.size();
+    if (!batch->data.empty() && bytes + size > max_bytes) break;
+    bytes += size;
+    if (keep_) {
+      batch->data.push_back(next);
+      ++told_data_;
+    } else {
+      batch->data.push_back(std::move(next));
+      data_.pop_front();
+    }
+  }
+  if (!keep_) data_bytes_ -= bytes;
+}
+
+void OutputBuffer::TakeErrors(SessionOutputBatch* batch) {
+  while (told_errors_ < errors_.size() && batch->errors.size() < kErrorsPerMessage) {
+    if (keep_) {
+      batch->errors.push_back(errors_[told_errors_++]);
+    } else {
+      batch->errors.push_back(std::move(errors_.front()));
+      errors_.pop_front();
+    }
+  }
+}
+
 void OutputBuffer::TakeProgress(SessionOutputBatch* batch) {
   progress_changed_ = false;
   for (Progress& progress : progress_) {
     if (progress.told == progress.value) continue;
     uint64_t value = progress.value;
-    for (const DataChunk& chunk : data_) {
-      if (chunk.queue == progress.queue) value = std::min(value, chunk.value - 1);
+    for (size_t i = told_data_; i < data_.size(); ++i) {
+      if (data_[i].queue == progress.queue) value = std::min(value, data_[i].value - 1);
     }
-    for (const CommandErrorReply& error : errors_) {
-      if (error.queue == progress.queue) value = std::min(value, error.first_value - 1);
+    for (size_t i = told_errors_; i < errors_.size(); ++i) {
+      if (errors_[i].queue == progress.queue) value = std::min(value, errors_[i].first_value - 1);
     }
     if (value < progress.value) progress_changed_ = true;
     if (value <= progress.told) continue;
     progress.told = value;
     batch->progress.push_back({progress.queue, value});
   }
+}
+
+// ---- what is kept
+
+void OutputBuffer::Received(const ReceivedRequest& received) {
+  if (!keep_) return;
+  for (const QueuePosition& ended : received.ended) Forget(ended);
+  for (const DataPosition& data : received.data) ForgetData(data);
+}
+
+void OutputBuffer::Forget(QueuePosition ended) {
+  const auto progress =
+      std::find_if(progress_.begin(), progress_.end(),
+                   [ended](const Progress& one) { return one.queue == ended.queue; });
+  if (progress == progress_.end()) return;
+  // Nobody has what was not told.
+  const uint64_t value = std::min(ended.value, progress->told);
+  if (value <= progress->received) return;
+  progress->received = value;
+  EraseFirst(prints_, &told_prints_, [&](const KernelPrintReply& print) {
+    const bool gone = print.position.queue == ended.queue && print.position.value <= value;
+    if (gone) print_bytes_ -= BytesOf(print);
+    return gone;
+  });
+  EraseFirst(data_, &told_data_, [&](const DataChunk& chunk) {
+    const bool gone = chunk.queue == ended.queue && chunk.value <= value;
+    if (gone) data_bytes_ -= HeldBytes(chunk);
+    if (gone) data_received_ += chunk.payload.size();
+    return gone;
+  });
+  EraseFirst(errors_, &told_errors_, [&](const CommandErrorReply& error) {
+    return error.queue == ended.queue && error.last_value <= value;
+  });
+}
+
+void OutputBuffer::ForgetData(const DataPosition& received) {
+  EraseFirst(data_, &told_data_, [&](const DataChunk& chunk) {
+    const bool gone = chunk.queue == received.read.queue && chunk.value == received.read.value &&
+                      chunk.offset + chunk.payload.size() <= received.bytes;
+    if (gone) data_bytes_ -= HeldBytes(chunk);
+    if (gone) data_received_ += chunk.payload.size();
+    return gone;
+  });
+}
+
+void OutputBuffer::Rewind(const ReceivedRequest& received, uint64_t prints) {
+  Received(received);
+  const uint64_t last = std::min(prints, last_told_print_);
+  EraseFirst(prints_, &told_prints_, [&](const KernelPrintReply& print) {
+    const bool gone = print.number <= last;
+    if (gone) print_bytes_ -= BytesOf(print);
+    return gone;
+  });
+  last_told_print_ = last;
+  told_prints_ = told_data_ = told_errors_ = 0;
+  for (Progress& progress : progress_) {
+    progress.told = progress.received;
+    progress_changed_ |= progress.told != progress.value;
+  }
+  has_draining_ = draining_;
 }
 
 }  // namespace ttfd

@@ -44,7 +44,8 @@ struct CreditReply {
 struct KernelPrintReply {
   QueuePosition position;
   KernelPrint print;
-  uint64_t lost = 0;  // so many before this one were not taken in time, and dropped
+  uint64_t lost = 0;    // so many before this one were not taken in time, and dropped
+  uint64_t number = 0;  // of the session's prints, from 1; dropped ones count
 };
 
 // Who waits for a lease, or whose commands wait for one to end.
@@ -94,6 +95,7 @@ struct SessionLimits {
   uint64_t lease_idle_ms = 600'000;   // 0: no limit
   uint64_t lease_wait_ms = 24 * 3'600'000;
   uint32_t leases_per_user = 64;
+  uint32_t resume_grace_ms = 300'000;
 };
 
 // What a client learns of a card (types.proto, Device).
@@ -111,6 +113,7 @@ struct WelcomeReply {
   std::vector<DeviceReply> devices;
   SessionLimits limits;
   CreditReply credit;
+  std::vector<QueuePosition> accepted;  // of a session that is resumed
 };
 
 struct TimeoutsReply {

@@ -154,6 +154,33 @@ struct DataChunk {
   std::string payload;
 };
 
+// How much of the answer to a Read its client has.
+struct DataPosition {
+  QueuePosition read;
+  uint64_t bytes = 0;
+};
+
+// What the client of a resumable session has: nothing of it need be kept any longer.
+struct ReceivedRequest {
+  std::vector<QueuePosition> ended;
+  std::vector<DataPosition> data;
+};
+
+struct CancelRequest {
+  QueuePosition from;
+  uint64_t sent_value = 0;  // the last sent before it; 0: whatever came before it
+};
+
+// ClientMessage.ending.
+enum class EndingKind { kNone, kFinish, kLeave, kUnknown };
+
+struct ResumeRequest {
+  uint64_t session = 0;
+  std::string token;
+  ReceivedRequest received;
+  uint64_t prints = 0;  // received or told as lost
+};
+
 // Which of Hello.attach was set. What the daemon does not serve is refused with a reason.
 enum class AttachKind { kNew, kResume, kLease, kLeaseToken, kDataLane };
 
@@ -172,6 +199,7 @@ struct HelloRequest {
   LeaseRequest lease;
   std::string lease_token;
   uint32_t resume_grace_ms = 0;
+  ResumeRequest resume;  // of kResume
 };
 
 }  // namespace ttfd

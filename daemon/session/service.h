@@ -32,7 +32,8 @@ struct PeerIdentity {
 };
 
 // Implemented by daemon/rpc, one per call. Outlives the session's last call to it
-// (ClientSession::Abandon or finished()).
+// (ClientSession::Abandon or finished()). An attachment that another has replaced is told so, too:
+// finished() is true from then on.
 class SessionOutput {
  public:
   virtual ~SessionOutput() = default;
@@ -42,8 +43,8 @@ class SessionOutput {
   virtual void OutputReady() = 0;
 };
 
-// One session as its call drives it. Calls from one thread at a time, except TakeOutput and
-// finished, which one other thread may call beside the others.
+// One attachment of one session: the session as its call drives it. Calls from one thread at a time,
+// except TakeOutput and finished, which one other thread may call beside the others.
 class ClientSession {
  public:
   virtual ~ClientSession() = default;
@@ -55,9 +56,13 @@ class ClientSession {
   // Command errors are output.
   virtual Status Submit(BatchRequest batch) = 0;
   virtual Status Supply(DataChunk chunk) = 0;
-  virtual Status Cancel(QueuePosition from) = 0;
-  virtual Status Received(QueuePosition position) = 0;
-  virtual void FinishInput() = 0;  // half-close: no more commands
+  virtual Status Cancel(const CancelRequest& cancel) = 0;
+  virtual Status Received(const ReceivedRequest& received) = 0;
+  // No more commands; with `half_closed` nothing at all comes any more.
+  virtual void FinishInput(bool half_closed = true) = 0;
+  virtual void Leave() = 0;  // drop what has not started, end the call
+  // The session may outlive a lost connection, which must not be mistaken for a half-close.
+  virtual bool resumable() = 0;
 
   // False: the client is ahead of its credit; stop reading until OutputReady and ask again.
   virtual bool WantsInput() = 0;
@@ -70,9 +75,10 @@ class ClientSession {
   // session (EndSession, drain, device lost for good): end the call with this status.
   virtual bool finished(Status* status) = 0;
 
-  // The call is gone (cancelled, connection lost, ended by a protocol error): drop what has not
-  // started, free everything. The last call; SessionOutput is not used after it returns.
-  virtual void Abandon() = 0;
+  // The call is gone. With `lost` (cancelled, or its connection is) a resumable session waits for its
+  // client; else (a protocol error), and any other session, drops what has not started and frees
+  // everything. The last call; SessionOutput is not used after it returns.
+  virtual void Abandon(bool lost = true) = 0;
 };
 
 // What an administrator wants to know of where harts spend their time.

@@ -31,8 +31,13 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
                 {welcome_.session, peer.uid, std::max(hello.weight, 1u), lease.id}, lease.workers),
       output_(output),
       waiting_(lease.waiting),
+      grace_(std::chrono::milliseconds(hello.resume_grace_ms)),
+      token_(welcome_.token),
       credit_told_(welcome_.credit),
-      last_sign_of_client_(opened_) {}
+      last_sign_of_client_(opened_) {
+  MutexLock lock(&mu_);
+  buffer_.set_keep(grace_ > Duration::zero());
+}
 
 std::string Session::Name() const {
   return fmt::format("session {} (client '{}', user {}, uid {}, pid {})", welcome_.session,
@@ -52,7 +57,7 @@ LoadedKernel Session::Load(const std::string& bytes, const std::string& name) co
   return loaded;
 }
 
-Status Session::Submit(BatchRequest batch) {
+Status Session::Submit(uint64_t attachment, BatchRequest batch) {
   std::vector<LoadedKernel> loaded;
   for (const Request& request : batch.commands) {
     const auto* load = std::get_if<LoadKernelRequest>(&request);
@@ -64,21 +69,19 @@ Status Session::Submit(BatchRequest batch) {
       loaded.push_back(Load(load->inline_bytes, load->name));
     }
   }
-  const TimePoint now = environment_.clock->Now();
   MutexLock lock(&mu_);
-  if (phase_ != Phase::kActive) return end_status_;
-  last_sign_of_client_ = now;
-  RETURN_IF_ERROR(executor_.Append(batch, loaded, now));
+  RETURN_IF_ERROR(HearClient(attachment));
+  if (phase_ != Phase::kActive) return InvalidArgument("commands after the end of commands");
+  RETURN_IF_ERROR(executor_.Append(batch, loaded, last_sign_of_client_));
   GoOn();
   return OkStatus();
 }
 
-Status Session::Supply(DataChunk chunk) {
+Status Session::Supply(uint64_t attachment, DataChunk chunk) {
   Executor::StreamedKernel kernel;
   {
     MutexLock lock(&mu_);
-    if (phase_ != Phase::kActive) return end_status_;
-    last_sign_of_client_ = environment_.clock->Now();
+    RETURN_IF_ERROR(HearClient(attachment));
     RETURN_IF_ERROR(executor_.Supply(chunk, &kernel));
     if (!kernel.complete) GoOn();
   }
@@ -90,30 +93,49 @@ Status Session::Supply(DataChunk chunk) {
   return OkStatus();
 }
 
-Status Session::Cancel(QueuePosition from) {
+Status Session::Cancel(uint64_t attachment, const CancelRequest& cancel) {
   MutexLock lock(&mu_);
-  if (phase_ != Phase::kActive) return end_status_;
-  RETURN_IF_ERROR(executor_.Cancel(from));
+  RETURN_IF_ERROR(HearClient(attachment));
+  RETURN_IF_ERROR(executor_.Cancel(cancel));
   GoOn();
   return OkStatus();
 }
 
-// Nothing is kept for a session that cannot be resumed: there is nothing to let go of.
-Status Session::Received(QueuePosition position) {
+Status Session::Received(uint64_t attachment, const ReceivedRequest& received) {
   MutexLock lock(&mu_);
-  return executor_.CheckQueue(position.queue);
+  RETURN_IF_ERROR(HearClient(attachment));
+  RETURN_IF_ERROR(executor_.CheckReceived(received));
+  buffer_.Received(received);
+  GoOn();  // a read, or the end, may have waited for it
+  return OkStatus();
 }
 
-void Session::FinishInput() {
+void Session::FinishInput(uint64_t attachment, bool half_closed) {
   MutexLock lock(&mu_);
-  if (phase_ != Phase::kActive) return;
-  phase_ = Phase::kFinishing;
-  executor_.FinishInput();
+  if (!HearClient(attachment).ok()) return;
+  half_closed_ |= half_closed;
+  if (phase_ == Phase::kActive) {
+    phase_ = Phase::kFinishing;
+    executor_.FinishInput();
+  }
   GoOn();
 }
 
-bool Session::WantsInput() {
+void Session::Leave(uint64_t attachment) {
   MutexLock lock(&mu_);
+  if (!HearClient(attachment).ok()) return;
+  EndLocked(WithReason(Error(StatusCode::kCancelled, "the client has left"), reason::kCancelled));
+  Tell();
+}
+
+bool Session::resumable() {
+  MutexLock lock(&mu_);
+  return grace_ > Duration::zero();
+}
+
+bool Session::WantsInput(uint64_t attachment) {
+  MutexLock lock(&mu_);
+  if (attachment != attached_) return true;  // it hears that it was replaced when it says something
   const bool wanted = !waiting_ && executor_.wants_input();
   input_refused_ = !wanted;
   return wanted;
@@ -121,58 +143,39 @@ bool Session::WantsInput() {
 
 // ---- output
 
-SessionOutputBatch Session::TakeOutput(uint64_t max_bytes) {
+SessionOutputBatch Session::TakeOutput(uint64_t attachment, uint64_t max_bytes) {
   MutexLock lock(&mu_);
+  if (attachment != attached_) return {};
   TellCredit();
   SessionOutputBatch batch = buffer_.Take(max_bytes);
   if (batch.empty()) {
     told_ = false;
     EndIfDrained();
+    LookAgain();
     return batch;
   }
   last_sign_of_client_ = environment_.clock->Now();
+  // A client that acknowledges nothing is not kept for: it cannot resume any more.
+  if (buffer_.kept_errors() > environment_.windows.errors) {
+    grace_ = Duration::zero();
+    buffer_.set_keep(false);
+  }
   if (executor_.read_blocked()) GoOn();
   return batch;
 }
 
 bool Session::AllDone() const { return executor_.finished() && buffer_.empty(); }
 
-bool Session::finished(Status* status) {
-  MutexLock lock(&mu_);
-  const bool done = phase_ == Phase::kEnded || phase_ == Phase::kReleased ||
-                    (phase_ == Phase::kFinishing && AllDone());
-  if (!done) return false;
-  *status = end_status_;
-  call_gone_ = true;
-  output_ = nullptr;
-  ReleaseIfIdle();
-  return true;
-}
-
-void Session::Abandon() {
-  MutexLock lock(&mu_);
-  call_gone_ = true;
-  output_ = nullptr;
-  EndLocked(Error(StatusCode::kCancelled, "the call is gone"));
-}
-
 // What every change is followed by: go on, hand works over, answer the call.
 void Session::GoOn() {
-  if (phase_ == Phase::kActive || phase_ == Phase::kFinishing) executor_.Pump();
+  if (open()) executor_.Pump();
   std::vector<Work>& works = executor_.works();
   if (!works.empty()) {
     const std::shared_ptr<Session> self = shared_from_this();
     for (Work& work : works) work.owner = self;
     environment_.host->Enqueue(&works);
   }
-  TimePoint next = executor_.next_deadline();
-  if (executor_.waits_for_data()) {
-    next = std::min(next, last_sign_of_client_ + StalledTimeout());
-  }
-  if (next < look_again_at_) {
-    look_again_at_ = next;
-    environment_.host->LookAgainAt(next);
-  }
+  LookAgain();
   const uint64_t ended = executor_.commands_ended();
   environment_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
                                         std::memory_order_relaxed);
@@ -180,8 +183,27 @@ void Session::GoOn() {
   Tell();
 }
 
+void Session::LookAgain() {
+  if (!open()) return;
+  TimePoint next = std::min(executor_.next_deadline(), resume_until_);
+  if (WaitsForClient()) next = std::min(next, last_sign_of_client_ + StalledTimeout());
+  if (next >= look_again_at_) return;
+  look_again_at_ = next;
+  environment_.host->LookAgainAt(next);
+}
+
+bool Session::WaitsForClient() const {
+  if (detached()) return false;
+  if (executor_.waits_for_data()) return true;
+  if (buffer_.all_received() || !buffer_.empty()) return false;
+  return executor_.read_blocked() || (phase_ == Phase::kFinishing && executor_.finished());
+}
+
+// A client that is away would hold up the daemon's end for what it has not received.
 void Session::EndIfDrained() {
-  if (draining_ && phase_ == Phase::kActive && AllDone()) EndLocked(ToStatus(DrainingError()));
+  if (!draining_ || !open()) return;
+  const bool done = detached() ? executor_.finished() : phase_ == Phase::kActive && AllDone();
+  if (done) EndLocked(ToStatus(DrainingError()));
 }
 
 void Session::Tell() {
@@ -199,14 +221,23 @@ void Session::Tell() {
 
 // A client that has half its window left need not hear of more.
 void Session::TellCredit() {
-  const CreditReply credit = executor_.credit();
+  const CreditReply credit = Credit();
   const SessionWindows& windows = environment_.windows;
   if (credit.commands - credit_told_.commands < windows.commands / 4 &&
-      credit.bytes - credit_told_.bytes < windows.payload_bytes / 4) {
+      credit.bytes - credit_told_.bytes < windows.payload_bytes / 4 &&
+      credit.read_bytes - credit_told_.read_bytes < windows.read_bytes / 4) {
     return;
   }
   credit_told_ = credit;
   buffer_.SetCredit(credit);
+}
+
+CreditReply Session::Credit() const {
+  CreditReply credit = executor_.credit();
+  if (grace_ > Duration::zero()) {
+    credit.read_bytes = buffer_.data_received() + environment_.windows.read_bytes;
+  }
+  return credit;
 }
 
 // ---- the device thread
@@ -251,7 +282,7 @@ void Session::End(const Status& status) {
 }
 
 void Session::EndLocked(const Status& status) {
-  if (phase_ == Phase::kActive || phase_ == Phase::kFinishing) {
+  if (open()) {
     phase_ = Phase::kEnded;
     end_status_ = status;
     executor_.DropAll();
@@ -262,8 +293,7 @@ void Session::EndLocked(const Status& status) {
 
 // Memory is given back when neither the call nor the device can reach it any more.
 void Session::ReleaseIfIdle() {
-  if (!call_gone_ || phase_ == Phase::kReleased || executor_.outstanding()) return;
-  if (phase_ == Phase::kActive) return;
+  if (attached_ != 0 || phase_ != Phase::kEnded || executor_.outstanding()) return;
   phase_ = Phase::kReleased;
   executor_.Release();
   environment_.host->SessionReleased(id());
@@ -271,7 +301,7 @@ void Session::ReleaseIfIdle() {
 
 void Session::Drain(uint32_t within_ms) {
   MutexLock lock(&mu_);
-  if (phase_ != Phase::kActive || draining_) return;
+  if (!open() || draining_) return;
   if (waiting_) {
     EndLocked(ToStatus(DrainingError()));
     Tell();
@@ -280,6 +310,7 @@ void Session::Drain(uint32_t within_ms) {
   draining_ = true;
   executor_.RefuseNewCommands(DrainingError());
   buffer_.SetDraining(within_ms);
+  EndIfDrained();
   Tell();
 }
 
@@ -311,12 +342,18 @@ TimePoint Session::LastAtWork(TimePoint now) const {
 TimePoint Session::CheckDeadlines(TimePoint now) {
   MutexLock lock(&mu_);
   look_again_at_ = TimePoint::max();
-  if (phase_ != Phase::kActive && phase_ != Phase::kFinishing) return look_again_at_;
-  if (executor_.waits_for_data() && now - last_sign_of_client_ > StalledTimeout()) {
-    EndLocked(WithReason(Error(StatusCode::kDeadlineExceeded,
-                               "the client has not sent the data of its commands for {} ms",
-                               Milliseconds(StalledTimeout())),
-                         reason::kDeadline));
+  if (!open()) return look_again_at_;
+  if (now >= resume_until_) {
+    EndLocked(SessionLost(id()));
+    return look_again_at_;
+  }
+  if (WaitsForClient() && now - last_sign_of_client_ > StalledTimeout()) {
+    EndLocked(
+        WithReason(Error(StatusCode::kDeadlineExceeded, "the client has not {} for {} ms",
+                         executor_.waits_for_data() ? "sent the data of its commands"
+                                                    : "said that it received what it was told",
+                         Milliseconds(StalledTimeout())),
+                   reason::kDeadline));
     Tell();
     return look_again_at_;
   }
@@ -366,7 +403,8 @@ SessionInfoReply Session::Info(TimePoint now) const {
   info.uid = peer_.uid;
   info.pid = peer_.pid;
   info.lease = lease_;
-  info.state = phase_ == Phase::kActive      ? (waiting_ ? "waiting" : "active")
+  info.state = detached()                    ? "detached"
+               : phase_ == Phase::kActive    ? (waiting_ ? "waiting" : "active")
                : phase_ == Phase::kFinishing ? "finishing"
                                              : "ending";
   info.dram_bytes = executor_.handles().dram_bytes();

@@ -1,6 +1,9 @@
 // One session as both its sides see it: the call that drives it (gRPC threads) and the device
 // thread that answers.
 //
+// Calls come and go, each an attachment with a number; the session obeys the newest. A resumable one
+// waits for the next when a call is lost, and keeps what its client may not have received.
+//
 // One mutex guards everything; what needs long (loading a kernel's ELF) is done before it is taken.
 // The executor decides what happens, this class only locks, passes works to the engine and tells
 // the call when there is output.
@@ -26,26 +29,36 @@ struct SessionLease {
   bool waiting = false;
 };
 
-class Session final : public ClientSession,
-                      public WorkOwner,
-                      public std::enable_shared_from_this<Session> {
+class Session final : public WorkOwner, public std::enable_shared_from_this<Session> {
  public:
-  // `environment` outlives the session, `output` until finished() or Abandon.
+  static constexpr uint64_t kFirstAttachment = 1;
+
+  // `environment` outlives the session, `output` until the first attachment's last call.
   Session(SessionEnvironment& environment, const PeerIdentity& peer, const HelloRequest& hello,
           const SessionLease& lease, WelcomeReply welcome, std::string user, SessionOutput* output);
 
-  // ---- ClientSession: gRPC threads
-  const WelcomeReply& welcome() const override { return welcome_; }
-  bool waiting() override ABSL_LOCKS_EXCLUDED(mu_);
-  Status Submit(BatchRequest batch) override ABSL_LOCKS_EXCLUDED(mu_);
-  Status Supply(DataChunk chunk) override ABSL_LOCKS_EXCLUDED(mu_);
-  Status Cancel(QueuePosition from) override ABSL_LOCKS_EXCLUDED(mu_);
-  Status Received(QueuePosition position) override ABSL_LOCKS_EXCLUDED(mu_);
-  void FinishInput() override ABSL_LOCKS_EXCLUDED(mu_);
-  bool WantsInput() override ABSL_LOCKS_EXCLUDED(mu_);
-  SessionOutputBatch TakeOutput(uint64_t max_bytes) override ABSL_LOCKS_EXCLUDED(mu_);
-  bool finished(Status* status) override ABSL_LOCKS_EXCLUDED(mu_);
-  void Abandon() override ABSL_LOCKS_EXCLUDED(mu_);
+  // Another call takes over, which must be of the same user and know the token. The one before, if it is
+  // still there, is ended. NOT_FOUND with reason SESSION_LOST if that may not be.
+  struct Attached {
+    uint64_t attachment = 0;
+    WelcomeReply welcome;
+  };
+  StatusOr<Attached> Attach(const PeerIdentity& peer, const HelloRequest& hello,
+                            std::string next_token, SessionOutput* output) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- What attachments do (ClientSession): gRPC threads. One that has been replaced is told so.
+  Status Submit(uint64_t attachment, BatchRequest batch) ABSL_LOCKS_EXCLUDED(mu_);
+  Status Supply(uint64_t attachment, DataChunk chunk) ABSL_LOCKS_EXCLUDED(mu_);
+  Status Cancel(uint64_t attachment, const CancelRequest& cancel) ABSL_LOCKS_EXCLUDED(mu_);
+  Status Received(uint64_t attachment, const ReceivedRequest& received) ABSL_LOCKS_EXCLUDED(mu_);
+  void FinishInput(uint64_t attachment, bool half_closed) ABSL_LOCKS_EXCLUDED(mu_);
+  void Leave(uint64_t attachment) ABSL_LOCKS_EXCLUDED(mu_);
+  bool waiting() ABSL_LOCKS_EXCLUDED(mu_);
+  bool resumable() ABSL_LOCKS_EXCLUDED(mu_);
+  bool WantsInput(uint64_t attachment) ABSL_LOCKS_EXCLUDED(mu_);
+  SessionOutputBatch TakeOutput(uint64_t attachment, uint64_t max_bytes) ABSL_LOCKS_EXCLUDED(mu_);
+  bool finished(uint64_t attachment, Status* status) ABSL_LOCKS_EXCLUDED(mu_);
+  void Abandon(uint64_t attachment, bool lost) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- WorkOwner: device thread
   std::string Name() const override;
@@ -78,6 +91,19 @@ class Session final : public ClientSession,
  private:
   enum class Phase { kActive, kFinishing, kEnded, kReleased };
 
+  static Status Replaced();
+  bool open() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return phase_ == Phase::kActive || phase_ == Phase::kFinishing;
+  }
+  bool detached() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return attached_ == 0 && open(); }
+  // Before anything the client says. Not OK: it is not listened to.
+  Status HearClient(uint64_t attachment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool KnowsToken(const std::string& token) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  CreditReply Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // For data, or for word that it has what was told.
+  bool WaitsForClient() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void LookAgain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   LoadedKernel Load(const std::string& bytes, const std::string& name) const;
   void GoOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Tell() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -104,7 +130,14 @@ class Session final : public ClientSession,
   SessionOutput* output_ ABSL_GUARDED_BY(mu_);
   Phase phase_ ABSL_GUARDED_BY(mu_) = Phase::kActive;
   bool waiting_ ABSL_GUARDED_BY(mu_);
-  bool call_gone_ ABSL_GUARDED_BY(mu_) = false;
+  uint64_t attached_ ABSL_GUARDED_BY(mu_) = kFirstAttachment;  // 0: the call is gone
+  uint64_t last_attachment_ ABSL_GUARDED_BY(mu_) = kFirstAttachment;
+  Duration grace_ ABSL_GUARDED_BY(mu_);                             // zero: not resumable
+  TimePoint resume_until_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // while detached
+  std::string token_ ABSL_GUARDED_BY(mu_);
+  // The one that token_ replaced is good until the client is heard to have received the Welcome with token_.
+  std::string used_token_ ABSL_GUARDED_BY(mu_);
+  bool half_closed_ ABSL_GUARDED_BY(mu_) = false;
   Status end_status_ ABSL_GUARDED_BY(mu_);
   bool told_ ABSL_GUARDED_BY(mu_) =
       false;  // OutputReady was called and not answered by an empty TakeOutput

@@ -167,7 +167,11 @@ void CoreTest::Start() {
   options.load_kernel = LoadFakeKernel;
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
   if (!options.random_bytes) {
-    options.random_bytes = [](size_t bytes) { return std::string(bytes, 'r'); };
+    options.random_bytes = [drawn = 0](size_t bytes) mutable {
+      std::string random = std::to_string(++drawn);
+      random.resize(bytes, 'r');
+      return random;
+    };
   }
   auto created = DaemonCore::Create(std::move(dispatcher), clock, options);
   ASSERT_TRUE(created.ok());

@@ -54,17 +54,30 @@ Status FakeClientSession::Supply(DataChunk chunk) {
   return OkStatus();
 }
 
-Status FakeClientSession::Cancel(QueuePosition from) {
+Status FakeClientSession::Cancel(const CancelRequest& cancel) {
   MutexLock lock(&mu_);
-  cancels_.push_back(from);
+  cancels_.push_back(cancel.from);
   return OkStatus();
 }
 
-Status FakeClientSession::Received(QueuePosition) { return OkStatus(); }
+Status FakeClientSession::Received(const ReceivedRequest& received) {
+  MutexLock lock(&mu_);
+  received_.push_back(received);
+  return OkStatus();
+}
 
-void FakeClientSession::FinishInput() {
+void FakeClientSession::FinishInput(bool half_closed) {
   MutexLock lock(&mu_);
   input_finished_ = true;
+  half_closed_ |= half_closed;
+}
+
+void FakeClientSession::Leave() {
+  {
+    MutexLock lock(&mu_);
+    left_ = true;
+  }
+  End(Error(StatusCode::kCancelled, "left"));
 }
 
 bool FakeClientSession::WantsInput() {
@@ -124,9 +137,30 @@ bool FakeClientSession::finished(Status* status) {
   return input_finished_ && !holds_work_ && output_batches_.empty() && progress_.empty();
 }
 
-void FakeClientSession::Abandon() {
+void FakeClientSession::Abandon(bool lost) {
   MutexLock lock(&mu_);
   abandoned_ = true;
+  lost_ = lost;
+}
+
+bool FakeClientSession::lost() {
+  MutexLock lock(&mu_);
+  return lost_;
+}
+
+bool FakeClientSession::left() {
+  MutexLock lock(&mu_);
+  return left_;
+}
+
+bool FakeClientSession::half_closed() {
+  MutexLock lock(&mu_);
+  return half_closed_;
+}
+
+std::vector<ReceivedRequest> FakeClientSession::received() {
+  MutexLock lock(&mu_);
+  return received_;
 }
 
 std::vector<BatchRequest> FakeClientSession::batches() {

@@ -24,13 +24,15 @@ class FakeClientSession final : public ClientSession {
   bool waiting() override;  // if it asked for a lease, until Grant
   Status Submit(BatchRequest batch) override;
   Status Supply(DataChunk chunk) override;
-  Status Cancel(QueuePosition from) override;
-  Status Received(QueuePosition position) override;
-  void FinishInput() override;
+  Status Cancel(const CancelRequest& cancel) override;
+  Status Received(const ReceivedRequest& received) override;
+  void FinishInput(bool half_closed) override;
+  void Leave() override;
+  bool resumable() override { return hello_.resume_grace_ms != 0; }
   bool WantsInput() override;
   SessionOutputBatch TakeOutput(uint64_t max_bytes) override;
   bool finished(Status* status) override;
-  void Abandon() override;
+  void Abandon(bool lost) override;
 
   // ---- for the test; any thread
   const PeerIdentity& peer() const { return peer_; }
@@ -40,6 +42,10 @@ class FakeClientSession final : public ClientSession {
   std::vector<QueuePosition> cancels();
   bool input_finished();
   bool abandoned();
+  bool lost();  // ... and may come back
+  bool left();  // the client said that it leaves
+  bool half_closed();
+  std::vector<ReceivedRequest> received();
   void SetWantsInput(bool wants);
   void Grant(const std::string& lease_token);
   void RefuseNext(const Status& status);  // the next Submit returns it
@@ -71,6 +77,10 @@ class FakeClientSession final : public ClientSession {
   bool wants_input_ ABSL_GUARDED_BY(mu_) = true;
   bool input_finished_ ABSL_GUARDED_BY(mu_) = false;
   bool abandoned_ ABSL_GUARDED_BY(mu_) = false;
+  bool lost_ ABSL_GUARDED_BY(mu_) = false;
+  bool left_ ABSL_GUARDED_BY(mu_) = false;
+  bool half_closed_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<ReceivedRequest> received_ ABSL_GUARDED_BY(mu_);
 };
 
 class FakeDaemonService final : public DaemonService {

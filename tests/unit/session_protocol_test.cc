@@ -38,8 +38,8 @@ TEST_F(SessionProtocol, AnUnknownQueueEndsTheCall) {
   batch.commands.push_back(BarrierRequest{});
   EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(client->session().Cancel({9, 1}).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(client->session().Received({9, 1}).code(), StatusCode::kInvalidArgument);
-  EXPECT_TRUE(client->session().Received({0, 1}).ok());
+  EXPECT_EQ(client->session().Received({{{9, 1}}, {}}).code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(client->session().Received({{{0, 1}}, {}}).ok());
 }
 
 TEST_F(SessionProtocol, DataNobodyAskedForEndsTheCall) {
@@ -84,10 +84,10 @@ TEST_F(SessionProtocol, Hellos) {
       {[](auto& h) { h.client_name = std::string(1000, 'n'); }, StatusCode::kResourceExhausted,
        "client_name_bytes"},
       {[](auto& h) { h.weight = 1000; }, StatusCode::kInvalidArgument, "weight"},
-      {[](auto& h) { h.attach = AttachKind::kResume; }, StatusCode::kUnimplemented, "resumed"},
+      {[](auto& h) { h.attach = AttachKind::kResume; }, StatusCode::kNotFound, "cannot be resumed"},
       {[](auto& h) { h.attach = AttachKind::kLeaseToken; }, StatusCode::kNotFound, "no lease"},
       {[](auto& h) { h.attach = AttachKind::kDataLane; }, StatusCode::kUnimplemented, "data lanes"},
-      {[](auto& h) { h.resume_grace_ms = 10; }, StatusCode::kUnimplemented, "grace"},
+      {[](auto& h) { h.resume_grace_ms = 300'001; }, StatusCode::kResourceExhausted, "grace"},
   };
   for (const HelloCase& one : cases) {
     HelloRequest hello;
