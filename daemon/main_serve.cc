@@ -172,6 +172,8 @@ DaemonOptions Daemon::CoreOptions() {
   options.limits = options_.limits;
   options.timeouts = options_.timeouts;
   options.load_kernel = LoadKernel;
+  options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);
+  options.scheduler.aging_rounds = options_.scheduler.aging_rounds;
   options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.engine.window_commands = options_.scheduler.window_commands;
   options.engine.spin = std::chrono::microseconds(options_.scheduler.spin_us);

@@ -82,6 +82,12 @@ Status CheckOptions(Options* options) {
         "listen.connections_per_user is {}, more than listen.connections with {}",
         options->listen.connections_per_user, options->listen.connections);
   }
+  if (options->scheduler.window_us > options->scheduler.quantum_us) {
+    return InvalidArgument(
+        "scheduler.window_us is {}, more than scheduler.quantum_us with {}: a newcomer would wait "
+        "for more than one turn of another",
+        options->scheduler.window_us, options->scheduler.quantum_us);
+  }
   return OkStatus();
 }
 

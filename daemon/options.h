@@ -40,6 +40,8 @@ struct DeviceOptions {
 };
 
 struct WindowOptions {
+  uint32_t quantum_us = 1000;      // device time of one turn of a session
+  uint32_t aging_rounds = 1000;    // that a session may be left out of for what it used before
   uint32_t window_us = 1000;       // device time submitted ahead of completion
   uint32_t window_commands = 512;  // commands submitted ahead of completion
   uint32_t spin_us = 0;            // how long the device thread looks for work before it sleeps

@@ -81,6 +81,18 @@ Key FileMode(const char* section, const char* name, uint32_t* to) {
           }};
 }
 
+Key PriorityKey(const char* section, const char* name, Priority* to) {
+  return {section, name, [=](const toml::node& node) -> Status {
+            const auto value = node.value_exact<std::string>();
+            for (const Priority one : {Priority::kLow, Priority::kNormal, Priority::kHigh}) {
+              if (!value || *value != PriorityName(one)) continue;
+              *to = one;
+              return OkStatus();
+            }
+            return Wrong("must be \"low\", \"normal\" or \"high\"");
+          }};
+}
+
 std::vector<Key> KeysOf(Options* to) {
   constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
   ListenOptions& listen = to->listen;
@@ -104,6 +116,8 @@ std::vector<Key> KeysOf(Options* to) {
       Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
       Number("device", "issue_ring_bytes", &device.issue_ring_bytes, kMiB, 256 * kMiB),
       Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),
+      Number("scheduler", "quantum_us", &to->scheduler.quantum_us, 10, 1'000'000),
+      Number("scheduler", "aging_rounds", &to->scheduler.aging_rounds, 1, 1'000'000),
       Number("scheduler", "window_us", &to->scheduler.window_us, 1, 60'000'000),
       Number("scheduler", "window_commands", &to->scheduler.window_commands, 1, 65'536),
       Number("scheduler", "spin_us", &to->scheduler.spin_us, 0, 1'000'000),
@@ -125,6 +139,8 @@ std::vector<Key> KeysOf(Options* to) {
       Number("limits", "lease_wait_ms", &limits.lease_wait_ms, 1, kYearMs),
       Number("limits", "leases_per_user", &limits.leases_per_user, 0, 100'000),
       Number("limits", "resume_grace_ms", &limits.resume_grace_ms, 0, 86'400'000),
+      Number("limits", "weight", &limits.weight, 1, 1000),
+      PriorityKey("limits", "priority", &limits.priority),
       Number("timeouts", "operation_ms", &to->timeouts.operation_ms, 1, kDayMs),
       Number("timeouts", "kernel_ms", &to->timeouts.kernel_ms, 1, kDayMs),
       Number("timeouts", "start_ms", &to->timeouts.start_ms, 1, kDayMs),

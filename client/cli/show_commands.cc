@@ -1,6 +1,8 @@
 // Commands that look: status, health, devices, sessions list, timeouts get.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
@@ -67,6 +69,7 @@ void PrintStatusJson(const client::DaemonStatus& status) {
       .Field("bytes_written", status.bytes_written)
       .Field("bytes_read", status.bytes_read)
       .Field("device_resets", status.device_resets)
+      .Field("quantum_ns", status.quantum_ns)
       .Field("last_hang_report", status.last_hang_report)
       .Field("last_error", status.last_error);
   WriteDevices(status.devices, &json);
@@ -85,6 +88,8 @@ void PrintStatusJson(const client::DaemonStatus& status) {
         .Field("index", queue.index)
         .Field("in_flight", queue.in_flight)
         .Field("completed", queue.completed)
+        .Field("waiting", queue.waiting)
+        .Field("device_ns", queue.device_ns)
         .EndObject();
   }
   json.EndArray().Key("harts").BeginArray();
@@ -122,10 +127,12 @@ void PrintStatusText(const client::DaemonStatus& status) {
     fmt::print("\n{}", Table(rows));
   }
   if (!status.hardware_queues.empty()) {
-    std::vector<std::vector<std::string>> rows = {{"QUEUE", "IN FLIGHT", "COMPLETED"}};
+    std::vector<std::vector<std::string>> rows = {
+        {"QUEUE", "IN FLIGHT", "WAITING", "COMPLETED", "AT WORK"}};
     for (const client::HardwareQueueInfo& queue : status.hardware_queues) {
       rows.push_back({fmt::format("CQ{}", queue.index), std::to_string(queue.in_flight),
-                      std::to_string(queue.completed)});
+                      std::to_string(queue.waiting), std::to_string(queue.completed),
+                      Duration(queue.device_ns / 1'000'000)});
     }
     fmt::print("\n{}", Table(rows));
   }
@@ -155,6 +162,23 @@ uint64_t Total(const std::vector<client::Position>& positions) {
   return total;
 }
 
+const char* PriorityName(client::Priority priority) {
+  if (priority == client::Priority::kLow) return "low";
+  return priority == client::Priority::kHigh ? "high" : "normal";
+}
+
+// "2x high": who would have what of a contended card.
+std::string Share(const client::SessionInfo& session) {
+  const std::string weight = fmt::format("{}x", std::max(session.weight, 1u));
+  if (session.priority == client::Priority::kNormal) return weight;
+  return fmt::format("{} {}", weight, PriorityName(session.priority));
+}
+
+std::string Waited(const client::Waits& waits) {
+  if (waits.count == 0) return "-";
+  return fmt::format("{} / {} us", waits.p50_ns / 1000, waits.p99_ns / 1000);
+}
+
 void PrintSessionsJson(const std::vector<client::SessionInfo>& sessions) {
   JsonWriter json;
   json.BeginObject().Key("sessions").BeginArray();
@@ -171,7 +195,21 @@ void PrintSessionsJson(const std::vector<client::SessionInfo>& sessions) {
         .Field("lease", session.lease)
         .Field("dram_bytes", session.dram_bytes)
         .Field("l1_bytes", session.l1_bytes)
-        .Field("device_ns", session.device_ns);
+        .Field("weight", session.weight)
+        .Field("priority", PriorityName(session.priority))
+        .Field("device_ns", session.device_ns)
+        .Field("longest_work_ns", session.longest_work_ns)
+        .Field("launches", session.launches)
+        .Field("bytes_written", session.bytes_written)
+        .Field("bytes_read", session.bytes_read);
+    json.Key("waits")
+        .BeginObject()
+        .Field("count", session.waits.count)
+        .Field("total_ns", session.waits.total_ns)
+        .Field("p50_ns", session.waits.p50_ns)
+        .Field("p99_ns", session.waits.p99_ns)
+        .Field("max_ns", session.waits.max_ns)
+        .EndObject();
     WritePositions("submitted", session.submitted, &json);
     WritePositions("completed", session.completed, &json);
     json.EndObject();
@@ -262,15 +300,16 @@ int ListSessions(const Common& common) {
     PrintSessionsJson(*sessions);
     return kOk;
   }
-  std::vector<std::vector<std::string>> rows = {{"SESSION", "CLIENT", "USER", "PID", "STATE",
-                                                 "CONNECTED", "HANDLES", "DRAM", "L1/WORKER",
-                                                 "DEVICE TIME", "DONE/SENT"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"SESSION", "CLIENT", "USER", "PID", "STATE", "CONNECTED", "SHARE", "HANDLES", "DRAM",
+       "L1/WORKER", "DEVICE TIME", "WRITTEN", "READ", "WAIT P50/P99", "DONE/SENT"}};
   for (const client::SessionInfo& session : *sessions) {
     rows.push_back({std::to_string(session.session), session.client_name,
                     session.user.empty() ? std::to_string(session.uid) : session.user,
                     std::to_string(session.pid), session.state, Duration(session.connected_ms),
-                    std::to_string(session.handles), Bytes(session.dram_bytes),
+                    Share(session), std::to_string(session.handles), Bytes(session.dram_bytes),
                     Bytes(session.l1_bytes), Duration(session.device_ns / 1'000'000),
+                    Bytes(session.bytes_written), Bytes(session.bytes_read), Waited(session.waits),
                     fmt::format("{}/{}", Total(session.completed), Total(session.submitted))});
   }
   fmt::print("{}", Table(rows));

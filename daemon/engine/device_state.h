@@ -23,6 +23,8 @@ struct HardwareQueueStats {
   uint32_t index = 0;
   uint32_t in_flight = 0;  // works
   uint64_t completed = 0;  // works, since the daemon started
+  uint32_t waiting = 0;    // works, for their turn
+  uint64_t device_ns = 0;  // the card was at work for so long, since then
 };
 
 // Called on the device thread (kBooting and the first kReady: on the thread that boots). Must not block.

@@ -97,7 +97,9 @@ std::vector<HardwareQueueStats> Engine::queue_stats() const {
   std::vector<HardwareQueueStats> stats;
   for (const HardwareQueue& queue : queues_) {
     stats.push_back({queue.index, queue.shown_in_flight.load(std::memory_order_relaxed),
-                     queue.shown_completed.load(std::memory_order_relaxed)});
+                     queue.shown_completed.load(std::memory_order_relaxed),
+                     queue.shown_waiting.load(std::memory_order_relaxed),
+                     queue.shown_busy_ns.load(std::memory_order_relaxed)});
   }
   return stats;
 }
@@ -157,6 +159,7 @@ bool Engine::RunOnce() {
     idle = idle && queue.idle();
     queue.shown_in_flight.store(static_cast<uint32_t>(queue.in_flight.size()),
                                 std::memory_order_relaxed);
+    queue.shown_waiting.store(static_cast<uint32_t>(queue.order.size()), std::memory_order_relaxed);
   }
   if (std::exchange(round_had_news_, false) && options_.on_round_end) options_.on_round_end(idle);
   if (idle && options_.attend) idle = !options_.attend();

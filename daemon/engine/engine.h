@@ -149,6 +149,7 @@ class Engine {
   Status SendEvent(HardwareQueue& queue);
   void CheckQuiet();
   void Retire(HardwareQueue& queue, TimePoint now);
+  void ShareOut(HardwareQueue& queue, Duration cost, TimePoint now);
   void Printed(const Ticket& ticket, KernelPrint print);
 
   // watch.cc

@@ -41,7 +41,9 @@ struct HardwareQueue {
   uint64_t look = 0;        // what it showed
 
   std::atomic<uint32_t> shown_in_flight{0};
+  std::atomic<uint32_t> shown_waiting{0};    // for their turn
   std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started
+  std::atomic<uint64_t> shown_busy_ns{0};    // device time, since then
 
   bool idle() const { return in_flight.empty() && !holding && order.empty(); }
   // The work at the head of the device's queue; null: none.

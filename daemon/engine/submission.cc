@@ -29,6 +29,7 @@ bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
       queue.holding = true;
       if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
     } else {
+      queue.order.GivenBack(queue.held);
       queue.held.track->GivenUp(queue.held.number);
       round_had_news_ = true;
       queue.held = Work();
@@ -75,6 +76,7 @@ Status Engine::RefuseHeld(HardwareQueue& queue, const Status& why) {
   } else if (why.code() != StatusCode::kInvalidArgument) {
     return why;
   }
+  queue.order.GivenBack(queue.held);
   queue.held.track->GivenUp(queue.held.number);
   queue.held.owner->Failed(queue.held, error);
   queue.held = Work();
@@ -103,6 +105,7 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   queue.holding = false;
   if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
   queue.in_flight_cost += queue.held.cost;
+  queue.held.submitted = now;
   std::string().swap(queue.held.payload);
   if (profile_.has_value()) NameProgramsOf(queue.held);
   queue.held.track->Submitted(queue.held.number, {queue.index, *ticket}, queue.held.cost);
@@ -162,6 +165,28 @@ void Engine::Printed(const Ticket& ticket, KernelPrint print) {
   round_had_news_ = true;
 }
 
+// The queue's time since its last completion goes to what has ended, by what each was expected to take. The card comes
+// to a work when the one before has ended.
+void Engine::ShareOut(HardwareQueue& queue, Duration cost, TimePoint now) {
+  const double scale = cost > Duration::zero()
+                           ? static_cast<double>((now - queue.retire_time).count()) /
+                                 static_cast<double>(cost.count())
+                           : 0.0;
+  TimePoint free_at = queue.retire_time;
+  Duration busy{};
+  for (Work& work : retired_) {
+    work.device_time =
+        Duration(static_cast<Duration::rep>(static_cast<double>(work.cost.count()) * scale));
+    work.began = std::max(free_at, work.submitted);
+    free_at += work.device_time;
+    busy += work.device_time;
+    queue.order.Used(work, work.device_time);
+  }
+  queue.shown_busy_ns.fetch_add(
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(busy).count()),
+      std::memory_order_relaxed);
+}
+
 void Engine::Retire(HardwareQueue& queue, TimePoint now) {
   const uint64_t completed = dispatcher_->completed(queue.index);
   Duration cost{};
@@ -181,24 +206,14 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
   if (retired_.empty()) return;
   queue.in_flight_cost -= cost;
   queue.shown_completed.fetch_add(retired_.size(), std::memory_order_relaxed);
-  // The queue's time since its last completion, shared out by what each work was expected to take.
-  const double scale = cost > Duration::zero()
-                           ? static_cast<double>((now - queue.retire_time).count()) /
-                                 static_cast<double>(cost.count())
-                           : 0.0;
+  ShareOut(queue, cost, now);
   queue.progress_time = queue.retire_time = now;
   queue.looked = false;
   for (size_t begin = 0; begin < retired_.size();) {
     size_t end = begin;
-    Duration owners_time{};
     WorkOwner* const owner = retired_[begin].owner.get();
-    for (; end < retired_.size() && retired_[end].owner.get() == owner; ++end) {
-      const Duration took(
-          static_cast<Duration::rep>(static_cast<double>(retired_[end].cost.count()) * scale));
-      queue.order.Used(retired_[end], took);
-      owners_time += took;
-    }
-    owner->Done(std::span(retired_).subspan(begin, end - begin), owners_time);
+    while (end < retired_.size() && retired_[end].owner.get() == owner) ++end;
+    owner->Done(std::span(retired_).subspan(begin, end - begin));
     begin = end;
   }
   retired_.clear();

@@ -22,14 +22,22 @@ namespace ttfd {
 
 class WorkOwner;
 
+// Which of two sessions that have both not used up their share goes first.
+enum class Priority : uint8_t { kLow, kNormal, kHigh };
+inline const char* PriorityName(Priority priority) {
+  constexpr const char* kNames[] = {"low", "normal", "high"};
+  return kNames[static_cast<size_t>(priority)];
+}
+
 // What an owner derives the thing from that a work belongs to (a session's task). Never touched by the engine.
 struct WorkContext {};
 
 struct Work {
   std::shared_ptr<WorkOwner> owner;
-  WorkContext* context = nullptr;    // lives until the owner heard the end of the work
-  uint64_t flow = 0;                 // who pays: the session
-  uint32_t weight = 1;               // its share of a contended card
+  WorkContext* context = nullptr;  // lives until the owner heard the end of the work
+  uint64_t flow = 0;               // who pays: the session
+  uint32_t weight = 1;             // its share of a contended card
+  Priority priority = Priority::kNormal;
   uint32_t queue = 0;                // works of one queue of one flow keep their order
   uint64_t value = 0;                // for people
   uint64_t lease = 0;                // it is done under; 0: none
@@ -47,6 +55,13 @@ struct Work {
   std::shared_ptr<const std::vector<uint32_t>> programs;
   Duration timeout{};  // of a launch; of each launch of a trace
   Duration cost{};     // estimated device time, set by whoever orders works
+  TimePoint arrived;   // when the daemon got the command it is of
+  bool first = true;   // of its command: the command begins with it
+  // Set by the device thread: when it was given to the card; once it has ended, when the card came to it, and how long
+  // it had the card.
+  TimePoint submitted;
+  TimePoint began;
+  Duration device_time{};
 
   bool runs_kernels() const { return launches > 0; }
   // The card waits for what is on it already, if that is soon done: it would hold up others meanwhile.
@@ -74,7 +89,7 @@ class WorkOwner {
   // The work's turn has come. False: it is not wanted any more and counts as ended.
   virtual bool Start(const Work& work, TimePoint now) = 0;
   // Works of this owner ended well, in the order of their start. The owner may take what they carry.
-  virtual void Done(std::span<Work> works, Duration device_time) = 0;
+  virtual void Done(std::span<Work> works) = 0;
   virtual void Failed(const Work& work, const WorkError& error) = 0;
   // A kernel that the work launched has printed; before the work ends.
   virtual void Printed(const Work& work, KernelPrint print) = 0;
@@ -89,8 +104,11 @@ class WorkQueue {
   // Takes the next work that may be taken, with its cost estimated; false if there is none.
   virtual bool Pop(Work* work) = 0;
   virtual bool empty() const = 0;
+  virtual size_t size() const = 0;
   // What a popped work really took.
   virtual void Used(const Work& work, Duration device_time) = 0;
+  // A popped work was not wanted any more and took nothing.
+  virtual void GivenBack(const Work& work) = 0;
 };
 
 }  // namespace ttfd

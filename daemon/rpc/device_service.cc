@@ -1,13 +1,17 @@
 // Starts session calls; answers ListDevices.
 #include "daemon/rpc/device_service.h"
 
+#include <utility>
+
 #include "daemon/rpc/reply_conversion.h"
 
 namespace ttfd {
 
 grpc::ServerBidiReactor<v1::ClientMessage, v1::ServerMessage>* DeviceRpcService::Session(
     grpc::CallbackServerContext* context) {
-  return SessionCall::Start(environment_, context, callers_.Check(Role::kSubmit, *context));
+  StatusOr<PeerIdentity> peer = callers_.Check(Role::kSubmit, *context);
+  if (peer.ok()) peer->may_raise = callers_.CheckRole(Role::kAdmin, *peer).ok();
+  return SessionCall::Start(environment_, context, std::move(peer));
 }
 
 grpc::ServerUnaryReactor* DeviceRpcService::ListDevices(grpc::CallbackServerContext* context,

@@ -58,6 +58,18 @@ void ToProto(const DeviceReply& from, v1::Device* to) {
   to->set_iommu(from.info.iommu);
 }
 
+v1::Priority ToProto(Priority from) {
+  switch (from) {
+    case Priority::kLow:
+      return v1::PRIORITY_LOW;
+    case Priority::kNormal:
+      return v1::PRIORITY_NORMAL;
+    case Priority::kHigh:
+      return v1::PRIORITY_HIGH;
+  }
+  return v1::PRIORITY_NORMAL;
+}
+
 void ToProto(const SessionLimits& from, v1::Limits* to) {
   to->set_message_bytes(from.message_bytes);
   to->set_chunk_bytes(from.chunk_bytes);
@@ -76,6 +88,8 @@ void ToProto(const SessionLimits& from, v1::Limits* to) {
   to->set_lease_ms(from.lease_ms);
   to->set_lease_idle_ms(from.lease_idle_ms);
   to->set_lease_wait_ms(from.lease_wait_ms);
+  to->set_weight(from.weight);
+  to->set_priority(ToProto(from.priority));
 }
 
 void ToProto(const CreditReply& from, v1::Credit* to) {
@@ -139,6 +153,18 @@ void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
   to->set_dram_bytes(from.dram_bytes);
   to->set_l1_bytes(from.l1_bytes);
   to->set_device_ns(from.device_ns);
+  to->set_longest_work_ns(from.longest_work_ns);
+  to->set_launches(from.launches);
+  to->set_bytes_written(from.bytes_written);
+  to->set_bytes_read(from.bytes_read);
+  v1::Waits* const waits = to->mutable_waits();
+  waits->set_count(from.waits.count);
+  waits->set_total_ns(from.waits.total_ns);
+  waits->set_p50_ns(from.waits.p50_ns);
+  waits->set_p99_ns(from.waits.p99_ns);
+  waits->set_max_ns(from.waits.max_ns);
+  to->set_weight(from.weight);
+  to->set_priority(ToProto(from.priority));
   to->set_connected_ms(from.connected_ms);
   to->set_handles(from.handles);
   to->set_lease(from.lease);
@@ -177,7 +203,10 @@ void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
     added->set_index(queue.index);
     added->set_in_flight(queue.in_flight);
     added->set_completed(queue.completed);
+    added->set_waiting(queue.waiting);
+    added->set_device_ns(queue.device_ns);
   }
+  to->set_quantum_ns(from.quantum_ns);
 }
 
 void ToProto(const KernelPrintReply& from, v1::KernelPrint* to) {

@@ -214,6 +214,18 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
   to.max_revision = hello.max_revision();
   to.client_name = hello.client_name();
   to.weight = hello.weight();
+  switch (hello.priority()) {
+    case v1::PRIORITY_NORMAL:
+      break;
+    case v1::PRIORITY_LOW:
+      to.priority = Priority::kLow;
+      break;
+    case v1::PRIORITY_HIGH:
+      to.priority = Priority::kHigh;
+      break;
+    default:
+      to.priority_known = false;
+  }
   to.resume_grace_ms = hello.resume_grace_ms();
   switch (hello.attach_case()) {
     case v1::Hello::kResume:

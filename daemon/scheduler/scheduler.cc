@@ -1,13 +1,17 @@
-// Who used least goes first.
+// Rounds, grants and who goes first in them.
 #include "daemon/scheduler/scheduler.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace ttfd {
 namespace {
 
-constexpr double kLaunchAverageShare = 0.25;  // of the newest launch in the moving average
+constexpr double kNewestShare = 0.25;  // of the newest work in the moving averages
+constexpr double kMostSlowness =
+    64;  // transfers are not believed to be slower, or faster, than so many times
 
 double Nanoseconds(Duration duration) {
   return std::chrono::duration<double, std::nano>(duration).count();
@@ -20,28 +24,102 @@ Duration FromNanoseconds(double nanoseconds) {
 
 }  // namespace
 
+Scheduler::Scheduler(const SchedulerOptions& options, LeaseGate* gate)
+    : options_(options),
+      quantum_ns_(Nanoseconds(options.quantum)),
+      gate_(gate),
+      grant_per_share_(quantum_ns_ / static_cast<double>(ShareOf(1, Priority::kNormal))),
+      forget_at_(options.remembered_flows) {}
+
+bool Scheduler::GoesBefore::operator()(const Flow* a, const Flow* b) const {
+  if (a->priority != b->priority) return a->priority > b->priority;
+  if (a->light != b->light) return a->light;
+  if (a->light) {
+    const double left_a = a->balance / static_cast<double>(a->share);
+    const double left_b = b->balance / static_cast<double>(b->share);
+    if (left_a != left_b) return left_a > left_b;
+  }
+  return a->place < b->place;
+}
+
 Scheduler::Flow& Scheduler::FlowOf(const Work& work) {
   std::unique_ptr<Flow>& flow = flows_[work.flow];
-  if (flow == nullptr) {
+  const bool added = flow == nullptr;
+  if (added) {
     flow = std::make_unique<Flow>();
     flow->launch_ns = Nanoseconds(options_.launch_guess);
+    flow->place = ++places_;
   }
-  flow->weight = std::max(work.weight, 1u);
+  const uint64_t share = ShareOf(work.weight, work.priority);
+  if (flow->share != share || flow->priority != work.priority) {
+    if (flow->size > 0) Leave(*flow);
+    flow->share = share;
+    flow->priority = work.priority;
+    if (flow->size > 0) Enter(*flow);
+  }
+  if (added) {
+    flow->round = round_;
+    flow->balance = Grant(*flow);
+  }
   return *flow;
+}
+
+double Scheduler::Grant(const Flow& flow) const {
+  return std::min(grant_per_share_ * static_cast<double>(flow.share), quantum_ns_);
+}
+
+void Scheduler::Refill(Flow& flow, uint64_t rounds) {
+  const double grant = Grant(flow);
+  // A flow that stayed away from a whole round has not used that one up.
+  flow.light = flow.balance > 0 || (flow.size == 0 && rounds > 1);
+  flow.balance = std::min(flow.balance + static_cast<double>(rounds) * grant, grant);
+  flow.round = round_;
+}
+
+void Scheduler::Enter(Flow& flow) {
+  if (flow.balance > 0) {
+    ready_.insert(&flow);
+  } else {
+    spent_.insert(&flow);
+  }
+}
+
+void Scheduler::Leave(Flow& flow) {
+  // By value of the key, which is as it was when the flow entered.
+  if (flow.balance > 0) {
+    ready_.erase(&flow);
+  } else {
+    spent_.erase(&flow);
+  }
+}
+
+void Scheduler::Activate(Flow& flow) {
+  if (flow.round != round_) Refill(flow, round_ - flow.round);
+  flow.due = round_ + options_.aging_rounds;
+  Enter(flow);
+}
+
+void Scheduler::SetBalance(Flow& flow, double balance) {
+  const bool had_turn = flow.balance > 0;
+  const bool has_turn = balance > 0;
+  // Of the others only those that enter or leave the round change their place.
+  const bool moves = flow.size > 0 && (flow.light || had_turn != has_turn);
+  if (moves) Leave(flow);
+  flow.balance = balance;
+  if (had_turn && !has_turn) flow.place = ++places_;
+  if (moves) Enter(flow);
 }
 
 void Scheduler::Push(Work work) {
   if (flows_.size() >= forget_at_) ForgetIdleFlows();
   Flow& flow = FlowOf(work);
-  if (flow.size == 0) {
-    flow.paid = std::clamp(flow.paid, floor_, floor_ + Nanoseconds(options_.debt));
-    active_.push_back(&flow);
-  }
+  if (flow.size == 0) Activate(flow);
   auto lane = std::find_if(flow.lanes.begin(), flow.lanes.end(),
                            [&work](const Lane& known) { return known.queue == work.queue; });
   if (lane == flow.lanes.end()) {
     lane = flow.lanes.emplace(flow.lanes.end());
     lane->queue = work.queue;
+    lane->index = flow.lanes.size() - 1;
   }
   lane->works.push_back(std::move(work));
   ++flow.size;
@@ -56,45 +134,79 @@ bool Scheduler::HasTurn(const Lane& lane) const {
   return Admits(lane) && lane.works.front().MayBeTaken(options_.longest_wait);
 }
 
-bool Scheduler::HasTurn(const Flow& flow) const {
-  return std::any_of(flow.lanes.begin(), flow.lanes.end(),
-                     [this](const Lane& lane) { return HasTurn(lane); });
+// Null: none of the flow's queues has a turn.
+Scheduler::Lane* Scheduler::NextLane(Flow& flow) const {
+  for (size_t i = 1; i <= flow.lanes.size(); ++i) {
+    Lane& lane = flow.lanes[(flow.next_lane + i) % flow.lanes.size()];
+    if (HasTurn(lane)) return &lane;
+  }
+  return nullptr;
 }
 
 bool Scheduler::empty() const {
   if (size_ == 0 || gate_ == nullptr || !gate_->closed()) return size_ == 0;
-  return std::none_of(active_.begin(), active_.end(), [this](const Flow* flow) {
-    return std::any_of(flow->lanes.begin(), flow->lanes.end(),
-                       [this](const Lane& lane) { return Admits(lane); });
-  });
+  const auto waits = [this](const Flow* flow) {
+    return std::none_of(flow->lanes.begin(), flow->lanes.end(),
+                        [this](const Lane& lane) { return Admits(lane); });
+  };
+  return std::all_of(ready_.begin(), ready_.end(), waits) &&
+         std::all_of(spent_.begin(), spent_.end(), waits);
 }
 
 bool Scheduler::Pop(Work* work) {
-  auto poorest = active_.end();
-  for (auto flow = active_.begin(); flow != active_.end(); ++flow) {
-    const bool poorer = poorest == active_.end() || (*flow)->paid < (*poorest)->paid ||
-                        ((*flow)->paid == (*poorest)->paid && (*flow)->served < (*poorest)->served);
-    if (poorer && HasTurn(**flow)) poorest = flow;
-  }
-  if (poorest == active_.end()) return false;
-  Flow& flow = **poorest;
-  flow.paid = floor_ = std::max(floor_, flow.paid);
   do {
-    flow.next_lane = (flow.next_lane + 1) % flow.lanes.size();
-  } while (!HasTurn(flow.lanes[flow.next_lane]));
-  std::deque<Work>& works = flow.lanes[flow.next_lane].works;
-  *work = std::move(works.front());
-  works.pop_front();
+    for (Flow* const flow : ready_) {
+      Lane* const lane = NextLane(*flow);
+      if (lane == nullptr) continue;
+      Take(*flow, *lane, work);
+      return true;
+    }
+  } while (NextRound());
+  return false;
+}
+
+// The lane's next work, and its price.
+void Scheduler::Take(Flow& flow, Lane& lane, Work* work) {
+  flow.next_lane = lane.index;
+  *work = std::move(lane.works.front());
+  lane.works.pop_front();
   if (gate_ != nullptr) gate_->Narrow(work);
-  work->cost = Estimate(flow, *work);
-  flow.paid += Nanoseconds(work->cost) / flow.weight;
-  flow.served = ++turns_;
+  if (flow.size == 1) Leave(flow);
+  --flow.size;
   --size_;
-  if (--flow.size == 0) {
-    *poorest = active_.back();
-    active_.pop_back();
-    // Nobody waits: what was used until here was used by nobody's leave and is forgiven.
-    if (active_.empty()) floor_ = flow.paid;
+  work->cost = FromNanoseconds(Expected(flow, *work));
+  flow.due = round_ + options_.aging_rounds;
+  SetBalance(flow, flow.balance - Nanoseconds(work->cost));
+}
+
+uint64_t Scheduler::RoundsUntilTurn(const Flow& flow) const {
+  const double lacking = std::floor(-flow.balance / Grant(flow)) + 1;
+  const uint64_t left = flow.due > round_ ? flow.due - round_ : 1;
+  return lacking < static_cast<double>(left) ? static_cast<uint64_t>(lacking) : left;
+}
+
+// As many rounds on as it takes until somebody has a turn. False: nobody could take one.
+bool Scheduler::NextRound() {
+  uint64_t largest = 0;
+  for (Flow* flow : spent_) {
+    if (flow->share > largest && NextLane(*flow) != nullptr) largest = flow->share;
+  }
+  if (largest == 0) return false;
+  grant_per_share_ = quantum_ns_ / static_cast<double>(largest);
+  uint64_t rounds = std::numeric_limits<uint64_t>::max();
+  for (Flow* flow : spent_) {
+    if (NextLane(*flow) != nullptr) rounds = std::min(rounds, RoundsUntilTurn(*flow));
+  }
+  if (rounds == std::numeric_limits<uint64_t>::max()) return false;  // the gate closed meanwhile
+  round_ += rounds;
+  std::vector<Flow*> flows(spent_.begin(), spent_.end());
+  flows.insert(flows.end(), ready_.begin(), ready_.end());
+  ready_.clear();
+  spent_.clear();
+  for (Flow* flow : flows) {
+    Refill(*flow, rounds);
+    if (flow->balance <= 0 && round_ >= flow->due) flow->balance = 1;  // one work, whatever it owes
+    Enter(*flow);
   }
   return true;
 }
@@ -103,27 +215,43 @@ void Scheduler::Used(const Work& work, Duration device_time) {
   const auto found = flows_.find(work.flow);
   if (found == flows_.end()) return;
   Flow& flow = *found->second;
-  const double used = Nanoseconds(device_time);
-  // Never less than the estimate, which is already paid: a clock too coarse to see the work must
-  // not make it free.
-  flow.paid += std::max(used - Nanoseconds(work.cost), 0.0) / flow.weight;
-  if (!work.runs_kernels()) return;
-  flow.launch_ns +=
-      (used / static_cast<double>(work.launches) - flow.launch_ns) * kLaunchAverageShare;
+  // Never nothing: a clock too coarse to see the work must not make it free.
+  const double used = std::max(Nanoseconds(device_time), Nanoseconds(options_.transfer_overhead));
+  SetBalance(flow, std::min(flow.balance + Nanoseconds(work.cost) - used, Grant(flow)));
+  Learn(flow, work, used);
 }
 
-Duration Scheduler::Estimate(const Flow& flow, const Work& work) const {
+void Scheduler::GivenBack(const Work& work) {
+  const auto found = flows_.find(work.flow);
+  if (found == flows_.end()) return;
+  Flow& flow = *found->second;
+  SetBalance(flow, std::min(flow.balance + Nanoseconds(work.cost), Grant(flow)));
+}
+
+void Scheduler::Learn(Flow& flow, const Work& work, double used) {
   if (work.runs_kernels()) {
-    return std::max(FromNanoseconds(flow.launch_ns * static_cast<double>(work.launches)),
-                    options_.transfer_overhead);
+    flow.launch_ns += (used / static_cast<double>(work.launches) - flow.launch_ns) * kNewestShare;
+    return;
   }
-  return options_.transfer_overhead +
-         FromNanoseconds(static_cast<double>(work.bytes) * options_.transfer_ns_per_byte);
+  const double slowness = used * flow.slowness / Expected(flow, work);
+  flow.slowness = std::clamp(flow.slowness + (slowness - flow.slowness) * kNewestShare,
+                             1 / kMostSlowness, kMostSlowness);
+}
+
+double Scheduler::Expected(const Flow& flow, const Work& work) const {
+  const double overhead = Nanoseconds(options_.transfer_overhead);
+  if (work.runs_kernels()) {
+    return std::max(flow.launch_ns * static_cast<double>(work.launches), overhead);
+  }
+  const double bytes_ns = static_cast<double>(work.bytes) * options_.transfer_ns_per_byte;
+  return std::max((overhead + bytes_ns) * flow.slowness, overhead);
 }
 
 void Scheduler::ForgetIdleFlows() {
   std::erase_if(flows_, [this](const auto& entry) {
-    return entry.second->size == 0 && entry.second->paid <= floor_;
+    const Flow& flow = *entry.second;
+    return flow.size == 0 &&
+           flow.balance + static_cast<double>(round_ - flow.round) * Grant(flow) >= 0;
   });
   forget_at_ = std::max(options_.remembered_flows, 2 * flows_.size());
 }

@@ -80,6 +80,8 @@ StatusReply DaemonCore::GetStatus() {
   status.bytes_read = stats.bytes_read;
   status.device_resets = stats.resets;
   status.hardware_queues = engine_.queue_stats();
+  status.quantum_ns = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(options_.scheduler.quantum).count());
   if (memory_ != nullptr) status.memory = memory_->Use();
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());

@@ -16,7 +16,7 @@ namespace ttfd {
 namespace {
 
 constexpr uint32_t kRevision = 1;
-constexpr uint32_t kMaxWeight = 100;  // a share, not a way to shut others out
+constexpr uint32_t kMaxWeight = 1000;  // of whoever it is: a share, not a way to shut others out
 constexpr size_t kTokenBytes = 16;
 
 std::string RandomBytes(size_t count) {
@@ -116,7 +116,29 @@ Status DaemonCore::Stop(TimePoint deadline) {
 
 // ---- sessions
 
-Status DaemonCore::CheckHello(const HelloRequest& hello) const {
+// A share is taken from others: more than the administrator gives everybody is for those who may administer.
+Status DaemonCore::CheckShare(const PeerIdentity& peer, const HelloRequest& hello) const {
+  const SessionLimits& limits = environment_.limits;
+  const uint32_t most = peer.may_raise ? kMaxWeight : limits.weight;
+  if (hello.weight > most) {
+    return ToStatus(
+        LimitError("hello.weight", "weight", most, hello.weight,
+                   fmt::format("weight {}; 1 to {} are allowed, 0 is 1", hello.weight, most)));
+  }
+  if (!hello.priority_known) {
+    return Unsupported("hello.priority", "a priority is low, normal or high");
+  }
+  if (hello.priority > limits.priority && !peer.may_raise) {
+    return ToStatus(
+        LimitError("hello.priority", "priority", static_cast<uint64_t>(limits.priority),
+                   static_cast<uint64_t>(hello.priority),
+                   fmt::format("priority {}; {} is the highest for who has not the role admin",
+                               PriorityName(hello.priority), PriorityName(limits.priority))));
+  }
+  return OkStatus();
+}
+
+Status DaemonCore::CheckHello(const PeerIdentity& peer, const HelloRequest& hello) const {
   if (hello.min_revision > kRevision || hello.max_revision < kRevision) {
     return WithReason(
         Error(StatusCode::kFailedPrecondition,
@@ -129,10 +151,7 @@ Status DaemonCore::CheckHello(const HelloRequest& hello) const {
                                environment_.limits.client_name_bytes, 0,
                                fmt::format("a client name of {} bytes", hello.client_name.size())));
   }
-  if (hello.weight > kMaxWeight) {
-    return ToStatus(InvalidError("hello.weight", "weight {}; 1 to {} are allowed, 0 is 1",
-                                 hello.weight, kMaxWeight));
-  }
+  RETURN_IF_ERROR(CheckShare(peer, hello));
   switch (hello.attach) {
     case AttachKind::kNew:
     case AttachKind::kLease:
@@ -153,7 +172,7 @@ Status DaemonCore::CheckHello(const HelloRequest& hello) const {
 StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& peer,
                                                           const HelloRequest& hello,
                                                           SessionOutput* output) {
-  RETURN_IF_ERROR(CheckHello(hello));
+  RETURN_IF_ERROR(CheckHello(peer, hello));
   if (hello.attach == AttachKind::kResume) return Resume(peer, hello, output);
   WelcomeReply welcome;
   welcome.revision = kRevision;

@@ -92,7 +92,6 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);
 
-  Status CheckHello(const HelloRequest& hello) const;
   StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request) const;
   // The lease that a new session asks for or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const LeaseClient& client)
@@ -100,6 +99,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   StatusOr<std::shared_ptr<ClientSession>> Resume(const PeerIdentity& peer,
                                                   const HelloRequest& hello, SessionOutput* output)
       ABSL_LOCKS_EXCLUDED(mu_);
+  Status CheckHello(const PeerIdentity& peer, const HelloRequest& hello) const;
+  Status CheckShare(const PeerIdentity& peer, const HelloRequest& hello) const;
   TimeoutsReply DaemonTimeouts() const;
   std::shared_ptr<Session> Find(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<Session>> Sessions() ABSL_LOCKS_EXCLUDED(mu_);

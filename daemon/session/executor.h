@@ -92,12 +92,16 @@ class Executor {
   };
 
   // Arrival.
+  struct Arrival {
+    TimePoint at;
+    TimePoint start_by;
+  };
   Status CheckQueue(uint32_t queue) const;
   // Takes what is known since before the session was resumed off the front.
   static void SkipKnown(const CommandQueue& queue, BatchRequest* batch,
                         std::vector<LoadedKernel>* loaded);
   Refusal CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const;
-  void AppendOne(CommandQueue& queue, Request& request, uint64_t value, TimePoint start_by,
+  void AppendOne(CommandQueue& queue, Request& request, uint64_t value, const Arrival& arrival,
                  std::vector<QueuePosition>& waits, std::vector<LoadedKernel>& loaded,
                  size_t* next_loaded);
   bool AppendBarrier(CommandQueue& queue, uint64_t value, TimePoint start_by, bool waits);

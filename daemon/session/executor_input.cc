@@ -77,7 +77,7 @@ Status Executor::Append(BatchRequest& batch, std::vector<LoadedKernel>& loaded, 
   if (start_within == Duration::zero()) {
     start_within = std::chrono::milliseconds(environment_.start_ms.load(std::memory_order_relaxed));
   }
-  const TimePoint start_by = now + start_within;
+  const Arrival arrival{now, now + start_within};
   size_t next_loaded = 0;
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t value = first + i;
@@ -89,7 +89,7 @@ Status Executor::Append(BatchRequest& batch, std::vector<LoadedKernel>& loaded, 
       payload_received_ += InlineBytes(batch.commands[i]);
       AppendRefused(queue, std::move(task), batch.commands[i], *refusal);
     } else {
-      AppendOne(queue, batch.commands[i], value, start_by, waits, loaded, &next_loaded);
+      AppendOne(queue, batch.commands[i], value, arrival, waits, loaded, &next_loaded);
     }
   }
   return OkStatus();
@@ -137,9 +137,9 @@ Refusal Executor::CheckBatch(const BatchRequest& batch, std::vector<QueuePositio
   return std::nullopt;
 }
 
-void Executor::AppendOne(CommandQueue& queue, Request& request, uint64_t value, TimePoint start_by,
-                         std::vector<QueuePosition>& waits, std::vector<LoadedKernel>& loaded,
-                         size_t* next_loaded) {
+void Executor::AppendOne(CommandQueue& queue, Request& request, uint64_t value,
+                         const Arrival& arrival, std::vector<QueuePosition>& waits,
+                         std::vector<LoadedKernel>& loaded, size_t* next_loaded) {
   const uint64_t inline_bytes = InlineBytes(request);
   payload_received_ += inline_bytes;
   auto* load = std::get_if<LoadKernelRequest>(&request);
@@ -161,13 +161,14 @@ void Executor::AppendOne(CommandQueue& queue, Request& request, uint64_t value, 
     return;  // reported with the error before it, when that has its turn
   }
   if (std::holds_alternative<BarrierRequest>(request) && !queue.never_opened &&
-      queue.recording == nullptr && AppendBarrier(queue, value, start_by, !waits.empty())) {
+      queue.recording == nullptr && AppendBarrier(queue, value, arrival.start_by, !waits.empty())) {
     return;
   }
   auto task = std::make_unique<Task>();
   task->queue = &queue;
   task->first_value = task->last_value = value;
-  task->start_by = start_by;
+  task->start_by = arrival.start_by;
+  task->arrived = arrival.at;
   task->waits = std::exchange(waits, {});
   if (queue.opened_by.value != 0 &&
       !queues_.at(queue.opened_by.queue).Ended(queue.opened_by.value)) {
@@ -190,7 +191,7 @@ void Executor::AppendOne(CommandQueue& queue, Request& request, uint64_t value, 
   }
   task->payload_bytes = inline_bytes;
   Account(*task);
-  next_deadline_ = std::min(next_deadline_, start_by);
+  next_deadline_ = std::min(next_deadline_, arrival.start_by);
   queue.tasks.push_back(std::move(task));
 }
 

@@ -142,6 +142,9 @@ Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
     work.weight = flow_.weight;
     work.lease = flow_.lease;
     work.route = queue.track->route();
+    work.priority = flow_.priority;
+    work.arrived = task.arrived;
+    work.first = !std::exchange(task.counted, true);
     work.queue = queue.id;
     work.value = task.first_value;
     work.track = queue.track;

@@ -26,6 +26,7 @@ class Issuer {
     uint64_t id = 0;
     uint32_t uid = 0;
     uint32_t weight = 1;
+    Priority priority = Priority::kNormal;
     uint64_t lease = 0;  // it works under; 0: none
   };
   Issuer(SessionEnvironment& environment, const OutputBuffer& output, HandleTable& handles,

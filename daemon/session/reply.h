@@ -96,6 +96,9 @@ struct SessionLimits {
   uint64_t lease_wait_ms = 24 * 3'600'000;
   uint32_t leases_per_user = 64;
   uint32_t resume_grace_ms = 300'000;
+  // What a session may ask for whose user has no right to more.
+  uint32_t weight = 100;
+  Priority priority = Priority::kNormal;
 };
 
 // What a client learns of a card (types.proto, Device).
@@ -123,6 +126,15 @@ struct TimeoutsReply {
   uint32_t stalled_client_ms = 0;
 };
 
+// How long commands waited, from their arrival until the card began with them.
+struct WaitsReply {
+  uint64_t count = 0;
+  uint64_t total_ns = 0;
+  uint64_t p50_ns = 0;
+  uint64_t p99_ns = 0;
+  uint64_t max_ns = 0;
+};
+
 struct SessionInfoReply {
   uint64_t session = 0;
   std::string client_name;
@@ -133,6 +145,13 @@ struct SessionInfoReply {
   uint64_t dram_bytes = 0;
   uint64_t l1_bytes = 0;
   uint64_t device_ns = 0;
+  uint64_t longest_work_ns = 0;
+  uint64_t launches = 0;
+  uint64_t bytes_written = 0;
+  uint64_t bytes_read = 0;
+  WaitsReply waits;
+  uint32_t weight = 1;
+  Priority priority = Priority::kNormal;
   uint64_t connected_ms = 0;
   uint32_t handles = 0;
   uint64_t lease = 0;
@@ -180,6 +199,7 @@ struct StatusReply {
   std::vector<MemoryUseReply> memory;
   std::vector<HartReport> harts;
   std::vector<HardwareQueueStats> hardware_queues;
+  uint64_t quantum_ns = 0;
 };
 
 }  // namespace ttfd

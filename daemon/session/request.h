@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/engine/work.h"
 #include "runtime/command/program.h"
 #include "runtime/hw/tensix.h"
 
@@ -195,6 +196,8 @@ struct HelloRequest {
   uint32_t max_revision = 0;
   std::string client_name;
   uint32_t weight = 0;
+  bool priority_known = true;
+  Priority priority = Priority::kNormal;
   AttachKind attach = AttachKind::kNew;
   LeaseRequest lease;
   std::string lease_token;

@@ -27,6 +27,7 @@ struct PeerIdentity {
   uint32_t gid = 0;
   uint32_t pid = 0;
   std::vector<uint32_t> groups;  // supplementary groups
+  bool may_raise = false;        // may ask for more than Limits.weight and Limits.priority
   uint64_t connection = 0;       // never reused while the daemon runs
   std::string certificate;       // name of the client certificate; empty on the unix socket
 };

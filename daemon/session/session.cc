@@ -15,6 +15,11 @@ uint64_t Milliseconds(Duration duration) {
       std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
+uint64_t Nanoseconds(Duration duration) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
+}
+
 }  // namespace
 
 Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
@@ -24,11 +29,13 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       peer_(peer),
       welcome_(std::move(welcome)),
       client_name_(hello.client_name),
+      weight_(std::max(hello.weight, 1u)),
+      priority_(hello.priority),
       user_(std::move(user)),
       opened_(environment.clock->Now()),
       lease_(lease.id),
-      executor_(environment, buffer_,
-                {welcome_.session, peer.uid, std::max(hello.weight, 1u), lease.id}, lease.workers),
+      executor_(environment, buffer_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
+                lease.workers),
       output_(output),
       waiting_(lease.waiting),
       grace_(std::chrono::milliseconds(hello.resume_grace_ms)),
@@ -252,10 +259,12 @@ bool Session::Start(const Work& work, TimePoint now) {
   return wanted;
 }
 
-void Session::Done(std::span<Work> works, Duration device_time) {
+void Session::Done(std::span<Work> works) {
   MutexLock lock(&mu_);
-  device_time_ += device_time;
-  for (Work& work : works) executor_.Done(static_cast<Task&>(*work.context), work);
+  for (Work& work : works) {
+    account_.Add(work);
+    executor_.Done(static_cast<Task&>(*work.context), work);
+  }
   GoOn();
   ReleaseIfIdle();
 }
@@ -410,8 +419,16 @@ SessionInfoReply Session::Info(TimePoint now) const {
   info.dram_bytes = executor_.handles().dram_bytes();
   info.l1_bytes = executor_.handles().l1_bytes();
   info.handles = static_cast<uint32_t>(executor_.handles().size());
-  info.device_ns = static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(device_time_).count());
+  info.weight = weight_;
+  info.priority = priority_;
+  info.device_ns = Nanoseconds(account_.device_time);
+  info.longest_work_ns = Nanoseconds(account_.longest_work);
+  info.launches = account_.launches;
+  info.bytes_written = account_.bytes_written;
+  info.bytes_read = account_.bytes_read;
+  info.waits = {account_.waits.count(), Nanoseconds(account_.waits.total()),
+                Nanoseconds(account_.waits.Quantile(0.5)),
+                Nanoseconds(account_.waits.Quantile(0.99)), Nanoseconds(account_.waits.max())};
   info.connected_ms = Milliseconds(now - opened_);
   for (const auto& [number, queue] : executor_.queues()) {
     info.submitted.push_back({number, queue.sent});

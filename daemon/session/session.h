@@ -14,6 +14,7 @@
 #include <string>
 
 #include "daemon/engine/work.h"
+#include "daemon/session/account.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/executor.h"
 #include "daemon/session/output_buffer.h"
@@ -63,7 +64,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   // ---- WorkOwner: device thread
   std::string Name() const override;
   bool Start(const Work& work, TimePoint now) override ABSL_LOCKS_EXCLUDED(mu_);
-  void Done(std::span<Work> works, Duration device_time) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Done(std::span<Work> works) override ABSL_LOCKS_EXCLUDED(mu_);
   void Failed(const Work& work, const WorkError& error) override ABSL_LOCKS_EXCLUDED(mu_);
   void Printed(const Work& work, KernelPrint print) override ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -120,6 +121,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   const PeerIdentity peer_;
   const WelcomeReply welcome_;
   const std::string client_name_;
+  const uint32_t weight_;
+  const Priority priority_;
   const std::string user_;
   const TimePoint opened_;
   const uint64_t lease_;
@@ -147,7 +150,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_);  // 0: the daemon's
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   TimePoint last_sign_of_client_ ABSL_GUARDED_BY(mu_);
-  Duration device_time_ ABSL_GUARDED_BY(mu_){};
+  SessionAccount account_ ABSL_GUARDED_BY(mu_);
   uint64_t ended_counted_ ABSL_GUARDED_BY(mu_) = 0;  // in environment_.commands_ended
 };
 

@@ -121,8 +121,10 @@ struct Task : WorkContext {
   std::vector<QueuePosition> waits;  // on other queues; once issued, those that had not ended then
   size_t asked_waits = 0;  // the first so many are its client's; others come from what it names
   TimePoint start_by;
+  TimePoint arrived;
 
   bool issuing = false;      // its turn to be handed to the device has come
+  bool counted = false;      // one of its works has been handed over
   bool started = false;      // the device has begun with it; it will run out
   bool dropped = false;      // its queue has gone on without it; only works outstanding keep it
   uint32_t outstanding = 0;  // works handed and not ended

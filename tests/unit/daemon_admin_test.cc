@@ -49,6 +49,13 @@ TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {
   EXPECT_EQ(sessions[0].dram_bytes, 4096u);
   EXPECT_GE(sessions[0].connected_ms, 5u);
   EXPECT_GE(sessions[0].device_ns, 90'000u);
+  EXPECT_EQ(sessions[0].bytes_written, 64u);
+  EXPECT_EQ(sessions[0].launches, 0u);
+  EXPECT_EQ(sessions[0].waits.count, 1u)
+      << "neither the barrier nor untouched memory needs the card";
+  EXPECT_GE(sessions[0].waits.p50_ns, 5'000'000u);
+  EXPECT_LE(sessions[0].waits.p50_ns, 5'400'000u);
+  EXPECT_EQ(sessions[0].waits.max_ns, sessions[0].waits.total_ns);
   ASSERT_THAT(sessions[0].submitted, SizeIs(1));
   EXPECT_EQ(sessions[0].submitted[0], (QueuePosition{0, 3}));
   EXPECT_EQ(sessions[0].completed[0], (QueuePosition{0, 3}));

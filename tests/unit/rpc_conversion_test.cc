@@ -225,6 +225,14 @@ TEST(RequestConversion, EveryWayToAttach) {
   EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kDataLane);
   EXPECT_EQ(HelloFromProto(hello).client_name, "c");
   EXPECT_EQ(HelloFromProto(hello).weight, 2u);
+  EXPECT_EQ(HelloFromProto(hello).priority, Priority::kNormal);
+  hello.set_priority(v1::PRIORITY_HIGH);
+  EXPECT_EQ(HelloFromProto(hello).priority, Priority::kHigh);
+  hello.set_priority(v1::PRIORITY_LOW);
+  EXPECT_EQ(HelloFromProto(hello).priority, Priority::kLow);
+  EXPECT_TRUE(HelloFromProto(hello).priority_known);
+  hello.set_priority(static_cast<v1::Priority>(7));
+  EXPECT_FALSE(HelloFromProto(hello).priority_known);
 }
 
 TEST(ReplyConversion, ErrorsKeepEveryField) {

@@ -69,7 +69,8 @@ DaemonStatus FromProto(const v1::GetStatusResponse& response) {
                       .memory = {},
                       .harts = {},
                       .device_resets = response.device_resets(),
-                      .hardware_queues = {}};
+                      .hardware_queues = {},
+                      .quantum_ns = response.quantum_ns()};
   for (const v1::Device& device : response.devices()) {
     status.devices.push_back(client::FromProto(device));
   }
@@ -81,7 +82,8 @@ DaemonStatus FromProto(const v1::GetStatusResponse& response) {
     status.harts.push_back({hart.where(), hart.waypoint(), hart.progress(), hart.text()});
   }
   for (const v1::HardwareQueue& queue : response.hardware_queues()) {
-    status.hardware_queues.push_back({queue.index(), queue.in_flight(), queue.completed()});
+    status.hardware_queues.push_back(
+        {queue.index(), queue.in_flight(), queue.completed(), queue.waiting(), queue.device_ns()});
   }
   return status;
 }
@@ -100,7 +102,15 @@ SessionInfo FromProto(const v1::SessionInfo& info) {
                   .handles = info.handles(),
                   .lease = info.lease(),
                   .submitted = {},
-                  .completed = {}};
+                  .completed = {},
+                  .weight = info.weight(),
+                  .priority = client::FromProto(info.priority()),
+                  .launches = info.launches(),
+                  .bytes_written = info.bytes_written(),
+                  .bytes_read = info.bytes_read(),
+                  .waits = {info.waits().count(), info.waits().total_ns(), info.waits().p50_ns(),
+                            info.waits().p99_ns(), info.waits().max_ns()},
+                  .longest_work_ns = info.longest_work_ns()};
   for (const v1::QueuePosition& position : info.submitted()) {
     out.submitted.push_back(client::FromProto(position));
   }

@@ -90,7 +90,19 @@ Limits FromProto(const v1::Limits& limits) {
           .idle_ms = limits.idle_ms(),
           .lease_ms = limits.lease_ms(),
           .lease_idle_ms = limits.lease_idle_ms(),
-          .lease_wait_ms = limits.lease_wait_ms()};
+          .lease_wait_ms = limits.lease_wait_ms(),
+          .weight = limits.weight(),
+          .priority = FromProto(limits.priority())};
+}
+
+Priority FromProto(v1::Priority priority) {
+  if (priority == v1::PRIORITY_LOW) return Priority::kLow;
+  return priority == v1::PRIORITY_HIGH ? Priority::kHigh : Priority::kNormal;
+}
+
+v1::Priority ToProto(Priority priority) {
+  if (priority == Priority::kLow) return v1::PRIORITY_LOW;
+  return priority == Priority::kHigh ? v1::PRIORITY_HIGH : v1::PRIORITY_NORMAL;
 }
 
 const char* ProcessorName(Processor processor) {

@@ -19,6 +19,8 @@ Status FromProto(const v1::Error& error);
 Position FromProto(const v1::QueuePosition& position);
 DeviceInfo FromProto(const v1::Device& device);
 Limits FromProto(const v1::Limits& limits);
+Priority FromProto(v1::Priority priority);
+v1::Priority ToProto(Priority priority);
 KernelPrint FromProto(const v1::KernelPrint& print);
 
 void ToProto(const CoreRange& range, v1::CoreRange* proto);

@@ -51,6 +51,7 @@ Status SessionCore::Connect() {
     hello->set_max_revision(kRevision);
     hello->set_client_name(options_.client_name);
     hello->set_weight(options_.weight);
+    hello->set_priority(ToProto(options_.priority));
     if (Status attach = FillAttach(options_, hello); !attach.ok()) {
       return attach;
     }

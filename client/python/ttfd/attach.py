@@ -1,11 +1,11 @@
-"""Under which lease a client works."""
+"""With what share, and under which lease, a client works."""
 
 from __future__ import annotations
 
 import os
 
 from ttfd.errors import Code, Error
-from ttfd.types import Lease, LeaseWait
+from ttfd.types import PRIORITIES, Lease, LeaseWait
 from ttfd.v1 import ttfd_pb2
 
 
@@ -26,6 +26,14 @@ def fill_attach(hello: ttfd_pb2.Hello, lease: Lease | None, lease_token: str | N
         except ValueError:
             raise Error(Code.INVALID_ARGUMENT, "the lease token, or TTFD_LEASE, is no even number of hexadecimal digits",
                         reason="INVALID", field="lease_token") from None
+
+
+def priority_number(name: str) -> int:
+    """The API's number of a priority."""
+    if name not in PRIORITIES:
+        raise Error(Code.INVALID_ARGUMENT, f"priority {name!r} is none of {', '.join(PRIORITIES)}", reason="INVALID",
+                    field="hello.priority")
+    return PRIORITIES.index(name)
 
 
 def lease_wait(wait: ttfd_pb2.LeaseWait) -> LeaseWait:

@@ -10,7 +10,7 @@ from typing import Callable, Iterator, Mapping
 import grpc
 
 from ttfd import errors, prints
-from ttfd.attach import fill_attach, lease_wait
+from ttfd.attach import fill_attach, lease_wait, priority_number
 from ttfd.channel import make_channel
 from ttfd.errors import Code, Error
 from ttfd.types import KernelPrint, Lease, LeaseWait, Position
@@ -58,8 +58,8 @@ class _Timeline:
 class Connection:
     """One attachment of one session. Thread-safe; a thread of its own reads what the daemon sends."""
 
-    def __init__(self, address: str, client_name: str, weight: int, connect_timeout: float, call_timeout: float,
-                 batch_commands: int, tls: Mapping[str, str] | None = None,
+    def __init__(self, address: str, client_name: str, weight: int, priority: str, connect_timeout: float,
+                 call_timeout: float, batch_commands: int, tls: Mapping[str, str] | None = None,
                  lease: Lease | None = None, lease_token: str | None = None,
                  on_waiting: Callable[[LeaseWait], None] | None = None) -> None:
         self.address = address
@@ -94,6 +94,7 @@ class Connection:
         hello.min_revision = hello.max_revision = _REVISION
         hello.client_name = client_name
         hello.weight = weight
+        hello.priority = priority_number(priority)
         with self.news:
             open_queue = self._append(CONTROL_QUEUE, ttfd_pb2.Command())
             open_queue.open_queue.queue = FIRST_USER_QUEUE

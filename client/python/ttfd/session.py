@@ -16,6 +16,7 @@ from ttfd.errors import Code, Error
 from ttfd.messages import fill_arguments, fill_launch, record_commands
 from ttfd.resources import Buffer, Kernel, Program, Trace
 from ttfd.types import (
+    PRIORITIES,
     Arguments,
     CircularBuffer,
     CoreRange,
@@ -33,24 +34,26 @@ from ttfd.types import (
 from ttfd.v1 import ttfd_pb2
 
 
-def connect(address: str | None = None, *, client_name: str = "", weight: int = 0, connect_timeout: float = 10.0,
-            call_timeout: float = 60.0, batch_commands: int = 64, tls: Mapping[str, str] | None = None,
-            lease: Lease | None = None, lease_token: str | None = None,
+def connect(address: str | None = None, *, client_name: str = "", weight: int = 0, priority: str = "normal",
+            connect_timeout: float = 10.0, call_timeout: float = 60.0, batch_commands: int = 64,
+            tls: Mapping[str, str] | None = None, lease: Lease | None = None, lease_token: str | None = None,
             on_waiting: Callable[[LeaseWait], None] | None = None) -> Session:
     """Opens a session.
 
     address: gRPC address or path of a unix socket; None: the environment variable TTFD_ADDRESS, else
     "unix:/run/ttfd/ttfd.sock". Any other address is TCP and needs certificates: `tls` has paths of PEM files as "ca",
     "certificate" and "key", and "server_name" where that is not the host; what is missing comes from TTFD_TLS_CA,
-    TTFD_TLS_CERTIFICATE, TTFD_TLS_KEY and TTFD_TLS_SERVER_NAME. Timeouts in seconds; `call_timeout` bounds every blocking call. Raises Error with code
-    UNAVAILABLE when nobody answers.
+    TTFD_TLS_CERTIFICATE, TTFD_TLS_KEY and TTFD_TLS_SERVER_NAME. Timeouts in seconds; `call_timeout` bounds every
+    blocking call. `weight` is the share of a contended card, `priority` ("low", "normal", "high") who of those goes
+    first that have not used theirs up; what is allowed is in `Session.limits`. Raises Error with code UNAVAILABLE when
+    nobody answers.
 
     lease: asks for the card, or some tiles, for this session alone, and returns when it has it. lease_token: works under
     the lease of which another session's `lease_token` told this; None, and without `lease`: the environment variable
     TTFD_LEASE, as `ttfdctl lease` sets it. on_waiting: told how it stands while a lease is waited for, on the session's
     own thread.
     """
-    return Session(Connection(resolve_address(address), client_name, weight, connect_timeout, call_timeout,
+    return Session(Connection(resolve_address(address), client_name, weight, priority, connect_timeout, call_timeout,
                               batch_commands, tls, lease, lease_token, on_waiting))
 
 
@@ -223,7 +226,8 @@ class Session:
         self.daemon_version: str = welcome.daemon_version
         self.devices = [Device(**{f.name: getattr(device, f.name) for f in device.DESCRIPTOR.fields})
                         for device in welcome.devices]
-        self.limits = Limits(**{f.name: getattr(welcome.limits, f.name) for f in welcome.limits.DESCRIPTOR.fields})
+        limits = {f.name: getattr(welcome.limits, f.name) for f in welcome.limits.DESCRIPTOR.fields}
+        self.limits = Limits(**limits | {"priority": PRIORITIES[welcome.limits.priority]})
         # For other processes of the same user that are to work under this session's lease; empty: it asked for none.
         self.lease_token: str = connection.lease_token
         self.queue = Queue(self, FIRST_USER_QUEUE)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # The processors of a worker tile a kernel can be built for.
 BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = 1, 2, 3, 4, 5
+PRIORITIES = ("normal", "low", "high")  # by their numbers in the API
 
 
 class Position(NamedTuple):
@@ -127,6 +128,8 @@ class Limits:
     lease_ms: int
     lease_idle_ms: int
     lease_wait_ms: int
+    weight: int
+    priority: str  # the highest that is allowed without being an administrator
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,6 +34,8 @@ struct HardwareQueueInfo {
   uint32_t index = 0;
   uint32_t in_flight = 0;  // pieces of work given to the card and not completed
   uint64_t completed = 0;  // since the daemon started
+  uint32_t waiting = 0;    // pieces of work that wait for their turn
+  uint64_t device_ns = 0;  // the card was at work for so long, since the daemon started
 };
 
 struct DaemonStatus {
@@ -52,6 +54,17 @@ struct DaemonStatus {
   std::vector<HartState> harts = {};
   uint32_t device_resets = 0;
   std::vector<HardwareQueueInfo> hardware_queues = {};
+  uint64_t quantum_ns = 0;  // device time of one turn of a session
+};
+
+// How long commands that need the card waited, from their arrival in the daemon until the card began with them. Those
+// of the session before them are part of it.
+struct Waits {
+  uint64_t count = 0;
+  uint64_t total_ns = 0;
+  uint64_t p50_ns = 0;  // up to 6 % too much
+  uint64_t p99_ns = 0;
+  uint64_t max_ns = 0;
 };
 
 struct SessionInfo {
@@ -69,6 +82,14 @@ struct SessionInfo {
   uint64_t lease = 0;  // it works under, or waits for; 0: none
   std::vector<Position> submitted = {};
   std::vector<Position> completed = {};
+  uint32_t weight = 0;
+  Priority priority = Priority::kNormal;
+  uint64_t launches = 0;       // ended well, as the following
+  uint64_t bytes_written = 0;  // of device memory
+  uint64_t bytes_read = 0;
+  Waits waits = {};
+  uint64_t longest_work_ns =
+      0;  // the most that one launch, replay or piece of a transfer had the card
 };
 
 // A lease that is held, or waited for.

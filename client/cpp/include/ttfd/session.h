@@ -63,6 +63,8 @@ struct ConnectOptions {
   std::string address = {};
   std::string client_name = {};  // for people: `ttfdctl sessions list`
   uint32_t weight = 0;           // share when the card is contended; 0 = 1
+  // Goes first while its share lasts; low has an eighth of a share, high eight, which takes an administrator.
+  Priority priority = Priority::kNormal;
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds call_timeout{60'000};  // of every blocking call
   // Enqueued commands that leave without being asked for, and the most that travel as one batch.

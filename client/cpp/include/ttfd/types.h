@@ -77,6 +77,9 @@ struct DeviceInfo {
 };
 
 // What one session may use. Exceeding one is RESOURCE_EXHAUSTED naming it.
+// Which of two sessions goes first that have both not used up their share of a contended card.
+enum class Priority { kNormal, kLow, kHigh };
+
 struct Limits {
   uint32_t message_bytes = 0;  // of one gRPC message; libttfd splits below it
   uint32_t chunk_bytes = 0;    // of one piece of payload; libttfd splits into these
@@ -100,6 +103,8 @@ struct Limits {
   uint64_t lease_ms = 0;       // a lease is held at most; 0: for ever
   uint64_t lease_idle_ms = 0;  // without work; 0: for ever
   uint64_t lease_wait_ms = 0;  // a lease is waited for at most
+  uint32_t weight = 0;  // of ConnectOptions; beyond it and `priority` for administrators only
+  Priority priority = Priority::kNormal;
 };
 
 }  // namespace ttfd::client
