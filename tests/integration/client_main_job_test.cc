@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "tests/support/client_fixture.h"
+#include "tests/support/test_device_text.h"
 
 namespace ttfd::client {
 namespace {
@@ -13,7 +14,7 @@ class ClientMainJob : public ttfd::testing::ClientFixture {};
 TEST_F(ClientMainJob, TheDeviceIsDescribed) {
   const DeviceInfo& device = session_->device();
   EXPECT_EQ(device.board, "p150");
-  EXPECT_EQ(device.backend, "embedded");
+  EXPECT_EQ(device.backend, TestSimulator().empty() ? "embedded" : "ttsim");
   EXPECT_EQ(device.workers(), 130u);
   EXPECT_EQ(device.dram_banks, 8u);
   EXPECT_GT(device.dram_bank_bytes, uint64_t{1} << 30);

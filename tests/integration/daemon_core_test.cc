@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "daemon/session/status_reason.h"
 #include "tests/support/daemon_on_device.h"
 
 namespace ttfd {
@@ -61,6 +62,7 @@ TEST_F(DaemonCoreOnDevice, SessionsSideBySideGetTheirOwnResults) {
 }
 
 TEST_F(DaemonCoreOnDevice, AKernelThatFaultsCostsItsLaunch) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   ExpectCulprit("fault", "DEVICE_FAULT", 0);
   EXPECT_THAT(message, HasSubstr("BRISC"));
   EXPECT_THAT(message, HasSubstr("pc"));
@@ -69,17 +71,20 @@ TEST_F(DaemonCoreOnDevice, AKernelThatFaultsCostsItsLaunch) {
 }
 
 TEST_F(DaemonCoreOnDevice, AKernelThatWaitsForEverIsFoundAtOnce) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   const TimePoint before = SteadyClock().Now();
   ExpectCulprit("wait_forever", "HANG", 60'000);
   EXPECT_LT(SteadyClock().Now() - before, seconds(30)) << "long before its timeout";
 }
 
 TEST_F(DaemonCoreOnDevice, AKernelThatSpinsIsFoundByItsTimeout) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   ExpectCulprit("spin", "HANG", 200, true);
   EXPECT_THAT(message, HasSubstr("200 ms"));
 }
 
 TEST_F(DaemonCoreOnDevice, OthersGoOnBesideBadKernels) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   std::atomic<bool> stop{false};
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
@@ -117,6 +122,7 @@ TEST_F(DaemonCoreOnDevice, OthersGoOnBesideBadKernels) {
 }
 
 TEST_F(DaemonCoreOnDevice, AResetByTheAdministratorKeepsMemory) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   ThreadedClient client(*core);
   client.Send({BufferOf(1, kPage), Write(1, Numbers(256, 7))});
   client.WaitFor(2);
@@ -148,6 +154,42 @@ TEST_F(DaemonCoreOnDevice, AClientThatVanishesMidWriteLeavesNothing) {
   ThreadedClient client(*core);
   client.Send({BufferOf(1, 1 << 20), ReadRequest{1, 0, 1 << 20}});
   EXPECT_EQ(client.WaitFor(2), std::string(1 << 20, '\0'));
+}
+
+// Whose reset empties the memory of every session.
+class DaemonCoreOnLibrary : public DaemonOnDevice {
+ protected:
+  void SetUp() override {
+    const std::string library = TestSimulator().empty() ? TTFD_SIM_LIBRARY : OfficialSimulator();
+    Start(MakeCoreOn(OpenTtsimDevice({library, ""})));
+  }
+};
+
+TEST_F(DaemonCoreOnLibrary, AFaultEndsEverySessionWithTheReasonAndTheNextAreServed) {
+  Adder before(*core, 1);
+  before.Send();
+  EXPECT_TRUE(before.Right());
+  {
+    ThreadedClient bad(*core);
+    bad.Send({KernelOf(2, "fault"), ProgramOf(3, 2, {1, 1, 1, 1}), LaunchOf(3)});
+    bad.WaitFor(4);  // never sent: until its session has ended
+    ASSERT_EQ(bad.errors().size(), 1u);
+    EXPECT_EQ(bad.errors()[0].error.reason, "DEVICE_FAULT");
+    Status how;
+    EXPECT_TRUE(bad.session().finished(&how));
+    EXPECT_EQ(how.code(), StatusCode::kUnavailable) << StatusMessage(how);
+  }
+  before.client.WaitFor(before.client.sent() + 1);
+  Status how;
+  ASSERT_TRUE(before.client.session().finished(&how)) << "what it had is gone";
+  EXPECT_EQ(how.code(), StatusCode::kUnavailable);
+  EXPECT_EQ(PayloadOf(how, kReasonPayload), "DEVICE_RESET");
+  EXPECT_THAT(StatusMessage(how), HasSubstr("lost its memory"));
+
+  Adder after(*core, 2);
+  after.Send();
+  EXPECT_TRUE(after.Right());
+  EXPECT_EQ(core->GetStatus().device_resets, 1u);
 }
 
 }  // namespace

@@ -206,6 +206,7 @@ TEST_F(DaemonQueues, ATraceOfASubDeviceRunsBesideAnotherKernel) {
 }
 
 TEST_F(DaemonQueues, ATraceOutlivesAReset) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   client->Send(RecordTraceRequest{kTrace, {BumpBy(1), BumpBy(10)}, false},
                InlineWrite(kData, 0, Words(0)), ReplayTraceRequest{kTrace, {{0, BumpWords(2)}}});
   client->Run();
@@ -220,6 +221,7 @@ TEST_F(DaemonQueues, ATraceOutlivesAReset) {
 }
 
 TEST_F(DaemonQueues, AReplayThatHangsCostsItsClientOnly) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   other = Connect();
   client->Send(RecordTraceRequest{kTrace, {Meet(kMeets)}, false}, ReplayTraceRequest{kTrace, {}});
   other->SendOn(1, {}, InlineWrite(kData, 0, Pattern(64)));

@@ -96,6 +96,7 @@ TEST_F(FirmwarePrint, WithoutATagNothingIsWritten) {
 
 // A print of five numbers, with the loop around it that reads two arguments.
 TEST_F(FirmwarePrint, CostsAHundredInstructionsOrSo) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
   if (TestDeviceIsHostile()) GTEST_SKIP() << "with hazards on, harts poll longer";
   BenchLauncher launcher(*bench_);
   uint64_t cost[2];

@@ -11,14 +11,17 @@
 
 namespace ttfd {
 
+// Why a test whose sessions outlive a reset of the card is about the embedded device alone.
+inline constexpr char kResetsEndSessions[] =
+    "a reset of a simulator library empties its memory, which ends every session";
+
 struct CoreOnDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<DaemonCore> core;  // null: it could not be made, and the test has failed
 };
 
-inline CoreOnDevice MakeCoreOnDevice() {
+inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device) {
   CoreOnDevice made;
-  auto device = OpenTestDevice("sim:board=p100a");
   EXPECT_TRUE(device.ok()) << device.status().ToString();
   if (!device.ok()) return made;
   made.device = *std::move(device);
@@ -30,5 +33,7 @@ inline CoreOnDevice MakeCoreOnDevice() {
   if (core.ok()) made.core = *std::move(core);
   return made;
 }
+
+inline CoreOnDevice MakeCoreOnDevice() { return MakeCoreOn(OpenTestDevice("sim:board=p100a")); }
 
 }  // namespace ttfd

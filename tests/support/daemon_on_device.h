@@ -136,8 +136,8 @@ class Adder {
 
 class DaemonOnDevice : public ::testing::Test {
  protected:
-  void SetUp() override {
-    CoreOnDevice made = MakeCoreOnDevice();
+  void SetUp() override { Start(MakeCoreOnDevice()); }
+  void Start(CoreOnDevice made) {
     ASSERT_NE(made.core, nullptr);
     device_ = std::move(made.device);
     core = std::move(made.core);

@@ -7,6 +7,7 @@
 #include "runtime/abi/launch.h"
 #include "runtime/hw/noc.h"
 #include "tests/support/stream_queue.h"
+#include "tests/support/test_device_text.h"
 
 namespace ttfd::testing {
 namespace {
@@ -14,8 +15,8 @@ namespace {
 class Generator {
  public:
   Generator(uint32_t seed, const BenchOptions& options, FirmwareBench& bench)
-      : world_{Random(seed ^ 0x57EA4),     options, LayoutOf(bench),
-               bench.host_data_address(0), {},      {}} {
+      : world_{Random(seed ^ 0x57EA4), options, LayoutOf(bench), bench.host_data_address(0), {}, {},
+               TestSimulator().empty()} {
     AddSlices();
     FillMemory();
     AddQueues();

@@ -27,6 +27,7 @@ void StreamQueue::AddToStream(uint32_t stream, uint32_t value) {
 }
 
 void StreamQueue::OwnCounter() {
+  if (!world_.writes_registers) return Idle();
   const uint32_t value = world_.Pick(1, (1 << (hw::kStreamCounterBits - 1)) - 1);
   AddToStream(kOwnStream, value);
   auto wait = Command<abi::Wait>(abi::DispatchId::kWait);
@@ -119,7 +120,7 @@ void StreamQueue::AwaitGos(size_t sub_device, bool clear) {
 
 // The counter jumps, often over its 17 bits.
 void StreamQueue::AddToCounter() {
-  if (sub_devices_.empty()) return Idle();
+  if (sub_devices_.empty() || !world_.writes_registers) return Idle();
   const auto which = world_.Pick(0, static_cast<uint32_t>(sub_devices_.size()) - 1);
   AwaitGos(which, false);
   uint32_t value = world_.Pick(1, (1 << (hw::kStreamCounterBits - 1)) - 1);

@@ -41,6 +41,9 @@ struct StreamWorld {
   uint64_t host_address = 0;  // of the read-only part
   std::vector<Slice> slices;
   std::vector<StreamEntry> entries;
+  // WRITE_LINEAR to the counters, whose words lie in another lane of 16 bytes than a record's data: what the
+  // embedded device does and libttsim refuses (docs/simulator.md).
+  bool writes_registers = true;
 
   uint32_t Pick(uint32_t from, uint32_t to) {
     return from + static_cast<uint32_t>(random() * (uint64_t{to} - from + 1) >> 32);
