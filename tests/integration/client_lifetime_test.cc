@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/support/client_fixture.h"
+#include "tests/support/test_device_text.h"
 
 namespace ttfd::client {
 namespace {
@@ -60,6 +61,7 @@ TEST_F(ClientLifetime, CloseFinishesWhatWasEnqueuedAndFreesTheSession) {
 }
 
 TEST_F(ClientLifetime, AKernelThatNeverEndsIsEndedByTheTimeoutAndCostsOthersAtMostARetry) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   ASSERT_TRUE(admin_.SetTimeouts({.kernel_ms = 200}).ok());
   const Program spin = MakeProgram(session_.get(), "spin", {CoreRange{2, 1, 2, 1}});
   const Status hang = session_->queue().Launch(LaunchRequest(spin));

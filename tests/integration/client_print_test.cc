@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "tests/support/client_fixture.h"
+#include "tests/support/test_device_text.h"
 
 namespace ttfd::client {
 namespace {
@@ -78,6 +79,7 @@ TEST_F(ClientPrints, AreTheSessionsOwn) {
 }
 
 TEST_F(ClientPrints, BeforeAHangAndBeforeAFaultAreHeard) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   std::vector<KernelPrint> lines;
   session_->OnPrint(Into(&lines));
   Result<Kernel> kernel = session_->LoadKernelFile(ttfd::testing::KernelPath("print_brisc"));

@@ -11,10 +11,6 @@
 
 namespace ttfd {
 
-// Why a test whose sessions outlive a reset of the card is about the embedded device alone.
-inline constexpr char kResetsEndSessions[] =
-    "a reset of a simulator library empties its memory, which ends every session";
-
 struct CoreOnDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<DaemonCore> core;  // null: it could not be made, and the test has failed

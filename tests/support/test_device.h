@@ -39,7 +39,3 @@ inline StatusOr<std::unique_ptr<Device>> OpenTestDevice(std::string_view text,
 }
 
 }  // namespace ttfd
-
-// At the start of a test that is about the embedded device alone.
-#define TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(why) \
-  if (!::ttfd::TestSimulator().empty()) GTEST_SKIP() << "only on the embedded device: " << why

@@ -41,4 +41,12 @@ inline std::string DaemonDeviceText(std::string_view text) {
   return simulator.empty() ? TestDeviceText(text) : simulator;
 }
 
+// Why a test whose sessions outlive a reset of the card is about the embedded device alone.
+inline constexpr char kResetsEndSessions[] =
+    "a reset of a simulator library empties its memory, which ends every session";
+
 }  // namespace ttfd
+
+// At the start of a test that is about the embedded device alone.
+#define TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(why) \
+  if (!::ttfd::TestSimulator().empty()) GTEST_SKIP() << "only on the embedded device: " << why
