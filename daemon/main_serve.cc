@@ -170,6 +170,9 @@ DaemonOptions Daemon::CoreOptions() {
   DaemonOptions options;
   options.version = TTFD_VERSION;
   options.limits = options_.limits;
+  options.windows.commands = options_.limits.commands_in_flight;
+  options.windows.payload_bytes = options_.limits.bytes_in_flight;
+  options.windows.read_bytes = options_.limits.read_bytes_in_flight;
   options.timeouts = options_.timeouts;
   options.load_kernel = LoadKernel;
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);

@@ -25,6 +25,7 @@ int ShowHealth(const Common& common, const std::string& service);
 int ShowDevices(const Common& common);
 int ListSessions(const Common& common);
 int EndSession(const Common& common, uint64_t session, const std::string& reason);
+int ShowLimits(const Common& common);
 int GetTimeouts(const Common& common, uint64_t session);
 int SetTimeouts(const Common& common, uint64_t session, const client::Timeouts& timeouts);
 int Drain(const Common& common, double within_s);

@@ -61,6 +61,9 @@ void AddSessions(CLI::App* app, Parsed* p) {
 void AddLeases(CLI::App* app, Parsed* p) {
   app->add_subcommand("leases", "Who holds a lease of the card, and who waits for one")
       ->callback([p] { p->run = [p] { return ListLeases(p->common); }; });
+  app->add_subcommand("limits", "What sessions and users may use, and what they do")->callback([p] {
+    p->run = [p] { return ShowLimits(p->common); };
+  });
   LeaseArguments* o = &p->lease;
   CLI::App* lease = app->add_subcommand("lease", "Runs a command with the card leased to it");
   lease->add_option("--tiles", o->tiles, "X,Y or X0,Y0-X1,Y1; repeatable; none: the whole device")

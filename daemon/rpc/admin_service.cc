@@ -93,6 +93,15 @@ grpc::ServerUnaryReactor* AdminRpcService::ListLeases(grpc::CallbackServerContex
   });
 }
 
+grpc::ServerUnaryReactor* AdminRpcService::GetLimits(grpc::CallbackServerContext* context,
+                                                     const v1::GetLimitsRequest* request,
+                                                     v1::GetLimitsResponse* response) {
+  return Unary(Role::kObserve, context, "GetLimits", *request, [&] {
+    ToProto(daemon_.GetLimits(), response);
+    return OkStatus();
+  });
+}
+
 grpc::ServerUnaryReactor* AdminRpcService::GetTimeouts(grpc::CallbackServerContext* context,
                                                        const v1::GetTimeoutsRequest* request,
                                                        v1::Timeouts* response) {

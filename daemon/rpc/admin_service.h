@@ -31,6 +31,9 @@ class AdminRpcService final : public v1::Admin::CallbackService {
   grpc::ServerUnaryReactor* ListLeases(grpc::CallbackServerContext* context,
                                        const v1::ListLeasesRequest* request,
                                        v1::ListLeasesResponse* response) override;
+  grpc::ServerUnaryReactor* GetLimits(grpc::CallbackServerContext* context,
+                                      const v1::GetLimitsRequest* request,
+                                      v1::GetLimitsResponse* response) override;
   grpc::ServerUnaryReactor* GetTimeouts(grpc::CallbackServerContext* context,
                                         const v1::GetTimeoutsRequest* request,
                                         v1::Timeouts* response) override;

@@ -41,6 +41,11 @@ ErrorReply ErrorOf(const Status& status) {
   error.reason = PayloadOf(status, kReasonPayload);
   if (error.reason.empty()) error.reason = ReasonOf(status.code());
   error.field = PayloadOf(status, kFieldPayload);
+  if (const std::optional<LimitOfStatus> limit = LimitOf(status)) {
+    error.limit = limit->limit;
+    error.limit_value = limit->value;
+    error.limit_used = limit->used;
+  }
   error.retryable = status.code() == StatusCode::kUnavailable;
   return error;
 }

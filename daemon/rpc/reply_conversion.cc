@@ -85,6 +85,11 @@ void ToProto(const SessionLimits& from, v1::Limits* to) {
   to->set_sessions_per_user(from.sessions_per_user);
   to->set_client_name_bytes(from.client_name_bytes);
   to->set_trace_bytes(from.trace_bytes);
+  to->set_buffers(from.buffers);
+  to->set_kernels(from.kernels);
+  to->set_programs(from.programs);
+  to->set_kernel_bytes(from.kernel_bytes);
+  to->set_idle_ms(from.idle_ms);
   to->set_lease_ms(from.lease_ms);
   to->set_lease_idle_ms(from.lease_idle_ms);
   to->set_lease_wait_ms(from.lease_wait_ms);
@@ -141,6 +146,29 @@ void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to) {
   to->set_position(from.position);
   to->set_holder(ValidUtf8(from.holder));
   to->set_expected_wait_ms(from.expected_wait_ms);
+}
+
+void ToProto(const LimitsReply& from, v1::GetLimitsResponse* to) {
+  for (const LimitInfoReply& limit : from.limits) {
+    v1::LimitInfo* const added = to->add_limits();
+    added->set_name(limit.name);
+    added->set_value(limit.value);
+    added->set_of(limit.of);
+    added->set_text(limit.text);
+  }
+  for (const LimitUsesReply& uses : from.uses) {
+    v1::LimitUses* const added = to->add_uses();
+    added->set_session(uses.session);
+    added->set_uid(uses.uid);
+    added->set_user(ValidUtf8(uses.user));
+    added->set_client_name(ValidUtf8(uses.client_name));
+    for (const LimitUseReply& use : uses.uses) {
+      v1::LimitUse* const one = added->add_uses();
+      one->set_name(use.name);
+      one->set_value(use.value);
+      one->set_used(use.used);
+    }
+  }
 }
 
 void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {

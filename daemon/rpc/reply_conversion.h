@@ -15,6 +15,7 @@ void ToProto(const WelcomeReply& from, v1::Welcome* to);
 void ToProto(const TimeoutsReply& from, v1::Timeouts* to);
 void ToProto(const SessionInfoReply& from, v1::SessionInfo* to);
 void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to);
+void ToProto(const LimitsReply& from, v1::GetLimitsResponse* to);
 void ToProto(const StatusReply& from, v1::GetStatusResponse* to);
 
 TimeoutsReply TimeoutsFromProto(const v1::Timeouts& from);

@@ -100,6 +100,8 @@ class RpcServerImpl final : public RpcServer {
     quota.Resize(options_.memory_bytes);
     grpc::ServerBuilder builder;
     builder.SetResourceQuota(quota);
+    // Twice the limit arrives, so that a message somewhat over it can be refused by the limit's name.
+    builder.SetMaxReceiveMessageSize(2 * static_cast<int>(environment_.limits.message_bytes));
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                                static_cast<int>(options_.calls_per_connection));
     // Bulk data on a local socket: fewer and larger frames and reads.

@@ -81,7 +81,8 @@ void SessionCall::OnReadDone(bool ok) {
     HalfClosed();
     return;
   }
-  const Status status = Handle(*message_);
+  Status status = CheckSize(*message_);
+  if (status.ok()) status = Handle(*message_);
   if (!status.ok()) {
     Refuse(status);
     MutexLock lock(&mu_);
@@ -101,6 +102,13 @@ void SessionCall::HalfClosed() {
   }
   session_->FinishInput();
   OutputReady();
+}
+
+Status SessionCall::CheckSize(const v1::ClientMessage& message) const {
+  const uint64_t most = environment_.limits.message_bytes;
+  const uint64_t bytes = message.ByteSizeLong();
+  if (bytes <= most) return OkStatus();
+  return ToStatus(LimitError("", "message_bytes", most, bytes, "a message over the limit"));
 }
 
 Status SessionCall::Handle(v1::ClientMessage& message) {

@@ -57,6 +57,7 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
   SessionCall(const SessionCallEnvironment& environment, grpc::CallbackServerContext* context);
 
   // Input role.
+  Status CheckSize(const v1::ClientMessage& message) const;
   Status Handle(v1::ClientMessage& message);
   Status HandleRest(v1::ClientMessage& message);  // all but Hello
   Status OpenSession(const v1::Hello& hello);

@@ -68,6 +68,9 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
               options_.engine) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
+  environment_.limits.commands_in_flight = static_cast<uint32_t>(options_.windows.commands);
+  environment_.limits.bytes_in_flight = options_.windows.payload_bytes;
+  environment_.limits.read_bytes_in_flight = options_.windows.read_bytes;
   environment_.kernels = &kernels_;
   environment_.clock = &clock;
   environment_.load_kernel = options_.load_kernel;
@@ -199,9 +202,10 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
   welcome.session = next_session_++;
   ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, peer.uid, peer.pid,
                                                                user, hello.client_name}));
-  auto session =
-      std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user), output);
+  auto session = std::make_shared<Session>(environment_, peer, hello, lease, welcome,
+                                           std::move(user), UseOf(peer.uid), output);
   sessions_.emplace(session->id(), session);
+  WatchIdle();
   return std::make_shared<Attachment>(std::move(session), Session::kFirstAttachment,
                                       std::move(welcome));
 }

@@ -70,6 +70,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   StatusReply GetStatus() override ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<SessionInfoReply> ListSessions() override ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<LeaseInfoReply> ListLeases() override ABSL_LOCKS_EXCLUDED(mu_);
+  LimitsReply GetLimits() override ABSL_LOCKS_EXCLUDED(mu_);
   StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -92,6 +93,10 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);
 
+  // daemon_limits.cc. The housekeeper looks when the new session may have been idle for too long.
+  void WatchIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of all sessions of the user.
+  std::shared_ptr<UserUse> UseOf(uint32_t uid) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request) const;
   // The lease that a new session asks for or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const LeaseClient& client)
@@ -136,6 +141,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   mutable Mutex mu_;
   CondVar changed_;  // for the housekeeper, and for GetStatus
   std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
+  std::map<uint32_t, std::weak_ptr<UserUse>> users_ ABSL_GUARDED_BY(mu_);
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);  // stays once set

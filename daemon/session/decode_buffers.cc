@@ -105,7 +105,8 @@ Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) cons
 }
 
 Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
-  if (Refusal refusal = handles_.CheckNew(request.handle, "allocate.handle")) return refusal;
+  if (Refusal refusal = handles_.CheckNew(request.handle, ObjectKind::kBuffer, "allocate.handle"))
+    return refusal;
   if (Refusal refusal = CheckDevice(request.device, "allocate.device")) return refusal;
   if (request.size_bytes == 0 || request.size_bytes > kMaxApiNumber) {
     return InvalidError("allocate.size_bytes", "a buffer of {} bytes; 1 to 2^53 - 1 are allowed",

@@ -51,7 +51,9 @@ Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
 }
 
 Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
-  if (Refusal refusal = handles_.CheckNew(request.handle, "load_kernel.handle")) return refusal;
+  if (Refusal refusal =
+          handles_.CheckNew(request.handle, ObjectKind::kKernel, "load_kernel.handle"))
+    return refusal;
   if (!request.sha256.empty() && request.sha256.size() != kSha256Bytes) {
     return InvalidError("load_kernel.sha256", "{} bytes; a SHA-256 has {}", request.sha256.size(),
                         kSha256Bytes);
@@ -105,7 +107,9 @@ Refusal Decoder::CheckCores(const std::vector<CoreRange>& cores, const std::stri
 }
 
 Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
-  if (Refusal refusal = handles_.CheckNew(request.handle, "create_program.handle")) return refusal;
+  if (Refusal refusal =
+          handles_.CheckNew(request.handle, ObjectKind::kProgram, "create_program.handle"))
+    return refusal;
   if (Refusal refusal = CheckDevice(request.device, "create_program.device")) return refusal;
   if (request.kernels.empty())
     return InvalidError("create_program.kernels", "a program needs at least one kernel");

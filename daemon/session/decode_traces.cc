@@ -27,7 +27,9 @@ Refusal Decoder::AddLaunch(LaunchRequest& request, Task* task, TraceObject* trac
 Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
   CommandQueue& queue = *task->queue;
   if (queue.recording == nullptr) {
-    if (Refusal refusal = handles_.CheckNew(request.handle, "record_trace.handle")) return refusal;
+    if (Refusal refusal =
+            handles_.CheckNew(request.handle, ObjectKind::kTrace, "record_trace.handle"))
+      return refusal;
     queue.recording = std::make_shared<TraceObject>(QueuePosition{queue.id, task->first_value},
                                                     request.handle, queue.track->route());
     handles_.Add(request.handle, queue.recording);

@@ -41,7 +41,9 @@ Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to) {
 }
 
 Status ToStatus(const ErrorReply& error) {
-  return WithReason(MakeStatus(error.code, error.message), error.reason, error.field);
+  Status status = WithReason(MakeStatus(error.code, error.message), error.reason, error.field);
+  if (error.limit.empty()) return status;
+  return WithLimit(std::move(status), {error.limit, error.limit_value, error.limit_used});
 }
 
 Status SessionLost(uint64_t session) {

@@ -15,6 +15,7 @@ void Executor::Pump() {
     }
     if (!graves_.empty()) again |= OpenGraves();
   }
+  CountInFlight();
 }
 
 // True if something was issued, ended or is known not to run: others may have waited for it.
@@ -235,6 +236,7 @@ void Executor::Undo(Task& task, QueuePosition cause) {
     CommandQueue& opened = queues_.at(open->queue);
     opened.never_opened = true;
     opened.never_opened_cause = cause;
+    CountQueues();
   }
 }
 
@@ -351,6 +353,10 @@ void Executor::Release() {
   dying_ = 0;
   handles_.set_dying(0);
   handles_.Clear();
+  for (const Resource resource :
+       {Resource::kCommands, Resource::kPayloadBytes, Resource::kQueues}) {
+    use_.Set(resource, 0);
+  }
 }
 
 // ---- what stands where

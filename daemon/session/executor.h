@@ -30,7 +30,7 @@ class Executor {
  public:
   // Both outlive the executor. `workers`: of queues that name none; none: all.
   Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow,
-           const TileSet& workers);
+           const TileSet& workers, std::shared_ptr<UserUse> user);
 
   // ---- input. A failed status is a protocol error; nothing is accepted after it.
 
@@ -83,6 +83,7 @@ class Executor {
   void set_kernel_timeout(Duration timeout) { issuer_.set_kernel_timeout(timeout); }
   void set_start_timeout(Duration timeout) { start_timeout_ = timeout; }  // zero: the daemon's
   const HandleTable& handles() const { return handles_; }
+  const SessionUse& use() const { return use_; }
   const std::map<uint32_t, CommandQueue>& queues() const { return queues_; }
 
  private:
@@ -130,10 +131,13 @@ class Executor {
   bool OpenGraves();
   ErrorReply StartDeadlineError() const;
   void SetFreesPending();
+  void CountInFlight();
+  void CountQueues();
 
   SessionEnvironment& environment_;
   OutputBuffer& output_;
   const uint64_t lease_;
+  SessionUse use_;  // before whatever is counted there
   HandleTable handles_;
   Decoder decoder_;
   Issuer issuer_;

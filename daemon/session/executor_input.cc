@@ -39,14 +39,16 @@ StatusOr<std::shared_ptr<const KernelImage>> LoadedImage(const LoadKernelTask& l
 }  // namespace
 
 Executor::Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow,
-                   const TileSet& workers)
+                   const TileSet& workers, std::shared_ptr<UserUse> user)
     : environment_(environment),
       output_(output),
       lease_(flow.lease),
-      handles_(environment.limits),
+      use_(environment.limits, std::move(user)),
+      handles_(environment.limits, use_),
       decoder_(environment, handles_, workers),
       issuer_(environment, output, handles_, flow) {
   queues_.try_emplace(0, 0, Route{0, workers});
+  CountQueues();
 }
 
 Status Executor::CheckQueue(uint32_t queue) const {
@@ -92,6 +94,7 @@ Status Executor::Append(BatchRequest& batch, std::vector<LoadedKernel>& loaded, 
       AppendOne(queue, batch.commands[i], value, arrival, waits, loaded, &next_loaded);
     }
   }
+  CountInFlight();
   return OkStatus();
 }
 
@@ -120,6 +123,15 @@ Refusal Executor::CheckBatch(const BatchRequest& batch, std::vector<QueuePositio
   if (batch.waits.size() > limits.waits_per_batch) {
     return LimitError("batch.waits", "waits_per_batch", limits.waits_per_batch, 0,
                       fmt::format("a batch with {} waits", batch.waits.size()));
+  }
+  if (Refusal refusal =
+          use_.CheckUser(Resource::kCommands, batch.commands.size(), "batch.commands",
+                         fmt::format("a batch of {} commands", batch.commands.size()))) {
+    return refusal;
+  }
+  if (Refusal refusal = use_.CheckUser(Resource::kPayloadBytes, 0, "batch.commands",
+                                       "commands while so much payload is on its way")) {
+    return refusal;
   }
   if (refuse_new_) return refuse_new_;
   for (const QueuePosition& wait : batch.waits) {
@@ -246,11 +258,8 @@ Refusal Executor::Opened(CommandQueue& from, Task* task) {
     return MakeError(StatusCode::kAlreadyExists, reason::kInvalid, "open_queue.queue",
                      "queue {} is open already", id);
   }
-  uint64_t open = 0;
-  for (const auto& entry : queues_) open += entry.second.never_opened ? 0 : 1;
-  if (open >= environment_.limits.queues) {
-    return LimitError("open_queue.queue", "queues", environment_.limits.queues, open,
-                      "no more queues");
+  if (Refusal refusal = use_.Check(Resource::kQueues, 1, "open_queue.queue", "no more queues")) {
+    return refusal;
   }
   CommandQueue& opened = queues_.try_emplace(id, id, route).first->second;
   opened.never_opened = false;
@@ -258,7 +267,19 @@ Refusal Executor::Opened(CommandQueue& from, Task* task) {
   opened.opened_by = {from.id, task->first_value};
   opened.track = std::make_shared<WorkTrack>(route);
   opened.works = 0;
+  CountQueues();
   return std::nullopt;
+}
+
+void Executor::CountQueues() {
+  uint64_t open = 0;
+  for (const auto& entry : queues_) open += entry.second.never_opened ? 0 : 1;
+  use_.Set(Resource::kQueues, open);
+}
+
+void Executor::CountInFlight() {
+  use_.Set(Resource::kCommands, commands_received_ - commands_ended_);
+  use_.Set(Resource::kPayloadBytes, payload_received_ - payload_used_);
 }
 
 // A command that will not run: what it would have made never comes to be, and says why.

@@ -21,7 +21,26 @@ const char* NameOf(ObjectKind kind) {
   return "nothing";
 }
 
-Refusal HandleTable::CheckNew(uint64_t handle, const char* field) const {
+namespace {
+
+std::optional<Resource> CountOf(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kBuffer:
+      return Resource::kBuffers;
+    case ObjectKind::kKernel:
+      return Resource::kKernels;
+    case ObjectKind::kProgram:
+      return Resource::kPrograms;
+    case ObjectKind::kTrace:  // counted in bytes
+    case ObjectKind::kNothing:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Refusal HandleTable::CheckNew(uint64_t handle, ObjectKind kind, const char* field) const {
   if (handle == 0 || handle > kMaxApiNumber) {
     return InvalidError(field, "handle {}; handles are 1 to 2^53 - 1", handle);
   }
@@ -31,41 +50,57 @@ Refusal HandleTable::CheckNew(uint64_t handle, const char* field) const {
                      "handle {} is {} already; free it first or choose another", handle,
                      NameOf(found->second->kind));
   }
-  const size_t used = objects_.size() + dying_;
-  if (found == objects_.end() && used >= limits_.handles) {
-    return LimitError(field, "handles", limits_.handles, used, "no more handles");
+  if (found == objects_.end()) {
+    if (Refusal refusal = use_.Check(Resource::kHandles, 1, field, "no more handles"))
+      return refusal;
   }
-  return std::nullopt;
+  const std::optional<Resource> count = CountOf(kind);
+  return count ? use_.Check(*count, 1, field, fmt::format("{} too many", NameOf(kind)))
+               : std::nullopt;
+}
+
+void HandleTable::Add(uint64_t handle, std::shared_ptr<Object> object) {
+  if (const std::optional<Resource> count = CountOf(object->kind)) {
+    use_.Add(*count, 1);
+    object->count = UseHold(&use_, *count, 1);
+  }
+  objects_[handle] = std::move(object);
+  CountHandles();
 }
 
 void HandleTable::Remove(uint64_t handle, const Object* object) {
   const auto found = objects_.find(handle);
   if (found != objects_.end() && found->second.get() == object) objects_.erase(found);
+  CountHandles();
 }
 
 bool HandleTable::Bury(uint64_t handle, QueuePosition creator, QueuePosition cause) {
   if (handle == 0 || handle > kMaxApiNumber || objects_.size() >= limits_.handles) return false;
-  return objects_.emplace(handle, std::make_shared<Tombstone>(creator, cause)).second;
+  const bool added = objects_.emplace(handle, std::make_shared<Tombstone>(creator, cause)).second;
+  CountHandles();
+  return added;
 }
 
 void HandleTable::Exhume(uint64_t handle) {
   const auto found = objects_.find(handle);
   if (found != objects_.end() && found->second->kind == ObjectKind::kNothing) objects_.erase(found);
+  CountHandles();
 }
 
 void HandleTable::GiveBack(uint64_t handle, std::shared_ptr<Object> object) {
   const auto [entry, added] = objects_.emplace(handle, object);
   if (!added) return;
+  CountHandles();
   const auto recharge = [this](Buffer& buffer) {
     buffer.charged_bytes = buffer.discharged_bytes;
-    (buffer.memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) += buffer.charged_bytes;
+    use_.Add(MemoryOf(buffer), buffer.charged_bytes);
   };
   if (object->kind == ObjectKind::kBuffer) recharge(static_cast<Buffer&>(*object));
   if (object->kind != ObjectKind::kTrace) return;
   auto& trace = static_cast<TraceObject&>(*object);
   recharge(trace.memory);
   trace.counts = true;
-  trace_bytes_ += trace.charged_bytes;
+  use_.Add(Resource::kTraceBytes, trace.charged_bytes);
 }
 
 std::shared_ptr<Object> HandleTable::Find(uint64_t handle) const {
@@ -86,30 +121,31 @@ Refusal HandleTable::CheckKind(uint64_t handle, const Object* object, ObjectKind
 
 Refusal HandleTable::Charge(Buffer* buffer, uint64_t bytes, const char* field) {
   const bool dram = buffer->memory == MemoryKind::kDram;
-  uint64_t& used = dram ? dram_bytes_ : l1_bytes_;
-  const uint64_t limit = dram ? limits_.dram_bytes : limits_.l1_bytes;
-  if (bytes > limit || used > limit - bytes) {
-    return LimitError(
-        field, dram ? "dram_bytes" : "l1_bytes", limit, used,
-        fmt::format("a buffer that takes {} bytes{}", bytes, dram ? "" : " in each worker"));
+  if (Refusal refusal = use_.Take(
+          MemoryOf(*buffer), bytes, field,
+          fmt::format("a buffer that takes {} bytes{}", bytes, dram ? "" : " in each worker"))) {
+    return refusal;
   }
-  used += bytes;
   buffer->quota_bytes = buffer->charged_bytes = bytes;
   return std::nullopt;
 }
 
 void HandleTable::Discharge(Buffer* buffer) {
   buffer->discharged_bytes = std::exchange(buffer->charged_bytes, 0);
-  (buffer->memory == MemoryKind::kDram ? dram_bytes_ : l1_bytes_) -= buffer->discharged_bytes;
+  use_.Remove(MemoryOf(*buffer), buffer->discharged_bytes);
 }
 
 Refusal HandleTable::ChargeTrace(TraceObject* trace, uint64_t bytes, const char* field) {
-  const uint64_t others = trace_bytes_ - (trace->counts ? trace->charged_bytes : 0);
-  if (bytes > limits_.trace_bytes || others > limits_.trace_bytes - bytes) {
-    return LimitError(field, "trace_bytes", limits_.trace_bytes, others,
-                      fmt::format("a trace that takes {} bytes", bytes));
+  const std::string what = fmt::format("a trace that takes {} bytes", bytes);
+  if (trace->counts) {
+    use_.Remove(Resource::kTraceBytes, trace->charged_bytes);
+    if (Refusal refusal = use_.Take(Resource::kTraceBytes, bytes, field, what)) {
+      use_.Add(Resource::kTraceBytes, trace->charged_bytes);
+      return refusal;
+    }
+  } else if (Refusal refusal = use_.Check(Resource::kTraceBytes, bytes, field, what)) {
+    return refusal;
   }
-  if (trace->counts) trace_bytes_ = others + bytes;
   trace->charged_bytes = bytes;
   return std::nullopt;
 }
@@ -125,7 +161,7 @@ void HandleTable::Discharge(Object* object) {
   auto& trace = static_cast<TraceObject&>(*object);
   if (!std::exchange(trace.counts, false)) return;
   Discharge(&trace.memory);
-  trace_bytes_ -= trace.charged_bytes;
+  use_.Remove(Resource::kTraceBytes, trace.charged_bytes);
 }
 
 bool HandleTable::MayHold(const Buffer& buffer) const {
@@ -142,7 +178,10 @@ void HandleTable::Hold(Buffer* buffer) {
 
 void HandleTable::Clear() {
   objects_.clear();
-  dram_bytes_ = l1_bytes_ = trace_bytes_ = 0;
+  CountHandles();
+  for (const Resource bytes : {Resource::kDramBytes, Resource::kL1Bytes, Resource::kTraceBytes}) {
+    use_.Set(bytes, 0);
+  }
 }
 
 }  // namespace ttfd

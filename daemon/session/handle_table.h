@@ -17,13 +17,12 @@ inline constexpr uint64_t kMaxApiNumber = (uint64_t{1} << 53) - 1;
 // Not thread-safe: guarded by its session's lock.
 class HandleTable {
  public:
-  explicit HandleTable(const SessionLimits& limits) : limits_(limits) {}
+  // Both outlive the table, `use` also every object.
+  HandleTable(const SessionLimits& limits, SessionUse& use) : limits_(limits), use_(use) {}
 
-  // May a command create this handle?
-  Refusal CheckNew(uint64_t handle, const char* field) const;
-  void Add(uint64_t handle, std::shared_ptr<Object> object) {
-    objects_[handle] = std::move(object);
-  }
+  // May a command create this handle, for an object of this kind?
+  Refusal CheckNew(uint64_t handle, ObjectKind kind, const char* field) const;
+  void Add(uint64_t handle, std::shared_ptr<Object> object);
   // The object must be what the handle names, or the call does nothing.
   void Remove(uint64_t handle, const Object* object);
   // The handle's command failed. A handle that names something already keeps it.
@@ -58,10 +57,14 @@ class HandleTable {
   }
   void Hold(TraceObject* trace);
   // Objects freed that still wait so count as handles.
-  void set_dying(size_t objects) { dying_ = objects; }
+  void set_dying(size_t objects) {
+    dying_ = objects;
+    CountHandles();
+  }
 
   void Clear();
   size_t size() const { return objects_.size(); }
+  SessionUse& use() { return use_; }
   // Held now.
   uint64_t dram_bytes() const { return held_dram_bytes_; }
   uint64_t l1_bytes() const { return held_l1_bytes_; }
@@ -70,16 +73,19 @@ class HandleTable {
   Refusal CheckKind(uint64_t handle, const Object* object, ObjectKind kind,
                     const char* field) const;
 
+  void CountHandles() { use_.Set(Resource::kHandles, objects_.size() + dying_); }
+  static Resource MemoryOf(const Buffer& buffer) {
+    return buffer.memory == MemoryKind::kDram ? Resource::kDramBytes : Resource::kL1Bytes;
+  }
+
   const SessionLimits& limits_;
+  SessionUse& use_;
   // Before the objects, which count down when they go.
   uint64_t held_dram_bytes_ = 0;
   uint64_t held_l1_bytes_ = 0;
   uint64_t held_trace_bytes_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Object>> objects_;
   size_t dying_ = 0;
-  uint64_t dram_bytes_ = 0;   // charged, over all banks
-  uint64_t l1_bytes_ = 0;     // charged, in each worker
-  uint64_t trace_bytes_ = 0;  // charged
 };
 
 template <typename T>

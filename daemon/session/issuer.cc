@@ -84,6 +84,14 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* err
                        StatusMessage(load.image.status()));
     return Step::kRefused;
   }
+  const uint64_t bytes = (*load.image)->bytes.size();
+  if (Refusal refusal = handles_.use().Take(Resource::kKernelBytes, bytes, "load_kernel",
+                                            fmt::format("a kernel image of {} bytes", bytes))) {
+    *error = *std::move(refusal);
+    return Step::kRefused;
+  }
+  load.kernel->kept =
+      std::make_shared<const UseHold>(&handles_.use(), Resource::kKernelBytes, bytes);
   load.kernel->image = *load.image;
   load.kernel->state = Object::State::kReady;
   return Step::kDone;
@@ -106,6 +114,9 @@ Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply
     *error = MakeError(program.status().code(), reason::kInvalid, "create_program", "{}",
                        StatusMessage(program.status()));
     return Step::kRefused;
+  }
+  for (const std::shared_ptr<Kernel>& kernel : create.kernels) {
+    create.program->kept.push_back(kernel->kept);
   }
   create.program->program = *std::move(program);
   create.program->ids = std::make_shared<const std::vector<uint32_t>>(1, id);

@@ -53,12 +53,15 @@ const LeaseTable::Lease* LeaseTable::Find(uint64_t lease) const {
   return const_cast<LeaseTable*>(this)->Find(lease);
 }
 
+uint64_t LeaseTable::CountOf(uint32_t uid) const {
+  return static_cast<uint64_t>(
+      std::count_if(leases_.begin(), leases_.end(),
+                    [uid](const Lease& known) { return known.client.uid == uid; }));
+}
+
 StatusOr<uint64_t> LeaseTable::Ask(LeaseClient client, const TileSet& tiles, Duration patience,
                                    TimePoint now) {
-  const auto of_user =
-      static_cast<uint64_t>(std::count_if(leases_.begin(), leases_.end(), [&](const Lease& known) {
-        return known.client.uid == client.uid;
-      }));
+  const uint64_t of_user = CountOf(client.uid);
   if (options_.per_user != 0 && of_user >= options_.per_user) {
     return ToStatus(LimitError("hello.lease", "leases_per_user", options_.per_user, of_user,
                                "no more leases of this user, held and waited for"));

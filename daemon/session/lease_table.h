@@ -88,6 +88,7 @@ class LeaseTable {
   LeaseWaitReply InTheWayOf(uint64_t lease, TimePoint now) const;
   const TileSet* TilesOfLease(uint64_t lease) const;
   std::vector<uint64_t> SessionsOf(uint64_t lease) const;
+  uint64_t CountOf(uint32_t uid) const;  // held and waited for
   bool empty() const { return leases_.empty(); }
 
  private:

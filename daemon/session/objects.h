@@ -13,6 +13,7 @@
 
 #include "daemon/session/device_memory.h"
 #include "daemon/session/request.h"
+#include "daemon/session/usage.h"
 #include "runtime/base/clock.h"
 #include "runtime/command/program.h"
 #include "runtime/command/region.h"
@@ -36,6 +37,7 @@ struct Object {
   const QueuePosition creator;
   State state = State::kPending;
   QueuePosition cause;  // why it failed
+  UseHold count;        // one of its kind
 };
 
 // What a handle names whose command failed.
@@ -105,6 +107,8 @@ struct Buffer final : Object {
 struct Kernel final : Object {
   explicit Kernel(QueuePosition its_creator) : Object(ObjectKind::kKernel, its_creator) {}
   std::shared_ptr<const KernelImage> image;
+  std::shared_ptr<const UseHold>
+      kept;  // the image's bytes: of the kernel, and of programs that use it
 };
 
 struct ProgramObject final : Object {
@@ -112,6 +116,7 @@ struct ProgramObject final : Object {
   std::shared_ptr<const Program> program;
   TileSet tiles;                                     // that run a kernel of it
   std::shared_ptr<const std::vector<uint32_t>> ids;  // its id alone: what a work says it runs
+  std::vector<std::shared_ptr<const UseHold>> kept;  // of its kernels
 };
 
 // What a launch of a trace is made of until the trace is built. `buffers`: of all its arguments, in order.

@@ -91,6 +91,27 @@ struct SessionLimits {
   uint32_t sessions_per_user = 256;
   uint32_t client_name_bytes = 128;
   uint64_t trace_bytes = 64 << 20;
+  uint32_t buffers = 65536;
+  uint32_t kernels = 16384;
+  uint32_t programs = 16384;
+  uint64_t kernel_bytes = 256 << 20;
+  // The next three are told as credit; more is not refused but not read, or waits.
+  uint32_t commands_in_flight = 16384;
+  uint64_t bytes_in_flight = 8 << 20;
+  uint64_t read_bytes_in_flight = 4 << 20;
+  uint64_t idle_ms = 24 * 3'600'000;  // 0: no limit
+  // Of all sessions of a user together.
+  uint32_t queues_per_user = 4096;
+  uint32_t handles_per_user = 1 << 20;
+  uint32_t buffers_per_user = 1 << 20;
+  uint32_t kernels_per_user = 262144;
+  uint32_t programs_per_user = 262144;
+  uint64_t dram_bytes_per_user = uint64_t{32} << 30;
+  uint64_t l1_bytes_per_user = 1536 << 10;
+  uint64_t trace_bytes_per_user = 512 << 20;
+  uint64_t kernel_bytes_per_user = uint64_t{1} << 30;
+  uint32_t commands_in_flight_per_user = 1 << 20;
+  uint64_t bytes_in_flight_per_user = 256 << 20;
   uint64_t lease_ms = 4 * 3'600'000;  // 0: no limit
   uint64_t lease_idle_ms = 600'000;   // 0: no limit
   uint64_t lease_wait_ms = 24 * 3'600'000;
@@ -175,6 +196,30 @@ struct LeaseInfoReply {
   uint32_t position = 0;
   std::string holder;
   uint64_t expected_wait_ms = 0;
+};
+
+// One limit (admin.proto, LimitInfo), and what somebody uses of it.
+struct LimitInfoReply {
+  std::string name;
+  uint64_t value = 0;
+  std::string of;
+  std::string text;
+};
+struct LimitUseReply {
+  std::string name;
+  uint64_t value = 0;
+  uint64_t used = 0;
+};
+struct LimitUsesReply {
+  uint64_t session = 0;  // 0: of the user
+  uint32_t uid = 0;
+  std::string user;
+  std::string client_name;
+  std::vector<LimitUseReply> uses;
+};
+struct LimitsReply {
+  std::vector<LimitInfoReply> limits;
+  std::vector<LimitUsesReply> uses;
 };
 
 struct MemoryUseReply {

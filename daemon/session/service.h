@@ -113,6 +113,7 @@ class DaemonService {
   virtual StatusReply GetStatus() = 0;
   virtual std::vector<SessionInfoReply> ListSessions() = 0;
   virtual std::vector<LeaseInfoReply> ListLeases() = 0;
+  virtual LimitsReply GetLimits() = 0;
   virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
   virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
   virtual Status EndSession(uint64_t session, const std::string& reason) = 0;

@@ -15,16 +15,11 @@ uint64_t Milliseconds(Duration duration) {
       std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
-uint64_t Nanoseconds(Duration duration) {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
-}
-
 }  // namespace
 
 Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
                  const HelloRequest& hello, const SessionLease& lease, WelcomeReply welcome,
-                 std::string user, SessionOutput* output)
+                 std::string user, std::shared_ptr<UserUse> user_use, SessionOutput* output)
     : environment_(environment),
       peer_(peer),
       welcome_(std::move(welcome)),
@@ -35,7 +30,7 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       opened_(environment.clock->Now()),
       lease_(lease.id),
       executor_(environment, buffer_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
-                lease.workers),
+                lease.workers, std::move(user_use)),
       output_(output),
       waiting_(lease.waiting),
       grace_(std::chrono::milliseconds(hello.resume_grace_ms)),
@@ -368,10 +363,22 @@ TimePoint Session::CheckDeadlines(TimePoint now) {
   }
   executor_.CheckDeadlines(now);
   GoOn();
-  return look_again_at_;
+  const TimePoint idle_until = CheckIdle(now);
+  return std::min(look_again_at_, idle_until);
 }
 
-// ---- for people
+TimePoint Session::CheckIdle(TimePoint now) {
+  const uint64_t limit_ms = environment_.limits.idle_ms;
+  // A lease has an idle time of its own, which the work of others under it counts for.
+  if (limit_ms == 0 || lease_ != 0 || phase_ != Phase::kActive) return TimePoint::max();
+  const Duration limit = std::chrono::milliseconds(limit_ms);
+  if (!executor_.finished()) return now + limit;
+  if (now - last_sign_of_client_ < limit) return last_sign_of_client_ + limit;
+  EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, Milliseconds(now - last_sign_of_client_),
+                                "the session has had no command for too long")));
+  Tell();
+  return TimePoint::max();
+}
 
 TimeoutsReply Session::timeouts() const {
   MutexLock lock(&mu_);
@@ -401,40 +408,6 @@ ErrorReply Session::DrainingError() {
                                "the daemon is going down and takes no new commands");
   error.retryable = true;
   return error;
-}
-
-SessionInfoReply Session::Info(TimePoint now) const {
-  MutexLock lock(&mu_);
-  SessionInfoReply info;
-  info.session = id();
-  info.client_name = client_name_;
-  info.user = user_;
-  info.uid = peer_.uid;
-  info.pid = peer_.pid;
-  info.lease = lease_;
-  info.state = detached()                    ? "detached"
-               : phase_ == Phase::kActive    ? (waiting_ ? "waiting" : "active")
-               : phase_ == Phase::kFinishing ? "finishing"
-                                             : "ending";
-  info.dram_bytes = executor_.handles().dram_bytes();
-  info.l1_bytes = executor_.handles().l1_bytes();
-  info.handles = static_cast<uint32_t>(executor_.handles().size());
-  info.weight = weight_;
-  info.priority = priority_;
-  info.device_ns = Nanoseconds(account_.device_time);
-  info.longest_work_ns = Nanoseconds(account_.longest_work);
-  info.launches = account_.launches;
-  info.bytes_written = account_.bytes_written;
-  info.bytes_read = account_.bytes_read;
-  info.waits = {account_.waits.count(), Nanoseconds(account_.waits.total()),
-                Nanoseconds(account_.waits.Quantile(0.5)),
-                Nanoseconds(account_.waits.Quantile(0.99)), Nanoseconds(account_.waits.max())};
-  info.connected_ms = Milliseconds(now - opened_);
-  for (const auto& [number, queue] : executor_.queues()) {
-    info.submitted.push_back({number, queue.sent});
-    info.completed.push_back({number, queue.completed});
-  }
-  return info;
 }
 
 }  // namespace ttfd

@@ -36,7 +36,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
 
   // `environment` outlives the session, `output` until the first attachment's last call.
   Session(SessionEnvironment& environment, const PeerIdentity& peer, const HelloRequest& hello,
-          const SessionLease& lease, WelcomeReply welcome, std::string user, SessionOutput* output);
+          const SessionLease& lease, WelcomeReply welcome, std::string user,
+          std::shared_ptr<UserUse> user_use, SessionOutput* output);
 
   // Another call takes over, which must be of the same user and know the token. The one before, if it is
   // still there, is ended. NOT_FOUND with reason SESSION_LOST if that may not be.
@@ -85,9 +86,11 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   TimeoutsReply timeouts() const ABSL_LOCKS_EXCLUDED(mu_);
   void SetTimeouts(const TimeoutsReply& timeouts) ABSL_LOCKS_EXCLUDED(mu_);
   SessionInfoReply Info(TimePoint now) const ABSL_LOCKS_EXCLUDED(mu_);
+  LimitUsesReply LimitUses() const ABSL_LOCKS_EXCLUDED(mu_);
   uint64_t id() const { return welcome_.session; }
   uint32_t uid() const { return peer_.uid; }
   uint64_t lease() const { return lease_; }
+  const std::string& user() const { return user_; }
 
  private:
   enum class Phase { kActive, kFinishing, kEnded, kReleased };
@@ -111,6 +114,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   void TellCredit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndIfDrained() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // When an idle session is to end; ends one that is.
+  TimePoint CheckIdle(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ReleaseIfIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Duration StalledTimeout() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static ErrorReply DrainingError();

@@ -2,6 +2,8 @@
 // error, a refused Hello, a failed admin call) and so have no ErrorReply of their own.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,15 @@ inline Status WithReason(Status status, std::string_view reason, std::string_vie
   if (!field.empty()) status.SetPayload(kFieldPayload, absl::Cord(std::string(field)));
   return status;
 }
+
+// The limit that a RESOURCE_EXHAUSTED is about.
+struct LimitOfStatus {
+  std::string limit;
+  uint64_t value = 0;
+  uint64_t used = 0;
+};
+Status WithLimit(Status status, const LimitOfStatus& limit);
+std::optional<LimitOfStatus> LimitOf(const Status& status);
 
 inline std::string PayloadOf(const Status& status, const char* payload) {
   const auto found = status.GetPayload(payload);

@@ -1,4 +1,5 @@
 // Clients that misbehave toward the gRPC front end: each costs itself and nobody else.
+#include <gmock/gmock.h>
 #include <grpc/support/log.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
@@ -80,12 +81,26 @@ TEST(RpcFault, AMessageOverTheLimitEndsThatSessionAlone) {
   v1::ClientMessage message;
   message.add_data()->set_payload(std::string((4 << 20) + 1, 'x'));
   call.stream->Write(message);
-  EXPECT_EQ(call.stream->Finish().error_code(), Code::RESOURCE_EXHAUSTED);
+  const grpc::Status refused = call.stream->Finish();
+  EXPECT_EQ(refused.error_code(), Code::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(refused.error_message(), ::testing::HasSubstr("message_bytes is 4194304, 4194"));
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(2)->abandoned(); }));
   EXPECT_TRUE(server.daemon().session(2)->chunks().empty());
   ASSERT_TRUE(neighbour.WriteBarriers(0, 1, 1));
   EXPECT_TRUE(neighbour.ReadUntil(0, 1));
   bystander.ExpectUnharmed();
+}
+
+TEST(RpcFault, AMessageFarOverTheLimitIsNotEvenReceived) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  v1::ClientMessage message;
+  message.add_data()->set_payload(std::string((8 << 20) + 1, 'x'));
+  call.stream->Write(message);
+  EXPECT_EQ(call.stream->Finish().error_code(), Code::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(server.daemon().session(1)->chunks().empty());
 }
 
 TEST(RpcFault, AMessageJustUnderTheLimitIsTaken) {

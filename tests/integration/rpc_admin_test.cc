@@ -46,6 +46,21 @@ TEST(RpcAdmin, LeasesAreListed) {
   EXPECT_EQ(lease.expected_wait_ms(), 1234u);
 }
 
+TEST(RpcAdmin, LimitsAreShownWithWhatIsUsed) {
+  RpcTestServer server;
+  grpc::ClientContext context;
+  v1::GetLimitsResponse response;
+  ASSERT_TRUE(server.Admin()->GetLimits(&context, {}, &response).ok());
+  ASSERT_EQ(response.limits_size(), 1);
+  EXPECT_EQ(response.limits(0).name(), "handles");
+  EXPECT_EQ(response.limits(0).value(), 9u);
+  EXPECT_EQ(response.limits(0).of(), "session");
+  ASSERT_EQ(response.uses_size(), 1);
+  EXPECT_EQ(response.uses(0).session(), 3u);
+  EXPECT_EQ(response.uses(0).user(), "ann");
+  EXPECT_EQ(response.uses(0).uses(0).used(), 4u);
+}
+
 TEST(RpcAdmin, SessionsAreListedAndEnded) {
   RpcTestServer server;
   const auto device = server.Device();

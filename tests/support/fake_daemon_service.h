@@ -94,6 +94,10 @@ class FakeDaemonService final : public DaemonService {
   StatusReply GetStatus() override;
   std::vector<SessionInfoReply> ListSessions() override;
   std::vector<LeaseInfoReply> ListLeases() override;
+  LimitsReply GetLimits() override {
+    return {{{"handles", 9, "session", "of all kinds"}},
+            {{3, 1000, "ann", "client", {{"handles", 9, 4}}}}};
+  }
   StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) override;
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override;
   Status EndSession(uint64_t session, const std::string& reason) override;

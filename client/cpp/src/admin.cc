@@ -247,6 +247,31 @@ Result<std::vector<LeaseInfo>> Admin::ListLeases() {
   return leases;
 }
 
+Result<LimitsReport> Admin::GetLimits() {
+  grpc::ClientContext context;
+  SetDeadline(&context, impl_->timeout);
+  v1::GetLimitsResponse response;
+  const grpc::Status status = impl_->stub->GetLimits(&context, v1::GetLimitsRequest(), &response);
+  if (!status.ok()) {
+    return FromGrpc(status, context, impl_->address);
+  }
+  LimitsReport report;
+  for (const v1::LimitInfo& limit : response.limits()) {
+    report.limits.push_back({limit.name(), limit.value(), limit.of(), limit.text()});
+  }
+  for (const v1::LimitUses& from : response.uses()) {
+    LimitUses& to = report.uses.emplace_back();
+    to.session = from.session();
+    to.uid = from.uid();
+    to.user = from.user();
+    to.client_name = from.client_name();
+    for (const v1::LimitUse& use : from.uses()) {
+      to.uses.push_back({use.name(), use.value(), use.used()});
+    }
+  }
+  return report;
+}
+
 Result<Timeouts> Admin::GetTimeouts(uint64_t session) {
   grpc::ClientContext context;
   SetDeadline(&context, impl_->timeout);

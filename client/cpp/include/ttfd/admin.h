@@ -110,6 +110,30 @@ struct LeaseInfo {
   uint64_t expected_wait_ms = 0;        // a guess
 };
 
+// A limit, and what somebody uses of it.
+struct LimitInfo {
+  std::string name = {};
+  uint64_t value = 0;
+  std::string of = {};    // "message", "command", "session", "user", "lease"
+  std::string text = {};  // what it bounds
+};
+struct LimitUse {
+  std::string name = {};
+  uint64_t value = 0;
+  uint64_t used = 0;
+};
+struct LimitUses {
+  uint64_t session = 0;  // 0: all sessions of the user together
+  uint32_t uid = 0;
+  std::string user = {};
+  std::string client_name = {};
+  std::vector<LimitUse> uses = {};
+};
+struct LimitsReport {
+  std::vector<LimitInfo> limits = {};
+  std::vector<LimitUses> uses = {};  // of every session, and of every user with a session
+};
+
 // In milliseconds; 0 = the daemon's default, and to SetTimeouts: unchanged.
 struct Timeouts {
   uint32_t operation_ms = 0;       // no progress of the dispatch pipeline for so long: a hang
@@ -159,6 +183,7 @@ class Admin {
   Result<DaemonStatus> GetStatus();
   Result<std::vector<SessionInfo>> ListSessions();
   Result<std::vector<LeaseInfo>> ListLeases();
+  Result<LimitsReport> GetLimits();
   Result<Timeouts> GetTimeouts(uint64_t session = 0);  // 0: the daemon's
   Result<Timeouts> SetTimeouts(const Timeouts& timeouts, uint64_t session = 0);
   Status EndSession(uint64_t session, const std::string& reason);

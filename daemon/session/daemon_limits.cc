@@ -1,0 +1,54 @@
+// What limits there are, and what sessions and users use of them.
+#include <map>
+#include <utility>
+
+#include "daemon/session/daemon_core.h"
+#include "daemon/session/usage.h"
+
+namespace ttfd {
+
+std::shared_ptr<UserUse> DaemonCore::UseOf(uint32_t uid) {
+  std::erase_if(users_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<UserUse>& known = users_[uid];
+  std::shared_ptr<UserUse> use = known.lock();
+  if (use == nullptr) {
+    use = std::make_shared<UserUse>();
+    known = use;
+  }
+  return use;
+}
+
+void DaemonCore::WatchIdle() {
+  const uint64_t limit_ms = environment_.limits.idle_ms;
+  if (limit_ms == 0) return;
+  const TimePoint idle = clock_.Now() + std::chrono::milliseconds(limit_ms);
+  if (idle >= look_again_at_) return;
+  look_again_at_ = idle;
+  changed_.NotifyAll();
+}
+
+LimitsReply DaemonCore::GetLimits() {
+  LimitsReply reply;
+  reply.limits = DescribeLimits(environment_.limits);
+  std::map<uint32_t, std::pair<std::string, uint64_t>> users;  // name, sessions
+  for (const auto& session : Sessions()) {
+    reply.uses.push_back(session->LimitUses());
+    auto& [name, sessions] = users[session->uid()];
+    name = session->user();
+    ++sessions;
+  }
+  MutexLock lock(&mu_);
+  for (const auto& [uid, known] : users) {
+    LimitUsesReply uses;
+    uses.uid = uid;
+    uses.user = known.first;
+    uses.uses = UseOf(uid)->Describe(environment_.limits);
+    uses.uses.push_back({"sessions_per_user", environment_.limits.sessions_per_user, known.second});
+    uses.uses.push_back(
+        {"leases_per_user", environment_.limits.leases_per_user, leases_.CountOf(uid)});
+    reply.uses.push_back(std::move(uses));
+  }
+  return reply;
+}
+
+}  // namespace ttfd

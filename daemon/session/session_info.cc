@@ -1,0 +1,59 @@
+// What people are shown of a session.
+#include "daemon/session/session.h"
+
+namespace ttfd {
+namespace {
+
+uint64_t Nanoseconds(Duration duration) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
+}
+
+}  // namespace
+
+LimitUsesReply Session::LimitUses() const {
+  MutexLock lock(&mu_);
+  LimitUsesReply uses;
+  uses.session = id();
+  uses.uid = peer_.uid;
+  uses.user = user_;
+  uses.client_name = client_name_;
+  uses.uses = executor_.use().Describe();
+  return uses;
+}
+
+SessionInfoReply Session::Info(TimePoint now) const {
+  MutexLock lock(&mu_);
+  SessionInfoReply info;
+  info.session = id();
+  info.client_name = client_name_;
+  info.user = user_;
+  info.uid = peer_.uid;
+  info.pid = peer_.pid;
+  info.lease = lease_;
+  info.state = detached()                    ? "detached"
+               : phase_ == Phase::kActive    ? (waiting_ ? "waiting" : "active")
+               : phase_ == Phase::kFinishing ? "finishing"
+                                             : "ending";
+  info.dram_bytes = executor_.handles().dram_bytes();
+  info.l1_bytes = executor_.handles().l1_bytes();
+  info.handles = static_cast<uint32_t>(executor_.handles().size());
+  info.weight = weight_;
+  info.priority = priority_;
+  info.device_ns = Nanoseconds(account_.device_time);
+  info.longest_work_ns = Nanoseconds(account_.longest_work);
+  info.launches = account_.launches;
+  info.bytes_written = account_.bytes_written;
+  info.bytes_read = account_.bytes_read;
+  info.waits = {account_.waits.count(), Nanoseconds(account_.waits.total()),
+                Nanoseconds(account_.waits.Quantile(0.5)),
+                Nanoseconds(account_.waits.Quantile(0.99)), Nanoseconds(account_.waits.max())};
+  info.connected_ms = static_cast<uint64_t>((now - opened_) / std::chrono::milliseconds(1));
+  for (const auto& [number, queue] : executor_.queues()) {
+    info.submitted.push_back({number, queue.sent});
+    info.completed.push_back({number, queue.completed});
+  }
+  return info;
+}
+
+}  // namespace ttfd

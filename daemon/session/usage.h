@@ -1,0 +1,123 @@
+// What of its limits a session uses, and all sessions of its user together: one table of what is counted, one way to
+// count it and to refuse more.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "daemon/session/errors.h"
+#include "daemon/session/reply.h"
+
+namespace ttfd {
+
+enum class Resource : size_t {
+  kQueues,
+  kHandles,
+  kBuffers,
+  kKernels,
+  kPrograms,
+  kDramBytes,
+  kL1Bytes,
+  kTraceBytes,
+  kKernelBytes,
+  kCommands,
+  kPayloadBytes,
+};
+inline constexpr size_t kResources = 11;
+
+// How much of a resource one session may have, and one user. The names are those of ttfd.toml and of errors.
+struct CountedLimit {
+  Resource resource;
+  const char* session_name;
+  uint64_t (*of_session)(const SessionLimits&);
+  const char* user_name;
+  uint64_t (*of_user)(const SessionLimits&);
+  const char* text;
+};
+std::span<const CountedLimit, kResources> CountedLimits();
+
+// Every limit there is, counted or not, for people and programs.
+std::vector<LimitInfoReply> DescribeLimits(const SessionLimits& limits);
+
+// What all sessions of a user have together. Thread-safe.
+class UserUse {
+ public:
+  uint64_t used(Resource resource) const {
+    return used_[static_cast<size_t>(resource)].load(std::memory_order_relaxed);
+  }
+  std::vector<LimitUseReply> Describe(const SessionLimits& limits) const;
+
+ private:
+  friend class SessionUse;
+  std::array<std::atomic<uint64_t>, kResources> used_{};
+};
+
+// Not thread-safe: guarded by its session's lock. What is left when it dies the user gets back. What is checked first
+// and added later may pass the user's limit by as much as other sessions of it add in between: Take does both.
+class SessionUse {
+ public:
+  SessionUse(const SessionLimits& limits, std::shared_ptr<UserUse> user)
+      : limits_(limits), user_(std::move(user)) {}
+  SessionUse(const SessionUse&) = delete;
+  SessionUse& operator=(const SessionUse&) = delete;
+  ~SessionUse() { Clear(); }
+
+  // May so much more be had? `what` says what was asked for.
+  Refusal Check(Resource resource, uint64_t amount, const char* field,
+                const std::string& what) const;
+  // The same, and counts it at once, so that sessions of a user cannot pass its limit side by side.
+  Refusal Take(Resource resource, uint64_t amount, const char* field, const std::string& what);
+  // Check of the user's limit alone.
+  Refusal CheckUser(Resource resource, uint64_t amount, const char* field,
+                    const std::string& what) const;
+  void Add(Resource resource, uint64_t amount);
+  void Remove(Resource resource, uint64_t amount);
+  void Set(Resource resource, uint64_t amount);
+  void Clear();
+  std::vector<LimitUseReply> Describe() const;
+
+  uint64_t used(Resource resource) const { return used_[static_cast<size_t>(resource)]; }
+  const UserUse& user() const { return *user_; }
+
+ private:
+  Refusal CheckSession(Resource resource, uint64_t amount, const char* field,
+                       const std::string& what) const;
+
+  const SessionLimits& limits_;
+  const std::shared_ptr<UserUse> user_;
+  std::array<uint64_t, kResources> used_{};
+};
+
+// So much of a resource, counted as long as it lives. `use` outlives it.
+class UseHold {
+ public:
+  UseHold() = default;
+  // Of what was added or taken before.
+  UseHold(SessionUse* use, Resource resource, uint64_t amount)
+      : use_(use), resource_(resource), amount_(amount) {}
+  UseHold(UseHold&& other) noexcept
+      : use_(std::exchange(other.use_, nullptr)),
+        resource_(other.resource_),
+        amount_(other.amount_) {}
+  UseHold& operator=(UseHold&& other) noexcept {
+    std::swap(use_, other.use_);
+    std::swap(resource_, other.resource_);
+    std::swap(amount_, other.amount_);
+    return *this;
+  }
+  ~UseHold() {
+    if (use_ != nullptr) use_->Remove(resource_, amount_);
+  }
+
+ private:
+  SessionUse* use_ = nullptr;
+  Resource resource_ = Resource::kHandles;
+  uint64_t amount_ = 0;
+};
+
+}  // namespace ttfd
