@@ -8,6 +8,7 @@
 
 #include "daemon/session/attachment.h"
 #include "daemon/session/errors.h"
+#include "daemon/session/process.h"
 #include "daemon/session/status_reason.h"
 #include "daemon/session/user_name.h"
 #include "runtime/boot/kernel_elf.h"
@@ -48,6 +49,7 @@ StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Dispatc
   if (!options.load_kernel) options.load_kernel = LoadKernel;
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.user_name) options.user_name = UserName;
+  if (!options.process_ended) options.process_ended = ProcessHasEnded;
   options.engine.operation_timeout = std::chrono::milliseconds(options.timeouts.operation_ms);
   options.engine.kernel_timeout = std::chrono::milliseconds(options.timeouts.kernel_ms);
   return std::unique_ptr<DaemonCore>(
@@ -74,6 +76,7 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
   environment_.kernels = &kernels_;
   environment_.clock = &clock;
   environment_.load_kernel = options_.load_kernel;
+  environment_.process_ended = options_.process_ended;
   environment_.host = this;
   environment_.operation_ms = options_.timeouts.operation_ms;
   environment_.kernel_ms = options_.timeouts.kernel_ms;

@@ -37,6 +37,7 @@ struct DaemonOptions {
   KernelLoader load_kernel;                               // default: the loader of runtime/boot
   std::function<std::string(size_t bytes)> random_bytes;  // default: getrandom
   std::function<std::string(uint32_t uid)> user_name;     // default: the user database
+  std::function<bool(uint32_t pid)> process_ended;        // default: the kernel
 };
 
 class DaemonCore final : public DaemonService, private SessionHost, private DeviceObserver {

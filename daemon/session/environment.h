@@ -56,6 +56,7 @@ struct SessionEnvironment {
   KernelStore* kernels = nullptr;
   Clock* clock = nullptr;
   KernelLoader load_kernel;
+  std::function<bool(uint32_t pid)> process_ended;
   SessionHost* host = nullptr;
   std::atomic<uint32_t> program_ids{0};
   std::atomic<uint64_t> commands_ended{0};

@@ -10,6 +10,9 @@
 namespace ttfd {
 namespace {
 
+// How often a session without a connection looks whether its client can still come back.
+constexpr Duration kProcessLook = std::chrono::milliseconds(100);
+
 uint64_t Milliseconds(Duration duration) {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
@@ -35,6 +38,7 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       waiting_(lease.waiting),
       grace_(std::chrono::milliseconds(hello.resume_grace_ms)),
       token_(welcome_.token),
+      pid_(peer.pid),
       credit_told_(welcome_.credit),
       last_sign_of_client_(opened_) {
   MutexLock lock(&mu_);
@@ -189,6 +193,9 @@ void Session::LookAgain() {
   if (!open()) return;
   TimePoint next = std::min(executor_.next_deadline(), resume_until_);
   if (WaitsForClient()) next = std::min(next, last_sign_of_client_ + StalledTimeout());
+  if (detached() && pid_ != 0) {
+    next = std::min(next, environment_.clock->Now() + kProcessLook);
+  }
   if (next >= look_again_at_) return;
   look_again_at_ = next;
   environment_.host->LookAgainAt(next);
@@ -349,6 +356,10 @@ TimePoint Session::CheckDeadlines(TimePoint now) {
   if (!open()) return look_again_at_;
   if (now >= resume_until_) {
     EndLocked(SessionLost(id()));
+    return look_again_at_;
+  }
+  if (detached() && environment_.process_ended(pid_)) {
+    EndLocked(Error(StatusCode::kCancelled, "the client's process has ended"));
     return look_again_at_;
   }
   if (WaitsForClient() && now - last_sign_of_client_ > StalledTimeout()) {

@@ -143,6 +143,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   Duration grace_ ABSL_GUARDED_BY(mu_);                             // zero: not resumable
   TimePoint resume_until_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // while detached
   std::string token_ ABSL_GUARDED_BY(mu_);
+  uint32_t pid_
+      ABSL_GUARDED_BY(mu_);  // of the process that opened or last resumed it; 0: not known
   // The one that token_ replaced is good until the client is heard to have received the Welcome with token_.
   std::string used_token_ ABSL_GUARDED_BY(mu_);
   bool half_closed_ ABSL_GUARDED_BY(mu_) = false;

@@ -75,6 +75,7 @@ StatusOr<Session::Attached> Session::Attach(const PeerIdentity& peer, const Hell
   if (output_ != nullptr) output_->OutputReady();  // it will hear that it was replaced
   attached_ = ++last_attachment_;
   output_ = output;
+  pid_ = peer.pid;
   told_ = input_refused_ = half_closed_ = false;
   resume_until_ = TimePoint::max();
   phase_ = Phase::kActive;

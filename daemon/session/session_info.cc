@@ -29,7 +29,7 @@ SessionInfoReply Session::Info(TimePoint now) const {
   info.client_name = client_name_;
   info.user = user_;
   info.uid = peer_.uid;
-  info.pid = peer_.pid;
+  info.pid = pid_;
   info.lease = lease_;
   info.state = detached()                    ? "detached"
                : phase_ == Phase::kActive    ? (waiting_ ? "waiting" : "active")

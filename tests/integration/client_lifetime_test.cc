@@ -150,19 +150,22 @@ TEST_F(ClientLifetime, EndingASessionThatIsNotThereIsNotFound) {
 }
 
 TEST_F(ClientLifetime, AKilledDaemonIsAClearErrorForAWaitingClient) {
+  Result<Session> session = Session::Connect(
+      {.address = daemon_.address(), .reconnect_for = std::chrono::milliseconds(300)});
+  ASSERT_TRUE(session.ok());
   std::thread killer([this] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     daemon_.Kill();
   });
   Status status;
   while (status.ok()) {
-    const Result<Position> position = session_->queue().EnqueueBarrier();
-    status = position.ok() ? session_->queue().Wait(*position) : position.status();
+    const Result<Position> position = session->queue().EnqueueBarrier();
+    status = position.ok() ? session->queue().Wait(*position) : position.status();
   }
   killer.join();
   EXPECT_EQ(status.code(), Code::kUnavailable) << status.ToString();
   EXPECT_EQ(status.reason(), "CONNECTION_LOST");
-  EXPECT_EQ(session_->AllocateDram(64).status().code(), Code::kUnavailable);
+  EXPECT_EQ(session->AllocateDram(64).status().code(), Code::kUnavailable);
   EXPECT_FALSE(Session::Connect({.address = daemon_.address()}).ok());
 }
 

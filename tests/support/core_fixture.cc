@@ -165,6 +165,7 @@ void CoreTest::Start() {
   auto dispatcher = std::make_unique<FakeDispatcher>(behaviour);
   card = dispatcher.get();
   options.load_kernel = LoadFakeKernel;
+  if (!options.process_ended) options.process_ended = [](uint32_t) { return false; };
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
   if (!options.random_bytes) {
     options.random_bytes = [drawn = 0](size_t bytes) mutable {

@@ -97,6 +97,9 @@ grpc::Status FakeTtfdServer::Session(
       FillDevice(reply.mutable_welcome()->add_devices());
       FillLimits(reply.mutable_welcome()->mutable_limits());
     }
+    if (message.ending() == v1::ENDING_LEAVE) {
+      return grpc::Status(grpc::StatusCode::CANCELLED, "the client has left");
+    }
     const bool good = session.Handle(message, &reply);
     {
       const std::lock_guard<std::mutex> lock(mu_);

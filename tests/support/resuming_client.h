@@ -17,6 +17,7 @@ namespace ttfd {
 
 class ResumingClient final : public SessionOutput {
  public:
+  static constexpr uint32_t kPid = 43;
   using Message = std::variant<BatchRequest, DataChunk, CancelRequest>;
 
   // What a client has seen of its commands; the same however often the connection was lost.
@@ -44,6 +45,7 @@ class ResumingClient final : public SessionOutput {
   Status Open(bool resend = true, uint32_t uid = 1000) {
     PeerIdentity peer;
     peer.uid = uid;
+    peer.pid = kPid;
     if (welcomed_) {
       hello_.attach = AttachKind::kResume;
       hello_.resume = {welcome_.session, welcome_.token, Has(), prints_};

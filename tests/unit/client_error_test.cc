@@ -14,8 +14,9 @@ using ttfd::testing::FakeTtfdServer;
 class ClientErrors : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<Session> session =
-        Session::Connect({.address = server_.address(), .call_timeout = std::chrono::seconds(10)});
+    Result<Session> session = Session::Connect({.address = server_.address(),
+                                                .call_timeout = std::chrono::seconds(10),
+                                                .reconnect_for = std::chrono::milliseconds(200)});
     ASSERT_TRUE(session.ok()) << session.status().ToString();
     session_ = std::make_unique<Session>(std::move(*session));
     Result<Kernel> kernel = session_->LoadKernel(std::vector<std::byte>(16), "k");

@@ -1,7 +1,10 @@
 // A session outlives its call: what was told and not received is told again, once; what was sent and did not
 // arrive can be sent again; nobody else can take it over; it is not kept for ever.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "daemon/session/process.h"
 #include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 #include "tests/support/resuming_client.h"
@@ -238,6 +241,46 @@ TEST_F(SessionResume, NothingIsKeptBeyondTheGraceTime) {
   EXPECT_THAT(core->ListSessions(), IsEmpty());
   EXPECT_EQ(Memory("dram").used_bytes, 0u);
   EXPECT_EQ(client->Open().code(), StatusCode::kNotFound);
+}
+
+TEST_F(SessionResume, ASessionWhoseProcessHasEndedIsNotKept) {
+  uint32_t ended = 0;
+  options.process_ended = [&ended](uint32_t pid) { return pid == ended; };
+  Prepare();
+  auto client = Resuming();
+  ASSERT_TRUE(client->Send(Batch(0, 1, {Allocate(1, 1 << 20)})).ok());
+  Run(*client);
+  client->Lose();
+  clock.Advance(std::chrono::milliseconds(200));
+  RunAll();
+  EXPECT_THAT(core->ListSessions(), SizeIs(1)) << "it lives and may come back";
+  ended = ResumingClient::kPid;
+  clock.Advance(std::chrono::milliseconds(200));
+  RunAll();
+  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+}
+
+TEST(ProcessHasEnded, AlsoBeforeAnybodyHasWaitedForIt) {
+  int block[2];
+  ASSERT_EQ(pipe(block), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char byte = 0;
+    close(block[1]);
+    static_cast<void>(!read(block[0], &byte, 1));
+    _exit(0);
+  }
+  close(block[0]);
+  EXPECT_FALSE(ProcessHasEnded(static_cast<uint32_t>(child)));
+  EXPECT_FALSE(ProcessHasEnded(0));
+  EXPECT_FALSE(ProcessHasEnded(1)) << "it belongs to somebody else";
+  close(block[1]);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(ProcessHasEnded(static_cast<uint32_t>(child)));
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(ProcessHasEnded(static_cast<uint32_t>(child)));
 }
 
 TEST_F(SessionResume, WithoutAGraceTimeALostConnectionEndsTheSession) {

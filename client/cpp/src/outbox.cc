@@ -5,7 +5,7 @@ namespace ttfd::client {
 namespace {
 
 constexpr size_t kBatchBytes = 32;     // tags and numbers of a batch
-constexpr size_t kPositionBytes = 20;  // of a wait, a cancel or a receipt
+constexpr size_t kPositionBytes = 30;  // of a wait or a cancel
 constexpr size_t kDataBytes = 40;      // of a Data message besides its payload
 
 google::protobuf::ArenaOptions Options(char* block, size_t bytes) {
@@ -58,15 +58,11 @@ void Outbox::AddData(Position command, uint64_t offset, std::span<const std::byt
   payload_bytes_ += payload.size();
 }
 
-void Outbox::AddReceived(Position position) {
-  Set(position, message_->add_received());
-  bytes_ += kPositionBytes;
-}
-
-void Outbox::AddCancel(Position from) {
+void Outbox::AddCancel(Position from, uint64_t sent_value) {
   v1::Cancel* cancel = message_->add_cancels();
   cancel->set_queue(from.queue);
   cancel->set_from_value(from.value);
+  cancel->set_sent_value(sent_value);
   bytes_ += kPositionBytes;
 }
 

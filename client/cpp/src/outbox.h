@@ -34,15 +34,14 @@ class Outbox {
   v1::Command* AddCommand(uint32_t queue, uint64_t value, const BatchHeader& header,
                           uint32_t commands_per_batch, size_t bytes, size_t payload);
   void AddData(Position command, uint64_t offset, std::span<const std::byte> payload);
-  void AddReceived(Position position);
-  void AddCancel(Position from);
-  v1::Hello* AddHello() { return message_->mutable_hello(); }
+  // Commands from `from` to `sent_value`.
+  void AddCancel(Position from, uint64_t sent_value);
 
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }
   uint64_t commands() const { return commands_; }
   uint64_t payload_bytes() const { return payload_bytes_; }  // inline and of Data
-  const v1::ClientMessage& message() const { return *message_; }
+  v1::ClientMessage& message() { return *message_; }
   void Clear();
 
  private:

@@ -138,7 +138,11 @@ Result<Trace> Queue::RecordTrace(std::span<const LaunchRequest> launches) {
   }
   const uint64_t handle = core_->NewHandle();
   const Status status = core_->RecordTrace(id_, handle, launches);
-  return status.ok() ? Result<Trace>(Trace(core_, handle, launches.size())) : Result<Trace>(status);
+  if (!status.ok()) {
+    return status;
+  }
+  core_->Own(handle, Owned::kTrace);
+  return Trace(core_, handle, launches.size());
 }
 
 Status Queue::Replay(const ReplayRequest& replay) {

@@ -12,6 +12,7 @@
 #include "client/cpp/src/convert.h"
 #include "client/cpp/src/options.h"
 #include "client/cpp/src/session_core.h"
+#include "client/cpp/src/session_slot.h"
 
 namespace ttfd::client {
 namespace {
@@ -40,6 +41,16 @@ size_t EncodedBytes(const ProgramBuilder& builder) {
   return bytes;
 }
 
+template <typename Resource>
+Result<Resource> Owning(const std::shared_ptr<SessionCore>& core, uint64_t handle, Owned kind,
+                        const Status& status) {
+  if (!status.ok()) {
+    return status;
+  }
+  core->Own(handle, kind);
+  return Resource(core, handle);
+}
+
 void FillLoadKernel(v1::LoadKernel* load, uint64_t handle, const Sha256& digest, uint64_t size,
                     const std::string& name) {
   load->set_handle(handle);
@@ -50,46 +61,48 @@ void FillLoadKernel(v1::LoadKernel* load, uint64_t handle, const Sha256& digest,
 
 }  // namespace
 
-Session::Session(std::shared_ptr<SessionCore> core) : core_(std::move(core)) {}
+Session::Session(std::shared_ptr<SessionSlot> slot) : slot_(std::move(slot)) {}
 
 Session::~Session() {
-  if (core_ != nullptr) {
-    core_->Shutdown();
+  if (slot_ != nullptr) {
+    slot_->core()->Shutdown();
   }
 }
 
 Session& Session::operator=(Session&& other) noexcept {
   if (this != &other) {
-    if (core_ != nullptr) {
-      core_->Shutdown();
+    if (slot_ != nullptr) {
+      slot_->core()->Shutdown();
     }
-    core_ = std::move(other.core_);
+    slot_ = std::move(other.slot_);
   }
   return *this;
 }
 
 Result<Session> Session::Connect(ConnectOptions options) {
   options.address = ResolveAddress(options.address);
-  auto core = std::make_shared<SessionCore>(options);
-  if (Status status = core->Connect(); !status.ok()) {
-    return status;
-  }
-  return Session(std::move(core));
+  Result<std::shared_ptr<SessionSlot>> slot = SessionSlot::Open(options);
+  return slot.ok() ? Result<Session>(Session(*std::move(slot))) : Result<Session>(slot.status());
 }
 
-Status Session::Close() { return core_->Close(); }
+Status Session::Close() { return slot_->core()->Close(); }
 
-uint64_t Session::id() const { return core_->session_id(); }
-const std::string& Session::daemon_version() const { return core_->daemon_version(); }
-const std::vector<DeviceInfo>& Session::devices() const { return core_->devices(); }
-const DeviceInfo& Session::device() const { return core_->devices().front(); }
-const Limits& Session::limits() const { return core_->limits(); }
+uint64_t Session::id() const { return slot_->core()->session_id(); }
+const std::string& Session::daemon_version() const { return slot_->core()->daemon_version(); }
+const std::vector<DeviceInfo>& Session::devices() const { return slot_->core()->devices(); }
+const DeviceInfo& Session::device() const { return slot_->core()->devices().front(); }
+const Limits& Session::limits() const { return slot_->core()->limits(); }
 
-std::string Session::lease_token() const { return core_->lease_token(); }
+std::string Session::lease_token() const { return slot_->core()->lease_token(); }
 
 Result<Buffer> Session::AllocateDram(uint64_t size_bytes, const DramOptions& options) {
-  const uint64_t handle = core_->NewHandle();
-  const Status status = core_->Create(kCreateBytes, [&](v1::Command* command) {
+  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
+  if (!live.ok()) {
+    return live.status();
+  }
+  const std::shared_ptr<SessionCore>& core = *live;
+  const uint64_t handle = core->NewHandle();
+  const Status status = core->Create(kCreateBytes, [&](v1::Command* command) {
     v1::Allocate* allocate = command->mutable_allocate();
     allocate->set_handle(handle);
     allocate->set_size_bytes(size_bytes);
@@ -103,13 +116,19 @@ Result<Buffer> Session::AllocateDram(uint64_t size_bytes, const DramOptions& opt
   if (!status.ok()) {
     return status;
   }
-  return Buffer(core_, handle, size_bytes, options.page_bytes);
+  core->Own(handle, Owned::kBuffer);
+  return Buffer(core, handle, size_bytes, options.page_bytes);
 }
 
 Result<Buffer> Session::AllocateL1(uint64_t size_bytes, const L1Options& options) {
-  const uint64_t handle = core_->NewHandle();
+  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
+  if (!live.ok()) {
+    return live.status();
+  }
+  const std::shared_ptr<SessionCore>& core = *live;
+  const uint64_t handle = core->NewHandle();
   const size_t estimate = kCreateBytes + kPerRangeBytes * options.cores.size();
-  const Status status = core_->Create(estimate, [&](v1::Command* command) {
+  const Status status = core->Create(estimate, [&](v1::Command* command) {
     v1::Allocate* allocate = command->mutable_allocate();
     allocate->set_handle(handle);
     allocate->set_size_bytes(size_bytes);
@@ -122,13 +141,19 @@ Result<Buffer> Session::AllocateL1(uint64_t size_bytes, const L1Options& options
   if (!status.ok()) {
     return status;
   }
-  return Buffer(core_, handle, size_bytes, options.page_bytes);
+  core->Own(handle, Owned::kBuffer);
+  return Buffer(core, handle, size_bytes, options.page_bytes);
 }
 
 Result<Buffer> Session::AllocateSharded(uint64_t size_bytes, const ShardOptions& options) {
-  const uint64_t handle = core_->NewHandle();
+  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
+  if (!live.ok()) {
+    return live.status();
+  }
+  const std::shared_ptr<SessionCore>& core = *live;
+  const uint64_t handle = core->NewHandle();
   const size_t estimate = kCreateBytes + kPerRangeBytes * options.cores.size();
-  const Status status = core_->Create(estimate, [&](v1::Command* command) {
+  const Status status = core->Create(estimate, [&](v1::Command* command) {
     v1::Allocate* allocate = command->mutable_allocate();
     allocate->set_handle(handle);
     allocate->set_size_bytes(size_bytes);
@@ -144,22 +169,28 @@ Result<Buffer> Session::AllocateSharded(uint64_t size_bytes, const ShardOptions&
   if (!status.ok()) {
     return status;
   }
-  return Buffer(core_, handle, size_bytes, options.page_bytes);
+  core->Own(handle, Owned::kBuffer);
+  return Buffer(core, handle, size_bytes, options.page_bytes);
 }
 
 Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::string& name) {
+  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
+  if (!live.ok()) {
+    return live.status();
+  }
+  const std::shared_ptr<SessionCore>& core = *live;
   const Sha256 digest = HashOf(elf);
-  uint64_t handle = core_->NewHandle();
+  uint64_t handle = core->NewHandle();
   const size_t estimate = kCreateBytes + name.size();
-  Status status = core_->Create(estimate, [&](v1::Command* command) {
+  Status status = core->Create(estimate, [&](v1::Command* command) {
     FillLoadKernel(command->mutable_load_kernel(), handle, digest, elf.size(), name);
   });
   if (status.reason() != "KERNEL_NOT_CACHED") {
-    return status.ok() ? Result<Kernel>(Kernel(core_, handle)) : Result<Kernel>(status);
+    return Owning<Kernel>(core, handle, Owned::kKernel, status);
   }
-  handle = core_->NewHandle();
-  const bool streamed = elf.size() > core_->limits().inline_bytes;
-  Result<Position> position = core_->Enqueue(
+  handle = core->NewHandle();
+  const bool streamed = elf.size() > core->limits().inline_bytes;
+  Result<Position> position = core->Enqueue(
       SessionCore::kControlQueue, estimate, streamed ? 0 : elf.size(), [&](v1::Command* command) {
         v1::LoadKernel* load = command->mutable_load_kernel();
         FillLoadKernel(load, handle, digest, elf.size(), name);
@@ -171,12 +202,12 @@ Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::st
       });
   status = position.status();
   if (status.ok() && streamed) {
-    status = core_->Supply(*position, elf);
+    status = core->Supply(*position, elf);
   }
   if (status.ok()) {
-    status = core_->WaitTold(*position);
+    status = core->WaitTold(*position);
   }
-  return status.ok() ? Result<Kernel>(Kernel(core_, handle)) : Result<Kernel>(status);
+  return Owning<Kernel>(core, handle, Owned::kKernel, status);
 }
 
 Result<Kernel> Session::LoadKernelFile(const std::string& path) {
@@ -195,21 +226,31 @@ Result<Kernel> Session::LoadKernelFile(const std::string& path) {
 }
 
 Result<Program> Session::CreateProgram(const ProgramBuilder& builder) {
-  const uint64_t handle = core_->NewHandle();
-  const Status status = core_->Create(EncodedBytes(builder), [&](v1::Command* command) {
+  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
+  if (!live.ok()) {
+    return live.status();
+  }
+  const std::shared_ptr<SessionCore>& core = *live;
+  const uint64_t handle = core->NewHandle();
+  const Status status = core->Create(EncodedBytes(builder), [&](v1::Command* command) {
     v1::CreateProgram* create = command->mutable_create_program();
     create->set_handle(handle);
     ToProto(builder, create);
   });
-  return status.ok() ? Result<Program>(Program(core_, handle)) : Result<Program>(status);
+  return Owning<Program>(core, handle, Owned::kProgram, status);
 }
 
-Queue Session::queue() { return Queue(core_, SessionCore::kFirstUserQueue); }
+Queue Session::queue() { return Queue(slot_->core(), SessionCore::kFirstUserQueue); }
 
 Result<Queue> Session::OpenQueue(QueueKind kind, const std::vector<CoreRange>& workers) {
-  const uint32_t queue = core_->NewQueue();
+  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
+  if (!live.ok()) {
+    return live.status();
+  }
+  const std::shared_ptr<SessionCore>& core = *live;
+  const uint32_t queue = core->NewQueue();
   const size_t estimate = kCreateBytes + kPerRangeBytes * workers.size();
-  const Status status = core_->Create(estimate, [&](v1::Command* command) {
+  const Status status = core->Create(estimate, [&](v1::Command* command) {
     v1::OpenQueue* open = command->mutable_open_queue();
     open->set_queue(queue);
     open->set_kind(static_cast<v1::QueueKind>(kind));
@@ -217,20 +258,21 @@ Result<Queue> Session::OpenQueue(QueueKind kind, const std::vector<CoreRange>& w
       ToProto(range, open->add_workers());
     }
   });
-  return status.ok() ? Result<Queue>(Queue(core_, queue)) : Result<Queue>(status);
+  return status.ok() ? Result<Queue>(Queue(core, queue)) : Result<Queue>(status);
 }
 
-Status Session::status() const { return core_->status(); }
-Status Session::Poll(std::chrono::milliseconds timeout) { return core_->Poll(timeout); }
+uint64_t Session::reconnects() const { return slot_->core()->reconnects(); }
+Status Session::status() const { return slot_->core()->status(); }
+Status Session::Poll(std::chrono::milliseconds timeout) { return slot_->core()->Poll(timeout); }
 
 void Session::OnProgress(std::function<void(Position)> callback) {
-  core_->OnProgress(std::move(callback));
+  slot_->OnProgress(std::move(callback));
 }
 void Session::OnTransfer(std::function<void(uint64_t, uint64_t)> callback) {
-  core_->OnTransfer(std::move(callback));
+  slot_->OnTransfer(std::move(callback));
 }
 void Session::OnPrint(std::function<void(const KernelPrint&)> callback) {
-  core_->OnPrint(std::move(callback));
+  slot_->OnPrint(std::move(callback));
 }
 
 }  // namespace ttfd::client

@@ -11,15 +11,16 @@ namespace ttfd::client {
 
 namespace {
 
-constexpr uint32_t kRevision = 1;          // of the API that this library speaks
 constexpr size_t kSmallCommandBytes = 64;  // more than any command of a few numbers takes
-// How long an ending session may take to say goodbye after a cancel.
+// For the daemon to hear that the session is left; and how long the call may take to end after a cancel.
+constexpr std::chrono::seconds kLeaveTimeout{2};
 constexpr std::chrono::seconds kShutdownTimeout{5};
 constexpr std::chrono::hours kLongestLeaseWait{24 * 366};  // what a daemon can be configured for
 
 }  // namespace
 
-SessionCore::SessionCore(const ConnectOptions& options) : options_(options) {
+SessionCore::SessionCore(const ConnectOptions& options, uint64_t handles_before)
+    : options_(options), next_handle_(handles_before + 1) {
   MutexLock lock(&mu_);
   queues_.emplace_back();  // kControlQueue
   queues_.emplace_back();  // kFirstUserQueue
@@ -45,17 +46,10 @@ Status SessionCore::Connect() {
     return started_;
   });
   if (started) {
-    stream_->StartRead();
-    v1::Hello* hello = outbox_.AddHello();
-    hello->set_min_revision(kRevision);
-    hello->set_max_revision(kRevision);
-    hello->set_client_name(options_.client_name);
-    hello->set_weight(options_.weight);
-    hello->set_priority(ToProto(options_.priority));
-    if (Status attach = FillAttach(options_, hello); !attach.ok()) {
-      return attach;
+    if (Status greeted = Greet(); !greeted.ok()) {
+      return greeted;
     }
-    Append(kControlQueue, kSmallCommandBytes + options_.client_name.size(), 0,
+    Append(kControlQueue, kSmallCommandBytes, 0,
            [](v1::Command* command) { command->mutable_open_queue()->set_queue(kFirstUserQueue); });
     flush_wanted_ = true;
     TrySend();
@@ -88,7 +82,7 @@ Status SessionCore::Connect() {
 
 Status SessionCore::Close() {
   MutexLock lock(&mu_);
-  closing_ = true;
+  bye_.closing = true;
   flush_wanted_ = true;
   TrySend();
   PumpUntil(CallDeadline(), [] { return false; });
@@ -106,8 +100,20 @@ void SessionCore::Shutdown() {
   {
     MutexLock lock(&mu_);
     stop_background_ = true;
-    stream_->Cancel();
-    PumpUntil(std::chrono::steady_clock::now() + kShutdownTimeout, [] { return false; });
+    // Else the daemon would keep the session for a client that may come back.
+    if (resumable() && welcomed_ && !ended_) {
+      bye_.leaving = true;
+      news_.NotifyAll();
+      TrySend();
+      PumpUntil(std::chrono::steady_clock::now() + kLeaveTimeout, [this] {
+        mu_.AssertHeld();
+        return back_.dead;
+      });
+    }
+    if (!ended_ && !back_.dead) {
+      stream_->Cancel();
+      PumpUntil(std::chrono::steady_clock::now() + kShutdownTimeout, [] { return false; });
+    }
     if (!ended_) {
       ended_ = true;
     }
@@ -175,9 +181,20 @@ void SessionCore::AppendFree(uint64_t handle) {
 
 void SessionCore::FreeHandle(uint64_t handle) {
   MutexLock lock(&mu_);
-  if (!ended_ && !broken_ && !closing_) {
+  back_.owned.erase(handle);
+  if (!ended_ && !broken_ && !bye_.closing) {
     AppendFree(handle);
   }
+}
+
+void SessionCore::Own(uint64_t handle, Owned kind) {
+  MutexLock lock(&mu_);
+  back_.owned[handle] = kind;
+}
+
+uint64_t SessionCore::last_handle() const {
+  MutexLock lock(&mu_);
+  return next_handle_ - 1;
 }
 
 uint64_t SessionCore::NewHandle() {
@@ -197,7 +214,11 @@ Status SessionCore::Cancel(Position from) {
   if (Status status = AwaitRoom(from.queue); !status.ok()) {
     return status;
   }
-  outbox_.AddCancel(from);
+  const uint64_t sent = queues_[from.queue].submitted();
+  if (sent == 0) {
+    return Status();
+  }
+  outbox_.AddCancel(from, sent);
   flush_wanted_ = true;
   TrySend();
   return Status();

@@ -7,6 +7,9 @@
 //
 // Queue 0 is the session's own: creation and freeing of resources, so that their errors touch no
 // queue of the user. Queue 1 is Session::queue().
+//
+// A broken transport is not the end (session_resume.cc): whoever moves the stream makes a new one,
+// the daemon tells again what was not received, and what it may have missed is sent again.
 #pragma once
 
 #include <chrono>
@@ -22,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/cpp/src/comeback.h"
 #include "client/cpp/src/mutex.h"
 #include "client/cpp/src/outbox.h"
 #include "client/cpp/src/stream.h"
@@ -37,8 +41,9 @@ class SessionCore {
   static constexpr uint32_t kControlQueue = 0;
   static constexpr uint32_t kFirstUserQueue = 1;
 
-  // `options.address` is resolved already.
-  explicit SessionCore(const ConnectOptions& options);
+  // `options.address` is resolved already. Handles are greater than `handles_before`, so that those of a
+  // session before this one mean nothing here.
+  explicit SessionCore(const ConnectOptions& options, uint64_t handles_before = 0);
   ~SessionCore();
 
   // Greets the daemon and waits for its welcome. Once, before anything else.
@@ -81,7 +86,10 @@ class SessionCore {
   // Records `launches` as trace `handle`, in pieces with nothing between them; waited for.
   Status RecordTrace(uint32_t queue, uint64_t handle, std::span<const LaunchRequest> launches);
   void FreeHandle(uint64_t handle);
+  // What was made is there.
+  void Own(uint64_t handle, Owned kind);
   uint64_t NewHandle();
+  uint64_t last_handle() const;
   uint32_t NewQueue();
   Status Cancel(Position from);
 
@@ -100,6 +108,9 @@ class SessionCore {
   Status ClearError(uint32_t queue);
   Status SetNextHeader(uint32_t queue, const std::function<void(BatchHeader*)>& set);
   Status status() const;
+  // The session ended, and a new one may do better.
+  bool lost() const;
+  uint64_t reconnects() const;
 
   void OnProgress(std::function<void(Position)> callback);
   void OnTransfer(std::function<void(uint64_t, uint64_t)> callback);
@@ -137,11 +148,30 @@ class SessionCore {
     return {queue, value};
   }
 
+  // ---- Coming back (session_resume.cc).
+  Status Greet() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool CanReconnect(const Status& status) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void TransportLost() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A new stream when it is time for one. False: there is none to be moved.
+  bool Revive(Instant deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GiveUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Resumed(const v1::Welcome& welcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Status LossOf(const Status& end) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::string WhatIsGone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool AllEnded() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool ReceiptsUrgent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void AddReceipts(v1::ClientMessage* message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ForgetSent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool resumable() const { return options_.reconnect_for.count() > 0; }
+
   // ---- Sending.
   bool Full() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool CreditAllows() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void TrySend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Until a command may be added to `queue`: nobody is in the middle of recording there, and ...
+  void Write(const Stream::Encoded& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // When there is nothing else to be sent, or to be kept from being sent.
+  void SendEnding() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Until a command may be added to `queue`: nobody is recording there, and ...
   Status AwaitRoom(uint32_t queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // ... there is space in the message.
   Status AwaitSpace() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -156,12 +186,12 @@ class SessionCore {
     return done();
   }
   void PumpOnce(Instant deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Calls back with what kernels printed, before anybody sees that their launches have ended, and with how a lease is
-  // waited for.
+  // Calls back with what kernels printed, before anybody sees that their launches have ended, and with lease waits.
   void TellNotices(const v1::ServerMessage& message) ABSL_LOCKS_EXCLUDED(mu_);
   void Handle(Stream::Event event, News* news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleMessage(const v1::ServerMessage& message, News* news)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void HandleEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleWelcome(const v1::Welcome& welcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleProgress(Position position, News* news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void HandleData(const v1::Data& data, News* news) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -195,11 +225,11 @@ class SessionCore {
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
   bool broken_ ABSL_GUARDED_BY(mu_) = false;  // a write was not taken: the end is near
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
-  bool closing_ ABSL_GUARDED_BY(mu_) = false;
-  bool half_closed_ ABSL_GUARDED_BY(mu_) = false;
+  Goodbye bye_ ABSL_GUARDED_BY(mu_);
   bool stop_background_ ABSL_GUARDED_BY(mu_) = false;
   Status end_status_ ABSL_GUARDED_BY(mu_);
 
+  Comeback back_ ABSL_GUARDED_BY(mu_);
   Outbox outbox_ ABSL_GUARDED_BY(mu_);
   bool flush_wanted_ ABSL_GUARDED_BY(mu_) = false;
   uint64_t sent_commands_ ABSL_GUARDED_BY(mu_) = 0;
@@ -209,7 +239,7 @@ class SessionCore {
   uint64_t credit_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<Timeline> queues_ ABSL_GUARDED_BY(mu_);
   std::set<uint32_t> recording_ ABSL_GUARDED_BY(mu_);  // queues with half a trace in the outbox
-  uint64_t next_handle_ ABSL_GUARDED_BY(mu_) = 1;
+  uint64_t next_handle_ ABSL_GUARDED_BY(mu_);
   std::deque<PendingFree> frees_ ABSL_GUARDED_BY(mu_);
   std::function<void(Position)> on_progress_ ABSL_GUARDED_BY(mu_);
   std::function<void(uint64_t, uint64_t)> on_transfer_ ABSL_GUARDED_BY(mu_);

@@ -26,24 +26,65 @@ void SessionCore::TrySend() {
   if (!started_ || writing_ || broken_ || ended_) {
     return;
   }
-  if (outbox_.empty()) {
-    flush_wanted_ = false;
-    if (closing_ && !half_closed_) {
-      half_closed_ = true;
-      writing_ = true;
-      stream_->StartWritesDone();
+  if (bye_.leaving) {
+    SendEnding();
+    return;
+  }
+  if (back_.reconnecting) {
+    return;  // the Welcome comes first
+  }
+  if (const Stream::Encoded* again = back_.sent.Next()) {
+    Write(*again);
+    return;
+  }
+  flush_wanted_ = flush_wanted_ && !outbox_.empty();
+  if (flush_wanted_ && CreditAllows()) {
+    sent_commands_ += outbox_.commands();
+    sent_bytes_ += outbox_.payload_bytes();
+    if (resumable()) {
+      AddReceipts(&outbox_.message());
     }
-    return;
+    const Stream::Encoded message = Stream::Encode(outbox_.message());
+    if (resumable()) {
+      back_.sent.Add(message, outbox_.message(), sent_bytes_);
+    }
+    outbox_.Clear();
+    flush_wanted_ = false;
+    Write(message);
+  } else if (ReceiptsUrgent()) {
+    // Without them the daemon may hold back the very answers that would bring credit.
+    v1::ClientMessage receipts;
+    AddReceipts(&receipts);
+    Write(Stream::Encode(receipts));
+  } else if (outbox_.empty()) {
+    SendEnding();
   }
-  if (!flush_wanted_ || !CreditAllows()) {
-    return;
-  }
-  sent_commands_ += outbox_.commands();
-  sent_bytes_ += outbox_.payload_bytes();
-  stream_->StartWrite(outbox_.message());
-  outbox_.Clear();
-  flush_wanted_ = false;
+}
+
+void SessionCore::Write(const Stream::Encoded& message) {
+  stream_->StartWrite(message);
   writing_ = true;
+}
+
+// A connection that is lost looks like a half-close, so the end of a resumable session is said in words first.
+void SessionCore::SendEnding() {
+  if (bye_.half_closed || !(bye_.closing || bye_.leaving)) {
+    return;
+  }
+  v1::ClientMessage message;
+  if (bye_.leaving && !bye_.left) {
+    bye_.left = true;
+    message.set_ending(v1::ENDING_LEAVE);
+    Write(Stream::Encode(message));
+  } else if (!bye_.leaving && resumable() && !bye_.finish_sent) {
+    bye_.finish_sent = true;
+    AddReceipts(&message);
+    message.set_ending(v1::ENDING_FINISH);
+    Write(Stream::Encode(message));
+  } else if (bye_.leaving || !resumable() || AllEnded()) {
+    bye_.half_closed = writing_ = true;
+    stream_->StartWritesDone();
+  }
 }
 
 Status SessionCore::AwaitRoom(uint32_t queue) {
@@ -79,7 +120,7 @@ Status SessionCore::AwaitSpace() {
   if (ended_) {
     return end_status_.ok() ? Status(Code::kCancelled, "the session was closed") : end_status_;
   }
-  if (closing_) {
+  if (bye_.closing) {
     return Status(Code::kFailedPrecondition, "the session is being closed");
   }
   return Full() ? DeadlineStatus("the daemon has given no credit to send more") : Status();
@@ -93,10 +134,21 @@ void SessionCore::PumpOnce(Instant deadline) {
     return;
   }
   pumping_ = true;
+  if (back_.dead && !Revive(deadline)) {
+    pumping_ = false;
+    if (sleepers_ != 0) {
+      news_.NotifyAll();
+    }
+    return;
+  }
+  if (back_.reconnecting) {
+    deadline = std::min(deadline, back_.reconnect_until);
+  }
+  Stream* const stream = stream_.get();  // only who pumps makes another
   mu_.Unlock();
-  const Stream::Event event = stream_->Next(deadline);
-  if (event == Stream::Event::kRead && stream_->received().notices_size() != 0) {
-    TellNotices(stream_->received());
+  const Stream::Event event = stream->Next(deadline);
+  if (event == Stream::Event::kRead && stream->received().notices_size() != 0) {
+    TellNotices(stream->received());
   }
   mu_.Lock();
   News news;
@@ -140,9 +192,15 @@ void SessionCore::TellNotices(const v1::ServerMessage& message) {
 void SessionCore::Handle(Stream::Event event, News* news) {
   switch (event) {
     case Stream::Event::kTimeout:
+      if (back_.reconnecting && std::chrono::steady_clock::now() >= back_.reconnect_until) {
+        GiveUp();
+      }
       return;
     case Stream::Event::kStarted:
       started_ = true;
+      if (back_.reconnecting) {
+        static_cast<void>(Greet());
+      }
       return;
     case Stream::Event::kRead:
       HandleMessage(stream_->received(), news);
@@ -157,25 +215,37 @@ void SessionCore::Handle(Stream::Event event, News* news) {
       broken_ = true;
       return;
     case Stream::Event::kEnded:
-      ended_ = true;
-      end_status_ = stream_->status();
-      if (welcomed_ && end_status_.reason() == "UNREACHABLE") {
-        end_status_ = Status(
-            ErrorInfo{.code = Code::kUnavailable,
-                      .message = "the connection to the daemon at " + options_.address +
-                                 " was lost; the session and what it had on the card are gone",
-                      .reason = "CONNECTION_LOST",
-                      .retryable = true});
-      } else if (end_status_.ok() && !closing_) {
-        end_status_ = Status(Code::kUnavailable, "the daemon has ended this session");
-      }
+      HandleEnd();
       return;
+  }
+}
+
+void SessionCore::HandleEnd() {
+  const Status& end = stream_->status();
+  if (CanReconnect(end)) {
+    TransportLost();
+    return;
+  }
+  ended_ = true;
+  // Everything was done and told, and only the goodbye was lost.
+  if (bye_.closing && back_.reconnecting && end.reason() == "SESSION_LOST" && AllEnded()) {
+    return;
+  }
+  end_status_ = welcomed_ ? LossOf(end) : end;
+  if (end_status_.ok() && !bye_.closing) {
+    end_status_ = Status(Code::kUnavailable, "the daemon has ended this session");
   }
 }
 
 void SessionCore::HandleMessage(const v1::ServerMessage& message, News* news) {
   for (const v1::Notice& notice : message.notices()) {
     waits_for_lease_ = waits_for_lease_ || notice.has_waiting();
+    if (notice.has_print()) {
+      back_.prints += 1 + notice.print().lost();
+      if (notice.print().queue() < queues_.size()) {
+        queues_[notice.print().queue()].Owe(notice.print().value());
+      }
+    }
     if (notice.what_case() == v1::Notice::kLeaseToken && !welcomed_) {
       lease_token_ = TokenText(notice.lease_token());
     }
@@ -187,6 +257,7 @@ void SessionCore::HandleMessage(const v1::ServerMessage& message, News* news) {
     HandleData(data, news);
   }
   for (const v1::CommandError& error : message.errors()) {
+    ++back_.unreceipted_errors;
     if (error.queue() < queues_.size()) {
       queues_[error.queue()].AddError(error.first_value(), error.last_value(),
                                       FromProto(error.error()));
@@ -199,10 +270,13 @@ void SessionCore::HandleMessage(const v1::ServerMessage& message, News* news) {
     credit_commands_ = std::max(credit_commands_, message.credit().commands());
     credit_bytes_ = std::max(credit_bytes_, message.credit().bytes());
   }
+  ForgetSent();
 }
 
 void SessionCore::HandleWelcome(const v1::Welcome& welcome) {
+  back_.token = welcome.token();
   if (welcomed_) {
+    Resumed(welcome);
     return;
   }
   session_id_ = welcome.session();
@@ -216,6 +290,10 @@ void SessionCore::HandleWelcome(const v1::Welcome& welcome) {
   limits_ = FromProto(welcome.limits());
   credit_commands_ = welcome.credit().commands();
   credit_bytes_ = welcome.credit().bytes();
+  back_.window_bytes = credit_bytes_;
+  if (welcome.credit().read_bytes() != 0) {
+    back_.read_window = welcome.credit().read_bytes();
+  }
   // One message must fit into the credit of an idle session, which may be told late.
   if (credit_commands_ != 0) {
     max_commands_ = std::clamp<uint64_t>(credit_commands_ / 2, 1, max_commands_);
@@ -258,6 +336,7 @@ void SessionCore::HandleData(const v1::Data& data, News* news) {
   uint64_t done = 0;
   uint64_t size = 0;
   const std::string& payload = data.payload();
+  back_.unreceipted_bytes += payload.size();
   const bool accepted = queues_[data.queue()].AcceptData(
       data.value(), data.offset(), std::as_bytes(std::span(payload.data(), payload.size())), &done,
       &size);

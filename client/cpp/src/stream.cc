@@ -4,15 +4,21 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/async_stream.h>
+#include <grpcpp/support/byte_buffer.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "client/cpp/src/grpc_status.h"
-#include "ttfd/v1/ttfd.grpc.pb.h"
 
 namespace ttfd::client {
 namespace {
+
+// Messages are encoded here and not by a generated stub, so that they can be kept without a copy.
+constexpr char kMethod[] = "/ttfd.v1.Ttfd/Session";
 
 // Tags: which operation of the call has ended.
 enum Tag : intptr_t { kStart = 1, kRead, kWrite, kFinish };
@@ -32,10 +38,11 @@ struct Stream::Call {
   std::string address;
   Status problem;  // why the channel cannot work
   std::shared_ptr<grpc::Channel> channel;
-  std::unique_ptr<v1::Ttfd::Stub> stub;
+  std::unique_ptr<grpc::GenericStub> stub;
   grpc::CompletionQueue cq;
   grpc::ClientContext context;
-  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::ClientMessage, v1::ServerMessage>> rw;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> rw;
+  grpc::ByteBuffer received;
   grpc::Status final_status;
 };
 
@@ -43,8 +50,8 @@ Stream::Stream(const std::string& address, const TlsOptions& tls)
     : call_(std::make_unique<Call>()) {
   call_->address = address;
   call_->channel = MakeChannel(address, tls, &call_->problem);
-  call_->stub = v1::Ttfd::NewStub(call_->channel);
-  call_->rw = call_->stub->PrepareAsyncSession(&call_->context, &call_->cq);
+  call_->stub = std::make_unique<grpc::GenericStub>(call_->channel);
+  call_->rw = call_->stub->PrepareCall(&call_->context, kMethod, &call_->cq);
   call_->rw->StartCall(ToTag(kStart));
 }
 
@@ -73,7 +80,7 @@ Stream::Event Stream::Next(std::chrono::steady_clock::time_point deadline) {
         call_->rw->Finish(&call_->final_status, ToTag(kFinish));
         break;
       case kRead:
-        if (ok) {
+        if (ok && Decode()) {
           return Event::kRead;
         }
         call_->rw->Finish(&call_->final_status, ToTag(kFinish));
@@ -89,11 +96,29 @@ Stream::Event Stream::Next(std::chrono::steady_clock::time_point deadline) {
   }
 }
 
-void Stream::StartRead() { call_->rw->Read(&received_, ToTag(kRead)); }
-
-void Stream::StartWrite(const v1::ClientMessage& message) {
-  call_->rw->Write(message, ToTag(kWrite));
+// False: it is no message, so whatever is at the other end, it is no daemon.
+bool Stream::Decode() {
+  const grpc::Status status =
+      grpc::SerializationTraits<v1::ServerMessage>::Deserialize(&call_->received, &received_);
+  if (!status.ok()) {
+    call_->problem = Status(Code::kInternal, "the daemon's answer cannot be read");
+    call_->context.TryCancel();
+  }
+  return status.ok();
 }
+
+void Stream::StartRead() { call_->rw->Read(&call_->received, ToTag(kRead)); }
+
+Stream::Encoded Stream::Encode(const v1::ClientMessage& message) {
+  auto bytes = std::make_shared<grpc::ByteBuffer>();
+  bool own_buffer = false;
+  // Cannot fail: the message is far below the 2 GiB that protobuf allows.
+  static_cast<void>(
+      grpc::SerializationTraits<v1::ClientMessage>::Serialize(message, bytes.get(), &own_buffer));
+  return bytes;
+}
+
+void Stream::StartWrite(const Encoded& message) { call_->rw->Write(*message, ToTag(kWrite)); }
 
 void Stream::StartWritesDone() { call_->rw->WritesDone(ToTag(kWrite)); }
 

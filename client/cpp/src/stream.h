@@ -13,6 +13,10 @@
 #include "ttfd/types.h"
 #include "ttfd/v1/ttfd.pb.h"
 
+namespace grpc {
+class ByteBuffer;
+}  // namespace grpc
+
 namespace ttfd::client {
 
 class Stream {
@@ -36,8 +40,10 @@ class Stream {
 
   void StartRead();
   const v1::ServerMessage& received() const { return received_; }
-  // The message is encoded before this returns.
-  void StartWrite(const v1::ClientMessage& message);
+  // A message as it travels; copies share its bytes.
+  using Encoded = std::shared_ptr<const grpc::ByteBuffer>;
+  static Encoded Encode(const v1::ClientMessage& message);
+  void StartWrite(const Encoded& message);
   void StartWritesDone();
   void Cancel();
 
@@ -45,6 +51,8 @@ class Stream {
 
  private:
   struct Call;  // the gRPC objects
+  bool Decode();
+
   std::unique_ptr<Call> call_;
   v1::ServerMessage received_;
   Status status_;

@@ -6,8 +6,29 @@
 #include <string>
 
 namespace ttfd::client {
+namespace {
+
+void SetPosition(uint32_t queue, uint64_t value, v1::QueuePosition* position) {
+  position->set_queue(queue);
+  position->set_value(value);
+}
+
+void SetData(uint32_t queue, uint64_t value, uint64_t bytes, v1::DataPosition* position) {
+  position->set_queue(queue);
+  position->set_value(value);
+  position->set_bytes(bytes);
+}
+
+}  // namespace
 
 void Timeline::AddError(uint64_t first_value, uint64_t last_value, Status status) {
+  Owe(last_value);
+  for (ErrorRange& error : errors_) {
+    if (error.first_value == first_value) {
+      error.last_value = std::max(error.last_value, last_value);
+      return;
+    }
+  }
   if (errors_.size() == kMaxErrors) {
     // The first error explains the others, so the second oldest goes.
     errors_.erase(errors_.begin() + 1);
@@ -120,9 +141,40 @@ bool Timeline::AcceptData(uint64_t value, uint64_t offset, std::span<const std::
     std::memcpy(read.into.data() + offset, payload.data(), payload.size());
   }
   read.received += payload.size();
+  Owe(value);
   *done = read.received;
   *size = read.into.size();
   return true;
+}
+
+void Timeline::AddReceipts(uint32_t queue, bool all, v1::ClientMessage* message) {
+  if (OwesReceipt(all)) {
+    receipted_ = completed_;
+    SetPosition(queue, completed_, message->add_received());
+  }
+  for (auto& [value, read] : reads_) {  // answered in their order
+    if (read.received == 0) {
+      break;
+    }
+    if (read.received != read.receipted) {
+      read.receipted = read.received;
+      SetData(queue, value, read.received, message->add_received_data());
+    }
+  }
+}
+
+void Timeline::AddReceived(uint32_t queue, v1::Resume* resume) {
+  receipted_ = completed_;
+  if (completed_ > 0) {
+    SetPosition(queue, completed_, resume->add_received());
+  }
+  for (auto& [value, read] : reads_) {
+    if (read.received == 0) {
+      break;
+    }
+    read.receipted = read.received;
+    SetData(queue, value, read.received, resume->add_received_data());
+  }
 }
 
 }  // namespace ttfd::client

@@ -4,6 +4,7 @@
 // Not thread-safe: SessionCore's mutex guards it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,7 @@
 
 #include "client/cpp/src/outbox.h"
 #include "ttfd/status.h"
+#include "ttfd/v1/ttfd.pb.h"
 
 namespace ttfd::client {
 
@@ -24,7 +26,7 @@ class Timeline {
   // What the next command's batch will say; taken when that command is added.
   BatchHeader& next_header() { return next_header_; }
 
-  // The daemon reported an error of a range of values.
+  // The daemon reported an error of a range of values; after a resume maybe once more, and further.
   void AddError(uint64_t first_value, uint64_t last_value, Status status);
   // The daemon reported that everything up to `value` has ended. True if that is news.
   bool Advance(uint64_t value);
@@ -49,6 +51,18 @@ class Timeline {
   bool AcceptData(uint64_t value, uint64_t offset, std::span<const std::byte> payload,
                   uint64_t* done, uint64_t* size);
 
+  // ---- Receipts: what the daemon need not keep for a client that may come back.
+
+  // Something was told that belongs to the command at `value`.
+  void Owe(uint64_t value) { owed_ = std::max(owed_, value); }
+  // Puts what has ended and parts of reads into `message`; `all`: also where the daemon keeps nothing but the count.
+  void AddReceipts(uint32_t queue, bool all, v1::ClientMessage* message);
+  bool OwesReceipt(bool all) const {
+    return completed_ > receipted_ && (all || owed_ > receipted_);
+  }
+  // Everything, for a daemon that is to go on from there.
+  void AddReceived(uint32_t queue, v1::Resume* resume);
+
  private:
   // More ranges than any client looks at; older ones give way.
   static constexpr size_t kMaxErrors = 256;
@@ -61,6 +75,7 @@ class Timeline {
   struct PendingRead {
     std::span<std::byte> into;
     uint64_t received = 0;
+    uint64_t receipted = 0;
     bool forgotten = false;
   };
 
@@ -68,6 +83,8 @@ class Timeline {
 
   uint64_t submitted_ = 0;
   uint64_t completed_ = 0;
+  uint64_t owed_ = 0;
+  uint64_t receipted_ = 0;
   uint64_t opened_at_ = 0;  // errors of values up to here are history
   BatchHeader next_header_;
   std::deque<ErrorRange> errors_;  // in the order of arrival

@@ -77,7 +77,7 @@ Status SessionCore::RecordTrace(uint32_t queue, uint64_t handle,
       first = i == 0 ? position : first;
       status = more ? AwaitSpace() : Status();
     }
-    if (!status.ok() && !ended_ && !half_closed_) {
+    if (!status.ok() && !ended_ && !bye_.half_closed) {
       // The daemon gives no more credit. Half a trace would go on in the next one, so it is ended.
       Append(queue, kCommandBytes, 0, [&](v1::Command* command) {
         FillRecordTrace(handle, {}, false, command->mutable_record_trace());

@@ -41,6 +41,8 @@
 
 namespace ttfd::client {
 
+class SessionSlot;  // of the library
+
 // The card, or some of its workers, for this session alone. Granted first come first served, which is when Connect
 // returns.
 struct LeaseOptions {
@@ -70,6 +72,9 @@ struct ConnectOptions {
   // Enqueued commands that leave without being asked for, and the most that travel as one batch.
   uint32_t batch_commands = 64;
   bool background_thread = false;
+  // For so long a session whose connection was lost is sought again, by whoever is inside a call (or the background
+  // thread), and the daemon keeps it. Nothing is done or told twice. A daemon may allow less. 0: it ends at once.
+  std::chrono::milliseconds reconnect_for{20'000};
   TlsOptions tls = {};
   std::optional<LeaseOptions> lease = {};
   // Works under the lease of which Session::lease_token told this. Empty, and without `lease`: the environment variable
@@ -114,7 +119,8 @@ class Session {
   // errors of commands are not repeated here.
   Status Close();
 
-  // ---- What the daemon said in its welcome. Valid as long as the session object.
+  // ---- What the daemon said in its welcome. Valid as long as the session object, or until a new session takes the
+  // place of a lost one.
   uint64_t id() const;
   const std::string& daemon_version() const;
   const std::vector<DeviceInfo>& devices() const;
@@ -137,8 +143,14 @@ class Session {
   Queue queue();  // the compute queue that is there from the start
   Result<Queue> OpenQueue(QueueKind kind, const std::vector<CoreRange>& workers = {});
 
-  // OK while the session lives; afterwards why it ended.
+  // OK while the session lives; afterwards why it ended. UNAVAILABLE, which may be retried: the session was lost, with
+  // reason SESSION_LOST (the daemon does not have it any more: it was started again, or the connection was away for
+  // too long), CONNECTION_LOST (no daemon answers) or DRAINING; the message says what is gone. Whatever waited
+  // ends with the same. The next call that creates something opens a new session in place of the lost one, unless that
+  // had a lease; queues and resources made before are of no use to it, queue() has to be asked for again.
   Status status() const;
+  // How often the connection was lost and the session went on.
+  uint64_t reconnects() const;
   // Lets the stream move for at most `timeout` without waiting for anything in particular, for
   // programs that enqueue and then look at Queue::completed.
   Status Poll(std::chrono::milliseconds timeout);
@@ -154,8 +166,8 @@ class Session {
   void OnPrint(std::function<void(const KernelPrint&)> callback);
 
  private:
-  explicit Session(std::shared_ptr<SessionCore> core);
-  std::shared_ptr<SessionCore> core_;
+  explicit Session(std::shared_ptr<SessionSlot> slot);
+  std::shared_ptr<SessionSlot> slot_;
 };
 
 // Where a client connects when nobody said otherwise: TTFD_ADDRESS, or
