@@ -97,7 +97,7 @@ def test_an_enqueued_error_fails_its_queue_until_it_is_cleared(session):
 
 
 def test_a_killed_daemon_is_a_clear_error(own_daemon):
-    session = ttfd.connect(own_daemon.address)
+    session = ttfd.connect(own_daemon.address, reconnect_for=0.3)
     own_daemon.process.kill()
     own_daemon.process.wait()
     error = refusal(lambda: session.queue.wait(session.queue.enqueue_barrier()))

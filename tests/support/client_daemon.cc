@@ -27,19 +27,23 @@ constexpr std::chrono::seconds kStopTimeout{20};
 
 }  // namespace
 
-ClientDaemon::ClientDaemon(const std::vector<std::string>& options) {
+ClientDaemon::ClientDaemon(const std::vector<std::string>& options, const std::string& config) {
   char pattern[] = "/tmp/ttfd_client_test_XXXXXX";
   directory_ = mkdtemp(pattern);
   const std::string socket = directory_ + "/ttfd.sock";
   address_ = "unix:" + socket;
-  const std::string config = directory_ + "/ttfd.toml";
-  std::ofstream(config) << "# defaults\n";
-  std::vector<std::string> words = {
-      TTFD_CLIENT_TEST_DAEMON, "--config", config, "--socket", socket, "--device",
-      DaemonDeviceText("sim")};
-  words.insert(words.end(), options.begin(), options.end());
+  const std::string file = directory_ + "/ttfd.toml";
+  std::ofstream(file) << config;
+  words_ = {TTFD_CLIENT_TEST_DAEMON, "--config", file, "--socket", socket, "--device",
+            DaemonDeviceText("sim")};
+  words_.insert(words_.end(), options.begin(), options.end());
+  Spawn();
+  if (!AwaitServing()) ADD_FAILURE() << "the daemon did not start:\n" << Log();
+}
+
+void ClientDaemon::Spawn() {
   std::vector<char*> argv;
-  for (std::string& word : words) {
+  for (std::string& word : words_) {
     argv.push_back(word.data());
   }
   argv.push_back(nullptr);
@@ -47,21 +51,23 @@ ClientDaemon::ClientDaemon(const std::vector<std::string>& options) {
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int out = open(log.c_str(), O_CREAT | O_WRONLY, 0600);
+    const int out = open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     execv(argv[0], argv.data());
     _exit(127);
   }
+}
+
+bool ClientDaemon::AwaitServing() {
   const auto deadline = std::chrono::steady_clock::now() + kStartTimeout;
   for (;;) {
     const client::Result<std::string> health = client::Admin::Connect(address_).Health();
     if (health.ok() && *health == "SERVING") {
-      return;
+      return true;
     }
     if (waitpid(pid_, nullptr, WNOHANG) != 0 || std::chrono::steady_clock::now() > deadline) {
-      ADD_FAILURE() << "the daemon did not start:\n" << Log();
-      return;
+      return false;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

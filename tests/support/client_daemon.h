@@ -11,8 +11,9 @@ namespace ttfd::testing {
 class ClientDaemon {
  public:
   // Starts build/<preset>/daemon/ttfd on a socket of its own and waits until it answers. `options`
-  // are more words of its command line. Test failures are reported through gtest.
-  explicit ClientDaemon(const std::vector<std::string>& options = {});
+  // are more words of its command line, `config` its file. Test failures are reported through gtest.
+  explicit ClientDaemon(const std::vector<std::string>& options = {},
+                        const std::string& config = "# defaults\n");
   ~ClientDaemon();
   ClientDaemon(const ClientDaemon&) = delete;
   ClientDaemon& operator=(const ClientDaemon&) = delete;
@@ -21,12 +22,16 @@ class ClientDaemon {
   pid_t pid() const { return pid_; }
   // kill -9.
   void Kill();
+  // Starts it again, on the same socket, after Kill or Stop; and waits until it answers.
+  void Spawn();
+  bool AwaitServing();
   // TERM; its exit code, or -1 if it did not end within 20 s or was killed by a signal.
   int Stop();
   std::string Log() const;
 
  private:
   std::string directory_;
+  std::vector<std::string> words_;
   std::string address_;
   pid_t pid_ = -1;
 };

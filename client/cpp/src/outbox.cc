@@ -23,7 +23,7 @@ void Set(Position position, v1::QueuePosition* proto) {
 }  // namespace
 
 Outbox::Outbox()
-    : first_block_(std::make_unique<char[]>(kFirstBlockBytes)),
+    : first_block_(std::make_unique_for_overwrite<char[]>(kFirstBlockBytes)),
       arena_(Options(first_block_.get(), kFirstBlockBytes)),
       message_(google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_)) {}
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import bisect
 import queue
 import threading
-from typing import Callable, Iterator, Mapping
-
-import grpc
+from typing import Callable, Mapping
 
 from ttfd import errors, prints
-from ttfd.attach import fill_attach, lease_wait, priority_number
+from ttfd.attach import fill_attach, priority_number
 from ttfd.channel import make_channel
 from ttfd.errors import Code, Error
+from ttfd.resume import Reconnecting, SentLog, owned_kind
+from ttfd.timeline import Timeline
 from ttfd.types import KernelPrint, Lease, LeaseWait, Position
 from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
 
@@ -21,48 +20,29 @@ FIRST_USER_QUEUE = 1
 _REVISION = 1
 _MESSAGE_BYTES = 512 << 10  # a message is sent once it holds as much
 _MAX_ERRORS = 256  # of one queue, kept for those who ask late
+_LEAVE_S = 2.0  # for the daemon to hear that the session is left
 
 
-class _Timeline:
-    """One queue: values handed out, values ended, errors since it was last opened, reads under way."""
-
-    def __init__(self) -> None:
-        self.submitted = 0
-        self.completed = 0
-        self.opened_at = 0  # errors of values up to here are history
-        self.clears_error = 0  # what the next batch will say
-        self.waits: list[Position] = []
-        self.errors: list[tuple[int, int, Error]] = []
-        self.reads: dict[int, tuple[memoryview, int]] = {}
-
-    def first_error(self) -> tuple[int, Error] | None:
-        for first, _, error in self.errors:
-            if first > self.opened_at:
-                return first, error
-        return None
-
-    def outcome(self, value: int) -> Error | None:
-        for first, last, error in self.errors:
-            if first <= value <= last:
-                return error
-        failed = self.first_error()
-        return failed[1] if failed and failed[0] <= value else None
-
-    def clear(self) -> None:
-        failed = self.first_error()
-        if failed:
-            self.clears_error = failed[0]
-            self.opened_at = self.submitted
-
-
-class Connection:
+class Connection(Reconnecting):
     """One attachment of one session. Thread-safe; a thread of its own reads what the daemon sends."""
 
     def __init__(self, address: str, client_name: str, weight: int, priority: str, connect_timeout: float,
                  call_timeout: float, batch_commands: int, tls: Mapping[str, str] | None = None,
                  lease: Lease | None = None, lease_token: str | None = None,
-                 on_waiting: Callable[[LeaseWait], None] | None = None) -> None:
+                 on_waiting: Callable[[LeaseWait], None] | None = None, reconnect_for: float = 0.0,
+                 first_handle: int = 1) -> None:
         self.address = address
+        self._tls = tls
+        self.reconnect_for = reconnect_for
+        self.reconnects = 0
+        self._resuming = False  # until the daemon's next Welcome
+        self._left = False
+        self._token = b""
+        self._prints = 0  # received, and told as lost
+        self._unreceipted = [0, 0]  # bytes of data, errors
+        self._windows = (0, 1 << 62)  # of payload sent, of data received
+        self._sent = SentLog()
+        self._owned: dict[int, str] = {}
         self.lease_token = ""
         self._on_waiting = on_waiting
         self._waits_for_lease = False
@@ -71,11 +51,11 @@ class Connection:
         self.on_print: Callable[[KernelPrint], None] | None = prints.write_to_stderr
         self.news = threading.Condition()  # its lock guards everything below
         self._batch_commands = max(1, batch_commands)
-        self._timelines: list[_Timeline] = [_Timeline(), _Timeline()]
+        self._timelines: list[Timeline] = [Timeline(), Timeline()]
         self._end: Error | None = None
         self._ended = False
         self._closing = False
-        self._next_handle = 1
+        self._first_handle = self._next_handle = first_handle
         self._recording: set[int] = set()  # queues with half a trace on its way out
         self._frees: list[tuple[int, int]] = []  # (value, handle) of frees under way
         self._outgoing = ttfd_pb2.ClientMessage()
@@ -88,18 +68,21 @@ class Connection:
         self._messages: queue.SimpleQueue[ttfd_pb2.ClientMessage | None] = queue.SimpleQueue()
         self.chunk_bytes = 256 << 10
 
-        hello = self._outgoing.hello
+        greeting = ttfd_pb2.ClientMessage()
+        self._hello = hello = greeting.hello
         fill_attach(hello, lease, lease_token)
         self._channel = make_channel(address, tls)
         hello.min_revision = hello.max_revision = _REVISION
         hello.client_name = client_name
         hello.weight = weight
         hello.priority = priority_number(priority)
+        hello.resume_grace_ms = round(reconnect_for * 1000)
+        self._messages.put(greeting)
         with self.news:
             open_queue = self._append(CONTROL_QUEUE, ttfd_pb2.Command())
             open_queue.open_queue.queue = FIRST_USER_QUEUE
             self._send()
-            self._call = ttfd_pb2_grpc.TtfdStub(self._channel).Session(self._requests())
+            self._call = ttfd_pb2_grpc.TtfdStub(self._channel).Session(self._requests(self._messages))
             threading.Thread(target=self._read, name="ttfd-session", daemon=True).start()
             # Somebody answers at once, if only that the lease has to be waited for. The daemon bounds that.
             if self._await(lambda: self.welcome is not None or self._waits_for_lease, connect_timeout):
@@ -110,42 +93,26 @@ class Connection:
                 raise end or Error(Code.UNAVAILABLE, f"no ttfd daemon answered at {address} within {connect_timeout} s",
                                    reason="UNREACHABLE", retryable=True)
 
-    # ---- The reading thread.
-
-    def _requests(self) -> Iterator[ttfd_pb2.ClientMessage]:
-        while (message := self._messages.get()) is not None:
-            yield message
-
-    def _read(self) -> None:
-        try:
-            for message in self._call:
-                for notice in message.notices:
-                    if notice.HasField("print"):
-                        prints.tell(self.on_print, notice.print)
-                    if notice.HasField("waiting") and self._on_waiting:
-                        self._on_waiting(lease_wait(notice.waiting))
-                with self.news:
-                    self._handle(message)
-                    self.news.notify_all()
-            end = None if self._closing else Error(Code.UNAVAILABLE, "the daemon has ended this session")
-        except grpc.RpcError as failure:
-            end = errors.from_grpc(failure, self.address, self.welcome is not None)
-        with self.news:
-            self._ended = True
-            self._end = self._end or end
-            self.news.notify_all()
-        self._messages.put(None)
+    # ---- On the reading thread.
 
     def _handle(self, message: ttfd_pb2.ServerMessage) -> None:
         for notice in message.notices:
             if notice.HasField("waiting"):
                 self._waits_for_lease = True
+            elif notice.HasField("print"):
+                self._prints += 1 + notice.print.lost
+                self._owe(notice.print.queue, notice.print.value)
             elif notice.HasField("lease_token"):
                 self.lease_token = notice.lease_token.hex()
+        if message.HasField("welcome"):
+            self._token = message.welcome.token
+            if self._resuming:
+                self._resumed()
         if message.HasField("welcome") and self.welcome is None:
             self.welcome = message.welcome
             self._credit = message.welcome.credit
             limits = message.welcome.limits
+            self._windows = (self._credit.bytes, self._credit.read_bytes or 1 << 62)
             # One message must fit into the credit of an idle session, which may be told late.
             half = self._credit.bytes // 2
             self.chunk_bytes = min(value for value in (self.chunk_bytes, limits.chunk_bytes, half) if value)
@@ -157,6 +124,11 @@ class Connection:
             self._accept(data)
         for error in message.errors:
             timeline = self._timelines[error.queue]
+            self._owe(error.queue, error.last_value)
+            self._unreceipted[1] += 1
+            known = [index for index, entry in enumerate(timeline.errors) if entry[0] == error.first_value]
+            if known:  # told once more, and perhaps further
+                del timeline.errors[known[0]]
             if len(timeline.errors) == _MAX_ERRORS:
                 del timeline.errors[1]  # the first one explains the others
             timeline.errors.append((error.first_value, max(error.first_value, error.last_value),
@@ -166,31 +138,24 @@ class Connection:
         if message.HasField("credit"):
             self._credit.commands = max(self._credit.commands, message.credit.commands)
             self._credit.bytes = max(self._credit.bytes, message.credit.bytes)
+        if self.reconnect_for:
+            self._sent.forget(lambda queue_id, value: self._timelines[queue_id].completed >= value,
+                              self._credit.bytes - self._windows[0])
+            self._tell_receipts()
+            self._tell_end()
 
     def _accept(self, data: ttfd_pb2.Data) -> None:
-        reads = self._timelines[data.queue].reads
-        if data.value not in reads:
-            return
-        into, received = reads[data.value]
-        end = received + len(data.payload)
-        if data.offset == received and end <= len(into):
-            into[received:end] = data.payload
-            reads[data.value] = (into, end)
+        self._owe(data.queue, data.value)
+        self._unreceipted[0] += len(data.payload)
+        self._timelines[data.queue].accept(data.value, data.offset, data.payload)
 
     def _advance(self, queue_id: int, value: int) -> None:
         timeline = self._timelines[queue_id]
-        timeline.completed = max(timeline.completed, min(value, timeline.submitted))
-        for at in [at for at in timeline.reads if at <= timeline.completed]:
-            into, received = timeline.reads.pop(at)
-            if received != len(into) and timeline.outcome(at) is None:
-                bisect.insort(timeline.errors, (at, at, Error(
-                    Code.DATA_LOSS, f"the daemon ended a read of {len(into)} bytes after {received}")),
-                    key=lambda entry: entry[0])
-
+        timeline.advance(value)
         if queue_id == CONTROL_QUEUE:
             self._retire_frees(timeline)
 
-    def _retire_frees(self, timeline: _Timeline) -> None:
+    def _retire_frees(self, timeline: Timeline) -> None:
         # A Free that was given up because a creation before it failed is said again.
         done = [entry for entry in self._frees if entry[0] <= timeline.completed]
         self._frees = self._frees[len(done):]
@@ -245,7 +210,15 @@ class Connection:
             return  # another thread has sent it meanwhile
         self._sent_commands += self._outgoing_commands
         self._sent_bytes += self._outgoing_payload
-        self._messages.put(self._outgoing)
+        if self.reconnect_for:
+            self._sent.add(self._outgoing, self._sent_bytes)
+            if not self._resuming:  # else it is sent with the others
+                message = ttfd_pb2.ClientMessage()
+                message.CopyFrom(self._outgoing)
+                self._add_receipts(message)
+                self._messages.put(message)
+        else:
+            self._messages.put(self._outgoing)
         self._outgoing = ttfd_pb2.ClientMessage()
         self._outgoing_commands = self._outgoing_bytes = self._outgoing_payload = 0
 
@@ -276,7 +249,7 @@ class Connection:
     def new_queue(self) -> int:
         """The number of a queue that can be opened."""
         with self.news:
-            self._timelines.append(_Timeline())
+            self._timelines.append(Timeline())
             return len(self._timelines) - 1
 
     def enqueue(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64, payload: int = 0,
@@ -320,6 +293,7 @@ class Connection:
                 self.news.notify_all()
         for value in range(first, first + len(commands)):
             self.finish_call(Position(queue_id, value))
+        self.own(commands[0])
 
     def supply(self, position: Position, payload: memoryview) -> None:
         """Sends the payload of a streamed command in chunks."""
@@ -378,11 +352,31 @@ class Connection:
     def create(self, command: ttfd_pb2.Command, size: int = 256, payload: int = 0) -> None:
         """A command that creates something, waited for."""
         self.finish_call(self.enqueue(CONTROL_QUEUE, command, size, payload))
+        self.own(command)
+
+    def own(self, command: ttfd_pb2.Command) -> None:
+        """What the command makes is there."""
+        kind = owned_kind(command)
+        if kind is not None:
+            with self.news:
+                self._owned[kind[0]] = kind[1]
+
+    @property
+    def lost(self) -> bool:
+        """Whether the session ended and a new one may do better."""
+        with self.news:
+            return self._ended and self._end is not None and self._end.code == Code.UNAVAILABLE
+
+    @property
+    def next_handle(self) -> int:
+        """Greater than all handles so far."""
+        return self._next_handle
 
     def free(self, handle: int) -> None:
         """Frees a handle with the next message."""
         with self.news:
-            if not self._ended and not self._closing:
+            self._owned.pop(handle, None)
+            if not self._ended and not self._closing and handle >= self._first_handle:
                 self._append_free(handle)
 
     def after(self, queue_id: int, positions: list[Position]) -> None:
@@ -394,7 +388,8 @@ class Connection:
         """Asks that commands from there on end unless they have started."""
         with self.news:
             self._check_alive()
-            self._outgoing.cancels.add(queue=position.queue, from_value=position.value)
+            self._outgoing.cancels.add(queue=position.queue, from_value=position.value,
+                                       sent_value=self._timelines[position.queue].submitted)
             self._outgoing_bytes += 20
             self._send()
 
@@ -425,7 +420,8 @@ class Connection:
             if not self._ended and not self._closing:
                 self._send()
                 self._closing = True
-                self._messages.put(None)
+                if not self._resuming:
+                    self._finish()
             self.news.wait_for(lambda: self._ended, self.call_timeout)
             ended, end = self._ended, self._end
         self.abandon()
@@ -437,7 +433,15 @@ class Connection:
 
     def abandon(self) -> None:
         """Ends the session at once."""
-        self._closing = True
+        with self.news:
+            self._closing = self._left = True
+            self.news.notify_all()
+            if self.reconnect_for and self.welcome is not None and not self._ended:
+                # Else the daemon would keep the session for a client that may come back.
+                message = ttfd_pb2.ClientMessage()
+                message.ending = ttfd_pb2.ENDING_LEAVE
+                self._messages.put(message)
+                self.news.wait_for(lambda: self._ended or self._resuming, _LEAVE_S)
         self._messages.put(None)
         self._call.cancel()
         self._channel.close()

@@ -37,7 +37,7 @@ from ttfd.v1 import ttfd_pb2
 def connect(address: str | None = None, *, client_name: str = "", weight: int = 0, priority: str = "normal",
             connect_timeout: float = 10.0, call_timeout: float = 60.0, batch_commands: int = 64,
             tls: Mapping[str, str] | None = None, lease: Lease | None = None, lease_token: str | None = None,
-            on_waiting: Callable[[LeaseWait], None] | None = None) -> Session:
+            on_waiting: Callable[[LeaseWait], None] | None = None, reconnect_for: float = 20.0) -> Session:
     """Opens a session.
 
     address: gRPC address or path of a unix socket; None: the environment variable TTFD_ADDRESS, else
@@ -52,9 +52,23 @@ def connect(address: str | None = None, *, client_name: str = "", weight: int = 
     the lease of which another session's `lease_token` told this; None, and without `lease`: the environment variable
     TTFD_LEASE, as `ttfdctl lease` sets it. on_waiting: told how it stands while a lease is waited for, on the session's
     own thread.
+
+    reconnect_for: so long a session whose connection was lost is sought again, and goes on where it was. What cannot be
+    resumed raises UNAVAILABLE (reason SESSION_LOST, CONNECTION_LOST or DRAINING) with what is gone; the next call that
+    creates something opens a new session in place of it, unless that had a lease. 0: a lost connection ends the session.
     """
-    return Session(Connection(resolve_address(address), client_name, weight, priority, connect_timeout, call_timeout,
-                              batch_commands, tls, lease, lease_token, on_waiting))
+
+    def opened(grace: float, first_handle: int = 1) -> Connection:
+        while True:
+            try:
+                return Connection(resolve_address(address), client_name, weight, priority, connect_timeout, call_timeout,
+                                  batch_commands, tls, lease, lease_token, on_waiting, grace, first_handle)
+            except Error as error:
+                if error.field != "hello.resume_grace_ms" or grace == 0:
+                    raise
+                grace = grace / 4 if grace >= 4 else 0  # the daemon allows less
+
+    return Session(opened(reconnect_for), None if lease else lambda handle: opened(reconnect_for, handle))
 
 
 def _bytes_of(array: npt.ArrayLike) -> memoryview:
@@ -219,7 +233,11 @@ class Session:
     Leaving the `with` block by an exception ends the session at once; otherwise the daemon finishes what it has.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, open_again: Callable[[int], Connection] | None = None) -> None:
+        self._open_again = open_again
+        self._take(connection)
+
+    def _take(self, connection: Connection) -> None:
         self._connection = connection
         welcome = connection.welcome
         self.id: int = welcome.session
@@ -231,6 +249,19 @@ class Session:
         # For other processes of the same user that are to work under this session's lease; empty: it asked for none.
         self.lease_token: str = connection.lease_token
         self.queue = Queue(self, FIRST_USER_QUEUE)
+
+    def _live(self) -> Connection:
+        """For what begins something new: if the session was lost, a new one."""
+        if self._open_again is not None and self._connection.lost:
+            connection = self._open_again(self._connection.next_handle)
+            connection.on_print = self._connection.on_print
+            self._take(connection)
+        return self._connection
+
+    @property
+    def reconnects(self) -> int:
+        """How often the connection was lost and the session went on."""
+        return self._connection.reconnects
 
     @property
     def on_print(self) -> Callable[[KernelPrint], None] | None:
@@ -265,7 +296,7 @@ class Session:
 
     def open_queue(self, transfer: bool = False, workers: Sequence[CoreRange] = ()) -> Queue:
         """One more queue, for compute or for transfers; `workers`: the tiles it may use (none: all)."""
-        queue_id = self._connection.new_queue()
+        queue_id = self._live().new_queue()
         command = ttfd_pb2.Command()
         command.open_queue.queue = queue_id
         command.open_queue.kind = ttfd_pb2.QUEUE_KIND_TRANSFER if transfer else ttfd_pb2.QUEUE_KIND_COMPUTE
@@ -276,7 +307,7 @@ class Session:
     def allocate_dram(self, size_bytes: int, page_bytes: int = 2048, bank: int | None = None) -> Buffer:
         """A zeroed buffer in DRAM: page p in bank p modulo banks, or all pages in `bank`."""
         command = ttfd_pb2.Command()
-        command.allocate.handle = self._connection.new_handle()
+        command.allocate.handle = self._live().new_handle()
         command.allocate.size_bytes = size_bytes
         command.allocate.page_bytes = page_bytes
         if bank is None:
@@ -289,7 +320,7 @@ class Session:
     def allocate_l1(self, size_bytes: int, page_bytes: int = 1024, cores: Sequence[CoreRange] = ()) -> Buffer:
         """A zeroed buffer in L1, its pages over the tiles in `cores` (none: all workers)."""
         command = ttfd_pb2.Command()
-        command.allocate.handle = self._connection.new_handle()
+        command.allocate.handle = self._live().new_handle()
         command.allocate.size_bytes = size_bytes
         command.allocate.page_bytes = page_bytes
         command.allocate.l1.SetInParent()
@@ -305,7 +336,7 @@ class Session:
         the last of a row or column may be partly used.
         """
         command = ttfd_pb2.Command()
-        command.allocate.handle = self._connection.new_handle()
+        command.allocate.handle = self._live().new_handle()
         command.allocate.size_bytes = size_bytes
         command.allocate.page_bytes = page_bytes
         sharded = command.allocate.l1_sharded
@@ -325,7 +356,7 @@ class Session:
                 elf = path.read_bytes()
             except OSError as failure:
                 raise Error(Code.NOT_FOUND, f"cannot read the kernel file {path}: {failure.strerror}") from failure
-        load = ttfd_pb2.LoadKernel(handle=self._connection.new_handle(), sha256=hashlib.sha256(elf).digest(),
+        load = ttfd_pb2.LoadKernel(handle=self._live().new_handle(), sha256=hashlib.sha256(elf).digest(),
                                    size=len(elf), name=name)
         try:
             self._connection.create(ttfd_pb2.Command(load_kernel=load))
@@ -345,13 +376,14 @@ class Session:
         position = self._connection.enqueue(CONTROL_QUEUE, ttfd_pb2.Command(load_kernel=load))
         self._connection.supply(position, memoryview(elf))
         self._connection.finish_call(position)
+        self._connection.own(ttfd_pb2.Command(load_kernel=load))
 
     def create_program(self, kernels: Sequence[KernelUse], circular_buffers: Sequence[CircularBuffer] = (),
                        semaphores: Sequence[Semaphore] = ()) -> Program:
         """Which kernels run on which tiles; launch arguments name a kernel by its index in `kernels`."""
         command = ttfd_pb2.Command()
         create = command.create_program
-        create.handle = self._connection.new_handle()
+        create.handle = self._live().new_handle()
         for use in kernels:
             entry = create.kernels.add(kernel=use.kernel.handle)
             entry.processor = use.processor
