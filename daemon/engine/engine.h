@@ -141,6 +141,8 @@ class Engine {
 
   // submission.cc
   bool NextWork(HardwareQueue& queue, TimePoint now);
+  // False: it is not wanted any more, and gone.
+  bool StartHeld(HardwareQueue& queue);
   Status SubmitReady(HardwareQueue& queue, TimePoint now);
   Status SubmitHeld(HardwareQueue& queue, TimePoint now);
   Status RefuseHeld(HardwareQueue& queue, const Status& why);

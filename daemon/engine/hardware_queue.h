@@ -26,7 +26,7 @@ struct HardwareQueue {
   const uint32_t index;
   WorkQueue& order;  // of what waits for its turn
 
-  Work held;  // popped and started, waits for room in the rings
+  Work held;  // popped, waits for room in the rings or for what may not run beside it
   bool holding = false;
   std::deque<WorkInFlight> in_flight;
   Duration in_flight_cost{};

@@ -21,24 +21,29 @@ bool MayOverlap(const Work& now, const Work& next) {
 
 }  // namespace
 
-// Fills held with the next work that is still wanted.
+// Fills held with the next work.
 bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
-  while (!queue.holding) {
+  if (!queue.holding) {
     if (!queue.order.Pop(&queue.held)) return false;
-    if (queue.held.owner->Start(queue.held, clock_.Now())) {
-      queue.holding = true;
-      if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
-    } else {
-      queue.order.GivenBack(queue.held);
-      queue.held.track->GivenUp(queue.held.number);
-      round_had_news_ = true;
-      queue.held = Work();
-    }
+    queue.holding = true;
+    if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
   }
   if (auto* write = std::get_if<WriteCommand>(&queue.held.command)) {
     write->data = std::as_bytes(std::span(queue.held.payload));
   }
   return true;
+}
+
+// Asked at the last moment: what is held may wait for long, for room or for a launch to end, and is not wanted any more
+// when its deadline has passed or its client has cancelled it meanwhile.
+bool Engine::StartHeld(HardwareQueue& queue) {
+  if (queue.held.owner->Start(queue.held, clock_.Now())) return true;
+  queue.order.GivenBack(queue.held);
+  queue.held.track->GivenUp(queue.held.number);
+  queue.held = Work();
+  queue.holding = false;
+  round_had_news_ = true;
+  return false;
 }
 
 Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
@@ -60,7 +65,7 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
       continue;
     }
     if (!*room) break;
-    RETURN_IF_ERROR(SubmitHeld(queue, now));
+    if (StartHeld(queue)) RETURN_IF_ERROR(SubmitHeld(queue, now));
   }
   return SendEvent(queue);
 }

@@ -53,8 +53,9 @@ Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
   const Work* const head = queue.head();
   const bool kernels = head != nullptr && head->runs_kernels();
   const bool launch = kernels && std::holds_alternative<LaunchCommand>(head->command);
+  const bool own = kernels || (head != nullptr && head->timeout != Duration::zero());
   const Duration limit =
-      kernels ? head->timeout : Duration(operation_timeout_.load(std::memory_order_relaxed));
+      own ? head->timeout : Duration(operation_timeout_.load(std::memory_order_relaxed));
   const Duration stood = now - queue.progress_time;
   if (!launch && !queue.looked && stood > limit / 2) {
     queue.looked = true;

@@ -53,10 +53,11 @@ struct Work {
   uint64_t launches = 0;     // it runs: 1, or those of the trace it replays
   // The ids of the programs it runs; not null if there are launches.
   std::shared_ptr<const std::vector<uint32_t>> programs;
-  Duration timeout{};  // of a launch; of each launch of a trace
-  Duration cost{};     // estimated device time, set by whoever orders works
-  TimePoint arrived;   // when the daemon got the command it is of
-  bool first = true;   // of its command: the command begins with it
+  // Of a launch; of each launch of a trace; of anything else without progress, where zero is the daemon's.
+  Duration timeout{};
+  Duration cost{};    // estimated device time, set by whoever orders works
+  TimePoint arrived;  // when the daemon got the command it is of
+  bool first = true;  // of its command: the command begins with it
   // Set by the device thread: when it was given to the card; once it has ended, when the card came to it, and how long
   // it had the card.
   TimePoint submitted;
@@ -86,7 +87,7 @@ class WorkOwner {
   virtual ~WorkOwner() = default;
   // Who that is, for the log and for those who look after the card; constant.
   virtual std::string Name() const = 0;
-  // The work's turn has come. False: it is not wanted any more and counts as ended.
+  // The work goes to the card next. False: it is not wanted any more and counts as ended.
   virtual bool Start(const Work& work, TimePoint now) = 0;
   // Works of this owner ended well, in the order of their start. The owner may take what they carry.
   virtual void Done(std::span<Work> works) = 0;

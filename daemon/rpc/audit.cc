@@ -132,11 +132,13 @@ void AuditTrail::Write(const Action& action, std::string_view outcome, std::stri
   MutexLock lock(&mu_);
   if (!file_.valid()) return;
   // One write a line: appended whole, also beside other processes' lines.
-  const std::string with_end = line + "\n";
-  if (write(file_.get(), with_end.data(), with_end.size()) ==
-      static_cast<ssize_t>(with_end.size())) {
+  const std::string with_end = (file_torn_ ? "\n" : "") + line + "\n";
+  const ssize_t written = write(file_.get(), with_end.data(), with_end.size());
+  if (written == static_cast<ssize_t>(with_end.size())) {
+    file_torn_ = file_failed_ = false;
     return;
   }
+  file_torn_ |= written > 0;
   if (!std::exchange(file_failed_, true)) {
     LogError("cannot write to the audit file {}: {}; its lines are in the log only", options_.file,
              std::strerror(errno));

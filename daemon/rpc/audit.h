@@ -76,7 +76,8 @@ class AuditTrail {
   Mutex mu_;
   uint64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
   UniqueFd file_ ABSL_GUARDED_BY(mu_);
-  bool file_failed_ ABSL_GUARDED_BY(mu_) = false;  // told once
+  bool file_failed_ ABSL_GUARDED_BY(mu_) = false;  // told once, until it works again
+  bool file_torn_ ABSL_GUARDED_BY(mu_) = false;    // ends amid a line: the disk was full there
   int64_t second_ ABSL_GUARDED_BY(mu_) = 0;        // that `refusals_` counts
   std::unordered_map<uint32_t, Refusals> refusals_ ABSL_GUARDED_BY(mu_);
 };

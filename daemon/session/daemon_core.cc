@@ -280,6 +280,7 @@ StatusOr<TimeoutsReply> DaemonCore::GetTimeouts(uint64_t session) {
   const std::shared_ptr<Session> found = Find(session);
   if (found == nullptr) return NoSuchSession(session);
   const TimeoutsReply own = found->timeouts();
+  if (own.operation_ms != 0) timeouts.operation_ms = own.operation_ms;
   if (own.kernel_ms != 0) timeouts.kernel_ms = own.kernel_ms;
   if (own.start_ms != 0) timeouts.start_ms = own.start_ms;
   if (own.stalled_client_ms != 0) timeouts.stalled_client_ms = own.stalled_client_ms;
@@ -290,11 +291,6 @@ StatusOr<TimeoutsReply> DaemonCore::SetTimeouts(uint64_t session, const Timeouts
   if (session != 0) {
     const std::shared_ptr<Session> found = Find(session);
     if (found == nullptr) return NoSuchSession(session);
-    if (timeouts.operation_ms != 0) {
-      return ToStatus(
-          InvalidError("timeouts.operation_ms",
-                       "the operation timeout is the daemon's; a session has none of its own"));
-    }
     found->SetTimeouts(timeouts);
     return GetTimeouts(session);
   }

@@ -80,8 +80,10 @@ class Executor {
   bool read_blocked() const { return issuer_.read_blocked(); }
   // A streamed command has begun and waits for the client.
   bool waits_for_data() const;
+  // Zero: the daemon's.
+  void set_operation_timeout(Duration timeout) { issuer_.set_operation_timeout(timeout); }
   void set_kernel_timeout(Duration timeout) { issuer_.set_kernel_timeout(timeout); }
-  void set_start_timeout(Duration timeout) { start_timeout_ = timeout; }  // zero: the daemon's
+  void set_start_timeout(Duration timeout) { start_timeout_ = timeout; }
   const HandleTable& handles() const { return handles_; }
   const SessionUse& use() const { return use_; }
   const std::map<uint32_t, CommandQueue>& queues() const { return queues_; }

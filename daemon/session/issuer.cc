@@ -148,6 +148,7 @@ Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
     if (!std::visit([&](auto& one) { return NextOne(one, task, &work); }, task.work)) {
       return AllHanded(task) ? Step::kDone : Step::kBlocked;
     }
+    if (!work.runs_kernels()) work.timeout = operation_timeout_;
     work.context = &task;
     work.flow = flow_.id;
     work.weight = flow_.weight;

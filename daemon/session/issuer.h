@@ -42,7 +42,9 @@ class Issuer {
   void Ended(Task& task, const Work& work);
 
   void set_frees_pending(bool pending) { frees_pending_ = pending; }
-  void set_kernel_timeout(Duration timeout) { kernel_timeout_ = timeout; }  // zero: the daemon's
+  // Zero: the daemon's.
+  void set_kernel_timeout(Duration timeout) { kernel_timeout_ = timeout; }
+  void set_operation_timeout(Duration timeout) { operation_timeout_ = timeout; }
   // A read waits for its client to take what there is.
   bool read_blocked() const { return read_blocked_; }
 
@@ -92,6 +94,7 @@ class Issuer {
   HandleTable& handles_;
   const Flow flow_;
   Duration kernel_timeout_{};
+  Duration operation_timeout_{};
   bool frees_pending_ = false;
   bool read_blocked_ = false;
   uint64_t reads_in_flight_ = 0;  // bytes

@@ -401,9 +401,11 @@ void Session::SetTimeouts(const TimeoutsReply& timeouts) {
   const auto set = [](uint32_t from, uint32_t* to) {
     if (from != 0) *to = from;
   };
+  set(timeouts.operation_ms, &timeouts_.operation_ms);
   set(timeouts.kernel_ms, &timeouts_.kernel_ms);
   set(timeouts.start_ms, &timeouts_.start_ms);
   set(timeouts.stalled_client_ms, &timeouts_.stalled_client_ms);
+  executor_.set_operation_timeout(std::chrono::milliseconds(timeouts_.operation_ms));
   executor_.set_kernel_timeout(std::chrono::milliseconds(timeouts_.kernel_ms));
   executor_.set_start_timeout(std::chrono::milliseconds(timeouts_.start_ms));
 }

@@ -15,6 +15,7 @@ namespace ttfd {
 
 StatusOr<Signals> Signals::Block() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a full disk is an error of a write, not the daemon's end
   sigset_t set;
   sigemptyset(&set);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);

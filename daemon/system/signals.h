@@ -12,7 +12,7 @@ namespace ttfd {
 class Signals {
  public:
   // Blocks the three in the calling thread, and so in every thread it starts later: to be called
-  // first in main. Also ignores SIGPIPE.
+  // first in main. Also ignores SIGPIPE and SIGXFSZ.
   static StatusOr<Signals> Block();
 
   // The next of the three, or nothing within `timeout`.

@@ -161,6 +161,9 @@ Status CardDispatcher::OpenLinks() {
   settings.capture_start = capture_start_;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     settings.hardware_queue = queue;
+    // What was in flight before the reset is nobody's any more.
+    const MutableByteSpan rings = host_memory_[queue]->bytes().subspan(abi::kIssueRingOffset);
+    if (boots_ > 1) std::memset(rings.data(), 0, rings.size());
     ASSIGN_OR_RETURN(queues_[queue].link,
                      CardLink::Open(
                          device_, clock_, plans_[queue], *host_memory_[queue], settings,

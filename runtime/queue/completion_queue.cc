@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "runtime/abi/control_block.h"
 #include "runtime/abi/l1_map.h"
@@ -19,7 +20,7 @@ uint32_t LoadShared(const std::byte* from) {
 
 }  // namespace
 
-CompletionQueue::CompletionQueue(ByteSpan pointer, ByteSpan ring, Window& dispatch_tile)
+CompletionQueue::CompletionQueue(ByteSpan pointer, MutableByteSpan ring, Window& dispatch_tile)
     : pointer_(pointer), ring_(ring), window_(dispatch_tile) {}
 
 uint32_t CompletionQueue::pages() const {
@@ -59,9 +60,16 @@ StatusOr<std::optional<CompletionQueue::Record>> CompletionQueue::Next() {
   const size_t data_begin = begin + sizeof(record.command);
   const size_t data = static_cast<size_t>(length) - sizeof(record.command);
   const size_t before_end = std::min(data, ring_.size() - data_begin);
-  record.first = ring_.subspan(data_begin, before_end);
-  record.second = ring_.first(data - before_end);
+  record.first = ByteSpan(ring_).subspan(data_begin, before_end);
+  record.second = ByteSpan(ring_).first(data - before_end);
   return std::optional<Record>(record);
+}
+
+void CompletionQueue::Pop(const Record& record) {
+  const size_t begin = size_t{read_ % pages()} * abi::kCompletionPageBytes;
+  std::memset(ring_.data() + begin, 0, sizeof(record.command) + record.first.size());
+  std::memset(ring_.data(), 0, record.second.size());
+  read_ += record.pages;
 }
 
 Status CompletionQueue::Acknowledge(bool all) {

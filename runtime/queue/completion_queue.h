@@ -1,5 +1,5 @@
 // The host's side of the completion ring: records the dispatcher wrote, in order, each from a page
-// on.
+// on. What a record held, a client's data among it, is cleared when the host is done with it.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,12 @@ class CompletionQueue {
 
   // `pointer` and `ring` (whole pages) are host memory the card writes; `dispatch_tile` is a window
   // to the dispatch tile. All outlive the queue.
-  CompletionQueue(ByteSpan pointer, ByteSpan ring, Window& dispatch_tile);
-
-  void Clear() { read_ = acknowledged_ = 0; }
+  CompletionQueue(ByteSpan pointer, MutableByteSpan ring, Window& dispatch_tile);
 
   // The next record, if the card has published one. INTERNAL if what lies there cannot be one.
   StatusOr<std::optional<Record>> Next();
-  // Done with the record Next returned.
-  void Pop(const Record& record) { read_ += record.pages; }
+  // Done with the record Next returned, whose bytes are zero from now on.
+  void Pop(const Record& record);
 
   // Tells the card which pages are free, once a quarter of the ring is unacknowledged; `all`: even
   // if less.
@@ -46,7 +44,7 @@ class CompletionQueue {
   uint32_t pages() const;
 
   const ByteSpan pointer_;
-  const ByteSpan ring_;
+  const MutableByteSpan ring_;
   Window& window_;
   uint32_t read_ = 0;          // pages, free-running
   uint32_t acknowledged_ = 0;  // of which the card knows

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 namespace ttfd {
 
 IssueRing::IssueRing(MutableByteSpan memory, uint32_t slots, uint32_t max_entry_bytes)
     : memory_(memory), slots_(slots), max_entry_bytes_(max_entry_bytes), consumed_(slots) {}
-
-void IssueRing::Clear() {
-  position_ = open_bytes_ = open_padding_ = used_bytes_ = closed_ = freed_ = 0;
-}
 
 bool IssueRing::CanExtend(uint32_t bytes) const {
   return open() && open_bytes_ + bytes <= max_entry_bytes_ &&
@@ -48,9 +45,18 @@ IssueRing::Entry IssueRing::Close() {
   return entry;
 }
 
+void IssueRing::Wipe(uint32_t bytes) {
+  const uint32_t before_end = std::min(bytes, ring_bytes() - oldest_);
+  std::memset(memory_.data() + oldest_, 0, before_end);
+  std::memset(memory_.data(), 0, bytes - before_end);
+  oldest_ = (oldest_ + bytes) % ring_bytes();
+}
+
 void IssueRing::FreeBelow(uint32_t number) {
   while (freed_ != closed_ && static_cast<int32_t>(number - freed_) > 0) {
-    used_bytes_ -= consumed_[freed_ % slots_];
+    const uint32_t bytes = consumed_[freed_ % slots_];
+    used_bytes_ -= bytes;
+    Wipe(bytes);
     ++freed_;
   }
 }

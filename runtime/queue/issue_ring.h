@@ -5,7 +5,8 @@
 //   |....#entry##entry#####[open......]..........|pad|
 //                                            an entry never straddles the end: PlaceEntry
 //
-// Pure data structure: tells where bytes go and what is in use; the fetch queue tells the card.
+// Pure data structure: tells where bytes go and what is in use; the fetch queue tells the card. What an entry held, a
+// client's data among it, is cleared when the entry is freed: everything outside entries is zero.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,8 @@ class IssueRing {
     ByteSpan bytes;
   };
 
-  // `memory` is a multiple of 64 and outlives the ring. At most `slots` entries are in flight.
+  // `memory` is a multiple of 64, zero, and outlives the ring. At most `slots` entries are in flight.
   IssueRing(MutableByteSpan memory, uint32_t slots, uint32_t max_entry_bytes);
-
-  // Everything is free again, as after a boot.
-  void Clear();
 
   bool open() const { return open_bytes_ > 0; }
   // Can the open entry grow by `bytes`?
@@ -51,6 +49,7 @@ class IssueRing {
   uint32_t max_entry_bytes() const { return max_entry_bytes_; }
 
  private:
+  void Wipe(uint32_t bytes);  // from oldest_ on, which moves behind them
   uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
   uint32_t Padding(uint32_t bytes) const {
     return abi::PlaceEntry(position_, bytes, ring_bytes()) == position_ ? 0
@@ -60,6 +59,7 @@ class IssueRing {
   const MutableByteSpan memory_;
   const uint32_t slots_;
   const uint32_t max_entry_bytes_;
+  uint32_t oldest_ = 0;        // where the first entry not freed begins, or the padding before it
   uint32_t position_ = 0;      // where the last closed entry ended, or where the open one begins
   uint32_t open_bytes_ = 0;    // of the open entry
   uint32_t open_padding_ = 0;  // skipped before it

@@ -12,6 +12,8 @@ ttfd_fuzz(NAME fuzz_gdb_session SRCS ${fuzz_dir}/fuzz_gdb_session.cc CORPUS ${fu
   DEPS runtime_debug runtime_device_sim)
 ttfd_fuzz(NAME fuzz_print_text SRCS ${fuzz_dir}/fuzz_print_text.cc CORPUS ${fuzz_dir}/corpus/print_text
   DEPS runtime_command runtime_abi runtime_base)
+ttfd_fuzz(NAME fuzz_session_stream NO_TSAN SRCS ${fuzz_dir}/fuzz_session_stream.cc ${fuzz_dir}/message_source.cc
+  CORPUS ${fuzz_dir}/corpus/session_stream DEPS daemon_rpc daemon_session core_fixture ttfd_proto runtime_abi runtime_base)
 
 # Not run by anything: the seeds they wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
 ttfd_program(NAME make_record_seeds SRCS ${fuzz_dir}/make_record_seeds.cc DEPS runtime_command runtime_hw runtime_base)

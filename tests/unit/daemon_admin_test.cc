@@ -73,8 +73,12 @@ TEST_F(DaemonAdmin, TimeoutsOfASessionOverrideTheDaemons) {
   EXPECT_EQ(core->GetTimeouts(0)->kernel_ms, options.timeouts.kernel_ms);
   change = {};
   change.operation_ms = 3;
-  EXPECT_EQ(core->SetTimeouts(id, change).status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(core->SetTimeouts(0, change)->operation_ms, 3u);
+  EXPECT_EQ(core->SetTimeouts(id, change)->operation_ms, 3u);
+  EXPECT_EQ(core->GetTimeouts(id)->kernel_ms, 7u);
+  EXPECT_EQ(core->GetTimeouts(0)->operation_ms, options.timeouts.operation_ms);
+  change.operation_ms = 4;
+  EXPECT_EQ(core->SetTimeouts(0, change)->operation_ms, 4u);
+  EXPECT_EQ(core->GetTimeouts(id)->operation_ms, 3u) << "its own stays";
   EXPECT_EQ(core->GetTimeouts(999).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(core->SetTimeouts(999, change).status().code(), StatusCode::kNotFound);
 }

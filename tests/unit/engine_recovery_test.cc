@@ -229,6 +229,30 @@ TEST_F(EngineRecovery, TimeoutsCanBeChangedWhileRunning) {
   EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
 }
 
+TEST_F(EngineRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
+  Prepare();
+  TimeoutsReply timeouts;
+  timeouts.operation_ms = 20;
+  ASSERT_TRUE(core->SetTimeouts(culprit->session().welcome().session, timeouts).ok());
+  card->hold = true;
+  other->Send(Read(1, 0, 16));
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(21));
+  core->RunOnce();
+  EXPECT_EQ(core->GetStatus().device_resets, 0u) << "another's transfer has the daemon's time";
+  card->hold = false;
+  other->Run();
+  card->hold = true;
+  culprit->Send(Read(1, 0, 16));
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(21));
+  core->RunOnce();
+  culprit->Take();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("20 ms (operation timeout)"));
+  EXPECT_EQ(core->GetStatus().device_resets, 1u);
+}
+
 TEST_F(EngineRecovery, ALaunchHasTheCardToItself) {
   Prepare();
   culprit->Send(InlineWrite(1, 0, Pattern(64)), InlineWrite(1, 64, Pattern(64)), Launch(3),

@@ -2,6 +2,7 @@
 // through every wrap.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "runtime/abi/control_block.h"
@@ -34,6 +35,11 @@ class FakeWindow final : public Window {
   std::vector<std::byte> memory = std::vector<std::byte>(0x20000);
   int writes = 0;
 };
+
+bool AllZero(ByteSpan bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::byte byte) { return byte == std::byte{0}; });
+}
 
 TEST(PlaceEntry, IsContiguousAndNeverStraddlesTheEnd) {
   for (uint32_t ring = 128; ring <= 640; ring += 64) {
@@ -95,6 +101,8 @@ TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
       const MutableByteSpan record = ring.Append(bytes);
       for (uint32_t at = 0; at < bytes; at += 4) StoreAt(record.data() + at, open_word);
       ASSERT_LE(in_flight.size() + 1, slots);
+      const auto zero = std::count(memory.begin(), memory.end(), std::byte{0});
+      ASSERT_GE(static_cast<uint64_t>(zero), ring.free_bytes()) << "what is free is clear";
       if (random() % 2 == 0 && !in_flight.empty()) {
         ASSERT_NO_FATAL_FAILURE(take());
       }
@@ -102,6 +110,7 @@ TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
     close();
     while (!in_flight.empty()) ASSERT_NO_FATAL_FAILURE(take());
     EXPECT_EQ(ring.free_bytes(), ring_bytes);
+    EXPECT_TRUE(AllZero(memory)) << "nothing is left of what was sent";
     EXPECT_EQ(ring.free_slots(), slots);
   }
 }
@@ -155,7 +164,7 @@ class FakeDispatcher {
     return true;
   }
   // As if that many pages had been written and read before.
-  ByteSpan ring() const { return ring_; }
+  MutableByteSpan ring() { return ring_; }
   ByteSpan pointer() const { return pointer_; }
   std::vector<std::byte>& ring_bytes() { return ring_; }
   void SetWritten(uint32_t pages) {
@@ -200,13 +209,21 @@ TEST(CompletionQueue, GivesEveryRecordOnceThroughWrapsAndNeverStarvesTheCard) {
         ASSERT_EQ(got, sent.front());
         sent.pop_front();
         queue.Pop(**record);
+        ASSERT_TRUE(AllZero((*record)->first) && AllZero((*record)->second)) << "a client's data";
         ASSERT_TRUE(queue.Acknowledge(false).ok());
         ASSERT_LT(queue.unacknowledged(), std::max(pages / 4, 1u));
       }
     }
     EXPECT_GT(seen, 1000u);
+    for (;;) {
+      const auto record = queue.Next();
+      ASSERT_TRUE(record.ok());
+      if (!record->has_value()) break;
+      queue.Pop(**record);
+    }
     ASSERT_TRUE(queue.Acknowledge(true).ok());
     EXPECT_EQ(queue.unacknowledged(), 0u);
+    EXPECT_TRUE(AllZero(card.ring())) << "nothing is left of what was read";
   }
 }
 

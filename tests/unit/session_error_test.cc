@@ -309,6 +309,76 @@ TEST_F(SessionError, AWorkThatReachesTheDeviceTooLateIsRefusedThere) {
   EXPECT_THAT(card->log, IsEmpty());
 }
 
+// It is behind what fills the rings, or behind as much as may be ahead of completion: on the device's side either way.
+TEST_F(SessionError, AWorkThatWaitsForTheCardIsDroppedAtItsDeadlineToo) {
+  for (const bool full : {false, true}) {
+    SCOPED_TRACE(full ? "no room in the rings" : "enough is ahead");
+    client.reset();
+    core.reset();
+    options.engine.window_commands = full ? 512 : 1;
+    SetUp();
+    auto other = Connect();
+    other->Send(Allocate(1, 64 << 10), InlineKernel(2), OneKernelProgram(3, 2));
+    other->Run();
+    card->hold = true;
+    if (full) card->room = 1;
+    const uint64_t running = other->Send(Launch(3));
+    core->RunOnce();
+    BatchRequest batch;
+    batch.start_within_ms = 10;
+    batch.commands.push_back(Launch(3));
+    const uint64_t late = client->SendBatch(batch);
+    core->RunOnce();
+    ASSERT_EQ(core->GetStatus().hardware_queues[0].in_flight, 1u) << "it is not on the card";
+    clock.Advance(std::chrono::milliseconds(11));
+    core->RunOnce();
+    client->Take();
+    EXPECT_EQ(client->ErrorOf(late).reason, "DEADLINE") << "its client does not wait for the card";
+    card->hold = false;
+    other->Run();
+    client->Run();
+    EXPECT_EQ(other->ErrorOf(running).code, StatusCode::kOk);
+    EXPECT_EQ(core->GetStatus().launches_completed, 1u) << "it never ran";
+  }
+}
+
+TEST_F(SessionError, AWorkThatTheDeviceThreadHoldsCanBeCancelled) {
+  auto other = Connect();
+  other->Send(Allocate(1, 64 << 10), InlineKernel(2), OneKernelProgram(3, 2));
+  other->Run();
+  card->hold = true;
+  card->room = 1;
+  other->Send(Launch(3));
+  core->RunOnce();
+  const uint64_t late = client->Send(Launch(3));
+  core->RunOnce();
+  ASSERT_TRUE(client->session().Cancel({0, late}).ok());
+  client->Take();
+  EXPECT_EQ(client->ErrorOf(late).code, StatusCode::kCancelled);
+  card->hold = false;
+  other->Run();
+  client->Run();
+  EXPECT_EQ(core->GetStatus().launches_completed, 1u);
+}
+
+TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn) {
+  card->hold = true;
+  BatchRequest batch;
+  batch.start_within_ms = 10;
+  batch.commands.push_back(Read(1, 0, 4096));
+  const uint64_t read = client->SendBatch(batch);
+  core->RunOnce();
+  clock.Advance(std::chrono::milliseconds(11));
+  core->RunOnce();
+  client->Take();
+  EXPECT_THAT(client->errors, IsEmpty()) << "a start deadline is no deadline of the end";
+  core->EndSession(client->session().welcome().session, "enough").IgnoreError();
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(client->Data(read), "") << "nobody wants it any more";
+  EXPECT_EQ(core->GetStatus().bytes_read, 4096u) << "but the card was not stopped";
+}
+
 TEST_F(SessionError, TheDaemonsStartTimeoutIsTheDefault) {
   TimeoutsReply timeouts;
   timeouts.start_ms = 20;

@@ -1,6 +1,7 @@
 // What a session does when all goes well: the main job, timelines, waits, data both ways, credit, the end of a call.
 #include <gmock/gmock.h>
 
+#include "daemon/session/sha256.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd {
@@ -290,17 +291,28 @@ TEST_F(SessionFlow, HalfCloseWithDataMissingFailsThatCommand) {
   EXPECT_TRUE(client->session().finished(&status));
 }
 
-TEST_F(SessionFlow, AKernelUploadedOnceIsFoundByItsHash) {
+// Who knows a hash does not thereby own the kernel.
+TEST_F(SessionFlow, AKernelUploadedOnceIsFoundByItsHashByItsUserAlone) {
   Start();
-  auto first = Connect();
+  auto first = Connect(1000);
   first->Send(InlineKernel(1, "elf one"));
-  auto second = Connect();
+  first->Run();
   LoadKernelRequest by_hash;
   by_hash.handle = 9;
-  by_hash.sha256 = std::string("\xff", 1) + std::string(31, '\0');
-  second->Send(by_hash);
+  by_hash.sha256 = Sha256("elf one");
+  auto second = Connect(1000);
+  second->Send(by_hash, OneKernelProgram(10, 9), Launch(10));
   second->Run();
-  EXPECT_EQ(second->ErrorOf(1).reason, "KERNEL_NOT_CACHED");
+  EXPECT_THAT(second->errors, IsEmpty());
+  auto stranger = Connect(2000);
+  stranger->Send(by_hash);
+  stranger->Run();
+  EXPECT_EQ(stranger->ErrorOf(1).reason, "KERNEL_NOT_CACHED");
+  auto other_hash = Connect(1000);
+  by_hash.sha256 = std::string("\xff", 1) + std::string(31, '\0');
+  other_hash->Send(by_hash);
+  other_hash->Run();
+  EXPECT_EQ(other_hash->ErrorOf(1).reason, "KERNEL_NOT_CACHED");
 }
 
 }  // namespace

@@ -1,0 +1,65 @@
+// The reference scenario of fault injection: a client that uses everything once, beside a witness whose data must not
+// change, on a daemon's core without threads whose device a test has put a fault into.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/session/daemon_core.h"
+#include "tests/support/core_fixture.h"
+#include "tests/support/ticking_clock.h"
+
+namespace ttfd {
+
+class InjectionScenario {
+ public:
+  // Small waits, counted by looks at the clock: a fault is found after so many of them.
+  static DispatcherOptions Rings();
+
+  // REQUIRES nothing of the device but that it opens.
+  explicit InjectionScenario(std::unique_ptr<Device> device);
+  ~InjectionScenario();
+
+  Status Boot() { return core_->Boot(); }
+  // Once, on a healthy card.
+  void OpenWitness();
+  // The client's work and some of the witness's, to their ends, whatever they are. True: everything ended well.
+  bool Run();
+  // As an administrator asks for it. `must_work`: the card is healthy.
+  void Reset(bool must_work);
+  // On a healthy card again: what Run left must be nothing, the witness's data what it was, and the card must work.
+  void Check();
+
+  DaemonCore& core() { return *core_; }
+  uint64_t resets() { return core_->GetStatus().device_resets; }
+
+ private:
+  std::unique_ptr<TestClient> Connect(uint32_t uid);
+  // Sends the reference commands and returns the last value of queue 0; what its reads must give goes to `expected`, by
+  // queue and value.
+  using Reads = std::map<std::pair<uint32_t, uint64_t>, std::string>;
+  uint64_t SendEverything(TestClient* client, Reads* expected);
+  // Until both have heard the end of all they sent, or that their session has ended: which only a card that does not
+  // come back does.
+  void Settle(TestClient* client, const std::map<uint32_t, uint64_t>& sent);
+  bool Ended(TestClient* client);
+  static bool CheckEnded(const TestClient& client, const Reads& expected);
+  void BackToReady();
+  bool WitnessReads();
+
+  TickingClock clock_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<DaemonCore> core_;
+  std::unique_ptr<TestClient> witness_;
+  std::string dram_, l1_;  // what the witness has there
+  uint64_t witness_sent_ = 0;
+  uint64_t witness_error_ = 0;  // of its queue, not cleared yet
+  bool witness_lost_ = false;   // its session ended with the card
+  std::vector<MemoryUseReply> memory_;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,256 @@
+"""Fault injection around the daemon: the stream of a client, the ELF files it loads, the disk.
+
+The n-th bytes fail, come late, are corrupted, or are the first that never come; for some n, or for all of them with
+TTFD_FAULT_POINTS=all. Afterwards nothing has leaked and another client's data is what it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import ttfd
+from conftest import KERNELS, Daemon
+
+ALL = os.environ.get("TTFD_FAULT_POINTS") == "all"
+STEP = 256  # bytes of a stream between points
+TO_DAEMON, TO_CLIENT = 0, 1
+SECONDS = 10  # for anything to end
+
+
+def eventually(condition):
+    """Waits until the condition holds."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def points(count, most):
+    """1 to count, or about `most` of them."""
+    return range(1, count + 1) if ALL else range(1, count + 1, max(count // most, 1))
+
+
+class Proxy:
+    """Stands between one client and the daemon's socket, with one fault at the n-th STEP bytes of a direction."""
+
+    def __init__(self, daemon, action="none", direction=TO_DAEMON, nth=0):
+        self.action, self.direction, self.at = action, direction, nth * STEP
+        self.passed = [0, 0]
+        self.dead = False
+        self.path = str(daemon.folder / "proxy.sock")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        self.ends = [socket.socket(socket.AF_UNIX)]
+        self.ends[0].connect(str(daemon.folder / "ttfd.sock"))
+        self.threads = [threading.Thread(target=self._accept)]
+        self.threads[0].start()
+
+    def _accept(self):
+        try:
+            client, _ = self.listener.accept()
+        except OSError:
+            return
+        self.ends.append(client)
+        for source, to, direction in ((client, self.ends[0], TO_DAEMON), (self.ends[0], client, TO_CLIENT)):
+            thread = threading.Thread(target=self._carry, args=(source, to, direction))
+            self.threads.append(thread)
+            thread.start()
+
+    def _carry(self, source, to, direction):
+        while True:
+            try:
+                data = source.recv(65536)
+                if not data:
+                    break
+                if not self._deliver(to, direction, data):
+                    break
+            except OSError:
+                break
+        self.close()
+
+    def _deliver(self, to, direction, data):
+        """False: the connection ends here."""
+        before = self.passed[direction]
+        self.passed[direction] += len(data)
+        if self.dead:
+            return True
+        hit = direction == self.direction and before < self.at <= self.passed[direction]
+        if self.action == "none" or not hit:
+            to.sendall(data)
+            return True
+        cut = self.at - before - 1
+        if self.action == "delay":
+            to.sendall(data[:cut])
+            time.sleep(0.02)
+            to.sendall(data[cut:])
+            return True
+        if self.action == "corrupt":
+            to.sendall(data[:cut] + bytes([data[cut] ^ 1 << self.at // STEP % 8]) + data[cut + 1:])
+            return True
+        to.sendall(data[:cut])
+        if self.action == "kill":  # nobody hears from the other side any more, then both are gone
+            self.dead = True
+            threading.Timer(0.05, self.close).start()
+            return True
+        return False
+
+    def close(self):
+        """Of both connections."""
+        for end in [*self.ends, self.listener]:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def end(self):
+        """Waits for the threads."""
+        self.close()
+        for thread in self.threads:
+            thread.join(SECONDS)
+            assert not thread.is_alive()
+
+
+class Witness:
+    """Another client, whose data must not change; and what the daemon has when only it is there."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.session = ttfd.connect(daemon.address, client_name="witness")
+        self.words = np.random.default_rng(5).integers(0, 1 << 32, 8192, dtype=np.uint32)
+        self.buffer = self.session.allocate_dram(self.words.nbytes)
+        self.buffer.write(self.words)
+        self.memory = self.status()["memory"]
+
+    def status(self):
+        """ttfdctl status."""
+        return json.loads(self.daemon.ctl("status", "--json").stdout)
+
+    def alone(self):
+        """Is nobody else there?"""
+        listed = json.loads(self.daemon.ctl("sessions", "list", "--json").stdout)["sessions"]
+        return [entry["session"] for entry in listed] == [self.session.id]
+
+    def check(self):
+        """Nothing has leaked, nothing has changed."""
+        assert np.array_equal(self.buffer.read(np.uint32), self.words)
+
+    def check_alone(self):
+        """The same, and the other client is gone."""
+        eventually(self.alone)
+        assert self.status()["memory"] == self.memory
+        self.check()
+
+
+@pytest.fixture(scope="module")
+def witness(daemon):
+    """One for the tests of this file."""
+    return Witness(daemon)
+
+
+def scenario(address):
+    """What a client does; its sum is right, or somebody said why not."""
+    with ttfd.connect(address, client_name="faulty", reconnect_for=0) as session:
+        cores = ttfd.first_cores(session.device.grid_x, 2)
+        a, b, c = (session.allocate_dram(4096) for _ in range(3))
+        words = np.arange(1024, dtype=np.uint32)
+        a.write(words)
+        b.write(words[::-1])
+        kernel = session.load_kernel(KERNELS / "vector_add.elf")
+        program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, cores)],
+                                         [ttfd.CircularBuffer(0, 4, 2048, cores)])
+        session.launch(program, [ttfd.Arguments(common=[a, b, c, 2048], per_core=[[0, 1], [1, 1]])])
+        return c.read(np.uint32)
+
+
+def run(proxy):
+    """The scenario through the proxy, whatever becomes of it: its result, or None."""
+    results = []
+
+    def body():
+        with contextlib.suppress(Exception):  # any error is an answer
+            results.append(scenario(f"unix:{proxy.path}"))
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join(2)  # what was corrupted may have told both sides to wait
+    proxy.end()
+    thread.join(SECONDS)
+    assert not thread.is_alive()
+    return results[0] if results else None
+
+
+@pytest.mark.parametrize("direction", [TO_DAEMON, TO_CLIENT])
+@pytest.mark.parametrize("action", ["fail", "delay", "corrupt", "kill"])
+def test_a_stream_that_breaks_costs_its_session_alone(daemon, witness, action, direction):
+    clean = Proxy(daemon)
+    expected = run(clean)
+    assert expected is not None and (expected == 1023).all()
+    tried = 0
+    for nth in points(clean.passed[direction] // STEP, 4):
+        result = run(Proxy(daemon, action, direction, nth))
+        if action == "delay":
+            assert np.array_equal(result, expected), f"point {nth}"
+        if action in ("fail", "kill") and result is not None:
+            assert np.array_equal(result, expected), f"point {nth}"
+        witness.check()
+        tried += 1
+    witness.check_alone()
+    print(f"stream {action} {'to daemon' if direction == TO_DAEMON else 'to client'}: {tried} points")
+
+
+def test_a_broken_elf_file_is_refused_or_loaded_and_leaves_nothing(daemon, witness):
+    elf = (KERNELS / "vector_add.elf").read_bytes()
+    tried = refused = 0
+    with ttfd.connect(daemon.address, client_name="elf") as session:
+        for nth in points(len(elf), 150):
+            flipped = elf[:nth - 1] + bytes([elf[nth - 1] ^ 1 << nth % 8]) + elf[nth:]
+            for broken in (flipped, elf[:nth - 1]):
+                tried += 1
+                try:
+                    session.load_kernel(broken).free()
+                except ttfd.Error as error:
+                    assert error.reason in ("KERNEL_REFUSED", "INVALID"), error
+                    refused += 1
+        session.queue.wait(session.queue.enqueue_barrier())
+        uses = json.loads(daemon.ctl("limits", "--json").stdout)["uses"]
+        used = next({use["name"]: use["used"] for use in entry["uses"]} for entry in uses
+                    if entry["session"] == session.id)
+        assert (used["kernels"], used["kernel_bytes"]) == (0, 0)
+    assert tried // 2 <= refused < tried  # what is cut is no ELF file; names may well be misspelt
+    witness.check_alone()
+    print(f"ELF: {tried} points, {refused} refused")
+
+
+def test_a_disk_that_is_full_at_any_byte_costs_lines_alone(tmp_path):
+    audit = tmp_path / "audit.log"
+    daemon = Daemon(config=f'[log]\naudit_file = "{audit}"\n')
+    try:
+        watcher = Witness(daemon)
+        limits = resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE)
+        tried = whole = 0
+        for extra in points(300, 12):
+            size = (audit, daemon.folder / "log")[tried % 2].stat().st_size
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (size + extra, limits[1]))
+            assert daemon.ctl("log-level", "info").returncode == 0
+            watcher.check()
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, limits)
+            assert daemon.ctl("log-level", "info").returncode == 0
+            line = audit.read_text().splitlines()[-1]
+            whole += json.loads(line)["action"] == "SetLogLevel"
+            tried += 1
+        assert whole == tried, "when there is room again, whole lines are written"
+        assert daemon.process.poll() is None
+        print(f"disk: {tried} points")
+    finally:
+        daemon.end()
