@@ -34,6 +34,11 @@ class InjectionScenario {
   // On a healthy card again: what Run left must be nothing, the witness's data what it was, and the card must work.
   void Check();
 
+  // A corrupted address sends what follows to somebody else's memory, and nothing on the way can know. How often that
+  // was the witness's.
+  void AllowAstray() { astray_allowed_ = true; }
+  uint64_t astray() const { return astray_; }
+
   DaemonCore& core() { return *core_; }
   uint64_t resets() { return core_->GetStatus().device_resets; }
 
@@ -59,6 +64,8 @@ class InjectionScenario {
   uint64_t witness_sent_ = 0;
   uint64_t witness_error_ = 0;  // of its queue, not cleared yet
   bool witness_lost_ = false;   // its session ended with the card
+  bool astray_allowed_ = false;
+  uint64_t astray_ = 0;
   std::vector<MemoryUseReply> memory_;
 };
 

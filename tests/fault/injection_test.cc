@@ -140,6 +140,8 @@ TEST_P(BootInjection, TheNextBootFindsTheCardInAnyStateAndBringsItToReady) {
   ASSERT_TRUE(scenario.Boot().ok());
   const uint64_t operations = point.operations();
   scenario.OpenWitness();
+  // Windows are pointed at tiles by registers: a flipped bit there is a write to another tile.
+  if (seam() == Seam::kPort && action() == FaultAction::kCorrupt) scenario.AllowAstray();
   const uint64_t stride = Stride(operations, 6);
   uint64_t tried = 0, fired = 0;
   for (uint64_t nth = 1 + operations % stride; nth <= operations; nth += stride) {
@@ -157,6 +159,8 @@ TEST_P(BootInjection, TheNextBootFindsTheCardInAnyStateAndBringsItToReady) {
     if (HasFailure()) break;
   }
   EXPECT_GT(fired * 2, tried) << "most points are met";
+  EXPECT_LE(scenario.astray(), 1 + tried / 50) << "hardly any";
+  printf("astray: %llu\n", static_cast<unsigned long long>(scenario.astray()));
   Tell(tried, fired, operations, scenario.resets());
 }
 

@@ -21,7 +21,7 @@ import ttfd
 from conftest import KERNELS, Daemon
 
 ALL = os.environ.get("TTFD_FAULT_POINTS") == "all"
-STEP = 256  # bytes of a stream between points
+STEP = 32  # bytes of a stream between points
 TO_DAEMON, TO_CLIENT = 0, 1
 SECONDS = 10  # for anything to end
 
@@ -207,6 +207,21 @@ def test_a_stream_that_breaks_costs_its_session_alone(daemon, witness, action, d
         tried += 1
     witness.check_alone()
     print(f"stream {action} {'to daemon' if direction == TO_DAEMON else 'to client'}: {tried} points")
+
+
+def test_an_answer_about_an_unknown_queue_ends_the_session_with_an_error(daemon):
+    session = ttfd.connect(daemon.address, reconnect_for=0)
+    connection = session._connection  # pylint: disable=protected-access
+    handle = connection._handle  # pylint: disable=protected-access
+
+    def misled(message):
+        message.progress.add(queue=99, value=1)
+        handle(message)
+
+    connection._handle = misled  # pylint: disable=protected-access
+    with pytest.raises(ttfd.Error) as ended:
+        session.allocate_dram(4096)
+    assert ended.value.code == ttfd.Code.INTERNAL
 
 
 def test_a_broken_elf_file_is_refused_or_loaded_and_leaves_nothing(daemon, witness):

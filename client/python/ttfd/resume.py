@@ -122,7 +122,11 @@ class Reconnecting:
                     if notice.HasField("waiting") and self._on_waiting:
                         self._on_waiting(lease_wait(notice.waiting))
                 with self.news:
-                    self._handle(message)
+                    try:
+                        self._handle(message)
+                    except (LookupError, ValueError) as wrong:  # or whoever waits would wait for ever
+                        self._call.cancel()
+                        return Error(Code.INTERNAL, f"the daemon told what this session cannot know: {wrong!r}")
                     self.news.notify_all()
             return None if self._closing else Error(Code.UNAVAILABLE, "the daemon has ended this session")
         except grpc.RpcError as failure:
