@@ -27,11 +27,6 @@ const char* SeamName(Seam seam) {
   return kNames[static_cast<int>(seam)];
 }
 
-constexpr PortTraits kModel = {.backend = "embedded",
-                               .memory_is_zero_after_power_on = true,
-                               .iommu = true,
-                               .tells_rest = true};
-
 CompletionPlace PlaceOfCompletions() {
   const DispatcherOptions options = InjectionScenario::Rings();
   RingSizes sizes;
@@ -46,8 +41,12 @@ std::unique_ptr<Device> OpenAt(Seam seam, FaultPoint* point) {
   if (seam == Seam::kPort) {
     auto chip = sim::Chip::Create(sim::DefaultOptions(sim::Board::kP100a));
     EXPECT_TRUE(chip.ok());
+    const PortTraits model = {.backend = "embedded",
+                              .memory_is_zero_after_power_on = true,
+                              .iommu = true,
+                              .tells_rest = true};
     auto opened = PortDevice::Open(
-        std::make_unique<FaultyPort>(std::make_unique<SimPort>(*std::move(chip)), point), kModel);
+        std::make_unique<FaultyPort>(std::make_unique<SimPort>(*std::move(chip)), point), model);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     return *std::move(opened);
   }
