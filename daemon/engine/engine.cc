@@ -8,6 +8,9 @@ namespace {
 
 constexpr StatusCode kUnavailable = StatusCode::kUnavailable;
 
+// For what is on the card when the time to stop is over already: replies under way arrive.
+constexpr Duration kLastDrain = std::chrono::seconds(1);
+
 WorkError ResetError(const std::string& why) { return {kUnavailable, "DEVICE_RESET", why, true}; }
 
 }  // namespace
@@ -232,7 +235,8 @@ Status Engine::Stop(TimePoint deadline) {
   }
   FailQueued(ResetError("the daemon has stopped"));
   // The shutdown drains: reads in flight may still be delivered, so their works live until it is over.
-  Status down = lost_.ok() ? dispatcher_->Shutdown() : lost_;
+  const Duration left = std::max(deadline - clock_.Now(), kLastDrain);
+  Status down = lost_.ok() ? dispatcher_->ShutDownWithin(left) : lost_;
   FailInFlight("the daemon has stopped");
   return down;
 }

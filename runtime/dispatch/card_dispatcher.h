@@ -53,7 +53,7 @@ class CardDispatcher final : public Dispatcher {
   std::vector<ResidentKernel> Kernels() const override;
   Status StartProfile(const ProfileOptions& options) override;
   ProfileResult StopProfile() override;
-  Status Shutdown() override;
+  Status ShutDownWithin(Duration limit) override;
 
  private:
   using Plans = std::array<BootPlan, kHardwareQueues>;
@@ -82,7 +82,9 @@ class CardDispatcher final : public Dispatcher {
   Status PollCard();
   Status PollOrFail();
   Status CheckHang();
-  Status Drain();
+  // False: there was still work at `deadline`.
+  StatusOr<bool> Drain(TimePoint deadline);
+  StatusOr<bool> HasRoomForEvent(uint32_t queue);
   Status AwaitStopped();
   Status TerminateAll();
 

@@ -69,6 +69,12 @@ uint64_t CardDispatcher::MaxRecordBytes(const Route& route, const Command& comma
          (launches_.NeedsPlacing(*replay->trace) ? MaxTraceRecordBytes(*replay->trace) : 0);
 }
 
+StatusOr<bool> CardDispatcher::HasRoomForEvent(uint32_t queue) {
+  StatusOr<bool> room = queues_[queue].link->HasRoom(kQueueEventBytes);
+  if (!room.ok()) return Lose(room.status());
+  return room;
+}
+
 StatusOr<bool> CardDispatcher::HasRoomFor(const Route& route, const Command& command) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));

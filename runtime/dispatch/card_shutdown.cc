@@ -3,21 +3,29 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/log.h"
 #include "runtime/boot/hart_state.h"
 #include "runtime/command/control_encoder.h"
 #include "runtime/dispatch/card_dispatcher.h"
 
 namespace ttfd {
 
-Status CardDispatcher::Drain() {
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    RETURN_IF_ERROR(Event(queue, submitted(queue)));
-  }
+StatusOr<bool> CardDispatcher::Drain(TimePoint deadline) {
+  uint32_t asked = 0;  // queues that will tell when they are through
   TimePoint moved = clock_.Now();
   TimePoint look_at = moved + options_.operation_timeout;
-  for (uint64_t seen = progress_; !idle();) {
-    RETURN_IF_ERROR(Poll());
+  for (uint64_t seen = progress_;;) {
+    // A full ring must not be waited for beyond the deadline.
+    while (asked < kHardwareQueues) {
+      ASSIGN_OR_RETURN(const bool room, HasRoomForEvent(asked));
+      if (!room) break;
+      RETURN_IF_ERROR(Event(asked, submitted(asked)));
+      ++asked;
+    }
+    if (asked == kHardwareQueues && idle()) return true;
     const TimePoint now = clock_.Now();
+    if (now >= deadline) return false;
+    RETURN_IF_ERROR(Poll());
     if (std::exchange(seen, progress_) != progress_) moved = now;
     if (now < look_at) continue;
     look_at = now + options_.operation_timeout;
@@ -30,7 +38,6 @@ Status CardDispatcher::Drain() {
         Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
               std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));
   }
-  return OkStatus();
 }
 
 Status CardDispatcher::TerminateAll() {
@@ -71,12 +78,21 @@ Status CardDispatcher::AwaitStopped() {
   }
 }
 
-Status CardDispatcher::Shutdown() {
+Status CardDispatcher::ShutDownWithin(Duration limit) {
   Status result = OkStatus();
   if (queues_[0].link != nullptr) {
+    const TimePoint now = clock_.Now();
+    const TimePoint deadline = limit < TimePoint::max() - now ? now + limit : TimePoint::max();
     result = lost_;
-    if (result.ok()) result = Drain();
-    if (result.ok()) result = TerminateAll();
+    StatusOr<bool> drained = false;
+    if (result.ok()) drained = Drain(deadline);
+    if (result.ok()) result = drained.status();
+    if (result.ok() && *drained) {
+      result = TerminateAll();
+    } else if (result.ok()) {
+      LogWarning("the card is reset with work in flight, which has not ended within {} ms",
+                 std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());
+    }
   }
   // Whatever happened before: nothing runs any more.
   const Status reset = device_.Reset();

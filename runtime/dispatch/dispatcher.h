@@ -211,8 +211,10 @@ class Dispatcher {
   Status Event() { return Event(0, submitted(0)); }
 
   // Drains, terminates the dispatch cores, holds every hart in reset, whatever went wrong before; the
-  // result is the first thing that did. Waits as long as work in flight progresses. Boot starts anew.
-  virtual Status Shutdown() = 0;
+  // result is the first thing that did. Waits as long as work in flight progresses, but no longer than `limit`:
+  // what has not ended by then is cut off, which is no error. Boot starts anew.
+  virtual Status ShutDownWithin(Duration limit) = 0;
+  Status Shutdown() { return ShutDownWithin(Duration::max()); }
 };
 
 }  // namespace ttfd

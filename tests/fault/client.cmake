@@ -17,3 +17,4 @@ ttfd_test(NAME client_death_test LABELS integration fault TIMEOUT 120 SRCS ${CMA
   DEPS test_death_fixture)
 ttfd_test(NAME client_soak_test LABELS slow fault TIMEOUT 900 SRCS ${CMAKE_CURRENT_LIST_DIR}/client_soak_test.cc
   DEPS test_death_fixture test_cut_relay)
+add_dependencies(client_soak_test kernel_empty kernel_print_brisc)

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include "tests/support/death_fixture.h"
-#include "tests/support/random.h"
 
 namespace ttfd::testing {
 namespace {
@@ -12,53 +11,6 @@ using client::Buffer;
 using client::Result;
 using client::Session;
 using client::Status;
-using std::chrono::milliseconds;
-
-constexpr auto kReconnectFor = std::chrono::seconds(20);
-
-// Kills `kills` clients, each at a moment of its own in its first 150 ms, three at a time.
-void KillClients(int kills) {
-  ClientDaemon daemon;
-  Random random(11);
-  {
-    Verifiers verifiers(daemon.address(), 2, kReconnectFor);
-    std::vector<std::unique_ptr<ClientProcess>> victims(3);
-    for (int i = 0; i < kills; ++i) {
-      auto& victim = victims[static_cast<size_t>(i) % victims.size()];
-      victim = std::make_unique<ClientProcess>(daemon.address(), static_cast<uint64_t>(i), 0,
-                                               /*lease=*/i % 4 == 3);
-      std::this_thread::sleep_for(milliseconds(random() % 80));
-    }
-    victims.clear();
-    EXPECT_TRUE(verifiers.AllGoOn(5)) << daemon.Log();
-    EXPECT_EQ(verifiers.losses(), 0u);
-  }
-  EXPECT_EQ(WaitForNothingLeft(daemon.address()), Leftovers{});
-  ::testing::Test::RecordProperty("points", kills);
-}
-
-// Kills the daemon `kills` times: while it serves, and every third time while it boots.
-void KillDaemon(int kills) {
-  ClientDaemon daemon;
-  Random random(12);
-  Verifiers verifiers(daemon.address(), 3, kReconnectFor);
-  for (int i = 0; i < kills; ++i) {
-    std::this_thread::sleep_for(milliseconds(random() % 150));
-    daemon.Kill();
-    if (i % 3 == 2) {
-      daemon.Spawn();
-      std::this_thread::sleep_for(milliseconds(random() % 60));
-      daemon.Kill();
-    }
-    daemon.Spawn();
-    ASSERT_TRUE(daemon.AwaitServing());
-    ASSERT_TRUE(verifiers.AllGoOn(2)) << "after kill " << i << "\n" << daemon.Log();
-  }
-  verifiers.Stop();
-  EXPECT_GE(verifiers.losses(), static_cast<uint64_t>(kills)) << "they were told";
-  EXPECT_EQ(WaitForNothingLeft(daemon.address()), Leftovers{});
-  ::testing::Test::RecordProperty("points", kills + kills / 3);
-}
 
 TEST(ClientDeath, AnywhereLeavesNothingAndHarmsNobody) { KillClients(40); }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/random.h"
 #include "ttfd/admin.h"
 
 extern char** environ;
@@ -17,6 +18,7 @@ namespace ttfd::testing {
 namespace {
 
 constexpr std::chrono::seconds kPatience{30};
+constexpr auto kReconnectFor = std::chrono::seconds(20);
 
 }  // namespace
 
@@ -140,6 +142,48 @@ uint64_t ResidentBytes(pid_t pid) {
   uint64_t pages = 0;
   file >> pages >> pages;
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void KillClients(int kills) {
+  ClientDaemon daemon;
+  Random random(11);
+  {
+    Verifiers verifiers(daemon.address(), 2, kReconnectFor);
+    std::vector<std::unique_ptr<ClientProcess>> victims(3);
+    for (int i = 0; i < kills; ++i) {
+      auto& victim = victims[static_cast<size_t>(i) % victims.size()];
+      victim = std::make_unique<ClientProcess>(daemon.address(), static_cast<uint64_t>(i), 0,
+                                               /*lease=*/i % 4 == 3);
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 80));
+    }
+    victims.clear();
+    EXPECT_TRUE(verifiers.AllGoOn(5)) << daemon.Log();
+    EXPECT_EQ(verifiers.losses(), 0u);
+  }
+  EXPECT_EQ(WaitForNothingLeft(daemon.address()), Leftovers{});
+  ::testing::Test::RecordProperty("points", kills);
+}
+
+void KillDaemon(int kills) {
+  ClientDaemon daemon;
+  Random random(12);
+  Verifiers verifiers(daemon.address(), 3, kReconnectFor);
+  for (int i = 0; i < kills; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 150));
+    daemon.Kill();
+    if (i % 3 == 2) {
+      daemon.Spawn();
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));
+      daemon.Kill();
+    }
+    daemon.Spawn();
+    ASSERT_TRUE(daemon.AwaitServing());
+    ASSERT_TRUE(verifiers.AllGoOn(2)) << "after kill " << i << "\n" << daemon.Log();
+  }
+  verifiers.Stop();
+  EXPECT_GE(verifiers.losses(), static_cast<uint64_t>(kills)) << "they were told";
+  EXPECT_EQ(WaitForNothingLeft(daemon.address()), Leftovers{});
+  ::testing::Test::RecordProperty("points", kills + kills / 3);
 }
 
 }  // namespace ttfd::testing

@@ -69,4 +69,9 @@ Leftovers WaitForNothingLeft(const std::string& address);
 uint64_t OpenFiles(pid_t pid);
 uint64_t ResidentBytes(pid_t pid);
 
+// Kills `kills` clients, each at a moment of its own in its first 250 ms, three at a time, while others verify.
+void KillClients(int kills);
+// Kills the daemon `kills` times while it serves three clients, and every third time once more while it boots.
+void KillDaemon(int kills);
+
 }  // namespace ttfd::testing

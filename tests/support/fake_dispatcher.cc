@@ -268,8 +268,9 @@ std::vector<HartReport> FakeDispatcher::Report() {
   return {prefetch, worker};
 }
 
-Status FakeDispatcher::Shutdown() {
+Status FakeDispatcher::ShutDownWithin(Duration limit) {
   shut_down = true;
+  shut_down_within = limit;
   booted_ = false;
   return OkStatus();
 }

@@ -56,7 +56,7 @@ class FakeDispatcher final : public Dispatcher {
   uint64_t progress() const override { return progress_; }
   std::vector<HartReport> Report() override;
   std::vector<ResidentKernel> Kernels() const override { return {}; }
-  Status Shutdown() override;
+  Status ShutDownWithin(Duration limit) override;
 
   // ---- what a test changes and looks at. With a running device thread only before it starts.
 
@@ -80,6 +80,7 @@ class FakeDispatcher final : public Dispatcher {
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
   bool shut_down = false;
+  Duration shut_down_within{};
   // "write 64", "launch", "event", in the order of Submit; of hardware queue 1 "1: write 64". A wait is
   // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a trace.
   std::vector<std::string> log;
