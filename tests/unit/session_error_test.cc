@@ -212,7 +212,7 @@ TEST_F(SessionError, CancelEndsWhatHasNotStarted) {
   client->Send(Launch(3));
   core->RunOnce();  // started
   client->Send(Launch(3), Launch(3), BarrierRequest{});
-  ASSERT_TRUE(client->session().Cancel({0, 6}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, 6}}).ok());
   client->Send(Launch(3));
   for (int i = 0; i < 5; ++i) core->RunOnce();
   client->Take();
@@ -234,7 +234,7 @@ TEST_F(SessionError, CancelLetsWhatStartedRunOut) {
   card->hold = true;
   client->Send(Launch(3), Launch(3));
   core->RunOnce();
-  ASSERT_TRUE(client->session().Cancel({0, 1}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, 1}}).ok());
   card->hold = false;
   client->Run();
   EXPECT_THAT(client->errors, IsEmpty());
@@ -245,7 +245,7 @@ TEST_F(SessionError, CancelCutsARunOfBarriers) {
   card->hold = true;
   client->Send(Launch(3), BarrierRequest{}, BarrierRequest{}, BarrierRequest{});
   core->RunOnce();
-  ASSERT_TRUE(client->session().Cancel({0, 7}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, 7}}).ok());
   card->hold = false;
   client->Run();
   EXPECT_EQ(client->ErrorOf(6).code, StatusCode::kOk);
@@ -255,8 +255,8 @@ TEST_F(SessionError, CancelCutsARunOfBarriers) {
 }
 
 TEST_F(SessionError, CancelOfWhatIsDoneOrNotSentDoesNothing) {
-  ASSERT_TRUE(client->session().Cancel({0, 1}).ok());
-  ASSERT_TRUE(client->session().Cancel({0, 1000}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, 1}}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, 1000}}).ok());
   client->Send(Launch(3));
   client->Run();
   EXPECT_THAT(client->errors, IsEmpty());
@@ -265,7 +265,7 @@ TEST_F(SessionError, CancelOfWhatIsDoneOrNotSentDoesNothing) {
 TEST_F(SessionError, CancelWaitsForNobody) {
   // Blocked on data that never comes: it has not started.
   client->Send(StreamedWrite(1, 0, 1024));
-  ASSERT_TRUE(client->session().Cancel({0, 5}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, 5}}).ok());
   client->Run();
   EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kCancelled);
 }
@@ -352,7 +352,7 @@ TEST_F(SessionError, AWorkThatTheDeviceThreadHoldsCanBeCancelled) {
   core->RunOnce();
   const uint64_t late = client->Send(Launch(3));
   core->RunOnce();
-  ASSERT_TRUE(client->session().Cancel({0, late}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, late}}).ok());
   client->Take();
   EXPECT_EQ(client->ErrorOf(late).code, StatusCode::kCancelled);
   card->hold = false;

@@ -37,7 +37,7 @@ TEST_F(SessionProtocol, AnUnknownQueueEndsTheCall) {
   batch.first_value = 1;
   batch.commands.push_back(BarrierRequest{});
   EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(client->session().Cancel({9, 1}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->session().Cancel({{9, 1}}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(client->session().Received({{{9, 1}}, {}}).code(), StatusCode::kInvalidArgument);
   EXPECT_TRUE(client->session().Received({{{0, 1}}, {}}).ok());
 }

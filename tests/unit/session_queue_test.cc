@@ -167,7 +167,7 @@ TEST_F(SessionQueue, AWaiterEndsWithTheFirstCauseOfWhatItWaitsFor) {
   client->Send(StreamedWrite(1, 0, 1024), Launch(3));
   client->SendOn(1, {{0, 7}}, Read(1, 0, 64), Read(1, 0, 64));
   Rounds();
-  ASSERT_TRUE(client->session().Cancel({0, 6}).ok());
+  ASSERT_TRUE(client->session().Cancel({{0, 6}}).ok());
   client->Run();
   EXPECT_EQ(client->ErrorOf(6).code, StatusCode::kCancelled);
   EXPECT_EQ(client->ErrorOf(1, 1).cause, (QueuePosition{0, 6}));

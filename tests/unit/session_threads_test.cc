@@ -79,7 +79,7 @@ TEST_F(SessionThreads, FaultsCancelsAndAbandonsAtAnyTime) {
           client.session().Supply({0, 4, i * (16 << 10), Pattern(16 << 10)}).IgnoreError();
         }
         for (uint32_t i = 0; i < 10; ++i) client.Send({Launch(3), Read(1, 0, 64 << 10)});
-        if ((id + round) % 3 == 0) client.session().Cancel({0, 10}).IgnoreError();
+        if ((id + round) % 3 == 0) client.session().Cancel({{0, 10}}).IgnoreError();
         if ((id + round) % 3 == 1) client.WaitFor(client.sent());
         client.session().Abandon();
       }
