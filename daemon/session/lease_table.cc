@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/session/secret.h"
 #include "daemon/session/status_reason.h"
 
 namespace ttfd {
@@ -17,16 +18,6 @@ constexpr size_t kHoldersNamed = 3;
 uint64_t Milliseconds(Duration duration) {
   return static_cast<uint64_t>(std::max<int64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(), 0));
-}
-
-// In a time that does not tell how much of it was right.
-bool SameSecret(const std::string& a, const std::string& b) {
-  if (a.size() != b.size()) return false;
-  unsigned char different = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    different = static_cast<unsigned char>(different | (a[i] ^ b[i]));
-  }
-  return different == 0;
 }
 
 Status LeaseEnded(const std::string& text) {

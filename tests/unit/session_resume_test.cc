@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "daemon/session/process.h"
+#include "daemon/session/secret.h"
 #include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 #include "tests/support/resuming_client.h"
@@ -208,6 +211,43 @@ TEST_F(SessionResume, ATokenIsUsedUpOnceTheNextHasArrived) {
   client->Lose();
   client->welcome().token = first;
   EXPECT_EQ(client->Open().code(), StatusCode::kNotFound);
+}
+
+TEST_F(SessionResume, TokensAreRandomForEverySessionAndEveryResume) {
+  auto created = DaemonCore::Create(std::make_unique<FakeDispatcher>(behaviour), clock, {});
+  ASSERT_TRUE(created.ok() && (*created)->Boot().ok());
+  std::set<std::string> tokens;
+  ResumingClient first(**created, kGraceMs);
+  ResumingClient second(**created, kGraceMs);
+  for (int i = 0; i < 100; ++i) {
+    for (ResumingClient* client : {&first, &second}) {
+      ASSERT_TRUE(client->Open().ok());
+      EXPECT_EQ(client->welcome().token.size(), 16u);
+      tokens.insert(client->welcome().token);
+      client->Lose();
+    }
+  }
+  EXPECT_THAT(tokens, SizeIs(200));
+}
+
+TEST_F(SessionResume, WithoutRandomNumbersNothingIsResumed) {
+  options.random_bytes = [](size_t) { return std::string(); };
+  Prepare();
+  auto client = Resuming();
+  client->Lose();
+  EXPECT_EQ(client->Open().code(), StatusCode::kNotFound) << "an empty token is nobody's";
+}
+
+// How long it takes tells nothing: libcrypto compares all of it.
+TEST(SameSecret, IsAllOrNothing) {
+  EXPECT_TRUE(SameSecret("0123456789abcdef", "0123456789abcdef"));
+  for (size_t i = 0; i < 16; ++i) {
+    std::string other = "0123456789abcdef";
+    other[i] ^= 1;
+    EXPECT_FALSE(SameSecret(other, "0123456789abcdef")) << i;
+  }
+  EXPECT_FALSE(SameSecret("0123456789abcde", "0123456789abcdef"));
+  EXPECT_FALSE(SameSecret("", "")) << "no secret is not one that everybody knows";
 }
 
 TEST_F(SessionResume, TheCallBeforeIsEnded) {
