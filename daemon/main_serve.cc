@@ -1,8 +1,10 @@
 // Puts the parts together: device, dispatcher, core, gRPC server, listener, service manager; and takes them apart.
 #include "daemon/main_serve.h"
 
+#include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@
 #include "daemon/system/watchdog.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/base/thread_cpu_clock.h"
 #include "runtime/boot/kernel_elf.h"
 #include "runtime/dispatch/dispatcher.h"
 
@@ -84,6 +87,7 @@ class Daemon {
 
   // Each needs those above it.
   StoppableClock device_clock_{SteadyClock()};
+  ThreadCpuClock work_clock_;  // of a device that runs on the device thread
   Debugging debugging_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<DaemonCore> core_;
@@ -91,6 +95,15 @@ class Daemon {
   std::unique_ptr<UnixListener> listener_;
   std::unique_ptr<TcpListener> tcp_;
 };
+
+// Threads that are created later are as nice as the one that creates them.
+void LowerNiceness(uint32_t by, const char* whose) {
+  if (by == 0) return;
+  errno = 0;
+  const int now = getpriority(PRIO_PROCESS, 0);
+  if (errno == 0 && setpriority(PRIO_PROCESS, 0, now - static_cast<int>(by)) == 0) return;
+  LogInfo("{} as nice as every program: {} (scheduler.boost is {})", whose, strerror(errno), by);
+}
 
 // Every connection is a descriptor: as many as the administrator allows.
 void RaiseDescriptorLimit() {
@@ -102,6 +115,7 @@ void RaiseDescriptorLimit() {
 
 Status Daemon::Start() {
   RaiseDescriptorLimit();
+  LowerNiceness(options_.scheduler.boost / 2, "the daemon's threads are");
   RouteGrpcLog();
   // Before the boot, so that a wrong address is known at once and early clients wait instead of failing.
   ASSIGN_OR_RETURN(listener_, Listen());
@@ -178,6 +192,9 @@ DaemonOptions Daemon::CoreOptions() {
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);
   options.scheduler.aging_rounds = options_.scheduler.aging_rounds;
   options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
+  options.engine.overlap = options.scheduler.quantum / 2;
+  options.engine.apart_window = options.scheduler.quantum;
+  if (device_->info().backend == "embedded") options.engine.work_clock = &work_clock_;
   options.engine.window_commands = options_.scheduler.window_commands;
   options.engine.spin = std::chrono::microseconds(options_.scheduler.spin_us);
   if (debugging_.server != nullptr) {
@@ -188,7 +205,10 @@ DaemonOptions Daemon::CoreOptions() {
           [this](uint64_t clocks) { return device_->Advance(clocks); });
     };
   }
-  options.engine.on_thread_start = [this] { rpc_->JoinAsDeviceThread(); };
+  options.engine.on_thread_start = [this] {
+    LowerNiceness((options_.scheduler.boost + 1) / 2, "the device thread is");
+    rpc_->JoinAsDeviceThread();
+  };
   options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
   return options;
 }

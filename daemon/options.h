@@ -42,9 +42,10 @@ struct DeviceOptions {
 struct WindowOptions {
   uint32_t quantum_us = 1000;      // device time of one turn of a session
   uint32_t aging_rounds = 1000;    // that a session may be left out of for what it used before
-  uint32_t window_us = 1000;       // device time submitted ahead of completion
+  uint32_t window_us = 100;        // device time submitted ahead of completion
   uint32_t window_commands = 512;  // commands submitted ahead of completion
-  uint32_t spin_us = 0;            // how long the device thread looks for work before it sleeps
+  uint32_t boost = 10;   // by which the device thread is less nice than who started the daemon
+  uint32_t spin_us = 0;  // how long the device thread looks for work before it sleeps
 };
 
 // Groups besides root and the daemon's own user, who have every role; names of client certificates.

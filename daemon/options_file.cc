@@ -120,6 +120,7 @@ std::vector<Key> KeysOf(Options* to) {
       Number("scheduler", "aging_rounds", &to->scheduler.aging_rounds, 1, 1'000'000),
       Number("scheduler", "window_us", &to->scheduler.window_us, 1, 60'000'000),
       Number("scheduler", "window_commands", &to->scheduler.window_commands, 1, 65'536),
+      Number("scheduler", "boost", &to->scheduler.boost, 0, 19),
       Number("scheduler", "spin_us", &to->scheduler.spin_us, 0, 1'000'000),
       Number("limits", "chunk_bytes", &limits.chunk_bytes, 4096, kMiB),
       Number("limits", "inline_bytes", &limits.inline_bytes, 0, 2 * kMiB),

@@ -22,6 +22,7 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       clock_(clock),
       options_(std::move(options)),
       device_clock_(options_.device_clock != nullptr ? *options_.device_clock : clock),
+      work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
       queues_{{{0, *orders[0]}, {1, *orders[1]}}} {

@@ -33,7 +33,12 @@ namespace ttfd {
 struct EngineOptions {
   // Estimated device time a hardware queue is given ahead of completion: what a newcomer waits for at most, besides
   // one command.
-  Duration window = std::chrono::milliseconds(1);
+  Duration window = std::chrono::microseconds(100);
+  // A single work that is expected to take no longer than this has another one behind it all the same, so that the
+  // card need not wait for the host between the two.
+  Duration overlap = std::chrono::microseconds(500);
+  // The same as `window` for kernels on workers of their own, which run side by side and hold up nobody else's.
+  Duration apart_window = std::chrono::milliseconds(1);
   // Commands of a hardware queue ahead of completion, however cheap.
   size_t window_commands = 512;
   // No progress of the dispatch pipeline for so long while a transfer is at the head: the device hangs.
@@ -48,6 +53,9 @@ struct EngineOptions {
   // The card's time, which stands still while a debugger has stopped the card: what its timeouts are measured
   // with. Null: the engine's own clock. Outlives the engine.
   Clock* device_clock = nullptr;
+  // What works are charged by, asked on the device thread. A device that runs on that thread stands still when the
+  // thread does, and nobody is to pay for that. Null: the card's time. Outlives the engine.
+  Clock* work_clock = nullptr;
   // Device thread, when it has nothing to do: looks after somebody who shares it (a debugger). True: wants to be
   // asked again at once.
   std::function<bool()> attend;
@@ -152,6 +160,8 @@ class Engine {
   void CheckQuiet();
   void Retire(HardwareQueue& queue, TimePoint now);
   void ShareOut(HardwareQueue& queue, Duration cost, TimePoint now);
+  bool MayTakeMore(const HardwareQueue& queue) const;
+  void BeginTimes(HardwareQueue& queue, TimePoint now);
   void Printed(const Ticket& ticket, KernelPrint print);
 
   // watch.cc
@@ -171,6 +181,7 @@ class Engine {
   Clock& clock_;
   const EngineOptions options_;
   Clock& device_clock_;
+  Clock& work_clock_;
 
   // Any thread.
   std::atomic<Duration::rep> operation_timeout_, kernel_timeout_;

@@ -105,7 +105,7 @@ void Engine::Lose(const Status& why) {
     while (&*entry != found) ++entry;
     const Work culprit = std::move(entry->work);
     queue->in_flight.erase(entry);
-    queue->order.Used(culprit, now - queue->retire_time);
+    queue->order.Used(culprit, work_clock_.Now() - queue->retire_work_time);
     culprit.track->Ended(culprit.number);
     culprit.owner->Failed(culprit,
                           {StatusCode::kAborted, hang ? "HANG" : "DEVICE_FAULT", text, false});
@@ -127,7 +127,7 @@ void Engine::FailInFlight(const std::string& why) {
       queue.held.owner->Failed(queue.held, error);
       queue.held = Work();
     }
-    queue.in_flight_cost = Duration::zero();
+    queue.in_flight_cost = queue.apart_cost = Duration::zero();
     queue.uncovered = 0;
     queue.apart = false;
   }

@@ -21,12 +21,25 @@ bool MayOverlap(const Work& now, const Work& next) {
 
 }  // namespace
 
+// Nothing was in flight: what comes now begins now.
+void Engine::BeginTimes(HardwareQueue& queue, TimePoint now) {
+  queue.progress_time = queue.retire_time = now;
+  queue.retire_work_time = work_clock_.Now();
+}
+
+bool Engine::MayTakeMore(const HardwareQueue& queue) const {
+  if (queue.in_flight.size() >= options_.window_commands) return false;
+  if (queue.apart_cost >= options_.apart_window) return false;
+  return queue.in_flight_cost < options_.window ||
+         (queue.in_flight.size() == 1 && queue.in_flight_cost < options_.overlap);
+}
+
 // Fills held with the next work.
 bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
   if (!queue.holding) {
     if (!queue.order.Pop(&queue.held)) return false;
     queue.holding = true;
-    if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
+    if (queue.in_flight.empty()) BeginTimes(queue, now);
   }
   if (auto* write = std::get_if<WriteCommand>(&queue.held.command)) {
     write->data = std::as_bytes(std::span(queue.held.payload));
@@ -47,8 +60,7 @@ bool Engine::StartHeld(HardwareQueue& queue) {
 }
 
 Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
-  while (queue.in_flight_cost < options_.window &&
-         queue.in_flight.size() < options_.window_commands) {
+  while (MayTakeMore(queue)) {
     if (!NextWork(queue, now)) break;
     // Between transfers one event does for all. It stands between a launch and what may not overlap it.
     const Work* const last = queue.uncovered != 0 ? &queue.in_flight.back().work : nullptr;
@@ -108,8 +120,8 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   const StatusOr<uint64_t> ticket = dispatcher_->Submit(queue.held.route, queue.held.command);
   if (!ticket.ok()) return RefuseHeld(queue, ticket.status());
   queue.holding = false;
-  if (queue.in_flight.empty()) queue.progress_time = queue.retire_time = now;
-  queue.in_flight_cost += queue.held.cost;
+  if (queue.in_flight.empty()) BeginTimes(queue, now);
+  queue.CostOf(queue.held) += queue.held.cost;
   queue.held.submitted = now;
   std::string().swap(queue.held.payload);
   if (profile_.has_value()) NameProgramsOf(queue.held);
@@ -173,23 +185,25 @@ void Engine::Printed(const Ticket& ticket, KernelPrint print) {
 // The queue's time since its last completion goes to what has ended, by what each was expected to take. The card comes
 // to a work when the one before has ended.
 void Engine::ShareOut(HardwareQueue& queue, Duration cost, TimePoint now) {
-  const double scale = cost > Duration::zero()
-                           ? static_cast<double>((now - queue.retire_time).count()) /
-                                 static_cast<double>(cost.count())
-                           : 0.0;
+  const TimePoint work_now = work_clock_.Now();
+  const double expected = std::max(1.0, static_cast<double>(cost.count()));
+  const auto part = [expected](const Work& work, Duration of) {
+    return Duration(static_cast<Duration::rep>(static_cast<double>(work.cost.count()) / expected *
+                                               static_cast<double>(of.count())));
+  };
   TimePoint free_at = queue.retire_time;
   Duration busy{};
   for (Work& work : retired_) {
-    work.device_time =
-        Duration(static_cast<Duration::rep>(static_cast<double>(work.cost.count()) * scale));
+    work.device_time = part(work, work_now - queue.retire_work_time);
     work.began = std::max(free_at, work.submitted);
-    free_at += work.device_time;
+    free_at += part(work, now - queue.retire_time);
     busy += work.device_time;
     queue.order.Used(work, work.device_time);
   }
   queue.shown_busy_ns.fetch_add(
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(busy).count()),
       std::memory_order_relaxed);
+  queue.retire_work_time = work_now;
 }
 
 void Engine::Retire(HardwareQueue& queue, TimePoint now) {
@@ -198,6 +212,7 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
   while (!queue.in_flight.empty() && queue.in_flight.front().ticket <= completed) {
     Work& work = queue.in_flight.front().work;
     cost += work.cost;
+    queue.CostOf(work) -= work.cost;
     if (work.runs_kernels()) {
       launches_.fetch_add(work.launches, std::memory_order_relaxed);
     } else {
@@ -209,7 +224,6 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
     queue.in_flight.pop_front();
   }
   if (retired_.empty()) return;
-  queue.in_flight_cost -= cost;
   queue.shown_completed.fetch_add(retired_.size(), std::memory_order_relaxed);
   ShareOut(queue, cost, now);
   queue.progress_time = queue.retire_time = now;

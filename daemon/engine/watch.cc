@@ -47,7 +47,7 @@ bool Engine::WaitsForAnother(const HardwareQueue& queue) const {
 Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
   if (queue.in_flight.empty() && !queue.holding) return OkStatus();
   if (WaitsForAnother(queue)) {
-    queue.progress_time = queue.retire_time = now;
+    BeginTimes(queue, now);
     return OkStatus();
   }
   const Work* const head = queue.head();

@@ -78,7 +78,7 @@ struct SessionOutputBatch {
 // Named limits of one session (types.proto, Limits); set in ttfd.toml.
 struct SessionLimits {
   uint32_t message_bytes = 4 << 20;
-  uint32_t chunk_bytes = 256 << 10;
+  uint32_t chunk_bytes = 64 << 10;
   uint32_t inline_bytes = 64 << 10;
   uint32_t commands_per_batch = 4096;
   uint32_t waits_per_batch = 64;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "daemon/session/status_reason.h"
 #include "tests/support/rpc_test_server.h"
@@ -235,6 +237,45 @@ TEST(RpcSession, StopsReadingWhileTheSessionWantsNoInputAndGoesOnAfterwards) {
   EXPECT_LE(session->batches().size(), 1u);
   session->SetWantsInput(true);
   EXPECT_TRUE(call.ReadUntil(0, 8));
+}
+
+TEST(RpcSession, AFloodThatNobodyReadsHoldsUpNoOtherCallNotEvenOnItsConnection) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  RawCall flood(*stub);
+  ASSERT_TRUE(flood.Greet());
+  server.daemon().session(1)->SetWantsInput(false);
+  constexpr uint64_t kChunks = 256;  // 64 MiB
+  std::atomic<uint64_t> sent{0};
+  std::atomic<bool> failed{false};
+  std::thread sender([&] {
+    v1::ClientMessage message;
+    message.add_data()->set_payload(std::string(256 << 10, 'f'));
+    for (uint64_t i = 0; i < kChunks && !failed; ++i) {
+      message.mutable_data(0)->set_offset(i << 18);
+      failed = !flood.stream->Write(message);
+      if (!failed) ++sent;
+    }
+  });
+  // Until it does not get any further.
+  uint64_t last = 0;
+  EXPECT_TRUE(Eventually([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return std::exchange(last, sent.load()) == sent && sent > 0;
+  }));
+  EXPECT_LT(sent, kChunks / 4) << "what a client may have under way is bounded by gRPC";
+
+  RawCall other(*stub);
+  EXPECT_TRUE(other.Greet());
+  for (uint64_t batch = 0; batch < 20; ++batch) {
+    EXPECT_TRUE(other.WriteBarriers(0, batch * 64 + 1, 64));
+    EXPECT_TRUE(other.ReadUntil(0, (batch + 1) * 64)) << "at once, beside a call that is held";
+  }
+  EXPECT_LT(sent, kChunks / 4);
+  server.daemon().session(1)->SetWantsInput(true);
+  sender.join();
+  EXPECT_FALSE(failed);
+  EXPECT_TRUE(Eventually([&] { return server.daemon().session(1)->chunks().size() == kChunks; }));
 }
 
 TEST(RpcSession, SendsLargeReadsInMessagesUnderTheLimitAndProgressLast) {

@@ -280,5 +280,56 @@ TEST(SchedulerProperty, DeviceTimeIsSharedByWeightAndPriority) {
   }
 }
 
+// Whatever the others send, and whatever their works take: who stays under its share has the card next.
+TEST(SchedulerProperty, WhoUsedLessThanItsShareGoesFirst) {
+  constexpr uint64_t kLight = 100;
+  uint64_t served = 0;
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    const size_t others = 1 + seed % 9;
+    SchedulerOptions options;
+    options.quantum = std::chrono::duration_cast<Duration>(microseconds(1000));
+    Scheduler scheduler(options);
+    const auto push = [&](uint64_t flow) {
+      Work work;
+      work.flow = flow;
+      work.bytes = flow == kLight ? 4096 : 1 + random() % (256 << 10);
+      work.command = FillCommand{};
+      scheduler.Push(std::move(work));
+    };
+    std::vector<size_t> waiting(others);
+    double pause = 0;  // until the light one sends its next
+    bool wants = false;
+    for (int i = 0; i < 4000; ++i) {
+      for (size_t flow = 0; flow < others; ++flow) {
+        for (; waiting[flow] < 20; ++waiting[flow]) push(flow);
+      }
+      if (!wants && pause <= 0) {
+        push(kLight);
+        wants = true;
+      }
+      Work work;
+      ASSERT_TRUE(scheduler.Pop(&work));
+      // In the first round nobody has had anything yet.
+      if (scheduler.rounds() >= 2) {
+        ASSERT_EQ(work.flow == kLight, wants) << "seed " << seed << ", work " << i;
+      }
+      const double longest = work.flow == kLight ? 100 : 400;
+      const double takes = (5 + random() % 1000 * longest / 1000) * kMicrosecond;
+      scheduler.Used(work, Duration(static_cast<Duration::rep>(takes)));
+      if (work.flow == kLight) {
+        wants = false;
+        // Twice as long as would be its share.
+        pause = 2 * static_cast<double>(others) * takes;
+        ++served;
+      } else {
+        --waiting[work.flow];
+        pause -= takes;
+      }
+    }
+  }
+  EXPECT_GT(served, 10'000u);
+}
+
 }  // namespace
 }  // namespace ttfd
