@@ -48,4 +48,13 @@ std::vector<BenchCase> CompareCases(const std::string& prefix, const DeviceOpene
 using AddressFunction = std::function<StatusOr<std::string>()>;
 std::vector<BenchCase> RpcCases(AddressFunction address);
 
+// share.*: what sessions get of a contended card. `program` is ttfd_bench itself, which is the clients' processes, too;
+// their logs go to `folder` (tests/bench/share_cases.cc).
+std::vector<BenchCase> ShareCases(const std::string& program, const std::string& folder,
+                                  AddressFunction address);
+
+// rpc.*_{1,8,64,512}: against the number of clients (tests/bench/client_count_cases.cc).
+std::vector<BenchCase> ClientCountCases(const std::string& program, const std::string& folder,
+                                        AddressFunction address);
+
 }  // namespace ttfd::bench

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -96,6 +97,35 @@ Status Child::WaitForSocket(const std::string& path, std::chrono::seconds timeou
     std::this_thread::sleep_for(kPollInterval);
   }
   return OkStatus();
+}
+
+Status Child::Tell(const std::string& line) {
+  const std::string text = line + "\n";
+  const ssize_t written = write(input_.get(), text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return OkStatus();
+  return Internal("cannot write to process {}: {}", pid_, LogTail());
+}
+
+StatusOr<std::string> Child::WaitForLine(const std::string& beginning, std::chrono::seconds timeout,
+                                         std::vector<std::string>* before) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (true) {
+    const bool ended = Ended();
+    std::ifstream stream(log_);
+    stream.seekg(static_cast<std::streamoff>(read_));
+    // A line without its end is not all of it.
+    for (std::string line; std::getline(stream, line) && !stream.eof();) {
+      read_ += line.size() + 1;
+      if (line.starts_with(beginning)) return line;
+      if (before != nullptr) before->push_back(line);
+    }
+    if (ended) return Internal("the process ended: {}", LogTail());
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error(StatusCode::kDeadlineExceeded, "no '{}' within {} s: {}", beginning,
+                   timeout.count(), LogTail());
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
 }
 
 StatusOr<std::chrono::nanoseconds> Child::CpuTime() const {

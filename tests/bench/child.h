@@ -42,6 +42,13 @@ class Child {
   // or `timeout` passed.
   Status WaitForSocket(const std::string& path, std::chrono::seconds timeout);
 
+  // Writes a line to its standard input.
+  Status Tell(const std::string& line);
+  // Waits for a line of its standard output that begins with `beginning`, behind those that were waited for before.
+  // `before`: gets the lines that were passed over.
+  StatusOr<std::string> WaitForLine(const std::string& beginning, std::chrono::seconds timeout,
+                                    std::vector<std::string>* before = nullptr);
+
   // CPU time that all threads of the child have used so far.
   StatusOr<std::chrono::nanoseconds> CpuTime() const;
 
@@ -55,6 +62,7 @@ class Child {
   UniqueFd input_;
   const std::string log_;
   bool reaped_ = false;
+  size_t read_ = 0;  // bytes of the log, by WaitForLine
 };
 
 }  // namespace ttfd::bench

@@ -25,6 +25,8 @@ const std::map<std::string, Floor>& Floors() {
       {"fw.event_full.total_instr", AtMost(650)},
       {"rpc.launch_over_bare_stream", AtMost(3)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
+      {"share.jain_8", AtLeast(0.99)},
+      {"share.light_p50_ratio", AtMost(3)},
   };
   return *floors;
 }
@@ -83,7 +85,15 @@ const std::vector<std::string>& AllNames() {
                                                                 "rpc.bare_stream_us",
                                                                 "rpc.batched_cmds_per_s",
                                                                 "rpc.launches_per_s",
-                                                                "rpc.upload_mb_s"};
+                                                                "rpc.upload_mb_s",
+                                                                "share.quantum_us",
+                                                                "share.jain_8",
+                                                                "share.light_wait_p99_us",
+                                                                "share.light_p50_ratio",
+                                                                "rpc.launches_per_s_1",
+                                                                "rpc.launches_per_s_8",
+                                                                "rpc.launches_per_s_64",
+                                                                "rpc.launches_per_s_512"};
   return *names;
 }
 

@@ -14,6 +14,7 @@
 #include "tests/bench/bench_case.h"
 #include "tests/bench/calibration.h"
 #include "tests/bench/child.h"
+#include "tests/bench/client_child.h"
 #include "tests/bench/daemon_case.h"
 #include "tests/bench/figure.h"
 #include "tests/bench/firmware_costs.h"
@@ -221,8 +222,8 @@ int Main(const std::vector<std::string>& words) {
     fmt::print(stderr, "{}\n", folder.status().ToString());
     return 1;
   }
-  const std::string server =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bench_stream_server";
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string server = self.parent_path() / "bench_stream_server";
 
   Runner runner(*options);
   // Copies of megabytes are the most sensitive to the memory they get: before anything else fragments it.
@@ -236,6 +237,9 @@ int Main(const std::vector<std::string>& words) {
   rpc.insert(rpc.begin() + 1, BareStreamCase(server, (*folder)->Path(".")));
   runner.Run(std::move(rpc));
   runner.Divide("rpc.launch_over_bare_stream", "rpc.launch_us", "rpc.bare_stream_us");
+  const std::string scratch = (*folder)->Path(".");
+  runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));
+  runner.Run(ClientCountCases(self, scratch, [daemon] { return daemon->Address(); }));
 
   const std::vector<Figure> figures = runner.figures();
   fmt::print("{}", Table(figures));
@@ -248,5 +252,9 @@ int Main(const std::vector<std::string>& words) {
 }  // namespace ttfd::bench
 
 int main(int argc, char** argv) {
-  return ttfd::bench::Main(std::vector<std::string>(argv + 1, argv + argc));
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "--client") {
+    return ttfd::bench::RunClient({words.begin() + 1, words.end()});
+  }
+  return ttfd::bench::Main(words);
 }

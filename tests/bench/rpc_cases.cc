@@ -7,6 +7,7 @@
 
 #include "firmware/kernel_elfs.h"
 #include "tests/bench/bench_case.h"
+#include "tests/bench/client_child.h"
 #include "ttfd/session.h"
 
 namespace ttfd::bench {
@@ -20,11 +21,6 @@ constexpr uint32_t kUploadPageBytes = 4096;
 constexpr uint32_t kBatchCommands = 64;
 // Commands between two looks at the clock.
 constexpr int kCommandsPerRound = 16 * kBatchCommands;
-
-Status ToStatus(const client::Status& status) {
-  return status.ok() ? OkStatus()
-                     : MakeStatus(static_cast<StatusCode>(status.code()), status.ToString());
-}
 
 // One session with an empty kernel on the first worker tile, shared by the samples.
 class RpcClient {

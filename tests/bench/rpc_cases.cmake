@@ -1,1 +1,5 @@
-ttfd_library(NAME bench_rpc_cases SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_cases.cc DEPS bench_core ttfd_client firmware_kernels)
+ttfd_library(NAME bench_rpc_cases
+  HDRS ${CMAKE_CURRENT_LIST_DIR}/client_child.h
+  SRCS ${CMAKE_CURRENT_LIST_DIR}/client_child.cc ${CMAKE_CURRENT_LIST_DIR}/client_count_cases.cc
+       ${CMAKE_CURRENT_LIST_DIR}/rpc_cases.cc ${CMAKE_CURRENT_LIST_DIR}/share_cases.cc
+  DEPS bench_core ttfd_client firmware_kernels)

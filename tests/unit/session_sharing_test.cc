@@ -1,5 +1,6 @@
 // What sessions feel of each other, through the whole core in made-up time: a session that floods is held at its
-// credits and others go on at once, equal sessions get equal time, and nobody waits longer than docs/reliability.md says.
+// credits and others go on at once, equal sessions get equal time, and nobody waits longer than docs/reliability.md
+// says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
