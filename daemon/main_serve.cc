@@ -191,6 +191,8 @@ DaemonOptions Daemon::CoreOptions() {
   options.load_kernel = LoadKernel;
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);
   options.scheduler.aging_rounds = options_.scheduler.aging_rounds;
+  options.hang_store = {options_.hangs.folder, options_.hangs.reports, options_.hangs.bytes};
+  options.hangs = {options_.hangs.suspend_hangs, options_.hangs.suspend_window_ms};
   options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.engine.overlap = options.scheduler.quantum / 2;
   options.engine.apart_window = options.scheduler.quantum;

@@ -58,6 +58,14 @@ struct RoleNames {
   std::vector<std::string> admin_certificates;
 };
 
+struct HangOptions {
+  std::string folder = "/var/lib/ttfd/hangs";  // of reports; empty: they are only logged
+  uint32_t reports = 32;
+  uint64_t bytes = uint64_t{64} << 20;
+  uint32_t suspend_hangs = 2;
+  uint32_t suspend_window_ms = 600'000;
+};
+
 struct Options {
   ListenOptions listen;
   TlsOptions tls;
@@ -66,6 +74,7 @@ struct Options {
   SessionLimits limits;
   TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};
   RoleNames roles;
+  HangOptions hangs;
   std::string log_level = "info";
   std::string audit_file;      // empty: audit lines are in the log only
   uint32_t drain_ms = 10'000;  // a stop waits this long for sessions to end

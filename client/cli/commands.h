@@ -31,7 +31,10 @@ int SetTimeouts(const Common& common, uint64_t session, const client::Timeouts& 
 int Drain(const Common& common, double within_s);
 int ResetDevice(const Common& common, uint32_t device);
 int SetLogLevel(const Common& common, const std::string& level);
-int SaveHangReport(const Common& common, const std::string& report, const std::string& folder);
+int ResumeSession(const Common& common, uint64_t session);
+int ListHangReports(const Common& common);
+int ShowHangReport(const Common& common, const std::string& report);
+int FetchHangReport(const Common& common, const std::string& report, const std::string& folder);
 
 struct ProfileArguments {
   double seconds = 5;

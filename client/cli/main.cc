@@ -56,6 +56,9 @@ void AddSessions(CLI::App* app, Parsed* p) {
   end->add_option("session", p->session, "its number")->required();
   end->add_option("--reason", p->reason, "what the client is told");
   end->callback([p] { p->run = [p] { return EndSession(p->common, p->session, p->reason); }; });
+  CLI::App* resume = sessions->add_subcommand("resume", "Lets a suspended session go on");
+  resume->add_option("session", p->session, "its number")->required();
+  resume->callback([p] { p->run = [p] { return ResumeSession(p->common, p->session); }; });
 }
 
 void AddLeases(CLI::App* app, Parsed* p) {
@@ -105,11 +108,25 @@ void AddActing(CLI::App* app, Parsed* p) {
       ->required()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   level->callback([p] { p->run = [p] { return SetLogLevel(p->common, p->level); }; });
-  CLI::App* report = app->add_subcommand("hang-report", "Saves a hang report");
-  report->add_option("report", p->report, "its id, as errors and status name it")->required();
-  report->add_option("--folder", p->folder, "where its files go");
-  report->callback(
-      [p] { p->run = [p] { return SaveHangReport(p->common, p->report, p->folder); }; });
+}
+
+void AddHangs(CLI::App* app, Parsed* p) {
+  CLI::App* hang = app->add_subcommand("hang", "What is known of hangs and faults of the card");
+  hang->require_subcommand(1);
+  hang->add_subcommand("list", "The reports that are kept, the oldest first")->callback([p] {
+    p->run = [p] { return ListHangReports(p->common); };
+  });
+  hang->add_subcommand("last", "Shows the newest report")->callback([p] {
+    p->run = [p] { return ShowHangReport(p->common, "last"); };
+  });
+  CLI::App* show = hang->add_subcommand("show", "Shows a report");
+  show->add_option("report", p->report, "its id, as errors, status and list name it")->required();
+  show->callback([p] { p->run = [p] { return ShowHangReport(p->common, p->report); }; });
+  CLI::App* fetch = hang->add_subcommand("fetch", "Saves the files of a report");
+  fetch->add_option("report", p->report, "its id, or last")->required();
+  fetch->add_option("folder", p->folder, "where its files go");
+  fetch->callback(
+      [p] { p->run = [p] { return FetchHangReport(p->common, p->report, p->folder); }; });
 }
 
 void AddProfile(CLI::App* app, Parsed* p) {
@@ -199,6 +216,7 @@ int Main(int argc, char** argv) {
   AddLeases(&app, &parsed);
   AddTimeouts(&app, &parsed);
   AddActing(&app, &parsed);
+  AddHangs(&app, &parsed);
   AddProfile(&app, &parsed);
   AddRun(&app, &parsed);
   try {

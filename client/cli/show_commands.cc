@@ -201,7 +201,9 @@ void PrintSessionsJson(const std::vector<client::SessionInfo>& sessions) {
         .Field("longest_work_ns", session.longest_work_ns)
         .Field("launches", session.launches)
         .Field("bytes_written", session.bytes_written)
-        .Field("bytes_read", session.bytes_read);
+        .Field("bytes_read", session.bytes_read)
+        .Field("hangs", session.hangs)
+        .Field("suspended", session.suspended);
     json.Key("waits")
         .BeginObject()
         .Field("count", session.waits.count)

@@ -33,6 +33,8 @@ class DeviceObserver {
   virtual ~DeviceObserver() = default;
   // `why` tells what made the card be reset, or why it is lost for good.
   virtual void DeviceStateChanged(DeviceState state, const std::string& why) = 0;
+  // A launch of this flow (Work::flow) hung or faulted, and its owner has been told.
+  virtual void FlowHung(uint64_t /*flow*/, const std::string& /*report*/) {}
 };
 
 }  // namespace ttfd

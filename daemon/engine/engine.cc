@@ -135,8 +135,17 @@ void Engine::HandleRequests() {
     StartProfile(std::move(request));
   }
   if (!taken_.resets.empty()) {
+    dispatcher_->Diagnose();
     dispatcher_->SalvagePrints();
-    FailInFlight("the card was reset by its administrator");
+    for (HardwareQueue& queue : queues_) Retire(queue, device_clock_.Now());
+    const WorkError error = ResetError("the card was reset by its administrator");
+    if (lost_.ok() && dispatcher_->device_info().memory_survives_reset) {
+      std::vector<Verdict> verdicts = LookAtWorks();
+      DecideFates(verdicts);
+      EndAndPutBack(verdicts, error);
+    } else {
+      FailInFlight(error);
+    }
     lost_ = OkStatus();
     const Status status = Recover("reset by the administrator");
     for (auto& done : std::exchange(taken_.resets, {})) done(status);
@@ -238,7 +247,7 @@ Status Engine::Stop(TimePoint deadline) {
   // The shutdown drains: reads in flight may still be delivered, so their works live until it is over.
   const Duration left = std::max(deadline - clock_.Now(), kLastDrain);
   Status down = lost_.ok() ? dispatcher_->ShutDownWithin(left) : lost_;
-  FailInFlight("the daemon has stopped");
+  FailInFlight(ResetError("the daemon has stopped"));
   return down;
 }
 

@@ -22,48 +22,16 @@
 #include <vector>
 
 #include "daemon/engine/device_state.h"
+#include "daemon/engine/engine_options.h"
 #include "daemon/engine/hardware_queue.h"
+#include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
+#include "daemon/hang/hang_report.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/dispatch/dispatcher.h"
 
 namespace ttfd {
-
-struct EngineOptions {
-  // Estimated device time a hardware queue is given ahead of completion: what a newcomer waits for at most, besides
-  // one command.
-  Duration window = std::chrono::microseconds(100);
-  // A single work that is expected to take no longer than this has another one behind it all the same, so that the
-  // card need not wait for the host between the two.
-  Duration overlap = std::chrono::microseconds(500);
-  // The same as `window` for kernels on workers of their own, which run side by side and hold up nobody else's.
-  Duration apart_window = std::chrono::milliseconds(1);
-  // Commands of a hardware queue ahead of completion, however cheap.
-  size_t window_commands = 512;
-  // No progress of the dispatch pipeline for so long while a transfer is at the head: the device hangs.
-  Duration operation_timeout = std::chrono::seconds(10);
-  // The same for the waits of the runtime while workers run.
-  Duration kernel_timeout = std::chrono::seconds(60);
-  // Longest sleep of the idle device thread, so that its heartbeat goes on (systemd's watchdog reads it).
-  Duration idle_tick = std::chrono::seconds(2);
-  // How long to look for new work before sleeping: a wake costs 7 us to give and 23 us until it is felt.
-  Duration spin = Duration::zero();
-  uint32_t boot_attempts = 2;  // of one recovery, before the device counts as lost for good
-  // The card's time, which stands still while a debugger has stopped the card: what its timeouts are measured
-  // with. Null: the engine's own clock. Outlives the engine.
-  Clock* device_clock = nullptr;
-  // What works are charged by, asked on the device thread. A device that runs on that thread stands still when the
-  // thread does, and nobody is to pay for that. Null: the card's time. Outlives the engine.
-  Clock* work_clock = nullptr;
-  // Device thread, when it has nothing to do: looks after somebody who shares it (a debugger). True: wants to be
-  // asked again at once.
-  std::function<bool()> attend;
-  // Device thread, once when it starts and at the end of every round in which owners heard
-  // something; idle: nothing else to do.
-  std::function<void()> on_thread_start;
-  std::function<void(bool idle)> on_round_end;
-};
 
 class Engine {
  public:
@@ -168,12 +136,29 @@ class Engine {
   Status Poll();
   Status CheckProgress(HardwareQueue& queue, TimePoint now);
   bool WaitsForAnother(const HardwareQueue& queue) const;
+
+  // blame.cc. A null verdict is nobody's.
+  static Verdict* FindRunner(const HartReport& hart, std::vector<Verdict>& verdicts);
+  Verdict* FindCulprit(const StallReport& stall, std::vector<Verdict>& verdicts) const;
+  // May change the culprit. True: it is known what happened, though perhaps not who did it.
+  bool WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts, Verdict** culprit);
+  bool OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdicts) const;
+  bool StruckBefore(uint64_t flow);
+  void Suspect(const StallReport& stall, std::vector<Verdict>& verdicts);
+
+  // recovery.cc
   void Lose(const Status& why);
-  WorkInFlight* FindRunner(const HartReport& hart, HardwareQueue** queue);
-  WorkInFlight* FindCulprit(const StallReport& stall, HardwareQueue** queue);
-  void FailInFlight(const std::string& why);
+  // Ends what is to end, keeps what is to run again. `error`: for who was touched.
+  void EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& error);
+  void PutBack(std::vector<Verdict>& verdicts);
+  std::vector<Verdict> LookAtWorks();
+  void FailInFlight(const WorkError& error);
   void FailQueued(const WorkError& error);
   Status Recover(const std::string& why);
+
+  // hang_evidence.cc
+  HangReport HostEvidence(const Status& why);
+  static void AddVerdicts(const std::vector<Verdict>& verdicts, HangReport* report);
 
   // Constant after construction.
   const std::unique_ptr<Dispatcher> dispatcher_;
@@ -211,6 +196,23 @@ class Engine {
   std::map<uint32_t, std::string> program_names_;  // while it is
   Status lost_;  // not OK: the device is lost for good, until an administrator resets it
   std::string lost_text_;
+  uint32_t boots_tried_ = 0;  // of the last recovery
+  // The launches that ended last, for the next hang report.
+  struct RecentLaunch {
+    uint32_t hardware_queue = 0;
+    uint64_t session = 0;
+    uint32_t queue = 0;
+    uint64_t value = 0;
+    std::shared_ptr<const std::vector<uint32_t>> programs;
+  };
+  static constexpr size_t kRecentLaunches = 8;
+  std::deque<RecentLaunch> recent_;
+  // Whose launches have ended since the last boot: of this flow alone, or of others as well.
+  uint64_t kernel_flow_ = 0;
+  bool many_flows_ = false;
+  // Whose launches were to blame or met with the damage that another did, the newest last.
+  static constexpr size_t kStruckFlows = 64;
+  std::deque<uint64_t> struck_;
 
   std::thread thread_;
 };

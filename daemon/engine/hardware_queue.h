@@ -26,7 +26,8 @@ struct HardwareQueue {
   const uint32_t index;
   WorkQueue& order;  // of what waits for its turn
 
-  Work held;  // popped, waits for room in the rings or for what may not run beside it
+  std::deque<Work> again;  // were on the card when it was reset, and go before all others
+  Work held;               // popped, waits for room in the rings or for what may not run beside it
   bool holding = false;
   std::deque<WorkInFlight> in_flight;
   Duration in_flight_cost{};  // of those that everybody waits for
@@ -47,7 +48,7 @@ struct HardwareQueue {
   std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started
   std::atomic<uint64_t> shown_busy_ns{0};    // device time, since then
 
-  bool idle() const { return in_flight.empty() && !holding && order.empty(); }
+  bool idle() const { return in_flight.empty() && !holding && again.empty() && order.empty(); }
   Duration& CostOf(const Work& work) {
     return work.runs_kernels() && work.route.workers.any() ? apart_cost : in_flight_cost;
   }

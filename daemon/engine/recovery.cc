@@ -10,10 +10,6 @@
 namespace ttfd {
 namespace {
 
-bool Contains(const std::vector<uint32_t>& programs, uint32_t program) {
-  return std::find(programs.begin(), programs.end(), program) != programs.end();
-}
-
 // "program 42 of session 3 (...)"
 std::string RunnerText(const Work& work) {
   constexpr size_t kNamed = 4;
@@ -26,99 +22,161 @@ std::string RunnerText(const Work& work) {
                      more ? ", ..." : "", work.owner->Name());
 }
 
-bool MayUse(const Work& work, int32_t worker) {
-  const TileSet& tiles = work.route.workers;  // none: all
-  return worker == HartReport::kNoWorker || tiles.none() || tiles.test(static_cast<size_t>(worker));
+// Where it is not known whose doing it was.
+std::string LastText(const std::vector<HangWork>& recent) {
+  constexpr size_t kNamed = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
+    text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
+                        fmt::join(recent[i].programs, ", "), recent[i].session);
+  }
+  return text;
 }
 
-// Is it a launch of a program with a kernel on this worker?
-bool Uses(const Work& work, int32_t worker) {
-  const auto* const launch = std::get_if<LaunchCommand>(&work.command);
-  return launch != nullptr && worker != HartReport::kNoWorker &&
-         launch->program->tiles.test(static_cast<size_t>(worker));
+// Between launches that may not overlap stands an event, and one that the card had passed would have been seen.
+bool BehindAnEvent(std::span<const Verdict> before, const Verdict& one) {
+  const Work& work = one.entry->work;
+  if (!work.runs_kernels()) return false;
+  return std::any_of(before.begin(), before.end(), [&work](const Verdict& other) {
+    const Work& elder = other.entry->work;
+    return elder.runs_kernels() && !MayOverlap(elder, work) &&
+           elder.track->route().hardware_queue == work.track->route().hardware_queue;
+  });
 }
 
 }  // namespace
 
-// The work that runs what the hart runs: the program its tile began last; else the eldest that has a kernel there; else
-// the eldest that may. A kernel may also have brought down a tile that is not its own: nobody can tell.
-WorkInFlight* Engine::FindRunner(const HartReport& hart, HardwareQueue** queue) {
-  WorkInFlight* found = nullptr;
-  int found_rank = 3;
-  for (HardwareQueue& one : queues_) {
-    for (WorkInFlight& entry : one.in_flight) {
-      const Work& work = entry.work;
-      if (!work.runs_kernels() || !MayUse(work, hart.worker)) continue;
-      int rank = hart.worker == HartReport::kNoWorker ? 3 : 2;
-      if (Uses(work, hart.worker)) rank = 1;
-      if (hart.program != 0 && Contains(*work.programs, hart.program)) rank = 0;
-      const bool elder = found == nullptr || entry.turn < found->turn;
-      if (rank > found_rank || rank == 3 || (rank == found_rank && !elder)) continue;
-      found = &entry;
-      found_rank = rank;
-      *queue = &one;
+// What the card has completed is off the queues; the rest, in the order of its submission.
+std::vector<Verdict> Engine::LookAtWorks() {
+  std::vector<Verdict> verdicts;
+  for (HardwareQueue& queue : queues_) {
+    for (WorkInFlight& entry : queue.in_flight) {
+      Verdict& verdict = verdicts.emplace_back();
+      verdict.entry = &entry;
+      verdict.standing = dispatcher_->StandingOf({queue.index, entry.ticket});
     }
   }
-  return found;
+  std::sort(verdicts.begin(), verdicts.end(),
+            [](const Verdict& a, const Verdict& b) { return a.entry->turn < b.entry->turn; });
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    Verdict& one = verdicts[i];
+    if (one.standing != Standing::kEnded && BehindAnEvent(std::span(verdicts).first(i), one)) {
+      one.standing = Standing::kNotBegun;
+    }
+  }
+  return verdicts;
 }
 
-// A launch that faulted is named by the worker that stopped, or stands at the head of its queue: before it everything
-// has ended, behind it nothing that shares its workers has begun. `queue` gets the queue it is in; null: nobody is to
-// blame.
-WorkInFlight* Engine::FindCulprit(const StallReport& stall, HardwareQueue** queue) {
-  const HartReport* const faulted = FaultedHart(stall);
-  if (faulted != nullptr) {
-    if (WorkInFlight* const runner = FindRunner(*faulted, queue)) return runner;
+void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& error) {
+  for (Verdict& verdict : verdicts) {
+    if (verdict.fate == WorkFate::kBlamed) continue;  // its owner has it
+    Work& work = verdict.entry->work;
+    HardwareQueue& queue = queues_[work.track->route().hardware_queue];
+    if (verdict.fate == WorkFate::kEnded) {
+      launches_.fetch_add(work.launches, std::memory_order_relaxed);
+      queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
+      work.began = std::max(queue.retire_time, work.submitted);
+      queue.order.GivenBack(work);  // nobody knows what it took
+      work.track->Ended(work.number);
+      work.owner->Done(std::span(&work, 1));
+    } else if (verdict.fate == WorkFate::kTouched) {
+      queue.order.GivenBack(work);
+      work.track->Ended(work.number);
+      work.owner->Failed(work, error);
+    }
   }
-  WorkInFlight* culprit = nullptr;
-  for (HardwareQueue& one : queues_) {
-    if (one.in_flight.empty() || (late_ != nullptr && late_ != &one)) continue;
-    WorkInFlight& head = one.in_flight.front();
-    if (!head.work.runs_kernels()) continue;
-    const bool stalled = stall.stage != StalledStage::kNone && stall.hardware_queue == one.index;
-    if (culprit != nullptr && !stalled && culprit->turn < head.turn) continue;
-    culprit = &head;
-    *queue = &one;
-    if (stalled) break;
-  }
-  return culprit;
+  PutBack(verdicts);
+  round_had_news_ = true;
 }
 
-// Whatever else was in flight had not begun, or is a transfer nobody can vouch for. Others hear what happened, but not
-// in whose code.
+// In the order of their first submission, before whatever had not had its turn.
+void Engine::PutBack(std::vector<Verdict>& verdicts) {
+  for (HardwareQueue& queue : queues_) {
+    if (!std::exchange(queue.holding, false)) continue;
+    queue.again.push_front(std::move(queue.held));
+    queue.held = Work();
+  }
+  for (auto verdict = verdicts.rbegin(); verdict != verdicts.rend(); ++verdict) {
+    if (verdict->fate != WorkFate::kReplayed) continue;
+    Work& work = verdict->entry->work;
+    work.track->Returned(work.number);
+    if (work.read_into != nullptr) work.read_into->clear();
+    queues_[work.track->route().hardware_queue].again.push_front(std::move(work));
+  }
+  for (HardwareQueue& queue : queues_) {
+    queue.in_flight.clear();
+    queue.in_flight_cost = queue.apart_cost = Duration::zero();
+    queue.uncovered = 0;
+    queue.apart = false;
+    queue.looked = false;
+  }
+}
+
+// Others hear nothing, unless the reset took something from them; and then what happened, but not in whose code.
 void Engine::Lose(const Status& why) {
+  const TimePoint began = clock_.Now();
   const TimePoint now = device_clock_.Now();
-  const StallReport stall = dispatcher_->Diagnose();
+  HangReport report = HostEvidence(why);
+  HangKeeper* const hangs = options_.hangs;
+  if (hangs != nullptr) hangs->KeepHostSide(report);
+
+  report.stall = dispatcher_->Diagnose();
   dispatcher_->SalvagePrints();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
-  const std::string summary = StallSummary(why, stall);
-  std::string text = summary;
-  HardwareQueue* queue = nullptr;
-  const WorkInFlight* const found = FindCulprit(stall, &queue);
-  if (found != nullptr) text += "; it ran " + RunnerText(found->work);
-  const std::string places = StallPlaces(stall, summary);
-  if (!places.empty()) text += " [" + places + "]";
-  LogError("device lost: {}", text);
-  if (found != nullptr) {
-    const bool hang = why.code() == StatusCode::kDeadlineExceeded && FaultedHart(stall) == nullptr;
-    auto entry = queue->in_flight.begin();
-    while (&*entry != found) ++entry;
-    const Work culprit = std::move(entry->work);
-    queue->in_flight.erase(entry);
-    queue->order.Used(culprit, work_clock_.Now() - queue->retire_work_time);
-    culprit.track->Ended(culprit.number);
-    culprit.owner->Failed(culprit,
-                          {StatusCode::kAborted, hang ? "HANG" : "DEVICE_FAULT", text, false});
+  report.summary = StallSummary(why, report.stall);
+  report.places = StallPlaces(report.stall, report.summary);
+  const bool hang =
+      why.code() == StatusCode::kDeadlineExceeded && FaultedHart(report.stall) == nullptr;
+  report.reason = hang ? "HANG" : "DEVICE_FAULT";
+  std::vector<Verdict> verdicts = LookAtWorks();
+  Verdict* blamed = FindCulprit(report.stall, verdicts);
+  const bool damaged = WeighDamage(report.stall, verdicts, &blamed);
+  WorkInFlight* const culprit = blamed != nullptr ? blamed->entry : nullptr;
+  if (blamed != nullptr) blamed->fate = WorkFate::kBlamed;
+  if (blamed == nullptr && !damaged) Suspect(report.stall, verdicts);
+  DecideFates(verdicts);
+  AddVerdicts(verdicts, &report);
+  std::string text = report.summary;
+  if (culprit != nullptr) text += "; it ran " + RunnerText(culprit->work);
+  if (culprit == nullptr && damaged) text += LastText(report.recent);
+  if (!report.places.empty()) text += " [" + report.places + "]";
+  LogError("device lost: {}{}", text,
+           report.id.empty() ? "" : fmt::format("; hang report {}", report.id));
+  if (hangs != nullptr) hangs->KeepDeviceSide(report);
+
+  if (culprit != nullptr) {
+    const Work work = std::move(culprit->work);
+    HardwareQueue& queue = queues_[work.track->route().hardware_queue];
+    queue.order.Used(work, work_clock_.Now() - queue.retire_work_time);
+    work.track->Ended(work.number);
+    work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, report.id});
+    observer_.FlowHung(work.flow, report.id);
   }
   late_ = nullptr;
-  FailInFlight(fmt::format("the card was reset under this command, send it again ({})", summary));
-  Recover(text).IgnoreError();
+  const WorkError error{
+      StatusCode::kUnavailable, "DEVICE_RESET",
+      fmt::format("the card was reset under this command, send it again ({})", report.summary),
+      true, report.id};
+  if (dispatcher_->device_info().memory_survives_reset) {
+    EndAndPutBack(verdicts, error);
+  } else {
+    FailInFlight(error);
+  }
+  const Status recovered = Recover(text);
+  report.recovered = recovered.ok();
+  report.recovery = recovered.ok() ? "the card was reset and works again"
+                                   : fmt::format("the card is lost: {}", StatusMessage(recovered));
+  report.boot_attempts = boots_tried_;
+  report.recovery_ms = std::chrono::duration<double, std::milli>(clock_.Now() - began).count();
+  if (hangs != nullptr) hangs->KeepOutcome(report);
+  if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
 }
 
-void Engine::FailInFlight(const std::string& why) {
-  const WorkError error{StatusCode::kUnavailable, "DEVICE_RESET", why, true};
+// Everything that was given to the card, or is to be again.
+void Engine::FailInFlight(const WorkError& error) {
   for (HardwareQueue& queue : queues_) {
     for (const WorkInFlight& entry : std::exchange(queue.in_flight, {})) {
+      if (entry.work.owner == nullptr) continue;  // its owner has been told
       entry.work.track->Ended(entry.work.number);
       entry.work.owner->Failed(entry.work, error);
     }
@@ -126,6 +184,10 @@ void Engine::FailInFlight(const std::string& why) {
       queue.held.track->GivenUp(queue.held.number);
       queue.held.owner->Failed(queue.held, error);
       queue.held = Work();
+    }
+    for (const Work& work : std::exchange(queue.again, {})) {
+      work.track->GivenUp(work.number);
+      work.owner->Failed(work, error);
     }
     queue.in_flight_cost = queue.apart_cost = Duration::zero();
     queue.uncovered = 0;
@@ -154,11 +216,15 @@ Status Engine::Recover(const std::string& why) {
   observer_.DeviceStateChanged(DeviceState::kRecovering, why);
   resets_.fetch_add(1, std::memory_order_relaxed);
   Status status;
-  for (uint32_t attempt = 0; attempt < std::max(options_.boot_attempts, 1u); ++attempt) {
+  boots_tried_ = 0;
+  while (boots_tried_ < std::max(options_.boot_attempts, 1u)) {
+    ++boots_tried_;
     status = dispatcher_->Boot();
     heartbeat_.fetch_add(1,
                          std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
     if (status.ok()) {
+      kernel_flow_ = 0;
+      many_flows_ = false;
       observer_.DeviceStateChanged(DeviceState::kReady, why);
       return status;
     }
@@ -166,6 +232,7 @@ Status Engine::Recover(const std::string& why) {
   }
   lost_ = status;
   lost_text_ = fmt::format("the card does not come back after a reset: {}", StatusMessage(status));
+  FailInFlight({StatusCode::kUnavailable, "DEVICE_RESET", lost_text_, true});
   observer_.DeviceStateChanged(DeviceState::kFailed, lost_text_);
   return status;
 }

@@ -3,21 +3,13 @@
 #include <utility>
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/replay.h"
 
 namespace ttfd {
 namespace {
 
 // The card is asked once in so many tries whether kernels of sub-devices have ended.
 constexpr uint32_t kTriesPerCount = 8;
-
-// Whether the card may place `next` while the kernels of `now` run: not if it could not be told later which of
-// two sessions' kernels hung or faulted. Work on workers of its own goes on at once, whoever it belongs to.
-bool MayOverlap(const Work& now, const Work& next) {
-  const TileSet& these = now.route.workers;  // none: all
-  const TileSet& those = next.route.workers;
-  if (these.any() && those.any() && (these & those).none()) return true;
-  return now.flow == next.flow && next.runs_kernels();
-}
 
 }  // namespace
 
@@ -37,7 +29,14 @@ bool Engine::MayTakeMore(const HardwareQueue& queue) const {
 // Fills held with the next work.
 bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
   if (!queue.holding) {
-    if (!queue.order.Pop(&queue.held)) return false;
+    if (!queue.again.empty()) {
+      // In the old order: what it waits for goes first.
+      if (!queue.again.front().MayBeTaken(Duration::max())) return false;
+      queue.held = std::move(queue.again.front());
+      queue.again.pop_front();
+    } else if (!queue.order.Pop(&queue.held)) {
+      return false;
+    }
     queue.holding = true;
     if (queue.in_flight.empty()) BeginTimes(queue, now);
   }
@@ -123,7 +122,6 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   if (queue.in_flight.empty()) BeginTimes(queue, now);
   queue.CostOf(queue.held) += queue.held.cost;
   queue.held.submitted = now;
-  std::string().swap(queue.held.payload);
   if (profile_.has_value()) NameProgramsOf(queue.held);
   queue.held.track->Submitted(queue.held.number, {queue.index, *ticket}, queue.held.cost);
   const bool kernels = queue.held.runs_kernels();
@@ -215,6 +213,12 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
     queue.CostOf(work) -= work.cost;
     if (work.runs_kernels()) {
       launches_.fetch_add(work.launches, std::memory_order_relaxed);
+      if (work.flow != kernel_flow_) {
+        many_flows_ |= kernel_flow_ != 0;
+        kernel_flow_ = work.flow;
+      }
+      if (recent_.size() == kRecentLaunches) recent_.pop_front();
+      recent_.push_back({queue.index, work.flow, work.queue, work.value, work.programs});
     } else {
       (work.read_into ? bytes_read_ : bytes_written_)
           .fetch_add(work.bytes, std::memory_order_relaxed);

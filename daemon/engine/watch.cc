@@ -1,17 +1,12 @@
 // Is the card still at work? What of it stands still, and for how long it may.
 #include "daemon/engine/engine.h"
+#include "daemon/engine/replay.h"
 
 namespace ttfd {
 namespace {
 
 long long Milliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
-bool ShareWorkers(const Work& a, const Work& b) {
-  const TileSet& these = a.route.workers;  // none: all
-  const TileSet& those = b.route.workers;
-  return these.none() || those.none() || (these & those).any();
 }
 
 }  // namespace

@@ -55,9 +55,10 @@ struct Work {
   std::shared_ptr<const std::vector<uint32_t>> programs;
   // Of a launch; of each launch of a trace; of anything else without progress, where zero is the daemon's.
   Duration timeout{};
-  Duration cost{};    // estimated device time, set by whoever orders works
-  TimePoint arrived;  // when the daemon got the command it is of
-  bool first = true;  // of its command: the command begins with it
+  uint32_t suspected = 0;  // so many times the card stopped when its turn had come
+  Duration cost{};         // estimated device time, set by whoever orders works
+  TimePoint arrived;       // when the daemon got the command it is of
+  bool first = true;       // of its command: the command begins with it
   // Set by the device thread: when it was given to the card; once it has ended, when the card came to it, and how long
   // it had the card.
   TimePoint submitted;
@@ -79,6 +80,7 @@ struct WorkError {
   std::string reason;  // of the API: HANG, DEVICE_FAULT, DEVICE_RESET
   std::string message;
   bool retryable = false;
+  std::string hang_report = {};  // id of the report that explains it
 };
 
 // All calls on the device thread. Each work ends exactly once: refused by Start, or Done, or Failed.

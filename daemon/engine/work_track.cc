@@ -11,6 +11,11 @@ void WorkTrack::Ended(uint64_t number) {
   while (!in_flight_.empty() && in_flight_.front().number <= number) in_flight_.pop_front();
 }
 
+void WorkTrack::Returned(uint64_t number) {
+  while (!in_flight_.empty() && in_flight_.back().number >= number) in_flight_.pop_back();
+  passed_ = std::min(passed_, number - 1);
+}
+
 bool WorkTrack::EndsWithin(uint64_t number, Duration most) const {
   if (passed_ < number) return false;
   for (const Submission& submission : in_flight_) {

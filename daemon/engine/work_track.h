@@ -30,6 +30,8 @@ class WorkTrack {
   }
   void GivenUp(uint64_t number) { passed_ = number; }  // will not be submitted
   void Ended(uint64_t number);                         // was submitted
+  // Was submitted, and will be again, as everything behind it that has not ended.
+  void Returned(uint64_t number);
 
   // Everything up to `number` has been submitted, and what of it has not ended should take no longer than `most`.
   bool EndsWithin(uint64_t number, Duration most) const;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "daemon/rpc/call_status.h"
+#include "daemon/rpc/files_call.h"
 #include "daemon/rpc/profile_call.h"
 #include "daemon/rpc/progress_call.h"
 #include "daemon/rpc/reply_conversion.h"
@@ -24,15 +25,6 @@ std::string JsonOf(const google::protobuf::Message& request) {
   const auto made = google::protobuf::util::MessageToJsonString(request, &json, options);
   return made.ok() ? json : "null";
 }
-
-// A server stream that only refuses.
-class RefusedParts final : public grpc::ServerWriteReactor<v1::FilePart> {
- public:
-  RefusedParts(const Status& status, grpc::CallbackServerContext* context) {
-    Finish(FinishStatus(status, context));
-  }
-  void OnDone() override { delete this; }
-};
 
 }  // namespace
 
@@ -179,14 +171,28 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
 
 grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
     grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) {
-  Status status = Check(Role::kObserve, context, "GetHangReport", *request);
-  if (status.ok()) {
-    status = Error(StatusCode::kUnimplemented,
-                   "this daemon keeps no hang reports, so there is none named '{}'; a hang's error "
-                   "says what it found",
-                   request->report().substr(0, 64));
-  }
-  return new RefusedParts(status, context);
+  const Status allowed = Check(Role::kObserve, context, "GetHangReport", *request);
+  return FilesCall::Start(allowed.ok() ? daemon_.GetHangReport(request->report())
+                                       : StatusOr<std::vector<HangStore::File>>(allowed),
+                          context);
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
+    grpc::CallbackServerContext* context, const v1::ListHangReportsRequest* request,
+    v1::ListHangReportsResponse* response) {
+  return Unary(Role::kObserve, context, "ListHangReports", *request, [&] {
+    for (const HangStore::Summary& report : daemon_.ListHangReports()) {
+      ToProto(report, response->add_reports());
+    }
+    return OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::ResumeSession(grpc::CallbackServerContext* context,
+                                                         const v1::ResumeSessionRequest* request,
+                                                         v1::ResumeSessionResponse*) {
+  return Unary(Role::kAdmin, context, "ResumeSession", *request,
+               [&] { return daemon_.ResumeSession(request->session()); });
 }
 
 grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(

@@ -49,6 +49,12 @@ class AdminRpcService final : public v1::Admin::CallbackService {
       grpc::CallbackServerContext* context, const v1::ResetDeviceRequest* request) override;
   grpc::ServerWriteReactor<v1::FilePart>* GetHangReport(
       grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) override;
+  grpc::ServerUnaryReactor* ListHangReports(grpc::CallbackServerContext* context,
+                                            const v1::ListHangReportsRequest* request,
+                                            v1::ListHangReportsResponse* response) override;
+  grpc::ServerUnaryReactor* ResumeSession(grpc::CallbackServerContext* context,
+                                          const v1::ResumeSessionRequest* request,
+                                          v1::ResumeSessionResponse* response) override;
   grpc::ServerWriteReactor<v1::ProfilePart>* Profile(grpc::CallbackServerContext* context,
                                                      const v1::ProfileRequest* request) override;
   grpc::ServerUnaryReactor* SetLogLevel(grpc::CallbackServerContext* context,

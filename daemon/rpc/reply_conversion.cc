@@ -196,8 +196,19 @@ void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
   to->set_connected_ms(from.connected_ms);
   to->set_handles(from.handles);
   to->set_lease(from.lease);
+  to->set_hangs(from.hangs);
+  to->set_suspended(from.suspended);
   for (const QueuePosition& position : from.submitted) ToProto(position, to->add_submitted());
   for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
+}
+
+void ToProto(const HangStore::Summary& from, v1::HangReportInfo* to) {
+  to->set_report(from.id);
+  to->set_headline(ValidUtf8(from.headline));
+  to->set_text(ValidUtf8(from.text));
+  to->set_blamed(ValidUtf8(from.blamed));
+  to->set_bytes(from.bytes);
+  to->set_complete(from.complete);
 }
 
 void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
@@ -207,6 +218,7 @@ void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
   for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
   to->set_sessions(from.sessions);
   to->set_last_error(ValidUtf8(from.last_error));
+  to->set_last_hang_report(from.last_hang_report);
   to->set_commands_completed(from.commands_completed);
   to->set_launches_completed(from.launches_completed);
   to->set_bytes_written(from.bytes_written);
@@ -264,6 +276,8 @@ void TakeMessage(SessionOutputBatch* batch, size_t max_error_bytes, v1::ServerMe
     ToProto(print, to->add_notices()->mutable_print());
   }
   batch->prints.clear();
+  for (std::string& id : batch->hang_reports) to->add_notices()->set_hang_report(std::move(id));
+  batch->hang_reports.clear();
   for (DataChunk& chunk : batch->data) {
     v1::Data* data = to->add_data();
     data->set_queue(chunk.queue);

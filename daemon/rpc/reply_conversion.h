@@ -1,6 +1,7 @@
 // The daemon's answers as protobuf messages.
 #pragma once
 
+#include "daemon/hang/hang_store.h"
 #include "daemon/session/reply.h"
 #include "ttfd/v1/admin.pb.h"
 #include "ttfd/v1/ttfd.pb.h"
@@ -16,6 +17,7 @@ void ToProto(const TimeoutsReply& from, v1::Timeouts* to);
 void ToProto(const SessionInfoReply& from, v1::SessionInfo* to);
 void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to);
 void ToProto(const LimitsReply& from, v1::GetLimitsResponse* to);
+void ToProto(const HangStore::Summary& from, v1::HangReportInfo* to);
 void ToProto(const StatusReply& from, v1::GetStatusResponse* to);
 
 TimeoutsReply TimeoutsFromProto(const v1::Timeouts& from);

@@ -46,19 +46,28 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
   }
 }
 
+void DaemonCore::FlowHung(uint64_t flow, const std::string& report) {
+  const std::shared_ptr<Session> session = Find(flow);
+  if (session != nullptr) session->Hung(report, options_.hangs);
+}
+
 std::vector<DeviceReply> DaemonCore::Devices() {
   return booted_ ? std::vector<DeviceReply>{device_} : std::vector<DeviceReply>();
 }
 
-// The device thread looks when it can; a status call does not wait long for it.
+// The device thread looks when it can; a status call does not wait long for it, and not at all while one before has
+// waited in vain: the device thread is busy with a card that does not answer.
 void DaemonCore::LookAtPipeline() {
   MutexLock lock(&mu_);
+  if (looking_) return;
+  looking_ = true;
   const uint64_t before = looks_;
   mu_.Unlock();
   engine_.RequestReport([this](std::vector<HartReport> harts) {
     MutexLock inner(&mu_);
     harts_ = std::move(harts);
     ++looks_;
+    looking_ = false;
     changed_.NotifyAll();
   });
   mu_.Lock();
@@ -83,6 +92,7 @@ StatusReply DaemonCore::GetStatus() {
   status.quantum_ns = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(options_.scheduler.quantum).count());
   if (memory_ != nullptr) status.memory = memory_->Use();
+  status.last_hang_report = hang_store_.last();
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
   status.state =

@@ -36,6 +36,11 @@ Status DrainingStatus() {
       reason::kDraining);
 }
 
+EngineOptions WithHangs(EngineOptions options, HangKeeper* hangs) {
+  options.hangs = hangs;
+  return options;
+}
+
 Status NoSuchSession(uint64_t session) {
   return WithReason(Error(StatusCode::kNotFound, "there is no session {}", session),
                     reason::kInvalid, "session");
@@ -65,9 +70,11 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
                std::chrono::milliseconds(options_.limits.lease_idle_ms),
                std::chrono::milliseconds(options_.limits.lease_wait_ms),
                options_.limits.leases_per_user}),
+      hang_store_(options_.hang_store),
       schedulers_{Scheduler(options_.scheduler, &gate_), Scheduler(options_.scheduler, &gate_)},
-      engine_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
-              options_.engine) {
+      engine_(
+          std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
+          WithHangs(options_.engine, options_.hang_store.folder.empty() ? nullptr : &hang_store_)) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
   environment_.limits.commands_in_flight = static_cast<uint32_t>(options_.windows.commands);
@@ -265,6 +272,12 @@ Status DaemonCore::EndSession(uint64_t session, const std::string& reason) {
       Error(StatusCode::kAborted, "the session was ended by an administrator: {}", reason),
       reason::kCancelled));
   return OkStatus();
+}
+
+Status DaemonCore::ResumeSession(uint64_t session) {
+  const std::shared_ptr<Session> found = Find(session);
+  if (found == nullptr) return NoSuchSession(session);
+  return found->Resume();
 }
 
 // ---- timeouts

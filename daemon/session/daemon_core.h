@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/engine/engine.h"
+#include "daemon/hang/hang_store.h"
 #include "daemon/scheduler/lease_gate.h"
 #include "daemon/scheduler/scheduler.h"
 #include "daemon/session/environment.h"
@@ -33,6 +34,8 @@ struct DaemonOptions {
   uint64_t kernel_store_bytes = uint64_t{64} << 20;
   EngineOptions engine;
   SchedulerOptions scheduler;
+  HangStoreOptions hang_store;
+  HangPolicy hangs;
   // What is the world's: default to the machine's own.
   KernelLoader load_kernel;                               // default: the loader of runtime/boot
   std::function<std::string(size_t bytes)> random_bytes;  // default: getrandom
@@ -76,6 +79,11 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override
       ABSL_LOCKS_EXCLUDED(mu_);
   Status EndSession(uint64_t session, const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
+  Status ResumeSession(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<HangStore::Summary> ListHangReports() override { return hang_store_.List(); }
+  StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override {
+    return hang_store_.Read(id);
+  }
   void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
   Status Profile(const ProfileQuery& query, std::shared_ptr<const std::atomic<bool>> cancelled,
                  std::function<void(StatusOr<ProfileResult>)> done) override;
@@ -93,6 +101,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // DeviceObserver
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);
+  void FlowHung(uint64_t flow, const std::string& report) override ABSL_LOCKS_EXCLUDED(mu_);
 
   // daemon_limits.cc. The housekeeper looks when the new session may have been idle for too long.
   void WatchIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -155,9 +164,11 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   DeviceState state_ ABSL_GUARDED_BY(mu_) = DeviceState::kBooting;
   std::string last_error_ ABSL_GUARDED_BY(mu_);
   std::vector<HartReport> harts_ ABSL_GUARDED_BY(mu_);
-  uint64_t looks_ ABSL_GUARDED_BY(mu_) = 0;  // at the pipeline
+  uint64_t looks_ ABSL_GUARDED_BY(mu_) = 0;    // at the pipeline, done
+  bool looking_ ABSL_GUARDED_BY(mu_) = false;  // the device thread has been asked to, and has not
 
-  LeaseGate gate_;                                     // before what looks at it
+  LeaseGate gate_;  // before what looks at it
+  HangStore hang_store_;
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   Engine engine_;
   std::thread housekeeper_;

@@ -26,6 +26,7 @@ inline constexpr const char* kUnsupported = "UNSUPPORTED";
 inline constexpr const char* kDraining = "DRAINING";
 inline constexpr const char* kLeaseEnded = "LEASE_ENDED";
 inline constexpr const char* kSessionLost = "SESSION_LOST";
+inline constexpr const char* kSuspended = "SUSPENDED";
 }  // namespace reason
 
 // No error, or the one that refuses a command.

@@ -287,6 +287,7 @@ void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
   if (!task.dropped) {
     ErrorReply reply = MakeError(error.code, error.reason.c_str(), "", "{}", error.message);
     reply.retryable = error.retryable;
+    reply.hang_report = error.hang_report;
     task.queue->Doom(&task, std::move(reply));
   }
   WorkEnded(task, work);
@@ -338,6 +339,18 @@ void Executor::SetFreesPending() {
   const bool pending = frees_unfinished_ > 0 || !graves_.empty();
   decoder_.set_frees_pending(pending);
   issuer_.set_frees_pending(pending);
+}
+
+void Executor::RefuseWhatWaits(const ErrorReply& error) {
+  for (auto& [id, queue] : queues_) {
+    for (const auto& task : queue.tasks) {
+      if (task->error) break;  // what is behind it will not run
+      if (task->started) continue;
+      task->error_through = queue.sent;
+      queue.Doom(task.get(), error);
+      break;
+    }
+  }
 }
 
 void Executor::DropAll() {

@@ -51,6 +51,9 @@ class Executor {
   // Another attachment begins: what is known already may come again. Returns what is known as a whole.
   std::vector<QueuePosition> Resume();
   void RefuseNewCommands(const ErrorReply& error) { refuse_new_ = error; }
+  void TakeNewCommands() { refuse_new_.reset(); }
+  // What has not started ends with `error`, on every queue.
+  void RefuseWhatWaits(const ErrorReply& error);
   void FinishInput();
   // Drops what has not started, without a word to the client.
   void DropAll();

@@ -9,8 +9,9 @@ namespace ttfd {
 namespace {
 
 constexpr size_t kChunksPerMessage = 1024;  // of tiny reads
-constexpr uint64_t kKeptChunkBytes = 64;    // that a chunk which is kept takes besides its payload
-constexpr size_t kErrorsPerMessage = 256;   // each well below 4 KiB: a message stays below 4 MiB
+constexpr size_t kHangReports = 16;
+constexpr uint64_t kKeptChunkBytes = 64;   // that a chunk which is kept takes besides its payload
+constexpr size_t kErrorsPerMessage = 256;  // each well below 4 KiB: a message stays below 4 MiB
 
 // What a print takes in memory and in a message, a little more than less.
 uint64_t BytesOf(const KernelPrintReply& reply) {
@@ -105,10 +106,16 @@ void OutputBuffer::SetWelcome(std::string lease_token) {
   has_waiting_ = false;
 }
 
+// The last few: a client that does not read need not hear of all.
+void OutputBuffer::AddHangReport(std::string id) {
+  if (hang_reports_.size() == kHangReports) hang_reports_.pop_front();
+  hang_reports_.push_back(std::move(id));
+}
+
 bool OutputBuffer::empty() const {
   return prints_.size() == told_prints_ && data_.size() == told_data_ &&
          errors_.size() == told_errors_ && !progress_changed_ && !has_credit_ && !has_draining_ &&
-         !has_waiting_ && !has_welcome_;
+         !has_waiting_ && !has_welcome_ && hang_reports_.empty();
 }
 
 bool OutputBuffer::all_received() const {
@@ -120,6 +127,8 @@ bool OutputBuffer::all_received() const {
 
 SessionOutputBatch OutputBuffer::Take(uint64_t max_bytes) {
   SessionOutputBatch batch;
+  batch.hang_reports.assign(hang_reports_.begin(), hang_reports_.end());
+  hang_reports_.clear();
   TakePrints(&batch);
   TakeData(max_bytes, &batch);
   TakeErrors(&batch);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "daemon/session/reply.h"
@@ -30,6 +31,7 @@ class OutputBuffer {
   void SetDraining(uint32_t within_ms);
   void SetWaiting(const LeaseWaitReply& wait);
   void SetWelcome(std::string lease_token);
+  void AddHangReport(std::string id);
 
   // At least one chunk if there is data, further ones while they fit `max_bytes`.
   SessionOutputBatch Take(uint64_t max_bytes);
@@ -80,6 +82,7 @@ class OutputBuffer {
   bool progress_changed_ = false;
   bool has_credit_ = false;
   CreditReply credit_;
+  std::deque<std::string> hang_reports_;
   bool draining_ = false;
   bool has_draining_ = false;
   uint32_t draining_within_ms_ = 0;

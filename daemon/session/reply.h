@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/engine/device_state.h"
+#include "daemon/session/lease_reply.h"
 #include "daemon/session/request.h"
 #include "runtime/base/status.h"
 #include "runtime/device/device.h"
@@ -48,13 +49,6 @@ struct KernelPrintReply {
   uint64_t number = 0;  // of the session's prints, from 1; dropped ones count
 };
 
-// Who waits for a lease, or whose commands wait for one to end.
-struct LeaseWaitReply {
-  uint32_t position = 0;  // 1: next; 0: no lease was asked for
-  std::string holder;     // for people; empty: nobody
-  uint64_t expected_wait_ms = 0;
-};
-
 // One message's worth, in the order of the fields: prints, data, errors, progress.
 struct SessionOutputBatch {
   bool has_welcome = false;  // of a session that had to wait for its lease
@@ -62,6 +56,7 @@ struct SessionOutputBatch {
   bool has_waiting = false;
   LeaseWaitReply waiting;
   std::vector<KernelPrintReply> prints;
+  std::vector<std::string> hang_reports;  // ids, of hangs that are this session's doing
   std::vector<DataChunk> data;
   std::vector<CommandErrorReply> errors;
   std::vector<QueuePosition> progress;
@@ -70,8 +65,8 @@ struct SessionOutputBatch {
   bool has_draining = false;
   uint32_t draining_within_ms = 0;
   bool empty() const {
-    return prints.empty() && data.empty() && errors.empty() && progress.empty() && !has_credit &&
-           !has_draining && !has_welcome && !has_waiting;
+    return prints.empty() && hang_reports.empty() && data.empty() && errors.empty() &&
+           progress.empty() && !has_credit && !has_draining && !has_welcome && !has_waiting;
   }
 };
 
@@ -178,24 +173,14 @@ struct SessionInfoReply {
   uint64_t lease = 0;
   std::vector<QueuePosition> submitted;
   std::vector<QueuePosition> completed;
+  uint32_t hangs = 0;
+  std::string suspended;  // why; empty: it is not
 };
 
-// One that is held, or waited for.
-struct LeaseInfoReply {
-  uint64_t lease = 0;
-  std::string state;
-  uint64_t session = 0;
-  std::string client_name;
-  std::string user;
-  uint32_t uid = 0;
-  uint32_t pid = 0;
-  std::vector<CoreRange> workers;  // none: the whole device
-  uint32_t sessions = 0;
-  uint64_t since_ms = 0;
-  uint64_t left_ms = 0;
-  uint32_t position = 0;
-  std::string holder;
-  uint64_t expected_wait_ms = 0;
+// What is kept of hangs (daemon/hang), and what they cost whose kernels they are.
+struct HangPolicy {
+  uint32_t suspend_hangs = 2;  // so many within the window suspend a session; 0: never
+  uint32_t suspend_window_ms = 600'000;
 };
 
 // One limit (admin.proto, LimitInfo), and what somebody uses of it.
@@ -236,6 +221,7 @@ struct StatusReply {
   std::vector<DeviceReply> devices;
   uint32_t sessions = 0;
   std::string last_error;
+  std::string last_hang_report;
   uint64_t commands_completed = 0;
   uint64_t launches_completed = 0;
   uint64_t bytes_written = 0;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/hang/hang_store.h"
 #include "daemon/session/reply.h"
 #include "daemon/session/request.h"
 #include "runtime/base/status.h"
@@ -117,6 +118,11 @@ class DaemonService {
   virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
   virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
   virtual Status EndSession(uint64_t session, const std::string& reason) = 0;
+  // Of one that was suspended because its launches hung.
+  virtual Status ResumeSession(uint64_t session) = 0;
+  // These read files.
+  virtual std::vector<HangStore::Summary> ListHangReports() = 0;
+  virtual StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) = 0;
   // No new sessions or commands; done when every session has ended or `within_ms` passed (those
   // left are ended). The callback runs on a daemon thread, the last time with done = true.
   virtual void Drain(uint32_t within_ms, ProgressCallback progress) = 0;

@@ -191,7 +191,7 @@ void Session::GoOn() {
 
 void Session::LookAgain() {
   if (!open()) return;
-  TimePoint next = std::min(executor_.next_deadline(), resume_until_);
+  TimePoint next = std::min({executor_.next_deadline(), resume_until_, suspended_until_});
   if (WaitsForClient()) next = std::min(next, last_sign_of_client_ + StalledTimeout());
   if (detached() && pid_ != 0) {
     next = std::min(next, environment_.clock->Now() + kProcessLook);
@@ -372,6 +372,7 @@ TimePoint Session::CheckDeadlines(TimePoint now) {
     Tell();
     return look_again_at_;
   }
+  if (now >= suspended_until_) Unsuspend();
   executor_.CheckDeadlines(now);
   GoOn();
   const TimePoint idle_until = CheckIdle(now);

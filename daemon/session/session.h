@@ -10,8 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "daemon/engine/work.h"
 #include "daemon/session/account.h"
@@ -81,6 +83,12 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   void TellWaiting(const LeaseWaitReply& wait) ABSL_LOCKS_EXCLUDED(mu_);
   // When it last had something to do: `now`, if it has.
   TimePoint LastAtWork(TimePoint now) const ABSL_LOCKS_EXCLUDED(mu_);
+  // A launch of this session hung or faulted, which a report tells of. Too many within a while suspend the session:
+  // what has not started and what it sends from then on is refused, until an administrator resumes it or as much time
+  // has passed again.
+  void Hung(const std::string& report, const HangPolicy& policy) ABSL_LOCKS_EXCLUDED(mu_);
+  // FAILED_PRECONDITION if it is not suspended.
+  Status Resume() ABSL_LOCKS_EXCLUDED(mu_);
   // Returns when to be called again.
   TimePoint CheckDeadlines(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   TimeoutsReply timeouts() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -119,6 +127,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   void ReleaseIfIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Duration StalledTimeout() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static ErrorReply DrainingError();
+  void Unsuspend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AllDone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after construction.
@@ -153,6 +162,11 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
       false;  // OutputReady was called and not answered by an empty TakeOutput
   bool input_refused_ ABSL_GUARDED_BY(mu_) = false;  // WantsInput said no
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
+  uint32_t hangs_ ABSL_GUARDED_BY(mu_) = 0;
+  // Those that count toward a suspension: when, and which report.
+  std::deque<std::pair<TimePoint, std::string>> recent_hangs_ ABSL_GUARDED_BY(mu_);
+  std::string suspended_ ABSL_GUARDED_BY(mu_);  // why; empty: it is not
+  TimePoint suspended_until_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   CreditReply credit_told_ ABSL_GUARDED_BY(mu_);
   TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_);  // 0: the daemon's
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();

@@ -35,6 +35,9 @@ SessionInfoReply Session::Info(TimePoint now) const {
                : phase_ == Phase::kActive    ? (waiting_ ? "waiting" : "active")
                : phase_ == Phase::kFinishing ? "finishing"
                                              : "ending";
+  if (phase_ == Phase::kActive && !suspended_.empty()) info.state = "suspended";
+  info.suspended = suspended_;
+  info.hangs = hangs_;
   info.dram_bytes = executor_.handles().dram_bytes();
   info.l1_bytes = executor_.handles().l1_bytes();
   info.handles = static_cast<uint32_t>(executor_.handles().size());

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ttfd {
 
@@ -15,6 +17,9 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 // Thread-safe. Writes one line to standard error (journald's place for a service).
 void LogLine(LogLevel level, std::string_view text);
+// The last lines that were written, the oldest first.
+inline constexpr size_t kRememberedLogLines = 200;
+std::vector<std::string> LastLogLines();
 bool LogEnabled(LogLevel level);
 // A line whatever the level is: what was done is told also by a daemon that is told to be quiet.
 void LogAlways(std::string_view text);

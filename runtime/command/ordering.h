@@ -69,6 +69,10 @@ class Ordering {
     return workers <= std::max(seen_.workers[stream], base_[stream]) ||
            hw::StreamCounterReached(counter, OnWire(stream, workers));
   }
+  // What was launched on the stream when it was last to be cleared; 0: never, or before anything was.
+  uint64_t base(uint32_t stream) const { return base_[stream]; }
+  // Of what was launched, what the host knows to have ended.
+  uint64_t seen_workers(uint32_t stream) const { return seen_.workers[stream]; }
   // Has the prefetcher waited for the first `writes` writes?
   bool PrefetcherSaw(uint64_t writes) const { return stalled_writes_ >= writes; }
 

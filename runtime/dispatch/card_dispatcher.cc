@@ -24,8 +24,6 @@ namespace {
 // Device time between two looks at the completion ring: short, so that a completion is seen soon
 // while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
-// Tiles of which a report says that their firmware was overwritten.
-constexpr size_t kNamedDamages = 4;
 // tt-metal leaves the end of each bank alone (MEM_DRAM_SIZE, dev_mem_map.h); so does this.
 constexpr uint64_t kUsableBankBytes = uint64_t{4177920} * 1024;
 
@@ -181,14 +179,14 @@ Status CardDispatcher::Boot() {
   prints_.Restart();
   launches_.Restart(++boots_);
   BootOptions boot;
-  // Any value but those of earlier boots and 0, what cleared memory holds.
-  boot.nonce = 0x7E570000u + boots_;
+  boot.nonce = boot_nonce();
   boot.timeout = options_.boot_timeout;
   boot.advance_clocks = std::min(options_.advance_clocks, kSliceClocks);
   const auto steps = [&]() -> Status {
     RETURN_IF_ERROR(PlaceRings());
     RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot));
-    return OpenLinks();
+    RETURN_IF_ERROR(OpenLinks());
+    return Annotate(VerifyCard(), "the card came up, but does not work");
   };
   const Status booted = steps();
   if (!booted.ok()) return Lose(booted);
@@ -247,11 +245,13 @@ Status CardDispatcher::Encode(const Route& route, const Command& command) {
 StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& command) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
+  CardQueue& queue = queues_[route.hardware_queue];
+  const uint32_t first_entry = queue.link->ring().entries_closed();
   const Status encoded = Encode(route, command);
   // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
   if (encoded.code() == StatusCode::kResourceExhausted) return encoded;
   if (!encoded.ok()) return LoseExplained(encoded);
-  return queues_[route.hardware_queue].Submitted();
+  return queue.Submitted(first_entry);
 }
 
 Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
@@ -397,37 +397,6 @@ Status CardDispatcher::CheckHang() {
 
 StatusOr<uint64_t> CardDispatcher::LookAt(uint32_t hardware_queue) {
   return ProgressFingerprint(device_, plans_[hardware_queue]);
-}
-
-StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
-  CardQueue& queue = queues_[hardware_queue];
-  StallReport report;
-  report.hardware_queue = hardware_queue;
-  if (queue.link == nullptr) return report;
-  // What the card has taken since nobody asked is not missing.
-  queue.link->ReadFetched().IgnoreError();
-  HostView host;
-  host.entries_announced = queue.link->ring().entries_closed();
-  host.entries_taken = queue.link->ring().entries_freed();
-  host.owed = !queue.settled();
-  return DiagnoseQueue(device_, plans_[hardware_queue], host);
-}
-
-StallReport CardDispatcher::Diagnose() {
-  StallReport worst;
-  // Where a queue waits for an event of the other, or waits for nothing at all, it is not where it stopped.
-  const auto innocence = [](const StallReport& report) {
-    if (report.stage == StalledStage::kNone) return 3;
-    if (report.waits_for_queue) return 2;
-    return report.stage == StalledStage::kHost ? 1 : 0;
-  };
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    StallReport report = Diagnose(queue);
-    if (innocence(report) < innocence(worst)) worst = std::move(report);
-  }
-  worst.harts = Report();
-  worst.damage = FindFirmwareDamage(device_, plans_, firmware_, kNamedDamages);
-  return worst;
 }
 
 std::vector<ResidentKernel> CardDispatcher::Kernels() const {

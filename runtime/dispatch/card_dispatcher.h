@@ -48,6 +48,8 @@ class CardDispatcher final : public Dispatcher {
   StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
   StallReport Diagnose(uint32_t hardware_queue) override;
   StallReport Diagnose() override;
+  HostQueueRecord HostRecord(uint32_t hardware_queue) override;
+  Standing StandingOf(const Ticket& ticket) override;
   void SetTimeouts(Duration operation, Duration kernel) override;
   std::vector<HartReport> Report() override;
   std::vector<ResidentKernel> Kernels() const override;
@@ -85,6 +87,13 @@ class CardDispatcher final : public Dispatcher {
   // False: there was still work at `deadline`.
   StatusOr<bool> Drain(TimePoint deadline);
   StatusOr<bool> HasRoomForEvent(uint32_t queue);
+  // Any value but those of earlier boots and 0, what cleared memory holds.
+  uint32_t boot_nonce() const { return 0x7E570000u + boots_; }
+  std::vector<StreamCount> CountStreams();
+  // card_verify.cc
+  Status VerifyCard();
+  Status VerifyVersions();
+  Status AwaitSettled();
   Status AwaitStopped();
   Status TerminateAll();
 

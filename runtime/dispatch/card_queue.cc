@@ -12,16 +12,22 @@ void CardQueue::Forget() {
   timeline.Forget();
   go_table.Clear();
   marks_.clear();
+  completed_mark_ = {};
+  entries_done_ = 0;
 }
 
-uint64_t CardQueue::Submitted() {
+uint64_t CardQueue::Submitted(uint32_t first_entry) {
   ordering.Encoded();
-  marks_.push_back(ordering.Now());
+  marks_.push_back({ordering.Now(), first_entry});
   return timeline.Submit();
 }
 
 Status CardQueue::Event(uint32_t number, uint64_t ticket) {
-  const Ordering::Mark mark = ticket > timeline.completed() ? MarkOf(ticket) : Ordering::Mark{};
+  return EventBehind(number, ticket,
+                     ticket > timeline.completed() ? MarkOf(ticket) : Ordering::Mark{});
+}
+
+Status CardQueue::EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark) {
   RETURN_IF_ERROR(ordering.BeforeTelling(*link, mark));
   RETURN_IF_ERROR(EncodeEvent(timeline.next_event(), static_cast<uint16_t>(number),
                               reads.ExpectEvent(), *link));
@@ -39,10 +45,14 @@ Status CardQueue::Seen(const CompletionQueue::Record& record) {
   if (!event.has_value()) {
     return Internal("the card reported event {} where {} is due", id, timeline.due());
   }
-  marks_.erase(marks_.begin(),
-               marks_.begin() + static_cast<std::ptrdiff_t>(timeline.completed() - before));
+  const auto done = static_cast<std::ptrdiff_t>(timeline.completed() - before);
+  if (done > 0) {
+    completed_mark_ = marks_[static_cast<size_t>(done) - 1].mark;
+    marks_.erase(marks_.begin(), marks_.begin() + done);
+  }
+  entries_done_ = event->mark.entries;
   ordering.Happened(event->mark.ordering);
-  link->ring().FreeBelow(event->mark.entries);
+  link->ring().ClearBelow(event->mark.entries);
   return OkStatus();
 }
 

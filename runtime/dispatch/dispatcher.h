@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -16,9 +15,8 @@
 #include "runtime/command/command.h"
 #include "runtime/command/route.h"
 #include "runtime/device/device.h"
-#include "runtime/dispatch/code_map.h"
-#include "runtime/dispatch/firmware_check.h"
 #include "runtime/dispatch/profile.h"
+#include "runtime/dispatch/stall_report.h"
 
 namespace ttfd {
 
@@ -49,54 +47,29 @@ struct CardDescription {
   uint32_t l1_bytes = 0;
 };
 
-// Where the pipeline stands, for status and for hang reports. Reading it costs PCIe reads; never
-// polled.
-struct HartReport {
-  std::string where;  // "prefetch (16,2) BRISC"
-  uint32_t state = 0;
-  std::string waypoint;
-  uint32_t progress = 0;
-  uint32_t pc = 0;   // 0 where the backend cannot tell
-  std::string text;  // one sentence: what it waits for, or its fault
-  uint32_t program =
-      0;  // of a worker: the id (BuildProgram) of the program that its tile began last
-
-  hw::Coordinate tile = {0, 0};  // translated
-  uint32_t hart = 0;             // hw::Hart
-  int32_t worker = kNoWorker;    // its number, row by row
-  CodePlace code;                // what lies at the pc
-  bool faulted = false;  // the card stands still because of this hart, or firmware stopped it
-  CodePlace caller;      // of a hart that faulted: what ra points behind
-
-  static constexpr int32_t kNoWorker = -1;
-};
-
-// The stage at which the pipeline stands, in the order of the flow of work.
-enum class StalledStage {
-  kNone,        // nothing is outstanding
-  kUnreadable,  // the card does not answer
-  kFault,       // a hart stopped on a fault
-  kHost,        // the prefetcher is idle: it was not told of what the host believes it sent
-  kPrefetcher,  // in a command, or stalled on a count
-  kDispatcher,  // waits for a stream and count, or for room in the completion queue
-  kDispatchS,   // waits for the dispatcher's word
-  kWorkers,     // a launch has not ended
-};
-
-struct StallReport {
-  StalledStage stage = StalledStage::kNone;
-  uint32_t hardware_queue = 0;
-  bool waits_for_queue = false;  // the stage waits for an event of another hardware queue
-  std::string text;              // one sentence: which stage stopped, and what it waits for
-  std::vector<HartReport> harts;
-  std::vector<FirmwareDamage> damage;  // firmware that somebody wrote over
-};
-std::string_view StalledStageName(StalledStage stage);
-
 // A place on the timeline of a hardware queue.
 struct Ticket {
   uint32_t hardware_queue = 0;
   uint64_t number = 0;
+};
+
+// What is known of a command when the card has been stopped. Whatever is not certain is kUnclear.
+enum class Standing {
+  kNotBegun,  // nothing of it has happened
+  kRunning,   // it may have begun; it has not ended
+  kUnclear,
+  kEnded,
+};
+
+// What the host itself knows of a hardware queue, without asking the card.
+struct HostQueueRecord {
+  uint64_t submitted = 0;  // tickets
+  uint64_t completed = 0;
+  uint32_t entries_announced = 0;
+  uint32_t entries_done = 0;         // at the last event that was seen
+  uint32_t entries_lost = 0;         // of those since then: not in the ring any more
+  uint32_t entries_left_out = 0;     // there are too many to decode
+  std::vector<std::string> records;  // since then, decoded: a line for each command
 };
 
 // A kernel in the workers' L1, for who looks at them with a debugger.
@@ -130,7 +103,7 @@ class Dispatcher {
 
   // Reset to "ready". Also the recovery from anything: all commands in flight are forgotten, device
   // memory keeps its contents. A failure names tile, hart, waypoint and, where the backend can
-  // tell, PC.
+  // tell, PC. It is ready when it has shown that it works: VerifyCard in card_verify.cc.
   virtual Status Boot() = 0;
 
   virtual const CardDescription& card() const = 0;
@@ -189,6 +162,11 @@ class Dispatcher {
   virtual StallReport Diagnose(uint32_t hardware_queue) = 0;
   // The same of the one that stopped, where the other only waits for it; with `harts`.
   virtual StallReport Diagnose() = 0;
+
+  // The host's own records of a queue. Touches no device.
+  virtual HostQueueRecord HostRecord(uint32_t hardware_queue) = 0;
+  // How far a command is that has not completed. REQUIRES a card that does not go on meanwhile, and Diagnose before.
+  virtual Standing StandingOf(const Ticket& ticket) = 0;
 
   // Of waits inside Submit, Event and Shutdown; fires only if nothing progressed. `kernel`: while
   // workers run; 0 = the same.

@@ -117,6 +117,17 @@ Status LaunchState::Launch(const Route& route, const LaunchCommand& command) {
   return OkStatus();
 }
 
+Status LaunchState::LaunchNothing() {
+  Program everywhere;
+  everywhere.grid = card_.grid();
+  everywhere.tiles = sets_.all();
+  for (uint32_t worker = 0; worker < card_.worker_count(); ++worker) {
+    everywhere.workers.push_back(static_cast<uint16_t>(worker));
+  }
+  ASSIGN_OR_RETURN(const uint32_t set, Enter(Route(), std::nullopt));
+  return DropInstructionCaches(Route(), set, everywhere);
+}
+
 uint32_t LaunchState::ExpectPrints(const Route& route, std::vector<PrintRings::Launch> launches) {
   const uint64_t number = queues_[route.hardware_queue].timeline.submitted() + 1;
   return prints_.Expect({route.hardware_queue, number}, std::move(launches));

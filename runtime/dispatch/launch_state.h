@@ -40,6 +40,9 @@ class LaunchState {
   // REQUIRES CheckTracePatch of every patch, and a trace that was recorded.
   Status Replay(const Route& route, const ReplayTraceCommand& command);
 
+  // A launch on all workers that runs no kernel.
+  Status LaunchNothing();
+
   // Most bytes of records with which workers change hands before a launch of this route; `number`: of the
   // sub-device, where it has to be a certain one.
   uint64_t MaxEnterBytes(const Route& route, std::optional<uint32_t> number) const;

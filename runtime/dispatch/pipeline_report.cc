@@ -139,6 +139,19 @@ class Reporter {
 
 }  // namespace
 
+std::vector<TileCount> CountTiles(Device& device, const BootPlan& plan) {
+  std::vector<TileCount> counts;
+  for (uint32_t worker = 0; worker < plan.worker_count(); ++worker) {
+    const auto window = device.OpenWindow(UnicastTarget(plan.WorkerTile(worker)));
+    if (!window.ok()) break;
+    const StatusOr<TileStatus> status = ReadTileStatus(**window);
+    if (!status.ok()) break;
+    const abi::HartStatus& brisc = (*status)[hw::kBrisc];
+    counts.push_back({worker, brisc.progress, brisc.command, WaypointName(brisc.waypoint)});
+  }
+  return counts;
+}
+
 std::vector<HartReport> ReportPipeline(Device& device, std::span<const BootPlan> plans,
                                        const CodeMap& code) {
   std::vector<HartReport> reports;

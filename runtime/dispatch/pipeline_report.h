@@ -17,4 +17,7 @@ namespace ttfd {
 std::vector<HartReport> ReportPipeline(Device& device, std::span<const BootPlan> plans,
                                        const CodeMap& code);
 
+// How far each worker is; fewer if the card cannot be read.
+std::vector<TileCount> CountTiles(Device& device, const BootPlan& plan);
+
 }  // namespace ttfd

@@ -44,13 +44,14 @@ class Diagnosis {
         Faulted("dispatch_s", dispatch_s)) {
       return OkStatus();
     }
+    go_waits_ = dispatch_s.waypoint == abi::kWaypointNotify;
     // From the end of the pipeline back: who waits for nobody further down is where it stopped.
     ASSIGN_OR_RETURN(const bool workers, WaitsForWorkers(dispatch_s, "dispatch_s"));
     if (workers) return OkStatus();
     ASSIGN_OR_RETURN(const bool launch, WaitsForWorkers(dispatch, "dispatcher"));
     if (launch) return OkStatus();
     if (dispatch.waypoint != abi::kWaypointIdle) return Dispatcher(dispatch);
-    if (dispatch_s.waypoint == abi::kWaypointNotify) {
+    if (go_waits_) {
       Say(StalledStage::kDispatchS,
           fmt::format(
               "dispatch_s has a go for stream {} and waits for the dispatcher's NOTIFY, which "
@@ -115,6 +116,10 @@ class Diagnosis {
         break;
       }
     }
+    if (count == 0) {
+      text = ", though none is at work: an answer was lost, or the go was never sent";
+      if (go_waits_) text += " (dispatch_s waits for the dispatcher's NOTIFY)";
+    }
     if (count > kNamedWorkers) text += fmt::format("; and {} more", count - kNamedWorkers);
     return text;
   }
@@ -174,6 +179,7 @@ class Diagnosis {
   const HostView& host_;
   std::unique_ptr<Window> prefetch_window_;
   std::unique_ptr<Window> dispatch_window_;
+  bool go_waits_ = false;  // dispatch_s has one and may not send it yet
   StallReport report_;
 };
 

@@ -75,10 +75,19 @@ void CompletionQueue::Pop(const Record& record) {
 Status CompletionQueue::Acknowledge(bool all) {
   const uint32_t threshold = all ? 1 : std::max(pages() / 4, 1u);
   if (unacknowledged() < threshold) return OkStatus();
+  constexpr uint64_t kPagesRead =
+      abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read);
+  if (all) {
+    ASSIGN_OR_RETURN(const uint32_t known, ReadWord(window_, kPagesRead));
+    if (known != acknowledged_) {
+      return Error(StatusCode::kDeadlineExceeded,
+                   "the card was told that {} pages of the completion ring are free again, and "
+                   "knows of {}: somebody wrote over it",
+                   acknowledged_, known);
+    }
+  }
   acknowledged_ = read_;
-  return WriteWord(window_,
-                   abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read),
-                   acknowledged_);
+  return WriteWord(window_, kPagesRead, acknowledged_);
 }
 
 }  // namespace ttfd

@@ -33,12 +33,14 @@ class CompletionQueue {
   void Pop(const Record& record);
 
   // Tells the card which pages are free, once a quarter of the ring is unacknowledged; `all`: even
-  // if less.
+  // if less, and asks first what the card was told last. DEADLINE_EXCEEDED: it knows something else, and may wait for
+  // room that it has.
   Status Acknowledge(bool all);
 
   // The card's pointer as it is now.
   abi::CompletionPointer pointer() const;
   uint32_t unacknowledged() const { return read_ - acknowledged_; }
+  uint32_t acknowledged() const { return acknowledged_; }
 
  private:
   uint32_t pages() const;

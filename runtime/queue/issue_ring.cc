@@ -32,11 +32,13 @@ MutableByteSpan IssueRing::Append(uint32_t bytes) {
   const MutableByteSpan added = memory_.subspan(position_ + open_bytes_, bytes);
   open_bytes_ += bytes;
   used_bytes_ += bytes;
+  while (used_bytes_ + kept_bytes_ > ring_bytes()) ClearOldest();
   return added;
 }
 
 IssueRing::Entry IssueRing::Close() {
   assert(open());
+  while (closed_ - cleared_ >= slots_) ClearOldest();
   const Entry entry{closed_, memory_.subspan(position_, open_bytes_)};
   consumed_[closed_ % slots_] = open_padding_ + open_bytes_;
   position_ += open_bytes_;
@@ -45,20 +47,48 @@ IssueRing::Entry IssueRing::Close() {
   return entry;
 }
 
-void IssueRing::Wipe(uint32_t bytes) {
+// REQUIRES one that is freed and not cleared.
+void IssueRing::ClearOldest() {
+  assert(cleared_ != freed_);
+  const uint32_t bytes = consumed_[cleared_ % slots_];
   const uint32_t before_end = std::min(bytes, ring_bytes() - oldest_);
   std::memset(memory_.data() + oldest_, 0, before_end);
   std::memset(memory_.data(), 0, bytes - before_end);
   oldest_ = (oldest_ + bytes) % ring_bytes();
+  kept_bytes_ -= bytes;
+  ++cleared_;
+}
+
+std::vector<IssueRing::Entry> IssueRing::EntriesFrom(uint32_t from) const {
+  std::vector<Entry> entries;
+  uint32_t at = oldest_;
+  for (uint32_t number = cleared_; number != closed_; ++number) {
+    const uint32_t consumed = consumed_[number % slots_];
+    // Padding before an entry ends where the ring does; the entry then begins with the ring.
+    const uint32_t to_end = ring_bytes() - at;
+    const bool wraps = consumed > to_end;
+    const uint32_t begin = wraps ? 0 : at;
+    const uint32_t bytes = wraps ? consumed - to_end : consumed;
+    if (static_cast<int32_t>(number - from) >= 0) {
+      entries.push_back({number, memory_.subspan(begin, bytes)});
+    }
+    at = (begin + bytes) % ring_bytes();
+  }
+  return entries;
 }
 
 void IssueRing::FreeBelow(uint32_t number) {
   while (freed_ != closed_ && static_cast<int32_t>(number - freed_) > 0) {
     const uint32_t bytes = consumed_[freed_ % slots_];
     used_bytes_ -= bytes;
-    Wipe(bytes);
+    kept_bytes_ += bytes;
     ++freed_;
   }
+}
+
+void IssueRing::ClearBelow(uint32_t number) {
+  FreeBelow(number);
+  while (cleared_ != freed_ && static_cast<int32_t>(number - cleared_) > 0) ClearOldest();
 }
 
 }  // namespace ttfd

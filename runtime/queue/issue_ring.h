@@ -6,7 +6,8 @@
 //                                            an entry never straddles the end: PlaceEntry
 //
 // Pure data structure: tells where bytes go and what is in use; the fetch queue tells the card. What an entry held, a
-// client's data among it, is cleared when the entry is freed: everything outside entries is zero.
+// client's data among it, is kept while the card may still be at its records, so that a hang can be explained, unless
+// its room is needed before; then it is cleared. Everything outside of entries is zero.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +38,14 @@ class IssueRing {
   // Ends the open entry, whose size is now known to both sides. REQUIRES open().
   Entry Close();
 
-  // The card has taken every entry below `number` (free-running); lower numbers than before are
+  // The card has taken every entry below `number` (free-running): their room is free. Lower numbers than before are
   // ignored.
   void FreeBelow(uint32_t number);
+  // And is done with their records: what they held is cleared.
+  void ClearBelow(uint32_t number);
+
+  // The closed entries whose bytes are still there, oldest first: none below `from` (free-running).
+  std::vector<Entry> EntriesFrom(uint32_t from) const;
 
   uint32_t entries_closed() const { return closed_; }
   uint32_t entries_freed() const { return freed_; }
@@ -49,7 +55,7 @@ class IssueRing {
   uint32_t max_entry_bytes() const { return max_entry_bytes_; }
 
  private:
-  void Wipe(uint32_t bytes);  // from oldest_ on, which moves behind them
+  void ClearOldest();
   uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
   uint32_t Padding(uint32_t bytes) const {
     return abi::PlaceEntry(position_, bytes, ring_bytes()) == position_ ? 0
@@ -59,13 +65,15 @@ class IssueRing {
   const MutableByteSpan memory_;
   const uint32_t slots_;
   const uint32_t max_entry_bytes_;
-  uint32_t oldest_ = 0;        // where the first entry not freed begins, or the padding before it
+  uint32_t oldest_ = 0;        // where the first entry not cleared begins, or the padding before it
   uint32_t position_ = 0;      // where the last closed entry ended, or where the open one begins
   uint32_t open_bytes_ = 0;    // of the open entry
   uint32_t open_padding_ = 0;  // skipped before it
   uint32_t used_bytes_ = 0;    // with padding and the open entry
   uint32_t closed_ = 0;        // free-running
   uint32_t freed_ = 0;
+  uint32_t cleared_ = 0;            // not more than freed_
+  uint32_t kept_bytes_ = 0;         // of entries that are freed and not cleared
   std::vector<uint32_t> consumed_;  // [entry % slots]: its bytes with the padding before it
 };
 

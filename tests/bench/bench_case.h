@@ -57,4 +57,7 @@ std::vector<BenchCase> ShareCases(const std::string& program, const std::string&
 std::vector<BenchCase> ClientCountCases(const std::string& program, const std::string& folder,
                                         AddressFunction address);
 
+// hang.*: what a launch that hangs costs everybody else (tests/bench/hang_cases.cc).
+std::vector<BenchCase> HangCases(AddressFunction address);
+
 }  // namespace ttfd::bench

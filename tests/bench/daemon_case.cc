@@ -21,7 +21,9 @@ StatusOr<std::string> DaemonUnderTest::Address() {
   const std::string config = folder_ + "/ttfd.toml";
   std::ofstream(config) << "# every option at its default, but for the limits of one user\n"
                            "[listen]\nconnections_per_user = 4096\n"
-                           "[limits]\nsessions_per_user = 4096\n";
+                           "[limits]\nsessions_per_user = 4096\n"
+                           "[hangs]\nfolder = \""
+                        << folder_ << "/hangs\"\n";
   ASSIGN_OR_RETURN(
       std::unique_ptr<Child> child,
       Child::Start({daemon_, "--config", config, "--socket", socket, "--device", "sim:board=p150"},

@@ -24,6 +24,7 @@ const std::map<std::string, Floor>& Floors() {
       {"fw.event_bare.total_instr", AtMost(350)},
       {"fw.event_full.total_instr", AtMost(650)},
       {"rpc.launch_over_bare_stream", AtMost(3)},
+      {"hang.recovery_ms", AtMost(100)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
       {"share.jain_8", AtLeast(0.99)},
       {"share.light_p50_ratio", AtMost(3)},
@@ -93,7 +94,9 @@ const std::vector<std::string>& AllNames() {
                                                                 "rpc.launches_per_s_1",
                                                                 "rpc.launches_per_s_8",
                                                                 "rpc.launches_per_s_64",
-                                                                "rpc.launches_per_s_512"};
+                                                                "rpc.launches_per_s_512",
+
+                                                                "hang.recovery_ms"};
   return *names;
 }
 

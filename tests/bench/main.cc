@@ -236,6 +236,7 @@ int Main(const std::vector<std::string>& words) {
   std::vector<BenchCase> rpc = RpcCases([daemon] { return daemon->Address(); });
   rpc.insert(rpc.begin() + 1, BareStreamCase(server, (*folder)->Path(".")));
   runner.Run(std::move(rpc));
+  runner.Run(HangCases([daemon] { return daemon->Address(); }));
   runner.Divide("rpc.launch_over_bare_stream", "rpc.launch_us", "rpc.bare_stream_us");
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));

@@ -11,6 +11,7 @@
 namespace ttfd {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 Status RunToTheEnd(BootedCard& card, const LaunchCommand& launch) {
@@ -43,10 +44,16 @@ TEST(DispatchHang, IsFoundAtOnceAndNamesEveryStage) {
   }
   EXPECT_THAT(all, HasSubstr("worker (3,2) tile (4,4) BRISC [KSEM] runs a kernel that waits for a "
                              "semaphore, program 42"));
-  EXPECT_THAT(all, HasSubstr("dispatch (14,3) BRISC [PWW] waits for workers on stream 48: count 1, "
-                             "has 0, 1 of 110 missing"));
+  EXPECT_THAT(all,
+              HasSubstr("dispatch (14,3) BRISC [PWW] waits for workers on stream 48: count 111, "
+                        "has 110, 1 of 110 missing"));
   EXPECT_THAT(all, HasSubstr("prefetch (14,2) BRISC [HQW] is idle"));
   EXPECT_THAT(all, HasSubstr("dispatch_s (14,3) NCRISC [UAPW] is idle"));
+
+  // The prefetcher has taken them long ago; the card is still at what they say.
+  const HostQueueRecord host = card.dispatcher->HostRecord(0);
+  EXPECT_EQ(host.entries_lost, 0u);
+  EXPECT_THAT(host.records, Contains(HasSubstr("SEND_GO_SIGNAL")));
 }
 
 TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
@@ -113,8 +120,9 @@ TEST(DispatchHang, ARingThatStaysFullIsAnErrorNotAnEndlessWait) {
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("the prefetcher takes nothing"));
   EXPECT_THAT(
       std::string(StatusMessage(status)),
-      HasSubstr("workers of CQ0 stopped: dispatcher waits for stream 48 to count 1; it shows 0, "
-                "so 1 workers are not done: (3,2) BRISC at KSEM, program 42"))
+      HasSubstr(
+          "workers of CQ0 stopped: dispatcher waits for stream 48 to count 111; it shows 110, "
+          "so 1 workers are not done: (3,2) BRISC at KSEM, program 42"))
       << "a full queue is explained, not just announced";
 }
 

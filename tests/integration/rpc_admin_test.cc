@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
 
 #include "tests/support/rpc_test_server.h"
 
@@ -152,14 +153,55 @@ TEST(RpcAdmin, ResetEndsWithDoneOrWithWhatWentWrong) {
   EXPECT_FALSE(last.done());
 }
 
-TEST(RpcAdmin, SaysWhatItDoesNotOffer) {
+TEST(RpcAdmin, HangReportsAreListedAndSentInParts) {
   RpcTestServer server;
   {
     grpc::ClientContext context;
-    const auto reader = server.Admin()->GetHangReport(&context, {});
-    EXPECT_EQ(reader->Finish().error_code(), Code::UNIMPLEMENTED);
-    EXPECT_EQ(TrailerOf(context).reason(), "UNSUPPORTED");
+    v1::ListHangReportsResponse response;
+    ASSERT_TRUE(server.Admin()->ListHangReports(&context, {}, &response).ok());
+    ASSERT_EQ(response.reports_size(), 1);
+    EXPECT_EQ(response.reports(0).report(), "20260101T000000Z-000001");
+    EXPECT_EQ(response.reports(0).blamed(), "a launch");
+    EXPECT_TRUE(response.reports(0).complete());
   }
+  const auto fetch = [&server](const std::string& report, std::map<std::string, size_t>* files) {
+    grpc::ClientContext context;
+    v1::GetHangReportRequest request;
+    request.set_report(report);
+    const auto reader = server.Admin()->GetHangReport(&context, request);
+    v1::FilePart part;
+    bool ended = false;
+    while (reader->Read(&part)) {
+      EXPECT_FALSE(ended) << "nothing comes behind the empty part";
+      EXPECT_LE(part.payload().size(), 256u * 1024);
+      ended = part.payload().empty();
+      if (!ended) (*files)[part.name()] += part.payload().size();
+    }
+    const grpc::Status status = reader->Finish();
+    EXPECT_EQ(ended, status.ok());
+    return status.error_code();
+  };
+  std::map<std::string, size_t> files;
+  EXPECT_EQ(fetch("last", &files), Code::OK);
+  EXPECT_EQ(files, (std::map<std::string, size_t>{{"host.json", 2}, {"report.txt", 600'000}}));
+  EXPECT_EQ(fetch("20200101T000000Z-000001", &files), Code::NOT_FOUND);
+}
+
+TEST(RpcAdmin, ASuspendedSessionCanBeResumed) {
+  RpcTestServer server;
+  const auto resume = [&server](uint64_t session) {
+    grpc::ClientContext context;
+    v1::ResumeSessionRequest request;
+    request.set_session(session);
+    v1::ResumeSessionResponse response;
+    return server.Admin()->ResumeSession(&context, request, &response).error_code();
+  };
+  EXPECT_EQ(resume(1), Code::OK);
+  EXPECT_EQ(resume(2), Code::FAILED_PRECONDITION);
+}
+
+TEST(RpcAdmin, LogLevelsThatAreNoneAreRefused) {
+  RpcTestServer server;
   {
     grpc::ClientContext context;
     v1::SetLogLevelRequest request;

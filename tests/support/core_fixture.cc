@@ -90,6 +90,7 @@ bool TestClient::Take(uint64_t max_bytes) {
           << "prints come before the progress that covers them";
       prints.push_back(std::move(print));
     }
+    hang_reports.insert(hang_reports.end(), batch.hang_reports.begin(), batch.hang_reports.end());
     for (DataChunk& chunk : batch.data) {
       std::string& data = data_[{chunk.queue, chunk.value}];
       EXPECT_EQ(chunk.offset, data.size()) << "chunks are ascending and gapless";

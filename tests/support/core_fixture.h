@@ -80,6 +80,7 @@ class TestClient final : public SessionOutput {
   std::shared_ptr<ClientSession> session_;
   std::vector<CommandErrorReply> errors;
   std::vector<KernelPrintReply> prints;
+  std::vector<std::string> hang_reports;
   CreditReply credit;
   bool drain_notice = false;
   bool welcomed = false;  // after it waited for its lease

@@ -16,7 +16,8 @@ struct CoreOnDevice {
   std::unique_ptr<DaemonCore> core;  // null: it could not be made, and the test has failed
 };
 
-inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device) {
+inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device,
+                               const DaemonOptions& options = {}) {
   CoreOnDevice made;
   EXPECT_TRUE(device.ok()) << device.status().ToString();
   if (!device.ok()) return made;
@@ -24,12 +25,14 @@ inline CoreOnDevice MakeCoreOn(StatusOr<std::unique_ptr<Device>> device) {
   auto dispatcher = Dispatcher::Create(*made.device, SteadyClock(), {});
   EXPECT_TRUE(dispatcher.ok()) << dispatcher.status().ToString();
   if (!dispatcher.ok()) return made;
-  auto core = DaemonCore::Create(*std::move(dispatcher), SteadyClock(), {});
+  auto core = DaemonCore::Create(*std::move(dispatcher), SteadyClock(), options);
   EXPECT_TRUE(core.ok()) << core.status().ToString();
   if (core.ok()) made.core = *std::move(core);
   return made;
 }
 
-inline CoreOnDevice MakeCoreOnDevice() { return MakeCoreOn(OpenTestDevice("sim:board=p100a")); }
+inline CoreOnDevice MakeCoreOnDevice(const DaemonOptions& options = {}) {
+  return MakeCoreOn(OpenTestDevice("sim:board=p100a"), options);
+}
 
 }  // namespace ttfd

@@ -308,6 +308,24 @@ Status FakeDaemonService::EndSession(uint64_t id, const std::string& reason) {
   return OkStatus();
 }
 
+Status FakeDaemonService::ResumeSession(uint64_t id) {
+  if (id == 1) return OkStatus();
+  return Error(StatusCode::kFailedPrecondition, "session {} is not suspended", id);
+}
+
+std::vector<HangStore::Summary> FakeDaemonService::ListHangReports() {
+  return {{"20260101T000000Z-000001", "HANG", "the card hung", "a launch", 7, true}};
+}
+
+StatusOr<std::vector<HangStore::File>> FakeDaemonService::GetHangReport(const std::string& id) {
+  if (!id.empty() && id != "last" && id != "20260101T000000Z-000001") {
+    return Error(StatusCode::kNotFound, "there is no hang report '{}'", id);
+  }
+  // More than one message, and one without a byte.
+  return std::vector<HangStore::File>{
+      {"host.json", "{}"}, {"log.txt", ""}, {"report.txt", std::string(600'000, 'r')}};
+}
+
 void FakeDaemonService::Drain(uint32_t, ProgressCallback progress) {
   progress("waiting for sessions", 1, false);
   progress("drained", 0, true);

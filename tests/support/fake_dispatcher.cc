@@ -25,6 +25,7 @@ FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
 
 Status FakeDispatcher::Boot() {
   ++boots;
+  if (on_boot) on_boot();
   booted_ = false;
   for (Queue& queue : queues_) {
     queue.pending.clear();
@@ -213,9 +214,32 @@ StallReport FakeDispatcher::Diagnose(uint32_t hardware_queue) {
 }
 
 StallReport FakeDispatcher::Diagnose() {
+  if (on_diagnose) on_diagnose();
   StallReport report = stall;
   if (report.harts.empty()) report.harts = Report();
   return report;
+}
+
+HostQueueRecord FakeDispatcher::HostRecord(uint32_t queue) {
+  HostQueueRecord record;
+  record.submitted = queues_[queue].submitted;
+  record.completed = queues_[queue].completed;
+  return record;
+}
+
+// A launch that faulted is the last that left `pending`, and runs no more.
+Standing FakeDispatcher::StandingOf(const Ticket& ticket) {
+  if (standing) {
+    if (const std::optional<Standing> told = standing(ticket)) return *told;
+  }
+  const Queue& queue = queues_[ticket.hardware_queue];
+  if (ticket.number <= queue.seen) return Standing::kEnded;
+  const auto is = [&ticket](const Pending& one) { return one.ticket.number == ticket.number; };
+  if (std::any_of(queue.running.begin(), queue.running.end(), is)) return Standing::kRunning;
+  if (ticket.number < queue.passed) return Standing::kEnded;
+  if (ticket.number == queue.passed) return booted_ ? Standing::kEnded : Standing::kRunning;
+  const bool next = ticket.number == queue.passed + 1 && queue.running.empty();
+  return next ? Standing::kUnclear : Standing::kNotBegun;
 }
 
 void FakeDispatcher::SetTimeouts(Duration operation, Duration kernel) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,6 +52,8 @@ class FakeDispatcher final : public Dispatcher {
   StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
   StallReport Diagnose(uint32_t hardware_queue) override;
   StallReport Diagnose() override;
+  HostQueueRecord HostRecord(uint32_t hardware_queue) override;
+  Standing StandingOf(const Ticket& ticket) override;
   void SetTimeouts(Duration operation, Duration kernel) override;
   bool idle() const override;
   uint64_t progress() const override { return progress_; }
@@ -77,6 +80,9 @@ class FakeDispatcher final : public Dispatcher {
   std::function<bool(uint32_t queue)> waits_for_queue;  // it tells this of the queue
   Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
+  std::function<void()> on_boot, on_diagnose;
+  std::function<std::optional<Standing>(const Ticket&)>
+      standing;      // instead of what the fake card knows
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
   bool shut_down = false;

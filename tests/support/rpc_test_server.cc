@@ -11,11 +11,11 @@
 
 namespace ttfd {
 
-RpcTestServer::RpcTestServer(const RpcOptions& options) {
+RpcTestServer::RpcTestServer(const RpcOptions& options, DaemonService* service) {
   std::string folder = ::testing::TempDir() + "/ttfd-rpc-XXXXXX";
   folder_ = mkdtemp(folder.data());
   path_ = folder_ + "/ttfd.sock";
-  auto server = RpcServer::Create(options, daemon_, SteadyClock());
+  auto server = RpcServer::Create(options, service != nullptr ? *service : daemon_, SteadyClock());
   EXPECT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);
   server_->SetServing(true);

@@ -16,7 +16,8 @@ namespace ttfd {
 
 class RpcTestServer {
  public:
-  explicit RpcTestServer(const RpcOptions& options = {});
+  // `service`: instead of the fake; outlives the server.
+  explicit RpcTestServer(const RpcOptions& options = {}, DaemonService* service = nullptr);
   ~RpcTestServer();
 
   FakeDaemonService& daemon() { return daemon_; }

@@ -59,20 +59,39 @@ TEST_F(EngineRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
   EXPECT_EQ(culprit->Data(8), Pattern(4096)) << "the culprit may go on, too";
 }
 
-TEST_F(EngineRecovery, InnocentWorkInFlightMaySendAgain) {
+TEST_F(EngineRecovery, InnocentWorkInFlightRunsAgainAndItsOwnerHearsNothing) {
   Prepare();
-  card->on_launch = [](const LaunchCommand&) {
-    return Error(StatusCode::kFailedPrecondition, "died");
+  int launches = 0;
+  card->on_launch = [&launches](const LaunchCommand&) {
+    return ++launches == 1 ? Error(StatusCode::kFailedPrecondition, "died") : OkStatus();
   };
   culprit->Send(Launch(3));
-  other->Send(InlineWrite(1, 0, Pattern(64, 2)));
+  other->Send(InlineWrite(1, 0, Pattern(64, 2)), Launch(3), Read(1, 0, 64));
   other->Run();
   culprit->Take();
   EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_FAULT");
-  const ErrorReply error = other->ErrorOf(5);
-  EXPECT_EQ(error.code, StatusCode::kUnavailable);
-  EXPECT_EQ(error.reason, "DEVICE_RESET");
-  EXPECT_TRUE(error.retryable);
+  EXPECT_EQ(card->boots, 2);
+  EXPECT_THAT(other->errors, IsEmpty());
+  EXPECT_EQ(other->Data(7), Pattern(64, 2));
+  EXPECT_EQ(launches, 2) << "of the innocent one exactly once";
+}
+
+TEST_F(EngineRecovery, InnocentLaunchesBehindAnEventThatWasNotPassedRunAgain) {
+  Prepare();
+  card->hold = true;
+  card->standing = [](const Ticket&) { return Standing::kUnclear; };
+  culprit->Send(Launch(3));
+  LaunchRequest launch = Launch(3);
+  other->Send(launch, Read(1, 0, 64));
+  core->RunOnce();
+  card->hold = false;
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  other->Run();
+  culprit->Take();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  other->Run();
+  EXPECT_TRUE(other->errors.empty()) << "whatever the card shows of it, it cannot have begun";
+  EXPECT_EQ(other->Progress(), 6u);
 }
 
 TEST_F(EngineRecovery, WhatEndedBeforeTheFaultEndedWell) {
@@ -193,14 +212,19 @@ TEST_F(EngineRecovery, ManyLaunchesMayTakeLongerThanTheTimeoutOfOne) {
   EXPECT_EQ(card->boots, 1);
 }
 
-TEST_F(EngineRecovery, ATransferWithoutProgressIsAHangOfNobodys) {
+TEST_F(EngineRecovery, ATransferWithoutProgressIsAHangOfNobodysAndTriedOnceMore) {
   Prepare();
   card->hold = true;
   culprit->Send(Read(1, 0, 16));
-  core->RunOnce();
-  clock.Advance(std::chrono::milliseconds(options.timeouts.operation_ms + 1));
-  core->RunOnce();
+  for (int i = 0; i < 2; ++i) {
+    core->RunOnce();
+    culprit->Take();
+    EXPECT_THAT(culprit->errors, IsEmpty());
+    clock.Advance(std::chrono::milliseconds(options.timeouts.operation_ms + 1));
+    core->RunOnce();
+  }
   culprit->Take();
+  EXPECT_EQ(card->boots, 3);
   EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
   EXPECT_TRUE(culprit->ErrorOf(5).retryable);
   EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("operation timeout"));
@@ -225,8 +249,11 @@ TEST_F(EngineRecovery, TimeoutsCanBeChangedWhileRunning) {
   core->RunOnce();
   clock.Advance(std::chrono::milliseconds(51));
   core->RunOnce();
-  other->Take();
-  EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_EQ(card->boots, 3);
+  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("for 50 ms (operation timeout)"));
+  card->hold = false;
+  other->Run();
+  EXPECT_THAT(other->errors, IsEmpty()) << "a read can be done again";
 }
 
 TEST_F(EngineRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
@@ -248,9 +275,9 @@ TEST_F(EngineRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   clock.Advance(std::chrono::milliseconds(21));
   core->RunOnce();
   culprit->Take();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
-  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("20 ms (operation timeout)"));
   EXPECT_EQ(core->GetStatus().device_resets, 1u);
+  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("20 ms (operation timeout)"));
+  EXPECT_TRUE(culprit->errors.empty()) << "it is tried once more";
 }
 
 TEST_F(EngineRecovery, ALaunchHasTheCardToItself) {
@@ -349,6 +376,116 @@ TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) 
   next->Send(Allocate(1, 4096), Read(1, 0, 16));
   next->Run();
   EXPECT_THAT(next->errors, IsEmpty());
+}
+
+// ---- suspension
+
+class Suspension : public EngineRecovery {
+ protected:
+  void Hang() {
+    card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+    BatchRequest batch;
+    batch.clears_error = culprit->Progress();
+    batch.commands = {Launch(3)};
+    culprit->SendBatch(std::move(batch));
+    culprit->Run();
+    EXPECT_EQ(culprit->ErrorOf(culprit->Progress()).reason, "HANG");
+  }
+  SessionInfoReply Info() {
+    for (const SessionInfoReply& info : core->ListSessions()) {
+      if (info.session == culprit->session().welcome().session) return info;
+    }
+    return {};
+  }
+};
+
+TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
+  options.hangs = {2, 60'000};
+  Prepare();
+  culprit->Send(ComputeQueue(1));
+  culprit->Run();
+  Hang();
+  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().hangs, 1u);
+  Hang();
+  EXPECT_EQ(Info().state, "suspended");
+  EXPECT_THAT(Info().suspended,
+              HasSubstr("suspended for 60 s: 2 of its launches hung or faulted within that time"));
+
+  culprit->SendOn(1, {}, Launch(3));
+  culprit->Run();
+  const ErrorReply error = culprit->ErrorOf(1, 1);
+  EXPECT_EQ(error.code, StatusCode::kFailedPrecondition);
+  EXPECT_EQ(error.reason, "SUSPENDED");
+  EXPECT_THAT(error.message, HasSubstr("an administrator can resume it before"));
+
+  other->Send(Launch(3), Read(1, 0, 4096));
+  other->Run();
+  EXPECT_THAT(other->errors, IsEmpty()) << "the card is not suspended";
+  EXPECT_EQ(other->Data(6), Pattern(4096));
+
+  const uint64_t id = culprit->session().welcome().session;
+  EXPECT_EQ(core->ResumeSession(id + 100).code(), StatusCode::kNotFound);
+  ASSERT_TRUE(core->ResumeSession(id).ok());
+  EXPECT_EQ(core->ResumeSession(id).code(), StatusCode::kFailedPrecondition);
+  BatchRequest batch;
+  batch.queue = 1;
+  batch.clears_error = 1;
+  batch.commands = {Launch(3), Read(1, 0, 4096)};
+  culprit->SendBatch(std::move(batch));
+  culprit->Run();
+  EXPECT_EQ(culprit->Data(3, 1), Pattern(4096)) << "what it had is still there";
+  EXPECT_EQ(Info().state, "active");
+}
+
+TEST_F(Suspension, WhatHadNotStartedEndsWithTheSameReason) {
+  options.hangs = {1, 60'000};
+  options.engine.window_commands = 1;
+  Prepare();
+  culprit->Send(ComputeQueue(1));
+  culprit->Run();
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  culprit->SendOn(1, {}, Launch(3), Read(1, 0, 16));
+  card->hold = false;
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+  EXPECT_EQ(culprit->Progress(1), 2u);
+}
+
+TEST_F(Suspension, EndsByItselfWhenAsMuchTimeHasPassedAgain) {
+  options.hangs = {2, 60'000};
+  Prepare();
+  Hang();
+  Hang();
+  clock.Advance(std::chrono::seconds(59));
+  RunAll();
+  EXPECT_EQ(Info().state, "suspended");
+  clock.Advance(std::chrono::seconds(1));
+  RunAll();
+  EXPECT_EQ(Info().state, "active");
+  Hang();
+  EXPECT_EQ(Info().state, "active") << "it counts anew";
+}
+
+TEST_F(Suspension, HangsFarApartDoNot) {
+  options.hangs = {2, 60'000};
+  Prepare();
+  Hang();
+  clock.Advance(std::chrono::seconds(61));
+  Hang();
+  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().hangs, 2u);
+}
+
+TEST_F(Suspension, CanBeSwitchedOff) {
+  options.hangs.suspend_hangs = 0;
+  Prepare();
+  for (int i = 0; i < 5; ++i) Hang();
+  EXPECT_EQ(Info().state, "active");
 }
 
 }  // namespace

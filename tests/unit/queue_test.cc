@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "runtime/abi/control_block.h"
 #include "runtime/abi/l1_map.h"
@@ -73,9 +74,11 @@ TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
     };
     std::deque<Expected> in_flight;
     uint32_t card_position = 0, next_word = 1, open_word = 0, taken = 0;
+    std::map<uint32_t, uint32_t> words;  // by entry
     const auto close = [&] {
       const IssueRing::Entry entry = ring.Close();
       in_flight.push_back({entry.number, static_cast<uint32_t>(entry.bytes.size()), open_word});
+      words[entry.number] = open_word;
     };
     const auto take = [&] {
       const Expected entry = in_flight.front();
@@ -87,6 +90,20 @@ TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
       }
       card_position += entry.size;
       ring.FreeBelow(++taken);
+    };
+    // What the card has taken is there until it is done with it, unless its room was needed.
+    uint32_t done = 0;
+    const auto look = [&] {
+      const std::vector<IssueRing::Entry> kept = ring.EntriesFrom(done);
+      uint32_t next = ring.entries_closed() - static_cast<uint32_t>(kept.size());
+      ASSERT_LE(next, ring.entries_freed()) << "none that the card has not taken is missing";
+      ASSERT_GE(next, done);
+      for (const IssueRing::Entry& entry : kept) {
+        ASSERT_EQ(entry.number, next++);
+        for (size_t at = 0; at < entry.bytes.size(); at += 4) {
+          ASSERT_EQ(LoadAt<uint32_t>(entry.bytes.data() + at), words[entry.number]);
+        }
+      }
     };
     for (int step = 0; step < 2000; ++step) {
       const uint32_t bytes = 64 * (1 + random() % (max_entry / 64));
@@ -101,14 +118,23 @@ TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
       const MutableByteSpan record = ring.Append(bytes);
       for (uint32_t at = 0; at < bytes; at += 4) StoreAt(record.data() + at, open_word);
       ASSERT_LE(in_flight.size() + 1, slots);
-      const auto zero = std::count(memory.begin(), memory.end(), std::byte{0});
-      ASSERT_GE(static_cast<uint64_t>(zero), ring.free_bytes()) << "what is free is clear";
+      ASSERT_NO_FATAL_FAILURE(look());
+      if (random() % 8 == 0) {
+        done += random() % (taken - done + 1);
+        ring.ClearBelow(done);
+      }
+      if (random() % 8 == 0) {
+        ring.ClearBelow(done = taken);
+        const auto zero = std::count(memory.begin(), memory.end(), std::byte{0});
+        ASSERT_GE(static_cast<uint64_t>(zero), ring.free_bytes()) << "what is free is clear";
+      }
       if (random() % 2 == 0 && !in_flight.empty()) {
         ASSERT_NO_FATAL_FAILURE(take());
       }
     }
     close();
     while (!in_flight.empty()) ASSERT_NO_FATAL_FAILURE(take());
+    ring.ClearBelow(taken);
     EXPECT_EQ(ring.free_bytes(), ring_bytes);
     EXPECT_TRUE(AllZero(memory)) << "nothing is left of what was sent";
     EXPECT_EQ(ring.free_slots(), slots);

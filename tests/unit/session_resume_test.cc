@@ -20,8 +20,8 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr uint32_t kGraceMs = 5000;
-constexpr uint64_t kLarge = 272 << 10;
-constexpr uint64_t kChunk = 96 << 10;
+constexpr uint64_t kChunk = 48 << 10;
+constexpr uint64_t kLarge = 2 * kChunk + (40 << 10);
 
 class SessionResume : public CoreTest {
  protected:

@@ -110,7 +110,9 @@ SessionInfo FromProto(const v1::SessionInfo& info) {
                   .bytes_read = info.bytes_read(),
                   .waits = {info.waits().count(), info.waits().total_ns(), info.waits().p50_ns(),
                             info.waits().p99_ns(), info.waits().max_ns()},
-                  .longest_work_ns = info.longest_work_ns()};
+                  .longest_work_ns = info.longest_work_ns(),
+                  .hangs = info.hangs(),
+                  .suspended = info.suspended()};
   for (const v1::QueuePosition& position : info.submitted()) {
     out.submitted.push_back(client::FromProto(position));
   }
@@ -375,6 +377,32 @@ Result<ProfileSummary> Admin::Profile(const ProfileOptions& options,
     return impl_->End(status, context);
   }
   return summary;
+}
+
+Result<std::vector<HangReportInfo>> Admin::ListHangReports() {
+  grpc::ClientContext context;
+  SetDeadline(&context, impl_->timeout);
+  v1::ListHangReportsResponse response;
+  const grpc::Status status = impl_->stub->ListHangReports(&context, {}, &response);
+  if (!status.ok()) {
+    return FromGrpc(status, context, impl_->address);
+  }
+  std::vector<HangReportInfo> reports;
+  for (const v1::HangReportInfo& report : response.reports()) {
+    reports.push_back({report.report(), report.headline(), report.text(), report.blamed(),
+                       report.bytes(), report.complete()});
+  }
+  return reports;
+}
+
+Status Admin::ResumeSession(uint64_t session) {
+  grpc::ClientContext context;
+  SetDeadline(&context, impl_->timeout);
+  v1::ResumeSessionRequest request;
+  request.set_session(session);
+  v1::ResumeSessionResponse response;
+  return FromGrpc(impl_->stub->ResumeSession(&context, request, &response), context,
+                  impl_->address);
 }
 
 Status Admin::GetHangReport(

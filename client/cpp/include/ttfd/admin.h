@@ -73,7 +73,7 @@ struct SessionInfo {
   uint32_t uid = 0;
   uint32_t pid = 0;
   std::string user = {};
-  std::string state = {};  // "active", "finishing", "ending"
+  std::string state = {};  // "active", "suspended", "finishing", "ending"
   uint64_t dram_bytes = 0;
   uint64_t l1_bytes = 0;
   uint64_t device_ns = 0;
@@ -89,7 +89,19 @@ struct SessionInfo {
   uint64_t bytes_read = 0;
   Waits waits = {};
   uint64_t longest_work_ns =
-      0;  // the most that one launch, replay or piece of a transfer had the card
+      0;               // the most that one launch, replay or piece of a transfer had the card
+  uint32_t hangs = 0;  // launches of it that hung or faulted
+  std::string suspended = {};  // why; empty: it is not
+};
+
+// A hang report that the daemon keeps.
+struct HangReportInfo {
+  std::string report = {};    // its id
+  std::string headline = {};  // reason, id and time
+  std::string text = {};      // what happened, in one sentence
+  std::string blamed = {};    // whose work did it; empty: nobody's
+  uint64_t bytes = 0;
+  bool complete = false;  // false: daemon or host ended before the card was repaired
 };
 
 // A lease that is held, or waited for.
@@ -187,6 +199,7 @@ class Admin {
   Result<Timeouts> GetTimeouts(uint64_t session = 0);  // 0: the daemon's
   Result<Timeouts> SetTimeouts(const Timeouts& timeouts, uint64_t session = 0);
   Status EndSession(uint64_t session, const std::string& reason);
+  Status ResumeSession(uint64_t session);        // one that is suspended
   Status SetLogLevel(const std::string& level);  // "debug", "info", "warning", "error"
 
   using ProgressCallback = std::function<void(const ProgressStep&)>;
@@ -197,7 +210,8 @@ class Admin {
   // Where harts spend their time: `folded` gets whole lines "program;kernel;hart;outer;inner count".
   Result<ProfileSummary> Profile(const ProfileOptions& options,
                                  const std::function<void(const std::string&)>& folded);
-  // The report's files one after another: name and bytes.
+  Result<std::vector<HangReportInfo>> ListHangReports();  // the oldest first
+  // The files of a report ("" or "last": of the newest) one after another, in parts: name and bytes.
   Status GetHangReport(const std::string& report,
                        const std::function<void(const std::string&, const std::string&)>& part);
 

@@ -1,0 +1,117 @@
+// ttfdctl hang: what the daemon keeps of hangs and faults.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/json.h"
+#include "client/cli/text.h"
+
+namespace ttfd::cli {
+namespace {
+
+using client::Admin;
+using client::HangReportInfo;
+using client::Status;
+
+void PrintJson(const std::vector<HangReportInfo>& reports) {
+  JsonWriter json;
+  json.BeginObject().Key("reports").BeginArray();
+  for (const HangReportInfo& report : reports) {
+    json.BeginObject()
+        .Field("report", report.report)
+        .Field("headline", report.headline)
+        .Field("text", report.text)
+        .Field("blamed", report.blamed)
+        .Field("bytes", report.bytes)
+        .Field("complete", report.complete)
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+  fmt::print("{}\n", json.text());
+}
+
+}  // namespace
+
+int ListHangReports(const Common& common) {
+  const auto reports = Admin::Connect(common.address, common.timeout()).ListHangReports();
+  if (!reports.ok()) {
+    return Fail(reports.status());
+  }
+  if (common.json) {
+    PrintJson(*reports);
+    return kOk;
+  }
+  std::vector<std::vector<std::string>> rows = {{"REPORT", "WHAT", "BLAMED", "BYTES"}};
+  for (const HangReportInfo& report : *reports) {
+    // The reason alone: the id says when.
+    rows.push_back({report.report, report.headline.substr(0, report.headline.find(' ')),
+                    report.blamed.empty() ? "nobody" : report.blamed,
+                    std::to_string(report.bytes)});
+  }
+  fmt::print("{}", Table(rows));
+  return kOk;
+}
+
+// The whole of it for people, or the JSON the daemon wrote; of a report that was cut short the files there are.
+int ShowHangReport(const Common& common, const std::string& report) {
+  std::map<std::string, std::string> files;
+  const Status status =
+      Admin::Connect(common.address, common.timeout())
+          .GetHangReport(report, [&files](const std::string& name, const std::string& bytes) {
+            files[name] += bytes;
+          });
+  if (!status.ok()) {
+    return Fail(status);
+  }
+  const std::string whole = common.json ? "report.json" : "report.txt";
+  if (files.count(whole) != 0) {
+    fmt::print("{}", files[whole]);
+    return kOk;
+  }
+  for (const auto& [name, bytes] : files) {
+    if (!name.empty()) {
+      fmt::print("==> {}\n{}", name, bytes);
+    }
+  }
+  return kOk;
+}
+
+int FetchHangReport(const Common& common, const std::string& report, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::map<std::string, std::ofstream> files;
+  std::string failed;
+  const Status status =
+      Admin::Connect(common.address, common.timeout())
+          .GetHangReport(report, [&](const std::string& name, const std::string& bytes) {
+            // The daemon names files; only their last component is taken from it.
+            const auto base = std::filesystem::path(name).filename();
+            if (base.empty()) {
+              return;
+            }
+            const auto path = std::filesystem::path(folder) / base;
+            std::ofstream& file = files[base];
+            if (!file.is_open()) {
+              file.open(path, std::ios::binary | std::ios::trunc);
+            }
+            file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+            if (!file.flush()) {
+              failed = path;
+            }
+          });
+  if (!status.ok()) {
+    return Fail(status);
+  }
+  if (!failed.empty()) {
+    fmt::print(stderr, "ttfdctl: cannot write {}\n", failed);
+    return kFailed;
+  }
+  fmt::print("hang report {} is in {}\n", report, folder);
+  return kOk;
+}
+
+}  // namespace ttfd::cli

@@ -1,0 +1,165 @@
+// Whose work made the card hang or fault, as far as what the card shows is evidence of it.
+#include <algorithm>
+
+#include "daemon/engine/engine.h"
+#include "daemon/engine/stall_text.h"
+
+namespace ttfd {
+namespace {
+
+bool Contains(const std::vector<uint32_t>& programs, uint32_t program) {
+  return std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
+bool MayUse(const Work& work, int32_t worker) {
+  const TileSet& tiles = work.route.workers;  // none: all
+  return worker == HartReport::kNoWorker || tiles.none() || tiles.test(static_cast<size_t>(worker));
+}
+
+// Is it a launch of a program with a kernel on this worker?
+bool Uses(const Work& work, int32_t worker) {
+  const auto* const launch = std::get_if<LaunchCommand>(&work.command);
+  return launch != nullptr && worker != HartReport::kNoWorker &&
+         launch->program->tiles.test(static_cast<size_t>(worker));
+}
+
+bool BegunKernels(const Verdict& verdict) {
+  return verdict.entry->work.runs_kernels() && verdict.standing != Standing::kNotBegun;
+}
+
+// Stands a hart in a kernel of this work, which nothing but the kernel itself keeps there?
+bool StandsInItsKernel(const StallReport& stall, const Work& work) {
+  return std::any_of(stall.harts.begin(), stall.harts.end(), [&work](const HartReport& hart) {
+    return hart.code.image == CodePlace::Image::kKernel && Contains(*work.programs, hart.program);
+  });
+}
+
+// Is a worker at work for it?
+bool IsAtWork(const StallReport& stall, const Work& work) {
+  return std::any_of(stall.harts.begin(), stall.harts.end(), [&work](const HartReport& hart) {
+    return hart.worker != HartReport::kNoWorker && Contains(*work.programs, hart.program);
+  });
+}
+
+bool HasQueueDamage(const StallReport& stall, uint32_t hardware_queue) {
+  return std::any_of(stall.damage.begin(), stall.damage.end(),
+                     [hardware_queue](const FirmwareDamage& damage) {
+                       return damage.hardware_queue == static_cast<int32_t>(hardware_queue);
+                     });
+}
+
+bool HasDamage(const StallReport& stall, hw::Coordinate tile) {
+  return std::any_of(stall.damage.begin(), stall.damage.end(),
+                     [tile](const FirmwareDamage& damage) { return damage.tile == tile; });
+}
+
+}  // namespace
+
+// The work that runs what the hart runs: the program its tile began last; else the eldest that has a kernel there; else
+// the eldest that may. A kernel may also have brought down a tile that is not its own: nobody can tell. What has not
+// begun did nothing.
+Verdict* Engine::FindRunner(const HartReport& hart, std::vector<Verdict>& verdicts) {
+  constexpr int kNobody = 3;
+  Verdict* found = nullptr;
+  int found_rank = kNobody;
+  for (Verdict& verdict : verdicts) {  // the eldest first
+    const Work& work = verdict.entry->work;
+    if (!BegunKernels(verdict) || !MayUse(work, hart.worker)) continue;
+    int rank = hart.worker == HartReport::kNoWorker ? kNobody : 2;
+    if (Uses(work, hart.worker)) rank = 1;
+    if (hart.program != 0 && Contains(*work.programs, hart.program)) rank = 0;
+    if (rank >= found_rank) continue;
+    found = &verdict;
+    found_rank = rank;
+  }
+  return found;
+}
+
+// A launch that faulted is named by the worker that stopped, or stands at the head of its queue, behind what has ended:
+// behind it nothing that shares its workers has begun.
+Verdict* Engine::FindCulprit(const StallReport& stall, std::vector<Verdict>& verdicts) const {
+  const HartReport* const faulted = FaultedHart(stall);
+  if (faulted != nullptr) {
+    if (Verdict* const runner = FindRunner(*faulted, verdicts)) return runner;
+  }
+  Verdict* culprit = nullptr;
+  for (const HardwareQueue& one : queues_) {
+    if (late_ != nullptr && late_ != &one) continue;
+    const auto head =
+        std::find_if(verdicts.begin(), verdicts.end(), [&one](const Verdict& verdict) {
+          return verdict.entry->work.track->route().hardware_queue == one.index &&
+                 verdict.standing != Standing::kEnded;
+        });
+    if (head == verdicts.end() || !BegunKernels(*head)) continue;
+    const bool stalled = stall.stage != StalledStage::kNone && stall.hardware_queue == one.index;
+    if (culprit != nullptr && !stalled && culprit->entry->turn < head->entry->turn) continue;
+    culprit = &*head;
+    if (stalled) break;
+  }
+  return culprit;
+}
+
+// Did anybody else's kernels run since all firmware was loaded, or may have?
+bool Engine::OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdicts) const {
+  if (many_flows_ || (kernel_flow_ != 0 && kernel_flow_ != flow)) return true;
+  return std::any_of(verdicts.begin(), verdicts.end(), [flow](const Verdict& verdict) {
+    return BegunKernels(verdict) && verdict.entry->work.flow != flow;
+  });
+}
+
+bool Engine::StruckBefore(uint64_t flow) {
+  const bool before = std::find(struck_.begin(), struck_.end(), flow) != struck_.end();
+  if (struck_.size() == kStruckFlows) struck_.pop_front();
+  if (!before) struck_.push_back(flow);
+  return before;
+}
+
+// Somebody wrote over what firmware runs on. It may have been a launch that ended well, and the one that the card
+// stopped under is only the first to meet with it: that one is to blame if nobody else can be, and if it happens to its
+// session again.
+bool Engine::WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts,
+                         Verdict** culprit) {
+  if (stall.damage.empty()) return false;
+  std::vector<Verdict*> begun;
+  for (Verdict& verdict : verdicts) {
+    if (BegunKernels(verdict)) begun.push_back(&verdict);
+  }
+  const bool of_one = !begun.empty() && std::all_of(begun.begin(), begun.end(), [&](Verdict* one) {
+    const Work& work = one->entry->work;
+    return work.flow == begun.front()->entry->work.flow &&
+           (one->standing == Standing::kEnded || IsAtWork(stall, work));
+  });
+  if (of_one && HasQueueDamage(stall, begun.back()->entry->work.track->route().hardware_queue)) {
+    // The tiles that do not work any more had reported all that came before it, and started it.
+    if (*culprit == nullptr) *culprit = begun.back();
+    return true;
+  }
+  if (*culprit == nullptr) return true;
+  const Work& work = (*culprit)->entry->work;
+  if (!OthersRanKernels(work.flow, verdicts)) return true;
+  const HartReport* const faulted = FaultedHart(stall);
+  if (faulted == nullptr ? StandsInItsKernel(stall, work) : !HasDamage(stall, faulted->tile)) {
+    return true;  // the damage is not what stopped it
+  }
+  if (StruckBefore(work.flow)) return true;
+  (*culprit)->fate = WorkFate::kTouched;
+  (*culprit)->why = "firmware was overwritten under it, perhaps by another";
+  *culprit = nullptr;
+  return true;
+}
+
+// Where no launch is to blame, what stood at the head of the queue that stopped is suspected: it runs again, once.
+void Engine::Suspect(const StallReport& stall, std::vector<Verdict>& verdicts) {
+  const uint32_t stopped = late_ != nullptr ? late_->index : stall.hardware_queue;
+  for (Verdict& verdict : verdicts) {
+    Work& work = verdict.entry->work;
+    if (work.track->route().hardware_queue != stopped) continue;
+    verdict.suspected = true;
+    if (work.suspected++ == 0) return;
+    verdict.fate = WorkFate::kTouched;
+    verdict.why = "the card stopped twice when its turn had come";
+    return;
+  }
+}
+
+}  // namespace ttfd

@@ -1,0 +1,116 @@
+// What the device thread knows of a card that hangs before it looks at it: whose works are on it, and how far it was.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/engine/engine.h"
+#include "runtime/base/log.h"
+#include "runtime/command/trace_layout.h"
+
+namespace ttfd {
+namespace {
+
+// "program 7 (vector_add, scale)"
+std::string ProgramText(const Program& program) {
+  constexpr size_t kNamed = 5;  // one a hart
+  std::string names;
+  for (size_t i = 0; i < std::min(program.images.size(), kNamed); ++i) {
+    names += (i == 0 ? "" : ", ") + program.images[i].image->name;
+  }
+  return fmt::format("program {} ({})", program.id, names);
+}
+
+std::string CommandText(const Command& command) {
+  struct Text {
+    std::string operator()(const WriteCommand& write) const {
+      return fmt::format("write of {} bytes at {}", write.data.size(), write.offset);
+    }
+    std::string operator()(const ReadCommand& read) const {
+      return fmt::format("read of {} bytes at {}", read.size, read.offset);
+    }
+    std::string operator()(const FillCommand& fill) const {
+      return fmt::format("fill of {} bytes at {}", fill.size, fill.offset);
+    }
+    std::string operator()(const CopyCommand& copy) const {
+      return fmt::format("copy of {} bytes", copy.size);
+    }
+    std::string operator()(const LaunchCommand& launch) const {
+      return "launch of " + ProgramText(*launch.program);
+    }
+    std::string operator()(const RecordTraceCommand& record) const {
+      return fmt::format("recording of a trace of {} launches", TraceLaunches(*record.trace));
+    }
+    std::string operator()(const ReplayTraceCommand& replay) const {
+      return fmt::format("replay of a trace of {} launches", TraceLaunches(*replay.trace));
+    }
+  };
+  return std::visit(Text(), command);
+}
+
+HangWork Describe(uint32_t hardware_queue, const Work& work) {
+  HangWork told;
+  told.hardware_queue = hardware_queue;
+  told.session = work.flow;
+  told.owner = work.owner->Name();
+  told.queue = work.queue;
+  told.value = work.value;
+  told.command = CommandText(work.command);
+  if (work.runs_kernels()) {
+    told.timeout_ms = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(work.timeout).count());
+    told.programs = *work.programs;
+  }
+  return told;
+}
+
+}  // namespace
+
+HangReport Engine::HostEvidence(const Status& why) {
+  HangReport report;
+  if (options_.hangs != nullptr) report.id = options_.hangs->NewId();
+  report.time = std::chrono::system_clock::now();
+  report.trigger = std::string(StatusMessage(why));
+  for (HardwareQueue& queue : queues_) {
+    for (const WorkInFlight& entry : queue.in_flight) {
+      HangWork work = Describe(queue.index, entry.work);
+      work.ticket = entry.ticket;
+      work.turn = entry.turn;
+      work.after = entry.after;
+      report.works.push_back(std::move(work));
+    }
+    if (queue.holding) report.works.push_back(Describe(queue.index, queue.held));
+    report.queues.push_back(dispatcher_->HostRecord(queue.index));
+  }
+  // What waits for room has no turn yet.
+  std::stable_sort(report.works.begin(), report.works.end(),
+                   [](const HangWork& a, const HangWork& b) { return a.turn - 1 < b.turn - 1; });
+  for (auto work = recent_.rbegin(); work != recent_.rend(); ++work) {
+    HangWork told;
+    told.hardware_queue = work->hardware_queue;
+    told.session = work->session;
+    told.queue = work->queue;
+    told.value = work->value;
+    if (work->programs != nullptr) told.programs = *work->programs;
+    report.recent.push_back(std::move(told));
+  }
+  report.log = LastLogLines();
+  return report;
+}
+
+// What is not judged any more had ended.
+void Engine::AddVerdicts(const std::vector<Verdict>& verdicts, HangReport* report) {
+  for (size_t i = 0; i < report->works.size(); ++i) {
+    HangWork& work = report->works[i];
+    work.standing = work.ticket == 0 ? Standing::kNotBegun : Standing::kEnded;
+    work.fate = work.ticket == 0 ? WorkFate::kReplayed : WorkFate::kEnded;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.entry->turn != work.turn) continue;
+      work.standing = verdict.standing;
+      work.fate = verdict.fate;
+      work.why = verdict.why;
+      if (work.fate == WorkFate::kBlamed) report->culprit = static_cast<int64_t>(i);
+      if (verdict.suspected) report->suspect = static_cast<int64_t>(i);
+    }
+  }
+}
+
+}  // namespace ttfd

@@ -1,0 +1,92 @@
+// What is known of a hang or fault of the card, in the order in which it was learnt: first what the host had on
+// record, then what the card showed, then what came of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/dispatch/dispatcher.h"
+
+namespace ttfd {
+
+// What becomes of a piece of work that was on the card.
+enum class WorkFate {
+  kUndecided,
+  kEnded,     // it had ended, though the card had not said so yet
+  kReplayed,  // runs again, from the beginning or for the first time; its client hears nothing
+  kBlamed,    // ABORTED: it hung or faulted
+  kTouched,   // UNAVAILABLE, retryable: it was at work, or what it read is not there any more
+};
+std::string_view WorkFateName(WorkFate fate);
+std::string_view StandingName(Standing standing);
+
+// A piece of work as the host knows it.
+struct HangWork {
+  uint32_t hardware_queue = 0;
+  uint64_t ticket = 0;  // 0: it had not been submitted
+  uint64_t turn = 0;    // of its submission, over all hardware queues
+  uint64_t session = 0;
+  std::string owner;  // for people
+  uint32_t queue = 0;
+  uint64_t value = 0;
+  std::string command;  // "launch of program 7 (vector_add)", "write of 4096 bytes"
+  uint64_t timeout_ms = 0;
+  std::vector<uint32_t> programs;
+  std::vector<Ticket> after;
+  Standing standing = Standing::kUnclear;  // once the card has been looked at
+  WorkFate fate = WorkFate::kUndecided;
+  std::string why;  // of the fate
+};
+
+struct HangReport {
+  std::string id;  // "20261121T115106Z-000001"
+  std::chrono::system_clock::time_point time;
+  std::string reason;   // HANG, DEVICE_FAULT or RESET, as the owner is told
+  std::string trigger;  // why the device thread gave the card up
+
+  // By the host's own records.
+  std::vector<HangWork> works;  // in the order of their submission
+  std::vector<HostQueueRecord> queues;
+  std::vector<HangWork>
+      recent;  // launches that ended last, the newest first: one of them may have left damage behind
+  std::vector<std::string> log;
+
+  // As the card showed.
+  StallReport stall;
+  std::string summary;  // one sentence, without names of anybody's code
+  std::string places;   // where the harts stand
+
+  // What came of it.
+  int64_t culprit = -1;  // index into works; -1: nobody's kernel is to blame
+  int64_t suspect = -1;  // then: whose turn had come; -1: nobody's
+  bool recovered = false;
+  std::string recovery;    // how it went, or why not
+  double recovery_ms = 0;  // from the decision that the card hangs until it was found to work again
+  uint32_t boot_attempts = 0;
+
+  const HangWork* blamed() const {
+    return culprit < 0 ? nullptr : &works[static_cast<size_t>(culprit)];
+  }
+  const HangWork* suspected() const {
+    return suspect < 0 ? nullptr : &works[static_cast<size_t>(suspect)];
+  }
+};
+
+// Keeps reports. Called on the device thread, in this order, so that what is known is kept before the next thing is
+// asked for: a crash in between leaves the earlier part.
+class HangKeeper {
+ public:
+  virtual ~HangKeeper() = default;
+  // An id for a report, never given before.
+  virtual std::string NewId() = 0;
+  // Before the card is looked at.
+  virtual void KeepHostSide(const HangReport& report) = 0;
+  // Before the card is reset.
+  virtual void KeepDeviceSide(const HangReport& report) = 0;
+  // When the card is ready again, or lost.
+  virtual void KeepOutcome(const HangReport& report) = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,236 @@
+// Hang reports on disk.
+#include "daemon/hang/hang_store.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "daemon/hang/hang_text.h"
+#include "runtime/base/log.h"
+#include "runtime/base/unique_fd.h"
+
+namespace ttfd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFiles[] = {"host.json",   "records.txt", "log.txt",
+                                  "device.json", "report.json", "report.txt"};
+constexpr const char* kText = "report.txt";
+constexpr mode_t kFolderMode = 0750;
+constexpr mode_t kFileMode = 0640;
+constexpr size_t kNamedIds = 8;
+
+// Of an id of ours, and so of a folder that may be read or removed.
+bool IsId(const std::string& id) {
+  const auto fits = [](char c) {
+    return (c >= '0' && c <= '9') || c == 'T' || c == 'Z' || c == '-';
+  };
+  return id.size() > 8 && id.size() < 64 && std::all_of(id.begin(), id.end(), fits);
+}
+
+Status SystemError(const char* what, const std::string& path) {
+  return Error(StatusCode::kUnavailable, "cannot {} {}: {}", what, path, std::strerror(errno));
+}
+
+Status SyncFolder(const std::string& path) {
+  const UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid() || fsync(folder.get()) != 0) return SystemError("sync", path);
+  return OkStatus();
+}
+
+Status MakeFolder(const std::string& path) {
+  // Whatever the umask says.
+  if (mkdir(path.c_str(), kFolderMode) == 0 && chmod(path.c_str(), kFolderMode) == 0) {
+    return OkStatus();
+  }
+  return errno == EEXIST ? OkStatus() : SystemError("create", path);
+}
+
+uint64_t BytesOf(const fs::path& folder) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const char* name : kFiles) {
+    const uint64_t size = fs::file_size(folder / name, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+std::string ReadFile(const fs::path& path, uint64_t most) {
+  std::ifstream file(path, std::ios::binary);
+  std::error_code error;
+  std::string bytes(std::min<uint64_t>(most, fs::file_size(path, error)), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return bytes;
+}
+
+}  // namespace
+
+std::string HangStore::NewId() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  MutexLock lock(&mu_);
+  for (;;) {
+    std::string id = fmt::format("{:%Y%m%dT%H%M%SZ}-{:06}", fmt::gmtime(now), ++number_);
+    std::error_code error;
+    if (options_.folder.empty() || !fs::exists(fs::path(options_.folder) / id, error)) return id;
+  }
+}
+
+Status HangStore::Write(const std::string& id, const char* name, std::string text) {
+  const std::string folder = options_.folder + '/' + id;
+  if (text.size() > options_.file_bytes) {
+    constexpr std::string_view kCut = "\n(cut)\n";
+    text.resize(options_.file_bytes - std::min<size_t>(options_.file_bytes, kCut.size()));
+    text += kCut;
+  }
+  // Whoever looks meanwhile sees all of a file or none of it.
+  const std::string path = folder + '/' + name;
+  const std::string part = path + ".part";
+  const UniqueFd file(
+      open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
+  if (!file.valid()) return SystemError("create", part);
+  // Whatever the umask says.
+  if (fchmod(file.get(), kFileMode) != 0) return SystemError("set the mode of", part);
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t wrote = write(file.get(), text.data() + done, text.size() - done);
+    if (wrote < 0 && errno != EINTR) return SystemError("write", part);
+    done += static_cast<size_t>(std::max<ssize_t>(wrote, 0));
+  }
+  if (fsync(file.get()) != 0) return SystemError("sync", part);
+  if (rename(part.c_str(), path.c_str()) != 0) return SystemError("rename", part);
+  return SyncFolder(folder);
+}
+
+void HangStore::Keep(const HangReport& report, const char* name, std::string text) {
+  if (options_.folder.empty()) return;
+  const Status kept = Write(report.id, name, std::move(text));
+  std::error_code error;
+  if (!kept.ok())
+    fs::remove(fs::path(options_.folder) / report.id / (std::string(name) + ".part"), error);
+  if (!kept.ok()) LogError("hang report {}: {}", report.id, StatusMessage(kept));
+}
+
+void HangStore::KeepHostSide(const HangReport& report) {
+  {
+    MutexLock lock(&mu_);
+    last_ = report.id;
+  }
+  if (options_.folder.empty()) return;
+  MakeRoom(report.id, std::max(options_.reports, 1u) - 1);
+  Status made = MakeFolder(options_.folder);
+  if (made.ok()) made = MakeFolder(options_.folder + '/' + report.id);
+  if (made.ok()) made = SyncFolder(options_.folder);
+  if (!made.ok()) LogError("hang report {}: {}", report.id, StatusMessage(made));
+  if (!made.ok()) return;
+  Keep(report, "host.json", HostSideJson(report));
+  Keep(report, "records.txt", RecordsText(report));
+  Keep(report, "log.txt", LogText(report));
+}
+
+void HangStore::KeepDeviceSide(const HangReport& report) {
+  Keep(report, "device.json", DeviceSideJson(report));
+}
+
+void HangStore::KeepOutcome(const HangReport& report) {
+  Keep(report, "report.json", WholeJson(report));
+  Keep(report, kText, WholeText(report));
+  if (!options_.folder.empty()) MakeRoom(report.id, std::max(options_.reports, 1u) - 1);
+}
+
+// Never the newest.
+void HangStore::MakeRoom(const std::string& newest, size_t most_others) {
+  std::vector<std::string> others = Ids();
+  std::erase(others, newest);
+  const fs::path folder(options_.folder);
+  uint64_t bytes = BytesOf(folder / newest);
+  for (const std::string& id : others) bytes += BytesOf(folder / id);
+  for (size_t i = 0; i < others.size(); ++i) {
+    if (others.size() - i <= most_others && bytes <= options_.bytes) break;
+    bytes -= std::min(bytes, BytesOf(folder / others[i]));
+    std::error_code error;
+    fs::remove_all(folder / others[i], error);
+    if (error) LogError("cannot remove hang report {}: {}", others[i], error.message());
+  }
+}
+
+std::vector<std::string> HangStore::Ids() const {
+  std::vector<std::string> ids;
+  if (options_.folder.empty()) return ids;
+  std::error_code error;
+  for (fs::directory_iterator entry(options_.folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename();
+    if (IsId(name) && entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
+      ids.push_back(name);
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::string HangStore::last() const {
+  {
+    MutexLock lock(&mu_);
+    if (!last_.empty()) return last_;
+  }
+  const std::vector<std::string> ids = Ids();  // of the daemon before this one
+  return ids.empty() ? "" : ids.back();
+}
+
+std::vector<HangStore::Summary> HangStore::List() const {
+  std::vector<Summary> summaries;
+  for (const std::string& id : Ids()) {
+    const fs::path folder = fs::path(options_.folder) / id;
+    Summary& summary = summaries.emplace_back();
+    summary.id = id;
+    summary.bytes = BytesOf(folder);
+    std::ifstream text(folder / kText);
+    std::string blamed;
+    summary.complete = std::getline(text, summary.headline) && std::getline(text, summary.text) &&
+                       std::getline(text, blamed);
+    constexpr std::string_view kToBlame = "to blame: ";
+    if (blamed.starts_with(kToBlame)) summary.blamed = blamed.substr(kToBlame.size());
+    if (summary.complete) continue;
+    summary.headline = "incomplete";
+    summary.text = "the daemon or the host ended before the card was repaired";
+  }
+  return summaries;
+}
+
+StatusOr<std::vector<HangStore::File>> HangStore::Read(const std::string& id) const {
+  if (options_.folder.empty()) {
+    return Error(StatusCode::kNotFound,
+                 "this daemon keeps no hang reports; hangs.folder in ttfd.toml says where to");
+  }
+  const std::vector<std::string> ids = Ids();
+  std::string found = id;
+  if (id.empty() || id == "last") found = ids.empty() ? "" : ids.back();
+  if (std::find(ids.begin(), ids.end(), found) == ids.end()) {
+    std::string known;
+    const size_t first = ids.size() - std::min(ids.size(), kNamedIds);
+    for (size_t i = first; i < ids.size(); ++i) known += (i == first ? "" : ", ") + ids[i];
+    return Error(StatusCode::kNotFound, "there is no hang report '{}'; there {}", id.substr(0, 64),
+                 known.empty() ? "is none" : "are " + known);
+  }
+  std::vector<File> files;
+  for (const char* name : kFiles) {
+    const fs::path path = fs::path(options_.folder) / found / name;
+    std::error_code error;
+    if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
+    files.push_back({name, ReadFile(path, options_.file_bytes)});
+  }
+  return files;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,73 @@
+// Hang reports on disk: a folder for each, in it one file after the other as things become known.
+//
+//   <folder>/20261121T115106Z-000001/host.json     whose works were on the card, by the host's records
+//                                    records.txt   records announced to the card and not done, decoded
+//                                    log.txt       the daemon's last lines
+//                                    device.json   what the card showed
+//                                    report.json   all of it, and what came of it
+//                                    report.txt    the same for people
+//
+// Each file is on the disk before the next thing is done, so that a crash in the middle, of the daemon or of the host,
+// leaves the earlier ones. The oldest reports go when there are too many, or too many bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "daemon/hang/hang_report.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+struct HangStoreOptions {
+  std::string folder;                   // empty: reports are not kept
+  uint32_t reports = 32;                // kept
+  uint64_t bytes = uint64_t{64} << 20;  // of all of them
+  uint32_t file_bytes = 4 << 20;        // of one file; what is longer is cut
+};
+
+class HangStore final : public HangKeeper {
+ public:
+  explicit HangStore(HangStoreOptions options) : options_(std::move(options)) {}
+
+  // ---- device thread. A failure is logged: a card is repaired also where there is no disk.
+  std::string NewId() override ABSL_LOCKS_EXCLUDED(mu_);
+  void KeepHostSide(const HangReport& report) override ABSL_LOCKS_EXCLUDED(mu_);
+  void KeepDeviceSide(const HangReport& report) override;
+  void KeepOutcome(const HangReport& report) override;
+
+  // ---- any thread
+  struct Summary {
+    std::string id;
+    std::string headline;  // reason and time
+    std::string text;      // one sentence
+    std::string blamed;    // whose work it was; empty: nobody's
+    uint64_t bytes = 0;
+    bool complete = false;  // false: the daemon or the host ended before the card was repaired
+  };
+  // The oldest first.
+  std::vector<Summary> List() const;
+  struct File {
+    std::string name;
+    std::string bytes;
+  };
+  // Of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are.
+  StatusOr<std::vector<File>> Read(const std::string& id) const;
+  std::string last() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // Ids of what is there, the oldest first.
+  std::vector<std::string> Ids() const;
+  Status Write(const std::string& id, const char* name, std::string text);
+  void Keep(const HangReport& report, const char* name, std::string text);
+  void MakeRoom(const std::string& newest, size_t most_others);
+
+  const HangStoreOptions options_;
+  mutable Mutex mu_;
+  std::string last_ ABSL_GUARDED_BY(mu_);
+  uint64_t number_ ABSL_GUARDED_BY(mu_) = 0;  // of reports since the daemon started
+};
+
+}  // namespace ttfd

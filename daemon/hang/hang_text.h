@@ -1,0 +1,25 @@
+// A hang report in writing: JSON for programs, text for people.
+#pragma once
+
+#include <string>
+
+#include "daemon/hang/hang_report.h"
+
+namespace ttfd {
+
+// What is known before the card is looked at: whose works were on it, how far each hardware queue was.
+std::string HostSideJson(const HangReport& report);
+// The records that were announced to the card and not known to be done, decoded.
+std::string RecordsText(const HangReport& report);
+std::string LogText(const HangReport& report);
+// What the card showed: stage, harts with waypoints and places in the code, counts of tiles and streams.
+std::string DeviceSideJson(const HangReport& report);
+// Everything but records and log.
+std::string WholeJson(const HangReport& report);
+// The same for people, records and log included.
+std::string WholeText(const HangReport& report);
+
+// "2026-11-21T11:51:06.250Z"
+std::string TimeText(std::chrono::system_clock::time_point time);
+
+}  // namespace ttfd

@@ -1,0 +1,37 @@
+// What clients and people are told of leases.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "daemon/session/request.h"
+
+namespace ttfd {
+
+// Who waits for a lease, or whose commands wait for one to end.
+struct LeaseWaitReply {
+  uint32_t position = 0;  // 1: next; 0: no lease was asked for
+  std::string holder;     // for people; empty: nobody
+  uint64_t expected_wait_ms = 0;
+};
+
+// A lease that is held, or waited for.
+struct LeaseInfoReply {
+  uint64_t lease = 0;
+  std::string state;
+  uint64_t session = 0;
+  std::string client_name;
+  std::string user;
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+  std::vector<CoreRange> workers;  // none: the whole device
+  uint32_t sessions = 0;
+  uint64_t since_ms = 0;
+  uint64_t left_ms = 0;
+  uint32_t position = 0;
+  std::string holder;
+  uint64_t expected_wait_ms = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,145 @@
+// What is known of the commands in flight: by the host's own records, and by the counters of a card that has stopped.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/abi/l1_map.h"
+#include "runtime/abi/rings.h"
+#include "runtime/command/record_text.h"
+#include "runtime/dispatch/card_dispatcher.h"
+#include "runtime/dispatch/pipeline_report.h"
+#include "runtime/dispatch/stall_diagnosis.h"
+#include "runtime/hw/stream.h"
+
+namespace ttfd {
+namespace {
+
+// Entries of one hardware queue that a report decodes, the oldest first: those at work are among them.
+constexpr size_t kDecodedEntries = 256;
+
+// Tiles of which a report says that their firmware was overwritten.
+constexpr size_t kNamedDamages = 4;
+
+}  // namespace
+
+HostQueueRecord CardDispatcher::HostRecord(uint32_t hardware_queue) {
+  CardQueue& queue = queues_[hardware_queue];
+  HostQueueRecord record;
+  record.submitted = queue.timeline.submitted();
+  record.completed = queue.timeline.completed();
+  if (queue.link == nullptr) return record;
+  const IssueRing& ring = queue.link->ring();
+  record.entries_announced = ring.entries_closed();
+  record.entries_done = queue.entries_done();
+  const std::vector<IssueRing::Entry> entries = ring.EntriesFrom(record.entries_done);
+  record.entries_lost =
+      record.entries_announced - record.entries_done - static_cast<uint32_t>(entries.size());
+  const size_t decoded = std::min(entries.size(), kDecodedEntries);
+  record.entries_left_out = static_cast<uint32_t>(entries.size() - decoded);
+  for (size_t i = 0; i < decoded; ++i) {
+    record.records.push_back(
+        fmt::format("entry {}: {} bytes", entries[i].number, entries[i].bytes.size()));
+    const auto commands = DecodeEntry(entries[i].bytes);
+    if (!commands.ok()) {
+      record.records.push_back(fmt::format("  {}", StatusMessage(commands.status())));
+      continue;
+    }
+    for (const DecodedCommand& command : *commands) {
+      record.records.push_back("  " + FormatCommand(command));
+    }
+  }
+  return record;
+}
+
+std::vector<StreamCount> CardDispatcher::CountStreams() {
+  std::vector<StreamCount> counts;
+  for (uint32_t number = 0; number < kHardwareQueues; ++number) {
+    CardQueue& queue = queues_[number];
+    if (queue.link == nullptr) continue;
+    for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
+      const uint64_t expected = queue.ordering.launched_workers(stream);
+      if (expected == 0) continue;
+      const auto shows =
+          ReadWord(queue.link->dispatch_tile(),
+                   hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable));
+      if (!shows.ok()) continue;
+      counts.push_back({number, abi::kFirstWorkerStream + stream, expected,
+                        queue.ordering.OnWire(stream, expected) & hw::kStreamCounterMask, *shows});
+    }
+  }
+  return counts;
+}
+
+// A launch is sent when its predecessors on the stream have been answered for, so the stream's counter tells whether
+// it may have begun, and when all its workers have answered that it has ended. A trace clears the counter: what was
+// launched before it cannot be told from the counter any more, and what comes behind it only once it is known to have
+// begun.
+Standing CardDispatcher::StandingOf(const Ticket& ticket) {
+  CardQueue& queue = queues_[ticket.hardware_queue];
+  if (ticket.number <= queue.timeline.completed()) return Standing::kEnded;
+  if (queue.link == nullptr || ticket.number > queue.timeline.submitted())
+    return Standing::kUnclear;
+  if (!queue.link->ReadFetched().ok()) return Standing::kUnclear;
+  const uint32_t freed = queue.link->ring().entries_freed();
+  if (abi::CounterReached(queue.FirstEntryOf(ticket.number), freed)) return Standing::kNotBegun;
+  const StreamCounts& before = queue.MarkBefore(ticket.number).workers;
+  const StreamCounts& behind = queue.MarkOf(ticket.number).workers;
+  for (uint32_t stream = 0; stream < behind.size(); ++stream) {
+    if (behind[stream] == before[stream]) continue;
+    const uint64_t base = queue.ordering.base(stream);
+    const bool cleared = base == 0 || queue.ordering.seen_workers(stream) > base;
+    if (before[stream] < base || (before[stream] == base && !cleared)) return Standing::kUnclear;
+    const auto shows =
+        ReadWord(queue.link->dispatch_tile(),
+                 hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable));
+    if (!shows.ok()) return Standing::kUnclear;
+    if (!hw::StreamCounterReached(*shows, queue.ordering.OnWire(stream, before[stream]))) {
+      return Standing::kNotBegun;
+    }
+    if (!cleared) return Standing::kUnclear;
+    const bool ended =
+        hw::StreamCounterReached(*shows, queue.ordering.OnWire(stream, behind[stream]));
+    return ended ? Standing::kEnded : Standing::kRunning;
+  }
+  return Standing::kUnclear;
+}
+
+StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
+  CardQueue& queue = queues_[hardware_queue];
+  StallReport report;
+  report.hardware_queue = hardware_queue;
+  if (queue.link == nullptr) return report;
+  // What the card has taken since nobody asked is not missing.
+  queue.link->ReadFetched().IgnoreError();
+  HostView host;
+  host.entries_announced = queue.link->ring().entries_closed();
+  host.entries_taken = queue.link->ring().entries_freed();
+  host.owed = !queue.settled();
+  return DiagnoseQueue(device_, plans_[hardware_queue], host);
+}
+
+StallReport CardDispatcher::Diagnose() {
+  StallReport worst;
+  // Where a queue waits for an event of the other, or waits for nothing at all, it is not where it stopped.
+  const auto innocence = [](const StallReport& report) {
+    if (report.stage == StalledStage::kNone) return 3;
+    if (report.waits_for_queue) return 2;
+    return report.stage == StalledStage::kHost ? 1 : 0;
+  };
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    StallReport report = Diagnose(queue);
+    if (innocence(report) < innocence(worst)) worst = std::move(report);
+  }
+  worst.harts = Report();
+  std::array<QueueWords, kHardwareQueues> words;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    CardLink* const link = queues_[queue].link.get();
+    if (link != nullptr) words[queue].completion_pages_read = link->completions().acknowledged();
+  }
+  worst.damage = FindFirmwareDamage(device_, plans_, words, firmware_, boot_nonce(), kNamedDamages);
+  worst.tiles = CountTiles(device_, plans_.front());
+  worst.streams = CountStreams();
+  return worst;
+}
+
+}  // namespace ttfd

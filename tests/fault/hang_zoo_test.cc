@@ -1,0 +1,348 @@
+// Kernels that bring the card down in every way known. Each is noticed, laid at its owner's door with the place where
+// it stood, and repaired, while two other clients compute on and check every result.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "firmware/images.h"
+#include "runtime/elf/symbol_table.h"
+#include "tests/support/daemon_on_device.h"
+#include "tests/support/temporary_folder.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+LoadKernelRequest ZooKernel(uint64_t handle, const std::string& name) {
+  std::ifstream file(std::string(HANG_ZOO "/") + name + ".elf", std::ios::binary);
+  EXPECT_TRUE(file.is_open()) << name;
+  LoadKernelRequest request;
+  request.handle = handle;
+  request.name = name;
+  request.inline_bytes.assign(std::istreambuf_iterator<char>(file), {});
+  request.size = request.inline_bytes.size();
+  request.is_inline = true;
+  return request;
+}
+
+// Computes on the whole grid, over and over. What the card's repair took from it, it sends again; anything else that it
+// is told, and any wrong result, is a failure.
+class Bystander {
+ public:
+  Bystander(DaemonService& core, uint32_t seed) : adder_(core, seed) {
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~Bystander() { Stop(); }
+
+  void Stop() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  int rounds() const { return rounds_; }
+  int again() const { return again_; }
+  const std::vector<std::string>& failures() const { return failures_; }
+
+ private:
+  void Run() {
+    uint64_t clears = 0;
+    while (!stop_ && failures_.empty()) {
+      const size_t errors = adder_.client.errors().size();
+      adder_.Send(clears);
+      const bool right = adder_.Right();
+      clears = 0;
+      if (adder_.client.errors().size() == errors) {
+        if (!right) failures_.push_back("a result was wrong");
+        ++rounds_;
+        continue;
+      }
+      for (size_t i = errors; i < adder_.client.errors().size(); ++i) {
+        const ErrorReply& error = adder_.client.errors()[i].error;
+        const bool follows = error.cause.value != 0;
+        if (follows || (error.retryable && error.reason == "DEVICE_RESET")) continue;
+        failures_.push_back(error.reason + ": " + error.message);
+      }
+      clears = adder_.client.sent();
+      ++again_;
+    }
+  }
+
+  Adder adder_;
+  std::atomic<bool> stop_{false};
+  std::atomic<int> rounds_{0}, again_{0};
+  std::vector<std::string> failures_;  // read once the thread has ended
+  std::thread thread_;
+};
+
+class HangZoo : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("it keeps its memory and knows a hang at once");
+    DaemonOptions options;
+    options.hang_store.folder = folder_.path();
+    CoreOnDevice made = MakeCoreOnDevice(options);
+    ASSERT_NE(made.core, nullptr);
+    device_ = std::move(made.device);
+    core_ = std::move(made.core);
+    const Status started = core_->Start();
+    ASSERT_TRUE(started.ok()) << StatusMessage(started);
+    bystanders_.push_back(std::make_unique<Bystander>(*core_, 1'000'000));
+    bystanders_.push_back(std::make_unique<Bystander>(*core_, 2'000'000));
+    AwaitRounds();
+  }
+
+  void TearDown() override {
+    if (core_ == nullptr) return;
+    bystanders_.clear();
+    const Status stopped = core_->Stop(SteadyClock().Now() + std::chrono::seconds(10));
+    EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
+    for (const MemoryUseReply& use : core_->GetStatus().memory)
+      EXPECT_EQ(use.used_bytes, 0u) << use.kind;
+  }
+
+  // Until each bystander has computed twice more.
+  void AwaitRounds() {
+    const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
+    for (const auto& one : bystanders_) {
+      const int until = one->rounds() + 2;
+      while (one->rounds() < until && SteadyClock().Now() < deadline) std::this_thread::yield();
+      EXPECT_GE(one->rounds(), until);
+    }
+  }
+
+  // What came of a kernel of the zoo on worker (3,2).
+  struct Outcome {
+    std::vector<CommandErrorReply> errors;
+    std::string report;   // for people
+    std::string session;  // "session 3"
+  };
+
+  // The commands of handles 2 (kernel) and up, all in one batch.
+  Outcome Let(std::vector<Request> commands) {
+    ThreadedClient client(*core_);
+    client.Send(std::move(commands));
+    client.WaitFor(client.sent());
+    AwaitRepair();
+    Outcome outcome;
+    outcome.errors = client.errors();
+    outcome.session = fmt::format("session {}", client.session().welcome().session);
+    // It is written when the card is ready again.
+    const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
+    while (outcome.report.empty() && SteadyClock().Now() < deadline) {
+      const auto files = core_->GetHangReport("last");
+      EXPECT_TRUE(files.ok()) << StatusMessage(files.status());
+      if (!files.ok()) return outcome;
+      for (const HangStore::File& file : *files) {
+        if (file.name == "report.txt") outcome.report = file.bytes;
+      }
+    }
+    return outcome;
+  }
+
+  void AwaitRepair() {
+    const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
+    while (core_->ListHangReports().empty() || !core_->ListHangReports().back().complete) {
+      if (SteadyClock().Now() > deadline) return ADD_FAILURE() << "nothing was noticed";
+      std::this_thread::yield();
+    }
+  }
+
+  // One launch of it was aborted, and its session is named as the one to blame.
+  static void ExpectBlamed(const Outcome& outcome) {
+    ASSERT_FALSE(outcome.errors.empty()) << outcome.report;
+    const ErrorReply& error = outcome.errors[0].error;
+    EXPECT_EQ(error.code, StatusCode::kAborted) << error.message;
+    EXPECT_FALSE(error.hang_report.empty());
+    EXPECT_THAT(error.message,
+                MatchesRegex(".*it ran programs? [0-9, ]+ of " + outcome.session + ".*"));
+    EXPECT_THAT(outcome.report,
+                MatchesRegex("(.|\n)*\nto blame: [^\n]* of " + outcome.session + " (.|\n)*"));
+  }
+
+  // Its launch ended well, and is named among those that did it last.
+  void ExpectNamedOnly(const Outcome& outcome) {
+    EXPECT_THAT(outcome.report, HasSubstr("nobody's kernel is to blame"));
+    EXPECT_THAT(outcome.report,
+                MatchesRegex("(.|\n)*launches that ended last\n(  CQ0 session [^\n]*\n)*  CQ0 " +
+                             outcome.session + " (.|\n)*"));
+    EXPECT_THAT(core_->GetStatus().last_error,
+                MatchesRegex(".*ended last: .*program 3 of " + outcome.session + "[^0-9].*"));
+  }
+
+  // Everybody else computes on with the card that was repaired once.
+  void ExpectRepaired() {
+    AwaitRounds();
+    for (const auto& one : bystanders_) {
+      one->Stop();
+      EXPECT_THAT(one->failures(), ::testing::IsEmpty());
+    }
+    const StatusReply status = core_->GetStatus();
+    EXPECT_EQ(status.state, "ready");
+    EXPECT_EQ(status.device_resets, 1u);
+    EXPECT_EQ(core_->ListHangReports().size(), 1u);
+  }
+
+  static std::vector<Request> One(const char* kernel) {
+    return {ZooKernel(2, kernel), ProgramOf(3, 2, {3, 2, 3, 2}), LaunchOf(3)};
+  }
+  // In a trace, so that nobody else's launch comes in between.
+  static std::vector<Request> Two(const char* kernel) {
+    return {ZooKernel(2, kernel), ProgramOf(3, 2, {3, 2, 3, 2}),
+            RecordTraceRequest{4, {LaunchOf(3), LaunchOf(3)}, false}, ReplayTraceRequest{4, {}}};
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<DaemonCore> core_;
+  std::vector<std::unique_ptr<Bystander>> bystanders_;
+};
+
+TEST_F(HangZoo, Spins) {
+  LaunchRequest launch = LaunchOf(3, 100);
+  launch.arguments.push_back({0, {0x30000}, {}, 0, {}});
+  const Outcome outcome = Let({KernelOf(2, "spin"), ProgramOf(3, 2, {3, 2, 3, 2}), launch});
+  ASSERT_NO_FATAL_FAILURE(ExpectBlamed(outcome));
+  EXPECT_THAT(outcome.report, HasSubstr("HANG"));
+  EXPECT_THAT(outcome.report,
+              MatchesRegex("(.|\n)*worker .3,2. tile .4,4. BRISC: [^\n]*pc 0x[0-9a-f]+ "
+                           "kernel_main[^\n]* at spin.cc:[0-9]+(.|\n)*"));
+  ExpectRepaired();
+}
+
+TEST_F(HangZoo, WaitsForTheOtherHartThatWaitsForIt) {
+  CreateProgramRequest program = ProgramOf(4, 2, {3, 2, 3, 2});
+  program.kernels.push_back({3, true, hw::kNcrisc, {{3, 2, 3, 2}}});
+  program.semaphores.push_back({1, 0, {{3, 2, 3, 2}}});
+  const Outcome outcome =
+      Let({ZooKernel(2, "deadlock_brisc"), ZooKernel(3, "deadlock_ncrisc"), program, LaunchOf(4)});
+  ASSERT_NO_FATAL_FAILURE(ExpectBlamed(outcome));
+  for (const char* hart : {"BRISC", "NCRISC"}) {
+    EXPECT_THAT(outcome.report,
+                MatchesRegex(std::string("(.|\n)*worker .3,2. tile .4,4. ") + hart +
+                             ": [^\n]*waits for a semaphore[^\n]* at deadlock.cc:[0-9]+(.|\n)*"));
+  }
+  ExpectRepaired();
+}
+
+TEST_F(HangZoo, EndsAndNeverSaysSo) {
+  const Outcome outcome = Let(One("never_answer_brisc"));
+  ASSERT_NO_FATAL_FAILURE(ExpectBlamed(outcome));
+  EXPECT_THAT(outcome.report, HasSubstr("so 1 workers are not done"));
+  EXPECT_THAT(outcome.report, HasSubstr("an answer was lost"));
+  ExpectRepaired();
+}
+
+TEST_F(HangZoo, CorruptsALaunchMessage) {
+  const Outcome outcome = Let(Two("corrupt_message_brisc"));
+  ASSERT_NO_FATAL_FAILURE(ExpectBlamed(outcome));
+  EXPECT_THAT(outcome.errors[0].error.reason, "DEVICE_FAULT");
+  EXPECT_THAT(outcome.report,
+              MatchesRegex("(.|\n)*worker .3,2. tile .4,4. BRISC: [^\n]*pc 0x(.|\n)*"));
+  ExpectRepaired();
+}
+
+// The launch ends well; the next one's go is never sent, whosever it is: nobody can be shown to have done it, and the
+// report says whose ended last.
+TEST_F(HangZoo, WritesOverTheDispatchersMailbox) {
+  const Outcome outcome = Let(One("overwrite_mailbox_brisc"));
+  EXPECT_TRUE(outcome.errors.empty()) << outcome.errors[0].error.message;
+  EXPECT_THAT(outcome.report, HasSubstr("waits for the dispatcher's NOTIFY"));
+  EXPECT_THAT(outcome.report,
+              MatchesRegex("(.|\n)*dispatch [^\n]* control block was overwritten at 0x[^\n]*: "
+                           "0xc0000000 instead of 0x0(.|\n)*"));
+  ExpectNamedOnly(outcome);
+  ExpectRepaired();
+}
+
+TEST_F(HangZoo, WritesOverTheDispatchersCode) {
+  const Outcome outcome = Let(One("overwrite_dispatcher_brisc"));
+  ASSERT_NO_FATAL_FAILURE(ExpectBlamed(outcome));
+  EXPECT_THAT(outcome.report,
+              MatchesRegex("(.|\n)*dispatch [^\n]* BRISC firmware was overwritten at 0x1(.|\n)*"));
+  ExpectRepaired();
+}
+
+// The prefetcher stalls under what comes behind the launch.
+TEST_F(HangZoo, HasThePrefetcherMissANotify) {
+  std::vector<Request> commands = One("forget_notify_brisc");
+  commands.insert(commands.begin(), BufferOf(1, kPage));
+  commands.push_back(Write(1, Numbers(kPage / 4, 7)));
+  commands.push_back(ReadRequest{1, 0, kPage});
+  const Outcome outcome = Let(std::move(commands));
+  EXPECT_TRUE(outcome.errors.empty()) << outcome.errors[0].error.message;
+  EXPECT_THAT(outcome.report,
+              HasSubstr("prefetcher is stalled until the dispatcher has notified it"));
+  EXPECT_THAT(outcome.report,
+              MatchesRegex("(.|\n)*prefetch [^\n]* control block was overwritten(.|\n)*"));
+  ExpectNamedOnly(outcome);
+  ExpectRepaired();
+}
+
+TEST_F(HangZoo, LeavesNoRoomForCompletions) {
+  const Outcome outcome = Let(One("fill_completions_brisc"));
+  ASSERT_NO_FATAL_FAILURE(ExpectBlamed(outcome));
+  EXPECT_THAT(outcome.report, HasSubstr("waits for room in the completion queue"));
+  EXPECT_THAT(outcome.report,
+              MatchesRegex("(.|\n)*dispatch [^\n]* control block was overwritten(.|\n)*"));
+  ExpectRepaired();
+}
+
+// Where the base firmware begins a launch that has something to prepare: a worker at rest is nowhere near.
+uint32_t RunAnyAddress() {
+  for (const FirmwareImage& image : FirmwareImages()) {
+    if (image.name != "worker_brisc") continue;
+    const auto elf = ElfFile::Parse(image.names, 64);
+    EXPECT_TRUE(elf.ok()) << StatusMessage(elf.status());
+    const auto symbols = SymbolTable::Read(*elf);
+    for (uint32_t at = image.load_address; at < image.load_address + image.bytes.size(); at += 4) {
+      const SymbolPlace place = symbols->Find(at);
+      if (place.kind != SymbolPlace::Kind::kCode || place.offset != 0) continue;
+      if (place.frames.back().function.find("RunAny") != std::string::npos)
+        return AlignUp(at, uint32_t{hw::kL1Alignment});
+    }
+  }
+  ADD_FAILURE() << "the firmware has no such function any more";
+  return 0;
+}
+
+// Its launch ends well, and leaves the firmware of another tile broken; who uses that tile next is told to send again,
+// not blamed. If it happens to the same session again, it is.
+TEST_F(HangZoo, WhoMeetsWithTheDamageThatAnotherDidIsNotBlamed) {
+  for (const auto& one : bystanders_) one->Stop();
+  ThreadedClient guilty(*core_), innocent(*core_);
+  LaunchRequest poke = LaunchOf(3);
+  poke.arguments.push_back({0, {5, 5, RunAnyAddress(), 64}, {}, 0, {}});
+  guilty.Send({ZooKernel(2, "poke_brisc"), ProgramOf(3, 2, {3, 2, 3, 2})});
+  innocent.Send({KernelOf(2, "empty"), ProgramOf(3, 2, {5, 5, 5, 5})});
+  const auto once = [&]() -> ErrorReply {
+    guilty.Send({poke});
+    guilty.WaitFor(guilty.sent());
+    EXPECT_TRUE(guilty.errors().empty());
+    const size_t known = innocent.errors().size();
+    innocent.Send({LaunchOf(3)}, known == 0 ? 0 : innocent.sent());
+    innocent.WaitFor(innocent.sent());
+    AwaitRepair();
+    if (innocent.errors().size() == known) {
+      ADD_FAILURE() << "nothing was noticed";
+      return {};
+    }
+    return innocent.errors().back().error;
+  };
+  const ErrorReply first = once();
+  EXPECT_EQ(first.code, StatusCode::kUnavailable) << first.message;
+  EXPECT_EQ(first.reason, "DEVICE_RESET");
+  EXPECT_TRUE(first.retryable);
+  EXPECT_THAT(core_->GetStatus().last_error,
+              AllOf(HasSubstr("worker (5,5) tile (6,7) BRISC firmware was overwritten at"),
+                    HasSubstr(fmt::format("ended last: program 3 of session {}",
+                                          guilty.session().welcome().session))));
+  const ErrorReply second = once();
+  EXPECT_EQ(second.code, StatusCode::kAborted) << second.message;
+}
+
+}  // namespace
+}  // namespace ttfd

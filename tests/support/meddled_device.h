@@ -1,0 +1,43 @@
+// A device with somebody who interferes with it: after every little bit of its time he may do what he likes.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "runtime/device/device.h"
+
+namespace ttfd {
+
+class MeddledDevice final : public Device {
+ public:
+  explicit MeddledDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+
+  const DeviceInfo& info() const override { return device_->info(); }
+  StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override {
+    return device_->OpenWindow(target);
+  }
+  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
+    return device_->AllocateHostMemory(size_bytes);
+  }
+  Status Reset() override { return device_->Reset(); }
+  StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
+    constexpr uint64_t kLittle = 100;
+    while (meddle && clocks > kLittle) {
+      ASSIGN_OR_RETURN(const AdvanceResult advanced, device_->Advance(kLittle));
+      meddle(*device_);
+      clocks -= kLittle;
+      if (advanced.quiescent) return advanced;
+    }
+    return device_->Advance(clocks);
+  }
+  std::optional<DeviceFault> fault() const override { return device_->fault(); }
+
+  std::function<void(Device&)> meddle;
+
+ private:
+  const std::unique_ptr<Device> device_;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,199 @@
+// What a hang leaves behind: a report with the host's own records first, its id where people look, and works that are
+// played again, told, or blamed by what is known of them.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/support/core_fixture.h"
+#include "tests/support/temporary_folder.h"
+
+namespace ttfd {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class EngineHang : public CoreTest {
+ protected:
+  void Prepare() {
+    options.hang_store.folder = folder.path();
+    Start();
+    culprit = Connect();
+    other = Connect();
+    for (TestClient* client : {culprit.get(), other.get()}) {
+      client->Send(Allocate(1, 4096), InlineKernel(2, "elf of it"), OneKernelProgram(3, 2),
+                   InlineWrite(1, 0, Pattern(4096)));
+      client->Run();
+    }
+  }
+  // What the client sent hangs.
+  void Hang() {
+    card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+    culprit->Run();
+    other->Take();
+  }
+  std::string File(const std::string& name) {
+    const auto files = core->GetHangReport("last");
+    if (!files.ok()) return "";
+    for (const HangStore::File& file : *files) {
+      if (file.name == name) return file.bytes;
+    }
+    return "";
+  }
+
+  TemporaryFolder folder;
+  std::unique_ptr<TestClient> culprit, other;
+};
+
+TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
+  Prepare();
+  std::vector<std::string> at_look, at_boot;
+  const auto names = [this] {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+      if (entry.is_regular_file()) found.push_back(entry.path().filename());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  card->on_diagnose = [&] { at_look = names(); };
+  card->on_boot = [&] { at_boot = names(); };
+  culprit->Send(Launch(3));
+  Hang();
+  EXPECT_THAT(at_look, ElementsAre("host.json", "log.txt", "records.txt"));
+  EXPECT_THAT(at_boot, ElementsAre("device.json", "host.json", "log.txt", "records.txt"));
+  EXPECT_EQ(names().size(), 6u);
+}
+
+TEST_F(EngineHang, ItsIdIsWhereOneLooks) {
+  Prepare();
+  culprit->Send(Launch(3));
+  Hang();
+  const std::string id = core->ListHangReports().at(0).id;
+  EXPECT_EQ(culprit->ErrorOf(5).hang_report, id);
+  EXPECT_THAT(culprit->hang_reports, ElementsAre(id)) << "a notice to whose launch it was";
+  EXPECT_THAT(other->hang_reports, IsEmpty());
+  EXPECT_EQ(core->GetStatus().last_hang_report, id);
+  EXPECT_EQ(core->GetHangReport("20200101T000000Z-000001").status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(EngineHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
+  Prepare();
+  card->stall.stage = StalledStage::kWorkers;
+  card->stall.text = "dispatcher waits for stream 48";
+  culprit->Send(Launch(3));
+  other->Send(Launch(3), InlineWrite(1, 0, Pattern(64, 2)), Read(1, 0, 64));
+  Hang();
+  const std::string text = File("report.txt");
+  EXPECT_THAT(text, HasSubstr("to blame: launch of program 1 ("));
+  EXPECT_THAT(text, HasSubstr("queue 0 value 5, of session 1 (client 'test', user user1000"));
+  EXPECT_THAT(text, HasSubstr("launch of program 2 ("));
+  EXPECT_THAT(text, HasSubstr("-> replayed (not begun: it had not begun)"));
+  EXPECT_THAT(text, HasSubstr("workers of CQ0\n  dispatcher waits for stream 48"));
+  EXPECT_THAT(text, HasSubstr("worker (1,2) BRISC: in a kernel"));
+  EXPECT_THAT(text, HasSubstr("the card was reset and works again"));
+  const std::string host = File("host.json");
+  EXPECT_THAT(host, AllOf(HasSubstr("\"session\": 1"), HasSubstr("nothing can move any more"),
+                          Not(HasSubstr("fate"))));
+  EXPECT_THAT(File("device.json"), HasSubstr("\"stage\": \"workers\""));
+  other->Run();
+  EXPECT_THAT(other->errors, IsEmpty());
+  EXPECT_EQ(other->Data(7), Pattern(64, 2));
+}
+
+TEST_F(EngineHang, WhoStoodInTurnIsNamedWhereNoLaunchIsToBlame) {
+  Prepare();
+  culprit->Send(Read(1, 0, 64));
+  Hang();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_EQ(culprit->Data(5), Pattern(64)) << "it ran again";
+  EXPECT_THAT(File("report.txt"),
+              AllOf(HasSubstr("nobody's kernel is to blame"),
+                    HasSubstr("it was the turn of read of 64 bytes at 0, queue 0 value 5")));
+}
+
+TEST_F(EngineHang, ALaunchThatHadNotBegunIsNotToBlame) {
+  Prepare();
+  card->standing = [](const Ticket&) { return Standing::kNotBegun; };
+  culprit->Send(Launch(3), Read(1, 0, 64));
+  Hang();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_EQ(culprit->Progress(), 6u);
+  EXPECT_THAT(File("report.txt"), HasSubstr("it was the turn of launch of program 1"));
+}
+
+// One that ended counts as ended: it must not run twice.
+TEST_F(EngineHang, ALaunchThatHadEndedUnseenIsDone) {
+  Prepare();
+  int launches = 0;
+  card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
+  culprit->Send(Launch(3), Launch(3));
+  card->standing = [](const Ticket& ticket) {
+    return std::optional(ticket.number % 2 == 1 ? Standing::kEnded : Standing::kRunning);
+  };
+  Hang();
+  EXPECT_EQ(launches, 0);
+  const uint64_t failed = culprit->errors.empty() ? 0 : culprit->errors[0].first_value;
+  EXPECT_EQ(failed, culprit->Progress()) << "the other one";
+  EXPECT_THAT(File("report.txt"), HasSubstr("-> ended (ended: all its workers had answered)"));
+}
+
+// The read would see what the launch behind it did.
+TEST_F(EngineHang, AReadBehindWhichItsSessionChangedTheBufferIsSentAgainByItsClient) {
+  Prepare();
+  card->hold = true;
+  card->standing = [](const Ticket&) { return Standing::kUnclear; };
+  other->Send(Read(1, 0, 64), InlineWrite(1, 0, Pattern(64, 5)));
+  core->RunOnce();
+  card->hold = false;
+  culprit->Send(Launch(3));
+  Hang();
+  other->Run();
+  EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_TRUE(other->ErrorOf(5).retryable);
+  EXPECT_FALSE(other->ErrorOf(5).hang_report.empty());
+}
+
+TEST_F(EngineHang, AnAdministratorsResetLeavesWhatHadNotBegunAlone) {
+  Prepare();
+  card->hold = true;
+  culprit->Send(Launch(3));
+  other->Send(Launch(3), Read(1, 0, 4096));
+  core->RunOnce();
+  ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
+  card->hold = false;
+  RunAll();
+  culprit->Take();
+  other->Run();
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET") << "it may have begun";
+  EXPECT_THAT(other->errors, IsEmpty());
+  EXPECT_EQ(other->Data(6), Pattern(4096));
+  EXPECT_THAT(core->ListHangReports(), IsEmpty()) << "nothing hung";
+}
+
+TEST_F(EngineHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {
+  Prepare();
+  card->failing_boots = 2;
+  culprit->Send(Launch(3));
+  card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
+  core->RunOnce();
+  EXPECT_EQ(core->GetStatus().state, "failed");
+  EXPECT_THAT(File("report.txt"),
+              HasSubstr("the card is lost: prefetch (16,2) BRISC is not ready"));
+  EXPECT_THAT(File("report.json"), HasSubstr("\"recovered\": false"));
+}
+
+TEST_F(EngineHang, StatusAnswersWhileTheDeviceThreadIsStuck) {
+  Prepare();
+  // Nobody runs rounds: as if the device thread waited for the card.
+  const TimePoint began = SteadyClock().Now();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_LT(SteadyClock().Now() - began, std::chrono::seconds(5));
+}
+
+}  // namespace
+}  // namespace ttfd

@@ -1,0 +1,232 @@
+// Hang reports on disk: in order, readable by the group alone, no more than allowed, and nothing else can be read.
+#include "daemon/hang/hang_store.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "daemon/hang/hang_text.h"
+#include "tests/support/temporary_folder.h"
+
+namespace ttfd {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+HangReport Report(HangStore& store) {
+  HangReport report;
+  report.id = store.NewId();
+  report.time = std::chrono::system_clock::time_point(std::chrono::milliseconds(1'700'000'000'250));
+  report.reason = "HANG";
+  report.trigger = "the launch did not end within its kernel timeout of 200 ms";
+  HangWork work;
+  work.ticket = 7;
+  work.turn = 1;
+  work.session = 3;
+  work.owner = "session 3 (client 'a \"b\"\n\xFF', user u, uid 1, pid 2)";
+  work.value = 12;
+  work.command = "launch of program 7 (spin)";
+  work.programs = {7};
+  work.fate = WorkFate::kBlamed;
+  work.standing = Standing::kRunning;
+  report.works.push_back(work);
+  report.culprit = 0;
+  report.queues.resize(2);
+  report.queues[0].entries_announced = 3;
+  report.queues[0].records = {"entry 2: 64 bytes", "  0x0000 RELAY_INLINE dispatch: WAIT barrier"};
+  report.log = {"2026-01-01 info first", "2026-01-01 info last"};
+  report.stall.stage = StalledStage::kWorkers;
+  report.stall.text = "dispatcher waits for stream 48";
+  report.stall.tiles = {{0, 5, 7, "GW"}, {1, 4, 7, "KRUN"}};
+  report.stall.streams = {{0, 48, 11, 11, 10}};
+  HartReport hart;
+  hart.where = "worker (1,0) tile (2,2) BRISC";
+  hart.waypoint = "KRUN";
+  hart.pc = 0x10040;
+  hart.text = "runs a kernel, program 7";
+  report.stall.harts.push_back(hart);
+  report.summary = "the card hung: spin";
+  report.recovered = true;
+  report.recovery = "the card was reset and works again";
+  report.recovery_ms = 12.5;
+  report.boot_attempts = 1;
+  return report;
+}
+
+void KeepAll(HangStore& store, const HangReport& report) {
+  store.KeepHostSide(report);
+  store.KeepDeviceSide(report);
+  store.KeepOutcome(report);
+}
+
+std::vector<std::string> Names(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(HangStore, KeepsWhatIsKnownBeforeTheNextThingIsAskedFor) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path() + "/hangs"});
+  const HangReport report = Report(store);
+  const std::string own = folder.path() + "/hangs/" + report.id;
+  store.KeepHostSide(report);
+  EXPECT_THAT(Names(own), ElementsAre("host.json", "log.txt", "records.txt"));
+  store.KeepDeviceSide(report);
+  EXPECT_THAT(Names(own), ElementsAre("device.json", "host.json", "log.txt", "records.txt"));
+  store.KeepOutcome(report);
+  EXPECT_THAT(Names(own), SizeIs(6));
+  EXPECT_EQ(store.last(), report.id);
+}
+
+TEST(HangStore, FilesAreForTheDaemonsGroupAlone) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path() + "/hangs"});
+  const HangReport report = Report(store);
+  const mode_t before = umask(0);
+  KeepAll(store, report);
+  umask(before);
+  struct stat status {};
+  for (const std::string& name : Names(folder.path() + "/hangs/" + report.id)) {
+    ASSERT_EQ(stat((folder.path() + "/hangs/" + report.id + "/" + name).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0640u) << name;
+  }
+  ASSERT_EQ(stat((folder.path() + "/hangs/" + report.id).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0750u);
+}
+
+TEST(HangStore, AReportThatWasCutShortIsShownAsFarAsItGoes) {
+  const TemporaryFolder folder;
+  {
+    HangStore store({folder.path()});
+    store.KeepHostSide(Report(store));
+  }
+  HangStore next({folder.path()});
+  ASSERT_THAT(next.List(), SizeIs(1));
+  EXPECT_FALSE(next.List()[0].complete);
+  EXPECT_EQ(next.last(), next.List()[0].id);
+  const auto files = next.Read("last");
+  ASSERT_TRUE(files.ok());
+  ASSERT_THAT(*files, SizeIs(3));
+  EXPECT_EQ((*files)[0].name, "host.json");
+  EXPECT_THAT((*files)[0].bytes, HasSubstr("launch of program 7 (spin)"));
+}
+
+TEST(HangStore, ListsAndReadsWholeReports) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path()});
+  EXPECT_THAT(store.List(), IsEmpty());
+  EXPECT_EQ(store.Read("last").status().code(), StatusCode::kNotFound);
+  const HangReport report = Report(store);
+  KeepAll(store, report);
+  ASSERT_THAT(store.List(), SizeIs(1));
+  const HangStore::Summary summary = store.List()[0];
+  EXPECT_EQ(summary.id, report.id);
+  EXPECT_TRUE(summary.complete);
+  EXPECT_THAT(summary.headline, AllOf(HasSubstr("HANG "), HasSubstr("2023-11-14T22:13:20.250Z")));
+  EXPECT_EQ(summary.text, "the card hung: spin");
+  EXPECT_THAT(summary.blamed,
+              HasSubstr("launch of program 7 (spin), queue 0 value 12, of session 3"));
+  const auto files = store.Read("");
+  ASSERT_TRUE(files.ok());
+  ASSERT_THAT(*files, SizeIs(6));
+  uint64_t bytes = 0;
+  for (const HangStore::File& file : *files) bytes += file.bytes.size();
+  EXPECT_EQ(bytes, summary.bytes);
+  const std::string& text = files->back().bytes;
+  for (const char* part :
+       {"where it stopped: workers of CQ0", "worker (1,0) tile (2,2) BRISC", "pc 0x10040",
+        "worker 1: 4 launches ended, at KRUN", "CQ0 stream 48: 10 of 11 answers",
+        "RELAY_INLINE dispatch: WAIT barrier", "info last", "in 12.5 ms"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("worker 0:"))) << "idle workers are not listed";
+}
+
+TEST(HangStore, ReadsNothingElse) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/secret") << "x";
+  fs::create_directory(folder.path() + "/hangs");
+  std::ofstream(folder.path() + "/hangs/host.json") << "x";
+  fs::create_directory(folder.path() + "/hangs/other");
+  fs::create_directory_symlink(folder.path(), folder.path() + "/hangs/20260101T000000Z-000009");
+  HangStore store({folder.path() + "/hangs"});
+  const HangReport report = Report(store);
+  KeepAll(store, report);
+  for (const char* id : {".", "..", "../secret", "/etc", "other", "20260101T000000Z-000009"}) {
+    EXPECT_EQ(store.Read(id).status().code(), StatusCode::kNotFound) << id;
+  }
+  // A file of the report that is a link to somewhere else.
+  fs::remove(folder.path() + "/hangs/" + report.id + "/log.txt");
+  fs::create_symlink(folder.path() + "/secret", folder.path() + "/hangs/" + report.id + "/log.txt");
+  const auto files = store.Read("last");
+  ASSERT_TRUE(files.ok());
+  for (const HangStore::File& file : *files) EXPECT_NE(file.name, "log.txt");
+}
+
+TEST(HangStore, TheOldestGoWhenThereAreTooMany) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path(), 3});
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) {
+    const HangReport report = Report(store);
+    ids.push_back(report.id);
+    KeepAll(store, report);
+    EXPECT_LE(store.List().size(), 3u);
+  }
+  ASSERT_THAT(store.List(), SizeIs(3));
+  EXPECT_EQ(store.List()[0].id, ids[2]);
+  EXPECT_EQ(store.List()[2].id, ids[4]);
+}
+
+TEST(HangStore, TheOldestGoWhenThereAreTooManyBytesButNeverTheNewest) {
+  const TemporaryFolder folder;
+  HangStoreOptions options{folder.path(), 100, 60'000, 20'000};
+  HangStore store(options);
+  for (int i = 0; i < 5; ++i) {
+    HangReport report = Report(store);
+    report.log.assign(1000, std::string(100, 'x'));
+    KeepAll(store, report);
+    uint64_t bytes = 0;
+    for (const HangStore::Summary& summary : store.List()) bytes += summary.bytes;
+    EXPECT_LE(bytes, 60'000u);
+    EXPECT_EQ(store.List().back().id, report.id);
+  }
+  const auto files = store.Read("last");
+  ASSERT_TRUE(files.ok());
+  for (const HangStore::File& file : *files) {
+    EXPECT_LE(file.bytes.size(), 20'000u) << file.name;
+    EXPECT_EQ(file.name == "log.txt" && !file.bytes.ends_with("\n(cut)\n"), false);
+  }
+}
+
+TEST(HangStore, ADiskThatCannotBeWrittenCostsTheReportOnly) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/file") << "not a folder";
+  HangStore store({folder.path() + "/file/hangs"});
+  KeepAll(store, Report(store));
+  EXPECT_THAT(store.List(), IsEmpty());
+}
+
+TEST(HangStore, JsonHoldsWhateverClientsCallThemselves) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path()});
+  const std::string json = HostSideJson(Report(store));
+  EXPECT_THAT(json, HasSubstr("client 'a \\\"b\\\"\\u000a\\u00ff'"));
+  EXPECT_THAT(json, HasSubstr("\"entries_announced\": 3"));
+  const std::string whole = WholeJson(Report(store));
+  EXPECT_THAT(whole, HasSubstr("\"blamed\": {"));
+  EXPECT_THAT(whole, HasSubstr("\"recovery_ms\": 12.500"));
+}
+
+}  // namespace
+}  // namespace ttfd
