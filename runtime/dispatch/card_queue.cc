@@ -52,7 +52,7 @@ Status CardQueue::Seen(const CompletionQueue::Record& record) {
   }
   entries_done_ = event->mark.entries;
   ordering.Happened(event->mark.ordering);
-  link->ring().ClearBelow(event->mark.entries);
+  link->ring().FreeBelow(event->mark.entries);
   return OkStatus();
 }
 
@@ -67,7 +67,11 @@ StatusOr<uint32_t> CardQueue::Collect() {
     RETURN_IF_ERROR(completions.Acknowledge(false));
     ++records;
   }
-  if (records > 0 && timeline.idle()) RETURN_IF_ERROR(completions.Acknowledge(true));
+  if (records > 0 && timeline.idle()) {
+    RETURN_IF_ERROR(completions.Acknowledge(true));
+    completions.Clear();
+    link->ring().ClearBelow(entries_done_);
+  }
   return records;
 }
 

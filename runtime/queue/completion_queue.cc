@@ -65,11 +65,16 @@ StatusOr<std::optional<CompletionQueue::Record>> CompletionQueue::Next() {
   return std::optional<Record>(record);
 }
 
-void CompletionQueue::Pop(const Record& record) {
-  const size_t begin = size_t{read_ % pages()} * abi::kCompletionPageBytes;
-  std::memset(ring_.data() + begin, 0, sizeof(record.command) + record.first.size());
-  std::memset(ring_.data(), 0, record.second.size());
-  read_ += record.pages;
+void CompletionQueue::Pop(const Record& record) { read_ += record.pages; }
+
+void CompletionQueue::Clear() {
+  const uint32_t dirty = std::min(read_ - cleared_, pages());
+  const uint32_t first = (read_ - dirty) % pages();
+  const uint32_t before_end = std::min(dirty, pages() - first);
+  std::memset(ring_.data() + size_t{first} * abi::kCompletionPageBytes, 0,
+              size_t{before_end} * abi::kCompletionPageBytes);
+  std::memset(ring_.data(), 0, size_t{dirty - before_end} * abi::kCompletionPageBytes);
+  cleared_ = read_;
 }
 
 Status CompletionQueue::Acknowledge(bool all) {

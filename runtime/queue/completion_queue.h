@@ -29,8 +29,10 @@ class CompletionQueue {
 
   // The next record, if the card has published one. INTERNAL if what lies there cannot be one.
   StatusOr<std::optional<Record>> Next();
-  // Done with the record Next returned, whose bytes are zero from now on.
+  // Done with the record Next returned.
   void Pop(const Record& record);
+  // What was read is zero from now on. REQUIRES that nothing is under way that the card would write here.
+  void Clear();
 
   // Tells the card which pages are free, once a quarter of the ring is unacknowledged; `all`: even
   // if less, and asks first what the card was told last. DEADLINE_EXCEEDED: it knows something else, and may wait for
@@ -50,6 +52,7 @@ class CompletionQueue {
   Window& window_;
   uint32_t read_ = 0;          // pages, free-running
   uint32_t acknowledged_ = 0;  // of which the card knows
+  uint32_t cleared_ = 0;
 };
 
 }  // namespace ttfd

@@ -32,13 +32,13 @@ MutableByteSpan IssueRing::Append(uint32_t bytes) {
   const MutableByteSpan added = memory_.subspan(position_ + open_bytes_, bytes);
   open_bytes_ += bytes;
   used_bytes_ += bytes;
-  while (used_bytes_ + kept_bytes_ > ring_bytes()) ClearOldest();
+  while (used_bytes_ + kept_bytes_ > ring_bytes()) GiveUpOldest();
   return added;
 }
 
 IssueRing::Entry IssueRing::Close() {
   assert(open());
-  while (closed_ - cleared_ >= slots_) ClearOldest();
+  while (closed_ - kept_ >= slots_) GiveUpOldest();
   const Entry entry{closed_, memory_.subspan(position_, open_bytes_)};
   consumed_[closed_ % slots_] = open_padding_ + open_bytes_;
   position_ += open_bytes_;
@@ -47,22 +47,20 @@ IssueRing::Entry IssueRing::Close() {
   return entry;
 }
 
-// REQUIRES one that is freed and not cleared.
-void IssueRing::ClearOldest() {
-  assert(cleared_ != freed_);
-  const uint32_t bytes = consumed_[cleared_ % slots_];
-  const uint32_t before_end = std::min(bytes, ring_bytes() - oldest_);
-  std::memset(memory_.data() + oldest_, 0, before_end);
-  std::memset(memory_.data(), 0, bytes - before_end);
+// Its room is needed. REQUIRES one that is kept and freed.
+void IssueRing::GiveUpOldest() {
+  assert(kept_ != freed_);
+  const uint32_t bytes = consumed_[kept_ % slots_];
   oldest_ = (oldest_ + bytes) % ring_bytes();
   kept_bytes_ -= bytes;
-  ++cleared_;
+  overwritten_ = true;
+  ++kept_;
 }
 
 std::vector<IssueRing::Entry> IssueRing::EntriesFrom(uint32_t from) const {
   std::vector<Entry> entries;
   uint32_t at = oldest_;
-  for (uint32_t number = cleared_; number != closed_; ++number) {
+  for (uint32_t number = kept_; number != closed_; ++number) {
     const uint32_t consumed = consumed_[number % slots_];
     // Padding before an entry ends where the ring does; the entry then begins with the ring.
     const uint32_t to_end = ring_bytes() - at;
@@ -88,7 +86,18 @@ void IssueRing::FreeBelow(uint32_t number) {
 
 void IssueRing::ClearBelow(uint32_t number) {
   FreeBelow(number);
-  while (cleared_ != freed_ && static_cast<int32_t>(number - cleared_) > 0) ClearOldest();
+  if (freed_ != closed_ || open()) return;
+  if (overwritten_) {
+    std::memset(memory_.data(), 0, memory_.size());
+  } else {
+    const uint32_t before_end = std::min(kept_bytes_, ring_bytes() - oldest_);
+    std::memset(memory_.data() + oldest_, 0, before_end);
+    std::memset(memory_.data(), 0, kept_bytes_ - before_end);
+  }
+  oldest_ = (oldest_ + kept_bytes_) % ring_bytes();
+  kept_bytes_ = 0;
+  kept_ = freed_;
+  overwritten_ = false;
 }
 
 }  // namespace ttfd

@@ -6,8 +6,9 @@
 //                                            an entry never straddles the end: PlaceEntry
 //
 // Pure data structure: tells where bytes go and what is in use; the fetch queue tells the card. What an entry held, a
-// client's data among it, is kept while the card may still be at its records, so that a hang can be explained, unless
-// its room is needed before; then it is cleared. Everything outside of entries is zero.
+// client's data among it, stays while the card may still be at its records, so that a hang can be explained. Then the
+// next entries are written over it, and when the card has come to rest it is cleared: doing so at once would cost a
+// fifth of the throughput of uploads, since a ring is larger than the caches.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +42,10 @@ class IssueRing {
   // The card has taken every entry below `number` (free-running): their room is free. Lower numbers than before are
   // ignored.
   void FreeBelow(uint32_t number);
-  // And is done with their records: what they held is cleared.
+  // And is done with their records. If that is all there is, the ring is cleared.
   void ClearBelow(uint32_t number);
 
-  // The closed entries whose bytes are still there, oldest first: none below `from` (free-running).
+  // The closed entries that nothing was written over, oldest first: none below `from` (free-running).
   std::vector<Entry> EntriesFrom(uint32_t from) const;
 
   uint32_t entries_closed() const { return closed_; }
@@ -55,7 +56,7 @@ class IssueRing {
   uint32_t max_entry_bytes() const { return max_entry_bytes_; }
 
  private:
-  void ClearOldest();
+  void GiveUpOldest();
   uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
   uint32_t Padding(uint32_t bytes) const {
     return abi::PlaceEntry(position_, bytes, ring_bytes()) == position_ ? 0
@@ -65,15 +66,16 @@ class IssueRing {
   const MutableByteSpan memory_;
   const uint32_t slots_;
   const uint32_t max_entry_bytes_;
-  uint32_t oldest_ = 0;        // where the first entry not cleared begins, or the padding before it
-  uint32_t position_ = 0;      // where the last closed entry ended, or where the open one begins
-  uint32_t open_bytes_ = 0;    // of the open entry
+  uint32_t oldest_ = 0;      // where the first entry that is kept begins, or the padding before it
+  uint32_t position_ = 0;    // where the last closed entry ended, or where the open one begins
+  uint32_t open_bytes_ = 0;  // of the open entry
   uint32_t open_padding_ = 0;  // skipped before it
   uint32_t used_bytes_ = 0;    // with padding and the open entry
   uint32_t closed_ = 0;        // free-running
   uint32_t freed_ = 0;
-  uint32_t cleared_ = 0;            // not more than freed_
-  uint32_t kept_bytes_ = 0;         // of entries that are freed and not cleared
+  uint32_t kept_ = 0;         // the first entry that nothing was written over; not above freed_
+  uint32_t kept_bytes_ = 0;   // from that one to freed_
+  bool overwritten_ = false;  // since the ring was cleared: entries were, in part or whole
   std::vector<uint32_t> consumed_;  // [entry % slots]: its bytes with the padding before it
 };
 

@@ -119,14 +119,13 @@ TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
       for (uint32_t at = 0; at < bytes; at += 4) StoreAt(record.data() + at, open_word);
       ASSERT_LE(in_flight.size() + 1, slots);
       ASSERT_NO_FATAL_FAILURE(look());
-      if (random() % 8 == 0) {
-        done += random() % (taken - done + 1);
-        ring.ClearBelow(done);
-      }
-      if (random() % 8 == 0) {
+      if (random() % 8 == 0) ring.ClearBelow(done += random() % (taken - done + 1));
+      if (random() % 32 == 0) {
+        close();
+        while (!in_flight.empty()) ASSERT_NO_FATAL_FAILURE(take());
         ring.ClearBelow(done = taken);
-        const auto zero = std::count(memory.begin(), memory.end(), std::byte{0});
-        ASSERT_GE(static_cast<uint64_t>(zero), ring.free_bytes()) << "what is free is clear";
+        ASSERT_TRUE(AllZero(memory)) << "nothing is left of what was sent";
+        continue;
       }
       if (random() % 2 == 0 && !in_flight.empty()) {
         ASSERT_NO_FATAL_FAILURE(take());
@@ -136,7 +135,7 @@ TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
     while (!in_flight.empty()) ASSERT_NO_FATAL_FAILURE(take());
     ring.ClearBelow(taken);
     EXPECT_EQ(ring.free_bytes(), ring_bytes);
-    EXPECT_TRUE(AllZero(memory)) << "nothing is left of what was sent";
+    EXPECT_TRUE(AllZero(memory));
     EXPECT_EQ(ring.free_slots(), slots);
   }
 }
@@ -235,10 +234,12 @@ TEST(CompletionQueue, GivesEveryRecordOnceThroughWrapsAndNeverStarvesTheCard) {
         ASSERT_EQ(got, sent.front());
         sent.pop_front();
         queue.Pop(**record);
-        ASSERT_TRUE(AllZero((*record)->first) && AllZero((*record)->second)) << "a client's data";
         ASSERT_TRUE(queue.Acknowledge(false).ok());
         ASSERT_LT(queue.unacknowledged(), std::max(pages / 4, 1u));
       }
+      if (random() % 8 != 0) continue;
+      queue.Clear();
+      ASSERT_TRUE(AllZero(card.ring())) << "nothing is left of what was read";
     }
     EXPECT_GT(seen, 1000u);
     for (;;) {
@@ -249,7 +250,6 @@ TEST(CompletionQueue, GivesEveryRecordOnceThroughWrapsAndNeverStarvesTheCard) {
     }
     ASSERT_TRUE(queue.Acknowledge(true).ok());
     EXPECT_EQ(queue.unacknowledged(), 0u);
-    EXPECT_TRUE(AllZero(card.ring())) << "nothing is left of what was read";
   }
 }
 
