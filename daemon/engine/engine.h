@@ -127,6 +127,7 @@ class Engine {
   Status SendEvent(HardwareQueue& queue);
   void CheckQuiet();
   void Retire(HardwareQueue& queue, TimePoint now);
+  void Remember(const HardwareQueue& queue, const Work& work);
   void ShareOut(HardwareQueue& queue, Duration cost, TimePoint now);
   bool MayTakeMore(const HardwareQueue& queue) const;
   void BeginTimes(HardwareQueue& queue, TimePoint now);
@@ -197,7 +198,7 @@ class Engine {
   Status lost_;  // not OK: the device is lost for good, until an administrator resets it
   std::string lost_text_;
   uint32_t boots_tried_ = 0;  // of the last recovery
-  // The launches that ended last, for the next hang report.
+  // The launches that ended last, of different programs, for the next hang report.
   struct RecentLaunch {
     uint32_t hardware_queue = 0;
     uint64_t session = 0;

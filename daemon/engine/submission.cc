@@ -204,6 +204,16 @@ void Engine::ShareOut(HardwareQueue& queue, Duration cost, TimePoint now) {
   queue.retire_work_time = work_now;
 }
 
+// Once for each program, however often it runs: who did damage a while ago is to be among them.
+void Engine::Remember(const HardwareQueue& queue, const Work& work) {
+  const auto same = [&work](const RecentLaunch& known) {
+    return known.session == work.flow && *known.programs == *work.programs;
+  };
+  std::erase_if(recent_, same);
+  if (recent_.size() == kRecentLaunches) recent_.pop_front();
+  recent_.push_back({queue.index, work.flow, work.queue, work.value, work.programs});
+}
+
 void Engine::Retire(HardwareQueue& queue, TimePoint now) {
   const uint64_t completed = dispatcher_->completed(queue.index);
   Duration cost{};
@@ -217,8 +227,7 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
         many_flows_ |= kernel_flow_ != 0;
         kernel_flow_ = work.flow;
       }
-      if (recent_.size() == kRecentLaunches) recent_.pop_front();
-      recent_.push_back({queue.index, work.flow, work.queue, work.value, work.programs});
+      Remember(queue, work);
     } else {
       (work.read_into ? bytes_read_ : bytes_written_)
           .fetch_add(work.bytes, std::memory_order_relaxed);
