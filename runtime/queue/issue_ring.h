@@ -7,8 +7,8 @@
 //
 // Pure data structure: tells where bytes go and what is in use; the fetch queue tells the card. What an entry held, a
 // client's data among it, stays while the card may still be at its records, so that a hang can be explained. Then the
-// next entries are written over it, and when the card has come to rest it is cleared: doing so at once would cost a
-// fifth of the throughput of uploads, since a ring is larger than the caches.
+// next entries are written over it, and when the card has come to rest it is cleared: doing so at once would go through
+// a ring that is larger than the caches once more for every time round.
 #pragma once
 
 #include <cstdint>
