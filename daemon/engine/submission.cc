@@ -148,11 +148,13 @@ Status Engine::SendEvent(HardwareQueue& queue) {
   return dispatcher_->Event(queue.index, std::exchange(queue.uncovered, 0));
 }
 
-// Works that may still be taken are not looked at: who asks has seen to it that none of them disturbs.
+// Works that may still be taken are not looked at: who asks has seen to it that none of them disturbs. What a reset put
+// back was taken before that.
 void Engine::CheckQuiet() {
   const auto disturbed = [this](const QuietRequest& request) {
     return std::any_of(queues_.begin(), queues_.end(), [&](const HardwareQueue& queue) {
       return (queue.holding && request.disturbs(queue.held)) ||
+             std::any_of(queue.again.begin(), queue.again.end(), request.disturbs) ||
              std::any_of(queue.in_flight.begin(), queue.in_flight.end(),
                          [&](const WorkInFlight& known) { return request.disturbs(known.work); });
     });

@@ -24,14 +24,12 @@ void LeaseGate::SessionGone(uint64_t flow) {
 }
 
 void LeaseGate::Refresh() {
-  if (version_.load(std::memory_order_acquire) == seen_version_) return;
   MutexLock lock(&mu_);
   seen_ = state_;
   seen_version_ = version_.load(std::memory_order_relaxed);
 }
 
-bool LeaseGate::AdmitsShared(const Work& work) {
-  Refresh();
+bool LeaseGate::AdmitsShared(const Work& work) const {
   if (seen_.ended.contains(work.flow)) return true;
   if (seen_.whole) return false;
   const TileSet& named = work.track->route().workers;
@@ -42,8 +40,7 @@ bool LeaseGate::AdmitsShared(const Work& work) {
   return !work.runs_kernels() && !std::holds_alternative<RecordTraceCommand>(work.command);
 }
 
-void LeaseGate::NarrowShared(Work* work) {
-  Refresh();
+void LeaseGate::NarrowShared(Work* work) const {
   if (!seen_.ended.contains(work->flow)) work->route.workers = seen_.others;
 }
 

@@ -22,9 +22,10 @@
 
 namespace ttfd {
 
-// Thread-safe; Admits and Narrow are the device thread's.
 class LeaseGate {
  public:
+  // ---- any thread
+
   // `whole`: a lease of the whole device is held; else `tiles` are leased, perhaps none. `all`: the card's workers.
   void Set(bool whole, const TileSet& tiles, const TileSet& all) ABSL_LOCKS_EXCLUDED(mu_);
   // The session's works are not wanted any more, until it is gone altogether.
@@ -34,10 +35,21 @@ class LeaseGate {
   // Something is leased.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
 
-  bool Admits(const Work& work) { return !closed() || work.lease != 0 || AdmitsShared(work); }
+  // ---- device thread
+
+  // What is leased now: Admits and Narrow go by it until the next Look, so that what is decided of a work is decided
+  // of one moment. A trace that was admitted just before a lease came must not be narrowed just after.
+  void Look() {
+    if (version_.load(std::memory_order_acquire) != seen_version_) Refresh();
+  }
+  // Was something leased then?
+  bool SeenClosed() const { return seen_.whole || seen_.tiles.any(); }
+  bool Admits(const Work& work) const {
+    return !SeenClosed() || work.lease != 0 || AdmitsShared(work);
+  }
   // What an admitted work that named no workers has of them.
-  void Narrow(Work* work) {
-    if (closed() && work->lease == 0 && work->route.workers.none()) NarrowShared(work);
+  void Narrow(Work* work) const {
+    if (SeenClosed() && work->lease == 0 && work->route.workers.none()) NarrowShared(work);
   }
 
  private:
@@ -48,8 +60,8 @@ class LeaseGate {
     std::unordered_set<uint64_t> ended;
   };
 
-  bool AdmitsShared(const Work& work);
-  void NarrowShared(Work* work);
+  bool AdmitsShared(const Work& work) const;
+  void NarrowShared(Work* work) const;
   void Refresh() ABSL_LOCKS_EXCLUDED(mu_);
 
   std::atomic<bool> closed_{false};

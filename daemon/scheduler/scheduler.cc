@@ -144,7 +144,9 @@ Scheduler::Lane* Scheduler::NextLane(Flow& flow) const {
 }
 
 bool Scheduler::empty() const {
-  if (size_ == 0 || gate_ == nullptr || !gate_->closed()) return size_ == 0;
+  if (size_ == 0 || gate_ == nullptr) return size_ == 0;
+  gate_->Look();
+  if (!gate_->SeenClosed()) return false;
   const auto waits = [this](const Flow* flow) {
     return std::none_of(flow->lanes.begin(), flow->lanes.end(),
                         [this](const Lane& lane) { return Admits(lane); });
@@ -154,6 +156,7 @@ bool Scheduler::empty() const {
 }
 
 bool Scheduler::Pop(Work* work) {
+  if (gate_ != nullptr) gate_->Look();
   do {
     for (Flow* const flow : ready_) {
       Lane* const lane = NextLane(*flow);
@@ -197,7 +200,6 @@ bool Scheduler::NextRound() {
   for (Flow* flow : spent_) {
     if (NextLane(*flow) != nullptr) rounds = std::min(rounds, RoundsUntilTurn(*flow));
   }
-  if (rounds == std::numeric_limits<uint64_t>::max()) return false;  // the gate closed meanwhile
   round_ += rounds;
   std::vector<Flow*> flows(spent_.begin(), spent_.end());
   flows.insert(flows.end(), ready_.begin(), ready_.end());

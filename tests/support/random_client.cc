@@ -22,6 +22,7 @@ namespace {
 constexpr uint32_t kPageBytes = 64;
 constexpr client::CoreRange kShared = {2, 1, 3, 2};
 constexpr client::CoreRange kLeased = {8, 8, 9, 9};
+constexpr size_t kRemembered = 10;
 constexpr size_t kMostBuffers = 6;
 constexpr size_t kUnit = 64;
 constexpr size_t kLargest = 300'000 / kUnit * kUnit;
@@ -68,12 +69,26 @@ Status RandomClient::Step() {
     ++steps_;
     return status;
   }
-  if (!IsLoss(status)) return status;
+  if (!IsLoss(status)) return Explained(status);
   ++losses_;
   last_loss_ = status.ToString();
   Forget();
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return Status();
+}
+
+Status RandomClient::Explained(const Status& status) {
+  std::string text = status.ToString() + "; steps " + std::to_string(steps_);
+  if (session_) {
+    text += ", session " + std::to_string(session_->id()) + ", reconnects " +
+            std::to_string(session_->reconnects()) +
+            ", first error of queue 1: " + session_->queue().error().ToString() + ", sent " +
+            std::to_string(session_->queue().submitted()) + "; done last (lot at value):";
+  }
+  for (const Done& done : done_) {
+    text += " " + std::to_string(done.drawn) + "@" + std::to_string(done.first_value);
+  }
+  return Status(status.code(), text);
 }
 
 Status RandomClient::Close() {
@@ -102,6 +117,12 @@ Status RandomClient::Connect() {
 
 Status RandomClient::Play() {
   const uint64_t drawn = Draw(100);
+  if (done_.size() == kRemembered) done_.pop_front();
+  done_.push_back({drawn, session_->queue().submitted() + 1});
+  return Do(drawn);
+}
+
+Status RandomClient::Do(uint64_t drawn) {
   if (held_.empty() || drawn < 10) return Allocate();
   Held& held = held_[Draw(held_.size())];
   if (drawn < 25) return Write(held);

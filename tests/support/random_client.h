@@ -34,10 +34,16 @@ class RandomClient {
     std::vector<std::byte> bytes;  // what it holds
   };
 
+  struct Done {
+    uint64_t drawn;
+    uint64_t first_value;  // the next of queue 1 when it began
+  };
+
   uint64_t Draw(uint64_t below);
   std::vector<std::byte> Bytes(size_t size);
   client::Status Connect();
   client::Status Play();
+  client::Status Do(uint64_t drawn);
   client::Status Allocate();
   client::Status Write(Held& held);
   client::Status Check(const Held& held);
@@ -49,6 +55,8 @@ class RandomClient {
   client::Status CheckSum();
   client::LaunchRequest Add(uint32_t value) const;
   void Forget();
+  // `status` with all that explains it: the first error of the queue, and what was done last.
+  client::Status Explained(const client::Status& status);
 
   const client::ConnectOptions options_;
   const client::CoreRange tiles_;  // those it works on
@@ -57,6 +65,7 @@ class RandomClient {
   uint64_t losses_ = 0;
   uint64_t reconnects_ = 0;
   std::string last_loss_;
+  std::deque<Done> done_;  // the last ones
   std::optional<client::Session> session_;
   std::deque<Held> held_;
   client::Program program_;

@@ -10,7 +10,7 @@ foreach(name IN ITEMS session_flow_test session_refusal_test session_protocol_te
   ttfd_test(NAME ${name} LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/${name}.cc DEPS core_fixture)
 endforeach()
 ttfd_test(NAME lease_table_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/lease_table_test.cc DEPS daemon_session)
-foreach(name IN ITEMS scheduler_test scheduler_property_test)
+foreach(name IN ITEMS scheduler_test scheduler_property_test lease_gate_test)
   ttfd_test(NAME ${name} LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/${name}.cc DEPS daemon_scheduler)
 endforeach()
 ttfd_test(NAME session_account_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/session_account_test.cc DEPS daemon_session)

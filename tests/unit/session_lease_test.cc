@@ -90,6 +90,34 @@ TEST_F(SessionLeases, AFreeCardIsLeasedAtOnce) {
   EXPECT_EQ(client->Progress(), launch);
 }
 
+TEST_F(SessionLeases, WhatAResetPutBackEndsBeforeALeaseBegins) {
+  Start();
+  auto culprit = Connect();
+  auto other = Connect();
+  Prepare(culprit.get());
+  Prepare(other.get());
+  card->hold = true;
+  culprit->Send(Launch(3));
+  other->Send(Launch(3), Launch(3), Launch(3));
+  RunSome();
+  auto holder = AskFor();
+  RunSome();
+  card->log.clear();
+  card->room = 1;  // one after the other
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  RunSome();
+  EXPECT_EQ(card->boots, 2);
+  holder->Take();
+  EXPECT_FALSE(holder->welcomed) << "launches of another are still to run";
+  card->hold = false;
+  RunAll();
+  holder->Take();
+  other->Take();
+  EXPECT_TRUE(holder->welcomed);
+  EXPECT_EQ(other->Progress(), 6u);
+  EXPECT_THAT(other->errors, IsEmpty());
+}
+
 TEST_F(SessionLeases, LeasesGoFromOneToTheNextInOrder) {
   Start();
   auto first = AskFor();
