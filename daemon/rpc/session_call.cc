@@ -227,10 +227,11 @@ void SessionCall::Pump() {
 }
 
 void SessionCall::OnWriteDone(bool ok) {
-  if (!ok) {
-    MutexLock lock(&mu_);  // the call is lost; OnDone follows
-    writing_ = false;
-    return;
+  {
+    // The first write was started by the input role: through mu_ this thread sees what that role has set.
+    MutexLock lock(&mu_);
+    writing_ = ok;
+    if (!ok) return;  // the call is lost; OnDone follows
   }
   // Cleared messages keep their payload's memory; an idle session is to hold none.
   if (out_.data_size() > 0 || out_.notices_size() > 0) v1::ServerMessage().Swap(&out_);
