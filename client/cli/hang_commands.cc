@@ -17,21 +17,9 @@ using client::Admin;
 using client::HangReportInfo;
 using client::Status;
 
-void PrintJson(const std::vector<HangReportInfo>& reports) {
-  JsonWriter json;
-  json.BeginObject().Key("reports").BeginArray();
-  for (const HangReportInfo& report : reports) {
-    json.BeginObject()
-        .Field("report", report.report)
-        .Field("headline", report.headline)
-        .Field("text", report.text)
-        .Field("blamed", report.blamed)
-        .Field("bytes", report.bytes)
-        .Field("complete", report.complete)
-        .EndObject();
-  }
-  json.EndArray().EndObject();
-  fmt::print("{}\n", json.text());
+Json ReportJson(const HangReportInfo& report) {
+  return {{"report", report.report}, {"headline", report.headline}, {"text", report.text},
+          {"blamed", report.blamed}, {"bytes", report.bytes},       {"complete", report.complete}};
 }
 
 }  // namespace
@@ -42,7 +30,7 @@ int ListHangReports(const Common& common) {
     return Fail(reports.status());
   }
   if (common.json) {
-    PrintJson(*reports);
+    PrintJson({{"reports", JsonList(*reports, ReportJson)}});
     return kOk;
   }
   std::vector<std::vector<std::string>> rows = {{"REPORT", "WHAT", "BLAMED", "BYTES"}};

@@ -1,43 +1,22 @@
-// Writes JSON, one value after another, indented by two spaces. The caller keeps to the grammar: a
-// key before each value of an object.
+// What --json prints: one value, its fields in the order they were set.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <nlohmann/json.hpp>
 
 namespace ttfd::cli {
 
-class JsonWriter {
- public:
-  JsonWriter& BeginObject() { return Begin('{'); }
-  JsonWriter& EndObject() { return End('}'); }
-  JsonWriter& BeginArray() { return Begin('['); }
-  JsonWriter& EndArray() { return End(']'); }
-  JsonWriter& Key(std::string_view key);
-  JsonWriter& String(std::string_view value);
-  JsonWriter& Number(uint64_t value);
-  JsonWriter& Real(double value);
-  JsonWriter& Bool(bool value);
+using Json = nlohmann::ordered_json;
 
-  JsonWriter& Field(std::string_view key, std::string_view value) { return Key(key).String(value); }
-  JsonWriter& Field(std::string_view key, const char* value) { return Key(key).String(value); }
-  JsonWriter& Field(std::string_view key, uint64_t value) { return Key(key).Number(value); }
-  JsonWriter& Field(std::string_view key, uint32_t value) { return Key(key).Number(value); }
-  JsonWriter& Field(std::string_view key, bool value) { return Key(key).Bool(value); }
+// Indented by two spaces, one field a line. Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD.
+std::string JsonText(const Json& json);
+void PrintJson(const Json& json);
 
-  const std::string& text() const { return text_; }
-
- private:
-  JsonWriter& Begin(char bracket);
-  JsonWriter& End(char bracket);
-  void BeforeValue();
-  void NewLine();
-
-  std::string text_;
-  std::vector<bool> has_values_;  // of the objects and arrays that are open
-  bool after_key_ = false;
-};
+// What `each` makes of every element; an empty list is a list too.
+template <typename Range, typename Each>
+Json JsonList(const Range& range, Each each) {
+  Json list = Json::array();
+  for (const auto& element : range) list.push_back(each(element));
+  return list;
+}
 
 }  // namespace ttfd::cli

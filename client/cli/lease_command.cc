@@ -133,39 +133,18 @@ void TellWait(const LeaseWait& wait) {
              Duration(static_cast<uint64_t>(std::max<int64_t>(wait.expected.count(), 0))));
 }
 
-int PrintLeasesJson(const std::vector<LeaseInfo>& leases) {
-  JsonWriter json;
-  json.BeginObject().Key("leases").BeginArray();
-  for (const LeaseInfo& lease : leases) {
-    json.BeginObject()
-        .Field("lease", lease.lease)
-        .Field("state", lease.state)
-        .Field("session", lease.session)
-        .Field("client_name", lease.client_name)
-        .Field("user", lease.user)
-        .Field("uid", lease.uid)
-        .Field("pid", lease.pid);
-    json.Key("workers").BeginArray();
-    for (const CoreRange& range : lease.workers) {
-      json.BeginObject()
-          .Field("x0", range.x0)
-          .Field("y0", range.y0)
-          .Field("x1", range.x1)
-          .Field("y1", range.y1)
-          .EndObject();
-    }
-    json.EndArray()
-        .Field("sessions", lease.sessions)
-        .Field("since_ms", lease.since_ms)
-        .Field("left_ms", lease.left_ms)
-        .Field("position", lease.position)
-        .Field("holder", lease.holder)
-        .Field("expected_wait_ms", lease.expected_wait_ms)
-        .EndObject();
-  }
-  json.EndArray().EndObject();
-  fmt::print("{}\n", json.text());
-  return kOk;
+Json CoreRangeJson(const CoreRange& range) {
+  return {{"x0", range.x0}, {"y0", range.y0}, {"x1", range.x1}, {"y1", range.y1}};
+}
+
+Json LeaseJson(const LeaseInfo& lease) {
+  return {{"lease", lease.lease},       {"state", lease.state},
+          {"session", lease.session},   {"client_name", lease.client_name},
+          {"user", lease.user},         {"uid", lease.uid},
+          {"pid", lease.pid},           {"workers", JsonList(lease.workers, CoreRangeJson)},
+          {"sessions", lease.sessions}, {"since_ms", lease.since_ms},
+          {"left_ms", lease.left_ms},   {"position", lease.position},
+          {"holder", lease.holder},     {"expected_wait_ms", lease.expected_wait_ms}};
 }
 
 }  // namespace
@@ -177,7 +156,8 @@ int ListLeases(const Common& common) {
     return Fail(leases.status());
   }
   if (common.json) {
-    return PrintLeasesJson(*leases);
+    PrintJson({{"leases", JsonList(*leases, LeaseJson)}});
+    return kOk;
   }
   std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "SESSION", "CLIENT", "USER",
                                                  "PID", "WORKERS", "SESSIONS", "SINCE", "LEFT",

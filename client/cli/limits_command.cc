@@ -22,37 +22,20 @@ std::string ValueText(std::string_view name, uint64_t value) {
   return name.find("bytes") != name.npos ? Bytes(value) : std::to_string(value);
 }
 
-void PrintJson(const LimitsReport& report) {
-  JsonWriter json;
-  json.BeginObject().Key("limits").BeginArray();
-  for (const LimitInfo& limit : report.limits) {
-    json.BeginObject()
-        .Field("name", limit.name)
-        .Field("value", limit.value)
-        .Field("of", limit.of)
-        .Field("text", limit.text)
-        .EndObject();
-  }
-  json.EndArray().Key("uses").BeginArray();
-  for (const LimitUses& uses : report.uses) {
-    json.BeginObject()
-        .Field("session", uses.session)
-        .Field("uid", uses.uid)
-        .Field("user", uses.user)
-        .Field("client_name", uses.client_name)
-        .Key("uses")
-        .BeginArray();
-    for (const LimitUse& use : uses.uses) {
-      json.BeginObject()
-          .Field("name", use.name)
-          .Field("value", use.value)
-          .Field("used", use.used)
-          .EndObject();
-    }
-    json.EndArray().EndObject();
-  }
-  json.EndArray().EndObject();
-  fmt::print("{}\n", json.text());
+Json LimitJson(const LimitInfo& limit) {
+  return {{"name", limit.name}, {"value", limit.value}, {"of", limit.of}, {"text", limit.text}};
+}
+
+Json UseJson(const LimitUse& use) {
+  return {{"name", use.name}, {"value", use.value}, {"used", use.used}};
+}
+
+Json UsesJson(const LimitUses& uses) {
+  return {{"session", uses.session},
+          {"uid", uses.uid},
+          {"user", uses.user},
+          {"client_name", uses.client_name},
+          {"uses", JsonList(uses.uses, UseJson)}};
 }
 
 }  // namespace
@@ -64,7 +47,8 @@ int ShowLimits(const Common& common) {
     return Fail(report.status());
   }
   if (common.json) {
-    PrintJson(*report);
+    PrintJson({{"limits", JsonList(report->limits, LimitJson)},
+               {"uses", JsonList(report->uses, UsesJson)}});
     return kOk;
   }
   std::vector<std::vector<std::string>> rows = {{"OF A", "LIMIT", "VALUE", "BOUNDS"}};

@@ -61,15 +61,11 @@ int Profile(const Common& common, const ProfileArguments& arguments) {
   }
   std::string text = folded;
   if (common.json) {
-    JsonWriter json;
-    json.BeginObject()
-        .Field("samples", summary->samples)
-        .Field("lost", summary->lost)
-        .Field("whole_stacks", summary->whole_stacks)
-        .Field("interval_clocks", summary->interval_clocks)
-        .Field("folded", folded)
-        .EndObject();
-    text = json.text() + "\n";
+    text = JsonText({{"samples", summary->samples},
+                     {"lost", summary->lost},
+                     {"whole_stacks", summary->whole_stacks},
+                     {"interval_clocks", summary->interval_clocks},
+                     {"folded", folded}});
   }
   if (arguments.output.empty()) {
     fmt::print("{}", text);

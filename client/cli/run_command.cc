@@ -275,23 +275,14 @@ void Runner::Report(bool json) const {
     }
     return;
   }
-  JsonWriter writer;
-  writer.BeginObject()
-      .Field("kernel", options_.kernel)
-      .Field("tiles", cores_)
-      .Field("launches", options_.repeat)
-      .Key("launch_us")
-      .Real(us)
-      .Key("outputs")
-      .BeginArray();
-  for (const FileBuffer& output : outputs_) {
-    writer.BeginObject()
-        .Field("file", output.path)
-        .Field("size_bytes", output.size_bytes)
-        .EndObject();
-  }
-  writer.EndArray().EndObject();
-  fmt::print("{}\n", writer.text());
+  const auto output_json = [](const FileBuffer& output) -> Json {
+    return {{"file", output.path}, {"size_bytes", output.size_bytes}};
+  };
+  PrintJson({{"kernel", options_.kernel},
+             {"tiles", cores_},
+             {"launches", options_.repeat},
+             {"launch_us", us},
+             {"outputs", JsonList(outputs_, output_json)}});
 }
 
 }  // namespace

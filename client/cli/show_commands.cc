@@ -15,33 +15,25 @@ using client::Admin;
 using client::DeviceInfo;
 using client::Result;
 
-void Print(const JsonWriter& json) { fmt::print("{}\n", json.text()); }
-
-void WriteDevices(const std::vector<DeviceInfo>& devices, JsonWriter* json) {
-  json->Key("devices").BeginArray();
-  for (const DeviceInfo& device : devices) {
-    json->BeginObject()
-        .Field("index", device.index)
-        .Field("board", device.board)
-        .Field("backend", device.backend)
-        .Field("grid_x", device.grid_x)
-        .Field("grid_y", device.grid_y)
-        .Field("dram_banks", device.dram_banks)
-        .Field("dram_bank_bytes", device.dram_bank_bytes)
-        .Field("dram_alignment", device.dram_alignment)
-        .Field("l1_bytes", device.l1_bytes)
-        .Field("l1_alignment", device.l1_alignment)
-        .Field("clock_hz", device.clock_hz)
-        .Field("circular_buffers", device.circular_buffers)
-        .Field("semaphores", device.semaphores)
-        .Field("argument_words", device.argument_words)
-        .Field("circular_buffer_bytes", device.circular_buffer_bytes)
-        .Field("transfer_alignment", device.transfer_alignment)
-        .Field("kernel_bytes", device.kernel_bytes)
-        .Field("iommu", device.iommu)
-        .EndObject();
-  }
-  json->EndArray();
+Json DeviceJson(const DeviceInfo& device) {
+  return {{"index", device.index},
+          {"board", device.board},
+          {"backend", device.backend},
+          {"grid_x", device.grid_x},
+          {"grid_y", device.grid_y},
+          {"dram_banks", device.dram_banks},
+          {"dram_bank_bytes", device.dram_bank_bytes},
+          {"dram_alignment", device.dram_alignment},
+          {"l1_bytes", device.l1_bytes},
+          {"l1_alignment", device.l1_alignment},
+          {"clock_hz", device.clock_hz},
+          {"circular_buffers", device.circular_buffers},
+          {"semaphores", device.semaphores},
+          {"argument_words", device.argument_words},
+          {"circular_buffer_bytes", device.circular_buffer_bytes},
+          {"transfer_alignment", device.transfer_alignment},
+          {"kernel_bytes", device.kernel_bytes},
+          {"iommu", device.iommu}};
 }
 
 std::string DeviceTable(const std::vector<DeviceInfo>& devices) {
@@ -57,52 +49,45 @@ std::string DeviceTable(const std::vector<DeviceInfo>& devices) {
   return Table(rows);
 }
 
+Json MemoryJson(const client::MemoryUse& use) {
+  return {{"kind", use.kind},
+          {"used_bytes", use.used_bytes},
+          {"total_bytes", use.total_bytes},
+          {"largest_free_bytes", use.largest_free_bytes}};
+}
+
+Json HardwareQueueJson(const client::HardwareQueueInfo& queue) {
+  return {{"index", queue.index},
+          {"in_flight", queue.in_flight},
+          {"completed", queue.completed},
+          {"waiting", queue.waiting},
+          {"device_ns", queue.device_ns}};
+}
+
+Json HartJson(const client::HartState& hart) {
+  return {{"where", hart.where},
+          {"waypoint", hart.waypoint},
+          {"progress", hart.progress},
+          {"text", hart.text}};
+}
+
 void PrintStatusJson(const client::DaemonStatus& status) {
-  JsonWriter json;
-  json.BeginObject()
-      .Field("version", status.version)
-      .Field("state", status.state)
-      .Field("uptime_ms", status.uptime_ms)
-      .Field("sessions", status.sessions)
-      .Field("commands_completed", status.commands_completed)
-      .Field("launches_completed", status.launches_completed)
-      .Field("bytes_written", status.bytes_written)
-      .Field("bytes_read", status.bytes_read)
-      .Field("device_resets", status.device_resets)
-      .Field("quantum_ns", status.quantum_ns)
-      .Field("last_hang_report", status.last_hang_report)
-      .Field("last_error", status.last_error);
-  WriteDevices(status.devices, &json);
-  json.Key("memory").BeginArray();
-  for (const client::MemoryUse& use : status.memory) {
-    json.BeginObject()
-        .Field("kind", use.kind)
-        .Field("used_bytes", use.used_bytes)
-        .Field("total_bytes", use.total_bytes)
-        .Field("largest_free_bytes", use.largest_free_bytes)
-        .EndObject();
-  }
-  json.EndArray().Key("hardware_queues").BeginArray();
-  for (const client::HardwareQueueInfo& queue : status.hardware_queues) {
-    json.BeginObject()
-        .Field("index", queue.index)
-        .Field("in_flight", queue.in_flight)
-        .Field("completed", queue.completed)
-        .Field("waiting", queue.waiting)
-        .Field("device_ns", queue.device_ns)
-        .EndObject();
-  }
-  json.EndArray().Key("harts").BeginArray();
-  for (const client::HartState& hart : status.harts) {
-    json.BeginObject()
-        .Field("where", hart.where)
-        .Field("waypoint", hart.waypoint)
-        .Field("progress", hart.progress)
-        .Field("text", hart.text)
-        .EndObject();
-  }
-  json.EndArray().EndObject();
-  Print(json);
+  PrintJson({{"version", status.version},
+             {"state", status.state},
+             {"uptime_ms", status.uptime_ms},
+             {"sessions", status.sessions},
+             {"commands_completed", status.commands_completed},
+             {"launches_completed", status.launches_completed},
+             {"bytes_written", status.bytes_written},
+             {"bytes_read", status.bytes_read},
+             {"device_resets", status.device_resets},
+             {"quantum_ns", status.quantum_ns},
+             {"last_hang_report", status.last_hang_report},
+             {"last_error", status.last_error},
+             {"devices", JsonList(status.devices, DeviceJson)},
+             {"memory", JsonList(status.memory, MemoryJson)},
+             {"hardware_queues", JsonList(status.hardware_queues, HardwareQueueJson)},
+             {"harts", JsonList(status.harts, HartJson)}});
 }
 
 void PrintStatusText(const client::DaemonStatus& status) {
@@ -145,13 +130,8 @@ void PrintStatusText(const client::DaemonStatus& status) {
   }
 }
 
-void WritePositions(const char* key, const std::vector<client::Position>& positions,
-                    JsonWriter* json) {
-  json->Key(key).BeginArray();
-  for (const client::Position& position : positions) {
-    json->BeginObject().Field("queue", position.queue).Field("value", position.value).EndObject();
-  }
-  json->EndArray();
+Json PositionJson(const client::Position& position) {
+  return {{"queue", position.queue}, {"value", position.value}};
 }
 
 uint64_t Total(const std::vector<client::Position>& positions) {
@@ -179,57 +159,43 @@ std::string Waited(const client::Waits& waits) {
   return fmt::format("{} / {} us", waits.p50_ns / 1000, waits.p99_ns / 1000);
 }
 
-void PrintSessionsJson(const std::vector<client::SessionInfo>& sessions) {
-  JsonWriter json;
-  json.BeginObject().Key("sessions").BeginArray();
-  for (const client::SessionInfo& session : sessions) {
-    json.BeginObject()
-        .Field("session", session.session)
-        .Field("client_name", session.client_name)
-        .Field("user", session.user)
-        .Field("uid", session.uid)
-        .Field("pid", session.pid)
-        .Field("state", session.state)
-        .Field("connected_ms", session.connected_ms)
-        .Field("handles", session.handles)
-        .Field("lease", session.lease)
-        .Field("dram_bytes", session.dram_bytes)
-        .Field("l1_bytes", session.l1_bytes)
-        .Field("weight", session.weight)
-        .Field("priority", PriorityName(session.priority))
-        .Field("device_ns", session.device_ns)
-        .Field("longest_work_ns", session.longest_work_ns)
-        .Field("launches", session.launches)
-        .Field("bytes_written", session.bytes_written)
-        .Field("bytes_read", session.bytes_read)
-        .Field("hangs", session.hangs)
-        .Field("suspended", session.suspended);
-    json.Key("waits")
-        .BeginObject()
-        .Field("count", session.waits.count)
-        .Field("total_ns", session.waits.total_ns)
-        .Field("p50_ns", session.waits.p50_ns)
-        .Field("p99_ns", session.waits.p99_ns)
-        .Field("max_ns", session.waits.max_ns)
-        .EndObject();
-    WritePositions("submitted", session.submitted, &json);
-    WritePositions("completed", session.completed, &json);
-    json.EndObject();
-  }
-  json.EndArray().EndObject();
-  Print(json);
+Json SessionJson(const client::SessionInfo& session) {
+  return {{"session", session.session},
+          {"client_name", session.client_name},
+          {"user", session.user},
+          {"uid", session.uid},
+          {"pid", session.pid},
+          {"state", session.state},
+          {"connected_ms", session.connected_ms},
+          {"handles", session.handles},
+          {"lease", session.lease},
+          {"dram_bytes", session.dram_bytes},
+          {"l1_bytes", session.l1_bytes},
+          {"weight", session.weight},
+          {"priority", PriorityName(session.priority)},
+          {"device_ns", session.device_ns},
+          {"longest_work_ns", session.longest_work_ns},
+          {"launches", session.launches},
+          {"bytes_written", session.bytes_written},
+          {"bytes_read", session.bytes_read},
+          {"hangs", session.hangs},
+          {"suspended", session.suspended},
+          {"waits",
+           {{"count", session.waits.count},
+            {"total_ns", session.waits.total_ns},
+            {"p50_ns", session.waits.p50_ns},
+            {"p99_ns", session.waits.p99_ns},
+            {"max_ns", session.waits.max_ns}}},
+          {"submitted", JsonList(session.submitted, PositionJson)},
+          {"completed", JsonList(session.completed, PositionJson)}};
 }
 
 void PrintTimeouts(const Common& common, const client::Timeouts& timeouts) {
   if (common.json) {
-    JsonWriter json;
-    json.BeginObject()
-        .Field("operation_ms", timeouts.operation_ms)
-        .Field("kernel_ms", timeouts.kernel_ms)
-        .Field("start_ms", timeouts.start_ms)
-        .Field("stalled_client_ms", timeouts.stalled_client_ms)
-        .EndObject();
-    Print(json);
+    PrintJson({{"operation_ms", timeouts.operation_ms},
+               {"kernel_ms", timeouts.kernel_ms},
+               {"start_ms", timeouts.start_ms},
+               {"stalled_client_ms", timeouts.stalled_client_ms}});
     return;
   }
   const auto ms = [](uint32_t value) { return fmt::format("{} ms", value); };
@@ -265,9 +231,7 @@ int ShowHealth(const Common& common, const std::string& service) {
     return Fail(health.status());
   }
   if (common.json) {
-    JsonWriter json;
-    json.BeginObject().Field("service", service).Field("status", *health).EndObject();
-    Print(json);
+    PrintJson({{"service", service}, {"status", *health}});
   } else {
     fmt::print("{}\n", *health);
   }
@@ -281,11 +245,7 @@ int ShowDevices(const Common& common) {
     return Fail(devices.status());
   }
   if (common.json) {
-    JsonWriter json;
-    json.BeginObject();
-    WriteDevices(*devices, &json);
-    json.EndObject();
-    Print(json);
+    PrintJson({{"devices", JsonList(*devices, DeviceJson)}});
   } else {
     fmt::print("{}", DeviceTable(*devices));
   }
@@ -299,7 +259,7 @@ int ListSessions(const Common& common) {
     return Fail(sessions.status());
   }
   if (common.json) {
-    PrintSessionsJson(*sessions);
+    PrintJson({{"sessions", JsonList(*sessions, SessionJson)}});
     return kOk;
   }
   std::vector<std::vector<std::string>> rows = {

@@ -5,93 +5,120 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "daemon/hang/json_writer.h"
+#include <nlohmann/json.hpp>
+
 #include "runtime/boot/hart_state.h"
 
 namespace ttfd {
 namespace {
 
-void Header(const HangReport& report, JsonWriter* json) {
-  json->Text("id", report.id).Text("time", TimeText(report.time));
-  json->Text("trigger", report.trigger);
+using Json = nlohmann::ordered_json;
+
+template <typename Range, typename Each>
+Json List(const Range& range, Each each) {
+  Json list = Json::array();
+  for (const auto& element : range) list.push_back(each(element));
+  return list;
 }
 
-void AddWork(const HangWork& work, JsonWriter* json) {
-  json->Begin("", '{');
-  json->Number("hardware_queue", work.hardware_queue).Number("ticket", work.ticket);
-  json->Number("session", work.session).Text("owner", work.owner);
-  json->Number("queue", work.queue).Number("value", work.value).Text("command", work.command);
-  if (work.timeout_ms != 0) json->Number("timeout_ms", work.timeout_ms);
-  if (!work.programs.empty()) {
-    json->Begin("programs", '[');
-    for (const uint32_t program : work.programs) json->Number("", program);
-    json->End();
-  }
-  if (!work.after.empty()) {
-    json->Begin("after", '[');
-    for (const Ticket& ticket : work.after) {
-      json->Begin("", '{').Number("hardware_queue", ticket.hardware_queue);
-      json->Number("ticket", ticket.number).End();
-    }
-    json->End();
-  }
+// Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD.
+std::string Text(const Json& json) {
+  return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + '\n';
+}
+
+Json Header(const HangReport& report) {
+  return {{"id", report.id}, {"time", TimeText(report.time)}, {"trigger", report.trigger}};
+}
+
+Json TicketJson(const Ticket& ticket) {
+  return {{"hardware_queue", ticket.hardware_queue}, {"ticket", ticket.number}};
+}
+
+Json WorkJson(const HangWork& work) {
+  Json json = {{"hardware_queue", work.hardware_queue},
+               {"ticket", work.ticket},
+               {"session", work.session},
+               {"owner", work.owner},
+               {"queue", work.queue},
+               {"value", work.value},
+               {"command", work.command}};
+  if (work.timeout_ms != 0) json["timeout_ms"] = work.timeout_ms;
+  if (!work.programs.empty()) json["programs"] = work.programs;
+  if (!work.after.empty()) json["after"] = List(work.after, TicketJson);
   if (work.fate != WorkFate::kUndecided) {
-    json->Text("standing", StandingName(work.standing)).Text("fate", WorkFateName(work.fate));
-    json->Text("why", work.why);
+    json["standing"] = StandingName(work.standing);
+    json["fate"] = WorkFateName(work.fate);
+    json["why"] = work.why;
   }
-  json->End();
+  return json;
 }
 
-void AddHostSide(const HangReport& report, JsonWriter* json) {
-  json->Begin("works", '[');
-  for (const HangWork& work : report.works) AddWork(work, json);
-  json->End().Begin("ended_last", '[');
-  for (const HangWork& work : report.recent) AddWork(work, json);
-  json->End().Begin("hardware_queues", '[');
-  for (size_t i = 0; i < report.queues.size(); ++i) {
-    const HostQueueRecord& queue = report.queues[i];
-    json->Begin("", '{').Number("index", i).Number("submitted", queue.submitted);
-    json->Number("completed", queue.completed);
-    json->Number("entries_announced", queue.entries_announced);
-    json->Number("entries_done", queue.entries_done).Number("entries_lost", queue.entries_lost);
-    json->End();
-  }
-  json->End();
+// What names a work to people: whose it is, and which of its commands.
+Json WhoseJson(const HangWork& work) {
+  return {{"session", work.session},
+          {"owner", work.owner},
+          {"queue", work.queue},
+          {"value", work.value},
+          {"command", work.command}};
 }
 
-void AddPlace(std::string_view key, const CodePlace& place, JsonWriter* json) {
-  const std::string text = ToString(place);
-  if (!text.empty()) json->Text(key, text);
+Json QueueJson(size_t index, const HostQueueRecord& queue) {
+  return {{"index", index},
+          {"submitted", queue.submitted},
+          {"completed", queue.completed},
+          {"entries_announced", queue.entries_announced},
+          {"entries_done", queue.entries_done},
+          {"entries_lost", queue.entries_lost}};
 }
 
-void AddDeviceSide(const HangReport& report, JsonWriter* json) {
+void AddHostSide(const HangReport& report, Json* json) {
+  (*json)["works"] = List(report.works, WorkJson);
+  (*json)["ended_last"] = List(report.recent, WorkJson);
+  Json& queues = (*json)["hardware_queues"] = Json::array();
+  for (size_t i = 0; i < report.queues.size(); ++i)
+    queues.push_back(QueueJson(i, report.queues[i]));
+}
+
+Json HartJson(const HartReport& hart) {
+  Json json = {{"where", hart.where},
+               {"state", HartStateName(hart.state)},
+               {"waypoint", hart.waypoint},
+               {"progress", hart.progress},
+               {"pc", fmt::format("{:#x}", hart.pc)},
+               {"text", hart.text}};
+  if (const std::string code = ToString(hart.code); !code.empty()) json["code"] = code;
+  if (const std::string caller = ToString(hart.caller); !caller.empty()) json["caller"] = caller;
+  if (hart.program != 0) json["program"] = hart.program;
+  json["faulted"] = hart.faulted;
+  return json;
+}
+
+Json DamageJson(const FirmwareDamage& damage) { return ToString(damage); }
+
+Json TileJson(const TileCount& tile) {
+  return {{"worker", tile.worker},
+          {"launches_ended", tile.launches},
+          {"program", tile.program},
+          {"waypoint", tile.waypoint}};
+}
+
+Json StreamJson(const StreamCount& stream) {
+  return {{"hardware_queue", stream.hardware_queue},
+          {"stream", stream.stream},
+          {"expected", stream.wire},
+          {"shows", stream.shows}};
+}
+
+void AddDeviceSide(const HangReport& report, Json* json) {
   const StallReport& stall = report.stall;
-  json->Text("stage", StalledStageName(stall.stage));
-  json->Number("stage_hardware_queue", stall.hardware_queue).Text("stage_text", stall.text);
-  json->Text("summary", report.summary).Begin("harts", '[');
-  for (const HartReport& hart : stall.harts) {
-    json->Begin("", '{').Text("where", hart.where).Text("state", HartStateName(hart.state));
-    json->Text("waypoint", hart.waypoint).Number("progress", hart.progress);
-    json->Text("pc", fmt::format("{:#x}", hart.pc)).Text("text", hart.text);
-    AddPlace("code", hart.code, json);
-    AddPlace("caller", hart.caller, json);
-    if (hart.program != 0) json->Number("program", hart.program);
-    json->Flag("faulted", hart.faulted).End();
-  }
-  json->End().Begin("overwritten_firmware", '[');
-  for (const FirmwareDamage& damage : stall.damage) json->Text("", ToString(damage));
-  json->End().Begin("workers", '[');
-  for (const TileCount& tile : stall.tiles) {
-    json->Begin("", '{').Number("worker", tile.worker).Number("launches_ended", tile.launches);
-    json->Number("program", tile.program).Text("waypoint", tile.waypoint).End();
-  }
-  json->End().Begin("streams", '[');
-  for (const StreamCount& stream : stall.streams) {
-    json->Begin("", '{').Number("hardware_queue", stream.hardware_queue);
-    json->Number("stream", stream.stream).Number("expected", stream.wire);
-    json->Number("shows", stream.shows).End();
-  }
-  json->End();
+  (*json)["stage"] = StalledStageName(stall.stage);
+  (*json)["stage_hardware_queue"] = stall.hardware_queue;
+  (*json)["stage_text"] = stall.text;
+  (*json)["summary"] = report.summary;
+  (*json)["harts"] = List(stall.harts, HartJson);
+  (*json)["overwritten_firmware"] = List(stall.damage, DamageJson);
+  (*json)["workers"] = List(stall.tiles, TileJson);
+  (*json)["streams"] = List(stall.streams, StreamJson);
 }
 
 std::string WorkLine(const HangWork& work) {
@@ -125,12 +152,9 @@ std::string TimeText(std::chrono::system_clock::time_point time) {
 }
 
 std::string HostSideJson(const HangReport& report) {
-  JsonWriter json;
-  json.Begin("", '{');
-  Header(report, &json);
+  Json json = Header(report);
   AddHostSide(report, &json);
-  json.End();
-  return json.Take();
+  return Text(json);
 }
 
 std::string RecordsText(const HangReport& report) {
@@ -159,35 +183,23 @@ std::string LogText(const HangReport& report) {
 }
 
 std::string DeviceSideJson(const HangReport& report) {
-  JsonWriter json;
-  json.Begin("", '{');
-  Header(report, &json);
+  Json json = Header(report);
   AddDeviceSide(report, &json);
-  json.End();
-  return json.Take();
+  return Text(json);
 }
 
 std::string WholeJson(const HangReport& report) {
-  JsonWriter json;
-  json.Begin("", '{');
-  Header(report, &json);
-  json.Text("reason", report.reason);
-  if (const HangWork* const blamed = report.blamed()) {
-    json.Begin("blamed", '{').Number("session", blamed->session).Text("owner", blamed->owner);
-    json.Number("queue", blamed->queue).Number("value", blamed->value);
-    json.Text("command", blamed->command).End();
-  }
-  if (const HangWork* const suspect = report.suspected()) {
-    json.Begin("suspected", '{').Number("session", suspect->session);
-    json.Text("owner", suspect->owner).Number("queue", suspect->queue);
-    json.Number("value", suspect->value).Text("command", suspect->command).End();
-  }
-  json.Flag("recovered", report.recovered).Text("recovery", report.recovery);
-  json.Real("recovery_ms", report.recovery_ms).Number("boot_attempts", report.boot_attempts);
+  Json json = Header(report);
+  json["reason"] = report.reason;
+  if (const HangWork* const blamed = report.blamed()) json["blamed"] = WhoseJson(*blamed);
+  if (const HangWork* const suspect = report.suspected()) json["suspected"] = WhoseJson(*suspect);
+  json["recovered"] = report.recovered;
+  json["recovery"] = report.recovery;
+  json["recovery_ms"] = report.recovery_ms;
+  json["boot_attempts"] = report.boot_attempts;
   AddHostSide(report, &json);
   AddDeviceSide(report, &json);
-  json.End();
-  return json.Take();
+  return Text(json);
 }
 
 std::string WholeText(const HangReport& report) {

@@ -57,13 +57,14 @@ TEST(CtlText, ColumnsAreAligned) {
   EXPECT_EQ(Table({{"A", "LONG"}, {"value", "x"}}), "A      LONG\nvalue  x\n");
 }
 
-TEST(CtlJson, EscapesAndNests) {
-  JsonWriter json;
-  json.BeginObject().Field("name", "a\"b\\c\n").Key("list").BeginArray().Number(1).Number(2);
-  json.EndArray().Key("none").BeginArray().EndArray().Field("yes", true).EndObject();
-  EXPECT_EQ(json.text(),
-            "{\n  \"name\": \"a\\\"b\\\\c\\u000a\",\n  \"list\": [\n    1,\n    2\n  ],\n"
-            "  \"none\": [],\n  \"yes\": true\n}");
+TEST(CtlJson, KeepsItsOrderAndIsUtf8WhateverAClientIsCalled) {
+  const Json json = {{"name", "a\"b\\c\n\xff"},
+                     {"list", JsonList(std::vector{1, 2}, [](int number) { return number; })},
+                     {"none", JsonList(std::vector<int>(), [](int number) { return number; })},
+                     {"a", true}};
+  EXPECT_EQ(JsonText(json),
+            "{\n  \"name\": \"a\\\"b\\\\c\\n\xEF\xBF\xBD\",\n  \"list\": [\n    1,\n    2\n  ],\n"
+            "  \"none\": [],\n  \"a\": true\n}\n");
 }
 
 TEST(CtlExitCode, ScriptsCanTellTheKindsApart) {
