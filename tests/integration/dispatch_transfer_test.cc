@@ -20,6 +20,8 @@ struct Setup {
   DispatcherOptions options;
 };
 
+void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
+
 // Rings so small that every one of them wraps all the time.
 DispatcherOptions Tiny() {
   DispatcherOptions options;

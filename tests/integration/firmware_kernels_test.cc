@@ -236,6 +236,10 @@ struct Picture {
   uint32_t height;
 };
 
+void PrintTo(const Picture& picture, std::ostream* out) {
+  *out << picture.width << "x" << picture.height;
+}
+
 class BlurEdge : public Kernels, public ::testing::WithParamInterface<Picture> {};
 
 TEST_P(BlurEdge, AgreesWithTheDefinitionInEveryPixel) {

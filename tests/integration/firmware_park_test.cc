@@ -19,6 +19,8 @@ struct Case {
   void (*drive)(FirmwareBench& bench, BenchLauncher& launcher, bool small_code);
 };
 
+void PrintTo(const Case& row, std::ostream* out) { *out << row.name; }
+
 void Send(FirmwareBench& bench, const EntryBuilder& entry) {
   const Status status = bench.Send(entry);
   ASSERT_TRUE(status.ok()) << status.ToString();

@@ -21,6 +21,8 @@ struct Case {
   std::function<void(EntryBuilder& entry)> add;
 };
 
+void PrintTo(const Case& row, std::ostream* out) { *out << row.name; }
+
 template <typename Change>
 void Prefetch(EntryBuilder& entry, const EntryBuilder& good, Change change) {
   std::vector<std::byte> bytes(good.bytes().begin(), good.bytes().end());

@@ -80,6 +80,8 @@ struct Variant {
   }
 };
 
+inline void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
 inline constexpr Variant kVariants[] = {
     {"O2", false, false}, {"O2Tiny", false, true}, {"Os", true, false}, {"OsTiny", true, true}};
 

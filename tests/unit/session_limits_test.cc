@@ -64,6 +64,8 @@ struct Kind {
   uint64_t before = 0;                         // that every session uses from the start
 };
 
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
 template <auto OfSession, auto OfUser>
 void SetLimit(SessionLimits* limits, bool of_user, uint64_t value) {
   using SessionValue = std::remove_reference_t<decltype(limits->*OfSession)>;
