@@ -36,9 +36,10 @@ using std::chrono::seconds;
 
 // The boot waits for each of its steps on its own; there are fewer than this.
 constexpr int kBootWaits = 12;
-// After the drain: for the last replies to be read, and for the card to finish what it runs and shut down.
+// After the drain, and again after the sessions were ended: for the last replies to be read.
 constexpr auto kLastReplies = seconds(2);
-constexpr auto kCardShutdown = seconds(10);
+// What is left of a stop when all waits are over.
+constexpr auto kLastSteps = seconds(1);
 // How often the end of a drain is looked for.
 constexpr auto kDrainLook = milliseconds(10);
 // How soon an idle device thread sees that a debugger wants to talk.
@@ -226,6 +227,7 @@ RpcOptions Daemon::ServerOptions() const {
   options.roles.admin_certificates = options_.roles.admin_certificates;
   if (!options_.tls.address.empty()) {
     options.tls = TlsFiles{options_.tls.certificate, options_.tls.key, options_.tls.client_ca};
+    options.keepalive = milliseconds(options_.tls.keepalive_ms);
   }
   options.audit.file = options_.audit_file;
   options.hello_timeout = milliseconds(options_.listen.hello_ms);
@@ -289,14 +291,15 @@ Status Daemon::Stop() {
   // A card that stands still would never finish what it runs.
   if (debugging_.server != nullptr) debugging_.server->Close();
   manager_.Stopping("waiting for sessions to end");
-  manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + kCardShutdown);
+  const Duration card = milliseconds(options_.card_ms);
+  manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + card + kLastSteps);
   rpc_->SetServing(false);
   const bool patient = Drain();
   listener_.reset();
   tcp_.reset();
   rpc_->Stop(patient ? Duration(kLastReplies) : Duration::zero());
   manager_.SetStatus("shutting the card down");
-  Status stopped = core_->Stop(SteadyClock().Now() + kCardShutdown);
+  Status stopped = core_->Stop(SteadyClock().Now() + card);
   core_.reset();
   rpc_.reset();
   LogInfo("stopped");

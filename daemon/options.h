@@ -29,6 +29,8 @@ struct TlsOptions {
   std::string certificate;  // paths of PEM files
   std::string key;
   std::string client_ca;
+  uint32_t keepalive_ms =
+      30'000;  // of silence until a peer is asked, and again until its connection ends
 };
 
 struct DeviceOptions {
@@ -78,6 +80,7 @@ struct Options {
   std::string log_level = "info";
   std::string audit_file;      // empty: audit lines are in the log only
   uint32_t drain_ms = 10'000;  // a stop waits this long for sessions to end
+  uint32_t card_ms = 10'000;   // and then this long for what is on the card, before that is cut off
 };
 
 // One run of the program.

@@ -112,6 +112,7 @@ std::vector<Key> KeysOf(Options* to) {
       Text("tls", "certificate", &to->tls.certificate),
       Text("tls", "key", &to->tls.key),
       Text("tls", "client_ca", &to->tls.client_ca),
+      Number("tls", "keepalive_ms", &to->tls.keepalive_ms, 100, kDayMs),
       Text("device", "device", &device.device),
       Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
       Number("device", "issue_ring_bytes", &device.issue_ring_bytes, kMiB, 256 * kMiB),
@@ -182,6 +183,7 @@ std::vector<Key> KeysOf(Options* to) {
       Text("log", "level", &to->log_level),
       Text("log", "audit_file", &to->audit_file),
       Number("stop", "drain_ms", &to->drain_ms, 0, kDayMs),
+      Number("stop", "card_ms", &to->card_ms, 0, kDayMs),
   };
 }
 

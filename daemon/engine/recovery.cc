@@ -10,6 +10,10 @@
 namespace ttfd {
 namespace {
 
+// Told with a report's id.
+constexpr const char* kUnkept =
+    "; not all of the hang report could be kept, the daemon's log says why";
+
 // "program 42 of session 3 (...)"
 std::string RunnerText(const Work& work) {
   constexpr size_t kNamed = 4;
@@ -118,7 +122,7 @@ void Engine::Lose(const Status& why) {
   const TimePoint now = device_clock_.Now();
   HangReport report = HostEvidence(why);
   HangKeeper* const hangs = options_.hangs;
-  if (hangs != nullptr) hangs->KeepHostSide(report);
+  bool kept = hangs == nullptr || hangs->KeepHostSide(report);
 
   report.stall = dispatcher_->Diagnose();
   dispatcher_->SalvagePrints();
@@ -142,7 +146,9 @@ void Engine::Lose(const Status& why) {
   if (!report.places.empty()) text += " [" + report.places + "]";
   LogError("device lost: {}{}", text,
            report.id.empty() ? "" : fmt::format("; hang report {}", report.id));
-  if (hangs != nullptr) hangs->KeepDeviceSide(report);
+  kept &= hangs == nullptr || hangs->KeepDeviceSide(report);
+  const char* const unkept = kept ? "" : kUnkept;
+  text += unkept;
 
   if (culprit != nullptr) {
     const Work work = std::move(culprit->work);
@@ -153,10 +159,10 @@ void Engine::Lose(const Status& why) {
     observer_.FlowHung(work.flow, report.id);
   }
   late_ = nullptr;
-  const WorkError error{
-      StatusCode::kUnavailable, "DEVICE_RESET",
-      fmt::format("the card was reset under this command, send it again ({})", report.summary),
-      true, report.id};
+  const WorkError error{StatusCode::kUnavailable, "DEVICE_RESET",
+                        fmt::format("the card was reset under this command, send it again ({}){}",
+                                    report.summary, unkept),
+                        true, report.id};
   if (dispatcher_->device_info().memory_survives_reset) {
     EndAndPutBack(verdicts, error);
   } else {

@@ -75,16 +75,17 @@ struct HangReport {
 };
 
 // Keeps reports. Called on the device thread, in this order, so that what is known is kept before the next thing is
-// asked for: a crash in between leaves the earlier part.
+// asked for: a crash in between leaves the earlier part. False: some of it could not be kept (a full disk), and the log
+// says why; the rest goes on.
 class HangKeeper {
  public:
   virtual ~HangKeeper() = default;
   // An id for a report, never given before.
   virtual std::string NewId() = 0;
   // Before the card is looked at.
-  virtual void KeepHostSide(const HangReport& report) = 0;
+  virtual bool KeepHostSide(const HangReport& report) = 0;
   // Before the card is reset.
-  virtual void KeepDeviceSide(const HangReport& report) = 0;
+  virtual bool KeepDeviceSide(const HangReport& report) = 0;
   // When the card is ready again, or lost.
   virtual void KeepOutcome(const HangReport& report) = 0;
 };

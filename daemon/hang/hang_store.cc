@@ -55,14 +55,28 @@ Status MakeFolder(const std::string& path) {
   return errno == EEXIST ? OkStatus() : SystemError("create", path);
 }
 
+// Also of what was being written when the daemon died.
 uint64_t BytesOf(const fs::path& folder) {
   uint64_t bytes = 0;
   std::error_code error;
-  for (const char* name : kFiles) {
-    const uint64_t size = fs::file_size(folder / name, error);
-    if (!error) bytes += size;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code gone;
+    const bool counts = entry->is_regular_file(gone) && !entry->is_symlink(gone);
+    const uint64_t size = counts ? entry->file_size(gone) : 0;
+    if (!gone) bytes += size;
   }
   return bytes;
+}
+
+std::string MissingIn(const fs::path& folder) {
+  std::string missing;
+  for (const char* name : kFiles) {
+    std::error_code error;
+    if (fs::is_regular_file(fs::symlink_status(folder / name, error))) continue;
+    missing += (missing.empty() ? "" : ", ") + std::string(name);
+  }
+  return missing;
 }
 
 std::string ReadFile(const fs::path& path, uint64_t most) {
@@ -111,34 +125,36 @@ Status HangStore::Write(const std::string& id, const char* name, std::string tex
   return SyncFolder(folder);
 }
 
-void HangStore::Keep(const HangReport& report, const char* name, std::string text) {
-  if (options_.folder.empty()) return;
+bool HangStore::Keep(const HangReport& report, const char* name, std::string text) {
+  if (options_.folder.empty()) return true;
   const Status kept = Write(report.id, name, std::move(text));
+  if (kept.ok()) return true;
   std::error_code error;
-  if (!kept.ok())
-    fs::remove(fs::path(options_.folder) / report.id / (std::string(name) + ".part"), error);
-  if (!kept.ok()) LogError("hang report {}: {}", report.id, StatusMessage(kept));
+  fs::remove(fs::path(options_.folder) / report.id / (std::string(name) + ".part"), error);
+  LogError("hang report {}: {}", report.id, StatusMessage(kept));
+  return false;
 }
 
-void HangStore::KeepHostSide(const HangReport& report) {
+bool HangStore::KeepHostSide(const HangReport& report) {
   {
     MutexLock lock(&mu_);
     last_ = report.id;
   }
-  if (options_.folder.empty()) return;
+  if (options_.folder.empty()) return true;
   MakeRoom(report.id, std::max(options_.reports, 1u) - 1);
   Status made = MakeFolder(options_.folder);
   if (made.ok()) made = MakeFolder(options_.folder + '/' + report.id);
   if (made.ok()) made = SyncFolder(options_.folder);
   if (!made.ok()) LogError("hang report {}: {}", report.id, StatusMessage(made));
-  if (!made.ok()) return;
-  Keep(report, "host.json", HostSideJson(report));
-  Keep(report, "records.txt", RecordsText(report));
-  Keep(report, "log.txt", LogText(report));
+  if (!made.ok()) return false;
+  bool kept = Keep(report, "host.json", HostSideJson(report));
+  kept &= Keep(report, "records.txt", RecordsText(report));
+  kept &= Keep(report, "log.txt", LogText(report));
+  return kept;
 }
 
-void HangStore::KeepDeviceSide(const HangReport& report) {
-  Keep(report, "device.json", DeviceSideJson(report));
+bool HangStore::KeepDeviceSide(const HangReport& report) {
+  return Keep(report, "device.json", DeviceSideJson(report));
 }
 
 void HangStore::KeepOutcome(const HangReport& report) {
@@ -197,13 +213,19 @@ std::vector<HangStore::Summary> HangStore::List() const {
     summary.bytes = BytesOf(folder);
     std::ifstream text(folder / kText);
     std::string blamed;
-    summary.complete = std::getline(text, summary.headline) && std::getline(text, summary.text) &&
-                       std::getline(text, blamed);
+    const bool told = std::getline(text, summary.headline) && std::getline(text, summary.text) &&
+                      std::getline(text, blamed);
     constexpr std::string_view kToBlame = "to blame: ";
     if (blamed.starts_with(kToBlame)) summary.blamed = blamed.substr(kToBlame.size());
+    const std::string missing = MissingIn(folder);
+    summary.complete = told && missing.empty();
     if (summary.complete) continue;
-    summary.headline = "incomplete";
-    summary.text = "the daemon or the host ended before the card was repaired";
+    if (!told) {
+      summary.headline = "incomplete";
+      summary.text =
+          "the daemon or the host ended before the card was repaired, or the disk was full";
+    }
+    summary.text += "; not kept: " + missing;
   }
   return summaries;
 }
@@ -229,6 +251,10 @@ StatusOr<std::vector<HangStore::File>> HangStore::Read(const std::string& id) co
     std::error_code error;
     if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
     files.push_back({name, ReadFile(path, options_.file_bytes)});
+  }
+  if (files.empty()) {
+    return Error(StatusCode::kNotFound,
+                 "nothing of hang report {} could be kept; the daemon's log says why", found);
   }
   return files;
 }

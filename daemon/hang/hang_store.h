@@ -34,8 +34,8 @@ class HangStore final : public HangKeeper {
 
   // ---- device thread. A failure is logged: a card is repaired also where there is no disk.
   std::string NewId() override ABSL_LOCKS_EXCLUDED(mu_);
-  void KeepHostSide(const HangReport& report) override ABSL_LOCKS_EXCLUDED(mu_);
-  void KeepDeviceSide(const HangReport& report) override;
+  bool KeepHostSide(const HangReport& report) override ABSL_LOCKS_EXCLUDED(mu_);
+  bool KeepDeviceSide(const HangReport& report) override;
   void KeepOutcome(const HangReport& report) override;
 
   // ---- any thread
@@ -45,7 +45,8 @@ class HangStore final : public HangKeeper {
     std::string text;      // one sentence
     std::string blamed;    // whose work it was; empty: nobody's
     uint64_t bytes = 0;
-    bool complete = false;  // false: the daemon or the host ended before the card was repaired
+    bool complete =
+        false;  // false: the daemon or the host ended in the middle, or the disk was full
   };
   // The oldest first.
   std::vector<Summary> List() const;
@@ -53,7 +54,8 @@ class HangStore final : public HangKeeper {
     std::string name;
     std::string bytes;
   };
-  // Of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are.
+  // Of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are, or that nothing of this
+  // one could be kept.
   StatusOr<std::vector<File>> Read(const std::string& id) const;
   std::string last() const ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -61,7 +63,7 @@ class HangStore final : public HangKeeper {
   // Ids of what is there, the oldest first.
   std::vector<std::string> Ids() const;
   Status Write(const std::string& id, const char* name, std::string text);
-  void Keep(const HangReport& report, const char* name, std::string text);
+  bool Keep(const HangReport& report, const char* name, std::string text);
   void MakeRoom(const std::string& newest, size_t most_others);
 
   const HangStoreOptions options_;

@@ -34,6 +34,9 @@ constexpr unsigned kLookAtFilesSeconds = 1;
 constexpr int kFrameBytes = 1 << 20;
 constexpr int kReadBytes = 256 << 10;
 
+// Clients with a shorter keepalive than this are told that they ask too often.
+constexpr int kClientAsksMs = 200;
+
 // For unary calls under way when the server stops.
 constexpr auto kUnaryDrain = std::chrono::milliseconds(50);
 
@@ -112,6 +115,7 @@ class RpcServerImpl final : public RpcServer {
     builder.RegisterService(&admin_);
     if (options_.tls) {
       RETURN_IF_ERROR(CheckTlsFiles(*options_.tls));
+      KeepAlive(&builder);
       // Who does not shake hands holds a connection no longer than who does not say Hello.
       builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                                  static_cast<int>(ToMilliseconds(options_.hello_timeout)));
@@ -178,6 +182,18 @@ class RpcServerImpl final : public RpcServer {
   void EndOfDeviceRound(bool idle) override { replies_.EndOfRound(idle); }
 
  private:
+  // The kernel asks a silent peer, too (tcp_listener.cc), but is content when anybody between answers. gRPC's arguments
+  // are the server's, so the other end of a unix socket is asked as well.
+  void KeepAlive(grpc::ServerBuilder* builder) const {
+    const int keepalive_ms = static_cast<int>(ToMilliseconds(options_.keepalive));
+    builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive_ms);
+    builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms);
+    builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+    builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+    builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                                kClientAsksMs);
+  }
+
   // Connections that are refused come in floods: one line a second says enough.
   void LogRefusal(const Status& why) ABSL_LOCKS_EXCLUDED(refusals_mu_) {
     MutexLock lock(&refusals_mu_);

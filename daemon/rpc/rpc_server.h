@@ -22,7 +22,9 @@ struct RpcOptions {
   PeerTable::Limits connections;
   RoleOptions roles;
   AuditOptions audit;
-  std::optional<TlsFiles> tls;                        // none: no TCP
+  std::optional<TlsFiles> tls;  // none: no TCP
+  Duration keepalive =
+      std::chrono::seconds(30);  // with TCP: silence until a peer is asked, and until it is gone
   Duration hello_timeout = std::chrono::seconds(10);  // from a call's start to its first message
   uint64_t memory_bytes = uint64_t{512} << 20;        // of messages under way, all calls together
   uint32_t calls_per_connection = 64;

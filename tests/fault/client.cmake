@@ -15,6 +15,9 @@ target_compile_definitions(test_death_fixture PRIVATE TTFD_RANDOM_CLIENT="$<TARG
 add_dependencies(test_death_fixture random_client dispatch_kernel_bump_brisc)
 ttfd_test(NAME client_death_test LABELS integration fault TIMEOUT 120 SRCS ${CMAKE_CURRENT_LIST_DIR}/client_death_test.cc
   DEPS test_death_fixture)
+ttfd_test(NAME daemon_stop_test LABELS integration fault TIMEOUT 120 SRCS ${CMAKE_CURRENT_LIST_DIR}/daemon_stop_test.cc
+  DEPS ttfd_client_daemon ttfd_client)
+add_dependencies(daemon_stop_test kernel_empty kernel_spin)
 ttfd_test(NAME client_soak_test LABELS slow fault TIMEOUT 900 SRCS ${CMAKE_CURRENT_LIST_DIR}/client_soak_test.cc
   DEPS test_death_fixture test_cut_relay)
 add_dependencies(client_soak_test kernel_empty kernel_print_brisc)

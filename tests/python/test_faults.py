@@ -269,3 +269,67 @@ def test_a_disk_that_is_full_at_any_byte_costs_lines_alone(tmp_path):
         print(f"disk: {tried} points")
     finally:
         daemon.end()
+
+
+def hang(daemon):
+    """What a client is told whose kernel hangs."""
+    with ttfd.connect(daemon.address, client_name="hangs", reconnect_for=0) as session:
+        session.on_print = None
+        cores = ttfd.first_cores(session.device.grid_x, 1)
+        kernel = session.load_kernel(KERNELS / "print_brisc.elf")
+        program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, cores)],
+                                         semaphores=[ttfd.Semaphore(0, 0, cores)])
+        with pytest.raises(ttfd.Error) as ended:
+            session.launch(program, [ttfd.Arguments(common=[2, 1, 5])])
+    assert (ended.value.code, ended.value.reason) == (ttfd.Code.ABORTED, "HANG")
+    assert ended.value.hang_report
+    return ended.value
+
+
+HANG_FILES = {"host.json", "records.txt", "log.txt", "device.json", "report.json", "report.txt"}
+
+
+def test_a_disk_that_is_full_at_any_byte_of_a_hang_report_costs_parts_of_it_alone(tmp_path):
+    folder = tmp_path / "hangs"
+    daemon = Daemon(config=f'[hangs]\nfolder = "{folder}"\nreports = 4\n')
+
+    def kept(error):
+        return {file.name: file.stat().st_size for file in (folder / error.hang_report).iterdir()}
+
+    def newest():
+        reports = json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]
+        assert len(reports) <= 4
+        return reports[-1]
+
+    try:
+        watcher = Witness(daemon)
+        whole = kept(hang(daemon))
+        assert set(whole) == HANG_FILES
+        largest = max(whole.values())
+        limits = resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE)
+        tried = parts = 0
+        for room in (0, *range(1, largest, largest // (300 if ALL else 4))):
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (room, limits[1]))
+            error = hang(daemon)
+            files = kept(error)
+            entry = newest()
+            assert entry["report"] == error.hang_report
+            assert all(size <= room for size in files.values()) and set(files) <= HANG_FILES
+            assert entry["complete"] == (set(files) == HANG_FILES)
+            known_early = HANG_FILES - {"report.json", "report.txt"}
+            assert ("not all of the hang report could be kept" in str(error)) == (not known_early <= set(files))
+            if not files:
+                shown = daemon.ctl("hang", "show", error.hang_report)
+                assert shown.returncode != 0 and "could be kept" in shown.stderr
+            watcher.check()
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, limits)
+            assert set(kept(hang(daemon))) == HANG_FILES and newest()["complete"]
+            watcher.check()
+            tried += 1
+            parts += 0 < len(files) < len(HANG_FILES)
+        assert parts > 1
+        watcher.check_alone()
+        assert daemon.process.poll() is None
+        print(f"disk under a hang report: {tried} points")
+    finally:
+        daemon.end()

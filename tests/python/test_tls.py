@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 import numpy as np
@@ -26,7 +28,8 @@ RELOAD_TIMEOUT_S = 20
 class Place:
     """A daemon with a TCP port, and the certificates around it."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: str = "", more: str = "") -> None:
+        self.more_tls, self.more = tls, more
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_tls_"))
         self.ca = Authority(self.folder / "ca", "ttfd test CA")
         self.other = Authority(self.folder / "other", "another CA")
@@ -56,10 +59,12 @@ address = "127.0.0.1:{port}"
 certificate = "{self.files['certificate']}"
 key = "{self.files['key']}"
 client_ca = "{self.files['client_ca']}"
+{self.more_tls}
 [roles]
 submit_certificates = ["worker", "host.example"]
 observe_certificates = ["watcher"]
 admin_certificates = ["boss"]
+{self.more}
 """
 
     def tls(self, name: str, **more) -> dict[str, str]:
@@ -256,3 +261,123 @@ def test_wrong_files_stop_the_daemon_at_its_start(place: Place) -> None:
     assert "cannot read the client CA" in check(good.replace("clients.pem", "nothing.pem"))
     assert "holds no certificate" in check(good.replace("server.pem", "server.key"))
     assert "names are not" in check(good.replace("127.0.0.1:7443", "localhost:7443"))
+
+
+class Cable:
+    """Between one TCP port and another; pulled out, it swallows what its connections say and closes none of them."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.sockets: list[socket.socket] = []
+        self.down = False  # nothing new gets through, either
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.down:
+                client.close()
+                continue
+            daemon = socket.create_connection(("127.0.0.1", self.port))
+            self.sockets += [client, daemon]
+            plugged = threading.Event()
+            plugged.set()
+            self.plugged = plugged
+            for source, to in ((client, daemon), (daemon, client)):
+                threading.Thread(target=self._carry, args=(source, to, plugged), daemon=True).start()
+
+    @staticmethod
+    def _carry(source: socket.socket, to: socket.socket, plugged: threading.Event) -> None:
+        try:
+            while data := source.recv(65536):
+                if plugged.is_set():
+                    to.sendall(data)
+        except OSError:
+            pass
+        if plugged.is_set():  # else the other end hears nothing of it
+            for end in (source, to):
+                with contextlib.suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
+
+    def pull(self) -> None:
+        """What is connected now; what connects from now on gets through."""
+        self.plugged.clear()
+
+    def close(self) -> None:
+        for end in [self.listener, *self.sockets]:
+            end.close()
+
+
+KEEPALIVE_MS = 700
+
+
+@pytest.fixture(scope="module")
+def far_place():
+    made = Place(tls=f"keepalive_ms = {KEEPALIVE_MS}", more="[limits]\nresume_grace_ms = 1500")
+    yield made
+    made.end()
+
+
+def eventually(condition) -> None:
+    deadline = time.monotonic() + RELOAD_TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_client_that_vanishes_without_a_word_loses_its_session_and_nobody_else_does(far_place: Place) -> None:
+    def there() -> set[int]:
+        listed = json.loads(far_place.daemon.ctl("sessions", "list", "--json").stdout)["sessions"]
+        return {entry["session"] for entry in listed}
+
+    def leases() -> list:
+        return json.loads(far_place.daemon.ctl("leases", "--json").stdout)["leases"]
+
+    cable = Cable(far_place.port)
+    local = ttfd.connect(far_place.daemon.address)
+    quiet = far_place.connect(far_place.tls("worker"))
+    kept = quiet.allocate_dram(4096)
+    kept.write(np.full(1024, 3, np.uint32))
+    before = json.loads(far_place.daemon.ctl("status", "--json").stdout)["memory"]
+    gone = ttfd.connect(cable.address, tls=dict(far_place.tls("worker"), keepalive_ms=KEEPALIVE_MS),
+                        lease=ttfd.Lease(workers=[ttfd.CoreRange(8, 8, 9, 9)]))
+    lost = gone.allocate_dram(1 << 20)
+    lost.write(np.ones(1 << 18, np.uint32))
+    assert there() == {local.id, quiet.id, gone.id} and len(leases()) == 1
+    cable.down = True
+    cable.pull()
+    eventually(lambda: there() == {local.id, quiet.id})
+    assert not leases()
+    assert json.loads(far_place.daemon.ctl("status", "--json").stdout)["memory"] == before
+    cable.down = False
+    # Those who only had nothing to say are there as before; the one that was away hears what is gone.
+    assert (kept.read(np.uint32) == 3).all() and quiet.reconnects == 0 and local.reconnects == 0
+    with pytest.raises(ttfd.Error) as told:
+        lost.read(np.uint32)
+    assert told.value.reason in ("SESSION_LOST", "CONNECTION_LOST") and "1 buffer" in str(told.value)
+    for session in (local, quiet):
+        session.close()
+    cable.close()
+
+
+def test_a_client_whose_daemon_vanishes_without_a_word_connects_anew_and_goes_on(place: Place) -> None:
+    cable = Cable(place.port)
+    with ttfd.connect(cable.address, tls=dict(place.tls("worker"), keepalive_ms=KEEPALIVE_MS)) as session:
+        buffer = session.allocate_dram(4096)
+        buffer.write(np.arange(1024, dtype=np.uint32))
+        cable.pull()
+        buffer.write(np.arange(1024, dtype=np.uint32)[::-1])  # waits until the silence is noticed
+        assert session.reconnects == 1
+        assert (buffer.read(np.uint32) == np.arange(1024)[::-1]).all()
+    lost = ttfd.connect(cable.address, tls=dict(place.tls("worker"), keepalive_ms=KEEPALIVE_MS), reconnect_for=0)
+    buffer = lost.allocate_dram(4096)
+    cable.pull()
+    with pytest.raises(ttfd.Error) as told:
+        buffer.read(np.uint32)
+    assert told.value.code == ttfd.Code.UNAVAILABLE and told.value.retryable
+    cable.close()

@@ -2,10 +2,13 @@
 #include "daemon/hang/hang_store.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "daemon/hang/hang_text.h"
 #include "tests/support/temporary_folder.h"
@@ -213,8 +216,91 @@ TEST(HangStore, ADiskThatCannotBeWrittenCostsTheReportOnly) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "not a folder";
   HangStore store({folder.path() + "/file/hangs"});
-  KeepAll(store, Report(store));
+  const HangReport report = Report(store);
+  EXPECT_FALSE(store.KeepHostSide(report));
+  EXPECT_FALSE(store.KeepDeviceSide(report));
+  store.KeepOutcome(report);
   EXPECT_THAT(store.List(), IsEmpty());
+}
+
+// Files cannot grow beyond so many bytes while this lives.
+class FullDisk {
+ public:
+  explicit FullDisk(uint64_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit limit = {bytes, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*const handler_)(int);
+  rlimit before_{};
+};
+
+TEST(HangStore, ADiskThatIsFullAtAnyByteCostsWholeFilesAndTheNextReportIsWhole) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path(), 3});
+  KeepAll(store, Report(store));
+  std::map<std::string, uint64_t> sizes;
+  const auto whole = store.Read("last");
+  ASSERT_TRUE(whole.ok());
+  ASSERT_THAT(*whole, SizeIs(6));
+  uint64_t largest = 0;
+  for (const HangStore::File& file : *whole) {
+    sizes[file.name] = file.bytes.size();
+    largest = std::max<uint64_t>(largest, file.bytes.size());
+  }
+  constexpr uint64_t kStep = 97;  // a file is synced for each
+  for (uint64_t bytes = 0; bytes <= largest; bytes += bytes == 0 ? 1 : kStep) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes of room");
+    const HangReport report = Report(store);
+    bool host = false, device = false;
+    {
+      const FullDisk full(bytes);
+      host = store.KeepHostSide(report);
+      device = store.KeepDeviceSide(report);
+      store.KeepOutcome(report);
+    }
+    const auto fits = [&](const char* name) { return sizes.at(name) <= bytes; };
+    EXPECT_EQ(host, fits("host.json") && fits("records.txt") && fits("log.txt"));
+    EXPECT_EQ(device, fits("device.json"));
+    const HangStore::Summary summary = store.List().back();
+    EXPECT_EQ(summary.id, report.id);
+    EXPECT_EQ(summary.complete, bytes >= largest);
+    EXPECT_EQ(summary.headline == "incomplete", !fits("report.txt"));
+    std::vector<std::string> expected;
+    for (const auto& [name, size] : sizes) {
+      if (size <= bytes) expected.push_back(name);
+      EXPECT_EQ(summary.text.find(name) != std::string::npos, size > bytes) << summary.text;
+    }
+    EXPECT_EQ(Names(folder.path() + "/" + report.id), expected) << "whole files, nothing else";
+    if (expected.empty()) {
+      EXPECT_THAT(std::string(StatusMessage(store.Read(report.id).status())),
+                  HasSubstr("nothing of hang report " + report.id + " could be kept"));
+    }
+    EXPECT_LE(store.List().size(), 3u);
+    if (::testing::Test::HasFailure()) return;
+  }
+  KeepAll(store, Report(store));
+  EXPECT_TRUE(store.List().back().complete);
+}
+
+TEST(HangStore, WhatADaemonThatDiedWasWritingCountsAndGoesWithItsReport) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path(), 100, 60'000});
+  const HangReport first = Report(store);
+  store.KeepHostSide(first);
+  std::ofstream(folder.path() + "/" + first.id + "/device.json.part") << std::string(60'000, 'x');
+  EXPECT_GT(store.List()[0].bytes, 60'000u);
+  KeepAll(store, Report(store));
+  ASSERT_THAT(store.List(), SizeIs(1));
+  EXPECT_NE(store.List()[0].id, first.id);
 }
 
 TEST(HangStore, JsonHoldsWhateverClientsCallThemselves) {

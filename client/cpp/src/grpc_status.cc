@@ -5,6 +5,8 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <algorithm>
+#include <climits>
 #include <fstream>
 #include <iterator>
 
@@ -67,6 +69,12 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const Tls
   }
   const TlsOptions resolved = ResolveTls(tls);
   if (!resolved.server_name.empty()) arguments.SetSslTargetNameOverride(resolved.server_name);
+  const int keepalive_ms =
+      static_cast<int>(std::clamp<int64_t>(resolved.keepalive.count(), 1, INT_MAX));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive_ms);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   return grpc::CreateCustomChannel(address, TlsCredentials(resolved, problem), arguments);
 }
 

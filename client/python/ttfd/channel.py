@@ -17,6 +17,7 @@ _CHANNEL_OPTIONS = (
     ("grpc.experimental.tcp_read_chunk_size", 256 << 10),
     ("grpc.experimental.tcp_max_read_chunk_size", 1 << 20),
 )
+_KEEPALIVE_MS = 30_000
 _TLS_FILES = (("ca", "TTFD_TLS_CA"), ("certificate", "TTFD_TLS_CERTIFICATE"), ("key", "TTFD_TLS_KEY"))
 
 
@@ -47,5 +48,9 @@ def make_channel(address: str, tls: Mapping[str, str] | None) -> grpc.Channel:
     name = given.get("server_name") or os.environ.get("TTFD_TLS_SERVER_NAME")
     if name:
         options.append(("grpc.ssl_target_name_override", name))
+    # After so long without a word the daemon is asked, and after as long without an answer the connection is lost.
+    keepalive_ms = int(given.get("keepalive_ms", _KEEPALIVE_MS))
+    options += [("grpc.keepalive_time_ms", keepalive_ms), ("grpc.keepalive_timeout_ms", keepalive_ms),
+                ("grpc.keepalive_permit_without_calls", 1), ("grpc.http2.max_pings_without_data", 0)]
     credentials = grpc.ssl_channel_credentials(pem["ca"], pem["key"], pem["certificate"])
     return grpc.secure_channel(address, credentials, options=options)

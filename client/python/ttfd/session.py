@@ -43,7 +43,8 @@ def connect(address: str | None = None, *, client_name: str = "", weight: int = 
     address: gRPC address or path of a unix socket; None: the environment variable TTFD_ADDRESS, else
     "unix:/run/ttfd/ttfd.sock". Any other address is TCP and needs certificates: `tls` has paths of PEM files as "ca",
     "certificate" and "key", and "server_name" where that is not the host; what is missing comes from TTFD_TLS_CA,
-    TTFD_TLS_CERTIFICATE, TTFD_TLS_KEY and TTFD_TLS_SERVER_NAME. Timeouts in seconds; `call_timeout` bounds every
+    TTFD_TLS_CERTIFICATE, TTFD_TLS_KEY and TTFD_TLS_SERVER_NAME. A daemon that is silent for `tls["keepalive_ms"]`
+    (30,000) is asked, and after as long without an answer the connection is lost. Timeouts in seconds; `call_timeout` bounds every
     blocking call. `weight` is the share of a contended card, `priority` ("low", "normal", "high") who of those goes
     first that have not used theirs up; what is allowed is in `Session.limits`. Raises Error with code UNAVAILABLE when
     nobody answers.

@@ -2,6 +2,7 @@
 // (0, 0) is the top left worker tile and the grid has no holes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct TlsOptions {
   // Name that the daemon's certificate must have, where it is not the host of the address; else
   // TTFD_TLS_SERVER_NAME.
   std::string server_name = {};
+  // After so long without a word from the daemon it is asked whether it is there, and after as long without an answer
+  // the connection is lost.
+  std::chrono::milliseconds keepalive{30'000};
 };
 
 // One worker tile.
