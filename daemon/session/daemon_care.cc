@@ -173,6 +173,39 @@ void DaemonCore::LookAgainAt(TimePoint when) {
   changed_.NotifyAll();
 }
 
+void DaemonCore::LookAtTurnsAt(TimePoint when) {
+  MutexLock lock(&mu_);
+  if (when >= look_at_turns_at_) return;
+  look_at_turns_at_ = when;
+  changed_.NotifyAll();
+}
+
+bool DaemonCore::TakeUploadTurn(uint64_t session) {
+  const TimePoint now = clock_.Now();
+  if (turns_.Take(session, now)) return true;
+  // At the latest; whoever has sent all it may says so before.
+  LookAtTurnsAt(now + options_.upload_turns.longest);
+  return false;
+}
+
+void DaemonCore::EndUploadTurn(uint64_t session) {
+  if (turns_.Release(session)) LookAtTurnsAt(clock_.Now());
+}
+
+void DaemonCore::CheckTurns(TimePoint now) {
+  {
+    MutexLock lock(&mu_);
+    if (now < look_at_turns_at_) return;
+    look_at_turns_at_ = TimePoint::max();
+  }
+  TimePoint again = TimePoint::max();
+  for (const uint64_t id : turns_.Next(now, &again)) {
+    const std::shared_ptr<Session> session = Find(id);
+    if (session != nullptr) session->TurnCame();
+  }
+  LookAtTurnsAt(again);
+}
+
 void DaemonCore::CheckSessions(TimePoint now) {
   {
     MutexLock lock(&mu_);
@@ -218,13 +251,15 @@ void DaemonCore::CheckDrain(TimePoint now) {
 void DaemonCore::HousekeeperMain() {
   while (true) {
     const TimePoint now = clock_.Now();
+    CheckTurns(now);
     CheckSessions(now);
     CheckDrain(now);
     CheckLeases(now);
     MutexLock lock(&mu_);
     if (stopping_) return;
     if (leases_changed_) continue;
-    TimePoint until = std::min({now + kRest, look_again_at_, look_at_leases_at_});
+    TimePoint until =
+        std::min({now + kRest, look_again_at_, look_at_turns_at_, look_at_leases_at_});
     if (draining_ != nullptr && !draining_->progress.empty()) {
       if (draining_->told_left != sessions_.size()) continue;
       until = std::min(until, draining_->deadline);
@@ -236,6 +271,7 @@ void DaemonCore::HousekeeperMain() {
 bool DaemonCore::RunOnce() {
   const bool more = engine_.RunOnce();
   const TimePoint now = clock_.Now();
+  CheckTurns(now);
   CheckSessions(now);
   CheckDrain(now);
   return CheckLeases(now) || more;

@@ -70,6 +70,7 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
                std::chrono::milliseconds(options_.limits.lease_idle_ms),
                std::chrono::milliseconds(options_.limits.lease_wait_ms),
                options_.limits.leases_per_user}),
+      turns_(options_.upload_turns),
       hang_store_(options_.hang_store),
       schedulers_{Scheduler(options_.scheduler, &gate_), Scheduler(options_.scheduler, &gate_)},
       engine_(

@@ -21,6 +21,7 @@
 #include "daemon/session/lease_table.h"
 #include "daemon/session/service.h"
 #include "daemon/session/session.h"
+#include "daemon/session/upload_turns.h"
 #include "runtime/base/mutex.h"
 #include "runtime/dispatch/dispatcher.h"
 
@@ -34,6 +35,7 @@ struct DaemonOptions {
   uint64_t kernel_store_bytes = uint64_t{64} << 20;
   EngineOptions engine;
   SchedulerOptions scheduler;
+  UploadTurnOptions upload_turns;
   HangStoreOptions hang_store;
   HangPolicy hangs;
   // What is the world's: default to the machine's own.
@@ -95,6 +97,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // SessionHost
   void Enqueue(std::vector<Work>* works) override { engine_.Enqueue(works); }
   void LookAgainAt(TimePoint when) override ABSL_LOCKS_EXCLUDED(mu_);
+  bool TakeUploadTurn(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
+  void EndUploadTurn(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   void SessionEnded(uint64_t session) override;
   void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   std::string LeaseText(uint64_t lease) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -124,6 +128,9 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void HousekeeperMain() ABSL_LOCKS_EXCLUDED(mu_);
   void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // Tells the sessions whose turn to have data sent has come.
+  void CheckTurns(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  void LookAtTurnsAt(TimePoint when) ABSL_LOCKS_EXCLUDED(mu_);
   // Grants and ends leases, tells those who wait. True: something was due.
   bool CheckLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void NoteWorkUnderLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
@@ -154,6 +161,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   std::map<uint32_t, std::weak_ptr<UserUse>> users_ ABSL_GUARDED_BY(mu_);
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
+  TimePoint look_at_turns_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);  // stays once set
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   LeaseTable leases_ ABSL_GUARDED_BY(mu_);
@@ -167,6 +175,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   uint64_t looks_ ABSL_GUARDED_BY(mu_) = 0;    // at the pipeline, done
   bool looking_ ABSL_GUARDED_BY(mu_) = false;  // the device thread has been asked to, and has not
 
+  UploadTurns turns_;
   LeaseGate gate_;  // before what looks at it
   HangStore hang_store_;
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread

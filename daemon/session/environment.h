@@ -26,6 +26,9 @@ struct SessionWindows {
   uint64_t print_bytes = 256 << 10;             // printed and not taken; beyond it the oldest go
   uint32_t handed_works = 256;                  // of one queue, waiting for or on the device
   uint64_t handed_bytes = uint64_t{2} << 20;
+
+  // Of payload, that a session which had to wait for its turn is told of.
+  uint64_t turn_bytes() const { return payload_bytes / 8; }
 };
 
 // Turns a kernel's ELF into what a tile runs; may refuse it.
@@ -38,6 +41,9 @@ class SessionHost {
   virtual ~SessionHost() = default;
   virtual void Enqueue(std::vector<Work>* works) = 0;  // takes them, leaves the vector empty
   virtual void LookAgainAt(TimePoint when) = 0;        // call CheckDeadlines then
+  // `session` wants to be told of more bytes. False: Session::TurnCame follows when it may be.
+  virtual bool TakeUploadTurn(uint64_t session) = 0;
+  virtual void EndUploadTurn(uint64_t session) = 0;
   // It wants none of its works any more, but they have not ended.
   virtual void SessionEnded(uint64_t session) = 0;
   virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it

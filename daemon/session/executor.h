@@ -78,6 +78,7 @@ class Executor {
   bool finished() const;  // no command has not ended
   bool outstanding() const { return outstanding_ > 0; }
   uint64_t commands_ended() const { return commands_ended_; }
+  uint64_t payload_received() const { return payload_received_; }
   bool wants_input() const;
   CreditReply credit() const;
   bool read_blocked() const { return issuer_.read_blocked(); }

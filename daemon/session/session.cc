@@ -228,27 +228,6 @@ void Session::Tell() {
   }
 }
 
-// A client that has half its window left need not hear of more.
-void Session::TellCredit() {
-  const CreditReply credit = Credit();
-  const SessionWindows& windows = environment_.windows;
-  if (credit.commands - credit_told_.commands < windows.commands / 4 &&
-      credit.bytes - credit_told_.bytes < windows.payload_bytes / 4 &&
-      credit.read_bytes - credit_told_.read_bytes < windows.read_bytes / 4) {
-    return;
-  }
-  credit_told_ = credit;
-  buffer_.SetCredit(credit);
-}
-
-CreditReply Session::Credit() const {
-  CreditReply credit = executor_.credit();
-  if (grace_ > Duration::zero()) {
-    credit.read_bytes = buffer_.data_received() + environment_.windows.read_bytes;
-  }
-  return credit;
-}
-
 // ---- the device thread
 
 bool Session::Start(const Work& work, TimePoint now) {
@@ -297,6 +276,7 @@ void Session::EndLocked(const Status& status) {
     phase_ = Phase::kEnded;
     end_status_ = status;
     executor_.DropAll();
+    GiveUpTurn();
     if (executor_.outstanding()) environment_.host->SessionEnded(id());
   }
   ReleaseIfIdle();

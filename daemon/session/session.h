@@ -89,6 +89,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   void Hung(const std::string& report, const HangPolicy& policy) ABSL_LOCKS_EXCLUDED(mu_);
   // FAILED_PRECONDITION if it is not suspended.
   Status Resume() ABSL_LOCKS_EXCLUDED(mu_);
+  // It waited for the host to let it have more data sent.
+  void TurnCame() ABSL_LOCKS_EXCLUDED(mu_);
   // Returns when to be called again.
   TimePoint CheckDeadlines(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   TimeoutsReply timeouts() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -102,6 +104,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
 
  private:
   enum class Phase { kActive, kFinishing, kEnded, kReleased };
+  // To have more data sent.
+  enum class Turn { kNone, kWaits, kCame, kHas };
 
   static Status Replaced();
   bool open() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
@@ -119,7 +123,11 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   LoadedKernel Load(const std::string& bytes, const std::string& name) const;
   void GoOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Tell() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // session_credit.cc
   void TellCredit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool HasTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void EndTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void GiveUpTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndIfDrained() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // When an idle session is to end; ends one that is.
@@ -168,6 +176,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   std::string suspended_ ABSL_GUARDED_BY(mu_);  // why; empty: it is not
   TimePoint suspended_until_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   CreditReply credit_told_ ABSL_GUARDED_BY(mu_);
+  Turn turn_ ABSL_GUARDED_BY(mu_) = Turn::kNone;
   TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_);  // 0: the daemon's
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   TimePoint last_sign_of_client_ ABSL_GUARDED_BY(mu_);

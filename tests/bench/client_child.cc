@@ -20,12 +20,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t kUploadBytes = 1 << 20;
 constexpr uint32_t kUploadPageBytes = 4096;
 constexpr uint32_t kBatchCommands = 64;
 constexpr std::chrono::seconds kChildTimeout{60};
 // A client that pipelines is ahead of the card by one to two of these.
 constexpr uint64_t kAhead = 128;
+// Far less than a slice of the kernel's, far more than a look at the flag.
+constexpr uint32_t kSpin = 10'000;
 
 // What one thread of a child does with its session until told to stop.
 struct Driver {
@@ -35,6 +36,12 @@ struct Driver {
   Status status;
 };
 
+// Takes a core and nothing of the daemon's.
+void Spin() {
+  volatile uint32_t count = 0;
+  while (count < kSpin) count = count + 1;
+}
+
 Status Drive(const std::string& what, const std::atomic<bool>& stop, Driver& driver) {
   while (!stop.load(std::memory_order_relaxed)) {
     if (what == "blocking") {
@@ -42,6 +49,8 @@ Status Drive(const std::string& what, const std::atomic<bool>& stop, Driver& dri
       RETURN_IF_ERROR(driver.session->Launch());
       const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
       driver.latencies_us.push_back(static_cast<int>(took.count()));
+    } else if (what == "cpu") {
+      Spin();
     } else if (what == "uploads") {
       RETURN_IF_ERROR(driver.session->EnqueueUpload());
     } else if (what == "pipelined" && driver.commands % kAhead == 0) {

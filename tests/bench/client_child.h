@@ -2,8 +2,8 @@
 //
 // A child opens its sessions, says "ready", and then does what it is told, one line at a time, until "stop"; then it
 // says what came of it. "run launches": empty launches as fast as they are taken; "run pipelined": the same, but never
-// far ahead of the card; "run uploads": the same as the first with writes; "run blocking": one launch after the other,
-// each waited for. It ends with its standard input.
+// far ahead of the card; "run uploads": the same as the first with writes; "run cpu": nothing but computing; "run
+// blocking": one launch after the other, each waited for. It ends with its standard input.
 #pragma once
 
 #include <chrono>
@@ -22,6 +22,8 @@ Status ToStatus(const client::Status& status);
 // A session with an empty kernel on the first worker tile and a buffer.
 class BenchSession {
  public:
+  static constexpr uint64_t kUploadBytes = 1 << 20;  // of one upload
+
   static StatusOr<std::unique_ptr<BenchSession>> Connect(const std::string& address,
                                                          const std::string& name);
   Status Launch() { return ToStatus(queue_.Launch(launch_)); }

@@ -93,17 +93,24 @@ class ShareBench {
     taken_["share.light_alone_us"] = alone.round_trip_p50_us;
     double wait = 0;
     double ratio = 0;
-    for (const std::string what : {"launches", "uploads"}) {
+    // Beside processes that leave the daemon alone: what the machine itself does to a client that wants little.
+    for (const std::string what : {"launches", "uploads", "cpu"}) {
       RETURN_IF_ERROR(flood_.Start(address, kFloodingClients, kFloodingClients));
       RETURN_IF_ERROR(flood_.Run(what));
       std::this_thread::sleep_for(kWarmUp);
       const StatusOr<LightResult> beside = Light(address, budget);
-      RETURN_IF_ERROR(flood_.Stop().status());
+      ASSIGN_OR_RETURN(const ClientChildren::Result flooded, flood_.Stop());
       RETURN_IF_ERROR(beside.status());
       const double times = beside->round_trip_p50_us / alone.round_trip_p50_us;
       taken_["share.light_wait_p99_" + what + "_us"] = beside->wait_p99_us;
       taken_["share.light_wait_p50_" + what + "_us"] = beside->wait_p50_us;
       taken_["share.light_p50_" + what + "_ratio"] = times;
+      if (what == "uploads") {
+        taken_["share.uploads_mb_s"] =
+            static_cast<double>(flooded.commands * BenchSession::kUploadBytes) / 1e6 /
+            flooded.seconds;
+      }
+      if (what == "cpu") continue;
       wait = std::max(wait, beside->wait_p99_us);
       ratio = std::max(ratio, times);
     }
@@ -165,10 +172,14 @@ std::vector<BenchCase> ShareCases(const std::string& program, const std::string&
                                    {"share.light_wait_p99_uploads_us", "us"},
                                    {"share.light_wait_p50_launches_us", "us"},
                                    {"share.light_wait_p50_uploads_us", "us"},
+                                   {"share.light_wait_p99_cpu_us", "us"},
+                                   {"share.light_wait_p50_cpu_us", "us"},
                                    {"share.longest_work_us", "us"},
                                    {"share.light_p50_ratio", "x"},
                                    {"share.light_p50_launches_ratio", "x"},
                                    {"share.light_p50_uploads_ratio", "x"},
+                                   {"share.light_p50_cpu_ratio", "x"},
+                                   {"share.uploads_mb_s", "MB/s"},
                                    {"share.light_alone_us", "us"}}) {
     cases.push_back({name, unit, [bench, figure = std::string(name)](Budget budget) {
                        return bench->Take(figure, budget);

@@ -13,4 +13,5 @@ ttfd_test(NAME lease_table_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/lease
 foreach(name IN ITEMS scheduler_test scheduler_property_test lease_gate_test)
   ttfd_test(NAME ${name} LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/${name}.cc DEPS daemon_scheduler)
 endforeach()
+ttfd_test(NAME upload_turns_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/upload_turns_test.cc DEPS daemon_session)
 ttfd_test(NAME session_account_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/session_account_test.cc DEPS daemon_session)

@@ -176,6 +176,63 @@ TEST_F(SessionSharing, CreditComesBackAsWorkEndsAndIsToldWithoutBeingAskedFor) {
   EXPECT_GT(sent, 1000u) << "the credit dried up";
 }
 
+// Each sends half a turn between two looks of the daemon, if it was told that it may.
+TEST_F(SessionSharing, WhereManyUploadAFewAreToldToAtATimeAndAllComeToTheirTurn) {
+  constexpr size_t kClients = 7;
+  constexpr uint64_t kWindow = 64 * kUploadBytes;
+  options.windows.payload_bytes = kWindow;
+  Prepare([](const Command&) { return Duration(microseconds(1)); });
+  struct Uploader {
+    std::unique_ptr<TestClient> client;
+    uint64_t sent = 0;
+    uint64_t told = kWindow;
+  };
+  std::vector<Uploader> uploaders(kClients);
+  for (Uploader& uploader : uploaders) uploader.client = Client();
+  for (Uploader& uploader : uploaders) uploader.sent = 3;  // the kernel's ELF
+  size_t most_may_send = 0;
+  for (int round = 0; round < 600; ++round) {
+    size_t may_send = 0;
+    // Nobody is always the first of those that have a turn at once.
+    std::rotate(uploaders.begin(), uploaders.begin() + 1, uploaders.end());
+    for (Uploader& uploader : uploaders) {
+      uploader.client->Take();
+      uploader.told = std::max(uploader.told, uploader.client->credit.bytes);
+      may_send += uploader.sent + kUploadBytes <= uploader.told ? 1 : 0;
+      for (int i = 0; i < 4 && uploader.sent + kUploadBytes <= uploader.told; ++i) {
+        uploader.client->Send(InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
+        uploader.sent += kUploadBytes;
+      }
+    }
+    // By then the windows that they began with are used up.
+    if (round >= 100) most_may_send = std::max(most_may_send, may_send);
+    for (int i = 0; i < 40; ++i) Step();
+  }
+  EXPECT_GT(most_may_send, 1u);
+  EXPECT_LE(most_may_send, 4u) << "two, and two that have begun to send";
+  const auto [least, most] =
+      std::minmax_element(uploaders.begin(), uploaders.end(),
+                          [](const Uploader& a, const Uploader& b) { return a.sent < b.sent; });
+  EXPECT_GT(least->sent, 500 * kUploadBytes) << "the credit dried up";
+  EXPECT_LE(most->sent - least->sent, kWindow) << "all had as many turns";
+
+  // Alone again, one has its whole window.
+  Uploader& last = uploaders.front();
+  for (size_t i = 1; i < kClients; ++i) uploaders[i].client.reset();
+  for (int round = 0; round < 200; ++round) {
+    last.client->Take();
+    last.told = std::max(last.told, last.client->credit.bytes);
+    if (last.sent + kUploadBytes <= last.told) {
+      last.client->Send(InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
+      last.sent += kUploadBytes;
+    }
+    for (int i = 0; i < 20; ++i) Step();
+  }
+  last.client->Run();
+  last.told = std::max(last.told, last.client->credit.bytes);
+  EXPECT_GE(last.told - last.sent, kWindow * 3 / 4);
+}
+
 // ---- many sessions at once
 
 // A session that floods, or one that sends one launch after the other with pauses.

@@ -1,0 +1,51 @@
+// Who may send more data now, when more sessions want to than it takes to keep the machine busy.
+//
+// A client that has used up its credit sleeps until it is told more. So few that send at a time leave the cores, and
+// gRPC's threads, to everybody else; all of them would queue up there, and a light session behind them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+
+namespace ttfd {
+
+struct UploadTurnOptions {
+  // Two, so that one sends while the other has been told and has not begun.
+  size_t at_once = 2;
+  // Whoever does not send what it was told for so long holds up nobody any more.
+  Duration longest = std::chrono::milliseconds(5);
+};
+
+// Thread-safe. First come, first served.
+class UploadTurns {
+ public:
+  explicit UploadTurns(const UploadTurnOptions& options) : options_(options) {}
+
+  // `session` wants to be told of more credit, which ends a turn it had. True: it has one from now on. False: it waits
+  // in line for Next to name it.
+  bool Take(uint64_t session, TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // It has sent what it may, or wants nothing any more. True: others wait.
+  bool Release(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
+  // Whose turn has come; `again`: when to ask again, unless there is a Release before.
+  std::vector<uint64_t> Next(TimePoint now, TimePoint* again) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Turn {
+    uint64_t session = 0;
+    TimePoint until;
+  };
+
+  void Expire(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const UploadTurnOptions options_;
+  Mutex mu_;
+  std::vector<Turn> held_ ABSL_GUARDED_BY(mu_);
+  std::deque<uint64_t> waiting_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace ttfd
