@@ -8,6 +8,9 @@ namespace {
 
 constexpr StatusCode kUnavailable = StatusCode::kUnavailable;
 
+// An inbox keeps room for so many works; what a crowd of clients once needed is given back.
+constexpr size_t kKeptWorks = 4096;
+
 // For what is on the card when the time to stop is over already: replies under way arrive.
 constexpr Duration kLastDrain = std::chrono::seconds(1);
 
@@ -81,6 +84,12 @@ void Engine::LookAgain() {
   WakeLocked();
 }
 
+void Engine::ForgetFlow(uint64_t flow) {
+  MutexLock lock(&mu_);
+  inbox_.gone.push_back(flow);
+  WakeLocked();
+}
+
 void Engine::SetTimeouts(Duration operation, Duration kernel) {
   operation_timeout_.store(operation.count(), std::memory_order_relaxed);
   kernel_timeout_.store(kernel.count(), std::memory_order_relaxed);
@@ -120,8 +129,13 @@ void Engine::TakeRequests() {
   for (Work& work : taken_.works) {
     queues_[work.track->route().hardware_queue].order.Push(std::move(work));
   }
+  // Behind the works: one that ended before is in nobody's order any more.
+  for (const uint64_t flow : std::exchange(taken_.gone, {})) {
+    for (HardwareQueue& queue : queues_) queue.order.Forget(flow);
+  }
   taken_.look_again = false;
   taken_.works.clear();  // the two vectors take turns, so that neither allocates in a steady state
+  if (taken_.works.capacity() > kKeptWorks) taken_.works = std::vector<Work>();
 }
 
 void Engine::HandleRequests() {

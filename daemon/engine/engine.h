@@ -63,6 +63,8 @@ class Engine {
   void RequestQuiet(QuietRequest request) ABSL_LOCKS_EXCLUDED(mu_);
   // Works that might not be taken may be taken now.
   void LookAgain() ABSL_LOCKS_EXCLUDED(mu_);
+  // All works of the flow have ended, and there will be no more.
+  void ForgetFlow(uint64_t flow) ABSL_LOCKS_EXCLUDED(mu_);
   void SetTimeouts(Duration operation, Duration kernel);
   // Profiles the card for so long, or until `cancelled`. `done` is called on the device thread.
   struct ProfileRequest {
@@ -94,10 +96,11 @@ class Engine {
     std::vector<std::function<void(std::vector<HartReport>)>> reports;
     std::vector<ProfileRequest> profiles;
     std::vector<QuietRequest> quiets;
+    std::vector<uint64_t> gone;  // flows
     bool look_again = false;
     bool empty() const {
       return works.empty() && resets.empty() && reports.empty() && profiles.empty() &&
-             quiets.empty() && !look_again;
+             quiets.empty() && gone.empty() && !look_again;
     }
   };
 

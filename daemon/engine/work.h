@@ -112,6 +112,8 @@ class WorkQueue {
   virtual void Used(const Work& work, Duration device_time) = 0;
   // A popped work was not wanted any more and took nothing.
   virtual void GivenBack(const Work& work) = 0;
+  // The flow has no works here and will have none any more.
+  virtual void Forget(uint64_t flow) = 0;
 };
 
 }  // namespace ttfd

@@ -28,8 +28,7 @@ Scheduler::Scheduler(const SchedulerOptions& options, LeaseGate* gate)
     : options_(options),
       quantum_ns_(Nanoseconds(options.quantum)),
       gate_(gate),
-      grant_per_share_(quantum_ns_ / static_cast<double>(ShareOf(1, Priority::kNormal))),
-      forget_at_(options.remembered_flows) {}
+      grant_per_share_(quantum_ns_ / static_cast<double>(ShareOf(1, Priority::kNormal))) {}
 
 bool Scheduler::GoesBefore::operator()(const Flow* a, const Flow* b) const {
   if (a->priority != b->priority) return a->priority > b->priority;
@@ -111,7 +110,6 @@ void Scheduler::SetBalance(Flow& flow, double balance) {
 }
 
 void Scheduler::Push(Work work) {
-  if (flows_.size() >= forget_at_) ForgetIdleFlows();
   Flow& flow = FlowOf(work);
   if (flow.size == 0) Activate(flow);
   auto lane = std::find_if(flow.lanes.begin(), flow.lanes.end(),
@@ -230,6 +228,11 @@ void Scheduler::GivenBack(const Work& work) {
   SetBalance(flow, std::min(flow.balance + Nanoseconds(work.cost), Grant(flow)));
 }
 
+void Scheduler::Forget(uint64_t flow) {
+  const auto found = flows_.find(flow);
+  if (found != flows_.end() && found->second->size == 0) flows_.erase(found);
+}
+
 void Scheduler::Learn(Flow& flow, const Work& work, double used) {
   if (work.runs_kernels()) {
     flow.launch_ns += (used / static_cast<double>(work.launches) - flow.launch_ns) * kNewestShare;
@@ -247,15 +250,6 @@ double Scheduler::Expected(const Flow& flow, const Work& work) const {
   }
   const double bytes_ns = static_cast<double>(work.bytes) * options_.transfer_ns_per_byte;
   return std::max((overhead + bytes_ns) * flow.slowness, overhead);
-}
-
-void Scheduler::ForgetIdleFlows() {
-  std::erase_if(flows_, [this](const auto& entry) {
-    const Flow& flow = *entry.second;
-    return flow.size == 0 &&
-           flow.balance + static_cast<double>(round_ - flow.round) * Grant(flow) >= 0;
-  });
-  forget_at_ = std::max(options_.remembered_flows, 2 * flows_.size());
 }
 
 }  // namespace ttfd

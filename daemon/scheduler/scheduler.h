@@ -41,8 +41,6 @@ struct SchedulerOptions {
   Duration launch_guess = std::chrono::microseconds(250);
   Duration transfer_overhead = std::chrono::microseconds(2);
   double transfer_ns_per_byte = 0.4;  // about 2.5 GB/s
-  // Idle flows remembered. Forgetting one forgives its debt, so there are more than sessions.
-  size_t remembered_flows = 4096;
   // A work whose waits the card can see the end of so soon is given to it; of others it hears when they are over.
   Duration longest_wait = std::chrono::milliseconds(1);
 };
@@ -63,6 +61,7 @@ class Scheduler final : public WorkQueue {
   bool Pop(Work* work) override;
   void Used(const Work& work, Duration device_time) override;
   void GivenBack(const Work& work) override;
+  void Forget(uint64_t flow) override;
   // Nothing here but works that wait for leases to end.
   bool empty() const override;
   size_t size() const override { return size_; }
@@ -110,12 +109,11 @@ class Scheduler final : public WorkQueue {
   uint64_t RoundsUntilTurn(const Flow& flow) const;
   double Expected(const Flow& flow, const Work& work) const;
   void Learn(Flow& flow, const Work& work, double used);
-  void ForgetIdleFlows();
 
   const SchedulerOptions options_;
   const double quantum_ns_;
   LeaseGate* const gate_;
-  std::unordered_map<uint64_t, std::unique_ptr<Flow>> flows_;
+  std::unordered_map<uint64_t, std::unique_ptr<Flow>> flows_;  // also idle ones: debts stay
   // Flows with works: those with grant left, in their order, and those without.
   std::set<Flow*, GoesBefore> ready_;
   std::set<Flow*> spent_;
@@ -123,7 +121,6 @@ class Scheduler final : public WorkQueue {
   uint64_t round_ = 0;
   uint64_t places_ = 0;
   size_t size_ = 0;
-  size_t forget_at_;  // flows; rises when they cannot be forgotten, so that looking stays cheap
 };
 
 }  // namespace ttfd

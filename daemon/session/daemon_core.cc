@@ -234,6 +234,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Resume(const PeerIdentity& 
 }
 
 void DaemonCore::SessionReleased(uint64_t session) {
+  engine_.ForgetFlow(session);
   MutexLock lock(&mu_);
   sessions_.erase(session);
   gate_.SessionGone(session);
