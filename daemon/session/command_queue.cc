@@ -31,7 +31,7 @@ Task* CommandQueue::Find(uint64_t value) const {
 
 void CommandQueue::Doom(Task* task, ErrorReply error) {
   if (task->error) return;  // the first error is the one that counts
-  task->error = std::move(error);
+  task->error = std::make_unique<ErrorReply>(std::move(error));
   DoomFrom(*task);
 }
 

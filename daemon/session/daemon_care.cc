@@ -13,6 +13,8 @@ namespace {
 constexpr Duration kLookTimeout =
     std::chrono::milliseconds(50);                    // GetStatus waits so long for a fresh report
 constexpr Duration kRest = std::chrono::seconds(60);  // the housekeeper's longest sleep
+constexpr Duration kTrimDelay =
+    std::chrono::seconds(1);  // from when memory was freed until it is given back
 
 const char* NameOf(DeviceState state) {
   switch (state) {
@@ -248,18 +250,42 @@ void DaemonCore::CheckDrain(TimePoint now) {
   }
 }
 
+void DaemonCore::MemoryFreed() {
+  MutexLock lock(&mu_);
+  if (trim_at_ != TimePoint::max()) return;
+  trim_at_ = clock_.Now() + kTrimDelay;
+  changed_.NotifyAll();
+}
+
+// The heap keeps what was freed for the next who needs it. While commands are on their way that is as well: giving it
+// back takes time, and so does getting it again.
+void DaemonCore::CheckMemory(TimePoint now) {
+  {
+    MutexLock lock(&mu_);
+    if (now < trim_at_) return;
+    const bool busy = std::any_of(users_.begin(), users_.end(), [](const auto& entry) {
+      const std::shared_ptr<UserUse> use = entry.second.lock();
+      return use != nullptr && use->used(Resource::kCommands) > 0;
+    });
+    trim_at_ = busy ? now + kTrimDelay : TimePoint::max();
+    if (busy) return;
+  }
+  options_.trim_memory();
+}
+
 void DaemonCore::HousekeeperMain() {
   while (true) {
     const TimePoint now = clock_.Now();
     CheckTurns(now);
     CheckSessions(now);
+    CheckMemory(now);
     CheckDrain(now);
     CheckLeases(now);
     MutexLock lock(&mu_);
     if (stopping_) return;
     if (leases_changed_) continue;
     TimePoint until =
-        std::min({now + kRest, look_again_at_, look_at_turns_at_, look_at_leases_at_});
+        std::min({now + kRest, look_again_at_, look_at_turns_at_, look_at_leases_at_, trim_at_});
     if (draining_ != nullptr && !draining_->progress.empty()) {
       if (draining_->told_left != sessions_.size()) continue;
       until = std::min(until, draining_->deadline);
@@ -273,6 +299,7 @@ bool DaemonCore::RunOnce() {
   const TimePoint now = clock_.Now();
   CheckTurns(now);
   CheckSessions(now);
+  CheckMemory(now);
   CheckDrain(now);
   return CheckLeases(now) || more;
 }

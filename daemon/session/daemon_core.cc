@@ -1,6 +1,7 @@
 // Opens, lists and ends sessions; boots and stops.
 #include "daemon/session/daemon_core.h"
 
+#include <malloc.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -55,6 +56,7 @@ StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Dispatc
   if (!options.random_bytes) options.random_bytes = RandomBytes;
   if (!options.user_name) options.user_name = UserName;
   if (!options.process_ended) options.process_ended = ProcessHasEnded;
+  if (!options.trim_memory) options.trim_memory = [] { malloc_trim(0); };
   options.engine.operation_timeout = std::chrono::milliseconds(options.timeouts.operation_ms);
   options.engine.kernel_timeout = std::chrono::milliseconds(options.timeouts.kernel_ms);
   return std::unique_ptr<DaemonCore>(

@@ -43,6 +43,7 @@ struct DaemonOptions {
   std::function<std::string(size_t bytes)> random_bytes;  // default: getrandom
   std::function<std::string(uint32_t uid)> user_name;     // default: the user database
   std::function<bool(uint32_t pid)> process_ended;        // default: the kernel
+  std::function<void()> trim_memory;  // gives what the heap does not use back; default: malloc_trim
 };
 
 class DaemonCore final : public DaemonService, private SessionHost, private DeviceObserver {
@@ -101,6 +102,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void EndUploadTurn(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   void SessionEnded(uint64_t session) override;
   void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
+  void MemoryFreed() override ABSL_LOCKS_EXCLUDED(mu_);
   std::string LeaseText(uint64_t lease) override ABSL_LOCKS_EXCLUDED(mu_);
   // DeviceObserver
   void DeviceStateChanged(DeviceState state, const std::string& why) override
@@ -127,6 +129,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
 
   void HousekeeperMain() ABSL_LOCKS_EXCLUDED(mu_);
   void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  void CheckMemory(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // Tells the sessions whose turn to have data sent has come.
   void CheckTurns(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
@@ -162,6 +165,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   TimePoint look_at_turns_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
+  TimePoint trim_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);  // stays once set
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   LeaseTable leases_ ABSL_GUARDED_BY(mu_);

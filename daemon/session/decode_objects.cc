@@ -45,7 +45,7 @@ Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
     handles_.Remove(handle, object.get());
     handles_.Discharge(object.get());
   }
-  task->held_bytes = free.freed.size() * sizeof(free.freed[0]);
+  task->held_bytes = HeapBytes<decltype(free.freed)::value_type>(free.freed.capacity());
   task->work = std::move(free);
   return std::nullopt;
 }
@@ -160,7 +160,12 @@ Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
     }
   }
   create.request = std::move(request);
-  task->held_bytes = ranges * sizeof(CoreRange);
+  task->held_bytes =
+      ranges * sizeof(CoreRange) +
+      create.kernels.size() *
+          (sizeof(KernelUseRequest) + kHeapBlockBytes + sizeof(create.kernels[0])) +
+      create.request.circular_buffers.size() * (sizeof(CircularBufferRequest) + kHeapBlockBytes) +
+      create.request.semaphores.size() * (sizeof(SemaphoreUse) + kHeapBlockBytes);
   handles_.Add(create.handle, create.program);
   task->work = std::move(create);
   return std::nullopt;

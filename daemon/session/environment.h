@@ -18,13 +18,12 @@ namespace ttfd {
 
 // How far a session may be ahead of what the daemon has done for it.
 struct SessionWindows {
-  uint64_t commands = 16384;                    // received and not ended
-  uint64_t payload_bytes = uint64_t{8} << 20;   // received and not written
-  uint64_t argument_bytes = uint64_t{8} << 20;  // of commands that have not ended
-  uint64_t read_bytes = uint64_t{4} << 20;      // read and not taken by the client
-  size_t errors = 1024;                         // not taken by the client
-  uint64_t print_bytes = 256 << 10;             // printed and not taken; beyond it the oldest go
-  uint32_t handed_works = 256;                  // of one queue, waiting for or on the device
+  uint64_t commands = 16384;                   // received and not ended
+  uint64_t payload_bytes = uint64_t{8} << 20;  // received and not written
+  uint64_t read_bytes = uint64_t{4} << 20;     // read and not taken by the client
+  size_t errors = 1024;                        // not taken by the client
+  uint64_t print_bytes = 256 << 10;            // printed and not taken; beyond it the oldest go
+  uint32_t handed_works = 256;                 // of one queue, waiting for or on the device
   uint64_t handed_bytes = uint64_t{2} << 20;
 
   // Of payload, that a session which had to wait for its turn is told of.
@@ -47,6 +46,8 @@ class SessionHost {
   // It wants none of its works any more, but they have not ended.
   virtual void SessionEnded(uint64_t session) = 0;
   virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it
+  // A session that had a lot of memory for its commands has none any more.
+  virtual void MemoryFreed() = 0;
   // What a session under `lease` (0: none) is kept from work by, for people: empty, or begins with "; ".
   virtual std::string LeaseText(uint64_t lease) = 0;
 };

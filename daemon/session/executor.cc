@@ -130,7 +130,7 @@ bool Executor::RetireHead(CommandQueue& queue) {
     if (head.started && head.error->retryable) {  // a reset took it, and perhaps what it waited for
       for (const QueuePosition& wait : head.waits) {
         const QueuePosition* const cause = queues_.at(wait.queue).failures.CauseOf(wait.value);
-        if (cause != nullptr) head.error = CausedByError(*cause);
+        if (cause != nullptr) *head.error = CausedByError(*cause);
       }
     }
     FailQueue(queue);
@@ -248,7 +248,7 @@ void Executor::Discard(std::unique_ptr<Task> task) {
 
 // The task's last moment: its windows open again.
 void Executor::Destroy(Task& task) {
-  argument_bytes_ -= task.held_bytes;
+  task_bytes_ -= task.held_bytes;
   payload_used_ += task.payload_bytes;
   SetFreesPending();
 }
@@ -367,9 +367,10 @@ void Executor::Release() {
   handles_.set_dying(0);
   handles_.Clear();
   for (const Resource resource :
-       {Resource::kCommands, Resource::kPayloadBytes, Resource::kQueues}) {
+       {Resource::kCommands, Resource::kPayloadBytes, Resource::kCommandBytes, Resource::kQueues}) {
     use_.Set(resource, 0);
   }
+  TellFreed();
 }
 
 // ---- what stands where
@@ -383,7 +384,9 @@ bool Executor::wants_input() const {
   const SessionWindows& windows = environment_.windows;
   return commands_received_ - commands_ended_ < windows.commands &&
          payload_received_ - payload_used_ < windows.payload_bytes &&
-         argument_bytes_ < windows.argument_bytes && output_.errors() < windows.errors;
+         output_.errors() < windows.errors &&
+         // What the first command waits for may be behind more commands: CheckMemory bounds those.
+         (!MemoryIsFull() || waits_for_data());
 }
 
 CreditReply Executor::credit() const {

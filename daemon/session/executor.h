@@ -79,6 +79,7 @@ class Executor {
   bool outstanding() const { return outstanding_ > 0; }
   uint64_t commands_ended() const { return commands_ended_; }
   uint64_t payload_received() const { return payload_received_; }
+  // Its client waits until there is room for what it sends.
   bool wants_input() const;
   CreditReply credit() const;
   bool read_blocked() const { return issuer_.read_blocked(); }
@@ -137,7 +138,14 @@ class Executor {
   bool OpenGraves();
   ErrorReply StartDeadlineError() const;
   void SetFreesPending();
+  // executor_memory.cc
+  static uint64_t BytesOf(const Task& task);
+  // What is received and has not ended takes in host memory, beside payload.
+  uint64_t command_bytes() const { return task_bytes_ + outstanding_ * sizeof(Work); }
+  bool MemoryIsFull() const;
+  Refusal CheckMemory() const;
   void CountInFlight();
+  void TellFreed();
   void CountQueues();
 
   SessionEnvironment& environment_;
@@ -163,7 +171,8 @@ class Executor {
   uint64_t commands_ended_ = 0;
   uint64_t payload_received_ = 0;
   uint64_t payload_used_ = 0;
-  uint64_t argument_bytes_ = 0;
+  uint64_t task_bytes_ = 0;   // that tasks take in host memory, beside payload
+  uint64_t peak_bytes_ = 0;   // with payload, since there was none
   uint64_t outstanding_ = 0;  // works
   uint32_t frees_unfinished_ = 0;
   uint64_t frees_received_ = 0;

@@ -133,6 +133,7 @@ Refusal Executor::CheckBatch(const BatchRequest& batch, std::vector<QueuePositio
                                        "commands while so much payload is on its way")) {
     return refusal;
   }
+  if (Refusal refusal = CheckMemory()) return refusal;
   if (refuse_new_) return refuse_new_;
   for (const QueuePosition& wait : batch.waits) {
     const auto other = queues_.find(wait.queue);
@@ -233,6 +234,7 @@ void Executor::AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task,
              error.cause.value != 0 ? error.cause : QueuePosition{queue.id, value});
   task->work = BarrierTask{};
   task->waits.clear();
+  task->held_bytes = 0;  // not accounted: a queue has one of them
   Task* const refused = task.get();
   queue.tasks.push_back(std::move(task));
   queue.Doom(refused, std::move(error));
@@ -240,7 +242,8 @@ void Executor::AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task,
 
 // What a task holds of its session's windows.
 void Executor::Account(Task& task) {
-  argument_bytes_ += task.held_bytes;
+  task.held_bytes += BytesOf(task);
+  task_bytes_ += task.held_bytes;
   if (auto* free = std::get_if<FreeTask>(&task.work)) {
     ++frees_unfinished_;
     free->arrival = ++frees_received_;
@@ -275,11 +278,6 @@ void Executor::CountQueues() {
   uint64_t open = 0;
   for (const auto& entry : queues_) open += entry.second.never_opened ? 0 : 1;
   use_.Set(Resource::kQueues, open);
-}
-
-void Executor::CountInFlight() {
-  use_.Set(Resource::kCommands, commands_received_ - commands_ended_);
-  use_.Set(Resource::kPayloadBytes, payload_received_ - payload_used_);
 }
 
 // A command that will not run: what it would have made never comes to be, and says why.

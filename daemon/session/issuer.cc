@@ -208,7 +208,7 @@ uint64_t Issuer::UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t 
 bool Issuer::NextOne(WriteTask& write, Task&, Work* work) {
   if (write.slices.empty()) return false;
   work->payload = std::move(write.slices.front());
-  write.slices.pop_front();
+  write.slices.erase(write.slices.begin());  // few: the payload in flight is limited
   work->bytes = work->payload.size();
   work->command = WriteCommand{write.buffer->region(), write.offset + write.handed, {}};
   write.handed += work->bytes;

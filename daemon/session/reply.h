@@ -94,7 +94,8 @@ struct SessionLimits {
   uint32_t commands_in_flight = 16384;
   uint64_t bytes_in_flight = 8 << 20;
   uint64_t read_bytes_in_flight = 4 << 20;
-  uint64_t idle_ms = 24 * 3'600'000;  // 0: no limit
+  uint64_t command_bytes_in_flight = 8 << 20;  // no credit of its own: more is not read
+  uint64_t idle_ms = 24 * 3'600'000;           // 0: no limit
   // Of all sessions of a user together.
   uint32_t queues_per_user = 4096;
   uint32_t handles_per_user = 1 << 20;
@@ -107,6 +108,7 @@ struct SessionLimits {
   uint64_t kernel_bytes_per_user = uint64_t{1} << 30;
   uint32_t commands_in_flight_per_user = 1 << 20;
   uint64_t bytes_in_flight_per_user = 256 << 20;
+  uint64_t command_bytes_in_flight_per_user = 256 << 20;
   uint64_t lease_ms = 4 * 3'600'000;  // 0: no limit
   uint64_t lease_idle_ms = 600'000;   // 0: no limit
   uint64_t lease_wait_ms = 24 * 3'600'000;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -107,11 +108,20 @@ struct ArgumentsRequest {
   uint32_t words_per_core = 0;
   std::vector<BufferArgumentRequest> buffers;
 };
-// What the arguments take in memory.
+// What the heap takes for itself of a block, about.
+constexpr uint64_t kHeapBlockBytes = 16;
+// What a vector of so many takes on the heap.
+template <typename T>
+constexpr uint64_t HeapBytes(size_t count) {
+  return count == 0 ? 0 : count * sizeof(T) + kHeapBlockBytes;
+}
+// What the arguments take in memory, as they came and once they are resolved.
 inline uint64_t HeldBytes(const ArgumentsRequest& arguments) {
-  return sizeof(ArgumentsRequest) +
-         (arguments.common.size() + arguments.per_core.size()) * sizeof(uint32_t) +
-         arguments.buffers.size() * sizeof(BufferArgumentRequest);
+  return sizeof(ArgumentsRequest) + sizeof(KernelArguments) +
+         HeapBytes<uint32_t>(arguments.common.size()) +
+         HeapBytes<uint32_t>(arguments.per_core.size()) +
+         HeapBytes<BufferArgumentRequest>(arguments.buffers.size()) +
+         HeapBytes<std::shared_ptr<void>>(arguments.buffers.size());
 }
 struct LaunchRequest {
   uint64_t program = 0;

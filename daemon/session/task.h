@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,8 +56,8 @@ struct WriteTask {
   bool streamed = false;
   uint64_t received = 0;
   uint64_t handed = 0;
-  std::deque<std::string> slices;  // received, not handed; each ends where a unit does
-  std::string tail;                // received, the beginning of a unit
+  std::vector<std::string> slices;  // received, not handed; each ends where a unit does
+  std::string tail;                 // received, the beginning of a unit
 };
 struct ReadTask {
   std::shared_ptr<Buffer> buffer;
@@ -130,10 +129,11 @@ struct Task : WorkContext {
   uint32_t outstanding = 0;  // works handed and not ended
   uint64_t last_work = 0;    // once issued: number of the last work handed until then, on its queue
 
-  Refusal error;               // set: it ends with this when its turn comes
-  uint64_t error_through = 0;  // the error is also that of the commands up to here (Cancel)
+  std::unique_ptr<ErrorReply> error;  // set: it ends with this when its turn comes
+  uint64_t error_through = 0;         // the error is also that of the commands up to here (Cancel)
 
-  uint64_t held_bytes = 0;     // of its arguments
+  uint64_t held_bytes =
+      0;  // of host memory: of its arguments, and once accounted all that it takes
   uint64_t payload_bytes = 0;  // received and not used up
 };
 

@@ -37,6 +37,10 @@ constexpr std::array<CountedLimit, kResources> kCounted = {{
     {Resource::kPayloadBytes, "bytes_in_flight", [](const L& l) { return l.bytes_in_flight; },
      "bytes_in_flight_per_user", [](const L& l) { return l.bytes_in_flight_per_user; },
      "payload received and not written; a session has no more credit then"},
+    {Resource::kCommandBytes, "command_bytes_in_flight",
+     [](const L& l) { return l.command_bytes_in_flight; }, "command_bytes_in_flight_per_user",
+     [](const L& l) { return l.command_bytes_in_flight_per_user; },
+     "the daemon's memory for commands received and not ended; no more are read then"},
 }};
 
 constexpr bool InOrder() {

@@ -27,8 +27,9 @@ enum class Resource : size_t {
   kKernelBytes,
   kCommands,
   kPayloadBytes,
+  kCommandBytes,
 };
-inline constexpr size_t kResources = 11;
+inline constexpr size_t kResources = 12;
 
 // How much of a resource one session may have, and one user. The names are those of ttfd.toml and of errors.
 struct CountedLimit {

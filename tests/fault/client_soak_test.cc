@@ -17,8 +17,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-constexpr uint64_t kMostGrowth = 8
-                                 << 20;  // of the daemon's memory in a part: fragments, sanitizers
+// Of the daemon's memory in the second half: fragments. Some 12 sessions a client make a leak of 4 KiB a session twice
+// as much in five minutes.
+constexpr uint64_t kMostGrowth = 4 << 20;
 
 struct Use {
   uint64_t files = 0;
@@ -87,7 +88,7 @@ class Soak : public ::testing::Test {
   uint64_t cuts_ = 0;
 };
 
-// Pools and caches grow until they have met the worst: a leak is what still grows in the last part.
+// Pools and caches grow until they have met the worst: a leak is what still grows in the second half.
 TEST_F(Soak, EndsWhereItBegan) {
   constexpr int kParts = 4;
   std::vector<Use> rests;
@@ -100,7 +101,7 @@ TEST_F(Soak, EndsWhereItBegan) {
               << (rests.back().bytes >> 10) << " KiB resident, nothing on the card\n";
   }
   EXPECT_EQ(rests.back().files, rests.front().files);
-  EXPECT_LE(rests.back().bytes, rests[kParts - 2].bytes + kMostGrowth);
+  EXPECT_LE(rests.back().bytes, rests[kParts / 2 - 1].bytes + kMostGrowth);
   EXPECT_GT(finished_, 0u);
   EXPECT_GT(killed_, 0u);
   EXPECT_GT(cuts_, 0u);

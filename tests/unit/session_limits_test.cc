@@ -395,7 +395,7 @@ TEST_F(SessionLimitsTest, EveryLimitIsShownOnceWithItsValue) {
   EXPECT_EQ(shown["sessions_per_user"], options.limits.sessions_per_user);
   EXPECT_EQ(shown["message_bytes"], options.limits.message_bytes);
   EXPECT_EQ(shown["resume_grace_ms"], options.limits.resume_grace_ms);
-  EXPECT_EQ(shown.size(), 40u);
+  EXPECT_EQ(shown.size(), 42u);
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// What a session's commands take of the daemon's memory, and when they have taken enough.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/executor.h"
+
+namespace ttfd {
+namespace {
+
+// So much is worth giving back to the system.
+constexpr uint64_t kMuchMemory = 1 << 20;
+// A message may go beyond the limit, and what is read while data is waited for.
+constexpr uint64_t kMostOverMemory = 4;
+constexpr uint64_t kPartsOfMemory = 16;
+
+}  // namespace
+
+// Besides its arguments and its payload.
+uint64_t Executor::BytesOf(const Task& task) {
+  const auto* const write = std::get_if<WriteTask>(&task.work);
+  return sizeof(Task) + kHeapBlockBytes + sizeof(std::unique_ptr<Task>) +
+         HeapBytes<QueuePosition>(task.waits.capacity()) +
+         (write == nullptr ? 0 : HeapBytes<std::string>(write->slices.capacity()));
+}
+
+void Executor::CountInFlight() {
+  const uint64_t payload = payload_received_ - payload_used_;
+  use_.Set(Resource::kCommands, commands_received_ - commands_ended_);
+  use_.Set(Resource::kPayloadBytes, payload);
+  use_.Set(Resource::kCommandBytes, command_bytes());
+  peak_bytes_ = std::max(peak_bytes_, command_bytes() + payload);
+  if (command_bytes() + payload == 0) TellFreed();
+}
+
+void Executor::TellFreed() {
+  if (std::exchange(peak_bytes_, 0) >= kMuchMemory) environment_.host->MemoryFreed();
+}
+
+// When the user's other sessions take the room each still has a part of its own, so that none waits for another.
+bool Executor::MemoryIsFull() const {
+  const SessionLimits& limits = environment_.limits;
+  const uint64_t bytes = command_bytes();
+  return bytes >= limits.command_bytes_in_flight ||
+         (bytes >= limits.command_bytes_in_flight / kPartsOfMemory &&
+          use_.user().used(Resource::kCommandBytes) >= limits.command_bytes_in_flight_per_user);
+}
+
+// Who keeps to its credits is not read long before: this is for who withholds data, and sends commands instead.
+Refusal Executor::CheckMemory() const {
+  const uint64_t most = environment_.limits.command_bytes_in_flight;
+  if (command_bytes() / kMostOverMemory < most) return std::nullopt;
+  return LimitError("batch.commands", "command_bytes_in_flight", most, command_bytes(),
+                    "commands while so many are on their way");
+}
+
+}  // namespace ttfd
