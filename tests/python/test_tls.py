@@ -365,7 +365,15 @@ def test_a_client_that_vanishes_without_a_word_loses_its_session_and_nobody_else
     cable.close()
 
 
-def test_a_client_whose_daemon_vanishes_without_a_word_connects_anew_and_goes_on(place: Place) -> None:
+@pytest.fixture
+def own_place():
+    made = Place()
+    yield made
+    made.end()
+
+
+def test_a_client_whose_daemon_vanishes_without_a_word_connects_anew_and_goes_on(own_place: Place) -> None:
+    place = own_place
     cable = Cable(place.port)
     with ttfd.connect(cable.address, tls=dict(place.tls("worker"), keepalive_ms=KEEPALIVE_MS)) as session:
         buffer = session.allocate_dram(4096)
