@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -42,7 +43,14 @@ std::string CodeName(const Status& status) {
 }
 
 StatusOr<UniqueFd> OpenFile(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  constexpr mode_t kMode = 0640;
+  UniqueFd fd(open(path.c_str(), kFlags | O_CREAT | O_EXCL, kMode));
+  if (fd.valid()) {
+    fchmod(fd.get(), kMode);  // a service's umask leaves nothing to its group
+  } else if (errno == EEXIST) {
+    fd = UniqueFd(open(path.c_str(), kFlags));  // as its administrator made it
+  }
   if (!fd.valid()) {
     return Error(StatusCode::kFailedPrecondition, "cannot open the audit file {}: {}", path,
                  std::strerror(errno));

@@ -52,11 +52,13 @@ void ReplyThreads::EndOfRound(bool idle) {
       return;
     }
   }
+  std::vector<std::shared_ptr<ReplyTask>> unfinished;
   for (size_t i = 0; i < kPumpedByRoundThread; ++i) {
-    const std::shared_ptr<ReplyTask> task = TryPop();
-    if (task == nullptr) return;
-    task->Pump();
+    std::shared_ptr<ReplyTask> task = TryPop();
+    if (task == nullptr) break;
+    if (task->PumpOutput()) unfinished.push_back(std::move(task));
   }
+  for (std::shared_ptr<ReplyTask>& task : unfinished) Schedule(std::move(task));
   // A pump may have scheduled more, and Schedule wakes nobody for this thread.
   MutexLock lock(&mu_);
   if (!queue_.empty() && sleeping_ > 0) changed_.NotifyOne();

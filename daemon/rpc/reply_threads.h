@@ -16,6 +16,8 @@ class ReplyTask {
  public:
   virtual ~ReplyTask() = default;
   virtual void Pump() = 0;
+  // Only what is short: writes what there is to say. True: a reply thread must do the rest.
+  virtual bool PumpOutput() = 0;
 
  private:
   friend class ReplyThreads;
@@ -37,7 +39,7 @@ class ReplyThreads {
   // The thread that calls this promises to call EndOfRound soon after every Schedule it does:
   // nobody is woken for those before.
   void JoinAsRoundThread() ABSL_LOCKS_EXCLUDED(mu_);
-  // With `idle` (nothing else to do) pumps right here: a hand-over to another thread costs 7 us to
+  // With `idle` (nothing else to do) writes what is to be said right here: a hand-over to another thread costs 7 us to
   // give and 23 us until it runs. Without, wakes a thread if something is queued.
   void EndOfRound(bool idle) ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -206,15 +206,22 @@ void SessionCall::ContinueInput() {
 
 void SessionCall::OutputReady() { environment_.replies->Schedule(shared_from_this()); }
 
-void SessionCall::Pump() {
+void SessionCall::Pump() { PumpRoles(/*input=*/true); }
+
+// The round thread is the device thread: what a client sends is not for it to decode.
+bool SessionCall::PumpOutput() { return PumpRoles(/*input=*/false); }
+
+bool SessionCall::PumpRoles(bool input) {
   bool take_input = false;
   bool take_output = false;
+  bool input_waits = false;
   {
     MutexLock lock(&mu_);
-    if (!open_ || finished_) return;
+    if (!open_ || finished_) return false;
     if (input_ == Input::kPaused) {
-      input_ = Input::kProcessing;
-      take_input = true;
+      input_waits = !input;
+      take_input = input;
+      if (take_input) input_ = Input::kProcessing;
     } else if (input_ == Input::kProcessing) {
       input_again_ = true;
     }
@@ -224,6 +231,7 @@ void SessionCall::Pump() {
   }
   if (take_output) WriteOutput();
   if (take_input) ContinueInput();
+  return input_waits;
 }
 
 void SessionCall::OnWriteDone(bool ok) {
@@ -316,7 +324,8 @@ bool SessionCall::IsStalled(Duration waited) {
   // A session that the daemon has ended is not kept for a client that does not read.
   Status end;
   if (waited >= kGraceAfterEnd && session_->finished(&end) && !end.ok()) return true;
-  const auto timeouts = environment_.service->GetTimeouts(session_->welcome().session);
+  auto timeouts = environment_.service->GetTimeouts(session_->welcome().session);
+  if (!timeouts.ok()) timeouts = environment_.service->GetTimeouts(0);  // it has been released
   return timeouts.ok() && waited >= std::chrono::milliseconds(timeouts->stalled_client_ms);
 }
 

@@ -49,6 +49,7 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
 
   void OutputReady() override;
   void Pump() override;
+  bool PumpOutput() override;
   void CheckDeadlines(TimePoint now) override;
 
  private:
@@ -64,6 +65,8 @@ class SessionCall final : public grpc::ServerBidiReactor<v1::ClientMessage, v1::
   void HalfClosed() ABSL_LOCKS_EXCLUDED(mu_);
   void ContinueInput();
   void StartNextRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  bool PumpRoles(bool input);  // PumpOutput's answer
 
   // Output role.
   void WriteOutput();

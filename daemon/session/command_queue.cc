@@ -36,6 +36,7 @@ void CommandQueue::Doom(Task* task, ErrorReply error) {
 }
 
 void CommandQueue::DoomFrom(const Task& task) {
+  ++times_failed;
   if (doomed_from == 0 || task.first_value < doomed_from) doomed_from = task.first_value;
 }
 

@@ -68,6 +68,9 @@ struct CommandQueue {
   uint64_t failed_value = 0;
   QueuePosition cause;
   FailureHistory failures;
+  uint64_t times_failed =
+      0;  // or was doomed: changes whenever those who wait for it may fail with it
+  uint64_t failures_known = 0;       // of all queues, when those that wait here were last looked at
   std::vector<uint64_t> tombstones;  // handles that name nothing because of this queue's error
 
   bool failed() const { return failed_value != 0; }

@@ -162,6 +162,8 @@ Status DaemonCore::CheckHello(const PeerIdentity& peer, const HelloRequest& hell
               hello.min_revision, hello.max_revision, kRevision),
         reason::kUnsupported, "hello.min_revision");
   }
+  // What a session was given when it began it keeps; where there is none any more, that is the answer.
+  if (hello.attach == AttachKind::kResume) return OkStatus();
   if (hello.client_name.size() > environment_.limits.client_name_bytes) {
     return ToStatus(LimitError("hello.client_name", "client_name_bytes",
                                environment_.limits.client_name_bytes, 0,
@@ -240,9 +242,9 @@ void DaemonCore::SessionReleased(uint64_t session) {
   MutexLock lock(&mu_);
   sessions_.erase(session);
   gate_.SessionGone(session);
+  told_waits_.erase(session);
   if (!leases_.empty()) {
     leases_.Leave(session, clock_.Now());
-    told_waits_.erase(session);
     LeasesChanged();
   }
   if (draining_ != nullptr) changed_.NotifyAll();
@@ -320,6 +322,7 @@ StatusOr<TimeoutsReply> DaemonCore::SetTimeouts(uint64_t session, const Timeouts
   set(timeouts.stalled_client_ms, &environment_.stalled_client_ms);
   engine_.SetTimeouts(std::chrono::milliseconds(environment_.operation_ms),
                       std::chrono::milliseconds(environment_.kernel_ms));
+  LookAgainAt(clock_.Now());  // a shorter one may have passed
   return DaemonTimeouts();
 }
 

@@ -103,7 +103,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void SessionEnded(uint64_t session) override;
   void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   void MemoryFreed() override ABSL_LOCKS_EXCLUDED(mu_);
-  std::string LeaseText(uint64_t lease) override ABSL_LOCKS_EXCLUDED(mu_);
+  std::string LeaseText(uint64_t lease, const TileSet& workers) override ABSL_LOCKS_EXCLUDED(mu_);
   // DeviceObserver
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);

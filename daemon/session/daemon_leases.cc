@@ -66,10 +66,10 @@ std::vector<LeaseInfoReply> DaemonCore::ListLeases() {
   return leases_.List(now, device_.card.grid);
 }
 
-std::string DaemonCore::LeaseText(uint64_t lease) {
+std::string DaemonCore::LeaseText(uint64_t lease, const TileSet& workers) {
   const TimePoint now = clock_.Now();
   MutexLock lock(&mu_);
-  const LeaseWaitReply wait = leases_.InTheWayOf(lease, now);
+  const LeaseWaitReply wait = leases_.InTheWayOf(lease, workers, now);
   if (wait.holder.empty()) return "";
   return fmt::format("; leased by {}, expected for {} ms more", wait.holder, wait.expected_wait_ms);
 }
@@ -137,9 +137,12 @@ bool DaemonCore::CheckLeases(TimePoint now) {
     for (LeaseTable::Waiting& waiting : leases_.waiting(now)) {
       const auto found = sessions_.find(waiting.session);
       if (found == sessions_.end()) continue;
-      LeaseWaitReply& told = told_waits_[waiting.session];
-      if (told.position == waiting.wait.position && told.holder == waiting.wait.holder) continue;
-      told = waiting.wait;
+      const auto [told, first] = told_waits_.try_emplace(waiting.session);
+      LeaseWaitReply& last = told->second;
+      if (!first && last.position == waiting.wait.position && last.holder == waiting.wait.holder) {
+        continue;
+      }
+      last = waiting.wait;
       news.emplace_back(found->second, std::move(waiting.wait));
     }
   }

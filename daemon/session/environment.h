@@ -48,8 +48,8 @@ class SessionHost {
   virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it
   // A session that had a lot of memory for its commands has none any more.
   virtual void MemoryFreed() = 0;
-  // What a session under `lease` (0: none) is kept from work by, for people: empty, or begins with "; ".
-  virtual std::string LeaseText(uint64_t lease) = 0;
+  // What keeps a session under `lease` (0: none) from these workers, for people: empty, or begins with "; ".
+  virtual std::string LeaseText(uint64_t lease, const TileSet& workers) = 0;
 };
 
 // Outlives every session. Constant but for what is thread-safe by itself.

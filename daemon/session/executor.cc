@@ -93,6 +93,10 @@ void Executor::KeepWaits(CommandQueue& queue, Task& task) {
 
 // Issued tasks that wait for what failed, or will not run.
 bool Executor::DoomWaiters(CommandQueue& queue) {
+  // None waited for a failure when it was issued: without a new one there is nothing to find.
+  uint64_t failures = 0;
+  for (const auto& [id, other] : queues_) failures += other.times_failed;
+  if (std::exchange(queue.failures_known, failures) == failures) return false;
   bool changed = false;
   for (size_t i = 0; i < queue.tasks.size() && i <= queue.issued; ++i) {
     Task& task = *queue.tasks[i];
@@ -179,6 +183,7 @@ void Executor::FailQueue(CommandQueue& queue) {
     output_.AddError(queue.id, through + 1, queue.sent, CausedByError(queue.cause));
   }
   queue.failures.Add(first, queue.sent, queue.cause);
+  ++queue.times_failed;
   queue.failed_value = first;
   queue.doomed_from = 0;
   commands_ended_ += queue.sent - first + 1;
@@ -260,7 +265,7 @@ bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   const bool unwanted =
       task.dropped || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
   if (!unwanted && !task.started && now > task.start_by) {
-    task.queue->Doom(&task, StartDeadlineError());
+    task.queue->Doom(&task, StartDeadlineError(queue));
   }
   if (unwanted || task.error) {
     WorkEnded(task, work);
@@ -270,9 +275,10 @@ bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   return true;
 }
 
-ErrorReply Executor::StartDeadlineError() const {
+ErrorReply Executor::StartDeadlineError(const CommandQueue& queue) const {
   return MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
-                   "not started within its start deadline{}", environment_.host->LeaseText(lease_));
+                   "not started within its start deadline{}",
+                   environment_.host->LeaseText(lease_, queue.track->route().workers));
 }
 
 void Executor::Done(Task& task, Work& work) {
@@ -413,7 +419,7 @@ void Executor::CheckDeadlines(TimePoint now) {
     for (const auto& task : queue.tasks) {
       if (task->started || task->error) continue;
       if (task->start_by < now) {
-        queue.Doom(task.get(), StartDeadlineError());
+        queue.Doom(task.get(), StartDeadlineError(queue));
         break;  // nothing behind it will run
       }
       next_deadline_ = std::min(next_deadline_, task->start_by);

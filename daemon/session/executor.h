@@ -136,7 +136,7 @@ class Executor {
   void Destroy(Task& task);
   void WorkEnded(Task& task, const Work& work);
   bool OpenGraves();
-  ErrorReply StartDeadlineError() const;
+  ErrorReply StartDeadlineError(const CommandQueue& queue) const;
   void SetFreesPending();
   // executor_memory.cc
   static uint64_t BytesOf(const Task& task);

@@ -145,7 +145,16 @@ Refusal Executor::CheckBatch(const BatchRequest& batch, std::vector<QueuePositio
     if (wait.queue == batch.queue || wait.value == 0) continue;
     if (const QueuePosition* cause = other->second.failures.CauseOf(wait.value))
       return CausedByError(*cause);
-    if (!other->second.Ended(wait.value)) waits->push_back(wait);
+    if (other->second.Ended(wait.value)) continue;
+    // Values of a queue end in order, and with the first error: the last of them stands for all.
+    const auto known = std::find_if(waits->begin(), waits->end(), [&](const QueuePosition& one) {
+      return one.queue == wait.queue;
+    });
+    if (known == waits->end()) {
+      waits->push_back(wait);
+    } else {
+      known->value = std::max(known->value, wait.value);
+    }
   }
   return std::nullopt;
 }
@@ -376,7 +385,14 @@ void Executor::KernelLoaded(const StreamedKernel& kernel, LoadedKernel loaded) {
 
 // ---- the end of input
 
+// A position a queue, and one for each read that goes on, is all there is to say at once.
 Status Executor::CheckReceived(const ReceivedRequest& received) const {
+  const uint64_t most = queues_.size() + environment_.windows.commands;
+  if (received.ended.size() + received.data.size() > most) {
+    return ToStatus(LimitError("received", "commands_in_flight", environment_.windows.commands,
+                               received.ended.size() + received.data.size(),
+                               "a message that says so often what has been received"));
+  }
   for (const QueuePosition& position : received.ended) RETURN_IF_ERROR(CheckQueue(position.queue));
   for (const DataPosition& data : received.data) RETURN_IF_ERROR(CheckQueue(data.read.queue));
   return OkStatus();

@@ -14,6 +14,8 @@ namespace {
 constexpr Duration kFirstGuess = std::chrono::seconds(60);
 constexpr double kNewestShare = 0.25;  // of the newest lease in the moving average
 constexpr size_t kHoldersNamed = 3;
+// What has begun on a lease's tiles mostly ends sooner: only who waits for longer hears of it.
+constexpr Duration kLongGranting = std::chrono::milliseconds(200);
 
 uint64_t Milliseconds(Duration duration) {
   return static_cast<uint64_t>(std::max<int64_t>(
@@ -32,6 +34,10 @@ std::string LeaseClient::Text() const {
 
 bool LeaseTable::Conflict(const Lease& a, const Lease& b) {
   return a.tiles.none() || b.tiles.none() || (a.tiles & b.tiles).any();
+}
+
+bool LeaseTable::Lease::granting_long(TimePoint now) const {
+  return state == State::kGranting && now - granting_since >= kLongGranting;
 }
 
 LeaseTable::Lease* LeaseTable::Find(uint64_t lease) {
@@ -153,30 +159,34 @@ std::vector<LeaseTable::Step> LeaseTable::Look(TimePoint now) {
   auto forecast = forecasts.begin();
   for (Lease& lease : leases_) {
     const Forecast& seen = *forecast++;
+    lease.told_granting |= lease.granting_long(now);
     if (lease.state == State::kHeld) CheckTime(lease, now, &steps);
     if (lease.state == State::kEnding && !std::exchange(lease.told_end, true)) {
       steps.push_back({Step::Kind::kEnd, lease.id, SessionsOf(lease.id),
                        LeaseEnded("the lease under which this session worked has ended with the "
                                   "session that held it")});
     }
-    if (lease.state == State::kWaiting && now >= lease.give_up) {
-      steps.push_back(
-          {Step::Kind::kGiveUp,
-           lease.id,
-           {lease.client.session},
-           WithReason(Error(StatusCode::kDeadlineExceeded,
-                            "the lease was not granted within {} ms: number {} of those that wait, "
-                            "held by {}, expected to take {} ms more",
-                            Milliseconds(now - lease.since), seen.position,
-                            seen.holder.empty() ? "nobody" : seen.holder, Milliseconds(seen.wait)),
-                      reason::kDeadline, "hello.lease.wait_ms")});
+    if (lease.asked() && now >= lease.give_up) {
+      const std::string where =
+          lease.state == State::kGranting
+              ? "it is its turn, but what others have begun on its workers has not ended"
+              : fmt::format("number {} of those that wait, held by {}, expected to take {} ms more",
+                            seen.position, seen.holder.empty() ? "nobody" : seen.holder,
+                            Milliseconds(seen.wait));
+      steps.push_back({Step::Kind::kGiveUp,
+                       lease.id,
+                       {lease.client.session},
+                       WithReason(Error(StatusCode::kDeadlineExceeded,
+                                        "the lease was not granted within {} ms: {}",
+                                        Milliseconds(now - lease.since), where),
+                                  reason::kDeadline, "hello.lease.wait_ms")});
     }
   }
-  leases_.remove_if(
-      [now](const Lease& lease) { return lease.state == State::kWaiting && now >= lease.give_up; });
+  leases_.remove_if([now](const Lease& lease) { return lease.asked() && now >= lease.give_up; });
   for (Lease& lease : leases_) {
     if (lease.state != State::kWaiting || !MayBeGranted(lease)) continue;
     lease.state = State::kGranting;
+    lease.granting_since = now;
     steps.push_back({Step::Kind::kGrant, lease.id, {}, OkStatus()});
   }
   return steps;
@@ -185,7 +195,10 @@ std::vector<LeaseTable::Step> LeaseTable::Look(TimePoint now) {
 TimePoint LeaseTable::next_look() const {
   TimePoint next = TimePoint::max();
   for (const Lease& lease : leases_) {
-    if (lease.state == State::kWaiting) next = std::min(next, lease.give_up);
+    if (lease.asked()) next = std::min(next, lease.give_up);
+    if (lease.state == State::kGranting && !lease.told_granting) {
+      next = std::min(next, lease.granting_since + kLongGranting);
+    }
     if (lease.state != State::kHeld) continue;
     if (options_.longest != Duration::zero()) next = std::min(next, lease.since + options_.longest);
     if (options_.idle != Duration::zero()) next = std::min(next, lease.last_used + options_.idle);
@@ -262,9 +275,10 @@ std::vector<LeaseTable::Waiting> LeaseTable::waiting(TimePoint now) const {
   auto forecast = forecasts.begin();
   for (const Lease& lease : leases_) {
     const Forecast& seen = *forecast++;
-    if (lease.state != State::kWaiting) continue;
-    waiting.push_back(
-        {lease.client.session, {seen.position, seen.holder, Milliseconds(seen.wait)}});
+    if (lease.state != State::kWaiting && !lease.granting_long(now)) continue;
+    LeaseWaitReply wait{seen.position, seen.holder, Milliseconds(seen.wait)};
+    if (lease.state == State::kGranting) wait = {1, "works of others that have begun there", 0};
+    waiting.push_back({lease.client.session, std::move(wait)});
   }
   return waiting;
 }
@@ -291,7 +305,7 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
     info.sessions = static_cast<uint32_t>(lease.members.size()) + (lease.client_here ? 1 : 0);
     info.since_ms = Milliseconds(now - lease.since);
     TimePoint until = TimePoint::max();
-    if (lease.state == State::kWaiting) until = lease.give_up;
+    if (lease.asked()) until = lease.give_up;
     if (lease.state == State::kHeld && options_.longest != Duration::zero()) {
       until = lease.since + options_.longest;
     }
@@ -306,12 +320,13 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
   return infos;
 }
 
-LeaseWaitReply LeaseTable::InTheWayOf(uint64_t lease, TimePoint now) const {
+LeaseWaitReply LeaseTable::InTheWayOf(uint64_t lease, const TileSet& workers, TimePoint now) const {
   LeaseWaitReply wait;
   if (lease != 0) return wait;
   size_t holders = 0;
   for (const Lease& other : leases_) {
     if (!other.has_tiles()) continue;
+    if (workers.any() && other.tiles.any() && (workers & other.tiles).none()) continue;
     if (++holders <= kHoldersNamed) {
       wait.holder += (holders > 1 ? " and " : "") + other.client.Text();
     }

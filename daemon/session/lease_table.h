@@ -84,8 +84,8 @@ class LeaseTable {
   std::vector<Held> held() const;
   std::vector<Waiting> waiting(TimePoint now) const;
   std::vector<LeaseInfoReply> List(TimePoint now, GridSize grid) const;
-  // What a session that works under `lease` (0: none) is kept from; empty: nothing.
-  LeaseWaitReply InTheWayOf(uint64_t lease, TimePoint now) const;
+  // What keeps a session that works under `lease` (0: none) from `workers` (none: all); empty: nothing.
+  LeaseWaitReply InTheWayOf(uint64_t lease, const TileSet& workers, TimePoint now) const;
   const TileSet* TilesOfLease(uint64_t lease) const;
   std::vector<uint64_t> SessionsOf(uint64_t lease) const;
   uint64_t CountOf(uint32_t uid) const;  // held and waited for
@@ -99,14 +99,19 @@ class LeaseTable {
     LeaseClient client;
     TileSet tiles;  // none: the whole device
     TimePoint since;
-    TimePoint give_up;    // waiting
+    TimePoint granting_since;
+    TimePoint give_up;    // until it is held
     TimePoint last_used;  // held
     std::string token;
     std::vector<uint64_t> members;  // besides the client; they leave one by one
     bool client_here = true;
     bool told_end = false;
+    bool told_granting = false;  // that its turn has come and something is in the way
 
     bool has_tiles() const { return state != State::kWaiting; }
+    bool asked() const { return state == State::kWaiting || state == State::kGranting; }
+    // Its turn came a while ago, and what runs on its tiles has still not ended.
+    bool granting_long(TimePoint now) const;
   };
   struct Forecast {
     uint32_t position = 0;  // 0: not waiting

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace ttfd {
@@ -210,44 +211,44 @@ void OutputBuffer::TakeProgress(SessionOutputBatch* batch) {
 
 // ---- what is kept
 
-void OutputBuffer::Received(const ReceivedRequest& received) {
-  if (!keep_) return;
-  for (const QueuePosition& ended : received.ended) Forget(ended);
-  for (const DataPosition& data : received.data) ForgetData(data);
+uint64_t OutputBuffer::ReceivedOf(uint32_t queue) const {
+  const auto progress = std::find_if(progress_.begin(), progress_.end(),
+                                     [queue](const Progress& one) { return one.queue == queue; });
+  return progress == progress_.end() ? 0 : progress->received;
 }
 
-void OutputBuffer::Forget(QueuePosition ended) {
-  const auto progress =
-      std::find_if(progress_.begin(), progress_.end(),
-                   [ended](const Progress& one) { return one.queue == ended.queue; });
-  if (progress == progress_.end()) return;
-  // Nobody has what was not told.
-  const uint64_t value = std::min(ended.value, progress->told);
-  if (value <= progress->received) return;
-  progress->received = value;
+// One look at what is kept, however much the client says at once: others wait for the session's lock meanwhile.
+void OutputBuffer::Received(const ReceivedRequest& received) {
+  if (!keep_) return;
+  for (Progress& progress : progress_) {
+    for (const QueuePosition& ended : received.ended) {
+      if (ended.queue != progress.queue) continue;
+      // Nobody has what was not told.
+      progress.received = std::max(progress.received, std::min(ended.value, progress.told));
+    }
+  }
+  std::map<std::pair<uint32_t, uint64_t>, uint64_t> bytes_of;  // of reads that go on
+  for (const DataPosition& data : received.data) {
+    uint64_t& bytes = bytes_of[{data.read.queue, data.read.value}];
+    bytes = std::max(bytes, data.bytes);
+  }
   EraseFirst(prints_, &told_prints_, [&](const KernelPrintReply& print) {
-    const bool gone = print.position.queue == ended.queue && print.position.value <= value;
+    const bool gone = print.position.value <= ReceivedOf(print.position.queue);
     if (gone) print_bytes_ -= BytesOf(print);
     return gone;
   });
   EraseFirst(data_, &told_data_, [&](const DataChunk& chunk) {
-    const bool gone = chunk.queue == ended.queue && chunk.value <= value;
+    bool gone = chunk.value <= ReceivedOf(chunk.queue);
+    if (!gone) {
+      const auto part = bytes_of.find({chunk.queue, chunk.value});
+      gone = part != bytes_of.end() && chunk.offset + chunk.payload.size() <= part->second;
+    }
     if (gone) data_bytes_ -= HeldBytes(chunk);
     if (gone) data_received_ += chunk.payload.size();
     return gone;
   });
   EraseFirst(errors_, &told_errors_, [&](const CommandErrorReply& error) {
-    return error.queue == ended.queue && error.last_value <= value;
-  });
-}
-
-void OutputBuffer::ForgetData(const DataPosition& received) {
-  EraseFirst(data_, &told_data_, [&](const DataChunk& chunk) {
-    const bool gone = chunk.queue == received.read.queue && chunk.value == received.read.value &&
-                      chunk.offset + chunk.payload.size() <= received.bytes;
-    if (gone) data_bytes_ -= HeldBytes(chunk);
-    if (gone) data_received_ += chunk.payload.size();
-    return gone;
+    return error.last_value <= ReceivedOf(error.queue);
   });
 }
 

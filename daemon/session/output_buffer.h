@@ -62,8 +62,7 @@ class OutputBuffer {
   void TakeData(uint64_t max_bytes, SessionOutputBatch* batch);
   void TakeErrors(SessionOutputBatch* batch);
   void TakeProgress(SessionOutputBatch* batch);
-  void Forget(QueuePosition ended);
-  void ForgetData(const DataPosition& received);
+  uint64_t ReceivedOf(uint32_t queue) const;
 
   // Of each the first `told_...` have been told and are kept.
   bool keep_ = false;

@@ -389,6 +389,7 @@ void Session::SetTimeouts(const TimeoutsReply& timeouts) {
   executor_.set_operation_timeout(std::chrono::milliseconds(timeouts_.operation_ms));
   executor_.set_kernel_timeout(std::chrono::milliseconds(timeouts_.kernel_ms));
   executor_.set_start_timeout(std::chrono::milliseconds(timeouts_.start_ms));
+  LookAgain();
 }
 
 Duration Session::StalledTimeout() const {

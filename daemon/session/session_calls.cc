@@ -1,4 +1,5 @@
 // The calls of a session: which one it obeys, how one ends, how another takes over.
+#include <algorithm>
 #include <utility>
 
 #include "daemon/session/secret.h"
@@ -83,7 +84,8 @@ StatusOr<Session::Attached> Session::Attach(const PeerIdentity& peer, const Hell
   used_token_ = hello.resume.token;
   token_ = std::move(next_token);
   buffer_.Rewind(hello.resume.received, hello.resume.prints);
-  grace_ = std::chrono::milliseconds(hello.resume_grace_ms);
+  grace_ = std::chrono::milliseconds(
+      std::min<uint64_t>(hello.resume_grace_ms, environment_.limits.resume_grace_ms));
   buffer_.set_keep(grace_ > Duration::zero());
   Attached attached{attached_, welcome_};
   attached.welcome.token = token_;

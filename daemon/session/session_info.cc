@@ -35,7 +35,7 @@ SessionInfoReply Session::Info(TimePoint now) const {
                : phase_ == Phase::kActive    ? (waiting_ ? "waiting" : "active")
                : phase_ == Phase::kFinishing ? "finishing"
                                              : "ending";
-  if (phase_ == Phase::kActive && !suspended_.empty()) info.state = "suspended";
+  if (open() && !suspended_.empty()) info.state = "suspended";
   info.suspended = suspended_;
   info.hangs = hangs_;
   info.dram_bytes = executor_.handles().dram_bytes();

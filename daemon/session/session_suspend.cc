@@ -20,7 +20,7 @@ void Session::Hung(const std::string& report, const HangPolicy& policy) {
     recent_hangs_.pop_front();
   }
   const bool suspend = policy.suspend_hangs != 0 && recent_hangs_.size() >= policy.suspend_hangs;
-  if (!suspend || !suspended_.empty() || phase_ != Phase::kActive) return GoOn();
+  if (!suspend || !suspended_.empty() || !open()) return GoOn();
   std::string reports;
   for (const auto& [when, id] : recent_hangs_) reports += (reports.empty() ? "" : ", ") + id;
   suspended_ = fmt::format(

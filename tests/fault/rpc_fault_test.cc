@@ -211,6 +211,27 @@ TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
   EXPECT_FALSE(call.stream->Finish().ok());
 }
 
+TEST(RpcFault, AClientThatFinishesAndReadsNothingIsEndedToo) {
+  RpcTestServer server;
+  TimeoutsReply timeouts;
+  timeouts.stalled_client_ms = 300;
+  ASSERT_TRUE(server.daemon().SetTimeouts(0, timeouts).ok());
+  const auto stub = server.Device();
+  RawCall call(*stub);
+  ASSERT_TRUE(call.Greet());
+  v1::ClientMessage message;
+  v1::Batch* const batch = message.add_batches();
+  batch->set_first_value(1);
+  batch->add_commands()->mutable_read()->set_size(64 << 20);
+  ASSERT_TRUE(call.stream->Write(message));
+  const auto session = server.daemon().session(1);
+  ASSERT_TRUE(Eventually([&] { return !session->batches().empty(); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  server.daemon().Release(1);  // as when everything has been taken: only the write is left
+  session->End(OkStatus());
+  EXPECT_TRUE(Eventually([&] { return session->abandoned(); }));
+}
+
 TEST(RpcFault, ASessionEndedByTheDaemonDoesNotWaitForAClientThatReadsNothing) {
   RpcTestServer server;
   const auto stub = server.Device();

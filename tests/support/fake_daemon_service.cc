@@ -287,7 +287,7 @@ std::vector<LeaseInfoReply> FakeDaemonService::ListLeases() {
 
 StatusOr<TimeoutsReply> FakeDaemonService::GetTimeouts(uint64_t session) {
   MutexLock lock(&mu_);
-  if (session > sessions_.size()) {
+  if (session > sessions_.size() || (session != 0 && session == released_)) {
     return WithReason(Error(StatusCode::kNotFound, "there is no session {}", session),
                       "UNKNOWN_HANDLE", "session");
   }
@@ -344,6 +344,11 @@ std::shared_ptr<FakeClientSession> FakeDaemonService::session(uint64_t id) {
     if (!opened_.WaitUntil(&mu_, deadline)) return nullptr;
   }
   return sessions_[id - 1];
+}
+
+void FakeDaemonService::Release(uint64_t id) {
+  MutexLock lock(&mu_);
+  released_ = id;
 }
 
 uint64_t FakeDaemonService::sessions_opened() {

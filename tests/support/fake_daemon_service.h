@@ -120,6 +120,8 @@ class FakeDaemonService final : public DaemonService {
   // The session opened as number `id`, counted from 1; waits up to ten seconds for it. Null: there is none.
   std::shared_ptr<FakeClientSession> session(uint64_t id);
   uint64_t sessions_opened();
+  // The daemon knows nothing of it any more, though its call goes on.
+  void Release(uint64_t id);
   void RefuseOpen(const Status& status);
 
  private:
@@ -128,6 +130,7 @@ class FakeDaemonService final : public DaemonService {
   Mutex mu_;
   CondVar opened_;
   std::vector<std::shared_ptr<FakeClientSession>> sessions_ ABSL_GUARDED_BY(mu_);
+  uint64_t released_ ABSL_GUARDED_BY(mu_) = 0;
   TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_){1000, 2000, 3000, 4000};
   Status open_refusal_ ABSL_GUARDED_BY(mu_);
 };

@@ -456,6 +456,24 @@ TEST_F(Suspension, WhatHadNotStartedEndsWithTheSameReason) {
   EXPECT_EQ(culprit->Progress(1), 2u);
 }
 
+TEST_F(Suspension, AlsoOfASessionThatSendsNothingMore) {
+  options.hangs = {1, 60'000};
+  options.engine.window_commands = 1;
+  Prepare();
+  culprit->Send(ComputeQueue(1));
+  culprit->Run();
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  culprit->SendOn(1, {}, Launch(3));
+  culprit->session().FinishInput(/*half_closed=*/true);
+  card->hold = false;
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+}
+
 TEST_F(Suspension, EndsByItselfWhenAsMuchTimeHasPassedAgain) {
   options.hangs = {2, 60'000};
   Prepare();

@@ -121,6 +121,34 @@ TEST_F(Leases, ALeaseThatIsBeingGrantedKeepsOthersOutAndMayBeGivenUp) {
   EXPECT_THAT(Look(), ElementsAre(second));
 }
 
+TEST_F(Leases, WhoseTurnItIsIsToldWhatKeepsItAndWaitsNoLongerThanItWants) {
+  const uint64_t first = Ask(1, {}, seconds(1));
+  table.Look(now);
+  EXPECT_THAT(table.waiting(now), IsEmpty()) << "what has begun there mostly ends at once";
+  EXPECT_EQ(Info(first).left_ms, 1000u);
+  now = table.next_look();
+  EXPECT_THAT(table.Look(now), IsEmpty());
+  ASSERT_THAT(table.waiting(now), SizeIs(1));
+  EXPECT_EQ(table.waiting(now)[0].wait.position, 1u);
+  EXPECT_EQ(table.waiting(now)[0].wait.holder, "works of others that have begun there");
+  now = table.next_look();
+  EXPECT_EQ(now, TimePoint{} + seconds(1));
+  const auto steps = table.Look(now);
+  ASSERT_THAT(steps, SizeIs(1));
+  EXPECT_EQ(steps[0].kind, LeaseTable::Step::Kind::kGiveUp);
+  EXPECT_THAT(StatusMessage(steps[0].status), HasSubstr("it is its turn, but"));
+  EXPECT_FALSE(table.Granted(first, "late", now));
+  EXPECT_THAT(table.held(), IsEmpty()) << "others may go on there";
+}
+
+TEST_F(Leases, OnlyThoseOfTheSameWorkersAreInTheWay) {
+  Ask(1, Tiles(0, 0, 1, 3));
+  Look();
+  EXPECT_THAT(table.InTheWayOf(0, Tiles(1, 1, 2, 2), now).holder, HasSubstr("session 1 "));
+  EXPECT_THAT(table.InTheWayOf(0, {}, now).holder, HasSubstr("session 1 "));
+  EXPECT_EQ(table.InTheWayOf(0, Tiles(2, 0, 3, 3), now).holder, "");
+}
+
 TEST_F(Leases, WhoWaitsKnowsPositionHolderAndTime) {
   Ask(1);
   Look();

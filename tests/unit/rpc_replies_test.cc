@@ -24,6 +24,10 @@ bool Eventually(Predicate predicate) {
 }
 
 struct CountingTask : ReplyTask {
+  bool PumpOutput() override {
+    Pump();
+    return rest_is_long;
+  }
   void Pump() override {
     pumped_by.store(std::this_thread::get_id());
     seen.store(wanted.load());
@@ -33,6 +37,7 @@ struct CountingTask : ReplyTask {
   std::atomic<int> wanted{0};
   std::atomic<int> seen{0};
   std::atomic<std::thread::id> pumped_by;
+  bool rest_is_long = false;
 };
 
 TEST(ReplyThreads, PumpAfterTheLastScheduleWhateverTheTiming) {
@@ -76,6 +81,18 @@ TEST(ReplyThreads, AnIdleRoundThreadPumpsItselfAndABusyOneHandsOver) {
   replies.EndOfRound(/*idle=*/false);
   EXPECT_TRUE(Eventually([&] { return task->pumps == 2; }));
   EXPECT_NE(task->pumped_by.load(), std::this_thread::get_id());
+}
+
+TEST(ReplyThreads, WhatMayTakeLongIsNotDoneByTheRoundThread) {
+  ReplyThreads replies(1);
+  replies.Start();
+  replies.JoinAsRoundThread();
+  const auto task = std::make_shared<CountingTask>();
+  task->rest_is_long = true;
+  replies.Schedule(task);
+  replies.EndOfRound(/*idle=*/true);
+  EXPECT_TRUE(Eventually(
+      [&] { return task->pumps == 2 && task->pumped_by.load() != std::this_thread::get_id(); }));
 }
 
 TEST(ReplyThreads, ManyCallsAtOnceGoToTheReplyThreadsEvenFromAnIdleRound) {

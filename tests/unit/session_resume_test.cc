@@ -394,6 +394,36 @@ TEST_F(SessionResume, TheGraceTimeHasALimit) {
   EXPECT_THAT(StatusMessage(status), HasSubstr("the limit resume_grace_ms is 300000"));
 }
 
+TEST_F(SessionResume, WhatANewSessionMayNotHaveIsNotAskedOfOneThatComesBack) {
+  Prepare();
+  auto client = Resuming();
+  core.reset();  // the daemon starts again, and allows less
+  options.limits.resume_grace_ms = kGraceMs - 1;
+  Prepare();
+  ResumingClient late(*core, kGraceMs);
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  hello.resume_grace_ms = kGraceMs;
+  hello.attach = AttachKind::kResume;
+  hello.resume = {client->welcome().session, client->welcome().token, {}, 0};
+  const auto resumed = core->Open({}, hello, &late);
+  EXPECT_THAT(StatusMessage(resumed.status()), HasSubstr("what it had is gone"));
+}
+
+TEST_F(SessionResume, ReceiptsAreAtMostOneForEachCommandThatMayBeUnderWay) {
+  options.windows.commands = 64;
+  Prepare();
+  auto client = Resuming();
+  const auto position = [](uint64_t value) { return DataPosition{{0, value}, 1}; };
+  ReceivedRequest received;
+  for (uint64_t i = 0; i < 64; ++i) received.data.push_back(position(i));
+  EXPECT_TRUE(client->session().Received(received).ok());
+  for (uint64_t i = 0; i < 64; ++i) received.data.push_back(position(i));
+  const Status status = client->session().Received(received);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(StatusMessage(status), HasSubstr("the limit commands_in_flight is 64, 128 in use"));
+}
+
 TEST_F(SessionResume, ReadsWaitForReceiptsAndNotForEver) {
   Prepare();
   auto client = Resuming();
