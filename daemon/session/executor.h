@@ -105,6 +105,7 @@ class Executor {
     TimePoint start_by;
   };
   Status CheckQueue(uint32_t queue) const;
+  static bool LacksData(const Task& task);
   // Takes what is known since before the session was resumed off the front.
   static void SkipKnown(const CommandQueue& queue, BatchRequest* batch,
                         std::vector<LoadedKernel>* loaded);

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kChunksPerMessage = 1024;  // of tiny reads
 constexpr size_t kHangReports = 16;
 constexpr uint64_t kKeptChunkBytes = 64;   // that a chunk which is kept takes besides its payload
+constexpr size_t kErrorsMerged = 64;       // of the newest: one of each queue
 constexpr size_t kErrorsPerMessage = 256;  // each well below 4 KiB: a message stays below 4 MiB
 
 // What a print takes in memory and in a message, a little more than less.
@@ -64,13 +65,16 @@ void OutputBuffer::AddData(DataChunk chunk) {
 
 void OutputBuffer::AddError(uint32_t queue, uint64_t first_value, uint64_t last_value,
                             const ErrorReply& error) {
-  if (errors() > 0) {
-    CommandErrorReply& last = errors_.back();
-    if (last.queue == queue && last.last_value + 1 == first_value && error.cause.value != 0 &&
-        last.error.code == error.code && last.error.cause == error.cause) {
-      last.last_value = last_value;
-      return;
+  // Those of failed queues may alternate.
+  size_t looked = 0;
+  for (auto last = errors_.rbegin(); looked < std::min(errors(), kErrorsMerged); ++last, ++looked) {
+    if (last->queue != queue) continue;
+    if (last->last_value + 1 != first_value || error.cause.value == 0 ||
+        last->error.code != error.code || last->error.cause != error.cause) {
+      break;
     }
+    last->last_value = last_value;
+    return;
   }
   errors_.push_back({queue, first_value, last_value, error});
 }

@@ -1,6 +1,6 @@
 # The Python client, ttfdctl and the examples against the real daemon, by Debian's python3 and pytest: one ctest a file.
 set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
-foreach(area IN ITEMS session errors traces prints ttfdctl leases limits tls reconnect debugger examples faults)
+foreach(area IN ITEMS session errors traces prints ttfdctl hangs leases limits tls reconnect debugger examples faults)
   add_test(NAME python.${area}
     COMMAND /usr/bin/python3 -B -m pytest -q -p no:cacheprovider ${python_tests_dir}/test_${area}.py)
   set_tests_properties(python.${area} PROPERTIES LABELS "python;integration" TIMEOUT 600

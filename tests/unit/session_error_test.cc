@@ -197,6 +197,19 @@ TEST_F(SessionError, ErrorsOfAFloodedFailedQueueAreToldAsOne) {
   EXPECT_EQ(client->errors[1].last_value, 2005u);
 }
 
+TEST_F(SessionError, SoAreThoseOfSeveralFailedQueuesInTurn) {
+  client->Send(Read(99, 0, 16));
+  client->SendOn(1, {}, Read(99, 0, 16));
+  for (int i = 0; i < 100; ++i) {
+    client->Send(BarrierRequest{});
+    client->SendOn(1, {}, BarrierRequest{});
+  }
+  client->Run();
+  EXPECT_THAT(client->errors, SizeIs(4)) << "of each its own, and the rest as one";
+  EXPECT_EQ(client->Progress(0), 105u);
+  EXPECT_EQ(client->Progress(1), 101u);
+}
+
 TEST_F(SessionError, AFreeThatWasAbortedFreedNothing) {
   client->Send(Read(99, 0, 16), Free({1}));
   client->Run();

@@ -1,0 +1,86 @@
+"""What ttfdctl tells of a hang on the real daemon, and what becomes of the session it was."""
+
+import json
+import stat
+
+import pytest
+
+import ttfd
+from conftest import KERNELS, Daemon
+
+FILES = {"host.json", "records.txt", "log.txt", "device.json", "report.json", "report.txt"}
+
+
+@pytest.fixture(scope="module")
+def hangs(tmp_path_factory):
+    """A daemon that keeps reports and has had one hang: the daemon, its folder, the session and program, the error."""
+    folder = tmp_path_factory.mktemp("hangs")
+    daemon = Daemon(config=f'[hangs]\nfolder = "{folder}"\nsuspend_hangs = 2\n')
+    session = ttfd.connect(daemon.address, client_name="hanging")
+    kernel = session.load_kernel(KERNELS / "print_brisc.elf", name="waiter")
+    cores = [ttfd.CoreRange(1, 2, 2, 2)]
+    program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, cores)], semaphores=[ttfd.Semaphore(0, 0, cores)])
+    with pytest.raises(ttfd.Error) as raised:
+        session.launch(program, [ttfd.Arguments(common=[1, 1, 5])])
+    session.on_print = None
+    yield daemon, folder, session, program, raised.value
+    session.close()
+    daemon.end()
+
+
+def test_its_owner_is_told_the_id_of_the_report_that_is_listed(hangs):
+    daemon, _, session, _, error = hangs
+    assert (error.code, error.reason) == (ttfd.Code.ABORTED, "HANG")
+    (report,) = json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]
+    assert report["report"] == error.hang_report and report["complete"]
+    assert f"session {session.id} (client 'hanging'" in report["blamed"]
+    assert error.hang_report in daemon.ctl("hang", "list").stdout
+
+
+def test_the_last_one_says_what_ran_where_it_stood_and_what_was_done(hangs):
+    daemon, _, session, _, error = hangs
+    text = daemon.ctl("hang", "last").stdout
+    assert text == daemon.ctl("hang", "show", error.hang_report).stdout
+    assert "to blame: launch of program" in text and f"of session {session.id}" in text
+    assert "the card was reset and works again" in text
+    assert "kernel_main" in text, "program counters have names"
+    workers = text[text.index("\nworkers\n"):text.index("\nrecords\n")]
+    assert workers.count("launches ended, at KSEM") == workers.count("launches ended") == 2, "those that wait, no others"
+    assert "CQ0 stream 48:" in workers and "answers" in workers
+    assert "SEND_GO_SIGNAL" in text[text.index("\nrecords\n"):], "what was in flight is decoded"
+    assert "serving p150" in text[text.index("\nlog\n"):], "the last lines of the log"
+    report = json.loads(daemon.ctl("hang", "last", "--json").stdout)
+    assert report["recovered"] and report["blamed"]["session"] == session.id
+    busy = [tile for tile in report["workers"] if tile["waypoint"] != "GO"]
+    assert len(busy) == 2, "the two that wait"
+    assert {work["fate"] for work in report["works"]} == {"blamed"}
+
+
+def test_its_files_are_fetched_and_are_for_the_daemons_group_alone(hangs, tmp_path):
+    daemon, folder, _, _, error = hangs
+    result = daemon.ctl("hang", "fetch", error.hang_report, tmp_path / "copy")
+    assert result.returncode == 0, result.stderr
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == FILES
+    kept = folder / error.hang_report
+    assert {path.name for path in kept.iterdir()} == FILES
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o640}
+    missing = daemon.ctl("hang", "show", "20200101T000000Z-000001")
+    assert missing.returncode == 4 and "NOT_FOUND" in missing.stderr
+
+
+def test_the_second_suspends_its_session_until_an_administrator_lets_it_go_on(hangs):
+    daemon, _, session, program, error = hangs
+    queue = session.open_queue()
+    with pytest.raises(ttfd.Error, match="HANG"):
+        queue.launch(program, [ttfd.Arguments(common=[1, 1, 5])])
+    listed = json.loads(daemon.ctl("sessions", "list", "--json").stdout)["sessions"]
+    assert [(entry["state"], entry["hangs"]) for entry in listed if entry["session"] == session.id] == [("suspended", 2)]
+    with pytest.raises(ttfd.Error, match="an administrator can resume it"):
+        session.launch(program, [ttfd.Arguments(common=[1, 0, 5])])
+    with ttfd.connect(daemon.address) as other:
+        other.queue.wait(other.queue.enqueue_barrier())
+    assert daemon.ctl("sessions", "resume", str(session.id)).returncode == 0
+    session.launch(program, [ttfd.Arguments(common=[1, 0, 5])])
+    again = daemon.ctl("sessions", "resume", str(session.id))
+    assert again.returncode == 4 and "is not suspended" in again.stderr
+    assert len(json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]) == 2
