@@ -397,6 +397,8 @@ TEST_F(SessionResume, TheGraceTimeHasALimit) {
 TEST_F(SessionResume, WhatANewSessionMayNotHaveIsNotAskedOfOneThatComesBack) {
   Prepare();
   auto client = Resuming();
+  const WelcomeReply welcome = client->welcome();
+  client.reset();
   core.reset();  // the daemon starts again, and allows less
   options.limits.resume_grace_ms = kGraceMs - 1;
   Prepare();
@@ -405,7 +407,7 @@ TEST_F(SessionResume, WhatANewSessionMayNotHaveIsNotAskedOfOneThatComesBack) {
   hello.min_revision = hello.max_revision = 1;
   hello.resume_grace_ms = kGraceMs;
   hello.attach = AttachKind::kResume;
-  hello.resume = {client->welcome().session, client->welcome().token, {}, 0};
+  hello.resume = {welcome.session, welcome.token, {}, 0};
   const auto resumed = core->Open({}, hello, &late);
   EXPECT_THAT(StatusMessage(resumed.status()), HasSubstr("what it had is gone"));
 }
