@@ -84,11 +84,13 @@ Verdict* Engine::FindCulprit(const StallReport& stall, std::vector<Verdict>& ver
   }
   Verdict* culprit = nullptr;
   for (const HardwareQueue& one : queues_) {
-    if (late_ != nullptr && late_ != &one) continue;
+    if (late_.has_value() && late_->hardware_queue != one.index) continue;
+    // Beside kernels on workers of their own it need not be the eldest that is late.
     const auto head =
-        std::find_if(verdicts.begin(), verdicts.end(), [&one](const Verdict& verdict) {
+        std::find_if(verdicts.begin(), verdicts.end(), [this, &one](const Verdict& verdict) {
           return verdict.entry->work.track->route().hardware_queue == one.index &&
-                 verdict.standing != Standing::kEnded;
+                 verdict.standing != Standing::kEnded &&
+                 (!late_.has_value() || late_->number == verdict.entry->ticket);
         });
     if (head == verdicts.end() || !BegunKernels(*head)) continue;
     const bool stalled = stall.stage != StalledStage::kNone && stall.hardware_queue == one.index;
@@ -150,10 +152,11 @@ bool Engine::WeighDamage(const StallReport& stall, std::vector<Verdict>& verdict
 
 // Where no launch is to blame, what stood at the head of the queue that stopped is suspected: it runs again, once.
 void Engine::Suspect(const StallReport& stall, std::vector<Verdict>& verdicts) {
-  const uint32_t stopped = late_ != nullptr ? late_->index : stall.hardware_queue;
+  const uint32_t stopped = late_.has_value() ? late_->hardware_queue : stall.hardware_queue;
   for (Verdict& verdict : verdicts) {
     Work& work = verdict.entry->work;
     if (work.track->route().hardware_queue != stopped) continue;
+    if (late_.has_value() && late_->number != 0 && verdict.entry->ticket != late_->number) continue;
     verdict.suspected = true;
     if (work.suspected++ == 0) return;
     verdict.fate = WorkFate::kTouched;

@@ -28,7 +28,7 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
-      queues_{{{0, *orders[0]}, {1, *orders[1]}}} {
+      queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}} {
   dispatcher_->OnPrint(
       [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
 }

@@ -126,20 +126,30 @@ class Engine {
   Status SubmitHeld(HardwareQueue& queue, TimePoint now);
   Status RefuseHeld(HardwareQueue& queue, const Status& why);
   Status WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* tickets);
-  // Asks for an event behind what is in flight, unless it has to wait (HardwareQueue::apart).
+  // Asks for an event behind what is in flight in order.
   Status SendEvent(HardwareQueue& queue);
+  // Asks for one that tells of kernels apart, if some have ended.
+  Status AskOfKernelsApart(HardwareQueue& queue);
   void CheckQuiet();
   void Retire(HardwareQueue& queue, TimePoint now);
+  void RetireOne(HardwareQueue& queue, WorkInFlight* entry);
   void Remember(const HardwareQueue& queue, const Work& work);
-  void ShareOut(HardwareQueue& queue, Duration cost, TimePoint now);
+  void ShareOut(HardwareQueue& queue, TimePoint now, TimePoint work_now);
   bool MayTakeMore(const HardwareQueue& queue) const;
-  void BeginTimes(HardwareQueue& queue, TimePoint now);
   void Printed(const Ticket& ticket, KernelPrint print);
 
   // watch.cc
   Status Poll();
   Status CheckProgress(HardwareQueue& queue, TimePoint now);
-  bool WaitsForAnother(const HardwareQueue& queue) const;
+  // `ticket`: of the work, 0 if it is held.
+  Status CheckOne(HardwareQueue& queue, const Work* work, uint64_t ticket, Watch* watch,
+                  TimePoint now);
+  Status Overdue(const Work* work, Duration limit) const;
+  bool WaitsForAnother(const HardwareQueue& queue, const WorkInFlight& head) const;
+  static void Begin(Watch* watch, TimePoint now, TimePoint work_now);
+  // Has the time of what waits for nothing on its hardware queue any more begin.
+  void BeginTimes(HardwareQueue& queue, TimePoint now);
+  static void BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now);
 
   // blame.cc. A null verdict is nobody's.
   static Verdict* FindRunner(const HartReport& hart, std::vector<Verdict>& verdicts);
@@ -191,8 +201,11 @@ class Engine {
   Requests taken_;
   std::array<HardwareQueue, kHardwareQueues> queues_;
   std::vector<Work> retired_;
-  uint64_t turns_ = 0;             // works submitted
-  HardwareQueue* late_ = nullptr;  // whose head is the reason for the timeout that just fired
+  std::vector<Watch> retired_watches_;  // of each
+  std::vector<bool> shared_out_;        // while they share their time
+  uint64_t turns_ = 0;                  // works submitted
+  // The reason for the timeout that just fired; number 0: what its queue holds.
+  std::optional<Ticket> late_;
   bool round_had_news_ = false;
   std::vector<QuietRequest> quiets_;       // that wait
   std::optional<ProfileRequest> profile_;  // under way

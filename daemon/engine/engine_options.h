@@ -17,7 +17,8 @@ struct EngineOptions {
   // A single work that is expected to take no longer than this has another one behind it all the same, so that the
   // card need not wait for the host between the two.
   Duration overlap = std::chrono::microseconds(500);
-  // The same as `window` for kernels on workers of their own, which run side by side and hold up nobody else's.
+  // The same as `window` for the kernels of a session on workers of its own: what it may have there ahead of
+  // completion. They run beside everybody else's; but behind one of them the card waits with another.
   Duration apart_window = std::chrono::milliseconds(1);
   // Commands of a hardware queue ahead of completion, however cheap.
   size_t window_commands = 512;

@@ -6,22 +6,36 @@
 #include <deque>
 #include <vector>
 
+#include "daemon/engine/busy_workers.h"
 #include "daemon/engine/work.h"
 #include "runtime/base/clock.h"
 #include "runtime/dispatch/dispatcher.h"
 
 namespace ttfd {
 
+// Since when a work could run, and whether it moves.
+struct Watch {
+  bool begun = false;    // nothing on its hardware queue that it waits for is left
+  TimePoint began;       // since then
+  TimePoint work_began;  // the same by the clock that works are charged by
+  TimePoint progress;    // the last sign of life
+  bool ended = false;    // its kernels have, and no event has told of it yet
+  bool looked = false;   // at the card itself, since then
+  uint64_t look = 0;     // what it showed
+};
+
 struct WorkInFlight {
   Work work;
   uint64_t ticket = 0;
   uint64_t turn = 0;          // of its submission, over all hardware queues
   std::vector<Ticket> after;  // of other queues: the device does not begin before them
+  Watch watch = {};
 };
 
 // Device thread only, but for what GetStatus reads.
 struct HardwareQueue {
-  HardwareQueue(uint32_t its_index, WorkQueue& its_order) : index(its_index), order(its_order) {}
+  HardwareQueue(uint32_t its_index, WorkQueue& its_order, Duration apart_window)
+      : index(its_index), order(its_order), busy(apart_window) {}
 
   const uint32_t index;
   WorkQueue& order;  // of what waits for its turn
@@ -29,19 +43,13 @@ struct HardwareQueue {
   std::deque<Work> again;  // were on the card when it was reset, and go before all others
   Work held;               // popped, waits for room in the rings or for what may not run beside it
   bool holding = false;
-  std::deque<WorkInFlight> in_flight;
-  Duration in_flight_cost{};  // of those that everybody waits for
-  Duration apart_cost{};      // of the others: kernels on workers of their own
-  uint64_t uncovered = 0;  // the last ticket, if no event has been asked for it; 0: all have theirs
-  // Of what no event was asked for, something runs kernels on a sub-device: the dispatcher would wait for them
-  // and hold up the work of other sub-devices, so the event is kept back until they have ended.
-  bool apart = false;
-  uint32_t count_in = 0;       // tries until the card is asked again whether they have
-  TimePoint progress_time;     // of the last sign of life
-  TimePoint retire_time;       // of the last completion
-  TimePoint retire_work_time;  // the same by the clock that works are charged by
-  bool looked = false;         // at the card itself, since then
-  uint64_t look = 0;           // what it showed
+  Watch held_watch;                    // while nothing of the queue is on the card
+  std::deque<WorkInFlight> in_flight;  // in the order of their tickets
+  Duration in_flight_cost{};           // of those that everybody waits for
+  BusyWorkers busy;                    // with the others: kernels apart
+  // The last ticket but for those of kernels apart, if no event has been asked for it; 0: all have theirs.
+  uint64_t uncovered = 0;
+  uint32_t count_in = 0;  // tries until the card is asked again whether kernels apart have ended
 
   std::atomic<uint32_t> shown_in_flight{0};
   std::atomic<uint32_t> shown_waiting{0};    // for their turn
@@ -49,11 +57,15 @@ struct HardwareQueue {
   std::atomic<uint64_t> shown_busy_ns{0};    // device time, since then
 
   bool idle() const { return in_flight.empty() && !holding && again.empty() && order.empty(); }
-  Duration& CostOf(const Work& work) {
-    return work.runs_kernels() && work.route.workers.any() ? apart_cost : in_flight_cost;
+  size_t in_order() const { return in_flight.size() - busy.works(); }
+  // Nothing is left on the card.
+  void ClearInFlight() {
+    in_flight.clear();
+    in_flight_cost = Duration::zero();
+    busy.Clear();
+    uncovered = 0;
+    count_in = 0;
   }
-  // The work at the head of the device's queue; null: none.
-  const Work* head() const { return in_flight.empty() ? nullptr : &in_flight.front().work; }
 };
 
 }  // namespace ttfd

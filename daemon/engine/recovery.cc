@@ -79,7 +79,7 @@ void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& erro
     if (verdict.fate == WorkFate::kEnded) {
       launches_.fetch_add(work.launches, std::memory_order_relaxed);
       queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
-      work.began = std::max(queue.retire_time, work.submitted);
+      work.began = std::max(verdict.entry->watch.began, work.submitted);
       queue.order.GivenBack(work);  // nobody knows what it took
       work.track->Ended(work.number);
       work.owner->Done(std::span(&work, 1));
@@ -108,11 +108,7 @@ void Engine::PutBack(std::vector<Verdict>& verdicts) {
     queues_[work.track->route().hardware_queue].again.push_front(std::move(work));
   }
   for (HardwareQueue& queue : queues_) {
-    queue.in_flight.clear();
-    queue.in_flight_cost = queue.apart_cost = Duration::zero();
-    queue.uncovered = 0;
-    queue.apart = false;
-    queue.looked = false;
+    queue.ClearInFlight();
   }
 }
 
@@ -153,12 +149,12 @@ void Engine::Lose(const Status& why) {
   if (culprit != nullptr) {
     const Work work = std::move(culprit->work);
     HardwareQueue& queue = queues_[work.track->route().hardware_queue];
-    queue.order.Used(work, work_clock_.Now() - queue.retire_work_time);
+    queue.order.Used(work, work_clock_.Now() - culprit->watch.work_began);
     work.track->Ended(work.number);
     work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, report.id});
     observer_.FlowHung(work.flow, report.id);
   }
-  late_ = nullptr;
+  late_.reset();
   const WorkError error{StatusCode::kUnavailable, "DEVICE_RESET",
                         fmt::format("the card was reset under this command, send it again ({}){}",
                                     report.summary, unkept),
@@ -195,9 +191,7 @@ void Engine::FailInFlight(const WorkError& error) {
       work.track->GivenUp(work.number);
       work.owner->Failed(work, error);
     }
-    queue.in_flight_cost = queue.apart_cost = Duration::zero();
-    queue.uncovered = 0;
-    queue.apart = false;
+    queue.ClearInFlight();
   }
   round_had_news_ = true;
 }
@@ -208,7 +202,7 @@ void Engine::FailQueued(const WorkError& error) {
   bool again = true;
   while (std::exchange(again, false)) {  // what was waited for frees what waited
     for (HardwareQueue& queue : queues_) {
-      while (queue.order.Pop(&work)) {
+      while (queue.order.Pop(BusyWorkers(), &work)) {
         again = true;
         work.track->GivenUp(work.number);
         work.owner->Failed(work, error);

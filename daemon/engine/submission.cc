@@ -8,22 +8,15 @@
 namespace ttfd {
 namespace {
 
-// The card is asked once in so many tries whether kernels of sub-devices have ended.
+// The card is asked once in so many tries whether kernels on workers of their own have ended.
 constexpr uint32_t kTriesPerCount = 8;
 
 }  // namespace
 
-// Nothing was in flight: what comes now begins now.
-void Engine::BeginTimes(HardwareQueue& queue, TimePoint now) {
-  queue.progress_time = queue.retire_time = now;
-  queue.retire_work_time = work_clock_.Now();
-}
-
 bool Engine::MayTakeMore(const HardwareQueue& queue) const {
   if (queue.in_flight.size() >= options_.window_commands) return false;
-  if (queue.apart_cost >= options_.apart_window) return false;
   return queue.in_flight_cost < options_.window ||
-         (queue.in_flight.size() == 1 && queue.in_flight_cost < options_.overlap);
+         (queue.in_flight_cost < options_.overlap && queue.in_order() == 1);
 }
 
 // Fills held with the next work.
@@ -31,14 +24,16 @@ bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
   if (!queue.holding) {
     if (!queue.again.empty()) {
       // In the old order: what it waits for goes first.
-      if (!queue.again.front().MayBeTaken(Duration::max())) return false;
+      const Work& next = queue.again.front();
+      if (!next.MayBeTaken(Duration::max())) return false;
+      if (!queue.busy.Admit(next, next.route.workers)) return false;
       queue.held = std::move(queue.again.front());
       queue.again.pop_front();
-    } else if (!queue.order.Pop(&queue.held)) {
+    } else if (!queue.order.Pop(queue.busy, &queue.held)) {
       return false;
     }
     queue.holding = true;
-    if (queue.in_flight.empty()) BeginTimes(queue, now);
+    Begin(&queue.held_watch, now, {});
   }
   if (auto* write = std::get_if<WriteCommand>(&queue.held.command)) {
     write->data = std::as_bytes(std::span(queue.held.payload));
@@ -66,9 +61,7 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
     const bool kernels = queue.held.runs_kernels();
     if (last != nullptr && (last->runs_kernels() || kernels) &&
         !(last->runs_kernels() && MayOverlap(*last, queue.held))) {
-      const bool must = last->runs_kernels();
       RETURN_IF_ERROR(SendEvent(queue));
-      if (must && queue.uncovered != 0) return OkStatus();
     }
     const StatusOr<bool> room = dispatcher_->HasRoomFor(queue.held.route, queue.held.command);
     if (!room.ok()) {
@@ -78,7 +71,8 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
     if (!*room) break;
     if (StartHeld(queue)) RETURN_IF_ERROR(SubmitHeld(queue, now));
   }
-  return SendEvent(queue);
+  RETURN_IF_ERROR(SendEvent(queue));
+  return AskOfKernelsApart(queue);
 }
 
 // RESOURCE_EXHAUSTED: a trace whose kernels do not fit beside those of other traces. INVALID_ARGUMENT:
@@ -119,33 +113,37 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   const StatusOr<uint64_t> ticket = dispatcher_->Submit(queue.held.route, queue.held.command);
   if (!ticket.ok()) return RefuseHeld(queue, ticket.status());
   queue.holding = false;
-  if (queue.in_flight.empty()) BeginTimes(queue, now);
-  queue.CostOf(queue.held) += queue.held.cost;
   queue.held.submitted = now;
   if (profile_.has_value()) NameProgramsOf(queue.held);
   queue.held.track->Submitted(queue.held.number, {queue.index, *ticket}, queue.held.cost);
-  const bool kernels = queue.held.runs_kernels();
   queue.in_flight.push_back({std::move(queue.held), *ticket, ++turns_, std::move(after)});
-  if (kernels) RETURN_IF_ERROR(SendEvent(queue));
-  queue.uncovered = *ticket;
-  queue.apart |= kernels && queue.in_flight.back().work.route.workers.any();
+  const Work& work = queue.in_flight.back().work;
+  BeginTimes(queue, now);
+  if (work.runs_kernels()) RETURN_IF_ERROR(SendEvent(queue));
+  if (work.apart()) {
+    queue.busy.Add(work);
+  } else {
+    queue.in_flight_cost += work.cost;
+    queue.uncovered = *ticket;
+  }
   return OkStatus();
 }
 
 Status Engine::SendEvent(HardwareQueue& queue) {
   if (queue.uncovered == 0) return OkStatus();
-  if (queue.apart) {
-    if (queue.count_in > 0) {
-      --queue.count_in;
-      return OkStatus();
-    }
-    queue.count_in = kTriesPerCount - 1;
-    ASSIGN_OR_RETURN(const bool ended, dispatcher_->KernelsEnded({queue.index, queue.uncovered}));
-    if (!ended) return OkStatus();
+  const uint64_t ticket = std::exchange(queue.uncovered, 0);
+  return queue.busy.empty() ? dispatcher_->Event(queue.index, ticket)
+                            : dispatcher_->EventBeside(queue.index, ticket);
+}
+
+Status Engine::AskOfKernelsApart(HardwareQueue& queue) {
+  if (queue.busy.empty()) return OkStatus();
+  if (queue.count_in > 0) {
+    --queue.count_in;
+    return OkStatus();
   }
-  queue.apart = false;
-  queue.count_in = 0;
-  return dispatcher_->Event(queue.index, std::exchange(queue.uncovered, 0));
+  queue.count_in = kTriesPerCount - 1;
+  return dispatcher_->EventBeside(queue.index, 0);
 }
 
 // Works that may still be taken are not looked at: who asks has seen to it that none of them disturbs. What a reset put
@@ -182,28 +180,47 @@ void Engine::Printed(const Ticket& ticket, KernelPrint print) {
   round_had_news_ = true;
 }
 
-// The queue's time since its last completion goes to what has ended, by what each was expected to take. The card comes
-// to a work when the one before has ended.
-void Engine::ShareOut(HardwareQueue& queue, Duration cost, TimePoint now) {
-  const TimePoint work_now = work_clock_.Now();
-  const double expected = std::max(1.0, static_cast<double>(cost.count()));
-  const auto part = [expected](const Work& work, Duration of) {
+// What has ended shares the time since the first of it could run, by what each was expected to take: the card comes to
+// a work when the one before has ended. Kernels apart do so by their workers, and with nobody else.
+void Engine::ShareOut(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
+  const auto part = [](const Work& work, double expected, Duration of) {
     return Duration(static_cast<Duration::rep>(static_cast<double>(work.cost.count()) / expected *
                                                static_cast<double>(of.count())));
   };
-  TimePoint free_at = queue.retire_time;
   Duration busy{};
-  for (Work& work : retired_) {
-    work.device_time = part(work, work_now - queue.retire_work_time);
-    work.began = std::max(free_at, work.submitted);
-    free_at += part(work, now - queue.retire_time);
-    busy += work.device_time;
-    queue.order.Used(work, work.device_time);
+  std::vector<bool>& shared = shared_out_;
+  shared.assign(retired_.size(), false);
+  for (size_t first = 0; first < retired_.size(); ++first) {
+    if (shared[first]) continue;
+    const bool apart = retired_[first].apart();
+    const auto together = [&](size_t i) {
+      return !shared[i] && retired_[i].apart() == apart &&
+             (!apart || retired_[i].route.workers == retired_[first].route.workers);
+    };
+    Duration cost{};
+    for (size_t i = first; i < retired_.size(); ++i) {
+      if (together(i)) cost += retired_[i].cost;
+    }
+    const double expected = std::max(1.0, static_cast<double>(cost.count()));
+    const Watch& watch = retired_watches_[first];
+    // It ended together with what it waited for: how long it ran itself is anybody's guess.
+    const Duration ran = watch.begun ? now - watch.began : cost;
+    const Duration used = watch.begun ? work_now - watch.work_began : cost;
+    TimePoint free_at = now - ran;
+    for (size_t i = first; i < retired_.size(); ++i) {
+      if (!together(i)) continue;
+      Work& work = retired_[i];
+      work.device_time = part(work, expected, used);
+      work.began = std::max(free_at, work.submitted);
+      free_at += part(work, expected, ran);
+      busy += work.device_time;
+      queue.order.Used(work, work.device_time);
+      shared[i] = true;
+    }
   }
   queue.shown_busy_ns.fetch_add(
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(busy).count()),
       std::memory_order_relaxed);
-  queue.retire_work_time = work_now;
 }
 
 // Once for each program, however often it runs: who did damage a while ago is to be among them.
@@ -216,33 +233,55 @@ void Engine::Remember(const HardwareQueue& queue, const Work& work) {
   recent_.push_back({queue.index, work.flow, work.queue, work.value, work.programs});
 }
 
-void Engine::Retire(HardwareQueue& queue, TimePoint now) {
-  const uint64_t completed = dispatcher_->completed(queue.index);
-  Duration cost{};
-  while (!queue.in_flight.empty() && queue.in_flight.front().ticket <= completed) {
-    Work& work = queue.in_flight.front().work;
-    cost += work.cost;
-    queue.CostOf(work) -= work.cost;
-    if (work.runs_kernels()) {
-      launches_.fetch_add(work.launches, std::memory_order_relaxed);
-      if (work.flow != kernel_flow_) {
-        many_flows_ |= kernel_flow_ != 0;
-        kernel_flow_ = work.flow;
-      }
-      Remember(queue, work);
-    } else {
-      (work.read_into ? bytes_read_ : bytes_written_)
-          .fetch_add(work.bytes, std::memory_order_relaxed);
+// Takes a work that has ended off the queue's books.
+void Engine::RetireOne(HardwareQueue& queue, WorkInFlight* entry) {
+  Work& work = entry->work;
+  if (work.apart()) {
+    queue.busy.Remove(work);
+    queue.count_in = 0;
+  } else {
+    queue.in_flight_cost -= work.cost;
+  }
+  if (work.runs_kernels()) {
+    launches_.fetch_add(work.launches, std::memory_order_relaxed);
+    if (work.flow != kernel_flow_) {
+      many_flows_ |= kernel_flow_ != 0;
+      kernel_flow_ = work.flow;
     }
-    work.track->Ended(work.number);
-    retired_.push_back(std::move(work));
-    queue.in_flight.pop_front();
+    Remember(queue, work);
+  } else {
+    (work.read_into ? bytes_read_ : bytes_written_)
+        .fetch_add(work.bytes, std::memory_order_relaxed);
+  }
+  work.track->Ended(work.number);
+  retired_.push_back(std::move(work));
+  retired_watches_.push_back(entry->watch);
+}
+
+void Engine::Retire(HardwareQueue& queue, TimePoint now) {
+  auto& in_flight = queue.in_flight;
+  const uint64_t completed = dispatcher_->completed(queue.index);
+  while (!in_flight.empty() && in_flight.front().ticket <= completed) {
+    RetireOne(queue, &in_flight.front());
+    in_flight.pop_front();
+  }
+  // What has ended beside kernels apart that have not.
+  if (!queue.busy.empty()) {
+    constexpr uint64_t kRetired = 0;
+    for (WorkInFlight& entry : in_flight) {
+      if (!dispatcher_->IsDone({queue.index, entry.ticket})) continue;
+      RetireOne(queue, &entry);
+      entry.ticket = kRetired;
+    }
+    if (!retired_.empty()) {
+      std::erase_if(in_flight, [](const WorkInFlight& entry) { return entry.ticket == kRetired; });
+    }
   }
   if (retired_.empty()) return;
   queue.shown_completed.fetch_add(retired_.size(), std::memory_order_relaxed);
-  ShareOut(queue, cost, now);
-  queue.progress_time = queue.retire_time = now;
-  queue.looked = false;
+  const TimePoint work_now = work_clock_.Now();
+  ShareOut(queue, now, work_now);
+  BeginTimes(queue, now, work_now);
   for (size_t begin = 0; begin < retired_.size();) {
     size_t end = begin;
     WorkOwner* const owner = retired_[begin].owner.get();
@@ -251,6 +290,7 @@ void Engine::Retire(HardwareQueue& queue, TimePoint now) {
     begin = end;
   }
   retired_.clear();
+  retired_watches_.clear();
   round_had_news_ = true;
 }
 

@@ -19,72 +19,119 @@ Status Engine::Poll() {
   return OkStatus();
 }
 
+void Engine::Begin(Watch* watch, TimePoint now, TimePoint work_now) {
+  *watch = Watch();
+  watch->begun = true;
+  watch->began = watch->progress = now;
+  watch->work_began = work_now;
+}
+
+// In the order of submission: what shares no workers with kernels apart before it, and of the others the first. Behind
+// what waits itself nobody knows how far the card can come.
+void Engine::BeginTimes(HardwareQueue& queue, TimePoint now) {
+  if (queue.busy.empty() && queue.in_flight.front().watch.begun) return;
+  BeginTimes(queue, now, work_clock_.Now());
+}
+
+void Engine::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
+  TileSet running;
+  for (WorkInFlight& entry : queue.in_flight) {
+    const TileSet& workers = entry.work.route.workers;
+    if (running.any() && (workers.none() || (workers & running).any())) break;
+    if (!entry.watch.begun) Begin(&entry.watch, now, work_now);
+    if (!entry.work.apart()) break;
+    running |= workers;
+  }
+}
+
 // The head cannot have begun: its time runs from when it can.
-bool Engine::WaitsForAnother(const HardwareQueue& queue) const {
-  if (queue.in_flight.empty()) return false;
-  const WorkInFlight& head = queue.in_flight.front();
+bool Engine::WaitsForAnother(const HardwareQueue& queue, const WorkInFlight& head) const {
   for (const Ticket& ticket : head.after) {
-    if (dispatcher_->completed(ticket.hardware_queue) < ticket.number) return true;
+    if (!dispatcher_->IsDone(ticket)) return true;
   }
   if (!head.work.runs_kernels()) return false;
   for (const HardwareQueue& other : queues_) {
-    if (&other == &queue || other.in_flight.empty()) continue;
-    const WorkInFlight& elder = other.in_flight.front();
-    if (elder.work.runs_kernels() && elder.turn < head.turn && ShareWorkers(elder.work, head.work))
-      return true;
+    if (&other == &queue) continue;
+    for (const WorkInFlight& elder : other.in_flight) {
+      if (!elder.watch.begun || elder.turn > head.turn) break;
+      if (elder.work.runs_kernels() && ShareWorkers(elder.work, head.work)) return true;
+    }
   }
   return false;
+}
+
+Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
+  for (WorkInFlight& entry : queue.in_flight) {
+    if (!entry.watch.begun) break;
+    if (WaitsForAnother(queue, entry)) {
+      Begin(&entry.watch, now, work_clock_.Now());
+      continue;
+    }
+    RETURN_IF_ERROR(CheckOne(queue, &entry.work, entry.ticket, &entry.watch, now));
+  }
+  if (!queue.holding) return OkStatus();
+  if (queue.in_flight.empty()) return CheckOne(queue, nullptr, 0, &queue.held_watch, now);
+  Begin(&queue.held_watch, now, {});  // what it waits for has a time of its own
+  return OkStatus();
 }
 
 // A hang is no progress for longer than what runs now may take. A launch has its time and no more. Of anything else
 // the card is asked whether it moves, once in the middle of the time, so that the answer at its end is of the rest
 // of it; then the time starts again, for a trace not beyond what its launches may take one after the other.
-Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
-  if (queue.in_flight.empty() && !queue.holding) return OkStatus();
-  if (WaitsForAnother(queue)) {
-    BeginTimes(queue, now);
-    return OkStatus();
-  }
-  const Work* const head = queue.head();
-  const bool kernels = head != nullptr && head->runs_kernels();
-  const bool launch = kernels && std::holds_alternative<LaunchCommand>(head->command);
-  const bool own = kernels || (head != nullptr && head->timeout != Duration::zero());
+Status Engine::CheckOne(HardwareQueue& queue, const Work* work, uint64_t ticket, Watch* watch,
+                        TimePoint now) {
+  const bool kernels = work != nullptr && work->runs_kernels() && !watch->ended;
+  const bool launch = kernels && std::holds_alternative<LaunchCommand>(work->command);
+  const bool own =
+      kernels || (work != nullptr && !work->runs_kernels() && work->timeout != Duration::zero());
   const Duration limit =
-      own ? head->timeout : Duration(operation_timeout_.load(std::memory_order_relaxed));
-  const Duration stood = now - queue.progress_time;
-  if (!launch && !queue.looked && stood > limit / 2) {
-    queue.looked = true;
-    ASSIGN_OR_RETURN(queue.look, dispatcher_->LookAt(queue.index));
+      own ? work->timeout : Duration(operation_timeout_.load(std::memory_order_relaxed));
+  const Duration stood = now - watch->progress;
+  if (!launch && !watch->looked && stood > limit / 2) {
+    watch->looked = true;
+    ASSIGN_OR_RETURN(watch->look, dispatcher_->LookAt(queue.index));
   }
   if (stood <= limit) return OkStatus();
+  if (kernels && work->apart()) {
+    ASSIGN_OR_RETURN(watch->ended, dispatcher_->KernelsEnded({queue.index, ticket}));
+    if (watch->ended) {
+      watch->progress = now;  // from here on it is the pipeline that owes something
+      return OkStatus();
+    }
+  }
   const bool patient =
-      !kernels || now < queue.retire_time + limit * static_cast<Duration::rep>(head->launches);
+      !kernels || now < watch->began + limit * static_cast<Duration::rep>(work->launches);
   if (!launch && patient) {
     ASSIGN_OR_RETURN(const uint64_t look, dispatcher_->LookAt(queue.index));
-    if (look != queue.look) {
-      queue.look = look;
-      queue.progress_time = now;
+    if (look != watch->look) {
+      watch->look = look;
+      watch->progress = now;
       return OkStatus();
     }
   }
   // What it waits for may be more than is known here: room in the kernel caches, or a sub-device's number.
   if (dispatcher_->Diagnose(queue.index).waits_for_queue) {
-    queue.progress_time = now;
+    watch->progress = now;
     return OkStatus();
   }
-  late_ = &queue;
-  if (launch) {
+  late_ = Ticket{queue.index, ticket};
+  return Overdue(kernels ? work : nullptr, limit);
+}
+
+// `work`: what runs kernels; null: none does.
+Status Engine::Overdue(const Work* work, Duration limit) const {
+  if (work == nullptr) {
+    return Error(StatusCode::kDeadlineExceeded,
+                 "the dispatch pipeline made no progress for {} ms (operation timeout)",
+                 Milliseconds(limit));
+  }
+  if (std::holds_alternative<LaunchCommand>(work->command)) {
     return Error(StatusCode::kDeadlineExceeded,
                  "the launch did not end within its kernel timeout of {} ms", Milliseconds(limit));
   }
-  if (kernels) {
-    return Error(StatusCode::kDeadlineExceeded,
-                 "the trace of {} launches made no progress within its kernel timeout of {} ms",
-                 head->launches, Milliseconds(limit));
-  }
   return Error(StatusCode::kDeadlineExceeded,
-               "the dispatch pipeline made no progress for {} ms (operation timeout)",
-               Milliseconds(limit));
+               "the trace of {} launches made no progress within its kernel timeout of {} ms",
+               work->launches, Milliseconds(limit));
 }
 
 }  // namespace ttfd

@@ -20,6 +20,7 @@
 
 namespace ttfd {
 
+class BusyWorkers;
 class WorkOwner;
 
 // Which of two sessions that have both not used up their share goes first.
@@ -66,6 +67,8 @@ struct Work {
   Duration device_time{};
 
   bool runs_kernels() const { return launches > 0; }
+  // Runs kernels on workers of its own, beside whatever does not need these.
+  bool apart() const { return runs_kernels() && route.workers.any(); }
   // The card waits for what is on it already, if that is soon done: it would hold up others meanwhile.
   bool MayBeTaken(Duration longest_wait) const {
     return std::all_of(after.begin(), after.end(), [longest_wait](const WorkWait& wait) {
@@ -104,8 +107,9 @@ class WorkQueue {
  public:
   virtual ~WorkQueue() = default;
   virtual void Push(Work work) = 0;
-  // Takes the next work that may be taken, with its cost estimated; false if there is none.
-  virtual bool Pop(Work* work) = 0;
+  // Takes the next work that may be taken beside these, with its cost estimated; false if there is none.
+  virtual bool Pop(const BusyWorkers& busy, Work* work) = 0;
+  // Nothing may be taken, whatever is on the card.
   virtual bool empty() const = 0;
   virtual size_t size() const = 0;
   // What a popped work really took.

@@ -40,8 +40,4 @@ bool LeaseGate::AdmitsShared(const Work& work) const {
   return !work.runs_kernels() && !std::holds_alternative<RecordTraceCommand>(work.command);
 }
 
-void LeaseGate::NarrowShared(Work* work) const {
-  if (!seen_.ended.contains(work->flow)) work->route.workers = seen_.others;
-}
-
 }  // namespace ttfd

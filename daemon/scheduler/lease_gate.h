@@ -37,7 +37,7 @@ class LeaseGate {
 
   // ---- device thread
 
-  // What is leased now: Admits and Narrow go by it until the next Look, so that what is decided of a work is decided
+  // What is leased now: Admits and WorkersOf go by it until the next Look, so that what is decided of a work is decided
   // of one moment. A trace that was admitted just before a lease came must not be narrowed just after.
   void Look() {
     if (version_.load(std::memory_order_acquire) != seen_version_) Refresh();
@@ -47,9 +47,10 @@ class LeaseGate {
   bool Admits(const Work& work) const {
     return !SeenClosed() || work.lease != 0 || AdmitsShared(work);
   }
-  // What an admitted work that named no workers has of them.
-  void Narrow(Work* work) const {
-    if (SeenClosed() && work->lease == 0 && work->route.workers.none()) NarrowShared(work);
+  // The workers that an admitted work has: those that it named, or what leases leave of all; none: all.
+  const TileSet& WorkersOf(const Work& work) const {
+    const bool shared = SeenClosed() && work.lease == 0 && work.route.workers.none();
+    return shared && !seen_.ended.contains(work.flow) ? seen_.others : work.route.workers;
   }
 
  private:
@@ -61,7 +62,6 @@ class LeaseGate {
   };
 
   bool AdmitsShared(const Work& work) const;
-  void NarrowShared(Work* work) const;
   void Refresh() ABSL_LOCKS_EXCLUDED(mu_);
 
   std::atomic<bool> closed_{false};

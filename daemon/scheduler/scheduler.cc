@@ -132,38 +132,49 @@ bool Scheduler::HasTurn(const Lane& lane) const {
   return Admits(lane) && lane.works.front().MayBeTaken(options_.longest_wait);
 }
 
-// Null: none of the flow's queues has a turn.
-Scheduler::Lane* Scheduler::NextLane(Flow& flow) const {
+bool Scheduler::Admits(const Work& work, Beside* beside) const {
+  if (beside->busy.empty()) return true;
+  const TileSet& workers = gate_ != nullptr ? gate_->WorkersOf(work) : work.route.workers;
+  const bool kept =
+      beside->all_kept || (beside->kept.any() && workers.none()) || (beside->kept & workers).any();
+  if (!kept && beside->busy.Admit(work, workers)) return true;
+  beside->all_kept |= workers.none();
+  beside->kept |= workers;
+  return false;
+}
+
+// Null: none of the flow's queues has a turn with what the card may be given.
+Scheduler::Lane* Scheduler::NextLane(Flow& flow, Beside* beside) const {
   for (size_t i = 1; i <= flow.lanes.size(); ++i) {
     Lane& lane = flow.lanes[(flow.next_lane + i) % flow.lanes.size()];
-    if (HasTurn(lane)) return &lane;
+    if (HasTurn(lane) && Admits(lane.works.front(), beside)) return &lane;
   }
   return nullptr;
 }
 
 bool Scheduler::empty() const {
-  if (size_ == 0 || gate_ == nullptr) return size_ == 0;
-  gate_->Look();
-  if (!gate_->SeenClosed()) return false;
+  if (size_ == 0) return true;
+  if (gate_ != nullptr) gate_->Look();
   const auto waits = [this](const Flow* flow) {
     return std::none_of(flow->lanes.begin(), flow->lanes.end(),
-                        [this](const Lane& lane) { return Admits(lane); });
+                        [this](const Lane& lane) { return HasTurn(lane); });
   };
   return std::all_of(ready_.begin(), ready_.end(), waits) &&
          std::all_of(spent_.begin(), spent_.end(), waits);
 }
 
-bool Scheduler::Pop(Work* work) {
+bool Scheduler::Pop(const BusyWorkers& busy, Work* work) {
   if (gate_ != nullptr) gate_->Look();
-  do {
+  for (;;) {
+    Beside beside{busy};
     for (Flow* const flow : ready_) {
-      Lane* const lane = NextLane(*flow);
+      Lane* const lane = NextLane(*flow, &beside);
       if (lane == nullptr) continue;
       Take(*flow, *lane, work);
       return true;
     }
-  } while (NextRound());
-  return false;
+    if (!NextRound(beside)) return false;
+  }
 }
 
 // The lane's next work, and its price.
@@ -171,7 +182,10 @@ void Scheduler::Take(Flow& flow, Lane& lane, Work* work) {
   flow.next_lane = lane.index;
   *work = std::move(lane.works.front());
   lane.works.pop_front();
-  if (gate_ != nullptr) gate_->Narrow(work);
+  if (gate_ != nullptr) {
+    const TileSet& workers = gate_->WorkersOf(*work);
+    if (workers != work->route.workers) work->route.workers = workers;
+  }
   if (flow.size == 1) Leave(flow);
   --flow.size;
   --size_;
@@ -187,16 +201,20 @@ uint64_t Scheduler::RoundsUntilTurn(const Flow& flow) const {
 }
 
 // As many rounds on as it takes until somebody has a turn. False: nobody could take one.
-bool Scheduler::NextRound() {
+bool Scheduler::NextRound(const Beside& beside) {
+  const auto may_go = [&](Flow* flow) {
+    Beside alone = beside;
+    return NextLane(*flow, &alone) != nullptr;
+  };
   uint64_t largest = 0;
   for (Flow* flow : spent_) {
-    if (flow->share > largest && NextLane(*flow) != nullptr) largest = flow->share;
+    if (flow->share > largest && may_go(flow)) largest = flow->share;
   }
   if (largest == 0) return false;
   grant_per_share_ = quantum_ns_ / static_cast<double>(largest);
   uint64_t rounds = std::numeric_limits<uint64_t>::max();
   for (Flow* flow : spent_) {
-    if (NextLane(*flow) != nullptr) rounds = std::min(rounds, RoundsUntilTurn(*flow));
+    if (may_go(flow)) rounds = std::min(rounds, RoundsUntilTurn(*flow));
   }
   round_ += rounds;
   std::vector<Flow*> flows(spent_.begin(), spent_.end());

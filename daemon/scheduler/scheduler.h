@@ -16,7 +16,8 @@
 //
 // Within a flow its queues take turns, within a queue works keep their order. A queue whose next work waits for
 // another queue, or for a lease of others to end, has no turn, and a flow of such queues only is idle meanwhile.
-// Idleness earns no credit.
+// Idleness earns no credit. A work that the card would not come to before kernels on some workers have ended
+// (busy_workers.h) stays here until they have; others that need none of these workers go before it.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/engine/busy_workers.h"
 #include "daemon/engine/work.h"
 #include "daemon/scheduler/lease_gate.h"
 
@@ -58,11 +60,12 @@ class Scheduler final : public WorkQueue {
   explicit Scheduler(const SchedulerOptions& options, LeaseGate* gate = nullptr);
 
   void Push(Work work) override;
-  bool Pop(Work* work) override;
+  bool Pop(const BusyWorkers& busy, Work* work) override;
+  bool Pop(Work* work) { return Pop(BusyWorkers(), work); }
   void Used(const Work& work, Duration device_time) override;
   void GivenBack(const Work& work) override;
   void Forget(uint64_t flow) override;
-  // Nothing here but works that wait for leases to end.
+  // Nothing here but works that wait for leases to end, or for other queues.
   bool empty() const override;
   size_t size() const override { return size_; }
 
@@ -103,9 +106,17 @@ class Scheduler final : public WorkQueue {
   void SetBalance(Flow& flow, double balance);
   bool Admits(const Lane& lane) const;
   bool HasTurn(const Lane& lane) const;
-  Lane* NextLane(Flow& flow) const;
+  // What the card may be given now. Whoever has a turn and has to wait for kernels apart keeps the workers it waits
+  // for: nobody who comes after it may have those, or it would wait for ever.
+  struct Beside {
+    const BusyWorkers& busy;
+    bool all_kept = false;
+    TileSet kept = {};
+  };
+  bool Admits(const Work& work, Beside* beside) const;
+  Lane* NextLane(Flow& flow, Beside* beside) const;
   void Take(Flow& flow, Lane& lane, Work* work);
-  bool NextRound();
+  bool NextRound(const Beside& beside);
   uint64_t RoundsUntilTurn(const Flow& flow) const;
   double Expected(const Flow& flow, const Work& work) const;
   void Learn(Flow& flow, const Work& work, double used);

@@ -246,12 +246,14 @@ StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& com
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
   CardQueue& queue = queues_[route.hardware_queue];
-  const uint32_t first_entry = queue.link->ring().entries_closed();
+  const CardQueue::Begin begin = queue.BeginCommand();
   const Status encoded = Encode(route, command);
   // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
   if (encoded.code() == StatusCode::kResourceExhausted) return encoded;
   if (!encoded.ok()) return LoseExplained(encoded);
-  return queue.Submitted(first_entry);
+  const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
+                       std::holds_alternative<ReplayTraceCommand>(command);
+  return queue.Submitted(begin, kernels && route.workers.any());
 }
 
 Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
@@ -265,8 +267,9 @@ Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
     return InvalidArgument("a wait for command {} of CQ{}, which has {}", after.number,
                            after.hardware_queue, other.timeline.submitted());
   }
-  if (after.number <= other.timeline.completed()) return OkStatus();
-  const Ordering::Mark mark = other.MarkOf(after.number);
+  const CardQueue::Pending* const awaited = other.Find(after.number);
+  if (awaited == nullptr) return OkStatus();
+  const Ordering::Mark mark = awaited->mark;
   const Status encoded = queues_.Await(hardware_queue, after.hardware_queue, mark);
   return encoded.ok() ? encoded : LoseExplained(encoded);
 }
@@ -277,25 +280,22 @@ Status CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
   return encoded.ok() ? encoded : LoseExplained(encoded);
 }
 
-StatusOr<bool> CardDispatcher::KernelsEnded(const Ticket& up_to) {
+Status CardDispatcher::EventBeside(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
-  CardQueue& queue = queues_[up_to.hardware_queue];
-  if (up_to.number <= queue.timeline.completed()) return true;
-  const StreamCounts& workers = queue.MarkOf(up_to.number).workers;
-  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
-    if (queue.ordering.Reached(stream, workers[stream], 0)) continue;
-    ASSIGN_OR_RETURN(
-        const uint32_t counter,
-        ReadWord(queue.link->dispatch_tile(),
-                 hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable)));
-    if (!queue.ordering.Reached(stream, workers[stream], counter)) return false;
-  }
-  return true;
+  const Status encoded = queues_[hardware_queue].EventBeside(hardware_queue, ticket);
+  return encoded.ok() ? encoded : LoseExplained(encoded);
+}
+
+StatusOr<bool> CardDispatcher::KernelsEnded(const Ticket& ticket) {
+  RETURN_IF_ERROR(lost_);
+  CardQueue& queue = queues_[ticket.hardware_queue];
+  const CardQueue::Pending* const launch = queue.Find(ticket.number);
+  return launch == nullptr ? StatusOr<bool>(true) : queue.HasEnded(*launch);
 }
 
 bool CardDispatcher::idle() const {
   return std::all_of(queues_.begin(), queues_.end(),
-                     [](const CardQueue& queue) { return queue.timeline.idle(); });
+                     [](const CardQueue& queue) { return queue.idle(); });
 }
 
 bool CardDispatcher::settled() const {
@@ -358,8 +358,8 @@ Status CardDispatcher::Poll() {
 Status CardDispatcher::PollOrFail() {
   RETURN_IF_ERROR(PollCard());
   // Before anybody hears that a launch has ended.
-  for (uint32_t queue = 0; queue < kHardwareQueues && prints_.active(); ++queue) {
-    RETURN_IF_ERROR(prints_.Ended(queue, completed(queue)));
+  if (prints_.active()) {
+    RETURN_IF_ERROR(prints_.Ended([this](const Ticket& ticket) { return IsDone(ticket); }));
   }
   return OkStatus();
 }
@@ -387,11 +387,15 @@ Status CardDispatcher::CheckHang() {
     if (queue.link->ring().entries_freed() != freed) ++progress_;
   }
   bool kernels_ended = true;
-  for (uint32_t queue = 0; queue < kHardwareQueues && settled(); ++queue) {
-    ASSIGN_OR_RETURN(const bool ended, KernelsEnded({queue, submitted(queue)}));
+  bool news = false;  // the caller moves then: it asks for an event
+  for (CardQueue& queue : queues_) {
+    if (!settled()) break;
+    ASSIGN_OR_RETURN(const bool ended, queue.AllHaveEnded());
     kernels_ended &= ended;
+    if (news || ended) continue;
+    ASSIGN_OR_RETURN(news, queue.HasNews());
   }
-  if (settled() && kernels_ended) return OkStatus();
+  if (settled() && (kernels_ended || news)) return OkStatus();
   return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
 }
 

@@ -37,12 +37,16 @@ class CardDispatcher final : public Dispatcher {
   StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
   Status Wait(uint32_t hardware_queue, const Ticket& after) override;
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
-  StatusOr<bool> KernelsEnded(const Ticket& up_to) override;
+  Status EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
+  StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
   void OnPrint(PrintSink sink) override { prints_.set_sink(std::move(sink)); }
   void SalvagePrints() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
-  uint64_t completed(uint32_t queue) const override { return queues_[queue].timeline.completed(); }
+  uint64_t completed(uint32_t queue) const override { return queues_[queue].completed(); }
+  bool IsDone(const Ticket& ticket) const override {
+    return queues_[ticket.hardware_queue].Find(ticket.number) == nullptr;
+  }
   bool idle() const override;
   uint64_t progress() const override { return progress_; }
   StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;

@@ -26,7 +26,7 @@ HostQueueRecord CardDispatcher::HostRecord(uint32_t hardware_queue) {
   CardQueue& queue = queues_[hardware_queue];
   HostQueueRecord record;
   record.submitted = queue.timeline.submitted();
-  record.completed = queue.timeline.completed();
+  record.completed = queue.completed();
   if (queue.link == nullptr) return record;
   const IssueRing& ring = queue.link->ring();
   record.entries_announced = ring.entries_closed();
@@ -76,32 +76,27 @@ std::vector<StreamCount> CardDispatcher::CountStreams() {
 // begun.
 Standing CardDispatcher::StandingOf(const Ticket& ticket) {
   CardQueue& queue = queues_[ticket.hardware_queue];
-  if (ticket.number <= queue.timeline.completed()) return Standing::kEnded;
-  if (queue.link == nullptr || ticket.number > queue.timeline.submitted())
-    return Standing::kUnclear;
+  const CardQueue::Pending* const one = queue.Find(ticket.number);
+  if (one == nullptr) return Standing::kEnded;
+  if (queue.link == nullptr) return Standing::kUnclear;
   if (!queue.link->ReadFetched().ok()) return Standing::kUnclear;
   const uint32_t freed = queue.link->ring().entries_freed();
-  if (abi::CounterReached(queue.FirstEntryOf(ticket.number), freed)) return Standing::kNotBegun;
-  const StreamCounts& before = queue.MarkBefore(ticket.number).workers;
-  const StreamCounts& behind = queue.MarkOf(ticket.number).workers;
-  for (uint32_t stream = 0; stream < behind.size(); ++stream) {
-    if (behind[stream] == before[stream]) continue;
-    const uint64_t base = queue.ordering.base(stream);
-    const bool cleared = base == 0 || queue.ordering.seen_workers(stream) > base;
-    if (before[stream] < base || (before[stream] == base && !cleared)) return Standing::kUnclear;
-    const auto shows =
-        ReadWord(queue.link->dispatch_tile(),
-                 hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable));
-    if (!shows.ok()) return Standing::kUnclear;
-    if (!hw::StreamCounterReached(*shows, queue.ordering.OnWire(stream, before[stream]))) {
-      return Standing::kNotBegun;
-    }
-    if (!cleared) return Standing::kUnclear;
-    const bool ended =
-        hw::StreamCounterReached(*shows, queue.ordering.OnWire(stream, behind[stream]));
-    return ended ? Standing::kEnded : Standing::kRunning;
+  if (abi::CounterReached(one->first_entry, freed)) return Standing::kNotBegun;
+  if (one->behind == one->before) return Standing::kUnclear;
+  const uint64_t base = queue.ordering.base(one->stream);
+  const bool cleared = base == 0 || queue.ordering.seen_workers(one->stream) > base;
+  if (one->before < base || (one->before == base && !cleared)) return Standing::kUnclear;
+  const auto shows = ReadWord(
+      queue.link->dispatch_tile(),
+      hw::StreamRegister(abi::kFirstWorkerStream + one->stream, hw::kStreamSpaceAvailable));
+  if (!shows.ok()) return Standing::kUnclear;
+  if (!hw::StreamCounterReached(*shows, queue.ordering.OnWire(one->stream, one->before))) {
+    return Standing::kNotBegun;
   }
-  return Standing::kUnclear;
+  if (!cleared) return Standing::kUnclear;
+  const bool ended =
+      hw::StreamCounterReached(*shows, queue.ordering.OnWire(one->stream, one->behind));
+  return ended ? Standing::kEnded : Standing::kRunning;
 }
 
 StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {

@@ -1,7 +1,10 @@
 // One hardware queue of a booted card.
 #include "runtime/dispatch/card_queue.h"
 
+#include <algorithm>
+
 #include "runtime/command/control_encoder.h"
+#include "runtime/hw/stream.h"
 
 namespace ttfd {
 
@@ -11,20 +14,98 @@ void CardQueue::Forget() {
   reads.Clear();
   timeline.Forget();
   go_table.Clear();
-  marks_.clear();
-  completed_mark_ = {};
+  pending_.clear();
+  apart_ = 0;
+  in_order_ = {};
   entries_done_ = 0;
 }
 
-uint64_t CardQueue::Submitted(uint32_t first_entry) {
+uint64_t CardQueue::Submitted(const Begin& begin, bool apart) {
   ordering.Encoded();
-  marks_.push_back({ordering.Now(), first_entry});
-  return timeline.Submit();
+  Pending& one = pending_.emplace_back();
+  one.ticket = timeline.Submit();
+  one.mark = ordering.Now();
+  one.mark.workers = in_order_;
+  one.first_entry = begin.entry;
+  one.apart = apart;
+  // All launches of a command are counted on the stream of its workers.
+  for (uint32_t stream = 0; stream < in_order_.size(); ++stream) {
+    const uint64_t behind = ordering.launched_workers(stream);
+    if (behind == begin.workers[stream]) continue;
+    one.stream = stream;
+    one.before = begin.workers[stream];
+    one.behind = one.mark.workers[stream] = behind;
+    if (!apart) in_order_[stream] = behind;
+  }
+  apart_ += apart ? 1 : 0;
+  return one.ticket;
+}
+
+const CardQueue::Pending* CardQueue::Find(uint64_t ticket) const {
+  const auto found =
+      std::lower_bound(pending_.begin(), pending_.end(), ticket,
+                       [](const Pending& known, uint64_t wanted) { return known.ticket < wanted; });
+  return found == pending_.end() || found->ticket != ticket ? nullptr : &*found;
+}
+
+StatusOr<bool> CardQueue::HasReached(uint32_t stream, uint64_t workers) {
+  if (ordering.Reached(stream, workers, 0)) return true;
+  ASSIGN_OR_RETURN(
+      const uint32_t counter,
+      ReadWord(link->dispatch_tile(),
+               hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable)));
+  return ordering.Reached(stream, workers, counter);
+}
+
+StatusOr<bool> CardQueue::AllHaveEnded() {
+  const StreamCounts& workers = ordering.launched_workers();
+  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
+    ASSIGN_OR_RETURN(const bool reached, HasReached(stream, workers[stream]));
+    if (!reached) return false;
+  }
+  return true;
+}
+
+StatusOr<bool> CardQueue::HasNews() {
+  for (const Pending& one : pending_) {
+    if (!one.apart || one.asked) continue;
+    ASSIGN_OR_RETURN(const bool ended, HasEnded(one));
+    if (ended) return true;
+  }
+  return false;
 }
 
 Status CardQueue::Event(uint32_t number, uint64_t ticket) {
-  return EventBehind(number, ticket,
-                     ticket > timeline.completed() ? MarkOf(ticket) : Ordering::Mark{});
+  Ordering::Mark mark;
+  for (Pending& one : pending_) {
+    if (one.ticket > ticket) break;
+    if (apart_ == 0) {  // then the last covers those before
+      mark = Find(ticket)->mark;
+      break;
+    }
+    mark.Raise(one.mark);
+    one.asked = true;
+  }
+  return EventBehind(number, ticket, mark);
+}
+
+Status CardQueue::EventBeside(uint32_t number, uint64_t ticket) {
+  Ordering::Mark mark;
+  const Pending* const last = ticket != 0 ? Find(ticket) : nullptr;
+  if (last != nullptr) mark = last->mark;
+  bool news = last != nullptr;
+  uint32_t running = 0;  // streams on which a launch has not ended, and so no later one
+  for (Pending& one : pending_) {
+    if (!one.apart || one.asked || (running >> one.stream & 1) != 0) continue;
+    ASSIGN_OR_RETURN(one.asked, HasEnded(one));
+    if (!one.asked) {
+      running |= 1u << one.stream;
+      continue;
+    }
+    news = true;
+    mark.workers[one.stream] = std::max(mark.workers[one.stream], one.behind);
+  }
+  return news ? EventBehind(number, ticket, mark) : OkStatus();
 }
 
 Status CardQueue::EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark) {
@@ -35,22 +116,31 @@ Status CardQueue::EventBehind(uint32_t number, uint64_t ticket, const Ordering::
   return link->Flush();
 }
 
+void CardQueue::Done(uint64_t ticket, const StreamCounts& workers) {
+  while (!pending_.empty() && !pending_.front().apart && pending_.front().ticket <= ticket) {
+    pending_.pop_front();
+  }
+  if (apart_ == 0) return;
+  std::erase_if(pending_, [&](const Pending& one) {
+    const bool done = one.apart ? one.behind <= workers[one.stream] : one.ticket <= ticket;
+    if (done && one.apart) --apart_;
+    return done;
+  });
+}
+
 Status CardQueue::Seen(const CompletionQueue::Record& record) {
   RETURN_IF_ERROR(reads.CheckTurn(record));
   if (record.command.is_event == 0) return reads.Deliver(record);
   const auto id = record.first.size() >= sizeof(uint32_t) ? LoadAt<uint32_t>(record.first.data())
                                                           : ~timeline.due();
-  const uint64_t before = timeline.completed();
   const auto event = timeline.Seen(id);
   if (!event.has_value()) {
     return Internal("the card reported event {} where {} is due", id, timeline.due());
   }
-  const auto done = static_cast<std::ptrdiff_t>(timeline.completed() - before);
-  if (done > 0) {
-    completed_mark_ = marks_[static_cast<size_t>(done) - 1].mark;
-    marks_.erase(marks_.begin(), marks_.begin() + done);
-  }
-  entries_done_ = event->mark.entries;
+  Done(event->ticket, event->mark.ordering.workers);
+  // The records of a launch that others have passed are looked at should it hang.
+  const bool passed = !pending_.empty() && pending_.front().apart;
+  entries_done_ = passed ? pending_.front().first_entry : event->mark.entries;
   ordering.Happened(event->mark.ordering);
   link->ring().FreeBelow(event->mark.entries);
   return OkStatus();
@@ -67,7 +157,7 @@ StatusOr<uint32_t> CardQueue::Collect() {
     RETURN_IF_ERROR(completions.Acknowledge(false));
     ++records;
   }
-  if (records > 0 && timeline.idle()) {
+  if (records > 0 && idle()) {
     RETURN_IF_ERROR(completions.Acknowledge(true));
     completions.Clear();
     link->ring().ClearBelow(entries_done_);

@@ -1,4 +1,7 @@
 // One hardware queue of a booted card: its rings, what was submitted to it, what is known to be done.
+//
+// Commands are done in their order, but for launches on workers of their own ("apart"): the card goes on beside those,
+// so each of them is done when its own workers have answered, and whatever comes behind may be done before.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +22,56 @@ struct CardQueue {
     Ordering::Mark ordering;
     uint32_t entries = 0;  // the card has taken every entry below
   };
+  // Where the encoding of a command begins.
+  struct Begin {
+    uint32_t entry = 0;  // the first that has anything of it
+    StreamCounts workers;
+  };
+  // A command that is not known to be done.
+  struct Pending {
+    uint64_t ticket = 0;
+    Ordering::Mark mark;  // that the card has to be behind
+    uint32_t first_entry = 0;
+    // The workers' count before and behind its launches; the same: it has none.
+    uint32_t stream = 0;
+    uint64_t before = 0;
+    uint64_t behind = 0;
+    bool apart = false;
+    bool asked = false;  // apart: an event is asked for that tells of it
+  };
 
   // As before a boot: nothing is in flight, tickets go on.
   void Forget();
 
-  // The command just encoded has its ticket. `first_entry`: the first that has anything of it.
-  uint64_t Submitted(uint32_t first_entry);
-  // Everything up to `ticket`, which has not completed. REQUIRES that it was given.
-  const Ordering::Mark& MarkOf(uint64_t ticket) const {
-    return marks_[ticket - timeline.completed() - 1].mark;
+  Begin BeginCommand() const {
+    return {link->ring().entries_closed(), ordering.launched_workers()};
   }
-  // The same of everything before it.
-  const Ordering::Mark& MarkBefore(uint64_t ticket) const {
-    return ticket == timeline.completed() + 1 ? completed_mark_ : MarkOf(ticket - 1);
+  // The command just encoded has its ticket.
+  uint64_t Submitted(const Begin& begin, bool apart);
+  // Null: the ticket is done. REQUIRES that it was given.
+  const Pending* Find(uint64_t ticket) const;
+  // Everything up to this ticket is done.
+  uint64_t completed() const {
+    return pending_.empty() ? timeline.submitted() : pending_.front().ticket - 1;
   }
-  uint32_t FirstEntryOf(uint64_t ticket) const {
-    return marks_[ticket - timeline.completed() - 1].first_entry;
-  }
+  bool idle() const { return pending_.empty() && !timeline.waits_for_events(); }
   // The entries below were done at the last event that was seen.
   uint32_t entries_done() const { return entries_done_; }
   // Asks for an event behind everything up to `ticket`.
   Status Event(uint32_t number, uint64_t ticket);
-  // The same behind `mark`, which may be later.
+  // The same but for launches apart, of which it tells if they have ended, as the worker counts show. Ticket 0, and
+  // none has ended: asks for nothing.
+  Status EventBeside(uint32_t number, uint64_t ticket);
+  // Asks for an event behind `mark`, which tells of everything up to `ticket` and of launches apart before the mark.
   Status EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark);
+  // Have the workers of a pending launch answered, as their count shows?
+  StatusOr<bool> HasEnded(const Pending& launch) {
+    return HasReached(launch.stream, launch.behind);
+  }
+  // Those of all?
+  StatusOr<bool> AllHaveEnded();
+  // Those of a launch apart of which no event tells yet?
+  StatusOr<bool> HasNews();
   // The card published a completion record.
   Status Seen(const CompletionQueue::Record& record);
   // Takes all records the card has published; how many there were.
@@ -59,12 +89,12 @@ struct CardQueue {
   GoTable go_table;
 
  private:
-  struct TicketMark {
-    Ordering::Mark mark;
-    uint32_t first_entry = 0;
-  };
-  std::deque<TicketMark> marks_;   // of tickets completed() + 1 and on
-  Ordering::Mark completed_mark_;  // of ticket completed()
+  StatusOr<bool> HasReached(uint32_t stream, uint64_t workers);
+  void Done(uint64_t ticket, const StreamCounts& workers);
+
+  std::deque<Pending> pending_;  // in the order of their tickets
+  size_t apart_ = 0;             // of them
+  StreamCounts in_order_{};      // what launches in order have made the counts so far
   uint32_t entries_done_ = 0;
 };
 

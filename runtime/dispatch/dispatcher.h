@@ -133,10 +133,14 @@ class Dispatcher {
   // (one entry is always kept back for it).
   virtual Status Event(uint32_t hardware_queue, uint64_t ticket) = 0;
 
-  // Have all kernels up to a ticket ended, as the worker counts show? Never true too early but where an event
-  // holds nothing up; costs PCIe reads while not. For who keeps an event back because the dispatcher, which
-  // waits for one stream at a time, has work for other sub-devices.
-  virtual StatusOr<bool> KernelsEnded(const Ticket& up_to) = 0;
+  // The same but for launches apart: on workers of their own (Route::workers), beside which the card goes on. It waits
+  // for none of them and tells of those that have ended, as the worker counts show. Ticket 0: of those alone, and asks
+  // for nothing if there are none. Costs a PCIe read for each set of workers with a launch apart.
+  virtual Status EventBeside(uint32_t hardware_queue, uint64_t ticket) = 0;
+
+  // Have the kernels of a command ended, as the worker counts show? Never true too early but where an event
+  // holds nothing up; costs a PCIe read while not.
+  virtual StatusOr<bool> KernelsEnded(const Ticket& ticket) = 0;
 
   // Lets the device run and collects completions; calls sinks. An error means the device is lost until
   // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
@@ -149,7 +153,10 @@ class Dispatcher {
   virtual void SalvagePrints() = 0;
 
   virtual uint64_t submitted(uint32_t hardware_queue) const = 0;
+  // Everything up to it is done.
   virtual uint64_t completed(uint32_t hardware_queue) const = 0;
+  // Of launches apart, and of what came behind them, more may be done. REQUIRES a ticket that was given.
+  virtual bool IsDone(const Ticket& ticket) const = 0;
   // Every submitted ticket completed, every asked event seen, on all hardware queues.
   virtual bool idle() const = 0;
   // Changes whenever the host saw the device make progress. Costs nothing.

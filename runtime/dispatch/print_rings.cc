@@ -71,10 +71,8 @@ StatusOr<bool> PrintRings::DrainIfDue() {
   return any;
 }
 
-Status PrintRings::Ended(uint32_t hardware_queue, uint64_t completed) {
-  const auto ended = [&](const Run& run) {
-    return run.ticket.hardware_queue == hardware_queue && run.ticket.number <= completed;
-  };
+Status PrintRings::Ended(const std::function<bool(const Ticket&)>& is_done) {
+  const auto ended = [&is_done](const Run& run) { return is_done(run.ticket); };
   if (std::none_of(runs_.begin(), runs_.end(), ended)) return OkStatus();
   RETURN_IF_ERROR(Drain().status());
   std::erase_if(runs_, ended);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -47,8 +48,8 @@ class PrintRings {
   StatusOr<bool> Drain();
   // The same, unless it was done a moment ago.
   StatusOr<bool> DrainIfDue();
-  // Everything up to ticket `completed` of a hardware queue is done: takes the last of its prints and forgets it.
-  Status Ended(uint32_t hardware_queue, uint64_t completed);
+  // Takes the last prints of what is done and forgets it.
+  Status Ended(const std::function<bool(const Ticket&)>& is_done);
   // Nothing in flight will be heard of again.
   void Forget() { runs_.clear(); }
 

@@ -1,7 +1,6 @@
 // What was submitted, what is done: tickets, and the events that tell of them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -11,23 +10,21 @@
 namespace ttfd {
 
 // Tickets are dense from 1 and 64 bits wide: they outlive a boot and never wrap. Events are 32-bit
-// words that do wrap; they are dense too and come back in order.
+// words that do wrap; they are dense too and come back in order. What an event tells of is its owner's business.
 template <typename Mark>
 class Timeline {
  public:
   struct Event {
     uint32_t id = 0;
-    uint64_t ticket = 0;  // everything up to it is done when the event is seen
-    Mark mark{};          // what else the owner learns then
+    uint64_t ticket = 0;
+    Mark mark{};
   };
 
   uint64_t Submit() { return ++submitted_; }
   uint64_t submitted() const { return submitted_; }
-  uint64_t completed() const { return completed_; }
   bool waits_for_events() const { return !asked_.empty(); }
-  bool idle() const { return asked_.empty() && completed_ == submitted_; }
 
-  // An event behind everything up to `ticket`, which was given; its id goes into the record.
+  // An event that tells of `ticket`; its id goes into the record.
   uint32_t Ask(uint64_t ticket, const Mark& mark) {
     asked_.push_back({next_event_, ticket, mark});
     return next_event_++;
@@ -38,25 +35,19 @@ class Timeline {
     if (asked_.empty() || asked_.front().id != id) return std::nullopt;
     const Event event = asked_.front();
     asked_.pop_front();
-    completed_ = std::max(completed_, event.ticket);
     return event;
   }
   uint32_t due() const { return asked_.empty() ? next_event_ : asked_.front().id; }
   uint32_t next_event() const { return next_event_; }
 
-  // Everything in flight is forgotten and counts as over: numbers go on, so that no ticket means
-  // two things.
-  void Forget() {
-    asked_.clear();
-    completed_ = submitted_;
-  }
+  // No event will come any more. Numbers go on, so that no ticket means two things.
+  void Forget() { asked_.clear(); }
 
   // For tests: the next event's id.
   void StartEventsAt(uint32_t id) { next_event_ = id; }
 
  private:
   uint64_t submitted_ = 0;
-  uint64_t completed_ = 0;
   uint32_t next_event_ = 1;
   std::deque<Event> asked_;
 };

@@ -149,6 +149,33 @@ TEST_F(DaemonQueues, TwoSubDevicesRunAtOnce) {
   EXPECT_EQ(client->Progress(3), 1u);
 }
 
+TEST_F(DaemonQueues, AKernelOnItsOwnWorkersHoldsUpNothingThatNeedsOthers) {
+  other = Connect();
+  const uint32_t last = client->session().welcome().devices[0].card.grid.x - 1;
+  const std::string bytes = Pattern(8 << 10);
+  client->SendOn(2, {}, InlineWrite(kData, 0, Words(0)), BumpBy(7, 4'000'000));
+  core->RunOnce();
+  uint64_t theirs = 0;
+  for (int i = 0; i < 3; ++i) {
+    theirs = other->SendOn(3, {}, InlineWrite(kData, 0, bytes), Meet(kMeetsToo, true, last, 0),
+                           Read(kData, 0, bytes.size())) +
+             2;
+  }
+  for (int i = 0; i < 10'000 && other->Progress(3) < theirs; ++i) {
+    core->RunOnce();
+    other->Take();
+    client->Take();
+  }
+  EXPECT_EQ(other->Progress(3), theirs);
+  EXPECT_EQ(other->Data(theirs, 3), bytes);
+  EXPECT_LT(client->Progress(2), 2u) << "the kernel has not ended";
+  const uint64_t read = client->SendOn(2, {}, Read(kData, 0, 16));
+  client->Run();
+  EXPECT_EQ(FirstError(*client), "");
+  EXPECT_EQ(FirstError(*other), "");
+  EXPECT_EQ(FirstWord(client->Data(read, 2)), 7u);
+}
+
 TEST_F(DaemonQueues, ATraceIsReplayedPatchedAndReleased) {
   const uint64_t before = core->GetStatus().memory[0].used_bytes;
   client->Send(RecordTraceRequest{kTrace, {BumpBy(1), BumpBy(10)}, true},

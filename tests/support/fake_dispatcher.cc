@@ -30,7 +30,10 @@ Status FakeDispatcher::Boot() {
   for (Queue& queue : queues_) {
     queue.pending.clear();
     queue.running.clear();
-    queue.seen = queue.completed = queue.passed = queue.submitted;
+    queue.passed = queue.submitted;
+    for (std::set<uint64_t>* of : {&queue.open, &queue.unseen, &queue.asked, &queue.apart}) {
+      of->clear();
+    }
   }
   if (failing_boots > 0) {
     --failing_boots;
@@ -106,27 +109,50 @@ StatusOr<uint64_t> FakeDispatcher::Submit(const Route& route, const Command& com
     entry = fmt::format("replay {}", TraceLaunches(*replay->trace));
   }
   Log(route.hardware_queue, std::move(entry));
+  const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
+                       std::holds_alternative<ReplayTraceCommand>(command);
   queue.pending.push_back(std::move(pending));
-  return ++queue.submitted;
+  ++queue.submitted;
+  queue.open.insert(queue.submitted);
+  if (kernels && route.workers.any()) queue.apart.insert(queue.submitted);
+  return queue.submitted;
 }
 
 Status FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  if (ticket > queues_[queue].submitted || ticket <= queues_[queue].completed) {
-    return InvalidArgument("an event for ticket {}", ticket);
-  }
-  Log(queue, "event");
-  queues_[queue].pending.push_back({Pending::Kind::kEvent, {}, {queue, ticket}, {}, ""});
+  const std::set<uint64_t>& open = queues_[queue].open;
+  if (!open.contains(ticket)) return InvalidArgument("an event for ticket {}", ticket);
+  AskFor(queue, {open.begin(), open.upper_bound(ticket)});
   return OkStatus();
 }
 
-StatusOr<bool> FakeDispatcher::KernelsEnded(const Ticket& up_to) {
-  const auto runs = [&up_to](const Pending& pending) {
-    return pending.kind == Pending::Kind::kCommand && pending.ticket.number <= up_to.number &&
-           !std::holds_alternative<WriteCommand>(pending.command) &&
-           !std::holds_alternative<ReadCommand>(pending.command);
+Status FakeDispatcher::EventBeside(uint32_t queue, uint64_t ticket) {
+  if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
+  const Queue& of = queues_[queue];
+  if (ticket != 0 && (!of.open.contains(ticket) || of.apart.contains(ticket))) {
+    return InvalidArgument("an event for ticket {}", ticket);
+  }
+  std::set<uint64_t> tickets;
+  for (const uint64_t one : of.open) {
+    const bool apart = of.apart.contains(one);
+    if (apart ? *KernelsEnded({queue, one}) : one <= ticket) tickets.insert(one);
+  }
+  std::erase_if(tickets, [&of](uint64_t one) { return of.asked.contains(one); });
+  if (!tickets.empty()) AskFor(queue, tickets);
+  return OkStatus();
+}
+
+void FakeDispatcher::AskFor(uint32_t queue, const std::set<uint64_t>& tickets) {
+  Log(queue, "event");
+  queues_[queue].asked.insert(tickets.begin(), tickets.end());
+  queues_[queue].pending.push_back({Pending::Kind::kEvent, {}, {queue, 0}, {}, "", tickets});
+}
+
+StatusOr<bool> FakeDispatcher::KernelsEnded(const Ticket& ticket) {
+  const auto runs = [&ticket](const Pending& pending) {
+    return pending.kind == Pending::Kind::kCommand && pending.ticket.number == ticket.number;
   };
-  const Queue& queue = queues_[up_to.hardware_queue];
+  const Queue& queue = queues_[ticket.hardware_queue];
   return std::none_of(queue.running.begin(), queue.running.end(), runs) &&
          std::none_of(queue.pending.begin(), queue.pending.end(), runs);
 }
@@ -147,7 +173,9 @@ bool FakeDispatcher::MayGoOn(const Queue& queue) const {
     case Pending::Kind::kWait:
       return queues_[next.ticket.hardware_queue].Done() >= number;
     case Pending::Kind::kEvent:
-      return queue.running.empty() || queue.running.front().ticket.number > number;
+      return std::none_of(queue.running.begin(), queue.running.end(), [&next](const Pending& one) {
+        return next.tickets.contains(one.ticket.number);
+      });
     case Pending::Kind::kCommand:
       break;
   }
@@ -165,7 +193,9 @@ Status FakeDispatcher::GoOn(Queue& queue, size_t* left) {
     Pending pending = std::move(queue.pending.front());
     queue.pending.pop_front();
     ++progress_;
-    if (pending.kind == Pending::Kind::kEvent) queue.completed = pending.ticket.number;
+    if (pending.kind == Pending::Kind::kEvent) {
+      queue.unseen.insert(pending.tickets.begin(), pending.tickets.end());
+    }
     if (!command) continue;
     --*left;
     queue.passed = pending.ticket.number;
@@ -193,7 +223,11 @@ Status FakeDispatcher::Poll() {
     if (status.ok() && progress_ != before) status = GoOn(queues_[0], &left);
   }
   for (uint32_t i = 0; i < kHardwareQueues; ++i) {
-    if (!late_completions || !late_completions(i)) queues_[i].seen = queues_[i].completed;
+    Queue& queue = queues_[i];
+    if (late_completions && late_completions(i)) continue;
+    for (const uint64_t ticket : std::exchange(queue.unseen, {})) {
+      for (std::set<uint64_t>* of : {&queue.open, &queue.asked, &queue.apart}) of->erase(ticket);
+    }
   }
   booted_ = status.ok();
   return status;
@@ -223,7 +257,7 @@ StallReport FakeDispatcher::Diagnose() {
 HostQueueRecord FakeDispatcher::HostRecord(uint32_t queue) {
   HostQueueRecord record;
   record.submitted = queues_[queue].submitted;
-  record.completed = queues_[queue].completed;
+  record.completed = completed(queue);
   return record;
 }
 
@@ -233,7 +267,7 @@ Standing FakeDispatcher::StandingOf(const Ticket& ticket) {
     if (const std::optional<Standing> told = standing(ticket)) return *told;
   }
   const Queue& queue = queues_[ticket.hardware_queue];
-  if (ticket.number <= queue.seen) return Standing::kEnded;
+  if (!queue.open.contains(ticket.number)) return Standing::kEnded;
   const auto is = [&ticket](const Pending& one) { return one.ticket.number == ticket.number; };
   if (std::any_of(queue.running.begin(), queue.running.end(), is)) return Standing::kRunning;
   if (ticket.number < queue.passed) return Standing::kEnded;

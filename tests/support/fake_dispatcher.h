@@ -41,14 +41,21 @@ class FakeDispatcher final : public Dispatcher {
   StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
   Status Wait(uint32_t hardware_queue, const Ticket& after) override;
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
-  StatusOr<bool> KernelsEnded(const Ticket& up_to) override;
+  Status EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
+  StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
   void OnPrint(PrintSink sink) override { print = std::move(sink); }
   void SalvagePrints() override {
     if (salvage) salvage();
   }
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].submitted; }
-  uint64_t completed(uint32_t queue) const override { return queues_[queue].seen; }
+  uint64_t completed(uint32_t queue) const override {
+    const Queue& of = queues_[queue];
+    return of.open.empty() ? of.submitted : *of.open.begin() - 1;
+  }
+  bool IsDone(const Ticket& ticket) const override {
+    return !queues_[ticket.hardware_queue].open.contains(ticket.number);
+  }
   StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
   StallReport Diagnose(uint32_t hardware_queue) override;
   StallReport Diagnose() override;
@@ -101,20 +108,24 @@ class FakeDispatcher final : public Dispatcher {
     enum class Kind { kCommand, kEvent, kWait };
     Kind kind = Kind::kCommand;
     Route route;
-    Ticket ticket;  // its own; of an event what it covers; of a wait what it waits for
+    Ticket ticket;  // its own; of a wait what it waits for
     Command command;
     std::string payload;
+    std::set<uint64_t> tickets = {};  // of an event: that it tells of
   };
   struct Queue {
     uint64_t submitted = 0;
-    uint64_t completed = 0;  // by its events
-    uint64_t seen = 0;       // of that, by the host
-    uint64_t passed = 0;     // left `pending`: done, or running
+    std::set<uint64_t> open;    // tickets that the host does not know to be done
+    std::set<uint64_t> unseen;  // of these, those that an event has told of
+    std::set<uint64_t> asked;   // of these, those that an event tells of
+    std::set<uint64_t> apart;   // of these, launches on workers of their own
+    uint64_t passed = 0;        // left `pending`: done, or running
     std::deque<Pending> pending;
     std::deque<Pending> running;  // launches whose kernels have not ended
     uint64_t Done() const { return running.empty() ? passed : running.front().ticket.number - 1; }
   };
   void Log(uint32_t queue, std::string entry);
+  void AskFor(uint32_t queue, const std::set<uint64_t>& tickets);
   void EndKernels(Queue& queue);
   bool MayGoOn(const Queue& queue) const;
   Status GoOn(Queue& queue, size_t* left);

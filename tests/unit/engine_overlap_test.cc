@@ -2,6 +2,8 @@
 // out.
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "runtime/abi/hart_status.h"
 #include "tests/support/core_fixture.h"
 
@@ -153,6 +155,178 @@ TEST_F(EngineOverlap, TheQueueWhoseTimeIsUpPaysTheOtherRunsAgain) {
   second->Run();
   EXPECT_TRUE(second->errors.empty()) << "it runs again";
   EXPECT_EQ(second->Progress(3), 1u);
+}
+
+// ---- kernels on workers of their own
+
+// The programs of two sessions on workers of their own: queue 1 of the first, queue 2 of the second.
+class EngineApart : public EngineOverlap {
+ protected:
+  void Prepare() {
+    EngineOverlap::Prepare();
+    card->runs_on = [this](const LaunchCommand& launch) {
+      return running.contains(launch.program->tiles.test(0) ? 1 : 2);
+    };
+  }
+  // Launches of the first session are known to take seconds.
+  void LearnThatTheFirstTakesLong() {
+    for (int i = 0; i < 4; ++i) {
+      running = {1};
+      first->SendOn(1, {}, Within(Launch(3), 60'000));
+      RunSome();
+      clock.Advance(std::chrono::seconds(5));
+      running = {};
+      first->Run();
+    }
+  }
+  void RunSome() {
+    for (int i = 0; i < 40; ++i) core->RunOnce();
+    first->Take();
+    second->Take();
+  }
+  uint64_t DeviceNs(TestClient* client) {
+    for (const SessionInfoReply& info : core->ListSessions()) {
+      if (info.session == client->session().welcome().session) return info.device_ns;
+    }
+    return 0;
+  }
+
+  std::set<uint32_t> running;  // queues whose kernels do not end
+};
+
+TEST_F(EngineApart, ALongOneHoldsUpNobodyWhoNeedsOtherWorkers) {
+  Prepare();
+  LearnThatTheFirstTakesLong();
+  running = {1};
+  first->SendOn(1, {}, Within(Launch(3), 60'000), Within(Launch(3), 60'000));
+  RunSome();
+  second->SendOn(2, {}, InlineWrite(1, 0, Pattern(64)), Launch(4), Read(1, 0, 64), Launch(4));
+  RunSome();
+  EXPECT_EQ(second->Progress(2), 4u);
+  EXPECT_EQ(second->Data(3, 2), Pattern(64));
+  EXPECT_EQ(first->Progress(1), 4u) << "it still runs";
+  running = {};
+  first->Run();
+  EXPECT_EQ(first->Progress(1), 6u);
+}
+
+TEST_F(EngineApart, WhatNeedsTheirWorkersIsNotOvertakenForEver) {
+  Prepare();
+  LearnThatTheFirstTakesLong();
+  running = {1};
+  first->SendOn(1, {}, Within(Launch(3), 60'000), Within(Launch(3), 60'000));
+  RunSome();
+  second->Send(Read(1, 0, 64));  // of a queue of all workers
+  RunSome();
+  EXPECT_EQ(second->Progress(), 7u) << "the card would stand still behind it";
+  second->SendOn(2, {}, Read(1, 0, 16), Read(1, 0, 16));
+  RunSome();
+  EXPECT_LE(second->Progress(2), 1u)
+      << "nobody goes before it who needs a worker that it waits for";
+  running = {};
+  second->Run();
+  EXPECT_EQ(second->Progress(), 8u);
+  EXPECT_EQ(second->Progress(2), 2u);
+}
+
+TEST_F(EngineApart, EachIsDoneWhenItsOwnWorkersAre) {
+  Prepare();
+  running = {1, 2};
+  first->SendOn(1, {}, Within(Launch(3), 100));
+  second->SendOn(2, {}, Within(Launch(4), 10'000));
+  core->RunOnce();
+  running = {2};
+  RunSome();
+  EXPECT_EQ(first->Progress(1), 1u);
+  clock.Advance(milliseconds(101));
+  RunSome();
+  EXPECT_THAT(second->errors, IsEmpty()) << "its own time is not up";
+  EXPECT_EQ(card->boots, 1);
+  // The other way round, and again and again on the same workers.
+  running = {2};
+  for (uint64_t i = 0; i < 100; ++i) {
+    first->SendOn(1, {}, Within(Launch(3), 100));
+    clock.Advance(milliseconds(10));
+    RunSome();
+    ASSERT_EQ(first->Progress(1), 2 + i);
+  }
+  running = {};
+  second->Run();
+  EXPECT_EQ(second->Progress(2), 1u);
+}
+
+TEST_F(EngineApart, TheOneWhoseTimeIsUpIsToBlameNotTheOneBesideIt) {
+  Prepare();
+  running = {1, 2};
+  first->SendOn(1, {}, Within(Launch(3), 10'000));
+  second->SendOn(2, {}, Within(Launch(4), 100));
+  core->RunOnce();
+  Wait(60);
+  EXPECT_THAT(second->errors, IsEmpty());
+  Wait(60);
+  EXPECT_EQ(second->ErrorOf(1, 2).reason, "HANG");
+  EXPECT_EQ(first->ErrorOf(1, 1).reason, "DEVICE_RESET");
+}
+
+TEST_F(EngineApart, ManyShortOnesDoNotGiveALongOneMoreTime) {
+  Prepare();
+  running = {1};
+  first->SendOn(1, {}, Within(Launch(3), 500));
+  for (int i = 0; i < 60; ++i) {
+    second->SendOn(2, {}, Launch(4));
+    Wait(10);
+  }
+  EXPECT_EQ(first->ErrorOf(1, 1).reason, "HANG");
+}
+
+TEST_F(EngineApart, AnEventThatDoesNotComeIsThePipelinesFaultNotTheKernels) {
+  Prepare();
+  TimeoutsReply timeouts;
+  timeouts.operation_ms = 300;
+  ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
+  bool late = true;
+  card->late_completions = [&late](uint32_t) { return late; };
+  first->SendOn(1, {}, Within(Launch(3), 100));
+  RunSome();
+  for (int i = 0; i < 4; ++i) Wait(90);
+  EXPECT_EQ(card->boots, 1);
+  for (int i = 0; i < 4; ++i) Wait(90);
+  EXPECT_EQ(card->boots, 2);
+  EXPECT_THAT(core->GetStatus().last_error, HasSubstr("no progress for 300 ms"));
+  late = false;
+  first->Run();
+  EXPECT_THAT(first->errors, IsEmpty());
+  EXPECT_EQ(first->Progress(1), 1u);
+}
+
+TEST_F(EngineApart, EachPaysForItsOwnTime) {
+  Prepare();
+  const uint64_t before[] = {DeviceNs(first.get()), DeviceNs(second.get())};
+  running = {1, 2};
+  first->SendOn(1, {}, Within(Launch(3), 100'000));
+  second->SendOn(2, {}, Within(Launch(4), 100'000));
+  core->RunOnce();
+  clock.Advance(milliseconds(1));
+  running = {1};
+  RunSome();
+  clock.Advance(milliseconds(999));
+  running = {};
+  first->Run();
+  second->Take();
+  EXPECT_EQ(DeviceNs(first.get()) - before[0], 1'000'000'000u);
+  EXPECT_EQ(DeviceNs(second.get()) - before[1], 1'000'000u);
+}
+
+TEST_F(EngineApart, WhoIsBehindAnotherOnItsWorkersPaysFromItsEnd) {
+  Prepare();
+  const uint64_t before = DeviceNs(second.get());
+  running = {2};
+  second->SendOn(2, {}, Within(Launch(4), 1000), Within(Launch(4), 1000));
+  core->RunOnce();
+  clock.Advance(milliseconds(10));
+  running = {};
+  second->Run();
+  EXPECT_EQ(DeviceNs(second.get()) - before, 10'000'000u) << "both together";
 }
 
 // ---- times

@@ -45,14 +45,12 @@ TEST(LeaseGate, TakesWhatRunsBesideTheLeasedWorkersAndGivesItTheOthers) {
   LeaseGate gate;
   gate.Set(false, kLeased, kAll);
   gate.Look();
-  Work beside = LaunchOn({0, 0, 1, 9});
+  const Work beside = LaunchOn({0, 0, 1, 9});
   EXPECT_TRUE(gate.Admits(beside));
-  gate.Narrow(&beside);
-  EXPECT_EQ(beside.route.workers, kAll & ~kLeased);
-  Work transfer = OfQueue(FillCommand{});
+  EXPECT_EQ(gate.WorkersOf(beside), kAll & ~kLeased);
+  const Work transfer = OfQueue(FillCommand{});
   EXPECT_TRUE(gate.Admits(transfer));
-  gate.Narrow(&transfer);
-  EXPECT_EQ(transfer.route.workers, kAll & ~kLeased);
+  EXPECT_EQ(gate.WorkersOf(transfer), kAll & ~kLeased);
   EXPECT_FALSE(gate.Admits(LaunchOn({1, 0, 2, 0})));
   EXPECT_FALSE(gate.Admits(Replay())) << "its records are made for all workers";
   EXPECT_FALSE(gate.Admits(OfQueue(RecordTraceCommand{})));
@@ -63,11 +61,10 @@ TEST(LeaseGate, TakesWhatRunsBesideTheLeasedWorkersAndGivesItTheOthers) {
 TEST(LeaseGate, WhatWasAdmittedBeforeALeaseIsNotNarrowedForIt) {
   LeaseGate gate;
   gate.Look();
-  Work replay = Replay();
+  const Work replay = Replay();
   EXPECT_TRUE(gate.Admits(replay));
   gate.Set(false, kLeased, kAll);  // by another thread, between the two
-  gate.Narrow(&replay);
-  EXPECT_TRUE(replay.route.workers.none()) << "the card would refuse the trace";
+  EXPECT_TRUE(gate.WorkersOf(replay).none()) << "the card would refuse the trace";
   gate.Look();
   EXPECT_FALSE(gate.Admits(replay));
 }

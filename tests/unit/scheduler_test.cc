@@ -315,8 +315,10 @@ TEST(Scheduler, AQueueWhoseNextWorkWaitsHasNoTurn) {
   EXPECT_NE(Next(scheduler).queue, 1u);
   Work work;
   EXPECT_FALSE(scheduler.Pop(&work));
-  EXPECT_FALSE(scheduler.empty());
+  EXPECT_TRUE(scheduler.empty()) << "nobody need look before the other queue moves";
+  EXPECT_EQ(scheduler.size(), 2u);
   other->Submitted(1, {0, 5}, microseconds(10));
+  EXPECT_FALSE(scheduler.empty());
   EXPECT_EQ(Next(scheduler).after.size(), 1u);
   EXPECT_EQ(Next(scheduler).value, 7u) << "what stood behind it";
   EXPECT_TRUE(scheduler.empty());
@@ -333,6 +335,76 @@ TEST(Scheduler, AWaitForWhatTakesLongEndsWithIt) {
   EXPECT_FALSE(scheduler.Pop(&work));
   other->Ended(1);
   EXPECT_TRUE(scheduler.Pop(&work));
+}
+
+// ---- beside kernels on workers of their own
+
+TileSet Workers(std::initializer_list<size_t> numbers) {
+  TileSet tiles;
+  for (const size_t number : numbers) tiles.set(number);
+  return tiles;
+}
+
+Work On(Work work, const TileSet& workers) {
+  work.route.workers = workers;
+  return work;
+}
+
+TEST(Scheduler, WhatNeedsBusyWorkersStaysAndOthersGoBeforeIt) {
+  Scheduler scheduler({});
+  BusyWorkers busy(microseconds(1000));
+  Work runs = On(ALaunch(1), Workers({1, 2}));
+  runs.cost = microseconds(5000);
+  busy.Add(runs);
+  scheduler.Push(On(ALaunch(1), Workers({1, 2})));
+  scheduler.Push(On(Transfer(2, 64), Workers({2})));
+  scheduler.Push(On(ALaunch(3), Workers({3})));
+  scheduler.Push(Transfer(4, 64));
+  Work work;
+  ASSERT_TRUE(scheduler.Pop(busy, &work));
+  EXPECT_EQ(work.flow, 3u);
+  EXPECT_FALSE(scheduler.Pop(busy, &work));
+  scheduler.Push(On(Transfer(5, 64), Workers({7})));
+  EXPECT_FALSE(scheduler.Pop(busy, &work)) << "all workers are kept for session 4";
+  busy.Remove(runs);
+  EXPECT_TRUE(busy.empty());
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(scheduler.Pop(busy, &work));
+}
+
+TEST(Scheduler, AFewShortLaunchesOfASessionFollowEachOther) {
+  Scheduler scheduler({});
+  BusyWorkers busy(microseconds(1000));
+  for (int i = 0; i < 10; ++i) scheduler.Push(On(ALaunch(1), Workers({1})));
+  std::vector<Work> on_card;
+  for (Work work; scheduler.Pop(busy, &work);) {
+    busy.Add(work);
+    on_card.push_back(std::move(work));
+  }
+  EXPECT_EQ(on_card.size(), 4u) << "of a guessed 250 us each";
+  scheduler.Push(On(ALaunch(2), Workers({1})));
+  busy.Remove(on_card.back());
+  Work work;
+  EXPECT_FALSE(scheduler.Pop(busy, &work)) << "two sessions would answer for each other";
+  on_card.pop_back();
+  for (const Work& ended : on_card) busy.Remove(ended);
+  ASSERT_TRUE(scheduler.Pop(busy, &work));
+  EXPECT_EQ(work.flow, 2u) << "nobody overtook it";
+}
+
+TEST(Scheduler, WhoHasNothingLeftGoesOnBesideWhoWaitsForBusyWorkers) {
+  Scheduler scheduler({});
+  BusyWorkers busy(microseconds(1000));
+  Work runs = On(ALaunch(1), Workers({1}));
+  runs.cost = microseconds(5000);
+  busy.Add(runs);
+  scheduler.Push(On(ALaunch(1), Workers({1})));
+  for (int i = 0; i < 100; ++i) scheduler.Push(On(Transfer(2, 64 << 10), Workers({2})));
+  Work work;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(scheduler.Pop(busy, &work));
+    EXPECT_EQ(work.flow, 2u);
+  }
+  EXPECT_FALSE(scheduler.Pop(busy, &work));
 }
 
 TEST(Scheduler, WaitingEarnsNoCredit) {

@@ -193,6 +193,24 @@ TEST_F(SessionLeases, TheDeviceThreadIsIdleWhileOnlyOthersWorkWaits) {
   EXPECT_FALSE(core->RunOnce()) << "a daemon that waits for a lease to end uses no processor";
 }
 
+TEST_F(SessionLeases, TheDeviceThreadIsIdleWhileAnotherQueueWaitsForWhatALeaseKeepsOut) {
+  Start();
+  auto holder = AskFor({{0, 0, 0, 0}});
+  holder->Run();
+  auto shared = Connect();
+  Prepare(shared.get());
+  shared->Send(TransferQueue(1));
+  shared->Run();
+  const uint64_t launch = shared->Send(Launch(3));  // on a worker that is leased
+  shared->SendOn(1, {{0, launch}}, Read(1, 0, 16));
+  RunAll();
+  EXPECT_FALSE(core->RunOnce()) << "what waits for work that waits for a lease uses no processor";
+  holder.reset();
+  shared->Run();
+  EXPECT_EQ(shared->Progress(), launch);
+  EXPECT_EQ(shared->Progress(1), 1u);
+}
+
 TEST_F(SessionLeases, WorkThatWaitedTooLongSaysForWhom) {
   Start();
   auto holder = AskFor();
