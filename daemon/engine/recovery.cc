@@ -37,14 +37,18 @@ std::string LastText(const std::vector<HangWork>& recent) {
   return text;
 }
 
-// Between launches that may not overlap stands an event, and one that the card had passed would have been seen.
+// Between launches that may not overlap stands an event, and one that the card had passed would have been seen. But
+// what is known of the launches themselves counts for more: a launch that has ended, seen or not, holds up none, and
+// one that was seen to have begun has begun unless the one before it is known not to have ended.
 bool BehindAnEvent(std::span<const Verdict> before, const Verdict& one) {
   const Work& work = one.entry->work;
-  if (!work.runs_kernels()) return false;
-  return std::any_of(before.begin(), before.end(), [&work](const Verdict& other) {
+  if (!work.runs_kernels() || one.standing == Standing::kEnded) return false;
+  return std::any_of(before.begin(), before.end(), [&](const Verdict& other) {
     const Work& elder = other.entry->work;
     return elder.runs_kernels() && !MayOverlap(elder, work) &&
-           elder.track->route().hardware_queue == work.track->route().hardware_queue;
+           elder.track->route().hardware_queue == work.track->route().hardware_queue &&
+           (NotEnded(other.standing) ||
+            (other.standing == Standing::kUnclear && one.standing == Standing::kUnclear));
   });
 }
 
@@ -64,9 +68,7 @@ std::vector<Verdict> Engine::LookAtWorks() {
             [](const Verdict& a, const Verdict& b) { return a.entry->turn < b.entry->turn; });
   for (size_t i = 0; i < verdicts.size(); ++i) {
     Verdict& one = verdicts[i];
-    if (one.standing != Standing::kEnded && BehindAnEvent(std::span(verdicts).first(i), one)) {
-      one.standing = Standing::kNotBegun;
-    }
+    if (BehindAnEvent(std::span(verdicts).first(i), one)) one.standing = Standing::kNotBegun;
   }
   return verdicts;
 }

@@ -33,10 +33,6 @@ std::optional<Place> WritesTo(const Command& command) {
   return std::nullopt;
 }
 
-bool NotEnded(Standing standing) {
-  return standing == Standing::kNotBegun || standing == Standing::kRunning;
-}
-
 // `later` began only when `earlier` was done.
 bool Follows(const WorkInFlight& later, const WorkInFlight& earlier) {
   if (later.work.track == earlier.work.track && later.work.route == earlier.work.route) return true;

@@ -19,6 +19,11 @@ struct Verdict {
   bool suspected = false;  // its turn had come when the card stopped, and no launch is to blame
 };
 
+// Is it known that it had not?
+inline bool NotEnded(Standing standing) {
+  return standing == Standing::kNotBegun || standing == Standing::kRunning;
+}
+
 // Decides the rest. `works` are those of all hardware queues in the order of their submission.
 //
 // A launch runs again only if it had not begun; what moves data runs again unless what it reads may have been changed

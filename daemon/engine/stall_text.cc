@@ -41,7 +41,7 @@ std::string StallSummary(const Status& why, const StallReport& stall) {
   std::string text = fmt::format("{}: {}", hang ? "the card hung" : "the card faulted", said);
   if (!stall.text.empty() && text.find(stall.text) == text.npos &&
       (said.empty() || stall.text.find(said) == stall.text.npos)) {
-    text += "; " + stall.text;
+    text += "; " + (stall.stage == StalledStage::kNone ? stall.text : ToString(stall));
   }
   return text;
 }

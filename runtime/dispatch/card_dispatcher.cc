@@ -132,14 +132,6 @@ Status CardDispatcher::Lose(const Status& status) {
   return lost_;
 }
 
-Status CardDispatcher::LoseExplained(const Status& status) {
-  if (!lost_.ok() || status.code() != StatusCode::kDeadlineExceeded) return Lose(status);
-  const StallReport report = Diagnose();
-  return Lose(Error(StatusCode::kDeadlineExceeded, "{}: {} of CQ{} stopped: {}",
-                    StatusMessage(status), StalledStageName(report.stage), report.hardware_queue,
-                    report.text));
-}
-
 Status CardDispatcher::PlaceRings() {
   const RingSizes rings = RingsOf(options_);
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
@@ -174,6 +166,7 @@ Status CardDispatcher::OpenLinks() {
 
 Status CardDispatcher::Boot() {
   lost_ = OkStatus();
+  seen_ = {};
   if (profile_ != nullptr) profile_->Gather();  // before it is forgotten which kernels lay where
   queues_.Forget();
   prints_.Restart();
@@ -250,7 +243,7 @@ StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& com
   const Status encoded = Encode(route, command);
   // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
   if (encoded.code() == StatusCode::kResourceExhausted) return encoded;
-  if (!encoded.ok()) return LoseExplained(encoded);
+  if (!encoded.ok()) return Lose(encoded);
   const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
                        std::holds_alternative<ReplayTraceCommand>(command);
   return queue.Submitted(begin, kernels && route.workers.any());
@@ -271,19 +264,19 @@ Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
   if (awaited == nullptr) return OkStatus();
   const Ordering::Mark mark = awaited->mark;
   const Status encoded = queues_.Await(hardware_queue, after.hardware_queue, mark);
-  return encoded.ok() ? encoded : LoseExplained(encoded);
+  return encoded.ok() ? encoded : Lose(encoded);
 }
 
 Status CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
   const Status encoded = queues_[hardware_queue].Event(hardware_queue, ticket);
-  return encoded.ok() ? encoded : LoseExplained(encoded);
+  return encoded.ok() ? encoded : Lose(encoded);
 }
 
 Status CardDispatcher::EventBeside(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
   const Status encoded = queues_[hardware_queue].EventBeside(hardware_queue, ticket);
-  return encoded.ok() ? encoded : LoseExplained(encoded);
+  return encoded.ok() ? encoded : Lose(encoded);
 }
 
 StatusOr<bool> CardDispatcher::KernelsEnded(const Ticket& ticket) {
@@ -344,15 +337,15 @@ StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
     moved |= std::exchange(pump_looks_[queue], now) != now;
   }
   if (moved) return CardLink::Pumped::kMoved;
-  return Diagnose().stage == StalledStage::kWorkers ? CardLink::Pumped::kKernels
-                                                    : CardLink::Pumped::kQuiet;
+  return FindStopped().stage == StalledStage::kWorkers ? CardLink::Pumped::kKernels
+                                                       : CardLink::Pumped::kQuiet;
 }
 
 Status CardDispatcher::Poll() {
   RETURN_IF_ERROR(lost_);
   const Status polled = PollOrFail();
   if (profile_ != nullptr) profile_->Gather();
-  return polled.ok() ? polled : LoseExplained(polled);
+  return polled.ok() ? polled : Lose(polled);
 }
 
 Status CardDispatcher::PollOrFail() {

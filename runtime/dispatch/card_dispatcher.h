@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,8 +70,6 @@ class CardDispatcher final : public Dispatcher {
 
   // Keeps the first reason for which the card is lost and returns it.
   Status Lose(const Status& status);
-  // The same; a timeout says which stage stopped and what it waits for.
-  Status LoseExplained(const Status& status);
   uint64_t MaxRecordBytes(const Route& route, const Command& command) const;
   uint64_t MaxTraceRecordBytes(const Trace& trace) const;
   Status PlaceRings();
@@ -94,6 +93,8 @@ class CardDispatcher final : public Dispatcher {
   // Any value but those of earlier boots and 0, what cleared memory holds.
   uint32_t boot_nonce() const { return 0x7E570000u + boots_; }
   std::vector<StreamCount> CountStreams();
+  // Diagnose of the hardware queue that stopped.
+  StallReport FindStopped();
   // card_verify.cc
   Status VerifyCard();
   Status VerifyVersions();
@@ -123,6 +124,12 @@ class CardDispatcher final : public Dispatcher {
   std::unique_ptr<Profile> profile_;  // null: nobody asked for one
   uint64_t progress_ = 0;
   std::array<uint64_t, kHardwareQueues> pump_looks_{};  // of the last Pump that looked
+  // What the last Diagnose saw of a hardware queue, beside the entries taken, which its ring knows.
+  struct Seen {
+    bool entries = false;  // the card was asked
+    std::array<std::optional<uint32_t>, abi::kMaxSubDevices> streams;
+  };
+  std::array<Seen, kHardwareQueues> seen_;
 };
 
 }  // namespace ttfd

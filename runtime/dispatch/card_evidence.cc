@@ -63,6 +63,7 @@ std::vector<StreamCount> CardDispatcher::CountStreams() {
           ReadWord(queue.link->dispatch_tile(),
                    hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable));
       if (!shows.ok()) continue;
+      seen_[number].streams[stream] = *shows;
       counts.push_back({number, abi::kFirstWorkerStream + stream, expected,
                         queue.ordering.OnWire(stream, expected) & hw::kStreamCounterMask, *shows});
     }
@@ -70,6 +71,8 @@ std::vector<StreamCount> CardDispatcher::CountStreams() {
   return counts;
 }
 
+// By what the card showed when it was looked at: it may have been reset since, which clears the counters.
+//
 // A launch is sent when its predecessors on the stream have been answered for, so the stream's counter tells whether
 // it may have begun, and when all its workers have answered that it has ended. A trace clears the counter: what was
 // launched before it cannot be told from the counter any more, and what comes behind it only once it is known to have
@@ -78,18 +81,16 @@ Standing CardDispatcher::StandingOf(const Ticket& ticket) {
   CardQueue& queue = queues_[ticket.hardware_queue];
   const CardQueue::Pending* const one = queue.Find(ticket.number);
   if (one == nullptr) return Standing::kEnded;
-  if (queue.link == nullptr) return Standing::kUnclear;
-  if (!queue.link->ReadFetched().ok()) return Standing::kUnclear;
+  const Seen& seen = seen_[ticket.hardware_queue];
+  if (!seen.entries) return Standing::kUnclear;
   const uint32_t freed = queue.link->ring().entries_freed();
   if (abi::CounterReached(one->first_entry, freed)) return Standing::kNotBegun;
   if (one->behind == one->before) return Standing::kUnclear;
   const uint64_t base = queue.ordering.base(one->stream);
   const bool cleared = base == 0 || queue.ordering.seen_workers(one->stream) > base;
   if (one->before < base || (one->before == base && !cleared)) return Standing::kUnclear;
-  const auto shows = ReadWord(
-      queue.link->dispatch_tile(),
-      hw::StreamRegister(abi::kFirstWorkerStream + one->stream, hw::kStreamSpaceAvailable));
-  if (!shows.ok()) return Standing::kUnclear;
+  const std::optional<uint32_t> shows = seen.streams[one->stream];
+  if (!shows.has_value()) return Standing::kUnclear;
   if (!hw::StreamCounterReached(*shows, queue.ordering.OnWire(one->stream, one->before))) {
     return Standing::kNotBegun;
   }
@@ -105,7 +106,7 @@ StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
   report.hardware_queue = hardware_queue;
   if (queue.link == nullptr) return report;
   // What the card has taken since nobody asked is not missing.
-  queue.link->ReadFetched().IgnoreError();
+  seen_[hardware_queue].entries = queue.link->ReadFetched().ok();
   HostView host;
   host.entries_announced = queue.link->ring().entries_closed();
   host.entries_taken = queue.link->ring().entries_freed();
@@ -113,7 +114,7 @@ StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
   return DiagnoseQueue(device_, plans_[hardware_queue], host);
 }
 
-StallReport CardDispatcher::Diagnose() {
+StallReport CardDispatcher::FindStopped() {
   StallReport worst;
   // Where a queue waits for an event of the other, or waits for nothing at all, it is not where it stopped.
   const auto innocence = [](const StallReport& report) {
@@ -125,6 +126,16 @@ StallReport CardDispatcher::Diagnose() {
     StallReport report = Diagnose(queue);
     if (innocence(report) < innocence(worst)) worst = std::move(report);
   }
+  return worst;
+}
+
+StallReport CardDispatcher::Diagnose() {
+  // What it has published since nobody asked has ended, whatever its counters show.
+  for (CardQueue& queue : queues_) {
+    if (queue.link != nullptr) queue.Collect().status().IgnoreError();
+  }
+  seen_ = {};
+  StallReport worst = FindStopped();
   worst.harts = Report();
   std::array<QueueWords, kHardwareQueues> words;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {

@@ -34,9 +34,8 @@ StatusOr<bool> CardDispatcher::Drain(TimePoint deadline) {
     const Duration limit =
         pumped == CardLink::Pumped::kKernels ? options_.kernel_timeout : options_.operation_timeout;
     if (now - moved < limit) continue;
-    return LoseExplained(
-        Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
-              std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));
+    return Lose(Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
+                      std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));
   }
 }
 
@@ -86,7 +85,13 @@ Status CardDispatcher::ShutDownWithin(Duration limit) {
     result = lost_;
     StatusOr<bool> drained = false;
     if (result.ok()) drained = Drain(deadline);
-    if (result.ok()) result = drained.status();
+    if (drained.status().code() ==
+        StatusCode::kDeadlineExceeded) {  // nobody else will ask the card
+      result = Error(StatusCode::kDeadlineExceeded, "{}: {}", StatusMessage(drained.status()),
+                     ToString(Diagnose()));
+    } else if (result.ok()) {
+      result = drained.status();
+    }
     if (result.ok() && *drained) {
       result = TerminateAll();
     } else if (result.ok()) {

@@ -73,9 +73,7 @@ Status CardDispatcher::AwaitSettled() {
     const TimePoint now = clock_.Now();
     if (progress_ != before) moved = now;
     if (can_move && now - moved < options_.boot_timeout) continue;
-    const StallReport report = Diagnose();
-    return Error(StatusCode::kDeadlineExceeded, "{} of CQ{} stopped: {}",
-                 StalledStageName(report.stage), report.hardware_queue, report.text);
+    return Error(StatusCode::kDeadlineExceeded, "{}", ToString(Diagnose()));
   }
   return OkStatus();
 }

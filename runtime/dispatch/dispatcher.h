@@ -167,12 +167,13 @@ class Dispatcher {
   virtual StatusOr<uint64_t> LookAt(uint32_t hardware_queue) = 0;
   // Why a hardware queue does not progress; without `harts`.
   virtual StallReport Diagnose(uint32_t hardware_queue) = 0;
-  // The same of the one that stopped, where the other only waits for it; with `harts`.
+  // The same of the one that stopped, where the other only waits for it; with `harts`. Takes completions before.
   virtual StallReport Diagnose() = 0;
 
   // The host's own records of a queue. Touches no device.
   virtual HostQueueRecord HostRecord(uint32_t hardware_queue) = 0;
-  // How far a command is that has not completed. REQUIRES a card that does not go on meanwhile, and Diagnose before.
+  // How far a command was at the last Diagnose, if it has not completed. Touches no device. REQUIRES a card that does
+  // not go on since.
   virtual Standing StandingOf(const Ticket& ticket) = 0;
 
   // Of waits inside Submit, Event and Shutdown; fires only if nothing progressed. `kernel`: while

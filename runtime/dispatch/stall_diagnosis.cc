@@ -207,6 +207,11 @@ std::string_view StalledStageName(StalledStage stage) {
   return "unknown";
 }
 
+std::string ToString(const StallReport& report) {
+  return fmt::format("{} of CQ{} stopped: {}", StalledStageName(report.stage),
+                     report.hardware_queue, report.text);
+}
+
 StallReport DiagnoseQueue(Device& device, const BootPlan& plan, const HostView& host) {
   return Diagnosis(device, plan, host).Run();
 }

@@ -74,5 +74,7 @@ struct StallReport {
   std::vector<StreamCount> streams;    // on which anything was launched
 };
 std::string_view StalledStageName(StalledStage stage);
+// "workers of CQ0 stopped: ..."
+std::string ToString(const StallReport& report);
 
 }  // namespace ttfd

@@ -105,6 +105,19 @@ TEST_F(ClientPrints, BeforeAHangAndBeforeAFaultAreHeard) {
   EXPECT_THAT(Texts(lines), ElementsAre("line 0 of (2,1) hart 0: 7"));
 }
 
+// A card that has faulted has to be reset before it says what was printed last.
+TEST_F(ClientPrints, ALaunchThatPrintsAndFaultsBehindOneThatEndedRunsOnce) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
+  std::vector<KernelPrint> lines;
+  session_->OnPrint(Into(&lines));
+  const Program program = MakeProgram(session_.get(), "print_brisc", {{2, 1, 2, 1}});
+  ASSERT_TRUE(session_->queue().Launch(Printing(program, 1, 0, 5)).ok());
+  lines.clear();
+  const Status died = session_->queue().Launch(Printing(program, 1, 2, 6));
+  EXPECT_EQ(died.reason(), "DEVICE_FAULT") << died.ToString();
+  EXPECT_THAT(Texts(lines), ElementsAre("line 0 of (2,1) hart 0: 6"));
+}
+
 TEST_F(ClientPrints, OfATraceTellTheLaunchInIt) {
   std::vector<KernelPrint> lines;
   session_->OnPrint(Into(&lines));

@@ -6,6 +6,7 @@
 #include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "tests/support/booted_card.h"
+#include "tests/support/meddled_device.h"
 #include "tests/support/test_kernels.h"
 
 namespace ttfd {
@@ -54,6 +55,71 @@ TEST(DispatchHang, IsFoundAtOnceAndNamesEveryStage) {
   const HostQueueRecord host = card.dispatcher->HostRecord(0);
   EXPECT_EQ(host.entries_lost, 0u);
   EXPECT_THAT(host.records, Contains(HasSubstr("SEND_GO_SIGNAL")));
+}
+
+// By then the card may be in reset, its counters cleared.
+TEST(DispatchHang, HowFarLaunchesWereIsKnownFromWhenTheCardWasLookedAt) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
+  for (const bool first_of_a_boot : {true, false}) {
+    BootedCard card;
+    ProgramSpec spec;
+    spec.kernels.push_back({TestKernel("probe_brisc"), hw::kBrisc, {{0, 0, 10, 9}}});
+    KernelArguments arguments;
+    arguments.common = {abi::kBufferAddress, 1, 2, 0};
+    const auto ends = TestProgram(spec, card.dispatcher->card().grid);
+    if (!first_of_a_boot) {
+      ASSERT_TRUE(RunToTheEnd(card, LaunchCommand{ends, {arguments}}).ok());
+    }
+    ASSERT_TRUE(card.Submit(LaunchCommand{ends, {arguments}}).ok());
+    const Ticket ended = card.Last(0);
+    const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+    ASSERT_TRUE(card.Submit(LaunchCommand{program, {KernelArguments{}}}).ok());
+    const Ticket hung = card.Last(0);
+    ASSERT_TRUE(card.Submit(LaunchCommand{ends, {arguments}}).ok());
+    EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
+    card.dispatcher->Diagnose();
+    ASSERT_TRUE(card.device->Reset().ok());
+    EXPECT_EQ(card.dispatcher->StandingOf(ended), Standing::kEnded);
+    EXPECT_EQ(card.dispatcher->StandingOf(hung), Standing::kRunning);
+    EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), Standing::kNotBegun);
+  }
+}
+
+TEST(DispatchHang, WhatTheCardSaidLastIsHeardBeforeItIsJudged) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("a library moves only when it is told to");
+  BootedCard card;
+  const Region region{MemoryKind::kDram, -1, 0x100000, 2048, 4096};
+  ASSERT_TRUE(card.Submit(FillCommand{region, 0, 4096, 1}).ok());
+  ASSERT_TRUE(card.dispatcher->Event().ok());
+  ASSERT_TRUE(card.device->Advance(100'000).ok());
+  EXPECT_LT(card.dispatcher->completed(0), card.Last(0).number);
+  card.dispatcher->Diagnose();
+  EXPECT_EQ(card.dispatcher->completed(0), card.Last(0).number);
+}
+
+// Whoever has a report to write keeps the host's own records first.
+TEST(DispatchHang, NobodyLooksAtTheCardBeforeHeIsAskedTo) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
+  auto opened = OpenTestDevice("sim:board=p100a");
+  ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+  MeddledDevice device(*std::move(opened));
+  auto created = Dispatcher::Create(device, SteadyClock(), {});
+  ASSERT_TRUE(created.ok()) << created.status().ToString();
+  Dispatcher& card = **created;
+  ASSERT_TRUE(card.Boot().ok());
+  ProgramSpec spec;
+  spec.kernels.push_back({TestKernel("wait_for_ever_brisc"), hw::kBrisc, {{3, 2, 3, 2}}});
+  spec.semaphores.push_back({0, 0, {{3, 2, 3, 2}}});
+  const auto program = TestProgram(spec, card.card().grid, 42);
+  ASSERT_TRUE(card.Submit(LaunchCommand{program, {KernelArguments{}}}).ok());
+  ASSERT_TRUE(card.Event().ok());
+  const int windows = device.windows;
+  Status status;
+  while (status.ok()) status = card.Poll();
+  EXPECT_EQ(StatusMessage(status), "nothing can move any more");
+  EXPECT_EQ(device.windows, windows);
+  card.Diagnose();
+  EXPECT_GT(device.windows, windows) << "that is what a look takes";
 }
 
 TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
@@ -119,7 +185,7 @@ TEST(DispatchHang, ARingThatStaysFullIsAnErrorNotAnEndlessWait) {
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.ToString();
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("the prefetcher takes nothing"));
   EXPECT_THAT(
-      std::string(StatusMessage(status)),
+      ToString(card.dispatcher->Diagnose()),
       HasSubstr(
           "workers of CQ0 stopped: dispatcher waits for stream 48 to count 111; it shows 110, "
           "so 1 workers are not done: (3,2) BRISC at KSEM, program 42"))
@@ -156,7 +222,7 @@ TEST(DispatchHang, AFullRingWaitsLongerWhileAKernelRuns) {
     if (patient) {
       EXPECT_TRUE(status.ok()) << status.ToString();
     } else {
-      EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("workers of CQ0 stopped"));
+      EXPECT_THAT(ToString(card.dispatcher->Diagnose()), HasSubstr("workers of CQ0 stopped"));
     }
   }
 }
@@ -207,7 +273,7 @@ TEST(DispatchHang, AQueueThatWaitsForAnotherIsNotToBlame) {
   ASSERT_TRUE(card.Submit(FillCommand{region, 0, 4096, 1}).ok());
   const Status status = card.Finish();
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("workers of CQ1 stopped"));
+  EXPECT_THAT(ToString(card.dispatcher->Diagnose()), HasSubstr("workers of CQ1 stopped"));
 }
 
 TEST(DispatchHang, AQueueThatHasNothingToDoIsNotToBlame) {
@@ -223,7 +289,7 @@ TEST(DispatchHang, AQueueThatHasNothingToDoIsNotToBlame) {
   ASSERT_TRUE(card.dispatcher->Event(1, card.dispatcher->submitted(1)).ok());
   Status status = OkStatus();
   for (int i = 0; i < 1000 && status.ok(); ++i) status = card.dispatcher->Poll();
-  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("workers of CQ1 stopped"));
+  EXPECT_THAT(ToString(card.dispatcher->Diagnose()), HasSubstr("workers of CQ1 stopped"));
 }
 
 }  // namespace

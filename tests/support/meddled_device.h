@@ -16,6 +16,7 @@ class MeddledDevice final : public Device {
 
   const DeviceInfo& info() const override { return device_->info(); }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override {
+    ++windows;
     return device_->OpenWindow(target);
   }
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
@@ -35,6 +36,7 @@ class MeddledDevice final : public Device {
   std::optional<DeviceFault> fault() const override { return device_->fault(); }
 
   std::function<void(Device&)> meddle;
+  int windows = 0;  // opened so far
 
  private:
   const std::unique_ptr<Device> device_;

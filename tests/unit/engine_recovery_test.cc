@@ -94,6 +94,29 @@ TEST_F(EngineRecovery, InnocentLaunchesBehindAnEventThatWasNotPassedRunAgain) {
   EXPECT_EQ(other->Progress(), 6u);
 }
 
+TEST_F(EngineRecovery, ALaunchThatHadBegunDoesNotRunAgainBecauseTheOneBeforeWasNotSeenToEnd) {
+  Prepare();
+  int launches = 0;
+  card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  const uint64_t first = card->submitted(0);
+  other->Send(Launch(3));
+  core->RunOnce();
+  ASSERT_EQ(card->submitted(0), first + 1);
+  card->standing = [first](const Ticket& ticket) {
+    return std::optional(ticket.number <= first ? Standing::kEnded : Standing::kRunning);
+  };
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  card->hold = false;
+  culprit->Run();
+  other->Run();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_EQ(other->ErrorOf(5).reason, "HANG");
+  EXPECT_EQ(launches, 0);
+}
+
 TEST_F(EngineRecovery, WhatEndedBeforeTheFaultEndedWell) {
   Prepare();
   card->on_launch = [](const LaunchCommand&) {
