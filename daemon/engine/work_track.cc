@@ -13,11 +13,16 @@ void WorkTrack::Ended(uint64_t number) {
 
 void WorkTrack::Returned(uint64_t number) {
   while (!in_flight_.empty() && in_flight_.back().number >= number) in_flight_.pop_back();
-  passed_ = std::min(passed_, number - 1);
+  returned_.push_front(number);
+}
+
+void WorkTrack::Pass(uint64_t number) {
+  if (!returned_.empty() && returned_.front() == number) returned_.pop_front();
+  highest_ = std::max(highest_, number);
 }
 
 bool WorkTrack::EndsWithin(uint64_t number, Duration most) const {
-  if (passed_ < number) return false;
+  if (passed() < number) return false;
   for (const Submission& submission : in_flight_) {
     if (submission.number > number) break;
     most -= submission.cost;

@@ -25,12 +25,12 @@ class WorkTrack {
 
   // `cost`: what it is expected to take.
   void Submitted(uint64_t number, const Ticket& ticket, Duration cost) {
-    passed_ = number;
+    Pass(number);
     in_flight_.push_back({number, ticket, cost});
   }
-  void GivenUp(uint64_t number) { passed_ = number; }  // will not be submitted
-  void Ended(uint64_t number);                         // was submitted
-  // Was submitted, and will be again, as everything behind it that has not ended.
+  void GivenUp(uint64_t number) { Pass(number); }  // will not be submitted
+  void Ended(uint64_t number);                     // was submitted
+  // Was submitted, and will be again or is given up, as everything behind it that has not ended. The youngest first.
   void Returned(uint64_t number);
 
   // Everything up to `number` has been submitted, and what of it has not ended should take no longer than `most`.
@@ -45,8 +45,13 @@ class WorkTrack {
     Duration cost;
   };
 
+  void Pass(uint64_t number);
+  // Everything up to here has been submitted, or will not be. Not what has ended behind what has to be submitted again.
+  uint64_t passed() const { return returned_.empty() ? highest_ : returned_.front() - 1; }
+
   const Route route_;
-  uint64_t passed_ = 0;
+  uint64_t highest_ = 0;              // that was ever submitted or given up
+  std::deque<uint64_t> returned_;     // of these the ones to be submitted again, ascending
   std::deque<Submission> in_flight_;  // ascending
 };
 

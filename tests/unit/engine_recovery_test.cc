@@ -94,6 +94,38 @@ TEST_F(EngineRecovery, InnocentLaunchesBehindAnEventThatWasNotPassedRunAgain) {
   EXPECT_EQ(other->Progress(), 6u);
 }
 
+// The write behind it, on another queue, waits for it; what came between had to be given up.
+TEST_F(EngineRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
+  Prepare();
+  other->Send(TransferQueue(1));
+  other->Run();
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  const uint64_t write = other->Send(InlineWrite(1, 1024, Pattern(64, 2)), Read(1, 0, 64));
+  const uint64_t later = other->SendOn(1, {{0, write + 1}}, InlineWrite(1, 0, Pattern(64, 3)));
+  card->standing = [](const Ticket& ticket) {
+    return ticket.hardware_queue == 1 ? std::optional(Standing::kUnclear) : std::nullopt;
+  };
+  core->RunOnce();
+  card->hold = false;
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  for (int i = 0; i < 100; ++i) {
+    core->RunOnce();
+    other->Take();
+    culprit->Take();
+  }
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
+  EXPECT_EQ(other->ErrorOf(write + 1).reason, "DEVICE_RESET") << "it cannot be read again";
+  EXPECT_EQ(other->Progress(1), later) << "ended, one way or the other";
+  EXPECT_FALSE(core->RunOnce()) << "nothing is left";
+  culprit->Send(TransferQueue(1));
+  culprit->SendOn(1, {}, Read(1, 0, 64));
+  for (int i = 0; i < 100; ++i) core->RunOnce();
+  culprit->Take();
+  EXPECT_EQ(culprit->Progress(1), 1u) << "the hardware queue is nobody's";
+}
+
 TEST_F(EngineRecovery, ALaunchThatHadBegunDoesNotRunAgainBecauseTheOneBeforeWasNotSeenToEnd) {
   Prepare();
   int launches = 0;
