@@ -105,9 +105,11 @@ void Engine::PutBack(std::vector<Verdict>& verdicts) {
   for (auto verdict = verdicts.rbegin(); verdict != verdicts.rend(); ++verdict) {
     if (verdict->fate != WorkFate::kReplayed) continue;
     Work& work = verdict->entry->work;
+    HardwareQueue& queue = queues_[work.track->route().hardware_queue];
+    dispatcher_->TakeBack({queue.index, verdict->entry->ticket});
     work.track->Returned(work.number);
     if (work.read_into != nullptr) work.read_into->clear();
-    queues_[work.track->route().hardware_queue].again.push_front(std::move(work));
+    queue.again.push_front(std::move(work));
   }
   for (HardwareQueue& queue : queues_) {
     queue.ClearInFlight();

@@ -241,6 +241,7 @@ StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& com
   CardQueue& queue = queues_[route.hardware_queue];
   const CardQueue::Begin begin = queue.BeginCommand();
   const Status encoded = Encode(route, command);
+  if (!encoded.ok()) queue.TakeBackEncoded();
   // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
   if (encoded.code() == StatusCode::kResourceExhausted) return encoded;
   if (!encoded.ok()) return Lose(encoded);

@@ -36,6 +36,9 @@ class CardDispatcher final : public Dispatcher {
   const CardGeometry& geometry() const override { return geometry_; }
   StatusOr<bool> HasRoomFor(const Route& route, const Command& command) override;
   StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
+  void TakeBack(const Ticket& ticket) override {
+    queues_[ticket.hardware_queue].TakeBack(ticket.number);
+  }
   Status Wait(uint32_t hardware_queue, const Ticket& after) override;
   Status Event(uint32_t hardware_queue, uint64_t ticket) override;
   Status EventBeside(uint32_t hardware_queue, uint64_t ticket) override;

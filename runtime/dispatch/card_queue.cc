@@ -2,6 +2,7 @@
 #include "runtime/dispatch/card_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/command/control_encoder.h"
 #include "runtime/hw/stream.h"
@@ -14,6 +15,7 @@ void CardQueue::Forget() {
   reads.Clear();
   timeline.Forget();
   go_table.Clear();
+  undo.reset();
   pending_.clear();
   apart_ = 0;
   in_order_ = {};
@@ -28,6 +30,7 @@ uint64_t CardQueue::Submitted(const Begin& begin, bool apart) {
   one.mark.workers = in_order_;
   one.first_entry = begin.entry;
   one.apart = apart;
+  one.undo = std::move(undo);
   // All launches of a command are counted on the stream of its workers.
   for (uint32_t stream = 0; stream < in_order_.size(); ++stream) {
     const uint64_t behind = ordering.launched_workers(stream);
@@ -73,6 +76,15 @@ StatusOr<bool> CardQueue::HasNews() {
     if (ended) return true;
   }
   return false;
+}
+
+void CardQueue::TakeBackEncoded() {
+  if (undo != nullptr) std::exchange(undo, nullptr)->Restore();
+}
+
+void CardQueue::TakeBack(uint64_t ticket) {
+  const Pending* const one = Find(ticket);
+  if (one != nullptr && one->undo != nullptr) one->undo->Restore();
 }
 
 Status CardQueue::Event(uint32_t number, uint64_t ticket) {

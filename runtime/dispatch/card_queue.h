@@ -12,6 +12,7 @@
 #include "runtime/command/ordering.h"
 #include "runtime/dispatch/card_link.h"
 #include "runtime/dispatch/read_tracker.h"
+#include "runtime/dispatch/trace_undo.h"
 #include "runtime/queue/timeline.h"
 
 namespace ttfd {
@@ -38,6 +39,7 @@ struct CardQueue {
     uint64_t behind = 0;
     bool apart = false;
     bool asked = false;  // apart: an event is asked for that tells of it
+    std::unique_ptr<TraceUndo> undo;
   };
 
   // As before a boot: nothing is in flight, tickets go on.
@@ -48,6 +50,9 @@ struct CardQueue {
   }
   // The command just encoded has its ticket.
   uint64_t Submitted(const Begin& begin, bool apart);
+  // What the command just encoded, or one that is not done, changed in the host's records is undone.
+  void TakeBackEncoded();
+  void TakeBack(uint64_t ticket);
   // Null: the ticket is done. REQUIRES that it was given.
   const Pending* Find(uint64_t ticket) const;
   // Everything up to this ticket is done.
@@ -87,6 +92,7 @@ struct CardQueue {
   ReadTracker reads;
   Timeline<EventMark> timeline;
   GoTable go_table;
+  std::unique_ptr<TraceUndo> undo;  // of the command that is being encoded; null: nothing to undo
 
  private:
   StatusOr<bool> HasReached(uint32_t stream, uint64_t workers);

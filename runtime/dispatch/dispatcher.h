@@ -176,6 +176,10 @@ class Dispatcher {
   // not go on since.
   virtual Standing StandingOf(const Ticket& ticket) = 0;
 
+  // The command had not begun and will be submitted again after Boot: what submitting it changed in the host's own
+  // records (the patches of a trace) is undone. The youngest first. Touches no device.
+  virtual void TakeBack(const Ticket& ticket) = 0;
+
   // Of waits inside Submit, Event and Shutdown; fires only if nothing progressed. `kernel`: while
   // workers run; 0 = the same.
   virtual void SetTimeouts(Duration operation, Duration kernel) = 0;

@@ -77,8 +77,7 @@ class LaunchState {
   Status PinImages(const Route& route, const std::shared_ptr<Trace>& trace,
                    std::vector<KernelCache::Placement>* placements);
   // `print_tag`: of its first launch.
-  Status PatchTrace(const Route& route, Trace& trace, const std::vector<TracePatch>& patches,
-                    uint32_t print_tag);
+  Status PatchTrace(const Route& route, const ReplayTraceCommand& command, uint32_t print_tag);
   // Has the prints of the command that is being encoded taken; the tag of its first launch, or 0.
   uint32_t ExpectPrints(const Route& route, std::vector<PrintRings::Launch> launches);
   uint32_t ExpectPrints(const Route& route, const Trace& trace);

@@ -97,23 +97,27 @@ Status LaunchState::WriteTrace(const Route& route, Trace& trace, uint64_t begin,
 
 // A replay that runs now does not see the new words: the prefetcher has read the whole trace before the
 // dispatcher comes to the write.
-Status LaunchState::PatchTrace(const Route& route, Trace& trace,
-                               const std::vector<TracePatch>& patches, uint32_t print_tag) {
+Status LaunchState::PatchTrace(const Route& route, const ReplayTraceCommand& command,
+                               uint32_t print_tag) {
+  Trace& trace = *command.trace;
+  std::unique_ptr<TraceUndo>& undo = queues_[route.hardware_queue].undo;
+  if (!command.patches.empty()) undo = std::make_unique<TraceUndo>(command.trace);
   struct Range {
     uint64_t begin = 0;
     uint64_t end = 0;
   };
   std::vector<Range> ranges;
-  for (const TracePatch& patch : patches) {
+  for (const TracePatch& patch : command.patches) {
     const TraceLaunch& launch = trace.launches[patch.launch];
-    launch.records->PatchArguments(
-        patch.kernel, patch.arguments,
-        MutableByteSpan(trace.shadow).subspan(launch.offset, launch.records->bytes()));
     launch.records->ForEachArgument(patch.kernel, [&](uint32_t offset, uint32_t size) {
       const uint64_t begin = launch.offset + offset;
+      undo->Keep(begin, size);
       ranges.push_back({begin & ~uint64_t{hw::kL1Alignment - 1},
                         AlignUp<uint64_t>(begin + size, hw::kL1Alignment)});
     });
+    launch.records->PatchArguments(
+        patch.kernel, patch.arguments,
+        MutableByteSpan(trace.shadow).subspan(launch.offset, launch.records->bytes()));
   }
   for (uint32_t i = 0; print_tag != 0 && i < trace.launches.size(); ++i) {
     const TraceLaunch& launch = trace.launches[i];
@@ -152,7 +156,7 @@ uint32_t LaunchState::ExpectPrints(const Route& route, const Trace& trace) {
 Status LaunchState::Replay(const Route& route, const ReplayTraceCommand& command) {
   Trace& trace = *command.trace;
   if (NeedsPlacing(trace)) RETURN_IF_ERROR(PlaceTrace(route, command.trace));
-  RETURN_IF_ERROR(PatchTrace(route, trace, command.patches, ExpectPrints(route, trace)));
+  RETURN_IF_ERROR(PatchTrace(route, command, ExpectPrints(route, trace)));
   ASSIGN_OR_RETURN(const uint32_t set, Enter(route, trace.sub_device));
   CardQueue& queue = queues_[route.hardware_queue];
   Ordering& ordering = queue.ordering;

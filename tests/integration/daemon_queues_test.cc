@@ -45,7 +45,7 @@ uint32_t FirstWord(const std::string& bytes) {
 class DaemonQueues : public ::testing::Test {
  protected:
   void SetUp() override {
-    CoreOnDevice made = MakeCoreOnDevice();
+    CoreOnDevice made = MakeCoreOnDevice(Options());
     ASSERT_NE(made.core, nullptr);
     device_ = std::move(made.device);
     core = std::move(made.core);
@@ -62,6 +62,8 @@ class DaemonQueues : public ::testing::Test {
     const Status stopped = core->Stop(SteadyClock().Now() + std::chrono::seconds(10));
     EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
   }
+
+  virtual DaemonOptions Options() const { return {}; }
 
   // Queue 1 is a transfer queue, 2 and 3 have the left and the right half of the workers.
   std::unique_ptr<TestClient> Connect() {
@@ -245,6 +247,36 @@ TEST_F(DaemonQueues, ATraceOutlivesAReset) {
   client->Run();
   EXPECT_EQ(FirstError(*client), "");
   EXPECT_EQ(FirstWord(client->Data(read)), 24u) << "with the patch it had";
+}
+
+class DaemonQueuesFull : public DaemonQueues {
+  DaemonOptions Options() const override {
+    DaemonOptions options;
+    options.engine.window = std::chrono::seconds(1);
+    return options;
+  }
+};
+
+// Both replays are on the card behind another's launch, which hangs.
+TEST_F(DaemonQueuesFull, AReplayThatRunsAgainDoesNotSeeThePatchesOfALaterOne) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
+  other = Connect();
+  client->Send(RecordTraceRequest{kTrace, {BumpBy(1), BumpBy(100)}, false},
+               InlineWrite(kData, 0, Words(0)), ReplayTraceRequest{kTrace, {{1, BumpWords(200)}}},
+               InlineWrite(kData, 0, Words(0)));
+  client->Run();
+  const uint64_t hung = other->Send(Meet(kMeets));
+  client->Send(ReplayTraceRequest{kTrace, {}});
+  const uint64_t first = client->Send(Read(kData, 0, 16));
+  client->Send(ReplayTraceRequest{kTrace, {{0, BumpWords(20)}, {1, BumpWords(300)}}},
+               ReplayTraceRequest{kTrace, {{0, BumpWords(30)}, {0, BumpWords(40)}}});
+  const uint64_t second = client->Send(ReplayTraceRequest{kTrace, {}}, Read(kData, 0, 16)) + 1;
+  while (core->RunOnce() || client->Take() || other->Take()) continue;
+  EXPECT_EQ(other->ErrorOf(hung).reason, "HANG");
+  EXPECT_EQ(core->GetStatus().device_resets, 1u);
+  EXPECT_EQ(FirstError(*client), "");
+  EXPECT_EQ(FirstWord(client->Data(first)), 201u) << "what it had been patched with before";
+  EXPECT_EQ(FirstWord(client->Data(second)), 201u + 320 + 2 * 340);
 }
 
 TEST_F(DaemonQueues, AReplayThatHangsCostsItsClientOnly) {

@@ -61,6 +61,7 @@ class FakeDispatcher final : public Dispatcher {
   StallReport Diagnose() override;
   HostQueueRecord HostRecord(uint32_t hardware_queue) override;
   Standing StandingOf(const Ticket& ticket) override;
+  void TakeBack(const Ticket&) override {}
   void SetTimeouts(Duration operation, Duration kernel) override;
   bool idle() const override;
   uint64_t progress() const override { return progress_; }
