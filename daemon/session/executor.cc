@@ -264,7 +264,10 @@ bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   const CommandQueue& queue = *task.queue;
   const bool unwanted =
       task.dropped || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
-  if (!unwanted && !task.started && now > task.start_by) {
+  if (!unwanted && suspended_ && work.runs_kernels()) {
+    task.error_through = task.queue->sent;
+    task.queue->Doom(&task, *suspended_);
+  } else if (!unwanted && !task.started && now > task.start_by) {
     task.queue->Doom(&task, StartDeadlineError(queue));
   }
   if (unwanted || task.error) {
@@ -347,7 +350,8 @@ void Executor::SetFreesPending() {
   issuer_.set_frees_pending(pending);
 }
 
-void Executor::RefuseWhatWaits(const ErrorReply& error) {
+void Executor::Suspend(const ErrorReply& error) {
+  refuse_new_ = suspended_ = error;
   for (auto& [id, queue] : queues_) {
     for (const auto& task : queue.tasks) {
       if (task->error) break;  // what is behind it will not run
@@ -357,6 +361,11 @@ void Executor::RefuseWhatWaits(const ErrorReply& error) {
       break;
     }
   }
+}
+
+void Executor::Unsuspend() {
+  refuse_new_.reset();
+  suspended_.reset();
 }
 
 void Executor::DropAll() {

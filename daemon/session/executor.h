@@ -51,9 +51,10 @@ class Executor {
   // Another attachment begins: what is known already may come again. Returns what is known as a whole.
   std::vector<QueuePosition> Resume();
   void RefuseNewCommands(const ErrorReply& error) { refuse_new_ = error; }
-  void TakeNewCommands() { refuse_new_.reset(); }
-  // What has not started ends with `error`, on every queue.
-  void RefuseWhatWaits(const ErrorReply& error);
+  // What has not started ends with `error`, on every queue, and so does what comes, and a launch that was on the card
+  // when it was reset and had not begun.
+  void Suspend(const ErrorReply& error);
+  void Unsuspend();
   void FinishInput();
   // Drops what has not started, without a word to the client.
   void DropAll();
@@ -165,6 +166,7 @@ class Executor {
   size_t dying_ = 0;  // objects in them
   std::vector<Work> works_;
   Refusal refuse_new_;
+  Refusal suspended_;
   Duration start_timeout_{};
   TimePoint next_deadline_ = TimePoint::max();
 

@@ -31,8 +31,7 @@ void Session::Hung(const std::string& report, const HangPolicy& policy) {
   suspended_until_ = now + window;
   const ErrorReply error =
       MakeError(StatusCode::kFailedPrecondition, reason::kSuspended, "", "{}", suspended_);
-  executor_.RefuseNewCommands(error);
-  executor_.RefuseWhatWaits(error);
+  executor_.Suspend(error);
   GoOn();
 }
 
@@ -50,11 +49,8 @@ void Session::Unsuspend() {
   suspended_.clear();
   suspended_until_ = TimePoint::max();
   recent_hangs_.clear();
-  if (draining_) {
-    executor_.RefuseNewCommands(DrainingError());
-  } else {
-    executor_.TakeNewCommands();
-  }
+  executor_.Unsuspend();
+  if (draining_) executor_.RefuseNewCommands(DrainingError());
 }
 
 }  // namespace ttfd

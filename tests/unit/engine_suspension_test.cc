@@ -1,0 +1,176 @@
+// A session whose launches hang or fault too often is suspended, not the card.
+#include <gmock/gmock.h>
+
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Suspension : public CoreTest {
+ protected:
+  void Prepare() {
+    Start();
+    culprit = Connect();
+    other = Connect();
+    for (TestClient* client : {culprit.get(), other.get()}) {
+      client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
+                   InlineWrite(1, 0, Pattern(4096)));
+      client->Run();
+    }
+  }
+  void Hang() {
+    card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+    BatchRequest batch;
+    batch.clears_error = culprit->Progress();
+    batch.commands = {Launch(3)};
+    culprit->SendBatch(std::move(batch));
+    culprit->Run();
+    EXPECT_EQ(culprit->ErrorOf(culprit->Progress()).reason, "HANG");
+  }
+  SessionInfoReply Info() {
+    for (const SessionInfoReply& info : core->ListSessions()) {
+      if (info.session == culprit->session().welcome().session) return info;
+    }
+    return {};
+  }
+
+  std::unique_ptr<TestClient> culprit, other;
+};
+
+TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
+  options.hangs = {2, 60'000};
+  Prepare();
+  culprit->Send(ComputeQueue(1));
+  culprit->Run();
+  Hang();
+  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().hangs, 1u);
+  Hang();
+  EXPECT_EQ(Info().state, "suspended");
+  EXPECT_THAT(Info().suspended,
+              HasSubstr("suspended for 60 s: 2 of its launches hung or faulted within that time"));
+
+  culprit->SendOn(1, {}, Launch(3));
+  culprit->Run();
+  const ErrorReply error = culprit->ErrorOf(1, 1);
+  EXPECT_EQ(error.code, StatusCode::kFailedPrecondition);
+  EXPECT_EQ(error.reason, "SUSPENDED");
+  EXPECT_THAT(error.message, HasSubstr("an administrator can resume it before"));
+
+  other->Send(Launch(3), Read(1, 0, 4096));
+  other->Run();
+  EXPECT_THAT(other->errors, IsEmpty()) << "the card is not suspended";
+  EXPECT_EQ(other->Data(6), Pattern(4096));
+
+  const uint64_t id = culprit->session().welcome().session;
+  EXPECT_EQ(core->ResumeSession(id + 100).code(), StatusCode::kNotFound);
+  ASSERT_TRUE(core->ResumeSession(id).ok());
+  EXPECT_EQ(core->ResumeSession(id).code(), StatusCode::kFailedPrecondition);
+  BatchRequest batch;
+  batch.queue = 1;
+  batch.clears_error = 1;
+  batch.commands = {Launch(3), Read(1, 0, 4096)};
+  culprit->SendBatch(std::move(batch));
+  culprit->Run();
+  EXPECT_EQ(culprit->Data(3, 1), Pattern(4096)) << "what it had is still there";
+  EXPECT_EQ(Info().state, "active");
+}
+
+TEST_F(Suspension, WhatHadNotStartedEndsWithTheSameReason) {
+  options.hangs = {1, 60'000};
+  options.engine.window_commands = 1;
+  Prepare();
+  culprit->Send(ComputeQueue(1));
+  culprit->Run();
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  culprit->SendOn(1, {}, Launch(3), Read(1, 0, 16));
+  card->hold = false;
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+  EXPECT_EQ(culprit->Progress(1), 2u);
+}
+
+TEST_F(Suspension, AlsoOfASessionThatSendsNothingMore) {
+  options.hangs = {1, 60'000};
+  options.engine.window_commands = 1;
+  Prepare();
+  culprit->Send(ComputeQueue(1));
+  culprit->Run();
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  culprit->SendOn(1, {}, Launch(3));
+  culprit->session().FinishInput(/*half_closed=*/true);
+  card->hold = false;
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+}
+
+// All of them were on the card at once.
+TEST_F(Suspension, LaunchesThatHadNotBegunWhenItCameDoNotRun) {
+  options.hangs = {1, 60'000};
+  Prepare();
+  culprit->Send(ComputeQueue(1));
+  culprit->Run();
+  int launches = 0;
+  card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
+  card->hold = true;
+  const uint64_t before = card->submitted(0);
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  culprit->SendOn(1, {}, Launch(3), Read(1, 0, 16));
+  core->RunOnce();
+  ASSERT_EQ(card->submitted(0), before + 3) << "all on the card";
+  card->hold = false;
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  culprit->Run();
+  EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+  EXPECT_EQ(culprit->Progress(1), 2u);
+  EXPECT_EQ(launches, 0);
+  EXPECT_EQ(card->boots, 2);
+}
+
+TEST_F(Suspension, EndsByItselfWhenAsMuchTimeHasPassedAgain) {
+  options.hangs = {2, 60'000};
+  Prepare();
+  Hang();
+  Hang();
+  clock.Advance(std::chrono::seconds(59));
+  RunAll();
+  EXPECT_EQ(Info().state, "suspended");
+  clock.Advance(std::chrono::seconds(1));
+  RunAll();
+  EXPECT_EQ(Info().state, "active");
+  Hang();
+  EXPECT_EQ(Info().state, "active") << "it counts anew";
+}
+
+TEST_F(Suspension, HangsFarApartDoNot) {
+  options.hangs = {2, 60'000};
+  Prepare();
+  Hang();
+  clock.Advance(std::chrono::seconds(61));
+  Hang();
+  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().hangs, 2u);
+}
+
+TEST_F(Suspension, CanBeSwitchedOff) {
+  options.hangs.suspend_hangs = 0;
+  Prepare();
+  for (int i = 0; i < 5; ++i) Hang();
+  EXPECT_EQ(Info().state, "active");
+}
+
+}  // namespace
+}  // namespace ttfd
