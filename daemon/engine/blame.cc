@@ -150,19 +150,28 @@ bool Engine::WeighDamage(const StallReport& stall, std::vector<Verdict>& verdict
   return true;
 }
 
-// Where no launch is to blame, what stood at the head of the queue that stopped is suspected: it runs again, once.
-void Engine::Suspect(const StallReport& stall, std::vector<Verdict>& verdicts) {
+// Where no launch is to blame, what stood at the head of the queue that stopped is suspected: it runs again, once. So
+// is what the card would not take, where nothing was before it, or where no time had run out.
+HardwareQueue* Engine::Suspect(const Status& why, const StallReport& stall,
+                               std::vector<Verdict>& verdicts) {
   const uint32_t stopped = late_.has_value() ? late_->hardware_queue : stall.hardware_queue;
-  for (Verdict& verdict : verdicts) {
-    Work& work = verdict.entry->work;
-    if (work.track->route().hardware_queue != stopped) continue;
-    if (late_.has_value() && late_->number != 0 && verdict.entry->ticket != late_->number) continue;
-    verdict.suspected = true;
-    if (work.suspected++ == 0) return;
-    verdict.fate = WorkFate::kTouched;
-    verdict.why = "the card stopped twice when its turn had come";
-    return;
+  const uint64_t late = late_.has_value() ? late_->number : 0;
+  const auto head = std::find_if(verdicts.begin(), verdicts.end(), [&](const Verdict& one) {
+    return one.entry->work.track->route().hardware_queue == stopped &&
+           (late == 0 || one.entry->ticket == late);
+  });
+  HardwareQueue* const stuck = late_.has_value() ? &queues_[stopped] : refused_;
+  const bool timed_out = why.code() == StatusCode::kDeadlineExceeded;
+  if (stuck != nullptr && stuck->holding && (head == verdicts.end() || !timed_out)) {
+    return stuck->held.suspected++ == 0 ? nullptr : stuck;
   }
+  if (head == verdicts.end()) return nullptr;
+  head->suspected = true;
+  if (head->entry->work.suspected++ > 0) {
+    head->fate = WorkFate::kTouched;
+    head->why = "the card stopped twice when its turn had come";
+  }
+  return nullptr;
 }
 
 }  // namespace ttfd

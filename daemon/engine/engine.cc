@@ -197,7 +197,11 @@ Status Engine::SubmitAndPoll() {
   const TimePoint now = device_clock_.Now();
   bool busy = false;
   for (HardwareQueue& queue : queues_) {
-    RETURN_IF_ERROR(SubmitReady(queue, now));
+    const Status submitted = SubmitReady(queue, now);
+    if (!submitted.ok()) {
+      refused_ = &queue;
+      return submitted;
+    }
     busy = busy || !queue.in_flight.empty() || queue.holding;
   }
   return busy ? Poll() : OkStatus();

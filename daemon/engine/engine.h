@@ -158,7 +158,9 @@ class Engine {
   bool WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts, Verdict** culprit);
   bool OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdicts) const;
   bool StruckBefore(uint64_t flow);
-  void Suspect(const StallReport& stall, std::vector<Verdict>& verdicts);
+  // Returns the queue whose held work was suspected before.
+  HardwareQueue* Suspect(const Status& why, const StallReport& stall,
+                         std::vector<Verdict>& verdicts);
 
   // recovery.cc
   void Lose(const Status& why);
@@ -167,6 +169,9 @@ class Engine {
   void PutBack(std::vector<Verdict>& verdicts);
   std::vector<Verdict> LookAtWorks();
   void FailInFlight(const WorkError& error);
+  void FailHeld(HardwareQueue& queue, const WorkError& error);
+  // May `verdicts` be played again, or has that been tried too often?
+  bool MayPlayAgain(const std::vector<Verdict>& verdicts, bool told);
   void FailQueued(const WorkError& error);
   Status Recover(const std::string& why);
 
@@ -206,6 +211,9 @@ class Engine {
   uint64_t turns_ = 0;                  // works submitted
   // The reason for the timeout that just fired; number 0: what its queue holds.
   std::optional<Ticket> late_;
+  HardwareQueue* refused_ = nullptr;  // to which the card took nothing more: why it is lost
+  uint32_t fruitless_resets_ = 0;     // in a row: nothing has ended since the one before
+  uint64_t ended_then_ = 0;           // of all works, at the last reset
   bool round_had_news_ = false;
   std::vector<QuietRequest> quiets_;       // that wait
   std::optional<ProfileRequest> profile_;  // under way

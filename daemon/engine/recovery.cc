@@ -137,7 +137,8 @@ void Engine::Lose(const Status& why) {
   const bool damaged = WeighDamage(report.stall, verdicts, &blamed);
   WorkInFlight* const culprit = blamed != nullptr ? blamed->entry : nullptr;
   if (blamed != nullptr) blamed->fate = WorkFate::kBlamed;
-  if (blamed == nullptr && !damaged) Suspect(report.stall, verdicts);
+  HardwareQueue* given_up = nullptr;
+  if (blamed == nullptr && !damaged) given_up = Suspect(why, report.stall, verdicts);
   DecideFates(verdicts);
   AddVerdicts(verdicts, &report);
   std::string text = report.summary;
@@ -159,11 +160,17 @@ void Engine::Lose(const Status& why) {
     observer_.FlowHung(work.flow, report.id);
   }
   late_.reset();
+  refused_ = nullptr;
   const WorkError error{StatusCode::kUnavailable, "DEVICE_RESET",
                         fmt::format("the card was reset under this command, send it again ({}){}",
                                     report.summary, unkept),
                         true, report.id};
-  if (dispatcher_->device_info().memory_survives_reset) {
+  if (given_up != nullptr) {
+    given_up->order.GivenBack(given_up->held);
+    FailHeld(*given_up, error);
+  }
+  if (dispatcher_->device_info().memory_survives_reset &&
+      MayPlayAgain(verdicts, culprit != nullptr || given_up != nullptr)) {
     EndAndPutBack(verdicts, error);
   } else {
     FailInFlight(error);
@@ -178,6 +185,30 @@ void Engine::Lose(const Status& why) {
   if (recovered.ok()) LogInfo("the card works again after {:.1f} ms", report.recovery_ms);
 }
 
+// Each reset ends something, or something has ended since the one before, or it is one of few in a row.
+bool Engine::MayPlayAgain(const std::vector<Verdict>& verdicts, bool told) {
+  constexpr uint32_t kFruitlessResets = 3;
+  uint64_t ended = 0;
+  for (const HardwareQueue& queue : queues_) {
+    ended += queue.shown_completed.load(std::memory_order_relaxed);
+  }
+  const bool ends = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+    return verdict.fate == WorkFate::kEnded || verdict.fate == WorkFate::kTouched;
+  });
+  const bool fruitful = told || ends || ended != std::exchange(ended_then_, ended);
+  fruitless_resets_ = fruitful ? 0 : fruitless_resets_ + 1;
+  if (fruitless_resets_ <= kFruitlessResets) return true;
+  fruitless_resets_ = 0;
+  return false;
+}
+
+void Engine::FailHeld(HardwareQueue& queue, const WorkError& error) {
+  queue.holding = false;
+  queue.held.track->GivenUp(queue.held.number);
+  queue.held.owner->Failed(queue.held, error);
+  queue.held = Work();
+}
+
 // Everything that was given to the card, or is to be again.
 void Engine::FailInFlight(const WorkError& error) {
   for (HardwareQueue& queue : queues_) {
@@ -186,11 +217,7 @@ void Engine::FailInFlight(const WorkError& error) {
       entry.work.track->Ended(entry.work.number);
       entry.work.owner->Failed(entry.work, error);
     }
-    if (std::exchange(queue.holding, false)) {
-      queue.held.track->GivenUp(queue.held.number);
-      queue.held.owner->Failed(queue.held, error);
-      queue.held = Work();
-    }
+    if (queue.holding) FailHeld(queue, error);
     for (const Work& work : std::exchange(queue.again, {})) {
       work.track->GivenUp(work.number);
       work.owner->Failed(work, error);

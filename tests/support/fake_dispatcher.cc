@@ -74,6 +74,7 @@ Status FakeDispatcher::Wait(uint32_t queue, const Ticket& after) {
 StatusOr<uint64_t> FakeDispatcher::Submit(const Route& route, const Command& command) {
   routes.push_back(route);
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
+  if (on_submit) RETURN_IF_ERROR(on_submit(command));
   Queue& queue = queues_[route.hardware_queue];
   const Ticket ticket{route.hardware_queue, queue.submitted + 1};
   Pending pending{Pending::Kind::kCommand, route, ticket, command, ""};

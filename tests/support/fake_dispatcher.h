@@ -77,10 +77,11 @@ class FakeDispatcher final : public Dispatcher {
   ManualClock* clock = nullptr;  // a completed command moves it by...
   std::function<Duration(const Command&)> cost;
   std::function<Status(const LaunchCommand&)> on_launch;  // a failed status faults the card
-  std::function<bool(const LaunchCommand&)> runs_on;      // true: the kernels have not ended yet
-  std::function<bool(uint32_t queue)> late_completions;   // true: its events have not been seen yet
-  PrintSink print;                                        // what on_launch or salvage may call
-  std::function<void()> salvage;                          // what was printed when the card was lost
+  std::function<Status(const Command&)> on_submit;    // a failed status: the card does not take it
+  std::function<bool(const LaunchCommand&)> runs_on;  // true: the kernels have not ended yet
+  std::function<bool(uint32_t queue)> late_completions;  // true: its events have not been seen yet
+  PrintSink print;                                       // what on_launch or salvage may call
+  std::function<void()> salvage;                         // what was printed when the card was lost
   bool refuse_traces = false;       // the workers' caches have no room for more
   std::vector<TracePatch> patches;  // of all replays
   int moves = 0;                    // so many times the card says that something has moved

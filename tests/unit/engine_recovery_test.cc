@@ -285,6 +285,51 @@ TEST_F(EngineRecovery, ATransferWithoutProgressIsAHangOfNobodysAndTriedOnceMore)
   EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("operation timeout"));
 }
 
+TEST_F(EngineRecovery, WhatTheCardDoesNotTakeIsTriedOnceMore) {
+  Prepare();
+  for (const StatusCode code : {StatusCode::kInternal, StatusCode::kDeadlineExceeded}) {
+    const int boots = card->boots;
+    card->on_submit = [code](const Command& command) {
+      const auto* read = std::get_if<ReadCommand>(&command);
+      return read != nullptr && read->size == 48 ? Error(code, "no") : OkStatus();
+    };
+    const uint64_t refused = culprit->Send(Read(1, 0, 48));
+    other->Send(Launch(3), Read(1, 0, 4096));
+    for (int i = 0; i < 100; ++i) core->RunOnce();
+    culprit->Take();
+    other->Take();
+    EXPECT_EQ(card->boots, boots + 2);
+    EXPECT_EQ(culprit->ErrorOf(refused).reason, "DEVICE_RESET");
+    EXPECT_THAT(other->errors, IsEmpty());
+    BatchRequest clear;
+    clear.clears_error = refused;
+    clear.commands = {Read(1, 0, 16)};
+    culprit->SendBatch(clear);
+    culprit->Run();
+    EXPECT_EQ(culprit->Progress(), refused + 1);
+  }
+}
+
+// Nobody can be blamed or suspected, and whatever is tried again meets with the same.
+TEST_F(EngineRecovery, ResetsThatBringNothingAreFew) {
+  Prepare();
+  const uint64_t read = culprit->Send(Read(1, 0, 16));
+  card->standing = [](const Ticket&) { return Standing::kNotBegun; };
+  card->stall.damage.emplace_back();
+  for (int i = 0; i < 100; ++i) {
+    card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
+    core->RunOnce();
+  }
+  culprit->Take();
+  EXPECT_EQ(card->boots, 1 + 5) << "of which three had ended nothing";
+  EXPECT_EQ(culprit->ErrorOf(read).reason, "DEVICE_RESET");
+  EXPECT_TRUE(culprit->ErrorOf(read).retryable);
+  card->next_poll = OkStatus();
+  other->Send(Launch(3), Read(1, 0, 4096));
+  other->Run();
+  EXPECT_THAT(other->errors, IsEmpty()) << "the card is there";
+}
+
 TEST_F(EngineRecovery, TimeoutsCanBeChangedWhileRunning) {
   Prepare();
   TimeoutsReply timeouts;
