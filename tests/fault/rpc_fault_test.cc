@@ -189,6 +189,15 @@ TEST(RpcFault, ACallWithoutHelloIsEnded) {
   bystander.ExpectUnharmed();
 }
 
+// Its answer does not fit what the connection holds unread.
+bool AskForMoreThanIsRead(RawCall& call) {
+  v1::ClientMessage message;
+  v1::Batch* const batch = message.add_batches();
+  batch->set_first_value(1);
+  batch->add_commands()->mutable_read()->set_size(64 << 20);
+  return call.stream->Write(message);
+}
+
 TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
   RpcTestServer server;
   TimeoutsReply timeouts;
@@ -198,11 +207,7 @@ TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
   const auto stub = server.Device();
   RawCall call(*stub);
   ASSERT_TRUE(call.Greet());
-  v1::ClientMessage message;
-  v1::Batch* const batch = message.add_batches();
-  batch->set_first_value(1);
-  batch->add_commands()->mutable_read()->set_size(64 << 20);
-  ASSERT_TRUE(call.stream->Write(message));
+  ASSERT_TRUE(AskForMoreThanIsRead(call));
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(2)->abandoned(); }));
   bystander.ExpectUnharmed();
   v1::ServerMessage answer;
@@ -219,11 +224,7 @@ TEST(RpcFault, AClientThatFinishesAndReadsNothingIsEndedToo) {
   const auto stub = server.Device();
   RawCall call(*stub);
   ASSERT_TRUE(call.Greet());
-  v1::ClientMessage message;
-  v1::Batch* const batch = message.add_batches();
-  batch->set_first_value(1);
-  batch->add_commands()->mutable_read()->set_size(64 << 20);
-  ASSERT_TRUE(call.stream->Write(message));
+  ASSERT_TRUE(AskForMoreThanIsRead(call));
   const auto session = server.daemon().session(1);
   ASSERT_TRUE(Eventually([&] { return !session->batches().empty(); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -237,11 +238,7 @@ TEST(RpcFault, ASessionEndedByTheDaemonDoesNotWaitForAClientThatReadsNothing) {
   const auto stub = server.Device();
   RawCall call(*stub);
   ASSERT_TRUE(call.Greet());
-  v1::ClientMessage message;
-  v1::Batch* const batch = message.add_batches();
-  batch->set_first_value(1);
-  batch->add_commands()->mutable_read()->set_size(64 << 20);
-  ASSERT_TRUE(call.stream->Write(message));
+  ASSERT_TRUE(AskForMoreThanIsRead(call));
   const auto session = server.daemon().session(1);
   ASSERT_TRUE(Eventually([&] { return !session->batches().empty(); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
