@@ -131,14 +131,16 @@ Status Daemon::Start() {
   RETURN_IF_ERROR(Annotate(core_->Boot(), "boot"));
   if (debugging_.server != nullptr) debugging_.server->Admit(true);
   ASSIGN_OR_RETURN(rpc_, RpcServer::Create(ServerOptions(), *core_, SteadyClock()));
-  RETURN_IF_ERROR(core_->Start());
-  rpc_->SetServing(true);
   if (tcp_ != nullptr) {
     RETURN_IF_ERROR(tcp_->Start(
         [this](UniqueFd connection) { rpc_->AddTlsConnection(std::move(connection)); }));
   }
-  return listener_->Start(
-      [this](UniqueFd connection) { rpc_->AddConnection(std::move(connection)); });
+  RETURN_IF_ERROR(listener_->Start(
+      [this](UniqueFd connection) { rpc_->AddConnection(std::move(connection)); }));
+  // The last thing that may fail: from here on the device thread calls the server, until Stop has ended it.
+  RETURN_IF_ERROR(core_->Start());
+  rpc_->SetServing(true);
+  return OkStatus();
 }
 
 StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
@@ -193,6 +195,7 @@ DaemonOptions Daemon::CoreOptions() {
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);
   options.scheduler.aging_rounds = options_.scheduler.aging_rounds;
   options.hang_store = {options_.hangs.folder, options_.hangs.reports, options_.hangs.bytes};
+  options.hang_writer.patience = milliseconds(options_.hangs.disk_ms);
   options.hangs = {options_.hangs.suspend_hangs, options_.hangs.suspend_window_ms};
   options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.engine.overlap = options.scheduler.quantum / 2;

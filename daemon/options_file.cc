@@ -181,6 +181,7 @@ std::vector<Key> KeysOf(Options* to) {
       Text("hangs", "folder", &to->hangs.folder),
       Number("hangs", "reports", &to->hangs.reports, 1, 10'000),
       Number("hangs", "bytes", &to->hangs.bytes, kMiB, 1024 * kGiB),
+      Number("hangs", "disk_ms", &to->hangs.disk_ms, 1, 60'000),
       Number("hangs", "suspend_hangs", &to->hangs.suspend_hangs, 0, 1000),
       Number("hangs", "suspend_window_ms", &to->hangs.suspend_window_ms, 1, kDayMs),
       Text("log", "level", &to->log_level),

@@ -58,9 +58,12 @@ int ShowLimits(const Common& common) {
   fmt::print("{}", Table(rows));
   rows = {{"USED BY", "LIMIT", "USED", "VALUE"}};
   for (const LimitUses& uses : report->uses) {
-    const std::string who = uses.session == 0
-                                ? fmt::format("user {}", uses.user)
-                                : fmt::format("session {} ({})", uses.session, uses.client_name);
+    std::string who = "the daemon";
+    if (uses.session != 0) {
+      who = fmt::format("session {} ({})", uses.session, uses.client_name);
+    } else if (!uses.user.empty()) {
+      who = fmt::format("user {}", uses.user);
+    }
     for (const LimitUse& use : uses.uses) {
       if (use.used != 0) {
         rows.push_back(

@@ -46,9 +46,17 @@ void AddLooking(CLI::App* app, Parsed* p) {
   });
 }
 
+// A group that is named alone shows what it is about.
+void ShowsAlone(CLI::App* group, Parsed* p, std::function<int()> run) {
+  group->require_subcommand(0, 1);
+  group->callback([group, p, run = std::move(run)] {
+    if (group->get_subcommands().empty()) p->run = run;
+  });
+}
+
 void AddSessions(CLI::App* app, Parsed* p) {
   CLI::App* sessions = app->add_subcommand("sessions", "Sessions of all clients");
-  sessions->require_subcommand(1);
+  ShowsAlone(sessions, p, [p] { return ListSessions(p->common); });
   sessions->add_subcommand("list", "Who uses the card, with what")->callback([p] {
     p->run = [p] { return ListSessions(p->common); };
   });
@@ -79,7 +87,7 @@ void AddLeases(CLI::App* app, Parsed* p) {
 
 void AddTimeouts(CLI::App* app, Parsed* p) {
   CLI::App* timeouts = app->add_subcommand("timeouts", "How long things may take");
-  timeouts->require_subcommand(1);
+  ShowsAlone(timeouts, p, [p] { return GetTimeouts(p->common, 0); });
   CLI::App* get = timeouts->add_subcommand("get", "Shows them");
   get->add_option("--session", p->session, "of this session; none: the daemon's");
   get->callback([p] { p->run = [p] { return GetTimeouts(p->common, p->session); }; });
@@ -112,7 +120,7 @@ void AddActing(CLI::App* app, Parsed* p) {
 
 void AddHangs(CLI::App* app, Parsed* p) {
   CLI::App* hang = app->add_subcommand("hang", "What is known of hangs and faults of the card");
-  hang->require_subcommand(1);
+  ShowsAlone(hang, p, [p] { return ListHangReports(p->common); });
   hang->add_subcommand("list", "The reports that are kept, the oldest first")->callback([p] {
     p->run = [p] { return ListHangReports(p->common); };
   });

@@ -53,6 +53,35 @@ bool HasDamage(const StallReport& stall, hw::Coordinate tile) {
                      [tile](const FirmwareDamage& damage) { return damage.tile == tile; });
 }
 
+// Whose doing it must be that a queue's own tiles were overwritten, if that can be told. They had reported all that
+// came before what is on the card, and started it.
+Verdict* OverwroteItsQueue(const StallReport& stall, const std::vector<Verdict*>& begun) {
+  if (begun.empty()) return nullptr;
+  const bool of_one = std::all_of(begun.begin(), begun.end(), [&](const Verdict* one) {
+    const Work& work = one->entry->work;
+    return work.flow == begun.front()->entry->work.flow &&
+           (one->standing == Standing::kEnded || IsAtWork(stall, work));
+  });
+  const uint32_t last_queue = begun.back()->entry->work.track->route().hardware_queue;
+  if (of_one && HasQueueDamage(stall, last_queue)) return begun.back();
+
+  // A dispatcher that stopped over the report of a launch that has ended: what waited for that launch began only now.
+  if (stall.stage != StalledStage::kDispatcher || !HasQueueDamage(stall, stall.hardware_queue)) {
+    return nullptr;
+  }
+  Verdict* const eldest = begun.front();
+  const Work& unreported = eldest->entry->work;
+  const bool others_waited = std::all_of(begun.begin() + 1, begun.end(), [&](const Verdict* one) {
+    const Work& work = one->entry->work;
+    return work.flow == unreported.flow ||
+           (work.track->route().hardware_queue == stall.hardware_queue &&
+            !MayOverlap(unreported, work));
+  });
+  const bool ended = eldest->standing == Standing::kEnded &&
+                     unreported.track->route().hardware_queue == stall.hardware_queue;
+  return ended && others_waited ? eldest : nullptr;
+}
+
 }  // namespace
 
 // The work that runs what the hart runs: the program its tile began last; else the eldest that has a kernel there; else
@@ -126,14 +155,10 @@ bool Engine::WeighDamage(const StallReport& stall, std::vector<Verdict>& verdict
   for (Verdict& verdict : verdicts) {
     if (BegunKernels(verdict)) begun.push_back(&verdict);
   }
-  const bool of_one = !begun.empty() && std::all_of(begun.begin(), begun.end(), [&](Verdict* one) {
-    const Work& work = one->entry->work;
-    return work.flow == begun.front()->entry->work.flow &&
-           (one->standing == Standing::kEnded || IsAtWork(stall, work));
-  });
-  if (of_one && HasQueueDamage(stall, begun.back()->entry->work.track->route().hardware_queue)) {
-    // The tiles that do not work any more had reported all that came before it, and started it.
-    if (*culprit == nullptr) *culprit = begun.back();
+  if (Verdict* const sure = OverwroteItsQueue(stall, begun)) {
+    const bool another =
+        *culprit == nullptr || (*culprit)->entry->work.flow != sure->entry->work.flow;
+    if (another) *culprit = sure;
     return true;
   }
   if (*culprit == nullptr) return true;

@@ -29,6 +29,10 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}} {
+  dispatcher_->OnWait([this] {
+    heartbeat_.fetch_add(1, std::memory_order_relaxed);
+    return !StopIsOverdue();
+  });
   dispatcher_->OnPrint(
       [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
 }
@@ -149,7 +153,7 @@ void Engine::HandleRequests() {
     StartProfile(std::move(request));
   }
   if (!taken_.resets.empty()) {
-    dispatcher_->Diagnose();
+    dispatcher_->HaltAndDiagnose();
     dispatcher_->SalvagePrints();
     for (HardwareQueue& queue : queues_) Retire(queue, device_clock_.Now());
     const WorkError error = ResetError("the card was reset by its administrator");
@@ -176,7 +180,8 @@ bool Engine::RunOnce() {
   }
   if (lost_.ok()) {
     const Status status = SubmitAndPoll();
-    if (!status.ok()) Lose(status);
+    // A wait that a stop has cut short: the stop sees to the rest.
+    if (!status.ok() && status.code() != StatusCode::kCancelled) Lose(status);
   }
   if (!lost_.ok()) FailQueued(ResetError(lost_text_));
   if (!quiets_.empty()) CheckQuiet();
@@ -218,8 +223,7 @@ void Engine::ThreadMain() {
   while (true) {
     const bool more = RunOnce();
     if (stop_requested_.load(std::memory_order_acquire)) {
-      MutexLock lock(&mu_);
-      if (!more || clock_.Now() >= stop_deadline_) return;
+      if (!more || StopIsOverdue()) return;
     } else if (!more) {
       Sleep();
     }
@@ -244,10 +248,16 @@ void Engine::Sleep() {
   asleep_ = false;
 }
 
+bool Engine::StopIsOverdue() const {
+  return stop_requested_.load(std::memory_order_acquire) &&
+         clock_.Now().time_since_epoch().count() >= stop_by_.load(std::memory_order_relaxed);
+}
+
 Status Engine::Stop(TimePoint deadline) {
+  if (options_.hangs != nullptr) options_.hangs->WaitNoLongerThan(deadline);
+  stop_by_.store(deadline.time_since_epoch().count(), std::memory_order_relaxed);
   {
     MutexLock lock(&mu_);
-    stop_deadline_ = deadline;
     stop_requested_.store(true, std::memory_order_release);
     if (asleep_) wake_.NotifyOne();
   }
@@ -264,9 +274,10 @@ Status Engine::Stop(TimePoint deadline) {
   FailQueued(ResetError("the daemon has stopped"));
   // The shutdown drains: reads in flight may still be delivered, so their works live until it is over.
   const Duration left = std::max(deadline - clock_.Now(), kLastDrain);
-  Status down = lost_.ok() ? dispatcher_->ShutDownWithin(left) : lost_;
+  stop_by_.store(TimePoint::max().time_since_epoch().count(), std::memory_order_relaxed);
+  const Status down = dispatcher_->ShutDownWithin(left);  // a lost card is held in reset at once
   FailInFlight(ResetError("the daemon has stopped"));
-  return down;
+  return lost_.ok() || lost_.code() == StatusCode::kCancelled ? down : lost_;
 }
 
 }  // namespace ttfd

@@ -78,7 +78,7 @@ class Engine {
   DeviceStats stats() const;
   // What is on the card, by hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
-  // Grows while the device thread is alive: at least once in idle_tick.
+  // Grows while the device thread is alive: at least once in idle_tick, also while it waits for room on the card.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
   // Constant once booted.
@@ -105,6 +105,9 @@ class Engine {
   };
 
   void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  // A stop is under way, and what is done for it has to end now.
+  bool StopIsOverdue() const;
 
   // Device thread.
   void ThreadMain() ABSL_LOCKS_EXCLUDED(mu_);
@@ -141,9 +144,9 @@ class Engine {
   // watch.cc
   Status Poll();
   Status CheckProgress(HardwareQueue& queue, TimePoint now);
-  // `ticket`: of the work, 0 if it is held.
-  Status CheckOne(HardwareQueue& queue, const Work* work, uint64_t ticket, Watch* watch,
-                  TimePoint now);
+  // No `entry`: what the queue holds.
+  Status CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* watch, TimePoint now);
+  bool OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const;
   Status Overdue(const Work* work, Duration limit) const;
   bool WaitsForAnother(const HardwareQueue& queue, const WorkInFlight& head) const;
   static void Begin(Watch* watch, TimePoint now, TimePoint work_now);
@@ -195,12 +198,12 @@ class Engine {
   std::atomic<uint32_t> resets_{0};
   std::atomic<bool> has_requests_{false};  // the inbox is not empty
   std::atomic<bool> stop_requested_{false};
+  std::atomic<TimePoint::rep> stop_by_{TimePoint::max().time_since_epoch().count()};
 
   Mutex mu_;
   CondVar wake_;
   Requests inbox_ ABSL_GUARDED_BY(mu_);
   bool asleep_ ABSL_GUARDED_BY(mu_) = false;
-  TimePoint stop_deadline_ ABSL_GUARDED_BY(mu_);
 
   // Device thread only.
   Requests taken_;

@@ -124,7 +124,7 @@ void Engine::Lose(const Status& why) {
   HangKeeper* const hangs = options_.hangs;
   bool kept = hangs == nullptr || hangs->KeepHostSide(report);
 
-  report.stall = dispatcher_->Diagnose();
+  report.stall = dispatcher_->HaltAndDiagnose();
   dispatcher_->SalvagePrints();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
   report.summary = StallSummary(why, report.stall);
@@ -248,7 +248,8 @@ Status Engine::Recover(const std::string& why) {
   resets_.fetch_add(1, std::memory_order_relaxed);
   Status status;
   boots_tried_ = 0;
-  while (boots_tried_ < std::max(options_.boot_attempts, 1u)) {
+  while (boots_tried_ < std::max(options_.boot_attempts, 1u) &&
+         (boots_tried_ == 0 || !StopIsOverdue())) {
     ++boots_tried_;
     status = dispatcher_->Boot();
     heartbeat_.fetch_add(1,
@@ -262,7 +263,10 @@ Status Engine::Recover(const std::string& why) {
     LogError("boot after a reset failed: {}", StatusMessage(status));
   }
   lost_ = status;
-  lost_text_ = fmt::format("the card does not come back after a reset: {}", StatusMessage(status));
+  lost_text_ =
+      status.code() == StatusCode::kCancelled
+          ? "the daemon stops before the card is repaired"
+          : fmt::format("the card does not come back after a reset: {}", StatusMessage(status));
   FailInFlight({StatusCode::kUnavailable, "DEVICE_RESET", lost_text_, true});
   observer_.DeviceStateChanged(DeviceState::kFailed, lost_text_);
   return status;

@@ -8,7 +8,8 @@
 namespace ttfd {
 namespace {
 
-constexpr size_t kNamedHarts = 8;  // in an error's message; GetStatus shows all
+// In an error's message; the hang report and GetStatus show all.
+constexpr size_t kNamed = 4;
 
 // Those whose code is a client's are what a reader looks for.
 int Interest(const HartReport& hart) {
@@ -17,13 +18,50 @@ int Interest(const HartReport& hart) {
   return hart.worker != HartReport::kNoWorker ? 2 : 3;
 }
 
-std::string Place(const HartReport& hart) {
-  std::string text = fmt::format("pc {:#x}", hart.pc);
-  if (const std::string code = ToString(hart.code); !code.empty()) text += " " + code;
-  if (const std::string caller = ToString(hart.caller); !caller.empty()) {
+// Of firmware the innermost call and the function tell enough.
+std::string Brief(CodePlace code) {
+  std::vector<SymbolFrame>& frames = code.symbol.frames;
+  if (code.image == CodePlace::Image::kFirmware && frames.size() > 2) {
+    frames.erase(frames.begin() + 1, frames.end() - 1);
+  }
+  return ToString(code);
+}
+
+// "runs a kernel, program 1 (waypoint KRUN, pc 0x100f8 kernel_main+0x20 at spin.cc:9 in kernel 'spin')"
+std::string Stand(const HartReport& hart) {
+  std::string text = hart.text;
+  if (hart.pc == 0 && !hart.faulted) return text;
+  text += fmt::format(" (waypoint {}, pc {:#x}", hart.waypoint, hart.pc);
+  if (const std::string code = Brief(hart.code); !code.empty()) text += " " + code;
+  if (const std::string caller = Brief(hart.caller); !caller.empty()) {
     text += ", with ra behind " + caller;
   }
-  return text;
+  return text + ")";
+}
+
+// Of those of which the same is to be said, most often the workers of one launch, the first is told.
+struct Alike {
+  std::string said;
+  std::string text;
+  size_t others = 0;
+};
+
+void Add(std::string said, std::string text, std::vector<Alike>* groups) {
+  const auto found = std::find_if(groups->begin(), groups->end(),
+                                  [&said](const Alike& group) { return group.said == said; });
+  if (found == groups->end()) {
+    groups->push_back({std::move(said), std::move(text)});
+  } else {
+    ++found->others;
+  }
+}
+
+void Append(const std::vector<Alike>& groups, std::string* text) {
+  for (size_t i = 0; i < std::min(groups.size(), kNamed); ++i) {
+    *text += fmt::format("{}{}", text->empty() ? "" : "; ", groups[i].text);
+    if (groups[i].others != 0) *text += fmt::format(", like {} more", groups[i].others);
+  }
+  if (groups.size() > kNamed) *text += fmt::format("; and {} more", groups.size() - kNamed);
 }
 
 }  // namespace
@@ -57,20 +95,17 @@ std::string StallPlaces(const StallReport& stall, std::string_view said) {
   std::stable_sort(harts.begin(), harts.end(), [](const HartReport* a, const HartReport* b) {
     return Interest(*a) < Interest(*b);
   });
-  std::string text;
-  for (size_t i = 0; i < std::min(harts.size(), kNamedHarts); ++i) {
-    const HartReport& hart = *harts[i];
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", hart.where, hart.text);
-    if (hart.pc != 0 || hart.faulted) {
-      text += fmt::format(" (waypoint {}, {})", hart.waypoint, Place(hart));
-    }
-  }
-  if (harts.size() > kNamedHarts) {
-    text += fmt::format("; and {} more harts", harts.size() - kNamedHarts);
+  std::vector<Alike> stands, damaged;
+  for (const HartReport* hart : harts) {
+    const std::string stand = Stand(*hart);
+    Add(stand, fmt::format("{}: {}", hart->where, stand), &stands);
   }
   for (const FirmwareDamage& damage : stall.damage) {
-    text += fmt::format("{}{}", text.empty() ? "" : "; ", ToString(damage));
+    Add(fmt::format("{} {}", damage.what, damage.address), ToString(damage), &damaged);
   }
+  std::string text;
+  Append(stands, &text);
+  Append(damaged, &text);
   return text;
 }
 

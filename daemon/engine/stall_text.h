@@ -17,7 +17,8 @@ const HartReport* FaultedHart(const StallReport& stall);
 std::string StallSummary(const Status& why, const StallReport& stall);
 
 // Where the harts stand, with the code that lies there, those that run kernels first; and which
-// firmware was overwritten. `said` is not repeated. Empty: nothing more is known.
+// firmware was overwritten. Short, for an error's message: those of which the same is to be said are told once, with
+// their number. `said` is not repeated. Empty: nothing more is known.
 std::string StallPlaces(const StallReport& stall, std::string_view said);
 
 }  // namespace ttfd

@@ -1,4 +1,7 @@
 // Is the card still at work? What of it stands still, and for how long it may.
+#include <algorithm>
+#include <limits>
+
 #include "daemon/engine/engine.h"
 #include "daemon/engine/replay.h"
 
@@ -67,19 +70,33 @@ Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
       Begin(&entry.watch, now, work_clock_.Now());
       continue;
     }
-    RETURN_IF_ERROR(CheckOne(queue, &entry.work, entry.ticket, &entry.watch, now));
+    RETURN_IF_ERROR(CheckOne(queue, &entry, &entry.watch, now));
   }
   if (!queue.holding) return OkStatus();
-  if (queue.in_flight.empty()) return CheckOne(queue, nullptr, 0, &queue.held_watch, now);
+  if (queue.in_flight.empty()) return CheckOne(queue, nullptr, &queue.held_watch, now);
   Begin(&queue.held_watch, now, {});  // what it waits for has a time of its own
   return OkStatus();
+}
+
+// What it waits for was given to the card before it: the last of those is watched itself, and ends.
+bool Engine::OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const {
+  for (const HardwareQueue& other : queues_) {
+    if (&other == &queue) continue;
+    if (std::any_of(other.in_flight.begin(), other.in_flight.end(),
+                    [turn](const WorkInFlight& entry) { return entry.turn < turn; })) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // A hang is no progress for longer than what runs now may take. A launch has its time and no more. Of anything else
 // the card is asked whether it moves, once in the middle of the time, so that the answer at its end is of the rest
 // of it; then the time starts again, for a trace not beyond what its launches may take one after the other.
-Status Engine::CheckOne(HardwareQueue& queue, const Work* work, uint64_t ticket, Watch* watch,
+Status Engine::CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* watch,
                         TimePoint now) {
+  const Work* const work = entry == nullptr ? nullptr : &entry->work;
+  const uint64_t ticket = entry == nullptr ? 0 : entry->ticket;
   const bool kernels = work != nullptr && work->runs_kernels() && !watch->ended;
   const bool launch = kernels && std::holds_alternative<LaunchCommand>(work->command);
   const bool own =
@@ -110,7 +127,8 @@ Status Engine::CheckOne(HardwareQueue& queue, const Work* work, uint64_t ticket,
     }
   }
   // What it waits for may be more than is known here: room in the kernel caches, or a sub-device's number.
-  if (dispatcher_->Diagnose(queue.index).waits_for_queue) {
+  const uint64_t turn = entry == nullptr ? std::numeric_limits<uint64_t>::max() : entry->turn;
+  if (OlderElsewhere(queue, turn) && dispatcher_->Diagnose(queue.index).waits_for_queue) {
     watch->progress = now;
     return OkStatus();
   }

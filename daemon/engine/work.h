@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,13 +31,17 @@ inline const char* PriorityName(Priority priority) {
   return kNames[static_cast<size_t>(priority)];
 }
 
-// What an owner derives the thing from that a work belongs to (a session's task). Never touched by the engine.
-struct WorkContext {};
+// What an owner derives the thing from that a work belongs to (a session's task).
+struct WorkContext {
+  // Its owner will refuse the works that have not started: they need not wait for anything. Set once, by any thread.
+  std::atomic<bool> unwanted{false};
+};
 
 struct Work {
   std::shared_ptr<WorkOwner> owner;
   WorkContext* context = nullptr;  // lives until the owner heard the end of the work
   uint64_t flow = 0;               // who pays: the session
+  uint32_t uid = 0;                // whose session that is
   uint32_t weight = 1;             // its share of a contended card
   Priority priority = Priority::kNormal;
   uint32_t queue = 0;                // works of one queue of one flow keep their order
@@ -67,6 +72,9 @@ struct Work {
   Duration device_time{};
 
   bool runs_kernels() const { return launches > 0; }
+  bool unwanted() const {
+    return context != nullptr && context->unwanted.load(std::memory_order_relaxed);
+  }
   // Runs kernels on workers of its own, beside whatever does not need these.
   bool apart() const { return runs_kernels() && route.workers.any(); }
   // The card waits for what is on it already, if that is soon done: it would hold up others meanwhile.

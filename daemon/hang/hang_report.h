@@ -80,7 +80,7 @@ struct HangReport {
 class HangKeeper {
  public:
   virtual ~HangKeeper() = default;
-  // An id for a report, never given before.
+  // An id for a report, never given before. Touches no disk.
   virtual std::string NewId() = 0;
   // Before the card is looked at.
   virtual bool KeepHostSide(const HangReport& report) = 0;
@@ -88,6 +88,8 @@ class HangKeeper {
   virtual bool KeepDeviceSide(const HangReport& report) = 0;
   // When the card is ready again, or lost.
   virtual void KeepOutcome(const HangReport& report) = 0;
+  // Any thread: the daemon stops, and none of the above is to wait beyond this.
+  virtual void WaitNoLongerThan(TimePoint /*deadline*/) {}
 };
 
 }  // namespace ttfd

@@ -90,14 +90,17 @@ std::string ReadFile(const fs::path& path, uint64_t most) {
 
 }  // namespace
 
+HangStore::HangStore(HangStoreOptions options) : options_(std::move(options)), old_(Ids()) {
+  if (!old_.empty()) last_ = old_.back();
+}
+
 std::string HangStore::NewId() {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   MutexLock lock(&mu_);
-  for (;;) {
-    std::string id = fmt::format("{:%Y%m%dT%H%M%SZ}-{:06}", fmt::gmtime(now), ++number_);
-    std::error_code error;
-    if (options_.folder.empty() || !fs::exists(fs::path(options_.folder) / id, error)) return id;
-  }
+  do {
+    last_ = fmt::format("{:%Y%m%dT%H%M%SZ}-{:06}", fmt::gmtime(now), ++number_);
+  } while (std::binary_search(old_.begin(), old_.end(), last_));
+  return last_;
 }
 
 Status HangStore::Write(const std::string& id, const char* name, std::string text) {
@@ -136,10 +139,6 @@ bool HangStore::Keep(const HangReport& report, const char* name, std::string tex
 }
 
 bool HangStore::KeepHostSide(const HangReport& report) {
-  {
-    MutexLock lock(&mu_);
-    last_ = report.id;
-  }
   if (options_.folder.empty()) return true;
   MakeRoom(report.id, std::max(options_.reports, 1u) - 1);
   Status made = MakeFolder(options_.folder);
@@ -196,12 +195,8 @@ std::vector<std::string> HangStore::Ids() const {
 }
 
 std::string HangStore::last() const {
-  {
-    MutexLock lock(&mu_);
-    if (!last_.empty()) return last_;
-  }
-  const std::vector<std::string> ids = Ids();  // of the daemon before this one
-  return ids.empty() ? "" : ids.back();
+  MutexLock lock(&mu_);
+  return last_;
 }
 
 std::vector<HangStore::Summary> HangStore::List() const {

@@ -30,11 +30,12 @@ struct HangStoreOptions {
 
 class HangStore final : public HangKeeper {
  public:
-  explicit HangStore(HangStoreOptions options) : options_(std::move(options)) {}
+  // Looks what there is of daemons before.
+  explicit HangStore(HangStoreOptions options);
 
-  // ---- device thread. A failure is logged: a card is repaired also where there is no disk.
+  // ---- the thread that writes, but for NewId. A failure is logged: a card is repaired also where there is no disk.
   std::string NewId() override ABSL_LOCKS_EXCLUDED(mu_);
-  bool KeepHostSide(const HangReport& report) override ABSL_LOCKS_EXCLUDED(mu_);
+  bool KeepHostSide(const HangReport& report) override;
   bool KeepDeviceSide(const HangReport& report) override;
   void KeepOutcome(const HangReport& report) override;
 
@@ -57,6 +58,7 @@ class HangStore final : public HangKeeper {
   // Of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are, or that nothing of this
   // one could be kept.
   StatusOr<std::vector<File>> Read(const std::string& id) const;
+  // Touches no disk.
   std::string last() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -67,6 +69,7 @@ class HangStore final : public HangKeeper {
   void MakeRoom(const std::string& newest, size_t most_others);
 
   const HangStoreOptions options_;
+  const std::vector<std::string> old_;  // of daemons before, the oldest first
   mutable Mutex mu_;
   std::string last_ ABSL_GUARDED_BY(mu_);
   uint64_t number_ ABSL_GUARDED_BY(mu_) = 0;  // of reports since the daemon started

@@ -32,13 +32,16 @@ Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context,
                               std::string_view name, const google::protobuf::Message& request,
                               AuditTrail::Action* action) {
   const StatusOr<PeerIdentity> peer = callers_.Identify(*context);
-  const Status allowed = peer.ok() ? callers_.CheckRole(role, *peer) : peer.status();
+  Status allowed = peer.ok() ? callers_.CheckRole(role, *peer) : peer.status();
   if (allowed.ok() && role != Role::kAdmin) return allowed;
   const AuditTrail::Action tried =
       audit_->Describe(name, peer.ok() ? std::optional(*peer) : std::nullopt, JsonOf(request));
-  if (!allowed.ok()) audit_->Refused(tried, allowed);
+  if (!allowed.ok()) {
+    audit_->Refused(tried, allowed);
+    return allowed;
+  }
   if (action != nullptr) *action = tried;
-  return allowed;
+  return audit_->Ready();
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::Unary(Role role, grpc::CallbackServerContext* context,
@@ -89,7 +92,9 @@ grpc::ServerUnaryReactor* AdminRpcService::GetLimits(grpc::CallbackServerContext
                                                      const v1::GetLimitsRequest* request,
                                                      v1::GetLimitsResponse* response) {
   return Unary(Role::kObserve, context, "GetLimits", *request, [&] {
-    ToProto(daemon_.GetLimits(), response);
+    LimitsReply limits = daemon_.GetLimits();
+    callers_.DescribeConnections(&limits);
+    ToProto(limits, response);
     return OkStatus();
   });
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -25,6 +26,10 @@ constexpr size_t kMessageBytes = 512;
 // Users whose refused attempts are counted apart; those after them share one count.
 constexpr size_t kUsersCounted = 1024;
 constexpr uint32_t kOtherUsers = ~uint32_t{0};
+constexpr Duration kRest =
+    std::chrono::hours(1);  // nothing happens until somebody has something to tell
+// For the last lines of a daemon that ends.
+constexpr Duration kEndTimeout = std::chrono::seconds(2);
 
 int64_t TimeOfDay() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -40,6 +45,10 @@ std::string Utc(int64_t unix_ms) {
 // "NOT_FOUND": the canonical names, which are the same in every version of the API.
 std::string CodeName(const Status& status) {
   return status.ok() ? "OK" : absl::StatusCodeToString(status.code());
+}
+
+std::string WithEnd(const std::string& line, uint64_t untold) {
+  return fmt::format(R"({}{}}})", line, untold);
 }
 
 StatusOr<UniqueFd> OpenFile(const std::string& path) {
@@ -60,6 +69,27 @@ StatusOr<UniqueFd> OpenFile(const std::string& path) {
 
 }  // namespace
 
+AuditTrail::AuditTrail(AuditOptions options)
+    : shared_(std::make_shared<Shared>(std::move(options))),
+      writer_([shared = shared_] { shared->Main(); }) {}
+
+AuditTrail::~AuditTrail() {
+  {
+    MutexLock lock(&shared_->mu);
+    shared_->stop = true;
+    shared_->changed.NotifyAll();
+    const TimePoint until = SteadyClock().Now() + kEndTimeout;
+    while (!shared_->ended && SteadyClock().Now() < until) {
+      shared_->changed.WaitUntil(&shared_->mu, until);
+    }
+    if (!shared_->ended) {
+      writer_.detach();  // its disk does not answer; what it uses is its own, too
+      return;
+    }
+  }
+  writer_.join();
+}
+
 StatusOr<std::shared_ptr<AuditTrail>> AuditTrail::Create(AuditOptions options) {
   if (!options.log) options.log = [](const std::string& line) { LogAlways(line); };
   if (!options.unix_ms) options.unix_ms = TimeOfDay;
@@ -70,12 +100,31 @@ StatusOr<std::shared_ptr<AuditTrail>> AuditTrail::Create(AuditOptions options) {
 }
 
 Status AuditTrail::Reopen() {
-  if (options_.file.empty()) return OkStatus();
-  ASSIGN_OR_RETURN(UniqueFd opened, OpenFile(options_.file));
-  MutexLock lock(&mu_);
-  file_ = std::move(opened);
-  file_failed_ = false;
+  if (shared_->options.file.empty()) return OkStatus();
+  ASSIGN_OR_RETURN(UniqueFd opened, OpenFile(shared_->options.file));
+  MutexLock lock(&shared_->mu);
+  shared_->file = std::make_shared<UniqueFd>(std::move(opened));
+  shared_->file_failed = false;
   return OkStatus();
+}
+
+bool AuditTrail::Flush(Duration within) {
+  const TimePoint until = SteadyClock().Now() + within;
+  MutexLock lock(&shared_->mu);
+  const uint64_t told = shared_->told;
+  while (shared_->written < told && SteadyClock().Now() < until) {
+    shared_->changed.WaitUntil(&shared_->mu, until);
+  }
+  return shared_->written >= told;
+}
+
+Status AuditTrail::Ready() {
+  MutexLock lock(&shared_->mu);
+  if (shared_->lines.size() < kLinesWaiting) return OkStatus();
+  return Error(StatusCode::kUnavailable,
+               "{} lines of the audit trail wait to be written: its log or file does not answer, "
+               "and what cannot be told is not done",
+               shared_->lines.size());
 }
 
 AuditTrail::Action AuditTrail::Describe(std::string_view name,
@@ -89,7 +138,7 @@ AuditTrail::Action AuditTrail::Describe(std::string_view name,
   if (peer) {
     action.uid = peer->uid;
     const std::string user =
-        peer->certificate.empty() ? options_.user_name(peer->uid) : peer->certificate;
+        peer->certificate.empty() ? shared_->options.user_name(peer->uid) : peer->certificate;
     action.who_and_what = fmt::format(
         R"("uid":{},"user":{},"certificate":{},"pid":{},"connection":{},"arguments":{})", peer->uid,
         JsonString(user), JsonString(peer->certificate), peer->pid, peer->connection, what);
@@ -98,58 +147,124 @@ AuditTrail::Action AuditTrail::Describe(std::string_view name,
     action.who_and_what = fmt::format(
         R"("uid":null,"user":"","certificate":"","pid":0,"connection":0,"arguments":{})", what);
   }
-  MutexLock lock(&mu_);
-  action.id = ++last_id_;
+  MutexLock lock(&shared_->mu);
+  action.id = ++shared_->last_id;
   return action;
 }
 
+std::string AuditTrail::LineOf(const Action& action, std::string_view outcome,
+                               std::string_view message) const {
+  return fmt::format(
+      R"({{"time":"{}","id":{},"action":"{}","outcome":"{}",{},"message":{},"untold":)",
+      Utc(shared_->options.unix_ms()), action.id, action.name, outcome, action.who_and_what,
+      JsonString(message, kMessageBytes));
+}
+
+// Beyond the limit of Ready go only ends of what had begun before.
+void AuditTrail::Tell(const Action& action, std::string_view outcome, std::string_view message) {
+  std::string line = WithEnd(LineOf(action, outcome, message), 0);
+  MutexLock lock(&shared_->mu);
+  shared_->lines.push_back(std::move(line));
+  ++shared_->told;
+  shared_->changed.NotifyAll();
+}
+
 void AuditTrail::Ended(const Action& action, const Status& status) {
-  Write(action, CodeName(status), StatusMessage(status));
+  Tell(action, CodeName(status), StatusMessage(status));
 }
 
 void AuditTrail::Refused(const Action& action, const Status& status) {
-  uint64_t untold = 0;
-  {
-    MutexLock lock(&mu_);
-    const int64_t second = options_.unix_ms() / 1000;
-    if (second != second_) {
-      second_ = second;
-      // What was not told yet is told with the next attempt of its user.
-      std::erase_if(refusals_, [](const auto& entry) { return entry.second.untold == 0; });
-      for (auto& entry : refusals_) entry.second.told = 0;
-    }
-    const bool apart = refusals_.size() < kUsersCounted || refusals_.contains(action.uid);
-    Refusals& user = refusals_[apart ? action.uid : kOtherUsers];
-    if (user.told >= options_.refusals_per_second) {
-      ++user.untold;
-      return;
-    }
-    ++user.told;
-    untold = std::exchange(user.untold, 0);
-  }
-  Write(action, CodeName(status), StatusMessage(status), untold);
-}
-
-void AuditTrail::Write(const Action& action, std::string_view outcome, std::string_view message,
-                       uint64_t untold) {
-  const std::string line = fmt::format(
-      R"({{"time":"{}","id":{},"action":"{}","outcome":"{}",{},"message":{},"untold":{}}})",
-      Utc(options_.unix_ms()), action.id, action.name, outcome, action.who_and_what,
-      JsonString(message, kMessageBytes), untold);
-  options_.log("audit " + line);
-  MutexLock lock(&mu_);
-  if (!file_.valid()) return;
-  // One write a line: appended whole, also beside other processes' lines.
-  const std::string with_end = (file_torn_ ? "\n" : "") + line + "\n";
-  const ssize_t written = write(file_.get(), with_end.data(), with_end.size());
-  if (written == static_cast<ssize_t>(with_end.size())) {
-    file_torn_ = file_failed_ = false;
+  std::string line = LineOf(action, CodeName(status), StatusMessage(status));
+  MutexLock lock(&shared_->mu);
+  shared_->BeginSecond();
+  auto& refusals = shared_->refusals;
+  const bool apart = refusals.size() < kUsersCounted || refusals.contains(action.uid);
+  Refusals& user = refusals[apart ? action.uid : kOtherUsers];
+  if (user.told >= shared_->options.refusals_per_second || shared_->lines.size() >= kLinesWaiting) {
+    if (++user.untold == 1) shared_->changed.NotifyAll();
+    user.last = std::move(line);
     return;
   }
-  file_torn_ |= written > 0;
-  if (!std::exchange(file_failed_, true)) {
-    LogError("cannot write to the audit file {}: {}; its lines are in the log only", options_.file,
-             std::strerror(errno));
+  ++user.told;
+  shared_->lines.push_back(WithEnd(line, std::exchange(user.untold, 0)));
+  user.last.clear();
+  ++shared_->told;
+  shared_->changed.NotifyAll();
+}
+
+// ---- the writing thread, and what it shares
+
+void AuditTrail::Shared::BeginSecond() {
+  const int64_t now = options.unix_ms() / 1000;
+  if (now == second) return;
+  second = now;
+  std::erase_if(refusals, [](const auto& entry) { return entry.second.untold == 0; });
+  for (auto& entry : refusals) entry.second.told = 0;
+}
+
+// Whose last attempts found no place, and who has been silent since.
+void AuditTrail::Shared::TellSilent() {
+  if (options.unix_ms() / 1000 == second) return;
+  BeginSecond();
+  TellUntold();
+}
+
+void AuditTrail::Shared::TellUntold() {
+  for (auto& [uid, user] : refusals) {
+    if (user.untold == 0 || lines.size() >= kLinesWaiting) continue;
+    ++user.told;
+    lines.push_back(WithEnd(user.last, std::exchange(user.untold, 0) - 1));
+    user.last.clear();
+    ++told;
+  }
+}
+
+void AuditTrail::Shared::Main() {
+  MutexLock lock(&mu);
+  while (true) {
+    if (stop) TellUntold();
+    if (stop && lines.empty()) break;
+    if (!lines.empty()) {
+      const std::string line = lines.front();
+      mu.Unlock();
+      Write(line);
+      mu.Lock();
+      lines.pop_front();
+      ++written;
+      changed.NotifyAll();
+      continue;
+    }
+    const bool untold = std::any_of(refusals.begin(), refusals.end(),
+                                    [](const auto& entry) { return entry.second.untold > 0; });
+    changed.WaitUntil(&mu, SteadyClock().Now() + (untold ? options.look_every : kRest));
+    TellSilent();
+  }
+  ended = true;
+  changed.NotifyAll();
+}
+
+void AuditTrail::Shared::Write(const std::string& line) {
+  options.log("audit " + line);
+  std::shared_ptr<UniqueFd> open;
+  {
+    MutexLock lock(&mu);
+    open = file;
+  }
+  if (open == nullptr) return;
+  // One write a line: appended whole, also beside other processes' lines.
+  const std::string with_end = (file_torn ? "\n" : "") + line + "\n";
+  const ssize_t done = write(open->get(), with_end.data(), with_end.size());
+  const int problem = errno;
+  const bool whole = done == static_cast<ssize_t>(with_end.size());
+  file_torn = !whole && (file_torn || done > 0);
+  bool tell = false;
+  {
+    MutexLock lock(&mu);
+    tell = !std::exchange(file_failed, !whole) && !whole;
+  }
+  if (tell) {
+    LogError("cannot write to the audit file {}: {}; its lines are in the log only", options.file,
+             std::strerror(problem));
   }
 }
 

@@ -8,27 +8,6 @@
 
 namespace ttfd {
 
-namespace {
-
-// Certificates are users of their own. Linux gives users no numbers from 2^31 up.
-constexpr uint32_t kFirstNumber = 0xC000'0000;
-constexpr size_t kMaxCertificates = 65'536;
-
-}  // namespace
-
-StatusOr<uint32_t> Callers::NumberOf(const std::string& certificate) {
-  MutexLock lock(&mu_);
-  const auto found = numbers_.find(certificate);
-  if (found != numbers_.end()) return found->second;
-  if (numbers_.size() >= kMaxCertificates) {
-    return Error(StatusCode::kResourceExhausted, "certificates with {} names have been seen",
-                 kMaxCertificates);
-  }
-  const uint32_t number = kFirstNumber + static_cast<uint32_t>(numbers_.size());
-  numbers_.emplace(certificate, number);
-  return number;
-}
-
 StatusOr<PeerIdentity> Callers::IdentifyTls(const grpc::ServerContextBase& context,
                                             const std::string& peer) {
   const std::shared_ptr<const grpc::AuthContext> session = context.auth_context();
@@ -36,7 +15,7 @@ StatusOr<PeerIdentity> Callers::IdentifyTls(const grpc::ServerContextBase& conte
     for (const grpc::string_ref& value : session->FindPropertyValues(property)) {
       const std::string name(value.data(), value.size());
       if (name.empty()) continue;
-      ASSIGN_OR_RETURN(const uint32_t uid, NumberOf(name));
+      ASSIGN_OR_RETURN(const uint32_t uid, numbers_.Of(name));
       return peers_.FindTcp(peer, name, uid);
     }
   }

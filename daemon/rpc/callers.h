@@ -4,12 +4,11 @@
 #include <grpcpp/server_context.h>
 
 #include <string>
-#include <unordered_map>
 
+#include "daemon/rpc/certificate_numbers.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/session/service.h"
-#include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {
@@ -18,7 +17,8 @@ namespace ttfd {
 class Callers {
  public:
   // Both outlive it.
-  Callers(PeerTable& peers, const Roles& roles) : peers_(peers), roles_(roles) {}
+  Callers(PeerTable& peers, const Roles& roles)
+      : peers_(peers), roles_(roles), numbers_([&peers] { return peers.Certificates(); }) {}
 
   // By the connection: its SO_PEERCRED, or its client certificate, named by the subject's common name or, without
   // one, by the first alternative name. UNAUTHENTICATED where nobody is known at the other end.
@@ -26,16 +26,16 @@ class Callers {
   // The same, and PERMISSION_DENIED without the role.
   StatusOr<PeerIdentity> Check(Role role, const grpc::ServerContextBase& context);
   Status CheckRole(Role role, const PeerIdentity& peer) const { return roles_.Check(role, peer); }
+  // Adds what there may be of connections, and is.
+  void DescribeConnections(LimitsReply* reply) { peers_.Describe(reply); }
 
  private:
   StatusOr<PeerIdentity> IdentifyTls(const grpc::ServerContextBase& context,
                                      const std::string& peer);
-  StatusOr<uint32_t> NumberOf(const std::string& certificate) ABSL_LOCKS_EXCLUDED(mu_);
 
   PeerTable& peers_;
   const Roles& roles_;
-  Mutex mu_;
-  std::unordered_map<std::string, uint32_t> numbers_ ABSL_GUARDED_BY(mu_);  // of certificates
+  CertificateNumbers numbers_;
 };
 
 }  // namespace ttfd

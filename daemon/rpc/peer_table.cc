@@ -12,10 +12,16 @@
 #include <charconv>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <utility>
+
+#include "daemon/session/user_name.h"
 
 namespace ttfd {
 namespace {
+
+constexpr std::string_view kHost = "host ";
+constexpr uint32_t kNobody = ~uint32_t{0};
 
 std::optional<ino_t> InodeOf(int fd) {
   struct stat about {};
@@ -104,7 +110,7 @@ Status PeerTable::Add(int fd, PeerIdentity identity) {
 Status PeerTable::AddTcp(int fd) {
   Entry entry;
   ASSIGN_OR_RETURN(entry.address, AddressOf(fd));
-  entry.owner = "host " + entry.address.substr(0, entry.address.rfind(':'));
+  entry.owner = std::string(kHost) + entry.address.substr(0, entry.address.rfind(':'));
   return Insert(fd, std::move(entry));
 }
 
@@ -182,6 +188,53 @@ size_t PeerTable::CountOpen() {
   MutexLock lock(&mu_);
   SweepClosed();
   return entries_.size();
+}
+
+std::set<std::string> PeerTable::Certificates() {
+  MutexLock lock(&mu_);
+  SweepClosed();
+  std::set<std::string> names;
+  for (const auto& [fd, entry] : entries_) {
+    if (!entry.identity.certificate.empty()) names.insert(entry.identity.certificate);
+  }
+  return names;
+}
+
+void PeerTable::Describe(LimitsReply* reply) {
+  struct Owner {
+    PeerIdentity identity;
+    uint64_t connections = 0;
+  };
+  std::map<std::string, Owner> owners;
+  uint64_t all = 0;
+  {
+    MutexLock lock(&mu_);
+    SweepClosed();
+    all = entries_.size();
+    for (const auto& [fd, entry] : entries_) {
+      Owner& owner = owners[entry.owner];
+      owner.identity = entry.identity;
+      ++owner.connections;
+    }
+  }
+  reply->limits.push_back({"connections", limits_.connections, "daemon", "open connections"});
+  reply->limits.push_back({"connections_per_user", limits_.connections_per_user, "user",
+                           "open connections; of a host, until a certificate is known"});
+  for (const auto& [name, owner] : owners) {
+    const bool host = name.starts_with(kHost);
+    const uint32_t uid = host ? kNobody : owner.identity.uid;
+    auto uses = std::find_if(reply->uses.begin(), reply->uses.end(), [uid](const auto& known) {
+      return uid != kNobody && known.session == 0 && known.uid == uid;
+    });
+    if (uses == reply->uses.end()) {
+      const std::string& certificate = owner.identity.certificate;
+      uses = reply->uses.emplace(reply->uses.end());
+      uses->uid = uid;
+      uses->user = host ? name : certificate.empty() ? UserName(owner.identity.uid) : certificate;
+    }
+    uses->uses.push_back({"connections_per_user", limits_.connections_per_user, owner.connections});
+  }
+  reply->uses.push_back({0, kNobody, "", "", {{"connections", limits_.connections, all}}});
 }
 
 void PeerTable::SweepClosed() {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -64,6 +65,10 @@ class PeerTable {
 
   // Connections that are open now.
   size_t CountOpen();
+  // Names of the certificates that have one.
+  std::set<std::string> Certificates();
+  // Adds the limits, and the use: of each user in its place, of hosts whose certificate is not known yet, and of all.
+  void Describe(LimitsReply* reply);
 
  private:
   struct Entry {

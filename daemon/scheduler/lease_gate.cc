@@ -12,17 +12,6 @@ void LeaseGate::Set(bool whole, const TileSet& tiles, const TileSet& all) {
   closed_.store(whole || tiles.any(), std::memory_order_release);
 }
 
-void LeaseGate::SessionEnded(uint64_t flow) {
-  MutexLock lock(&mu_);
-  state_.ended.insert(flow);
-  version_.fetch_add(1, std::memory_order_release);
-}
-
-void LeaseGate::SessionGone(uint64_t flow) {
-  MutexLock lock(&mu_);
-  if (state_.ended.erase(flow) != 0) version_.fetch_add(1, std::memory_order_release);
-}
-
 void LeaseGate::Refresh() {
   MutexLock lock(&mu_);
   seen_ = state_;
@@ -30,7 +19,6 @@ void LeaseGate::Refresh() {
 }
 
 bool LeaseGate::AdmitsShared(const Work& work) const {
-  if (seen_.ended.contains(work.flow)) return true;
   if (seen_.whole) return false;
   const TileSet& named = work.track->route().workers;
   if (named.any()) return (named & seen_.tiles).none();

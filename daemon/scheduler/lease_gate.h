@@ -8,12 +8,11 @@
 //   queue of all workers                              both as if the queue had the other workers;
 //                                                     a trace waits, whose records are made for all workers
 //
-// Works of a session that has ended are let through: their owner refuses them.
+// Works that are not wanted any more wait for no lease (scheduler.h): their owner refuses them.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <unordered_set>
 #include <vector>
 
 #include "daemon/engine/work.h"
@@ -28,9 +27,6 @@ class LeaseGate {
 
   // `whole`: a lease of the whole device is held; else `tiles` are leased, perhaps none. `all`: the card's workers.
   void Set(bool whole, const TileSet& tiles, const TileSet& all) ABSL_LOCKS_EXCLUDED(mu_);
-  // The session's works are not wanted any more, until it is gone altogether.
-  void SessionEnded(uint64_t flow) ABSL_LOCKS_EXCLUDED(mu_);
-  void SessionGone(uint64_t flow) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Something is leased.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
@@ -50,7 +46,7 @@ class LeaseGate {
   // The workers that an admitted work has: those that it named, or what leases leave of all; none: all.
   const TileSet& WorkersOf(const Work& work) const {
     const bool shared = SeenClosed() && work.lease == 0 && work.route.workers.none();
-    return shared && !seen_.ended.contains(work.flow) ? seen_.others : work.route.workers;
+    return shared ? seen_.others : work.route.workers;
   }
 
  private:
@@ -58,7 +54,6 @@ class LeaseGate {
     bool whole = false;
     TileSet tiles;
     TileSet others;  // that are not leased
-    std::unordered_set<uint64_t> ended;
   };
 
   bool AdmitsShared(const Work& work) const;

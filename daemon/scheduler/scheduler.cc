@@ -57,14 +57,41 @@ Scheduler::Flow& Scheduler::FlowOf(const Work& work) {
     if (flow->size > 0) Enter(*flow);
   }
   if (added) {
+    flow->uid = work.uid;
     flow->round = round_;
     flow->balance = Grant(*flow);
+    TakeOver(*flow);
   }
   return *flow;
 }
 
-double Scheduler::Grant(const Flow& flow) const {
-  return std::min(grant_per_share_ * static_cast<double>(flow.share), quantum_ns_);
+double Scheduler::Grant(uint64_t share) const {
+  return std::min(grant_per_share_ * static_cast<double>(share), quantum_ns_);
+}
+
+// Had it stayed it would stand no worse than a newcomer.
+bool Scheduler::IsPaid(const Gone& gone) const {
+  const double rounds = static_cast<double>(round_ - gone.standing.round);
+  const double grant = Grant(gone.share);
+  return rounds > 1 && gone.standing.balance + rounds * grant >= grant;
+}
+
+// A new flow goes on where the one of its user's that are gone was that had the most.
+void Scheduler::TakeOver(Flow& flow) {
+  std::erase_if(gone_, [this](const Gone& gone) { return IsPaid(gone); });
+  const double grant = Grant(flow);
+  const auto now = [&](const Standing& standing) {
+    return standing.balance + static_cast<double>(round_ - standing.round) * grant;
+  };
+  auto most = gone_.end();
+  for (auto gone = gone_.begin(); gone != gone_.end(); ++gone) {
+    if (gone->uid != flow.uid) continue;
+    if (most == gone_.end() || now(gone->standing) < now(most->standing)) most = gone;
+  }
+  if (most == gone_.end()) return;
+  static_cast<Standing&>(flow) = most->standing;
+  flow.balance = std::min(flow.balance, grant);  // its share may be less
+  gone_.erase(most);
 }
 
 void Scheduler::Refill(Flow& flow, uint64_t rounds) {
@@ -124,16 +151,16 @@ void Scheduler::Push(Work work) {
   ++size_;
 }
 
-bool Scheduler::Admits(const Lane& lane) const {
-  return !lane.works.empty() && (gate_ == nullptr || gate_->Admits(lane.works.front()));
-}
-
+// What is not wanted any more waits for nothing: its owner is to hear of its end, and gives back what it holds.
 bool Scheduler::HasTurn(const Lane& lane) const {
-  return Admits(lane) && lane.works.front().MayBeTaken(options_.longest_wait);
+  if (lane.works.empty()) return false;
+  const Work& work = lane.works.front();
+  if (work.unwanted()) return true;
+  return (gate_ == nullptr || gate_->Admits(work)) && work.MayBeTaken(options_.longest_wait);
 }
 
 bool Scheduler::Admits(const Work& work, Beside* beside) const {
-  if (beside->busy.empty()) return true;
+  if (beside->busy.empty() || work.unwanted()) return true;
   const TileSet& workers = gate_ != nullptr ? gate_->WorkersOf(work) : work.route.workers;
   const bool kept =
       beside->all_kept || (beside->kept.any() && workers.none()) || (beside->kept & workers).any();
@@ -182,7 +209,7 @@ void Scheduler::Take(Flow& flow, Lane& lane, Work* work) {
   flow.next_lane = lane.index;
   *work = std::move(lane.works.front());
   lane.works.pop_front();
-  if (gate_ != nullptr) {
+  if (gate_ != nullptr && !work->unwanted()) {
     const TileSet& workers = gate_->WorkersOf(*work);
     if (workers != work->route.workers) work->route.workers = workers;
   }
@@ -248,7 +275,13 @@ void Scheduler::GivenBack(const Work& work) {
 
 void Scheduler::Forget(uint64_t flow) {
   const auto found = flows_.find(flow);
-  if (found != flows_.end() && found->second->size == 0) flows_.erase(found);
+  if (found == flows_.end() || found->second->size > 0) return;
+  const Standing& standing = *found->second;
+  const Gone gone{found->second->uid, found->second->share, standing};
+  flows_.erase(found);
+  if (IsPaid(gone)) return;
+  if (gone_.size() == kMostGone) gone_.pop_front();
+  gone_.push_back(gone);
 }
 
 void Scheduler::Learn(Flow& flow, const Work& work, double used) {

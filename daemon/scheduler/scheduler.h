@@ -14,6 +14,10 @@
 // work for each other flow, whatever the weights and priorities. One that has used more than its share
 // skips rounds, but never more than `aging_rounds`; what it still owes then is forgiven.
 //
+// A session that ends leaves what it owes, or has left of its grant, to its user: the next new flow of that user goes
+// on where the one of those gone that had the most was, as if it had stayed. So nothing is won by coming again as
+// another session, and who opens a second one beside it has two shares as before.
+//
 // Within a flow its queues take turns, within a queue works keep their order. A queue whose next work waits for
 // another queue, or for a lease of others to end, has no turn, and a flow of such queues only is idle meanwhile.
 // Idleness earns no credit. A work that the card would not come to before kernels on some workers have ended
@@ -70,6 +74,7 @@ class Scheduler final : public WorkQueue {
   size_t size() const override { return size_; }
 
   size_t flows() const { return flows_.size(); }
+  size_t gone() const { return gone_.size(); }
   uint64_t rounds() const { return round_; }
 
  private:
@@ -78,14 +83,26 @@ class Scheduler final : public WorkQueue {
     size_t index = 0;  // of itself
     std::deque<Work> works;
   };
-  struct Flow {
+  // Of those that are gone, each with what it had last; more of them are not remembered.
+  static constexpr size_t kMostGone = 4096;
+
+  // What a flow has had.
+  struct Standing {
+    double balance = 0;  // nanoseconds of this round's grant left; not more than 0: no turn
+    uint64_t round = 0;  // that the balance is of; the present one while there are works
+    bool light = true;   // had some of its grant left when the last round ended
+    uint64_t place = 0;  // of those alike the lowest goes first
+  };
+  struct Gone {
+    uint32_t uid = 0;
+    uint64_t share = 1;
+    Standing standing;
+  };
+  struct Flow : Standing {
+    uint32_t uid = 0;
     uint64_t share = 1;
     Priority priority = Priority::kNormal;
-    double balance = 0;    // nanoseconds of this round's grant left; not more than 0: no turn
-    uint64_t round = 0;    // that the balance is of; the present one while there are works
     uint64_t due = 0;      // the round in which it has a turn whatever it owes
-    bool light = true;     // had some of its grant left when the last round ended
-    uint64_t place = 0;    // of those alike the lowest goes first
     double launch_ns = 0;  // what its launches take, a moving average
     // Of its transfers: what they took over what was expected, a moving average.
     double slowness = 1;
@@ -98,13 +115,15 @@ class Scheduler final : public WorkQueue {
   };
 
   Flow& FlowOf(const Work& work);
-  double Grant(const Flow& flow) const;
+  double Grant(uint64_t share) const;
+  double Grant(const Flow& flow) const { return Grant(flow.share); }
+  bool IsPaid(const Gone& gone) const;
+  void TakeOver(Flow& flow);
   void Refill(Flow& flow, uint64_t rounds);
   void Activate(Flow& flow);
   void Enter(Flow& flow);
   void Leave(Flow& flow);
   void SetBalance(Flow& flow, double balance);
-  bool Admits(const Lane& lane) const;
   bool HasTurn(const Lane& lane) const;
   // What the card may be given now. Whoever has a turn and has to wait for kernels apart keeps the workers it waits
   // for: nobody who comes after it may have those, or it would wait for ever.
@@ -125,6 +144,7 @@ class Scheduler final : public WorkQueue {
   const double quantum_ns_;
   LeaseGate* const gate_;
   std::unordered_map<uint64_t, std::unique_ptr<Flow>> flows_;  // also idle ones: debts stay
+  std::deque<Gone> gone_;  // the one that went first is the first; what it had still counts
   // Flows with works: those with grant left, in their order, and those without.
   std::set<Flow*, GoesBefore> ready_;
   std::set<Flow*> spent_;

@@ -94,7 +94,7 @@ StatusReply DaemonCore::GetStatus() {
   status.quantum_ns = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(options_.scheduler.quantum).count());
   if (memory_ != nullptr) status.memory = memory_->Use();
-  status.last_hang_report = hang_store_.last();
+  status.last_hang_report = hang_store_->last();
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
   status.state =

@@ -38,7 +38,7 @@ Status DrainingStatus() {
 }
 
 EngineOptions WithHangs(EngineOptions options, HangKeeper* hangs) {
-  options.hangs = hangs;
+  if (hangs != nullptr) options.hangs = hangs;
   return options;
 }
 
@@ -73,11 +73,13 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
                std::chrono::milliseconds(options_.limits.lease_wait_ms),
                options_.limits.leases_per_user}),
       turns_(options_.upload_turns),
-      hang_store_(options_.hang_store),
+      hang_store_(std::make_shared<HangStore>(options_.hang_store)),
+      hang_writer_(options_.hang_store.folder.empty()
+                       ? nullptr
+                       : std::make_unique<HangWriter>(hang_store_, options_.hang_writer)),
       schedulers_{Scheduler(options_.scheduler, &gate_), Scheduler(options_.scheduler, &gate_)},
-      engine_(
-          std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
-          WithHangs(options_.engine, options_.hang_store.folder.empty() ? nullptr : &hang_store_)) {
+      engine_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
+              WithHangs(options_.engine, hang_writer_.get())) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
   environment_.limits.commands_in_flight = static_cast<uint32_t>(options_.windows.commands);
@@ -241,7 +243,6 @@ void DaemonCore::SessionReleased(uint64_t session) {
   engine_.ForgetFlow(session);
   MutexLock lock(&mu_);
   sessions_.erase(session);
-  gate_.SessionGone(session);
   told_waits_.erase(session);
   if (!leases_.empty()) {
     leases_.Leave(session, clock_.Now());

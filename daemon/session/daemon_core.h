@@ -15,6 +15,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/hang/hang_store.h"
+#include "daemon/hang/hang_writer.h"
 #include "daemon/scheduler/lease_gate.h"
 #include "daemon/scheduler/scheduler.h"
 #include "daemon/session/environment.h"
@@ -37,6 +38,7 @@ struct DaemonOptions {
   SchedulerOptions scheduler;
   UploadTurnOptions upload_turns;
   HangStoreOptions hang_store;
+  HangWriterOptions hang_writer;
   HangPolicy hangs;
   // What is the world's: default to the machine's own.
   KernelLoader load_kernel;                               // default: the loader of runtime/boot
@@ -83,9 +85,13 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
       ABSL_LOCKS_EXCLUDED(mu_);
   Status EndSession(uint64_t session, const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
   Status ResumeSession(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
-  std::vector<HangStore::Summary> ListHangReports() override { return hang_store_.List(); }
+  std::vector<HangStore::Summary> ListHangReports() override {
+    if (hang_writer_ != nullptr) hang_writer_->Settle();
+    return hang_store_->List();
+  }
   StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override {
-    return hang_store_.Read(id);
+    if (hang_writer_ != nullptr) hang_writer_->Settle();
+    return hang_store_->Read(id);
   }
   void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
   Status Profile(const ProfileQuery& query, std::shared_ptr<const std::atomic<bool>> cancelled,
@@ -100,7 +106,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void LookAgainAt(TimePoint when) override ABSL_LOCKS_EXCLUDED(mu_);
   bool TakeUploadTurn(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   void EndUploadTurn(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
-  void SessionEnded(uint64_t session) override;
+  void WorksUnwanted() override;
   void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   void MemoryFreed() override ABSL_LOCKS_EXCLUDED(mu_);
   std::string LeaseText(uint64_t lease, const TileSet& workers) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -181,11 +187,12 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
 
   UploadTurns turns_;
   LeaseGate gate_;  // before what looks at it
-  HangStore hang_store_;
+  const std::shared_ptr<HangStore> hang_store_;
+  const std::unique_ptr<HangWriter> hang_writer_;      // null: reports are not kept
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
   Engine engine_;
   std::thread housekeeper_;
-  bool started_ = false;
+  std::atomic<bool> started_{false};  // its threads run; clients may be there before
 };
 
 }  // namespace ttfd

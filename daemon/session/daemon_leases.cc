@@ -74,8 +74,8 @@ std::string DaemonCore::LeaseText(uint64_t lease, const TileSet& workers) {
   return fmt::format("; leased by {}, expected for {} ms more", wait.holder, wait.expected_wait_ms);
 }
 
-void DaemonCore::SessionEnded(uint64_t session) {
-  gate_.SessionEnded(session);
+// Only a lease may keep the device thread asleep over them.
+void DaemonCore::WorksUnwanted() {
   if (gate_.closed()) engine_.LookAgain();
 }
 

@@ -1,6 +1,7 @@
 // What all sessions share: the card's description, limits, memory, kernels, time, and the daemon behind them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,8 +27,14 @@ struct SessionWindows {
   uint32_t handed_works = 256;                 // of one queue, waiting for or on the device
   uint64_t handed_bytes = uint64_t{2} << 20;
 
+  // A client waits until it has credit for a whole message, libttfd for 512 KiB and a chunk: less than that at a time
+  // would bring it nothing.
+  uint64_t least_turn_bytes = uint64_t{1} << 20;
+
   // Of payload, that a session which had to wait for its turn is told of.
-  uint64_t turn_bytes() const { return payload_bytes / 8; }
+  uint64_t turn_bytes() const {
+    return std::max(payload_bytes / 8, std::min(payload_bytes, least_turn_bytes));
+  }
 };
 
 // Turns a kernel's ELF into what a tile runs; may refuse it.
@@ -43,8 +50,8 @@ class SessionHost {
   // `session` wants to be told of more bytes. False: Session::TurnCame follows when it may be.
   virtual bool TakeUploadTurn(uint64_t session) = 0;
   virtual void EndUploadTurn(uint64_t session) = 0;
-  // It wants none of its works any more, but they have not ended.
-  virtual void SessionEnded(uint64_t session) = 0;
+  // Some works that it has taken are not wanted any more (WorkContext), and have not ended.
+  virtual void WorksUnwanted() = 0;
   virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it
   // A session that had a lot of memory for its commands has none any more.
   virtual void MemoryFreed() = 0;

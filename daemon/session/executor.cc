@@ -202,6 +202,7 @@ void Executor::FailQueue(CommandQueue& queue) {
   if (const std::shared_ptr<TraceObject> trace = std::exchange(queue.recording, nullptr)) {
     Unmake(queue, trace->handle, trace.get(), queue.cause);
   }
+  if (!dropped_.empty()) environment_.host->WorksUnwanted();
 }
 
 void Executor::Unmake(CommandQueue& queue, uint64_t handle, Object* object, QueuePosition cause) {
@@ -247,7 +248,7 @@ void Executor::Undo(Task& task, QueuePosition cause) {
 
 void Executor::Discard(std::unique_ptr<Task> task) {
   if (task->outstanding == 0) return Destroy(*task);
-  task->dropped = true;
+  task->unwanted.store(true, std::memory_order_relaxed);
   dropped_.push_back(std::move(task));
 }
 
@@ -263,7 +264,7 @@ void Executor::Destroy(Task& task) {
 bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   const CommandQueue& queue = *task.queue;
   const bool unwanted =
-      task.dropped || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
+      task.unwanted || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
   if (!unwanted && suspended_ && work.runs_kernels()) {
     task.error_through = task.queue->sent;
     task.queue->Doom(&task, *suspended_);
@@ -285,7 +286,7 @@ ErrorReply Executor::StartDeadlineError(const CommandQueue& queue) const {
 }
 
 void Executor::Done(Task& task, Work& work) {
-  if (work.read_into != nullptr && !task.dropped) {
+  if (work.read_into != nullptr && !task.unwanted) {
     output_.AddData(
         {task.queue->id, task.first_value, work.read_offset, std::move(*work.read_into)});
   }
@@ -293,7 +294,7 @@ void Executor::Done(Task& task, Work& work) {
 }
 
 void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
-  if (!task.dropped) {
+  if (!task.unwanted) {
     ErrorReply reply = MakeError(error.code, error.reason.c_str(), "", "{}", error.message);
     reply.retryable = error.retryable;
     reply.hang_report = error.hang_report;
@@ -303,7 +304,7 @@ void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
 }
 
 void Executor::Printed(const Task& task, KernelPrint print) {
-  if (task.dropped) return;
+  if (task.unwanted) return;
   output_.AddPrint({{task.queue->id, task.first_value}, std::move(print)},
                    environment_.windows.print_bytes);
 }
@@ -316,7 +317,7 @@ void Executor::WorkEnded(Task& task, const Work& work) {
     task.payload_bytes -= used;
     payload_used_ += used;
   }
-  if (!task.dropped || task.outstanding > 0) return;
+  if (!task.unwanted || task.outstanding > 0) return;
   const auto found = std::find_if(dropped_.begin(), dropped_.end(),
                                   [&task](const auto& known) { return known.get() == &task; });
   std::swap(*found, dropped_.back());
@@ -374,6 +375,7 @@ void Executor::DropAll() {
     queue.waiting = 0;
     for (auto& task : std::exchange(queue.tasks, {})) Discard(std::move(task));
   }
+  if (!dropped_.empty()) environment_.host->WorksUnwanted();
 }
 
 void Executor::Release() {
@@ -400,13 +402,14 @@ bool Executor::wants_input() const {
   return commands_received_ - commands_ended_ < windows.commands &&
          payload_received_ - payload_used_ < windows.payload_bytes &&
          output_.errors() < windows.errors &&
-         // What the first command waits for may be behind more commands: CheckMemory bounds those.
-         (!MemoryIsFull() || waits_for_data());
+         // What the first command waits for may be behind more: CheckMemory and CheckPayload bound that.
+         ((!MemoryIsFull() && !PayloadIsFull(1)) || waits_for_data());
 }
 
 CreditReply Executor::credit() const {
+  const uint64_t payload = payload_used_ + environment_.windows.payload_bytes;
   return {commands_ended_ + environment_.windows.commands,
-          payload_used_ + environment_.windows.payload_bytes, kMaxApiNumber};
+          payload - std::min(payload, payload_before_), kMaxApiNumber};
 }
 
 bool Executor::waits_for_data() const {

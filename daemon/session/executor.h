@@ -79,7 +79,8 @@ class Executor {
   bool finished() const;  // no command has not ended
   bool outstanding() const { return outstanding_ > 0; }
   uint64_t commands_ended() const { return commands_ended_; }
-  uint64_t payload_received() const { return payload_received_; }
+  // With the present attachment, as credit() counts.
+  uint64_t payload_received() const { return payload_received_ - payload_before_; }
   // Its client waits until there is room for what it sends.
   bool wants_input() const;
   CreditReply credit() const;
@@ -108,8 +109,9 @@ class Executor {
   Status CheckQueue(uint32_t queue) const;
   static bool LacksData(const Task& task);
   // Takes what is known since before the session was resumed off the front.
-  static void SkipKnown(const CommandQueue& queue, BatchRequest* batch,
-                        std::vector<LoadedKernel>* loaded);
+  void SkipKnown(const CommandQueue& queue, BatchRequest* batch, std::vector<LoadedKernel>* loaded);
+  // Payload that nobody needs: its client has sent it all the same.
+  void SkipPayload(uint64_t bytes);
   Refusal CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const;
   void AppendOne(CommandQueue& queue, Request& request, uint64_t value, const Arrival& arrival,
                  std::vector<QueuePosition>& waits, std::vector<LoadedKernel>& loaded,
@@ -146,6 +148,8 @@ class Executor {
   uint64_t command_bytes() const { return task_bytes_ + outstanding_ * sizeof(Work); }
   bool MemoryIsFull() const;
   Refusal CheckMemory() const;
+  bool PayloadIsFull(uint64_t times) const;
+  Refusal CheckPayload(const char* field) const;
   void CountInFlight();
   void TellFreed();
   void CountQueues();
@@ -159,7 +163,7 @@ class Executor {
   Issuer issuer_;
 
   std::map<uint32_t, CommandQueue> queues_;
-  std::vector<std::unique_ptr<Task>> dropped_;  // with works outstanding
+  std::vector<std::unique_ptr<Task>> dropped_;  // unwanted; works outstanding keep them
   // By arrival of their Frees. A later one waits for at least as much of every queue, so the first
   // that must wait ends the look.
   std::map<uint64_t, Grave> graves_;
@@ -174,9 +178,10 @@ class Executor {
   uint64_t commands_ended_ = 0;
   uint64_t payload_received_ = 0;
   uint64_t payload_used_ = 0;
-  uint64_t task_bytes_ = 0;   // that tasks take in host memory, beside payload
-  uint64_t peak_bytes_ = 0;   // with payload, since there was none
-  uint64_t outstanding_ = 0;  // works
+  uint64_t payload_before_ = 0;  // received before the present attachment
+  uint64_t task_bytes_ = 0;      // that tasks take in host memory, beside payload
+  uint64_t peak_bytes_ = 0;      // with payload, since there was none
+  uint64_t outstanding_ = 0;     // works
   uint32_t frees_unfinished_ = 0;
   uint64_t frees_received_ = 0;
 };

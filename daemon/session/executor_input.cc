@@ -14,12 +14,6 @@ Status ProtocolError(const char* field, fmt::format_string<Args...> format, Args
   return ToStatus(InvalidError(field, format, std::forward<Args>(args)...));
 }
 
-uint64_t InlineBytes(const Request& request) {
-  if (const auto* write = std::get_if<WriteRequest>(&request)) return write->inline_bytes.size();
-  if (const auto* load = std::get_if<LoadKernelRequest>(&request)) return load->inline_bytes.size();
-  return 0;
-}
-
 // The kernel, unless it is not the one that was announced.
 StatusOr<std::shared_ptr<const KernelImage>> LoadedImage(const LoadKernelTask& load,
                                                          LoadedKernel& loaded) {
@@ -106,10 +100,7 @@ Refusal Executor::CheckBatch(const BatchRequest& batch, std::vector<QueuePositio
                          fmt::format("a batch of {} commands", batch.commands.size()))) {
     return refusal;
   }
-  if (Refusal refusal = use_.CheckUser(Resource::kPayloadBytes, 0, "batch.commands",
-                                       "commands while so much payload is on its way")) {
-    return refusal;
-  }
+  if (Refusal refusal = CheckPayload("batch.commands")) return refusal;
   if (Refusal refusal = CheckMemory()) return refusal;
   if (refuse_new_) return refuse_new_;
   for (const QueuePosition& wait : batch.waits) {
@@ -300,7 +291,10 @@ Status Executor::Supply(DataChunk& chunk, StreamedKernel* kernel) {
   CommandQueue& queue = queues_.at(chunk.queue);
   Task* const task = queue.Find(chunk.value);
   const bool known = chunk.value != 0 && chunk.value <= queue.resumed_at;
-  if (known && queue.Ended(chunk.value)) return OkStatus();
+  if (known && queue.Ended(chunk.value)) {
+    SkipPayload(chunk.payload.size());
+    return OkStatus();
+  }
   if (task == nullptr || task->error || (queue.doomed() && chunk.value >= queue.doomed_from)) {
     const bool unexecuted =
         chunk.value != 0 && chunk.value <= queue.sent &&
@@ -309,8 +303,7 @@ Status Executor::Supply(DataChunk& chunk, StreamedKernel* kernel) {
       return ProtocolError("data.value", "data for command {} of queue {}, which asked for none",
                            chunk.value, chunk.queue);
     }
-    payload_received_ += chunk.payload.size();
-    payload_used_ += chunk.payload.size();
+    SkipPayload(chunk.payload.size());
     return OkStatus();
   }
   auto* write = std::get_if<WriteTask>(&task->work);
@@ -323,10 +316,14 @@ Status Executor::Supply(DataChunk& chunk, StreamedKernel* kernel) {
   }
   const uint64_t received = write != nullptr ? write->received : load->bytes.size();
   const uint64_t size = write != nullptr ? write->size : load->size;
-  if (known && load != nullptr && load->loaded) return OkStatus();
+  if (known && load != nullptr && load->loaded) {
+    SkipPayload(chunk.payload.size());
+    return OkStatus();
+  }
   if (known && chunk.offset < received) {
     // It was sent before the session was resumed; what of it is new goes on.
     const uint64_t old = std::min<uint64_t>(received - chunk.offset, chunk.payload.size());
+    SkipPayload(old);
     chunk.payload.erase(0, old);
     chunk.offset += old;
     if (chunk.payload.empty()) return OkStatus();
@@ -338,6 +335,14 @@ Status Executor::Supply(DataChunk& chunk, StreamedKernel* kernel) {
         "{} bytes at offset {} of command {} of queue {}; it has {} of {} bytes so far, "
         "chunks come ascending, without gaps and without excess",
         chunk.payload.size(), chunk.offset, chunk.value, chunk.queue, received, size);
+  }
+  // What the first command brings goes to the card, and makes room.
+  if (task != queue.tasks.front().get()) {
+    if (Refusal refusal = CheckPayload("data.payload")) {
+      queue.Doom(task, *std::move(refusal));
+      SkipPayload(chunk.payload.size());
+      return OkStatus();
+    }
   }
   payload_received_ += chunk.payload.size();
   task->payload_bytes += chunk.payload.size();

@@ -11,7 +11,8 @@ namespace {
 constexpr uint64_t kMuchMemory = 1 << 20;
 // A message may go beyond the limit, and what is read while data is waited for.
 constexpr uint64_t kMostOverMemory = 4;
-constexpr uint64_t kPartsOfMemory = 16;
+constexpr uint64_t kMostOverPayload = 2;
+constexpr uint64_t kPartsOfMemory = 16;  // and of payload
 
 }  // namespace
 
@@ -43,6 +44,20 @@ bool Executor::MemoryIsFull() const {
   return bytes >= limits.command_bytes_in_flight ||
          (bytes >= limits.command_bytes_in_flight / kPartsOfMemory &&
           use_.user().used(Resource::kCommandBytes) >= limits.command_bytes_in_flight_per_user);
+}
+
+// The same of payload, when the sessions of the user have so many times what they may.
+bool Executor::PayloadIsFull(uint64_t times) const {
+  return payload_received_ - payload_used_ >= environment_.windows.payload_bytes / kPartsOfMemory &&
+         use_.user().used(Resource::kPayloadBytes) / times >=
+             environment_.limits.bytes_in_flight_per_user;
+}
+
+// Messages that were under way are taken, and who waits for data is read on, for it may be behind other data.
+Refusal Executor::CheckPayload(const char* field) const {
+  if (!PayloadIsFull(kMostOverPayload)) return std::nullopt;
+  return LimitError(field, "bytes_in_flight_per_user", environment_.limits.bytes_in_flight_per_user,
+                    use_.user().used(Resource::kPayloadBytes), "more payload");
 }
 
 // Who keeps to its credits is not read long before: this is for who withholds data, and sends commands instead.

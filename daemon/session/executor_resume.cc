@@ -4,6 +4,7 @@
 
 #include "daemon/session/errors.h"
 #include "daemon/session/executor.h"
+#include "daemon/session/payload.h"
 
 namespace ttfd {
 
@@ -27,7 +28,9 @@ Status Executor::CheckReceived(const ReceivedRequest& received) const {
   return OkStatus();
 }
 
+// Nobody knows which payload was lost on its way, so what counts from here on is what crosses this connection.
 std::vector<QueuePosition> Executor::Resume() {
+  payload_before_ = payload_received_;
   std::vector<QueuePosition> whole;
   for (auto& [id, queue] : queues_) {
     queue.resumed_at = queue.sent;
@@ -44,6 +47,9 @@ void Executor::SkipKnown(const CommandQueue& queue, BatchRequest* batch,
   const size_t known =
       std::min<size_t>(queue.resumed_at - batch->first_value + 1, batch->commands.size());
   const auto end = batch->commands.begin() + static_cast<ptrdiff_t>(known);
+  for (auto command = batch->commands.begin(); command != end; ++command) {
+    SkipPayload(InlineBytes(*command));
+  }
   const auto kernels = std::count_if(batch->commands.begin(), end, [](const Request& request) {
     const auto* load = std::get_if<LoadKernelRequest>(&request);
     return load != nullptr && load->is_inline;
@@ -52,6 +58,11 @@ void Executor::SkipKnown(const CommandQueue& queue, BatchRequest* batch,
   loaded->erase(loaded->begin(), loaded->begin() + kernels);
   batch->first_value += known;
   if (known > 0) batch->clears_error = 0;  // it has been heard with the first of them
+}
+
+void Executor::SkipPayload(uint64_t bytes) {
+  payload_received_ += bytes;
+  payload_used_ += bytes;
 }
 
 }  // namespace ttfd

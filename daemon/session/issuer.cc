@@ -151,6 +151,7 @@ Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
     if (!work.runs_kernels()) work.timeout = operation_timeout_;
     work.context = &task;
     work.flow = flow_.id;
+    work.uid = flow_.uid;
     work.weight = flow_.weight;
     work.lease = flow_.lease;
     work.route = queue.track->route();

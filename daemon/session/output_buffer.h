@@ -42,7 +42,8 @@ class OutputBuffer {
   // told again.
   void Rewind(const ReceivedRequest& received, uint64_t prints);
 
-  bool empty() const;         // nothing to tell
+  bool empty() const;  // nothing to tell
+  bool owes_welcome() const { return has_welcome_; }
   bool all_received() const;  // and nothing that was told and may be asked for again
   uint64_t data_bytes() const { return data_bytes_; }
   // Of the data that its client has received, since the session began.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "runtime/command/command.h"
 
@@ -21,6 +22,12 @@ void AddSlice(WriteTask& write, std::string slice, uint64_t limit) {
 }
 
 }  // namespace
+
+uint64_t InlineBytes(const Request& request) {
+  if (const auto* write = std::get_if<WriteRequest>(&request)) return write->inline_bytes.size();
+  if (const auto* load = std::get_if<LoadKernelRequest>(&request)) return load->inline_bytes.size();
+  return 0;
+}
 
 void AddPayload(WriteTask& write, std::string payload) {
   const Buffer& buffer = *write.buffer;

@@ -1,12 +1,17 @@
 // The bytes of writes as they arrive.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "daemon/session/request.h"
 #include "daemon/session/task.h"
 
 namespace ttfd {
+
+// What a command brings with it.
+uint64_t InlineBytes(const Request& request);
 
 // Adds bytes to a write whose buffer, offset and size are known: cuts what has come into slices the
 // device can take, keeps the rest for the next chunk.

@@ -40,7 +40,8 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       token_(welcome_.token),
       pid_(peer.pid),
       credit_told_(welcome_.credit),
-      last_sign_of_client_(opened_) {
+      last_sign_of_client_(opened_),
+      last_command_(opened_) {
   MutexLock lock(&mu_);
   buffer_.set_keep(grace_ > Duration::zero());
 }
@@ -78,6 +79,7 @@ Status Session::Submit(uint64_t attachment, BatchRequest batch) {
   MutexLock lock(&mu_);
   RETURN_IF_ERROR(HearClient(attachment));
   if (phase_ != Phase::kActive) return InvalidArgument("commands after the end of commands");
+  if (!batch.commands.empty()) last_command_ = last_sign_of_client_;
   RETURN_IF_ERROR(executor_.Append(batch, loaded, last_sign_of_client_));
   GoOn();
   return OkStatus();
@@ -183,6 +185,7 @@ void Session::GoOn() {
   }
   LookAgain();
   const uint64_t ended = executor_.commands_ended();
+  if (ended != ended_counted_) last_command_ = environment_.clock->Now();
   environment_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
                                         std::memory_order_relaxed);
   EndIfDrained();
@@ -277,7 +280,6 @@ void Session::EndLocked(const Status& status) {
     end_status_ = status;
     executor_.DropAll();
     GiveUpTurn();
-    if (executor_.outstanding()) environment_.host->SessionEnded(id());
   }
   ReleaseIfIdle();
 }
@@ -313,7 +315,7 @@ bool Session::waiting() {
 void Session::LeaseGranted(std::string token) {
   MutexLock lock(&mu_);
   if (phase_ != Phase::kActive || !std::exchange(waiting_, false)) return;
-  last_sign_of_client_ = environment_.clock->Now();
+  last_sign_of_client_ = last_command_ = environment_.clock->Now();
   buffer_.SetWelcome(std::move(token));
   Tell();
 }
@@ -327,7 +329,7 @@ void Session::TellWaiting(const LeaseWaitReply& wait) {
 
 TimePoint Session::LastAtWork(TimePoint now) const {
   MutexLock lock(&mu_);
-  return executor_.finished() ? last_sign_of_client_ : now;
+  return executor_.finished() ? last_command_ : now;
 }
 
 TimePoint Session::CheckDeadlines(TimePoint now) {
@@ -365,8 +367,8 @@ TimePoint Session::CheckIdle(TimePoint now) {
   if (limit_ms == 0 || lease_ != 0 || phase_ != Phase::kActive) return TimePoint::max();
   const Duration limit = std::chrono::milliseconds(limit_ms);
   if (!executor_.finished()) return now + limit;
-  if (now - last_sign_of_client_ < limit) return last_sign_of_client_ + limit;
-  EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, Milliseconds(now - last_sign_of_client_),
+  if (now - last_command_ < limit) return last_command_ + limit;
+  EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, Milliseconds(now - last_command_),
                                 "the session has had no command for too long")));
   Tell();
   return TimePoint::max();

@@ -81,7 +81,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   void LeaseGranted(std::string token) ABSL_LOCKS_EXCLUDED(mu_);
   // How it stands with what it waits for.
   void TellWaiting(const LeaseWaitReply& wait) ABSL_LOCKS_EXCLUDED(mu_);
-  // When it last had something to do: `now`, if it has.
+  // When it last had a command: `now`, if it has one.
   TimePoint LastAtWork(TimePoint now) const ABSL_LOCKS_EXCLUDED(mu_);
   // A launch of this session hung or faulted, which a report tells of. Too many within a while suspend the session:
   // what has not started and what it sends from then on is refused, until an administrator resumes it or as much time
@@ -180,6 +180,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_);  // 0: the daemon's
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   TimePoint last_sign_of_client_ ABSL_GUARDED_BY(mu_);
+  TimePoint last_command_ ABSL_GUARDED_BY(mu_);  // that came, or ended
   SessionAccount account_ ABSL_GUARDED_BY(mu_);
   uint64_t ended_counted_ ABSL_GUARDED_BY(mu_) = 0;  // in environment_.commands_ended
 };

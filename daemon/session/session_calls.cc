@@ -39,7 +39,8 @@ void Session::Abandon(uint64_t attachment, bool lost) {
   attached_ = 0;
   output_ = nullptr;
   told_ = false;
-  if (!lost || waiting_ || grace_ == Duration::zero()) {
+  // Nobody can come back to a session whose Welcome, and with it the token, has not been told.
+  if (!lost || waiting_ || buffer_.owes_welcome() || grace_ == Duration::zero()) {
     EndLocked(Error(StatusCode::kCancelled, "the call is gone"));
     return;
   }

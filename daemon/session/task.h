@@ -125,7 +125,6 @@ struct Task : WorkContext {
   bool issuing = false;      // its turn to be handed to the device has come
   bool counted = false;      // one of its works has been handed over
   bool started = false;      // the device has begun with it; it will run out
-  bool dropped = false;      // its queue has gone on without it; only works outstanding keep it
   uint32_t outstanding = 0;  // works handed and not ended
   uint64_t last_work = 0;    // once issued: number of the last work handed until then, on its queue
 

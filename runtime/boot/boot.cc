@@ -159,7 +159,9 @@ class Bootstrap {
                 "after {} ms",
                 std::chrono::duration_cast<std::chrono::milliseconds>(options_.timeout).count()));
       }
-      const StatusOr<AdvanceResult> advanced = device_.Advance(options_.advance_clocks);
+      const Status may_wait = options_.may_wait ? options_.may_wait() : OkStatus();
+      const StatusOr<AdvanceResult> advanced =
+          may_wait.ok() ? device_.Advance(options_.advance_clocks) : may_wait;
       if (!advanced.ok()) {
         return Annotate(advanced.status(), fmt::format("boot, waiting for {}", tiles[ready].name));
       }

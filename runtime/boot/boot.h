@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "runtime/base/clock.h"
@@ -17,6 +18,8 @@ struct BootOptions {
   uint32_t nonce = 0;                // differs from boot to boot: an old "ready" is not believed
   Duration timeout{};                // of each wait
   uint64_t advance_clocks = 20'000;  // device time between two looks
+  std::function<Status()>
+      may_wait;  // asked again and again while it waits; a failure ends the boot
 };
 
 // REQUIRES CheckFirmware. Idle tiles of the dispatch pool and harts that nothing runs on stay in

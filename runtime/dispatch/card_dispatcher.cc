@@ -26,6 +26,8 @@ namespace {
 constexpr uint64_t kSliceClocks = 2'000;
 // tt-metal leaves the end of each bank alone (MEM_DRAM_SIZE, dev_mem_map.h); so does this.
 constexpr uint64_t kUsableBankBytes = uint64_t{4177920} * 1024;
+// Of each bank, at the end of what is usable: where a card that has come up shows that it works.
+constexpr uint64_t kCheckedBankBytes = 4096;
 
 // Of each embedded image what `part` takes of it.
 FirmwareSet EmbeddedFirmware(ByteSpan FirmwareImage::*part) {
@@ -61,7 +63,7 @@ CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   card.grid = geometry.grid();
   card.dram_banks = geometry.Banks(MemoryKind::kDram);
   card.dram_base = 0;
-  card.dram_bank_bytes = std::min(info.dram_bank_bytes, kUsableBankBytes);
+  card.dram_bank_bytes = std::min(info.dram_bank_bytes, kUsableBankBytes) - kCheckedBankBytes;
   card.l1_base = abi::kBufferAddress;
   card.l1_bytes = abi::kBufferBytes;
   return card;
@@ -175,6 +177,7 @@ Status CardDispatcher::Boot() {
   boot.nonce = boot_nonce();
   boot.timeout = options_.boot_timeout;
   boot.advance_clocks = std::min(options_.advance_clocks, kSliceClocks);
+  boot.may_wait = [this] { return MayWait(); };
   const auto steps = [&]() -> Status {
     RETURN_IF_ERROR(PlaceRings());
     RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot));
@@ -326,7 +329,13 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
   return owed;
 }
 
+Status CardDispatcher::MayWait() const {
+  if (!waits_ || waits_()) return OkStatus();
+  return Error(StatusCode::kCancelled, "nobody waits for the card any more");
+}
+
 StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
+  RETURN_IF_ERROR(MayWait());
   const uint64_t before = progress_;
   ASSIGN_OR_RETURN(const bool can_move, Step(kSliceClocks));
   if (progress_ != before) return CardLink::Pumped::kMoved;

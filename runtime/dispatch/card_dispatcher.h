@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ class CardDispatcher final : public Dispatcher {
   Status EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
   StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
+  void OnWait(std::function<bool()> waits) override { waits_ = std::move(waits); }
   void OnPrint(PrintSink sink) override { prints_.set_sink(std::move(sink)); }
   void SalvagePrints() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
@@ -56,6 +58,7 @@ class CardDispatcher final : public Dispatcher {
   StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
   StallReport Diagnose(uint32_t hardware_queue) override;
   StallReport Diagnose() override;
+  StallReport HaltAndDiagnose() override;
   HostQueueRecord HostRecord(uint32_t hardware_queue) override;
   Standing StandingOf(const Ticket& ticket) override;
   void SetTimeouts(Duration operation, Duration kernel) override;
@@ -98,8 +101,14 @@ class CardDispatcher final : public Dispatcher {
   std::vector<StreamCount> CountStreams();
   // Diagnose of the hardware queue that stopped.
   StallReport FindStopped();
+  Status HaltDispatch();
+  StallReport Examine(std::vector<HartReport> harts);
+  // Of a wait for the card: CANCELLED when nobody wants it any more.
+  Status MayWait() const;
   // card_verify.cc
   Status VerifyCard();
+  Status VerifyQueue(uint32_t number);
+  std::array<Region, 2> TestPlaces() const;
   Status VerifyVersions();
   Status AwaitSettled();
   Status AwaitStopped();
@@ -120,9 +129,11 @@ class CardDispatcher final : public Dispatcher {
   Status lost_;  // why the card is of no use until Boot; OK while it is
   uint32_t boots_ = 0;
 
+  std::function<bool()> waits_;
   PrintRings prints_;
   CardQueues queues_;
   LaunchState launches_;
+  LaunchCommand check_;  // of a card that has come up; made when it is first needed
   const CodeMap code_;
   std::unique_ptr<Profile> profile_;  // null: nobody asked for one
   uint64_t progress_ = 0;

@@ -5,11 +5,13 @@
 
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/rings.h"
+#include "runtime/base/log.h"
 #include "runtime/command/record_text.h"
 #include "runtime/dispatch/card_dispatcher.h"
 #include "runtime/dispatch/pipeline_report.h"
 #include "runtime/dispatch/stall_diagnosis.h"
 #include "runtime/hw/stream.h"
+#include "runtime/hw/tensix.h"
 
 namespace ttfd {
 namespace {
@@ -19,6 +21,19 @@ constexpr size_t kDecodedEntries = 256;
 
 // Tiles of which a report says that their firmware was overwritten.
 constexpr size_t kNamedDamages = 4;
+
+// A line for the entry and one for each of its commands.
+void AddRecords(uint32_t number, ByteSpan bytes, std::vector<std::string>* lines) {
+  lines->push_back(fmt::format("entry {}: {} bytes", number, bytes.size()));
+  const auto commands = DecodeEntry(bytes);
+  if (!commands.ok()) {
+    lines->push_back(fmt::format("  {}", StatusMessage(commands.status())));
+    return;
+  }
+  for (const DecodedCommand& command : *commands) {
+    lines->push_back("  " + FormatCommand(command));
+  }
+}
 
 }  // namespace
 
@@ -36,17 +51,11 @@ HostQueueRecord CardDispatcher::HostRecord(uint32_t hardware_queue) {
       record.entries_announced - record.entries_done - static_cast<uint32_t>(entries.size());
   const size_t decoded = std::min(entries.size(), kDecodedEntries);
   record.entries_left_out = static_cast<uint32_t>(entries.size() - decoded);
+  for (const CardQueue::Pending& launch : queue.pending()) {
+    for (const auto& [number, bytes] : launch.records) AddRecords(number, bytes, &record.records);
+  }
   for (size_t i = 0; i < decoded; ++i) {
-    record.records.push_back(
-        fmt::format("entry {}: {} bytes", entries[i].number, entries[i].bytes.size()));
-    const auto commands = DecodeEntry(entries[i].bytes);
-    if (!commands.ok()) {
-      record.records.push_back(fmt::format("  {}", StatusMessage(commands.status())));
-      continue;
-    }
-    for (const DecodedCommand& command : *commands) {
-      record.records.push_back("  " + FormatCommand(command));
-    }
+    AddRecords(entries[i].number, entries[i].bytes, &record.records);
   }
   return record;
 }
@@ -129,14 +138,41 @@ StallReport CardDispatcher::FindStopped() {
   return worst;
 }
 
-StallReport CardDispatcher::Diagnose() {
+// Harts of both tiles, with one write each: dispatchers first, which begin launches. Registers and L1 are what they
+// were. A card that stands still with a fault takes no writes, and begins nothing either.
+Status CardDispatcher::HaltDispatch() {
+  for (CardQueue& queue : queues_) {
+    if (queue.link == nullptr) continue;
+    RETURN_IF_ERROR(
+        WriteWord(queue.link->dispatch_tile(), hw::kSoftReset0, hw::kSoftResetAllHarts));
+  }
+  for (CardQueue& queue : queues_) {
+    if (queue.link == nullptr) continue;
+    RETURN_IF_ERROR(
+        WriteWord(queue.link->prefetch_tile(), hw::kSoftReset0, hw::kSoftResetAllHarts));
+  }
+  return OkStatus();
+}
+
+StallReport CardDispatcher::Diagnose() { return Examine(Report()); }
+
+StallReport CardDispatcher::HaltAndDiagnose() {
+  std::vector<HartReport> harts = Report();
+  const Status halted = HaltDispatch();
+  if (!halted.ok() && !device_.fault().has_value()) {
+    LogWarning("the dispatch tiles of a lost card cannot be halted: {}", StatusMessage(halted));
+  }
+  return Examine(std::move(harts));
+}
+
+StallReport CardDispatcher::Examine(std::vector<HartReport> harts) {
   // What it has published since nobody asked has ended, whatever its counters show.
   for (CardQueue& queue : queues_) {
     if (queue.link != nullptr) queue.Collect().status().IgnoreError();
   }
   seen_ = {};
   StallReport worst = FindStopped();
-  worst.harts = Report();
+  worst.harts = std::move(harts);
   std::array<QueueWords, kHardwareQueues> words;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     CardLink* const link = queues_[queue].link.get();

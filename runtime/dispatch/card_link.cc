@@ -89,22 +89,21 @@ Status CardLink::AwaitRoom(uint32_t bytes) {
   }
 }
 
-bool CardLink::Fits(uint64_t bytes) const {
+bool CardLink::Fits(uint64_t bytes, bool alone) const {
   // Entries that follow each other hold more than the largest entry together, and one may be skipped
   // at the end of the ring. An event is always to fit behind.
   const uint64_t max_entry = ring_.max_entry_bytes();
   const uint64_t entries = 2 * bytes / max_entry + 3;
   const uint64_t needed = bytes + max_entry + 2 * kMaxEventRecordBytes;
   if (ring_.free_slots() >= entries && ring_.free_bytes() >= needed) return true;
-  // What never fits as a whole goes in piece by piece, when nobody else's work is before it.
-  return ring_.entries_freed() == ring_.entries_closed() && !ring_.open();
+  return alone && ring_.entries_freed() == ring_.entries_closed() && !ring_.open();
 }
 
-StatusOr<bool> CardLink::HasRoom(uint64_t bytes) {
-  if (Fits(bytes)) return true;
+StatusOr<bool> CardLink::HasRoom(uint64_t bytes, bool alone) {
+  if (Fits(bytes, alone)) return true;
   RETURN_IF_ERROR(Flush());
   RETURN_IF_ERROR(ReadFetched());
-  return Fits(bytes);
+  return Fits(bytes, alone);
 }
 
 }  // namespace ttfd

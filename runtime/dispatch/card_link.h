@@ -55,9 +55,10 @@ class CardLink final : public RecordSink {
     timeout_ = operation;
     kernel_timeout_ = kernel;
   }
-  // Room for `bytes` in at most `entries` entries, wherever they wrap; asks the card when the host
-  // believes that there is none.
-  StatusOr<bool> HasRoom(uint64_t bytes);
+  // Room for `bytes`, wherever they wrap; asks the card when the host believes that there is none. `alone`: nothing of
+  // the hardware queue is left on the card. What never fits as a whole has room then, and goes in piece by piece: who
+  // waits for room behind a kernel waits for its end.
+  StatusOr<bool> HasRoom(uint64_t bytes, bool alone);
   // Asks the card how far it has read.
   Status ReadFetched();
 
@@ -74,7 +75,7 @@ class CardLink final : public RecordSink {
            std::unique_ptr<Window> dispatch);
   Status Announce(bool stall);
   Status AwaitRoom(uint32_t bytes);
-  bool Fits(uint64_t bytes) const;
+  bool Fits(uint64_t bytes, bool alone) const;
 
   Clock& clock_;
   Duration timeout_{};

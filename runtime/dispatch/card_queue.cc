@@ -8,6 +8,12 @@
 #include "runtime/hw/stream.h"
 
 namespace ttfd {
+namespace {
+
+// Of each ring, every time the host looks for completions while the card is not at rest.
+constexpr uint32_t kClearedBytes = 4096;
+
+}  // namespace
 
 void CardQueue::Forget() {
   link.reset();
@@ -29,6 +35,9 @@ uint64_t CardQueue::Submitted(const Begin& begin, bool apart) {
   one.mark = ordering.Now();
   one.mark.workers = in_order_;
   one.first_entry = begin.entry;
+  one.first_offset = begin.offset;
+  one.last_entry = link->ring().entries_closed();
+  one.last_offset = link->ring().open_bytes();
   one.apart = apart;
   one.undo = std::move(undo);
   // All launches of a command are counted on the stream of its workers.
@@ -140,6 +149,30 @@ void CardQueue::Done(uint64_t ticket, const StreamCounts& workers) {
   });
 }
 
+// What the ring held of launches that others have passed is looked at should one of them hang.
+void CardQueue::KeepRecordsBelow(uint32_t entry) {
+  constexpr size_t kMostBytes = 16 << 10;  // of one launch, the last
+  for (Pending& one : pending_) {
+    const bool passed = abi::CounterReached(entry, one.last_entry + (one.last_offset > 0 ? 1 : 0));
+    if (apart_ == 0 || !passed) break;
+    if (!one.apart || std::exchange(one.passed, true)) continue;
+    size_t bytes = 0;
+    for (const IssueRing::Entry& kept : link->ring().EntriesFrom(one.first_entry)) {
+      if (abi::CounterReached(kept.number, one.last_entry + 1)) break;
+      ByteSpan part = kept.bytes;
+      if (kept.number == one.last_entry) part = part.first(one.last_offset);
+      if (kept.number == one.first_entry) part = part.subspan(one.first_offset);
+      if (part.empty()) continue;
+      bytes += part.size();
+      one.records.push_back({kept.number, {part.begin(), part.end()}});
+    }
+    while (bytes > kMostBytes) {
+      bytes -= one.records.front().bytes.size();
+      one.records.erase(one.records.begin());
+    }
+  }
+}
+
 Status CardQueue::Seen(const CompletionQueue::Record& record) {
   RETURN_IF_ERROR(reads.CheckTurn(record));
   if (record.command.is_event == 0) return reads.Deliver(record);
@@ -150,9 +183,8 @@ Status CardQueue::Seen(const CompletionQueue::Record& record) {
     return Internal("the card reported event {} where {} is due", id, timeline.due());
   }
   Done(event->ticket, event->mark.ordering.workers);
-  // The records of a launch that others have passed are looked at should it hang.
-  const bool passed = !pending_.empty() && pending_.front().apart;
-  entries_done_ = passed ? pending_.front().first_entry : event->mark.entries;
+  KeepRecordsBelow(event->mark.entries);
+  entries_done_ = event->mark.entries;
   ordering.Happened(event->mark.ordering);
   link->ring().FreeBelow(event->mark.entries);
   return OkStatus();
@@ -171,8 +203,11 @@ StatusOr<uint32_t> CardQueue::Collect() {
   }
   if (records > 0 && idle()) {
     RETURN_IF_ERROR(completions.Acknowledge(true));
-    completions.Clear();
-    link->ring().ClearBelow(entries_done_);
+    completions.ClearAll();
+    link->ring().ClearBelow(entries_done_, ~0u);
+  } else {
+    completions.Clear(kClearedBytes);
+    link->ring().ClearBelow(entries_done_, kClearedBytes);
   }
   return records;
 }

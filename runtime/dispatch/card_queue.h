@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "runtime/command/go_table.h"
 #include "runtime/command/ordering.h"
@@ -25,7 +26,8 @@ struct CardQueue {
   };
   // Where the encoding of a command begins.
   struct Begin {
-    uint32_t entry = 0;  // the first that has anything of it
+    uint32_t entry = 0;   // the first that has anything of it
+    uint32_t offset = 0;  // from which on
     StreamCounts workers;
   };
   // A command that is not known to be done.
@@ -33,12 +35,21 @@ struct CardQueue {
     uint64_t ticket = 0;
     Ordering::Mark mark;  // that the card has to be behind
     uint32_t first_entry = 0;
+    uint32_t first_offset = 0;
+    uint32_t last_entry = 0;  // the last, up to this
+    uint32_t last_offset = 0;
     // The workers' count before and behind its launches; the same: it has none.
     uint32_t stream = 0;
     uint64_t before = 0;
     uint64_t behind = 0;
     bool apart = false;
-    bool asked = false;  // apart: an event is asked for that tells of it
+    bool asked = false;   // apart: an event is asked for that tells of it
+    bool passed = false;  // apart: the ring does not hold its records any more
+    struct Records {
+      uint32_t entry = 0;
+      std::vector<std::byte> bytes;
+    };
+    std::vector<Records> records;  // once it is passed
     std::unique_ptr<TraceUndo> undo;
   };
 
@@ -46,13 +57,14 @@ struct CardQueue {
   void Forget();
 
   Begin BeginCommand() const {
-    return {link->ring().entries_closed(), ordering.launched_workers()};
+    return {link->ring().entries_closed(), link->ring().open_bytes(), ordering.launched_workers()};
   }
   // The command just encoded has its ticket.
   uint64_t Submitted(const Begin& begin, bool apart);
   // What the command just encoded, or one that is not done, changed in the host's records is undone.
   void TakeBackEncoded();
   void TakeBack(uint64_t ticket);
+  const std::deque<Pending>& pending() const { return pending_; }
   // Null: the ticket is done. REQUIRES that it was given.
   const Pending* Find(uint64_t ticket) const;
   // Everything up to this ticket is done.
@@ -97,6 +109,7 @@ struct CardQueue {
  private:
   StatusOr<bool> HasReached(uint32_t stream, uint64_t workers);
   void Done(uint64_t ticket, const StreamCounts& workers);
+  void KeepRecordsBelow(uint32_t entry);
 
   std::deque<Pending> pending_;  // in the order of their tickets
   size_t apart_ = 0;             // of them

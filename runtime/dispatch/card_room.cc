@@ -70,7 +70,7 @@ uint64_t CardDispatcher::MaxRecordBytes(const Route& route, const Command& comma
 }
 
 StatusOr<bool> CardDispatcher::HasRoomForEvent(uint32_t queue) {
-  StatusOr<bool> room = queues_[queue].link->HasRoom(kQueueEventBytes);
+  StatusOr<bool> room = queues_[queue].link->HasRoom(kQueueEventBytes, true);
   if (!room.ok()) return Lose(room.status());
   return room;
 }
@@ -78,13 +78,14 @@ StatusOr<bool> CardDispatcher::HasRoomForEvent(uint32_t queue) {
 StatusOr<bool> CardDispatcher::HasRoomFor(const Route& route, const Command& command) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
-  StatusOr<bool> room = queues_[route.hardware_queue].link->HasRoom(MaxRecordBytes(route, command));
+  CardQueue& queue = queues_[route.hardware_queue];
+  StatusOr<bool> room = queue.link->HasRoom(MaxRecordBytes(route, command), queue.idle());
   // Workers or kernels may come from another queue, which is then asked to tell when it is done with them.
   const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
                        std::holds_alternative<RecordTraceCommand>(command) ||
                        std::holds_alternative<ReplayTraceCommand>(command);
   for (uint32_t other = 0; kernels && other < kHardwareQueues && room.ok() && *room; ++other) {
-    if (other != route.hardware_queue) room = queues_[other].link->HasRoom(kQueueEventBytes);
+    if (other != route.hardware_queue) room = HasRoomForEvent(other);
   }
   if (!room.ok()) return Lose(room.status());
   return room;

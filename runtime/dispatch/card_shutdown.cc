@@ -82,9 +82,10 @@ Status CardDispatcher::ShutDownWithin(Duration limit) {
   if (queues_[0].link != nullptr) {
     const TimePoint now = clock_.Now();
     const TimePoint deadline = limit < TimePoint::max() - now ? now + limit : TimePoint::max();
-    result = lost_;
+    // A wait that was cut short is what the caller wanted.
+    result = lost_.code() == StatusCode::kCancelled ? OkStatus() : lost_;
     StatusOr<bool> drained = false;
-    if (result.ok()) drained = Drain(deadline);
+    if (lost_.ok()) drained = Drain(deadline);
     if (drained.status().code() ==
         StatusCode::kDeadlineExceeded) {  // nobody else will ask the card
       result = Error(StatusCode::kDeadlineExceeded, "{}: {}", StatusMessage(drained.status()),

@@ -1,22 +1,48 @@
 // A card that has come up shows that it works before anybody is told that it is ready.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/version.h"
 #include "runtime/boot/hart_state.h"
+#include "runtime/command/program.h"
 #include "runtime/dispatch/card_dispatcher.h"
 
 namespace ttfd {
 namespace {
 
-// The reserved place: the scratch of circular buffers, of which no program expects anything to outlast it.
+// A page of every bank.
 constexpr uint32_t kTestPageBytes = 64;
 
-// Pages over all workers.
-Region TestPlace(const CardGeometry& card) {
-  return {MemoryKind::kL1, -1, abi::kCircularBufferAddress, kTestPageBytes,
-          uint64_t{card.worker_count()} * kTestPageBytes};
+// A jalr x0, 0(ra): back to the base firmware.
+constexpr uint32_t kReturn = 0x00008067;
+
+// A kernel for any hart that returns at once.
+std::shared_ptr<const KernelImage> EmptyKernel() {
+  constexpr uint32_t kHeader = sizeof(abi::KernelImageHeader);
+  constexpr uint32_t kBytes = kHeader + 16;
+  auto image = std::make_shared<KernelImage>();
+  image->name = "check";
+  image->bytes.resize(kBytes);
+  const abi::KernelImageHeader header{kBytes, kHeader, kBytes, 0, kBytes, kBytes, 0, 0};
+  StoreAt(image->bytes.data(), header);
+  StoreAt(image->bytes.data() + kHeader, kReturn);
+  return image;
+}
+
+// On all harts of all workers.
+StatusOr<LaunchCommand> EmptyLaunch(GridSize grid) {
+  const std::shared_ptr<const KernelImage> image = EmptyKernel();
+  ProgramSpec spec;
+  for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+    spec.kernels.push_back({image, static_cast<hw::Hart>(hart), {{0, 0, grid.x - 1, grid.y - 1}}});
+  }
+  LaunchCommand launch;
+  ASSIGN_OR_RETURN(launch.program, BuildProgram(0, spec, grid));
+  launch.arguments.resize(spec.kernels.size());
+  return launch;
 }
 
 // Differs from boot to boot, from tile to tile and from queue to queue: nothing that is still there can pass.
@@ -68,6 +94,7 @@ Status CardDispatcher::AwaitSettled() {
   while (std::any_of(queues_.begin(), queues_.end(), [](const CardQueue& queue) {
     return queue.timeline.waits_for_events() || queue.reads.waits();
   })) {
+    RETURN_IF_ERROR(MayWait());
     const uint64_t before = progress_;
     ASSIGN_OR_RETURN(const bool can_move, Step(options_.advance_clocks));
     const TimePoint now = clock_.Now();
@@ -78,33 +105,60 @@ Status CardDispatcher::AwaitSettled() {
   return OkStatus();
 }
 
-// Versions and nonces of all harts; then through each hardware queue a write to every worker, a read of it all, and an
-// event; and a launch of nothing that every worker answers. Leaves no ticket behind.
-Status CardDispatcher::VerifyCard() {
-  RETURN_IF_ERROR(VerifyVersions());
-  const Region place = TestPlace(geometry_);
-  std::vector<std::byte> back(place.size_bytes);
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    const Route route{queue, {}};
-    const std::vector<std::byte> bytes =
-        TestBytes(place.size_bytes, boots_ * kHardwareQueues + queue);
-    RETURN_IF_ERROR(EncodeTransfer(route, WriteCommand{place, 0, bytes}));
-    if (queue == 0) RETURN_IF_ERROR(launches_.LaunchNothing());
-    ReadCommand read{place, 0, place.size_bytes, {}};
-    read.sink = [&back](uint64_t at, ByteSpan data) {
-      std::memcpy(back.data() + at, data.data(), data.size());
+// In L1 the scratch of circular buffers, of which no program expects anything to outlast it; in DRAM what no buffer
+// gets, behind the allocatable bytes: a reset is to leave everybody's memory as it was.
+std::array<Region, 2> CardDispatcher::TestPlaces() const {
+  const auto over = [this](MemoryKind kind, uint64_t address) {
+    return Region{kind, -1, static_cast<uint32_t>(address), kTestPageBytes,
+                  uint64_t{geometry_.Banks(kind)} * kTestPageBytes};
+  };
+  return {over(MemoryKind::kL1, abi::kCircularBufferAddress),
+          over(MemoryKind::kDram, card_.dram_base + card_.dram_bank_bytes)};
+}
+
+// A write to every worker and to every DRAM bank; a launch that all workers answer; a read of it all, and an event.
+// After a reset every hart has a kernel of the launch. At the first boot it runs nothing: no hart was ever used, and
+// code that it has not met takes the embedded device as long as a part of the boot. Leaves no ticket behind.
+Status CardDispatcher::VerifyQueue(uint32_t number) {
+  const Route route{number, {}};
+  const std::array<Region, 2> places = TestPlaces();
+  std::array<std::vector<std::byte>, 2> bytes, back;
+  for (size_t i = 0; i < places.size(); ++i) {
+    bytes[i] = TestBytes(places[i].size_bytes,
+                         static_cast<uint32_t>((boots_ * kHardwareQueues + number) * 2 + i));
+    RETURN_IF_ERROR(EncodeTransfer(route, WriteCommand{places[i], 0, bytes[i]}));
+  }
+  if (boots_ > 1 && check_.program == nullptr) {
+    ASSIGN_OR_RETURN(check_, EmptyLaunch(geometry_.grid()));
+  }
+  RETURN_IF_ERROR(boots_ > 1 ? launches_.Launch(route, check_) : launches_.LaunchNothing(route));
+  for (size_t i = 0; i < places.size(); ++i) {
+    back[i].resize(bytes[i].size());
+    ReadCommand read{places[i], 0, places[i].size_bytes, {}};
+    read.sink = [to = back[i].data()](uint64_t at, ByteSpan data) {
+      std::memcpy(to + at, data.data(), data.size());
     };
     RETURN_IF_ERROR(EncodeTransfer(route, read));
-    CardQueue& own = queues_[queue];
-    RETURN_IF_ERROR(own.EventBehind(queue, submitted(queue), own.ordering.Now()));
-    RETURN_IF_ERROR(AwaitSettled());
-    if (back == bytes) continue;
-    const auto differ = std::mismatch(back.begin(), back.end(), bytes.begin()).first;
-    const auto at = static_cast<uint64_t>(differ - back.begin());
-    return Error(StatusCode::kFailedPrecondition,
-                 "worker {} holds other bytes than CQ{} wrote there to see whether it works",
-                 at / kTestPageBytes, queue);
   }
+  CardQueue& queue = queues_[number];
+  RETURN_IF_ERROR(queue.EventBehind(number, submitted(number), queue.ordering.Now()));
+  RETURN_IF_ERROR(AwaitSettled());
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (back[i] == bytes[i]) continue;
+    const auto differ = std::mismatch(back[i].begin(), back[i].end(), bytes[i].begin()).first;
+    return Error(StatusCode::kFailedPrecondition,
+                 "{} {} holds other bytes than CQ{} wrote there to see whether it works",
+                 places[i].kind == MemoryKind::kL1 ? "worker" : "DRAM bank",
+                 (differ - back[i].begin()) / kTestPageBytes, number);
+  }
+  return OkStatus();
+}
+
+// Versions and nonces of all harts; then each hardware queue. The first comes last: it has the workers from then on.
+Status CardDispatcher::VerifyCard() {
+  RETURN_IF_ERROR(VerifyVersions());
+  for (uint32_t number = kHardwareQueues; number-- > 0;) RETURN_IF_ERROR(VerifyQueue(number));
+  launches_.Restart(boots_);  // without the kernel that nobody will ask for
   return OkStatus();
 }
 

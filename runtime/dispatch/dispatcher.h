@@ -113,7 +113,8 @@ class Dispatcher {
   virtual const CardGeometry& geometry() const = 0;
 
   // Does the command fit the rings now? False: Poll and ask again. Also true for a command larger
-  // than the rings once nothing else is in them: Submit then lets the device run meanwhile.
+  // than the rings once nothing of its hardware queue is left on the card, which takes an Event to be known: Submit
+  // then lets the device run meanwhile.
   virtual StatusOr<bool> HasRoomFor(const Route& route, const Command& command) = 0;
 
   // Encodes the command and hands it to the device. Returns its ticket on the timeline of its hardware
@@ -146,6 +147,10 @@ class Dispatcher {
   // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
   virtual Status Poll() = 0;
 
+  // Called on the device thread again and again while Boot, Submit, Event or Shutdown waits for the card: it is alive.
+  // False: the wait ends, CANCELLED, and the card is lost.
+  virtual void OnWait(std::function<bool()> waits) = 0;
+
   // Who hears what kernels print; without one they print nothing.
   virtual void OnPrint(PrintSink sink) = 0;
   // Takes what kernels printed before the card was lost, or is given up; their tickets are not heard of again. Only
@@ -169,11 +174,15 @@ class Dispatcher {
   virtual StallReport Diagnose(uint32_t hardware_queue) = 0;
   // The same of the one that stopped, where the other only waits for it; with `harts`. Takes completions before.
   virtual StallReport Diagnose() = 0;
+  // The same of a card that is given up: nothing is begun on it any more, on no hardware queue, so that what StandingOf
+  // says stays true. Harts are looked at first, for a halted one has no pc. Only SalvagePrints, Boot and Shutdown may
+  // follow.
+  virtual StallReport HaltAndDiagnose() = 0;
 
   // The host's own records of a queue. Touches no device.
   virtual HostQueueRecord HostRecord(uint32_t hardware_queue) = 0;
-  // How far a command was at the last Diagnose, if it has not completed. Touches no device. REQUIRES a card that does
-  // not go on since.
+  // How far a command was when the card was looked at last, if it has not completed. Touches no device. REQUIRES a
+  // card that begins nothing since: HaltAndDiagnose.
   virtual Standing StandingOf(const Ticket& ticket) = 0;
 
   // The command had not begun and will be submitted again after Boot: what submitting it changed in the host's own

@@ -117,15 +117,15 @@ Status LaunchState::Launch(const Route& route, const LaunchCommand& command) {
   return OkStatus();
 }
 
-Status LaunchState::LaunchNothing() {
+Status LaunchState::LaunchNothing(const Route& route) {
   Program everywhere;
   everywhere.grid = card_.grid();
   everywhere.tiles = sets_.all();
   for (uint32_t worker = 0; worker < card_.worker_count(); ++worker) {
     everywhere.workers.push_back(static_cast<uint16_t>(worker));
   }
-  ASSIGN_OR_RETURN(const uint32_t set, Enter(Route(), std::nullopt));
-  return DropInstructionCaches(Route(), set, everywhere);
+  ASSIGN_OR_RETURN(const uint32_t set, Enter(route, std::nullopt));
+  return DropInstructionCaches(route, set, everywhere);
 }
 
 uint32_t LaunchState::ExpectPrints(const Route& route, std::vector<PrintRings::Launch> launches) {

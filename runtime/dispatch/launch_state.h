@@ -41,7 +41,7 @@ class LaunchState {
   Status Replay(const Route& route, const ReplayTraceCommand& command);
 
   // A launch on all workers that runs no kernel.
-  Status LaunchNothing();
+  Status LaunchNothing(const Route& route);
 
   // Most bytes of records with which workers change hands before a launch of this route; `number`: of the
   // sub-device, where it has to be a certain one.

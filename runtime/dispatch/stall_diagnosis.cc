@@ -2,6 +2,7 @@
 #include "runtime/dispatch/stall_diagnosis.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -92,6 +93,17 @@ class Diagnosis {
     return true;
   }
 
+  // The first that is at work or has faulted; else BRISC, if it waits for another, which says nothing.
+  static std::optional<uint32_t> BusyHart(const TileStatus& status) {
+    for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+      const uint32_t waypoint = status[hart].waypoint;
+      const bool waits = waypoint == abi::kWaypointGo || waypoint == abi::kWaypointSubordinates;
+      if (!waits || status[hart].state == abi::kHartFaulted) return hart;
+    }
+    if (status[hw::kBrisc].waypoint == abi::kWaypointSubordinates) return hw::kBrisc;
+    return std::nullopt;
+  }
+
   StatusOr<std::string> BusyWorkers() {
     std::string text;
     size_t count = 0;
@@ -100,21 +112,15 @@ class Diagnosis {
       ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
                        device_.OpenWindow(UnicastTarget(plan_.WorkerTile(worker))));
       ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
-      for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
-        const abi::HartStatus& own = status[hart];
-        const bool faulted = own.state == abi::kHartFaulted;
-        const bool waits =
-            own.waypoint == abi::kWaypointGo || own.waypoint == abi::kWaypointSubordinates;
-        if (waits && !faulted) continue;
-        if (++count <= kNamedWorkers) {
-          text += fmt::format("{}({},{}) {} {}, program {}", count == 1 ? ": " : "; ",
-                              worker % columns, worker / columns, HartName(hart),
-                              faulted ? "stopped on a fault: " + DescribeFault(own)
-                                      : "at " + WaypointName(own.waypoint),
-                              status[hw::kBrisc].command);
-        }
-        break;
-      }
+      const std::optional<uint32_t> hart = BusyHart(status);
+      if (!hart.has_value() || ++count > kNamedWorkers) continue;
+      const abi::HartStatus& own = status[*hart];
+      text +=
+          fmt::format("{}({},{}) {} {}, program {}", count == 1 ? ": " : "; ", worker % columns,
+                      worker / columns, HartName(*hart),
+                      own.state == abi::kHartFaulted ? "stopped on a fault: " + DescribeFault(own)
+                                                     : "at " + WaypointName(own.waypoint),
+                      status[hw::kBrisc].command);
     }
     if (count == 0) {
       text = ", though none is at work: an answer was lost, or the go was never sent";

@@ -21,7 +21,7 @@ uint32_t LoadShared(const std::byte* from) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(ByteSpan pointer, MutableByteSpan ring, Window& dispatch_tile)
-    : pointer_(pointer), ring_(ring), window_(dispatch_tile) {}
+    : pointer_(pointer), ring_(ring), window_(dispatch_tile), dirty_(pages()) {}
 
 uint32_t CompletionQueue::pages() const {
   return static_cast<uint32_t>(ring_.size() / abi::kCompletionPageBytes);
@@ -65,16 +65,39 @@ StatusOr<std::optional<CompletionQueue::Record>> CompletionQueue::Next() {
   return std::optional<Record>(record);
 }
 
-void CompletionQueue::Pop(const Record& record) { read_ += record.pages; }
+void CompletionQueue::Pop(const Record& record) {
+  const size_t bytes = sizeof(record.command) + record.first.size() + record.second.size();
+  // The card writes whole 64 bytes.
+  size_t left = AlignUp<size_t>(bytes, abi::kEntryAlignment);
+  for (uint32_t i = 0; i < record.pages; ++i) {
+    uint16_t& dirty = dirty_[(read_ + i) % pages()];
+    dirty_pages_ += dirty == 0 ? 1 : 0;
+    const auto here = static_cast<uint16_t>(std::min<size_t>(left, abi::kCompletionPageBytes));
+    dirty = std::max(dirty, here);
+    left -= here;
+  }
+  read_ += record.pages;
+}
 
-void CompletionQueue::Clear() {
-  const uint32_t dirty = std::min(read_ - cleared_, pages());
-  const uint32_t first = (read_ - dirty) % pages();
-  const uint32_t before_end = std::min(dirty, pages() - first);
-  std::memset(ring_.data() + size_t{first} * abi::kCompletionPageBytes, 0,
-              size_t{before_end} * abi::kCompletionPageBytes);
-  std::memset(ring_.data(), 0, size_t{dirty - before_end} * abi::kCompletionPageBytes);
-  cleared_ = read_;
+void CompletionQueue::ClearPage(uint32_t page) {
+  uint16_t& dirty = dirty_[page % pages()];
+  if (dirty == 0) return;
+  std::memset(ring_.data() + size_t{page % pages()} * abi::kCompletionPageBytes, 0, dirty);
+  dirty = 0;
+  --dirty_pages_;
+}
+
+// The card writes no page before it is told that it is free.
+void CompletionQueue::Clear(uint32_t most_bytes) {
+  if (abi::CounterReached(acknowledged_, cleared_)) cleared_ = acknowledged_;
+  for (uint32_t done = 0; cleared_ != read_ && done < most_bytes; ++cleared_) {
+    done += dirty_[cleared_ % pages()];
+    ClearPage(cleared_);
+  }
+}
+
+void CompletionQueue::ClearAll() {
+  for (uint32_t page = 0; page < pages() && dirty_pages_ > 0; ++page) ClearPage(page);
 }
 
 Status CompletionQueue::Acknowledge(bool all) {

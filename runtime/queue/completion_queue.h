@@ -1,9 +1,11 @@
 // The host's side of the completion ring: records the dispatcher wrote, in order, each from a page
-// on. What a record held, a client's data among it, is cleared when the host is done with it.
+// on. What a record held, a client's data among it, is cleared when the host is done with it, a little at a time,
+// before the card is told that its place is free; or, under load, once the card has used that again.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "runtime/abi/dispatch_commands.h"
 #include "runtime/abi/host_queue.h"
@@ -31,8 +33,10 @@ class CompletionQueue {
   StatusOr<std::optional<Record>> Next();
   // Done with the record Next returned.
   void Pop(const Record& record);
-  // What was read is zero from now on. REQUIRES that nothing is under way that the card would write here.
-  void Clear();
+  // Clears so many bytes of what was read and not acknowledged.
+  void Clear(uint32_t most_bytes);
+  // Clears all that was read. REQUIRES that nothing is under way that the card would write here.
+  void ClearAll();
 
   // Tells the card which pages are free, once a quarter of the ring is unacknowledged; `all`: even
   // if less, and asks first what the card was told last. DEADLINE_EXCEEDED: it knows something else, and may wait for
@@ -46,6 +50,7 @@ class CompletionQueue {
 
  private:
   uint32_t pages() const;
+  void ClearPage(uint32_t page);
 
   const ByteSpan pointer_;
   const MutableByteSpan ring_;
@@ -53,6 +58,8 @@ class CompletionQueue {
   uint32_t read_ = 0;          // pages, free-running
   uint32_t acknowledged_ = 0;  // of which the card knows
   uint32_t cleared_ = 0;
+  std::vector<uint16_t> dirty_;  // of each page: so many bytes at its beginning may not be zero
+  size_t dirty_pages_ = 0;
 };
 
 }  // namespace ttfd

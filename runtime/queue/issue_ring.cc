@@ -22,7 +22,9 @@ bool IssueRing::CanOpen(uint32_t bytes) const {
 
 MutableByteSpan IssueRing::Append(uint32_t bytes) {
   assert(bytes % abi::kEntryAlignment == 0 && bytes > 0 && bytes <= max_entry_bytes_);
-  if (!open()) {
+  const uint32_t skipped = position_;
+  const bool opens = !open();
+  if (opens) {
     // The entry may still grow, but where it begins is settled: an entry of this size would not fit
     // before the end, so a larger one would not either; and it is closed before it would.
     open_padding_ = Padding(bytes);
@@ -32,13 +34,15 @@ MutableByteSpan IssueRing::Append(uint32_t bytes) {
   const MutableByteSpan added = memory_.subspan(position_ + open_bytes_, bytes);
   open_bytes_ += bytes;
   used_bytes_ += bytes;
-  while (used_bytes_ + kept_bytes_ > ring_bytes()) GiveUpOldest();
+  while (used_bytes_ + kept_bytes_ > ring_bytes()) DropOldest();
+  if (opens && stale_bytes_ > 0) Clear(skipped, open_padding_);
+  stale_bytes_ = std::min(stale_bytes_, ring_bytes() - used_bytes_ - kept_bytes_);
   return added;
 }
 
 IssueRing::Entry IssueRing::Close() {
   assert(open());
-  while (closed_ - kept_ >= slots_) GiveUpOldest();
+  while (closed_ - kept_ >= slots_) DropOldest();
   const Entry entry{closed_, memory_.subspan(position_, open_bytes_)};
   consumed_[closed_ % slots_] = open_padding_ + open_bytes_;
   position_ += open_bytes_;
@@ -47,14 +51,21 @@ IssueRing::Entry IssueRing::Close() {
   return entry;
 }
 
-// Its room is needed. REQUIRES one that is kept and freed.
-void IssueRing::GiveUpOldest() {
+// Nobody looks at it any more. REQUIRES one that is kept and freed.
+void IssueRing::DropOldest() {
   assert(kept_ != freed_);
   const uint32_t bytes = consumed_[kept_ % slots_];
   oldest_ = (oldest_ + bytes) % ring_bytes();
   kept_bytes_ -= bytes;
-  overwritten_ = true;
+  stale_bytes_ += bytes;
   ++kept_;
+}
+
+// Of the ring, which may end in between.
+void IssueRing::Clear(uint32_t from, uint32_t bytes) {
+  const uint32_t before_end = std::min(bytes, ring_bytes() - from);
+  std::memset(memory_.data() + from, 0, before_end);
+  std::memset(memory_.data(), 0, bytes - before_end);
 }
 
 std::vector<IssueRing::Entry> IssueRing::EntriesFrom(uint32_t from) const {
@@ -84,20 +95,13 @@ void IssueRing::FreeBelow(uint32_t number) {
   }
 }
 
-void IssueRing::ClearBelow(uint32_t number) {
+void IssueRing::ClearBelow(uint32_t number, uint32_t most_bytes) {
   FreeBelow(number);
-  if (freed_ != closed_ || open()) return;
-  if (overwritten_) {
-    std::memset(memory_.data(), 0, memory_.size());
-  } else {
-    const uint32_t before_end = std::min(kept_bytes_, ring_bytes() - oldest_);
-    std::memset(memory_.data() + oldest_, 0, before_end);
-    std::memset(memory_.data(), 0, kept_bytes_ - before_end);
-  }
-  oldest_ = (oldest_ + kept_bytes_) % ring_bytes();
-  kept_bytes_ = 0;
-  kept_ = freed_;
-  overwritten_ = false;
+  while (kept_ != freed_ && static_cast<int32_t>(number - kept_) > 0) DropOldest();
+  const uint32_t bytes = std::min(stale_bytes_, most_bytes);
+  if (bytes == 0) return;
+  Clear((oldest_ + ring_bytes() - stale_bytes_) % ring_bytes(), bytes);
+  stale_bytes_ -= bytes;
 }
 
 }  // namespace ttfd

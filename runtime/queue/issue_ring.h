@@ -6,9 +6,9 @@
 //                                            an entry never straddles the end: PlaceEntry
 //
 // Pure data structure: tells where bytes go and what is in use; the fetch queue tells the card. What an entry held, a
-// client's data among it, stays while the card may still be at its records, so that a hang can be explained. Then the
-// next entries are written over it, and when the card has come to rest it is cleared: doing so at once would go through
-// a ring that is larger than the caches once more for every time round.
+// client's data among it, stays while the card may still be at its records, so that a hang can be explained. Then it is
+// stale: the next entries are written over it, or it is cleared, a little at a time. To clear all of it at once would
+// cost uploads more than a tenth, since the ring is larger than the caches.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ class IssueRing {
   IssueRing(MutableByteSpan memory, uint32_t slots, uint32_t max_entry_bytes);
 
   bool open() const { return open_bytes_ > 0; }
+  uint32_t open_bytes() const { return open_bytes_; }
   // Can the open entry grow by `bytes`?
   bool CanExtend(uint32_t bytes) const;
   // Can an entry of `bytes` be opened now? REQUIRES !open().
@@ -42,8 +43,9 @@ class IssueRing {
   // The card has taken every entry below `number` (free-running): their room is free. Lower numbers than before are
   // ignored.
   void FreeBelow(uint32_t number);
-  // And is done with their records. If that is all there is, the ring is cleared.
-  void ClearBelow(uint32_t number);
+  // And is done with their records: they are stale. Clears so many bytes of what is.
+  void ClearBelow(uint32_t number, uint32_t most_bytes);
+  uint32_t stale_bytes() const { return stale_bytes_; }
 
   // The closed entries that nothing was written over, oldest first: none below `from` (free-running).
   std::vector<Entry> EntriesFrom(uint32_t from) const;
@@ -56,7 +58,8 @@ class IssueRing {
   uint32_t max_entry_bytes() const { return max_entry_bytes_; }
 
  private:
-  void GiveUpOldest();
+  void DropOldest();
+  void Clear(uint32_t from, uint32_t bytes);
   uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
   uint32_t Padding(uint32_t bytes) const {
     return abi::PlaceEntry(position_, bytes, ring_bytes()) == position_ ? 0
@@ -75,7 +78,7 @@ class IssueRing {
   uint32_t freed_ = 0;
   uint32_t kept_ = 0;         // the first entry that nothing was written over; not above freed_
   uint32_t kept_bytes_ = 0;   // from that one to freed_
-  bool overwritten_ = false;  // since the ring was cleared: entries were, in part or whole
+  uint32_t stale_bytes_ = 0;  // right before oldest_
   std::vector<uint32_t> consumed_;  // [entry % slots]: its bytes with the padding before it
 };
 

@@ -32,9 +32,11 @@ class Card {
 
   Status Submit(const Command& command) { return Submit(Route(), command); }
   Status Submit(const Route& route, const Command& command) {
-    for (;;) {
+    for (bool told = false;; told = true) {
       ASSIGN_OR_RETURN(const bool room, dispatcher_->HasRoomFor(route, command));
       if (room) return dispatcher_->Submit(route, command).status();
+      const uint32_t queue = route.hardware_queue;
+      if (!told) RETURN_IF_ERROR(dispatcher_->Event(queue, dispatcher_->submitted(queue)));
       RETURN_IF_ERROR(dispatcher_->Poll());
     }
   }

@@ -2,6 +2,8 @@
 // told once. Where the session is gone, it says what is gone with it.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "tests/support/reconnect_fixture.h"
@@ -39,6 +41,58 @@ TEST_F(ClientReconnect, ConnectionsThatBreakAgainAndAgainStillGetItDone) {
   ASSERT_TRUE(read.ok()) << read.ToString();
   EXPECT_EQ(words[0], kLaunches);
   EXPECT_GE(session->reconnects(), 10u);
+}
+
+// What is sent again and thrown away again must not make the client believe that later payload has arrived.
+TEST_F(ClientReconnect, PayloadOfARefusedWriteThatIsSentAgainAndAgainCostsNoOtherItsPayload) {
+  constexpr size_t kRefusedBytes = 5 << 20;
+  constexpr size_t kWrittenBytes = 6 << 20;
+  ConnectOptions holding = {.address = daemon_.address()};
+  holding.lease = LeaseOptions{};
+  std::optional<Result<Session>> holder = Session::Connect(holding);
+  ASSERT_TRUE(holder->ok()) << holder->status().ToString();
+
+  CutRelay relay(daemon_.address());
+  Result<Session> session = Session::Connect(Options(relay));
+  ASSERT_TRUE(session.ok()) << session.status().ToString();
+  const Program empty = MakeProgram(&*session, "empty", {kCore});
+  Result<Buffer> refused = session->AllocateDram(kRefusedBytes);
+  Result<Buffer> written = session->AllocateDram(kWrittenBytes);
+  Result<Queue> other = session->OpenQueue(QueueKind::kTransfer);
+  ASSERT_TRUE(refused.ok() && written.ok() && other.ok());
+  Queue queue = session->queue();
+  std::vector<std::byte> none(64);
+  ASSERT_TRUE(queue.EnqueueLaunch(LaunchRequest(empty)).ok()) << "it waits for the lease";
+  ASSERT_TRUE(queue.EnqueueRead(*refused, 2 * kRefusedBytes, none).ok());
+  ASSERT_TRUE(queue.EnqueueWrite(*refused, 0, Pattern(kRefusedBytes)).ok());
+  ASSERT_TRUE(session->queue().Flush().ok());
+  for (uint64_t cut = 1; cut <= 2; ++cut) {
+    relay.CutNow();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (session->reconnects() < cut && std::chrono::steady_clock::now() < deadline) {
+      static_cast<void>(session->Poll(std::chrono::milliseconds(2)));
+    }
+    ASSERT_EQ(session->reconnects(), cut);
+    // Until it has been said again, all of it.
+    const uint64_t before = relay.passed(CutRelay::kToDaemon);
+    while (relay.passed(CutRelay::kToDaemon) < before + kRefusedBytes / 2 &&
+           std::chrono::steady_clock::now() < deadline) {
+      static_cast<void>(session->Poll(std::chrono::milliseconds(2)));
+    }
+  }
+  relay.CutAfter(CutRelay::kToDaemon, kWrittenBytes * 7 / 8);
+  const std::vector<std::byte> bytes = Pattern(kWrittenBytes, 3);
+  const Result<Position> write = other->EnqueueWrite(*written, 0, bytes);
+  ASSERT_TRUE(write.ok()) << write.status().ToString();
+  ASSERT_TRUE(session->queue().Flush().ok());
+  holder.reset();
+  const Status waited = other->Wait(*write);
+  ASSERT_TRUE(waited.ok()) << waited.ToString();
+  EXPECT_EQ(session->reconnects(), 3u);
+  std::vector<std::byte> back(kWrittenBytes);
+  const Status read = other->Read(*written, 0, back);
+  ASSERT_TRUE(read.ok()) << read.ToString();
+  EXPECT_EQ(back, bytes);
 }
 
 TEST_F(ClientReconnect, AMessageThatBreaksEveryConnectionIsNotSentForEver) {
@@ -123,6 +177,41 @@ TEST_F(ClientReconnect, ADaemonThatIsAwayForTooLongIsAConnectionLost) {
   EXPECT_NE(again->handle(), buffer->handle());
   EXPECT_EQ(session->queue().Fill(*buffer, 0, 4096, 1).reason(), "UNKNOWN_HANDLE");
   EXPECT_TRUE(session->queue().Fill(*again, 0, 4096, 1).ok());
+}
+
+TEST_F(ClientReconnect, ASessionClosedWhileItsConnectionIsBrokenSaysSoOverAnotherAndLeavesNothing) {
+  CutRelay relay(daemon_.address());
+  ConnectOptions options = Options(relay);
+  options.reconnect_for = std::chrono::minutes(4);
+  for (const bool background : {false, true}) {
+    options.background_thread = background;
+    Result<Session> session = Session::Connect(options);
+    ASSERT_TRUE(session.ok()) << session.status().ToString();
+    ASSERT_TRUE(session->AllocateDram(4096).ok());
+    relay.CutNow();
+  }
+  ExpectNothingLeft();
+}
+
+TEST_F(ClientReconnect, ClosingDoesNotWaitForADaemonThatIsAway) {
+  CutRelay relay(daemon_.address());
+  ConnectOptions options = Options(relay);
+  options.reconnect_for = std::chrono::minutes(4);
+  uint64_t id = 0;
+  {
+    Result<Session> session = Session::Connect(options);
+    ASSERT_TRUE(session.ok()) << session.status().ToString();
+    id = session->id();
+    relay.Refuse(true);
+    relay.CutNow();
+  }
+  // One attempt, not one after the other for four minutes. The daemon keeps the session for its grace time.
+  Result<std::vector<SessionInfo>> sessions = admin_.ListSessions();
+  ASSERT_TRUE(sessions.ok());
+  EXPECT_TRUE(std::any_of(sessions->begin(), sessions->end(),
+                          [id](const SessionInfo& one) { return one.session == id; }));
+  EXPECT_TRUE(admin_.EndSession(id, "test").ok());
+  ExpectNothingLeft();
 }
 
 TEST_F(ClientReconnect, WithoutTimeToComeBackTheSessionEndsWithItsConnection) {

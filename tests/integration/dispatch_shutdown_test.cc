@@ -1,4 +1,5 @@
 // A shutdown ends within its limit whatever the card is at, and the next boot finds the card as it needs it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -65,6 +66,23 @@ TEST(DispatchShutdown, DoesNotWaitForAFullRingThatGoesOn) {
   EXPECT_TRUE(down.ok()) << down.ToString();
   ASSERT_TRUE(card.dispatcher->Boot().ok());
   EXPECT_LT(Counted(card, counters), submitted);
+}
+
+TEST(DispatchShutdown, ABootThatNobodyWaitsForEndsAndTheNextOneWorks) {
+  BootedCard card;
+  int asked = 0;
+  bool wanted = false;
+  card.dispatcher->OnWait([&] { return ++asked < 3 || wanted; });
+  const Status cut = card.dispatcher->Boot();
+  EXPECT_EQ(cut.code(), StatusCode::kCancelled) << cut.ToString();
+  EXPECT_THAT(std::string(StatusMessage(cut)), ::testing::HasSubstr("boot, waiting for "));
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(card.dispatcher->Poll(), cut) << "it is lost";
+  const Status down = card.dispatcher->ShutDownWithin(kLimit);
+  EXPECT_TRUE(down.ok()) << "that is no error of the card: " << down.ToString();
+  wanted = true;
+  const Status booted = card.dispatcher->Boot();
+  EXPECT_TRUE(booted.ok()) << booted.ToString();
 }
 
 }  // namespace

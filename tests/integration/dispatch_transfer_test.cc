@@ -1,18 +1,26 @@
 // What is written can be read: transfers through the booted firmware, across page, bank and ring
 // ends, against a model of plain vectors.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <string.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "runtime/abi/l1_map.h"
 #include "tests/support/booted_card.h"
+#include "tests/support/bump_counters.h"
+#include "tests/support/meddled_device.h"
 #include "tests/support/random.h"
 #include "tests/support/region_reference.h"
 #include "tests/support/test_device.h"
+#include "tests/support/test_kernels.h"
 
 namespace ttfd {
 namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 struct Setup {
   const char* name;
@@ -244,6 +252,52 @@ TEST(DispatchTransferLimits, ReachTheLastByteOfABank) {
   EXPECT_TRUE(std::equal(data.begin(), data.begin() + 64, card.Read(l1, 0, 64)->begin()));
 }
 
+TEST(DispatchTransferLimits, ACommandThatIsLargerThanTheRingsTellsThatItWaits) {
+  DispatcherOptions options;
+  options.issue_ring_bytes = 8 * 1024;
+  BootedCard card("sim:board=p100a", options);
+  int waits = 0;
+  card.dispatcher->OnWait([&waits] {
+    ++waits;
+    return true;
+  });
+  const auto data = Pattern(64, 4);
+  ASSERT_TRUE(card.Write({MemoryKind::kDram, -1, 0, 64, 1024}, 0, data).ok());
+  EXPECT_EQ(waits, 0);
+  const auto much = Pattern(64 << 10, 5);
+  const Region region{MemoryKind::kDram, -1, 0, 2048, much.size()};
+  ASSERT_TRUE(card.Write(region, 0, much).ok());
+  EXPECT_GT(waits, 0);
+  EXPECT_TRUE(*card.Read(region, 0, much.size()) == much);
+}
+
+TEST(DispatchTransferLimits, ACommandThatIsLargerThanTheRingsHasNoRoomBehindAKernelThatRuns) {
+  DispatcherOptions options;
+  options.issue_ring_bytes = 64 * 1024;
+  BootedCard card("sim:board=p100a", options);
+  BumpCounters counters(card);
+  const CoreRange tile = {3, 2, 3, 2};
+  const LaunchCommand launch = counters.Launch(counters.ProgramOn(tile), tile, 1, 2'000'000);
+  const auto data = Pattern(kMaxTransferBytes, 6);
+  const WriteCommand large{{MemoryKind::kDram, -1, 0x100000, 2048, data.size()}, 0, data};
+  const WriteCommand small{large.region, 0, ByteSpan(data).first(2048)};
+  ASSERT_TRUE(card.Submit(launch).ok());
+  ASSERT_TRUE(card.dispatcher->Event().ok());
+  bool waited = false;
+  while (!card.dispatcher->idle()) {
+    const auto room = card.dispatcher->HasRoomFor(large);
+    ASSERT_TRUE(room.ok()) << room.status().ToString();
+    EXPECT_FALSE(*room) << "whoever submits it would wait for the kernel";
+    EXPECT_TRUE(*card.dispatcher->HasRoomFor(small));
+    waited = true;
+    ASSERT_TRUE(card.dispatcher->Poll().ok());
+  }
+  EXPECT_TRUE(waited);
+  EXPECT_TRUE(*card.dispatcher->HasRoomFor(large));
+  ASSERT_TRUE(card.Submit(large).ok());
+  EXPECT_TRUE(*card.Read(large.region, 0, data.size()) == data);
+}
+
 TEST(DispatchTransferLimits, RefusesBadCommandsAndStaysUsable) {
   BootedCard card;
   const Region region{MemoryKind::kDram, -1, 0, 64, 1024};
@@ -269,6 +323,72 @@ TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
   EXPECT_EQ(dispatcher->Event().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(dispatcher->Shutdown().ok()) << "once more changes nothing";
   ASSERT_TRUE(dispatcher->Boot().ok()) << "and can be booted again";
+}
+
+// Samples of them.
+bool HoldsAnyOf(ByteSpan memory, const std::vector<std::byte>& bytes) {
+  constexpr size_t kSample = 16;
+  for (size_t at = 0; at + kSample <= bytes.size(); at += 512) {
+    if (memmem(memory.data(), memory.size(), &bytes[at], kSample) != nullptr) return true;
+  }
+  return false;
+}
+
+// A kernel on workers of its own runs all the time.
+TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
+  auto opened = OpenTestDevice("sim:board=p100a");
+  ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+  MeddledDevice device(*std::move(opened));
+  const auto card = *Dispatcher::Create(device, SteadyClock(), {});
+  ASSERT_TRUE(card->Boot().ok());
+  ProgramSpec spec;
+  spec.kernels.push_back({TestKernel("bump_brisc"), hw::kBrisc, {{5, 5, 5, 5}}});
+  KernelArguments arguments;
+  arguments.common = {0x40000, 64, 1, 0x4000'0000};  // so many clocks
+  arguments.words_per_core = 1;
+  arguments.per_core = {0};
+  Route apart;
+  apart.workers.set(5 * card->card().grid.x + 5);
+  TileSet others;
+  others.set(0);
+  const LaunchCommand endless{TestProgram(spec, card->card().grid), {arguments}};
+  ASSERT_TRUE(card->Submit(apart, endless).ok());
+  const Ticket kernel{0, card->submitted(0)};
+
+  constexpr uint32_t kRounds = 16;
+  constexpr size_t kBytes = 32 << 10;
+  const Region region{MemoryKind::kDram, -1, 0x100000, 2048, kBytes};
+  Ticket last;
+  const auto submit = [&](const Command& command) {
+    const auto ticket = card->Submit({0, others}, command);
+    ASSERT_TRUE(ticket.ok()) << ticket.status().ToString();
+    ASSERT_TRUE(card->EventBeside(0, *ticket).ok());
+    last = {0, *ticket};
+  };
+  const auto left_behind = [&] {
+    int rounds = 0;
+    for (const MutableByteSpan memory : device.host_memory) {
+      for (uint32_t round = 0; round < kRounds; ++round) {
+        rounds += HoldsAnyOf(memory, Pattern(kBytes, 100 + round)) ? 1 : 0;
+      }
+    }
+    return rounds;
+  };
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    const std::vector<std::byte> bytes = Pattern(kBytes, 100 + round);
+    submit(WriteCommand{region, 0, bytes});
+    submit(ReadCommand{region, 0, kBytes, [](uint64_t, ByteSpan) {}});
+    while (!card->IsDone(last)) ASSERT_TRUE(card->Poll().ok());
+  }
+  int looks = 0;
+  while (left_behind() > 0 && ++looks < 100) {
+    for (int poll = 0; poll < 10; ++poll) ASSERT_TRUE(card->Poll().ok());
+  }
+  EXPECT_EQ(left_behind(), 0);
+  ASSERT_FALSE(card->IsDone(kernel)) << "the card is not at rest";
+  const HostQueueRecord host = card->HostRecord(0);
+  EXPECT_THAT(host.records, Contains(HasSubstr("SEND_GO_SIGNAL")))
+      << "what the kernel that runs was started with is told should it hang";
 }
 
 }  // namespace

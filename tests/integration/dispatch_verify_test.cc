@@ -6,6 +6,7 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/version.h"
 #include "runtime/dispatch/dispatcher.h"
+#include "runtime/hw/noc.h"
 #include "runtime/hw/tensix.h"
 #include "tests/support/meddled_device.h"
 #include "tests/support/test_device.h"
@@ -33,15 +34,18 @@ class DispatchVerify : public ::testing::Test {
  protected:
   void SetUp() override {
     TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("it is meddled with every 100 clocks");
+    dispatcher_.reset();
     device_ = std::make_unique<MeddledDevice>(*OpenTestDevice("sim:board=p100a"));
     dispatcher_ = *Dispatcher::Create(*device_, SteadyClock(), {});
   }
 
-  // The prefetcher of the second hardware queue is the last that a boot waits for.
-  bool IsUp(Device& device) const {
+  // The prefetcher of the second hardware queue is the last that a boot waits for. What it says outlasts a reset.
+  bool IsUp(Device& device, uint32_t boot = 1) const {
     const hw::Coordinate last = {device_->info().tensix_columns.back(), 4};
     return StatusWord(device, last, hw::kBrisc, offsetof(abi::HartStatus, state)) ==
-           abi::kHartReady;
+               abi::kHartReady &&
+           (StatusWord(device, last, hw::kBrisc, offsetof(abi::HartStatus, boot_nonce)) & 0xFF) ==
+               boot;
   }
 
   // It is refused like any card that does not come up, and is ready once nobody meddles any more.
@@ -83,7 +87,64 @@ TEST_F(DispatchVerify, ReadsBackWhichBootEveryHartIsOf) {
 
 TEST_F(DispatchVerify, HasEveryWorkerHoldWhatItIsSent) {
   device_->meddle = [](Device& device) { Write(device, kWorker, abi::kCircularBufferAddress, 0); };
-  EXPECT_THAT(Refused(), HasSubstr("holds other bytes than CQ0 wrote there"));
+  EXPECT_THAT(Refused(), HasSubstr("worker 12 holds other bytes than CQ1 wrote there"));
+}
+
+TEST_F(DispatchVerify, HasEveryDramBankHoldWhatItIsSent) {
+  const uint64_t behind = dispatcher_->card().dram_base + dispatcher_->card().dram_bank_bytes;
+  for (const uint32_t bank : {0u, dispatcher_->card().dram_banks - 1}) {
+    const uint32_t xy = device_->info().dram_port_xy[0][bank];
+    const hw::Coordinate tile = {hw::NocX(xy), hw::NocY(xy)};
+    device_->meddle = [tile, behind](Device& device) { Write(device, tile, behind, 0); };
+    EXPECT_THAT(Refused(), HasSubstr(fmt::format("DRAM bank {} holds other bytes", bank)));
+  }
+}
+
+TEST_F(DispatchVerify, LeavesAllAllocatableMemoryAsItWas) {
+  const hw::Coordinate tile = {hw::NocX(device_->info().dram_port_xy[0][0]),
+                               hw::NocY(device_->info().dram_port_xy[0][0])};
+  const CardDescription card = dispatcher_->card();
+  std::vector<std::byte> last(4096), l1(card.l1_bytes);
+  for (std::byte& byte : last) byte = std::byte{0xA7};
+  for (std::byte& byte : l1) byte = std::byte{0x7A};
+  const auto dram = *device_->OpenWindow(UnicastTarget(tile));
+  const auto worker = *device_->OpenWindow(UnicastTarget(kWorker));
+  const uint64_t at = card.dram_base + card.dram_bank_bytes - last.size();
+  ASSERT_TRUE(dram->Write(at, last).ok());
+  ASSERT_TRUE(worker->Write(card.l1_base, l1).ok());
+  ASSERT_TRUE(dispatcher_->Boot().ok());
+  std::vector<std::byte> last_now(last.size()), l1_now(l1.size());
+  ASSERT_TRUE(dram->Read(at, last_now).ok());
+  ASSERT_TRUE(worker->Read(card.l1_base, l1_now).ok());
+  EXPECT_TRUE(last_now == last);
+  EXPECT_TRUE(l1_now == l1);
+}
+
+// A launch may have a kernel on any of them.
+TEST_F(DispatchVerify, HasEveryHartOfAWorkerRunAKernelAfterAReset) {
+  for (uint32_t hart = hw::kNcrisc; hart < hw::kHarts; ++hart) {
+    SetUp();
+    ASSERT_TRUE(dispatcher_->Boot().ok());
+    device_->meddle = [this, hart](Device& device) {
+      if (IsUp(device, 2)) Write(device, kWorker, hw::kSoftReset0, hw::SoftResetBit(hart));
+    };
+    EXPECT_THAT(Refused(), HasSubstr("1 workers are not done: (1,1)")) << hart;
+  }
+}
+
+TEST_F(DispatchVerify, LaunchesThroughEveryHardwareQueue) {
+  for (const uint32_t queue : {0u, 1u}) {
+    SetUp();
+    const hw::Coordinate dispatch = {device_->info().tensix_columns.back(),
+                                     hw::kTensixFirstRow + 2 * queue + 1};
+    device_->meddle = [this, dispatch](Device& device) {
+      if (IsUp(device)) {
+        Write(device, dispatch, hw::kSoftReset0,
+              hw::kSoftResetAllHarts & ~hw::SoftResetBit(hw::kBrisc));
+      }
+    };
+    Refused();
+  }
 }
 
 TEST_F(DispatchVerify, HasEveryWorkerAnswerALaunch) {
@@ -91,7 +152,7 @@ TEST_F(DispatchVerify, HasEveryWorkerAnswerALaunch) {
     if (IsUp(device)) Write(device, kWorker, hw::kSoftReset0, hw::kSoftResetAllHarts);
   };
   EXPECT_THAT(Refused(),
-              AllOf(HasSubstr("workers of CQ0 stopped"), HasSubstr("1 workers are not done")));
+              AllOf(HasSubstr("workers of CQ1 stopped"), HasSubstr("1 workers are not done")));
 }
 
 }  // namespace

@@ -52,14 +52,24 @@ TEST(RpcAdmin, LimitsAreShownWithWhatIsUsed) {
   grpc::ClientContext context;
   v1::GetLimitsResponse response;
   ASSERT_TRUE(server.Admin()->GetLimits(&context, {}, &response).ok());
-  ASSERT_EQ(response.limits_size(), 1);
+  ASSERT_EQ(response.limits_size(), 3);
   EXPECT_EQ(response.limits(0).name(), "handles");
   EXPECT_EQ(response.limits(0).value(), 9u);
   EXPECT_EQ(response.limits(0).of(), "session");
-  ASSERT_EQ(response.uses_size(), 1);
+  EXPECT_EQ(response.limits(1).name(), "connections");
+  EXPECT_EQ(response.limits(1).of(), "daemon");
+  EXPECT_EQ(response.limits(2).name(), "connections_per_user");
+  EXPECT_EQ(response.limits(2).value(), PeerTable::Limits().connections_per_user);
+  ASSERT_EQ(response.uses_size(), 3);
   EXPECT_EQ(response.uses(0).session(), 3u);
   EXPECT_EQ(response.uses(0).user(), "ann");
   EXPECT_EQ(response.uses(0).uses(0).used(), 4u);
+  EXPECT_EQ(response.uses(1).uid(), geteuid());
+  EXPECT_EQ(response.uses(1).uses(0).name(), "connections_per_user");
+  EXPECT_EQ(response.uses(1).uses(0).used(), 1u);
+  EXPECT_EQ(response.uses(2).user(), "");
+  EXPECT_EQ(response.uses(2).uses(0).name(), "connections");
+  EXPECT_EQ(response.uses(2).uses(0).used(), 1u);
 }
 
 TEST(RpcAdmin, SessionsAreListedAndEnded) {
@@ -226,19 +236,22 @@ struct AuditLines {
     options.audit.log = [this](const std::string& line) {
       MutexLock lock(&mu);
       lines.push_back(line);
+      changed.NotifyAll();
     };
     options.audit.unix_ms = [] { return int64_t{1'000}; };
     return options;
   }
-  std::string Last() {
+  // Once there are `count`: they are written by a thread of their own.
+  std::vector<std::string> All(size_t count) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     MutexLock lock(&mu);
-    return lines.empty() ? "" : lines.back();
-  }
-  std::vector<std::string> All() {
-    MutexLock lock(&mu);
+    while (lines.size() < count && std::chrono::steady_clock::now() < until) {
+      changed.WaitUntil(&mu, until);
+    }
     return lines;
   }
   Mutex mu;
+  CondVar changed;
   std::vector<std::string> lines;
 };
 
@@ -254,7 +267,7 @@ TEST(RpcAdmin, EveryAdminActionLeavesALineThatSaysWhoDidWhatAndHowItEnded) {
     v1::EndSessionResponse response;
     EXPECT_EQ(admin->EndSession(&context, request, &response).error_code(), Code::NOT_FOUND);
   }
-  const std::string line = audit.Last();
+  const std::string line = audit.All(1).at(0);
   EXPECT_THAT(line, StartsWith(R"(audit {"time":"1970-01-01T00:00:01.000Z","id":1,)"
                                R"("action":"EndSession","outcome":"NOT_FOUND","uid":)"));
   EXPECT_THAT(line, HasSubstr(fmt::format(R"("uid":{},)", geteuid())));
@@ -268,14 +281,14 @@ TEST(RpcAdmin, EveryAdminActionLeavesALineThatSaysWhoDidWhatAndHowItEnded) {
     v1::Timeouts response;
     ASSERT_TRUE(admin->SetTimeouts(&context, request, &response).ok());
   }
-  EXPECT_THAT(audit.Last(), HasSubstr(R"("action":"SetTimeouts","outcome":"OK",)"));
-  EXPECT_THAT(audit.Last(), HasSubstr(R"("arguments":{"timeouts":{"kernel_ms":55}})"));
+  EXPECT_THAT(audit.All(2).at(1), HasSubstr(R"("action":"SetTimeouts","outcome":"OK",)"));
+  EXPECT_THAT(audit.All(2).at(1), HasSubstr(R"("arguments":{"timeouts":{"kernel_ms":55}})"));
   {
     grpc::ClientContext context;
     v1::GetStatusResponse response;
     ASSERT_TRUE(admin->GetStatus(&context, {}, &response).ok());
   }
-  EXPECT_EQ(audit.All().size(), 2u) << "looking is no action";
+  EXPECT_EQ(audit.All(2).size(), 2u) << "looking is no action";
 }
 
 TEST(RpcAdmin, ActionsThatTakeTimeLeaveALineAtTheirStartAndOneAtTheirEnd) {
@@ -306,7 +319,7 @@ TEST(RpcAdmin, ActionsThatTakeTimeLeaveALineAtTheirStartAndOneAtTheirEnd) {
   const auto line = [](int id, const char* action, const char* outcome) {
     return HasSubstr(fmt::format(R"("id":{},"action":"{}","outcome":"{}",)", id, action, outcome));
   };
-  EXPECT_THAT(audit.All(),
+  EXPECT_THAT(audit.All(6),
               ElementsAre(line(1, "ResetDevice", "STARTED"),
                           AllOf(line(1, "ResetDevice", "UNAVAILABLE"), HasSubstr("does not boot")),
                           line(2, "Profile", "STARTED"), line(2, "Profile", "OK"),
@@ -380,7 +393,7 @@ TEST(RpcAdmin, RefusesWhoHasNoRole) {
   EXPECT_EQ(AskAsNobody(server.socket_path()), 0);
   EXPECT_EQ(server.daemon().session(1)->peer().uid, 65534u);
   // Six attempts, of which five a second are told.
-  const std::vector<std::string> lines = audit.All();
+  const std::vector<std::string> lines = audit.All(5);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_THAT(lines[0], HasSubstr(R"("action":"GetStatus","outcome":"PERMISSION_DENIED",)"
                                   R"("uid":65534,"user":"nobody")"));

@@ -1,14 +1,16 @@
 # The Python client, ttfdctl and the examples against the real daemon, by Debian's python3 and pytest: one ctest a file.
 set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
-foreach(area IN ITEMS session errors traces prints ttfdctl hangs leases limits tls reconnect debugger examples faults)
+# A test that takes a quarter of its time says where its threads are.
+set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -o faulthandler_timeout=150)
+foreach(area IN ITEMS session errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger examples faults)
   add_test(NAME python.${area}
-    COMMAND /usr/bin/python3 -B -m pytest -q -p no:cacheprovider ${python_tests_dir}/test_${area}.py)
+    COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)
   set_tests_properties(python.${area} PROPERTIES LABELS "python;integration" TIMEOUT 600
     ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 endforeach()
 
 # Some of the points in the run above; all of them.
-add_test(NAME fault.all_points.python COMMAND /usr/bin/python3 -B -m pytest -q -s -p no:cacheprovider ${python_tests_dir}/test_faults.py)
+add_test(NAME fault.all_points.python COMMAND ${python_tests} -q -s -o faulthandler_timeout=0 ${python_tests_dir}/test_faults.py)
 set_tests_properties(fault.all_points.python PROPERTIES LABELS "slow;fault" TIMEOUT 7200
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_FAULT_POINTS=all;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 set_property(TEST python.faults APPEND PROPERTY LABELS fault)

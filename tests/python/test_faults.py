@@ -9,8 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pathlib
 import resource
+import select
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -18,7 +23,7 @@ import numpy as np
 import pytest
 
 import ttfd
-from conftest import KERNELS, Daemon
+from conftest import KERNELS, START_TIMEOUT_S, Daemon
 
 ALL = os.environ.get("TTFD_FAULT_POINTS") == "all"
 STEP = 32  # bytes of a stream between points
@@ -158,47 +163,65 @@ def witness(daemon):
     return Witness(daemon)
 
 
-def scenario(address):
-    """What a client does; its sum is right, or somebody said why not."""
-    with ttfd.connect(address, client_name="faulty", reconnect_for=0) as session:
-        cores = ttfd.first_cores(session.device.grid_x, 2)
-        a, b, c = (session.allocate_dram(4096) for _ in range(3))
-        words = np.arange(1024, dtype=np.uint32)
-        a.write(words)
-        b.write(words[::-1])
-        kernel = session.load_kernel(KERNELS / "vector_add.elf")
-        program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, cores)],
-                                         [ttfd.CircularBuffer(0, 4, 2048, cores)])
-        session.launch(program, [ttfd.Arguments(common=[a, b, c, 2048], per_core=[[0, 1], [1, 1]])])
-        return c.read(np.uint32)
+class FaultyClient:
+    """Runs the scenario through one proxy after another, in a process that is started anew when it has died."""
+
+    def __init__(self):
+        self.process, self.died = None, 0
+
+    def run(self, proxy, patience=2):
+        """What the scenario brought, whatever becomes of it: its result, or None. It has `patience` seconds."""
+        if self.process is None:
+            # Its stderr is pytest's own, for what it says about its threads.
+            self.process = subprocess.Popen([sys.executable, "-B", pathlib.Path(__file__).with_name("faulty_client.py")],
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            assert self._answers_within(START_TIMEOUT_S)
+            assert self.process.stdout.readline() == "ready\n"
+        self.process.stdin.write(f"unix:{proxy.path}\n")
+        self.process.stdin.flush()
+        answered = self._answers_within(patience)  # what was corrupted may have told both sides to wait
+        proxy.end()
+        if not answered and not self._answers_within(SECONDS):
+            self.process.send_signal(signal.SIGUSR1)
+            time.sleep(1)
+            self.end()
+            pytest.fail("the client goes on without a connection; where its threads are is above")
+        line = self.process.stdout.readline()
+        if line:
+            result = json.loads(line)
+            return None if result is None else np.array(result, dtype=np.uint32)
+        self.died += 1
+        self.end()
+        return None
+
+    def _answers_within(self, seconds):
+        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+
+    def end(self):
+        """Ends the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
 
 
-def run(proxy):
-    """The scenario through the proxy, whatever becomes of it: its result, or None."""
-    results = []
-
-    def body():
-        with contextlib.suppress(Exception):  # any error is an answer
-            results.append(scenario(f"unix:{proxy.path}"))
-
-    thread = threading.Thread(target=body)
-    thread.start()
-    thread.join(2)  # what was corrupted may have told both sides to wait
-    proxy.end()
-    thread.join(SECONDS)
-    assert not thread.is_alive()
-    return results[0] if results else None
+@pytest.fixture(scope="module")
+def faulty():
+    """One for the tests of this file."""
+    client = FaultyClient()
+    yield client
+    client.end()
 
 
 @pytest.mark.parametrize("direction", [TO_DAEMON, TO_CLIENT])
 @pytest.mark.parametrize("action", ["fail", "delay", "corrupt", "kill"])
-def test_a_stream_that_breaks_costs_its_session_alone(daemon, witness, action, direction):
+def test_a_stream_that_breaks_costs_its_session_alone(daemon, witness, faulty, action, direction):
     clean = Proxy(daemon)
-    expected = run(clean)
+    expected = faulty.run(clean, SECONDS)
     assert expected is not None and (expected == 1023).all()
-    tried = 0
+    tried, died = 0, faulty.died
     for nth in points(clean.passed[direction] // STEP, 4):
-        result = run(Proxy(daemon, action, direction, nth))
+        result = faulty.run(Proxy(daemon, action, direction, nth), SECONDS if action == "delay" else 2)
         if action == "delay":
             assert np.array_equal(result, expected), f"point {nth}"
         if action in ("fail", "kill") and result is not None:
@@ -206,7 +229,9 @@ def test_a_stream_that_breaks_costs_its_session_alone(daemon, witness, action, d
         witness.check()
         tried += 1
     witness.check_alone()
-    print(f"stream {action} {'to daemon' if direction == TO_DAEMON else 'to client'}: {tried} points")
+    assert faulty.died == died or (action, direction) == ("corrupt", TO_CLIENT), "only what is corrupted may end a process"
+    print(f"stream {action} {'to daemon' if direction == TO_DAEMON else 'to client'}: {tried} points, "
+          f"{faulty.died - died} ended the client's process")
 
 
 def test_an_answer_about_an_unknown_queue_ends_the_session_with_an_error(daemon):
@@ -219,8 +244,12 @@ def test_an_answer_about_an_unknown_queue_ends_the_session_with_an_error(daemon)
         handle(message)
 
     connection._handle = misled  # pylint: disable=protected-access
-    with pytest.raises(ttfd.Error) as ended:
+    def ends():
+        """The first call may still get its answer from the same message."""
         session.allocate_dram(4096)
+
+    with pytest.raises(ttfd.Error) as ended:
+        eventually(ends)
     assert ended.value.code == ttfd.Code.INTERNAL
 
 
@@ -247,6 +276,17 @@ def test_a_broken_elf_file_is_refused_or_loaded_and_leaves_nothing(daemon, witne
     print(f"ELF: {tried} points, {refused} refused")
 
 
+def ended_with_line(audit, number):
+    """Whether the audit file ends with the line of this attempt; a thread of its own writes it, soon after."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        text = audit.read_text()
+        if text.endswith("}\n") and json.loads(text.splitlines()[-1])["id"] == number:
+            return True
+        time.sleep(0.001)
+    return False
+
+
 def test_a_disk_that_is_full_at_any_byte_costs_lines_alone(tmp_path):
     audit = tmp_path / "audit.log"
     daemon = Daemon(config=f'[log]\naudit_file = "{audit}"\n')
@@ -261,9 +301,8 @@ def test_a_disk_that_is_full_at_any_byte_costs_lines_alone(tmp_path):
             watcher.check()
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, limits)
             assert daemon.ctl("log-level", "info").returncode == 0
-            line = audit.read_text().splitlines()[-1]
-            whole += json.loads(line)["action"] == "SetLogLevel"
             tried += 1
+            whole += ended_with_line(audit, 2 * tried)
         assert whole == tried, "when there is room again, whole lines are written"
         assert daemon.process.poll() is None
         print(f"disk: {tried} points")
@@ -294,6 +333,7 @@ def test_a_disk_that_is_full_at_any_byte_of_a_hang_report_costs_parts_of_it_alon
     daemon = Daemon(config=f'[hangs]\nfolder = "{folder}"\nreports = 4\n')
 
     def kept(error):
+        newest()  # answers when the files are written, which a thread of its own does
         return {file.name: file.stat().st_size for file in (folder / error.hang_report).iterdir()}
 
     def newest():

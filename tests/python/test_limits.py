@@ -65,6 +65,27 @@ def test_limits_of_the_file_are_in_force_and_shown(small_daemon):
         second.allocate_dram(4096).free()
 
 
+def test_connections_are_shown_with_their_use():
+    daemon = Daemon(config="[listen]\nconnections = 40\nconnections_per_user = 30\n")
+    try:
+        with ttfd.connect(daemon.address), ttfd.connect(daemon.address):
+            report = limits(daemon)
+            shown = {entry["name"]: (entry["value"], entry["of"]) for entry in report["limits"]}
+            assert shown["connections"] == (40, "daemon")
+            assert shown["connections_per_user"] == (30, "user")
+            used = {use["name"]: (use["value"], use["used"]) for entry in report["uses"] if entry["session"] == 0
+                    for use in entry["uses"]}
+            assert used["connections"] == (40, 3)  # with that of ttfdctl
+            assert used["connections_per_user"] == (30, 3)
+            lines = daemon.ctl("limits").stdout.splitlines()
+            assert any(line.split() == ["the", "daemon", "connections", "3", "40"] for line in lines)
+        # Of who has no session, too.
+        used = {use["name"]: use["used"] for entry in limits(daemon)["uses"] for use in entry["uses"]}
+        assert used["connections_per_user"] >= 1
+    finally:
+        daemon.end()
+
+
 def test_bytes_of_a_user_are_those_of_all_its_sessions(small_daemon):
     with ttfd.connect(small_daemon.address) as first, ttfd.connect(small_daemon.address) as second:
         first.allocate_dram(1 << 20, page_bytes=4096)

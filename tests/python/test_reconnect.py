@@ -156,6 +156,18 @@ def test_what_is_gone_is_said_and_the_next_use_begins_anew(daemon, relay):
     session.close()
 
 
+def test_a_session_closed_while_its_connection_is_broken_leaves_nothing(daemon, relay):
+    for _ in range(3):
+        session = ttfd.connect(relay.address, reconnect_for=240)
+        session.allocate_dram(4096)
+        relay.cut()
+        session.__exit__(RuntimeError, None, None)
+    deadline = time.monotonic() + 10
+    while '"sessions": 0' not in daemon.ctl("status", "--json").stdout:
+        assert time.monotonic() < deadline, daemon.ctl("sessions", "list").stdout
+        time.sleep(0.02)
+
+
 def test_a_daemon_that_is_away_for_too_long_is_a_lost_connection(relay):
     session = ttfd.connect(relay.address, reconnect_for=0.3)
     session.allocate_dram(4096)

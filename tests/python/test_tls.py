@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -194,7 +195,12 @@ def test_each_role_may_what_it_may(place: Place) -> None:
 def test_the_audit_trail_names_the_certificate(place: Place) -> None:
     assert place.ctl("boss", "timeouts", "set", "--kernel", "54321").returncode == 0
     assert place.ctl("stranger", "drain").returncode == 4
-    lines = [json.loads(line.split(" audit ", 1)[1]) for line in place.daemon.log().splitlines() if " audit " in line]
+    deadline = time.monotonic() + 20
+    lines: list[dict[str, Any]] = []
+    while time.monotonic() < deadline and not any(line["certificate"] == "stranger" for line in lines):
+        time.sleep(0.001)  # a thread of its own writes them, in their order
+        lines = [json.loads(line.split(" audit ", 1)[1]) for line in place.daemon.log().splitlines(keepends=True)
+                 if " audit " in line and line.endswith("\n")]
     done = [line for line in lines if line["certificate"] == "boss"][-1]
     assert (done["action"], done["outcome"], done["arguments"]) == ("SetTimeouts", "OK", {"timeouts": {"kernel_ms": 54321}})
     tried = [line for line in lines if line["certificate"] == "stranger"][-1]

@@ -42,6 +42,13 @@ def test_status_counts_what_each_hardware_queue_has_done(daemon):
     assert "CQ0" in text and "CQ1" in text
 
 
+@pytest.mark.parametrize("group, shows", [("sessions", "list"), ("timeouts", "get"), ("hang", "list")])
+def test_a_group_named_alone_shows_what_it_is_about(daemon, group, shows):
+    alone = daemon.ctl(group, "--json")
+    assert alone.returncode == 0
+    assert as_json(alone).keys() == as_json(daemon.ctl(group, shows, "--json")).keys()
+
+
 def test_health_and_devices(daemon):
     assert daemon.ctl("health").stdout == "SERVING\n"
     assert as_json(daemon.ctl("--json", "health", "ttfd.v1.Ttfd"))["status"] == "SERVING"

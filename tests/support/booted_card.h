@@ -28,9 +28,11 @@ class BootedCard {
   // Submits when there is room; polls until there is.
   Status Submit(const Command& command) { return Submit(Route(), command); }
   Status Submit(const Route& route, const Command& command) {
-    for (;;) {
+    for (bool told = false;; told = true) {
       ASSIGN_OR_RETURN(const bool room, dispatcher->HasRoomFor(route, command));
       if (room) return dispatcher->Submit(route, command).status();
+      const uint32_t queue = route.hardware_queue;
+      if (!told) RETURN_IF_ERROR(dispatcher->Event(queue, dispatcher->submitted(queue)));
       RETURN_IF_ERROR(dispatcher->Poll());
     }
   }

@@ -26,6 +26,8 @@ FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
 Status FakeDispatcher::Boot() {
   ++boots;
   if (on_boot) on_boot();
+  halted = false;
+  if (waits && !waits()) return Error(StatusCode::kCancelled, "nobody waits for the card");
   booted_ = false;
   for (Queue& queue : queues_) {
     queue.pending.clear();

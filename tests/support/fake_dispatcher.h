@@ -44,6 +44,7 @@ class FakeDispatcher final : public Dispatcher {
   Status EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
   StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
+  void OnWait(std::function<bool()> of) override { waits = std::move(of); }
   void OnPrint(PrintSink sink) override { print = std::move(sink); }
   void SalvagePrints() override {
     if (salvage) salvage();
@@ -59,6 +60,10 @@ class FakeDispatcher final : public Dispatcher {
   StatusOr<uint64_t> LookAt(uint32_t hardware_queue) override;
   StallReport Diagnose(uint32_t hardware_queue) override;
   StallReport Diagnose() override;
+  StallReport HaltAndDiagnose() override {
+    halted = true;
+    return Diagnose();
+  }
   HostQueueRecord HostRecord(uint32_t hardware_queue) override;
   Standing StandingOf(const Ticket& ticket) override;
   void TakeBack(const Ticket&) override {}
@@ -82,6 +87,7 @@ class FakeDispatcher final : public Dispatcher {
   std::function<bool(uint32_t queue)> late_completions;  // true: its events have not been seen yet
   PrintSink print;                                       // what on_launch or salvage may call
   std::function<void()> salvage;                         // what was printed when the card was lost
+  std::function<bool()> waits;      // what a command or a boot that waits for the card calls
   bool refuse_traces = false;       // the workers' caches have no room for more
   std::vector<TracePatch> patches;  // of all replays
   int moves = 0;                    // so many times the card says that something has moved
@@ -94,6 +100,7 @@ class FakeDispatcher final : public Dispatcher {
       standing;      // instead of what the fake card knows
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
+  bool halted = false;  // since the last boot
   bool shut_down = false;
   Duration shut_down_within{};
   // "write 64", "launch", "event", in the order of Submit; of hardware queue 1 "1: write 64". A wait is

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "runtime/device/device.h"
 
@@ -20,7 +21,9 @@ class MeddledDevice final : public Device {
     return device_->OpenWindow(target);
   }
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
-    return device_->AllocateHostMemory(size_bytes);
+    auto memory = device_->AllocateHostMemory(size_bytes);
+    if (memory.ok()) host_memory.push_back((*memory)->bytes());
+    return memory;
   }
   Status Reset() override { return device_->Reset(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
@@ -36,7 +39,8 @@ class MeddledDevice final : public Device {
   std::optional<DeviceFault> fault() const override { return device_->fault(); }
 
   std::function<void(Device&)> meddle;
-  int windows = 0;  // opened so far
+  int windows = 0;                           // opened so far
+  std::vector<MutableByteSpan> host_memory;  // that was asked for
 
  private:
   const std::unique_ptr<Device> device_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "daemon/session/daemon_core.h"
+#include "daemon/session/payload.h"
 
 namespace ttfd {
 
@@ -54,6 +55,8 @@ class ResumingClient final : public SessionOutput {
     ASSIGN_OR_RETURN(session_, core_.Open(peer, hello_, this));
     welcome_ = session_->welcome();
     welcomed_ = true;
+    credit_bytes_ = welcome_.credit.bytes;
+    payload_sent_ = 0;
     if (!resend) return OkStatus();
     for (const Message& message : sent_) RETURN_IF_ERROR(Deliver(message));
     return OkStatus();
@@ -71,6 +74,7 @@ class ResumingClient final : public SessionOutput {
     SessionOutputBatch batch = session_->TakeOutput(max_bytes);
     if (batch.empty()) return false;
     if (lost) return true;
+    if (batch.has_credit) credit_bytes_ = batch.credit.bytes;
     for (const KernelPrintReply& print : batch.prints) {
       seen_.prints.push_back(At(print.position) + " " + print.print.text);
       prints_ += 1 + print.lost;
@@ -113,6 +117,8 @@ class ResumingClient final : public SessionOutput {
   ClientSession& session() { return *session_; }
   std::shared_ptr<ClientSession> TakeSession() { return std::move(session_); }
   const Seen& seen() const { return seen_; }
+  // Of payload, with this connection.
+  uint64_t credit_left() const { return credit_bytes_ - payload_sent_; }
   const WelcomeReply& welcome() const { return welcome_; }
   WelcomeReply& welcome() { return welcome_; }
   HelloRequest& hello() { return hello_; }
@@ -134,8 +140,14 @@ class ResumingClient final : public SessionOutput {
     return has;
   }
   Status Deliver(const Message& message) {
-    if (const auto* batch = std::get_if<BatchRequest>(&message)) return session_->Submit(*batch);
-    if (const auto* chunk = std::get_if<DataChunk>(&message)) return session_->Supply(*chunk);
+    if (const auto* batch = std::get_if<BatchRequest>(&message)) {
+      for (const Request& request : batch->commands) payload_sent_ += InlineBytes(request);
+      return session_->Submit(*batch);
+    }
+    if (const auto* chunk = std::get_if<DataChunk>(&message)) {
+      payload_sent_ += chunk->payload.size();
+      return session_->Supply(*chunk);
+    }
     return session_->Cancel(std::get<CancelRequest>(message));
   }
 
@@ -147,6 +159,8 @@ class ResumingClient final : public SessionOutput {
   std::vector<Message> sent_;
   Seen seen_;
   uint64_t prints_ = 0;
+  uint64_t credit_bytes_ = 0;
+  uint64_t payload_sent_ = 0;
 };
 
 }  // namespace ttfd

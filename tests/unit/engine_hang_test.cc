@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tests/support/core_fixture.h"
+#include "tests/support/culprit_fixture.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ttfd {
@@ -17,19 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class EngineHang : public CoreTest {
+class EngineHang : public CulpritTest {
  protected:
-  void Prepare() {
-    options.hang_store.folder = folder.path();
-    Start();
-    culprit = Connect();
-    other = Connect();
-    for (TestClient* client : {culprit.get(), other.get()}) {
-      client->Send(Allocate(1, 4096), InlineKernel(2, "elf of it"), OneKernelProgram(3, 2),
-                   InlineWrite(1, 0, Pattern(4096)));
-      client->Run();
-    }
-  }
+  EngineHang() { options.hang_store.folder = folder.path(); }
   // What the client sent hangs.
   void Hang() {
     card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
@@ -46,7 +36,6 @@ class EngineHang : public CoreTest {
   }
 
   TemporaryFolder folder;
-  std::unique_ptr<TestClient> culprit, other;
 };
 
 TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
@@ -66,6 +55,7 @@ TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   Hang();
   EXPECT_THAT(at_look, ElementsAre("host.json", "log.txt", "records.txt"));
   EXPECT_THAT(at_boot, ElementsAre("device.json", "host.json", "log.txt", "records.txt"));
+  EXPECT_TRUE(core->ListHangReports().at(0).complete);
   EXPECT_EQ(names().size(), 6u);
 }
 
@@ -140,6 +130,27 @@ TEST_F(EngineHang, ALaunchThatHadEndedUnseenIsDone) {
   const uint64_t failed = culprit->errors.empty() ? 0 : culprit->errors[0].first_value;
   EXPECT_EQ(failed, culprit->Progress()) << "the other one";
   EXPECT_THAT(File("report.txt"), HasSubstr("-> ended (ended: all its workers had answered)"));
+}
+
+// Its launch ended, but left its hardware queue unable to say so; another's, which waited for it, has just begun.
+TEST_F(EngineHang, WhoBrokeTheQueueThatWouldHaveReportedItsLaunchIsToBlame) {
+  Prepare();
+  card->hold = true;
+  std::optional<uint64_t> first;
+  card->standing = [&first](const Ticket& ticket) {
+    if (!first.has_value()) first = ticket.number;
+    return std::optional(ticket.number == *first ? Standing::kEnded : Standing::kRunning);
+  };
+  card->stall.stage = StalledStage::kDispatcher;
+  card->stall.damage.emplace_back().hardware_queue = 0;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  other->Send(Launch(3));
+  core->RunOnce();
+  card->hold = false;
+  Hang();
+  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kAborted);
+  EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET") << "it had begun, and is sent again";
 }
 
 // The read would see what the launch behind it did.

@@ -378,6 +378,13 @@ TEST_F(EngineOverlap, WhatTheCardWaitsForOnAnotherQueueCostsNoTime) {
   EXPECT_EQ(card->boots, 1);
 }
 
+TEST_F(EngineOverlap, ACommandThatWaitsForRoomOnTheCardKeepsTheHeartbeatGoing) {
+  Prepare();
+  const uint64_t before = core->heartbeat();
+  card->waits();
+  EXPECT_GT(core->heartbeat(), before);
+}
+
 TEST_F(EngineOverlap, TimeoutsReachTheRuntime) {
   Prepare();
   TimeoutsReply timeouts;

@@ -1,7 +1,7 @@
 // Hangs and faults: who did it hears so, others send again at worst, the card comes back, nobody's data is lost.
 #include <gmock/gmock.h>
 
-#include "tests/support/core_fixture.h"
+#include "tests/support/culprit_fixture.h"
 
 namespace ttfd {
 namespace {
@@ -10,22 +10,35 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class EngineRecovery : public CoreTest {
- protected:
-  void Prepare() {
-    Start();
-    culprit = Connect();
-    other = Connect();
-    for (TestClient* client : {culprit.get(), other.get()}) {
-      client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
-                   InlineWrite(1, 0, Pattern(4096)));
-      client->Run();
-    }
-    card->log.clear();
-  }
+using EngineRecovery = CulpritTest;
 
-  std::unique_ptr<TestClient> culprit, other;
-};
+TEST_F(EngineRecovery, ACardIsJudgedWhenNothingCanBeginOnItAnyMore) {
+  for (const bool by_an_administrator : {false, true}) {
+    Prepare();
+    int judged = 0;
+    card->standing = [&](const Ticket&) {
+      ++judged;
+      EXPECT_TRUE(card->halted);
+      return std::optional<Standing>();
+    };
+    card->hold = true;
+    culprit->Send(Launch(3));
+    other->Send(Launch(3));
+    core->RunOnce();
+    EXPECT_FALSE(card->halted);
+    card->hold = false;
+    if (by_an_administrator) {
+      ASSERT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
+    } else {
+      card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+    }
+    RunAll();
+    EXPECT_GT(judged, 0);
+    EXPECT_EQ(card->boots, 2);
+    culprit.reset();
+    other.reset();
+  }
+}
 
 TEST_F(EngineRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
   Prepare();
@@ -283,6 +296,48 @@ TEST_F(EngineRecovery, ATransferWithoutProgressIsAHangOfNobodysAndTriedOnceMore)
   EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
   EXPECT_TRUE(culprit->ErrorOf(5).retryable);
   EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("operation timeout"));
+}
+
+// As a queue looks whose event word was written over. What comes later on the other queue is not what it waits for.
+TEST_F(EngineRecovery, AWaitForAnotherQueueThatHasNothingOlderIsAHang) {
+  Prepare();
+  other->Send(TransferQueue(1));
+  other->Run();
+  card->hold = true;
+  card->waits_for_queue = [](uint32_t queue) { return queue == 0; };
+  culprit->Send(Read(1, 0, 16));
+  core->RunOnce();
+  other->SendOn(1, {}, Read(1, 0, 16));
+  for (int i = 0; i < 4 && culprit->errors.empty(); ++i) {
+    core->RunOnce();
+    clock.Advance(std::chrono::milliseconds(options.timeouts.operation_ms + 1));
+    core->RunOnce();
+    culprit->Take();
+  }
+  EXPECT_GE(card->boots, 2);
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+}
+
+TEST_F(EngineRecovery, AWaitForAnotherQueueLastsAsLongAsWhatWasThereBefore) {
+  Prepare();
+  other->Send(TransferQueue(1));
+  other->Run();
+  card->hold = true;
+  card->waits_for_queue = [](uint32_t queue) { return queue == 1; };
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  other->SendOn(1, {}, Read(1, 0, 16));
+  for (int i = 0; i < 5; ++i) {
+    core->RunOnce();
+    clock.Advance(std::chrono::milliseconds(options.timeouts.operation_ms + 1));
+    core->RunOnce();
+    EXPECT_EQ(card->boots, 1) << "the launch has its time, a minute";
+  }
+  card->hold = false;
+  culprit->Run();
+  other->Run();
+  EXPECT_THAT(culprit->errors, IsEmpty());
+  EXPECT_THAT(other->errors, IsEmpty());
 }
 
 TEST_F(EngineRecovery, WhatTheCardDoesNotTakeIsTriedOnceMore) {

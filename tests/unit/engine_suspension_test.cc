@@ -1,7 +1,7 @@
 // A session whose launches hang or fault too often is suspended, not the card.
 #include <gmock/gmock.h>
 
-#include "tests/support/core_fixture.h"
+#include "tests/support/culprit_fixture.h"
 
 namespace ttfd {
 namespace {
@@ -9,18 +9,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class Suspension : public CoreTest {
+class Suspension : public CulpritTest {
  protected:
-  void Prepare() {
-    Start();
-    culprit = Connect();
-    other = Connect();
-    for (TestClient* client : {culprit.get(), other.get()}) {
-      client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
-                   InlineWrite(1, 0, Pattern(4096)));
-      client->Run();
-    }
-  }
   void Hang() {
     card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
     BatchRequest batch;
@@ -36,8 +26,6 @@ class Suspension : public CoreTest {
     }
     return {};
   }
-
-  std::unique_ptr<TestClient> culprit, other;
 };
 
 TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {

@@ -14,8 +14,10 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 #include <set>
 
+#include "daemon/rpc/certificate_numbers.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/rpc/tcp_listener.h"
@@ -354,6 +356,40 @@ TEST(Roles, GoByTheNameOfACertificateAndByNothingElseOfIt) {
   peer.certificate = "anybody";
   EXPECT_THAT(closed.Check(Role::kSubmit, peer).ToString(), HasSubstr("certificate 'anybody'"))
       << "without a list no certificate may submit";
+}
+
+TEST(CertificateNumbers, ANameKeepsItsNumberAndNoNumberIsGivenTwice) {
+  std::set<std::string> connected;
+  CertificateNumbers numbers([&] { return connected; }, 4);
+  std::map<std::string, uint32_t> given;
+  std::set<uint32_t> all;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    given[name] = *numbers.Of(name);
+    EXPECT_TRUE(all.insert(given[name]).second);
+    EXPECT_GE(given[name], 0x8000'0000u) << "no user of the system has it";
+  }
+  EXPECT_EQ(*numbers.Of("a"), given["a"]);
+  connected = {"b", "d"};
+  // Of those without a connection the one not heard of for longest is forgotten: c, then a.
+  EXPECT_TRUE(all.insert(*numbers.Of("e")).second);
+  EXPECT_EQ(*numbers.Of("a"), given["a"]);
+  EXPECT_EQ(*numbers.Of("b"), given["b"]);
+  EXPECT_EQ(*numbers.Of("d"), given["d"]);
+  EXPECT_TRUE(all.insert(*numbers.Of("c")).second) << "a new user now, in place of e";
+  EXPECT_EQ(*numbers.Of("a"), given["a"]);
+  EXPECT_EQ(numbers.size(), 4u);
+}
+
+TEST(CertificateNumbers, NamesDoNotGrowForEverNorIsOneWithAConnectionForgotten) {
+  std::set<std::string> connected = {"kept"};
+  CertificateNumbers numbers([&] { return connected; }, 100);
+  const uint32_t kept = *numbers.Of("kept");
+  for (int i = 0; i < 5'000; ++i) ASSERT_TRUE(numbers.Of("name " + std::to_string(i)).ok());
+  EXPECT_EQ(numbers.size(), 100u);
+  EXPECT_EQ(*numbers.Of("kept"), kept);
+  CertificateNumbers full([] { return std::set<std::string>{"x", "y"}; }, 2);
+  ASSERT_TRUE(full.Of("x").ok() && full.Of("y").ok());
+  EXPECT_EQ(full.Of("z").status().code(), StatusCode::kResourceExhausted);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "daemon/scheduler/scheduler.h"
@@ -24,6 +25,7 @@ class Model {
       : quantum_(quantum), aging_rounds_(aging_rounds), per_share_(quantum / 8), flows_(flows) {}
 
   struct Flow {
+    uint32_t uid = 0;
     bool known = false;
     double share = 1;
     Priority priority = Priority::kNormal;
@@ -35,11 +37,12 @@ class Model {
     size_t works = 0;
   };
 
-  void Push(size_t index, double share, Priority priority) {
+  void Push(size_t index, uint32_t uid, double share, Priority priority) {
     Flow& flow = flows_[index];
     if (!flow.known) {
-      flow = {true,   share, priority, std::min(per_share_ * share, quantum_), true, ++places_,
-              round_, 0,     0};
+      flow = {uid,  true,      share,  priority, std::min(per_share_ * share, quantum_),
+              true, ++places_, round_, 0,        0};
+      TakeOver(flow);
     }
     if (flow.works++ > 0) return;
     if (flow.round != round_) {
@@ -83,6 +86,9 @@ class Model {
   }
   void Used(size_t index, double cost, double used) { Add(flows_[index], cost - used); }
 
+  // The session has ended; whoever comes next under this index is another.
+  void Forget(size_t index) { gone_.push_back(std::exchange(flows_[index], Flow())); }
+
   const Flow& flow(size_t index) const { return flows_[index]; }
   uint64_t round() const { return round_; }
 
@@ -91,6 +97,27 @@ class Model {
     const bool had = flow.balance > 0;
     flow.balance = std::min(flow.balance + amount, std::min(per_share_ * flow.share, quantum_));
     if (had && flow.balance <= 0) flow.place = ++places_;
+  }
+  // As if the one of the user's that has the most had stayed, unless it stood no worse than a newcomer by now.
+  void TakeOver(Flow& flow) {
+    const auto rounds = [&](const Flow& gone) { return static_cast<double>(round_ - gone.round); };
+    std::erase_if(gone_, [&](const Flow& gone) {
+      const double grant = std::min(per_share_ * gone.share, quantum_);
+      return rounds(gone) > 1 && gone.balance + rounds(gone) * grant >= grant;
+    });
+    const double grant = std::min(per_share_ * flow.share, quantum_);
+    const Flow* most = nullptr;
+    for (const Flow& gone : gone_) {
+      if (gone.uid != flow.uid) continue;
+      const double had = gone.balance + rounds(gone) * grant;
+      if (most == nullptr || had < most->balance + rounds(*most) * grant) most = &gone;
+    }
+    if (most == nullptr) return;
+    flow.balance = std::min(most->balance, grant);
+    flow.round = most->round;
+    flow.light = most->light;
+    flow.place = most->place;
+    gone_.erase(gone_.begin() + (most - gone_.data()));
   }
   void Grant(Flow& flow, double rounds) {
     const double grant = std::min(per_share_ * flow.share, quantum_);
@@ -112,6 +139,7 @@ class Model {
   uint64_t round_ = 0;
   uint64_t places_ = 0;
   std::vector<Flow> flows_;
+  std::vector<Flow> gone_;
 };
 
 double Nanoseconds(Duration duration) {
@@ -119,6 +147,9 @@ double Nanoseconds(Duration duration) {
 }
 
 struct Session {
+  uint32_t uid = 0;
+  uint64_t number = 0;       // of those that had this place, one after the other
+  bool comes_again = false;  // as another session, whenever it has nothing to do
   uint32_t weight = 1;
   Priority priority = Priority::kNormal;
   uint32_t patience = 0;  // of 100: how often it sends something when it may
@@ -141,6 +172,8 @@ class Scenario {
     for (Session& session : sessions_) {
       session.weight = 1 + random_() % 10;
       session.priority = static_cast<Priority>(random_() % 3);
+      session.uid = random_() % 3;
+      session.comes_again = random_() % 2 == 0;
       session.patience = flood ? 100 : 1 + random_() % 100;
       session.work = (5 + random_() % 195) * kMicrosecond;
     }
@@ -157,7 +190,7 @@ class Scenario {
       now_ += 20 * kMicrosecond;
       return false;
     }
-    const size_t index = work.flow;
+    const size_t index = work.flow % kPlaces;
     EXPECT_EQ(index, *expected) << "at " << now_ << " in round " << model_.round();
     Session& session = sessions_[index];
     const double waited = now_ - session.head_since;
@@ -174,6 +207,12 @@ class Scenario {
     scheduler_.Used(work, measured);
     model_.Used(index, cost, std::max(Nanoseconds(measured), 2 * kMicrosecond));
     HeadOf(index);
+    if (session.comes_again && session.waiting == 0) {
+      scheduler_.Forget(work.flow);
+      model_.Forget(index);
+      ++session.number;
+      ++ended_;
+    }
     return true;
   }
 
@@ -183,7 +222,11 @@ class Scenario {
   double longest_wait_with_turn() const { return longest_wait_with_turn_; }
   const std::vector<Session>& sessions() const { return sessions_; }
 
+  uint64_t ended() const { return ended_; }
+
  private:
+  static constexpr size_t kPlaces = 16;
+
   static SchedulerOptions Options(uint64_t aging_rounds) {
     SchedulerOptions options;
     options.quantum = std::chrono::duration_cast<Duration>(microseconds(1000));
@@ -202,13 +245,14 @@ class Scenario {
       }
       for (; count > 0; --count) {
         Work work;
-        work.flow = i;
+        work.flow = session.number * kPlaces + i;
+        work.uid = session.uid;
         work.weight = session.weight;
         work.priority = session.priority;
         work.bytes = 64 << 10;
         work.command = FillCommand{};
         scheduler_.Push(std::move(work));
-        model_.Push(i, static_cast<double>(ShareOf(session.weight, session.priority)),
+        model_.Push(i, session.uid, static_cast<double>(ShareOf(session.weight, session.priority)),
                     session.priority);
         if (session.waiting++ == 0) HeadOf(i);
       }
@@ -229,11 +273,13 @@ class Scenario {
   double now_ = 0;
   double longest_wait_ = 0;
   double longest_wait_with_turn_ = 0;
+  uint64_t ended_ = 0;
 };
 
 TEST(SchedulerProperty, DoesWhatTheSimpleModelDoesAndNobodyWaitsLongerThanTheBound) {
   constexpr uint64_t kAgingRounds = 12;
   uint64_t works = 0;
+  uint64_t ended = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     Scenario scenario(seed, kAgingRounds, false);
     for (int i = 0; i < 2000; ++i) works += scenario.Step() ? 1 : 0;
@@ -241,9 +287,11 @@ TEST(SchedulerProperty, DoesWhatTheSimpleModelDoesAndNobodyWaitsLongerThanTheBou
     const double round = scenario.others() * (Scenario::Quantum() + kLongestWork);
     EXPECT_LE(scenario.longest_wait_with_turn(), round) << "seed " << seed;
     EXPECT_LE(scenario.longest_wait(), (kAgingRounds + 1) * round) << "seed " << seed;
+    ended += scenario.ended();
     if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GT(works, 200'000u) << "mostly idle: nothing was tried";
+  EXPECT_GT(ended, 10'000u) << "sessions that came again as others";
 }
 
 TEST(SchedulerProperty, NobodyIsStarvedByThoseWhoNeverStop) {
@@ -278,6 +326,74 @@ TEST(SchedulerProperty, DeviceTimeIsSharedByWeightAndPriority) {
     }
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+// A client that opens a new session for each of its works has its share like
+// one that stays, and no more; so it is with several of them side by side.
+TEST(SchedulerProperty, NobodyWinsByComingAgainAsAnotherSession) {
+  constexpr uint32_t kStays = 1;
+  constexpr uint32_t kComesAgain = 2;
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    const size_t side_by_side = 1 + seed % 4;
+    SchedulerOptions options;
+    options.quantum = std::chrono::duration_cast<Duration>(microseconds(1000));
+    Scheduler scheduler(options);
+    uint64_t flows = 100;
+    const auto push = [&](uint64_t flow, uint32_t uid) {
+      Work work;
+      work.flow = flow;
+      work.uid = uid;
+      work.bytes = 64 << 10;
+      work.command = FillCommand{};
+      scheduler.Push(std::move(work));
+    };
+    for (uint64_t flow = 0; flow < side_by_side; ++flow) {
+      for (int i = 0; i < 5; ++i) push(flow, kStays);
+      push(++flows, kComesAgain);
+    }
+    double used[3] = {};
+    for (int i = 0; i < 4000; ++i) {
+      Work work;
+      ASSERT_TRUE(scheduler.Pop(&work));
+      const double takes = (5 + random() % 395) * kMicrosecond;
+      scheduler.Used(work, Duration(static_cast<Duration::rep>(takes)));
+      used[work.uid] += takes;
+      if (work.uid == kStays) {
+        push(work.flow, kStays);
+      } else {
+        scheduler.Forget(work.flow);
+        push(++flows, kComesAgain);
+      }
+    }
+    EXPECT_NEAR(used[kStays], used[kComesAgain],
+                static_cast<double>(side_by_side) * 2 * (1000 * kMicrosecond + kLongestWork))
+        << "seed " << seed;
+    EXPECT_LE(scheduler.gone(), side_by_side);
+    EXPECT_EQ(scheduler.flows(), 2 * side_by_side);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+// What is remembered of those that are gone has an end, and is not asked of
+// others.
+TEST(SchedulerProperty, WhatWentBeforeIsAUsersOwnAndBounded) {
+  Scheduler scheduler{SchedulerOptions()};
+  for (uint64_t flow = 1; flow <= 10'000; ++flow) {
+    Work work;
+    work.flow = flow;
+    work.uid = static_cast<uint32_t>(flow);
+    work.bytes = 64 << 10;
+    work.command = FillCommand{};
+    scheduler.Push(std::move(work));
+    Work popped;
+    ASSERT_TRUE(scheduler.Pop(&popped));
+    EXPECT_EQ(scheduler.rounds(), 0u) << "each has a grant of its own";
+    scheduler.Used(popped, std::chrono::milliseconds(5));
+    scheduler.Forget(flow);
+  }
+  EXPECT_EQ(scheduler.flows(), 0u);
+  EXPECT_LE(scheduler.gone(), 4096u);
 }
 
 // Whatever the others send, and whatever their works take: who stays under its share has the card next.

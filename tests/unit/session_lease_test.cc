@@ -1,8 +1,8 @@
-// Sessions that wait for, hold and join leases, beside sessions that share the card.
+// Sessions that wait for, hold and join leases.
 #include <gmock/gmock.h>
 
 #include "daemon/session/status_reason.h"
-#include "tests/support/core_fixture.h"
+#include "tests/support/lease_fixture.h"
 
 namespace ttfd {
 namespace {
@@ -13,62 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-HelloRequest Hello(AttachKind attach) {
-  HelloRequest hello;
-  hello.min_revision = hello.max_revision = 1;
-  hello.client_name = "test";
-  hello.attach = attach;
-  return hello;
-}
-
-class SessionLeases : public CoreTest {
- protected:
-  SessionLeases() {
-    options.random_bytes = [this](size_t bytes) {
-      std::string random(bytes, 'r');
-      random[0] = static_cast<char>(++randoms_);
-      return random;
-    };
-  }
-  std::unique_ptr<TestClient> AskFor(std::vector<CoreRange> workers = {}, uint32_t wait_ms = 0,
-                                     uint32_t uid = 1000) {
-    auto client = std::make_unique<TestClient>(*core);
-    HelloRequest hello = Hello(AttachKind::kLease);
-    hello.lease.workers = std::move(workers);
-    hello.lease.wait_ms = wait_ms;
-    const Status status = client->Open(hello, uid);
-    EXPECT_TRUE(status.ok()) << StatusMessage(status);
-    return client;
-  }
-  Status Join(TestClient* client, const std::string& token, uint32_t uid = 1000) {
-    HelloRequest hello = Hello(AttachKind::kLeaseToken);
-    hello.lease_token = token;
-    return client->Open(hello, uid);
-  }
-  // One program on (0,0) as handle 3, ready to be launched.
-  static void Prepare(TestClient* client, CoreRange cores = {0, 0, 0, 0}) {
-    client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2, cores));
-    client->Run();
-  }
-  // While something is held on the card, which never rests.
-  void RunSome() {
-    for (int i = 0; i < 10; ++i) core->RunOnce();
-  }
-  static Status EndOf(TestClient* client) {
-    Status status;
-    EXPECT_TRUE(client->session().finished(&status));
-    return status;
-  }
-  std::string StateOf(TestClient* client) {
-    for (const SessionInfoReply& info : core->ListSessions()) {
-      if (info.session == client->session().welcome().session) return info.state;
-    }
-    return "gone";
-  }
-
- private:
-  int randoms_ = 0;
-};
+using SessionLeases = LeaseTest;
 
 TEST_F(SessionLeases, AFreeCardIsLeasedAtOnce) {
   Start();
@@ -88,34 +33,6 @@ TEST_F(SessionLeases, AFreeCardIsLeasedAtOnce) {
   const uint64_t launch = client->Send(Launch(3));
   client->Run();
   EXPECT_EQ(client->Progress(), launch);
-}
-
-TEST_F(SessionLeases, WhatAResetPutBackEndsBeforeALeaseBegins) {
-  Start();
-  auto culprit = Connect();
-  auto other = Connect();
-  Prepare(culprit.get());
-  Prepare(other.get());
-  card->hold = true;
-  culprit->Send(Launch(3));
-  other->Send(Launch(3), Launch(3), Launch(3));
-  RunSome();
-  auto holder = AskFor();
-  RunSome();
-  card->log.clear();
-  card->room = 1;  // one after the other
-  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
-  RunSome();
-  EXPECT_EQ(card->boots, 2);
-  holder->Take();
-  EXPECT_FALSE(holder->welcomed) << "launches of another are still to run";
-  card->hold = false;
-  RunAll();
-  holder->Take();
-  other->Take();
-  EXPECT_TRUE(holder->welcomed);
-  EXPECT_EQ(other->Progress(), 6u);
-  EXPECT_THAT(other->errors, IsEmpty());
 }
 
 TEST_F(SessionLeases, LeasesGoFromOneToTheNextInOrder) {
@@ -159,90 +76,6 @@ TEST_F(SessionLeases, AWaiterThatDiesLeavesTheQueue) {
   EXPECT_EQ(third->waiting.position, 1u);
   EXPECT_THAT(core->ListLeases(), SizeIs(2));
 }
-
-TEST_F(SessionLeases, WorkOfOthersThatHasStartedEndsFirstAndTheRestWaits) {
-  Start();
-  auto shared = Connect();
-  Prepare(shared.get());
-  card->hold = true;
-  const uint64_t started = shared->Send(Launch(3));
-  core->RunOnce();
-  auto holder = AskFor();
-  RunSome();
-  holder->Take();
-  EXPECT_FALSE(holder->welcomed) << "the launch still runs";
-  EXPECT_EQ(core->ListLeases()[0].state, "granting");
-  const uint64_t later = shared->Send(Launch(3), Launch(3));
-  card->hold = false;
-  holder->Run();
-  EXPECT_TRUE(holder->welcomed);
-  shared->Run();
-  EXPECT_EQ(shared->Progress(), started) << "the later launches wait";
-  holder.reset();
-  shared->Run();
-  EXPECT_EQ(shared->Progress(), later + 1);
-}
-
-TEST_F(SessionLeases, TheDeviceThreadIsIdleWhileOnlyOthersWorkWaits) {
-  Start();
-  auto holder = AskFor();
-  holder->Run();
-  auto shared = Connect();
-  shared->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
-  RunAll();
-  EXPECT_FALSE(core->RunOnce()) << "a daemon that waits for a lease to end uses no processor";
-}
-
-TEST_F(SessionLeases, TheDeviceThreadIsIdleWhileAnotherQueueWaitsForWhatALeaseKeepsOut) {
-  Start();
-  auto holder = AskFor({{0, 0, 0, 0}});
-  holder->Run();
-  auto shared = Connect();
-  Prepare(shared.get());
-  shared->Send(TransferQueue(1));
-  shared->Run();
-  const uint64_t launch = shared->Send(Launch(3));  // on a worker that is leased
-  shared->SendOn(1, {{0, launch}}, Read(1, 0, 16));
-  RunAll();
-  EXPECT_FALSE(core->RunOnce()) << "what waits for work that waits for a lease uses no processor";
-  holder.reset();
-  shared->Run();
-  EXPECT_EQ(shared->Progress(), launch);
-  EXPECT_EQ(shared->Progress(1), 1u);
-}
-
-TEST_F(SessionLeases, WorkThatWaitedTooLongSaysForWhom) {
-  Start();
-  auto holder = AskFor();
-  holder->Run();
-  auto shared = Connect();
-  Prepare(shared.get());
-  BatchRequest batch;
-  batch.start_within_ms = 500;
-  batch.commands.push_back(Request(Launch(3)));
-  const uint64_t launch = shared->SendBatch(std::move(batch));
-  shared->Run();
-  clock.Advance(milliseconds(501));
-  shared->Run();
-  EXPECT_EQ(shared->ErrorOf(launch).reason, "DEADLINE");
-  EXPECT_THAT(shared->ErrorOf(launch).message, HasSubstr("leased by session 1 "));
-}
-
-TEST_F(SessionLeases, AClientThatDiesWhileItsWorkWaitsLeavesNothingBehind) {
-  Start();
-  auto holder = AskFor();
-  auto shared = Connect();
-  Prepare(shared.get());
-  holder->Run();
-  shared->Send(Launch(3), Launch(3));
-  RunAll();
-  shared.reset();
-  RunAll();
-  EXPECT_THAT(core->ListSessions(), SizeIs(1)) << "not even until the lease ends";
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
-}
-
-// ---- tokens
 
 TEST_F(SessionLeases, WhoHasTheTokenWorksUnderTheLease) {
   Start();
@@ -303,70 +136,6 @@ TEST_F(SessionLeases, WhenTheHolderDiesItsMembersEndAndTheNextGoesOnWhenTheirWor
 }
 
 // ---- tiles
-
-TEST_F(SessionLeases, OthersGoOnWithTheRestOfTheCard) {
-  Start();
-  auto holder = AskFor({{0, 0, 0, 0}});
-  holder->Run();
-  ASSERT_TRUE(holder->welcomed);
-  auto there = Connect();
-  Prepare(there.get(), {0, 0, 0, 0});
-  auto beside = Connect();
-  Prepare(beside.get(), {1, 0, 1, 0});
-  const uint64_t waits = there->Send(Launch(3));
-  const uint64_t runs = beside->Send(Launch(3), InlineWrite(1, 0, Pattern(64)), Read(1, 0, 64));
-  there->Run();
-  beside->Run();
-  EXPECT_EQ(there->Progress(), waits - 1) << "its launch is for the leased tile";
-  EXPECT_EQ(beside->Progress(), runs + 2);
-  for (const Route& route : card->routes) {
-    EXPECT_FALSE(route.workers.any() && route.workers.test(0)) << "never with the leased tile";
-  }
-  holder.reset();
-  there->Run();
-  EXPECT_EQ(there->Progress(), waits);
-}
-
-TEST_F(SessionLeases, AQueueWithALeasedTileWaitsAsAWhole) {
-  Start();
-  auto holder = AskFor({{0, 0, 0, 0}});
-  holder->Run();
-  auto shared = Connect();
-  shared->Send(Allocate(1, 4096), ComputeQueue(1, {{0, 0, 1, 0}}), ComputeQueue(2, {{1, 0, 1, 0}}));
-  shared->Run();
-  shared->SendOn(1, {}, InlineWrite(1, 0, Pattern(64)));
-  shared->SendOn(2, {}, InlineWrite(1, 64, Pattern(64)));
-  shared->Run();
-  EXPECT_EQ(shared->Progress(1), 0u);
-  EXPECT_EQ(shared->Progress(2), 1u);
-  holder.reset();
-  shared->Run();
-  EXPECT_EQ(shared->Progress(1), 1u);
-}
-
-TEST_F(SessionLeases, ALeaseOfTilesLaunchesNowhereElse) {
-  Start();
-  auto holder = AskFor({{0, 0, 1, 0}});
-  holder->Run();
-  Prepare(holder.get(), {1, 0, 1, 0});
-  holder->Send(OneKernelProgram(4, 2, {0, 1, 1, 1}));
-  const uint64_t inside = holder->Send(Launch(3));
-  holder->Run();
-  EXPECT_EQ(holder->ErrorOf(inside).code, StatusCode::kOk);
-  TileSet leased;
-  leased.set(0).set(1);
-  EXPECT_EQ(card->routes.back().workers, leased);
-  const uint64_t outside = holder->Send(Launch(4));
-  holder->Run();
-  EXPECT_EQ(holder->ErrorOf(outside).code, StatusCode::kInvalidArgument);
-  BatchRequest batch;
-  batch.clears_error = outside;
-  batch.commands.push_back(Request(ComputeQueue(1, {{0, 0, 0, 1}})));
-  const uint64_t queue = holder->SendBatch(std::move(batch));
-  holder->Run();
-  EXPECT_EQ(holder->ErrorOf(queue).code, StatusCode::kInvalidArgument);
-  EXPECT_THAT(holder->ErrorOf(queue).message, HasSubstr("not in the lease"));
-}
 
 TEST_F(SessionLeases, DisjointLeasesAreHeldAtOnceOverlappingOnesOneAfterTheOther) {
   Start();
@@ -441,6 +210,7 @@ TEST_F(SessionLeases, AnIdleLeaseEndsAndABusyOneDoesNot) {
   clock.Advance(milliseconds(999));
   holder->Run();
   EXPECT_EQ(StateOf(holder.get()), "active");
+  ASSERT_TRUE(holder->session().Received({{{0, 1}}, {}}).ok()) << "which is no work";
   clock.Advance(milliseconds(2));
   holder->Run();
   const Status status = EndOf(holder.get());

@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class SessionLimitsTest : public CoreTest {
@@ -333,8 +334,9 @@ TEST_F(SessionLimitsTest, CommandsInFlightOfAUserAreRefusedBeyondItsLimit) {
   EXPECT_EQ(Used("commands_in_flight_per_user", 0), 0u);
 }
 
-TEST_F(SessionLimitsTest, PayloadInFlightOfAUserIsRefusedBeyondItsLimit) {
-  options.limits.bytes_in_flight_per_user = 4096;
+TEST_F(SessionLimitsTest, PayloadInFlightOfAUserHoldsBackWhoHasMoreThanItsPart) {
+  options.limits.bytes_in_flight_per_user = 8192;
+  options.windows.payload_bytes = 64 << 10;
   Start();
   auto first = Connect();
   auto second = Connect();
@@ -344,10 +346,86 @@ TEST_F(SessionLimitsTest, PayloadInFlightOfAUserIsRefusedBeyondItsLimit) {
   ASSERT_TRUE(first->Supply(0, 2, 0, Pattern(8192)).ok());
   core->RunOnce();
   EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 8192u);
-  const uint64_t value = second->Send(BarrierRequest{});
-  second->Take();
-  ExpectRefused(second->ErrorOf(value), "bytes_in_flight_per_user", 4096, 8192);
+  EXPECT_FALSE(first->session().WantsInput());
+  EXPECT_TRUE(second->session().WantsInput()) << "it has a part of its own";
+  second->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
   card->hold = false;
+  second->Run();
+  EXPECT_THAT(second->errors, IsEmpty()) << "what is held back is not refused";
+  EXPECT_TRUE(first->session().WantsInput());
+}
+
+// Each at most its part beyond the limit, and nobody waits for ever: not for room that others have, nor for data behind
+// other data.
+TEST_F(SessionLimitsTest, PayloadOfAUserStaysWithinItsLimitAndEverybodyComesToTheEnd) {
+  constexpr uint64_t kLimit = 16 << 10;
+  constexpr uint64_t kPart = 4 << 10;
+  constexpr uint64_t kChunk = 4 << 10;
+  constexpr uint64_t kSize = 32 << 10;
+  constexpr uint64_t kWrites = 10;
+  options.limits.bytes_in_flight_per_user = kLimit;
+  options.windows.payload_bytes = 16 * kPart;
+  Start();
+  card->completes_per_poll = 1;
+  struct Writer {
+    std::unique_ptr<TestClient> client;
+    uint64_t value = 0;
+    uint64_t sent = 0;  // of the data of this value
+  };
+  std::vector<Writer> writers(6);
+  for (Writer& writer : writers) {
+    writer.client = Connect();
+    writer.client->Send(Allocate(1, kSize));
+    writer.client->Run();
+    for (uint64_t i = 0; i < kWrites; ++i) writer.client->Send(StreamedWrite(1, 0, kSize));
+    writer.value = 2;
+  }
+  uint64_t most = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    for (Writer& writer : writers) {
+      if (writer.value > 1 + kWrites || !writer.client->session().WantsInput()) continue;
+      ASSERT_TRUE(writer.client->Supply(0, writer.value, writer.sent, Pattern(kChunk)).ok());
+      writer.sent += kChunk;
+      if (writer.sent == kSize) {
+        ++writer.value;
+        writer.sent = 0;
+      }
+    }
+    most = std::max(most, Used("bytes_in_flight_per_user", 0));
+    core->RunOnce();
+    for (Writer& writer : writers) writer.client->Take();
+  }
+  for (Writer& writer : writers) {
+    EXPECT_THAT(writer.client->errors, IsEmpty());
+    EXPECT_EQ(writer.client->Progress(), 1 + kWrites);
+  }
+  EXPECT_GE(most, kLimit) << "the limit was not met";
+  EXPECT_LE(most, kLimit + 6 * (kPart + kChunk));
+}
+
+TEST_F(SessionLimitsTest, PayloadBehindWhichDataIsAwaitedIsRefusedAtTwiceTheUsersLimit) {
+  options.limits.bytes_in_flight_per_user = 16 << 10;
+  options.windows.payload_bytes = 64 << 10;
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 1 << 16), TransferQueue(1), StreamedWrite(1, 0, 4096));
+  client->Run();
+  // Behind a write that waits for its data, which may be behind them.
+  uint64_t value = 0;
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(client->session().WantsInput()) << i;
+    value = client->SendOn(1, {{0, 3}}, InlineWrite(1, 0, Pattern(4096)));
+  }
+  client->Run();
+  EXPECT_THAT(client->errors, IsEmpty());
+  EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 32u << 10);
+  value = client->SendOn(1, {{0, 3}}, InlineWrite(1, 0, Pattern(4096)));
+  EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 32u << 10) << "what is refused is not kept";
+  EXPECT_TRUE(client->session().WantsInput());
+  ASSERT_TRUE(client->Supply(0, 3, 0, Pattern(4096)).ok());
+  client->Run();
+  ExpectRefused(client->ErrorOf(value, 1), "bytes_in_flight_per_user", 16 << 10, 32 << 10);
+  EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 0u);
 }
 
 TEST_F(SessionLimitsTest, ASessionThatIsIdleForTooLongEndsAndABusyOneDoesNot) {
@@ -375,10 +453,36 @@ TEST_F(SessionLimitsTest, ASessionThatIsIdleForTooLongEndsAndABusyOneDoesNot) {
   busy->Run();
   clock.Advance(milliseconds(999));
   busy->Run();
-  EXPECT_FALSE(busy->session().finished(&status)) << "from the last it heard";
+  EXPECT_FALSE(busy->session().finished(&status)) << "from the end of its last command";
   clock.Advance(milliseconds(1001));
   busy->Run();
   EXPECT_TRUE(busy->session().finished(&status));
+}
+
+// What libraries say by themselves, to stay in touch or to say what they have, is no use of the card.
+TEST_F(SessionLimitsTest, MessagesWithoutACommandKeepNoSessionFromBeingIdle) {
+  options.limits.idle_ms = 1000;
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 4096));
+  client->Run();
+  Status status;
+  for (int i = 0; i < 4; ++i) {
+    clock.Advance(milliseconds(200));
+    ASSERT_TRUE(client->session().Received({{{0, 1}}, {}}).ok());
+    ASSERT_TRUE(client->session().Cancel({{0, 1}, 1}).ok());
+    ASSERT_TRUE(client->session().Submit(BatchRequest()).ok());
+    client->Run();
+    EXPECT_FALSE(client->session().finished(&status));
+  }
+  client->Send(BarrierRequest{});
+  clock.Advance(milliseconds(800));
+  client->Run();
+  EXPECT_FALSE(client->session().finished(&status)) << "a barrier is a command";
+  clock.Advance(milliseconds(200));
+  client->Run();
+  ASSERT_TRUE(client->session().finished(&status));
+  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("idle_ms is 1000, 1000 in use"));
 }
 
 TEST_F(SessionLimitsTest, EveryLimitIsShownOnceWithItsValue) {

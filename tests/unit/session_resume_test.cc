@@ -163,6 +163,53 @@ TEST_F(SessionResume, ACutAfterAnyMessageChangesNothing) {
   RecordProperty("points", static_cast<int>(points));
 }
 
+// Payload is said again that the daemon has had and threw away, and payload it never had is not said again once its
+// command has ended: neither may be counted by one side only.
+TEST_F(SessionResume, CreditAgreesAfterEveryCutWhateverBecameOfThePayload) {
+  constexpr uint64_t kWindow = 64 << 10;
+  constexpr uint64_t kPiece = 8 << 10;
+  options.windows.payload_bytes = kWindow;
+  Prepare();
+  auto client = Resuming();
+  card->hold = true;
+  const auto expect_agreement = [&](const char* when) {
+    while (client->Take()) continue;
+    EXPECT_LE(client->credit_left(), kWindow) << when;
+    EXPECT_GT(client->credit_left(), kWindow * 3 / 4) << when << ": it is told each quarter";
+  };
+  // One write is refused while a launch holds up its queue, one is on its way, one ends with its payload lost.
+  ASSERT_TRUE(client
+                  ->Send(Batch(0, 1,
+                               {Allocate(1, kLarge), InlineKernel(2), OneKernelProgram(3, 2),
+                                Launch(3), Read(99, 0, 16), StreamedWrite(1, 0, 4 * kPiece)}))
+                  .ok());
+  for (uint64_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(client->Send(DataChunk{0, 6, i * kPiece, Pattern(kPiece)}).ok());
+  }
+  expect_agreement("refused payload");
+  for (int cut = 0; cut < 3; ++cut) {
+    client->Lose();
+    ASSERT_TRUE(client->Open().ok());
+    expect_agreement("refused payload that comes again");
+  }
+  client->Lose();
+  ASSERT_TRUE(client->Send(DataChunk{0, 6, 0, Pattern(kPiece)}).ok()) << "and is lost";
+  card->hold = false;
+  RunAll();
+  ASSERT_TRUE(client->Open(/*resend=*/false).ok());
+  expect_agreement("payload that was lost and is not sent again");
+  ASSERT_TRUE(client->Send(Batch(0, 7, {StreamedWrite(1, 0, 4 * kPiece)}, 5)).ok());
+  ASSERT_TRUE(client->Send(DataChunk{0, 7, 0, Pattern(kPiece)}).ok());
+  client->Lose();
+  ASSERT_TRUE(client->Open().ok());
+  for (uint64_t i = 1; i < 4; ++i) {
+    ASSERT_TRUE(client->Send(DataChunk{0, 7, i * kPiece, Pattern(kPiece)}).ok());
+  }
+  Run(*client);
+  expect_agreement("payload of which the daemon had a part");
+  EXPECT_EQ(client->seen().progress.at(0), 7u);
+}
+
 TEST_F(SessionResume, WorkGoesOnWhileTheClientIsAway) {
   Prepare();
   auto client = Resuming();

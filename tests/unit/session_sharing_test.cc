@@ -176,11 +176,22 @@ TEST_F(SessionSharing, CreditComesBackAsWorkEndsAndIsToldWithoutBeingAskedFor) {
   EXPECT_GT(sent, 1000u) << "the credit dried up";
 }
 
+TEST(SessionWindows, ATurnToUploadHoldsAWholeMessageHoweverSmallTheWindow) {
+  constexpr uint64_t kMiB = 1 << 20;
+  SessionWindows windows;
+  for (const auto& [window, turn] :
+       {std::pair(kMiB / 4, kMiB / 4), {4 * kMiB, kMiB}, {8 * kMiB, kMiB}, {64 * kMiB, 8 * kMiB}}) {
+    windows.payload_bytes = window;
+    EXPECT_EQ(windows.turn_bytes(), turn) << window;
+  }
+}
+
 // Each sends half a turn between two looks of the daemon, if it was told that it may.
 TEST_F(SessionSharing, WhereManyUploadAFewAreToldToAtATimeAndAllComeToTheirTurn) {
   constexpr size_t kClients = 7;
   constexpr uint64_t kWindow = 64 * kUploadBytes;
   options.windows.payload_bytes = kWindow;
+  options.windows.least_turn_bytes = kUploadBytes;
   Prepare([](const Command&) { return Duration(microseconds(1)); });
   struct Uploader {
     std::unique_ptr<TestClient> client;

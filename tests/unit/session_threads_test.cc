@@ -22,6 +22,7 @@ class SessionThreads : public CoreTest {
     dispatcher->keep_log = false;
     card = dispatcher.get();
     if (on_launch) card->on_launch = on_launch;
+    if (prepare) prepare(card);
     options.load_kernel = [](ByteSpan, const std::string&) {
       auto image = std::make_shared<KernelImage>();
       image->bytes.resize(128);
@@ -38,6 +39,7 @@ class SessionThreads : public CoreTest {
   }
 
   std::function<Status(const LaunchCommand&)> on_launch;
+  std::function<void(FakeDispatcher*)> prepare;
 };
 
 TEST_F(SessionThreads, ClientsOnThreadsGetTheirOwnDataBack) {
@@ -131,6 +133,35 @@ TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {
     std::this_thread::sleep_for(milliseconds(5));
   }
   EXPECT_GE(core->heartbeat(), before + 3);
+}
+
+TEST_F(SessionThreads, AStopCutsARepairShort) {
+  std::atomic<bool> repairing{false};
+  on_launch = [](const LaunchCommand&) { return Error(StatusCode::kFailedPrecondition, "died"); };
+  prepare = [&](FakeDispatcher* fake) {
+    fake->on_boot = [&repairing, fake] {
+      if (fake->boots == 1) return;
+      repairing = true;
+      fake->failing_boots = 1;
+      const TimePoint end = SteadyClock().Now() + seconds(20);
+      while (fake->waits() && SteadyClock().Now() < end) {
+        std::this_thread::sleep_for(milliseconds(1));
+      }
+    };
+  };
+  StartThreads();
+  ThreadedClient client(*core);
+  client.Send({InlineKernel(2), OneKernelProgram(3, 2), Launch(3)});
+  const TimePoint began = SteadyClock().Now();
+  while (!repairing && SteadyClock().Now() < began + seconds(20)) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  ASSERT_TRUE(repairing);
+  const TimePoint stop = SteadyClock().Now();
+  const Status stopped = core->Stop(stop + milliseconds(100));
+  EXPECT_TRUE(stopped.ok()) << "what was cut off is no error: " << stopped.ToString();
+  EXPECT_LT(SteadyClock().Now() - stop, seconds(10));
+  EXPECT_EQ(card->boots, 2) << "nor is it tried again";
 }
 
 }  // namespace

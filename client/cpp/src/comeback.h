@@ -32,7 +32,7 @@ struct Comeback {
   uint64_t unreceipted_bytes = 0;
   uint64_t unreceipted_errors = 0;
 
-  uint64_t window_bytes = UINT64_MAX;  // of payload sent
+  uint64_t window_bytes = UINT64_MAX;  // of payload that may be under way
   SentLog sent;
   std::map<uint64_t, Owned> owned;  // by handle
 };
@@ -41,8 +41,9 @@ struct Comeback {
 struct Goodbye {
   bool closing = false;  // what was sent is to be finished
   bool finish_sent = false;
-  bool leaving = false;  // it is to be dropped
-  bool left = false;     // the daemon was told
+  bool leaving = false;   // it is to be dropped
+  bool left = false;      // the daemon was told
+  bool last_try = false;  // a new connection was made to tell it
   bool half_closed = false;
 };
 

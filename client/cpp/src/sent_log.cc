@@ -19,8 +19,9 @@ void Raise(std::vector<Position>* positions, uint32_t queue, uint64_t value) {
 
 }  // namespace
 
-void SentLog::Add(Stream::Encoded bytes, const v1::ClientMessage& message, uint64_t payload_end) {
-  Entry entry{std::move(bytes), {}, {}, payload_end};
+void SentLog::Add(Stream::Encoded bytes, const v1::ClientMessage& message, uint64_t payload_bytes,
+                  uint64_t payload_end) {
+  Entry entry{std::move(bytes), {}, {}, payload_bytes, payload_end};
   for (const v1::Batch& batch : message.batches()) {
     Raise(&entry.commands, batch.queue(),
           batch.first_value() + static_cast<uint64_t>(batch.commands_size()) - 1);
@@ -37,6 +38,23 @@ void SentLog::Add(Stream::Encoded bytes, const v1::ClientMessage& message, uint6
   const bool all_repeated = next_ == entries_.size();
   entries_.push_back(std::move(entry));
   next_ += all_repeated ? 1 : 0;
+}
+
+void SentLog::Rewind() {
+  next_ = 0;
+  for (Entry& entry : entries_) {
+    entry.payload_end = UINT64_MAX;
+  }
+}
+
+const Stream::Encoded* SentLog::Next(uint64_t* payload_sent) {
+  if (next_ == entries_.size()) {
+    return nullptr;
+  }
+  Entry& entry = entries_[next_++];
+  *payload_sent += entry.payload_bytes;
+  entry.payload_end = *payload_sent;
+  return &entry.bytes;
 }
 
 void SentLog::Forget(const Ended& ended, uint64_t payload_received) {

@@ -20,18 +20,17 @@ class SentLog {
  public:
   using Ended = std::function<bool(Position)>;
 
-  // `payload_end`: bytes of payload that the session has sent, with this message.
-  void Add(Stream::Encoded bytes, const v1::ClientMessage& message, uint64_t payload_end);
+  // `payload_bytes`: in this message. `payload_end`: sent with this connection, with this message.
+  void Add(Stream::Encoded bytes, const v1::ClientMessage& message, uint64_t payload_bytes,
+           uint64_t payload_end);
   // Drops what the daemon cannot need again: its commands have ended, and of its payload nothing is missing. The first
-  // `payload_received` bytes of payload have arrived.
+  // `payload_received` bytes of payload of this connection have arrived.
   void Forget(const Ended& ended, uint64_t payload_received);
 
-  // All of it is to be sent once more.
-  void Rewind() { next_ = 0; }
-  // The next message to be sent once more; null: none is.
-  const Stream::Encoded* Next() {
-    return next_ < entries_.size() ? &entries_[next_++].bytes : nullptr;
-  }
+  // All of it is to be sent once more, with another connection.
+  void Rewind();
+  // The next message to be sent once more; null: none is. Its payload is added to what this connection has sent.
+  const Stream::Encoded* Next(uint64_t* payload_sent);
   size_t size() const { return entries_.size(); }
 
  private:
@@ -39,6 +38,7 @@ class SentLog {
     Stream::Encoded bytes;
     std::vector<Position> commands;  // the last of each queue
     std::vector<Position> payload;   // whose it carries apart from them
+    uint64_t payload_bytes;
     uint64_t payload_end;
   };
 

@@ -234,7 +234,7 @@ class SessionCore {
   bool flush_wanted_ ABSL_GUARDED_BY(mu_) = false;
   uint64_t sent_commands_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t ended_commands_ ABSL_GUARDED_BY(mu_) = 0;  // of all queues
-  uint64_t sent_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t sent_bytes_ ABSL_GUARDED_BY(mu_) = 0;      // of payload, with this connection
   uint64_t credit_commands_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t credit_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<Timeline> queues_ ABSL_GUARDED_BY(mu_);

@@ -33,20 +33,21 @@ void SessionCore::TrySend() {
   if (back_.reconnecting) {
     return;  // the Welcome comes first
   }
-  if (const Stream::Encoded* again = back_.sent.Next()) {
+  if (const Stream::Encoded* again = back_.sent.Next(&sent_bytes_)) {
     Write(*again);
     return;
   }
   flush_wanted_ = flush_wanted_ && !outbox_.empty();
   if (flush_wanted_ && CreditAllows()) {
     sent_commands_ += outbox_.commands();
-    sent_bytes_ += outbox_.payload_bytes();
+    const uint64_t payload = outbox_.payload_bytes();
+    sent_bytes_ += payload;
     if (resumable()) {
       AddReceipts(&outbox_.message());
     }
     const Stream::Encoded message = Stream::Encode(outbox_.message());
     if (resumable()) {
-      back_.sent.Add(message, outbox_.message(), sent_bytes_);
+      back_.sent.Add(message, outbox_.message(), payload, sent_bytes_);
     }
     outbox_.Clear();
     flush_wanted_ = false;

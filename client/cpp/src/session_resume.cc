@@ -41,6 +41,10 @@ Status SessionCore::Greet() {
       queues_[queue].AddReceived(queue, resume);
     }
     back_.unreceipted_bytes = back_.unreceipted_errors = 0;
+    if (bye_.leaving) {
+      bye_.left = true;  // with the first message: the daemon may not want more of this session
+      message.set_ending(v1::ENDING_LEAVE);
+    }
   } else if (Status attach = FillAttach(options_, hello); !attach.ok()) {
     return attach;
   }
@@ -49,7 +53,7 @@ Status SessionCore::Greet() {
 }
 
 bool SessionCore::CanReconnect(const Status& status) const {
-  return resumable() && welcomed_ && !bye_.leaving && status.reason() == "UNREACHABLE";
+  return resumable() && welcomed_ && !bye_.last_try && status.reason() == "UNREACHABLE";
 }
 
 // The first attempt is made at once; a daemon that restarts is not asked by all its clients in one rhythm.
@@ -65,7 +69,8 @@ void SessionCore::TransportLost() {
     back_.backoff = kFirstBackoff + kFirstBackoff * (session_id_ % 8) / 8;
   }
   back_.reconnecting = back_.dead = true;
-  started_ = writing_ = broken_ = bye_.finish_sent = bye_.half_closed = false;
+  started_ = writing_ = broken_ = false;
+  bye_.finish_sent = bye_.half_closed = bye_.left = false;
 }
 
 bool SessionCore::Revive(Instant deadline) {
@@ -75,10 +80,9 @@ bool SessionCore::Revive(Instant deadline) {
     return false;
   }
   if (bye_.leaving) {
-    ended_ = true;
-    return false;
-  }
-  if (now < back_.retry_at) {
+    // Once and at once: whoever closes a session does not wait for a daemon that is away.
+    bye_.last_try = true;
+  } else if (now < back_.retry_at) {
     news_.WaitUntil(&mu_, std::min({deadline, back_.retry_at, back_.reconnect_until}));
     return false;
   }
@@ -105,7 +109,9 @@ void SessionCore::Resumed(const v1::Welcome& welcome) {
   ++back_.reconnects;
   back_.resumed_at = std::chrono::steady_clock::now();
   credit_commands_ = std::max(credit_commands_, welcome.credit().commands());
-  credit_bytes_ = std::max(credit_bytes_, welcome.credit().bytes());
+  // Nobody knows which bytes were lost with the old connection: both sides count those of the new one.
+  credit_bytes_ = welcome.credit().bytes();
+  sent_bytes_ = 0;
   back_.sent.Rewind();
 }
 

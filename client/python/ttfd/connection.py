@@ -63,7 +63,7 @@ class Connection(Reconnecting):
         self._outgoing_bytes = 0
         self._outgoing_payload = 0
         self._sent_commands = 0
-        self._sent_bytes = 0
+        self._sent_bytes = 0  # of payload, with this connection
         self._credit = ttfd_pb2.Credit()
         self._messages: queue.SimpleQueue[ttfd_pb2.ClientMessage | None] = queue.SimpleQueue()
         self.chunk_bytes = 256 << 10
@@ -107,7 +107,7 @@ class Connection(Reconnecting):
         if message.HasField("welcome"):
             self._token = message.welcome.token
             if self._resuming:
-                self._resumed()
+                self._resumed(message.welcome.credit.bytes)
         if message.HasField("welcome") and self.welcome is None:
             self.welcome = message.welcome
             self._credit = message.welcome.credit
@@ -211,7 +211,7 @@ class Connection(Reconnecting):
         self._sent_commands += self._outgoing_commands
         self._sent_bytes += self._outgoing_payload
         if self.reconnect_for:
-            self._sent.add(self._outgoing, self._sent_bytes)
+            self._sent.add(self._outgoing, self._outgoing_payload, self._sent_bytes)
             if not self._resuming:  # else it is sent with the others
                 message = ttfd_pb2.ClientMessage()
                 message.CopyFrom(self._outgoing)
@@ -441,7 +441,7 @@ class Connection(Reconnecting):
                 message = ttfd_pb2.ClientMessage()
                 message.ending = ttfd_pb2.ENDING_LEAVE
                 self._messages.put(message)
-                self.news.wait_for(lambda: self._ended or self._resuming, _LEAVE_S)
+                self.news.wait_for(lambda: self._ended, _LEAVE_S)
         self._messages.put(None)
         self._call.cancel()
         self._channel.close()

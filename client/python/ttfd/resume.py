@@ -17,6 +17,7 @@ from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
 
 _ERRORS_UNRECEIPTED = 128  # the daemon keeps so many for a client that does not say that it has them
 _BACKOFF_S = (0.01, 1.0)  # of attempts to come back: the first, the longest
+_LOST = ("CONNECTION_LOST", "UNREACHABLE")
 _FEW = 64  # entries that are looked at in their order only
 _OWNED = {"allocate": "buffer", "load_kernel": "kernel", "create_program": "program", "record_trace": "trace"}
 
@@ -25,6 +26,7 @@ class _Entry(NamedTuple):
     message: ttfd_pb2.ClientMessage
     commands: dict[int, int]  # the last of each queue
     payload: dict[int, int]  # whose it carries apart from them
+    payload_bytes: int
     payload_end: int
 
 
@@ -35,8 +37,8 @@ class SentLog:
         self._entries: list[_Entry] = []
         self._sweep_at = _FEW
 
-    def add(self, message: ttfd_pb2.ClientMessage, payload_end: int) -> None:
-        """`payload_end`: bytes of payload that the session has sent, with this message."""
+    def add(self, message: ttfd_pb2.ClientMessage, payload_bytes: int, payload_end: int) -> None:
+        """`payload_end`: bytes of payload that this connection has sent, with the `payload_bytes` of this message."""
         commands: dict[int, int] = {}
         payload: dict[int, int] = {}
         for batch in message.batches:
@@ -46,7 +48,7 @@ class SentLog:
         for data in message.data:
             payload[data.queue] = max(payload.get(data.queue, 0), data.value)
         if commands or payload:
-            self._entries.append(_Entry(message, commands, payload, payload_end))
+            self._entries.append(_Entry(message, commands, payload, payload_bytes, payload_end))
 
     def forget(self, ended: Callable[[int, int], bool], payload_received: int) -> None:
         """Drops what the daemon cannot need again: commands have ended, and of the payload nothing is missing."""
@@ -63,9 +65,13 @@ class SentLog:
             self._entries = [entry for entry in self._entries if not done(entry)]
             self._sweep_at = max(_FEW, 2 * len(self._entries))
 
-    def messages(self) -> Iterable[ttfd_pb2.ClientMessage]:
-        """All of them, in the order in which they were sent."""
-        return [entry.message for entry in self._entries]
+    def send_again(self) -> tuple[Iterable[ttfd_pb2.ClientMessage], int]:
+        """All of them, in the order in which they were sent, for another connection; with how much payload that is."""
+        sent = 0
+        for index, entry in enumerate(self._entries):
+            sent += entry.payload_bytes
+            self._entries[index] = entry._replace(payload_end=sent)
+        return [entry.message for entry in self._entries], sent
 
 
 def owned_kind(command: ttfd_pb2.Command) -> tuple[int, str] | None:
@@ -103,6 +109,11 @@ class Reconnecting:
         end = self._read_call()
         while self._lost_connection(end):
             end = self._come_back(end)
+        if self._left and end is not None and end.reason in _LOST and self.reconnect_for > 0 and self.welcome is not None:
+            # Else the daemon would keep the session for a client that may come back. Once: it may be away.
+            with self.news:
+                self._greet_again()
+            end = self._read_call()
         with self.news:
             if end is not None and self.welcome is not None:
                 unanswered = sum(timeline.submitted - timeline.completed for timeline in self._timelines)
@@ -135,7 +146,7 @@ class Reconnecting:
             return Error(Code.CANCELLED, "the session was closed")
 
     def _lost_connection(self, end: Error | None) -> bool:
-        return (end is not None and end.reason in ("CONNECTION_LOST", "UNREACHABLE") and self.reconnect_for > 0
+        return (end is not None and end.reason in _LOST and self.reconnect_for > 0
                 and self.welcome is not None and not self._left)
 
     def _come_back(self, end: Error) -> Error | None:
@@ -179,15 +190,20 @@ class Reconnecting:
             timeline.receipted = 0
             timeline.add_receipts(queue_id, True, hello.resume.received, hello.resume.received_data)
         self._unreceipted = [0, 0]
+        if self._left:
+            message.ending = ttfd_pb2.ENDING_LEAVE
         self._messages.put(message)
         self._channel.close()
         self._channel = make_channel(self.address, self._tls)
         self._call = ttfd_pb2_grpc.TtfdStub(self._channel).Session(self._requests(self._messages))
 
-    def _resumed(self) -> None:
+    def _resumed(self, credit_bytes: int) -> None:
         self._resuming = False
         self.reconnects += 1
-        for message in self._sent.messages():
+        # Nobody knows which bytes were lost with the old connection: both sides count those of the new one.
+        messages, self._sent_bytes = self._sent.send_again()
+        self._credit.bytes = credit_bytes
+        for message in messages:
             self._messages.put(message)
         if self._closing:
             self._finish()

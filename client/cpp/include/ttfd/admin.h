@@ -126,7 +126,7 @@ struct LeaseInfo {
 struct LimitInfo {
   std::string name = {};
   uint64_t value = 0;
-  std::string of = {};    // "message", "command", "session", "user", "lease"
+  std::string of = {};    // "message", "command", "session", "user", "lease", "daemon"
   std::string text = {};  // what it bounds
 };
 struct LimitUse {

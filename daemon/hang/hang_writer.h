@@ -1,0 +1,58 @@
+// Hang reports are written by a thread of their own: a disk that stands still must not hold up the repair of the card.
+//
+// What is known is handed over before the next thing is asked for, and written in that order. Who repairs waits for it
+// to be on the disk, because evidence comes first; but no longer than the disk is given for a report. What comes later
+// is written when the disk goes on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "daemon/hang/hang_report.h"
+#include "runtime/base/clock.h"
+
+namespace ttfd {
+
+struct HangWriterOptions {
+  // How long a repair waits for the disk in all, and who asks for reports for what is being written.
+  Duration patience = std::chrono::seconds(2);
+  // Parts of reports that wait for the disk, three of each; what is more is not kept.
+  size_t parts = 24;
+};
+
+class HangWriter final : public HangKeeper {
+ public:
+  // `store` says where to; it is called on the thread, but for NewId. Starts the thread.
+  HangWriter(std::shared_ptr<HangKeeper> store, const HangWriterOptions& options);
+  // Writes what it was given. A disk that stands still keeps the thread, and what it needs.
+  ~HangWriter() override;
+
+  // ---- device thread. False also: not known to be on the disk.
+  std::string NewId() override { return store_->NewId(); }
+  bool KeepHostSide(const HangReport& report) override;
+  bool KeepDeviceSide(const HangReport& report) override;
+  void KeepOutcome(const HangReport& report) override;
+
+  // ---- any thread
+  void WaitNoLongerThan(TimePoint deadline) override;
+  // Waits, but not longer than for a report, until what was handed over is on the disk.
+  void Settle() const;
+
+ private:
+  struct Shared;
+  enum class Side { kHost, kDevice, kOutcome };
+  struct Part;
+  static void ThreadMain(const std::shared_ptr<Shared>& shared);
+  bool Hand(Side side, const HangReport& report, TimePoint until);
+
+  const std::shared_ptr<HangKeeper> store_;
+  const HangWriterOptions options_;
+  const std::shared_ptr<Shared> shared_;
+  TimePoint wait_until_{};  // of this report; device thread only
+  std::thread thread_;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,28 @@
+// Two sessions on a fake card: one whose work hangs or faults, and one that it must not harm.
+#pragma once
+
+#include <memory>
+
+#include "tests/support/core_fixture.h"
+
+namespace ttfd {
+
+class CulpritTest : public CoreTest {
+ protected:
+  // Both have 4 KiB of DRAM as handle 1, with Pattern(4096) in it, and a program as handle 3; value 5 is next.
+  void Prepare() {
+    Start();
+    culprit = Connect();
+    other = Connect();
+    for (TestClient* client : {culprit.get(), other.get()}) {
+      client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
+                   InlineWrite(1, 0, Pattern(4096)));
+      client->Run();
+    }
+    card->log.clear();
+  }
+
+  std::unique_ptr<TestClient> culprit, other;
+};
+
+}  // namespace ttfd

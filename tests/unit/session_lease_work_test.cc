@@ -1,0 +1,219 @@
+// What a lease keeps out, and what goes on beside it.
+#include <gmock/gmock.h>
+
+#include "tests/support/lease_fixture.h"
+
+namespace ttfd {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using LeaseKeepsOut = LeaseTest;
+
+TEST_F(LeaseKeepsOut, WhatAResetPutBackEndsBeforeALeaseBegins) {
+  Start();
+  auto culprit = Connect();
+  auto other = Connect();
+  Prepare(culprit.get());
+  Prepare(other.get());
+  card->hold = true;
+  culprit->Send(Launch(3));
+  other->Send(Launch(3), Launch(3), Launch(3));
+  RunSome();
+  auto holder = AskFor();
+  RunSome();
+  card->log.clear();
+  card->room = 1;  // one after the other
+  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
+  RunSome();
+  EXPECT_EQ(card->boots, 2);
+  holder->Take();
+  EXPECT_FALSE(holder->welcomed) << "launches of another are still to run";
+  card->hold = false;
+  RunAll();
+  holder->Take();
+  other->Take();
+  EXPECT_TRUE(holder->welcomed);
+  EXPECT_EQ(other->Progress(), 6u);
+  EXPECT_THAT(other->errors, IsEmpty());
+}
+
+TEST_F(LeaseKeepsOut, WorkOfOthersThatHasStartedEndsFirstAndTheRestWaits) {
+  Start();
+  auto shared = Connect();
+  Prepare(shared.get());
+  card->hold = true;
+  const uint64_t started = shared->Send(Launch(3));
+  core->RunOnce();
+  auto holder = AskFor();
+  RunSome();
+  holder->Take();
+  EXPECT_FALSE(holder->welcomed) << "the launch still runs";
+  EXPECT_EQ(core->ListLeases()[0].state, "granting");
+  const uint64_t later = shared->Send(Launch(3), Launch(3));
+  card->hold = false;
+  holder->Run();
+  EXPECT_TRUE(holder->welcomed);
+  shared->Run();
+  EXPECT_EQ(shared->Progress(), started) << "the later launches wait";
+  holder.reset();
+  shared->Run();
+  EXPECT_EQ(shared->Progress(), later + 1);
+}
+
+TEST_F(LeaseKeepsOut, TheDeviceThreadIsIdleWhileOnlyOthersWorkWaits) {
+  Start();
+  auto holder = AskFor();
+  holder->Run();
+  auto shared = Connect();
+  shared->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
+  RunAll();
+  EXPECT_FALSE(core->RunOnce()) << "a daemon that waits for a lease to end uses no processor";
+}
+
+TEST_F(LeaseKeepsOut, TheDeviceThreadIsIdleWhileAnotherQueueWaitsForWhatALeaseKeepsOut) {
+  Start();
+  auto holder = AskFor({{0, 0, 0, 0}});
+  holder->Run();
+  auto shared = Connect();
+  Prepare(shared.get());
+  shared->Send(TransferQueue(1));
+  shared->Run();
+  const uint64_t launch = shared->Send(Launch(3));  // on a worker that is leased
+  shared->SendOn(1, {{0, launch}}, Read(1, 0, 16));
+  RunAll();
+  EXPECT_FALSE(core->RunOnce()) << "what waits for work that waits for a lease uses no processor";
+  holder.reset();
+  shared->Run();
+  EXPECT_EQ(shared->Progress(), launch);
+  EXPECT_EQ(shared->Progress(1), 1u);
+}
+
+TEST_F(LeaseKeepsOut, WorkThatWaitedTooLongSaysForWhom) {
+  Start();
+  auto holder = AskFor();
+  holder->Run();
+  auto shared = Connect();
+  Prepare(shared.get());
+  BatchRequest batch;
+  batch.start_within_ms = 500;
+  batch.commands.push_back(Request(Launch(3)));
+  const uint64_t launch = shared->SendBatch(std::move(batch));
+  shared->Run();
+  clock.Advance(milliseconds(501));
+  shared->Run();
+  EXPECT_EQ(shared->ErrorOf(launch).reason, "DEADLINE");
+  EXPECT_THAT(shared->ErrorOf(launch).message, HasSubstr("leased by session 1 "));
+}
+
+TEST_F(LeaseKeepsOut, WhatFailedWhileALeaseKeptItOutHoldsNoCreditUntilTheLeaseEnds) {
+  options.windows.payload_bytes = 64;
+  Start();
+  auto shared = Connect();
+  shared->Send(Allocate(1, 4096), TransferQueue(1));
+  shared->Run();
+  auto holder = AskFor();
+  holder->Run();
+  BatchRequest batch;
+  batch.start_within_ms = 500;
+  batch.commands.push_back(Request(InlineWrite(1, 0, Pattern(64))));
+  const uint64_t write = shared->SendBatch(std::move(batch));
+  shared->SendOn(1, {{0, write}}, Read(1, 0, 64));
+  shared->Run();
+  EXPECT_FALSE(shared->session().WantsInput()) << "it has filled its window";
+  EXPECT_FALSE(core->RunOnce());
+  clock.Advance(milliseconds(501));
+  shared->Run();
+  EXPECT_EQ(shared->ErrorOf(write).reason, "DEADLINE");
+  EXPECT_EQ(shared->ErrorOf(1, 1).cause, (QueuePosition{0, write}));
+  EXPECT_TRUE(shared->session().WantsInput());
+  EXPECT_THAT(core->ListLeases(), SizeIs(1)) << "the lease is held as before";
+  EXPECT_FALSE(core->RunOnce());
+}
+
+TEST_F(LeaseKeepsOut, AClientThatDiesWhileItsWorkWaitsLeavesNothingBehind) {
+  Start();
+  auto holder = AskFor();
+  auto shared = Connect();
+  Prepare(shared.get());
+  holder->Run();
+  shared->Send(Launch(3), Launch(3));
+  RunAll();
+  shared.reset();
+  RunAll();
+  EXPECT_THAT(core->ListSessions(), SizeIs(1)) << "not even until the lease ends";
+  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+}
+
+// ---- tokens
+
+TEST_F(LeaseKeepsOut, OthersGoOnWithTheRestOfTheCard) {
+  Start();
+  auto holder = AskFor({{0, 0, 0, 0}});
+  holder->Run();
+  ASSERT_TRUE(holder->welcomed);
+  auto there = Connect();
+  Prepare(there.get(), {0, 0, 0, 0});
+  auto beside = Connect();
+  Prepare(beside.get(), {1, 0, 1, 0});
+  const uint64_t waits = there->Send(Launch(3));
+  const uint64_t runs = beside->Send(Launch(3), InlineWrite(1, 0, Pattern(64)), Read(1, 0, 64));
+  there->Run();
+  beside->Run();
+  EXPECT_EQ(there->Progress(), waits - 1) << "its launch is for the leased tile";
+  EXPECT_EQ(beside->Progress(), runs + 2);
+  for (const Route& route : card->routes) {
+    EXPECT_FALSE(route.workers.any() && route.workers.test(0)) << "never with the leased tile";
+  }
+  holder.reset();
+  there->Run();
+  EXPECT_EQ(there->Progress(), waits);
+}
+
+TEST_F(LeaseKeepsOut, AQueueWithALeasedTileWaitsAsAWhole) {
+  Start();
+  auto holder = AskFor({{0, 0, 0, 0}});
+  holder->Run();
+  auto shared = Connect();
+  shared->Send(Allocate(1, 4096), ComputeQueue(1, {{0, 0, 1, 0}}), ComputeQueue(2, {{1, 0, 1, 0}}));
+  shared->Run();
+  shared->SendOn(1, {}, InlineWrite(1, 0, Pattern(64)));
+  shared->SendOn(2, {}, InlineWrite(1, 64, Pattern(64)));
+  shared->Run();
+  EXPECT_EQ(shared->Progress(1), 0u);
+  EXPECT_EQ(shared->Progress(2), 1u);
+  holder.reset();
+  shared->Run();
+  EXPECT_EQ(shared->Progress(1), 1u);
+}
+
+TEST_F(LeaseKeepsOut, ALeaseOfTilesLaunchesNowhereElse) {
+  Start();
+  auto holder = AskFor({{0, 0, 1, 0}});
+  holder->Run();
+  Prepare(holder.get(), {1, 0, 1, 0});
+  holder->Send(OneKernelProgram(4, 2, {0, 1, 1, 1}));
+  const uint64_t inside = holder->Send(Launch(3));
+  holder->Run();
+  EXPECT_EQ(holder->ErrorOf(inside).code, StatusCode::kOk);
+  TileSet leased;
+  leased.set(0).set(1);
+  EXPECT_EQ(card->routes.back().workers, leased);
+  const uint64_t outside = holder->Send(Launch(4));
+  holder->Run();
+  EXPECT_EQ(holder->ErrorOf(outside).code, StatusCode::kInvalidArgument);
+  BatchRequest batch;
+  batch.clears_error = outside;
+  batch.commands.push_back(Request(ComputeQueue(1, {{0, 0, 0, 1}})));
+  const uint64_t queue = holder->SendBatch(std::move(batch));
+  holder->Run();
+  EXPECT_EQ(holder->ErrorOf(queue).code, StatusCode::kInvalidArgument);
+  EXPECT_THAT(holder->ErrorOf(queue).message, HasSubstr("not in the lease"));
+}
+
+}  // namespace
+}  // namespace ttfd

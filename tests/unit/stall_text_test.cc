@@ -1,0 +1,74 @@
+// What people are told of a card that hung or faulted: all that matters, once.
+#include "daemon/engine/stall_text.h"
+
+#include <gmock/gmock.h>
+
+namespace ttfd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+HartReport Worker(int32_t number, uint32_t pc = 0x10040) {
+  HartReport hart;
+  hart.where = fmt::format("worker ({},0) tile ({},2) BRISC", number, number + 1);
+  hart.worker = number;
+  hart.text = "runs a kernel, program 1";
+  hart.waypoint = "KRUN";
+  hart.pc = pc;
+  hart.code = {CodePlace::Image::kKernel, "spin", 0x40, 0, {}};
+  return hart;
+}
+
+TEST(StallPlaces, WorkersThatStandAlikeAreToldOnceWithTheirNumber) {
+  StallReport stall;
+  for (int32_t i = 0; i < 130; ++i) stall.harts.push_back(Worker(i));
+  EXPECT_EQ(StallPlaces(stall, "the card hung"),
+            "worker (0,0) tile (1,2) BRISC: runs a kernel, program 1 (waypoint KRUN, pc 0x10040 "
+            "kernel 'spin'+0x40), like 129 more");
+}
+
+TEST(StallPlaces, OfManyThatStandElsewhereTheFirstAreNamed) {
+  StallReport stall;
+  for (int32_t i = 0; i < 7; ++i) {
+    stall.harts.push_back(Worker(i, 0x10000 + static_cast<uint32_t>(i)));
+  }
+  const std::string text = StallPlaces(stall, "the card hung");
+  EXPECT_THAT(text, AllOf(HasSubstr("worker (3,0)"), Not(HasSubstr("worker (4,0)")),
+                          HasSubstr("; and 3 more")));
+}
+
+TEST(StallPlaces, TheKernelThatRunsIsNamedBeforeTheFirmwareThatWaits) {
+  StallReport stall;
+  HartReport dispatch;
+  dispatch.where = "dispatch (16,3) BRISC";
+  dispatch.text = "waits for workers on stream 48";
+  dispatch.pc = 0x1000;
+  dispatch.code = {CodePlace::Image::kFirmware, "dispatcher firmware", 0x10, 0, {}};
+  dispatch.code.symbol.kind = SymbolPlace::Kind::kCode;
+  dispatch.code.symbol.frames = {
+      {"Fence", "io.h", 28}, {"WaitUntil", "wait.h", 25}, {"FirmwareMain", "dispatch.cc", 163}};
+  stall.harts = {dispatch, Worker(0)};
+  const std::string text = StallPlaces(stall, "the card hung");
+  EXPECT_LT(text.find("worker (0,0)"), text.find("dispatch (16,3)"));
+  EXPECT_THAT(text, HasSubstr("Fence at io.h:28, inlined into FirmwareMain+0x0 at dispatch.cc:163"))
+      << "of firmware the ends of a chain of calls tell enough";
+}
+
+TEST(StallPlaces, DamageOfManyTilesIsToldOnceWithTheirNumber) {
+  StallReport stall;
+  for (uint32_t i = 0; i < 9; ++i) {
+    FirmwareDamage damage;
+    damage.where = fmt::format("worker ({},0)", i);
+    damage.what = i == 8 ? "boot block" : "BRISC firmware";
+    damage.found = i;
+    stall.damage.push_back(damage);
+  }
+  EXPECT_EQ(StallPlaces(stall, "the card hung"),
+            "worker (0,0) BRISC firmware was overwritten at 0x0: 0x0 instead of 0x0, like 7 more; "
+            "worker (8,0) boot block was overwritten at 0x0: 0x8 instead of 0x0");
+}
+
+}  // namespace
+}  // namespace ttfd
