@@ -201,9 +201,12 @@ void DaemonCore::CheckTurns(TimePoint now) {
     look_at_turns_at_ = TimePoint::max();
   }
   TimePoint again = TimePoint::max();
-  for (const uint64_t id : turns_.Next(now, &again)) {
-    const std::shared_ptr<Session> session = Find(id);
-    if (session != nullptr) session->TurnCame();
+  const UploadTurns::Changes changes = turns_.Next(now, &again);
+  for (const uint64_t id : changes.over) {
+    if (const std::shared_ptr<Session> session = Find(id)) session->TurnOver();
+  }
+  for (const uint64_t id : changes.come) {
+    if (const std::shared_ptr<Session> session = Find(id)) session->TurnCame();
   }
   LookAtTurnsAt(again);
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -91,6 +92,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   Status Resume() ABSL_LOCKS_EXCLUDED(mu_);
   // It waited for the host to let it have more data sent.
   void TurnCame() ABSL_LOCKS_EXCLUDED(mu_);
+  // It had its turn for the longest time and has not sent what it was told of.
+  void TurnOver() ABSL_LOCKS_EXCLUDED(mu_);
   // Returns when to be called again.
   TimePoint CheckDeadlines(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   TimeoutsReply timeouts() const ABSL_LOCKS_EXCLUDED(mu_);
@@ -177,7 +180,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   TimePoint suspended_until_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   CreditReply credit_told_ ABSL_GUARDED_BY(mu_);
   Turn turn_ ABSL_GUARDED_BY(mu_) = Turn::kNone;
-  TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_);  // 0: the daemon's
+  std::optional<uint64_t> unused_at_ ABSL_GUARDED_BY(mu_);  // payload received when a turn was over
+  TimeoutsReply timeouts_ ABSL_GUARDED_BY(mu_);             // 0: the daemon's
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   TimePoint last_sign_of_client_ ABSL_GUARDED_BY(mu_);
   TimePoint last_command_ ABSL_GUARDED_BY(mu_);  // that came, or ended

@@ -56,10 +56,23 @@ void Session::GiveUpTurn() {
   if (std::exchange(turn_, Turn::kNone) != Turn::kNone) environment_.host->EndUploadTurn(id());
 }
 
+// One that has sent nothing since a turn of its own was over gets the credit and leaves the turn to others.
 void Session::TurnCame() {
   MutexLock lock(&mu_);
   if (turn_ == Turn::kNone) return;
   turn_ = Turn::kCame;
+  Tell();
+  if (unused_at_ != executor_.payload_received()) return;
+  GiveUpTurn();
+  Tell();
+}
+
+// It sends nothing, or waits for more: many libraries send a message when there is credit for all of it.
+void Session::TurnOver() {
+  MutexLock lock(&mu_);
+  if (turn_ != Turn::kCame && turn_ != Turn::kHas) return;
+  unused_at_ = executor_.payload_received();
+  GiveUpTurn();
   Tell();
 }
 

@@ -5,13 +5,14 @@
 
 namespace ttfd {
 
-void UploadTurns::Expire(TimePoint now) {
-  std::erase_if(held_, [now](const Turn& turn) { return turn.until <= now; });
+bool UploadTurns::Free(TimePoint now) const {
+  const auto held = std::count_if(held_.begin(), held_.end(),
+                                  [now](const Turn& turn) { return turn.until > now; });
+  return static_cast<size_t>(held) < options_.at_once;
 }
 
 bool UploadTurns::Take(uint64_t session, TimePoint now) {
   MutexLock lock(&mu_);
-  Expire(now);
   const auto held = std::find_if(held_.begin(), held_.end(),
                                  [session](const Turn& turn) { return turn.session == session; });
   if (held != held_.end()) {
@@ -19,7 +20,7 @@ bool UploadTurns::Take(uint64_t session, TimePoint now) {
     held->until = now + options_.longest;
     return true;
   }
-  if (waiting_.empty() && held_.size() < options_.at_once) {
+  if (waiting_.empty() && Free(now)) {
     held_.push_back({session, now + options_.longest});
     return true;
   }
@@ -36,20 +37,21 @@ bool UploadTurns::Release(uint64_t session) {
   return !waiting_.empty();
 }
 
-std::vector<uint64_t> UploadTurns::Next(TimePoint now, TimePoint* again) {
+UploadTurns::Changes UploadTurns::Next(TimePoint now, TimePoint* again) {
   MutexLock lock(&mu_);
-  Expire(now);
-  std::vector<uint64_t> come;
-  while (!waiting_.empty() && held_.size() < options_.at_once) {
-    come.push_back(waiting_.front());
+  Changes changes;
+  for (const Turn& turn : held_) {
+    if (turn.until <= now) changes.over.push_back(turn.session);
+  }
+  std::erase_if(held_, [now](const Turn& turn) { return turn.until <= now; });
+  while (!waiting_.empty() && Free(now)) {
+    changes.come.push_back(waiting_.front());
     held_.push_back({waiting_.front(), now + options_.longest});
     waiting_.pop_front();
   }
   *again = TimePoint::max();
-  for (const Turn& turn : held_) {
-    if (!waiting_.empty()) *again = std::min(*again, turn.until);
-  }
-  return come;
+  for (const Turn& turn : held_) *again = std::min(*again, turn.until);
+  return changes;
 }
 
 }  // namespace ttfd

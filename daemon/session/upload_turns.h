@@ -31,8 +31,12 @@ class UploadTurns {
   bool Take(uint64_t session, TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // It has sent what it may, or wants nothing any more. True: others wait.
   bool Release(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
-  // Whose turn has come; `again`: when to ask again, unless there is a Release before.
-  std::vector<uint64_t> Next(TimePoint now, TimePoint* again) ABSL_LOCKS_EXCLUDED(mu_);
+  struct Changes {
+    std::vector<uint64_t> over;  // had a turn for the longest time without a Release
+    std::vector<uint64_t> come;  // have one from now on
+  };
+  // `again`: when to ask again, unless there is a Release before.
+  Changes Next(TimePoint now, TimePoint* again) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Turn {
@@ -40,7 +44,8 @@ class UploadTurns {
     TimePoint until;
   };
 
-  void Expire(TimePoint now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Turns that are over keep nobody waiting, though only Next takes them away.
+  bool Free(TimePoint now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const UploadTurnOptions options_;
   Mutex mu_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tests/support/core_fixture.h"
@@ -186,34 +187,58 @@ TEST(SessionWindows, ATurnToUploadHoldsAWholeMessageHoweverSmallTheWindow) {
   }
 }
 
+// A client that believes what it is told of credit, and looks at nothing before it is told to.
+struct Uploader {
+  std::unique_ptr<TestClient> client;
+  uint64_t told;
+  uint64_t sent = 3;      // the kernel's ELF
+  uint64_t messages = 1;  // sent at once, when there is credit for all of them
+  int looked = 0;
+
+  bool MaySend() {
+    if (std::exchange(looked, client->ready) != client->ready) {
+      while (client->Take()) {
+      }
+    }
+    told = std::max(told, client->credit.bytes);
+    return sent + messages * kUploadBytes <= told;
+  }
+  void Send() {
+    for (uint64_t i = 0; i < messages; ++i) {
+      client->Send(InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
+    }
+    sent += messages * kUploadBytes;
+  }
+};
+
+class SessionUploads : public SessionSharing {
+ protected:
+  static constexpr uint64_t kWindow = 64 * kUploadBytes;
+
+  void SetUp() override {
+    options.windows.payload_bytes = kWindow;
+    options.windows.least_turn_bytes = kUploadBytes;
+    Prepare([](const Command&) { return Duration(microseconds(1)); });
+  }
+  std::vector<Uploader> Uploaders(size_t number) {
+    std::vector<Uploader> uploaders;
+    for (size_t i = 0; i < number; ++i) uploaders.push_back({Client(), kWindow});
+    return uploaders;
+  }
+};
+
 // Each sends half a turn between two looks of the daemon, if it was told that it may.
-TEST_F(SessionSharing, WhereManyUploadAFewAreToldToAtATimeAndAllComeToTheirTurn) {
+TEST_F(SessionUploads, WhereManyDoAFewAreToldToAtATimeAndAllComeToTheirTurn) {
   constexpr size_t kClients = 7;
-  constexpr uint64_t kWindow = 64 * kUploadBytes;
-  options.windows.payload_bytes = kWindow;
-  options.windows.least_turn_bytes = kUploadBytes;
-  Prepare([](const Command&) { return Duration(microseconds(1)); });
-  struct Uploader {
-    std::unique_ptr<TestClient> client;
-    uint64_t sent = 0;
-    uint64_t told = kWindow;
-  };
-  std::vector<Uploader> uploaders(kClients);
-  for (Uploader& uploader : uploaders) uploader.client = Client();
-  for (Uploader& uploader : uploaders) uploader.sent = 3;  // the kernel's ELF
+  std::vector<Uploader> uploaders = Uploaders(kClients);
   size_t most_may_send = 0;
   for (int round = 0; round < 600; ++round) {
     size_t may_send = 0;
     // Nobody is always the first of those that have a turn at once.
     std::rotate(uploaders.begin(), uploaders.begin() + 1, uploaders.end());
     for (Uploader& uploader : uploaders) {
-      uploader.client->Take();
-      uploader.told = std::max(uploader.told, uploader.client->credit.bytes);
-      may_send += uploader.sent + kUploadBytes <= uploader.told ? 1 : 0;
-      for (int i = 0; i < 4 && uploader.sent + kUploadBytes <= uploader.told; ++i) {
-        uploader.client->Send(InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
-        uploader.sent += kUploadBytes;
-      }
+      may_send += uploader.MaySend() ? 1 : 0;
+      for (int i = 0; i < 4 && uploader.MaySend(); ++i) uploader.Send();
     }
     // By then the windows that they began with are used up.
     if (round >= 100) most_may_send = std::max(most_may_send, may_send);
@@ -231,17 +256,33 @@ TEST_F(SessionSharing, WhereManyUploadAFewAreToldToAtATimeAndAllComeToTheirTurn)
   Uploader& last = uploaders.front();
   for (size_t i = 1; i < kClients; ++i) uploaders[i].client.reset();
   for (int round = 0; round < 200; ++round) {
-    last.client->Take();
-    last.told = std::max(last.told, last.client->credit.bytes);
-    if (last.sent + kUploadBytes <= last.told) {
-      last.client->Send(InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
-      last.sent += kUploadBytes;
-    }
+    if (last.MaySend()) last.Send();
     for (int i = 0; i < 20; ++i) Step();
   }
   last.client->Run();
-  last.told = std::max(last.told, last.client->credit.bytes);
+  last.MaySend();
   EXPECT_GE(last.told - last.sent, kWindow * 3 / 4);
+}
+
+TEST_F(SessionUploads, WhoWaitsForMoreThanATurnGetsItToo) {
+  std::vector<Uploader> uploaders = Uploaders(5);
+  ASSERT_GT(40 * kUploadBytes, 4 * options.windows.turn_bytes());
+  uploaders.back().messages = 40;
+  for (int round = 0; round < 4'000; ++round) {
+    for (Uploader& uploader : uploaders) {
+      if (uploader.MaySend()) uploader.Send();
+    }
+    for (int i = 0; i < 4; ++i) Step();
+  }
+  EXPECT_GT(uploaders.back().sent, 3 * kWindow) << "it waits for ever";
+
+  // The others stop to send while it waits: what they do not use is no reason either.
+  const uint64_t before = uploaders.back().sent;
+  for (int round = 0; round < 4'000; ++round) {
+    if (uploaders.back().MaySend()) uploaders.back().Send();
+    for (int i = 0; i < 4; ++i) Step();
+  }
+  EXPECT_GT(uploaders.back().sent - before, 3 * kWindow);
 }
 
 // ---- many sessions at once

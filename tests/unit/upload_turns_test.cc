@@ -13,11 +13,16 @@ using Ids = std::vector<uint64_t>;
 
 class UploadTurnsTest : public ::testing::Test {
  protected:
-  Ids Next() { return turns.Next(now, &again); }
+  Ids Next() {
+    const UploadTurns::Changes changes = turns.Next(now, &again);
+    over = changes.over;
+    return changes.come;
+  }
 
   UploadTurns turns{{.at_once = 2, .longest = milliseconds(5)}};
   TimePoint now{std::chrono::seconds(1)};
   TimePoint again;
+  Ids over;
 };
 
 TEST_F(UploadTurnsTest, FewHaveOneAtATimeAndTheOthersComeInTheOrderOfAsking) {
@@ -34,8 +39,11 @@ TEST_F(UploadTurnsTest, FewHaveOneAtATimeAndTheOthersComeInTheOrderOfAsking) {
   EXPECT_TRUE(turns.Release(1));
   EXPECT_TRUE(turns.Release(3));
   EXPECT_EQ(Next(), (Ids{4, 2}));
-  EXPECT_EQ(again, TimePoint::max()) << "nobody waits";
+  EXPECT_EQ(again, now + milliseconds(5)) << "nobody waits, but two have turns";
   EXPECT_FALSE(turns.Release(4));
+  EXPECT_FALSE(turns.Release(2));
+  EXPECT_EQ(Next(), Ids{});
+  EXPECT_EQ(again, TimePoint::max());
 }
 
 TEST_F(UploadTurnsTest, WhoGoesOnWhileNobodyWaitsIsNeverHeldUp) {
@@ -61,12 +69,25 @@ TEST_F(UploadTurnsTest, WhoDoesNotSendHoldsUpNobodyForLongerThanATurn) {
   EXPECT_EQ(again, now + milliseconds(4)) << "the end of the first one's turn";
   now = again;
   EXPECT_EQ(Next(), Ids{3});
+  EXPECT_EQ(over, Ids{1});
   EXPECT_EQ(again, now + milliseconds(1));
   now = again;
   EXPECT_EQ(Next(), Ids{4});
+  EXPECT_EQ(over, Ids{2}) << "each is named once";
   EXPECT_FALSE(turns.Take(1, now)) << "its turn is over: it asks like everybody";
   EXPECT_TRUE(turns.Release(3));
   EXPECT_EQ(Next(), Ids{1});
+}
+
+TEST_F(UploadTurnsTest, ATurnThatIsOverIsTakenByTheNextWhoAsks) {
+  EXPECT_TRUE(turns.Take(1, now));
+  EXPECT_TRUE(turns.Take(2, now));
+  now += milliseconds(5);
+  EXPECT_TRUE(turns.Take(3, now));
+  EXPECT_TRUE(turns.Take(4, now));
+  EXPECT_FALSE(turns.Take(5, now));
+  EXPECT_EQ(Next(), Ids{});
+  EXPECT_EQ(over, (Ids{1, 2}));
 }
 
 TEST_F(UploadTurnsTest, WhoWantsNothingAnyMoreLeavesTheLine) {
