@@ -1,22 +1,34 @@
 #!/usr/bin/python3
-"""Adds up the JUnit files that ctest wrote and prints how many tests passed, failed and were skipped.
+"""Adds up the JUnit files that ctest wrote and prints how many tests passed, failed and were skipped, and what those
+that failed said: where a log is cut, its end tells why.
 
 Exit code 1 if a test failed, a file is missing or nothing ran at all.
 """
 
 import argparse
+import os
 import sys
 import xml.etree.ElementTree
 
+SAID_LINES = 30  # of a failed test
+
+
+def said(case):
+    """The end of a test's output, without gtest's frame."""
+    output = case.findtext("system-out") or ""
+    lines = [line for line in output.splitlines() if not line.startswith(("[---", "[===", "Note:", "Running main"))]
+    return "".join(f"\n    {line}" for line in lines[-SAID_LINES:])
+
 
 def count(path):
-    """Returns (passed, failed names, skipped as (name, reason)) of one JUnit file."""
+    """Returns (passed, what failed, skipped as (name, reason)) of one JUnit file."""
+    preset = os.path.splitext(os.path.basename(path))[0]
     passed, failed, skipped = 0, [], []
     for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
         name = case.get("name", "?")
         status = case.get("status", "")
         if case.find("failure") is not None or status == "fail":
-            failed.append(name)
+            failed.append(f"{name} ({preset}){said(case)}")
         elif case.find("skipped") is not None or status in ("notrun", "disabled"):
             skip = case.find("skipped")
             skipped.append((name, "" if skip is None else skip.get("message", "")))

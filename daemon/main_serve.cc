@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "daemon/debugger_monitor.h"
@@ -190,6 +191,7 @@ DaemonOptions Daemon::CoreOptions() {
   options.windows.commands = options_.limits.commands_in_flight;
   options.windows.payload_bytes = options_.limits.bytes_in_flight;
   options.windows.read_bytes = options_.limits.read_bytes_in_flight;
+  options.upload_turns.at_once = std::max(std::thread::hardware_concurrency() / 2, 1u);
   options.timeouts = options_.timeouts;
   options.load_kernel = LoadKernel;
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);

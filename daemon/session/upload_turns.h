@@ -15,8 +15,8 @@
 namespace ttfd {
 
 struct UploadTurnOptions {
-  // Two, so that one sends while the other has been told and has not begun.
-  size_t at_once = 2;
+  // An upload keeps two cores at work: its client, and here who reads it and who gives it to the card.
+  size_t at_once = 1;
   // Whoever does not send what it was told for so long holds up nobody any more.
   Duration longest = std::chrono::milliseconds(5);
 };

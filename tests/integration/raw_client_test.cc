@@ -312,6 +312,7 @@ TEST(RawClient, AnIdleSessionDoesNotHoldUpAStop) {
   RawClient client(daemon.socket_path());
   ASSERT_GT(client.welcome().session(), 0u);
   daemon.Signal(SIGTERM);
+  EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
 }
 
@@ -324,6 +325,7 @@ TEST(RawClient, ASecondSignalEndsTheWaitForItsWork) {
   ASSERT_TRUE(daemon.WaitForNotification("STOPPING=1"));
   EXPECT_FALSE(daemon.WaitForExit(std::chrono::milliseconds(100)).has_value());
   daemon.Signal(SIGTERM);
+  EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
 }
 

@@ -218,6 +218,7 @@ class SessionUploads : public SessionSharing {
   void SetUp() override {
     options.windows.payload_bytes = kWindow;
     options.windows.least_turn_bytes = kUploadBytes;
+    options.upload_turns.at_once = 2;
     Prepare([](const Command&) { return Duration(microseconds(1)); });
   }
   std::vector<Uploader> Uploaders(size_t number) {
