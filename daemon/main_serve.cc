@@ -38,7 +38,9 @@ using std::chrono::seconds;
 // The boot waits for each of its steps on its own; there are fewer than this.
 constexpr int kBootWaits = 12;
 // After the drain, and again after the sessions were ended: for the last replies to be read.
-constexpr auto kLastReplies = seconds(2);
+constexpr Duration kLastReplies = seconds(2);
+// The same when somebody is in a hurry: for clients to hear why their sessions end.
+constexpr Duration kHastyReplies = milliseconds(250);
 // What is left of a stop when all waits are over.
 constexpr auto kLastSteps = seconds(1);
 // How often the end of a drain is looked for.
@@ -300,9 +302,10 @@ Status Daemon::Stop() {
   manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + card + kLastSteps);
   rpc_->SetServing(false);
   const bool patient = Drain();
+  if (!patient) core_->Drain(0, [](const std::string&, uint64_t, bool) {});
   listener_.reset();
   tcp_.reset();
-  rpc_->Stop(patient ? Duration(kLastReplies) : Duration::zero());
+  rpc_->Stop(patient ? kLastReplies : kHastyReplies);
   manager_.SetStatus("shutting the card down");
   Status stopped = core_->Stop(SteadyClock().Now() + card);
   core_.reset();

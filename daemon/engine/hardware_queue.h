@@ -20,6 +20,7 @@ struct Watch {
   TimePoint work_began;  // the same by the clock that works are charged by
   TimePoint progress;    // the last sign of life
   bool ended = false;    // its kernels have, and no event has told of it yet
+  bool waited = false;   // on the card for another hardware queue, when its time was over
   bool looked = false;   // at the card itself, since then
   uint64_t look = 0;     // what it showed
 };

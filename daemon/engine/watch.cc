@@ -130,6 +130,11 @@ Status Engine::CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* 
   const uint64_t turn = entry == nullptr ? std::numeric_limits<uint64_t>::max() : entry->turn;
   if (OlderElsewhere(queue, turn) && dispatcher_->Diagnose(queue.index).waits_for_queue) {
     watch->progress = now;
+    watch->waited = true;
+    return OkStatus();
+  }
+  if (watch->waited) {  // it may have begun only just now
+    Begin(watch, now, work_clock_.Now());
     return OkStatus();
   }
   late_ = Ticket{queue.index, ticket};

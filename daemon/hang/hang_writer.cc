@@ -18,6 +18,8 @@ TimePoint Now() { return std::chrono::steady_clock::now(); }
 constexpr Duration kIdleWait = std::chrono::hours(1);
 // At the end, when the time to stop is over already: a disk that works has this.
 constexpr Duration kLastWrites = std::chrono::milliseconds(250);
+// A thread that waits answers nobody else meanwhile.
+constexpr Duration kAskersPatience = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -119,13 +121,16 @@ bool HangWriter::Hand(Side side, const HangReport& report, TimePoint until) {
 }
 
 bool HangWriter::KeepHostSide(const HangReport& report) {
-  wait_until_ = Now() + options_.patience;
-  return Hand(Side::kHost, report, wait_until_);
+  const TimePoint begin = Now();
+  const bool kept = Hand(Side::kHost, report, begin + options_.patience);
+  left_ = std::max(options_.patience - (Now() - begin), Duration::zero());
+  return kept;
 }
 
-// What the host's side left of the time: a disk that did not take that is not waited for again.
+// What the host's side left of the time: a disk that did not take that is not waited for again. How long the card was
+// looked at meanwhile is not the disk's.
 bool HangWriter::KeepDeviceSide(const HangReport& report) {
-  return Hand(Side::kDevice, report, wait_until_);
+  return Hand(Side::kDevice, report, Now() + left_);
 }
 
 void HangWriter::KeepOutcome(const HangReport& report) {
@@ -138,12 +143,13 @@ void HangWriter::WaitNoLongerThan(TimePoint deadline) {
   shared_->changed.NotifyAll();
 }
 
-void HangWriter::Settle() const {
-  const TimePoint until = Now() + options_.patience;
+bool HangWriter::Settle() const {
+  const TimePoint until = Now() + kAskersPatience;
   MutexLock lock(&shared_->mu);
   while (!shared_->parts.empty() && Now() < until) {
     shared_->changed.WaitUntil(&shared_->mu, until);
   }
+  return shared_->parts.empty();
 }
 
 }  // namespace ttfd

@@ -17,7 +17,7 @@
 namespace ttfd {
 
 struct HangWriterOptions {
-  // How long a repair waits for the disk in all, and who asks for reports for what is being written.
+  // How long a repair waits for the disk in all.
   Duration patience = std::chrono::seconds(2);
   // Parts of reports that wait for the disk, three of each; what is more is not kept.
   size_t parts = 24;
@@ -38,8 +38,8 @@ class HangWriter final : public HangKeeper {
 
   // ---- any thread
   void WaitNoLongerThan(TimePoint deadline) override;
-  // Waits, but not longer than for a report, until what was handed over is on the disk.
-  void Settle() const;
+  // Until what was handed over is on the disk. False: it was not within a second.
+  bool Settle() const;
 
  private:
   struct Shared;
@@ -51,7 +51,7 @@ class HangWriter final : public HangKeeper {
   const std::shared_ptr<HangKeeper> store_;
   const HangWriterOptions options_;
   const std::shared_ptr<Shared> shared_;
-  TimePoint wait_until_{};  // of this report; device thread only
+  Duration left_{};  // of the patience for this report; device thread only
   std::thread thread_;
 };
 

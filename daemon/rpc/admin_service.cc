@@ -186,9 +186,8 @@ grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
     grpc::CallbackServerContext* context, const v1::ListHangReportsRequest* request,
     v1::ListHangReportsResponse* response) {
   return Unary(Role::kObserve, context, "ListHangReports", *request, [&] {
-    for (const HangStore::Summary& report : daemon_.ListHangReports()) {
-      ToProto(report, response->add_reports());
-    }
+    ASSIGN_OR_RETURN(const std::vector<HangStore::Summary> reports, daemon_.ListHangReports());
+    for (const HangStore::Summary& report : reports) ToProto(report, response->add_reports());
     return OkStatus();
   });
 }

@@ -29,7 +29,7 @@ constexpr uint32_t kOtherUsers = ~uint32_t{0};
 constexpr Duration kRest =
     std::chrono::hours(1);  // nothing happens until somebody has something to tell
 // For the last lines of a daemon that ends.
-constexpr Duration kEndTimeout = std::chrono::seconds(2);
+constexpr Duration kEndTimeout = std::chrono::milliseconds(500);
 
 int64_t TimeOfDay() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -202,16 +202,15 @@ void AuditTrail::Shared::BeginSecond() {
   for (auto& entry : refusals) entry.second.told = 0;
 }
 
-// Whose last attempts found no place, and who has been silent since.
+// Whose last attempts found no place, and who has made none in this second.
 void AuditTrail::Shared::TellSilent() {
-  if (options.unix_ms() / 1000 == second) return;
   BeginSecond();
-  TellUntold();
+  TellUntold(/*silent=*/true);
 }
 
-void AuditTrail::Shared::TellUntold() {
+void AuditTrail::Shared::TellUntold(bool silent) {
   for (auto& [uid, user] : refusals) {
-    if (user.untold == 0 || lines.size() >= kLinesWaiting) continue;
+    if (user.untold == 0 || (silent && user.told > 0) || lines.size() >= kLinesWaiting) continue;
     ++user.told;
     lines.push_back(WithEnd(user.last, std::exchange(user.untold, 0) - 1));
     user.last.clear();
@@ -222,7 +221,7 @@ void AuditTrail::Shared::TellUntold() {
 void AuditTrail::Shared::Main() {
   MutexLock lock(&mu);
   while (true) {
-    if (stop) TellUntold();
+    if (stop) TellUntold(/*silent=*/false);
     if (stop && lines.empty()) break;
     if (!lines.empty()) {
       const std::string line = lines.front();

@@ -59,7 +59,7 @@ class AuditTrail {
 
   // Opens the file, which is made with mode 0640.
   static StatusOr<std::shared_ptr<AuditTrail>> Create(AuditOptions options);
-  // Writes what waits, for two seconds at most.
+  // Writes what waits, for half a second at most: a stop has a bound.
   ~AuditTrail();
   AuditTrail(const AuditTrail&) = delete;
   AuditTrail& operator=(const AuditTrail&) = delete;
@@ -94,7 +94,7 @@ class AuditTrail {
 
     void Write(const std::string& line) ABSL_LOCKS_EXCLUDED(mu);
     void TellSilent() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-    void TellUntold() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+    void TellUntold(bool silent) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
     void BeginSecond() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
     void Main() ABSL_LOCKS_EXCLUDED(mu);
 

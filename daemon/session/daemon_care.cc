@@ -166,6 +166,23 @@ void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
   changed_.NotifyAll();
 }
 
+Status DaemonCore::HangReportsAreWritten() const {
+  if (hang_writer_ == nullptr || hang_writer_->Settle()) return OkStatus();
+  return Error(StatusCode::kUnavailable,
+               "a hang report is being written to {}, whose disk does not answer; ask again later",
+               options_.hang_store.folder);
+}
+
+StatusOr<std::vector<HangStore::Summary>> DaemonCore::ListHangReports() {
+  RETURN_IF_ERROR(HangReportsAreWritten());
+  return hang_store_->List();
+}
+
+StatusOr<std::vector<HangStore::File>> DaemonCore::GetHangReport(const std::string& id) {
+  RETURN_IF_ERROR(HangReportsAreWritten());
+  return hang_store_->Read(id);
+}
+
 // ---- the housekeeper
 
 void DaemonCore::LookAgainAt(TimePoint when) {

@@ -85,14 +85,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
       ABSL_LOCKS_EXCLUDED(mu_);
   Status EndSession(uint64_t session, const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
   Status ResumeSession(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
-  std::vector<HangStore::Summary> ListHangReports() override {
-    if (hang_writer_ != nullptr) hang_writer_->Settle();
-    return hang_store_->List();
-  }
-  StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override {
-    if (hang_writer_ != nullptr) hang_writer_->Settle();
-    return hang_store_->Read(id);
-  }
+  StatusOr<std::vector<HangStore::Summary>> ListHangReports() override;
+  StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override;
   void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
   Status Profile(const ProfileQuery& query, std::shared_ptr<const std::atomic<bool>> cancelled,
                  std::function<void(StatusOr<ProfileResult>)> done) override;
@@ -139,6 +133,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // Tells the sessions whose turn to have data sent has come.
   void CheckTurns(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // Whoever asks for hang reports is not to wait for a disk that stands still.
+  Status HangReportsAreWritten() const;
   void LookAtTurnsAt(TimePoint when) ABSL_LOCKS_EXCLUDED(mu_);
   // Grants and ends leases, tells those who wait. True: something was due.
   bool CheckLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);

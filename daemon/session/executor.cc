@@ -10,6 +10,7 @@ void Executor::Pump() {
   bool again = true;
   while (again) {
     again = false;
+    issuer_.BeginRound();
     for (auto& [id, queue] : queues_) {
       if (!queue.tasks.empty()) again |= PumpQueue(queue);
     }
@@ -399,11 +400,14 @@ bool Executor::finished() const {
 
 bool Executor::wants_input() const {
   const SessionWindows& windows = environment_.windows;
-  return commands_received_ - commands_ended_ < windows.commands &&
-         payload_received_ - payload_used_ < windows.payload_bytes &&
+  // What a read waits for is said by a client that has used up its credit, too.
+  const bool waits_for_receipt = read_blocked() && output_.keeps();
+  const uint64_t more = waits_for_receipt ? 1 : 0;
+  return commands_received_ - commands_ended_ < windows.commands + more &&
+         payload_received_ - payload_used_ < windows.payload_bytes + more &&
          output_.errors() < windows.errors &&
          // What the first command waits for may be behind more: CheckMemory and CheckPayload bound that.
-         ((!MemoryIsFull() && !PayloadIsFull(1)) || waits_for_data());
+         ((!MemoryIsFull() && !PayloadIsFull(1)) || waits_for_data() || waits_for_receipt);
 }
 
 CreditReply Executor::credit() const {

@@ -140,7 +140,6 @@ Issuer::Step Issuer::BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error
 // ---- more: works, one slice at a time
 
 Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
-  read_blocked_ = false;
   CommandQueue& queue = *task.queue;
   while (queue.handed_works < environment_.windows.handed_works &&
          queue.handed_bytes < environment_.windows.handed_bytes) {

@@ -45,7 +45,9 @@ class Issuer {
   // Zero: the daemon's.
   void set_kernel_timeout(Duration timeout) { kernel_timeout_ = timeout; }
   void set_operation_timeout(Duration timeout) { operation_timeout_ = timeout; }
-  // A read waits for its client to take what there is.
+  // Of all queues together.
+  void BeginRound() { read_blocked_ = false; }
+  // In this round a read waits for its client to take what there is.
   bool read_blocked() const { return read_blocked_; }
 
  private:

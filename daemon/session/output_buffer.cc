@@ -271,6 +271,7 @@ void OutputBuffer::Rewind(const ReceivedRequest& received, uint64_t prints) {
     progress_changed_ |= progress.told != progress.value;
   }
   has_draining_ = draining_;
+  has_credit_ = false;  // it is the old connection's: the new one's begins with its Welcome
 }
 
 }  // namespace ttfd

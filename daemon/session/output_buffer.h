@@ -20,6 +20,7 @@ class OutputBuffer {
  public:
   // From here on what is told is kept until it is received. Or not any more.
   void set_keep(bool keep);
+  bool keeps() const { return keep_; }
 
   // Keeps at most about `max_bytes` of prints: the oldest are dropped, and counted.
   void AddPrint(KernelPrintReply print, uint64_t max_bytes);

@@ -121,7 +121,7 @@ class DaemonService {
   // Of one that was suspended because its launches hung.
   virtual Status ResumeSession(uint64_t session) = 0;
   // These read files.
-  virtual std::vector<HangStore::Summary> ListHangReports() = 0;
+  virtual StatusOr<std::vector<HangStore::Summary>> ListHangReports() = 0;
   virtual StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) = 0;
   // No new sessions or commands; done when every session has ended or `within_ms` passed (those
   // left are ended). The callback runs on a daemon thread, the last time with done = true.

@@ -27,6 +27,7 @@ bool Session::finished(uint64_t attachment, Status* status) {
   if (open() && !all_told) return false;
   *status = end_status_;
   if (phase_ == Phase::kFinishing) phase_ = Phase::kEnded;
+  GiveUpTurn();
   attached_ = 0;
   output_ = nullptr;
   ReleaseIfIdle();

@@ -24,7 +24,7 @@ void Session::TellCredit() {
   if (credit.bytes - credit_told_.bytes < windows.payload_bytes / 4 || !HasTurn()) {
     credit.bytes = credit_told_.bytes;
   } else if (waited) {
-    credit.bytes = credit_told_.bytes + windows.turn_bytes();
+    credit.bytes = std::min(credit.bytes, credit_told_.bytes + windows.turn_bytes());
   }
   if (credit.bytes == credit_told_.bytes &&
       credit.commands - credit_told_.commands < windows.commands / 4 &&
@@ -36,7 +36,7 @@ void Session::TellCredit() {
 }
 
 bool Session::HasTurn() {
-  if (turn_ == Turn::kWaits) return false;
+  if (turn_ == Turn::kWaits || !open()) return false;
   if (turn_ == Turn::kCame || environment_.host->TakeUploadTurn(id())) {
     turn_ = Turn::kHas;
     return true;

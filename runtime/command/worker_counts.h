@@ -27,6 +27,15 @@ struct WorkerCounts {
       }
     }
   }
+  // Is nothing here beyond the other?
+  bool Within(const WorkerCounts& other) const {
+    for (uint32_t q = 0; q < queue.size(); ++q) {
+      for (uint32_t stream = 0; stream < queue[q].size(); ++stream) {
+        if (queue[q][stream] > other.queue[q][stream]) return false;
+      }
+    }
+    return true;
+  }
   bool operator==(const WorkerCounts&) const = default;
 };
 

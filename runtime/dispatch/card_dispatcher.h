@@ -111,8 +111,8 @@ class CardDispatcher final : public Dispatcher {
   std::array<Region, 2> TestPlaces() const;
   Status VerifyVersions();
   Status AwaitSettled();
-  Status AwaitStopped();
-  Status TerminateAll();
+  Status AwaitStopped(TimePoint deadline);
+  Status TerminateAll(TimePoint deadline);
 
   Device& device_;
   Clock& clock_;

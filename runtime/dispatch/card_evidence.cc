@@ -139,19 +139,25 @@ StallReport CardDispatcher::FindStopped() {
 }
 
 // Harts of both tiles, with one write each: dispatchers first, which begin launches. Registers and L1 are what they
-// were. A card that stands still with a fault takes no writes, and begins nothing either.
+// were. A card that stands still with a fault takes no writes, and begins nothing either; where one write fails the
+// others are tried all the same, and that one once more.
 Status CardDispatcher::HaltDispatch() {
+  Status result = OkStatus();
+  const auto halt = [&result](Window& tile) {
+    Status halted = OkStatus();
+    for (int tries = 0; tries < 2; ++tries) {
+      halted = WriteWord(tile, hw::kSoftReset0, hw::kSoftResetAllHarts);
+      if (halted.ok()) return;
+    }
+    if (result.ok()) result = halted;
+  };
   for (CardQueue& queue : queues_) {
-    if (queue.link == nullptr) continue;
-    RETURN_IF_ERROR(
-        WriteWord(queue.link->dispatch_tile(), hw::kSoftReset0, hw::kSoftResetAllHarts));
+    if (queue.link != nullptr) halt(queue.link->dispatch_tile());
   }
   for (CardQueue& queue : queues_) {
-    if (queue.link == nullptr) continue;
-    RETURN_IF_ERROR(
-        WriteWord(queue.link->prefetch_tile(), hw::kSoftReset0, hw::kSoftResetAllHarts));
+    if (queue.link != nullptr) halt(queue.link->prefetch_tile());
   }
-  return OkStatus();
+  return result;
 }
 
 StallReport CardDispatcher::Diagnose() { return Examine(Report()); }

@@ -151,7 +151,7 @@ void CardQueue::Done(uint64_t ticket, const StreamCounts& workers) {
 
 // What the ring held of launches that others have passed is looked at should one of them hang.
 void CardQueue::KeepRecordsBelow(uint32_t entry) {
-  constexpr size_t kMostBytes = 16 << 10;  // of one launch, the last
+  constexpr size_t kMostBytes = 16 << 10;  // of one launch: the last, and the last piece whole
   for (Pending& one : pending_) {
     const bool passed = abi::CounterReached(entry, one.last_entry + (one.last_offset > 0 ? 1 : 0));
     if (apart_ == 0 || !passed) break;
@@ -166,7 +166,7 @@ void CardQueue::KeepRecordsBelow(uint32_t entry) {
       bytes += part.size();
       one.records.push_back({kept.number, {part.begin(), part.end()}});
     }
-    while (bytes > kMostBytes) {
+    while (bytes > kMostBytes && one.records.size() > 1) {
       bytes -= one.records.front().bytes.size();
       one.records.erase(one.records.begin());
     }

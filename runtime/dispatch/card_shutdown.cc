@@ -39,7 +39,7 @@ StatusOr<bool> CardDispatcher::Drain(TimePoint deadline) {
   }
 }
 
-Status CardDispatcher::TerminateAll() {
+Status CardDispatcher::TerminateAll(TimePoint deadline) {
   for (CardQueue& queue : queues_) {
     for (const Terminated which :
          {Terminated::kDispatch, Terminated::kDispatchS, Terminated::kPrefetch}) {
@@ -47,11 +47,10 @@ Status CardDispatcher::TerminateAll() {
       RETURN_IF_ERROR(queue.link->Flush());
     }
   }
-  return AwaitStopped();
+  return AwaitStopped(std::min(deadline, clock_.Now() + options_.operation_timeout));
 }
 
-Status CardDispatcher::AwaitStopped() {
-  const TimePoint deadline = clock_.Now() + options_.operation_timeout;
+Status CardDispatcher::AwaitStopped(TimePoint deadline) {
   bool quiescent = false;
   for (;;) {
     std::string running;
@@ -94,7 +93,7 @@ Status CardDispatcher::ShutDownWithin(Duration limit) {
       result = drained.status();
     }
     if (result.ok() && *drained) {
-      result = TerminateAll();
+      result = TerminateAll(deadline);
     } else if (result.ok()) {
       LogWarning("the card is reset with work in flight, which has not ended within {} ms",
                  std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());

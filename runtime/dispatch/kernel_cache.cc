@@ -71,11 +71,15 @@ KernelCache::Resident KernelCache::At(uint32_t address, uint32_t program) const 
   return best;
 }
 
-bool KernelCache::EvictOldest(const Program& program) {
+bool KernelCache::EvictOldest(const Program& program, const WorkerCounts& ended) {
   auto oldest = entries_.end();
+  std::pair<bool, uint64_t> least;  // in use, last use
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
     if (Uses(program, entry->image) || entry->pinned()) continue;
-    if (oldest == entries_.end() || entry->last_use < oldest->last_use) oldest = entry;
+    const std::pair use(!entry->busy.Within(ended), entry->last_use);
+    if (oldest != entries_.end() && least < use) continue;
+    oldest = entry;
+    least = use;
   }
   if (oldest == entries_.end()) return false;
   Evict(oldest);
@@ -83,11 +87,11 @@ bool KernelCache::EvictOldest(const Program& program) {
 }
 
 KernelCache::Entry* KernelCache::Insert(const std::shared_ptr<const KernelImage>& image,
-                                        const Program& program) {
+                                        const Program& program, const WorkerCounts& ended) {
   const auto bytes = AlignUp(static_cast<uint32_t>(image->bytes.size()), hw::kL1Alignment);
   uint32_t address = FindGap(bytes);
   while (address == 0) {
-    if (!EvictOldest(program)) return nullptr;
+    if (!EvictOldest(program, ended)) return nullptr;
     address = FindGap(bytes);
   }
   Entry entry;
@@ -103,7 +107,7 @@ KernelCache::Entry* KernelCache::Insert(const std::shared_ptr<const KernelImage>
   return &*entries_.insert(before, std::move(entry));
 }
 
-Status KernelCache::PlaceAnew(const Program& program) {
+Status KernelCache::PlaceAnew(const Program& program, const WorkerCounts& ended) {
   for (size_t i = entries_.size(); i-- > 0;) {
     const auto entry = entries_.begin() + static_cast<std::ptrdiff_t>(i);
     if (!entry->pinned()) Evict(entry);
@@ -114,7 +118,7 @@ Status KernelCache::PlaceAnew(const Program& program) {
   std::stable_sort(images.begin(), images.end(),
                    [](const auto& a, const auto& b) { return a->bytes.size() > b->bytes.size(); });
   for (const auto& image : images) {
-    if (Find(image) != nullptr || Insert(image, program) != nullptr) continue;
+    if (Find(image) != nullptr || Insert(image, program, ended) != nullptr) continue;
     return Error(
         StatusCode::kResourceExhausted,
         "the program's kernels do not fit the kernel cache of {} bytes beside the {} bytes "
@@ -151,12 +155,12 @@ ImagePlacement KernelCache::PlaceOn(Entry& entry, const ProgramImage& image, Gri
   return placed;
 }
 
-StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program,
-                                                    const TileSet& workers) {
+StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program, const TileSet& workers,
+                                                    const WorkerCounts& ended) {
   for (const ProgramImage& used : program.images) {
-    if (Find(used.image) != nullptr || Insert(used.image, program) != nullptr) continue;
+    if (Find(used.image) != nullptr || Insert(used.image, program, ended) != nullptr) continue;
     // The program's own images lie so that the rest does not fit between them: all move.
-    RETURN_IF_ERROR(PlaceAnew(program));
+    RETURN_IF_ERROR(PlaceAnew(program, ended));
     break;
   }
   ++uses_;

@@ -34,8 +34,9 @@ class KernelCache {
   };
   // Places the program's images; what is written stays within `workers`, among which its tiles are.
   // REQUIRES that together they fit the cache (BuildProgram). RESOURCE_EXHAUSTED if traces hold too much
-  // of it.
-  StatusOr<Placement> Place(const Program& program, const TileSet& workers);
+  // of it. What the launches up to `ended` used goes first, for nobody has to wait for its place.
+  StatusOr<Placement> Place(const Program& program, const TileSet& workers,
+                            const WorkerCounts& ended = {});
   // What was missing at `placement` will not be written after all.
   void Forget(const Program& program, const Placement& placement);
   // The images of a placed program are in use until the count of a stream is `workers`.
@@ -78,15 +79,16 @@ class KernelCache {
   Entry* Find(const std::shared_ptr<const KernelImage>& image);
   // An entry for the image at a free place, evicting; null if what the program itself uses is in
   // the way.
-  Entry* Insert(const std::shared_ptr<const KernelImage>& image, const Program& program);
+  Entry* Insert(const std::shared_ptr<const KernelImage>& image, const Program& program,
+                const WorkerCounts& ended);
   // Throws everything out that is not pinned, and places the program's images again.
-  Status PlaceAnew(const Program& program);
+  Status PlaceAnew(const Program& program, const WorkerCounts& ended);
   void Evict(std::vector<Entry>::iterator entry);
   ImagePlacement PlaceOn(Entry& entry, const ProgramImage& image, GridSize grid,
                          const TileSet& workers, WorkerCounts& wait);
   // Where `bytes` fit between the entries, or 0.
   uint32_t FindGap(uint32_t bytes) const;
-  bool EvictOldest(const Program& program);
+  bool EvictOldest(const Program& program, const WorkerCounts& ended);
 
   const uint32_t address_;
   const uint32_t bytes_;

@@ -48,6 +48,16 @@ WorkerCounts LaunchState::LaunchedOn(uint32_t sets) const {
   return counts;
 }
 
+WorkerCounts LaunchState::Ended() const {
+  WorkerCounts counts;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
+      counts.Raise(queue, stream, queues_[queue].ordering.seen_workers(stream));
+    }
+  }
+  return counts;
+}
+
 StatusOr<uint32_t> LaunchState::Enter(const Route& route, std::optional<uint32_t> number) {
   const uint32_t queue = route.hardware_queue;
   const TileSet& tiles = WorkersOf(route);
@@ -99,7 +109,8 @@ uint64_t LaunchState::MaxEnterBytes(const Route& route, std::optional<uint32_t> 
 
 Status LaunchState::Launch(const Route& route, const LaunchCommand& command) {
   const Program& program = *command.program;
-  ASSIGN_OR_RETURN(const KernelCache::Placement placement, cache_.Place(program, WorkersOf(route)));
+  ASSIGN_OR_RETURN(const KernelCache::Placement placement,
+                   cache_.Place(program, WorkersOf(route), Ended()));
   const std::shared_ptr<const LaunchRecords> records =
       layouts_.Get(command.program, command.arguments);
   ASSIGN_OR_RETURN(const uint32_t set, Enter(route, std::nullopt));

@@ -59,6 +59,8 @@ class LaunchState {
   }
   // What the launches of these sets wait to have ended.
   WorkerCounts LaunchedOn(uint32_t sets) const;
+  // What the host knows to have ended.
+  WorkerCounts Ended() const;
   // A launch whose layout, set and images are decided.
   struct Prepared {
     const Program& program;

@@ -60,7 +60,7 @@ Status LaunchState::PlaceTrace(const Route& route, const std::shared_ptr<Trace>&
 Status LaunchState::PinImages(const Route& route, const std::shared_ptr<Trace>& trace,
                               std::vector<KernelCache::Placement>* placements) {
   for (const std::shared_ptr<const Program>& program : trace->programs) {
-    StatusOr<KernelCache::Placement> placed = cache_.Place(*program, WorkersOf(route));
+    StatusOr<KernelCache::Placement> placed = cache_.Place(*program, WorkersOf(route), Ended());
     if (!placed.ok()) {
       for (size_t i = 0; i < placements->size(); ++i) {
         cache_.Forget(*trace->programs[i], (*placements)[i]);

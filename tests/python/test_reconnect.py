@@ -9,12 +9,16 @@ import socket
 import tempfile
 import threading
 import time
+import types
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
 
 import ttfd
 from conftest import KERNELS
+from ttfd import resume
+from ttfd.v1 import ttfd_pb2
 
 
 class Relay:
@@ -179,3 +183,10 @@ def test_a_daemon_that_is_away_for_too_long_is_a_lost_connection(relay):
     relay.refuse = False
     assert session.allocate_dram(4096).handle > 1
     session.close()
+
+
+def test_credit_of_the_new_connection_is_all_taken() -> None:
+    session = types.SimpleNamespace(_sent=resume.SentLog(), _credit=ttfd_pb2.Credit(commands=16, bytes=900),
+                                    _messages=SimpleQueue(), reconnects=0, _closing=False)
+    resume.Reconnecting._resumed(session, ttfd_pb2.Credit(commands=32, bytes=100))
+    assert (session._credit.commands, session._credit.bytes) == (32, 100)

@@ -395,3 +395,21 @@ def test_a_client_whose_daemon_vanishes_without_a_word_connects_anew_and_goes_on
         buffer.read(np.uint32)
     assert told.value.code == ttfd.Code.UNAVAILABLE and told.value.retryable
     cable.close()
+
+
+def test_a_certificate_that_is_just_being_renewed_ends_no_session(own_place: Place) -> None:
+    cable = Cable(own_place.port)
+    tls = own_place.tls("worker")
+    key = pathlib.Path(tls["key"])
+    with ttfd.connect(cable.address, tls=tls) as session:
+        buffer = session.allocate_dram(4096)
+        buffer.write(np.arange(1024, dtype=np.uint32))
+        away = key.rename(key.with_suffix(".away"))
+        for end in cable.sockets:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        time.sleep(0.2)
+        away.rename(key)
+        assert (buffer.read(np.uint32) == np.arange(1024)).all()
+        assert session.reconnects == 1
+    cable.close()

@@ -313,8 +313,9 @@ Status FakeDaemonService::ResumeSession(uint64_t id) {
   return Error(StatusCode::kFailedPrecondition, "session {} is not suspended", id);
 }
 
-std::vector<HangStore::Summary> FakeDaemonService::ListHangReports() {
-  return {{"20260101T000000Z-000001", "HANG", "the card hung", "a launch", 7, true}};
+StatusOr<std::vector<HangStore::Summary>> FakeDaemonService::ListHangReports() {
+  return std::vector<HangStore::Summary>{
+      {"20260101T000000Z-000001", "HANG", "the card hung", "a launch", 7, true}};
 }
 
 StatusOr<std::vector<HangStore::File>> FakeDaemonService::GetHangReport(const std::string& id) {

@@ -102,7 +102,7 @@ class FakeDaemonService final : public DaemonService {
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override;
   Status EndSession(uint64_t session, const std::string& reason) override;
   Status ResumeSession(uint64_t session) override;
-  std::vector<HangStore::Summary> ListHangReports() override;
+  StatusOr<std::vector<HangStore::Summary>> ListHangReports() override;
   StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override;
   void Drain(uint32_t within_ms, ProgressCallback progress) override;
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;

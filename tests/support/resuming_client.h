@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -74,7 +75,7 @@ class ResumingClient final : public SessionOutput {
     SessionOutputBatch batch = session_->TakeOutput(max_bytes);
     if (batch.empty()) return false;
     if (lost) return true;
-    if (batch.has_credit) credit_bytes_ = batch.credit.bytes;
+    if (batch.has_credit) credit_bytes_ = std::max(credit_bytes_, batch.credit.bytes);
     for (const KernelPrintReply& print : batch.prints) {
       seen_.prints.push_back(At(print.position) + " " + print.print.text);
       prints_ += 1 + print.lost;

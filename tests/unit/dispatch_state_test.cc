@@ -140,6 +140,23 @@ TEST(KernelCache, WaitsForWhoeverHadThePlaceOnEveryTileItComesTo) {
       << "a boot ended them all";
 }
 
+TEST(KernelCache, GivesAwayThePlaceOfWhatHasEndedBeforeThatOfWhatRuns) {
+  KernelCache cache(0x10000, 4096);
+  const auto runs = Use({Image(2048)}, {{0, 0, 0, 0}});
+  const auto ended = Use({Image(2048)}, {{1, 1, 1, 1}});
+  Place(cache, *runs);
+  cache.Used(*runs, 0, 1, 5);
+  Place(cache, *ended);
+  cache.Used(*ended, 0, 2, 3);
+  WorkerCounts seen;
+  seen.queue[0][1] = 4;
+  seen.queue[0][2] = 3;
+  const auto next = cache.Place(*Use({Image(2048)}, {{2, 2, 2, 2}}), TileSet().set(), seen);
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(next->wait.queue[0][1], 0u) << "the one that runs was used before the other, and stays";
+  EXPECT_EQ(next->wait.queue[0][2], 3u);
+}
+
 TEST(KernelCache, WritesNothingBeyondTheWorkersOfTheLaunch) {
   KernelCache cache(0x10000, 4096);
   std::vector<CoreRange> diagonal;

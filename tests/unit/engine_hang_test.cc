@@ -55,7 +55,7 @@ TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   Hang();
   EXPECT_THAT(at_look, ElementsAre("host.json", "log.txt", "records.txt"));
   EXPECT_THAT(at_boot, ElementsAre("device.json", "host.json", "log.txt", "records.txt"));
-  EXPECT_TRUE(core->ListHangReports().at(0).complete);
+  EXPECT_TRUE(core->ListHangReports()->at(0).complete);
   EXPECT_EQ(names().size(), 6u);
 }
 
@@ -63,7 +63,7 @@ TEST_F(EngineHang, ItsIdIsWhereOneLooks) {
   Prepare();
   culprit->Send(Launch(3));
   Hang();
-  const std::string id = core->ListHangReports().at(0).id;
+  const std::string id = core->ListHangReports()->at(0).id;
   EXPECT_EQ(culprit->ErrorOf(5).hang_report, id);
   EXPECT_THAT(culprit->hang_reports, ElementsAre(id)) << "a notice to whose launch it was";
   EXPECT_THAT(other->hang_reports, IsEmpty());
@@ -183,7 +183,7 @@ TEST_F(EngineHang, AnAdministratorsResetLeavesWhatHadNotBegunAlone) {
   EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET") << "it may have begun";
   EXPECT_THAT(other->errors, IsEmpty());
   EXPECT_EQ(other->Data(6), Pattern(4096));
-  EXPECT_THAT(core->ListHangReports(), IsEmpty()) << "nothing hung";
+  EXPECT_THAT(*core->ListHangReports(), IsEmpty()) << "nothing hung";
 }
 
 TEST_F(EngineHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {

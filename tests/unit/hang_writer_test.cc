@@ -93,6 +93,14 @@ TEST(HangWriter, IsDoneWithOneThingBeforeTheNextIsAskedFor) {
   EXPECT_FALSE(writer.KeepHostSide(Report("2")));
 }
 
+TEST(HangWriter, TimeThatTheCardWasLookedAtIsNotTheDisks) {
+  const auto disk = std::make_shared<StandingDisk>(false);
+  HangWriter writer(disk, {seconds(1), 24});
+  EXPECT_TRUE(writer.KeepHostSide(Report("1")));
+  std::this_thread::sleep_for(milliseconds(1100));
+  EXPECT_TRUE(writer.KeepDeviceSide(Report("1")));
+}
+
 TEST(HangWriter, WaitsForADiskThatStandsStillNoLongerThanItMayForOneReport) {
   const auto disk = std::make_shared<StandingDisk>(true);
   HangWriter writer(disk, {milliseconds(100), 24});

@@ -175,6 +175,28 @@ TEST_F(Audit, RefusedAttemptsWithoutALineAreToldAlsoWhenSilenceFollows) {
             Contains(AllOf(HasSubstr(R"("id":106,)"), EndsWith(R"("untold":0})")))));
 }
 
+TEST_F(Audit, WhoFallsSilentIsToldOfThoughOthersGoOnTrying) {
+  const auto trail = Make();
+  const auto refuse = [&](uint32_t uid) {
+    trail->Refused(trail->Describe("Drain", Peer(uid), "{}"),
+                   Error(StatusCode::kPermissionDenied, "no"));
+  };
+  for (int i = 0; i < 7; ++i) refuse(1);
+  const auto told = [&] {
+    const std::vector<std::string> lines = Lines(*trail);
+    return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find(R"("uid":1,)") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(told(), 5);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (int second = 0; told() < 6 && std::chrono::steady_clock::now() < until; ++second) {
+    if (second < 3) unix_ms_ += 1000;
+    refuse(2);
+  }
+  EXPECT_EQ(told(), 6);
+}
+
 TEST_F(Audit, TheEndOfTheTrailTellsWhatHasNoLineYet) {
   auto trail = Make();
   for (int i = 0; i < 20; ++i) {

@@ -210,6 +210,43 @@ TEST_F(SessionResume, CreditAgreesAfterEveryCutWhateverBecameOfThePayload) {
   EXPECT_EQ(client->seen().progress.at(0), 7u);
 }
 
+TEST_F(SessionResume, CreditOfTheOldConnectionIsNotToldOnTheNewOne) {
+  constexpr uint64_t kWindow = 64 << 10;
+  options.windows.payload_bytes = kWindow;
+  Prepare();
+  auto client = Resuming();
+  ASSERT_TRUE(client->Send(Batch(0, 1, {Allocate(1, kWindow)})).ok());
+  for (uint64_t value = 2; value < 8; ++value) {
+    ASSERT_TRUE(
+        client->Send(Batch(0, value, {InlineWrite(1, 0, std::string(kWindow / 2, 'x'))})).ok());
+    RunAll();  // what it is told nobody takes
+  }
+  client->Lose();
+  ASSERT_TRUE(client->Open(/*resend=*/false).ok());
+  while (client->Take()) continue;
+  EXPECT_EQ(client->seen().progress.at(0), 7u);
+  EXPECT_LE(client->credit_left(), kWindow);
+}
+
+TEST_F(SessionResume, WhoHasUsedUpItsCreditIsHeardWhereAReadWaitsForWhatItSays) {
+  options.windows.commands = 6;
+  Prepare();
+  auto client = Resuming();
+  ASSERT_TRUE(client->Send(Batch(0, 1, {Allocate(1, 1 << 20)})).ok());
+  RunAll();
+  std::vector<Request> commands = {Read(1, 0, 1 << 20)};
+  while (commands.size() < options.windows.commands) commands.push_back(BarrierRequest{});
+  ASSERT_TRUE(client->Send(Batch(0, 2, std::move(commands))).ok());
+  for (int i = 0; i < 100; ++i) {
+    core->RunOnce();
+    client->Take();
+  }
+  EXPECT_LT(client->seen().data.at({0, 2}).size(), 1u << 20) << "the rest waits";
+  EXPECT_TRUE(client->session().WantsInput());
+  Run(*client);
+  EXPECT_EQ(client->seen().progress.at(0), 7u);
+}
+
 TEST_F(SessionResume, WorkGoesOnWhileTheClientIsAway) {
   Prepare();
   auto client = Resuming();

@@ -190,7 +190,8 @@ TEST(SessionWindows, ATurnToUploadHoldsAWholeMessageHoweverSmallTheWindow) {
 // A client that believes what it is told of credit, and looks at nothing before it is told to.
 struct Uploader {
   std::unique_ptr<TestClient> client;
-  uint64_t told;
+  uint64_t window;
+  uint64_t told = window;
   uint64_t sent = 3;      // the kernel's ELF
   uint64_t messages = 1;  // sent at once, when there is credit for all of them
   int looked = 0;
@@ -201,6 +202,7 @@ struct Uploader {
       }
     }
     told = std::max(told, client->credit.bytes);
+    EXPECT_LE(told, sent + window) << "more than the daemon keeps";
     return sent + messages * kUploadBytes <= told;
   }
   void Send() {
@@ -219,11 +221,13 @@ class SessionUploads : public SessionSharing {
     options.windows.payload_bytes = kWindow;
     options.windows.least_turn_bytes = kUploadBytes;
     options.upload_turns.at_once = 2;
-    Prepare([](const Command&) { return Duration(microseconds(1)); });
   }
   std::vector<Uploader> Uploaders(size_t number) {
+    Prepare([](const Command&) { return Duration(microseconds(1)); });
     std::vector<Uploader> uploaders;
-    for (size_t i = 0; i < number; ++i) uploaders.push_back({Client(), kWindow});
+    for (size_t i = 0; i < number; ++i) {
+      uploaders.push_back({Client(), options.windows.payload_bytes});
+    }
     return uploaders;
   }
 };
@@ -263,6 +267,38 @@ TEST_F(SessionUploads, WhereManyDoAFewAreToldToAtATimeAndAllComeToTheirTurn) {
   last.client->Run();
   last.MaySend();
   EXPECT_GE(last.told - last.sent, kWindow * 3 / 4);
+}
+
+TEST_F(SessionUploads, NobodyIsToldOfMoreThanItsWindowHowSmallItMayBe) {
+  options.windows.payload_bytes = options.windows.least_turn_bytes = 8 * kUploadBytes;
+  options.upload_turns.at_once = 1;
+  std::vector<Uploader> uploaders = Uploaders(3);
+  for (int round = 0; round < 600; ++round) {
+    for (Uploader& uploader : uploaders) {
+      if (uploader.MaySend()) uploader.Send();
+    }
+    for (int i = 0; i < 20; ++i) Step();
+  }
+  for (const Uploader& uploader : uploaders) EXPECT_GT(uploader.sent, 100 * kUploadBytes);
+}
+
+TEST_F(SessionUploads, WhoEndsLeavesItsTurnToTheNext) {
+  options.upload_turns.at_once = 1;
+  options.upload_turns.longest = std::chrono::hours(1);
+  std::vector<Uploader> uploaders = Uploaders(2);
+  for (Uploader& uploader : uploaders) {
+    while (uploader.MaySend()) uploader.Send();
+    uploader.client->Run();
+  }
+  EXPECT_TRUE(uploaders[0].MaySend());
+  EXPECT_FALSE(uploaders[1].MaySend()) << "the other has its turn, and does not send";
+  ClientSession& first = uploaders[0].client->session();
+  first.FinishInput();
+  uploaders[0].client->Run();
+  Status status;
+  EXPECT_TRUE(first.finished(&status));
+  for (int i = 0; i < 20; ++i) Step();
+  EXPECT_TRUE(uploaders[1].MaySend());
 }
 
 TEST_F(SessionUploads, WhoWaitsForMoreThanATurnGetsItToo) {

@@ -94,11 +94,11 @@ Status SessionCore::Close() {
 }
 
 void SessionCore::Shutdown() {
-  if (stream_ == nullptr) {
-    return;
-  }
   {
     MutexLock lock(&mu_);
+    if (stream_ == nullptr) {
+      return;
+    }
     stop_background_ = true;
     // Else the daemon would keep the session for a client that may come back; also if the connection is broken now.
     if (resumable() && welcomed_ && !ended_) {

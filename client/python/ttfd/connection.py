@@ -107,7 +107,7 @@ class Connection(Reconnecting):
         if message.HasField("welcome"):
             self._token = message.welcome.token
             if self._resuming:
-                self._resumed(message.welcome.credit.bytes)
+                self._resumed(message.welcome.credit)
         if message.HasField("welcome") and self.welcome is None:
             self.welcome = message.welcome
             self._credit = message.welcome.credit

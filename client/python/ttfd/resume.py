@@ -112,8 +112,8 @@ class Reconnecting:
         if self._left and end is not None and end.reason in _LOST and self.reconnect_for > 0 and self.welcome is not None:
             # Else the daemon would keep the session for a client that may come back. Once: it may be away.
             with self.news:
-                self._greet_again()
-            end = self._read_call()
+                end = self._greet_again()
+            end = end or self._read_call()
         with self.news:
             if end is not None and self.welcome is not None:
                 unanswered = sum(timeline.submitted - timeline.completed for timeline in self._timelines)
@@ -156,7 +156,7 @@ class Reconnecting:
         while self._lost_connection(end) and time.monotonic() < deadline:
             resumed = self.reconnects
             with self.news:
-                self._greet_again()
+                end = self._greet_again()
             # Somebody may listen who never answers.
             timer = threading.Timer(deadline - time.monotonic(),
                                     lambda call=self._call: call.cancel() if self._resuming else None)
@@ -164,7 +164,7 @@ class Reconnecting:
             timer.start()
             completed = sum(timeline.completed for timeline in self._timelines)
             began = time.monotonic()
-            end = self._read_call()
+            end = end or self._read_call()
             timer.cancel()
             if self.reconnects != resumed and (time.monotonic() - began > _BACKOFF_S[1]
                                                or sum(timeline.completed for timeline in self._timelines) != completed):
@@ -176,7 +176,12 @@ class Reconnecting:
             self.reconnect_for = 0.0
         return end
 
-    def _greet_again(self) -> None:
+    def _greet_again(self) -> Error | None:
+        """On a connection of its own; returns what is in the way: its certificate may just be being renewed."""
+        try:
+            channel = make_channel(self.address, self._tls)
+        except Error as wrong:
+            return Error(Code.UNAVAILABLE, wrong.message, reason="UNREACHABLE", retryable=True)
         self._resuming = True
         self._messages.put(None)
         self._messages = queue.SimpleQueue()
@@ -194,15 +199,17 @@ class Reconnecting:
             message.ending = ttfd_pb2.ENDING_LEAVE
         self._messages.put(message)
         self._channel.close()
-        self._channel = make_channel(self.address, self._tls)
+        self._channel = channel
         self._call = ttfd_pb2_grpc.TtfdStub(self._channel).Session(self._requests(self._messages))
+        return None
 
-    def _resumed(self, credit_bytes: int) -> None:
+    def _resumed(self, credit: ttfd_pb2.Credit) -> None:
         self._resuming = False
         self.reconnects += 1
         # Nobody knows which bytes were lost with the old connection: both sides count those of the new one.
         messages, self._sent_bytes = self._sent.send_again()
-        self._credit.bytes = credit_bytes
+        self._credit.bytes = credit.bytes
+        self._credit.commands = max(self._credit.commands, credit.commands)
         for message in messages:
             self._messages.put(message)
         if self._closing:
