@@ -93,7 +93,7 @@ Key PriorityKey(const char* section, const char* name, Priority* to) {
           }};
 }
 
-std::vector<Key> KeysOf(Options* to) {
+std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a table
   constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
   ListenOptions& listen = to->listen;
   DeviceOptions& device = to->device;

@@ -131,7 +131,8 @@ void Engine::TakeRequests() {
     has_requests_.store(false, std::memory_order_relaxed);
   }
   for (Work& work : taken_.works) {
-    queues_[work.track->route().hardware_queue].order.Push(std::move(work));
+    HardwareQueue& queue = queues_[work.track->route().hardware_queue];
+    queue.order.Push(std::move(work));
   }
   // Behind the works: one that ended before is in nobody's order any more.
   for (const uint64_t flow : std::exchange(taken_.gone, {})) {
@@ -202,7 +203,7 @@ Status Engine::SubmitAndPoll() {
   const TimePoint now = device_clock_.Now();
   bool busy = false;
   for (HardwareQueue& queue : queues_) {
-    const Status submitted = SubmitReady(queue, now);
+    Status submitted = SubmitReady(queue, now);
     if (!submitted.ok()) {
       refused_ = &queue;
       return submitted;

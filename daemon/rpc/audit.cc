@@ -180,6 +180,7 @@ void AuditTrail::Refused(const Action& action, const Status& status) {
   auto& refusals = shared_->refusals;
   const bool apart = refusals.size() < kUsersCounted || refusals.contains(action.uid);
   Refusals& user = refusals[apart ? action.uid : kOtherUsers];
+  user.tried = shared_->second;
   if (user.told >= shared_->options.refusals_per_second || shared_->lines.size() >= kLinesWaiting) {
     if (++user.untold == 1) shared_->changed.NotifyAll();
     user.last = std::move(line);
@@ -210,7 +211,8 @@ void AuditTrail::Shared::TellSilent() {
 
 void AuditTrail::Shared::TellUntold(bool silent) {
   for (auto& [uid, user] : refusals) {
-    if (user.untold == 0 || (silent && user.told > 0) || lines.size() >= kLinesWaiting) continue;
+    if (user.untold == 0 || (silent && user.tried == second) || lines.size() >= kLinesWaiting)
+      continue;
     ++user.told;
     lines.push_back(WithEnd(user.last, std::exchange(user.untold, 0) - 1));
     user.last.clear();

@@ -84,7 +84,8 @@ class AuditTrail {
 
  private:
   struct Refusals {
-    uint32_t told = 0;
+    int64_t tried = 0;    // the second of the last attempt
+    uint32_t told = 0;    // in this second
     uint64_t untold = 0;  // `last` included
     std::string last;     // the line of the last attempt that has none, but for its end
   };

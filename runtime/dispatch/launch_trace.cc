@@ -14,7 +14,7 @@ namespace ttfd {
 
 Status LaunchState::Record(const Route& route, const RecordTraceCommand& command) {
   const Region before = std::exchange(command.trace->region, command.region);
-  const Status placed = PlaceTrace(route, command.trace);
+  Status placed = PlaceTrace(route, command.trace);
   if (!placed.ok()) command.trace->region = before;
   return placed;
 }

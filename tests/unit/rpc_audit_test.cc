@@ -217,6 +217,11 @@ TEST_F(Audit, ADiskThatDoesNotAnswerHoldsUpNobodyAndLetsNothingBeDoneUntold) {
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(reader, 0);
+  // Full, so that not even the first line finds room.
+  const int filler = open(path.c_str(), O_WRONLY | O_NONBLOCK);
+  const std::string filling(4096, ' ');
+  while (write(filler, filling.data(), filling.size()) > 0) continue;
+  close(filler);
   {
     const auto trail = Make(path);
     std::atomic<bool> done{false};
