@@ -51,6 +51,10 @@ class Audit : public ::testing::Test {
     peer.connection = 7;
     return peer;
   }
+  static void Refuse(AuditTrail& trail, uint32_t uid) {
+    trail.Refused(trail.Describe("Drain", Peer(uid), "{}"),
+                  Error(StatusCode::kPermissionDenied, "no"));
+  }
   // What has been said so far.
   std::vector<std::string> Lines(AuditTrail& trail) {
     EXPECT_TRUE(trail.Flush(std::chrono::seconds(20)));
@@ -94,23 +98,19 @@ TEST_F(Audit, ArgumentsThatAreTooLongAreCutAndAreAStringThen) {
 
 TEST_F(Audit, RefusedAttemptsAreLimitedByUserAndNoneIsForgotten) {
   const auto trail = Make();
-  const auto refuse = [&](uint32_t uid) {
-    trail->Refused(trail->Describe("Drain", Peer(uid), "{}"),
-                   Error(StatusCode::kPermissionDenied, "no"));
-  };
-  for (int i = 0; i < 100; ++i) refuse(1);
+  for (int i = 0; i < 100; ++i) Refuse(*trail, 1);
   EXPECT_EQ(Lines(*trail).size(), 5u);
-  refuse(2);
+  Refuse(*trail, 2);
   EXPECT_EQ(Lines(*trail).size(), 6u) << "one user does not hide another";
   unix_ms_ += 1000;
-  refuse(1);
+  Refuse(*trail, 1);
   ASSERT_EQ(Lines(*trail).size(), 7u);
   EXPECT_THAT(Lines(*trail).back(), EndsWith(R"("untold":95})"));
   trail->Ended(trail->Describe("Drain", Peer(1), "{}"), OkStatus());
   EXPECT_THAT(Lines(*trail).back(), HasSubstr(R"("id":103)"))
       << "attempts are numbered, told or not";
   // However many users there are, memory and lines have an end.
-  for (uint32_t uid = 10; uid < 5'000; ++uid) refuse(uid);
+  for (uint32_t uid = 10; uid < 5'000; ++uid) Refuse(*trail, uid);
   EXPECT_LE(Lines(*trail).size(), 8u + 1024u + 5u);
 }
 
@@ -157,12 +157,8 @@ TEST_F(Audit, FileGetsTheSameObjectsAndIsOpenedAgain) {
 
 TEST_F(Audit, RefusedAttemptsWithoutALineAreToldAlsoWhenSilenceFollows) {
   const auto trail = Make();
-  const auto refuse = [&](uint32_t uid) {
-    trail->Refused(trail->Describe("Drain", Peer(uid), "{}"),
-                   Error(StatusCode::kPermissionDenied, "no"));
-  };
-  for (int i = 0; i < 100; ++i) refuse(1);
-  for (int i = 0; i < 6; ++i) refuse(2);
+  for (int i = 0; i < 100; ++i) Refuse(*trail, 1);
+  for (int i = 0; i < 6; ++i) Refuse(*trail, 2);
   EXPECT_EQ(Lines(*trail).size(), 10u);
   unix_ms_ += 1000;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -177,11 +173,7 @@ TEST_F(Audit, RefusedAttemptsWithoutALineAreToldAlsoWhenSilenceFollows) {
 
 TEST_F(Audit, WhoFallsSilentIsToldOfThoughOthersGoOnTrying) {
   const auto trail = Make();
-  const auto refuse = [&](uint32_t uid) {
-    trail->Refused(trail->Describe("Drain", Peer(uid), "{}"),
-                   Error(StatusCode::kPermissionDenied, "no"));
-  };
-  for (int i = 0; i < 7; ++i) refuse(1);
+  for (int i = 0; i < 7; ++i) Refuse(*trail, 1);
   const auto told = [&] {
     const std::vector<std::string> lines = Lines(*trail);
     return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
@@ -192,7 +184,7 @@ TEST_F(Audit, WhoFallsSilentIsToldOfThoughOthersGoOnTrying) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   for (int second = 0; told() < 6 && std::chrono::steady_clock::now() < until; ++second) {
     if (second < 3) unix_ms_ += 1000;
-    refuse(2);
+    Refuse(*trail, 2);
   }
   EXPECT_EQ(told(), 6);
 }
@@ -232,8 +224,7 @@ TEST_F(Audit, ADiskThatDoesNotAnswerHoldsUpNobodyAndLetsNothingBeDoneUntold) {
         ++acted;
       }
       for (int i = 0; i < 100; ++i) {
-        trail->Refused(trail->Describe("Drain", Peer(2), "{}"),
-                       Error(StatusCode::kPermissionDenied, "no"));
+        Refuse(*trail, 2);
       }
       trail->Ended(trail->Describe("ResetDevice", Peer(1), "{}"), OkStatus());
       done = true;
