@@ -4,8 +4,9 @@
 # DEBUG: with everything a debugger wants to know (-g), in a file ten times as long; combine it with OPTIMIZE -Og.
 #
 # Builds a kernel for one hart of a worker tile as <OUTPUT>/<FILE>.elf (default: <current binary directory>/<target>.elf);
-# the target's property TTFD_ELF is that path. Works in ttfd's own tree and, by include(), from an installed one; needs
-# riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf). The program defines `void kernel_main()`; see <ttfd/kernel.h>.
+# the target's property TTFD_ELF is that path. Works in ttfd's own tree and, by find_package(ttfd) or include(), from an
+# installed one; needs riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf). The program defines `void kernel_main()`;
+# see <ttfd/kernel.h>.
 
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/../firmware/sdk/kernel.ld)  # ttfd's source tree
   get_filename_component(TTFD_SDK_ROOT ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
@@ -14,12 +15,8 @@ else()  # installed: share/ttfd/cmake beside share/ttfd/sdk
   get_filename_component(TTFD_SDK_ROOT ${CMAKE_CURRENT_LIST_DIR}/../sdk ABSOLUTE)
   set(TTFD_SDK_INCLUDES ${TTFD_SDK_ROOT}/firmware/sdk/include ${TTFD_SDK_ROOT})
 endif()
-if(NOT TTFD_RISCV_CXX)
-  find_program(TTFD_RISCV_CXX riscv64-unknown-elf-g++ REQUIRED)
-endif()
-if(NOT TTFD_RISCV_OBJCOPY)
-  find_program(TTFD_RISCV_OBJCOPY riscv64-unknown-elf-objcopy REQUIRED)
-endif()
+find_program(TTFD_RISCV_CXX riscv64-unknown-elf-g++)
+find_program(TTFD_RISCV_OBJCOPY riscv64-unknown-elf-objcopy)
 include(${CMAKE_CURRENT_LIST_DIR}/riscv.cmake)
 
 # medany addresses everything relative to the program counter, so the block runs from any address; switch conversion would
@@ -31,6 +28,9 @@ set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax)
 
 function(ttfd_add_kernel name)
   cmake_parse_arguments(ARG "DEBUG" "PROCESSOR;OPTIMIZE;OUTPUT;FILE" "SOURCES;INCLUDES" ${ARGN})
+  if(NOT TTFD_RISCV_CXX OR NOT TTFD_RISCV_OBJCOPY)
+    message(FATAL_ERROR "ttfd_add_kernel(${name}): needs riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf)")
+  endif()
   if(NOT DEFINED TTFD_HART_${ARG_PROCESSOR})
     message(FATAL_ERROR "ttfd_add_kernel(${name}): PROCESSOR must be brisc, ncrisc, trisc0, trisc1 or trisc2")
   endif()

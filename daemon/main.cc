@@ -1,14 +1,13 @@
-// ttfd: reads what it was told and does it.
+// ttfd: reads its command line and configuration and acts on them.
 #include <fmt/format.h>
 
 #include <cstdio>
 
+#include "daemon/config_check.h"
 #include "daemon/main_decode.h"
 #include "daemon/main_serve.h"
 #include "daemon/open_device.h"
 #include "daemon/options.h"
-#include "daemon/rpc/tcp_listener.h"
-#include "daemon/rpc/tls_files.h"
 #include "daemon/system/signals.h"
 #include "runtime/base/log.h"
 
@@ -21,15 +20,17 @@ constexpr int kWrongUsage = 2;
 
 int Complain(const ttfd::Status& status, int code) {
   if (status.ok()) return kDone;
-  const std::string_view message = ttfd::StatusMessage(status);
-  fmt::print(stderr, "ttfd: {}\n", message);
+  ttfd::LogPlain(fmt::format("ttfd: {}", ttfd::StatusMessage(status)),
+                 ttfd::SteadyClock().Now() + ttfd::kLogFlushTimeout);
   return code;
 }
 
-ttfd::Status CheckTls(const ttfd::TlsOptions& tls) {
-  if (tls.address.empty()) return ttfd::OkStatus();
-  RETURN_IF_ERROR(ttfd::ParseTcpAddress(tls.address).status());
-  return ttfd::CheckTlsFiles({tls.certificate, tls.key, tls.client_ca});
+// What the start of the daemon and --check-config check alike.
+ttfd::Status Check(ttfd::Invocation* invocation) {
+  RETURN_IF_ERROR(ttfd::Annotate(ttfd::CheckDeviceText(invocation->options.device.device),
+                                 invocation->origins.Where("device.device")));
+  return ttfd::CheckConfiguration(invocation->origins, invocation->state_folders,
+                                  &invocation->options);
 }
 
 int Serve(const ttfd::Options& options) {
@@ -43,7 +44,7 @@ int Serve(const ttfd::Options& options) {
 
 int main(int argc, char** argv) {
   using Action = ttfd::Invocation::Action;
-  const ttfd::StatusOr<ttfd::Invocation> invocation = ttfd::ReadInvocation(argc, argv);
+  ttfd::StatusOr<ttfd::Invocation> invocation = ttfd::ReadInvocation(argc, argv);
   if (!invocation.ok()) return Complain(invocation.status(), kWrongUsage);
   if (invocation->action == Action::kPrint) {
     fmt::print("{}", invocation->text);
@@ -53,12 +54,10 @@ int main(int argc, char** argv) {
     return Complain(ttfd::DecodeRecordFile(invocation->decode_path, invocation->decode_json),
                     kFailed);
   }
-  const ttfd::Status device = ttfd::CheckDeviceText(invocation->options.device.device);
-  if (!device.ok()) return Complain(ttfd::Annotate(device, "device"), kWrongUsage);
-  const ttfd::Status tls = CheckTls(invocation->options.tls);
-  if (!tls.ok()) return Complain(ttfd::Annotate(tls, "tls"), kWrongUsage);
+  const ttfd::Status checked = Check(&*invocation);
+  if (!checked.ok()) return Complain(checked, kWrongUsage);
   if (invocation->action == Action::kCheckConfig) {
-    fmt::print("{}: good\n",
+    fmt::print("{}: configuration OK\n",
                invocation->config_path.empty() ? "defaults" : invocation->config_path);
     return kDone;
   }

@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "daemon/debugger_monitor.h"
@@ -20,6 +19,7 @@
 #include "daemon/rpc/rpc_server.h"
 #include "daemon/rpc/tcp_listener.h"
 #include "daemon/rpc/unix_listener.h"
+#include "daemon/rpc/user_names.h"
 #include "daemon/session/daemon_core.h"
 #include "daemon/system/service_manager.h"
 #include "daemon/system/watchdog.h"
@@ -56,8 +56,7 @@ class Daemon {
 
   Status Run() {
     RETURN_IF_ERROR(Start());
-    const std::string serving =
-        fmt::format("serving {} on {}", core_->Devices().at(0).info.board, where_);
+    const std::string serving = fmt::format("serving {} on {}", CardText(), where_);
     LogInfo("{}", serving);
     manager_.Ready(serving);
     WaitForStop();
@@ -74,6 +73,8 @@ class Daemon {
   }
   DaemonOptions CoreOptions();
   RpcOptions ServerOptions() const;
+  // "a model of a p150 (no card)"
+  std::string CardText() const;
   void WaitForStop();
   // Grows while the device thread is alive.
   uint64_t Heartbeat() const {
@@ -93,6 +94,7 @@ class Daemon {
   StoppableClock device_clock_{SteadyClock()};
   ThreadCpuClock work_clock_;  // of a device that runs on the device thread
   Debugging debugging_;
+  std::unique_ptr<UserNames> user_names_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<DaemonCore> core_;
   std::unique_ptr<RpcServer> rpc_;  // set before the device thread starts
@@ -100,13 +102,15 @@ class Daemon {
   std::unique_ptr<TcpListener> tcp_;
 };
 
-// Threads that are created later are as nice as the one that creates them.
-void LowerNiceness(uint32_t by, const char* whose) {
+// Threads that are created later have the nice value of the one that creates them. An ordinary user may not lower it,
+// and needs not to.
+void LowerNiceValue(uint32_t by, const char* whose) {
   if (by == 0) return;
   errno = 0;
   const int now = getpriority(PRIO_PROCESS, 0);
   if (errno == 0 && setpriority(PRIO_PROCESS, 0, now - static_cast<int>(by)) == 0) return;
-  LogInfo("{} as nice as every program: {} (scheduler.boost is {})", whose, strerror(errno), by);
+  LogDebug("the nice value of {} cannot be lowered by {} (scheduler.boost): {}", whose, by,
+           strerror(errno));
 }
 
 // Every connection is a descriptor: as many as the administrator allows.
@@ -119,8 +123,14 @@ void RaiseDescriptorLimit() {
 
 Status Daemon::Start() {
   RaiseDescriptorLimit();
-  LowerNiceness(options_.scheduler.boost / 2, "the daemon's threads are");
+  LowerNiceValue(options_.scheduler.boost / 2, "the daemon's threads");
   RouteGrpcLog();
+  if (options_.hangs.folder.empty()) {
+    LogInfo("hang reports are not kept: hangs.folder names no folder, or none can be written to");
+  } else if (options_.hangs.folder != HangOptions().folder) {
+    LogInfo("hang reports are kept in {}", options_.hangs.folder);
+  }
+  user_names_ = std::make_unique<UserNames>(SteadyClock(), UserNamesOptions());
   // Before the boot, so that a wrong address is known at once and early clients wait instead of failing.
   ASSIGN_OR_RETURN(listener_, Listen());
   if (!options_.tls.address.empty()) {
@@ -190,14 +200,10 @@ DaemonOptions Daemon::CoreOptions() {
   DaemonOptions options;
   options.version = TTFD_VERSION;
   options.limits = options_.limits;
-  options.windows.commands = options_.limits.commands_in_flight;
-  options.windows.payload_bytes = options_.limits.bytes_in_flight;
-  options.windows.read_bytes = options_.limits.read_bytes_in_flight;
-  options.upload_turns.at_once = std::max(std::thread::hardware_concurrency() / 2, 1u);
   options.timeouts = options_.timeouts;
   options.load_kernel = LoadKernel;
+  options.user_name = [names = user_names_.get()](uint32_t uid) { return names->Of(uid); };
   options.scheduler.quantum = std::chrono::microseconds(options_.scheduler.quantum_us);
-  options.scheduler.aging_rounds = options_.scheduler.aging_rounds;
   options.hang_store = {options_.hangs.folder, options_.hangs.reports, options_.hangs.bytes};
   options.hang_writer.patience = milliseconds(options_.hangs.disk_ms);
   options.hangs = {options_.hangs.suspend_hangs, options_.hangs.suspend_window_ms};
@@ -216,7 +222,7 @@ DaemonOptions Daemon::CoreOptions() {
     };
   }
   options.engine.on_thread_start = [this] {
-    LowerNiceness((options_.scheduler.boost + 1) / 2, "the device thread is");
+    LowerNiceValue((options_.scheduler.boost + 1) / 2, "the device thread");
     rpc_->JoinAsDeviceThread();
   };
   options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
@@ -237,11 +243,19 @@ RpcOptions Daemon::ServerOptions() const {
     options.keepalive = milliseconds(options_.tls.keepalive_ms);
   }
   options.audit.file = options_.audit_file;
+  options.user_names = user_names_.get();
   options.hello_timeout = milliseconds(options_.listen.hello_ms);
   options.memory_bytes = options_.listen.memory_bytes;
   options.calls_per_connection = options_.listen.calls_per_connection;
   options.reply_threads = static_cast<int>(options_.listen.reply_threads);
   return options;
+}
+
+std::string Daemon::CardText() const {
+  const DeviceInfo& info = device_->info();
+  if (info.backend == "embedded") return fmt::format("a model of a {} (no card)", info.board);
+  if (info.backend == "ttsim") return fmt::format("a simulated {} (no card)", info.board);
+  return "a " + info.board;
 }
 
 // Until SIGTERM or SIGINT; feeds the watchdog meanwhile. SIGHUP opens the audit file again; the configuration is read
@@ -281,10 +295,11 @@ void Daemon::LookAtCertificates() const {
 bool Daemon::Drain() {
   // Shared with the callback, which a drain that was cut short may call later.
   const auto drained = std::make_shared<std::atomic<bool>>(false);
-  core_->Drain(options_.drain_ms, [drained](const std::string& step, uint64_t left, bool done) {
-    LogInfo("drain: {}, {} sessions", step, left);
-    if (done) drained->store(true);
-  });
+  core_->DrainForShutdown(options_.drain_ms,
+                          [drained](const std::string& step, uint64_t left, bool done) {
+                            LogInfo("drain: {}, {} sessions", step, left);
+                            if (done) drained->store(true);
+                          });
   const TimePoint deadline = SteadyClock().Now() + milliseconds(options_.drain_ms) + kLastReplies;
   while (!drained->load() && SteadyClock().Now() < deadline) {
     const std::optional<int> signal = signals_.Wait(kDrainLook);
@@ -302,7 +317,7 @@ Status Daemon::Stop() {
   manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + card + kLastSteps);
   rpc_->SetServing(false);
   const bool patient = Drain();
-  if (!patient) core_->Drain(0, [](const std::string&, uint64_t, bool) {});
+  if (!patient) core_->DrainForShutdown(0, [](const std::string&, uint64_t, bool) {});
   listener_.reset();
   tcp_.reset();
   rpc_->Stop(patient ? kLastReplies : kHastyReplies);

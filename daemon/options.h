@@ -1,8 +1,9 @@
-// What the daemon was told: by its command line, the environment, and ttfd.toml, in this order of
+// The configuration of the daemon: command line, environment, and ttfd.toml, in this order of
 // precedence, over the defaults written here.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,6 @@ struct DeviceOptions {
 
 struct WindowOptions {
   uint32_t quantum_us = 1000;      // device time of one turn of a session
-  uint32_t aging_rounds = 1000;    // that a session may be left out of for what it used before
   uint32_t window_us = 100;        // device time submitted ahead of completion
   uint32_t window_commands = 512;  // commands submitted ahead of completion
   uint32_t boost = 10;   // by which the device thread is less nice than who started the daemon
@@ -52,8 +52,8 @@ struct WindowOptions {
 
 // Groups besides root and the daemon's own user, who have every role; names of client certificates.
 struct RoleNames {
-  std::vector<std::string> submit;  // none: whoever may open the socket
-  std::vector<std::string> observe = {"ttfd"};
+  std::vector<std::string> submit;   // none: whoever may open the socket
+  std::vector<std::string> observe;  // none: administrators alone
   std::vector<std::string> admin = {"ttfd-admin"};
   std::vector<std::string> submit_certificates;
   std::vector<std::string> observe_certificates;
@@ -61,7 +61,7 @@ struct RoleNames {
 };
 
 struct HangOptions {
-  std::string folder = "/var/lib/ttfd/hangs";  // of reports; empty: they are only logged
+  std::string folder = "/var/lib/ttfd/hangs";  // of reports; empty: hangs are only logged
   uint32_t reports = 32;
   uint64_t bytes = uint64_t{64} << 20;
   uint32_t disk_ms = 2000;
@@ -84,11 +84,33 @@ struct Options {
   uint32_t card_ms = 10'000;   // and then this long for what is on the card, before that is cut off
 };
 
+// Where each option that is not a default was set.
+class Origins {
+ public:
+  // `place`: "FILE:LINE", "--socket", "TTFD_ADDRESS". The last call for a key counts.
+  void Set(const std::string& key, std::string place) { places_[key] = std::move(place); }
+  bool Has(const std::string& key) const { return places_.contains(key); }
+  // What a message about the option begins with: "ttfd.toml:7: listen.group", "--socket", or "listen.group" of a
+  // default.
+  std::string Where(const std::string& key) const;
+
+ private:
+  std::map<std::string, std::string> places_;  // by "section.name"
+};
+
+// Folders that the environment names for state of the daemon; empty: it does not.
+struct StateFolders {
+  std::string service;  // STATE_DIRECTORY: the service manager made it for this service
+  std::string user;     // XDG_STATE_HOME, else ~/.local/state
+};
+
 // One run of the program.
 struct Invocation {
   enum class Action { kServe, kCheckConfig, kDecode, kPrint };
   Action action = Action::kServe;
   Options options;
+  Origins origins;
+  StateFolders state_folders;
   std::string config_path;  // that was read; empty: none
   std::string decode_path;
   bool decode_json = false;
@@ -101,11 +123,6 @@ StatusOr<Invocation> ReadInvocation(int argc, const char* const* argv);
 // ---- the parts, for tests
 
 inline constexpr char kDefaultConfigPath[] = "/etc/ttfd/ttfd.toml";
-
-struct Environment {
-  std::string address;  // TTFD_ADDRESS
-  std::string config;   // TTFD_CONFIG
-};
 
 // The command line alone; what was not given stays empty.
 struct CommandLine {
@@ -121,15 +138,17 @@ struct CommandLine {
 };
 StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
-// Sets what the text of a ttfd.toml names. An unknown key, a wrong type or a value outside its range
+// Sets what the text of a ttfd.toml names, and notes where. An unknown key, a wrong type or a value outside its range
 // is refused with the line. `name` is for messages.
-Status ApplyToml(const std::string& text, const std::string& name, Options* options);
+Status ApplyToml(const std::string& text, const std::string& name, Options* options,
+                 Origins* origins);
 
 // Every key of ttfd.toml as "section.name".
 std::vector<std::string> TomlKeys();
 
-// Checks what concerns more than one option; puts the address into its one form, "unix:PATH".
-Status CheckOptions(Options* options);
+// Checks options that need no look at the machine and are not a matter of one key's type and range; puts the address
+// into its one form, "unix:PATH".
+Status CheckOptions(const Origins& origins, Options* options);
 
 // Path of the socket of a checked address.
 std::string SocketPath(const ListenOptions& listen);

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "daemon/options.h"
+#include "daemon/spelling.h"
+#include "daemon/toml_nesting.h"
 
 namespace ttfd {
 namespace {
@@ -118,7 +120,6 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Number("device", "issue_ring_bytes", &device.issue_ring_bytes, kMiB, 256 * kMiB),
       Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),
       Number("scheduler", "quantum_us", &to->scheduler.quantum_us, 10, 1'000'000),
-      Number("scheduler", "aging_rounds", &to->scheduler.aging_rounds, 1, 1'000'000),
       Number("scheduler", "window_us", &to->scheduler.window_us, 1, 60'000'000),
       Number("scheduler", "window_commands", &to->scheduler.window_commands, 1, 65'536),
       Number("scheduler", "boost", &to->scheduler.boost, 0, 19),
@@ -136,16 +137,15 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Number("limits", "sessions_per_user", &limits.sessions_per_user, 1, 100'000),
       Number("limits", "client_name_bytes", &limits.client_name_bytes, 1, 4096),
       Number("limits", "trace_bytes", &limits.trace_bytes, 0, 1024 * kGiB),
-      Number("limits", "resume_grace_ms", &limits.resume_grace_ms, 0, 86'400'000),
+      Number("limits", "reconnect_timeout_ms", &limits.reconnect_timeout_ms, 0, kDayMs),
       Number("limits", "message_bytes", &limits.message_bytes, 4 * kMiB, 64 * kMiB),
       Number("limits", "buffers", &limits.buffers, 1, 16 * kMiB),
       Number("limits", "kernels", &limits.kernels, 1, 16 * kMiB),
       Number("limits", "programs", &limits.programs, 1, 16 * kMiB),
       Number("limits", "kernel_bytes", &limits.kernel_bytes, 4096, 1024 * kGiB),
-      Number("limits", "commands_in_flight", &limits.commands_in_flight, 16, kMiB),
-      Number("limits", "bytes_in_flight", &limits.bytes_in_flight, kMiB, kGiB),
-      Number("limits", "read_bytes_in_flight", &limits.read_bytes_in_flight, kMiB, kGiB),
-      Number("limits", "command_bytes_in_flight", &limits.command_bytes_in_flight, 4 * kMiB, kGiB),
+      Number("limits", "nested_messages", &limits.nested_messages, 1024, kMiB),
+      Number("limits", "window_bytes", &limits.window_bytes, kMiB / 4, kGiB),
+      Number("limits", "unacknowledged_bytes", &limits.unacknowledged_bytes, kMiB / 4, kGiB),
       Number("limits", "idle_ms", &limits.idle_ms, 0, kYearMs),
       Number("limits", "queues_per_user", &limits.queues_per_user, 1, kMax32),
       Number("limits", "handles_per_user", &limits.handles_per_user, 1, kMax32),
@@ -156,12 +156,7 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Number("limits", "l1_bytes_per_user", &limits.l1_bytes_per_user, 0, kMax32),
       Number("limits", "trace_bytes_per_user", &limits.trace_bytes_per_user, 0, 1024 * kGiB),
       Number("limits", "kernel_bytes_per_user", &limits.kernel_bytes_per_user, 4096, 1024 * kGiB),
-      Number("limits", "commands_in_flight_per_user", &limits.commands_in_flight_per_user, 16,
-             kMax32),
-      Number("limits", "bytes_in_flight_per_user", &limits.bytes_in_flight_per_user, kMiB,
-             1024 * kGiB),
-      Number("limits", "command_bytes_in_flight_per_user", &limits.command_bytes_in_flight_per_user,
-             kMiB, 1024 * kGiB),
+      Number("limits", "window_bytes_per_user", &limits.window_bytes_per_user, kMiB, 1024 * kGiB),
       Number("limits", "lease_ms", &limits.lease_ms, 0, kYearMs),
       Number("limits", "lease_idle_ms", &limits.lease_idle_ms, 0, kYearMs),
       Number("limits", "lease_wait_ms", &limits.lease_wait_ms, 1, kYearMs),
@@ -195,8 +190,34 @@ std::string Place(const std::string& name, const toml::source_region& source) {
   return fmt::format("{}:{}", name, source.begin.line);
 }
 
+// "; did you mean 'queues'?", in this section or else in any.
+std::string KeySuggestion(std::string_view text, const std::string& section,
+                          const std::vector<Key>& keys) {
+  std::vector<std::string> here;
+  std::vector<std::string> anywhere;
+  for (const Key& key : keys) {
+    if (section == key.section) here.emplace_back(key.name);
+    anywhere.emplace_back(key.name);
+  }
+  if (const std::string word = NearestWord(text, here); !word.empty()) {
+    return fmt::format("; did you mean '{}'?", word);
+  }
+  const std::string word = NearestWord(text, anywhere);
+  for (const Key& key : keys) {
+    if (word == key.name) return fmt::format("; did you mean '{}' in [{}]?", word, key.section);
+  }
+  return "";
+}
+
+std::string SectionSuggestion(const std::string& text, const std::vector<Key>& keys) {
+  std::vector<std::string> sections;
+  for (const Key& key : keys) sections.emplace_back(key.section);
+  const std::string word = NearestWord(text, sections);
+  return word.empty() ? "" : fmt::format("; did you mean [{}]?", word);
+}
+
 Status ApplySection(const std::string& section, const toml::table& table, const std::string& name,
-                    const std::vector<Key>& keys) {
+                    const std::vector<Key>& keys, Origins* origins) {
   for (const auto& [key, node] : table) {
     const std::string_view text = key.str();
     const Key* known = nullptr;
@@ -204,41 +225,46 @@ Status ApplySection(const std::string& section, const toml::table& table, const 
       if (section == candidate.section && text == candidate.name) known = &candidate;
     }
     if (known == nullptr) {
-      return InvalidArgument("{}: there is no key '{}' in [{}]", Place(name, key.source()), text,
-                             section);
+      return InvalidArgument("{}: there is no key '{}' in [{}]{}", Place(name, key.source()), text,
+                             section, KeySuggestion(text, section, keys));
     }
     const Status set = known->set(node);
     if (!set.ok()) {
       return InvalidArgument("{}: {}.{} {}", Place(name, node.source()), section, text,
                              StatusMessage(set));
     }
+    origins->Set(fmt::format("{}.{}", section, text), Place(name, key.source()));
   }
   return OkStatus();
 }
 
-Status ApplyTable(const toml::table& root, const std::string& name, const std::vector<Key>& keys) {
+Status ApplyTable(const toml::table& root, const std::string& name, const std::vector<Key>& keys,
+                  Origins* origins) {
   for (const auto& [key, node] : root) {
     const std::string section(key.str());
     bool known = false;
     for (const Key& candidate : keys) known = known || section == candidate.section;
     if (!known) {
-      return InvalidArgument("{}: there is no section '{}'", Place(name, key.source()), section);
+      return InvalidArgument("{}: there is no section '{}'{}", Place(name, key.source()), section,
+                             SectionSuggestion(section, keys));
     }
     const toml::table* const table = node.as_table();
     if (table == nullptr) {
       return InvalidArgument("{}: '{}' must be a section: [{}]", Place(name, key.source()), section,
                              section);
     }
-    RETURN_IF_ERROR(ApplySection(section, *table, name, keys));
+    RETURN_IF_ERROR(ApplySection(section, *table, name, keys, origins));
   }
   return OkStatus();
 }
 
 }  // namespace
 
-Status ApplyToml(const std::string& text, const std::string& name, Options* options) {
+Status ApplyToml(const std::string& text, const std::string& name, Options* options,
+                 Origins* origins) {
+  RETURN_IF_ERROR(CheckTomlNesting(text, name));
   try {
-    return ApplyTable(toml::parse(text), name, KeysOf(options));
+    return ApplyTable(toml::parse(text), name, KeysOf(options), origins);
   } catch (const toml::parse_error& error) {  // the way toml++ reports; nothing of ours throws
     return InvalidArgument("{}: {}", Place(name, error.source()), error.description());
   }

@@ -1,5 +1,5 @@
-// The ELF files of the kernels in firmware/kernels, embedded, for tests and benchmarks. Clients read the
-// files themselves: build/<preset>/firmware/kernels/<name>.elf, installed to share/ttfd/kernels.
+// The ELF files of the kernels in firmware/kernels, embedded, for tests and benchmarks. Clients read the files
+// themselves: build/<preset>/firmware/kernels/<name>.elf; those of the examples are installed to share/ttfd/kernels.
 #pragma once
 
 #include <string_view>

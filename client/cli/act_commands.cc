@@ -1,8 +1,9 @@
-// Commands that act on the daemon: sessions end, sessions resume, drain, reset, log-level.
+// Commands that change the daemon: sessions terminate, sessions release, drain, undrain, reset, log-level.
 #include <fmt/format.h>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/printing.h"
 
 namespace ttfd::cli {
 namespace {
@@ -14,27 +15,27 @@ int Done(const Status& status, const std::string& what) {
   if (!status.ok()) {
     return Fail(status);
   }
-  fmt::print("{}\n", what);
+  PrintLine(what);
   return kOk;
 }
 
 void PrintStep(const client::ProgressStep& step) {
   if (!step.step.empty()) {
-    fmt::print("{}{}\n", step.step, step.left != 0 ? fmt::format(" ({} left)", step.left) : "");
+    PrintLine(step.step + (step.left != 0 ? fmt::format(" ({} left)", step.left) : ""));
     std::fflush(stdout);
   }
 }
 
 }  // namespace
 
-int EndSession(const Common& common, uint64_t session, const std::string& reason) {
-  return Done(Admin::Connect(common.address, common.timeout()).EndSession(session, reason),
-              fmt::format("session {} ended", session));
+int TerminateSession(const Common& common, uint64_t session, const std::string& reason) {
+  return Done(Admin::Connect(common.address, common.timeout()).TerminateSession(session, reason),
+              fmt::format("session {} terminated", session));
 }
 
-int ResumeSession(const Common& common, uint64_t session) {
-  return Done(Admin::Connect(common.address, common.timeout()).ResumeSession(session),
-              fmt::format("session {} goes on", session));
+int ReleaseSession(const Common& common, uint64_t session) {
+  return Done(Admin::Connect(common.address, common.timeout()).ReleaseSession(session),
+              fmt::format("session {} released", session));
 }
 
 int Drain(const Common& common, double within_s) {
@@ -42,14 +43,19 @@ int Drain(const Common& common, double within_s) {
   return Done(Admin::Connect(common.address, common.timeout()).Drain(within, PrintStep), "drained");
 }
 
+int Undrain(const Common& common) {
+  return Done(Admin::Connect(common.address, common.timeout()).Undrain(),
+              "sessions and commands are accepted again");
+}
+
 int ResetDevice(const Common& common, uint32_t device) {
   return Done(Admin::Connect(common.address, common.timeout()).ResetDevice(device, PrintStep),
               fmt::format("device {} was reset", device));
 }
 
-int SetLogLevel(const Common& common, const std::string& level) {
+int SetLogLevel(const Common& common, client::LogLevel level) {
   return Done(Admin::Connect(common.address, common.timeout()).SetLogLevel(level),
-              fmt::format("log level is {}", level));
+              fmt::format("log level is {}", client::LogLevelName(level)));
 }
 
 }  // namespace ttfd::cli

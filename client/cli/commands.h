@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,25 +22,29 @@ struct Common {
 };
 
 int ShowStatus(const Common& common);
+// The status after every change, at most once in `interval_s`, until the daemon ends.
+int WatchStatus(const Common& common, double interval_s);
 int ShowHealth(const Common& common, const std::string& service);
 int ShowDevices(const Common& common);
 int ListSessions(const Common& common);
-int EndSession(const Common& common, uint64_t session, const std::string& reason);
+int TerminateSession(const Common& common, uint64_t session, const std::string& reason);
 int ShowLimits(const Common& common);
-int GetTimeouts(const Common& common, uint64_t session);
-int SetTimeouts(const Common& common, uint64_t session, const client::Timeouts& timeouts);
+int GetTimeouts(const Common& common, std::optional<uint64_t> session);
+int SetTimeouts(const Common& common, std::optional<uint64_t> session,
+                const client::Timeouts& timeouts);
 int Drain(const Common& common, double within_s);
+int Undrain(const Common& common);
 int ResetDevice(const Common& common, uint32_t device);
-int SetLogLevel(const Common& common, const std::string& level);
-int ResumeSession(const Common& common, uint64_t session);
+int SetLogLevel(const Common& common, client::LogLevel level);
+int ReleaseSession(const Common& common, uint64_t session);
 int ListHangReports(const Common& common);
 int ShowHangReport(const Common& common, const std::string& report);
 int FetchHangReport(const Common& common, const std::string& report, const std::string& folder);
 
 struct ProfileArguments {
   double seconds = 5;
-  uint32_t interval_clocks = 0;
-  uint32_t interval_us = 0;
+  std::optional<uint32_t> interval_clocks;
+  std::optional<uint32_t> interval_us;
   bool program_counters = false;
   bool idle = false;
   std::vector<std::string> cores;
@@ -60,7 +65,7 @@ struct RunOptions {
   std::vector<std::string> circular_buffers;
   std::vector<std::string> semaphores;
   std::string page_bytes = "2K";
-  uint32_t kernel_timeout_ms = 0;
+  std::optional<uint32_t> kernel_timeout_ms;
   uint32_t repeat = 1;
 };
 int Run(const Common& common, const RunOptions& options);

@@ -1,7 +1,7 @@
 // Statuses as exit codes.
 #include "client/cli/exit_code.h"
 
-#include <cstdio>
+#include "client/cli/printing.h"
 
 namespace ttfd::cli {
 
@@ -30,7 +30,7 @@ ExitCode ExitCodeOf(const client::Status& status) {
 }
 
 ExitCode Fail(const client::Status& status) {
-  std::fprintf(stderr, "ttfdctl: %s\n", status.ToString().c_str());
+  PrintMessage(status.ToString());
   return ExitCodeOf(status);
 }
 

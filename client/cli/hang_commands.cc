@@ -8,7 +8,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
-#include "client/cli/text.h"
+#include "client/cli/printing.h"
 
 namespace ttfd::cli {
 namespace {
@@ -18,8 +18,12 @@ using client::HangReportInfo;
 using client::Status;
 
 Json ReportJson(const HangReportInfo& report) {
-  return {{"report", report.report}, {"headline", report.headline}, {"text", report.text},
-          {"blamed", report.blamed}, {"bytes", report.bytes},       {"complete", report.complete}};
+  return {{"report", report.report},
+          {"headline", report.headline},
+          {"description", report.description},
+          {"offender", report.offender},
+          {"bytes", report.bytes},
+          {"complete", report.complete}};
 }
 
 }  // namespace
@@ -33,14 +37,14 @@ int ListHangReports(const Common& common) {
     PrintJson({{"reports", JsonList(*reports, ReportJson)}});
     return kOk;
   }
-  std::vector<std::vector<std::string>> rows = {{"REPORT", "WHAT", "BLAMED", "BYTES"}};
+  std::vector<std::vector<std::string>> rows = {{"REPORT", "REASON", "BYTES", "OFFENDER"}};
   for (const HangReportInfo& report : *reports) {
     // The reason alone: the id says when.
     rows.push_back({report.report, report.headline.substr(0, report.headline.find(' ')),
-                    report.blamed.empty() ? "nobody" : report.blamed,
-                    std::to_string(report.bytes)});
+                    std::to_string(report.bytes),
+                    report.offender.empty() ? "unknown" : report.offender});
   }
-  fmt::print("{}", Table(rows));
+  PrintTable(rows);
   return kOk;
 }
 
@@ -57,12 +61,13 @@ int ShowHangReport(const Common& common, const std::string& report) {
   }
   const std::string whole = common.json ? "report.json" : "report.txt";
   if (files.count(whole) != 0) {
-    fmt::print("{}", files[whole]);
+    PrintText(files[whole]);
     return kOk;
   }
   for (const auto& [name, bytes] : files) {
     if (!name.empty()) {
-      fmt::print("==> {}\n{}", name, bytes);
+      PrintLine("==> " + name);
+      PrintText(bytes);
     }
   }
   return kOk;
@@ -95,10 +100,10 @@ int FetchHangReport(const Common& common, const std::string& report, const std::
     return Fail(status);
   }
   if (!failed.empty()) {
-    fmt::print(stderr, "ttfdctl: cannot write {}\n", failed);
+    PrintMessage("cannot write " + failed);
     return kFailed;
   }
-  fmt::print("hang report {} is in {}\n", report, folder);
+  PrintLine(fmt::format("hang report {} is in {}", report, folder));
   return kOk;
 }
 

@@ -1,14 +1,22 @@
 // JSON as text.
 #include "client/cli/json.h"
 
-#include <fmt/format.h>
+#include "client/cli/printing.h"
 
 namespace ttfd::cli {
 
 std::string JsonText(const Json& json) {
-  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  const std::string text =
+      json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return Printable(text, Newlines::kKeep);  // control characters that JSON allows in strings
 }
 
-void PrintJson(const Json& json) { fmt::print("{}", JsonText(json)); }
+std::string JsonLine(const Json& json) {
+  const std::string text =
+      json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return Printable(text, Newlines::kKeep);
+}
+
+void PrintJson(const Json& json) { PrintText(JsonText(json)); }
 
 }  // namespace ttfd::cli

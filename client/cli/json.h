@@ -2,14 +2,24 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace ttfd::cli {
 
 using Json = nlohmann::ordered_json;
 
-// Indented by two spaces, one field a line. Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD.
+// null: unset.
+template <typename Value>
+Json JsonOf(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+// Indented by two spaces, one field a line. Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD, and
+// control characters become \u escapes (printing.h).
 std::string JsonText(const Json& json);
 void PrintJson(const Json& json);
+// The same on one line, for a sequence of objects.
+std::string JsonLine(const Json& json);
 
 // What `each` makes of every element; an empty list is a list too.
 template <typename Range, typename Each>

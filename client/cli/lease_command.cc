@@ -18,6 +18,7 @@
 
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
+#include "client/cli/printing.h"
 #include "client/cli/text.h"
 #include "ttfd/session.h"
 
@@ -105,7 +106,7 @@ int RunCommand(std::vector<std::string> command, const std::string& address,
     Become(argv.data(), environment.data(), self);
   }
   if (child < 0) {
-    fmt::print(stderr, "ttfdctl: cannot run the command: {}\n", std::strerror(errno));
+    PrintMessage(fmt::format("cannot run the command: {}", std::strerror(errno)));
     return kFailed;
   }
   child_of_signals.store(child);
@@ -124,13 +125,13 @@ std::string WorkersText(const std::vector<CoreRange>& workers) {
     text += fmt::format("{}{},{}-{},{}", text.empty() ? "" : " ", range.x0, range.y0, range.x1,
                         range.y1);
   }
-  return text.empty() ? "whole device" : text;
+  return text.empty() ? "all" : text;
 }
 
-void TellWait(const LeaseWait& wait) {
-  fmt::print(stderr, "ttfdctl: waiting for the lease: number {}, held by {}, about {} more\n",
-             wait.position, wait.holder,
-             Duration(static_cast<uint64_t>(std::max<int64_t>(wait.expected.count(), 0))));
+void PrintWait(const LeaseWait& wait) {
+  PrintMessage(fmt::format(
+      "waiting for the lease: number {}, held by {}, about {} more", wait.position, wait.holder,
+      Duration(static_cast<uint64_t>(std::max<int64_t>(wait.expected.count(), 0)))));
 }
 
 Json CoreRangeJson(const CoreRange& range) {
@@ -138,13 +139,20 @@ Json CoreRangeJson(const CoreRange& range) {
 }
 
 Json LeaseJson(const LeaseInfo& lease) {
-  return {{"lease", lease.lease},       {"state", lease.state},
-          {"session", lease.session},   {"client_name", lease.client_name},
-          {"user", lease.user},         {"uid", lease.uid},
-          {"pid", lease.pid},           {"workers", JsonList(lease.workers, CoreRangeJson)},
-          {"sessions", lease.sessions}, {"since_ms", lease.since_ms},
-          {"left_ms", lease.left_ms},   {"position", lease.position},
-          {"holder", lease.holder},     {"expected_wait_ms", lease.expected_wait_ms}};
+  return {{"lease", lease.lease},
+          {"state", client::LeaseStateName(lease.state)},
+          {"session", lease.session},
+          {"client_name", lease.client_name},
+          {"user", lease.user},
+          {"uid", lease.uid},
+          {"pid", JsonOf(lease.pid)},
+          {"workers", JsonList(lease.workers, CoreRangeJson)},
+          {"sessions", lease.sessions},
+          {"since_ms", lease.since_ms},
+          {"left_ms", JsonOf(lease.left_ms)},
+          {"position", JsonOf(lease.position)},
+          {"holder", lease.holder},
+          {"expected_wait_ms", JsonOf(lease.expected_wait_ms)}};
 }
 
 }  // namespace
@@ -159,32 +167,32 @@ int ListLeases(const Common& common) {
     PrintJson({{"leases", JsonList(*leases, LeaseJson)}});
     return kOk;
   }
-  std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "SESSION", "CLIENT", "USER",
-                                                 "PID", "WORKERS", "SESSIONS", "SINCE", "LEFT",
-                                                 "POSITION", "EXPECTED WAIT"}};
+  // What does not fit a terminal is left out from the right.
+  std::vector<std::vector<std::string>> rows = {{"LEASE", "STATE", "USER", "CLIENT", "WORKERS",
+                                                 "LEFT", "POSITION", "EXPECTED WAIT", "SINCE",
+                                                 "PID", "SESSION", "SESSIONS"}};
   for (const LeaseInfo& lease : *leases) {
-    const bool waits = lease.state == "waiting";
-    rows.push_back({std::to_string(lease.lease), lease.state, std::to_string(lease.session),
-                    lease.client_name, lease.user.empty() ? std::to_string(lease.uid) : lease.user,
-                    std::to_string(lease.pid), WorkersText(lease.workers),
-                    std::to_string(lease.sessions), Duration(lease.since_ms),
-                    lease.left_ms == 0 ? "-" : Duration(lease.left_ms),
-                    waits ? std::to_string(lease.position) : "-",
-                    waits ? Duration(lease.expected_wait_ms) : "-"});
+    rows.push_back({std::to_string(lease.lease), client::LeaseStateName(lease.state),
+                    lease.user.empty() ? std::to_string(lease.uid) : lease.user, lease.client_name,
+                    WorkersText(lease.workers), lease.left_ms ? Duration(*lease.left_ms) : "-",
+                    lease.position ? std::to_string(*lease.position) : "-",
+                    lease.expected_wait_ms ? Duration(*lease.expected_wait_ms) : "-",
+                    Duration(lease.since_ms), lease.pid ? std::to_string(*lease.pid) : "-",
+                    std::to_string(lease.session), std::to_string(lease.sessions)});
   }
-  fmt::print("{}", Table(rows));
+  PrintTable(rows);
   return kOk;
 }
 
 int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
   if (!client::DefaultLeaseToken().empty()) {
-    fmt::print(
-        stderr,
-        "ttfdctl: this runs under a lease already (TTFD_LEASE); another would wait for it\n");
+    PrintMessage("this runs under a lease already (TTFD_LEASE); another would wait for it");
     return kUsage;
   }
   client::LeaseOptions lease;
-  lease.wait = std::chrono::milliseconds(arguments.wait_ms);
+  if (arguments.wait_ms) {
+    lease.wait = std::chrono::milliseconds(*arguments.wait_ms);
+  }
   if (!arguments.tiles.empty()) {
     const Result<std::vector<client::DeviceInfo>> devices =
         Admin::Connect(common.address, common.timeout()).ListDevices();
@@ -195,7 +203,7 @@ int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
       const std::optional<CoreRange> range =
           ParseCores(text, devices->front().grid_x, devices->front().grid_y);
       if (!range.has_value()) {
-        fmt::print(stderr, "ttfdctl: --tiles {} is none of X,Y or X0,Y0-X1,Y1 or all\n", text);
+        PrintMessage(fmt::format("--tiles {} is none of X,Y or X0,Y0-X1,Y1 or all", text));
         return kUsage;
       }
       lease.workers.push_back(*range);
@@ -205,10 +213,12 @@ int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
   options.address = common.address.empty() ? client::DefaultAddress() : common.address;
   options.client_name = fmt::format("ttfdctl lease -- {}", arguments.command.front());
   options.client_name.resize(std::min<size_t>(options.client_name.size(), 100));
+  // The daemon refuses names that are not printable UTF-8, and the cut may have gone through a character.
+  for (char& c : options.client_name) c = c < 0x20 || c > 0x7E ? '?' : c;
   options.connect_timeout = common.timeout();
   options.background_thread = true;
   options.lease = std::move(lease);
-  options.on_waiting = TellWait;
+  options.on_waiting = PrintWait;
   const std::string address = options.address;
   Result<Session> session = Session::Connect(std::move(options));
   if (!session.ok()) {
@@ -219,12 +229,12 @@ int RunUnderLease(const Common& common, const LeaseArguments& arguments) {
     while (!over && session->Poll(std::chrono::seconds(1)).ok()) {
     }
     if (!over) {
-      fmt::print(stderr, "ttfdctl: the lease has ended: {}\n", session->status().ToString());
+      PrintMessage("the lease has ended: " + session->status().ToString());
     }
   });
   const int code = RunCommand(arguments.command, address, session->lease_token());
   over = true;
-  static_cast<void>(session->Close());  // the command is done, whatever the daemon thinks of it
+  static_cast<void>(session->Close());  // the command has ended; its exit code is what counts
   watch.join();
   return code;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,8 @@
 namespace ttfd::cli {
 
 struct LeaseArguments {
-  std::vector<std::string> tiles;  // none: the whole device
-  uint32_t wait_ms = 0;            // 0: as long as the daemon lets one wait
+  std::vector<std::string> tiles;   // none: the whole device
+  std::optional<uint32_t> wait_ms;  // unset: as long as the daemon allows
   std::vector<std::string> command;
 };
 

@@ -1,21 +1,26 @@
-// ttfdctl limits: what may be used, and what is.
+// ttfdctl limits: the limits and their use.
 #include <fmt/format.h>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
+#include "client/cli/printing.h"
 #include "client/cli/text.h"
 
 namespace ttfd::cli {
 namespace {
 
 using client::LimitInfo;
+using client::LimitScope;
 using client::LimitsReport;
+using client::LimitUsage;
 using client::LimitUse;
-using client::LimitUses;
 
-// Bytes and times as people read them.
+// Bytes, times and priorities as people read them.
 std::string ValueText(std::string_view name, uint64_t value) {
+  if (name == "priority") {
+    return client::PriorityName(static_cast<client::Priority>(value));
+  }
   if (name.find("_ms") != name.npos) {
     return value == 0 ? "no limit" : Duration(value);
   }
@@ -23,19 +28,23 @@ std::string ValueText(std::string_view name, uint64_t value) {
 }
 
 Json LimitJson(const LimitInfo& limit) {
-  return {{"name", limit.name}, {"value", limit.value}, {"of", limit.of}, {"text", limit.text}};
+  return {{"name", limit.name},
+          {"value", limit.value},
+          {"scope", client::LimitScopeName(limit.scope)},
+          {"description", limit.description}};
 }
 
 Json UseJson(const LimitUse& use) {
   return {{"name", use.name}, {"value", use.value}, {"used", use.used}};
 }
 
-Json UsesJson(const LimitUses& uses) {
-  return {{"session", uses.session},
-          {"uid", uses.uid},
-          {"user", uses.user},
-          {"client_name", uses.client_name},
-          {"uses", JsonList(uses.uses, UseJson)}};
+Json UsageJson(const LimitUsage& usage) {
+  return {{"scope", client::LimitScopeName(usage.scope)},
+          {"session", usage.session},
+          {"uid", usage.uid},
+          {"user", usage.user},
+          {"client_name", usage.client_name},
+          {"uses", JsonList(usage.uses, UseJson)}};
 }
 
 }  // namespace
@@ -48,31 +57,33 @@ int ShowLimits(const Common& common) {
   }
   if (common.json) {
     PrintJson({{"limits", JsonList(report->limits, LimitJson)},
-               {"uses", JsonList(report->uses, UsesJson)}});
+               {"usage", JsonList(report->usage, UsageJson)}});
     return kOk;
   }
-  std::vector<std::vector<std::string>> rows = {{"OF A", "LIMIT", "VALUE", "BOUNDS"}};
+  std::vector<std::vector<std::string>> rows = {{"SCOPE", "LIMIT", "VALUE", "DESCRIPTION"}};
   for (const LimitInfo& limit : report->limits) {
-    rows.push_back({limit.of, limit.name, ValueText(limit.name, limit.value), limit.text});
+    rows.push_back({client::LimitScopeName(limit.scope), limit.name,
+                    ValueText(limit.name, limit.value), limit.description});
   }
-  fmt::print("{}", Table(rows));
+  PrintTable(rows);
   rows = {{"USED BY", "LIMIT", "USED", "VALUE"}};
-  for (const LimitUses& uses : report->uses) {
-    std::string who = "the daemon";
-    if (uses.session != 0) {
-      who = fmt::format("session {} ({})", uses.session, uses.client_name);
-    } else if (!uses.user.empty()) {
-      who = fmt::format("user {}", uses.user);
+  for (const LimitUsage& usage : report->usage) {
+    std::string user = "the daemon";
+    if (usage.scope == LimitScope::kSession) {
+      user = fmt::format("session {} ({})", usage.session, usage.client_name);
+    } else if (usage.scope == LimitScope::kUser) {
+      user = fmt::format("user {}", usage.user.empty() ? std::to_string(usage.uid) : usage.user);
     }
-    for (const LimitUse& use : uses.uses) {
+    for (const LimitUse& use : usage.uses) {
       if (use.used != 0) {
         rows.push_back(
-            {who, use.name, ValueText(use.name, use.used), ValueText(use.name, use.value)});
+            {user, use.name, ValueText(use.name, use.used), ValueText(use.name, use.value)});
       }
     }
   }
   if (rows.size() > 1) {
-    fmt::print("\n{}", Table(rows));
+    PrintLine("");
+    PrintTable(rows);
   }
   return kOk;
 }

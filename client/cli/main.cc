@@ -1,27 +1,43 @@
 // ttfdctl: the command line of the daemon. The only file that includes CLI11, which is slow to
 // compile.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/lease_command.h"
+#include "client/cli/printing.h"
 
 namespace ttfd::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done; 1 tried and failed; 2 wrong command line; 3 no daemon reachable;\n"
-    "4 refused by the daemon (not allowed, not valid, not found, no room, not supported);\n"
-    "5 a deadline passed. `ttfdctl health` exits 1 when the daemon is not serving.\n";
+    "Exit codes: 0 done; 1 tried and failed; 2 wrong command line;\n"
+    "3 no daemon reachable; 4 refused (not allowed, not valid, not found, no room,\n"
+    "not supported); 5 a deadline passed. `ttfdctl health` exits 1 when not serving.\n"
+    "`ttfdctl COMMAND --help` explains a command.\n";
+constexpr const char* kCommandFooter =
+    "--address, --json, --timeout and --tls-...: see ttfdctl --help.\n";
+
+// Of `timeouts get` and `timeouts set`.
+struct TimeoutsArguments {
+  std::optional<uint64_t> session;  // unset: the daemon's
+  client::Timeouts values;
+};
 
 // What was parsed; `run` is the chosen command.
 struct Parsed {
   Common common;
   std::string health_service;
+  std::vector<double> watch_s;  // of --watch: none given, or the interval
   uint64_t session = 0;
   std::string reason = "ended by ttfdctl";
-  client::Timeouts timeouts;
+  TimeoutsArguments timeouts;
   double within_s = 30;
   uint32_t device = 0;
   std::string level;
@@ -33,15 +49,106 @@ struct Parsed {
   std::function<int()> run;
 };
 
-void AddLooking(CLI::App* app, Parsed* p) {
-  app->add_subcommand("status", "What the daemon and its device are doing")->callback([p] {
-    p->run = [p] { return ShowStatus(p->common); };
+// Help as people read it: "--timeout SECONDS", then what it means with range and default, wrapped at 80 columns. The
+// text of an option is the name of its value; the descriptions of its validators are the values that are allowed.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { label("Positionals", "Arguments"); }
+
+  // Options of a group without a name belong to the command around it.
+  std::string make_expanded(const CLI::App* group) const override {
+    return make_groups(group, CLI::AppFormatMode::Sub);
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string& value = option->get_option_text();
+    return value.empty() ? "" : " " + value;
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::vector<std::string> notes = CLI::detail::split(option->get_type_name(), ':');
+    notes.erase(notes.begin());  // CLI11's name of the type; those of the validators follow
+    if (option->get_required() && !option->get_positional()) {
+      notes.emplace_back("required");
+    }
+    const std::string preset = option->get_default_str();
+    if (!preset.empty() && preset != "0" && preset != "[]") {
+      notes.push_back("default " + preset);
+    }
+    const std::string text = option->get_description();
+    return notes.empty() ? text : text + " (" + CLI::detail::join(notes, ", ") + ")";
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return Entry(make_option_name(option, is_positional) + make_option_opts(option),
+                 make_option_desc(option));
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return Entry(command->get_name(), command->get_description());
+  }
+
+ private:
+  static std::string Entry(const std::string& name, const std::string& text) {
+    constexpr size_t kColumns = 80;
+    constexpr size_t kText = 28;  // where the texts begin
+    std::string entry = "  " + name;
+    if (entry.size() + 2 > kText) {
+      entry += "\n";
+    } else {
+      entry.resize(kText, ' ');
+    }
+    bool indents = entry.back() == '\n';
+    for (const std::string& line : WrapWords(text, kColumns - kText)) {
+      entry += (indents ? std::string(kText, ' ') : "") + line + "\n";
+      indents = true;
+    }
+    return entry;
+  }
+};
+
+CLI::Validator InRange(double low, double high) {
+  const std::string range = fmt::format("{} to {}", low, high);
+  return {[low, high, range](const std::string& text) {
+            double value = 0;
+            const bool ok = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
+            return ok ? "" : fmt::format("'{}' is not a number from {}", text, range);
+          },
+          range};
+}
+
+CLI::Validator AtLeastOne() { return InRange(1, std::numeric_limits<uint32_t>::max()); }
+CLI::Validator AFile() { return CLI::Validator(CLI::ExistingFile).description(""); }
+
+// An option that may be given several times, with one value each.
+template <typename T>
+CLI::Option* AddRepeatable(CLI::App* app, const char* name, T* values, const char* text) {
+  return app->add_option(name, *values, text)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void AddInspecting(CLI::App* app, Parsed* p) {
+  CLI::App* status = app->add_subcommand("status", "Show what the daemon and its device are doing");
+  CLI::Option* watch =
+      status
+          ->add_option("--watch", p->watch_s,
+                       "show it again after every change, at most once in this time; without "
+                       "a time, in 1 s")
+          ->option_text("[SECONDS]")
+          ->expected(0, 1)
+          ->check(InRange(0.1, 3600));
+  status->callback([p, watch] {
+    p->run = [p, watch] {
+      const double interval_s = p->watch_s.empty() ? 1 : p->watch_s.front();
+      return watch->count() != 0 ? WatchStatus(p->common, interval_s) : ShowStatus(p->common);
+    };
   });
   CLI::App* health =
-      app->add_subcommand("health", "Whether the daemon serves, as gRPC health says");
-  health->add_option("service", p->health_service, "a service, such as ttfd.v1.Ttfd");
+      app->add_subcommand("health", "Show whether the daemon serves, as gRPC health says");
+  health->add_option("SERVICE", p->health_service, "a service, such as ttfd.v1.DeviceService");
   health->callback([p] { p->run = [p] { return ShowHealth(p->common, p->health_service); }; });
-  app->add_subcommand("devices", "The cards and their limits")->callback([p] {
+  app->add_subcommand("devices", "List the cards and their limits")->callback([p] {
     p->run = [p] { return ShowDevices(p->common); };
   });
 }
@@ -55,84 +162,109 @@ void ShowsAlone(CLI::App* group, Parsed* p, std::function<int()> run) {
 }
 
 void AddSessions(CLI::App* app, Parsed* p) {
-  CLI::App* sessions = app->add_subcommand("sessions", "Sessions of all clients");
+  CLI::App* sessions = app->add_subcommand("sessions", "List, terminate or release sessions");
   ShowsAlone(sessions, p, [p] { return ListSessions(p->common); });
-  sessions->add_subcommand("list", "Who uses the card, with what")->callback([p] {
-    p->run = [p] { return ListSessions(p->common); };
-  });
-  CLI::App* end = sessions->add_subcommand("end", "Ends a session and frees what it holds");
-  end->add_option("session", p->session, "its number")->required();
-  end->add_option("--reason", p->reason, "what the client is told");
-  end->callback([p] { p->run = [p] { return EndSession(p->common, p->session, p->reason); }; });
-  CLI::App* resume = sessions->add_subcommand("resume", "Lets a suspended session go on");
-  resume->add_option("session", p->session, "its number")->required();
-  resume->callback([p] { p->run = [p] { return ResumeSession(p->common, p->session); }; });
+  sessions->add_subcommand("list", "List the sessions of all clients and what they use")
+      ->callback([p] { p->run = [p] { return ListSessions(p->common); }; });
+  CLI::App* terminate =
+      sessions->add_subcommand("terminate", "End a session and free its resources");
+  terminate->add_option("SESSION", p->session, "its number")->required();
+  terminate->add_option("--reason", p->reason, "sent to the client")->option_text("TEXT");
+  terminate->callback(
+      [p] { p->run = [p] { return TerminateSession(p->common, p->session, p->reason); }; });
+  CLI::App* release =
+      sessions->add_subcommand("release", "End the quarantine of a session whose launches hung");
+  release->add_option("SESSION", p->session, "its number")->required();
+  release->callback([p] { p->run = [p] { return ReleaseSession(p->common, p->session); }; });
 }
 
 void AddLeases(CLI::App* app, Parsed* p) {
-  app->add_subcommand("leases", "Who holds a lease of the card, and who waits for one")
+  app->add_subcommand("leases", "List leases of the card that are held or waited for")
       ->callback([p] { p->run = [p] { return ListLeases(p->common); }; });
-  app->add_subcommand("limits", "What sessions and users may use, and what they do")->callback([p] {
-    p->run = [p] { return ShowLimits(p->common); };
-  });
+  app->add_subcommand("limits", "Show the limits of sessions and users, and their use")
+      ->callback([p] { p->run = [p] { return ShowLimits(p->common); }; });
   LeaseArguments* o = &p->lease;
-  CLI::App* lease = app->add_subcommand("lease", "Runs a command with the card leased to it");
-  lease->add_option("--tiles", o->tiles, "X,Y or X0,Y0-X1,Y1; repeatable; none: the whole device")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  lease->add_option("--wait", o->wait_ms, "ms to wait at most; 0: as long as the daemon allows");
-  lease->add_option("command", o->command, "the command and its words, behind --")->required();
+  CLI::App* lease = app->add_subcommand(
+      "lease", "Run a command under a lease of the card: lease [OPTIONS] -- COMMAND [WORD]...");
+  AddRepeatable(lease, "--tiles", &o->tiles,
+                "workers X,Y or X0,Y0-X1,Y1 to lease; repeatable; none: the whole device")
+      ->option_text("TILES");
+  lease->add_option("--wait", o->wait_ms, "longest wait in ms; none: as long as the daemon allows")
+      ->option_text("MS");
   lease->callback([p, o] { p->run = [p, o] { return RunUnderLease(p->common, *o); }; });
 }
 
 void AddTimeouts(CLI::App* app, Parsed* p) {
-  CLI::App* timeouts = app->add_subcommand("timeouts", "How long things may take");
-  ShowsAlone(timeouts, p, [p] { return GetTimeouts(p->common, 0); });
-  CLI::App* get = timeouts->add_subcommand("get", "Shows them");
-  get->add_option("--session", p->session, "of this session; none: the daemon's");
-  get->callback([p] { p->run = [p] { return GetTimeouts(p->common, p->session); }; });
-  CLI::App* set = timeouts->add_subcommand("set", "Changes those that are given");
-  set->add_option("--session", p->session, "of this session; none: the daemon's");
+  CLI::App* timeouts = app->add_subcommand("timeouts", "Get or set timeouts");
+  ShowsAlone(timeouts, p, [p] { return GetTimeouts(p->common, std::nullopt); });
+  CLI::App* get = timeouts->add_subcommand("get", "Show the timeouts");
+  get->add_option("--session", p->timeouts.session, "those of this session; none: the daemon's")
+      ->option_text("SESSION");
+  get->callback([p] { p->run = [p] { return GetTimeouts(p->common, p->timeouts.session); }; });
+  CLI::App* set = timeouts->add_subcommand("set", "Change the timeouts that are given");
+  set->add_option("--session", p->timeouts.session, "those of this session; none: the daemon's")
+      ->option_text("SESSION");
   CLI::Option_group* values = set->add_option_group("timeouts");
-  values->add_option("--operation", p->timeouts.operation_ms, "ms without progress: a hang");
-  values->add_option("--kernel", p->timeouts.kernel_ms, "ms of one launch");
-  values->add_option("--start", p->timeouts.start_ms, "ms from arrival to start of a command");
-  values->add_option("--stalled-client", p->timeouts.stalled_client_ms,
-                     "ms of a client that neither reads nor sends");
+  const auto add = [values](const char* name, std::optional<uint32_t>* value, const char* text) {
+    values->add_option(name, *value, text)->option_text("MS")->group("Timeouts (at least one)");
+  };
+  add("--operation", &p->timeouts.values.operation_ms, "without progress: a hang");
+  add("--kernel", &p->timeouts.values.kernel_ms, "of one launch");
+  add("--start", &p->timeouts.values.start_ms, "from arrival to start of a command");
+  add("--stalled-client", &p->timeouts.values.stalled_client_ms,
+      "of a client that neither reads nor sends");
   values->require_option(1, 0);
-  set->callback([p] { p->run = [p] { return SetTimeouts(p->common, p->session, p->timeouts); }; });
+  set->callback([p] {
+    p->run = [p] { return SetTimeouts(p->common, p->timeouts.session, p->timeouts.values); };
+  });
+}
+
+// Of a name that was checked.
+client::LogLevel LevelOf(const std::string& name) {
+  using client::LogLevel;
+  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarning}) {
+    if (name == client::LogLevelName(level)) {
+      return level;
+    }
+  }
+  return LogLevel::kError;
 }
 
 void AddActing(CLI::App* app, Parsed* p) {
-  CLI::App* drain = app->add_subcommand("drain", "No new work; ends when all sessions have ended");
-  drain->add_option("--within", p->within_s, "seconds after which sessions are ended by force")
-      ->check(CLI::Range(0.0, 86400.0));
+  CLI::App* drain = app->add_subcommand(
+      "drain", "Refuse new sessions and commands until all sessions have ended");
+  drain->add_option("--within", p->within_s, "until the sessions that are left are ended")
+      ->option_text("SECONDS")
+      ->check(InRange(0, 86400));
   drain->callback([p] { p->run = [p] { return Drain(p->common, p->within_s); }; });
-  CLI::App* reset = app->add_subcommand("reset", "Resets a device; what is on it is lost");
-  reset->add_option("--device", p->device, "its index");
+  app->add_subcommand("undrain", "End a drain: accept sessions and commands again")->callback([p] {
+    p->run = [p] { return Undrain(p->common); };
+  });
+  CLI::App* reset = app->add_subcommand("reset", "Reset a device; what is on it is lost");
+  reset->add_option("--device", p->device, "its index, 0 if not given")->option_text("INDEX");
   reset->callback([p] { p->run = [p] { return ResetDevice(p->common, p->device); }; });
-  CLI::App* level = app->add_subcommand("log-level", "How much the daemon logs from now on");
-  level->add_option("level", p->level, "debug, info, warning or error")
+  CLI::App* level = app->add_subcommand("log-level", "Set how much the daemon logs");
+  level->add_option("LEVEL", p->level, "debug, info, warning or error")
       ->required()
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-  level->callback([p] { p->run = [p] { return SetLogLevel(p->common, p->level); }; });
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}).description(""));
+  level->callback([p] { p->run = [p] { return SetLogLevel(p->common, LevelOf(p->level)); }; });
 }
 
 void AddHangs(CLI::App* app, Parsed* p) {
-  CLI::App* hang = app->add_subcommand("hang", "What is known of hangs and faults of the card");
+  CLI::App* hang = app->add_subcommand("hang", "List, show or fetch reports of hangs and faults");
   ShowsAlone(hang, p, [p] { return ListHangReports(p->common); });
-  hang->add_subcommand("list", "The reports that are kept, the oldest first")->callback([p] {
+  hang->add_subcommand("list", "List the reports that are kept, the oldest first")->callback([p] {
     p->run = [p] { return ListHangReports(p->common); };
   });
-  hang->add_subcommand("last", "Shows the newest report")->callback([p] {
+  hang->add_subcommand("last", "Show the newest report")->callback([p] {
     p->run = [p] { return ShowHangReport(p->common, "last"); };
   });
-  CLI::App* show = hang->add_subcommand("show", "Shows a report");
-  show->add_option("report", p->report, "its id, as errors, status and list name it")->required();
+  CLI::App* show = hang->add_subcommand("show", "Show a report");
+  show->add_option("REPORT", p->report, "its id, as errors, status and list name it")->required();
   show->callback([p] { p->run = [p] { return ShowHangReport(p->common, p->report); }; });
-  CLI::App* fetch = hang->add_subcommand("fetch", "Saves the files of a report");
-  fetch->add_option("report", p->report, "its id, or last")->required();
-  fetch->add_option("folder", p->folder, "where its files go");
+  CLI::App* fetch = hang->add_subcommand("fetch", "Save the files of a report");
+  fetch->add_option("REPORT", p->report, "its id, or last")->required();
+  fetch->add_option("FOLDER", p->folder, "where its files go");
   fetch->callback(
       [p] { p->run = [p] { return FetchHangReport(p->common, p->report, p->folder); }; });
 }
@@ -140,97 +272,163 @@ void AddHangs(CLI::App* app, Parsed* p) {
 void AddProfile(CLI::App* app, Parsed* p) {
   ProfileArguments* o = &p->profile;
   CLI::App* profile =
-      app->add_subcommand("profile", "Where harts spend their time, as folded stacks");
-  profile->add_option("--seconds", o->seconds, "how long")->check(CLI::Range(0.001, 60.0));
-  profile->add_option("--interval", o->interval_clocks,
-                      "clocks of the device model between samples; 0: 1000");
-  profile->add_option("--interval-us", o->interval_us,
-                      "us between reads of program counters on other devices; 0: 1000");
+      app->add_subcommand("profile", "Sample where harts spend their time, as folded stacks");
+  profile->add_option("--seconds", o->seconds, "length of the profile")
+      ->option_text("SECONDS")
+      ->check(InRange(0.001, 60));
+  profile
+      ->add_option("--interval", o->interval_clocks,
+                   "clocks of the device model between two samples (20 or more); none: 1000")
+      ->option_text("CLOCKS");
+  profile
+      ->add_option("--interval-us", o->interval_us,
+                   "us between two reads of program counters on other devices (100 or more); none: "
+                   "1000")
+      ->option_text("US");
   profile->add_flag("--program-counters", o->program_counters,
                     "read program counters even where whole stacks can be had");
-  profile->add_flag("--idle", o->idle, "harts that wait for work, too");
-  profile->add_option("--cores", o->cores, "tiles: X,Y or X0,Y0-X1,Y1 or all; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  profile->add_option("-o,--output", o->output, "a file; none: stdout");
+  profile->add_flag("--idle", o->idle, "include harts that wait for work");
+  AddRepeatable(profile, "--cores", &o->cores, "X,Y or X0,Y0-X1,Y1 or all; repeatable")
+      ->option_text("TILES");
+  profile->add_option("-o,--output", o->output, "none: stdout")->option_text("FILE");
   profile->callback([p, o] { p->run = [p, o] { return Profile(p->common, *o); }; });
 }
 
 void AddRun(CLI::App* app, Parsed* p) {
   RunOptions* o = &p->run_options;
-  CLI::App* run = app->add_subcommand("run", "Runs one kernel with files as its buffers");
-  run->add_option("kernel", o->kernel, "its ELF file")->required()->check(CLI::ExistingFile);
-  run->add_option("--processor", o->processor, "brisc, ncrisc, trisc0, trisc1 or trisc2");
-  run->add_option("--cores", o->cores, "tiles: X,Y or X0,Y0-X1,Y1 or all; repeatable")
+  CLI::App* run = app->add_subcommand("run", "Run one kernel with files as its buffers");
+  run->add_option("KERNEL", o->kernel, "its ELF file")->required()->check(AFile());
+  run->add_option("--processor", o->processor, "brisc, ncrisc, trisc0, trisc1 or trisc2")
+      ->option_text("PROCESSOR");
+  AddRepeatable(run, "--cores", &o->cores, "X,Y or X0,Y0-X1,Y1 or all; repeatable")
       ->required()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->add_option("--arg", o->arguments,
-                  "the next common argument: a number, or inN / outN, the address of that buffer")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->option_text("TILES");
+  AddRepeatable(run, "--arg", &o->arguments,
+                "the next common argument: a number, or inN or outN, the address of that buffer; "
+                "repeatable")
+      ->option_text("VALUE");
   run->add_option("--per-core", o->per_core, "words of the tiles, comma separated, tile by tile")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->option_text("WORDS");
   run->add_option("--words-per-core", o->words_per_core, "how many of them each tile gets")
-      ->check(CLI::PositiveNumber);
-  run->add_option("--in", o->inputs, "a file that becomes a DRAM buffer (in0, in1, ...)")
-      ->check(CLI::ExistingFile)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->add_option("--out", o->outputs, "FILE:SIZE, a buffer that becomes a file (out0, ...)")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->add_option("--cb", o->circular_buffers, "INDEX:PAGES:PAGE_BYTES, a circular buffer")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->add_option("--semaphore", o->semaphores, "INDEX:INITIAL, a semaphore")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run->add_option("--page-bytes", o->page_bytes, "page size of the buffers");
-  run->add_option("--kernel-timeout-ms", o->kernel_timeout_ms, "0: the daemon's");
+      ->option_text("COUNT")
+      ->check(AtLeastOne());
+  AddRepeatable(run, "--in", &o->inputs, "becomes a DRAM buffer (in0, in1, ...); repeatable")
+      ->check(AFile())
+      ->option_text("FILE");
+  AddRepeatable(run, "--out", &o->outputs, "a buffer that becomes a file (out0, ...); repeatable")
+      ->option_text("FILE:SIZE");
+  AddRepeatable(run, "--cb", &o->circular_buffers, "a circular buffer; repeatable")
+      ->option_text("INDEX:PAGES:PAGE_BYTES");
+  AddRepeatable(run, "--semaphore", &o->semaphores, "a semaphore; repeatable")
+      ->option_text("INDEX:INITIAL");
+  run->add_option("--page-bytes", o->page_bytes, "page size of the buffers")->option_text("SIZE");
+  run->add_option("--kernel-timeout-ms", o->kernel_timeout_ms, "of one launch; none: the daemon's")
+      ->option_text("MS");
   run->add_option("--repeat", o->repeat, "launches, one after the other")
-      ->check(CLI::PositiveNumber);
+      ->option_text("COUNT")
+      ->check(AtLeastOne());
   run->callback([p, o] { p->run = [p, o] { return Run(p->common, *o); }; });
 }
 
 // Set in the environment, where libttfd looks for them, also in a program that ttfdctl starts.
 void AddTls(CLI::App* app) {
-  const auto add = [app](const char* option, const char* variable, const char* text) {
+  const auto add = [app](const char* option, const char* variable, const char* value,
+                         const char* text) {
     app->add_option_function<std::string>(
-        option, [variable](const std::string& value) { setenv(variable, value.c_str(), 1); }, text);
+           option, [variable](const std::string& given) { setenv(variable, given.c_str(), 1); },
+           std::string(text) + "; else " + variable)
+        ->option_text(value);
   };
-  add("--tls-ca", "TTFD_TLS_CA", "over TCP: who signed the daemon's certificate; else TTFD_TLS_CA");
-  add("--tls-certificate", "TTFD_TLS_CERTIFICATE", "yours; else TTFD_TLS_CERTIFICATE");
-  add("--tls-key", "TTFD_TLS_KEY", "of your certificate; else TTFD_TLS_KEY");
-  add("--tls-server-name", "TTFD_TLS_SERVER_NAME",
-      "name in the daemon's certificate, where it is not the host; else TTFD_TLS_SERVER_NAME");
+  add("--tls-ca", "TTFD_TLS_CA", "FILE", "over TCP: CA of the daemon's certificate");
+  add("--tls-certificate", "TTFD_TLS_CERTIFICATE", "FILE", "your certificate");
+  add("--tls-key", "TTFD_TLS_KEY", "FILE", "key of your certificate");
+  add("--tls-server-name", "TTFD_TLS_SERVER_NAME", "NAME",
+      "name in the daemon's certificate, where it is not the host");
+}
+
+void AddEverything(CLI::App* app, Parsed* parsed) {
+  app->formatter(std::make_shared<HelpFormatter>());
+  app->footer(kCommandFooter);  // commands inherit it
+  app->set_help_flag("-h,--help", "show this help");
+  app->require_subcommand(1);
+  app->fallthrough();
+  app->option_defaults()->always_capture_default();
+  app->set_version_flag("--version", std::string("ttfdctl ") + TTFD_VERSION, "show the version");
+  app->add_option("--address", parsed->common.address,
+                  "where the daemon listens; else TTFD_ADDRESS, else unix:/run/ttfd/ttfd.sock")
+      ->option_text("ADDRESS");
+  AddTls(app);
+  app->add_flag("--json", parsed->common.json, "print JSON instead of tables");
+  app->add_option("--timeout", parsed->common.timeout_s, "how long to wait for the daemon")
+      ->option_text("SECONDS")
+      ->check(InRange(0.001, 86400));
+  AddInspecting(app, parsed);
+  AddSessions(app, parsed);
+  AddLeases(app, parsed);
+  AddTimeouts(app, parsed);
+  AddActing(app, parsed);
+  AddHangs(app, parsed);
+  AddProfile(app, parsed);
+  AddRun(app, parsed);
+  app->footer(kFooter);
+}
+
+// What is wrong with the command line, and where to read what is right.
+std::string Problem(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string path = app.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  std::string problem = error.what();
+  const std::vector<std::string> words = app.remaining(/*recurse=*/true);
+  const auto option = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() > 1 && word.front() == '-';
+  });
+  const bool has_commands = !command->get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (option != words.end()) {
+    problem = "there is no option " + *option;
+  } else if (!words.empty()) {
+    problem = fmt::format("{} '{}'", has_commands ? "there is no command" : "unexpected word",
+                          words.front());
+  } else if (command == &app) {
+    problem = "no command was given";
+  }
+  return fmt::format("{}; see {} --help", problem, path);
+}
+
+int Usage(const std::string& problem) {
+  PrintMessage(problem);
+  return kUsage;
+}
+
+// Takes the words after the first "--" from the command line: they belong to another program, and CLI11 would parse
+// options and lists in them.
+std::vector<std::string> TakeCommand(int* argc, char** argv) {
+  char** const end = argv + *argc;
+  char** const mark =
+      std::find_if(argv, end, [](const char* word) { return word == std::string_view("--"); });
+  *argc = static_cast<int>(mark - argv);
+  return mark == end ? std::vector<std::string>() : std::vector<std::string>(mark + 1, end);
 }
 
 int Main(int argc, char** argv) {
   Parsed parsed;
-  CLI::App app("Looks at and steers ttfd, the daemon that owns a Blackhole card.", "ttfdctl");
-  app.footer(kFooter);
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.option_defaults()->always_capture_default();
-  app.add_option("--address", parsed.common.address,
-                 "where the daemon listens; else TTFD_ADDRESS, else unix:/run/ttfd/ttfd.sock");
-  AddTls(&app);
-  app.add_flag("--json", parsed.common.json, "print JSON instead of tables");
-  app.add_option("--timeout", parsed.common.timeout_s, "seconds to wait for the daemon's answer")
-      ->check(CLI::Range(0.001, 86400.0));
-  AddLooking(&app, &parsed);
-  AddSessions(&app, &parsed);
-  AddLeases(&app, &parsed);
-  AddTimeouts(&app, &parsed);
-  AddActing(&app, &parsed);
-  AddHangs(&app, &parsed);
-  AddProfile(&app, &parsed);
-  AddRun(&app, &parsed);
+  parsed.lease.command = TakeCommand(&argc, argv);
+  CLI::App app("Inspects and controls ttfd, the daemon that owns a Blackhole card.", "ttfdctl");
+  AddEverything(&app, &parsed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    const bool is_error = error.get_exit_code() != 0;  // else --help or --version
+    return is_error ? Usage(Problem(app, error)) : app.exit(error);
+  }
+  if (app.got_subcommand("lease") == parsed.lease.command.empty()) {
+    return Usage(app.got_subcommand("lease")
+                     ? "lease needs a command after --; see ttfdctl lease --help"
+                     : "only lease takes words after --; see ttfdctl --help");
   }
   return parsed.run();
 }

@@ -1,12 +1,12 @@
 // ttfdctl profile: folded stacks, for flamegraph.pl or speedscope.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <fstream>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
+#include "client/cli/printing.h"
 #include "client/cli/text.h"
 
 namespace ttfd::cli {
@@ -59,7 +59,7 @@ int Profile(const Common& common, const ProfileArguments& arguments) {
   if (!summary.ok()) {
     return Fail(summary.status());
   }
-  std::string text = folded;
+  std::string text = Printable(folded, Newlines::kKeep);
   if (common.json) {
     text = JsonText({{"samples", summary->samples},
                      {"lost", summary->lost},
@@ -68,20 +68,20 @@ int Profile(const Common& common, const ProfileArguments& arguments) {
                      {"folded", folded}});
   }
   if (arguments.output.empty()) {
-    fmt::print("{}", text);
+    PrintText(text);
   } else {
     std::ofstream file(arguments.output, std::ios::binary);
     file.write(text.data(), static_cast<std::streamsize>(text.size()));
     if (!file.flush()) {
-      fmt::print(stderr, "ttfdctl: cannot write {}\n", arguments.output);
+      PrintMessage("cannot write " + arguments.output);
       return kFailed;
     }
   }
-  fmt::print(stderr, "{} samples of {}{}\n", summary->samples,
-             summary->whole_stacks
-                 ? fmt::format("whole stacks, every {} clocks", summary->interval_clocks)
-                 : "program counters",
-             summary->lost == 0 ? "" : fmt::format("; {} lost", summary->lost));
+  PrintMessage(fmt::format(
+      "{} samples of {}{}", summary->samples,
+      summary->whole_stacks ? fmt::format("whole stacks, every {} clocks", summary->interval_clocks)
+                            : "program counters",
+      summary->lost == 0 ? "" : fmt::format("; {} lost", summary->lost)));
   return kOk;
 }
 

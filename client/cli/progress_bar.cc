@@ -2,10 +2,11 @@
 #include "client/cli/progress_bar.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "client/cli/printing.h"
 #include "client/cli/text.h"
 
 namespace ttfd::cli {
@@ -13,14 +14,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kQuiet{500};
 constexpr std::chrono::milliseconds kRedraw{100};
-constexpr uint64_t kWidth = 30;
+constexpr size_t kWidth = 30;
+constexpr size_t kShortest = 5;  // a shorter bar shows nothing
 
 }  // namespace
 
-bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
-
-ProgressBar::ProgressBar(std::string title, bool is_terminal, Clock::time_point now)
-    : title_(std::move(title)), is_terminal_(is_terminal), started_(now), drawn_(now) {}
+ProgressBar::ProgressBar(std::string title, size_t columns, Clock::time_point now)
+    : title_(Printable(title)), columns_(columns), started_(now), drawn_(now) {}
 
 ProgressBar::~ProgressBar() {
   if (visible_) {
@@ -29,23 +29,30 @@ ProgressBar::~ProgressBar() {
 }
 
 std::string ProgressBar::Line(const std::string& title, uint64_t done, uint64_t total,
-                              Clock::duration elapsed) {
-  const uint64_t filled = total == 0 ? kWidth : kWidth * done / total;
+                              Clock::duration elapsed, size_t columns) {
   const double seconds = std::chrono::duration<double>(elapsed).count();
   const uint64_t rate =
       seconds > 0 ? static_cast<uint64_t>(static_cast<double>(done) / seconds) : 0;
-  return fmt::format("{} [{}{}] {:3}% {} of {}, {}/s", title, std::string(filled, '#'),
-                     std::string(kWidth - filled, '.'), total == 0 ? 100 : 100 * done / total,
-                     Bytes(done), Bytes(total), Bytes(rate));
+  const std::string numbers =
+      fmt::format("{:3}% {} of {}, {}/s", total == 0 ? 100 : 100 * done / total, Bytes(done),
+                  Bytes(total), Bytes(rate));
+  const size_t taken = ColumnsOf(title) + std::string_view(" [] ").size() + numbers.size();
+  const size_t width = std::min(kWidth, columns > taken + 1 ? columns - taken - 1 : 0);
+  if (width < kShortest) {
+    return Truncate(title + " " + numbers, columns - 1);
+  }
+  const size_t filled = total == 0 ? width : width * done / total;
+  return fmt::format("{} [{}{}] {}", title, std::string(filled, '#'),
+                     std::string(width - filled, '.'), numbers);
 }
 
 void ProgressBar::Update(uint64_t done, uint64_t total, Clock::time_point now) {
-  if (!is_terminal_ || now - started_ < kQuiet || (now - drawn_ < kRedraw && done != total)) {
+  if (columns_ == 0 || now - started_ < kQuiet || (now - drawn_ < kRedraw && done != total)) {
     return;
   }
   visible_ = true;
   drawn_ = now;
-  std::fprintf(stderr, "\r\033[K%s", Line(title_, done, total, now - started_).c_str());
+  std::fprintf(stderr, "\r\033[K%s", Line(title_, done, total, now - started_, columns_).c_str());
   std::fflush(stderr);
 }
 

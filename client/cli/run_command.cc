@@ -1,5 +1,6 @@
 // ttfdctl run: loads one kernel, gives it files as buffers, launches it, saves what it wrote.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -7,6 +8,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
+#include "client/cli/printing.h"
 #include "client/cli/progress_bar.h"
 #include "client/cli/text.h"
 #include "ttfd/session.h"
@@ -89,7 +91,7 @@ Status Runner::LoadInput(const std::string& path) {
     return status;
   }
   bytes.resize(input.buffer.size_bytes());
-  ProgressBar bar("writing " + path, StderrIsTerminal(), ProgressBar::Clock::now());
+  ProgressBar bar("writing " + path, TerminalColumns(STDERR_FILENO), ProgressBar::Clock::now());
   session_.OnTransfer([&bar](uint64_t done, uint64_t total) {
     bar.Update(done, total, ProgressBar::Clock::now());
   });
@@ -183,7 +185,9 @@ Status Runner::AddArgument(const std::string& text, std::vector<uint32_t>* words
 
 Status Runner::BuildArguments() {
   launch_ = client::LaunchRequest(program_);
-  launch_.Timeout(std::chrono::milliseconds(options_.kernel_timeout_ms));
+  if (options_.kernel_timeout_ms) {
+    launch_.Timeout(std::chrono::milliseconds(*options_.kernel_timeout_ms));
+  }
   std::vector<uint32_t> common;
   for (const std::string& text : options_.arguments) {
     if (Status status = AddArgument(text, &common); !status.ok()) {
@@ -246,7 +250,8 @@ Status Runner::Launch() {
 Status Runner::SaveOutputs() {
   for (const FileBuffer& output : outputs_) {
     std::vector<char> bytes(output.size_bytes);
-    ProgressBar bar("reading " + output.path, StderrIsTerminal(), ProgressBar::Clock::now());
+    ProgressBar bar("reading " + output.path, TerminalColumns(STDERR_FILENO),
+                    ProgressBar::Clock::now());
     session_.OnTransfer([&bar](uint64_t done, uint64_t total) {
       bar.Update(done, total, ProgressBar::Clock::now());
     });
@@ -268,10 +273,11 @@ void Runner::Report(bool json) const {
   const double us = std::chrono::duration<double, std::micro>(launch_time_).count() /
                     std::max(options_.repeat, 1U);
   if (!json) {
-    fmt::print("{} on {} tile{}: {} launch{}, {:.1f} us each\n", options_.kernel, cores_,
-               cores_ == 1 ? "" : "s", options_.repeat, options_.repeat == 1 ? "" : "es", us);
+    PrintLine(fmt::format("{} on {} tile{}: {} launch{}, {:.1f} us each", options_.kernel, cores_,
+                          cores_ == 1 ? "" : "s", options_.repeat, options_.repeat == 1 ? "" : "es",
+                          us));
     for (const FileBuffer& output : outputs_) {
-      fmt::print("{}: {}\n", output.path, Bytes(output.size_bytes));
+      PrintLine(output.path + ": " + Bytes(output.size_bytes));
     }
     return;
   }

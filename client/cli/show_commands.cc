@@ -1,11 +1,14 @@
-// Commands that look: status, health, devices, sessions list, timeouts get.
+// Commands that show: status, health, devices, sessions list, timeouts.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/hart_rows.h"
 #include "client/cli/json.h"
+#include "client/cli/printing.h"
 #include "client/cli/text.h"
 
 namespace ttfd::cli {
@@ -15,10 +18,12 @@ using client::Admin;
 using client::DeviceInfo;
 using client::Result;
 
+constexpr std::chrono::hours kLongestWatch{24 * 366};
+
 Json DeviceJson(const DeviceInfo& device) {
   return {{"index", device.index},
           {"board", device.board},
-          {"backend", device.backend},
+          {"backend", client::BackendName(device.backend)},
           {"grid_x", device.grid_x},
           {"grid_y", device.grid_y},
           {"dram_banks", device.dram_banks},
@@ -36,21 +41,21 @@ Json DeviceJson(const DeviceInfo& device) {
           {"iommu", device.iommu}};
 }
 
-std::string DeviceTable(const std::vector<DeviceInfo>& devices) {
+void PrintDevices(const std::vector<DeviceInfo>& devices) {
   std::vector<std::vector<std::string>> rows = {
       {"DEVICE", "BOARD", "BACKEND", "WORKERS", "DRAM", "L1/WORKER", "CLOCK", "IOMMU"}};
   for (const DeviceInfo& device : devices) {
-    rows.push_back({std::to_string(device.index), device.board, device.backend,
+    rows.push_back({std::to_string(device.index), device.board, client::BackendName(device.backend),
                     fmt::format("{}x{}", device.grid_x, device.grid_y),
                     Bytes(device.dram_banks * device.dram_bank_bytes), Bytes(device.l1_bytes),
                     fmt::format("{} MHz", device.clock_hz / 1'000'000),
                     device.iommu ? "on" : "off"});
   }
-  return Table(rows);
+  PrintTable(rows);
 }
 
 Json MemoryJson(const client::MemoryUse& use) {
-  return {{"kind", use.kind},
+  return {{"kind", client::MemoryKindName(use.kind)},
           {"used_bytes", use.used_bytes},
           {"total_bytes", use.total_bytes},
           {"largest_free_bytes", use.largest_free_bytes}};
@@ -65,68 +70,79 @@ Json HardwareQueueJson(const client::HardwareQueueInfo& queue) {
 }
 
 Json HartJson(const client::HartState& hart) {
-  return {{"where", hart.where},
+  return {{"name", hart.name},
           {"waypoint", hart.waypoint},
           {"progress", hart.progress},
-          {"text", hart.text}};
+          {"description", hart.description}};
 }
 
-void PrintStatusJson(const client::DaemonStatus& status) {
-  PrintJson({{"version", status.version},
-             {"state", status.state},
-             {"uptime_ms", status.uptime_ms},
-             {"sessions", status.sessions},
-             {"commands_completed", status.commands_completed},
-             {"launches_completed", status.launches_completed},
-             {"bytes_written", status.bytes_written},
-             {"bytes_read", status.bytes_read},
-             {"device_resets", status.device_resets},
-             {"quantum_ns", status.quantum_ns},
-             {"last_hang_report", status.last_hang_report},
-             {"last_error", status.last_error},
-             {"devices", JsonList(status.devices, DeviceJson)},
-             {"memory", JsonList(status.memory, MemoryJson)},
-             {"hardware_queues", JsonList(status.hardware_queues, HardwareQueueJson)},
-             {"harts", JsonList(status.harts, HartJson)}});
+Json StatusJson(const client::DaemonStatus& status) {
+  return {{"version", status.version},
+          {"state", client::DaemonStateName(status.state)},
+          {"uptime_ms", status.uptime_ms},
+          {"sessions", status.sessions},
+          {"commands_completed", status.commands_completed},
+          {"launches_completed", status.launches_completed},
+          {"bytes_written", status.bytes_written},
+          {"bytes_read", status.bytes_read},
+          {"device_resets", status.device_resets},
+          {"quantum_ns", status.quantum_ns},
+          {"last_hang_report", status.last_hang_report},
+          {"last_error", status.last_error},
+          {"devices", JsonList(status.devices, DeviceJson)},
+          {"memory", JsonList(status.memory, MemoryJson)},
+          {"hardware_queues", JsonList(status.hardware_queues, HardwareQueueJson)},
+          {"harts", JsonList(status.harts, HartJson)}};
+}
+
+void PrintMemory(const std::vector<client::MemoryUse>& memory) {
+  std::vector<std::vector<std::string>> rows = {{"MEMORY", "USED", "TOTAL", "LARGEST FREE"}};
+  for (const client::MemoryUse& use : memory) {
+    const std::string kind = client::MemoryKindName(use.kind);
+    rows.push_back({use.kind == client::MemoryKind::kL1 ? kind + " (each worker)" : kind,
+                    Bytes(use.used_bytes), Bytes(use.total_bytes), Bytes(use.largest_free_bytes)});
+  }
+  PrintTable(rows);
+}
+
+void PrintHardwareQueues(const std::vector<client::HardwareQueueInfo>& queues) {
+  std::vector<std::vector<std::string>> rows = {
+      {"QUEUE", "IN FLIGHT", "WAITING", "COMPLETED", "BUSY"}};
+  for (const client::HardwareQueueInfo& queue : queues) {
+    rows.push_back({fmt::format("CQ{}", queue.index), std::to_string(queue.in_flight),
+                    std::to_string(queue.waiting), std::to_string(queue.completed),
+                    Duration(queue.device_ns / 1'000'000)});
+  }
+  PrintTable(rows);
 }
 
 void PrintStatusText(const client::DaemonStatus& status) {
-  fmt::print("ttfd {}: {}, up {}, {} session{}\n", status.version, status.state,
-             Duration(status.uptime_ms), status.sessions, status.sessions == 1 ? "" : "s");
-  fmt::print("done: {} commands, {} launches, {} written, {} read, {} device resets\n",
-             status.commands_completed, status.launches_completed, Bytes(status.bytes_written),
-             Bytes(status.bytes_read), status.device_resets);
+  PrintLine(fmt::format("ttfd {}: {}, up {}, {} session{}", status.version,
+                        client::DaemonStateName(status.state), Duration(status.uptime_ms),
+                        status.sessions, status.sessions == 1 ? "" : "s"));
+  PrintLine(fmt::format("done: {} commands, {} launches, {} written, {} read, {} device resets",
+                        status.commands_completed, status.launches_completed,
+                        Bytes(status.bytes_written), Bytes(status.bytes_read),
+                        status.device_resets));
   if (!status.last_error.empty()) {
-    fmt::print("last error: {}\n", status.last_error);
+    PrintLine("last error: " + status.last_error);
   }
   if (!status.last_hang_report.empty()) {
-    fmt::print("last hang report: {}\n", status.last_hang_report);
+    PrintLine("last hang report: " + status.last_hang_report);
   }
-  fmt::print("\n{}", DeviceTable(status.devices));
+  PrintLine("");
+  PrintDevices(status.devices);
   if (!status.memory.empty()) {
-    std::vector<std::vector<std::string>> rows = {{"MEMORY", "USED", "TOTAL", "LARGEST FREE"}};
-    for (const client::MemoryUse& use : status.memory) {
-      rows.push_back({use.kind == "l1" ? "l1 (each worker)" : use.kind, Bytes(use.used_bytes),
-                      Bytes(use.total_bytes), Bytes(use.largest_free_bytes)});
-    }
-    fmt::print("\n{}", Table(rows));
+    PrintLine("");
+    PrintMemory(status.memory);
   }
   if (!status.hardware_queues.empty()) {
-    std::vector<std::vector<std::string>> rows = {
-        {"QUEUE", "IN FLIGHT", "WAITING", "COMPLETED", "AT WORK"}};
-    for (const client::HardwareQueueInfo& queue : status.hardware_queues) {
-      rows.push_back({fmt::format("CQ{}", queue.index), std::to_string(queue.in_flight),
-                      std::to_string(queue.waiting), std::to_string(queue.completed),
-                      Duration(queue.device_ns / 1'000'000)});
-    }
-    fmt::print("\n{}", Table(rows));
+    PrintLine("");
+    PrintHardwareQueues(status.hardware_queues);
   }
   if (!status.harts.empty()) {
-    std::vector<std::vector<std::string>> rows = {{"DISPATCH", "WAYPOINT", "PROGRESS", ""}};
-    for (const client::HartState& hart : status.harts) {
-      rows.push_back({hart.where, hart.waypoint, std::to_string(hart.progress), hart.text});
-    }
-    fmt::print("\n{}", Table(rows));
+    PrintLine("");
+    PrintTable(HartRows(status.harts));
   }
 }
 
@@ -142,16 +158,11 @@ uint64_t Total(const std::vector<client::Position>& positions) {
   return total;
 }
 
-const char* PriorityName(client::Priority priority) {
-  if (priority == client::Priority::kLow) return "low";
-  return priority == client::Priority::kHigh ? "high" : "normal";
-}
-
-// "2x high": who would have what of a contended card.
+// "2x high": its share of a contended card.
 std::string Share(const client::SessionInfo& session) {
   const std::string weight = fmt::format("{}x", std::max(session.weight, 1u));
   if (session.priority == client::Priority::kNormal) return weight;
-  return fmt::format("{} {}", weight, PriorityName(session.priority));
+  return fmt::format("{} {}", weight, client::PriorityName(session.priority));
 }
 
 std::string Waited(const client::Waits& waits) {
@@ -164,22 +175,22 @@ Json SessionJson(const client::SessionInfo& session) {
           {"client_name", session.client_name},
           {"user", session.user},
           {"uid", session.uid},
-          {"pid", session.pid},
-          {"state", session.state},
+          {"pid", JsonOf(session.pid)},
+          {"state", client::SessionStateName(session.state)},
           {"connected_ms", session.connected_ms},
           {"handles", session.handles},
-          {"lease", session.lease},
+          {"lease", JsonOf(session.lease)},
           {"dram_bytes", session.dram_bytes},
           {"l1_bytes", session.l1_bytes},
           {"weight", session.weight},
-          {"priority", PriorityName(session.priority)},
+          {"priority", client::PriorityName(session.priority)},
           {"device_ns", session.device_ns},
-          {"longest_work_ns", session.longest_work_ns},
+          {"longest_operation_ns", session.longest_operation_ns},
           {"launches", session.launches},
           {"bytes_written", session.bytes_written},
           {"bytes_read", session.bytes_read},
           {"hangs", session.hangs},
-          {"suspended", session.suspended},
+          {"quarantine_reason", session.quarantine_reason},
           {"waits",
            {{"count", session.waits.count},
             {"total_ns", session.waits.total_ns},
@@ -192,20 +203,22 @@ Json SessionJson(const client::SessionInfo& session) {
 
 void PrintTimeouts(const Common& common, const client::Timeouts& timeouts) {
   if (common.json) {
-    PrintJson({{"operation_ms", timeouts.operation_ms},
-               {"kernel_ms", timeouts.kernel_ms},
-               {"start_ms", timeouts.start_ms},
-               {"stalled_client_ms", timeouts.stalled_client_ms}});
+    PrintJson({{"operation_ms", JsonOf(timeouts.operation_ms)},
+               {"kernel_ms", JsonOf(timeouts.kernel_ms)},
+               {"start_ms", JsonOf(timeouts.start_ms)},
+               {"stalled_client_ms", JsonOf(timeouts.stalled_client_ms)}});
     return;
   }
-  const auto ms = [](uint32_t value) { return fmt::format("{} ms", value); };
-  fmt::print("{}", Table({{"TIMEOUT", "VALUE", "MEANING"},
-                          {"operation", ms(timeouts.operation_ms),
-                           "no progress of the dispatch pipeline for so long: a hang"},
-                          {"kernel", ms(timeouts.kernel_ms), "one launch"},
-                          {"start", ms(timeouts.start_ms), "from arrival to start of a command"},
-                          {"stalled-client", ms(timeouts.stalled_client_ms),
-                           "a client that neither reads nor sends"}}));
+  const auto ms = [](std::optional<uint32_t> value) {
+    return value ? fmt::format("{} ms", *value) : "-";
+  };
+  PrintTable({{"TIMEOUT", "VALUE", "MEANING"},
+              {"operation", ms(timeouts.operation_ms),
+               "no progress of the dispatch pipeline for this long: a hang"},
+              {"kernel", ms(timeouts.kernel_ms), "one launch"},
+              {"start", ms(timeouts.start_ms), "from arrival to start of a command"},
+              {"stalled-client", ms(timeouts.stalled_client_ms),
+               "a client that neither reads nor sends"}});
 }
 
 }  // namespace
@@ -217,11 +230,32 @@ int ShowStatus(const Common& common) {
     return Fail(status.status());
   }
   if (common.json) {
-    PrintStatusJson(*status);
+    PrintJson(StatusJson(*status));
   } else {
     PrintStatusText(*status);
   }
   return kOk;
+}
+
+int WatchStatus(const Common& common, double interval_s) {
+  const std::chrono::milliseconds interval(static_cast<int64_t>(interval_s * 1000));
+  bool first = true;
+  const client::Status status =
+      Admin::Connect(common.address, common.timeout())
+          .WatchStatus(interval, kLongestWatch, [&](const client::DaemonStatus& now) {
+            if (common.json) {
+              PrintText(JsonLine(StatusJson(now)));
+            } else {
+              if (!first) {
+                PrintLine("");
+              }
+              PrintStatusText(now);
+            }
+            first = false;
+            std::fflush(stdout);
+            return true;
+          });
+  return status.ok() ? kOk : Fail(status);
 }
 
 int ShowHealth(const Common& common, const std::string& service) {
@@ -233,7 +267,7 @@ int ShowHealth(const Common& common, const std::string& service) {
   if (common.json) {
     PrintJson({{"service", service}, {"status", *health}});
   } else {
-    fmt::print("{}\n", *health);
+    PrintLine(*health);
   }
   return *health == "SERVING" ? kOk : kFailed;
 }
@@ -247,7 +281,7 @@ int ShowDevices(const Common& common) {
   if (common.json) {
     PrintJson({{"devices", JsonList(*devices, DeviceJson)}});
   } else {
-    fmt::print("{}", DeviceTable(*devices));
+    PrintDevices(*devices);
   }
   return kOk;
 }
@@ -262,23 +296,25 @@ int ListSessions(const Common& common) {
     PrintJson({{"sessions", JsonList(*sessions, SessionJson)}});
     return kOk;
   }
+  // What does not fit a terminal is left out from the right.
   std::vector<std::vector<std::string>> rows = {
-      {"SESSION", "CLIENT", "USER", "PID", "STATE", "CONNECTED", "SHARE", "HANDLES", "DRAM",
-       "L1/WORKER", "DEVICE TIME", "WRITTEN", "READ", "WAIT P50/P99", "DONE/SENT"}};
+      {"SESSION", "CLIENT", "USER", "PID", "STATE", "SHARE", "DEVICE TIME", "WAIT P50/P99", "DRAM",
+       "L1/WORKER", "WRITTEN", "READ", "HANDLES", "CONNECTED", "COMPLETED/SUBMITTED"}};
   for (const client::SessionInfo& session : *sessions) {
-    rows.push_back({std::to_string(session.session), session.client_name,
-                    session.user.empty() ? std::to_string(session.uid) : session.user,
-                    std::to_string(session.pid), session.state, Duration(session.connected_ms),
-                    Share(session), std::to_string(session.handles), Bytes(session.dram_bytes),
-                    Bytes(session.l1_bytes), Duration(session.device_ns / 1'000'000),
-                    Bytes(session.bytes_written), Bytes(session.bytes_read), Waited(session.waits),
-                    fmt::format("{}/{}", Total(session.completed), Total(session.submitted))});
+    rows.push_back(
+        {std::to_string(session.session), session.client_name,
+         session.user.empty() ? std::to_string(session.uid) : session.user,
+         session.pid ? std::to_string(*session.pid) : "-", client::SessionStateName(session.state),
+         Share(session), Duration(session.device_ns / 1'000'000), Waited(session.waits),
+         Bytes(session.dram_bytes), Bytes(session.l1_bytes), Bytes(session.bytes_written),
+         Bytes(session.bytes_read), std::to_string(session.handles), Duration(session.connected_ms),
+         fmt::format("{}/{}", Total(session.completed), Total(session.submitted))});
   }
-  fmt::print("{}", Table(rows));
+  PrintTable(rows);
   return kOk;
 }
 
-int GetTimeouts(const Common& common, uint64_t session) {
+int GetTimeouts(const Common& common, std::optional<uint64_t> session) {
   const Result<client::Timeouts> timeouts =
       Admin::Connect(common.address, common.timeout()).GetTimeouts(session);
   if (!timeouts.ok()) {
@@ -288,7 +324,8 @@ int GetTimeouts(const Common& common, uint64_t session) {
   return kOk;
 }
 
-int SetTimeouts(const Common& common, uint64_t session, const client::Timeouts& timeouts) {
+int SetTimeouts(const Common& common, std::optional<uint64_t> session,
+                const client::Timeouts& timeouts) {
   const Result<client::Timeouts> now =
       Admin::Connect(common.address, common.timeout()).SetTimeouts(timeouts, session);
   if (!now.ok()) {

@@ -76,26 +76,6 @@ std::string Duration(uint64_t ms) {
   return fmt::format("{}.{:03} s", ms / 1000, ms % 1000);
 }
 
-std::string Table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<size_t> widths;
-  for (const std::vector<std::string>& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::string text;
-  for (const std::vector<std::string>& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += fmt::format("{:<{}}", row[i], widths[i] + 2);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
 std::optional<uint64_t> ParseSize(std::string_view text) {
   uint64_t unit = 1;
   if (!text.empty()) {

@@ -1,4 +1,4 @@
-// Text for people: sizes, durations, tables; and the small notations of the command line.
+// Text for people: sizes and durations; and the small notations of the command line.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,6 @@ namespace ttfd::cli {
 
 std::string Bytes(uint64_t bytes);  // "1.5 GiB"
 std::string Duration(uint64_t ms);  // "2 h 5 min", "1.250 s"
-
-// Rows of equal length, the first one the heading; columns as wide as they must be.
-std::string Table(const std::vector<std::vector<std::string>>& rows);
 
 // "4096", "0x1000", "4K", "4M", "1G"; empty: not a size.
 std::optional<uint64_t> ParseSize(std::string_view text);

@@ -27,6 +27,19 @@ STOP_TIMEOUT_S = 20
 ELEMENTS = 4 << 20
 MIN_FILE_BYTES = 1 << 20
 
+# What the demo runs and loads, in the build folder: what the CMake target ttfd_demo makes.
+BUILT = {
+    "ttfd": "daemon/ttfd",
+    "ttfdctl": "client/cli/ttfdctl",
+    "sample_picture": "client/examples/sample_picture",
+    "picture_filter": "client/examples/picture_filter",
+    "file_checksum": "client/examples/file_checksum",
+    "blur_edge": "firmware/kernels/blur_edge.elf",
+    "vector_add": "firmware/kernels/vector_add.elf",
+    "sha256_chunks": "firmware/kernels/sha256_chunks.elf",
+    "python": "client/python/ttfd/__init__.py",
+}
+
 
 class Failed(Exception):
     """The demo cannot go on."""
@@ -45,25 +58,23 @@ class Demo:
         self.build = build
         self.scratch = scratch
         self.address = f"unix:{scratch}/ttfd.sock"
-        self.environment = dict(os.environ, TTFD_ADDRESS=self.address, PYTHONPATH=str(build / "client/python"))
+        self.environment = dict(os.environ, TTFD_ADDRESS=self.address, PYTHONPATH=str(build / "client/python"),
+                                XDG_STATE_HOME=str(scratch))  # hang reports
         self.environment.pop("TTFD_CONFIG", None)
         self.daemon: subprocess.Popen | None = None
         self.clients: list[Client] = []
 
-    def path(self, relative: str) -> str:
-        path = self.build / relative
-        if not path.exists():
-            raise Failed(f"{path} is missing; build it first (./dev build)")
-        return str(path)
+    def path(self, name: str) -> str:
+        return str(self.build / BUILT[name])
 
     def start_daemon(self) -> None:
         config = self.scratch / "ttfd.toml"
         config.write_text("# the demo's daemon: defaults\n")
         with open(self.scratch / "ttfd.log", "wb") as log:
             self.daemon = subprocess.Popen(
-                [self.path("daemon/ttfd"), "--config", str(config), "--socket", str(self.scratch / "ttfd.sock"),
+                [self.path("ttfd"), "--config", str(config), "--socket", str(self.scratch / "ttfd.sock"),
                  "--device", "sim"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment)
-        control = self.path("client/cli/ttfdctl")
+        control = self.path("ttfdctl")
         deadline = time.monotonic() + START_TIMEOUT_S
         while subprocess.run([control, "health", "--timeout", "5"], env=self.environment, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, check=False).returncode != 0:
@@ -77,14 +88,11 @@ class Demo:
         return (self.scratch / "ttfd.log").read_text(errors="replace")[-4000:]
 
     def start_clients(self, picture: str, result: str, file: str) -> None:
-        kernels = "firmware/kernels"
         self.clients = [
-            Client("picture_filter", [self.path("client/examples/picture_filter"), self.path(f"{kernels}/blur_edge.elf"),
-                                      picture, result]),
+            Client("picture_filter", [self.path("picture_filter"), self.path("blur_edge"), picture, result]),
             Client("vector_add.py", ["/usr/bin/python3", str(pathlib.Path(__file__).parent.parent / "examples/vector_add.py"),
-                                     self.path(f"{kernels}/vector_add.elf"), str(ELEMENTS)]),
-            Client("file_checksum", [self.path("client/examples/file_checksum"),
-                                     self.path(f"{kernels}/sha256_chunks.elf"), file]),
+                                     self.path("vector_add"), str(ELEMENTS)]),
+            Client("file_checksum", [self.path("file_checksum"), self.path("sha256_chunks"), file]),
         ]
         for client in self.clients:
             with open(self.scratch / f"{client.name}.out", "wb") as out:
@@ -115,7 +123,7 @@ class Demo:
 
     def show_status(self) -> bool:
         print("\n$ ttfdctl status", flush=True)
-        return subprocess.run([self.path("client/cli/ttfdctl"), "status"], env=self.environment, check=False,
+        return subprocess.run([self.path("ttfdctl"), "status"], env=self.environment, check=False,
                               timeout=30).returncode == 0
 
     def stop_daemon(self) -> bool:
@@ -141,11 +149,14 @@ def picture_for(demo: Demo, given: str | None, results: pathlib.Path) -> str:
             raise Failed(f"there is no picture {given}")
         return given
     sample = str(results / "sample.png")
-    subprocess.run([demo.path("client/examples/sample_picture"), sample], check=True, timeout=60)
+    subprocess.run([demo.path("sample_picture"), sample], check=True, timeout=60)
     return sample
 
 
 def run(build: pathlib.Path, given: str | None, scratch: pathlib.Path) -> int:
+    missing = [path for path in BUILT.values() if not (build / path).exists()]
+    if missing:
+        raise Failed(f"missing in {build}: {', '.join(missing)}; ./dev build dev ttfd_demo")
     demo = Demo(build, scratch)
     results = build / "demo"
     results.mkdir(exist_ok=True)
@@ -153,7 +164,7 @@ def run(build: pathlib.Path, given: str | None, scratch: pathlib.Path) -> int:
     pathlib.Path(result).unlink(missing_ok=True)
     file = os.path.realpath("/usr/bin/python3")
     if os.path.getsize(file) < MIN_FILE_BYTES:
-        file = demo.path("daemon/ttfd")
+        file = demo.path("ttfd")
     try:
         picture = picture_for(demo, given, results)
         demo.start_daemon()

@@ -1,6 +1,6 @@
 // The reference filter: plain loops over neighbours, following the formulas in
-// firmware/kernels/blur_edge.cc.
-#include "client/examples/edge_filter.h"
+// kernel blur_edge.cc.
+#include "edge_filter.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,8 @@
-// What firmware/kernels/blur_edge.cc does to a picture, on the host and written differently: the
+// What kernel blur_edge.cc does to a picture, on the host and written differently: the
 // reference that the card's result is compared with, pixel for pixel.
 #pragma once
 
-#include "client/examples/picture.h"
+#include "picture.h"
 
 // Blurred and its edges found, one byte a pixel.
 Picture EdgesOf(const Picture& picture);

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <memory>
 
-#include "client/examples/check.h"
-#include "client/examples/stopwatch.h"
+#include "check.h"
+#include "stopwatch.h"
 #include "ttfd/session.h"
 
 namespace {

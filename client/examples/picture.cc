@@ -1,5 +1,5 @@
 // PNG files, through libpng's simplified interface.
-#include "client/examples/picture.h"
+#include "picture.h"
 
 #include <png.h>
 

@@ -2,15 +2,15 @@
 //
 //   picture_filter KERNEL.elf IN.png OUT.png
 //
-// Blurs the picture and takes its edges (firmware/kernels/blur_edge.cc), a band of rows on each tile,
+// Blurs the picture and takes its edges (kernel blur_edge.cc), a band of rows on each tile,
 // and compares the result pixel for pixel with the same filter on the host.
 #include <cstdio>
 #include <cstring>
 
-#include "client/examples/check.h"
-#include "client/examples/edge_filter.h"
-#include "client/examples/picture.h"
-#include "client/examples/stopwatch.h"
+#include "check.h"
+#include "edge_filter.h"
+#include "picture.h"
+#include "stopwatch.h"
 #include "ttfd/session.h"
 
 namespace {

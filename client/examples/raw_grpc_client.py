@@ -2,26 +2,30 @@
 
     raw_grpc_client.py PROTO_DIR KERNEL.elf [ADDRESS]
 
-Makes the message classes with protoc, opens a gRPC channel, and adds two vectors on 16 tiles with
-firmware/kernels/vector_add.cc. The whole job is one pipelined conversation: everything is said before anything is
-answered, because handles are numbers the client invents. Needs python3-grpcio, python3-protobuf and protobuf-compiler.
+Makes the message classes with protoc, opens a session (raw_session.py), and adds two vectors on 16 tiles with
+firmware/kernels/vector_add.cc. The whole job is one pipelined conversation: everything is sent before anything is
+answered, because handles are numbers the client chooses. Needs python3-grpcio, python3-protobuf and protobuf-compiler.
 """
 
 import hashlib
 import os
 import pathlib
+import queue
 import random
 import struct
 import subprocess
 import sys
 import tempfile
 
+import google.protobuf
 import grpc
+
+from raw_session import Session
 
 ELEMENTS = 16384
 PAGE_BYTES = 2048
 TILES = 16
-TIMEOUT_S = 60
+QUEUE = 0  # any number
 # Handles: any numbers, one space for buffers, kernels and programs.
 A, B, C, KERNEL, PROGRAM = 1, 2, 3, 4, 5
 
@@ -29,16 +33,18 @@ A, B, C, KERNEL, PROGRAM = 1, 2, 3, 4, 5
 def message_classes(proto_dir: str):
     """ttfd.v1 as protoc makes it; nothing else is needed to speak the API."""
     out = tempfile.mkdtemp(prefix="ttfd-proto-")
-    files = [f"ttfd/v1/{name}.proto" for name in ("types", "ttfd")]
+    files = ["google/rpc/status.proto", *(f"ttfd/v1/{name}.proto" for name in ("types", "ttfd"))]
     subprocess.run(["protoc", "-I", proto_dir, f"--python_out={out}", *files], check=True)
     sys.path.insert(0, out)
+    # Python's own package google has a place for google.rpc only if something else brings one.
+    google.__path__.append(f"{out}/google")
     from ttfd.v1 import ttfd_pb2  # pylint: disable=import-outside-toplevel
 
     return ttfd_pb2
 
 
 def commands(pb, a: bytes, b: bytes, elf: bytes):
-    """The job as commands of queue 0; command i has value i + 1."""
+    """The job as commands of one queue; command i has value i + 1."""
     nbytes = len(a)
     pages = nbytes // PAGE_BYTES
     cores = [dict(x0=0, y0=0, x1=3, y1=3)]
@@ -62,44 +68,34 @@ def commands(pb, a: bytes, b: bytes, elf: bytes):
     yield pb.Command(read=dict(buffer=C, size=nbytes))
 
 
-def conversation(pb, a: bytes, b: bytes, elf: bytes):
-    """What the client says: a greeting with all commands, the kernel's bytes, and, by ending, "no more"."""
-    batch = pb.Batch(queue=0, first_value=1, commands=list(commands(pb, a, b, elf)))
-    load = next(i + 1 for i, command in enumerate(batch.commands) if command.HasField("load_kernel"))
-    yield pb.ClientMessage(hello=dict(min_revision=1, max_revision=1, client_name="raw_grpc_client"), batches=[batch])
-    for offset in range(0, len(elf), 256 << 10):
-        yield pb.ClientMessage(data=[dict(queue=0, value=load, offset=offset, payload=elf[offset:offset + (256 << 10)])])
-
-
 def main() -> int:
     if len(sys.argv) not in (3, 4):
         print("usage: raw_grpc_client.py PROTO_DIR KERNEL.elf [ADDRESS]", file=sys.stderr)
         return 2
     pb = message_classes(sys.argv[1])
     address = sys.argv[3] if len(sys.argv) == 4 else os.environ.get("TTFD_ADDRESS", "unix:/run/ttfd/ttfd.sock")
+    elf = pathlib.Path(sys.argv[2]).read_bytes()
     chance = random.Random(1)
     a = [chance.randrange(2**32) for _ in range(ELEMENTS)]
     b = [chance.randrange(2**32) for _ in range(ELEMENTS)]
     pack = struct.Struct(f"<{ELEMENTS}I")
-    with grpc.insecure_channel(address) as channel:
-        session = channel.stream_stream(
-            "/ttfd.v1.Ttfd/Session",
-            request_serializer=pb.ClientMessage.SerializeToString,
-            response_deserializer=pb.ServerMessage.FromString)
-        result = bytearray()
-        completed = 0
-        for answer in session(conversation(pb, pack.pack(*a), pack.pack(*b), pathlib.Path(sys.argv[2]).read_bytes()),
-                              timeout=TIMEOUT_S):
-            for data in answer.data:
-                result += data.payload
-            for error in answer.errors:
-                print(f"command {error.first_value}: {error.error.message} [{error.error.reason}]", file=sys.stderr)
-            for position in answer.progress:
-                completed = max(completed, position.value)
+    session = Session(pb, address, client_name="raw_grpc_client")
+    batch = pb.Batch(queue=QUEUE, first_value=1, commands=commands(pb, pack.pack(*a), pack.pack(*b), elf))
+    last = len(batch.commands)
+    load = next(i + 1 for i, command in enumerate(batch.commands) if command.HasField("load_kernel"))
+    session.send(open_queues=[pb.OpenQueue(queue=QUEUE, kind=pb.QUEUE_KIND_COMPUTE)], batches=[batch])
+    chunk = session.welcome.limits.chunk_bytes
+    for offset in range(0, len(elf), chunk):
+        session.send(data=[pb.Data(queue=QUEUE, value=load, offset=offset, payload=elf[offset:offset + chunk])])
+    session.wait(QUEUE, last)
+    for error in session.errors:
+        print(f"command {error.first_value}: {error.status.message}", file=sys.stderr)
+    result = bytes(session.data[QUEUE, last])
+    session.finish()
     if len(result) != pack.size or list(pack.unpack(result)) != [(x + y) % 2**32 for x, y in zip(a, b)]:
-        print(f"WRONG: {len(result)} bytes came back after {completed} commands")
+        print(f"WRONG: {len(result)} bytes came back")
         return 1
-    print(f"verified: all {ELEMENTS} sums are right, {completed} commands in one conversation")
+    print(f"verified: all {ELEMENTS} sums are right, {last} commands in one conversation")
     return 0
 
 

@@ -12,8 +12,8 @@
 #include <random>
 #include <utility>
 
-#include "client/examples/check.h"
-#include "client/examples/stopwatch.h"
+#include "check.h"
+#include "stopwatch.h"
 #include "ttfd/session.h"
 
 namespace {
@@ -28,7 +28,7 @@ using ttfd::client::Trace;
 constexpr uint32_t kPageBytes = 2048;
 constexpr uint32_t kPages = 130;  // of a block
 constexpr uint32_t kBlockBytes = kPages * kPageBytes;
-constexpr uint32_t kScratchPages = 4;  // what the kernel (firmware/kernels/vector_add.cc) wants
+constexpr uint32_t kScratchPages = 4;  // what kernel vector_add.cc needs
 constexpr uint32_t kSlots = 2;  // blocks on the card: one is computed with while the next arrives
 
 using Block = std::vector<uint32_t>;
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   };
   const std::vector<LaunchRequest> steps = {add(total, buffers[0]), add(weighted, total)};
   Queue compute = session.queue();
-  Queue transfer = Check(session.OpenQueue(QueueKind::kTransfer), "open queue");
+  Queue transfer = Check(session.OpenQueue({.kind = QueueKind::kTransfer}), "open queue");
   const Trace trace = Check(compute.RecordTrace(steps), "record");
   Stopwatch watch;
   AddUp(blocks, buffers, trace, steps[0], compute, transfer);

@@ -15,7 +15,7 @@ import ttfd
 
 PAGE_BYTES = 2048
 PAGES = 130  # of a block
-SCRATCH_PAGES = 4  # what the kernel (firmware/kernels/vector_add.cc) wants
+SCRATCH_PAGES = 4  # what kernel vector_add.cc needs
 SLOTS = 2  # blocks on the card: one is computed with while the next arrives
 
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "client/examples/picture.h"
+#include "picture.h"
 
 namespace {
 

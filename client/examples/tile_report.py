@@ -2,7 +2,7 @@
 
     tile_report.py KERNEL.elf
 
-The kernel is firmware/kernels/tile_report.cc. Without `session.on_print` its lines would go to standard error.
+The kernel is tile_report.cc. Without `session.on_print` its lines would go to standard error.
 """
 
 import sys

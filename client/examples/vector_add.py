@@ -13,7 +13,7 @@ import numpy as np
 import ttfd
 
 PAGE_BYTES = 8192
-SCRATCH_PAGES = 4  # what the kernel (firmware/kernels/vector_add.cc) wants
+SCRATCH_PAGES = 4  # what kernel vector_add.cc needs
 
 
 def shares(pages: int, tiles: int) -> np.ndarray:

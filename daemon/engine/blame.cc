@@ -53,8 +53,9 @@ bool HasDamage(const StallReport& stall, hw::Coordinate tile) {
                      [tile](const FirmwareDamage& damage) { return damage.tile == tile; });
 }
 
-// Whose doing it must be that a queue's own tiles were overwritten, if that can be told. They had reported all that
-// came before what is on the card, and started it.
+// The launch that overwrote tiles of its own hardware queue, if only one session's launches can have done it. The
+// dispatcher executed everything before these launches and reported it, and nothing after an event that it has not
+// published has begun; so launches that have ended but were not reported, and those that run, are the candidates.
 Verdict* OverwroteItsQueue(const StallReport& stall, const std::vector<Verdict*>& begun) {
   if (begun.empty()) return nullptr;
   const bool of_one = std::all_of(begun.begin(), begun.end(), [&](const Verdict* one) {
@@ -63,23 +64,7 @@ Verdict* OverwroteItsQueue(const StallReport& stall, const std::vector<Verdict*>
            (one->standing == Standing::kEnded || IsAtWork(stall, work));
   });
   const uint32_t last_queue = begun.back()->entry->work.track->route().hardware_queue;
-  if (of_one && HasQueueDamage(stall, last_queue)) return begun.back();
-
-  // A dispatcher that stopped over the report of a launch that has ended: what waited for that launch began only now.
-  if (stall.stage != StalledStage::kDispatcher || !HasQueueDamage(stall, stall.hardware_queue)) {
-    return nullptr;
-  }
-  Verdict* const eldest = begun.front();
-  const Work& unreported = eldest->entry->work;
-  const bool others_waited = std::all_of(begun.begin() + 1, begun.end(), [&](const Verdict* one) {
-    const Work& work = one->entry->work;
-    return work.flow == unreported.flow ||
-           (work.track->route().hardware_queue == stall.hardware_queue &&
-            !MayOverlap(unreported, work));
-  });
-  const bool ended = eldest->standing == Standing::kEnded &&
-                     unreported.track->route().hardware_queue == stall.hardware_queue;
-  return ended && others_waited ? eldest : nullptr;
+  return of_one && HasQueueDamage(stall, last_queue) ? begun.back() : nullptr;
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ Engine::~Engine() {
 Status Engine::Boot() {
   observer_.DeviceStateChanged(DeviceState::kBooting, "");
   RETURN_IF_ERROR(dispatcher_->Boot());
+  harts_.Publish(dispatcher_->Report(), clock_.Now(), /*idle=*/true);
   observer_.DeviceStateChanged(DeviceState::kReady, "");
   return OkStatus();
 }
@@ -61,12 +62,6 @@ void Engine::Enqueue(std::vector<Work>* works) {
 void Engine::RequestReset(std::function<void(const Status&)> done) {
   MutexLock lock(&mu_);
   inbox_.resets.push_back(std::move(done));
-  WakeLocked();
-}
-
-void Engine::RequestReport(std::function<void(std::vector<HartReport>)> done) {
-  MutexLock lock(&mu_);
-  inbox_.reports.push_back(std::move(done));
   WakeLocked();
 }
 
@@ -144,9 +139,6 @@ void Engine::TakeRequests() {
 }
 
 void Engine::HandleRequests() {
-  if (!taken_.reports.empty()) {
-    for (auto& done : std::exchange(taken_.reports, {})) done(dispatcher_->Report());
-  }
   for (QuietRequest& request : std::exchange(taken_.quiets, {})) {
     quiets_.push_back(std::move(request));
   }
@@ -195,6 +187,7 @@ bool Engine::RunOnce() {
     queue.shown_waiting.store(static_cast<uint32_t>(queue.order.size()), std::memory_order_relaxed);
   }
   if (std::exchange(round_had_news_, false) && options_.on_round_end) options_.on_round_end(idle);
+  if (harts_.IsDue(idle, clock_)) harts_.Publish(dispatcher_->Report(), clock_.Now(), idle);
   if (idle && options_.attend) idle = !options_.attend();
   return !idle;
 }

@@ -24,6 +24,7 @@
 #include "daemon/engine/device_state.h"
 #include "daemon/engine/engine_options.h"
 #include "daemon/engine/hardware_queue.h"
+#include "daemon/engine/published_harts.h"
 #include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
 #include "daemon/hang/hang_report.h"
@@ -53,8 +54,6 @@ class Engine {
   void Enqueue(std::vector<Work>* works) ABSL_LOCKS_EXCLUDED(mu_);
   // Resets the card; what is in flight fails. `done` is called on the device thread.
   void RequestReset(std::function<void(const Status&)> done) ABSL_LOCKS_EXCLUDED(mu_);
-  // Has the device thread look at the pipeline. `done` is called on the device thread.
-  void RequestReport(std::function<void(std::vector<HartReport>)> done) ABSL_LOCKS_EXCLUDED(mu_);
   // `done` is called on the device thread, once nothing is on the card that `disturbs` (also asked there).
   struct QuietRequest {
     std::function<bool(const Work&)> disturbs;
@@ -78,6 +77,8 @@ class Engine {
   DeviceStats stats() const;
   // What is on the card, by hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
+  // The dispatch harts as they were read last (PublishedHarts).
+  std::vector<HartReport> harts() { return harts_.Read(); }
   // Grows while the device thread is alive: at least once in idle_tick, also while it waits for room on the card.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
@@ -93,14 +94,13 @@ class Engine {
   struct Requests {
     std::vector<Work> works;
     std::vector<std::function<void(const Status&)>> resets;
-    std::vector<std::function<void(std::vector<HartReport>)>> reports;
     std::vector<ProfileRequest> profiles;
     std::vector<QuietRequest> quiets;
     std::vector<uint64_t> gone;  // flows
     bool look_again = false;
     bool empty() const {
-      return works.empty() && resets.empty() && reports.empty() && profiles.empty() &&
-             quiets.empty() && gone.empty() && !look_again;
+      return works.empty() && resets.empty() && profiles.empty() && quiets.empty() &&
+             gone.empty() && !look_again;
     }
   };
 
@@ -172,6 +172,7 @@ class Engine {
   void PutBack(std::vector<Verdict>& verdicts);
   std::vector<Verdict> LookAtWorks();
   void FailInFlight(const WorkError& error);
+  void GiveUp(HardwareQueue& queue, const Work& work, const WorkError& error);
   void FailHeld(HardwareQueue& queue, const WorkError& error);
   // May `verdicts` be played again, or has that been tried too often?
   bool MayPlayAgain(const std::vector<Verdict>& verdicts, bool told);
@@ -197,6 +198,7 @@ class Engine {
   std::atomic<uint64_t> launches_{0}, bytes_written_{0}, bytes_read_{0};
   std::atomic<uint32_t> resets_{0};
   std::atomic<bool> has_requests_{false};  // the inbox is not empty
+  PublishedHarts harts_;
   std::atomic<bool> stop_requested_{false};
   std::atomic<TimePoint::rep> stop_by_{TimePoint::max().time_since_epoch().count()};
 

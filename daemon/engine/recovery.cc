@@ -10,9 +10,9 @@
 namespace ttfd {
 namespace {
 
-// Told with a report's id.
 constexpr const char* kUnkept =
     "; not all of the hang report could be kept, the daemon's log says why";
+constexpr const char* kNoReport = "; no hang report could be kept, the daemon's log says why";
 
 // "program 42 of session 3 (...)"
 std::string RunnerText(const Work& work) {
@@ -37,19 +37,19 @@ std::string LastText(const std::vector<HangWork>& recent) {
   return text;
 }
 
-// Between launches that may not overlap stands an event, and one that the card had passed would have been seen. But
-// what is known of the launches themselves counts for more: a launch that has ended, seen or not, holds up none, and
-// one that was seen to have begun has begun unless the one before it is known not to have ended.
-bool BehindAnEvent(std::span<const Verdict> before, const Verdict& one) {
-  const Work& work = one.entry->work;
-  if (!work.runs_kernels() || one.standing == Standing::kEnded) return false;
-  return std::any_of(before.begin(), before.end(), [&](const Verdict& other) {
-    const Work& elder = other.entry->work;
-    return elder.runs_kernels() && !MayOverlap(elder, work) &&
-           elder.track->route().hardware_queue == work.track->route().hardware_queue &&
-           (NotEnded(other.standing) ||
-            (other.standing == Standing::kUnclear && one.standing == Standing::kUnclear));
-  });
+// What the card showed, in words.
+void DescribeStall(const Status& why, HangReport* report) {
+  report->summary = StallSummary(why, report->stall);
+  report->places = StallPlaces(report->stall, report->summary);
+  const bool hang =
+      why.code() == StatusCode::kDeadlineExceeded && FaultedHart(report->stall) == nullptr;
+  report->reason = hang ? "HANG" : "DEVICE_FAULT";
+}
+
+void DescribeRecovery(const Status& recovered, HangReport* report) {
+  report->recovered = recovered.ok();
+  report->recovery = recovered.ok() ? "the card was reset and works again"
+                                    : fmt::format("the card is lost: {}", StatusMessage(recovered));
 }
 
 }  // namespace
@@ -66,10 +66,6 @@ std::vector<Verdict> Engine::LookAtWorks() {
   }
   std::sort(verdicts.begin(), verdicts.end(),
             [](const Verdict& a, const Verdict& b) { return a.entry->turn < b.entry->turn; });
-  for (size_t i = 0; i < verdicts.size(); ++i) {
-    Verdict& one = verdicts[i];
-    if (BehindAnEvent(std::span(verdicts).first(i), one)) one.standing = Standing::kNotBegun;
-  }
   return verdicts;
 }
 
@@ -82,11 +78,11 @@ void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& erro
       launches_.fetch_add(work.launches, std::memory_order_relaxed);
       queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
       work.began = std::max(verdict.entry->watch.began, work.submitted);
-      queue.order.GivenBack(work);  // nobody knows what it took
+      queue.order.Refund(work);  // what it took is not known
       work.track->Ended(work.number);
       work.owner->Done(std::span(&work, 1));
     } else if (verdict.fate == WorkFate::kTouched) {
-      queue.order.GivenBack(work);
+      queue.order.Refund(work);
       work.track->Ended(work.number);
       work.owner->Failed(work, error);
     }
@@ -127,11 +123,7 @@ void Engine::Lose(const Status& why) {
   report.stall = dispatcher_->HaltAndDiagnose();
   dispatcher_->SalvagePrints();
   for (HardwareQueue& queue : queues_) Retire(queue, now);
-  report.summary = StallSummary(why, report.stall);
-  report.places = StallPlaces(report.stall, report.summary);
-  const bool hang =
-      why.code() == StatusCode::kDeadlineExceeded && FaultedHart(report.stall) == nullptr;
-  report.reason = hang ? "HANG" : "DEVICE_FAULT";
+  DescribeStall(why, &report);
   std::vector<Verdict> verdicts = LookAtWorks();
   Verdict* blamed = FindCulprit(report.stall, verdicts);
   const bool damaged = WeighDamage(report.stall, verdicts, &blamed);
@@ -145,10 +137,15 @@ void Engine::Lose(const Status& why) {
   if (culprit != nullptr) text += "; it ran " + RunnerText(culprit->work);
   if (culprit == nullptr && damaged) text += LastText(report.recent);
   if (!report.places.empty()) text += " [" + report.places + "]";
-  LogError("device lost: {}{}", text,
-           report.id.empty() ? "" : fmt::format("; hang report {}", report.id));
+  // An id that cannot be looked up is of no use to anybody.
+  const auto shown_id = [&] {
+    return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();
+  };
+  std::string id = shown_id();
+  LogError("device lost: {}{}", text, id.empty() ? "" : fmt::format("; hang report {}", id));
   kept &= hangs == nullptr || hangs->KeepDeviceSide(report);
-  const char* const unkept = kept ? "" : kUnkept;
+  id = shown_id();
+  const char* const unkept = kept ? "" : id.empty() ? kNoReport : kUnkept;
   text += unkept;
 
   if (culprit != nullptr) {
@@ -156,19 +153,16 @@ void Engine::Lose(const Status& why) {
     HardwareQueue& queue = queues_[work.track->route().hardware_queue];
     queue.order.Used(work, work_clock_.Now() - culprit->watch.work_began);
     work.track->Ended(work.number);
-    work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, report.id});
-    observer_.FlowHung(work.flow, report.id);
+    work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, id});
+    observer_.FlowHung(work.flow, id);
   }
   late_.reset();
   refused_ = nullptr;
   const WorkError error{StatusCode::kUnavailable, "DEVICE_RESET",
                         fmt::format("the card was reset under this command, send it again ({}){}",
                                     report.summary, unkept),
-                        true, report.id};
-  if (given_up != nullptr) {
-    given_up->order.GivenBack(given_up->held);
-    FailHeld(*given_up, error);
-  }
+                        true, id};
+  if (given_up != nullptr) FailHeld(*given_up, error);
   if (dispatcher_->device_info().memory_survives_reset &&
       MayPlayAgain(verdicts, culprit != nullptr || given_up != nullptr)) {
     EndAndPutBack(verdicts, error);
@@ -176,9 +170,7 @@ void Engine::Lose(const Status& why) {
     FailInFlight(error);
   }
   const Status recovered = Recover(text);
-  report.recovered = recovered.ok();
-  report.recovery = recovered.ok() ? "the card was reset and works again"
-                                   : fmt::format("the card is lost: {}", StatusMessage(recovered));
+  DescribeRecovery(recovered, &report);
   report.boot_attempts = boots_tried_;
   report.recovery_ms = std::chrono::duration<double, std::milli>(clock_.Now() - began).count();
   if (hangs != nullptr) hangs->KeepOutcome(report);
@@ -202,10 +194,16 @@ bool Engine::MayPlayAgain(const std::vector<Verdict>& verdicts, bool told) {
   return false;
 }
 
+// It was never given to the card, or is not given again.
+void Engine::GiveUp(HardwareQueue& queue, const Work& work, const WorkError& error) {
+  queue.order.Refund(work);
+  work.track->GivenUp(work.number);
+  work.owner->Failed(work, error);
+}
+
 void Engine::FailHeld(HardwareQueue& queue, const WorkError& error) {
   queue.holding = false;
-  queue.held.track->GivenUp(queue.held.number);
-  queue.held.owner->Failed(queue.held, error);
+  GiveUp(queue, queue.held, error);
   queue.held = Work();
 }
 
@@ -214,14 +212,12 @@ void Engine::FailInFlight(const WorkError& error) {
   for (HardwareQueue& queue : queues_) {
     for (const WorkInFlight& entry : std::exchange(queue.in_flight, {})) {
       if (entry.work.owner == nullptr) continue;  // its owner has been told
+      queue.order.Refund(entry.work);
       entry.work.track->Ended(entry.work.number);
       entry.work.owner->Failed(entry.work, error);
     }
     if (queue.holding) FailHeld(queue, error);
-    for (const Work& work : std::exchange(queue.again, {})) {
-      work.track->GivenUp(work.number);
-      work.owner->Failed(work, error);
-    }
+    for (const Work& work : std::exchange(queue.again, {})) GiveUp(queue, work, error);
     queue.ClearInFlight();
   }
   round_had_news_ = true;
@@ -235,8 +231,7 @@ void Engine::FailQueued(const WorkError& error) {
     for (HardwareQueue& queue : queues_) {
       while (queue.order.Pop(BusyWorkers(), &work)) {
         again = true;
-        work.track->GivenUp(work.number);
-        work.owner->Failed(work, error);
+        GiveUp(queue, work, error);
         round_had_news_ = true;
       }
     }
@@ -255,6 +250,7 @@ Status Engine::Recover(const std::string& why) {
     heartbeat_.fetch_add(1,
                          std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
     if (status.ok()) {
+      harts_.MarkChanged();
       kernel_flow_ = 0;
       many_flows_ = false;
       observer_.DeviceStateChanged(DeviceState::kReady, why);

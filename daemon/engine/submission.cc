@@ -45,7 +45,7 @@ bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
 // when its deadline has passed or its client has cancelled it meanwhile.
 bool Engine::StartHeld(HardwareQueue& queue) {
   if (queue.held.owner->Start(queue.held, clock_.Now())) return true;
-  queue.order.GivenBack(queue.held);
+  queue.order.Refund(queue.held);
   queue.held.track->GivenUp(queue.held.number);
   queue.held = Work();
   queue.holding = false;
@@ -86,11 +86,7 @@ Status Engine::RefuseHeld(HardwareQueue& queue, const Status& why) {
   } else if (why.code() != StatusCode::kInvalidArgument) {
     return why;
   }
-  queue.order.GivenBack(queue.held);
-  queue.held.track->GivenUp(queue.held.number);
-  queue.held.owner->Failed(queue.held, error);
-  queue.held = Work();
-  queue.holding = false;
+  FailHeld(queue, error);
   round_had_news_ = true;
   return OkStatus();
 }

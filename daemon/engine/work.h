@@ -24,11 +24,11 @@ namespace ttfd {
 class BusyWorkers;
 class WorkOwner;
 
-// Which of two sessions that have both not used up their share goes first.
-enum class Priority : uint8_t { kLow, kNormal, kHigh };
+// A factor of a session's share of the card.
+enum class Priority : uint8_t { kLow = 1, kNormal, kHigh };  // the numbers of the API
 inline const char* PriorityName(Priority priority) {
   constexpr const char* kNames[] = {"low", "normal", "high"};
-  return kNames[static_cast<size_t>(priority)];
+  return kNames[static_cast<size_t>(priority) - 1];
 }
 
 // What an owner derives the thing from that a work belongs to (a session's task).
@@ -41,7 +41,7 @@ struct Work {
   std::shared_ptr<WorkOwner> owner;
   WorkContext* context = nullptr;  // lives until the owner heard the end of the work
   uint64_t flow = 0;               // who pays: the session
-  uint32_t uid = 0;                // whose session that is
+  uint32_t uid = 0;                // and the session's user
   uint32_t weight = 1;             // its share of a contended card
   Priority priority = Priority::kNormal;
   uint32_t queue = 0;                // works of one queue of one flow keep their order
@@ -110,7 +110,7 @@ class WorkOwner {
 };
 
 // Where the device thread finds the next work of a hardware queue: an order over the works of all sessions that
-// go there. Device thread only.
+// go there. Each operation that was popped ends with Used or Refund, once. Device thread only.
 class WorkQueue {
  public:
   virtual ~WorkQueue() = default;
@@ -122,8 +122,8 @@ class WorkQueue {
   virtual size_t size() const = 0;
   // What a popped work really took.
   virtual void Used(const Work& work, Duration device_time) = 0;
-  // A popped work was not wanted any more and took nothing.
-  virtual void GivenBack(const Work& work) = 0;
+  // A popped work took nothing, or what it took is not known.
+  virtual void Refund(const Work& work) = 0;
   // The flow has no works here and will have none any more.
   virtual void Forget(uint64_t flow) = 0;
 };

@@ -21,21 +21,23 @@ void WorkTrack::Pass(uint64_t number) {
   highest_ = std::max(highest_, number);
 }
 
+WorkTrack::InFlight::const_iterator WorkTrack::LastUpTo(uint64_t number) const {
+  const auto after = std::upper_bound(
+      in_flight_.begin(), in_flight_.end(), number,
+      [](uint64_t wanted, const Submission& known) { return wanted < known.number; });
+  return after == in_flight_.begin() ? in_flight_.end() : std::prev(after);
+}
+
 bool WorkTrack::EndsWithin(uint64_t number, Duration most) const {
   if (passed() < number) return false;
-  for (const Submission& submission : in_flight_) {
-    if (submission.number > number) break;
-    most -= submission.cost;
-  }
-  return most >= Duration::zero();
+  const auto last = LastUpTo(number);
+  return last == in_flight_.end() || last->through - in_flight_.front().before <= most;
 }
 
 std::optional<Ticket> WorkTrack::TicketOf(uint64_t number) const {
-  const auto behind = std::upper_bound(
-      in_flight_.begin(), in_flight_.end(), number,
-      [](uint64_t wanted, const Submission& known) { return wanted < known.number; });
-  if (behind == in_flight_.begin()) return std::nullopt;
-  return std::prev(behind)->ticket;
+  const auto last = LastUpTo(number);
+  if (last == in_flight_.end()) return std::nullopt;
+  return last->ticket;
 }
 
 }  // namespace ttfd

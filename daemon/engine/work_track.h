@@ -26,7 +26,8 @@ class WorkTrack {
   // `cost`: what it is expected to take.
   void Submitted(uint64_t number, const Ticket& ticket, Duration cost) {
     Pass(number);
-    in_flight_.push_back({number, ticket, cost});
+    const Duration before = in_flight_.empty() ? Duration::zero() : in_flight_.back().through;
+    in_flight_.push_back({number, ticket, before, before + cost});
   }
   void GivenUp(uint64_t number) { Pass(number); }  // will not be submitted
   void Ended(uint64_t number);                     // was submitted
@@ -34,6 +35,7 @@ class WorkTrack {
   void Returned(uint64_t number);
 
   // Everything up to `number` has been submitted, and what of it has not ended should take no longer than `most`.
+  // Logarithmic: asked for each wait of each queue that may come next.
   bool EndsWithin(uint64_t number, Duration most) const;
   // The ticket with which everything up to `number` is done; none: it is done already.
   std::optional<Ticket> TicketOf(uint64_t number) const;
@@ -42,17 +44,22 @@ class WorkTrack {
   struct Submission {
     uint64_t number;
     Ticket ticket;
-    Duration cost;
+    Duration before;   // cost of all since the track last had nothing in flight
+    Duration through;  // the same with its own
   };
 
+  using InFlight = std::deque<Submission>;
+
   void Pass(uint64_t number);
+  // The last in flight with at most this number; end: none.
+  InFlight::const_iterator LastUpTo(uint64_t number) const;
   // Everything up to here has been submitted, or will not be. Not what has ended behind what has to be submitted again.
   uint64_t passed() const { return returned_.empty() ? highest_ : returned_.front() - 1; }
 
   const Route route_;
-  uint64_t highest_ = 0;              // that was ever submitted or given up
-  std::deque<uint64_t> returned_;     // of these the ones to be submitted again, ascending
-  std::deque<Submission> in_flight_;  // ascending
+  uint64_t highest_ = 0;           // that was ever submitted or given up
+  std::deque<uint64_t> returned_;  // of these the ones to be submitted again, ascending
+  InFlight in_flight_;             // ascending
 };
 
 // Everything of `track` up to the work with this number.

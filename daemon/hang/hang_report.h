@@ -88,6 +88,8 @@ class HangKeeper {
   virtual bool KeepDeviceSide(const HangReport& report) = 0;
   // When the card is ready again, or lost.
   virtual void KeepOutcome(const HangReport& report) = 0;
+  // Whether some of the report is kept, or waits to be: an id is told to others only then. Touches no disk.
+  virtual bool Holds(const std::string& id) = 0;
   // Any thread: the daemon stops, and none of the above is to wait beyond this.
   virtual void WaitNoLongerThan(TimePoint /*deadline*/) {}
 };

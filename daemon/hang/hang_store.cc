@@ -47,7 +47,10 @@ Status SyncFolder(const std::string& path) {
   return OkStatus();
 }
 
+// With those above it, which get what the umask leaves.
 Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);  // mkdir says what is wrong
   // Whatever the umask says.
   if (mkdir(path.c_str(), kFolderMode) == 0 && chmod(path.c_str(), kFolderMode) == 0) {
     return OkStatus();
@@ -98,9 +101,9 @@ std::string HangStore::NewId() {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   MutexLock lock(&mu_);
   do {
-    last_ = fmt::format("{:%Y%m%dT%H%M%SZ}-{:06}", fmt::gmtime(now), ++number_);
-  } while (std::binary_search(old_.begin(), old_.end(), last_));
-  return last_;
+    newest_ = fmt::format("{:%Y%m%dT%H%M%SZ}-{:06}", fmt::gmtime(now), ++number_);
+  } while (std::binary_search(old_.begin(), old_.end(), newest_));
+  return newest_;
 }
 
 Status HangStore::Write(const std::string& id, const char* name, std::string text) {
@@ -131,7 +134,11 @@ Status HangStore::Write(const std::string& id, const char* name, std::string tex
 bool HangStore::Keep(const HangReport& report, const char* name, std::string text) {
   if (options_.folder.empty()) return true;
   const Status kept = Write(report.id, name, std::move(text));
-  if (kept.ok()) return true;
+  if (kept.ok()) {
+    MutexLock lock(&mu_);
+    last_ = report.id;
+    return true;
+  }
   std::error_code error;
   fs::remove(fs::path(options_.folder) / report.id / (std::string(name) + ".part"), error);
   LogError("hang report {}: {}", report.id, StatusMessage(kept));
@@ -192,6 +199,11 @@ std::vector<std::string> HangStore::Ids() const {
   }
   std::sort(ids.begin(), ids.end());
   return ids;
+}
+
+bool HangStore::Holds(const std::string& id) {
+  MutexLock lock(&mu_);
+  return last_ == id;
 }
 
 std::string HangStore::last() const {

@@ -40,6 +40,7 @@ class HangStore final : public HangKeeper {
   void KeepOutcome(const HangReport& report) override;
 
   // ---- any thread
+  bool Holds(const std::string& id) override ABSL_LOCKS_EXCLUDED(mu_);
   struct Summary {
     std::string id;
     std::string headline;  // reason and time
@@ -58,7 +59,7 @@ class HangStore final : public HangKeeper {
   // Of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are, or that nothing of this
   // one could be kept.
   StatusOr<std::vector<File>> Read(const std::string& id) const;
-  // Touches no disk.
+  // The newest report of which something is kept; empty: there is none. Touches no disk.
   std::string last() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -71,7 +72,8 @@ class HangStore final : public HangKeeper {
   const HangStoreOptions options_;
   const std::vector<std::string> old_;  // of daemons before, the oldest first
   mutable Mutex mu_;
-  std::string last_ ABSL_GUARDED_BY(mu_);
+  std::string last_ ABSL_GUARDED_BY(mu_);     // of which something is kept
+  std::string newest_ ABSL_GUARDED_BY(mu_);   // id that was given
   uint64_t number_ ABSL_GUARDED_BY(mu_) = 0;  // of reports since the daemon started
 };
 

@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "runtime/base/utf8.h"
 #include "runtime/boot/hart_state.h"
 
 namespace ttfd {
@@ -21,10 +23,24 @@ Json List(const Range& range, Each each) {
   return list;
 }
 
-// Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD.
+// Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD. ASCII alone, because the file is also shown on
+// terminals, which some other characters control.
 std::string Text(const Json& json) {
-  return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + '\n';
+  return json.dump(1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + '\n';
 }
+
+// Text in lines. A line stays one line whatever its arguments hold: names of clients, kernels and functions.
+class Lines {
+ public:
+  template <typename... Args>
+  void Add(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += Printable(fmt::format(format, std::forward<Args>(args)...)) + '\n';
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 Json Header(const HangReport& report) {
   return {{"id", report.id}, {"time", TimeText(report.time)}, {"trigger", report.trigger}};
@@ -128,18 +144,53 @@ std::string WorkLine(const HangWork& work) {
     text += fmt::format(" -> {} ({}{})", WorkFateName(work.fate), StandingName(work.standing),
                         work.why.empty() ? "" : ": " + work.why);
   }
-  return text + "\n";
+  return text;
 }
 
-std::string TilesText(const StallReport& stall) {
+void AddTiles(const StallReport& stall, Lines* lines) {
   // Most workers stand alike: those that do not are what one looks for.
-  std::string text;
+  bool all_idle = true;
   for (const TileCount& tile : stall.tiles) {
     if (tile.waypoint == WaypointName(abi::kWaypointGo)) continue;
-    text += fmt::format("  worker {}: {} launches ended, at {}, program {}\n", tile.worker,
-                        tile.launches, tile.waypoint, tile.program);
+    lines->Add("  worker {}: {} launches ended, at {}, program {}", tile.worker, tile.launches,
+               tile.waypoint, tile.program);
+    all_idle = false;
   }
-  return text.empty() ? "  all are idle\n" : text;
+  if (all_idle) lines->Add("  all are idle");
+}
+
+void AddRecords(const HangReport& report, Lines* lines) {
+  for (size_t i = 0; i < report.queues.size(); ++i) {
+    const HostQueueRecord& queue = report.queues[i];
+    std::string text = fmt::format("CQ{}: entries {} to {} were announced and not known to be done",
+                                   i, queue.entries_done, queue.entries_announced);
+    if (queue.entries_lost > 0) {
+      text += fmt::format("; the bytes of the first {} are gone, their room was needed",
+                          queue.entries_lost);
+    }
+    if (queue.entries_left_out > 0) {
+      text += fmt::format("; the last {} are left out", queue.entries_left_out);
+    }
+    lines->Add("{}", text);
+    for (const std::string& line : queue.records) lines->Add("  {}", line);
+  }
+}
+
+void AddLog(const HangReport& report, Lines* lines) {
+  for (const std::string& line : report.log) lines->Add("{}", line);
+}
+
+void AddVerdict(const HangReport& report, Lines* lines) {
+  if (const HangWork* const blamed = report.blamed()) {
+    lines->Add("to blame: {}, queue {} value {}, of {}", blamed->command, blamed->queue,
+               blamed->value, blamed->owner);
+  } else {
+    lines->Add("nobody's kernel is to blame");
+  }
+  if (const HangWork* const suspect = report.suspected()) {
+    lines->Add("it was the turn of {}, queue {} value {}, of {}", suspect->command, suspect->queue,
+               suspect->value, suspect->owner);
+  }
 }
 
 }  // namespace
@@ -158,28 +209,15 @@ std::string HostSideJson(const HangReport& report) {
 }
 
 std::string RecordsText(const HangReport& report) {
-  std::string text;
-  for (size_t i = 0; i < report.queues.size(); ++i) {
-    const HostQueueRecord& queue = report.queues[i];
-    text += fmt::format("CQ{}: entries {} to {} were announced and not known to be done", i,
-                        queue.entries_done, queue.entries_announced);
-    if (queue.entries_lost > 0) {
-      text += fmt::format("; the bytes of the first {} are gone, their room was needed",
-                          queue.entries_lost);
-    }
-    if (queue.entries_left_out > 0) {
-      text += fmt::format("; the last {} are left out", queue.entries_left_out);
-    }
-    text += '\n';
-    for (const std::string& line : queue.records) text += "  " + line + '\n';
-  }
-  return text;
+  Lines lines;
+  AddRecords(report, &lines);
+  return lines.text();
 }
 
 std::string LogText(const HangReport& report) {
-  std::string text;
-  for (const std::string& line : report.log) text += line + '\n';
-  return text;
+  Lines lines;
+  AddLog(report, &lines);
+  return lines.text();
 }
 
 std::string DeviceSideJson(const HangReport& report) {
@@ -203,42 +241,45 @@ std::string WholeJson(const HangReport& report) {
 }
 
 std::string WholeText(const HangReport& report) {
-  std::string text = fmt::format("{} {}, {}\n{}\n", report.reason, report.id, TimeText(report.time),
-                                 report.summary);
-  const HangWork* const blamed = report.blamed();
-  text += blamed != nullptr
-              ? fmt::format("to blame: {}, queue {} value {}, of {}\n", blamed->command,
-                            blamed->queue, blamed->value, blamed->owner)
-              : "nobody's kernel is to blame\n";
-  if (const HangWork* const suspect = report.suspected()) {
-    text += fmt::format("it was the turn of {}, queue {} value {}, of {}\n", suspect->command,
-                        suspect->queue, suspect->value, suspect->owner);
-  }
-  text += fmt::format("recovery: {} in {:.1f} ms, {} boot{}\n", report.recovery, report.recovery_ms,
-                      report.boot_attempts, report.boot_attempts == 1 ? "" : "s");
-  text += "\nwhat was on the card\n";
-  for (const HangWork& work : report.works) text += "  " + WorkLine(work);
-  text += "\nlaunches that ended last\n";
+  Lines lines;
+  lines.Add("{} {}, {}", report.reason, report.id, TimeText(report.time));
+  lines.Add("{}", report.summary);
+  AddVerdict(report, &lines);
+  lines.Add("recovery: {} in {:.1f} ms, {} boot{}", report.recovery, report.recovery_ms,
+            report.boot_attempts, report.boot_attempts == 1 ? "" : "s");
+  lines.Add("");
+  lines.Add("what was on the card");
+  for (const HangWork& work : report.works) lines.Add("  {}", WorkLine(work));
+  lines.Add("");
+  lines.Add("launches that ended last");
   for (const HangWork& work : report.recent) {
-    text += fmt::format("  CQ{} session {} queue {} value {}, programs {}\n", work.hardware_queue,
-                        work.session, work.queue, work.value, fmt::join(work.programs, ", "));
+    lines.Add("  CQ{} session {} queue {} value {}, programs {}", work.hardware_queue, work.session,
+              work.queue, work.value, fmt::join(work.programs, ", "));
   }
-  text +=
-      fmt::format("\nwhere it stopped: {} of CQ{}\n  {}\n", StalledStageName(report.stall.stage),
-                  report.stall.hardware_queue, report.stall.text);
+  lines.Add("");
+  lines.Add("where it stopped: {} of CQ{}", StalledStageName(report.stall.stage),
+            report.stall.hardware_queue);
+  lines.Add("  {}", report.stall.text);
   for (const HartReport& hart : report.stall.harts) {
-    text += fmt::format("  {}: {} (waypoint {}, progress {}, pc {:#x}{}{})\n", hart.where,
-                        hart.text, hart.waypoint, hart.progress, hart.pc,
-                        ToString(hart.code).empty() ? "" : " ", ToString(hart.code));
+    const std::string code = ToString(hart.code);
+    lines.Add("  {}: {} (waypoint {}, progress {}, pc {:#x}{}{})", hart.where, hart.text,
+              hart.waypoint, hart.progress, hart.pc, code.empty() ? "" : " ", code);
   }
-  for (const FirmwareDamage& damage : report.stall.damage) text += "  " + ToString(damage) + '\n';
-  text += "\nworkers\n" + TilesText(report.stall);
+  for (const FirmwareDamage& damage : report.stall.damage) lines.Add("  {}", ToString(damage));
+  lines.Add("");
+  lines.Add("workers");
+  AddTiles(report.stall, &lines);
   for (const StreamCount& stream : report.stall.streams) {
-    text += fmt::format("  CQ{} stream {}: {} of {} answers\n", stream.hardware_queue,
-                        stream.stream, stream.shows, stream.wire);
+    lines.Add("  CQ{} stream {}: {} of {} answers", stream.hardware_queue, stream.stream,
+              stream.shows, stream.wire);
   }
-  text += "\nrecords\n" + RecordsText(report) + "\nlog\n" + LogText(report);
-  return text;
+  lines.Add("");
+  lines.Add("records");
+  AddRecords(report, &lines);
+  lines.Add("");
+  lines.Add("log");
+  AddLog(report, &lines);
+  return lines.text();
 }
 
 }  // namespace ttfd

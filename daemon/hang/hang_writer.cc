@@ -40,7 +40,6 @@ struct HangWriter::Shared {
   std::deque<std::shared_ptr<Part>> parts ABSL_GUARDED_BY(mu);  // the first is being written
   TimePoint latest ABSL_GUARDED_BY(mu) = TimePoint::max();      // of all waits
   bool ends ABSL_GUARDED_BY(mu) = false;
-  bool ended ABSL_GUARDED_BY(mu) = false;
 };
 
 HangWriter::HangWriter(std::shared_ptr<HangKeeper> store, const HangWriterOptions& options)
@@ -50,22 +49,15 @@ HangWriter::HangWriter(std::shared_ptr<HangKeeper> store, const HangWriterOption
       thread_([shared = shared_] { ThreadMain(shared); }) {}
 
 HangWriter::~HangWriter() {
-  bool ended = false;
+  TimePoint until;
   {
     MutexLock lock(&shared_->mu);
     shared_->ends = true;
     shared_->changed.NotifyAll();
-    const TimePoint until =
-        std::min(Now() + options_.patience, std::max(shared_->latest, Now() + kLastWrites));
-    while (!shared_->ended && shared_->changed.WaitUntil(&shared_->mu, until)) continue;
-    ended = shared_->ended;
+    until = std::min(Now() + options_.patience, std::max(shared_->latest, Now() + kLastWrites));
   }
-  if (ended) {
-    thread_.join();
-    return;
-  }
+  if (thread_.JoinUntil(until)) return;
   LogError("the disk does not take the hang reports; what was not written is lost");
-  thread_.detach();
 }
 
 void HangWriter::ThreadMain(const std::shared_ptr<Shared>& shared) {
@@ -76,11 +68,7 @@ void HangWriter::ThreadMain(const std::shared_ptr<Shared>& shared) {
       while (shared->parts.empty() && !shared->ends) {
         shared->changed.WaitUntil(&shared->mu, Now() + kIdleWait);
       }
-      if (shared->parts.empty()) {
-        shared->ended = true;
-        shared->changed.NotifyAll();
-        return;
-      }
+      if (shared->parts.empty()) return;
       part = shared->parts.front();
     }
     bool kept = true;
@@ -135,6 +123,15 @@ bool HangWriter::KeepDeviceSide(const HangReport& report) {
 
 void HangWriter::KeepOutcome(const HangReport& report) {
   Hand(Side::kOutcome, report, TimePoint{});
+}
+
+bool HangWriter::Holds(const std::string& id) {
+  {
+    MutexLock lock(&shared_->mu);
+    const auto is_of = [&id](const auto& part) { return part->report.id == id; };
+    if (std::any_of(shared_->parts.begin(), shared_->parts.end(), is_of)) return true;
+  }
+  return store_->Holds(id);
 }
 
 void HangWriter::WaitNoLongerThan(TimePoint deadline) {

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "daemon/hang/hang_report.h"
+#include "runtime/base/abandonable_thread.h"
 #include "runtime/base/clock.h"
 
 namespace ttfd {
@@ -37,6 +37,7 @@ class HangWriter final : public HangKeeper {
   void KeepOutcome(const HangReport& report) override;
 
   // ---- any thread
+  bool Holds(const std::string& id) override;
   void WaitNoLongerThan(TimePoint deadline) override;
   // Until what was handed over is on the disk. False: it was not within a second.
   bool Settle() const;
@@ -52,7 +53,7 @@ class HangWriter final : public HangKeeper {
   const HangWriterOptions options_;
   const std::shared_ptr<Shared> shared_;
   Duration left_{};  // of the patience for this report; device thread only
-  std::thread thread_;
+  AbandonableThread thread_;
 };
 
 }  // namespace ttfd

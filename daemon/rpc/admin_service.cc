@@ -1,29 +1,76 @@
 // Each admin call: role first, then the daemon's answer as protobuf.
 #include "daemon/rpc/admin_service.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "daemon/rpc/admin_conversion.h"
+#include "daemon/rpc/audit_arguments.h"
 #include "daemon/rpc/call_status.h"
 #include "daemon/rpc/files_call.h"
+#include "daemon/rpc/page.h"
 #include "daemon/rpc/profile_call.h"
 #include "daemon/rpc/progress_call.h"
-#include "daemon/rpc/reply_conversion.h"
+#include "daemon/rpc/status_watch.h"
+#include "daemon/session/errors.h"
+#include "daemon/session/status_reason.h"
 #include "runtime/base/log.h"
+#include "runtime/base/utf8.h"
 
 namespace ttfd {
 namespace {
 
-// What was asked for, as the API names it.
-std::string JsonOf(const google::protobuf::Message& request) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto made = google::protobuf::util::MessageToJsonString(request, &json, options);
-  return made.ok() ? json : "null";
+// Shown to the client of a session that is terminated, and logged.
+constexpr size_t kMaxReasonBytes = 1024;
+
+Status CheckReason(const std::string& text) {
+  const auto invalid = [](Status status) {
+    return WithReason(std::move(status), reason::kInvalid, "reason");
+  };
+  if (text.size() > kMaxReasonBytes) {
+    return invalid(InvalidArgument("the reason has {} bytes, at most {} are allowed", text.size(),
+                                   kMaxReasonBytes));
+  }
+  if (Printable(text) != text) {
+    return invalid(InvalidArgument("the reason has control characters: '{}'", Printable(text)));
+  }
+  return OkStatus();
+}
+
+template <typename Request>
+StatusOr<PageRequest> PageOf(const Request& request) {
+  PageRequest page{request.page_size(), request.page_token()};
+  RETURN_IF_ERROR(CheckPage(page));
+  return page;
+}
+
+// The daemon's, then the users', then the sessions'. Hosts without a certificate share a uid.
+std::string UsageKey(const LimitUsageReply& usage) {
+  switch (usage.scope) {
+    case LimitScope::kUser:
+      return "1" + PageKey(usage.uid) + usage.user;
+    case LimitScope::kSession:
+      return "2" + PageKey(usage.session);
+    default:
+      return "0";
+  }
+}
+
+const char* LevelName(v1::LogLevel level) {
+  switch (level) {
+    case v1::LOG_LEVEL_DEBUG:
+      return "debug";
+    case v1::LOG_LEVEL_INFO:
+      return "info";
+    case v1::LOG_LEVEL_WARNING:
+      return "warning";
+    case v1::LOG_LEVEL_ERROR:
+      return "error";
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace
@@ -31,17 +78,19 @@ std::string JsonOf(const google::protobuf::Message& request) {
 Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context,
                               std::string_view name, const google::protobuf::Message& request,
                               AuditTrail::Action* action) {
-  const StatusOr<PeerIdentity> peer = callers_.Identify(*context);
-  Status allowed = peer.ok() ? callers_.CheckRole(role, *peer) : peer.status();
-  if (allowed.ok() && role != Role::kAdmin) return allowed;
-  const AuditTrail::Action tried =
-      audit_->Describe(name, peer.ok() ? std::optional(*peer) : std::nullopt, JsonOf(request));
+  const StatusOr<PeerIdentity> identified = callers_.Identify(*context);
+  const std::optional<PeerIdentity> peer =
+      identified.ok() ? std::optional(*identified) : std::nullopt;
+  const Status allowed = peer ? callers_.CheckRole(role, *peer) : identified.status();
   if (!allowed.ok()) {
-    audit_->Refused(tried, allowed);
+    audit_->Refused(
+        name, peer, [&request] { return AuditArguments(request); }, allowed);
     return allowed;
   }
-  if (action != nullptr) *action = tried;
-  return audit_->Ready();
+  if (role != Role::kAdmin) return allowed;
+  const Status ready = audit_->Ready();
+  if (ready.ok()) *action = audit_->Describe(name, peer, AuditArguments(request));
+  return ready;
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::Unary(Role role, grpc::CallbackServerContext* context,
@@ -55,26 +104,34 @@ grpc::ServerUnaryReactor* AdminRpcService::Unary(Role role, grpc::CallbackServer
     if (role == Role::kAdmin) audit_->Ended(action, status);
   }
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  reactor->Finish(FinishStatus(status, context));
+  reactor->Finish(ToGrpc(status));
   return reactor;
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::GetStatus(grpc::CallbackServerContext* context,
                                                      const v1::GetStatusRequest* request,
-                                                     v1::GetStatusResponse* response) {
+                                                     v1::DaemonStatus* response) {
   return Unary(Role::kObserve, context, "GetStatus", *request, [&] {
     ToProto(daemon_.GetStatus(), response);
     return OkStatus();
   });
 }
 
+grpc::ServerWriteReactor<v1::DaemonStatus>* AdminRpcService::WatchStatus(
+    grpc::CallbackServerContext* context, const v1::WatchStatusRequest* request) {
+  return StatusWatch::Start(daemon_, Check(Role::kObserve, context, "WatchStatus", *request),
+                            *request);
+}
+
 grpc::ServerUnaryReactor* AdminRpcService::ListSessions(grpc::CallbackServerContext* context,
                                                         const v1::ListSessionsRequest* request,
                                                         v1::ListSessionsResponse* response) {
-  return Unary(Role::kObserve, context, "ListSessions", *request, [&] {
-    for (const SessionInfoReply& session : daemon_.ListSessions()) {
-      ToProto(session, response->add_sessions());
-    }
+  return Unary(Role::kObserve, context, "ListSessions", *request, [&]() -> Status {
+    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
+    response->set_next_page_token(TakePage(
+        daemon_.ListSessions(), page,
+        [](const SessionInfoReply& session) { return PageKey(session.session); },
+        [&](const auto& session) { ToProto(session, response->add_sessions()); }));
     return OkStatus();
   });
 }
@@ -82,8 +139,12 @@ grpc::ServerUnaryReactor* AdminRpcService::ListSessions(grpc::CallbackServerCont
 grpc::ServerUnaryReactor* AdminRpcService::ListLeases(grpc::CallbackServerContext* context,
                                                       const v1::ListLeasesRequest* request,
                                                       v1::ListLeasesResponse* response) {
-  return Unary(Role::kObserve, context, "ListLeases", *request, [&] {
-    for (const LeaseInfoReply& lease : daemon_.ListLeases()) ToProto(lease, response->add_leases());
+  return Unary(Role::kObserve, context, "ListLeases", *request, [&]() -> Status {
+    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
+    response->set_next_page_token(TakePage(
+        daemon_.ListLeases(), page,
+        [](const LeaseInfoReply& lease) { return PageKey(lease.lease); },
+        [&](const auto& lease) { ToProto(lease, response->add_leases()); }));
     return OkStatus();
   });
 }
@@ -91,10 +152,16 @@ grpc::ServerUnaryReactor* AdminRpcService::ListLeases(grpc::CallbackServerContex
 grpc::ServerUnaryReactor* AdminRpcService::GetLimits(grpc::CallbackServerContext* context,
                                                      const v1::GetLimitsRequest* request,
                                                      v1::GetLimitsResponse* response) {
-  return Unary(Role::kObserve, context, "GetLimits", *request, [&] {
+  return Unary(Role::kObserve, context, "GetLimits", *request, [&]() -> Status {
+    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
     LimitsReply limits = daemon_.GetLimits();
     callers_.DescribeConnections(&limits);
-    ToProto(limits, response);
+    if (page.token.empty()) {
+      for (const LimitInfoReply& limit : limits.limits) ToProto(limit, response->add_limits());
+    }
+    response->set_next_page_token(
+        TakePage(std::move(limits.usage), page, UsageKey,
+                 [&](const auto& usage) { ToProto(usage, response->add_usage()); }));
     return OkStatus();
   });
 }
@@ -113,19 +180,20 @@ grpc::ServerUnaryReactor* AdminRpcService::SetTimeouts(grpc::CallbackServerConte
                                                        const v1::SetTimeoutsRequest* request,
                                                        v1::Timeouts* response) {
   return Unary(Role::kAdmin, context, "SetTimeouts", *request, [&]() -> Status {
-    ASSIGN_OR_RETURN(
-        const TimeoutsReply timeouts,
-        daemon_.SetTimeouts(request->session(), TimeoutsFromProto(request->timeouts())));
+    ASSIGN_OR_RETURN(const TimeoutsReply wanted, TimeoutsFromProto(request->timeouts()));
+    ASSIGN_OR_RETURN(const TimeoutsReply timeouts, daemon_.SetTimeouts(request->session(), wanted));
     ToProto(timeouts, response);
     return OkStatus();
   });
 }
 
-grpc::ServerUnaryReactor* AdminRpcService::EndSession(grpc::CallbackServerContext* context,
-                                                      const v1::EndSessionRequest* request,
-                                                      v1::EndSessionResponse*) {
-  return Unary(Role::kAdmin, context, "EndSession", *request,
-               [&] { return daemon_.EndSession(request->session(), request->reason()); });
+grpc::ServerUnaryReactor* AdminRpcService::TerminateSession(
+    grpc::CallbackServerContext* context, const v1::TerminateSessionRequest* request,
+    v1::TerminateSessionResponse*) {
+  return Unary(Role::kAdmin, context, "TerminateSession", *request, [&]() -> Status {
+    RETURN_IF_ERROR(CheckReason(request->reason()));
+    return daemon_.TerminateSession(request->session(), request->reason());
+  });
 }
 
 grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackServerContext* context,
@@ -138,13 +206,23 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackSer
     return call.get();
   }
   audit_->Started(action);
-  draining_();
+  set_serving_(false);
   daemon_.Drain(request->within_ms(),
                 [call, audit = audit_, action](const std::string& step, uint64_t left, bool done) {
                   if (done) audit->Ended(action, OkStatus());
                   call->Report(step, left, done);
                 });
   return call.get();
+}
+
+grpc::ServerUnaryReactor* AdminRpcService::Undrain(grpc::CallbackServerContext* context,
+                                                   const v1::UndrainRequest* request,
+                                                   v1::UndrainResponse*) {
+  return Unary(Role::kAdmin, context, "Undrain", *request, [&]() -> Status {
+    RETURN_IF_ERROR(daemon_.Undrain());
+    set_serving_(true);
+    return OkStatus();
+  });
 }
 
 grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
@@ -185,18 +263,21 @@ grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
 grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
     grpc::CallbackServerContext* context, const v1::ListHangReportsRequest* request,
     v1::ListHangReportsResponse* response) {
-  return Unary(Role::kObserve, context, "ListHangReports", *request, [&] {
-    ASSIGN_OR_RETURN(const std::vector<HangStore::Summary> reports, daemon_.ListHangReports());
-    for (const HangStore::Summary& report : reports) ToProto(report, response->add_reports());
+  return Unary(Role::kObserve, context, "ListHangReports", *request, [&]() -> Status {
+    ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
+    ASSIGN_OR_RETURN(std::vector<HangStore::Summary> reports, daemon_.ListHangReports());
+    response->set_next_page_token(TakePage(
+        std::move(reports), page, [](const HangStore::Summary& report) { return report.id; },
+        [&](const auto& report) { ToProto(report, response->add_reports()); }));
     return OkStatus();
   });
 }
 
-grpc::ServerUnaryReactor* AdminRpcService::ResumeSession(grpc::CallbackServerContext* context,
-                                                         const v1::ResumeSessionRequest* request,
-                                                         v1::ResumeSessionResponse*) {
-  return Unary(Role::kAdmin, context, "ResumeSession", *request,
-               [&] { return daemon_.ResumeSession(request->session()); });
+grpc::ServerUnaryReactor* AdminRpcService::ReleaseSession(grpc::CallbackServerContext* context,
+                                                          const v1::ReleaseSessionRequest* request,
+                                                          v1::ReleaseSessionResponse*) {
+  return Unary(Role::kAdmin, context, "ReleaseSession", *request,
+               [&] { return daemon_.ReleaseSession(request->session()); });
 }
 
 grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(
@@ -230,9 +311,9 @@ grpc::ServerUnaryReactor* AdminRpcService::SetLogLevel(grpc::CallbackServerConte
                                                        const v1::SetLogLevelRequest* request,
                                                        v1::SetLogLevelResponse*) {
   return Unary(Role::kAdmin, context, "SetLogLevel", *request, [&]() -> Status {
-    if (ttfd::SetLogLevel(request->level())) return OkStatus();
-    return InvalidArgument("level '{}' is none of debug, info, warning, error",
-                           request->level().substr(0, 64));
+    const char* const level = LevelName(request->level());
+    if (level != nullptr && ttfd::SetLogLevel(level)) return OkStatus();
+    return ToStatus(UnsupportedError("level", "a level is debug, info, warning or error"));
   });
 }
 

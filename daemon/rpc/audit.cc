@@ -13,21 +13,20 @@
 #include <cstring>
 #include <utility>
 
-#include "daemon/rpc/utf8.h"
-#include "daemon/session/user_name.h"
 #include "runtime/base/log.h"
+#include "runtime/base/utf8.h"
 
 namespace ttfd {
 namespace {
 
-// A client decides how long its arguments are, and so what a line may take.
-constexpr size_t kArgumentBytes = 1024;
 constexpr size_t kMessageBytes = 512;
 // Users whose refused attempts are counted apart; those after them share one count.
 constexpr size_t kUsersCounted = 1024;
 constexpr uint32_t kOtherUsers = ~uint32_t{0};
-constexpr Duration kRest =
-    std::chrono::hours(1);  // nothing happens until somebody has something to tell
+// How long the writing thread waits with nothing to write.
+constexpr Duration kIdleWait = std::chrono::hours(1);
+// How long it waits for space in the log before it checks whether the trail ends.
+constexpr Duration kLogTimeout = std::chrono::milliseconds(100);
 // For the last lines of a daemon that ends.
 constexpr Duration kEndTimeout = std::chrono::milliseconds(500);
 
@@ -47,8 +46,8 @@ std::string CodeName(const Status& status) {
   return status.ok() ? "OK" : absl::StatusCodeToString(status.code());
 }
 
-std::string WithEnd(const std::string& line, uint64_t untold) {
-  return fmt::format(R"({}{}}})", line, untold);
+std::string WithEnd(const std::string& line, uint64_t suppressed) {
+  return fmt::format(R"({}{}}})", line, suppressed);
 }
 
 StatusOr<UniqueFd> OpenFile(const std::string& path) {
@@ -74,26 +73,23 @@ AuditTrail::AuditTrail(AuditOptions options)
       writer_([shared = shared_] { shared->Main(); }) {}
 
 AuditTrail::~AuditTrail() {
+  const TimePoint stop_by = SteadyClock().Now() + kEndTimeout;
   {
     MutexLock lock(&shared_->mu);
-    shared_->stop = true;
+    shared_->stop_by = stop_by;
     shared_->changed.NotifyAll();
-    const TimePoint until = SteadyClock().Now() + kEndTimeout;
-    while (!shared_->ended && SteadyClock().Now() < until) {
-      shared_->changed.WaitUntil(&shared_->mu, until);
-    }
-    if (!shared_->ended) {
-      writer_.detach();  // its disk does not answer; what it uses is its own, too
-      return;
-    }
   }
-  writer_.join();
+  writer_.JoinUntil(stop_by);
 }
 
 StatusOr<std::shared_ptr<AuditTrail>> AuditTrail::Create(AuditOptions options) {
-  if (!options.log) options.log = [](const std::string& line) { LogAlways(line); };
+  if (!options.log) {
+    options.log = [](const std::string& line) {
+      return LogAlways(line, SteadyClock().Now() + kLogTimeout);
+    };
+  }
   if (!options.unix_ms) options.unix_ms = TimeOfDay;
-  if (!options.user_name) options.user_name = UserName;
+  if (!options.user_name) options.user_name = [](uint32_t uid) { return std::to_string(uid); };
   std::shared_ptr<AuditTrail> trail(new AuditTrail(std::move(options)));
   RETURN_IF_ERROR(trail->Reopen());
   return trail;
@@ -111,20 +107,20 @@ Status AuditTrail::Reopen() {
 bool AuditTrail::Flush(Duration within) {
   const TimePoint until = SteadyClock().Now() + within;
   MutexLock lock(&shared_->mu);
-  const uint64_t told = shared_->told;
-  while (shared_->written < told && SteadyClock().Now() < until) {
+  const uint64_t pushed = shared_->pushed;
+  while (shared_->written < pushed && SteadyClock().Now() < until) {
     shared_->changed.WaitUntil(&shared_->mu, until);
   }
-  return shared_->written >= told;
+  return shared_->written >= pushed;
 }
 
 Status AuditTrail::Ready() {
   MutexLock lock(&shared_->mu);
   if (shared_->lines.size() < kLinesWaiting) return OkStatus();
   return Error(StatusCode::kUnavailable,
-               "{} lines of the audit trail wait to be written: its log or file does not answer, "
-               "and what cannot be told is not done",
-               shared_->lines.size());
+               "the audit trail is backlogged, {} of at most {} lines wait to be written: "
+               "administrative calls are refused until its file and standard error take them",
+               shared_->lines.size(), kLinesWaiting);
 }
 
 AuditTrail::Action AuditTrail::Describe(std::string_view name,
@@ -132,20 +128,16 @@ AuditTrail::Action AuditTrail::Describe(std::string_view name,
                                         std::string_view arguments) {
   Action action;
   action.name = std::string(name);
-  const std::string what = arguments.size() <= kArgumentBytes
-                               ? std::string(arguments)
-                               : JsonString(arguments, kArgumentBytes);  // cut, and so no object
   if (peer) {
-    action.uid = peer->uid;
     const std::string user =
         peer->certificate.empty() ? shared_->options.user_name(peer->uid) : peer->certificate;
     action.who_and_what = fmt::format(
         R"("uid":{},"user":{},"certificate":{},"pid":{},"connection":{},"arguments":{})", peer->uid,
-        JsonString(user), JsonString(peer->certificate), peer->pid, peer->connection, what);
+        JsonString(user), JsonString(peer->certificate), peer->pid, peer->connection, arguments);
   } else {
-    action.uid = kOtherUsers;
     action.who_and_what = fmt::format(
-        R"("uid":null,"user":"","certificate":"","pid":0,"connection":0,"arguments":{})", what);
+        R"("uid":null,"user":"","certificate":"","pid":0,"connection":0,"arguments":{})",
+        arguments);
   }
   MutexLock lock(&shared_->mu);
   action.id = ++shared_->last_id;
@@ -155,76 +147,91 @@ AuditTrail::Action AuditTrail::Describe(std::string_view name,
 std::string AuditTrail::LineOf(const Action& action, std::string_view outcome,
                                std::string_view message) const {
   return fmt::format(
-      R"({{"time":"{}","id":{},"action":"{}","outcome":"{}",{},"message":{},"untold":)",
+      R"({{"time":"{}","id":{},"action":"{}","outcome":"{}",{},"message":{},"suppressed_count":)",
       Utc(shared_->options.unix_ms()), action.id, action.name, outcome, action.who_and_what,
       JsonString(message, kMessageBytes));
 }
 
 // Beyond the limit of Ready go only ends of what had begun before.
-void AuditTrail::Tell(const Action& action, std::string_view outcome, std::string_view message) {
+void AuditTrail::Append(const Action& action, std::string_view outcome, std::string_view message) {
   std::string line = WithEnd(LineOf(action, outcome, message), 0);
   MutexLock lock(&shared_->mu);
-  shared_->lines.push_back(std::move(line));
-  ++shared_->told;
-  shared_->changed.NotifyAll();
+  shared_->Push(std::move(line));
 }
 
 void AuditTrail::Ended(const Action& action, const Status& status) {
-  Tell(action, CodeName(status), StatusMessage(status));
+  Append(action, CodeName(status), StatusMessage(status));
 }
 
-void AuditTrail::Refused(const Action& action, const Status& status) {
+void AuditTrail::Refused(std::string_view name, const std::optional<PeerIdentity>& peer,
+                         const std::function<std::string()>& arguments, const Status& status) {
+  const uint32_t uid = peer ? peer->uid : kOtherUsers;
+  std::optional<uint64_t> suppressed;
+  {
+    MutexLock lock(&shared_->mu);
+    suppressed = shared_->CountRefusal(uid);
+  }
+  const Action action = Describe(name, peer, suppressed ? arguments() : "null");
   std::string line = LineOf(action, CodeName(status), StatusMessage(status));
   MutexLock lock(&shared_->mu);
-  shared_->BeginSecond();
-  auto& refusals = shared_->refusals;
-  const bool apart = refusals.size() < kUsersCounted || refusals.contains(action.uid);
-  Refusals& user = refusals[apart ? action.uid : kOtherUsers];
-  user.tried = shared_->second;
-  if (user.told >= shared_->options.refusals_per_second || shared_->lines.size() >= kLinesWaiting) {
-    if (++user.untold == 1) shared_->changed.NotifyAll();
-    user.last = std::move(line);
-    return;
+  if (suppressed) {
+    shared_->Push(WithEnd(line, *suppressed));
+  } else {
+    shared_->RefusalsOf(uid).last = std::move(line);
   }
-  ++user.told;
-  shared_->lines.push_back(WithEnd(line, std::exchange(user.untold, 0)));
-  user.last.clear();
-  ++shared_->told;
-  shared_->changed.NotifyAll();
 }
 
 // ---- the writing thread, and what it shares
+
+void AuditTrail::Shared::Push(std::string line) {
+  lines.push_back(std::move(line));
+  ++pushed;
+  changed.NotifyAll();
+}
+
+AuditTrail::Refusals& AuditTrail::Shared::RefusalsOf(uint32_t uid) {
+  const bool apart = refusals.size() < kUsersCounted || refusals.contains(uid);
+  return refusals[apart ? uid : kOtherUsers];
+}
+
+std::optional<uint64_t> AuditTrail::Shared::CountRefusal(uint32_t uid) {
+  BeginSecond();
+  Refusals& user = RefusalsOf(uid);
+  user.second = second;
+  if (user.lines >= options.refusals_per_second || lines.size() >= kLinesWaiting) {
+    if (++user.suppressed == 1) changed.NotifyAll();
+    return std::nullopt;
+  }
+  ++user.lines;
+  user.last.clear();
+  return std::exchange(user.suppressed, 0);
+}
 
 void AuditTrail::Shared::BeginSecond() {
   const int64_t now = options.unix_ms() / 1000;
   if (now == second) return;
   second = now;
-  std::erase_if(refusals, [](const auto& entry) { return entry.second.untold == 0; });
-  for (auto& entry : refusals) entry.second.told = 0;
+  std::erase_if(refusals, [](const auto& entry) { return entry.second.suppressed == 0; });
+  for (auto& entry : refusals) entry.second.lines = 0;
 }
 
-// Whose last attempts found no place, and who has made none in this second.
-void AuditTrail::Shared::TellSilent() {
-  BeginSecond();
-  TellUntold(/*silent=*/true);
-}
-
-void AuditTrail::Shared::TellUntold(bool silent) {
+void AuditTrail::Shared::PushSuppressed(bool silent) {
   for (auto& [uid, user] : refusals) {
-    if (user.untold == 0 || (silent && user.tried == second) || lines.size() >= kLinesWaiting)
+    if (user.suppressed == 0 || user.last.empty() || (silent && user.second == second) ||
+        lines.size() >= kLinesWaiting) {
       continue;
-    ++user.told;
-    lines.push_back(WithEnd(user.last, std::exchange(user.untold, 0) - 1));
+    }
+    ++user.lines;
+    Push(WithEnd(user.last, std::exchange(user.suppressed, 0) - 1));
     user.last.clear();
-    ++told;
   }
 }
 
 void AuditTrail::Shared::Main() {
   MutexLock lock(&mu);
   while (true) {
-    if (stop) TellUntold(/*silent=*/false);
-    if (stop && lines.empty()) break;
+    if (stop_by) PushSuppressed(/*silent=*/false);
+    if (stop_by && lines.empty()) return;
     if (!lines.empty()) {
       const std::string line = lines.front();
       mu.Unlock();
@@ -235,17 +242,22 @@ void AuditTrail::Shared::Main() {
       changed.NotifyAll();
       continue;
     }
-    const bool untold = std::any_of(refusals.begin(), refusals.end(),
-                                    [](const auto& entry) { return entry.second.untold > 0; });
-    changed.WaitUntil(&mu, SteadyClock().Now() + (untold ? options.look_every : kRest));
-    TellSilent();
+    const bool suppressed = std::any_of(refusals.begin(), refusals.end(), [](const auto& entry) {
+      return entry.second.suppressed > 0;
+    });
+    changed.WaitUntil(&mu, SteadyClock().Now() + (suppressed ? options.check_every : kIdleWait));
+    BeginSecond();
+    PushSuppressed(/*silent=*/true);
   }
-  ended = true;
-  changed.NotifyAll();
+}
+
+bool AuditTrail::Shared::GivesUp() {
+  MutexLock lock(&mu);
+  return stop_by && SteadyClock().Now() >= *stop_by;
 }
 
 void AuditTrail::Shared::Write(const std::string& line) {
-  options.log("audit " + line);
+  while (!options.log("audit " + line) && !GivesUp()) continue;
   std::shared_ptr<UniqueFd> open;
   {
     MutexLock lock(&mu);
@@ -258,12 +270,12 @@ void AuditTrail::Shared::Write(const std::string& line) {
   const int problem = errno;
   const bool whole = done == static_cast<ssize_t>(with_end.size());
   file_torn = !whole && (file_torn || done > 0);
-  bool tell = false;
+  bool fails_anew = false;
   {
     MutexLock lock(&mu);
-    tell = !std::exchange(file_failed, !whole) && !whole;
+    fails_anew = !std::exchange(file_failed, !whole) && !whole;
   }
-  if (tell) {
+  if (fails_anew) {
     LogError("cannot write to the audit file {}: {}; its lines are in the log only", options.file,
              std::strerror(problem));
   }

@@ -1,8 +1,8 @@
 // The thread behind call_deadlines.h.
 #include "daemon/rpc/call_deadlines.h"
 
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace ttfd {
 namespace {
@@ -32,7 +32,17 @@ void CallDeadlines::Add(std::shared_ptr<DeadlineTask> task) {
   if (stopping_) return;
   const DeadlineTask* const key = task.get();
   if (tasks_.empty()) changed_.NotifyAll();
-  tasks_[key] = std::move(task);
+  tasks_[key].task = std::move(task);
+}
+
+void CallDeadlines::CheckAt(const DeadlineTask* task, TimePoint when) {
+  MutexLock lock(&mu_);
+  const auto found = tasks_.find(task);
+  if (found == tasks_.end() || found->second.check_at <= when) return;
+  found->second.check_at = when;
+  if (when >= next_) return;
+  next_ = when;
+  changed_.NotifyAll();
 }
 
 void CallDeadlines::Remove(const DeadlineTask* task) {
@@ -40,7 +50,7 @@ void CallDeadlines::Remove(const DeadlineTask* task) {
   MutexLock lock(&mu_);
   const auto found = tasks_.find(task);
   if (found == tasks_.end()) return;
-  last = std::move(found->second);
+  last = std::move(found->second.task);
   tasks_.erase(found);
   if (tasks_.empty()) none_.NotifyAll();
 }
@@ -53,18 +63,38 @@ bool CallDeadlines::WaitUntilNone(TimePoint deadline) {
   return true;
 }
 
+std::vector<std::shared_ptr<DeadlineTask>> CallDeadlines::TakeDue(TimePoint now) {
+  std::vector<std::shared_ptr<DeadlineTask>> due;
+  const bool all = now >= next_period_;
+  if (all) next_period_ = now + period_;
+  next_ = tasks_.empty() ? now + kIdleWait : next_period_;
+  for (auto& [key, entry] : tasks_) {
+    if (all || entry.check_at <= now) {
+      entry.check_at = TimePoint::max();
+      due.push_back(entry.task);
+    }
+    next_ = std::min(next_, entry.check_at);
+  }
+  return due;
+}
+
 void CallDeadlines::Loop() {
+  TimePoint next_round = TimePoint::min();
   while (true) {
-    std::vector<std::shared_ptr<DeadlineTask>> checked;
+    std::vector<std::shared_ptr<DeadlineTask>> due;
+    const TimePoint now = clock_.Now();
     {
       MutexLock lock(&mu_);
       if (stopping_) return;
-      const auto wait = tasks_.empty() ? Duration(kIdleWait) : period_;
-      changed_.WaitUntil(&mu_, std::chrono::steady_clock::now() + wait);
-      if (stopping_) return;
-      for (const auto& [key, task] : tasks_) checked.push_back(task);
+      if (now >= next_round) due = TakeDue(now);
+      if (due.empty()) {
+        const Duration wait = std::max(next_, next_round) - now;
+        changed_.WaitUntil(&mu_, std::chrono::steady_clock::now() + wait);
+        continue;
+      }
     }
-    for (const std::shared_ptr<DeadlineTask>& task : checked) task->CheckDeadlines(clock_.Now());
+    next_round = now + kRound;
+    for (const std::shared_ptr<DeadlineTask>& task : due) task->CheckDeadlines(now);
   }
 }
 

@@ -1,21 +1,21 @@
-// Errors on their way out: a Status as the status of a call, with the API's Error beside it.
+// Errors on their way out: the daemon's errors as google.rpc.Status with standard details (types.proto, Errors).
 #pragma once
 
-#include <grpcpp/server_context.h>
 #include <grpcpp/support/status.h>
 
 #include "daemon/session/reply.h"
+#include "google/rpc/status.pb.h"
 #include "runtime/base/status.h"
 
 namespace ttfd {
 
-// What goes into the trailer for `status`,
-// with reason and field where the layers below attached them
-// (session/status_reason.h).
+void ToProto(const ErrorReply& from, google::rpc::Status* to);
+
+// `status` as an error of the API, with the reason, field and limit that lower layers attached
+// (session/status_reason.h). REQUIRES: not OK.
 ErrorReply ErrorOf(const Status& status);
 
-// The status to finish a call with. A failed one also leaves Error in the call's trailer
-// "ttfd-error-bin", so it must be called before Finish, once.
-grpc::Status FinishStatus(const Status& status, grpc::ServerContextBase* context);
+// The status a call ends with. gRPC sends its details in the trailer grpc-status-details-bin.
+grpc::Status ToGrpc(const Status& status);
 
 }  // namespace ttfd

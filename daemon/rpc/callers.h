@@ -20,8 +20,9 @@ class Callers {
   Callers(PeerTable& peers, const Roles& roles)
       : peers_(peers), roles_(roles), numbers_([&peers] { return peers.Certificates(); }) {}
 
-  // By the connection: its SO_PEERCRED, or its client certificate, named by the subject's common name or, without
-  // one, by the first alternative name. UNAUTHENTICATED where nobody is known at the other end.
+  // By the connection: its SO_PEERCRED, or its client certificate. The name of a certificate is its first URI, else its
+  // first DNS name, else its first alternative name of another kind; the subject's common name counts only if there is
+  // no alternative name. UNAUTHENTICATED where the other end is unknown.
   StatusOr<PeerIdentity> Identify(const grpc::ServerContextBase& context);
   // The same, and PERMISSION_DENIED without the role.
   StatusOr<PeerIdentity> Check(Role role, const grpc::ServerContextBase& context);

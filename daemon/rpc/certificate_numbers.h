@@ -15,10 +15,9 @@
 namespace ttfd {
 
 // A name keeps its number as long as it is known: what its connections, sessions and limits count for is that number.
-// When there are more names than may be kept, those without a connection go, the one not heard of for longest first; if
-// one of them comes again it is a new user, who does not find a session of before, even within its grace time. No
-// number is given twice, so nobody comes by what another has left.
-// Thread-safe.
+// When there are more names than may be kept, those without a connection go, the one not heard of for longest first;
+// if one of them comes again it is a new user, who does not find a session of before, even within its reconnect
+// timeout. No number is given twice, so nobody comes by what another has left. Thread-safe.
 class CertificateNumbers {
  public:
   static constexpr size_t kMostNames = 4096;

@@ -8,7 +8,7 @@
 
 namespace ttfd {
 
-grpc::ServerBidiReactor<v1::ClientMessage, v1::ServerMessage>* DeviceRpcService::Session(
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DeviceRpcService::Session(
     grpc::CallbackServerContext* context) {
   StatusOr<PeerIdentity> peer = callers_.Check(Role::kSubmit, *context);
   if (peer.ok()) peer->may_raise = callers_.CheckRole(Role::kAdmin, *peer).ok();
@@ -23,14 +23,13 @@ grpc::ServerUnaryReactor* DeviceRpcService::ListDevices(grpc::CallbackServerCont
   StatusOr<PeerIdentity> peer = callers_.Check(Role::kSubmit, *context);
   if (!peer.ok()) {
     if (!callers_.Check(Role::kObserve, *context).ok()) {
-      reactor->Finish(FinishStatus(peer.status(), context));
+      reactor->Finish(ToGrpc(peer.status()));
       return reactor;
     }
   }
-  for (const DeviceReply& device : environment_.service->Devices()) {
-    ToProto(device, response->add_devices());
-  }
-  ToProto(environment_.service->Limits(), response->mutable_limits());
+  const DevicesReply reply = environment_.stream.service->ListDevices();
+  for (const DeviceReply& device : reply.devices) ToProto(device, response->add_devices());
+  ToProto(reply.limits, response->mutable_limits());
   reactor->Finish(grpc::Status::OK);
   return reactor;
 }

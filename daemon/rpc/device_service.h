@@ -1,4 +1,4 @@
-// The gRPC side of service Ttfd.
+// The gRPC side of DeviceService.
 #pragma once
 
 #include "daemon/rpc/callers.h"
@@ -7,13 +7,16 @@
 
 namespace ttfd {
 
-class DeviceRpcService final : public v1::Ttfd::CallbackService {
+class DeviceRpcService final
+    : public v1::DeviceService::WithRawCallbackMethod_Session<
+          v1::DeviceService::WithCallbackMethod_ListDevices<v1::DeviceService::Service>> {
  public:
   // Both outlive the service.
   DeviceRpcService(const SessionCallEnvironment& environment, Callers& callers)
       : environment_(environment), callers_(callers) {}
 
-  grpc::ServerBidiReactor<v1::ClientMessage, v1::ServerMessage>* Session(
+  // As bytes: they are scanned before anything is parsed, and kept as they were sent.
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Session(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* ListDevices(grpc::CallbackServerContext* context,
                                         const v1::ListDevicesRequest* request,

@@ -57,7 +57,7 @@ void FilesCall::OnCancel() {
 void FilesCall::FinishLocked(const Status& status) {
   if (finished_) return;
   finished_ = true;
-  Finish(FinishStatus(status, context_));
+  Finish(ToGrpc(status));
 }
 
 }  // namespace ttfd

@@ -2,14 +2,13 @@
 // client's text in it.
 #include <grpc/support/log.h>
 
-#include <algorithm>
 #include <chrono>
-#include <string>
-#include <string_view>
+#include <utility>
 
 #include "daemon/rpc/rpc_server.h"
 #include "runtime/base/log.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/utf8.h"
 
 namespace ttfd {
 namespace {
@@ -41,20 +40,13 @@ class LineBudget {
   int dropped_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
-std::string Printable(std::string_view text) {
-  std::string line(text.substr(0, kMaxLineBytes));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return line;
-}
-
 void OnGrpcLine(gpr_log_func_args* args) {
   static LineBudget& budget = *new LineBudget;  // gRPC's threads may outlive statics
   const int dropped = budget.Take(std::chrono::steady_clock::now());
   if (dropped < 0) return;
   if (dropped > 0) LogWarning("gRPC: {} lines dropped", dropped);
   // Nothing of gRPC's is an error of the daemon: its errors are mostly those of clients.
-  LogWarning("gRPC: {}", Printable(args->message));
+  LogWarning("gRPC: {}", Printable(args->message, kMaxLineBytes));
 }
 
 }  // namespace

@@ -15,8 +15,6 @@
 #include <map>
 #include <utility>
 
-#include "daemon/session/user_name.h"
-
 namespace ttfd {
 namespace {
 
@@ -217,24 +215,27 @@ void PeerTable::Describe(LimitsReply* reply) {
       ++owner.connections;
     }
   }
-  reply->limits.push_back({"connections", limits_.connections, "daemon", "open connections"});
-  reply->limits.push_back({"connections_per_user", limits_.connections_per_user, "user",
+  reply->limits.push_back(
+      {"connections", limits_.connections, LimitScope::kDaemon, "open connections"});
+  reply->limits.push_back({"connections_per_user", limits_.connections_per_user, LimitScope::kUser,
                            "open connections; of a host, until a certificate is known"});
   for (const auto& [name, owner] : owners) {
     const bool host = name.starts_with(kHost);
     const uint32_t uid = host ? kNobody : owner.identity.uid;
-    auto uses = std::find_if(reply->uses.begin(), reply->uses.end(), [uid](const auto& known) {
+    auto uses = std::find_if(reply->usage.begin(), reply->usage.end(), [uid](const auto& known) {
       return uid != kNobody && known.session == 0 && known.uid == uid;
     });
-    if (uses == reply->uses.end()) {
+    if (uses == reply->usage.end()) {
       const std::string& certificate = owner.identity.certificate;
-      uses = reply->uses.emplace(reply->uses.end());
+      uses = reply->usage.emplace(reply->usage.end());
+      uses->scope = LimitScope::kUser;
       uses->uid = uid;
-      uses->user = host ? name : certificate.empty() ? UserName(owner.identity.uid) : certificate;
+      uses->user = host ? name : certificate.empty() ? user_name_(owner.identity.uid) : certificate;
     }
     uses->uses.push_back({"connections_per_user", limits_.connections_per_user, owner.connections});
   }
-  reply->uses.push_back({0, kNobody, "", "", {{"connections", limits_.connections, all}}});
+  reply->usage.push_back(
+      {LimitScope::kDaemon, 0, 0, "", "", {{"connections", limits_.connections, all}}});
 }
 
 void PeerTable::SweepClosed() {

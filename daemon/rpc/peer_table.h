@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,7 +48,11 @@ class PeerTable {
     uint32_t connections_per_user = 512;
   };
 
-  explicit PeerTable(const Limits& limits) : limits_(limits) {}
+  // `user_name`: of a user of this machine; must not block.
+  explicit PeerTable(
+      const Limits& limits, std::function<std::string(uint32_t uid)> user_name =
+                                [](uint32_t uid) { return std::to_string(uid); })
+      : limits_(limits), user_name_(std::move(user_name)) {}
 
   // Remembers the peer of `fd`, which must be open, and numbers the connection. RESOURCE_EXHAUSTED
   // when the user, or the daemon, has as many connections as it may.
@@ -85,6 +90,7 @@ class PeerTable {
   uint32_t CountOf(const std::string& owner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Limits limits_;
+  const std::function<std::string(uint32_t uid)> user_name_;
   Mutex mu_;
   std::unordered_map<int, Entry> entries_ ABSL_GUARDED_BY(mu_);
   std::unordered_map<std::string, int> addresses_ ABSL_GUARDED_BY(mu_);  // of TCP: to descriptors

@@ -69,7 +69,7 @@ void ProfileCall::OnDone() {
 void ProfileCall::FinishLocked(const Status& status) {
   if (finished_) return;
   finished_ = true;
-  Finish(FinishStatus(status, context_));
+  Finish(ToGrpc(status));
 }
 
 }  // namespace ttfd

@@ -64,7 +64,7 @@ void ProgressCall::OnDone() {
 void ProgressCall::FinishLocked(const Status& status) {
   if (finished_) return;
   finished_ = true;
-  Finish(FinishStatus(status, context_));
+  Finish(ToGrpc(status));
 }
 
 }  // namespace ttfd

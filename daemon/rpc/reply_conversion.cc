@@ -5,42 +5,45 @@
 #include <limits>
 #include <utility>
 
-#include "daemon/rpc/utf8.h"
+#include "daemon/rpc/call_status.h"
 #include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/launch.h"
+#include "runtime/base/utf8.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd {
 namespace {
-
-// A sentence or a few, of whatever origin.
-constexpr size_t kMaxErrorMessageBytes = 16 << 10;
 
 void ToProto(const QueuePosition& from, v1::QueuePosition* to) {
   to->set_queue(from.queue);
   to->set_value(from.value);
 }
 
-}  // namespace
-
-void ToProto(const ErrorReply& from, v1::Error* to) {
-  to->set_code(static_cast<int32_t>(from.code));
-  to->set_message(ValidUtf8(from.message, kMaxErrorMessageBytes));
-  to->set_reason(from.reason);
-  to->set_field(from.field);
-  if (from.cause.value != 0) ToProto(from.cause, to->mutable_cause());
-  to->set_limit(from.limit);
-  to->set_limit_value(from.limit_value);
-  to->set_limit_used(from.limit_used);
-  to->set_hang_report(from.hang_report);
-  to->set_retryable(from.retryable);
+v1::ExecutionState ToProto(ExecutionState from) {
+  switch (from) {
+    case ExecutionState::kNotStarted:
+      return v1::EXECUTION_STATE_NOT_STARTED;
+    case ExecutionState::kCompleted:
+      return v1::EXECUTION_STATE_COMPLETED;
+    case ExecutionState::kUnknown:
+      return v1::EXECUTION_STATE_UNKNOWN;
+  }
+  return v1::EXECUTION_STATE_UNSPECIFIED;
 }
+
+v1::Backend BackendOf(const std::string& name) {
+  if (name == "embedded") return v1::BACKEND_EMBEDDED;
+  if (name == "ttsim") return v1::BACKEND_TTSIM;
+  return v1::BACKEND_UNSPECIFIED;
+}
+
+}  // namespace
 
 void ToProto(const DeviceReply& from, v1::Device* to) {
   to->set_index(from.index);
   to->set_board(from.info.board);
-  to->set_backend(from.info.backend);
+  to->set_backend(BackendOf(from.info.backend));
   to->set_grid_x(from.card.grid.x);
   to->set_grid_y(from.card.grid.y);
   to->set_dram_banks(from.card.dram_banks);
@@ -89,18 +92,16 @@ void ToProto(const SessionLimits& from, v1::Limits* to) {
   to->set_kernels(from.kernels);
   to->set_programs(from.programs);
   to->set_kernel_bytes(from.kernel_bytes);
-  to->set_idle_ms(from.idle_ms);
-  to->set_lease_ms(from.lease_ms);
-  to->set_lease_idle_ms(from.lease_idle_ms);
+  if (from.idle_ms != 0) to->set_idle_ms(from.idle_ms);
+  if (from.lease_ms != 0) to->set_lease_ms(from.lease_ms);
+  if (from.lease_idle_ms != 0) to->set_lease_idle_ms(from.lease_idle_ms);
   to->set_lease_wait_ms(from.lease_wait_ms);
   to->set_weight(from.weight);
   to->set_priority(ToProto(from.priority));
-}
-
-void ToProto(const CreditReply& from, v1::Credit* to) {
-  to->set_commands(from.commands);
-  to->set_bytes(from.bytes);
-  to->set_read_bytes(from.read_bytes);
+  to->set_nested_message_bytes(kNestedMessageBytes);
+  to->set_nested_messages(from.nested_messages);
+  to->set_unacknowledged_bytes(from.unacknowledged_bytes);
+  to->set_reconnect_timeout_ms(from.reconnect_timeout_ms);
 }
 
 void ToProto(const WelcomeReply& from, v1::Welcome* to) {
@@ -110,143 +111,7 @@ void ToProto(const WelcomeReply& from, v1::Welcome* to) {
   to->set_token(from.token);
   for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
   ToProto(from.limits, to->mutable_limits());
-  ToProto(from.credit, to->mutable_credit());
-  for (const QueuePosition& position : from.accepted) ToProto(position, to->add_accepted());
-}
-
-void ToProto(const TimeoutsReply& from, v1::Timeouts* to) {
-  to->set_operation_ms(from.operation_ms);
-  to->set_kernel_ms(from.kernel_ms);
-  to->set_start_ms(from.start_ms);
-  to->set_stalled_client_ms(from.stalled_client_ms);
-}
-
-TimeoutsReply TimeoutsFromProto(const v1::Timeouts& from) {
-  return {from.operation_ms(), from.kernel_ms(), from.start_ms(), from.stalled_client_ms()};
-}
-
-void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to) {
-  to->set_lease(from.lease);
-  to->set_state(from.state);
-  to->set_session(from.session);
-  to->set_client_name(ValidUtf8(from.client_name));
-  to->set_user(from.user);
-  to->set_uid(from.uid);
-  to->set_pid(from.pid);
-  for (const CoreRange& range : from.workers) {
-    v1::CoreRange* added = to->add_workers();
-    added->set_x0(range.x0);
-    added->set_y0(range.y0);
-    added->set_x1(range.x1);
-    added->set_y1(range.y1);
-  }
-  to->set_sessions(from.sessions);
-  to->set_since_ms(from.since_ms);
-  to->set_left_ms(from.left_ms);
-  to->set_position(from.position);
-  to->set_holder(ValidUtf8(from.holder));
-  to->set_expected_wait_ms(from.expected_wait_ms);
-}
-
-void ToProto(const LimitsReply& from, v1::GetLimitsResponse* to) {
-  for (const LimitInfoReply& limit : from.limits) {
-    v1::LimitInfo* const added = to->add_limits();
-    added->set_name(limit.name);
-    added->set_value(limit.value);
-    added->set_of(limit.of);
-    added->set_text(limit.text);
-  }
-  for (const LimitUsesReply& uses : from.uses) {
-    v1::LimitUses* const added = to->add_uses();
-    added->set_session(uses.session);
-    added->set_uid(uses.uid);
-    added->set_user(ValidUtf8(uses.user));
-    added->set_client_name(ValidUtf8(uses.client_name));
-    for (const LimitUseReply& use : uses.uses) {
-      v1::LimitUse* const one = added->add_uses();
-      one->set_name(use.name);
-      one->set_value(use.value);
-      one->set_used(use.used);
-    }
-  }
-}
-
-void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
-  to->set_session(from.session);
-  to->set_client_name(from.client_name);
-  to->set_user(from.user);
-  to->set_uid(from.uid);
-  to->set_pid(from.pid);
-  to->set_state(from.state);
-  to->set_dram_bytes(from.dram_bytes);
-  to->set_l1_bytes(from.l1_bytes);
-  to->set_device_ns(from.device_ns);
-  to->set_longest_work_ns(from.longest_work_ns);
-  to->set_launches(from.launches);
-  to->set_bytes_written(from.bytes_written);
-  to->set_bytes_read(from.bytes_read);
-  v1::Waits* const waits = to->mutable_waits();
-  waits->set_count(from.waits.count);
-  waits->set_total_ns(from.waits.total_ns);
-  waits->set_p50_ns(from.waits.p50_ns);
-  waits->set_p99_ns(from.waits.p99_ns);
-  waits->set_max_ns(from.waits.max_ns);
-  to->set_weight(from.weight);
-  to->set_priority(ToProto(from.priority));
-  to->set_connected_ms(from.connected_ms);
-  to->set_handles(from.handles);
-  to->set_lease(from.lease);
-  to->set_hangs(from.hangs);
-  to->set_suspended(from.suspended);
-  for (const QueuePosition& position : from.submitted) ToProto(position, to->add_submitted());
-  for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
-}
-
-void ToProto(const HangStore::Summary& from, v1::HangReportInfo* to) {
-  to->set_report(from.id);
-  to->set_headline(ValidUtf8(from.headline));
-  to->set_text(ValidUtf8(from.text));
-  to->set_blamed(ValidUtf8(from.blamed));
-  to->set_bytes(from.bytes);
-  to->set_complete(from.complete);
-}
-
-void ToProto(const StatusReply& from, v1::GetStatusResponse* to) {
-  to->set_version(from.version);
-  to->set_state(from.state);
-  to->set_uptime_ms(from.uptime_ms);
-  for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
-  to->set_sessions(from.sessions);
-  to->set_last_error(ValidUtf8(from.last_error));
-  to->set_last_hang_report(from.last_hang_report);
-  to->set_commands_completed(from.commands_completed);
-  to->set_launches_completed(from.launches_completed);
-  to->set_bytes_written(from.bytes_written);
-  to->set_bytes_read(from.bytes_read);
-  to->set_device_resets(from.device_resets);
-  for (const MemoryUseReply& use : from.memory) {
-    v1::MemoryUse* added = to->add_memory();
-    added->set_kind(use.kind);
-    added->set_used_bytes(use.used_bytes);
-    added->set_total_bytes(use.total_bytes);
-    added->set_largest_free_bytes(use.largest_free_bytes);
-  }
-  for (const HartReport& hart : from.harts) {
-    v1::HartState* added = to->add_harts();
-    added->set_where(hart.where);
-    added->set_waypoint(hart.waypoint);
-    added->set_progress(hart.progress);
-    added->set_text(ValidUtf8(hart.text));
-  }
-  for (const HardwareQueueStats& queue : from.hardware_queues) {
-    v1::HardwareQueue* added = to->add_hardware_queues();
-    added->set_index(queue.index);
-    added->set_in_flight(queue.in_flight);
-    added->set_completed(queue.completed);
-    added->set_waiting(queue.waiting);
-    added->set_device_ns(queue.device_ns);
-  }
-  to->set_quantum_ns(from.quantum_ns);
+  to->set_window_bytes(from.window_bytes);
 }
 
 void ToProto(const KernelPrintReply& from, v1::KernelPrint* to) {
@@ -261,50 +126,37 @@ void ToProto(const KernelPrintReply& from, v1::KernelPrint* to) {
   to->set_lost(from.lost);
 }
 
-void TakeMessage(SessionOutputBatch* batch, size_t max_error_bytes, v1::ServerMessage* to) {
-  if (batch->has_welcome) to->add_notices()->set_lease_token(batch->lease_token);
-  batch->has_welcome = false;
-  if (batch->has_waiting) {
-    v1::LeaseWait* wait = to->add_notices()->mutable_waiting();
-    wait->set_position(batch->waiting.position);
-    wait->set_holder(ValidUtf8(batch->waiting.holder));
-    wait->set_expected_wait_ms(static_cast<uint32_t>(
-        std::min<uint64_t>(batch->waiting.expected_wait_ms, std::numeric_limits<uint32_t>::max())));
-  }
-  batch->has_waiting = false;
-  for (const KernelPrintReply& print : batch->prints) {
+void ToProto(const LeaseWaitReply& from, v1::LeaseWait* to) {
+  to->set_position(from.position);
+  to->set_holder(ValidUtf8(from.holder));
+  to->set_expected_wait_ms(static_cast<uint32_t>(
+      std::min<uint64_t>(from.expected_wait_ms, std::numeric_limits<uint32_t>::max())));
+}
+
+void ToProto(SessionOutputBatch* from, v1::ServerMessage* to) {
+  if (from->has_waiting) ToProto(from->waiting, to->add_notices()->mutable_waiting());
+  if (from->has_draining) to->add_notices()->set_draining_within_ms(from->draining_within_ms);
+  for (std::string& id : from->hang_reports) to->add_notices()->set_hang_report(std::move(id));
+  for (const KernelPrintReply& print : from->prints) {
     ToProto(print, to->add_notices()->mutable_print());
   }
-  batch->prints.clear();
-  for (std::string& id : batch->hang_reports) to->add_notices()->set_hang_report(std::move(id));
-  batch->hang_reports.clear();
-  for (DataChunk& chunk : batch->data) {
-    v1::Data* data = to->add_data();
+  for (DataChunk& chunk : from->data) {
+    v1::Data* const data = to->add_data();
     data->set_queue(chunk.queue);
     data->set_value(chunk.value);
     data->set_offset(chunk.offset);
     data->set_payload(std::move(chunk.payload));
   }
-  batch->data.clear();
-  size_t taken = 0;
-  size_t error_bytes = 0;
-  while (taken < batch->errors.size() && error_bytes < max_error_bytes) {
-    const CommandErrorReply& from = batch->errors[taken++];
-    v1::CommandError* error = to->add_errors();
-    error->set_queue(from.queue);
-    error->set_first_value(from.first_value);
-    error->set_last_value(from.last_value);
-    ToProto(from.error, error->mutable_error());
-    error_bytes += error->ByteSizeLong();
+  for (const CommandErrorReply& one : from->errors) {
+    v1::CommandError* const error = to->add_errors();
+    error->set_queue(one.queue);
+    error->set_first_value(one.first_value);
+    error->set_last_value(one.last_value);
+    ToProto(one.error, error->mutable_status());
+    error->set_execution_state(ToProto(one.error.execution_state));
   }
-  batch->errors.erase(batch->errors.begin(), batch->errors.begin() + static_cast<ptrdiff_t>(taken));
-  if (!batch->errors.empty()) return;
-  for (const QueuePosition& position : batch->progress) ToProto(position, to->add_progress());
-  batch->progress.clear();
-  if (batch->has_credit) ToProto(batch->credit, to->mutable_credit());
-  batch->has_credit = false;
-  if (batch->has_draining) to->add_notices()->set_draining_within_ms(batch->draining_within_ms);
-  batch->has_draining = false;
+  for (const QueuePosition& position : from->progress) ToProto(position, to->add_progress());
+  if (from->window_bytes != 0) to->set_window_bytes(from->window_bytes);
 }
 
 }  // namespace ttfd

@@ -52,13 +52,11 @@ void ReplyThreads::EndOfRound(bool idle) {
       return;
     }
   }
-  std::vector<std::shared_ptr<ReplyTask>> unfinished;
   for (size_t i = 0; i < kPumpedByRoundThread; ++i) {
-    std::shared_ptr<ReplyTask> task = TryPop();
+    const std::shared_ptr<ReplyTask> task = TryPop();
     if (task == nullptr) break;
-    if (task->PumpOutput()) unfinished.push_back(std::move(task));
+    task->Pump();
   }
-  for (std::shared_ptr<ReplyTask>& task : unfinished) Schedule(std::move(task));
   // A pump may have scheduled more, and Schedule wakes nobody for this thread.
   MutexLock lock(&mu_);
   if (!queue_.empty() && sleeping_ > 0) changed_.NotifyOne();

@@ -11,13 +11,12 @@
 
 namespace ttfd {
 
-// A call that may have something to say.
+// A call that may have something to write.
 class ReplyTask {
  public:
   virtual ~ReplyTask() = default;
+  // Writes what there is. Only what is short.
   virtual void Pump() = 0;
-  // Only what is short: writes what there is to say. True: a reply thread must do the rest.
-  virtual bool PumpOutput() = 0;
 
  private:
   friend class ReplyThreads;

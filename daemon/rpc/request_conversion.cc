@@ -2,6 +2,7 @@
 #include "daemon/rpc/request_conversion.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace ttfd {
@@ -26,7 +27,6 @@ std::vector<CoreRange> RangesFromProto(const Ranges& ranges) {
 AllocateRequest FromProto(const v1::Allocate& from) {
   AllocateRequest to;
   to.handle = from.handle();
-  to.device = from.device();
   to.size_bytes = from.size_bytes();
   to.page_bytes = from.page_bytes();
   switch (from.place_case()) {
@@ -81,12 +81,10 @@ KernelUseRequest FromProto(const v1::KernelUse& from) {
 CreateProgramRequest FromProto(const v1::CreateProgram& from) {
   CreateProgramRequest to;
   to.handle = from.handle();
-  to.device = from.device();
   for (const v1::KernelUse& kernel : from.kernels()) to.kernels.push_back(FromProto(kernel));
   for (const v1::CircularBuffer& buffer : from.circular_buffers()) {
     to.circular_buffers.push_back(
-        {{buffer.index(), buffer.pages(), buffer.page_bytes(), RangesFromProto(buffer.cores())},
-         buffer.buffer()});
+        {buffer.index(), buffer.pages(), buffer.page_bytes(), RangesFromProto(buffer.cores())});
   }
   for (const v1::Semaphore& semaphore : from.semaphores()) {
     to.semaphores.push_back(
@@ -126,7 +124,7 @@ ArgumentsRequest FromProto(const v1::Arguments& from) {
 LaunchRequest FromProto(const v1::Launch& from) {
   LaunchRequest to;
   to.program = from.program();
-  to.timeout_ms = from.timeout_ms();
+  if (from.has_timeout_ms()) to.timeout_ms = from.timeout_ms();
   to.arguments.reserve(static_cast<size_t>(from.arguments_size()));
   for (const v1::Arguments& arguments : from.arguments()) {
     to.arguments.push_back(FromProto(arguments));
@@ -154,7 +152,12 @@ ReplayTraceRequest FromProto(const v1::ReplayTrace& from) {
   return to;
 }
 
-void AddCommand(v1::Command& command, std::vector<Request>* to) {
+FreeRequest FromProto(const v1::Free& from, const SessionLimits& limits) {
+  const int count = Bounded(from.handles_size(), limits.handles);
+  return {{from.handles().begin(), from.handles().begin() + count}};
+}
+
+void AddCommand(v1::Command& command, const SessionLimits& limits, std::vector<Request>* to) {
   switch (command.op_case()) {
     case v1::Command::kBarrier:
       to->emplace_back(BarrierRequest{});
@@ -182,17 +185,13 @@ void AddCommand(v1::Command& command, std::vector<Request>* to) {
       to->emplace_back(FromProto(command.allocate()));
       return;
     case v1::Command::kFree:
-      to->emplace_back(
-          FreeRequest{{command.free().handles().begin(), command.free().handles().end()}});
+      to->emplace_back(FromProto(command.free(), limits));
       return;
     case v1::Command::kLoadKernel:
       to->emplace_back(FromProto(*command.mutable_load_kernel()));
       return;
     case v1::Command::kCreateProgram:
       to->emplace_back(FromProto(command.create_program()));
-      return;
-    case v1::Command::kOpenQueue:
-      to->emplace_back(FromProto(command.open_queue()));
       return;
     case v1::Command::kRecordTrace:
       to->emplace_back(FromProto(command.record_trace()));
@@ -206,6 +205,30 @@ void AddCommand(v1::Command& command, std::vector<Request>* to) {
   }
 }
 
+// `costs`: of its commands.
+BatchRequest FromProto(v1::Batch& batch, std::span<const uint32_t> costs,
+                       const SessionLimits& limits) {
+  BatchRequest to;
+  to.queue = batch.queue();
+  to.first_value = batch.first_value();
+  if (batch.has_start_within_ms()) to.start_within_ms = batch.start_within_ms();
+  to.clears_error = batch.clears_error();
+  const int waits = Bounded(batch.waits_size(), limits.waits_per_batch);
+  to.waits.reserve(static_cast<size_t>(waits));
+  for (int i = 0; i < waits; ++i) to.waits.push_back(PositionFromProto(batch.waits(i)));
+  // All of a batch with too many commands are refused: each has its value, but nothing else of it matters.
+  const int commands = Bounded(batch.commands_size(), limits.commands_per_batch);
+  to.commands.reserve(static_cast<size_t>(batch.commands_size()));
+  for (int i = 0; i < commands; ++i) AddCommand(*batch.mutable_commands(i), limits, &to.commands);
+  for (int i = commands; i < batch.commands_size(); ++i) to.commands.emplace_back(UnknownRequest{});
+  to.costs.assign(costs.begin(), costs.end());
+  return to;
+}
+
+DataChunk FromProto(v1::Data& data, uint32_t cost) {
+  return {data.queue(), data.value(), data.offset(), std::move(*data.mutable_payload()), cost};
+}
+
 }  // namespace
 
 HelloRequest HelloFromProto(const v1::Hello& hello) {
@@ -213,8 +236,9 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
   to.min_revision = hello.min_revision();
   to.max_revision = hello.max_revision();
   to.client_name = hello.client_name();
-  to.weight = hello.weight();
+  if (hello.has_weight()) to.weight = hello.weight();
   switch (hello.priority()) {
+    case v1::PRIORITY_UNSPECIFIED:
     case v1::PRIORITY_NORMAL:
       break;
     case v1::PRIORITY_LOW:
@@ -226,28 +250,22 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
     default:
       to.priority_known = false;
   }
-  to.resume_grace_ms = hello.resume_grace_ms();
+  to.reconnect_timeout_ms = hello.reconnect_timeout_ms();
   switch (hello.attach_case()) {
     case v1::Hello::kResume:
       to.attach = AttachKind::kResume;
       to.resume.session = hello.resume().session();
       to.resume.token = hello.resume().token();
-      to.resume.received =
-          ReceivedFromProto(hello.resume().received(), hello.resume().received_data());
-      to.resume.prints = hello.resume().received_prints();
       break;
     case v1::Hello::kLease:
       to.attach = AttachKind::kLease;
       to.lease.device = hello.lease().device();
-      to.lease.wait_ms = hello.lease().wait_ms();
+      if (hello.lease().has_wait_ms()) to.lease.wait_ms = hello.lease().wait_ms();
       to.lease.workers = RangesFromProto(hello.lease().workers());
       break;
     case v1::Hello::kLeaseToken:
       to.attach = AttachKind::kLeaseToken;
       to.lease_token = hello.lease_token();
-      break;
-    case v1::Hello::kDataLane:
-      to.attach = AttachKind::kDataLane;
       break;
     case v1::Hello::ATTACH_NOT_SET:
       break;
@@ -255,49 +273,26 @@ HelloRequest HelloFromProto(const v1::Hello& hello) {
   return to;
 }
 
-BatchRequest BatchFromProto(v1::Batch& batch, const SessionLimits& limits) {
-  BatchRequest to;
-  to.queue = batch.queue();
-  to.first_value = batch.first_value();
-  to.start_within_ms = batch.start_within_ms();
-  to.clears_error = batch.clears_error();
-  const int waits = Bounded(batch.waits_size(), limits.waits_per_batch);
-  to.waits.reserve(static_cast<size_t>(waits));
-  for (int i = 0; i < waits; ++i) to.waits.push_back(PositionFromProto(batch.waits(i)));
-  const int commands = Bounded(batch.commands_size(), limits.commands_per_batch);
-  to.commands.reserve(static_cast<size_t>(commands));
-  for (int i = 0; i < commands; ++i) AddCommand(*batch.mutable_commands(i), &to.commands);
-  return to;
-}
-
-DataChunk DataFromProto(v1::Data& data) {
-  return {data.queue(), data.value(), data.offset(), std::move(*data.mutable_payload())};
-}
-
-ReceivedRequest ReceivedFromProto(
-    const google::protobuf::RepeatedPtrField<v1::QueuePosition>& ended,
-    const google::protobuf::RepeatedPtrField<v1::DataPosition>& data) {
-  ReceivedRequest to;
-  to.ended.reserve(static_cast<size_t>(ended.size()));
-  for (const v1::QueuePosition& position : ended) to.ended.push_back(PositionFromProto(position));
-  to.data.reserve(static_cast<size_t>(data.size()));
-  for (const v1::DataPosition& position : data) {
-    to.data.push_back({{position.queue(), position.value()}, position.bytes()});
+MessageRequest MessageFromProto(v1::ClientMessage& message, const MessageScan& scan,
+                                const SessionLimits& limits) {
+  MessageRequest to;
+  to.cost = scan.cost;
+  for (const v1::OpenQueue& open : message.open_queues()) to.open_queues.push_back(FromProto(open));
+  std::span<const uint32_t> costs(scan.commands);
+  for (v1::Batch& batch : *message.mutable_batches()) {
+    const auto count = static_cast<size_t>(batch.commands_size());
+    to.batches.push_back(FromProto(batch, costs.first(count), limits));
+    costs = costs.subspan(count);
   }
-  return to;
-}
-
-EndingKind EndingFromProto(v1::Ending ending) {
-  switch (ending) {
-    case v1::ENDING_FINISH:
-      return EndingKind::kFinish;
-    case v1::ENDING_LEAVE:
-      return EndingKind::kLeave;
-    case v1::ENDING_NONE:
-      return EndingKind::kNone;
-    default:
-      return EndingKind::kUnknown;
+  for (int i = 0; i < message.data_size(); ++i) {
+    to.data.push_back(FromProto(*message.mutable_data(i), scan.data[static_cast<size_t>(i)]));
   }
+  for (const v1::Cancel& cancel : message.cancels()) {
+    to.cancels.push_back({cancel.queue(), cancel.from_value()});
+  }
+  to.finish = message.has_finish();
+  to.leave = message.has_leave();
+  return to;
 }
 
 }  // namespace ttfd

@@ -2,9 +2,11 @@
 #include "daemon/rpc/roles.h"
 
 #include <fmt/ranges.h>
-#include <grp.h>
 
 #include <algorithm>
+#include <optional>
+
+#include "daemon/rpc/group_id.h"
 
 namespace ttfd {
 namespace {
@@ -13,12 +15,8 @@ std::vector<uint32_t> GroupIds(const std::vector<std::string>& names,
                                std::vector<std::string>* unknown) {
   std::vector<uint32_t> ids;
   for (const std::string& name : names) {
-    std::vector<char> buffer(16384);
-    group entry{};
-    group* found = nullptr;
-    getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-    if (found != nullptr) {
-      ids.push_back(found->gr_gid);
+    if (const std::optional<uint32_t> id = GroupId(name)) {
+      ids.push_back(*id);
     } else {
       unknown->push_back(name);
     }
@@ -74,9 +72,9 @@ Status Roles::CheckCertificate(Role role, const std::string& name) const {
       Of(role, names_.submit_certificates, names_.observe_certificates, names_.admin_certificates);
   if (IsListed(name, names_.admin_certificates) || IsListed(name, listed)) return OkStatus();
   return Error(StatusCode::kPermissionDenied,
-               "certificate '{}' may not: this call needs role {}, which these certificates have: "
-               "{} (ttfd.toml: [roles])",
-               name, NameOf(role),
+               "this call needs role {}, which certificate '{}' does not have; these have it: {} "
+               "(ttfd.toml: [roles])",
+               NameOf(role), name,
                listed.empty() ? "none" : fmt::format("{}", fmt::join(listed, ", ")));
 }
 
@@ -86,12 +84,16 @@ Status Roles::Check(Role role, const PeerIdentity& peer) const {
   // A list of groups that this machine does not have lets nobody in; an empty one does not ask.
   if (role == Role::kSubmit && names_.submit_groups.empty()) return OkStatus();
   if (IsMember(peer, Of(role, submit_, observe_, admin_))) return OkStatus();
+  std::vector<std::string> groups =
+      Of(role, names_.submit_groups, names_.observe_groups, names_.admin_groups);
+  if (role != Role::kAdmin) {
+    groups.insert(groups.end(), names_.admin_groups.begin(), names_.admin_groups.end());
+  }
   return Error(StatusCode::kPermissionDenied,
-               "user {} may not: this call needs role {}, which root, the daemon's user and group "
-               "{} have (ttfd.toml: [roles])",
-               peer.uid, NameOf(role),
-               fmt::join(Of(role, names_.submit_groups, names_.observe_groups, names_.admin_groups),
-                         " or "));
+               "this call needs role {}, which user {} does not have; root, the daemon's user{}{} "
+               "have it (ttfd.toml: [roles])",
+               NameOf(role), peer.uid, groups.empty() ? "" : " and members of group ",
+               fmt::join(groups, " or "));
 }
 
 }  // namespace ttfd

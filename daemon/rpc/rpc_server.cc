@@ -1,6 +1,7 @@
 // Builds the gRPC server and hands it the connections.
 #include "daemon/rpc/rpc_server.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -37,6 +38,9 @@ constexpr int kReadBytes = 256 << 10;
 // Clients with a shorter keepalive than this are told that they ask too often.
 constexpr int kClientAsksMs = 200;
 
+// After so long an ack is sent by itself (ttfd.proto).
+constexpr Duration kAckDelay = std::chrono::milliseconds(20);
+
 // For unary calls under way when the server stops.
 constexpr auto kUnaryDrain = std::chrono::milliseconds(50);
 
@@ -71,6 +75,11 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const TlsFiles& files) {
   return grpc::experimental::TlsServerCredentials(options);
 }
 
+std::function<std::string(uint32_t uid)> NamesOf(const RpcOptions& options) {
+  if (options.user_names == nullptr) return [](uint32_t uid) { return std::to_string(uid); };
+  return [names = options.user_names](uint32_t uid) { return names->Of(uid); };
+}
+
 int64_t ToMilliseconds(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
@@ -81,13 +90,16 @@ class RpcServerImpl final : public RpcServer {
                 int descriptor_limit, std::shared_ptr<AuditTrail> audit)
       : options_(options),
         audit_(std::move(audit)),
-        peers_(options.connections),
+        peers_(options.connections, NamesOf(options)),
         numbers_(kFirstConnectionNumber, descriptor_limit),
         replies_(options.reply_threads),
         deadlines_(clock, CheckPeriod(options)),
-        environment_{&service, &replies_, &deadlines_, service.Limits(), options.hello_timeout},
+        environment_{{&service, service.ListDevices().limits, kAckDelay - CallDeadlines::kRound},
+                     &replies_,
+                     &deadlines_,
+                     options.hello_timeout},
         device_(environment_, callers_),
-        admin_(service, callers_, audit_, [this] { SetServing(false); }) {}
+        admin_(service, callers_, audit_, [this](bool serving) { SetServing(serving); }) {}
 
   ~RpcServerImpl() override { Stop(Duration::zero()); }
 
@@ -95,7 +107,7 @@ class RpcServerImpl final : public RpcServer {
     std::vector<std::string> unknown;
     roles_ = Roles::Create(options_.roles, geteuid(), &unknown);
     for (const std::string& name : unknown) {
-      LogInfo("group '{}' of [roles] does not exist here and grants nothing", name);
+      LogDebug("group '{}' of [roles] does not exist here and grants nothing", name);
     }
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -104,7 +116,11 @@ class RpcServerImpl final : public RpcServer {
     grpc::ServerBuilder builder;
     builder.SetResourceQuota(quota);
     // Twice the limit arrives, so that a message somewhat over it can be refused by the limit's name.
-    builder.SetMaxReceiveMessageSize(2 * static_cast<int>(environment_.limits.message_bytes));
+    builder.SetMaxReceiveMessageSize(2 *
+                                     static_cast<int>(environment_.stream.limits.message_bytes));
+    // gRPC decompresses a whole message before it looks at any limit: some bytes become gigabytes.
+    builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+    builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                                static_cast<int>(options_.calls_per_connection));
     // Bulk data on a local socket: fewer and larger frames and reads.
@@ -148,6 +164,7 @@ class RpcServerImpl final : public RpcServer {
       LogWarning("connection refused: {}", peer.status().ToString());
       return;
     }
+    if (options_.user_names != nullptr) options_.user_names->Await(peer->uid);
     StatusOr<UniqueFd> moved = numbers_.Move(std::move(connection));
     const Status added = moved.ok() ? peers_.Add(moved->get(), *std::move(peer)) : moved.status();
     if (!added.ok()) {
@@ -160,9 +177,9 @@ class RpcServerImpl final : public RpcServer {
   void SetServing(bool serving) override {
     grpc::HealthCheckServiceInterface* const health = server_->GetHealthCheckService();
     health->SetServingStatus(serving);
-    health->SetServingStatus(v1::Ttfd::service_full_name(), serving);
+    health->SetServingStatus(v1::DeviceService::service_full_name(), serving);
     // Administration goes on as long as the daemon lives.
-    health->SetServingStatus(v1::Admin::service_full_name(), true);
+    health->SetServingStatus(v1::AdminService::service_full_name(), true);
   }
 
   Status ReopenAuditFile() override { return audit_->Reopen(); }
@@ -233,8 +250,13 @@ StatusOr<std::unique_ptr<RpcServer>> RpcServer::Create(const RpcOptions& options
   // socket, and would hold up the daemon's end.
   static const bool kept_up = (grpc_init(), true);
   (void)kept_up;
+  // Strings of clients that are not UTF-8 are refused; protobuf would also write a line for each to standard error.
+  static const auto before = google::protobuf::SetLogHandler(nullptr);
+  (void)before;
   ASSIGN_OR_RETURN(const int limit, DescriptorLimit());
-  ASSIGN_OR_RETURN(std::shared_ptr<AuditTrail> audit, AuditTrail::Create(options.audit));
+  AuditOptions trail = options.audit;
+  if (!trail.user_name) trail.user_name = NamesOf(options);
+  ASSIGN_OR_RETURN(std::shared_ptr<AuditTrail> audit, AuditTrail::Create(std::move(trail)));
   auto server = std::make_unique<RpcServerImpl>(options, service, clock, limit, std::move(audit));
   RETURN_IF_ERROR(server->Start());
   return std::unique_ptr<RpcServer>(std::move(server));

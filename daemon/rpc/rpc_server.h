@@ -11,6 +11,7 @@
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/rpc/tls_files.h"
+#include "daemon/rpc/user_names.h"
 #include "daemon/session/service.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -22,7 +23,8 @@ struct RpcOptions {
   PeerTable::Limits connections;
   RoleOptions roles;
   AuditOptions audit;
-  std::optional<TlsFiles> tls;  // none: no TCP
+  UserNames* user_names = nullptr;  // outlives the server; null: users are shown by their numbers
+  std::optional<TlsFiles> tls;      // none: no TCP
   Duration keepalive =
       std::chrono::seconds(30);  // with TCP: silence until a peer is asked, and until it is gone
   Duration hello_timeout = std::chrono::seconds(10);  // from a call's start to its first message
@@ -38,7 +40,8 @@ class RpcServer {
                                                      DaemonService& service, Clock& clock);
   virtual ~RpcServer() = default;
 
-  // A unix connection from the accept loop; its peer is asked of the kernel.
+  // A unix connection from the accept loop; the kernel says who is at its other end. May wait for the name of its user
+  // (UserNames::Await).
   virtual void AddConnection(UniqueFd connection) = 0;
   // A TCP connection, if RpcOptions has `tls`: the other end shows its certificate before it can ask anything.
   virtual void AddTlsConnection(UniqueFd connection) = 0;

@@ -47,25 +47,33 @@ int NoPassword(char*, int, int, void*) { return -1; }
 
 }  // namespace
 
-Status CheckTlsFiles(const TlsFiles& files) {
-  ASSIGN_OR_RETURN(const Certificate certificate,
-                   ReadCertificate("certificate", files.certificate));
-  RETURN_IF_ERROR(ReadCertificate("client CA", files.client_ca).status());
-  const File file(fopen(files.key.c_str(), "re"));
-  if (file == nullptr) return Unreadable("key", files.key);
+Status CheckCertificateFile(const char* what, const std::string& path) {
+  return ReadCertificate(what, path).status();
+}
+
+Status CheckKeyFile(const std::string& key_path, const std::string& certificate_path) {
+  ASSIGN_OR_RETURN(const Certificate certificate, ReadCertificate("certificate", certificate_path));
+  const File file(fopen(key_path.c_str(), "re"));
+  if (file == nullptr) return Unreadable("key", key_path);
   const std::unique_ptr<EVP_PKEY, FreeKey> key(
       PEM_read_PrivateKey(file.get(), nullptr, &NoPassword, nullptr));
   const bool match = key != nullptr && X509_check_private_key(certificate.get(), key.get()) == 1;
   ERR_clear_error();
   if (key == nullptr) {
     return Error(StatusCode::kFailedPrecondition,
-                 "the key {} holds no private key in PEM form, or an encrypted one", files.key);
+                 "the key {} holds no private key in PEM form, or an encrypted one", key_path);
   }
   if (!match) {
     return Error(StatusCode::kFailedPrecondition, "the key {} is not that of the certificate {}",
-                 files.key, files.certificate);
+                 key_path, certificate_path);
   }
   return OkStatus();
+}
+
+Status CheckTlsFiles(const TlsFiles& files) {
+  RETURN_IF_ERROR(CheckCertificateFile("certificate", files.certificate));
+  RETURN_IF_ERROR(CheckCertificateFile("client CA", files.client_ca));
+  return CheckKeyFile(files.key, files.certificate);
 }
 
 }  // namespace ttfd

@@ -16,5 +16,8 @@ struct TlsFiles {
 
 // What a handshake would find out too late: files that cannot be read, are no certificates, or do not belong together.
 Status CheckTlsFiles(const TlsFiles& files);
+// Its parts. `what`: the name of the certificate in messages.
+Status CheckCertificateFile(const char* what, const std::string& path);
+Status CheckKeyFile(const std::string& key_path, const std::string& certificate_path);
 
 }  // namespace ttfd

@@ -2,14 +2,15 @@
 #include "daemon/rpc/unix_listener.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
-#include <vector>
+
+#include "daemon/rpc/group_id.h"
 
 namespace ttfd {
 namespace {
@@ -18,21 +19,13 @@ Status SystemError(std::string_view what) {
   return Error(StatusCode::kFailedPrecondition, "{}: {}", what, std::strerror(errno));
 }
 
-StatusOr<gid_t> GroupId(const std::string& name) {
-  std::vector<char> buffer(16384);
-  group entry{};
-  group* found = nullptr;
-  if (getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr) {
-    return Error(StatusCode::kNotFound, "group '{}' of the socket does not exist", name);
-  }
-  return entry.gr_gid;
-}
-
 Status SetOwnerAndMode(const UnixListener::Options& options) {
   if (!options.group.empty()) {
-    ASSIGN_OR_RETURN(const gid_t gid, GroupId(options.group));
-    if (chown(options.path.c_str(), static_cast<uid_t>(-1), gid) != 0) {
+    const std::optional<uint32_t> gid = GroupId(options.group);
+    if (!gid) {
+      return Error(StatusCode::kNotFound, "group '{}' of the socket does not exist", options.group);
+    }
+    if (chown(options.path.c_str(), static_cast<uid_t>(-1), *gid) != 0) {
       return SystemError("cannot give " + options.path + " to group " + options.group);
     }
   }

@@ -18,14 +18,26 @@ void LeaseGate::Refresh() {
   seen_version_ = version_.load(std::memory_order_relaxed);
 }
 
-bool LeaseGate::AdmitsShared(const Work& work) const {
-  if (seen_.whole) return false;
-  const TileSet& named = work.track->route().workers;
-  if (named.any()) return (named & seen_.tiles).none();
+bool LeaseGate::Blocks(const WorkerUse& use) const {
+  MutexLock lock(&mu_);
+  return !Admits(state_, use);
+}
+
+WorkerUse LeaseGate::UseOf(const Work& work) {
+  WorkerUse use;
+  use.named = work.track->route().workers;
+  use.kernels = work.runs_kernels() || std::holds_alternative<RecordTraceCommand>(work.command);
   if (const auto* launch = std::get_if<LaunchCommand>(&work.command)) {
-    return (launch->program->tiles & seen_.tiles).none();
+    use.tiles = launch->program->tiles;
   }
-  return !work.runs_kernels() && !std::holds_alternative<RecordTraceCommand>(work.command);
+  return use;
+}
+
+bool LeaseGate::Admits(const State& state, const WorkerUse& use) {
+  if (state.whole) return false;
+  if (use.named.any()) return (use.named & state.tiles).none();
+  if (use.kernels && use.tiles.none()) return state.tiles.none();
+  return (use.tiles & state.tiles).none();
 }
 
 }  // namespace ttfd

@@ -21,6 +21,13 @@
 
 namespace ttfd {
 
+// What of a command decides whether leases keep it from the card.
+struct WorkerUse {
+  TileSet named;         // workers of its queue; none: the queue names none
+  bool kernels = false;  // it runs kernels, or records a trace of them
+  TileSet tiles;         // that its kernels run on; none: on any
+};
+
 class LeaseGate {
  public:
   // ---- any thread
@@ -30,6 +37,9 @@ class LeaseGate {
 
   // Something is leased.
   bool closed() const { return closed_.load(std::memory_order_acquire); }
+  // Leases keep such a command of a shared session from the card now.
+  bool Blocks(const WorkerUse& use) const ABSL_LOCKS_EXCLUDED(mu_);
+  static WorkerUse UseOf(const Work& work);
 
   // ---- device thread
 
@@ -56,12 +66,13 @@ class LeaseGate {
     TileSet others;  // that are not leased
   };
 
-  bool AdmitsShared(const Work& work) const;
+  static bool Admits(const State& state, const WorkerUse& use);
+  bool AdmitsShared(const Work& work) const { return Admits(seen_, UseOf(work)); }
   void Refresh() ABSL_LOCKS_EXCLUDED(mu_);
 
   std::atomic<bool> closed_{false};
   std::atomic<uint64_t> version_{1};
-  Mutex mu_;
+  mutable Mutex mu_;
   State state_ ABSL_GUARDED_BY(mu_);
 
   // Device thread.

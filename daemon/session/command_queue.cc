@@ -12,7 +12,9 @@ void FailureHistory::Add(uint64_t first, uint64_t last, QueuePosition cause) {
     return;
   }
   ranges_.push_back({first, last, cause});
-  if (ranges_.size() > kRemembered) ranges_.pop_front();
+  if (ranges_.size() <= kRanges) return;
+  unknown_through_ = ranges_.front().last;
+  ranges_.pop_front();
 }
 
 const QueuePosition* FailureHistory::CauseOf(uint64_t value) const {

@@ -18,23 +18,26 @@
 
 namespace ttfd {
 
-// Values that ended with an error, remembered for those who wait on them later.
+// Values that ended with an error, for commands that wait on them later. Bounded: of the oldest values the outcome is
+// unknown once more than kRanges failures have followed.
 class FailureHistory {
  public:
+  static constexpr size_t kRanges = 1024;
+
   void Add(uint64_t first, uint64_t last, QueuePosition cause);
-  // The first cause, if the command with this value failed.
+  // The first cause, if the command with this value is known to have failed.
   const QueuePosition* CauseOf(uint64_t value) const;
+  // The command has ended, but whether it failed is not recorded any more.
+  bool OutcomeUnknown(uint64_t value) const { return value <= unknown_through_; }
 
  private:
-  // Errors further back are forgotten: a client that clears that many and still waits on the oldest
-  // is told it ended well.
-  static constexpr size_t kRemembered = 1024;
   struct Range {
     uint64_t first;
     uint64_t last;
     QueuePosition cause;
   };
   std::deque<Range> ranges_;  // ascending
+  uint64_t unknown_through_ = 0;
 };
 
 struct CommandQueue {
@@ -43,14 +46,10 @@ struct CommandQueue {
 
   const uint32_t id;
   std::shared_ptr<WorkTrack> track;  // its route, and how far the device thread is with it
-  QueuePosition opened_by;           // its OpenQueue; value 0: there from the start
-  bool never_opened = false;         // that failed; what is sent here ends ABORTED
-  QueuePosition never_opened_cause;
+  bool never_opened = false;         // its OpenQueue failed; what is sent here ends ABORTED
 
   uint64_t sent = 0;
   uint64_t completed = 0;
-  uint64_t resumed_at =
-      0;  // sent when the session was last resumed: up to here commands may come again
   std::shared_ptr<TraceObject> recording;  // goes on in the next command
 
   std::deque<std::unique_ptr<Task>> tasks;
@@ -70,11 +69,13 @@ struct CommandQueue {
   FailureHistory failures;
   uint64_t times_failed =
       0;  // or was doomed: changes whenever those who wait for it may fail with it
-  uint64_t failures_known = 0;       // of all queues, when those that wait here were last looked at
-  std::vector<uint64_t> tombstones;  // handles that name nothing because of this queue's error
+  uint64_t failures_known = 0;  // of all queues, when those that wait here were last looked at
+  std::vector<uint64_t> failed_handles;  // handles that name nothing because of this queue's error
 
   bool failed() const { return failed_value != 0; }
   bool doomed() const { return doomed_from != 0; }
+  // Commands that come are not refused because of commands before them.
+  bool accepts() const { return !failed() && !doomed() && !never_opened; }
   bool Ended(uint64_t value) const { return value <= completed; }
   // Everything up to this value has been handed to the device thread, or is done.
   bool Issued(uint64_t value) const;

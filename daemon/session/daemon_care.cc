@@ -10,24 +10,22 @@
 namespace ttfd {
 namespace {
 
-constexpr Duration kLookTimeout =
-    std::chrono::milliseconds(50);                    // GetStatus waits so long for a fresh report
 constexpr Duration kRest = std::chrono::seconds(60);  // the housekeeper's longest sleep
 constexpr Duration kTrimDelay =
     std::chrono::seconds(1);  // from when memory was freed until it is given back
 
-const char* NameOf(DeviceState state) {
-  switch (state) {
+DaemonState StateOf(DeviceState device, bool draining) {
+  switch (device) {
     case DeviceState::kBooting:
-      return "booting";
+      return DaemonState::kBooting;
     case DeviceState::kReady:
-      return "ready";
+      return draining ? DaemonState::kDraining : DaemonState::kReady;
     case DeviceState::kRecovering:
-      return "recovering";
+      return DaemonState::kRecovering;
     case DeviceState::kFailed:
-      return "failed";
+      return DaemonState::kFailed;
   }
-  return "failed";
+  return DaemonState::kFailed;
 }
 
 }  // namespace
@@ -53,35 +51,15 @@ void DaemonCore::FlowHung(uint64_t flow, const std::string& report) {
   if (session != nullptr) session->Hung(report, options_.hangs);
 }
 
-std::vector<DeviceReply> DaemonCore::Devices() {
-  return booted_ ? std::vector<DeviceReply>{device_} : std::vector<DeviceReply>();
-}
-
-// The device thread looks when it can; a status call does not wait long for it, and not at all while one before has
-// waited in vain: the device thread is busy with a card that does not answer.
-void DaemonCore::LookAtPipeline() {
-  MutexLock lock(&mu_);
-  if (looking_) return;
-  looking_ = true;
-  const uint64_t before = looks_;
-  mu_.Unlock();
-  engine_.RequestReport([this](std::vector<HartReport> harts) {
-    MutexLock inner(&mu_);
-    harts_ = std::move(harts);
-    ++looks_;
-    looking_ = false;
-    changed_.NotifyAll();
-  });
-  mu_.Lock();
-  const TimePoint until = SteadyClock().Now() + kLookTimeout;
-  while (looks_ == before && changed_.WaitUntil(&mu_, until)) continue;
+DevicesReply DaemonCore::ListDevices() {
+  return {booted_ ? std::vector<DeviceReply>{device_} : std::vector<DeviceReply>(),
+          environment_.limits};
 }
 
 StatusReply DaemonCore::GetStatus() {
-  if (started_) LookAtPipeline();
   StatusReply status;
   status.version = options_.version;
-  status.devices = Devices();
+  status.devices = ListDevices().devices;
   status.uptime_ms = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - created_).count());
   const DeviceStats stats = engine_.stats();
@@ -95,12 +73,11 @@ StatusReply DaemonCore::GetStatus() {
       std::chrono::duration_cast<std::chrono::nanoseconds>(options_.scheduler.quantum).count());
   if (memory_ != nullptr) status.memory = memory_->Use();
   status.last_hang_report = hang_store_->last();
+  status.harts = engine_.harts();
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
-  status.state =
-      draining_ != nullptr && state_ == DeviceState::kReady ? "draining" : NameOf(state_);
+  status.state = StateOf(state_, draining_ != nullptr);
   status.last_error = last_error_;
-  status.harts = harts_;
   return status;
 }
 
@@ -153,7 +130,37 @@ Status DaemonCore::ResetDevice(uint32_t device, std::function<void(const Status&
   return OkStatus();
 }
 
+void DaemonCore::DrainForShutdown(uint32_t within_ms, ProgressCallback progress) {
+  {
+    MutexLock lock(&mu_);
+    shutting_down_ = true;
+  }
+  Drain(within_ms, std::move(progress));
+}
+
+Status DaemonCore::Undrain() {
+  MutexLock one(&drain_mu_);
+  std::unique_ptr<Draining> ended;
+  {
+    MutexLock lock(&mu_);
+    if (shutting_down_ || stopping_) {
+      return WithReason(Error(StatusCode::kFailedPrecondition, "the daemon is shutting down"),
+                        reason::kDraining);
+    }
+    if (draining_ == nullptr) {
+      return WithReason(Error(StatusCode::kFailedPrecondition, "the daemon is not draining"),
+                        reason::kInvalid);
+    }
+    ended = std::move(draining_);
+  }
+  for (const auto& session : Sessions()) session->Undrain();
+  for (const ProgressCallback& progress : ended->progress)
+    progress("drain ended by undrain", 0, true);
+  return OkStatus();
+}
+
 void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
+  MutexLock one(&drain_mu_);
   {
     MutexLock lock(&mu_);
     if (draining_ == nullptr) draining_ = std::make_unique<Draining>();
@@ -190,42 +197,6 @@ void DaemonCore::LookAgainAt(TimePoint when) {
   if (when >= look_again_at_) return;
   look_again_at_ = when;
   changed_.NotifyAll();
-}
-
-void DaemonCore::LookAtTurnsAt(TimePoint when) {
-  MutexLock lock(&mu_);
-  if (when >= look_at_turns_at_) return;
-  look_at_turns_at_ = when;
-  changed_.NotifyAll();
-}
-
-bool DaemonCore::TakeUploadTurn(uint64_t session) {
-  const TimePoint now = clock_.Now();
-  if (turns_.Take(session, now)) return true;
-  // At the latest; whoever has sent all it may says so before.
-  LookAtTurnsAt(now + options_.upload_turns.longest);
-  return false;
-}
-
-void DaemonCore::EndUploadTurn(uint64_t session) {
-  if (turns_.Release(session)) LookAtTurnsAt(clock_.Now());
-}
-
-void DaemonCore::CheckTurns(TimePoint now) {
-  {
-    MutexLock lock(&mu_);
-    if (now < look_at_turns_at_) return;
-    look_at_turns_at_ = TimePoint::max();
-  }
-  TimePoint again = TimePoint::max();
-  const UploadTurns::Changes changes = turns_.Next(now, &again);
-  for (const uint64_t id : changes.over) {
-    if (const std::shared_ptr<Session> session = Find(id)) session->TurnOver();
-  }
-  for (const uint64_t id : changes.come) {
-    if (const std::shared_ptr<Session> session = Find(id)) session->TurnCame();
-  }
-  LookAtTurnsAt(again);
 }
 
 void DaemonCore::CheckSessions(TimePoint now) {
@@ -285,7 +256,7 @@ void DaemonCore::CheckMemory(TimePoint now) {
     if (now < trim_at_) return;
     const bool busy = std::any_of(users_.begin(), users_.end(), [](const auto& entry) {
       const std::shared_ptr<UserUse> use = entry.second.lock();
-      return use != nullptr && use->used(Resource::kCommands) > 0;
+      return use != nullptr && use->used(Resource::kWindowBytes) > 0;
     });
     trim_at_ = busy ? now + kTrimDelay : TimePoint::max();
     if (busy) return;
@@ -296,7 +267,6 @@ void DaemonCore::CheckMemory(TimePoint now) {
 void DaemonCore::HousekeeperMain() {
   while (true) {
     const TimePoint now = clock_.Now();
-    CheckTurns(now);
     CheckSessions(now);
     CheckMemory(now);
     CheckDrain(now);
@@ -304,8 +274,7 @@ void DaemonCore::HousekeeperMain() {
     MutexLock lock(&mu_);
     if (stopping_) return;
     if (leases_changed_) continue;
-    TimePoint until =
-        std::min({now + kRest, look_again_at_, look_at_turns_at_, look_at_leases_at_, trim_at_});
+    TimePoint until = std::min({now + kRest, look_again_at_, look_at_leases_at_, trim_at_});
     if (draining_ != nullptr && !draining_->progress.empty()) {
       if (draining_->told_left != sessions_.size()) continue;
       until = std::min(until, draining_->deadline);
@@ -317,7 +286,6 @@ void DaemonCore::HousekeeperMain() {
 bool DaemonCore::RunOnce() {
   const bool more = engine_.RunOnce();
   const TimePoint now = clock_.Now();
-  CheckTurns(now);
   CheckSessions(now);
   CheckMemory(now);
   CheckDrain(now);

@@ -11,7 +11,6 @@
 #include "daemon/session/errors.h"
 #include "daemon/session/process.h"
 #include "daemon/session/status_reason.h"
-#include "daemon/session/user_name.h"
 #include "runtime/boot/kernel_elf.h"
 
 namespace ttfd {
@@ -54,11 +53,11 @@ StatusOr<std::unique_ptr<DaemonCore>> DaemonCore::Create(std::unique_ptr<Dispatc
   if (dispatcher == nullptr) return InvalidArgument("a daemon needs a dispatcher");
   if (!options.load_kernel) options.load_kernel = LoadKernel;
   if (!options.random_bytes) options.random_bytes = RandomBytes;
-  if (!options.user_name) options.user_name = UserName;
   if (!options.process_ended) options.process_ended = ProcessHasEnded;
   if (!options.trim_memory) options.trim_memory = [] { malloc_trim(0); };
   options.engine.operation_timeout = std::chrono::milliseconds(options.timeouts.operation_ms);
   options.engine.kernel_timeout = std::chrono::milliseconds(options.timeouts.kernel_ms);
+  options.scheduler.workers = dispatcher->geometry().worker_count();
   return std::unique_ptr<DaemonCore>(
       new DaemonCore(std::move(dispatcher), clock, std::move(options)));
 }
@@ -72,7 +71,6 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
                std::chrono::milliseconds(options_.limits.lease_idle_ms),
                std::chrono::milliseconds(options_.limits.lease_wait_ms),
                options_.limits.leases_per_user}),
-      turns_(options_.upload_turns),
       hang_store_(std::make_shared<HangStore>(options_.hang_store)),
       hang_writer_(options_.hang_store.folder.empty()
                        ? nullptr
@@ -82,9 +80,6 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
               WithHangs(options_.engine, hang_writer_.get())) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
-  environment_.limits.commands_in_flight = static_cast<uint32_t>(options_.windows.commands);
-  environment_.limits.bytes_in_flight = options_.windows.payload_bytes;
-  environment_.limits.read_bytes_in_flight = options_.windows.read_bytes;
   environment_.kernels = &kernels_;
   environment_.clock = &clock;
   environment_.load_kernel = options_.load_kernel;
@@ -138,10 +133,15 @@ Status DaemonCore::Stop(TimePoint deadline) {
 Status DaemonCore::CheckShare(const PeerIdentity& peer, const HelloRequest& hello) const {
   const SessionLimits& limits = environment_.limits;
   const uint32_t most = peer.may_raise ? kMaxWeight : limits.weight;
-  if (hello.weight > most) {
+  const uint32_t weight = hello.weight.value_or(1);
+  if (weight == 0) {
     return ToStatus(
-        LimitError("hello.weight", "weight", most, hello.weight,
-                   fmt::format("weight {}; 1 to {} are allowed, 0 is 1", hello.weight, most)));
+        InvalidError("hello.weight", "weight 0; 1 to {} are allowed, unset is 1", most));
+  }
+  if (weight > most) {
+    return ToStatus(LimitError("hello.weight", "weight", most, weight,
+                               fmt::format("weight {}; {} is the highest{}", weight, most,
+                                           peer.may_raise ? "" : " without the role admin")));
   }
   if (!hello.priority_known) {
     return Unsupported("hello.priority", "a priority is low, normal or high");
@@ -150,7 +150,7 @@ Status DaemonCore::CheckShare(const PeerIdentity& peer, const HelloRequest& hell
     return ToStatus(
         LimitError("hello.priority", "priority", static_cast<uint64_t>(limits.priority),
                    static_cast<uint64_t>(hello.priority),
-                   fmt::format("priority {}; {} is the highest for who has not the role admin",
+                   fmt::format("priority {}; {} is the highest without the role admin",
                                PriorityName(hello.priority), PriorityName(limits.priority))));
   }
   return OkStatus();
@@ -171,37 +171,23 @@ Status DaemonCore::CheckHello(const PeerIdentity& peer, const HelloRequest& hell
                                environment_.limits.client_name_bytes, 0,
                                fmt::format("a client name of {} bytes", hello.client_name.size())));
   }
-  RETURN_IF_ERROR(CheckShare(peer, hello));
-  switch (hello.attach) {
-    case AttachKind::kNew:
-    case AttachKind::kLease:
-    case AttachKind::kLeaseToken:
-    case AttachKind::kResume:
-      break;
-    case AttachKind::kDataLane:
-      return Unsupported("hello.data_lane", "data lanes; send the data on the session's own call");
+  if (const Refusal refusal = CheckName("hello.client_name", hello.client_name)) {
+    return ToStatus(*refusal);
   }
-  if (hello.resume_grace_ms > environment_.limits.resume_grace_ms) {
-    return ToStatus(LimitError("hello.resume_grace_ms", "resume_grace_ms",
-                               environment_.limits.resume_grace_ms, 0,
-                               fmt::format("a grace time of {} ms", hello.resume_grace_ms)));
-  }
-  return OkStatus();
+  return CheckShare(peer, hello);
 }
 
-StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& peer,
-                                                          const HelloRequest& hello,
-                                                          SessionOutput* output) {
+StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
+    const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
+    std::shared_ptr<SessionTransport> transport) {
   RETURN_IF_ERROR(CheckHello(peer, hello));
   if (hello.attach == AttachKind::kResume) return Resume(peer, hello, output);
   WelcomeReply welcome;
   welcome.revision = kRevision;
   welcome.daemon_version = options_.version;
   welcome.token = options_.random_bytes(kTokenBytes);
-  welcome.devices = Devices();
+  welcome.devices = ListDevices().devices;
   welcome.limits = environment_.limits;
-  welcome.credit = {environment_.windows.commands, environment_.windows.payload_bytes,
-                    hello.resume_grace_ms == 0 ? kMaxApiNumber : environment_.windows.read_bytes};
   std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
 
   MutexLock lock(&mu_);
@@ -219,12 +205,13 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(const PeerIdentity& pe
   welcome.session = next_session_++;
   ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, peer.uid, peer.pid,
                                                                user, hello.client_name}));
-  auto session = std::make_shared<Session>(environment_, peer, hello, lease, welcome,
-                                           std::move(user), UseOf(peer.uid), output);
+  auto session =
+      std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),
+                                UseOf(peer.uid), output, std::move(transport));
   sessions_.emplace(session->id(), session);
   WatchIdle();
-  return std::make_shared<Attachment>(std::move(session), Session::kFirstAttachment,
-                                      std::move(welcome));
+  welcome.window_bytes = session->window_bytes();
+  return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
 }
 
 // Also while the daemon drains: it is no new session.
@@ -233,17 +220,16 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Resume(const PeerIdentity& 
                                                             SessionOutput* output) {
   std::shared_ptr<Session> session = Find(hello.resume.session);
   if (session == nullptr) return SessionLost(hello.resume.session);
-  ASSIGN_OR_RETURN(Session::Attached attached,
+  ASSIGN_OR_RETURN(WelcomeReply welcome,
                    session->Attach(peer, hello, options_.random_bytes(kTokenBytes), output));
-  return std::make_shared<Attachment>(std::move(session), attached.attachment,
-                                      std::move(attached.welcome));
+  return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
 }
 
 void DaemonCore::SessionReleased(uint64_t session) {
   engine_.ForgetFlow(session);
   MutexLock lock(&mu_);
   sessions_.erase(session);
-  told_waits_.erase(session);
+  last_wait_notices_.erase(session);
   if (!leases_.empty()) {
     leases_.Leave(session, clock_.Now());
     LeasesChanged();
@@ -272,19 +258,19 @@ std::vector<SessionInfoReply> DaemonCore::ListSessions() {
   return infos;
 }
 
-Status DaemonCore::EndSession(uint64_t session, const std::string& reason) {
+Status DaemonCore::TerminateSession(uint64_t session, const std::string& reason) {
   const std::shared_ptr<Session> found = Find(session);
   if (found == nullptr) return NoSuchSession(session);
-  found->End(WithReason(
-      Error(StatusCode::kAborted, "the session was ended by an administrator: {}", reason),
-      reason::kCancelled));
+  found->End(
+      WithReason(Error(StatusCode::kAborted, "an administrator terminated the session: {}", reason),
+                 reason::kCancelled));
   return OkStatus();
 }
 
-Status DaemonCore::ResumeSession(uint64_t session) {
+Status DaemonCore::ReleaseSession(uint64_t session) {
   const std::shared_ptr<Session> found = Find(session);
   if (found == nullptr) return NoSuchSession(session);
-  return found->Resume();
+  return found->Release();
 }
 
 // ---- timeouts

@@ -22,7 +22,6 @@
 #include "daemon/session/lease_table.h"
 #include "daemon/session/service.h"
 #include "daemon/session/session.h"
-#include "daemon/session/upload_turns.h"
 #include "runtime/base/mutex.h"
 #include "runtime/dispatch/dispatcher.h"
 
@@ -36,15 +35,17 @@ struct DaemonOptions {
   uint64_t kernel_store_bytes = uint64_t{64} << 20;
   EngineOptions engine;
   SchedulerOptions scheduler;
-  UploadTurnOptions upload_turns;
   HangStoreOptions hang_store;
   HangWriterOptions hang_writer;
   HangPolicy hangs;
   // What is the world's: default to the machine's own.
   KernelLoader load_kernel;                               // default: the loader of runtime/boot
   std::function<std::string(size_t bytes)> random_bytes;  // default: getrandom
-  std::function<std::string(uint32_t uid)> user_name;     // default: the user database
-  std::function<bool(uint32_t pid)> process_ended;        // default: the kernel
+  // Must not block.
+  std::function<std::string(uint32_t uid)> user_name = [](uint32_t uid) {
+    return std::to_string(uid);
+  };
+  std::function<bool(uint32_t pid)> process_ended;  // default: the kernel
   std::function<void()> trim_memory;  // gives what the heap does not use back; default: malloc_trim
 };
 
@@ -71,11 +72,10 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   uint64_t heartbeat() const { return engine_.heartbeat(); }
 
   // ---- DaemonService
-  StatusOr<std::shared_ptr<ClientSession>> Open(const PeerIdentity& peer, const HelloRequest& hello,
-                                                SessionOutput* output) override
-      ABSL_LOCKS_EXCLUDED(mu_);
-  std::vector<DeviceReply> Devices() override;
-  SessionLimits Limits() override { return environment_.limits; }
+  StatusOr<std::shared_ptr<ClientSession>> Open(
+      const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
+      std::shared_ptr<SessionTransport> transport) override ABSL_LOCKS_EXCLUDED(mu_);
+  DevicesReply ListDevices() override;
   StatusReply GetStatus() override ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<SessionInfoReply> ListSessions() override ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<LeaseInfoReply> ListLeases() override ABSL_LOCKS_EXCLUDED(mu_);
@@ -83,11 +83,17 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override
       ABSL_LOCKS_EXCLUDED(mu_);
-  Status EndSession(uint64_t session, const std::string& reason) override ABSL_LOCKS_EXCLUDED(mu_);
-  Status ResumeSession(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
+  Status TerminateSession(uint64_t session, const std::string& reason) override
+      ABSL_LOCKS_EXCLUDED(mu_);
+  Status ReleaseSession(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   StatusOr<std::vector<HangStore::Summary>> ListHangReports() override;
   StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override;
-  void Drain(uint32_t within_ms, ProgressCallback progress) override ABSL_LOCKS_EXCLUDED(mu_);
+  void Drain(uint32_t within_ms, ProgressCallback progress) override
+      ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
+  Status Undrain() override ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
+  // A drain that cannot be ended any more.
+  void DrainForShutdown(uint32_t within_ms, ProgressCallback progress)
+      ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
   Status Profile(const ProfileQuery& query, std::shared_ptr<const std::atomic<bool>> cancelled,
                  std::function<void(StatusOr<ProfileResult>)> done) override;
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;
@@ -96,10 +102,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, DaemonOptions options);
 
   // SessionHost
-  void Enqueue(std::vector<Work>* works) override { engine_.Enqueue(works); }
+  void Enqueue(std::vector<Work>* works) override ABSL_LOCKS_EXCLUDED(mu_);
   void LookAgainAt(TimePoint when) override ABSL_LOCKS_EXCLUDED(mu_);
-  bool TakeUploadTurn(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
-  void EndUploadTurn(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   void WorksUnwanted() override;
   void SessionReleased(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
   void MemoryFreed() override ABSL_LOCKS_EXCLUDED(mu_);
@@ -125,19 +129,22 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   TimeoutsReply DaemonTimeouts() const;
   std::shared_ptr<Session> Find(uint64_t session) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<std::shared_ptr<Session>> Sessions() ABSL_LOCKS_EXCLUDED(mu_);
-  void LookAtPipeline() ABSL_LOCKS_EXCLUDED(mu_);
 
   void HousekeeperMain() ABSL_LOCKS_EXCLUDED(mu_);
   void CheckSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckMemory(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void CheckDrain(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
-  // Tells the sessions whose turn to have data sent has come.
-  void CheckTurns(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   // Whoever asks for hang reports is not to wait for a disk that stands still.
   Status HangReportsAreWritten() const;
-  void LookAtTurnsAt(TimePoint when) ABSL_LOCKS_EXCLUDED(mu_);
-  // Grants and ends leases, tells those who wait. True: something was due.
+  // Grants and ends leases, notifies sessions that wait. True: something was due.
   bool CheckLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // To be sent to sessions.
+  using WaitNotices = std::vector<std::pair<std::shared_ptr<Session>, LeaseWaitReply>>;
+  // Adds a notice unless the session has had one of the same position and holder.
+  void AddWaitNotice(const std::shared_ptr<Session>& session, LeaseWaitReply wait,
+                     WaitNotices* notices) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of sessions without a lease whose commands leases keep from the card.
+  WaitNotices CheckBlockedSessions(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void NoteWorkUnderLeases(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
   void SetGate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Grant(uint64_t lease);
@@ -160,28 +167,25 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   DeviceReply device_;
   bool booted_ = false;
 
+  Mutex drain_mu_;  // before mu_ and any session's: one drain or undrain at a time
   mutable Mutex mu_;
-  CondVar changed_;  // for the housekeeper, and for GetStatus
+  CondVar changed_;  // for the housekeeper
   std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
   std::map<uint32_t, std::weak_ptr<UserUse>> users_ ABSL_GUARDED_BY(mu_);
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
-  TimePoint look_at_turns_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   TimePoint trim_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
-  std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);  // stays once set
+  std::unique_ptr<Draining> draining_ ABSL_GUARDED_BY(mu_);
+  bool shutting_down_ ABSL_GUARDED_BY(mu_) = false;  // draining_ stays
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   LeaseTable leases_ ABSL_GUARDED_BY(mu_);
   bool leases_changed_ ABSL_GUARDED_BY(mu_) = false;
   TimePoint look_at_leases_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
-  // What sessions that wait were told last.
-  std::map<uint64_t, LeaseWaitReply> told_waits_ ABSL_GUARDED_BY(mu_);
+  // The last notice of each session that waits for a lease, or whose commands do.
+  std::map<uint64_t, LeaseWaitReply> last_wait_notices_ ABSL_GUARDED_BY(mu_);
   DeviceState state_ ABSL_GUARDED_BY(mu_) = DeviceState::kBooting;
   std::string last_error_ ABSL_GUARDED_BY(mu_);
-  std::vector<HartReport> harts_ ABSL_GUARDED_BY(mu_);
-  uint64_t looks_ ABSL_GUARDED_BY(mu_) = 0;    // at the pipeline, done
-  bool looking_ ABSL_GUARDED_BY(mu_) = false;  // the device thread has been asked to, and has not
 
-  UploadTurns turns_;
   LeaseGate gate_;  // before what looks at it
   const std::shared_ptr<HangStore> hang_store_;
   const std::unique_ptr<HangWriter> hang_writer_;      // null: reports are not kept

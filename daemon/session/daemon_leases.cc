@@ -48,9 +48,10 @@ StatusOr<SessionLease> DaemonCore::FindLease(const HelloRequest& hello, const Le
   SessionLease lease;
   if (hello.attach == AttachKind::kLease) {
     ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease));
-    ASSIGN_OR_RETURN(
-        lease.id, leases_.Ask(client, lease.workers, std::chrono::milliseconds(hello.lease.wait_ms),
-                              clock_.Now()));
+    // Unset: the longest that is allowed. 0: not longer than it takes to look.
+    const uint32_t wait_ms = hello.lease.wait_ms ? std::max(*hello.lease.wait_ms, 1u) : 0;
+    ASSIGN_OR_RETURN(lease.id, leases_.Ask(client, lease.workers,
+                                           std::chrono::milliseconds(wait_ms), clock_.Now()));
     lease.waiting = true;
     LeasesChanged();
   } else if (hello.attach == AttachKind::kLeaseToken) {
@@ -121,7 +122,7 @@ bool DaemonCore::CheckLeases(TimePoint now) {
   }
   NoteWorkUnderLeases(now);
   std::vector<LeaseTable::Step> steps;
-  std::vector<std::pair<std::shared_ptr<Session>, LeaseWaitReply>> news;
+  WaitNotices notices;
   std::vector<std::pair<std::shared_ptr<Session>, Status>> ends;
   {
     MutexLock lock(&mu_);
@@ -137,13 +138,7 @@ bool DaemonCore::CheckLeases(TimePoint now) {
     for (LeaseTable::Waiting& waiting : leases_.waiting(now)) {
       const auto found = sessions_.find(waiting.session);
       if (found == sessions_.end()) continue;
-      const auto [told, first] = told_waits_.try_emplace(waiting.session);
-      LeaseWaitReply& last = told->second;
-      if (!first && last.position == waiting.wait.position && last.holder == waiting.wait.holder) {
-        continue;
-      }
-      last = waiting.wait;
-      news.emplace_back(found->second, std::move(waiting.wait));
+      AddWaitNotice(found->second, std::move(waiting.wait), &notices);
     }
   }
   engine_.LookAgain();
@@ -151,8 +146,52 @@ bool DaemonCore::CheckLeases(TimePoint now) {
     if (step.kind == LeaseTable::Step::Kind::kGrant) Grant(step.lease);
   }
   for (const auto& [session, status] : ends) session->End(status);
-  for (const auto& [session, wait] : news) session->TellWaiting(wait);
+  for (const auto& [session, wait] : notices) session->NotifyWaiting(wait);
+  for (const auto& [session, wait] : CheckBlockedSessions(now)) session->NotifyWaiting(wait);
   return true;
+}
+
+void DaemonCore::AddWaitNotice(const std::shared_ptr<Session>& session, LeaseWaitReply wait,
+                               WaitNotices* notices) {
+  const auto [entry, first] = last_wait_notices_.try_emplace(session->id());
+  LeaseWaitReply& last = entry->second;
+  if (!first && last.position == wait.position && last.holder == wait.holder) return;
+  last = wait;
+  notices->emplace_back(session, std::move(wait));
+}
+
+DaemonCore::WaitNotices DaemonCore::CheckBlockedSessions(TimePoint now) {
+  WaitNotices notices;
+  bool settled = false;
+  {
+    MutexLock lock(&mu_);
+    settled = leases_.settled();
+  }
+  for (const std::shared_ptr<Session>& session : Sessions()) {
+    if (session->lease() != 0) continue;
+    const std::optional<TileSet> needed = session->BlockedByLeases(gate_, settled);
+    MutexLock lock(&mu_);
+    LeaseWaitReply wait;
+    if (needed) wait = leases_.InTheWayOf(/*lease=*/0, *needed, now);
+    if (wait.holder.empty()) {
+      last_wait_notices_.erase(session->id());
+    } else if (sessions_.contains(session->id())) {
+      AddWaitNotice(session, std::move(wait), &notices);
+    }
+  }
+  return notices;
+}
+
+// Called with a session's lock held: who keeps its works from the card is found out by the housekeeper.
+void DaemonCore::Enqueue(std::vector<Work>* works) {
+  const bool blocked =
+      gate_.closed() && std::any_of(works->begin(), works->end(), [this](const Work& work) {
+        return work.lease == 0 && gate_.Blocks(LeaseGate::UseOf(work));
+      });
+  engine_.Enqueue(works);
+  if (!blocked) return;
+  MutexLock lock(&mu_);
+  LeasesChanged();
 }
 
 // Others' work that has started ends first.

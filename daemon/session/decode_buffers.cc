@@ -107,7 +107,6 @@ Refusal Decoder::CheckPlace(const AllocateRequest& request, Buffer* buffer) cons
 Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
   if (Refusal refusal = handles_.CheckNew(request.handle, ObjectKind::kBuffer, "allocate.handle"))
     return refusal;
-  if (Refusal refusal = CheckDevice(request.device, "allocate.device")) return refusal;
   if (request.size_bytes == 0 || request.size_bytes > kMaxApiNumber) {
     return InvalidError("allocate.size_bytes", "a buffer of {} bytes; 1 to 2^53 - 1 are allowed",
                         request.size_bytes);
@@ -137,8 +136,6 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
     }
   }
   handles_.Add(request.handle, buffer);
-  task->held_bytes =
-      buffer->cores == nullptr ? 0 : 2 * buffer->cores->workers.size() * sizeof(uint32_t);
   task->work = AllocateTask{request.handle, std::move(buffer), 0};
   return std::nullopt;
 }

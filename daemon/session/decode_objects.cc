@@ -10,7 +10,7 @@ namespace ttfd {
 namespace {
 
 constexpr size_t kKernelNameBytes = 128;  // for people
-constexpr uint32_t kTransferQueue = 1;    // QueueKind of the API; 0 is compute
+constexpr uint32_t kTransferQueue = 2;    // QueueKind of the API; 0 and 1 are compute
 
 }  // namespace
 
@@ -45,7 +45,6 @@ Refusal Decoder::DecodeOne(FreeRequest& request, Task* task) {
     handles_.Remove(handle, object.get());
     handles_.Discharge(object.get());
   }
-  task->held_bytes = HeapBytes<decltype(free.freed)::value_type>(free.freed.capacity());
   task->work = std::move(free);
   return std::nullopt;
 }
@@ -62,6 +61,7 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
     return InvalidError("load_kernel.name", "a name of {} bytes; at most {} are allowed",
                         request.name.size(), kKernelNameBytes);
   }
+  if (Refusal refusal = CheckName("load_kernel.name", request.name)) return refusal;
   const bool has_bytes = request.is_inline || request.streamed;
   if (!has_bytes && request.sha256.empty()) {
     return InvalidError("load_kernel.from",
@@ -86,7 +86,12 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
   load.sha256 = std::move(request.sha256);
   load.name = std::move(request.name);
   load.size = request.size;
-  load.streamed = request.streamed && !request.is_inline;
+  if (request.is_inline) {
+    load.stage = LoadKernelTask::Stage::kLoading;
+    load.bytes = std::move(request.inline_bytes);
+  } else if (request.streamed) {
+    load.stage = LoadKernelTask::Stage::kReceiving;
+  }
   task->work = std::move(load);
   handles_.Add(request.handle, std::move(kernel));
   return std::nullopt;
@@ -110,11 +115,9 @@ Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
   if (Refusal refusal =
           handles_.CheckNew(request.handle, ObjectKind::kProgram, "create_program.handle"))
     return refusal;
-  if (Refusal refusal = CheckDevice(request.device, "create_program.device")) return refusal;
   if (request.kernels.empty())
     return InvalidError("create_program.kernels", "a program needs at least one kernel");
   CreateProgramTask create;
-  uint64_t ranges = 0;
   for (size_t i = 0; i < request.kernels.size(); ++i) {
     const KernelUseRequest& use = request.kernels[i];
     const auto field = [i](const char* name) {
@@ -132,22 +135,14 @@ Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
       return refusal;
     }
     DependOn(*kernel, task);
-    ranges += use.cores.size();
   }
   for (size_t i = 0; i < request.circular_buffers.size(); ++i) {
-    const CircularBufferRequest& buffer = request.circular_buffers[i];
-    const std::string field = fmt::format("create_program.circular_buffers[{}]", i);
-    if (buffer.buffer != 0) {
-      return UnsupportedError(field + ".buffer",
-                              "a circular buffer on a buffer of the client; leave it 0");
-    }
-    if (Refusal refusal = CheckCores(buffer.use.cores, field + ".cores")) return refusal;
-    ranges += buffer.use.cores.size();
+    const std::string field = fmt::format("create_program.circular_buffers[{}].cores", i);
+    if (Refusal refusal = CheckCores(request.circular_buffers[i].cores, field)) return refusal;
   }
   for (size_t i = 0; i < request.semaphores.size(); ++i) {
     const std::string field = fmt::format("create_program.semaphores[{}].cores", i);
     if (Refusal refusal = CheckCores(request.semaphores[i].cores, field)) return refusal;
-    ranges += request.semaphores[i].cores.size();
   }
   create.handle = request.handle;
   create.program =
@@ -160,45 +155,37 @@ Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
     }
   }
   create.request = std::move(request);
-  task->held_bytes =
-      ranges * sizeof(CoreRange) +
-      create.kernels.size() *
-          (sizeof(KernelUseRequest) + kHeapBlockBytes + sizeof(create.kernels[0])) +
-      create.request.circular_buffers.size() * (sizeof(CircularBufferRequest) + kHeapBlockBytes) +
-      create.request.semaphores.size() * (sizeof(SemaphoreUse) + kHeapBlockBytes);
   handles_.Add(create.handle, create.program);
   task->work = std::move(create);
   return std::nullopt;
 }
 
-Refusal Decoder::DecodeOne(OpenQueueRequest& request, Task* task) {
+Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, Route* route) const {
   if (Refusal refusal = CheckDevice(request.device, "open_queue.device")) return refusal;
   if (request.kind > kTransferQueue) {
     return UnsupportedError(
         "open_queue.kind",
         fmt::format("queue kind {}; COMPUTE and TRANSFER are known", request.kind));
   }
-  OpenQueueTask open{request.queue, {}};
-  open.route.hardware_queue = request.kind == kTransferQueue ? 1 : 0;
+  route->hardware_queue = request.kind == kTransferQueue ? 1 : 0;
   if (!request.workers.empty()) {
     if (Refusal refusal = CheckCores(request.workers, "open_queue.workers")) return refusal;
   }
   for (const CoreRange& range : request.workers) {
     const TileSet tiles = TilesOf(range, environment_.card.grid);
-    if ((open.route.workers & tiles).any()) {
+    if ((route->workers & tiles).any()) {
       return InvalidError("open_queue.workers",
                           "core range ({},{})-({},{}) overlaps another; name each worker once",
                           range.x0, range.y0, range.x1, range.y1);
     }
-    open.route.workers |= tiles;
+    route->workers |= tiles;
   }
-  if (workers_.any() && (open.route.workers & ~workers_).any()) {
+  if (workers_.any() && (route->workers & ~workers_).any()) {
     return InvalidError("open_queue.workers",
                         "{} of these workers are not in the lease under which this session works",
-                        (open.route.workers & ~workers_).count());
+                        (route->workers & ~workers_).count());
   }
-  if (open.route.workers.none()) open.route.workers = workers_;
-  task->work = open;
+  if (route->workers.none()) route->workers = workers_;
   return std::nullopt;
 }
 

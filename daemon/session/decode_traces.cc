@@ -15,7 +15,7 @@ Refusal Decoder::AddLaunch(LaunchRequest& request, Task* task, TraceObject* trac
   const uint64_t bytes = trace->charged_bytes + sizeof(TracedLaunch) + parts.held_bytes +
                          parts.buffers.size() * sizeof(parts.buffers[0]);
   if (Refusal refusal = handles_.ChargeTrace(trace, bytes, "record_trace.launches")) return refusal;
-  const Duration timeout = std::chrono::milliseconds(request.timeout_ms);
+  const Duration timeout = std::chrono::milliseconds(request.timeout_ms.value_or(0));
   trace->impatient = trace->impatient && timeout != Duration::zero();
   trace->timeout = trace->impatient ? std::max(trace->timeout, timeout) : Duration::zero();
   trace->launches.push_back(
@@ -71,7 +71,6 @@ Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Task* task) {
   DependOn(trace.finished_by, task);
   for (TracePatchRequest& patch : request.patches) {
     ReplayTraceTask::Patch& added = replay.patches.emplace_back();
-    task->held_bytes += HeldBytes(patch.arguments);
     if (Refusal refusal =
             ResolveBuffers(patch.arguments, "replay_trace.patches.arguments.buffers.buffer", task,
                            &added.buffers)) {

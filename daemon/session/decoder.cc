@@ -224,6 +224,9 @@ Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* f
 
 // The arguments are checked against the program by the issuer: the program may still be to come.
 Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Task* task, LaunchParts* parts) const {
+  if (request.timeout_ms && *request.timeout_ms == 0) {
+    return InvalidError("launch.timeout_ms", "a timeout of 0 ms; leave it unset, or at least 1");
+  }
   if (Refusal refusal =
           handles_.Get(request.program, ObjectKind::kProgram, "launch.program", &parts->program)) {
     return refusal;
@@ -245,12 +248,11 @@ Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Task* task, LaunchP
 Refusal Decoder::DecodeOne(LaunchRequest& request, Task* task) {
   LaunchParts parts;
   if (Refusal refusal = ResolveLaunch(request, task, &parts)) return refusal;
-  task->held_bytes = parts.held_bytes;
   LaunchTask launch;
   launch.program = std::move(parts.program);
   launch.buffers = std::move(parts.buffers);
   launch.arguments = std::move(request.arguments);
-  launch.timeout = std::chrono::milliseconds(request.timeout_ms);
+  launch.timeout = std::chrono::milliseconds(request.timeout_ms.value_or(0));
   task->work = std::move(launch);
   return std::nullopt;
 }

@@ -21,12 +21,13 @@ class Decoder {
   // A Free that has not given its memory back yet: an allocation that does not fit now may fit then.
   void set_frees_pending(bool pending) { frees_pending_ = pending; }
 
-  // Fills in task->work, waits and held_bytes; takes what it can of the request. Handles that the
-  // command creates or frees are so when it returns. OpenQueue is checked but opened by the caller,
-  // who knows the queues.
+  // Fills in task->work and waits; takes what it can of the request. Handles that the command
+  // creates or frees are so when it returns.
   Refusal Decode(Request& request, Task* task);
+  // The hardware queue and the workers of a queue that is to be opened.
+  Refusal DecodeQueue(const OpenQueueRequest& request, Route* route) const;
 
-  // Handles a refused or unexecuted request would have created, for tombstones; 0: none.
+  // Handles a refused or unexecuted request would have created, which name nothing from then on; 0: none.
   static uint64_t CreatedHandle(const Request& request);
 
  private:
@@ -34,7 +35,6 @@ class Decoder {
   Refusal DecodeOne(FreeRequest& request, Task* task);
   Refusal DecodeOne(LoadKernelRequest& request, Task* task);
   Refusal DecodeOne(CreateProgramRequest& request, Task* task);
-  Refusal DecodeOne(OpenQueueRequest& request, Task* task);
   Refusal DecodeOne(WriteRequest& request, Task* task);
   Refusal DecodeOne(ReadRequest& request, Task* task);
   Refusal DecodeOne(CopyRequest& request, Task* task);
@@ -61,7 +61,7 @@ class Decoder {
   struct LaunchParts {
     std::shared_ptr<ProgramObject> program;
     std::vector<std::shared_ptr<Buffer>> buffers;
-    uint64_t held_bytes = 0;
+    uint64_t held_bytes = 0;  // of host memory, by its arguments
   };
   Refusal ResolveLaunch(const LaunchRequest& request, Task* task, LaunchParts* parts) const;
   Refusal ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Task* task,

@@ -52,9 +52,10 @@ std::vector<MemoryUseReply> DeviceMemory::Use() const {
     return allocator.space().bytes_per_bank - allocator.free_bank_bytes();
   };
   const uint64_t banks = dram_.space().banks;
-  return {{"dram", in_each(dram_) * banks, dram_.space().bytes_per_bank * banks,
-           dram_.largest_free_bank_bytes() * banks},
-          {"l1", in_each(l1_), l1_.space().bytes_per_bank, l1_.largest_free_bank_bytes()}};
+  return {
+      {MemoryKind::kDram, in_each(dram_) * banks, dram_.space().bytes_per_bank * banks,
+       dram_.largest_free_bank_bytes() * banks},
+      {MemoryKind::kL1, in_each(l1_), l1_.space().bytes_per_bank, l1_.largest_free_bank_bytes()}};
 }
 
 }  // namespace ttfd

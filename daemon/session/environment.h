@@ -1,7 +1,7 @@
 // What all sessions share: the card's description, limits, memory, kernels, time, and the daemon behind them.
 #pragma once
 
-#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,24 +17,12 @@
 
 namespace ttfd {
 
-// How far a session may be ahead of what the daemon has done for it.
+// What is under way between a session, the device thread and the transport.
 struct SessionWindows {
-  uint64_t commands = 16384;                   // received and not ended
-  uint64_t payload_bytes = uint64_t{8} << 20;  // received and not written
-  uint64_t read_bytes = uint64_t{4} << 20;     // read and not taken by the client
-  size_t errors = 1024;                        // not taken by the client
-  uint64_t print_bytes = 256 << 10;            // printed and not taken; beyond it the oldest go
-  uint32_t handed_works = 256;                 // of one queue, waiting for or on the device
+  uint64_t read_bytes = uint64_t{2} << 20;  // read, or being read, and not taken by the transport
+  uint64_t print_bytes = 256 << 10;         // printed and not taken; beyond it the oldest go
+  uint32_t handed_works = 256;              // of one queue, waiting for or on the device
   uint64_t handed_bytes = uint64_t{2} << 20;
-
-  // A client waits until it has credit for a whole message, libttfd for 512 KiB and a chunk: less than that at a time
-  // would bring it nothing.
-  uint64_t least_turn_bytes = uint64_t{1} << 20;
-
-  // Of payload, that a session which had to wait for its turn is told of.
-  uint64_t turn_bytes() const {
-    return std::max(payload_bytes / 8, std::min(payload_bytes, least_turn_bytes));
-  }
 };
 
 // Turns a kernel's ELF into what a tile runs; may refuse it.
@@ -47,9 +35,6 @@ class SessionHost {
   virtual ~SessionHost() = default;
   virtual void Enqueue(std::vector<Work>* works) = 0;  // takes them, leaves the vector empty
   virtual void LookAgainAt(TimePoint when) = 0;        // call CheckDeadlines then
-  // `session` wants to be told of more bytes. False: Session::TurnCame follows when it may be.
-  virtual bool TakeUploadTurn(uint64_t session) = 0;
-  virtual void EndUploadTurn(uint64_t session) = 0;
   // Some works that it has taken are not wanted any more (WorkContext), and have not ended.
   virtual void WorksUnwanted() = 0;
   virtual void SessionReleased(uint64_t session) = 0;  // it holds nothing any more: forget it

@@ -2,6 +2,7 @@
 #include "daemon/session/errors.h"
 
 #include "daemon/session/status_reason.h"
+#include "runtime/base/utf8.h"
 
 namespace ttfd {
 
@@ -28,11 +29,23 @@ ErrorReply UnsupportedError(std::string field, const std::string& what) {
 
 ErrorReply CausedByError(QueuePosition cause) {
   ErrorReply error =
-      MakeError(StatusCode::kAborted, reason::kCausedBy, "",
-                "not executed: it follows from the failure of command {} of queue {}", cause.value,
-                cause.queue);
+      cause.value == 0
+          ? MakeError(StatusCode::kAborted, reason::kCausedBy, "",
+                      "not executed: queue {} could not be opened", cause.queue)
+          : MakeError(StatusCode::kAborted, reason::kCausedBy, "",
+                      "not executed: it follows from the failure of command {} of queue {}",
+                      cause.value, cause.queue);
   error.cause = cause;
   return error;
+}
+
+Refusal CheckName(std::string field, std::string_view name) {
+  const size_t at = FindUnprintable(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  return InvalidError(std::move(field),
+                      "\"{}\" has an unprintable character at byte {}; a name is UTF-8 without "
+                      "control characters, line separators and controls of writing direction",
+                      Printable(name), at);
 }
 
 Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to) {
@@ -46,11 +59,15 @@ Status ToStatus(const ErrorReply& error) {
   return WithLimit(std::move(status), {error.limit, error.limit_value, error.limit_used});
 }
 
+Status ClientLeft() {
+  return WithReason(Error(StatusCode::kCancelled, "the client has left"), reason::kCancelled);
+}
+
 Status SessionLost(uint64_t session) {
   return WithReason(
       Error(StatusCode::kNotFound,
-            "session {} cannot be resumed: the daemon was started anew, the session has ended or "
-            "its grace time has passed, or the token is not its own; what it had is gone",
+            "session {} cannot be resumed: the daemon was restarted, the session has ended or its "
+            "reconnect timeout has passed, or the token is wrong; its objects are freed",
             session),
       reason::kSessionLost);
 }

@@ -26,7 +26,8 @@ inline constexpr const char* kUnsupported = "UNSUPPORTED";
 inline constexpr const char* kDraining = "DRAINING";
 inline constexpr const char* kLeaseEnded = "LEASE_ENDED";
 inline constexpr const char* kSessionLost = "SESSION_LOST";
-inline constexpr const char* kSuspended = "SUSPENDED";
+inline constexpr const char* kQuarantined = "QUARANTINED";
+inline constexpr const char* kPermissionDenied = "PERMISSION_DENIED";
 }  // namespace reason
 
 // No error, or the one that refuses a command.
@@ -54,8 +55,14 @@ ErrorReply LimitError(std::string field, std::string limit, uint64_t value, uint
                       const std::string& what);
 ErrorReply UnknownHandleError(std::string field, uint64_t handle);
 ErrorReply UnsupportedError(std::string field, const std::string& what);
-// A command that only follows from the failure of `cause`.
+// A command that only follows from the failure of `cause`; value 0: its queue could not be opened.
 ErrorReply CausedByError(QueuePosition cause);
+// Whether `cause` of the error is set.
+inline bool HasCause(const ErrorReply& error) { return error.reason == reason::kCausedBy; }
+
+// A name that a client chose is shown to others, in logs, tables and reports: it must be printable UTF-8
+// (runtime/base/utf8.h). `field` is the field that carries it.
+Refusal CheckName(std::string field, std::string_view name);
 
 // The same refusal with another name for what its field begins with.
 Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to);
@@ -64,5 +71,7 @@ Refusal Renamed(Refusal refusal, std::string_view from, const std::string& to);
 Status ToStatus(const ErrorReply& error);
 // There is no such session (any more) for who asks to resume it.
 Status SessionLost(uint64_t session);
+// A session ends because its client sent Leave.
+Status ClientLeft();
 
 }  // namespace ttfd

@@ -16,7 +16,7 @@ void Executor::Pump() {
     }
     if (!graves_.empty()) again |= OpenGraves();
   }
-  CountInFlight();
+  window_.Count();
 }
 
 // True if something was issued, ended or is known not to run: others may have waited for it.
@@ -59,14 +59,18 @@ bool Executor::IssueReady(CommandQueue& queue) {
 // A task may be issued when what it waits for has been: the device thread keeps its works until those are on the
 // device, and the device does the rest. What is doomed does not get there; its error comes first.
 Issuer::Step Executor::Ready(const Task& task, ErrorReply* error) const {
-  for (const QueuePosition& wait : task.waits) {
+  for (size_t i = 0; i < task.waits.size(); ++i) {
+    const QueuePosition& wait = task.waits[i];
     const CommandQueue& other = queues_.at(wait.queue);
     if (!other.Issued(wait.value)) return Issuer::Step::kBlocked;
     if (!other.Ended(wait.value) && other.doomed() && wait.value >= other.doomed_from) {
       return Issuer::Step::kBlocked;
     }
-    if (const QueuePosition* cause = other.failures.CauseOf(wait.value)) {
-      *error = CausedByError(*cause);
+    // An object that the task names says itself whether the command that made it failed.
+    const bool of_object = i >= task.asked_waits;
+    if (of_object && other.failures.OutcomeUnknown(wait.value)) continue;
+    if (Refusal refusal = CheckWait(wait)) {
+      *error = *std::move(refusal);
       return Issuer::Step::kRefused;
     }
   }
@@ -135,7 +139,10 @@ bool Executor::RetireHead(CommandQueue& queue) {
     if (head.started && head.error->retryable) {  // a reset took it, and perhaps what it waited for
       for (const QueuePosition& wait : head.waits) {
         const QueuePosition* const cause = queues_.at(wait.queue).failures.CauseOf(wait.value);
-        if (cause != nullptr) *head.error = CausedByError(*cause);
+        if (cause == nullptr) continue;
+        const ExecutionState state = head.error->execution_state;
+        *head.error = CausedByError(*cause);
+        head.error->execution_state = state;  // it was on the card
       }
     }
     FailQueue(queue);
@@ -151,8 +158,6 @@ bool Executor::RetireHead(CommandQueue& queue) {
 }
 
 void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
-  queue.completed = task->last_value;
-  output_.SetProgress(queue.id, queue.completed);
   commands_ended_ += task->last_value - task->first_value + 1;
   if (auto* free = std::get_if<FreeTask>(&task->work)) {
     Grave grave;
@@ -169,7 +174,14 @@ void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
       replay->trace->buffers[{patch.launch, patch.arguments.kernel}] = std::move(patch.buffers);
     }
   }
+  End(queue, task->last_value, 0);
   Destroy(*task);
+}
+
+void Executor::End(CommandQueue& queue, uint64_t value, uint64_t cost) {
+  queue.completed = value;
+  outbox_.SetProgress(queue.id, value);
+  window_.ReleaseEnded(cost);
 }
 
 // The first error of a queue: it and everything sent behind it end here.
@@ -178,18 +190,17 @@ void Executor::FailQueue(CommandQueue& queue) {
   const ErrorReply error = *head.error;
   const uint64_t first = head.first_value;
   const uint64_t through = std::max(head.last_value, head.error_through);
-  queue.cause = error.cause.value != 0 ? error.cause : QueuePosition{queue.id, first};
-  output_.AddError(queue.id, first, through, error);
+  queue.cause = HasCause(error) ? error.cause : QueuePosition{queue.id, first};
+  outbox_.AddError(queue.id, first, through, error);
   if (queue.sent > through) {
-    output_.AddError(queue.id, through + 1, queue.sent, CausedByError(queue.cause));
+    outbox_.AddError(queue.id, through + 1, queue.sent, CausedByError(queue.cause));
   }
   queue.failures.Add(first, queue.sent, queue.cause);
   ++queue.times_failed;
   queue.failed_value = first;
   queue.doomed_from = 0;
   commands_ended_ += queue.sent - first + 1;
-  queue.completed = queue.sent;
-  output_.SetProgress(queue.id, queue.completed);
+  End(queue, queue.sent, 0);
   queue.issued = 0;
   queue.waiting = 0;
   queue.after.clear();
@@ -212,7 +223,7 @@ void Executor::Unmake(CommandQueue& queue, uint64_t handle, Object* object, Queu
   // A later Free, which did not happen, gave it its place in the limits back.
   handles_.Discharge(object);
   handles_.Remove(handle, object);
-  if (handles_.Bury(handle, object->creator, cause)) queue.tombstones.push_back(handle);
+  if (handles_.Bury(handle, object->creator, cause)) queue.failed_handles.push_back(handle);
 }
 
 // What the task did when it arrived, or was about to do, did not happen.
@@ -239,11 +250,6 @@ void Executor::Undo(Task& task, QueuePosition cause) {
     for (auto& [handle, object] : free->freed) handles_.GiveBack(handle, std::move(object));
     free->freed.clear();
     --frees_unfinished_;
-  } else if (auto* open = std::get_if<OpenQueueTask>(&task.work)) {
-    CommandQueue& opened = queues_.at(open->queue);
-    opened.never_opened = true;
-    opened.never_opened_cause = cause;
-    CountQueues();
   }
 }
 
@@ -253,10 +259,9 @@ void Executor::Discard(std::unique_ptr<Task> task) {
   dropped_.push_back(std::move(task));
 }
 
-// The task's last moment: its windows open again.
+// Before the task is deleted: what it held of the window is released.
 void Executor::Destroy(Task& task) {
-  task_bytes_ -= task.held_bytes;
-  payload_used_ += task.payload_bytes;
+  window_.ReleaseEnded(std::exchange(task.held.total, 0));
   SetFreesPending();
 }
 
@@ -288,7 +293,7 @@ ErrorReply Executor::StartDeadlineError(const CommandQueue& queue) const {
 
 void Executor::Done(Task& task, Work& work) {
   if (work.read_into != nullptr && !task.unwanted) {
-    output_.AddData(
+    outbox_.AddData(
         {task.queue->id, task.first_value, work.read_offset, std::move(*work.read_into)});
   }
   WorkEnded(task, work);
@@ -299,6 +304,7 @@ void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
     ErrorReply reply = MakeError(error.code, error.reason.c_str(), "", "{}", error.message);
     reply.retryable = error.retryable;
     reply.hang_report = error.hang_report;
+    if (task.started) reply.execution_state = ExecutionState::kUnknown;
     task.queue->Doom(&task, std::move(reply));
   }
   WorkEnded(task, work);
@@ -306,18 +312,14 @@ void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
 
 void Executor::Printed(const Task& task, KernelPrint print) {
   if (task.unwanted) return;
-  output_.AddPrint({{task.queue->id, task.first_value}, std::move(print)},
+  outbox_.AddPrint({{task.queue->id, task.first_value}, std::move(print)},
                    environment_.windows.print_bytes);
 }
 
 void Executor::WorkEnded(Task& task, const Work& work) {
   --outstanding_;
   issuer_.Ended(task, work);
-  if (std::holds_alternative<WriteTask>(task.work)) {
-    const uint64_t used = std::min(task.payload_bytes, work.bytes);
-    task.payload_bytes -= used;
-    payload_used_ += used;
-  }
+  if (std::holds_alternative<WriteTask>(task.work)) window_.ReleasePayload(task.held, work.bytes);
   if (!task.unwanted || task.outstanding > 0) return;
   const auto found = std::find_if(dropped_.begin(), dropped_.end(),
                                   [&task](const auto& known) { return known.get() == &task; });
@@ -384,11 +386,9 @@ void Executor::Release() {
   dying_ = 0;
   handles_.set_dying(0);
   handles_.Clear();
-  for (const Resource resource :
-       {Resource::kCommands, Resource::kPayloadBytes, Resource::kCommandBytes, Resource::kQueues}) {
-    use_.Set(resource, 0);
-  }
-  TellFreed();
+  window_.Close();
+  use_.Set(Resource::kQueues, 0);
+  window_.Count();
 }
 
 // ---- what stands where
@@ -396,24 +396,6 @@ void Executor::Release() {
 bool Executor::finished() const {
   return std::all_of(queues_.begin(), queues_.end(),
                      [](const auto& entry) { return entry.second.tasks.empty(); });
-}
-
-bool Executor::wants_input() const {
-  const SessionWindows& windows = environment_.windows;
-  // What a read waits for is said by a client that has used up its credit, too.
-  const bool waits_for_receipt = read_blocked() && output_.keeps();
-  const uint64_t more = waits_for_receipt ? 1 : 0;
-  return commands_received_ - commands_ended_ < windows.commands + more &&
-         payload_received_ - payload_used_ < windows.payload_bytes + more &&
-         output_.errors() < windows.errors &&
-         // What the first command waits for may be behind more: CheckMemory and CheckPayload bound that.
-         ((!MemoryIsFull() && !PayloadIsFull(1)) || waits_for_data() || waits_for_receipt);
-}
-
-CreditReply Executor::credit() const {
-  const uint64_t payload = payload_used_ + environment_.windows.payload_bytes;
-  return {commands_ended_ + environment_.windows.commands,
-          payload - std::min(payload, payload_before_), kMaxApiNumber};
 }
 
 bool Executor::waits_for_data() const {
@@ -424,7 +406,7 @@ bool Executor::waits_for_data() const {
     const auto* load = std::get_if<LoadKernelTask>(&head.work);
     if (head.outstanding > 0) continue;
     if (write != nullptr && write->received < write->size) return true;
-    if (load != nullptr && load->streamed && !load->loaded) return true;
+    if (load != nullptr && load->stage == LoadKernelTask::Stage::kReceiving) return true;
   }
   return false;
 }

@@ -16,11 +16,18 @@
 #include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
 #include "daemon/session/issuer.h"
-#include "daemon/session/output_buffer.h"
+#include "daemon/session/outbox.h"
+#include "daemon/session/window_account.h"
 
 namespace ttfd {
 
-// A kernel's ELF, loaded outside the session's lock.
+// A decoded LoadKernel with all its bytes: to be loaded outside the session's lock, then passed to KernelLoaded.
+struct KernelToLoad {
+  QueuePosition position;
+  std::string name;
+  std::string bytes;
+};
+// What came of it.
 struct LoadedKernel {
   std::string sha256;
   StatusOr<std::shared_ptr<const KernelImage>> image;
@@ -29,32 +36,32 @@ struct LoadedKernel {
 class Executor {
  public:
   // Both outlive the executor. `workers`: of queues that name none; none: all.
-  Executor(SessionEnvironment& environment, OutputBuffer& output, const Issuer::Flow& flow,
+  Executor(SessionEnvironment& environment, Outbox& outbox, const Issuer::Flow& flow,
            const TileSet& workers, std::shared_ptr<UserUse> user);
 
   // ---- input. A failed status is a protocol error; nothing is accepted after it.
 
-  // `loaded` has an entry for each LoadKernel of the batch that carries its bytes, in order.
-  Status Append(BatchRequest& batch, std::vector<LoadedKernel>& loaded, TimePoint now);
-  // Sets `kernel` when the chunk completes a kernel's ELF: load it and call KernelLoaded.
-  struct StreamedKernel {
-    bool complete = false;
-    uint32_t queue = 0;
-    uint64_t value = 0;
-    std::string name;
-    std::string bytes;
-  };
-  Status Supply(DataChunk& chunk, StreamedKernel* kernel);
-  void KernelLoaded(const StreamedKernel& kernel, LoadedKernel loaded);
-  Status Cancel(const CancelRequest& cancel);
-  Status CheckReceived(const ReceivedRequest& received) const;
-  // Another attachment begins: what is known already may come again. Returns what is known as a whole.
-  std::vector<QueuePosition> Resume();
+  // Queues, commands and data are accepted between its BeginMessage and EndMessage.
+  WindowAccount& window_account() { return window_; }
+  const ReceiveWindow& window() const { return window_.window(); }
+  // A queue that cannot be opened has failed for good, until it is opened again.
+  Status OpenQueue(const OpenQueueRequest& request);
+  // Kernels whose bytes are complete are added to `kernels`; their commands wait for KernelLoaded.
+  Status Append(BatchRequest& batch, TimePoint now, std::vector<KernelToLoad>* kernels);
+  Status Supply(DataChunk& chunk, std::vector<KernelToLoad>* kernels);
+  // Its command is there and has not failed: loading is worth the while.
+  bool AwaitsKernel(QueuePosition position) const;
+  // The image is charged to kernel_bytes from here on; beyond the limit it is dropped and the command refused.
+  void KernelLoaded(const KernelToLoad& kernel, LoadedKernel loaded);
+  // Ends what has this value or a later one and has not started.
+  Status Cancel(const QueuePosition& from);
   void RefuseNewCommands(const ErrorReply& error) { refuse_new_ = error; }
+  void AcceptNewCommands() { refuse_new_ = suspended_; }
   // What has not started ends with `error`, on every queue, and so does what comes, and a launch that was on the card
   // when it was reset and had not begun.
   void Suspend(const ErrorReply& error);
   void Unsuspend();
+  // Commands whose data has not come end with an error.
   void FinishInput();
   // Drops what has not started, without a word to the client.
   void DropAll();
@@ -79,11 +86,6 @@ class Executor {
   bool finished() const;  // no command has not ended
   bool outstanding() const { return outstanding_ > 0; }
   uint64_t commands_ended() const { return commands_ended_; }
-  // With the present attachment, as credit() counts.
-  uint64_t payload_received() const { return payload_received_ - payload_before_; }
-  // Its client waits until there is room for what it sends.
-  bool wants_input() const;
-  CreditReply credit() const;
   bool read_blocked() const { return issuer_.read_blocked(); }
   // A streamed command has begun and waits for the client.
   bool waits_for_data() const;
@@ -107,22 +109,34 @@ class Executor {
     TimePoint start_by;
   };
   Status CheckQueue(uint32_t queue) const;
+  // The client has not sent all of its payload.
   static bool LacksData(const Task& task);
-  // Takes what is known since before the session was resumed off the front.
-  void SkipKnown(const CommandQueue& queue, BatchRequest* batch, std::vector<LoadedKernel>* loaded);
-  // Payload that nobody needs: its client has sent it all the same.
-  void SkipPayload(uint64_t bytes);
+  // Why a command that its client made wait for this value does not run; none: the value ended well, or has not ended.
+  Refusal CheckWait(const QueuePosition& wait) const;
   Refusal CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const;
-  void AppendOne(CommandQueue& queue, Request& request, uint64_t value, const Arrival& arrival,
-                 std::vector<QueuePosition>& waits, std::vector<LoadedKernel>& loaded,
-                 size_t* next_loaded);
-  bool AppendBarrier(CommandQueue& queue, uint64_t value, TimePoint start_by, bool waits);
-  void AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task, const Request& request,
+  // One command, with what the window was charged for it.
+  struct Arriving {
+    Request& request;
+    uint64_t value = 0;
+    uint64_t cost = 0;
+  };
+  void AppendOne(CommandQueue& queue, const Arriving& one, const Arrival& arrival,
+                 std::vector<QueuePosition>& waits, std::vector<KernelToLoad>* kernels);
+  void AppendToFailed(CommandQueue& queue, const Arriving& one, QueuePosition cause);
+  bool AppendBarrier(CommandQueue& queue, const Arriving& one, TimePoint start_by, bool waits);
+  void AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task, const Arriving& one,
                      ErrorReply error);
-  Refusal Opened(CommandQueue& from, Task* task);
-  void Unexecuted(CommandQueue& queue, const Request& request, uint64_t value, QueuePosition cause);
+  Refusal OpenNow(const OpenQueueRequest& request);
+  // Appends the chunk's payload to what its command has.
+  Status TakeChunk(CommandQueue& queue, Task& task, DataChunk& chunk,
+                   std::vector<KernelToLoad>* kernels);
+  void Unexecuted(CommandQueue& queue, const Arriving& one, QueuePosition cause);
   void ClearError(CommandQueue& queue, uint64_t value);
-  void Account(Task& task);
+  void ReclaimFailedHandles(CommandQueue& queue);
+  void NoteFree(const CommandQueue& own, FreeTask* free);
+  Duration StartWithin(const BatchRequest& batch) const;
+  // Charges so much more to kernel_bytes, for as long as the command has it.
+  Refusal ChargeKernel(LoadKernelTask* load, uint64_t bytes);
 
   // Progress.
   bool PumpQueue(CommandQueue& queue);
@@ -133,6 +147,8 @@ class Executor {
   bool WaitsOver(Task& task) const;
   bool RetireHead(CommandQueue& queue);
   void Complete(CommandQueue& queue, std::unique_ptr<Task> task);
+  // Everything up to this value has ended.
+  void End(CommandQueue& queue, uint64_t value, uint64_t cost);
   void FailQueue(CommandQueue& queue);
   void Undo(Task& task, QueuePosition cause);
   void Unmake(CommandQueue& queue, uint64_t handle, Object* object, QueuePosition cause);
@@ -142,22 +158,13 @@ class Executor {
   bool OpenGraves();
   ErrorReply StartDeadlineError(const CommandQueue& queue) const;
   void SetFreesPending();
-  // executor_memory.cc
-  static uint64_t BytesOf(const Task& task);
-  // What is received and has not ended takes in host memory, beside payload.
-  uint64_t command_bytes() const { return task_bytes_ + outstanding_ * sizeof(Work); }
-  bool MemoryIsFull() const;
-  Refusal CheckMemory() const;
-  bool PayloadIsFull(uint64_t times) const;
-  Refusal CheckPayload(const char* field) const;
-  void CountInFlight();
-  void TellFreed();
   void CountQueues();
 
   SessionEnvironment& environment_;
-  OutputBuffer& output_;
+  Outbox& outbox_;
   const uint64_t lease_;
   SessionUse use_;  // before whatever is counted there
+  WindowAccount window_;
   HandleTable handles_;
   Decoder decoder_;
   Issuer issuer_;
@@ -174,14 +181,8 @@ class Executor {
   Duration start_timeout_{};
   TimePoint next_deadline_ = TimePoint::max();
 
-  uint64_t commands_received_ = 0;
   uint64_t commands_ended_ = 0;
-  uint64_t payload_received_ = 0;
-  uint64_t payload_used_ = 0;
-  uint64_t payload_before_ = 0;  // received before the present attachment
-  uint64_t task_bytes_ = 0;      // that tasks take in host memory, beside payload
-  uint64_t peak_bytes_ = 0;      // with payload, since there was none
-  uint64_t outstanding_ = 0;     // works
+  uint64_t outstanding_ = 0;  // works
   uint32_t frees_unfinished_ = 0;
   uint64_t frees_received_ = 0;
 };

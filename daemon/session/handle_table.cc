@@ -75,7 +75,8 @@ void HandleTable::Remove(uint64_t handle, const Object* object) {
 }
 
 bool HandleTable::Bury(uint64_t handle, QueuePosition creator, QueuePosition cause) {
-  if (handle == 0 || handle > kMaxApiNumber || objects_.size() >= limits_.handles) return false;
+  if (handle == 0 || handle > kMaxApiNumber) return false;
+  if (objects_.size() >= limits_.handles || use_.Check(Resource::kHandles, 1, "", "")) return false;
   const bool added = objects_.emplace(handle, std::make_shared<Tombstone>(creator, cause)).second;
   CountHandles();
   return added;

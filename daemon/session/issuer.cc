@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/session/launch_arguments.h"
+#include "runtime/boot/hart_state.h"
 
 namespace ttfd {
 
@@ -70,8 +71,11 @@ Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, con
 }
 
 Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error) {
-  if (!load.loaded) {
-    if (load.streamed) return Step::kBlocked;
+  if (load.stage == LoadKernelTask::Stage::kReceiving ||
+      load.stage == LoadKernelTask::Stage::kLoading) {
+    return Step::kBlocked;
+  }
+  if (load.stage == LoadKernelTask::Stage::kCached) {
     load.image = environment_.kernels->Find(flow_.uid, load.sha256);
     if (*load.image == nullptr) {
       *error = MakeError(StatusCode::kNotFound, reason::kKernelNotCached, "load_kernel.sha256",
@@ -84,14 +88,17 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* err
                        StatusMessage(load.image.status()));
     return Step::kRefused;
   }
-  const uint64_t bytes = (*load.image)->bytes.size();
-  if (Refusal refusal = handles_.use().Take(Resource::kKernelBytes, bytes, "load_kernel",
-                                            fmt::format("a kernel image of {} bytes", bytes))) {
-    *error = *std::move(refusal);
-    return Step::kRefused;
+  if (load.stage == LoadKernelTask::Stage::kCached) {
+    const uint64_t bytes = HeldBytes(**load.image);
+    if (Refusal refusal =
+            handles_.use().Take(Resource::kKernelBytes, bytes, "load_kernel",
+                                fmt::format("a kernel of {} bytes with its names", bytes))) {
+      *error = *std::move(refusal);
+      return Step::kRefused;
+    }
+    load.kept = UseHold(&handles_.use(), Resource::kKernelBytes, bytes);
   }
-  load.kernel->kept =
-      std::make_shared<const UseHold>(&handles_.use(), Resource::kKernelBytes, bytes);
+  load.kernel->kept = std::make_shared<const UseHold>(std::move(load.kept));
   load.kernel->image = *load.image;
   load.kernel->state = Object::State::kReady;
   return Step::kDone;
@@ -102,11 +109,18 @@ Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply
   for (size_t i = 0; i < create.kernels.size(); ++i) {
     if (!Usable(*create.kernels[i], error)) return Step::kRefused;
     KernelUseRequest& use = create.request.kernels[i];
+    const KernelImage& image = *create.kernels[i]->image;
+    if (image.hart != use.hart) {
+      *error = MakeError(StatusCode::kInvalidArgument, reason::kKernelRefused,
+                         fmt::format("create_program.kernels[{}].processor", i),
+                         "kernel '{}' was built for {} and is used on {}; build it once for each "
+                         "processor (PROCESSOR of ttfd_add_kernel)",
+                         image.name, HartName(image.hart), HartName(use.hart));
+      return Step::kRefused;
+    }
     spec.kernels.push_back({create.kernels[i]->image, use.hart, std::move(use.cores)});
   }
-  for (CircularBufferRequest& buffer : create.request.circular_buffers) {
-    spec.circular_buffers.push_back(std::move(buffer.use));
-  }
+  spec.circular_buffers = std::move(create.request.circular_buffers);
   spec.semaphores = std::move(create.request.semaphores);
   const uint32_t id = ++environment_.program_ids;
   auto program = BuildProgram(id, spec, environment_.card.grid);
@@ -218,7 +232,7 @@ bool Issuer::NextOne(WriteTask& write, Task&, Work* work) {
 bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
   const uint64_t size = SliceBytes(*read.buffer, read.size - read.handed);
   if (size == 0) return false;
-  if (reads_in_flight_ + output_.data_bytes() + size > environment_.windows.read_bytes) {
+  if (reads_in_flight_ + outbox_.data_bytes() + size > environment_.windows.read_bytes) {
     read_blocked_ = true;
     return false;
   }

@@ -11,7 +11,7 @@
 #include "daemon/session/command_queue.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
-#include "daemon/session/output_buffer.h"
+#include "daemon/session/outbox.h"
 #include "daemon/session/task.h"
 
 namespace ttfd {
@@ -29,9 +29,8 @@ class Issuer {
     Priority priority = Priority::kNormal;
     uint64_t lease = 0;  // it works under; 0: none
   };
-  Issuer(SessionEnvironment& environment, const OutputBuffer& output, HandleTable& handles,
-         Flow flow)
-      : environment_(environment), output_(output), handles_(handles), flow_(flow) {}
+  Issuer(SessionEnvironment& environment, const Outbox& outbox, HandleTable& handles, Flow flow)
+      : environment_(environment), outbox_(outbox), handles_(handles), flow_(flow) {}
 
   // Its predecessors in the queue have been issued; with `at_head` they have even ended. kRefused: `error` says why.
   Step Begin(Task& task, bool at_head, ErrorReply* error);
@@ -53,7 +52,6 @@ class Issuer {
  private:
   Step BeginOne(BarrierTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
   Step BeginOne(FreeTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
-  Step BeginOne(OpenQueueTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
   Step BeginOne(WriteTask& write, Task&, bool, ErrorReply* error);
   Step BeginOne(ReadTask& read, Task&, bool, ErrorReply* error);
   Step BeginOne(CopyTask& copy, Task&, bool, ErrorReply* error);
@@ -67,7 +65,6 @@ class Issuer {
 
   bool NextOne(BarrierTask&, Task&, Work*) { return false; }
   bool NextOne(FreeTask&, Task&, Work*) { return false; }
-  bool NextOne(OpenQueueTask&, Task&, Work*) { return false; }
   bool NextOne(LoadKernelTask&, Task&, Work*) { return false; }
   bool NextOne(CreateProgramTask&, Task&, Work*) { return false; }
   bool NextOne(WriteTask& write, Task&, Work* work);
@@ -92,7 +89,7 @@ class Issuer {
                                  uint64_t limit);
 
   SessionEnvironment& environment_;
-  const OutputBuffer& output_;
+  const Outbox& outbox_;
   HandleTable& handles_;
   const Flow flow_;
   Duration kernel_timeout_{};

@@ -1,38 +1,58 @@
-// Loaded kernels by user and content, least recently used out first.
+// Loaded kernels by user and content.
 #include "daemon/session/kernel_store.h"
+
+#include <algorithm>
+#include <utility>
 
 #include "runtime/elf/symbol_table.h"
 
 namespace ttfd {
 namespace {
 
-uint64_t BytesOf(const KernelImage& image) {
-  return image.bytes.size() + (image.symbols == nullptr ? 0 : image.symbols->bytes());
-}
+// Of the store's own for an entry: two copies of the hash, nodes of a list and a map.
+constexpr uint64_t kEntryBytes = 256;
 
 }  // namespace
 
+uint64_t HeldBytes(const KernelImage& image) {
+  return sizeof(KernelImage) + image.name.size() + image.bytes.size() +
+         (image.symbols == nullptr ? 0 : image.symbols->bytes());
+}
+
 std::shared_ptr<const KernelImage> KernelStore::Find(uint32_t uid, const std::string& sha256) {
   MutexLock lock(&mu_);
-  const auto found = index_.find({uid, sha256});
-  if (found == index_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
+  const auto user = users_.find(uid);
+  if (user == users_.end()) return nullptr;
+  const auto found = user->second.index.find(sha256);
+  if (found == user->second.index.end()) return nullptr;
+  std::list<Entry>& entries = user->second.entries;
+  entries.splice(entries.begin(), entries, found->second);
   return found->second->image;
 }
 
 void KernelStore::Insert(uint32_t uid, const std::string& sha256,
                          std::shared_ptr<const KernelImage> image) {
   MutexLock lock(&mu_);
-  Key key(uid, sha256);
-  if (index_.contains(key)) return;
-  used_bytes_ += BytesOf(*image);
-  entries_.push_front({key, std::move(image)});
-  index_.emplace(std::move(key), entries_.begin());
-  while (used_bytes_ > capacity_bytes_ && !entries_.empty()) {
-    used_bytes_ -= BytesOf(*entries_.back().image);
-    index_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
+  User& user = users_[uid];
+  if (user.index.contains(sha256)) return;
+  const uint64_t bytes = kEntryBytes + HeldBytes(*image);
+  user.entries.push_front({sha256, std::move(image), bytes});
+  user.index.emplace(sha256, user.entries.begin());
+  user.bytes += bytes;
+  used_bytes_ += bytes;
+  while (used_bytes_ > capacity_bytes_) EvictOne();
+}
+
+void KernelStore::EvictOne() {
+  const auto most = std::max_element(
+      users_.begin(), users_.end(),
+      [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; });
+  User& user = most->second;
+  user.bytes -= user.entries.back().bytes;
+  used_bytes_ -= user.entries.back().bytes;
+  user.index.erase(user.entries.back().sha256);
+  user.entries.pop_back();
+  if (user.entries.empty()) users_.erase(most);
 }
 
 uint64_t KernelStore::used_bytes() const {

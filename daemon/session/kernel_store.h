@@ -9,14 +9,17 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "runtime/base/mutex.h"
 #include "runtime/command/program.h"
 
 namespace ttfd {
 
-// Thread-safe. Forgets what was used longest ago; programs keep their kernels alive themselves.
+// Host memory of a loaded kernel: its image, its name and the names of its addresses, about.
+uint64_t HeldBytes(const KernelImage& image);
+
+// Thread-safe. When it is full, the user who has most in it loses what was used longest ago, so that nobody evicts
+// kernels of users who keep less. Programs keep their kernels alive themselves.
 class KernelStore {
  public:
   explicit KernelStore(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
@@ -29,16 +32,22 @@ class KernelStore {
   uint64_t used_bytes() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  using Key = std::pair<uint32_t, std::string>;
   struct Entry {
-    Key key;
+    std::string sha256;
     std::shared_ptr<const KernelImage> image;
+    uint64_t bytes = 0;
   };
+  struct User {
+    std::list<Entry> entries;  // the front was used last
+    std::map<std::string, std::list<Entry>::iterator> index;
+    uint64_t bytes = 0;
+  };
+
+  void EvictOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const uint64_t capacity_bytes_;
   mutable Mutex mu_;
-  std::list<Entry> entries_ ABSL_GUARDED_BY(mu_);  // the front was used last
-  std::map<Key, std::list<Entry>::iterator> index_ ABSL_GUARDED_BY(mu_);
+  std::map<uint32_t, User> users_ ABSL_GUARDED_BY(mu_);  // who have entries
   uint64_t used_bytes_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

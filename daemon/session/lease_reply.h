@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,12 @@ struct LeaseWaitReply {
   uint64_t expected_wait_ms = 0;
 };
 
-// A lease that is held, or waited for.
+enum class LeaseState : uint8_t { kWaiting, kGranting, kHeld, kEnding };
+
+// A lease that is held or requested.
 struct LeaseInfoReply {
   uint64_t lease = 0;
-  std::string state;
+  LeaseState state = LeaseState::kWaiting;
   uint64_t session = 0;
   std::string client_name;
   std::string user;
@@ -28,7 +31,7 @@ struct LeaseInfoReply {
   std::vector<CoreRange> workers;  // none: the whole device
   uint32_t sessions = 0;
   uint64_t since_ms = 0;
-  uint64_t left_ms = 0;
+  std::optional<uint64_t> left_ms;  // unset: no limit
   uint32_t position = 0;
   std::string holder;
   uint64_t expected_wait_ms = 0;

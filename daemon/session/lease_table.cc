@@ -214,6 +214,11 @@ std::vector<LeaseTable::Held> LeaseTable::held() const {
   return held;
 }
 
+bool LeaseTable::settled() const {
+  return std::none_of(leases_.begin(), leases_.end(),
+                      [](const Lease& lease) { return lease.state == State::kGranting; });
+}
+
 // Who has held a lease for longer than usual is expected to need as long as usual once more.
 Duration LeaseTable::ExpectedLeft(const Lease& lease, TimePoint now) const {
   const Duration typical =
@@ -292,10 +297,7 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
     const Forecast& seen = *forecast++;
     LeaseInfoReply info;
     info.lease = lease.id;
-    info.state = lease.state == State::kWaiting    ? "waiting"
-                 : lease.state == State::kGranting ? "granting"
-                 : lease.state == State::kHeld     ? "held"
-                                                   : "ending";
+    info.state = lease.state;
     info.session = lease.client.session;
     info.client_name = lease.client.name;
     info.user = lease.client.user;

@@ -90,9 +90,11 @@ class LeaseTable {
   std::vector<uint64_t> SessionsOf(uint64_t lease) const;
   uint64_t CountOf(uint32_t uid) const;  // held and waited for
   bool empty() const { return leases_.empty(); }
+  // Nothing of others runs on the tiles of any lease: none is about to be granted.
+  bool settled() const;
 
  private:
-  enum class State { kWaiting, kGranting, kHeld, kEnding };
+  using State = LeaseState;
   struct Lease {
     uint64_t id = 0;
     State state = State::kWaiting;

@@ -14,7 +14,10 @@
 
 namespace ttfd {
 
-// The one shape of every error (types.proto, Error).
+// What became of a command that failed (ttfd.proto, ExecutionState).
+enum class ExecutionState : uint8_t { kNotStarted, kCompleted, kUnknown };
+
+// The one shape of every error (types.proto, Errors).
 struct ErrorReply {
   StatusCode code = StatusCode::kInternal;
   std::string message;
@@ -26,6 +29,7 @@ struct ErrorReply {
   uint64_t limit_used = 0;
   std::string hang_report;
   bool retryable = false;
+  ExecutionState execution_state = ExecutionState::kNotStarted;
 };
 
 struct CommandErrorReply {
@@ -35,39 +39,34 @@ struct CommandErrorReply {
   ErrorReply error;
 };
 
-struct CreditReply {
-  uint64_t commands = 0;
-  uint64_t bytes = 0;
-  uint64_t read_bytes = 0;
-};
-
 // A kernel of the command at `position` printed.
 struct KernelPrintReply {
   QueuePosition position;
   KernelPrint print;
-  uint64_t lost = 0;    // so many before this one were not taken in time, and dropped
-  uint64_t number = 0;  // of the session's prints, from 1; dropped ones count
+  uint64_t lost = 0;  // dropped before this one because they were not taken in time
 };
 
-// One message's worth, in the order of the fields: prints, data, errors, progress.
+// The content of one message to the client. A session that waits for its lease has notices of waiting, then a welcome;
+// neither comes with anything else.
 struct SessionOutputBatch {
-  bool has_welcome = false;  // of a session that had to wait for its lease
+  bool has_welcome = false;  // the session has its lease
   std::string lease_token;   // with it
   bool has_waiting = false;
   LeaseWaitReply waiting;
   std::vector<KernelPrintReply> prints;
-  std::vector<std::string> hang_reports;  // ids, of hangs that are this session's doing
+  std::vector<std::string> hang_reports;  // ids of reports about launches of this session
   std::vector<DataChunk> data;
   std::vector<CommandErrorReply> errors;
   std::vector<QueuePosition> progress;
-  bool has_credit = false;
-  CreditReply credit;
+  uint64_t window_bytes = 0;  // what the client may have sent in total; 0: as sent before
   bool has_draining = false;
   uint32_t draining_within_ms = 0;
-  bool empty() const {
-    return prints.empty() && hang_reports.empty() && data.empty() && errors.empty() &&
-           progress.empty() && !has_credit && !has_draining && !has_welcome && !has_waiting;
+  // Without the window, which is state and no event.
+  bool has_content() const {
+    return !prints.empty() || !hang_reports.empty() || !data.empty() || !errors.empty() ||
+           !progress.empty() || has_draining || has_welcome || has_waiting;
   }
+  bool empty() const { return !has_content() && window_bytes == 0; }
 };
 
 // Named limits of one session (types.proto, Limits); set in ttfd.toml.
@@ -90,12 +89,13 @@ struct SessionLimits {
   uint32_t kernels = 16384;
   uint32_t programs = 16384;
   uint64_t kernel_bytes = 256 << 20;
-  // The next three are told as credit; more is not refused but not read, or waits.
-  uint32_t commands_in_flight = 16384;
-  uint64_t bytes_in_flight = 8 << 20;
-  uint64_t read_bytes_in_flight = 4 << 20;
-  uint64_t command_bytes_in_flight = 8 << 20;  // no credit of its own: more is not read
-  uint64_t idle_ms = 24 * 3'600'000;           // 0: no limit
+  // Of one message: nested in it at any depth.
+  uint32_t nested_messages = 32768;
+  // What the client may send ahead of what the daemon has done for it (ServerMessage.window_bytes).
+  uint64_t window_bytes = 8 << 20;
+  // Of numbered messages, sent ahead of the client's acks.
+  uint64_t unacknowledged_bytes = 4 << 20;
+  uint64_t idle_ms = 24 * 3'600'000;  // 0: no limit
   // Of all sessions of a user together.
   uint32_t queues_per_user = 4096;
   uint32_t handles_per_user = 1 << 20;
@@ -106,16 +106,15 @@ struct SessionLimits {
   uint64_t l1_bytes_per_user = 1536 << 10;
   uint64_t trace_bytes_per_user = 512 << 20;
   uint64_t kernel_bytes_per_user = uint64_t{1} << 30;
-  uint32_t commands_in_flight_per_user = 1 << 20;
-  uint64_t bytes_in_flight_per_user = 256 << 20;
-  uint64_t command_bytes_in_flight_per_user = 256 << 20;
-  uint64_t lease_ms = 4 * 3'600'000;  // 0: no limit
-  uint64_t lease_idle_ms = 600'000;   // 0: no limit
+  uint64_t window_bytes_per_user = 256
+                                   << 20;  // besides LeastWindow of each session (receive_window.h)
+  uint64_t lease_ms = 4 * 3'600'000;       // 0: no limit
+  uint64_t lease_idle_ms = 600'000;        // 0: no limit
   uint64_t lease_wait_ms = 24 * 3'600'000;
   uint32_t leases_per_user = 64;
-  uint32_t resume_grace_ms = 300'000;
-  // What a session may ask for whose user has no right to more.
-  uint32_t weight = 100;
+  uint32_t reconnect_timeout_ms = 300'000;
+  // What a session may request without the role admin. A greater weight takes from others.
+  uint32_t weight = 1;
   Priority priority = Priority::kNormal;
 };
 
@@ -133,8 +132,7 @@ struct WelcomeReply {
   std::string token;  // random bytes
   std::vector<DeviceReply> devices;
   SessionLimits limits;
-  CreditReply credit;
-  std::vector<QueuePosition> accepted;  // of a session that is resumed
+  uint64_t window_bytes = 0;  // what the client may have sent in total
 };
 
 struct TimeoutsReply {
@@ -153,13 +151,22 @@ struct WaitsReply {
   uint64_t max_ns = 0;
 };
 
+enum class SessionState : uint8_t {
+  kWaiting,  // for its lease
+  kActive,
+  kQuarantined,  // its launches hung too often
+  kFinishing,    // the client has sent Finish
+  kDetached,     // without a connection, kept for its client to resume
+  kEnding,
+};
+
 struct SessionInfoReply {
   uint64_t session = 0;
   std::string client_name;
   std::string user;
   uint32_t uid = 0;
-  uint32_t pid = 0;
-  std::string state;
+  uint32_t pid = 0;  // 0: not known
+  SessionState state = SessionState::kActive;
   uint64_t dram_bytes = 0;
   uint64_t l1_bytes = 0;
   uint64_t device_ns = 0;
@@ -176,7 +183,7 @@ struct SessionInfoReply {
   std::vector<QueuePosition> submitted;
   std::vector<QueuePosition> completed;
   uint32_t hangs = 0;
-  std::string suspended;  // why; empty: it is not
+  std::string quarantine_reason;  // empty: it is not quarantined
 };
 
 // What is kept of hangs (daemon/hang), and what they cost whose kernels they are.
@@ -185,20 +192,23 @@ struct HangPolicy {
   uint32_t suspend_window_ms = 600'000;
 };
 
-// One limit (admin.proto, LimitInfo), and what somebody uses of it.
+enum class LimitScope : uint8_t { kMessage, kCommand, kSession, kUser, kLease, kDaemon };
+
+// One limit (admin.proto, LimitInfo), and how much of it is used.
 struct LimitInfoReply {
   std::string name;
   uint64_t value = 0;
-  std::string of;
-  std::string text;
+  LimitScope scope = LimitScope::kDaemon;
+  std::string description;
 };
 struct LimitUseReply {
   std::string name;
   uint64_t value = 0;
   uint64_t used = 0;
 };
-struct LimitUsesReply {
-  uint64_t session = 0;  // 0: of the user
+struct LimitUsageReply {
+  LimitScope scope = LimitScope::kDaemon;  // daemon, user or session
+  uint64_t session = 0;
   uint32_t uid = 0;
   std::string user;
   std::string client_name;
@@ -206,11 +216,13 @@ struct LimitUsesReply {
 };
 struct LimitsReply {
   std::vector<LimitInfoReply> limits;
-  std::vector<LimitUsesReply> uses;
+  std::vector<LimitUsageReply> usage;
 };
 
+enum class DaemonState : uint8_t { kBooting, kReady, kDraining, kRecovering, kFailed };
+
 struct MemoryUseReply {
-  std::string kind;
+  MemoryKind kind = MemoryKind::kDram;
   uint64_t used_bytes = 0;
   uint64_t total_bytes = 0;
   uint64_t largest_free_bytes = 0;
@@ -218,7 +230,7 @@ struct MemoryUseReply {
 
 struct StatusReply {
   std::string version;
-  std::string state;
+  DaemonState state = DaemonState::kBooting;
   uint64_t uptime_ms = 0;
   std::vector<DeviceReply> devices;
   uint32_t sessions = 0;

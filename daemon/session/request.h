@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,7 +26,6 @@ enum class BufferPlace { kUnset, kDramInterleaved, kL1Interleaved, kL1Sharded, k
 
 struct AllocateRequest {
   uint64_t handle = 0;
-  uint32_t device = 0;
   uint64_t size_bytes = 0;
   uint32_t page_bytes = 0;
   BufferPlace place = BufferPlace::kUnset;
@@ -53,21 +53,16 @@ struct KernelUseRequest {
   hw::Hart hart = hw::kBrisc;
   std::vector<CoreRange> cores;
 };
-struct CircularBufferRequest {
-  CircularBufferUse use;
-  uint64_t buffer = 0;
-};
 struct CreateProgramRequest {
   uint64_t handle = 0;
-  uint32_t device = 0;
   std::vector<KernelUseRequest> kernels;
-  std::vector<CircularBufferRequest> circular_buffers;
+  std::vector<CircularBufferUse> circular_buffers;
   std::vector<SemaphoreUse> semaphores;
 };
 struct OpenQueueRequest {
   uint32_t queue = 0;
   uint32_t device = 0;
-  uint32_t kind = 0;  // 0 compute, 1 transfer
+  uint32_t kind = 0;  // QueueKind of the API: 0 and 1 compute, 2 transfer
   std::vector<CoreRange> workers;
 };
 struct WriteRequest {
@@ -126,7 +121,7 @@ inline uint64_t HeldBytes(const ArgumentsRequest& arguments) {
 struct LaunchRequest {
   uint64_t program = 0;
   std::vector<ArgumentsRequest> arguments;
-  uint32_t timeout_ms = 0;
+  std::optional<uint32_t> timeout_ms;
 };
 struct BarrierRequest {};
 struct RecordTraceRequest {
@@ -147,15 +142,21 @@ struct UnknownRequest {};  // the oneof was not set, or by a field this daemon d
 using Request =
     std::variant<BarrierRequest, LaunchRequest, WriteRequest, ReadRequest, FillRequest, CopyRequest,
                  AllocateRequest, FreeRequest, LoadKernelRequest, CreateProgramRequest,
-                 OpenQueueRequest, RecordTraceRequest, ReplayTraceRequest, UnknownRequest>;
+                 RecordTraceRequest, ReplayTraceRequest, UnknownRequest>;
+
+// What the window charges for each message nested in a client's message, besides the encoded bytes: about what the
+// object takes in memory beyond its bytes (ttfd.proto, ServerMessage.window_bytes).
+inline constexpr uint32_t kNestedMessageBytes = 128;
 
 struct BatchRequest {
   uint32_t queue = 0;
   uint64_t first_value = 0;
   std::vector<QueuePosition> waits;
   std::vector<Request> commands;
-  uint32_t start_within_ms = 0;
+  std::optional<uint32_t> start_within_ms;
   uint64_t clears_error = 0;
+  // What the window is charged for each command, in order; commands beyond them cost nothing.
+  std::vector<uint32_t> costs;
 };
 
 struct DataChunk {
@@ -163,55 +164,49 @@ struct DataChunk {
   uint64_t value = 0;
   uint64_t offset = 0;
   std::string payload;
+  uint32_t cost = 0;  // what the window is charged for it, of a client's chunk
 };
 
-// How much of the answer to a Read its client has.
-struct DataPosition {
-  QueuePosition read;
-  uint64_t bytes = 0;
-};
+// One message of a session's client after Hello. Its parts are handled in this order.
+struct MessageRequest {
+  // What the window is charged: that of its commands and data, and what belongs to none of them.
+  uint64_t cost = 0;
+  std::vector<OpenQueueRequest> open_queues;
+  std::vector<BatchRequest> batches;
+  std::vector<DataChunk> data;
+  std::vector<QueuePosition> cancels;  // commands from here on
+  bool finish = false;
+  bool leave = false;
 
-// What the client of a resumable session has: nothing of it need be kept any longer.
-struct ReceivedRequest {
-  std::vector<QueuePosition> ended;
-  std::vector<DataPosition> data;
+  // What may not follow Finish.
+  bool has_input() const { return !open_queues.empty() || !batches.empty() || !data.empty(); }
 };
-
-struct CancelRequest {
-  QueuePosition from;
-  uint64_t sent_value = 0;  // the last sent before it; 0: whatever came before it
-};
-
-// ClientMessage.ending.
-enum class EndingKind { kNone, kFinish, kLeave, kUnknown };
 
 struct ResumeRequest {
   uint64_t session = 0;
   std::string token;
-  ReceivedRequest received;
-  uint64_t prints = 0;  // received or told as lost
 };
 
-// Which of Hello.attach was set. What the daemon does not serve is refused with a reason.
-enum class AttachKind { kNew, kResume, kLease, kLeaseToken, kDataLane };
+// Which of Hello.attach was set.
+enum class AttachKind { kNew, kResume, kLease, kLeaseToken };
 
 struct LeaseRequest {
   uint32_t device = 0;
   std::vector<CoreRange> workers;  // none: the whole device
-  uint32_t wait_ms = 0;
+  std::optional<uint32_t> wait_ms;
 };
 
 struct HelloRequest {
   uint32_t min_revision = 0;
   uint32_t max_revision = 0;
   std::string client_name;
-  uint32_t weight = 0;
+  std::optional<uint32_t> weight;
   bool priority_known = true;
   Priority priority = Priority::kNormal;
   AttachKind attach = AttachKind::kNew;
   LeaseRequest lease;
   std::string lease_token;
-  uint32_t resume_grace_ms = 0;
+  uint32_t reconnect_timeout_ms = 0;
   ResumeRequest resume;  // of kResume
 };
 

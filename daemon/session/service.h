@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "daemon/hang/hang_store.h"
 #include "daemon/session/reply.h"
 #include "daemon/session/request.h"
@@ -33,54 +34,59 @@ struct PeerIdentity {
   std::string certificate;       // name of the client certificate; empty on the unix socket
 };
 
-// Implemented by daemon/rpc, one per call. Outlives the session's last call to it
-// (ClientSession::Abandon or finished()). An attachment that another has replaced is told so, too:
-// finished() is true from then on.
+// Implemented by daemon/rpc, one per connection. Outlives the session's last call to it, which is before
+// ClientSession::Abandon returns, or ClientSession::CheckEnd returns kEnded.
 class SessionOutput {
  public:
   virtual ~SessionOutput() = default;
-  // There may be something in TakeOutput, WantsInput may have become true, or the session ended.
-  // Called on any thread, possibly with the session's lock held: must not block and must not call
-  // back into the session.
+  // TakeOutput may return something, or the session has ended. Called on any thread, possibly with the session's lock
+  // held: must not block and must not call back into the session.
   virtual void OutputReady() = 0;
 };
 
-// One attachment of one session: the session as its call drives it. Calls from one thread at a time,
-// except TakeOutput and finished, which one other thread may call beside the others.
+// What the transport keeps of a session across its connections. The session owns it.
+class SessionTransport {
+ public:
+  virtual ~SessionTransport() = default;
+
+  // The newest connection of the session, also when that is gone: all others were replaced by it. Set by the session,
+  // only compared.
+  std::atomic<const SessionOutput*> newest{nullptr};
+};
+
+// A session, as one of its connections drives it. When another connection has resumed the session, every call of this
+// one is answered with ABORTED, or with nothing. Thread-safe; Accept is called by one thread at a time, and
+// TakeOutput by one other.
 class ClientSession {
  public:
   virtual ~ClientSession() = default;
+  // Of this connection. A session that waits for its lease has it sent only when TakeOutput says so, and accepts
+  // nothing before.
   virtual const WelcomeReply& welcome() const = 0;
-  // It waits for its lease and wants no input. The welcome of a session that asked for a lease comes as output.
-  virtual bool waiting() = 0;
+  // As it was when the session was opened, whatever connection opened it.
+  virtual const std::shared_ptr<SessionTransport>& transport() const = 0;
 
-  // A failed status is a protocol error: the call ends with it and the session with the call.
-  // Command errors are output.
-  virtual Status Submit(BatchRequest batch) = 0;
-  virtual Status Supply(DataChunk chunk) = 0;
-  virtual Status Cancel(const CancelRequest& cancel) = 0;
-  virtual Status Received(const ReceivedRequest& received) = 0;
-  // No more commands; with `half_closed` nothing at all comes any more.
-  virtual void FinishInput(bool half_closed = true) = 0;
-  virtual void Leave() = 0;  // drop what has not started, end the call
-  // The session may outlive a lost connection, which must not be mistaken for a half-close.
-  virtual bool resumable() = 0;
+  // All of the message, or a failed status: a protocol error, which ends the connection and the session with it. Errors
+  // of commands are output. An empty message tells that the client is there. `accepted` is called, with the session's
+  // lock held, exactly when all of the message counts: another connection that resumes the session never finds
+  // it accepted and not counted, or counted and not accepted.
+  virtual Status Accept(MessageRequest message, absl::FunctionRef<void()> accepted) = 0;
 
-  // False: the client is ahead of its credit; stop reading until OutputReady and ask again.
-  virtual bool WantsInput() = 0;
-
-  // The next message's worth of output, at most about `max_bytes` of data; empty if there is none
-  // now.
+  // The content of the next message, at most about `max_bytes` of data; empty if there is none now.
   virtual SessionOutputBatch TakeOutput(uint64_t max_bytes) = 0;
 
-  // After FinishInput, when everything is done and taken (status OK), or when the daemon ended the
-  // session (EndSession, drain, device lost for good): end the call with this status.
-  virtual bool finished(Status* status) = 0;
+  enum class Ending {
+    kOpen,  // there is or may be more
+    kUnacknowledged,  // everything is taken; a session that can be resumed waits until all of it is acknowledged
+    kEnded,  // `status` is what the connection ends with
+  };
+  // `acknowledged`: the client has acknowledged everything that was taken. Once it has returned kEnded nothing but that
+  // is returned, and Abandon is not needed.
+  virtual Ending CheckEnd(bool acknowledged, Status* status) = 0;
 
-  // The call is gone. With `lost` (cancelled, or its connection is) a resumable session waits for its
-  // client; else (a protocol error), and any other session, drops what has not started and frees
-  // everything. The last call; SessionOutput is not used after it returns.
-  virtual void Abandon(bool lost = true) = 0;
+  // The connection is gone. With `lost` a session with a reconnect timeout is kept for its client; after a protocol
+  // error, and without the timeout, it ends and everything is freed. The last call.
+  virtual void Abandon(bool lost) = 0;
 };
 
 // What an administrator wants to know of where harts spend their time.
@@ -98,6 +104,12 @@ struct ProfileQuery {
   static constexpr size_t kMaxRanges = 256;
 };
 
+// The devices, and the limits of every session.
+struct DevicesReply {
+  std::vector<DeviceReply> devices;
+  SessionLimits limits;
+};
+
 // Everything a front end needs of the daemon. Thread-safe; no call blocks on the device, except
 // where it says so.
 class DaemonService {
@@ -105,11 +117,11 @@ class DaemonService {
   using ProgressCallback = std::function<void(const std::string& step, uint64_t left, bool done)>;
 
   virtual ~DaemonService() = default;
-  virtual StatusOr<std::shared_ptr<ClientSession>> Open(const PeerIdentity& peer,
-                                                        const HelloRequest& hello,
-                                                        SessionOutput* output) = 0;
-  virtual std::vector<DeviceReply> Devices() = 0;
-  virtual SessionLimits Limits() = 0;
+  // A new session keeps `transport`; a resumed one has its own.
+  virtual StatusOr<std::shared_ptr<ClientSession>> Open(
+      const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
+      std::shared_ptr<SessionTransport> transport) = 0;
+  virtual DevicesReply ListDevices() = 0;  // none before the device has booted
 
   virtual StatusReply GetStatus() = 0;
   virtual std::vector<SessionInfoReply> ListSessions() = 0;
@@ -117,17 +129,20 @@ class DaemonService {
   virtual LimitsReply GetLimits() = 0;
   virtual StatusOr<TimeoutsReply> GetTimeouts(uint64_t session) = 0;  // 0 = the daemon's
   virtual StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) = 0;
-  virtual Status EndSession(uint64_t session, const std::string& reason) = 0;
-  // Of one that was suspended because its launches hung.
-  virtual Status ResumeSession(uint64_t session) = 0;
+  virtual Status TerminateSession(uint64_t session, const std::string& reason) = 0;
+  // Ends the quarantine of a session whose launches hung. FAILED_PRECONDITION if it is not quarantined.
+  virtual Status ReleaseSession(uint64_t session) = 0;
   // These read files.
   virtual StatusOr<std::vector<HangStore::Summary>> ListHangReports() = 0;
   virtual StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) = 0;
   // No new sessions or commands; done when every session has ended or `within_ms` passed (those
   // left are ended). The callback runs on a daemon thread, the last time with done = true.
   virtual void Drain(uint32_t within_ms, ProgressCallback progress) = 0;
-  // Refused (nothing happens, `done` is dropped), or `done` hears on a daemon thread how it ended.
-  // Refused (`done` is dropped), or `done` hears on a daemon thread. Ends early when `cancelled` is set.
+  // Sessions and commands are accepted again; a drain under way reports that it is done.
+  // FAILED_PRECONDITION if the daemon is not draining, or is stopping.
+  virtual Status Undrain() = 0;
+  // Both: refused (`done` is not called), or `done` is called on a daemon thread. A profile ends early when `cancelled`
+  // is set.
   virtual Status Profile(const ProfileQuery& query,
                          std::shared_ptr<const std::atomic<bool>> cancelled,
                          std::function<void(StatusOr<ProfileResult>)> done) = 0;

@@ -1,17 +1,20 @@
-// Locks, passes on, tells.
+// Input, output, the device thread's answers and the end of a session.
 #include "daemon/session/session.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "daemon/session/lease_wait.h"
 #include "daemon/session/sha256.h"
 #include "daemon/session/status_reason.h"
 
 namespace ttfd {
 namespace {
 
-// How often a session without a connection looks whether its client can still come back.
-constexpr Duration kProcessLook = std::chrono::milliseconds(100);
+// How often a session without a connection checks whether its client's process still exists.
+constexpr Duration kProcessCheck = std::chrono::milliseconds(100);
+// How often a session whose window is reduced asks for the rest.
+constexpr Duration kWindowRetry = std::chrono::milliseconds(100);
 
 uint64_t Milliseconds(Duration duration) {
   return static_cast<uint64_t>(
@@ -22,28 +25,34 @@ uint64_t Milliseconds(Duration duration) {
 
 Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
                  const HelloRequest& hello, const SessionLease& lease, WelcomeReply welcome,
-                 std::string user, std::shared_ptr<UserUse> user_use, SessionOutput* output)
+                 std::string user, std::shared_ptr<UserUse> user_use, SessionOutput* output,
+                 std::shared_ptr<SessionTransport> transport)
     : environment_(environment),
       peer_(peer),
       welcome_(std::move(welcome)),
       client_name_(hello.client_name),
-      weight_(std::max(hello.weight, 1u)),
+      weight_(hello.weight.value_or(1)),
       priority_(hello.priority),
       user_(std::move(user)),
       opened_(environment.clock->Now()),
       lease_(lease.id),
-      executor_(environment, buffer_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
+      transport_(std::move(transport)),
+      executor_(environment, outbox_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
                 lease.workers, std::move(user_use)),
       output_(output),
       waiting_(lease.waiting),
-      grace_(std::chrono::milliseconds(hello.resume_grace_ms)),
+      reconnect_timeout_(ReconnectTimeout(hello)),
       token_(welcome_.token),
       pid_(peer.pid),
-      credit_told_(welcome_.credit),
-      last_sign_of_client_(opened_),
+      advertised_window_(executor_.window().granted()),
+      last_data_(opened_),
       last_command_(opened_) {
-  MutexLock lock(&mu_);
-  buffer_.set_keep(grace_ > Duration::zero());
+  transport_->newest = output;
+}
+
+Duration Session::ReconnectTimeout(const HelloRequest& hello) const {
+  return std::chrono::milliseconds(
+      std::min(hello.reconnect_timeout_ms, environment_.limits.reconnect_timeout_ms));
 }
 
 std::string Session::Name() const {
@@ -53,129 +62,102 @@ std::string Session::Name() const {
 
 // ---- input
 
-LoadedKernel Session::Load(const std::string& bytes, const std::string& name) const {
-  LoadedKernel loaded{Sha256(bytes), nullptr};
+LoadedKernel Session::Load(const KernelToLoad& kernel) const {
+  LoadedKernel loaded{Sha256(kernel.bytes), nullptr};
   if (auto known = environment_.kernels->Find(peer_.uid, loaded.sha256)) {
     loaded.image = std::move(known);
     return loaded;
   }
-  loaded.image = environment_.load_kernel(std::as_bytes(std::span(bytes)), name);
+  loaded.image = environment_.load_kernel(std::as_bytes(std::span(kernel.bytes)), kernel.name);
   if (loaded.image.ok()) environment_.kernels->Insert(peer_.uid, loaded.sha256, *loaded.image);
   return loaded;
 }
 
-Status Session::Submit(uint64_t attachment, BatchRequest batch) {
-  std::vector<LoadedKernel> loaded;
-  for (const Request& request : batch.commands) {
-    const auto* load = std::get_if<LoadKernelRequest>(&request);
-    if (load == nullptr || !load->is_inline) continue;
-    // One beyond the limit is refused when it is decoded: not worth a look.
-    if (load->inline_bytes.size() > environment_.limits.inline_bytes) {
-      loaded.push_back({"", InvalidArgument("too large")});
-    } else {
-      loaded.push_back(Load(load->inline_bytes, load->name));
+void Session::LoadAll(const std::vector<KernelToLoad>& kernels) {
+  for (const KernelToLoad& kernel : kernels) {
+    {
+      MutexLock lock(&mu_);
+      if (!open()) return;
+      if (!executor_.AwaitsKernel(kernel.position)) continue;
     }
+    LoadedKernel loaded = Load(kernel);
+    MutexLock lock(&mu_);
+    if (!open()) return;
+    executor_.KernelLoaded(kernel, std::move(loaded));
+    Advance();
   }
-  MutexLock lock(&mu_);
-  RETURN_IF_ERROR(HearClient(attachment));
-  if (phase_ != Phase::kActive) return InvalidArgument("commands after the end of commands");
-  if (!batch.commands.empty()) last_command_ = last_sign_of_client_;
-  RETURN_IF_ERROR(executor_.Append(batch, loaded, last_sign_of_client_));
-  GoOn();
-  return OkStatus();
 }
 
-Status Session::Supply(uint64_t attachment, DataChunk chunk) {
-  Executor::StreamedKernel kernel;
+Status Session::Accept(const SessionOutput* from, MessageRequest message,
+                       absl::FunctionRef<void()> accepted) {
+  std::vector<KernelToLoad> kernels;
   {
     MutexLock lock(&mu_);
-    RETURN_IF_ERROR(HearClient(attachment));
-    RETURN_IF_ERROR(executor_.Supply(chunk, &kernel));
-    if (!kernel.complete) GoOn();
+    RETURN_IF_ERROR(CheckInput(from, message));
+    // CheckEnd returns how it ended; an ack or a Leave may cross that.
+    if (!open()) return OkStatus();
+    token_.ConfirmNewest();
+    RETURN_IF_ERROR(AcceptLocked(message, &kernels));
+    accepted();
+    if (message.leave) EndLocked(ClientLeft());
+    Advance();
   }
-  if (!kernel.complete) return OkStatus();
-  LoadedKernel loaded = Load(kernel.bytes, kernel.name);
-  MutexLock lock(&mu_);
-  executor_.KernelLoaded(kernel, std::move(loaded));
-  GoOn();
+  LoadAll(kernels);
   return OkStatus();
 }
 
-Status Session::Cancel(uint64_t attachment, const CancelRequest& cancel) {
-  MutexLock lock(&mu_);
-  RETURN_IF_ERROR(HearClient(attachment));
-  RETURN_IF_ERROR(executor_.Cancel(cancel));
-  GoOn();
-  return OkStatus();
-}
-
-Status Session::Received(uint64_t attachment, const ReceivedRequest& received) {
-  MutexLock lock(&mu_);
-  RETURN_IF_ERROR(HearClient(attachment));
-  RETURN_IF_ERROR(executor_.CheckReceived(received));
-  buffer_.Received(received);
-  GoOn();  // a read, or the end, may have waited for it
-  return OkStatus();
-}
-
-void Session::FinishInput(uint64_t attachment, bool half_closed) {
-  MutexLock lock(&mu_);
-  if (!HearClient(attachment).ok()) return;
-  half_closed_ |= half_closed;
-  if (phase_ == Phase::kActive) {
+Status Session::AcceptLocked(MessageRequest& message, std::vector<KernelToLoad>* kernels) {
+  const TimePoint now = environment_.clock->Now();
+  if (!message.data.empty() || !WaitsForData()) last_data_ = now;
+  RETURN_IF_ERROR(executor_.window_account().BeginMessage(message.cost));
+  for (const OpenQueueRequest& open : message.open_queues) {
+    RETURN_IF_ERROR(executor_.OpenQueue(open));
+  }
+  for (BatchRequest& batch : message.batches) {
+    if (!batch.commands.empty()) last_command_ = now;
+    RETURN_IF_ERROR(executor_.Append(batch, now, kernels));
+  }
+  for (DataChunk& chunk : message.data) RETURN_IF_ERROR(executor_.Supply(chunk, kernels));
+  for (const QueuePosition& from : message.cancels) RETURN_IF_ERROR(executor_.Cancel(from));
+  if (message.finish && phase_ == Phase::kActive) {
     phase_ = Phase::kFinishing;
     executor_.FinishInput();
   }
-  GoOn();
-}
-
-void Session::Leave(uint64_t attachment) {
-  MutexLock lock(&mu_);
-  if (!HearClient(attachment).ok()) return;
-  EndLocked(WithReason(Error(StatusCode::kCancelled, "the client has left"), reason::kCancelled));
-  Tell();
-}
-
-bool Session::resumable() {
-  MutexLock lock(&mu_);
-  return grace_ > Duration::zero();
-}
-
-bool Session::WantsInput(uint64_t attachment) {
-  MutexLock lock(&mu_);
-  if (attachment != attached_) return true;  // it hears that it was replaced when it says something
-  const bool wanted = !waiting_ && executor_.wants_input();
-  input_refused_ = !wanted;
-  return wanted;
+  executor_.window_account().EndMessage();
+  return OkStatus();
 }
 
 // ---- output
 
-SessionOutputBatch Session::TakeOutput(uint64_t attachment, uint64_t max_bytes) {
+SessionOutputBatch Session::TakeOutput(const SessionOutput* from, uint64_t max_bytes) {
   MutexLock lock(&mu_);
-  if (attachment != attached_) return {};
-  TellCredit();
-  SessionOutputBatch batch = buffer_.Take(max_bytes);
+  if (from != output_) return {};
+  SessionOutputBatch batch = outbox_.Take(max_bytes);
+  if (!outbox_.has_results()) executor_.window_account().ResultsTaken();
+  executor_.window_account().Advance();
+  // A Welcome has the window itself, and comes alone.
+  if (!waiting_ && !batch.has_welcome && (batch.has_content() || WindowDue())) {
+    const uint64_t granted = executor_.window().granted();
+    if (granted > advertised_window_) batch.window_bytes = advertised_window_ = granted;
+  }
   if (batch.empty()) {
-    told_ = false;
+    output_announced_ = false;
     EndIfDrained();
-    LookAgain();
+    ScheduleCheck();
     return batch;
   }
-  last_sign_of_client_ = environment_.clock->Now();
-  // A client that acknowledges nothing is not kept for: it cannot resume any more.
-  if (buffer_.kept_errors() > environment_.windows.errors) {
-    grace_ = Duration::zero();
-    buffer_.set_keep(false);
-  }
-  if (executor_.read_blocked()) GoOn();
+  if (executor_.read_blocked()) Advance();
   return batch;
 }
 
-bool Session::AllDone() const { return executor_.finished() && buffer_.empty(); }
+uint64_t Session::window_bytes() const {
+  MutexLock lock(&mu_);
+  return executor_.window().granted();
+}
 
-// What every change is followed by: go on, hand works over, answer the call.
-void Session::GoOn() {
+bool Session::AllDone() const { return executor_.finished() && outbox_.empty(); }
+
+void Session::Advance() {
   if (open()) executor_.Pump();
   std::vector<Work>& works = executor_.works();
   if (!works.empty()) {
@@ -183,52 +165,53 @@ void Session::GoOn() {
     for (Work& work : works) work.owner = self;
     environment_.host->Enqueue(&works);
   }
-  LookAgain();
   const uint64_t ended = executor_.commands_ended();
   if (ended != ended_counted_) last_command_ = environment_.clock->Now();
   environment_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
                                         std::memory_order_relaxed);
   EndIfDrained();
-  Tell();
+  NotifyOutput();
+  ScheduleCheck();
 }
 
-void Session::LookAgain() {
+void Session::ScheduleCheck() {
   if (!open()) return;
   TimePoint next = std::min({executor_.next_deadline(), resume_until_, suspended_until_});
-  if (WaitsForClient()) next = std::min(next, last_sign_of_client_ + StalledTimeout());
-  if (detached() && pid_ != 0) {
-    next = std::min(next, environment_.clock->Now() + kProcessLook);
-  }
-  if (next >= look_again_at_) return;
-  look_again_at_ = next;
+  if (WaitsForData()) next = std::min(next, last_data_ + StalledTimeout());
+  const TimePoint now = environment_.clock->Now();
+  if (detached() && pid_ != 0) next = std::min(next, now + kProcessCheck);
+  if (!detached() && executor_.window().reduced()) next = std::min(next, now + kWindowRetry);
+  if (next >= next_check_) return;
+  next_check_ = next;
   environment_.host->LookAgainAt(next);
 }
 
-bool Session::WaitsForClient() const {
-  if (detached()) return false;
-  if (executor_.waits_for_data()) return true;
-  if (buffer_.all_received() || !buffer_.empty()) return false;
-  return executor_.read_blocked() || (phase_ == Phase::kFinishing && executor_.finished());
-}
+bool Session::WaitsForData() const { return !detached() && executor_.waits_for_data(); }
 
-// A client that is away would hold up the daemon's end for what it has not received.
+// A detached client does not hold up the daemon's end with results it has not received.
 void Session::EndIfDrained() {
   if (!draining_ || !open()) return;
   const bool done = detached() ? executor_.finished() : phase_ == Phase::kActive && AllDone();
   if (done) EndLocked(ToStatus(DrainingError()));
 }
 
-void Session::Tell() {
+void Session::NotifyOutput() {
   if (output_ == nullptr) return;
-  TellCredit();  // also when nothing else is to be said: a streamed write waits for it
+  executor_.window_account().Advance();
   const bool ended =
       phase_ == Phase::kEnded || (phase_ == Phase::kFinishing && executor_.finished());
-  const bool input_again = input_refused_ && !waiting_ && executor_.wants_input();
-  if (input_again) input_refused_ = false;
-  if (input_again || (!told_ && (ended || !buffer_.empty()))) {
-    told_ = true;
-    output_->OutputReady();
-  }
+  if (output_announced_ || !(ended || !outbox_.empty() || WindowDue())) return;
+  output_announced_ = true;
+  output_->OutputReady();
+}
+
+// Nothing more is released by itself when the device thread has nothing of the session: a client that waits for a part
+// of its window must have it.
+bool Session::WindowDue() const {
+  if (waiting_ || !open()) return false;
+  const ReceiveWindow& window = executor_.window();
+  const uint64_t growth = window.granted() - advertised_window_;
+  return growth > 0 && (growth >= window.size() / 4 || !executor_.outstanding());
 }
 
 // ---- the device thread
@@ -237,7 +220,7 @@ bool Session::Start(const Work& work, TimePoint now) {
   MutexLock lock(&mu_);
   const bool wanted = executor_.Start(static_cast<Task&>(*work.context), work, now);
   if (!wanted) {
-    GoOn();
+    Advance();
     ReleaseIfIdle();
   }
   return wanted;
@@ -249,21 +232,21 @@ void Session::Done(std::span<Work> works) {
     account_.Add(work);
     executor_.Done(static_cast<Task&>(*work.context), work);
   }
-  GoOn();
+  Advance();
   ReleaseIfIdle();
 }
 
 void Session::Failed(const Work& work, const WorkError& error) {
   MutexLock lock(&mu_);
   executor_.Failed(static_cast<Task&>(*work.context), work, error);
-  GoOn();
+  Advance();
   ReleaseIfIdle();
 }
 
 void Session::Printed(const Work& work, KernelPrint print) {
   MutexLock lock(&mu_);
   executor_.Printed(static_cast<const Task&>(*work.context), std::move(print));
-  Tell();
+  NotifyOutput();
 }
 
 // ---- the end
@@ -271,7 +254,7 @@ void Session::Printed(const Work& work, KernelPrint print) {
 void Session::End(const Status& status) {
   MutexLock lock(&mu_);
   EndLocked(status);
-  Tell();
+  NotifyOutput();
 }
 
 void Session::EndLocked(const Status& status) {
@@ -279,16 +262,16 @@ void Session::EndLocked(const Status& status) {
     phase_ = Phase::kEnded;
     end_status_ = status;
     executor_.DropAll();
-    GiveUpTurn();
   }
   ReleaseIfIdle();
 }
 
 // Memory is given back when neither the call nor the device can reach it any more.
 void Session::ReleaseIfIdle() {
-  if (attached_ != 0 || phase_ != Phase::kEnded || executor_.outstanding()) return;
+  if (output_ != nullptr || phase_ != Phase::kEnded || executor_.outstanding()) return;
   phase_ = Phase::kReleased;
   executor_.Release();
+  environment_.host->MemoryFreed();
   environment_.host->SessionReleased(id());
 }
 
@@ -297,34 +280,42 @@ void Session::Drain(uint32_t within_ms) {
   if (!open() || draining_) return;
   if (waiting_) {
     EndLocked(ToStatus(DrainingError()));
-    Tell();
+    NotifyOutput();
     return;
   }
   draining_ = true;
   executor_.RefuseNewCommands(DrainingError());
-  buffer_.SetDraining(within_ms);
+  outbox_.SetDraining(within_ms);
   EndIfDrained();
-  Tell();
+  NotifyOutput();
 }
 
-bool Session::waiting() {
+void Session::Undrain() {
   MutexLock lock(&mu_);
-  return waiting_;
+  if (!std::exchange(draining_, false)) return;
+  executor_.AcceptNewCommands();
+  outbox_.ClearDraining();
 }
 
 void Session::LeaseGranted(std::string token) {
   MutexLock lock(&mu_);
   if (phase_ != Phase::kActive || !std::exchange(waiting_, false)) return;
-  last_sign_of_client_ = last_command_ = environment_.clock->Now();
-  buffer_.SetWelcome(std::move(token));
-  Tell();
+  last_data_ = last_command_ = environment_.clock->Now();
+  outbox_.SetWelcome(std::move(token));
+  NotifyOutput();
 }
 
-void Session::TellWaiting(const LeaseWaitReply& wait) {
+void Session::NotifyWaiting(const LeaseWaitReply& wait) {
   MutexLock lock(&mu_);
-  if (phase_ != Phase::kActive || (wait.position != 0 && !waiting_)) return;
-  buffer_.SetWaiting(wait);
-  Tell();
+  if (!open() || (wait.position != 0 && !waiting_)) return;
+  outbox_.SetWaiting(wait);
+  NotifyOutput();
+}
+
+std::optional<TileSet> Session::BlockedByLeases(const LeaseGate& gate, bool settled) const {
+  MutexLock lock(&mu_);
+  if (!open()) return std::nullopt;
+  return ttfd::BlockedByLeases(executor_.queues(), gate, settled);
 }
 
 TimePoint Session::LastAtWork(TimePoint now) const {
@@ -334,31 +325,29 @@ TimePoint Session::LastAtWork(TimePoint now) const {
 
 TimePoint Session::CheckDeadlines(TimePoint now) {
   MutexLock lock(&mu_);
-  look_again_at_ = TimePoint::max();
-  if (!open()) return look_again_at_;
+  next_check_ = TimePoint::max();
+  if (!open()) return next_check_;
   if (now >= resume_until_) {
     EndLocked(SessionLost(id()));
-    return look_again_at_;
+    return next_check_;
   }
   if (detached() && environment_.process_ended(pid_)) {
     EndLocked(Error(StatusCode::kCancelled, "the client's process has ended"));
-    return look_again_at_;
+    return next_check_;
   }
-  if (WaitsForClient() && now - last_sign_of_client_ > StalledTimeout()) {
-    EndLocked(
-        WithReason(Error(StatusCode::kDeadlineExceeded, "the client has not {} for {} ms",
-                         executor_.waits_for_data() ? "sent the data of its commands"
-                                                    : "said that it received what it was told",
-                         Milliseconds(StalledTimeout())),
-                   reason::kDeadline));
-    Tell();
-    return look_again_at_;
+  if (WaitsForData() && now - last_data_ > StalledTimeout()) {
+    EndLocked(WithReason(Error(StatusCode::kDeadlineExceeded,
+                               "the client has not sent the data of its commands for {} ms",
+                               Milliseconds(StalledTimeout())),
+                         reason::kDeadline));
+    NotifyOutput();
+    return next_check_;
   }
   if (now >= suspended_until_) Unsuspend();
   executor_.CheckDeadlines(now);
-  GoOn();
+  Advance();
   const TimePoint idle_until = CheckIdle(now);
-  return std::min(look_again_at_, idle_until);
+  return std::min(next_check_, idle_until);
 }
 
 TimePoint Session::CheckIdle(TimePoint now) {
@@ -370,7 +359,7 @@ TimePoint Session::CheckIdle(TimePoint now) {
   if (now - last_command_ < limit) return last_command_ + limit;
   EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, Milliseconds(now - last_command_),
                                 "the session has had no command for too long")));
-  Tell();
+  NotifyOutput();
   return TimePoint::max();
 }
 
@@ -391,7 +380,7 @@ void Session::SetTimeouts(const TimeoutsReply& timeouts) {
   executor_.set_operation_timeout(std::chrono::milliseconds(timeouts_.operation_ms));
   executor_.set_kernel_timeout(std::chrono::milliseconds(timeouts_.kernel_ms));
   executor_.set_start_timeout(std::chrono::milliseconds(timeouts_.start_ms));
-  LookAgain();
+  ScheduleCheck();
 }
 
 Duration Session::StalledTimeout() const {

@@ -1,100 +1,88 @@
-// The calls of a session: which one it obeys, how one ends, how another takes over.
+// The connection of a session: attaching, losing, resuming.
 #include <algorithm>
 #include <utility>
 
-#include "daemon/session/secret.h"
 #include "daemon/session/session.h"
 #include "daemon/session/status_reason.h"
 
 namespace ttfd {
 
-Status Session::HearClient(uint64_t attachment) {
-  if (attachment != last_attachment_) return Replaced();
-  if (!open()) return end_status_.ok() ? InvalidArgument("the session has ended") : end_status_;
-  last_sign_of_client_ = environment_.clock->Now();
-  used_token_.clear();
+Status Session::CheckInput(const SessionOutput* from, const MessageRequest& message) const {
+  if (from != transport_->newest) return Replaced();
+  RETURN_IF_ERROR(end_status_);
+  if (waiting_) {
+    return ToStatus(InvalidError("", "a message while the session waits for its lease"));
+  }
+  if (phase_ != Phase::kActive && message.has_input()) {
+    return ToStatus(InvalidError("batches", "queues, commands or data after Finish"));
+  }
   return OkStatus();
 }
 
-bool Session::finished(uint64_t attachment, Status* status) {
+ClientSession::Ending Session::CheckEnd(const SessionOutput* from, bool acknowledged,
+                                        Status* status) {
   MutexLock lock(&mu_);
-  if (attachment != last_attachment_) {
+  if (from != transport_->newest) {
     *status = Replaced();
-    return true;
+    return ClientSession::Ending::kEnded;
   }
-  const bool all_told =
-      phase_ == Phase::kFinishing && AllDone() && (half_closed_ || buffer_.all_received());
-  if (open() && !all_told) return false;
+  const bool done = phase_ == Phase::kFinishing && AllDone();
+  if (open() && !done) return ClientSession::Ending::kOpen;
+  if (done && !acknowledged && reconnect_timeout_ > Duration::zero()) {
+    return ClientSession::Ending::kUnacknowledged;
+  }
   *status = end_status_;
   if (phase_ == Phase::kFinishing) phase_ = Phase::kEnded;
-  GiveUpTurn();
-  attached_ = 0;
   output_ = nullptr;
   ReleaseIfIdle();
-  return true;
+  return ClientSession::Ending::kEnded;
 }
 
-void Session::Abandon(uint64_t attachment, bool lost) {
+void Session::Abandon(const SessionOutput* from, bool lost) {
   MutexLock lock(&mu_);
-  if (attachment != attached_) return;
-  attached_ = 0;
+  if (from != output_) return;
   output_ = nullptr;
-  told_ = false;
-  // Nobody can come back to a session whose Welcome, and with it the token, has not been told.
-  if (!lost || waiting_ || buffer_.owes_welcome() || grace_ == Duration::zero()) {
-    EndLocked(Error(StatusCode::kCancelled, "the call is gone"));
+  // A session whose Welcome, and with it the token, was not sent cannot be resumed.
+  const bool resumable =
+      reconnect_timeout_ > Duration::zero() && !waiting_ && !outbox_.has_welcome();
+  if (!lost || !resumable) {
+    EndLocked(Error(StatusCode::kCancelled, "the connection is gone"));
     return;
   }
-  if (open()) resume_until_ = environment_.clock->Now() + grace_;
+  if (open()) resume_until_ = environment_.clock->Now() + reconnect_timeout_;
   EndIfDrained();
-  LookAgain();
+  ScheduleCheck();
   ReleaseIfIdle();
 }
 
-// ---- another call
-
 Status Session::Replaced() {
-  return WithReason(
-      Error(StatusCode::kAborted, "the session goes on with another call, which has resumed it"),
-      reason::kCancelled);
+  return WithReason(Error(StatusCode::kAborted, "the session was resumed on another connection"),
+                    reason::kCancelled);
 }
 
-bool Session::KnowsToken(const std::string& token) const {
-  const bool newest = SameSecret(token, token_);
-  const bool used = SameSecret(token, used_token_);
-  return newest || used;
-}
-
-StatusOr<Session::Attached> Session::Attach(const PeerIdentity& peer, const HelloRequest& hello,
-                                            std::string next_token, SessionOutput* output) {
+StatusOr<WelcomeReply> Session::Attach(const PeerIdentity& peer, const HelloRequest& hello,
+                                       std::string next_token, SessionOutput* output) {
   MutexLock lock(&mu_);
-  // One answer for all: a stranger learns nothing from it.
-  if (!KnowsToken(hello.resume.token) || peer.uid != peer_.uid ||
-      peer.certificate != peer_.certificate || !open() || waiting_ || grace_ == Duration::zero() ||
-      next_token.empty()) {
+  // One answer for all: it tells nothing about sessions of others.
+  const bool same_user = peer.uid == peer_.uid && peer.certificate == peer_.certificate;
+  if (!token_.Accepts(hello.resume.token) || !same_user || !open() || waiting_ ||
+      reconnect_timeout_ == Duration::zero() || next_token.empty()) {
     return SessionLost(hello.resume.session);
   }
-  RETURN_IF_ERROR(executor_.CheckReceived(hello.resume.received));
-  if (output_ != nullptr) output_->OutputReady();  // it will hear that it was replaced
-  attached_ = ++last_attachment_;
-  output_ = output;
+  if (output_ != nullptr) output_->OutputReady();  // CheckEnd returns that it was replaced
+  transport_->newest = output_ = output;
+  output_announced_ = false;
   pid_ = peer.pid;
-  told_ = input_refused_ = half_closed_ = false;
   resume_until_ = TimePoint::max();
-  phase_ = Phase::kActive;
-  last_sign_of_client_ = environment_.clock->Now();
-  used_token_ = hello.resume.token;
-  token_ = std::move(next_token);
-  buffer_.Rewind(hello.resume.received, hello.resume.prints);
-  grace_ = std::chrono::milliseconds(
-      std::min<uint64_t>(hello.resume_grace_ms, environment_.limits.resume_grace_ms));
-  buffer_.set_keep(grace_ > Duration::zero());
-  Attached attached{attached_, welcome_};
-  attached.welcome.token = token_;
-  attached.welcome.accepted = executor_.Resume();
-  attached.welcome.credit = credit_told_ = Credit();
-  GoOn();
-  return attached;
+  last_data_ = environment_.clock->Now();
+  token_.Replace(hello.resume.token, std::move(next_token));
+  reconnect_timeout_ = ReconnectTimeout(hello);
+  executor_.window_account().Advance();
+  WelcomeReply welcome = welcome_;
+  welcome.token = token_.newest();
+  welcome.window_bytes = advertised_window_ = executor_.window().granted();
+  Advance();
+  return welcome;
 }
 
 }  // namespace ttfd

@@ -11,9 +11,10 @@ uint64_t Nanoseconds(Duration duration) {
 
 }  // namespace
 
-LimitUsesReply Session::LimitUses() const {
+LimitUsageReply Session::LimitUsage() const {
   MutexLock lock(&mu_);
-  LimitUsesReply uses;
+  LimitUsageReply uses;
+  uses.scope = LimitScope::kSession;
   uses.session = id();
   uses.uid = peer_.uid;
   uses.user = user_;
@@ -31,12 +32,13 @@ SessionInfoReply Session::Info(TimePoint now) const {
   info.uid = peer_.uid;
   info.pid = pid_;
   info.lease = lease_;
-  info.state = detached()                    ? "detached"
-               : phase_ == Phase::kActive    ? (waiting_ ? "waiting" : "active")
-               : phase_ == Phase::kFinishing ? "finishing"
-                                             : "ending";
-  if (open() && !suspended_.empty()) info.state = "suspended";
-  info.suspended = suspended_;
+  info.state = detached() ? SessionState::kDetached
+               : phase_ == Phase::kActive
+                   ? (waiting_ ? SessionState::kWaiting : SessionState::kActive)
+               : phase_ == Phase::kFinishing ? SessionState::kFinishing
+                                             : SessionState::kEnding;
+  if (open() && !suspended_.empty()) info.state = SessionState::kQuarantined;
+  info.quarantine_reason = suspended_;
   info.hangs = hangs_;
   info.dram_bytes = executor_.handles().dram_bytes();
   info.l1_bytes = executor_.handles().l1_bytes();

@@ -12,7 +12,7 @@ void Session::Hung(const std::string& report, const HangPolicy& policy) {
   const Duration window = std::chrono::milliseconds(policy.suspend_window_ms);
   MutexLock lock(&mu_);
   ++hangs_;
-  if (!report.empty()) buffer_.AddHangReport(report);
+  if (!report.empty()) outbox_.AddHangReport(report);
   recent_hangs_.emplace_back(now, report);
   // No more of them than it takes to suspend the session.
   while (recent_hangs_.size() > policy.suspend_hangs ||
@@ -20,25 +20,25 @@ void Session::Hung(const std::string& report, const HangPolicy& policy) {
     recent_hangs_.pop_front();
   }
   const bool suspend = policy.suspend_hangs != 0 && recent_hangs_.size() >= policy.suspend_hangs;
-  if (!suspend || !suspended_.empty() || !open()) return GoOn();
+  if (!suspend || !suspended_.empty() || !open()) return Advance();
   std::string reports;
   for (const auto& [when, id] : recent_hangs_) reports += (reports.empty() ? "" : ", ") + id;
   suspended_ = fmt::format(
-      "the session is suspended for {} s: {} of its launches hung or faulted within that time{}; "
-      "an administrator can resume it before",
+      "the session is quarantined for {} s: {} of its launches hung or faulted within that time{}; "
+      "an administrator can release it earlier",
       policy.suspend_window_ms / 1000, recent_hangs_.size(),
       reports.find_first_not_of(", ") == reports.npos ? "" : fmt::format(" ({})", reports));
   suspended_until_ = now + window;
   const ErrorReply error =
-      MakeError(StatusCode::kFailedPrecondition, reason::kSuspended, "", "{}", suspended_);
+      MakeError(StatusCode::kFailedPrecondition, reason::kQuarantined, "", "{}", suspended_);
   executor_.Suspend(error);
-  GoOn();
+  Advance();
 }
 
-Status Session::Resume() {
+Status Session::Release() {
   MutexLock lock(&mu_);
   if (suspended_.empty()) {
-    return WithReason(Error(StatusCode::kFailedPrecondition, "session {} is not suspended", id()),
+    return WithReason(Error(StatusCode::kFailedPrecondition, "session {} is not quarantined", id()),
                       reason::kInvalid, "session");
   }
   Unsuspend();

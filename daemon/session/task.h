@@ -12,6 +12,7 @@
 #include "daemon/engine/work.h"
 #include "daemon/session/errors.h"
 #include "daemon/session/objects.h"
+#include "daemon/session/receive_window.h"
 #include "daemon/session/request.h"
 
 namespace ttfd {
@@ -34,20 +35,22 @@ struct LoadKernelTask {
   std::string sha256;
   std::string name;
   uint64_t size = 0;
-  bool streamed = false;
-  std::string bytes;  // what came so far of a streamed one
-  bool loaded = false;
+  enum class Stage : uint8_t {
+    kCached,     // no bytes are sent: the store's copy is taken when the command is issued
+    kReceiving,  // streamed; `bytes` holds what has come so far
+    kLoading,    // all bytes are here, and are loaded outside the session's lock
+    kLoaded,     // `image` holds the outcome
+  };
+  Stage stage = Stage::kCached;
+  std::string bytes;
   StatusOr<std::shared_ptr<const KernelImage>> image = std::shared_ptr<const KernelImage>();
+  UseHold kept;  // of kernel_bytes: `bytes` of a streamed one, then the image
 };
 struct CreateProgramTask {
   uint64_t handle = 0;
   std::shared_ptr<ProgramObject> program;
   std::vector<std::shared_ptr<Kernel>> kernels;  // one a use, in order
   CreateProgramRequest request;
-};
-struct OpenQueueTask {
-  uint32_t queue = 0;
-  Route route;
 };
 struct WriteTask {
   std::shared_ptr<Buffer> buffer;
@@ -106,9 +109,9 @@ struct ReplayTraceTask {
   std::vector<TracePatch> resolved;
 };
 
-using TaskWork = std::variant<BarrierTask, LaunchTask, WriteTask, ReadTask, FillTask, CopyTask,
-                              AllocateTask, FreeTask, LoadKernelTask, CreateProgramTask,
-                              OpenQueueTask, RecordTraceTask, ReplayTraceTask>;
+using TaskWork =
+    std::variant<BarrierTask, LaunchTask, WriteTask, ReadTask, FillTask, CopyTask, AllocateTask,
+                 FreeTask, LoadKernelTask, CreateProgramTask, RecordTraceTask, ReplayTraceTask>;
 
 struct CommandQueue;
 
@@ -131,9 +134,7 @@ struct Task : WorkContext {
   std::unique_ptr<ErrorReply> error;  // set: it ends with this when its turn comes
   uint64_t error_through = 0;         // the error is also that of the commands up to here (Cancel)
 
-  uint64_t held_bytes =
-      0;  // of host memory: of its arguments, and once accounted all that it takes
-  uint64_t payload_bytes = 0;  // received and not used up
+  HeldCost held;
 };
 
 }  // namespace ttfd

@@ -30,17 +30,9 @@ constexpr std::array<CountedLimit, kResources> kCounted = {{
     {Resource::kKernelBytes, "kernel_bytes", [](const L& l) { return l.kernel_bytes; },
      "kernel_bytes_per_user", [](const L& l) { return l.kernel_bytes_per_user; },
      "images that kernels and programs keep in the daemon"},
-    {Resource::kCommands, "commands_in_flight",
-     [](const L& l) { return uint64_t{l.commands_in_flight}; }, "commands_in_flight_per_user",
-     [](const L& l) { return uint64_t{l.commands_in_flight_per_user}; },
-     "commands received and not ended; a session has no more credit then"},
-    {Resource::kPayloadBytes, "bytes_in_flight", [](const L& l) { return l.bytes_in_flight; },
-     "bytes_in_flight_per_user", [](const L& l) { return l.bytes_in_flight_per_user; },
-     "payload received and not written; a session has no more credit then"},
-    {Resource::kCommandBytes, "command_bytes_in_flight",
-     [](const L& l) { return l.command_bytes_in_flight; }, "command_bytes_in_flight_per_user",
-     [](const L& l) { return l.command_bytes_in_flight_per_user; },
-     "the daemon's memory for commands received and not ended; no more are read then"},
+    {Resource::kWindowBytes, "window_bytes", [](const L& l) { return l.window_bytes; },
+     "window_bytes_per_user", [](const L& l) { return l.window_bytes_per_user; },
+     "commands and payload accepted and not done, or sent ahead of that"},
 }};
 
 constexpr bool InOrder() {
@@ -64,39 +56,47 @@ std::span<const CountedLimit, kResources> CountedLimits() { return kCounted; }
 std::vector<LimitInfoReply> DescribeLimits(const SessionLimits& limits) {
   std::vector<LimitInfoReply> infos;
   for (const CountedLimit& limit : kCounted) {
-    infos.push_back({limit.session_name, limit.of_session(limits), "session", limit.text});
+    infos.push_back(
+        {limit.session_name, limit.of_session(limits), LimitScope::kSession, limit.text});
   }
-  infos.push_back({"read_bytes_in_flight", limits.read_bytes_in_flight, "session",
-                   "data read and not taken by the client; reads wait then"});
-  infos.push_back({"idle_ms", limits.idle_ms, "session",
+  infos.push_back({"unacknowledged_bytes", limits.unacknowledged_bytes, LimitScope::kSession,
+                   "messages sent and not acknowledged by the client; no more are sent then"});
+  infos.push_back({"idle_ms", limits.idle_ms, LimitScope::kSession,
                    "without a command, then it is ended, unless it has a lease; 0: never"});
   infos.push_back(
-      {"weight", limits.weight, "session", "asked for; the role admin may ask for more"});
-  infos.push_back({"priority", static_cast<uint64_t>(limits.priority), "session",
-                   "asked for: 0 low, 1 normal, 2 high; the role admin may ask for more"});
-  infos.push_back({"resume_grace_ms", limits.resume_grace_ms, "session",
+      {"weight", limits.weight, LimitScope::kSession, "requested; role admin may request more"});
+  infos.push_back({"priority", static_cast<uint64_t>(limits.priority), LimitScope::kSession,
+                   "requested: 1 low, 2 normal, 3 high; role admin may request more"});
+  infos.push_back({"reconnect_timeout_ms", limits.reconnect_timeout_ms, LimitScope::kSession,
                    "kept for a client whose connection was lost"});
-  infos.push_back({"sessions_per_user", limits.sessions_per_user, "user", "sessions"});
+  infos.push_back({"sessions_per_user", limits.sessions_per_user, LimitScope::kUser, "sessions"});
   for (const CountedLimit& limit : kCounted) {
-    infos.push_back({limit.user_name, limit.of_user(limits), "user", limit.text});
+    infos.push_back({limit.user_name, limit.of_user(limits), LimitScope::kUser, limit.text});
   }
   infos.push_back(
-      {"leases_per_user", limits.leases_per_user, "user", "leases held and waited for"});
-  infos.push_back(
-      {"lease_ms", limits.lease_ms, "lease", "held, then it and its sessions end; 0: never"});
-  infos.push_back({"lease_idle_ms", limits.lease_idle_ms, "lease",
+      {"leases_per_user", limits.leases_per_user, LimitScope::kUser, "leases held and waited for"});
+  infos.push_back({"lease_ms", limits.lease_ms, LimitScope::kLease,
+                   "held, then it and its sessions end; 0: never"});
+  infos.push_back({"lease_idle_ms", limits.lease_idle_ms, LimitScope::kLease,
                    "without work, then it and its sessions end; 0: never"});
-  infos.push_back({"lease_wait_ms", limits.lease_wait_ms, "lease", "waited for"});
-  infos.push_back({"message_bytes", limits.message_bytes, "message", "a gRPC message, both ways"});
-  infos.push_back({"chunk_bytes", limits.chunk_bytes, "message", "payload of one Data"});
-  infos.push_back({"commands_per_batch", limits.commands_per_batch, "message", "commands"});
-  infos.push_back({"waits_per_batch", limits.waits_per_batch, "message", "waits of a batch"});
+  infos.push_back({"lease_wait_ms", limits.lease_wait_ms, LimitScope::kLease, "waited for"});
   infos.push_back(
-      {"client_name_bytes", limits.client_name_bytes, "message", "the client's name in Hello"});
-  infos.push_back({"inline_bytes", limits.inline_bytes, "command", "payload within a command"});
+      {"message_bytes", limits.message_bytes, LimitScope::kMessage, "a gRPC message, both ways"});
+  infos.push_back({"nested_messages", limits.nested_messages, LimitScope::kMessage,
+                   "messages nested in a client's message, at any depth"});
+  infos.push_back({"chunk_bytes", limits.chunk_bytes, LimitScope::kMessage, "payload of one Data"});
   infos.push_back(
-      {"transfer_bytes", limits.transfer_bytes, "command", "a write, read, copy or fill"});
-  infos.push_back({"kernel_elf_bytes", limits.kernel_elf_bytes, "command", "a kernel's ELF file"});
+      {"commands_per_batch", limits.commands_per_batch, LimitScope::kMessage, "commands"});
+  infos.push_back(
+      {"waits_per_batch", limits.waits_per_batch, LimitScope::kMessage, "waits of a batch"});
+  infos.push_back({"client_name_bytes", limits.client_name_bytes, LimitScope::kMessage,
+                   "the client's name in Hello"});
+  infos.push_back(
+      {"inline_bytes", limits.inline_bytes, LimitScope::kCommand, "payload within a command"});
+  infos.push_back({"transfer_bytes", limits.transfer_bytes, LimitScope::kCommand,
+                   "a write, read, copy or fill"});
+  infos.push_back(
+      {"kernel_elf_bytes", limits.kernel_elf_bytes, LimitScope::kCommand, "a kernel's ELF file"});
   return infos;
 }
 

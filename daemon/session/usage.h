@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "daemon/session/errors.h"
+#include "daemon/session/receive_window.h"
 #include "daemon/session/reply.h"
 
 namespace ttfd {
@@ -25,11 +26,9 @@ enum class Resource : size_t {
   kL1Bytes,
   kTraceBytes,
   kKernelBytes,
-  kCommands,
-  kPayloadBytes,
-  kCommandBytes,
+  kWindowBytes,
 };
-inline constexpr size_t kResources = 12;
+inline constexpr size_t kResources = 10;
 
 // How much of a resource one session may have, and one user. The names are those of ttfd.toml and of errors.
 struct CountedLimit {
@@ -52,10 +51,12 @@ class UserUse {
     return used_[static_cast<size_t>(resource)].load(std::memory_order_relaxed);
   }
   std::vector<LimitUseReply> Describe(const SessionLimits& limits) const;
+  WindowPool& window_pool() { return window_pool_; }
 
  private:
   friend class SessionUse;
   std::array<std::atomic<uint64_t>, kResources> used_{};
+  WindowPool window_pool_;
 };
 
 // Not thread-safe: guarded by its session's lock. What is left when it dies the user gets back. What is checked first
@@ -73,9 +74,6 @@ class SessionUse {
                 const std::string& what) const;
   // The same, and counts it at once, so that sessions of a user cannot pass its limit side by side.
   Refusal Take(Resource resource, uint64_t amount, const char* field, const std::string& what);
-  // Check of the user's limit alone.
-  Refusal CheckUser(Resource resource, uint64_t amount, const char* field,
-                    const std::string& what) const;
   void Add(Resource resource, uint64_t amount);
   void Remove(Resource resource, uint64_t amount);
   void Set(Resource resource, uint64_t amount);
@@ -88,6 +86,8 @@ class SessionUse {
  private:
   Refusal CheckSession(Resource resource, uint64_t amount, const char* field,
                        const std::string& what) const;
+  Refusal CheckUser(Resource resource, uint64_t amount, const char* field,
+                    const std::string& what) const;
 
   const SessionLimits& limits_;
   const std::shared_ptr<UserUse> user_;
@@ -113,6 +113,14 @@ class UseHold {
   }
   ~UseHold() {
     if (use_ != nullptr) use_->Remove(resource_, amount_);
+  }
+  // Takes over another, which must be of the same use and resource, unless this one is empty.
+  void Add(UseHold&& other) {
+    if (use_ == nullptr) {
+      *this = std::move(other);
+    } else if (std::exchange(other.use_, nullptr) != nullptr) {
+      amount_ += other.amount_;
+    }
   }
 
  private:

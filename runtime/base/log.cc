@@ -1,79 +1,100 @@
 #include "runtime/base/log.h"
 
-#include <spdlog/sinks/ringbuffer_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <fmt/chrono.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+
+#include "runtime/base/log_writer.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/utf8.h"
 
 namespace ttfd {
 namespace {
 
-// Leaked on purpose: threads may log while statics are destroyed.
-spdlog::sinks::ringbuffer_sink_mt& LastLines() {
-  static auto& lines = *new spdlog::sinks::ringbuffer_sink_mt(kRememberedLogLines);
-  return lines;
+constexpr std::array<std::string_view, 4> kLevelNames = {"debug", "info", "warning", "error"};
+
+std::string Line(LogLevel level, std::string_view text) {
+  const auto now = std::chrono::system_clock::now();
+  const auto since = now.time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count() % 1000;
+  std::string line = fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03} {} ",
+                                 fmt::localtime(std::chrono::system_clock::to_time_t(now)), ms,
+                                 kLevelNames[static_cast<size_t>(level)]);
+  return line += Printable(text, kMaxLogLineBytes);
 }
 
-spdlog::logger& MakeLogger(const char* pattern) {
-  const std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> lines(
-      &LastLines(), [](spdlog::sinks::ringbuffer_sink_mt*) {});
-  auto* made =
-      new spdlog::logger("ttfd", {std::make_shared<spdlog::sinks::stderr_sink_mt>(), lines});
-  made->set_pattern(pattern);
-  made->flush_on(spdlog::level::debug);
-  return *made;
+LogWriterOptions WriterOptions() {
+  LogWriterOptions options;
+  options.dropped_text = [](uint64_t dropped) {
+    return Line(LogLevel::kWarning,
+                fmt::format("{} log lines were dropped: standard error did not take them in time",
+                            dropped)) +
+           '\n';
+  };
+  return options;
 }
 
-spdlog::logger& Logger() {
-  static spdlog::logger& logger = MakeLogger("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
-  return logger;
-}
-
-spdlog::level::level_enum SpdlogLevel(LogLevel level) {
-  switch (level) {
-    case LogLevel::kDebug:
-      return spdlog::level::debug;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kError:
-      return spdlog::level::err;
+struct Log {
+  Log() : writer(STDERR_FILENO, WriterOptions()) {
+    std::atexit([] { FlushLog(SteadyClock().Now() + kLogFlushTimeout); });
   }
-  return spdlog::level::err;
+
+  void Remember(const std::string& line) ABSL_LOCKS_EXCLUDED(mu) {
+    MutexLock lock(&mu);
+    last.push_back(line);
+    if (last.size() > kRememberedLogLines) last.pop_front();
+  }
+
+  std::atomic<LogLevel> level{LogLevel::kInfo};
+  Mutex mu;
+  std::deque<std::string> last ABSL_GUARDED_BY(mu);
+  LogWriter writer;
+};
+
+// Leaked on purpose: threads may log while statics are destroyed.
+Log& TheLog() {
+  static Log& log = *new Log;
+  return log;
 }
 
 }  // namespace
 
 void LogLine(LogLevel level, std::string_view text) {
-  Logger().log(SpdlogLevel(level), spdlog::string_view_t(text.data(), text.size()));
+  if (!LogEnabled(level)) return;
+  const std::string line = Line(level, text);
+  TheLog().Remember(line);
+  TheLog().writer.Write(line + '\n');
 }
 
-void LogAlways(std::string_view text) {
-  // A logger has one level, and this one's is never set.
-  static spdlog::logger& logger = MakeLogger("%Y-%m-%dT%H:%M:%S.%e info %v");
-  logger.log(spdlog::level::info, spdlog::string_view_t(text.data(), text.size()));
+bool LogAlways(std::string_view text, TimePoint deadline) {
+  const std::string line = Line(LogLevel::kInfo, text);
+  if (!TheLog().writer.WriteUntil(line + '\n', deadline)) return false;
+  TheLog().Remember(line);
+  return true;
 }
+
+bool LogPlain(std::string_view text, TimePoint deadline) {
+  return TheLog().writer.WriteUntil(Printable(text, kMaxLogLineBytes) + '\n', deadline);
+}
+
+bool FlushLog(TimePoint deadline) { return TheLog().writer.FlushUntil(deadline); }
 
 std::vector<std::string> LastLogLines() {
-  std::vector<std::string> lines = LastLines().last_formatted();
-  for (std::string& line : lines) {
-    while (!line.empty() && line.back() == '\n') line.pop_back();
-  }
-  return lines;
+  MutexLock lock(&TheLog().mu);
+  return {TheLog().last.begin(), TheLog().last.end()};
 }
 
-bool LogEnabled(LogLevel level) { return Logger().should_log(SpdlogLevel(level)); }
+bool LogEnabled(LogLevel level) { return level >= TheLog().level.load(std::memory_order_relaxed); }
 
 bool SetLogLevel(std::string_view name) {
-  for (const auto& [known, level] :
-       {std::pair<std::string_view, spdlog::level::level_enum>{"debug", spdlog::level::debug},
-        {"info", spdlog::level::info},
-        {"warning", spdlog::level::warn},
-        {"error", spdlog::level::err}}) {
-    if (name == known) {
-      Logger().set_level(level);
-      return true;
-    }
+  for (size_t i = 0; i < kLevelNames.size(); ++i) {
+    if (name != kLevelNames[i]) continue;
+    TheLog().level.store(static_cast<LogLevel>(i), std::memory_order_relaxed);
+    return true;
   }
   return false;
 }

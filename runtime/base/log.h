@@ -1,7 +1,9 @@
 // Logging for the code that decides what to do about an error. Libraries return statuses; they do
 // not log.
 //
-// A logging header without spdlog.h: including that costs seconds per file.
+// Lines go to standard error (journald's place for a service) through a LogWriter: logging does not wait for whoever
+// reads it. A line is one line whatever its arguments hold: control characters and bytes that are not UTF-8 are escaped
+// (utf8.h), so that text from clients can neither begin a line nor control a terminal. Thread-safe.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,18 +13,31 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/clock.h"
+
 namespace ttfd {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-// Thread-safe. Writes one line to standard error (journald's place for a service).
+// What is longer is cut.
+inline constexpr size_t kMaxLogLineBytes = 16 * 1024;
+// How long the end of the process waits for lines that standard error has not taken.
+inline constexpr Duration kLogFlushTimeout = std::chrono::seconds(1);
+
+// One line with the time and the level, if the level is enabled. Dropped, and counted in a later line, if standard
+// error has not taken the lines before.
 void LogLine(LogLevel level, std::string_view text);
-// The last lines that were written, the oldest first.
+// A line of level "info" whatever the level is, never dropped: waits until `deadline` for space. False: there was none.
+bool LogAlways(std::string_view text, TimePoint deadline);
+// The same without time and level: why a program ends.
+bool LogPlain(std::string_view text, TimePoint deadline);
+// Waits until every line so far has been written, at most until `deadline`. The end of the process does it, too.
+bool FlushLog(TimePoint deadline);
+
+// The last lines, without time zone or newline, the oldest first.
 inline constexpr size_t kRememberedLogLines = 200;
 std::vector<std::string> LastLogLines();
 bool LogEnabled(LogLevel level);
-// A line whatever the level is: what was done is told also by a daemon that is told to be quiet.
-void LogAlways(std::string_view text);
 // "debug", "info", "warning" or "error"; false if the name is none of them (the level is then
 // unchanged).
 bool SetLogLevel(std::string_view name);

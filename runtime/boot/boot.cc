@@ -1,11 +1,14 @@
 // The path from reset to "ready".
 #include "runtime/boot/boot.h"
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/abi/boot_block.h"
 #include "runtime/abi/hart_status.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/boot/hart_state.h"
@@ -24,7 +27,11 @@ struct TileLoad {
 struct BootTile {
   hw::Coordinate tile;
   std::string name;  // "worker (0,3)", "dispatch"
+  std::unique_ptr<Window> window;
 };
+
+constexpr uint32_t kNonceAddress = abi::kBootBlockAddress + offsetof(abi::BootBlock, boot_nonce);
+constexpr uint32_t kOwnXyAddress = abi::kBootBlockAddress + offsetof(abi::BootBlock, own_xy);
 
 constexpr uint32_t kBriscOnly = 1u << hw::kBrisc;
 constexpr uint32_t kBriscAndNcrisc = kBriscOnly | 1u << hw::kNcrisc;
@@ -52,6 +59,8 @@ class Bootstrap {
   }
 
  private:
+  // Multicasts keep their order among each other, but not against the writes to a single tile. So what one kind writes
+  // has arrived before the other kind writes next: the nonce shows it of multicasts, the tile's own word by itself.
   Status BootWorkers(const BootPlan& plan) {
     WindowTarget everyone;
     everyone.start = plan.worker_start;
@@ -59,20 +68,24 @@ class Bootstrap {
     everyone.multicast = true;
     ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device_.OpenWindow(everyone));
     TileLoad load;
-    std::vector<BootTile> tiles;
     for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
       load.images.emplace_back(hart, firmware_.worker[hart]);
     }
-    RETURN_IF_ERROR(Load(plan, *window, load, 0));
+    std::vector<BootTile> tiles;
     const auto columns = static_cast<uint32_t>(plan.worker_columns.size());
     for (uint32_t worker = 0; worker < plan.worker_count(); ++worker) {
-      const hw::Coordinate tile = plan.WorkerTile(worker);
-      // The one word that differs from tile to tile.
-      ASSIGN_OR_RETURN(const std::unique_ptr<Window> own, device_.OpenWindow(UnicastTarget(tile)));
-      RETURN_IF_ERROR(WriteWord(*own, abi::kBootBlockAddress + offsetof(abi::BootBlock, own_xy),
-                                hw::NocXy(tile.x, tile.y)));
-      tiles.push_back({tile, fmt::format("worker ({},{})", worker % columns, worker / columns)});
+      ASSIGN_OR_RETURN(BootTile tile,
+                       Open(plan.WorkerTile(worker),
+                            fmt::format("worker ({},{})", worker % columns, worker / columns)));
+      tiles.push_back(std::move(tile));
     }
+    RETURN_IF_ERROR(Load(plan, *window, tiles, load, 0));
+    std::vector<uint32_t> own_xy;
+    for (const BootTile& tile : tiles) {
+      own_xy.push_back(hw::NocXy(tile.tile.x, tile.tile.y));
+      RETURN_IF_ERROR(WriteWord(*tile.window, kOwnXyAddress, own_xy.back()));
+    }
+    RETURN_IF_ERROR(AwaitWords(tiles, kOwnXyAddress, own_xy));
     return Release(*window, tiles, kEveryHart);
   }
 
@@ -81,40 +94,66 @@ class Bootstrap {
     const uint32_t queue = plan.block.hardware_queue;
     const std::vector<std::pair<uint32_t, ByteSpan>> dispatch = {
         {hw::kBrisc, firmware_.dispatch}, {hw::kNcrisc, firmware_.dispatch_s}};
-    RETURN_IF_ERROR(BootDispatchTile(plan, {plan.dispatch_tile, DispatchTileName(queue)},
-                                     {abi::kRoleDispatch, dispatch}, kBriscAndNcrisc));
-    return BootDispatchTile(plan, {plan.prefetch_tile, PrefetchTileName(queue)},
+    ASSIGN_OR_RETURN(const BootTile dispatch_tile,
+                     Open(plan.dispatch_tile, DispatchTileName(queue)));
+    RETURN_IF_ERROR(
+        BootDispatchTile(plan, dispatch_tile, {abi::kRoleDispatch, dispatch}, kBriscAndNcrisc));
+    ASSIGN_OR_RETURN(const BootTile prefetch_tile,
+                     Open(plan.prefetch_tile, PrefetchTileName(queue)));
+    return BootDispatchTile(plan, prefetch_tile,
                             {abi::kRolePrefetch, {{hw::kBrisc, firmware_.prefetch}}}, kBriscOnly);
+  }
+
+  StatusOr<BootTile> Open(hw::Coordinate tile, std::string name) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Window> window, device_.OpenWindow(UnicastTarget(tile)));
+    return BootTile{tile, std::move(name), std::move(window)};
   }
 
   Status BootDispatchTile(const BootPlan& plan, const BootTile& tile, const TileLoad& load,
                           uint32_t harts) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
-                     device_.OpenWindow(UnicastTarget(tile.tile)));
-    RETURN_IF_ERROR(Load(plan, *window, load, hw::NocXy(tile.tile.x, tile.tile.y)));
-    if (load.role == abi::kRolePrefetch) {
-      // An empty slot is a zero slot.
-      const std::vector<std::byte> empty(plan.block.fetch_queue_entries * sizeof(uint16_t));
-      RETURN_IF_ERROR(window->Write(plan.block.fetch_queue_address, empty));
-    }
-    return Release(*window, std::span(&tile, 1), harts);
+    Window& window = *tile.window;
+    RETURN_IF_ERROR(
+        Load(plan, window, std::span(&tile, 1), load, hw::NocXy(tile.tile.x, tile.tile.y)));
+    return Release(window, std::span(&tile, 1), harts);
   }
 
-  Status Load(const BootPlan& plan, Window& window, const TileLoad& load, uint32_t own_xy) {
-    RETURN_IF_ERROR(WriteWord(window, hw::kSoftReset0, hw::kSoftResetAllHarts));
+  // Through `window`, which shows all of `tiles`. Everything has arrived when it returns.
+  Status Load(const BootPlan& plan, Window& window, std::span<const BootTile> tiles,
+              const TileLoad& load, uint32_t own_xy) {
+    RETURN_IF_ERROR(RemoveNonce(tiles));
     const std::vector<std::byte> zeros(abi::kFirmwareAddress[hw::kBrisc]);
     RETURN_IF_ERROR(window.Write(0, zeros));
+    if (load.role == abi::kRolePrefetch) {
+      // An empty slot is a zero slot. The hart that reads them is held.
+      const std::vector<std::byte> empty(plan.block.fetch_queue_entries * sizeof(uint16_t));
+      RETURN_IF_ERROR(window.Write(plan.block.fetch_queue_address, empty));
+    }
     for (const auto& [hart, image] : load.images) {
       RETURN_IF_ERROR(window.Write(abi::kFirmwareAddress[hart], image));
     }
     abi::BootBlock block = plan.block;
     block.role = load.role;
     block.own_xy = own_xy;
-    block.boot_nonce = options_.nonce;
+    block.boot_nonce = 0;
     RETURN_IF_ERROR(window.Write(abi::kBootBlockAddress, BytesOf(block)));
     RETURN_IF_ERROR(window.Write(abi::kBankTableAddress, BytesOf(plan.banks)));
     // BRISC always starts at address 0, on dispatch tiles too.
-    return WriteWord(window, 0, hw::JumpToFirmware(abi::kFirmwareAddress[hw::kBrisc]));
+    RETURN_IF_ERROR(WriteWord(window, 0, hw::JumpToFirmware(abi::kFirmwareAddress[hw::kBrisc])));
+    RETURN_IF_ERROR(WriteWord(window, kNonceAddress, options_.nonce));
+    return AwaitWords(tiles, kNonceAddress, std::vector(tiles.size(), options_.nonce));
+  }
+
+  // Holds the harts. A nonce that is there already may be the same, left by another process: it is overwritten by
+  // something else than what is there, and than the nonce.
+  Status RemoveNonce(std::span<const BootTile> tiles) {
+    std::vector<uint32_t> words;
+    for (const BootTile& tile : tiles) {
+      RETURN_IF_ERROR(WriteWord(*tile.window, hw::kSoftReset0, hw::kSoftResetAllHarts));
+      ASSIGN_OR_RETURN(const uint32_t found, ReadWord(*tile.window, kNonceAddress));
+      words.push_back(found + 1 == options_.nonce ? found + 2 : found + 1);
+      RETURN_IF_ERROR(WriteWord(*tile.window, kNonceAddress, words.back()));
+    }
+    return AwaitWords(tiles, kNonceAddress, words);
   }
 
   // BRISC alone first; the others when it is ready.
@@ -136,25 +175,54 @@ class Bootstrap {
   }
 
   Status AwaitReady(std::span<const BootTile> tiles, uint32_t harts) {
+    TileStatus status{};
+    uint32_t missing = 0;
+    return Await(
+        tiles,
+        [&](size_t i) -> StatusOr<bool> {
+          ASSIGN_OR_RETURN(status, ReadTileStatus(*tiles[i].window));
+          ASSIGN_OR_RETURN(missing, MissingHarts(tiles[i], status, harts));
+          return missing == 0;
+        },
+        [&](size_t i, const std::string& when) {
+          return NotReady(tiles[i], status, missing, when);
+        });
+  }
+
+  // What the host wrote to an address of each tile has arrived: `words`.
+  Status AwaitWords(std::span<const BootTile> tiles, uint32_t address,
+                    std::span<const uint32_t> words) {
+    uint32_t found = 0;
+    return Await(
+        tiles,
+        [&](size_t i) -> StatusOr<bool> {
+          ASSIGN_OR_RETURN(found, ReadWord(*tiles[i].window, address));
+          return found == words[i];
+        },
+        [&](size_t i, const std::string& when) {
+          return Error(StatusCode::kDeadlineExceeded,
+                       "{} does not hold what the host wrote {}: {:#x} at {:#x}, {:#x} was written",
+                       Place(tiles[i]), when, found, address, words[i]);
+        });
+  }
+
+  // Lets device time pass until `done` is true of every tile, one after the other. `late` makes the error of the first
+  // tile of which it is not.
+  Status Await(std::span<const BootTile> tiles, const std::function<StatusOr<bool>(size_t)>& done,
+               const std::function<Status(size_t, const std::string& when)>& late) {
     const TimePoint deadline = clock_.Now() + options_.timeout;
-    size_t ready = 0;
-    bool quiescent = false;
-    for (;;) {
-      uint32_t missing = 0;
-      TileStatus status{};
-      while (ready < tiles.size()) {
-        ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
-                         device_.OpenWindow(UnicastTarget(tiles[ready].tile)));
-        ASSIGN_OR_RETURN(status, ReadTileStatus(*window));
-        ASSIGN_OR_RETURN(missing, MissingHarts(tiles[ready], status, harts));
-        if (missing != 0) break;
-        ++ready;
+    size_t first = 0;  // of those that are not done
+    for (bool quiescent = false;;) {
+      while (first < tiles.size()) {
+        ASSIGN_OR_RETURN(const bool is_done, done(first));
+        if (!is_done) break;
+        ++first;
       }
-      if (ready == tiles.size()) return OkStatus();
-      if (quiescent) return NotReady(tiles[ready], status, missing, "and nothing moves any more");
+      if (first == tiles.size()) return OkStatus();
+      if (quiescent) return late(first, "and nothing moves any more");
       if (clock_.Now() >= deadline) {
-        return NotReady(
-            tiles[ready], status, missing,
+        return late(
+            first,
             fmt::format(
                 "after {} ms",
                 std::chrono::duration_cast<std::chrono::milliseconds>(options_.timeout).count()));
@@ -163,7 +231,7 @@ class Bootstrap {
       const StatusOr<AdvanceResult> advanced =
           may_wait.ok() ? device_.Advance(options_.advance_clocks) : may_wait;
       if (!advanced.ok()) {
-        return Annotate(advanced.status(), fmt::format("boot, waiting for {}", tiles[ready].name));
+        return Annotate(advanced.status(), fmt::format("boot, waiting for {}", tiles[first].name));
       }
       quiescent = advanced->quiescent;
     }
@@ -200,11 +268,8 @@ class Bootstrap {
     uint32_t hart = 0;
     while ((missing & 1u << hart) == 0) ++hart;
     std::string pc;
-    const StatusOr<std::unique_ptr<Window>> window = device_.OpenWindow(UnicastTarget(tile.tile));
-    if (window.ok()) {
-      const uint32_t value = ReadPc(device_, **window, hart);
-      if (value != 0) pc = fmt::format(", pc {:#x}", value);
-    }
+    const uint32_t value = ReadPc(device_, *tile.window, hart);
+    if (value != 0) pc = fmt::format(", pc {:#x}", value);
     return Error(StatusCode::kDeadlineExceeded, "{} {} is not ready {}: state {}, waypoint {}{}",
                  Place(tile), HartName(hart), when, HartStateName(status[hart].state),
                  WaypointName(status[hart].waypoint), pc);

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "runtime/abi/kernel_image.h"
 #include "runtime/base/bits.h"
+#include "runtime/base/utf8.h"
 #include "runtime/boot/relocation_check.h"
 #include "runtime/elf/elf_file.h"
 #include "runtime/elf/symbol_table.h"
@@ -59,18 +61,39 @@ struct Layout {
   uint32_t end = 0;
 };
 
-// Does the kernel print? Code that does defines a symbol (<ttfd/print.h>).
-bool Prints(const ElfFile& elf) {
+// What absolute symbols say of a kernel.
+struct Marks {
+  bool prints = false;  // ttfd_prints, which code that prints defines (<ttfd/print.h>)
+  std::optional<uint32_t>
+      hart;  // __ttfd_hart, from the linker's command line (cmake/TtfdKernel.cmake)
+};
+
+Marks ReadMarks(const ElfFile& elf) {
+  Marks marks;
   const auto& sections = elf.sections();
   for (uint32_t table = 0; table < sections.size(); ++table) {
     if (sections[table].type != SHT_SYMTAB) continue;
     const auto count = static_cast<uint32_t>(sections[table].bytes.size() / sizeof(Elf32_Sym));
     for (uint32_t index = 0; index < count; ++index) {
       const StatusOr<ElfSymbol> symbol = elf.Symbol(table, index);
-      if (symbol.ok() && symbol->section == SHN_ABS && symbol->name == "ttfd_prints") return true;
+      if (!symbol.ok() || symbol->section != SHN_ABS) continue;
+      if (symbol->name == "ttfd_prints") marks.prints = true;
+      if (symbol->name == "__ttfd_hart") marks.hart = symbol->value;
     }
   }
-  return false;
+  return marks;
+}
+
+Status CheckHart(const Marks& marks) {
+  constexpr const char* kKnown = "0 (BRISC), 1 (NCRISC), 2, 3 or 4 (TRISC0 to TRISC2)";
+  if (!marks.hart) {
+    return InvalidArgument(
+        "it does not say which processor it was built for; link with --defsym=__ttfd_hart={}, as "
+        "ttfd_add_kernel does",
+        kKnown);
+  }
+  if (*marks.hart < hw::kHarts) return OkStatus();
+  return InvalidArgument("symbol __ttfd_hart is {}; {} are known", *marks.hart, kKnown);
 }
 
 // Sections in address order, without overlaps, gaps no larger than alignment makes them, and in the
@@ -117,7 +140,8 @@ Status CheckWords(const Layout& layout) {
 
 StatusOr<std::shared_ptr<const KernelImage>> Build(const ElfFile& elf,
                                                    const std::vector<const ElfSection*>& parts,
-                                                   const Layout& layout, const std::string& name) {
+                                                   const Layout& layout, const Marks& marks,
+                                                   const std::string& name) {
   constexpr uint32_t kHeader = sizeof(abi::KernelImageHeader);
   const auto offset_of = [&layout](uint32_t address) { return kHeader + address - layout.begin; };
   abi::KernelImageHeader header{};
@@ -132,7 +156,8 @@ StatusOr<std::shared_ptr<const KernelImage>> Build(const ElfFile& elf,
 
   auto image = std::make_shared<KernelImage>();
   image->name = name;
-  image->prints = Prints(elf);
+  image->prints = marks.prints;
+  image->hart = static_cast<hw::Hart>(*marks.hart);
   image->bytes.resize(header.image_bytes);
   StoreAt(image->bytes.data(), header);
   for (const ElfSection* part : parts) {
@@ -179,7 +204,10 @@ StatusOr<std::shared_ptr<const KernelImage>> Load(ByteSpan file, const std::stri
   if (!entry_in_code) {
     return InvalidArgument("the entry point {:#x} is not in the kernel's code", elf.entry());
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<const KernelImage> image, Build(elf, parts, layout, name));
+  const Marks marks = ReadMarks(elf);
+  RETURN_IF_ERROR(CheckHart(marks));
+  ASSIGN_OR_RETURN(std::shared_ptr<const KernelImage> image,
+                   Build(elf, parts, layout, marks, name));
   if (image->bytes.size() > abi::kMaxKernelImageBytes) {
     return InvalidArgument("an image of {} bytes; at most {} are allowed", image->bytes.size(),
                            abi::kMaxKernelImageBytes);
@@ -191,7 +219,12 @@ StatusOr<std::shared_ptr<const KernelImage>> Load(ByteSpan file, const std::stri
 
 StatusOr<std::shared_ptr<const KernelImage>> LoadKernel(ByteSpan elf, const std::string& name) {
   StatusOr<std::shared_ptr<const KernelImage>> image = Load(elf, name);
-  if (!image.ok()) return Annotate(image.status(), fmt::format("kernel {}", name));
+  // The message names sections and symbols of the file.
+  if (!image.ok()) {
+    const std::string who = name.empty() ? "kernel" : "kernel " + name;
+    return MakeStatus(image.status().code(),
+                      Printable(fmt::format("{}: {}", who, StatusMessage(image.status()))));
+  }
   return image;
 }
 

@@ -1,5 +1,7 @@
 // Turns a kernel's ELF file into the image that lies in a worker's kernel cache (abi/kernel_image.h).
 //
+// The file says by its absolute symbol __ttfd_hart which hart (hw::Hart) it was built for.
+//
 // A kernel runs from wherever a launch puts it, so the loader refuses whatever would break when the
 // block moves. How to build one that is accepted: cmake/TtfdKernel.cmake.
 #pragma once

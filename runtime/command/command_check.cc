@@ -13,10 +13,16 @@ Status CheckCores(const Region& region, const CardGeometry& card) {
   if (region.kind != MemoryKind::kL1 || region.single_bank >= 0) {
     return InvalidArgument("workers named for a region that is not in their L1");
   }
+  TileSet named;
   for (const uint32_t worker : cores.workers) {
     if (worker >= card.worker_count()) {
       return InvalidArgument("worker {}; there are {}", worker, card.worker_count());
     }
+    if (named[worker]) {
+      return InvalidArgument(
+          "worker {} is named twice; shards on one worker would share their bytes", worker);
+    }
+    named.set(worker);
   }
   if (cores.shard_rows != 0 && (cores.shard_row_pages == 0 || cores.row_pages == 0)) {
     return InvalidArgument("shards of {} pages in rows of {}", cores.shard_row_pages,

@@ -66,8 +66,24 @@ Status Ordering::WaitForWorkers(RecordSink& sink, uint32_t stream, uint64_t work
 
 Status Ordering::Restart(RecordSink& sink, uint32_t stream) {
   RETURN_IF_ERROR(Wait(sink, abi::kWaitStream | abi::kWaitClearStream, stream, launched_[stream]));
+  if (launched_[stream] == base_[stream]) return OkStatus();  // the counter is zero without it
   base_[stream] = launched_[stream];
+  restarted_[stream] = ++commands_;
   return OkStatus();
+}
+
+bool Ordering::HasCompletionsFor(uint64_t workers) const {
+  for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
+    if (outstanding(stream) + workers > hw::kStreamCounterReach) return false;
+  }
+  return true;
+}
+
+bool Ordering::Reached(uint32_t stream, uint64_t workers, uint32_t counter) const {
+  if (workers <= seen_.workers[stream]) return true;
+  if (!Cleared(stream)) return false;
+  if (workers <= base_[stream]) return true;
+  return Comparable(stream) && hw::StreamCounterReached(counter, OnWire(stream, workers));
 }
 
 Status Ordering::BeforeWrite(RecordSink& sink, StreamMask kernels) {

@@ -43,6 +43,8 @@ struct KernelImage {
   std::shared_ptr<const SymbolTable> symbols;
   uint32_t symbol_base = 0;
   bool prints = false;  // <ttfd/print.h> is in its code
+  hw::Hart hart =
+      hw::kBrisc;  // it was built for, and must run on: its code has the hart's addresses
 };
 
 struct KernelUse {

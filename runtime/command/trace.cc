@@ -45,6 +45,13 @@ class TraceBuilder {
     TraceLaunch placed;
     placed.program = launch.program;
     const GoPlan go = PlanGo(trace_->go_table, program, card_);
+    const uint64_t receivers = go.multicast ? set_size_ : go.count;
+    if (ordering_.outstanding(0) + receivers > kMaxTraceCompletions) {
+      return InvalidArgument(
+          "with it a replay has {} worker completions (launches x workers); at most {} are "
+          "allowed: record the launches as several traces",
+          ordering_.outstanding(0) + receivers, kMaxTraceCompletions);
+    }
     placed.go_first = go.first;
     placed.records = RecordsFor(launch, go.multicast);
     const LaunchRing::Place place =
@@ -64,7 +71,7 @@ class TraceBuilder {
     for (uint32_t i = 0; i < launch.arguments.size(); ++i) {
       placed.records->PatchArguments(i, launch.arguments[i], records);
     }
-    ordering_.Launched(0, go.multicast ? set_size_ : go.count);
+    ordering_.Launched(0, receivers);
     ring_.Used(ordering_.launched_workers(0));
     trace_->launches.push_back(std::move(placed));
     if (Position() > kMaxTraceBytes) {
@@ -125,9 +132,9 @@ StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Rout
   }
   TraceBuilder builder(card, route);
   for (size_t i = 0; i < launches.size(); ++i) {
-    const Status checked = CheckLaunch(route, launches[i], card);
-    if (!checked.ok()) return Annotate(checked, fmt::format("launch {}", i));
-    RETURN_IF_ERROR(builder.Add(launches[i]));
+    Status added = CheckLaunch(route, launches[i], card);
+    if (added.ok()) added = builder.Add(launches[i]);
+    if (!added.ok()) return Annotate(added, fmt::format("launch {}", i));
   }
   return builder.Finish();
 }

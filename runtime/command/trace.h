@@ -13,6 +13,7 @@
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/program.h"
 #include "runtime/command/route.h"
+#include "runtime/hw/stream.h"
 
 namespace ttfd {
 
@@ -21,6 +22,9 @@ struct LaunchCommand;
 // Limits of one trace. Its records are kept twice: in device memory and as the host's shadow.
 inline constexpr uint64_t kMaxTraceBytes = 4 << 20;
 inline constexpr uint32_t kMaxTraceLaunches = 16 * 1024;
+// Worker completions of one replay: launches times workers. The counter of a replay is a stream register of 17 bits,
+// and the host cannot compare counts that are further apart.
+inline constexpr uint64_t kMaxTraceCompletions = hw::kStreamCounterReach;
 
 // New arguments of one kernel of one launch, from the next replay on. As many words as recorded.
 struct TracePatch {
@@ -31,8 +35,8 @@ struct TracePatch {
 
 class Trace;
 
-// Lays out the launches for `route`. INVALID_ARGUMENT says which launch breaks which rule of
-// LaunchCommand, RESOURCE_EXHAUSTED that the trace is too large. Thread-safe.
+// Lays out the launches for `route`. INVALID_ARGUMENT says which launch breaks which rule of LaunchCommand, or exceeds
+// kMaxTraceCompletions; RESOURCE_EXHAUSTED that the records are too large. Thread-safe.
 StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Route& route,
                                             const std::vector<LaunchCommand>& launches);
 

@@ -280,11 +280,12 @@ Status PortDevice::WriteTranslation(uint32_t region, bool enable) {
 }
 
 Status PortDevice::Reset() {
-  RETURN_IF_ERROR(port_->Reset());
+  // A reset that fails may have cleared the registers too: they are programmed at the next use.
   for (Slot& slot : slots_) {
     slot.known = false;
-    if (slot.owner != nullptr) slot.owner->base_ = PortWindow::kNowhere;  // programmed at next use
+    if (slot.owner != nullptr) slot.owner->base_ = PortWindow::kNowhere;
   }
+  RETURN_IF_ERROR(port_->Reset());
   for (uint32_t region = 0; region < regions_.size(); ++region) {
     if (regions_[region] != nullptr) RETURN_IF_ERROR(WriteTranslation(region, true));
   }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "firmware/images.h"
-#include "runtime/abi/host_queue.h"
 #include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/boot/boot.h"
@@ -142,7 +141,6 @@ Status CardDispatcher::PlaceRings() {
     }
     ASSIGN_OR_RETURN(plans_[queue],
                      PlanBoot(device_.info(), rings, queue, host_memory_[queue]->noc_address()));
-    std::memset(host_memory_[queue]->bytes().data(), 0, abi::kIssueRingOffset);
   }
   return OkStatus();
 }
@@ -153,9 +151,9 @@ Status CardDispatcher::OpenLinks() {
   settings.capture_start = capture_start_;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     settings.hardware_queue = queue;
-    // What was in flight before the reset is nobody's any more.
-    const MutableByteSpan rings = host_memory_[queue]->bytes().subspan(abi::kIssueRingOffset);
-    if (boots_ > 1) std::memset(rings.data(), 0, rings.size());
+    // What was in flight before the reset is discarded. Not before the reset: the card could still write here.
+    const MutableByteSpan memory = host_memory_[queue]->bytes();
+    if (boots_ > 1) std::memset(memory.data(), 0, memory.size());
     ASSIGN_OR_RETURN(queues_[queue].link,
                      CardLink::Open(
                          device_, clock_, plans_[queue], *host_memory_[queue], settings,
@@ -245,26 +243,31 @@ StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& com
   const CardQueue::Begin begin = queue.BeginCommand();
   const Status encoded = Encode(route, command);
   if (!encoded.ok()) queue.TakeBackEncoded();
-  // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
-  if (encoded.code() == StatusCode::kResourceExhausted) return encoded;
+  // The one thing only the device thread knows: what traces hold of the workers' kernel caches. Found before anything
+  // is encoded; the same code from further below leaves half a command on the ring.
+  const CardQueue::Begin now = queue.BeginCommand();
+  const bool untouched = now.entry == begin.entry && now.offset == begin.offset;
+  if (encoded.code() == StatusCode::kResourceExhausted && untouched) return encoded;
   if (!encoded.ok()) return Lose(encoded);
   const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
                        std::holds_alternative<ReplayTraceCommand>(command);
   return queue.Submitted(begin, kernels && route.workers.any());
 }
 
+Status CardDispatcher::CheckTicket(uint32_t hardware_queue, uint64_t ticket) const {
+  if (hardware_queue >= kHardwareQueues) {
+    return InvalidArgument("hardware queue {}; there are {}", hardware_queue, kHardwareQueues);
+  }
+  const uint64_t submitted = queues_[hardware_queue].timeline.submitted();
+  if (ticket <= submitted) return OkStatus();
+  return InvalidArgument("command {} of CQ{}, which has {}", ticket, hardware_queue, submitted);
+}
+
 Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
   RETURN_IF_ERROR(lost_);
-  if (hardware_queue >= kHardwareQueues || after.hardware_queue >= kHardwareQueues) {
-    return InvalidArgument("hardware queue {}; there are {}",
-                           std::max(hardware_queue, after.hardware_queue), kHardwareQueues);
-  }
-  const CardQueue& other = queues_[after.hardware_queue];
-  if (after.number > other.timeline.submitted()) {
-    return InvalidArgument("a wait for command {} of CQ{}, which has {}", after.number,
-                           after.hardware_queue, other.timeline.submitted());
-  }
-  const CardQueue::Pending* const awaited = other.Find(after.number);
+  RETURN_IF_ERROR(CheckTicket(hardware_queue, 0));
+  RETURN_IF_ERROR(CheckTicket(after.hardware_queue, after.number));
+  const CardQueue::Pending* const awaited = queues_[after.hardware_queue].Find(after.number);
   if (awaited == nullptr) return OkStatus();
   const Ordering::Mark mark = awaited->mark;
   const Status encoded = queues_.Await(hardware_queue, after.hardware_queue, mark);
@@ -273,21 +276,24 @@ Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
 
 Status CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
+  RETURN_IF_ERROR(CheckTicket(hardware_queue, ticket));
   const Status encoded = queues_[hardware_queue].Event(hardware_queue, ticket);
   return encoded.ok() ? encoded : Lose(encoded);
 }
 
 Status CardDispatcher::EventBeside(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
+  RETURN_IF_ERROR(CheckTicket(hardware_queue, ticket));
   const Status encoded = queues_[hardware_queue].EventBeside(hardware_queue, ticket);
   return encoded.ok() ? encoded : Lose(encoded);
 }
 
 StatusOr<bool> CardDispatcher::KernelsEnded(const Ticket& ticket) {
   RETURN_IF_ERROR(lost_);
+  RETURN_IF_ERROR(CheckTicket(ticket.hardware_queue, ticket.number));
   CardQueue& queue = queues_[ticket.hardware_queue];
   const CardQueue::Pending* const launch = queue.Find(ticket.number);
-  return launch == nullptr ? StatusOr<bool>(true) : queue.HasEnded(*launch);
+  return launch == nullptr ? StatusOr<bool>(queue.IsDone(ticket.number)) : queue.HasEnded(*launch);
 }
 
 bool CardDispatcher::idle() const {
@@ -323,8 +329,8 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
   ASSIGN_OR_RETURN(bool owed, prints_.Drain());
   if (owed) ++progress_;
   for (CardQueue& queue : queues_) {
-    owed |= queue.link->completions().unacknowledged() > 0;
-    RETURN_IF_ERROR(queue.link->completions().Acknowledge(true));
+    ASSIGN_OR_RETURN(const bool pages, queue.link->completions().AcknowledgeRest());
+    owed |= pages;
   }
   return owed;
 }
@@ -389,20 +395,21 @@ Status CardDispatcher::CheckHang() {
     RETURN_IF_ERROR(queue.link->ReadFetched());
     if (queue.link->ring().entries_freed() != freed) ++progress_;
   }
-  bool kernels_ended = true;
+  bool run = false;
   bool news = false;  // the caller moves then: it asks for an event
   for (CardQueue& queue : queues_) {
     if (!settled()) break;
-    ASSIGN_OR_RETURN(const bool ended, queue.AllHaveEnded());
-    kernels_ended &= ended;
-    if (news || ended) continue;
+    ASSIGN_OR_RETURN(const bool runs, queue.AnyRuns());
+    run |= runs;
+    if (news || !runs) continue;
     ASSIGN_OR_RETURN(news, queue.HasNews());
   }
-  if (settled() && (kernels_ended || news)) return OkStatus();
+  if (settled() && (!run || news)) return OkStatus();
   return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
 }
 
 StatusOr<uint64_t> CardDispatcher::LookAt(uint32_t hardware_queue) {
+  RETURN_IF_ERROR(CheckTicket(hardware_queue, 0));
   return ProgressFingerprint(device_, plans_[hardware_queue]);
 }
 

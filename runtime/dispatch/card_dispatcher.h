@@ -51,7 +51,7 @@ class CardDispatcher final : public Dispatcher {
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
   uint64_t completed(uint32_t queue) const override { return queues_[queue].completed(); }
   bool IsDone(const Ticket& ticket) const override {
-    return queues_[ticket.hardware_queue].Find(ticket.number) == nullptr;
+    return queues_[ticket.hardware_queue].IsDone(ticket.number);
   }
   bool idle() const override;
   uint64_t progress() const override { return progress_; }
@@ -74,6 +74,8 @@ class CardDispatcher final : public Dispatcher {
   CardDispatcher(Device& device, Clock& clock, const DispatcherOptions& options,
                  const FirmwareSet& firmware, const FirmwareSet& names, const Plans& plans);
 
+  // INVALID_ARGUMENT if there is no such hardware queue, or it has not given the ticket.
+  Status CheckTicket(uint32_t hardware_queue, uint64_t ticket) const;
   // Keeps the first reason for which the card is lost and returns it.
   Status Lose(const Status& status);
   uint64_t MaxRecordBytes(const Route& route, const Command& command) const;
@@ -103,6 +105,8 @@ class CardDispatcher final : public Dispatcher {
   StallReport FindStopped();
   Status HaltDispatch();
   StallReport Examine(std::vector<HartReport> harts);
+  void SampleDispatchTiles();
+  bool HasPassedEvent(uint32_t hardware_queue, uint32_t event) const;
   // Of a wait for the card: CANCELLED when nobody wants it any more.
   Status MayWait() const;
   // card_verify.cc
@@ -142,6 +146,9 @@ class CardDispatcher final : public Dispatcher {
   struct Seen {
     bool entries = false;  // the card was asked
     std::array<std::optional<uint32_t>, abi::kMaxSubDevices> streams;
+    std::optional<uint32_t> published_event;  // by the dispatcher, the last
+    // Stream and worker count of the go signal that dispatch_s has not sent yet: it waits.
+    std::optional<std::pair<uint32_t, uint32_t>> held_go;
   };
   std::array<Seen, kHardwareQueues> seen_;
 };

@@ -3,9 +3,13 @@
 #include <array>
 #include <utility>
 
+#include "runtime/abi/control_block.h"
+#include "runtime/abi/hart_status.h"
+#include "runtime/abi/host_queue.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/rings.h"
 #include "runtime/base/log.h"
+#include "runtime/boot/hart_state.h"
 #include "runtime/command/record_text.h"
 #include "runtime/dispatch/card_dispatcher.h"
 #include "runtime/dispatch/pipeline_report.h"
@@ -80,27 +84,65 @@ std::vector<StreamCount> CardDispatcher::CountStreams() {
   return counts;
 }
 
-// By what the card showed when it was looked at: it may have been reset since, which clears the counters.
+void CardDispatcher::SampleDispatchTiles() {
+  for (uint32_t number = 0; number < kHardwareQueues; ++number) {
+    CardQueue& queue = queues_[number];
+    if (queue.link == nullptr) continue;
+    Window& tile = queue.link->dispatch_tile();
+    constexpr uint32_t kStaging =
+        abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_staging);
+    const auto published = ReadWord(tile, kStaging + offsetof(abi::CompletionPointer, last_event));
+    if (published.ok()) seen_[number].published_event = *published;
+    const StatusOr<TileStatus> status = ReadTileStatus(tile);
+    if (!status.ok()) continue;
+    const abi::HartStatus& dispatch_s = (*status)[hw::kNcrisc];
+    if (dispatch_s.waypoint == abi::kWaypointNotify ||
+        dispatch_s.waypoint == abi::kWaypointWorkers) {
+      seen_[number].held_go = {dispatch_s.wait_stream, dispatch_s.wait_count};
+    }
+  }
+}
+
+// What the host has received counts where the tile cannot be read. A word that no event explains proves nothing.
+bool CardDispatcher::HasPassedEvent(uint32_t hardware_queue, uint32_t event) const {
+  const CardQueue& queue = queues_[hardware_queue];
+  const uint32_t received = queue.timeline.due() - 1;
+  const uint32_t encoded = queue.timeline.next_event() - 1;
+  const uint32_t published = seen_[hardware_queue].published_event.value_or(received);
+  if (published - received > encoded - received) return true;
+  return abi::CounterReached(published, event);
+}
+
+// By the last sample of a stopped card, which may have been reset since: that clears the counters.
 //
-// A launch is sent when its predecessors on the stream have been answered for, so the stream's counter tells whether
-// it may have begun, and when all its workers have answered that it has ended. A trace clears the counter: what was
-// launched before it cannot be told from the counter any more, and what comes behind it only once it is known to have
-// begun.
+// The dispatcher executes its commands in order, and no go signal is sent without its NOTIFY: what was submitted after
+// an event that the dispatcher has not published has not begun, nor has the launch whose go signal dispatch_s holds.
+//
+// A launch is sent when its predecessors on the stream have completed: the stream's counter shows whether it may have
+// begun, and when all its workers have completed that it has ended. A trace clears the counter. The counter then shows
+// nothing of earlier launches, and of the trace itself and of later ones only once an event has shown that it was
+// cleared; but a counter below the launch's begin says in both cases that it has not begun.
 Standing CardDispatcher::StandingOf(const Ticket& ticket) {
   CardQueue& queue = queues_[ticket.hardware_queue];
   const CardQueue::Pending* const one = queue.Find(ticket.number);
-  if (one == nullptr) return Standing::kEnded;
+  if (one == nullptr) {
+    return queue.IsDone(ticket.number) ? Standing::kEnded : Standing::kUnclear;
+  }
+  if (!HasPassedEvent(ticket.hardware_queue, one->event_before)) return Standing::kNotBegun;
   const Seen& seen = seen_[ticket.hardware_queue];
   if (!seen.entries) return Standing::kUnclear;
   const uint32_t freed = queue.link->ring().entries_freed();
   if (abi::CounterReached(one->first_entry, freed)) return Standing::kNotBegun;
   if (one->behind == one->before) return Standing::kUnclear;
   const uint64_t base = queue.ordering.base(one->stream);
-  const bool cleared = base == 0 || queue.ordering.seen_workers(one->stream) > base;
+  const bool cleared = queue.ordering.Cleared(one->stream);
   if (one->before < base || (one->before == base && !cleared)) return Standing::kUnclear;
+  if (queue.ordering.outstanding(one->stream) > hw::kStreamCounterReach) return Standing::kUnclear;
   const std::optional<uint32_t> shows = seen.streams[one->stream];
   if (!shows.has_value()) return Standing::kUnclear;
-  if (!hw::StreamCounterReached(*shows, queue.ordering.OnWire(one->stream, one->before))) {
+  const uint32_t before = queue.ordering.OnWire(one->stream, one->before);
+  if (!hw::StreamCounterReached(*shows, before)) return Standing::kNotBegun;
+  if (seen.held_go == std::pair(abi::kFirstWorkerStream + one->stream, before)) {
     return Standing::kNotBegun;
   }
   if (!cleared) return Standing::kUnclear;
@@ -172,21 +214,22 @@ StallReport CardDispatcher::HaltAndDiagnose() {
 }
 
 StallReport CardDispatcher::Examine(std::vector<HartReport> harts) {
-  // What it has published since nobody asked has ended, whatever its counters show.
+  // Damage first: to collect may acknowledge, which overwrites it. What is published has ended, whatever counters show.
+  std::array<QueueWords, kHardwareQueues> words;
+  for (uint32_t i = 0; i < kHardwareQueues; ++i) {
+    if (auto* link = queues_[i].link.get()) words[i] = {link->completions().acknowledged()};
+  }
+  auto damage = FindFirmwareDamage(device_, plans_, words, firmware_, boot_nonce(), kNamedDamages);
   for (CardQueue& queue : queues_) {
     if (queue.link != nullptr) queue.Collect().status().IgnoreError();
   }
   seen_ = {};
   StallReport worst = FindStopped();
   worst.harts = std::move(harts);
-  std::array<QueueWords, kHardwareQueues> words;
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    CardLink* const link = queues_[queue].link.get();
-    if (link != nullptr) words[queue].completion_pages_read = link->completions().acknowledged();
-  }
-  worst.damage = FindFirmwareDamage(device_, plans_, words, firmware_, boot_nonce(), kNamedDamages);
+  worst.damage = std::move(damage);
   worst.tiles = CountTiles(device_, plans_.front());
   worst.streams = CountStreams();
+  SampleDispatchTiles();
   return worst;
 }
 

@@ -16,6 +16,10 @@ constexpr uint32_t kClearedBytes = 4096;
 }  // namespace
 
 void CardQueue::Forget() {
+  if (!pending_.empty()) {
+    if (unknown_to_ == 0) unknown_after_ = completed();
+    unknown_to_ = timeline.submitted();
+  }
   link.reset();
   ordering = Ordering();
   reads.Clear();
@@ -38,6 +42,7 @@ uint64_t CardQueue::Submitted(const Begin& begin, bool apart) {
   one.first_offset = begin.offset;
   one.last_entry = link->ring().entries_closed();
   one.last_offset = link->ring().open_bytes();
+  one.event_before = begin.event;
   one.apart = apart;
   one.undo = std::move(undo);
   // All launches of a command are counted on the stream of its workers.
@@ -61,7 +66,9 @@ const CardQueue::Pending* CardQueue::Find(uint64_t ticket) const {
 }
 
 StatusOr<bool> CardQueue::HasReached(uint32_t stream, uint64_t workers) {
-  if (ordering.Reached(stream, workers, 0)) return true;
+  if (ordering.seen_workers(stream) >= workers || !ordering.Comparable(stream)) {
+    return ordering.Reached(stream, workers, 0);
+  }
   ASSIGN_OR_RETURN(
       const uint32_t counter,
       ReadWord(link->dispatch_tile(),
@@ -69,13 +76,14 @@ StatusOr<bool> CardQueue::HasReached(uint32_t stream, uint64_t workers) {
   return ordering.Reached(stream, workers, counter);
 }
 
-StatusOr<bool> CardQueue::AllHaveEnded() {
+StatusOr<bool> CardQueue::AnyRuns() {
   const StreamCounts& workers = ordering.launched_workers();
   for (uint32_t stream = 0; stream < workers.size(); ++stream) {
+    if (!ordering.Comparable(stream)) continue;
     ASSIGN_OR_RETURN(const bool reached, HasReached(stream, workers[stream]));
-    if (!reached) return false;
+    if (!reached) return true;
   }
-  return true;
+  return false;
 }
 
 StatusOr<bool> CardQueue::HasNews() {
@@ -135,6 +143,17 @@ Status CardQueue::EventBehind(uint32_t number, uint64_t ticket, const Ordering::
                               reads.ExpectEvent(), *link));
   timeline.Ask(ticket, {mark, link->entries_appended()});
   return link->Flush();
+}
+
+// Announced with what follows, in the same entry. So the event does not show that this entry is done.
+Status CardQueue::EventOfRestart(uint32_t number, uint32_t stream) {
+  Ordering::Mark mark;
+  mark.workers[stream] = ordering.launched_workers(stream);
+  mark.commands = ordering.Now().commands;
+  RETURN_IF_ERROR(EncodeEvent(timeline.next_event(), static_cast<uint16_t>(number),
+                              reads.ExpectEvent(), *link));
+  timeline.Ask(0, {mark, link->ring().entries_closed()});
+  return OkStatus();
 }
 
 void CardQueue::Done(uint64_t ticket, const StreamCounts& workers) {

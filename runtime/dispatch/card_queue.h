@@ -28,6 +28,7 @@ struct CardQueue {
   struct Begin {
     uint32_t entry = 0;   // the first that has anything of it
     uint32_t offset = 0;  // from which on
+    uint32_t event = 0;   // id of the last event encoded before it
     StreamCounts workers;
   };
   // A command that is not known to be done.
@@ -38,6 +39,7 @@ struct CardQueue {
     uint32_t first_offset = 0;
     uint32_t last_entry = 0;  // the last, up to this
     uint32_t last_offset = 0;
+    uint32_t event_before = 0;  // id of the last event that the dispatcher executes before it
     // The workers' count before and behind its launches; the same: it has none.
     uint32_t stream = 0;
     uint64_t before = 0;
@@ -53,11 +55,12 @@ struct CardQueue {
     std::unique_ptr<TraceUndo> undo;
   };
 
-  // As before a boot: nothing is in flight, tickets go on.
+  // As before a boot: what was in flight is discarded, tickets go on.
   void Forget();
 
   Begin BeginCommand() const {
-    return {link->ring().entries_closed(), link->ring().open_bytes(), ordering.launched_workers()};
+    return {link->ring().entries_closed(), link->ring().open_bytes(), timeline.next_event() - 1,
+            ordering.launched_workers()};
   }
   // The command just encoded has its ticket.
   uint64_t Submitted(const Begin& begin, bool apart);
@@ -65,13 +68,18 @@ struct CardQueue {
   void TakeBackEncoded();
   void TakeBack(uint64_t ticket);
   const std::deque<Pending>& pending() const { return pending_; }
-  // Null: the ticket is done. REQUIRES that it was given.
+  // Null: nothing of the ticket is on the card. REQUIRES that it was given.
   const Pending* Find(uint64_t ticket) const;
-  // Everything up to this ticket is done.
+  // Nothing up to this ticket is on the card any more.
   uint64_t completed() const {
     return pending_.empty() ? timeline.submitted() : pending_.front().ticket - 1;
   }
-  bool idle() const { return pending_.empty() && !timeline.waits_for_events(); }
+  // Is the ticket known to be done? Of those that Forget may have discarded it is not.
+  bool IsDone(uint64_t ticket) const {
+    return Find(ticket) == nullptr && (ticket > unknown_to_ || ticket <= unknown_after_);
+  }
+  // Nothing that the card would report is outstanding, of a command that is being encoded neither.
+  bool idle() const { return pending_.empty() && !timeline.waits_for_events() && !reads.waits(); }
   // The entries below were done at the last event that was seen.
   uint32_t entries_done() const { return entries_done_; }
   // Asks for an event behind everything up to `ticket`.
@@ -81,12 +89,15 @@ struct CardQueue {
   Status EventBeside(uint32_t number, uint64_t ticket);
   // Asks for an event behind `mark`, which tells of everything up to `ticket` and of launches apart before the mark.
   Status EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark);
-  // Have the workers of a pending launch answered, as their count shows?
+  // Asks for an event at this point of the records, after Restart of the stream: seen, the stream's counter can be
+  // compared again. For launches whose completion is known by their counter alone, not by an event after them.
+  Status EventOfRestart(uint32_t number, uint32_t stream);
+  // Has a pending launch completed, as far as its stream's counter shows?
   StatusOr<bool> HasEnded(const Pending& launch) {
     return HasReached(launch.stream, launch.behind);
   }
-  // Those of all?
-  StatusOr<bool> AllHaveEnded();
+  // Does a counter show a launch that has not completed? False where the counters show nothing: an event will.
+  StatusOr<bool> AnyRuns();
   // Those of a launch apart of which no event tells yet?
   StatusOr<bool> HasNews();
   // The card published a completion record.
@@ -112,8 +123,11 @@ struct CardQueue {
   void KeepRecordsBelow(uint32_t entry);
 
   std::deque<Pending> pending_;  // in the order of their tickets
-  size_t apart_ = 0;             // of them
-  StreamCounts in_order_{};      // what launches in order have made the counts so far
+  // Tickets after the one and up to the other may have been discarded.
+  uint64_t unknown_after_ = 0;
+  uint64_t unknown_to_ = 0;
+  size_t apart_ = 0;         // of them
+  StreamCounts in_order_{};  // what launches in order have made the counts so far
   uint32_t entries_done_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "runtime/command/command_check.h"
+#include "runtime/command/control_encoder.h"
 #include "runtime/command/launch_encoder.h"
 #include "runtime/command/trace_layout.h"
 #include "runtime/command/transfer_encoder.h"
@@ -65,7 +66,7 @@ uint64_t CardDispatcher::MaxRecordBytes(const Route& route, const Command& comma
   }
   if (replay->trace->prints) patches = ~uint64_t{0};
   patches = std::min(patches, TraceBytes(*replay->trace) * 5 / 4);
-  return enter + patches +
+  return enter + patches + kMaxEventRecordBytes +
          (launches_.NeedsPlacing(*replay->trace) ? MaxTraceRecordBytes(*replay->trace) : 0);
 }
 
@@ -79,6 +80,11 @@ StatusOr<bool> CardDispatcher::HasRoomFor(const Route& route, const Command& com
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
   CardQueue& queue = queues_[route.hardware_queue];
+  // The worker counters stay comparable; an event makes room.
+  if (std::holds_alternative<LaunchCommand>(command) &&
+      !queue.ordering.HasCompletionsFor(geometry_.worker_count())) {
+    return false;
+  }
   StatusOr<bool> room = queue.link->HasRoom(MaxRecordBytes(route, command), queue.idle());
   // Workers or kernels may come from another queue, which is then asked to tell when it is done with them.
   const bool kernels = std::holds_alternative<LaunchCommand>(command) ||

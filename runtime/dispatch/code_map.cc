@@ -2,6 +2,7 @@
 #include "runtime/dispatch/code_map.h"
 
 #include "runtime/abi/l1_map.h"
+#include "runtime/base/utf8.h"
 #include "runtime/boot/hart_state.h"
 #include "runtime/boot/kernel_elf.h"
 
@@ -28,7 +29,9 @@ std::string Line(const SymbolFrame& frame) {
 
 }  // namespace
 
-std::string SymbolText(const SymbolPlace& place) {
+namespace {
+
+std::string Unescaped(const SymbolPlace& place) {
   if (place.frames.empty()) return "";
   const SymbolFrame& function = place.frames.back();
   if (place.kind == SymbolPlace::Kind::kBehind) {
@@ -47,10 +50,14 @@ std::string SymbolText(const SymbolPlace& place) {
   return text + fmt::format("{}+{:#x}{}", function.function, place.offset, Line(function));
 }
 
+}  // namespace
+
+std::string SymbolText(const SymbolPlace& place) { return Printable(Unescaped(place)); }
+
 std::string ToString(const CodePlace& place) {
   if (place.image == CodePlace::Image::kNone) return "";
   const bool kernel = place.image == CodePlace::Image::kKernel;
-  const std::string image = kernel ? fmt::format("kernel '{}'", place.name) : place.name;
+  const std::string image = kernel ? fmt::format("kernel '{}'", Printable(place.name)) : place.name;
   if (place.beyond != 0)
     return fmt::format("{:#x} bytes behind the end of {}", place.beyond, image);
   const std::string symbol = SymbolText(place.symbol);

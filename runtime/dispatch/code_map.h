@@ -28,7 +28,7 @@ struct CodePlace {
 };
 
 // "scale_loop+0x1c at scale.cc:42 in kernel 'scale'"; calls that were inlined are named from the inside out.
-// Empty: nothing of ours is there.
+// Empty: nothing of ours is there. Names come from files of clients: unprintable characters are escaped (base/utf8.h).
 std::string ToString(const CodePlace& place);
 // "scale_loop+0x1c at scale.cc:42", for somebody who knows the image.
 std::string SymbolText(const SymbolPlace& place);

@@ -112,9 +112,10 @@ class Dispatcher {
   // What BuildTrace needs; constant from creation on, any thread.
   virtual const CardGeometry& geometry() const = 0;
 
-  // Does the command fit the rings now? False: Poll and ask again. Also true for a command larger
-  // than the rings once nothing of its hardware queue is left on the card, which takes an Event to be known: Submit
-  // then lets the device run meanwhile.
+  // Does the command fit the rings now? False: Poll and try again; it may take an Event, because no more worker
+  // completions of a hardware queue are outstanding than its counters distinguish (hw::kStreamCounterReach). Also true
+  // for a command larger than the rings once nothing of its hardware queue is left on the card, which takes an Event to
+  // be known: Submit then lets the device run meanwhile.
   virtual StatusOr<bool> HasRoomFor(const Route& route, const Command& command) = 0;
 
   // Encodes the command and hands it to the device. Returns its ticket on the timeline of its hardware
@@ -124,12 +125,12 @@ class Dispatcher {
   virtual StatusOr<uint64_t> Submit(const Route& route, const Command& command) = 0;
 
   // What is submitted to `hardware_queue` from here on begins when `after` is done. The device waits,
-  // not the host; nothing is sent for what is known to be done. INVALID_ARGUMENT if the ticket was
+  // not the host; nothing is sent for what is not on the card any more. INVALID_ARGUMENT if the ticket was
   // never given.
   virtual Status Wait(uint32_t hardware_queue, const Ticket& after) = 0;
 
-  // Asks the device to report when everything of `hardware_queue` up to `ticket` is done: one that was
-  // given and that no Event covers yet. The dispatcher waits for its kernels there; so an event for
+  // Asks the device to report when everything of `hardware_queue` up to `ticket` is done: one that was given
+  // (INVALID_ARGUMENT) and that no Event covers yet. The dispatcher waits for its kernels there; so an event for
   // a launch that is asked for behind the next launch lets the two be placed back to back. REQUIRES room
   // (one entry is always kept back for it).
   virtual Status Event(uint32_t hardware_queue, uint64_t ticket) = 0;
@@ -139,8 +140,7 @@ class Dispatcher {
   // for nothing if there are none. Costs a PCIe read for each set of workers with a launch apart.
   virtual Status EventBeside(uint32_t hardware_queue, uint64_t ticket) = 0;
 
-  // Have the kernels of a command ended, as the worker counts show? Never true too early but where an event
-  // holds nothing up; costs a PCIe read while not.
+  // Have the kernels of a command ended, as far as the worker counts show? Costs a PCIe read while not.
   virtual StatusOr<bool> KernelsEnded(const Ticket& ticket) = 0;
 
   // Lets the device run and collects completions; calls sinks. An error means the device is lost until
@@ -158,9 +158,11 @@ class Dispatcher {
   virtual void SalvagePrints() = 0;
 
   virtual uint64_t submitted(uint32_t hardware_queue) const = 0;
-  // Everything up to it is done.
+  // Nothing up to it is on the card any more: it is done, or Boot or Shutdown discarded it (IsDone).
   virtual uint64_t completed(uint32_t hardware_queue) const = 0;
-  // Of launches apart, and of what came behind them, more may be done. REQUIRES a ticket that was given.
+  // Is the ticket known to be done? Of launches apart, and of what came behind them, more may be than `completed` says.
+  // False for what Boot or Shutdown discarded; after that, of older tickets true only for those up to the first that
+  // was discarded. REQUIRES a ticket that was given.
   virtual bool IsDone(const Ticket& ticket) const = 0;
   // Every submitted ticket completed, every asked event seen, on all hardware queues.
   virtual bool idle() const = 0;

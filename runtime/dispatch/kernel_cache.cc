@@ -175,9 +175,12 @@ StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program, cons
 
 void KernelCache::Forget(const Program& program, const Placement& placement) {
   for (size_t i = 0; i < program.images.size(); ++i) {
+    Entry& entry = *Find(program.images[i].image);
+    if (placement.images[i].new_code) entry.fresh |= program.images[i].tiles;
     for (const CoreRange& range : placement.images[i].missing) {
-      Find(program.images[i].image)->tiles &= ~TilesOf(range, program.grid);
+      entry.tiles &= ~TilesOf(range, program.grid);
     }
+    entry.fresh &= entry.tiles;
   }
 }
 
@@ -193,6 +196,14 @@ void KernelCache::Pin(const Program& program, const std::weak_ptr<const Trace>& 
     std::vector<std::weak_ptr<const Trace>>& traces = Find(used.image)->traces;
     std::erase_if(traces, [](const auto& known) { return known.expired(); });
     traces.push_back(trace);
+  }
+}
+
+void KernelCache::Unpin(const Program& program, const std::weak_ptr<const Trace>& trace) {
+  for (const ProgramImage& used : program.images) {
+    std::erase_if(Find(used.image)->traces, [&trace](const auto& known) {
+      return !known.owner_before(trace) && !trace.owner_before(known);
+    });
   }
 }
 

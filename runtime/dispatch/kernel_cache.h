@@ -37,12 +37,15 @@ class KernelCache {
   // of it. What the launches up to `ended` used goes first, for nobody has to wait for its place.
   StatusOr<Placement> Place(const Program& program, const TileSet& workers,
                             const WorkerCounts& ended = {});
-  // What was missing at `placement` will not be written after all.
+  // Of a program just placed: what was missing will not be written after all, and no launch drops instruction caches
+  // for it.
   void Forget(const Program& program, const Placement& placement);
   // The images of a placed program are in use until the count of a stream is `workers`.
   void Used(const Program& program, uint32_t hardware_queue, uint32_t stream, uint64_t workers);
   // The images of a placed program stay while the trace lives.
   void Pin(const Program& program, const std::weak_ptr<const Trace>& trace);
+  // The trace no longer needs them.
+  void Unpin(const Program& program, const std::weak_ptr<const Trace>& trace);
   // Where the images of a placed program are, as Program::images.
   std::vector<uint32_t> AddressesOf(const Program& program);
   // Every resident image, by address.

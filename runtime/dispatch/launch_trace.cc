@@ -64,6 +64,7 @@ Status LaunchState::PinImages(const Route& route, const std::shared_ptr<Trace>& 
     if (!placed.ok()) {
       for (size_t i = 0; i < placements->size(); ++i) {
         cache_.Forget(*trace->programs[i], (*placements)[i]);
+        cache_.Unpin(*trace->programs[i], trace);
       }
       return placed.status();
     }
@@ -164,6 +165,9 @@ Status LaunchState::Replay(const Route& route, const ReplayTraceCommand& command
     RETURN_IF_ERROR(ordering.BeforeRead(*queue.link, 0));
   }
   RETURN_IF_ERROR(ordering.Restart(*queue.link, set));
+  if (route.workers.any() && !ordering.Cleared(set)) {
+    RETURN_IF_ERROR(queue.EventOfRestart(route.hardware_queue, set));
+  }
   ASSIGN_OR_RETURN(MutableByteSpan memory, queue.link->Append(abi::kEntryAlignment));
   RecordWriter writer(memory);
   writer.ExecBuf(trace.region.base_address,

@@ -1,10 +1,9 @@
 // Where the card's harts spend their time.
 #include "runtime/dispatch/profile.h"
 
-#include <algorithm>
-
 #include "runtime/abi/hart_status.h"
 #include "runtime/abi/l1_map.h"
+#include "runtime/base/utf8.h"
 #include "runtime/boot/hart_state.h"
 
 namespace ttfd {
@@ -19,15 +18,13 @@ bool WaitsForWork(uint32_t waypoint) {
          waypoint == abi::kWaypointFetch;
 }
 
-// Semicolons part frames, the last blank the count.
-std::string Clean(std::string text) {
-  std::replace(text.begin(), text.end(), ';', ',');
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+// Names come from files of clients. Semicolons separate frames, newlines lines.
+std::string FrameName(std::string_view name) {
+  return Printable(name, std::string_view::npos, ";");
 }
 
 std::string ImageName(const CodePlace& place) {
-  return place.image == CodePlace::Image::kNone ? "unknown code" : Clean(place.name);
+  return place.image == CodePlace::Image::kNone ? "unknown code" : FrameName(place.name);
 }
 
 void AppendFrames(const CodePlace& place, std::string* folded) {
@@ -36,7 +33,7 @@ void AppendFrames(const CodePlace& place, std::string* folded) {
     return;
   }
   for (auto frame = place.symbol.frames.rbegin(); frame != place.symbol.frames.rend(); ++frame) {
-    *folded += ";" + (frame->function.empty() ? "a call" : Clean(frame->function));
+    *folded += ";" + (frame->function.empty() ? "a call" : FrameName(frame->function));
   }
 }
 
@@ -105,7 +102,7 @@ void Profile::Add(const StackSample& sample) {
   const bool worker = role->second.role == abi::kRoleWorker;
   std::string line = "dispatch";
   if (worker) {
-    line = options_.program_name ? Clean(options_.program_name(sample.program_word))
+    line = options_.program_name ? FrameName(options_.program_name(sample.program_word))
                                  : fmt::format("program {}", sample.program_word);
     if (WaitsForWork(sample.state_word)) line = "idle";
   }

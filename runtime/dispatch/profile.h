@@ -2,6 +2,8 @@
 //
 // On backends that can watch harts execute, whole stacks are sampled in device time; on others the harts'
 // PC snapshots are read now and then, which gives the innermost function and what was inlined into it.
+//
+// Names of kernels and functions are clients': semicolons and unprintable characters in them are escaped as \xNN.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,7 @@ struct ProfileOptions {
   bool snapshots = false;                                     // even where whole stacks can be had
   bool idle = false;                                          // harts that wait for work, too
   TileSet workers;                                            // none: all, and the dispatch tiles
-  // What to call a program; no semicolons.
+  // What to call a program.
   std::function<std::string(uint32_t program)> program_name;
 };
 

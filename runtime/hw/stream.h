@@ -21,14 +21,16 @@ inline constexpr uint32_t kStreamSpaceAvailable = 297 * 4;        // read only, 
 inline constexpr uint32_t kStreamUpdateShift = 6;
 inline constexpr uint32_t kStreamCounterBits = 17;
 inline constexpr uint32_t kStreamCounterMask = (1u << kStreamCounterBits) - 1;
+// The largest distance at which two counts can be compared: 65,535.
+inline constexpr uint32_t kStreamCounterReach = (1u << (kStreamCounterBits - 1)) - 1;
 
 constexpr uint32_t StreamRegister(uint32_t stream, uint32_t offset) {
   return kStreamAddress + stream * kStreamStride + offset;
 }
 
-// True when `value` has reached `expected`; both modulo 2^17 and less than 2^16 apart.
+// True when `value` has reached `expected`; both modulo 2^17 and at most kStreamCounterReach apart.
 constexpr bool StreamCounterReached(uint32_t value, uint32_t expected) {
-  return ((value - expected) & kStreamCounterMask) < (1u << (kStreamCounterBits - 1));
+  return ((value - expected) & kStreamCounterMask) <= kStreamCounterReach;
 }
 
 }  // namespace ttfd::hw

@@ -13,6 +13,9 @@
 namespace ttfd {
 namespace {
 
+constexpr uint64_t kPagesRead =
+    abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read);
+
 // A word that the card writes while we read.
 uint32_t LoadShared(const std::byte* from) {
   return __atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE);
@@ -105,19 +108,21 @@ void CompletionQueue::ClearAll() {
 Status CompletionQueue::Acknowledge(bool all) {
   const uint32_t threshold = all ? 1 : std::max(pages() / 4, 1u);
   if (unacknowledged() < threshold) return OkStatus();
-  constexpr uint64_t kPagesRead =
-      abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read);
-  if (all) {
-    ASSIGN_OR_RETURN(const uint32_t known, ReadWord(window_, kPagesRead));
-    if (known != acknowledged_) {
-      return Error(StatusCode::kDeadlineExceeded,
-                   "the card was told that {} pages of the completion ring are free again, and "
-                   "knows of {}: somebody wrote over it",
-                   acknowledged_, known);
-    }
-  }
   acknowledged_ = read_;
   return WriteWord(window_, kPagesRead, acknowledged_);
+}
+
+StatusOr<bool> CompletionQueue::AcknowledgeRest() {
+  if (unacknowledged() == 0) return false;
+  ASSIGN_OR_RETURN(const uint32_t found, ReadWord(window_, kPagesRead));
+  if (found != acknowledged_) {
+    return Error(StatusCode::kDeadlineExceeded,
+                 "the dispatch tile's count of acknowledged completion pages was overwritten: {} "
+                 "instead of {}",
+                 found, acknowledged_);
+  }
+  RETURN_IF_ERROR(Acknowledge(true));
+  return true;
 }
 
 }  // namespace ttfd

@@ -38,10 +38,13 @@ class CompletionQueue {
   // Clears all that was read. REQUIRES that nothing is under way that the card would write here.
   void ClearAll();
 
-  // Tells the card which pages are free, once a quarter of the ring is unacknowledged; `all`: even
-  // if less, and asks first what the card was told last. DEADLINE_EXCEEDED: it knows something else, and may wait for
-  // room that it has.
+  // Writes to the card which pages are free, once a quarter of the ring is unacknowledged; `all`: even
+  // if less. Reads nothing of the card.
   Status Acknowledge(bool all);
+  // For a card that has stopped: acknowledges all pages, and returns whether there were any. Reads first what was
+  // written last. DEADLINE_EXCEEDED, and nothing is written: the card has another number; it may wait for pages that
+  // are free, and this is the evidence.
+  StatusOr<bool> AcknowledgeRest();
 
   // The card's pointer as it is now.
   abi::CompletionPointer pointer() const;

@@ -122,15 +122,17 @@ void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason
                         address, hart.time,         reason,          hart.x[1]};
 }
 
-bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value) {
+std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes) {
   if (!IsRegister(address, bytes)) [[unlikely]] {
     RaiseBadAddress(hart, address, bytes);
-    return false;
+    return std::nullopt;
   }
   if (hart.hazards != nullptr) hart.hazards->BeforeRegisterLoad(address);
-  const Refusal refusal = hart.tile->ReadRegister(Accessor::Hart(hart.index), address, value);
-  if (refusal) RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
-  return !refusal;
+  uint32_t value = 0;
+  const Refusal refusal = hart.tile->ReadRegister(Accessor::Hart(hart.index), address, &value);
+  if (!refusal) return value;
+  RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
+  return std::nullopt;
 }
 
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value) {

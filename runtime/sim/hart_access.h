@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/hw/noc.h"
 #include "runtime/hw/tensix.h"
@@ -23,8 +24,9 @@ inline bool IsPureRegister(uint32_t address) {
   return !clock && !pc;
 }
 
-// Accesses that are neither L1 nor local RAM. False: a fault was raised.
-bool LoadRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t* value);
+// Accesses that are neither L1 nor local RAM. None, or false: a fault was raised. By value: a handler that passes the
+// address of something on its stack cannot end by a jump (interpret.cc).
+std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes);
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
 // A store to a register happens.
 bool WriteRegisterNow(Hart& hart, uint32_t address, uint32_t value);

@@ -1,7 +1,8 @@
 // The interpreter: threaded code over decoded instructions.
 //
 // Every instruction is a small function that ends by jumping to the one its successor's Decoded
-// names (a call in tail position; the state of the loop travels in argument registers). Frequent
+// names (a call in tail position; the state of the loop travels in argument registers). That compilers make it a jump,
+// in every handler, is held by tests/isa/check_tail_calls.py; none may have an object on its stack by then. Frequent
 // pairs have functions of their own that do both, which halves the jumps: an unpredictable jump is
 // what an instruction costs most. Each word keeps its own Decoded, so code may be entered between
 // the two. What is rare (registers, faults, poll points, writes that somebody watches) is out of
@@ -20,6 +21,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 #include "runtime/base/bytes.h"
 #include "runtime/hw/tensix.h"

@@ -27,7 +27,8 @@ const std::map<std::string, Floor>& Floors() {
       {"hang.recovery_ms", AtMost(100)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
       {"share.jain_8", AtLeast(0.99)},
-      {"share.light_p50_ratio", AtMost(3)},
+      {"share.light_p50_launches_ratio", AtMost(3)},
+      {"share.light_p50_uploads_ratio", AtMost(6)},  // every core copies data then
   };
   return *floors;
 }

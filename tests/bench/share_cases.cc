@@ -27,7 +27,7 @@ constexpr int kBudgets = 5;
 constexpr std::chrono::milliseconds kWarmUp{200};
 
 struct LightResult {
-  double round_trip_p50_us = 0;
+  double latency_p50_us = 0;
   double wait_p50_us = 0;
   double wait_p99_us = 0;
 };
@@ -90,7 +90,7 @@ class ShareBench {
     taken_.clear();
     longest_work_us_ = 0;
     ASSIGN_OR_RETURN(const LightResult alone, Light(address, budget));
-    taken_["share.light_alone_us"] = alone.round_trip_p50_us;
+    taken_["share.light_alone_us"] = alone.latency_p50_us;
     double wait = 0;
     double ratio = 0;
     // Beside processes that leave the daemon alone: what the machine itself does to a client that wants little.
@@ -101,7 +101,7 @@ class ShareBench {
       const StatusOr<LightResult> beside = Light(address, budget);
       ASSIGN_OR_RETURN(const ClientChildren::Result flooded, flood_.Stop());
       RETURN_IF_ERROR(beside.status());
-      const double times = beside->round_trip_p50_us / alone.round_trip_p50_us;
+      const double times = beside->latency_p50_us / alone.latency_p50_us;
       taken_["share.light_wait_p99_" + what + "_us"] = beside->wait_p99_us;
       taken_["share.light_wait_p50_" + what + "_us"] = beside->wait_p50_us;
       taken_["share.light_p50_" + what + "_ratio"] = times;
@@ -136,7 +136,7 @@ class ShareBench {
     std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2),
                      times.end());
     LightResult result;
-    result.round_trip_p50_us = times[times.size() / 2];
+    result.latency_p50_us = times[times.size() / 2];
     const auto sessions = client::Admin::Connect(address).ListSessions();
     RETURN_IF_ERROR(ToStatus(sessions.status()));
     for (const client::SessionInfo& info : *sessions) {
@@ -145,7 +145,7 @@ class ShareBench {
         result.wait_p99_us = static_cast<double>(info.waits.p99_ns) / 1e3;
       } else if (info.client_name == kFlooder) {
         longest_work_us_ =
-            std::max(longest_work_us_, static_cast<double>(info.longest_work_ns) / 1e3);
+            std::max(longest_work_us_, static_cast<double>(info.longest_operation_ns) / 1e3);
       }
     }
     return result;

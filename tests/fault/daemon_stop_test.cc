@@ -1,9 +1,13 @@
 // SIGTERM while kernels run that never end: the daemon is gone within its bound, and every client hears why.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 #include <thread>
+#include <vector>
 
 #include "tests/support/client_daemon.h"
 #include "ttfd/admin.h"
@@ -26,17 +30,18 @@ constexpr uint32_t kDrainMs = 200;
 constexpr uint32_t kCardMs = 300;
 // What the documentation promises beside the two, and what a busy machine and sanitizers may add.
 constexpr seconds kRest{5 + 8};
-constexpr seconds kPatience{20};
+constexpr seconds kTimeout{20};
 
-std::string Config(uint32_t drain_ms) {
+std::string Config(uint32_t drain_ms, uint32_t kernel_ms = 600'000) {
   return "[stop]\ndrain_ms = " + std::to_string(drain_ms) +
-         "\ncard_ms = " + std::to_string(kCardMs) + "\n[timeouts]\nkernel_ms = 600000\n";
+         "\ncard_ms = " + std::to_string(kCardMs) +
+         "\n[timeouts]\nkernel_ms = " + std::to_string(kernel_ms) + "\n";
 }
 
 // A client that is not to come back, with a program of its own.
 struct Client {
   Client(const std::string& address, const std::string& kernel_name) {
-    Result<Session> connected = Session::Connect({.address = address, .reconnect_for = {}});
+    Result<Session> connected = Session::Connect({.address = address, .reconnect_timeout = {}});
     if (!connected.ok()) {
       ADD_FAILURE() << connected.status().ToString();
       return;
@@ -78,10 +83,28 @@ struct Spinner : Client {
 
 void AwaitWorkOnTheCard(const std::string& address) {
   client::Admin admin = client::Admin::Connect(address);
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   for (;;) {
     const auto status = admin.GetStatus();
     if (status.ok() && status->hardware_queues.at(0).in_flight > 0) return;
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+}
+
+// The daemon has received the command: a client's Flush returns when it has sent it.
+void AwaitReceived(const std::string& address, const Session& session, Position command) {
+  client::Admin admin = client::Admin::Connect(address);
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
+  for (;;) {
+    const auto sessions = admin.ListSessions();
+    ASSERT_TRUE(sessions.ok()) << sessions.status().ToString();
+    for (const client::SessionInfo& info : *sessions) {
+      if (info.session != session.id()) continue;
+      for (const Position& submitted : info.submitted) {
+        if (submitted.queue == command.queue && submitted.value >= command.value) return;
+      }
+    }
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::sleep_for(milliseconds(2));
   }
@@ -111,10 +134,11 @@ TEST_F(DaemonStop, ALaunchThatNeverEndsAndWhatWaitsBehindItAreCutOffAndTold) {
   Client other(daemon.address(), "empty");
   Position last;
   for (int i = 0; i < 100; ++i) last = other.Launch(LaunchRequest(other.program));
+  AwaitReceived(daemon.address(), *other.session, last);
   Status of_endless, of_other;
   std::thread waits(
-      [&] { of_endless = endless.session->queue().Wait(endless.launched, kPatience); });
-  std::thread waits_too([&] { of_other = other.session->queue().Wait(last, kPatience); });
+      [&] { of_endless = endless.session->queue().Wait(endless.launched, kTimeout); });
+  std::thread waits_too([&] { of_other = other.session->queue().Wait(last, kTimeout); });
   ExpectStops(&daemon, milliseconds(kDrainMs + kCardMs) + kRest);
   waits.join();
   waits_too.join();
@@ -133,9 +157,9 @@ TEST_F(DaemonStop, ASecondSignalEndsTheWaitForSessions) {
   Spinner endless(daemon.address());
   AwaitWorkOnTheCard(daemon.address());
   Status status;
-  std::thread waits([&] { status = endless.session->queue().Wait(endless.launched, kPatience); });
+  std::thread waits([&] { status = endless.session->queue().Wait(endless.launched, kTimeout); });
   kill(daemon.pid(), SIGTERM);
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   while (daemon.Log().find("info stopping") == std::string::npos) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::sleep_for(milliseconds(2));
@@ -143,6 +167,46 @@ TEST_F(DaemonStop, ASecondSignalEndsTheWaitForSessions) {
   ExpectStops(&daemon, milliseconds(kCardMs) + kRest);
   waits.join();
   EXPECT_EQ(status.code(), client::Code::kUnavailable) << status.ToString();
+}
+
+// A pipe that is full and that nothing reads.
+class FullPipe {
+ public:
+  FullPipe() {
+    EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
+    const std::string filling(static_cast<size_t>(fcntl(ends_[1], F_SETPIPE_SZ, 4096)), ' ');
+    EXPECT_EQ(write(ends_[1], filling.data(), filling.size()),
+              static_cast<ssize_t>(filling.size()));
+  }
+  ~FullPipe() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  int writer() const { return ends_[1]; }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+TEST_F(DaemonStop, FullLogPipe_DelaysNothing) {
+  const FullPipe log;
+  ClientDaemon daemon({"--log-level", "debug"}, Config(kDrainMs, /*kernel_ms=*/200), log.writer());
+  Client bystander(daemon.address(), "empty");
+  const std::vector<std::byte> pattern(64, std::byte{0x5A});
+  ASSERT_TRUE(bystander.session->queue().Write(bystander.buffer, 0, pattern).ok());
+  for (int i = 0; i < 3; ++i) {
+    Spinner endless(daemon.address());
+    EXPECT_EQ(endless.session->queue().Wait(endless.launched, kTimeout).code(),
+              client::Code::kAborted);
+    std::vector<std::byte> read(64);
+    ASSERT_TRUE(bystander.session->queue().Read(bystander.buffer, 0, read).ok());
+    EXPECT_EQ(read, pattern);
+    EXPECT_TRUE(bystander.session->queue().Launch(LaunchRequest(bystander.program)).ok());
+  }
+  bystander.session.reset();
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(daemon.Stop(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(kDrainMs + kCardMs) + kRest);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ LoadKernelRequest AdderKernel(uint64_t handle) {
 
 CreateProgramRequest AdderProgram(uint64_t handle, uint64_t kernel) {
   CreateProgramRequest request = OneKernelProgram(handle, kernel, kCores);
-  request.circular_buffers.push_back({{0, 4, kPageBytes, {kCores}}, 0});
+  request.circular_buffers.push_back({0, 4, kPageBytes, {kCores}});
   request.semaphores.push_back({0, 0, {kCores}});
   return request;
 }
@@ -98,6 +98,7 @@ std::unique_ptr<TestClient> InjectionScenario::Connect(uint32_t uid) {
 
 void InjectionScenario::OpenWitness() {
   witness_ = Connect(1000);
+  witness_errors_ = 0;
   dram_ = Pattern(32 << 10, 11);
   l1_ = Pattern(8 << 10, 12);
   AllocateRequest l1 = Allocate(2, l1_.size());
@@ -114,12 +115,13 @@ uint64_t InjectionScenario::SendEverything(TestClient* client, Reads* expected) 
                     stream = Pattern(kStreamBytes, 3);
   AllocateRequest l1 = Allocate(9, kBytes);
   l1.place = BufferPlace::kL1Interleaved;
+  client->OpenQueue(TransferQueue(kTransferQueue));
   client->Send(Allocate(1, kBytes), Allocate(2, kBytes), Allocate(3, kBytes),
                Allocate(7, kStreamBytes), Allocate(8, kBytes), l1, AdderKernel(4),
-               AdderProgram(5, 4), OpenQueueRequest{kTransferQueue, 0, 1, {}});
+               AdderProgram(5, 4));
   // Beside the launches; after the objects are there.
   const uint64_t write =
-      client->SendOn(kTransferQueue, {{0, 9}}, StreamedWrite(7, 0, kStreamBytes));
+      client->SendOn(kTransferQueue, {{0, 8}}, StreamedWrite(7, 0, kStreamBytes));
   for (uint64_t at = 0; at < kStreamBytes; at += 32 << 10) {
     EXPECT_TRUE(client->Supply(kTransferQueue, write, at, stream.substr(at, 32 << 10)).ok());
   }
@@ -130,6 +132,7 @@ uint64_t InjectionScenario::SendEverything(TestClient* client, Reads* expected) 
   const auto read = [&](uint64_t buffer, const std::string& bytes) {
     last = client->Send(Read(buffer, 0, kBytes));
     (*expected)[{0, last}] = bytes;
+    WitnessWorks();
     Settle(client, {{0, last}});
     return !Ended(client);
   };
@@ -150,9 +153,9 @@ uint64_t InjectionScenario::SendEverything(TestClient* client, Reads* expected) 
 
 bool InjectionScenario::Ended(TestClient* client) {
   Status status;
-  if (!client->session().finished(&status)) return false;
+  if (!client->Ended(&status)) return false;
   EXPECT_EQ(status.code(), StatusCode::kUnavailable) << StatusMessage(status);
-  EXPECT_EQ(core_->GetStatus().state, "failed");
+  EXPECT_EQ(core_->GetStatus().state, DaemonState::kFailed);
   return true;
 }
 
@@ -169,7 +172,7 @@ void InjectionScenario::Settle(TestClient* client, const std::map<uint32_t, uint
       all &= witness_lost_;
     }
     if (!all) continue;
-    if (witness_ != nullptr && !witness_lost_ && core_->GetStatus().state == "failed") {
+    if (witness_ != nullptr && !witness_lost_ && core_->GetStatus().state == DaemonState::kFailed) {
       witness_lost_ = Ended(witness_.get());
     }
     return;
@@ -203,28 +206,45 @@ bool InjectionScenario::CheckEnded(const TestClient& client, const Reads& expect
 bool InjectionScenario::Run() {
   auto client = Connect(2000);
   Reads expected;
+  witness_reads_.clear();
+  const uint64_t errors = witness_errors_;
+  WitnessWorks();
+  const uint64_t last = SendEverything(client.get(), &expected);
+  Settle(client.get(), {{0, last}, {kTransferQueue, 2}});
+  const bool well = CheckEnded(*client, expected) && !witness_lost_;
+  CountWitnessErrors();
+  for (const uint64_t value : witness_reads_) {
+    if (witness_lost_ || witness_->ErrorOf(value).code != StatusCode::kOk) continue;
+    EXPECT_TRUE(witness_->Data(value) == dram_) << "the witness reads what is not its own";
+  }
+  return well && witness_errors_ == errors;
+}
+
+// Sends a write and a read, which are on the card together with what the client sends next.
+void InjectionScenario::WitnessWorks() {
+  if (witness_lost_) return;
+  CountWitnessErrors();
   BatchRequest batch;
   batch.clears_error = std::exchange(witness_error_, 0);
   batch.commands = {InlineWrite(3, 0, Pattern(4096, 5)), Read(1, 0, dram_.size())};
-  const uint64_t value = witness_->SendBatch(std::move(batch)) + 1;
-  witness_sent_ = value;
-  const size_t errors = witness_->errors.size();
-  const uint64_t last = SendEverything(client.get(), &expected);
-  Settle(client.get(), {{0, last}, {kTransferQueue, 2}});
-  bool well = CheckEnded(*client, expected) && !witness_lost_;
-  for (size_t i = errors; i < witness_->errors.size(); ++i) {
-    const CommandErrorReply& error = witness_->errors[i];
-    if (error.error.reason != "CAUSED_BY") witness_error_ = error.first_value;
-    well = false;
+  witness_sent_ = witness_->SendBatch(std::move(batch)) + 1;
+  witness_operations_ += 2;
+  witness_reads_.push_back(witness_sent_);
+}
+
+// Those since the last call; what follows from another error, or ends the session, is no retry.
+void InjectionScenario::CountWitnessErrors() {
+  for (; witness_errors_ < witness_->errors.size(); ++witness_errors_) {
+    const CommandErrorReply& error = witness_->errors[witness_errors_];
+    if (error.error.reason == "CAUSED_BY") continue;
+    EXPECT_TRUE(error.error.retryable) << error.error.message;
+    witness_error_ = error.first_value;
+    if (!witness_lost_) ++witness_retries_;
   }
-  if (!witness_lost_ && witness_->errors.size() == errors) {
-    EXPECT_TRUE(witness_->Data(value) == dram_) << "the witness reads what is not its own";
-  }
-  return well;
 }
 
 void InjectionScenario::BackToReady() {
-  if (core_->GetStatus().state != "ready") Reset(true);
+  if (core_->GetStatus().state != DaemonState::kReady) Reset(true);
 }
 
 void InjectionScenario::Reset(bool must_work) {
@@ -238,7 +258,7 @@ void InjectionScenario::Reset(bool must_work) {
                   .ok());
   for (int round = 0; round < kMostRounds && !done; ++round) core_->RunOnce();
   EXPECT_TRUE(done) << "a reset that does not end";
-  const bool ready = core_->GetStatus().state == "ready";
+  const bool ready = core_->GetStatus().state == DaemonState::kReady;
   EXPECT_TRUE(ready || !must_work);
   if (!ready && witness_ != nullptr && !witness_lost_) witness_lost_ = Ended(witness_.get());
 }
@@ -257,9 +277,10 @@ void InjectionScenario::Check() {
   EXPECT_EQ(core_->ListSessions().size(), 1u) << "the client's session is gone";
   const StatusReply status = core_->GetStatus();
   for (size_t i = 0; i < memory_.size(); ++i) {
-    EXPECT_EQ(status.memory[i].used_bytes, memory_[i].used_bytes) << memory_[i].kind << " leaked";
+    EXPECT_EQ(status.memory[i].used_bytes, memory_[i].used_bytes)
+        << static_cast<int>(memory_[i].kind) << " leaked";
   }
-  for (const LimitUsesReply& uses : core_->GetLimits().uses) {
+  for (const LimitUsageReply& uses : core_->GetLimits().usage) {
     if (uses.uid != 2000) continue;
     for (const LimitUseReply& use : uses.uses) EXPECT_EQ(use.used, 0u) << use.name << " leaked";
   }
@@ -271,18 +292,16 @@ void InjectionScenario::Check() {
 
 // True: it could; then the data must be right.
 bool InjectionScenario::WitnessReads() {
-  const size_t errors = witness_->errors.size();
+  const uint64_t errors = witness_errors_;
   BatchRequest batch;
   batch.clears_error = std::exchange(witness_error_, 0);
   batch.commands = {Read(1, 0, dram_.size()), Read(2, 0, l1_.size())};
   const uint64_t value = witness_->SendBatch(std::move(batch));
   witness_sent_ = value + 1;
+  witness_operations_ += 2;
   Settle(witness_.get(), {{0, witness_sent_}});
-  if (witness_->errors.size() > errors) {
-    EXPECT_TRUE(witness_->errors[errors].error.retryable);
-    witness_error_ = witness_->errors[errors].first_value;
-    return false;
-  }
+  CountWitnessErrors();
+  if (witness_errors_ > errors) return false;
   const bool dram = witness_->Data(value) == dram_, l1 = witness_->Data(value + 1) == l1_;
   if (!astray_allowed_) {
     EXPECT_TRUE(dram) << "the witness's DRAM";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/session/daemon_core.h"
+#include "tests/support/bystander_bound.h"
 #include "tests/support/core_fixture.h"
 #include "tests/support/ticking_clock.h"
 
@@ -41,6 +42,8 @@ class InjectionScenario {
 
   DaemonCore& core() { return *core_; }
   uint64_t resets() { return core_->GetStatus().device_resets; }
+  // What the witness felt of resets after which the card came back. A card that does not ends its sessions.
+  BystanderCounts bystanders() { return {resets(), witness_operations_, witness_retries_}; }
 
  private:
   std::unique_ptr<TestClient> Connect(uint32_t uid);
@@ -55,6 +58,8 @@ class InjectionScenario {
   static bool CheckEnded(const TestClient& client, const Reads& expected);
   void BackToReady();
   bool WitnessReads();
+  void WitnessWorks();
+  void CountWitnessErrors();
 
   TickingClock clock_;
   std::unique_ptr<Device> device_;
@@ -62,8 +67,12 @@ class InjectionScenario {
   std::unique_ptr<TestClient> witness_;
   std::string dram_, l1_;  // what the witness has there
   uint64_t witness_sent_ = 0;
-  uint64_t witness_error_ = 0;  // of its queue, not cleared yet
-  bool witness_lost_ = false;   // its session ended with the card
+  uint64_t witness_error_ = 0;           // of its queue, not cleared yet
+  bool witness_lost_ = false;            // its session ended with the card
+  std::vector<uint64_t> witness_reads_;  // of the last Run: values
+  uint64_t witness_errors_ = 0;          // counted, of those it was sent
+  uint64_t witness_operations_ = 0;
+  uint64_t witness_retries_ = 0;
   bool astray_allowed_ = false;
   uint64_t astray_ = 0;
   std::vector<MemoryUseReply> memory_;

@@ -121,6 +121,7 @@ TEST_P(Injection, LeavesNothingBehindWhereverItHits) {
   point.Arm(FaultAction::kNone, 0);
   EXPECT_TRUE(HasFailure() || scenario.Run() || scenario.Run()) << "the card works as before";
   Tell(tried, fired, operations, scenario.resets());
+  ExpectBystandersSpared(scenario.bystanders());
 }
 
 class BootInjection : public Injection {};
@@ -161,6 +162,7 @@ TEST_P(BootInjection, TheNextBootFindsTheCardInAnyStateAndBringsItToReady) {
   EXPECT_LE(scenario.astray(), 1 + tried / 50) << "hardly any";
   printf("astray: %llu\n", static_cast<unsigned long long>(scenario.astray()));
   Tell(tried, fired, operations, scenario.resets());
+  ExpectBystandersSpared(scenario.bystanders());
 }
 
 }  // namespace

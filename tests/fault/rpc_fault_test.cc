@@ -13,6 +13,9 @@
 #include <chrono>
 #include <thread>
 
+#include "runtime/base/clock.h"
+#include "runtime/base/log.h"
+#include "runtime/base/mutex.h"
 #include "runtime/base/unique_fd.h"
 #include "tests/support/rpc_test_server.h"
 
@@ -64,7 +67,7 @@ class Bystander {
   }
 
  private:
-  std::unique_ptr<v1::Ttfd::Stub> stub_;
+  std::unique_ptr<v1::DeviceService::Stub> stub_;
   RawCall call_;
   uint64_t next_ = 1;
 };
@@ -80,10 +83,11 @@ TEST(RpcFault, AMessageOverTheLimitEndsThatSessionAlone) {
   ASSERT_TRUE(neighbour.Greet());
   v1::ClientMessage message;
   message.add_data()->set_payload(std::string((4 << 20) + 1, 'x'));
-  call.stream->Write(message);
+  call.Write(message);
   const grpc::Status refused = call.stream->Finish();
   EXPECT_EQ(refused.error_code(), Code::RESOURCE_EXHAUSTED);
-  EXPECT_THAT(refused.error_message(), ::testing::HasSubstr("message_bytes is 4194304, 4194"));
+  EXPECT_THAT(refused.error_message(),
+              ::testing::HasSubstr("4194317 bytes; the limit message_bytes is 4194304"));
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(2)->abandoned(); }));
   EXPECT_TRUE(server.daemon().session(2)->chunks().empty());
   ASSERT_TRUE(neighbour.WriteBarriers(0, 1, 1));
@@ -98,7 +102,7 @@ TEST(RpcFault, AMessageFarOverTheLimitIsNotEvenReceived) {
   ASSERT_TRUE(call.Greet());
   v1::ClientMessage message;
   message.add_data()->set_payload(std::string((8 << 20) + 1, 'x'));
-  call.stream->Write(message);
+  call.Write(message);
   EXPECT_EQ(call.stream->Finish().error_code(), Code::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(server.daemon().session(1)->chunks().empty());
 }
@@ -110,7 +114,7 @@ TEST(RpcFault, AMessageJustUnderTheLimitIsTaken) {
   ASSERT_TRUE(call.Greet());
   v1::ClientMessage message;
   message.add_data()->set_payload(std::string((4 << 20) - 64, 'x'));
-  ASSERT_TRUE(call.stream->Write(message));
+  ASSERT_TRUE(call.Write(message));
   ASSERT_TRUE(call.WriteBarriers(0, 1, 1));
   EXPECT_TRUE(call.ReadUntil(0, 1));
   EXPECT_EQ(server.daemon().session(1)->chunks().at(0).payload.size(), (4u << 20) - 64);
@@ -137,7 +141,7 @@ TEST(RpcFault, BytesThatAreNoProtobufEndTheirCall) {
   grpc::CompletionQueue queue;
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
-  const auto call = stub.PrepareCall(&context, "/ttfd.v1.Ttfd/Session", &queue);
+  const auto call = stub.PrepareCall(&context, "/ttfd.v1.DeviceService/Session", &queue);
   void* tag = nullptr;
   bool ok = false;
   call->StartCall(nullptr);
@@ -163,8 +167,8 @@ TEST(RpcFault, UnknownMethodsAreUnimplemented) {
   grpc::ByteBuffer answer;
   grpc::Status status;
   grpc::Slice slice("");
-  const auto call =
-      stub.PrepareUnaryCall(&context, "/ttfd.v1.Ttfd/Nothing", grpc::ByteBuffer(&slice, 1), &queue);
+  const auto call = stub.PrepareUnaryCall(&context, "/ttfd.v1.DeviceService/Nothing",
+                                          grpc::ByteBuffer(&slice, 1), &queue);
   call->StartCall();
   call->Finish(&answer, &status, nullptr);
   void* tag = nullptr;
@@ -190,12 +194,13 @@ TEST(RpcFault, ACallWithoutHelloIsEnded) {
 }
 
 // Its answer does not fit what the connection holds unread.
-bool AskForMoreThanIsRead(RawCall& call) {
+bool AskForMoreThanIsRead(RawCall& call, uint32_t reconnect_timeout_ms = 0) {
+  if (!call.Greet(nullptr, reconnect_timeout_ms)) return false;
   v1::ClientMessage message;
   v1::Batch* const batch = message.add_batches();
   batch->set_first_value(1);
   batch->add_commands()->mutable_read()->set_size(64 << 20);
-  return call.stream->Write(message);
+  return call.Write(message);
 }
 
 TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
@@ -206,7 +211,6 @@ TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
   Bystander bystander(server);
   const auto stub = server.Device();
   RawCall call(*stub);
-  ASSERT_TRUE(call.Greet());
   ASSERT_TRUE(AskForMoreThanIsRead(call));
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(2)->abandoned(); }));
   bystander.ExpectUnharmed();
@@ -216,6 +220,40 @@ TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
   EXPECT_FALSE(call.stream->Finish().ok());
 }
 
+// The status of the call waits behind the write that is not read; the session does not.
+TEST(RpcFault, EndBehindAnUnreadWrite_IsNotHeldUpByIt) {
+  for (const bool half_closes : {false, true}) {
+    RpcTestServer server;
+    const auto stub = server.Device();
+    RawCall call(*stub);
+    ASSERT_TRUE(AskForMoreThanIsRead(call, 60'000));
+    const auto session = server.daemon().session(1);
+    ASSERT_TRUE(Eventually([&] { return !session->batches().empty(); }));
+    v1::ClientMessage gap;
+    gap.set_sequence(77);
+    gap.mutable_finish();
+    ASSERT_TRUE(half_closes ? call.stream->WritesDone() : call.stream->Write(gap));
+    EXPECT_TRUE(Eventually([&] { return session->abandoned(); }));
+    EXPECT_EQ(session->lost(), half_closes);
+  }
+}
+
+TEST(RpcFault, CompressedMessages_AreRefused) {
+  RpcTestServer server;
+  const auto stub = server.Device();
+  for (const grpc_compression_algorithm algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    grpc::ClientContext context;
+    context.set_compression_algorithm(algorithm);
+    const auto stream = stub->Session(&context);
+    v1::ClientMessage message;
+    message.mutable_hello()->set_client_name(std::string(1 << 20, 'x'));
+    stream->Write(message);
+    v1::ServerMessage answer;
+    EXPECT_FALSE(stream->Read(&answer));
+    EXPECT_EQ(stream->Finish().error_code(), Code::UNIMPLEMENTED);
+  }
+}
+
 TEST(RpcFault, AClientThatFinishesAndReadsNothingIsEndedToo) {
   RpcTestServer server;
   TimeoutsReply timeouts;
@@ -223,7 +261,6 @@ TEST(RpcFault, AClientThatFinishesAndReadsNothingIsEndedToo) {
   ASSERT_TRUE(server.daemon().SetTimeouts(0, timeouts).ok());
   const auto stub = server.Device();
   RawCall call(*stub);
-  ASSERT_TRUE(call.Greet());
   ASSERT_TRUE(AskForMoreThanIsRead(call));
   const auto session = server.daemon().session(1);
   ASSERT_TRUE(Eventually([&] { return !session->batches().empty(); }));
@@ -237,7 +274,6 @@ TEST(RpcFault, ASessionEndedByTheDaemonDoesNotWaitForAClientThatReadsNothing) {
   RpcTestServer server;
   const auto stub = server.Device();
   RawCall call(*stub);
-  ASSERT_TRUE(call.Greet());
   ASSERT_TRUE(AskForMoreThanIsRead(call));
   const auto session = server.daemon().session(1);
   ASSERT_TRUE(Eventually([&] { return !session->batches().empty(); }));
@@ -310,18 +346,59 @@ TEST(RpcFault, AStatusOfAnyLengthAndBytesReachesTheClient) {
   const grpc::Status status = call.stream->Finish();
   EXPECT_EQ(status.error_code(), Code::ABORTED) << status.error_message();
   EXPECT_EQ(status.error_message().substr(0, 3), "???");
-  EXPECT_EQ(TrailerOf(call.context).message(), status.error_message());
+  google::rpc::Status details;
+  ASSERT_TRUE(details.ParseFromString(status.error_details()));
+  EXPECT_EQ(details.message(), status.error_message());
+}
+
+TEST(RpcFault, SlowUserDatabase_HoldsUpNoCall) {
+  struct Gate {
+    Mutex mu;
+    CondVar opened;
+    bool open ABSL_GUARDED_BY(mu) = false;
+  };
+  const auto gate = std::make_shared<Gate>();
+  UserNamesOptions slow;
+  slow.await_budget = std::chrono::milliseconds(1);
+  slow.look_up = [gate](uint32_t) -> std::optional<std::string> {
+    const TimePoint until = SteadyClock().Now() + std::chrono::minutes(1);
+    MutexLock lock(&gate->mu);
+    while (!gate->open && gate->opened.WaitUntil(&gate->mu, until)) continue;
+    return std::nullopt;
+  };
+  UserNames names(SteadyClock(), slow);
+  RpcOptions options;
+  options.user_names = &names;
+  RpcTestServer server(options);
+  const auto admin = server.Admin();
+  for (int i = 0; i < 20; ++i) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    v1::TerminateSessionRequest request;
+    request.set_session(77);
+    v1::TerminateSessionResponse response;
+    EXPECT_EQ(admin->TerminateSession(&context, request, &response).error_code(), Code::NOT_FOUND);
+    grpc::ClientContext limits_context;
+    limits_context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+    v1::GetLimitsResponse limits;
+    ASSERT_TRUE(admin->GetLimits(&limits_context, {}, &limits).ok());
+    EXPECT_EQ(limits.usage(1).user(), std::to_string(geteuid()));
+  }
+  MutexLock lock(&gate->mu);
+  gate->open = true;
+  gate->opened.NotifyAll();
 }
 
 TEST(RpcFault, LinesOfGrpcAreFewAndPrintable) {
   RouteGrpcLog();
   ::testing::internal::CaptureStderr();
   for (int i = 0; i < 1000; ++i) gpr_log(GPR_ERROR, "client says\n\x1B[2J");
+  EXPECT_TRUE(FlushLog(SteadyClock().Now() + std::chrono::seconds(20)));
   const std::string log = ::testing::internal::GetCapturedStderr();
   const auto lines = std::count(log.begin(), log.end(), '\n');
   EXPECT_GE(lines, 1);
   EXPECT_LE(lines, 12) << "at most five lines in each of two seconds, and what was dropped";
-  EXPECT_NE(log.find("client says??[2J"), std::string::npos) << log;
+  EXPECT_NE(log.find("client says\\n\\u001b[2J"), std::string::npos) << log;
 }
 
 TEST(RpcFault, StopEndsOpenCallsWithinItsTime) {

@@ -1,6 +1,10 @@
 // Fuzz target: any bytes as what a client sends on its Session stream, to a daemon's core on a fake card. Whatever it
-// is, the client gets statuses, progress that goes forward and data in its order; then nothing of it is left, and
-// another session's data is what it was.
+// is, the client gets statuses, messages numbered without gaps, progress that goes forward and data in its order; then
+// nothing of it is left, and another session's data is what it was.
+#include <google/protobuf/stubs/logging.h>
+#include <grpcpp/support/proto_buffer_reader.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,8 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/rpc/reply_conversion.h"
-#include "daemon/rpc/request_conversion.h"
+#include "daemon/rpc/session_stream.h"
 #include "daemon/session/daemon_core.h"
 #include "runtime/abi/kernel_image.h"
 #include "tests/fuzz/message_source.h"
@@ -36,27 +39,34 @@ StatusOr<std::shared_ptr<const KernelImage>> LoadFakeKernel(ByteSpan elf, const 
   return std::shared_ptr<const KernelImage>(std::move(image));
 }
 
-// The client's side of a stream: what comes is what may come.
-class Listener final : public SessionOutput {
+// The client's end: what comes is what may come.
+class Receiver final : public SessionOutput {
  public:
   void OutputReady() override {}
 
   // True: there was something. Every message fits what gRPC takes.
-  bool Take(ClientSession& session) {
-    SessionOutputBatch batch = session.TakeOutput(1 << 20);
-    if (batch.empty()) return false;
-    while (!batch.empty()) {
-      v1::ServerMessage message;
-      TakeMessage(&batch, 1 << 20, &message);
-      Require(message.SerializeAsString().size() < size_t{4} << 20);
-      Look(message);
-    }
+  bool Take(SessionStream& stream, TimePoint now) {
+    grpc::ByteBuffer bytes;
+    if (!stream.Next(now, &bytes)) return false;
+    Require(bytes.Length() < size_t{4} << 20);
+    v1::ServerMessage message;
+    grpc::ProtoBufferReader reader(&bytes);
+    Require(message.ParseFromZeroCopyStream(&reader));
+    Check(message);
     return true;
   }
-  std::string data;  // of all reads
+  uint64_t received() const { return received_; }  // messages
+  std::string data;                                // of all reads
 
  private:
-  void Look(const v1::ServerMessage& message) {
+  void Check(const v1::ServerMessage& message) {
+    Require(message.window_bytes() == 0 || message.window_bytes() > window_);
+    window_ = std::max(window_, message.window_bytes());
+    if (message.sequence() == 0) {
+      Require(message.data_size() + message.errors_size() + message.progress_size() == 0);
+      return;
+    }
+    Require(message.sequence() == ++received_);
     for (const v1::Data& chunk : message.data()) {
       Require(chunk.offset() == offsets_[{chunk.queue(), chunk.value()}]);
       Require(chunk.value() > progress_[chunk.queue()]);
@@ -64,15 +74,17 @@ class Listener final : public SessionOutput {
       data += chunk.payload();
     }
     for (const v1::CommandError& error : message.errors()) {
-      Require(error.first_value() > progress_[error.queue()]);
-      Require(error.error().code() > 0 && error.error().code() <= 16 &&
-              !error.error().reason().empty() && !error.error().message().empty());
+      Require(error.first_value() == 0 || error.first_value() > progress_[error.queue()]);
+      Require(error.status().code() > 0 && error.status().code() <= 16 &&
+              error.status().details_size() > 0 && !error.status().message().empty());
     }
     for (const v1::QueuePosition& position : message.progress()) {
       Require(position.value() > progress_[position.queue()]);
       progress_[position.queue()] = position.value();
     }
   }
+  uint64_t received_ = 0;
+  uint64_t window_ = 0;
   std::map<uint32_t, uint64_t> progress_;
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> offsets_;
 };
@@ -88,102 +100,87 @@ class Target {
     options.limits.handles = 64;
     options.limits.dram_bytes = 2 << 20;
     options.limits.trace_bytes = 64 << 10;
+    options.limits.window_bytes = 200'000;
+    options.limits.unacknowledged_bytes = 100'000;
+    options.limits.nested_messages = 1000;
     auto created = DaemonCore::Create(std::make_unique<FakeDispatcher>(FakeDispatcher::Behaviour{}),
                                       clock_, std::move(options));
     Require(created.ok());
     core_ = *std::move(created);
     Require(core_->Boot().ok());
-    witness_ = Open(&witness_output_, 1);
+    environment_ = {core_.get(), core_->ListDevices().limits};
+    witness_ = std::make_unique<SessionStream>(environment_, Peer(1), &witness_output_);
+    v1::ClientMessage hello;
+    hello.mutable_hello()->set_max_revision(1);
+    Require(Read(*witness_, hello.SerializeAsString()).ok());
+    v1::ClientMessage open;
+    open.add_open_queues();
+    Send(std::move(open));
     for (size_t i = 0; i < kWitnessBytes; ++i) pattern_ += static_cast<char>(i * 7 + (i >> 8));
-    AllocateRequest allocate;
-    allocate.handle = 1;
-    allocate.size_bytes = kWitnessBytes;
-    allocate.page_bytes = 1000;
-    allocate.place = BufferPlace::kDramInterleaved;
-    WriteRequest write;
-    write.buffer = 1;
-    write.size = kWitnessBytes;
-    write.is_inline = true;
-    write.inline_bytes = pattern_;
-    Submit(std::move(allocate));
-    Submit(std::move(write));
+    v1::Command command;
+    command.mutable_allocate()->set_handle(1);
+    command.mutable_allocate()->set_size_bytes(kWitnessBytes);
+    command.mutable_allocate()->set_page_bytes(1000);
+    command.mutable_allocate()->mutable_dram();
+    Submit(command);
+    command.mutable_write()->set_buffer(1);
+    command.mutable_write()->set_size(kWitnessBytes);
+    command.mutable_write()->set_inline_(pattern_);
+    Submit(command);
     Settle(nullptr, nullptr);
     memory_ = core_->GetStatus().memory;
   }
 
   void Try(std::span<const uint8_t> bytes) {
     {
-      Listener listener;
-      std::shared_ptr<ClientSession> session;
+      Receiver receiver;
+      SessionStream stream(environment_, Peer(2), &receiver);
       MessageSource source(bytes);
       Status status;
       for (int i = 0; i < kMessages && status.ok(); ++i) {
-        std::optional<v1::ClientMessage> message = source.Next();
-        if (!message) break;
-        status = Handle(*message, &session, &listener);
-        // A client that is ahead of its credit is not read.
-        if (session != nullptr) Settle(session.get(), &listener);
-        if (session != nullptr && !session->WantsInput()) break;
+        const std::optional<std::string> message = source.Next();
+        // A session that waits for its lease is not read.
+        if (!message || stream.waits_for_lease()) break;
+        status = Read(stream, *message);
+        if (stream.open()) Settle(&stream, &receiver);
       }
-      if (session != nullptr) {
-        if (status.ok() && bytes.size() % 2 == 0) session->FinishInput();
-        Settle(session.get(), &listener);
-        Status end;
-        if (!session->finished(&end)) session->Abandon();
-      }
+      if (stream.open()) stream.Abandon(/*lost=*/status.ok() && bytes.size() % 2 == 0);
     }
+    clock_.Advance(std::chrono::hours(1));  // no session is kept so long for its client
     Settle(nullptr, nullptr);
     Check();
   }
 
  private:
-  std::shared_ptr<ClientSession> Open(SessionOutput* output, uint32_t uid) {
-    HelloRequest hello;
-    hello.min_revision = hello.max_revision = 1;
+  static PeerIdentity Peer(uint32_t uid) {
     PeerIdentity peer;
     peer.uid = uid;
-    auto opened = core_->Open(peer, hello, output);
-    Require(opened.ok());
-    return *std::move(opened);
+    return peer;
   }
-
-  // As the gRPC side hands a message on.
-  Status Handle(v1::ClientMessage& message, std::shared_ptr<ClientSession>* session,
-                Listener* listener) {
-    if (message.has_hello()) {
-      if (*session != nullptr) return InvalidArgument("a second Hello");
-      PeerIdentity peer;
-      peer.uid = 2;
-      ASSIGN_OR_RETURN(*session, core_->Open(peer, HelloFromProto(message.hello()), listener));
-    }
-    if (*session == nullptr) return InvalidArgument("no Hello");
-    const SessionLimits limits = core_->Limits();
-    for (v1::Batch& batch : *message.mutable_batches()) {
-      RETURN_IF_ERROR((*session)->Submit(BatchFromProto(batch, limits)));
-    }
-    for (v1::Data& data : *message.mutable_data()) {
-      RETURN_IF_ERROR((*session)->Supply(DataFromProto(data)));
-    }
-    for (const v1::Cancel& cancel : message.cancels()) {
-      RETURN_IF_ERROR(
-          (*session)->Cancel({{cancel.queue(), cancel.from_value()}, cancel.sent_value()}));
-    }
-    return (*session)->Received(ReceivedFromProto(message.received(), message.received_data()));
+  Status Read(SessionStream& stream, const std::string& bytes) {
+    grpc::Slice slice(bytes);
+    grpc::ByteBuffer buffer(&slice, 1);
+    return stream.Read(&buffer, clock_.Now());
   }
-
-  void Submit(Request request) {
-    BatchRequest batch;
-    batch.first_value = ++witness_sent_;
-    batch.commands.push_back(std::move(request));
-    Require(witness_->Submit(std::move(batch)).ok());
+  // As the witness.
+  void Send(v1::ClientMessage message) {
+    message.set_sequence(++witness_messages_);
+    Require(Read(*witness_, message.SerializeAsString()).ok());
+  }
+  void Submit(const v1::Command& command) {
+    v1::ClientMessage message;
+    message.set_ack(witness_output_.received());
+    message.add_batches()->set_first_value(++witness_sent_);
+    *message.mutable_batches(0)->add_commands() = command;
+    Send(std::move(message));
   }
 
   // Until nothing moves.
-  void Settle(ClientSession* session, Listener* listener) {
+  void Settle(SessionStream* stream, Receiver* receiver) {
     for (int round = 0; round < kRounds; ++round) {
       const bool more = core_->RunOnce();
-      bool any = witness_output_.Take(*witness_);
-      if (session != nullptr) any = listener->Take(*session) || any;
+      bool any = witness_output_.Take(*witness_, clock_.Now());
+      if (stream != nullptr) any = receiver->Take(*stream, clock_.Now()) || any;
       if (!more && !any) return;
     }
     std::abort();
@@ -195,17 +192,22 @@ class Target {
     for (size_t i = 0; i < memory_.size(); ++i) {
       Require(status.memory[i].used_bytes == memory_[i].used_bytes);
     }
-    Require(status.state == "ready" && status.device_resets == 0);
+    Require(status.state == DaemonState::kReady && status.device_resets == 0);
     witness_output_.data.clear();
-    Submit(ReadRequest{1, 0, kWitnessBytes});
+    v1::Command read;
+    read.mutable_read()->set_buffer(1);
+    read.mutable_read()->set_size(kWitnessBytes);
+    Submit(read);
     Settle(nullptr, nullptr);
     Require(witness_output_.data == pattern_);
   }
 
   ManualClock clock_;
   std::unique_ptr<DaemonCore> core_;
-  Listener witness_output_;
-  std::shared_ptr<ClientSession> witness_;
+  SessionStreamEnvironment environment_;
+  Receiver witness_output_;
+  std::unique_ptr<SessionStream> witness_;
+  uint64_t witness_messages_ = 0;
   uint64_t witness_sent_ = 0;
   std::string pattern_;
   std::vector<MemoryUseReply> memory_;
@@ -215,6 +217,7 @@ class Target {
 }  // namespace ttfd
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const google::protobuf::LogSilencer silencer;  // of strings that are not UTF-8
   static ttfd::Target target;
   target.Try({data, size});
   return 0;

@@ -47,26 +47,21 @@ std::string MessageSource::Bytes(size_t count) {
   return bytes;
 }
 
-std::optional<v1::ClientMessage> MessageSource::Next() {
-  while (!bytes_.empty()) {
-    v1::ClientMessage message;
-    if (from_wire_) {
-      if (!NextFromWire(&message)) continue;
-    } else {
-      NextFromChoices(&message);
-    }
-    return message;
-  }
-  return std::nullopt;
+std::optional<std::string> MessageSource::Next() {
+  if (bytes_.empty()) return std::nullopt;
+  if (from_wire_) return NextFromWire();
+  v1::ClientMessage message;
+  NextFromChoices(&message);
+  return message.SerializeAsString();
 }
 
-bool MessageSource::NextFromWire(v1::ClientMessage* message) {
+std::string MessageSource::NextFromWire() {
   const size_t low = Byte();
   const size_t high = Byte();
   const size_t length = std::min(low | high << 8, bytes_.size());
-  const bool parsed = message->ParseFromArray(bytes_.data(), static_cast<int>(length));
+  const std::string message(reinterpret_cast<const char*>(bytes_.data()), length);
   bytes_ = bytes_.subspan(length);
-  return parsed;
+  return message;
 }
 
 void MessageSource::NextFromChoices(v1::ClientMessage* message) {
@@ -75,9 +70,16 @@ void MessageSource::NextFromChoices(v1::ClientMessage* message) {
     hello->set_min_revision(1);
     hello->set_max_revision(1);
     hello->set_client_name("fuzz");
-    hello->set_weight(Below(4));
+    hello->set_weight(1 + Below(4));
+    if (Below(4) == 0) hello->set_reconnect_timeout_ms(Byte());
     greeted_ = true;
+    return;
   }
+  // Mostly the next number; a duplicate, a gap, or only an ack.
+  const uint32_t kind = Below(64);
+  if (kind != 0) message->set_sequence(kind == 1 ? Byte() : ++sequence_);
+  if (Below(8) == 0) message->set_ack(Below(4));
+  if (sequence_ == 1) AddOpenQueue(message);
   for (uint32_t parts = 1 + Below(3); parts > 0; --parts) {
     switch (Below(8)) {
       case 0:
@@ -90,16 +92,24 @@ void MessageSource::NextFromChoices(v1::ClientMessage* message) {
         cancel->set_from_value(Byte());
         break;
       }
-      case 3: {
-        v1::QueuePosition* const received = message->add_received();
-        received->set_queue(Below(kQueues));
-        received->set_value(Byte());
+      case 3:
+        AddOpenQueue(message);
         break;
-      }
       default:
         AddBatch(message);
     }
   }
+  if (Below(64) == 0) message->mutable_finish();
+  if (Below(64) == 0) message->mutable_leave();
+}
+
+// The first opens queue 0, mostly.
+void MessageSource::AddOpenQueue(v1::ClientMessage* message) {
+  v1::OpenQueue* const open = message->add_open_queues();
+  open->set_queue(sequence_ == 1 && message->open_queues_size() == 1 ? 0 : Below(kQueues + 1));
+  open->set_device(Below(16) == 0 ? 1 : 0);
+  open->set_kind(static_cast<v1::QueueKind>(Below(4)));
+  if (Below(4) == 0) MakeRange(open->add_workers());
 }
 
 void MessageSource::AddBatch(v1::ClientMessage* message) {
@@ -195,13 +205,8 @@ void MessageSource::MakeObject(uint32_t kind, v1::Command* command) {
     case 4:
       MakeProgram(command->mutable_create_program());
       break;
-    default: {
-      v1::OpenQueue* const open = command->mutable_open_queue();
-      open->set_queue(Below(kQueues + 1));
-      open->set_device(Below(16) == 0 ? 1 : 0);
-      open->set_kind(static_cast<v1::QueueKind>(Below(3)));
-      if (Below(4) == 0) MakeRange(open->add_workers());
-    }
+    default:
+      command->mutable_barrier();
   }
 }
 
@@ -278,7 +283,6 @@ void MessageSource::MakeProgram(v1::CreateProgram* program) {
     ring->set_index(Below(40));
     ring->set_pages(Below(8));
     ring->set_page_bytes(static_cast<uint32_t>(Size()));
-    if (Below(4) == 0) ring->set_buffer(Handle());
     MakeRange(ring->add_cores());
   }
   if (Below(4) == 0) {
@@ -291,7 +295,7 @@ void MessageSource::MakeProgram(v1::CreateProgram* program) {
 
 void MessageSource::MakeLaunch(v1::Launch* launch) {
   launch->set_program(Handle());
-  launch->set_timeout_ms(Below(4) == 0 ? Byte() : 0);
+  if (Below(4) == 0) launch->set_timeout_ms(Byte());
   for (uint32_t arguments = Below(3); arguments > 0; --arguments) {
     MakeArguments(launch->add_arguments());
   }

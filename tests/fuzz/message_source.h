@@ -1,5 +1,5 @@
-// Messages of a client out of arbitrary bytes: as they came over the wire, or made of choices so that most are nearly
-// right and get far.
+// Encoded messages of a client out of arbitrary bytes: as they came over the wire, or made of choices so that most are
+// nearly right and get far.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class MessageSource {
   // The first byte says which: odd, messages of two bytes of length each; even, choices.
   explicit MessageSource(std::span<const uint8_t> bytes);
 
-  // Nothing: the bytes are used up. A message that protobuf refuses is skipped, as gRPC would end the call with it.
-  std::optional<v1::ClientMessage> Next();
+  // Nothing: the bytes are used up.
+  std::optional<std::string> Next();
 
  private:
   uint8_t Byte();
@@ -27,8 +27,9 @@ class MessageSource {
   uint64_t Size();  // small, round, odd, huge
   std::string Bytes(size_t count);
 
-  bool NextFromWire(v1::ClientMessage* message);
+  std::string NextFromWire();
   void NextFromChoices(v1::ClientMessage* message);
+  void AddOpenQueue(v1::ClientMessage* message);
   void AddBatch(v1::ClientMessage* message);
   void AddData(v1::ClientMessage* message);
   void MakeCommand(v1::Command* command);
@@ -43,6 +44,7 @@ class MessageSource {
   std::span<const uint8_t> bytes_;
   bool from_wire_ = false;
   bool greeted_ = false;
+  uint64_t sequence_ = 0;
   uint64_t sent_[4] = {};            // values of the first queues, so that most batches follow on
   uint64_t streams_[4] = {};         // value of the newest streamed command of each
   uint64_t streamed_bytes_[4] = {};  // and how far its data is

@@ -35,7 +35,7 @@ class BadKernels : public DaemonOnDevice {
   }
 
   Told Launch(const char* kernel, hw::Hart hart, std::vector<uint32_t> arguments,
-              uint32_t timeout_ms = 0) {
+              std::optional<uint32_t> timeout_ms = {}) {
     ThreadedClient bad(*core);
     CreateProgramRequest program;
     program.handle = 3;
@@ -54,22 +54,24 @@ class BadKernels : public DaemonOnDevice {
     EXPECT_THAT(error.message, HasSubstr("worker (3,2) tile (4,4) "));
     EXPECT_THAT(error.message,
                 MatchesRegex(std::string(".*it ran program [0-9]+ ") + kOwner + ".*"));
+    EXPECT_TRUE(AwaitResets(*core, ++resets_));
     EXPECT_EQ(core->GetStatus().last_error, error.message) << "the administrator sees the same";
     return {error.reason, error.message};
   }
 
   // A client that was there before computes on, and its results are right.
   void ExpectHealthy(uint32_t resets) {
-    EXPECT_EQ(core->GetStatus().device_resets, resets);
+    EXPECT_TRUE(AwaitResets(*core, resets));
     for (int round = 0; round < 2; ++round) {
       good_->Send();
       EXPECT_TRUE(good_->Right());
     }
     EXPECT_TRUE(good_->client.errors().empty());
-    EXPECT_EQ(core->GetStatus().state, "ready");
+    EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   }
 
   std::unique_ptr<Adder> good_;
+  uint32_t resets_ = 0;
 };
 
 TEST_F(BadKernels, OneThatJumpsIntoZeros) {
@@ -191,14 +193,15 @@ TEST_F(BadKernels, TheWorkerTellsWhoseItIs) {
   const auto start = [](ThreadedClient& client, const char* kernel, CoreRange cores) {
     LaunchRequest launch = LaunchOf(3, 60'000);
     launch.arguments.push_back({0, {0xB0000}, {}, 0, {}});
-    client.Send({OpenQueueRequest{1, 0, 0, {cores}}, KernelOf(2, kernel), ProgramOf(3, 2, cores)});
-    client.WaitFor(3);
+    client.OpenQueue({1, 0, 0, {cores}});
+    client.Send({KernelOf(2, kernel), ProgramOf(3, 2, cores)});
+    client.WaitFor(2);
     BatchRequest batch;
     batch.queue = 1;
     batch.first_value = 1;
-    batch.waits = {{0, 3}};
+    batch.waits = {{0, 2}};
     batch.commands.push_back(launch);
-    EXPECT_TRUE(client.session().Submit(std::move(batch)).ok());
+    client.Submit(std::move(batch));
   };
   start(elder, "spin", {0, 0, 0, 0});
   start(culprit, "fault", {5, 5, 5, 5});
@@ -220,6 +223,22 @@ TEST_F(BadKernels, TheWorkerTellsWhoseItIs) {
   EXPECT_THAT(innocent.message, Not(HasSubstr("kernel 'fault'"))) << "other people's code";
   EXPECT_THAT(innocent.message, Not(HasSubstr("pid")));
   ExpectHealthy(1);
+}
+
+TEST_F(BadKernels, WrongProcessor_IsRefused) {
+  ThreadedClient client(*core);
+  CreateProgramRequest program;
+  program.handle = 3;
+  program.kernels.push_back({2, true, hw::kBrisc, {{3, 2, 3, 2}}});
+  program.kernels.push_back({2, true, hw::kNcrisc, {{3, 2, 3, 2}}});
+  client.Send({KernelOf(2, "vector_add"), program});
+  client.WaitFor(2);
+  ASSERT_EQ(client.errors().size(), 1u);
+  const ErrorReply& error = client.errors()[0].error;
+  EXPECT_EQ(error.reason, "KERNEL_REFUSED");
+  EXPECT_EQ(error.field, "create_program.kernels[1].processor");
+  EXPECT_THAT(error.message, HasSubstr("was built for BRISC and is used on NCRISC"));
+  ExpectHealthy(0);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_F(ClientLifetime, AKernelThatNeverEndsIsEndedByTheTimeoutAndCostsOthersAtMo
   EXPECT_TRUE(AddVectors(&other, 64, 8, 5).ok());
   const Result<DaemonStatus> status = admin_.GetStatus();
   ASSERT_TRUE(status.ok());
-  EXPECT_EQ(status->state, "ready");
+  EXPECT_EQ(status->state, DaemonState::kReady);
   EXPECT_EQ(status->device_resets, 1u);
 }
 
@@ -134,7 +134,7 @@ TEST_F(ClientLifetime, AClientThatVanishesMidWriteHarmsNobody) {
 
 TEST_F(ClientLifetime, AnEndedSessionHearsWhy) {
   Session other = Connect("other");
-  ASSERT_TRUE(admin_.EndSession(other.id(), "maintenance at noon").ok());
+  ASSERT_TRUE(admin_.TerminateSession(other.id(), "maintenance at noon").ok());
   EXPECT_TRUE(SessionsBecome(1));
   Result<Position> position = other.queue().EnqueueBarrier();
   const Status status = position.ok() ? other.queue().Wait(*position) : position.status();
@@ -145,13 +145,13 @@ TEST_F(ClientLifetime, AnEndedSessionHearsWhy) {
 }
 
 TEST_F(ClientLifetime, EndingASessionThatIsNotThereIsNotFound) {
-  const Status status = admin_.EndSession(123456, "test");
+  const Status status = admin_.TerminateSession(123456, "test");
   EXPECT_EQ(status.code(), Code::kNotFound) << status.ToString();
 }
 
 TEST_F(ClientLifetime, AKilledDaemonIsAClearErrorForAWaitingClient) {
   Result<Session> session = Session::Connect(
-      {.address = daemon_.address(), .reconnect_for = std::chrono::milliseconds(300)});
+      {.address = daemon_.address(), .reconnect_timeout = std::chrono::milliseconds(300)});
   ASSERT_TRUE(session.ok());
   std::thread killer([this] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -14,7 +14,7 @@ class ClientMainJob : public ttfd::testing::ClientFixture {};
 TEST_F(ClientMainJob, TheDeviceIsDescribed) {
   const DeviceInfo& device = session_->device();
   EXPECT_EQ(device.board, "p150");
-  EXPECT_EQ(device.backend, TestSimulator().empty() ? "embedded" : "ttsim");
+  EXPECT_EQ(device.backend, TestSimulator().empty() ? Backend::kEmbedded : Backend::kTtsim);
   EXPECT_EQ(device.workers(), 130u);
   EXPECT_EQ(device.dram_banks, 8u);
   EXPECT_GT(device.dram_bank_bytes, uint64_t{1} << 30);
@@ -214,7 +214,7 @@ TEST_F(ClientMainJob, ManyMoreBarriersThanCreditPassThrough) {
 }
 
 TEST_F(ClientMainJob, QueuesWaitForOneAnother) {
-  Result<Queue> other = session_->OpenQueue(QueueKind::kTransfer);
+  Result<Queue> other = session_->OpenQueue({.kind = QueueKind::kTransfer});
   ASSERT_TRUE(other.ok()) << other.status().ToString();
   Result<Buffer> buffer = session_->AllocateDram(1 << 20);
   const std::vector<std::byte> bytes = Pattern(1 << 20);
@@ -238,8 +238,8 @@ TEST_F(ClientMainJob, WhatHasNotStartedCanBeCancelledAndHasAStartDeadline) {
     ASSERT_TRUE(position.ok());
     last = *position;
   }
-  Result<Queue> waits = session_->OpenQueue(QueueKind::kCompute);
-  Result<Queue> hurries = session_->OpenQueue(QueueKind::kCompute);
+  Result<Queue> waits = session_->OpenQueue({});
+  Result<Queue> hurries = session_->OpenQueue({});
   ASSERT_TRUE(waits.ok() && hurries.ok());
   ASSERT_TRUE(waits->After(std::span(&last, 1)).ok());
   const Result<Position> cancelled = waits->EnqueueBarrier();

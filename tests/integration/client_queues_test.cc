@@ -29,7 +29,7 @@ class ClientQueues : public ttfd::testing::ClientFixture {
     scratch_ = std::move(*scratch);
   }
   Queue MustOpen(QueueKind kind, const std::vector<CoreRange>& workers = {}) {
-    Result<Queue> queue = session_->OpenQueue(kind, workers);
+    Result<Queue> queue = session_->OpenQueue({.kind = kind, .workers = workers});
     EXPECT_TRUE(queue.ok()) << queue.status().ToString();
     return queue.ok() ? *queue : Queue();
   }
@@ -109,11 +109,11 @@ TEST_F(ClientQueues, WorkersThatAreNoneAreRefused) {
   const DeviceInfo& device = session_->device();
   for (const std::vector<CoreRange>& workers :
        {std::vector{CoreRange{0, 0, device.grid_x, 0}}, {CoreRange{3, 3, 2, 3}}, {left_, left_}}) {
-    const Status status = session_->OpenQueue(QueueKind::kCompute, workers).status();
+    const Status status = session_->OpenQueue({.workers = workers}).status();
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << status.ToString();
     EXPECT_EQ(status.error().field.substr(0, 18), "open_queue.workers") << status.ToString();
   }
-  EXPECT_TRUE(session_->OpenQueue(QueueKind::kCompute, {left_, right_}).ok());
+  EXPECT_TRUE(session_->OpenQueue({.workers = {left_, right_}}).ok());
 }
 
 TEST_F(ClientQueues, TwoSubDevicesRunTwoProgramsAtOnce) {

@@ -102,7 +102,7 @@ TEST_F(ClientTraces, OneTooLongForAMessageIsRecordedInPieces) {
 
 TEST_F(ClientTraces, TwoLiveBesideOrdinaryWorkOfBothKindsOfQueue) {
   Queue queue = session_->queue();
-  Result<Queue> transfer = session_->OpenQueue(QueueKind::kTransfer);
+  Result<Queue> transfer = session_->OpenQueue({.kind = QueueKind::kTransfer});
   ASSERT_TRUE(transfer.ok());
   Result<Buffer> buffer = session_->AllocateDram(1 << 20);
   ASSERT_TRUE(buffer.ok());
@@ -126,8 +126,8 @@ TEST_F(ClientTraces, TwoLiveBesideOrdinaryWorkOfBothKindsOfQueue) {
 
 TEST_F(ClientTraces, RunsOnTheQueuesOfItsWorkersAndOnNoOther) {
   const std::vector<CoreRange> workers = {{0, 0, 5, 9}};
-  Result<Queue> left = session_->OpenQueue(QueueKind::kCompute, workers);
-  Result<Queue> same = session_->OpenQueue(QueueKind::kCompute, workers);
+  Result<Queue> left = session_->OpenQueue({.workers = workers});
+  Result<Queue> same = session_->OpenQueue({.workers = workers});
   ASSERT_TRUE(left.ok() && same.ok());
   const Trace trace = MustRecord(*left, {Add(1)});
   ASSERT_TRUE(left->Replay(ReplayRequest(trace)).ok());

@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 class DaemonCoreOnDevice : public DaemonOnDevice {
  protected:
   // Runs a bad kernel behind a write, expects its launch to be the one that pays.
-  void ExpectCulprit(const char* kernel, const char* reason, uint32_t timeout_ms,
-                     bool counts = false) {
+  void ExpectAttribution(const char* kernel, const char* reason, std::optional<uint32_t> timeout_ms,
+                         bool counts = false) {
     ThreadedClient bad(*core);
     LaunchRequest launch = LaunchOf(3, timeout_ms);
     if (counts) launch.arguments.push_back({0, {0xB0000}, {}, 0, {}});
@@ -63,23 +63,22 @@ TEST_F(DaemonCoreOnDevice, SessionsSideBySideGetTheirOwnResults) {
 
 TEST_F(DaemonCoreOnDevice, AKernelThatFaultsCostsItsLaunch) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
-  ExpectCulprit("fault", "DEVICE_FAULT", 0);
+  ExpectAttribution("fault", "DEVICE_FAULT", {});
   EXPECT_THAT(message, HasSubstr("BRISC"));
   EXPECT_THAT(message, HasSubstr("pc"));
-  EXPECT_EQ(core->GetStatus().device_resets, 1u);
-  EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_TRUE(AwaitResets(*core, 1));
 }
 
 TEST_F(DaemonCoreOnDevice, AKernelThatWaitsForEverIsFoundAtOnce) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   const TimePoint before = SteadyClock().Now();
-  ExpectCulprit("wait_forever", "HANG", 60'000);
+  ExpectAttribution("wait_forever", "HANG", 60'000);
   EXPECT_LT(SteadyClock().Now() - before, seconds(30)) << "long before its timeout";
 }
 
 TEST_F(DaemonCoreOnDevice, AKernelThatSpinsIsFoundByItsTimeout) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
-  ExpectCulprit("spin", "HANG", 200, true);
+  ExpectAttribution("spin", "HANG", 200, true);
   EXPECT_THAT(message, HasSubstr("200 ms"));
 }
 
@@ -109,8 +108,8 @@ TEST_F(DaemonCoreOnDevice, OthersGoOnBesideBadKernels) {
     });
   }
   for (int round = 0; round < 3; ++round) {
-    ExpectCulprit("fault", "DEVICE_FAULT", 0);
-    ExpectCulprit("wait_forever", "HANG", 60'000);
+    ExpectAttribution("fault", "DEVICE_FAULT", {});
+    ExpectAttribution("wait_forever", "HANG", 60'000);
   }
   const int after_faults = right;
   const TimePoint deadline = SteadyClock().Now() + seconds(20);
@@ -118,7 +117,7 @@ TEST_F(DaemonCoreOnDevice, OthersGoOnBesideBadKernels) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_GE(right, after_faults + 4);
-  EXPECT_EQ(core->GetStatus().device_resets, 6u);
+  EXPECT_TRUE(AwaitResets(*core, 6));
 }
 
 TEST_F(DaemonCoreOnDevice, AResetByTheAdministratorKeepsMemory) {
@@ -146,9 +145,9 @@ TEST_F(DaemonCoreOnDevice, AClientThatVanishesMidWriteLeavesNothing) {
     write.streamed = true;
     const uint64_t value = client.Send({BufferOf(1, 1 << 20), write}) + 1;
     for (uint64_t i = 0; i < static_cast<uint64_t>(round); ++i) {
-      EXPECT_TRUE(client.session().Supply({0, value, i << 16, std::string(1 << 16, 'x')}).ok());
+      client.Supply({0, value, i << 16, std::string(1 << 16, 'x')});
     }
-    client.session().Abandon();
+    client.Abandon();
   }
   // The next owner of that memory sees zeros.
   ThreadedClient client(*core);
@@ -176,12 +175,12 @@ TEST_F(DaemonCoreOnLibrary, AFaultEndsEverySessionWithTheReasonAndTheNextAreServ
     ASSERT_EQ(bad.errors().size(), 1u);
     EXPECT_EQ(bad.errors()[0].error.reason, "DEVICE_FAULT");
     Status how;
-    EXPECT_TRUE(bad.session().finished(&how));
+    EXPECT_TRUE(bad.Ended(&how));
     EXPECT_EQ(how.code(), StatusCode::kUnavailable) << StatusMessage(how);
   }
   before.client.WaitFor(before.client.sent() + 1);
   Status how;
-  ASSERT_TRUE(before.client.session().finished(&how)) << "what it had is gone";
+  ASSERT_TRUE(before.client.Ended(&how)) << "what it had is gone";
   EXPECT_EQ(how.code(), StatusCode::kUnavailable);
   EXPECT_EQ(PayloadOf(how, kReasonPayload), "DEVICE_RESET");
   EXPECT_THAT(StatusMessage(how), HasSubstr("lost its memory"));
@@ -189,7 +188,7 @@ TEST_F(DaemonCoreOnLibrary, AFaultEndsEverySessionWithTheReasonAndTheNextAreServ
   Adder after(*core, 2);
   after.Send();
   EXPECT_TRUE(after.Right());
-  EXPECT_EQ(core->GetStatus().device_resets, 1u);
+  EXPECT_TRUE(AwaitResets(*core, 1));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class DaemonQueues : public ::testing::Test {
     other.reset();
     while (core->RunOnce()) continue;
     for (const MemoryUseReply& use : core->GetStatus().memory) {
-      EXPECT_EQ(use.used_bytes, 0u) << use.kind;
+      EXPECT_EQ(use.used_bytes, 0u) << static_cast<int>(use.kind);
     }
     const Status stopped = core->Stop(SteadyClock().Now() + std::chrono::seconds(10));
     EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
@@ -74,12 +74,13 @@ class DaemonQueues : public ::testing::Test {
     const GridSize grid = connected->session().welcome().devices[0].card.grid;
     AllocateRequest flag = Allocate(kFlag, kPage * grid.x, kPage);
     flag.place = BufferPlace::kL1Interleaved;
+    connected->OpenQueue(TransferQueue(1));
+    connected->OpenQueue(ComputeQueue(2, {{0, 0, grid.x / 2 - 1, grid.y - 1}}));
+    connected->OpenQueue(ComputeQueue(3, {{grid.x / 2, 0, grid.x - 1, grid.y - 1}}));
     connected->Send(Allocate(kData, 64 << 10, kPage), flag, InlineKernel(kBump, Elf("bump_brisc")),
                     InlineKernel(kMeet, Elf("meet_brisc")), OneKernelProgram(kBumps, kBump),
                     OneKernelProgram(kMeets, kMeet, {0, 0, 0, 0}),
-                    OneKernelProgram(kMeetsToo, kMeet, {grid.x - 1, 0, grid.x - 1, 0}),
-                    TransferQueue(1), ComputeQueue(2, {{0, 0, grid.x / 2 - 1, grid.y - 1}}),
-                    ComputeQueue(3, {{grid.x / 2, 0, grid.x - 1, grid.y - 1}}));
+                    OneKernelProgram(kMeetsToo, kMeet, {grid.x - 1, 0, grid.x - 1, 0}));
     connected->Run();
     EXPECT_THAT(connected->errors, IsEmpty());
     return connected;
@@ -108,7 +109,7 @@ TEST_F(DaemonQueues, AnUploadOverlapsAKernel) {
                  InlineWrite(kFlag, 0, Words(1)));
   client->Run();
   EXPECT_EQ(FirstError(*client), "");
-  EXPECT_EQ(client->Progress(0), 11u);
+  EXPECT_EQ(client->Progress(0), 8u);
   EXPECT_EQ(client->Data(2, 1), bytes);
 }
 
@@ -127,8 +128,7 @@ TEST_F(DaemonQueues, AnotherSessionsUploadOverlapsAKernel) {
 TEST_F(DaemonQueues, KernelsWaitForUploadsAndDownloadsForKernelsOnTheCard) {
   uint64_t uploads = 0;
   for (uint32_t round = 0; round < 40; ++round) {
-    const uint64_t write =
-        client->SendOn(1, {{0, 10 + round}}, InlineWrite(kData, 0, Words(round)));
+    const uint64_t write = client->SendOn(1, {{0, 7 + round}}, InlineWrite(kData, 0, Words(round)));
     const uint64_t launch = client->SendOn(0, {{1, write}}, BumpBy(100, round * 50));
     uploads = client->SendOn(1, {{0, launch}}, Read(kData, 0, 16));
   }
@@ -285,7 +285,7 @@ TEST_F(DaemonQueues, AReplayThatHangsCostsItsClientOnly) {
   client->Send(RecordTraceRequest{kTrace, {Meet(kMeets)}, false}, ReplayTraceRequest{kTrace, {}});
   other->SendOn(1, {}, InlineWrite(kData, 0, Pattern(64)));
   while (core->RunOnce() || client->Take() || other->Take()) continue;
-  EXPECT_EQ(client->ErrorOf(12).reason, "HANG");
+  EXPECT_EQ(client->ErrorOf(9).reason, "HANG");
   const uint64_t read = other->Send(InlineWrite(kData, 0, Pattern(64, 2)), Read(kData, 0, 64)) + 1;
   other->Run();
   EXPECT_EQ(other->Data(read), Pattern(64, 2));

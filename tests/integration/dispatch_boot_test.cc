@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "firmware/images.h"
+#include "runtime/abi/host_queue.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/version.h"
 #include "runtime/boot/boot.h"
 #include "runtime/dispatch/card_dispatcher.h"
 #include "runtime/hw/tensix.h"
+#include "tests/support/late_device.h"
 #include "tests/support/test_device.h"
+#include "tests/support/test_kernels.h"
 
 namespace ttfd {
 namespace {
@@ -47,6 +50,42 @@ class DispatchBoot : public testing::Test {
     RETURN_IF_ERROR(created.status());
     dispatcher_ = *std::move(created);
     return dispatcher_->Boot();
+  }
+  // The device is open; its host accesses take time from here on.
+  LateDevice& MakeLate() {
+    auto late = std::make_unique<LateDevice>(std::move(device_));
+    LateDevice& result = *late;
+    device_ = std::move(late);
+    return result;
+  }
+  // A kernel on every worker reads a page of its own from DRAM, adds 5 and writes it back.
+  void ExpectEveryWorkerReadsDram() {
+    constexpr uint32_t kPage = 64;
+    const GridSize grid = dispatcher_->card().grid;
+    ProgramSpec spec;
+    spec.kernels.push_back(
+        {TestKernel("bump_brisc"), hw::kBrisc, {{0, 0, grid.x - 1, grid.y - 1}}});
+    KernelArguments arguments;
+    arguments.common = {0x40000, kPage, 5, 0};
+    arguments.words_per_core = 1;
+    const uint32_t workers = grid.x * grid.y;
+    for (uint32_t worker = 0; worker < workers; ++worker) arguments.per_core.push_back(worker);
+    const Region pages{MemoryKind::kDram, -1, 0x40000, kPage, uint64_t{workers} * kPage};
+    ASSERT_TRUE(dispatcher_->Submit(FillCommand{pages, 0, pages.size_bytes, 7}).ok());
+    ASSERT_TRUE(dispatcher_->Submit(LaunchCommand{TestProgram(spec, grid), {arguments}}).ok());
+    std::vector<std::byte> bytes(pages.size_bytes);
+    const auto sink = [&bytes](uint64_t at, ByteSpan data) {
+      std::memcpy(bytes.data() + at, data.data(), data.size());
+    };
+    ASSERT_TRUE(dispatcher_->Submit(ReadCommand{pages, 0, bytes.size(), sink}).ok());
+    ASSERT_TRUE(dispatcher_->Event().ok());
+    while (!dispatcher_->idle()) {
+      const Status polled = dispatcher_->Poll();
+      ASSERT_TRUE(polled.ok()) << polled.ToString();
+    }
+    for (uint32_t worker = 0; worker < workers; ++worker) {
+      ASSERT_EQ(LoadAt<uint32_t>(bytes.data() + worker * kPage), 12u) << "worker " << worker;
+    }
   }
   uint32_t Word(hw::Coordinate tile, uint64_t address) {
     auto window = *device_->OpenWindow(UnicastTarget(tile));
@@ -89,6 +128,60 @@ TEST_F(DispatchBoot, ReleasesWhatRunsAndHoldsTheRest) {
   for (const hw::Coordinate tile : {hw::Coordinate{1, 2}, {7, 7}, {pool, 2}, {pool, 3}}) {
     EXPECT_EQ(Word(tile, 0), jump) << "every tile that starts BRISC has its jump";
   }
+}
+
+// A multicast is not ordered against a write to one tile: it may come to the tile after what was written later.
+TEST_F(DispatchBoot, OwnCoordinate_SurvivesLateMulticasts) {
+  ASSERT_TRUE(Boot(OwnFirmware()).ok());  // leaves its words, and its nonce, in L1
+  LateDevice& late = MakeLate();
+  if (!device_->info().memory_survives_reset) GTEST_SKIP() << "a reset empties its memory";
+  for (const uint64_t by : {1u, 7u}) {
+    late.late = by;
+    late.holds = [](const WindowTarget& target) { return target.multicast; };
+    const Status booted = Boot(OwnFirmware());
+    ASSERT_TRUE(booted.ok()) << booted.ToString();
+    ExpectEveryWorkerReadsDram();
+  }
+}
+
+TEST_F(DispatchBoot, OwnCoordinate_ArrivesBeforeTheRelease) {
+  LateDevice& late = MakeLate();
+  late.late = 300;
+  const uint32_t pool = device_->info().tensix_columns.back();
+  late.holds = [pool](const WindowTarget& target) {
+    return !target.multicast && target.start.x != pool;
+  };
+  const Status booted = Boot(OwnFirmware());
+  ASSERT_TRUE(booted.ok()) << booted.ToString();
+  ExpectEveryWorkerReadsDram();
+}
+
+TEST_F(DispatchBoot, WritesThatNeverArrive_AreNamed) {
+  LateDevice& late = MakeLate();
+  late.late = ~uint64_t{0} / 2;
+  late.holds = [](const WindowTarget& target) { return target.multicast; };
+  DispatcherOptions options;
+  options.boot_timeout = std::chrono::milliseconds(50);
+  const Status status = Boot(OwnFirmware(), options);
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(StatusMessage(status)),
+              AllOf(HasSubstr("worker (0,0) at tile (1,2) does not hold what the host wrote after"),
+                    HasSubstr("was written")));
+}
+
+// A dispatcher that still runs when the reset comes publishes once more.
+TEST_F(DispatchBoot, ACompletionPublishedBeforeTheReset_IsDiscarded) {
+  LateDevice& late = MakeLate();
+  const OwnFirmware firmware;
+  ASSERT_TRUE(Boot(firmware).ok());
+  late.before_reset = [&late] {
+    for (const MutableByteSpan memory : late.host_memory) {
+      StoreAt(memory.data() + abi::kCompletionPointerOffset, abi::CompletionPointer{3, 1, 1, 0});
+    }
+  };
+  const Status booted = dispatcher_->Boot();
+  ASSERT_TRUE(booted.ok()) << booted.ToString();
+  ExpectEveryWorkerReadsDram();
 }
 
 TEST_F(DispatchBoot, WorksWithFirmwareBuiltForSize) {

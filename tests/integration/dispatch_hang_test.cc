@@ -86,6 +86,56 @@ TEST(DispatchHang, HowFarLaunchesWereIsKnownFromWhenTheCardWasLookedAt) {
   }
 }
 
+TEST(DispatchHang, StandingOf_AHungReplayIsRunning) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
+  BootedCard card;
+  BumpCounters counters(card);
+  const CoreRange area = {0, 0, 4, 9};
+  const Route left{0, TilesOf(area, card.dispatcher->card().grid)};
+  const auto program = counters.ProgramOn(area);
+  const auto waits = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+  const LaunchCommand ends = counters.Launch(program, area, 1);
+  const auto trace = *BuildTrace(card.dispatcher->geometry(), left,
+                                 {ends, LaunchCommand{waits, {KernelArguments{}}}, ends});
+  const Region region{MemoryKind::kDram, -1, 0x200000, TracePageBytes(*trace), TraceBytes(*trace)};
+  ASSERT_TRUE(card.Submit(left, RecordTraceCommand{trace, region}).ok());
+  // More completions before the replay than in it: the counter has shown larger numbers than it will.
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(card.Submit(left, ends).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  ASSERT_TRUE(card.Submit(left, ends).ok());
+  ASSERT_TRUE(card.Submit(left, ReplayTraceCommand{trace, {}}).ok());
+  const Ticket replay = card.Last(0);
+  ASSERT_TRUE(card.Submit(left, ends).ok());
+  EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
+  card.dispatcher->Diagnose();
+  EXPECT_TRUE(card.dispatcher->IsDone({0, replay.number - 1}));
+  EXPECT_EQ(card.dispatcher->StandingOf(replay), Standing::kRunning);
+  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), Standing::kNotBegun);
+}
+
+// Submitted without asking for room: more than the counter tells apart.
+TEST(DispatchHang, StandingOf_BeyondTheCounterIsUnclear) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
+  BootedCard card;
+  const GridSize grid = card.dispatcher->card().grid;
+  const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+  ASSERT_TRUE(card.Submit(LaunchCommand{program, {KernelArguments{}}}).ok());
+  ProgramSpec spec;
+  spec.kernels.push_back({TestKernel("probe_brisc"), hw::kBrisc, {{0, 0, grid.x - 1, grid.y - 1}}});
+  LaunchCommand launch{TestProgram(spec, grid), {KernelArguments{}}};
+  launch.arguments[0].common = {abi::kBufferAddress, 1, 2, 0};
+  for (uint32_t i = 0; i < 90'000 / (grid.x * grid.y); ++i) {
+    ASSERT_TRUE(card.dispatcher->Submit(launch).ok());
+  }
+  ASSERT_TRUE(card.dispatcher->Event().ok());
+  Status status;
+  while (status.ok()) status = card.dispatcher->Poll();
+  card.dispatcher->Diagnose();
+  // The second is on the card, the last is not.
+  EXPECT_EQ(card.dispatcher->StandingOf({0, 2}), Standing::kUnclear);
+  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), Standing::kNotBegun);
+}
+
 // The other hardware queue goes on while one is lost: what had not begun then is played again after the reset.
 TEST(DispatchHang, WhatHadNotBegunWhenACardWasGivenUpNeverDoes) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else can show that a kernel did not run");
@@ -192,6 +242,32 @@ TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
     ASSERT_TRUE(ran.ok()) << ran.ToString();
   }
   EXPECT_EQ(card.dispatcher->submitted(0), submitted + 6) << "tickets go on";
+}
+
+TEST(DispatchHang, IsDone_IsFalseForWhatABootDiscards) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
+  BootedCard card;
+  const Region region{MemoryKind::kDram, -1, 0x1000, 2048, 4096};
+  const auto program = OnOneTile(card, TestKernel("wait_for_ever_brisc"));
+  uint64_t first_discarded = 0;
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(card.Submit(FillCommand{region, 0, 4096, 1}).ok());
+    ASSERT_TRUE(card.Finish().ok());
+    const Ticket done = card.Last(0);
+    EXPECT_TRUE(card.dispatcher->IsDone(done));
+    ASSERT_FALSE(RunToTheEnd(card, LaunchCommand{program, {KernelArguments{}}}).ok());
+    const Ticket hung = card.Last(0);
+    if (round == 0) first_discarded = hung.number;
+    card.dispatcher->HaltAndDiagnose();
+    EXPECT_FALSE(card.dispatcher->IsDone(hung));
+    ASSERT_TRUE(card.dispatcher->Boot().ok());
+    EXPECT_FALSE(card.dispatcher->IsDone(hung)) << "it never ended";
+    EXPECT_NE(card.dispatcher->StandingOf(hung), Standing::kEnded);
+    EXPECT_FALSE(*card.dispatcher->KernelsEnded(hung));
+    EXPECT_TRUE(card.dispatcher->IsDone({0, first_discarded - 1}));
+    EXPECT_EQ(card.dispatcher->completed(0), hung.number) << "nothing of it is on the card";
+  }
+  EXPECT_FALSE(card.dispatcher->IsDone({0, first_discarded}));
 }
 
 TEST(DispatchHang, AFaultOfTheDeviceIsReportedWithItsPlace) {

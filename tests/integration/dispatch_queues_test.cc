@@ -182,6 +182,67 @@ TEST(DispatchQueues, WorkerCountsTellThatKernelsEndedBeforeAnEventDoes) {
   EXPECT_TRUE(card.Finish().ok());
 }
 
+// A replay clears the counter of its workers, which shows what ran there before until the dispatcher comes to it.
+TEST(DispatchQueues, KernelsEnded_IsFalseBeforeAReplayBegins) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("a library moves only when it is told to");
+  BootedCard card;
+  BumpCounters counters(card);
+  const CoreRange area{0, 0, 4, 9};
+  const Route left{0, Tiles(card, area)};
+  const auto program = counters.ProgramOn(area);
+  const auto trace =
+      *BuildTrace(card.dispatcher->geometry(), left, {counters.Launch(program, area, 1)});
+  const Region region{MemoryKind::kDram, -1, 0x200000, TracePageBytes(*trace), TraceBytes(*trace)};
+  ASSERT_TRUE(card.Submit(left, RecordTraceCommand{trace, region}).ok());
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      counters.Expect(area, 7);
+      ASSERT_TRUE(card.Submit(left, counters.Launch(program, area, 7)).ok());
+    }
+    ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
+    ASSERT_TRUE(card.Finish().ok());
+    ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
+    const Ticket waits = card.Last(0);
+    counters.Expect(area, 1);
+    ASSERT_TRUE(card.Submit(left, ReplayTraceCommand{trace, {}}).ok());
+    const Ticket replay = card.Last(0);
+    ASSERT_TRUE(card.device->Advance(100'000).ok());
+    EXPECT_FALSE(*card.dispatcher->KernelsEnded(waits));
+    EXPECT_FALSE(*card.dispatcher->KernelsEnded(replay));
+    ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
+    ASSERT_TRUE(card.dispatcher->Event(1, card.dispatcher->submitted(1)).ok());
+    // By the counter alone.
+    for (int i = 0; i < 100 && !*card.dispatcher->KernelsEnded(replay); ++i) {
+      ASSERT_TRUE(card.dispatcher->Poll().ok());
+    }
+    ASSERT_TRUE(*card.dispatcher->KernelsEnded(replay));
+    ASSERT_TRUE(card.dispatcher->EventBeside(0, 0).ok());
+    while (!card.dispatcher->idle()) ASSERT_TRUE(card.dispatcher->Poll().ok());
+    EXPECT_TRUE(card.dispatcher->IsDone(replay));
+  }
+  counters.ExpectRight();
+}
+
+TEST(DispatchQueues, HasRoomFor_KeepsTheCountersComparable) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const GridSize grid = card.dispatcher->card().grid;
+  const CoreRange all{0, 0, grid.x - 1, grid.y - 1};
+  const uint64_t workers = counters.expected.size();
+  const LaunchCommand launch = counters.Launch(counters.ProgramOn(all), all, 1);
+  uint64_t launches = 0;
+  while (*card.dispatcher->HasRoomFor(launch)) {
+    ASSERT_TRUE(card.dispatcher->Submit(launch).ok());
+    counters.Expect(all, 1);
+    ASSERT_LE(++launches * workers, hw::kStreamCounterReach);
+  }
+  EXPECT_GT((launches + 2) * workers, hw::kStreamCounterReach) << "the rings hold more";
+  ASSERT_TRUE(card.dispatcher->Event().ok());
+  while (!card.dispatcher->idle()) ASSERT_TRUE(card.dispatcher->Poll().ok());
+  EXPECT_TRUE(*card.dispatcher->HasRoomFor(launch));
+  counters.ExpectRight();
+}
+
 TEST(DispatchQueues, ALaunchOnOneSubDeviceHoldsNoTransferOfAnother) {
   BootedCard card;
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
@@ -282,8 +343,14 @@ TEST(DispatchQueues, RefuseWhatNeverWasAndWhatIsElsewhere) {
   BootedCard card;
   const Status never = card.dispatcher->Wait(0, {1, 1});
   EXPECT_EQ(never.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(StatusMessage(never)),
-              HasSubstr("a wait for command 1 of CQ1, which has 0"));
+  EXPECT_THAT(std::string(StatusMessage(never)), HasSubstr("command 1 of CQ1, which has 0"));
+  for (const Ticket& ticket : {Ticket{0, 1}, Ticket{2, 0}}) {
+    const auto [queue, number] = ticket;
+    EXPECT_EQ(card.dispatcher->Event(queue, number).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(card.dispatcher->EventBeside(queue, number).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(card.dispatcher->KernelsEnded(ticket).status().code(), StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(card.dispatcher->LookAt(2).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(card.dispatcher->Wait(2, {0, 0}).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(card.dispatcher->Submit({2, {}}, Meet(card, 1, 1, nullptr)).status().code(),
             StatusCode::kInvalidArgument);

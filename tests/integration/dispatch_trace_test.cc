@@ -9,6 +9,7 @@
 namespace ttfd {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 // A trace of "bump" launches and what one replay adds.
@@ -83,13 +84,38 @@ TEST(DispatchTrace, CountsOnThroughTheEndOfTheWorkerCounter) {
   BumpCounters counters(card);
   BumpTrace trace(card, counters, Route(), kTraceAt);
   const auto all = counters.ProgramOn(kAll);
-  // More answers in one replay than the counter holds: 1300 * 110 > 2^17.
-  for (uint32_t i = 0; i < 1300; ++i) trace.Add(all, kAll, 1);
+  // As many completions as a replay may have, and then so many launches that the counter wraps: 590 * 110 + 700 * 110.
+  const auto workers = static_cast<uint32_t>(counters.expected.size());
+  for (uint32_t i = 0; i < kMaxTraceCompletions / workers; ++i) trace.Add(all, kAll, 1);
   ASSERT_TRUE(trace.Record().ok());
-  ASSERT_TRUE(trace.Replay().ok());
-  ASSERT_TRUE(counters.Add(all, kAll, 5).ok());
-  ASSERT_TRUE(trace.Replay().ok());
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(trace.Replay().ok());
+    for (uint32_t i = 0; i < (1u << 17) / workers; ++i) {
+      ASSERT_TRUE(counters.Add(all, kAll, 5).ok());
+    }
+  }
   counters.ExpectRight();
+}
+
+TEST(DispatchTrace, MoreCompletionsThanCanBeCounted_AreRefused) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const CardGeometry& geometry = card.dispatcher->geometry();
+  const auto workers = static_cast<uint32_t>(counters.expected.size());
+  const GridSize grid = card.dispatcher->card().grid;
+  const CoreRange everywhere{0, 0, grid.x - 1, grid.y - 1};
+  const auto program = counters.ProgramOn(everywhere);
+  std::vector<LaunchCommand> launches(kMaxTraceCompletions / workers,
+                                      counters.Launch(program, everywhere, 1));
+  const auto most = BuildTrace(geometry, Route(), launches);
+  EXPECT_TRUE(most.ok()) << most.status().ToString();
+  launches.push_back(launches.front());
+  const Status refused = BuildTrace(geometry, Route(), launches).status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(StatusMessage(refused)),
+              AllOf(HasSubstr(fmt::format("launch {}: ", launches.size() - 1)),
+                    HasSubstr(fmt::format("has {} worker completions", launches.size() * workers)),
+                    HasSubstr("at most 65535 are allowed")));
 }
 
 TEST(DispatchTrace, TakesNewArgumentsBetweenReplays) {
@@ -242,6 +268,30 @@ TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
   EXPECT_TRUE(done.ok()) << done.ToString();
 }
 
+TEST(DispatchTrace, ARefusedRecording_PinsNothing) {
+  BootedCard card;
+  // 40 KiB each: three fit 128 KiB.
+  std::vector<LaunchCommand> launches;
+  for (uint32_t i = 0; i < 4; ++i) {
+    KernelArguments arguments;
+    arguments.common = {abi::kBufferAddress};
+    launches.push_back({LargeOn(card, kOne), {arguments}});
+  }
+  const auto refused = *BuildTrace(card.dispatcher->geometry(), Route(), launches);
+  const Region region{MemoryKind::kDram, -1, kTraceAt, TracePageBytes(*refused),
+                      TraceBytes(*refused)};
+  EXPECT_EQ(card.Submit(RecordTraceCommand{refused, region}).code(),
+            StatusCode::kResourceExhausted);
+  for (uint32_t round = 0; round < 2; ++round) {
+    for (const LaunchCommand& launch : launches) {
+      const Status sent = card.Submit(launch);
+      ASSERT_TRUE(sent.ok()) << sent.ToString();
+    }
+  }
+  const Status done = card.Finish();
+  EXPECT_TRUE(done.ok()) << done.ToString();
+}
+
 TEST(DispatchTrace, RefusesWhatCannotBeReplayed) {
   BootedCard card;
   BumpCounters counters(card);
@@ -254,7 +304,8 @@ TEST(DispatchTrace, RefusesWhatCannotBeReplayed) {
               HasSubstr("launch 0: the program runs on core (5,0)"));
   const std::vector<LaunchCommand> many(kMaxTraceLaunches + 1, counters.Launch(all, kAll, 1));
   EXPECT_EQ(BuildTrace(geometry, Route(), many).status().code(), StatusCode::kResourceExhausted);
-  const std::vector<LaunchCommand> large(4000, counters.Launch(all, kAll, 1, 0, 250));
+  const auto one = counters.ProgramOn(kOne);
+  const std::vector<LaunchCommand> large(6000, counters.Launch(one, kOne, 1, 0, 250));
   const Status too_large = BuildTrace(geometry, Route(), large).status();
   EXPECT_EQ(too_large.code(), StatusCode::kResourceExhausted);
   EXPECT_THAT(message(too_large), HasSubstr("the trace is too large"));

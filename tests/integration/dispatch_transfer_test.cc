@@ -10,6 +10,7 @@
 #include "runtime/abi/l1_map.h"
 #include "tests/support/booted_card.h"
 #include "tests/support/bump_counters.h"
+#include "tests/support/late_device.h"
 #include "tests/support/meddled_device.h"
 #include "tests/support/random.h"
 #include "tests/support/region_reference.h"
@@ -310,6 +311,27 @@ TEST(DispatchTransferLimits, RefusesBadCommandsAndStaysUsable) {
   EXPECT_EQ(card.dispatcher->completed(0), 2u);
 }
 
+// Half of it is on the ring by then, whatever the error's code says.
+TEST(DispatchTransferLimits, AnErrorAmidACommand_LosesTheCard) {
+  auto opened = OpenTestDevice("sim:board=p100a");
+  ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+  LateDevice device(*std::move(opened));
+  const auto card = *Dispatcher::Create(device, SteadyClock(), Tiny());
+  ASSERT_TRUE(card->Boot().ok());
+  const Region region{MemoryKind::kDram, -1, 0x100000, 2048, 64 << 10};
+  const std::vector<std::byte> data = Pattern(64 << 10, 1);
+  int writes = 0;
+  device.before_write = [&writes](uint64_t) {
+    return ++writes == 2 ? Error(StatusCode::kResourceExhausted, "no window is free") : OkStatus();
+  };
+  const Status failed = card->Submit(WriteCommand{region, 0, data}).status();
+  EXPECT_EQ(failed.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(card->Submit(FillCommand{region, 0, 64, 1}).status(), failed);
+  EXPECT_EQ(card->submitted(0), 0u);
+  const Status booted = card->Boot();
+  EXPECT_TRUE(booted.ok()) << booted.ToString();
+}
+
 TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
   auto device = *OpenTestDevice("sim:board=p100a");
   auto dispatcher = *Dispatcher::Create(*device, SteadyClock(), DispatcherOptions());
@@ -332,6 +354,40 @@ bool HoldsAnyOf(ByteSpan memory, const std::vector<std::byte>& bytes) {
     if (memmem(memory.data(), memory.size(), &bytes[at], kSample) != nullptr) return true;
   }
   return false;
+}
+
+// The card writes the next page as soon as it knows that it is free, while the host still encodes the read.
+TEST(DispatchTransferRings, AReadLargerThanTheRings_IsNotCleared) {
+  auto opened = OpenTestDevice("sim:board=p100a");
+  ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+  LateDevice device(*std::move(opened));
+  DispatcherOptions options = Tiny();
+  options.completion_ring_pages = 8;  // freed by two: one may be left when the host finds no more
+  const auto card = *Dispatcher::Create(device, SteadyClock(), options);
+  ASSERT_TRUE(card->Boot().ok());
+  // A record for each page.
+  auto cores = std::make_shared<CoreLayout>();
+  for (uint32_t worker = 0; worker < 110; ++worker) cores->workers.push_back(worker);
+  const Region region{MemoryKind::kL1, -1, abi::kBufferAddress, 1024, 220 * 1024, cores};
+  const std::vector<std::byte> data = Pattern(region.size_bytes, 4);
+  ASSERT_TRUE(card->Submit(WriteCommand{region, 0, data}).ok());
+  ASSERT_TRUE(card->Event().ok());
+  while (!card->idle()) ASSERT_TRUE(card->Poll().ok());
+  for (const uint64_t clocks : {300, 500, 700, 1000, 1500, 2000, 3000, 5000}) {
+    device.access_clocks = clocks;
+    std::vector<std::byte> read_data(data.size());
+    const auto sink = [&read_data](uint64_t at, ByteSpan bytes) {
+      std::memcpy(read_data.data() + at, bytes.data(), bytes.size());
+    };
+    const auto read = card->Submit(ReadCommand{region, 0, data.size(), sink});
+    ASSERT_TRUE(read.ok()) << clocks << ": " << read.status().ToString();
+    ASSERT_TRUE(card->Event().ok());
+    while (!card->idle()) {
+      const Status polled = card->Poll();
+      ASSERT_TRUE(polled.ok()) << clocks << ": " << polled.ToString();
+    }
+    ASSERT_TRUE(read_data == data) << clocks;
+  }
 }
 
 // A kernel on workers of its own runs all the time.

@@ -1,5 +1,5 @@
-# The firmware and the runtime on a device model that does whatever silicon may do. A dozen seeds in every run, each with one test
-# in six of those that take long, so that all of them run twice; a hundred seeds with everything in `slow`.
+# The firmware and the runtime on a device model that does whatever silicon may do. Six seeds in every run, each with one test
+# in six of those that take long, so that all of them run once; a hundred seeds with everything in `slow`.
 set(hazard_short firmware_test firmware_hazard_test dispatch_boot_test dispatch_hang_test dispatch_stall_test daemon_core_test
   daemon_queues_test)
 set(hazard_long dispatch_launch_test dispatch_queues_test dispatch_trace_test dispatch_transfer_test client_daemon_test)
@@ -18,7 +18,7 @@ function(_ttfd_hazards name seeds share labels timeout)
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
 endfunction()
 
-foreach(seed RANGE 1 12)
+foreach(seed RANGE 1 6)
   _ttfd_hazards(hazards.short.seed_${seed} ${seed} 3 "integration;hazards" 300 hazard_short)
   _ttfd_hazards(hazards.long.seed_${seed} ${seed} 6 "integration;hazards" 300 hazard_long)
   _ttfd_hazards(hazards.streams.seed_${seed} ${seed} 1 "integration;hazards" 300 hazard_streams)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Installs a build into a staging folder, as a package would, and checks what lies there.
 
-usage: install_test.py --build FOLDER --cmake PROGRAM
+usage: install_test.py --build FOLDER --cmake PROGRAM --cxx PROGRAM
 """
 
 import argparse
@@ -27,6 +27,8 @@ EXPECTED = [
     "usr/share/ttfd/kernels/vector_add.elf",
     "etc/ttfd/ttfd.toml",
 ]
+
+EXAMPLES = "usr/share/doc/ttfd/examples"
 
 
 def install(root, prefix):
@@ -74,7 +76,7 @@ class Install(unittest.TestCase):
                                  os.path.join(self.root, "etc/ttfd/ttfd.toml")],
                                 check=False, capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("good", result.stdout)
+        self.assertIn("ttfd.toml: configuration OK", result.stdout)
 
     def test_unit_names_the_installed_paths(self):
         unit = read(self.root, "usr/lib/systemd/system/ttfd.service")
@@ -98,6 +100,44 @@ class Install(unittest.TestCase):
         result = subprocess.run(["systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=10", unit],
                                 check=False, capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)  # exposure 1.0 of 10
+
+    def test_only_kernels_of_examples_are_installed(self):
+        names = {"blur_edge", "sha256_chunks", "tile_report", "vector_add"}
+        self.assertEqual(set(os.listdir(os.path.join(self.root, "usr/share/ttfd/kernels"))), {f"{name}.elf" for name in names})
+        self.assertEqual(set(os.listdir(os.path.join(self.root, EXAMPLES, "kernels"))), {f"{name}.cc" for name in names})
+
+    def test_installed_examples_build(self):
+        build = os.path.join(self.root, "build")
+        self.configure(os.path.join(self.root, EXAMPLES), build)
+        subprocess.run([OPTIONS.cmake, "--build", build], check=True, capture_output=True, text=True)
+        for name in ("file_checksum", "running_sums", "picture_filter", "sample_picture", "vector_add.elf"):
+            self.assertTrue(os.path.isfile(os.path.join(build, name)), name)
+        usage = subprocess.run([os.path.join(build, "file_checksum")], check=False, capture_output=True, text=True)
+        self.assertEqual((usage.returncode, usage.stderr), (2, "usage: file_checksum KERNEL.elf FILE\n"))
+
+    def test_installed_python_examples_find_what_they_need(self):
+        share = os.path.join(self.root, "usr/share/ttfd")
+        address = "unix:" + os.path.join(self.root, "no.sock")
+        result = subprocess.run(["/usr/bin/python3", os.path.join(self.root, EXAMPLES, "raw_grpc_client.py"), f"{share}/proto",
+                                 f"{share}/kernels/vector_add.elf", address], check=False, capture_output=True, text=True, timeout=60)
+        self.assertRegex(result.stderr, "^raw_grpc_client.py: UNAVAILABLE: ", result)
+
+    def test_find_package_knows_the_version(self):
+        for wanted, found in (("0.1", True), ("0.2", False), ("1.0", False)):
+            project = os.path.join(self.root, f"version-{wanted}")
+            os.makedirs(project)
+            with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as stream:
+                stream.write(f"cmake_minimum_required(VERSION 3.25)\nproject(x LANGUAGES CXX)\nfind_package(ttfd {wanted} REQUIRED)\n")
+            if found:
+                self.configure(project, os.path.join(project, "build"))
+            else:
+                with self.assertRaises(subprocess.CalledProcessError):
+                    self.configure(project, os.path.join(project, "build"))
+
+    def configure(self, project, build):
+        subprocess.run([OPTIONS.cmake, "-G", "Ninja", "-S", project, "-B", build, f"-DCMAKE_PREFIX_PATH={self.root}/usr",
+                        f"-DCMAKE_CXX_COMPILER={OPTIONS.cxx}"],
+                       check=True, capture_output=True, text=True)
 
     def test_configuration_of_an_administrator_is_kept(self):
         path = os.path.join(self.root, "etc/ttfd/ttfd.toml")
@@ -125,5 +165,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--cmake", required=True)
+    parser.add_argument("--cxx", required=True)
     OPTIONS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

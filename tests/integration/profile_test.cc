@@ -97,6 +97,33 @@ TEST(Profile, ProgramCountersShowTheInnermostFunction) {
   EXPECT_EQ(Total(result, "Deeper;Deeper"), 0u);
 }
 
+// Names in a client's ELF file reach the stacks: none may add a frame or a line.
+TEST(Profile, NamesFromKernelFiles_AreEscaped) {
+  const ByteSpan file = KernelElf("overflow_stack");
+  std::string elf(reinterpret_cast<const char*>(file.data()), file.size());
+  const std::string name = "Deeper";
+  for (size_t at = elf.find(name); at != elf.npos; at = elf.find(name, at)) {
+    elf.replace(at, name.size(), "De;\ner");
+  }
+  const auto image = LoadKernel(std::as_bytes(std::span(elf)), "deep;calls");
+  ASSERT_TRUE(image.ok()) << image.status().ToString();
+  ProfileOptions options;
+  options.interval_clocks = 20;
+  options.program_name = [](uint32_t) { return "mine;\nall"; };
+  BootedCard card;
+  ProgramSpec spec;
+  spec.kernels.push_back({*image, hw::kBrisc, {{3, 2, 3, 2}}});
+  const auto program = BuildProgram(42, spec, card.dispatcher->card().grid);
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  ASSERT_TRUE(card.dispatcher->StartProfile(options).ok());
+  EXPECT_TRUE(card.Submit(LaunchCommand{*program, {{{12}, 0, {}}}}).ok());
+  EXPECT_TRUE(card.Finish().ok());
+  const ProfileResult result = card.dispatcher->StopProfile();
+  EXPECT_GT(Total(result, "mine\\x3b\\nall;deep\\x3bcalls;BRISC;"), 0u);
+  EXPECT_GT(Total(result, ";De\\x3b\\ner;De\\x3b\\ner"), 0u);
+  EXPECT_EQ(Total(result, "\n"), 0u);
+}
+
 class ProfileOfDaemon : public DaemonOnDevice {};
 
 TEST_F(ProfileOfDaemon, NamesOwnersAndLeavesResultsRight) {

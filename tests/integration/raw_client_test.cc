@@ -7,13 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "google/rpc/error_details.pb.h"
 #include "tests/support/daemon_process.h"
 #include "ttfd/v1/admin.grpc.pb.h"
 #include "ttfd/v1/ttfd.grpc.pb.h"
@@ -33,9 +36,28 @@ std::shared_ptr<grpc::Channel> ConnectTo(const std::string& socket) {
   return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
 }
 
+// Protobuf messages nested in `message`, at any depth: the window charges for each.
+uint64_t NestedMessages(const google::protobuf::Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  uint64_t count = 0;
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    const int size = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
+    for (int i = 0; i < size; ++i) {
+      count +=
+          1 + NestedMessages(field->is_repeated() ? reflection.GetRepeatedMessage(message, field, i)
+                                                  : reflection.GetMessage(message, field));
+    }
+  }
+  return count;
+}
+
 class RawClient {
  public:
-  explicit RawClient(const std::string& socket) : stub_(v1::Ttfd::NewStub(ConnectTo(socket))) {
+  explicit RawClient(const std::string& socket)
+      : stub_(v1::DeviceService::NewStub(ConnectTo(socket))) {
     context_.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
     stream_ = stub_->Session(&context_);
     v1::ClientMessage message;
@@ -44,12 +66,13 @@ class RawClient {
     message.mutable_hello()->set_client_name("from the proto alone");
     v1::ServerMessage answer;
     if (stream_->Write(message) && stream_->Read(&answer)) welcome_ = answer.welcome();
+    window_ = welcome_.window_bytes();
+    next_.add_open_queues();  // number 0, of device 0, for computing
   }
 
   const v1::Welcome& welcome() const { return welcome_; }
-  grpc::ClientReaderWriter<v1::ClientMessage, v1::ServerMessage>& stream() { return *stream_; }
 
-  // Adds a command to the batch that goes out next; returns its value.
+  // Adds a command to the batch that is sent next; returns it.
   v1::Command* Add() {
     v1::Batch* batch = next_.batches_size() > 0 ? next_.mutable_batches(0) : next_.add_batches();
     if (batch->commands_size() == 0) batch->set_first_value(last_value_ + 1);
@@ -58,11 +81,7 @@ class RawClient {
   }
   uint64_t last_value() const { return last_value_; }
   v1::ClientMessage& next() { return next_; }
-  bool Send() {
-    const bool sent = stream_->Write(next_);
-    next_.Clear();
-    return sent;
-  }
+  bool Send() { return SendMessage(std::exchange(next_, v1::ClientMessage())); }
   // Sends payload for the command with `value` in pieces the daemon takes.
   bool SendData(uint64_t value, const std::string& bytes) {
     const size_t chunk = welcome_.limits().chunk_bytes();
@@ -72,48 +91,103 @@ class RawClient {
       data->set_value(value);
       data->set_offset(at);
       data->set_payload(bytes.substr(at, chunk));
-      if (!stream_->Write(message)) return false;
+      if (!SendMessage(std::move(message))) return false;
     }
     return true;
   }
-  // Reads until queue 0 has come to `value`, collecting read data and errors.
+  // Reads until queue 0 has come to `value`.
   bool WaitFor(uint64_t value) {
-    v1::ServerMessage message;
-    while (progress_ < value && stream_->Read(&message)) {
-      for (const v1::Data& data : message.data()) {
-        if (data.offset() != read_.size()) return false;
-        read_ += data.payload();
-      }
-      for (const v1::CommandError& error : message.errors()) errors_.push_back(error);
-      for (const v1::QueuePosition& position : message.progress()) progress_ = position.value();
+    while (progress_ < value && Receive()) {
     }
     return progress_ >= value;
   }
+  // Reads until the daemon has sent a notice.
+  bool WaitForNotice() {
+    while (notices_ == 0 && Receive()) {
+    }
+    return notices_ != 0;
+  }
   std::string TakeRead() { return std::exchange(read_, std::string()); }
   const std::vector<v1::CommandError>& errors() const { return errors_; }
-  grpc::Status HalfCloseAndFinish() {
-    stream_->WritesDone();
-    return Finish();
+  grpc::Status Finish() {
+    v1::ClientMessage message;
+    message.mutable_finish();
+    SendMessage(std::move(message));
+    return WaitForEnd();
   }
   // Waits until the daemon ends the call.
-  grpc::Status Finish() {
-    v1::ServerMessage rest;
-    while (stream_->Read(&rest)) {
+  grpc::Status WaitForEnd() {
+    while (Receive()) {
     }
     return stream_->Finish();
   }
 
  private:
+  // Numbers and writes a message, when the window has space for it.
+  bool SendMessage(v1::ClientMessage message) {
+    message.set_sequence(++sent_);
+    message.set_ack(received_);
+    uint64_t cost = 0;
+    if (message.batches_size() != 0 || message.data_size() != 0) {
+      cost = message.ByteSizeLong() +
+             welcome_.limits().nested_message_bytes() * NestedMessages(message);
+    }
+    while (used_ + cost > window_) {
+      if (!Receive()) return false;
+      message.set_ack(received_);
+    }
+    used_ += cost;
+    unacknowledged_ = 0;
+    return stream_->Write(message);
+  }
+  // One message of the daemon; its contents are collected. False: the call has ended, or the daemon has
+  // broken a rule.
+  bool Receive() {
+    v1::ServerMessage message;
+    if (!stream_->Read(&message) || message.ack() > sent_) return false;
+    window_ = std::max(window_, message.window_bytes());
+    if (message.sequence() == 0) return true;
+    if (message.sequence() != ++received_) return false;
+    notices_ += static_cast<size_t>(message.notices_size());
+    for (const v1::Data& data : message.data()) {
+      if (data.offset() != read_.size()) return false;
+      read_ += data.payload();
+    }
+    for (const v1::CommandError& error : message.errors()) errors_.push_back(error);
+    for (const v1::QueuePosition& position : message.progress()) progress_ = position.value();
+    unacknowledged_ += message.ByteSizeLong();
+    if (unacknowledged_ < welcome_.limits().unacknowledged_bytes() / 4) return true;
+    unacknowledged_ = 0;
+    v1::ClientMessage ack;
+    ack.set_ack(received_);
+    return stream_->Write(ack);
+  }
+
   grpc::ClientContext context_;
-  std::unique_ptr<v1::Ttfd::Stub> stub_;
+  std::unique_ptr<v1::DeviceService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::ClientMessage, v1::ServerMessage>> stream_;
   v1::Welcome welcome_;
   v1::ClientMessage next_;
+  uint64_t sent_ = 0;  // last sequence
+  uint64_t received_ = 0;
+  uint64_t used_ = 0;  // of the window
+  uint64_t window_ = 0;
+  uint64_t unacknowledged_ = 0;  // bytes received since the last ack
   uint64_t last_value_ = 0;
   uint64_t progress_ = 0;
+  size_t notices_ = 0;
   std::string read_;
   std::vector<v1::CommandError> errors_;
 };
+
+// The ErrorInfo of an error.
+google::rpc::ErrorInfo InfoOf(const google::rpc::Status& status) {
+  google::rpc::ErrorInfo info;
+  for (const google::protobuf::Any& detail : status.details()) {
+    if (detail.UnpackTo(&info)) return info;
+  }
+  return info;
+}
 
 constexpr uint32_t kPageBytes = 4096;
 
@@ -208,7 +282,7 @@ TEST(RawClient, AddsTwoVectorsOnTheCard) {
   ASSERT_TRUE(client.WaitFor(last)) << daemon.Log();
   for (const v1::CommandError& error : client.errors()) ADD_FAILURE() << error.ShortDebugString();
   EXPECT_TRUE(client.TakeRead() == sum) << "every element of the sum";
-  EXPECT_TRUE(client.HalfCloseAndFinish().ok());
+  EXPECT_TRUE(client.Finish().ok());
 }
 
 TEST(RawClient, LearnsWhatWasWrongAndGoesOn) {
@@ -222,9 +296,11 @@ TEST(RawClient, LearnsWhatWasWrongAndGoesOn) {
   ASSERT_TRUE(client.WaitFor(client.last_value()));
   ASSERT_GE(client.errors().size(), 2u);
   EXPECT_EQ(client.errors()[0].first_value(), failed);
-  EXPECT_EQ(client.errors()[0].error().reason(), "UNKNOWN_HANDLE");
-  EXPECT_EQ(client.errors()[1].error().code(), grpc::StatusCode::ABORTED);
-  EXPECT_EQ(client.errors()[1].error().cause().value(), failed);
+  EXPECT_EQ(InfoOf(client.errors()[0].status()).reason(), "UNKNOWN_HANDLE");
+  EXPECT_EQ(client.errors()[0].execution_state(), v1::EXECUTION_STATE_NOT_STARTED);
+  EXPECT_EQ(client.errors()[1].status().code(), grpc::StatusCode::ABORTED);
+  EXPECT_EQ(InfoOf(client.errors()[1].status()).metadata().at("cause_value"),
+            std::to_string(failed));
   Allocate(client, 1, kPageBytes);
   client.next().mutable_batches(0)->set_clears_error(failed);
   client.Add()->mutable_read()->set_buffer(1);
@@ -232,10 +308,10 @@ TEST(RawClient, LearnsWhatWasWrongAndGoesOn) {
   ASSERT_TRUE(client.Send());
   ASSERT_TRUE(client.WaitFor(client.last_value()));
   EXPECT_EQ(client.TakeRead(), std::string(64, '\0')) << "new memory is zero";
-  EXPECT_TRUE(client.HalfCloseAndFinish().ok());
+  EXPECT_TRUE(client.Finish().ok());
 }
 
-uint32_t SessionsOf(v1::Admin::Stub& admin) {
+uint32_t SessionsOf(v1::AdminService::Stub& admin) {
   grpc::ClientContext context;
   v1::ListSessionsResponse response;
   EXPECT_TRUE(admin.ListSessions(&context, {}, &response).ok());
@@ -258,11 +334,11 @@ TEST(RawClient, ThatDiesMidWriteFreesEverything) {
     client.WaitFor(1);
     raise(SIGKILL);
   }
-  const auto admin = v1::Admin::NewStub(ConnectTo(daemon.socket_path()));
+  const auto admin = v1::AdminService::NewStub(ConnectTo(daemon.socket_path()));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   const auto used = [&admin] {
     grpc::ClientContext context;
-    v1::GetStatusResponse response;
+    v1::DaemonStatus response;
     EXPECT_TRUE(admin->GetStatus(&context, {}, &response).ok());
     return response.memory(0).used_bytes();
   };
@@ -293,16 +369,13 @@ TEST(RawClient, HearsOfADrainAndItsWorkIsWaitedFor) {
   RawClient client(daemon.socket_path());
   const uint64_t write = BeginStreamedWrite(client);
   daemon.Signal(SIGTERM);
-  v1::ServerMessage message;
-  bool told = false;
-  while (!told && client.stream().Read(&message)) told = message.notices_size() > 0;
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(client.WaitForNotice());
   EXPECT_FALSE(daemon.WaitForExit(std::chrono::milliseconds(100)).has_value())
       << "it waits for the write";
   ASSERT_TRUE(client.SendData(write, std::string(kPageBytes, 'd')));
   EXPECT_TRUE(client.WaitFor(write));
   EXPECT_TRUE(client.errors().empty());
-  EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(client.WaitForEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
 }
 
@@ -312,7 +385,7 @@ TEST(RawClient, AnIdleSessionDoesNotHoldUpAStop) {
   RawClient client(daemon.socket_path());
   ASSERT_GT(client.welcome().session(), 0u);
   daemon.Signal(SIGTERM);
-  EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(client.WaitForEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
 }
 
@@ -325,7 +398,7 @@ TEST(RawClient, ASecondSignalEndsTheWaitForItsWork) {
   ASSERT_TRUE(daemon.WaitForNotification("STOPPING=1"));
   EXPECT_FALSE(daemon.WaitForExit(std::chrono::milliseconds(100)).has_value());
   daemon.Signal(SIGTERM);
-  const grpc::Status end = client.Finish();
+  const grpc::Status end = client.WaitForEnd();
   EXPECT_EQ(end.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_NE(end.error_message().find("has gone down"), std::string::npos) << end.error_message();
   EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
@@ -340,7 +413,7 @@ TEST(RawClient, TheDrainTimeEndsTheWaitForItsWork) {
   BeginStreamedWrite(client);
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
-  EXPECT_EQ(client.HalfCloseAndFinish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(client.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
 TEST(RawClient, WhatItDidIsInTheRecordAndCanBeDecoded) {
@@ -358,7 +431,7 @@ TEST(RawClient, WhatItDidIsInTheRecordAndCanBeDecoded) {
     write->set_inline_(std::string(64, 'w'));
     ASSERT_TRUE(client.Send());
     ASSERT_TRUE(client.WaitFor(client.last_value()));
-    EXPECT_TRUE(client.HalfCloseAndFinish().ok());
+    EXPECT_TRUE(client.Finish().ok());
     daemon.Signal(SIGTERM);
     EXPECT_EQ(daemon.WaitForExit(), 0) << daemon.Log();
   }

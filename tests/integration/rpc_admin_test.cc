@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <map>
+#include <thread>
 
 #include "tests/support/rpc_test_server.h"
 
@@ -21,12 +22,52 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+const std::string kServing = {1 << 3, 1};
+const std::string kNotServing = {1 << 3, 2};
+
+// Length-delimited fields by hand: Debian ships no generated code of health and reflection.
+std::string Field(int number, const std::string& value) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(value.size()) +
+         value;
+}
+
+grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                     const std::string& request, std::string* response) {
+  grpc::GenericStub stub(channel);
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  grpc::Slice slice(request);
+  grpc::ByteBuffer buffer(&slice, 1);
+  grpc::ByteBuffer answer;
+  grpc::Status status;
+  const auto call = stub.PrepareUnaryCall(&context, method, buffer, &queue);
+  call->StartCall();
+  call->Finish(&answer, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  grpc::Slice whole;
+  if (status.ok() && answer.DumpToSingleSlice(&whole).ok()) {
+    response->assign(reinterpret_cast<const char*>(whole.begin()), whole.size());
+  }
+  return status;
+}
+
+std::string Health(RpcTestServer& server, const std::string& service) {
+  std::string response;
+  const grpc::Status status = CallRaw(server.Connect(), "/grpc.health.v1.Health/Check",
+                                      service.empty() ? "" : Field(1, service), &response);
+  return status.ok() ? response : std::to_string(status.error_code());
+}
+
 TEST(RpcAdmin, StatusShowsDeviceMemoryAndPipeline) {
   RpcTestServer server;
   grpc::ClientContext context;
-  v1::GetStatusResponse response;
+  v1::DaemonStatus response;
   ASSERT_TRUE(server.Admin()->GetStatus(&context, {}, &response).ok());
-  EXPECT_EQ(response.state(), "ready");
+  EXPECT_EQ(response.state(), v1::DAEMON_STATE_READY);
+  EXPECT_EQ(response.memory(0).kind(), v1::MEMORY_KIND_DRAM);
   EXPECT_EQ(response.devices(0).board(), "p150");
   EXPECT_EQ(response.memory(0).total_bytes(), 2u);
   EXPECT_EQ(response.harts(0).progress(), 7u);
@@ -39,7 +80,7 @@ TEST(RpcAdmin, LeasesAreListed) {
   ASSERT_TRUE(server.Admin()->ListLeases(&context, {}, &response).ok());
   ASSERT_EQ(response.leases_size(), 1);
   const v1::LeaseInfo& lease = response.leases(0);
-  EXPECT_EQ(lease.state(), "waiting");
+  EXPECT_EQ(lease.state(), v1::LEASE_STATE_WAITING);
   EXPECT_EQ(lease.client_name(), "suite");
   EXPECT_EQ(lease.workers(0).x1(), 3u);
   EXPECT_EQ(lease.position(), 1u);
@@ -55,21 +96,22 @@ TEST(RpcAdmin, LimitsAreShownWithWhatIsUsed) {
   ASSERT_EQ(response.limits_size(), 3);
   EXPECT_EQ(response.limits(0).name(), "handles");
   EXPECT_EQ(response.limits(0).value(), 9u);
-  EXPECT_EQ(response.limits(0).of(), "session");
+  EXPECT_EQ(response.limits(0).scope(), v1::LIMIT_SCOPE_SESSION);
   EXPECT_EQ(response.limits(1).name(), "connections");
-  EXPECT_EQ(response.limits(1).of(), "daemon");
+  EXPECT_EQ(response.limits(1).scope(), v1::LIMIT_SCOPE_DAEMON);
   EXPECT_EQ(response.limits(2).name(), "connections_per_user");
   EXPECT_EQ(response.limits(2).value(), PeerTable::Limits().connections_per_user);
-  ASSERT_EQ(response.uses_size(), 3);
-  EXPECT_EQ(response.uses(0).session(), 3u);
-  EXPECT_EQ(response.uses(0).user(), "ann");
-  EXPECT_EQ(response.uses(0).uses(0).used(), 4u);
-  EXPECT_EQ(response.uses(1).uid(), geteuid());
-  EXPECT_EQ(response.uses(1).uses(0).name(), "connections_per_user");
-  EXPECT_EQ(response.uses(1).uses(0).used(), 1u);
-  EXPECT_EQ(response.uses(2).user(), "");
-  EXPECT_EQ(response.uses(2).uses(0).name(), "connections");
-  EXPECT_EQ(response.uses(2).uses(0).used(), 1u);
+  ASSERT_EQ(response.usage_size(), 3);
+  EXPECT_EQ(response.usage(0).scope(), v1::LIMIT_SCOPE_DAEMON);
+  EXPECT_EQ(response.usage(0).uses(0).name(), "connections");
+  EXPECT_EQ(response.usage(0).uses(0).used(), 1u);
+  EXPECT_EQ(response.usage(1).scope(), v1::LIMIT_SCOPE_USER);
+  EXPECT_EQ(response.usage(1).uid(), geteuid());
+  EXPECT_EQ(response.usage(1).uses(0).name(), "connections_per_user");
+  EXPECT_EQ(response.usage(1).uses(0).used(), 1u);
+  EXPECT_EQ(response.usage(2).session(), 3u);
+  EXPECT_EQ(response.usage(2).user(), "ann");
+  EXPECT_EQ(response.usage(2).uses(0).used(), 4u);
 }
 
 TEST(RpcAdmin, SessionsAreListedAndEnded) {
@@ -89,21 +131,38 @@ TEST(RpcAdmin, SessionsAreListedAndEnded) {
   }
   {
     grpc::ClientContext context;
-    v1::EndSessionRequest request;
+    v1::TerminateSessionRequest request;
     request.set_session(1);
     request.set_reason("maintenance");
-    v1::EndSessionResponse response;
-    ASSERT_TRUE(admin->EndSession(&context, request, &response).ok());
+    v1::TerminateSessionResponse response;
+    ASSERT_TRUE(admin->TerminateSession(&context, request, &response).ok());
   }
   const grpc::Status status = call.stream->Finish();
   EXPECT_EQ(status.error_code(), Code::ABORTED);
   EXPECT_EQ(status.error_message(), "ended by an administrator: maintenance");
   {
     grpc::ClientContext context;
-    v1::EndSessionRequest request;
+    v1::TerminateSessionRequest request;
     request.set_session(77);
-    v1::EndSessionResponse response;
-    EXPECT_EQ(admin->EndSession(&context, request, &response).error_code(), Code::NOT_FOUND);
+    v1::TerminateSessionResponse response;
+    EXPECT_EQ(admin->TerminateSession(&context, request, &response).error_code(), Code::NOT_FOUND);
+  }
+}
+
+TEST(RpcAdmin, TerminateSession_RefusesReasonsThatTerminalsObey) {
+  RpcTestServer server;
+  const auto admin = server.Admin();
+  for (const std::string& reason :
+       {std::string("two\nlines"), std::string("\x1B[2J"), std::string(1025, 'x')}) {
+    grpc::ClientContext context;
+    v1::TerminateSessionRequest request;
+    request.set_session(1);
+    request.set_reason(reason);
+    v1::TerminateSessionResponse response;
+    const grpc::Status status = admin->TerminateSession(&context, request, &response);
+    EXPECT_EQ(status.error_code(), Code::INVALID_ARGUMENT);
+    EXPECT_EQ(ReasonOf(status), "INVALID");
+    EXPECT_EQ(MetadataOf(status, "field"), "reason");
   }
 }
 
@@ -123,9 +182,10 @@ TEST(RpcAdmin, TimeoutsAreReadAndSetAndTheErrorCarriesItsReason) {
   v1::GetTimeoutsRequest request;
   request.set_session(9);
   v1::Timeouts response;
-  EXPECT_EQ(admin->GetTimeouts(&context, request, &response).error_code(), Code::NOT_FOUND);
-  EXPECT_EQ(TrailerOf(context).reason(), "UNKNOWN_HANDLE");
-  EXPECT_EQ(TrailerOf(context).field(), "session");
+  const grpc::Status status = admin->GetTimeouts(&context, request, &response);
+  EXPECT_EQ(status.error_code(), Code::NOT_FOUND);
+  EXPECT_EQ(ReasonOf(status), "UNKNOWN_HANDLE");
+  EXPECT_EQ(MetadataOf(status, "field"), "session");
 }
 
 TEST(RpcAdmin, DrainStreamsProgressAndHealthFollows) {
@@ -139,6 +199,84 @@ TEST(RpcAdmin, DrainStreamsProgressAndHealthFollows) {
   EXPECT_TRUE(done);
   EXPECT_EQ(progress.step(), "drained");
   EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST(RpcAdmin, Undrain_ServesAgain) {
+  RpcTestServer server;
+  const auto undrain = [&server] {
+    grpc::ClientContext context;
+    v1::UndrainResponse response;
+    return server.Admin()->Undrain(&context, {}, &response);
+  };
+  EXPECT_EQ(undrain().error_code(), Code::FAILED_PRECONDITION);
+  server.daemon().state = DaemonState::kDraining;
+  server.server().SetServing(false);
+  EXPECT_TRUE(undrain().ok());
+  EXPECT_EQ(Health(server, "ttfd.v1.DeviceService"), kServing);
+}
+
+TEST(RpcAdmin, WatchStatus_SendsChangesOnly) {
+  RpcTestServer server;
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  v1::WatchStatusRequest request;
+  request.set_interval_ms(100);
+  const auto admin = server.Admin();
+  const auto reader = admin->WatchStatus(&context, request);
+  v1::DaemonStatus status;
+  ASSERT_TRUE(reader->Read(&status));
+  EXPECT_EQ(status.state(), v1::DAEMON_STATE_READY);
+  // Only the change ends this read: the same status is not sent twice.
+  std::thread change([&server] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(350));
+    server.daemon().state = DaemonState::kRecovering;
+  });
+  ASSERT_TRUE(reader->Read(&status));
+  change.join();
+  EXPECT_EQ(status.state(), v1::DAEMON_STATE_RECOVERING);
+  context.TryCancel();
+  while (reader->Read(&status)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), Code::CANCELLED);
+}
+
+TEST(RpcAdmin, WatchStatus_RefusesShortIntervals) {
+  RpcTestServer server;
+  grpc::ClientContext context;
+  v1::WatchStatusRequest request;
+  request.set_interval_ms(99);
+  const auto admin = server.Admin();
+  const grpc::Status status = admin->WatchStatus(&context, request)->Finish();
+  EXPECT_EQ(status.error_code(), Code::INVALID_ARGUMENT);
+  EXPECT_EQ(MetadataOf(status, "field"), "interval_ms");
+}
+
+TEST(RpcAdmin, Lists_ReturnEveryEntryOnceInPages) {
+  RpcTestServer server;
+  const auto device = server.Device();
+  std::vector<std::unique_ptr<RawCall>> calls;
+  for (int i = 0; i < 5; ++i) {
+    calls.push_back(std::make_unique<RawCall>(*device));
+    ASSERT_TRUE(calls.back()->Greet());
+  }
+  const auto admin = server.Admin();
+  std::vector<uint64_t> seen;
+  v1::ListSessionsRequest request;
+  request.set_page_size(2);
+  int pages = 0;
+  do {
+    grpc::ClientContext context;
+    v1::ListSessionsResponse response;
+    ASSERT_TRUE(admin->ListSessions(&context, request, &response).ok());
+    ASSERT_LE(response.sessions_size(), 2);
+    for (const v1::SessionInfo& session : response.sessions()) seen.push_back(session.session());
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty() && ++pages < 10);
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4, 5));
+  grpc::ClientContext context;
+  request.set_page_size(1001);
+  v1::ListSessionsResponse response;
+  EXPECT_EQ(admin->ListSessions(&context, request, &response).error_code(), Code::INVALID_ARGUMENT);
 }
 
 TEST(RpcAdmin, ResetEndsWithDoneOrWithWhatWentWrong) {
@@ -171,7 +309,7 @@ TEST(RpcAdmin, HangReportsAreListedAndSentInParts) {
     ASSERT_TRUE(server.Admin()->ListHangReports(&context, {}, &response).ok());
     ASSERT_EQ(response.reports_size(), 1);
     EXPECT_EQ(response.reports(0).report(), "20260101T000000Z-000001");
-    EXPECT_EQ(response.reports(0).blamed(), "a launch");
+    EXPECT_EQ(response.reports(0).offender(), "a launch");
     EXPECT_TRUE(response.reports(0).complete());
   }
   const auto fetch = [&server](const std::string& report, std::map<std::string, size_t>* files) {
@@ -197,17 +335,17 @@ TEST(RpcAdmin, HangReportsAreListedAndSentInParts) {
   EXPECT_EQ(fetch("20200101T000000Z-000001", &files), Code::NOT_FOUND);
 }
 
-TEST(RpcAdmin, ASuspendedSessionCanBeResumed) {
+TEST(RpcAdmin, Quarantine_IsEndedByRelease) {
   RpcTestServer server;
-  const auto resume = [&server](uint64_t session) {
+  const auto release = [&server](uint64_t session) {
     grpc::ClientContext context;
-    v1::ResumeSessionRequest request;
+    v1::ReleaseSessionRequest request;
     request.set_session(session);
-    v1::ResumeSessionResponse response;
-    return server.Admin()->ResumeSession(&context, request, &response).error_code();
+    v1::ReleaseSessionResponse response;
+    return server.Admin()->ReleaseSession(&context, request, &response).error_code();
   };
-  EXPECT_EQ(resume(1), Code::OK);
-  EXPECT_EQ(resume(2), Code::FAILED_PRECONDITION);
+  EXPECT_EQ(release(1), Code::OK);
+  EXPECT_EQ(release(2), Code::FAILED_PRECONDITION);
 }
 
 TEST(RpcAdmin, LogLevelsThatAreNoneAreRefused) {
@@ -215,15 +353,15 @@ TEST(RpcAdmin, LogLevelsThatAreNoneAreRefused) {
   {
     grpc::ClientContext context;
     v1::SetLogLevelRequest request;
-    request.set_level("loud");
+    request.set_level(static_cast<v1::LogLevel>(9));
     v1::SetLogLevelResponse response;
     EXPECT_EQ(server.Admin()->SetLogLevel(&context, request, &response).error_code(),
-              Code::INVALID_ARGUMENT);
+              Code::UNIMPLEMENTED);
   }
   {
     grpc::ClientContext context;
     v1::SetLogLevelRequest request;
-    request.set_level("info");
+    request.set_level(v1::LOG_LEVEL_INFO);
     v1::SetLogLevelResponse response;
     EXPECT_TRUE(server.Admin()->SetLogLevel(&context, request, &response).ok());
   }
@@ -237,6 +375,7 @@ struct AuditLines {
       MutexLock lock(&mu);
       lines.push_back(line);
       changed.NotifyAll();
+      return true;
     };
     options.audit.unix_ms = [] { return int64_t{1'000}; };
     return options;
@@ -261,19 +400,18 @@ TEST(RpcAdmin, EveryAdminActionLeavesALineThatSaysWhoDidWhatAndHowItEnded) {
   const auto admin = server.Admin();
   {
     grpc::ClientContext context;
-    v1::EndSessionRequest request;
+    v1::TerminateSessionRequest request;
     request.set_session(77);
-    request.set_reason("a \"reason\"\nof two lines");
-    v1::EndSessionResponse response;
-    EXPECT_EQ(admin->EndSession(&context, request, &response).error_code(), Code::NOT_FOUND);
+    request.set_reason("a \"reason\"");
+    v1::TerminateSessionResponse response;
+    EXPECT_EQ(admin->TerminateSession(&context, request, &response).error_code(), Code::NOT_FOUND);
   }
   const std::string line = audit.All(1).at(0);
   EXPECT_THAT(line, StartsWith(R"(audit {"time":"1970-01-01T00:00:01.000Z","id":1,)"
-                               R"("action":"EndSession","outcome":"NOT_FOUND","uid":)"));
+                               R"("action":"TerminateSession","outcome":"NOT_FOUND","uid":)"));
   EXPECT_THAT(line, HasSubstr(fmt::format(R"("uid":{},)", geteuid())));
   EXPECT_THAT(line, HasSubstr(fmt::format(R"("pid":{},)", getpid())));
-  EXPECT_THAT(line,
-              HasSubstr(R"("arguments":{"session":"77","reason":"a \"reason\"\nof two lines"})"));
+  EXPECT_THAT(line, HasSubstr(R"("arguments":{"session":"77","reason":"a \"reason\""})"));
   {
     grpc::ClientContext context;
     v1::SetTimeoutsRequest request;
@@ -285,7 +423,7 @@ TEST(RpcAdmin, EveryAdminActionLeavesALineThatSaysWhoDidWhatAndHowItEnded) {
   EXPECT_THAT(audit.All(2).at(1), HasSubstr(R"("arguments":{"timeouts":{"kernel_ms":55}})"));
   {
     grpc::ClientContext context;
-    v1::GetStatusResponse response;
+    v1::DaemonStatus response;
     ASSERT_TRUE(admin->GetStatus(&context, {}, &response).ok());
   }
   EXPECT_EQ(audit.All(2).size(), 2u) << "looking is no action";
@@ -330,7 +468,7 @@ TEST(RpcAdmin, ActionsThatTakeTimeLeaveALineAtTheirStartAndOneAtTheirEnd) {
 // Returns how many of its expectations were wrong.
 int ExpectNoRole(const std::string& path) {
   const auto channel = grpc::CreateChannel("unix:" + path, grpc::InsecureChannelCredentials());
-  const auto admin = v1::Admin::NewStub(channel);
+  const auto admin = v1::AdminService::NewStub(channel);
   int wrong = 0;
   const auto expect_denied = [&wrong](const grpc::Status& status, const std::string& role) {
     const bool named = status.error_message().find(role) != std::string::npos;
@@ -338,7 +476,7 @@ int ExpectNoRole(const std::string& path) {
   };
   {
     grpc::ClientContext context;
-    v1::GetStatusResponse response;
+    v1::DaemonStatus response;
     expect_denied(admin->GetStatus(&context, {}, &response), "observe");
   }
   {
@@ -348,8 +486,8 @@ int ExpectNoRole(const std::string& path) {
   }
   {
     grpc::ClientContext context;
-    v1::EndSessionResponse response;
-    expect_denied(admin->EndSession(&context, {}, &response), "admin");
+    v1::TerminateSessionResponse response;
+    expect_denied(admin->TerminateSession(&context, {}, &response), "admin");
   }
   {
     grpc::ClientContext context;
@@ -364,7 +502,7 @@ int ExpectNoRole(const std::string& path) {
     grpc::ClientContext context;
     expect_denied(admin->ResetDevice(&context, {})->Finish(), "admin");
   }
-  const auto device = v1::Ttfd::NewStub(channel);
+  const auto device = v1::DeviceService::NewStub(channel);
   RawCall call(*device);
   return wrong + (call.Greet() ? 0 : 1);
 }
@@ -397,56 +535,18 @@ TEST(RpcAdmin, RefusesWhoHasNoRole) {
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_THAT(lines[0], HasSubstr(R"("action":"GetStatus","outcome":"PERMISSION_DENIED",)"
                                   R"("uid":65534,"user":"nobody")"));
-  EXPECT_THAT(lines[2], HasSubstr(R"("action":"EndSession")")) << lines[2];
-}
-
-// Length-delimited fields by hand: Debian ships no generated code of health and reflection.
-std::string Field(int number, const std::string& value) {
-  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(value.size()) +
-         value;
-}
-
-grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                     const std::string& request, std::string* response) {
-  grpc::GenericStub stub(channel);
-  grpc::CompletionQueue queue;
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
-  grpc::Slice slice(request);
-  grpc::ByteBuffer buffer(&slice, 1);
-  grpc::ByteBuffer answer;
-  grpc::Status status;
-  const auto call = stub.PrepareUnaryCall(&context, method, buffer, &queue);
-  call->StartCall();
-  call->Finish(&answer, &status, nullptr);
-  void* tag = nullptr;
-  bool ok = false;
-  queue.Next(&tag, &ok);
-  grpc::Slice whole;
-  if (status.ok() && answer.DumpToSingleSlice(&whole).ok()) {
-    response->assign(reinterpret_cast<const char*>(whole.begin()), whole.size());
-  }
-  return status;
-}
-
-std::string Health(RpcTestServer& server, const std::string& service) {
-  std::string response;
-  const grpc::Status status = CallRaw(server.Connect(), "/grpc.health.v1.Health/Check",
-                                      service.empty() ? "" : Field(1, service), &response);
-  return status.ok() ? response : std::to_string(status.error_code());
+  EXPECT_THAT(lines[2], HasSubstr(R"("action":"TerminateSession")")) << lines[2];
 }
 
 TEST(RpcAdmin, HealthAnswersForEveryService) {
-  const std::string serving = {1 << 3, 1};
-  const std::string not_serving = {1 << 3, 2};
   RpcTestServer server;
-  for (const char* service : {"", "ttfd.v1.Ttfd", "ttfd.v1.Admin"})
-    EXPECT_EQ(Health(server, service), serving);
+  for (const char* service : {"", "ttfd.v1.DeviceService", "ttfd.v1.AdminService"})
+    EXPECT_EQ(Health(server, service), kServing);
   EXPECT_EQ(Health(server, "nobody"), std::to_string(Code::NOT_FOUND));
   server.server().SetServing(false);
-  EXPECT_EQ(Health(server, ""), not_serving);
-  EXPECT_EQ(Health(server, "ttfd.v1.Ttfd"), not_serving);
-  EXPECT_EQ(Health(server, "ttfd.v1.Admin"), serving);
+  EXPECT_EQ(Health(server, ""), kNotServing);
+  EXPECT_EQ(Health(server, "ttfd.v1.DeviceService"), kNotServing);
+  EXPECT_EQ(Health(server, "ttfd.v1.AdminService"), kServing);
 }
 
 TEST(RpcAdmin, ReflectionNamesTheServices) {
@@ -457,8 +557,8 @@ TEST(RpcAdmin, ReflectionNamesTheServices) {
       CallRaw(server.Connect(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
               Field(7, "*"), &response);
   ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_NE(response.find("ttfd.v1.Ttfd"), std::string::npos);
-  EXPECT_NE(response.find("ttfd.v1.Admin"), std::string::npos);
+  EXPECT_NE(response.find("ttfd.v1.DeviceService"), std::string::npos);
+  EXPECT_NE(response.find("ttfd.v1.AdminService"), std::string::npos);
   EXPECT_NE(response.find("grpc.health.v1.Health"), std::string::npos);
 }
 

@@ -37,7 +37,8 @@ TEST(Systemd, ReadyComesAfterTheBootAndStoppingBeforeTheEnd) {
   EXPECT_THAT(daemon.NextNotification(), HasSubstr("EXTEND_TIMEOUT_USEC="));
   const std::string ready = daemon.NextNotification();
   EXPECT_THAT(ready, HasSubstr("READY=1"));
-  EXPECT_THAT(ready, HasSubstr("STATUS=serving p150 on unix:" + daemon.socket_path()));
+  EXPECT_THAT(ready, HasSubstr("STATUS=serving a model of a p150 (no card) on unix:" +
+                               daemon.socket_path()));
   EXPECT_TRUE(Connect(daemon.socket_path()).valid()) << "ready means that clients can connect";
   daemon.Signal(SIGTERM);
   EXPECT_THAT(daemon.NextNotification(), HasSubstr("STOPPING=1"));
@@ -52,7 +53,8 @@ TEST(Systemd, FeedsTheWatchdogWhileTheDeviceThreadLives) {
   ASSERT_TRUE(daemon.WaitUntilReady()) << daemon.Log();
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < 2; ++i) EXPECT_EQ(daemon.NextNotification(seconds(6)), "WATCHDOG=1");
-  EXPECT_GE(std::chrono::steady_clock::now() - began, seconds(3))
+  // Two take four seconds; this process may have begun to look late.
+  EXPECT_GE(std::chrono::steady_clock::now() - began, seconds(1))
       << "fed at its pace, not in a loop";
   daemon.Signal(SIGINT);
   EXPECT_EQ(daemon.WaitForExit(), 0);
@@ -138,15 +140,41 @@ struct BadStart {
 TEST(Systemd, ExitCodesTellConfigurationFromFailure) {
   const std::vector<BadStart> table = {
       {{"--nonsense"}, "", 2, "--nonsense"},
-      {{}, "[listen]\nadress = \"x\"\n", 2, "ttfd.toml:2: there is no key 'adress' in [listen]"},
+      {{},
+       "[listen]\nadress = \"x\"\n",
+       2,
+       "ttfd.toml:2: there is no key 'adress' in [listen]; did you mean 'address'?"},
+      {{}, "[listen]\n\ngroup = \"no-such-group\"\n", 2, "ttfd.toml:3: listen.group: there is no"},
+      {{},
+       "[hangs]\nfolder = \"/proc/hangs\"\n",
+       2,
+       "ttfd.toml:2: hangs.folder: '/proc/hangs' cannot"},
+      {{}, "[log]\nlevel = \"loud\"\n", 2, "ttfd.toml:2: log.level: 'loud' is none of"},
+      {{},
+       "[device]\ndevice = \"auto\"\n",
+       2,
+       "ttfd.toml:2: device.device: 'auto': there is no backend"},
+      {{"--check-config"},
+       "[log]\naudit_file = \"/proc/no/log\"\n",
+       2,
+       "ttfd.toml:2: log.audit_file"},
       {{"--check-config"}, "[timeouts]\nkernel_ms = 0\n", 2, "timeouts.kernel_ms"},
-      {{"--device", "kmd:0"}, "", 2, "kmd:0"},
+      {{"--device", "kmd:0"}, "", 2, "--device: 'kmd:0': there is no backend for cards yet"},
+      {{"--device", "/dev/tenstorrent/0"},
+       "",
+       2,
+       "no backend for cards yet (docs/caveats.md); sim"},
+      {{"--device", "tt"}, "", 2, "no backend for cards yet"},
+      {{"--device", "model"}, "", 2, "'model' is no device; sim"},
       {{"--device", "sim:board=n150"}, "", 2, "n150"},
       {{"--socket", "localhost:1234"}, "", 2, "unix sockets only"},
       {{"--socket", "/nowhere/at/all/ttfd.sock"}, "", 1, "does not exist"},
       {{"--record", "/nowhere/at/all/records"}, "", 1, "/nowhere/at/all/records", true},
       {{"decode", "/nowhere/at/all/records"}, "", 1, "/nowhere/at/all/records"},
-      {{"--check-config"}, "[device]\ndevice = \"sim:board=p100a\"\n", 0, "good"},
+      {{"--check-config"},
+       "[device]\ndevice = \"sim:board=p100a\"\n",
+       0,
+       "ttfd.toml: configuration OK"},
   };
   for (const BadStart& bad : table) {
     DaemonProcess::Setup setup;

@@ -20,3 +20,16 @@ add_dependencies(isa_qemu_test isa_programs)
 add_test(NAME isa_soak COMMAND isa_qemu_test --gtest_filter=QemuRandom.*)
 set_tests_properties(isa_soak PROPERTIES LABELS slow TIMEOUT 1200
   ENVIRONMENT "TTFD_ISA_SEED=1000000;TTFD_ISA_SEQUENCES=200000")
+
+# Without jumps the interpreter takes a frame of the host's stack for every instruction.
+set(tail_calls_skip "")
+if(TTFD_SANITIZE_ADDRESS OR TTFD_SANITIZE_THREAD OR TTFD_FUZZ)
+  set(tail_calls_skip "a sanitizer keeps a frame for every call; the interpreter returns to its loop there")
+elseif(NOT CMAKE_BUILD_TYPE MATCHES "Rel")
+  set(tail_calls_skip "built without optimisation; the interpreter returns to its loop there")
+elseif(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(tail_calls_skip "reads x86-64 instructions")
+endif()
+add_test(NAME isa.tail_calls COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/check_tail_calls.py --skip "${tail_calls_skip}"
+  "$<FILTER:$<TARGET_OBJECTS:runtime_sim>,INCLUDE,/interpret[.]cc[.]o$>")
+set_tests_properties(isa.tail_calls PROPERTIES LABELS isa TIMEOUT 120 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)

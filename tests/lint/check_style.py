@@ -34,6 +34,8 @@ BANNED = [
     ("using namespace only inside a function", r"^using namespace\b", CPP, r"^(firmware|tests/.*)[/_]kernels/"),
     ("waits have deadlines and conditions, not sleeps", r"\b(sleep_for|usleep|nanosleep|sleep_until)\s*\(", CPP, r"^tests/"),
     ("a test is on or gone", r"\bDISABLED_\w", CPP, None),
+    ("ttfdctl prints through printing.h, which escapes", r"\bfmt::print\b|\bstd::(cout|cerr|printf|fprintf|fputs|puts|fwrite)\b",
+     r"^client/cli/", r"^client/cli/(printing|progress_bar)\.cc$"),
     ("only firmware and the seam headers use C headers' names", r"#include <std(int|def)\.h>", CPP,
      r"^(firmware|runtime/(abi|hw))/|^runtime/simlib/ttsim_api\.h$|^tests/|^client/kernels/"),
 ]

@@ -5,12 +5,17 @@ import os
 import tempfile
 import unittest
 
+import ceilings
 import check_format
 import check_golden
 import check_layers
+import check_shape
 import check_shell
 import check_spelling
 import check_style
+import check_timeouts
+import check_words
+import cpp_outline
 
 
 class LintTest(unittest.TestCase):
@@ -91,6 +96,7 @@ class LintTest(unittest.TestCase):
                 ("runtime/a.cc", '// A file.\nvoid F() { throw 1; }\n', "no throw"),
                 ("runtime/a.cc", "// A file.\nabsl::Mutex mu;\n", "ttfd::Mutex"),
                 ("runtime/a.cc", "// A file.\nusing namespace std;\n", "using namespace"),
+                ("client/cli/a.cc", '// A file.\nfmt::print("{}", name);\n', "which escapes"),
                 ("runtime/a.cc", "// A file.\nvoid F() { usleep(1); }\n", "not sleeps"),
                 ("tests/a.cc", "// A file.\nTEST(A, DISABLED_B) {}\n", "on or gone"),
                 ("a.md", "", "empty")]:
@@ -101,6 +107,104 @@ class LintTest(unittest.TestCase):
     def test_clean_files_pass(self):
         self.assertEqual([], self.style("runtime/a.h", '// A file, not to throw.\n#pragma once\nasm volatile("fence");\n'))
 
+    # ---- shape
+
+    def test_outline_counts_what_a_class_has(self):
+        for member, members, virtuals in [
+                ("int a;", 1, 0), ("int a = 1, *b, c[3];", 3, 0), ("std::map<int, std::pair<int, int>> a;", 1, 0),
+                ("std::function<Status(const A&, std::span<int>)> a = [](const A& a, std::span<int> b) { return F(a); };", 1, 0),
+                ("int a_ ABSL_GUARDED_BY(mu_) = 0;", 1, 0), ("mutable Mutex mu_;", 1, 0), ("std::atomic<bool> a{false};", 1, 0),
+                ("void (*done)(int, int);", 1, 0), ("uint32_t a : 3, b : 5;", 2, 0), ("struct { int x; } a, b;", 2, 0),
+                ("const bool a = 1 < 2 && 3 >= 2;", 1, 0), ("std::array<char, 1'000> a;", 1, 0), ("alignas(16) char a[16];", 1, 0),
+                ("std::unordered_map<int, int, decltype(&Hash)> a;", 1, 0), ("int a;  // int b;", 1, 0), ("/* int b; */", 0, 0),
+                ("static constexpr int kA = 1;", 0, 0), ("inline static int a = 0;", 0, 0), ("using A = std::pair<int, int>;", 0, 0),
+                ("enum class Kind : uint8_t { kA, kB };", 0, 0), ("friend class B;", 0, 0), ("class B;", 0, 0),
+                ("static_assert(sizeof(int) == 4);", 0, 0), ("template <typename T>\n  void F(T a, int b = 3);", 0, 0),
+                ("void F(int a = 0) ABSL_LOCKS_EXCLUDED(mu_);", 0, 0), ("bool operator==(const A&) const = default;", 0, 0),
+                ("explicit operator bool() const { return a < b; }", 0, 0), ("A& operator=(const A&) = delete;", 0, 0),
+                ("bool operator<(const A& b) const { return x < b.x; }", 0, 0), ("int operator()(int a) const;", 0, 0),
+                ("virtual void F() = 0;", 0, 1), ("virtual Status F(std::vector<int> a = {}) const noexcept = 0;", 0, 1),
+                ("void F() override;", 0, 0), ("virtual ~A() = default;", 0, 0), ("public: int a; private: int b;", 2, 0),
+                ("#if X\nint a;\n#else\nint b;\nint c;\n#endif", 1, 0), ("#if 0\nint a; }\n#endif", 0, 0),
+                ("#define TWICE(a) { a; \\\n  a; }", 0, 0), ('const char* a = "int b; }";', 1, 0),
+                ('std::string a = R"(int b; } ")";', 1, 0), ("char a = '}', b = '\\'';", 2, 0)]:
+            with self.subTest(member=member):
+                classes, _ = cpp_outline.outline(f"namespace a {{\nclass A final : public B<int> {{\n {member}\n}};\n}}\n")
+                outer = next(one for one in classes if one.name == "A")
+                self.assertEqual((members, virtuals), (outer.members, outer.virtuals))
+
+    def test_outline_finds_functions_and_their_lines(self):
+        for code, name, lines in [
+                ("void F() {\n}", "F", 2), ("int A::F(int a,\n      int b) const {\n  return 1;\n}", "A::F", 4),
+                ("A::A(int a) : a_(a), b_{a},\n  c_{1, 2} {\n  if (a) {\n  }\n}", "A::A", 5), ("A::~A() {}", "A::~A", 1),
+                ("template <typename T>\nauto F(T a) -> std::vector<T> {\n}", "F", 3), ("A::B& A::F() {\n}", "A::F", 2),
+                ("std::map<int, int> F(std::function<void(int)> a = {}) {\n}", "F", 2), ("TEST(Suite, Case) {\n\n}", "Suite.Case", 3),
+                ('extern "C" {\nint F() {\n}\n}', "F", 2), ('extern "C" int F() {\n}', "F", 2),
+                ("struct stat F(int a) {\n}", "F", 2), ("bool operator==(A a, A b) {\n}", "operator_", 2),
+                ("struct A {\n  int F() { return 1; }\n};", "A::F", 1), ("struct A {\n struct B {\n  B() : a{1} {}\n  int a;\n};\n};", "A::B::B", 1),
+                ("[[nodiscard]] int F() noexcept(true) {\n}", "F", 2), ("GNU_HOT static int F() {\n}", "F", 2)]:
+            with self.subTest(code=code):
+                _, functions = cpp_outline.outline(code)
+                self.assertEqual([(name, lines)], [(one.name, one.lines) for one in functions])
+        for code in ("const auto a = [](int b) {\n};", "int a[] = {1, 2};", "enum A { kA };", "std::array<int, 2> a{1, 2};", "void F();"):
+            with self.subTest(code=code):
+                self.assertEqual([], cpp_outline.outline(code)[1])
+
+    def test_shape_counts_the_lines_of_a_class_in_all_its_files(self):
+        self.plant("daemon/a/queue.h", "class Queue {\n  void F();\n  int a;\n};\n")
+        self.plant("daemon/a/queue_more.cc", "void Queue::F() {\n\n}\n")
+        self.plant("client/b/queue.h", "class Queue {\n};\n")
+        self.plant("runtime/abi/a.h", "struct A {\n  int a;\n};\n")
+        self.plant("runtime/a.cc", "void F() {\n")
+        figures, unreadable = check_shape.figures(self.folder.name)
+        self.assertEqual(7, figures["lines", "daemon/a/queue.h Queue"])
+        self.assertEqual(2, figures["lines", "client/b/queue.h Queue"])
+        self.assertEqual(1, figures["members", "daemon/a/queue.h Queue"])
+        self.assertEqual(3, figures["function", "daemon/a/queue_more.cc Queue::F"])
+        self.assertNotIn(("members", "runtime/abi/a.h A"), figures)
+        self.assert_found(unreadable, "is not closed")
+
+    # ---- words
+
+    def test_words_are_found_in_names_and_over_lines(self):
+        self.plant("docs/a.md", "It was to" + "ld. It goes\non.\n")
+        self.plant("a.cc", "// goes\n// on\nint credit_to" + "ld_ = ToldCredit() + kUntold + go.on;\n")
+        figures = check_words.figures(self.folder.name)
+        self.assertEqual(4, figures["word", "to" + "ld"])
+        self.assertEqual(2, figures["word", "go on"])
+
+    # ---- ceilings
+
+    def ceilings(self, content):
+        self.plant("ceilings.txt", content)
+        return os.path.join(self.folder.name, "ceilings.txt")
+
+    def test_a_figure_above_its_ceiling_or_limit_is_found(self):
+        path = self.ceilings("members 20 a.h A\nword 3 x\nword 5 x\n")
+        figures = {("members", "a.h A"): 21, ("members", "a.h B"): 16, ("members", "a.h C"): 15, ("word", "x"): 4, ("word", "y"): 1}
+        findings = ceilings.findings(figures, str, path)
+        for what in ("a.h A: 21 data members, the ceiling is 20", "a.h B: 16 data members, the limit is 15", "x: 4 times in the tree, the ceiling is 3",
+                     "y: no ceiling yet"):
+            self.assert_found(findings, what)
+        self.assertEqual(4, len(findings))
+
+    def test_ceilings_only_come_down(self):
+        before = {("lines", "a.h A"): 500, ("lines", "a.h B"): 900, ("lines", "a.h C"): 450, ("word", "x"): 3}
+        figures = {("lines", "a.h A"): 450, ("lines", "b.h B"): 850, ("lines", "a.h C"): 400, ("word", "x"): 0, ("word", "y"): 9}
+        needed, refused = ceilings.lowered(figures, before)
+        self.assertEqual({("lines", "a.h A"): 450, ("lines", "b.h B"): 850, ("word", "x"): 0, ("word", "y"): 9}, needed)
+        self.assertEqual([], refused)
+        raised = {("lines", "a.h A"): 501, ("lines", "a.h B"): 900, ("lines", "a.h D"): 401, ("word", "x"): 4}
+        needed, refused = ceilings.lowered(raised, before)
+        self.assertEqual({("lines", "a.h A"): 500, ("lines", "a.h B"): 900, ("lines", "a.h D"): 401, ("word", "x"): 3}, needed)
+        self.assert_found(refused, "a.h A: 501")
+        self.assert_found(refused, "x: 4")
+
+    def test_a_new_name_above_the_limit_is_refused(self):
+        needed, refused = ceilings.lowered({("lines", "a.h A"): 500, ("lines", "a.h B"): 401}, {("lines", "a.h A"): 500})
+        self.assertEqual({("lines", "a.h A"): 500}, needed)
+        self.assert_found(refused, "a.h B: 401 lines in all its files, the ceiling is 400")
+
     # ---- the others
 
     def test_format_finds_a_badly_formatted_file(self):
@@ -110,6 +214,14 @@ class LintTest(unittest.TestCase):
     def test_spelling_finds_a_misspelt_word(self):
         self.plant("a.md", "rec" + "ieve\n")
         self.assert_found(check_spelling.check(self.folder.name), "receive")
+
+    def test_timeouts_finds_a_test_that_has_none_or_too_long_a_one(self):
+        def test(name, **properties):
+            return {"name": name, "properties": [{"name": key, "value": value} for key, value in properties.items()]}
+        findings = list(check_timeouts.check({"tests": [
+            test("a", LABELS=["unit"]), test("b", TIMEOUT=301.0), test("c", TIMEOUT=301.0, LABELS=["fault", "slow"]),
+            test("d", TIMEOUT=300.0), test("e_NOT_BUILT"), test("f", TIMEOUT=900.0, LABELS=["slower"])]}))
+        self.assertEqual(["a: no TIMEOUT", "b: TIMEOUT 301", "f: TIMEOUT 900"], [one.partition(",")[0] for one in findings])
 
     def test_shell_finds_an_unquoted_variable(self):
         self.plant("a.sh", "#!/bin/sh\nrm $1\n")

@@ -5,11 +5,14 @@ TTFD_BUILD names the build folder, such as build/dev.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 
 import pytest
@@ -20,6 +23,14 @@ BUILD = pathlib.Path(os.environ["TTFD_BUILD"])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = BUILD / "firmware/kernels"
 START_TIMEOUT_S = 60
+JOIN_S = 100  # for a thread of a test to end: longer than any call of a client
+EVENTUALLY_S = 60  # for what comes by itself; a bound of a test that fails, not of one that passes
+EXIT_S = 30  # for the process to exit after the last test
+# Temporary files in memory where the system has such a place: hang reports are synchronised to the disk, and no result
+# may depend on how fast that is. Of pytest's tmp_path, too.
+MEMORY = "/dev/shm"
+if os.access(MEMORY, os.W_OK | os.X_OK):
+    tempfile.tempdir = MEMORY
 
 
 class Daemon:
@@ -36,7 +47,7 @@ class Daemon:
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(
                 [BUILD / "daemon/ttfd", "--config", file, "--socket", self.folder / "ttfd.sock", "--device", device],
-                stdout=log, stderr=log)
+                stdout=log, stderr=log, env=dict(os.environ, XDG_STATE_HOME=str(self.folder)))  # hang reports
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.ctl("health").returncode != 0:
             assert self.process.poll() is None and time.monotonic() < deadline, self.log()
@@ -56,6 +67,33 @@ class Daemon:
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def eventually(condition) -> None:
+    """Waits until the condition holds."""
+    deadline = time.monotonic() + EVENTUALLY_S
+    while not condition():
+        assert time.monotonic() < deadline, "this never came to be"
+        time.sleep(0.02)
+
+
+def pytest_unconfigure():
+    """A process that does not exit shows where its threads are, and fails."""
+    faulthandler.dump_traceback_later(EXIT_S, exit=True, file=sys.__stderr__)
+
+
+def start_thread(target, *arguments) -> threading.Thread:
+    """A thread that the process does not wait for when it exits."""
+    thread = threading.Thread(target=target, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def join(*threads: threading.Thread) -> None:
+    """Waits for the threads."""
+    for thread in threads:
+        thread.join(JOIN_S)
+        assert not thread.is_alive(), thread
 
 
 @pytest.fixture(scope="module")

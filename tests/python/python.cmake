@@ -1,11 +1,11 @@
 # The Python client, ttfdctl and the examples against the real daemon, by Debian's python3 and pytest: one ctest a file.
 set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 # A test that takes a quarter of its time says where its threads are.
-set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -o faulthandler_timeout=150)
-foreach(area IN ITEMS session errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger examples faults)
+set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -o faulthandler_timeout=75)
+foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger examples documents faults exit)
   add_test(NAME python.${area}
     COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)
-  set_tests_properties(python.${area} PROPERTIES LABELS "python;integration" TIMEOUT 600
+  set_tests_properties(python.${area} PROPERTIES LABELS "python;integration" TIMEOUT 300
     ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 endforeach()
 

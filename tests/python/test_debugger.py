@@ -6,14 +6,13 @@ import signal
 import socket
 import struct
 import subprocess
-import threading
 import time
 
 import numpy as np
 import pytest
 
 import ttfd
-from conftest import BUILD, KERNELS, Daemon
+from conftest import BUILD, KERNELS, Daemon, join, start_thread
 
 ELF = BUILD / "tests/dispatch_kernels/debugged.elf"
 # Shorter than any test stops the card for.
@@ -102,12 +101,10 @@ class Squares:
                 self.result = self.launch()
             except ttfd.Error as error:
                 self.result = error
-        self.thread = threading.Thread(target=run)
-        self.thread.start()
+        self.thread = start_thread(run)
 
     def finish(self):
-        self.thread.join(PATIENCE_S)
-        assert not self.thread.is_alive()
+        join(self.thread)
         return self.result
 
 
@@ -198,15 +195,14 @@ def test_a_fault_is_shown_before_the_daemon_recovers(debugged):
                 session.launch(fault)
             except ttfd.Error as error:
                 errors.append(error)
-        launching = threading.Thread(target=run)
-        launching.start()
+        launching = start_thread(run)
         stop = gdb.take()
         assert re.match(r"T04thread:[0-9a-f]+;", stop), stop
         assert gdb.word(gdb.register(32)) == 0  # zeros, which are no instruction
         time.sleep(2 * TIMEOUT_MS / 1000)
         assert not errors
         gdb.send("C04")
-        launching.join(PATIENCE_S)
+        join(launching)
         assert errors and errors[0].reason == "DEVICE_FAULT"
         gdb.interrupt()
         assert gdb.ask("D") == "OK"

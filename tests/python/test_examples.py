@@ -2,8 +2,11 @@
 
 import os
 import re
+import runpy
 import subprocess
 import textwrap
+
+import pytest
 
 from conftest import BUILD, KERNELS, SOURCE
 
@@ -14,10 +17,13 @@ def run(daemon, *words):
                           check=False)
 
 
-def test_a_client_made_from_the_proto_files_alone_does_the_main_job(daemon):
+@pytest.mark.parametrize("padding", [0, 300_000])  # a kernel in one chunk, and in several
+def test_a_client_made_from_the_proto_files_alone_does_the_main_job(daemon, tmp_path, padding):
+    kernel = tmp_path / "vector_add.elf"
+    kernel.write_bytes((KERNELS / "vector_add.elf").read_bytes() + bytes(padding))
     environment = {"PATH": os.environ["PATH"], "TTFD_ADDRESS": daemon.address}  # nothing of ours to import
     result = subprocess.run(
-        ["/usr/bin/python3", SOURCE / "client/examples/raw_grpc_client.py", SOURCE / "proto", KERNELS / "vector_add.elf"],
+        ["/usr/bin/python3", SOURCE / "client/examples/raw_grpc_client.py", SOURCE / "proto", kernel],
         env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("verified:")
@@ -64,6 +70,14 @@ def test_running_sums_match_in_both_languages_also_for_more_blocks_than_slots(da
         for blocks in (1, 25):
             result = run(daemon, *program, KERNELS / "vector_add.elf", blocks)
             assert result.returncode == 0 and "verified: all 133120" in result.stdout, result.stdout + result.stderr
+
+
+def test_the_demo_target_makes_what_the_demo_runs_and_no_test():
+    built = runpy.run_path(str(SOURCE / "client/demo/run.py"))["BUILT"].values()
+    steps = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "ttfd_demo"], capture_output=True, text=True, timeout=60,
+                           check=True).stdout
+    assert [path for path in built if not re.search(rf"[ /]{path}(\s|$)", steps)] == []
+    assert " -o tests/" not in steps
 
 
 def test_the_demo_verifies_three_clients():

@@ -33,7 +33,7 @@ def test_its_owner_is_told_the_id_of_the_report_that_is_listed(hangs):
     assert (error.code, error.reason) == (ttfd.Code.ABORTED, "HANG")
     (report,) = json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]
     assert report["report"] == error.hang_report and report["complete"]
-    assert f"session {session.id} (client 'hanging'" in report["blamed"]
+    assert f"session {session.id} (client 'hanging'" in report["offender"]
     assert error.hang_report in daemon.ctl("hang", "list").stdout
 
 
@@ -48,7 +48,7 @@ def test_the_last_one_says_what_ran_where_it_stood_and_what_was_done(hangs):
     assert workers.count("launches ended, at KSEM") == workers.count("launches ended") == 2, "those that wait, no others"
     assert "CQ0 stream 48:" in workers and "answers" in workers
     assert "SEND_GO_SIGNAL" in text[text.index("\nrecords\n"):], "what was in flight is decoded"
-    assert "serving p150" in text[text.index("\nlog\n"):], "the last lines of the log"
+    assert "serving a model of a p150 (no card)" in text[text.index("\nlog\n"):], "the last lines of the log"
     report = json.loads(daemon.ctl("hang", "last", "--json").stdout)
     assert report["recovered"] and report["blamed"]["session"] == session.id
     busy = [tile for tile in report["workers"] if tile["waypoint"] == "KSEM"]
@@ -68,19 +68,19 @@ def test_its_files_are_fetched_and_are_for_the_daemons_group_alone(hangs, tmp_pa
     assert missing.returncode == 4 and "NOT_FOUND" in missing.stderr
 
 
-def test_the_second_suspends_its_session_until_an_administrator_lets_it_go_on(hangs):
+def test_second_hang_quarantines_until_released(hangs):
     daemon, _, session, program, error = hangs
     queue = session.open_queue()
     with pytest.raises(ttfd.Error, match="HANG"):
         queue.launch(program, [ttfd.Arguments(common=[1, 1, 5])])
     listed = json.loads(daemon.ctl("sessions", "list", "--json").stdout)["sessions"]
-    assert [(entry["state"], entry["hangs"]) for entry in listed if entry["session"] == session.id] == [("suspended", 2)]
-    with pytest.raises(ttfd.Error, match="an administrator can resume it"):
+    assert [(entry["state"], entry["hangs"]) for entry in listed if entry["session"] == session.id] == [("quarantined", 2)]
+    with pytest.raises(ttfd.Error, match="an administrator can release it"):
         session.launch(program, [ttfd.Arguments(common=[1, 0, 5])])
     with ttfd.connect(daemon.address) as other:
         other.queue.wait(other.queue.enqueue_barrier())
-    assert daemon.ctl("sessions", "resume", str(session.id)).returncode == 0
+    assert daemon.ctl("sessions", "release", str(session.id)).returncode == 0
     session.launch(program, [ttfd.Arguments(common=[1, 0, 5])])
-    again = daemon.ctl("sessions", "resume", str(session.id))
-    assert again.returncode == 4 and "is not suspended" in again.stderr
+    again = daemon.ctl("sessions", "release", str(session.id))
+    assert again.returncode == 4 and "is not quarantined" in again.stderr
     assert len(json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]) == 2

@@ -8,16 +8,14 @@ import pathlib
 import socket
 import tempfile
 import threading
-import time
 import types
-from queue import SimpleQueue
 
 import numpy as np
 import pytest
 
 import ttfd
-from conftest import KERNELS
-from ttfd import resume
+from conftest import KERNELS, eventually
+from ttfd import link, outgoing, reconnect, timeline
 from ttfd.v1 import ttfd_pb2
 
 
@@ -33,6 +31,8 @@ class Relay:
         self.again = {"up": 0, "down": 0}
         self.cuts = 0
         self.refuse = False
+        self.silent = False  # connections are accepted and never answered
+        self.held: list[socket.socket] = []
         self.pairs: list[tuple[socket.socket, socket.socket]] = []
         self.lock = threading.Lock()
         self.listener = socket.socket(socket.AF_UNIX)
@@ -47,6 +47,9 @@ class Relay:
                 daemon = socket.socket(socket.AF_UNIX)
                 if self.refuse:
                     client.close()
+                    continue
+                if self.silent:
+                    self.held.append(client)
                     continue
                 daemon.connect(self.target)
                 self.pairs.append((client, daemon))
@@ -77,6 +80,7 @@ class Relay:
     def close(self) -> None:
         self.listener.close()
         self.cut()
+        self.cut(*self.held)
         os.unlink(f"{self.folder}/socket")
         pathlib.Path(self.folder).rmdir()
 
@@ -132,10 +136,7 @@ def test_a_cut_anywhere_changes_nothing(daemon, relay, way):
         relay.left[way] = 1 << 62
         cuts += relay.cuts
     assert cuts >= points * 9 // 10
-    deadline = time.monotonic() + 10
-    while '"sessions": 0' not in daemon.ctl("status", "--json").stdout:
-        assert time.monotonic() < deadline, daemon.ctl("sessions", "list").stdout
-        time.sleep(0.02)
+    eventually(lambda: '"sessions": 0' in daemon.ctl("status", "--json").stdout)
 
 
 def test_what_is_gone_is_said_and_the_next_use_begins_anew(daemon, relay):
@@ -144,7 +145,7 @@ def test_what_is_gone_is_said_and_the_next_use_begins_anew(daemon, relay):
     buffer = session.allocate_dram(4096)
     relay.refuse = True
     relay.cut()
-    assert daemon.ctl("sessions", "end", str(first)).returncode == 0
+    assert daemon.ctl("sessions", "terminate", str(first)).returncode == 0
     relay.refuse = False
     with pytest.raises(ttfd.Error) as caught:
         queue.wait(queue.enqueue_barrier())
@@ -166,27 +167,92 @@ def test_a_session_closed_while_its_connection_is_broken_leaves_nothing(daemon, 
         session.allocate_dram(4096)
         relay.cut()
         session.__exit__(RuntimeError, None, None)
-    deadline = time.monotonic() + 10
-    while '"sessions": 0' not in daemon.ctl("status", "--json").stdout:
-        assert time.monotonic() < deadline, daemon.ctl("sessions", "list").stdout
-        time.sleep(0.02)
+    eventually(lambda: '"sessions": 0' in daemon.ctl("status", "--json").stdout)
 
 
-def test_a_daemon_that_is_away_for_too_long_is_a_lost_connection(relay):
+@pytest.mark.parametrize("away", ["refuse", "silent"])
+def test_a_daemon_that_is_away_for_too_long_is_a_lost_connection(relay, away):
     session = ttfd.connect(relay.address, reconnect_for=0.3)
     session.allocate_dram(4096)
-    relay.refuse = True
+    setattr(relay, away, True)
     relay.cut()
     with pytest.raises(ttfd.Error) as caught:
         session.queue.wait(session.queue.enqueue_barrier())
     assert (caught.value.reason, caught.value.retryable) == ("CONNECTION_LOST", True)
-    relay.refuse = False
+    setattr(relay, away, False)
     assert session.allocate_dram(4096).handle > 1
     session.close()
 
 
-def test_credit_of_the_new_connection_is_all_taken() -> None:
-    session = types.SimpleNamespace(_sent=resume.SentLog(), _credit=ttfd_pb2.Credit(commands=16, bytes=900),
-                                    _messages=SimpleQueue(), reconnects=0, _closing=False)
-    resume.Reconnecting._resumed(session, ttfd_pb2.Credit(commands=32, bytes=100))
-    assert (session._credit.commands, session._credit.bytes) == (32, 100)
+def numbered(sequence: int, ack: int = 0, window: int = 0) -> ttfd_pb2.ServerMessage:
+    return ttfd_pb2.ServerMessage(sequence=sequence, ack=ack, window_bytes=window)
+
+
+def test_link_drops_duplicates_and_refuses_gaps() -> None:
+    end = link.Link()
+    assert end.accept(numbered(1), 10)
+    assert not end.accept(numbered(1), 10)
+    assert end.accept(numbered(2), 10)
+    with pytest.raises(ttfd.Error, match="message 4 after 2"):
+        end.accept(numbered(4), 10)
+    assert end.received == 2
+
+
+def test_link_resends_what_is_not_acknowledged() -> None:
+    end = link.Link()
+    sent = [end.number(ttfd_pb2.ClientMessage(cancels=[{"queue": 1, "from_value": value}])) for value in range(4)]
+    end.accept(numbered(1, ack=1), 10)
+    assert end.resume(0) == sent[1:]
+    assert end.resume(3) == sent[3:]
+    with pytest.raises(ttfd.Error, match="acknowledged message 5 of 4"):
+        end.accept(numbered(2, ack=5), 10)
+
+
+def test_link_counts_what_the_window_charges() -> None:
+    message = ttfd_pb2.ClientMessage()
+    batch = message.batches.add(queue=1, first_value=1, waits=[{"queue": 0, "value": 1}])
+    batch.commands.add().launch.arguments.add(common=[1, 2], buffers=[{"word": 0, "buffer": 3}])
+    batch.commands.add().barrier.SetInParent()
+    message.data.add(queue=1, value=1, payload=b"abc")
+    # batch, wait, 2 commands, launch, barrier, arguments, buffer argument, data
+    assert link.nested_messages(message) == 9
+
+
+@pytest.mark.parametrize("command", [
+    {"launch": {"arguments": [{"buffers": [{}, {}]}, {}]}}, {"write": {"inline": b"x"}}, {"barrier": {}}, {"read": {}},
+    {"create_program": {"kernels": [{"cores": [{}, {}]}], "circular_buffers": [{"cores": [{}]}]}},
+    {"replay_trace": {"patches": [{"arguments": {"buffers": [{}]}}]}}, {"free": {"handles": [1, 2]}},
+    {"record_trace": {"launches": [{"arguments": [{"buffers": [{}]}]}, {}]}}, {"copy": {}}, {"fill": {}},
+    {"allocate": {"dram": {}}}, {"load_kernel": {}},
+])
+def test_outgoing_counts_as_the_window_does(command) -> None:
+    out = outgoing.Outgoing()
+    line = timeline.Timeline()
+    line.waits = [ttfd.Position(3, 4)]
+    out.add_command(1, line, ttfd_pb2.Command(**command), 64 + ttfd_pb2.Command(**command).ByteSize(), 8)
+    out.add_command(1, line, ttfd_pb2.Command(**command), 64 + ttfd_pb2.Command(**command).ByteSize(), 8)
+    out.add_data(ttfd.Position(1, 1), 7, b"payload")
+    out.add_cancel(ttfd.Position(1, 1))
+    out.add_queue(ttfd_pb2.OpenQueue(queue=2, workers=[{}, {}]))
+    assert out.nested == link.nested_messages(out.message)
+    assert out.bytes >= out.message.ByteSize()
+
+
+def test_reconnect_gives_up_after_its_time() -> None:
+    state = reconnect.ReconnectState(10.0)
+    state.lost(100.0, completed=5)
+    assert state.next_delay(100.0) == 0.0
+    state.lost(105.0, completed=5)  # the attempt failed: still the same loss
+    assert state.next_delay(105.0) > 0
+    assert state.next_delay(110.0) is None
+
+
+def test_reconnect_begins_anew_after_progress() -> None:
+    state = reconnect.ReconnectState(10.0)
+    state.lost(100.0, completed=5)
+    state.connected(101.0, completed=5)
+    state.lost(101.5, completed=5)  # neither lived nor completed anything
+    assert state.until == 110.0
+    state.connected(102.0, completed=5)
+    state.lost(102.1, completed=6)
+    assert state.until == 112.1

@@ -1,12 +1,12 @@
 """The Python client's promises: arrays in and out, launches, queues, threads."""
 
-import threading
+import pathlib
 
 import numpy as np
 import pytest
 
 import ttfd
-from conftest import KERNELS
+from conftest import KERNELS, join, start_thread
 
 PAGE_BYTES = 2048
 
@@ -42,6 +42,39 @@ def test_arrays_come_back_as_they_were_written(session, shape, dtype):
     buffer = session.allocate_dram(array.nbytes)
     buffer.write(array)
     assert np.array_equal(buffer.read(dtype, shape), array)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_kernels_load_from_any_bytes(session, kind):
+    elf = kind((KERNELS / "empty.elf").read_bytes())
+    program = session.create_program([ttfd.KernelUse(session.load_kernel(elf), ttfd.BRISC, [ttfd.CoreRange(0, 0, 0, 0)])])
+    session.launch(program)
+
+
+@pytest.mark.parametrize("name, named", [("", "kernel: too short"), ("mine", "kernel mine: too short")])
+def test_a_refused_kernel_has_one_traceback(session, name, named):
+    with pytest.raises(ttfd.Error, match=named) as caught:
+        session.load_kernel(b"no ELF", name=name)
+    assert caught.value.reason == "KERNEL_REFUSED"
+    assert caught.value.__context__ is None
+
+
+def test_objects_say_what_they_are(daemon, session):
+    buffer = session.allocate_dram(4096, 1024)
+    kernel = session.load_kernel(KERNELS / "empty.elf")
+    assert repr(session) == f"<ttfd.Session {session.id} at {daemon.address}>"
+    assert repr(session.queue) == "<ttfd.Queue 1: 0 of 0 commands completed>"
+    assert repr(buffer) == f"<ttfd.Buffer {buffer.handle}: 4096 bytes in pages of 1024>"
+    assert repr(kernel) == f"<ttfd.Kernel {kernel.handle} 'empty.elf'>"
+    program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, [ttfd.CoreRange(0, 0, 0, 0)])])
+    assert repr(program) == f"<ttfd.Program {program.handle}>"
+    buffer.free()
+    assert repr(buffer) == "<ttfd.Buffer freed>"
+
+
+def test_the_package_has_a_version_and_types(session):
+    assert ttfd.__version__ == session.daemon_version
+    assert (pathlib.Path(ttfd.__file__).parent / "py.typed").is_file()
 
 
 def test_more_than_the_credit_window_is_written_in_one_call(session):
@@ -133,11 +166,7 @@ def test_several_sessions_work_at_once(daemon):
         except BaseException as failure:  # pylint: disable=broad-except
             failures.append(failure)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    join(*[start_thread(work, seed) for seed in range(3)])
     assert not failures
 
 

@@ -21,7 +21,7 @@ import pytest
 
 import ttfd
 from certificates import Authority
-from conftest import BUILD, KERNELS, Daemon
+from conftest import BUILD, KERNELS, Daemon, eventually
 
 RELOAD_TIMEOUT_S = 20
 
@@ -39,6 +39,7 @@ class Place:
                       "client_ca": self.folder / "clients.pem"}
         self.install(server, key, self.ca.certificate)
         self.daemon = Daemon(config=self.config())
+        self.await_log(" (TLS)\n")
         found = re.search(r"127\.0\.0\.1:(\d+) \(TLS\)", self.daemon.log())
         assert found, self.daemon.log()
         self.port = int(found.group(1))
@@ -130,7 +131,7 @@ def test_a_certificate_of_the_ca_computes(place: Place) -> None:
         session.queue.write(buffer, data)
         assert (session.queue.read(buffer, np.uint32) == data).all()
         row = json.loads(place.daemon.ctl("sessions", "list", "--json").stdout)["sessions"][0]
-        assert (row["user"], row["pid"]) == ("worker", 0)
+        assert (row["user"], row["pid"]) == ("worker", None)
         assert row["uid"] >= 1 << 31, "a number that no user of this machine has"
     result = place.ctl("worker", "run", KERNELS / "empty.elf", "--cores", "0,0")
     assert result.returncode == 0, result.stderr
@@ -140,6 +141,16 @@ def test_an_alternative_name_names_who_has_no_common_name(place: Place) -> None:
     place.ca.issue("", alternative="DNS:host.example", file="alternative")
     with place.connect(place.tls("alternative")) as session:
         assert session.id > 0
+
+
+def test_common_name_counts_without_alternative_names_only(place: Place) -> None:
+    place.ca.issue("boss", alternative="DNS:host.example", file="dns")
+    place.connect(place.tls("dns")).close()
+    assert place.ctl("dns", "status").returncode == 4, "host.example may submit, boss alone may observe"
+    place.ca.issue("boss", alternative="DNS:host.example,URI:spiffe://example/stranger", file="uri")
+    assert "certificate 'spiffe://example/stranger'" in refused(place, place.tls("uri")).message
+    place.ca.issue("boss", alternative="email:boss@host.example", file="mail")
+    assert "certificate 'boss@host.example'" in refused(place, place.tls("mail")).message
 
 
 def test_without_a_certificate_of_the_ca_nobody_gets_in(place: Place) -> None:
@@ -155,7 +166,7 @@ def test_without_a_certificate_of_the_ca_nobody_gets_in(place: Place) -> None:
     root = place.ca.certificate.read_bytes()
     for channel in (grpc.secure_channel(place.address, grpc.ssl_channel_credentials(root)), grpc.insecure_channel(place.address)):
         with pytest.raises(grpc.RpcError) as raised:
-            ttfd_pb2_grpc.TtfdStub(channel).ListDevices(ttfd_pb2.ListDevicesRequest(), timeout=3.0)
+            ttfd_pb2_grpc.DeviceServiceStub(channel).ListDevices(ttfd_pb2.ListDevicesRequest(), timeout=3.0)
         assert raised.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
         channel.close()
     assert place.daemon.ctl("sessions", "list", "--json").stdout == before
@@ -324,16 +335,9 @@ KEEPALIVE_MS = 1500  # a busy machine must answer within it
 
 @pytest.fixture(scope="module")
 def far_place():
-    made = Place(tls=f"keepalive_ms = {KEEPALIVE_MS}", more="[limits]\nresume_grace_ms = 1500")
+    made = Place(tls=f"keepalive_ms = {KEEPALIVE_MS}", more="[limits]\nreconnect_timeout_ms = 1500")
     yield made
     made.end()
-
-
-def eventually(condition) -> None:
-    deadline = time.monotonic() + RELOAD_TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_a_client_that_vanishes_without_a_word_loses_its_session_and_nobody_else_does(far_place: Place) -> None:

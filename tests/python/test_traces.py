@@ -1,12 +1,11 @@
 """The Python client's promises about traces and queues of a kind."""
 
-import threading
 
 import numpy as np
 import pytest
 
 import ttfd
-from conftest import BUILD, KERNELS
+from conftest import BUILD, KERNELS, join, start_thread
 from test_errors import refusal
 from ttfd.messages import record_commands
 
@@ -90,11 +89,7 @@ def test_threads_that_record_on_one_queue_do_not_mix_their_traces(session, count
         except BaseException as failure:  # pylint: disable=broad-except
             failures.append(failure)
 
-    threads = [threading.Thread(target=record, args=(value,)) for value in (1, 100)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    join(*[start_thread(record, value) for value in (1, 100)])
     assert not failures
     assert counters.value() == 3 * 400 * 101
 
@@ -102,7 +97,7 @@ def test_threads_that_record_on_one_queue_do_not_mix_their_traces(session, count
 def test_refusals_name_the_launch_or_the_patch(session, counters):
     queue = session.queue
     assert refusal(queue.record_trace, []).field == "record_trace.launches"
-    bad = ttfd.Launch(counters.program, [ttfd.Arguments(per_core=np.zeros((3, 1)))])
+    bad = ttfd.Launch(counters.program, [ttfd.Arguments(per_core=np.zeros((3, 1), np.uint32))])
     error = refusal(queue.record_trace, [counters.add(1), bad])
     assert error.field.startswith("record_trace.launches[1].arguments[0].per_core")
     trace = queue.record_trace([counters.add(1)])

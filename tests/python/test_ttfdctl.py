@@ -1,19 +1,62 @@
 """ttfdctl's promises: JSON that parses, exit codes that scripts can use, and a kernel run from the command line."""
 
+import fcntl
 import json
+import os
+import pty
 import re
 import struct
+import subprocess
+import termios
 import threading
 
 import pytest
 
 import ttfd
-from conftest import KERNELS, Daemon
+from conftest import BUILD, KERNELS, Daemon, join, start_thread
 
 
 def as_json(result):
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
+
+
+def on_terminal(daemon, columns, *words):
+    """The lines that ttfdctl writes to a terminal."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen([BUILD / "client/cli/ttfdctl", *words], env=dict(os.environ, TTFD_ADDRESS=daemon.address),
+                          stdout=its) as process:
+        os.close(its)
+        output = b""
+        try:
+            while more := os.read(ours, 4096):
+                output += more
+        except OSError:  # EIO: the other end is closed
+            pass
+        assert process.wait(60) == 0, output
+    os.close(ours)
+    return output.decode().splitlines()
+
+
+@pytest.mark.parametrize("command", ["status", "devices", "sessions", "leases", "limits", "timeouts", "hang"])
+def test_no_screen_is_wider_than_its_terminal(daemon, command):
+    with ttfd.connect(daemon.address, client_name="a client with a name of many words"):
+        for columns in (60, 80):
+            lines = on_terminal(daemon, columns, command)
+            assert lines and max(map(len, lines)) <= columns, "\n".join(lines)
+
+
+def test_a_narrow_table_names_what_it_leaves_out(daemon):
+    with ttfd.connect(daemon.address, client_name="narrow"):
+        text = " ".join(on_terminal(daemon, 80, "sessions"))
+        assert "no room for" in text and "COMPLETED/SUBMITTED" in text
+        piped = daemon.ctl("sessions").stdout
+        assert "COMPLETED/SUBMITTED" in piped.splitlines()[0] and "no room" not in piped
+
+
+def test_limits_show_the_priority_by_name(daemon):
+    assert re.search(r"^session +priority +normal ", daemon.ctl("limits").stdout, re.MULTILINE)
 
 
 def test_status_says_what_the_daemon_does(daemon):
@@ -51,23 +94,56 @@ def test_a_group_named_alone_shows_what_it_is_about(daemon, group, shows):
 
 def test_health_and_devices(daemon):
     assert daemon.ctl("health").stdout == "SERVING\n"
-    assert as_json(daemon.ctl("--json", "health", "ttfd.v1.Ttfd"))["status"] == "SERVING"
+    assert as_json(daemon.ctl("--json", "health", "ttfd.v1.DeviceService"))["status"] == "SERVING"
     devices = as_json(daemon.ctl("devices", "--json"))["devices"]
     assert devices[0]["grid_x"] * devices[0]["grid_y"] == 130
 
 
-def test_sessions_are_listed_and_ended(daemon):
+def test_sessions_are_listed_and_terminated(daemon):
     session = ttfd.connect(daemon.address, client_name="to be ended")
     listed = as_json(daemon.ctl("sessions", "list", "--json"))["sessions"]
     assert [entry["client_name"] for entry in listed if entry["session"] == session.id] == ["to be ended"]
     assert "to be ended" in daemon.ctl("sessions", "list").stdout
-    ended = daemon.ctl("sessions", "end", str(session.id), "--reason", "testing the end")
+    ended = daemon.ctl("sessions", "terminate", str(session.id), "--reason", "testing the end")
     assert ended.returncode == 0, ended.stderr
     with pytest.raises(ttfd.Error, match="testing the end"):
         session.queue.wait(session.queue.enqueue_barrier())
-    again = daemon.ctl("sessions", "end", str(session.id))
+    again = daemon.ctl("sessions", "terminate", str(session.id))
     assert again.returncode == 4
     assert "NOT_FOUND" in again.stderr
+
+
+def test_release_of_a_session_without_quarantine_is_refused(daemon):
+    released = daemon.ctl("sessions", "release", "123456")
+    assert released.returncode == 4 and "NOT_FOUND" in released.stderr
+
+
+def test_optional_values_are_null(daemon):
+    with ttfd.connect(daemon.address) as session:
+        listed = as_json(daemon.ctl("sessions", "list", "--json"))["sessions"]
+        (entry,) = [entry for entry in listed if entry["session"] == session.id]
+        assert (entry["lease"], entry["pid"], entry["priority"]) == (None, os.getpid(), "normal")
+
+
+def test_status_is_watched_until_the_daemon_ends():
+    daemon = Daemon()
+    try:
+        with subprocess.Popen([BUILD / "client/cli/ttfdctl", "status", "--watch", "0.1", "--json"], text=True,
+                              env=dict(os.environ, TTFD_ADDRESS=daemon.address), stdout=subprocess.PIPE) as watch:
+            assert json.loads(watch.stdout.readline())["sessions"] == 0
+            with ttfd.connect(daemon.address):
+                while json.loads(watch.stdout.readline())["sessions"] != 1:
+                    pass
+            daemon.end()
+            watch.stdout.read()
+            assert watch.wait(60) == 3
+    finally:
+        daemon.end()
+
+
+@pytest.mark.parametrize("interval", ["0.01", "7000", "often"])
+def test_watch_interval_outside_its_range_is_a_usage_error(daemon, interval):
+    assert daemon.ctl("status", "--watch", interval).returncode == 2
 
 
 def test_timeouts_are_read_and_set(daemon):
@@ -107,21 +183,53 @@ def test_profile_shows_whose_functions_harts_run(daemon, tmp_path):
             while not done.is_set():
                 session.launch(program, [ttfd.Arguments(common=[12])])
 
-    client = threading.Thread(target=launch_deep_calls)
-    client.start()
+    client = start_thread(launch_deep_calls)
     try:
         result = daemon.ctl("profile", "--seconds", "0.3", "--interval", "20", "--cores", "2,1", "-o", folded)
         assert result.returncode == 0 and "whole stacks, every 20 clocks" in result.stderr
         report = as_json(daemon.ctl("profile", "--seconds", "0.3", "--interval", "20", "--json"))
     finally:
         done.set()
-        client.join()
+        join(client)
     stacks = dict(line.rsplit(" ", 1) for line in folded.read_text().splitlines())
     assert any(re.fullmatch(r"program \d+ of session \d+ \(.*\);deep;BRISC;Deeper(;Deeper)+", stack) for stack in stacks), stacks
     assert not any("dispatch" in stack for stack in stacks), "only the tile that was asked for"
     assert all(int(count) > 0 for count in stacks.values())
     assert report["whole_stacks"] and report["samples"] > 0 and "dispatcher firmware" in report["folded"]
     assert daemon.ctl("profile", "--seconds", "0.01", "--cores", "99,99").returncode == 4
+
+
+@pytest.mark.parametrize("words, message", [
+    (["bogus"], "there is no command 'bogus'; see ttfdctl --help"),
+    (["sessions", "bogus"], "there is no command 'bogus'; see ttfdctl sessions --help"),
+    (["--addres", "x", "status"], "there is no option --addres; see ttfdctl status --help"),
+    (["status", "--bogus"], "there is no option --bogus; see ttfdctl status --help"),
+    (["status", "word"], "unexpected word 'word'; see ttfdctl status --help"),
+    ([], "no command was given; see ttfdctl --help"),
+    (["sessions", "terminate"], "SESSION is required; see ttfdctl sessions terminate --help"),
+    (["--timeout", "0", "status"], "--timeout: '0' is not a number from 0.001 to 86400; see ttfdctl status --help"),
+    (["status", "--", "x"], "only lease takes words after --; see ttfdctl --help"),
+    (["lease", "--tiles", "0,0"], "lease needs a command after --; see ttfdctl lease --help")])
+def test_wrong_command_lines_get_one_line(daemon, words, message):
+    result = daemon.ctl(*words)
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", f"ttfdctl: {message}\n")
+
+
+def test_version_is_the_daemons(daemon):
+    version = as_json(daemon.ctl("status", "--json"))["version"]
+    result = daemon.ctl("--version")
+    assert (result.returncode, result.stdout) == (0, f"ttfdctl {version}\n")
+
+
+@pytest.mark.parametrize("words", [
+    [], ["status"], ["health"], ["sessions"], ["sessions", "terminate"], ["lease"], ["timeouts", "set"], ["drain"], ["log-level"],
+    ["hang", "fetch"], ["profile"], ["run"]])
+def test_help_names_values_and_fits_a_terminal(daemon, words):
+    text = daemon.ctl(*words, "--help").stdout
+    assert max(map(len, text.splitlines())) <= 80, text
+    assert not re.search(r"TEXT:|FLOAT|UINT|INT |=\[\]|POSITIVE|REQUIRED| in \[", text), text
+    if not words:
+        assert re.search(r"--timeout SECONDS .*\(0\.001 to 86400,\s+default 10\)", text), text
 
 
 def test_exit_codes_tell_the_kinds_of_failure_apart(daemon, tmp_path):
@@ -143,7 +251,7 @@ def test_exit_codes_tell_the_kinds_of_failure_apart(daemon, tmp_path):
     assert "Exit codes" in daemon.ctl("--help").stdout
 
 
-def test_drain_ends_new_work():
+def test_drain_refuses_sessions_until_undrain():
     daemon = Daemon()
     try:
         drained = daemon.ctl("drain", "--within", "5")
@@ -151,6 +259,13 @@ def test_drain_ends_new_work():
         assert daemon.ctl("health").returncode == 1
         with pytest.raises(ttfd.Error):
             ttfd.connect(daemon.address)
+        undrained = daemon.ctl("undrain")
+        assert undrained.returncode == 0, undrained.stderr
+        assert daemon.ctl("health").returncode == 0
+        with ttfd.connect(daemon.address) as session:
+            session.allocate_dram(64)
+        again = daemon.ctl("undrain")
+        assert again.returncode == 4 and "FAILED_PRECONDITION" in again.stderr
     finally:
         daemon.end()
 

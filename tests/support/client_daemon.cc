@@ -27,7 +27,9 @@ constexpr std::chrono::seconds kStopTimeout{20};
 
 }  // namespace
 
-ClientDaemon::ClientDaemon(const std::vector<std::string>& options, const std::string& config) {
+ClientDaemon::ClientDaemon(const std::vector<std::string>& options, const std::string& config,
+                           int standard_error)
+    : standard_error_(standard_error) {
   char pattern[] = "/tmp/ttfd_client_test_XXXXXX";
   directory_ = mkdtemp(pattern);
   const std::string socket = directory_ + "/ttfd.sock";
@@ -51,9 +53,10 @@ void ClientDaemon::Spawn() {
   pid_ = fork();
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv("XDG_STATE_HOME", directory_.c_str(), 1);  // hang reports
     const int out = open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
     dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
+    dup2(standard_error_ >= 0 ? standard_error_ : out, STDERR_FILENO);
     execv(argv[0], argv.data());
     _exit(127);
   }

@@ -11,9 +11,10 @@ namespace ttfd::testing {
 class ClientDaemon {
  public:
   // Starts build/<preset>/daemon/ttfd on a socket of its own and waits until it answers. `options`
-  // are more words of its command line, `config` its file. Test failures are reported through gtest.
+  // are more words of its command line, `config` its file, `standard_error` what it writes to instead of the file that
+  // Log reads. Test failures are reported through gtest.
   explicit ClientDaemon(const std::vector<std::string>& options = {},
-                        const std::string& config = "# defaults\n");
+                        const std::string& config = "# defaults\n", int standard_error = -1);
   ~ClientDaemon();
   ClientDaemon(const ClientDaemon&) = delete;
   ClientDaemon& operator=(const ClientDaemon&) = delete;
@@ -33,6 +34,7 @@ class ClientDaemon {
   std::string directory_;
   std::vector<std::string> words_;
   std::string address_;
+  const int standard_error_;
   pid_t pid_ = -1;
 };
 

@@ -55,67 +55,124 @@ std::string Pattern(size_t size, uint32_t seed) {
 
 TestClient::~TestClient() {
   Status status;
-  if (session_ != nullptr && !session_->finished(&status)) session_->Abandon();
+  if (session_ != nullptr && !abandoned_ && !Ended(&status)) Abandon();
 }
 
 Status TestClient::Open(const HelloRequest& hello, uint32_t uid) {
   PeerIdentity peer;
   peer.uid = uid;
   peer.pid = 42;
-  ASSIGN_OR_RETURN(session_, core_.Open(peer, hello, this));
-  credit = session_->welcome().credit;
+  ASSIGN_OR_RETURN(session_, core_.Open(peer, hello, this, std::make_shared<SessionTransport>()));
+  window_bytes = session_->welcome().window_bytes;
+  const bool opens = hello.attach == AttachKind::kNew || hello.attach == AttachKind::kLeaseToken;
+  if (opens) OpenQueue(ComputeQueue(0));
   return OkStatus();
 }
 
-uint64_t TestClient::SendBatch(BatchRequest batch) {
-  uint64_t& sent = sent_[batch.queue];
+Status TestClient::Accept(MessageRequest message) {
+  sent_cost += message.cost;
+  return session_->Accept(std::move(message), [this] { ++accepted; });
+}
+
+void TestClient::OpenQueue(OpenQueueRequest request) {
+  MessageRequest message;
+  message.open_queues.push_back(std::move(request));
+  const Status status = Accept(std::move(message));
+  EXPECT_TRUE(status.ok()) << StatusMessage(status);
+}
+
+Status TestClient::Submit(BatchRequest batch, uint32_t cost) {
+  MessageRequest message;
+  message.cost = cost;
+  batch.costs = {cost};
+  message.batches.push_back(std::move(batch));
+  return Accept(std::move(message));
+}
+
+uint64_t TestClient::SendBatch(BatchRequest batch, uint32_t cost) {
+  uint64_t& sent = queues_[batch.queue].sent;
   const uint64_t first = sent + 1;
   if (batch.first_value == 0) batch.first_value = first;
   sent += batch.commands.size();
-  const Status status = session_->Submit(std::move(batch));
+  const Status status = Submit(std::move(batch), cost);
   EXPECT_TRUE(status.ok()) << StatusMessage(status);
   return first;
 }
 
-Status TestClient::Supply(uint32_t queue, uint64_t value, uint64_t offset, std::string bytes) {
-  return session_->Supply({queue, value, offset, std::move(bytes)});
+Status TestClient::Supply(uint32_t queue, uint64_t value, uint64_t offset, std::string bytes,
+                          uint32_t cost) {
+  MessageRequest message;
+  message.cost = cost;
+  message.data.push_back({queue, value, offset, std::move(bytes), cost});
+  return Accept(std::move(message));
+}
+
+Status TestClient::Cancel(QueuePosition from) {
+  MessageRequest message;
+  message.cancels.push_back(from);
+  return Accept(std::move(message));
+}
+
+void TestClient::Finish() {
+  MessageRequest message;
+  message.finish = true;
+  EXPECT_TRUE(Accept(std::move(message)).ok());
+}
+
+void TestClient::Leave() {
+  MessageRequest message;
+  message.leave = true;
+  EXPECT_TRUE(Accept(std::move(message)).ok());
+}
+
+void TestClient::Abandon(bool lost) {
+  abandoned_ = true;
+  session_->Abandon(lost);
 }
 
 bool TestClient::Take(uint64_t max_bytes) {
   for (bool any = false;; any = true) {
     SessionOutputBatch batch = session_->TakeOutput(max_bytes);
     if (batch.empty()) return any;
-    for (KernelPrintReply& print : batch.prints) {
-      EXPECT_GT(print.position.value, progress_[print.position.queue])
-          << "prints come before the progress that covers them";
-      prints.push_back(std::move(print));
-    }
-    hang_reports.insert(hang_reports.end(), batch.hang_reports.begin(), batch.hang_reports.end());
-    for (DataChunk& chunk : batch.data) {
-      std::string& data = data_[{chunk.queue, chunk.value}];
-      EXPECT_EQ(chunk.offset, data.size()) << "chunks are ascending and gapless";
-      EXPECT_GT(chunk.value, progress_[chunk.queue])
-          << "data comes before the progress that covers it";
-      data += chunk.payload;
-    }
-    for (CommandErrorReply& error : batch.errors) {
-      EXPECT_GT(error.first_value, progress_[error.queue])
-          << "errors come before the progress that covers them";
-      errors.push_back(std::move(error));
-    }
-    for (const QueuePosition& position : batch.progress) {
-      EXPECT_GT(position.value, progress_[position.queue]) << "progress goes forward";
-      progress_[position.queue] = position.value;
-    }
-    if (batch.has_credit) credit = batch.credit;
-    drain_notice |= batch.has_draining;
-    if (batch.has_waiting) waiting = batch.waiting;
-    if (batch.has_welcome) {
-      EXPECT_FALSE(welcomed) << "once";
-      welcomed = true;
-      lease_token = batch.lease_token;
-    }
+    Keep(std::move(batch));
   }
+}
+
+void TestClient::Keep(SessionOutputBatch batch) {
+  for (KernelPrintReply& print : batch.prints) {
+    EXPECT_GT(print.position.value, queues_[print.position.queue].completed)
+        << "prints come before the progress that covers them";
+    prints.push_back(std::move(print));
+  }
+  hang_reports.insert(hang_reports.end(), batch.hang_reports.begin(), batch.hang_reports.end());
+  for (DataChunk& chunk : batch.data) {
+    std::string& data = queues_[chunk.queue].data[chunk.value];
+    EXPECT_EQ(chunk.offset, data.size()) << "chunks are ascending and gapless";
+    EXPECT_GT(chunk.value, queues_[chunk.queue].completed)
+        << "data comes before the progress that covers it";
+    data += chunk.payload;
+  }
+  for (CommandErrorReply& error : batch.errors) {
+    EXPECT_TRUE(error.first_value == 0 || error.first_value > queues_[error.queue].completed)
+        << "errors come before the progress that covers them";
+    errors.push_back(std::move(error));
+  }
+  for (const QueuePosition& position : batch.progress) {
+    uint64_t& completed = queues_[position.queue].completed;
+    EXPECT_GT(position.value, completed) << "progress goes forward";
+    completed = position.value;
+  }
+  if (batch.window_bytes != 0) {
+    EXPECT_GT(batch.window_bytes, window_bytes) << "the window never shrinks";
+    window_bytes = batch.window_bytes;
+  }
+  drain_notice |= batch.has_draining;
+  if (batch.has_waiting) lease_waits.push_back(batch.waiting);
+  if (!batch.has_welcome) return;
+  EXPECT_FALSE(welcomed) << "once";
+  welcomed = true;
+  lease_token = batch.lease_token;
+  OpenQueue(ComputeQueue(0));
 }
 
 void TestClient::Run() {
@@ -127,13 +184,15 @@ void TestClient::Run() {
 }
 
 uint64_t TestClient::Progress(uint32_t queue) const {
-  const auto found = progress_.find(queue);
-  return found == progress_.end() ? 0 : found->second;
+  const auto found = queues_.find(queue);
+  return found == queues_.end() ? 0 : found->second.completed;
 }
 
 std::string TestClient::Data(uint64_t value, uint32_t queue) const {
-  const auto found = data_.find({queue, value});
-  return found == data_.end() ? "" : found->second;
+  const auto timeline = queues_.find(queue);
+  if (timeline == queues_.end()) return "";
+  const auto found = timeline->second.data.find(value);
+  return found == timeline->second.data.end() ? "" : found->second;
 }
 
 ErrorReply TestClient::ErrorOf(uint64_t value, uint32_t queue) const {
@@ -148,8 +207,6 @@ ErrorReply TestClient::ErrorOf(uint64_t value, uint32_t queue) const {
 
 // ---- CoreTest
 
-namespace {
-
 // "elf..." is a kernel, anything else is not.
 StatusOr<std::shared_ptr<const KernelImage>> LoadFakeKernel(ByteSpan elf, const std::string& name) {
   const std::string text(reinterpret_cast<const char*>(elf.data()), elf.size());
@@ -160,12 +217,10 @@ StatusOr<std::shared_ptr<const KernelImage>> LoadFakeKernel(ByteSpan elf, const 
   return std::shared_ptr<const KernelImage>(std::move(image));
 }
 
-}  // namespace
-
 void CoreTest::Start() {
   auto dispatcher = std::make_unique<FakeDispatcher>(behaviour);
   card = dispatcher.get();
-  options.load_kernel = LoadFakeKernel;
+  if (!options.load_kernel) options.load_kernel = LoadFakeKernel;
   if (!options.process_ended) options.process_ended = [](uint32_t) { return false; };
   options.user_name = [](uint32_t uid) { return "user" + std::to_string(uid); };
   if (!options.random_bytes) {
@@ -195,7 +250,7 @@ void CoreTest::RunAll() {
   while (core->RunOnce()) continue;
 }
 
-MemoryUseReply CoreTest::Memory(const std::string& kind) {
+MemoryUseReply CoreTest::Memory(MemoryKind kind) {
   for (const MemoryUseReply& use : core->GetStatus().memory) {
     if (use.kind == kind) return use;
   }

@@ -31,17 +31,20 @@ LoadKernelRequest InlineKernel(uint64_t handle, std::string elf = "elf");
 CreateProgramRequest OneKernelProgram(uint64_t handle, uint64_t kernel,
                                       CoreRange cores = {0, 0, 0, 0});
 inline OpenQueueRequest ComputeQueue(uint32_t queue, std::vector<CoreRange> workers = {}) {
-  return {queue, 0, 0, std::move(workers)};
+  return {queue, 0, 1, std::move(workers)};
 }
-inline OpenQueueRequest TransferQueue(uint32_t queue) { return {queue, 0, 1, {}}; }
+inline OpenQueueRequest TransferQueue(uint32_t queue) { return {queue, 0, 2, {}}; }
 inline LaunchRequest Launch(uint64_t program) {
   LaunchRequest request;
   request.program = program;
   return request;
 }
 std::string Pattern(size_t size, uint32_t seed = 1);
+// What the core of CoreTest loads kernels with, unless a test sets DaemonOptions::load_kernel.
+StatusOr<std::shared_ptr<const KernelImage>> LoadFakeKernel(ByteSpan elf, const std::string& name);
 
-// One session's call: numbers its commands, collects its output.
+// One connection of one session: numbers its commands, collects its output. A new session has queue 0 open, for
+// compute; one that waits for its lease once it has that.
 class TestClient final : public SessionOutput {
  public:
   explicit TestClient(DaemonCore& core) : core_(core) {}
@@ -63,36 +66,71 @@ class TestClient final : public SessionOutput {
     (batch.commands.push_back(Request(std::move(requests))), ...);
     return SendBatch(std::move(batch));
   }
-  uint64_t SendBatch(BatchRequest batch);
-  Status Supply(uint32_t queue, uint64_t value, uint64_t offset, std::string bytes);
+  uint64_t SendBatch(BatchRequest batch, uint32_t cost = 0);
+  // One command on queue 0 in a message of this cost.
+  uint64_t SendOne(uint32_t cost, Request request) {
+    BatchRequest batch;
+    batch.commands.push_back(std::move(request));
+    return SendBatch(std::move(batch), cost);
+  }
+  // A message of this cost fits the window.
+  bool MaySend(uint64_t cost) const { return sent_cost + cost <= window_bytes; }
+  void OpenQueue(OpenQueueRequest request);
+  // One message. With `cost` of it, all of which its first command or chunk holds.
+  Status Accept(MessageRequest message);
+  Status Submit(BatchRequest batch, uint32_t cost = 0);
+  Status Supply(uint32_t queue, uint64_t value, uint64_t offset, std::string bytes,
+                uint32_t cost = 0);
+  Status Cancel(QueuePosition from);
+  void Finish();
+  void Leave();
+  // The connection is lost, or ends after a protocol error.
+  void Abandon(bool lost = true);
 
   // Takes what there is, without letting the core run. True: there was something.
   bool Take(uint64_t max_bytes = 1 << 20);
   // Lets the core run until nothing moves, taking output on the way.
   void Run();
+  // Everything that was taken has been acknowledged.
+  bool Ended(Status* status) {
+    return session_->CheckEnd(true, status) == ClientSession::Ending::kEnded;
+  }
 
   uint64_t Progress(uint32_t queue = 0) const;
   std::string Data(uint64_t value, uint32_t queue = 0) const;
-  // The error of a command; code OK if there is none.
+  // The error of a command; code OK if there is none. Of value 0: of the queue's opening.
   ErrorReply ErrorOf(uint64_t value, uint32_t queue = 0) const;
+  // The last notice about its wait for a lease; as constructed: none.
+  LeaseWaitReply lease_wait() const {
+    return lease_waits.empty() ? LeaseWaitReply() : lease_waits.back();
+  }
+  uint64_t id() const { return session_->welcome().session; }
 
   ClientSession& session() { return *session_; }
   std::shared_ptr<ClientSession> session_;
   std::vector<CommandErrorReply> errors;
   std::vector<KernelPrintReply> prints;
   std::vector<std::string> hang_reports;
-  CreditReply credit;
+  uint64_t window_bytes = 0;  // as it was sent last
+  uint64_t sent_cost = 0;     // of all messages
+  uint64_t accepted = 0;      // messages
   bool drain_notice = false;
   bool welcomed = false;  // after it waited for its lease
   std::string lease_token;
-  LeaseWaitReply waiting;  // what it was told last
+  std::vector<LeaseWaitReply> lease_waits;  // notices
   int ready = 0;
 
  private:
+  struct Timeline {
+    uint64_t sent = 0;
+    uint64_t completed = 0;
+    std::map<uint64_t, std::string> data;  // by the value of the command
+  };
+  void Keep(SessionOutputBatch batch);
+
   DaemonCore& core_;
-  std::map<uint32_t, uint64_t> sent_;
-  std::map<uint32_t, uint64_t> progress_;
-  std::map<std::pair<uint32_t, uint64_t>, std::string> data_;
+  bool abandoned_ = false;
+  std::map<uint32_t, Timeline> queues_;
 };
 
 class CoreTest : public ::testing::Test {
@@ -108,7 +146,7 @@ class CoreTest : public ::testing::Test {
   std::unique_ptr<TestClient> Connect(uint32_t uid = 1000);
   void RunAll();  // until nothing moves
 
-  MemoryUseReply Memory(const std::string& kind);
+  MemoryUseReply Memory(MemoryKind kind);
 
   ManualClock clock;
   FakeDispatcher* card = nullptr;

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +20,19 @@
 namespace ttfd {
 
 inline constexpr uint32_t kPage = 1024;
+
+// A client gets its error before the card is repaired; the daemon's status follows. True once it shows `resets`.
+inline bool AwaitResets(DaemonCore& core, uint32_t resets) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (;;) {
+    const StatusReply status = core.GetStatus();
+    if (status.device_resets >= resets && status.state == DaemonState::kReady) {
+      return status.device_resets == resets;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 inline AllocateRequest BufferOf(uint64_t handle, uint64_t size) {
   AllocateRequest request;
@@ -52,12 +68,12 @@ inline CreateProgramRequest ProgramOf(uint64_t handle, uint64_t kernel, CoreRang
   CreateProgramRequest request;
   request.handle = handle;
   request.kernels.push_back({kernel, true, hw::kBrisc, {cores}});
-  request.circular_buffers.push_back({{0, 4, kPage, {cores}}, 0});
+  request.circular_buffers.push_back({0, 4, kPage, {cores}});
   request.semaphores.push_back({0, 0, {cores}});
   return request;
 }
 
-inline LaunchRequest LaunchOf(uint64_t program, uint32_t timeout_ms = 0) {
+inline LaunchRequest LaunchOf(uint64_t program, std::optional<uint32_t> timeout_ms = {}) {
   LaunchRequest request;
   request.program = program;
   request.timeout_ms = timeout_ms;
@@ -148,7 +164,7 @@ class DaemonOnDevice : public ::testing::Test {
     const Status stopped = core->Stop(SteadyClock().Now() + std::chrono::seconds(10));
     EXPECT_TRUE(stopped.ok()) << StatusMessage(stopped);
     for (const MemoryUseReply& use : core->GetStatus().memory)
-      EXPECT_EQ(use.used_bytes, 0u) << use.kind;
+      EXPECT_EQ(use.used_bytes, 0u) << static_cast<int>(use.kind);
   }
 
   std::unique_ptr<Device> device_;

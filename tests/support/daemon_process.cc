@@ -26,6 +26,7 @@ namespace {
 [[noreturn]] void Become(const DaemonProcess::Setup& setup, const std::string& folder,
                          std::vector<char*>& arguments) {
   setenv("NOTIFY_SOCKET", (folder + "/notify").c_str(), 1);
+  setenv("XDG_STATE_HOME", folder.c_str(), 1);  // hang reports
   for (const auto& [name, value] : setup.environment) setenv(name.c_str(), value.c_str(), 1);
   if (setup.listening_socket >= 0) {
     setenv("LISTEN_FDS", "1", 1);

@@ -50,13 +50,13 @@ int ClientProcess::Ended() {
 }
 
 Verifiers::Verifiers(const std::string& address, int count,
-                     std::chrono::milliseconds reconnect_for) {
+                     std::chrono::milliseconds reconnect_timeout) {
   for (int i = 0; i < count; ++i) {
     all_.push_back(std::make_unique<One>());
     One* const one = all_.back().get();
-    one->thread = std::thread([this, one, address, reconnect_for, i] {
+    one->thread = std::thread([this, one, address, reconnect_timeout, i] {
       RandomClient client(
-          {.address = address, .client_name = "verifier", .reconnect_for = reconnect_for},
+          {.address = address, .client_name = "verifier", .reconnect_timeout = reconnect_timeout},
           static_cast<uint64_t>(i) + 1000);
       while (!stop_) {
         const client::Status status = client.Step();

@@ -35,7 +35,7 @@ class ClientProcess {
 // Random clients in this process, each on a thread, until the object goes; a wrong answer fails the test.
 class Verifiers {
  public:
-  Verifiers(const std::string& address, int count, std::chrono::milliseconds reconnect_for);
+  Verifiers(const std::string& address, int count, std::chrono::milliseconds reconnect_timeout);
   ~Verifiers() { Stop(); }
   void Stop();
   // Waits until each has done `steps` more; false after 30 s.

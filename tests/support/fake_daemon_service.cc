@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "daemon/session/status_reason.h"
@@ -10,90 +11,64 @@
 namespace ttfd {
 
 FakeClientSession::FakeClientSession(SessionOutput* output, const PeerIdentity& peer,
-                                     const HelloRequest& hello, uint64_t id)
-    : output_(output), peer_(peer), hello_(hello), waiting_(hello.attach == AttachKind::kLease) {
+                                     const HelloRequest& hello, uint64_t id,
+                                     std::shared_ptr<SessionTransport> transport)
+    : output_(output), peer_(peer), hello_(hello), transport_(std::move(transport)) {
   welcome_.daemon_version = "fake";
   welcome_.session = id;
   welcome_.token = "0123456789abcdef";
-  welcome_.credit = {1 << 20, 1 << 30, 1 << 30};
+  welcome_.window_bytes = 1 << 30;
+  transport_->newest = output;
 }
 
-void FakeClientSession::Ready(bool changed) {
-  if (changed) output_->OutputReady();
+void FakeClientSession::Take(BatchRequest& batch) {
+  uint64_t value = batch.first_value;
+  for (const Request& request : batch.commands) {
+    if (const auto* read = std::get_if<ReadRequest>(&request)) {
+      for (uint64_t at = 0; at < read->size; at += chunk_bytes_) {
+        DataChunk chunk{batch.queue, value, at, {}};
+        chunk.payload.resize(std::min(chunk_bytes_, read->size - at));
+        for (size_t i = 0; i < chunk.payload.size(); ++i)
+          chunk.payload[i] = static_cast<char>(at + i);
+        output_batches_.emplace_back().data.push_back(std::move(chunk));
+      }
+    }
+    ++value;
+  }
+  if (value > batch.first_value) progress_[batch.queue] = value - 1;
 }
 
-Status FakeClientSession::Submit(BatchRequest batch) {
-  bool changed = false;
+namespace {
+
+template <typename T>
+void Append(std::vector<T>* to, std::vector<T>& from) {
+  to->insert(to->end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+Status FakeClientSession::Accept(MessageRequest message, absl::FunctionRef<void()> accepted) {
   {
     MutexLock lock(&mu_);
     if (!refusal_.ok()) return std::exchange(refusal_, OkStatus());
-    uint64_t value = batch.first_value;
-    for (const Request& request : batch.commands) {
-      if (const auto* read = std::get_if<ReadRequest>(&request)) {
-        for (uint64_t at = 0; at < read->size; at += chunk_bytes_) {
-          DataChunk chunk{batch.queue, value, at, {}};
-          chunk.payload.resize(std::min(chunk_bytes_, read->size - at));
-          for (size_t i = 0; i < chunk.payload.size(); ++i)
-            chunk.payload[i] = static_cast<char>(at + i);
-          output_batches_.emplace_back().data.push_back(std::move(chunk));
-        }
-      }
-      ++value;
-    }
-    if (value > batch.first_value) progress_[batch.queue] = value - 1;
-    changed = true;
-    batches_.push_back(std::move(batch));
+    for (BatchRequest& batch : message.batches) Take(batch);
+    Append(&accepted_.open_queues, message.open_queues);
+    Append(&accepted_.batches, message.batches);
+    Append(&accepted_.data, message.data);
+    Append(&accepted_.cancels, message.cancels);
+    accepted_.finish |= message.finish;
+    accepted_.leave |= message.leave;
+    ++messages_;
+    accepted();
   }
-  Ready(changed);
+  if (message.leave) End(Error(StatusCode::kCancelled, "left"));
+  output_->OutputReady();
   return OkStatus();
-}
-
-Status FakeClientSession::Supply(DataChunk chunk) {
-  MutexLock lock(&mu_);
-  chunks_.push_back(std::move(chunk));
-  return OkStatus();
-}
-
-Status FakeClientSession::Cancel(const CancelRequest& cancel) {
-  MutexLock lock(&mu_);
-  cancels_.push_back(cancel.from);
-  return OkStatus();
-}
-
-Status FakeClientSession::Received(const ReceivedRequest& received) {
-  MutexLock lock(&mu_);
-  received_.push_back(received);
-  return OkStatus();
-}
-
-void FakeClientSession::FinishInput(bool half_closed) {
-  MutexLock lock(&mu_);
-  input_finished_ = true;
-  half_closed_ |= half_closed;
-}
-
-void FakeClientSession::Leave() {
-  {
-    MutexLock lock(&mu_);
-    left_ = true;
-  }
-  End(Error(StatusCode::kCancelled, "left"));
-}
-
-bool FakeClientSession::WantsInput() {
-  MutexLock lock(&mu_);
-  return wants_input_ && !waiting_;
-}
-
-bool FakeClientSession::waiting() {
-  MutexLock lock(&mu_);
-  return waiting_;
 }
 
 void FakeClientSession::Grant(const std::string& lease_token) {
   {
     MutexLock lock(&mu_);
-    waiting_ = false;
     SessionOutputBatch& batch = output_batches_.emplace_back();
     batch.has_welcome = true;
     batch.lease_token = lease_token;
@@ -107,8 +82,8 @@ SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
   uint64_t bytes = 0;
   while (!output_batches_.empty() && bytes < max_bytes) {
     SessionOutputBatch& first = output_batches_.front();
-    const bool data_only = first.errors.empty() && first.progress.empty() && !first.has_credit &&
-                           !first.has_draining && !first.has_welcome && !first.has_waiting;
+    const bool data_only = first.errors.empty() && first.progress.empty() && !first.has_draining &&
+                           !first.has_welcome && !first.has_waiting && first.window_bytes == 0;
     if (!taken.empty() && !data_only) break;
     for (DataChunk& chunk : first.data) {
       bytes += chunk.payload.size();
@@ -127,14 +102,18 @@ SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
   return taken;
 }
 
-bool FakeClientSession::finished(Status* status) {
+ClientSession::Ending FakeClientSession::CheckEnd(bool acknowledged, Status* status) {
   MutexLock lock(&mu_);
   if (ended_) {
     *status = end_;
-    return true;
+    return Ending::kEnded;
   }
   *status = OkStatus();
-  return input_finished_ && !holds_work_ && output_batches_.empty() && progress_.empty();
+  if (!accepted_.finish || holds_work_ || !output_batches_.empty() || !progress_.empty()) {
+    return Ending::kOpen;
+  }
+  return acknowledged || hello_.reconnect_timeout_ms == 0 ? Ending::kEnded
+                                                          : Ending::kUnacknowledged;
 }
 
 void FakeClientSession::Abandon(bool lost) {
@@ -150,50 +129,42 @@ bool FakeClientSession::lost() {
 
 bool FakeClientSession::left() {
   MutexLock lock(&mu_);
-  return left_;
+  return accepted_.leave;
 }
 
-bool FakeClientSession::half_closed() {
+std::vector<OpenQueueRequest> FakeClientSession::open_queues() {
   MutexLock lock(&mu_);
-  return half_closed_;
-}
-
-std::vector<ReceivedRequest> FakeClientSession::received() {
-  MutexLock lock(&mu_);
-  return received_;
+  return accepted_.open_queues;
 }
 
 std::vector<BatchRequest> FakeClientSession::batches() {
   MutexLock lock(&mu_);
-  return batches_;
+  return accepted_.batches;
 }
 
 std::vector<DataChunk> FakeClientSession::chunks() {
   MutexLock lock(&mu_);
-  return chunks_;
+  return accepted_.data;
 }
 
 std::vector<QueuePosition> FakeClientSession::cancels() {
   MutexLock lock(&mu_);
-  return cancels_;
+  return accepted_.cancels;
+}
+
+uint64_t FakeClientSession::messages() {
+  MutexLock lock(&mu_);
+  return messages_;
 }
 
 bool FakeClientSession::input_finished() {
   MutexLock lock(&mu_);
-  return input_finished_;
+  return accepted_.finish;
 }
 
 bool FakeClientSession::abandoned() {
   MutexLock lock(&mu_);
   return abandoned_;
-}
-
-void FakeClientSession::SetWantsInput(bool wants) {
-  {
-    MutexLock lock(&mu_);
-    wants_input_ = wants;
-  }
-  Ready(wants);
 }
 
 void FakeClientSession::RefuseNext(const Status& status) {
@@ -211,7 +182,7 @@ void FakeClientSession::Say(SessionOutputBatch batch) {
     MutexLock lock(&mu_);
     output_batches_.push_back(std::move(batch));
   }
-  Ready(true);
+  output_->OutputReady();
 }
 
 void FakeClientSession::End(const Status& status) {
@@ -220,7 +191,7 @@ void FakeClientSession::End(const Status& status) {
     ended_ = true;
     end_ = status;
   }
-  Ready(true);
+  output_->OutputReady();
 }
 
 FakeDaemonService::FakeDaemonService() {
@@ -231,13 +202,13 @@ FakeDaemonService::FakeDaemonService() {
   device_.card.dram_banks = 8;
 }
 
-StatusOr<std::shared_ptr<ClientSession>> FakeDaemonService::Open(const PeerIdentity& peer,
-                                                                 const HelloRequest& hello,
-                                                                 SessionOutput* output) {
+StatusOr<std::shared_ptr<ClientSession>> FakeDaemonService::Open(
+    const PeerIdentity& peer, const HelloRequest& hello, SessionOutput* output,
+    std::shared_ptr<SessionTransport> transport) {
   MutexLock lock(&mu_);
   if (!open_refusal_.ok()) return open_refusal_;
-  sessions_.push_back(
-      std::make_shared<FakeClientSession>(output, peer, hello, sessions_.size() + 1));
+  sessions_.push_back(std::make_shared<FakeClientSession>(output, peer, hello, sessions_.size() + 1,
+                                                          std::move(transport)));
   opened_.NotifyAll();
   return std::shared_ptr<ClientSession>(sessions_.back());
 }
@@ -245,10 +216,10 @@ StatusOr<std::shared_ptr<ClientSession>> FakeDaemonService::Open(const PeerIdent
 StatusReply FakeDaemonService::GetStatus() {
   StatusReply status;
   status.version = "fake";
-  status.state = "ready";
-  status.devices = Devices();
+  status.state = state;
+  status.devices = ListDevices().devices;
   status.sessions = static_cast<uint32_t>(sessions_opened());
-  status.memory.push_back({"dram", 1, 2, 3});
+  status.memory.push_back({MemoryKind::kDram, 1, 2, 3});
   HartReport hart;
   hart.where = "prefetch (16,2) BRISC";
   hart.waypoint = "idle";
@@ -275,7 +246,7 @@ std::vector<SessionInfoReply> FakeDaemonService::ListSessions() {
 std::vector<LeaseInfoReply> FakeDaemonService::ListLeases() {
   LeaseInfoReply lease;
   lease.lease = 7;
-  lease.state = "waiting";
+  lease.state = LeaseState::kWaiting;
   lease.session = 3;
   lease.client_name = "suite";
   lease.workers = {{0, 0, 3, 1}};
@@ -300,7 +271,7 @@ StatusOr<TimeoutsReply> FakeDaemonService::SetTimeouts(uint64_t, const TimeoutsR
   return timeouts_;
 }
 
-Status FakeDaemonService::EndSession(uint64_t id, const std::string& reason) {
+Status FakeDaemonService::TerminateSession(uint64_t id, const std::string& reason) {
   MutexLock lock(&mu_);
   if (id == 0 || id > sessions_.size())
     return Error(StatusCode::kNotFound, "there is no session {}", id);
@@ -308,9 +279,9 @@ Status FakeDaemonService::EndSession(uint64_t id, const std::string& reason) {
   return OkStatus();
 }
 
-Status FakeDaemonService::ResumeSession(uint64_t id) {
+Status FakeDaemonService::ReleaseSession(uint64_t id) {
   if (id == 1) return OkStatus();
-  return Error(StatusCode::kFailedPrecondition, "session {} is not suspended", id);
+  return Error(StatusCode::kFailedPrecondition, "session {} is not quarantined", id);
 }
 
 StatusOr<std::vector<HangStore::Summary>> FakeDaemonService::ListHangReports() {
@@ -325,6 +296,11 @@ StatusOr<std::vector<HangStore::File>> FakeDaemonService::GetHangReport(const st
   // More than one message, and one without a byte.
   return std::vector<HangStore::File>{
       {"host.json", "{}"}, {"log.txt", ""}, {"report.txt", std::string(600'000, 'r')}};
+}
+
+Status FakeDaemonService::Undrain() {
+  if (state.exchange(DaemonState::kReady) == DaemonState::kDraining) return OkStatus();
+  return Error(StatusCode::kFailedPrecondition, "the daemon is not draining");
 }
 
 void FakeDaemonService::Drain(uint32_t, ProgressCallback progress) {

@@ -313,6 +313,7 @@ Status FakeDispatcher::Act(Pending& pending) {
 }
 
 std::vector<HartReport> FakeDispatcher::Report() {
+  ++reports;
   HartReport prefetch;
   prefetch.where = "prefetch (16,2) BRISC";
   prefetch.state = 1;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -100,7 +101,8 @@ class FakeDispatcher final : public Dispatcher {
       standing;      // instead of what the fake card knows
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
-  bool halted = false;  // since the last boot
+  std::atomic<int> reports{0};  // calls of Report
+  bool halted = false;          // since the last boot
   bool shut_down = false;
   Duration shut_down_within{};
   // "write 64", "launch", "event", in the order of Submit; of hardware queue 1 "1: write 64". A wait is

@@ -1,4 +1,4 @@
-// The fake daemon: the gRPC side.
+// The fake daemon behind gRPC.
 #include "tests/support/fake_ttfd_server.h"
 
 #include <grpc/grpc.h>
@@ -10,12 +10,22 @@
 
 #include <algorithm>
 #include <chrono>
-
-#include "tests/support/fake_ttfd_session.h"
+#include <thread>
 
 namespace ttfd::testing {
+namespace {
 
-FakeTtfdServer::FakeTtfdServer(FakeOptions options) : options_(options) {
+constexpr int kNotFound = 5;
+
+grpc::Status ToGrpc(const google::rpc::Status& status) {
+  const auto code = static_cast<grpc::StatusCode>(status.code());
+  const bool detailed = status.details_size() != 0;
+  return {code, status.message(), detailed ? status.SerializeAsString() : ""};
+}
+
+}  // namespace
+
+FakeTtfdServer::FakeTtfdServer(FakeOptions options) : daemon_(options) {
   // Never shut down again: in one process with a server that can take gRPC ten seconds.
   grpc_init();
   char pattern[] = "/tmp/fake_ttfd_XXXXXX";
@@ -24,8 +34,8 @@ FakeTtfdServer::FakeTtfdServer(FakeOptions options) : options_(options) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   builder.AddListeningPort(address_, grpc::InsecureServerCredentials());
-  builder.RegisterService(static_cast<v1::Ttfd::Service*>(this));
-  builder.RegisterService(static_cast<v1::Admin::Service*>(this));
+  builder.RegisterService(static_cast<v1::DeviceService::Service*>(this));
+  builder.RegisterService(static_cast<v1::AdminService::Service*>(this));
   server_ = builder.BuildAndStart();
 }
 
@@ -45,135 +55,189 @@ void FakeTtfdServer::Kill() {
 
 FakeSeen FakeTtfdServer::seen() {
   const std::lock_guard<std::mutex> lock(mu_);
-  return seen_;
+  return daemon_.seen();
 }
 
 std::set<uint64_t> FakeTtfdServer::live_handles() {
   const std::lock_guard<std::mutex> lock(mu_);
-  return handles_;
+  return daemon_.handles();
 }
 
-void FakeTtfdServer::FillDevice(v1::Device* device) const {
-  device->set_board("p150");
-  device->set_backend("fake");
-  device->set_grid_x(13);
-  device->set_grid_y(10);
-  device->set_dram_banks(8);
-  device->set_dram_alignment(64);
-  device->set_transfer_alignment(4);
+void FakeTtfdServer::SetList(uint32_t entries, uint32_t page) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  entries_ = entries;
+  page_ = page;
 }
 
-void FakeTtfdServer::FillLimits(v1::Limits* limits) const {
-  limits->set_message_bytes(4 << 20);
-  limits->set_chunk_bytes(options_.chunk_bytes);
-  limits->set_inline_bytes(options_.inline_bytes);
-  limits->set_commands_per_batch(options_.commands_per_batch);
+uint32_t FakeTtfdServer::pages_served() {
+  const std::lock_guard<std::mutex> lock(mu_);
+  return pages_served_;
+}
+
+void FakeTtfdServer::SetStates(std::vector<v1::DaemonState> states) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  states_ = std::move(states);
+}
+
+std::vector<std::string> FakeTtfdServer::admin_calls() {
+  const std::lock_guard<std::mutex> lock(mu_);
+  return admin_calls_;
 }
 
 grpc::Status FakeTtfdServer::Session(
-    grpc::ServerContext* context,
-    grpc::ServerReaderWriter<v1::ServerMessage, v1::ClientMessage>* stream) {
-  if (options_.refuse_hello) {
-    v1::Error error;
-    error.set_code(grpc::StatusCode::UNIMPLEMENTED);
-    error.set_message("this daemon speaks revision 2 only");
-    error.set_reason("UNSUPPORTED");
-    error.set_field("hello.max_revision");
-    context->AddTrailingMetadata("ttfd-error-bin", error.SerializeAsString());
-    return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, error.message());
-  }
-  std::map<std::string, std::string> cache;
-  {
-    const std::lock_guard<std::mutex> lock(mu_);
-    seen_ = FakeSeen();
-    cache = cache_;
-  }
-  FakeSession session(options_, &cache);
+    grpc::ServerContext*, grpc::ServerReaderWriter<v1::ServerMessage, v1::ClientMessage>* stream) {
+  FakeDaemon::Call call(&daemon_);
   v1::ClientMessage message;
   while (stream->Read(&message)) {
-    v1::ServerMessage reply;
-    if (message.has_hello()) {
-      session.Welcome(reply.mutable_welcome());
-      FillDevice(reply.mutable_welcome()->add_devices());
-      FillLimits(reply.mutable_welcome()->mutable_limits());
-    }
-    if (message.ending() == v1::ENDING_LEAVE) {
-      return grpc::Status(grpc::StatusCode::CANCELLED, "the client has left");
-    }
-    const bool good = session.Handle(message, &reply);
+    FakeReplies replies;
     {
       const std::lock_guard<std::mutex> lock(mu_);
-      ++seen_.messages;
-      seen_.largest_message = std::max<uint64_t>(seen_.largest_message, message.ByteSizeLong());
-      for (const v1::Batch& batch : message.batches()) {
-        seen_.commands += static_cast<uint64_t>(batch.commands_size());
-        seen_.batches.push_back(batch);
-        for (const v1::Command& command : batch.commands()) {
-          seen_.payload_bytes +=
-              command.write().inline_().size() + command.load_kernel().inline_().size();
-        }
-      }
-      for (const v1::Data& data : message.data()) {
-        seen_.payload_bytes += data.payload().size();
-        seen_.largest_chunk = std::max<uint64_t>(seen_.largest_chunk, data.payload().size());
-      }
-      const uint64_t granted = options_.grant_credit ? seen_.messages * options_.credit_commands
-                                                     : options_.credit_commands;
-      seen_.over_credit = seen_.over_credit || seen_.commands > granted;
-      if (options_.grant_credit) {
-        reply.mutable_credit()->set_commands(seen_.commands + options_.credit_commands);
-        reply.mutable_credit()->set_bytes(seen_.payload_bytes + options_.credit_bytes);
-      }
-      handles_ = session.handles();
-      cache_ = cache;
+      replies = call.Handle(message);
     }
-    if (!good) {
-      return grpc::Status(grpc::StatusCode::INTERNAL, "the daemon has broken off");
+    for (const v1::ServerMessage& reply : replies.messages) {
+      stream->Write(reply);
     }
-    // Payload first and apart: a message must stay below gRPC's limit.
-    for (v1::Data& data : *reply.mutable_data()) {
-      v1::ServerMessage piece;
-      piece.add_data()->Swap(&data);
-      stream->Write(piece);
+    if (replies.end) {
+      return ToGrpc(*replies.end);
     }
-    reply.clear_data();
-    stream->Write(reply);
   }
   const std::lock_guard<std::mutex> lock(mu_);
-  seen_.half_closed = !context->IsCancelled();
-  return grpc::Status::OK;
+  call.HandleLoss();
+  return grpc::Status(grpc::StatusCode::UNAVAILABLE, "the connection is lost");
 }
 
 grpc::Status FakeTtfdServer::ListDevices(grpc::ServerContext*, const v1::ListDevicesRequest*,
                                          v1::ListDevicesResponse* response) {
-  FillDevice(response->add_devices());
-  FillLimits(response->mutable_limits());
+  const std::lock_guard<std::mutex> lock(mu_);
+  daemon_.FillDevices(response->mutable_devices());
+  daemon_.FillLimits(response->mutable_limits());
   return grpc::Status::OK;
 }
 
-grpc::Status FakeTtfdServer::GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*,
-                                       v1::GetStatusResponse* response) {
-  response->set_version("fake");
-  response->set_state("ready");
-  response->set_sessions(1);
-  v1::HardwareQueue* queue = response->add_hardware_queues();
+void FakeTtfdServer::FillStatus(v1::DaemonState state, v1::DaemonStatus* status) {
+  status->set_version("fake");
+  status->set_state(state);
+  status->set_sessions(1);
+  v1::HardwareQueue* queue = status->add_hardware_queues();
   queue->set_index(1);
   queue->set_in_flight(2);
   queue->set_completed(3);
-  FillDevice(response->add_devices());
+  daemon_.FillDevices(status->mutable_devices());
+}
+
+grpc::Status FakeTtfdServer::GetStatus(grpc::ServerContext*, const v1::GetStatusRequest*,
+                                       v1::DaemonStatus* response) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  FillStatus(states_.front(), response);
   return grpc::Status::OK;
 }
 
-grpc::Status FakeTtfdServer::EndSession(grpc::ServerContext* context,
-                                        const v1::EndSessionRequest* request,
-                                        v1::EndSessionResponse*) {
-  v1::Error error;
-  error.set_code(grpc::StatusCode::NOT_FOUND);
-  error.set_message("there is no session " + std::to_string(request->session()));
-  error.set_reason("UNKNOWN_HANDLE");
-  error.set_field("session");
-  context->AddTrailingMetadata("ttfd-error-bin", error.SerializeAsString());
-  return grpc::Status(grpc::StatusCode::NOT_FOUND, error.message());
+grpc::Status FakeTtfdServer::WatchStatus(grpc::ServerContext* context,
+                                         const v1::WatchStatusRequest* request,
+                                         grpc::ServerWriter<v1::DaemonStatus>* writer) {
+  std::vector<v1::DaemonState> states;
+  {
+    const std::lock_guard<std::mutex> lock(mu_);
+    admin_calls_.push_back("watch every " + std::to_string(request->interval_ms()) + " ms");
+    states = states_;
+  }
+  for (const v1::DaemonState state : states) {
+    v1::DaemonStatus status;
+    {
+      const std::lock_guard<std::mutex> lock(mu_);
+      FillStatus(state, &status);
+    }
+    writer->Write(status);
+  }
+  while (!context->IsCancelled()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return grpc::Status(grpc::StatusCode::CANCELLED, "the watch has ended");
+}
+
+std::vector<uint32_t> FakeTtfdServer::Page(const std::string& token, std::string* next) {
+  ++pages_served_;
+  const uint32_t first = token.empty() ? 0 : static_cast<uint32_t>(std::stoul(token));
+  std::vector<uint32_t> entries;
+  for (uint32_t i = first; i < std::min(first + page_, entries_); ++i) {
+    entries.push_back(i);
+  }
+  if (first + page_ < entries_) {
+    *next = std::to_string(first + page_);
+  }
+  return entries;
+}
+
+grpc::Status FakeTtfdServer::ListSessions(grpc::ServerContext*,
+                                          const v1::ListSessionsRequest* request,
+                                          v1::ListSessionsResponse* response) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  for (const uint32_t i : Page(request->page_token(), response->mutable_next_page_token())) {
+    v1::SessionInfo* info = response->add_sessions();
+    info->set_session(i + 1);
+    info->set_state(v1::SESSION_STATE_DETACHED);
+    info->set_priority(v1::PRIORITY_HIGH);
+    if (i % 2 == 0) {
+      info->set_pid(100 + i);
+      info->set_lease(i);
+    }
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeTtfdServer::GetLimits(grpc::ServerContext*, const v1::GetLimitsRequest* request,
+                                       v1::GetLimitsResponse* response) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  if (request->page_token().empty()) {
+    v1::LimitInfo* limit = response->add_limits();
+    limit->set_name("handles");
+    limit->set_scope(v1::LIMIT_SCOPE_SESSION);
+  }
+  for (const uint32_t i : Page(request->page_token(), response->mutable_next_page_token())) {
+    v1::LimitUsage* usage = response->add_usage();
+    usage->set_scope(v1::LIMIT_SCOPE_SESSION);
+    usage->set_session(i + 1);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeTtfdServer::GetTimeouts(grpc::ServerContext*,
+                                         const v1::GetTimeoutsRequest* request,
+                                         v1::Timeouts* response) {
+  if (request->has_session()) {
+    response->set_kernel_ms(static_cast<uint32_t>(request->session()));
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeTtfdServer::SetTimeouts(grpc::ServerContext*,
+                                         const v1::SetTimeoutsRequest* request,
+                                         v1::Timeouts* response) {
+  *response = request->timeouts();
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeTtfdServer::TerminateSession(grpc::ServerContext*,
+                                              const v1::TerminateSessionRequest* request,
+                                              v1::TerminateSessionResponse*) {
+  return ToGrpc(FakeError(kNotFound, "UNKNOWN_HANDLE",
+                          "there is no session " + std::to_string(request->session()),
+                          {{"field", "session"}}));
+}
+
+grpc::Status FakeTtfdServer::ReleaseSession(grpc::ServerContext*,
+                                            const v1::ReleaseSessionRequest* request,
+                                            v1::ReleaseSessionResponse*) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  admin_calls_.push_back("release " + std::to_string(request->session()));
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeTtfdServer::Undrain(grpc::ServerContext*, const v1::UndrainRequest*,
+                                     v1::UndrainResponse*) {
+  const std::lock_guard<std::mutex> lock(mu_);
+  admin_calls_.push_back("undrain");
+  return grpc::Status::OK;
 }
 
 }  // namespace ttfd::testing

@@ -1,54 +1,26 @@
-// A daemon without a card, for tests of the clients: the Session stream over a real unix socket,
-// every command carried out on host memory as soon as it arrives. It keeps what it saw, and it can
-// be told to withhold credit, fail, hang or break off.
+// The fake daemon behind gRPC on a unix socket: the Session stream of a FakeDaemon, and scripted answers of
+// the admin service.
 //
 // Threads: gRPC's own serve the calls; every public function may be called from the test's thread.
 #pragma once
 
 #include <grpcpp/server.h>
 
+#include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "tests/support/fake_ttfd_daemon.h"
 #include "ttfd/v1/admin.grpc.pb.h"
 #include "ttfd/v1/ttfd.grpc.pb.h"
 
 namespace ttfd::testing {
 
-// Launches with these timeouts mean something to the fake.
-inline constexpr uint32_t kLaunchFails = 666;  // ends with DEVICE_FAULT
-inline constexpr uint32_t kLaunchHangs = 777;  // never ends
-inline constexpr uint32_t kCallBreaks = 888;   // the daemon ends the call with INTERNAL
-
-struct FakeOptions {
-  uint64_t credit_commands = 4096;
-  uint64_t credit_bytes = 8 << 20;
-  uint32_t inline_bytes = 64 << 10;
-  uint32_t chunk_bytes = 256 << 10;
-  uint32_t commands_per_batch = 4096;
-  bool grant_credit = true;   // false: the credit of the welcome is all there ever is
-  bool refuse_hello = false;  // the call ends UNIMPLEMENTED with an Error trailer
-  uint64_t dram_bytes = 64 << 20;
-};
-
-// What a session has been seen to do.
-struct FakeSeen {
-  std::vector<v1::Batch> batches;  // without payload
-  uint64_t messages = 0;
-  uint64_t largest_message = 0;
-  uint64_t largest_chunk = 0;
-  uint64_t commands = 0;
-  uint64_t payload_bytes = 0;
-  bool over_credit = false;
-  bool half_closed = false;
-};
-
-class FakeTtfdServer : public v1::Ttfd::Service, public v1::Admin::Service {
+class FakeTtfdServer : public v1::DeviceService::Service, public v1::AdminService::Service {
  public:
   explicit FakeTtfdServer(FakeOptions options = {});
   ~FakeTtfdServer() override;
@@ -60,6 +32,13 @@ class FakeTtfdServer : public v1::Ttfd::Service, public v1::Admin::Service {
   // As if the process had been killed.
   void Kill();
 
+  // ---- The admin service. Lists have this many entries, in pages of `page`.
+  void SetList(uint32_t entries, uint32_t page);
+  uint32_t pages_served();
+  // WatchStatus sends these states, one after the other, and then waits for the call's end.
+  void SetStates(std::vector<v1::DaemonState> states);
+  std::vector<std::string> admin_calls();  // what was called that changes something
+
  private:
   grpc::Status Session(
       grpc::ServerContext* context,
@@ -67,20 +46,39 @@ class FakeTtfdServer : public v1::Ttfd::Service, public v1::Admin::Service {
   grpc::Status ListDevices(grpc::ServerContext* context, const v1::ListDevicesRequest* request,
                            v1::ListDevicesResponse* response) override;
   grpc::Status GetStatus(grpc::ServerContext* context, const v1::GetStatusRequest* request,
-                         v1::GetStatusResponse* response) override;
-  grpc::Status EndSession(grpc::ServerContext* context, const v1::EndSessionRequest* request,
-                          v1::EndSessionResponse* response) override;
-  void FillDevice(v1::Device* device) const;
-  void FillLimits(v1::Limits* limits) const;
+                         v1::DaemonStatus* response) override;
+  grpc::Status WatchStatus(grpc::ServerContext* context, const v1::WatchStatusRequest* request,
+                           grpc::ServerWriter<v1::DaemonStatus>* writer) override;
+  grpc::Status ListSessions(grpc::ServerContext* context, const v1::ListSessionsRequest* request,
+                            v1::ListSessionsResponse* response) override;
+  grpc::Status GetLimits(grpc::ServerContext* context, const v1::GetLimitsRequest* request,
+                         v1::GetLimitsResponse* response) override;
+  grpc::Status GetTimeouts(grpc::ServerContext* context, const v1::GetTimeoutsRequest* request,
+                           v1::Timeouts* response) override;
+  grpc::Status SetTimeouts(grpc::ServerContext* context, const v1::SetTimeoutsRequest* request,
+                           v1::Timeouts* response) override;
+  grpc::Status TerminateSession(grpc::ServerContext* context,
+                                const v1::TerminateSessionRequest* request,
+                                v1::TerminateSessionResponse* response) override;
+  grpc::Status ReleaseSession(grpc::ServerContext* context,
+                              const v1::ReleaseSessionRequest* request,
+                              v1::ReleaseSessionResponse* response) override;
+  grpc::Status Undrain(grpc::ServerContext* context, const v1::UndrainRequest* request,
+                       v1::UndrainResponse* response) override;
+  void FillStatus(v1::DaemonState state, v1::DaemonStatus* status);
+  // Entries of one page, from a token; sets the next one.
+  std::vector<uint32_t> Page(const std::string& token, std::string* next);
 
-  const FakeOptions options_;
   std::string directory_;
   std::string address_;
   std::unique_ptr<grpc::Server> server_;
   std::mutex mu_;
-  FakeSeen seen_;                             // guarded by mu_
-  std::set<uint64_t> handles_;                // guarded by mu_
-  std::map<std::string, std::string> cache_;  // kernels by hash; guarded by mu_
+  FakeDaemon daemon_;  // guarded by mu_, as the following
+  uint32_t entries_ = 0;
+  uint32_t page_ = 1;
+  uint32_t pages_served_ = 0;
+  std::vector<v1::DaemonState> states_ = {v1::DAEMON_STATE_READY};
+  std::vector<std::string> admin_calls_;
 };
 
 }  // namespace ttfd::testing

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +28,8 @@ class LeaseTest : public CoreTest {
       return random;
     };
   }
-  std::unique_ptr<TestClient> AskFor(std::vector<CoreRange> workers = {}, uint32_t wait_ms = 0,
-                                     uint32_t uid = 1000) {
+  std::unique_ptr<TestClient> AskFor(std::vector<CoreRange> workers = {},
+                                     std::optional<uint32_t> wait_ms = {}, uint32_t uid = 1000) {
     auto client = std::make_unique<TestClient>(*core);
     HelloRequest hello = Hello(AttachKind::kLease);
     hello.lease.workers = std::move(workers);
@@ -53,14 +54,15 @@ class LeaseTest : public CoreTest {
   }
   static Status EndOf(TestClient* client) {
     Status status;
-    EXPECT_TRUE(client->session().finished(&status));
+    EXPECT_TRUE(client->Ended(&status));
     return status;
   }
-  std::string StateOf(TestClient* client) {
+  // Nothing: the session is gone.
+  std::optional<SessionState> StateOf(TestClient* client) {
     for (const SessionInfoReply& info : core->ListSessions()) {
-      if (info.session == client->session().welcome().session) return info.state;
+      if (info.session == client->id()) return info.state;
     }
-    return "gone";
+    return std::nullopt;
   }
 
  private:

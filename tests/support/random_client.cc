@@ -242,7 +242,7 @@ Status RandomClient::Err(Held& held) {
 }
 
 Status RandomClient::OtherQueue(Held& held) {
-  Result<client::Queue> queue = session_->OpenQueue(client::QueueKind::kTransfer);
+  Result<client::Queue> queue = session_->OpenQueue({.kind = client::QueueKind::kTransfer});
   if (!queue.ok()) {
     return queue.status().code() == Code::kResourceExhausted ? Close() : queue.status();
   }

@@ -1,5 +1,8 @@
 // random_client ADDRESS SEED STEPS [lease]: a RandomClient as a process that can be killed. 0 steps: for ever. Exit
 // code 0: every answer was right.
+#include <signal.h>
+#include <sys/prctl.h>
+
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -11,6 +14,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: random_client ADDRESS SEED STEPS [lease]\n";
     return 2;
   }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is aborted leaves no client behind
   ttfd::client::ConnectOptions options;
   options.address = argv[1];
   options.client_name = "random";

@@ -58,7 +58,7 @@ class ClientReconnect : public ttfd::testing::ClientFixture {
     const Program print = MakeProgram(&session, "print_brisc", {kCore});
     Result<Buffer> counter = session.AllocateDram(kPageBytes, {.page_bytes = kPageBytes});
     Result<Buffer> large = session.AllocateDram(kLargeBytes);
-    Result<Queue> other = session.OpenQueue(QueueKind::kTransfer);
+    Result<Queue> other = session.OpenQueue({.kind = QueueKind::kTransfer});
     ASSERT_TRUE(counter.ok() && large.ok() && other.ok()) << counter.status().ToString();
     Queue queue = session.queue();
     std::vector<LaunchRequest> launches = {Add(bump, *counter, 1000), Add(bump, *counter, 10'000)};

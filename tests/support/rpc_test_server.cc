@@ -15,7 +15,10 @@ RpcTestServer::RpcTestServer(const RpcOptions& options, DaemonService* service) 
   std::string folder = ::testing::TempDir() + "/ttfd-rpc-XXXXXX";
   folder_ = mkdtemp(folder.data());
   path_ = folder_ + "/ttfd.sock";
-  auto server = RpcServer::Create(options, service != nullptr ? *service : daemon_, SteadyClock());
+  RpcOptions with_names = options;
+  if (with_names.user_names == nullptr) with_names.user_names = &names_;
+  auto server =
+      RpcServer::Create(with_names, service != nullptr ? *service : daemon_, SteadyClock());
   EXPECT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);
   server_->SetServing(true);
@@ -47,19 +50,44 @@ std::shared_ptr<grpc::Channel> RpcTestServer::Connect() const {
   return grpc::CreateCustomChannel("unix:" + path_, grpc::InsecureChannelCredentials(), arguments);
 }
 
-RawCall::RawCall(v1::Ttfd::Stub& stub) {
+RawCall::RawCall(v1::DeviceService::Stub& stub) {
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
   stream = stub.Session(&context);
 }
 
-bool RawCall::Greet(v1::Welcome* welcome) {
+bool RawCall::Greet(v1::Welcome* welcome, uint32_t reconnect_timeout_ms) {
   v1::ClientMessage message;
   message.mutable_hello()->set_min_revision(1);
   message.mutable_hello()->set_max_revision(1);
   message.mutable_hello()->set_client_name("raw");
+  message.mutable_hello()->set_reconnect_timeout_ms(reconnect_timeout_ms);
   v1::ServerMessage answer;
   if (!stream->Write(message) || !stream->Read(&answer) || !answer.has_welcome()) return false;
   if (welcome != nullptr) *welcome = answer.welcome();
+  return true;
+}
+
+bool RawCall::Write(v1::ClientMessage message) {
+  message.set_sequence(++sent);
+  if (acknowledges) message.set_ack(received);
+  return stream->Write(message);
+}
+
+bool RawCall::WriteFinish() {
+  v1::ClientMessage message;
+  message.mutable_finish();
+  return Write(std::move(message));
+}
+
+bool RawCall::Read(v1::ServerMessage* message) {
+  if (!stream->Read(message)) return false;
+  if (message->sequence() != 0) received = message->sequence();
+  unacknowledged += message->ByteSizeLong();
+  if (!acknowledges || unacknowledged < (1 << 20)) return true;
+  unacknowledged = 0;
+  v1::ClientMessage ack;
+  ack.set_ack(received);
+  stream->Write(ack);
   return true;
 }
 
@@ -69,12 +97,12 @@ bool RawCall::WriteBarriers(uint32_t queue, uint64_t first_value, int count) {
   batch->set_queue(queue);
   batch->set_first_value(first_value);
   for (int i = 0; i < count; ++i) batch->add_commands()->mutable_barrier();
-  return stream->Write(message);
+  return Write(std::move(message));
 }
 
 bool RawCall::ReadUntil(uint32_t queue, uint64_t value, v1::ServerMessage* seen) {
   v1::ServerMessage message;
-  while (stream->Read(&message)) {
+  while (Read(&message)) {
     if (seen != nullptr) seen->MergeFrom(message);
     for (const v1::QueuePosition& position : message.progress()) {
       if (position.queue() == queue && position.value() >= value) return true;
@@ -83,13 +111,16 @@ bool RawCall::ReadUntil(uint32_t queue, uint64_t value, v1::ServerMessage* seen)
   return false;
 }
 
-v1::Error TrailerOf(const grpc::ClientContext& context) {
-  v1::Error error;
-  const auto& trailers = context.GetServerTrailingMetadata();
-  const auto found = trailers.find("ttfd-error-bin");
-  if (found != trailers.end())
-    error.ParseFromArray(found->second.data(), static_cast<int>(found->second.size()));
-  return error;
+std::string ReasonOf(const grpc::Status& status) {
+  const auto info = DetailOf<google::rpc::ErrorInfo>(status);
+  return info ? info->reason() : "";
+}
+
+std::string MetadataOf(const grpc::Status& status, const std::string& key) {
+  const auto info = DetailOf<google::rpc::ErrorInfo>(status);
+  if (!info) return "";
+  const auto found = info->metadata().find(key);
+  return found == info->metadata().end() ? "" : found->second;
 }
 
 }  // namespace ttfd

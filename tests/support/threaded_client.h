@@ -14,19 +14,27 @@
 
 namespace ttfd {
 
-// A call as daemon/rpc drives it: one thread sends, one takes.
+// A connection as daemon/rpc drives it: one thread sends, one takes. Queue 0 is open, for compute.
 class ThreadedClient final : public SessionOutput {
  public:
   explicit ThreadedClient(DaemonService& core) {
     HelloRequest hello;
     hello.min_revision = hello.max_revision = 1;
     hello.client_name = "threaded";
-    auto session = core.Open({}, hello, this);
+    auto session = core.Open({}, hello, this, std::make_shared<SessionTransport>());
     EXPECT_TRUE(session.ok());
     session_ = *std::move(session);
+    OpenQueue({});
   }
 
-  ~ThreadedClient() override { session_->Abandon(); }
+  ~ThreadedClient() override {
+    if (!abandoned_) Abandon();
+  }
+
+  void Abandon() {
+    abandoned_ = true;
+    session_->Abandon(/*lost=*/true);
+  }
 
   void OutputReady() override {
     MutexLock lock(&mu_);
@@ -42,10 +50,41 @@ class ThreadedClient final : public SessionOutput {
     const uint64_t first = batch.first_value;
     sent_ += commands.size();
     batch.commands = std::move(commands);
-    const Status status = session_->Submit(std::move(batch));
+    Submit(std::move(batch));
+    return first;
+  }
+  void Submit(BatchRequest batch) {
+    MessageRequest message;
+    message.batches.push_back(std::move(batch));
+    Accept(std::move(message));
+  }
+  void OpenQueue(OpenQueueRequest request) {
+    MessageRequest message;
+    message.open_queues.push_back(std::move(request));
+    Accept(std::move(message));
+  }
+  void Supply(DataChunk chunk) {
+    MessageRequest message;
+    message.data.push_back(std::move(chunk));
+    Accept(std::move(message));
+  }
+  void Cancel(QueuePosition from) {
+    MessageRequest message;
+    message.cancels.push_back(from);
+    Accept(std::move(message));
+  }
+  void Finish() {
+    MessageRequest message;
+    message.finish = true;
+    Accept(std::move(message));
+  }
+  void Accept(MessageRequest message) {
+    const Status status = session_->Accept(std::move(message), [] {});
     // Aborted: an administrator has ended the session, which tests with one expect.
     EXPECT_TRUE(status.ok() || status.code() == StatusCode::kAborted) << StatusMessage(status);
-    return first;
+  }
+  bool Ended(Status* status) {
+    return session_->CheckEnd(true, status) == ClientSession::Ending::kEnded;
   }
 
   // Takes output until the timeline reaches `value`; returns the data of the last read.
@@ -61,7 +100,7 @@ class ThreadedClient final : public SessionOutput {
       for (const QueuePosition& position : batch.progress) progress_ = position.value;
       if (!batch.empty()) continue;
       Status status;
-      if (session_->finished(&status)) return data_;  // ended by an administrator
+      if (Ended(&status)) return data_;  // ended by an administrator
       MutexLock lock(&mu_);
       while (!ready_ && changed_.WaitUntil(&mu_, deadline)) continue;
       ready_ = false;
@@ -76,6 +115,7 @@ class ThreadedClient final : public SessionOutput {
 
  private:
   std::shared_ptr<ClientSession> session_;
+  bool abandoned_ = false;
   uint64_t sent_ = 0;
   uint64_t progress_ = 0;
   std::vector<CommandErrorReply> errors_;

@@ -4,6 +4,7 @@
 #include "runtime/base/bits.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
+#include "runtime/base/utf8.h"
 #include "runtime/hw/grid.h"
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix.h"
@@ -72,6 +73,36 @@ TEST(Reset, JumpReachesAnyFirmwareAddressBelowOneMebibyte) {
     EXPECT_EQ(decoded, target);
     EXPECT_EQ(word & 0xFFF, 0x6Fu);
   }
+}
+
+TEST(Text, FindUnprintable_FindsControlsAndBrokenUtf8) {
+  const std::pair<std::string, size_t> table[] = {
+      {"", std::string::npos},
+      {"vector_add<int>(float const*) \\x;", std::string::npos},
+      {"caf\u00E9 \u20AC \U0001F600", std::string::npos},
+      {"\u05D0 right to left", std::string::npos},
+      {"a\nb", 1},
+      {"ab\x1B[2J", 2},
+      {std::string("a\0b", 3), 1},
+      {"a\x7F", 1},
+      {"a\u0080", 1},
+      {"a\u009F", 1},
+      {"a\u00A0", std::string::npos},
+      {"\u00E9\u2028", 2},
+      {"\u2029", 0},
+      {"\u061C", 0},
+      {"\u200F", 0},
+      {"\u202A", 0},
+      {"\u202E", 0},
+      {"\u2066", 0},
+      {"\u2069", 0},
+      {"a\xFF", 1},
+      {"\xC3", 0},              // cut
+      {"\xE0\x80\xAF", 0},      // overlong
+      {"\xED\xA0\x80", 0},      // surrogate
+      {"\xF4\x90\x80\x80", 0},  // above U+10FFFF
+  };
+  for (const auto& [text, at] : table) EXPECT_EQ(FindUnprintable(text), at) << Printable(text);
 }
 
 }  // namespace

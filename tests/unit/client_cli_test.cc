@@ -1,9 +1,14 @@
 // The pure parts of ttfdctl: notations, JSON, tables, exit codes, the bar.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "client/cli/exit_code.h"
+#include "client/cli/hart_rows.h"
 #include "client/cli/json.h"
+#include "client/cli/printing.h"
 #include "client/cli/progress_bar.h"
+#include "client/cli/table.h"
 #include "client/cli/text.h"
 
 namespace ttfd::cli {
@@ -53,8 +58,108 @@ TEST(CtlText, PeopleReadSizesAndDurations) {
   EXPECT_EQ(Duration(7'500'000), "2 h 5 min");
 }
 
-TEST(CtlText, ColumnsAreAligned) {
+TEST(CtlPrintable, EscapesControlCharacters) {
+  EXPECT_EQ(Printable("a\x1b[2J\nb\tc\r\x7f"), "a\\u001b[2J\\nb\\tc\\r\\u007f");
+  EXPECT_EQ(Printable(std::string_view("\0", 1)), "\\u0000");
+  EXPECT_EQ(Printable("\xC2\x9B"
+                      "31m"),
+            "\\u009b31m");  // C1: CSI
+  EXPECT_EQ(Printable("\xE2\x80\xAE"
+                      "drow \xE2\x80\xA8"),
+            "\\u202edrow \\u2028");  // right to left
+  EXPECT_EQ(Printable("gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"),
+            "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
+  EXPECT_EQ(Printable("a\n\tb\x1b", Newlines::kKeep), "a\n\tb\\u001b");
+}
+
+TEST(CtlPrintable, ReplacesWhatIsNotUtf8) {
+  for (const char* bad :
+       {"\xff", "\xC2", "\xC0\x80", "\xE2\x82", "\xED\xA0\x80", "\xF4\x90\x80\x80"}) {
+    const std::string printable = Printable(bad);
+    EXPECT_EQ(printable.find_first_not_of("\xEF\xBF\xBD"), std::string::npos) << printable;
+  }
+  EXPECT_EQ(Printable("a\xC2"
+                      "b"),
+            "a\xEF\xBF\xBD"
+            "b");
+}
+
+TEST(CtlPrinting, EveryWayOutEscapes) {
+  const std::string name = "evil\x1b[2J\nforged";
+  ::testing::internal::CaptureStdout();
+  PrintLine(name);
+  PrintText(name + "\n");
+  PrintTable({{"CLIENT"}, {name}});
+  PrintJson({{"name", name + "\x7f"}});
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "evil\\u001b[2J\\nforged\n"
+            "evil\\u001b[2J\nforged\n"
+            "CLIENT\nevil\\u001b[2J\\nforged\n"
+            "{\n  \"name\": \"evil\\u001b[2J\\nforged\\u007f\"\n}\n");
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(Fail(client::Status(client::Code::kInternal, name)), kFailed);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "ttfdctl: INTERNAL: evil\\u001b[2J\\nforged\n");
+}
+
+TEST(CtlTable, AlignsColumnsByCharacters) {
   EXPECT_EQ(Table({{"A", "LONG"}, {"value", "x"}}), "A      LONG\nvalue  x\n");
+  EXPECT_EQ(Table({{"A", "B"}, {"gr\xC3\xBC\xC3\x9F", "x"}, {"ab", "y"}}),
+            "A     B\ngr\xC3\xBC\xC3\x9F  x\nab    y\n");
+}
+
+TEST(CtlTable, WrapsALongLastColumn) {
+  EXPECT_EQ(
+      Table({{"NAME", "DESCRIPTION"}, {"queues", "a sentence of several words, long enough"}}, 34),
+      "NAME    DESCRIPTION\n"
+      "queues  a sentence of several\n"
+      "        words, long enough\n");
+}
+
+TEST(CtlTable, TruncatesTheWidestColumn) {
+  EXPECT_EQ(Table({{"ID", "CLIENT", "USER"}, {"1", "a rather long name", "ann"}}, 22),
+            "ID  CLIENT        USER\n"
+            "1   a rather lo\xE2\x80\xA6  ann\n");
+}
+
+TEST(CtlTable, NamesColumnsItLeavesOut) {
+  const std::vector<std::vector<std::string>> rows = {
+      {"SESSION", "CLIENT", "CONNECTED", "SUBMITTED"},
+      {"1", "a rather long name", "1.000 s", "12"}};
+  EXPECT_EQ(Table(rows, 38),
+            "SESSION  CLIENT              CONNECTED\n"
+            "1        a rather long name  1.000 s\n"
+            "(no room for SUBMITTED: use a wider\n"
+            "terminal or --json)\n");
+  EXPECT_EQ(Table(rows).find("no room"), std::string::npos);
+}
+
+TEST(CtlTable, NeverExceedsTheTerminal) {
+  const std::vector<std::vector<std::string>> rows = {
+      {"SESSION", "CLIENT", "CONNECTED", "DESCRIPTION"},
+      {"12345678901", "a rather long name", "1.000 s",
+       "words words antidisestablishmentarianism words"}};
+  for (size_t columns = 8; columns < 100; ++columns) {
+    std::istringstream lines(Table(rows, columns));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(ColumnsOf(line), columns) << line;
+    }
+  }
+}
+
+TEST(CtlHartRows, CountsIdenticalHartsOfOneKind) {
+  const std::vector<client::HartState> harts = {{"prefetch (16,2) BRISC", "HQW", 2, "is idle"},
+                                                {"CQ1 prefetch (16,4) BRISC", "HQW", 2, "is idle"},
+                                                {"worker (0,0) BRISC", "KRUN", 2, "runs a kernel"},
+                                                {"worker (1,0) BRISC", "KRUN", 3, "runs a kernel"},
+                                                {"worker (2,0) BRISC", "KRUN", 2, "runs a kernel"},
+                                                {"worker (3,0) BRISC", "KRUN", 2, "runs a kernel"}};
+  const std::vector<std::vector<std::string>> rows = HartRows(harts);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[1], (std::vector<std::string>{"prefetch (16,2) BRISC", "HQW", "2", "is idle"}));
+  EXPECT_EQ(rows[3][3], "runs a kernel (and 2 identical)");
+  EXPECT_EQ(rows[4],
+            (std::vector<std::string>{"worker (1,0) BRISC", "KRUN", "3", "runs a kernel"}));
 }
 
 TEST(CtlJson, KeepsItsOrderAndIsUtf8WhateverAClientIsCalled) {
@@ -79,10 +184,20 @@ TEST(CtlExitCode, ScriptsCanTellTheKindsApart) {
 }
 
 TEST(CtlProgressBar, SaysHowFarAndHowFast) {
-  EXPECT_EQ(ProgressBar::Line("writing x", 512 << 10, 1 << 20, std::chrono::seconds(1)),
+  EXPECT_EQ(ProgressBar::Line("writing x", 512 << 10, 1 << 20, std::chrono::seconds(1), 100),
             "writing x [###############...............]  50% 512.0 KiB of 1.0 MiB, 512.0 KiB/s");
-  EXPECT_EQ(ProgressBar::Line("x", 0, 0, std::chrono::seconds(0)),
+  EXPECT_EQ(ProgressBar::Line("x", 0, 0, std::chrono::seconds(0), 100),
             "x [##############################] 100% 0 B of 0 B, 0 B/s");
+}
+
+TEST(CtlProgressBar, IsShorterThanTheTerminal) {
+  for (size_t columns = 2; columns < 100; ++columns) {
+    const std::string line = ProgressBar::Line("writing a/long/path/of/a/picture.raw", 512 << 10,
+                                               1 << 20, std::chrono::seconds(1), columns);
+    EXPECT_LT(ColumnsOf(line), columns) << line;
+  }
+  EXPECT_EQ(ProgressBar::Line("writing x", 512 << 10, 1 << 20, std::chrono::seconds(1), 60),
+            "writing x [####....]  50% 512.0 KiB of 1.0 MiB, 512.0 KiB/s");
 }
 
 }  // namespace

@@ -14,9 +14,10 @@ using ttfd::testing::FakeTtfdServer;
 class ClientErrors : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<Session> session = Session::Connect({.address = server_.address(),
-                                                .call_timeout = std::chrono::seconds(10),
-                                                .reconnect_for = std::chrono::milliseconds(200)});
+    Result<Session> session =
+        Session::Connect({.address = server_.address(),
+                          .call_timeout = std::chrono::seconds(10),
+                          .reconnect_timeout = std::chrono::milliseconds(200)});
     ASSERT_TRUE(session.ok()) << session.status().ToString();
     session_ = std::make_unique<Session>(std::move(*session));
     Result<Kernel> kernel = session_->LoadKernel(std::vector<std::byte>(16), "k");
@@ -48,7 +49,8 @@ TEST_F(ClientErrors, CarryEverythingTheDaemonSaid) {
   EXPECT_EQ(status.reason(), "INVALID");
   EXPECT_EQ(status.error().field, "write.offset");
   EXPECT_EQ(status.ToString(),
-            "INVALID_ARGUMENT: write outside of the buffer [INVALID, field write.offset]");
+            "INVALID_ARGUMENT: write outside of the buffer [INVALID, field write.offset, "
+            "execution: not started]");
 }
 
 TEST_F(ClientErrors, ABlockingCallThatFailsLeavesTheQueueOpen) {
@@ -60,7 +62,9 @@ TEST_F(ClientErrors, AnEnqueuedFailureFailsTheQueueUntilItIsCleared) {
   const Result<Position> bad = queue_.EnqueueLaunch(LaunchThat(ttfd::testing::kLaunchFails));
   const Result<Position> after = queue_.EnqueueBarrier();
   EXPECT_EQ(queue_.Wait(*bad).reason(), "DEVICE_FAULT");
+  EXPECT_EQ(queue_.Wait(*bad).execution_state(), ExecutionState::kUnknown);
   const Status aborted = queue_.Wait(*after);
+  EXPECT_EQ(aborted.execution_state(), ExecutionState::kNotStarted);
   EXPECT_EQ(aborted.code(), Code::kAborted);
   EXPECT_EQ(aborted.error().cause, *bad);
   EXPECT_EQ(queue_.error().reason(), "DEVICE_FAULT");
@@ -77,7 +81,7 @@ TEST_F(ClientErrors, AnEnqueuedFailureFailsTheQueueUntilItIsCleared) {
 }
 
 TEST_F(ClientErrors, OfOneQueueDoNotTouchAnother) {
-  Result<Queue> other = session_->OpenQueue(QueueKind::kCompute);
+  Result<Queue> other = session_->OpenQueue({});
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE(queue_.EnqueueLaunch(LaunchThat(ttfd::testing::kLaunchFails)).ok());
   EXPECT_FALSE(queue_.Finish().ok());
@@ -148,7 +152,7 @@ TEST(ClientStatus, SaysAllItKnows) {
                                 .retryable = true});
   EXPECT_EQ(status.ToString(),
             "RESOURCE_EXHAUSTED: too many [LIMIT, limit handles = 10, 10 used, caused by command 7 "
-            "of queue 1, may be retried]");
+            "of queue 1, retryable]");
   EXPECT_EQ(CodeName(static_cast<Code>(99)), "CODE_99");
 }
 

@@ -18,28 +18,18 @@ Session MustConnect(const FakeTtfdServer& server) {
   return std::move(*session);
 }
 
-// The last command of the kind that the daemon has seen.
-v1::OpenQueue LastOpened(FakeTtfdServer* server) {
-  v1::OpenQueue last;
-  for (const v1::Batch& batch : server->seen().batches) {
-    for (const v1::Command& command : batch.commands()) {
-      last = command.has_open_queue() ? command.open_queue() : last;
-    }
-  }
-  return last;
-}
-
-TEST(ClientQueue, SaysItsKindAndItsWorkers) {
+TEST(ClientQueue, OpenQueue_NamesKindAndWorkers) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
-  ASSERT_TRUE(session.OpenQueue(QueueKind::kTransfer).ok());
-  EXPECT_EQ(LastOpened(&server).kind(), v1::QUEUE_KIND_TRANSFER);
-  EXPECT_EQ(LastOpened(&server).workers_size(), 0);
+  ASSERT_TRUE(session.OpenQueue({.kind = QueueKind::kTransfer}).ok());
+  EXPECT_EQ(server.seen().open_queues.back().kind(), v1::QUEUE_KIND_TRANSFER);
+  EXPECT_EQ(server.seen().open_queues.back().workers_size(), 0);
 
   const Result<Queue> queue =
-      session.OpenQueue(QueueKind::kCompute, {CoreRange{0, 0, 5, 9}, CoreRange{6, 0, 6, 4}});
+      session.OpenQueue({.workers = {CoreRange{0, 0, 5, 9}, CoreRange{6, 0, 6, 4}}});
   ASSERT_TRUE(queue.ok());
-  const v1::OpenQueue opened = LastOpened(&server);
+  EXPECT_EQ(queue->completed(), 1u) << "the barrier of opening it";
+  const v1::OpenQueue opened = server.seen().open_queues.back();
   EXPECT_EQ(opened.queue(), queue->id());
   EXPECT_EQ(opened.kind(), v1::QUEUE_KIND_COMPUTE);
   ASSERT_EQ(opened.workers_size(), 2);
@@ -49,11 +39,75 @@ TEST(ClientQueue, SaysItsKindAndItsWorkers) {
   EXPECT_EQ(opened.workers(1).y1(), 4u);
 }
 
+TEST(ClientQueue, OpenQueue_ReportsRefusal) {
+  FakeTtfdServer server(ttfd::testing::FakeOptions{.devices = 2});
+  Session session = MustConnect(server);
+  EXPECT_TRUE(session.OpenQueue({.device = 1}).ok());
+  const Status status = session.OpenQueue({.device = 2}).status();
+  EXPECT_EQ(status.code(), Code::kNotFound);
+  EXPECT_EQ(status.error().field, "open_queues.device");
+  EXPECT_EQ(status.execution_state(), ExecutionState::kNotStarted);
+  EXPECT_TRUE(session.AllocateDram(64).ok());
+  const Result<Position> fine = session.queue().EnqueueBarrier();
+  EXPECT_TRUE(session.queue().Wait(*fine).ok());
+  const Result<Queue> next = session.OpenQueue({});
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(next->id(), 3u) << "the number that was refused";
+}
+
+TEST(ClientQueue, Queues_UseDeviceOfOptions) {
+  FakeTtfdServer server(ttfd::testing::FakeOptions{.devices = 3});
+  Result<Session> session = Session::Connect({.address = server.address(), .device = 2});
+  ASSERT_TRUE(session.ok()) << session.status().ToString();
+  EXPECT_EQ(session->device().index, 2u);
+  ASSERT_TRUE(session->AllocateDram(64).ok());
+  ASSERT_TRUE(session->OpenQueue({}).ok());
+  const std::vector<v1::OpenQueue> opened = server.seen().open_queues;
+  ASSERT_EQ(opened.size(), 3u);
+  for (uint32_t queue = 0; queue < 3; ++queue) {
+    EXPECT_EQ(opened[queue].queue(), queue);
+    EXPECT_EQ(opened[queue].device(), 2u);
+  }
+}
+
+TEST(ClientQueue, Connect_RefusesUnknownDevice) {
+  FakeTtfdServer server;
+  const Result<Session> session = Session::Connect({.address = server.address(), .device = 1});
+  EXPECT_EQ(session.status().code(), Code::kNotFound);
+  EXPECT_EQ(session.status().error().field, "device");
+}
+
+TEST(ClientQueue, Cancel_PassesFullWindow) {
+  FakeTtfdServer server(
+      ttfd::testing::FakeOptions{.window_bytes = 16 << 10, .advertise_window = false});
+  Result<Session> session = Session::Connect(
+      {.address = server.address(), .call_timeout = std::chrono::milliseconds(200)});
+  ASSERT_TRUE(session.ok());
+  LaunchRequest hangs;
+  hangs.Timeout(std::chrono::milliseconds(ttfd::testing::kLaunchHangs));
+  Queue queue = session->queue();
+  const Result<Position> hung = queue.EnqueueLaunch(hangs);
+  ASSERT_TRUE(hung.ok() && queue.EnqueueBarrier().ok());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (server.seen().commands < 2 && std::chrono::steady_clock::now() < deadline) {
+    ASSERT_TRUE(session->Poll(std::chrono::milliseconds(2)).ok());
+  }
+  Status status;
+  while (status.ok()) {
+    status = queue.EnqueueBarrier().status();
+  }
+  ASSERT_EQ(status.code(), Code::kDeadlineExceeded) << "the window has no space";
+  ASSERT_TRUE(queue.Cancel(hung->value + 1).ok());
+  EXPECT_EQ(queue.Wait({queue.id(), hung->value + 1}, std::chrono::seconds(10)).code(),
+            Code::kCancelled);
+  EXPECT_EQ(server.seen().cancels.size(), 1u);
+}
+
 TEST(ClientQueue, AWaitTravelsWithTheNextCommandOnly) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
   Queue compute = session.queue();
-  Result<Queue> transfer = session.OpenQueue(QueueKind::kTransfer);
+  Result<Queue> transfer = session.OpenQueue({.kind = QueueKind::kTransfer});
   ASSERT_TRUE(transfer.ok());
   const Result<Position> first = transfer->EnqueueBarrier();
   const Result<Position> second = transfer->EnqueueBarrier();

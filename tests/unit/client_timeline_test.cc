@@ -1,4 +1,4 @@
-// The client's bookkeeping of one queue.
+// The client's state of one queue.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,9 +39,9 @@ TEST(ClientTimeline, OnlyTheCallerOfTheFirstErrorOpensTheQueue) {
   timeline.NextValue();
   timeline.AddError(1, 1, Fault());
   timeline.AddError(2, 2, Aborted());
-  timeline.ToldCaller(2);
+  timeline.ClearErrorOf(2);
   EXPECT_FALSE(timeline.FirstError().ok());
-  timeline.ToldCaller(1);
+  timeline.ClearErrorOf(1);
   EXPECT_TRUE(timeline.FirstError().ok());
 }
 
@@ -61,7 +61,7 @@ TEST(ClientTimeline, BytesOutsideOfAReadAreRefused) {
   std::array<std::byte, 9> bytes = {};
   uint64_t done = 0;
   uint64_t size = 0;
-  EXPECT_FALSE(timeline.AcceptData(1, 0, bytes, &done, &size));  // nobody asked
+  EXPECT_FALSE(timeline.AcceptData(1, 0, bytes, &done, &size));  // no read is expected
   timeline.ExpectRead(1, into);
   EXPECT_FALSE(timeline.AcceptData(1, 0, bytes, &done, &size));
   EXPECT_FALSE(timeline.AcceptData(1, 4, std::span(bytes).first(4), &done, &size));  // a gap
@@ -78,12 +78,12 @@ TEST(ClientTimeline, AReadThatEndsShortIsDataLoss) {
   EXPECT_EQ(timeline.Outcome(1).code(), Code::kDataLoss);
 }
 
-TEST(ClientTimeline, AForgottenReadTouchesNoMemory) {
+TEST(ClientTimeline, AbandonedRead_TouchesNoMemory) {
   Timeline timeline;
   std::array<std::byte, 4> into = {};
   const std::array<std::byte, 4> bytes = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
   timeline.ExpectRead(timeline.NextValue(), into);
-  timeline.ForgetRead(1);
+  timeline.AbandonRead(1);
   uint64_t done = 0;
   uint64_t size = 0;
   EXPECT_TRUE(timeline.AcceptData(1, 0, bytes, &done, &size));

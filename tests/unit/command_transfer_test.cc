@@ -402,6 +402,8 @@ TEST(CommandCheck, RefusesWhatTheRulesForbid) {
   EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "no workers";
   cores->workers = {0, Card().worker_count()};
   EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "no such worker";
+  cores->workers = {3, 1, 3};
+  EXPECT_EQ(code(WriteCommand{bad, 0, data}), invalid) << "two shards in the same bytes";
   cores->workers = {0, 1};
   EXPECT_EQ(code(WriteCommand{bad, 0, data}), StatusCode::kOk);
   cores->row_pages = cores->shard_row_pages = 1;

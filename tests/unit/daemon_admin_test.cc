@@ -19,7 +19,7 @@ TEST_F(DaemonAdmin, StatusCounts) {
                InlineWrite(1, 0, Pattern(1024)), Launch(3), Launch(3), Read(1, 0, 512));
   client->Run();
   const StatusReply status = core->GetStatus();
-  EXPECT_EQ(status.state, "ready");
+  EXPECT_EQ(status.state, DaemonState::kReady);
   EXPECT_EQ(status.sessions, 1u);
   EXPECT_EQ(status.commands_completed, 7u);
   EXPECT_EQ(status.launches_completed, 2u);
@@ -29,6 +29,53 @@ TEST_F(DaemonAdmin, StatusCounts) {
   EXPECT_EQ(status.memory[0].used_bytes, 4096u);
   EXPECT_EQ(status.memory[0].total_bytes,
             uint64_t{behaviour.dram_banks} * behaviour.dram_bank_bytes);
+}
+
+TEST_F(DaemonAdmin, GetStatus_ShowsHartsWithoutReadingTheCard) {
+  Start();
+  EXPECT_EQ(card->reports, 1) << "after the boot";
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_THAT(core->GetStatus().harts, SizeIs(2));
+    core->RunOnce();
+  }
+  EXPECT_EQ(card->reports, 1) << "not again within the period";
+  clock.Advance(PublishedHarts::kPeriod);
+  core->RunOnce();
+  EXPECT_EQ(card->reports, 2) << "somebody has asked since";
+  clock.Advance(PublishedHarts::kPeriod);
+  core->RunOnce();
+  EXPECT_EQ(card->reports, 2) << "nobody has, and nothing was done";
+}
+
+TEST_F(DaemonAdmin, Harts_AreReadWhenTheCardBecomesIdle) {
+  Start();
+  auto client = Connect();
+  clock.Advance(PublishedHarts::kPeriod);
+  core->RunOnce();
+  const int before = card->reports;
+  card->hold = true;
+  client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
+  for (int i = 0; i < 10; ++i) core->RunOnce();
+  EXPECT_EQ(card->reports, before) << "while it is busy only if somebody asks";
+  core->GetStatus();
+  core->RunOnce();
+  EXPECT_EQ(card->reports, before + 1);
+  clock.Advance(PublishedHarts::kPeriod);
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(card->reports, before + 2);
+}
+
+TEST_F(DaemonAdmin, GetStatus_ReadsTheCardRarely) {
+  auto own = std::make_unique<FakeDispatcher>(behaviour);
+  const FakeDispatcher& counted = *own;
+  const auto running = *DaemonCore::Create(std::move(own), SteadyClock(), options);
+  ASSERT_TRUE(running->Start().ok());
+  const TimePoint began = SteadyClock().Now();
+  for (int i = 0; i < 300; ++i) running->GetStatus();
+  const auto periods = (SteadyClock().Now() - began) / PublishedHarts::kPeriod;
+  EXPECT_LE(counted.reports, 2 + periods) << "however often somebody asks";
+  EXPECT_TRUE(running->Stop(SteadyClock().Now() + std::chrono::seconds(10)).ok());
 }
 
 TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {
@@ -44,7 +91,7 @@ TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {
   EXPECT_EQ(sessions[0].client_name, "test");
   EXPECT_EQ(sessions[0].user, "user1234");
   EXPECT_EQ(sessions[0].pid, 42u);
-  EXPECT_EQ(sessions[0].state, "active");
+  EXPECT_EQ(sessions[0].state, SessionState::kActive);
   EXPECT_EQ(sessions[0].handles, 1u);
   EXPECT_EQ(sessions[0].dram_bytes, 4096u);
   EXPECT_GE(sessions[0].connected_ms, 5u);
@@ -89,16 +136,16 @@ TEST_F(DaemonAdmin, AnEndedSessionLearnsWhyAndFreesEverything) {
   client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
   const int before = client->ready;
   client->Take();
-  ASSERT_TRUE(core->EndSession(client->session().welcome().session, "maintenance").ok());
+  ASSERT_TRUE(core->TerminateSession(client->session().welcome().session, "maintenance").ok());
   EXPECT_GT(client->ready, before) << "the call is woken";
   Status status;
-  ASSERT_TRUE(client->session().finished(&status));
+  ASSERT_TRUE(client->Ended(&status));
   EXPECT_EQ(status.code(), StatusCode::kAborted);
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("maintenance"));
   RunAll();
   EXPECT_THAT(core->ListSessions(), IsEmpty());
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
-  EXPECT_EQ(core->EndSession(77, "").code(), StatusCode::kNotFound);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
+  EXPECT_EQ(core->TerminateSession(77, "").code(), StatusCode::kNotFound);
 }
 
 TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
@@ -115,7 +162,7 @@ TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
     steps.push_back(step);
     done = last;
   });
-  EXPECT_EQ(core->GetStatus().state, "draining");
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kDraining);
   client->Take();
   EXPECT_TRUE(client->drain_notice);
   client->Send(BarrierRequest{});
@@ -130,7 +177,7 @@ TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
   EXPECT_EQ(client->ErrorOf(4).code, StatusCode::kOk) << "it was sent before";
   EXPECT_EQ(client->ErrorOf(5).reason, "DRAINING");
   Status status;
-  ASSERT_TRUE(client->session().finished(&status)) << "an idle session ends by itself";
+  ASSERT_TRUE(client->Ended(&status)) << "an idle session ends by itself";
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   RunAll();
   EXPECT_TRUE(done);
@@ -149,7 +196,7 @@ TEST_F(DaemonAdmin, ADrainEndsWhatIsLeftWhenItsTimeIsUp) {
   client->Run();
   EXPECT_TRUE(done);
   Status status;
-  EXPECT_TRUE(client->session().finished(&status));
+  EXPECT_TRUE(client->Ended(&status));
 }
 
 TEST_F(DaemonAdmin, AStopShutsTheCardDown) {
@@ -160,7 +207,7 @@ TEST_F(DaemonAdmin, AStopShutsTheCardDown) {
   EXPECT_TRUE(card->shut_down);
   EXPECT_EQ(card->shut_down_within, std::chrono::seconds(1)) << "what is left of the deadline";
   Status status;
-  EXPECT_TRUE(client->session().finished(&status));
+  EXPECT_TRUE(client->Ended(&status));
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
 }
 

@@ -192,6 +192,33 @@ TEST(KernelCache, LeavesWhatALivingTraceHoldsWhereItIs) {
   EXPECT_FALSE(Place(cache, *held).images[0].missing.empty()) << "nothing held it any more";
 }
 
+TEST(KernelCache, Unpin_LetsGoOfOneTraceOnly) {
+  KernelCache cache(0x10000, 4096);
+  const auto program = Use({Image(1024)}, {{0, 0, 0, 0}});
+  const std::shared_ptr<const Trace> stays(std::make_shared<int>(), nullptr);
+  const std::shared_ptr<const Trace> goes(std::make_shared<int>(), nullptr);
+  Place(cache, *program);
+  cache.Pin(*program, stays);
+  cache.Pin(*program, goes);
+  cache.Unpin(*program, goes);
+  EXPECT_EQ(cache.pinned_bytes(), 1024u);
+  cache.Unpin(*program, stays);
+  EXPECT_EQ(cache.pinned_bytes(), 0u) << "though the trace lives";
+}
+
+TEST(KernelCache, Forget_LeavesInstructionCachesToBeDropped) {
+  KernelCache cache(0x10000, 4096);
+  const auto image = Image(1024);
+  std::vector<CoreRange> diagonal;
+  for (uint32_t i = 0; i < 6; ++i) diagonal.push_back({i, i, i, i});
+  Place(cache, *Use({image}, diagonal));  // writes the whole box
+  const auto other = Use({image}, {{1, 0, 1, 0}});
+  const auto placed = Place(cache, *other);
+  ASSERT_TRUE(placed.images[0].new_code);
+  cache.Forget(*other, placed);
+  EXPECT_TRUE(Place(cache, *other).images[0].new_code) << "nothing was launched in between";
+}
+
 TEST(ConfigRing, NeverOverlapsALaunchThatMayRun) {
   Random random(3);
   ConfigRing ring(0xA000, 0x6000);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/support/culprit_fixture.h"
 #include "tests/support/temporary_folder.h"
@@ -71,6 +72,18 @@ TEST_F(EngineHang, ItsIdIsWhereOneLooks) {
   EXPECT_EQ(core->GetHangReport("20200101T000000Z-000001").status().code(), StatusCode::kNotFound);
 }
 
+TEST_F(EngineHang, Errors_NameNoReportThatCannotBeShown) {
+  std::ofstream(folder.path() + "/file") << "not a folder";
+  options.hang_store.folder = folder.path() + "/file/hangs";
+  Prepare();
+  culprit->Send(Launch(3));
+  Hang();
+  EXPECT_EQ(culprit->ErrorOf(5).hang_report, "");
+  EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("no hang report could be kept"));
+  EXPECT_THAT(culprit->hang_reports, IsEmpty());
+  EXPECT_EQ(core->GetStatus().last_hang_report, "");
+}
+
 TEST_F(EngineHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
   Prepare();
   card->stall.stage = StalledStage::kWorkers;
@@ -132,25 +145,44 @@ TEST_F(EngineHang, ALaunchThatHadEndedUnseenIsDone) {
   EXPECT_THAT(File("report.txt"), HasSubstr("-> ended (ended: all its workers had answered)"));
 }
 
-// Its launch ended, but left its hardware queue unable to say so; another's, which waited for it, has just begun.
-TEST_F(EngineHang, WhoBrokeTheQueueThatWouldHaveReportedItsLaunchIsToBlame) {
+// All its workers had answered, and the damaged queue could not report it: nothing after it has begun.
+TEST_F(EngineHang, UnreportedLaunch_IsAttributedDamageOfItsQueue) {
   Prepare();
   card->hold = true;
-  std::optional<uint64_t> first;
-  card->standing = [&first](const Ticket& ticket) {
-    if (!first.has_value()) first = ticket.number;
-    return std::optional(ticket.number == *first ? Standing::kEnded : Standing::kRunning);
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  const uint64_t first = card->submitted(0);
+  other->Send(Launch(3));
+  core->RunOnce();
+  card->standing = [first](const Ticket& ticket) {
+    return std::optional(ticket.number <= first ? Standing::kEnded : Standing::kNotBegun);
   };
-  card->stall.stage = StalledStage::kDispatcher;
+  card->stall.stage = StalledStage::kWorkers;
   card->stall.damage.emplace_back().hardware_queue = 0;
+  card->hold = false;
+  Hang();
+  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kAborted);
+  other->Run();
+  EXPECT_THAT(other->errors, IsEmpty());
+  EXPECT_EQ(other->Progress(), 5u);
+}
+
+// Launches of two sessions ran at once: either may have overwritten the queue.
+TEST_F(EngineHang, DamageUnderTwoSessions_NamesNoLaunch) {
+  Prepare();
+  card->hold = true;
   culprit->Send(Launch(3));
   core->RunOnce();
   other->Send(Launch(3));
   core->RunOnce();
+  card->standing = [](const Ticket&) { return std::optional(Standing::kRunning); };
+  card->stall.stage = StalledStage::kDispatcher;
+  card->stall.damage.emplace_back().hardware_queue = 0;
   card->hold = false;
   Hang();
-  EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kAborted);
-  EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET") << "it had begun, and is sent again";
+  EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_EQ(other->ErrorOf(5).reason, "DEVICE_RESET");
+  EXPECT_THAT(File("report.txt"), HasSubstr("nobody's kernel is to blame"));
 }
 
 // The read would see what the launch behind it did.
@@ -192,7 +224,7 @@ TEST_F(EngineHang, ACardThatDoesNotComeBackHasAReportThatSaysSo) {
   culprit->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   core->RunOnce();
-  EXPECT_EQ(core->GetStatus().state, "failed");
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
   EXPECT_THAT(File("report.txt"),
               HasSubstr("the card is lost: prefetch (16,2) BRISC is not ready"));
   EXPECT_THAT(File("report.json"), HasSubstr("\"recovered\": false"));
@@ -202,7 +234,7 @@ TEST_F(EngineHang, StatusAnswersWhileTheDeviceThreadIsStuck) {
   Prepare();
   // Nobody runs rounds: as if the device thread waited for the card.
   const TimePoint began = SteadyClock().Now();
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(core->GetStatus().state, "ready");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   EXPECT_LT(SteadyClock().Now() - began, std::chrono::seconds(5));
 }
 

@@ -24,8 +24,11 @@ class EngineOverlap : public CoreTest {
     second = Connect();
     for (TestClient* client : {first.get(), second.get()}) {
       client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
-                   OneKernelProgram(4, 2, {2, 0, 2, 0}), ComputeQueue(1, {{0, 0, 1, 2}}),
-                   ComputeQueue(2, {{2, 0, 3, 2}}), TransferQueue(3));
+                   OneKernelProgram(4, 2, {2, 0, 2, 0}), BarrierRequest{}, BarrierRequest{},
+                   BarrierRequest{});
+      client->OpenQueue(ComputeQueue(1, {{0, 0, 1, 2}}));
+      client->OpenQueue(ComputeQueue(2, {{2, 0, 3, 2}}));
+      client->OpenQueue(TransferQueue(3));
       client->Run();
     }
     card->log.clear();

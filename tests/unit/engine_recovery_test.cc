@@ -56,7 +56,7 @@ TEST_F(EngineRecovery, AFaultEndsTheLaunchThatRanAndTheCardComesBack) {
   EXPECT_THAT(error.message, HasSubstr("waypoint KRUN, pc 0x10040")) << "where the harts stood";
   EXPECT_EQ(culprit->ErrorOf(6).cause, (QueuePosition{0, 5}));
   EXPECT_EQ(card->boots, 2);
-  EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   EXPECT_EQ(core->GetStatus().device_resets, 1u);
   EXPECT_THAT(core->GetStatus().last_error, HasSubstr("unmapped address"));
 
@@ -89,28 +89,10 @@ TEST_F(EngineRecovery, InnocentWorkInFlightRunsAgainAndItsOwnerHearsNothing) {
   EXPECT_EQ(launches, 2) << "of the innocent one exactly once";
 }
 
-TEST_F(EngineRecovery, InnocentLaunchesBehindAnEventThatWasNotPassedRunAgain) {
-  Prepare();
-  card->hold = true;
-  card->standing = [](const Ticket&) { return Standing::kUnclear; };
-  culprit->Send(Launch(3));
-  LaunchRequest launch = Launch(3);
-  other->Send(launch, Read(1, 0, 64));
-  core->RunOnce();
-  card->hold = false;
-  card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
-  other->Run();
-  culprit->Take();
-  EXPECT_EQ(culprit->ErrorOf(5).reason, "HANG");
-  other->Run();
-  EXPECT_TRUE(other->errors.empty()) << "whatever the card shows of it, it cannot have begun";
-  EXPECT_EQ(other->Progress(), 6u);
-}
-
 // The write behind it, on another queue, waits for it; what came between had to be given up.
 TEST_F(EngineRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
   Prepare();
-  other->Send(TransferQueue(1));
+  other->OpenQueue(TransferQueue(1));
   other->Run();
   card->hold = true;
   culprit->Send(Launch(3));
@@ -132,7 +114,7 @@ TEST_F(EngineRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
   EXPECT_EQ(other->ErrorOf(write + 1).reason, "DEVICE_RESET") << "it cannot be read again";
   EXPECT_EQ(other->Progress(1), later) << "ended, one way or the other";
   EXPECT_FALSE(core->RunOnce()) << "nothing is left";
-  culprit->Send(TransferQueue(1));
+  culprit->OpenQueue(TransferQueue(1));
   culprit->SendOn(1, {}, Read(1, 0, 64));
   for (int i = 0; i < 100; ++i) core->RunOnce();
   culprit->Take();
@@ -301,7 +283,7 @@ TEST_F(EngineRecovery, ATransferWithoutProgressIsAHangOfNobodysAndTriedOnceMore)
 // As a queue looks whose event word was written over. What comes later on the other queue is not what it waits for.
 TEST_F(EngineRecovery, AWaitForAnotherQueueThatHasNothingOlderIsAHang) {
   Prepare();
-  other->Send(TransferQueue(1));
+  other->OpenQueue(TransferQueue(1));
   other->Run();
   card->hold = true;
   card->waits_for_queue = [](uint32_t queue) { return queue == 0; };
@@ -320,7 +302,7 @@ TEST_F(EngineRecovery, AWaitForAnotherQueueThatHasNothingOlderIsAHang) {
 
 TEST_F(EngineRecovery, AWaitForAnotherQueueLastsAsLongAsWhatWasThereBefore) {
   Prepare();
-  other->Send(TransferQueue(1));
+  other->OpenQueue(TransferQueue(1));
   other->Run();
   card->hold = true;
   card->waits_for_queue = [](uint32_t queue) { return queue == 1; };
@@ -396,7 +378,7 @@ TEST_F(EngineRecovery, TimeoutsCanBeChangedWhileRunning) {
   ASSERT_TRUE(core->SetTimeouts(0, timeouts).ok());
   timeouts = {};
   timeouts.kernel_ms = 30;
-  ASSERT_TRUE(core->SetTimeouts(culprit->session().welcome().session, timeouts).ok());
+  ASSERT_TRUE(core->SetTimeouts(culprit->id(), timeouts).ok());
   card->hold = true;
   culprit->Send(Launch(3));
   core->RunOnce();
@@ -419,7 +401,7 @@ TEST_F(EngineRecovery, ASessionMayHaveAnOperationTimeoutOfItsOwn) {
   Prepare();
   TimeoutsReply timeouts;
   timeouts.operation_ms = 20;
-  ASSERT_TRUE(core->SetTimeouts(culprit->session().welcome().session, timeouts).ok());
+  ASSERT_TRUE(core->SetTimeouts(culprit->id(), timeouts).ok());
   card->hold = true;
   other->Send(Read(1, 0, 16));
   core->RunOnce();
@@ -454,7 +436,7 @@ TEST_F(EngineRecovery, ABootThatFailsIsTriedAgain) {
   culprit->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   culprit->Run();
-  EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   EXPECT_EQ(card->boots, 3);
 }
 
@@ -464,10 +446,10 @@ TEST_F(EngineRecovery, ACardThatDoesNotComeBackEndsEverySession) {
   culprit->Send(Launch(3));
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   core->RunOnce();
-  EXPECT_EQ(core->GetStatus().state, "failed");
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
   for (TestClient* client : {culprit.get(), other.get()}) {
     Status status;
-    ASSERT_TRUE(client->session().finished(&status));
+    ASSERT_TRUE(client->Ended(&status));
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);
     EXPECT_THAT(std::string(StatusMessage(status)),
                 HasSubstr("prefetch (16,2) BRISC is not ready"));
@@ -477,7 +459,7 @@ TEST_F(EngineRecovery, ACardThatDoesNotComeBackEndsEverySession) {
   hello.min_revision = hello.max_revision = 1;
   EXPECT_EQ(late.Open(hello).code(), StatusCode::kUnavailable);
   RunAll();
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 
   // An administrator may try again.
   Status reset = Internal("not heard of");
@@ -526,11 +508,11 @@ TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) 
   EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_FAULT") << "who did it hears that first";
   for (TestClient* client : {culprit.get(), other.get()}) {
     Status status;
-    ASSERT_TRUE(client->session().finished(&status));
+    ASSERT_TRUE(client->Ended(&status));
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);
     EXPECT_THAT(status.ToString(), HasSubstr("lost its memory"));
   }
-  EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   const auto next = Connect();
   next->Send(Allocate(1, 4096), Read(1, 0, 16));
   next->Run();

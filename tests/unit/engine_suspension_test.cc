@@ -22,7 +22,7 @@ class Suspension : public CulpritTest {
   }
   SessionInfoReply Info() {
     for (const SessionInfoReply& info : core->ListSessions()) {
-      if (info.session == culprit->session().welcome().session) return info;
+      if (info.session == culprit->id()) return info;
     }
     return {};
   }
@@ -31,32 +31,34 @@ class Suspension : public CulpritTest {
 TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
   options.hangs = {2, 60'000};
   Prepare();
-  culprit->Send(ComputeQueue(1));
+  culprit->OpenQueue(ComputeQueue(1));
+  culprit->Send(BarrierRequest{});
   culprit->Run();
   Hang();
-  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().state, SessionState::kActive);
   EXPECT_EQ(Info().hangs, 1u);
   Hang();
-  EXPECT_EQ(Info().state, "suspended");
-  EXPECT_THAT(Info().suspended,
-              HasSubstr("suspended for 60 s: 2 of its launches hung or faulted within that time"));
+  EXPECT_EQ(Info().state, SessionState::kQuarantined);
+  EXPECT_THAT(
+      Info().quarantine_reason,
+      HasSubstr("quarantined for 60 s: 2 of its launches hung or faulted within that time"));
 
   culprit->SendOn(1, {}, Launch(3));
   culprit->Run();
   const ErrorReply error = culprit->ErrorOf(1, 1);
   EXPECT_EQ(error.code, StatusCode::kFailedPrecondition);
-  EXPECT_EQ(error.reason, "SUSPENDED");
-  EXPECT_THAT(error.message, HasSubstr("an administrator can resume it before"));
+  EXPECT_EQ(error.reason, "QUARANTINED");
+  EXPECT_THAT(error.message, HasSubstr("an administrator can release it earlier"));
 
   other->Send(Launch(3), Read(1, 0, 4096));
   other->Run();
   EXPECT_THAT(other->errors, IsEmpty()) << "the card is not suspended";
   EXPECT_EQ(other->Data(6), Pattern(4096));
 
-  const uint64_t id = culprit->session().welcome().session;
-  EXPECT_EQ(core->ResumeSession(id + 100).code(), StatusCode::kNotFound);
-  ASSERT_TRUE(core->ResumeSession(id).ok());
-  EXPECT_EQ(core->ResumeSession(id).code(), StatusCode::kFailedPrecondition);
+  const uint64_t id = culprit->id();
+  EXPECT_EQ(core->ReleaseSession(id + 100).code(), StatusCode::kNotFound);
+  ASSERT_TRUE(core->ReleaseSession(id).ok());
+  EXPECT_EQ(core->ReleaseSession(id).code(), StatusCode::kFailedPrecondition);
   BatchRequest batch;
   batch.queue = 1;
   batch.clears_error = 1;
@@ -64,14 +66,15 @@ TEST_F(Suspension, TheSecondHangWithinAWhileSuspendsTheSessionNotTheCard) {
   culprit->SendBatch(std::move(batch));
   culprit->Run();
   EXPECT_EQ(culprit->Data(3, 1), Pattern(4096)) << "what it had is still there";
-  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().state, SessionState::kActive);
 }
 
 TEST_F(Suspension, WhatHadNotStartedEndsWithTheSameReason) {
   options.hangs = {1, 60'000};
   options.engine.window_commands = 1;
   Prepare();
-  culprit->Send(ComputeQueue(1));
+  culprit->OpenQueue(ComputeQueue(1));
+  culprit->Send(BarrierRequest{});
   culprit->Run();
   card->hold = true;
   culprit->Send(Launch(3));
@@ -81,7 +84,7 @@ TEST_F(Suspension, WhatHadNotStartedEndsWithTheSameReason) {
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
   culprit->Run();
   EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
-  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "QUARANTINED");
   EXPECT_EQ(culprit->Progress(1), 2u);
 }
 
@@ -89,25 +92,27 @@ TEST_F(Suspension, AlsoOfASessionThatSendsNothingMore) {
   options.hangs = {1, 60'000};
   options.engine.window_commands = 1;
   Prepare();
-  culprit->Send(ComputeQueue(1));
+  culprit->OpenQueue(ComputeQueue(1));
+  culprit->Send(BarrierRequest{});
   culprit->Run();
   card->hold = true;
   culprit->Send(Launch(3));
   core->RunOnce();
   culprit->SendOn(1, {}, Launch(3));
-  culprit->session().FinishInput(/*half_closed=*/true);
+  culprit->Finish();
   card->hold = false;
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
   culprit->Run();
   EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
-  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "QUARANTINED");
 }
 
 // All of them were on the card at once.
 TEST_F(Suspension, LaunchesThatHadNotBegunWhenItCameDoNotRun) {
   options.hangs = {1, 60'000};
   Prepare();
-  culprit->Send(ComputeQueue(1));
+  culprit->OpenQueue(ComputeQueue(1));
+  culprit->Send(BarrierRequest{});
   culprit->Run();
   int launches = 0;
   card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
@@ -122,7 +127,7 @@ TEST_F(Suspension, LaunchesThatHadNotBegunWhenItCameDoNotRun) {
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
   culprit->Run();
   EXPECT_EQ(culprit->ErrorOf(6).reason, "HANG");
-  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "SUSPENDED");
+  EXPECT_EQ(culprit->ErrorOf(1, 1).reason, "QUARANTINED");
   EXPECT_EQ(culprit->Progress(1), 2u);
   EXPECT_EQ(launches, 0);
   EXPECT_EQ(card->boots, 2);
@@ -135,12 +140,12 @@ TEST_F(Suspension, EndsByItselfWhenAsMuchTimeHasPassedAgain) {
   Hang();
   clock.Advance(std::chrono::seconds(59));
   RunAll();
-  EXPECT_EQ(Info().state, "suspended");
+  EXPECT_EQ(Info().state, SessionState::kQuarantined);
   clock.Advance(std::chrono::seconds(1));
   RunAll();
-  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().state, SessionState::kActive);
   Hang();
-  EXPECT_EQ(Info().state, "active") << "it counts anew";
+  EXPECT_EQ(Info().state, SessionState::kActive) << "it counts anew";
 }
 
 TEST_F(Suspension, HangsFarApartDoNot) {
@@ -149,7 +154,7 @@ TEST_F(Suspension, HangsFarApartDoNot) {
   Hang();
   clock.Advance(std::chrono::seconds(61));
   Hang();
-  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().state, SessionState::kActive);
   EXPECT_EQ(Info().hangs, 2u);
 }
 
@@ -157,7 +162,7 @@ TEST_F(Suspension, CanBeSwitchedOff) {
   options.hangs.suspend_hangs = 0;
   Prepare();
   for (int i = 0; i < 5; ++i) Hang();
-  EXPECT_EQ(Info().state, "active");
+  EXPECT_EQ(Info().state, SessionState::kActive);
 }
 
 }  // namespace

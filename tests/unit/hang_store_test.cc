@@ -34,7 +34,7 @@ HangReport Report(HangStore& store) {
   work.ticket = 7;
   work.turn = 1;
   work.session = 3;
-  work.owner = "session 3 (client 'a \"b\"\n\xFF', user u, uid 1, pid 2)";
+  work.owner = "session 3 (client 'a \"b\"\n\u202E\xFF', user u, uid 1, pid 2)";
   work.value = 12;
   work.command = "launch of program 7 (spin)";
   work.programs = {7};
@@ -212,6 +212,36 @@ TEST(HangStore, TheOldestGoWhenThereAreTooManyBytesButNeverTheNewest) {
   }
 }
 
+TEST(HangStore, Text_CannotBeForgedByNames) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path()});
+  HangReport report = Report(store);
+  const std::string forgery = "x\nnobody's kernel is to blame\n\x1B[2J\xC2\x9B";
+  const std::string escaped = R"(x\nnobody's kernel is to blame\n\u001b[2J\u009b)";
+  const auto plain_lines = [&report] {
+    const std::string text = WholeText(report) + RecordsText(report) + LogText(report);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto before = plain_lines();
+  report.works[0].owner = "session 3 (client '" + forgery + "')";
+  report.works[0].command = "launch of program 7 (" + forgery + ")";
+  report.summary = "the card hung: " + forgery;
+  report.log[0] = "2026-01-01 info " + forgery;
+  report.queues[0].records[0] = forgery;
+  report.stall.text = report.stall.harts[0].text = forgery;
+  report.stall.harts[0].code.image = CodePlace::Image::kKernel;
+  report.stall.harts[0].code.name = forgery;
+  EXPECT_EQ(plain_lines(), before);
+  const std::string text = WholeText(report);
+  EXPECT_THAT(text, HasSubstr("the card hung: " + escaped + "\n"));
+  EXPECT_THAT(text, HasSubstr("of session 3 (client '" + escaped + "')\n"));
+  for (const std::string& all : {text, WholeJson(report), RecordsText(report), LogText(report),
+                                 HostSideJson(report), DeviceSideJson(report)}) {
+    EXPECT_THAT(all, Not(HasSubstr("\x1B")));
+    EXPECT_THAT(all, Not(HasSubstr("\xC2\x9B")));
+  }
+}
+
 TEST(HangStore, ADiskThatCannotBeWrittenCostsTheReportOnly) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "not a folder";
@@ -221,6 +251,18 @@ TEST(HangStore, ADiskThatCannotBeWrittenCostsTheReportOnly) {
   EXPECT_FALSE(store.KeepDeviceSide(report));
   store.KeepOutcome(report);
   EXPECT_THAT(store.List(), IsEmpty());
+  EXPECT_FALSE(store.Holds(report.id));
+  EXPECT_EQ(store.last(), "");
+}
+
+TEST(HangStore, Folder_IsMadeWithThoseAboveIt) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path() + "/state/ttfd/hangs"});
+  const HangReport report = Report(store);
+  EXPECT_FALSE(store.Holds(report.id));
+  EXPECT_TRUE(store.KeepHostSide(report));
+  EXPECT_TRUE(store.Holds(report.id));
+  EXPECT_THAT(store.List(), SizeIs(1));
 }
 
 // Files cannot grow beyond so many bytes while this lives.
@@ -303,15 +345,29 @@ TEST(HangStore, WhatADaemonThatDiedWasWritingCountsAndGoesWithItsReport) {
   EXPECT_NE(store.List()[0].id, first.id);
 }
 
-TEST(HangStore, JsonHoldsWhateverClientsCallThemselves) {
+TEST(HangStore, Json_EscapesNamesOfClients) {
   const TemporaryFolder folder;
   HangStore store({folder.path()});
   const std::string json = HostSideJson(Report(store));
-  EXPECT_THAT(json, HasSubstr("client 'a \\\"b\\\"\\n\xEF\xBF\xBD'"));
+  EXPECT_THAT(json, HasSubstr("client 'a \\\"b\\\"\\n\\u202e\\ufffd'"));
   EXPECT_THAT(json, HasSubstr("\"entries_announced\": 3"));
   const std::string whole = WholeJson(Report(store));
   EXPECT_THAT(whole, HasSubstr("\"blamed\": {"));
   EXPECT_THAT(whole, HasSubstr("\"recovery_ms\": 12.5"));
+}
+
+TEST(HangStore, Text_EscapesNamesOfClients) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path()});
+  HangReport report = Report(store);
+  report.works[0].command = "launch of program 7 (\x1B]0;title\x07)";
+  report.log.push_back("a line\nwith another");
+  const std::string text = WholeText(report);
+  EXPECT_THAT(text,
+              HasSubstr("to blame: launch of program 7 (\\u001b]0;title\\u0007), queue 0 value "
+                        "12, of session 3 (client 'a \"b\"\\n\\u202e\\xff'"));
+  EXPECT_THAT(text, HasSubstr("\na line\\nwith another\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1B")));
 }
 
 }  // namespace

@@ -33,6 +33,11 @@ class StandingDisk final : public HangKeeper {
   }
   bool KeepDeviceSide(const HangReport& report) override { return Take("device " + report.id); }
   void KeepOutcome(const HangReport& report) override { Take("outcome " + report.id); }
+  bool Holds(const std::string& id) override {
+    MutexLock lock(&mu_);
+    return std::any_of(taken_.begin(), taken_.end(),
+                       [&id](const std::string& what) { return what.ends_with(" " + id); });
+  }
 
   void Go() {
     MutexLock lock(&mu_);
@@ -182,7 +187,7 @@ TEST_F(HangOnAStandingDisk, TheCardIsRepairedAndTheReportComesLater) {
   other->Run();
   EXPECT_LT(Now() - began, seconds(20));
   EXPECT_EQ(card->boots, 2);
-  EXPECT_EQ(core->GetStatus().state, "ready");
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
   EXPECT_EQ(culprit->ErrorOf(3).hang_report, "1");
   EXPECT_THAT(culprit->ErrorOf(3).message, HasSubstr("not all of the hang report could be kept"));
   EXPECT_THAT(other->errors, IsEmpty());

@@ -113,7 +113,7 @@ TEST_F(Leases, ALeaseThatIsBeingGrantedKeepsOthersOutAndMayBeGivenUp) {
   const auto steps = table.Look(now);
   ASSERT_THAT(steps, SizeIs(1));
   EXPECT_EQ(steps[0].lease, first);
-  EXPECT_EQ(Info(first).state, "granting");
+  EXPECT_EQ(Info(first).state, LeaseState::kGranting);
   EXPECT_THAT(table.held(), SizeIs(1)) << "nobody else's work starts meanwhile";
   EXPECT_THAT(table.Look(now), IsEmpty()) << "said once";
   table.Leave(1, now);
@@ -190,13 +190,13 @@ TEST_F(Leases, AListHasThoseThatAreHeldFirst) {
   const auto list = table.List(now, kGrid);
   ASSERT_THAT(list, SizeIs(2));
   EXPECT_EQ(list[0].lease, left);
-  EXPECT_EQ(list[0].state, "held");
+  EXPECT_EQ(list[0].state, LeaseState::kHeld);
   ASSERT_THAT(list[0].workers, SizeIs(1));
   EXPECT_EQ(list[0].workers[0].x1, 1u);
   EXPECT_EQ(list[0].since_ms, 2000u);
   EXPECT_EQ(list[0].sessions, 1u);
   EXPECT_EQ(list[1].lease, whole);
-  EXPECT_EQ(list[1].state, "waiting");
+  EXPECT_EQ(list[1].state, LeaseState::kWaiting);
   EXPECT_THAT(list[1].workers, IsEmpty());
   EXPECT_EQ(list[1].position, 1u);
   EXPECT_THAT(list[1].holder, HasSubstr("session 1"));
@@ -245,7 +245,7 @@ TEST_F(Leases, TheLeaseEndsWithItsHolderAndIsGivenBackByTheLastSession) {
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_THAT(ended[0].sessions, ElementsAre(2));
   EXPECT_EQ(PayloadOf(ended[0].status, kReasonPayload), "LEASE_ENDED");
-  EXPECT_EQ(Info(lease).state, "ending");
+  EXPECT_EQ(Info(lease).state, LeaseState::kEnding);
   EXPECT_FALSE(table.Join("token1", 4, 1000).ok());
   Look();
   EXPECT_THAT(ended, IsEmpty()) << "said once";

@@ -7,9 +7,12 @@ set(loader_common -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-stati
   -Wl,--build-id=none -Wl,--no-warn-rwx-segments -Wl,--no-relax)
 set(loader_medany -march=rv32im -mabi=ilp32 -mcmodel=medany -fno-tree-switch-conversion)
 
-# loader_elf(<name> <source> FLAGS ... [SCRIPT loose.ld] [NO_RELOCS])
+# loader_elf(<name> <source> FLAGS ... [SCRIPT loose.ld] [HART 0] [NO_RELOCS])
 function(loader_elf name source)
-  cmake_parse_arguments(ARG "NO_RELOCS" "SCRIPT" "FLAGS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_RELOCS" "SCRIPT;HART" "FLAGS" ${ARGN})
+  if(NOT DEFINED ARG_HART)
+    set(ARG_HART 0)
+  endif()
   if(NOT ARG_SCRIPT)
     set(ARG_SCRIPT loose.ld)
   endif()
@@ -19,7 +22,7 @@ function(loader_elf name source)
   endif()
   set(elf ${loader_folder}/${name}.elf)
   add_custom_command(OUTPUT ${elf}
-    COMMAND ${TTFD_RISCV_CXX} -std=c++20 ${loader_common} ${relocs} ${ARG_FLAGS} -T ${loader_source}/${ARG_SCRIPT}
+    COMMAND ${TTFD_RISCV_CXX} -std=c++20 ${loader_common} ${relocs} -Wl,--defsym=__ttfd_hart=${ARG_HART} ${ARG_FLAGS} -T ${loader_source}/${ARG_SCRIPT}
             ${loader_source}/${source} -o ${elf}
     DEPENDS ${loader_source}/${source} ${loader_source}/${ARG_SCRIPT} VERBATIM)
   set(loader_elfs ${loader_elfs} ${elf} PARENT_SCOPE)
@@ -43,6 +46,9 @@ loader_elf(rv64 good.cc FLAGS -march=rv64im -mabi=lp64 -mcmodel=medany)
 loader_elf(no_relocs good.cc FLAGS ${loader_medany} NO_RELOCS)
 loader_elf(scattered good.cc FLAGS ${loader_medany} SCRIPT scattered.ld)
 loader_elf(bad_entry good.cc FLAGS ${loader_medany} -Wl,--entry=initialised)
+
+loader_elf(trisc2 good.cc HART 4 FLAGS ${loader_medany})
+loader_elf(no_such_hart good.cc HART 5 FLAGS ${loader_medany})
 
 add_custom_target(loader_elfs DEPENDS ${loader_elfs})
 ttfd_test(NAME loader_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/loader_test.cc DEPS runtime_boot firmware_kernels)

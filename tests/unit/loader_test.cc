@@ -91,6 +91,39 @@ TEST(Loader, RefusesWhatBreaksWhenMovedAndNamesTheSymbol) {
   EXPECT_THAT(Refusal(File("no_relocs")), HasSubstr("link with --emit-relocs"));
 }
 
+TEST(Loader, Hart_IsReadFromTheFile) {
+  const std::pair<std::string, hw::Hart> kernels[] = {{"empty", hw::kBrisc},
+                                                      {"empty_ncrisc", hw::kNcrisc},
+                                                      {"empty_trisc0", hw::kTrisc0},
+                                                      {"empty_trisc1", hw::kTrisc1},
+                                                      {"empty_trisc2", hw::kTrisc2}};
+  for (const auto& [name, hart] : kernels) {
+    const auto image = LoadKernel(KernelElf(name), name);
+    ASSERT_TRUE(image.ok()) << image.status().ToString();
+    EXPECT_EQ((*image)->hart, hart) << name;
+  }
+  const auto image = LoadKernel(File("trisc2"), "trisc2");
+  ASSERT_TRUE(image.ok()) << image.status().ToString();
+  EXPECT_EQ((*image)->hart, hw::kTrisc2);
+}
+
+TEST(Loader, Hart_MustBeNamedAndKnown) {
+  EXPECT_THAT(Refusal(File("no_such_hart")), HasSubstr("__ttfd_hart is 5; 0 (BRISC)"));
+  // The symbol under another name is none.
+  std::vector<std::byte> bytes = File("good");
+  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const size_t at = text.find("__ttfd_hart");
+  ASSERT_NE(at, text.npos);
+  bytes[at] = std::byte{'x'};
+  EXPECT_THAT(Refusal(bytes), AllOf(HasSubstr("which processor it was built for"),
+                                    HasSubstr("--defsym=__ttfd_hart=0 (BRISC)")));
+}
+
+TEST(Loader, LeavesOutAnEmptyName) {
+  EXPECT_EQ(StatusMessage(LoadKernel({}, "").status()), "kernel: too short to be an ELF file");
+  EXPECT_EQ(StatusMessage(LoadKernel({}, "k").status()), "kernel k: too short to be an ELF file");
+}
+
 TEST(Loader, RefusesConstructorsAndThreads) {
   EXPECT_THAT(Refusal(File("constructor")), HasSubstr("_GLOBAL__sub_I"))
       << "the pointer in the table is seen first, and names who put it there";

@@ -128,7 +128,8 @@ TEST(Options, BadConfigurationIsRefusedWithKeyAndLine) {
   };
   for (const BadToml& bad : table) {
     Options options;
-    const Status status = ApplyToml(bad.text, "f.toml", &options);
+    Origins origins;
+    const Status status = ApplyToml(bad.text, "f.toml", &options, &origins);
     ASSERT_EQ(status.code(), StatusCode::kInvalidArgument) << bad.text;
     for (const std::string& said : bad.said)
       EXPECT_THAT(status.ToString(), HasSubstr(said)) << bad.text;
@@ -139,7 +140,11 @@ TEST(Options, ValuesThatContradictEachOtherAreRefused) {
   Options options;
   options.listen.connections = 10;
   options.listen.connections_per_user = 11;
-  EXPECT_EQ(CheckOptions(&options).code(), StatusCode::kInvalidArgument);
+  Origins origins;
+  origins.Set("listen.connections_per_user", "f.toml:7");
+  EXPECT_EQ(
+      StatusMessage(CheckOptions(origins, &options)),
+      "f.toml:7: listen.connections_per_user: it is 11, more than listen.connections with 10");
 }
 
 TEST(Options, AddressesHaveOneForm) {
@@ -148,19 +153,97 @@ TEST(Options, AddressesHaveOneForm) {
                                           {"unix:///run/a.sock", "/run/a.sock"},
                                           {"/run/a.sock", "/run/a.sock"},
                                           {"./a.sock", "./a.sock"},
+                                          {"a.sock", "a.sock"},
+                                          {"run/a.sock", "run/a.sock"},
+                                          {"./a:b.sock", "./a:b.sock"},
                                           {"unix:a.sock", "a.sock"}}) {
     Options options;
     options.listen.address = given;
-    ASSERT_TRUE(CheckOptions(&options).ok()) << given;
+    ASSERT_TRUE(CheckOptions({}, &options).ok()) << given;
     EXPECT_EQ(SocketPath(options.listen), path);
     EXPECT_EQ(options.listen.address, "unix:" + path);
   }
   for (const std::string& bad : {std::string("unix:"), std::string(), std::string("dns:///host"),
-                                 "/" + std::string(107, 'a')}) {
+                                 std::string("localhost:1234"), "/" + std::string(107, 'a')}) {
     Options options;
     options.listen.address = bad;
-    EXPECT_FALSE(CheckOptions(&options).ok()) << bad;
+    EXPECT_FALSE(CheckOptions({}, &options).ok()) << bad;
   }
+}
+
+TEST(Options, Origins_NameWhatSetAnOption) {
+  const std::string config = WriteFile("[listen]\n\naddress = \"unix:/run/file.sock\"\n");
+  const auto file = Read({"--config", config.c_str()}, {});
+  EXPECT_EQ(file->origins.Where("listen.address"), config + ":3: listen.address");
+  EXPECT_EQ(file->origins.Where("log.level"), "log.level");
+  EXPECT_FALSE(file->origins.Has("log.level"));
+  EXPECT_EQ(Read({"--config", config.c_str()}, {{"TTFD_ADDRESS", "unix:/run/e.sock"}})
+                ->origins.Where("listen.address"),
+            "TTFD_ADDRESS");
+  EXPECT_EQ(Read({"--config", config.c_str(), "--socket", "/run/f.sock"}, {})
+                ->origins.Where("listen.address"),
+            "--socket");
+  std::ofstream(config) << "[log]\nlevel = \"loud\"\n";
+  EXPECT_EQ(StatusMessage(Read({"--config", config.c_str()}, {}).status()),
+            config + ":2: log.level: 'loud' is none of debug, info, warning, error");
+}
+
+TEST(Options, UnknownKeys_SuggestTheNearest) {
+  const std::vector<std::pair<const char*, const char*>> table = {
+      {"[limits]\nqueue = 3\n", "did you mean 'queues'?"},
+      {"[listen]\nadress = \"x\"\n", "did you mean 'address'?"},
+      {"[scheduler]\nqueues = 3\n", "did you mean 'queues' in [limits]?"},
+      {"[limit]\nqueues = 3\n", "did you mean [limits]?"},
+  };
+  for (const auto& [text, said] : table) {
+    Options options;
+    Origins origins;
+    EXPECT_THAT(ApplyToml(text, "f.toml", &options, &origins).ToString(), HasSubstr(said)) << text;
+  }
+  Options options;
+  Origins origins;
+  EXPECT_THAT(ApplyToml("[limits]\nsomething_else = 3\n", "f.toml", &options, &origins).ToString(),
+              ::testing::Not(HasSubstr("did you mean")));
+}
+
+std::string Repeat(const char* text, int count) {
+  std::string repeated;
+  for (int i = 0; i < count; ++i) repeated += text;
+  return repeated;
+}
+
+TEST(Options, DeepNesting_IsRefusedWithItsLine) {
+  const std::string key = Repeat("a.", 20'000) + "a";
+  std::string lines = "a = [\n";
+  for (int i = 0; i < 1'000; ++i) lines += "{a.a.a.a.a.a.a.a = [\n";
+  for (const std::string& text :
+       {key + " = 1\n", "[" + key + "]\n", "x = {" + key + " = 1}\n", "x = " + Repeat("[", 20'000),
+        lines, "x = " + Repeat("{a=", 20'000)}) {
+    Options options;
+    Origins origins;
+    const Status status = ApplyToml("\n" + text, "f.toml", &options, &origins);
+    EXPECT_THAT(status.ToString(), ::testing::ContainsRegex("f.toml:[0-9]+: more than 16"));
+  }
+}
+
+TEST(Options, DotsInStringsAndComments_AreNotNesting) {
+  const std::string dots = Repeat("x.", 100);
+  const std::string text = "# " + dots + " \"\n[hangs]\nfolder = \"/" + dots +
+                           "\\\"\"  # '\n[log]\nlevel = 'debug'\naudit_file = \"\"\"\n" + dots +
+                           "\n\"" + dots + "\"\"\"\n";
+  Options options;
+  Origins origins;
+  const Status status = ApplyToml(text, "f.toml", &options, &origins);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(options.hangs.folder, "/" + dots + "\"");
+  EXPECT_EQ(options.audit_file, dots + "\n\"" + dots);
+  EXPECT_EQ(origins.Where("log.level"), "f.toml:5: log.level");
+}
+
+TEST(Options, HugeFiles_AreRefused) {
+  const std::string config = WriteFile(std::string(2 << 20, '\n'));
+  EXPECT_THAT(Read({"--config", config.c_str()}, {}).status().ToString(), HasSubstr("more than"));
+  EXPECT_THAT(Read({"--config", "/dev/zero"}, {}).status().ToString(), HasSubstr("more than"));
 }
 
 // Uncomments every option of the shipped file.
@@ -183,13 +266,13 @@ std::string ShippedWithEverythingOn(std::string* keys) {
 TEST(Options, TcpNeedsEveryCertificateOrIsOff) {
   Options options;
   options.tls.address = "127.0.0.1:7443";
-  EXPECT_THAT(CheckOptions(&options).ToString(), HasSubstr("all or none"));
+  EXPECT_THAT(CheckOptions({}, &options).ToString(), HasSubstr("all or none"));
   options.tls.certificate = options.tls.key = "a.pem";
-  EXPECT_FALSE(CheckOptions(&options).ok());
+  EXPECT_FALSE(CheckOptions({}, &options).ok());
   options.tls.client_ca = "ca.pem";
-  EXPECT_TRUE(CheckOptions(&options).ok());
+  EXPECT_TRUE(CheckOptions({}, &options).ok());
   options.tls.address.clear();
-  EXPECT_FALSE(CheckOptions(&options).ok());
+  EXPECT_FALSE(CheckOptions({}, &options).ok());
 }
 
 TEST(Options, ShippedFileNamesEveryKeyWithItsDefault) {
@@ -208,7 +291,10 @@ TEST(Options, ShippedFileNamesEveryKeyWithItsDefault) {
   read.roles = {};
   read.limits.handles = read.drain_ms = read.scheduler.window_us = 1;
   read.timeouts = {1, 1, 1, 1};
-  ASSERT_TRUE(ApplyToml(text, "ttfd.toml", &read).ok()) << ApplyToml(text, "ttfd.toml", &read);
+  Origins origins;
+  const Status applied = ApplyToml(text, "ttfd.toml", &read, &origins);
+  ASSERT_TRUE(applied.ok()) << applied;
+  for (const std::string& key : TomlKeys()) EXPECT_TRUE(origins.Has(key)) << key;
   EXPECT_EQ(read.listen.address, defaults.listen.address);
   EXPECT_EQ(read.listen.mode, defaults.listen.mode);
   EXPECT_EQ(read.listen.group, defaults.listen.group);
@@ -224,6 +310,7 @@ TEST(Options, ShippedFileNamesEveryKeyWithItsDefault) {
   EXPECT_EQ(read.timeouts.start_ms, defaults.timeouts.start_ms);
   EXPECT_EQ(read.scheduler.window_us, defaults.scheduler.window_us);
   EXPECT_EQ(read.roles.observe, defaults.roles.observe);
+  EXPECT_TRUE(defaults.roles.observe.empty()) << "administrators alone";
   EXPECT_EQ(read.roles.admin, defaults.roles.admin);
   EXPECT_EQ(read.log_level, defaults.log_level);
   EXPECT_EQ(read.drain_ms, defaults.drain_ms);

@@ -19,6 +19,7 @@ class SpyPort final : public PciePort {
     uint32_t id = hw::kPciDeviceId << 16 | hw::kPciVendorId;
     bool translation = true;
     Status bar_error = OkStatus();
+    Status reset_error = OkStatus();  // of a reset that was carried out
     int tlb_writes = 0;
     int iatu_writes = 0;
   };
@@ -45,7 +46,10 @@ class SpyPort final : public PciePort {
   Status MapHostMemory(uint64_t bus_address, const HostPages& pages) override {
     return port_.MapHostMemory(bus_address, pages);
   }
-  Status Reset() override { return port_.Reset(); }
+  Status Reset() override {
+    RETURN_IF_ERROR(port_.Reset());
+    return script_->reset_error;
+  }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return port_.Advance(clocks); }
 
  private:
@@ -85,6 +89,17 @@ TEST_F(PortDeviceTest, AResetProgramsTranslationAndWindowsAnew) {
   script_.tlb_writes = script_.iatu_writes = 0;
   ASSERT_TRUE(device->Reset().ok());
   EXPECT_GE(script_.iatu_writes, 9);
+  EXPECT_EQ(ReadWord(*window, 16).value(), 5u);
+  EXPECT_EQ(script_.tlb_writes, 3);
+}
+
+TEST_F(PortDeviceTest, AResetThatFails_ProgramsWindowsAnew) {
+  const std::unique_ptr<PortDevice> device = Open().value();
+  const std::unique_ptr<Window> window = device->OpenWindow(UnicastTarget({1, 2})).value();
+  ASSERT_TRUE(WriteWord(*window, 16, 5).ok());
+  script_.reset_error = Error(StatusCode::kUnavailable, "the card did not come back in time");
+  EXPECT_EQ(device->Reset().code(), StatusCode::kUnavailable);
+  script_.tlb_writes = 0;
   EXPECT_EQ(ReadWord(*window, 16).value(), 5u);
   EXPECT_EQ(script_.tlb_writes, 3);
 }

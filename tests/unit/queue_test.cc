@@ -1,5 +1,6 @@
 // The rings against simple references: what the host believes and what the card would do stay equal
 // through every wrap.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ class FakeWindow final : public Window {
  public:
   Status Read(uint64_t address, MutableByteSpan to) override {
     std::memcpy(to.data(), memory.data() + address, to.size());
+    ++reads;
     return OkStatus();
   }
   Status Write(uint64_t address, ByteSpan from) override {
@@ -35,6 +37,7 @@ class FakeWindow final : public Window {
   }
   std::vector<std::byte> memory = std::vector<std::byte>(0x20000);
   int writes = 0;
+  int reads = 0;
 };
 
 bool AllZero(ByteSpan bytes) {
@@ -275,6 +278,42 @@ TEST(CompletionQueue, AcknowledgesByQuartersOfTheRing) {
     ASSERT_TRUE(queue.Acknowledge(false).ok());
   }
   EXPECT_EQ(window.writes, 3);
+}
+
+TEST(CompletionQueue, Acknowledge_ReadsNothingOfTheCard) {
+  FakeDispatcher card(16);
+  FakeWindow window;
+  CompletionQueue queue(card.pointer(), card.ring(), window);
+  for (uint32_t i = 0; i < 40; ++i) {
+    ASSERT_TRUE(card.Write(i, {}, Acknowledged(window)));
+    queue.Pop(**queue.Next());
+    ASSERT_TRUE(queue.Acknowledge(true).ok());
+    EXPECT_EQ(Acknowledged(window), i + 1);
+  }
+  EXPECT_EQ(window.writes, 40);
+  EXPECT_EQ(window.reads, 0) << "a PCIe read waits for the card";
+}
+
+TEST(CompletionQueue, AcknowledgeRest_RefusesAnOverwrittenWord) {
+  FakeDispatcher card(16);
+  FakeWindow window;
+  CompletionQueue queue(card.pointer(), card.ring(), window);
+  EXPECT_FALSE(*queue.AcknowledgeRest()) << "nothing was read yet";
+  for (uint32_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(card.Write(i, {}, Acknowledged(window)));
+    queue.Pop(**queue.Next());
+    if (i == 0) {
+      EXPECT_TRUE(*queue.AcknowledgeRest());
+    }
+  }
+  EXPECT_EQ(Acknowledged(window), 1u);
+  constexpr uint64_t kPagesRead =
+      abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read);
+  ASSERT_TRUE(WriteWord(window, kPagesRead, 1u - 16u).ok());
+  const Status refused = queue.AcknowledgeRest().status();
+  EXPECT_EQ(refused.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(StatusMessage(refused)), testing::HasSubstr("4294967281 instead of 1"));
+  EXPECT_EQ(Acknowledged(window), 1u - 16u) << "the evidence stays";
 }
 
 TEST(CompletionQueue, RefusesWhatCannotBeARecord) {

@@ -3,19 +3,28 @@
 
 #include "daemon/rpc/reply_conversion.h"
 #include "daemon/rpc/request_conversion.h"
-#include "daemon/rpc/utf8.h"
+#include "runtime/base/bytes.h"
 
 namespace ttfd {
 namespace {
 
+MessageRequest Convert(v1::ClientMessage message, const SessionLimits& limits = {}) {
+  const std::string bytes = message.SerializeAsString();
+  const ByteSpan segment = std::as_bytes(std::span(bytes));
+  const StatusOr<MessageScan> scan = ScanMessage({&segment, 1}, {1 << 20, 1 << 20});
+  EXPECT_TRUE(scan.ok()) << scan.status();
+  return MessageFromProto(message, *scan, limits);
+}
+
 template <typename T>
 T Convert(const v1::Command& command) {
-  v1::Batch batch;
-  *batch.add_commands() = command;
-  const BatchRequest request = BatchFromProto(batch, {});
-  EXPECT_EQ(request.commands.size(), 1u);
-  EXPECT_TRUE(std::holds_alternative<T>(request.commands[0])) << command.ShortDebugString();
-  return std::get<T>(request.commands[0]);
+  v1::ClientMessage message;
+  *message.add_batches()->add_commands() = command;
+  MessageRequest request = Convert(std::move(message));
+  EXPECT_EQ(request.batches.at(0).commands.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<T>(request.batches[0].commands[0]))
+      << command.ShortDebugString();
+  return std::get<T>(request.batches[0].commands[0]);
 }
 
 void AddRange(google::protobuf::RepeatedPtrField<v1::CoreRange>* to, uint32_t x0, uint32_t y0,
@@ -28,7 +37,8 @@ void AddRange(google::protobuf::RepeatedPtrField<v1::CoreRange>* to, uint32_t x0
 }
 
 TEST(RequestConversion, BatchHeaderAndWaits) {
-  v1::Batch batch;
+  v1::ClientMessage message;
+  v1::Batch& batch = *message.add_batches();
   batch.set_queue(3);
   batch.set_first_value(9);
   batch.set_start_within_ms(7);
@@ -36,12 +46,55 @@ TEST(RequestConversion, BatchHeaderAndWaits) {
   v1::QueuePosition* const wait = batch.add_waits();
   wait->set_queue(1);
   wait->set_value(2);
-  const BatchRequest request = BatchFromProto(batch, {});
+  const BatchRequest request = Convert(message).batches.at(0);
   EXPECT_EQ(request.queue, 3u);
   EXPECT_EQ(request.first_value, 9u);
   EXPECT_EQ(request.start_within_ms, 7u);
   EXPECT_EQ(request.clears_error, 5u);
   EXPECT_EQ(request.waits, (std::vector<QueuePosition>{{1, 2}}));
+  batch.clear_start_within_ms();
+  EXPECT_FALSE(Convert(message).batches.at(0).start_within_ms.has_value()) << "unset is not 0";
+}
+
+TEST(RequestConversion, MessagesWithAllTheirParts) {
+  v1::ClientMessage message;
+  v1::OpenQueue* const open = message.add_open_queues();
+  open->set_queue(4);
+  open->set_device(1);
+  open->set_kind(static_cast<v1::QueueKind>(9));
+  AddRange(open->mutable_workers(), 1, 2, 3, 4);
+  message.add_batches()->add_commands()->mutable_barrier();
+  message.mutable_batches(0)->add_commands()->mutable_barrier();
+  message.add_batches();
+  message.add_batches()->add_commands();
+  v1::Data* const data = message.add_data();
+  data->set_queue(1);
+  data->set_value(2);
+  data->set_offset(3);
+  data->set_payload("payload");
+  v1::Cancel* const cancel = message.add_cancels();
+  cancel->set_queue(5);
+  cancel->set_from_value(6);
+  const uint64_t bytes = message.ByteSizeLong();
+  const MessageRequest request = Convert(message);
+  EXPECT_EQ(request.open_queues.at(0).queue, 4u);
+  EXPECT_EQ(request.open_queues[0].device, 1u);
+  EXPECT_EQ(request.open_queues[0].kind, 9u) << "unknown kinds arrive as they are";
+  EXPECT_EQ(request.open_queues[0].workers, (std::vector<CoreRange>{{1, 2, 3, 4}}));
+  ASSERT_EQ(request.batches.size(), 3u);
+  EXPECT_EQ(request.batches[0].costs, (std::vector<uint32_t>{3 * 130, 2 * 130}));
+  EXPECT_TRUE(request.batches[1].costs.empty());
+  EXPECT_EQ(request.batches[2].costs, (std::vector<uint32_t>{2 * 130}));
+  EXPECT_EQ(request.data.at(0).payload, "payload");
+  EXPECT_EQ(request.data[0].cost, 128 + 2 + 3 * 2 + 9u);
+  EXPECT_EQ(request.data[0].offset, 3u);
+  EXPECT_EQ(request.cancels, (std::vector<QueuePosition>{{5, 6}}));
+  EXPECT_EQ(request.cost, bytes + 12 * kNestedMessageBytes);
+  EXPECT_FALSE(request.finish || request.leave);
+  message.mutable_finish();
+  EXPECT_TRUE(Convert(message).finish);
+  message.mutable_leave();
+  EXPECT_TRUE(Convert(message).leave);
 }
 
 TEST(RequestConversion, EveryPlaceOfABuffer) {
@@ -111,7 +164,6 @@ TEST(RequestConversion, ProgramsWithEveryProcessor) {
   buffer->set_index(4);
   buffer->set_pages(2);
   buffer->set_page_bytes(32);
-  buffer->set_buffer(77);
   v1::Semaphore* const semaphore = program->add_semaphores();
   semaphore->set_index(3);
   semaphore->set_initial(8);
@@ -125,9 +177,8 @@ TEST(RequestConversion, ProgramsWithEveryProcessor) {
     EXPECT_EQ(request.kernels[i + 1].hart, harts[i]);
   }
   EXPECT_EQ(request.kernels[1].cores, (std::vector<CoreRange>{{0, 0, 12, 9}}));
-  EXPECT_EQ(request.circular_buffers[0].use.index, 4u);
-  EXPECT_EQ(request.circular_buffers[0].use.page_bytes, 32u);
-  EXPECT_EQ(request.circular_buffers[0].buffer, 77u);
+  EXPECT_EQ(request.circular_buffers[0].index, 4u);
+  EXPECT_EQ(request.circular_buffers[0].page_bytes, 32u);
   EXPECT_EQ(request.semaphores[0].initial, 8u);
 }
 
@@ -153,8 +204,6 @@ TEST(RequestConversion, TransfersAndLaunches) {
   EXPECT_EQ(Convert<FillRequest>(command).word, 0xABCDu);
   command.mutable_free()->add_handles(4);
   EXPECT_EQ(Convert<FreeRequest>(command).handles, std::vector<uint64_t>{4});
-  command.mutable_open_queue()->set_kind(static_cast<v1::QueueKind>(9));
-  EXPECT_EQ(Convert<OpenQueueRequest>(command).kind, 9u) << "unknown kinds arrive as they are";
   v1::Launch* const launch = command.mutable_launch();
   launch->set_program(5);
   launch->set_timeout_ms(6);
@@ -197,17 +246,29 @@ TEST(RequestConversion, TransfersAndLaunches) {
 }
 
 TEST(RequestConversion, ConvertsOneElementPastALimitAndNoMore) {
-  v1::Batch batch;
+  v1::ClientMessage message;
+  v1::Batch& batch = *message.add_batches();
   for (int i = 0; i < 1000; ++i) {
-    batch.add_commands();
+    batch.add_commands()->mutable_barrier();
     batch.add_waits();
+    batch.mutable_commands(0)->mutable_free()->add_handles(7);
   }
+  message.add_batches()->add_commands()->mutable_barrier();
   SessionLimits limits;
   limits.commands_per_batch = 10;
   limits.waits_per_batch = 3;
-  const BatchRequest request = BatchFromProto(batch, limits);
-  EXPECT_EQ(request.commands.size(), 11u);
-  EXPECT_EQ(request.waits.size(), 4u);
+  limits.handles = 20;
+  const MessageRequest request = Convert(message, limits);
+  ASSERT_EQ(request.batches.size(), 2u);
+  const std::vector<Request>& commands = request.batches[0].commands;
+  ASSERT_EQ(commands.size(), 1000u) << "each has its value";
+  EXPECT_TRUE(std::holds_alternative<BarrierRequest>(commands[10]));
+  EXPECT_TRUE(std::holds_alternative<UnknownRequest>(commands[11]));
+  EXPECT_TRUE(std::holds_alternative<UnknownRequest>(commands[999]));
+  EXPECT_EQ(request.batches[0].costs.size(), 1000u);
+  EXPECT_EQ(request.batches[0].waits.size(), 4u);
+  EXPECT_EQ(std::get<FreeRequest>(request.batches[0].commands[0]).handles.size(), 21u);
+  EXPECT_EQ(request.batches[1].costs, (std::vector<uint32_t>{3 * 130})) << "each has its own";
 }
 
 TEST(RequestConversion, EveryWayToAttach) {
@@ -221,10 +282,10 @@ TEST(RequestConversion, EveryWayToAttach) {
   EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kLease);
   hello.set_lease_token("t");
   EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kLeaseToken);
-  hello.mutable_data_lane();
-  EXPECT_EQ(HelloFromProto(hello).attach, AttachKind::kDataLane);
   EXPECT_EQ(HelloFromProto(hello).client_name, "c");
   EXPECT_EQ(HelloFromProto(hello).weight, 2u);
+  hello.clear_weight();
+  EXPECT_FALSE(HelloFromProto(hello).weight.has_value());
   EXPECT_EQ(HelloFromProto(hello).priority, Priority::kNormal);
   hello.set_priority(v1::PRIORITY_HIGH);
   EXPECT_EQ(HelloFromProto(hello).priority, Priority::kHigh);
@@ -235,82 +296,48 @@ TEST(RequestConversion, EveryWayToAttach) {
   EXPECT_FALSE(HelloFromProto(hello).priority_known);
 }
 
-TEST(ReplyConversion, ErrorsKeepEveryField) {
-  ErrorReply error;
-  error.code = StatusCode::kResourceExhausted;
-  error.message = "m";
-  error.reason = "LIMIT";
-  error.field = "f";
-  error.cause = {1, 2};
-  error.limit = "handles";
-  error.limit_value = 3;
-  error.limit_used = 4;
-  error.hang_report = "h";
-  error.retryable = true;
-  v1::Error proto;
-  ToProto(error, &proto);
-  EXPECT_EQ(proto.ShortDebugString(),
-            "code: 8 message: \"m\" reason: \"LIMIT\" field: \"f\" cause { queue: 1 value: 2 } "
-            "limit: \"handles\" "
-            "limit_value: 3 limit_used: 4 hang_report: \"h\" retryable: true");
-}
-
-TEST(ReplyConversion, MessagesHoldDataThenErrorsThenProgress) {
+TEST(ReplyConversion, MessagesHoldEverythingOfABatch) {
   SessionOutputBatch batch;
   batch.data.push_back({1, 2, 3, "payload"});
-  for (int i = 0; i < 3; ++i) batch.errors.emplace_back().error.message = std::string(100, 'x');
+  for (int i = 0; i < 3; ++i) {
+    CommandErrorReply& error = batch.errors.emplace_back();
+    error.first_value = error.last_value = 4;
+    error.error.message = std::string(100, 'x');
+    error.error.execution_state = ExecutionState::kUnknown;
+  }
   batch.progress.push_back({1, 2});
-  batch.has_credit = true;
-  batch.credit = {4, 5, 6};
+  batch.window_bytes = 99;
   batch.has_draining = true;
   batch.draining_within_ms = 7;
-  v1::ServerMessage first;
-  TakeMessage(&batch, 150, &first);
-  EXPECT_EQ(first.data(0).payload(), "payload");
-  EXPECT_EQ(first.errors_size(), 2) << "those that fit, and the one that passes the limit";
-  EXPECT_EQ(first.progress_size(), 0) << "progress waits for all errors";
-  EXPECT_FALSE(batch.empty());
-  v1::ServerMessage second;
-  TakeMessage(&batch, 150, &second);
-  EXPECT_EQ(second.errors_size(), 1);
-  EXPECT_EQ(second.progress(0).value(), 2u);
-  EXPECT_EQ(second.credit().read_bytes(), 6u);
-  EXPECT_EQ(second.notices(0).draining_within_ms(), 7u);
-  EXPECT_TRUE(batch.empty());
+  batch.has_waiting = true;
+  batch.waiting = {0, "holder", uint64_t{1} << 40};
+  batch.hang_reports = {"report"};
+  v1::ServerMessage message;
+  ToProto(&batch, &message);
+  EXPECT_EQ(message.data(0).payload(), "payload");
+  EXPECT_EQ(message.errors_size(), 3);
+  EXPECT_EQ(message.errors(0).last_value(), 4u);
+  EXPECT_EQ(message.errors(0).execution_state(), v1::EXECUTION_STATE_UNKNOWN);
+  EXPECT_EQ(message.progress(0).value(), 2u);
+  EXPECT_EQ(message.window_bytes(), 99u);
+  ASSERT_EQ(message.notices_size(), 3);
+  EXPECT_EQ(message.notices(0).waiting().holder(), "holder");
+  EXPECT_EQ(message.notices(0).waiting().expected_wait_ms(), ~uint32_t{0});
+  EXPECT_EQ(message.notices(1).draining_within_ms(), 7u);
+  EXPECT_EQ(message.notices(2).hang_report(), "report");
+  EXPECT_EQ(message.sequence(), 0u);
 }
 
-TEST(ReplyConversion, APrintIsANoticeOfValidTextBeforeEverythingElse) {
+TEST(ReplyConversion, APrintIsANoticeOfValidText) {
   SessionOutputBatch batch;
   KernelPrint print{2, 1, "name\xFF", 3, 4, hw::kTrisc1, "text\xFF"};
   batch.prints.push_back({{5, 6}, print, 7});
-  batch.errors.emplace_back().error.message = std::string(100, 'x');
-  batch.errors.emplace_back();
   v1::ServerMessage message;
-  TakeMessage(&batch, 1, &message);
-  EXPECT_EQ(message.errors_size(), 1) << "not all of the rest";
+  ToProto(&batch, &message);
   ASSERT_EQ(message.notices_size(), 1);
   EXPECT_EQ(message.notices(0).print().ShortDebugString(),
             "queue: 5 value: 6 x: 3 y: 4 processor: PROCESSOR_TRISC1 text: \"text?\" kernel: "
             "\"name?\" launch: 2 lost: 7");
-  EXPECT_TRUE(batch.prints.empty());
-}
-
-TEST(Utf8, KeepsCharactersAndReplacesEveryOtherByte) {
-  const std::vector<std::pair<std::string, std::string>> table = {
-      {"plain", "plain"},
-      {"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"},
-      {"a\xFFz", "a?z"},
-      {"\xC0\x80", "??"},            // overlong
-      {"\xE0\x80\xAF", "???"},       // overlong
-      {"\xF0\x80\x80\xAF", "????"},  // overlong
-      {"\xED\xA0\x80", "???"},       // surrogate
-      {"\xF4\x90\x80\x80", "????"},  // above U+10FFFF
-      {"\xE2\x82", "??"},            // cut short
-      {"\x80", "?"},
-  };
-  for (const auto& [text, valid] : table) EXPECT_EQ(ValidUtf8(text), valid);
-  EXPECT_EQ(ValidUtf8("ab\xE2\x82\xAC", 4), "ab") << "no half characters";
-  EXPECT_EQ(ValidUtf8("ab\xE2\x82\xAC", 5), "ab\xE2\x82\xAC");
 }
 
 }  // namespace

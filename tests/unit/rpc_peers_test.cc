@@ -292,7 +292,9 @@ TEST(Roles, GoByUserPrimaryGroupAndSupplementaryGroups) {
   peer.uid = 5000;
   peer.gid = 5000;
   EXPECT_EQ(roles.Check(Role::kObserve, peer).code(), StatusCode::kPermissionDenied);
-  EXPECT_THAT(roles.Check(Role::kObserve, peer).ToString(), HasSubstr("no-such-group-here"));
+  EXPECT_THAT(
+      roles.Check(Role::kObserve, peer).ToString(),
+      HasSubstr(fmt::format("members of group no-such-group-here or {} have it", known->gr_name)));
   peer.groups = {6000, known->gr_gid};
   EXPECT_TRUE(roles.Check(Role::kAdmin, peer).ok()) << "supplementary groups count";
   EXPECT_TRUE(roles.Check(Role::kObserve, peer).ok()) << "admin may observe";
@@ -331,6 +333,25 @@ TEST(Roles, SubmitIsForItsGroupsOnceThereAreSome) {
   const Roles admins = Roles::Create(
       {.submit_groups = {"no-such-group-here"}, .admin_groups = {known->gr_name}}, 1234, &unknown);
   EXPECT_TRUE(admins.Check(Role::kSubmit, peer).ok()) << "admin may submit";
+}
+
+TEST(Roles, Observe_IsForAdministratorsByDefault) {
+  group* const known = getgrgid(0);
+  ASSERT_NE(known, nullptr);
+  std::vector<std::string> unknown;
+  const Roles roles = Roles::Create({.admin_groups = {known->gr_name}}, 1234, &unknown);
+  PeerIdentity peer;
+  peer.uid = peer.gid = 5000;
+  EXPECT_TRUE(roles.Check(Role::kSubmit, peer).ok());
+  EXPECT_EQ(StatusMessage(roles.Check(Role::kObserve, peer)),
+            fmt::format("this call needs role observe, which user 5000 does not have; root, the "
+                        "daemon's user and members of group {} have it (ttfd.toml: [roles])",
+                        known->gr_name));
+  peer.groups = {known->gr_gid};
+  EXPECT_TRUE(roles.Check(Role::kObserve, peer).ok());
+  const Roles closed = Roles::Create({}, 1234, &unknown);
+  EXPECT_THAT(closed.Check(Role::kObserve, peer).ToString(),
+              HasSubstr("root, the daemon's user have it"));
 }
 
 TEST(Roles, GoByTheNameOfACertificateAndByNothingElseOfIt) {

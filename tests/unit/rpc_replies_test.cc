@@ -24,10 +24,6 @@ bool Eventually(Predicate predicate) {
 }
 
 struct CountingTask : ReplyTask {
-  bool PumpOutput() override {
-    Pump();
-    return rest_is_long;
-  }
   void Pump() override {
     pumped_by.store(std::this_thread::get_id());
     seen.store(wanted.load());
@@ -37,7 +33,6 @@ struct CountingTask : ReplyTask {
   std::atomic<int> wanted{0};
   std::atomic<int> seen{0};
   std::atomic<std::thread::id> pumped_by;
-  bool rest_is_long = false;
 };
 
 TEST(ReplyThreads, PumpAfterTheLastScheduleWhateverTheTiming) {
@@ -67,12 +62,14 @@ TEST(ReplyThreads, AnIdleRoundThreadPumpsItselfAndABusyOneHandsOver) {
   ReplyThreads replies(1);
   replies.Start();
   replies.JoinAsRoundThread();
-  const auto task = std::make_shared<CountingTask>();
-  // Give the reply thread time to fall asleep: then nobody but the round's end wakes it.
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  replies.Schedule(task);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(task->pumps, 0);
+  std::shared_ptr<CountingTask> task;
+  // A reply thread that is not asleep yet takes the task; one that sleeps is woken by the end of a round alone.
+  ASSERT_TRUE(Eventually([&] {
+    task = std::make_shared<CountingTask>();
+    replies.Schedule(task);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return task->pumps == 0;
+  }));
   replies.EndOfRound(/*idle=*/true);
   EXPECT_EQ(task->pumps, 1);
   EXPECT_EQ(task->pumped_by.load(), std::this_thread::get_id());
@@ -81,18 +78,6 @@ TEST(ReplyThreads, AnIdleRoundThreadPumpsItselfAndABusyOneHandsOver) {
   replies.EndOfRound(/*idle=*/false);
   EXPECT_TRUE(Eventually([&] { return task->pumps == 2; }));
   EXPECT_NE(task->pumped_by.load(), std::this_thread::get_id());
-}
-
-TEST(ReplyThreads, WhatMayTakeLongIsNotDoneByTheRoundThread) {
-  ReplyThreads replies(1);
-  replies.Start();
-  replies.JoinAsRoundThread();
-  const auto task = std::make_shared<CountingTask>();
-  task->rest_is_long = true;
-  replies.Schedule(task);
-  replies.EndOfRound(/*idle=*/true);
-  EXPECT_TRUE(Eventually(
-      [&] { return task->pumps == 2 && task->pumped_by.load() != std::this_thread::get_id(); }));
 }
 
 TEST(ReplyThreads, ManyCallsAtOnceGoToTheReplyThreadsEvenFromAnIdleRound) {
@@ -125,6 +110,24 @@ struct CountingDeadline : DeadlineTask {
   void CheckDeadlines(TimePoint) override { ++checks; }
   std::atomic<int> checks{0};
 };
+
+TEST(CallDeadlines, CheckAtComesBeforeThePeriod) {
+  CallDeadlines deadlines(SteadyClock(), std::chrono::hours(1));
+  const auto one = std::make_shared<CountingDeadline>();
+  const auto other = std::make_shared<CountingDeadline>();
+  deadlines.Add(one);
+  deadlines.Add(other);
+  deadlines.Start();
+  EXPECT_TRUE(Eventually([&] { return one->checks == 1 && other->checks == 1; }))
+      << "once a period";
+  deadlines.CheckAt(one.get(), deadlines.Now() + std::chrono::hours(1));
+  deadlines.CheckAt(one.get(), deadlines.Now() + std::chrono::milliseconds(10));
+  deadlines.CheckAt(one.get(), deadlines.Now() + std::chrono::hours(2));
+  EXPECT_TRUE(Eventually([&] { return one->checks == 2; }));
+  EXPECT_EQ(other->checks, 1);
+  deadlines.CheckAt(one.get(), deadlines.Now());
+  EXPECT_TRUE(Eventually([&] { return one->checks == 3; }));
+}
 
 TEST(CallDeadlines, LooksAtEveryCallUntilItIsRemoved) {
   CallDeadlines deadlines(SteadyClock(), std::chrono::milliseconds(1));

@@ -2,11 +2,13 @@
 // how a queue is opened again.
 #include <gmock/gmock.h>
 
+#include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -16,8 +18,8 @@ class SessionError : public CoreTest {
     Start();
     client = Connect();
     // Queue 0: values 1 to 4. Queue 1 is open.
-    client->Send(Allocate(1, 64 << 10), InlineKernel(2), OneKernelProgram(3, 2),
-                 OpenQueueRequest{1, 0, 0, {}});
+    client->OpenQueue(ComputeQueue(1));
+    client->Send(Allocate(1, 64 << 10), InlineKernel(2), OneKernelProgram(3, 2), BarrierRequest{});
     client->Run();
     ASSERT_THAT(client->errors, IsEmpty());
     card->log.clear();
@@ -136,29 +138,76 @@ TEST_F(SessionError, AHandleMadeBehindACommandThatFailsLaterIsUnmade) {
   card->on_launch = [](const LaunchCommand&) {
     return Error(StatusCode::kFailedPrecondition, "died");
   };
-  const uint64_t used = Memory("dram").used_bytes;
+  const uint64_t used = Memory(MemoryKind::kDram).used_bytes;
   client->Send(Launch(3), Allocate(10, 4096));
   client->SendOn(1, {}, Read(10, 0, 16));
   client->Run();
   EXPECT_EQ(Cause(6), kFirst);
   EXPECT_EQ(Cause(1, 1), kFirst);
-  EXPECT_EQ(Memory("dram").used_bytes, used) << "its memory is given back";
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, used) << "its memory is given back";
 }
 
-TEST_F(SessionError, AQueueThatWasNeverOpenedNamesTheCause) {
-  client->Send(Read(99, 0, 16), OpenQueueRequest{5, 0, 0, {}});
-  client->SendOn(5, {}, BarrierRequest{}, BarrierRequest{});
+// ---- opening queues
+
+TEST_F(SessionError, QueueNotOpened_FailsItsCommands) {
+  client->OpenQueue({5, 0, 9, {}});
+  client->SendOn(5, {}, BarrierRequest{}, Allocate(10, 64));
+  client->SendOn(1, {}, Read(10, 0, 16));
   client->Run();
-  EXPECT_EQ(Cause(1, 5), kFirst);
-  EXPECT_EQ(Cause(2, 5), kFirst);
-  BatchRequest again;
-  again.clears_error = 5;
-  again.commands.push_back(OpenQueueRequest{5, 0, 0, {}});
-  client->SendBatch(again);
-  client->SendOn(5, {}, BarrierRequest{});
+  EXPECT_EQ(client->ErrorOf(0, 5).field, "open_queue.kind");
+  EXPECT_EQ(client->ErrorOf(1, 5).reason, "CAUSED_BY");
+  EXPECT_EQ(Cause(1, 5), (QueuePosition{5, 0}));
+  EXPECT_THAT(client->ErrorOf(2, 5).message, HasSubstr("queue 5 could not be opened"));
+  EXPECT_EQ(client->ErrorOf(1, 1).reason, "CAUSED_BY");
+  EXPECT_EQ(Cause(1, 1), (QueuePosition{5, 0})) << "so does what waits for them";
+  EXPECT_EQ(client->Progress(5), 2u);
+}
+
+TEST_F(SessionError, QueueNotOpened_IsNotClearedByABatch) {
+  client->OpenQueue({5, 0, 9, {}});
+  BatchRequest batch;
+  batch.queue = 5;
+  batch.clears_error = 1;
+  batch.commands.push_back(BarrierRequest{});
+  client->SendBatch(batch);
   client->Run();
-  EXPECT_EQ(client->ErrorOf(3, 5).code, StatusCode::kOk) << "opened at last";
-  EXPECT_EQ(client->Progress(5), 3u);
+  EXPECT_EQ(client->ErrorOf(1, 5).reason, "CAUSED_BY");
+}
+
+TEST_F(SessionError, QueueNotOpened_MayBeOpenedAgain) {
+  client->OpenQueue({5, 0, 9, {}});
+  client->SendOn(5, {}, Allocate(10, 64), BarrierRequest{});
+  client->Run();
+  client->OpenQueue(ComputeQueue(5));
+  client->SendOn(5, {}, Allocate(10, 64), Read(10, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->Data(4, 5).size(), 16u) << "the handle of the failed command is free again";
+  EXPECT_EQ(client->Progress(5), 4u) << "its values continue";
+}
+
+TEST_F(SessionError, OpenQueueTwice_LeavesTheQueue) {
+  client->OpenQueue(TransferQueue(1));
+  client->SendOn(1, {}, Read(1, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(0, 1).code, StatusCode::kAlreadyExists);
+  EXPECT_EQ(client->Data(1, 1).size(), 16u);
+}
+
+// A client that opens queues it may not have makes neither errors nor queues without end.
+TEST_F(SessionError, QueuesNotOpened_AreLimited) {
+  for (int i = 0; i < 1000; ++i) client->OpenQueue({5, 0, 9, {}});
+  client->Take();
+  EXPECT_THAT(client->errors, SizeIs(1)) << "the newest counts";
+  Status status;
+  uint32_t number = 100;
+  for (; status.ok() && number < 1000; ++number) {
+    MessageRequest message;
+    message.open_queues.push_back({number, 0, 9, {}});
+    status = client->Accept(std::move(message));
+  }
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(LimitOf(status)->limit, "queues");
+  EXPECT_EQ(number, 100u + 2 * options.limits.queues - 3 + 1);
 }
 
 // ---- opening again
@@ -225,7 +274,7 @@ TEST_F(SessionError, CancelEndsWhatHasNotStarted) {
   client->Send(Launch(3));
   core->RunOnce();  // started
   client->Send(Launch(3), Launch(3), BarrierRequest{});
-  ASSERT_TRUE(client->session().Cancel({{0, 6}}).ok());
+  ASSERT_TRUE(client->Cancel({0, 6}).ok());
   client->Send(Launch(3));
   for (int i = 0; i < 5; ++i) core->RunOnce();
   client->Take();
@@ -247,7 +296,7 @@ TEST_F(SessionError, CancelLetsWhatStartedRunOut) {
   card->hold = true;
   client->Send(Launch(3), Launch(3));
   core->RunOnce();
-  ASSERT_TRUE(client->session().Cancel({{0, 1}}).ok());
+  ASSERT_TRUE(client->Cancel({0, 1}).ok());
   card->hold = false;
   client->Run();
   EXPECT_THAT(client->errors, IsEmpty());
@@ -258,7 +307,7 @@ TEST_F(SessionError, CancelCutsARunOfBarriers) {
   card->hold = true;
   client->Send(Launch(3), BarrierRequest{}, BarrierRequest{}, BarrierRequest{});
   core->RunOnce();
-  ASSERT_TRUE(client->session().Cancel({{0, 7}}).ok());
+  ASSERT_TRUE(client->Cancel({0, 7}).ok());
   card->hold = false;
   client->Run();
   EXPECT_EQ(client->ErrorOf(6).code, StatusCode::kOk);
@@ -268,8 +317,8 @@ TEST_F(SessionError, CancelCutsARunOfBarriers) {
 }
 
 TEST_F(SessionError, CancelOfWhatIsDoneOrNotSentDoesNothing) {
-  ASSERT_TRUE(client->session().Cancel({{0, 1}}).ok());
-  ASSERT_TRUE(client->session().Cancel({{0, 1000}}).ok());
+  ASSERT_TRUE(client->Cancel({0, 1}).ok());
+  ASSERT_TRUE(client->Cancel({0, 1000}).ok());
   client->Send(Launch(3));
   client->Run();
   EXPECT_THAT(client->errors, IsEmpty());
@@ -278,7 +327,7 @@ TEST_F(SessionError, CancelOfWhatIsDoneOrNotSentDoesNothing) {
 TEST_F(SessionError, CancelWaitsForNobody) {
   // Blocked on data that never comes: it has not started.
   client->Send(StreamedWrite(1, 0, 1024));
-  ASSERT_TRUE(client->session().Cancel({{0, 5}}).ok());
+  ASSERT_TRUE(client->Cancel({0, 5}).ok());
   client->Run();
   EXPECT_EQ(client->ErrorOf(5).code, StatusCode::kCancelled);
 }
@@ -365,7 +414,7 @@ TEST_F(SessionError, AWorkThatTheDeviceThreadHoldsCanBeCancelled) {
   core->RunOnce();
   const uint64_t late = client->Send(Launch(3));
   core->RunOnce();
-  ASSERT_TRUE(client->session().Cancel({{0, late}}).ok());
+  ASSERT_TRUE(client->Cancel({0, late}).ok());
   client->Take();
   EXPECT_EQ(client->ErrorOf(late).code, StatusCode::kCancelled);
   card->hold = false;
@@ -385,7 +434,7 @@ TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn)
   core->RunOnce();
   client->Take();
   EXPECT_THAT(client->errors, IsEmpty()) << "a start deadline is no deadline of the end";
-  core->EndSession(client->session().welcome().session, "enough").IgnoreError();
+  core->TerminateSession(client->id(), "enough").IgnoreError();
   card->hold = false;
   client->Run();
   EXPECT_EQ(client->Data(read), "") << "nobody wants it any more";
@@ -395,7 +444,7 @@ TEST_F(SessionError, WhatStartedInTimeFinishesAndIsDiscardedIfItsQueueHasGoneOn)
 TEST_F(SessionError, TheDaemonsStartTimeoutIsTheDefault) {
   TimeoutsReply timeouts;
   timeouts.start_ms = 20;
-  ASSERT_TRUE(core->SetTimeouts(client->session().welcome().session, timeouts).ok());
+  ASSERT_TRUE(core->SetTimeouts(client->id(), timeouts).ok());
   client->Send(StreamedWrite(1, 0, 1024));
   clock.Advance(std::chrono::milliseconds(21));
   client->Run();
@@ -409,8 +458,100 @@ TEST_F(SessionError, AClientThatStopsSendingItsDataIsEnded) {
   clock.Advance(std::chrono::milliseconds(options.timeouts.stalled_client_ms + 1));
   client->Run();
   Status status;
-  ASSERT_TRUE(client->session().finished(&status));
+  ASSERT_TRUE(client->Ended(&status));
   EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(SessionError, AClientThatSendsEverythingButItsDataIsEnded) {
+  client->Send(StreamedWrite(1, 0, 64 << 10));
+  ASSERT_TRUE(client->Supply(0, 5, 0, Pattern(1024)).ok());
+  for (int i = 0; i < 2; ++i) {
+    client->Run();
+    clock.Advance(std::chrono::milliseconds(options.timeouts.stalled_client_ms / 2 + 1));
+    EXPECT_TRUE(client->Accept({}).ok());
+  }
+  client->Run();
+  Status status;
+  ASSERT_TRUE(client->Ended(&status));
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+}
+
+// ---- waits on errors of long ago
+
+class SessionOldErrors : public CoreTest {
+ protected:
+  void SetUp() override {
+    Start();
+    client = Connect();
+    client->OpenQueue(ComputeQueue(1));
+    made = client->Send(Allocate(1, 4096));
+    client->Run();
+  }
+  // Queue 0 fails so many times; the value of the first.
+  uint64_t Fail(size_t times) {
+    uint64_t first = 0;
+    for (size_t i = 0; i < times; ++i) {
+      BatchRequest batch;
+      batch.clears_error = last_error;
+      batch.commands.emplace_back(Free({99}));
+      last_error = client->SendBatch(std::move(batch));
+      client->Run();
+      if (i == 0) first = last_error;
+    }
+    return first;
+  }
+  void ClearErrorOf1(uint64_t value) {
+    BatchRequest batch;
+    batch.queue = 1;
+    batch.clears_error = value;
+    client->SendBatch(std::move(batch));
+  }
+
+  std::unique_ptr<TestClient> client;
+  uint64_t made = 0;
+  uint64_t last_error = 0;
+};
+
+TEST_F(SessionOldErrors, Wait_OnUnrecordedOutcome_IsOutOfRange) {
+  const uint64_t first = Fail(FailureHistory::kRanges);
+  uint64_t wait = client->SendOn(1, {{0, first}}, Read(1, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(wait, 1).cause, (QueuePosition{0, first})) << "still recorded";
+  ClearErrorOf1(wait);
+  Fail(1);
+  for (const uint64_t old : {first, made}) {
+    wait = client->SendOn(1, {{0, old}}, Read(1, 0, 16), Read(1, 0, 16));
+    client->Run();
+    const ErrorReply error = client->ErrorOf(wait, 1);
+    EXPECT_EQ(error.code, StatusCode::kOutOfRange) << error.message;
+    EXPECT_EQ(error.reason, "INVALID");
+    EXPECT_EQ(error.field, "batch.waits");
+    EXPECT_EQ(client->ErrorOf(wait + 1, 1).cause, (QueuePosition{1, wait}));
+    EXPECT_TRUE(client->Data(wait, 1).empty()) << "it did not run";
+    ClearErrorOf1(wait);
+  }
+  const uint64_t read = client->SendOn(1, {{0, last_error - 1}}, Read(1, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(read, 1).code, StatusCode::kAborted) << "the newest are recorded";
+  ClearErrorOf1(read);
+  const uint64_t good = client->SendOn(1, {}, Read(1, 0, 16));
+  client->Run();
+  EXPECT_EQ(client->Data(good, 1).size(), 16u) << "what an object waits for is the object's affair";
+}
+
+TEST_F(SessionOldErrors, Wait_ThatBecameUnrecorded_IsOutOfRange) {
+  const uint64_t fails = client->Send(StreamedWrite(1, 0, 64));
+  const uint64_t data = client->SendOn(1, {}, StreamedWrite(1, 64, 64));
+  const uint64_t waits = client->SendOn(1, {{0, fails}}, Read(1, 0, 16));
+  ASSERT_TRUE(client->Cancel({0, fails}).ok());
+  client->Run();
+  last_error = fails;
+  Fail(FailureHistory::kRanges);
+  ASSERT_TRUE(client->Supply(1, data, 0, Pattern(64)).ok());
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(data, 1).code, StatusCode::kOk);
+  EXPECT_EQ(client->ErrorOf(waits, 1).code, StatusCode::kOutOfRange);
+  EXPECT_TRUE(client->Data(waits, 1).empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a session does when all goes well: the main job, timelines, waits, data both ways, credit, the end of a call.
+// What a session does when all goes well: the main job, timelines, waits, data both ways, the end of a session.
 #include <gmock/gmock.h>
 
 #include "daemon/session/sha256.h"
@@ -35,7 +35,7 @@ TEST_F(SessionFlow, WelcomeDescribesTheCardAndTheLimits) {
   ASSERT_EQ(welcome.devices.size(), 1u);
   EXPECT_EQ(welcome.devices[0].card.grid.x, behaviour.grid.x);
   EXPECT_EQ(welcome.limits.queues, options.limits.queues);
-  EXPECT_GE(welcome.credit.commands, 1000u);
+  EXPECT_EQ(welcome.window_bytes, options.limits.window_bytes);
 }
 
 TEST_F(SessionFlow, BarriersWithNothingBeforeThemNeverReachTheDevice) {
@@ -66,7 +66,8 @@ TEST_F(SessionFlow, ABarrierEndsAfterTheCommandBeforeIt) {
 TEST_F(SessionFlow, ABatchWaitsForAnotherQueue) {
   Start();
   auto client = Connect();
-  client->Send(Allocate(1, 1024), OpenQueueRequest{7, 0, 1, {}});
+  client->OpenQueue(TransferQueue(7));
+  client->Send(Allocate(1, 1024));
   client->Run();
   card->hold = true;
   const uint64_t write = client->Send(InlineWrite(1, 0, Pattern(1024)));
@@ -89,7 +90,8 @@ TEST_F(SessionFlow, ACommandWaitsForTheMakerOfItsHandleOnAnotherQueue) {
   kernel.handle = 2;
   kernel.size = 6;
   kernel.streamed = true;
-  client->Send(OpenQueueRequest{5, 0, 0, {}}, kernel);
+  client->OpenQueue(ComputeQueue(5));
+  client->Send(BarrierRequest{}, kernel);
   client->SendOn(5, {}, OneKernelProgram(3, 2), Launch(3));
   client->Run();
   EXPECT_EQ(client->Progress(5), 0u) << "the kernel's bytes have not come";
@@ -196,99 +198,62 @@ TEST_F(SessionFlow, OutputIsAnnouncedOncePerEmptying) {
   EXPECT_EQ(client->ready, 2);
 }
 
-// ---- credit
-
-TEST_F(SessionFlow, PayloadBeyondItsWindowIsNotWantedUntilSomeIsWritten) {
-  options.windows.payload_bytes = 64 << 10;
-  Start();
-  auto client = Connect();
-  card->hold = true;
-  client->Send(Allocate(1, 128 << 10), StreamedWrite(1, 0, 128 << 10));
-  EXPECT_TRUE(client->session().WantsInput());
-  ASSERT_TRUE(client->Supply(0, 2, 0, Pattern(64 << 10)).ok());
-  for (int i = 0; i < 5; ++i) core->RunOnce();
-  EXPECT_FALSE(client->session().WantsInput());
-  client->Take();
-  const int before = client->ready;
-  card->hold = false;
-  RunAll();
-  EXPECT_GT(client->ready, before) << "OutputReady says that input is wanted again";
-  EXPECT_TRUE(client->session().WantsInput());
-  client->Take();
-  EXPECT_EQ(client->credit.bytes, (64u << 10) + (64 << 10)) << "a total since the session began";
-}
-
-TEST_F(SessionFlow, CommandsBeyondTheirWindowAreNotWanted) {
-  options.windows.commands = 10;
-  Start();
-  auto client = Connect();
-  client->Send(InlineKernel(2), OneKernelProgram(3, 2));
-  client->Run();
-  card->hold = true;
-  for (int i = 0; i < 10; ++i) client->Send(Launch(3));
-  EXPECT_FALSE(client->session().WantsInput());
-  card->hold = false;
-  client->Run();
-  EXPECT_TRUE(client->session().WantsInput());
-  EXPECT_EQ(client->credit.commands, 12u + 10u);
-}
-
-TEST_F(SessionFlow, CreditIsToldWhileAStreamedWriteIsAllThatIsUnderWay) {
-  options.windows.payload_bytes = 16 << 10;
-  Start();
-  auto client = Connect();
-  client->Send(Allocate(1, 64 << 10), StreamedWrite(1, 0, 64 << 10));
-  client->Run();
-  const int before = client->ready;
-  ASSERT_TRUE(client->Supply(0, 2, 0, Pattern(16 << 10)).ok());
-  RunAll();
-  EXPECT_GT(client->ready, before) << "nothing has ended, but there is credit to tell";
-  client->Take();
-  EXPECT_EQ(client->credit.bytes, 32u << 10);
-}
-
-TEST_F(SessionFlow, RefusedPayloadCountsAsUsed) {
-  options.windows.payload_bytes = 16 << 10;
-  Start();
-  auto client = Connect();
-  for (int i = 0; i < 20; ++i) {
-    BatchRequest batch;
-    batch.clears_error = static_cast<uint64_t>(i);
-    batch.commands.push_back(InlineWrite(99, 0, Pattern(4096)));
-    client->SendBatch(batch);
-    client->Take();
-  }
-  EXPECT_TRUE(client->session().WantsInput());
-  EXPECT_GE(client->credit.bytes, 20u * 4096);
-}
-
 // ---- the end of a call
 
-TEST_F(SessionFlow, HalfCloseFinishesWhatWasSent) {
+TEST_F(SessionFlow, Finish_CompletesWhatWasSent) {
   Start();
   auto client = Connect();
   client->Send(Allocate(1, 1024), InlineWrite(1, 0, Pattern(1024)), Read(1, 0, 1024));
-  client->session().FinishInput();
+  client->Finish();
   Status status;
-  EXPECT_FALSE(client->session().finished(&status));
+  EXPECT_FALSE(client->Ended(&status));
   client->Run();
   EXPECT_EQ(client->Data(3), Pattern(1024));
-  ASSERT_TRUE(client->session().finished(&status));
+  ASSERT_TRUE(client->Ended(&status));
   EXPECT_TRUE(status.ok());
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
   EXPECT_THAT(core->ListSessions(), IsEmpty());
 }
 
-TEST_F(SessionFlow, HalfCloseWithDataMissingFailsThatCommand) {
+TEST_F(SessionFlow, Finish_FailsCommandsWithoutTheirData) {
   Start();
   auto client = Connect();
   client->Send(Allocate(1, 1024), StreamedWrite(1, 0, 1024));
   ASSERT_TRUE(client->Supply(0, 2, 0, Pattern(512)).ok());
-  client->session().FinishInput();
+  client->Finish();
   client->Run();
   EXPECT_EQ(client->ErrorOf(2).code, StatusCode::kInvalidArgument);
   Status status;
-  EXPECT_TRUE(client->session().finished(&status));
+  EXPECT_TRUE(client->Ended(&status));
+}
+
+TEST_F(SessionFlow, Finish_AcceptsCancelsAndNothingElse) {
+  Start();
+  auto client = Connect();
+  client->Send(Allocate(1, 1024), StreamedWrite(1, 0, 1024));
+  client->Finish();
+  EXPECT_TRUE(client->Cancel({0, 2}).ok());
+  EXPECT_TRUE(client->Accept({}).ok());
+  BatchRequest batch;
+  batch.first_value = 3;
+  batch.commands.push_back(BarrierRequest{});
+  EXPECT_EQ(client->Submit(std::move(batch)).code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(SessionFlow, Leave_EndsWithCancelled) {
+  Start();
+  auto client = Connect();
+  card->hold = true;
+  client->Send(Allocate(1, 1024), InlineWrite(1, 0, Pattern(1024)), Read(1, 0, 1024));
+  core->RunOnce();
+  client->Leave();
+  Status status;
+  ASSERT_TRUE(client->Ended(&status));
+  EXPECT_EQ(status.code(), StatusCode::kCancelled);
+  card->hold = false;
+  RunAll();
+  EXPECT_THAT(core->ListSessions(), IsEmpty());
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
 // Who knows a hash does not thereby own the kernel.

@@ -45,9 +45,11 @@ class SessionGrowth : public CoreTest {
 TEST_F(SessionGrowth, OneThatWorkedOnAllItsQueuesLeavesNothing) {
   const uint64_t growth = GrowthOver([this] {
     const std::unique_ptr<TestClient> client = Connect();
-    client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2), ComputeQueue(1),
-                 TransferQueue(2), InlineWrite(1, 0, Pattern(4096)), Launch(3));
-    client->SendOn(1, {{0, 7}}, Launch(3), Read(1, 0, 4096));
+    client->OpenQueue(ComputeQueue(1));
+    client->OpenQueue(TransferQueue(2));
+    client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
+                 InlineWrite(1, 0, Pattern(4096)), Launch(3));
+    client->SendOn(1, {{0, 5}}, Launch(3), Read(1, 0, 4096));
     client->SendOn(2, {{1, 2}}, InlineWrite(1, 0, Pattern(4096)), Read(1, 0, 4096));
     client->Run();
     EXPECT_EQ(client->Data(2, 2), Pattern(4096));

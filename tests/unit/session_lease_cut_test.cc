@@ -25,7 +25,7 @@ TEST_F(SessionLeaseCut, ACutAtAnyMomentOfItsGrantNeitherLosesNorLeaksALease) {
     worker->Send(Launch(3), Launch(3));
     RunSome();
     HelloRequest hello = Hello(AttachKind::kLease);
-    hello.resume_grace_ms = 60'000;
+    hello.reconnect_timeout_ms = 60'000;
     TestClient first(*core);
     TestClient second(*core);
     ASSERT_TRUE(first.Open(hello).ok());
@@ -43,13 +43,13 @@ TEST_F(SessionLeaseCut, ACutAtAnyMomentOfItsGrantNeitherLosesNorLeaksALease) {
       }
       reached = moment++ == cut;
     }
-    first.session().Abandon(/*lost=*/true);
+    first.Abandon(/*lost=*/true);
     RunSome();
     EXPECT_EQ(core->ListLeases().size(), first.welcomed ? 2u : 1u);
     if (first.welcomed) {
       HelloRequest back = Hello(AttachKind::kResume);
-      back.resume_grace_ms = 60'000;
-      back.resume.session = first.session().welcome().session;
+      back.reconnect_timeout_ms = 60'000;
+      back.resume.session = first.id();
       back.resume.token = first.session().welcome().token;
       TestClient again(*core);
       ASSERT_TRUE(again.Open(back).ok());
@@ -59,15 +59,15 @@ TEST_F(SessionLeaseCut, ACutAtAnyMomentOfItsGrantNeitherLosesNorLeaksALease) {
       EXPECT_EQ(again.Progress(), launch);
       second.Take();
       EXPECT_FALSE(second.welcomed) << "it is not its turn";
-      again.session().Leave();
-      again.session().Abandon(false);
+      again.Leave();
+      again.Abandon(false);
     }
     (first.welcomed ? kept : dropped) += 1;
     RunSome();
     second.Take();
     EXPECT_TRUE(second.welcomed) << "the lease is free";
-    second.session().Abandon(false);
-    worker->session().Abandon(false);
+    second.Abandon(false);
+    worker->Abandon(false);
     RunAll();
     EXPECT_THAT(core->ListLeases(), IsEmpty());
     EXPECT_THAT(core->ListSessions(), IsEmpty());

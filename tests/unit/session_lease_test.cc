@@ -18,17 +18,14 @@ using SessionLeases = LeaseTest;
 TEST_F(SessionLeases, AFreeCardIsLeasedAtOnce) {
   Start();
   auto client = AskFor();
-  EXPECT_TRUE(client->session().waiting());
-  EXPECT_FALSE(client->session().WantsInput()) << "what it sends waits with it";
-  EXPECT_EQ(StateOf(client.get()), "waiting");
+  EXPECT_EQ(StateOf(client.get()), SessionState::kWaiting);
   client->Run();
   EXPECT_TRUE(client->welcomed);
   EXPECT_FALSE(client->lease_token.empty());
-  EXPECT_TRUE(client->session().WantsInput());
-  EXPECT_EQ(StateOf(client.get()), "active");
+  EXPECT_EQ(StateOf(client.get()), SessionState::kActive);
   const auto leases = core->ListLeases();
   ASSERT_THAT(leases, SizeIs(1));
-  EXPECT_EQ(leases[0].state, "held");
+  EXPECT_EQ(leases[0].state, LeaseState::kHeld);
   Prepare(client.get());
   const uint64_t launch = client->Send(Launch(3));
   client->Run();
@@ -45,18 +42,18 @@ TEST_F(SessionLeases, LeasesGoFromOneToTheNextInOrder) {
   second->Take();
   third->Take();
   EXPECT_FALSE(second->welcomed);
-  EXPECT_EQ(second->waiting.position, 1u);
-  EXPECT_THAT(second->waiting.holder, HasSubstr("session 1 "));
-  EXPECT_EQ(third->waiting.position, 2u);
+  EXPECT_EQ(second->lease_wait().position, 1u);
+  EXPECT_THAT(second->lease_wait().holder, HasSubstr("session 1 "));
+  EXPECT_EQ(third->lease_wait().position, 2u);
   first.reset();  // as a client that dies does
   RunAll();
   second->Take();
   third->Take();
   EXPECT_TRUE(second->welcomed);
   EXPECT_FALSE(third->welcomed);
-  EXPECT_EQ(third->waiting.position, 1u);
-  EXPECT_THAT(third->waiting.holder, HasSubstr("session 2 "));
-  second->session().FinishInput();
+  EXPECT_EQ(third->lease_wait().position, 1u);
+  EXPECT_THAT(third->lease_wait().holder, HasSubstr("session 2 "));
+  second->Finish();
   EXPECT_TRUE(EndOf(second.get()).ok());
   RunAll();
   third->Take();
@@ -73,7 +70,7 @@ TEST_F(SessionLeases, AWaiterThatDiesLeavesTheQueue) {
   second.reset();
   RunAll();
   third->Take();
-  EXPECT_EQ(third->waiting.position, 1u);
+  EXPECT_EQ(third->lease_wait().position, 1u);
   EXPECT_THAT(core->ListLeases(), SizeIs(2));
 }
 
@@ -83,7 +80,6 @@ TEST_F(SessionLeases, WhoHasTheTokenWorksUnderTheLease) {
   holder->Run();
   TestClient member(*core);
   ASSERT_TRUE(Join(&member, holder->lease_token).ok());
-  EXPECT_FALSE(member.session().waiting());
   Prepare(&member);
   const uint64_t launch = member.Send(Launch(3));
   member.Run();
@@ -204,13 +200,13 @@ TEST_F(SessionLeases, AnIdleLeaseEndsAndABusyOneDoesNot) {
     clock.Advance(milliseconds(900));
     core->RunOnce();
   }
-  EXPECT_EQ(StateOf(holder.get()), "active") << "a launch runs";
+  EXPECT_EQ(StateOf(holder.get()), SessionState::kActive) << "a launch runs";
   card->hold = false;
   holder->Run();
   clock.Advance(milliseconds(999));
   holder->Run();
-  EXPECT_EQ(StateOf(holder.get()), "active");
-  ASSERT_TRUE(holder->session().Received({{{0, 1}}, {}}).ok()) << "which is no work";
+  EXPECT_EQ(StateOf(holder.get()), SessionState::kActive);
+  holder->OpenQueue(ComputeQueue(7));  // a message without commands
   clock.Advance(milliseconds(2));
   holder->Run();
   const Status status = EndOf(holder.get());
@@ -225,7 +221,7 @@ TEST_F(SessionLeases, ALeaseEndsAfterItsTimeAndTheNextIsGranted) {
   holder->Run();
   auto next = AskFor();
   next->Run();
-  EXPECT_LE(next->waiting.expected_wait_ms, 2000u);
+  EXPECT_LE(next->lease_wait().expected_wait_ms, 2000u);
   clock.Advance(milliseconds(2000));
   holder->Run();
   EXPECT_THAT(std::string(StatusMessage(EndOf(holder.get()))), HasSubstr("lease_ms"));
@@ -275,7 +271,7 @@ TEST_F(SessionLeases, AResetLeavesLeasesAsTheyAre) {
   EXPECT_TRUE(reset);
   holder->Run();
   EXPECT_EQ(holder->ErrorOf(launch).reason, "DEVICE_RESET");
-  EXPECT_EQ(core->ListLeases()[0].state, "held");
+  EXPECT_EQ(core->ListLeases()[0].state, LeaseState::kHeld);
   shared->Run();
   EXPECT_LT(shared->Progress(), waits + 1) << "still kept out";
   holder.reset();

@@ -53,7 +53,7 @@ TEST_F(LeaseKeepsOut, WorkOfOthersThatHasStartedEndsFirstAndTheRestWaits) {
   RunSome();
   holder->Take();
   EXPECT_FALSE(holder->welcomed) << "the launch still runs";
-  EXPECT_EQ(core->ListLeases()[0].state, "granting");
+  EXPECT_EQ(core->ListLeases()[0].state, LeaseState::kGranting);
   const uint64_t later = shared->Send(Launch(3), Launch(3));
   card->hold = false;
   holder->Run();
@@ -81,7 +81,7 @@ TEST_F(LeaseKeepsOut, TheDeviceThreadIsIdleWhileAnotherQueueWaitsForWhatALeaseKe
   holder->Run();
   auto shared = Connect();
   Prepare(shared.get());
-  shared->Send(TransferQueue(1));
+  shared->OpenQueue(TransferQueue(1));
   shared->Run();
   const uint64_t launch = shared->Send(Launch(3));  // on a worker that is leased
   shared->SendOn(1, {{0, launch}}, Read(1, 0, 16));
@@ -110,27 +110,28 @@ TEST_F(LeaseKeepsOut, WorkThatWaitedTooLongSaysForWhom) {
   EXPECT_THAT(shared->ErrorOf(launch).message, HasSubstr("leased by session 1 "));
 }
 
-TEST_F(LeaseKeepsOut, WhatFailedWhileALeaseKeptItOutHoldsNoCreditUntilTheLeaseEnds) {
-  options.windows.payload_bytes = 64;
+TEST_F(LeaseKeepsOut, FailedWork_HoldsNoWindow) {
+  options.limits.window_bytes = 640;
   Start();
   auto shared = Connect();
-  shared->Send(Allocate(1, 4096), TransferQueue(1));
+  shared->Send(Allocate(1, 4096));
+  shared->OpenQueue(TransferQueue(1));
   shared->Run();
   auto holder = AskFor();
   holder->Run();
   BatchRequest batch;
   batch.start_within_ms = 500;
   batch.commands.push_back(Request(InlineWrite(1, 0, Pattern(64))));
-  const uint64_t write = shared->SendBatch(std::move(batch));
+  const uint64_t write = shared->SendBatch(std::move(batch), 640);
   shared->SendOn(1, {{0, write}}, Read(1, 0, 64));
   shared->Run();
-  EXPECT_FALSE(shared->session().WantsInput()) << "it has filled its window";
+  EXPECT_FALSE(shared->MaySend(1)) << "its window is full";
   EXPECT_FALSE(core->RunOnce());
   clock.Advance(milliseconds(501));
   shared->Run();
   EXPECT_EQ(shared->ErrorOf(write).reason, "DEADLINE");
   EXPECT_EQ(shared->ErrorOf(1, 1).cause, (QueuePosition{0, write}));
-  EXPECT_TRUE(shared->session().WantsInput());
+  EXPECT_TRUE(shared->MaySend(640));
   EXPECT_THAT(core->ListLeases(), SizeIs(1)) << "the lease is held as before";
   EXPECT_FALSE(core->RunOnce());
 }
@@ -146,7 +147,7 @@ TEST_F(LeaseKeepsOut, AClientThatDiesWhileItsWorkWaitsLeavesNothingBehind) {
   shared.reset();
   RunAll();
   EXPECT_THAT(core->ListSessions(), SizeIs(1)) << "not even until the lease ends";
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
 // ---- tokens
@@ -179,7 +180,9 @@ TEST_F(LeaseKeepsOut, AQueueWithALeasedTileWaitsAsAWhole) {
   auto holder = AskFor({{0, 0, 0, 0}});
   holder->Run();
   auto shared = Connect();
-  shared->Send(Allocate(1, 4096), ComputeQueue(1, {{0, 0, 1, 0}}), ComputeQueue(2, {{1, 0, 1, 0}}));
+  shared->Send(Allocate(1, 4096));
+  shared->OpenQueue(ComputeQueue(1, {{0, 0, 1, 0}}));
+  shared->OpenQueue(ComputeQueue(2, {{1, 0, 1, 0}}));
   shared->Run();
   shared->SendOn(1, {}, InlineWrite(1, 0, Pattern(64)));
   shared->SendOn(2, {}, InlineWrite(1, 64, Pattern(64)));
@@ -206,13 +209,10 @@ TEST_F(LeaseKeepsOut, ALeaseOfTilesLaunchesNowhereElse) {
   const uint64_t outside = holder->Send(Launch(4));
   holder->Run();
   EXPECT_EQ(holder->ErrorOf(outside).code, StatusCode::kInvalidArgument);
-  BatchRequest batch;
-  batch.clears_error = outside;
-  batch.commands.push_back(Request(ComputeQueue(1, {{0, 0, 0, 1}})));
-  const uint64_t queue = holder->SendBatch(std::move(batch));
+  holder->OpenQueue(ComputeQueue(1, {{0, 0, 0, 1}}));
   holder->Run();
-  EXPECT_EQ(holder->ErrorOf(queue).code, StatusCode::kInvalidArgument);
-  EXPECT_THAT(holder->ErrorOf(queue).message, HasSubstr("not in the lease"));
+  EXPECT_EQ(holder->ErrorOf(0, 1).code, StatusCode::kInvalidArgument);
+  EXPECT_THAT(holder->ErrorOf(0, 1).message, HasSubstr("not in the lease"));
 }
 
 }  // namespace

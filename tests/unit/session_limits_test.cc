@@ -23,7 +23,7 @@ class SessionLimitsTest : public CoreTest {
  protected:
   // Used of a limit by a session, or with 0 by the user of test sessions.
   uint64_t Used(const std::string& limit, uint64_t session) {
-    for (const LimitUsesReply& uses : core->GetLimits().uses) {
+    for (const LimitUsageReply& uses : core->GetLimits().usage) {
       if (uses.session != session || uses.uid != 1000) continue;
       for (const LimitUseReply& use : uses.uses) {
         if (use.name == limit) return use.used;
@@ -34,7 +34,7 @@ class SessionLimitsTest : public CoreTest {
   // All that a session has, its handles but for that of the failed command, and the card's memory.
   std::vector<uint64_t> Everything(uint64_t session) {
     std::vector<uint64_t> all;
-    for (const LimitUsesReply& uses : core->GetLimits().uses) {
+    for (const LimitUsageReply& uses : core->GetLimits().usage) {
       if (uses.session != session) continue;
       for (const LimitUseReply& use : uses.uses) {
         if (use.name != "handles") all.push_back(use.used);
@@ -43,7 +43,7 @@ class SessionLimitsTest : public CoreTest {
     for (const MemoryUseReply& memory : core->GetStatus().memory) all.push_back(memory.used_bytes);
     return all;
   }
-  static uint64_t IdOf(TestClient& client) { return client.session().welcome().session; }
+  static uint64_t IdOf(TestClient& client) { return client.id(); }
   static void ExpectRefused(const ErrorReply& error, const std::string& limit, uint64_t value,
                             uint64_t used) {
     EXPECT_EQ(error.code, StatusCode::kResourceExhausted) << limit << ": " << error.message;
@@ -92,8 +92,10 @@ uint64_t MakeKernel(TestClient* client, uint64_t number) {
 uint64_t MakeProgram(TestClient* client, uint64_t number) {
   return client->Send(OneKernelProgram(number, 999));
 }
+// The error of a queue has value 0 and the queue's number.
 uint64_t MakeQueue(TestClient* client, uint64_t number) {
-  return client->Send(ComputeQueue(static_cast<uint32_t>(number)));
+  client->OpenQueue(ComputeQueue(static_cast<uint32_t>(number)));
+  return 0;
 }
 void FreeOne(TestClient* client, uint64_t number) { client->Send(Free({number})); }
 
@@ -118,6 +120,11 @@ class EveryLimit : public SessionLimitsTest, public ::testing::WithParamInterfac
  protected:
   static constexpr uint64_t kMost = 3;  // that fit the limit
 
+  // Of the thing with this number, whose command has this value.
+  static ErrorReply ErrorOf(TestClient& client, uint64_t value, uint64_t number) {
+    if (GetParam().make == MakeQueue) return client.ErrorOf(0, static_cast<uint32_t>(number));
+    return client.ErrorOf(value);
+  }
   // A program needs a kernel, which is no limit's business here but that of handles and kernels.
   void Prepare(TestClient* client) {
     if (GetParam().make != MakeProgram) return;
@@ -136,19 +143,19 @@ TEST_P(EveryLimit, OfASessionIsRefusedShownAndGivenBack) {
   for (uint64_t number = 1; number <= kMost; ++number) {
     const uint64_t value = kind.make(client.get(), number);
     client->Run();
-    EXPECT_EQ(client->ErrorOf(value).code, StatusCode::kOk) << client->ErrorOf(value).message;
+    EXPECT_EQ(ErrorOf(*client, value, number).code, StatusCode::kOk);
     EXPECT_EQ(Used(kind.name, IdOf(*client)), number * kind.amount + kind.before);
   }
   const std::vector<uint64_t> before = Everything(IdOf(*client));
   const uint64_t value = kind.make(client.get(), kMost + 1);
   client->Run();
   EXPECT_EQ(Everything(IdOf(*client)), before) << "nothing of it is left half done";
-  ExpectRefused(client->ErrorOf(value), kind.name, kMost * kind.amount + kind.before,
+  ExpectRefused(ErrorOf(*client, value, kMost + 1), kind.name, kMost * kind.amount + kind.before,
                 kMost * kind.amount + kind.before);
   Prepare(other.get());
   const uint64_t others = kind.make(other.get(), 1);
   other->Run();
-  EXPECT_EQ(other->ErrorOf(others).code, StatusCode::kOk) << "another session has its own";
+  EXPECT_EQ(ErrorOf(*other, others, 1).code, StatusCode::kOk) << "another session has its own";
   if (kind.free == nullptr) return;
   BatchRequest clear;
   clear.clears_error = value;
@@ -181,22 +188,20 @@ TEST_P(EveryLimit, OfAUserIsThatOfAllItsSessions) {
   EXPECT_EQ(Used(name, 0), most);
   const uint64_t value = kind.make(second.get(), 2);
   second->Run();
-  ExpectRefused(second->ErrorOf(value), name, most, most);
+  ExpectRefused(ErrorOf(*second, value, 2), name, most, most);
   auto stranger = Connect(2000);
   Prepare(stranger.get());
   const uint64_t strangers = kind.make(stranger.get(), 1);
   stranger->Run();
-  EXPECT_EQ(stranger->ErrorOf(strangers).code, StatusCode::kOk) << "another user has its own";
+  EXPECT_EQ(ErrorOf(*stranger, strangers, 1).code, StatusCode::kOk) << "another user has its own";
   first.reset();
   RunAll();
-  EXPECT_EQ(Used(name, 0),
-            kind.amount + kind.before + (std::string(kind.name) == "handles" ? 1 : 0))
-      << "the refused one's handle stays taken until the error is cleared";
+  EXPECT_EQ(Used(name, 0), kind.amount + kind.before) << "the refused one counts for nothing";
   auto third = Connect();
   Prepare(third.get());
   const uint64_t again = kind.make(third.get(), 1);
   third->Run();
-  EXPECT_EQ(third->ErrorOf(again).code, StatusCode::kOk) << third->ErrorOf(again).message;
+  EXPECT_EQ(ErrorOf(*third, again, 1).code, StatusCode::kOk);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counted, EveryLimit, ::testing::ValuesIn(kKinds),
@@ -312,122 +317,6 @@ TEST_F(SessionLimitsTest, SessionsOfAUserSideBySideDoNotPassItsBytes) {
   EXPECT_EQ(user->used(Resource::kDramBytes), 0u) << "all is given back";
 }
 
-TEST_F(SessionLimitsTest, CommandsInFlightOfAUserAreRefusedBeyondItsLimit) {
-  options.limits.commands_in_flight_per_user = 8;
-  Start();
-  auto first = Connect();
-  auto second = Connect();
-  first->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2));
-  first->Run();
-  card->hold = true;
-  for (int i = 0; i < 6; ++i) first->Send(Launch(3));
-  core->RunOnce();
-  EXPECT_EQ(Used("commands_in_flight", IdOf(*first)), 6u);
-  BatchRequest batch;
-  for (int i = 0; i < 3; ++i) batch.commands.push_back(Request(BarrierRequest{}));
-  const uint64_t value = second->SendBatch(std::move(batch));
-  second->Take();
-  ExpectRefused(second->ErrorOf(value), "commands_in_flight_per_user", 8, 6);
-  card->hold = false;
-  first->Run();
-  EXPECT_EQ(Used("commands_in_flight", IdOf(*first)), 0u);
-  EXPECT_EQ(Used("commands_in_flight_per_user", 0), 0u);
-}
-
-TEST_F(SessionLimitsTest, PayloadInFlightOfAUserHoldsBackWhoHasMoreThanItsPart) {
-  options.limits.bytes_in_flight_per_user = 8192;
-  options.windows.payload_bytes = 64 << 10;
-  Start();
-  auto first = Connect();
-  auto second = Connect();
-  first->Send(Allocate(1, 1 << 16), StreamedWrite(1, 0, 1 << 16));
-  first->Run();
-  card->hold = true;
-  ASSERT_TRUE(first->Supply(0, 2, 0, Pattern(8192)).ok());
-  core->RunOnce();
-  EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 8192u);
-  EXPECT_FALSE(first->session().WantsInput());
-  EXPECT_TRUE(second->session().WantsInput()) << "it has a part of its own";
-  second->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
-  card->hold = false;
-  second->Run();
-  EXPECT_THAT(second->errors, IsEmpty()) << "what is held back is not refused";
-  EXPECT_TRUE(first->session().WantsInput());
-}
-
-// Each at most its part beyond the limit, and nobody waits for ever: not for room that others have, nor for data behind
-// other data.
-TEST_F(SessionLimitsTest, PayloadOfAUserStaysWithinItsLimitAndEverybodyComesToTheEnd) {
-  constexpr uint64_t kLimit = 16 << 10;
-  constexpr uint64_t kPart = 4 << 10;
-  constexpr uint64_t kChunk = 4 << 10;
-  constexpr uint64_t kSize = 32 << 10;
-  constexpr uint64_t kWrites = 10;
-  options.limits.bytes_in_flight_per_user = kLimit;
-  options.windows.payload_bytes = 16 * kPart;
-  Start();
-  card->completes_per_poll = 1;
-  struct Writer {
-    std::unique_ptr<TestClient> client;
-    uint64_t value = 0;
-    uint64_t sent = 0;  // of the data of this value
-  };
-  std::vector<Writer> writers(6);
-  for (Writer& writer : writers) {
-    writer.client = Connect();
-    writer.client->Send(Allocate(1, kSize));
-    writer.client->Run();
-    for (uint64_t i = 0; i < kWrites; ++i) writer.client->Send(StreamedWrite(1, 0, kSize));
-    writer.value = 2;
-  }
-  uint64_t most = 0;
-  for (int round = 0; round < 20'000; ++round) {
-    for (Writer& writer : writers) {
-      if (writer.value > 1 + kWrites || !writer.client->session().WantsInput()) continue;
-      ASSERT_TRUE(writer.client->Supply(0, writer.value, writer.sent, Pattern(kChunk)).ok());
-      writer.sent += kChunk;
-      if (writer.sent == kSize) {
-        ++writer.value;
-        writer.sent = 0;
-      }
-    }
-    most = std::max(most, Used("bytes_in_flight_per_user", 0));
-    core->RunOnce();
-    for (Writer& writer : writers) writer.client->Take();
-  }
-  for (Writer& writer : writers) {
-    EXPECT_THAT(writer.client->errors, IsEmpty());
-    EXPECT_EQ(writer.client->Progress(), 1 + kWrites);
-  }
-  EXPECT_GE(most, kLimit) << "the limit was not met";
-  EXPECT_LE(most, kLimit + 6 * (kPart + kChunk));
-}
-
-TEST_F(SessionLimitsTest, PayloadBehindWhichDataIsAwaitedIsRefusedAtTwiceTheUsersLimit) {
-  options.limits.bytes_in_flight_per_user = 16 << 10;
-  options.windows.payload_bytes = 64 << 10;
-  Start();
-  auto client = Connect();
-  client->Send(Allocate(1, 1 << 16), TransferQueue(1), StreamedWrite(1, 0, 4096));
-  client->Run();
-  // Behind a write that waits for its data, which may be behind them.
-  uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) {
-    EXPECT_TRUE(client->session().WantsInput()) << i;
-    value = client->SendOn(1, {{0, 3}}, InlineWrite(1, 0, Pattern(4096)));
-  }
-  client->Run();
-  EXPECT_THAT(client->errors, IsEmpty());
-  EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 32u << 10);
-  value = client->SendOn(1, {{0, 3}}, InlineWrite(1, 0, Pattern(4096)));
-  EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 32u << 10) << "what is refused is not kept";
-  EXPECT_TRUE(client->session().WantsInput());
-  ASSERT_TRUE(client->Supply(0, 3, 0, Pattern(4096)).ok());
-  client->Run();
-  ExpectRefused(client->ErrorOf(value, 1), "bytes_in_flight_per_user", 16 << 10, 32 << 10);
-  EXPECT_EQ(Used("bytes_in_flight_per_user", 0), 0u);
-}
-
 TEST_F(SessionLimitsTest, ASessionThatIsIdleForTooLongEndsAndABusyOneDoesNot) {
   options.limits.idle_ms = 1000;
   Start();
@@ -444,22 +333,22 @@ TEST_F(SessionLimitsTest, ASessionThatIsIdleForTooLongEndsAndABusyOneDoesNot) {
   clock.Advance(milliseconds(1));
   core->RunOnce();
   Status status;
-  ASSERT_TRUE(idle->session().finished(&status));
+  ASSERT_TRUE(idle->Ended(&status));
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(PayloadOf(status, kReasonPayload), "LIMIT");
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("idle_ms is 1000, 1000 in use"));
-  EXPECT_FALSE(busy->session().finished(&status));
+  EXPECT_FALSE(busy->Ended(&status));
   card->hold = false;
   busy->Run();
   clock.Advance(milliseconds(999));
   busy->Run();
-  EXPECT_FALSE(busy->session().finished(&status)) << "from the end of its last command";
+  EXPECT_FALSE(busy->Ended(&status)) << "from the end of its last command";
   clock.Advance(milliseconds(1001));
   busy->Run();
-  EXPECT_TRUE(busy->session().finished(&status));
+  EXPECT_TRUE(busy->Ended(&status));
 }
 
-// What libraries say by themselves, to stay in touch or to say what they have, is no use of the card.
+// Acknowledgements, which libraries send by themselves, are no use of the card.
 TEST_F(SessionLimitsTest, MessagesWithoutACommandKeepNoSessionFromBeingIdle) {
   options.limits.idle_ms = 1000;
   Start();
@@ -469,37 +358,56 @@ TEST_F(SessionLimitsTest, MessagesWithoutACommandKeepNoSessionFromBeingIdle) {
   Status status;
   for (int i = 0; i < 4; ++i) {
     clock.Advance(milliseconds(200));
-    ASSERT_TRUE(client->session().Received({{{0, 1}}, {}}).ok());
-    ASSERT_TRUE(client->session().Cancel({{0, 1}, 1}).ok());
-    ASSERT_TRUE(client->session().Submit(BatchRequest()).ok());
+    ASSERT_TRUE(client->Accept({}).ok());
+    ASSERT_TRUE(client->Cancel({0, 1}).ok());
+    ASSERT_TRUE(client->Submit(BatchRequest()).ok());
     client->Run();
-    EXPECT_FALSE(client->session().finished(&status));
+    EXPECT_FALSE(client->Ended(&status));
   }
   client->Send(BarrierRequest{});
   clock.Advance(milliseconds(800));
   client->Run();
-  EXPECT_FALSE(client->session().finished(&status)) << "a barrier is a command";
+  EXPECT_FALSE(client->Ended(&status)) << "a barrier is a command";
   clock.Advance(milliseconds(200));
   client->Run();
-  ASSERT_TRUE(client->session().finished(&status));
+  ASSERT_TRUE(client->Ended(&status));
   EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("idle_ms is 1000, 1000 in use"));
 }
 
 TEST_F(SessionLimitsTest, EveryLimitIsShownOnceWithItsValue) {
   options.limits.buffers = 77;
-  options.windows.commands = 55;
+  options.limits.window_bytes = 5 << 20;
   Start();
   std::map<std::string, uint64_t> shown;
   for (const LimitInfoReply& limit : core->GetLimits().limits) {
     EXPECT_TRUE(shown.emplace(limit.name, limit.value).second) << limit.name;
-    EXPECT_FALSE(limit.text.empty()) << limit.name;
+    EXPECT_FALSE(limit.description.empty()) << limit.name;
   }
   EXPECT_EQ(shown["buffers"], 77u);
-  EXPECT_EQ(shown["commands_in_flight"], 55u);
+  EXPECT_EQ(shown["window_bytes"], 5u << 20);
   EXPECT_EQ(shown["sessions_per_user"], options.limits.sessions_per_user);
   EXPECT_EQ(shown["message_bytes"], options.limits.message_bytes);
-  EXPECT_EQ(shown["resume_grace_ms"], options.limits.resume_grace_ms);
-  EXPECT_EQ(shown.size(), 42u);
+  EXPECT_EQ(shown["reconnect_timeout_ms"], options.limits.reconnect_timeout_ms);
+  EXPECT_EQ(shown.size(), 39u);
+}
+
+// Handles of commands that failed stay known, so they count.
+TEST_F(SessionLimitsTest, HandlesOfFailedCommands_AreWithinTheUsersLimit) {
+  options.limits.handles_per_user = 10;
+  Start();
+  auto client = Connect();
+  client->OpenQueue({5, 0, 9, {}});
+  for (uint64_t handle = 1; handle <= 50; ++handle) client->SendOn(5, {}, Allocate(handle, 64));
+  client->Run();
+  uint64_t used = 0;
+  for (const LimitUsageReply& usage : core->GetLimits().usage) {
+    for (const LimitUseReply& use : usage.uses) {
+      if (usage.session == 0 && use.name == "handles_per_user") used = use.used;
+      if (usage.session == 0 && use.name == "handles") used = use.used;
+    }
+  }
+  EXPECT_GT(used, 0u);
+  EXPECT_LE(used, 10u);
 }
 
 }  // namespace

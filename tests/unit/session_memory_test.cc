@@ -68,10 +68,10 @@ TEST_F(SessionMemory, AFreedHandlesNumberMayBeTakenAtOnce) {
 TEST_F(SessionMemory, MemoryReturnsWhenCommandsSentBeforeOnAnyQueueHaveEnded) {
   Start();
   auto client = Connect();
-  client->Send(Allocate(1, 1024), OpenQueueRequest{1, 0, 0, {}}, InlineKernel(2),
-               OneKernelProgram(3, 2));
+  client->OpenQueue(ComputeQueue(1));
+  client->Send(Allocate(1, 1024), InlineKernel(2), OneKernelProgram(3, 2));
   client->Run();
-  const uint64_t used = Memory("dram").used_bytes;
+  const uint64_t used = Memory(MemoryKind::kDram).used_bytes;
   EXPECT_GT(used, 0u);
   card->hold = true;
   // A launch that may have learnt the address by other means: it names no buffer.
@@ -79,11 +79,11 @@ TEST_F(SessionMemory, MemoryReturnsWhenCommandsSentBeforeOnAnyQueueHaveEnded) {
   client->Send(Free({1}));
   for (int i = 0; i < 5; ++i) core->RunOnce();
   client->Take();
-  EXPECT_EQ(client->Progress(), 5u) << "the Free has ended";
-  EXPECT_EQ(Memory("dram").used_bytes, used) << "its memory has not come back";
+  EXPECT_EQ(client->Progress(), 4u) << "the Free has ended";
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, used) << "its memory has not come back";
   card->hold = false;
   client->Run();
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
 TEST_F(SessionMemory, AnAllocationMayUseWhatTheCommandBeforeItFrees) {
@@ -126,27 +126,29 @@ TEST_F(SessionMemory, WhatAFreeStillHoldsCountsAgainstTheLimit) {
   options.limits.dram_bytes = 8192;
   Start();
   auto client = Connect();
-  client->Send(OpenQueueRequest{1, 0, 0, {}}, InlineKernel(2), OneKernelProgram(3, 2));
+  client->OpenQueue(ComputeQueue(1));
+  client->Send(BarrierRequest{}, InlineKernel(2), OneKernelProgram(3, 2));
   client->Run();
   card->hold = true;
   client->SendOn(1, {}, Launch(3));
   // Each Free waits for the launch, so only the first buffer can have its memory before that.
   for (int i = 0; i < 20; ++i) client->Send(Allocate(10, 8192), Free({10}));
   for (int i = 0; i < 50; ++i) core->RunOnce();
-  EXPECT_LE(Memory("dram").used_bytes, 8192u);
+  EXPECT_LE(Memory(MemoryKind::kDram).used_bytes, 8192u);
   EXPECT_EQ(core->ListSessions()[0].dram_bytes, 8192u);
   card->hold = false;
   client->Run();
   EXPECT_THAT(client->errors, IsEmpty());
   EXPECT_EQ(client->Progress(), 43u);
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
 TEST_F(SessionMemory, AHandleCountsUntilItsObjectIsGone) {
   options.limits.handles = 4;
   Start();
   auto client = Connect();
-  client->Send(OpenQueueRequest{1, 0, 0, {}}, InlineKernel(2), OneKernelProgram(3, 2));
+  client->OpenQueue(ComputeQueue(1));
+  client->Send(BarrierRequest{}, InlineKernel(2), OneKernelProgram(3, 2));
   client->Run();
   card->hold = true;
   client->SendOn(1, {}, Launch(3));
@@ -167,7 +169,7 @@ TEST_F(SessionMemory, L1CountsInEachWorker) {
   client->Send(l1, InlineWrite(1, 0, Pattern(12 * 1024)), Read(1, 0, 12 * 1024));
   client->Run();
   EXPECT_EQ(client->Data(3), Pattern(12 * 1024));
-  EXPECT_EQ(Memory("l1").used_bytes, 1024u);
+  EXPECT_EQ(Memory(MemoryKind::kL1).used_bytes, 1024u);
   EXPECT_EQ(core->ListSessions()[0].l1_bytes, 1024u);
 }
 
@@ -211,8 +213,8 @@ TEST_F(SessionMemory, EveryKindOfBufferHoldsBytesOfAnyPageSize) {
       value += 4;
     }
   }
-  EXPECT_EQ(Memory("l1").used_bytes, 0u);
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kL1).used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
 TEST_F(SessionMemory, EveryKindOfBufferIsZeroToTheEndOfWhatItTakes) {
@@ -264,8 +266,8 @@ TEST_F(SessionMemory, FillsAndCopiesOfOddPagesGoOnAcrossSlices) {
 
 TEST_F(SessionMemory, AnAbandonedSessionLeaksNothing) {
   Start();
-  const uint64_t dram = Memory("dram").largest_free_bytes;
-  const uint64_t l1 = Memory("l1").largest_free_bytes;
+  const uint64_t dram = Memory(MemoryKind::kDram).largest_free_bytes;
+  const uint64_t l1 = Memory(MemoryKind::kL1).largest_free_bytes;
   // At every point of a scenario.
   for (int rounds = 0; rounds < 12; ++rounds) {
     for (const bool hold : {false, true}) {
@@ -273,8 +275,9 @@ TEST_F(SessionMemory, AnAbandonedSessionLeaksNothing) {
       card->hold = hold;
       AllocateRequest buffer_in_l1 = Allocate(9, 4096);
       buffer_in_l1.place = BufferPlace::kL1Interleaved;
+      client->OpenQueue(ComputeQueue(1));
       client->Send(Allocate(1, 64 << 10), buffer_in_l1, InlineKernel(2), OneKernelProgram(3, 2),
-                   OpenQueueRequest{1, 0, 0, {}}, StreamedWrite(1, 0, 64 << 10), Launch(3),
+                   BarrierRequest{}, StreamedWrite(1, 0, 64 << 10), Launch(3),
                    Read(1, 0, 64 << 10));
       client->SendOn(1, {{0, 7}}, Read(1, 0, 64 << 10), Free({1}), BarrierRequest{});
       for (int chunk = 0; chunk < rounds && chunk < 8; ++chunk) {
@@ -285,13 +288,13 @@ TEST_F(SessionMemory, AnAbandonedSessionLeaksNothing) {
       client.reset();  // Abandon
       card->hold = false;
       RunAll();
-      EXPECT_EQ(Memory("dram").used_bytes, 0u) << rounds << hold;
-      EXPECT_EQ(Memory("l1").used_bytes, 0u) << rounds << hold;
+      EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u) << rounds << hold;
+      EXPECT_EQ(Memory(MemoryKind::kL1).used_bytes, 0u) << rounds << hold;
       EXPECT_THAT(core->ListSessions(), IsEmpty());
     }
   }
-  EXPECT_EQ(Memory("dram").largest_free_bytes, dram);
-  EXPECT_EQ(Memory("l1").largest_free_bytes, l1);
+  EXPECT_EQ(Memory(MemoryKind::kDram).largest_free_bytes, dram);
+  EXPECT_EQ(Memory(MemoryKind::kL1).largest_free_bytes, l1);
 }
 
 TEST_F(SessionMemory, MemoryTheDeviceStillTouchesIsKeptUntilItDoesNot) {
@@ -303,11 +306,11 @@ TEST_F(SessionMemory, MemoryTheDeviceStillTouchesIsKeptUntilItDoesNot) {
   client->Send(InlineWrite(1, 0, Pattern(1024)));
   core->RunOnce();  // on the device
   client.reset();
-  EXPECT_GT(Memory("dram").used_bytes, 0u);
-  EXPECT_EQ(core->ListSessions()[0].state, "ending");
+  EXPECT_GT(Memory(MemoryKind::kDram).used_bytes, 0u);
+  EXPECT_EQ(core->ListSessions()[0].state, SessionState::kEnding);
   card->hold = false;
   RunAll();
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
 TEST_F(SessionMemory, WhatAnAbandonedSessionHadNotStartedNeverRuns) {

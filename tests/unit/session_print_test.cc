@@ -2,7 +2,7 @@
 // limit.
 #include <gmock/gmock.h>
 
-#include "daemon/session/output_buffer.h"
+#include "daemon/session/outbox.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd {
@@ -87,12 +87,12 @@ TEST_F(SessionPrints, OfAnUnknownTicketGoNowhere) {
   EXPECT_THAT(second->prints, IsEmpty());
 }
 
-TEST(OutputBufferPrints, BeyondTheLimitTheOldestAreDroppedAndCounted) {
-  OutputBuffer buffer;
+TEST(OutboxPrints, BeyondTheLimitTheOldestAreDroppedAndCounted) {
+  Outbox outbox;
   constexpr uint64_t kLimit = 10'000;
-  for (int i = 0; i < 1000; ++i) buffer.AddPrint({{0, 1}, Line(std::to_string(i)), 0}, kLimit);
-  buffer.SetProgress(0, 1);
-  const SessionOutputBatch batch = buffer.Take(1);
+  for (int i = 0; i < 1000; ++i) outbox.AddPrint({{0, 1}, Line(std::to_string(i))}, kLimit);
+  outbox.SetProgress(0, 1);
+  const SessionOutputBatch batch = outbox.Take(1);
   ASSERT_FALSE(batch.prints.empty());
   EXPECT_LT(batch.prints.size(), kLimit / 100);
   EXPECT_EQ(batch.prints.front().lost, 1000 - batch.prints.size());
@@ -100,15 +100,15 @@ TEST(OutputBufferPrints, BeyondTheLimitTheOldestAreDroppedAndCounted) {
   EXPECT_EQ(batch.prints.back().print.text, "999");
   EXPECT_EQ(batch.prints.back().lost, 0u);
   EXPECT_EQ(batch.progress.size(), 1u) << "in the same message, behind them";
-  EXPECT_TRUE(buffer.empty());
-  buffer.AddPrint({{0, 2}, Line("next"), 0}, kLimit);
-  EXPECT_EQ(buffer.Take(1).prints.front().lost, 0u) << "told once";
+  EXPECT_TRUE(outbox.empty());
+  outbox.AddPrint({{0, 2}, Line("next")}, kLimit);
+  EXPECT_EQ(outbox.Take(1).prints.front().lost, 0u) << "reported once";
 }
 
-TEST(OutputBufferPrints, OneIsKeptHoweverLong) {
-  OutputBuffer buffer;
-  buffer.AddPrint({{0, 1}, Line(std::string(1000, 'x')), 0}, 100);
-  EXPECT_EQ(buffer.Take(1).prints.size(), 1u);
+TEST(OutboxPrints, OneIsKeptHoweverLong) {
+  Outbox outbox;
+  outbox.AddPrint({{0, 1}, Line(std::string(1000, 'x'))}, 100);
+  EXPECT_EQ(outbox.Take(1).prints.size(), 1u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Errors that end a call: gaps in values, data nobody asked for, a Hello that cannot be served.
 #include <gmock/gmock.h>
 
+#include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd {
@@ -26,9 +27,9 @@ TEST_F(SessionProtocol, AGapInValuesEndsTheCall) {
   BatchRequest batch;
   batch.first_value = 7;
   batch.commands.push_back(BarrierRequest{});
-  EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->Submit(batch).code(), StatusCode::kInvalidArgument);
   batch.first_value = 4;  // sent before
-  EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->Submit(batch).code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(SessionProtocol, AnUnknownQueueEndsTheCall) {
@@ -36,10 +37,8 @@ TEST_F(SessionProtocol, AnUnknownQueueEndsTheCall) {
   batch.queue = 9;
   batch.first_value = 1;
   batch.commands.push_back(BarrierRequest{});
-  EXPECT_EQ(client->session().Submit(batch).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(client->session().Cancel({{9, 1}}).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(client->session().Received({{{9, 1}}, {}}).code(), StatusCode::kInvalidArgument);
-  EXPECT_TRUE(client->session().Received({{{0, 1}}, {}}).ok());
+  EXPECT_EQ(client->Submit(batch).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(client->Cancel({9, 1}).code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(SessionProtocol, DataNobodyAskedForEndsTheCall) {
@@ -83,14 +82,20 @@ TEST_F(SessionProtocol, Hellos) {
       {[](auto& h) { h.max_revision = 0; }, StatusCode::kFailedPrecondition, "revision"},
       {[](auto& h) { h.client_name = std::string(1000, 'n'); }, StatusCode::kResourceExhausted,
        "client_name_bytes"},
-      {[](auto& h) { h.weight = 101; }, StatusCode::kResourceExhausted, "1 to 100 are allowed"},
+      {[](auto& h) { h.client_name = "x\n2026-11-22 info audit {}"; }, StatusCode::kInvalidArgument,
+       "\"x\\n2026-11-22 info audit {}\" has an unprintable"},
+      {[](auto& h) { h.client_name = "title \x1B]0;root password:\x07"; },
+       StatusCode::kInvalidArgument, "unprintable character at byte 6"},
+      {[](auto& h) { h.client_name = "right\u202Eleft"; }, StatusCode::kInvalidArgument, "byte 5"},
+      {[](auto& h) { h.client_name = "no UTF-8 \xFF"; }, StatusCode::kInvalidArgument, "byte 9"},
+      {[](auto& h) { h.weight = 0; }, StatusCode::kInvalidArgument, "weight 0"},
+      {[](auto& h) { h.weight = 2; }, StatusCode::kResourceExhausted,
+       "weight 2; 1 is the highest without the role admin"},
       {[](auto& h) { h.priority = Priority::kHigh; }, StatusCode::kResourceExhausted,
        "priority high; normal is the highest"},
       {[](auto& h) { h.priority_known = false; }, StatusCode::kUnimplemented, "priority"},
       {[](auto& h) { h.attach = AttachKind::kResume; }, StatusCode::kNotFound, "cannot be resumed"},
       {[](auto& h) { h.attach = AttachKind::kLeaseToken; }, StatusCode::kNotFound, "no lease"},
-      {[](auto& h) { h.attach = AttachKind::kDataLane; }, StatusCode::kUnimplemented, "data lanes"},
-      {[](auto& h) { h.resume_grace_ms = 300'001; }, StatusCode::kResourceExhausted, "grace"},
   };
   for (const HelloCase& one : cases) {
     HelloRequest hello;
@@ -101,6 +106,18 @@ TEST_F(SessionProtocol, Hellos) {
     EXPECT_EQ(status.code(), one.code) << one.message;
     EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr(one.message));
   }
+}
+
+TEST_F(SessionProtocol, ClientName_RefusalNamesTheField) {
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  hello.client_name = "a\u0085b";
+  TestClient refused(*core);
+  const Status status = refused.Open(hello);
+  EXPECT_EQ(PayloadOf(status, kFieldPayload), "hello.client_name");
+  EXPECT_EQ(PayloadOf(status, kReasonPayload), "INVALID");
+  hello.client_name = "caf\u00E9 \u20AC";
+  EXPECT_TRUE(refused.Open(hello).ok()) << "printable text of any language is a name";
 }
 
 TEST_F(SessionProtocol, AUserHasAtMostSoManySessions) {

@@ -19,7 +19,8 @@ class SessionQueue : public CoreTest {
     Start();
     client = Connect();
     client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
-                 OneKernelProgram(4, 2, {2, 0, 3, 0}), TransferQueue(1));
+                 OneKernelProgram(4, 2, {2, 0, 3, 0}), BarrierRequest{});
+    client->OpenQueue(TransferQueue(1));
     client->Run();
     card->log.clear();
   }
@@ -53,7 +54,8 @@ TEST_F(SessionQueue, AnUploadOnATransferQueueEndsWhileAKernelRuns) {
 TEST_F(SessionQueue, AnotherSessionsTransfersOverlapKernelsToo) {
   Prepare();
   auto other = Connect();
-  other->Send(Allocate(1, 1024), TransferQueue(9));
+  other->Send(Allocate(1, 1024));
+  other->OpenQueue(TransferQueue(9));
   other->Run();
   RunUntilEnded();
   client->Send(Launch(3));
@@ -97,7 +99,8 @@ TEST_F(SessionQueue, WhatWaitsIsHandedOnWithWhatItWaitsFor) {
 TEST_F(SessionQueue, AWaitForWhatIsNotOnTheCardKeepsNobodyFromIt) {
   Prepare();
   auto other = Connect();
-  other->Send(Allocate(1, 1024), TransferQueue(1));
+  other->Send(Allocate(1, 1024));
+  other->OpenQueue(TransferQueue(1));
   other->Run();
   card->log.clear();
   client->Send(StreamedWrite(1, 0, 1024));  // its data does not come yet
@@ -116,7 +119,8 @@ TEST_F(SessionQueue, AWaitForWhatTakesLongIsKeptByTheDaemon) {
   options.scheduler.launch_guess = std::chrono::milliseconds(5);
   Prepare();
   auto other = Connect();
-  other->Send(Allocate(1, 1024), TransferQueue(1));
+  other->Send(Allocate(1, 1024));
+  other->OpenQueue(TransferQueue(1));
   other->Run();
   card->log.clear();
   RunUntilEnded();
@@ -150,7 +154,8 @@ TEST_F(SessionQueue, WhatFollowsABarrierWaitsWithIt) {
 
 TEST_F(SessionQueue, QueuesOfOneRouteNeedNoWaitOnTheCard) {
   Prepare();
-  client->Send(ComputeQueue(2));
+  client->OpenQueue(ComputeQueue(2));
+  client->Send(BarrierRequest{});
   client->Run();
   card->hold = true;
   client->Send(Launch(3));
@@ -167,7 +172,7 @@ TEST_F(SessionQueue, AWaiterEndsWithTheFirstCauseOfWhatItWaitsFor) {
   client->Send(StreamedWrite(1, 0, 1024), Launch(3));
   client->SendOn(1, {{0, 7}}, Read(1, 0, 64), Read(1, 0, 64));
   Rounds();
-  ASSERT_TRUE(client->session().Cancel({{0, 6}}).ok());
+  ASSERT_TRUE(client->Cancel({0, 6}).ok());
   client->Run();
   EXPECT_EQ(client->ErrorOf(6).code, StatusCode::kCancelled);
   EXPECT_EQ(client->ErrorOf(1, 1).cause, (QueuePosition{0, 6}));
@@ -220,7 +225,8 @@ TEST_F(SessionQueue, AWaiterEndsAfterWhatItWaitedFor) {
 
 TEST_F(SessionQueue, TwoSubDevicesRunAtOnce) {
   Prepare();
-  client->Send(ComputeQueue(2, {{0, 0, 1, 2}}), ComputeQueue(3, {{2, 0, 3, 2}}));
+  client->OpenQueue(ComputeQueue(2, {{0, 0, 1, 2}}));
+  client->OpenQueue(ComputeQueue(3, {{2, 0, 3, 2}}));
   client->Run();
   RunUntilEnded();
   int running = 0;
@@ -241,10 +247,10 @@ TEST_F(SessionQueue, TwoSubDevicesRunAtOnce) {
 TEST_F(SessionQueue, SubDevicesOfTwoSessionsRunAtOnce) {
   Prepare();
   auto other = Connect();
-  other->Send(InlineKernel(2), OneKernelProgram(4, 2, {2, 0, 3, 0}),
-              ComputeQueue(3, {{2, 0, 3, 2}}));
+  other->Send(InlineKernel(2), OneKernelProgram(4, 2, {2, 0, 3, 0}));
+  other->OpenQueue(ComputeQueue(3, {{2, 0, 3, 2}}));
   other->Run();
-  client->Send(ComputeQueue(2, {{0, 0, 1, 2}}));
+  client->OpenQueue(ComputeQueue(2, {{0, 0, 1, 2}}));
   client->Run();
   RunUntilEnded();
   int running = 0;
@@ -263,7 +269,7 @@ TEST_F(SessionQueue, SubDevicesOfTwoSessionsRunAtOnce) {
 
 TEST_F(SessionQueue, AProgramOutsideItsQueuesWorkersIsRefused) {
   Prepare();
-  client->Send(ComputeQueue(2, {{0, 0, 2, 2}}));
+  client->OpenQueue(ComputeQueue(2, {{0, 0, 2, 2}}));
   client->SendOn(2, {}, Launch(4));
   client->Run();
   const ErrorReply error = client->ErrorOf(1, 2);

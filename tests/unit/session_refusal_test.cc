@@ -55,7 +55,7 @@ class SessionRefusal : public CoreTest {
 
   // Each case on a queue that is clear, one after the other.
   void Expect(const std::vector<Case>& cases) {
-    const uint64_t used = Memory("dram").used_bytes;
+    const uint64_t used = Memory(MemoryKind::kDram).used_bytes;
     for (const Case& one : cases) {
       BatchRequest batch;
       batch.clears_error = last_;
@@ -74,7 +74,7 @@ class SessionRefusal : public CoreTest {
         EXPECT_FALSE(error.limit.empty()) << one.what;
         EXPECT_GT(error.limit_value, 0u) << one.what;
       }
-      EXPECT_EQ(Memory("dram").used_bytes, used) << one.what << ": nothing was taken";
+      EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, used) << one.what << ": nothing was taken";
     }
     BatchRequest clear;
     clear.clears_error = last_;
@@ -148,8 +148,6 @@ TEST_F(SessionRefusal, Allocations) {
        "INVALID", "allocate.handle"},
       {"taken handle", With(good, [](auto& r) { r.handle = kKernel; }), StatusCode::kAlreadyExists,
        "INVALID", "allocate.handle"},
-      {"another device", With(good, [](auto& r) { r.device = 1; }), kUnimplemented, "UNSUPPORTED",
-       "allocate.device"},
       {"no place", With(good, [](auto& r) { r.place = BufferPlace::kUnset; }), kUnimplemented,
        "UNSUPPORTED", "allocate.place"},
       {"cores of DRAM",
@@ -283,6 +281,10 @@ TEST_F(SessionRefusal, Kernels) {
        kInvalid, "INVALID", "load_kernel.size"},
       {"a long name", With(good, [](auto& r) { r.name = std::string(1000, 'n'); }), kInvalid,
        "INVALID", "load_kernel.name"},
+      {"a name with a newline", With(good, [](auto& r) { r.name = "k\ninfo audit {}"; }), kInvalid,
+       "INVALID", "load_kernel.name"},
+      {"a name that is not UTF-8", With(good, [](auto& r) { r.name = "k\x80"; }), kInvalid,
+       "INVALID", "load_kernel.name"},
       {"taken handle", InlineKernel(kBuffer), StatusCode::kAlreadyExists, "INVALID",
        "load_kernel.handle"},
   });
@@ -303,6 +305,8 @@ TEST_F(SessionRefusal, Programs) {
        "create_program.kernels"},
       {"unknown processor", With(good, [](auto& r) { r.kernels[0].processor_known = false; }),
        kUnimplemented, "UNSUPPORTED", "create_program.kernels[0].processor"},
+      {"built for another processor", With(good, [](auto& r) { r.kernels[0].hart = hw::kNcrisc; }),
+       kInvalid, "KERNEL_REFUSED", "create_program.kernels[0].processor"},
       {"unknown kernel", With(good, [](auto& r) { r.kernels[0].kernel = 79; }),
        StatusCode::kNotFound, "UNKNOWN_HANDLE", "create_program.kernels.kernel"},
       {"two kernels on one hart", With(good, [](auto& r) { r.kernels.push_back(r.kernels[0]); }),
@@ -313,20 +317,12 @@ TEST_F(SessionRefusal, Programs) {
               r.semaphores.push_back({0, 0, {{0, 10, 0, 10}}});
             }),
        kInvalid, "INVALID", "create_program.semaphores[0].cores"},
-      {"a circular buffer on a buffer",
-       With(good,
-            [](auto& r) {
-              r.circular_buffers.push_back({{0, 1, 16, {{0, 0, 0, 0}}}, kBuffer});
-            }),
-       kUnimplemented, "UNSUPPORTED", "create_program.circular_buffers[0].buffer"},
       {"circular buffers that do not fit",
        With(good,
             [](auto& r) {
-              r.circular_buffers.push_back({{0, 1024, 1024, {{0, 0, 0, 0}}}, 0});
+              r.circular_buffers.push_back({0, 1024, 1024, {{0, 0, 0, 0}}});
             }),
        kInvalid, "INVALID", "create_program"},
-      {"another device", With(good, [](auto& r) { r.device = 2; }), kUnimplemented, "UNSUPPORTED",
-       "create_program.device"},
   });
 }
 
@@ -396,19 +392,34 @@ TEST_F(SessionRefusal, TheRest) {
       {"free of the unknown", Free({91}), StatusCode::kNotFound, "UNKNOWN_HANDLE", "free.handles"},
       {"free of nothing", Free({}), kInvalid, "INVALID", "free.handles"},
       {"free twice", Free({kBuffer, kBuffer}), kInvalid, "INVALID", "free.handles"},
-      {"queue 0 again", OpenQueueRequest{0, 0, 0, {}}, StatusCode::kAlreadyExists, "INVALID",
-       "open_queue.queue"},
-      {"a queue on workers the card does not have", OpenQueueRequest{3, 0, 0, {{0, 0, 4, 0}}},
-       kInvalid, "INVALID", "open_queue.workers"},
-      {"a queue that names a worker twice", OpenQueueRequest{3, 0, 0, {{0, 0, 1, 1}, {1, 1, 2, 2}}},
-       kInvalid, "INVALID", "open_queue.workers"},
-      {"a queue of another kind", OpenQueueRequest{4, 0, 2, {}}, kUnimplemented, "UNSUPPORTED",
-       "open_queue.kind"},
-      {"a queue on another device", OpenQueueRequest{5, 1, 0, {}}, kUnimplemented, "UNSUPPORTED",
-       "open_queue.device"},
       {"nothing known", UnknownRequest{}, kUnimplemented, "UNSUPPORTED", "command.op"},
   };
   Expect(cases);
+}
+
+TEST_F(SessionRefusal, OpenQueue_RefusalsNameTheField) {
+  struct QueueCase {
+    const char* what;
+    OpenQueueRequest request;
+    StatusCode code;
+    const char* field;
+  };
+  const QueueCase cases[] = {
+      {"queue 0 again", {0, 0, 0, {}}, StatusCode::kAlreadyExists, "open_queue.queue"},
+      {"workers the card does not have", {3, 0, 0, {{0, 0, 4, 0}}}, kInvalid, "open_queue.workers"},
+      {"a worker twice", {3, 0, 0, {{0, 0, 1, 1}, {1, 1, 2, 2}}}, kInvalid, "open_queue.workers"},
+      {"an unknown kind", {4, 0, 3, {}}, kUnimplemented, "open_queue.kind"},
+      {"another device", {5, 1, 0, {}}, kUnimplemented, "open_queue.device"},
+  };
+  for (const QueueCase& one : cases) {
+    client->errors.clear();
+    client->OpenQueue(one.request);
+    client->Take();
+    const ErrorReply error = client->ErrorOf(0, one.request.queue);
+    EXPECT_EQ(error.code, one.code) << one.what << ": " << error.message;
+    EXPECT_EQ(error.field, one.field) << one.what;
+    EXPECT_EQ(error.execution_state, ExecutionState::kNotStarted);
+  }
 }
 
 TEST_F(SessionRefusal, AHandleOfAnotherSessionIsUnknown) {
@@ -441,13 +452,14 @@ TEST_F(SessionRefusal, QueuesAndHandlesHaveLimits) {
   client.reset();
   Start();
   client = Connect();
-  client->Send(OpenQueueRequest{1, 0, 0, {}}, OpenQueueRequest{2, 0, 0, {}});
+  client->OpenQueue(ComputeQueue(1));
+  client->OpenQueue(ComputeQueue(2));
   client->Run();
-  EXPECT_EQ(client->ErrorOf(2).limit, "queues");
-  EXPECT_EQ(client->ErrorOf(2).limit_used, 2u);
+  EXPECT_EQ(client->ErrorOf(0, 2).limit, "queues");
+  EXPECT_EQ(client->ErrorOf(0, 2).limit_used, 2u);
   client->SendOn(2, {}, BarrierRequest{});
   client->Run();
-  EXPECT_EQ(client->ErrorOf(1, 2).cause, (QueuePosition{0, 2})) << "the queue never came to be";
+  EXPECT_EQ(client->ErrorOf(1, 2).cause, (QueuePosition{2, 0})) << "the queue was not opened";
   client->SendOn(1, {}, Allocate(1, 64, 64), Allocate(2, 64, 64), Allocate(3, 64, 64),
                  Allocate(4, 64, 64));
   client->Run();

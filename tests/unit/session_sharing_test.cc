@@ -1,5 +1,5 @@
 // What sessions feel of each other, through the whole core in made-up time: a session that floods is held at its
-// credits and others go on at once, equal sessions get equal time, and nobody waits longer than docs/reliability.md
+// window and others go on at once, equal sessions get equal time, and nobody waits longer than docs/reliability.md
 // says.
 #include <gtest/gtest.h>
 
@@ -18,6 +18,8 @@ namespace {
 using std::chrono::microseconds;
 
 constexpr uint64_t kUploadBytes = 1 << 10;
+constexpr uint32_t kLaunchCost = 400;
+constexpr uint32_t kUploadCost = kUploadBytes + 400;
 constexpr microseconds kLeastUpload{5};
 
 uint64_t Nanoseconds(Duration duration) {
@@ -55,22 +57,22 @@ class SessionSharing : public CoreTest {
 
   SessionInfoReply InfoOf(TestClient& client) {
     for (const SessionInfoReply& info : core->ListSessions()) {
-      if (info.session == client.session().welcome().session) return info;
+      if (info.session == client.id()) return info;
     }
     ADD_FAILURE() << "the session is gone";
     return {};
   }
 
-  // As its call does: sends until the session wants no more. Returns how many commands that were.
+  // As a client does: sends while its window allows. Returns how many commands that were.
   static uint64_t FloodLaunches(TestClient& client) {
     uint64_t sent = 0;
-    for (; client.session().WantsInput(); ++sent) client.Send(Launch(3));
+    for (; client.MaySend(kLaunchCost); ++sent) client.SendOne(kLaunchCost, Launch(3));
     return sent;
   }
   static uint64_t FloodUploads(TestClient& client) {
     uint64_t sent = 0;
-    for (; client.session().WantsInput(); ++sent) {
-      client.Send(InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
+    for (; client.MaySend(kUploadCost); ++sent) {
+      client.SendOne(kUploadCost, InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
     }
     return sent;
   }
@@ -85,19 +87,20 @@ Duration LaunchesTake(const Command& command, Duration launch) {
   return std::holds_alternative<LaunchCommand>(command) ? launch : Duration(microseconds(10));
 }
 
-// ---- credits
+// ---- windows
 
-TEST_F(SessionSharing, AFloodOfLaunchesIsHeldAtItsCreditsWhileAnothersWorkGoesOnAtOnce) {
+TEST_F(SessionSharing, FloodOfLaunches_StaysWithinItsWindow) {
   constexpr auto kLaunch = microseconds(50);
-  options.windows.commands = 500;
+  options.limits.window_bytes = 500 * kLaunchCost;
   Prepare([&](const Command& command) { return LaunchesTake(command, kLaunch); });
   auto flood = Client();
   auto other = Client();
   card->hold = true;
   EXPECT_EQ(FloodLaunches(*flood), 500u);
   for (int i = 0; i < 10; ++i) core->RunOnce();
-  EXPECT_EQ(FloodLaunches(*flood), 0u) << "nothing has ended, so there is no more credit";
-  EXPECT_TRUE(other->session().WantsInput()) << "whose credits are its own";
+  flood->Take();
+  EXPECT_EQ(FloodLaunches(*flood), 0u) << "nothing has ended, so the window is full";
+  EXPECT_TRUE(other->MaySend(kLaunchCost)) << "whose window is its own";
   card->hold = false;
 
   const TimePoint sent = clock.Now();
@@ -112,13 +115,13 @@ TEST_F(SessionSharing, AFloodOfLaunchesIsHeldAtItsCreditsWhileAnothersWorkGoesOn
   EXPECT_EQ(other->Progress(), value);
   const Duration bound = options.scheduler.quantum + 2 * kLaunch;
   EXPECT_LE(clock.Now() - sent, bound) << "25 ms of launches were there before it";
-  EXPECT_EQ(more, flood->Progress() - 3) << "as much again as has ended, no more";
+  EXPECT_LE(more, flood->Progress() - 3) << "as much again as has ended, no more";
   EXPECT_LT(more, 30u);
 }
 
-TEST_F(SessionSharing, AFloodOfDataIsHeldAtItsCreditsWhileAnothersWorkGoesOnAtOnce) {
+TEST_F(SessionSharing, FloodOfData_StaysWithinItsWindow) {
   constexpr auto kUpload = microseconds(100);
-  options.windows.payload_bytes = 64 * kUploadBytes;
+  options.limits.window_bytes = 64 * kUploadCost;
   Prepare([&](const Command& command) {
     return std::holds_alternative<WriteCommand>(command) ? Duration(kUpload)
                                                          : Duration(microseconds(10));
@@ -128,8 +131,9 @@ TEST_F(SessionSharing, AFloodOfDataIsHeldAtItsCreditsWhileAnothersWorkGoesOnAtOn
   card->hold = true;
   EXPECT_EQ(FloodUploads(*flood), 64u);
   for (int i = 0; i < 10; ++i) core->RunOnce();
-  EXPECT_EQ(FloodUploads(*flood), 0u) << "nothing has been written, so there is no more credit";
-  EXPECT_TRUE(other->session().WantsInput()) << "whose credits are its own";
+  flood->Take();
+  EXPECT_EQ(FloodUploads(*flood), 0u) << "nothing has been written, so the window is full";
+  EXPECT_TRUE(other->MaySend(kLaunchCost)) << "whose window is its own";
   card->hold = false;
 
   const TimePoint sent = clock.Now();
@@ -158,168 +162,18 @@ TEST_F(SessionSharing, AFloodOfDataIsHeldAtItsCreditsWhileAnothersWorkGoesOnAtOn
   EXPECT_LE(clock.Now() - later, options.scheduler.quantum + 2 * kUpload);
 }
 
-TEST_F(SessionSharing, CreditComesBackAsWorkEndsAndIsToldWithoutBeingAskedFor) {
-  options.windows.commands = 100;
+TEST_F(SessionSharing, Window_AdvancesAsWorkEnds) {
+  options.limits.window_bytes = 100 * kLaunchCost;
   Prepare([](const Command&) { return Duration(microseconds(10)); });
   auto client = Client();
-  FloodLaunches(*client);
-  uint64_t sent = 103;
+  uint64_t sent = 3;
   for (int i = 0; i < 2000; ++i) {
     Step();
     client->Take();
-    // A client that believes what it is told and does not ask the session.
-    while (sent < client->credit.commands) {
-      client->Send(Launch(3));
-      ++sent;
-    }
-    ASSERT_LE(sent - client->Progress(), 100u + 25) << "progress may be told later than credit";
+    sent += FloodLaunches(*client);
+    ASSERT_LE(sent - client->Progress(), 100u);
   }
-  EXPECT_GT(sent, 1000u) << "the credit dried up";
-}
-
-TEST(SessionWindows, ATurnToUploadHoldsAWholeMessageHoweverSmallTheWindow) {
-  constexpr uint64_t kMiB = 1 << 20;
-  SessionWindows windows;
-  for (const auto& [window, turn] :
-       {std::pair(kMiB / 4, kMiB / 4), {4 * kMiB, kMiB}, {8 * kMiB, kMiB}, {64 * kMiB, 8 * kMiB}}) {
-    windows.payload_bytes = window;
-    EXPECT_EQ(windows.turn_bytes(), turn) << window;
-  }
-}
-
-// A client that believes what it is told of credit, and looks at nothing before it is told to.
-struct Uploader {
-  std::unique_ptr<TestClient> client;
-  uint64_t window;
-  uint64_t told = window;
-  uint64_t sent = 3;      // the kernel's ELF
-  uint64_t messages = 1;  // sent at once, when there is credit for all of them
-  int looked = 0;
-
-  bool MaySend() {
-    if (std::exchange(looked, client->ready) != client->ready) {
-      while (client->Take()) {
-      }
-    }
-    told = std::max(told, client->credit.bytes);
-    EXPECT_LE(told, sent + window) << "more than the daemon keeps";
-    return sent + messages * kUploadBytes <= told;
-  }
-  void Send() {
-    for (uint64_t i = 0; i < messages; ++i) {
-      client->Send(InlineWrite(1, 0, std::string(kUploadBytes, 'u')));
-    }
-    sent += messages * kUploadBytes;
-  }
-};
-
-class SessionUploads : public SessionSharing {
- protected:
-  static constexpr uint64_t kWindow = 64 * kUploadBytes;
-
-  void SetUp() override {
-    options.windows.payload_bytes = kWindow;
-    options.windows.least_turn_bytes = kUploadBytes;
-    options.upload_turns.at_once = 2;
-  }
-  std::vector<Uploader> Uploaders(size_t number) {
-    Prepare([](const Command&) { return Duration(microseconds(1)); });
-    std::vector<Uploader> uploaders;
-    for (size_t i = 0; i < number; ++i) {
-      uploaders.push_back({Client(), options.windows.payload_bytes});
-    }
-    return uploaders;
-  }
-};
-
-// Each sends half a turn between two looks of the daemon, if it was told that it may.
-TEST_F(SessionUploads, WhereManyDoAFewAreToldToAtATimeAndAllComeToTheirTurn) {
-  constexpr size_t kClients = 7;
-  std::vector<Uploader> uploaders = Uploaders(kClients);
-  size_t most_may_send = 0;
-  for (int round = 0; round < 600; ++round) {
-    size_t may_send = 0;
-    // Nobody is always the first of those that have a turn at once.
-    std::rotate(uploaders.begin(), uploaders.begin() + 1, uploaders.end());
-    for (Uploader& uploader : uploaders) {
-      may_send += uploader.MaySend() ? 1 : 0;
-      for (int i = 0; i < 4 && uploader.MaySend(); ++i) uploader.Send();
-    }
-    // By then the windows that they began with are used up.
-    if (round >= 100) most_may_send = std::max(most_may_send, may_send);
-    for (int i = 0; i < 40; ++i) Step();
-  }
-  EXPECT_GT(most_may_send, 1u);
-  EXPECT_LE(most_may_send, 4u) << "two, and two that have begun to send";
-  const auto [least, most] =
-      std::minmax_element(uploaders.begin(), uploaders.end(),
-                          [](const Uploader& a, const Uploader& b) { return a.sent < b.sent; });
-  EXPECT_GT(least->sent, 500 * kUploadBytes) << "the credit dried up";
-  EXPECT_LE(most->sent - least->sent, kWindow) << "all had as many turns";
-
-  // Alone again, one has its whole window.
-  Uploader& last = uploaders.front();
-  for (size_t i = 1; i < kClients; ++i) uploaders[i].client.reset();
-  for (int round = 0; round < 200; ++round) {
-    if (last.MaySend()) last.Send();
-    for (int i = 0; i < 20; ++i) Step();
-  }
-  last.client->Run();
-  last.MaySend();
-  EXPECT_GE(last.told - last.sent, kWindow * 3 / 4);
-}
-
-TEST_F(SessionUploads, NobodyIsToldOfMoreThanItsWindowHowSmallItMayBe) {
-  options.windows.payload_bytes = options.windows.least_turn_bytes = 8 * kUploadBytes;
-  options.upload_turns.at_once = 1;
-  std::vector<Uploader> uploaders = Uploaders(3);
-  for (int round = 0; round < 600; ++round) {
-    for (Uploader& uploader : uploaders) {
-      if (uploader.MaySend()) uploader.Send();
-    }
-    for (int i = 0; i < 20; ++i) Step();
-  }
-  for (const Uploader& uploader : uploaders) EXPECT_GT(uploader.sent, 100 * kUploadBytes);
-}
-
-TEST_F(SessionUploads, WhoEndsLeavesItsTurnToTheNext) {
-  options.upload_turns.at_once = 1;
-  options.upload_turns.longest = std::chrono::hours(1);
-  std::vector<Uploader> uploaders = Uploaders(2);
-  for (Uploader& uploader : uploaders) {
-    while (uploader.MaySend()) uploader.Send();
-    uploader.client->Run();
-  }
-  EXPECT_TRUE(uploaders[0].MaySend());
-  EXPECT_FALSE(uploaders[1].MaySend()) << "the other has its turn, and does not send";
-  ClientSession& first = uploaders[0].client->session();
-  first.FinishInput();
-  uploaders[0].client->Run();
-  Status status;
-  EXPECT_TRUE(first.finished(&status));
-  for (int i = 0; i < 20; ++i) Step();
-  EXPECT_TRUE(uploaders[1].MaySend());
-}
-
-TEST_F(SessionUploads, WhoWaitsForMoreThanATurnGetsItToo) {
-  std::vector<Uploader> uploaders = Uploaders(5);
-  ASSERT_GT(40 * kUploadBytes, 4 * options.windows.turn_bytes());
-  uploaders.back().messages = 40;
-  for (int round = 0; round < 4'000; ++round) {
-    for (Uploader& uploader : uploaders) {
-      if (uploader.MaySend()) uploader.Send();
-    }
-    for (int i = 0; i < 4; ++i) Step();
-  }
-  EXPECT_GT(uploaders.back().sent, 3 * kWindow) << "it waits for ever";
-
-  // The others stop to send while it waits: what they do not use is no reason either.
-  const uint64_t before = uploaders.back().sent;
-  for (int round = 0; round < 4'000; ++round) {
-    if (uploaders.back().MaySend()) uploaders.back().Send();
-    for (int i = 0; i < 4; ++i) Step();
-  }
-  EXPECT_GT(uploaders.back().sent - before, 3 * kWindow);
+  EXPECT_GT(sent, 1000u) << "the window closed for good";
 }
 
 // ---- many sessions at once
@@ -357,8 +211,7 @@ class SessionNeighbours : public SessionSharing {
 };
 
 TEST_F(SessionNeighbours, ALightSessionWaitsForAQuantumAndACommandWhateverOthersFlood) {
-  options.windows.commands = 400;
-  options.windows.payload_bytes = 400 * kUploadBytes;
+  options.limits.window_bytes = 400 * kLaunchCost;
   for (uint32_t seed = 1; seed <= 6; ++seed) {
     Random random(seed);
     // Half the seeds have launches that are all alike, the others such that differ by a factor of ten.
@@ -420,6 +273,7 @@ TEST_F(SessionNeighbours, EightSessionsThatWantEverythingGetEqualTime) {
 
 TEST_F(SessionNeighbours, TimeGoesByWeightAndPriorityAndTheLowAreNotStarved) {
   options.limits.priority = Priority::kHigh;
+  options.limits.weight = 4;
   Random random(1);
   Prepare([&](const Command&) { return Duration(microseconds(20 + random() % 60)); });
   std::vector<Neighbour> neighbours(4);

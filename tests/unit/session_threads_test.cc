@@ -56,9 +56,9 @@ TEST_F(SessionThreads, ClientsOnThreadsGetTheirOwnDataBack) {
         EXPECT_EQ(client.WaitFor(client.sent()), bytes);
       }
       EXPECT_TRUE(client.errors().empty());
-      client.session().FinishInput();
+      client.Finish();
       Status status;
-      EXPECT_TRUE(client.session().finished(&status));
+      EXPECT_TRUE(client.Ended(&status));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -78,12 +78,12 @@ TEST_F(SessionThreads, FaultsCancelsAndAbandonsAtAnyTime) {
         client.Send({Allocate(1, 64 << 10), InlineKernel(2), OneKernelProgram(3, 2),
                      StreamedWrite(1, 0, 64 << 10)});
         for (uint64_t i = 0; i < 4; ++i) {
-          client.session().Supply({0, 4, i * (16 << 10), Pattern(16 << 10)}).IgnoreError();
+          client.Supply({0, 4, i * (16 << 10), Pattern(16 << 10)});
         }
         for (uint32_t i = 0; i < 10; ++i) client.Send({Launch(3), Read(1, 0, 64 << 10)});
-        if ((id + round) % 3 == 0) client.session().Cancel({{0, 10}}).IgnoreError();
+        if ((id + round) % 3 == 0) client.Cancel({0, 10});
         if ((id + round) % 3 == 1) client.WaitFor(client.sent());
-        client.session().Abandon();
+        client.Abandon();
       }
     });
   }
@@ -91,7 +91,7 @@ TEST_F(SessionThreads, FaultsCancelsAndAbandonsAtAnyTime) {
     for (int i = 0; i < 20; ++i) {
       core->GetStatus();
       for (const auto& session : core->ListSessions()) {
-        if (i % 7 == 0) core->EndSession(session.session, "test").IgnoreError();
+        if (i % 7 == 0) core->TerminateSession(session.session, "test").IgnoreError();
       }
       EXPECT_TRUE(core->ResetDevice(0, [](const Status&) {}).ok());
       std::this_thread::sleep_for(milliseconds(1));
@@ -108,14 +108,14 @@ TEST_F(SessionThreads, TheHousekeeperEndsLateCommandsAndDrains) {
   batch.first_value = 1;
   batch.start_within_ms = 20;
   batch.commands = {Allocate(1, 1024), StreamedWrite(1, 0, 1024)};
-  ASSERT_TRUE(client.session().Submit(batch).ok());
+  client.Submit(std::move(batch));
   client.WaitFor(2);
   EXPECT_EQ(client.errors().size(), 1u);
   std::atomic<bool> done{false};
   core->Drain(50, [&done](const std::string&, uint64_t, bool last) { done = last; });
   Status status;
   const TimePoint deadline = SteadyClock().Now() + seconds(10);
-  while (!client.session().finished(&status) && SteadyClock().Now() < deadline) {
+  while (!client.Ended(&status) && SteadyClock().Now() < deadline) {
     client.session().TakeOutput(1 << 20);
     std::this_thread::sleep_for(milliseconds(1));
   }

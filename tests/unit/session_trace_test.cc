@@ -38,8 +38,9 @@ class SessionTrace : public CoreTest {
     Start();
     client = Connect();
     client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
-                 OneKernelProgram(4, 2, {2, 0, 3, 0}), TransferQueue(1),
-                 ComputeQueue(2, {{0, 0, 1, 2}}));
+                 OneKernelProgram(4, 2, {2, 0, 3, 0}), BarrierRequest{}, BarrierRequest{});
+    client->OpenQueue(TransferQueue(1));
+    client->OpenQueue(ComputeQueue(2, {{0, 0, 1, 2}}));
     client->Run();
     ASSERT_THAT(client->errors, IsEmpty());
     card->log.clear();
@@ -138,42 +139,43 @@ TEST_F(SessionTrace, RunsBesideTransfersOfTheOtherQueue) {
 
 TEST_F(SessionTrace, FreedWhileReplaysAreInFlightLivesUntilTheyEnd) {
   Prepare();
-  const uint64_t before = Memory("dram").used_bytes;
+  const uint64_t before = Memory(MemoryKind::kDram).used_bytes;
   client->Send(Record(kTrace, {Launch(3)}));
   client->Run();
-  EXPECT_GT(Memory("dram").used_bytes, before);
+  EXPECT_GT(Memory(MemoryKind::kDram).used_bytes, before);
   card->hold = true;
   client->Send(Replay(kTrace), Replay(kTrace), Free({kTrace}));
   for (int i = 0; i < 5; ++i) core->RunOnce();
-  EXPECT_GT(Memory("dram").used_bytes, before) << "the card still reads it";
+  EXPECT_GT(Memory(MemoryKind::kDram).used_bytes, before) << "the card still reads it";
   card->hold = false;
   client->Run();
   EXPECT_THAT(client->errors, IsEmpty());
-  EXPECT_EQ(Memory("dram").used_bytes, before);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, before);
 }
 
 TEST_F(SessionTrace, HoldsTheMemoryOfWhatItsArgumentsName) {
   Prepare();
   client->Send(Allocate(30, 4096), Allocate(31, 4096));
   client->Run();
-  const uint64_t both = Memory("dram").used_bytes;
+  const uint64_t both = Memory(MemoryKind::kDram).used_bytes;
   LaunchRequest launch = LaunchWords(3, {0});
   launch.arguments[0].buffers = {{0, 30, 0}};
   client->Send(Record(kTrace, {launch}));
   client->Run();
-  const uint64_t recorded = Memory("dram").used_bytes;
+  const uint64_t recorded = Memory(MemoryKind::kDram).used_bytes;
   client->Send(Free({30}));
   client->Run();
-  EXPECT_EQ(Memory("dram").used_bytes, recorded) << "a replay would reach it";
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, recorded) << "a replay would reach it";
   client->Send(Replay(kTrace, {{0, {0, {0}, {}, 0, {{0, 31, 0}}}}}));
   client->Run();
-  EXPECT_EQ(Memory("dram").used_bytes, recorded - 4096) << "no replay reaches it any more";
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, recorded - 4096)
+      << "no replay reaches it any more";
   client->Send(Free({31}), Replay(kTrace));
   client->Run();
-  EXPECT_EQ(Memory("dram").used_bytes, recorded - 4096);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, recorded - 4096);
   client->Send(Free({kTrace}));
   client->Run();
-  EXPECT_EQ(Memory("dram").used_bytes, both - 2 * 4096);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, both - 2 * 4096);
   EXPECT_THAT(client->errors, IsEmpty());
 }
 
@@ -183,12 +185,13 @@ TEST_F(SessionTrace, IsGivenBackWithItsSession) {
   client->Run();
   client.reset();
   RunAll();
-  EXPECT_EQ(Memory("dram").used_bytes, 0u);
+  EXPECT_EQ(Memory(MemoryKind::kDram).used_bytes, 0u);
 }
 
 TEST_F(SessionTrace, AReplayOnAnotherQueueWaitsForTheRecording) {
   Prepare();
-  client->Send(ComputeQueue(5));
+  client->OpenQueue(ComputeQueue(5));
+  client->Send(BarrierRequest{});
   client->Run();
   client->Send(StreamedWrite(1, 0, 64), Record(kTrace, {Launch(3)}));
   client->SendOn(5, {}, Replay(kTrace));

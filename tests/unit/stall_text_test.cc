@@ -56,6 +56,18 @@ TEST(StallPlaces, TheKernelThatRunsIsNamedBeforeTheFirmwareThatWaits) {
       << "of firmware the ends of a chain of calls tell enough";
 }
 
+TEST(StallPlaces, NamesFromKernelFiles_AreEscaped) {
+  StallReport stall;
+  HartReport hart = Worker(0);
+  hart.code.name = "spin\x1B[2J";
+  hart.code.symbol.kind = SymbolPlace::Kind::kCode;
+  hart.code.symbol.frames = {{"main\n2026 info audit {}", "a\u202Eb.cc", 3}};
+  stall.harts = {hart};
+  EXPECT_THAT(StallPlaces(stall, "the card hung"),
+              HasSubstr("main\\n2026 info audit {}+0x0 at a\\u202eb.cc:3 in kernel "
+                        "'spin\\u001b[2J'"));
+}
+
 TEST(StallPlaces, DamageOfManyTilesIsToldOnceWithTheirNumber) {
   StallReport stall;
   for (uint32_t i = 0; i < 9; ++i) {

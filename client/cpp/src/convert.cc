@@ -1,12 +1,57 @@
 // Protobuf messages to plain values and back.
 #include "client/cpp/src/convert.h"
 
-#include <array>
+#include <charconv>
+
+#include "client/cpp/src/options.h"
+#include "google/rpc/error_details.pb.h"
 
 namespace ttfd::client {
 namespace {
 
-constexpr size_t kFixedBytes = 40;  // tags, lengths and varints of a message with few fields
+constexpr char kDomain[] = "ttfd";
+
+using Metadata = google::protobuf::Map<std::string, std::string>;
+
+std::string TextOf(const Metadata& metadata, const char* key) {
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? std::string() : found->second;
+}
+
+// 0: no such key, or not a number.
+template <typename Number>
+Number NumberOf(const Metadata& metadata, const char* key) {
+  const std::string text = TextOf(metadata, key);
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+ErrorInfo ErrorOf(const google::rpc::Status& status) {
+  ErrorInfo error;
+  error.code = status.code() == 0 ? Code::kUnknown : static_cast<Code>(status.code());
+  error.message = status.message();
+  google::rpc::ErrorInfo info;
+  google::rpc::QuotaFailure quota;
+  for (const google::protobuf::Any& detail : status.details()) {
+    if (detail.Is<google::rpc::RetryInfo>()) {
+      error.retryable = true;
+    } else if (detail.UnpackTo(&info) && info.domain() == kDomain) {
+      const Metadata& metadata = info.metadata();
+      error.reason = info.reason();
+      error.field = TextOf(metadata, "field");
+      error.cause = {NumberOf<uint32_t>(metadata, "cause_queue"),
+                     NumberOf<uint64_t>(metadata, "cause_value")};
+      error.limit = TextOf(metadata, "limit");
+      error.limit_value = NumberOf<uint64_t>(metadata, "limit_value");
+      error.limit_used = NumberOf<uint64_t>(metadata, "limit_used");
+      error.hang_report = TextOf(metadata, "hang_report");
+    } else if (detail.UnpackTo(&quota) && quota.violations_size() != 0 && error.limit.empty()) {
+      error.limit = quota.violations(0).subject();
+    }
+  }
+  return error;
+}
 
 void ToProto(const LaunchRequest::Arguments& arguments, v1::Arguments* proto) {
   proto->set_kernel(arguments.kernel);
@@ -21,36 +66,40 @@ void ToProto(const LaunchRequest::Arguments& arguments, v1::Arguments* proto) {
   }
 }
 
-size_t EncodedBytes(const LaunchRequest::Arguments& arguments) {
-  constexpr size_t kPerBuffer = 32;
-  return kFixedBytes + 4 * (arguments.common.size() + arguments.per_core.size()) +
-         kPerBuffer * arguments.buffers.size();
-}
-
 }  // namespace
 
-Status FromProto(const v1::Error& error) {
-  const int code = error.code() == 0 ? static_cast<int>(Code::kUnknown) : error.code();
-  return Status(ErrorInfo{.code = static_cast<Code>(code),
-                          .message = error.message(),
-                          .reason = error.reason(),
-                          .field = error.field(),
-                          .cause = FromProto(error.cause()),
-                          .limit = error.limit(),
-                          .limit_value = error.limit_value(),
-                          .limit_used = error.limit_used(),
-                          .hang_report = error.hang_report(),
-                          .retryable = error.retryable()});
+Status FromProto(const google::rpc::Status& status) { return Status(ErrorOf(status)); }
+
+Status FromProto(const v1::CommandError& error) {
+  ErrorInfo info = ErrorOf(error.status());
+  info.execution_state = EnumOf<ExecutionState>(error.execution_state());
+  return Status(std::move(info));
+}
+
+WelcomeInfo FromProto(const v1::Welcome& welcome) {
+  WelcomeInfo info{.session = welcome.session(),
+                   .daemon_version = welcome.daemon_version(),
+                   .devices = {},
+                   .limits = FromProto(welcome.limits()),
+                   .lease_token = TokenText(welcome.lease_token())};
+  for (const v1::Device& device : welcome.devices()) {
+    info.devices.push_back(FromProto(device));
+  }
+  return info;
 }
 
 Position FromProto(const v1::QueuePosition& position) {
   return {position.queue(), position.value()};
 }
 
+CoreRange FromProto(const v1::CoreRange& range) {
+  return {range.x0(), range.y0(), range.x1(), range.y1()};
+}
+
 DeviceInfo FromProto(const v1::Device& device) {
   return {.index = device.index(),
           .board = device.board(),
-          .backend = device.backend(),
+          .backend = EnumOf<Backend>(device.backend()),
           .grid_x = device.grid_x(),
           .grid_y = device.grid_y(),
           .dram_banks = device.dram_banks(),
@@ -69,6 +118,9 @@ DeviceInfo FromProto(const v1::Device& device) {
 }
 
 Limits FromProto(const v1::Limits& limits) {
+  const auto unless_unset = [](bool set, uint64_t value) {
+    return set ? std::optional<uint64_t>(value) : std::nullopt;
+  };
   return {.message_bytes = limits.message_bytes(),
           .chunk_bytes = limits.chunk_bytes(),
           .inline_bytes = limits.inline_bytes(),
@@ -87,28 +139,31 @@ Limits FromProto(const v1::Limits& limits) {
           .kernels = limits.kernels(),
           .programs = limits.programs(),
           .kernel_bytes = limits.kernel_bytes(),
-          .idle_ms = limits.idle_ms(),
-          .lease_ms = limits.lease_ms(),
-          .lease_idle_ms = limits.lease_idle_ms(),
+          .idle_ms = unless_unset(limits.has_idle_ms(), limits.idle_ms()),
+          .lease_ms = unless_unset(limits.has_lease_ms(), limits.lease_ms()),
+          .lease_idle_ms = unless_unset(limits.has_lease_idle_ms(), limits.lease_idle_ms()),
           .lease_wait_ms = limits.lease_wait_ms(),
           .weight = limits.weight(),
-          .priority = FromProto(limits.priority())};
+          .priority = FromProto(limits.priority()),
+          .nested_message_bytes = limits.nested_message_bytes(),
+          .nested_messages = limits.nested_messages(),
+          .unacknowledged_bytes = limits.unacknowledged_bytes(),
+          .reconnect_timeout_ms = limits.reconnect_timeout_ms()};
 }
 
 Priority FromProto(v1::Priority priority) {
-  if (priority == v1::PRIORITY_LOW) return Priority::kLow;
-  return priority == v1::PRIORITY_HIGH ? Priority::kHigh : Priority::kNormal;
+  return priority == v1::PRIORITY_UNSPECIFIED ? Priority::kNormal : EnumOf<Priority>(priority);
 }
 
-v1::Priority ToProto(Priority priority) {
-  if (priority == Priority::kLow) return v1::PRIORITY_LOW;
-  return priority == Priority::kHigh ? v1::PRIORITY_HIGH : v1::PRIORITY_NORMAL;
+v1::Priority ToProto(Priority priority) { return static_cast<v1::Priority>(priority); }
+
+LeaseWait FromProto(const v1::LeaseWait& wait) {
+  return {wait.position(), wait.holder(), std::chrono::milliseconds(wait.expected_wait_ms())};
 }
 
-const char* ProcessorName(Processor processor) {
-  constexpr std::array<const char*, 5> kNames = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
-  const size_t index = static_cast<size_t>(processor) - 1;
-  return index < kNames.size() ? kNames[index] : "unknown processor";
+void ToProto(Position position, v1::QueuePosition* proto) {
+  proto->set_queue(position.queue);
+  proto->set_value(position.value);
 }
 
 KernelPrint FromProto(const v1::KernelPrint& print) {
@@ -116,7 +171,7 @@ KernelPrint FromProto(const v1::KernelPrint& print) {
           .launch = print.launch(),
           .kernel = print.kernel(),
           .core = {print.x(), print.y()},
-          .processor = static_cast<Processor>(print.processor()),
+          .processor = EnumOf<Processor>(print.processor()),
           .text = print.text(),
           .lost = print.lost()};
 }
@@ -142,7 +197,6 @@ void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto) {
     out->set_index(use.index);
     out->set_pages(use.pages);
     out->set_page_bytes(use.page_bytes);
-    out->set_buffer(use.buffer);
     for (const CoreRange& range : use.cores) {
       ToProto(range, out->add_cores());
     }
@@ -157,9 +211,39 @@ void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto) {
   }
 }
 
+void ToProto(const DramOptions& options, v1::Allocate* proto) {
+  proto->set_page_bytes(options.page_bytes);
+  if (options.bank < 0) {
+    proto->mutable_dram();
+  } else {
+    proto->set_dram_bank(static_cast<uint32_t>(options.bank));
+  }
+}
+
+void ToProto(const L1Options& options, v1::Allocate* proto) {
+  proto->set_page_bytes(options.page_bytes);
+  v1::Interleaved* l1 = proto->mutable_l1();
+  for (const CoreRange& range : options.cores) {
+    ToProto(range, l1->add_cores());
+  }
+}
+
+void ToProto(const ShardOptions& options, v1::Allocate* proto) {
+  proto->set_page_bytes(options.page_bytes);
+  v1::Sharded* sharded = proto->mutable_l1_sharded();
+  for (const CoreRange& range : options.cores) {
+    ToProto(range, sharded->add_cores());
+  }
+  sharded->set_row_pages(options.row_pages);
+  sharded->set_shard_rows(options.shard_rows);
+  sharded->set_shard_row_pages(options.shard_row_pages);
+}
+
 void ToProto(const LaunchRequest& launch, v1::Launch* proto) {
   proto->set_program(launch.program());
-  proto->set_timeout_ms(launch.timeout_ms());
+  if (launch.timeout_ms()) {
+    proto->set_timeout_ms(*launch.timeout_ms());
+  }
   for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
     ToProto(arguments, proto->add_arguments());
   }
@@ -172,22 +256,6 @@ void ToProto(const ReplayRequest& replay, v1::ReplayTrace* proto) {
     out->set_launch(patch.launch);
     ToProto(patch.arguments, out->mutable_arguments());
   }
-}
-
-size_t EncodedBytes(const LaunchRequest& launch) {
-  size_t bytes = kFixedBytes;
-  for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
-    bytes += EncodedBytes(arguments);
-  }
-  return bytes;
-}
-
-size_t EncodedBytes(const ReplayRequest& replay) {
-  size_t bytes = kFixedBytes;
-  for (const ReplayRequest::KernelPatch& patch : replay.patches()) {
-    bytes += kFixedBytes + EncodedBytes(patch.arguments);
-  }
-  return bytes;
 }
 
 }  // namespace ttfd::client

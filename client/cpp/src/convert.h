@@ -1,9 +1,12 @@
-// Protobuf messages to the values of the public headers and back. Nothing outside client/cpp/src
-// sees a protobuf type.
+// Protobuf messages to the values of the public headers and back. No protobuf type is visible outside
+// client/cpp/src.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "google/rpc/status.pb.h"
 #include "ttfd/kernel_print.h"
 #include "ttfd/resources.h"
 #include "ttfd/session.h"
@@ -15,21 +18,43 @@
 
 namespace ttfd::client {
 
-Status FromProto(const v1::Error& error);
+// The constant part of a Welcome.
+struct WelcomeInfo {
+  uint64_t session = 0;
+  std::string daemon_version = {};
+  std::vector<DeviceInfo> devices = {};
+  Limits limits = {};
+  std::string lease_token = {};  // as text; empty: the session requested no lease
+};
+
+// A number of an enum of the API as `Enum`, which has the same numbers; 0 if it does not fit.
+template <typename Enum>
+Enum EnumOf(int number) {
+  return number >= 0 && number <= UINT8_MAX ? static_cast<Enum>(number) : Enum{};
+}
+
+// An error with the standard details (types.proto, Errors). A status without ttfd's ErrorInfo has code
+// and message only.
+Status FromProto(const google::rpc::Status& status);
+Status FromProto(const v1::CommandError& error);
+WelcomeInfo FromProto(const v1::Welcome& welcome);
 Position FromProto(const v1::QueuePosition& position);
+CoreRange FromProto(const v1::CoreRange& range);
 DeviceInfo FromProto(const v1::Device& device);
 Limits FromProto(const v1::Limits& limits);
 Priority FromProto(v1::Priority priority);
-v1::Priority ToProto(Priority priority);
 KernelPrint FromProto(const v1::KernelPrint& print);
+LeaseWait FromProto(const v1::LeaseWait& wait);
 
+void ToProto(Position position, v1::QueuePosition* proto);
 void ToProto(const CoreRange& range, v1::CoreRange* proto);
+v1::Priority ToProto(Priority priority);
 void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto);
+// Page size and place.
+void ToProto(const DramOptions& options, v1::Allocate* proto);
+void ToProto(const L1Options& options, v1::Allocate* proto);
+void ToProto(const ShardOptions& options, v1::Allocate* proto);
 void ToProto(const LaunchRequest& launch, v1::Launch* proto);
 void ToProto(const ReplayRequest& replay, v1::ReplayTrace* proto);
-
-// Bytes it takes in a message, never too few.
-size_t EncodedBytes(const LaunchRequest& launch);
-size_t EncodedBytes(const ReplayRequest& replay);
 
 }  // namespace ttfd::client

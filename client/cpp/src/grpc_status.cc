@@ -12,6 +12,7 @@
 
 #include "client/cpp/src/convert.h"
 #include "client/cpp/src/options.h"
+#include "client/cpp/src/unix_socket.h"
 
 namespace ttfd::client {
 namespace {
@@ -21,9 +22,8 @@ constexpr int kReadBytes = 256 << 10;
 
 Result<std::string> ReadPem(const char* what, const char* variable, const std::string& path) {
   if (path.empty()) {
-    return Status(Code::kInvalidArgument,
-                  std::string("a daemon that is reached over TCP needs certificates: no ") + what +
-                      " is given (" + variable + ")");
+    return Status(Code::kInvalidArgument, std::string("no ") + what + " is set (" + variable +
+                                              "); a daemon over TCP needs certificates");
   }
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -78,25 +78,18 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, const Tls
   return grpc::CreateCustomChannel(address, TlsCredentials(resolved, problem), arguments);
 }
 
-Status FromGrpc(const grpc::Status& status, const grpc::ClientContext& context,
-                const std::string& address) {
+Status FromGrpc(const grpc::Status& status, const std::string& address) {
   if (status.ok()) {
     return Status();
   }
-  const auto& trailers = context.GetServerTrailingMetadata();
-  if (const auto found = trailers.find("ttfd-error-bin"); found != trailers.end()) {
-    v1::Error error;
-    if (error.ParseFromArray(found->second.data(), static_cast<int>(found->second.size()))) {
-      return FromProto(error);
-    }
+  google::rpc::Status details;
+  if (!status.error_details().empty() && details.ParseFromString(status.error_details()) &&
+      details.code() == static_cast<int>(status.error_code())) {
+    return FromProto(details);
   }
   const Code code = static_cast<Code>(status.error_code());
   if (code == Code::kUnavailable) {
-    return Status(ErrorInfo{
-        .code = code,
-        .message = "no ttfd daemon answers at " + address + " (" + status.error_message() + ")",
-        .reason = "UNREACHABLE",
-        .retryable = true});
+    return ConnectFailure(address, status.error_message());
   }
   return Status(code, status.error_message());
 }

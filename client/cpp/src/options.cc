@@ -1,12 +1,21 @@
-// Where a client connects, and under which lease: the only place of the library that looks at the environment.
+// ConnectOptions as an address, certificates and a Hello. The only file of the library that reads the
+// environment.
 #include "client/cpp/src/options.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "client/cpp/src/convert.h"
 
 namespace ttfd::client {
 namespace {
+
+constexpr uint32_t kRevision = 1;  // of the API that this library speaks
+
+uint32_t Milliseconds(std::chrono::milliseconds time) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
+}
 
 std::string Variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -21,20 +30,19 @@ std::string DefaultAddress() {
 }
 
 TlsOptions ResolveTls(TlsOptions tls) {
-  const auto look = [](std::string* option, const char* name) {
-    if (option->empty()) *option = Variable(name);
+  const auto fill = [](std::string* option, const char* name) {
+    if (option->empty()) {
+      *option = Variable(name);
+    }
   };
-  look(&tls.ca, "TTFD_TLS_CA");
-  look(&tls.certificate, "TTFD_TLS_CERTIFICATE");
-  look(&tls.key, "TTFD_TLS_KEY");
-  look(&tls.server_name, "TTFD_TLS_SERVER_NAME");
+  fill(&tls.ca, "TTFD_TLS_CA");
+  fill(&tls.certificate, "TTFD_TLS_CERTIFICATE");
+  fill(&tls.key, "TTFD_TLS_KEY");
+  fill(&tls.server_name, "TTFD_TLS_SERVER_NAME");
   return tls;
 }
 
-std::string DefaultLeaseToken() {
-  const char* token = std::getenv("TTFD_LEASE");
-  return token != nullptr ? token : "";
-}
+std::string DefaultLeaseToken() { return Variable("TTFD_LEASE"); }
 
 std::string TokenText(const std::string& token) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -48,7 +56,7 @@ std::string TokenText(const std::string& token) {
 
 namespace {
 
-// Empty: not the text of a token.
+// Empty: `text` is not a token in hexadecimal digits.
 std::string TokenOf(const std::string& text) {
   const auto digit = [](char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -65,19 +73,24 @@ std::string TokenOf(const std::string& text) {
   return text.size() % 2 == 0 ? token : "";
 }
 
-}  // namespace
+Status InvalidLease(std::string message) {
+  return Status(ErrorInfo{.code = Code::kInvalidArgument,
+                          .message = std::move(message),
+                          .reason = "INVALID",
+                          .field = "lease_token"});
+}
 
 Status FillAttach(const ConnectOptions& options, v1::Hello* hello) {
   if (options.lease.has_value()) {
     if (!options.lease_token.empty()) {
-      return Status(ErrorInfo{
-          .code = Code::kInvalidArgument,
-          .message = "a session either asks for a lease or joins one: set lease or lease_token",
-          .reason = "INVALID",
-          .field = "lease_token"});
+      return InvalidLease(
+          "both lease and lease_token are set; a session requests or joins a lease");
     }
     v1::Lease* lease = hello->mutable_lease();
-    lease->set_wait_ms(static_cast<uint32_t>(options.lease->wait.count()));
+    lease->set_device(options.device);
+    if (options.lease->wait) {
+      lease->set_wait_ms(Milliseconds(*options.lease->wait));
+    }
     for (const CoreRange& range : options.lease->workers) {
       ToProto(range, lease->add_workers());
     }
@@ -90,14 +103,23 @@ Status FillAttach(const ConnectOptions& options, v1::Hello* hello) {
   }
   const std::string token = TokenOf(text);
   if (token.empty()) {
-    return Status(ErrorInfo{.code = Code::kInvalidArgument,
-                            .message = std::string(given ? "lease_token" : "TTFD_LEASE") +
-                                       " is no lease token: an even number of the digits 0-9a-f",
-                            .reason = "INVALID",
-                            .field = "lease_token"});
+    return InvalidLease(std::string(given ? "lease_token" : "TTFD_LEASE") +
+                        " is no lease token: an even number of the digits 0-9a-f");
   }
   hello->set_lease_token(token);
   return Status();
+}
+
+}  // namespace
+
+Status FillHello(const ConnectOptions& options, v1::Hello* hello) {
+  hello->set_min_revision(kRevision);
+  hello->set_max_revision(kRevision);
+  hello->set_client_name(options.client_name);
+  hello->set_weight(options.weight);
+  hello->set_priority(ToProto(options.priority));
+  hello->set_reconnect_timeout_ms(Milliseconds(options.reconnect_timeout));
+  return FillAttach(options, hello);
 }
 
 std::string ResolveAddress(const std::string& address) {

@@ -1,4 +1,4 @@
-// Where a client connects, and under which lease.
+// ConnectOptions as an address, certificates and a Hello.
 #pragma once
 
 #include <string>
@@ -9,17 +9,16 @@
 
 namespace ttfd::client {
 
-// What ConnectOptions::address means, as gRPC wants it: the default for an empty one, "unix:"
-// before a path.
+// ConnectOptions::address as gRPC expects it: the default for an empty one, "unix:" before a path.
 std::string ResolveAddress(const std::string& address);
 
-// What is empty, from the environment.
+// Empty fields from the environment.
 TlsOptions ResolveTls(TlsOptions tls);
 
-// Sets Hello.attach to what the options say. INVALID_ARGUMENT: that is not possible.
-Status FillAttach(const ConnectOptions& options, v1::Hello* hello);
+// The Hello of a new session. INVALID_ARGUMENT: the options contradict each other.
+Status FillHello(const ConnectOptions& options, v1::Hello* hello);
 
-// A token as text, and back; nothing if it is no such text.
+// A lease token in hexadecimal digits.
 std::string TokenText(const std::string& token);
 
 }  // namespace ttfd::client

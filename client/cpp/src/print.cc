@@ -1,4 +1,4 @@
-// Where the lines of kernels go when nobody else wants them.
+// Default destination of kernel prints.
 #include <cstdio>
 
 #include "ttfd/kernel_print.h"

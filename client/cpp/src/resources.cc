@@ -1,4 +1,4 @@
-// Handles that free themselves, and the plain values that describe programs and launches.
+// Resources that free their handle, and the values that describe programs and launches.
 #include "ttfd/resources.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ Resource& Resource::operator=(Resource&& other) noexcept {
 
 void Resource::Free() {
   if (core_ != nullptr && handle_ != 0) {
-    core_->FreeHandle(handle_);
+    core_->FreeResource(handle_);
   }
   core_.reset();
   handle_ = 0;
@@ -57,14 +57,7 @@ uint32_t ProgramBuilder::AddKernel(const Kernel& kernel, Processor processor,
 ProgramBuilder& ProgramBuilder::AddCircularBuffer(uint32_t index, uint32_t pages,
                                                   uint32_t page_bytes,
                                                   std::vector<CoreRange> cores) {
-  circular_buffers_.push_back({index, pages, page_bytes, std::move(cores), 0});
-  return *this;
-}
-
-ProgramBuilder& ProgramBuilder::AddCircularBuffer(uint32_t index, uint32_t pages,
-                                                  uint32_t page_bytes, std::vector<CoreRange> cores,
-                                                  const Buffer& buffer) {
-  circular_buffers_.push_back({index, pages, page_bytes, std::move(cores), buffer.handle()});
+  circular_buffers_.push_back({index, pages, page_bytes, std::move(cores)});
   return *this;
 }
 

@@ -1,4 +1,4 @@
-// Session: connecting, and what is created on the card.
+// Session: connecting, and the resources it creates.
 #include "ttfd/session.h"
 
 #include <openssl/sha.h>
@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "client/cpp/src/command_size.h"
 #include "client/cpp/src/convert.h"
 #include "client/cpp/src/options.h"
 #include "client/cpp/src/session_core.h"
@@ -17,8 +18,7 @@
 namespace ttfd::client {
 namespace {
 
-constexpr size_t kCreateBytes = 256;   // of a creating command without its lists
-constexpr size_t kPerRangeBytes = 32;  // of a core range or a use of something
+constexpr MessageSize kKernelHash = {40, 0};  // and its size
 
 using Sha256 = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
@@ -28,27 +28,43 @@ Sha256 HashOf(std::span<const std::byte> bytes) {
   return digest;
 }
 
-size_t EncodedBytes(const ProgramBuilder& builder) {
-  size_t bytes = kCreateBytes;
-  const auto add = [&bytes](const auto& uses) {
-    for (const auto& use : uses) {
-      bytes += kPerRangeBytes * (2 + use.cores.size());
-    }
-  };
-  add(builder.kernels());
-  add(builder.circular_buffers());
-  add(builder.semaphores());
-  return bytes;
+uint64_t NewHandle(SessionCore* core) {
+  return core->WithHandles([](Handles& handles) { return handles.New(); });
+}
+
+void AddResource(SessionCore* core, uint64_t handle, ResourceKind kind) {
+  core->WithHandles([handle, kind](Handles& handles) { handles.Add(handle, kind); });
 }
 
 template <typename Resource>
-Result<Resource> Owning(const std::shared_ptr<SessionCore>& core, uint64_t handle, Owned kind,
-                        const Status& status) {
+Result<Resource> Owning(const std::shared_ptr<SessionCore>& core, uint64_t handle,
+                        ResourceKind kind, const Status& status) {
   if (!status.ok()) {
     return status;
   }
-  core->Own(handle, kind);
+  AddResource(core.get(), handle, kind);
   return Resource(core, handle);
+}
+
+template <typename Options>
+Result<Buffer> Allocate(SessionSlot* slot, uint64_t size_bytes, const Options& options) {
+  const Result<std::shared_ptr<SessionCore>> live = slot->Live();
+  if (!live.ok()) {
+    return live.status();
+  }
+  const std::shared_ptr<SessionCore>& core = *live;
+  const uint64_t handle = NewHandle(core.get());
+  const Status status = core->Create(SizeOf(options), [&](v1::Command* command) {
+    v1::Allocate* allocate = command->mutable_allocate();
+    allocate->set_handle(handle);
+    allocate->set_size_bytes(size_bytes);
+    ToProto(options, allocate);
+  });
+  if (!status.ok()) {
+    return status;
+  }
+  AddResource(core.get(), handle, ResourceKind::kBuffer);
+  return Buffer(core, handle, size_bytes, options.page_bytes);
 }
 
 void FillLoadKernel(v1::LoadKernel* load, uint64_t handle, const Sha256& digest, uint64_t size,
@@ -87,90 +103,23 @@ Result<Session> Session::Connect(ConnectOptions options) {
 
 Status Session::Close() { return slot_->core()->Close(); }
 
-uint64_t Session::id() const { return slot_->core()->session_id(); }
-const std::string& Session::daemon_version() const { return slot_->core()->daemon_version(); }
-const std::vector<DeviceInfo>& Session::devices() const { return slot_->core()->devices(); }
-const DeviceInfo& Session::device() const { return slot_->core()->devices().front(); }
-const Limits& Session::limits() const { return slot_->core()->limits(); }
-
-std::string Session::lease_token() const { return slot_->core()->lease_token(); }
+uint64_t Session::id() const { return slot_->core()->info().session; }
+const std::string& Session::daemon_version() const { return slot_->core()->info().daemon_version; }
+const std::vector<DeviceInfo>& Session::devices() const { return slot_->core()->info().devices; }
+const DeviceInfo& Session::device() const { return slot_->core()->device(); }
+const Limits& Session::limits() const { return slot_->core()->info().limits; }
+std::string Session::lease_token() const { return slot_->core()->info().lease_token; }
 
 Result<Buffer> Session::AllocateDram(uint64_t size_bytes, const DramOptions& options) {
-  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
-  if (!live.ok()) {
-    return live.status();
-  }
-  const std::shared_ptr<SessionCore>& core = *live;
-  const uint64_t handle = core->NewHandle();
-  const Status status = core->Create(kCreateBytes, [&](v1::Command* command) {
-    v1::Allocate* allocate = command->mutable_allocate();
-    allocate->set_handle(handle);
-    allocate->set_size_bytes(size_bytes);
-    allocate->set_page_bytes(options.page_bytes);
-    if (options.bank >= 0) {
-      allocate->set_dram_bank(static_cast<uint32_t>(options.bank));
-    } else {
-      allocate->mutable_dram();
-    }
-  });
-  if (!status.ok()) {
-    return status;
-  }
-  core->Own(handle, Owned::kBuffer);
-  return Buffer(core, handle, size_bytes, options.page_bytes);
+  return Allocate(slot_.get(), size_bytes, options);
 }
 
 Result<Buffer> Session::AllocateL1(uint64_t size_bytes, const L1Options& options) {
-  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
-  if (!live.ok()) {
-    return live.status();
-  }
-  const std::shared_ptr<SessionCore>& core = *live;
-  const uint64_t handle = core->NewHandle();
-  const size_t estimate = kCreateBytes + kPerRangeBytes * options.cores.size();
-  const Status status = core->Create(estimate, [&](v1::Command* command) {
-    v1::Allocate* allocate = command->mutable_allocate();
-    allocate->set_handle(handle);
-    allocate->set_size_bytes(size_bytes);
-    allocate->set_page_bytes(options.page_bytes);
-    v1::Interleaved* l1 = allocate->mutable_l1();
-    for (const CoreRange& range : options.cores) {
-      ToProto(range, l1->add_cores());
-    }
-  });
-  if (!status.ok()) {
-    return status;
-  }
-  core->Own(handle, Owned::kBuffer);
-  return Buffer(core, handle, size_bytes, options.page_bytes);
+  return Allocate(slot_.get(), size_bytes, options);
 }
 
 Result<Buffer> Session::AllocateSharded(uint64_t size_bytes, const ShardOptions& options) {
-  const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
-  if (!live.ok()) {
-    return live.status();
-  }
-  const std::shared_ptr<SessionCore>& core = *live;
-  const uint64_t handle = core->NewHandle();
-  const size_t estimate = kCreateBytes + kPerRangeBytes * options.cores.size();
-  const Status status = core->Create(estimate, [&](v1::Command* command) {
-    v1::Allocate* allocate = command->mutable_allocate();
-    allocate->set_handle(handle);
-    allocate->set_size_bytes(size_bytes);
-    allocate->set_page_bytes(options.page_bytes);
-    v1::Sharded* sharded = allocate->mutable_l1_sharded();
-    for (const CoreRange& range : options.cores) {
-      ToProto(range, sharded->add_cores());
-    }
-    sharded->set_row_pages(options.row_pages);
-    sharded->set_shard_rows(options.shard_rows);
-    sharded->set_shard_row_pages(options.shard_row_pages);
-  });
-  if (!status.ok()) {
-    return status;
-  }
-  core->Own(handle, Owned::kBuffer);
-  return Buffer(core, handle, size_bytes, options.page_bytes);
+  return Allocate(slot_.get(), size_bytes, options);
 }
 
 Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::string& name) {
@@ -180,34 +129,35 @@ Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::st
   }
   const std::shared_ptr<SessionCore>& core = *live;
   const Sha256 digest = HashOf(elf);
-  uint64_t handle = core->NewHandle();
-  const size_t estimate = kCreateBytes + name.size();
-  Status status = core->Create(estimate, [&](v1::Command* command) {
+  uint64_t handle = NewHandle(core.get());
+  const MessageSize size = kSmallCommand + kKernelHash + MessageSize{name.size(), 0};
+  Status status = core->Create(size, [&](v1::Command* command) {
     FillLoadKernel(command->mutable_load_kernel(), handle, digest, elf.size(), name);
   });
   if (status.reason() != "KERNEL_NOT_CACHED") {
-    return Owning<Kernel>(core, handle, Owned::kKernel, status);
+    return Owning<Kernel>(core, handle, ResourceKind::kKernel, status);
   }
-  handle = core->NewHandle();
-  const bool streamed = elf.size() > core->limits().inline_bytes;
-  Result<Position> position = core->Enqueue(
-      SessionCore::kControlQueue, estimate, streamed ? 0 : elf.size(), [&](v1::Command* command) {
-        v1::LoadKernel* load = command->mutable_load_kernel();
-        FillLoadKernel(load, handle, digest, elf.size(), name);
-        if (streamed) {
-          load->set_streamed(true);
-        } else {
-          load->set_inline_(elf.data(), elf.size());
-        }
-      });
+  handle = NewHandle(core.get());
+  const bool streamed = elf.size() > core->inline_bytes();
+  Result<Position> position =
+      core->Enqueue(SessionQueues::kControlQueue, size + MessageSize{streamed ? 0 : elf.size(), 0},
+                    [&](v1::Command* command) {
+                      v1::LoadKernel* load = command->mutable_load_kernel();
+                      FillLoadKernel(load, handle, digest, elf.size(), name);
+                      if (streamed) {
+                        load->set_streamed(true);
+                      } else {
+                        load->set_inline_(elf.data(), elf.size());
+                      }
+                    });
   status = position.status();
   if (status.ok() && streamed) {
     status = core->Supply(*position, elf);
   }
   if (status.ok()) {
-    status = core->WaitTold(*position);
+    status = core->WaitAndClear(*position);
   }
-  return Owning<Kernel>(core, handle, Owned::kKernel, status);
+  return Owning<Kernel>(core, handle, ResourceKind::kKernel, status);
 }
 
 Result<Kernel> Session::LoadKernelFile(const std::string& path) {
@@ -231,34 +181,24 @@ Result<Program> Session::CreateProgram(const ProgramBuilder& builder) {
     return live.status();
   }
   const std::shared_ptr<SessionCore>& core = *live;
-  const uint64_t handle = core->NewHandle();
-  const Status status = core->Create(EncodedBytes(builder), [&](v1::Command* command) {
+  const uint64_t handle = NewHandle(core.get());
+  const Status status = core->Create(SizeOf(builder), [&](v1::Command* command) {
     v1::CreateProgram* create = command->mutable_create_program();
     create->set_handle(handle);
     ToProto(builder, create);
   });
-  return Owning<Program>(core, handle, Owned::kProgram, status);
+  return Owning<Program>(core, handle, ResourceKind::kProgram, status);
 }
 
-Queue Session::queue() { return Queue(slot_->core(), SessionCore::kFirstUserQueue); }
+Queue Session::queue() { return Queue(slot_->core(), SessionQueues::kFirstUserQueue); }
 
-Result<Queue> Session::OpenQueue(QueueKind kind, const std::vector<CoreRange>& workers) {
+Result<Queue> Session::OpenQueue(const QueueOptions& options) {
   const Result<std::shared_ptr<SessionCore>> live = slot_->Live();
   if (!live.ok()) {
     return live.status();
   }
-  const std::shared_ptr<SessionCore>& core = *live;
-  const uint32_t queue = core->NewQueue();
-  const size_t estimate = kCreateBytes + kPerRangeBytes * workers.size();
-  const Status status = core->Create(estimate, [&](v1::Command* command) {
-    v1::OpenQueue* open = command->mutable_open_queue();
-    open->set_queue(queue);
-    open->set_kind(static_cast<v1::QueueKind>(kind));
-    for (const CoreRange& range : workers) {
-      ToProto(range, open->add_workers());
-    }
-  });
-  return status.ok() ? Result<Queue>(Queue(core, queue)) : Result<Queue>(status);
+  const Result<uint32_t> queue = (*live)->OpenQueue(options);
+  return queue.ok() ? Result<Queue>(Queue(*live, *queue)) : Result<Queue>(queue.status());
 }
 
 uint64_t Session::reconnects() const { return slot_->core()->reconnects(); }
@@ -266,13 +206,13 @@ Status Session::status() const { return slot_->core()->status(); }
 Status Session::Poll(std::chrono::milliseconds timeout) { return slot_->core()->Poll(timeout); }
 
 void Session::OnProgress(std::function<void(Position)> callback) {
-  slot_->OnProgress(std::move(callback));
+  slot_->SetCallbacks([&](Callbacks* all) { all->on_progress = std::move(callback); });
 }
 void Session::OnTransfer(std::function<void(uint64_t, uint64_t)> callback) {
-  slot_->OnTransfer(std::move(callback));
+  slot_->SetCallbacks([&](Callbacks* all) { all->on_transfer = std::move(callback); });
 }
 void Session::OnPrint(std::function<void(const KernelPrint&)> callback) {
-  slot_->OnPrint(std::move(callback));
+  slot_->SetCallbacks([&](Callbacks* all) { all->on_print = std::move(callback); });
 }
 
 }  // namespace ttfd::client

@@ -3,30 +3,22 @@
 
 #include <utility>
 
-#include "client/cpp/src/session_core.h"
+#include "client/cpp/src/options.h"
 
 namespace ttfd::client {
 namespace {
 
-constexpr char kGraceField[] = "hello.resume_grace_ms";
-constexpr int kShorter = 4;
-
-// A daemon may allow less time to come back than this client would like, or none.
-Result<std::shared_ptr<SessionCore>> OpenCore(ConnectOptions options, uint64_t handles_before) {
-  while (true) {
-    auto core = std::make_shared<SessionCore>(options, handles_before);
-    Status status = core->Connect();
-    if (status.ok()) {
-      return core;
-    }
-    if (status.error().field != kGraceField || options.reconnect_for.count() == 0) {
-      return status;
-    }
-    options.reconnect_for /= kShorter;
-    if (options.reconnect_for < std::chrono::seconds(1)) {
-      options.reconnect_for = std::chrono::milliseconds(0);
-    }
+Result<std::shared_ptr<SessionCore>> OpenCore(const ConnectOptions& options,
+                                              uint64_t handles_before) {
+  v1::Hello hello;
+  if (Status status = FillHello(options, &hello); !status.ok()) {
+    return status;
   }
+  auto core = std::make_shared<SessionCore>(options, std::move(hello), handles_before);
+  if (Status status = core->Connect(); !status.ok()) {
+    return status;
+  }
+  return core;
 }
 
 }  // namespace
@@ -55,37 +47,20 @@ Result<std::shared_ptr<SessionCore>> SessionSlot::Live() {
   if (options_.lease.has_value()) {
     return core_->status();
   }
-  Result<std::shared_ptr<SessionCore>> next = OpenCore(options_, core_->last_handle());
+  const uint64_t handles = core_->WithHandles([](const Handles& h) { return h.last(); });
+  Result<std::shared_ptr<SessionCore>> next = OpenCore(options_, handles);
   if (next.ok()) {
     core_->Shutdown();
     core_ = *next;
-    GiveCallbacks();
+    core_->SetCallbacks(callbacks_);
   }
   return next;
 }
 
-void SessionSlot::GiveCallbacks() {
-  core_->OnProgress(on_progress_);
-  core_->OnTransfer(on_transfer_);
-  core_->OnPrint(on_print_);
-}
-
-void SessionSlot::OnProgress(std::function<void(Position)> callback) {
+void SessionSlot::SetCallbacks(const std::function<void(Callbacks*)>& change) {
   MutexLock lock(&mu_);
-  on_progress_ = std::move(callback);
-  core_->OnProgress(on_progress_);
-}
-
-void SessionSlot::OnTransfer(std::function<void(uint64_t, uint64_t)> callback) {
-  MutexLock lock(&mu_);
-  on_transfer_ = std::move(callback);
-  core_->OnTransfer(on_transfer_);
-}
-
-void SessionSlot::OnPrint(std::function<void(const KernelPrint&)> callback) {
-  MutexLock lock(&mu_);
-  on_print_ = std::move(callback);
-  core_->OnPrint(on_print_);
+  change(&callbacks_);
+  core_->SetCallbacks(callbacks_);
 }
 
 }  // namespace ttfd::client

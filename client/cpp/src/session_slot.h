@@ -1,4 +1,4 @@
-// Where a Session keeps its core: the one it has, and after that one was lost the next.
+// SessionSlot: the present core of a Session, and after that one was lost the next.
 //
 // Thread-safe.
 #pragma once
@@ -7,11 +7,10 @@
 #include <memory>
 
 #include "client/cpp/src/mutex.h"
+#include "client/cpp/src/session_core.h"
 #include "ttfd/session.h"
 
 namespace ttfd::client {
-
-class SessionCore;
 
 class SessionSlot {
  public:
@@ -19,24 +18,20 @@ class SessionSlot {
 
   // The present one, lost or not.
   std::shared_ptr<SessionCore> core() const ABSL_LOCKS_EXCLUDED(mu_);
-  // For what begins something new: if the session was lost, a new one. A lease is not asked for again behind the
-  // program's back, so a session under one stays lost.
+  // For calls that create something: if the session was lost, a new one. A lease is not requested again
+  // without the program's knowledge, so a session with one stays lost.
   Result<std::shared_ptr<SessionCore>> Live() ABSL_LOCKS_EXCLUDED(mu_);
 
-  void OnProgress(std::function<void(Position)> callback) ABSL_LOCKS_EXCLUDED(mu_);
-  void OnTransfer(std::function<void(uint64_t, uint64_t)> callback) ABSL_LOCKS_EXCLUDED(mu_);
-  void OnPrint(std::function<void(const KernelPrint&)> callback) ABSL_LOCKS_EXCLUDED(mu_);
+  // Changes the callbacks, of the present core and of those that follow.
+  void SetCallbacks(const std::function<void(Callbacks*)>& change) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   SessionSlot(const ConnectOptions& options, std::shared_ptr<SessionCore> core);
-  void GiveCallbacks() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const ConnectOptions options_;
   mutable Mutex mu_;
   std::shared_ptr<SessionCore> core_ ABSL_GUARDED_BY(mu_);
-  std::function<void(Position)> on_progress_ ABSL_GUARDED_BY(mu_);
-  std::function<void(uint64_t, uint64_t)> on_transfer_ ABSL_GUARDED_BY(mu_);
-  std::function<void(const KernelPrint&)> on_print_ ABSL_GUARDED_BY(mu_) = WriteToStandardError;
+  Callbacks callbacks_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace ttfd::client

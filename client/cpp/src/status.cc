@@ -1,4 +1,4 @@
-// Status: names of the codes and the one-line form for people.
+// Status: names of the codes, and the one-line text.
 #include "ttfd/status.h"
 
 #include <array>
@@ -63,8 +63,11 @@ std::string Status::ToString() const {
   if (!error_->hang_report.empty()) {
     AppendPart(&details, "hang report " + error_->hang_report);
   }
+  if (error_->execution_state != ExecutionState::kUnspecified) {
+    AppendPart(&details, std::string("execution: ") + ExecutionStateName(error_->execution_state));
+  }
   if (error_->retryable) {
-    AppendPart(&details, "may be retried");
+    AppendPart(&details, "retryable");
   }
   std::string text = CodeName(error_->code) + ": " + error_->message;
   if (!details.empty()) {

@@ -18,7 +18,7 @@ namespace ttfd::client {
 namespace {
 
 // Messages are encoded here and not by a generated stub, so that they can be kept without a copy.
-constexpr char kMethod[] = "/ttfd.v1.Ttfd/Session";
+constexpr char kMethod[] = "/ttfd.v1.DeviceService/Session";
 
 // Tags: which operation of the call has ended.
 enum Tag : intptr_t { kStart = 1, kRead, kWrite, kFinish };
@@ -43,6 +43,7 @@ struct Stream::Call {
   grpc::ClientContext context;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> rw;
   grpc::ByteBuffer received;
+  size_t received_bytes = 0;
   grpc::Status final_status;
 };
 
@@ -88,20 +89,20 @@ Stream::Event Stream::Next(std::chrono::steady_clock::time_point deadline) {
       case kWrite:
         return ok ? Event::kWrote : Event::kNotTaken;
       case kFinish:
-        status_ = !call_->problem.ok()
-                      ? call_->problem
-                      : FromGrpc(call_->final_status, call_->context, call_->address);
+        status_ =
+            !call_->problem.ok() ? call_->problem : FromGrpc(call_->final_status, call_->address);
         return Event::kEnded;
     }
   }
 }
 
-// False: it is no message, so whatever is at the other end, it is no daemon.
+// False: the bytes are no ServerMessage; what answers is not a daemon of this API.
 bool Stream::Decode() {
+  call_->received_bytes = call_->received.Length();  // Deserialize empties it
   const grpc::Status status =
       grpc::SerializationTraits<v1::ServerMessage>::Deserialize(&call_->received, &received_);
   if (!status.ok()) {
-    call_->problem = Status(Code::kInternal, "the daemon's answer cannot be read");
+    call_->problem = Status(Code::kInternal, "a message of the daemon cannot be decoded");
     call_->context.TryCancel();
   }
   return status.ok();
@@ -109,18 +110,21 @@ bool Stream::Decode() {
 
 void Stream::StartRead() { call_->rw->Read(&call_->received, ToTag(kRead)); }
 
+size_t Stream::received_bytes() const { return call_->received_bytes; }
+
 Stream::Encoded Stream::Encode(const v1::ClientMessage& message) {
-  auto bytes = std::make_shared<grpc::ByteBuffer>();
+  auto buffer = std::make_shared<grpc::ByteBuffer>();
   bool own_buffer = false;
   // Cannot fail: the message is far below the 2 GiB that protobuf allows.
   static_cast<void>(
-      grpc::SerializationTraits<v1::ClientMessage>::Serialize(message, bytes.get(), &own_buffer));
-  return bytes;
+      grpc::SerializationTraits<v1::ClientMessage>::Serialize(message, buffer.get(), &own_buffer));
+  const size_t bytes = buffer->Length();
+  return {std::move(buffer), bytes};
 }
 
-void Stream::StartWrite(const Encoded& message) { call_->rw->Write(*message, ToTag(kWrite)); }
-
-void Stream::StartWritesDone() { call_->rw->WritesDone(ToTag(kWrite)); }
+void Stream::StartWrite(const Encoded& message) {
+  call_->rw->Write(*message.buffer, ToTag(kWrite));
+}
 
 void Stream::Cancel() { call_->context.TryCancel(); }
 

@@ -1,11 +1,12 @@
-// The Session stream as one object: at most one read and one write in flight, completions taken one
-// by one by whoever calls Next. The only file of the session path that includes gRPC.
+// One connection's Session stream: at most one read and one write in flight; Next takes their
+// completions one by one. The only file of the session path that includes gRPC.
 //
-// Threads: Next by one thread at a time; StartRead, StartWrite and StartWritesDone from any thread,
-// also while another is inside Next, but not two of them at once. Cancel at any time.
+// Threads: Next by one thread at a time; StartRead and StartWrite from any thread, also while another
+// is inside Next, but not two of them at once. Cancel at any time.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -25,12 +26,12 @@ class Stream {
     kTimeout,   // the deadline passed
     kStarted,   // the call exists: writing and reading may begin
     kRead,      // a message is in received()
-    kWrote,     // the write (or half-close) was taken
-    kNotTaken,  // it was not: the call is over, kEnded follows
-    kEnded,     // status() says how; nothing follows
+    kWrote,     // gRPC has taken the write
+    kNotTaken,  // it has not: the call is over, kEnded follows
+    kEnded,     // status() is set; nothing follows
   };
 
-  // Starts connecting; never fails here (kEnded says that nobody answered).
+  // Starts connecting; never fails here (kEnded reports that no daemon answers).
   Stream(const std::string& address, const TlsOptions& tls);
   ~Stream();
   Stream(const Stream&) = delete;
@@ -40,11 +41,14 @@ class Stream {
 
   void StartRead();
   const v1::ServerMessage& received() const { return received_; }
-  // A message as it travels; copies share its bytes.
-  using Encoded = std::shared_ptr<const grpc::ByteBuffer>;
+  size_t received_bytes() const;  // encoded
+  // An encoded message; copies share its bytes.
+  struct Encoded {
+    std::shared_ptr<const grpc::ByteBuffer> buffer;
+    size_t bytes = 0;
+  };
   static Encoded Encode(const v1::ClientMessage& message);
   void StartWrite(const Encoded& message);
-  void StartWritesDone();
   void Cancel();
 
   const Status& status() const { return status_; }

@@ -1,10 +1,9 @@
-// What a client knows of one queue: values handed out, values ended, the errors since the queue was
-// last opened, and where reads are to go.
+// Timeline: a client's state of one queue: values given out, values that have ended, the errors since
+// the queue was last opened, and where reads are to go.
 //
 // Not thread-safe: SessionCore's mutex guards it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,7 +12,6 @@
 
 #include "client/cpp/src/outbox.h"
 #include "ttfd/status.h"
-#include "ttfd/v1/ttfd.pb.h"
 
 namespace ttfd::client {
 
@@ -23,48 +21,39 @@ class Timeline {
   uint64_t completed() const { return completed_; }
   uint64_t NextValue() { return ++submitted_; }
 
-  // What the next command's batch will say; taken when that command is added.
+  // Fields of the next command's batch; taken when that command is added.
   BatchHeader& next_header() { return next_header_; }
 
-  // The daemon reported an error of a range of values; after a resume maybe once more, and further.
+  // A CommandError of a range of values. Value 0: the queue could not be opened.
   void AddError(uint64_t first_value, uint64_t last_value, Status status);
-  // The daemon reported that everything up to `value` has ended. True if that is news.
+  // Everything up to `value` has ended. True if that is new.
   bool Advance(uint64_t value);
 
-  // How the command at `value`, which has ended, ended: its own error, else the queue's first one
-  // if that came before it.
+  // How the command at `value`, which has ended, ended: its own error, else the queue's first one if
+  // that came before it. Of a queue that could not be opened: why.
   Status Outcome(uint64_t value) const;
   // The error that has failed the queue, or OK.
   Status FirstError() const;
-  // The caller of the command at `value` has been told: if it is what failed the queue, open it.
-  void ToldCaller(uint64_t value);
-  // The next batch opens the queue again.
+  // The next batch opens the queue again. A queue that could not be opened stays failed.
   void ClearError();
-  // Whether `value` was given up because of another command's error.
+  // As ClearError, if the command at `value` is the one that failed the queue.
+  void ClearErrorOf(uint64_t value);
+  bool open_failed() const { return !open_error_.ok(); }
+  // The queue is being opened again; its values continue.
+  void Reopen();
+  // Whether `value` ended ABORTED, because of another command's error.
   bool Aborted(uint64_t value) const;
 
   // `into` receives the bytes of the Read at `value`.
   void ExpectRead(uint64_t value, std::span<std::byte> into);
-  // The caller has stopped waiting: bytes that still come are dropped.
-  void ForgetRead(uint64_t value);
-  // False: bytes outside of what was asked for. `done` and `size` are set for progress callbacks.
+  // The caller has stopped waiting: bytes that still arrive are dropped.
+  void AbandonRead(uint64_t value);
+  // False: not the bytes that follow. `done` and `size` are set for progress callbacks.
   bool AcceptData(uint64_t value, uint64_t offset, std::span<const std::byte> payload,
                   uint64_t* done, uint64_t* size);
 
-  // ---- Receipts: what the daemon need not keep for a client that may come back.
-
-  // Something was told that belongs to the command at `value`.
-  void Owe(uint64_t value) { owed_ = std::max(owed_, value); }
-  // Puts what has ended and parts of reads into `message`; `all`: also where the daemon keeps nothing but the count.
-  void AddReceipts(uint32_t queue, bool all, v1::ClientMessage* message);
-  bool OwesReceipt(bool all) const {
-    return completed_ > receipted_ && (all || owed_ > receipted_);
-  }
-  // Everything, for a daemon that is to go on from there.
-  void AddReceived(uint32_t queue, v1::Resume* resume);
-
  private:
-  // More ranges than any client looks at; older ones give way.
+  // Ranges kept; older ones are dropped, but for the first, which explains the others.
   static constexpr size_t kMaxErrors = 256;
 
   struct ErrorRange {
@@ -75,18 +64,19 @@ class Timeline {
   struct PendingRead {
     std::span<std::byte> into;
     uint64_t received = 0;
-    uint64_t receipted = 0;
-    bool forgotten = false;
+    bool abandoned = false;
   };
 
+  // Of `value`; null: none.
   const ErrorRange* Find(uint64_t value) const;
+  // That has failed the queue; null: it is open.
+  const ErrorRange* FindFirst() const;
 
   uint64_t submitted_ = 0;
   uint64_t completed_ = 0;
-  uint64_t owed_ = 0;
-  uint64_t receipted_ = 0;
-  uint64_t opened_at_ = 0;  // errors of values up to here are history
+  uint64_t cleared_through_ = 0;  // errors of values up to here do not count
   BatchHeader next_header_;
+  Status open_error_;
   std::deque<ErrorRange> errors_;  // in the order of arrival
   std::map<uint64_t, PendingRead> reads_;
 };

@@ -1,43 +1,44 @@
-// Traces: recording in pieces that fit into a message, and what a replay changes.
+// Traces: recording in segments that fit into a message, and the patches of a replay.
 #include "ttfd/trace.h"
 
 #include <algorithm>
 
+#include "client/cpp/src/command_size.h"
 #include "client/cpp/src/convert.h"
 #include "client/cpp/src/session_core.h"
+#include "ttfd/queue.h"
 
 namespace ttfd::client {
 namespace {
 
-// Of the launches of one command: a message holds one beside what has gathered already.
-constexpr size_t kPieceBytes = 256 << 10;
-constexpr size_t kCommandBytes = 64;  // of a command that records, without its launches
+// What a message has besides one segment.
+constexpr uint64_t kMessageCost = 1 << 10;
 
-struct Piece {
+struct Segment {
   std::span<const LaunchRequest> launches;
-  size_t bytes;
+  MessageSize size;
 };
 
-// As many launches in each as fit, but at least one; no launches are one piece, which the daemon
-// refuses.
-std::vector<Piece> Split(std::span<const LaunchRequest> launches) {
-  std::vector<Piece> pieces;
+// As many launches in each as fit, but at least one. No launches are one segment, which the daemon refuses.
+std::vector<Segment> Split(std::span<const LaunchRequest> launches, const MessageLimits& limits) {
+  const uint64_t most = std::max(limits.guaranteed_cost, 2 * kMessageCost) - kMessageCost;
+  std::vector<Segment> segments;
   do {
-    Piece piece{{}, kCommandBytes};
+    Segment segment{{}, kRecordTrace};
     size_t count = 0;
     while (count < launches.size()) {
-      const size_t bytes = EncodedBytes(launches[count]);
-      if (count != 0 && piece.bytes + bytes > kPieceBytes) {
+      const MessageSize more = segment.size + SizeInTrace(launches[count]);
+      if (count != 0 && (limits.Cost(more) > most || !limits.Check(more).ok())) {
         break;
       }
-      piece.bytes += bytes;
+      segment.size = more;
       ++count;
     }
-    piece.launches = launches.first(count);
+    segment.launches = launches.first(count);
     launches = launches.subspan(count);
-    pieces.push_back(piece);
+    segments.push_back(segment);
   } while (!launches.empty());
-  return pieces;
+  return segments;
 }
 
 void FillRecordTrace(uint64_t handle, std::span<const LaunchRequest> launches, bool more,
@@ -58,44 +59,40 @@ ReplayRequest& ReplayRequest::Patch(uint32_t launch, const LaunchRequest& argume
   return *this;
 }
 
-Status SessionCore::RecordTrace(uint32_t queue, uint64_t handle,
-                                std::span<const LaunchRequest> launches) {
-  const std::vector<Piece> pieces = Split(launches);
-  Position first;
-  {
-    MutexLock lock(&mu_);
-    if (Status status = AwaitRoom(queue); !status.ok()) {
-      return status;
-    }
-    recording_.insert(queue);
-    Status status;
-    for (size_t i = 0; i < pieces.size() && status.ok(); ++i) {
-      const bool more = i + 1 != pieces.size();
-      const Position position = Append(queue, pieces[i].bytes, 0, [&](v1::Command* command) {
-        FillRecordTrace(handle, pieces[i].launches, more, command->mutable_record_trace());
-      });
-      first = i == 0 ? position : first;
-      status = more ? AwaitSpace() : Status();
-    }
-    if (!status.ok() && !ended_ && !bye_.half_closed) {
-      // The daemon gives no more credit. Half a trace would go on in the next one, so it is ended.
-      Append(queue, kCommandBytes, 0, [&](v1::Command* command) {
+Result<Trace> Queue::RecordTrace(std::span<const LaunchRequest> launches) {
+  if (core_ == nullptr) {
+    return Status(Code::kFailedPrecondition, "this queue belongs to no session");
+  }
+  const uint64_t handle = core_->WithHandles([](Handles& handles) { return handles.New(); });
+  const std::vector<Segment> segments = Split(launches, core_->message_limits());
+  std::vector<MessageSize> sizes;
+  for (const Segment& segment : segments) {
+    sizes.push_back(segment.size);
+  }
+  // Half a trace would be continued by the next one, so one that found no space is ended and freed.
+  bool abandoned = false;
+  const Result<Position> first = core_->EnqueueSequence(
+      id_, sizes,
+      [&](size_t i, v1::Command* command) {
+        FillRecordTrace(handle, segments[i].launches, i + 1 != segments.size(),
+                        command->mutable_record_trace());
+      },
+      [&](v1::Command* command) {
         FillRecordTrace(handle, {}, false, command->mutable_record_trace());
+        abandoned = true;
       });
-      AppendFree(handle);
-    }
-    recording_.erase(queue);
-    recorded_.NotifyAll();
-    if (!status.ok()) {
-      return status;
-    }
+  Status status = first.status();
+  for (size_t i = 0; i < segments.size() && status.ok(); ++i) {
+    status = core_->WaitAndClear({id_, first->value + i});
   }
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (Status status = WaitTold({queue, first.value + i}); !status.ok()) {
-      return status;
+  if (!status.ok()) {
+    if (abandoned) {
+      core_->FreeResource(handle);
     }
+    return status;
   }
-  return Status();
+  core_->WithHandles([handle](Handles& handles) { handles.Add(handle, ResourceKind::kTrace); });
+  return Trace(core_, handle, launches.size());
 }
 
 }  // namespace ttfd::client

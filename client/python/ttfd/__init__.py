@@ -7,12 +7,15 @@
         numbers = session.allocate_dram(4096)
         numbers.write(np.arange(1024, dtype=np.uint32))
         kernel = session.load_kernel("double_them.elf")
-        program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, [ttfd.CoreRange(0, 0, 0, 0)])])
-        session.launch(program, [ttfd.Arguments(common=[numbers, 1024])])
-        print(numbers.read(np.uint32, 1024))
+        tiles = [ttfd.CoreRange(0, 0, 0, 0)]
+        program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, tiles)],
+                                         [ttfd.CircularBuffer(0, 1, 2048, tiles)])  # the kernel's scratch
+        session.launch(program, [ttfd.Arguments(common=[numbers, 2048], per_core=[[0, 2]])])  # from page 0, two
+        print(numbers.read(np.uint32))
 
-Every failure is a `ttfd.Error` with `code`, `reason`, `field`, `cause` and `retryable`. Coordinates are logical:
-(0, 0) is the top left worker tile and the grid has no holes. docs/clients.md is the guide, examples/ has whole programs.
+What fails raises `ttfd.Error` with `code`, `reason`, `field`, `cause` and `retryable`; Python values that cannot be
+sent at all, such as a negative size, raise TypeError or ValueError. Coordinates are logical: (0, 0) is the top left
+worker tile and the grid has no holes. docs/clients.md is the guide, examples/ has whole programs.
 
 Threads: a session may be used from any thread. It has one thread of its own, which reads what the daemon sends.
 """
@@ -41,9 +44,10 @@ from ttfd.types import (
     Semaphore,
     first_cores,
 )
+from ttfd.version import __version__
 
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
     "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
-    "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "connect", "first_cores",
+    "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores",
 ]

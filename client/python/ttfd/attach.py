@@ -15,7 +15,9 @@ def fill_attach(hello: ttfd_pb2.Hello, lease: Lease | None, lease_token: str | N
         if lease_token:
             raise Error(Code.INVALID_ARGUMENT, "a session either asks for a lease or joins one: give lease or lease_token",
                         reason="INVALID", field="lease_token")
-        hello.lease.wait_ms = round(lease.wait * 1000)
+        hello.lease.SetInParent()
+        if lease.wait:
+            hello.lease.wait_ms = round(lease.wait * 1000)
         for x0, y0, x1, y1 in ((range_[0], range_[1], range_[2], range_[3]) for range_ in lease.workers):
             hello.lease.workers.add(x0=x0, y0=y0, x1=x1, y1=y1)
         return
@@ -30,8 +32,8 @@ def fill_attach(hello: ttfd_pb2.Hello, lease: Lease | None, lease_token: str | N
 
 def priority_number(name: str) -> int:
     """The API's number of a priority."""
-    if name not in PRIORITIES:
-        raise Error(Code.INVALID_ARGUMENT, f"priority {name!r} is none of {', '.join(PRIORITIES)}", reason="INVALID",
+    if name not in PRIORITIES[1:]:
+        raise Error(Code.INVALID_ARGUMENT, f"priority {name!r} is none of {', '.join(PRIORITIES[1:])}", reason="INVALID",
                     field="hello.priority")
     return PRIORITIES.index(name)
 

@@ -1,30 +1,37 @@
-"""The Session stream: what goes out, what has come in. Used by ttfd.session only."""
+"""A session as its user's threads and its reading thread share it. Used by ttfd.session only.
+
+A session outlives its connections: when one is lost, the reading thread makes another, and both sides resend what the
+other has not acknowledged (link.py).
+"""
 
 from __future__ import annotations
 
-import queue
 import threading
+import time
 from typing import Callable, Mapping
 
-from ttfd import errors, prints
-from ttfd.attach import fill_attach, priority_number
-from ttfd.channel import make_channel
+from ttfd import errors, prints, process_exit
+from ttfd.attach import fill_attach, lease_wait, priority_number
 from ttfd.errors import Code, Error
-from ttfd.resume import Reconnecting, SentLog, owned_kind
+from ttfd.handles import Handles
+from ttfd.link import Link
+from ttfd.outgoing import Outgoing
+from ttfd.reader import LEAVE_S, Reader
+from ttfd.reconnect import loss, owned_kind
 from ttfd.timeline import Timeline
 from ttfd.types import KernelPrint, Lease, LeaseWait, Position
-from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
+from ttfd.v1 import ttfd_pb2
 
 CONTROL_QUEUE = 0  # creation and freeing of resources, so that their errors touch no queue of the user
 FIRST_USER_QUEUE = 1
 _REVISION = 1
 _MESSAGE_BYTES = 512 << 10  # a message is sent once it holds as much
-_MAX_ERRORS = 256  # of one queue, kept for those who ask late
-_LEAVE_S = 2.0  # for the daemon to hear that the session is left
+_HEADER_BYTES = 32  # of a message, at most: sequence and ack
+_STOP_S = 1.0  # until the reading thread has ended, which a callback of the user may delay
 
 
-class Connection(Reconnecting):
-    """One attachment of one session. Thread-safe; a thread of its own reads what the daemon sends."""
+class Connection:
+    """Thread-safe; a thread of its own reads what the daemon sends."""
 
     def __init__(self, address: str, client_name: str, weight: int, priority: str, connect_timeout: float,
                  call_timeout: float, batch_commands: int, tls: Mapping[str, str] | None = None,
@@ -32,134 +39,136 @@ class Connection(Reconnecting):
                  on_waiting: Callable[[LeaseWait], None] | None = None, reconnect_for: float = 0.0,
                  first_handle: int = 1) -> None:
         self.address = address
-        self._tls = tls
-        self.reconnect_for = reconnect_for
-        self.reconnects = 0
-        self._resuming = False  # until the daemon's next Welcome
-        self._left = False
-        self._token = b""
-        self._prints = 0  # received, and told as lost
-        self._unreceipted = [0, 0]  # bytes of data, errors
-        self._windows = (0, 1 << 62)  # of payload sent, of data received
-        self._sent = SentLog()
-        self._owned: dict[int, str] = {}
+        self.handles = Handles(first_handle)
         self.lease_token = ""
-        self._on_waiting = on_waiting
-        self._waits_for_lease = False
         self.call_timeout = call_timeout
+        self.chunk_bytes = 0
         self.welcome: ttfd_pb2.Welcome | None = None
         self.on_print: Callable[[KernelPrint], None] | None = prints.write_to_stderr
+        self._on_waiting = on_waiting
         self.news = threading.Condition()  # its lock guards everything below
-        self._batch_commands = max(1, batch_commands)
-        self._timelines: list[Timeline] = [Timeline(), Timeline()]
+        self._link = Link()
+        self._outgoing = Outgoing()
+        self._waits_for_lease = self._ended = self._closing = False
         self._end: Error | None = None
-        self._ended = False
-        self._closing = False
-        self._first_handle = self._next_handle = first_handle
+        self._batch_commands = max(1, batch_commands)
+        self._message_cost = 0  # a message is sent once it costs as much
+        self._timelines: list[Timeline] = [Timeline(), Timeline()]
         self._recording: set[int] = set()  # queues with half a trace on its way out
-        self._frees: list[tuple[int, int]] = []  # (value, handle) of frees under way
-        self._outgoing = ttfd_pb2.ClientMessage()
-        self._outgoing_commands = 0
-        self._outgoing_bytes = 0
-        self._outgoing_payload = 0
-        self._sent_commands = 0
-        self._sent_bytes = 0  # of payload, with this connection
-        self._credit = ttfd_pb2.Credit()
-        self._messages: queue.SimpleQueue[ttfd_pb2.ClientMessage | None] = queue.SimpleQueue()
-        self.chunk_bytes = 256 << 10
 
-        greeting = ttfd_pb2.ClientMessage()
-        self._hello = hello = greeting.hello
+        hello = ttfd_pb2.Hello()
         fill_attach(hello, lease, lease_token)
-        self._channel = make_channel(address, tls)
         hello.min_revision = hello.max_revision = _REVISION
         hello.client_name = client_name
-        hello.weight = weight
+        if weight:
+            hello.weight = weight
         hello.priority = priority_number(priority)
-        hello.resume_grace_ms = round(reconnect_for * 1000)
-        self._messages.put(greeting)
+        hello.reconnect_timeout_ms = round(reconnect_for * 1000)
+        self._reader = Reader(address, tls, hello, reconnect_for, self.news, self)
+        self._reader.start()
+        process_exit.watch(self)
+        limit: float | None = connect_timeout
         with self.news:
-            open_queue = self._append(CONTROL_QUEUE, ttfd_pb2.Command())
-            open_queue.open_queue.queue = FIRST_USER_QUEUE
-            self._send()
-            self._call = ttfd_pb2_grpc.TtfdStub(self._channel).Session(self._requests(self._messages))
-            threading.Thread(target=self._read, name="ttfd-session", daemon=True).start()
-            # Somebody answers at once, if only that the lease has to be waited for. The daemon bounds that.
-            if self._await(lambda: self.welcome is not None or self._waits_for_lease, connect_timeout):
-                self._await(lambda: self.welcome is not None, None)
-            if self.welcome is None:
-                end = self._end
-                self.abandon()
-                raise end or Error(Code.UNAVAILABLE, f"no ttfd daemon answered at {address} within {connect_timeout} s",
-                                   reason="UNREACHABLE", retryable=True)
+            # The daemon answers at once, if only that the lease is not free.
+            self._await(lambda: self.welcome is not None or self._waits_for_lease, limit)
+            if self._waits_for_lease:
+                # A wait without a limit of its own has the daemon's, and ends with the connection.
+                limit = lease.wait + connect_timeout if lease is not None and lease.wait else None
+                self._await(lambda: self.welcome is not None, limit)
+            welcomed, end = self.welcome is not None, self._end
+        if not welcomed:
+            self.abandon()
+            raise end or Error(Code.UNAVAILABLE, f"no ttfd daemon answered at {address} within {limit} s",
+                               reason="UNREACHABLE", retryable=True)
 
-    # ---- On the reading thread.
+    # ---- What the reading thread calls.
+
+    def call_back(self, message: ttfd_pb2.ServerMessage) -> None:
+        """Without the lock, and before the progress that covers it. A duplicate is called back for no second time."""
+        if message.sequence != 0 and message.sequence <= self._link.received:
+            return
+        for notice in message.notices:
+            if notice.HasField("print"):
+                prints.call(self.on_print, prints.kernel_print(notice.print))
+            if notice.HasField("waiting"):
+                prints.call(self._on_waiting, lease_wait(notice.waiting))
+
+    def accept(self, message: ttfd_pb2.ServerMessage, encoded_bytes: int) -> None:
+        """Takes a message. The lock is held."""
+        if self._link.accept(message, encoded_bytes):
+            self._handle(message)
+
+    def idle_ack(self) -> bytes | None:
+        """On gRPC's thread, once nothing has been sent for a while."""
+        with self.news:
+            return self._link.ack() if self._link.ack_due and self._reader.connected else None
+
+    def received(self) -> int:
+        """Sequence of the last message accepted."""
+        return self._link.received
+
+    def commands_completed(self) -> int:
+        """Of all queues."""
+        return sum(timeline.completed for timeline in self._timelines)
+
+    def over(self, end: Error | None) -> None:
+        """No call follows the one that ended so."""
+        with self.news:
+            self._ended = True
+            self.handles.take_freed()
+            if end is None and not self._closing:
+                end = Error(Code.UNAVAILABLE, "the daemon has ended this session")
+            if end is not None and self.welcome is not None:
+                pending = sum(timeline.submitted - timeline.completed for timeline in self._timelines)
+                # Of a session that was closing only the end of its last call may have been lost.
+                done = self._closing and end.reason == "SESSION_LOST" and not pending
+                end = None if done else loss(end, self.address, self.handles.owned.values(), pending)
+            self._end = self._end or end
+            self.news.notify_all()
 
     def _handle(self, message: ttfd_pb2.ServerMessage) -> None:
-        for notice in message.notices:
-            if notice.HasField("waiting"):
-                self._waits_for_lease = True
-            elif notice.HasField("print"):
-                self._prints += 1 + notice.print.lost
-                self._owe(notice.print.queue, notice.print.value)
-            elif notice.HasField("lease_token"):
-                self.lease_token = notice.lease_token.hex()
         if message.HasField("welcome"):
-            self._token = message.welcome.token
-            if self._resuming:
-                self._resumed(message.welcome.credit)
-        if message.HasField("welcome") and self.welcome is None:
-            self.welcome = message.welcome
-            self._credit = message.welcome.credit
-            limits = message.welcome.limits
-            self._windows = (self._credit.bytes, self._credit.read_bytes or 1 << 62)
-            # One message must fit into the credit of an idle session, which may be told late.
-            half = self._credit.bytes // 2
-            self.chunk_bytes = min(value for value in (self.chunk_bytes, limits.chunk_bytes, half) if value)
-            if limits.commands_per_batch:
-                self._batch_commands = min(self._batch_commands, limits.commands_per_batch)
-            if self._credit.commands:
-                self._batch_commands = max(1, min(self._batch_commands, self._credit.commands // 2))
+            self._handle_welcome(message.welcome)
+        if self.welcome is None and any(notice.HasField("waiting") for notice in message.notices):
+            self._waits_for_lease = True
         for data in message.data:
-            self._accept(data)
+            self._timelines[data.queue].accept(data.value, data.offset, data.payload)
         for error in message.errors:
-            timeline = self._timelines[error.queue]
-            self._owe(error.queue, error.last_value)
-            self._unreceipted[1] += 1
-            known = [index for index, entry in enumerate(timeline.errors) if entry[0] == error.first_value]
-            if known:  # told once more, and perhaps further
-                del timeline.errors[known[0]]
-            if len(timeline.errors) == _MAX_ERRORS:
-                del timeline.errors[1]  # the first one explains the others
-            timeline.errors.append((error.first_value, max(error.first_value, error.last_value),
-                                    errors.from_proto(error.error)))
+            self._timelines[error.queue].fail(error.first_value, error.last_value,
+                                              errors.from_proto(error.status, error.execution_state))
         for position in message.progress:
-            self._advance(position.queue, position.value)
-        if message.HasField("credit"):
-            self._credit.commands = max(self._credit.commands, message.credit.commands)
-            self._credit.bytes = max(self._credit.bytes, message.credit.bytes)
-        if self.reconnect_for:
-            self._sent.forget(lambda queue_id, value: self._timelines[queue_id].completed >= value,
-                              self._credit.bytes - self._windows[0])
-            self._tell_receipts()
-            self._tell_end()
+            self._timelines[position.queue].advance(position.value)
+        if message.progress:
+            self._retire_frees()
+        idle = self._closing and all(timeline.completed == timeline.submitted for timeline in self._timelines)
+        if self._link.ack_due and (self._link.ack_urgent or idle):
+            self._reader.send(self._link.ack())
+        elif self._link.ack_due:
+            self._reader.linger()
 
-    def _accept(self, data: ttfd_pb2.Data) -> None:
-        self._owe(data.queue, data.value)
-        self._unreceipted[0] += len(data.payload)
-        self._timelines[data.queue].accept(data.value, data.offset, data.payload)
+    def _handle_welcome(self, welcome: ttfd_pb2.Welcome) -> None:
+        first = self.welcome is None
+        self._reader.welcomed(welcome)
+        if first:
+            self.welcome = welcome
+            self.lease_token = welcome.lease_token.hex()
+            self._link.start(welcome)
+            # A message must fit into the window of an idle session.
+            self._message_cost = welcome.window_bytes // 4
+            self.chunk_bytes = min(welcome.limits.chunk_bytes, max(1, welcome.window_bytes // 4))
+            self._batch_commands = min(self._batch_commands, welcome.limits.commands_per_batch or 1)
+            for queue_id in (CONTROL_QUEUE, FIRST_USER_QUEUE):
+                self._outgoing.add_queue(ttfd_pb2.OpenQueue(queue=queue_id, kind=ttfd_pb2.QUEUE_KIND_COMPUTE))
+            return
+        self.welcome.token = welcome.token
+        self._link.window = max(self._link.window, welcome.window_bytes)
+        for encoded in self._link.resume(welcome.received):
+            self._reader.send(encoded)
 
-    def _advance(self, queue_id: int, value: int) -> None:
-        timeline = self._timelines[queue_id]
-        timeline.advance(value)
-        if queue_id == CONTROL_QUEUE:
-            self._retire_frees(timeline)
-
-    def _retire_frees(self, timeline: Timeline) -> None:
-        # A Free that was given up because a creation before it failed is said again.
-        done = [entry for entry in self._frees if entry[0] <= timeline.completed]
-        self._frees = self._frees[len(done):]
-        for value, handle in done:
+    def _retire_frees(self) -> None:
+        # A Free that was not executed because a creation before it failed is sent again.
+        timeline = self._timelines[CONTROL_QUEUE]
+        for value, handle in self.handles.take_ended(timeline.completed):
             error = timeline.outcome(value) if timeline.errors else None
             if error is not None and error.code == Code.ABORTED:
                 timeline.clear()
@@ -167,69 +176,58 @@ class Connection(Reconnecting):
 
     # ---- Sending. The lock is held.
 
+    def _take_freed(self) -> None:
+        for handle in self.handles.take_freed():
+            if not self._ended and not self._closing:
+                self._append_free(handle)
+
     def _append_free(self, handle: int) -> None:
         command = ttfd_pb2.Command()
         command.free.handles.append(handle)
         self._append(CONTROL_QUEUE, command)
-        self._frees.append((self._timelines[CONTROL_QUEUE].submitted, handle))
+        self.handles.sent(self._timelines[CONTROL_QUEUE].submitted, handle)
 
-    def _append(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64, payload: int = 0) -> ttfd_pb2.Command:
-        timeline = self._timelines[queue_id]
-        timeline.submitted += 1
-        batches = self._outgoing.batches
-        last = batches[-1] if batches else None
-        if (last is None or last.queue != queue_id or timeline.waits or timeline.clears_error
-                or len(last.commands) >= self._batch_commands):
-            last = batches.add(queue=queue_id, first_value=timeline.submitted, clears_error=timeline.clears_error)
-            for position in timeline.waits:
-                last.waits.add(queue=position.queue, value=position.value)
-            timeline.waits, timeline.clears_error = [], 0
-        last.commands.append(command)
-        self._outgoing_commands += 1
-        self._outgoing_bytes += size + payload
-        self._outgoing_payload += payload
-        return last.commands[-1]
+    def _append(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64) -> None:
+        self._outgoing.add_command(queue_id, self._timelines[queue_id], command, size, self._batch_commands)
 
-    def _idle(self) -> bool:
-        return sum(timeline.completed for timeline in self._timelines) == self._sent_commands
-
-    def _credit_allows(self, commands: int, payload: int) -> bool:
-        # Exceeding credit is no error, so a session with nothing under way may always send.
-        return self.welcome is None or self._idle() or (
-            self._sent_commands + commands <= self._credit.commands and self._sent_bytes + payload <= self._credit.bytes)
+    def _full(self) -> bool:
+        outgoing = self._outgoing
+        return (outgoing.commands >= self._batch_commands or outgoing.bytes >= _MESSAGE_BYTES
+                or self._link.cost_of(outgoing.bytes, outgoing.nested) >= self._message_cost)
 
     def _send(self) -> None:
-        """Sends what has gathered; waits for credit."""
-        if self._outgoing_commands == 0 and self._outgoing_bytes == 0:
+        """Sends what has gathered, when the window allows."""
+
+        def allowed() -> bool:
+            outgoing = self._outgoing
+            return self._link.cost + self._link.cost_of(outgoing.bytes + _HEADER_BYTES, outgoing.nested) <= self._link.window
+
+        self._take_freed()
+        if not self._outgoing:
             return
-        if not self._await(lambda: self._credit_allows(self._outgoing_commands, self._outgoing_payload),
-                           self.call_timeout):
-            raise self._end or Error(Code.DEADLINE_EXCEEDED, "the daemon has given no credit to send more",
+        if not self._await(allowed, self.call_timeout):
+            raise self._end or Error(Code.DEADLINE_EXCEEDED, "the daemon has not made room in the window for more commands",
                                      reason="WAIT", retryable=True)
-        if self._outgoing_bytes == 0:
+        if not self._outgoing:
             return  # another thread has sent it meanwhile
-        self._sent_commands += self._outgoing_commands
-        self._sent_bytes += self._outgoing_payload
-        if self.reconnect_for:
-            self._sent.add(self._outgoing, self._outgoing_payload, self._sent_bytes)
-            if not self._resuming:  # else it is sent with the others
-                message = ttfd_pb2.ClientMessage()
-                message.CopyFrom(self._outgoing)
-                self._add_receipts(message)
-                self._messages.put(message)
-        else:
-            self._messages.put(self._outgoing)
-        self._outgoing = ttfd_pb2.ClientMessage()
-        self._outgoing_commands = self._outgoing_bytes = self._outgoing_payload = 0
+        outgoing, self._outgoing = self._outgoing, Outgoing()
+        self._transmit(outgoing.message, outgoing.nested)
+
+    def _transmit(self, message: ttfd_pb2.ClientMessage, nested: int = 0) -> None:
+        encoded = self._link.number(message)
+        if message.batches or message.data:
+            self._link.cost += self._link.cost_of(len(encoded), nested)
+        self._reader.send(encoded)
 
     def _await(self, done: Callable[[], bool], timeout: float | None) -> bool:
         self.news.wait_for(lambda: done() or self._ended, timeout)
         return done() and not self._ended
 
     def _await_turn(self, queue_id: int) -> None:
-        # Nothing may come between the pieces of a trace.
+        # Nothing may come between the parts of a trace.
         self._await(lambda: queue_id not in self._recording, self.call_timeout)
         self._check_alive()
+        self._take_freed()
         if queue_id in self._recording:
             raise Error(Code.DEADLINE_EXCEEDED, "another thread is still recording a trace on this queue", reason="WAIT",
                         retryable=True)
@@ -243,14 +241,24 @@ class Connection(Reconnecting):
     def new_handle(self) -> int:
         """A number no resource of this session has had."""
         with self.news:
-            self._next_handle += 1
-            return self._next_handle - 1
+            return self.handles.new()
 
-    def new_queue(self) -> int:
-        """The number of a queue that can be opened."""
+    def open_queue(self, open_queue: ttfd_pb2.OpenQueue) -> int:
+        """Opens a queue under a new number, which it returns; raises why it cannot be opened."""
         with self.news:
+            self._check_alive()
+            queue_id = open_queue.queue = len(self._timelines)
             self._timelines.append(Timeline())
-            return len(self._timelines) - 1
+            self._outgoing.add_queue(open_queue)
+            barrier = ttfd_pb2.Command()
+            barrier.barrier.SetInParent()
+            self._append(CONTROL_QUEUE, barrier)
+            opened = Position(CONTROL_QUEUE, self._timelines[CONTROL_QUEUE].submitted)
+        self.finish_call(opened)  # errors of the message with the queue come first
+        error = self._timelines[queue_id].open_error
+        if error is not None:
+            raise error
+        return queue_id
 
     def enqueue(self, queue_id: int, command: ttfd_pb2.Command, size: int = 64, payload: int = 0,
                 into: memoryview | None = None) -> Position:
@@ -263,9 +271,9 @@ class Connection(Reconnecting):
             timeline = self._timelines[queue_id]
             if into is not None:
                 timeline.reads[timeline.submitted + 1] = (into, 0)
-            self._append(queue_id, command, size, payload)
+            self._append(queue_id, command, size + payload)
             position = Position(queue_id, timeline.submitted)
-            if self._outgoing_commands >= self._batch_commands or self._outgoing_bytes >= _MESSAGE_BYTES:
+            if self._full():
                 self._send()
             return position
 
@@ -277,11 +285,11 @@ class Connection(Reconnecting):
             self._recording.add(queue_id)
             try:
                 for command in commands:
-                    if self._outgoing_bytes >= _MESSAGE_BYTES:
+                    if self._full():
                         self._send()
                     self._append(queue_id, command, 64 + command.ByteSize())
             except Error:
-                # No more credit. Half a trace would go on in the next one, so it is ended.
+                # The window stayed closed. Half a trace would be continued by the next one, so it is ended.
                 if not self._ended:
                     end = ttfd_pb2.Command()
                     end.record_trace.handle = handle
@@ -303,10 +311,8 @@ class Connection(Reconnecting):
                 self._check_alive()
                 self._send()
                 if self._timelines[position.queue].completed >= position.value:
-                    return  # refused already: nobody waits for the rest
-                self._outgoing.data.add(queue=position.queue, value=position.value, offset=offset, payload=bytes(chunk))
-                self._outgoing_bytes += len(chunk)
-                self._outgoing_payload += len(chunk)
+                    return  # refused already: the rest is not wanted
+                self._outgoing.add_data(position, offset, bytes(chunk))
                 self._send()
 
     def flush(self) -> None:
@@ -349,17 +355,22 @@ class Connection(Reconnecting):
                     timeline.clear()
             raise error
 
-    def create(self, command: ttfd_pb2.Command, size: int = 256, payload: int = 0) -> None:
+    def create(self, command: ttfd_pb2.Command) -> None:
         """A command that creates something, waited for."""
-        self.finish_call(self.enqueue(CONTROL_QUEUE, command, size, payload))
+        self.finish_call(self.enqueue(CONTROL_QUEUE, command, 16 + command.ByteSize()))
         self.own(command)
 
     def own(self, command: ttfd_pb2.Command) -> None:
-        """What the command makes is there."""
+        """What the command makes exists."""
         kind = owned_kind(command)
         if kind is not None:
             with self.news:
-                self._owned[kind[0]] = kind[1]
+                self.handles.owned[kind[0]] = kind[1]
+
+    @property
+    def reconnects(self) -> int:
+        """How often the session was resumed."""
+        return self._reader.reconnects
 
     @property
     def lost(self) -> bool:
@@ -367,30 +378,16 @@ class Connection(Reconnecting):
         with self.news:
             return self._ended and self._end is not None and self._end.code == Code.UNAVAILABLE
 
-    @property
-    def next_handle(self) -> int:
-        """Greater than all handles so far."""
-        return self._next_handle
-
-    def free(self, handle: int) -> None:
-        """Frees a handle with the next message."""
-        with self.news:
-            self._owned.pop(handle, None)
-            if not self._ended and not self._closing and handle >= self._first_handle:
-                self._append_free(handle)
-
     def after(self, queue_id: int, positions: list[Position]) -> None:
         """What the next command of the queue waits for."""
         with self.news:
             self._timelines[queue_id].waits.extend(positions)
 
     def cancel(self, position: Position) -> None:
-        """Asks that commands from there on end unless they have started."""
+        """Commands from there on end CANCELLED unless they have started."""
         with self.news:
             self._check_alive()
-            self._outgoing.cancels.add(queue=position.queue, from_value=position.value,
-                                       sent_value=self._timelines[position.queue].submitted)
-            self._outgoing_bytes += 20
+            self._outgoing.add_cancel(position)
             self._send()
 
     def clear_error(self, queue_id: int) -> None:
@@ -420,8 +417,7 @@ class Connection(Reconnecting):
             if not self._ended and not self._closing:
                 self._send()
                 self._closing = True
-                if not self._resuming:
-                    self._finish()
+                self._transmit(ttfd_pb2.ClientMessage(finish=ttfd_pb2.Finish()))
             self.news.wait_for(lambda: self._ended, self.call_timeout)
             ended, end = self._ended, self._end
         self.abandon()
@@ -433,16 +429,21 @@ class Connection(Reconnecting):
 
     def abandon(self) -> None:
         """Ends the session at once."""
-        with self.news:
-            self._closing = self._left = True
-            self.news.notify_all()
-            if self.reconnect_for and self.welcome is not None and not self._ended:
-                # Else the daemon would keep the session for a client that may come back.
-                message = ttfd_pb2.ClientMessage()
-                message.ending = ttfd_pb2.ENDING_LEAVE
-                self._messages.put(message)
-                self.news.wait_for(lambda: self._ended, _LEAVE_S)
-        self._messages.put(None)
-        self._call.cancel()
-        self._channel.close()
+        self.leave()
+        self.await_end(time.monotonic() + LEAVE_S)
 
+    def leave(self) -> None:
+        """Begins to end the session at once."""
+        with self.news:
+            self._closing = self._reader.left = True
+            self.news.notify_all()
+            if self.welcome is not None and not self._ended:
+                # Else the daemon would keep a session that can be resumed.
+                self._transmit(ttfd_pb2.ClientMessage(leave=ttfd_pb2.Leave()))
+
+    def await_end(self, deadline: float) -> None:
+        """Waits until the daemon has ended the session, by time.monotonic, and stops the reading thread."""
+        with self.news:
+            if self.welcome is not None:
+                self.news.wait_for(lambda: self._ended, max(0.0, deadline - time.monotonic()))
+        self._reader.stop(max(_STOP_S, deadline - time.monotonic()))

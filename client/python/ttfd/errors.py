@@ -6,8 +6,9 @@ import enum
 
 import grpc
 
+from ttfd import unix_socket
+from ttfd.google_rpc import error_details_pb2, status_pb2
 from ttfd.types import Position
-from ttfd.v1 import types_pb2
 
 
 class Code(enum.IntEnum):
@@ -32,6 +33,15 @@ class Code(enum.IntEnum):
     UNAUTHENTICATED = 16
 
 
+class ExecutionState(enum.IntEnum):
+    """What happened to a command that failed."""
+
+    UNSPECIFIED = 0  # the error is not a command's
+    NOT_STARTED = 1  # nothing of it took effect
+    COMPLETED = 2  # it ran to its end, but a result was lost
+    UNKNOWN = 3  # it had started; some, all or none of it took effect
+
+
 class Error(Exception):
     """What went wrong, as the daemon or the package says it.
 
@@ -39,11 +49,12 @@ class Error(Exception):
     KERNEL_REFUSED, DEVICE_FAULT, ...). field: the offending field of the request. cause: the `Position` of the first cause
     if this error only follows from another, else None. limit, limit_value, limit_used: the limit that was met.
     hang_report: id of the report that explains a hang. retryable: the same command may succeed when sent again.
+    execution_state: of a command, an `ExecutionState`.
     """
 
     def __init__(self, code: int, message: str, *, reason: str = "", field: str = "", cause: Position | None = None,
                  limit: str = "", limit_value: int = 0, limit_used: int = 0, hang_report: str = "",
-                 retryable: bool = False) -> None:
+                 retryable: bool = False, execution_state: int = 0) -> None:
         self.code = Code(code) if code in Code._value2member_map_ else Code.UNKNOWN
         self.message = message
         self.reason = reason
@@ -54,6 +65,7 @@ class Error(Exception):
         self.limit_used = limit_used
         self.hang_report = hang_report
         self.retryable = retryable
+        self.execution_state = ExecutionState(execution_state) if execution_state <= 3 else ExecutionState.UNKNOWN
         details = [reason] if reason else []
         if field:
             details.append(f"field {field}")
@@ -64,24 +76,32 @@ class Error(Exception):
         super().__init__(f"{self.code.name}: {message}" + (f" [{', '.join(details)}]" if details else ""))
 
 
-def from_proto(error: types_pb2.Error) -> Error:
-    """The exception for an error message of the API."""
-    cause = Position(error.cause.queue, error.cause.value) if error.cause.value else None
-    return Error(error.code, error.message, reason=error.reason, field=error.field, cause=cause, limit=error.limit,
-                 limit_value=error.limit_value, limit_used=error.limit_used, hang_report=error.hang_report,
-                 retryable=error.retryable)
+def from_proto(status: status_pb2.Status, execution_state: int = 0) -> Error:
+    """The exception for an error of the API."""
+    info = error_details_pb2.ErrorInfo()
+    retryable = False
+    for detail in status.details:
+        if detail.Is(info.DESCRIPTOR):
+            detail.Unpack(info)
+        retryable |= detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR)
+    more = info.metadata
+    cause = Position(int(more["cause_queue"]), int(more["cause_value"])) if "cause_queue" in more else None
+    return Error(status.code, status.message, reason=info.reason, field=more.get("field", ""), cause=cause,
+                 limit=more.get("limit", ""), limit_value=int(more.get("limit_value", 0)),
+                 limit_used=int(more.get("limit_used", 0)), hang_report=more.get("hang_report", ""), retryable=retryable,
+                 execution_state=execution_state)
 
 
 def from_grpc(failure: grpc.RpcError, address: str, welcomed: bool) -> Error:
-    """The exception for a call that has ended, with what the daemon put into its trailer."""
+    """The exception for a call that has ended, with the details the daemon sent."""
     for key, value in failure.trailing_metadata() or ():
-        if key == "ttfd-error-bin":
-            return from_proto(types_pb2.Error.FromString(value))
+        if key == "grpc-status-details-bin":
+            return from_proto(status_pb2.Status.FromString(value))
     code = failure.code().value[0]
     if code == Code.UNAVAILABLE and welcomed:
         return Error(code, f"the connection to the daemon at {address} was lost; the session and what it had on the card "
                      "are gone", reason="CONNECTION_LOST", retryable=True)
     if code == Code.UNAVAILABLE:
-        return Error(code, f"no ttfd daemon answers at {address} ({failure.details()})", reason="UNREACHABLE",
-                     retryable=True)
+        denied, message = unix_socket.failure(address, failure.details() or "")
+        return Error(Code.PERMISSION_DENIED if denied else code, message, reason="UNREACHABLE", retryable=not denied)
     return Error(code, failure.details() or "the call has ended")

@@ -1,13 +1,15 @@
-"""What kernels print, handed to whoever wants it. Used by ttfd.connection only."""
+"""What kernels print, and the calls of the user's functions. Used by ttfd.connection only."""
 
 from __future__ import annotations
 
 import sys
 import traceback
-from typing import Callable
+from typing import Callable, TypeVar
 
 from ttfd.types import KernelPrint, Position
 from ttfd.v1 import ttfd_pb2
+
+_Notice = TypeVar("_Notice")
 
 
 def write_to_stderr(line: KernelPrint) -> None:
@@ -17,12 +19,17 @@ def write_to_stderr(line: KernelPrint) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def tell(on_print: Callable[[KernelPrint], None] | None, line: ttfd_pb2.KernelPrint) -> None:
+def kernel_print(line: ttfd_pb2.KernelPrint) -> KernelPrint:
+    """The message as users see it."""
+    return KernelPrint(Position(line.queue, line.value), line.launch, line.kernel, line.x, line.y, line.processor,
+                       line.text, line.lost)
+
+
+def call(callback: Callable[[_Notice], None] | None, notice: _Notice) -> None:
     """Calls the user's function; what it raises ends neither the session nor its thread."""
-    if on_print is None:
+    if callback is None:
         return
     try:
-        on_print(KernelPrint(Position(line.queue, line.value), line.launch, line.kernel, line.x, line.y, line.processor,
-                             line.text, line.lost))
+        callback(notice)
     except Exception:  # whatever a user may do
         traceback.print_exc()

@@ -21,11 +21,19 @@ class Resource:
         self._session = session
         self.handle = handle
 
+    def __repr__(self) -> str:
+        state = f"{self.handle}{self._details()}" if self.handle else "freed"
+        return f"<ttfd.{type(self).__name__} {state}>"
+
+    def _details(self) -> str:
+        """What `repr` shows after the handle."""
+        return ""
+
     def free(self) -> None:
         """Gives the handle back; it is unusable from here."""
         handle, self.handle = self.handle, 0
         if handle:
-            self._session._connection.free(handle)
+            self._session._connection.handles.free(handle)
 
     def __enter__(self) -> Any:
         return self
@@ -34,12 +42,20 @@ class Resource:
         self.free()
 
     def __del__(self) -> None:
+        # Called by the garbage collector on any thread, which may hold any lock: `free` takes none.
         if getattr(self, "handle", 0):
             self.free()
 
 
 class Kernel(Resource):
     """A kernel ELF the daemon has checked and holds ready."""
+
+    def __init__(self, session: Session, handle: int, name: str) -> None:
+        super().__init__(session, handle)
+        self.name = name
+
+    def _details(self) -> str:
+        return f" {self.name!r}"
 
 
 class Program(Resource):
@@ -57,6 +73,9 @@ class Trace(Resource):
         super().__init__(session, handle)
         self.launches = launches
 
+    def _details(self) -> str:
+        return f": {self.launches} launches"
+
 
 class Buffer(Resource):
     """Memory on the card: pages over DRAM banks, or in the L1 of worker tiles. New buffers are zero."""
@@ -65,6 +84,9 @@ class Buffer(Resource):
         super().__init__(session, handle)
         self.size_bytes = size_bytes
         self.page_bytes = page_bytes
+
+    def _details(self) -> str:
+        return f": {self.size_bytes} bytes in pages of {self.page_bytes}"
 
     def write(self, array: npt.ArrayLike, offset: int = 0) -> None:
         """Copies an array's bytes (any shape, C order) to `offset` and waits until they are there.

@@ -10,12 +10,14 @@ from typing import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ttfd import words
 from ttfd.channel import resolve_address
 from ttfd.connection import CONTROL_QUEUE, FIRST_USER_QUEUE, Connection
 from ttfd.errors import Code, Error
 from ttfd.messages import fill_arguments, fill_launch, record_commands
 from ttfd.resources import Buffer, Kernel, Program, Trace
 from ttfd.types import (
+    BACKENDS,
     PRIORITIES,
     Arguments,
     CircularBuffer,
@@ -45,9 +47,9 @@ def connect(address: str | None = None, *, client_name: str = "", weight: int = 
     "certificate" and "key", and "server_name" where that is not the host; what is missing comes from TTFD_TLS_CA,
     TTFD_TLS_CERTIFICATE, TTFD_TLS_KEY and TTFD_TLS_SERVER_NAME. A daemon that is silent for `tls["keepalive_ms"]`
     (30,000) is asked, and after as long without an answer the connection is lost. Timeouts in seconds; `call_timeout` bounds every
-    blocking call. `weight` is the share of a contended card, `priority` ("low", "normal", "high") who of those goes
-    first that have not used theirs up; what is allowed is in `Session.limits`. Raises Error with code UNAVAILABLE when
-    nobody answers.
+    blocking call. `weight` is the share of a contended card among the user's sessions, `priority` ("low", "normal",
+    "high") divides or multiplies it by eight; what is allowed is in `Session.limits`. Raises Error with reason UNREACHABLE when
+    no daemon answers: code UNAVAILABLE, or PERMISSION_DENIED where the socket is not open to this user.
 
     lease: asks for the card, or some tiles, for this session alone, and returns when it has it. lease_token: works under
     the lease of which another session's `lease_token` told this; None, and without `lease`: the environment variable
@@ -65,7 +67,7 @@ def connect(address: str | None = None, *, client_name: str = "", weight: int = 
                 return Connection(resolve_address(address), client_name, weight, priority, connect_timeout, call_timeout,
                                   batch_commands, tls, lease, lease_token, on_waiting, grace, first_handle)
             except Error as error:
-                if error.field != "hello.resume_grace_ms" or grace == 0:
+                if error.field != "hello.reconnect_timeout_ms" or grace == 0:
                     raise
                 grace = grace / 4 if grace >= 4 else 0  # the daemon allows less
 
@@ -83,6 +85,12 @@ def _add_ranges(field, cores: Iterable[CoreRange]) -> None:
         field.add(x0=range_[0], y0=range_[1], x1=range_[2], y1=range_[3])
 
 
+def _values(message) -> dict[str, object]:
+    """Every field by its name; None: an optional one that is not set."""
+    return {field.name: None if field.has_presence and not message.HasField(field.name) else getattr(message, field.name)
+            for field in message.DESCRIPTOR.fields}
+
+
 class Queue:
     """An ordered stream of commands of a session; queues are independent of each other, but for `after`.
 
@@ -96,6 +104,9 @@ class Queue:
         self._session = session
         self._connection = session._connection
         self.id = queue_id
+
+    def __repr__(self) -> str:
+        return f"<ttfd.Queue {self.id}: {self.completed} of {self.submitted} commands completed>"
 
     def enqueue_write(self, buffer: Buffer, array: npt.ArrayLike, offset: int = 0) -> Position:
         """Like `write`; returns when the bytes have been taken."""
@@ -137,12 +148,12 @@ class Queue:
         return array
 
     def fill(self, buffer: Buffer, word: int, offset: int = 0, size_bytes: int | None = None) -> None:
-        """Sets every 32-bit word of a range (None: to the end) to `word`."""
+        """Sets every 32-bit word of a range (None: to the end) to `word`: an integer, or the bits of an np.float32."""
         command = ttfd_pb2.Command()
         command.fill.buffer = buffer.handle
         command.fill.offset = offset
         command.fill.size = buffer.size_bytes - offset if size_bytes is None else size_bytes
-        command.fill.word = word & 0xFFFFFFFF
+        command.fill.word = words.word(word, "fill.word")
         self._connection.finish_call(self._connection.enqueue(self.id, command))
 
     def enqueue_launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> Position:
@@ -238,15 +249,16 @@ class Session:
         self._open_again = open_again
         self._take(connection)
 
+    def __repr__(self) -> str:
+        return f"<ttfd.Session {self.id} at {self._connection.address}>"
+
     def _take(self, connection: Connection) -> None:
         self._connection = connection
         welcome = connection.welcome
         self.id: int = welcome.session
         self.daemon_version: str = welcome.daemon_version
-        self.devices = [Device(**{f.name: getattr(device, f.name) for f in device.DESCRIPTOR.fields})
-                        for device in welcome.devices]
-        limits = {f.name: getattr(welcome.limits, f.name) for f in welcome.limits.DESCRIPTOR.fields}
-        self.limits = Limits(**limits | {"priority": PRIORITIES[welcome.limits.priority]})
+        self.devices = [Device(**_values(device) | {"backend": BACKENDS[device.backend]}) for device in welcome.devices]
+        self.limits = Limits(**_values(welcome.limits) | {"priority": PRIORITIES[welcome.limits.priority]})
         # For other processes of the same user that are to work under this session's lease; empty: it asked for none.
         self.lease_token: str = connection.lease_token
         self.queue = Queue(self, FIRST_USER_QUEUE)
@@ -254,7 +266,7 @@ class Session:
     def _live(self) -> Connection:
         """For what begins something new: if the session was lost, a new one."""
         if self._open_again is not None and self._connection.lost:
-            connection = self._open_again(self._connection.next_handle)
+            connection = self._open_again(self._connection.handles.next)
             connection.on_print = self._connection.on_print
             self._take(connection)
         return self._connection
@@ -297,13 +309,10 @@ class Session:
 
     def open_queue(self, transfer: bool = False, workers: Sequence[CoreRange] = ()) -> Queue:
         """One more queue, for compute or for transfers; `workers`: the tiles it may use (none: all)."""
-        queue_id = self._live().new_queue()
-        command = ttfd_pb2.Command()
-        command.open_queue.queue = queue_id
-        command.open_queue.kind = ttfd_pb2.QUEUE_KIND_TRANSFER if transfer else ttfd_pb2.QUEUE_KIND_COMPUTE
-        _add_ranges(command.open_queue.workers, workers)
-        self._connection.create(command)
-        return Queue(self, queue_id)
+        kind = ttfd_pb2.QUEUE_KIND_TRANSFER if transfer else ttfd_pb2.QUEUE_KIND_COMPUTE
+        open_queue = ttfd_pb2.OpenQueue(kind=kind)
+        _add_ranges(open_queue.workers, workers)
+        return Queue(self, self._live().open_queue(open_queue))
 
     def allocate_dram(self, size_bytes: int, page_bytes: int = 2048, bank: int | None = None) -> Buffer:
         """A zeroed buffer in DRAM: page p in bank p modulo banks, or all pages in `bank`."""
@@ -348,9 +357,14 @@ class Session:
         self._connection.create(command)
         return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
 
-    def load_kernel(self, elf: bytes | str | os.PathLike, name: str = "") -> Kernel:
-        """A kernel from the bytes of an ELF file, or from its path. Uploaded only if the daemon does not have it."""
-        if not isinstance(elf, bytes):
+    def load_kernel(self, elf: bytes | bytearray | memoryview | str | os.PathLike, name: str = "") -> Kernel:
+        """A kernel from the bytes of an ELF file, or from its path. Uploaded only if the daemon does not have it.
+
+        `name` appears in errors, reports and prints; without it that of the file.
+        """
+        if isinstance(elf, (bytes, bytearray, memoryview)):
+            elf = bytes(elf)
+        else:
             path = pathlib.Path(elf)
             name = name or path.name
             try:
@@ -359,19 +373,25 @@ class Session:
                 raise Error(Code.NOT_FOUND, f"cannot read the kernel file {path}: {failure.strerror}") from failure
         load = ttfd_pb2.LoadKernel(handle=self._live().new_handle(), sha256=hashlib.sha256(elf).digest(),
                                    size=len(elf), name=name)
+        if not self._load_cached(load):
+            load.handle = self._connection.new_handle()
+            self._upload(load, elf)
+        return Kernel(self, load.handle, name)
+
+    def _load_cached(self, load: ttfd_pb2.LoadKernel) -> bool:
+        """Whether the daemon has had the file."""
         try:
             self._connection.create(ttfd_pb2.Command(load_kernel=load))
         except Error as error:
             if error.reason != "KERNEL_NOT_CACHED":
                 raise
-            load.handle = self._connection.new_handle()
-            self._upload(load, elf)
-        return Kernel(self, load.handle)
+            return False
+        return True
 
     def _upload(self, load: ttfd_pb2.LoadKernel, elf: bytes) -> None:
         if len(elf) <= self.limits.inline_bytes:
             load.inline = elf
-            self._connection.create(ttfd_pb2.Command(load_kernel=load), payload=len(elf))
+            self._connection.create(ttfd_pb2.Command(load_kernel=load))
             return
         load.streamed = True
         position = self._connection.enqueue(CONTROL_QUEUE, ttfd_pb2.Command(load_kernel=load))
@@ -390,13 +410,12 @@ class Session:
             entry.processor = use.processor
             _add_ranges(entry.cores, use.cores)
         for buffer in circular_buffers:
-            entry = create.circular_buffers.add(index=buffer.index, pages=buffer.pages, page_bytes=buffer.page_bytes,
-                                                buffer=buffer.buffer.handle if buffer.buffer else 0)
+            entry = create.circular_buffers.add(index=buffer.index, pages=buffer.pages, page_bytes=buffer.page_bytes)
             _add_ranges(entry.cores, buffer.cores)
         for semaphore in semaphores:
             entry = create.semaphores.add(index=semaphore.index, initial=semaphore.initial)
             _add_ranges(entry.cores, semaphore.cores)
-        self._connection.create(command, 256 + command.ByteSize())
+        self._connection.create(command)
         return Program(self, create.handle)
 
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:

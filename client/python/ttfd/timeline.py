@@ -7,37 +7,43 @@ import bisect
 from ttfd.errors import Code, Error
 from ttfd.types import Position
 
+_MAX_ERRORS = 256  # kept for late callers
+
 
 class Timeline:
-    """One queue: values handed out, values ended, errors since it was last opened, reads under way."""
+    """One queue: values submitted, values completed, errors since it was last opened, reads under way."""
 
     def __init__(self) -> None:
         self.submitted = 0
         self.completed = 0
-        self.opened_at = 0  # errors of values up to here are history
-        self.clears_error = 0  # what the next batch will say
+        self.opened_at = -1  # errors of values up to here are history; the queue's own opening has value 0
+        self.clears_error: int | None = None  # of the next batch
         self.waits: list[Position] = []
         self.errors: list[tuple[int, int, Error]] = []
         self.reads: dict[int, tuple[memoryview, int]] = {}
-        self.owed = 0  # something was told that belongs to this command
-        self.receipted = 0
 
-    def add_receipts(self, queue_id: int, everything: bool, ended, data) -> None:
-        """What the daemon need not keep any more; `everything`: also where it keeps nothing but the count."""
-        if self.completed > self.receipted and (everything or self.owed > self.receipted):
-            self.receipted = self.completed
-            ended.add(queue=queue_id, value=self.completed)
-        for value, (_, received) in self.reads.items():
-            if received:
-                data.add(queue=queue_id, value=value, bytes=received)
+    def fail(self, first: int, last: int, error: Error) -> None:
+        """Commands `first` to `last` ended with an error; 0: the queue could not be opened."""
+        if len(self.errors) == _MAX_ERRORS:
+            del self.errors[1]  # the first one explains the others
+        self.errors.append((first, max(first, last), error))
+
+    @property
+    def open_error(self) -> Error | None:
+        """Why the queue could not be opened."""
+        return self.errors[0][2] if self.errors and self.errors[0][0] == 0 else None
 
     def first_error(self) -> tuple[int, Error] | None:
+        """Value and error of what has failed the queue."""
         for first, _, error in self.errors:
             if first > self.opened_at:
                 return first, error
         return None
 
     def outcome(self, value: int) -> Error | None:
+        """How the command at `value`, which has ended, ended."""
+        if self.open_error is not None:
+            return self.open_error
         for first, last, error in self.errors:
             if first <= value <= last:
                 return error
@@ -45,13 +51,14 @@ class Timeline:
         return failed[1] if failed and failed[0] <= value else None
 
     def clear(self) -> None:
+        """The next batch reopens the queue."""
         failed = self.first_error()
         if failed:
             self.clears_error = failed[0]
             self.opened_at = self.submitted
 
     def accept(self, value: int, offset: int, payload: bytes) -> None:
-        """Bytes that were read; dropped if nobody asked for them."""
+        """Bytes of a read; dropped if the read is no longer wanted."""
         if value not in self.reads:
             return
         into, received = self.reads[value]

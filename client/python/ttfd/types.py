@@ -6,13 +6,16 @@ import dataclasses
 from typing import TYPE_CHECKING, NamedTuple, Sequence, Union
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from ttfd.resources import Buffer, Kernel, Program
 
 # The processors of a worker tile a kernel can be built for.
 BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = 1, 2, 3, 4, 5
-PRIORITIES = ("normal", "low", "high")  # by their numbers in the API
+# By their numbers in the API.
+PRIORITIES = ("normal", "low", "normal", "high")
+BACKENDS = ("", "embedded", "ttsim")
 
 
 class Position(NamedTuple):
@@ -104,7 +107,7 @@ class Device:
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What one session may use; exceeding one is RESOURCE_EXHAUSTED naming it. 0: the daemon did not say."""
+    """What one session may use; exceeding one is RESOURCE_EXHAUSTED naming it. None: no limit."""
 
     message_bytes: int
     chunk_bytes: int
@@ -124,12 +127,16 @@ class Limits:
     kernels: int
     programs: int
     kernel_bytes: int
-    idle_ms: int
-    lease_ms: int
-    lease_idle_ms: int
+    idle_ms: int | None
+    lease_ms: int | None
+    lease_idle_ms: int | None
     lease_wait_ms: int
     weight: int
     priority: str  # the highest that is allowed without being an administrator
+    nested_message_bytes: int  # as the rest of what the transport uses (types.proto)
+    nested_messages: int
+    unacknowledged_bytes: int
+    reconnect_timeout_ms: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,13 +167,12 @@ class KernelUse:
 
 @dataclasses.dataclass(frozen=True)
 class CircularBuffer:
-    """`pages` of `page_bytes` (a multiple of 16) in the L1 of every tile in `cores`, or in `buffer` if one is given."""
+    """`pages` of `page_bytes` (a multiple of 16) in the L1 of every tile in `cores`."""
 
     index: int
     pages: int
     page_bytes: int
     cores: Sequence[CoreRange]
-    buffer: Buffer | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,11 +190,12 @@ class Arguments:
 
     kernel: its index in the program. common: words that every tile sees; a `Buffer` stands for its address.
     per_core: shape (tiles of the kernel, words per tile), the tiles in the order of its ranges, row by row; None: none.
-    All words are taken modulo 2^32.
+    A word is an integer from -2^31 to 2^32 - 1 (a bool is 0 or 1), or an np.float32, of which the kernel gets the bits.
+    Anything else, a Python float too, raises Error with reason INVALID when the launch is made.
     """
 
     kernel: int = 0
-    common: Sequence[Union[int, Buffer]] = ()
+    common: Sequence[Union[int, np.float32, Buffer]] = ()
     per_core: npt.ArrayLike | None = None
 
 

@@ -37,10 +37,10 @@ inline void AwaitWritesLeft() {
 // Writes and the acknowledgements they ask for: one each, a multicast one a receiver. The hart is the
 // only user of its NIU.
 //
-// That all have landed is read from the 32-bit count of acknowledgements. That all have left is read
-// from a count of 8 bits, which must not come round to zero with 256 under way; so unicasts wait for
-// it once in 128. Multicasts begin after a barrier, and a linked transaction has at most
-// kPackedLargeMaxCount packets and a few. The 8-bit count of unacknowledged requests is not used here:
+// That all have landed is read from the 32-bit count of acknowledgements. That all have been flushed, sent
+// from L1, is read from a count of 8 bits, which must not come round to zero with 256 under way; so unicasts wait
+// for it once in 128. Multicasts begin after a barrier, and a linked transaction has fewer packets than that:
+// kMaxLinkedPackets in write_packed_large.h. The 8-bit count of unacknowledged requests is not used here:
 // it wraps, and multicasts upset it (tt-isa-documentation BlackholeA0/NoC/Counters.md).
 class Writes {
  public:

@@ -16,8 +16,16 @@
 #include "firmware/dispatch/dispatch/ring.h"
 #include "firmware/dispatch/dispatch/write_packed.h"
 #include "runtime/abi/dispatch_commands.h"
+#include "runtime/hw/noc.h"
+#include "runtime/hw/tensix.h"
 
 namespace ttfd::firmware::dispatch {
+
+// While a link is open all its data lies in the ring, and a packet ends where its target ends, where the ring ends, or
+// has the largest size.
+inline constexpr uint32_t kMaxLinkedPackets =
+    hw::kL1Bytes / hw::kNocMaxPacketBytes + abi::kPackedLargeMaxCount + 1;
+static_assert(kMaxLinkedPackets < 256, "the count of writes that were not flushed has 8 bits");
 
 [[gnu::noinline]] inline void WritePackedLarge(Ring& ring, Writes& writes, uint32_t word,
                                                const uint32_t* write_offsets) {

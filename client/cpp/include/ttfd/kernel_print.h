@@ -1,4 +1,4 @@
-// What a kernel printed with <ttfd/print.h> of the SDK, as its client hears of it.
+// Output of a kernel (<ttfd/print.h> of the SDK), as its client receives it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ttfd::client {
 
-// One print. Those of a processor of a tile come in their order.
+// One print. Prints of one processor of a tile arrive in order.
 struct KernelPrint {
   Position position;    // of the launch or replay
   uint32_t launch = 0;  // of a trace: which of its launches, from 0
@@ -17,8 +17,8 @@ struct KernelPrint {
   Core core;
   Processor processor = Processor::kBrisc;
   std::string text;  // without the newline at its end
-  uint64_t lost =
-      0;  // so many prints of the session before this one were not read in time, and dropped
+  // Prints of the session dropped before this one because they were not read in time.
+  uint64_t lost = 0;
 };
 
 // "[vector_add (3,2) brisc] the text", a line of standard error.

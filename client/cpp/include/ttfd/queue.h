@@ -1,15 +1,15 @@
 // A queue: an ordered stream of commands of a session. Queues of one session are independent of
-// each other, except where one is told to wait (After).
+// each other, except for After.
 //
 // Every command has a blocking form, which returns how it ended, and an Enqueue form, which returns
-// its position on the queue's timeline at once. Enqueued commands travel in batches: they leave
+// its position on the queue's timeline at once. Enqueued commands travel in batches: they are sent
 // when ConnectOptions::batch_commands have gathered, at Flush, and whenever a thread waits.
 //
-// The first error of an enqueued command fails its queue: what follows ends ABORTED, unexecuted,
-// with the first cause, until ClearError. A blocking form that fails has told its caller, so it
-// leaves the queue open again.
+// The first error of an enqueued command fails its queue: later commands end ABORTED, unexecuted,
+// with the first cause, until ClearError. A blocking form that fails has reported the error to its
+// caller, so it leaves the queue open.
 //
-// Thread-safe. Commands of one queue run in the order in which their calls began to be served.
+// Thread-safe. Commands of one queue execute in the order in which the calls took the session's lock.
 #pragma once
 
 #include <chrono>
@@ -45,20 +45,20 @@ class Queue {
               uint64_t size_bytes);
   // Returns when every tile has finished and its writes have landed.
   Status Launch(const LaunchRequest& launch);
-  // Lays out launches in device memory, to be replayed any number of times. Nothing runs yet, but
-  // what was enqueued here before is waited for. Travels as several commands if need be, with
-  // nothing of other threads between them.
+  // Compiles launches into device memory, to be replayed any number of times. Nothing runs yet, but
+  // commands enqueued here before complete first. Sent as several commands if need be, with no
+  // command of another thread between them.
   Result<Trace> RecordTrace(std::span<const LaunchRequest> launches);
   Status Replay(const ReplayRequest& replay);
 
-  // ---- Enqueue forms. They fail only when the session is dead, or when the session is out of
-  // credit for longer than ConnectOptions::call_timeout; what the daemon finds wrong comes from
-  // Wait.
+  // ---- Enqueue forms. They fail when the session has ended, when the command exceeds a limit of one
+  // message, or when the daemon's window has no space for ConnectOptions::call_timeout. Errors found by
+  // the daemon come from Wait.
 
   // Returns when the bytes have been taken: `bytes` may be reused at once.
   Result<Position> EnqueueWrite(const Buffer& buffer, uint64_t offset,
                                 std::span<const std::byte> bytes);
-  // `into` is filled by the time Wait says OK; it must stay valid until Wait says anything but
+  // `into` is filled when Wait returns OK; it must stay valid until Wait returns anything but
   // DEADLINE_EXCEEDED, or the session is destroyed.
   Result<Position> EnqueueRead(const Buffer& buffer, uint64_t offset, std::span<std::byte> into);
   Result<Position> EnqueueFill(const Buffer& buffer, uint64_t offset, uint64_t size_bytes,
@@ -67,35 +67,36 @@ class Queue {
                                uint64_t to_offset, uint64_t size_bytes);
   Result<Position> EnqueueLaunch(const LaunchRequest& launch);
   Result<Position> EnqueueReplay(const ReplayRequest& replay);
-  // Nothing but a position: done when everything before it on this queue is done.
+  // Nothing but a position: completed when everything before it on this queue has completed.
   Result<Position> EnqueueBarrier();
 
   // The next command of this queue starts only when these positions (of any queues of the session)
-  // are done.
+  // have completed.
   Status After(std::span<const Position> positions);
-  // The next command must start within this time of its arrival or ends DEADLINE_EXCEEDED. 0: the
-  // daemon's default.
+  // The next command must start within this time of its arrival, at least 1 ms, or ends
+  // DEADLINE_EXCEEDED. Without: the timeout of the session or the daemon.
   Status StartWithin(std::chrono::milliseconds within);
 
   // ---- The timeline.
 
   // Sends what has been enqueued. Waiting does this by itself.
   Status Flush();
-  // OK when the command at `position` and all before it have ended well; else the error that the
+  // OK when the command at `position` and all before it have completed; else the error that the
   // command ended with. DEADLINE_EXCEEDED with reason WAIT: not yet.
   Status Wait(Position position);
   Status Wait(Position position, std::chrono::milliseconds timeout);
   // Waits for everything enqueued so far.
   Status Finish();
-  // Values of the last command enqueued, and of the last one known to have ended.
+  // Values of the last command enqueued, and of the last one that has ended.
   uint64_t submitted() const;
   uint64_t completed() const;
 
   // The queue's first error, or OK.
   Status error() const;
-  // Opens a failed queue again.
+  // Opens a failed queue again. A queue that could not be opened stays failed.
   Status ClearError();
-  // Commands from this value on that have not started end CANCELLED; started ones run out.
+  // Commands from this value on that have been enqueued and have not started end CANCELLED; started
+  // ones complete.
   Status Cancel(uint64_t from_value);
 
  private:

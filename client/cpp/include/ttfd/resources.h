@@ -1,13 +1,14 @@
-// What a session owns on the card: buffers, kernels and programs. Each is a move-only value that
-// frees its handle when it goes away; memory returns once the commands sent before have ended, so a
-// buffer may be dropped while launches that use it are still running.
+// Resources of a session on the card: buffers, kernels and programs. Each is a move-only value that
+// frees its handle on destruction; memory returns once the commands sent before have ended, so a
+// buffer may be destroyed while launches that use it are still running.
 //
-// Outliving the session is harmless: the daemon has freed everything by then.
+// A resource may outlive its session, which has freed everything when it ended.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,7 +29,7 @@ class Resource {
   Resource(Resource&& other) noexcept;
   Resource& operator=(Resource&& other) noexcept;
 
-  // The number the API knows it by; 0 for an empty one. Meant for messages to people.
+  // Its number in the API, for messages; 0: empty.
   uint64_t handle() const { return handle_; }
 
  private:
@@ -80,7 +81,6 @@ class ProgramBuilder {
     uint32_t pages = 0;
     uint32_t page_bytes = 0;  // multiple of 16
     std::vector<CoreRange> cores = {};
-    uint64_t buffer = 0;  // 0: the daemon places it
   };
   struct Semaphore {
     uint32_t index = 0;
@@ -93,9 +93,6 @@ class ProgramBuilder {
   uint32_t AddKernel(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
   ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
                                     std::vector<CoreRange> cores);
-  // The circular buffer lies in an L1 buffer of the session instead of memory the daemon chooses.
-  ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
-                                    std::vector<CoreRange> cores, const Buffer& buffer);
   ProgramBuilder& AddSemaphore(uint32_t index, uint32_t initial, std::vector<CoreRange> cores);
 
   const std::vector<KernelUse>& kernels() const { return kernels_; }
@@ -134,18 +131,19 @@ class LaunchRequest {
   LaunchRequest& PerCore(uint32_t kernel, uint32_t words_per_core, std::vector<uint32_t> words);
   // The daemon puts the address of `buffer` into common word `word` (Common must reach that far).
   LaunchRequest& Address(uint32_t kernel, uint32_t word, const Buffer& buffer, uint64_t offset = 0);
-  // How long this launch may run, when shorter than the daemon's kernel timeout; 0: that one.
+  // Longest time this launch may run, if shorter than the kernel timeout of the session or the daemon;
+  // at least 1 ms.
   LaunchRequest& Timeout(std::chrono::milliseconds timeout);
 
   uint64_t program() const { return program_; }
-  uint32_t timeout_ms() const { return timeout_ms_; }
+  std::optional<uint32_t> timeout_ms() const { return timeout_ms_; }
   const std::vector<Arguments>& arguments() const { return arguments_; }
 
  private:
   Arguments& Of(uint32_t kernel);
 
   uint64_t program_ = 0;
-  uint32_t timeout_ms_ = 0;
+  std::optional<uint32_t> timeout_ms_;
   std::vector<Arguments> arguments_;
 };
 

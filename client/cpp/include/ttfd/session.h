@@ -1,4 +1,4 @@
-// A session with the daemon: the start of everything.
+// A session with the daemon.
 //
 //   #include <ttfd/session.h>
 //   using namespace ttfd::client;
@@ -6,21 +6,25 @@
 //   Result<Session> session = Session::Connect();
 //   Result<Buffer> numbers = session->AllocateDram(4096);
 //   Result<Kernel> kernel = session->LoadKernelFile("double_them.elf");
+//   const std::vector<CoreRange> tiles = {CoreRange{0, 0, 0, 0}};
 //   ProgramBuilder builder;
-//   uint32_t k = builder.AddKernel(*kernel, Processor::kBrisc, {CoreRange{0, 0, 0, 0}});
+//   const uint32_t k = builder.AddKernel(*kernel, Processor::kBrisc, tiles);
+//   builder.AddCircularBuffer(0, 1, 2048, tiles);  // the kernel's scratch
 //   Result<Program> program = session->CreateProgram(builder);
 //
+//   LaunchRequest launch(*program);
+//   launch.Common(k, {0, 2048}).Address(k, 0, *numbers).PerCore(k, 2, {0, 2});  // from page 0, two
 //   Queue queue = session->queue();
-//   queue.Write(*numbers, 0, std::as_bytes(std::span(input)));
-//   queue.Launch(LaunchRequest(*program).Common(k, {0, 1024}).Address(k, 0, *numbers));
-//   queue.Read(*numbers, 0, std::as_writable_bytes(std::span(output)));
+//   Status status = queue.Write(*numbers, 0, std::as_bytes(std::span(input)));
+//   status = queue.Launch(launch);
+//   status = queue.Read(*numbers, 0, std::as_writable_bytes(std::span(output)));
 //
-// (A real program looks at every result; examples/ has whole ones.)
+// (A real program looks at every result: docs/clients.md and examples/ have whole ones.)
 //
 // Threads. All of libttfd may be called from any thread. By default the library has no thread of
-// its own: the stream moves while some thread is inside a call, and progress callbacks run on that
-// thread. With ConnectOptions::background_thread the library's thread does both; a blocking call
-// then costs one more wake-up.
+// its own: messages are sent, received and acknowledged while some thread is inside a call, and
+// callbacks run on that thread. With ConnectOptions::background_thread the library's thread does
+// this; a blocking call then costs one more wake-up.
 #pragma once
 
 #include <chrono>
@@ -43,44 +47,50 @@ namespace ttfd::client {
 
 class SessionSlot;  // of the library
 
-// The card, or some of its workers, for this session alone. Granted first come first served, which is when Connect
-// returns.
+// The device of the session, or some of its workers, for this session alone. Leases are granted in the
+// order of the requests; Connect returns when the lease is granted.
 struct LeaseOptions {
-  std::vector<CoreRange> workers = {};  // none: the whole device
-  std::chrono::milliseconds wait{0};    // at most; 0: as long as Limits::lease_wait_ms
+  std::vector<CoreRange> workers = {};                 // none: the whole device
+  std::optional<std::chrono::milliseconds> wait = {};  // longest; unset: Limits::lease_wait_ms
 };
 
-// How it stands with a lease that is waited for.
+// State of a lease request, or of a session whose commands wait for another session's lease.
 struct LeaseWait {
-  uint32_t position =
-      0;  // 1: next; 0: this session asked for none, its commands wait for somebody else's to end
+  // 1: next. 0: this session has requested no lease; its commands wait for another session's.
+  uint32_t position = 0;
+  // Of the blocking lease. Empty: none any more.
   std::string holder = {};
-  std::chrono::milliseconds expected{0};  // a guess
+  std::chrono::milliseconds expected{0};  // an estimate
 };
 
 struct ConnectOptions {
   // gRPC address such as "unix:/run/ttfd/ttfd.sock". Empty: the environment variable TTFD_ADDRESS,
-  // or that default. A path that starts with '/' is taken as a unix socket.
-  // Any other address ("card.example.org:7443") is TCP, with the certificates of `tls`.
+  // or that default. A path that starts with '/' is a unix socket. Any other address
+  // ("card.example.org:7443") is TCP, with the certificates of `tls`.
   std::string address = {};
-  std::string client_name = {};  // for people: `ttfdctl sessions list`
-  uint32_t weight = 0;           // share when the card is contended; 0 = 1
-  // Goes first while its share lasts; low has an eighth of a share, high eight, which takes an administrator.
+  // Shown to administrators. Printable UTF-8 of at most Limits::client_name_bytes.
+  std::string client_name = {};
+  // Index of the card of the session: of its queues unless QueueOptions say otherwise, of its
+  // buffers, programs and lease.
+  uint32_t device = 0;
+  uint32_t weight = 1;  // share among the user's sessions, 1 to Limits::weight
   Priority priority = Priority::kNormal;
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds call_timeout{60'000};  // of every blocking call
-  // Enqueued commands that leave without being asked for, and the most that travel as one batch.
+  // Enqueued commands are sent when this many have gathered; also the most in one batch.
   uint32_t batch_commands = 64;
   bool background_thread = false;
-  // For so long a session whose connection was lost is sought again, by whoever is inside a call (or the background
-  // thread), and the daemon keeps it. Nothing is done or told twice. A daemon may allow less. 0: it ends at once.
-  std::chrono::milliseconds reconnect_for{20'000};
+  // A session whose connection was lost is resumed within this time, by a thread that is inside a call
+  // (or the background thread). Every command is executed once, every result reported once. At most
+  // Limits::reconnect_timeout_ms. 0: the session ends with its connection.
+  std::chrono::milliseconds reconnect_timeout{20'000};
   TlsOptions tls = {};
   std::optional<LeaseOptions> lease = {};
-  // Works under the lease of which Session::lease_token told this. Empty, and without `lease`: the environment variable
-  // TTFD_LEASE, as `ttfdctl lease` sets it.
+  // Joins the lease of another session of the same user (Session::lease_token). Empty, and without
+  // `lease`: the environment variable TTFD_LEASE, as `ttfdctl lease` sets it.
   std::string lease_token = {};
-  // On the thread that moves the stream; must not call back into the session.
+  // Called on the thread that moves the stream, which is inside a call of the session; must not call
+  // the session.
   std::function<void(const LeaseWait&)> on_waiting = {};
 };
 
@@ -94,9 +104,9 @@ struct L1Options {
   std::vector<CoreRange> cores = {};  // pages over these tiles; none: over all workers
 };
 
-// A buffer of L1 whose pages form rows of `row_pages`. Shards of shard_rows by shard_row_pages pages go
-// to the tiles in order, row by row of shards; the last of a row or column may be partly used. Full rows
-// make it height-sharded, one row of shards width-sharded.
+// An L1 buffer whose pages form rows of `row_pages`. Shards of shard_rows by shard_row_pages pages go
+// to the tiles in order, row by row of shards; the last ones of a row or column may be partly used. Full
+// rows make it height-sharded, one row of shards width-sharded.
 struct ShardOptions {
   uint32_t page_bytes = 1024;
   std::vector<CoreRange> cores = {};  // at least one tile a shard; each range row by row
@@ -105,64 +115,74 @@ struct ShardOptions {
   uint32_t shard_row_pages = 1;
 };
 
+struct QueueOptions {
+  QueueKind kind = QueueKind::kCompute;
+  // A sub-device: launches of the queue keep to these workers. No worker twice. None: all workers.
+  std::vector<CoreRange> workers = {};
+  std::optional<uint32_t> device = {};  // unset: ConnectOptions::device
+};
+
 class Session {
  public:
-  // Opens a session. UNAVAILABLE: no daemon answers at the address.
+  // Opens a session. Reason UNREACHABLE: no daemon answers at the address (UNAVAILABLE), or its socket is not open to
+  // this user (PERMISSION_DENIED, which is not retryable; the message names the group that may open it).
   static Result<Session> Connect(ConnectOptions options = {});
 
   Session(Session&&) noexcept = default;
   Session& operator=(Session&& other) noexcept;
-  // Ends the session at once: work that has not started is dropped. Call Close to finish it.
+  // Ends the session at once: commands that have not started are dropped. Close completes them first.
   ~Session();
 
-  // Sends everything, lets the daemon finish it, and ends the session. OK if the daemon said so;
-  // errors of commands are not repeated here.
+  // Sends everything, waits at most call_timeout for the daemon to complete it, and ends the session.
+  // OK: it has; errors of commands are not repeated here.
   Status Close();
 
-  // ---- What the daemon said in its welcome. Valid as long as the session object, or until a new session takes the
-  // place of a lost one.
+  // ---- From the daemon's Welcome. Valid until the session object is destroyed, or a new session
+  // replaces a lost one.
   uint64_t id() const;
   const std::string& daemon_version() const;
   const std::vector<DeviceInfo>& devices() const;
-  const DeviceInfo& device() const;  // the first one
+  const DeviceInfo& device() const;  // that of ConnectOptions::device
   const Limits& limits() const;
-  // For other processes of the same user that are to work under this session's lease; empty: it asked for none.
+  // For other processes of the same user that join this session's lease. Empty: it requested none.
   std::string lease_token() const;
 
-  // ---- Resources. These calls block for one round trip; they do not wait for enqueued work, and
-  // their failure touches no queue.
+  // ---- Resources. These calls block for one round trip; they do not wait for enqueued commands, and
+  // their failure affects no queue.
   Result<Buffer> AllocateDram(uint64_t size_bytes, const DramOptions& options = {});
   Result<Buffer> AllocateL1(uint64_t size_bytes, const L1Options& options = {});
   Result<Buffer> AllocateSharded(uint64_t size_bytes, const ShardOptions& options);
-  // Sends the hash first and the bytes only if the daemon does not have them.
+  // Sends the hash first, and the bytes only if the daemon does not have them.
   Result<Kernel> LoadKernel(std::span<const std::byte> elf, const std::string& name);
   Result<Kernel> LoadKernelFile(const std::string& path);
   Result<Program> CreateProgram(const ProgramBuilder& builder);
 
   // ---- Queues.
-  Queue queue();  // the compute queue that is there from the start
-  Result<Queue> OpenQueue(QueueKind kind, const std::vector<CoreRange>& workers = {});
+  // The compute queue of all workers that every session has.
+  Queue queue();
+  // Another queue. Blocks for one round trip: the library waits for a barrier, the queue's first command.
+  Result<Queue> OpenQueue(const QueueOptions& options);
 
-  // OK while the session lives; afterwards why it ended. UNAVAILABLE, which may be retried: the session was lost, with
-  // reason SESSION_LOST (the daemon does not have it any more: it was started again, or the connection was away for
-  // too long), CONNECTION_LOST (no daemon answers) or DRAINING; the message says what is gone. Whatever waited
-  // ends with the same. The next call that creates something opens a new session in place of the lost one, unless that
-  // had a lease; queues and resources made before are of no use to it, queue() has to be asked for again.
+  // OK while the session lives; afterwards why it ended. UNAVAILABLE, retryable: the session was lost,
+  // with reason SESSION_LOST (the daemon restarted, or the reconnect timeout passed), CONNECTION_LOST
+  // (no daemon answers) or DRAINING; the message lists what is gone. Every call that was waiting
+  // returns the same. The next call that creates something opens a new session in place of the lost
+  // one, unless that had a lease. Queues and resources of the lost session stay unusable; queue()
+  // returns one of the new session.
   Status status() const;
-  // How often the connection was lost and the session went on.
+  // Number of times the connection was lost and the session resumed.
   uint64_t reconnects() const;
-  // Lets the stream move for at most `timeout` without waiting for anything in particular, for
-  // programs that enqueue and then look at Queue::completed.
+  // Sends and receives for at most `timeout`, for programs that enqueue and then check
+  // Queue::completed.
   Status Poll(std::chrono::milliseconds timeout);
 
   // Called whenever a queue's completed value has moved, on the thread that moves the stream. Must
-  // not call back into the session; a later call replaces the callback.
+  // not call the session; a later call replaces the callback.
   void OnProgress(std::function<void(Position)> callback);
   // Called while a large Write or Read moves its payload: bytes done, bytes in all. The same rules.
   void OnTransfer(std::function<void(uint64_t, uint64_t)> callback);
   // Called with each line a kernel of this session prints, before the call that waits for its launch
-  // returns. The same rules. Without a call of this, lines go to standard error (WriteToStandardError);
-  // nullptr: nowhere.
+  // returns. The same rules. Default: WriteToStandardError; nullptr: lines are dropped.
   void OnPrint(std::function<void(const KernelPrint&)> callback);
 
  private:
@@ -170,8 +190,7 @@ class Session {
   std::shared_ptr<SessionSlot> slot_;
 };
 
-// Where a client connects when nobody said otherwise: TTFD_ADDRESS, or
-// "unix:/run/ttfd/ttfd.sock".
+// Address used when none is given: TTFD_ADDRESS, or "unix:/run/ttfd/ttfd.sock".
 std::string DefaultAddress();
 
 // The lease of `ttfdctl lease`, if this process runs under one: TTFD_LEASE. Empty: none.

@@ -1,4 +1,4 @@
-// What libttfd answers: Status and Result<T>. The library throws no exceptions.
+// How libttfd reports errors: Status and Result<T>. The library throws no exceptions.
 //
 //   ttfd::client::Result<Buffer> buffer = session.AllocateDram(1 << 20);
 //   if (!buffer.ok()) {
@@ -48,19 +48,39 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-// Everything that is known about an error. Fields that do not apply are empty or 0.
+// What happened to a command that failed.
+enum class ExecutionState : uint8_t {
+  kUnspecified = 0,  // the error is not that of a command
+  kNotStarted = 1,   // nothing of it took effect
+  kCompleted = 2,    // it ran to its end, but a result was lost
+  kUnknown = 3,      // it had started; some, all or none of it took effect
+};
+
+// "not started", "completed", "unknown"; "" for kUnspecified.
+const char* ExecutionStateName(ExecutionState state);
+
+// The fields of an error. Fields that do not apply are empty or 0.
 struct ErrorInfo {
   Code code = Code::kUnknown;
-  std::string message = {};  // for a person: what was wrong, what is allowed
-  std::string reason =
-      {};  // for a program, stable: INVALID, LIMIT, UNKNOWN_HANDLE, KERNEL_REFUSED, ...
-  std::string field = {};        // the offending field of the request, such as "write.offset"
-  Position cause = {};           // the first cause, if this error only follows from another
-  std::string limit = {};        // RESOURCE_EXHAUSTED: the limit's name, ...
-  uint64_t limit_value = 0;      // ... its value ...
-  uint64_t limit_used = 0;       // ... and how much of it was in use
-  std::string hang_report = {};  // id of the report that explains a hang
-  bool retryable = false;        // the same command may succeed when sent again
+  // One sentence: what was wrong, the value, the limit or rule, what to do.
+  std::string message = {};
+  // Stable, for programs: INVALID, LIMIT, UNKNOWN_HANDLE, ... (docs/api.md). The library's own:
+  // WAIT, UNREACHABLE, CONNECTION_LOST.
+  std::string reason = {};
+  // The offending field of the request, such as "write.offset".
+  std::string field = {};
+  // The first cause, if this error follows from another.
+  Position cause = {};
+  // RESOURCE_EXHAUSTED: name of the limit that was met, its value, and how much of it was in use.
+  std::string limit = {};
+  uint64_t limit_value = 0;
+  uint64_t limit_used = 0;
+  // Id of the report that explains a hang.
+  std::string hang_report = {};
+  // The same command or call may succeed if it is sent again.
+  bool retryable = false;
+  // Of a command that failed: whether it took effect.
+  ExecutionState execution_state = ExecutionState::kUnspecified;
 };
 
 // OK, or an error. Copying is cheap; an OK status owns nothing.
@@ -75,18 +95,19 @@ class [[nodiscard]] Status {
   const std::string& message() const { return error().message; }
   const std::string& reason() const { return error().reason; }
   bool retryable() const { return error().retryable; }
+  ExecutionState execution_state() const { return error().execution_state; }
   // All fields; of an OK status, all empty.
   const ErrorInfo& error() const;
 
   // "OK", or "INVALID_ARGUMENT: write.offset 3 is not a multiple of 4 [INVALID, field
-  // write.offset]".
+  // write.offset, execution: not started]".
   std::string ToString() const;
 
  private:
   std::shared_ptr<const ErrorInfo> error_;
 };
 
-// A value, or the status that says why there is none. Using the value of a failed result is a
+// A value, or the error because of which there is none. Using the value of a failed result is a
 // programming error and ends the process.
 template <typename T>
 class [[nodiscard]] Result {

@@ -1,4 +1,4 @@
-// Traces: launches laid out once, kept in memory of the card and replayed by one small command.
+// Traces: launches compiled once, kept in device memory and replayed by one command.
 //
 //   std::vector<LaunchRequest> steps = {first_step, second_step};
 //   Result<Trace> trace = queue.RecordTrace(steps);
@@ -16,8 +16,8 @@
 
 namespace ttfd::client {
 
-// Made by Queue::RecordTrace. Replayed on the queue it was recorded on, or one of the same kind with
-// the same workers. It holds the programs and the memory its arguments name, also when those are
+// Made by Queue::RecordTrace. Replayed on the queue it was recorded on, or one of the same card and kind
+// with the same workers. It keeps the programs and the memory its arguments name, even if those are
 // freed.
 class Trace : public Resource {
  public:
@@ -41,9 +41,9 @@ class ReplayRequest {
 
   explicit ReplayRequest(const Trace& trace) : trace_(trace.handle()) {}
 
-  // From this replay on launch `launch` of the trace (counted from 0) has the arguments of
-  // `arguments`: whole kernels, each as many words as recorded. Kernels without an entry keep
-  // theirs; the program and the timeout in it are not looked at.
+  // From this replay on, launch `launch` of the trace (counted from 0) has the arguments in
+  // `arguments`: of whole kernels, each as many words as recorded. Kernels without an entry keep
+  // theirs; the program and the timeout in it are ignored.
   ReplayRequest& Patch(uint32_t launch, const LaunchRequest& arguments);
 
   uint64_t trace() const { return trace_; }

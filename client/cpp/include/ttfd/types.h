@@ -1,25 +1,26 @@
-// The vocabulary of libttfd: tiles, processors, the device and its limits. Coordinates are logical:
+// Basic types of libttfd: tiles, processors, the device and its limits. Coordinates are logical:
 // (0, 0) is the top left worker tile and the grid has no holes.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ttfd::client {
 
-// How to reach a daemon on another machine: TCP is only ever spoken with certificates of both sides. Paths of PEM
-// files; each that is empty is looked for in the environment. Not used with unix sockets.
+// How to reach a daemon on another machine: TCP with certificates of both sides. Paths of PEM files; an
+// empty one is taken from the environment. Not used with unix sockets.
 struct TlsOptions {
-  std::string ca = {};           // who signed the daemon's certificate; else TTFD_TLS_CA
-  std::string certificate = {};  // this client's; else TTFD_TLS_CERTIFICATE
+  std::string ca = {};           // that signed the daemon's certificate; else TTFD_TLS_CA
+  std::string certificate = {};  // of this client; else TTFD_TLS_CERTIFICATE
   std::string key = {};          // of that certificate; else TTFD_TLS_KEY
-  // Name that the daemon's certificate must have, where it is not the host of the address; else
+  // Name in the daemon's certificate, if it is not the host of the address; else
   // TTFD_TLS_SERVER_NAME.
   std::string server_name = {};
-  // After so long without a word from the daemon it is asked whether it is there, and after as long without an answer
-  // the connection is lost.
+  // A connection without traffic for this long is probed, and lost after the same time without a
+  // reply.
   std::chrono::milliseconds keepalive{30'000};
 };
 
@@ -53,14 +54,24 @@ enum class Processor : uint8_t { kBrisc = 1, kNcrisc = 2, kTrisc0 = 3, kTrisc1 =
 // "brisc" ... "trisc2".
 const char* ProcessorName(Processor processor);
 
-// What kind of work a queue carries: a wish; which hardware queue serves it is the daemon's affair.
-enum class QueueKind : uint8_t { kCompute = 0, kTransfer = 1 };
+// A hint: the daemon chooses the hardware queue. Transfers of a kTransfer queue overlap kernels.
+enum class QueueKind : uint8_t { kCompute = 1, kTransfer = 2 };
+
+// What stands for the card.
+enum class Backend : uint8_t {
+  kUnspecified = 0,
+  kEmbedded = 1,  // the model inside the daemon
+  kTtsim = 2,     // a simulator library with the interface of the official simulator
+};
+
+// "embedded", "ttsim"; "unknown" for other numbers, also below.
+const char* BackendName(Backend backend);
 
 // A card. Constant while the daemon runs.
 struct DeviceInfo {
   uint32_t index = 0;
-  std::string board;    // "p100a", "p150"
-  std::string backend;  // "embedded", "ttsim", "kmd"
+  std::string board;  // "p100a", "p150"
+  Backend backend = Backend::kUnspecified;
   uint32_t grid_x = 0;  // the worker grid
   uint32_t grid_y = 0;
   uint32_t dram_banks = 0;
@@ -80,10 +91,14 @@ struct DeviceInfo {
   uint32_t workers() const { return grid_x * grid_y; }
 };
 
-// What one session may use. Exceeding one is RESOURCE_EXHAUSTED naming it.
-// Which of two sessions goes first that have both not used up their share of a contended card.
-enum class Priority { kNormal, kLow, kHigh };
+// Order between sessions that are below their share of a contended card: low has an eighth of a
+// share, high eight shares.
+enum class Priority : uint8_t { kLow = 1, kNormal = 2, kHigh = 3 };
 
+// "low", "normal", "high".
+const char* PriorityName(Priority priority);
+
+// What one session may use. Exceeding one is RESOURCE_EXHAUSTED naming it.
 struct Limits {
   uint32_t message_bytes = 0;  // of one gRPC message; libttfd splits below it
   uint32_t chunk_bytes = 0;    // of one piece of payload; libttfd splits into these
@@ -102,13 +117,21 @@ struct Limits {
   uint32_t buffers = 0;
   uint32_t kernels = 0;
   uint32_t programs = 0;
-  uint64_t kernel_bytes = 0;   // of kernel images that kernels and programs keep
-  uint64_t idle_ms = 0;        // without a command; 0: for ever
-  uint64_t lease_ms = 0;       // a lease is held at most; 0: for ever
-  uint64_t lease_idle_ms = 0;  // without work; 0: for ever
-  uint64_t lease_wait_ms = 0;  // a lease is waited for at most
-  uint32_t weight = 0;  // of ConnectOptions; beyond it and `priority` for administrators only
+  uint64_t kernel_bytes = 0;  // of kernel images that kernels and programs keep
+  // A session without a command for this long is ended. Unset: never.
+  std::optional<uint64_t> idle_ms = {};
+  // A lease held for this long is ended. Unset: never.
+  std::optional<uint64_t> lease_ms = {};
+  // A lease without work for this long is ended. Unset: never.
+  std::optional<uint64_t> lease_idle_ms = {};
+  uint64_t lease_wait_ms = 0;  // longest wait for a lease
+  // Greatest ConnectOptions::weight and priority without role admin.
+  uint32_t weight = 0;
   Priority priority = Priority::kNormal;
+  uint32_t nested_message_bytes = 0;  // charged to the window for each nested protobuf message
+  uint32_t nested_messages = 0;       // nested protobuf messages in one gRPC message
+  uint64_t unacknowledged_bytes = 0;  // sent by the daemon ahead of the library's acks
+  uint32_t reconnect_timeout_ms = 0;  // longest; ConnectOptions::reconnect_timeout is cut to it
 };
 
 }  // namespace ttfd::client

@@ -1,0 +1,225 @@
+// Values of the admin service: status, sessions, leases, limits, timeouts, hang reports.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ttfd/status.h"
+#include "ttfd/types.h"
+
+namespace ttfd::client {
+
+// The numbers of these enums are those of the API. A number that this library does not have becomes
+// kUnspecified or keeps its value; its name is "unknown".
+enum class DaemonState : uint8_t {
+  kUnspecified = 0,
+  kBooting = 1,
+  kReady = 2,
+  kDraining = 3,
+  kRecovering = 4,
+  kFailed = 5,
+};
+enum class MemoryKind : uint8_t { kUnspecified = 0, kDram = 1, kL1 = 2 };
+enum class SessionState : uint8_t {
+  kUnspecified = 0,
+  kWaiting = 1,  // for its lease
+  kActive = 2,
+  kQuarantined = 3,  // its launches hung too often
+  kFinishing = 4,    // the client has sent Finish
+  kDetached = 5,     // without a connection, kept for its client to resume
+  kEnding = 6,
+};
+enum class LeaseState : uint8_t {
+  kUnspecified = 0,
+  kWaiting = 1,
+  kGranting = 2,  // operations of others that still run end first
+  kHeld = 3,
+  kEnding = 4,  // operations under it that still run end first
+};
+enum class LimitScope : uint8_t {
+  kUnspecified = 0,
+  kMessage = 1,
+  kCommand = 2,
+  kSession = 3,
+  kUser = 4,
+  kLease = 5,
+  kDaemon = 6,
+};
+enum class LogLevel : uint8_t { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4 };
+
+// Lower-case names: "ready", "dram", "detached", "held", "session", "warning".
+const char* DaemonStateName(DaemonState state);
+const char* MemoryKindName(MemoryKind kind);
+const char* SessionStateName(SessionState state);
+const char* LeaseStateName(LeaseState state);
+const char* LimitScopeName(LimitScope scope);
+const char* LogLevelName(LogLevel level);
+
+struct MemoryUse {
+  MemoryKind kind = MemoryKind::kUnspecified;  // DRAM: over all banks; L1: in each worker
+  uint64_t used_bytes = 0;
+  uint64_t total_bytes = 0;
+  uint64_t largest_free_bytes = 0;
+};
+
+// One processor of the dispatch pipeline, as last sampled.
+struct HartState {
+  std::string name = {};  // tile and hart, such as "dispatch (14,3) NCRISC"
+  std::string waypoint = {};
+  uint32_t progress = 0;
+  std::string description = {};
+};
+
+// One of the card's hardware queues, which the queues of all sessions share.
+struct HardwareQueueInfo {
+  uint32_t index = 0;
+  uint32_t in_flight = 0;  // operations submitted to the card and not completed
+  uint64_t completed = 0;  // operations, since the daemon started
+  uint32_t waiting = 0;    // operations that wait for a time slice
+  uint64_t device_ns = 0;  // busy time of the card since the daemon started
+};
+
+struct DaemonStatus {
+  std::string version = {};
+  DaemonState state = DaemonState::kUnspecified;
+  uint64_t uptime_ms = 0;
+  std::vector<DeviceInfo> devices = {};
+  uint32_t sessions = 0;
+  std::string last_hang_report = {};  // id of the newest one
+  std::string last_error = {};        // why the device was last reset or has failed
+  uint64_t commands_completed = 0;
+  uint64_t launches_completed = 0;
+  uint64_t bytes_written = 0;
+  uint64_t bytes_read = 0;
+  std::vector<MemoryUse> memory = {};
+  std::vector<HartState> harts = {};
+  uint32_t device_resets = 0;
+  std::vector<HardwareQueueInfo> hardware_queues = {};
+  uint64_t quantum_ns = 0;  // device time of one time slice of a session
+};
+
+// How long commands that need the card waited, from their arrival in the daemon until the card started
+// them, including the time of earlier commands of their session.
+struct Waits {
+  uint64_t count = 0;
+  uint64_t total_ns = 0;
+  uint64_t p50_ns = 0;  // up to 6 % too high, as p99_ns
+  uint64_t p99_ns = 0;
+  uint64_t max_ns = 0;
+};
+
+struct SessionInfo {
+  uint64_t session = 0;
+  std::string client_name = {};
+  uint32_t uid = 0;
+  std::optional<uint32_t> pid = {};  // unset: not known (TCP)
+  std::string user = {};
+  SessionState state = SessionState::kUnspecified;
+  uint64_t dram_bytes = 0;
+  uint64_t l1_bytes = 0;
+  uint64_t device_ns = 0;
+  uint64_t connected_ms = 0;
+  uint32_t handles = 0;
+  std::optional<uint64_t> lease = {};  // that it holds, shares or waits for
+  std::vector<Position> submitted = {};
+  std::vector<Position> completed = {};
+  uint32_t weight = 0;
+  Priority priority = Priority::kNormal;
+  uint64_t launches = 0;       // ended successfully, as the following
+  uint64_t bytes_written = 0;  // of device memory
+  uint64_t bytes_read = 0;
+  Waits waits = {};
+  uint64_t longest_operation_ns = 0;  // device time of one launch, replay or transfer segment
+  uint32_t hangs = 0;                 // launches of it that hung or faulted
+  std::string quarantine_reason = {};
+};
+
+struct HangReportInfo {
+  std::string report = {};       // its id
+  std::string headline = {};     // reason, id and time
+  std::string description = {};  // what happened, in one sentence
+  std::string offender = {};     // session whose launch caused it; empty: not attributed
+  uint64_t bytes = 0;
+  bool complete = false;  // false: daemon or host ended before the card was repaired
+};
+
+// A lease that is held, or waited for.
+struct LeaseInfo {
+  uint64_t lease = 0;
+  LeaseState state = LeaseState::kUnspecified;
+  uint64_t session = 0;  // that holds it or waits for it
+  std::string client_name = {};
+  std::string user = {};
+  uint32_t uid = 0;
+  std::optional<uint32_t> pid = {};       // unset: not known (TCP)
+  std::vector<CoreRange> workers = {};    // none: the whole device
+  uint32_t sessions = 0;                  // under it, including the holder's
+  uint64_t since_ms = 0;                  // held, or waited for
+  std::optional<uint64_t> left_ms = {};   // until a limit ends it, or its wait; unset: no limit
+  std::optional<uint32_t> position = {};  // among those that wait, from 1; unset: does not wait
+  std::string holder = {};                // of the blocking lease
+  std::optional<uint64_t> expected_wait_ms = {};  // an estimate
+};
+
+struct LimitInfo {
+  std::string name = {};  // as in ttfd.toml and in errors
+  uint64_t value = 0;
+  LimitScope scope = LimitScope::kUnspecified;
+  std::string description = {};
+};
+struct LimitUse {
+  std::string name = {};
+  uint64_t value = 0;
+  uint64_t used = 0;
+};
+// What the daemon, one user or one session uses.
+struct LimitUsage {
+  LimitScope scope = LimitScope::kUnspecified;
+  uint64_t session = 0;          // of scope session
+  std::string client_name = {};  // of scope session
+  uint32_t uid = 0;              // of scope user and session
+  std::string user = {};         // of scope user and session
+  std::vector<LimitUse> uses = {};
+};
+struct LimitsReport {
+  std::vector<LimitInfo> limits = {};
+  // Of the daemon, of every user with a session or connection, and of every session.
+  std::vector<LimitUsage> usage = {};
+};
+
+// In milliseconds, at least 1. GetTimeouts sets all: those in effect. To SetTimeouts, unset: unchanged.
+struct Timeouts {
+  std::optional<uint32_t> operation_ms = {};       // no progress of the dispatch pipeline: a hang
+  std::optional<uint32_t> kernel_ms = {};          // of one launch; of a trace, without progress
+  std::optional<uint32_t> start_ms = {};           // from arrival to start of a command
+  std::optional<uint32_t> stalled_client_ms = {};  // a client that neither reads nor sends
+};
+
+struct ProgressStep {
+  std::string step = {};
+  uint64_t left = 0;
+  bool done = false;
+};
+
+struct ProfileOptions {
+  std::optional<std::chrono::milliseconds> duration = {};  // at most 60 s; unset: 5 s
+  // Of the device model, which samples whole call stacks: 20 to 1,000,000,000. Unset: 1,000.
+  std::optional<uint32_t> interval_clocks = {};
+  // Between reads of program counters, on other backends: 100 to 1,000,000. Unset: 1,000.
+  std::optional<uint32_t> interval_us = {};
+  bool program_counters = false;      // even where whole stacks are available
+  bool idle = false;                  // include harts that wait for work
+  std::vector<CoreRange> cores = {};  // none: all workers and the dispatch tiles
+};
+
+struct ProfileSummary {
+  uint64_t samples = 0;
+  uint64_t lost = 0;  // dropped: too many different stacks
+  bool whole_stacks = false;
+  uint64_t interval_clocks = 0;
+};
+
+}  // namespace ttfd::client

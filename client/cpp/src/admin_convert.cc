@@ -1,0 +1,151 @@
+// Messages of the admin service to the values of ttfd/admin_types.h.
+#include "client/cpp/src/admin_convert.h"
+
+#include "client/cpp/src/convert.h"
+
+namespace ttfd::client {
+namespace {
+
+// Unset where the message has no value.
+template <typename Value>
+std::optional<Value> Optional(bool has, Value value) {
+  return has ? std::optional<Value>(value) : std::nullopt;
+}
+
+}  // namespace
+
+DaemonStatus FromProto(const v1::DaemonStatus& status) {
+  DaemonStatus out{.version = status.version(),
+                   .state = EnumOf<DaemonState>(status.state()),
+                   .uptime_ms = status.uptime_ms(),
+                   .devices = {},
+                   .sessions = status.sessions(),
+                   .last_hang_report = status.last_hang_report(),
+                   .last_error = status.last_error(),
+                   .commands_completed = status.commands_completed(),
+                   .launches_completed = status.launches_completed(),
+                   .bytes_written = status.bytes_written(),
+                   .bytes_read = status.bytes_read(),
+                   .memory = {},
+                   .harts = {},
+                   .device_resets = status.device_resets(),
+                   .hardware_queues = {},
+                   .quantum_ns = status.quantum_ns()};
+  for (const v1::Device& device : status.devices()) {
+    out.devices.push_back(FromProto(device));
+  }
+  for (const v1::MemoryUse& use : status.memory()) {
+    out.memory.push_back({EnumOf<MemoryKind>(use.kind()), use.used_bytes(), use.total_bytes(),
+                          use.largest_free_bytes()});
+  }
+  for (const v1::HartState& hart : status.harts()) {
+    out.harts.push_back({hart.name(), hart.waypoint(), hart.progress(), hart.description()});
+  }
+  for (const v1::HardwareQueue& queue : status.hardware_queues()) {
+    out.hardware_queues.push_back(
+        {queue.index(), queue.in_flight(), queue.completed(), queue.waiting(), queue.device_ns()});
+  }
+  return out;
+}
+
+SessionInfo FromProto(const v1::SessionInfo& info) {
+  SessionInfo out{.session = info.session(),
+                  .client_name = info.client_name(),
+                  .uid = info.uid(),
+                  .pid = Optional(info.has_pid(), info.pid()),
+                  .user = info.user(),
+                  .state = EnumOf<SessionState>(info.state()),
+                  .dram_bytes = info.dram_bytes(),
+                  .l1_bytes = info.l1_bytes(),
+                  .device_ns = info.device_ns(),
+                  .connected_ms = info.connected_ms(),
+                  .handles = info.handles(),
+                  .lease = Optional<uint64_t>(info.has_lease(), info.lease()),
+                  .submitted = {},
+                  .completed = {},
+                  .weight = info.weight(),
+                  .priority = FromProto(info.priority()),
+                  .launches = info.launches(),
+                  .bytes_written = info.bytes_written(),
+                  .bytes_read = info.bytes_read(),
+                  .waits = {info.waits().count(), info.waits().total_ns(), info.waits().p50_ns(),
+                            info.waits().p99_ns(), info.waits().max_ns()},
+                  .longest_operation_ns = info.longest_operation_ns(),
+                  .hangs = info.hangs(),
+                  .quarantine_reason = info.quarantine_reason()};
+  for (const v1::QueuePosition& position : info.submitted()) {
+    out.submitted.push_back(FromProto(position));
+  }
+  for (const v1::QueuePosition& position : info.completed()) {
+    out.completed.push_back(FromProto(position));
+  }
+  return out;
+}
+
+LeaseInfo FromProto(const v1::LeaseInfo& info) {
+  LeaseInfo out{
+      .lease = info.lease(),
+      .state = EnumOf<LeaseState>(info.state()),
+      .session = info.session(),
+      .client_name = info.client_name(),
+      .user = info.user(),
+      .uid = info.uid(),
+      .pid = Optional(info.has_pid(), info.pid()),
+      .workers = {},
+      .sessions = info.sessions(),
+      .since_ms = info.since_ms(),
+      .left_ms = Optional<uint64_t>(info.has_left_ms(), info.left_ms()),
+      .position = Optional(info.has_position(), info.position()),
+      .holder = info.holder(),
+      .expected_wait_ms = Optional<uint64_t>(info.has_expected_wait_ms(), info.expected_wait_ms())};
+  for (const v1::CoreRange& range : info.workers()) {
+    out.workers.push_back(FromProto(range));
+  }
+  return out;
+}
+
+LimitInfo FromProto(const v1::LimitInfo& info) {
+  return {info.name(), info.value(), EnumOf<LimitScope>(info.scope()), info.description()};
+}
+
+LimitUsage FromProto(const v1::LimitUsage& usage) {
+  LimitUsage out{.scope = EnumOf<LimitScope>(usage.scope()),
+                 .session = usage.session(),
+                 .client_name = usage.client_name(),
+                 .uid = usage.uid(),
+                 .user = usage.user(),
+                 .uses = {}};
+  for (const v1::LimitUse& use : usage.uses()) {
+    out.uses.push_back({use.name(), use.value(), use.used()});
+  }
+  return out;
+}
+
+HangReportInfo FromProto(const v1::HangReportInfo& info) {
+  return {info.report(),   info.headline(), info.description(),
+          info.offender(), info.bytes(),    info.complete()};
+}
+
+Timeouts FromProto(const v1::Timeouts& timeouts) {
+  return {Optional(timeouts.has_operation_ms(), timeouts.operation_ms()),
+          Optional(timeouts.has_kernel_ms(), timeouts.kernel_ms()),
+          Optional(timeouts.has_start_ms(), timeouts.start_ms()),
+          Optional(timeouts.has_stalled_client_ms(), timeouts.stalled_client_ms())};
+}
+
+void ToProto(const Timeouts& timeouts, v1::Timeouts* proto) {
+  if (timeouts.operation_ms) {
+    proto->set_operation_ms(*timeouts.operation_ms);
+  }
+  if (timeouts.kernel_ms) {
+    proto->set_kernel_ms(*timeouts.kernel_ms);
+  }
+  if (timeouts.start_ms) {
+    proto->set_start_ms(*timeouts.start_ms);
+  }
+  if (timeouts.stalled_client_ms) {
+    proto->set_stalled_client_ms(*timeouts.stalled_client_ms);
+  }
+}
+
+}  // namespace ttfd::client

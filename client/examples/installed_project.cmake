@@ -1,0 +1,19 @@
+# The example programs and their kernels, against an installed libttfd and kernel SDK:
+#   cmake -S /usr/share/doc/ttfd/examples -B build && cmake --build build
+# Needs g++, libpng-dev and gcc-riscv64-unknown-elf. Installed as CMakeLists.txt beside the sources.
+cmake_minimum_required(VERSION 3.25)
+project(ttfd_examples LANGUAGES CXX)
+find_package(ttfd 0.1 REQUIRED)
+find_package(PNG REQUIRED)
+
+foreach(kernel IN ITEMS blur_edge sha256_chunks tile_report vector_add)
+  ttfd_add_kernel(${kernel} PROCESSOR brisc SOURCES kernels/${kernel}.cc)
+endforeach()
+
+add_executable(file_checksum file_checksum.cc)
+add_executable(running_sums running_sums.cc)
+add_executable(picture_filter picture_filter.cc edge_filter.cc picture.cc)
+add_executable(sample_picture sample_picture.cc picture.cc)
+foreach(program IN ITEMS file_checksum running_sums picture_filter sample_picture)
+  target_link_libraries(${program} PRIVATE ttfd::ttfd PNG::PNG)
+endforeach()

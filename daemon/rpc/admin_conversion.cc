@@ -1,0 +1,229 @@
+// Values to protobuf, field by field.
+#include "daemon/rpc/admin_conversion.h"
+
+#include "daemon/rpc/reply_conversion.h"
+#include "daemon/session/errors.h"
+#include "runtime/base/utf8.h"
+
+namespace ttfd {
+namespace {
+
+void ToProto(const QueuePosition& from, v1::QueuePosition* to) {
+  to->set_queue(from.queue);
+  to->set_value(from.value);
+}
+
+v1::DaemonState ToProto(DaemonState from) {
+  switch (from) {
+    case DaemonState::kBooting:
+      return v1::DAEMON_STATE_BOOTING;
+    case DaemonState::kReady:
+      return v1::DAEMON_STATE_READY;
+    case DaemonState::kDraining:
+      return v1::DAEMON_STATE_DRAINING;
+    case DaemonState::kRecovering:
+      return v1::DAEMON_STATE_RECOVERING;
+    case DaemonState::kFailed:
+      return v1::DAEMON_STATE_FAILED;
+  }
+  return v1::DAEMON_STATE_UNSPECIFIED;
+}
+
+v1::SessionState ToProto(SessionState from) {
+  switch (from) {
+    case SessionState::kWaiting:
+      return v1::SESSION_STATE_WAITING;
+    case SessionState::kActive:
+      return v1::SESSION_STATE_ACTIVE;
+    case SessionState::kQuarantined:
+      return v1::SESSION_STATE_QUARANTINED;
+    case SessionState::kFinishing:
+      return v1::SESSION_STATE_FINISHING;
+    case SessionState::kDetached:
+      return v1::SESSION_STATE_DETACHED;
+    case SessionState::kEnding:
+      return v1::SESSION_STATE_ENDING;
+  }
+  return v1::SESSION_STATE_UNSPECIFIED;
+}
+
+v1::LeaseState ToProto(LeaseState from) {
+  switch (from) {
+    case LeaseState::kWaiting:
+      return v1::LEASE_STATE_WAITING;
+    case LeaseState::kGranting:
+      return v1::LEASE_STATE_GRANTING;
+    case LeaseState::kHeld:
+      return v1::LEASE_STATE_HELD;
+    case LeaseState::kEnding:
+      return v1::LEASE_STATE_ENDING;
+  }
+  return v1::LEASE_STATE_UNSPECIFIED;
+}
+
+v1::LimitScope ToProto(LimitScope from) {
+  switch (from) {
+    case LimitScope::kMessage:
+      return v1::LIMIT_SCOPE_MESSAGE;
+    case LimitScope::kCommand:
+      return v1::LIMIT_SCOPE_COMMAND;
+    case LimitScope::kSession:
+      return v1::LIMIT_SCOPE_SESSION;
+    case LimitScope::kUser:
+      return v1::LIMIT_SCOPE_USER;
+    case LimitScope::kLease:
+      return v1::LIMIT_SCOPE_LEASE;
+    case LimitScope::kDaemon:
+      return v1::LIMIT_SCOPE_DAEMON;
+  }
+  return v1::LIMIT_SCOPE_UNSPECIFIED;
+}
+
+}  // namespace
+
+void ToProto(const TimeoutsReply& from, v1::Timeouts* to) {
+  to->set_operation_ms(from.operation_ms);
+  to->set_kernel_ms(from.kernel_ms);
+  to->set_start_ms(from.start_ms);
+  to->set_stalled_client_ms(from.stalled_client_ms);
+}
+
+StatusOr<TimeoutsReply> TimeoutsFromProto(const v1::Timeouts& from) {
+  const auto zero = [](const char* field) {
+    return ToStatus(InvalidError(field, "a timeout of 0 ms; at least 1 is allowed"));
+  };
+  if (from.has_operation_ms() && from.operation_ms() == 0) return zero("timeouts.operation_ms");
+  if (from.has_kernel_ms() && from.kernel_ms() == 0) return zero("timeouts.kernel_ms");
+  if (from.has_start_ms() && from.start_ms() == 0) return zero("timeouts.start_ms");
+  if (from.has_stalled_client_ms() && from.stalled_client_ms() == 0) {
+    return zero("timeouts.stalled_client_ms");
+  }
+  return TimeoutsReply{from.operation_ms(), from.kernel_ms(), from.start_ms(),
+                       from.stalled_client_ms()};
+}
+
+void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to) {
+  to->set_lease(from.lease);
+  to->set_state(ToProto(from.state));
+  to->set_session(from.session);
+  to->set_client_name(ValidUtf8(from.client_name));
+  to->set_user(ValidUtf8(from.user));
+  to->set_uid(from.uid);
+  if (from.pid != 0) to->set_pid(from.pid);
+  for (const CoreRange& range : from.workers) {
+    v1::CoreRange* added = to->add_workers();
+    added->set_x0(range.x0);
+    added->set_y0(range.y0);
+    added->set_x1(range.x1);
+    added->set_y1(range.y1);
+  }
+  to->set_sessions(from.sessions);
+  to->set_since_ms(from.since_ms);
+  if (from.left_ms) to->set_left_ms(*from.left_ms);
+  if (from.position != 0) {
+    to->set_position(from.position);
+    to->set_expected_wait_ms(from.expected_wait_ms);
+  }
+  to->set_holder(ValidUtf8(from.holder));
+}
+
+void ToProto(const LimitInfoReply& from, v1::LimitInfo* to) {
+  to->set_name(from.name);
+  to->set_value(from.value);
+  to->set_scope(ToProto(from.scope));
+  to->set_description(from.description);
+}
+
+void ToProto(const LimitUsageReply& from, v1::LimitUsage* to) {
+  to->set_scope(ToProto(from.scope));
+  to->set_session(from.session);
+  to->set_uid(from.uid);
+  to->set_user(ValidUtf8(from.user));
+  to->set_client_name(ValidUtf8(from.client_name));
+  for (const LimitUseReply& use : from.uses) {
+    v1::LimitUse* const one = to->add_uses();
+    one->set_name(use.name);
+    one->set_value(use.value);
+    one->set_used(use.used);
+  }
+}
+
+void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
+  to->set_session(from.session);
+  to->set_client_name(ValidUtf8(from.client_name));
+  to->set_user(ValidUtf8(from.user));
+  to->set_uid(from.uid);
+  if (from.pid != 0) to->set_pid(from.pid);
+  to->set_state(ToProto(from.state));
+  to->set_dram_bytes(from.dram_bytes);
+  to->set_l1_bytes(from.l1_bytes);
+  to->set_device_ns(from.device_ns);
+  to->set_longest_operation_ns(from.longest_work_ns);
+  to->set_launches(from.launches);
+  to->set_bytes_written(from.bytes_written);
+  to->set_bytes_read(from.bytes_read);
+  v1::Waits* const waits = to->mutable_waits();
+  waits->set_count(from.waits.count);
+  waits->set_total_ns(from.waits.total_ns);
+  waits->set_p50_ns(from.waits.p50_ns);
+  waits->set_p99_ns(from.waits.p99_ns);
+  waits->set_max_ns(from.waits.max_ns);
+  to->set_weight(from.weight);
+  to->set_priority(ToProto(from.priority));
+  to->set_connected_ms(from.connected_ms);
+  to->set_handles(from.handles);
+  if (from.lease != 0) to->set_lease(from.lease);
+  to->set_hangs(from.hangs);
+  to->set_quarantine_reason(from.quarantine_reason);
+  for (const QueuePosition& position : from.submitted) ToProto(position, to->add_submitted());
+  for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
+}
+
+void ToProto(const HangStore::Summary& from, v1::HangReportInfo* to) {
+  to->set_report(from.id);
+  to->set_headline(ValidUtf8(from.headline));
+  to->set_description(ValidUtf8(from.text));
+  to->set_offender(ValidUtf8(from.blamed));
+  to->set_bytes(from.bytes);
+  to->set_complete(from.complete);
+}
+
+void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
+  to->set_version(from.version);
+  to->set_state(ToProto(from.state));
+  to->set_uptime_ms(from.uptime_ms);
+  for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
+  to->set_sessions(from.sessions);
+  to->set_last_error(ValidUtf8(from.last_error));
+  to->set_last_hang_report(from.last_hang_report);
+  to->set_commands_completed(from.commands_completed);
+  to->set_launches_completed(from.launches_completed);
+  to->set_bytes_written(from.bytes_written);
+  to->set_bytes_read(from.bytes_read);
+  to->set_device_resets(from.device_resets);
+  for (const MemoryUseReply& use : from.memory) {
+    v1::MemoryUse* added = to->add_memory();
+    added->set_kind(use.kind == MemoryKind::kDram ? v1::MEMORY_KIND_DRAM : v1::MEMORY_KIND_L1);
+    added->set_used_bytes(use.used_bytes);
+    added->set_total_bytes(use.total_bytes);
+    added->set_largest_free_bytes(use.largest_free_bytes);
+  }
+  for (const HartReport& hart : from.harts) {
+    v1::HartState* added = to->add_harts();
+    added->set_name(hart.where);
+    added->set_waypoint(hart.waypoint);
+    added->set_progress(hart.progress);
+    added->set_description(ValidUtf8(hart.text));
+  }
+  for (const HardwareQueueStats& queue : from.hardware_queues) {
+    v1::HardwareQueue* added = to->add_hardware_queues();
+    added->set_index(queue.index);
+    added->set_in_flight(queue.in_flight);
+    added->set_completed(queue.completed);
+    added->set_waiting(queue.waiting);
+    added->set_device_ns(queue.device_ns);
+  }
+  to->set_quantum_ns(from.quantum_ns);
+}
+
+}  // namespace ttfd

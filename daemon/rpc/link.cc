@@ -1,0 +1,113 @@
+// Sequence numbers, acknowledgements and the messages that are kept for a resume.
+#include "daemon/rpc/link.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/errors.h"
+
+namespace ttfd {
+
+// ---- Reading role.
+
+Link::Accept Link::Classify(uint64_t sequence) const {
+  MutexLock lock(&mu_);
+  if (sequence <= received_) return Accept::kDuplicate;
+  return sequence == received_ + 1 ? Accept::kNew : Accept::kGap;
+}
+
+void Link::CountAccepted(uint64_t bytes, TimePoint now) {
+  MutexLock lock(&mu_);
+  ++received_;
+  unsent_ack_bytes_ += bytes;
+  ack_due_ =
+      std::min(ack_due_, unsent_ack_bytes_ >= options_.ack_bytes ? now : now + options_.ack_delay);
+}
+
+Status Link::AcknowledgeLocked(uint64_t ack, const char* field) {
+  const uint64_t sent = acknowledged_ + kept_.size();
+  if (ack > sent) {
+    return ToStatus(InvalidError(field, "message {} is acknowledged; {} were sent", ack, sent));
+  }
+  while (acknowledged_ < ack) {
+    ++acknowledged_;
+    kept_bytes_ -= BytesOf(kept_.front());
+    kept_.pop_front();
+  }
+  written_ = std::max(written_, acknowledged_);
+  return OkStatus();
+}
+
+Status Link::Acknowledge(uint64_t ack) {
+  MutexLock lock(&mu_);
+  return AcknowledgeLocked(ack, "ack");
+}
+
+Status Link::Resume(uint64_t peer_received) {
+  constexpr const char* kField = "hello.resume.received";
+  MutexLock lock(&mu_);
+  if (peer_received < acknowledged_) {
+    return ToStatus(InvalidError(kField,
+                                 "message {} is the last received, but {} was acknowledged before; "
+                                 "what was acknowledged cannot be sent again",
+                                 peer_received, acknowledged_));
+  }
+  RETURN_IF_ERROR(AcknowledgeLocked(peer_received, kField));
+  written_ = acknowledged_;
+  return OkStatus();
+}
+
+uint64_t Link::received() const {
+  MutexLock lock(&mu_);
+  return received_;
+}
+
+// ---- Writing role.
+
+uint64_t Link::next_sequence() const {
+  MutexLock lock(&mu_);
+  return acknowledged_ + kept_.size() + 1;
+}
+
+uint64_t Link::TakeAck() {
+  MutexLock lock(&mu_);
+  unsent_ack_bytes_ = 0;
+  ack_due_ = TimePoint::max();
+  return received_;
+}
+
+void Link::Keep(grpc::ByteBuffer message) {
+  MutexLock lock(&mu_);
+  kept_bytes_ += BytesOf(message);
+  kept_.push_back(std::move(message));
+}
+
+bool Link::Next(grpc::ByteBuffer* message) {
+  MutexLock lock(&mu_);
+  if (written_ == acknowledged_ + kept_.size()) return false;
+  *message = kept_[written_ - acknowledged_];  // shares the bytes
+  ++written_;
+  return true;
+}
+
+bool Link::full() const {
+  MutexLock lock(&mu_);
+  return kept_bytes_ >= options_.unacknowledged_bytes;
+}
+
+bool Link::all_acknowledged() const {
+  MutexLock lock(&mu_);
+  return kept_.empty();
+}
+
+uint64_t Link::acknowledged() const {
+  MutexLock lock(&mu_);
+  return acknowledged_;
+}
+
+TimePoint Link::ack_due() const {
+  MutexLock lock(&mu_);
+  return ack_due_;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,92 @@
+// The numbered messages of one session, in both directions, over all of its connections: which were accepted from the
+// client, which the client has not acknowledged, and when an ack is due (ttfd.proto, ClientMessage).
+//
+// Owned by the session's transport state, used by the connection that the session has at the time: its reading role
+// calls the functions of the first group, its writing role those of the second. Thread-safe. Time is an argument.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/status.h"
+
+namespace ttfd {
+
+struct LinkOptions {
+  // Of numbered messages that are sent ahead of the client's ack. The message that reaches it is still sent.
+  uint64_t unacknowledged_bytes = uint64_t{4} << 20;
+  // Accepted from the client since the last ack was sent: the next ack is due at once.
+  uint64_t ack_bytes = uint64_t{2} << 20;
+  // From the first message accepted since the last ack was sent until the next ack is due.
+  Duration ack_delay = std::chrono::milliseconds(20);
+};
+
+class Link {
+ public:
+  enum class Accept { kNew, kDuplicate, kGap };
+
+  // What a kept message counts besides its encoded bytes: so many small messages are bounded, too.
+  static constexpr uint64_t kMessageOverheadBytes = 512;
+
+  explicit Link(const LinkOptions& options) : options_(options) {}
+
+  // ---- Reading role.
+
+  // What to do with a message of this number, which is at least 1. Changes nothing.
+  Accept Classify(uint64_t sequence) const ABSL_LOCKS_EXCLUDED(mu_);
+  // The message after the last accepted one, of `bytes` encoded bytes, has been accepted.
+  void CountAccepted(uint64_t bytes, TimePoint now) ABSL_LOCKS_EXCLUDED(mu_);
+  // The client has received everything up to this sequence. INVALID_ARGUMENT: so much was never sent. An ack that is
+  // smaller than one before changes nothing.
+  Status Acknowledge(uint64_t ack) ABSL_LOCKS_EXCLUDED(mu_);
+  // The client continues on another connection and has received everything up to `peer_received`: Next returns what
+  // follows, in order. INVALID_ARGUMENT: that was never sent, or is less than what was acknowledged before.
+  Status Resume(uint64_t peer_received) ABSL_LOCKS_EXCLUDED(mu_);
+  // The last sequence accepted from the client.
+  uint64_t received() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Writing role.
+
+  // What the next numbered message carries.
+  uint64_t next_sequence() const ABSL_LOCKS_EXCLUDED(mu_);
+  // The ack to put into the message that is about to be written: no other ack is due from here on.
+  uint64_t TakeAck() ABSL_LOCKS_EXCLUDED(mu_);
+  // Adds the encoded message with next_sequence(), to be returned by Next and kept until it is acknowledged.
+  void Keep(grpc::ByteBuffer message) ABSL_LOCKS_EXCLUDED(mu_);
+  // The next kept message that this connection has not written. False: there is none.
+  bool Next(grpc::ByteBuffer* message) ABSL_LOCKS_EXCLUDED(mu_);
+  // No numbered message may be added until the client acknowledges.
+  bool full() const ABSL_LOCKS_EXCLUDED(mu_);
+  bool all_acknowledged() const ABSL_LOCKS_EXCLUDED(mu_);
+  // The last sequence that the client acknowledged.
+  uint64_t acknowledged() const ABSL_LOCKS_EXCLUDED(mu_);
+  // When an ack must be sent by itself, at the latest. TimePoint::max(): none is due.
+  TimePoint ack_due() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  Status AcknowledgeLocked(uint64_t ack, const char* field) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static uint64_t BytesOf(const grpc::ByteBuffer& message) {
+    return message.Length() + kMessageOverheadBytes;
+  }
+
+  const LinkOptions options_;
+
+  mutable Mutex mu_;
+  uint64_t received_ ABSL_GUARDED_BY(mu_) = 0;
+  // Accepted and not covered by an ack that was sent.
+  uint64_t unsent_ack_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  TimePoint ack_due_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
+  uint64_t acknowledged_ ABSL_GUARDED_BY(mu_) = 0;
+  // The last sequence written on the present connection.
+  uint64_t written_ ABSL_GUARDED_BY(mu_) = 0;
+  // The messages acknowledged_ + 1 and following.
+  std::deque<grpc::ByteBuffer> kept_ ABSL_GUARDED_BY(mu_);
+  uint64_t kept_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,21 @@
+// What the connections of one session share, one after the other. Only the newest one writes
+// (SessionTransport::newest).
+#pragma once
+
+#include "daemon/rpc/link.h"
+#include "daemon/session/service.h"
+#include "runtime/base/mutex.h"
+
+namespace ttfd {
+
+// Kept by the session until it is released.
+struct SessionLink final : SessionTransport {
+  explicit SessionLink(const LinkOptions& options) : link(options) {}
+
+  Link link;
+  // Held while output is taken from the session, numbered and kept: the next connection finds all of it in `link`, or
+  // still in the session.
+  Mutex writing;
+};
+
+}  // namespace ttfd

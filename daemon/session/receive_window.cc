@@ -1,0 +1,77 @@
+// Charging, releasing and granting.
+#include "daemon/session/receive_window.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/errors.h"
+
+namespace ttfd {
+
+uint64_t WindowPool::Take(uint64_t want, uint64_t least, uint64_t most) {
+  uint64_t before = taken_.load(std::memory_order_relaxed);
+  uint64_t got = 0;
+  do {
+    got = std::max(least, std::min(want, most - std::min(most, before)));
+  } while (!taken_.compare_exchange_weak(before, before + got, std::memory_order_relaxed));
+  return got;
+}
+
+uint64_t LeastWindow(const SessionLimits& limits) {
+  const uint64_t largest = std::max(limits.chunk_bytes, limits.inline_bytes);
+  return std::max(limits.window_bytes / 16, largest + largest / 2);
+}
+
+void HeldCost::AddPayload(uint64_t cost, uint64_t bytes) {
+  total += cost;
+  payload += cost;
+  payload_bytes += bytes;
+}
+
+uint64_t HeldCost::RemovePayload(uint64_t bytes) {
+  bytes = std::min(bytes, payload_bytes);
+  if (bytes == 0) return 0;
+  // A chunk costs more than its payload: each byte has its part of that.
+  const uint64_t cost = bytes == payload_bytes ? payload : payload * bytes / payload_bytes;
+  payload_bytes -= bytes;
+  payload -= cost;
+  total -= cost;
+  return cost;
+}
+
+ReceiveWindow::ReceiveWindow(const SessionLimits& limits, std::shared_ptr<WindowPool> pool)
+    : limits_(limits), pool_(std::move(pool)) {
+  Advance(0);
+}
+
+Status ReceiveWindow::Charge(uint64_t cost) {
+  if (cost > granted_ - charged_) {
+    return ToStatus(LimitError("window_bytes", "window_bytes", size(), held(),
+                               fmt::format("a message that costs {} bytes", cost)));
+  }
+  charged_ += cost;
+  return OkStatus();
+}
+
+void ReceiveWindow::Release(uint64_t cost) {
+  cost = std::min(cost, held());
+  released_ += cost;
+  pool_->Return(cost);
+}
+
+void ReceiveWindow::Advance(uint64_t unsent_output) {
+  const uint64_t window = limits_.window_bytes - std::min(limits_.window_bytes, unsent_output);
+  const uint64_t want = window - std::min(window, size());
+  const uint64_t least = std::min(window, LeastWindow(limits_));
+  const uint64_t got =
+      pool_->Take(want, least - std::min(least, size()), limits_.window_bytes_per_user);
+  granted_ += got;
+  reduced_ = got < want;
+}
+
+void ReceiveWindow::Close() {
+  pool_->Return(size());
+  released_ = charged_ = granted_;
+}
+
+}  // namespace ttfd

@@ -1,0 +1,30 @@
+# Client libraries against the scripted daemon (client/run.py): every scenario, with each library's driver.
+set(client_conformance ${CMAKE_CURRENT_LIST_DIR}/client)
+
+# client_conformance(NAME MOST DRIVER [ARGUMENT ...]): at most MOST runs of a scenario.
+function(ttfd_client_conformance name most)
+  add_test(NAME client_conformance.${name}
+    COMMAND /usr/bin/python3 -B ${client_conformance}/run.py --most ${most} -- ${ARGN})
+  set_tests_properties(client_conformance.${name} PROPERTIES LABELS conformance TIMEOUT 300 PROCESSORS 2
+    ENVIRONMENT "GRPC_VERBOSITY=NONE;PYTHONPATH=${PROJECT_BINARY_DIR}/client/python")
+endfunction()
+
+ttfd_program(NAME client_conformance_driver SRCS ${client_conformance}/driver.cc DEPS ttfd_client PACKAGES nlohmann_json::nlohmann_json)
+ttfd_client_conformance(cpp 40 $<TARGET_FILE:client_conformance_driver>)
+ttfd_client_conformance(python 40 /usr/bin/python3 -B ${client_conformance}/driver.py)
+ttfd_client_conformance(raw_python 4 /usr/bin/python3 -B ${client_conformance}/raw_driver.py)
+
+# The JavaScript client runs in a folder of its own, into which npm installs what package-lock.json names.
+set(js_dir ${CMAKE_CURRENT_BINARY_DIR}/js)
+set(js_sources ${PROJECT_SOURCE_DIR}/client/js/package.json ${PROJECT_SOURCE_DIR}/client/js/package-lock.json
+    ${PROJECT_SOURCE_DIR}/client/js/raw_session.mjs ${PROJECT_SOURCE_DIR}/client/js/raw_grpc_client.mjs ${client_conformance}/driver.mjs)
+add_custom_command(OUTPUT ${js_dir}/copied
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${js_dir}
+  COMMAND ${CMAKE_COMMAND} -E copy ${js_sources} ${js_dir}
+  COMMAND ${CMAKE_COMMAND} -E touch ${js_dir}/copied
+  DEPENDS ${js_sources} VERBATIM)
+add_custom_target(client_js_sources ALL DEPENDS ${js_dir}/copied)
+add_test(NAME client_js.packages COMMAND npm ci --ignore-scripts --no-audit --no-fund --prefix ${js_dir})
+set_tests_properties(client_js.packages PROPERTIES LABELS conformance TIMEOUT 120 FIXTURES_SETUP client_js)
+ttfd_client_conformance(javascript 4 node ${js_dir}/driver.mjs ${PROJECT_SOURCE_DIR}/proto)
+set_tests_properties(client_conformance.javascript PROPERTIES FIXTURES_REQUIRED client_js)

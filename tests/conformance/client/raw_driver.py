@@ -1,0 +1,99 @@
+"""The conformance job with client/examples/raw_session.py. See run.py for the job and its report."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+
+import grpc
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "client/examples"))
+
+from raw_session import Session  # pylint: disable=wrong-import-position
+from ttfd import errors  # pylint: disable=wrong-import-position
+from ttfd.v1 import ttfd_pb2 as pb  # pylint: disable=wrong-import-position
+
+BIG, SMALL, KERNEL, PROGRAM = 1, 2, 3, 4
+
+
+def job(session: Session) -> bool:
+    """Whether everything that was read is right."""
+    pattern = bytes(index % 256 for index in range(65536))
+    elf = bytes(range(256)) * 80
+    cores = [{"x1": 3}]
+    commands = [
+        {"allocate": {"handle": BIG, "size_bytes": 65536, "page_bytes": 4096, "dram": {}}},
+        {"allocate": {"handle": SMALL, "size_bytes": 4096, "page_bytes": 1024, "dram": {}}},
+        {"write": {"buffer": BIG, "size": 65536, "streamed": True}},
+        *({"write": {"buffer": SMALL, "offset": 64 * index, "size": 64, "inline": bytes([index]) * 64}} for index in range(16)),
+    ]
+    writes = len(commands)
+    commands += [{"barrier": {}}] * 24
+    load = len(commands) + 1
+    commands += [
+        {"load_kernel": {"handle": KERNEL, "size": len(elf), "streamed": True, "name": "conformance"}},
+        {"create_program": {"handle": PROGRAM, "kernels": [{"kernel": KERNEL, "processor": 1, "cores": cores}]}},
+        *({"launch": {"program": PROGRAM, "arguments": [{"common": [0, index], "buffers": [{"buffer": BIG}]}]}} for index in range(8)),
+        {"read": {"buffer": BIG, "size": 65536}},
+    ]
+    session.send(open_queues=[{"queue": 1}, {"queue": 2, "kind": pb.QUEUE_KIND_TRANSFER}])
+    for first in range(0, len(commands), 8):
+        session.send(batches=[{"queue": 1, "first_value": first + 1, "commands": commands[first:first + 8]}])
+        if first + 8 >= 3 > first:
+            supply(session, 3, pattern)
+        if first + 8 >= load > first:
+            supply(session, load, elf)
+    session.send(batches=[{"queue": 2, "first_value": 1, "waits": [{"queue": 1, "value": writes}],
+                           "commands": [{"read": {"buffer": SMALL, "size": 1024}}]}])
+    session.wait(1, len(commands))
+    session.wait(2, 1)
+    return (session.data[1, len(commands)] == pattern
+            and session.data[2, 1] == b"".join(bytes([index]) * 64 for index in range(16)))
+
+
+def supply(session: Session, value: int, payload: bytes) -> None:
+    """Payload of a streamed command, in chunks."""
+    chunk = session.welcome.limits.chunk_bytes
+    for offset in range(0, len(payload), chunk):
+        session.send(data=[{"queue": 1, "value": value, "offset": offset, "payload": payload[offset:offset + chunk]}])
+
+
+def main() -> int:
+    """raw_driver.py ADDRESS RECONNECT_MS [lease] [leave]"""
+    address, reconnect_ms, *options = sys.argv[1:]
+    hello = {"lease": pb.Lease(wait_ms=10_000)} if "lease" in options else {}
+    report: dict[str, object] = {}
+    error = None
+    try:
+        session = Session(pb, address, int(reconnect_ms) / 1000, client_name="conformance", **hello)
+        right = job(session)
+        if session.errors:
+            error = errors.from_proto(session.errors[0].status, session.errors[0].execution_state)
+        report = {"outcome": "ok" if right else "wrong bytes"}
+        if "leave" in options:
+            session.send(leave={})
+            try:
+                session.receive()
+            except grpc.RpcError:
+                pass
+        else:
+            session.finish()
+    except grpc.RpcError as failure:
+        error = errors.from_grpc(failure, address, True)
+        if error.reason == "SESSION_LOST":
+            error.code, error.retryable = errors.Code.UNAVAILABLE, True
+    except ValueError as wrong:
+        error = errors.Error(errors.Code.INTERNAL, str(wrong))
+    if error is not None:
+        report = {"outcome": "error", "code": error.code.name, "reason": error.reason, "field": error.field,
+                  "limit": error.limit, "limit_value": error.limit_value, "limit_used": error.limit_used,
+                  "hang_report": error.hang_report, "retryable": error.retryable,
+                  "execution_state": error.execution_state.name, "message": error.message}
+    print(json.dumps(report))
+    sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
