@@ -111,7 +111,8 @@ class FairQueue {
   // The flow has something to serve from now on; it has nothing any more.
   void Activate(Flow* flow);
   void Deactivate(Flow* flow);
-  // The next flow to serve among those that may be; null: none. `may_serve` is called in the order of service.
+  // The next flow to serve among those that may be; null: none. `may_serve` is called in the order of service, for a
+  // flow more than once; it gives the same answer each time.
   Flow* Pick(MayServe may_serve);
   bool Any(MayServe may_serve) const;
   // As FairLevel's. `flow` null: it was removed meanwhile.

@@ -94,9 +94,10 @@ bool Scheduler::empty() const {
 bool Scheduler::Pop(const BusyWorkers& busy, Work* work) {
   if (gate_ != nullptr) gate_->Look();
   Beside beside{busy};
+  ++pops_;
   FairQueue::Flow* const picked = fair_.Pick([&](FairQueue::Flow& candidate) {
     auto& flow = static_cast<Flow&>(candidate);
-    flow.next = NextLane(flow, &beside);
+    if (std::exchange(flow.examined, pops_) != pops_) flow.next = NextLane(flow, &beside);
     return flow.next != nullptr;
   });
   if (picked == nullptr) return false;

@@ -74,7 +74,9 @@ class Scheduler final : public WorkQueue {
     size_t size = 0;       // operations in all lanes
     size_t last_lane = 0;  // round robin
     std::deque<Lane> lanes;
-    Lane* next = nullptr;  // what Pop would take, once it was asked whether there is anything
+    uint64_t examined = 0;  // number of the last Pop that looked for `next`
+    Lane* next =
+        nullptr;  // what that Pop would take; found once, because what one flow reserves changes the answer
   };
 
   Flow& FlowOf(const Work& work);
@@ -100,6 +102,7 @@ class Scheduler final : public WorkQueue {
   FairQueue fair_;
   std::map<uint64_t, std::unique_ptr<Flow>> flows_;  // by session
   size_t size_ = 0;
+  uint64_t pops_ = 0;
 };
 
 }  // namespace ttfd

@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "tests/support/random.h"
+
 namespace ttfd {
 namespace {
 
@@ -334,6 +336,65 @@ TEST(Scheduler, WhatNeedsBusyWorkersStaysAndOthersGoBeforeIt) {
   busy.Remove(runs);
   EXPECT_TRUE(busy.empty());
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(scheduler.Pop(busy, &work));
+}
+
+// Session 1 was served last and may be served again; session 2, which has just come, is looked at in between and
+// reserves worker 1 as well.
+TEST(Scheduler, WhatOneSessionReserves_ChangesNoAnswerOfTheSamePop) {
+  Scheduler scheduler({});
+  BusyWorkers busy(microseconds(1000));
+  Work runs = On(ALaunch(9), Workers({0}));
+  runs.cost = microseconds(5000);
+  busy.Add(runs);
+  Work first, second, third;
+  scheduler.Push(Transfer(2));
+  ASSERT_TRUE(scheduler.Pop(BusyWorkers(microseconds(1000)), &first));
+  scheduler.Push(On(ALaunch(1), Workers({3})));
+  scheduler.Push(On(ALaunch(1), Workers({1})));
+  ASSERT_TRUE(scheduler.Pop(busy, &second));
+  ASSERT_EQ(second.flow, 1u);
+  scheduler.Used(first, microseconds(600));
+  scheduler.Used(second, microseconds(100));
+  scheduler.Push(On(ALaunch(2), Workers({0, 1})));
+  ASSERT_TRUE(scheduler.Pop(busy, &third));
+  EXPECT_EQ(third.flow, 1u);
+}
+
+// Whatever is busy, nothing gets workers that it may not have, and everything is served in the end.
+TEST(Scheduler, ServesEverythingWhateverTheWorkers) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    Scheduler scheduler({});
+    BusyWorkers busy(microseconds(1000));
+    std::vector<Work> on_card;
+    size_t pushed = 0, served = 0;
+    while (pushed < 200 || served < pushed) {
+      if (pushed < 200 && random() % 2 == 0) {
+        const uint64_t flow = 1 + random() % 6;
+        Work work = random() % 4 == 0 ? Transfer(flow) : ALaunch(flow);
+        work.uid = static_cast<uint32_t>(flow % 3);
+        work.queue = random() % 3;
+        work.launches = 1;
+        if (random() % 8 != 0) work.route.workers = Workers({random() % 5, random() % 5});
+        scheduler.Push(std::move(work));
+        ++pushed;
+      }
+      Work work;
+      if (scheduler.Pop(busy, &work)) {
+        ASSERT_TRUE(busy.empty() || busy.Admit(work, work.route.workers)) << "seed " << seed;
+        if (work.apart()) busy.Add(work);
+        on_card.push_back(std::move(work));
+      } else {
+        ASSERT_FALSE(on_card.empty() && served < pushed && pushed == 200) << "seed " << seed;
+      }
+      if (on_card.empty() || random() % 3 != 0) continue;
+      const size_t ends = random() % on_card.size();
+      if (on_card[ends].apart()) busy.Remove(on_card[ends]);
+      scheduler.Used(on_card[ends], microseconds(random() % 3000));
+      on_card.erase(on_card.begin() + static_cast<std::ptrdiff_t>(ends));
+      ++served;
+    }
+  }
 }
 
 TEST(Scheduler, AFewShortLaunchesOfASessionFollowEachOther) {
