@@ -40,7 +40,7 @@ constexpr int kBootWaits = 12;
 // After the drain, and again after the sessions were ended: for the last replies to be read.
 constexpr Duration kLastReplies = seconds(2);
 // The same when somebody is in a hurry: for clients to hear why their sessions end.
-constexpr Duration kHastyReplies = milliseconds(250);
+constexpr Duration kHastyReplies = seconds(1);
 // What is left of a stop when all waits are over.
 constexpr auto kLastSteps = seconds(1);
 // How often the end of a drain is looked for.

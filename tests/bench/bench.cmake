@@ -34,7 +34,7 @@ ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
 
 add_dependencies(ttfd_bench bench_stream_server ttfd)
 add_test(NAME bench.smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd>)
-set_tests_properties(bench.smoke PROPERTIES LABELS bench-smoke TIMEOUT 120 RUN_SERIAL TRUE)
+set_tests_properties(bench.smoke PROPERTIES LABELS bench-smoke TIMEOUT 300 RUN_SERIAL TRUE)
 add_test(NAME bench.compare_smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd> --compare ttsim)
 set_tests_properties(bench.compare_smoke PROPERTIES LABELS "ttsim" TIMEOUT 300 SKIP_REGULAR_EXPRESSION "skipped: ")
 

@@ -43,7 +43,7 @@ void Spin() {
 }
 
 Status Drive(const std::string& what, const std::atomic<bool>& stop, Driver& driver) {
-  while (!stop.load(std::memory_order_relaxed)) {
+  do {  // once at least: the thread may begin after the stop
     if (what == "blocking") {
       const Clock::time_point start = Clock::now();
       RETURN_IF_ERROR(driver.session->Launch());
@@ -59,7 +59,7 @@ Status Drive(const std::string& what, const std::atomic<bool>& stop, Driver& dri
       RETURN_IF_ERROR(driver.session->EnqueueLaunch());
     }
     ++driver.commands;
-  }
+  } while (!stop.load(std::memory_order_relaxed));
   return driver.session->Finish();
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/bench/firmware_costs.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ttfd::bench {
 namespace {
@@ -39,7 +40,8 @@ TEST(BenchFigure, TableSaysWhetherAFloorIsKept) {
 }
 
 TEST(BenchCosts, AreShownBesideThoseOfTheLastRun) {
-  const std::string path = ::testing::TempDir() + "bench_costs_test.txt";
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/costs.txt";
   const std::vector<CostRow> before = {{"event_bare", {170, 151, 0, 0}}};
   ASSERT_TRUE(WriteCosts(path, before).ok());
   const std::vector<CostRow> now = {{"event_bare", {160, 151, 0, 0}}, {"new", {1, 2, 3, 4}}};

@@ -18,7 +18,8 @@ TEST(DaemonDeath, AtAnyMomentIsFollowedByAStartAndClientsGoOn) { KillDaemon(4); 
 
 TEST(DaemonDeath, IsToldWithWhatIsGone) {
   ClientDaemon daemon;
-  Result<Session> session = Session::Connect({.address = daemon.address()});
+  Result<Session> session = Session::Connect(
+      {.address = daemon.address(), .reconnect_timeout = std::chrono::seconds(60)});
   ASSERT_TRUE(session.ok());
   Result<Buffer> buffer = session->AllocateDram(4096);
   ASSERT_TRUE(buffer.ok());
@@ -41,6 +42,7 @@ TEST(DaemonDeath, InGoodOrderIsToldTooAndTheNextStartServesTheSameClients) {
   ASSERT_TRUE(buffer.ok());
   EXPECT_EQ(daemon.Stop(), 0) << daemon.Log();
   daemon.Spawn();
+  ASSERT_TRUE(daemon.AwaitServing());  // a client that got DRAINING requests a new session once
   const Status status = session->queue().Fill(*buffer, 0, 4096, 1);
   EXPECT_TRUE(status.reason() == "DRAINING" || status.reason() == "SESSION_LOST")
       << status.ToString();

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -32,10 +33,9 @@ constexpr uint32_t kCardMs = 300;
 constexpr seconds kRest{5 + 8};
 constexpr seconds kTimeout{20};
 
-std::string Config(uint32_t drain_ms, uint32_t kernel_ms = 600'000) {
+std::string Config(uint32_t drain_ms) {
   return "[stop]\ndrain_ms = " + std::to_string(drain_ms) +
-         "\ncard_ms = " + std::to_string(kCardMs) +
-         "\n[timeouts]\nkernel_ms = " + std::to_string(kernel_ms) + "\n";
+         "\ncard_ms = " + std::to_string(kCardMs) + "\n[timeouts]\nkernel_ms = 600000\n";
 }
 
 // A client that is not to come back, with a program of its own.
@@ -75,8 +75,11 @@ struct Client {
 
 // Spins on the card: everything behind it waits.
 struct Spinner : Client {
-  explicit Spinner(const std::string& address) : Client(address, "spin") {
-    launched = Launch(LaunchRequest(program).Common(0, {0}).Address(0, 0, buffer));
+  explicit Spinner(const std::string& address, std::optional<milliseconds> timeout = {})
+      : Client(address, "spin") {
+    LaunchRequest launch = LaunchRequest(program).Common(0, {0}).Address(0, 0, buffer);
+    if (timeout) launch.Timeout(*timeout);
+    launched = Launch(launch);
   }
   Position launched;
 };
@@ -190,12 +193,12 @@ class FullPipe {
 
 TEST_F(DaemonStop, FullLogPipe_DelaysNothing) {
   const FullPipe log;
-  ClientDaemon daemon({"--log-level", "debug"}, Config(kDrainMs, /*kernel_ms=*/200), log.writer());
+  ClientDaemon daemon({"--log-level", "debug"}, Config(kDrainMs), log.writer());
   Client bystander(daemon.address(), "empty");
   const std::vector<std::byte> pattern(64, std::byte{0x5A});
   ASSERT_TRUE(bystander.session->queue().Write(bystander.buffer, 0, pattern).ok());
   for (int i = 0; i < 3; ++i) {
-    Spinner endless(daemon.address());
+    Spinner endless(daemon.address(), milliseconds(200));
     EXPECT_EQ(endless.session->queue().Wait(endless.launched, kTimeout).code(),
               client::Code::kAborted);
     std::vector<std::byte> read(64);

@@ -62,7 +62,7 @@ TEST_F(ClientLifetime, CloseFinishesWhatWasEnqueuedAndFreesTheSession) {
 
 TEST_F(ClientLifetime, AKernelThatNeverEndsIsEndedByTheTimeoutAndCostsOthersAtMostARetry) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
-  ASSERT_TRUE(admin_.SetTimeouts({.kernel_ms = 200}).ok());
+  ASSERT_TRUE(admin_.SetTimeouts({.kernel_ms = 200}, session_->id()).ok());
   const Program spin = MakeProgram(session_.get(), "spin", {CoreRange{2, 1, 2, 1}});
   const Status hang = session_->queue().Launch(LaunchRequest(spin));
   EXPECT_EQ(hang.code(), Code::kAborted) << hang.ToString();

@@ -232,18 +232,19 @@ TEST_F(ClientMainJob, WhatHasNotStartedCanBeCancelledAndHasAStartDeadline) {
   const Program program =
       MakeProgram(session_.get(), "empty", {CoreRange{0, 0, device.grid_x - 1, device.grid_y - 1}});
   Queue busy = session_->queue();
-  Position last;
-  for (int i = 0; i < 5000; ++i) {
-    const Result<Position> position = busy.EnqueueLaunch(LaunchRequest(program));
-    ASSERT_TRUE(position.ok());
-    last = *position;
-  }
+  // The launch waits until the other session gives its worker back.
+  ConnectOptions holding = {.address = daemon_.address()};
+  holding.lease = LeaseOptions{.workers = {CoreRange{0, 0, 0, 0}}};
+  Result<Session> holder = Session::Connect(holding);
+  ASSERT_TRUE(holder.ok()) << holder.status().ToString();
+  const Result<Position> last = busy.EnqueueLaunch(LaunchRequest(program));
+  ASSERT_TRUE(last.ok());
   Result<Queue> waits = session_->OpenQueue({});
   Result<Queue> hurries = session_->OpenQueue({});
   ASSERT_TRUE(waits.ok() && hurries.ok());
-  ASSERT_TRUE(waits->After(std::span(&last, 1)).ok());
+  ASSERT_TRUE(waits->After(std::span(&*last, 1)).ok());
   const Result<Position> cancelled = waits->EnqueueBarrier();
-  ASSERT_TRUE(hurries->After(std::span(&last, 1)).ok());
+  ASSERT_TRUE(hurries->After(std::span(&*last, 1)).ok());
   ASSERT_TRUE(hurries->StartWithin(std::chrono::milliseconds(1)).ok());
   const Result<Position> late = hurries->EnqueueBarrier();
   ASSERT_TRUE(waits->Cancel(cancelled->value).ok());
@@ -252,7 +253,10 @@ TEST_F(ClientMainJob, WhatHasNotStartedCanBeCancelledAndHasAStartDeadline) {
   const Status missed = hurries->Wait(*late);
   EXPECT_EQ(missed.code(), Code::kDeadlineExceeded) << missed.ToString();
   EXPECT_EQ(missed.reason(), "DEADLINE");
-  EXPECT_TRUE(busy.Finish().ok());
+  EXPECT_EQ(busy.completed(), 0u);
+  EXPECT_TRUE(holder->Close().ok());
+  const Status finished = busy.Finish();
+  EXPECT_TRUE(finished.ok()) << finished.ToString();
 }
 
 TEST_F(ClientMainJob, SeveralClientsAtOnceEachGetTheirOwnResults) {

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/client_fixture.h"
-#include "tests/support/test_device_text.h"
 
 namespace ttfd::client {
 namespace {
@@ -12,8 +11,6 @@ using ttfd::testing::KernelPath;
 using ttfd::testing::Pattern;
 
 constexpr uint32_t kFlagBytes = 64;  // a page of L1 on every worker
-// A simulator library, which is slow, needs none: it does not know that nothing moves.
-uint32_t SlackClocks() { return TestSimulator().empty() ? 50'000'000 : 0; }
 
 // "meet" kernels, which end when somebody has raised the flag of their tile.
 class ClientQueues : public ttfd::testing::ClientFixture {
@@ -24,40 +21,23 @@ class ClientQueues : public ttfd::testing::ClientFixture {
         session_->AllocateL1(session_->device().workers() * kFlagBytes, {.page_bytes = kFlagBytes});
     ASSERT_TRUE(flags.ok()) << flags.status().ToString();
     flags_ = std::move(*flags);
-    Result<Buffer> scratch = session_->AllocateDram(kFlagBytes, {.page_bytes = kFlagBytes});
-    ASSERT_TRUE(scratch.ok()) << scratch.status().ToString();
-    scratch_ = std::move(*scratch);
   }
   Queue MustOpen(QueueKind kind, const std::vector<CoreRange>& workers = {}) {
     Result<Queue> queue = session_->OpenQueue({.kind = kind, .workers = workers});
     EXPECT_TRUE(queue.ok()) << queue.status().ToString();
     return queue.ok() ? *queue : Queue();
   }
-  // A "meet" kernel on one tile, and on the next one a kernel that only takes time: a card on which
-  // nothing can move any more is a hang, also when the client is about to send what would help.
   Program MeetProgram(Core own) {
-    Result<Kernel> meet = session_->LoadKernelFile(KernelPath("meet_brisc"));
-    Result<Kernel> bump = session_->LoadKernelFile(KernelPath("bump_brisc"));
-    EXPECT_TRUE(meet.ok() && bump.ok()) << meet.status().ToString() << bump.status().ToString();
-    if (!meet.ok() || !bump.ok()) {
-      return {};
-    }
-    ProgramBuilder builder;
-    builder.AddKernel(*meet, Processor::kBrisc, {CoreRange::Single(own)});
-    builder.AddKernel(*bump, Processor::kBrisc, {CoreRange::Single({own.x + 1, own.y})});
-    Result<Program> program = session_->CreateProgram(builder);
-    EXPECT_TRUE(program.ok()) << program.status().ToString();
-    return program.ok() ? std::move(*program) : Program();
+    return MakeProgram(session_.get(), "meet_brisc", {CoreRange::Single(own)});
   }
-  LaunchRequest WaitForFlag(const Program& program) const { return Meet(program, {0, 0, 0, 0}); }
+  // The kernels count while they wait: a card on which nothing can move any more is a hang, also
+  // when the client is about to send what would help.
+  LaunchRequest WaitForFlag(const Program& program) const { return Meet(program, {0, 0, 0, 2}); }
   LaunchRequest RaiseAndWait(const Program& program, Core other) const {
-    return Meet(program, {0, other.x, other.y, 1});
+    return Meet(program, {0, other.x, other.y, 3});
   }
   LaunchRequest Meet(const Program& program, std::vector<uint32_t> words) const {
-    LaunchRequest launch(program);
-    launch.Common(0, std::move(words)).Address(0, 0, flags_);
-    launch.Common(1, {0, kFlagBytes, 1, SlackClocks()}).Address(1, 0, scratch_).PerCore(1, 1, {0});
-    return launch;
+    return LaunchRequest(program).Common(0, std::move(words)).Address(0, 0, flags_);
   }
   uint64_t OffsetOfFlag(Core core) const {
     return (uint64_t{core.y} * session_->device().grid_x + core.x) * kFlagBytes;
@@ -66,7 +46,6 @@ class ClientQueues : public ttfd::testing::ClientFixture {
   const CoreRange left_ = {0, 0, 5, 9};
   const CoreRange right_ = {6, 0, 12, 9};
   Buffer flags_;
-  Buffer scratch_;
 };
 
 TEST_F(ClientQueues, UploadsAndDownloadsGoOnWhileAKernelRuns) {

@@ -12,6 +12,7 @@
 #include "tests/support/booted_card.h"
 #include "tests/support/bump_counters.h"
 #include "tests/support/random.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_kernels.h"
 
 namespace ttfd {
@@ -341,7 +342,8 @@ TEST(DispatchLaunch, RefusesArgumentsThatDoNotFitTheProgram) {
 }
 
 TEST(DispatchLaunch, CapturesEveryRecordForTheDecoder) {
-  const std::string path = testing::TempDir() + "dispatch_capture.rec";
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/capture.rec";
   DispatcherOptions options;
   options.record_path = path;
   {

@@ -376,21 +376,25 @@ TEST(RawClient, HearsOfADrainAndItsWorkIsWaitedFor) {
   EXPECT_TRUE(client.WaitFor(write));
   EXPECT_TRUE(client.errors().empty());
   EXPECT_EQ(client.WaitForEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
+  EXPECT_EQ(daemon.WaitForExit(), 0) << daemon.Log();
 }
 
 TEST(RawClient, AnIdleSessionDoesNotHoldUpAStop) {
-  ttfd::DaemonProcess daemon;
+  ttfd::DaemonProcess::Setup setup;
+  setup.config = "[stop]\ndrain_ms = 60000\n";
+  ttfd::DaemonProcess daemon(setup);
   ASSERT_TRUE(daemon.WaitUntilReady()) << daemon.Log();
   RawClient client(daemon.socket_path());
   ASSERT_GT(client.welcome().session(), 0u);
   daemon.Signal(SIGTERM);
   EXPECT_EQ(client.WaitForEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
+  EXPECT_EQ(daemon.WaitForExit(), 0) << daemon.Log();
 }
 
 TEST(RawClient, ASecondSignalEndsTheWaitForItsWork) {
-  ttfd::DaemonProcess daemon;
+  ttfd::DaemonProcess::Setup setup;
+  setup.config = "[stop]\ndrain_ms = 60000\n";
+  ttfd::DaemonProcess daemon(setup);
   ASSERT_TRUE(daemon.WaitUntilReady()) << daemon.Log();
   RawClient client(daemon.socket_path());
   BeginStreamedWrite(client);
@@ -401,7 +405,7 @@ TEST(RawClient, ASecondSignalEndsTheWaitForItsWork) {
   const grpc::Status end = client.WaitForEnd();
   EXPECT_EQ(end.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_NE(end.error_message().find("has gone down"), std::string::npos) << end.error_message();
-  EXPECT_EQ(daemon.WaitForExit(std::chrono::seconds(8)), 0) << daemon.Log();
+  EXPECT_EQ(daemon.WaitForExit(), 0) << daemon.Log();
 }
 
 TEST(RawClient, TheDrainTimeEndsTheWaitForItsWork) {

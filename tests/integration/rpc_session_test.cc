@@ -229,12 +229,12 @@ TEST(RpcSession, MessageOverALimit_NamesTheLimit) {
     EXPECT_EQ(MetadataOf(status, "limit"), "message_bytes");
   }
   {
-    RawCall call(*stub);
-    ASSERT_TRUE(call.Greet());
     v1::ClientMessage message;
     v1::Launch* const launch = message.add_batches()->add_commands()->mutable_launch();
     for (int i = 0; i < 1'900'000; ++i) launch->add_arguments();
-    ASSERT_TRUE(call.Write(message));
+    RawCall call(*stub);  // its time begins here
+    ASSERT_TRUE(call.Greet());
+    ASSERT_TRUE(call.Write(std::move(message)));
     const grpc::Status status = call.stream->Finish();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_EQ(MetadataOf(status, "limit"), "nested_messages");

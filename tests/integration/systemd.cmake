@@ -6,7 +6,8 @@ target_compile_definitions(test_daemon_process PRIVATE TTFD_DAEMON_BINARY="$<TAR
 target_link_libraries(test_daemon_process PUBLIC runtime_base GTest::gtest)
 add_dependencies(test_daemon_process ttfd)
 
-ttfd_test(NAME systemd_test LABELS integration SRCS ${CMAKE_CURRENT_LIST_DIR}/systemd_test.cc DEPS test_daemon_process)
+ttfd_test(NAME systemd_test LABELS integration TIMEOUT 120 SRCS ${CMAKE_CURRENT_LIST_DIR}/systemd_test.cc
+  DEPS test_daemon_process)
 ttfd_test(NAME raw_client_test NO_TSAN LABELS integration TIMEOUT 120 SRCS ${CMAKE_CURRENT_LIST_DIR}/raw_client_test.cc
   DEPS test_daemon_process ttfd_proto)
 target_compile_definitions(raw_client_test PRIVATE TTFD_KERNEL_FOLDER="${PROJECT_BINARY_DIR}/firmware/kernels")

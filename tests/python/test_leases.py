@@ -98,7 +98,9 @@ def test_who_waits_is_told_and_comes_next(daemon):
 def test_a_killed_ttfdctl_gives_its_lease_back_and_takes_its_command_along(daemon):
     doomed = start_lease(daemon, "--", "sleep", "61")
     eventually(lambda: states(daemon) == ["held"])
-    child = int(pathlib.Path(f"/proc/{doomed.pid}/task/{doomed.pid}/children").read_text())
+    children = pathlib.Path(f"/proc/{doomed.pid}/task/{doomed.pid}/children")
+    eventually(children.read_text)  # it starts its command when it has the lease
+    child = int(children.read_text())
     after = start_lease(daemon, "--", "true")
     eventually(lambda: states(daemon) == ["held", "waiting"])
     doomed.kill()
@@ -148,7 +150,7 @@ def test_python_asks_holds_and_joins(daemon, monkeypatch):
     with ttfd.connect(daemon.address, client_name="holder", lease=ttfd.Lease()) as holder:
         assert len(holder.lease_token) == 32
         with pytest.raises(ttfd.Error) as late:
-            ttfd.connect(daemon.address, lease=ttfd.Lease(wait=0.05), on_waiting=waits.append)
+            ttfd.connect(daemon.address, lease=ttfd.Lease(wait=2), on_waiting=waits.append)
         assert late.value.code == ttfd.Code.DEADLINE_EXCEEDED and "holder" in str(late.value)
         assert waits[0].position == 1 and "holder" in waits[0].holder and waits[0].expected > 0
         with ttfd.connect(daemon.address, lease_token=holder.lease_token) as member:

@@ -120,7 +120,7 @@ def place():
 
 def refused(place: Place, tls: dict[str, str]) -> ttfd.Error:
     with pytest.raises(ttfd.Error) as raised:
-        place.connect(tls, timeout=3.0)
+        place.connect(tls, timeout=30.0)
     return raised.value
 
 

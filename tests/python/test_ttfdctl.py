@@ -13,7 +13,7 @@ import threading
 import pytest
 
 import ttfd
-from conftest import BUILD, KERNELS, Daemon, join, start_thread
+from conftest import BUILD, JOIN_S, KERNELS, Daemon, join, start_thread
 
 
 def as_json(result):
@@ -174,7 +174,7 @@ def test_run_adds_two_files(daemon, tmp_path):
 
 def test_profile_shows_whose_functions_harts_run(daemon, tmp_path):
     folded = tmp_path / "folded"
-    done = threading.Event()
+    launched, done = threading.Event(), threading.Event()
 
     def launch_deep_calls():
         with ttfd.connect(daemon.address) as session:
@@ -182,12 +182,14 @@ def test_profile_shows_whose_functions_harts_run(daemon, tmp_path):
             program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, [ttfd.CoreRange(2, 1, 2, 1)])])
             while not done.is_set():
                 session.launch(program, [ttfd.Arguments(common=[12])])
+                launched.set()
 
     client = start_thread(launch_deep_calls)
     try:
-        result = daemon.ctl("profile", "--seconds", "0.3", "--interval", "20", "--cores", "2,1", "-o", folded)
+        assert launched.wait(JOIN_S)
+        result = daemon.ctl("profile", "--seconds", "2", "--interval", "20", "--cores", "2,1", "-o", folded)
         assert result.returncode == 0 and "whole stacks, every 20 clocks" in result.stderr
-        report = as_json(daemon.ctl("profile", "--seconds", "0.3", "--interval", "20", "--json"))
+        report = as_json(daemon.ctl("profile", "--seconds", "2", "--interval", "20", "--json"))
     finally:
         done.set()
         join(client)

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import ttfd
-from conftest import BUILD, KERNELS, Daemon
+from conftest import BUILD, KERNELS, Daemon, eventually
 from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
 
 ANN, BOB, CAROL = 51_001, 51_002, 51_003
@@ -241,8 +241,7 @@ def test_the_admin_group_administers_and_others_do_not(place):
     for user in (ann, bob):
         assert user.does(ends, daemon.address, session) == (1, "PERMISSION_DENIED"), "not even its own"
     assert carol.does(ends, daemon.address, session) == (0, "OK")
-    sessions = json.loads(daemon.ctl("sessions", "list", "--json").stdout)["sessions"]
-    assert not sessions
+    eventually(lambda: not json.loads(daemon.ctl("sessions", "list", "--json").stdout)["sessions"])
     deadline = time.monotonic() + 20
     while '"outcome":"PERMISSION_DENIED","uid":51002' not in daemon.log():  # a thread of its own writes the lines
         assert time.monotonic() < deadline, daemon.log()

@@ -16,7 +16,6 @@ namespace ttfd::testing {
 namespace {
 
 constexpr int kLookMs = 20;
-constexpr uint64_t kCut = uint64_t{1} << 63;
 
 sockaddr_un AddressOf(const std::string& path) {
   sockaddr_un address{};
@@ -55,11 +54,13 @@ void CutRelay::CutAfter(Direction direction, uint64_t bytes, bool again) {
   every_[direction] = again ? bytes : 0;
 }
 
-void CutRelay::CutNow() {
+void CutRelay::CutNow() { Break(SIZE_MAX); }
+
+void CutRelay::Break(size_t count) {
   const std::lock_guard lock(mu_);
-  for (const auto& pair : pairs_) {
-    shutdown(pair->client.get(), SHUT_RDWR);
-    shutdown(pair->daemon.get(), SHUT_RDWR);
+  for (size_t i = 0; i < std::min(count, pairs_.size()); ++i) {
+    shutdown(pairs_[i]->client.get(), SHUT_RDWR);
+    shutdown(pairs_[i]->daemon.get(), SHUT_RDWR);
   }
 }
 
@@ -84,14 +85,14 @@ void CutRelay::Accept() {
   }
 }
 
-uint64_t CutRelay::Take(Direction direction, uint64_t size) {
+CutRelay::Taken CutRelay::Take(Direction direction, uint64_t size) {
   const std::lock_guard lock(mu_);
-  const uint64_t taken = std::min(size, left_[direction]);
-  if (left_[direction] != UINT64_MAX) left_[direction] -= taken;
+  Taken taken{std::min(size, left_[direction])};
+  if (left_[direction] != UINT64_MAX) left_[direction] -= taken.bytes;
   if (left_[direction] == 0) {
     left_[direction] = every_[direction] != 0 ? every_[direction] : UINT64_MAX;
     ++cuts_;
-    return taken | kCut;
+    taken.broken = pairs_.size();
   }
   return taken;
 }
@@ -100,22 +101,20 @@ void CutRelay::Pass(Pair* pair, Direction direction) {
   const int from = direction == kToDaemon ? pair->client.get() : pair->daemon.get();
   const int to = direction == kToDaemon ? pair->daemon.get() : pair->client.get();
   std::array<char, 16384> bytes;
-  bool cut = false;
-  while (!cut) {
+  Taken taken;
+  while (taken.broken == 0) {
     const ssize_t size = recv(from, bytes.data(), bytes.size(), 0);
     if (size <= 0) break;
-    const uint64_t taken = Take(direction, static_cast<uint64_t>(size));
-    cut = (taken & kCut) != 0;
-    const uint64_t passes = taken & ~kCut;
-    for (uint64_t sent = 0; sent < passes;) {
-      const ssize_t one = send(to, bytes.data() + sent, passes - sent, MSG_NOSIGNAL);
+    taken = Take(direction, static_cast<uint64_t>(size));
+    for (uint64_t sent = 0; sent < taken.bytes;) {
+      const ssize_t one = send(to, bytes.data() + sent, taken.bytes - sent, MSG_NOSIGNAL);
       if (one <= 0) break;
       sent += static_cast<uint64_t>(one);
     }
-    passed_[direction] += passes;
+    passed_[direction] += taken.bytes;
   }
-  if (cut) {
-    CutNow();  // Every pair in one step: a connection that replaces a broken one is not broken by the same cut.
+  if (taken.broken != 0) {
+    Break(taken.broken);  // a connection that replaces a broken one is not broken by the same cut
     return;
   }
   shutdown(from, SHUT_RDWR);

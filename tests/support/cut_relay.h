@@ -40,8 +40,14 @@ class CutRelay {
 
   void Accept();
   void Pass(Pair* pair, Direction direction);
-  // How many of `size` bytes may pass, with kCut if the cut comes after them.
-  uint64_t Take(Direction direction, uint64_t size);
+  struct Taken {
+    uint64_t bytes = 0;
+    size_t broken = 0;  // pairs, once the bytes have passed: those there were when it was decided
+  };
+  // How many of `size` bytes may pass, and what the cut after them breaks.
+  Taken Take(Direction direction, uint64_t size);
+  // The first `count` pairs, in one step.
+  void Break(size_t count);
 
   const std::string daemon_path_;
   std::string folder_;
@@ -54,7 +60,7 @@ class CutRelay {
   std::mutex mu_;
   uint64_t left_[2] = {UINT64_MAX, UINT64_MAX};  // guarded by mu_
   uint64_t every_[2] = {0, 0};                   // guarded by mu_; 0: once
-  std::vector<std::unique_ptr<Pair>> pairs_;     // guarded by mu_
+  std::vector<std::unique_ptr<Pair>> pairs_;     // guarded by mu_; only grows
   std::thread accept_;
 };
 

@@ -84,7 +84,7 @@ std::string DaemonProcess::NextNotification(std::chrono::milliseconds timeout) {
 }
 
 bool DaemonProcess::WaitForNotification(const std::string& text) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (std::chrono::steady_clock::now() < deadline) {
     if (NextNotification(std::chrono::milliseconds(50)).find(text) != std::string::npos)
       return true;

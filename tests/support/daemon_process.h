@@ -32,8 +32,8 @@ class DaemonProcess {
   pid_t pid() const { return pid_; }
 
   // The next notification; empty after `timeout` without one.
-  std::string NextNotification(std::chrono::milliseconds timeout = std::chrono::seconds(20));
-  // Reads notifications up to the one that contains `text`. False after 20 s, or when the daemon has ended.
+  std::string NextNotification(std::chrono::milliseconds timeout = std::chrono::seconds(60));
+  // Reads notifications up to the one that contains `text`. False after 60 s, or when the daemon has ended.
   bool WaitForNotification(const std::string& text);
   bool WaitUntilReady() { return WaitForNotification("READY=1"); }
 

@@ -51,7 +51,7 @@ std::shared_ptr<grpc::Channel> RpcTestServer::Connect() const {
 }
 
 RawCall::RawCall(v1::DeviceService::Stub& stub) {
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(50));
   stream = stub.Session(&context);
 }
 

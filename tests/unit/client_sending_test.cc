@@ -162,8 +162,12 @@ TEST(ClientSending, Acks_FollowAtQuarterOfLimit) {
 TEST(ClientSending, Ack_IsSentWhilePolling) {
   FakeTtfdServer server;
   Session session = MustConnect(server);
+  const auto began = std::chrono::steady_clock::now();
   ASSERT_TRUE(session.AllocateDram(64).ok());
-  EXPECT_EQ(server.seen().acks, 0u);
+  const uint64_t early = server.seen().acks;
+  // Due 20 ms after what it is for, which may be before the call ends.
+  EXPECT_TRUE(early == 0 ||
+              std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(20));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (server.seen().acks == 0 && std::chrono::steady_clock::now() < deadline) {
     ASSERT_TRUE(session.Poll(std::chrono::milliseconds(50)).ok());

@@ -10,6 +10,7 @@
 #include "runtime/command/record_file.h"
 #include "runtime/command/record_text.h"
 #include "runtime/command/record_writer.h"
+#include "tests/support/temporary_folder.h"
 
 namespace ttfd {
 namespace {
@@ -267,7 +268,8 @@ class RecordFile : public testing::Test {
 };
 
 TEST_F(RecordFile, GivesBackEntriesAndPrintsThem) {
-  const std::string path = testing::TempDir() + "record_file_test.rec";
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/test.rec";
   auto wait = Make<abi::Wait>(abi::DispatchId::kWait);
   wait.flags = abi::kWaitBarrier | abi::kWaitStream;
   wait.stream = 48;

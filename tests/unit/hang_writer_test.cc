@@ -92,6 +92,7 @@ TEST(HangWriter, IsDoneWithOneThingBeforeTheNextIsAskedFor) {
   EXPECT_TRUE(writer.KeepDeviceSide(Report("1")));
   EXPECT_THAT(disk->taken(), ElementsAre("host 1", "device 1"));
   writer.KeepOutcome(Report("1"));
+  disk->Await(3);
   writer.Settle();
   EXPECT_THAT(disk->taken(), ElementsAre("host 1", "device 1", "outcome 1"));
   disk->Fill();
@@ -100,18 +101,18 @@ TEST(HangWriter, IsDoneWithOneThingBeforeTheNextIsAskedFor) {
 
 TEST(HangWriter, TimeThatTheCardWasLookedAtIsNotTheDisks) {
   const auto disk = std::make_shared<StandingDisk>(false);
-  HangWriter writer(disk, {seconds(1), 24});
+  HangWriter writer(disk, {seconds(3), 24});
   EXPECT_TRUE(writer.KeepHostSide(Report("1")));
-  std::this_thread::sleep_for(milliseconds(1100));
+  std::this_thread::sleep_for(milliseconds(3100));
   EXPECT_TRUE(writer.KeepDeviceSide(Report("1")));
 }
 
 TEST(HangWriter, WaitsForADiskThatStandsStillNoLongerThanItMayForOneReport) {
   const auto disk = std::make_shared<StandingDisk>(true);
-  HangWriter writer(disk, {milliseconds(100), 24});
+  HangWriter writer(disk, {seconds(2), 24});
   const TimePoint began = Now();
   EXPECT_FALSE(writer.KeepHostSide(Report("1")));
-  EXPECT_GE(Now() - began, milliseconds(100)) << "evidence comes first";
+  EXPECT_GE(Now() - began, seconds(2)) << "evidence comes first";
   EXPECT_FALSE(writer.KeepDeviceSide(Report("1")));
   writer.KeepOutcome(Report("1"));
   EXPECT_LT(Now() - began, seconds(20));

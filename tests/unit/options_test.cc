@@ -11,15 +11,16 @@
 #include <regex>
 #include <sstream>
 
+#include "tests/support/temporary_folder.h"
+
 namespace ttfd {
 namespace {
 
 using ::testing::HasSubstr;
 
 std::string WriteFile(const std::string& text) {
-  const std::string path = ::testing::TempDir() + "/" +
-                           ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-                           ".toml";
+  static const TemporaryFolder folder;
+  const std::string path = folder.path() + "/ttfd.toml";
   std::ofstream(path) << text;
   return path;
 }

@@ -1,4 +1,4 @@
-// The reply threads: every scheduled call is pumped, once for many requests, by the device thread
+// The reply threads: every scheduled call is served, once for many requests, by the device thread
 // when that has nothing else to do. And the deadline thread.
 #include <gtest/gtest.h>
 
@@ -59,38 +59,41 @@ TEST(ReplyThreads, PumpAfterTheLastScheduleWhateverTheTiming) {
 }
 
 TEST(ReplyThreads, AnIdleRoundThreadPumpsItselfAndABusyOneHandsOver) {
-  ReplyThreads replies(1);
-  replies.Start();
-  replies.JoinAsRoundThread();
+  const auto own = std::make_shared<CountingTask>();
+  ReplyThreads idle(1);  // not started: no thread of its own can be first
+  idle.JoinAsRoundThread();
+  idle.Schedule(own);
+  idle.EndOfRound(/*idle=*/true);
+  EXPECT_EQ(own->pumps, 1);
+  EXPECT_EQ(own->pumped_by.load(), std::this_thread::get_id());
+
+  ReplyThreads busy(1);
+  busy.Start();
+  busy.JoinAsRoundThread();
   std::shared_ptr<CountingTask> task;
   // A reply thread that is not asleep yet takes the task; one that sleeps is woken by the end of a round alone.
   ASSERT_TRUE(Eventually([&] {
     task = std::make_shared<CountingTask>();
-    replies.Schedule(task);
+    busy.Schedule(task);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return task->pumps == 0;
   }));
-  replies.EndOfRound(/*idle=*/true);
-  EXPECT_EQ(task->pumps, 1);
-  EXPECT_EQ(task->pumped_by.load(), std::this_thread::get_id());
-
-  replies.Schedule(task);
-  replies.EndOfRound(/*idle=*/false);
-  EXPECT_TRUE(Eventually([&] { return task->pumps == 2; }));
+  busy.EndOfRound(/*idle=*/false);
+  EXPECT_TRUE(Eventually([&] { return task->pumps == 1; }));
   EXPECT_NE(task->pumped_by.load(), std::this_thread::get_id());
 }
 
 TEST(ReplyThreads, ManyCallsAtOnceGoToTheReplyThreadsEvenFromAnIdleRound) {
   ReplyThreads replies(1);
-  replies.Start();
   replies.JoinAsRoundThread();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::vector<std::shared_ptr<CountingTask>> tasks;
   for (int i = 0; i < 64; ++i) {
     tasks.push_back(std::make_shared<CountingTask>());
     replies.Schedule(tasks.back());
   }
   replies.EndOfRound(/*idle=*/true);
+  for (const auto& task : tasks) EXPECT_EQ(task->pumps, 0);
+  replies.Start();
   for (const auto& task : tasks) {
     EXPECT_TRUE(Eventually([&] { return task->pumps == 1; }));
     EXPECT_NE(task->pumped_by.load(), std::this_thread::get_id());

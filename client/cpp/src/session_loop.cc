@@ -8,8 +8,9 @@
 namespace ttfd::client {
 namespace {
 
-// For the daemon to end the call after Leave, and for gRPC after a cancel.
-constexpr std::chrono::seconds kLeaveTimeout{2};
+// The part of the connect timeout that the daemon has to end the call after Leave, over another connection if need be.
+constexpr int kLeavePart = 5;
+// For gRPC after a cancel.
 constexpr std::chrono::seconds kCancelTimeout{5};
 constexpr std::chrono::hours kLongestLeaseWait{24 *
                                                366};  // the longest a daemon can be configured for
@@ -80,7 +81,7 @@ void SessionLoop::Shutdown() {
       connection_.Leave();
       Notify();
       TrySend();
-      Until(Now() + kLeaveTimeout, Never);
+      Until(Now() + options_.connect_timeout / kLeavePart, Never);
     }
     if (!ended_) {
       connection_.Cancel();

@@ -131,6 +131,7 @@ class Session {
   Session(Session&&) noexcept = default;
   Session& operator=(Session&& other) noexcept;
   // Ends the session at once: commands that have not started are dropped. Close completes them first.
+  // Waits for the daemon for a fifth of the connect timeout at most.
   ~Session();
 
   // Sends everything, waits at most call_timeout for the daemon to complete it, and ends the session.
