@@ -123,12 +123,9 @@ class Engine {
 
   // submission.cc
   bool NextWork(HardwareQueue& queue, TimePoint now);
-  // False: it is not wanted any more, and gone.
-  bool StartHeld(HardwareQueue& queue);
   Status SubmitReady(HardwareQueue& queue, TimePoint now);
-  Status SubmitHeld(HardwareQueue& queue, TimePoint now);
+  StatusOr<bool> SubmitHeld(HardwareQueue& queue, TimePoint now);  // false: no space on the card
   Status RefuseHeld(HardwareQueue& queue, const Status& why);
-  Status WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* tickets);
   // Asks for an event behind what is in flight in order.
   Status SendEvent(HardwareQueue& queue);
   // Asks for one that tells of kernels apart, if some have ended.

@@ -11,6 +11,17 @@ namespace {
 // The card is asked once in so many tries whether kernels on workers of their own have ended.
 constexpr uint32_t kTriesPerCount = 8;
 
+// What the device waits for before it begins with the work. What lies on the same route is in order anyway.
+std::vector<Ticket> AwaitedBy(const Work& work) {
+  std::vector<Ticket> tickets;
+  for (const WorkWait& wait : work.after) {
+    if (wait.track->route() == work.track->route()) continue;
+    const std::optional<Ticket> ticket = wait.track->TicketOf(wait.number);
+    if (ticket.has_value()) tickets.push_back(*ticket);
+  }
+  return tickets;
+}
+
 }  // namespace
 
 bool Engine::MayTakeMore(const HardwareQueue& queue) const {
@@ -41,18 +52,6 @@ bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
   return true;
 }
 
-// Asked at the last moment: what is held may wait for long, for room or for a launch to end, and is not wanted any more
-// when its deadline has passed or its client has cancelled it meanwhile.
-bool Engine::StartHeld(HardwareQueue& queue) {
-  if (queue.held.owner->Start(queue.held, clock_.Now())) return true;
-  queue.order.Refund(queue.held);
-  queue.held.track->GivenUp(queue.held.number);
-  queue.held = Work();
-  queue.holding = false;
-  round_had_news_ = true;
-  return false;
-}
-
 Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
   while (MayTakeMore(queue)) {
     if (!NextWork(queue, now)) break;
@@ -63,13 +62,8 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
         !(last->runs_kernels() && MayOverlap(*last, queue.held))) {
       RETURN_IF_ERROR(SendEvent(queue));
     }
-    const StatusOr<bool> room = dispatcher_->HasRoomFor(queue.held.route, queue.held.command);
-    if (!room.ok()) {
-      RETURN_IF_ERROR(RefuseHeld(queue, room.status()));
-      continue;
-    }
-    if (!*room) break;
-    if (StartHeld(queue)) RETURN_IF_ERROR(SubmitHeld(queue, now));
+    ASSIGN_OR_RETURN(const bool gone, SubmitHeld(queue, now));
+    if (!gone) break;
   }
   RETURN_IF_ERROR(SendEvent(queue));
   return AskOfKernelsApart(queue);
@@ -91,28 +85,32 @@ Status Engine::RefuseHeld(HardwareQueue& queue, const Status& why) {
   return OkStatus();
 }
 
-// What lies on the same route is in order anyway.
-Status Engine::WaitForOthers(const HardwareQueue& queue, std::vector<Ticket>* tickets) {
-  for (const WorkWait& wait : queue.held.after) {
-    if (wait.track->route() == queue.held.track->route()) continue;
-    const std::optional<Ticket> ticket = wait.track->TicketOf(wait.number);
-    if (!ticket.has_value()) continue;
-    RETURN_IF_ERROR(dispatcher_->Wait(queue.index, *ticket));
-    tickets->push_back(*ticket);
+StatusOr<bool> Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
+  std::vector<Ticket> after = AwaitedBy(queue.held);
+  // Called at the last moment: the work may have waited for long, for space or for a launch to end, and is not wanted
+  // any more when its deadline has passed or its client has cancelled it meanwhile.
+  bool wanted = true;
+  const StatusOr<std::optional<uint64_t>> ticket = dispatcher_->TrySubmit(
+      queue.held.route, queue.held.command, after,
+      [&] { return wanted = queue.held.owner->Start(queue.held, clock_.Now()); });
+  if (!ticket.ok()) {
+    RETURN_IF_ERROR(RefuseHeld(queue, ticket.status()));
+    return true;
   }
-  return OkStatus();
-}
-
-Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
-  std::vector<Ticket> after;
-  if (!queue.held.after.empty()) RETURN_IF_ERROR(WaitForOthers(queue, &after));
-  const StatusOr<uint64_t> ticket = dispatcher_->Submit(queue.held.route, queue.held.command);
-  if (!ticket.ok()) return RefuseHeld(queue, ticket.status());
+  if (!wanted) {
+    queue.order.Refund(queue.held);
+    queue.held.track->GivenUp(queue.held.number);
+    queue.held = Work();
+    queue.holding = false;
+    round_had_news_ = true;
+    return true;
+  }
+  if (!ticket->has_value()) return false;
   queue.holding = false;
   queue.held.submitted = now;
   if (profile_.has_value()) NameProgramsOf(queue.held);
-  queue.held.track->Submitted(queue.held.number, {queue.index, *ticket}, queue.held.cost);
-  queue.in_flight.push_back({std::move(queue.held), *ticket, ++turns_, std::move(after)});
+  queue.held.track->Submitted(queue.held.number, {queue.index, **ticket}, queue.held.cost);
+  queue.in_flight.push_back({std::move(queue.held), **ticket, ++turns_, std::move(after)});
   const Work& work = queue.in_flight.back().work;
   BeginTimes(queue, now);
   if (work.runs_kernels()) RETURN_IF_ERROR(SendEvent(queue));
@@ -120,16 +118,18 @@ Status Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
     queue.busy.Add(work);
   } else {
     queue.in_flight_cost += work.cost;
-    queue.uncovered = *ticket;
+    queue.uncovered = **ticket;
   }
-  return OkStatus();
+  return true;
 }
 
 Status Engine::SendEvent(HardwareQueue& queue) {
   if (queue.uncovered == 0) return OkStatus();
-  const uint64_t ticket = std::exchange(queue.uncovered, 0);
-  return queue.busy.empty() ? dispatcher_->Event(queue.index, ticket)
-                            : dispatcher_->EventBeside(queue.index, ticket);
+  ASSIGN_OR_RETURN(const bool asked, queue.busy.empty()
+                                         ? dispatcher_->Event(queue.index, queue.uncovered)
+                                         : dispatcher_->EventBeside(queue.index, queue.uncovered));
+  if (asked) queue.uncovered = 0;
+  return OkStatus();
 }
 
 Status Engine::AskOfKernelsApart(HardwareQueue& queue) {
@@ -139,7 +139,7 @@ Status Engine::AskOfKernelsApart(HardwareQueue& queue) {
     return OkStatus();
   }
   queue.count_in = kTriesPerCount - 1;
-  return dispatcher_->EventBeside(queue.index, 0);
+  return dispatcher_->EventBeside(queue.index, 0).status();
 }
 
 // Works that may still be taken are not looked at: who asks has seen to it that none of them disturbs. What a reset put

@@ -23,7 +23,7 @@ inline constexpr uint64_t kMaxTransferBytes = 256 * 1024;
 struct WriteCommand {
   Region region;
   uint64_t offset = 0;
-  ByteSpan data;  // read during Submit only
+  ByteSpan data;  // read during TrySubmit only
 };
 
 struct FillCommand {
@@ -37,8 +37,8 @@ struct ReadCommand {
   Region region;
   uint64_t offset = 0;
   uint64_t size = 0;
-  // Called on the device thread, from Dispatcher::Poll (and from Submit or Event where those have to
-  // wait for room), before the command counts as completed: once for every byte, ascending where the
+  // Called on the device thread, from Dispatcher::Poll (and from TrySubmit where that has to wait
+  // for room), before the command counts as completed: once for every byte, ascending where the
   // region's pages lie over all banks or in one. The bytes are valid during the call only.
   std::function<void(uint64_t offset_in_read, ByteSpan data)> sink;
 };

@@ -5,8 +5,12 @@
 
 namespace ttfd {
 
-ConfigRing::Block ConfigRing::Take(uint32_t bytes) {
+ConfigRing::Block ConfigRing::Take(uint32_t bytes, uint64_t waited) {
   Block block;
+  while (!in_use_.empty() && in_use_.front().busy_workers != 0 &&
+         in_use_.front().busy_workers <= waited) {
+    in_use_.pop_front();
+  }
   const uint32_t begin = position_ + bytes > bytes_ ? 0 : position_;
   const uint32_t end = begin + bytes;
   // Launches end in order: waiting for the newest that overlaps frees all before it.

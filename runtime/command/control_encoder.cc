@@ -9,10 +9,10 @@
 
 namespace ttfd {
 
-Status EncodeEvent(uint32_t event, uint16_t hardware_queue, uint32_t check, RecordSink& sink) {
+void EncodeEvent(uint32_t event, uint16_t hardware_queue, uint32_t check, RecordBatch& batch) {
   constexpr uint32_t kBytes = sizeof(abi::EventRecord);
   constexpr uint32_t kPayload = kBytes - sizeof(abi::WriteLinearHHost);
-  ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(InlineRecordBytes(kBytes)));
+  const MutableByteSpan memory = batch.Append(InlineRecordBytes(kBytes));
   RecordWriter writer(memory);
   abi::WriteLinearHHost header{};
   header.id = abi::DispatchId::kWriteLinearHHost;
@@ -23,11 +23,10 @@ Status EncodeEvent(uint32_t event, uint16_t hardware_queue, uint32_t check, Reco
   MutableByteSpan payload = writer.Dispatch(header, kPayload);
   std::memset(payload.data(), 0, payload.size());
   StoreAt(payload.data(), event);
-  return OkStatus();
 }
 
-Status EncodeTerminate(Terminated which, RecordSink& sink) {
-  ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(abi::kEntryAlignment));
+void EncodeTerminate(Terminated which, RecordBatch& batch) {
+  const MutableByteSpan memory = batch.Append(abi::kEntryAlignment);
   RecordWriter writer(memory);
   abi::BareDispatch terminate{};
   terminate.id = abi::DispatchId::kTerminate;
@@ -42,7 +41,6 @@ Status EncodeTerminate(Terminated which, RecordSink& sink) {
       writer.Terminate();
       break;
   }
-  return OkStatus();
 }
 
 }  // namespace ttfd

@@ -3,20 +3,20 @@
 
 #include <cstdint>
 
-#include "runtime/base/status.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/abi/control_block.h"
+#include "runtime/command/record_batch.h"
 
 namespace ttfd {
 
 // An event record: the card answers with `event` in the completion ring. `check` comes back in the
 // echoed command.
-Status EncodeEvent(uint32_t event, uint16_t hardware_queue, uint32_t check, RecordSink& sink);
+void EncodeEvent(uint32_t event, uint16_t hardware_queue, uint32_t check, RecordBatch& batch);
 
 enum class Terminated { kDispatch, kDispatchS, kPrefetch };
 // Ends one of the dispatch cores. Each belongs into a fetch entry of its own, in this order.
-Status EncodeTerminate(Terminated which, RecordSink& sink);
+void EncodeTerminate(Terminated which, RecordBatch& batch);
 
-// Bytes of an event with the WAIT before it.
-inline constexpr uint32_t kMaxEventRecordBytes = 2 * abi::kEntryAlignment;
+// Records of abi::kEntryAlignment bytes that an event may take: a WAIT for each stream, and its own.
+inline constexpr uint32_t kMaxEventRecords = abi::kMaxSubDevices + 1;
 
 }  // namespace ttfd

@@ -6,7 +6,7 @@
 #include "runtime/abi/rings.h"
 #include "runtime/base/bits.h"
 #include "runtime/command/dispatch_decoder.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/command/record_batch.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd {

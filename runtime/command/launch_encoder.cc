@@ -29,26 +29,25 @@ abi::LaunchMessage MessageOf(const Program& program, const ProgramGroup& group,
 
 }  // namespace
 
-Status EncodeImages(const Program& program, std::span<const ImagePlacement> images,
-                    const CardGeometry& card, RecordSink& sink) {
+void EncodeImages(const Program& program, std::span<const ImagePlacement> images,
+                  const CardGeometry& card, RecordBatch& batch) {
   std::vector<LargePart> parts;
   for (size_t i = 0; i < program.images.size(); ++i) {
     for (const CoreRange& range : images[i].missing) {
       parts.push_back({range, images[i].address, program.images[i].image->bytes});
     }
   }
-  if (parts.empty()) return OkStatus();
-  return PackedLarge(kPackedLargeBinaries, parts, card, sink);
+  if (!parts.empty()) PackedLarge(kPackedLargeBinaries, parts, card, batch);
 }
 
-Status EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
-                            const CardGeometry& card, std::vector<uint32_t>& groups,
-                            RecordSink& sink) {
+void EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
+                          const CardGeometry& card, std::vector<uint32_t>& groups,
+                          RecordBatch& batch) {
   if (program.groups.size() == 1) {
     groups = {0};
     const abi::LaunchMessage message = MessageOf(program, program.groups[0], config);
-    return PackedShared(kPackedLaunch, 0, BytesOf(message), program.groups[0].rectangles, card,
-                        sink);
+    PackedShared(kPackedLaunch, 0, BytesOf(message), program.groups[0].rectangles, card, batch);
+    return;
   }
   const bool multicast =
       std::any_of(program.groups.begin(), program.groups.end(), [](const ProgramGroup& group) {
@@ -67,31 +66,28 @@ Status EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
       groups.push_back(group);
     }
   }
-  return PackedEach(kPackedLaunch, 0, sizeof(abi::LaunchMessage), targets, card, sink,
-                    [&](MutableByteSpan to, size_t target) {
-                      StoreAt(to.data(),
-                              MessageOf(program, program.groups[groups[target]], config));
-                    });
+  PackedEach(kPackedLaunch, 0, sizeof(abi::LaunchMessage), targets, card, batch,
+             [&](MutableByteSpan to, size_t target) {
+               StoreAt(to.data(), MessageOf(program, program.groups[groups[target]], config));
+             });
 }
 
-Status EncodeGoTable(const GoPlan& go, RecordSink& sink) {
-  if (go.new_table.empty()) return OkStatus();
+void EncodeGoTable(const GoPlan& go, RecordBatch& batch) {
+  if (go.new_table.empty()) return;
   const auto bytes = static_cast<uint32_t>(go.new_table.size() * sizeof(uint32_t));
-  ASSIGN_OR_RETURN(MutableByteSpan memory,
-                   sink.Append(InlineRecordBytes(sizeof(abi::SetGoSignalNocData) + bytes)));
+  const MutableByteSpan memory =
+      batch.Append(InlineRecordBytes(sizeof(abi::SetGoSignalNocData) + bytes));
   RecordWriter writer(memory);
   abi::SetGoSignalNocData table{};
   table.id = abi::DispatchId::kSetGoSignalNocData;
   table.num_words = static_cast<uint32_t>(go.new_table.size());
   MutableByteSpan words = writer.DispatchS(table, bytes);
   std::memcpy(words.data(), go.new_table.data(), bytes);
-  return OkStatus();
 }
 
-Status EncodeGo(const GoPlan& go, RecordSink& sink) {
-  ASSIGN_OR_RETURN(MutableByteSpan memory,
-                   sink.Append(InlineRecordBytes(sizeof(abi::NotifySubordinate)) +
-                               InlineRecordBytes(sizeof(abi::SendGoSignal))));
+void EncodeGo(const GoPlan& go, RecordBatch& batch) {
+  const MutableByteSpan memory = batch.Append(InlineRecordBytes(sizeof(abi::NotifySubordinate)) +
+                                              InlineRecordBytes(sizeof(abi::SendGoSignal)));
   RecordWriter writer(memory);
   abi::NotifySubordinate notify{};
   notify.id = abi::DispatchId::kNotifySubordinateGoSignal;
@@ -102,27 +98,6 @@ Status EncodeGo(const GoPlan& go, RecordSink& sink) {
   send.multicast_go_offset = abi::kNoMulticastGo;
   send.num_unicast_txns = go.multicast ? uint8_t{0} : go.count;
   writer.DispatchS(send);
-  return OkStatus();
-}
-
-uint64_t MaxImageRecordBytes(const ProgramImage& image) {
-  // Parts are cut to a record or to 32 KiB; 1 KiB a rectangle is ample for their headers even with the
-  // smallest rings.
-  return kMaxImageRectangles * (image.image->bytes.size() * 5 / 4 + 1024);
-}
-
-uint64_t MaxLaunchRecordBytes(const Program& program, std::span<const KernelArguments> arguments) {
-  const LaunchConfig config = LayOutConfig(program, arguments);
-  uint64_t bytes = 1024;  // waits, notify, go, its table
-  for (const ProgramImage& image : program.images) bytes += MaxImageRecordBytes(image);
-  for (const ProgramGroup& group : program.groups) {
-    // Slices of 1 KiB or more, each with its list of targets; small rings cut lists and slices smaller.
-    const uint64_t slices = config.group_bytes / 512 + 1;
-    bytes += slices * (192 + group.rectangles.size() * 16) + 2 * config.group_bytes + 256 +
-             group.rectangles.size() * (16 + sizeof(abi::LaunchMessage));
-  }
-  bytes += program.workers.size() * (config.bytes - config.group_bytes + 32) + 1024;
-  return bytes;
 }
 
 }  // namespace ttfd

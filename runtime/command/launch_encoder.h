@@ -12,7 +12,7 @@
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/launch_config.h"
 #include "runtime/command/program_layout.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/command/record_batch.h"
 
 namespace ttfd {
 
@@ -31,21 +31,16 @@ struct GoPlan {
   std::vector<uint32_t> new_table;  // not empty: send this table first
 };
 
-Status EncodeImages(const Program& program, std::span<const ImagePlacement> images,
-                    const CardGeometry& card, RecordSink& sink);
+void EncodeImages(const Program& program, std::span<const ImagePlacement> images,
+                  const CardGeometry& card, RecordBatch& batch);
 // Launch messages without places. `groups` gets the group of each packet; one packet for all targets
 // if there is only one group.
-Status EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
-                            const CardGeometry& card, std::vector<uint32_t>& groups,
-                            RecordSink& sink);
-Status EncodeGoTable(const GoPlan& go, RecordSink& sink);
+void EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
+                          const CardGeometry& card, std::vector<uint32_t>& groups,
+                          RecordBatch& batch);
+void EncodeGoTable(const GoPlan& go, RecordBatch& batch);
 // NOTIFY with a write barrier, then a go without a place.
-Status EncodeGo(const GoPlan& go, RecordSink& sink);
-
-// Most bytes the records take that put an image where it is missing.
-uint64_t MaxImageRecordBytes(const ProgramImage& image);
-// Most bytes the records of a launch take, images included, without the padding where entries wrap.
-uint64_t MaxLaunchRecordBytes(const Program& program, std::span<const KernelArguments> arguments);
+void EncodeGo(const GoPlan& go, RecordBatch& batch);
 
 // An image goes to each rectangle of the tiles that miss it, unless they are more than this many: then to
 // the launch's workers in the box around them, because its place is free on every tile.

@@ -9,7 +9,7 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/command/launch_encoder.h"
 #include "runtime/command/packed_writes.h"
-#include "runtime/command/record_buffer.h"
+#include "runtime/command/record_batch.h"
 
 namespace ttfd {
 namespace {
@@ -47,7 +47,7 @@ class LaunchRecords::Builder {
         program_(program),
         arguments_(arguments),
         card_(card),
-        buffer_(card.max_record_bytes()) {}
+        batch_(card.max_record_bytes()) {}
 
   void Run() {
     out_.kernels_.resize(arguments_.size());
@@ -59,19 +59,21 @@ class LaunchRecords::Builder {
     AddPerCoreWords();
     AddMessages();
     AddGo();
-    out_.template_ = std::move(buffer_.bytes());
-    out_.ends_ = std::move(buffer_.ends());
+    out_.template_.assign(batch_.copied().begin(), batch_.copied().end());
+    for (const RecordBatch::Entry& entry : batch_.entries()) {
+      out_.entry_bytes_.push_back(entry.bytes);
+    }
   }
 
  private:
   // Calls `visit(view)` for the WRITE_PACKED records that `encode` appends.
   template <typename Encode, typename Visit>
   void ForEachRecord(const Encode& encode, const Visit& visit) {
-    size_t record = buffer_.ends().size();
-    uint32_t begin = record == 0 ? 0 : buffer_.ends().back();
+    auto begin = static_cast<uint32_t>(batch_.copied().size());
     encode();
-    for (; record < buffer_.ends().size(); begin = buffer_.ends()[record++]) {
-      visit(PackedView(buffer_.bytes(), begin));
+    while (begin < batch_.copied().size()) {
+      visit(PackedView(batch_.copied(), begin));
+      begin += LoadAt<abi::RelayInline>(batch_.copied().data() + begin).stride;
     }
   }
 
@@ -85,10 +87,7 @@ class LaunchRecords::Builder {
         const ByteSpan part =
             ByteSpan(block).subspan(begin, std::min<size_t>(slice, block.size() - begin));
         ForEachRecord(
-            [&] {
-              PackedShared(kPackedSemaphores, 0, part, group.rectangles, card_, buffer_)
-                  .IgnoreError();  // a buffer takes everything
-            },
+            [&] { PackedShared(kPackedSemaphores, 0, part, group.rectangles, card_, batch_); },
             [&](const PackedView& view) {
               out_.config_addresses_.push_back({view.address, begin});
               AddCommonWords(group, begin, static_cast<uint32_t>(part.size()), view.data);
@@ -121,9 +120,8 @@ class LaunchRecords::Builder {
       size_t next = 0;
       ForEachRecord(
           [&] {
-            PackedEach(kPackedArguments, 0, harts.bytes, targets, card_, buffer_,
-                       [](MutableByteSpan, size_t) {})
-                .IgnoreError();
+            PackedEach(kPackedArguments, 0, harts.bytes, targets, card_, batch_,
+                       [](MutableByteSpan, size_t) {});
           },
           [&](const PackedView& view) {
             out_.config_addresses_.push_back({view.address, begin});
@@ -149,15 +147,14 @@ class LaunchRecords::Builder {
   void AddMessages() {
     std::vector<uint32_t> groups;  // of each packet
     size_t next = 0;
-    ForEachRecord(
-        [&] { EncodeLaunchMessages(program_, out_.config_, card_, groups, buffer_).IgnoreError(); },
-        [&](const PackedView& view) {
-          out_.slot_addresses_.push_back(view.address);
-          for (uint32_t i = 0; i < (view.shared ? 1 : view.count); ++i) {
-            AddMessage(program_.groups[groups[view.shared ? 0 : next++]],
-                       view.data + i * view.stride);
-          }
-        });
+    ForEachRecord([&] { EncodeLaunchMessages(program_, out_.config_, card_, groups, batch_); },
+                  [&](const PackedView& view) {
+                    out_.slot_addresses_.push_back(view.address);
+                    for (uint32_t i = 0; i < (view.shared ? 1 : view.count); ++i) {
+                      AddMessage(program_.groups[groups[view.shared ? 0 : next++]],
+                                 view.data + i * view.stride);
+                    }
+                  });
   }
 
   void AddMessage(const ProgramGroup& group, uint32_t offset) {
@@ -174,11 +171,11 @@ class LaunchRecords::Builder {
   }
 
   void AddGo() {
-    const auto begin = static_cast<uint32_t>(buffer_.bytes().size());
+    const auto begin = static_cast<uint32_t>(batch_.copied().size());
     GoPlan go;
     go.multicast = out_.multicast_go_;
     go.count = static_cast<uint8_t>(go.multicast ? 0 : program_.workers.size());
-    EncodeGo(go, buffer_).IgnoreError();
+    EncodeGo(go, batch_);
     out_.notify_ = begin + abi::kCommandBytes;
     out_.go_ = out_.notify_ + InlineRecordBytes(sizeof(abi::NotifySubordinate));
   }
@@ -187,7 +184,7 @@ class LaunchRecords::Builder {
   const Program& program_;
   const std::span<const KernelArguments> arguments_;
   const CardGeometry& card_;
-  RecordBuffer buffer_;
+  RecordBatch batch_;
 };
 
 LaunchRecords::LaunchRecords(const Program& program, std::span<const KernelArguments> arguments,
@@ -226,7 +223,7 @@ void LaunchRecords::PatchPlace(const LaunchPlace& place, const CardGeometry& car
     StoreAt(message + offsetof(abi::LaunchMessage, enables),
             patch.enables | (place.new_code ? abi::kLaunchNewCode : 0));
   }
-  PatchPrintTag(place.print_tag, records);
+  ForEachPrintTag([&](uint32_t offset) { StoreAt(records.data() + offset, place.print_tag); });
   StoreAt(records.data() + notify_ + offsetof(abi::NotifySubordinate, index_bitmask),
           static_cast<uint16_t>(1u << place.sub_device));
   auto go = LoadAt<abi::SendGoSignal>(records.data() + go_);
@@ -239,42 +236,31 @@ void LaunchRecords::PatchPlace(const LaunchPlace& place, const CardGeometry& car
   StoreAt(records.data() + go_, go);
 }
 
-void LaunchRecords::PatchPrintTag(uint32_t tag, MutableByteSpan records) const {
-  ForEachPrintTag([&](uint32_t offset) { StoreAt(records.data() + offset, tag); });
-}
-
 void LaunchRecords::PatchArguments(uint32_t kernel, const KernelArguments& arguments,
                                    MutableByteSpan records) const {
-  const auto copy = [&](const std::vector<Words>& list, const std::vector<uint32_t>& values) {
-    for (const Words& words : list) {
-      std::memcpy(records.data() + words.offset, values.data() + words.first, words.count * 4);
-    }
-  };
-  copy(kernels_[kernel].common, arguments.common);
-  copy(kernels_[kernel].per_core, arguments.per_core);
+  ForEachArgument(kernel, arguments, [&records](uint32_t offset, ByteSpan words) {
+    std::memcpy(records.data() + offset, words.data(), words.size());
+  });
 }
 
-Status LaunchRecords::Append(const LaunchPlace& place, std::span<const KernelArguments> arguments,
-                             const CardGeometry& card, RecordSink& sink) const {
+void LaunchRecords::Append(const LaunchPlace& place, std::span<const KernelArguments> arguments,
+                           const CardGeometry& card, RecordBatch& batch) const {
   const auto fill = [&](MutableByteSpan to) {
     CopyTo(to);
     PatchPlace(place, card, to);
     for (uint32_t i = 0; i < arguments.size(); ++i) PatchArguments(i, arguments[i], to);
   };
-  if (template_.size() <= sink.max_record_bytes()) {
-    ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(bytes()));
-    fill(memory);
-    return OkStatus();
+  if (entry_bytes_.size() == 1) {
+    fill(batch.Append(bytes()));
+    return;
   }
   std::vector<std::byte> records(template_.size());
   fill(records);
-  uint32_t begin = 0;
-  for (const uint32_t end : ends_) {
-    ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(end - begin));
-    std::memcpy(memory.data(), records.data() + begin, end - begin);
-    begin = end;
+  const std::byte* from = records.data();
+  for (const uint32_t entry : entry_bytes_) {
+    std::memcpy(batch.Append(entry).data(), from, entry);
+    from += entry;
   }
-  return OkStatus();
 }
 
 }  // namespace ttfd

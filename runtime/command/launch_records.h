@@ -15,7 +15,7 @@
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/launch_config.h"
 #include "runtime/command/program_layout.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/command/record_batch.h"
 
 namespace ttfd {
 
@@ -55,25 +55,30 @@ class LaunchRecords {
                   MutableByteSpan records) const;
   void PatchArguments(uint32_t kernel, const KernelArguments& arguments,
                       MutableByteSpan records) const;
-  // The rest of PatchPlace for a launch of a trace, at each replay.
-  void PatchPrintTag(uint32_t tag, MutableByteSpan records) const;
-  // The offsets of the words PatchPrintTag changes.
+  // The offsets of the words that are LaunchPlace::print_tag, which differs from replay to replay.
   template <typename Visit>
   void ForEachPrintTag(const Visit& visit) const {
     for (const MessagePatch& patch : messages_) {
       visit(patch.offset + uint32_t{offsetof(abi::LaunchMessage, print_tag)});
     }
   }
-  // The bytes PatchArguments changes, as [offset, size) of the records.
+  // The bytes that new arguments of a kernel change: visit(offset in the records, the new bytes).
   template <typename Visit>
-  void ForEachArgument(uint32_t kernel, const Visit& visit) const {
-    for (const Words& words : kernels_[kernel].common) visit(words.offset, words.count * 4);
-    for (const Words& words : kernels_[kernel].per_core) visit(words.offset, words.count * 4);
+  void ForEachArgument(uint32_t kernel, const KernelArguments& arguments,
+                       const Visit& visit) const {
+    const auto list = [&visit](const std::vector<Words>& places,
+                               const std::vector<uint32_t>& values) {
+      for (const Words& words : places) {
+        visit(words.offset, std::as_bytes(std::span(values).subspan(words.first, words.count)));
+      }
+    };
+    list(kernels_[kernel].common, arguments.common);
+    list(kernels_[kernel].per_core, arguments.per_core);
   }
 
   // Appends patched records, which may be more than fit one entry.
-  Status Append(const LaunchPlace& place, std::span<const KernelArguments> arguments,
-                const CardGeometry& card, RecordSink& sink) const;
+  void Append(const LaunchPlace& place, std::span<const KernelArguments> arguments,
+              const CardGeometry& card, RecordBatch& batch) const;
 
  private:
   class Builder;
@@ -102,7 +107,7 @@ class LaunchRecords {
   const LaunchConfig config_;
   const bool multicast_go_;
   std::vector<std::byte> template_;
-  std::vector<uint32_t> ends_;  // of each record
+  std::vector<uint32_t> entry_bytes_;  // how it is cut where one entry does not take it
   std::vector<AddressPatch> config_addresses_;
   std::vector<uint32_t> slot_addresses_;
   std::vector<MessagePatch> messages_;

@@ -29,7 +29,7 @@ LaunchRing::Place LaunchRing::Take(uint32_t config_bytes, uint64_t waited) {
   place.config_address = abi::kConfigRingAddress;
   took_config_ = config_bytes > 0;
   if (took_config_) {
-    const ConfigRing::Block block = config_.Take(config_bytes);
+    const ConfigRing::Block block = config_.Take(config_bytes, waited);
     place.config_address = block.address;
     place.wait_workers = std::max(place.wait_workers, block.wait_workers);
   }

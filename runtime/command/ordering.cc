@@ -24,10 +24,10 @@ void Ordering::Mark::Raise(const Mark& other) {
   }
 }
 
-Status Ordering::Wait(RecordSink& sink, uint8_t flags, uint32_t stream, uint64_t workers) {
+void Ordering::Wait(RecordBatch& batch, uint8_t flags, uint32_t stream, uint64_t workers) {
   const bool stall = (flags & abi::kWaitNotifyPrefetch) != 0;
   const uint32_t bytes = InlineRecordBytes(sizeof(abi::Wait)) + (stall ? abi::kEntryAlignment : 0);
-  ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(bytes));
+  const MutableByteSpan memory = batch.Append(bytes);
   RecordWriter writer(memory);
   abi::Wait wait{};
   wait.id = abi::DispatchId::kWait;
@@ -40,36 +40,34 @@ Status Ordering::Wait(RecordSink& sink, uint8_t flags, uint32_t stream, uint64_t
   if ((flags & abi::kWaitBarrier) != 0) barriered_writes_ = writes_;
   writer.Dispatch(wait);
   if (stall) writer.Stall();
-  return OkStatus();
 }
 
-Status Ordering::WaitForStreams(RecordSink& sink, StreamMask kernels, const StreamCounts& workers,
-                                uint8_t flags) {
+void Ordering::WaitForStreams(RecordBatch& batch, StreamMask kernels, const StreamCounts& workers,
+                              uint8_t flags) {
   uint32_t last = abi::kMaxSubDevices;
   for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
     if ((kernels >> stream & 1) == 0 || workers[stream] <= waited_[stream]) continue;
     if (last != abi::kMaxSubDevices) {
-      RETURN_IF_ERROR(Wait(sink, abi::kWaitStream, last, workers[last]));
+      Wait(batch, abi::kWaitStream, last, workers[last]);
     }
     last = stream;
   }
   if (last != abi::kMaxSubDevices) {
-    return Wait(sink, flags | abi::kWaitStream, last, workers[last]);
+    Wait(batch, flags | abi::kWaitStream, last, workers[last]);
+  } else if (flags != 0) {
+    Wait(batch, flags, 0, 0);
   }
-  return flags == 0 ? OkStatus() : Wait(sink, flags, 0, 0);
 }
 
-Status Ordering::WaitForWorkers(RecordSink& sink, uint32_t stream, uint64_t workers) {
-  if (workers <= waited_[stream]) return OkStatus();
-  return Wait(sink, abi::kWaitStream, stream, workers);
+void Ordering::WaitForWorkers(RecordBatch& batch, uint32_t stream, uint64_t workers) {
+  if (workers > waited_[stream]) Wait(batch, abi::kWaitStream, stream, workers);
 }
 
-Status Ordering::Restart(RecordSink& sink, uint32_t stream) {
-  RETURN_IF_ERROR(Wait(sink, abi::kWaitStream | abi::kWaitClearStream, stream, launched_[stream]));
-  if (launched_[stream] == base_[stream]) return OkStatus();  // the counter is zero without it
+void Ordering::Restart(RecordBatch& batch, uint32_t stream) {
+  Wait(batch, abi::kWaitStream | abi::kWaitClearStream, stream, launched_[stream]);
+  if (launched_[stream] == base_[stream]) return;  // the counter is zero without it
   base_[stream] = launched_[stream];
   restarted_[stream] = ++commands_;
-  return OkStatus();
 }
 
 bool Ordering::HasCompletionsFor(uint64_t workers) const {
@@ -86,27 +84,26 @@ bool Ordering::Reached(uint32_t stream, uint64_t workers, uint32_t counter) cons
   return Comparable(stream) && hw::StreamCounterReached(counter, OnWire(stream, workers));
 }
 
-Status Ordering::BeforeWrite(RecordSink& sink, StreamMask kernels) {
-  return WaitForStreams(sink, kernels, launched_, 0);
+void Ordering::BeforeWrite(RecordBatch& batch, StreamMask kernels) {
+  WaitForStreams(batch, kernels, launched_, 0);
 }
 
-Status Ordering::BeforeRead(RecordSink& sink, StreamMask kernels) {
+void Ordering::BeforeRead(RecordBatch& batch, StreamMask kernels) {
   bool stalled = stalled_writes_ == writes_;
   for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
     if ((kernels >> stream & 1) != 0 && launched_[stream] > stalled_[stream]) stalled = false;
   }
-  if (stalled) return OkStatus();
-  RETURN_IF_ERROR(
-      WaitForStreams(sink, kernels, launched_, abi::kWaitBarrier | abi::kWaitNotifyPrefetch));
+  if (stalled) return;
+
+  WaitForStreams(batch, kernels, launched_, abi::kWaitBarrier | abi::kWaitNotifyPrefetch);
   stalled_writes_ = writes_;
   // The prefetcher now knows what the dispatcher has waited for on any stream.
   stalled_ = waited_;
-  return OkStatus();
 }
 
-Status Ordering::BeforeTelling(RecordSink& sink, const Mark& mark) {
+void Ordering::BeforeTelling(RecordBatch& batch, const Mark& mark) {
   const uint8_t flags = barriered_writes_ < mark.writes ? abi::kWaitBarrier : uint8_t{0};
-  return WaitForStreams(sink, kAllStreams, mark.workers, flags);
+  WaitForStreams(batch, kAllStreams, mark.workers, flags);
 }
 
 void Ordering::Happened(const Mark& mark) {

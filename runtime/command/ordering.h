@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "runtime/base/status.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/command/record_batch.h"
 #include "runtime/command/worker_counts.h"
 #include "runtime/hw/stream.h"
 
@@ -32,16 +32,16 @@ class Ordering {
   };
 
   // Before the dispatcher changes memory that a running kernel may use.
-  Status BeforeWrite(RecordSink& sink, StreamMask kernels);
+  void BeforeWrite(RecordBatch& batch, StreamMask kernels);
   // Before the prefetcher reads memory: earlier writes have landed, earlier kernels have ended.
-  Status BeforeRead(RecordSink& sink, StreamMask kernels);
+  void BeforeRead(RecordBatch& batch, StreamMask kernels);
   // Before somebody is told that everything up to `mark` is done.
-  Status BeforeTelling(RecordSink& sink, const Mark& mark);
+  void BeforeTelling(RecordBatch& batch, const Mark& mark);
   // Before the dispatcher reuses what the launches up to count `workers` of a stream use.
-  Status WaitForWorkers(RecordSink& sink, uint32_t stream, uint64_t workers);
+  void WaitForWorkers(RecordBatch& batch, uint32_t stream, uint64_t workers);
   // Waits for all launches of a stream and clears its counter: a trace counts from zero. Counts as a command, so that
   // an event shows whether the dispatcher has come to it.
-  Status Restart(RecordSink& sink, uint32_t stream);
+  void Restart(RecordBatch& batch, uint32_t stream);
 
   void Wrote() { ++writes_; }
   // A command is encoded as a whole.
@@ -96,11 +96,11 @@ class Ordering {
 
  private:
   // One WAIT, and the STALL that answers it if `flags` notifies the prefetcher.
-  Status Wait(RecordSink& sink, uint8_t flags, uint32_t stream, uint64_t workers);
+  void Wait(RecordBatch& batch, uint8_t flags, uint32_t stream, uint64_t workers);
   // A WAIT for each stream of `kernels` that is not waited for up to `workers`; the last of them also
   // does `flags`, and one is sent for the flags alone if there is none.
-  Status WaitForStreams(RecordSink& sink, StreamMask kernels, const StreamCounts& workers,
-                        uint8_t flags);
+  void WaitForStreams(RecordBatch& batch, StreamMask kernels, const StreamCounts& workers,
+                      uint8_t flags);
 
   uint64_t commands_ = 0;          // so far
   uint64_t writes_ = 0;            // so far

@@ -72,14 +72,13 @@ PackedChunk ChunkOfPacked(std::span<const PackedTarget> targets, uint32_t size,
   return chunk;
 }
 
-StatusOr<MutableByteSpan> BeginPacked(PackedType type, uint32_t address, uint32_t size,
-                                      std::span<const PackedTarget> targets, bool multicast,
-                                      RecordSink& sink) {
+MutableByteSpan BeginPacked(PackedType type, uint32_t address, uint32_t size,
+                            std::span<const PackedTarget> targets, bool multicast,
+                            RecordBatch& batch) {
   const uint32_t list = ListBytes(targets.size(), multicast);
   const uint32_t data =
       static_cast<uint32_t>(targets.size()) * AlignUp(size, abi::kPackedDataAlignment);
-  ASSIGN_OR_RETURN(MutableByteSpan memory,
-                   sink.Append(InlineRecordBytes(kHeaderBytes + list + data)));
+  const MutableByteSpan memory = batch.Append(InlineRecordBytes(kHeaderBytes + list + data));
   RecordWriter writer(memory);
   const uint8_t flags = multicast ? abi::kPackedMulticast : uint8_t{0};
   MutableByteSpan body =
@@ -93,14 +92,14 @@ uint32_t MaxSharedBytes(uint32_t max_record_bytes) {
   return room / 2 & ~(abi::kPackedDataAlignment - 1);
 }
 
-Status PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<const CoreRange> to,
-                    const CardGeometry& card, RecordSink& sink) {
+void PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<const CoreRange> to,
+                  const CardGeometry& card, RecordBatch& batch) {
   const bool multicast = std::any_of(to.begin(), to.end(),
                                      [](const CoreRange& range) { return CoreCount(range) > 1; });
   const auto size = static_cast<uint32_t>(data.size());
   const uint32_t padded = AlignUp(size, abi::kPackedDataAlignment);
   const uint32_t room =
-      std::min(abi::kDispatchPageBytes, sink.max_record_bytes() - abi::kCommandBytes) -
+      std::min(abi::kDispatchPageBytes, batch.max_record_bytes() - abi::kCommandBytes) -
       kHeaderBytes - padded;
   const uint32_t by_room = (room & ~(abi::kPackedDataAlignment - 1)) / (multicast ? 8 : 4);
   const uint32_t max_targets = std::min(by_room, MaxTargets(card, multicast));
@@ -116,8 +115,7 @@ Status PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<
       }
     }
     const uint32_t list = ListBytes(targets.size(), multicast);
-    ASSIGN_OR_RETURN(MutableByteSpan memory,
-                     sink.Append(InlineRecordBytes(kHeaderBytes + list + padded)));
+    const MutableByteSpan memory = batch.Append(InlineRecordBytes(kHeaderBytes + list + padded));
     RecordWriter writer(memory);
     const auto flags =
         static_cast<uint8_t>(abi::kPackedNoStride | (multicast ? abi::kPackedMulticast : 0));
@@ -127,7 +125,6 @@ Status PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<
     std::memcpy(body.data() + list, data.data(), size);
     std::memset(body.data() + list + size, 0, padded - size);
   }
-  return OkStatus();
 }
 
 namespace {
@@ -135,8 +132,8 @@ namespace {
 // A sub-command's length is a u16; this keeps parts aligned and lets several share a record.
 constexpr uint32_t kMaxPartBytes = 32 * 1024;
 
-Status AppendLargeRecord(PackedLargeType type, std::span<const LargePart> parts,
-                         const CardGeometry& card, RecordSink& sink) {
+void AppendLargeRecord(PackedLargeType type, std::span<const LargePart> parts,
+                       const CardGeometry& card, RecordBatch& batch) {
   const uint32_t list =
       AlignUp(static_cast<uint32_t>(parts.size()) * kLargeTargetBytes, abi::kPackedDataAlignment);
   uint32_t data = 0;
@@ -148,55 +145,54 @@ Status AppendLargeRecord(PackedLargeType type, std::span<const LargePart> parts,
   header.type = type;
   header.count = static_cast<uint16_t>(parts.size());
   header.alignment = abi::kPackedDataAlignment;
-  ASSIGN_OR_RETURN(MutableByteSpan memory,
-                   sink.Append(InlineRecordBytes(kHeaderBytes + list + data)));
-  RecordWriter writer(memory);
-  MutableByteSpan body = writer.Dispatch(header, list + data);
-  std::memset(body.data(), 0, list);
-  std::byte* to = body.data() + list;
+  constexpr uint32_t kHead = abi::kCommandBytes + kHeaderBytes;
+  const uint32_t record_bytes = InlineRecordBytes(kHeaderBytes + list + data);
+  RecordWriter writer(batch.Begin(kHead + list, record_bytes));
+  const MutableByteSpan targets = writer.DispatchHead(header, list, data);
+  std::memset(targets.data(), 0, list);
   for (size_t i = 0; i < parts.size(); ++i) {
     const LargePart& part = parts[i];
-    const auto size = static_cast<uint32_t>(part.data.size());
     // Transactions to one rectangle stay linked; the last one lets go of the path.
     const bool last = i + 1 == parts.size() || parts[i + 1].to != part.to;
     abi::WritePackedLargeTarget target{};
     target.rectangle = card.Rectangle(part.to);
     target.address = part.address;
-    target.length = static_cast<uint16_t>(size);
+    target.length = static_cast<uint16_t>(part.data.size());
     target.num_mcast_dests = static_cast<uint8_t>(CoreCount(part.to));
     target.flags = last ? abi::kPackedLargeUnlink : uint8_t{0};
-    StoreAt(body.data() + i * kLargeTargetBytes, target);
-    const uint32_t padded = AlignUp(size, abi::kPackedDataAlignment);
-    std::memcpy(to, part.data.data(), size);
-    std::memset(to + size, 0, padded - size);
-    to += padded;
+    StoreAt(targets.data() + i * kLargeTargetBytes, target);
   }
-  return OkStatus();
+  uint32_t left = record_bytes - kHead - list;
+  for (const LargePart& part : parts) {
+    const auto padded = AlignUp(static_cast<uint32_t>(part.data.size()), abi::kPackedDataAlignment);
+    left -= padded;
+    batch.Add(part.data, padded);
+  }
+  batch.Add({}, left);
 }
 
 }  // namespace
 
-Status PackedLarge(PackedLargeType type, std::span<const LargePart> parts, const CardGeometry& card,
-                   RecordSink& sink) {
+void PackedLarge(PackedLargeType type, std::span<const LargePart> parts, const CardGeometry& card,
+                 RecordBatch& batch) {
   constexpr uint32_t kOverhead = abi::kCommandBytes + kHeaderBytes + abi::kPackedDataAlignment;
-  const uint32_t room = sink.max_record_bytes() - kOverhead;
+  const uint32_t room = batch.max_record_bytes() - kOverhead;
   const uint32_t max_part =
       std::min(kMaxPartBytes, (room - kLargeTargetBytes) & ~(abi::kPackedDataAlignment - 1));
   std::vector<LargePart> record;
   uint32_t used = 0;
-  const auto flush = [&]() -> Status {
-    if (record.empty()) return OkStatus();
-    Status status = AppendLargeRecord(type, record, card, sink);
+  const auto flush = [&]() {
+    if (record.empty()) return;
+    AppendLargeRecord(type, record, card, batch);
     record.clear();
     used = 0;
-    return status;
   };
   for (const LargePart& part : parts) {
     for (size_t done = 0; done < part.data.size();) {
       const auto size = static_cast<uint32_t>(std::min<size_t>(max_part, part.data.size() - done));
       const uint32_t cost = kLargeTargetBytes + AlignUp(size, abi::kPackedDataAlignment);
       if (used + cost > room || record.size() == abi::kPackedLargeMaxCount) {
-        RETURN_IF_ERROR(flush());
+        flush();
       }
       record.push_back(
           {part.to, part.address + static_cast<uint32_t>(done), part.data.subspan(done, size)});
@@ -204,7 +200,7 @@ Status PackedLarge(PackedLargeType type, std::span<const LargePart> parts, const
       done += size;
     }
   }
-  return flush();
+  flush();
 }
 
 }  // namespace ttfd

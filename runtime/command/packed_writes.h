@@ -13,7 +13,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
 #include "runtime/command/card_geometry.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/command/record_batch.h"
 
 namespace ttfd {
 
@@ -28,8 +28,8 @@ enum PackedType : uint8_t {
 enum PackedLargeType : uint8_t { kPackedLargeConfig = 1, kPackedLargeBinaries = 2 };
 
 // The same `data` to `address` of every tile of the rectangles. At most MaxSharedBytes.
-Status PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<const CoreRange> to,
-                    const CardGeometry& card, RecordSink& sink);
+void PackedShared(PackedType type, uint32_t address, ByteSpan data, std::span<const CoreRange> to,
+                  const CardGeometry& card, RecordBatch& batch);
 // The most data PackedShared takes: what shares a page and a record with the header and several targets.
 uint32_t MaxSharedBytes(uint32_t max_record_bytes);
 
@@ -39,18 +39,18 @@ struct PackedTarget {
   uint32_t receivers = 0;
 };
 template <typename Fill>
-Status PackedEach(PackedType type, uint32_t address, uint32_t size,
-                  std::span<const PackedTarget> targets, const CardGeometry& card, RecordSink& sink,
-                  const Fill& fill);
+void PackedEach(PackedType type, uint32_t address, uint32_t size,
+                std::span<const PackedTarget> targets, const CardGeometry& card, RecordBatch& batch,
+                const Fill& fill);
 
-// Any amount of data to rectangles.
+// Any amount of data to rectangles; the batch names it, so it outlives that.
 struct LargePart {
   CoreRange to;
   uint32_t address = 0;
   ByteSpan data;
 };
-Status PackedLarge(PackedLargeType type, std::span<const LargePart> parts, const CardGeometry& card,
-                   RecordSink& sink);
+void PackedLarge(PackedLargeType type, std::span<const LargePart> parts, const CardGeometry& card,
+                 RecordBatch& batch);
 
 // How PackedEach cuts its targets; in the header only because that is a template.
 struct PackedChunk {
@@ -60,27 +60,25 @@ struct PackedChunk {
 PackedChunk ChunkOfPacked(std::span<const PackedTarget> targets, uint32_t size,
                           const CardGeometry& card, uint32_t max_record_bytes);
 // Appends the record of one chunk, without its data packets; returns those.
-StatusOr<MutableByteSpan> BeginPacked(PackedType type, uint32_t address, uint32_t size,
-                                      std::span<const PackedTarget> targets, bool multicast,
-                                      RecordSink& sink);
+MutableByteSpan BeginPacked(PackedType type, uint32_t address, uint32_t size,
+                            std::span<const PackedTarget> targets, bool multicast,
+                            RecordBatch& batch);
 
 template <typename Fill>
-Status PackedEach(PackedType type, uint32_t address, uint32_t size,
-                  std::span<const PackedTarget> targets, const CardGeometry& card, RecordSink& sink,
-                  const Fill& fill) {
-  const PackedChunk chunk = ChunkOfPacked(targets, size, card, sink.max_record_bytes());
+void PackedEach(PackedType type, uint32_t address, uint32_t size,
+                std::span<const PackedTarget> targets, const CardGeometry& card, RecordBatch& batch,
+                const Fill& fill) {
+  const PackedChunk chunk = ChunkOfPacked(targets, size, card, batch.max_record_bytes());
   const uint32_t stride = AlignUp(size, abi::kPackedDataAlignment);
   for (size_t first = 0; first < targets.size(); first += chunk.max_targets) {
     const auto part =
         targets.subspan(first, std::min<size_t>(chunk.max_targets, targets.size() - first));
-    ASSIGN_OR_RETURN(MutableByteSpan packets,
-                     BeginPacked(type, address, size, part, chunk.multicast, sink));
+    const MutableByteSpan packets = BeginPacked(type, address, size, part, chunk.multicast, batch);
     for (size_t i = 0; i < part.size(); ++i) {
       fill(packets.subspan(i * stride, size), first + i);
       std::memset(packets.data() + i * stride + size, 0, stride - size);
     }
   }
-  return OkStatus();
 }
 
 }  // namespace ttfd

@@ -19,18 +19,18 @@ uint32_t LastEventAddress(uint32_t from) {
 
 }  // namespace
 
-Status EncodeQueueEvent(uint32_t event, uint32_t from, uint32_t to, const CardGeometry& card,
-                        RecordSink& sink) {
+void EncodeQueueEvent(uint32_t event, uint32_t from, uint32_t to, const CardGeometry& card,
+                      RecordBatch& batch) {
   const hw::Coordinate tile = card.dispatch_tile(to);
   const PackedTarget target = {hw::NocXy(tile.x, tile.y), 0};
-  return PackedEach(kPackedEvent, LastEventAddress(from), sizeof(abi::Counter),
-                    std::span(&target, 1), card, sink, [event](MutableByteSpan word, size_t) {
-                      StoreAt(word.data(), abi::Counter{event, {}});
-                    });
+  PackedEach(kPackedEvent, LastEventAddress(from), sizeof(abi::Counter), std::span(&target, 1),
+             card, batch, [event](MutableByteSpan word, size_t) {
+               StoreAt(word.data(), abi::Counter{event, {}});
+             });
 }
 
-Status EncodeAwaitQueueEvent(uint32_t event, uint32_t from, RecordSink& sink) {
-  ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(InlineRecordBytes(sizeof(abi::Wait))));
+void EncodeAwaitQueueEvent(uint32_t event, uint32_t from, RecordBatch& batch) {
+  const MutableByteSpan memory = batch.Append(InlineRecordBytes(sizeof(abi::Wait)));
   RecordWriter writer(memory);
   abi::Wait wait{};
   wait.id = abi::DispatchId::kWait;
@@ -38,37 +38,34 @@ Status EncodeAwaitQueueEvent(uint32_t event, uint32_t from, RecordSink& sink) {
   wait.address = LastEventAddress(from);
   wait.count = event;
   writer.Dispatch(wait);
-  return OkStatus();
 }
 
-Status EncodeStreams(RecordSink& sink) {
-  ASSIGN_OR_RETURN(MutableByteSpan memory,
-                   sink.Append(InlineRecordBytes(sizeof(abi::SetNumWorkerSems))));
+void EncodeStreams(RecordBatch& batch) {
+  const MutableByteSpan memory = batch.Append(InlineRecordBytes(sizeof(abi::SetNumWorkerSems)));
   RecordWriter writer(memory);
   abi::SetNumWorkerSems streams{};
   streams.id = abi::DispatchId::kSetNumWorkerSems;
   streams.num = abi::kMaxSubDevices;
   writer.DispatchS(streams);
-  return OkStatus();
 }
 
-Status EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device,
-                    const CardGeometry& card, RecordSink& sink) {
+void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device,
+                  const CardGeometry& card, RecordBatch& batch) {
   // The worker polls the index and the word it names: the words are zero before it looks at them.
   constexpr uint32_t kTailOffset = offsetof(abi::GoArea, words) + 4 * kNoSubDevice;
   static_assert(kTailOffset % abi::kPackedDataAlignment == 0 &&
                 offsetof(abi::GoArea, index) == kTailOffset + 4);
   const std::array<std::byte, kTailOffset> zeros{};
-  RETURN_IF_ERROR(PackedShared(kPackedGoIndex, abi::kGoAreaAddress, zeros, rectangles, card, sink));
-  ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(InlineRecordBytes(sizeof(abi::Wait))));
+  PackedShared(kPackedGoIndex, abi::kGoAreaAddress, zeros, rectangles, card, batch);
+  const MutableByteSpan memory = batch.Append(InlineRecordBytes(sizeof(abi::Wait)));
   RecordWriter writer(memory);
   abi::Wait barrier{};
   barrier.id = abi::DispatchId::kWait;
   barrier.flags = abi::kWaitBarrier;
   writer.Dispatch(barrier);
   const std::array<uint32_t, 4> tail = {0, sub_device, 0, 0};
-  return PackedShared(kPackedGoIndex, abi::kGoAreaAddress + kTailOffset, BytesOf(tail), rectangles,
-                      card, sink);
+  PackedShared(kPackedGoIndex, abi::kGoAreaAddress + kTailOffset, BytesOf(tail), rectangles, card,
+               batch);
 }
 
 }  // namespace ttfd

@@ -6,26 +6,26 @@
 
 #include "runtime/base/status.h"
 #include "runtime/command/card_geometry.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/command/record_batch.h"
 
 namespace ttfd {
 
 // On hardware queue `from`: tells `to` that it has come as far as event `event`. What that stands for has
 // been waited for.
-Status EncodeQueueEvent(uint32_t event, uint32_t from, uint32_t to, const CardGeometry& card,
-                        RecordSink& sink);
+void EncodeQueueEvent(uint32_t event, uint32_t from, uint32_t to, const CardGeometry& card,
+                      RecordBatch& batch);
 // On the other queue: waits until `from` has told of event `event`.
-Status EncodeAwaitQueueEvent(uint32_t event, uint32_t from, RecordSink& sink);
+void EncodeAwaitQueueEvent(uint32_t event, uint32_t from, RecordBatch& batch);
 
 // Lets dispatch_s use the streams of all sub-devices, and clears them.
-Status EncodeStreams(RecordSink& sink);
+void EncodeStreams(RecordBatch& batch);
 
 // Index of the go word of workers that belong to no sub-device.
 inline constexpr uint32_t kNoSubDevice = abi::kGoWords - 1;
 
 // Makes the workers in `rectangles` listen to the go word of a sub-device. They are idle. Goes may have
 // been multicast past them meanwhile, so the words are cleared before one is listened to.
-Status EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device,
-                    const CardGeometry& card, RecordSink& sink);
+void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device,
+                  const CardGeometry& card, RecordBatch& batch);
 
 }  // namespace ttfd

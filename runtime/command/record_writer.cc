@@ -42,6 +42,15 @@ void PutDispatch(const DecodedDispatch& dispatch, Cursor& to) {
   to.Bytes(dispatch.data);
 }
 
+abi::RelayInline RelayOf(abi::PrefetchId id, abi::DispatcherType to, uint32_t length) {
+  abi::RelayInline prefetch{};
+  prefetch.id = id;
+  prefetch.dispatcher = to;
+  prefetch.length = length;
+  prefetch.stride = InlineRecordBytes(length);
+  return prefetch;
+}
+
 struct StrideOf {
   uint32_t operator()(const auto& command) const {
     if constexpr (requires { command.stride; }) {
@@ -78,13 +87,15 @@ MutableByteSpan RecordWriter::Take(uint32_t bytes, uint32_t content) {
 MutableByteSpan RecordWriter::Payload(abi::PrefetchId id, abi::DispatcherType to, uint32_t length) {
   const uint32_t stride = InlineRecordBytes(length);
   MutableByteSpan record = Take(stride, abi::kCommandBytes + length);
-  abi::RelayInline prefetch{};
-  prefetch.id = id;
-  prefetch.dispatcher = to;
-  prefetch.length = length;
-  prefetch.stride = stride;
-  StoreAt(record.data(), prefetch);
+  StoreAt(record.data(), RelayOf(id, to, length));
   return record.subspan(abi::kCommandBytes, length);
+}
+
+MutableByteSpan RecordWriter::PayloadHead(uint32_t head, uint32_t data) {
+  MutableByteSpan record = Take(abi::kCommandBytes + head, abi::kCommandBytes + head);
+  StoreAt(record.data(),
+          RelayOf(abi::PrefetchId::kRelayInline, abi::DispatcherType::kDispatch, head + data));
+  return record.subspan(abi::kCommandBytes);
 }
 
 void RecordWriter::Alone(ByteSpan command) {

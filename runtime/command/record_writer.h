@@ -11,7 +11,7 @@
 #include "runtime/abi/prefetch_commands.h"
 #include "runtime/base/bytes.h"
 #include "runtime/command/decoder.h"
-#include "runtime/command/record_sink.h"
+#include "runtime/command/record_batch.h"
 
 namespace ttfd {
 
@@ -30,6 +30,15 @@ class RecordWriter {
   template <typename T>
   MutableByteSpan DispatchS(const T& command, uint32_t extra = 0) {
     return Inline(abi::PrefetchId::kRelayInline, abi::DispatcherType::kDispatchS, command, extra);
+  }
+  // The same, whose last `data` bytes are not in this memory: the record continues behind it. Returns the `extra` bytes
+  // before them.
+  template <typename T>
+  MutableByteSpan DispatchHead(const T& command, uint32_t extra, uint32_t data) {
+    const auto head = static_cast<uint32_t>(sizeof(T)) + extra;
+    MutableByteSpan payload = PayloadHead(head, data);
+    StoreAt(payload.data(), command);
+    return payload.subspan(sizeof(T));
   }
   // The header of a dispatch command whose data the next relay command supplies; `list` bytes of
   // sub-commands belong to it.
@@ -72,6 +81,7 @@ class RecordWriter {
     StoreAt(payload.data(), command);
     return payload.subspan(sizeof(T));
   }
+  MutableByteSpan PayloadHead(uint32_t head, uint32_t data);
   void Bare(abi::PrefetchId id);
   // A command of fixed size that stands alone.
   void Alone(ByteSpan command);

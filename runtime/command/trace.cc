@@ -12,7 +12,7 @@
 #include "runtime/command/launch_encoder.h"
 #include "runtime/command/launch_ring.h"
 #include "runtime/command/ordering.h"
-#include "runtime/command/record_buffer.h"
+#include "runtime/command/record_batch.h"
 #include "runtime/command/record_writer.h"
 #include "runtime/command/trace_layout.h"
 
@@ -35,7 +35,7 @@ uint32_t PageBytesFor(size_t bytes) {
 class TraceBuilder {
  public:
   TraceBuilder(const CardGeometry& card, const Route& route)
-      : card_(card), trace_(std::make_shared<Trace>()), buffer_(card.max_record_bytes()) {
+      : card_(card), trace_(std::make_shared<Trace>()), batch_(card.max_record_bytes()) {
     trace_->route = route;
     set_size_ = route.workers.none() ? card.worker_count() : route.workers.count();
   }
@@ -60,13 +60,14 @@ class TraceBuilder {
     placed.config_address = place.config_address;
     if (place.wait_workers > ordering_.waited_workers(0)) {
       trace_->waits.push_back(Position() + abi::kCommandBytes);
-      RETURN_IF_ERROR(ordering_.WaitForWorkers(buffer_, 0, place.wait_workers));
+      ordering_.WaitForWorkers(batch_, 0, place.wait_workers);
     }
     if (!go.new_table.empty()) trace_->sends_go_table = true;
-    RETURN_IF_ERROR(EncodeGoTable(go, buffer_));
+    EncodeGoTable(go, batch_);
+    TakeBatch();
     placed.offset = Position();
     placed.wait_workers = ordering_.OnWire(0, ordering_.launched_workers(0));
-    ASSIGN_OR_RETURN(MutableByteSpan records, buffer_.Append(placed.records->bytes()));
+    const MutableByteSpan records = Extend(placed.records->bytes());
     placed.records->CopyTo(records);
     for (uint32_t i = 0; i < launch.arguments.size(); ++i) {
       placed.records->PatchArguments(i, launch.arguments[i], records);
@@ -83,19 +84,28 @@ class TraceBuilder {
   }
 
   StatusOr<std::shared_ptr<Trace>> Finish() {
-    ASSIGN_OR_RETURN(MutableByteSpan end,
-                     buffer_.Append(InlineRecordBytes(sizeof(abi::BareDispatch))));
-    RecordWriter writer(end);
-    writer.ExecBufEnd();
+    RecordWriter(Extend(InlineRecordBytes(sizeof(abi::BareDispatch)))).ExecBufEnd();
     trace_->page_bytes = PageBytesFor(Position());
-    trace_->shadow = std::move(buffer_.bytes());
-    trace_->shadow.resize(AlignUp<uint64_t>(trace_->shadow.size(), trace_->page_bytes));
+    trace_->shadow.resize(AlignUp<uint64_t>(Position(), trace_->page_bytes));
     trace_->workers = ordering_.launched_workers(0);
     return std::move(trace_);
   }
 
  private:
-  uint32_t Position() { return static_cast<uint32_t>(buffer_.bytes().size()); }
+  uint32_t Position() const { return static_cast<uint32_t>(trace_->shadow.size()); }
+
+  MutableByteSpan Extend(size_t bytes) {
+    std::vector<std::byte>& records = trace_->shadow;
+    records.resize(records.size() + bytes);
+    return MutableByteSpan(records).last(bytes);
+  }
+
+  void TakeBatch() {
+    const ByteSpan records = batch_.copied();
+    if (!records.empty())
+      std::memcpy(Extend(records.size()).data(), records.data(), records.size());
+    batch_.Clear();
+  }
 
   std::shared_ptr<const LaunchRecords> RecordsFor(const LaunchCommand& launch, bool multicast) {
     std::vector<std::shared_ptr<const LaunchRecords>>& known = known_[launch.program.get()];
@@ -113,7 +123,7 @@ class TraceBuilder {
 
   const CardGeometry& card_;
   std::shared_ptr<Trace> trace_;
-  RecordBuffer buffer_;
+  RecordBatch batch_;  // between launches
   uint64_t set_size_ = 0;
   // Counts from the start of the trace, on a stream that is named when the trace is recorded.
   Ordering ordering_;

@@ -59,44 +59,38 @@ uint32_t InlineWriteBytes(const TransferPiece& piece) {
   return InlineRecordBytes(static_cast<uint32_t>(header) + piece.shape.stored_bytes);
 }
 
-// Appends write records for [offset, offset + size); `fill(memory, at)` supplies the command's bytes
-// from `at` on. What lies between pages becomes zero.
-template <typename Fill>
-Status EncodeInlineWrite(const Region& region, uint64_t offset, uint64_t size,
-                         const CardGeometry& card, RecordSink& sink, const Fill& fill) {
-  const auto write = [&](const TransferPiece& piece) -> Status {
-    ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(InlineWriteBytes(piece)));
+// Appends write records for [offset, offset + size); `add(at, bytes)` adds the command's bytes from `at` on. What lies
+// between pages becomes zero.
+template <typename Add>
+void EncodeInlineWrite(const Region& region, uint64_t offset, uint64_t size,
+                       const CardGeometry& card, RecordBatch& batch, const Add& add) {
+  const auto write = [&](const TransferPiece& piece) {
     const uint32_t stored = piece.shape.stored_bytes;
-    RecordWriter writer(memory);
-    MutableByteSpan data =
-        piece.paged
-            ? writer.Dispatch(PagedHeader(region.kind == MemoryKind::kDram, piece.first_bank,
-                                          piece.address, piece.stride, stored),
-                              stored)
-            : writer.Dispatch(LinearHeader(piece.noc_xy, piece.address, stored), stored);
-    if (piece.shape.plain(size)) {
-      fill(data, static_cast<uint64_t>(piece.shape.begin));
-      return OkStatus();
-    }
-    std::memset(data.data(), 0, data.size());
-    ForEachStretch(piece.shape, size, [&](uint32_t at, uint64_t from, uint32_t length) {
-      fill(data.subspan(at, length), from);
+    const uint32_t record_bytes = InlineWriteBytes(piece);
+    const auto begin = [&](const auto& header) {
+      constexpr uint32_t kHead = abi::kCommandBytes + sizeof(header);
+      RecordWriter(batch.Begin(kHead, record_bytes)).DispatchHead(header, 0, stored);
+      return record_bytes - kHead;
+    };
+    const uint32_t left =
+        piece.paged ? begin(PagedHeader(region.kind == MemoryKind::kDram, piece.first_bank,
+                                        piece.address, piece.stride, stored))
+                    : begin(LinearHeader(piece.noc_xy, piece.address, stored));
+    uint32_t at = 0;  // of the stored bytes, what has been added
+    ForEachStretch(piece.shape, size, [&](uint32_t stored_at, uint64_t from, uint32_t length) {
+      batch.Add({}, stored_at - at);
+      add(from, length);
+      at = stored_at + length;
     });
-    return OkStatus();
+    batch.Add({}, left - at);
   };
-  return ForEachPiece(RegionView(region, card), offset, size, Direction::kToDevice,
-                      MaxInlineData(sink.max_record_bytes()), std::cref(write));
+  ForEachPiece(RegionView(region, card), offset, size, Direction::kToDevice,
+               MaxInlineData(batch.max_record_bytes()), std::cref(write));
 }
 
 // The word of a fill as it goes on `at` bytes into it.
 uint32_t WordAt(uint32_t word, uint64_t at) {
   return std::rotr(word, static_cast<int>(at % 4 * 8));
-}
-
-void FillWords(MutableByteSpan to, uint32_t word) {
-  size_t at = 0;
-  for (; at + sizeof(word) <= to.size(); at += sizeof(word)) StoreAt(to.data() + at, word);
-  std::memcpy(to.data() + at, &word, to.size() - at);
 }
 
 void AppendRelay(RecordWriter& writer, const RegionRun& run) {
@@ -110,7 +104,7 @@ void AppendRelay(RecordWriter& writer, const RegionRun& run) {
 
 // Calls visit(from, to) for pairs of runs that name the same bytes.
 template <typename Visit>
-Status ForEachCopyRun(const CopyCommand& command, const CardGeometry& card, const Visit& visit) {
+void ForEachCopyRun(const CopyCommand& command, const CardGeometry& card, const Visit& visit) {
   const RegionView from_region(command.from, card);
   const RegionView to_region(command.to, card);
   // Pages that lie alike on both sides are copied with what is between them.
@@ -136,41 +130,40 @@ Status ForEachCopyRun(const CopyCommand& command, const CardGeometry& card, cons
       from = from_at(length);
       to = to_at(length);
     }
-    RETURN_IF_ERROR(visit(from, to));
+    visit(from, to);
     done += from.length;
   }
-  return OkStatus();
 }
 
 }  // namespace
 
-Status EncodeWrite(const WriteCommand& command, const CardGeometry& card, RecordSink& sink) {
-  return EncodeInlineWrite(command.region, command.offset, command.data.size(), card, sink,
-                           [&command](MutableByteSpan to, uint64_t at) {
-                             std::memcpy(to.data(), command.data.data() + at, to.size());
-                           });
+void EncodeWrite(const WriteCommand& command, const CardGeometry& card, RecordBatch& batch) {
+  EncodeInlineWrite(
+      command.region, command.offset, command.data.size(), card, batch,
+      [&](uint64_t at, uint32_t bytes) { batch.Add(command.data.subspan(at, bytes), bytes); });
 }
 
-Status EncodeFill(const FillCommand& command, const CardGeometry& card, RecordSink& sink) {
-  return EncodeInlineWrite(command.region, command.offset, command.size, card, sink,
-                           [&command](MutableByteSpan to, uint64_t at) {
-                             if (command.word == 0) {
-                               std::memset(to.data(), 0, to.size());
-                             } else {
-                               FillWords(to, WordAt(command.word, at));
-                             }
-                           });
+void EncodeFill(const FillCommand& command, const CardGeometry& card, RecordBatch& batch) {
+  EncodeInlineWrite(command.region, command.offset, command.size, card, batch,
+                    [&](uint64_t at, uint32_t bytes) {
+                      if (command.word == 0) {
+                        batch.Add({}, bytes);
+                      } else {
+                        batch.AddWords(WordAt(command.word, at), bytes);
+                      }
+                    });
 }
 
-Status EncodeRead(const ReadCommand& command, uint32_t max_piece_bytes, const CardGeometry& card,
-                  const ExpectPiece& expect, RecordSink& sink) {
-  const auto read = [&](const TransferPiece& piece) -> Status {
+void EncodeRead(const ReadCommand& command, uint32_t max_piece_bytes, const CardGeometry& card,
+                uint32_t check, std::vector<ReadPiece>* pieces, RecordBatch& batch) {
+  const auto read = [&](const TransferPiece& piece) {
     const uint32_t stored = piece.shape.stored_bytes;
     abi::WriteLinearHHost header{};
     header.id = abi::DispatchId::kWriteLinearHHost;
-    header.check = expect({piece.shape, command.size});
+    header.check = check++;
+    pieces->push_back({piece.shape, command.size});
     header.length = sizeof(header) + stored;
-    ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(kReadRecordBytes));
+    const MutableByteSpan memory = batch.Append(kReadRecordBytes);
     RecordWriter writer(memory);
     writer.DispatchHeader(header);
     if (piece.paged) {
@@ -179,15 +172,14 @@ Status EncodeRead(const ReadCommand& command, uint32_t max_piece_bytes, const Ca
     } else {
       writer.RelayLinear(piece.noc_xy, piece.address, stored);
     }
-    return OkStatus();
   };
-  return ForEachPiece(RegionView(command.region, card), command.offset, command.size,
-                      Direction::kFromDevice, MaxPieceData(max_piece_bytes), std::cref(read));
+  ForEachPiece(RegionView(command.region, card), command.offset, command.size,
+               Direction::kFromDevice, MaxPieceData(max_piece_bytes), std::cref(read));
 }
 
-Status EncodeCopy(const CopyCommand& command, const CardGeometry& card, RecordSink& sink) {
-  return ForEachCopyRun(command, card, [&](const RegionRun& from, const RegionRun& to) -> Status {
-    ASSIGN_OR_RETURN(MutableByteSpan memory, sink.Append(kRelayRecordBytes));
+void EncodeCopy(const CopyCommand& command, const CardGeometry& card, RecordBatch& batch) {
+  ForEachCopyRun(command, card, [&](const RegionRun& from, const RegionRun& to) {
+    const MutableByteSpan memory = batch.Append(kRelayRecordBytes);
     RecordWriter writer(memory);
     if (to.paged) {
       writer.DispatchHeader(
@@ -196,43 +188,7 @@ Status EncodeCopy(const CopyCommand& command, const CardGeometry& card, RecordSi
       writer.DispatchHeader(LinearHeader(to.noc_xy, to.address, to.stored_bytes));
     }
     AppendRelay(writer, from);
-    return OkStatus();
   });
-}
-
-uint64_t WriteRecordBytes(const Region& region, uint64_t offset, uint64_t size,
-                          const CardGeometry& card, uint32_t max_record_bytes) {
-  uint64_t bytes = 0;
-  ForEachPiece(RegionView(region, card), offset, size, Direction::kToDevice,
-               MaxInlineData(max_record_bytes),
-               [&bytes](const TransferPiece& piece) {
-                 bytes += InlineWriteBytes(piece);
-                 return OkStatus();
-               })
-      .IgnoreError();
-  return bytes;
-}
-
-uint64_t ReadRecordBytes(const ReadCommand& command, const CardGeometry& card,
-                         uint32_t max_piece_bytes) {
-  uint64_t bytes = 0;
-  ForEachPiece(RegionView(command.region, card), command.offset, command.size,
-               Direction::kFromDevice, MaxPieceData(max_piece_bytes),
-               [&bytes](const TransferPiece&) {
-                 bytes += kReadRecordBytes;
-                 return OkStatus();
-               })
-      .IgnoreError();
-  return bytes;
-}
-
-uint64_t CopyRecordBytes(const CopyCommand& command, const CardGeometry& card) {
-  uint64_t bytes = 0;
-  ForEachCopyRun(command, card, [&bytes](const RegionRun&, const RegionRun&) {
-    bytes += kRelayRecordBytes;
-    return OkStatus();
-  }).IgnoreError();
-  return bytes;
 }
 
 }  // namespace ttfd

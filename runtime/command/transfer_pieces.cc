@@ -23,27 +23,30 @@ class PieceWalk {
         max_bytes_(max_bytes),
         visit_(visit) {}
 
-  Status Run() {
+  void Run() {
     const uint64_t page_bytes = region_.page_bytes();
     const uint64_t end = offset_ + size_;
     uint64_t first = offset_ / page_bytes;
     const uint64_t first_from = offset_ % page_bytes;
     uint64_t last = end / page_bytes;
     const uint64_t last_to = end % page_bytes;
-    if (first == last) return InPage(first, first_from, last_to);
+    if (first == last) {
+      InPage(first, first_from, last_to);
+      return;
+    }
     if (region_.stride() > max_bytes_) {
       for (uint64_t page = first; page <= last; ++page) {
-        RETURN_IF_ERROR(
-            InPage(page, page == first ? first_from : 0, page == last ? last_to : page_bytes));
+        InPage(page, page == first ? first_from : 0, page == last ? last_to : page_bytes);
       }
-      return OkStatus();
+      return;
     }
     if (reads_ && region_.stride() <= kWidenedPageBytes) {
-      return WholePages(first, last + (last_to != 0 ? 1 : 0));
+      WholePages(first, last + (last_to != 0 ? 1 : 0));
+      return;
     }
-    if (first_from != 0) RETURN_IF_ERROR(InPage(first++, first_from, page_bytes));
-    if (first < last) RETURN_IF_ERROR(WholePages(first, last));
-    return InPage(last, 0, last_to);
+    if (first_from != 0) InPage(first++, first_from, page_bytes);
+    if (first < last) WholePages(first, last);
+    InPage(last, 0, last_to);
   }
 
  private:
@@ -53,8 +56,8 @@ class PieceWalk {
   }
 
   // Bytes [from, to) of one page.
-  Status InPage(uint64_t page, uint64_t from, uint64_t to) {
-    if (from == to) return OkStatus();
+  void InPage(uint64_t page, uint64_t from, uint64_t to) {
+    if (from == to) return;
     uint64_t stored_to = to;
     if (reads_) {
       // A NoC read of L1 keeps the address modulo 16; what DRAM asks beyond that the prefetcher does.
@@ -70,14 +73,16 @@ class PieceWalk {
       const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(to - from, max_bytes_));
       piece.shape = {
           BeginOf(page) + static_cast<int64_t>(from), length, bytes, length, 1, length, bytes};
-      RETURN_IF_ERROR(visit_(piece));
+      visit_(piece);
       from += length;
     }
-    return OkStatus();
   }
 
-  Status WholePages(uint64_t first, uint64_t end) {
-    if (reads_ ? region_.pages_readable() : region_.pages_writable()) return Paged(first, end);
+  void WholePages(uint64_t first, uint64_t end) {
+    if (reads_ ? region_.pages_readable() : region_.pages_writable()) {
+      Paged(first, end);
+      return;
+    }
     const uint64_t row_pages = region_.row_pages();
     const uint64_t group_stride = region_.shard_row_pages() * region_.stride();
     // With shards one page wide a part of a row is a matter of which columns have a page there.
@@ -88,20 +93,19 @@ class PieceWalk {
       const uint64_t begin = std::max(first, row * row_pages);
       const uint64_t row_end = std::min(end, (row + 1) * row_pages);
       if (group_stride > max_bytes_ || (!columns && row_end - begin != row_pages)) {
-        RETURN_IF_ERROR(InRow(begin, row_end));
+        InRow(begin, row_end);
         ++row;
         continue;
       }
       uint64_t rows = std::min(region_.shard_rows() - row % region_.shard_rows(), end_row - row);
       rows = std::min(rows, max_bytes_ / group_stride);
       if (!columns && (row + rows) * row_pages > end) --rows;  // the last row is part of one
-      RETURN_IF_ERROR(Rows(row, rows, first, end));
+      Rows(row, rows, first, end);
       row += rows;
     }
-    return OkStatus();
   }
 
-  Status Paged(uint64_t first, uint64_t end) {
+  void Paged(uint64_t first, uint64_t end) {
     const uint64_t stride = region_.stride();
     const uint64_t banks = region_.banks();
     const uint64_t most = max_bytes_ / stride;
@@ -114,27 +118,25 @@ class PieceWalk {
       // Whole rounds of banks are folded into the address, because start_page has few bits.
       piece.address = region_.base_address() + static_cast<uint32_t>(page / banks) * piece.stride;
       piece.shape = ShapeOf(page, pages, 1, pages * stride);
-      RETURN_IF_ERROR(visit_(piece));
+      visit_(piece);
       page += pages;
     }
-    return OkStatus();
   }
 
   // Pages [first, end) of one row, shard by shard.
-  Status InRow(uint64_t first, uint64_t end) {
+  void InRow(uint64_t first, uint64_t end) {
     const uint64_t width = region_.shard_row_pages();
     const uint64_t most = max_bytes_ / region_.stride();
     for (uint64_t page = first; page < end;) {
       const uint64_t left_in_shard = width - page % region_.row_pages() % width;
       const uint64_t pages = std::min({end - page, left_in_shard, most});
-      RETURN_IF_ERROR(Linear(page, ShapeOf(page, pages, 1, pages * region_.stride())));
+      Linear(page, ShapeOf(page, pages, 1, pages * region_.stride()));
       page += pages;
     }
-    return OkStatus();
   }
 
   // `rows` rows from `row` on, all in the same shards, without the pages outside [first, end).
-  Status Rows(uint64_t row, uint64_t rows, uint64_t first, uint64_t end) {
+  void Rows(uint64_t row, uint64_t rows, uint64_t first, uint64_t end) {
     const uint64_t row_pages = region_.row_pages();
     const uint64_t width = region_.shard_row_pages();
     for (uint64_t column = 0; column < row_pages; column += width) {
@@ -147,9 +149,8 @@ class PieceWalk {
       }
       if (here == 0) continue;
       const uint64_t pages = std::min(width, row_pages - column);
-      RETURN_IF_ERROR(Linear(page, ShapeOf(page, pages, here, width * region_.stride())));
+      Linear(page, ShapeOf(page, pages, here, width * region_.stride()));
     }
-    return OkStatus();
   }
 
   // `groups` groups of `pages` pages, row_pages apart. Nothing is stored behind the last page.
@@ -172,13 +173,13 @@ class PieceWalk {
     return shape;
   }
 
-  Status Linear(uint64_t page, const PieceShape& shape) {
+  void Linear(uint64_t page, const PieceShape& shape) {
     const RegionView::Place place = region_.PlaceOf(page);
     TransferPiece piece;
     piece.noc_xy = place.noc_xy;
     piece.address = place.address;
     piece.shape = shape;
-    return visit_(piece);
+    visit_(piece);
   }
 
   const RegionView& region_;
@@ -191,9 +192,9 @@ class PieceWalk {
 
 }  // namespace
 
-Status ForEachPiece(const RegionView& region, uint64_t offset, uint64_t size, Direction direction,
-                    uint32_t max_bytes, const VisitPiece& visit) {
-  return PieceWalk(region, offset, size, direction, max_bytes, visit).Run();
+void ForEachPiece(const RegionView& region, uint64_t offset, uint64_t size, Direction direction,
+                  uint32_t max_bytes, const VisitPiece& visit) {
+  PieceWalk(region, offset, size, direction, max_bytes, visit).Run();
 }
 
 }  // namespace ttfd

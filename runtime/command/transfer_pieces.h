@@ -26,13 +26,13 @@ struct TransferPiece {
 
 enum class Direction { kToDevice, kFromDevice };
 
-using VisitPiece = std::function<Status(const TransferPiece&)>;
+using VisitPiece = std::function<void(const TransferPiece&)>;
 
 // Calls `visit` for pieces of at most `max_bytes` (a multiple of 64) that hold [offset, offset + size)
-// together, each byte once; stops at the first error. Pieces to the device cover nothing else but
+// together, each byte once. Pieces to the device cover nothing else but
 // padding: offset and end are unit boundaries. Pieces from the device may cover more. Their order is
 // ascending where the region's pages lie over all banks or in one.
-Status ForEachPiece(const RegionView& region, uint64_t offset, uint64_t size, Direction direction,
-                    uint32_t max_bytes, const VisitPiece& visit);
+void ForEachPiece(const RegionView& region, uint64_t offset, uint64_t size, Direction direction,
+                  uint32_t max_bytes, const VisitPiece& visit);
 
 }  // namespace ttfd

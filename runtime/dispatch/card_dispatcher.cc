@@ -158,7 +158,8 @@ Status CardDispatcher::OpenLinks() {
                      CardLink::Open(
                          device_, clock_, plans_[queue], *host_memory_[queue], settings,
                          [this](bool look) { return Pump(look); }, capture_.get()));
-    RETURN_IF_ERROR(EncodeStreams(*queues_[queue].link));
+    EncodeStreams(queues_[queue].plan.batch);
+    RETURN_IF_ERROR(queues_[queue].Commit().status());
   }
   SetTimeouts(options_.operation_timeout, options_.kernel_timeout);
   return OkStatus();
@@ -196,62 +197,93 @@ void CardDispatcher::SetTimeouts(Duration operation, Duration kernel) {
   }
 }
 
-Status CardDispatcher::EncodeTransfer(const Route& route, const Command& command) {
+void CardDispatcher::PlanTransfer(const Route& route, const Command& command) {
   CardQueue& queue = queues_[route.hardware_queue];
   const Ordering::StreamMask kernels = launches_.KernelsOf(route);
+  Ordering& ordering = queue.ordering.Change();
+  RecordBatch& batch = queue.plan.batch;
   if (const auto* read = std::get_if<ReadCommand>(&command)) {
-    RETURN_IF_ERROR(queue.ordering.BeforeRead(*queue.link, kernels));
-    queue.reads.BeginRead(read->sink);
-    RETURN_IF_ERROR(EncodeRead(
-        *read, max_piece_bytes_, geometry_,
-        [&queue](const ReadPiece& piece) { return queue.reads.ExpectPiece(piece); }, *queue.link));
-    queue.reads.EndRead();
-    return OkStatus();
+    ordering.BeforeRead(batch, kernels);
+    EncodeRead(*read, max_piece_bytes_, geometry_, queue.reads.next_check(), &queue.plan.pieces,
+               batch);
+    queue.plan.sink = read->sink;
+    return;
   }
   if (const auto* copy = std::get_if<CopyCommand>(&command)) {
-    RETURN_IF_ERROR(queue.ordering.BeforeRead(*queue.link, kernels));
-    RETURN_IF_ERROR(queue.ordering.BeforeWrite(*queue.link, kernels));
-    RETURN_IF_ERROR(EncodeCopy(*copy, geometry_, *queue.link));
+    ordering.BeforeRead(batch, kernels);
+    ordering.BeforeWrite(batch, kernels);
+    EncodeCopy(*copy, geometry_, batch);
   } else {
-    RETURN_IF_ERROR(queue.ordering.BeforeWrite(*queue.link, kernels));
+    ordering.BeforeWrite(batch, kernels);
     const auto* write = std::get_if<WriteCommand>(&command);
-    RETURN_IF_ERROR(write != nullptr
-                        ? EncodeWrite(*write, geometry_, *queue.link)
-                        : EncodeFill(std::get<FillCommand>(command), geometry_, *queue.link));
+    if (write != nullptr) {
+      EncodeWrite(*write, geometry_, batch);
+    } else {
+      EncodeFill(std::get<FillCommand>(command), geometry_, batch);
+    }
   }
-  queue.ordering.Wrote();
+  ordering.Wrote();
+}
+
+Status CardDispatcher::Plan(const Route& route, const Command& command) {
+  if (const auto* launch = std::get_if<LaunchCommand>(&command)) {
+    return launches_.PlanLaunch(route, *launch);
+  }
+  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
+    return launches_.PlanRecord(route, *record);
+  }
+  if (const auto* replay = std::get_if<ReplayTraceCommand>(&command)) {
+    return launches_.PlanReplay(route, *replay);
+  }
+  PlanTransfer(route, command);
   return OkStatus();
 }
 
-Status CardDispatcher::Encode(const Route& route, const Command& command) {
-  if (const auto* launch = std::get_if<LaunchCommand>(&command)) {
-    return launches_.Launch(route, *launch);
-  }
-  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
-    return launches_.Record(route, *record);
-  }
-  if (const auto* replay = std::get_if<ReplayTraceCommand>(&command)) {
-    return launches_.Replay(route, *replay);
-  }
-  return EncodeTransfer(route, command);
+StatusOr<CardQueue::Begin> CardDispatcher::Commit(uint32_t hardware_queue,
+                                                  std::unique_ptr<TraceUndo>* undo) {
+  *undo = launches_.Commit({hardware_queue, submitted(hardware_queue) + 1});
+  return queues_.Commit(hardware_queue);
 }
 
-StatusOr<uint64_t> CardDispatcher::Submit(const Route& route, const Command& command) {
+StatusOr<std::optional<uint64_t>> CardDispatcher::TrySubmit(const Route& route,
+                                                            const Command& command,
+                                                            std::span<const Ticket> after,
+                                                            absl::FunctionRef<bool()> wanted) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
+  for (const Ticket& ticket : after) {
+    RETURN_IF_ERROR(CheckTicket(ticket.hardware_queue, ticket.number));
+  }
   CardQueue& queue = queues_[route.hardware_queue];
-  const CardQueue::Begin begin = queue.BeginCommand();
-  const Status encoded = Encode(route, command);
-  if (!encoded.ok()) queue.TakeBackEncoded();
-  // The one thing only the device thread knows: what traces hold of the workers' kernel caches. Found before anything
-  // is encoded; the same code from further below leaves half a command on the ring.
-  const CardQueue::Begin now = queue.BeginCommand();
-  const bool untouched = now.entry == begin.entry && now.offset == begin.offset;
-  if (encoded.code() == StatusCode::kResourceExhausted && untouched) return encoded;
-  if (!encoded.ok()) return Lose(encoded);
+  // The worker counters stay comparable; an event makes space.
+  if (std::holds_alternative<LaunchCommand>(command) &&
+      !queue.ordering->HasCompletionsFor(geometry_.worker_count())) {
+    return std::nullopt;
+  }
+  for (const Ticket& ticket : after) {
+    const CardQueue::Pending* const awaited = queues_[ticket.hardware_queue].Find(ticket.number);
+    if (awaited == nullptr) continue;
+    queues_.PlanAwait(route.hardware_queue, queue.plan.waits, ticket.hardware_queue, awaited->mark);
+  }
+  const Status planned = Plan(route, command);
+  // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
+  if (!planned.ok()) {
+    Drop();
+    return planned;
+  }
+  const StatusOr<bool> fits = queues_.Fit(route.hardware_queue);
+  if (!fits.ok() || !*fits || !wanted()) {
+    Drop();
+    if (!fits.ok()) return Lose(fits.status());
+    return std::nullopt;
+  }
+  std::unique_ptr<TraceUndo> undo;
+  const StatusOr<CardQueue::Begin> begin = Commit(route.hardware_queue, &undo);
+  if (!begin.ok() && undo != nullptr) undo->Restore();
+  if (!begin.ok()) return Lose(begin.status());
   const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
                        std::holds_alternative<ReplayTraceCommand>(command);
-  return queue.Submitted(begin, kernels && route.workers.any());
+  return queue.Submitted(*begin, kernels && route.workers.any(), std::move(undo));
 }
 
 Status CardDispatcher::CheckTicket(uint32_t hardware_queue, uint64_t ticket) const {
@@ -263,29 +295,18 @@ Status CardDispatcher::CheckTicket(uint32_t hardware_queue, uint64_t ticket) con
   return InvalidArgument("command {} of CQ{}, which has {}", ticket, hardware_queue, submitted);
 }
 
-Status CardDispatcher::Wait(uint32_t hardware_queue, const Ticket& after) {
-  RETURN_IF_ERROR(lost_);
-  RETURN_IF_ERROR(CheckTicket(hardware_queue, 0));
-  RETURN_IF_ERROR(CheckTicket(after.hardware_queue, after.number));
-  const CardQueue::Pending* const awaited = queues_[after.hardware_queue].Find(after.number);
-  if (awaited == nullptr) return OkStatus();
-  const Ordering::Mark mark = awaited->mark;
-  const Status encoded = queues_.Await(hardware_queue, after.hardware_queue, mark);
-  return encoded.ok() ? encoded : Lose(encoded);
-}
-
-Status CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
+StatusOr<bool> CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckTicket(hardware_queue, ticket));
-  const Status encoded = queues_[hardware_queue].Event(hardware_queue, ticket);
-  return encoded.ok() ? encoded : Lose(encoded);
+  const StatusOr<bool> asked = queues_[hardware_queue].Event(hardware_queue, ticket);
+  return asked.ok() ? asked : Lose(asked.status());
 }
 
-Status CardDispatcher::EventBeside(uint32_t hardware_queue, uint64_t ticket) {
+StatusOr<bool> CardDispatcher::EventBeside(uint32_t hardware_queue, uint64_t ticket) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckTicket(hardware_queue, ticket));
-  const Status encoded = queues_[hardware_queue].EventBeside(hardware_queue, ticket);
-  return encoded.ok() ? encoded : Lose(encoded);
+  const StatusOr<bool> asked = queues_[hardware_queue].EventBeside(hardware_queue, ticket);
+  return asked.ok() ? asked : Lose(asked.status());
 }
 
 StatusOr<bool> CardDispatcher::KernelsEnded(const Ticket& ticket) {
@@ -416,7 +437,7 @@ StatusOr<uint64_t> CardDispatcher::LookAt(uint32_t hardware_queue) {
 std::vector<ResidentKernel> CardDispatcher::Kernels() const {
   constexpr uint32_t kHeader = sizeof(abi::KernelImageHeader);
   std::vector<ResidentKernel> kernels;
-  for (const KernelCache::HeldImage& held : launches_.kernels().Images()) {
+  for (const KernelCache::HeldImage& held : launches_.kernels()->Images()) {
     const auto bytes = static_cast<uint32_t>(held.image->bytes.size());
     kernels.push_back({held.image->name, held.address + kHeader, bytes - kHeader, held.workers});
   }

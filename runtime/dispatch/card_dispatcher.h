@@ -28,21 +28,19 @@ class CardDispatcher final : public Dispatcher {
                                                           const FirmwareSet& names = FirmwareSet());
   ~CardDispatcher() override;
 
-  using Dispatcher::Event;
-  using Dispatcher::HasRoomFor;
-  using Dispatcher::Submit;
+  using Dispatcher::TrySubmit;
   Status Boot() override;
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return device_.info(); }
   const CardGeometry& geometry() const override { return geometry_; }
-  StatusOr<bool> HasRoomFor(const Route& route, const Command& command) override;
-  StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
+  StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
+                                              std::span<const Ticket> after,
+                                              absl::FunctionRef<bool()> wanted) override;
   void TakeBack(const Ticket& ticket) override {
     queues_[ticket.hardware_queue].TakeBack(ticket.number);
   }
-  Status Wait(uint32_t hardware_queue, const Ticket& after) override;
-  Status Event(uint32_t hardware_queue, uint64_t ticket) override;
-  Status EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
+  StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) override;
+  StatusOr<bool> EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
   StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
   void OnWait(std::function<bool()> waits) override { waits_ = std::move(waits); }
@@ -78,12 +76,17 @@ class CardDispatcher final : public Dispatcher {
   Status CheckTicket(uint32_t hardware_queue, uint64_t ticket) const;
   // Keeps the first reason for which the card is lost and returns it.
   Status Lose(const Status& status);
-  uint64_t MaxRecordBytes(const Route& route, const Command& command) const;
-  uint64_t MaxTraceRecordBytes(const Trace& trace) const;
   Status PlaceRings();
   Status OpenLinks();
-  Status Encode(const Route& route, const Command& command);
-  Status EncodeTransfer(const Route& route, const Command& command);
+  // Encodes a command; nothing has happened yet.
+  Status Plan(const Route& route, const Command& command);
+  void PlanTransfer(const Route& route, const Command& command);
+  // Hands the device what is planned; a ticket of its own comes later, or never.
+  StatusOr<CardQueue::Begin> Commit(uint32_t hardware_queue, std::unique_ptr<TraceUndo>* undo);
+  void Drop() {
+    launches_.Drop();
+    queues_.Drop();
+  }
   // Has the card taken every entry, and is the host told of everything it asked for?
   bool settled() const;
   // Takes what the card published on any queue; how many records there were.
@@ -97,7 +100,6 @@ class CardDispatcher final : public Dispatcher {
   Status CheckHang();
   // False: there was still work at `deadline`.
   StatusOr<bool> Drain(TimePoint deadline);
-  StatusOr<bool> HasRoomForEvent(uint32_t queue);
   // Any value but those of earlier boots and 0, what cleared memory holds.
   uint32_t boot_nonce() const { return 0x7E570000u + boots_; }
   std::vector<StreamCount> CountStreams();

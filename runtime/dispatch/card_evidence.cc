@@ -70,7 +70,7 @@ std::vector<StreamCount> CardDispatcher::CountStreams() {
     CardQueue& queue = queues_[number];
     if (queue.link == nullptr) continue;
     for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
-      const uint64_t expected = queue.ordering.launched_workers(stream);
+      const uint64_t expected = queue.ordering->launched_workers(stream);
       if (expected == 0) continue;
       const auto shows =
           ReadWord(queue.link->dispatch_tile(),
@@ -78,7 +78,7 @@ std::vector<StreamCount> CardDispatcher::CountStreams() {
       if (!shows.ok()) continue;
       seen_[number].streams[stream] = *shows;
       counts.push_back({number, abi::kFirstWorkerStream + stream, expected,
-                        queue.ordering.OnWire(stream, expected) & hw::kStreamCounterMask, *shows});
+                        queue.ordering->OnWire(stream, expected) & hw::kStreamCounterMask, *shows});
     }
   }
   return counts;
@@ -119,7 +119,8 @@ bool CardDispatcher::HasPassedEvent(uint32_t hardware_queue, uint32_t event) con
 // an event that the dispatcher has not published has not begun, nor has the launch whose go signal dispatch_s holds.
 //
 // A launch is sent when its predecessors on the stream have completed: the stream's counter shows whether it may have
-// begun, and when all its workers have completed that it has ended. A trace clears the counter. The counter then shows
+// begun, and when all its workers have completed that it has ended; no more completions are outstanding than it tells
+// apart (TrySubmit). A trace clears the counter. The counter then shows
 // nothing of earlier launches, and of the trace itself and of later ones only once an event has shown that it was
 // cleared; but a counter below the launch's begin says in both cases that it has not begun.
 Standing CardDispatcher::StandingOf(const Ticket& ticket) {
@@ -134,20 +135,19 @@ Standing CardDispatcher::StandingOf(const Ticket& ticket) {
   const uint32_t freed = queue.link->ring().entries_freed();
   if (abi::CounterReached(one->first_entry, freed)) return Standing::kNotBegun;
   if (one->behind == one->before) return Standing::kUnclear;
-  const uint64_t base = queue.ordering.base(one->stream);
-  const bool cleared = queue.ordering.Cleared(one->stream);
+  const uint64_t base = queue.ordering->base(one->stream);
+  const bool cleared = queue.ordering->Cleared(one->stream);
   if (one->before < base || (one->before == base && !cleared)) return Standing::kUnclear;
-  if (queue.ordering.outstanding(one->stream) > hw::kStreamCounterReach) return Standing::kUnclear;
   const std::optional<uint32_t> shows = seen.streams[one->stream];
   if (!shows.has_value()) return Standing::kUnclear;
-  const uint32_t before = queue.ordering.OnWire(one->stream, one->before);
+  const uint32_t before = queue.ordering->OnWire(one->stream, one->before);
   if (!hw::StreamCounterReached(*shows, before)) return Standing::kNotBegun;
   if (seen.held_go == std::pair(abi::kFirstWorkerStream + one->stream, before)) {
     return Standing::kNotBegun;
   }
   if (!cleared) return Standing::kUnclear;
   const bool ended =
-      hw::StreamCounterReached(*shows, queue.ordering.OnWire(one->stream, one->behind));
+      hw::StreamCounterReached(*shows, queue.ordering->OnWire(one->stream, one->behind));
   return ended ? Standing::kEnded : Standing::kRunning;
 }
 

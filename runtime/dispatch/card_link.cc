@@ -41,13 +41,39 @@ CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
                        size_t{settings.rings.completion_ring_pages} * abi::kCompletionPageBytes),
                    *dispatch_) {}
 
-StatusOr<MutableByteSpan> CardLink::Append(uint32_t bytes) {
-  if (ring_.open()) {
-    if (ring_.CanExtend(bytes)) return ring_.Append(bytes);
-    RETURN_IF_ERROR(Flush());
+bool CardLink::Fits(std::initializer_list<const RecordBatch*> batches, uint32_t events) const {
+  IssueRing::Space space = ring_.space();
+  for (const RecordBatch* batch : batches) {
+    for (size_t i = 0; i < batch->entries().size(); ++i) {
+      const RecordBatch::Entry& entry = batch->entries()[i];
+      if (!space.Take(entry.bytes, entry.stall)) return false;
+    }
   }
-  if (!ring_.CanOpen(bytes)) RETURN_IF_ERROR(AwaitRoom(bytes));
-  return ring_.Append(bytes);
+  for (uint32_t record = 0; record < events * kMaxEventRecords; ++record) {
+    if (record % kMaxEventRecords == 0) space.Close();
+    if (!space.Take(abi::kEntryAlignment, false)) return false;
+  }
+  return true;
+}
+
+Status CardLink::Commit(const RecordBatch& batch) {
+  const std::byte* copied = batch.copied().data();
+  for (size_t i = 0; i < batch.entries().size(); ++i) {
+    const RecordBatch::Entry& entry = batch.entries()[i];
+    if (!ring_.CanExtend(entry.bytes)) {
+      RETURN_IF_ERROR(Flush());
+      if (!ring_.CanOpen(entry.bytes)) RETURN_IF_ERROR(AwaitRoom(entry.bytes));
+    }
+    std::byte* to = ring_.Append(entry.bytes).data();
+    for (const RecordBatch::Segment& segment : batch.SegmentsOf(i)) {
+      const std::byte* from = segment.data;
+      if (from == nullptr) from = std::exchange(copied, copied + segment.bytes);
+      std::memcpy(to, from, segment.bytes);
+      to += segment.bytes;
+    }
+    if (entry.stall) RETURN_IF_ERROR(Announce(true));
+  }
+  return OkStatus();
 }
 
 Status CardLink::Announce(bool stall) {
@@ -87,23 +113,6 @@ Status CardLink::AwaitRoom(uint32_t bytes) {
     give_up = pumped == Pumped::kDead || (look && now - moved >= limit);
     if (look || moved == now) look_at = now + timeout_;
   }
-}
-
-bool CardLink::Fits(uint64_t bytes, bool alone) const {
-  // Entries that follow each other hold more than the largest entry together, and one may be skipped
-  // at the end of the ring. An event is always to fit behind.
-  const uint64_t max_entry = ring_.max_entry_bytes();
-  const uint64_t entries = 2 * bytes / max_entry + 3;
-  const uint64_t needed = bytes + max_entry + 2 * kMaxEventRecordBytes;
-  if (ring_.free_slots() >= entries && ring_.free_bytes() >= needed) return true;
-  return alone && ring_.entries_freed() == ring_.entries_closed() && !ring_.open();
-}
-
-StatusOr<bool> CardLink::HasRoom(uint64_t bytes, bool alone) {
-  if (Fits(bytes, alone)) return true;
-  RETURN_IF_ERROR(Flush());
-  RETURN_IF_ERROR(ReadFetched());
-  return Fits(bytes, alone);
 }
 
 }  // namespace ttfd

@@ -1,16 +1,17 @@
 // The connection to a booted card: windows, pinned memory and the rings in it. Puts records into the
-// open entry, announces entries, and waits for room when a ring is full.
+// open entry, announces entries, and waits for room where they are more than the ring takes.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/boot/boot_plan.h"
+#include "runtime/command/record_batch.h"
 #include "runtime/command/record_file.h"
-#include "runtime/command/record_sink.h"
 #include "runtime/device/device.h"
 #include "runtime/queue/completion_queue.h"
 #include "runtime/queue/fetch_queue.h"
@@ -18,7 +19,7 @@
 
 namespace ttfd {
 
-class CardLink final : public RecordSink {
+class CardLink {
  public:
   // Lets the card run a little and takes what it completed. `look`: asks the card itself how it is.
   enum class Pumped {
@@ -42,25 +43,21 @@ class CardLink final : public RecordSink {
                                                   const Settings& settings, Pump pump,
                                                   RecordFileWriter* capture);
 
-  // RecordSink.
-  StatusOr<MutableByteSpan> Append(uint32_t bytes) override;
-  uint32_t max_record_bytes() const override { return ring_.max_entry_bytes(); }
-
+  // Do the records of these batches fit now, and behind them `events` events?
+  bool Fits(std::initializer_list<const RecordBatch*> batches, uint32_t events) const;
+  // Puts them into the ring. If they do not fit, waits for the card to take entries and lets it run.
+  Status Commit(const RecordBatch& batch);
   // Announces the open entry, if there is one.
   Status Flush() { return Announce(false); }
-  // The same; the card fetches nothing further until it is executed.
-  Status FlushStalled() { return Announce(true); }
   // Of a wait for room, without any progress; `kernel`: while kernels run.
   void SetTimeouts(Duration operation, Duration kernel) {
     timeout_ = operation;
     kernel_timeout_ = kernel;
   }
-  // Room for `bytes`, wherever they wrap; asks the card when the host believes that there is none. `alone`: nothing of
-  // the hardware queue is left on the card. What never fits as a whole has room then, and goes in piece by piece: who
-  // waits for room behind a kernel waits for its end.
-  StatusOr<bool> HasRoom(uint64_t bytes, bool alone);
   // Asks the card how far it has read.
   Status ReadFetched();
+  // The card has taken all there is.
+  bool empty() const { return ring_.entries_freed() == ring_.entries_closed() && !ring_.open(); }
 
   IssueRing& ring() { return ring_; }
   CompletionQueue& completions() { return completions_; }
@@ -75,7 +72,6 @@ class CardLink final : public RecordSink {
            std::unique_ptr<Window> dispatch);
   Status Announce(bool stall);
   Status AwaitRoom(uint32_t bytes);
-  bool Fits(uint64_t bytes, bool alone) const;
 
   Clock& clock_;
   Duration timeout_{};

@@ -21,22 +21,65 @@ void CardQueue::Forget() {
     unknown_to_ = timeline.submitted();
   }
   link.reset();
-  ordering = Ordering();
+  Drop();
+  ordering.now() = Ordering();
   reads.Clear();
   timeline.Forget();
-  go_table.Clear();
-  undo.reset();
+  go_table.now().Clear();
   pending_.clear();
   apart_ = 0;
   in_order_ = {};
   entries_done_ = 0;
 }
 
-uint64_t CardQueue::Submitted(const Begin& begin, bool apart) {
-  ordering.Encoded();
+void CardQueue::Plan::Clear() {
+  waits.Clear();
+  batch.Clear();
+  sink = nullptr;
+  pieces.clear();
+  events.clear();
+}
+
+void CardQueue::Drop() {
+  plan.Clear();
+  ordering.Drop();
+  go_table.Drop();
+}
+
+StatusOr<bool> CardQueue::Fits(uint32_t events) {
+  if (link->Fits({&plan.waits, &plan.batch}, events)) return true;
+  RETURN_IF_ERROR(link->Flush());
+  RETURN_IF_ERROR(link->ReadFetched());
+  return link->Fits({&plan.waits, &plan.batch}, events);
+}
+
+// What is expected is known before the card can answer: records that the ring takes piece by piece are answered while
+// the last of them wait.
+StatusOr<CardQueue::Begin> CardQueue::Commit() {
+  Begin begin;
+  begin.event = timeline.next_event() - 1;
+  begin.workers = ordering.now().launched_workers();
+  ordering.Commit();
+  go_table.Commit();
+  RETURN_IF_ERROR(link->Commit(plan.waits));
+  begin.entry = link->ring().entries_closed();
+  begin.offset = link->ring().open_bytes();
+  reads.ExpectRead(std::move(plan.sink), plan.pieces);
+  reads.ExpectEvents(static_cast<uint32_t>(plan.events.size()));
+  for (EventMark& event : plan.events) {
+    event.entries = begin.entry;
+    timeline.Ask(0, event);
+  }
+  RETURN_IF_ERROR(link->Commit(plan.batch));
+  plan.Clear();
+  return begin;
+}
+
+uint64_t CardQueue::Submitted(const Begin& begin, bool apart, std::unique_ptr<TraceUndo> undo) {
+  ordering.now().Encoded();
   Pending& one = pending_.emplace_back();
   one.ticket = timeline.Submit();
-  one.mark = ordering.Now();
+  one.mark = ordering->Now();
   one.mark.workers = in_order_;
   one.first_entry = begin.entry;
   one.first_offset = begin.offset;
@@ -47,7 +90,7 @@ uint64_t CardQueue::Submitted(const Begin& begin, bool apart) {
   one.undo = std::move(undo);
   // All launches of a command are counted on the stream of its workers.
   for (uint32_t stream = 0; stream < in_order_.size(); ++stream) {
-    const uint64_t behind = ordering.launched_workers(stream);
+    const uint64_t behind = ordering->launched_workers(stream);
     if (behind == begin.workers[stream]) continue;
     one.stream = stream;
     one.before = begin.workers[stream];
@@ -66,20 +109,20 @@ const CardQueue::Pending* CardQueue::Find(uint64_t ticket) const {
 }
 
 StatusOr<bool> CardQueue::HasReached(uint32_t stream, uint64_t workers) {
-  if (ordering.seen_workers(stream) >= workers || !ordering.Comparable(stream)) {
-    return ordering.Reached(stream, workers, 0);
+  if (ordering->seen_workers(stream) >= workers || !ordering->Comparable(stream)) {
+    return ordering->Reached(stream, workers, 0);
   }
   ASSIGN_OR_RETURN(
       const uint32_t counter,
       ReadWord(link->dispatch_tile(),
                hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable)));
-  return ordering.Reached(stream, workers, counter);
+  return ordering->Reached(stream, workers, counter);
 }
 
 StatusOr<bool> CardQueue::AnyRuns() {
-  const StreamCounts& workers = ordering.launched_workers();
+  const StreamCounts& workers = ordering->launched_workers();
   for (uint32_t stream = 0; stream < workers.size(); ++stream) {
-    if (!ordering.Comparable(stream)) continue;
+    if (!ordering->Comparable(stream)) continue;
     ASSIGN_OR_RETURN(const bool reached, HasReached(stream, workers[stream]));
     if (!reached) return true;
   }
@@ -95,65 +138,76 @@ StatusOr<bool> CardQueue::HasNews() {
   return false;
 }
 
-void CardQueue::TakeBackEncoded() {
-  if (undo != nullptr) std::exchange(undo, nullptr)->Restore();
-}
-
 void CardQueue::TakeBack(uint64_t ticket) {
   const Pending* const one = Find(ticket);
   if (one != nullptr && one->undo != nullptr) one->undo->Restore();
 }
 
-Status CardQueue::Event(uint32_t number, uint64_t ticket) {
+StatusOr<bool> CardQueue::Event(uint32_t number, uint64_t ticket) {
   Ordering::Mark mark;
-  for (Pending& one : pending_) {
-    if (one.ticket > ticket) break;
-    if (apart_ == 0) {  // then the last covers those before
-      mark = Find(ticket)->mark;
-      break;
-    }
-    mark.Raise(one.mark);
-    one.asked = true;
+  if (apart_ == 0) {  // then the last covers those before
+    if (const Pending* const last = Find(ticket)) mark = last->mark;
+    return EventBehind(number, ticket, mark);
   }
-  return EventBehind(number, ticket, mark);
+  for (const Pending& one : pending_) {
+    if (one.ticket <= ticket) mark.Raise(one.mark);
+  }
+  ASSIGN_OR_RETURN(const bool asked, EventBehind(number, ticket, mark));
+  for (Pending& one : pending_) one.asked |= asked && one.ticket <= ticket;
+  return asked;
 }
 
-Status CardQueue::EventBeside(uint32_t number, uint64_t ticket) {
+StatusOr<bool> CardQueue::EventBeside(uint32_t number, uint64_t ticket) {
   Ordering::Mark mark;
   const Pending* const last = ticket != 0 ? Find(ticket) : nullptr;
   if (last != nullptr) mark = last->mark;
-  bool news = last != nullptr;
+  std::vector<Pending*> ended;
   uint32_t running = 0;  // streams on which a launch has not ended, and so no later one
   for (Pending& one : pending_) {
     if (!one.apart || one.asked || (running >> one.stream & 1) != 0) continue;
-    ASSIGN_OR_RETURN(one.asked, HasEnded(one));
-    if (!one.asked) {
+    ASSIGN_OR_RETURN(const bool reached, HasEnded(one));
+    if (!reached) {
       running |= 1u << one.stream;
       continue;
     }
-    news = true;
+    ended.push_back(&one);
     mark.workers[one.stream] = std::max(mark.workers[one.stream], one.behind);
   }
-  return news ? EventBehind(number, ticket, mark) : OkStatus();
+  if (last == nullptr && ended.empty()) return true;
+  ASSIGN_OR_RETURN(const bool asked, EventBehind(number, ticket, mark));
+  for (Pending* one : ended) one->asked = asked;
+  return asked;
 }
 
-Status CardQueue::EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark) {
-  RETURN_IF_ERROR(ordering.BeforeTelling(*link, mark));
-  RETURN_IF_ERROR(EncodeEvent(timeline.next_event(), static_cast<uint16_t>(number),
-                              reads.ExpectEvent(), *link));
+void CardQueue::EncodePlannedEvent(uint32_t number) {
+  const auto before = static_cast<uint32_t>(plan.events.size());
+  EncodeEvent(timeline.next_event() + before, static_cast<uint16_t>(number),
+              reads.next_check() + before, plan.batch);
+}
+
+StatusOr<bool> CardQueue::EventBehind(uint32_t number, uint64_t ticket,
+                                      const Ordering::Mark& mark) {
+  ordering.Change().BeforeTelling(plan.batch, mark);
+  EncodePlannedEvent(number);
+  ASSIGN_OR_RETURN(const bool fits, Fits(0));
+  if (!fits) {
+    Drop();
+    return false;
+  }
+  RETURN_IF_ERROR(Commit().status());
+  reads.ExpectEvents(1);
   timeline.Ask(ticket, {mark, link->entries_appended()});
-  return link->Flush();
+  RETURN_IF_ERROR(link->Flush());
+  return true;
 }
 
 // Announced with what follows, in the same entry. So the event does not show that this entry is done.
-Status CardQueue::EventOfRestart(uint32_t number, uint32_t stream) {
+void CardQueue::PlanEventOfRestart(uint32_t number, uint32_t stream) {
   Ordering::Mark mark;
-  mark.workers[stream] = ordering.launched_workers(stream);
-  mark.commands = ordering.Now().commands;
-  RETURN_IF_ERROR(EncodeEvent(timeline.next_event(), static_cast<uint16_t>(number),
-                              reads.ExpectEvent(), *link));
-  timeline.Ask(0, {mark, link->ring().entries_closed()});
-  return OkStatus();
+  mark.workers[stream] = ordering->launched_workers(stream);
+  mark.commands = ordering->Now().commands;
+  EncodePlannedEvent(number);
+  plan.events.push_back({mark, 0});
 }
 
 void CardQueue::Done(uint64_t ticket, const StreamCounts& workers) {
@@ -204,7 +258,7 @@ Status CardQueue::Seen(const CompletionQueue::Record& record) {
   Done(event->ticket, event->mark.ordering.workers);
   KeepRecordsBelow(event->mark.entries);
   entries_done_ = event->mark.entries;
-  ordering.Happened(event->mark.ordering);
+  ordering.now().Happened(event->mark.ordering);
   link->ring().FreeBelow(event->mark.entries);
   return OkStatus();
 }

@@ -9,8 +9,10 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/base/staged.h"
 #include "runtime/command/go_table.h"
 #include "runtime/command/ordering.h"
+#include "runtime/command/record_batch.h"
 #include "runtime/dispatch/card_link.h"
 #include "runtime/dispatch/read_tracker.h"
 #include "runtime/dispatch/trace_undo.h"
@@ -19,6 +21,9 @@
 namespace ttfd {
 
 struct CardQueue {
+  // `max_record_bytes`: the largest entry the rings take.
+  explicit CardQueue(uint32_t max_record_bytes) : plan(max_record_bytes) {}
+
   // What is known once an event is seen.
   struct EventMark {
     Ordering::Mark ordering;
@@ -26,10 +31,10 @@ struct CardQueue {
   };
   // Where the encoding of a command begins.
   struct Begin {
-    uint32_t entry = 0;   // the first that has anything of it
-    uint32_t offset = 0;  // from which on
-    uint32_t event = 0;   // id of the last event encoded before it
-    StreamCounts workers;
+    uint32_t entry = 0;      // the first that has anything of it
+    uint32_t offset = 0;     // from which on
+    uint32_t event = 0;      // id of the last event encoded before it
+    StreamCounts workers{};  // launched before it
   };
   // A command that is not known to be done.
   struct Pending {
@@ -55,17 +60,31 @@ struct CardQueue {
     std::unique_ptr<TraceUndo> undo;
   };
 
+  // What a command is to change here, beside `ordering` and `go_table`. Nothing of it has happened before Commit.
+  struct Plan {
+    explicit Plan(uint32_t max_record_bytes) : waits(max_record_bytes), batch(max_record_bytes) {}
+    void Clear();
+
+    RecordBatch waits;  // for other commands, before this one begins
+    RecordBatch batch;
+    ReadTracker::Sink sink;  // of the read whose pieces are asked for
+    std::vector<ReadPiece> pieces;
+    std::vector<EventMark> events;  // asked for, ahead of all entries of the batch
+  };
+
   // As before a boot: what was in flight is discarded, tickets go on.
   void Forget();
 
-  Begin BeginCommand() const {
-    return {link->ring().entries_closed(), link->ring().open_bytes(), timeline.next_event() - 1,
-            ordering.launched_workers()};
-  }
-  // The command just encoded has its ticket.
-  uint64_t Submitted(const Begin& begin, bool apart);
-  // What the command just encoded, or one that is not done, changed in the host's records is undone.
-  void TakeBackEncoded();
+  // Does what is planned fit the rings now, and behind it so many events? Asks the card when the host believes not.
+  StatusOr<bool> Fits(uint32_t events);
+  // Puts what is planned on the ring; where what comes behind the waits begins.
+  StatusOr<Begin> Commit();
+  // Nothing of it happens.
+  void Drop();
+  // The command whose records were committed last, from `begin` on, has its ticket. `undo`: of what it changed in the
+  // host's copy of a trace, or null.
+  uint64_t Submitted(const Begin& begin, bool apart, std::unique_ptr<TraceUndo> undo);
+  // What a command that is not done changed in the host's records is undone.
   void TakeBack(uint64_t ticket);
   const std::deque<Pending>& pending() const { return pending_; }
   // Null: nothing of the ticket is on the card. REQUIRES that it was given.
@@ -82,16 +101,17 @@ struct CardQueue {
   bool idle() const { return pending_.empty() && !timeline.waits_for_events() && !reads.waits(); }
   // The entries below were done at the last event that was seen.
   uint32_t entries_done() const { return entries_done_; }
-  // Asks for an event behind everything up to `ticket`.
-  Status Event(uint32_t number, uint64_t ticket);
+  // Asks for an event behind everything up to `ticket`. False, here and below: there is no space now, nothing has
+  // changed.
+  StatusOr<bool> Event(uint32_t number, uint64_t ticket);
   // The same but for launches apart, of which it tells if they have ended, as the worker counts show. Ticket 0, and
   // none has ended: asks for nothing.
-  Status EventBeside(uint32_t number, uint64_t ticket);
+  StatusOr<bool> EventBeside(uint32_t number, uint64_t ticket);
   // Asks for an event behind `mark`, which tells of everything up to `ticket` and of launches apart before the mark.
-  Status EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark);
-  // Asks for an event at this point of the records, after Restart of the stream: seen, the stream's counter can be
+  StatusOr<bool> EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark);
+  // Plans an event at this point of the records, after Restart of the stream: seen, the stream's counter can be
   // compared again. For launches whose completion is known by their counter alone, not by an event after them.
-  Status EventOfRestart(uint32_t number, uint32_t stream);
+  void PlanEventOfRestart(uint32_t number, uint32_t stream);
   // Has a pending launch completed, as far as its stream's counter shows?
   StatusOr<bool> HasEnded(const Pending& launch) {
     return HasReached(launch.stream, launch.behind);
@@ -111,13 +131,15 @@ struct CardQueue {
   }
 
   std::unique_ptr<CardLink> link;  // null until booted
-  Ordering ordering;
+  Staged<Ordering> ordering;
+  Staged<GoTable> go_table;
+  Plan plan;
   ReadTracker reads;
   Timeline<EventMark> timeline;
-  GoTable go_table;
-  std::unique_ptr<TraceUndo> undo;  // of the command that is being encoded; null: nothing to undo
 
  private:
+  // The id and the check word of the event planned next.
+  void EncodePlannedEvent(uint32_t number);
   StatusOr<bool> HasReached(uint32_t stream, uint64_t workers);
   void Done(uint64_t ticket, const StreamCounts& workers);
   void KeepRecordsBelow(uint32_t entry);

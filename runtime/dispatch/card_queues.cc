@@ -6,49 +6,67 @@
 #include "runtime/command/queue_encoder.h"
 
 namespace ttfd {
-namespace {
-
-Status AwaitOwn(CardQueue& queue, const StreamCounts& workers) {
-  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
-    RETURN_IF_ERROR(queue.ordering.WaitForWorkers(*queue.link, stream, workers[stream]));
-  }
-  return OkStatus();
-}
-
-}  // namespace
 
 void CardQueues::Forget() {
   for (CardQueue& queue : queues_) queue.Forget();
-  joined_ = {};
+  joined_.Drop();
+  joined_.now() = {};
 }
 
-Status CardQueues::Await(uint32_t queue, uint32_t other, const Ordering::Mark& mark) {
+void CardQueues::PlanAwait(uint32_t queue, RecordBatch& batch, uint32_t other,
+                           const Ordering::Mark& mark) {
   CardQueue& self = queues_[queue];
   if (queue == other) {
-    RETURN_IF_ERROR(AwaitOwn(self, mark.workers));
-    self.ordering.Joined();
-    return OkStatus();
+    for (uint32_t stream = 0; stream < mark.workers.size(); ++stream) {
+      if (mark.workers[stream] <= self.ordering->waited_workers(stream)) continue;
+      self.ordering.Change().WaitForWorkers(batch, stream, mark.workers[stream]);
+    }
+    return;
   }
   CardQueue& source = queues_[other];
-  Joined& joined = joined_[queue][other];
-  if (joined.mark.Covers(mark) || source.ordering.Saw(mark)) return OkStatus();
-  // An event of its own, in order behind what is there. It is told to the card at once: whoever waits for
-  // room on `queue` must not wait for an entry that the host keeps.
-  RETURN_IF_ERROR(source.ordering.BeforeTelling(*source.link, mark));
-  RETURN_IF_ERROR(EncodeQueueEvent(++joined.events, other, queue, card_, *source.link));
-  RETURN_IF_ERROR(source.link->Flush());
-  RETURN_IF_ERROR(EncodeAwaitQueueEvent(joined.events, other, *self.link));
-  self.ordering.Joined();
+  if ((*joined_)[queue][other].mark.Covers(mark) || source.ordering->Saw(mark)) return;
+  Joined& joined = joined_.Change()[queue][other];
+  // An event of its own, in order behind what is there.
+  source.ordering.Change().BeforeTelling(source.plan.batch, mark);
+  EncodeQueueEvent(++joined.events, other, queue, card_, source.plan.batch);
+  EncodeAwaitQueueEvent(joined.events, other, batch);
+  self.ordering.Change().Joined();
   joined.mark.Raise(mark);
-  return OkStatus();
 }
 
-Status CardQueues::Await(uint32_t queue, const WorkerCounts& workers) {
+void CardQueues::PlanAwait(uint32_t queue, RecordBatch& batch, const WorkerCounts& workers) {
   for (uint32_t other = 0; other < queues_.size(); ++other) {
-    RETURN_IF_ERROR(other == queue ? AwaitOwn(queues_[queue], workers.queue[queue])
-                                   : Await(queue, other, {0, workers.queue[other], 0}));
+    PlanAwait(queue, batch, other, {0, workers.queue[other], 0});
   }
-  return OkStatus();
+}
+
+StatusOr<bool> CardQueues::Fit(uint32_t queue) {
+  for (uint32_t number = 0; number < queues_.size(); ++number) {
+    CardQueue& one = queues_[number];
+    if (number != queue && one.plan.batch.empty()) continue;
+    ASSIGN_OR_RETURN(const bool fits, one.Fits(1));
+    // What never fits goes in piece by piece, once nothing is left to wait for.
+    const bool alone = number == queue && one.idle() && one.link->empty() && one.plan.waits.empty();
+    if (!fits && !alone) return false;
+  }
+  return true;
+}
+
+// The events of other queues are announced at once: `queue` must not wait for an entry that the host still holds.
+StatusOr<CardQueue::Begin> CardQueues::Commit(uint32_t queue) {
+  joined_.Commit();
+  for (uint32_t number = 0; number < queues_.size(); ++number) {
+    CardQueue& other = queues_[number];
+    if (number == queue || other.plan.batch.empty()) continue;
+    RETURN_IF_ERROR(other.Commit().status());
+    RETURN_IF_ERROR(other.link->Flush());
+  }
+  return queues_[queue].Commit();
+}
+
+void CardQueues::Drop() {
+  joined_.Drop();
+  for (CardQueue& queue : queues_) queue.Drop();
 }
 
 }  // namespace ttfd

@@ -16,7 +16,9 @@ namespace ttfd {
 class CardQueues {
  public:
   // `card` outlives this.
-  explicit CardQueues(const CardGeometry& card) : card_(card) {}
+  explicit CardQueues(const CardGeometry& card)
+      : card_(card),
+        queues_{CardQueue(card.max_record_bytes()), CardQueue(card.max_record_bytes())} {}
 
   CardQueue& operator[](uint32_t number) { return queues_[number]; }
   const CardQueue& operator[](uint32_t number) const { return queues_[number]; }
@@ -28,10 +30,17 @@ class CardQueues {
   // As before a boot.
   void Forget();
 
-  // What is encoded on `queue` from here on acts behind `mark` of queue `other`, or of its own.
-  Status Await(uint32_t queue, uint32_t other, const Ordering::Mark& mark);
+  // Plans on `batch` of `queue`: what follows there acts behind `mark` of queue `other`, or of its own.
+  void PlanAwait(uint32_t queue, RecordBatch& batch, uint32_t other, const Ordering::Mark& mark);
   // The same for launches of any queue.
-  Status Await(uint32_t queue, const WorkerCounts& workers);
+  void PlanAwait(uint32_t queue, RecordBatch& batch, const WorkerCounts& workers);
+
+  // Does what is planned fit, on every queue it concerns, with an event behind it?
+  StatusOr<bool> Fit(uint32_t queue);
+  // Puts it on the rings: the other queues first, whose events `queue` waits for. Where on `queue` what comes behind
+  // the waits begins.
+  StatusOr<CardQueue::Begin> Commit(uint32_t queue);
+  void Drop();
 
  private:
   const CardGeometry& card_;
@@ -41,7 +50,7 @@ class CardQueues {
     Ordering::Mark mark;
     uint32_t events = 0;
   };
-  std::array<std::array<Joined, kHardwareQueues>, kHardwareQueues> joined_;
+  Staged<std::array<std::array<Joined, kHardwareQueues>, kHardwareQueues>> joined_;
 };
 
 }  // namespace ttfd

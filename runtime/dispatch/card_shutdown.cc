@@ -17,9 +17,8 @@ StatusOr<bool> CardDispatcher::Drain(TimePoint deadline) {
   for (uint64_t seen = progress_;;) {
     // A full ring must not be waited for beyond the deadline.
     while (asked < kHardwareQueues) {
-      ASSIGN_OR_RETURN(const bool room, HasRoomForEvent(asked));
+      ASSIGN_OR_RETURN(const bool room, Event(asked, submitted(asked)));
       if (!room) break;
-      RETURN_IF_ERROR(Event(asked, submitted(asked)));
       ++asked;
     }
     if (asked == kHardwareQueues && idle()) return true;
@@ -43,7 +42,8 @@ Status CardDispatcher::TerminateAll(TimePoint deadline) {
   for (CardQueue& queue : queues_) {
     for (const Terminated which :
          {Terminated::kDispatch, Terminated::kDispatchS, Terminated::kPrefetch}) {
-      RETURN_IF_ERROR(EncodeTerminate(which, *queue.link));
+      EncodeTerminate(which, queue.plan.batch);
+      RETURN_IF_ERROR(queue.Commit().status());
       RETURN_IF_ERROR(queue.link->Flush());
     }
   }

@@ -123,26 +123,36 @@ Status CardDispatcher::VerifyQueue(uint32_t number) {
   const Route route{number, {}};
   const std::array<Region, 2> places = TestPlaces();
   std::array<std::vector<std::byte>, 2> bytes, back;
+  std::unique_ptr<TraceUndo> undo;  // of no trace
   for (size_t i = 0; i < places.size(); ++i) {
     bytes[i] = TestBytes(places[i].size_bytes,
                          static_cast<uint32_t>((boots_ * kHardwareQueues + number) * 2 + i));
-    RETURN_IF_ERROR(EncodeTransfer(route, WriteCommand{places[i], 0, bytes[i]}));
+    PlanTransfer(route, WriteCommand{places[i], 0, bytes[i]});
+    RETURN_IF_ERROR(Commit(number, &undo).status());
   }
   if (boots_ > 1 && check_.program == nullptr) {
     ASSIGN_OR_RETURN(check_, EmptyLaunch(geometry_.grid()));
   }
-  RETURN_IF_ERROR(boots_ > 1 ? launches_.Launch(route, check_) : launches_.LaunchNothing(route));
+  if (boots_ > 1) {
+    RETURN_IF_ERROR(launches_.PlanLaunch(route, check_));
+  } else {
+    launches_.PlanNothing(route);
+  }
+  RETURN_IF_ERROR(Commit(number, &undo).status());
   for (size_t i = 0; i < places.size(); ++i) {
     back[i].resize(bytes[i].size());
     ReadCommand read{places[i], 0, places[i].size_bytes, {}};
     read.sink = [to = back[i].data()](uint64_t at, ByteSpan data) {
       std::memcpy(to + at, data.data(), data.size());
     };
-    RETURN_IF_ERROR(EncodeTransfer(route, read));
+    PlanTransfer(route, read);
+    RETURN_IF_ERROR(Commit(number, &undo).status());
   }
   CardQueue& queue = queues_[number];
-  RETURN_IF_ERROR(queue.EventBehind(number, submitted(number), queue.ordering.Now()));
-  RETURN_IF_ERROR(AwaitSettled());
+  for (bool asked = false; !asked;) {
+    ASSIGN_OR_RETURN(asked, queue.EventBehind(number, submitted(number), queue.ordering->Now()));
+    RETURN_IF_ERROR(AwaitSettled());
+  }
   for (size_t i = 0; i < places.size(); ++i) {
     if (back[i] == bytes[i]) continue;
     const auto differ = std::mismatch(back[i].begin(), back[i].end(), bytes[i].begin()).first;

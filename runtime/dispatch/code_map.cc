@@ -89,7 +89,7 @@ CodePlace CodeMap::Find(abi::Role role, uint32_t hart, uint32_t pc, uint32_t pro
     return place;
   }
   if (role != abi::kRoleWorker || pc < abi::kKernelCacheAddress) return place;
-  const KernelCache::Resident kernel = kernels_.At(pc, program);
+  const KernelCache::Resident kernel = kernels_->At(pc, program);
   if (kernel.image == nullptr) return place;
   place.image = CodePlace::Image::kKernel;
   place.name = kernel.image->name;

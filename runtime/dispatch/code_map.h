@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/abi/boot_block.h"
+#include "runtime/base/staged.h"
 #include "runtime/boot/firmware_set.h"
 #include "runtime/dispatch/kernel_cache.h"
 #include "runtime/elf/symbol_table.h"
@@ -36,7 +37,7 @@ std::string SymbolText(const SymbolPlace& place);
 class CodeMap {
  public:
   // `names`: for each image an ELF file with its symbols, or nothing. Read when first asked for.
-  CodeMap(const FirmwareSet& names, const KernelCache& kernels)
+  CodeMap(const FirmwareSet& names, const Staged<KernelCache>& kernels)
       : names_(names), kernels_(kernels) {}
 
   // `program`: the one that runs on the tile, where it is known; else 0.
@@ -46,7 +47,7 @@ class CodeMap {
   const SymbolTable* FirmwareSymbols(abi::Role role, uint32_t hart) const;
 
   const FirmwareSet names_;
-  const KernelCache& kernels_;
+  const Staged<KernelCache>& kernels_;
   mutable std::map<std::pair<abi::Role, uint32_t>, std::shared_ptr<const SymbolTable>> firmware_;
 };
 

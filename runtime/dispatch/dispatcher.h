@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/command/card_geometry.h"
@@ -90,7 +93,7 @@ struct KernelPrint {
   hw::Hart hart = hw::kBrisc;
   std::string text;  // of any bytes, without the newline at its end
 };
-// Called on the device thread, from Poll (and from Submit, Event and Shutdown where those have to wait, and from
+// Called on the device thread, from Poll (and from TrySubmit and Shutdown where those have to wait, and from
 // SalvagePrints), with the ticket of the launch or replay, before that counts as completed. In order for each hart.
 using PrintSink = std::function<void(const Ticket&, KernelPrint)>;
 
@@ -112,33 +115,39 @@ class Dispatcher {
   // What BuildTrace needs; constant from creation on, any thread.
   virtual const CardGeometry& geometry() const = 0;
 
-  // Does the command fit the rings now? False: Poll and try again; it may take an Event, because no more worker
-  // completions of a hardware queue are outstanding than its counters distinguish (hw::kStreamCounterReach). Also true
-  // for a command larger than the rings once nothing of its hardware queue is left on the card, which takes an Event to
-  // be known: Submit then lets the device run meanwhile.
-  virtual StatusOr<bool> HasRoomFor(const Route& route, const Command& command) = 0;
-
-  // Encodes the command and hands it to the device. Returns its ticket on the timeline of its hardware
-  // queue: dense from 1, never reused. REQUIRES: HasRoomFor, and values that keep the rules of
-  // command.h (INVALID_ARGUMENT otherwise, nothing sent; RESOURCE_EXHAUSTED
-  // where command.h says so). Nothing completes before an Event.
-  virtual StatusOr<uint64_t> Submit(const Route& route, const Command& command) = 0;
-
-  // What is submitted to `hardware_queue` from here on begins when `after` is done. The device waits,
-  // not the host; nothing is sent for what is not on the card any more. INVALID_ARGUMENT if the ticket was
-  // never given.
-  virtual Status Wait(uint32_t hardware_queue, const Ticket& after) = 0;
+  // Hands the command to the device if its records fit the rings now, of every hardware queue it concerns. Returns its
+  // ticket on the timeline of its hardware queue: dense from 1, never reused. None: there is no space and nothing has
+  // changed; Poll and try again. That may take an Event, because no more worker completions of a hardware queue are
+  // outstanding than its counters distinguish (hw::kStreamCounterReach). A command larger than the rings is taken once
+  // nothing of its hardware queue is left on the card, which takes an Event to be known: this call then lets the device
+  // run meanwhile.
+  // The command begins when those of `after` are done, and so does what is submitted to its hardware queue later. The
+  // device waits, not the host; nothing is sent for what is not on the card any more.
+  // REQUIRES values that keep the rules of command.h, and tickets that were given: INVALID_ARGUMENT otherwise, nothing
+  // sent; RESOURCE_EXHAUSTED, nothing sent, where command.h says so. Nothing completes before an Event.
+  // `wanted` is called last, when there is space: false, and nothing is sent.
+  virtual StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
+                                                      std::span<const Ticket> after,
+                                                      absl::FunctionRef<bool()> wanted) = 0;
+  StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
+                                              std::span<const Ticket> after = {}) {
+    return TrySubmit(route, command, after, [] { return true; });
+  }
+  // On hardware queue 0, over all workers.
+  StatusOr<std::optional<uint64_t>> TrySubmit(const Command& command) {
+    return TrySubmit(Route(), command);
+  }
 
   // Asks the device to report when everything of `hardware_queue` up to `ticket` is done: one that was given
   // (INVALID_ARGUMENT) and that no Event covers yet. The dispatcher waits for its kernels there; so an event for
-  // a launch that is asked for behind the next launch lets the two be placed back to back. REQUIRES room
-  // (one entry is always kept back for it).
-  virtual Status Event(uint32_t hardware_queue, uint64_t ticket) = 0;
+  // a launch that is asked for behind the next launch lets the two be placed back to back. False: there is no space and
+  // nothing has changed; Poll and try again. There is space for one event behind every command.
+  virtual StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) = 0;
 
   // The same but for launches apart: on workers of their own (Route::workers), beside which the card goes on. It waits
   // for none of them and tells of those that have ended, as the worker counts show. Ticket 0: of those alone, and asks
   // for nothing if there are none. Costs a PCIe read for each set of workers with a launch apart.
-  virtual Status EventBeside(uint32_t hardware_queue, uint64_t ticket) = 0;
+  virtual StatusOr<bool> EventBeside(uint32_t hardware_queue, uint64_t ticket) = 0;
 
   // Have the kernels of a command ended, as far as the worker counts show? Costs a PCIe read while not.
   virtual StatusOr<bool> KernelsEnded(const Ticket& ticket) = 0;
@@ -147,7 +156,7 @@ class Dispatcher {
   // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
   virtual Status Poll() = 0;
 
-  // Called on the device thread again and again while Boot, Submit, Event or Shutdown waits for the card: it is alive.
+  // Called on the device thread again and again while Boot, TrySubmit or Shutdown waits for the card: it is alive.
   // False: the wait ends, CANCELLED, and the card is lost.
   virtual void OnWait(std::function<bool()> waits) = 0;
 
@@ -191,7 +200,7 @@ class Dispatcher {
   // records (the patches of a trace) is undone. The youngest first. Touches no device.
   virtual void TakeBack(const Ticket& ticket) = 0;
 
-  // Of waits inside Submit, Event and Shutdown; fires only if nothing progressed. `kernel`: while
+  // Of waits inside TrySubmit and Shutdown; fires only if nothing progressed. `kernel`: while
   // workers run; 0 = the same.
   virtual void SetTimeouts(Duration operation, Duration kernel) = 0;
 
@@ -205,11 +214,6 @@ class Dispatcher {
     return Error(StatusCode::kUnimplemented, "this card cannot be profiled");
   }
   virtual ProfileResult StopProfile() { return {}; }
-
-  // On hardware queue 0, over all workers.
-  StatusOr<bool> HasRoomFor(const Command& command) { return HasRoomFor(Route(), command); }
-  StatusOr<uint64_t> Submit(const Command& command) { return Submit(Route(), command); }
-  Status Event() { return Event(0, submitted(0)); }
 
   // Drains, terminates the dispatch cores, holds every hart in reset, whatever went wrong before; the
   // result is the first thing that did. Waits as long as work in flight progresses, but no longer than `limit`:

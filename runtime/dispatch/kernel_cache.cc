@@ -17,10 +17,14 @@ bool Uses(const Program& program, const std::shared_ptr<const KernelImage>& imag
 
 }  // namespace
 
-KernelCache::Entry* KernelCache::Find(const std::shared_ptr<const KernelImage>& image) {
+const KernelCache::Entry* KernelCache::Find(const std::shared_ptr<const KernelImage>& image) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&image](const Entry& entry) { return entry.image == image; });
   return found == entries_.end() ? nullptr : &*found;
+}
+
+KernelCache::Entry* KernelCache::Find(const std::shared_ptr<const KernelImage>& image) {
+  return const_cast<Entry*>(std::as_const(*this).Find(image));
 }
 
 uint32_t KernelCache::FindGap(uint32_t bytes) const {
@@ -173,15 +177,23 @@ StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program, cons
   return placement;
 }
 
-void KernelCache::Forget(const Program& program, const Placement& placement) {
-  for (size_t i = 0; i < program.images.size(); ++i) {
-    Entry& entry = *Find(program.images[i].image);
-    if (placement.images[i].new_code) entry.fresh |= program.images[i].tiles;
-    for (const CoreRange& range : placement.images[i].missing) {
-      entry.tiles &= ~TilesOf(range, program.grid);
+std::optional<KernelCache::Placement> KernelCache::PlaceResident(const Program& program) {
+  Placement placement;
+  for (const ProgramImage& used : program.images) {
+    const Entry* const entry = Find(used.image);
+    if (entry == nullptr || (used.tiles & ~entry->tiles).any() ||
+        (used.tiles & entry->fresh).any()) {
+      return std::nullopt;
     }
-    entry.fresh &= entry.tiles;
+    placement.images.push_back({entry->address, {}, false});
   }
+  ++uses_;
+  for (const ProgramImage& used : program.images) {
+    Entry& entry = *Find(used.image);
+    entry.last_use = uses_;
+    Remember(program.id, &entry.programs);
+  }
+  return placement;
 }
 
 void KernelCache::Used(const Program& program, uint32_t hardware_queue, uint32_t stream,
@@ -199,15 +211,7 @@ void KernelCache::Pin(const Program& program, const std::weak_ptr<const Trace>& 
   }
 }
 
-void KernelCache::Unpin(const Program& program, const std::weak_ptr<const Trace>& trace) {
-  for (const ProgramImage& used : program.images) {
-    std::erase_if(Find(used.image)->traces, [&trace](const auto& known) {
-      return !known.owner_before(trace) && !trace.owner_before(known);
-    });
-  }
-}
-
-std::vector<uint32_t> KernelCache::AddressesOf(const Program& program) {
+std::vector<uint32_t> KernelCache::AddressesOf(const Program& program) const {
   std::vector<uint32_t> addresses;
   for (const ProgramImage& used : program.images) addresses.push_back(Find(used.image)->address);
   return addresses;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/base/status.h"
@@ -37,17 +38,15 @@ class KernelCache {
   // of it. What the launches up to `ended` used goes first, for nobody has to wait for its place.
   StatusOr<Placement> Place(const Program& program, const TileSet& workers,
                             const WorkerCounts& ended = {});
-  // Of a program just placed: what was missing will not be written after all, and no launch drops instruction caches
-  // for it.
-  void Forget(const Program& program, const Placement& placement);
+  // The same of a program all of whose images are where its tiles run them: what nearly every launch finds, and
+  // changes nothing but how lately they were used.
+  std::optional<Placement> PlaceResident(const Program& program);
   // The images of a placed program are in use until the count of a stream is `workers`.
   void Used(const Program& program, uint32_t hardware_queue, uint32_t stream, uint64_t workers);
   // The images of a placed program stay while the trace lives.
   void Pin(const Program& program, const std::weak_ptr<const Trace>& trace);
-  // The trace no longer needs them.
-  void Unpin(const Program& program, const std::weak_ptr<const Trace>& trace);
   // Where the images of a placed program are, as Program::images.
-  std::vector<uint32_t> AddressesOf(const Program& program);
+  std::vector<uint32_t> AddressesOf(const Program& program) const;
   // Every resident image, by address.
   struct HeldImage {
     std::shared_ptr<const KernelImage> image;
@@ -80,6 +79,7 @@ class KernelCache {
     bool pinned() const;
   };
   Entry* Find(const std::shared_ptr<const KernelImage>& image);
+  const Entry* Find(const std::shared_ptr<const KernelImage>& image) const;
   // An entry for the image at a free place, evicting; null if what the program itself uses is in
   // the way.
   Entry* Insert(const std::shared_ptr<const KernelImage>& image, const Program& program,
@@ -93,8 +93,8 @@ class KernelCache {
   uint32_t FindGap(uint32_t bytes) const;
   bool EvictOldest(const Program& program, const WorkerCounts& ended);
 
-  const uint32_t address_;
-  const uint32_t bytes_;
+  uint32_t address_;
+  uint32_t bytes_;
   std::vector<Entry> entries_;  // by address
   uint64_t uses_ = 0;
   // Evicted lately: what a hart still runs may not be resident for the next launches any more.

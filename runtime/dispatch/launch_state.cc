@@ -21,20 +21,46 @@ LaunchState::LaunchState(const CardGeometry& card, CardQueues& queues, PrintRing
     : card_(card),
       queues_(queues),
       prints_(prints),
-      cache_(abi::kKernelCacheAddress, abi::kKernelCacheBytes),
-      sets_(AllWorkers(card)),
-      layouts_(card) {}
+      layouts_(card),
+      cache_(KernelCache(abi::kKernelCacheAddress, abi::kKernelCacheBytes)),
+      sets_(WorkerSets(AllWorkers(card))) {}
 
 void LaunchState::Restart(uint32_t boot) {
-  cache_.Clear();
-  sets_.Clear();
+  Drop();
+  cache_.now().Clear();
+  sets_.now().Clear();
+  for (Staged<LaunchRing>& ring : rings_) ring.now().Clear();
+  rearranged_.now() = {};
   boot_ = boot;
-  rearranged_by_ = 0;
-  rearranged_ = {};
+}
+
+std::unique_ptr<TraceUndo> LaunchState::Commit(const Ticket& ticket) {
+  cache_.Commit();
+  sets_.Commit();
+  for (Staged<LaunchRing>& ring : rings_) ring.Commit();
+  rearranged_.Commit();
+  for (const Use& use : uses_) {
+    cache_.now().Used(*use.program, ticket.hardware_queue, use.set, use.workers);
+  }
+  uses_.clear();
+  prints_.Expect(ticket, std::exchange(print_tag_, 0u), std::move(printing_));
+  printing_.clear();
+  return edit_.Commit();
+}
+
+void LaunchState::Drop() {
+  cache_.Drop();
+  sets_.Drop();
+  for (Staged<LaunchRing>& ring : rings_) ring.Drop();
+  rearranged_.Drop();
+  uses_.clear();
+  print_tag_ = 0;
+  printing_.clear();
+  edit_.Drop();
 }
 
 Ordering::StreamMask LaunchState::KernelsOf(const Route& route) const {
-  return route.workers.none() ? Ordering::kAllStreams : sets_.Overlapping(route.workers);
+  return route.workers.none() ? Ordering::kAllStreams : sets_->Overlapping(route.workers);
 }
 
 WorkerCounts LaunchState::LaunchedOn(uint32_t sets) const {
@@ -42,7 +68,7 @@ WorkerCounts LaunchState::LaunchedOn(uint32_t sets) const {
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     for (uint32_t set = 0; set < abi::kMaxSubDevices; ++set) {
       if ((sets >> set & 1) == 0) continue;
-      counts.Raise(queue, set, queues_[queue].ordering.launched_workers(set));
+      counts.Raise(queue, set, queues_[queue].ordering->launched_workers(set));
     }
   }
   return counts;
@@ -52,112 +78,106 @@ WorkerCounts LaunchState::Ended() const {
   WorkerCounts counts;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
-      counts.Raise(queue, stream, queues_[queue].ordering.seen_workers(stream));
+      counts.Raise(queue, stream, queues_[queue].ordering->seen_workers(stream));
     }
   }
   return counts;
 }
 
-StatusOr<uint32_t> LaunchState::Enter(const Route& route, std::optional<uint32_t> number) {
+uint32_t LaunchState::PlanEnter(const Route& route, std::optional<uint32_t> number) {
   const uint32_t queue = route.hardware_queue;
   const TileSet& tiles = WorkersOf(route);
-  const std::optional<uint32_t> found = sets_.Find(tiles);
+  const std::optional<uint32_t> found = sets_->Find(tiles);
   if (!found.has_value() || (number.has_value() && *number != *found)) {
-    const WorkerSets::Change change = sets_.Plan(tiles, number);
-    RETURN_IF_ERROR(Rearrange(queue, tiles, change));
-    sets_.Apply(change, tiles, queue);
+    const WorkerSets::Change change = sets_->Plan(tiles, number);
+    PlanRearrangement(queue, tiles, change);
+    sets_.Change().Apply(change, tiles, queue);
+    for (uint32_t set = 0; set < rings_.size(); ++set) {
+      if ((change.ended >> set & 1) != 0 || set == change.number) rings_[set].Change().Clear();
+    }
     return change.number;
   }
-  WorkerSet& set = sets_[*found];
-  if (set.hardware_queue != queue) {
+  if ((*sets_)[*found].hardware_queue != queue) {
+    RecordBatch& batch = queues_[queue].plan.batch;
     // The other queue's launches have ended before this one's begin, so nothing of theirs is in use.
-    RETURN_IF_ERROR(queues_.Await(queue, LaunchedOn(1u << *found)));
+    queues_.PlanAwait(queue, batch, LaunchedOn(1u << *found));
     // The set may be new, without a launch: its workers must listen to its go word by now.
-    RETURN_IF_ERROR(queues_.Await(queue, rearranged_by_, rearranged_));
-    set.ring.Clear();
-    set.hardware_queue = queue;
+    queues_.PlanAwait(queue, batch, rearranged_->by, rearranged_->mark);
+    rings_[*found].Change().Clear();
+    sets_.Change()[*found].hardware_queue = queue;
   }
-  sets_.Touch(*found);
+  sets_.Change().Touch(*found);
   return *found;
 }
 
-Status LaunchState::Rearrange(uint32_t hardware_queue, const TileSet& tiles,
-                              const WorkerSets::Change& change) {
+void LaunchState::PlanRearrangement(uint32_t hardware_queue, const TileSet& tiles,
+                                    const WorkerSets::Change& change) {
   CardQueue& queue = queues_[hardware_queue];
-  RETURN_IF_ERROR(queues_.Await(hardware_queue, LaunchedOn(change.ended | 1u << change.number)));
-  RETURN_IF_ERROR(queues_.Await(hardware_queue, rearranged_by_, rearranged_));
+  RecordBatch& batch = queue.plan.batch;
+  queues_.PlanAwait(hardware_queue, batch, LaunchedOn(change.ended | 1u << change.number));
+  queues_.PlanAwait(hardware_queue, batch, rearranged_->by, rearranged_->mark);
   const GridSize grid = card_.grid();
-  RETURN_IF_ERROR(
-      EncodeListen(CoverWithRectangles(tiles, grid), change.number, card_, *queue.link));
+  EncodeListen(CoverWithRectangles(tiles, grid), change.number, card_, batch);
   if (change.orphans.any()) {
-    RETURN_IF_ERROR(
-        EncodeListen(CoverWithRectangles(change.orphans, grid), kNoSubDevice, card_, *queue.link));
+    EncodeListen(CoverWithRectangles(change.orphans, grid), kNoSubDevice, card_, batch);
   }
-  queue.ordering.Wrote();
-  rearranged_by_ = hardware_queue;
-  rearranged_ = {queue.ordering.Now().writes, {}, 0};
-  return OkStatus();
+  queue.ordering.Change().Wrote();
+  rearranged_.Change() = {hardware_queue, {queue.ordering->Now().writes, {}, 0}};
 }
 
-uint64_t LaunchState::MaxEnterBytes(const Route& route, std::optional<uint32_t> number) const {
-  const std::optional<uint32_t> found = sets_.Find(WorkersOf(route));
-  if (found.has_value() && number.value_or(*found) == *found) return 256;
-  // Two rectangles for every three workers is the worst a covering can do; each is named twice, for the
-  // workers that enter and for those that are left over.
-  return 1024 + 4 * 8 * card_.worker_count();
-}
-
-Status LaunchState::Launch(const Route& route, const LaunchCommand& command) {
+Status LaunchState::PlanLaunch(const Route& route, const LaunchCommand& command) {
   const Program& program = *command.program;
-  ASSIGN_OR_RETURN(const KernelCache::Placement placement,
-                   cache_.Place(program, WorkersOf(route), Ended()));
+  std::optional<KernelCache::Placement> placement = cache_.now().PlaceResident(program);
+  if (!placement.has_value()) {
+    ASSIGN_OR_RETURN(placement, cache_.Change().Place(program, WorkersOf(route), Ended()));
+  }
   const std::shared_ptr<const LaunchRecords> records =
       layouts_.Get(command.program, command.arguments);
-  ASSIGN_OR_RETURN(const uint32_t set, Enter(route, std::nullopt));
+  const uint32_t set = PlanEnter(route, std::nullopt);
   Prepared launch{program, *records, command.arguments, set, {}, false, 0};
-  for (const ImagePlacement& image : placement.images) {
+  for (const ImagePlacement& image : placement->images) {
     launch.image_addresses.push_back(image.address);
     launch.new_code |= image.new_code;
   }
   if (program.printing.any()) {
-    launch.print_tag = ExpectPrints(route, {{command.program, launch.image_addresses}});
+    launch.print_tag = PlanPrints({{command.program, launch.image_addresses}});
   }
-  RETURN_IF_ERROR(Send(route, launch, &placement));
-  cache_.Used(program, route.hardware_queue, set,
-              queues_[route.hardware_queue].ordering.launched_workers(set));
+  PlanSend(route, launch, &*placement);
+  uses_.push_back({&program, set, queues_[route.hardware_queue].ordering->launched_workers(set)});
   return OkStatus();
 }
 
-Status LaunchState::LaunchNothing(const Route& route) {
+void LaunchState::PlanNothing(const Route& route) {
   Program everywhere;
   everywhere.grid = card_.grid();
-  everywhere.tiles = sets_.all();
+  everywhere.tiles = sets_->all();
   for (uint32_t worker = 0; worker < card_.worker_count(); ++worker) {
     everywhere.workers.push_back(static_cast<uint16_t>(worker));
   }
-  ASSIGN_OR_RETURN(const uint32_t set, Enter(route, std::nullopt));
-  return DropInstructionCaches(route, set, everywhere);
+  PlanDropOfInstructionCaches(route, PlanEnter(route, std::nullopt), everywhere);
 }
 
-uint32_t LaunchState::ExpectPrints(const Route& route, std::vector<PrintRings::Launch> launches) {
-  const uint64_t number = queues_[route.hardware_queue].timeline.submitted() + 1;
-  return prints_.Expect({route.hardware_queue, number}, std::move(launches));
+uint32_t LaunchState::PlanPrints(std::vector<PrintRings::Launch> launches) {
+  print_tag_ = prints_.NextTag(launches.size());
+  printing_ = std::move(launches);
+  return print_tag_;
 }
 
-Status LaunchState::Send(const Route& route, const Prepared& launch,
-                         const KernelCache::Placement* images) {
+void LaunchState::PlanSend(const Route& route, const Prepared& launch,
+                           const KernelCache::Placement* images) {
   CardQueue& queue = queues_[route.hardware_queue];
-  Ordering& ordering = queue.ordering;
-  WorkerSet& set = sets_[launch.set];
+  Ordering& ordering = queue.ordering.Change();
+  RecordBatch& batch = queue.plan.batch;
+  LaunchRing& ring = rings_[launch.set].Change();
   const LaunchRing::Place taken =
-      set.ring.Take(launch.records.config_bytes(), ordering.waited_workers(launch.set));
-  RETURN_IF_ERROR(ordering.WaitForWorkers(*queue.link, launch.set, taken.wait_workers));
+      ring.Take(launch.records.config_bytes(), ordering.waited_workers(launch.set));
+  ordering.WaitForWorkers(batch, launch.set, taken.wait_workers);
   if (images != nullptr) {
-    RETURN_IF_ERROR(queues_.Await(route.hardware_queue, images->wait));
-    RETURN_IF_ERROR(EncodeImages(launch.program, images->images, card_, *queue.link));
+    queues_.PlanAwait(route.hardware_queue, batch, images->wait);
+    EncodeImages(launch.program, images->images, card_, batch);
   }
-  const GoPlan go = PlanGo(queue.go_table, launch.program, card_);
-  RETURN_IF_ERROR(EncodeGoTable(go, *queue.link));
+  const GoPlan go = PlanGo(queue.go_table.Change(), launch.program, card_);
+  EncodeGoTable(go, batch);
   LaunchPlace place;
   place.hardware_queue = route.hardware_queue;
   place.sub_device = launch.set;
@@ -168,10 +188,9 @@ Status LaunchState::Send(const Route& route, const Prepared& launch,
   place.print_tag = launch.print_tag;
   place.wait_workers = ordering.OnWire(launch.set, ordering.launched_workers(launch.set));
   place.go_first = go.first;
-  RETURN_IF_ERROR(launch.records.Append(place, launch.arguments, card_, *queue.link));
-  ordering.Launched(launch.set, go.multicast ? set.tiles.count() : go.count);
-  set.ring.Used(ordering.launched_workers(launch.set));
-  return OkStatus();
+  launch.records.Append(place, launch.arguments, card_, batch);
+  ordering.Launched(launch.set, go.multicast ? (*sets_)[launch.set].tiles.count() : go.count);
+  ring.Used(ordering.launched_workers(launch.set));
 }
 
 }  // namespace ttfd

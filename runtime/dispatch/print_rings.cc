@@ -39,15 +39,18 @@ void PrintRings::Restart() {
   for (Positions& positions : read_) positions.fill(0);
 }
 
-uint32_t PrintRings::Expect(const Ticket& ticket, std::vector<Launch> launches) {
+uint32_t PrintRings::NextTag(size_t launches) const {
   if (!sink_) return 0;
-  const auto count = static_cast<uint32_t>(launches.size());
-  if (next_tag_ + count < next_tag_) next_tag_ = 1;  // none is 0
-  const uint32_t first = std::exchange(next_tag_, next_tag_ + count);
+  const bool wraps = next_tag_ + static_cast<uint32_t>(launches) < next_tag_;
+  return wraps ? 1 : next_tag_;  // none is 0
+}
+
+void PrintRings::Expect(const Ticket& ticket, uint32_t tag, std::vector<Launch> launches) {
+  if (tag == 0) return;
+  next_tag_ = tag + static_cast<uint32_t>(launches.size());
   TileSet tiles;
   for (const Launch& launch : launches) tiles |= launch.program->printing;
-  runs_.push_back({ticket, first, std::move(launches), tiles});
-  return first;
+  runs_.push_back({ticket, tag, std::move(launches), tiles});
 }
 
 StatusOr<bool> PrintRings::Drain() {

@@ -40,8 +40,11 @@ class PrintRings {
   // As after a boot: the rings are empty, nothing is in flight.
   void Restart();
 
-  // The tag of the first launch of `ticket`, the others have the next ones; 0: nobody wants to hear.
-  uint32_t Expect(const Ticket& ticket, std::vector<Launch> launches);
+  // The tag of the first of so many launches that are expected next, the others have those behind it; 0: nobody wants
+  // to hear.
+  uint32_t NextTag(size_t launches) const;
+  // The launches of `ticket` are about to be sent, with the tags from `tag` on: NextTag of as many. 0: takes nothing.
+  void Expect(const Ticket& ticket, uint32_t tag, std::vector<Launch> launches);
   bool active() const { return !runs_.empty(); }
 
   // Takes what is in the rings; false if there was nothing.

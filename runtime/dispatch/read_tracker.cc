@@ -12,15 +12,11 @@ void ReadTracker::Clear() {
   next_check_ = due_check_ = 0;
 }
 
-uint32_t ReadTracker::ExpectPiece(const ReadPiece& piece) {
-  pieces_.push_back(piece);
-  ++sinks_.back().pieces;
-  return next_check_++;
-}
-
-void ReadTracker::EndRead() {
-  sinks_.back().open = false;
-  if (sinks_.back().pieces == 0) sinks_.pop_back();
+void ReadTracker::ExpectRead(Sink sink, std::span<const ReadPiece> pieces) {
+  if (pieces.empty()) return;
+  sinks_.push_back({std::move(sink), pieces.size()});
+  pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
+  next_check_ += static_cast<uint32_t>(pieces.size());
 }
 
 Status ReadTracker::CheckTurn(const CompletionQueue::Record& record) {
@@ -51,7 +47,7 @@ Status ReadTracker::Deliver(const CompletionQueue::Record& record) {
     }
   });
   Pending& read = sinks_.front();
-  if (--read.pieces == 0 && !read.open) sinks_.pop_front();
+  if (--read.pieces == 0) sinks_.pop_front();
   return OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "runtime/base/bytes.h"
@@ -23,13 +24,12 @@ class ReadTracker {
 
   void Clear();
 
-  // The check word of the next record, an event.
-  uint32_t ExpectEvent() { return next_check_++; }
-  // The pieces of one read are expected between these; its sink is kept until the last has come,
-  // which may be before the next one is expected.
-  void BeginRead(Sink sink) { sinks_.push_back({std::move(sink), 0, true}); }
-  uint32_t ExpectPiece(const ReadPiece& piece);
-  void EndRead();
+  // The check word of the next record that is expected.
+  uint32_t next_check() const { return next_check_; }
+  // Events are due next, so many.
+  void ExpectEvents(uint32_t events) { next_check_ += events; }
+  // The pieces of one read are due next.
+  void ExpectRead(Sink sink, std::span<const ReadPiece> pieces);
 
   bool waits() const { return !pieces_.empty(); }
 
@@ -41,8 +41,7 @@ class ReadTracker {
  private:
   struct Pending {
     Sink sink;
-    uint32_t pieces = 0;  // not delivered yet
-    bool open = false;    // more may be expected
+    size_t pieces = 0;  // not delivered yet
   };
   std::deque<Pending> sinks_;
   std::deque<ReadPiece> pieces_;

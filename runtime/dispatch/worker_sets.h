@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "runtime/abi/control_block.h"
-#include "runtime/command/launch_ring.h"
 #include "runtime/command/tile_set.h"
 
 namespace ttfd {
@@ -18,7 +17,6 @@ namespace ttfd {
 struct WorkerSet {
   TileSet tiles;  // none: there is no such set now
   uint32_t hardware_queue = 0;
-  LaunchRing ring;
   uint64_t last_use = 0;
 };
 
@@ -31,6 +29,7 @@ class WorkerSets {
 
   const TileSet& all() const { return all_; }
   WorkerSet& operator[](uint32_t number) { return sets_[number]; }
+  const WorkerSet& operator[](uint32_t number) const { return sets_[number]; }
 
   // The number of the set of exactly these workers, if there is one.
   std::optional<uint32_t> Find(const TileSet& tiles) const;
@@ -53,7 +52,7 @@ class WorkerSets {
  private:
   uint32_t ChooseNumber(const TileSet& tiles, uint32_t ended) const;
 
-  const TileSet all_;
+  TileSet all_;
   std::array<WorkerSet, abi::kMaxSubDevices> sets_;
   uint64_t uses_ = 0;
 };

@@ -17,7 +17,26 @@ bool IssueRing::CanExtend(uint32_t bytes) const {
 
 bool IssueRing::CanOpen(uint32_t bytes) const {
   assert(!open());
-  return closed_ - freed_ < slots_ && Padding(bytes) + bytes <= free_bytes();
+  return closed_ - freed_ < slots_ && Padding(position_, bytes) + bytes <= free_bytes();
+}
+
+bool IssueRing::Space::Take(uint32_t bytes, bool ends) {
+  const uint32_t ring_bytes = ring_.ring_bytes();
+  const bool extends = open_bytes_ > 0 && open_bytes_ + bytes <= ring_.max_entry_bytes_ &&
+                       position_ + open_bytes_ + bytes <= ring_bytes &&
+                       used_bytes_ + bytes <= ring_bytes;
+  if (!extends) {
+    Close();
+    const uint32_t padding = ring_.Padding(position_, bytes);
+    if (free_slots_ == 0 || used_bytes_ + padding + bytes > ring_bytes) return false;
+    --free_slots_;
+    position_ = abi::PlaceEntry(position_, bytes, ring_bytes);
+    used_bytes_ += padding;
+  }
+  open_bytes_ += bytes;
+  used_bytes_ += bytes;
+  if (ends) Close();
+  return true;
 }
 
 MutableByteSpan IssueRing::Append(uint32_t bytes) {
@@ -27,7 +46,7 @@ MutableByteSpan IssueRing::Append(uint32_t bytes) {
   if (opens) {
     // The entry may still grow, but where it begins is settled: an entry of this size would not fit
     // before the end, so a larger one would not either; and it is closed before it would.
-    open_padding_ = Padding(bytes);
+    open_padding_ = Padding(position_, bytes);
     position_ = abi::PlaceEntry(position_, bytes, ring_bytes());
     used_bytes_ += open_padding_;
   }

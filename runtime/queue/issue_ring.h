@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/abi/rings.h"
@@ -40,6 +41,31 @@ class IssueRing {
   // Ends the open entry, whose size is now known to both sides. REQUIRES open().
   Entry Close();
 
+  // Whether entries would fit, before one of them is begun.
+  class Space {
+   public:
+    // Space for `bytes` more: in the open entry, or in one opened behind it, as CanExtend and CanOpen have it. False:
+    // there is none. `ends`: the entry is closed behind them.
+    bool Take(uint32_t bytes, bool ends);
+    // The open entry is closed.
+    void Close() { position_ += std::exchange(open_bytes_, 0u); }
+
+   private:
+    friend class IssueRing;
+    explicit Space(const IssueRing& ring)
+        : ring_(ring),
+          position_(ring.position_),
+          open_bytes_(ring.open_bytes_),
+          used_bytes_(ring.used_bytes_),
+          free_slots_(ring.free_slots()) {}
+    const IssueRing& ring_;
+    uint32_t position_;
+    uint32_t open_bytes_;
+    uint32_t used_bytes_;
+    uint32_t free_slots_;
+  };
+  Space space() const { return Space(*this); }
+
   // The card has taken every entry below `number` (free-running): their room is free. Lower numbers than before are
   // ignored.
   void FreeBelow(uint32_t number);
@@ -52,7 +78,6 @@ class IssueRing {
 
   uint32_t entries_closed() const { return closed_; }
   uint32_t entries_freed() const { return freed_; }
-  // What is surely left for one more entry of any size up to the result, wherever it wraps.
   uint32_t free_bytes() const { return ring_bytes() - used_bytes_; }
   uint32_t free_slots() const { return slots_ - (closed_ - freed_) - (open() ? 1 : 0); }
   uint32_t max_entry_bytes() const { return max_entry_bytes_; }
@@ -61,9 +86,9 @@ class IssueRing {
   void DropOldest();
   void Clear(uint32_t from, uint32_t bytes);
   uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
-  uint32_t Padding(uint32_t bytes) const {
-    return abi::PlaceEntry(position_, bytes, ring_bytes()) == position_ ? 0
-                                                                        : ring_bytes() - position_;
+  // Skipped before an entry of `bytes` that would begin at `position`.
+  uint32_t Padding(uint32_t position, uint32_t bytes) const {
+    return abi::PlaceEntry(position, bytes, ring_bytes()) == position ? 0 : ring_bytes() - position;
   }
 
   const MutableByteSpan memory_;

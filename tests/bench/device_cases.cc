@@ -33,15 +33,19 @@ class Card {
   Status Submit(const Command& command) { return Submit(Route(), command); }
   Status Submit(const Route& route, const Command& command) {
     for (bool told = false;; told = true) {
-      ASSIGN_OR_RETURN(const bool room, dispatcher_->HasRoomFor(route, command));
-      if (room) return dispatcher_->Submit(route, command).status();
-      const uint32_t queue = route.hardware_queue;
-      if (!told) RETURN_IF_ERROR(dispatcher_->Event(queue, dispatcher_->submitted(queue)));
+      ASSIGN_OR_RETURN(const std::optional<uint64_t> ticket,
+                       dispatcher_->TrySubmit(route, command));
+      if (ticket.has_value()) return OkStatus();
+      if (!told) RETURN_IF_ERROR(Event(route.hardware_queue));
       RETURN_IF_ERROR(dispatcher_->Poll());
     }
   }
+  // There is space for one behind every command.
+  Status Event(uint32_t queue = 0) {
+    return dispatcher_->Event(queue, dispatcher_->submitted(queue)).status();
+  }
   Status Finish() {
-    RETURN_IF_ERROR(dispatcher_->Event());
+    RETURN_IF_ERROR(Event());
     while (!dispatcher_->idle()) RETURN_IF_ERROR(dispatcher_->Poll());
     return OkStatus();
   }
@@ -120,7 +124,7 @@ StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
   return Rate(budget, kBatch * 4, [&]() -> Status {
     for (int batch = 0; batch < 4; ++batch) {
       for (int i = 0; i < kBatch; ++i) RETURN_IF_ERROR(card.Submit(launch));
-      RETURN_IF_ERROR(card.dispatcher().Event());
+      RETURN_IF_ERROR(card.Event());
     }
     while (!card.dispatcher().idle()) RETURN_IF_ERROR(card.dispatcher().Poll());
     return OkStatus();

@@ -10,6 +10,7 @@
 #include "runtime/hw/noc.h"
 #include "runtime/memory/bank_allocator.h"
 #include "runtime/queue/issue_ring.h"
+#include "tests/support/test_batch.h"
 
 namespace ttfd {
 namespace {
@@ -24,29 +25,15 @@ CardGeometry P150() {
                       {{{16, 3}, {16, 5}}});
 }
 
-// One place that every record is written to, as the issue ring would give it.
-class ScratchSink final : public RecordSink {
- public:
-  StatusOr<MutableByteSpan> Append(uint32_t bytes) override {
-    used_ = bytes;
-    return MutableByteSpan(memory_).first(bytes);
-  }
-  uint32_t max_record_bytes() const override { return kRecordBytes; }
-  ByteSpan last() const { return ByteSpan(memory_).first(used_); }
-
- private:
-  std::vector<std::byte> memory_ = std::vector<std::byte>(kRecordBytes);
-  uint32_t used_ = 0;
-};
-
 // Argument: bytes of the write.
 void EncodeWriteOf(benchmark::State& state) {
   const CardGeometry card = P150();
   const std::vector<std::byte> data(static_cast<size_t>(state.range(0)));
   const Region region{MemoryKind::kDram, -1, 0x1000, kPageBytes, 1 << 20};
-  ScratchSink sink;
+  RecordBatch batch(kRecordBytes);
   for (auto _ : state) {
-    if (!EncodeWrite({region, 0, data}, card, sink).ok()) state.SkipWithError("not encoded");
+    batch.Clear();
+    EncodeWrite({region, 0, data}, card, batch);
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
@@ -56,11 +43,12 @@ BENCHMARK(EncodeWriteOf)->Arg(64)->Arg(4096)->Arg(64 * 1024);
 void DecodeEntryOfAWrite(benchmark::State& state) {
   const CardGeometry card = P150();
   const std::vector<std::byte> data(4096);
-  ScratchSink sink;
+  TestBatch batch(kRecordBytes);
   const Region region{MemoryKind::kDram, -1, 0x1000, kPageBytes, 1 << 20};
-  if (!EncodeWrite({region, 0, data}, card, sink).ok()) state.SkipWithError("not encoded");
+  EncodeWrite({region, 0, data}, card, batch);
+  const std::vector<std::byte> entry = batch.Bytes()[0];
   for (auto _ : state) {
-    auto commands = DecodeEntry(sink.last());
+    auto commands = DecodeEntry(entry);
     benchmark::DoNotOptimize(commands);
   }
 }

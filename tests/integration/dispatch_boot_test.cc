@@ -73,14 +73,14 @@ class DispatchBoot : public testing::Test {
     const uint32_t workers = grid.x * grid.y;
     for (uint32_t worker = 0; worker < workers; ++worker) arguments.per_core.push_back(worker);
     const Region pages{MemoryKind::kDram, -1, 0x40000, kPage, uint64_t{workers} * kPage};
-    ASSERT_TRUE(dispatcher_->Submit(FillCommand{pages, 0, pages.size_bytes, 7}).ok());
-    ASSERT_TRUE(dispatcher_->Submit(LaunchCommand{TestProgram(spec, grid), {arguments}}).ok());
+    ASSERT_TRUE(dispatcher_->TrySubmit(FillCommand{pages, 0, pages.size_bytes, 7}).ok());
+    ASSERT_TRUE(dispatcher_->TrySubmit(LaunchCommand{TestProgram(spec, grid), {arguments}}).ok());
     std::vector<std::byte> bytes(pages.size_bytes);
     const auto sink = [&bytes](uint64_t at, ByteSpan data) {
       std::memcpy(bytes.data() + at, data.data(), data.size());
     };
-    ASSERT_TRUE(dispatcher_->Submit(ReadCommand{pages, 0, bytes.size(), sink}).ok());
-    ASSERT_TRUE(dispatcher_->Event().ok());
+    ASSERT_TRUE(dispatcher_->TrySubmit(ReadCommand{pages, 0, bytes.size(), sink}).ok());
+    ASSERT_TRUE(dispatcher_->Event(0, dispatcher_->submitted(0)).ok());
     while (!dispatcher_->idle()) {
       const Status polled = dispatcher_->Poll();
       ASSERT_TRUE(polled.ok()) << polled.ToString();
@@ -189,7 +189,7 @@ TEST_F(DispatchBoot, ACompletionPublishedBeforeTheReset_IsDiscarded) {
 
 TEST_F(DispatchBoot, WorksWithFirmwareBuiltForSize) {
   ASSERT_TRUE(Boot(OwnFirmware(FirmwareImagesSmall())).ok());
-  ASSERT_TRUE(dispatcher_->Event().ok());
+  ASSERT_TRUE(dispatcher_->Event(0, dispatcher_->submitted(0)).ok());
   while (!dispatcher_->idle()) ASSERT_TRUE(dispatcher_->Poll().ok());
   EXPECT_TRUE(dispatcher_->Shutdown().ok());
 }
@@ -247,7 +247,7 @@ TEST_F(DispatchBoot, NamesTheHartThatNeverSpeaks) {
     EXPECT_THAT(std::string(StatusMessage(status)),
                 AllOf(HasSubstr("and nothing moves any more"), HasSubstr("pc 0x78")));
   }
-  EXPECT_EQ(dispatcher_->Event(), status) << "and the card stays lost";
+  EXPECT_EQ(dispatcher_->Event(0, 0).status(), status) << "and the card stays lost";
   ASSERT_TRUE(Boot(OwnFirmware()).ok()) << "until a boot with whole firmware";
 }
 

@@ -85,10 +85,10 @@ class DispatchEvidence : public ::testing::Test {
 // The stream of the last launch shows that its workers are free, and dispatch_s holds the go signal of another.
 TEST_F(DispatchEvidence, UnpublishedEvent_LaterLaunchesNotStarted) {
   const Ticket running = Launch(AllCores(), /*clocks=*/300'000);
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   const Ticket second = Launch({1, 1, 1, 1});
   const Ticket third = Launch({2, 2, 2, 2});
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   ASSERT_TRUE(card_.device->Advance(50'000).ok());
   card_.dispatcher->HaltAndDiagnose();
   EXPECT_EQ(card_.dispatcher->StandingOf(running), Standing::kRunning);
@@ -98,7 +98,7 @@ TEST_F(DispatchEvidence, UnpublishedEvent_LaterLaunchesNotStarted) {
 
 TEST_F(DispatchEvidence, PublishedEvent_LaterLaunchMayHaveStarted) {
   Launch(AllCores());
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   const Ticket later = Launch({1, 1, 1, 1}, /*clocks=*/300'000);
   ASSERT_TRUE(card_.dispatcher->EventBeside(0, 0).ok());
   ASSERT_TRUE(card_.dispatcher->Poll().ok());
@@ -110,9 +110,9 @@ TEST_F(DispatchEvidence, PublishedEvent_LaterLaunchMayHaveStarted) {
 // All workers have answered; a dispatcher whose code was overwritten publishes no event of it.
 TEST_F(DispatchEvidence, OverwrittenDispatcher_EndedLaunchKeepsLaterUnstarted) {
   const Ticket ended = Launch(AllCores(), /*clocks=*/300'000);
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   const Ticket later = Launch(AllCores());
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   ASSERT_TRUE(card_.device->Advance(50'000).ok());
   const uint32_t answers = WorkerAnswers();
   while (WorkerAnswers() != answers + counters_.expected.size()) {
@@ -137,7 +137,7 @@ TEST_F(DispatchEvidence, HeldGoSignal_LaunchNotStarted) {
       abi::kControlBlockAddress + offsetof(abi::ControlBlock, notified[0]);
   ASSERT_TRUE(WriteWord(*dispatch_tile_, kNotified, 0xC000'0000).ok());
   const Ticket held = Launch(AllCores());
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   RunUntilStopped();
   card_.dispatcher->HaltAndDiagnose();
   EXPECT_EQ(card_.dispatcher->StandingOf(held), Standing::kNotBegun);
@@ -146,10 +146,10 @@ TEST_F(DispatchEvidence, HeldGoSignal_LaunchNotStarted) {
 // No event has this number: the counters alone decide.
 TEST_F(DispatchEvidence, ImplausibleEventWord_ProvesNothing) {
   const Ticket running = Launch(AllCores(), /*clocks=*/300'000);
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   Launch({1, 1, 1, 1});
   const Ticket later = Launch({2, 2, 2, 2});
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   ASSERT_TRUE(card_.device->Advance(50'000).ok());
   constexpr uint32_t kPublished = abi::kControlBlockAddress +
                                   offsetof(abi::ControlBlock, completion_staging) +
@@ -163,9 +163,9 @@ TEST_F(DispatchEvidence, ImplausibleEventWord_ProvesNothing) {
 // The host has a page to acknowledge when nothing can move: the write of that would repair the word.
 TEST_F(DispatchEvidence, OverwrittenPageCount_IsFoundBeforeItIsRepaired) {
   const Ticket ended = Launch(AllCores());
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   const Ticket later = Launch(AllCores(), /*clocks=*/300'000);
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   while (!card_.dispatcher->IsDone(ended)) ASSERT_TRUE(card_.dispatcher->Poll().ok());
   ASSERT_FALSE(card_.dispatcher->IsDone(later));
   TakeCompletionPages();
@@ -178,7 +178,7 @@ TEST_F(DispatchEvidence, OverwrittenPageCount_IsFoundBeforeItIsRepaired) {
 // To collect it leaves the queue idle, and an idle queue acknowledges all pages.
 TEST_F(DispatchEvidence, OverwrittenPageCount_IsNamedAfterTheLastCompletion) {
   const Ticket ended = Launch(AllCores());
-  ASSERT_TRUE(card_.dispatcher->Event().ok());
+  ASSERT_TRUE(card_.Event().ok());
   ASSERT_TRUE(card_.device->Advance(100'000).ok());
   TakeCompletionPages();
   EXPECT_TRUE(IsNamed(card_.dispatcher->HaltAndDiagnose()));

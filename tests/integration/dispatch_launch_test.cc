@@ -335,7 +335,7 @@ TEST(DispatchLaunch, RefusesArgumentsThatDoNotFitTheProgram) {
   KernelArguments arguments;
   arguments.words_per_core = 1;
   arguments.per_core = {1, 2, 3};
-  const auto refused = card.dispatcher->Submit(LaunchCommand{program, {arguments}});
+  const auto refused = card.dispatcher->TrySubmit(LaunchCommand{program, {arguments}});
   EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
   ASSERT_TRUE(counters.Add(program, {0, 0, 1, 1}, 5).ok());
   counters.ExpectRight();

@@ -36,7 +36,7 @@ struct PrintingCard : BootedCard {
 
   Status FinishWatching() {
     for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-      RETURN_IF_ERROR(dispatcher->Event(queue, dispatcher->submitted(queue)));
+      RETURN_IF_ERROR(Event(queue));
     }
     while (!dispatcher->idle()) {
       RETURN_IF_ERROR(dispatcher->Poll());

@@ -41,12 +41,12 @@ TEST(DispatchQueues, AnUploadOnOneQueueOverlapsAKernelOfTheOther) {
   BootedCard card;
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 3, 3), 0, 64, 0}).ok());
   ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
-  ASSERT_TRUE(card.dispatcher->Event().ok());
+  ASSERT_TRUE(card.Event().ok());
   const Route transfer{1, {}};
   const Region buffer{MemoryKind::kDram, -1, 0x100000, 2048, 1 << 20};
   const auto data = Pattern(200'000, 3);
   ASSERT_TRUE(card.Submit(transfer, WriteCommand{buffer, 0, ByteSpan(data).first(199'984)}).ok());
-  ASSERT_TRUE(card.dispatcher->Event(1, card.dispatcher->submitted(1)).ok());
+  ASSERT_TRUE(card.Event(1).ok());
   for (int i = 0; i < 100 && card.dispatcher->completed(1) == 0; ++i) {
     ASSERT_TRUE(card.dispatcher->Poll().ok());
   }
@@ -66,8 +66,8 @@ TEST(DispatchQueues, OneWaitsForTheOtherOnTheCard) {
   Random random(4);
   const auto run = [&](uint32_t queue, const Command& command) {
     // In both directions, and never through the host: nothing is polled in between.
-    ASSERT_TRUE(card.dispatcher->Wait(queue, card.Last(1 - queue)).ok());
-    ASSERT_TRUE(card.Submit({queue, {}}, command).ok());
+    const Ticket after = card.Last(1 - queue);
+    ASSERT_TRUE(card.Submit({queue, {}}, command, {&after, 1}).ok());
   };
   int checked = 0, wrong = 0;
   for (int i = 0; i < 300; ++i) {
@@ -111,8 +111,8 @@ TEST(DispatchQueues, AWriteWaitsForAReadOfTheOtherQueue) {
       std::memcpy(read_data.data() + at, bytes.data(), bytes.size());
     };
     ASSERT_TRUE(card.Submit(read).ok());
-    ASSERT_TRUE(card.dispatcher->Wait(1, card.Last(0)).ok());
-    ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{region, 0, new_data}).ok());
+    const Ticket after = card.Last(0);
+    ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{region, 0, new_data}, {&after, 1}).ok());
     ASSERT_TRUE(card.Finish().ok());
     ASSERT_TRUE(read_data == old_data) << "round " << i;
   }
@@ -210,7 +210,7 @@ TEST(DispatchQueues, KernelsEnded_IsFalseBeforeAReplayBegins) {
     EXPECT_FALSE(*card.dispatcher->KernelsEnded(waits));
     EXPECT_FALSE(*card.dispatcher->KernelsEnded(replay));
     ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
-    ASSERT_TRUE(card.dispatcher->Event(1, card.dispatcher->submitted(1)).ok());
+    ASSERT_TRUE(card.Event(1).ok());
     // By the counter alone.
     for (int i = 0; i < 100 && !*card.dispatcher->KernelsEnded(replay); ++i) {
       ASSERT_TRUE(card.dispatcher->Poll().ok());
@@ -223,7 +223,7 @@ TEST(DispatchQueues, KernelsEnded_IsFalseBeforeAReplayBegins) {
   counters.ExpectRight();
 }
 
-TEST(DispatchQueues, HasRoomFor_KeepsTheCountersComparable) {
+TEST(DispatchQueues, TrySubmit_KeepsTheCountersComparable) {
   BootedCard card;
   BumpCounters counters(card);
   const GridSize grid = card.dispatcher->card().grid;
@@ -231,15 +231,16 @@ TEST(DispatchQueues, HasRoomFor_KeepsTheCountersComparable) {
   const uint64_t workers = counters.expected.size();
   const LaunchCommand launch = counters.Launch(counters.ProgramOn(all), all, 1);
   uint64_t launches = 0;
-  while (*card.dispatcher->HasRoomFor(launch)) {
-    ASSERT_TRUE(card.dispatcher->Submit(launch).ok());
+  while (card.dispatcher->TrySubmit(launch)->has_value()) {
     counters.Expect(all, 1);
     ASSERT_LE(++launches * workers, hw::kStreamCounterReach);
   }
   EXPECT_GT((launches + 2) * workers, hw::kStreamCounterReach) << "the rings hold more";
-  ASSERT_TRUE(card.dispatcher->Event().ok());
+  ASSERT_TRUE(card.Event().ok());
   while (!card.dispatcher->idle()) ASSERT_TRUE(card.dispatcher->Poll().ok());
-  EXPECT_TRUE(*card.dispatcher->HasRoomFor(launch));
+  ASSERT_TRUE(card.dispatcher->TrySubmit(launch)->has_value());
+  counters.Expect(all, 1);
+  ASSERT_TRUE(card.Finish().ok());
   counters.ExpectRight();
 }
 
@@ -299,7 +300,7 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
   ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
   for (uint32_t i = 2; i < 6; ++i) ASSERT_TRUE(counters.Add(program, all, i).ok());
   // Announces everything, and asks for nothing that the kernel would have to end for.
-  ASSERT_TRUE(card.dispatcher->Event(0, filled).ok());
+  ASSERT_TRUE(*card.dispatcher->Event(0, filled));
   ASSERT_TRUE(card.device->Advance(200'000).ok());
   // The launches behind it are in place on the workers: messages with a kernel enabled in their slots.
   uint32_t placed = 0;
@@ -317,7 +318,7 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
   counters.ExpectRight();
 }
 
-// A host that only ever submits: nothing is polled, the rings are small, and every launch asks for an event.
+// A host that polls only where there is no space; the rings are small, and every launch asks for an event.
 TEST(DispatchQueues, EnqueueWithoutDrainDoesNotLockUp) {
   DispatcherOptions options;
   options.issue_ring_bytes = 16 * 1024;
@@ -330,9 +331,9 @@ TEST(DispatchQueues, EnqueueWithoutDrainDoesNotLockUp) {
   for (uint32_t i = 0; i < 700; ++i) {
     const uint32_t queue = i / 50 % 2;
     counters.Expect(all, i);
-    const auto sent = card.dispatcher->Submit({queue, {}}, counters.Launch(program, all, i));
-    ASSERT_TRUE(sent.ok()) << i << ": " << sent.status().ToString();
-    ASSERT_TRUE(card.dispatcher->Event(queue, *sent).ok());
+    const Status sent = card.Submit({queue, {}}, counters.Launch(program, all, i));
+    ASSERT_TRUE(sent.ok()) << i << ": " << sent.ToString();
+    ASSERT_TRUE(card.Event(queue).ok());
   }
   const Status done = card.Finish();
   ASSERT_TRUE(done.ok()) << done.ToString();
@@ -341,21 +342,24 @@ TEST(DispatchQueues, EnqueueWithoutDrainDoesNotLockUp) {
 
 TEST(DispatchQueues, RefuseWhatNeverWasAndWhatIsElsewhere) {
   BootedCard card;
-  const Status never = card.dispatcher->Wait(0, {1, 1});
+  const LaunchCommand launch = Meet(card, 1, 1, nullptr);
+  const std::array<Ticket, 1> future = {Ticket{1, 1}};
+  const Status never = card.dispatcher->TrySubmit(Route(), launch, future).status();
   EXPECT_EQ(never.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(StatusMessage(never)), HasSubstr("command 1 of CQ1, which has 0"));
   for (const Ticket& ticket : {Ticket{0, 1}, Ticket{2, 0}}) {
     const auto [queue, number] = ticket;
-    EXPECT_EQ(card.dispatcher->Event(queue, number).code(), StatusCode::kInvalidArgument);
-    EXPECT_EQ(card.dispatcher->EventBeside(queue, number).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(card.dispatcher->Event(queue, number).status().code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(card.dispatcher->EventBeside(queue, number).status().code(),
+              StatusCode::kInvalidArgument);
     EXPECT_EQ(card.dispatcher->KernelsEnded(ticket).status().code(), StatusCode::kInvalidArgument);
   }
   EXPECT_EQ(card.dispatcher->LookAt(2).status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(card.dispatcher->Wait(2, {0, 0}).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(card.dispatcher->Submit({2, {}}, Meet(card, 1, 1, nullptr)).status().code(),
+  EXPECT_EQ(card.dispatcher->TrySubmit({2, {}}, launch).status().code(),
             StatusCode::kInvalidArgument);
   const Status wrong =
-      card.dispatcher->Submit({0, Tiles(card, {0, 0, 4, 4})}, Meet(card, 5, 1, nullptr)).status();
+      card.dispatcher->TrySubmit({0, Tiles(card, {0, 0, 4, 4})}, Meet(card, 5, 1, nullptr))
+          .status();
   EXPECT_EQ(wrong.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(StatusMessage(wrong)),
               HasSubstr("core (5,1), which is not among the 25 workers of its queue"));

@@ -4,6 +4,7 @@
 
 #include "runtime/abi/l1_map.h"
 #include "tests/support/bump_counters.h"
+#include "tests/support/late_device.h"
 #include "tests/support/random.h"
 
 namespace ttfd {
@@ -60,6 +61,76 @@ constexpr uint32_t kTraceAt = 0x200000;
 constexpr CoreRange kAll = {0, 0, 10, 9};
 constexpr CoreRange kOne = {3, 3, 3, 3};
 constexpr CoreRange kHalf = {0, 0, 4, 9};
+
+// With a kernel of its own, of which the workers' caches hold five.
+std::shared_ptr<const Program> LargeProgramOn(BootedCard& card, const CoreRange& cores) {
+  const auto image = std::make_shared<KernelImage>(*TestKernel("bump_brisc"));
+  image->bytes.resize(24'000);
+  ProgramSpec spec;
+  spec.kernels.push_back({image, hw::kBrisc, {cores}});
+  return TestProgram(spec, card.dispatcher->card().grid);
+}
+
+// Kernels that displace each other in the workers' caches, both hardware queues, patches, small rings: what a refused
+// command would have changed is not there when the next one comes, and that is mostly another.
+TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
+  DispatcherOptions options;
+  options.issue_ring_bytes = 64 * 1024;
+  options.fetch_queue_entries = 6;
+  options.command_ring_bytes = 32 * 1024;
+  BootedCard card("sim:board=p100a", options);
+  BumpCounters counters(card);
+  const CoreRange areas[] = {kAll, kOne, kHalf};
+  std::vector<std::shared_ptr<const Program>> programs;
+  std::vector<CoreRange> cores;
+  for (uint32_t i = 0; i < 9; ++i) {
+    cores.push_back(areas[i % 3]);
+    programs.push_back(LargeProgramOn(card, cores.back()));
+  }
+  BumpTrace traces[] = {{card, counters, {0, {}}, kTraceAt},
+                        {card, counters, {1, {}}, 2 * kTraceAt}};
+  for (uint32_t i = 0; i < 2; ++i) {
+    for (uint32_t launch = 0; launch < 3; ++launch) traces[i].Add(programs[i], cores[i], launch);
+    ASSERT_TRUE(traces[i].Record().ok());
+  }
+  uint32_t values[2][3] = {{0, 1, 2}, {0, 1, 2}};  // of the launches of the traces
+  Random random(8);
+  int taken = 0, refused = 0;
+  while (taken < 600) {
+    const uint32_t queue = random() % 2, value = random() % 1000, launch = random() % 3;
+    const size_t program = random() % programs.size();
+    const bool replay = random() % 3 == 0;
+    Command command = counters.Launch(programs[program], cores[program], value, random() % 500);
+    if (replay) {
+      command = ReplayTraceCommand{traces[queue].trace(), {traces[queue].PatchOf(launch, value)}};
+    }
+    const auto ticket = card.dispatcher->TrySubmit({queue, {}}, command);
+    ASSERT_TRUE(ticket.ok()) << ticket.status().ToString();
+    if (!ticket->has_value()) {
+      ++refused;
+      ASSERT_TRUE(card.dispatcher->Event(queue, card.dispatcher->submitted(queue)).ok());
+      ASSERT_TRUE(card.dispatcher->Poll().ok());
+      continue;
+    }
+    ++taken;
+    if (replay) {
+      values[queue][launch] = value;
+      for (const uint32_t adds : values[queue]) counters.Expect(cores[queue], adds);
+    } else {
+      counters.Expect(cores[program], value);
+    }
+  }
+  EXPECT_GT(refused, 100);
+  ASSERT_TRUE(card.Finish().ok());
+  ASSERT_TRUE(card.dispatcher->Boot().ok());  // the traces are sent anew, as the host knows them
+  for (uint32_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(card.Submit({i, {}}, ReplayTraceCommand{traces[i].trace(), {}}).ok());
+    for (const uint32_t adds : values[i]) counters.Expect(cores[i], adds);
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
 
 TEST(DispatchTrace, ReplaysItsLaunchesAnyNumberOfTimes) {
   BootedCard card;
@@ -232,6 +303,28 @@ std::shared_ptr<const Program> LargeOn(const BootedCard& card, const CoreRange& 
   spec.kernels.push_back(
       {std::make_shared<KernelImage>(*TestKernel("large_brisc")), hw::kBrisc, {cores}});
   return TestProgram(spec, card.dispatcher->card().grid);
+}
+
+TEST(DispatchTrace, PatchesOfAReplayThatWasNotSent_AreUndone) {
+  LateDevice* device = nullptr;
+  BootedCard card("sim:board=p100a", {}, [&device](std::unique_ptr<Device> opened) {
+    auto late = std::make_unique<LateDevice>(std::move(opened));
+    device = late.get();
+    return late;
+  });
+  BumpCounters counters(card);
+  BumpTrace trace(card, counters, Route(), kTraceAt);
+  trace.Add(counters.ProgramOn(kOne), kOne, 5);
+  ASSERT_TRUE(trace.Record().ok());
+  ASSERT_TRUE(card.Finish().ok());
+  device->before_write = [](uint64_t) { return Error(StatusCode::kInternal, "the link is down"); };
+  const ReplayTraceCommand patched{trace.trace(), {trace.PatchOf(0, 100)}};
+  EXPECT_EQ(card.dispatcher->TrySubmit(patched).status().code(), StatusCode::kInternal);
+  device->before_write = nullptr;
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(trace.Replay().ok());
+  ASSERT_TRUE(card.Finish().ok());
+  counters.ExpectRight();
 }
 
 TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {

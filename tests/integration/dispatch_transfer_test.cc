@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "runtime/abi/l1_map.h"
+#include "runtime/command/command_check.h"
 #include "tests/support/booted_card.h"
 #include "tests/support/bump_counters.h"
 #include "tests/support/late_device.h"
@@ -178,8 +179,7 @@ class Traffic {
       if (&from == &to && from_offset < to_offset + size && to_offset < from_offset + size)
         continue;
       const CopyCommand copy{from.region, from_offset, to.region, to_offset, size};
-      const auto room = card_.dispatcher->HasRoomFor(copy);
-      if (room.status().code() == StatusCode::kInvalidArgument) continue;
+      if (!CheckCommand(Route(), copy, card_.dispatcher->geometry()).ok()) continue;
       std::memcpy(to.bytes.data() + to_offset, from.bytes.data() + from_offset, size);
       ++copies_;
       return card_.Submit(copy);
@@ -283,19 +283,20 @@ TEST(DispatchTransferLimits, ACommandThatIsLargerThanTheRingsHasNoRoomBehindAKer
   const WriteCommand large{{MemoryKind::kDram, -1, 0x100000, 2048, data.size()}, 0, data};
   const WriteCommand small{large.region, 0, ByteSpan(data).first(2048)};
   ASSERT_TRUE(card.Submit(launch).ok());
-  ASSERT_TRUE(card.dispatcher->Event().ok());
-  bool waited = false;
-  while (!card.dispatcher->idle()) {
-    const auto room = card.dispatcher->HasRoomFor(large);
-    ASSERT_TRUE(room.ok()) << room.status().ToString();
-    EXPECT_FALSE(*room) << "whoever submits it would wait for the kernel";
-    EXPECT_TRUE(*card.dispatcher->HasRoomFor(small));
-    waited = true;
+  const Ticket kernel = card.Last(0);
+  int waited = 0;
+  while (!*card.dispatcher->KernelsEnded(kernel)) {
+    const auto taken = card.dispatcher->TrySubmit(large);
+    ASSERT_TRUE(taken.ok()) << taken.status().ToString();
+    EXPECT_FALSE(taken->has_value()) << "the caller would wait for the kernel";
+    if (++waited == 1) {
+      EXPECT_TRUE(card.dispatcher->TrySubmit(small)->has_value());
+    }
     ASSERT_TRUE(card.dispatcher->Poll().ok());
   }
-  EXPECT_TRUE(waited);
-  EXPECT_TRUE(*card.dispatcher->HasRoomFor(large));
-  ASSERT_TRUE(card.Submit(large).ok());
+  EXPECT_GT(waited, 0);
+  ASSERT_TRUE(card.Finish().ok());
+  EXPECT_TRUE(card.dispatcher->TrySubmit(large)->has_value());
   EXPECT_TRUE(*card.Read(large.region, 0, data.size()) == data);
 }
 
@@ -303,7 +304,7 @@ TEST(DispatchTransferLimits, RefusesBadCommandsAndStaysUsable) {
   BootedCard card;
   const Region region{MemoryKind::kDram, -1, 0, 64, 1024};
   const auto data = Pattern(32, 1);
-  EXPECT_EQ(card.dispatcher->Submit(WriteCommand{region, 1008, data}).status().code(),
+  EXPECT_EQ(card.dispatcher->TrySubmit(WriteCommand{region, 1008, data}).status().code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(card.dispatcher->submitted(0), 0u);
   ASSERT_TRUE(card.Write(region, 0, data).ok());
@@ -324,9 +325,9 @@ TEST(DispatchTransferLimits, AnErrorAmidACommand_LosesTheCard) {
   device.before_write = [&writes](uint64_t) {
     return ++writes == 2 ? Error(StatusCode::kResourceExhausted, "no window is free") : OkStatus();
   };
-  const Status failed = card->Submit(WriteCommand{region, 0, data}).status();
+  const Status failed = card->TrySubmit(WriteCommand{region, 0, data}).status();
   EXPECT_EQ(failed.code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(card->Submit(FillCommand{region, 0, 64, 1}).status(), failed);
+  EXPECT_EQ(card->TrySubmit(FillCommand{region, 0, 64, 1}).status(), failed);
   EXPECT_EQ(card->submitted(0), 0u);
   const Status booted = card->Boot();
   EXPECT_TRUE(booted.ok()) << booted.ToString();
@@ -340,9 +341,9 @@ TEST(DispatchTransferLimits, SaysSoBeforeBootAndAfterShutdown) {
   EXPECT_EQ(dispatcher->Poll().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(dispatcher->Shutdown().ok()) << "nothing to end";
   ASSERT_TRUE(dispatcher->Boot().ok());
-  ASSERT_TRUE(dispatcher->Event().ok());
+  ASSERT_TRUE(dispatcher->Event(0, 0).ok());
   ASSERT_TRUE(dispatcher->Shutdown().ok());
-  EXPECT_EQ(dispatcher->Event().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(dispatcher->Event(0, 0).status().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(dispatcher->Shutdown().ok()) << "once more changes nothing";
   ASSERT_TRUE(dispatcher->Boot().ok()) << "and can be booted again";
 }
@@ -370,8 +371,8 @@ TEST(DispatchTransferRings, AReadLargerThanTheRings_IsNotCleared) {
   for (uint32_t worker = 0; worker < 110; ++worker) cores->workers.push_back(worker);
   const Region region{MemoryKind::kL1, -1, abi::kBufferAddress, 1024, 220 * 1024, cores};
   const std::vector<std::byte> data = Pattern(region.size_bytes, 4);
-  ASSERT_TRUE(card->Submit(WriteCommand{region, 0, data}).ok());
-  ASSERT_TRUE(card->Event().ok());
+  ASSERT_TRUE(card->TrySubmit(WriteCommand{region, 0, data}).ok());
+  ASSERT_TRUE(card->Event(0, card->submitted(0)).ok());
   while (!card->idle()) ASSERT_TRUE(card->Poll().ok());
   for (const uint64_t clocks : {300, 500, 700, 1000, 1500, 2000, 3000, 5000}) {
     device.access_clocks = clocks;
@@ -379,9 +380,9 @@ TEST(DispatchTransferRings, AReadLargerThanTheRings_IsNotCleared) {
     const auto sink = [&read_data](uint64_t at, ByteSpan bytes) {
       std::memcpy(read_data.data() + at, bytes.data(), bytes.size());
     };
-    const auto read = card->Submit(ReadCommand{region, 0, data.size(), sink});
+    const auto read = card->TrySubmit(ReadCommand{region, 0, data.size(), sink});
     ASSERT_TRUE(read.ok()) << clocks << ": " << read.status().ToString();
-    ASSERT_TRUE(card->Event().ok());
+    ASSERT_TRUE(card->Event(0, card->submitted(0)).ok());
     while (!card->idle()) {
       const Status polled = card->Poll();
       ASSERT_TRUE(polled.ok()) << clocks << ": " << polled.ToString();
@@ -408,7 +409,7 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   TileSet others;
   others.set(0);
   const LaunchCommand endless{TestProgram(spec, card->card().grid), {arguments}};
-  ASSERT_TRUE(card->Submit(apart, endless).ok());
+  ASSERT_TRUE(card->TrySubmit(apart, endless).ok());
   const Ticket kernel{0, card->submitted(0)};
 
   constexpr uint32_t kRounds = 16;
@@ -416,10 +417,10 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   const Region region{MemoryKind::kDram, -1, 0x100000, 2048, kBytes};
   Ticket last;
   const auto submit = [&](const Command& command) {
-    const auto ticket = card->Submit({0, others}, command);
+    const auto ticket = card->TrySubmit({0, others}, command);
     ASSERT_TRUE(ticket.ok()) << ticket.status().ToString();
-    ASSERT_TRUE(card->EventBeside(0, *ticket).ok());
-    last = {0, *ticket};
+    ASSERT_TRUE(card->EventBeside(0, **ticket).ok());
+    last = {0, **ticket};
   };
   const auto left_behind = [&] {
     int rounds = 0;

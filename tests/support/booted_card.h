@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/dispatch/dispatcher.h"
@@ -13,11 +16,15 @@ namespace ttfd {
 
 class BootedCard {
  public:
+  // `wrap`: puts another device around the one that is opened.
+  using Wrap = std::function<std::unique_ptr<Device>(std::unique_ptr<Device>)>;
   explicit BootedCard(const char* board = "sim:board=p100a",
-                      const DispatcherOptions& options = DispatcherOptions()) {
+                      const DispatcherOptions& options = DispatcherOptions(),
+                      const Wrap& wrap = {}) {
     auto opened = OpenTestDevice(board, &chip);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     device = *std::move(opened);
+    if (wrap) device = wrap(std::move(device));
     auto created = Dispatcher::Create(*device, SteadyClock(), options);
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     dispatcher = *std::move(created);
@@ -27,12 +34,20 @@ class BootedCard {
 
   // Submits when there is room; polls until there is.
   Status Submit(const Command& command) { return Submit(Route(), command); }
-  Status Submit(const Route& route, const Command& command) {
+  Status Submit(const Route& route, const Command& command, std::span<const Ticket> after = {}) {
     for (bool told = false;; told = true) {
-      ASSIGN_OR_RETURN(const bool room, dispatcher->HasRoomFor(route, command));
-      if (room) return dispatcher->Submit(route, command).status();
-      const uint32_t queue = route.hardware_queue;
-      if (!told) RETURN_IF_ERROR(dispatcher->Event(queue, dispatcher->submitted(queue)));
+      ASSIGN_OR_RETURN(const std::optional<uint64_t> ticket,
+                       dispatcher->TrySubmit(route, command, after));
+      if (ticket.has_value()) return OkStatus();
+      if (!told) RETURN_IF_ERROR(Event(route.hardware_queue));
+      RETURN_IF_ERROR(dispatcher->Poll());
+    }
+  }
+  // Asks for an event behind what was submitted last on a hardware queue; polls until there is space for it.
+  Status Event(uint32_t queue = 0) {
+    for (;;) {
+      ASSIGN_OR_RETURN(const bool asked, dispatcher->Event(queue, dispatcher->submitted(queue)));
+      if (asked) return OkStatus();
       RETURN_IF_ERROR(dispatcher->Poll());
     }
   }
@@ -43,7 +58,7 @@ class BootedCard {
   // Everything submitted so far is done.
   Status Finish() {
     for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-      RETURN_IF_ERROR(dispatcher->Event(queue, dispatcher->submitted(queue)));
+      RETURN_IF_ERROR(Event(queue));
     }
     while (!dispatcher->idle()) RETURN_IF_ERROR(dispatcher->Poll());
     return OkStatus();

@@ -8,6 +8,19 @@
 
 namespace ttfd {
 
+namespace {
+
+Status CheckAligned(const WriteCommand& write) {
+  const auto boundary = [&write](uint64_t at) {
+    return IsUnitBoundary(write.region.page_bytes, write.region.size_bytes, at);
+  };
+  const bool aligned = boundary(write.offset) && boundary(write.offset + write.data.size()) &&
+                       write.data.size() <= kMaxTransferBytes;
+  return aligned ? OkStatus() : InvalidArgument("a misaligned write");
+}
+
+}  // namespace
+
 FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
     : geometry_(std::vector<uint32_t>{1, 2, 3, 4}, std::vector<uint32_t>(behaviour.dram_banks, 0),
                 {{{16, 3}, {16, 5}}}) {
@@ -56,39 +69,31 @@ bool FakeDispatcher::idle() const {
   });
 }
 
-StatusOr<bool> FakeDispatcher::HasRoomFor(const Route& route, const Command&) {
+StatusOr<std::optional<uint64_t>> FakeDispatcher::TrySubmit(const Route& route,
+                                                            const Command& command,
+                                                            std::span<const Ticket> after,
+                                                            absl::FunctionRef<bool()> wanted) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  const Queue& queue = queues_[route.hardware_queue];
-  size_t commands = queue.running.size();
-  for (const Pending& pending : queue.pending) {
-    commands += pending.kind == Pending::Kind::kCommand ? 1 : 0;
+  for (const Ticket& one : after) {
+    if (one.number > submitted(one.hardware_queue)) return InvalidArgument("no such ticket");
   }
-  return commands < room;
-}
-
-Status FakeDispatcher::Wait(uint32_t queue, const Ticket& after) {
-  if (after.number > submitted(after.hardware_queue)) return InvalidArgument("no such ticket");
-  Log(queue, fmt::format("wait for {}:{}", after.hardware_queue, after.number));
-  queues_[queue].pending.push_back({Pending::Kind::kWait, {}, after, {}, ""});
-  return OkStatus();
-}
-
-StatusOr<uint64_t> FakeDispatcher::Submit(const Route& route, const Command& command) {
-  routes.push_back(route);
-  if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  if (on_submit) RETURN_IF_ERROR(on_submit(command));
   Queue& queue = queues_[route.hardware_queue];
+  const auto commands =
+      std::count_if(queue.pending.begin(), queue.pending.end(),
+                    [](const Pending& one) { return one.kind == Pending::Kind::kCommand; });
+  if (queue.running.size() + static_cast<size_t>(commands) >= room || !wanted())
+    return std::nullopt;
+  for (const Ticket& one : after) {
+    Log(route.hardware_queue, fmt::format("wait for {}:{}", one.hardware_queue, one.number));
+    queue.pending.push_back({Pending::Kind::kWait, {}, one, {}, ""});
+  }
+  routes.push_back(route);
+  if (on_submit) RETURN_IF_ERROR(on_submit(command));
   const Ticket ticket{route.hardware_queue, queue.submitted + 1};
   Pending pending{Pending::Kind::kCommand, route, ticket, command, ""};
   std::string entry = "launch";
   if (const auto* write = std::get_if<WriteCommand>(&command)) {
-    const auto boundary = [write](uint64_t at) {
-      return IsUnitBoundary(write->region.page_bytes, write->region.size_bytes, at);
-    };
-    if (!boundary(write->offset) || !boundary(write->offset + write->data.size()) ||
-        write->data.size() > kMaxTransferBytes) {
-      return InvalidArgument("a misaligned write");
-    }
+    RETURN_IF_ERROR(CheckAligned(*write));
     pending.payload.assign(reinterpret_cast<const char*>(write->data.data()), write->data.size());
     entry = fmt::format("write {}", write->data.size());
   } else if (const auto* fill = std::get_if<FillCommand>(&command)) {
@@ -121,15 +126,15 @@ StatusOr<uint64_t> FakeDispatcher::Submit(const Route& route, const Command& com
   return queue.submitted;
 }
 
-Status FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
+StatusOr<bool> FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   const std::set<uint64_t>& open = queues_[queue].open;
   if (!open.contains(ticket)) return InvalidArgument("an event for ticket {}", ticket);
   AskFor(queue, {open.begin(), open.upper_bound(ticket)});
-  return OkStatus();
+  return true;
 }
 
-Status FakeDispatcher::EventBeside(uint32_t queue, uint64_t ticket) {
+StatusOr<bool> FakeDispatcher::EventBeside(uint32_t queue, uint64_t ticket) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   const Queue& of = queues_[queue];
   if (ticket != 0 && (!of.open.contains(ticket) || of.apart.contains(ticket))) {
@@ -142,7 +147,7 @@ Status FakeDispatcher::EventBeside(uint32_t queue, uint64_t ticket) {
   }
   std::erase_if(tickets, [&of](uint64_t one) { return of.asked.contains(one); });
   if (!tickets.empty()) AskFor(queue, tickets);
-  return OkStatus();
+  return true;
 }
 
 void FakeDispatcher::AskFor(uint32_t queue, const std::set<uint64_t>& tickets) {

@@ -35,14 +35,12 @@ class FakeDispatcher final : public Dispatcher {
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return info_; }
   const CardGeometry& geometry() const override { return geometry_; }
-  using Dispatcher::Event;
-  using Dispatcher::HasRoomFor;
-  using Dispatcher::Submit;
-  StatusOr<bool> HasRoomFor(const Route& route, const Command& command) override;
-  StatusOr<uint64_t> Submit(const Route& route, const Command& command) override;
-  Status Wait(uint32_t hardware_queue, const Ticket& after) override;
-  Status Event(uint32_t hardware_queue, uint64_t ticket) override;
-  Status EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
+  using Dispatcher::TrySubmit;
+  StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
+                                              std::span<const Ticket> after,
+                                              absl::FunctionRef<bool()> wanted) override;
+  StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) override;
+  StatusOr<bool> EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
   StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
   void OnWait(std::function<bool()> of) override { waits = std::move(of); }
@@ -105,7 +103,7 @@ class FakeDispatcher final : public Dispatcher {
   bool halted = false;          // since the last boot
   bool shut_down = false;
   Duration shut_down_within{};
-  // "write 64", "launch", "event", in the order of Submit; of hardware queue 1 "1: write 64". A wait is
+  // "write 64", "launch", "event", in the order of TrySubmit; of hardware queue 1 "1: write 64". A wait is
   // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a trace.
   std::vector<std::string> log;
   bool keep_log = true;

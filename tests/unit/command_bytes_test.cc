@@ -12,7 +12,7 @@
 #include "runtime/command/packed_writes.h"
 #include "runtime/command/record_writer.h"
 #include "runtime/command/transfer_encoder.h"
-#include "tests/support/vector_sink.h"
+#include "tests/support/test_batch.h"
 
 namespace ttfd {
 namespace {
@@ -31,13 +31,13 @@ std::vector<std::byte> Bytes(std::initializer_list<int> values, size_t size) {
 }
 
 TEST(CommandBytes, WriteLinear) {
-  VectorSink sink;
+  TestBatch batch;
   const auto data = Bytes({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, 16);
   const Region region{MemoryKind::kDram, 1, 0x1000, 64, 4096};
-  ASSERT_TRUE(EncodeWrite({region, 0x20, data}, Card(), sink).ok());
-  ASSERT_EQ(sink.records.size(), 1u);
+  EncodeWrite({region, 0x20, data}, Card(), batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
   EXPECT_EQ(
-      sink.records[0],
+      batch.Bytes()[0],
       Bytes({5,    0,    0, 0, 48,   0,    0, 0, 64, 0,  0,  0,  0,  0,  0,  0,  // RELAY_INLINE
              1,    0,    0, 0, 0xD2, 0x03, 0, 0,                                 // (18,15)
              0x20, 0x10, 0, 0, 0,    0,    0, 0,                                 // address
@@ -47,28 +47,26 @@ TEST(CommandBytes, WriteLinear) {
 }
 
 TEST(CommandBytes, WritePaged) {
-  VectorSink sink;
+  TestBatch batch;
   std::vector<std::byte> data(128, std::byte{0xAB});
   const Region region{MemoryKind::kDram, -1, 0x1000, 64, 4096};
   // Page 5: bank 1 of the third round.
-  ASSERT_TRUE(EncodeWrite({region, 5 * 64, data}, Card(), sink).ok());
-  ASSERT_EQ(sink.records.size(), 1u);
+  EncodeWrite({region, 5 * 64, data}, Card(), batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
   auto expected = Bytes({5, 0, 0, 0, 144,  0,    0, 0, 192, 0, 0, 0, 0, 0, 0, 0,  //
                          4, 1, 1, 0, 0x80, 0x10, 0, 0, 64,  0, 0, 0, 2, 0, 0, 0},
                         192);
   std::memset(expected.data() + 32, 0xAB, 128);
-  EXPECT_EQ(sink.records[0], expected);
+  EXPECT_EQ(batch.Bytes()[0], expected);
 }
 
 TEST(CommandBytes, ReadOfPagesAndOfPartOfAPage) {
-  VectorSink sink;
+  TestBatch batch;
   ReadCommand read{{MemoryKind::kL1, -1, 0xB0000, 64, 4096}, 64, 64 + 8, [](uint64_t, ByteSpan) {}};
-  uint32_t check = 0x70;
-  ASSERT_TRUE(EncodeRead(
-                  read, 4096, Card(), [&check](const ReadPiece&) { return check++; }, sink)
-                  .ok());
-  ASSERT_EQ(sink.records.size(), 1u) << "two whole pages: the tail is read with its page";
-  EXPECT_EQ(sink.records[0],
+  std::vector<ReadPiece> pieces;
+  EncodeRead(read, 4096, Card(), 0x70, &pieces, batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u) << "two whole pages: the tail is read with its page";
+  EXPECT_EQ(batch.Bytes()[0],
             Bytes({6, 0, 0, 0, 16,   0, 0,  0, 64,  0, 0, 0, 0, 0, 0, 0,  // RELAY_INLINE_NOFLUSH
                    3, 0, 0, 0, 0x70, 0, 0,  0, 144, 0, 0, 0, 0, 0, 0, 0,  // H_HOST, 16 + 128
                    0, 0, 0, 0, 0,    0, 0,  0, 0,   0, 0, 0, 0, 0, 0, 0,  //
@@ -76,15 +74,14 @@ TEST(CommandBytes, ReadOfPagesAndOfPartOfAPage) {
                    3, 1, 0, 0, 0,    0, 11, 0, 64,  0, 0, 0, 2, 0, 0, 0},
                   128));
 
-  sink.records.clear();
+  batch.Clear();
   read.region.single_bank = 3;
   read.offset = 70;
   read.size = 4;
-  ASSERT_TRUE(EncodeRead(
-                  read, 4096, Card(), [](const ReadPiece&) { return 1u; }, sink)
-                  .ok());
-  ASSERT_EQ(sink.records.size(), 1u);
-  EXPECT_EQ(std::vector<std::byte>(sink.records[0].begin() + 64, sink.records[0].end()),
+  EncodeRead(read, 4096, Card(), 1, &pieces, batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
+  const std::vector<std::byte> entry = batch.Bytes()[0];
+  EXPECT_EQ(std::vector<std::byte>(entry.begin() + 64, entry.end()),
             Bytes({1,    0, 0,                   // RELAY_LINEAR
                    16,   0, 0,  0, 0, 0, 0, 0,   // length
                    0xC2, 0, 0,  0,               // worker 3: (2,3)
@@ -93,47 +90,49 @@ TEST(CommandBytes, ReadOfPagesAndOfPartOfAPage) {
 }
 
 TEST(CommandBytes, StallAfterWait) {
-  VectorSink sink;
+  TestBatch batch;
   Ordering ordering;
   ordering.Launched(0, 0x123);
-  ASSERT_TRUE(ordering.BeforeRead(sink, Ordering::kAllStreams).ok());
-  ASSERT_EQ(sink.records.size(), 1u);
+  ordering.BeforeRead(batch, Ordering::kAllStreams);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
   auto expected = Bytes({5, 0,    0,  0, 16, 0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
                          7, 0x0B, 48, 0, 0,  0, 0, 0, 0x23, 1, 0, 0, 0, 0, 0, 0},
                         128);
   expected[64] = std::byte{9};
-  EXPECT_EQ(sink.records[0], expected);
+  EXPECT_EQ(batch.Bytes()[0], expected);
 }
 
 TEST(CommandBytes, Event) {
-  VectorSink sink;
-  ASSERT_TRUE(EncodeEvent(5, 0, 0, sink).ok());
-  ASSERT_EQ(sink.records.size(), 1u);
-  EXPECT_EQ(sink.records[0], Bytes({5, 0, 0, 0, 32, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,  //
-                                    3, 1, 0, 0, 0,  0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0,  //
-                                    5},
-                                   64));
+  TestBatch batch;
+  EncodeEvent(5, 0, 0, batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
+  EXPECT_EQ(batch.Bytes()[0], Bytes({5, 0, 0, 0, 32, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0,  //
+                                     3, 1, 0, 0, 0,  0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0,  //
+                                     5},
+                                    64));
 }
 
 TEST(CommandBytes, TerminateOfEachCore) {
-  VectorSink sink;
-  ASSERT_TRUE(EncodeTerminate(Terminated::kDispatch, sink).ok());
-  ASSERT_TRUE(EncodeTerminate(Terminated::kDispatchS, sink).ok());
-  ASSERT_TRUE(EncodeTerminate(Terminated::kPrefetch, sink).ok());
-  ASSERT_EQ(sink.records.size(), 3u);
-  EXPECT_EQ(sink.records[0], Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 13}, 64));
-  EXPECT_EQ(sink.records[1], Bytes({5, 1, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 13}, 64));
-  EXPECT_EQ(sink.records[2], Bytes({11}, 64));
+  TestBatch batch;
+  for (const Terminated which :
+       {Terminated::kDispatch, Terminated::kDispatchS, Terminated::kPrefetch}) {
+    EncodeTerminate(which, batch);
+    batch.Stall();  // each in an entry of its own
+  }
+  ASSERT_EQ(batch.Bytes().size(), 3u);
+  EXPECT_EQ(batch.Bytes()[0], Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 13}, 64));
+  EXPECT_EQ(batch.Bytes()[1], Bytes({5, 1, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 13}, 64));
+  EXPECT_EQ(batch.Bytes()[2], Bytes({11}, 64));
 }
 
 TEST(CommandBytes, GoTable) {
-  VectorSink sink;
-  ASSERT_TRUE(EncodeGoTable({false, 1, 2, {0x81, 0x82, 0xC1}}, sink).ok());
-  ASSERT_EQ(sink.records.size(), 1u);
-  EXPECT_EQ(sink.records[0], Bytes({5,    1, 0, 0, 28,   0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
-                                    17,   0, 0, 0, 3,    0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,  //
-                                    0x81, 0, 0, 0, 0x82, 0, 0, 0, 0xC1, 0, 0, 0},
-                                   64));
+  TestBatch batch;
+  EncodeGoTable({false, 1, 2, {0x81, 0x82, 0xC1}}, batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
+  EXPECT_EQ(batch.Bytes()[0], Bytes({5,    1, 0, 0, 28,   0, 0, 0, 64,   0, 0, 0, 0, 0, 0, 0,  //
+                                     17,   0, 0, 0, 3,    0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,  //
+                                     0x81, 0, 0, 0, 0x82, 0, 0, 0, 0xC1, 0, 0, 0},
+                                    64));
 }
 
 TEST(CommandBytes, GoToAListAndToEveryWorkerOfASubDevice) {
@@ -151,11 +150,11 @@ TEST(CommandBytes, GoToAListAndToEveryWorkerOfASubDevice) {
   place.go_first = 1;
   const auto notify = Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, 15, 1, 8}, 64);
   for (const bool multicast : {false, true}) {
-    VectorSink sink;
+    TestBatch batch;
     const LaunchRecords records(*program, arguments, multicast, Card());
-    ASSERT_TRUE(records.Append(place, arguments, Card(), sink).ok());
-    ASSERT_EQ(sink.records.size(), 1u);
-    const ByteSpan end = ByteSpan(sink.records[0]).last(128);
+    records.Append(place, arguments, Card(), batch);
+    ASSERT_EQ(batch.Bytes().size(), 1u);
+    const ByteSpan end = ByteSpan(batch.Bytes()[0]).last(128);
     EXPECT_TRUE(std::equal(notify.begin(), notify.end(), end.begin()));
     const uint8_t index = multicast ? 3 : 0xFF;
     const uint8_t unicasts = multicast ? 0 : 2;
@@ -167,12 +166,12 @@ TEST(CommandBytes, GoToAListAndToEveryWorkerOfASubDevice) {
 }
 
 TEST(CommandBytes, WritePackedSharedByRectangles) {
-  VectorSink sink;
+  TestBatch batch;
   const auto data = Bytes({9, 8, 7}, 20);
   const CoreRange ranges[] = {{0, 0, 1, 0}, {0, 2, 0, 2}};
-  ASSERT_TRUE(PackedShared(kPackedLaunch, 0x480, data, ranges, Card(), sink).ok());
-  ASSERT_EQ(sink.records.size(), 1u);
-  EXPECT_EQ(sink.records[0],
+  PackedShared(kPackedLaunch, 0x480, data, ranges, Card(), batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
+  EXPECT_EQ(batch.Bytes()[0],
             Bytes({5,    0,    0,    0, 64, 0, 0,  0, 128,  0, 0, 0, 0, 0, 0, 0,  //
                    5,    0x23, 2,    0, 0,  0, 20, 0, 0x80, 4, 0, 0, 0, 0, 0, 0,  //
                    0x82, 0x10, 0x08, 0, 2,  0, 0,  0,                             // (1,2)-(2,2)
@@ -182,15 +181,13 @@ TEST(CommandBytes, WritePackedSharedByRectangles) {
 }
 
 TEST(CommandBytes, WritePackedOnePacketEach) {
-  VectorSink sink;
+  TestBatch batch;
   const PackedTarget targets[] = {{0x81, 0}, {0x82, 0}};
-  ASSERT_TRUE(PackedEach(kPackedArguments, 0xA000, 4, targets, Card(), sink,
-                         [](MutableByteSpan to, size_t i) {
-                           StoreAt(to.data(), static_cast<uint32_t>(0x55 + i));
-                         })
-                  .ok());
-  ASSERT_EQ(sink.records.size(), 1u);
-  EXPECT_EQ(sink.records[0],
+  PackedEach(kPackedArguments, 0xA000, 4, targets, Card(), batch, [](MutableByteSpan to, size_t i) {
+    StoreAt(to.data(), static_cast<uint32_t>(0x55 + i));
+  });
+  ASSERT_EQ(batch.Bytes().size(), 1u);
+  EXPECT_EQ(batch.Bytes()[0],
             Bytes({5,    0,    0, 0, 64,   0, 0, 0, 128, 0,    0, 0, 0, 0, 0, 0,  //
                    5,    0x10, 2, 0, 0,    0, 4, 0, 0,   0xA0, 0, 0, 0, 0, 0, 0,  //
                    0x81, 0,    0, 0, 0x82, 0, 0, 0, 0,   0,    0, 0, 0, 0, 0, 0,  //
@@ -200,18 +197,18 @@ TEST(CommandBytes, WritePackedOnePacketEach) {
 }
 
 TEST(CommandBytes, WritePackedLargeUnlinksTheLastOfARectangle) {
-  VectorSink sink;
+  TestBatch batch;
   const auto data = Bytes({1, 2, 3}, 20);
   const LargePart parts[] = {{{0, 0, 1, 9}, 0x10000, data}, {{0, 0, 1, 9}, 0x10020, data}};
-  ASSERT_TRUE(PackedLarge(kPackedLargeBinaries, parts, Card(), sink).ok());
-  ASSERT_EQ(sink.records.size(), 1u);
+  PackedLarge(kPackedLargeBinaries, parts, Card(), batch);
+  ASSERT_EQ(batch.Bytes().size(), 1u);
   auto expected = Bytes({5,    0,    0,    0, 112,  0, 0, 0, 128, 0, 0,  0, 0, 0, 0, 0,  //
                          6,    2,    2,    0, 16,   0, 0, 0, 0,   0, 0,  0, 0, 0, 0, 0,  //
                          0xC2, 0x12, 0x08, 0, 0,    0, 1, 0, 20,  0, 20, 0,  // (1,2)-(2,11)
                          0xC2, 0x12, 0x08, 0, 0x20, 0, 1, 0, 20,  0, 20, 1},
                         128);
   for (size_t at : {64u, 96u}) std::memcpy(expected.data() + at, data.data(), 3);
-  EXPECT_EQ(sink.records[0], expected);
+  EXPECT_EQ(batch.Bytes()[0], expected);
 }
 
 TEST(CommandBytes, WhatOnlyTheWriterKnows) {

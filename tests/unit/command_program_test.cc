@@ -9,7 +9,7 @@
 #include "runtime/command/launch_records.h"
 #include "runtime/command/ordering.h"
 #include "runtime/command/program_layout.h"
-#include "tests/support/vector_sink.h"
+#include "tests/support/test_batch.h"
 
 namespace ttfd {
 namespace {
@@ -166,8 +166,8 @@ class ConfigMemory {
     for (auto& l1 : l1_) l1.resize(0x20000, std::byte{0xCC});
   }
 
-  void Execute(const VectorSink& sink) {
-    const auto commands = sink.Decode();
+  void Execute(TestBatch& batch) {
+    const auto commands = batch.Decode();
     ASSERT_TRUE(commands.ok()) << commands.status().ToString();
     for (const DecodedCommand& command : *commands) {
       const DecodedDispatch& dispatch = *command.dispatch;
@@ -246,14 +246,11 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
   place.config_address = 0xA100;
   place.image_addresses = {0x10000, 0x11000, 0x12000};
   place.new_code = true;
-  VectorSink sink(GetParam());
-  ASSERT_TRUE(records.Append(place, arguments, card, sink).ok());
-  size_t bytes = 0;
-  for (const auto& record : sink.records) bytes += record.size();
-  EXPECT_LE(bytes, MaxLaunchRecordBytes(*program, arguments));
+  TestBatch batch(GetParam());
+  records.Append(place, arguments, card, batch);
 
   ConfigMemory memory(card);
-  memory.Execute(sink);
+  memory.Execute(batch);
   for (uint32_t kernel = 0; kernel < 3; ++kernel) {
     const hw::Hart hart = spec.kernels[kernel].hart;
     uint32_t core = 0;
@@ -294,37 +291,37 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
 constexpr Ordering::StreamMask kAll = Ordering::kAllStreams;
 
 TEST(Ordering, WaitsOnlyForWhatIsOutstanding) {
-  const auto flags = [](const VectorSink& sink) {
-    const auto commands = sink.Decode();
+  const auto flags = [](TestBatch& batch) {
+    const auto commands = batch.Decode();
     return std::get<abi::Wait>((*commands)[0].dispatch->header).flags;
   };
   Ordering ordering;
-  VectorSink none;
-  ASSERT_TRUE(ordering.BeforeWrite(none, kAll).ok());
-  ASSERT_TRUE(ordering.BeforeRead(none, kAll).ok());
-  ASSERT_TRUE(ordering.BeforeTelling(none, ordering.Now()).ok());
-  EXPECT_TRUE(none.records.empty()) << "nothing has happened yet";
+  TestBatch none;
+  ordering.BeforeWrite(none, kAll);
+  ordering.BeforeRead(none, kAll);
+  ordering.BeforeTelling(none, ordering.Now());
+  EXPECT_TRUE(none.empty()) << "nothing has happened yet";
 
   ordering.Wrote();
-  VectorSink event;
-  ASSERT_TRUE(ordering.BeforeTelling(event, ordering.Now()).ok());
+  TestBatch event;
+  ordering.BeforeTelling(event, ordering.Now());
   EXPECT_EQ(flags(event), abi::kWaitBarrier);
-  VectorSink read;
-  ASSERT_TRUE(ordering.BeforeRead(read, kAll).ok());
+  TestBatch read;
+  ordering.BeforeRead(read, kAll);
   EXPECT_EQ(flags(read), abi::kWaitBarrier | abi::kWaitNotifyPrefetch);
-  VectorSink again;
-  ASSERT_TRUE(ordering.BeforeRead(again, kAll).ok());
-  EXPECT_TRUE(again.records.empty()) << "a read after a read waits for nothing";
+  TestBatch again;
+  ordering.BeforeRead(again, kAll);
+  EXPECT_TRUE(again.empty()) << "a read after a read waits for nothing";
 
   ordering.Launched(0, 130);
-  VectorSink write;
-  ASSERT_TRUE(ordering.BeforeWrite(write, kAll).ok());
+  TestBatch write;
+  ordering.BeforeWrite(write, kAll);
   EXPECT_EQ(flags(write), abi::kWaitStream);
-  VectorSink second;
-  ASSERT_TRUE(ordering.BeforeWrite(second, kAll).ok());
-  EXPECT_TRUE(second.records.empty()) << "the second write after a launch waits for nothing";
-  VectorSink after;
-  ASSERT_TRUE(ordering.BeforeRead(after, kAll).ok());
+  TestBatch second;
+  ordering.BeforeWrite(second, kAll);
+  EXPECT_TRUE(second.empty()) << "the second write after a launch waits for nothing";
+  TestBatch after;
+  ordering.BeforeRead(after, kAll);
   EXPECT_EQ(flags(after), abi::kWaitBarrier | abi::kWaitNotifyPrefetch)
       << "the prefetcher still runs ahead of the dispatcher's wait";
 }
@@ -333,33 +330,33 @@ TEST(Ordering, WaitsForNoKernelsOfOtherSubDevices) {
   Ordering ordering;
   ordering.Launched(1, 10);
   ordering.Launched(3, 7);
-  VectorSink other;
-  ASSERT_TRUE(ordering.BeforeWrite(other, 1u << 2).ok());
-  ASSERT_TRUE(ordering.BeforeRead(other, 1u << 2).ok());
-  EXPECT_TRUE(other.records.empty());
-  VectorSink own;
-  ASSERT_TRUE(ordering.BeforeRead(own, 1u << 3).ok());
+  TestBatch other;
+  ordering.BeforeWrite(other, 1u << 2);
+  ordering.BeforeRead(other, 1u << 2);
+  EXPECT_TRUE(other.empty());
+  TestBatch own;
+  ordering.BeforeRead(own, 1u << 3);
   auto wait = std::get<abi::Wait>((*own.Decode())[0].dispatch->header);
   EXPECT_EQ(wait.stream, abi::kFirstWorkerStream + 3);
   EXPECT_EQ(wait.count, 7u);
-  VectorSink both;
-  ASSERT_TRUE(ordering.BeforeTelling(both, ordering.Now()).ok());
+  TestBatch both;
+  ordering.BeforeTelling(both, ordering.Now());
   wait = std::get<abi::Wait>((*both.Decode())[0].dispatch->header);
   EXPECT_EQ(wait.stream, abi::kFirstWorkerStream + 1) << "the other was waited for";
-  EXPECT_EQ(both.records.size(), 1u);
+  EXPECT_EQ(both.Decode()->size(), 1u);
 }
 
 TEST(Ordering, CountsFromZeroAfterARestart) {
   Ordering ordering;
   ordering.Launched(0, 1000);
-  VectorSink restart;
-  ASSERT_TRUE(ordering.Restart(restart, 0).ok());
+  TestBatch restart;
+  ordering.Restart(restart, 0);
   auto wait = std::get<abi::Wait>((*restart.Decode())[0].dispatch->header);
   EXPECT_EQ(wait.flags, abi::kWaitStream | abi::kWaitClearStream);
   EXPECT_EQ(wait.count, 1000u);
   ordering.Launched(0, 5);
-  VectorSink write;
-  ASSERT_TRUE(ordering.BeforeWrite(write, kAll).ok());
+  TestBatch write;
+  ordering.BeforeWrite(write, kAll);
   wait = std::get<abi::Wait>((*write.Decode())[0].dispatch->header);
   EXPECT_EQ(wait.count, 5u);
 }
@@ -387,13 +384,13 @@ TEST(Ordering, CountsTooFarApart_AreNotCompared) {
 
 TEST(Ordering, CountsAfterARestart_AreComparedOnceItIsSeen) {
   Ordering ordering;
-  VectorSink sink;
-  ASSERT_TRUE(ordering.Restart(sink, 0).ok());
+  TestBatch batch;
+  ordering.Restart(batch, 0);
   ordering.Launched(0, 1000);
   EXPECT_TRUE(ordering.Reached(0, 1000, 1000)) << "nothing was launched before the restart";
   ordering.Encoded();
   const Ordering::Mark before = ordering.Now();
-  ASSERT_TRUE(ordering.Restart(sink, 0).ok());
+  ordering.Restart(batch, 0);
   const Ordering::Mark restarted = ordering.Now();
   ordering.Launched(0, 50);
   ordering.Encoded();
@@ -413,11 +410,11 @@ TEST(Ordering, AnEventTheHostSawNeedsNoMoreWaits) {
   EXPECT_FALSE(ordering.Saw(mark));
   ordering.Happened(mark);
   EXPECT_TRUE(ordering.Saw(mark));
-  VectorSink sink;
-  ASSERT_TRUE(ordering.BeforeRead(sink, kAll).ok());
-  ASSERT_TRUE(ordering.BeforeWrite(sink, kAll).ok());
-  ASSERT_TRUE(ordering.BeforeTelling(sink, mark).ok());
-  EXPECT_TRUE(sink.records.empty());
+  TestBatch batch;
+  ordering.BeforeRead(batch, kAll);
+  ordering.BeforeWrite(batch, kAll);
+  ordering.BeforeTelling(batch, mark);
+  EXPECT_TRUE(batch.empty());
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "runtime/command/transfer_encoder.h"
 #include "tests/support/random.h"
 #include "tests/support/region_reference.h"
-#include "tests/support/vector_sink.h"
+#include "tests/support/test_batch.h"
 
 namespace ttfd {
 namespace {
@@ -106,8 +106,8 @@ std::vector<std::byte> Relay(const DecodedCommand& command, const Memory& memory
 }
 
 // Carries out write commands; a header without data takes it from the relay behind it.
-void Execute(const VectorSink& sink, Memory& memory) {
-  const auto commands = sink.Decode();
+void Execute(TestBatch& batch, Memory& memory) {
+  const auto commands = batch.Decode();
   ASSERT_TRUE(commands.ok()) << commands.status().ToString();
   for (size_t i = 0; i < commands->size(); ++i) {
     const DecodedDispatch& dispatch = *(*commands)[i].dispatch;
@@ -185,12 +185,6 @@ TEST(RegionPlaces, AreWhereDealingPagesOneByOnePutsThem) {
 class Transfer : public testing::TestWithParam<uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(EntryBytes, Transfer, testing::Values(2048, 4096, 131072));
 
-size_t BytesOf(const VectorSink& sink) {
-  size_t bytes = 0;
-  for (const auto& record : sink.records) bytes += record.size();
-  return bytes;
-}
-
 TEST_P(Transfer, WritesLandWhereTheRegionSays) {
   Random random(1);
   for (int round = 0; round < 150; ++round) {
@@ -198,19 +192,18 @@ TEST_P(Transfer, WritesLandWhereTheRegionSays) {
     const auto [offset, size] = RandomRange(region, 20000, true, random);
     std::vector<std::byte> data(size);
     for (std::byte& byte : data) byte = static_cast<std::byte>(random());
-    VectorSink sink(GetParam());
+    TestBatch batch(GetParam());
     const WriteCommand command{region, offset, data};
     ASSERT_TRUE(CheckCommand(Route(), command, Card()).ok())
         << CheckCommand(Route(), command, Card()).ToString();
-    ASSERT_TRUE(EncodeWrite(command, Card(), sink).ok());
+    EncodeWrite(command, Card(), batch);
     Memory memory;
-    Execute(sink, memory);
+    Execute(batch, memory);
     const Places places(region);
     for (uint64_t at = 0; at < size; ++at) {
       ASSERT_EQ(memory.at(places(offset + at)), data[at]) << "byte " << at;
     }
     ASSERT_EQ(BytesOutside(memory, region, places, offset, size), 0u);
-    EXPECT_EQ(BytesOf(sink), WriteRecordBytes(region, offset, size, Card(), GetParam()));
   }
 }
 
@@ -220,10 +213,10 @@ TEST_P(Transfer, FillsRepeatTheWord) {
     const Region region = RandomRegion(random);
     const auto [offset, size] = RandomRange(region, 9000, true, random);
     const uint32_t word = round == 0 ? 0 : static_cast<uint32_t>(random());
-    VectorSink sink(GetParam());
-    ASSERT_TRUE(EncodeFill({region, offset, size, word}, Card(), sink).ok());
+    TestBatch batch(GetParam());
+    EncodeFill({region, offset, size, word}, Card(), batch);
     Memory memory;
-    Execute(sink, memory);
+    Execute(batch, memory);
     const Places places(region);
     for (uint64_t at = 0; at < size; ++at) {
       ASSERT_EQ(memory.at(places(offset + at)), static_cast<std::byte>(word >> 8 * (at % 4)));
@@ -243,16 +236,12 @@ TEST_P(Transfer, ReadsDeliverEveryByteOnce) {
     for (uint64_t at = 0; at < region.size_bytes; ++at) {
       memory.Set(places(at), static_cast<std::byte>(at * 7 + at / 251));
     }
-    VectorSink sink;
+    TestBatch batch;
     std::vector<ReadPiece> pieces;
     const ReadCommand command{region, offset, size, [](uint64_t, ByteSpan) {}};
     ASSERT_TRUE(CheckCommand(Route(), command, Card()).ok());
-    const auto expect = [&pieces](const ReadPiece& piece) {
-      pieces.push_back(piece);
-      return static_cast<uint32_t>(pieces.size());
-    };
-    ASSERT_TRUE(EncodeRead(command, max_piece, Card(), expect, sink).ok());
-    const auto commands = sink.Decode();
+    EncodeRead(command, max_piece, Card(), 1, &pieces, batch);
+    const auto commands = batch.Decode();
     ASSERT_TRUE(commands.ok()) << commands.status().ToString();
     ASSERT_EQ(commands->size(), 2 * pieces.size());
     std::vector<bool> seen(size);
@@ -274,18 +263,16 @@ TEST_P(Transfer, ReadsDeliverEveryByteOnce) {
                      });
     }
     EXPECT_EQ(std::count(seen.begin(), seen.end(), true), static_cast<int64_t>(size));
-    EXPECT_EQ(BytesOf(sink), ReadRecordBytes(command, Card(), max_piece));
   }
 }
 
 TEST(TransferRead, SmallPagesShareRecords) {
   const auto records = [](const Region& region, uint64_t offset, uint64_t size) {
-    VectorSink sink;
+    TestBatch batch;
+    std::vector<ReadPiece> pieces;
     const ReadCommand command{region, offset, size, [](uint64_t, ByteSpan) {}};
-    EXPECT_TRUE(EncodeRead(
-                    command, 1 << 20, Card(), [](const ReadPiece&) { return 0u; }, sink)
-                    .ok());
-    return sink.records.size();
+    EncodeRead(command, 1 << 20, Card(), 0, &pieces, batch);
+    return pieces.size();
   };
   EXPECT_EQ(records({MemoryKind::kDram, -1, 0, 100, 100'000}, 1050, 90'000), 1u);
   EXPECT_EQ(records({MemoryKind::kL1, 3, 0, 100, 100'000}, 1050, 90'000), 1u);
@@ -303,9 +290,9 @@ TEST(TransferRead, SmallPagesShareRecords) {
 TEST(TransferWrite, LargePagesOverTheBanksTakeOnePagedCommandAnEntry) {
   const std::vector<std::byte> data(kMaxTransferBytes);
   const Region region{MemoryKind::kDram, -1, 0, 2048, 1 << 20};
-  VectorSink sink;
-  ASSERT_TRUE(EncodeWrite({region, 4096, data}, Card(), sink).ok());
-  EXPECT_EQ(sink.records.size(), 3u);  // 63, 63 and 2 pages
+  TestBatch batch;
+  EncodeWrite({region, 4096, data}, Card(), batch);
+  EXPECT_EQ(batch.Bytes().size(), 3u);  // 63, 63 and 2 pages
 }
 
 TEST(TransferCopy, MovesBytesBetweenAnyTwoLayouts) {
@@ -329,16 +316,15 @@ TEST(TransferCopy, MovesBytesBetweenAnyTwoLayouts) {
     for (uint64_t at = 0; at < from.size_bytes; ++at) {
       memory.Set(from_places(at), static_cast<std::byte>(at * 13 + at / 251));
     }
-    VectorSink sink;
-    ASSERT_TRUE(EncodeCopy(command, Card(), sink).ok());
-    Execute(sink, memory);
+    TestBatch batch;
+    EncodeCopy(command, Card(), batch);
+    Execute(batch, memory);
     for (uint64_t at = 0; at < size; ++at) {
       const uint64_t source = from_offset + at;
       ASSERT_EQ(memory.at(to_places(to_offset + at)),
                 static_cast<std::byte>(source * 13 + source / 251));
     }
     ASSERT_EQ(BytesOutside(memory, to, to_places, to_offset, size), 0u);
-    EXPECT_EQ(BytesOf(sink), CopyRecordBytes(command, Card()));
   }
   EXPECT_EQ(copies, 150);
 }
@@ -379,7 +365,7 @@ TEST(CommandCheck, RefusesWhatTheRulesForbid) {
   EXPECT_EQ(code(WriteCommand{region, 0, {}}), invalid) << "empty";
   EXPECT_EQ(code(FillCommand{region, 0, kMaxTransferBytes + 16, 0}), invalid) << "too large";
   EXPECT_EQ(code(ReadCommand{region, 999, 1, [](uint64_t, ByteSpan) {}}), StatusCode::kOk);
-  EXPECT_EQ(code(ReadCommand{region, 0, 1, {}}), invalid) << "no sink";
+  EXPECT_EQ(code(ReadCommand{region, 0, 1, {}}), invalid) << "no batch";
   EXPECT_EQ(code(CopyCommand{region, 0, region, 40, 16}), invalid) << "misaligned copy";
   Region bad = region;
   bad.single_bank = 7;

@@ -1,8 +1,10 @@
 // What outlasts a launch: kernel cache, config ring, go table. Nothing is overwritten while it may
 // be in use, nothing is written that is there already.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runtime/abi/kernel_image.h"
+#include "runtime/base/staged.h"
 #include "runtime/command/config_ring.h"
 #include "runtime/command/go_table.h"
 #include "runtime/dispatch/kernel_cache.h"
@@ -10,6 +12,8 @@
 
 namespace ttfd {
 namespace {
+
+using testing::ElementsAre;
 
 constexpr GridSize kGrid = {12, 10};
 
@@ -192,31 +196,61 @@ TEST(KernelCache, LeavesWhatALivingTraceHoldsWhereItIs) {
   EXPECT_FALSE(Place(cache, *held).images[0].missing.empty()) << "nothing held it any more";
 }
 
-TEST(KernelCache, Unpin_LetsGoOfOneTraceOnly) {
+TEST(KernelCache, PlaceResident_TakesOnlyWhatHasNothingToBeSent) {
   KernelCache cache(0x10000, 4096);
-  const auto program = Use({Image(1024)}, {{0, 0, 0, 0}});
-  const std::shared_ptr<const Trace> stays(std::make_shared<int>(), nullptr);
-  const std::shared_ptr<const Trace> goes(std::make_shared<int>(), nullptr);
-  Place(cache, *program);
-  cache.Pin(*program, stays);
-  cache.Pin(*program, goes);
-  cache.Unpin(*program, goes);
-  EXPECT_EQ(cache.pinned_bytes(), 1024u);
-  cache.Unpin(*program, stays);
-  EXPECT_EQ(cache.pinned_bytes(), 0u) << "though the trace lives";
+  const auto program = Use({Image(1024), Image(512)}, {{0, 0, 1, 0}});
+  EXPECT_FALSE(cache.PlaceResident(*program).has_value()) << "never placed";
+  const auto placed = Place(cache, *program);
+  ASSERT_TRUE(placed.images[0].new_code);
+  const auto again = cache.PlaceResident(*program);
+  ASSERT_TRUE(again.has_value());
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(again->images[i].address, placed.images[i].address);
+    EXPECT_TRUE(again->images[i].missing.empty());
+    EXPECT_FALSE(again->images[i].new_code);
+  }
+  EXPECT_EQ(again->wait, WorkerCounts());
 }
 
-TEST(KernelCache, Forget_LeavesInstructionCachesToBeDropped) {
+TEST(KernelCache, PlaceResident_LeavesInstructionCachesToBeDropped) {
   KernelCache cache(0x10000, 4096);
   const auto image = Image(1024);
   std::vector<CoreRange> diagonal;
   for (uint32_t i = 0; i < 6; ++i) diagonal.push_back({i, i, i, i});
   Place(cache, *Use({image}, diagonal));  // writes the whole box
   const auto other = Use({image}, {{1, 0, 1, 0}});
-  const auto placed = Place(cache, *other);
-  ASSERT_TRUE(placed.images[0].new_code);
-  cache.Forget(*other, placed);
-  EXPECT_TRUE(Place(cache, *other).images[0].new_code) << "nothing was launched in between";
+  EXPECT_FALSE(cache.PlaceResident(*other).has_value()) << "it is there, but was never run";
+  EXPECT_TRUE(Place(cache, *other).images[0].new_code);
+  EXPECT_TRUE(cache.PlaceResident(*other).has_value());
+}
+
+TEST(KernelCache, PlaceResident_CountsAsAUse) {
+  KernelCache cache(0x10000, 2048);
+  const auto a = Use({Image(1024)}, {{0, 0, 0, 0}});
+  const auto b = Use({Image(1024)}, {{0, 0, 0, 0}});
+  Place(cache, *a);
+  Place(cache, *b);
+  ASSERT_TRUE(cache.PlaceResident(*a).has_value());
+  Place(cache, *Use({Image(1024)}, {{0, 0, 0, 0}}));
+  EXPECT_TRUE(cache.PlaceResident(*a).has_value());
+  EXPECT_FALSE(cache.PlaceResident(*b).has_value()) << "it was the oldest";
+}
+
+TEST(Staged, APlanCountsAsAWholeOrNotAtAll) {
+  Staged<std::vector<int>> list(std::vector<int>{1});
+  list.Change().push_back(2);
+  list.Change().push_back(3);
+  EXPECT_THAT(*list, ElementsAre(1, 2, 3)) << "the plan sees itself";
+  EXPECT_THAT(list.now(), ElementsAre(1));
+  list.Drop();
+  EXPECT_THAT(*list, ElementsAre(1));
+  list.Change().push_back(4);
+  list.Commit();
+  list.Commit();
+  EXPECT_THAT(*list, ElementsAre(1, 4));
+  list.Change().clear();
+  list.Drop();
+  EXPECT_THAT(list.now(), ElementsAre(1, 4));
 }
 
 TEST(ConfigRing, NeverOverlapsALaunchThatMayRun) {
@@ -231,7 +265,7 @@ TEST(ConfigRing, NeverOverlapsALaunchThatMayRun) {
   for (uint64_t launch = 1; launch < 5000; ++launch) {
     const uint32_t bytes =
         16 * (1 + static_cast<uint32_t>(random()) % (launch % 7 == 0 ? 1536 : 64));
-    const ConfigRing::Block block = ring.Take(bytes);
+    const ConfigRing::Block block = ring.Take(bytes, waited);
     waited = std::max(waited, block.wait_workers);
     ASSERT_GE(block.address, 0xA000u);
     ASSERT_LE(block.address + bytes, 0x10000u);

@@ -60,6 +60,40 @@ TEST(PlaceEntry, IsContiguousAndNeverStraddlesTheEnd) {
   }
 }
 
+// What Space says of several pieces is what happens when they are put in.
+TEST(IssueRing, Space_SaysBeforehandWhatFits) {
+  int fitted = 0, refused = 0;
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    const uint32_t ring_bytes = 64 * (8 + random() % 20);
+    const uint32_t max_entry = ring_bytes / 2 / 64 * 64;
+    std::vector<std::byte> memory(ring_bytes);
+    IssueRing ring(memory, 2 + random() % 5, max_entry);
+    for (int step = 0; step < 500; ++step) {
+      IssueRing::Space space = ring.space();
+      bool fits = true, fit = true;
+      for (uint32_t piece = random() % 4 + 1; piece > 0 && fit; --piece) {
+        const uint32_t bytes = 64 * (1 + random() % (max_entry / 64));
+        const bool ends = random() % 3 == 0;
+        fits = space.Take(bytes, ends);
+        if (!ring.CanExtend(bytes)) {
+          if (ring.open()) ring.Close();
+          fit = ring.CanOpen(bytes);
+        }
+        ASSERT_EQ(fits, fit) << bytes << " bytes";
+        if (!fit) break;
+        ring.Append(bytes);
+        if (ends) ring.Close();
+      }
+      ++(fit ? fitted : refused);
+      const uint32_t waiting = ring.entries_closed() - ring.entries_freed();
+      ring.FreeBelow(ring.entries_freed() + (waiting == 0 ? 0 : random() % (waiting + 1)));
+    }
+  }
+  EXPECT_GT(fitted, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
 // Appends records of random sizes and frees entries at random; a card that evaluates PlaceEntry on
 // the announced sizes must find each entry's bytes, and no entry in flight is overwritten.
 TEST(IssueRing, AgreesWithTheCardAboutEveryEntry) {
