@@ -38,7 +38,7 @@ class LaunchState {
 
   // Plans, on the queues and here, the records of a launch: program N+1 is placed while N runs, and waits only for what
   // it overwrites. REQUIRES CheckLaunch. RESOURCE_EXHAUSTED, as of the next two: traces hold too much of the kernel
-  // caches. Whatever was planned is dropped then.
+  // caches; the caller drops the plan.
   Status PlanLaunch(const Route& route, const LaunchCommand& command);
   // REQUIRES a route and a region as RecordTraceCommand has it.
   Status PlanRecord(const Route& route, const RecordTraceCommand& command);

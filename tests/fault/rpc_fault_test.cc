@@ -84,7 +84,7 @@ TEST(RpcFault, AMessageOverTheLimitEndsThatSessionAlone) {
   v1::ClientMessage message;
   message.add_data()->set_payload(std::string((4 << 20) + 1, 'x'));
   call.Write(message);
-  const grpc::Status refused = call.stream->Finish();
+  const grpc::Status refused = call.End();
   EXPECT_EQ(refused.error_code(), Code::RESOURCE_EXHAUSTED);
   EXPECT_THAT(refused.error_message(),
               ::testing::HasSubstr("4194317 bytes; the limit message_bytes is 4194304"));
@@ -103,7 +103,7 @@ TEST(RpcFault, AMessageFarOverTheLimitIsNotEvenReceived) {
   v1::ClientMessage message;
   message.add_data()->set_payload(std::string((8 << 20) + 1, 'x'));
   call.Write(message);
-  EXPECT_EQ(call.stream->Finish().error_code(), Code::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(call.End().error_code(), Code::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(server.daemon().session(1)->chunks().empty());
 }
 
@@ -186,7 +186,7 @@ TEST(RpcFault, ACallWithoutHelloIsEnded) {
   RawCall call(*stub);
   v1::ServerMessage answer;
   EXPECT_FALSE(call.stream->Read(&answer));
-  const grpc::Status status = call.stream->Finish();
+  const grpc::Status status = call.End();
   EXPECT_EQ(status.error_code(), Code::DEADLINE_EXCEEDED);
   EXPECT_NE(status.error_message().find("no Hello within 3000 ms"), std::string::npos)
       << status.error_message();
@@ -211,10 +211,7 @@ TEST(RpcFault, AClientThatReadsNothingIsEndedAfterItsTimeout) {
   ASSERT_TRUE(AskForMoreThanIsRead(call));
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(2)->abandoned(); }));
   bystander.ExpectUnharmed();
-  v1::ServerMessage answer;
-  while (call.stream->Read(&answer)) {
-  }
-  EXPECT_FALSE(call.stream->Finish().ok());
+  EXPECT_FALSE(call.End().ok());
 }
 
 // The status of the call waits behind the write that is not read; the session does not.
@@ -337,7 +334,7 @@ TEST(RpcFault, AStatusOfAnyLengthAndBytesReachesTheClient) {
   RawCall call(*stub);
   ASSERT_TRUE(call.Greet());
   server.daemon().session(1)->End(Error(StatusCode::kAborted, "{}", std::string(100'000, '\xFF')));
-  const grpc::Status status = call.stream->Finish();
+  const grpc::Status status = call.End();
   EXPECT_EQ(status.error_code(), Code::ABORTED) << status.error_message();
   EXPECT_EQ(status.error_message().substr(0, 3), "???");
   google::rpc::Status details;
@@ -407,7 +404,7 @@ TEST(RpcFault, StopEndsOpenCallsWithinItsTime) {
   const auto began = std::chrono::steady_clock::now();
   server.server().Stop(std::chrono::milliseconds(200));
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
-  EXPECT_FALSE(call.stream->Finish().ok());
+  EXPECT_FALSE(call.End().ok());
   EXPECT_TRUE(server.daemon().session(1)->abandoned());
 }
 

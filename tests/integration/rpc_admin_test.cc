@@ -137,7 +137,7 @@ TEST(RpcAdmin, SessionsAreListedAndEnded) {
     v1::TerminateSessionResponse response;
     ASSERT_TRUE(admin->TerminateSession(&context, request, &response).ok());
   }
-  const grpc::Status status = call.stream->Finish();
+  const grpc::Status status = call.End();
   EXPECT_EQ(status.error_code(), Code::ABORTED);
   EXPECT_EQ(status.error_message(), "ended by an administrator: maintenance");
   {

@@ -43,7 +43,7 @@ TEST(RpcSession, GreetsThenReportsProgressThenFinishes) {
   ASSERT_TRUE(call.WriteFinish());
   v1::ServerMessage rest;
   while (call.stream->Read(&rest)) EXPECT_EQ(rest.sequence(), 0u) << "acks alone";
-  EXPECT_TRUE(call.stream->Finish().ok());
+  EXPECT_TRUE(call.End().ok());
   const auto session = server.daemon().session(1);
   ASSERT_EQ(session->batches().size(), 1u);
   EXPECT_EQ(session->batches()[0].commands.size(), 64u);
@@ -142,7 +142,7 @@ TEST(RpcSession, WhoGoesAwayWhileWaitingForALeaseIsAbandoned) {
     ASSERT_TRUE(call.stream->Write(AskForLease()));
     ASSERT_NE(server.daemon().session(1), nullptr);
     call.context.TryCancel();
-    call.stream->Finish();
+    call.End();
   }
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(1)->abandoned(); }));
   EXPECT_TRUE(server.daemon().session(1)->batches().empty());
@@ -156,7 +156,7 @@ TEST(RpcSession, AWaitThatIsGivenUpEndsTheCall) {
   const auto session = server.daemon().session(1);
   ASSERT_NE(session, nullptr);
   session->End(WithReason(Error(StatusCode::kDeadlineExceeded, "number 3"), "DEADLINE"));
-  const grpc::Status status = call.stream->Finish();
+  const grpc::Status status = call.End();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
   EXPECT_EQ(ReasonOf(status), "DEADLINE");
 }
@@ -171,7 +171,7 @@ TEST(RpcSession, FirstMessage_MustBeHelloAlone) {
     EXPECT_TRUE(call.WriteBarriers(0, 1, 1));
     v1::ServerMessage answer;
     EXPECT_FALSE(call.stream->Read(&answer));
-    const grpc::Status status = call.stream->Finish();
+    const grpc::Status status = call.End();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_EQ(ReasonOf(status), "INVALID");
     EXPECT_EQ(MetadataOf(status, "field"), "hello");
@@ -181,12 +181,12 @@ TEST(RpcSession, FirstMessage_MustBeHelloAlone) {
     v1::ClientMessage message = AskForLease();
     message.add_batches();
     ASSERT_TRUE(call.stream->Write(message));
-    EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(call.End().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   }
   {
     RawCall call(*stub);
     call.stream->WritesDone();
-    EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(call.End().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   }
   EXPECT_EQ(server.daemon().sessions_opened(), 0u);
   {
@@ -195,7 +195,7 @@ TEST(RpcSession, FirstMessage_MustBeHelloAlone) {
     v1::ClientMessage again;
     again.mutable_hello();
     ASSERT_TRUE(call.Write(again));
-    EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(call.End().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_TRUE(Eventually([&] { return server.daemon().session(1)->abandoned(); }));
     EXPECT_FALSE(server.daemon().session(1)->lost()) << "it is not kept for a resume";
   }
@@ -208,7 +208,7 @@ TEST(RpcSession, GapInSequences_LosesTheSession) {
   ASSERT_TRUE(call.Greet(nullptr, 1000));
   ++call.sent;
   ASSERT_TRUE(call.WriteBarriers(0, 1, 1));
-  const grpc::Status status = call.stream->Finish();
+  const grpc::Status status = call.End();
   EXPECT_EQ(ReasonOf(status), "SESSION_LOST");
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(1)->abandoned(); }));
   EXPECT_FALSE(server.daemon().session(1)->lost());
@@ -224,7 +224,7 @@ TEST(RpcSession, MessageOverALimit_NamesTheLimit) {
     v1::ClientMessage message;
     message.add_data()->set_payload(std::string((4 << 20) + 1, 'x'));
     ASSERT_TRUE(call.Write(message));
-    const grpc::Status status = call.stream->Finish();
+    const grpc::Status status = call.End();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_EQ(MetadataOf(status, "limit"), "message_bytes");
   }
@@ -235,7 +235,7 @@ TEST(RpcSession, MessageOverALimit_NamesTheLimit) {
     RawCall call(*stub);  // its time begins here
     ASSERT_TRUE(call.Greet());
     ASSERT_TRUE(call.Write(std::move(message)));
-    const grpc::Status status = call.stream->Finish();
+    const grpc::Status status = call.End();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_EQ(MetadataOf(status, "limit"), "nested_messages");
   }
@@ -249,7 +249,7 @@ TEST(RpcSession, EndsWithTheStatusOfTheSessionAndItsReason) {
   {
     RawCall call(*stub);
     EXPECT_FALSE(call.Greet());
-    const grpc::Status status = call.stream->Finish();
+    const grpc::Status status = call.End();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
     EXPECT_EQ(status.error_message(), "no leases here");
     EXPECT_EQ(MetadataOf(status, "field"), "hello.attach");
@@ -261,7 +261,7 @@ TEST(RpcSession, EndsWithTheStatusOfTheSessionAndItsReason) {
     ASSERT_TRUE(call.Greet());
     server.daemon().session(1)->RefuseNext(InvalidArgument("a gap"));
     ASSERT_TRUE(call.WriteBarriers(0, 7, 1));
-    EXPECT_EQ(call.stream->Finish().error_message(), "a gap");
+    EXPECT_EQ(call.End().error_message(), "a gap");
     EXPECT_TRUE(Eventually([&] { return server.daemon().session(1)->abandoned(); }));
   }
   {
@@ -270,7 +270,7 @@ TEST(RpcSession, EndsWithTheStatusOfTheSessionAndItsReason) {
     server.daemon().session(2)->End(Error(StatusCode::kUnavailable, "the card is gone"));
     v1::ServerMessage answer;
     EXPECT_FALSE(call.stream->Read(&answer));
-    const grpc::Status status = call.stream->Finish();
+    const grpc::Status status = call.End();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
     EXPECT_TRUE(DetailOf<google::rpc::RetryInfo>(status).has_value());
   }
@@ -283,7 +283,7 @@ TEST(RpcSession, AbandonsTheSessionOfACancelledCall) {
   ASSERT_TRUE(call.Greet());
   server.daemon().session(1)->HoldWork();
   call.context.TryCancel();
-  EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_EQ(call.End().error_code(), grpc::StatusCode::CANCELLED);
   EXPECT_TRUE(Eventually([&] { return server.daemon().session(1)->abandoned(); }));
 }
 
@@ -298,7 +298,7 @@ TEST(RpcSession, EndOfStreamWithoutFinish_IsALoss) {
     const auto session = server.daemon().session(server.daemon().sessions_opened());
     session->HoldWork();
     call.stream->WritesDone();
-    EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+    EXPECT_EQ(call.End().error_code(), grpc::StatusCode::CANCELLED);
     EXPECT_TRUE(Eventually([&] { return session->abandoned(); }));
     EXPECT_TRUE(session->lost()) << "the session decides whether it is kept";
     EXPECT_FALSE(session->input_finished());
@@ -315,9 +315,7 @@ TEST(RpcSession, Finish_WithoutATimeoutNeedsNoAcks) {
   ASSERT_TRUE(call.WriteFinish());
   call.stream->WritesDone();
   EXPECT_TRUE(call.ReadUntil(0, 1));
-  v1::ServerMessage rest;
-  while (call.stream->Read(&rest)) continue;
-  EXPECT_TRUE(call.stream->Finish().ok());
+  EXPECT_TRUE(call.End().ok());
   EXPECT_FALSE(server.daemon().session(1)->abandoned());
 }
 
@@ -337,7 +335,7 @@ TEST(RpcSession, Finish_WithATimeoutWaitsForAcks) {
   ack.set_ack(call.received);
   ASSERT_TRUE(call.stream->Write(ack));
   while (call.stream->Read(&message)) continue;
-  EXPECT_TRUE(call.stream->Finish().ok());
+  EXPECT_TRUE(call.End().ok());
 }
 
 TEST(RpcSession, EndOfStreamBeforeTheLastAck_IsALoss) {
@@ -350,9 +348,7 @@ TEST(RpcSession, EndOfStreamBeforeTheLastAck_IsALoss) {
   ASSERT_TRUE(call.WriteFinish());
   call.stream->WritesDone();
   EXPECT_TRUE(call.ReadUntil(0, 1));
-  v1::ServerMessage rest;
-  while (call.stream->Read(&rest)) continue;
-  EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_EQ(call.End().error_code(), grpc::StatusCode::CANCELLED);
   const auto session = server.daemon().session(1);
   EXPECT_TRUE(Eventually([&] { return session->abandoned() && session->lost(); }));
 }
@@ -365,7 +361,7 @@ TEST(RpcSession, Leave_EndsTheCallCancelled) {
   v1::ClientMessage message;
   message.mutable_leave();
   ASSERT_TRUE(call.Write(message));
-  EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_EQ(call.End().error_code(), grpc::StatusCode::CANCELLED);
   EXPECT_TRUE(server.daemon().session(1)->left());
 }
 
@@ -407,7 +403,7 @@ TEST(RpcSession, WithoutAcks_OutputStopsAndTheClientIsEnded) {
   }
   EXPECT_GE(bytes, 4u << 20);
   EXPECT_LE(bytes, 6u << 20);
-  EXPECT_EQ(call.stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_EQ(call.End().error_code(), grpc::StatusCode::CANCELLED);
   const auto session = server.daemon().session(1);
   EXPECT_TRUE(Eventually([&] { return session->abandoned(); })) << "after stalled_client_ms, 4 s";
   EXPECT_FALSE(session->lost()) << "it is not kept for its reconnect timeout";
@@ -459,7 +455,7 @@ TEST(RpcSession, ServesManyCallsOnOneConnectionAtOnce) {
       v1::ServerMessage rest;
       while (call.Read(&rest)) {
       }
-      if (ok && call.stream->Finish().ok()) ++good;
+      if (ok && call.End().ok()) ++good;
     });
   }
   for (std::thread& thread : threads) thread.join();

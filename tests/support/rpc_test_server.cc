@@ -91,6 +91,12 @@ bool RawCall::Read(v1::ServerMessage* message) {
   return true;
 }
 
+grpc::Status RawCall::End() {
+  v1::ServerMessage rest;
+  while (stream->Read(&rest)) continue;
+  return stream->Finish();
+}
+
 bool RawCall::WriteBarriers(uint32_t queue, uint64_t first_value, int count) {
   v1::ClientMessage message;
   v1::Batch* const batch = message.add_batches();

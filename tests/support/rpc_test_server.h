@@ -59,6 +59,8 @@ struct RawCall {
   // Reads one message, and acknowledges now and then.
   bool Read(v1::ServerMessage* message);
   bool WriteBarriers(uint32_t queue, uint64_t first_value, int count);
+  // How the call ended. Reads what is left: gRPC gives the status of a call behind its last message only.
+  grpc::Status End();
   // Reads until `queue` has come to `value`; what came before is added to `seen`.
   bool ReadUntil(uint32_t queue, uint64_t value, v1::ServerMessage* seen = nullptr);
 
