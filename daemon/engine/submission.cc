@@ -61,6 +61,7 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
     if (last != nullptr && (last->runs_kernels() || kernels) &&
         !(last->runs_kernels() && MayOverlap(*last, queue.held))) {
       RETURN_IF_ERROR(SendEvent(queue));
+      if (queue.uncovered != 0) break;  // no space for it now
     }
     ASSIGN_OR_RETURN(const bool gone, SubmitHeld(queue, now));
     if (!gone) break;
@@ -87,8 +88,7 @@ Status Engine::RefuseHeld(HardwareQueue& queue, const Status& why) {
 
 StatusOr<bool> Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   std::vector<Ticket> after = AwaitedBy(queue.held);
-  // Called at the last moment: the work may have waited for long, for space or for a launch to end, and is not wanted
-  // any more when its deadline has passed or its client has cancelled it meanwhile.
+  // Called at the last moment: its deadline may have passed while it waited, or its client has cancelled it.
   bool wanted = true;
   const StatusOr<std::optional<uint64_t>> ticket = dispatcher_->TrySubmit(
       queue.held.route, queue.held.command, after,
@@ -97,16 +97,15 @@ StatusOr<bool> Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
     RETURN_IF_ERROR(RefuseHeld(queue, ticket.status()));
     return true;
   }
+  if (wanted && !ticket->has_value()) return false;
+  queue.holding = false;
   if (!wanted) {
     queue.order.Refund(queue.held);
     queue.held.track->GivenUp(queue.held.number);
     queue.held = Work();
-    queue.holding = false;
     round_had_news_ = true;
     return true;
   }
-  if (!ticket->has_value()) return false;
-  queue.holding = false;
   queue.held.submitted = now;
   if (profile_.has_value()) NameProgramsOf(queue.held);
   queue.held.track->Submitted(queue.held.number, {queue.index, **ticket}, queue.held.cost);

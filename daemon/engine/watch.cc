@@ -73,7 +73,8 @@ Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
     RETURN_IF_ERROR(CheckOne(queue, &entry, &entry.watch, now));
   }
   if (!queue.holding) return OkStatus();
-  if (queue.in_flight.empty()) return CheckOne(queue, nullptr, &queue.held_watch, now);
+  const bool waits = !queue.in_flight.empty() || OlderElsewhere(queue, UINT64_MAX);
+  if (!waits) return CheckOne(queue, nullptr, &queue.held_watch, now);
   Begin(&queue.held_watch, now, {});  // what it waits for has a time of its own
   return OkStatus();
 }

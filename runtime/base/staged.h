@@ -11,7 +11,7 @@ class Staged {
  public:
   explicit Staged(const T& value = T()) : values_{value, value} {}
 
-  // As planned so far; as it is if nothing is.
+  // The planned value if there is one, else the current one.
   const T& operator*() const { return values_[staged_ ? 1 - now_ : now_]; }
   const T* operator->() const { return &**this; }
   // For a change that counts from Commit on.

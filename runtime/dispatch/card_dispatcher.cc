@@ -251,22 +251,22 @@ StatusOr<std::optional<uint64_t>> CardDispatcher::TrySubmit(const Route& route,
                                                             absl::FunctionRef<bool()> wanted) {
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckCommand(route, command, geometry_));
-  for (const Ticket& ticket : after) {
-    RETURN_IF_ERROR(CheckTicket(ticket.hardware_queue, ticket.number));
-  }
+  for (const auto& [number, ticket] : after) RETURN_IF_ERROR(CheckTicket(number, ticket));
   CardQueue& queue = queues_[route.hardware_queue];
   // The worker counters stay comparable; an event makes space.
   if (std::holds_alternative<LaunchCommand>(command) &&
       !queue.ordering->HasCompletionsFor(geometry_.worker_count())) {
     return std::nullopt;
   }
+  const StatusOr<bool> worth_planning = queue.MayHold(launches_.TraceBytesToSend(command));
+  if (!worth_planning.ok()) return Lose(worth_planning.status());
+  if (!*worth_planning) return std::nullopt;
   for (const Ticket& ticket : after) {
     const CardQueue::Pending* const awaited = queues_[ticket.hardware_queue].Find(ticket.number);
     if (awaited == nullptr) continue;
     queues_.PlanAwait(route.hardware_queue, queue.plan.waits, ticket.hardware_queue, awaited->mark);
   }
   const Status planned = Plan(route, command);
-  // The one thing only the device thread knows: what traces hold of the workers' kernel caches.
   if (!planned.ok()) {
     Drop();
     return planned;

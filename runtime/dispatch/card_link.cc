@@ -49,9 +49,8 @@ bool CardLink::Fits(std::initializer_list<const RecordBatch*> batches, uint32_t 
       if (!space.Take(entry.bytes, entry.stall)) return false;
     }
   }
-  for (uint32_t record = 0; record < events * kMaxEventRecords; ++record) {
-    if (record % kMaxEventRecords == 0) space.Close();
-    if (!space.Take(abi::kEntryAlignment, false)) return false;
+  for (uint32_t event = 0; event < events; ++event) {
+    if (!space.Take(kMaxEventRecords * abi::kEntryAlignment, true)) return false;
   }
   return true;
 }

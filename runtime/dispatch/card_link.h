@@ -43,7 +43,7 @@ class CardLink {
                                                   const Settings& settings, Pump pump,
                                                   RecordFileWriter* capture);
 
-  // Do the records of these batches fit now, and behind them `events` events?
+  // Do the records of these batches fit now, and behind them so many events, the first in the last entry if it may be?
   bool Fits(std::initializer_list<const RecordBatch*> batches, uint32_t events) const;
   // Puts them into the ring. If they do not fit, waits for the card to take entries and lets it run.
   Status Commit(const RecordBatch& batch);

@@ -53,6 +53,13 @@ StatusOr<bool> CardQueue::Fits(uint32_t events) {
   return link->Fits({&plan.waits, &plan.batch}, events);
 }
 
+StatusOr<bool> CardQueue::MayHold(uint64_t bytes) {
+  if (link->ring().free_bytes() >= bytes) return true;
+  RETURN_IF_ERROR(link->Flush());
+  RETURN_IF_ERROR(link->ReadFetched());
+  return link->ring().free_bytes() >= bytes || MayEnterInParts();
+}
+
 // What is expected is known before the card can answer: records that the ring takes piece by piece are answered while
 // the last of them wait.
 StatusOr<CardQueue::Begin> CardQueue::Commit() {
@@ -70,8 +77,9 @@ StatusOr<CardQueue::Begin> CardQueue::Commit() {
     event.entries = begin.entry;
     timeline.Ask(0, event);
   }
-  RETURN_IF_ERROR(link->Commit(plan.batch));
+  const Status committed = link->Commit(plan.batch);
   plan.Clear();
+  if (!committed.ok()) return committed;
   return begin;
 }
 
@@ -189,10 +197,10 @@ StatusOr<bool> CardQueue::EventBehind(uint32_t number, uint64_t ticket,
                                       const Ordering::Mark& mark) {
   ordering.Change().BeforeTelling(plan.batch, mark);
   EncodePlannedEvent(number);
-  ASSIGN_OR_RETURN(const bool fits, Fits(0));
-  if (!fits) {
+  const StatusOr<bool> fits = Fits(0);
+  if (!fits.ok() || !*fits) {
     Drop();
-    return false;
+    return fits;
   }
   RETURN_IF_ERROR(Commit().status());
   reads.ExpectEvents(1);

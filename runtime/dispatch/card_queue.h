@@ -75,8 +75,12 @@ struct CardQueue {
   // As before a boot: what was in flight is discarded, tickets go on.
   void Forget();
 
-  // Does what is planned fit the rings now, and behind it so many events? Asks the card when the host believes not.
+  // Does what is planned fit the rings now, and behind it so many events? Reads from the card how far it is if not.
   StatusOr<bool> Fits(uint32_t events);
+  // Nothing of the hardware queue is left on the card: a command larger than the rings may go in entry by entry.
+  bool MayEnterInParts() const { return idle() && link->empty(); }
+  // False: so many bytes of records have no space now, as the card says.
+  StatusOr<bool> MayHold(uint64_t bytes);
   // Puts what is planned on the ring; where what comes behind the waits begins.
   StatusOr<Begin> Commit();
   // Nothing of it happens.
@@ -97,7 +101,7 @@ struct CardQueue {
   bool IsDone(uint64_t ticket) const {
     return Find(ticket) == nullptr && (ticket > unknown_to_ || ticket <= unknown_after_);
   }
-  // Nothing that the card would report is outstanding, of a command that is being encoded neither.
+  // Nothing that the card would report is outstanding.
   bool idle() const { return pending_.empty() && !timeline.waits_for_events() && !reads.waits(); }
   // The entries below were done at the last event that was seen.
   uint32_t entries_done() const { return entries_done_; }
@@ -138,7 +142,7 @@ struct CardQueue {
   Timeline<EventMark> timeline;
 
  private:
-  // The id and the check word of the event planned next.
+  // With the next id and check word behind those of the events planned before it.
   void EncodePlannedEvent(uint32_t number);
   StatusOr<bool> HasReached(uint32_t stream, uint64_t workers);
   void Done(uint64_t ticket, const StreamCounts& workers);

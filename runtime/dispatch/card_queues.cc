@@ -7,6 +7,20 @@
 
 namespace ttfd {
 
+namespace {
+
+// Of what was submitted before, and of the command itself.
+constexpr uint32_t kEventsBehind = 2;
+
+void PlanAwaitOwn(CardQueue& queue, RecordBatch& batch, const StreamCounts& workers) {
+  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
+    if (workers[stream] <= queue.ordering->waited_workers(stream)) continue;
+    queue.ordering.Change().WaitForWorkers(batch, stream, workers[stream]);
+  }
+}
+
+}  // namespace
+
 void CardQueues::Forget() {
   for (CardQueue& queue : queues_) queue.Forget();
   joined_.Drop();
@@ -17,10 +31,8 @@ void CardQueues::PlanAwait(uint32_t queue, RecordBatch& batch, uint32_t other,
                            const Ordering::Mark& mark) {
   CardQueue& self = queues_[queue];
   if (queue == other) {
-    for (uint32_t stream = 0; stream < mark.workers.size(); ++stream) {
-      if (mark.workers[stream] <= self.ordering->waited_workers(stream)) continue;
-      self.ordering.Change().WaitForWorkers(batch, stream, mark.workers[stream]);
-    }
+    PlanAwaitOwn(self, batch, mark.workers);
+    self.ordering.Change().Joined();
     return;
   }
   CardQueue& source = queues_[other];
@@ -36,20 +48,26 @@ void CardQueues::PlanAwait(uint32_t queue, RecordBatch& batch, uint32_t other,
 
 void CardQueues::PlanAwait(uint32_t queue, RecordBatch& batch, const WorkerCounts& workers) {
   for (uint32_t other = 0; other < queues_.size(); ++other) {
-    PlanAwait(queue, batch, other, {0, workers.queue[other], 0});
+    if (other == queue) {
+      PlanAwaitOwn(queues_[queue], batch, workers.queue[queue]);
+    } else {
+      PlanAwait(queue, batch, other, {0, workers.queue[other], 0});
+    }
   }
 }
 
 StatusOr<bool> CardQueues::Fit(uint32_t queue) {
+  bool waits = !queues_[queue].plan.waits.empty();
   for (uint32_t number = 0; number < queues_.size(); ++number) {
-    CardQueue& one = queues_[number];
-    if (number != queue && one.plan.batch.empty()) continue;
-    ASSIGN_OR_RETURN(const bool fits, one.Fits(1));
-    // What never fits goes in piece by piece, once nothing is left to wait for.
-    const bool alone = number == queue && one.idle() && one.link->empty() && one.plan.waits.empty();
-    if (!fits && !alone) return false;
+    CardQueue& other = queues_[number];
+    if (number == queue || other.plan.batch.empty()) continue;
+    waits = true;
+    ASSIGN_OR_RETURN(const bool fits, other.Fits(kEventsBehind));
+    if (!fits) return false;
   }
-  return true;
+  ASSIGN_OR_RETURN(const bool fits, queues_[queue].Fits(kEventsBehind));
+  // What never fits goes in entry by entry, once nothing is left to wait for.
+  return fits || (!waits && queues_[queue].MayEnterInParts());
 }
 
 // The events of other queues are announced at once: `queue` must not wait for an entry that the host still holds.

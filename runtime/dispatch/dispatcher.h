@@ -119,8 +119,8 @@ class Dispatcher {
   // ticket on the timeline of its hardware queue: dense from 1, never reused. None: there is no space and nothing has
   // changed; Poll and try again. That may take an Event, because no more worker completions of a hardware queue are
   // outstanding than its counters distinguish (hw::kStreamCounterReach). A command larger than the rings is taken once
-  // nothing of its hardware queue is left on the card, which takes an Event to be known: this call then lets the device
-  // run meanwhile.
+  // nothing of its hardware queue is left on the card, which takes an Event to be known, and it has nothing to wait for
+  // on another one: this call then lets the device run meanwhile.
   // The command begins when those of `after` are done, and so does what is submitted to its hardware queue later. The
   // device waits, not the host; nothing is sent for what is not on the card any more.
   // REQUIRES values that keep the rules of command.h, and tickets that were given: INVALID_ARGUMENT otherwise, nothing

@@ -47,7 +47,9 @@ class LaunchState {
   // A launch on all workers that runs no kernel.
   void PlanNothing(const Route& route);
 
-  // What is planned is sent as `ticket`. What patches wrote over in the host's copy of a trace, or null.
+  // Bytes of a trace that the command sends whole, at least: not planned before there is space for them.
+  uint64_t TraceBytesToSend(const Command& command) const;
+  // What is planned is sent as `ticket`. What it wrote over in the host's copy of a trace, or null.
   std::unique_ptr<TraceUndo> Commit(const Ticket& ticket);
   void Drop();
 

@@ -10,6 +10,14 @@
 
 namespace ttfd {
 
+uint64_t LaunchState::TraceBytesToSend(const Command& command) const {
+  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
+    return TraceBytes(*record->trace);
+  }
+  const auto* replay = std::get_if<ReplayTraceCommand>(&command);
+  return replay != nullptr && replay->trace->boot != boot_ ? TraceBytes(*replay->trace) : 0;
+}
+
 Status LaunchState::PlanRecord(const Route& route, const RecordTraceCommand& command) {
   edit_.Begin(command.trace, true);
   edit_.region = command.region;

@@ -14,6 +14,9 @@ namespace {
 // A write of its own costs about as much as this many bytes more.
 constexpr uint64_t kWorthWriting = 128;
 
+// Of memory, from one edit to the next.
+constexpr size_t kKeptBytes = 256 << 10;
+
 }  // namespace
 
 void TraceEdit::Begin(std::shared_ptr<Trace> trace, bool whole) {
@@ -26,6 +29,7 @@ void TraceEdit::Begin(std::shared_ptr<Trace> trace, bool whole) {
   changes_.clear();
   ranges_.clear();
   bytes_.clear();
+  if (!whole && bytes_.capacity() > kKeptBytes) bytes_.shrink_to_fit();
   if (whole) bytes_ = trace_->shadow;
 }
 
@@ -99,6 +103,7 @@ std::unique_ptr<TraceUndo> TraceEdit::Commit() {
   const std::shared_ptr<Trace> trace = std::exchange(trace_, nullptr);
   if (trace == nullptr) return nullptr;
   std::unique_ptr<TraceUndo> undo;
+  if (whole_) undo = std::make_unique<TraceUndo>(trace);
   for (const Change& change : changes_) {
     if (change.bytes.data() == nullptr) continue;
     if (undo == nullptr) undo = std::make_unique<TraceUndo>(trace);

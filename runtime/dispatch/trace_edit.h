@@ -21,7 +21,7 @@ class TraceEdit {
     ByteSpan bytes;
   };
 
-  // Of a trace that changes nowhere so far. `whole`: all of it is sent.
+  // Starts without changes. `whole`: all of the trace is sent.
   void Begin(std::shared_ptr<Trace> trace, bool whole);
   const std::shared_ptr<Trace>& trace() const { return trace_; }
   bool whole() const { return whole_; }
@@ -36,7 +36,7 @@ class TraceEdit {
   // No more changes: what is to be sent.
   std::span<const Range> Ranges();
 
-  // The changes happen. What patches wrote over, or null if there were none.
+  // The changes happen. What they wrote over, or null if they were tags alone or none.
   std::unique_ptr<TraceUndo> Commit();
   void Drop() { trace_ = nullptr; }
 

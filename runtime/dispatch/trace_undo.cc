@@ -13,6 +13,9 @@ void TraceUndo::Keep(uint64_t offset, uint64_t size) {
 
 // Patches of one replay may name the same words twice: the last piece kept is undone first.
 void TraceUndo::Restore() const {
+  trace_->region = region_;
+  trace_->sub_device = sub_device_;
+  trace_->boot = boot_;
   auto end = bytes_.end();
   for (auto piece = pieces_.rbegin(); piece != pieces_.rend(); ++piece) {
     const auto begin = end - static_cast<std::ptrdiff_t>(piece->size);

@@ -1,4 +1,4 @@
-// What the patches of one replay wrote over in the host's copy of its trace: a replay that never began is taken back.
+// What one command wrote over in the host's copy of a trace: one that never began is taken back.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,16 @@ namespace ttfd {
 
 class TraceUndo {
  public:
-  explicit TraceUndo(std::shared_ptr<Trace> trace) : trace_(std::move(trace)) {}
+  // Keeps where the trace is.
+  explicit TraceUndo(std::shared_ptr<Trace> trace)
+      : trace_(std::move(trace)),
+        region_(trace_->region),
+        sub_device_(trace_->sub_device),
+        boot_(trace_->boot) {}
 
   // Before these bytes of the copy change.
   void Keep(uint64_t offset, uint64_t size);
-  // REQUIRES: what later replays changed has been restored. The copy alone: the trace is put on the card again.
+  // REQUIRES: what later commands changed has been restored. The copy alone: the trace is put on the card again.
   void Restore() const;
 
  private:
@@ -25,6 +30,9 @@ class TraceUndo {
     uint64_t size = 0;
   };
   const std::shared_ptr<Trace> trace_;
+  const Region region_;
+  const uint32_t sub_device_;
+  const uint32_t boot_;
   std::vector<Piece> pieces_;
   std::vector<std::byte> bytes_;  // of all pieces, one after the other
 };

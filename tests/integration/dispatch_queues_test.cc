@@ -98,6 +98,30 @@ TEST(DispatchQueues, OneWaitsForTheOtherOnTheCard) {
   counters.ExpectRight();
 }
 
+// On one hardware queue and workers of their own: the prefetcher, which runs ahead, waits as well.
+TEST(DispatchQueues, AReadWaitsForALaunchOnOtherWorkersOfItsQueue) {
+  BootedCard card;
+  BumpCounters counters(card);
+  const CoreRange tile{1, 1, 1, 1};
+  const auto program = counters.ProgramOn(tile);
+  const Route left{0, Tiles(card, {0, 0, 4, 9})}, right{0, Tiles(card, {5, 0, 9, 9})};
+  ASSERT_TRUE(card.Submit(FillCommand{counters.region(), 0, counters.region().size_bytes, 0}).ok());
+  ASSERT_TRUE(
+      card.Submit(right, counters.Launch(counters.ProgramOn({6, 6, 6, 6}), {6, 6, 6, 6}, 1)).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  const uint32_t page = 1 * card.dispatcher->card().grid.x + 1;
+  for (uint32_t round = 1; round <= 10; ++round) {
+    ASSERT_TRUE(card.Submit(left, counters.Launch(program, tile, 1, 20'000)).ok());
+    const Ticket after = card.Last(0);
+    uint32_t seen = 0;
+    ReadCommand read{counters.region(), page * BumpCounters::kPage, 4, {}};
+    read.sink = [&seen](uint64_t, ByteSpan data) { seen = LoadAt<uint32_t>(data.data()); };
+    ASSERT_TRUE(card.Submit(right, read, {&after, 1}).ok());
+    ASSERT_TRUE(card.Finish().ok());
+    ASSERT_EQ(seen, round);
+  }
+}
+
 TEST(DispatchQueues, AWriteWaitsForAReadOfTheOtherQueue) {
   BootedCard card;
   const Region region{MemoryKind::kDram, -1, 0x100000, 64 * 1024, 128 * 1024};

@@ -327,6 +327,27 @@ TEST(DispatchTrace, PatchesOfAReplayThatWasNotSent_AreUndone) {
   counters.ExpectRight();
 }
 
+// Its records are more than an entry takes: the first is announced, which fails, while the next is put in.
+TEST(DispatchTrace, ARecordingThatWasNotSent_IsNone) {
+  LateDevice* device = nullptr;
+  BootedCard card("sim:board=p100a", {}, [&device](std::unique_ptr<Device> opened) {
+    auto late = std::make_unique<LateDevice>(std::move(opened));
+    device = late.get();
+    return late;
+  });
+  BumpCounters counters(card);
+  BumpTrace trace(card, counters, Route(), kTraceAt);
+  const auto program = counters.ProgramOn(kAll);
+  for (uint32_t i = 0; i < 200; ++i) trace.Add(program, kAll, 5);
+  device->before_write = [](uint64_t) { return Error(StatusCode::kInternal, "the link is down"); };
+  ASSERT_EQ(trace.Record().code(), StatusCode::kInternal);
+  device->before_write = nullptr;
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  const Status replayed =
+      card.dispatcher->TrySubmit(ReplayTraceCommand{trace.trace(), {}}).status();
+  EXPECT_EQ(replayed.code(), StatusCode::kInvalidArgument) << replayed.ToString();
+}
+
 TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
   BootedCard card;
   const auto launch = [](const std::shared_ptr<const Program>& program) {
