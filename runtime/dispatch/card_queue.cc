@@ -197,7 +197,7 @@ StatusOr<bool> CardQueue::EventBehind(uint32_t number, uint64_t ticket,
                                       const Ordering::Mark& mark) {
   ordering.Change().BeforeTelling(plan.batch, mark);
   EncodePlannedEvent(number);
-  const StatusOr<bool> fits = Fits(0);
+  StatusOr<bool> fits = Fits(0);
   if (!fits.ok() || !*fits) {
     Drop();
     return fits;

@@ -115,7 +115,7 @@ Status PrintRings::DrainHart(uint32_t worker, uint32_t hart, uint32_t written) {
   }
   // The hart may go on before what it printed is told.
   read = written;
-  const Status told = WriteWord(
+  Status told = WriteWord(
       window, abi::PrintPositionAddress(hart) + offsetof(abi::PrintPosition, read), written);
   std::span<const uint32_t> words =
       whole ? std::span<const uint32_t>(ready_) : std::span<const uint32_t>();

@@ -14,8 +14,6 @@
 namespace ttfd::client {
 namespace {
 
-using ttfd::testing::ClientDaemon;
-
 class ClientLifetime : public ttfd::testing::ClientFixture {
  protected:
   // Waits up to ten seconds for `count` sessions.

@@ -7,7 +7,6 @@ namespace ttfd::client {
 namespace {
 
 using ::testing::HasSubstr;
-using ttfd::testing::KernelPath;
 using ttfd::testing::Pattern;
 
 constexpr uint32_t kFlagBytes = 64;  // a page of L1 on every worker

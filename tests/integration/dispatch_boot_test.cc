@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 // Firmware whose bytes a test may change.
 struct OwnFirmware {
-  OwnFirmware(std::span<const FirmwareImage> images = FirmwareImages()) {
+  explicit OwnFirmware(std::span<const FirmwareImage> images = FirmwareImages()) {
     for (const FirmwareImage& image : images)
       bytes.emplace_back(image.bytes.begin(), image.bytes.end());
   }

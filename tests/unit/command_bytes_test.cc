@@ -154,7 +154,8 @@ TEST(CommandBytes, GoToAListAndToEveryWorkerOfASubDevice) {
     const LaunchRecords records(*program, arguments, multicast, Card());
     records.Append(place, arguments, Card(), batch);
     ASSERT_EQ(batch.Bytes().size(), 1u);
-    const ByteSpan end = ByteSpan(batch.Bytes()[0]).last(128);
+    const std::vector<std::byte> entry = batch.Bytes()[0];
+    const ByteSpan end = ByteSpan(entry).last(128);
     EXPECT_TRUE(std::equal(notify.begin(), notify.end(), end.begin()));
     const uint8_t index = multicast ? 3 : 0xFF;
     const uint8_t unicasts = multicast ? 0 : 2;

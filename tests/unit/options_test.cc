@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 std::string WriteFile(const std::string& text) {
   static const TemporaryFolder folder;
-  const std::string path = folder.path() + "/ttfd.toml";
+  std::string path = folder.path() + "/ttfd.toml";
   std::ofstream(path) << text;
   return path;
 }
