@@ -117,7 +117,7 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Number("tls", "keepalive_ms", &to->tls.keepalive_ms, 100, kDayMs),
       Text("device", "device", &device.device),
       Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
-      Number("device", "issue_ring_bytes", &device.issue_ring_bytes, kMiB, 256 * kMiB),
+      Number("device", "issue_ring_bytes", &device.issue_ring_bytes, 4 * kMiB, 256 * kMiB),
       Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),
       Number("scheduler", "quantum_us", &to->scheduler.quantum_us, 10, 1'000'000),
       Number("scheduler", "window_us", &to->scheduler.window_us, 1, 60'000'000),

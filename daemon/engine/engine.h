@@ -79,7 +79,7 @@ class Engine {
   std::vector<HardwareQueueStats> queue_stats() const;
   // The dispatch harts as they were read last (PublishedHarts).
   std::vector<HartReport> harts() { return harts_.Read(); }
-  // Grows while the device thread is alive: at least once in idle_tick, also while it waits for room on the card.
+  // Grows while the device thread is alive: at least once in idle_tick, also while the card boots.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
   // Constant once booted.

@@ -37,10 +37,15 @@ std::string CommandText(const Command& command) {
       return "launch of " + ProgramText(*launch.program);
     }
     std::string operator()(const RecordTraceCommand& record) const {
-      return fmt::format("recording of a trace of {} launches", TraceLaunches(*record.trace));
+      return "recording of " + Launches(*record.trace, record.segment);
     }
     std::string operator()(const ReplayTraceCommand& replay) const {
-      return fmt::format("replay of a trace of {} launches", TraceLaunches(*replay.trace));
+      return "replay of " + Launches(*replay.trace, replay.segment);
+    }
+    static std::string Launches(const Trace& trace, uint32_t segment) {
+      const SegmentExtent extent = TraceSegmentExtent(trace, segment);
+      return fmt::format("launches {} to {} of a trace of {}", extent.begin, extent.end - 1,
+                         TraceLaunches(trace));
     }
   };
   return std::visit(Text(), command);

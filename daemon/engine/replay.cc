@@ -131,7 +131,7 @@ bool ShareWorkers(const Work& a, const Work& b) {
 
 bool MayOverlap(const Work& now, const Work& next) {
   if (!ShareWorkers(now, next)) return true;
-  return now.flow == next.flow && next.runs_kernels();
+  return now.flow == next.flow && std::holds_alternative<LaunchCommand>(next.command);
 }
 
 void DecideFates(std::span<Verdict> works) { Decision(works).Run(); }

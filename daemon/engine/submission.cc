@@ -27,7 +27,7 @@ std::vector<Ticket> AwaitedBy(const Work& work) {
 bool Engine::MayTakeMore(const HardwareQueue& queue) const {
   if (queue.in_flight.size() >= options_.window_commands) return false;
   return queue.in_flight_cost < options_.window ||
-         (queue.in_flight_cost < options_.overlap && queue.in_order() == 1);
+         (queue.in_flight_cost <= options_.overlap && queue.in_order() == 1);
 }
 
 // Fills held with the next work.

@@ -154,7 +154,7 @@ Status Engine::Overdue(const Work* work, Duration limit) const {
                  "the launch did not end within its kernel timeout of {} ms", Milliseconds(limit));
   }
   return Error(StatusCode::kDeadlineExceeded,
-               "the trace of {} launches made no progress within its kernel timeout of {} ms",
+               "{} launches of a trace made no progress within their kernel timeout of {} ms",
                work->launches, Milliseconds(limit));
 }
 

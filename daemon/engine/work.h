@@ -1,8 +1,8 @@
 // One piece of work for the device thread: a command that may start now, and who is told how it
 // ended.
 //
-// A session resolves what its client asked for into works, each at most one slice of a transfer or
-// one launch, so that the device thread never holds the card for one client longer than that. Works
+// A session resolves what its client asked for into works, each at most one slice of a transfer, one launch or one
+// segment of a trace, so that the device thread never holds the card for one client longer than that. Works
 // go down by value, answers come up through WorkOwner.
 #pragma once
 
@@ -56,7 +56,7 @@ struct Work {
   std::unique_ptr<std::string> read_into;  // of a read; the command's sink appends to it
   uint64_t read_offset = 0;  // of a read: where these bytes lie in what the client asked for
   uint64_t bytes = 0;        // moved
-  uint64_t launches = 0;     // it runs: 1, or those of the trace it replays
+  uint64_t launches = 0;     // it runs: 1, or those of the segment of a trace that it replays
   // The ids of the programs it runs; not null if there are launches.
   std::shared_ptr<const std::vector<uint32_t>> programs;
   // Of a launch; of each launch of a trace; of anything else without progress, where zero is the daemon's.

@@ -33,6 +33,7 @@ Task* CommandQueue::Find(uint64_t value) const {
 
 void CommandQueue::Doom(Task* task, ErrorReply error) {
   if (task->error) return;  // the first error is the one that counts
+  if (task->started) error.execution_state = ExecutionState::kUnknown;
   task->error = std::make_unique<ErrorReply>(std::move(error));
   DoomFrom(*task);
 }

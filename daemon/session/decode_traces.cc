@@ -43,7 +43,7 @@ Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
   if (!request.more && trace.launches.empty()) {
     return InvalidError("record_trace.launches", "a trace without launches");
   }
-  task->work = RecordTraceTask{queue.recording, !request.more, false};
+  task->work = RecordTraceTask{queue.recording, !request.more};
   if (!request.more) {
     trace.finished_by = {queue.id, task->first_value};
     queue.recording.reset();

@@ -51,6 +51,9 @@ struct SessionEnvironment {
   CardDescription card;
   const CardGeometry* geometry = nullptr;
   bool memory_is_zero_after_power_on = false;
+  // How long a segment of a trace may be expected to run, and each launch of a program that has not run yet.
+  Duration segment_time = std::chrono::microseconds(500);
+  Duration launch_guess = std::chrono::microseconds(250);
   DeviceMemory* memory = nullptr;
   KernelStore* kernels = nullptr;
   Clock* clock = nullptr;

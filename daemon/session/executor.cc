@@ -5,6 +5,25 @@
 #include <utility>
 
 namespace ttfd {
+namespace {
+
+// What traces are cut by. The launches of a trace are not measured one by one.
+void LearnTimes(const Task& task, const Work& work) {
+  if (work.device_time == Duration::zero()) return;
+  if (const auto* launch = std::get_if<LaunchTask>(&task.work)) {
+    Duration& time = launch->program->launch_time;
+    time = time == Duration::zero() ? work.device_time : (3 * time + work.device_time) / 4;
+  } else if (const auto* replay = std::get_if<ReplayTraceTask>(&task.work)) {
+    const auto& command = std::get<ReplayTraceCommand>(work.command);
+    const SegmentExtent extent = TraceSegmentExtent(*command.trace, command.segment);
+    for (uint32_t i = extent.begin; i < extent.end; ++i) {
+      Duration& time = replay->trace->programs[i]->launch_time;
+      if (time == Duration::zero()) time = work.device_time / (extent.end - extent.begin);
+    }
+  }
+}
+
+}  // namespace
 
 void Executor::Pump() {
   bool again = true;
@@ -292,6 +311,7 @@ ErrorReply Executor::StartDeadlineError(const CommandQueue& queue) const {
 }
 
 void Executor::Done(Task& task, Work& work) {
+  if (work.runs_kernels()) LearnTimes(task, work);
   if (work.read_into != nullptr && !task.unwanted) {
     outbox_.AddData(
         {task.queue->id, task.first_value, work.read_offset, std::move(*work.read_into)});
@@ -304,7 +324,6 @@ void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
     ErrorReply reply = MakeError(error.code, error.reason.c_str(), "", "{}", error.message);
     reply.retryable = error.retryable;
     reply.hang_report = error.hang_report;
-    if (task.started) reply.execution_state = ExecutionState::kUnknown;
     task.queue->Doom(&task, std::move(reply));
   }
   WorkEnded(task, work);

@@ -1,4 +1,5 @@
-// Traces into works: builds what was gathered, finds memory for it, resolves patches.
+// Traces into works, one for each segment: builds what was gathered, finds memory for it, resolves patches.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -10,18 +11,20 @@ namespace ttfd {
 // Checks every launch, lays them out, and keeps of what was gathered only what replays need.
 Refusal Issuer::BuildTraceOf(TraceObject& trace) {
   std::vector<LaunchCommand> commands;
-  std::set<uint32_t> ids;
+  std::vector<Duration> times;
   for (size_t i = 0; i < trace.launches.size(); ++i) {
     TracedLaunch& launch = trace.launches[i];
     LaunchCommand& command = commands.emplace_back();
     command.program = launch.program->program;
-    ids.insert(launch.program->ids->begin(), launch.program->ids->end());
+    const Duration time = launch.program->launch_time;
+    times.push_back(time != Duration::zero() ? time : environment_.launch_guess);
     if (Refusal refusal = ResolveArguments(*command.program, launch.arguments, launch.buffers,
                                            &command.arguments)) {
       return Renamed(std::move(refusal), "launch", fmt::format("record_trace.launches[{}]", i));
     }
   }
-  auto built = BuildTrace(*environment_.geometry, trace.route, commands);
+  auto built =
+      BuildTrace(*environment_.geometry, trace.route, commands, {environment_.segment_time, times});
   if (!built.ok() && built.status().code() == StatusCode::kResourceExhausted) {
     return LimitError("record_trace.launches", "trace_record_bytes", kMaxTraceBytes, 0,
                       std::string(StatusMessage(built.status())));
@@ -39,7 +42,6 @@ Refusal Issuer::BuildTraceOf(TraceObject& trace) {
     return refusal;
   if (!trace.counts) handles_.Discharge(&memory);
   trace.trace = *std::move(built);
-  trace.ids = std::make_shared<const std::vector<uint32_t>>(ids.begin(), ids.end());
   for (uint32_t i = 0; i < trace.launches.size(); ++i) {
     TracedLaunch& launch = trace.launches[i];
     auto next = launch.buffers.begin();
@@ -51,6 +53,14 @@ Refusal Issuer::BuildTraceOf(TraceObject& trace) {
     trace.programs.push_back(std::move(launch.program));
   }
   trace.launches = {};
+  for (uint32_t segment = 0; segment < TraceSegments(*trace.trace); ++segment) {
+    const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
+    std::set<uint32_t> ids;
+    for (uint32_t i = extent.begin; i < extent.end; ++i) {
+      ids.insert(trace.programs[i]->ids->begin(), trace.programs[i]->ids->end());
+    }
+    trace.ids.push_back(std::make_shared<const std::vector<uint32_t>>(ids.begin(), ids.end()));
+  }
   return std::nullopt;
 }
 
@@ -104,22 +114,35 @@ Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Task&, bool, ErrorReply* 
       return Step::kRefused;
     }
   }
+  // Of two patches of one word the later one counts.
+  std::stable_sort(replay.resolved.begin(), replay.resolved.end(),
+                   [](const TracePatch& a, const TracePatch& b) { return a.launch < b.launch; });
   return Step::kDone;
 }
 
-bool Issuer::NextOne(RecordTraceTask& record, Task&, Work* work) {
-  if (!record.last || std::exchange(record.handed, true)) return false;
-  work->command = RecordTraceCommand{record.trace->trace, record.trace->memory.region()};
-  work->bytes = record.trace->memory.size_bytes;
+bool Issuer::NextOne(RecordTraceTask& record, Task& task, Work* work) {
+  if (AllHanded(task)) return false;
+  const uint32_t segment = record.handed_segments++;
+  const TraceObject& trace = *record.trace;
+  work->command = RecordTraceCommand{trace.trace, trace.memory.region(), segment};
+  work->bytes = TraceSegmentExtent(*trace.trace, segment).bytes;
   return true;
 }
 
-bool Issuer::NextOne(ReplayTraceTask& replay, Task&, Work* work) {
-  if (std::exchange(replay.handed, true)) return false;
-  work->command = ReplayTraceCommand{replay.trace->trace, std::move(replay.resolved)};
-  work->launches = TraceLaunches(*replay.trace->trace);
-  work->programs = replay.trace->ids;
-  work->timeout = Patience(replay.trace->timeout);
+bool Issuer::NextOne(ReplayTraceTask& replay, Task& task, Work* work) {
+  if (AllHanded(task)) return false;
+  const uint32_t segment = replay.handed_segments++;
+  const TraceObject& trace = *replay.trace;
+  const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
+  ReplayTraceCommand command{trace.trace, {}, segment};
+  for (size_t& next = replay.handed_patches;
+       next < replay.resolved.size() && replay.resolved[next].launch < extent.end; ++next) {
+    command.patches.push_back(std::move(replay.resolved[next]));
+  }
+  work->command = std::move(command);
+  work->launches = extent.end - extent.begin;
+  work->programs = trace.ids[segment];
+  work->timeout = Patience(trace.timeout);
   return true;
 }
 

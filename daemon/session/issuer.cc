@@ -198,8 +198,9 @@ bool Issuer::AllHanded(const Task& task) {
   if (const auto* fill = std::get_if<FillTask>(&task.work)) return fill->handed == fill->size;
   if (const auto* launch = std::get_if<LaunchTask>(&task.work)) return launch->handed;
   if (const auto* record = std::get_if<RecordTraceTask>(&task.work))
-    return !record->last || record->handed;
-  if (const auto* replay = std::get_if<ReplayTraceTask>(&task.work)) return replay->handed;
+    return !record->last || record->handed_segments == TraceSegments(*record->trace->trace);
+  if (const auto* replay = std::get_if<ReplayTraceTask>(&task.work))
+    return replay->handed_segments == TraceSegments(*replay->trace->trace);
   if (const auto* allocate = std::get_if<AllocateTask>(&task.work)) {
     return allocate->handed == allocate->buffer->whole_bytes;
   }

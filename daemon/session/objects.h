@@ -115,6 +115,7 @@ struct ProgramObject final : Object {
   explicit ProgramObject(QueuePosition its_creator) : Object(ObjectKind::kProgram, its_creator) {}
   std::shared_ptr<const Program> program;
   TileSet tiles;                                     // that run a kernel of it
+  Duration launch_time{};                            // moving average; zero: none has ended
   std::shared_ptr<const std::vector<uint32_t>> ids;  // its id alone: what a work says it runs
   std::vector<std::shared_ptr<const UseHold>> kept;  // of its kernels
 };
@@ -145,11 +146,11 @@ struct TraceObject final : Object {
   Duration timeout{};     // of the most patient launch; zero: the session's
   bool impatient = true;  // every launch so far has a timeout of its own
 
-  std::shared_ptr<Trace> trace;                          // null: not built yet
-  Buffer memory;                                         // of the records on the card
-  MemoryHold hold;                                       // the records, host and card
-  std::vector<std::shared_ptr<ProgramObject>> programs;  // one a launch
-  std::shared_ptr<const std::vector<uint32_t>> ids;      // of the programs
+  std::shared_ptr<Trace> trace;                                   // null: not built yet
+  Buffer memory;                                                  // of the records on the card
+  MemoryHold hold;                                                // the records, host and card
+  std::vector<std::shared_ptr<ProgramObject>> programs;           // one a launch
+  std::vector<std::shared_ptr<const std::vector<uint32_t>>> ids;  // of the programs, by segment
   // What its arguments name, by launch and kernel: they hold their memory as long as a replay can reach it.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::shared_ptr<Buffer>>> buffers;
 };

@@ -95,7 +95,7 @@ struct LaunchTask {
 struct RecordTraceTask {
   std::shared_ptr<TraceObject> trace;
   bool last = false;  // the one that builds and records it; those before only gather
-  bool handed = false;
+  uint32_t handed_segments = 0;
 };
 struct ReplayTraceTask {
   struct Patch {
@@ -105,8 +105,9 @@ struct ReplayTraceTask {
   };
   std::shared_ptr<TraceObject> trace;
   std::vector<Patch> patches;
-  bool handed = false;
-  std::vector<TracePatch> resolved;
+  uint32_t handed_segments = 0;
+  std::vector<TracePatch> resolved;  // by launch
+  size_t handed_patches = 0;         // of these
 };
 
 using TaskWork =

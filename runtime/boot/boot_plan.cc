@@ -15,14 +15,14 @@
 namespace ttfd {
 namespace {
 
-// The smallest rings the firmware and the encoder work with.
+// The smallest rings that the firmware works with and that take what is sent to see whether a card works.
 constexpr uint32_t kMinCommandRingBytes = 8 * 1024;
-constexpr uint32_t kMinIssueRingBytes = 8 * 1024;
+constexpr uint32_t kMinIssueRingBytes = 32 * 1024;
 constexpr uint32_t kMinScratchBytes = 512;
 constexpr uint32_t kMinRingbufferBytes = 512;
 constexpr uint32_t kMinDispatchPages = 4;
 constexpr uint32_t kMinDispatchSPages = 4;
-constexpr uint32_t kMinFetchEntries = 2;
+constexpr uint32_t kMinFetchEntries = 16;
 constexpr uint32_t kMinCompletionPages = 2;
 // On dispatch tiles everything from here up is rings.
 constexpr uint32_t kRingsAddress = abi::kConfigRingAddress;

@@ -37,8 +37,7 @@ struct ReadCommand {
   Region region;
   uint64_t offset = 0;
   uint64_t size = 0;
-  // Called on the device thread, from Dispatcher::Poll (and from TrySubmit where that has to wait
-  // for room), before the command counts as completed: once for every byte, ascending where the
+  // Called on the device thread, from Dispatcher::Poll and Shutdown, before the command counts as completed: once for every byte, ascending where the
   // region's pages lie over all banks or in one. The bytes are valid during the call only.
   std::function<void(uint64_t offset_in_read, ByteSpan data)> sink;
 };
@@ -59,19 +58,21 @@ struct LaunchCommand {
   std::vector<KernelArguments> arguments;  // one a kernel
 };
 
-// Puts a trace into device memory and its kernels into the workers' caches, where they stay while the
-// trace lives. `region` is TraceBytes long and interleaved over the DRAM banks in pages of
+// Puts a segment of a trace into device memory and its kernels into the workers' caches, where they stay while the
+// trace lives. `region` is that of the whole trace: TraceBytes long and interleaved over the DRAM banks in pages of
 // TracePageBytes; it belongs to the trace until the last replay has ended. The route is the one the
 // trace was built for. RESOURCE_EXHAUSTED, nothing sent, if other traces pin too much of the caches.
 struct RecordTraceCommand {
   std::shared_ptr<Trace> trace;
   Region region;
+  uint32_t segment = 0;
 };
 
-// Runs the launches of a recorded trace; after a boot the trace is first recorded again.
+// Runs the launches of a recorded segment; after a boot it is first recorded again.
 struct ReplayTraceCommand {
   std::shared_ptr<Trace> trace;
-  std::vector<TracePatch> patches;  // stay for later replays
+  std::vector<TracePatch> patches;  // of its launches; stay for later replays
+  uint32_t segment = 0;
 };
 
 using Command = std::variant<WriteCommand, FillCommand, ReadCommand, CopyCommand, LaunchCommand,

@@ -108,14 +108,17 @@ Status CheckRoute(const Route& route, const CardGeometry& card) {
   return OkStatus();
 }
 
-Status CheckTrace(const Route& route, const Trace* trace) {
+Status CheckTrace(const Route& route, const Trace* trace, uint32_t segment) {
   if (trace == nullptr) return InvalidArgument("no trace");
+  if (segment >= trace->segments.size()) {
+    return InvalidArgument("segment {} of a trace of {}", segment, trace->segments.size());
+  }
   if (trace->route == route) return OkStatus();
   return InvalidArgument("the trace was built for another hardware queue or other workers");
 }
 
 Status CheckRecord(const Route& route, const RecordTraceCommand& record) {
-  RETURN_IF_ERROR(CheckTrace(route, record.trace.get()));
+  RETURN_IF_ERROR(CheckTrace(route, record.trace.get(), record.segment));
   const Region& region = record.region;
   const Trace& trace = *record.trace;
   if (region.kind == MemoryKind::kDram && region.single_bank < 0 && region.cores == nullptr &&
@@ -128,10 +131,15 @@ Status CheckRecord(const Route& route, const RecordTraceCommand& record) {
 }
 
 Status CheckReplay(const Route& route, const ReplayTraceCommand& replay) {
-  RETURN_IF_ERROR(CheckTrace(route, replay.trace.get()));
-  if (replay.trace->boot == 0) return InvalidArgument("the trace was never recorded");
+  RETURN_IF_ERROR(CheckTrace(route, replay.trace.get(), replay.segment));
+  const TraceSegment& segment = replay.trace->segments[replay.segment];
+  if (segment.boot == 0) return InvalidArgument("the trace was never recorded");
   for (size_t i = 0; i < replay.patches.size(); ++i) {
-    const Status checked = CheckTracePatch(*replay.trace, replay.patches[i]);
+    Status checked = CheckTracePatch(*replay.trace, replay.patches[i]);
+    if (checked.ok() && replay.patches[i].launch - segment.first_launch >= segment.launches) {
+      checked = InvalidArgument("launch {} is not in segment {}", replay.patches[i].launch,
+                                replay.segment);
+    }
     if (!checked.ok()) return Annotate(checked, fmt::format("patch {}", i));
   }
   return OkStatus();

@@ -22,60 +22,29 @@ namespace {
 constexpr uint32_t kMinPageBytes = 1024;
 constexpr uint32_t kMaxPageBytes = 4096;
 
-// The largest page that wastes no more than the smallest would.
-uint32_t PageBytesFor(size_t bytes) {
-  uint32_t page = kMaxPageBytes;
-  while (page > kMinPageBytes &&
-         AlignUp<uint64_t>(bytes, page) != AlignUp<uint64_t>(bytes, kMinPageBytes)) {
-    page /= 2;
-  }
-  return page;
-}
-
 class TraceBuilder {
  public:
-  TraceBuilder(const CardGeometry& card, const Route& route)
-      : card_(card), trace_(std::make_shared<Trace>()), batch_(card.max_record_bytes()) {
+  TraceBuilder(const CardGeometry& card, const Route& route, const SegmentTime& time)
+      : card_(card),
+        time_(time),
+        trace_(std::make_shared<Trace>()),
+        batch_(card.max_record_bytes()),
+        set_size_(route.workers.none() ? card.worker_count() : route.workers.count()) {
     trace_->route = route;
-    set_size_ = route.workers.none() ? card.worker_count() : route.workers.count();
   }
 
   Status Add(const LaunchCommand& launch) {
     const Program& program = *launch.program;
-    TraceLaunch placed;
-    placed.program = launch.program;
-    const GoPlan go = PlanGo(trace_->go_table, program, card_);
-    const uint64_t receivers = go.multicast ? set_size_ : go.count;
-    if (ordering_.outstanding(0) + receivers > kMaxTraceCompletions) {
-      return InvalidArgument(
-          "with it a replay has {} worker completions (launches x workers); at most {} are "
-          "allowed: record the launches as several traces",
-          ordering_.outstanding(0) + receivers, kMaxTraceCompletions);
-    }
-    placed.go_first = go.first;
-    placed.records = RecordsFor(launch, go.multicast);
-    const LaunchRing::Place place =
-        ring_.Take(placed.records->config_bytes(), ordering_.waited_workers(0));
-    placed.slot = place.slot;
-    placed.config_address = place.config_address;
-    if (place.wait_workers > ordering_.waited_workers(0)) {
-      trace_->waits.push_back(Position() + abi::kCommandBytes);
-      ordering_.WaitForWorkers(batch_, 0, place.wait_workers);
-    }
-    if (!go.new_table.empty()) trace_->sends_go_table = true;
-    EncodeGoTable(go, batch_);
-    TakeBatch();
-    placed.offset = Position();
-    placed.wait_workers = ordering_.OnWire(0, ordering_.launched_workers(0));
-    const MutableByteSpan records = Extend(placed.records->bytes());
-    placed.records->CopyTo(records);
-    for (uint32_t i = 0; i < launch.arguments.size(); ++i) {
-      placed.records->PatchArguments(i, launch.arguments[i], records);
-    }
-    ordering_.Launched(0, receivers);
-    ring_.Used(ordering_.launched_workers(0));
-    trace_->launches.push_back(std::move(placed));
-    if (Position() > kMaxTraceBytes) {
+    const bool multicast = program.workers.size() > kMaxUnicastGoTargets;
+    const uint64_t receivers = multicast ? set_size_ : program.workers.size();
+    const std::shared_ptr<const LaunchRecords> records = RecordsFor(launch, multicast);
+    const size_t index = trace_->launches.size();
+    const Duration expected = time_.launches.empty() ? Duration() : time_.launches[index];
+    if (index == 0 || !Takes(receivers, records->bytes(), expected)) BeginSegment();
+    expected_ += expected;
+    Append(launch, records, receivers);
+    const uint64_t bytes = bytes_before_ + segment().shadow.size();
+    if (bytes > kMaxTraceBytes) {
       return Error(StatusCode::kResourceExhausted,
                    "the trace is too large: {} launches take more than {} bytes",
                    trace_->launches.size(), kMaxTraceBytes);
@@ -83,19 +52,104 @@ class TraceBuilder {
     return OkStatus();
   }
 
-  StatusOr<std::shared_ptr<Trace>> Finish() {
-    RecordWriter(Extend(InlineRecordBytes(sizeof(abi::BareDispatch)))).ExecBufEnd();
-    trace_->page_bytes = PageBytesFor(Position());
-    trace_->shadow.resize(AlignUp<uint64_t>(Position(), trace_->page_bytes));
-    trace_->workers = ordering_.launched_workers(0);
+  std::shared_ptr<Trace> Finish() {
+    EndSegment();
+    PlaceSegments();
     return std::move(trace_);
   }
 
  private:
-  uint32_t Position() const { return static_cast<uint32_t>(trace_->shadow.size()); }
+  TraceSegment& segment() { return trace_->segments.back(); }
+
+  // May the current segment have a launch more?
+  bool Takes(uint64_t receivers, uint32_t bytes, Duration expected) const {
+    if (ordering_.launched_workers(0) + receivers > kMaxSegmentCompletions) return false;
+    if (trace_->segments.back().shadow.size() + bytes > kMaxSegmentBytes) return false;
+    return time_.launches.empty() || expected_ + expected <= time_.most;
+  }
+
+  void BeginSegment() {
+    if (!trace_->segments.empty()) EndSegment();
+    trace_->segments.emplace_back().first_launch = static_cast<uint32_t>(trace_->launches.size());
+    ordering_ = Ordering();
+    ring_.Clear();
+    expected_ = {};
+  }
+
+  void EndSegment() {
+    RecordWriter(Extend(InlineRecordBytes(sizeof(abi::BareDispatch)))).ExecBufEnd();
+    segment().workers = ordering_.launched_workers(0);
+    bytes_before_ += segment().shadow.size();
+  }
+
+  void Append(const LaunchCommand& launch, const std::shared_ptr<const LaunchRecords>& records,
+              uint64_t receivers) {
+    TraceLaunch placed;
+    placed.program = launch.program;
+    placed.records = records;
+    const GoPlan go = PlanGo(segment().go_table, *launch.program, card_);
+    placed.go_first = go.first;
+    const LaunchRing::Place place =
+        ring_.Take(records->config_bytes(), ordering_.waited_workers(0));
+    placed.slot = place.slot;
+    placed.config_address = place.config_address;
+    if (place.wait_workers > ordering_.waited_workers(0)) {
+      segment().waits.push_back(Position() + abi::kCommandBytes);
+      ordering_.WaitForWorkers(batch_, 0, place.wait_workers);
+    }
+    if (!go.new_table.empty()) segment().sends_go_table = true;
+    EncodeGoTable(go, batch_);
+    TakeBatch();
+    placed.offset = Position();
+    placed.wait_workers = ordering_.OnWire(0, ordering_.launched_workers(0));
+    const MutableByteSpan bytes = Extend(records->bytes());
+    records->CopyTo(bytes);
+    for (uint32_t i = 0; i < launch.arguments.size(); ++i) {
+      records->PatchArguments(i, launch.arguments[i], bytes);
+    }
+    ordering_.Launched(0, receivers);
+    ring_.Used(ordering_.launched_workers(0));
+    AddProgram(launch.program);
+    ++segment().launches;
+    trace_->launches.push_back(std::move(placed));
+  }
+
+  void AddProgram(const std::shared_ptr<const Program>& program) {
+    std::vector<std::shared_ptr<const Program>>& programs = segment().programs;
+    if (std::find(programs.begin(), programs.end(), program) != programs.end()) return;
+    programs.push_back(program);
+    segment().prints |= program->printing.any();
+  }
+
+  // Of a segment in the device memory: it begins at the first bank, because EXEC_BUF does.
+  uint64_t WholeRows(const TraceSegment& one, uint32_t page_bytes) const {
+    const uint64_t row = uint64_t{page_bytes} * card_.Banks(MemoryKind::kDram);
+    return DivideRoundUp<uint64_t>(one.shadow.size(), row) * row;
+  }
+  uint64_t WholeRows(uint32_t page_bytes) const {
+    uint64_t bytes = 0;
+    for (const TraceSegment& one : trace_->segments) bytes += WholeRows(one, page_bytes);
+    return bytes;
+  }
+
+  // With the largest page that takes little more memory than the smallest would.
+  void PlaceSegments() {
+    const uint64_t least = WholeRows(kMinPageBytes);
+    uint32_t page = kMaxPageBytes;
+    while (page > kMinPageBytes && WholeRows(page) > least + least / 8) page /= 2;
+    trace_->page_bytes = page;
+    uint64_t offset = 0;
+    for (TraceSegment& one : trace_->segments) {
+      one.offset = offset;
+      offset += WholeRows(one, page);
+      one.shadow.resize(AlignUp<uint64_t>(one.shadow.size(), page));
+    }
+  }
+
+  uint32_t Position() { return static_cast<uint32_t>(segment().shadow.size()); }
 
   MutableByteSpan Extend(size_t bytes) {
-    std::vector<std::byte>& records = trace_->shadow;
+    std::vector<std::byte>& records = segment().shadow;
     records.resize(records.size() + bytes);
     return MutableByteSpan(records).last(bytes);
   }
@@ -109,12 +163,8 @@ class TraceBuilder {
 
   std::shared_ptr<const LaunchRecords> RecordsFor(const LaunchCommand& launch, bool multicast) {
     std::vector<std::shared_ptr<const LaunchRecords>>& known = known_[launch.program.get()];
-    if (known.empty()) {
-      trace_->programs.push_back(launch.program);
-      trace_->prints |= launch.program->printing.any();
-    }
     for (const auto& records : known) {
-      if (records->multicast_go() == multicast && records->Fits(launch.arguments)) return records;
+      if (records->Fits(launch.arguments)) return records;
     }
     known.push_back(
         std::make_shared<const LaunchRecords>(*launch.program, launch.arguments, multicast, card_));
@@ -122,25 +172,30 @@ class TraceBuilder {
   }
 
   const CardGeometry& card_;
+  const SegmentTime& time_;
   std::shared_ptr<Trace> trace_;
   RecordBatch batch_;  // between launches
-  uint64_t set_size_ = 0;
-  // Counts from the start of the trace, on a stream that is named when the trace is recorded.
+  const uint64_t set_size_;
+  std::map<const Program*, std::vector<std::shared_ptr<const LaunchRecords>>> known_;
+  uint64_t bytes_before_ = 0;  // of the segments that are complete
+
+  // Of the current segment. Counts from its start, on a stream that is named when it is recorded.
   Ordering ordering_;
   LaunchRing ring_;
-  std::map<const Program*, std::vector<std::shared_ptr<const LaunchRecords>>> known_;
+  Duration expected_{};
 };
 
 }  // namespace
 
 StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Route& route,
-                                            const std::vector<LaunchCommand>& launches) {
+                                            const std::vector<LaunchCommand>& launches,
+                                            const SegmentTime& time) {
   if (launches.empty()) return InvalidArgument("a trace needs at least one launch");
   if (launches.size() > kMaxTraceLaunches) {
     return Error(StatusCode::kResourceExhausted, "a trace of {} launches; at most {} are allowed",
                  launches.size(), kMaxTraceLaunches);
   }
-  TraceBuilder builder(card, route);
+  TraceBuilder builder(card, route, time);
   for (size_t i = 0; i < launches.size(); ++i) {
     Status added = CheckLaunch(route, launches[i], card);
     if (added.ok()) added = builder.Add(launches[i]);
@@ -149,9 +204,16 @@ StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Rout
   return builder.Finish();
 }
 
-uint64_t TraceBytes(const Trace& trace) { return trace.shadow.size(); }
+uint64_t TraceBytes(const Trace& trace) {
+  return trace.segments.back().offset + trace.segments.back().shadow.size();
+}
 uint32_t TracePageBytes(const Trace& trace) { return trace.page_bytes; }
 uint32_t TraceLaunches(const Trace& trace) { return static_cast<uint32_t>(trace.launches.size()); }
+uint32_t TraceSegments(const Trace& trace) { return static_cast<uint32_t>(trace.segments.size()); }
+SegmentExtent TraceSegmentExtent(const Trace& trace, uint32_t segment) {
+  const TraceSegment& one = trace.segments[segment];
+  return {one.first_launch, one.first_launch + one.launches, one.shadow.size()};
+}
 
 Status CheckTracePatch(const Trace& trace, const TracePatch& patch) {
   if (patch.launch >= trace.launches.size()) {

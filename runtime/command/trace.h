@@ -1,5 +1,8 @@
 // A trace: the records of a sequence of launches, laid out once, kept in device memory and replayed by
-// one small entry.
+// small entries.
+//
+// It is cut into segments, each with consecutive launches. A segment is one command to record and one to replay: it
+// counts worker completions from zero and has an event of its own, and other work may run between two of them.
 //
 // Built and checked on any thread; recorded, patched and replayed by the device thread alone. A trace
 // that nobody holds any more no longer pins its kernels in the workers' caches.
@@ -7,8 +10,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/command/program.h"
@@ -22,9 +27,11 @@ struct LaunchCommand;
 // Limits of one trace. Its records are kept twice: in device memory and as the host's shadow.
 inline constexpr uint64_t kMaxTraceBytes = 4 << 20;
 inline constexpr uint32_t kMaxTraceLaunches = 16 * 1024;
-// Worker completions of one replay: launches times workers. The counter of a replay is a stream register of 17 bits,
-// and the host cannot compare counts that are further apart.
-inline constexpr uint64_t kMaxTraceCompletions = hw::kStreamCounterReach;
+// Limits of one segment, which has one launch at least. Worker completions (launches times workers): they are counted
+// by a stream register of 17 bits, and the host cannot compare counts that are further apart. Bytes: what is sent at
+// once to record it; a single launch may have more.
+inline constexpr uint64_t kMaxSegmentCompletions = hw::kStreamCounterReach;
+inline constexpr uint32_t kMaxSegmentBytes = 256 << 10;
 
 // New arguments of one kernel of one launch, from the next replay on. As many words as recorded.
 struct TracePatch {
@@ -35,15 +42,30 @@ struct TracePatch {
 
 class Trace;
 
-// Lays out the launches for `route`. INVALID_ARGUMENT says which launch breaks which rule of LaunchCommand, or exceeds
-// kMaxTraceCompletions; RESOURCE_EXHAUSTED that the records are too large. Thread-safe.
+// How long a segment may be expected to run on the card, and each launch, in order. No `launches`: any time.
+struct SegmentTime {
+  Duration most{};
+  std::span<const Duration> launches;
+};
+
+// Lays out the launches for `route`. INVALID_ARGUMENT says which launch breaks which rule of LaunchCommand;
+// RESOURCE_EXHAUSTED that the records are too large. Thread-safe.
 StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Route& route,
-                                            const std::vector<LaunchCommand>& launches);
+                                            const std::vector<LaunchCommand>& launches,
+                                            const SegmentTime& time = {});
 
 // The device memory RecordTraceCommand needs: a buffer interleaved over the DRAM banks.
 uint64_t TraceBytes(const Trace& trace);      // a multiple of TracePageBytes
 uint32_t TracePageBytes(const Trace& trace);  // a power of two from 1 KiB to 4 KiB
 uint32_t TraceLaunches(const Trace& trace);
+uint32_t TraceSegments(const Trace& trace);
+// The launches of a segment, [begin, end), and the bytes that are sent to record it.
+struct SegmentExtent {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+  uint64_t bytes = 0;
+};
+SegmentExtent TraceSegmentExtent(const Trace& trace, uint32_t segment);
 
 // Whether the patch fits the trace as recorded. INVALID_ARGUMENT says why not. Thread-safe.
 Status CheckTracePatch(const Trace& trace, const TracePatch& patch);

@@ -155,13 +155,11 @@ Status CardDispatcher::OpenLinks() {
     const MutableByteSpan memory = host_memory_[queue]->bytes();
     if (boots_ > 1) std::memset(memory.data(), 0, memory.size());
     ASSIGN_OR_RETURN(queues_[queue].link,
-                     CardLink::Open(
-                         device_, clock_, plans_[queue], *host_memory_[queue], settings,
-                         [this](bool look) { return Pump(look); }, capture_.get()));
+                     CardLink::Open(device_, clock_, plans_[queue], *host_memory_[queue], settings,
+                                    capture_.get()));
     EncodeStreams(queues_[queue].plan.batch);
     RETURN_IF_ERROR(queues_[queue].Commit().status());
   }
-  SetTimeouts(options_.operation_timeout, options_.kernel_timeout);
   return OkStatus();
 }
 
@@ -191,10 +189,7 @@ Status CardDispatcher::Boot() {
 
 void CardDispatcher::SetTimeouts(Duration operation, Duration kernel) {
   options_.operation_timeout = operation;
-  options_.kernel_timeout = std::max(operation, kernel);
-  for (CardQueue& queue : queues_) {
-    if (queue.link != nullptr) queue.link->SetTimeouts(operation, options_.kernel_timeout);
-  }
+  options_.kernel_timeout = kernel;
 }
 
 void CardDispatcher::PlanTransfer(const Route& route, const Command& command) {
@@ -258,15 +253,13 @@ StatusOr<std::optional<uint64_t>> CardDispatcher::TrySubmit(const Route& route,
       !queue.ordering->HasCompletionsFor(geometry_.worker_count())) {
     return std::nullopt;
   }
-  const StatusOr<bool> worth_planning = queue.MayHold(launches_.TraceBytesToSend(command));
-  if (!worth_planning.ok()) return Lose(worth_planning.status());
-  if (!*worth_planning) return std::nullopt;
   for (const Ticket& ticket : after) {
     const CardQueue::Pending* const awaited = queues_[ticket.hardware_queue].Find(ticket.number);
     if (awaited == nullptr) continue;
     queues_.PlanAwait(route.hardware_queue, queue.plan.waits, ticket.hardware_queue, awaited->mark);
   }
-  const Status planned = Plan(route, command);
+  Status planned = Plan(route, command);
+  if (planned.ok()) planned = queues_.CheckSize(route.hardware_queue);
   if (!planned.ok()) {
     Drop();
     return planned;
@@ -361,21 +354,13 @@ Status CardDispatcher::MayWait() const {
   return Error(StatusCode::kCancelled, "nobody waits for the card any more");
 }
 
-StatusOr<CardLink::Pumped> CardDispatcher::Pump(bool look) {
-  RETURN_IF_ERROR(MayWait());
-  const uint64_t before = progress_;
-  ASSIGN_OR_RETURN(const bool can_move, Step(kSliceClocks));
-  if (progress_ != before) return CardLink::Pumped::kMoved;
-  if (!can_move) return CardLink::Pumped::kDead;
-  if (!look) return CardLink::Pumped::kQuiet;
+StatusOr<bool> CardDispatcher::HasMoved() {
   bool moved = false;
   for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
     ASSIGN_OR_RETURN(const uint64_t now, LookAt(queue));
-    moved |= std::exchange(pump_looks_[queue], now) != now;
+    moved |= std::exchange(looks_[queue], now) != now;
   }
-  if (moved) return CardLink::Pumped::kMoved;
-  return FindStopped().stage == StalledStage::kWorkers ? CardLink::Pumped::kKernels
-                                                       : CardLink::Pumped::kQuiet;
+  return moved;
 }
 
 Status CardDispatcher::Poll() {

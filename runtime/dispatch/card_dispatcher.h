@@ -93,7 +93,8 @@ class CardDispatcher final : public Dispatcher {
   StatusOr<uint32_t> Collect();
   // Advances one slice. False when nothing can move any more: not the card, not the host.
   StatusOr<bool> Step(uint64_t clocks);
-  StatusOr<CardLink::Pumped> Pump(bool look);
+  // Asks the card whether it has moved since it was asked last.
+  StatusOr<bool> HasMoved();
   Status PollPrints();
   Status PollCard();
   Status PollOrFail();
@@ -143,7 +144,7 @@ class CardDispatcher final : public Dispatcher {
   const CodeMap code_;
   std::unique_ptr<Profile> profile_;  // null: nobody asked for one
   uint64_t progress_ = 0;
-  std::array<uint64_t, kHardwareQueues> pump_looks_{};  // of the last Pump that looked
+  std::array<uint64_t, kHardwareQueues> looks_{};  // of the last HasMoved
   // What the last Diagnose saw of a hardware queue, beside the entries taken, which its ring knows.
   struct Seen {
     bool entries = false;  // the card was asked

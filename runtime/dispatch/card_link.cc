@@ -1,6 +1,7 @@
 // The connection to a booted card.
 #include "runtime/dispatch/card_link.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -11,22 +12,21 @@ namespace ttfd {
 
 StatusOr<std::unique_ptr<CardLink>> CardLink::Open(Device& device, Clock& clock,
                                                    const BootPlan& plan, HostMemory& host_memory,
-                                                   const Settings& settings, Pump pump,
+                                                   const Settings& settings,
                                                    RecordFileWriter* capture) {
   ASSIGN_OR_RETURN(std::unique_ptr<Window> prefetch,
                    device.OpenWindow(UnicastTarget(plan.prefetch_tile)));
   ASSIGN_OR_RETURN(std::unique_ptr<Window> dispatch,
                    device.OpenWindow(UnicastTarget(plan.dispatch_tile)));
-  return std::unique_ptr<CardLink>(new CardLink(clock, plan, host_memory, settings, std::move(pump),
-                                                capture, std::move(prefetch), std::move(dispatch)));
+  return std::unique_ptr<CardLink>(new CardLink(clock, plan, host_memory, settings, capture,
+                                                std::move(prefetch), std::move(dispatch)));
 }
 
 CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
-                   const Settings& settings, Pump pump, RecordFileWriter* capture,
+                   const Settings& settings, RecordFileWriter* capture,
                    std::unique_ptr<Window> prefetch, std::unique_ptr<Window> dispatch)
     : clock_(clock),
       hardware_queue_(settings.hardware_queue),
-      pump_(std::move(pump)),
       capture_(capture),
       start_(settings.capture_start),
       prefetch_(std::move(prefetch)),
@@ -55,14 +55,31 @@ bool CardLink::Fits(std::initializer_list<const RecordBatch*> batches, uint32_t 
   return true;
 }
 
+Status CardLink::CheckSize(std::initializer_list<const RecordBatch*> batches,
+                           uint32_t events) const {
+  uint64_t bytes = uint64_t{events} * kMaxEventRecords * abi::kEntryAlignment;
+  uint64_t largest =
+      0;  // what is skipped before an entry that does not fit before the end of the ring
+  uint64_t entries = events;
+  for (const RecordBatch* batch : batches) {
+    entries += batch->entries().size();
+    for (const RecordBatch::Entry& entry : batch->entries()) {
+      bytes += entry.bytes;
+      largest = std::max<uint64_t>(largest, entry.bytes);
+    }
+  }
+  if (bytes + largest <= ring_.ring_bytes() && entries <= ring_.slots()) return OkStatus();
+  return InvalidArgument(
+      "the records of the command take {} bytes in {} entries; the issue ring has {} bytes and {} "
+      "entries",
+      bytes + largest, entries, ring_.ring_bytes(), ring_.slots());
+}
+
 Status CardLink::Commit(const RecordBatch& batch) {
   const std::byte* copied = batch.copied().data();
   for (size_t i = 0; i < batch.entries().size(); ++i) {
     const RecordBatch::Entry& entry = batch.entries()[i];
-    if (!ring_.CanExtend(entry.bytes)) {
-      RETURN_IF_ERROR(Flush());
-      if (!ring_.CanOpen(entry.bytes)) RETURN_IF_ERROR(AwaitRoom(entry.bytes));
-    }
+    if (!ring_.CanExtend(entry.bytes)) RETURN_IF_ERROR(Flush());
     std::byte* to = ring_.Append(entry.bytes).data();
     for (const RecordBatch::Segment& segment : batch.SegmentsOf(i)) {
       const std::byte* from = segment.data;
@@ -89,29 +106,6 @@ Status CardLink::ReadFetched() {
   ASSIGN_OR_RETURN(const uint32_t fetched, fetch_.ReadEntriesFetched());
   ring_.FreeBelow(fetched);
   return OkStatus();
-}
-
-Status CardLink::AwaitRoom(uint32_t bytes) {
-  TimePoint moved = clock_.Now();
-  TimePoint look_at = moved + timeout_;  // when to ask the card itself: it costs reads
-  for (bool give_up = false;;) {
-    const uint32_t freed = ring_.entries_freed();
-    RETURN_IF_ERROR(ReadFetched());
-    if (ring_.CanOpen(bytes)) return OkStatus();
-    const TimePoint now = clock_.Now();
-    const bool look = now >= look_at;
-    if (ring_.entries_freed() == freed && give_up) {
-      return Error(
-          StatusCode::kDeadlineExceeded,
-          "the issue queue is full and the prefetcher takes nothing: {} of {} entries taken", freed,
-          ring_.entries_closed());
-    }
-    ASSIGN_OR_RETURN(const Pumped pumped, pump_(look));
-    if (ring_.entries_freed() != freed || pumped == Pumped::kMoved) moved = now;
-    const Duration limit = pumped == Pumped::kKernels ? kernel_timeout_ : timeout_;
-    give_up = pumped == Pumped::kDead || (look && now - moved >= limit);
-    if (look || moved == now) look_at = now + timeout_;
-  }
 }
 
 }  // namespace ttfd

@@ -1,9 +1,8 @@
 // The connection to a booted card: windows, pinned memory and the rings in it. Puts records into the
-// open entry, announces entries, and waits for room where they are more than the ring takes.
+// open entry and announces entries.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 
@@ -21,15 +20,6 @@ namespace ttfd {
 
 class CardLink {
  public:
-  // Lets the card run a little and takes what it completed. `look`: asks the card itself how it is.
-  enum class Pumped {
-    kQuiet,  // nothing was seen to move
-    kMoved,
-    kKernels,  // nothing but kernels of workers
-    kDead,     // nothing can move any more
-  };
-  using Pump = std::function<StatusOr<Pumped>(bool look)>;
-
   struct Settings {
     RingSizes rings;
     uint32_t hardware_queue = 0;
@@ -40,24 +30,19 @@ class CardLink {
   // `clock` and `capture` (may be null), outlives the link.
   static StatusOr<std::unique_ptr<CardLink>> Open(Device& device, Clock& clock,
                                                   const BootPlan& plan, HostMemory& host_memory,
-                                                  const Settings& settings, Pump pump,
+                                                  const Settings& settings,
                                                   RecordFileWriter* capture);
 
   // Do the records of these batches fit now, and behind them so many events, the first in the last entry if it may be?
   bool Fits(std::initializer_list<const RecordBatch*> batches, uint32_t events) const;
-  // Puts them into the ring. If they do not fit, waits for the card to take entries and lets it run.
+  // Would they fit rings that hold nothing else? INVALID_ARGUMENT if not.
+  Status CheckSize(std::initializer_list<const RecordBatch*> batches, uint32_t events) const;
+  // Puts them into the ring. REQUIRES Fits.
   Status Commit(const RecordBatch& batch);
   // Announces the open entry, if there is one.
   Status Flush() { return Announce(false); }
-  // Of a wait for room, without any progress; `kernel`: while kernels run.
-  void SetTimeouts(Duration operation, Duration kernel) {
-    timeout_ = operation;
-    kernel_timeout_ = kernel;
-  }
   // Asks the card how far it has read.
   Status ReadFetched();
-  // The card has taken all there is.
-  bool empty() const { return ring_.entries_freed() == ring_.entries_closed() && !ring_.open(); }
 
   IssueRing& ring() { return ring_; }
   CompletionQueue& completions() { return completions_; }
@@ -68,16 +53,12 @@ class CardLink {
 
  private:
   CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory, const Settings& settings,
-           Pump pump, RecordFileWriter* capture, std::unique_ptr<Window> prefetch,
+           RecordFileWriter* capture, std::unique_ptr<Window> prefetch,
            std::unique_ptr<Window> dispatch);
   Status Announce(bool stall);
-  Status AwaitRoom(uint32_t bytes);
 
   Clock& clock_;
-  Duration timeout_{};
-  Duration kernel_timeout_{};
   const uint32_t hardware_queue_;
-  const Pump pump_;
   RecordFileWriter* const capture_;
   const TimePoint start_;
   const std::unique_ptr<Window> prefetch_;

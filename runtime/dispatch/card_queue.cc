@@ -53,15 +53,7 @@ StatusOr<bool> CardQueue::Fits(uint32_t events) {
   return link->Fits({&plan.waits, &plan.batch}, events);
 }
 
-StatusOr<bool> CardQueue::MayHold(uint64_t bytes) {
-  if (link->ring().free_bytes() >= bytes) return true;
-  RETURN_IF_ERROR(link->Flush());
-  RETURN_IF_ERROR(link->ReadFetched());
-  return link->ring().free_bytes() >= bytes || MayEnterInParts();
-}
-
-// What is expected is known before the card can answer: records that the ring takes piece by piece are answered while
-// the last of them wait.
+// What is expected is known before the card can answer.
 StatusOr<CardQueue::Begin> CardQueue::Commit() {
   Begin begin;
   begin.event = timeline.next_event() - 1;

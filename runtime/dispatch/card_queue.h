@@ -77,10 +77,10 @@ struct CardQueue {
 
   // Does what is planned fit the rings now, and behind it so many events? Reads from the card how far it is if not.
   StatusOr<bool> Fits(uint32_t events);
-  // Nothing of the hardware queue is left on the card: a command larger than the rings may go in entry by entry.
-  bool MayEnterInParts() const { return idle() && link->empty(); }
-  // False: so many bytes of records have no space now, as the card says.
-  StatusOr<bool> MayHold(uint64_t bytes);
+  // Would it fit empty rings? INVALID_ARGUMENT if not.
+  Status CheckSize(uint32_t events) const {
+    return link->CheckSize({&plan.waits, &plan.batch}, events);
+  }
   // Puts what is planned on the ring; where what comes behind the waits begins.
   StatusOr<Begin> Commit();
   // Nothing of it happens.

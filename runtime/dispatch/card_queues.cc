@@ -56,18 +56,18 @@ void CardQueues::PlanAwait(uint32_t queue, RecordBatch& batch, const WorkerCount
   }
 }
 
+Status CardQueues::CheckSize(uint32_t queue) const {
+  return queues_[queue].CheckSize(kEventsBehind);
+}
+
 StatusOr<bool> CardQueues::Fit(uint32_t queue) {
-  bool waits = !queues_[queue].plan.waits.empty();
   for (uint32_t number = 0; number < queues_.size(); ++number) {
     CardQueue& other = queues_[number];
     if (number == queue || other.plan.batch.empty()) continue;
-    waits = true;
     ASSIGN_OR_RETURN(const bool fits, other.Fits(kEventsBehind));
     if (!fits) return false;
   }
-  ASSIGN_OR_RETURN(const bool fits, queues_[queue].Fits(kEventsBehind));
-  // What never fits goes in entry by entry, once nothing is left to wait for.
-  return fits || (!waits && queues_[queue].MayEnterInParts());
+  return queues_[queue].Fits(kEventsBehind);
 }
 
 // The events of other queues are announced at once: `queue` must not wait for an entry that the host still holds.

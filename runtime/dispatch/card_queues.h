@@ -35,7 +35,9 @@ class CardQueues {
   // The same for launches of any queue.
   void PlanAwait(uint32_t queue, RecordBatch& batch, const WorkerCounts& workers);
 
-  // Does what is planned fit, on every queue it concerns, with an event behind it?
+  // Is what is planned small enough for the rings? INVALID_ARGUMENT if not.
+  Status CheckSize(uint32_t queue) const;
+  // Does it fit them now, on every queue it concerns, with an event behind it?
   StatusOr<bool> Fit(uint32_t queue);
   // Puts it on the rings: the other queues first, whose events `queue` waits for. Where on `queue` what comes behind
   // the waits begins.

@@ -28,10 +28,12 @@ StatusOr<bool> CardDispatcher::Drain(TimePoint deadline) {
     if (std::exchange(seen, progress_) != progress_) moved = now;
     if (now < look_at) continue;
     look_at = now + options_.operation_timeout;
-    ASSIGN_OR_RETURN(const CardLink::Pumped pumped, Pump(true));
-    if (pumped == CardLink::Pumped::kMoved) moved = now;
-    const Duration limit =
-        pumped == CardLink::Pumped::kKernels ? options_.kernel_timeout : options_.operation_timeout;
+    RETURN_IF_ERROR(MayWait());
+    ASSIGN_OR_RETURN(const bool card_moved, HasMoved());
+    if (card_moved) moved = now;
+    const bool kernels = FindStopped().stage == StalledStage::kWorkers;
+    const Duration limit = kernels ? std::max(options_.kernel_timeout, options_.operation_timeout)
+                                   : options_.operation_timeout;
     if (now - moved < limit) continue;
     return Lose(Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
                       std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));

@@ -32,9 +32,8 @@ struct DispatcherOptions {
   uint32_t ringbuffer_bytes = 512 * 1024;
   uint32_t dispatch_ring_pages = 128;
   uint32_t dispatch_s_ring_pages = 128;
-  Duration boot_timeout = std::chrono::seconds(10);  // each wait of the boot
-  Duration operation_timeout =
-      std::chrono::seconds(10);      // queue space, drain, terminate: without any progress
+  Duration boot_timeout = std::chrono::seconds(10);       // each wait of the boot
+  Duration operation_timeout = std::chrono::seconds(10);  // drain, terminate: without any progress
   Duration kernel_timeout{};         // the same while workers run; 0 = operation_timeout
   uint64_t advance_clocks = 20'000;  // device time per Poll, in clocks
   std::string record_path;           // capture of the record stream (ttfd --record); empty = none
@@ -93,8 +92,7 @@ struct KernelPrint {
   hw::Hart hart = hw::kBrisc;
   std::string text;  // of any bytes, without the newline at its end
 };
-// Called on the device thread, from Poll (and from TrySubmit and Shutdown where those have to wait, and from
-// SalvagePrints), with the ticket of the launch or replay, before that counts as completed. In order for each hart.
+// Called on the device thread, from Poll (and from Shutdown where that has to wait, and from SalvagePrints), with the ticket of the launch or replay, before that counts as completed. In order for each hart.
 using PrintSink = std::function<void(const Ticket&, KernelPrint)>;
 
 class Dispatcher {
@@ -118,13 +116,11 @@ class Dispatcher {
   // Hands the command to the device if its records fit the rings now, of every hardware queue it concerns. Returns its
   // ticket on the timeline of its hardware queue: dense from 1, never reused. None: there is no space and nothing has
   // changed; Poll and try again. That may take an Event, because no more worker completions of a hardware queue are
-  // outstanding than its counters distinguish (hw::kStreamCounterReach). A command larger than the rings is taken once
-  // nothing of its hardware queue is left on the card, which takes an Event to be known, and it has nothing to wait for
-  // on another one: this call then lets the device run meanwhile.
+  // outstanding than its counters distinguish (hw::kStreamCounterReach).
   // The command begins when those of `after` are done, and so does what is submitted to its hardware queue later. The
   // device waits, not the host; nothing is sent for what is not on the card any more.
-  // REQUIRES values that keep the rules of command.h, and tickets that were given: INVALID_ARGUMENT otherwise, nothing
-  // sent; RESOURCE_EXHAUSTED, nothing sent, where command.h says so. Nothing completes before an Event.
+  // REQUIRES values that keep the rules of command.h, tickets that were given, and records that fit empty rings (those
+  // of any command fit rings of the default sizes): INVALID_ARGUMENT otherwise, nothing sent; RESOURCE_EXHAUSTED, nothing sent, where command.h says so. Nothing completes before an Event.
   // `wanted` is called last, when there is space: false, and nothing is sent.
   virtual StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
                                                       std::span<const Ticket> after,
@@ -156,7 +152,7 @@ class Dispatcher {
   // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
   virtual Status Poll() = 0;
 
-  // Called on the device thread again and again while Boot, TrySubmit or Shutdown waits for the card: it is alive.
+  // Called on the device thread again and again while Boot or Shutdown waits for the card: it is alive.
   // False: the wait ends, CANCELLED, and the card is lost.
   virtual void OnWait(std::function<bool()> waits) = 0;
 
@@ -200,8 +196,7 @@ class Dispatcher {
   // records (the patches of a trace) is undone. The youngest first. Touches no device.
   virtual void TakeBack(const Ticket& ticket) = 0;
 
-  // Of waits inside TrySubmit and Shutdown; fires only if nothing progressed. `kernel`: while
-  // workers run; 0 = the same.
+  // Of the waits of Shutdown; fires only if nothing progressed. `kernel`: while workers run; 0 = the same.
   virtual void SetTimeouts(Duration operation, Duration kernel) = 0;
 
   virtual std::vector<HartReport> Report() = 0;

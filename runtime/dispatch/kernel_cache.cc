@@ -204,9 +204,13 @@ void KernelCache::Used(const Program& program, uint32_t hardware_queue, uint32_t
 }
 
 void KernelCache::Pin(const Program& program, const std::weak_ptr<const Trace>& trace) {
+  // Each segment of a trace pins what it uses.
+  const auto is_same = [&trace](const auto& known) {
+    return !known.owner_before(trace) && !trace.owner_before(known);
+  };
   for (const ProgramImage& used : program.images) {
     std::vector<std::weak_ptr<const Trace>>& traces = Find(used.image)->traces;
-    std::erase_if(traces, [](const auto& known) { return known.expired(); });
+    std::erase_if(traces, [&](const auto& known) { return known.expired() || is_same(known); });
     traces.push_back(trace);
   }
 }

@@ -47,8 +47,6 @@ class LaunchState {
   // A launch on all workers that runs no kernel.
   void PlanNothing(const Route& route);
 
-  // Bytes of a trace that the command sends whole, at least: not planned before there is space for them.
-  uint64_t TraceBytesToSend(const Command& command) const;
   // What is planned is sent as `ticket`. What it wrote over in the host's copy of a trace, or null.
   std::unique_ptr<TraceUndo> Commit(const Ticket& ticket);
   void Drop();
@@ -84,7 +82,7 @@ class LaunchState {
   void PlanWrites(const Route& route);
   // Has the prints of the planned command taken; the tag of its first launch, or 0.
   uint32_t PlanPrints(std::vector<PrintRings::Launch> launches);
-  uint32_t PlanPrints(const Trace& trace);
+  uint32_t PlanPrints(const Trace& trace, const TraceSegment& segment);
 
   const CardGeometry& card_;
   CardQueues& queues_;

@@ -1,4 +1,4 @@
-// Traces: put into device memory, patched there, replayed.
+// Segments of traces: put into device memory, patched there, replayed.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -10,37 +10,33 @@
 
 namespace ttfd {
 
-uint64_t LaunchState::TraceBytesToSend(const Command& command) const {
-  if (const auto* record = std::get_if<RecordTraceCommand>(&command)) {
-    return TraceBytes(*record->trace);
-  }
-  const auto* replay = std::get_if<ReplayTraceCommand>(&command);
-  return replay != nullptr && replay->trace->boot != boot_ ? TraceBytes(*replay->trace) : 0;
-}
-
 Status LaunchState::PlanRecord(const Route& route, const RecordTraceCommand& command) {
-  edit_.Begin(command.trace, true);
+  edit_.Begin(command.trace, command.segment, true);
+  const TraceSegment& segment = edit_.segment();
   edit_.region = command.region;
+  edit_.region.base_address +=
+      static_cast<uint32_t>(segment.offset / card_.Banks(MemoryKind::kDram));
+  edit_.region.size_bytes = segment.shadow.size();
   RETURN_IF_ERROR(PlanPlacing(route));
   PlanWrites(route);
   return OkStatus();
 }
 
-// Gives the trace's kernels places for good, and its records the addresses.
+// Gives the segment's kernels places for good, and its records the addresses.
 Status LaunchState::PlanPlacing(const Route& route) {
-  const std::shared_ptr<Trace>& trace = edit_.trace();
+  const TraceSegment& segment = edit_.segment();
   KernelCache& cache = cache_.Change();
   std::vector<KernelCache::Placement> placements;
-  for (const std::shared_ptr<const Program>& program : trace->programs) {
+  for (const std::shared_ptr<const Program>& program : segment.programs) {
     ASSIGN_OR_RETURN(KernelCache::Placement placed,
                      cache.Place(*program, WorkersOf(route), Ended()));
-    cache.Pin(*program, trace);
+    cache.Pin(*program, edit_.trace());
     placements.push_back(std::move(placed));
   }
   edit_.sub_device = PlanEnter(route, std::nullopt);
   CardQueue& queue = queues_[route.hardware_queue];
   for (size_t i = 0; i < placements.size(); ++i) {
-    const Program& program = *trace->programs[i];
+    const Program& program = *segment.programs[i];
     const std::vector<ImagePlacement>& images = placements[i].images;
     queues_.PlanAwait(route.hardware_queue, queue.plan.batch, placements[i].wait);
     EncodeImages(program, images, card_, queue.plan.batch);
@@ -53,7 +49,7 @@ Status LaunchState::PlanPlacing(const Route& route) {
   LaunchPlace place;
   place.hardware_queue = route.hardware_queue;
   place.sub_device = edit_.sub_device;
-  for (const TraceLaunch& launch : trace->launches) {
+  for (const TraceLaunch& launch : edit_.trace()->LaunchesOf(segment)) {
     place.slot = launch.slot;
     place.config_address = launch.config_address;
     place.wait_workers = launch.wait_workers;
@@ -62,7 +58,7 @@ Status LaunchState::PlanPlacing(const Route& route) {
     launch.records->PatchPlace(place, card_,
                                edit_.records().subspan(launch.offset, launch.records->bytes()));
   }
-  for (const uint32_t wait : trace->waits) {
+  for (const uint32_t wait : segment.waits) {
     StoreAt(edit_.records().data() + wait + offsetof(abi::Wait, stream),
             static_cast<uint16_t>(abi::kFirstWorkerStream + edit_.sub_device));
   }
@@ -94,22 +90,24 @@ void LaunchState::PlanWrites(const Route& route) {
   }
 }
 
-uint32_t LaunchState::PlanPrints(const Trace& trace) {
-  if (!trace.prints) return 0;
+uint32_t LaunchState::PlanPrints(const Trace& trace, const TraceSegment& segment) {
+  if (!segment.prints) return 0;
   std::vector<PrintRings::Launch> launches;
-  for (const TraceLaunch& launch : trace.launches) {
-    launches.push_back({launch.program, cache_->AddressesOf(*launch.program)});
+  uint32_t number = segment.first_launch;
+  for (const TraceLaunch& launch : trace.LaunchesOf(segment)) {
+    launches.push_back({launch.program, cache_->AddressesOf(*launch.program), number++});
   }
   return PlanPrints(std::move(launches));
 }
 
 Status LaunchState::PlanReplay(const Route& route, const ReplayTraceCommand& command) {
   const Trace& trace = *command.trace;
-  edit_.Begin(command.trace, trace.boot != boot_);
+  const TraceSegment& segment = trace.segments[command.segment];
+  edit_.Begin(command.trace, command.segment, segment.boot != boot_);
   if (edit_.whole()) RETURN_IF_ERROR(PlanPlacing(route));
   for (const TracePatch& patch : command.patches) edit_.Patch(patch);
-  uint32_t tag = PlanPrints(trace);
-  for (const TraceLaunch& launch : trace.launches) {
+  uint32_t tag = PlanPrints(trace, segment);
+  for (const TraceLaunch& launch : trace.LaunchesOf(segment)) {
     if (tag == 0) break;
     if (launch.program->printing.any()) edit_.Tag(launch, tag);
     ++tag;
@@ -126,13 +124,13 @@ Status LaunchState::PlanReplay(const Route& route, const ReplayTraceCommand& com
   }
   RecordWriter(batch.Append(abi::kEntryAlignment))
       .ExecBuf(edit_.region.base_address, static_cast<uint32_t>(std::countr_zero(trace.page_bytes)),
-               static_cast<uint32_t>(trace.shadow.size() / trace.page_bytes));
+               static_cast<uint32_t>(segment.shadow.size() / trace.page_bytes));
   batch.Stall();
-  ordering.Launched(set, trace.workers);
+  ordering.Launched(set, segment.workers);
   const uint64_t ended = ordering.launched_workers(set);
   rings_[set].Change().Fill(ended);
-  for (const auto& program : trace.programs) uses_.push_back({program.get(), set, ended});
-  if (trace.sends_go_table) queue.go_table.Change() = trace.go_table;
+  for (const auto& program : segment.programs) uses_.push_back({program.get(), set, ended});
+  if (segment.sends_go_table) queue.go_table.Change() = segment.go_table;
   return OkStatus();
 }
 

@@ -163,7 +163,7 @@ void PrintRings::Say(const Run& run, uint32_t launch, uint32_t worker, uint32_t 
   const Program& program = *run.launches[launch].program;
   const auto kernel = static_cast<uint32_t>(PlaceOf(program, worker, hart)->kernel);
   KernelPrint print;
-  print.launch = launch;
+  print.launch = run.launches[launch].number;
   print.kernel = kernel;
   print.kernel_name = program.images[program.kernels[kernel].image].image->name;
   print.x = worker % card_.grid().x;

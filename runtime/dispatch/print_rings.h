@@ -30,6 +30,7 @@ class PrintRings {
   struct Launch {
     std::shared_ptr<const Program> program;
     std::vector<uint32_t> image_addresses;  // as Program::images
+    uint32_t number = 0;                    // in its trace
   };
 
   // `device`, `clock` and `card` outlive this.

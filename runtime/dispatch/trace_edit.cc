@@ -1,4 +1,4 @@
-// What one command changes in the records of a trace.
+// What one command changes in the records of a segment of a trace.
 #include "runtime/dispatch/trace_edit.h"
 
 #include <algorithm>
@@ -19,18 +19,20 @@ constexpr size_t kKeptBytes = 256 << 10;
 
 }  // namespace
 
-void TraceEdit::Begin(std::shared_ptr<Trace> trace, bool whole) {
+void TraceEdit::Begin(std::shared_ptr<Trace> trace, uint32_t segment, bool whole) {
   trace_ = std::move(trace);
+  number_ = segment;
   whole_ = whole;
-  region = trace_->region;
-  sub_device = trace_->sub_device;
-  written = trace_->written;
-  boot = trace_->boot;
+  const TraceSegment& now = trace_->segments[segment];
+  region = now.region;
+  sub_device = now.sub_device;
+  written = now.written;
+  boot = now.boot;
   changes_.clear();
   ranges_.clear();
   bytes_.clear();
   if (!whole && bytes_.capacity() > kKeptBytes) bytes_.shrink_to_fit();
-  if (whole) bytes_ = trace_->shadow;
+  if (whole) bytes_ = now.shadow;
 }
 
 void TraceEdit::Patch(const TracePatch& patch) {
@@ -75,7 +77,7 @@ void TraceEdit::JoinRanges() {
   std::byte* to = bytes_.data();
   for (const Extent& extent : extents) {
     const size_t size = extent.end - extent.begin;
-    std::memcpy(to, trace_->shadow.data() + extent.begin, size);
+    std::memcpy(to, segment().shadow.data() + extent.begin, size);
     ranges_.push_back({extent.begin, ByteSpan(to, size)});
     to += size;
   }
@@ -102,20 +104,21 @@ std::span<const TraceEdit::Range> TraceEdit::Ranges() {
 std::unique_ptr<TraceUndo> TraceEdit::Commit() {
   const std::shared_ptr<Trace> trace = std::exchange(trace_, nullptr);
   if (trace == nullptr) return nullptr;
+  TraceSegment& segment = trace->segments[number_];
   std::unique_ptr<TraceUndo> undo;
-  if (whole_) undo = std::make_unique<TraceUndo>(trace);
+  if (whole_) undo = std::make_unique<TraceUndo>(trace, number_);
   for (const Change& change : changes_) {
     if (change.bytes.data() == nullptr) continue;
-    if (undo == nullptr) undo = std::make_unique<TraceUndo>(trace);
+    if (undo == nullptr) undo = std::make_unique<TraceUndo>(trace, number_);
     undo->Keep(change.begin, change.bytes.size());
   }
   for (const Range& range : ranges_) {
-    std::memcpy(trace->shadow.data() + range.begin, range.bytes.data(), range.bytes.size());
+    std::memcpy(segment.shadow.data() + range.begin, range.bytes.data(), range.bytes.size());
   }
-  trace->region = region;
-  trace->sub_device = sub_device;
-  trace->written = written;
-  trace->boot = boot;
+  segment.region = region;
+  segment.sub_device = sub_device;
+  segment.written = written;
+  segment.boot = boot;
   return undo;
 }
 

@@ -1,5 +1,5 @@
-// What one command changes in the records of a trace: patches, tags of prints, places after a boot. The trace itself
-// changes when the command is committed.
+// What one command changes in the records of a segment of a trace: patches, tags of prints, places after a boot. The
+// segment itself changes when the command is committed.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@ namespace ttfd {
 
 class TraceEdit {
  public:
-  // Bytes of the trace that are sent, [begin, begin + bytes.size()); kept until the next Begin.
+  // Bytes of the segment that are sent, [begin, begin + bytes.size()); kept until the next Begin.
   struct Range {
     uint64_t begin = 0;
     ByteSpan bytes;
   };
 
-  // Starts without changes. `whole`: all of the trace is sent.
-  void Begin(std::shared_ptr<Trace> trace, bool whole);
+  // Starts without changes. `whole`: all of the segment is sent.
+  void Begin(std::shared_ptr<Trace> trace, uint32_t segment, bool whole);
   const std::shared_ptr<Trace>& trace() const { return trace_; }
+  const TraceSegment& segment() const { return trace_->segments[number_]; }
   bool whole() const { return whole_; }
   // REQUIRES whole: its records, to be changed in place.
   MutableByteSpan records() { return bytes_; }
@@ -40,7 +41,7 @@ class TraceEdit {
   std::unique_ptr<TraceUndo> Commit();
   void Drop() { trace_ = nullptr; }
 
-  // Of the trace, to be set by who places or sends it.
+  // Of the segment, to be set by who places or sends it.
   Region region;
   uint32_t sub_device = 0;
   uint64_t written = 0;
@@ -56,6 +57,7 @@ class TraceEdit {
   void JoinRanges();
 
   std::shared_ptr<Trace> trace_;
+  uint32_t number_ = 0;  // of the segment
   bool whole_ = false;
   std::vector<Change> changes_;
   std::vector<Range> ranges_;     // ascending, disjoint

@@ -1,4 +1,4 @@
-// What one command wrote over in the host's copy of a trace: one that never began is taken back.
+// What one command wrote over in the host's copy of a segment of a trace: one that never began is taken back.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@ namespace ttfd {
 
 class TraceUndo {
  public:
-  // Keeps where the trace is.
-  explicit TraceUndo(std::shared_ptr<Trace> trace)
+  // Keeps where the segment is.
+  TraceUndo(std::shared_ptr<Trace> trace, uint32_t segment)
       : trace_(std::move(trace)),
-        region_(trace_->region),
-        sub_device_(trace_->sub_device),
-        boot_(trace_->boot) {}
+        segment_(trace_->segments[segment]),
+        region_(segment_.region),
+        sub_device_(segment_.sub_device),
+        boot_(segment_.boot) {}
 
   // Before these bytes of the copy change.
   void Keep(uint64_t offset, uint64_t size);
-  // REQUIRES: what later commands changed has been restored. The copy alone: the trace is put on the card again.
+  // REQUIRES: what later commands changed has been restored. The copy alone: the segment is put on the card again.
   void Restore() const;
 
  private:
@@ -30,6 +31,7 @@ class TraceUndo {
     uint64_t size = 0;
   };
   const std::shared_ptr<Trace> trace_;
+  TraceSegment& segment_;
   const Region region_;
   const uint32_t sub_device_;
   const uint32_t boot_;

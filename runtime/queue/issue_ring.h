@@ -81,11 +81,12 @@ class IssueRing {
   uint32_t free_bytes() const { return ring_bytes() - used_bytes_; }
   uint32_t free_slots() const { return slots_ - (closed_ - freed_) - (open() ? 1 : 0); }
   uint32_t max_entry_bytes() const { return max_entry_bytes_; }
+  uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
+  uint32_t slots() const { return slots_; }
 
  private:
   void DropOldest();
   void Clear(uint32_t from, uint32_t bytes);
-  uint32_t ring_bytes() const { return static_cast<uint32_t>(memory_.size()); }
   // Skipped before an entry of `bytes` that would begin at `position`.
   uint32_t Padding(uint32_t position, uint32_t bytes) const {
     return abi::PlaceEntry(position, bytes, ring_bytes()) == position ? 0 : ring_bytes() - position;

@@ -27,6 +27,9 @@ constexpr std::chrono::seconds kChildTimeout{60};
 constexpr uint64_t kAhead = 128;
 // Far less than a slice of the kernel's, far more than a look at the flag.
 constexpr uint32_t kSpin = 10'000;
+// About ten seconds of a trace, in the time of the embedded device.
+constexpr uint32_t kLongLaunches = 8000;
+constexpr uint32_t kLongCount = 600'000;
 
 // What one thread of a child does with its session until told to stop.
 struct Driver {
@@ -51,6 +54,8 @@ Status Drive(const std::string& what, const std::atomic<bool>& stop, Driver& dri
       driver.latencies_us.push_back(static_cast<int>(took.count()));
     } else if (what == "cpu") {
       Spin();
+    } else if (what == "replays") {
+      RETURN_IF_ERROR(driver.session->ReplayForLong());
     } else if (what == "uploads") {
       RETURN_IF_ERROR(driver.session->EnqueueUpload());
     } else if (what == "pipelined" && driver.commands % kAhead == 0) {
@@ -118,6 +123,31 @@ StatusOr<std::unique_ptr<BenchSession>> BenchSession::Connect(const std::string&
   made->buffer_ = std::move(*buffer);
   made->upload_.assign(kUploadBytes, std::byte{0x5A});
   return made;
+}
+
+Status BenchSession::RecordForLong() {
+  client::Result<client::Kernel> kernel = session_->LoadKernel(KernelElf("count"), "count");
+  RETURN_IF_ERROR(ToStatus(kernel.status()));
+  long_kernel_ = std::move(*kernel);
+  client::ProgramBuilder builder;
+  const uint32_t use =
+      builder.AddKernel(long_kernel_, client::Processor::kBrisc, {client::CoreRange{0, 0, 0, 0}});
+  client::Result<client::Program> program = session_->CreateProgram(builder);
+  RETURN_IF_ERROR(ToStatus(program.status()));
+  long_program_ = std::move(*program);
+  client::LaunchRequest launch(long_program_);
+  launch.Common(use, {kLongCount});
+  RETURN_IF_ERROR(ToStatus(queue_.Launch(launch)));
+  client::Result<client::Trace> trace =
+      queue_.RecordTrace(std::vector<client::LaunchRequest>(kLongLaunches, launch));
+  RETURN_IF_ERROR(ToStatus(trace.status()));
+  long_trace_ = std::move(*trace);
+  return OkStatus();
+}
+
+Status BenchSession::ReplayForLong() {
+  if (!long_trace_.has_value()) RETURN_IF_ERROR(RecordForLong());
+  return ToStatus(queue_.Replay(client::ReplayRequest(*long_trace_)));
 }
 
 Status BenchSession::EnqueueMarkedLaunch() {

@@ -3,11 +3,13 @@
 // A child opens its sessions, says "ready", and then does what it is told, one line at a time, until "stop"; then it
 // says what came of it. "run launches": empty launches as fast as they are taken; "run pipelined": the same, but never
 // far ahead of the card; "run uploads": the same as the first with writes; "run cpu": nothing but computing; "run
-// blocking": one launch after the other, each waited for. It ends with its standard input.
+// blocking": one launch after the other, each waited for; "run replays": a trace of about ten seconds, again and again,
+// of launches of about a millisecond. It ends with its standard input.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,17 +32,23 @@ class BenchSession {
   Status EnqueueLaunch() { return ToStatus(queue_.EnqueueLaunch(launch_).status()); }
   // Waits first for the end of the launch that was marked before.
   Status EnqueueMarkedLaunch();
+  Status ReplayForLong();
   Status EnqueueUpload() { return ToStatus(queue_.EnqueueWrite(buffer_, 0, upload_).status()); }
   Status Finish() { return ToStatus(queue_.Finish()); }
   uint64_t id() const { return session_->id(); }
 
  private:
+  Status RecordForLong();
+
   std::unique_ptr<client::Session> session_;
   client::Queue queue_;
   client::Kernel kernel_;
   client::Program program_;
   client::LaunchRequest launch_;
   client::Position marked_;
+  client::Kernel long_kernel_;
+  client::Program long_program_;
+  std::optional<client::Trace> long_trace_;
   client::Buffer buffer_;
   std::vector<std::byte> upload_;
 };

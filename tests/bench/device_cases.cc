@@ -131,21 +131,28 @@ StatusOr<double> LaunchRate(Card& card, std::chrono::nanoseconds budget) {
   });
 }
 
-// The same 256 at a time from a trace; the 120 tiles are a sub-device, so the others sleep on.
+// The same 256 at a time from a trace in segments, each with an event; the 120 tiles are a sub-device, so the others
+// sleep on.
 StatusOr<double> TracedLaunchRate(Card& card, std::chrono::nanoseconds budget) {
   constexpr uint32_t kLaunches = 256;
+  constexpr uint32_t kSegmentLaunches = 32;  // half a quantum of the daemon's
   ASSIGN_OR_RETURN(const LaunchCommand launch, EmptyLaunch(card));
   const Route route{0, TilesOf(kTiles120, card.dispatcher().card().grid)};
-  ASSIGN_OR_RETURN(const std::shared_ptr<Trace> trace,
-                   BuildTrace(card.dispatcher().geometry(), route,
-                              std::vector<LaunchCommand>(kLaunches, launch)));
+  ASSIGN_OR_RETURN(
+      const std::shared_ptr<Trace> trace,
+      BuildTrace(card.dispatcher().geometry(), route, std::vector<LaunchCommand>(kLaunches, launch),
+                 {Duration(kSegmentLaunches), std::vector<Duration>(kLaunches, Duration(1))}));
   const Region region{MemoryKind::kDram, -1, 0x8000000, TracePageBytes(*trace), TraceBytes(*trace)};
-  RETURN_IF_ERROR(card.Submit(route, RecordTraceCommand{trace, region}));
+  const uint32_t segments = TraceSegments(*trace);
+  for (uint32_t segment = 0; segment < segments; ++segment) {
+    RETURN_IF_ERROR(card.Submit(route, RecordTraceCommand{trace, region, segment}));
+  }
   RETURN_IF_ERROR(card.Finish());
   constexpr int kReplays = 4;
   return Rate(budget, kLaunches * kReplays, [&]() -> Status {
-    for (int i = 0; i < kReplays; ++i) {
-      RETURN_IF_ERROR(card.Submit(route, ReplayTraceCommand{trace, {}}));
+    for (uint32_t i = 0; i < kReplays * segments; ++i) {
+      RETURN_IF_ERROR(card.Submit(route, ReplayTraceCommand{trace, {}, i % segments}));
+      RETURN_IF_ERROR(card.Event());
     }
     return card.Finish();
   });

@@ -27,6 +27,7 @@ const std::map<std::string, Floor>& Floors() {
       {"hang.recovery_ms", AtMost(100)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
       {"share.jain_8", AtLeast(0.99)},
+      {"share.light_wait_p99_replay_us", AtMost(3000)},
       {"share.light_p50_launches_ratio", AtMost(3)},
       {"share.light_p50_uploads_ratio", AtMost(6)},  // every core copies data then
   };

@@ -39,7 +39,8 @@ class ShareBench {
   ShareBench(std::string program, std::string folder, AddressFunction address)
       : address_(std::move(address)),
         equal_(program, folder, "bench-equal"),
-        flood_(program, folder, kFlooder) {}
+        flood_(program, folder, kFlooder),
+        replay_(program, folder, "bench-replay") {}
 
   StatusOr<double> QuantumMicroseconds() {
     ASSIGN_OR_RETURN(const std::string address, address_());
@@ -120,6 +121,14 @@ class ShareBench {
       wait = std::max(wait, beside->wait_p99_us);
       ratio = std::max(ratio, times);
     }
+    // It ends with its process, not with its replay.
+    RETURN_IF_ERROR(replay_.Start(address, 1, 1));
+    RETURN_IF_ERROR(replay_.Run("replays"));
+    std::this_thread::sleep_for(kWarmUp);
+    const StatusOr<LightResult> beside_replay = Light(address, budget);
+    replay_.End();
+    RETURN_IF_ERROR(beside_replay.status());
+    taken_["share.light_wait_p99_replay_us"] = beside_replay->wait_p99_us;
     taken_["share.light_wait_p99_us"] = wait;
     taken_["share.light_p50_ratio"] = ratio;
     taken_["share.longest_work_us"] = longest_work_us_;
@@ -160,6 +169,7 @@ class ShareBench {
   const AddressFunction address_;
   ClientChildren equal_;
   ClientChildren flood_;
+  ClientChildren replay_;
   std::map<std::string, double> taken_;
   double longest_work_us_ = 0;
 };
@@ -176,6 +186,7 @@ std::vector<BenchCase> ShareCases(const std::string& program, const std::string&
   for (const auto& [name, unit] : {std::pair("share.light_wait_p99_us", "us"),
                                    {"share.light_wait_p99_launches_us", "us"},
                                    {"share.light_wait_p99_uploads_us", "us"},
+                                   {"share.light_wait_p99_replay_us", "us"},
                                    {"share.light_wait_p50_launches_us", "us"},
                                    {"share.light_wait_p50_uploads_us", "us"},
                                    {"share.light_wait_p99_cpu_us", "us"},

@@ -97,13 +97,12 @@ TEST(DispatchHang, StandingOf_AHungReplayIsRunning) {
   const LaunchCommand ends = counters.Launch(program, area, 1);
   const auto trace = *BuildTrace(card.dispatcher->geometry(), left,
                                  {ends, LaunchCommand{waits, {KernelArguments{}}}, ends});
-  const Region region{MemoryKind::kDram, -1, 0x200000, TracePageBytes(*trace), TraceBytes(*trace)};
-  ASSERT_TRUE(card.Submit(left, RecordTraceCommand{trace, region}).ok());
+  ASSERT_TRUE(card.Record(left, trace, 0x200000).ok());
   // More completions before the replay than in it: the counter has shown larger numbers than it will.
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(card.Submit(left, ends).ok());
   ASSERT_TRUE(card.Finish().ok());
   ASSERT_TRUE(card.Submit(left, ends).ok());
-  ASSERT_TRUE(card.Submit(left, ReplayTraceCommand{trace, {}}).ok());
+  ASSERT_TRUE(card.Replay(left, trace).ok());
   const Ticket replay = card.Last(0);
   ASSERT_TRUE(card.Submit(left, ends).ok());
   EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
@@ -111,6 +110,37 @@ TEST(DispatchHang, StandingOf_AHungReplayIsRunning) {
   EXPECT_TRUE(card.dispatcher->IsDone({0, replay.number - 1}));
   EXPECT_EQ(card.dispatcher->StandingOf(replay), Standing::kRunning);
   EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), Standing::kNotBegun);
+}
+
+TEST(DispatchHang, StandingOf_OnlyTheSegmentThatHangsHasBegun) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
+  BootedCard card;
+  BumpCounters counters(card);
+  const CoreRange area = {0, 0, 4, 9};
+  const Route left{0, TilesOf(area, card.dispatcher->card().grid)};
+  const LaunchCommand ends = counters.Launch(counters.ProgramOn(area), area, 1);
+  const LaunchCommand hangs = {OnOneTile(card, TestKernel("wait_for_ever_brisc")),
+                               {KernelArguments{}}};
+  const std::vector<Duration> each(4, Duration(1));
+  const auto trace = *BuildTrace(card.dispatcher->geometry(), left, {ends, hangs, ends, ends},
+                                 {Duration(1), each});
+  ASSERT_EQ(TraceSegments(*trace), 4u);
+  ASSERT_TRUE(card.Record(left, trace, 0x200000).ok());
+  ASSERT_TRUE(card.Finish().ok());
+  const uint64_t before = card.Last(0).number;
+  for (uint32_t segment = 0; segment < 4; ++segment) {
+    ASSERT_TRUE(card.Submit(left, ReplayTraceCommand{trace, {}, segment}).ok());
+    ASSERT_TRUE(card.Event().ok());
+  }
+  EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
+  card.dispatcher->HaltAndDiagnose();
+  const auto standing = [&](uint64_t segment) {
+    return card.dispatcher->StandingOf({0, before + 1 + segment});
+  };
+  EXPECT_EQ(standing(0), Standing::kEnded);
+  EXPECT_EQ(standing(1), Standing::kUnclear) << "the next one is to clear the counter";
+  EXPECT_EQ(standing(2), Standing::kNotBegun);
+  EXPECT_EQ(standing(3), Standing::kNotBegun);
 }
 
 // The other hardware queue goes on while one is lost: what had not begun then is played again after the reset.
@@ -264,8 +294,8 @@ TEST(DispatchHang, AFaultOfTheDeviceIsReportedWithItsPlace) {
 
 DispatcherOptions SmallRings() {
   DispatcherOptions options;
-  options.issue_ring_bytes = 8 * 1024;
-  options.fetch_queue_entries = 2;
+  options.issue_ring_bytes = 32 * 1024;
+  options.fetch_queue_entries = 16;
   options.command_ring_bytes = 8 * 1024;
   return options;
 }
@@ -287,19 +317,6 @@ TEST(DispatchHang, ARingThatStaysFull_IsNotWaitedForAndExplained) {
               AllOf(HasSubstr("workers of CQ0 stopped: dispatcher waits for stream 48 to count"),
                     HasSubstr("so 1 workers are not done: (3,2) BRISC at KSEM, program 42")))
       << "a full queue is explained, not just announced";
-}
-
-TEST(DispatchHang, ACommandLargerThanTheRingsThatThePrefetcherDoesNotTake_EndsTheWait) {
-  DispatcherOptions options = SmallRings();
-  options.operation_timeout = std::chrono::milliseconds(100);
-  BootedCard card("sim:board=p100a", options);
-  const auto prefetch = *card.device->OpenWindow(UnicastTarget({14, 2}));
-  ASSERT_TRUE(prefetch->Write(hw::kSoftReset0, BytesOf(hw::kSoftResetAllHarts)).ok());
-  const auto data = Pattern(200'000, 1);
-  const Region region{MemoryKind::kDram, -1, 0, 2048, data.size()};
-  const Status status = card.dispatcher->TrySubmit(WriteCommand{region, 0, data}).status();
-  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded) << status.ToString();
-  EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("the prefetcher takes nothing"));
 }
 
 TEST(DispatchHang, AKernelThatRunsOnIsProgressOnlyOfTheKernel) {

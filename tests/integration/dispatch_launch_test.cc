@@ -307,9 +307,9 @@ TEST(DispatchLaunch, ImagesThatDoNotFitTogetherTakeTurns) {
 
 TEST(DispatchLaunch, WorksThroughTinyRings) {
   DispatcherOptions options;
-  options.issue_ring_bytes = 8 * 1024;
+  options.issue_ring_bytes = 32 * 1024;
   options.completion_ring_pages = 2;
-  options.fetch_queue_entries = 2;
+  options.fetch_queue_entries = 16;
   options.command_ring_bytes = 8 * 1024;
   options.scratch_bytes = 512;
   options.dispatch_ring_pages = 4;

@@ -216,8 +216,7 @@ TEST(DispatchQueues, KernelsEnded_IsFalseBeforeAReplayBegins) {
   const auto program = counters.ProgramOn(area);
   const auto trace =
       *BuildTrace(card.dispatcher->geometry(), left, {counters.Launch(program, area, 1)});
-  const Region region{MemoryKind::kDram, -1, 0x200000, TracePageBytes(*trace), TraceBytes(*trace)};
-  ASSERT_TRUE(card.Submit(left, RecordTraceCommand{trace, region}).ok());
+  ASSERT_TRUE(card.Record(left, trace, 0x200000).ok());
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 4; ++i) {
       counters.Expect(area, 7);
@@ -228,7 +227,7 @@ TEST(DispatchQueues, KernelsEnded_IsFalseBeforeAReplayBegins) {
     ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
     const Ticket waits = card.Last(0);
     counters.Expect(area, 1);
-    ASSERT_TRUE(card.Submit(left, ReplayTraceCommand{trace, {}}).ok());
+    ASSERT_TRUE(card.Replay(left, trace).ok());
     const Ticket replay = card.Last(0);
     ASSERT_TRUE(card.device->Advance(100'000).ok());
     EXPECT_FALSE(*card.dispatcher->KernelsEnded(waits));
@@ -345,8 +344,8 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
 // A host that polls only where there is no space; the rings are small, and every launch asks for an event.
 TEST(DispatchQueues, EnqueueWithoutDrainDoesNotLockUp) {
   DispatcherOptions options;
-  options.issue_ring_bytes = 16 * 1024;
-  options.fetch_queue_entries = 4;
+  options.issue_ring_bytes = 32 * 1024;
+  options.fetch_queue_entries = 16;
   options.completion_ring_pages = 2;
   BootedCard card("sim:board=p100a", options);
   BumpCounters counters(card);

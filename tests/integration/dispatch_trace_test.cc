@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "runtime/abi/l1_map.h"
 #include "tests/support/bump_counters.h"
 #include "tests/support/late_device.h"
@@ -13,11 +15,16 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A trace of "bump" launches and what one replay adds.
+// A trace of "bump" launches, at most so many a segment, and what one replay adds.
 class BumpTrace {
  public:
-  BumpTrace(BootedCard& card, BumpCounters& counters, const Route& route, uint32_t base)
-      : card_(card), counters_(counters), route_(route), base_(base) {}
+  BumpTrace(BootedCard& card, BumpCounters& counters, const Route& route, uint32_t base,
+            uint32_t segment_launches = ~0u)
+      : card_(card),
+        counters_(counters),
+        route_(route),
+        base_(base),
+        segment_launches_(segment_launches) {}
 
   void Add(const std::shared_ptr<const Program>& program, const CoreRange& cores, uint32_t value,
            uint32_t clocks = 0, uint32_t padding = 0) {
@@ -25,15 +32,18 @@ class BumpTrace {
     cores_.push_back(cores);
   }
   Status Record() {
-    ASSIGN_OR_RETURN(trace_, BuildTrace(card_.dispatcher->geometry(), route_, launches_));
-    const Region region{MemoryKind::kDram, -1, base_, TracePageBytes(*trace_), TraceBytes(*trace_)};
-    return card_.Submit(route_, RecordTraceCommand{trace_, region});
+    const std::vector<Duration> each(launches_.size(), Duration(1));
+    ASSIGN_OR_RETURN(trace_, BuildTrace(card_.dispatcher->geometry(), route_, launches_,
+                                        {Duration(segment_launches_), each}));
+    return card_.Record(route_, trace_, base_);
   }
   Status Replay(std::vector<TracePatch> patches = {}) {
     for (const TracePatch& patch : patches) {
       launches_[patch.launch].arguments[patch.kernel] = patch.arguments;
     }
-    RETURN_IF_ERROR(card_.Submit(route_, ReplayTraceCommand{trace_, std::move(patches)}));
+    std::stable_sort(patches.begin(), patches.end(),
+                     [](const TracePatch& a, const TracePatch& b) { return a.launch < b.launch; });
+    RETURN_IF_ERROR(card_.Replay(route_, trace_, patches));
     for (size_t i = 0; i < launches_.size(); ++i) {
       counters_.Expect(cores_[i], launches_[i].arguments[0].common[2]);
     }
@@ -52,6 +62,7 @@ class BumpTrace {
   BumpCounters& counters_;
   const Route route_;
   const uint32_t base_;
+  const uint32_t segment_launches_;
   std::vector<LaunchCommand> launches_;
   std::vector<CoreRange> cores_;
   std::shared_ptr<Trace> trace_;
@@ -75,8 +86,8 @@ std::shared_ptr<const Program> LargeProgramOn(BootedCard& card, const CoreRange&
 // command would have changed is not there when the next one comes, and that is mostly another.
 TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
   DispatcherOptions options;
-  options.issue_ring_bytes = 64 * 1024;
-  options.fetch_queue_entries = 6;
+  options.issue_ring_bytes = 256 * 1024;
+  options.fetch_queue_entries = 16;
   options.command_ring_bytes = 32 * 1024;
   BootedCard card("sim:board=p100a", options);
   BumpCounters counters(card);
@@ -87,8 +98,8 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
     cores.push_back(areas[i % 3]);
     programs.push_back(LargeProgramOn(card, cores.back()));
   }
-  BumpTrace traces[] = {{card, counters, {0, {}}, kTraceAt},
-                        {card, counters, {1, {}}, 2 * kTraceAt}};
+  BumpTrace traces[] = {{card, counters, {0, {}}, kTraceAt, 2},
+                        {card, counters, {1, {}}, 2 * kTraceAt, 2}};
   for (uint32_t i = 0; i < 2; ++i) {
     for (uint32_t launch = 0; launch < 3; ++launch) traces[i].Add(programs[i], cores[i], launch);
     ASSERT_TRUE(traces[i].Record().ok());
@@ -102,7 +113,8 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
     const bool replay = random() % 3 == 0;
     Command command = counters.Launch(programs[program], cores[program], value, random() % 500);
     if (replay) {
-      command = ReplayTraceCommand{traces[queue].trace(), {traces[queue].PatchOf(launch, value)}};
+      command = ReplayTraceCommand{
+          traces[queue].trace(), {traces[queue].PatchOf(launch, value)}, launch / 2};
     }
     const auto ticket = card.dispatcher->TrySubmit({queue, {}}, command);
     ASSERT_TRUE(ticket.ok()) << ticket.status().ToString();
@@ -115,7 +127,10 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
     ++taken;
     if (replay) {
       values[queue][launch] = value;
-      for (const uint32_t adds : values[queue]) counters.Expect(cores[queue], adds);
+      const SegmentExtent extent = TraceSegmentExtent(*traces[queue].trace(), launch / 2);
+      for (uint32_t i = extent.begin; i < extent.end; ++i) {
+        counters.Expect(cores[queue], values[queue][i]);
+      }
     } else {
       counters.Expect(cores[program], value);
     }
@@ -124,7 +139,7 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
   ASSERT_TRUE(card.Finish().ok());
   ASSERT_TRUE(card.dispatcher->Boot().ok());  // the traces are sent anew, as the host knows them
   for (uint32_t i = 0; i < 2; ++i) {
-    ASSERT_TRUE(card.Submit({i, {}}, ReplayTraceCommand{traces[i].trace(), {}}).ok());
+    ASSERT_TRUE(card.Replay({i, {}}, traces[i].trace()).ok());
     for (const uint32_t adds : values[i]) counters.Expect(cores[i], adds);
   }
   const Status done = card.Finish();
@@ -150,14 +165,74 @@ TEST(DispatchTrace, ReplaysItsLaunchesAnyNumberOfTimes) {
   counters.ExpectRight();
 }
 
+TEST(DispatchTrace, ManySegmentsDoAsOneDoes) {
+  BootedCard card;
+  BumpCounters counters(card);
+  // One for programs that go to all workers, to few, and that need their own table of targets.
+  BumpTrace trace(card, counters, Route(), kTraceAt, 7);
+  const auto all = counters.ProgramOn(kAll), one = counters.ProgramOn(kOne),
+             half = counters.ProgramOn(kHalf);
+  for (uint32_t i = 0; i < 40; ++i) {
+    trace.Add(all, kAll, i + 1, i % 3 * 500);
+    trace.Add(one, kOne, 7, 0, i % 2);
+    trace.Add(half, kHalf, 100, 0, 250);
+  }
+  ASSERT_TRUE(trace.Record().ok());
+  ASSERT_EQ(TraceSegments(*trace.trace()), 18u);
+  Random random(4);
+  for (int i = 0; i < 25; ++i) {
+    std::vector<TracePatch> patches;
+    for (uint32_t k = random() % 4; k > 0; --k) {
+      patches.push_back(trace.PatchOf(random() % 40 * 3, random() % 1000));
+    }
+    ASSERT_TRUE(trace.Replay(std::move(patches)).ok());
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
+// As the daemon may have it: launches of others, on the same workers and the other hardware queue, between segments.
+TEST(DispatchTrace, OtherLaunchesMayRunBetweenSegments) {
+  BootedCard card;
+  BumpCounters counters(card);
+  BumpTrace trace(card, counters, Route(), kTraceAt, 3);
+  const auto all = counters.ProgramOn(kAll), one = counters.ProgramOn(kOne),
+             half = counters.ProgramOn(kHalf);
+  for (uint32_t i = 0; i < 8; ++i) {
+    trace.Add(all, kAll, i);
+    trace.Add(one, kOne, 3);
+  }
+  ASSERT_TRUE(trace.Record().ok());
+  Random random(5);
+  for (int i = 0; i < 30; ++i) {
+    for (uint32_t segment = 0; segment < TraceSegments(*trace.trace()); ++segment) {
+      ASSERT_TRUE(card.Submit(ReplayTraceCommand{trace.trace(), {}, segment}).ok());
+      const CoreRange& cores = random() % 2 == 0 ? kHalf : kOne;
+      const uint32_t value = random() % 100;
+      counters.Expect(cores, value);
+      ASSERT_TRUE(card.Submit({random() % 2, {}},
+                              counters.Launch(&cores == &kHalf ? half : one, cores, value))
+                      .ok());
+    }
+    for (uint32_t k = 0; k < 8; ++k) {
+      counters.Expect(kAll, k);
+      counters.Expect(kOne, 3);
+    }
+  }
+  const Status done = card.Finish();
+  ASSERT_TRUE(done.ok()) << done.ToString();
+  counters.ExpectRight();
+}
+
 TEST(DispatchTrace, CountsOnThroughTheEndOfTheWorkerCounter) {
   BootedCard card;
   BumpCounters counters(card);
   BumpTrace trace(card, counters, Route(), kTraceAt);
   const auto all = counters.ProgramOn(kAll);
-  // As many completions as a replay may have, and then so many launches that the counter wraps: 590 * 110 + 700 * 110.
+  // More completions than one segment may have, and then so many launches that the counter wraps.
   const auto workers = static_cast<uint32_t>(counters.expected.size());
-  for (uint32_t i = 0; i < kMaxTraceCompletions / workers; ++i) trace.Add(all, kAll, 1);
+  for (uint32_t i = 0; i < kMaxSegmentCompletions / workers + 100; ++i) trace.Add(all, kAll, 1);
   ASSERT_TRUE(trace.Record().ok());
   for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(trace.Replay().ok());
@@ -166,27 +241,6 @@ TEST(DispatchTrace, CountsOnThroughTheEndOfTheWorkerCounter) {
     }
   }
   counters.ExpectRight();
-}
-
-TEST(DispatchTrace, MoreCompletionsThanCanBeCounted_AreRefused) {
-  BootedCard card;
-  BumpCounters counters(card);
-  const CardGeometry& geometry = card.dispatcher->geometry();
-  const auto workers = static_cast<uint32_t>(counters.expected.size());
-  const GridSize grid = card.dispatcher->card().grid;
-  const CoreRange everywhere{0, 0, grid.x - 1, grid.y - 1};
-  const auto program = counters.ProgramOn(everywhere);
-  std::vector<LaunchCommand> launches(kMaxTraceCompletions / workers,
-                                      counters.Launch(program, everywhere, 1));
-  const auto most = BuildTrace(geometry, Route(), launches);
-  EXPECT_TRUE(most.ok()) << most.status().ToString();
-  launches.push_back(launches.front());
-  const Status refused = BuildTrace(geometry, Route(), launches).status();
-  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(StatusMessage(refused)),
-              AllOf(HasSubstr(fmt::format("launch {}: ", launches.size() - 1)),
-                    HasSubstr(fmt::format("has {} worker completions", launches.size() * workers)),
-                    HasSubstr("at most 65535 are allowed")));
 }
 
 TEST(DispatchTrace, TakesNewArgumentsBetweenReplays) {
@@ -362,9 +416,7 @@ TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
     auto trace = BuildTrace(card.dispatcher->geometry(), Route(), {launch(programs[which])});
     EXPECT_TRUE(trace.ok()) << trace.status().ToString();
     traces.push_back(*trace);
-    const Region region{MemoryKind::kDram, -1, kTraceAt + which * 0x10000, TracePageBytes(**trace),
-                        TraceBytes(**trace)};
-    return card.Submit(RecordTraceCommand{*trace, region});
+    return card.Record(Route(), *trace, kTraceAt + which * 0x10000);
   };
   // 40 KiB each: three fit 128 KiB.
   for (uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(record(i).ok());
@@ -373,7 +425,7 @@ TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
   EXPECT_THAT(std::string(StatusMessage(full)), HasSubstr("release a trace"));
   EXPECT_EQ(record(4).code(), StatusCode::kResourceExhausted);
   for (uint32_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(card.Submit(ReplayTraceCommand{traces[i], {}}).ok());
+    ASSERT_TRUE(card.Replay(Route(), traces[i]).ok());
   }
   ASSERT_TRUE(card.Finish().ok());
   traces.clear();
@@ -392,10 +444,7 @@ TEST(DispatchTrace, ARefusedRecording_PinsNothing) {
     launches.push_back({LargeOn(card, kOne), {arguments}});
   }
   const auto refused = *BuildTrace(card.dispatcher->geometry(), Route(), launches);
-  const Region region{MemoryKind::kDram, -1, kTraceAt, TracePageBytes(*refused),
-                      TraceBytes(*refused)};
-  EXPECT_EQ(card.Submit(RecordTraceCommand{refused, region}).code(),
-            StatusCode::kResourceExhausted);
+  EXPECT_EQ(card.Record(Route(), refused, kTraceAt).code(), StatusCode::kResourceExhausted);
   for (uint32_t round = 0; round < 2; ++round) {
     for (const LaunchCommand& launch : launches) {
       const Status sent = card.Submit(launch);
@@ -431,6 +480,8 @@ TEST(DispatchTrace, RefusesWhatCannotBeReplayed) {
   patch.launch = 0;
   EXPECT_THAT(message(CheckTracePatch(*trace, patch)),
               HasSubstr("other numbers of argument words"));
+  EXPECT_THAT(message(card.Submit(ReplayTraceCommand{trace, {}, 1})),
+              HasSubstr("segment 1 of a trace of 1"));
   const Region linear{MemoryKind::kDram, 2, kTraceAt, TracePageBytes(*trace), TraceBytes(*trace)};
   EXPECT_THAT(message(card.Submit(RecordTraceCommand{trace, linear})),
               HasSubstr("interleaved over all banks"));

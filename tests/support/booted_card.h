@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,8 +20,8 @@ class BootedCard {
   // `wrap`: puts another device around the one that is opened.
   using Wrap = std::function<std::unique_ptr<Device>(std::unique_ptr<Device>)>;
   explicit BootedCard(const char* board = "sim:board=p100a",
-                      const DispatcherOptions& options = DispatcherOptions(),
-                      const Wrap& wrap = {}) {
+                      const DispatcherOptions& options = DispatcherOptions(), const Wrap& wrap = {})
+      : most_bytes_(std::min<uint64_t>(kMaxTransferBytes, options.issue_ring_bytes / 4)) {
     auto opened = OpenTestDevice(board, &chip);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     device = *std::move(opened);
@@ -42,6 +43,27 @@ class BootedCard {
       if (!told) RETURN_IF_ERROR(Event(route.hardware_queue));
       RETURN_IF_ERROR(dispatcher->Poll());
     }
+  }
+  // All segments of a trace, which lies at `address` of each DRAM bank.
+  Status Record(const Route& route, const std::shared_ptr<Trace>& trace, uint32_t address) {
+    const Region region{MemoryKind::kDram, -1, address, TracePageBytes(*trace), TraceBytes(*trace)};
+    for (uint32_t segment = 0; segment < TraceSegments(*trace); ++segment) {
+      RETURN_IF_ERROR(Submit(route, RecordTraceCommand{trace, region, segment}));
+    }
+    return OkStatus();
+  }
+  // `patches`: by launch.
+  Status Replay(const Route& route, const std::shared_ptr<Trace>& trace,
+                std::span<const TracePatch> patches = {}) {
+    for (uint32_t segment = 0; segment < TraceSegments(*trace); ++segment) {
+      const uint32_t end = TraceSegmentExtent(*trace, segment).end;
+      ReplayTraceCommand replay{trace, {}, segment};
+      for (; !patches.empty() && patches.front().launch < end; patches = patches.subspan(1)) {
+        replay.patches.push_back(patches.front());
+      }
+      RETURN_IF_ERROR(Submit(route, replay));
+    }
+    return OkStatus();
   }
   // Asks for an event behind what was submitted last on a hardware queue; polls until there is space for it.
   Status Event(uint32_t queue = 0) {
@@ -65,7 +87,7 @@ class BootedCard {
   }
   Status Write(const Region& region, uint64_t offset, ByteSpan data) {
     while (!data.empty()) {
-      const ByteSpan part = data.first(std::min<size_t>(data.size(), kMaxTransferBytes));
+      const ByteSpan part = data.first(std::min<size_t>(data.size(), most_bytes_));
       RETURN_IF_ERROR(Submit(WriteCommand{region, offset, part}));
       offset += part.size();
       data = data.subspan(part.size());
@@ -75,7 +97,7 @@ class BootedCard {
   StatusOr<std::vector<std::byte>> Read(const Region& region, uint64_t offset, uint64_t size) {
     std::vector<std::byte> data(size);
     for (uint64_t done = 0; done < size;) {
-      const uint64_t part = std::min(size - done, kMaxTransferBytes);
+      const uint64_t part = std::min(size - done, most_bytes_);
       ReadCommand read{region, offset + done, part, {}};
       read.sink = [&data, done](uint64_t at, ByteSpan bytes) {
         std::memcpy(data.data() + done + at, bytes.data(), bytes.size());
@@ -90,6 +112,9 @@ class BootedCard {
   std::unique_ptr<Device> device;
   sim::Chip* chip = nullptr;
   std::unique_ptr<Dispatcher> dispatcher;
+
+ private:
+  uint64_t most_bytes_;  // of one transfer: what the rings take
 };
 
 // Bytes that tell where they belong: equal seeds give equal bytes.

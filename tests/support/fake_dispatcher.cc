@@ -109,12 +109,14 @@ StatusOr<std::optional<uint64_t>> FakeDispatcher::TrySubmit(const Route& route,
       return InvalidArgument("a region that is not the trace's");
     }
     if (refuse_traces) return Error(StatusCode::kResourceExhausted, "the caches are full");
-    recorded_.insert(record->trace.get());
-    entry = fmt::format("record {}", TraceLaunches(*record->trace));
+    recorded_.emplace(record->trace.get(), record->segment);
+    entry = fmt::format("record {}", record->trace->segments[record->segment].launches);
   } else if (const auto* replay = std::get_if<ReplayTraceCommand>(&command)) {
-    if (!recorded_.contains(replay->trace.get())) return InvalidArgument("never recorded");
+    if (!recorded_.contains({replay->trace.get(), replay->segment})) {
+      return InvalidArgument("never recorded");
+    }
     patches.insert(patches.end(), replay->patches.begin(), replay->patches.end());
-    entry = fmt::format("replay {}", TraceLaunches(*replay->trace));
+    entry = fmt::format("replay {}", replay->trace->segments[replay->segment].launches);
   }
   Log(route.hardware_queue, std::move(entry));
   const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
@@ -306,8 +308,8 @@ Status FakeDispatcher::Act(Pending& pending) {
   } else if (const auto* copy = std::get_if<CopyCommand>(&pending.command)) {
     Poke(copy->to, copy->to_offset, Peek(copy->from, copy->from_offset, copy->size));
   } else if (const auto* replay = std::get_if<ReplayTraceCommand>(&pending.command)) {
-    const std::vector<TraceLaunch> launches = replay->trace->launches;
-    for (const TraceLaunch& launch : launches) {
+    const std::shared_ptr<const Trace> trace = replay->trace;
+    for (const TraceLaunch& launch : trace->LaunchesOf(trace->segments[replay->segment])) {
       pending.command = LaunchCommand{launch.program, {}};
       if (on_launch) RETURN_IF_ERROR(on_launch(std::get<LaunchCommand>(pending.command)));
     }

@@ -104,7 +104,7 @@ class FakeDispatcher final : public Dispatcher {
   bool shut_down = false;
   Duration shut_down_within{};
   // "write 64", "launch", "event", in the order of TrySubmit; of hardware queue 1 "1: write 64". A wait is
-  // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a trace.
+  // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a segment of a trace.
   std::vector<std::string> log;
   bool keep_log = true;
   std::vector<Route> routes;  // of the commands
@@ -148,7 +148,7 @@ class FakeDispatcher final : public Dispatcher {
   uint64_t look_ = 0;
   uint64_t progress_ = 0;
   std::array<Queue, kHardwareQueues> queues_;
-  std::set<const Trace*> recorded_;
+  std::set<std::pair<const Trace*, uint32_t>> recorded_;  // segments
   // (kind, bank, page of 4 KiB) -> bytes
   std::map<std::array<uint64_t, 3>, std::array<std::byte, 4096>> memory_;
 };

@@ -288,6 +288,38 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
   }
 }
 
+// Each worker has kernels, arguments and circular buffers of its own.
+TEST(LaunchRecordsSize, TheLargestLaunchFitsHalfOfTheIssueRing) {
+  constexpr uint32_t kIssueRingBytes = 4 << 20;  // the default, and the least of the daemon's
+  ProgramSpec spec;
+  const auto image = Image();
+  for (uint32_t y = 0; y < kGrid.y; ++y) {
+    for (uint32_t x = 0; x < kGrid.x; ++x) {
+      for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+        spec.kernels.push_back({image, static_cast<hw::Hart>(hart), {{x, y, x, y}}});
+      }
+      for (uint32_t index = 27; index < abi::kMaxCircularBuffers; ++index) {
+        spec.circular_buffers.push_back({index, 1 + x + y, 64, {{x, y, x, y}}});
+      }
+    }
+  }
+  for (uint32_t index = 0; index < 27; ++index) {
+    spec.circular_buffers.push_back({index, 1, 64, {{0, 0, 11, 9}}});
+  }
+  const auto program = *BuildProgram(9, spec, kGrid);
+  std::vector<KernelArguments> arguments(spec.kernels.size());
+  for (uint32_t kernel = 0; kernel < arguments.size(); ++kernel) {
+    arguments[kernel].common.resize(abi::kMaxArgumentWords);
+    arguments[kernel].words_per_core = abi::kMaxArgumentWords;
+    arguments[kernel].per_core.resize(abi::kMaxArgumentWords * KernelCoreCount(*program, kernel));
+  }
+  ASSERT_TRUE(CheckArguments(*program, arguments).ok());
+  const LaunchRecords records(*program, arguments, true, Card(128 << 10));
+  EXPECT_GT(records.bytes(), 1u << 20);
+  // The images of its kernels come with it: what the caches hold, once for each rectangle.
+  EXPECT_LE(records.bytes() + kMaxImageRectangles * abi::kKernelCacheBytes, kIssueRingBytes / 2);
+}
+
 constexpr Ordering::StreamMask kAll = Ordering::kAllStreams;
 
 TEST(Ordering, WaitsOnlyForWhatIsOutstanding) {

@@ -381,7 +381,7 @@ TEST_F(EngineOverlap, WhatTheCardWaitsForOnAnotherQueueCostsNoTime) {
   EXPECT_EQ(card->boots, 1);
 }
 
-TEST_F(EngineOverlap, ACommandThatWaitsForRoomOnTheCardKeepsTheHeartbeatGoing) {
+TEST_F(EngineOverlap, ABootKeepsTheHeartbeatGoing) {
   Prepare();
   const uint64_t before = core->heartbeat();
   card->waits();
