@@ -209,6 +209,8 @@ DaemonOptions Daemon::CoreOptions() {
   options.hangs = {options_.hangs.suspend_hangs, options_.hangs.suspend_window_ms};
   options.engine.window = std::chrono::microseconds(options_.scheduler.window_us);
   options.engine.overlap = options.scheduler.quantum / 2;
+  options.windows.segment_time = options.engine.overlap;  // two of them are on the card at a time
+  options.windows.launch_guess = options.scheduler.launch_guess;
   options.engine.apart_window = options.scheduler.quantum;
   if (device_->info().backend == "embedded") options.engine.work_clock = &work_clock_;
   options.engine.window_commands = options_.scheduler.window_commands;

@@ -25,6 +25,7 @@
 #include "daemon/engine/engine_options.h"
 #include "daemon/engine/hardware_queue.h"
 #include "daemon/engine/published_harts.h"
+#include "daemon/engine/recent_launches.h"
 #include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
 #include "daemon/hang/hang_report.h"
@@ -133,7 +134,6 @@ class Engine {
   void CheckQuiet();
   void Retire(HardwareQueue& queue, TimePoint now);
   void RetireOne(HardwareQueue& queue, WorkInFlight* entry);
-  void Remember(const HardwareQueue& queue, const Work& work);
   void ShareOut(HardwareQueue& queue, TimePoint now, TimePoint work_now);
   bool MayTakeMore(const HardwareQueue& queue) const;
   void Printed(const Ticket& ticket, KernelPrint print);
@@ -224,16 +224,7 @@ class Engine {
   Status lost_;  // not OK: the device is lost for good, until an administrator resets it
   std::string lost_text_;
   uint32_t boots_tried_ = 0;  // of the last recovery
-  // The launches that ended last, of different programs, for the next hang report.
-  struct RecentLaunch {
-    uint32_t hardware_queue = 0;
-    uint64_t session = 0;
-    uint32_t queue = 0;
-    uint64_t value = 0;
-    std::shared_ptr<const std::vector<uint32_t>> programs;
-  };
-  static constexpr size_t kRecentLaunches = 8;
-  std::deque<RecentLaunch> recent_;
+  RecentLaunches recent_;
   // Whose launches have ended since the last boot: of this flow alone, or of others as well.
   uint64_t kernel_flow_ = 0;
   bool many_flows_ = false;

@@ -88,13 +88,14 @@ HangReport Engine::HostEvidence(const Status& why) {
   // What waits for room has no turn yet.
   std::stable_sort(report.works.begin(), report.works.end(),
                    [](const HangWork& a, const HangWork& b) { return a.turn - 1 < b.turn - 1; });
-  for (auto work = recent_.rbegin(); work != recent_.rend(); ++work) {
+  const auto& recent = recent_.launches();
+  for (auto work = recent.rbegin(); work != recent.rend(); ++work) {
     HangWork told;
     told.hardware_queue = work->hardware_queue;
     told.session = work->session;
     told.queue = work->queue;
     told.value = work->value;
-    if (work->programs != nullptr) told.programs = *work->programs;
+    told.programs = *work->programs;
     report.recent.push_back(std::move(told));
   }
   report.log = LastLogLines();

@@ -34,8 +34,8 @@ void DecideFates(std::span<Verdict> works);
 bool ShareWorkers(const Work& a, const Work& b);
 
 // Whether the card may place `next` while the kernels of `now` run: not if it could not be told later which of
-// two sessions' kernels hung or faulted. Work on workers of its own goes on at once, whoever it belongs to. A segment of
-// a trace begins with a wait for the kernels before it: nothing of it is placed meanwhile.
+// two sessions' kernels hung or faulted. Work on workers of its own runs at once, whichever session it belongs to. A
+// segment of a trace begins with a wait for the kernels before it: nothing of it is placed meanwhile.
 bool MayOverlap(const Work& now, const Work& next);
 
 }  // namespace ttfd

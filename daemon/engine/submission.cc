@@ -218,16 +218,6 @@ void Engine::ShareOut(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
       std::memory_order_relaxed);
 }
 
-// Once for each program, however often it runs: who did damage a while ago is to be among them.
-void Engine::Remember(const HardwareQueue& queue, const Work& work) {
-  const auto same = [&work](const RecentLaunch& known) {
-    return known.session == work.flow && *known.programs == *work.programs;
-  };
-  std::erase_if(recent_, same);
-  if (recent_.size() == kRecentLaunches) recent_.pop_front();
-  recent_.push_back({queue.index, work.flow, work.queue, work.value, work.programs});
-}
-
 // Takes a work that has ended off the queue's books.
 void Engine::RetireOne(HardwareQueue& queue, WorkInFlight* entry) {
   Work& work = entry->work;
@@ -243,7 +233,7 @@ void Engine::RetireOne(HardwareQueue& queue, WorkInFlight* entry) {
       many_flows_ |= kernel_flow_ != 0;
       kernel_flow_ = work.flow;
     }
-    Remember(queue, work);
+    recent_.Add(queue.index, work);
   } else {
     (work.read_into ? bytes_read_ : bytes_written_)
         .fetch_add(work.bytes, std::memory_order_relaxed);

@@ -33,7 +33,9 @@ Task* CommandQueue::Find(uint64_t value) const {
 
 void CommandQueue::Doom(Task* task, ErrorReply error) {
   if (task->error) return;  // the first error is the one that counts
-  if (task->started) error.execution_state = ExecutionState::kUnknown;
+  if (task->has_run_in_part()) error.execution_state = ExecutionState::kUnknown;
+  // Its segments that are not on the card are refused at once, whatever they wait for.
+  if (task->started()) task->unwanted.store(true, std::memory_order_relaxed);
   task->error = std::make_unique<ErrorReply>(std::move(error));
   DoomFrom(*task);
 }

@@ -80,8 +80,6 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
               WithHangs(options_.engine, hang_writer_.get())) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
-  environment_.segment_time = options_.engine.overlap;  // so that the next one is chained
-  environment_.launch_guess = options_.scheduler.launch_guess;
   environment_.kernels = &kernels_;
   environment_.clock = &clock;
   environment_.load_kernel = options_.load_kernel;

@@ -23,6 +23,9 @@ struct SessionWindows {
   uint64_t print_bytes = 256 << 10;         // printed and not taken; beyond it the oldest go
   uint32_t handed_works = 256;              // of one queue, waiting for or on the device
   uint64_t handed_bytes = uint64_t{2} << 20;
+  // Expected time of a segment of a trace, at most, and of each launch of a program that has not run yet.
+  Duration segment_time = std::chrono::microseconds(500);
+  Duration launch_guess = std::chrono::microseconds(250);
 };
 
 // Turns a kernel's ELF into what a tile runs; may refuse it.
@@ -51,9 +54,6 @@ struct SessionEnvironment {
   CardDescription card;
   const CardGeometry* geometry = nullptr;
   bool memory_is_zero_after_power_on = false;
-  // How long a segment of a trace may be expected to run, and each launch of a program that has not run yet.
-  Duration segment_time = std::chrono::microseconds(500);
-  Duration launch_guess = std::chrono::microseconds(250);
   DeviceMemory* memory = nullptr;
   KernelStore* kernels = nullptr;
   Clock* clock = nullptr;

@@ -1,29 +1,10 @@
-// What goes on: issuing, retiring, failing.
+// Issuing, retiring, failing.
 #include "daemon/session/executor.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ttfd {
-namespace {
-
-// What traces are cut by. The launches of a trace are not measured one by one.
-void LearnTimes(const Task& task, const Work& work) {
-  if (work.device_time == Duration::zero()) return;
-  if (const auto* launch = std::get_if<LaunchTask>(&task.work)) {
-    Duration& time = launch->program->launch_time;
-    time = time == Duration::zero() ? work.device_time : (3 * time + work.device_time) / 4;
-  } else if (const auto* replay = std::get_if<ReplayTraceTask>(&task.work)) {
-    const auto& command = std::get<ReplayTraceCommand>(work.command);
-    const SegmentExtent extent = TraceSegmentExtent(*command.trace, command.segment);
-    for (uint32_t i = extent.begin; i < extent.end; ++i) {
-      Duration& time = replay->trace->programs[i]->launch_time;
-      if (time == Duration::zero()) time = work.device_time / (extent.end - extent.begin);
-    }
-  }
-}
-
-}  // namespace
 
 void Executor::Pump() {
   bool again = true;
@@ -54,7 +35,7 @@ bool Executor::IssueReady(CommandQueue& queue) {
     Task& task = *queue.tasks[queue.issued];
     if (task.error) break;
     ErrorReply error;
-    if (!task.issuing) {
+    if (task.stage == Task::Stage::kQueued) {
       Issuer::Step step = Ready(task, &error);
       if (step == Issuer::Step::kDone) step = issuer_.Begin(task, queue.issued == 0, &error);
       if (step == Issuer::Step::kBlocked) break;
@@ -62,7 +43,7 @@ bool Executor::IssueReady(CommandQueue& queue) {
         queue.Doom(&task, std::move(error));
         break;
       }
-      task.issuing = true;
+      task.stage = Task::Stage::kIssuing;
       if (!task.waits.empty()) KeepWaits(queue, task);
     }
     const size_t works = works_.size();
@@ -124,7 +105,7 @@ bool Executor::DoomWaiters(CommandQueue& queue) {
   bool changed = false;
   for (size_t i = 0; i < queue.tasks.size() && i <= queue.issued; ++i) {
     Task& task = *queue.tasks[i];
-    if (!task.issuing || task.error) continue;
+    if (task.stage == Task::Stage::kQueued || task.error) continue;
     for (const QueuePosition& wait : task.waits) {
       const CommandQueue& other = queues_.at(wait.queue);
       const QueuePosition* const cause = other.failures.CauseOf(wait.value);
@@ -154,8 +135,8 @@ bool Executor::RetireHead(CommandQueue& queue) {
   Task& head = *queue.tasks.front();
   if (head.error) {
     // What has started runs out first. What has not is refused when its turn comes.
-    if (head.started && (head.outstanding > 0 || !WaitsOver(head))) return false;
-    if (head.started && head.error->retryable) {  // a reset took it, and perhaps what it waited for
+    if (head.started() && (head.outstanding > 0 || !WaitsOver(head))) return false;
+    if (head.started() && head.error->retryable) {  // a reset may have taken what it waited for
       for (const QueuePosition& wait : head.waits) {
         const QueuePosition* const cause = queues_.at(wait.queue).failures.CauseOf(wait.value);
         if (cause == nullptr) continue;
@@ -257,7 +238,7 @@ void Executor::Undo(Task& task, QueuePosition cause) {
   } else if (auto* replay = std::get_if<ReplayTraceTask>(&task.work)) {
     // If its patches reached the trace, later replays use what they name; if not, what they would have replaced.
     for (ReplayTraceTask::Patch& patch : replay->patches) {
-      if (!task.started) break;
+      if (!task.started()) break;
       auto& kept = replay->trace->buffers[{patch.launch, patch.arguments.kernel}];
       kept.insert(kept.end(), patch.buffers.begin(), patch.buffers.end());
     }
@@ -274,7 +255,7 @@ void Executor::Undo(Task& task, QueuePosition cause) {
 
 void Executor::Discard(std::unique_ptr<Task> task) {
   if (task->outstanding == 0) return Destroy(*task);
-  task->unwanted.store(true, std::memory_order_relaxed);
+  task->Drop();
   dropped_.push_back(std::move(task));
 }
 
@@ -289,18 +270,18 @@ void Executor::Destroy(Task& task) {
 bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   const CommandQueue& queue = *task.queue;
   const bool unwanted =
-      task.unwanted || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
+      task.dropped() || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
   if (!unwanted && suspended_ && work.runs_kernels()) {
-    task.error_through = task.queue->sent;
+    if (!task.has_run_in_part()) task.error_through = task.queue->sent;
     task.queue->Doom(&task, *suspended_);
-  } else if (!unwanted && !task.started && now > task.start_by) {
+  } else if (!unwanted && !task.started() && now > task.start_by) {
     task.queue->Doom(&task, StartDeadlineError(queue));
   }
   if (unwanted || task.error) {
     WorkEnded(task, work);
     return false;
   }
-  task.started = true;
+  task.stage = Task::Stage::kStarted;
   return true;
 }
 
@@ -311,8 +292,7 @@ ErrorReply Executor::StartDeadlineError(const CommandQueue& queue) const {
 }
 
 void Executor::Done(Task& task, Work& work) {
-  if (work.runs_kernels()) LearnTimes(task, work);
-  if (work.read_into != nullptr && !task.unwanted) {
+  if (work.read_into != nullptr && !task.dropped()) {
     outbox_.AddData(
         {task.queue->id, task.first_value, work.read_offset, std::move(*work.read_into)});
   }
@@ -320,17 +300,18 @@ void Executor::Done(Task& task, Work& work) {
 }
 
 void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
-  if (!task.unwanted) {
+  if (!task.dropped()) {
     ErrorReply reply = MakeError(error.code, error.reason.c_str(), "", "{}", error.message);
     reply.retryable = error.retryable;
     reply.hang_report = error.hang_report;
+    if (task.started()) reply.execution_state = ExecutionState::kUnknown;
     task.queue->Doom(&task, std::move(reply));
   }
   WorkEnded(task, work);
 }
 
 void Executor::Printed(const Task& task, KernelPrint print) {
-  if (task.unwanted) return;
+  if (task.dropped()) return;
   outbox_.AddPrint({{task.queue->id, task.first_value}, std::move(print)},
                    environment_.windows.print_bytes);
 }
@@ -339,7 +320,7 @@ void Executor::WorkEnded(Task& task, const Work& work) {
   --outstanding_;
   issuer_.Ended(task, work);
   if (std::holds_alternative<WriteTask>(task.work)) window_.ReleasePayload(task.held, work.bytes);
-  if (!task.unwanted || task.outstanding > 0) return;
+  if (!task.dropped() || task.outstanding > 0) return;
   const auto found = std::find_if(dropped_.begin(), dropped_.end(),
                                   [&task](const auto& known) { return known.get() == &task; });
   std::swap(*found, dropped_.back());
@@ -378,7 +359,7 @@ void Executor::Suspend(const ErrorReply& error) {
   for (auto& [id, queue] : queues_) {
     for (const auto& task : queue.tasks) {
       if (task->error) break;  // what is behind it will not run
-      if (task->started) continue;
+      if (task->started()) continue;
       task->error_through = queue.sent;
       queue.Doom(task.get(), error);
       break;
@@ -434,7 +415,7 @@ void Executor::CheckDeadlines(TimePoint now) {
   next_deadline_ = TimePoint::max();
   for (auto& [id, queue] : queues_) {
     for (const auto& task : queue.tasks) {
-      if (task->started || task->error) continue;
+      if (task->started() || task->error) continue;
       if (task->start_by < now) {
         queue.Doom(task.get(), StartDeadlineError(queue));
         break;  // nothing behind it will run

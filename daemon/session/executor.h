@@ -170,7 +170,7 @@ class Executor {
   Issuer issuer_;
 
   std::map<uint32_t, CommandQueue> queues_;
-  std::vector<std::unique_ptr<Task>> dropped_;  // unwanted; works outstanding keep them
+  std::vector<std::unique_ptr<Task>> dropped_;  // works outstanding keep them
   // By arrival of their Frees. A later one waits for at least as much of every queue, so the first
   // that must wait ends the look.
   std::map<uint64_t, Grave> graves_;

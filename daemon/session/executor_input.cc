@@ -370,7 +370,7 @@ Status Executor::Cancel(const QueuePosition& from) {
   auto found = std::lower_bound(
       queue.tasks.begin(), queue.tasks.end(), from.value,
       [](const auto& known, uint64_t wanted) { return known->last_value < wanted; });
-  while (found != queue.tasks.end() && (*found)->started) ++found;
+  while (found != queue.tasks.end() && (*found)->started()) ++found;
   if (found == queue.tasks.end()) return OkStatus();
   if ((*found)->first_value < from.value) {
     // In the middle of a run of barriers: cut it.

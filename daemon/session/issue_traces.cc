@@ -7,9 +7,23 @@
 #include "daemon/session/launch_arguments.h"
 
 namespace ttfd {
+namespace {
+
+// The ids of the programs of each segment.
+void NameSegments(TraceObject& trace) {
+  for (uint32_t segment = 0; segment < TraceSegments(*trace.trace); ++segment) {
+    const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
+    std::set<uint32_t> ids;
+    for (uint32_t i = extent.begin; i < extent.end; ++i) {
+      ids.insert(trace.programs[i]->ids->begin(), trace.programs[i]->ids->end());
+    }
+    trace.ids.push_back(std::make_shared<const std::vector<uint32_t>>(ids.begin(), ids.end()));
+  }
+}
 
 // Checks every launch, lays them out, and keeps of what was gathered only what replays need.
-Refusal Issuer::BuildTraceOf(TraceObject& trace) {
+Refusal BuildTraceOf(TraceObject& trace, const SessionEnvironment& environment,
+                     HandleTable& handles) {
   std::vector<LaunchCommand> commands;
   std::vector<Duration> times;
   for (size_t i = 0; i < trace.launches.size(); ++i) {
@@ -17,14 +31,14 @@ Refusal Issuer::BuildTraceOf(TraceObject& trace) {
     LaunchCommand& command = commands.emplace_back();
     command.program = launch.program->program;
     const Duration time = launch.program->launch_time;
-    times.push_back(time != Duration::zero() ? time : environment_.launch_guess);
+    times.push_back(time != Duration::zero() ? time : environment.windows.launch_guess);
     if (Refusal refusal = ResolveArguments(*command.program, launch.arguments, launch.buffers,
                                            &command.arguments)) {
       return Renamed(std::move(refusal), "launch", fmt::format("record_trace.launches[{}]", i));
     }
   }
-  auto built =
-      BuildTrace(*environment_.geometry, trace.route, commands, {environment_.segment_time, times});
+  auto built = BuildTrace(*environment.geometry, trace.route, commands,
+                          {environment.windows.segment_time, times});
   if (!built.ok() && built.status().code() == StatusCode::kResourceExhausted) {
     return LimitError("record_trace.launches", "trace_record_bytes", kMaxTraceBytes, 0,
                       std::string(StatusMessage(built.status())));
@@ -35,12 +49,14 @@ Refusal Issuer::BuildTraceOf(TraceObject& trace) {
   Buffer& memory = trace.memory;
   memory.page_bytes = TracePageBytes(**built);
   memory.size_bytes = TraceBytes(**built);
-  memory.Measure(environment_.card.dram_banks);
-  if (Refusal refusal = handles_.ChargeTrace(&trace, memory.size_bytes, "record_trace.launches"))
+  memory.Measure(environment.card.dram_banks);
+  if (Refusal refusal =
+          handles.ChargeTrace(&trace, TraceRecordBytes(**built), "record_trace.launches")) {
     return refusal;
-  if (Refusal refusal = handles_.Charge(&memory, memory.whole_bytes, "record_trace.launches"))
+  }
+  if (Refusal refusal = handles.Charge(&memory, memory.whole_bytes, "record_trace.launches"))
     return refusal;
-  if (!trace.counts) handles_.Discharge(&memory);
+  if (!trace.counts) handles.Discharge(&memory);
   trace.trace = *std::move(built);
   for (uint32_t i = 0; i < trace.launches.size(); ++i) {
     TracedLaunch& launch = trace.launches[i];
@@ -53,16 +69,11 @@ Refusal Issuer::BuildTraceOf(TraceObject& trace) {
     trace.programs.push_back(std::move(launch.program));
   }
   trace.launches = {};
-  for (uint32_t segment = 0; segment < TraceSegments(*trace.trace); ++segment) {
-    const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
-    std::set<uint32_t> ids;
-    for (uint32_t i = extent.begin; i < extent.end; ++i) {
-      ids.insert(trace.programs[i]->ids->begin(), trace.programs[i]->ids->end());
-    }
-    trace.ids.push_back(std::make_shared<const std::vector<uint32_t>>(ids.begin(), ids.end()));
-  }
+  NameSegments(trace);
   return std::nullopt;
 }
+
+}  // namespace
 
 Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Task&, bool at_head, ErrorReply* error) {
   if (!record.last) return Step::kDone;
@@ -74,7 +85,7 @@ Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Task&, bool at_head, Erro
         if (!Usable(*buffer, error)) return Step::kRefused;
       }
     }
-    if (Refusal refusal = BuildTraceOf(trace)) {
+    if (Refusal refusal = BuildTraceOf(trace, environment_, handles_)) {
       *error = *std::move(refusal);
       return Step::kRefused;
     }
@@ -87,9 +98,16 @@ Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Task&, bool at_head, Erro
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Task&, bool, ErrorReply* error) {
-  const TraceObject& trace = *replay.trace;
+Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Task& task, bool, ErrorReply* error) {
+  TraceObject& trace = *replay.trace;
   if (!Usable(trace, error)) return Step::kRefused;
+  replay.turn = trace.turn.lock();
+  if (replay.turn != nullptr && *replay.turn != task.queue->id) {
+    replay.turn = nullptr;
+    return Step::kBlocked;
+  }
+  if (replay.turn == nullptr) replay.turn = std::make_shared<const uint32_t>(task.queue->id);
+  trace.turn = replay.turn;
   for (size_t i = 0; i < replay.patches.size(); ++i) {
     ReplayTraceTask::Patch& patch = replay.patches[i];
     const std::string field = fmt::format("replay_trace.patches[{}]", i);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/session/launch_arguments.h"
+#include "daemon/session/launch_times.h"
 #include "runtime/boot/hart_state.h"
 
 namespace ttfd {
@@ -185,6 +186,7 @@ Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
 }
 
 void Issuer::Ended(Task& task, const Work& work) {
+  LearnLaunchTimes(task, work, environment_.windows.launch_guess);
   --task.outstanding;
   --task.queue->handed_works;
   task.queue->handed_bytes -= work.bytes;

@@ -78,7 +78,6 @@ class Issuer {
 
   Step FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                   ErrorReply* error);
-  Refusal BuildTraceOf(TraceObject& trace);
   Duration Patience(Duration asked) const;
 
   static bool AllHanded(const Task& task);

@@ -29,7 +29,7 @@ std::optional<TileSet> BlockedByLeases(const std::map<uint32_t, CommandQueue>& q
   for (const auto& [id, queue] : queues) {
     const auto first =
         std::find_if(queue.tasks.begin(), queue.tasks.end(), [settled](const auto& task) {
-          return task->outstanding > 0 && (settled || !task->started);
+          return task->outstanding > 0 && (settled || !task->started());
         });
     if (first == queue.tasks.end() || (*first)->error) continue;
     const WorkerUse use = UseOf(**first);

@@ -151,6 +151,9 @@ struct TraceObject final : Object {
   MemoryHold hold;                                                // the records, host and card
   std::vector<std::shared_ptr<ProgramObject>> programs;           // one a launch
   std::vector<std::shared_ptr<const std::vector<uint32_t>>> ids;  // of the programs, by segment
+  // The queue whose replays have been issued and not ended; null: none. Replays of other queues wait, so that patches
+  // take effect in the order of the replays.
+  std::weak_ptr<const uint32_t> turn;
   // What its arguments name, by launch and kernel: they hold their memory as long as a replay can reach it.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::shared_ptr<Buffer>>> buffers;
 };

@@ -106,8 +106,9 @@ struct ReplayTraceTask {
   std::shared_ptr<TraceObject> trace;
   std::vector<Patch> patches;
   uint32_t handed_segments = 0;
-  std::vector<TracePatch> resolved;  // by launch
-  size_t handed_patches = 0;         // of these
+  std::vector<TracePatch> resolved;      // by launch
+  size_t handed_patches = 0;             // of these
+  std::shared_ptr<const uint32_t> turn;  // TraceObject::turn
 };
 
 using TaskWork =
@@ -126,11 +127,27 @@ struct Task : WorkContext {
   TimePoint start_by;
   TimePoint arrived;
 
-  bool issuing = false;      // its turn to be handed to the device has come
+  enum class Stage : uint8_t {
+    kQueued,
+    kIssuing,  // it is the next to be given to the device, or was
+    kStarted,  // the device has begun with it; it will run to its end
+    kDropped,  // nothing is reported of it any more
+  };
+  Stage stage = Stage::kQueued;
   bool counted = false;      // one of its works has been handed over
-  bool started = false;      // the device has begun with it; it will run out
   uint32_t outstanding = 0;  // works handed and not ended
-  uint64_t last_work = 0;    // once issued: number of the last work handed until then, on its queue
+  bool started() const { return stage == Stage::kStarted; }
+  bool dropped() const { return stage == Stage::kDropped; }
+  void Drop() {
+    unwanted.store(true, std::memory_order_relaxed);
+    stage = Stage::kDropped;
+  }
+  // Segments of its replay have ended.
+  bool has_run_in_part() const {
+    const auto* replay = std::get_if<ReplayTraceTask>(&work);
+    return replay != nullptr && replay->handed_segments > outstanding;
+  }
+  uint64_t last_work = 0;  // once issued: number of the last work handed until then, on its queue
 
   std::unique_ptr<ErrorReply> error;  // set: it ends with this when its turn comes
   uint64_t error_through = 0;         // the error is also that of the commands up to here (Cancel)

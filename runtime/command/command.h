@@ -18,6 +18,10 @@ namespace ttfd {
 // transfer holds the queue longer than a quantum and every command fits the issue ring.
 inline constexpr uint64_t kMaxTransferBytes = 256 * 1024;
 
+// The records of a command fit an empty issue ring: RESOURCE_EXHAUSTED, nothing sent, otherwise. One of the default
+// size takes any transfer with padding (StrideOf) of at most kMaxTransferBytes, any launch whose kernels are written to
+// at most 16 rectangles of workers, and any segment of a trace of such launches.
+//
 // Ranges lie inside the region and have at most kMaxTransferBytes. Writes and fills begin and end at unit
 // boundaries (IsUnitBoundary), reads at any byte.
 struct WriteCommand {
@@ -37,8 +41,9 @@ struct ReadCommand {
   Region region;
   uint64_t offset = 0;
   uint64_t size = 0;
-  // Called on the device thread, from Dispatcher::Poll and Shutdown, before the command counts as completed: once for every byte, ascending where the
-  // region's pages lie over all banks or in one. The bytes are valid during the call only.
+  // Called on the device thread, from Dispatcher::Poll and Shutdown, before the command counts as completed: once for
+  // every byte, ascending where the region's pages lie over all banks or in one. The bytes are valid during the call
+  // only.
   std::function<void(uint64_t offset_in_read, ByteSpan data)> sink;
 };
 
@@ -61,7 +66,7 @@ struct LaunchCommand {
 // Puts a segment of a trace into device memory and its kernels into the workers' caches, where they stay while the
 // trace lives. `region` is that of the whole trace: TraceBytes long and interleaved over the DRAM banks in pages of
 // TracePageBytes; it belongs to the trace until the last replay has ended. The route is the one the
-// trace was built for. RESOURCE_EXHAUSTED, nothing sent, if other traces pin too much of the caches.
+// trace was built for. RESOURCE_EXHAUSTED, nothing sent of this segment, if other traces pin too much of the caches.
 struct RecordTraceCommand {
   std::shared_ptr<Trace> trace;
   Region region;

@@ -29,6 +29,14 @@ abi::LaunchMessage MessageOf(const Program& program, const ProgramGroup& group,
 
 }  // namespace
 
+std::vector<CoreRange> ImageRectangles(const TileSet& missing, const TileSet& workers,
+                                       GridSize grid) {
+  std::vector<CoreRange> rectangles = CoverWithRectangles(missing, grid);
+  if (rectangles.size() <= kMaxImageRectangles) return rectangles;
+  // Not beyond the workers of the launch: launches of others there would know nothing of the write.
+  return CoverWithRectangles(TilesOf(BoundingBox(missing, grid), grid) & workers, grid);
+}
+
 void EncodeImages(const Program& program, std::span<const ImagePlacement> images,
                   const CardGeometry& card, RecordBatch& batch) {
   std::vector<LargePart> parts;

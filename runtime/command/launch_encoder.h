@@ -46,4 +46,9 @@ void EncodeGo(const GoPlan& go, RecordBatch& batch);
 // the launch's workers in the box around them, because its place is free on every tile.
 inline constexpr size_t kMaxImageRectangles = 4;
 
+// Where an image is written that `missing` tiles (not none) need for a launch on `workers`. Workers that are no
+// rectangle themselves may be covered by more than kMaxImageRectangles.
+std::vector<CoreRange> ImageRectangles(const TileSet& missing, const TileSet& workers,
+                                       GridSize grid);
+
 }  // namespace ttfd

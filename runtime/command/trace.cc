@@ -29,18 +29,25 @@ class TraceBuilder {
         time_(time),
         trace_(std::make_shared<Trace>()),
         batch_(card.max_record_bytes()),
-        set_size_(route.workers.none() ? card.worker_count() : route.workers.count()) {
+        workers_(route.workers.any()
+                     ? route.workers
+                     : TilesOf({0, 0, card.grid().x - 1, card.grid().y - 1}, card.grid())) {
     trace_->route = route;
   }
 
   Status Add(const LaunchCommand& launch) {
     const Program& program = *launch.program;
     const bool multicast = program.workers.size() > kMaxUnicastGoTargets;
-    const uint64_t receivers = multicast ? set_size_ : program.workers.size();
+    const uint64_t receivers = multicast ? workers_.count() : program.workers.size();
     const std::shared_ptr<const LaunchRecords> records = RecordsFor(launch, multicast);
     const size_t index = trace_->launches.size();
     const Duration expected = time_.launches.empty() ? Duration() : time_.launches[index];
-    if (index == 0 || !Takes(receivers, records->bytes(), expected)) BeginSegment();
+    const uint64_t images = ImageBytes(program);
+    const bool known = index > 0 && HasProgram(launch.program);
+    if (index == 0 || !Takes(receivers, records->bytes(), known ? 0 : images, expected)) {
+      BeginSegment();
+    }
+    if (!HasProgram(launch.program)) AddProgram(launch.program, images);
     expected_ += expected;
     Append(launch, records, receivers);
     const uint64_t bytes = bytes_before_ + segment().shadow.size();
@@ -62,9 +69,10 @@ class TraceBuilder {
   TraceSegment& segment() { return trace_->segments.back(); }
 
   // May the current segment have a launch more?
-  bool Takes(uint64_t receivers, uint32_t bytes, Duration expected) const {
+  bool Takes(uint64_t receivers, uint32_t bytes, uint64_t images, Duration expected) const {
     if (ordering_.launched_workers(0) + receivers > kMaxSegmentCompletions) return false;
     if (trace_->segments.back().shadow.size() + bytes > kMaxSegmentBytes) return false;
+    if (image_bytes_ + images > kMaxSegmentImageBytes) return false;
     return time_.launches.empty() || expected_ + expected <= time_.most;
   }
 
@@ -73,6 +81,7 @@ class TraceBuilder {
     trace_->segments.emplace_back().first_launch = static_cast<uint32_t>(trace_->launches.size());
     ordering_ = Ordering();
     ring_.Clear();
+    image_bytes_ = 0;
     expected_ = {};
   }
 
@@ -109,16 +118,30 @@ class TraceBuilder {
     }
     ordering_.Launched(0, receivers);
     ring_.Used(ordering_.launched_workers(0));
-    AddProgram(launch.program);
     ++segment().launches;
     trace_->launches.push_back(std::move(placed));
   }
 
-  void AddProgram(const std::shared_ptr<const Program>& program) {
-    std::vector<std::shared_ptr<const Program>>& programs = segment().programs;
-    if (std::find(programs.begin(), programs.end(), program) != programs.end()) return;
-    programs.push_back(program);
+  bool HasProgram(const std::shared_ptr<const Program>& program) {
+    const auto& programs = segment().programs;
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+  }
+
+  void AddProgram(const std::shared_ptr<const Program>& program, uint64_t images) {
+    segment().programs.push_back(program);
     segment().prints |= program->printing.any();
+    image_bytes_ += images;
+  }
+
+  // What is written before a launch of the program if none of its images is resident.
+  uint64_t ImageBytes(const Program& program) {
+    const auto [known, is_new] = image_bytes_of_.try_emplace(&program, 0);
+    if (!is_new) return known->second;
+    for (const ProgramImage& used : program.images) {
+      const size_t rectangles = ImageRectangles(used.tiles, workers_, program.grid).size();
+      known->second += used.image->bytes.size() * rectangles;
+    }
+    return known->second;
   }
 
   // Of a segment in the device memory: it begins at the first bank, because EXEC_BUF does.
@@ -175,13 +198,15 @@ class TraceBuilder {
   const SegmentTime& time_;
   std::shared_ptr<Trace> trace_;
   RecordBatch batch_;  // between launches
-  const uint64_t set_size_;
+  const TileSet workers_;
   std::map<const Program*, std::vector<std::shared_ptr<const LaunchRecords>>> known_;
+  std::map<const Program*, uint64_t> image_bytes_of_;
   uint64_t bytes_before_ = 0;  // of the segments that are complete
 
   // Of the current segment. Counts from its start, on a stream that is named when it is recorded.
   Ordering ordering_;
   LaunchRing ring_;
+  uint64_t image_bytes_ = 0;
   Duration expected_{};
 };
 
@@ -206,6 +231,11 @@ StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Rout
 
 uint64_t TraceBytes(const Trace& trace) {
   return trace.segments.back().offset + trace.segments.back().shadow.size();
+}
+uint64_t TraceRecordBytes(const Trace& trace) {
+  uint64_t bytes = 0;
+  for (const TraceSegment& segment : trace.segments) bytes += segment.shadow.size();
+  return bytes;
 }
 uint32_t TracePageBytes(const Trace& trace) { return trace.page_bytes; }
 uint32_t TraceLaunches(const Trace& trace) { return static_cast<uint32_t>(trace.launches.size()); }

@@ -27,11 +27,13 @@ struct LaunchCommand;
 // Limits of one trace. Its records are kept twice: in device memory and as the host's shadow.
 inline constexpr uint64_t kMaxTraceBytes = 4 << 20;
 inline constexpr uint32_t kMaxTraceLaunches = 16 * 1024;
-// Limits of one segment, which has one launch at least. Worker completions (launches times workers): they are counted
-// by a stream register of 17 bits, and the host cannot compare counts that are further apart. Bytes: what is sent at
-// once to record it; a single launch may have more.
+// Limits of one segment, but for one of a single launch. Worker completions (launches times workers): a stream register
+// of 17 bits counts them, and the host cannot compare counts that are further apart. Bytes of the records of its
+// launches, and of the kernel images that are written when none of them is in the workers' caches: what is sent at once
+// to record it.
 inline constexpr uint64_t kMaxSegmentCompletions = hw::kStreamCounterReach;
-inline constexpr uint32_t kMaxSegmentBytes = 256 << 10;
+inline constexpr uint64_t kMaxSegmentBytes = 256 << 10;
+inline constexpr uint64_t kMaxSegmentImageBytes = 1 << 20;
 
 // New arguments of one kernel of one launch, from the next replay on. As many words as recorded.
 struct TracePatch {
@@ -57,6 +59,8 @@ StatusOr<std::shared_ptr<Trace>> BuildTrace(const CardGeometry& card, const Rout
 // The device memory RecordTraceCommand needs: a buffer interleaved over the DRAM banks.
 uint64_t TraceBytes(const Trace& trace);      // a multiple of TracePageBytes
 uint32_t TracePageBytes(const Trace& trace);  // a power of two from 1 KiB to 4 KiB
+// Of its records, which the host keeps as well.
+uint64_t TraceRecordBytes(const Trace& trace);
 uint32_t TraceLaunches(const Trace& trace);
 uint32_t TraceSegments(const Trace& trace);
 // The launches of a segment, [begin, end), and the bytes that are sent to record it.

@@ -69,10 +69,10 @@ Status CardLink::CheckSize(std::initializer_list<const RecordBatch*> batches,
     }
   }
   if (bytes + largest <= ring_.ring_bytes() && entries <= ring_.slots()) return OkStatus();
-  return InvalidArgument(
-      "the records of the command take {} bytes in {} entries; the issue ring has {} bytes and {} "
-      "entries",
-      bytes + largest, entries, ring_.ring_bytes(), ring_.slots());
+  return Error(StatusCode::kResourceExhausted,
+               "the records of the command take {} bytes in {} entries; the issue ring "
+               "(issue_ring_bytes) has {} bytes and {} entries",
+               bytes + largest, entries, ring_.ring_bytes(), ring_.slots());
 }
 
 Status CardLink::Commit(const RecordBatch& batch) {

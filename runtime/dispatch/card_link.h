@@ -35,7 +35,7 @@ class CardLink {
 
   // Do the records of these batches fit now, and behind them so many events, the first in the last entry if it may be?
   bool Fits(std::initializer_list<const RecordBatch*> batches, uint32_t events) const;
-  // Would they fit rings that hold nothing else? INVALID_ARGUMENT if not.
+  // Would they fit rings that hold nothing else? RESOURCE_EXHAUSTED if not.
   Status CheckSize(std::initializer_list<const RecordBatch*> batches, uint32_t events) const;
   // Puts them into the ring. REQUIRES Fits.
   Status Commit(const RecordBatch& batch);

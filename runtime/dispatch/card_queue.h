@@ -77,7 +77,7 @@ struct CardQueue {
 
   // Does what is planned fit the rings now, and behind it so many events? Reads from the card how far it is if not.
   StatusOr<bool> Fits(uint32_t events);
-  // Would it fit empty rings? INVALID_ARGUMENT if not.
+  // Would it fit empty rings? RESOURCE_EXHAUSTED if not.
   Status CheckSize(uint32_t events) const {
     return link->CheckSize({&plan.waits, &plan.batch}, events);
   }

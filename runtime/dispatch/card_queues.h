@@ -35,7 +35,7 @@ class CardQueues {
   // The same for launches of any queue.
   void PlanAwait(uint32_t queue, RecordBatch& batch, const WorkerCounts& workers);
 
-  // Is what is planned small enough for the rings? INVALID_ARGUMENT if not.
+  // Is what is planned small enough for the rings? RESOURCE_EXHAUSTED if not.
   Status CheckSize(uint32_t queue) const;
   // Does it fit them now, on every queue it concerns, with an event behind it?
   StatusOr<bool> Fit(uint32_t queue);

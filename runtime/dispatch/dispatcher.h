@@ -92,7 +92,8 @@ struct KernelPrint {
   hw::Hart hart = hw::kBrisc;
   std::string text;  // of any bytes, without the newline at its end
 };
-// Called on the device thread, from Poll (and from Shutdown where that has to wait, and from SalvagePrints), with the ticket of the launch or replay, before that counts as completed. In order for each hart.
+// Called on the device thread, from Poll, Shutdown and SalvagePrints, with the ticket of the launch or replay, before
+// that counts as completed. In order for each hart.
 using PrintSink = std::function<void(const Ticket&, KernelPrint)>;
 
 class Dispatcher {
@@ -119,8 +120,8 @@ class Dispatcher {
   // outstanding than its counters distinguish (hw::kStreamCounterReach).
   // The command begins when those of `after` are done, and so does what is submitted to its hardware queue later. The
   // device waits, not the host; nothing is sent for what is not on the card any more.
-  // REQUIRES values that keep the rules of command.h, tickets that were given, and records that fit empty rings (those
-  // of any command fit rings of the default sizes): INVALID_ARGUMENT otherwise, nothing sent; RESOURCE_EXHAUSTED, nothing sent, where command.h says so. Nothing completes before an Event.
+  // REQUIRES values that keep the rules of command.h, and tickets that were given: INVALID_ARGUMENT otherwise, nothing
+  // sent. RESOURCE_EXHAUSTED, nothing sent, where command.h says so. Nothing completes before an Event.
   // `wanted` is called last, when there is space: false, and nothing is sent.
   virtual StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
                                                       std::span<const Ticket> after,

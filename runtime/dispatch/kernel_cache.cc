@@ -139,19 +139,13 @@ ImagePlacement KernelCache::PlaceOn(Entry& entry, const ProgramImage& image, Gri
   const TileSet missing = image.tiles & ~entry.tiles;
   if (missing.any()) {
     wait.Raise(entry.after);
-    placed.missing = CoverWithRectangles(missing, grid);
-    if (placed.missing.size() > kMaxImageRectangles) {
-      // The box around them, but not beyond the workers of the launch: launches of others there would know
-      // nothing of the write.
-      const TileSet boxed = TilesOf(BoundingBox(missing, grid), grid) & workers;
-      placed.missing = CoverWithRectangles(boxed, grid);
-      // Tiles in the box that run the image now must not be written under their feet.
-      if ((boxed & entry.tiles).any()) wait.Raise(entry.busy);
-    }
-    for (const CoreRange& range : placed.missing) {
-      entry.tiles |= TilesOf(range, grid);
-      entry.fresh |= TilesOf(range, grid);
-    }
+    placed.missing = ImageRectangles(missing, workers, grid);
+    TileSet written;
+    for (const CoreRange& range : placed.missing) written |= TilesOf(range, grid);
+    // Tiles that run the image now must not be written under their feet.
+    if ((written & entry.tiles).any()) wait.Raise(entry.busy);
+    entry.tiles |= written;
+    entry.fresh |= written;
   }
   placed.new_code = (entry.fresh & image.tiles).any();
   entry.fresh &= ~image.tiles;

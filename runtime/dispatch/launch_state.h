@@ -79,6 +79,8 @@ class LaunchState {
   // A launch that runs nothing but drops the instruction caches of the program's workers.
   void PlanDropOfInstructionCaches(const Route& route, uint32_t set, const Program& program);
   Status PlanPlacing(const Route& route);
+  // Of the sub-device that the trace's records name, if any does.
+  std::optional<uint32_t> NumberOf(const Trace& trace) const;
   void PlanWrites(const Route& route);
   // Has the prints of the planned command taken; the tag of its first launch, or 0.
   uint32_t PlanPrints(std::vector<PrintRings::Launch> launches);

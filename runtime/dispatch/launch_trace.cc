@@ -22,6 +22,15 @@ Status LaunchState::PlanRecord(const Route& route, const RecordTraceCommand& com
   return OkStatus();
 }
 
+// What the segments that were recorded since the boot name: the others name the same, so that a replay need not move
+// the set.
+std::optional<uint32_t> LaunchState::NumberOf(const Trace& trace) const {
+  for (const TraceSegment& segment : trace.segments) {
+    if (segment.boot == boot_) return segment.sub_device;
+  }
+  return std::nullopt;
+}
+
 // Gives the segment's kernels places for good, and its records the addresses.
 Status LaunchState::PlanPlacing(const Route& route) {
   const TraceSegment& segment = edit_.segment();
@@ -33,7 +42,7 @@ Status LaunchState::PlanPlacing(const Route& route) {
     cache.Pin(*program, edit_.trace());
     placements.push_back(std::move(placed));
   }
-  edit_.sub_device = PlanEnter(route, std::nullopt);
+  edit_.sub_device = PlanEnter(route, NumberOf(*edit_.trace()));
   CardQueue& queue = queues_[route.hardware_queue];
   for (size_t i = 0; i < placements.size(); ++i) {
     const Program& program = *segment.programs[i];

@@ -125,10 +125,10 @@ class ShareBench {
     RETURN_IF_ERROR(replay_.Start(address, 1, 1));
     RETURN_IF_ERROR(replay_.Run("replays"));
     std::this_thread::sleep_for(kWarmUp);
-    const StatusOr<LightResult> beside_replay = Light(address, budget);
+    const StatusOr<LightResult> during_replay = Light(address, budget);
     replay_.End();
-    RETURN_IF_ERROR(beside_replay.status());
-    taken_["share.light_wait_p99_replay_us"] = beside_replay->wait_p99_us;
+    RETURN_IF_ERROR(during_replay.status());
+    taken_["share.light_wait_p99_replay_us"] = during_replay->wait_p99_us;
     taken_["share.light_wait_p99_us"] = wait;
     taken_["share.light_p50_ratio"] = ratio;
     taken_["share.longest_work_us"] = longest_work_us_;

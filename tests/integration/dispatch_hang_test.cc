@@ -13,6 +13,8 @@
 namespace ttfd {
 namespace {
 
+using enum Standing;
+
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -80,9 +82,9 @@ TEST(DispatchHang, HowFarLaunchesWereIsKnownFromWhenTheCardWasLookedAt) {
     EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
     card.dispatcher->Diagnose();
     ASSERT_TRUE(card.device->Reset().ok());
-    EXPECT_EQ(card.dispatcher->StandingOf(ended), Standing::kEnded);
-    EXPECT_EQ(card.dispatcher->StandingOf(hung), Standing::kRunning);
-    EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), Standing::kNotBegun);
+    EXPECT_EQ(card.dispatcher->StandingOf(ended), kEnded);
+    EXPECT_EQ(card.dispatcher->StandingOf(hung), kRunning);
+    EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), kNotBegun);
   }
 }
 
@@ -108,12 +110,12 @@ TEST(DispatchHang, StandingOf_AHungReplayIsRunning) {
   EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
   card.dispatcher->Diagnose();
   EXPECT_TRUE(card.dispatcher->IsDone({0, replay.number - 1}));
-  EXPECT_EQ(card.dispatcher->StandingOf(replay), Standing::kRunning);
-  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), Standing::kNotBegun);
+  EXPECT_EQ(card.dispatcher->StandingOf(replay), kRunning);
+  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), kNotBegun);
 }
 
-TEST(DispatchHang, StandingOf_OnlyTheSegmentThatHangsHasBegun) {
-  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
+TEST(DispatchHang, OfATraceOnlyTheSegmentThatHangsHasBegun) {
+  TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("a library does not say at once that nothing moves");
   BootedCard card;
   BumpCounters counters(card);
   const CoreRange area = {0, 0, 4, 9};
@@ -134,13 +136,13 @@ TEST(DispatchHang, StandingOf_OnlyTheSegmentThatHangsHasBegun) {
   }
   EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
   card.dispatcher->HaltAndDiagnose();
-  const auto standing = [&](uint64_t segment) {
+  const auto state = [&](uint64_t segment) {
     return card.dispatcher->StandingOf({0, before + 1 + segment});
   };
-  EXPECT_EQ(standing(0), Standing::kEnded);
-  EXPECT_EQ(standing(1), Standing::kUnclear) << "the next one is to clear the counter";
-  EXPECT_EQ(standing(2), Standing::kNotBegun);
-  EXPECT_EQ(standing(3), Standing::kNotBegun);
+  EXPECT_EQ(state(0), kEnded);
+  EXPECT_EQ(state(1), kUnclear) << "the next one is to clear the counter";
+  EXPECT_EQ(state(2), kNotBegun);
+  EXPECT_EQ(state(3), kNotBegun);
 }
 
 // The other hardware queue goes on while one is lost: what had not begun then is played again after the reset.
@@ -173,9 +175,9 @@ TEST(DispatchHang, WhatHadNotBegunWhenACardWasGivenUpNeverDoes) {
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_NE(report.harts[i].pc, 0u) << report.harts[i].where << ": where it stood is told";
   }
-  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), Standing::kRunning);
-  EXPECT_EQ(card.dispatcher->StandingOf(first), Standing::kRunning);
-  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(1)), Standing::kNotBegun);
+  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), kRunning);
+  EXPECT_EQ(card.dispatcher->StandingOf(first), kRunning);
+  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(1)), kNotBegun);
   ASSERT_TRUE(card.device->Advance(1'000'000).ok());
   const Status booted = card.dispatcher->Boot();
   ASSERT_TRUE(booted.ok()) << booted.ToString();
@@ -269,7 +271,7 @@ TEST(DispatchHang, IsDone_IsFalseForWhatABootDiscards) {
     EXPECT_FALSE(card.dispatcher->IsDone(hung));
     ASSERT_TRUE(card.dispatcher->Boot().ok());
     EXPECT_FALSE(card.dispatcher->IsDone(hung)) << "it never ended";
-    EXPECT_NE(card.dispatcher->StandingOf(hung), Standing::kEnded);
+    EXPECT_NE(card.dispatcher->StandingOf(hung), kEnded);
     EXPECT_FALSE(*card.dispatcher->KernelsEnded(hung));
     EXPECT_TRUE(card.dispatcher->IsDone({0, first_discarded - 1}));
     EXPECT_EQ(card.dispatcher->completed(0), hung.number) << "nothing of it is on the card";

@@ -91,11 +91,10 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
   options.command_ring_bytes = 32 * 1024;
   BootedCard card("sim:board=p100a", options);
   BumpCounters counters(card);
-  const CoreRange areas[] = {kAll, kOne, kHalf};
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<CoreRange> cores;
   for (uint32_t i = 0; i < 9; ++i) {
-    cores.push_back(areas[i % 3]);
+    cores.push_back(i % 3 == 0 ? kAll : i % 3 == 1 ? kOne : kHalf);
     programs.push_back(LargeProgramOn(card, cores.back()));
   }
   BumpTrace traces[] = {{card, counters, {0, {}}, kTraceAt, 2},
@@ -142,8 +141,7 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
     ASSERT_TRUE(card.Replay({i, {}}, traces[i].trace()).ok());
     for (const uint32_t adds : values[i]) counters.Expect(cores[i], adds);
   }
-  const Status done = card.Finish();
-  ASSERT_TRUE(done.ok()) << done.ToString();
+  ASSERT_TRUE(card.Finish().ok());
   counters.ExpectRight();
 }
 
@@ -336,6 +334,30 @@ TEST(DispatchTrace, ASetMadeByRecordingMayBeLaunchedOnByTheOtherQueue) {
   counters.ExpectRight();
 }
 
+// Programs of one large image on many tiles: nothing of it is resident when it is replayed after a boot.
+TEST(DispatchTrace, ItsKernelsAreSentAgainAfterABootHoweverMany) {
+  BootedCard card;
+  if (!card.device->info().memory_survives_reset) GTEST_SKIP() << "a reset empties its memory";
+  BumpCounters counters(card);
+  const auto image = std::make_shared<KernelImage>(*TestKernel("bump_brisc"));
+  image->bytes.resize(60'000);
+  BumpTrace trace(card, counters, Route(), kTraceAt);
+  for (uint32_t y = 0; y < 10; ++y) {
+    for (uint32_t x = 0; x < 11; ++x) {
+      const CoreRange tile{x, y, x, y};
+      ProgramSpec spec;
+      spec.kernels.push_back({image, hw::kBrisc, {tile}});
+      trace.Add(TestProgram(spec, card.dispatcher->card().grid), tile, 1 + x + y);
+    }
+  }
+  ASSERT_TRUE(trace.Record().ok());
+  ASSERT_TRUE(card.Finish().ok());
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  const Status replayed = trace.Replay();
+  ASSERT_TRUE(replayed.ok()) << replayed.ToString();
+  counters.ExpectRight();
+}
+
 TEST(DispatchTrace, IsRecordedAgainAfterABoot) {
   BootedCard card;
   if (!card.device->info().memory_survives_reset) GTEST_SKIP() << "a reset empties its memory";
@@ -434,7 +456,7 @@ TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
   EXPECT_TRUE(done.ok()) << done.ToString();
 }
 
-TEST(DispatchTrace, ARefusedRecording_PinsNothing) {
+TEST(DispatchTrace, ARefusedSegment_PinsNothing) {
   BootedCard card;
   // 40 KiB each: three fit 128 KiB.
   std::vector<LaunchCommand> launches;

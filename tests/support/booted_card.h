@@ -21,7 +21,7 @@ class BootedCard {
   using Wrap = std::function<std::unique_ptr<Device>(std::unique_ptr<Device>)>;
   explicit BootedCard(const char* board = "sim:board=p100a",
                       const DispatcherOptions& options = DispatcherOptions(), const Wrap& wrap = {})
-      : most_bytes_(std::min<uint64_t>(kMaxTransferBytes, options.issue_ring_bytes / 4)) {
+      : ring_bytes_(options.issue_ring_bytes) {
     auto opened = OpenTestDevice(board, &chip);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     device = *std::move(opened);
@@ -85,9 +85,14 @@ class BootedCard {
     while (!dispatcher->idle()) RETURN_IF_ERROR(dispatcher->Poll());
     return OkStatus();
   }
+  // Of one transfer: what the rings take, whatever the records of a page.
+  uint64_t MostBytes(const Region& region) const {
+    const uint64_t bytes = std::min<uint64_t>(kMaxTransferBytes, ring_bytes_ / 4);
+    return std::min(bytes, ring_bytes_ / 512 * region.page_bytes);
+  }
   Status Write(const Region& region, uint64_t offset, ByteSpan data) {
     while (!data.empty()) {
-      const ByteSpan part = data.first(std::min<size_t>(data.size(), most_bytes_));
+      const ByteSpan part = data.first(std::min<size_t>(data.size(), MostBytes(region)));
       RETURN_IF_ERROR(Submit(WriteCommand{region, offset, part}));
       offset += part.size();
       data = data.subspan(part.size());
@@ -97,7 +102,7 @@ class BootedCard {
   StatusOr<std::vector<std::byte>> Read(const Region& region, uint64_t offset, uint64_t size) {
     std::vector<std::byte> data(size);
     for (uint64_t done = 0; done < size;) {
-      const uint64_t part = std::min(size - done, most_bytes_);
+      const uint64_t part = std::min(size - done, MostBytes(region));
       ReadCommand read{region, offset + done, part, {}};
       read.sink = [&data, done](uint64_t at, ByteSpan bytes) {
         std::memcpy(data.data() + done + at, bytes.data(), bytes.size());
@@ -114,7 +119,7 @@ class BootedCard {
   std::unique_ptr<Dispatcher> dispatcher;
 
  private:
-  uint64_t most_bytes_;  // of one transfer: what the rings take
+  uint64_t ring_bytes_;
 };
 
 // Bytes that tell where they belong: equal seeds give equal bytes.

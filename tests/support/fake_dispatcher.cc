@@ -46,9 +46,7 @@ Status FakeDispatcher::Boot() {
     queue.pending.clear();
     queue.running.clear();
     queue.passed = queue.submitted;
-    for (std::set<uint64_t>* of : {&queue.open, &queue.unseen, &queue.asked, &queue.apart}) {
-      of->clear();
-    }
+    for (auto* of : {&queue.open, &queue.unseen, &queue.asked, &queue.apart}) of->clear();
   }
   if (failing_boots > 0) {
     --failing_boots;
@@ -112,9 +110,7 @@ StatusOr<std::optional<uint64_t>> FakeDispatcher::TrySubmit(const Route& route,
     recorded_.emplace(record->trace.get(), record->segment);
     entry = fmt::format("record {}", record->trace->segments[record->segment].launches);
   } else if (const auto* replay = std::get_if<ReplayTraceCommand>(&command)) {
-    if (!recorded_.contains({replay->trace.get(), replay->segment})) {
-      return InvalidArgument("never recorded");
-    }
+    if (!recorded_.contains({replay->trace.get(), replay->segment})) return InvalidArgument("new");
     patches.insert(patches.end(), replay->patches.begin(), replay->patches.end());
     entry = fmt::format("replay {}", replay->trace->segments[replay->segment].launches);
   }
@@ -171,7 +167,7 @@ void FakeDispatcher::EndKernels(Queue& queue) {
   std::erase_if(queue.running, [this](const Pending& launch) {
     if (runs_on && runs_on(std::get<LaunchCommand>(launch.command))) return false;
     ++progress_;
-    if (clock != nullptr && cost) clock->Advance(cost(launch.command));
+    if (clock != nullptr) clock->Advance(launch.cost);
     return true;
   });
 }
@@ -209,12 +205,13 @@ Status FakeDispatcher::GoOn(Queue& queue, size_t* left) {
     if (!command) continue;
     --*left;
     queue.passed = pending.ticket.number;
+    if (cost) pending.cost = cost(pending.command);
     RETURN_IF_ERROR(Act(pending));
     if (std::holds_alternative<LaunchCommand>(pending.command)) {
       queue.running.push_back(std::move(pending));
       EndKernels(queue);
-    } else if (clock != nullptr && cost) {
-      clock->Advance(cost(pending.command));
+    } else if (clock != nullptr) {
+      clock->Advance(pending.cost);
     }
   }
   return OkStatus();

@@ -76,7 +76,7 @@ class FakeDispatcher final : public Dispatcher {
   // ---- what a test changes and looks at. With a running device thread only before it starts.
 
   bool hold = false;  // nothing completes, nothing moves
-  size_t room = 64;   // commands in flight that fit into each hardware queue
+  size_t room = 64;   // commands in flight that fit each hardware queue
   size_t completes_per_poll = ~size_t{0};
   ManualClock* clock = nullptr;  // a completed command moves it by...
   std::function<Duration(const Command&)> cost;
@@ -121,6 +121,7 @@ class FakeDispatcher final : public Dispatcher {
     Command command;
     std::string payload;
     std::set<uint64_t> tickets = {};  // of an event: that it tells of
+    Duration cost{};
   };
   struct Queue {
     uint64_t submitted = 0;

@@ -306,6 +306,9 @@ TEST(LaunchRecordsSize, TheLargestLaunchFitsHalfOfTheIssueRing) {
   for (uint32_t index = 0; index < 27; ++index) {
     spec.circular_buffers.push_back({index, 1, 64, {{0, 0, 11, 9}}});
   }
+  for (uint32_t index = 0; index < abi::kMaxSemaphores; ++index) {
+    spec.semaphores.push_back({index, 1, {{0, 0, 11, 9}}});
+  }
   const auto program = *BuildProgram(9, spec, kGrid);
   std::vector<KernelArguments> arguments(spec.kernels.size());
   for (uint32_t kernel = 0; kernel < arguments.size(); ++kernel) {

@@ -20,10 +20,15 @@ CardGeometry Card(size_t dram_banks) {
   return CardGeometry({1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14}, banks, {{{15, 3}, {15, 5}}});
 }
 
-LaunchCommand Launch(const CoreRange& cores, size_t words) {
+std::shared_ptr<const KernelImage> Image(size_t bytes) {
   const auto image = std::make_shared<KernelImage>();
   image->name = "kernel";
-  image->bytes.resize(4096);
+  image->bytes.resize(bytes);
+  return image;
+}
+
+LaunchCommand Launch(const CoreRange& cores, size_t words,
+                     const std::shared_ptr<const KernelImage>& image = Image(4096)) {
   ProgramSpec spec;
   spec.kernels.push_back({image, hw::kBrisc, {cores}});
   LaunchCommand launch{*BuildProgram(1, spec, kGrid), {KernelArguments{}}};
@@ -74,6 +79,18 @@ TEST(CommandTrace, ASegmentHasNoMoreBytesThanAreSentAtOnce) {
   for (uint32_t segment = 0; segment < TraceSegments(*trace); ++segment) {
     EXPECT_LE(TraceSegmentExtent(*trace, segment).bytes, kMaxSegmentBytes + TracePageBytes(*trace));
   }
+}
+
+// Programs that share an image on tiles of their own each need it there.
+TEST(CommandTrace, ASegmentNeedsNoMoreImagesThanAreSentAtOnce) {
+  const auto image = Image(60'000);
+  std::vector<LaunchCommand> launches;
+  for (uint32_t i = 0; i < 40; ++i) {
+    launches.push_back(Launch({i % 12, i / 12, i % 12, i / 12}, 1, image));
+    launches.push_back(launches.back());
+  }
+  const auto trace = *BuildTrace(Card(8), Route(), launches);
+  EXPECT_EQ(Cuts(*trace), (std::vector<uint32_t>{0, 34, 68, 80}));
 }
 
 // Whatever the cuts: segments lie one behind the other, each from the first bank on, and each is a buffer of records

@@ -400,5 +400,46 @@ TEST(CommandCheck, RefusesWhatTheRulesForbid) {
   EXPECT_EQ(code(LaunchCommand{nullptr, {}}), invalid) << "no program";
 }
 
+// What a slice of a client's transfer takes on the ring, whatever the buffers look like.
+TEST(TransferSize, ASliceFitsHalfOfTheIssueRing) {
+  constexpr uint64_t kIssueRingBytes = 4 << 20;  // the default, and the least of the daemon's
+  constexpr uint64_t kWhole = 300'000;
+  constexpr uint32_t kSmall[] = {1, 8, 16, 24, 32, 48, 64, 80, 256, 1040, 4096};
+  const auto bytes = [](const RecordBatch& batch) {
+    uint64_t sum = 0;
+    for (const RecordBatch::Entry& entry : batch.entries()) sum += entry.bytes;
+    return sum;
+  };
+  Random random(9);
+  uint64_t most = 0;
+  for (const uint32_t page : kSmall) {
+    for (const Layout layout : kLayouts) {
+      Region region = MakeRegion(layout, page, kWhole, 12, random);
+      const uint64_t limit = SliceLimit(region.kind, page, kMaxTransferBytes);
+      const uint64_t size = CutAtUnit(page, 0, limit);
+      std::vector<std::byte> data(size);
+      RecordBatch written(128 << 10), filled(128 << 10), read(128 << 10);
+      EncodeWrite({region, 0, data}, Card(), written);
+      EncodeFill({region, 0, size, 1}, Card(), filled);
+      std::vector<ReadPiece> completions;
+      EncodeRead({region, 0, size, [](uint64_t, ByteSpan) {}}, 2 << 20, Card(), 0, &completions,
+                 read);
+      for (const RecordBatch* batch : {&written, &filled, &read}) {
+        most = std::max(most, bytes(*batch));
+      }
+      for (const Layout to_layout : kLayouts) {
+        Region to = MakeRegion(to_layout, page, kWhole, 12, random);
+        to.base_address = 1 << 20;
+        const uint64_t part = std::min(size, SliceLimit(to.kind, page, kMaxTransferBytes));
+        RecordBatch copied(128 << 10);
+        EncodeCopy({region, 0, to, 0, CutAtUnit(page, 0, part)}, Card(), copied);
+        most = std::max(most, bytes(copied));
+      }
+    }
+  }
+  EXPECT_GT(most, kMaxTransferBytes);
+  EXPECT_LE(most, kIssueRingBytes / 2);
+}
+
 }  // namespace
 }  // namespace ttfd

@@ -215,5 +215,49 @@ TEST_F(LeaseKeepsOut, ALeaseOfTilesLaunchesNowhereElse) {
   EXPECT_THAT(holder->ErrorOf(0, 1).message, HasSubstr("not in the lease"));
 }
 
+RecordTraceRequest Trace(uint64_t handle, size_t launches) {
+  return {handle, std::vector<LaunchRequest>(launches, Launch(3)), false};
+}
+
+TEST_F(LeaseKeepsOut, TheRestOfAReplayWaits) {
+  Start();
+  auto shared = Connect();
+  Prepare(shared.get());
+  shared->Send(Trace(20, 40));
+  shared->Run();
+  card->completes_per_poll = 1;
+  const uint64_t replay = shared->Send(ReplayTraceRequest{20, {}});
+  for (int i = 0; i < 4; ++i) core->RunOnce();
+  auto holder = AskFor();
+  holder->Run();
+  EXPECT_TRUE(holder->welcomed) << "between two segments";
+  EXPECT_LT(core->GetStatus().launches_completed, 20u);
+  shared->Take();
+  EXPECT_LT(shared->Progress(), replay);
+  holder.reset();
+  shared->Run();
+  EXPECT_EQ(shared->Progress(), replay);
+  EXPECT_EQ(core->GetStatus().launches_completed, 40u);
+}
+
+TEST_F(LeaseKeepsOut, AReplayThatFailedDoesNotWait) {
+  Start();
+  auto shared = Connect();
+  Prepare(shared.get());
+  shared->Send(Trace(20, 40));
+  shared->Run();
+  card->completes_per_poll = 1;
+  const uint64_t replay = shared->Send(ReplayTraceRequest{20, {}});
+  for (int i = 0; i < 4; ++i) core->RunOnce();
+  card->on_launch = [](const LaunchCommand&) {
+    return Error(StatusCode::kFailedPrecondition, "a fault");
+  };
+  auto holder = AskFor();
+  holder->Run();
+  EXPECT_TRUE(holder->welcomed);
+  shared->Take();
+  EXPECT_EQ(shared->ErrorOf(replay).reason, "DEVICE_FAULT");
+}
+
 }  // namespace
 }  // namespace ttfd
