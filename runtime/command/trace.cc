@@ -43,11 +43,12 @@ class TraceBuilder {
     const size_t index = trace_->launches.size();
     const Duration expected = time_.launches.empty() ? Duration() : time_.launches[index];
     const uint64_t images = ImageBytes(program);
-    const bool known = index > 0 && HasProgram(launch.program);
-    if (index == 0 || !Takes(receivers, records->bytes(), known ? 0 : images, expected)) {
+    bool adds = index == 0 || !HasProgram(launch.program);
+    if (index == 0 || !Takes(receivers, records->bytes(), adds ? images : 0, expected)) {
       BeginSegment();
+      adds = true;
     }
-    if (!HasProgram(launch.program)) AddProgram(launch.program, images);
+    if (adds) AddProgram(launch.program, images);
     expected_ += expected;
     Append(launch, records, receivers);
     const uint64_t bytes = bytes_before_ + segment().shadow.size();

@@ -112,10 +112,9 @@ std::string ClientDaemon::Log() const {
 }
 
 std::string KernelPath(const std::string& name) {
-  const std::string path = std::string(TTFD_CLIENT_TEST_KERNELS) + "/" + name + ".elf";
-  return std::filesystem::exists(path)
-             ? path
-             : std::string(TTFD_CLIENT_TEST_DISPATCH_KERNELS) + "/" + name + ".elf";
+  const std::string file = "/" + name + ".elf";
+  const std::string path = TTFD_CLIENT_TEST_KERNELS + file;
+  return std::filesystem::exists(path) ? path : TTFD_CLIENT_TEST_DISPATCH_KERNELS + file;
 }
 
 }  // namespace ttfd::testing
