@@ -67,10 +67,10 @@ class CutSent(Script):
 
 
 class CutBytes(Script):
-    """... after `up` bytes to the daemon, or `down` bytes to the client."""
+    """... after `up` bytes to the daemon, or `down` bytes to the client, but not before the client has a session."""
 
-    def on_hello(self, hello: ttfd_pb2.Hello, connection: Connection) -> None:
-        if self.daemon.counts["hellos"] == 1:
+    def on_received(self, session: FakeSession, connection: Connection) -> None:
+        if session.received == 1 and not self.daemon.relay.cuts:
             self.daemon.relay.cut_at.update(self.numbers)
 
 
