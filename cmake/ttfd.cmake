@@ -46,18 +46,13 @@ endfunction()
 set(TTFD_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <optional>
   <set> <span> <string> <utility> <variant> <vector> <fmt/format.h> <absl/functional/function_ref.h> <absl/status/statusor.h>)
 
-# They are compiled once for each KIND of target: library, or test, which has those of GoogleTest as well. clang-tidy reads
-# sources without building anything.
+# They are compiled once for each KIND of target: library, or test, which has those of GoogleTest as well. Not where flags
+# differ: some code of a build with the thread sanitizer does not have it. clang-tidy reads sources without building anything.
 function(_ttfd_precompile target kind no_tsan)
-  if(TTFD_TIDY)
+  if(TTFD_TIDY OR (TTFD_SANITIZE_THREAD AND (no_tsan OR kind STREQUAL "library")))
     return()
   endif()
   set(name precompiled_${kind})
-  set(sanitizer "")
-  if(no_tsan AND TTFD_SANITIZE_THREAD)
-    string(APPEND name _no_tsan)
-    set(sanitizer NO_TSAN)
-  endif()
   if(NOT TARGET ${name})
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "")
     if(kind STREQUAL "test")
@@ -69,7 +64,7 @@ function(_ttfd_precompile target kind no_tsan)
       add_library(${name} STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/${name}.cc)
       target_precompile_headers(${name} PRIVATE ${TTFD_COMMON_HEADERS})
     endif()
-    ttfd_compile_options(${name} ${sanitizer})
+    ttfd_compile_options(${name})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
