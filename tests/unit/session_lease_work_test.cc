@@ -215,19 +215,26 @@ TEST_F(LeaseKeepsOut, ALeaseOfTilesLaunchesNowhereElse) {
   EXPECT_THAT(holder->ErrorOf(0, 1).message, HasSubstr("not in the lease"));
 }
 
-RecordTraceRequest Trace(uint64_t handle, size_t launches) {
-  return {handle, std::vector<LaunchRequest>(launches, Launch(3)), false};
-}
+class LeaseDuringAReplay : public LeaseTest {
+ protected:
+  // A few of the 20 segments of a session's replay have run.
+  void StartReplay() {
+    Start();
+    shared = Connect();
+    Prepare(shared.get());
+    shared->Send(RecordTraceRequest{20, std::vector<LaunchRequest>(40, Launch(3)), false});
+    shared->Run();
+    card->completes_per_poll = 1;
+    replay = shared->Send(ReplayTraceRequest{20, {}});
+    for (int i = 0; i < 4; ++i) core->RunOnce();
+  }
 
-TEST_F(LeaseKeepsOut, TheRestOfAReplayWaits) {
-  Start();
-  auto shared = Connect();
-  Prepare(shared.get());
-  shared->Send(Trace(20, 40));
-  shared->Run();
-  card->completes_per_poll = 1;
-  const uint64_t replay = shared->Send(ReplayTraceRequest{20, {}});
-  for (int i = 0; i < 4; ++i) core->RunOnce();
+  std::unique_ptr<TestClient> shared;
+  uint64_t replay = 0;
+};
+
+TEST_F(LeaseDuringAReplay, TheRestWaits) {
+  StartReplay();
   auto holder = AskFor();
   holder->Run();
   EXPECT_TRUE(holder->welcomed) << "between two segments";
@@ -240,15 +247,8 @@ TEST_F(LeaseKeepsOut, TheRestOfAReplayWaits) {
   EXPECT_EQ(core->GetStatus().launches_completed, 40u);
 }
 
-TEST_F(LeaseKeepsOut, AReplayThatFailedDoesNotWait) {
-  Start();
-  auto shared = Connect();
-  Prepare(shared.get());
-  shared->Send(Trace(20, 40));
-  shared->Run();
-  card->completes_per_poll = 1;
-  const uint64_t replay = shared->Send(ReplayTraceRequest{20, {}});
-  for (int i = 0; i < 4; ++i) core->RunOnce();
+TEST_F(LeaseDuringAReplay, AFailureDoesNotWait) {
+  StartReplay();
   card->on_launch = [](const LaunchCommand&) {
     return Error(StatusCode::kFailedPrecondition, "a fault");
   };
