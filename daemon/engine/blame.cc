@@ -24,7 +24,7 @@ bool Uses(const Work& work, int32_t worker) {
 }
 
 bool BegunKernels(const Verdict& verdict) {
-  return verdict.entry->work.runs_kernels() && verdict.standing != Standing::kNotBegun;
+  return verdict.entry->work.runs_kernels() && verdict.state != ExecutionState::kNotStarted;
 }
 
 // Stands a hart in a kernel of this work, which nothing but the kernel itself keeps there?
@@ -61,7 +61,7 @@ Verdict* OverwroteItsQueue(const StallReport& stall, const std::vector<Verdict*>
   const bool of_one = std::all_of(begun.begin(), begun.end(), [&](const Verdict* one) {
     const Work& work = one->entry->work;
     return work.flow == begun.front()->entry->work.flow &&
-           (one->standing == Standing::kEnded || IsAtWork(stall, work));
+           (one->state == ExecutionState::kCompleted || IsAtWork(stall, work));
   });
   const uint32_t last_queue = begun.back()->entry->work.track->route().hardware_queue;
   return of_one && HasQueueDamage(stall, last_queue) ? begun.back() : nullptr;
@@ -103,7 +103,7 @@ Verdict* Engine::FindCulprit(const StallReport& stall, std::vector<Verdict>& ver
     const auto head =
         std::find_if(verdicts.begin(), verdicts.end(), [this, &one](const Verdict& verdict) {
           return verdict.entry->work.track->route().hardware_queue == one.index &&
-                 verdict.standing != Standing::kEnded &&
+                 verdict.state != ExecutionState::kCompleted &&
                  (!late_.has_value() || late_->number == verdict.entry->ticket);
         });
     if (head == verdicts.end() || !BegunKernels(*head)) continue;

@@ -29,10 +29,6 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}} {
-  dispatcher_->OnWait([this] {
-    heartbeat_.fetch_add(1, std::memory_order_relaxed);
-    return !StopIsOverdue();
-  });
   dispatcher_->OnPrint(
       [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
 }
@@ -43,7 +39,7 @@ Engine::~Engine() {
 
 Status Engine::Boot() {
   observer_.DeviceStateChanged(DeviceState::kBooting, "");
-  RETURN_IF_ERROR(dispatcher_->Boot());
+  RETURN_IF_ERROR(dispatcher_->Boot([this] { return KeepWaiting(); }));
   harts_.Publish(dispatcher_->Report(), clock_.Now(), /*idle=*/true);
   observer_.DeviceStateChanged(DeviceState::kReady, "");
   return OkStatus();
@@ -242,6 +238,12 @@ void Engine::Sleep() {
   asleep_ = false;
 }
 
+Status Engine::KeepWaiting() {
+  heartbeat_.fetch_add(1, std::memory_order_relaxed);
+  if (!StopIsOverdue()) return OkStatus();
+  return Error(StatusCode::kCancelled, "the daemon stops and waits for the card no longer");
+}
+
 bool Engine::StopIsOverdue() const {
   return stop_requested_.load(std::memory_order_acquire) &&
          clock_.Now().time_since_epoch().count() >= stop_by_.load(std::memory_order_relaxed);
@@ -269,7 +271,8 @@ Status Engine::Stop(TimePoint deadline) {
   // The shutdown drains: reads in flight may still be delivered, so their works live until it is over.
   const Duration left = std::max(deadline - clock_.Now(), kLastDrain);
   stop_by_.store(TimePoint::max().time_since_epoch().count(), std::memory_order_relaxed);
-  const Status down = dispatcher_->ShutDownWithin(left);  // a lost card is held in reset at once
+  const Status down = dispatcher_->ShutDownWithin(
+      left, [this] { return KeepWaiting(); });  // a lost card is held in reset at once
   FailInFlight(ResetError("the daemon has stopped"));
   return lost_.ok() || lost_.code() == StatusCode::kCancelled ? down : lost_;
 }

@@ -109,6 +109,8 @@ class Engine {
 
   // A stop is under way, and what is done for it has to end now.
   bool StopIsOverdue() const;
+  // Of the card's waits: CANCELLED once the daemon has to stop.
+  Status KeepWaiting();
 
   // Device thread.
   void ThreadMain() ABSL_LOCKS_EXCLUDED(mu_);
@@ -129,8 +131,6 @@ class Engine {
   Status RefuseHeld(HardwareQueue& queue, const Status& why);
   // Asks for an event behind what is in flight in order.
   Status SendEvent(HardwareQueue& queue);
-  // Asks for one that tells of kernels apart, if some have ended.
-  Status AskOfKernelsApart(HardwareQueue& queue);
   void CheckQuiet();
   void Retire(HardwareQueue& queue, TimePoint now);
   void RetireOne(HardwareQueue& queue, WorkInFlight* entry);

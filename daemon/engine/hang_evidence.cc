@@ -106,11 +106,11 @@ HangReport Engine::HostEvidence(const Status& why) {
 void Engine::AddVerdicts(const std::vector<Verdict>& verdicts, HangReport* report) {
   for (size_t i = 0; i < report->works.size(); ++i) {
     HangWork& work = report->works[i];
-    work.standing = work.ticket == 0 ? Standing::kNotBegun : Standing::kEnded;
+    work.state = work.ticket == 0 ? ExecutionState::kNotStarted : ExecutionState::kCompleted;
     work.fate = work.ticket == 0 ? WorkFate::kReplayed : WorkFate::kEnded;
     for (const Verdict& verdict : verdicts) {
       if (verdict.entry->turn != work.turn) continue;
-      work.standing = verdict.standing;
+      work.state = verdict.state;
       work.fate = verdict.fate;
       work.why = verdict.why;
       if (work.fate == WorkFate::kBlamed) report->culprit = static_cast<int64_t>(i);

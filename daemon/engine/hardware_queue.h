@@ -19,7 +19,6 @@ struct Watch {
   TimePoint began;       // since then
   TimePoint work_began;  // the same by the clock that works are charged by
   TimePoint progress;    // the last sign of life
-  bool ended = false;    // its kernels have, and no event has told of it yet
   bool waited = false;   // on the card for another hardware queue, when its time was over
   bool looked = false;   // at the card itself, since then
   uint64_t look = 0;     // what it showed
@@ -50,7 +49,6 @@ struct HardwareQueue {
   BusyWorkers busy;                    // with the others: kernels apart
   // The last ticket but for those of kernels apart, if no event has been asked for it; 0: all have theirs.
   uint64_t uncovered = 0;
-  uint32_t count_in = 0;  // tries until the card is asked again whether kernels apart have ended
 
   std::atomic<uint32_t> shown_in_flight{0};
   std::atomic<uint32_t> shown_waiting{0};    // for their turn
@@ -65,7 +63,6 @@ struct HardwareQueue {
     in_flight_cost = Duration::zero();
     busy.Clear();
     uncovered = 0;
-    count_in = 0;
   }
 };
 

@@ -61,7 +61,7 @@ std::vector<Verdict> Engine::LookAtWorks() {
     for (WorkInFlight& entry : queue.in_flight) {
       Verdict& verdict = verdicts.emplace_back();
       verdict.entry = &entry;
-      verdict.standing = dispatcher_->StandingOf({queue.index, entry.ticket});
+      verdict.state = dispatcher_->StateOf({queue.index, entry.ticket});
     }
   }
   std::sort(verdicts.begin(), verdicts.end(),
@@ -246,7 +246,7 @@ Status Engine::Recover(const std::string& why) {
   while (boots_tried_ < std::max(options_.boot_attempts, 1u) &&
          (boots_tried_ == 0 || !StopIsOverdue())) {
     ++boots_tried_;
-    status = dispatcher_->Boot();
+    status = dispatcher_->Boot([this] { return KeepWaiting(); });
     heartbeat_.fetch_add(1,
                          std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
     if (status.ok()) {

@@ -60,13 +60,13 @@ class Decision {
  private:
   void Launch(size_t index, Verdict* one) {
     if (one->fate != WorkFate::kUndecided) return;
-    if (one->standing == Standing::kEnded) {
+    if (one->state == ExecutionState::kCompleted) {
       return Say(one, WorkFate::kEnded, "all its workers had answered");
     }
-    if (one->standing == Standing::kUnclear && BehindAnother(index)) {
-      one->standing = Standing::kNotBegun;
+    if (one->state == ExecutionState::kUnknown && BehindAnother(index)) {
+      one->state = ExecutionState::kNotStarted;
     }
-    if (one->standing == Standing::kNotBegun) {
+    if (one->state == ExecutionState::kNotStarted) {
       return Say(one, WorkFate::kReplayed, "it had not begun");
     }
     Say(one, WorkFate::kTouched, "its kernels were running, or may have been");
@@ -78,7 +78,7 @@ class Decision {
     return std::any_of(works_.begin(), works_.begin() + static_cast<ptrdiff_t>(index),
                        [&work](const Verdict& before) {
                          const Work& elder = before.entry->work;
-                         return elder.runs_kernels() && NotEnded(before.standing) &&
+                         return elder.runs_kernels() && NotEnded(before.state) &&
                                 ShareWorkers(elder, work);
                        });
   }
@@ -89,7 +89,8 @@ class Decision {
     for (size_t i = index + 1; i < works_.size(); ++i) {
       const Verdict& later = works_[i];
       const WorkInFlight& other = *later.entry;
-      if (other.work.flow != entry.work.flow || later.standing == Standing::kNotBegun) continue;
+      if (other.work.flow != entry.work.flow || later.state == ExecutionState::kNotStarted)
+        continue;
       if (later.fate == WorkFate::kEnded && Follows(other, entry)) return Passed(one);
       if (!source.has_value()) continue;
       // What cannot have begun before it was done changed nothing under it, unless it was done.
@@ -101,7 +102,7 @@ class Decision {
       }
     }
     Say(one, WorkFate::kReplayed,
-        one->standing == Standing::kNotBegun ? "it had not begun" : "it can be done twice");
+        one->state == ExecutionState::kNotStarted ? "it had not begun" : "it can be done twice");
   }
 
   // Something that waited for it has ended.

@@ -13,15 +13,15 @@ namespace ttfd {
 // A work that has not completed, and what is known of it.
 struct Verdict {
   WorkInFlight* entry = nullptr;
-  Standing standing = Standing::kUnclear;
+  ExecutionState state = ExecutionState::kUnknown;
   WorkFate fate = WorkFate::kUndecided;  // decided before: it is to blame
   std::string why;
   bool suspected = false;  // its turn had come when the card stopped, and no launch is to blame
 };
 
 // Is it known that it had not?
-inline bool NotEnded(Standing standing) {
-  return standing == Standing::kNotBegun || standing == Standing::kRunning;
+inline bool NotEnded(ExecutionState state) {
+  return state == ExecutionState::kNotStarted || state == ExecutionState::kRunning;
 }
 
 // Decides the rest. `works` are those of all hardware queues in the order of their submission.

@@ -8,9 +8,6 @@
 namespace ttfd {
 namespace {
 
-// The card is asked once in so many tries whether kernels on workers of their own have ended.
-constexpr uint32_t kTriesPerCount = 8;
-
 // What the device waits for before it begins with the work. What lies on the same route is in order anyway.
 std::vector<Ticket> AwaitedBy(const Work& work) {
   std::vector<Ticket> tickets;
@@ -66,8 +63,7 @@ Status Engine::SubmitReady(HardwareQueue& queue, TimePoint now) {
     ASSIGN_OR_RETURN(const bool gone, SubmitHeld(queue, now));
     if (!gone) break;
   }
-  RETURN_IF_ERROR(SendEvent(queue));
-  return AskOfKernelsApart(queue);
+  return SendEvent(queue);
 }
 
 // RESOURCE_EXHAUSTED: a trace whose kernels do not fit beside those of other traces. INVALID_ARGUMENT:
@@ -124,21 +120,9 @@ StatusOr<bool> Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
 
 Status Engine::SendEvent(HardwareQueue& queue) {
   if (queue.uncovered == 0) return OkStatus();
-  ASSIGN_OR_RETURN(const bool asked, queue.busy.empty()
-                                         ? dispatcher_->Event(queue.index, queue.uncovered)
-                                         : dispatcher_->EventBeside(queue.index, queue.uncovered));
+  ASSIGN_OR_RETURN(const bool asked, dispatcher_->Event(queue.index, queue.uncovered));
   if (asked) queue.uncovered = 0;
   return OkStatus();
-}
-
-Status Engine::AskOfKernelsApart(HardwareQueue& queue) {
-  if (queue.busy.empty()) return OkStatus();
-  if (queue.count_in > 0) {
-    --queue.count_in;
-    return OkStatus();
-  }
-  queue.count_in = kTriesPerCount - 1;
-  return dispatcher_->EventBeside(queue.index, 0).status();
 }
 
 // Works that may still be taken are not looked at: who asks has seen to it that none of them disturbs. What a reset put
@@ -223,7 +207,6 @@ void Engine::RetireOne(HardwareQueue& queue, WorkInFlight* entry) {
   Work& work = entry->work;
   if (work.apart()) {
     queue.busy.Remove(work);
-    queue.count_in = 0;
   } else {
     queue.in_flight_cost -= work.cost;
   }

@@ -98,7 +98,7 @@ Status Engine::CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* 
                         TimePoint now) {
   const Work* const work = entry == nullptr ? nullptr : &entry->work;
   const uint64_t ticket = entry == nullptr ? 0 : entry->ticket;
-  const bool kernels = work != nullptr && work->runs_kernels() && !watch->ended;
+  const bool kernels = work != nullptr && work->runs_kernels();
   const bool launch = kernels && std::holds_alternative<LaunchCommand>(work->command);
   const bool own =
       kernels || (work != nullptr && !work->runs_kernels() && work->timeout != Duration::zero());
@@ -110,13 +110,6 @@ Status Engine::CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* 
     ASSIGN_OR_RETURN(watch->look, dispatcher_->LookAt(queue.index));
   }
   if (stood <= limit) return OkStatus();
-  if (kernels && work->apart()) {
-    ASSIGN_OR_RETURN(watch->ended, dispatcher_->KernelsEnded({queue.index, ticket}));
-    if (watch->ended) {
-      watch->progress = now;  // from here on it is the pipeline that owes something
-      return OkStatus();
-    }
-  }
   const bool patient =
       !kernels || now < watch->began + limit * static_cast<Duration::rep>(work->launches);
   if (!launch && patient) {

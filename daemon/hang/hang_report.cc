@@ -19,16 +19,16 @@ std::string_view WorkFateName(WorkFate fate) {
   return "unknown";
 }
 
-std::string_view StandingName(Standing standing) {
-  switch (standing) {
-    case Standing::kNotBegun:
-      return "not begun";
-    case Standing::kRunning:
+std::string_view ExecutionStateName(ExecutionState state) {
+  switch (state) {
+    case ExecutionState::kNotStarted:
+      return "not started";
+    case ExecutionState::kRunning:
       return "running";
-    case Standing::kUnclear:
-      return "unclear";
-    case Standing::kEnded:
-      return "ended";
+    case ExecutionState::kUnknown:
+      return "unknown";
+    case ExecutionState::kCompleted:
+      return "completed";
   }
   return "unknown";
 }

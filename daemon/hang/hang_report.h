@@ -20,7 +20,7 @@ enum class WorkFate {
   kTouched,   // UNAVAILABLE, retryable: it was at work, or what it read is not there any more
 };
 std::string_view WorkFateName(WorkFate fate);
-std::string_view StandingName(Standing standing);
+std::string_view ExecutionStateName(ExecutionState state);
 
 // A piece of work as the host knows it.
 struct HangWork {
@@ -35,7 +35,7 @@ struct HangWork {
   uint64_t timeout_ms = 0;
   std::vector<uint32_t> programs;
   std::vector<Ticket> after;
-  Standing standing = Standing::kUnclear;  // once the card has been looked at
+  ExecutionState state = ExecutionState::kUnknown;  // once the card has been looked at
   WorkFate fate = WorkFate::kUndecided;
   std::string why;  // of the fate
 };

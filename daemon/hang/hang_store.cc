@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFiles[] = {"host.json",   "records.txt", "log.txt",
-                                  "device.json", "report.json", "report.txt"};
+constexpr const char* kFiles[] = {"host.json", "records.txt", "log.txt",   "device.json",
+                                  "card.json", "report.json", "report.txt"};
 constexpr const char* kText = "report.txt";
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
@@ -160,7 +160,9 @@ bool HangStore::KeepHostSide(const HangReport& report) {
 }
 
 bool HangStore::KeepDeviceSide(const HangReport& report) {
-  return Keep(report, "device.json", DeviceSideJson(report));
+  bool kept = Keep(report, "device.json", DeviceSideJson(report));
+  kept &= Keep(report, "card.json", report.stall.card);
+  return kept;
 }
 
 void HangStore::KeepOutcome(const HangReport& report) {

@@ -62,7 +62,7 @@ Json WorkJson(const HangWork& work) {
   if (!work.programs.empty()) json["programs"] = work.programs;
   if (!work.after.empty()) json["after"] = List(work.after, TicketJson);
   if (work.fate != WorkFate::kUndecided) {
-    json["standing"] = StandingName(work.standing);
+    json["state"] = ExecutionStateName(work.state);
     json["fate"] = WorkFateName(work.fate);
     json["why"] = work.why;
   }
@@ -141,7 +141,7 @@ std::string WorkLine(const HangWork& work) {
   std::string text = fmt::format("CQ{} ticket {}: {}, queue {} value {} of {}", work.hardware_queue,
                                  work.ticket, work.command, work.queue, work.value, work.owner);
   if (work.fate != WorkFate::kUndecided) {
-    text += fmt::format(" -> {} ({}{})", WorkFateName(work.fate), StandingName(work.standing),
+    text += fmt::format(" -> {} ({}{})", WorkFateName(work.fate), ExecutionStateName(work.state),
                         work.why.empty() ? "" : ": " + work.why);
   }
   return text;

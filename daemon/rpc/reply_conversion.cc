@@ -26,6 +26,7 @@ v1::ExecutionState ToProto(ExecutionState from) {
       return v1::EXECUTION_STATE_NOT_STARTED;
     case ExecutionState::kCompleted:
       return v1::EXECUTION_STATE_COMPLETED;
+    case ExecutionState::kRunning:
     case ExecutionState::kUnknown:
       return v1::EXECUTION_STATE_UNKNOWN;
   }

@@ -14,9 +14,6 @@
 
 namespace ttfd {
 
-// What became of a command that failed (ttfd.proto, ExecutionState).
-enum class ExecutionState : uint8_t { kNotStarted, kCompleted, kUnknown };
-
 // The one shape of every error (types.proto, Errors).
 struct ErrorReply {
   StatusCode code = StatusCode::kInternal;
@@ -29,7 +26,7 @@ struct ErrorReply {
   uint64_t limit_used = 0;
   std::string hang_report;
   bool retryable = false;
-  ExecutionState execution_state = ExecutionState::kNotStarted;
+  ExecutionState execution_state = ExecutionState::kNotStarted;  // of a command that failed
 };
 
 struct CommandErrorReply {

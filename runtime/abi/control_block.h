@@ -16,6 +16,17 @@ struct alignas(16) Counter {
   uint32_t reserved[3];
 };
 
+// A sub-device as dispatch_s uses it. The dispatcher writes it, at the host's command, while no go signal of the
+// sub-device is outstanding; kPublishGos alone may be set at any time.
+struct alignas(16) SubDevice {
+  uint32_t
+      word;  // workers that answer a multicast go | kPublishGos | generation << kGoGenerationShift
+  uint32_t reserved[3];
+};
+inline constexpr uint32_t kSubDeviceAnswersMask = 0xFFFF;
+inline constexpr uint32_t kPublishGos =
+    1u << 16;  // go signals that are answered are published: GoCounts
+
 struct ControlBlock {
   // Prefetch tile.
   Counter entries_fetched;          // prefetcher: entries whose issue bytes are no longer needed
@@ -30,7 +41,10 @@ struct ControlBlock {
   Counter last_event[kMaxHardwareQueues];
   Counter notified[kMaxSubDevices];  // dispatcher increments on NOTIFY_SUBORDINATE_GO_SIGNAL
   uint32_t completion_staging[4];    // source of the CompletionPointer write
+  SubDevice sub_devices[kMaxSubDevices];
+  uint32_t gos_answered[kMaxSubDevices];  // dispatch_s: source of the GoCounts write
+  uint32_t gos_sent[kMaxSubDevices];      // dispatch_s: go signals since the boot
 };
-static_assert(sizeof(ControlBlock) == 18 * 16, "no padding");
+static_assert(sizeof(ControlBlock) == 30 * 16, "no padding");
 
 }  // namespace ttfd::abi

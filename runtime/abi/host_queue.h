@@ -1,17 +1,20 @@
 // The pinned host memory of one hardware queue:
 //
-//   0x000 CompletionPointer        written by the dispatcher, after the pages it counts, on the
-//   same NoC virtual channel 0x100 issue ring               records, written by the host
-//   ....  completion ring          4 KiB pages, written by the dispatcher; follows the issue ring
-//   at the next 4 KiB
+//   0x000 CompletionPointer        written by the dispatcher, after the pages it counts, on the same virtual channel
+//   0x040 GoCounts                 written by dispatch_s
+//   0x100 issue ring               records, written by the host
+//   ....  completion ring          4 KiB pages, written by the dispatcher; follows the issue ring at the next 4 KiB
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/abi/control_block.h"
+
 namespace ttfd::abi {
 
 inline constexpr uint32_t kCompletionPointerOffset = 0x000;
+inline constexpr uint32_t kGoCountsOffset = 0x040;
 inline constexpr uint32_t kIssueRingOffset = 0x100;
 
 struct CompletionPointer {
@@ -21,6 +24,14 @@ struct CompletionPointer {
   uint32_t reserved;
 };
 static_assert(sizeof(CompletionPointer) == 16, "one NoC write of 16 bytes");
+
+// Of each sub-device, how many of its go signals since the boot all workers have answered. Every launch has one, and
+// the next is sent when the one before is answered. Kept up to date for sub-devices with kPublishGos.
+struct GoCounts {
+  uint32_t answered[kMaxSubDevices];  // free-running
+};
+static_assert(sizeof(GoCounts) == 32 && kGoCountsOffset + sizeof(GoCounts) <= kIssueRingOffset,
+              "one NoC write of 32 bytes");
 
 // Every completion record starts on a page: the echoed WRITE_LINEAR_H_HOST command, then its data.
 struct EventRecord {

@@ -48,8 +48,13 @@ uint32_t SoftResetRunning(uint32_t harts) {
 class Bootstrap {
  public:
   Bootstrap(Device& device, Clock& clock, std::span<const BootPlan> plans,
-            const FirmwareSet& firmware, const BootOptions& options)
-      : device_(device), clock_(clock), plans_(plans), firmware_(firmware), options_(options) {}
+            const FirmwareSet& firmware, const BootOptions& options, Tick tick)
+      : device_(device),
+        clock_(clock),
+        plans_(plans),
+        firmware_(firmware),
+        options_(options),
+        tick_(tick) {}
 
   Status Run() {
     RETURN_IF_ERROR(device_.Reset());
@@ -212,29 +217,31 @@ class Bootstrap {
                const std::function<Status(size_t, const std::string& when)>& late) {
     const TimePoint deadline = clock_.Now() + options_.timeout;
     size_t first = 0;  // of those that are not done
-    for (bool quiescent = false;;) {
-      while (first < tiles.size()) {
+    const auto all_done = [&]() -> StatusOr<bool> {
+      for (; first < tiles.size(); ++first) {
         ASSIGN_OR_RETURN(const bool is_done, done(first));
-        if (!is_done) break;
-        ++first;
+        if (!is_done) return false;
       }
-      if (first == tiles.size()) return OkStatus();
-      if (quiescent) return late(first, "and nothing moves any more");
-      if (clock_.Now() >= deadline) {
-        return late(
-            first,
-            fmt::format(
-                "after {} ms",
-                std::chrono::duration_cast<std::chrono::milliseconds>(options_.timeout).count()));
-      }
-      const Status may_wait = options_.may_wait ? options_.may_wait() : OkStatus();
-      const StatusOr<AdvanceResult> advanced =
-          may_wait.ok() ? device_.Advance(options_.advance_clocks) : may_wait;
-      if (!advanced.ok()) {
-        return Annotate(advanced.status(), fmt::format("boot, waiting for {}", tiles[first].name));
-      }
-      quiescent = advanced->quiescent;
-    }
+      return true;
+    };
+    const auto step = [&]() -> StatusOr<bool> {
+      const StatusOr<AdvanceResult> advanced = device_.Advance(options_.advance_clocks);
+      if (advanced.ok()) return !advanced->quiescent;
+      return Annotate(advanced.status(), fmt::format("boot, waiting for {}", tiles[first].name));
+    };
+    const auto tick = [&] {
+      return Annotate(tick_(), fmt::format("boot, waiting for {}", tiles[first].name));
+    };
+    ASSIGN_OR_RETURN(const Waited waited,
+                     WaitUntil(
+                         all_done, step, [&] { return clock_.Now() >= deadline; }, tick));
+    if (waited == Waited::kDone) return OkStatus();
+    if (waited == Waited::kQuiescent) return late(first, "and nothing moves any more");
+    return late(
+        first,
+        fmt::format(
+            "after {} ms",
+            std::chrono::duration_cast<std::chrono::milliseconds>(options_.timeout).count()));
   }
 
   // Harts of `harts` that are not ready yet, as a mask; an error if one never will be.
@@ -280,13 +287,14 @@ class Bootstrap {
   const std::span<const BootPlan> plans_;
   const FirmwareSet& firmware_;
   const BootOptions& options_;
+  const Tick tick_;
 };
 
 }  // namespace
 
 Status BootCard(Device& device, Clock& clock, std::span<const BootPlan> plans,
-                const FirmwareSet& firmware, const BootOptions& options) {
-  return Bootstrap(device, clock, plans, firmware, options).Run();
+                const FirmwareSet& firmware, const BootOptions& options, Tick tick) {
+  return Bootstrap(device, clock, plans, firmware, options, tick).Run();
 }
 
 }  // namespace ttfd

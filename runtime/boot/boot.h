@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "runtime/base/clock.h"
@@ -11,6 +10,7 @@
 #include "runtime/boot/boot_plan.h"
 #include "runtime/boot/firmware_set.h"
 #include "runtime/device/device.h"
+#include "runtime/device/wait.h"
 
 namespace ttfd {
 
@@ -18,8 +18,6 @@ struct BootOptions {
   uint32_t nonce = 0;                // differs from boot to boot: an old "ready" is not believed
   Duration timeout{};                // of each wait
   uint64_t advance_clocks = 20'000;  // device time between two looks
-  std::function<Status()>
-      may_wait;  // asked again and again while it waits; a failure ends the boot
 };
 
 // REQUIRES CheckFirmware. Idle tiles of the dispatch pool and harts that nothing runs on stay in
@@ -27,6 +25,6 @@ struct BootOptions {
 // is then in no usable state until the next boot.
 // `plans`: one a hardware queue, for the same card.
 Status BootCard(Device& device, Clock& clock, std::span<const BootPlan> plans,
-                const FirmwareSet& firmware, const BootOptions& options);
+                const FirmwareSet& firmware, const BootOptions& options, Tick tick);
 
 }  // namespace ttfd

@@ -65,9 +65,7 @@ void Ordering::WaitForWorkers(RecordBatch& batch, uint32_t stream, uint64_t work
 
 void Ordering::Restart(RecordBatch& batch, uint32_t stream) {
   Wait(batch, abi::kWaitStream | abi::kWaitClearStream, stream, launched_[stream]);
-  if (launched_[stream] == base_[stream]) return;  // the counter is zero without it
   base_[stream] = launched_[stream];
-  restarted_[stream] = ++commands_;
 }
 
 bool Ordering::HasCompletionsFor(uint64_t workers) const {
@@ -75,13 +73,6 @@ bool Ordering::HasCompletionsFor(uint64_t workers) const {
     if (outstanding(stream) + workers > hw::kStreamCounterReach) return false;
   }
   return true;
-}
-
-bool Ordering::Reached(uint32_t stream, uint64_t workers, uint32_t counter) const {
-  if (workers <= seen_.workers[stream]) return true;
-  if (!Cleared(stream)) return false;
-  if (workers <= base_[stream]) return true;
-  return Comparable(stream) && hw::StreamCounterReached(counter, OnWire(stream, workers));
 }
 
 void Ordering::BeforeWrite(RecordBatch& batch, StreamMask kernels) {

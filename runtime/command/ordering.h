@@ -39,8 +39,7 @@ class Ordering {
   void BeforeTelling(RecordBatch& batch, const Mark& mark);
   // Before the dispatcher reuses what the launches up to count `workers` of a stream use.
   void WaitForWorkers(RecordBatch& batch, uint32_t stream, uint64_t workers);
-  // Waits for all launches of a stream and clears its counter: a trace counts from zero. Counts as a command, so that
-  // an event shows whether the dispatcher has come to it.
+  // Waits for all launches of a stream and clears its counter: a trace counts from zero.
   void Restart(RecordBatch& batch, uint32_t stream);
 
   void Wrote() { ++writes_; }
@@ -49,11 +48,15 @@ class Ordering {
   // The dispatcher has waited for effects that are not this queue's, or not those of the streams a later
   // read asks for: the prefetcher must not read ahead of that.
   void Joined() { ++writes_; }
-  // A launch that `receivers` workers answer was sent, behind a NOTIFY with a write barrier.
-  void Launched(uint32_t stream, uint64_t receivers) {
+  // Launches, each with a go signal, that `receivers` workers answer in all were sent, behind a NOTIFY with a write
+  // barrier.
+  void Launched(uint32_t stream, uint64_t receivers, uint64_t gos = 1) {
     barriered_writes_ = writes_;
     launched_[stream] += receivers;
+    gos_[stream] += gos;
   }
+  // Go signals of each stream so far.
+  const StreamCounts& gos() const { return gos_; }
 
   // What the go of the next launch on the stream waits for.
   uint64_t launched_workers(uint32_t stream) const { return launched_[stream]; }
@@ -64,23 +67,13 @@ class Ordering {
   uint32_t OnWire(uint32_t stream, uint64_t workers) const {
     return static_cast<uint32_t>(workers - base_[stream]);
   }
-  // Does the host know that the stream's counter has been cleared as the last Restart has it? Until then the counter
-  // may show what was launched before that, and is not to be compared with what was launched since.
-  bool Cleared(uint32_t stream) const { return seen_.commands >= restarted_[stream]; }
   // Worker completions since the last Restart that the host has not seen: how far the stream's counter may be from the
   // counts it is compared with.
   uint64_t outstanding(uint32_t stream) const {
     return launched_[stream] - std::max(seen_.workers[stream], base_[stream]);
   }
-  // Does the stream's counter show how far its launches are?
-  bool Comparable(uint32_t stream) const {
-    return Cleared(stream) && outstanding(stream) <= hw::kStreamCounterReach;
-  }
   // Do the counters of all streams stay comparable with `workers` more completions on any of them?
   bool HasCompletionsFor(uint64_t workers) const;
-  // Is the count known to be reached when the stream's counter shows `counter`? False where the counter does not show
-  // it.
-  bool Reached(uint32_t stream, uint64_t workers, uint32_t counter) const;
   // What was launched on the stream when it was last to be cleared; 0: never, or before anything was.
   uint64_t base(uint32_t stream) const { return base_[stream]; }
   // Of what was launched, what the host knows to have ended.
@@ -107,11 +100,11 @@ class Ordering {
   uint64_t barriered_writes_ = 0;  // of which the dispatcher saw the acknowledgements
   uint64_t stalled_writes_ = 0;    // of which the prefetcher waited for
   StreamCounts launched_{};
-  StreamCounts waited_{};     // the dispatcher waited for
-  StreamCounts stalled_{};    // the prefetcher waited for
-  StreamCounts base_{};       // launched at the last Restart
-  StreamCounts restarted_{};  // commands at the last Restart
-  Mark seen_;                 // has happened, as the host knows
+  StreamCounts waited_{};   // the dispatcher waited for
+  StreamCounts stalled_{};  // the prefetcher waited for
+  StreamCounts base_{};     // launched at the last Restart
+  StreamCounts gos_{};      // sent
+  Mark seen_;               // has happened, as the host knows
 };
 
 }  // namespace ttfd

@@ -12,21 +12,25 @@
 namespace ttfd {
 namespace {
 
-uint32_t LastEventAddress(uint32_t from) {
-  return abi::kControlBlockAddress + uint32_t{offsetof(abi::ControlBlock, last_event)} +
-         from * uint32_t{sizeof(abi::Counter)};
+uint32_t LastEventOffset(uint32_t from) {
+  return uint32_t{offsetof(abi::ControlBlock, last_event)} + from * uint32_t{sizeof(abi::Counter)};
+}
+
+// To `offset` of the control block on the dispatch tile of a hardware queue.
+template <typename Words>
+void WriteControlBlock(uint32_t hardware_queue, uint32_t offset, PackedType type,
+                       const Words& words, const CardGeometry& card, RecordBatch& batch) {
+  const hw::Coordinate tile = card.dispatch_tile(hardware_queue);
+  const PackedTarget target = {hw::NocXy(tile.x, tile.y), 0};
+  PackedEach(type, abi::kControlBlockAddress + offset, sizeof(words), std::span(&target, 1), card,
+             batch, [&words](MutableByteSpan to, size_t) { StoreAt(to.data(), words); });
 }
 
 }  // namespace
 
 void EncodeQueueEvent(uint32_t event, uint32_t from, uint32_t to, const CardGeometry& card,
                       RecordBatch& batch) {
-  const hw::Coordinate tile = card.dispatch_tile(to);
-  const PackedTarget target = {hw::NocXy(tile.x, tile.y), 0};
-  PackedEach(kPackedEvent, LastEventAddress(from), sizeof(abi::Counter), std::span(&target, 1),
-             card, batch, [event](MutableByteSpan word, size_t) {
-               StoreAt(word.data(), abi::Counter{event, {}});
-             });
+  WriteControlBlock(to, LastEventOffset(from), kPackedEvent, abi::Counter{event, {}}, card, batch);
 }
 
 void EncodeAwaitQueueEvent(uint32_t event, uint32_t from, RecordBatch& batch) {
@@ -35,7 +39,7 @@ void EncodeAwaitQueueEvent(uint32_t event, uint32_t from, RecordBatch& batch) {
   abi::Wait wait{};
   wait.id = abi::DispatchId::kWait;
   wait.flags = abi::kWaitMemory;
-  wait.address = LastEventAddress(from);
+  wait.address = abi::kControlBlockAddress + LastEventOffset(from);
   wait.count = event;
   writer.Dispatch(wait);
 }
@@ -49,12 +53,12 @@ void EncodeStreams(RecordBatch& batch) {
   writer.DispatchS(streams);
 }
 
-void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device,
+void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device, uint32_t generation,
                   const CardGeometry& card, RecordBatch& batch) {
-  // The worker polls the index and the word it names: the words are zero before it looks at them.
+  // The worker polls `listen` and the word it names: the words are zero before it looks at them.
   constexpr uint32_t kTailOffset = offsetof(abi::GoArea, words) + 4 * kNoSubDevice;
   static_assert(kTailOffset % abi::kPackedDataAlignment == 0 &&
-                offsetof(abi::GoArea, index) == kTailOffset + 4);
+                offsetof(abi::GoArea, listen) == kTailOffset + 4);
   const std::array<std::byte, kTailOffset> zeros{};
   PackedShared(kPackedGoIndex, abi::kGoAreaAddress, zeros, rectangles, card, batch);
   const MutableByteSpan memory = batch.Append(InlineRecordBytes(sizeof(abi::Wait)));
@@ -63,9 +67,21 @@ void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device,
   barrier.id = abi::DispatchId::kWait;
   barrier.flags = abi::kWaitBarrier;
   writer.Dispatch(barrier);
-  const std::array<uint32_t, 4> tail = {0, sub_device, 0, 0};
+  const std::array<uint32_t, 4> tail = {0, abi::ListenWord(sub_device, generation), 0, 0};
   PackedShared(kPackedGoIndex, abi::kGoAreaAddress + kTailOffset, BytesOf(tail), rectangles, card,
                batch);
+}
+
+void EncodeSubDevice(uint32_t hardware_queue, uint32_t sub_device,
+                     const SubDeviceSettings& settings, const CardGeometry& card,
+                     RecordBatch& batch) {
+  abi::SubDevice words{};
+  words.word = settings.workers | settings.generation << abi::kGoGenerationShift;
+  if (settings.publishes) words.word |= abi::kPublishGos;
+  WriteControlBlock(hardware_queue,
+                    uint32_t{offsetof(abi::ControlBlock, sub_devices)} +
+                        sub_device * uint32_t{sizeof(abi::SubDevice)},
+                    kPackedGoIndex, words, card, batch);
 }
 
 }  // namespace ttfd

@@ -25,7 +25,17 @@ inline constexpr uint32_t kNoSubDevice = abi::kGoWords - 1;
 
 // Makes the workers in `rectangles` listen to the go word of a sub-device. They are idle. Goes may have
 // been multicast past them meanwhile, so the words are cleared before one is listened to.
-void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device,
+void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device, uint32_t generation,
                   const CardGeometry& card, RecordBatch& batch);
+
+// Hands a sub-device to dispatch_s of a hardware queue (abi::SubDevice).
+struct SubDeviceSettings {
+  uint32_t generation = 0;
+  uint32_t workers = 0;
+  bool publishes = false;
+};
+void EncodeSubDevice(uint32_t hardware_queue, uint32_t sub_device,
+                     const SubDeviceSettings& settings, const CardGeometry& card,
+                     RecordBatch& batch);
 
 }  // namespace ttfd

@@ -163,9 +163,9 @@ Status CardDispatcher::OpenLinks() {
   return OkStatus();
 }
 
-Status CardDispatcher::Boot() {
+Status CardDispatcher::Boot(Tick tick) {
   lost_ = OkStatus();
-  seen_ = {};
+  stopped_.reset();
   if (profile_ != nullptr) profile_->Gather();  // before it is forgotten which kernels lay where
   queues_.Forget();
   prints_.Restart();
@@ -174,12 +174,11 @@ Status CardDispatcher::Boot() {
   boot.nonce = boot_nonce();
   boot.timeout = options_.boot_timeout;
   boot.advance_clocks = std::min(options_.advance_clocks, kSliceClocks);
-  boot.may_wait = [this] { return MayWait(); };
   const auto steps = [&]() -> Status {
     RETURN_IF_ERROR(PlaceRings());
-    RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot));
+    RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot, tick));
     RETURN_IF_ERROR(OpenLinks());
-    return Annotate(VerifyCard(), "the card came up, but does not work");
+    return Annotate(VerifyCard(tick), "the card came up, but does not work");
   };
   const Status booted = steps();
   if (!booted.ok()) return Lose(booted);
@@ -295,21 +294,6 @@ StatusOr<bool> CardDispatcher::Event(uint32_t hardware_queue, uint64_t ticket) {
   return asked.ok() ? asked : Lose(asked.status());
 }
 
-StatusOr<bool> CardDispatcher::EventBeside(uint32_t hardware_queue, uint64_t ticket) {
-  RETURN_IF_ERROR(lost_);
-  RETURN_IF_ERROR(CheckTicket(hardware_queue, ticket));
-  const StatusOr<bool> asked = queues_[hardware_queue].EventBeside(hardware_queue, ticket);
-  return asked.ok() ? asked : Lose(asked.status());
-}
-
-StatusOr<bool> CardDispatcher::KernelsEnded(const Ticket& ticket) {
-  RETURN_IF_ERROR(lost_);
-  RETURN_IF_ERROR(CheckTicket(ticket.hardware_queue, ticket.number));
-  CardQueue& queue = queues_[ticket.hardware_queue];
-  const CardQueue::Pending* const launch = queue.Find(ticket.number);
-  return launch == nullptr ? StatusOr<bool>(queue.IsDone(ticket.number)) : queue.HasEnded(*launch);
-}
-
 bool CardDispatcher::idle() const {
   return std::all_of(queues_.begin(), queues_.end(),
                      [](const CardQueue& queue) { return queue.idle(); });
@@ -347,11 +331,6 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
     owed |= pages;
   }
   return owed;
-}
-
-Status CardDispatcher::MayWait() const {
-  if (!waits_ || waits_()) return OkStatus();
-  return Error(StatusCode::kCancelled, "nobody waits for the card any more");
 }
 
 StatusOr<bool> CardDispatcher::HasMoved() {
@@ -401,22 +380,18 @@ Status CardDispatcher::CheckHang() {
     RETURN_IF_ERROR(queue.link->ReadFetched());
     if (queue.link->ring().entries_freed() != freed) ++progress_;
   }
-  bool run = false;
-  bool news = false;  // the caller moves then: it asks for an event
-  for (CardQueue& queue : queues_) {
-    if (!settled()) break;
-    ASSIGN_OR_RETURN(const bool runs, queue.AnyRuns());
-    run |= runs;
-    if (news || !runs) continue;
-    ASSIGN_OR_RETURN(news, queue.HasNews());
-  }
-  if (settled() && (!run || news)) return OkStatus();
+  // The end of an independent launch would have been published; for others the caller asks for an event.
+  const bool waits = std::any_of(queues_.begin(), queues_.end(), [](const CardQueue& queue) {
+    return queue.HasIndependentLaunches();
+  });
+  if (settled() && !waits) return OkStatus();
   return Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
 }
 
 StatusOr<uint64_t> CardDispatcher::LookAt(uint32_t hardware_queue) {
   RETURN_IF_ERROR(CheckTicket(hardware_queue, 0));
-  return ProgressFingerprint(device_, plans_[hardware_queue]);
+  ASSIGN_OR_RETURN(const QueueSnapshot queue, ReadQueue(device_, plans_[hardware_queue]));
+  return ProgressFingerprint(queue);
 }
 
 std::vector<ResidentKernel> CardDispatcher::Kernels() const {
@@ -429,6 +404,8 @@ std::vector<ResidentKernel> CardDispatcher::Kernels() const {
   return kernels;
 }
 
-std::vector<HartReport> CardDispatcher::Report() { return ReportPipeline(device_, plans_, code_); }
+std::vector<HartReport> CardDispatcher::Report() {
+  return ReportPipeline(ReadCard(device_, plans_), code_);
+}
 
 }  // namespace ttfd

@@ -13,9 +13,11 @@
 #include "runtime/boot/firmware_set.h"
 #include "runtime/command/card_geometry.h"
 #include "runtime/dispatch/card_queues.h"
+#include "runtime/dispatch/card_snapshot.h"
 #include "runtime/dispatch/dispatcher.h"
 #include "runtime/dispatch/launch_state.h"
 #include "runtime/dispatch/print_rings.h"
+#include "runtime/dispatch/snapshot_file.h"
 
 namespace ttfd {
 
@@ -28,8 +30,9 @@ class CardDispatcher final : public Dispatcher {
                                                           const FirmwareSet& names = FirmwareSet());
   ~CardDispatcher() override;
 
+  using Dispatcher::Boot;
   using Dispatcher::TrySubmit;
-  Status Boot() override;
+  Status Boot(Tick tick) override;
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return device_.info(); }
   const CardGeometry& geometry() const override { return geometry_; }
@@ -40,10 +43,7 @@ class CardDispatcher final : public Dispatcher {
     queues_[ticket.hardware_queue].TakeBack(ticket.number);
   }
   StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) override;
-  StatusOr<bool> EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
-  StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
-  void OnWait(std::function<bool()> waits) override { waits_ = std::move(waits); }
   void OnPrint(PrintSink sink) override { prints_.set_sink(std::move(sink)); }
   void SalvagePrints() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
@@ -58,13 +58,14 @@ class CardDispatcher final : public Dispatcher {
   StallReport Diagnose() override;
   StallReport HaltAndDiagnose() override;
   HostQueueRecord HostRecord(uint32_t hardware_queue) override;
-  Standing StandingOf(const Ticket& ticket) override;
+  ExecutionState StateOf(const Ticket& ticket) override;
   void SetTimeouts(Duration operation, Duration kernel) override;
   std::vector<HartReport> Report() override;
   std::vector<ResidentKernel> Kernels() const override;
   Status StartProfile(const ProfileOptions& options) override;
   ProfileResult StopProfile() override;
-  Status ShutDownWithin(Duration limit) override;
+  using Dispatcher::ShutDownWithin;
+  Status ShutDownWithin(Duration limit, Tick tick) override;
 
  private:
   using Plans = std::array<BootPlan, kHardwareQueues>;
@@ -100,26 +101,21 @@ class CardDispatcher final : public Dispatcher {
   Status PollOrFail();
   Status CheckHang();
   // False: there was still work at `deadline`.
-  StatusOr<bool> Drain(TimePoint deadline);
+  StatusOr<bool> Drain(TimePoint deadline, Tick tick);
   // Any value but those of earlier boots and 0, what cleared memory holds.
   uint32_t boot_nonce() const { return 0x7E570000u + boots_; }
-  std::vector<StreamCount> CountStreams();
-  // Diagnose of the hardware queue that stopped.
-  StallReport FindStopped();
+  std::array<QueueState, kHardwareQueues> QueueStates() const;
   Status HaltDispatch();
-  StallReport Examine(std::vector<HartReport> harts);
-  void SampleDispatchTiles();
-  bool HasPassedEvent(uint32_t hardware_queue, uint32_t event) const;
-  // Of a wait for the card: CANCELLED when nobody wants it any more.
-  Status MayWait() const;
+  StallReport Examine(CardSnapshot card);
   // card_verify.cc
-  Status VerifyCard();
-  Status VerifyQueue(uint32_t number);
+  Status VerifyCard(Tick tick);
+  Status VerifyQueue(uint32_t number, Tick tick);
   std::array<Region, 2> TestPlaces() const;
   Status VerifyVersions();
-  Status AwaitSettled();
-  Status AwaitStopped(TimePoint deadline);
-  Status TerminateAll(TimePoint deadline);
+  Status AwaitSettled(Tick tick);
+  StatusOr<std::string> FindRunning();
+  Status AwaitStopped(TimePoint deadline, Tick tick);
+  Status TerminateAll(TimePoint deadline, Tick tick);
 
   Device& device_;
   Clock& clock_;
@@ -136,7 +132,6 @@ class CardDispatcher final : public Dispatcher {
   Status lost_;  // why the card is of no use until Boot; OK while it is
   uint32_t boots_ = 0;
 
-  std::function<bool()> waits_;
   PrintRings prints_;
   CardQueues queues_;
   LaunchState launches_;
@@ -145,15 +140,8 @@ class CardDispatcher final : public Dispatcher {
   std::unique_ptr<Profile> profile_;  // null: nobody asked for one
   uint64_t progress_ = 0;
   std::array<uint64_t, kHardwareQueues> looks_{};  // of the last HasMoved
-  // What the last Diagnose saw of a hardware queue, beside the entries taken, which its ring knows.
-  struct Seen {
-    bool entries = false;  // the card was asked
-    std::array<std::optional<uint32_t>, abi::kMaxSubDevices> streams;
-    std::optional<uint32_t> published_event;  // by the dispatcher, the last
-    // Stream and worker count of the go signal that dispatch_s has not sent yet: it waits.
-    std::optional<std::pair<uint32_t, uint32_t>> held_go;
-  };
-  std::array<Seen, kHardwareQueues> seen_;
+  // What the last Diagnose saw.
+  std::optional<StoppedCard> stopped_;
 };
 
 }  // namespace ttfd

@@ -3,18 +3,13 @@
 #include <array>
 #include <utility>
 
-#include "runtime/abi/control_block.h"
-#include "runtime/abi/hart_status.h"
-#include "runtime/abi/host_queue.h"
-#include "runtime/abi/l1_map.h"
-#include "runtime/abi/rings.h"
 #include "runtime/base/log.h"
-#include "runtime/boot/hart_state.h"
 #include "runtime/command/record_text.h"
 #include "runtime/dispatch/card_dispatcher.h"
+#include "runtime/dispatch/execution_state.h"
+#include "runtime/dispatch/firmware_check.h"
 #include "runtime/dispatch/pipeline_report.h"
 #include "runtime/dispatch/stall_diagnosis.h"
-#include "runtime/hw/stream.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd {
@@ -64,121 +59,40 @@ HostQueueRecord CardDispatcher::HostRecord(uint32_t hardware_queue) {
   return record;
 }
 
-std::vector<StreamCount> CardDispatcher::CountStreams() {
-  std::vector<StreamCount> counts;
-  for (uint32_t number = 0; number < kHardwareQueues; ++number) {
-    CardQueue& queue = queues_[number];
-    if (queue.link == nullptr) continue;
-    for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
-      const uint64_t expected = queue.ordering->launched_workers(stream);
-      if (expected == 0) continue;
-      const auto shows =
-          ReadWord(queue.link->dispatch_tile(),
-                   hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable));
-      if (!shows.ok()) continue;
-      seen_[number].streams[stream] = *shows;
-      counts.push_back({number, abi::kFirstWorkerStream + stream, expected,
-                        queue.ordering->OnWire(stream, expected) & hw::kStreamCounterMask, *shows});
+std::array<QueueState, kHardwareQueues> CardDispatcher::QueueStates() const {
+  std::array<QueueState, kHardwareQueues> states;
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    if (queues_[queue].link != nullptr) states[queue] = queues_[queue].state();
+  }
+  return states;
+}
+
+// By the snapshot of a stopped card, which may have been reset since.
+ExecutionState CardDispatcher::StateOf(const Ticket& ticket) {
+  const auto [number, value] = ticket;
+  if (stopped_.has_value()) {
+    const QueueState& host = stopped_->hosts[number];
+    const auto found =
+        std::find_if(host.in_flight.begin(), host.in_flight.end(),
+                     [value](const CommandState& one) { return one.ticket == value; });
+    if (found != host.in_flight.end()) {
+      const auto& queues = stopped_->card.queues;
+      return ttfd::StateOf(number < queues.size() ? &queues[number] : nullptr, host, *found);
     }
   }
-  return counts;
-}
-
-void CardDispatcher::SampleDispatchTiles() {
-  for (uint32_t number = 0; number < kHardwareQueues; ++number) {
-    CardQueue& queue = queues_[number];
-    if (queue.link == nullptr) continue;
-    Window& tile = queue.link->dispatch_tile();
-    constexpr uint32_t kStaging =
-        abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_staging);
-    const auto published = ReadWord(tile, kStaging + offsetof(abi::CompletionPointer, last_event));
-    if (published.ok()) seen_[number].published_event = *published;
-    const StatusOr<TileStatus> status = ReadTileStatus(tile);
-    if (!status.ok()) continue;
-    const abi::HartStatus& dispatch_s = (*status)[hw::kNcrisc];
-    if (dispatch_s.waypoint == abi::kWaypointNotify ||
-        dispatch_s.waypoint == abi::kWaypointWorkers) {
-      seen_[number].held_go = {dispatch_s.wait_stream, dispatch_s.wait_count};
-    }
-  }
-}
-
-// What the host has received counts where the tile cannot be read. A word that no event explains proves nothing.
-bool CardDispatcher::HasPassedEvent(uint32_t hardware_queue, uint32_t event) const {
-  const CardQueue& queue = queues_[hardware_queue];
-  const uint32_t received = queue.timeline.due() - 1;
-  const uint32_t encoded = queue.timeline.next_event() - 1;
-  const uint32_t published = seen_[hardware_queue].published_event.value_or(received);
-  if (published - received > encoded - received) return true;
-  return abi::CounterReached(published, event);
-}
-
-// By the last sample of a stopped card, which may have been reset since: that clears the counters.
-//
-// The dispatcher executes its commands in order, and no go signal is sent without its NOTIFY: what was submitted after
-// an event that the dispatcher has not published has not begun, nor has the launch whose go signal dispatch_s holds.
-//
-// A launch is sent when its predecessors on the stream have completed: the stream's counter shows whether it may have
-// begun, and when all its workers have completed that it has ended; no more completions are outstanding than it tells
-// apart (TrySubmit). A trace clears the counter. The counter then shows
-// nothing of earlier launches, and of the trace itself and of later ones only once an event has shown that it was
-// cleared; but a counter below the launch's begin says in both cases that it has not begun.
-Standing CardDispatcher::StandingOf(const Ticket& ticket) {
-  CardQueue& queue = queues_[ticket.hardware_queue];
-  const CardQueue::Pending* const one = queue.Find(ticket.number);
-  if (one == nullptr) {
-    return queue.IsDone(ticket.number) ? Standing::kEnded : Standing::kUnclear;
-  }
-  if (!HasPassedEvent(ticket.hardware_queue, one->event_before)) return Standing::kNotBegun;
-  const Seen& seen = seen_[ticket.hardware_queue];
-  if (!seen.entries) return Standing::kUnclear;
-  const uint32_t freed = queue.link->ring().entries_freed();
-  if (abi::CounterReached(one->first_entry, freed)) return Standing::kNotBegun;
-  if (one->behind == one->before) return Standing::kUnclear;
-  const uint64_t base = queue.ordering->base(one->stream);
-  const bool cleared = queue.ordering->Cleared(one->stream);
-  if (one->before < base || (one->before == base && !cleared)) return Standing::kUnclear;
-  const std::optional<uint32_t> shows = seen.streams[one->stream];
-  if (!shows.has_value()) return Standing::kUnclear;
-  const uint32_t before = queue.ordering->OnWire(one->stream, one->before);
-  if (!hw::StreamCounterReached(*shows, before)) return Standing::kNotBegun;
-  if (seen.held_go == std::pair(abi::kFirstWorkerStream + one->stream, before)) {
-    return Standing::kNotBegun;
-  }
-  if (!cleared) return Standing::kUnclear;
-  const bool ended =
-      hw::StreamCounterReached(*shows, queue.ordering->OnWire(one->stream, one->behind));
-  return ended ? Standing::kEnded : Standing::kRunning;
+  return queues_[number].IsDone(value) ? ExecutionState::kCompleted : ExecutionState::kUnknown;
 }
 
 StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
-  CardQueue& queue = queues_[hardware_queue];
-  StallReport report;
-  report.hardware_queue = hardware_queue;
-  if (queue.link == nullptr) return report;
-  // What the card has taken since nobody asked is not missing.
-  seen_[hardware_queue].entries = queue.link->ReadFetched().ok();
-  HostView host;
-  host.entries_announced = queue.link->ring().entries_closed();
-  host.entries_taken = queue.link->ring().entries_freed();
-  host.owed = !queue.settled();
-  return DiagnoseQueue(device_, plans_[hardware_queue], host);
+  if (queues_[hardware_queue].link == nullptr) {
+    StallReport report;
+    report.hardware_queue = hardware_queue;
+    return report;
+  }
+  return DiagnoseQueue(ReadCard(device_, plans_), hardware_queue, queues_[hardware_queue].state());
 }
 
-StallReport CardDispatcher::FindStopped() {
-  StallReport worst;
-  // Where a queue waits for an event of the other, or waits for nothing at all, it is not where it stopped.
-  const auto innocence = [](const StallReport& report) {
-    if (report.stage == StalledStage::kNone) return 3;
-    if (report.waits_for_queue) return 2;
-    return report.stage == StalledStage::kHost ? 1 : 0;
-  };
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    StallReport report = Diagnose(queue);
-    if (innocence(report) < innocence(worst)) worst = std::move(report);
-  }
-  return worst;
-}
+StallReport CardDispatcher::Diagnose() { return Examine(ReadCard(device_, plans_)); }
 
 // Harts of both tiles, with one write each: dispatchers first, which begin launches. Registers and L1 are what they
 // were. A card that stands still with a fault takes no writes, and begins nothing either; where one write fails the
@@ -202,35 +116,35 @@ Status CardDispatcher::HaltDispatch() {
   return result;
 }
 
-StallReport CardDispatcher::Diagnose() { return Examine(Report()); }
-
 StallReport CardDispatcher::HaltAndDiagnose() {
-  std::vector<HartReport> harts = Report();
+  const CardSnapshot running = ReadCard(device_, plans_);
   const Status halted = HaltDispatch();
   if (!halted.ok() && !device_.fault().has_value()) {
     LogWarning("the dispatch tiles of a lost card cannot be halted: {}", StatusMessage(halted));
   }
-  return Examine(std::move(harts));
+  CardSnapshot card = ReadCard(device_, plans_);
+  // A hart that is halted has no pc.
+  for (size_t queue = 0; queue < std::min(card.queues.size(), running.queues.size()); ++queue) {
+    card.queues[queue].prefetch.pc = running.queues[queue].prefetch.pc;
+    card.queues[queue].dispatch.pc = running.queues[queue].dispatch.pc;
+  }
+  return Examine(std::move(card));
 }
 
-StallReport CardDispatcher::Examine(std::vector<HartReport> harts) {
-  // Damage first: to collect may acknowledge, which overwrites it. What is published has ended, whatever counters show.
-  std::array<QueueWords, kHardwareQueues> words;
-  for (uint32_t i = 0; i < kHardwareQueues; ++i) {
-    if (auto* link = queues_[i].link.get()) words[i] = {link->completions().acknowledged()};
-  }
-  auto damage = FindFirmwareDamage(device_, plans_, words, firmware_, boot_nonce(), kNamedDamages);
+// Damage first: to collect may acknowledge, which overwrites it. What is published has ended, whatever counters show.
+StallReport CardDispatcher::Examine(CardSnapshot card) {
+  card.damage = FindFirmwareDamage(device_, plans_, card, QueueStates(), firmware_, boot_nonce(),
+                                   kNamedDamages);
   for (CardQueue& queue : queues_) {
     if (queue.link != nullptr) queue.Collect().status().IgnoreError();
   }
-  seen_ = {};
-  StallReport worst = FindStopped();
-  worst.harts = std::move(harts);
-  worst.damage = std::move(damage);
-  worst.tiles = CountTiles(device_, plans_.front());
-  worst.streams = CountStreams();
-  SampleDispatchTiles();
-  return worst;
+  const std::array<QueueState, kHardwareQueues> hosts = QueueStates();
+  stopped_ = {std::move(card), {hosts.begin(), hosts.end()}};
+  StallReport report;
+  if (queues_[0].link != nullptr) report = DiagnoseCard(stopped_->card, stopped_->hosts);
+  report.harts = ReportPipeline(stopped_->card, code_);
+  report.card = SnapshotText(*stopped_);
+  return report;
 }
 
 }  // namespace ttfd

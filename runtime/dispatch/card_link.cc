@@ -39,7 +39,8 @@ CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
                    host_memory.bytes().subspan(
                        CompletionRingOffset(settings.rings),
                        size_t{settings.rings.completion_ring_pages} * abi::kCompletionPageBytes),
-                   *dispatch_) {}
+                   *dispatch_),
+      go_counts_(host_memory.bytes().subspan(abi::kGoCountsOffset, sizeof(abi::GoCounts))) {}
 
 bool CardLink::Fits(std::initializer_list<const RecordBatch*> batches, uint32_t events) const {
   IssueRing::Space space = ring_.space();

@@ -14,6 +14,7 @@
 #include "runtime/device/device.h"
 #include "runtime/queue/completion_queue.h"
 #include "runtime/queue/fetch_queue.h"
+#include "runtime/queue/go_counts.h"
 #include "runtime/queue/issue_ring.h"
 
 namespace ttfd {
@@ -46,6 +47,7 @@ class CardLink {
 
   IssueRing& ring() { return ring_; }
   CompletionQueue& completions() { return completions_; }
+  GoCounts& go_counts() { return go_counts_; }
   Window& prefetch_tile() { return *prefetch_; }
   Window& dispatch_tile() { return *dispatch_; }
   // Number of the entry behind the last record appended.
@@ -66,6 +68,7 @@ class CardLink {
   IssueRing ring_;
   FetchQueue fetch_;
   CompletionQueue completions_;
+  GoCounts go_counts_;
 };
 
 }  // namespace ttfd

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "runtime/command/control_encoder.h"
-#include "runtime/hw/stream.h"
 
 namespace ttfd {
 namespace {
@@ -27,8 +26,9 @@ void CardQueue::Forget() {
   timeline.Forget();
   go_table.now().Clear();
   pending_.clear();
-  apart_ = 0;
+  independent_ = 0;
   in_order_ = {};
+  answered_ = {};
   entries_done_ = 0;
 }
 
@@ -37,7 +37,6 @@ void CardQueue::Plan::Clear() {
   batch.Clear();
   sink = nullptr;
   pieces.clear();
-  events.clear();
 }
 
 void CardQueue::Drop() {
@@ -57,25 +56,22 @@ StatusOr<bool> CardQueue::Fits(uint32_t events) {
 StatusOr<CardQueue::Begin> CardQueue::Commit() {
   Begin begin;
   begin.event = timeline.next_event() - 1;
-  begin.workers = ordering.now().launched_workers();
+  begin.gos = ordering.now().gos();
+  if (link->ring().open() && !pending_.empty()) pending_.back().shares_entry = true;
   ordering.Commit();
   go_table.Commit();
   RETURN_IF_ERROR(link->Commit(plan.waits));
   begin.entry = link->ring().entries_closed();
   begin.offset = link->ring().open_bytes();
   reads.ExpectRead(std::move(plan.sink), plan.pieces);
-  reads.ExpectEvents(static_cast<uint32_t>(plan.events.size()));
-  for (EventMark& event : plan.events) {
-    event.entries = begin.entry;
-    timeline.Ask(0, event);
-  }
   const Status committed = link->Commit(plan.batch);
   plan.Clear();
   if (!committed.ok()) return committed;
   return begin;
 }
 
-uint64_t CardQueue::Submitted(const Begin& begin, bool apart, std::unique_ptr<TraceUndo> undo) {
+uint64_t CardQueue::Submitted(const Begin& begin, bool independent,
+                              std::unique_ptr<TraceUndo> undo) {
   ordering.now().Encoded();
   Pending& one = pending_.emplace_back();
   one.ticket = timeline.Submit();
@@ -86,18 +82,17 @@ uint64_t CardQueue::Submitted(const Begin& begin, bool apart, std::unique_ptr<Tr
   one.last_entry = link->ring().entries_closed();
   one.last_offset = link->ring().open_bytes();
   one.event_before = begin.event;
-  one.apart = apart;
+  one.independent = independent;
   one.undo = std::move(undo);
-  // All launches of a command are counted on the stream of its workers.
   for (uint32_t stream = 0; stream < in_order_.size(); ++stream) {
+    const uint64_t gos = ordering->gos()[stream];
+    if (gos == begin.gos[stream]) continue;
     const uint64_t behind = ordering->launched_workers(stream);
-    if (behind == begin.workers[stream]) continue;
-    one.stream = stream;
-    one.before = begin.workers[stream];
-    one.behind = one.mark.workers[stream] = behind;
-    if (!apart) in_order_[stream] = behind;
+    one.launches = {stream, begin.gos[stream] + 1, gos, behind, ordering->OnWire(stream, behind)};
+    one.mark.workers[stream] = behind;
+    if (!independent) in_order_[stream] = behind;
   }
-  apart_ += apart ? 1 : 0;
+  independent_ += independent ? 1 : 0;
   return one.ticket;
 }
 
@@ -108,87 +103,39 @@ const CardQueue::Pending* CardQueue::Find(uint64_t ticket) const {
   return found == pending_.end() || found->ticket != ticket ? nullptr : &*found;
 }
 
-StatusOr<bool> CardQueue::HasReached(uint32_t stream, uint64_t workers) {
-  if (ordering->seen_workers(stream) >= workers || !ordering->Comparable(stream)) {
-    return ordering->Reached(stream, workers, 0);
-  }
-  ASSIGN_OR_RETURN(
-      const uint32_t counter,
-      ReadWord(link->dispatch_tile(),
-               hw::StreamRegister(abi::kFirstWorkerStream + stream, hw::kStreamSpaceAvailable)));
-  return ordering->Reached(stream, workers, counter);
-}
-
-StatusOr<bool> CardQueue::AnyRuns() {
-  const StreamCounts& workers = ordering->launched_workers();
-  for (uint32_t stream = 0; stream < workers.size(); ++stream) {
-    if (!ordering->Comparable(stream)) continue;
-    ASSIGN_OR_RETURN(const bool reached, HasReached(stream, workers[stream]));
-    if (!reached) return true;
-  }
-  return false;
-}
-
-StatusOr<bool> CardQueue::HasNews() {
-  for (const Pending& one : pending_) {
-    if (!one.apart || one.asked) continue;
-    ASSIGN_OR_RETURN(const bool ended, HasEnded(one));
-    if (ended) return true;
-  }
-  return false;
-}
-
 void CardQueue::TakeBack(uint64_t ticket) {
   const Pending* const one = Find(ticket);
   if (one != nullptr && one->undo != nullptr) one->undo->Restore();
 }
 
+QueueState CardQueue::state() const {
+  QueueState state;
+  state.entries_announced = link->ring().entries_closed();
+  state.entries_taken = link->ring().entries_freed();
+  state.awaits_completions = timeline.waits_for_events() || reads.waits();
+  state.events_received = timeline.due() - 1;
+  state.events_encoded = timeline.next_event() - 1;
+  state.completion_pages_read = link->completions().acknowledged();
+  state.gos = ordering->gos();
+  state.launched = ordering->launched_workers();
+  for (uint32_t stream = 0; stream < state.base.size(); ++stream) {
+    state.base[stream] = ordering->base(stream);
+  }
+  state.in_flight.assign(pending_.begin(), pending_.end());
+  return state;
+}
+
 StatusOr<bool> CardQueue::Event(uint32_t number, uint64_t ticket) {
-  Ordering::Mark mark;
-  if (apart_ == 0) {  // then the last covers those before
-    if (const Pending* const last = Find(ticket)) mark = last->mark;
-    return EventBehind(number, ticket, mark);
-  }
-  for (const Pending& one : pending_) {
-    if (one.ticket <= ticket) mark.Raise(one.mark);
-  }
-  ASSIGN_OR_RETURN(const bool asked, EventBehind(number, ticket, mark));
-  for (Pending& one : pending_) one.asked |= asked && one.ticket <= ticket;
-  return asked;
-}
-
-StatusOr<bool> CardQueue::EventBeside(uint32_t number, uint64_t ticket) {
-  Ordering::Mark mark;
-  const Pending* const last = ticket != 0 ? Find(ticket) : nullptr;
-  if (last != nullptr) mark = last->mark;
-  std::vector<Pending*> ended;
-  uint32_t running = 0;  // streams on which a launch has not ended, and so no later one
-  for (Pending& one : pending_) {
-    if (!one.apart || one.asked || (running >> one.stream & 1) != 0) continue;
-    ASSIGN_OR_RETURN(const bool reached, HasEnded(one));
-    if (!reached) {
-      running |= 1u << one.stream;
-      continue;
-    }
-    ended.push_back(&one);
-    mark.workers[one.stream] = std::max(mark.workers[one.stream], one.behind);
-  }
-  if (last == nullptr && ended.empty()) return true;
-  ASSIGN_OR_RETURN(const bool asked, EventBehind(number, ticket, mark));
-  for (Pending* one : ended) one->asked = asked;
-  return asked;
-}
-
-void CardQueue::EncodePlannedEvent(uint32_t number) {
-  const auto before = static_cast<uint32_t>(plan.events.size());
-  EncodeEvent(timeline.next_event() + before, static_cast<uint16_t>(number),
-              reads.next_check() + before, plan.batch);
+  const auto last = std::find_if(pending_.rbegin(), pending_.rend(), [ticket](const Pending& one) {
+    return !one.independent && one.ticket <= ticket;
+  });
+  return last == pending_.rend() ? StatusOr<bool>(true) : EventBehind(number, ticket, last->mark);
 }
 
 StatusOr<bool> CardQueue::EventBehind(uint32_t number, uint64_t ticket,
                                       const Ordering::Mark& mark) {
   ordering.Change().BeforeTelling(plan.batch, mark);
-  EncodePlannedEvent(number);
+  EncodeEvent(timeline.next_event(), static_cast<uint16_t>(number), reads.next_check(), plan.batch);
   StatusOr<bool> fits = Fits(0);
   if (!fits.ok() || !*fits) {
     Drop();
@@ -201,23 +148,15 @@ StatusOr<bool> CardQueue::EventBehind(uint32_t number, uint64_t ticket,
   return true;
 }
 
-// Announced with what follows, in the same entry. So the event does not show that this entry is done.
-void CardQueue::PlanEventOfRestart(uint32_t number, uint32_t stream) {
-  Ordering::Mark mark;
-  mark.workers[stream] = ordering->launched_workers(stream);
-  mark.commands = ordering->Now().commands;
-  EncodePlannedEvent(number);
-  plan.events.push_back({mark, 0});
-}
-
 void CardQueue::Done(uint64_t ticket, const StreamCounts& workers) {
-  while (!pending_.empty() && !pending_.front().apart && pending_.front().ticket <= ticket) {
+  while (!pending_.empty() && !pending_.front().independent && pending_.front().ticket <= ticket) {
     pending_.pop_front();
   }
-  if (apart_ == 0) return;
+  if (independent_ == 0) return;
   std::erase_if(pending_, [&](const Pending& one) {
-    const bool done = one.apart ? one.behind <= workers[one.stream] : one.ticket <= ticket;
-    if (done && one.apart) --apart_;
+    const bool done = one.independent ? one.launches->behind <= workers[one.launches->stream]
+                                      : one.ticket <= ticket;
+    if (done && one.independent) --independent_;
     return done;
   });
 }
@@ -227,8 +166,8 @@ void CardQueue::KeepRecordsBelow(uint32_t entry) {
   constexpr size_t kMostBytes = 16 << 10;  // of one launch: the last, and the last piece whole
   for (Pending& one : pending_) {
     const bool passed = abi::CounterReached(entry, one.last_entry + (one.last_offset > 0 ? 1 : 0));
-    if (apart_ == 0 || !passed) break;
-    if (!one.apart || std::exchange(one.passed, true)) continue;
+    if (independent_ == 0 || !passed) break;
+    if (!one.independent || std::exchange(one.passed, true)) continue;
     size_t bytes = 0;
     for (const IssueRing::Entry& kept : link->ring().EntriesFrom(one.first_entry)) {
       if (abi::CounterReached(kept.number, one.last_entry + 1)) break;
@@ -256,11 +195,39 @@ Status CardQueue::Seen(const CompletionQueue::Record& record) {
     return Internal("the card reported event {} where {} is due", id, timeline.due());
   }
   Done(event->ticket, event->mark.ordering.workers);
-  KeepRecordsBelow(event->mark.entries);
-  entries_done_ = event->mark.entries;
   ordering.now().Happened(event->mark.ordering);
-  link->ring().FreeBelow(event->mark.entries);
+  FreeBelow(event->mark.entries);
   return OkStatus();
+}
+
+void CardQueue::FreeBelow(uint32_t entry) {
+  if (abi::CounterReached(entries_done_, entry)) return;
+  KeepRecordsBelow(entry);
+  entries_done_ = entry;
+  link->ring().FreeBelow(entry);
+}
+
+// What came before a launch that has ended was taken by the card, and done but for independent launches.
+StatusOr<uint32_t> CardQueue::CollectIndependent() {
+  StreamCounts answered{};
+  for (uint32_t stream = 0; stream < answered.size(); ++stream) {
+    ASSIGN_OR_RETURN(answered[stream], link->go_counts().Answered(stream, ordering->gos()[stream]));
+  }
+  if (answered == answered_) return 0;
+  answered_ = answered;
+  uint32_t entries = entries_done_;
+  const size_t left = independent_;
+  std::erase_if(pending_, [&](const Pending& one) {
+    if (!one.independent || one.launches->last_go > answered[one.launches->stream]) return false;
+    Ordering::Mark mark;
+    mark.workers[one.launches->stream] = one.launches->behind;
+    ordering.now().Happened(mark);
+    entries = one.last_entry + (one.last_offset > 0 && !one.shares_entry ? 1 : 0);
+    --independent_;
+    return true;
+  });
+  FreeBelow(entries);
+  return static_cast<uint32_t>(left - independent_);
 }
 
 StatusOr<uint32_t> CardQueue::Collect() {
@@ -273,6 +240,10 @@ StatusOr<uint32_t> CardQueue::Collect() {
     completions.Pop(*record);
     RETURN_IF_ERROR(completions.Acknowledge(false));
     ++records;
+  }
+  if (independent_ > 0) {
+    ASSIGN_OR_RETURN(const uint32_t ended, CollectIndependent());
+    records += ended;
   }
   if (records > 0 && idle()) {
     RETURN_IF_ERROR(completions.Acknowledge(true));

@@ -1,12 +1,14 @@
 // One hardware queue of a booted card: its rings, what was submitted to it, what is known to be done.
 //
-// Commands are done in their order, but for launches on workers of their own ("apart"): the card goes on beside those,
-// so each of them is done when its own workers have answered, and whatever comes behind may be done before.
+// Commands are done in their order, and events report them. Launches on workers of their own are independent: the card
+// executes what comes behind them meanwhile. Each is done when its own workers have answered, which dispatch_s
+// publishes.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/base/staged.h"
@@ -14,6 +16,7 @@
 #include "runtime/command/ordering.h"
 #include "runtime/command/record_batch.h"
 #include "runtime/dispatch/card_link.h"
+#include "runtime/dispatch/queue_state.h"
 #include "runtime/dispatch/read_tracker.h"
 #include "runtime/dispatch/trace_undo.h"
 #include "runtime/queue/timeline.h"
@@ -31,27 +34,20 @@ struct CardQueue {
   };
   // Where the encoding of a command begins.
   struct Begin {
-    uint32_t entry = 0;      // the first that has anything of it
-    uint32_t offset = 0;     // from which on
-    uint32_t event = 0;      // id of the last event encoded before it
-    StreamCounts workers{};  // launched before it
+    uint32_t entry = 0;   // the first that has anything of it
+    uint32_t offset = 0;  // from which on
+    uint32_t event = 0;   // id of the last event encoded before it
+    StreamCounts gos{};   // sent before it
   };
   // A command that is not known to be done.
-  struct Pending {
-    uint64_t ticket = 0;
-    Ordering::Mark mark;  // that the card has to be behind
-    uint32_t first_entry = 0;
-    uint32_t first_offset = 0;
-    uint32_t last_entry = 0;  // the last, up to this
+  struct Pending : CommandState {
+    Ordering::Mark mark;        // that the card has to be behind
+    uint32_t first_offset = 0;  // from which on, in its first entry
+    uint32_t last_entry = 0;    // the last, up to this
     uint32_t last_offset = 0;
-    uint32_t event_before = 0;  // id of the last event that the dispatcher executes before it
-    // The workers' count before and behind its launches; the same: it has none.
-    uint32_t stream = 0;
-    uint64_t before = 0;
-    uint64_t behind = 0;
-    bool apart = false;
-    bool asked = false;   // apart: an event is asked for that tells of it
-    bool passed = false;  // apart: the ring does not hold its records any more
+    bool independent = false;
+    bool shares_entry = false;  // there are others behind it in its last entry
+    bool passed = false;        // independent: the ring does not hold its records any more
     struct Records {
       uint32_t entry = 0;
       std::vector<std::byte> bytes;
@@ -69,7 +65,6 @@ struct CardQueue {
     RecordBatch batch;
     ReadTracker::Sink sink;  // of the read whose pieces are asked for
     std::vector<ReadPiece> pieces;
-    std::vector<EventMark> events;  // asked for, ahead of all entries of the batch
   };
 
   // As before a boot: what was in flight is discarded, tickets go on.
@@ -87,7 +82,7 @@ struct CardQueue {
   void Drop();
   // The command whose records were committed last, from `begin` on, has its ticket. `undo`: of what it changed in the
   // host's copy of a trace, or null.
-  uint64_t Submitted(const Begin& begin, bool apart, std::unique_ptr<TraceUndo> undo);
+  uint64_t Submitted(const Begin& begin, bool independent, std::unique_ptr<TraceUndo> undo);
   // What a command that is not done changed in the host's records is undone.
   void TakeBack(uint64_t ticket);
   const std::deque<Pending>& pending() const { return pending_; }
@@ -103,30 +98,20 @@ struct CardQueue {
   }
   // Nothing that the card would report is outstanding.
   bool idle() const { return pending_.empty() && !timeline.waits_for_events() && !reads.waits(); }
+  QueueState state() const;
   // The entries below were done at the last event that was seen.
   uint32_t entries_done() const { return entries_done_; }
-  // Asks for an event behind everything up to `ticket`. False, here and below: there is no space now, nothing has
-  // changed.
+  // Asks for an event behind everything up to `ticket` but independent launches; for none if there is nothing else.
+  // False, here and below: there is no space now, nothing has changed.
   StatusOr<bool> Event(uint32_t number, uint64_t ticket);
-  // The same but for launches apart, of which it tells if they have ended, as the worker counts show. Ticket 0, and
-  // none has ended: asks for nothing.
-  StatusOr<bool> EventBeside(uint32_t number, uint64_t ticket);
-  // Asks for an event behind `mark`, which tells of everything up to `ticket` and of launches apart before the mark.
+  // Asks for an event behind `mark`, which reports everything up to `ticket`.
   StatusOr<bool> EventBehind(uint32_t number, uint64_t ticket, const Ordering::Mark& mark);
-  // Plans an event at this point of the records, after Restart of the stream: seen, the stream's counter can be
-  // compared again. For launches whose completion is known by their counter alone, not by an event after them.
-  void PlanEventOfRestart(uint32_t number, uint32_t stream);
-  // Has a pending launch completed, as far as its stream's counter shows?
-  StatusOr<bool> HasEnded(const Pending& launch) {
-    return HasReached(launch.stream, launch.behind);
-  }
-  // Does a counter show a launch that has not completed? False where the counters show nothing: an event will.
-  StatusOr<bool> AnyRuns();
-  // Those of a launch apart of which no event tells yet?
-  StatusOr<bool> HasNews();
+  // Is there an independent launch that is not known to be done?
+  bool HasIndependentLaunches() const { return independent_ > 0; }
   // The card published a completion record.
   Status Seen(const CompletionQueue::Record& record);
-  // Takes all records the card has published; how many there were.
+  // Takes all that the card has published: completion records, and answers to independent launches. How many there
+  // were.
   StatusOr<uint32_t> Collect();
   // Is the host told of everything it asked for, and has the card taken every entry?
   bool settled() const {
@@ -142,18 +127,20 @@ struct CardQueue {
   Timeline<EventMark> timeline;
 
  private:
-  // With the next id and check word behind those of the events planned before it.
-  void EncodePlannedEvent(uint32_t number);
-  StatusOr<bool> HasReached(uint32_t stream, uint64_t workers);
+  // Those that have ended are done; how many.
+  StatusOr<uint32_t> CollectIndependent();
   void Done(uint64_t ticket, const StreamCounts& workers);
   void KeepRecordsBelow(uint32_t entry);
+  // The card is done with the entries below.
+  void FreeBelow(uint32_t entry);
 
   std::deque<Pending> pending_;  // in the order of their tickets
   // Tickets after the one and up to the other may have been discarded.
   uint64_t unknown_after_ = 0;
   uint64_t unknown_to_ = 0;
-  size_t apart_ = 0;         // of them
+  size_t independent_ = 0;   // of them
   StreamCounts in_order_{};  // what launches in order have made the counts so far
+  StreamCounts answered_{};  // go signals, when it was looked at last
   uint32_t entries_done_ = 0;
 };
 

@@ -7,40 +7,46 @@
 #include "runtime/boot/hart_state.h"
 #include "runtime/command/control_encoder.h"
 #include "runtime/dispatch/card_dispatcher.h"
+#include "runtime/dispatch/stall_diagnosis.h"
 
 namespace ttfd {
 
-StatusOr<bool> CardDispatcher::Drain(TimePoint deadline) {
+StatusOr<bool> CardDispatcher::Drain(TimePoint deadline, Tick tick) {
   uint32_t asked = 0;  // queues that will tell when they are through
   TimePoint moved = clock_.Now();
   TimePoint look_at = moved + options_.operation_timeout;
-  for (uint64_t seen = progress_;;) {
+  const auto done = [&]() -> StatusOr<bool> {
     // A full ring must not be waited for beyond the deadline.
     while (asked < kHardwareQueues) {
       ASSIGN_OR_RETURN(const bool room, Event(asked, submitted(asked)));
       if (!room) break;
       ++asked;
     }
-    if (asked == kHardwareQueues && idle()) return true;
-    const TimePoint now = clock_.Now();
-    if (now >= deadline) return false;
+    return asked == kHardwareQueues && idle();
+  };
+  const auto step = [&]() -> StatusOr<bool> {
+    const uint64_t before = progress_;
     RETURN_IF_ERROR(Poll());
-    if (std::exchange(seen, progress_) != progress_) moved = now;
-    if (now < look_at) continue;
+    const TimePoint now = clock_.Now();
+    if (progress_ != before) moved = now;
+    if (now < look_at) return true;
     look_at = now + options_.operation_timeout;
-    RETURN_IF_ERROR(MayWait());
     ASSIGN_OR_RETURN(const bool card_moved, HasMoved());
     if (card_moved) moved = now;
-    const bool kernels = FindStopped().stage == StalledStage::kWorkers;
+    const bool kernels =
+        DiagnoseCard(ReadCard(device_, plans_), QueueStates()).stage == StalledStage::kWorkers;
     const Duration limit = kernels ? std::max(options_.kernel_timeout, options_.operation_timeout)
                                    : options_.operation_timeout;
-    if (now - moved < limit) continue;
+    if (now - moved < limit) return true;
     return Lose(Error(StatusCode::kDeadlineExceeded, "work in flight did not end within {} ms",
                       std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));
-  }
+  };
+  const auto late = [&] { return clock_.Now() >= deadline; };
+  ASSIGN_OR_RETURN(const Waited waited, WaitUntil(done, step, late, tick));
+  return waited == Waited::kDone;
 }
 
-Status CardDispatcher::TerminateAll(TimePoint deadline) {
+Status CardDispatcher::TerminateAll(TimePoint deadline, Tick tick) {
   for (CardQueue& queue : queues_) {
     for (const Terminated which :
          {Terminated::kDispatch, Terminated::kDispatchS, Terminated::kPrefetch}) {
@@ -49,36 +55,45 @@ Status CardDispatcher::TerminateAll(TimePoint deadline) {
       RETURN_IF_ERROR(queue.link->Flush());
     }
   }
-  return AwaitStopped(std::min(deadline, clock_.Now() + options_.operation_timeout));
+  return AwaitStopped(std::min(deadline, clock_.Now() + options_.operation_timeout), tick);
 }
 
-Status CardDispatcher::AwaitStopped(TimePoint deadline) {
-  bool quiescent = false;
-  for (;;) {
-    std::string running;
-    for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-      CardLink& link = *queues_[queue].link;
-      ASSIGN_OR_RETURN(const TileStatus prefetch, ReadTileStatus(link.prefetch_tile()));
-      ASSIGN_OR_RETURN(const TileStatus dispatch, ReadTileStatus(link.dispatch_tile()));
-      const std::pair<std::string, uint32_t> stages[] = {
-          {PrefetchTileName(queue), prefetch[hw::kBrisc].state},
-          {DispatchTileName(queue), dispatch[hw::kBrisc].state},
-          {DispatchTileName(queue) + "_s", dispatch[hw::kNcrisc].state}};
-      for (const auto& [name, state] : stages) {
-        if (state == abi::kHartStopped || !running.empty()) continue;
-        running = fmt::format("{} did not stop when told to: it is {}", name, HartStateName(state));
-      }
+// The first dispatch core that has not executed TERMINATE; empty: all have.
+StatusOr<std::string> CardDispatcher::FindRunning() {
+  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
+    CardLink& link = *queues_[queue].link;
+    ASSIGN_OR_RETURN(const TileStatus prefetch, ReadTileStatus(link.prefetch_tile()));
+    ASSIGN_OR_RETURN(const TileStatus dispatch, ReadTileStatus(link.dispatch_tile()));
+    const std::pair<std::string, uint32_t> stages[] = {
+        {PrefetchTileName(queue), prefetch[hw::kBrisc].state},
+        {DispatchTileName(queue), dispatch[hw::kBrisc].state},
+        {DispatchTileName(queue) + "_s", dispatch[hw::kNcrisc].state}};
+    for (const auto& [name, state] : stages) {
+      if (state == abi::kHartStopped) continue;
+      return fmt::format("{} did not stop when told to: it is {}", name, HartStateName(state));
     }
-    if (running.empty()) return OkStatus();
-    if (quiescent || clock_.Now() >= deadline) {
-      return Error(StatusCode::kDeadlineExceeded, "{}", running);
-    }
-    ASSIGN_OR_RETURN(const AdvanceResult advanced, device_.Advance(options_.advance_clocks));
-    quiescent = advanced.quiescent;
   }
+  return std::string();
 }
 
-Status CardDispatcher::ShutDownWithin(Duration limit) {
+Status CardDispatcher::AwaitStopped(TimePoint deadline, Tick tick) {
+  std::string running;
+  const auto done = [&]() -> StatusOr<bool> {
+    ASSIGN_OR_RETURN(running, FindRunning());
+    return running.empty();
+  };
+  const auto step = [&]() -> StatusOr<bool> {
+    ASSIGN_OR_RETURN(const AdvanceResult advanced, device_.Advance(options_.advance_clocks));
+    return !advanced.quiescent;
+  };
+  ASSIGN_OR_RETURN(const Waited waited,
+                   WaitUntil(
+                       done, step, [&] { return clock_.Now() >= deadline; }, tick));
+  if (waited == Waited::kDone) return OkStatus();
+  return Error(StatusCode::kDeadlineExceeded, "{}", running);
+}
+
+Status CardDispatcher::ShutDownWithin(Duration limit, Tick tick) {
   Status result = OkStatus();
   if (queues_[0].link != nullptr) {
     const TimePoint now = clock_.Now();
@@ -86,7 +101,7 @@ Status CardDispatcher::ShutDownWithin(Duration limit) {
     // A wait that was cut short is what the caller wanted.
     result = lost_.code() == StatusCode::kCancelled ? OkStatus() : lost_;
     StatusOr<bool> drained = false;
-    if (lost_.ok()) drained = Drain(deadline);
+    if (lost_.ok()) drained = Drain(deadline, tick);
     if (drained.status().code() ==
         StatusCode::kDeadlineExceeded) {  // nobody else will ask the card
       result = Error(StatusCode::kDeadlineExceeded, "{}: {}", StatusMessage(drained.status()),
@@ -95,7 +110,7 @@ Status CardDispatcher::ShutDownWithin(Duration limit) {
       result = drained.status();
     }
     if (result.ok() && *drained) {
-      result = TerminateAll(deadline);
+      result = TerminateAll(deadline, tick);
     } else if (result.ok()) {
       LogWarning("the card is reset with work in flight, which has not ended within {} ms",
                  std::chrono::duration_cast<std::chrono::milliseconds>(limit).count());

@@ -88,21 +88,24 @@ Status CardDispatcher::VerifyVersions() {
 }
 
 // Everything asked for has come, or will not.
-Status CardDispatcher::AwaitSettled() {
-  TimePoint moved = clock_.Now();
+Status CardDispatcher::AwaitSettled(Tick tick) {
   for (CardQueue& queue : queues_) RETURN_IF_ERROR(queue.link->Flush());
-  while (std::any_of(queues_.begin(), queues_.end(), [](const CardQueue& queue) {
-    return queue.timeline.waits_for_events() || queue.reads.waits();
-  })) {
-    RETURN_IF_ERROR(MayWait());
+  TimePoint moved = clock_.Now();
+  const auto done = [this]() -> StatusOr<bool> {
+    return std::none_of(queues_.begin(), queues_.end(), [](const CardQueue& queue) {
+      return queue.timeline.waits_for_events() || queue.reads.waits();
+    });
+  };
+  const auto step = [&]() -> StatusOr<bool> {
     const uint64_t before = progress_;
-    ASSIGN_OR_RETURN(const bool can_move, Step(options_.advance_clocks));
-    const TimePoint now = clock_.Now();
-    if (progress_ != before) moved = now;
-    if (can_move && now - moved < options_.boot_timeout) continue;
-    return Error(StatusCode::kDeadlineExceeded, "{}", ToString(Diagnose()));
-  }
-  return OkStatus();
+    StatusOr<bool> can_move = Step(options_.advance_clocks);
+    if (progress_ != before) moved = clock_.Now();
+    return can_move;
+  };
+  const auto late = [&] { return clock_.Now() - moved >= options_.boot_timeout; };
+  ASSIGN_OR_RETURN(const Waited waited, WaitUntil(done, step, late, tick));
+  if (waited == Waited::kDone) return OkStatus();
+  return Error(StatusCode::kDeadlineExceeded, "{}", ToString(Diagnose()));
 }
 
 // In L1 the scratch of circular buffers, of which no program expects anything to outlast it; in DRAM what no buffer
@@ -119,7 +122,7 @@ std::array<Region, 2> CardDispatcher::TestPlaces() const {
 // A write to every worker and to every DRAM bank; a launch that all workers answer; a read of it all, and an event.
 // After a reset every hart has a kernel of the launch. At the first boot it runs nothing: no hart was ever used, and
 // code that it has not met takes the embedded device as long as a part of the boot. Leaves no ticket behind.
-Status CardDispatcher::VerifyQueue(uint32_t number) {
+Status CardDispatcher::VerifyQueue(uint32_t number, Tick tick) {
   const Route route{number, {}};
   const std::array<Region, 2> places = TestPlaces();
   std::array<std::vector<std::byte>, 2> bytes, back;
@@ -151,7 +154,7 @@ Status CardDispatcher::VerifyQueue(uint32_t number) {
   CardQueue& queue = queues_[number];
   for (bool asked = false; !asked;) {
     ASSIGN_OR_RETURN(asked, queue.EventBehind(number, submitted(number), queue.ordering->Now()));
-    RETURN_IF_ERROR(AwaitSettled());
+    RETURN_IF_ERROR(AwaitSettled(tick));
   }
   for (size_t i = 0; i < places.size(); ++i) {
     if (back[i] == bytes[i]) continue;
@@ -165,9 +168,9 @@ Status CardDispatcher::VerifyQueue(uint32_t number) {
 }
 
 // Versions and nonces of all harts; then each hardware queue. The first comes last: it has the workers from then on.
-Status CardDispatcher::VerifyCard() {
+Status CardDispatcher::VerifyCard(Tick tick) {
   RETURN_IF_ERROR(VerifyVersions());
-  for (uint32_t number = kHardwareQueues; number-- > 0;) RETURN_IF_ERROR(VerifyQueue(number));
+  for (uint32_t number = kHardwareQueues; number-- > 0;) RETURN_IF_ERROR(VerifyQueue(number, tick));
   launches_.Restart(boots_);  // without the kernel that nobody will ask for
   return OkStatus();
 }

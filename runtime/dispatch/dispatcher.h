@@ -18,7 +18,9 @@
 #include "runtime/command/command.h"
 #include "runtime/command/route.h"
 #include "runtime/device/device.h"
+#include "runtime/device/wait.h"
 #include "runtime/dispatch/profile.h"
+#include "runtime/dispatch/queue_state.h"
 #include "runtime/dispatch/stall_report.h"
 
 namespace ttfd {
@@ -53,14 +55,6 @@ struct CardDescription {
 struct Ticket {
   uint32_t hardware_queue = 0;
   uint64_t number = 0;
-};
-
-// What is known of a command when the card has been stopped. Whatever is not certain is kUnclear.
-enum class Standing {
-  kNotBegun,  // nothing of it has happened
-  kRunning,   // it may have begun; it has not ended
-  kUnclear,
-  kEnded,
 };
 
 // What the host itself knows of a hardware queue, without asking the card.
@@ -106,7 +100,9 @@ class Dispatcher {
   // Reset to "ready". Also the recovery from anything: all commands in flight are forgotten, device
   // memory keeps its contents. A failure names tile, hart, waypoint and, where the backend can
   // tell, PC. It is ready when it has shown that it works: VerifyCard in card_verify.cc.
-  virtual Status Boot() = 0;
+  // `tick`, here and below: of the waits for the card; with its error the card is lost.
+  virtual Status Boot(Tick tick) = 0;
+  Status Boot() { return Boot(NoTick); }
 
   virtual const CardDescription& card() const = 0;
   virtual const DeviceInfo& device_info() const = 0;
@@ -121,8 +117,8 @@ class Dispatcher {
   // The command begins when those of `after` are done, and so does what is submitted to its hardware queue later. The
   // device waits, not the host; nothing is sent for what is not on the card any more.
   // REQUIRES values that keep the rules of command.h, and tickets that were given: INVALID_ARGUMENT otherwise, nothing
-  // sent. RESOURCE_EXHAUSTED, nothing sent, where command.h says so. Nothing completes before an Event.
-  // `wanted` is called last, when there is space: false, and nothing is sent.
+  // sent. RESOURCE_EXHAUSTED, nothing sent, where command.h says so. But for independent launches nothing completes
+  // before an Event. `wanted` is called last, when there is space: false, and nothing is sent.
   virtual StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,
                                                       std::span<const Ticket> after,
                                                       absl::FunctionRef<bool()> wanted) = 0;
@@ -135,27 +131,17 @@ class Dispatcher {
     return TrySubmit(Route(), command);
   }
 
-  // Asks the device to report when everything of `hardware_queue` up to `ticket` is done: one that was given
-  // (INVALID_ARGUMENT) and that no Event covers yet. The dispatcher waits for its kernels there; so an event for
-  // a launch that is asked for behind the next launch lets the two be placed back to back. False: there is no space and
-  // nothing has changed; Poll and try again. There is space for one event behind every command.
+  // Asks the device to report when everything of `hardware_queue` up to `ticket` is done but independent launches,
+  // those on workers of their own (Route::workers): the card executes what comes behind them meanwhile, and publishes
+  // their end unasked. Asks for nothing if there is nothing else. REQUIRES a ticket that was given (INVALID_ARGUMENT).
+  // The dispatcher waits for its kernels there; so an event for a launch that is asked for behind the next launch lets
+  // the two be placed back to back. False: there is no space and nothing has changed; Poll and try again. There is
+  // space for one event behind every command.
   virtual StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) = 0;
-
-  // The same but for launches apart: on workers of their own (Route::workers), beside which the card goes on. It waits
-  // for none of them and tells of those that have ended, as the worker counts show. Ticket 0: of those alone, and asks
-  // for nothing if there are none. Costs a PCIe read for each set of workers with a launch apart.
-  virtual StatusOr<bool> EventBeside(uint32_t hardware_queue, uint64_t ticket) = 0;
-
-  // Have the kernels of a command ended, as far as the worker counts show? Costs a PCIe read while not.
-  virtual StatusOr<bool> KernelsEnded(const Ticket& ticket) = 0;
 
   // Lets the device run and collects completions; calls sinks. An error means the device is lost until
   // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
   virtual Status Poll() = 0;
-
-  // Called on the device thread again and again while Boot or Shutdown waits for the card: it is alive.
-  // False: the wait ends, CANCELLED, and the card is lost.
-  virtual void OnWait(std::function<bool()> waits) = 0;
 
   // Who hears what kernels print; without one they print nothing.
   virtual void OnPrint(PrintSink sink) = 0;
@@ -166,9 +152,9 @@ class Dispatcher {
   virtual uint64_t submitted(uint32_t hardware_queue) const = 0;
   // Nothing up to it is on the card any more: it is done, or Boot or Shutdown discarded it (IsDone).
   virtual uint64_t completed(uint32_t hardware_queue) const = 0;
-  // Is the ticket known to be done? Of launches apart, and of what came behind them, more may be than `completed` says.
-  // False for what Boot or Shutdown discarded; after that, of older tickets true only for those up to the first that
-  // was discarded. REQUIRES a ticket that was given.
+  // Is the ticket known to be done? Of independent launches, and of what came behind them, more may be than `completed`
+  // says. False for what Boot or Shutdown discarded; after that, of older tickets true only for those up to the first
+  // that was discarded. REQUIRES a ticket that was given.
   virtual bool IsDone(const Ticket& ticket) const = 0;
   // Every submitted ticket completed, every asked event seen, on all hardware queues.
   virtual bool idle() const = 0;
@@ -182,7 +168,7 @@ class Dispatcher {
   virtual StallReport Diagnose(uint32_t hardware_queue) = 0;
   // The same of the one that stopped, where the other only waits for it; with `harts`. Takes completions before.
   virtual StallReport Diagnose() = 0;
-  // The same of a card that is given up: nothing is begun on it any more, on no hardware queue, so that what StandingOf
+  // The same of a card that is given up: nothing is begun on it any more, on no hardware queue, so that what StateOf
   // says stays true. Harts are looked at first, for a halted one has no pc. Only SalvagePrints, Boot and Shutdown may
   // follow.
   virtual StallReport HaltAndDiagnose() = 0;
@@ -191,7 +177,7 @@ class Dispatcher {
   virtual HostQueueRecord HostRecord(uint32_t hardware_queue) = 0;
   // How far a command was when the card was looked at last, if it has not completed. Touches no device. REQUIRES a
   // card that begins nothing since: HaltAndDiagnose.
-  virtual Standing StandingOf(const Ticket& ticket) = 0;
+  virtual ExecutionState StateOf(const Ticket& ticket) = 0;
 
   // The command had not begun and will be submitted again after Boot: what submitting it changed in the host's own
   // records (the patches of a trace) is undone. The youngest first. Touches no device.
@@ -214,7 +200,8 @@ class Dispatcher {
   // Drains, terminates the dispatch cores, holds every hart in reset, whatever went wrong before; the
   // result is the first thing that did. Waits as long as work in flight progresses, but no longer than `limit`:
   // what has not ended by then is cut off, which is no error. Boot starts anew.
-  virtual Status ShutDownWithin(Duration limit) = 0;
+  virtual Status ShutDownWithin(Duration limit, Tick tick) = 0;
+  Status ShutDownWithin(Duration limit) { return ShutDownWithin(limit, NoTick); }
   Status Shutdown() { return ShutDownWithin(Duration::max()); }
 };
 

@@ -40,12 +40,24 @@ class TileCheck {
            Words("bank table", abi::kBankTableAddress, BytesOf(plan.banks));
   }
 
-  // `rests`: nothing is behind the prefetcher.
-  bool Counts(abi::Role role, const QueueWords& host, bool rests) {
-    abi::ControlBlock block{};
-    if (!window_.Read(abi::kControlBlockAddress, MutableBytesOf(block)).ok()) return true;
-    const StatusOr<TileStatus> status = ReadTileStatus(window_);
-    if (!status.ok()) return true;
+  bool PrefetchCounts(const QueueSnapshot& queue) {
+    const abi::ControlBlock& block = queue.prefetch_block;
+    const abi::HartStatus& own = queue.prefetch.status[hw::kBrisc];
+    const bool rests = queue.dispatch.status[hw::kBrisc].waypoint == abi::kWaypointIdle;
+    if (!Padding(block)) return false;
+    return !rests || own.waypoint != abi::kWaypointStall ||
+           Count(offsetof(abi::ControlBlock, sync), own.wait_count, block.sync.value);
+  }
+
+  bool DispatchCounts(const QueueSnapshot& queue, const QueueState& host) {
+    const abi::ControlBlock& block = queue.dispatch_block;
+    return Padding(block) && Count(offsetof(abi::ControlBlock, completion_pages_read),
+                                   host.completion_pages_read, block.completion_pages_read.value);
+  }
+
+ private:
+  // Only the counters themselves are ever written.
+  bool Padding(const abi::ControlBlock& block) {
     const ByteSpan bytes = BytesOf(block);
     for (size_t at = 0; at < offsetof(abi::ControlBlock, completion_staging);
          at += sizeof(abi::Counter)) {
@@ -55,16 +67,9 @@ class TileCheck {
         if (found != 0) return Count(word, 0, found);
       }
     }
-    if (role == abi::kRolePrefetch) {
-      const abi::HartStatus& own = (*status)[hw::kBrisc];
-      return !rests || own.waypoint != abi::kWaypointStall ||
-             Count(offsetof(abi::ControlBlock, sync), own.wait_count, block.sync.value);
-    }
-    return Count(offsetof(abi::ControlBlock, completion_pages_read), host.completion_pages_read,
-                 block.completion_pages_read.value);
+    return true;
   }
 
- private:
   bool Count(size_t offset, uint32_t expected, uint32_t found) {
     if (expected == found) return true;
     damage_.what = "control block";
@@ -92,22 +97,16 @@ class TileCheck {
   FirmwareDamage& damage_;
 };
 
-bool DispatcherRests(Device& device, const BootPlan& plan) {
-  const auto window = device.OpenWindow(UnicastTarget(plan.dispatch_tile));
-  if (!window.ok()) return false;
-  const StatusOr<TileStatus> status = ReadTileStatus(**window);
-  return status.ok() && (*status)[hw::kBrisc].waypoint == abi::kWaypointIdle;
-}
-
 }  // namespace
 
 std::vector<FirmwareDamage> FindFirmwareDamage(Device& device, std::span<const BootPlan> plans,
-                                               std::span<const QueueWords> queues,
+                                               const CardSnapshot& card,
+                                               std::span<const QueueState> hosts,
                                                const FirmwareSet& firmware, uint32_t boot_nonce,
                                                size_t most) {
   std::vector<FirmwareDamage> damages;
   const auto check = [&](const BootPlan& plan, hw::Coordinate tile, abi::Role role,
-                         const Images& images, std::string name, bool rests) {
+                         const Images& images, std::string name, const auto& counts) {
     const StatusOr<std::unique_ptr<Window>> window = device.OpenWindow(UnicastTarget(tile));
     if (damages.size() == most || !window.ok()) return;
     FirmwareDamage damage;
@@ -116,30 +115,29 @@ std::vector<FirmwareDamage> FindFirmwareDamage(Device& device, std::span<const B
     if (role != abi::kRoleWorker) damage.hardware_queue = plan.block.hardware_queue;
     TileCheck tile_check(**window, &damage);
     if (!tile_check.Firmware(images) || !tile_check.Boot(plan, role, boot_nonce) ||
-        (role != abi::kRoleWorker &&
-         !tile_check.Counts(role, queues[plan.block.hardware_queue], rests))) {
+        !counts(tile_check)) {
       damages.push_back(std::move(damage));
     }
   };
   for (const BootPlan& plan : plans) {
     const uint32_t queue = plan.block.hardware_queue;
+    const QueueSnapshot* const shows = queue < card.queues.size() ? &card.queues[queue] : nullptr;
     check(plan, plan.prefetch_tile, abi::kRolePrefetch, {firmware.prefetch},
-          PrefetchTileName(queue), DispatcherRests(device, plan));
+          PrefetchTileName(queue),
+          [&](TileCheck& tile) { return shows == nullptr || tile.PrefetchCounts(*shows); });
     check(plan, plan.dispatch_tile, abi::kRoleDispatch, {firmware.dispatch, firmware.dispatch_s},
-          DispatchTileName(queue), false);
+          DispatchTileName(queue), [&](TileCheck& tile) {
+            return shows == nullptr || tile.DispatchCounts(*shows, hosts[queue]);
+          });
   }
   const BootPlan& plan = plans.front();
   const auto columns = static_cast<uint32_t>(plan.worker_columns.size());
   for (uint32_t worker = 0; worker < plan.worker_count(); ++worker) {
     check(plan, plan.WorkerTile(worker), abi::kRoleWorker, firmware.worker,
-          fmt::format("worker ({},{}) tile", worker % columns, worker / columns), false);
+          fmt::format("worker ({},{}) tile", worker % columns, worker / columns),
+          [](TileCheck&) { return true; });
   }
   return damages;
-}
-
-std::string ToString(const FirmwareDamage& damage) {
-  return fmt::format("{} {} was overwritten at {:#x}: {:#x} instead of {:#x}", damage.where,
-                     damage.what, damage.address, damage.found, damage.expected);
 }
 
 }  // namespace ttfd

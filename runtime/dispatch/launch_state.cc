@@ -95,6 +95,7 @@ uint32_t LaunchState::PlanEnter(const Route& route, std::optional<uint32_t> numb
     for (uint32_t set = 0; set < rings_.size(); ++set) {
       if ((change.ended >> set & 1) != 0 || set == change.number) rings_[set].Change().Clear();
     }
+    PlanOwn(route, change.number);
     return change.number;
   }
   if ((*sets_)[*found].hardware_queue != queue) {
@@ -105,9 +106,22 @@ uint32_t LaunchState::PlanEnter(const Route& route, std::optional<uint32_t> numb
     queues_.PlanAwait(queue, batch, rearranged_->by, rearranged_->mark);
     rings_[*found].Change().Clear();
     sets_.Change()[*found].hardware_queue = queue;
+    PlanOwn(route, *found);
+  } else if (route.workers.any() && !(*sets_)[*found].publishes) {
+    PlanOwn(route, *found);
   }
   sets_.Change().Touch(*found);
   return *found;
+}
+
+void LaunchState::PlanOwn(const Route& route, uint32_t number) {
+  WorkerSet& set = sets_.Change()[number];
+  set.publishes = route.workers.any();
+  CardQueue& queue = queues_[route.hardware_queue];
+  EncodeSubDevice(route.hardware_queue, number,
+                  {set.generation, static_cast<uint32_t>(set.tiles.count()), set.publishes}, card_,
+                  queue.plan.batch);
+  queue.ordering.Change().Wrote();
 }
 
 void LaunchState::PlanRearrangement(uint32_t hardware_queue, const TileSet& tiles,
@@ -117,9 +131,9 @@ void LaunchState::PlanRearrangement(uint32_t hardware_queue, const TileSet& tile
   queues_.PlanAwait(hardware_queue, batch, LaunchedOn(change.ended | 1u << change.number));
   queues_.PlanAwait(hardware_queue, batch, rearranged_->by, rearranged_->mark);
   const GridSize grid = card_.grid();
-  EncodeListen(CoverWithRectangles(tiles, grid), change.number, card_, batch);
+  EncodeListen(CoverWithRectangles(tiles, grid), change.number, change.generation, card_, batch);
   if (change.orphans.any()) {
-    EncodeListen(CoverWithRectangles(change.orphans, grid), kNoSubDevice, card_, batch);
+    EncodeListen(CoverWithRectangles(change.orphans, grid), kNoSubDevice, 0, card_, batch);
   }
   queue.ordering.Change().Wrote();
   rearranged_.Change() = {hardware_queue, {queue.ordering->Now().writes, {}, 0}};

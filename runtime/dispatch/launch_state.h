@@ -58,6 +58,8 @@ class LaunchState {
   uint32_t PlanEnter(const Route& route, std::optional<uint32_t> number);
   void PlanRearrangement(uint32_t hardware_queue, const TileSet& tiles,
                          const WorkerSets::Change& change);
+  // Hands the set to dispatch_s of the route's hardware queue.
+  void PlanOwn(const Route& route, uint32_t number);
   const TileSet& WorkersOf(const Route& route) const {
     return route.workers.none() ? sets_->all() : route.workers;
   }

@@ -128,14 +128,11 @@ Status LaunchState::PlanReplay(const Route& route, const ReplayTraceCommand& com
   RecordBatch& batch = queue.plan.batch;
   if (!ordering.PrefetcherSaw(edit_.written)) ordering.BeforeRead(batch, 0);
   ordering.Restart(batch, set);
-  if (route.workers.any() && !ordering.Cleared(set)) {
-    queue.PlanEventOfRestart(route.hardware_queue, set);
-  }
   RecordWriter(batch.Append(abi::kEntryAlignment))
       .ExecBuf(edit_.region.base_address, static_cast<uint32_t>(std::countr_zero(trace.page_bytes)),
                static_cast<uint32_t>(segment.shadow.size() / trace.page_bytes));
   batch.Stall();
-  ordering.Launched(set, segment.workers);
+  ordering.Launched(set, segment.workers, segment.launches);
   const uint64_t ended = ordering.launched_workers(set);
   rings_[set].Change().Fill(ended);
   for (const auto& program : segment.programs) uses_.push_back({program.get(), set, ended});

@@ -1,14 +1,11 @@
 // Which stage of a hardware queue stopped, and what it waits for.
 #include "runtime/dispatch/stall_diagnosis.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "runtime/abi/control_block.h"
-#include "runtime/abi/l1_map.h"
-#include "runtime/boot/hart_state.h"
+#include "runtime/dispatch/execution_state.h"
 #include "runtime/hw/stream.h"
 
 namespace ttfd {
@@ -18,51 +15,36 @@ constexpr size_t kNamedWorkers = 6;
 
 class Diagnosis {
  public:
-  Diagnosis(Device& device, const BootPlan& plan, const HostView& host)
-      : device_(device), plan_(plan), host_(host) {
-    report_.hardware_queue = plan.block.hardware_queue;
-  }
+  Diagnosis(const CardSnapshot& card, const QueueSnapshot& queue, const QueueState& host)
+      : card_(card), queue_(queue), host_(host) {}
 
   StallReport Run() {
-    const Status status = Read();
-    if (!status.ok()) {
-      Say(StalledStage::kUnreadable,
-          fmt::format("the card cannot be read: {}", StatusMessage(status)));
-    }
-    return std::move(report_);
-  }
-
- private:
-  Status Read() {
-    ASSIGN_OR_RETURN(prefetch_window_, device_.OpenWindow(UnicastTarget(plan_.prefetch_tile)));
-    ASSIGN_OR_RETURN(dispatch_window_, device_.OpenWindow(UnicastTarget(plan_.dispatch_tile)));
-    ASSIGN_OR_RETURN(const TileStatus prefetch_tile, ReadTileStatus(*prefetch_window_));
-    ASSIGN_OR_RETURN(const TileStatus dispatch_tile, ReadTileStatus(*dispatch_window_));
-    const abi::HartStatus& prefetch = prefetch_tile[hw::kBrisc];
-    const abi::HartStatus& dispatch = dispatch_tile[hw::kBrisc];
-    const abi::HartStatus& dispatch_s = dispatch_tile[hw::kNcrisc];
-    if (Faulted("prefetcher", prefetch) || Faulted("dispatcher", dispatch) ||
-        Faulted("dispatch_s", dispatch_s)) {
-      return OkStatus();
-    }
+    const abi::HartStatus& dispatch = queue_.dispatch.status[hw::kBrisc];
+    const abi::HartStatus& dispatch_s = queue_.dispatch.status[hw::kNcrisc];
     go_waits_ = dispatch_s.waypoint == abi::kWaypointNotify;
+    if (Faulted("prefetcher", queue_.prefetch.status[hw::kBrisc]) ||
+        Faulted("dispatcher", dispatch) || Faulted("dispatch_s", dispatch_s)) {
+      return std::move(report_);
+    }
     // From the end of the pipeline back: who waits for nobody further down is where it stopped.
-    ASSIGN_OR_RETURN(const bool workers, WaitsForWorkers(dispatch_s, "dispatch_s"));
-    if (workers) return OkStatus();
-    ASSIGN_OR_RETURN(const bool launch, WaitsForWorkers(dispatch, "dispatcher"));
-    if (launch) return OkStatus();
-    if (dispatch.waypoint != abi::kWaypointIdle) return Dispatcher(dispatch);
-    if (go_waits_) {
+    if (WaitsForWorkers(dispatch_s, "dispatch_s") || WaitsForWorkers(dispatch, "dispatcher")) {
+      return std::move(report_);
+    }
+    if (dispatch.waypoint != abi::kWaypointIdle) {
+      Dispatcher(dispatch);
+    } else if (go_waits_) {
       Say(StalledStage::kDispatchS,
           fmt::format(
               "dispatch_s has a go for stream {} and waits for the dispatcher's NOTIFY, which "
               "was never sent",
               dispatch_s.wait_stream));
-      return OkStatus();
+    } else {
+      Prefetcher(queue_.prefetch.status[hw::kBrisc]);
     }
-    return Prefetcher(prefetch);
+    return std::move(report_);
   }
 
+ private:
   void Say(StalledStage stage, std::string text) {
     report_.stage = stage;
     report_.text = std::move(text);
@@ -75,21 +57,18 @@ class Diagnosis {
     return true;
   }
 
-  StatusOr<bool> WaitsForWorkers(const abi::HartStatus& status, const char* name) {
+  bool WaitsForWorkers(const abi::HartStatus& status, const char* name) {
     const bool waits =
-        status.waypoint == abi::kWaypointWorkers ||
-        (status.waypoint == abi::kWaypointWait && status.wait_stream >= abi::kFirstWorkerStream &&
-         status.wait_stream < hw::kStreams);
+        (status.waypoint == abi::kWaypointWorkers || status.waypoint == abi::kWaypointWait) &&
+        status.wait_stream >= abi::kFirstWorkerStream &&
+        status.wait_stream < abi::kFirstWorkerStream + abi::kMaxSubDevices;
     if (!waits) return false;
-    ASSIGN_OR_RETURN(const uint32_t has,
-                     ReadWord(*dispatch_window_,
-                              hw::StreamRegister(status.wait_stream, hw::kStreamSpaceAvailable)));
+    const uint32_t has = queue_.streams[status.wait_stream - abi::kFirstWorkerStream];
     const uint32_t target = status.wait_count & hw::kStreamCounterMask;
-    ASSIGN_OR_RETURN(const std::string workers, BusyWorkers());
     Say(StalledStage::kWorkers,
         fmt::format("{} waits for stream {} to count {}; it shows {}, so {} workers are not done{}",
                     name, status.wait_stream, target, has, (target - has) & hw::kStreamCounterMask,
-                    workers));
+                    BusyWorkers()));
     return true;
   }
 
@@ -104,20 +83,17 @@ class Diagnosis {
     return std::nullopt;
   }
 
-  StatusOr<std::string> BusyWorkers() {
+  std::string BusyWorkers() const {
     std::string text;
     size_t count = 0;
-    const auto columns = static_cast<uint32_t>(plan_.worker_columns.size());
-    for (uint32_t worker = 0; worker < plan_.worker_count(); ++worker) {
-      ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
-                       device_.OpenWindow(UnicastTarget(plan_.WorkerTile(worker))));
-      ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
+    for (size_t worker = 0; worker < card_.workers.size(); ++worker) {
+      const TileStatus& status = card_.workers[worker].status;
       const std::optional<uint32_t> hart = BusyHart(status);
       if (!hart.has_value() || ++count > kNamedWorkers) continue;
       const abi::HartStatus& own = status[*hart];
       text +=
-          fmt::format("{}({},{}) {} {}, program {}", count == 1 ? ": " : "; ", worker % columns,
-                      worker / columns, HartName(*hart),
+          fmt::format("{}({},{}) {} {}, program {}", count == 1 ? ": " : "; ",
+                      worker % card_.columns, worker / card_.columns, HartName(*hart),
                       own.state == abi::kHartFaulted ? "stopped on a fault: " + DescribeFault(own)
                                                      : "at " + WaypointName(own.waypoint),
                       status[hw::kBrisc].command);
@@ -130,17 +106,13 @@ class Diagnosis {
     return text;
   }
 
-  Status Dispatcher(const abi::HartStatus& status) {
+  void Dispatcher(const abi::HartStatus& status) {
     if (status.waypoint == abi::kWaypointCompletion) {
-      ASSIGN_OR_RETURN(
-          const uint32_t read,
-          ReadWord(*dispatch_window_,
-                   abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read)));
       Say(StalledStage::kDispatcher,
           fmt::format(
               "the dispatcher waits for room in the completion queue: the host has given back "
               "{} pages",
-              read));
+              queue_.dispatch_block.completion_pages_read.value));
     } else if (status.waypoint == abi::kWaypointWait) {
       report_.waits_for_queue = true;
       Say(StalledStage::kDispatcher,
@@ -150,44 +122,72 @@ class Diagnosis {
       Say(StalledStage::kDispatcher, fmt::format("the dispatcher is in command {}: {}",
                                                  status.command, WaypointMeaning(status.waypoint)));
     }
-    return OkStatus();
   }
 
-  Status Prefetcher(const abi::HartStatus& status) {
+  void Prefetcher(const abi::HartStatus& status) {
     if (status.waypoint == abi::kWaypointFetch) {
-      if (host_.entries_announced == host_.entries_taken && !host_.owed) {
+      // What the card has taken since the host asked is not missing.
+      const uint32_t taken = EntriesTaken(queue_, host_);
+      if (host_.entries_announced == taken && !host_.awaits_completions) {
         Say(StalledStage::kNone, "nothing is outstanding");
       } else {
         Say(StalledStage::kHost,
             fmt::format(
                 "the prefetcher is idle and so is everything behind it; it took {} of the {} "
                 "entries the host announced",
-                host_.entries_taken, host_.entries_announced));
+                taken, host_.entries_announced));
       }
     } else if (status.waypoint == abi::kWaypointStall) {
-      ASSIGN_OR_RETURN(const uint32_t sync,
-                       ReadWord(*prefetch_window_,
-                                abi::kControlBlockAddress + offsetof(abi::ControlBlock, sync)));
       Say(StalledStage::kPrefetcher,
           fmt::format(
               "the prefetcher is stalled until the dispatcher has notified it {} times; it has "
               "{} times, and the dispatcher has nothing to do",
-              status.wait_count, sync));
+              status.wait_count, queue_.prefetch_block.sync.value));
     } else {
       Say(StalledStage::kPrefetcher, fmt::format("the prefetcher is in command {}: {}",
                                                  status.command, WaypointMeaning(status.waypoint)));
     }
-    return OkStatus();
   }
 
-  Device& device_;
-  const BootPlan& plan_;
-  const HostView& host_;
-  std::unique_ptr<Window> prefetch_window_;
-  std::unique_ptr<Window> dispatch_window_;
+  const CardSnapshot& card_;
+  const QueueSnapshot& queue_;
+  const QueueState& host_;
   bool go_waits_ = false;  // dispatch_s has one and may not send it yet
   StallReport report_;
 };
+
+// How far each worker is.
+std::vector<TileCount> CountTiles(const CardSnapshot& card) {
+  std::vector<TileCount> counts;
+  for (const TileSnapshot& worker : card.workers) {
+    const abi::HartStatus& brisc = worker.status[hw::kBrisc];
+    counts.push_back({static_cast<uint32_t>(counts.size()), brisc.progress, brisc.command,
+                      WaypointName(brisc.waypoint)});
+  }
+  return counts;
+}
+
+std::vector<StreamCount> CountStreams(const CardSnapshot& card, std::span<const QueueState> hosts) {
+  std::vector<StreamCount> counts;
+  for (uint32_t queue = 0; queue < card.queues.size(); ++queue) {
+    const QueueState& host = hosts[queue];
+    for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
+      const uint64_t expected = host.launched[stream];
+      if (expected == 0) continue;
+      const auto wire = static_cast<uint32_t>(expected - host.base[stream]);
+      counts.push_back({queue, abi::kFirstWorkerStream + stream, expected,
+                        wire & hw::kStreamCounterMask, card.queues[queue].streams[stream]});
+    }
+  }
+  return counts;
+}
+
+// Where a queue waits for an event of the other, or waits for nothing at all, it is not where it stopped.
+int Innocence(const StallReport& report) {
+  if (report.stage == StalledStage::kNone) return 3;
+  if (report.waits_for_queue) return 2;
+  return report.stage == StalledStage::kHost ? 1 : 0;
+}
 
 }  // namespace
 
@@ -218,31 +218,28 @@ std::string ToString(const StallReport& report) {
                      report.hardware_queue, report.text);
 }
 
-StallReport DiagnoseQueue(Device& device, const BootPlan& plan, const HostView& host) {
-  return Diagnosis(device, plan, host).Run();
+StallReport DiagnoseQueue(const CardSnapshot& card, uint32_t queue, const QueueState& host) {
+  StallReport report;
+  if (queue < card.queues.size()) {
+    report = Diagnosis(card, card.queues[queue], host).Run();
+  } else {
+    report.stage = StalledStage::kUnreadable;
+    report.text = fmt::format("the card cannot be read: {}", StatusMessage(card.unreadable));
+  }
+  report.hardware_queue = queue;
+  return report;
 }
 
-StatusOr<uint64_t> ProgressFingerprint(Device& device, const BootPlan& plan) {
-  // FNV-1a over the words.
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&hash](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
-  for (const hw::Coordinate tile : {plan.prefetch_tile, plan.dispatch_tile}) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device.OpenWindow(UnicastTarget(tile)));
-    ASSIGN_OR_RETURN(const TileStatus status, ReadTileStatus(*window));
-    for (const uint32_t hart : {hw::kBrisc, hw::kNcrisc}) {
-      add(status[hart].progress);
-      add(status[hart].waypoint);
-      add(status[hart].wait_count);
-    }
-    if (tile != plan.dispatch_tile) continue;
-    for (uint32_t stream = 0; stream < abi::kMaxSubDevices; ++stream) {
-      ASSIGN_OR_RETURN(const uint32_t count,
-                       ReadWord(*window, hw::StreamRegister(plan.block.first_worker_stream + stream,
-                                                            hw::kStreamSpaceAvailable)));
-      add(count);
-    }
+StallReport DiagnoseCard(const CardSnapshot& card, std::span<const QueueState> hosts) {
+  StallReport worst;
+  for (uint32_t queue = 0; queue < hosts.size(); ++queue) {
+    StallReport report = DiagnoseQueue(card, queue, hosts[queue]);
+    if (Innocence(report) < Innocence(worst)) worst = std::move(report);
   }
-  return hash;
+  worst.damage = card.damage;
+  worst.tiles = CountTiles(card);
+  worst.streams = CountStreams(card, hosts);
+  return worst;
 }
 
 }  // namespace ttfd

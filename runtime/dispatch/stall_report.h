@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/dispatch/card_snapshot.h"
 #include "runtime/dispatch/code_map.h"
-#include "runtime/dispatch/firmware_check.h"
 #include "runtime/hw/grid.h"
 
 namespace ttfd {
@@ -72,6 +72,7 @@ struct StallReport {
   std::vector<FirmwareDamage> damage;  // firmware that somebody wrote over
   std::vector<TileCount> tiles;        // of all workers
   std::vector<StreamCount> streams;    // on which anything was launched
+  std::string card;                    // all that it was made of: SnapshotText
 };
 std::string_view StalledStageName(StalledStage stage);
 // "workers of CQ0 stopped: ..."

@@ -1,11 +1,14 @@
 // Which workers belong to which sub-device.
 #include "runtime/dispatch/worker_sets.h"
 
+#include "runtime/abi/launch.h"
+
 namespace ttfd {
 
 void WorkerSets::Clear() {
   for (WorkerSet& set : sets_) set = WorkerSet();
   sets_[0].tiles = all_;
+  lives_ = {};
   uses_ = 0;
 }
 
@@ -39,6 +42,7 @@ WorkerSets::Change WorkerSets::Plan(const TileSet& tiles, std::optional<uint32_t
   Change change;
   change.ended = Overlapping(tiles);
   change.number = number.has_value() ? *number : ChooseNumber(tiles, change.ended);
+  change.generation = (lives_[change.number] + 1) % abi::kGoGenerations;
   if (sets_[change.number].tiles.any()) change.ended |= 1u << change.number;
   for (uint32_t set = 0; set < sets_.size(); ++set) {
     if ((change.ended >> set & 1) != 0) change.orphans |= sets_[set].tiles;
@@ -53,6 +57,8 @@ void WorkerSets::Apply(const Change& change, const TileSet& tiles, uint32_t hard
   }
   sets_[change.number].tiles = tiles;
   sets_[change.number].hardware_queue = hardware_queue;
+  sets_[change.number].generation = change.generation;
+  ++lives_[change.number];
   Touch(change.number);
 }
 

@@ -17,6 +17,8 @@ namespace ttfd {
 struct WorkerSet {
   TileSet tiles;  // none: there is no such set now
   uint32_t hardware_queue = 0;
+  uint32_t generation = 0;  // of its go words
+  bool publishes = false;   // dispatch_s reports launches that have ended
   uint64_t last_use = 0;
 };
 
@@ -38,6 +40,7 @@ class WorkerSets {
   // How to make a set of `tiles`.
   struct Change {
     uint32_t number = 0;
+    uint32_t generation = 0;  // differs from that of the previous set of the number
     uint32_t ended =
         0;            // bit n: set n loses workers or its number, so it must be idle and is no more
     TileSet orphans;  // workers of those sets that belong to none then
@@ -54,6 +57,7 @@ class WorkerSets {
 
   TileSet all_;
   std::array<WorkerSet, abi::kMaxSubDevices> sets_;
+  std::array<uint32_t, abi::kMaxSubDevices> lives_{};  // how many sets had the number
   uint64_t uses_ = 0;
 };
 

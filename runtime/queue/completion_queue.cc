@@ -9,17 +9,13 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/abi/rings.h"
 #include "runtime/base/bits.h"
+#include "runtime/queue/shared_word.h"
 
 namespace ttfd {
 namespace {
 
 constexpr uint64_t kPagesRead =
     abi::kControlBlockAddress + offsetof(abi::ControlBlock, completion_pages_read);
-
-// A word that the card writes while we read.
-uint32_t LoadShared(const std::byte* from) {
-  return __atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE);
-}
 
 }  // namespace
 

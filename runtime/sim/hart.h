@@ -17,7 +17,7 @@ enum class HartState : uint8_t {
 };
 
 // A poll loop longer than this (in instructions) is run, not parked.
-inline constexpr uint32_t kMaxPollLoop = 64;
+inline constexpr uint32_t kMaxPollLoop = 128;
 
 // A hart that arrives somewhere else this many instructions later has most likely left the loop it was
 // in; most poll loops are shorter, the others are found by the anchor.

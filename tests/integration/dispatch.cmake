@@ -19,7 +19,7 @@ ttfd_test(NAME dispatch_stall_test LABELS integration SRCS ${dispatch_dir}/dispa
 ttfd_test(NAME dispatch_verify_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/dispatch_verify_test.cc
   DEPS runtime_dispatch test_device)
 foreach(name IN ITEMS dispatch_boot_test dispatch_evidence_test dispatch_hang_test dispatch_launch_test dispatch_queues_test dispatch_shutdown_test
-        dispatch_trace_test dispatch_transfer_test)
+        dispatch_snapshot_test dispatch_trace_test dispatch_transfer_test)
   ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
     DEPS runtime_dispatch test_device firmware_images_small)
   add_dependencies(${name} ${dispatch_kernels})

@@ -227,7 +227,7 @@ TEST_F(DispatchBoot, IsRefusedByFirmwareThatSpeaksAnotherVersion) {
   boot.nonce = 5;
   boot.timeout = std::chrono::seconds(10);
   const Status status =
-      BootCard(*device_, SteadyClock(), std::span(&plan, 1), OwnFirmware().set(), boot);
+      BootCard(*device_, SteadyClock(), std::span(&plan, 1), OwnFirmware().set(), boot, NoTick);
   EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(StatusMessage(status)),
               AllOf(HasSubstr("worker (0,0) at tile (1,2) BRISC refuses to start"),

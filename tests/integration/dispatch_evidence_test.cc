@@ -91,20 +91,19 @@ TEST_F(DispatchEvidence, UnpublishedEvent_LaterLaunchesNotStarted) {
   ASSERT_TRUE(card_.Event().ok());
   ASSERT_TRUE(card_.device->Advance(50'000).ok());
   card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StandingOf(running), Standing::kRunning);
-  EXPECT_EQ(card_.dispatcher->StandingOf(second), Standing::kNotBegun);
-  EXPECT_EQ(card_.dispatcher->StandingOf(third), Standing::kNotBegun);
+  EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kRunning);
+  EXPECT_EQ(card_.dispatcher->StateOf(second), ExecutionState::kNotStarted);
+  EXPECT_EQ(card_.dispatcher->StateOf(third), ExecutionState::kNotStarted);
 }
 
 TEST_F(DispatchEvidence, PublishedEvent_LaterLaunchMayHaveStarted) {
   Launch(AllCores());
   ASSERT_TRUE(card_.Event().ok());
   const Ticket later = Launch({1, 1, 1, 1}, /*clocks=*/300'000);
-  ASSERT_TRUE(card_.dispatcher->EventBeside(0, 0).ok());
   ASSERT_TRUE(card_.dispatcher->Poll().ok());
   ASSERT_TRUE(card_.device->Advance(50'000).ok());
   card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StandingOf(later), Standing::kRunning);
+  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kRunning);
 }
 
 // All workers have answered; a dispatcher whose code was overwritten publishes no event of it.
@@ -125,8 +124,8 @@ TEST_F(DispatchEvidence, OverwrittenDispatcher_EndedLaunchKeepsLaterUnstarted) {
   const StallReport report = card_.dispatcher->HaltAndDiagnose();
   ASSERT_FALSE(report.damage.empty());
   EXPECT_EQ(report.damage[0].hardware_queue, 0);
-  EXPECT_EQ(card_.dispatcher->StandingOf(ended), Standing::kEnded);
-  EXPECT_EQ(card_.dispatcher->StandingOf(later), Standing::kNotBegun);
+  EXPECT_EQ(card_.dispatcher->StateOf(ended), ExecutionState::kCompleted);
+  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kNotStarted);
 }
 
 // The dispatcher has passed every event, and dispatch_s waits for a notification that was overwritten.
@@ -140,11 +139,11 @@ TEST_F(DispatchEvidence, HeldGoSignal_LaunchNotStarted) {
   ASSERT_TRUE(card_.Event().ok());
   RunUntilStopped();
   card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StandingOf(held), Standing::kNotBegun);
+  EXPECT_EQ(card_.dispatcher->StateOf(held), ExecutionState::kNotStarted);
 }
 
-// No event has this number: the counters alone decide.
-TEST_F(DispatchEvidence, ImplausibleEventWord_ProvesNothing) {
+// No event has this number, and so many go signals were not sent.
+TEST_F(DispatchEvidence, ImplausibleWords_ProveNothing) {
   const Ticket running = Launch(AllCores(), /*clocks=*/300'000);
   ASSERT_TRUE(card_.Event().ok());
   Launch({1, 1, 1, 1});
@@ -156,8 +155,15 @@ TEST_F(DispatchEvidence, ImplausibleEventWord_ProvesNothing) {
                                   offsetof(abi::CompletionPointer, last_event);
   ASSERT_TRUE(WriteWord(*dispatch_tile_, kPublished, 0xDEAD'BEEF).ok());
   card_.dispatcher->HaltAndDiagnose();
-  EXPECT_EQ(card_.dispatcher->StandingOf(running), Standing::kRunning);
-  EXPECT_NE(card_.dispatcher->StandingOf(later), Standing::kNotBegun);
+  EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kRunning);
+  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kNotStarted) << "its go was not sent";
+  constexpr uint32_t kSent = abi::kControlBlockAddress + offsetof(abi::ControlBlock, gos_sent);
+  const std::array<uint32_t, abi::kMaxSubDevices> overwritten = {1000, 1000, 1000, 1000,
+                                                                 1000, 1000, 1000, 1000};
+  ASSERT_TRUE(dispatch_tile_->Write(kSent, BytesOf(overwritten)).ok());
+  card_.dispatcher->HaltAndDiagnose();
+  EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kUnknown);
+  EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kUnknown);
 }
 
 // The host has a page to acknowledge when nothing can move: the write of that would repair the word.

@@ -13,7 +13,7 @@
 namespace ttfd {
 namespace {
 
-using enum Standing;
+using enum ExecutionState;
 
 using testing::Contains;
 using testing::HasSubstr;
@@ -82,9 +82,9 @@ TEST(DispatchHang, HowFarLaunchesWereIsKnownFromWhenTheCardWasLookedAt) {
     EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
     card.dispatcher->Diagnose();
     ASSERT_TRUE(card.device->Reset().ok());
-    EXPECT_EQ(card.dispatcher->StandingOf(ended), kEnded);
-    EXPECT_EQ(card.dispatcher->StandingOf(hung), kRunning);
-    EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), kNotBegun);
+    EXPECT_EQ(card.dispatcher->StateOf(ended), kCompleted);
+    EXPECT_EQ(card.dispatcher->StateOf(hung), kRunning);
+    EXPECT_EQ(card.dispatcher->StateOf(card.Last(0)), kNotStarted);
   }
 }
 
@@ -110,8 +110,8 @@ TEST(DispatchHang, StandingOf_AHungReplayIsRunning) {
   EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
   card.dispatcher->Diagnose();
   EXPECT_TRUE(card.dispatcher->IsDone({0, replay.number - 1}));
-  EXPECT_EQ(card.dispatcher->StandingOf(replay), kRunning);
-  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), kNotBegun);
+  EXPECT_EQ(card.dispatcher->StateOf(replay), kRunning);
+  EXPECT_EQ(card.dispatcher->StateOf(card.Last(0)), kNotStarted);
 }
 
 TEST(DispatchHang, OfATraceOnlyTheSegmentThatHangsHasBegun) {
@@ -137,12 +137,12 @@ TEST(DispatchHang, OfATraceOnlyTheSegmentThatHangsHasBegun) {
   EXPECT_EQ(card.Finish().code(), StatusCode::kDeadlineExceeded);
   card.dispatcher->HaltAndDiagnose();
   const auto state = [&](uint64_t segment) {
-    return card.dispatcher->StandingOf({0, before + 1 + segment});
+    return card.dispatcher->StateOf({0, before + 1 + segment});
   };
-  EXPECT_EQ(state(0), kEnded);
-  EXPECT_EQ(state(1), kUnclear) << "the next one is to clear the counter";
-  EXPECT_EQ(state(2), kNotBegun);
-  EXPECT_EQ(state(3), kNotBegun);
+  EXPECT_EQ(state(0), kCompleted);
+  EXPECT_EQ(state(1), kUnknown) << "the next one is to clear the counter";
+  EXPECT_EQ(state(2), kNotStarted);
+  EXPECT_EQ(state(3), kNotStarted);
 }
 
 // The other hardware queue goes on while one is lost: what had not begun then is played again after the reset.
@@ -175,9 +175,9 @@ TEST(DispatchHang, WhatHadNotBegunWhenACardWasGivenUpNeverDoes) {
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_NE(report.harts[i].pc, 0u) << report.harts[i].where << ": where it stood is told";
   }
-  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(0)), kRunning);
-  EXPECT_EQ(card.dispatcher->StandingOf(first), kRunning);
-  EXPECT_EQ(card.dispatcher->StandingOf(card.Last(1)), kNotBegun);
+  EXPECT_EQ(card.dispatcher->StateOf(card.Last(0)), kRunning);
+  EXPECT_EQ(card.dispatcher->StateOf(first), kRunning);
+  EXPECT_EQ(card.dispatcher->StateOf(card.Last(1)), kNotStarted);
   ASSERT_TRUE(card.device->Advance(1'000'000).ok());
   const Status booted = card.dispatcher->Boot();
   ASSERT_TRUE(booted.ok()) << booted.ToString();
@@ -271,8 +271,7 @@ TEST(DispatchHang, IsDone_IsFalseForWhatABootDiscards) {
     EXPECT_FALSE(card.dispatcher->IsDone(hung));
     ASSERT_TRUE(card.dispatcher->Boot().ok());
     EXPECT_FALSE(card.dispatcher->IsDone(hung)) << "it never ended";
-    EXPECT_NE(card.dispatcher->StandingOf(hung), kEnded);
-    EXPECT_FALSE(*card.dispatcher->KernelsEnded(hung));
+    EXPECT_NE(card.dispatcher->StateOf(hung), kCompleted);
     EXPECT_TRUE(card.dispatcher->IsDone({0, first_discarded - 1}));
     EXPECT_EQ(card.dispatcher->completed(0), hung.number) << "nothing of it is on the card";
   }

@@ -179,16 +179,16 @@ TEST(DispatchQueues, SubDevicesRunDifferentProgramsAtOnce) {
   }
 }
 
-TEST(DispatchQueues, WorkerCountsTellThatKernelsEndedBeforeAnEventDoes) {
+TEST(DispatchQueues, AnIndependentLaunchEndsWithoutAnEvent) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("nobody else knows at once that nothing moves");
   BootedCard card;
   ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 2, 2), 0, 64, 0}).ok());
   ASSERT_TRUE(card.Finish().ok());
-  EXPECT_TRUE(*card.dispatcher->KernelsEnded(card.Last(0)));
+  EXPECT_TRUE(card.dispatcher->IsDone(card.Last(0)));
   const Route left{0, Tiles(card, {0, 0, 4, 9})}, right{0, Tiles(card, {5, 0, 10, 9})};
   ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
   const Ticket launch = card.Last(0);
-  EXPECT_FALSE(*card.dispatcher->KernelsEnded(launch));
+  EXPECT_FALSE(card.dispatcher->IsDone(launch));
   const Status hung = [&] {
     for (;;) RETURN_IF_ERROR(card.dispatcher->Poll());
   }();
@@ -199,15 +199,15 @@ TEST(DispatchQueues, WorkerCountsTellThatKernelsEndedBeforeAnEventDoes) {
   ASSERT_TRUE(card.Submit(left, Meet(card, 2, 2, nullptr)).ok());
   const Ticket again = card.Last(0);
   ASSERT_TRUE(card.Submit(right, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
-  for (int i = 0; i < 100 && !*card.dispatcher->KernelsEnded(again); ++i) {
+  for (int i = 0; i < 100 && !card.dispatcher->IsDone(again); ++i) {
     ASSERT_TRUE(card.dispatcher->Poll().ok());
   }
-  EXPECT_TRUE(*card.dispatcher->KernelsEnded(again));
+  EXPECT_TRUE(card.dispatcher->IsDone(again));
   EXPECT_TRUE(card.Finish().ok());
 }
 
 // A replay clears the counter of its workers, which shows what ran there before until the dispatcher comes to it.
-TEST(DispatchQueues, KernelsEnded_IsFalseBeforeAReplayBegins) {
+TEST(DispatchQueues, AnIndependentReplay_IsNotDoneBeforeItBegins) {
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("a library moves only when it is told to");
   BootedCard card;
   BumpCounters counters(card);
@@ -230,18 +230,16 @@ TEST(DispatchQueues, KernelsEnded_IsFalseBeforeAReplayBegins) {
     ASSERT_TRUE(card.Replay(left, trace).ok());
     const Ticket replay = card.Last(0);
     ASSERT_TRUE(card.device->Advance(100'000).ok());
-    EXPECT_FALSE(*card.dispatcher->KernelsEnded(waits));
-    EXPECT_FALSE(*card.dispatcher->KernelsEnded(replay));
+    EXPECT_FALSE(card.dispatcher->IsDone(waits));
+    EXPECT_FALSE(card.dispatcher->IsDone(replay));
     ASSERT_TRUE(card.Submit({1, {}}, WriteCommand{FlagOn(card, 2, 2), 0, One()}).ok());
     ASSERT_TRUE(card.Event(1).ok());
-    // By the counter alone.
-    for (int i = 0; i < 100 && !*card.dispatcher->KernelsEnded(replay); ++i) {
+    // Without an event.
+    for (int i = 0; i < 100 && !card.dispatcher->IsDone(replay); ++i) {
       ASSERT_TRUE(card.dispatcher->Poll().ok());
     }
-    ASSERT_TRUE(*card.dispatcher->KernelsEnded(replay));
-    ASSERT_TRUE(card.dispatcher->EventBeside(0, 0).ok());
+    ASSERT_TRUE(card.dispatcher->IsDone(replay));
     while (!card.dispatcher->idle()) ASSERT_TRUE(card.dispatcher->Poll().ok());
-    EXPECT_TRUE(card.dispatcher->IsDone(replay));
   }
   counters.ExpectRight();
 }
@@ -373,9 +371,6 @@ TEST(DispatchQueues, RefuseWhatNeverWasAndWhatIsElsewhere) {
   for (const Ticket& ticket : {Ticket{0, 1}, Ticket{2, 0}}) {
     const auto [queue, number] = ticket;
     EXPECT_EQ(card.dispatcher->Event(queue, number).status().code(), StatusCode::kInvalidArgument);
-    EXPECT_EQ(card.dispatcher->EventBeside(queue, number).status().code(),
-              StatusCode::kInvalidArgument);
-    EXPECT_EQ(card.dispatcher->KernelsEnded(ticket).status().code(), StatusCode::kInvalidArgument);
   }
   EXPECT_EQ(card.dispatcher->LookAt(2).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(card.dispatcher->TrySubmit({2, {}}, launch).status().code(),

@@ -70,16 +70,16 @@ TEST(DispatchShutdown, DoesNotWaitForAFullRingThatGoesOn) {
 TEST(DispatchShutdown, ABootThatNobodyWaitsForEndsAndTheNextOneWorks) {
   BootedCard card;
   int asked = 0;
-  bool wanted = false;
-  card.dispatcher->OnWait([&] { return ++asked < 3 || wanted; });
-  const Status cut = card.dispatcher->Boot();
+  const Status cut = card.dispatcher->Boot([&] {
+    if (++asked < 3) return OkStatus();
+    return Error(StatusCode::kCancelled, "cut short");
+  });
   EXPECT_EQ(cut.code(), StatusCode::kCancelled) << cut.ToString();
   EXPECT_THAT(std::string(StatusMessage(cut)), ::testing::HasSubstr("boot, waiting for "));
   EXPECT_EQ(asked, 3);
   EXPECT_EQ(card.dispatcher->Poll(), cut) << "it is lost";
   const Status down = card.dispatcher->ShutDownWithin(kLimit);
   EXPECT_TRUE(down.ok()) << "that is no error of the card: " << down.ToString();
-  wanted = true;
   const Status booted = card.dispatcher->Boot();
   EXPECT_TRUE(booted.ok()) << booted.ToString();
 }

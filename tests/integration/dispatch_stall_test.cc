@@ -32,12 +32,14 @@ class DispatchStall : public ::testing::Test {
   StallReport DiagnoseAfter(const EntryBuilder& entry) {
     const Status ran = bench_->SendAndRun(entry);
     EXPECT_TRUE(ran.ok()) << ran.ToString();
-    HostView host;
+    QueueState host;
     host.entries_announced = bench_->queue(0).entries_sent();
-    host.entries_taken =
-        bench_->counter(plan_.prefetch_tile, offsetof(abi::ControlBlock, entries_fetched));
-    host.owed = true;
-    return DiagnoseQueue(bench_->device(), plan_, host);
+    host.awaits_completions = true;
+    return Diagnose(host);
+  }
+
+  StallReport Diagnose(const QueueState& host) {
+    return DiagnoseQueue(ReadCard(bench_->device(), std::span(&plan_, 1)), 0, host);
   }
 
   std::unique_ptr<FirmwareBench> bench_;
@@ -97,10 +99,9 @@ TEST_F(DispatchStall, OfAHostWhoseEntryNeverArrived) {
   EntryBuilder entry;
   entry.Dispatch(WaitCommand(abi::kWaitBarrier));
   ASSERT_TRUE(bench_->SendAndRun(entry).ok());
-  HostView host;
+  QueueState host;
   host.entries_announced = 2;
-  host.entries_taken = 1;
-  const StallReport report = DiagnoseQueue(bench_->device(), plan_, host);
+  const StallReport report = Diagnose(host);
   EXPECT_EQ(report.stage, StalledStage::kHost) << report.text;
   EXPECT_THAT(report.text, HasSubstr("it took 1 of the 2 entries the host announced"));
 }

@@ -374,12 +374,12 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   arguments.common = {0x40000, 64, 1, 0x4000'0000};  // so many clocks
   arguments.words_per_core = 1;
   arguments.per_core = {0};
-  Route apart;
-  apart.workers.set(5 * card->card().grid.x + 5);
+  Route independent;
+  independent.workers.set(5 * card->card().grid.x + 5);
   TileSet others;
   others.set(0);
   const LaunchCommand endless{TestProgram(spec, card->card().grid), {arguments}};
-  ASSERT_TRUE(card->TrySubmit(apart, endless).ok());
+  ASSERT_TRUE(card->TrySubmit(independent, endless).ok());
   const Ticket kernel{0, card->submitted(0)};
 
   constexpr uint32_t kRounds = 16;
@@ -389,7 +389,7 @@ TEST(DispatchTransferRings, AreClearedAfterUseWhereTheCardIsNeverAtRest) {
   const auto submit = [&](const Command& command) {
     const auto ticket = card->TrySubmit({0, others}, command);
     ASSERT_TRUE(ticket.ok()) << ticket.status().ToString();
-    ASSERT_TRUE(card->EventBeside(0, **ticket).ok());
+    ASSERT_TRUE(card->Event(0, **ticket).ok());
     last = {0, **ticket};
   };
   const auto left_behind = [&] {

@@ -1,5 +1,6 @@
 // Two hardware queues on one chip, and sub-devices: disjoint sets of workers with go words and counters of
 // their own.
+#include "runtime/abi/host_queue.h"
 #include "runtime/hw/stream.h"
 #include "tests/support/firmware_launch.h"
 #include "tests/support/firmware_test.h"
@@ -49,8 +50,36 @@ class Queues : public FirmwareTest, public ::testing::WithParamInterface<Variant
   }
   // Which go word a worker listens to.
   void Listen(uint32_t worker, uint32_t sub_device) {
-    bench_->SetWord(bench_->WorkerTile(worker), abi::kGoAreaAddress + offsetof(abi::GoArea, index),
-                    sub_device);
+    bench_->SetWord(bench_->WorkerTile(worker), abi::kGoAreaAddress + offsetof(abi::GoArea, listen),
+                    abi::ListenWord(sub_device, 0));
+  }
+  // Sets the word of a sub-device for dispatch_s of queue 0.
+  void Own(uint32_t sub_device, uint32_t word) {
+    bench_->SetWord(BenchQueue::DispatchTile(0),
+                    abi::kControlBlockAddress + offsetof(abi::ControlBlock, sub_devices) +
+                        sub_device * sizeof(abi::SubDevice),
+                    word);
+  }
+  // A go by queue 0, behind so many answers.
+  Status SendGo(uint32_t sub_device, uint32_t count) {
+    return bench_->SendAndRun(
+        EntryBuilder()
+            .Dispatch(NotifyCommand(static_cast<uint16_t>(1u << sub_device)))
+            .DispatchS(SendGoCommand(Go(0, sub_device, 0), static_cast<uint8_t>(sub_device),
+                                     abi::kFirstWorkerStream + sub_device, count)));
+  }
+  // As workers of queue 0 would.
+  Status Answer(uint32_t sub_device, uint32_t count) {
+    bench_->SetWord(
+        BenchQueue::DispatchTile(0),
+        hw::StreamRegister(abi::kFirstWorkerStream + sub_device, hw::kStreamSpaceAvailableUpdate),
+        count << hw::kStreamUpdateShift);
+    return bench_->Run();
+  }
+  // Of the first three sub-devices.
+  std::vector<uint32_t> Published() {
+    const auto counts = LoadAt<abi::GoCounts>(bench_->host_memory().data() + abi::kGoCountsOffset);
+    return {counts.answered[0], counts.answered[1], counts.answered[2]};
   }
   uint32_t launches(uint32_t worker) {
     return bench_->status(bench_->WorkerTile(worker), hw::kBrisc).progress;
@@ -116,6 +145,91 @@ TEST_P(Queues, OneWaitsForAnEventOfTheOther) {
     EXPECT_EQ(bench_->Word(bench_->WorkerTile(0), kTarget), 2 * round);
     EXPECT_FALSE(bench_->TakeCompletionPage()->empty());
   }
+}
+
+// While dispatch_s idles, while it waits for other workers, and with the next go.
+TEST_P(Queues, AnsweredGosArePublished) {
+  using Counts = std::vector<uint32_t>;
+  ASSERT_OK(bench_->SendAndRun(EntryBuilder().DispatchS(SetNumWorkerSemsCommand(3))));
+  for (uint32_t worker = 0; worker < 6; ++worker) Listen(worker, worker < 3 ? 1 : 2);
+  Own(0, 2 | abi::kPublishGos);
+  Own(1, 3 | abi::kPublishGos);
+  Own(2, 3);
+  ASSERT_OK(SendGo(0, 0));
+  EXPECT_EQ(Published(), (Counts{1, 0, 0}));
+  ASSERT_OK(SendGo(1, 0));
+  ASSERT_OK(SendGo(2, 0));
+  EXPECT_EQ(Published(), (Counts{1, 1, 0})) << "the last does not publish";
+
+  for (uint32_t worker = 0; worker < 3; ++worker) Listen(worker, 3);
+  ASSERT_OK(SendGo(1, 3));
+  EXPECT_EQ(Published(), (Counts{1, 1, 0})) << "no worker has answered";
+  ASSERT_OK(Answer(1, 2));
+  EXPECT_EQ(Published(), (Counts{1, 1, 0})) << "one has not";
+  ASSERT_OK(Answer(1, 1));
+  EXPECT_EQ(Published(), (Counts{1, 2, 0})) << "while it waits for commands";
+
+  ASSERT_OK(SendGo(1, 6));
+  ASSERT_OK(SendGo(2, 4));  // held: one more than have answered
+  EXPECT_EQ(bench_->status(BenchQueue::DispatchTile(0), hw::kNcrisc).waypoint,
+            abi::kWaypointWorkers);
+  ASSERT_OK(Answer(1, 3));
+  EXPECT_EQ(Published(), (Counts{1, 3, 0})) << "while it waits for other workers";
+  ASSERT_OK(Answer(2, 1));
+
+  ASSERT_OK(SendGo(1, 9));
+  ASSERT_OK(SendGo(1, 12));  // held, and three more are missing
+  ASSERT_OK(Answer(1, 3));
+  EXPECT_EQ(Published(), (Counts{1, 4, 0})) << "with the next go";
+  ASSERT_OK(Answer(1, 3));
+  EXPECT_EQ(Published(), (Counts{1, 5, 0}));
+  for (uint32_t sub_device = 0; sub_device < 3; ++sub_device) {
+    constexpr uint32_t kSent[] = {1, 5, 2};
+    EXPECT_EQ(bench_->Word(BenchQueue::DispatchTile(0), abi::kControlBlockAddress +
+                                                            offsetof(abi::ControlBlock, gos_sent) +
+                                                            4 * sub_device),
+              kSent[sub_device]);
+  }
+}
+
+// Each of them may be answered at any time; until then dispatch_s sleeps.
+TEST_P(Queues, UnansweredGosOfAllSubDevices_LetTheDeviceRest) {
+  ASSERT_OK(bench_->SendAndRun(EntryBuilder().DispatchS(SetNumWorkerSemsCommand(8))));
+  for (uint32_t worker = 0; worker < bench_->worker_count(); ++worker) Listen(worker, 8);
+  for (uint32_t sub_device = 0; sub_device < abi::kMaxSubDevices; ++sub_device) {
+    Own(sub_device, 1 | abi::kPublishGos);
+    ASSERT_OK(SendGo(sub_device, 0));
+  }
+  ASSERT_OK(SendGo(7, 1));  // held
+  EXPECT_EQ(Published(), (std::vector<uint32_t>{0, 0, 0}));
+  for (uint32_t sub_device = 0; sub_device < abi::kMaxSubDevices; ++sub_device) {
+    ASSERT_OK(Answer(sub_device, 1));
+  }
+  EXPECT_EQ(Published(), (std::vector<uint32_t>{1, 1, 1}));
+}
+
+// It was sent to the previous owner of the number.
+TEST_P(Queues, AGoOfAnotherGenerationIsNotTaken) {
+  const hw::Coordinate at = bench_->WorkerTile(0);
+  bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, listen), abi::ListenWord(1, 7));
+  for (uint32_t generation = 0; generation < abi::kGoGenerations; ++generation) {
+    bench_->SetWord(at, abi::kGoAreaAddress + 4,
+                    Go(0, 1, 0) | generation << abi::kGoGenerationShift);
+    ASSERT_OK(bench_->Run());
+    EXPECT_EQ(stream(0, 1), generation < 7 ? 0u : 1u) << generation;
+    EXPECT_EQ(launches(0), stream(0, 1));
+  }
+  // dispatch_s puts in that of the control block.
+  bench_->SetWord(
+      BenchQueue::DispatchTile(0),
+      abi::kControlBlockAddress + offsetof(abi::ControlBlock, sub_devices) + sizeof(abi::SubDevice),
+      1 | 7u << abi::kGoGenerationShift);
+  ASSERT_OK(bench_->SendAndRun(
+      EntryBuilder()
+          .DispatchS(SetNumWorkerSemsCommand(2))
+          .Dispatch(NotifyCommand(2))
+          .DispatchS(SendGoCommand(Go(0, 1, 0), 1, abi::kFirstWorkerStream + 1, 0))));
+  EXPECT_EQ(launches(0), 2u);
 }
 
 TEST_P(Queues, WorkersAnswerTheQueueThatSentTheGo) {

@@ -18,7 +18,7 @@ std::shared_ptr<const KernelImage> Image(const char* name) {
 }
 
 // Deep calls on two tiles, two of their harts, profiled on a card of its own.
-ProfileResult ProfileOfDeepCalls(const ProfileOptions& options) {
+ProfileResult ProfileOfDeepCalls(const ProfileOptions& options, int launches = 20) {
   BootedCard card;
   ProgramSpec spec;
   spec.kernels.push_back({Image("overflow_stack"), hw::kBrisc, {{3, 2, 4, 2}}});
@@ -29,7 +29,7 @@ ProfileResult ProfileOfDeepCalls(const ProfileOptions& options) {
   arguments.common = {12};
   EXPECT_TRUE(card.dispatcher->StartProfile(options).ok());
   EXPECT_EQ(card.dispatcher->StartProfile(options).code(), StatusCode::kFailedPrecondition);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < launches; ++i) {
     EXPECT_TRUE(card.Submit(LaunchCommand{*program, {arguments, arguments}}).ok());
   }
   EXPECT_TRUE(card.Finish().ok());
@@ -91,7 +91,7 @@ TEST(Profile, ProgramCountersShowTheInnermostFunction) {
   ProfileOptions options;
   options.snapshots = true;
   options.snapshot_interval = Duration::zero();
-  const ProfileResult result = ProfileOfDeepCalls(options);
+  const ProfileResult result = ProfileOfDeepCalls(options, /*launches=*/200);  // longer than a Poll
   EXPECT_FALSE(result.whole_stacks);
   EXPECT_GT(result.samples, 0u);
   EXPECT_EQ(Total(result, "Deeper;Deeper"), 0u);

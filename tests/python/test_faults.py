@@ -325,7 +325,7 @@ def hang(daemon):
     return ended.value
 
 
-HANG_FILES = {"host.json", "records.txt", "log.txt", "device.json", "report.json", "report.txt"}
+HANG_FILES = {"host.json", "records.txt", "log.txt", "device.json", "card.json", "report.json", "report.txt"}
 
 
 def test_a_disk_that_is_full_at_any_byte_of_a_hang_report_costs_parts_of_it_alone(tmp_path):

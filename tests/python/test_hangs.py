@@ -8,7 +8,7 @@ import pytest
 import ttfd
 from conftest import KERNELS, Daemon
 
-FILES = {"host.json", "records.txt", "log.txt", "device.json", "report.json", "report.txt"}
+FILES = {"host.json", "records.txt", "log.txt", "device.json", "card.json", "report.json", "report.txt"}
 
 
 @pytest.fixture(scope="module")

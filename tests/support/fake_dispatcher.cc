@@ -36,17 +36,17 @@ FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
   info_.memory_survives_reset = behaviour.memory_survives_reset;
 }
 
-Status FakeDispatcher::Boot() {
+Status FakeDispatcher::Boot(Tick tick) {
   ++boots;
   if (on_boot) on_boot();
   halted = false;
-  if (waits && !waits()) return Error(StatusCode::kCancelled, "nobody waits for the card");
+  while (boot_lasts && boot_lasts()) RETURN_IF_ERROR(tick());
   booted_ = false;
   for (Queue& queue : queues_) {
     queue.pending.clear();
     queue.running.clear();
     queue.passed = queue.submitted;
-    for (auto* of : {&queue.open, &queue.unseen, &queue.asked, &queue.apart}) of->clear();
+    for (auto* of : {&queue.open, &queue.unseen, &queue.apart}) of->clear();
   }
   if (failing_boots > 0) {
     --failing_boots;
@@ -126,46 +126,20 @@ StatusOr<std::optional<uint64_t>> FakeDispatcher::TrySubmit(const Route& route,
 
 StatusOr<bool> FakeDispatcher::Event(uint32_t queue, uint64_t ticket) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  const std::set<uint64_t>& open = queues_[queue].open;
-  if (!open.contains(ticket)) return InvalidArgument("an event for ticket {}", ticket);
-  AskFor(queue, {open.begin(), open.upper_bound(ticket)});
-  return true;
-}
-
-StatusOr<bool> FakeDispatcher::EventBeside(uint32_t queue, uint64_t ticket) {
-  if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
-  const Queue& of = queues_[queue];
-  if (ticket != 0 && (!of.open.contains(ticket) || of.apart.contains(ticket))) {
-    return InvalidArgument("an event for ticket {}", ticket);
-  }
-  std::set<uint64_t> tickets;
-  for (const uint64_t one : of.open) {
-    const bool apart = of.apart.contains(one);
-    if (apart ? *KernelsEnded({queue, one}) : one <= ticket) tickets.insert(one);
-  }
-  std::erase_if(tickets, [&of](uint64_t one) { return of.asked.contains(one); });
-  if (!tickets.empty()) AskFor(queue, tickets);
-  return true;
-}
-
-void FakeDispatcher::AskFor(uint32_t queue, const std::set<uint64_t>& tickets) {
+  Queue& of = queues_[queue];
+  if (ticket > of.submitted) return InvalidArgument("an event for ticket {}", ticket);
+  std::set<uint64_t> tickets(of.open.begin(), of.open.upper_bound(ticket));
+  std::erase_if(tickets, [&of](uint64_t one) { return of.apart.contains(one); });
+  if (tickets.empty()) return true;
   Log(queue, "event");
-  queues_[queue].asked.insert(tickets.begin(), tickets.end());
-  queues_[queue].pending.push_back({Pending::Kind::kEvent, {}, {queue, 0}, {}, "", tickets});
-}
-
-StatusOr<bool> FakeDispatcher::KernelsEnded(const Ticket& ticket) {
-  const auto runs = [&ticket](const Pending& pending) {
-    return pending.kind == Pending::Kind::kCommand && pending.ticket.number == ticket.number;
-  };
-  const Queue& queue = queues_[ticket.hardware_queue];
-  return std::none_of(queue.running.begin(), queue.running.end(), runs) &&
-         std::none_of(queue.pending.begin(), queue.pending.end(), runs);
+  of.pending.push_back({Pending::Kind::kEvent, {}, {queue, 0}, {}, "", std::move(tickets)});
+  return true;
 }
 
 void FakeDispatcher::EndKernels(Queue& queue) {
-  std::erase_if(queue.running, [this](const Pending& launch) {
+  std::erase_if(queue.running, [&](const Pending& launch) {
     if (runs_on && runs_on(std::get<LaunchCommand>(launch.command))) return false;
+    if (queue.apart.contains(launch.ticket.number)) queue.unseen.insert(launch.ticket.number);
     ++progress_;
     if (clock != nullptr) clock->Advance(launch.cost);
     return true;
@@ -233,7 +207,7 @@ Status FakeDispatcher::Poll() {
     Queue& queue = queues_[i];
     if (late_completions && late_completions(i)) continue;
     for (const uint64_t ticket : std::exchange(queue.unseen, {})) {
-      for (std::set<uint64_t>* of : {&queue.open, &queue.asked, &queue.apart}) of->erase(ticket);
+      for (std::set<uint64_t>* of : {&queue.open, &queue.apart}) of->erase(ticket);
     }
   }
   booted_ = status.ok();
@@ -269,18 +243,19 @@ HostQueueRecord FakeDispatcher::HostRecord(uint32_t queue) {
 }
 
 // A launch that faulted is the last that left `pending`, and runs no more.
-Standing FakeDispatcher::StandingOf(const Ticket& ticket) {
-  if (standing) {
-    if (const std::optional<Standing> told = standing(ticket)) return *told;
+ExecutionState FakeDispatcher::StateOf(const Ticket& ticket) {
+  if (state) {
+    if (const std::optional<ExecutionState> told = state(ticket)) return *told;
   }
   const Queue& queue = queues_[ticket.hardware_queue];
-  if (!queue.open.contains(ticket.number)) return Standing::kEnded;
+  if (!queue.open.contains(ticket.number)) return ExecutionState::kCompleted;
   const auto is = [&ticket](const Pending& one) { return one.ticket.number == ticket.number; };
-  if (std::any_of(queue.running.begin(), queue.running.end(), is)) return Standing::kRunning;
-  if (ticket.number < queue.passed) return Standing::kEnded;
-  if (ticket.number == queue.passed) return booted_ ? Standing::kEnded : Standing::kRunning;
+  if (std::any_of(queue.running.begin(), queue.running.end(), is)) return ExecutionState::kRunning;
+  if (ticket.number < queue.passed) return ExecutionState::kCompleted;
+  if (ticket.number == queue.passed)
+    return booted_ ? ExecutionState::kCompleted : ExecutionState::kRunning;
   const bool next = ticket.number == queue.passed + 1 && queue.running.empty();
-  return next ? Standing::kUnclear : Standing::kNotBegun;
+  return next ? ExecutionState::kUnknown : ExecutionState::kNotStarted;
 }
 
 void FakeDispatcher::SetTimeouts(Duration operation, Duration kernel) {
@@ -334,7 +309,7 @@ std::vector<HartReport> FakeDispatcher::Report() {
   return {prefetch, worker};
 }
 
-Status FakeDispatcher::ShutDownWithin(Duration limit) {
+Status FakeDispatcher::ShutDownWithin(Duration limit, Tick) {
   shut_down = true;
   shut_down_within = limit;
   booted_ = false;

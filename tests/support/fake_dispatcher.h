@@ -31,7 +31,8 @@ class FakeDispatcher final : public Dispatcher {
   };
   explicit FakeDispatcher(const Behaviour& behaviour);
 
-  Status Boot() override;
+  using Dispatcher::Boot;
+  Status Boot(Tick tick) override;
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return info_; }
   const CardGeometry& geometry() const override { return geometry_; }
@@ -40,10 +41,7 @@ class FakeDispatcher final : public Dispatcher {
                                               std::span<const Ticket> after,
                                               absl::FunctionRef<bool()> wanted) override;
   StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) override;
-  StatusOr<bool> EventBeside(uint32_t hardware_queue, uint64_t ticket) override;
-  StatusOr<bool> KernelsEnded(const Ticket& ticket) override;
   Status Poll() override;
-  void OnWait(std::function<bool()> of) override { waits = std::move(of); }
   void OnPrint(PrintSink sink) override { print = std::move(sink); }
   void SalvagePrints() override {
     if (salvage) salvage();
@@ -64,14 +62,14 @@ class FakeDispatcher final : public Dispatcher {
     return Diagnose();
   }
   HostQueueRecord HostRecord(uint32_t hardware_queue) override;
-  Standing StandingOf(const Ticket& ticket) override;
+  ExecutionState StateOf(const Ticket& ticket) override;
   void TakeBack(const Ticket&) override {}
   void SetTimeouts(Duration operation, Duration kernel) override;
   bool idle() const override;
   uint64_t progress() const override { return progress_; }
   std::vector<HartReport> Report() override;
   std::vector<ResidentKernel> Kernels() const override { return {}; }
-  Status ShutDownWithin(Duration limit) override;
+  Status ShutDownWithin(Duration limit, Tick tick) override;
 
   // ---- what a test changes and looks at. With a running device thread only before it starts.
 
@@ -86,7 +84,6 @@ class FakeDispatcher final : public Dispatcher {
   std::function<bool(uint32_t queue)> late_completions;  // true: its events have not been seen yet
   PrintSink print;                                       // what on_launch or salvage may call
   std::function<void()> salvage;                         // what was printed when the card was lost
-  std::function<bool()> waits;      // what a command or a boot that waits for the card calls
   bool refuse_traces = false;       // the workers' caches have no room for more
   std::vector<TracePatch> patches;  // of all replays
   int moves = 0;                    // so many times the card says that something has moved
@@ -95,8 +92,9 @@ class FakeDispatcher final : public Dispatcher {
   Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
   std::function<void()> on_boot, on_diagnose;
-  std::function<std::optional<Standing>(const Ticket&)>
-      standing;      // instead of what the fake card knows
+  std::function<bool()> boot_lasts;  // true: a boot still waits for the card
+  std::function<std::optional<ExecutionState>(const Ticket&)>
+      state;         // instead of the fake card's own
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
   std::atomic<int> reports{0};  // calls of Report
@@ -126,8 +124,7 @@ class FakeDispatcher final : public Dispatcher {
   struct Queue {
     uint64_t submitted = 0;
     std::set<uint64_t> open;    // tickets that the host does not know to be done
-    std::set<uint64_t> unseen;  // of these, those that an event has told of
-    std::set<uint64_t> asked;   // of these, those that an event tells of
+    std::set<uint64_t> unseen;  // of these, those that the card has reported
     std::set<uint64_t> apart;   // of these, launches on workers of their own
     uint64_t passed = 0;        // left `pending`: done, or running
     std::deque<Pending> pending;
@@ -135,7 +132,6 @@ class FakeDispatcher final : public Dispatcher {
     uint64_t Done() const { return running.empty() ? passed : running.front().ticket.number - 1; }
   };
   void Log(uint32_t queue, std::string entry);
-  void AskFor(uint32_t queue, const std::set<uint64_t>& tickets);
   void EndKernels(Queue& queue);
   bool MayGoOn(const Queue& queue) const;
   Status GoOn(Queue& queue, size_t* left);

@@ -55,9 +55,10 @@ TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   culprit->Send(Launch(3));
   Hang();
   EXPECT_THAT(at_look, ElementsAre("host.json", "log.txt", "records.txt"));
-  EXPECT_THAT(at_boot, ElementsAre("device.json", "host.json", "log.txt", "records.txt"));
+  EXPECT_THAT(at_boot,
+              ElementsAre("card.json", "device.json", "host.json", "log.txt", "records.txt"));
   EXPECT_TRUE(core->ListHangReports()->at(0).complete);
-  EXPECT_EQ(names().size(), 6u);
+  EXPECT_EQ(names().size(), 7u);
 }
 
 TEST_F(EngineHang, ItsIdIsWhereOneLooks) {
@@ -95,7 +96,7 @@ TEST_F(EngineHang, TellsWhatRanForWhomAndWhatBecameOfIt) {
   EXPECT_THAT(text, HasSubstr("to blame: launch of program 1 ("));
   EXPECT_THAT(text, HasSubstr("queue 0 value 5, of session 1 (client 'test', user user1000"));
   EXPECT_THAT(text, HasSubstr("launch of program 2 ("));
-  EXPECT_THAT(text, HasSubstr("-> replayed (not begun: it had not begun)"));
+  EXPECT_THAT(text, HasSubstr("-> replayed (not started: it had not begun)"));
   EXPECT_THAT(text, HasSubstr("workers of CQ0\n  dispatcher waits for stream 48"));
   EXPECT_THAT(text, HasSubstr("worker (1,2) BRISC: in a kernel"));
   EXPECT_THAT(text, HasSubstr("the card was reset and works again"));
@@ -121,7 +122,7 @@ TEST_F(EngineHang, WhoStoodInTurnIsNamedWhereNoLaunchIsToBlame) {
 
 TEST_F(EngineHang, ALaunchThatHadNotBegunIsNotToBlame) {
   Prepare();
-  card->standing = [](const Ticket&) { return Standing::kNotBegun; };
+  card->state = [](const Ticket&) { return ExecutionState::kNotStarted; };
   culprit->Send(Launch(3), Read(1, 0, 64));
   Hang();
   EXPECT_THAT(culprit->errors, IsEmpty());
@@ -135,14 +136,15 @@ TEST_F(EngineHang, ALaunchThatHadEndedUnseenIsDone) {
   int launches = 0;
   card->on_launch = [&launches](const LaunchCommand&) { return ++launches, OkStatus(); };
   culprit->Send(Launch(3), Launch(3));
-  card->standing = [](const Ticket& ticket) {
-    return std::optional(ticket.number % 2 == 1 ? Standing::kEnded : Standing::kRunning);
+  card->state = [](const Ticket& ticket) {
+    return std::optional(ticket.number % 2 == 1 ? ExecutionState::kCompleted
+                                                : ExecutionState::kRunning);
   };
   Hang();
   EXPECT_EQ(launches, 0);
   const uint64_t failed = culprit->errors.empty() ? 0 : culprit->errors[0].first_value;
   EXPECT_EQ(failed, culprit->Progress()) << "the other one";
-  EXPECT_THAT(File("report.txt"), HasSubstr("-> ended (ended: all its workers had answered)"));
+  EXPECT_THAT(File("report.txt"), HasSubstr("-> ended (completed: all its workers had answered)"));
 }
 
 // All its workers had answered, and the damaged queue could not report it: nothing after it has begun.
@@ -154,8 +156,9 @@ TEST_F(EngineHang, UnreportedLaunch_IsAttributedDamageOfItsQueue) {
   const uint64_t first = card->submitted(0);
   other->Send(Launch(3));
   core->RunOnce();
-  card->standing = [first](const Ticket& ticket) {
-    return std::optional(ticket.number <= first ? Standing::kEnded : Standing::kNotBegun);
+  card->state = [first](const Ticket& ticket) {
+    return std::optional(ticket.number <= first ? ExecutionState::kCompleted
+                                                : ExecutionState::kNotStarted);
   };
   card->stall.stage = StalledStage::kWorkers;
   card->stall.damage.emplace_back().hardware_queue = 0;
@@ -175,7 +178,7 @@ TEST_F(EngineHang, DamageUnderTwoSessions_NamesNoLaunch) {
   core->RunOnce();
   other->Send(Launch(3));
   core->RunOnce();
-  card->standing = [](const Ticket&) { return std::optional(Standing::kRunning); };
+  card->state = [](const Ticket&) { return std::optional(ExecutionState::kRunning); };
   card->stall.stage = StalledStage::kDispatcher;
   card->stall.damage.emplace_back().hardware_queue = 0;
   card->hold = false;
@@ -189,7 +192,7 @@ TEST_F(EngineHang, DamageUnderTwoSessions_NamesNoLaunch) {
 TEST_F(EngineHang, AReadBehindWhichItsSessionChangedTheBufferIsSentAgainByItsClient) {
   Prepare();
   card->hold = true;
-  card->standing = [](const Ticket&) { return Standing::kUnclear; };
+  card->state = [](const Ticket&) { return ExecutionState::kUnknown; };
   other->Send(Read(1, 0, 64), InlineWrite(1, 0, Pattern(64, 5)));
   core->RunOnce();
   card->hold = false;

@@ -16,10 +16,10 @@ TEST_F(EngineRecovery, ACardIsJudgedWhenNothingCanBeginOnItAnyMore) {
   for (const bool by_an_administrator : {false, true}) {
     Prepare();
     int judged = 0;
-    card->standing = [&](const Ticket&) {
+    card->state = [&](const Ticket&) {
       ++judged;
       EXPECT_TRUE(card->halted);
-      return std::optional<Standing>();
+      return std::optional<ExecutionState>();
     };
     card->hold = true;
     culprit->Send(Launch(3));
@@ -99,8 +99,8 @@ TEST_F(EngineRecovery, WhoWaitsForWhatWasGivenUpBehindWhatRunsAgainGoesOn) {
   core->RunOnce();
   const uint64_t write = other->Send(InlineWrite(1, 1024, Pattern(64, 2)), Read(1, 0, 64));
   const uint64_t later = other->SendOn(1, {{0, write + 1}}, InlineWrite(1, 0, Pattern(64, 3)));
-  card->standing = [](const Ticket& ticket) {
-    return ticket.hardware_queue == 1 ? std::optional(Standing::kUnclear) : std::nullopt;
+  card->state = [](const Ticket& ticket) {
+    return ticket.hardware_queue == 1 ? std::optional(ExecutionState::kUnknown) : std::nullopt;
   };
   core->RunOnce();
   card->hold = false;
@@ -132,8 +132,9 @@ TEST_F(EngineRecovery, ALaunchThatHadBegunDoesNotRunAgainBecauseTheOneBeforeWasN
   other->Send(Launch(3));
   core->RunOnce();
   ASSERT_EQ(card->submitted(0), first + 1);
-  card->standing = [first](const Ticket& ticket) {
-    return std::optional(ticket.number <= first ? Standing::kEnded : Standing::kRunning);
+  card->state = [first](const Ticket& ticket) {
+    return std::optional(ticket.number <= first ? ExecutionState::kCompleted
+                                                : ExecutionState::kRunning);
   };
   card->next_poll = Error(StatusCode::kDeadlineExceeded, "nothing can move any more");
   card->hold = false;
@@ -355,7 +356,7 @@ TEST_F(EngineRecovery, WhatTheCardDoesNotTakeIsTriedOnceMore) {
 TEST_F(EngineRecovery, ResetsThatBringNothingAreFew) {
   Prepare();
   const uint64_t read = culprit->Send(Read(1, 0, 16));
-  card->standing = [](const Ticket&) { return Standing::kNotBegun; };
+  card->state = [](const Ticket&) { return ExecutionState::kNotStarted; };
   card->stall.damage.emplace_back();
   for (int i = 0; i < 100; ++i) {
     card->next_poll = Error(StatusCode::kFailedPrecondition, "died");

@@ -39,7 +39,7 @@ HangReport Report(HangStore& store) {
   work.command = "launch of program 7 (spin)";
   work.programs = {7};
   work.fate = WorkFate::kBlamed;
-  work.standing = Standing::kRunning;
+  work.state = ExecutionState::kRunning;
   report.works.push_back(work);
   report.culprit = 0;
   report.queues.resize(2);
@@ -85,9 +85,10 @@ TEST(HangStore, KeepsWhatIsKnownBeforeTheNextThingIsAskedFor) {
   store.KeepHostSide(report);
   EXPECT_THAT(Names(own), ElementsAre("host.json", "log.txt", "records.txt"));
   store.KeepDeviceSide(report);
-  EXPECT_THAT(Names(own), ElementsAre("device.json", "host.json", "log.txt", "records.txt"));
+  EXPECT_THAT(Names(own),
+              ElementsAre("card.json", "device.json", "host.json", "log.txt", "records.txt"));
   store.KeepOutcome(report);
-  EXPECT_THAT(Names(own), SizeIs(6));
+  EXPECT_THAT(Names(own), SizeIs(7));
   EXPECT_EQ(store.last(), report.id);
 }
 
@@ -141,7 +142,7 @@ TEST(HangStore, ListsAndReadsWholeReports) {
               HasSubstr("launch of program 7 (spin), queue 0 value 12, of session 3"));
   const auto files = store.Read("");
   ASSERT_TRUE(files.ok());
-  ASSERT_THAT(*files, SizeIs(6));
+  ASSERT_THAT(*files, SizeIs(7));
   uint64_t bytes = 0;
   for (const HangStore::File& file : *files) bytes += file.bytes.size();
   EXPECT_EQ(bytes, summary.bytes);
@@ -292,7 +293,7 @@ TEST(HangStore, ADiskThatIsFullAtAnyByteCostsWholeFilesAndTheNextReportIsWhole) 
   std::map<std::string, uint64_t> sizes;
   const auto whole = store.Read("last");
   ASSERT_TRUE(whole.ok());
-  ASSERT_THAT(*whole, SizeIs(6));
+  ASSERT_THAT(*whole, SizeIs(7));
   uint64_t largest = 0;
   for (const HangStore::File& file : *whole) {
     sizes[file.name] = file.bytes.size();
@@ -311,7 +312,7 @@ TEST(HangStore, ADiskThatIsFullAtAnyByteCostsWholeFilesAndTheNextReportIsWhole) 
     }
     const auto fits = [&](const char* name) { return sizes.at(name) <= bytes; };
     EXPECT_EQ(host, fits("host.json") && fits("records.txt") && fits("log.txt"));
-    EXPECT_EQ(device, fits("device.json"));
+    EXPECT_EQ(device, fits("device.json") && fits("card.json"));
     const HangStore::Summary summary = store.List().back();
     EXPECT_EQ(summary.id, report.id);
     EXPECT_EQ(summary.complete, bytes >= largest);

@@ -11,6 +11,7 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/queue/completion_queue.h"
 #include "runtime/queue/fetch_queue.h"
+#include "runtime/queue/go_counts.h"
 #include "runtime/queue/issue_ring.h"
 #include "runtime/queue/timeline.h"
 #include "tests/support/random.h"
@@ -391,6 +392,30 @@ TEST(Timeline, EventsComeInOrderAndTicketsAreNeverUsedTwice) {
   timeline.Forget();
   EXPECT_FALSE(timeline.waits_for_events());
   EXPECT_EQ(timeline.Submit(), 5u) << "tickets are never used twice";
+}
+
+TEST(GoCounts, CountOnBeyond32Bits) {
+  abi::GoCounts words{};
+  GoCounts counts{BytesOf(words)};
+  uint64_t sent = 0;
+  for (const uint32_t word : {0x6000'0000u, 0xC000'0000u, 0x1000'0000u, 0x7000'0000u}) {
+    sent += 0x6000'0000;
+    words.answered[3] = word;
+    const auto answered = counts.Answered(3, sent + 5);
+    ASSERT_TRUE(answered.ok()) << answered.status().ToString();
+    EXPECT_EQ(*answered, word == 0x1000'0000u || word == 0x7000'0000u ? (1ull << 32) + word : word);
+    sent = *answered;
+  }
+}
+
+TEST(GoCounts, WhatCannotBeIsAnError) {
+  abi::GoCounts words{};
+  GoCounts counts{BytesOf(words)};
+  words.answered[1] = 5;
+  EXPECT_EQ(counts.Answered(1, 4).status().code(), StatusCode::kInternal) << "more than were sent";
+  EXPECT_EQ(*counts.Answered(1, 5), 5u);
+  words.answered[1] = 4;
+  EXPECT_EQ(counts.Answered(1, 6).status().code(), StatusCode::kInternal) << "less than before";
 }
 
 }  // namespace

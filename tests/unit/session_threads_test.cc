@@ -142,11 +142,10 @@ TEST_F(SessionThreads, AStopCutsARepairShort) {
     fake->on_boot = [&repairing, fake] {
       if (fake->boots == 1) return;
       repairing = true;
-      fake->failing_boots = 1;
-      const TimePoint end = SteadyClock().Now() + seconds(20);
-      while (fake->waits() && SteadyClock().Now() < end) {
-        std::this_thread::sleep_for(milliseconds(1));
-      }
+    };
+    fake->boot_lasts = [fake, end = SteadyClock().Now() + seconds(20)] {
+      std::this_thread::sleep_for(milliseconds(1));
+      return fake->boots > 1 && SteadyClock().Now() < end;
     };
   };
   StartThreads();

@@ -265,8 +265,8 @@ TEST_F(SessionTrace, AReplayGoesOnBehindAResetThatAnotherCaused) {
     ++launches;
     return OkStatus();
   };
-  card->standing = [&](const Ticket& ticket) {
-    return ticket.number <= faulty ? std::nullopt : std::optional(Standing::kNotBegun);
+  card->state = [&](const Ticket& ticket) {
+    return ticket.number <= faulty ? std::nullopt : std::optional(ExecutionState::kNotStarted);
   };
   card->completes_per_poll = 1;
   client->SendOn(2, {}, Replay(kTrace));
