@@ -31,16 +31,15 @@ uint32_t MessageWord(uint32_t message, uint32_t offset) { return Load(message + 
 // always something to wait for, so this is not a WaitUntil; and whatever comes next has a waypoint of its
 // own.
 uint32_t TakeGo() {
+  static_assert(abi::kGoSignalRun == 0x80, "the go word's sign");
   SetWaypoint(abi::kWaypointGo);
   uint32_t go = 0;
-  uint32_t listen = 0;
   uint32_t offset = 0;
   do {
     Fence();
-    listen = Load(abi::kGoAreaAddress + offsetof(abi::GoArea, listen));
-    offset = listen & abi::kListenOffsetMask;
+    offset = 4 * Load(abi::kGoAreaAddress + offsetof(abi::GoArea, index));
     go = Load(abi::kGoAreaAddress + offset);
-  } while (!abi::TakesGo(go, listen));
+  } while (static_cast<int32_t>(go) >= 0);
   Fence();
   asm("" : "+r"(offset));  // or gcc adds the area's address in every poll
   Store(abi::kGoAreaAddress + offset, 0);

@@ -20,12 +20,13 @@ struct alignas(16) Counter {
 // sub-device is outstanding; kPublishGos alone may be set at any time.
 struct alignas(16) SubDevice {
   uint32_t
-      word;  // workers that answer a multicast go | kPublishGos | generation << kGoGenerationShift
+      word;  // workers that answer a multicast go | kPublishGos | go words before those of its generation << 24
   uint32_t reserved[3];
 };
 inline constexpr uint32_t kSubDeviceAnswersMask = 0xFFFF;
 inline constexpr uint32_t kPublishGos =
     1u << 16;  // go signals that are answered are published: GoCounts
+inline constexpr uint32_t kSubDeviceGenerationShift = 24;
 
 struct ControlBlock {
   // Prefetch tile.

@@ -14,44 +14,36 @@
 namespace ttfd::abi {
 
 inline constexpr uint32_t kLaunchSlots = 8;
-inline constexpr uint32_t kGoWords = 9;  // one a sub-device, one spare
+inline constexpr uint32_t kGoWords = 9;  // one a sub-device, one spare; of each generation
+inline constexpr uint32_t kGoGenerations = 3;
 inline constexpr uint32_t kMaxCircularBuffers = 32;
 inline constexpr uint32_t kMaxSemaphores = 16;
 inline constexpr uint32_t kMaxArgumentWords = 256;  // common, and per core, of one kernel
 inline constexpr uint32_t kMaxGoNocWords = 60;      // SET_GO_SIGNAL_NOC_DATA fits one 256 B page
 inline constexpr uint32_t kFirstWorkerStream = 48;  // + sub-device, on the dispatch tile
 
-// Go word: byte 0 sub-device (offset of the stream to answer on), byte 1 x and byte 2 y of the dispatch tile, byte 3
-// signal: kGoSignalRun, the generation of the sub-device, the launch slot in its low 3 bits.
-//
-// A multicast go reaches all workers, and its arrival is confirmed only by those that answer. So a worker that is moved
-// to another sub-device may still receive a go sent to the previous owner of the number: it has another generation and
-// is ignored. Records leave the generation out; dispatch_s puts it in (ControlBlock::sub_devices).
-inline constexpr uint32_t kGoSignalRun = 0x80;
-inline constexpr uint32_t kGoGenerationShift = 27;
-inline constexpr uint32_t kGoGenerations = 16;
-inline constexpr uint32_t kGoGenerationMask = (kGoGenerations - 1) << kGoGenerationShift;
+// Go word: byte 0 sub-device (offset of the stream to answer on), byte 1 x and byte 2 y of the
+// dispatch tile, byte 3 signal.
+inline constexpr uint32_t kGoSignalRun = 0x80;  // low 3 bits: launch slot
 constexpr uint32_t GoWord(uint32_t sub_device, uint32_t dispatch_x, uint32_t dispatch_y,
                           uint32_t slot) {
   return sub_device | dispatch_x << 8 | dispatch_y << 16 | (kGoSignalRun | slot) << 24;
 }
 
+// Where a go word goes. A multicast go reaches all workers, and its arrival is confirmed only by those that answer. So
+// a worker that is moved to another sub-device may still receive a go sent to the previous owner of the number: that
+// was of another generation, and lies in a word that the worker does not listen to. Records leave the generation out;
+// dispatch_s puts it in (ControlBlock::sub_devices).
+constexpr uint32_t GoWordIndex(uint32_t sub_device, uint32_t generation) {
+  return sub_device + kGoWords * generation;
+}
+
 struct GoArea {
-  uint32_t words[kGoWords];  // the worker clears the word it took before it starts
-  uint32_t listen;  // ListenWord: which word this worker listens to, and of which generation
-  uint32_t reserved[6];
+  uint32_t words[kGoGenerations * kGoWords];  // the worker clears the word it took before it starts
+  uint32_t index;                             // GoWordIndex: which word this worker listens to
+  uint32_t reserved[4];
 };
-static_assert(sizeof(GoArea) == 64);
-constexpr uint32_t ListenWord(uint32_t index, uint32_t generation) {
-  return 4 * index | generation << kGoGenerationShift;
-}
-inline constexpr uint32_t kListenOffsetMask = 0x3C;  // where in the area the word is
-static_assert(4 * (kGoWords - 1) <= kListenOffsetMask);
-// What `go` and `listen` differ in, from the generation up, when the worker has to take the go.
-inline constexpr uint32_t kGoTaken = kGoSignalRun << 24 >> kGoGenerationShift;
-constexpr bool TakesGo(uint32_t go, uint32_t listen) {
-  return (go ^ listen) >> kGoGenerationShift == kGoTaken;
-}
+static_assert(sizeof(GoArea) == 128);
 
 struct ArgumentOffsets {  // bytes from config_address, multiples of 4
   uint16_t common;

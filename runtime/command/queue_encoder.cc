@@ -55,10 +55,10 @@ void EncodeStreams(RecordBatch& batch) {
 
 void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device, uint32_t generation,
                   const CardGeometry& card, RecordBatch& batch) {
-  // The worker polls `listen` and the word it names: the words are zero before it looks at them.
-  constexpr uint32_t kTailOffset = offsetof(abi::GoArea, words) + 4 * kNoSubDevice;
+  // The worker polls the index and the word it names: the words are zero before it looks at them.
+  constexpr uint32_t kTailOffset = offsetof(abi::GoArea, index) / 16 * 16;
   static_assert(kTailOffset % abi::kPackedDataAlignment == 0 &&
-                offsetof(abi::GoArea, listen) == kTailOffset + 4);
+                offsetof(abi::GoArea, index) == kTailOffset + 12);
   const std::array<std::byte, kTailOffset> zeros{};
   PackedShared(kPackedGoIndex, abi::kGoAreaAddress, zeros, rectangles, card, batch);
   const MutableByteSpan memory = batch.Append(InlineRecordBytes(sizeof(abi::Wait)));
@@ -67,7 +67,7 @@ void EncodeListen(std::span<const CoreRange> rectangles, uint32_t sub_device, ui
   barrier.id = abi::DispatchId::kWait;
   barrier.flags = abi::kWaitBarrier;
   writer.Dispatch(barrier);
-  const std::array<uint32_t, 4> tail = {0, abi::ListenWord(sub_device, generation), 0, 0};
+  const std::array<uint32_t, 4> tail = {0, 0, 0, abi::GoWordIndex(sub_device, generation)};
   PackedShared(kPackedGoIndex, abi::kGoAreaAddress + kTailOffset, BytesOf(tail), rectangles, card,
                batch);
 }
@@ -76,7 +76,8 @@ void EncodeSubDevice(uint32_t hardware_queue, uint32_t sub_device,
                      const SubDeviceSettings& settings, const CardGeometry& card,
                      RecordBatch& batch) {
   abi::SubDevice words{};
-  words.word = settings.workers | settings.generation << abi::kGoGenerationShift;
+  words.word = settings.workers | abi::GoWordIndex(0, settings.generation)
+                                      << abi::kSubDeviceGenerationShift;
   if (settings.publishes) words.word |= abi::kPublishGos;
   WriteControlBlock(hardware_queue,
                     uint32_t{offsetof(abi::ControlBlock, sub_devices)} +

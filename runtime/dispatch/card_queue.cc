@@ -129,7 +129,7 @@ StatusOr<bool> CardQueue::Event(uint32_t number, uint64_t ticket) {
   const auto last = std::find_if(pending_.rbegin(), pending_.rend(), [ticket](const Pending& one) {
     return !one.independent && one.ticket <= ticket;
   });
-  return last == pending_.rend() ? StatusOr<bool>(true) : EventBehind(number, ticket, last->mark);
+  return EventBehind(number, ticket, last == pending_.rend() ? Ordering::Mark() : last->mark);
 }
 
 StatusOr<bool> CardQueue::EventBehind(uint32_t number, uint64_t ticket,

@@ -101,7 +101,7 @@ struct CardQueue {
   QueueState state() const;
   // The entries below were done at the last event that was seen.
   uint32_t entries_done() const { return entries_done_; }
-  // Asks for an event behind everything up to `ticket` but independent launches; for none if there is nothing else.
+  // Asks for an event behind everything up to `ticket` but independent launches.
   // False, here and below: there is no space now, nothing has changed.
   StatusOr<bool> Event(uint32_t number, uint64_t ticket);
   // Asks for an event behind `mark`, which reports everything up to `ticket`.

@@ -133,7 +133,7 @@ class Dispatcher {
 
   // Asks the device to report when everything of `hardware_queue` up to `ticket` is done but independent launches,
   // those on workers of their own (Route::workers): the card executes what comes behind them meanwhile, and publishes
-  // their end unasked. Asks for nothing if there is nothing else. REQUIRES a ticket that was given (INVALID_ARGUMENT).
+  // their end unasked. REQUIRES a ticket that was given (INVALID_ARGUMENT).
   // The dispatcher waits for its kernels there; so an event for a launch that is asked for behind the next launch lets
   // the two be placed back to back. False: there is no space and nothing has changed; Poll and try again. There is
   // space for one event behind every command.

@@ -194,7 +194,7 @@ TEST_P(Launch, AnotherSubDeviceHasItsOwnGoWordAndStream) {
   const abi::LaunchMessage message = launcher_->message();
   const hw::Coordinate at = bench_->WorkerTile(2);
   bench_->SetBytes(at, abi::kLaunchRingAddress + 64 * 3, BytesOf(message));
-  bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, listen), abi::ListenWord(2, 0));
+  bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, index), 2);
   const uint32_t go =
       abi::GoWord(2, FirmwareBench::kDispatchTile.x, FirmwareBench::kDispatchTile.y, 3);
   const uint32_t stream = abi::kFirstWorkerStream + 2;
@@ -206,7 +206,7 @@ TEST_P(Launch, AnotherSubDeviceHasItsOwnGoWordAndStream) {
   EXPECT_EQ(bench_->Word(FirmwareBench::kDispatchTile,
                          hw::StreamRegister(stream, hw::kStreamSpaceAvailable)),
             1u);
-  bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, listen), 0);
+  bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, index), 0);
   for (uint32_t worker = 0; worker < bench_->worker_count(); ++worker) {
     bench_->SetWord(bench_->WorkerTile(worker), abi::kGoAreaAddress + 8, 0);
   }

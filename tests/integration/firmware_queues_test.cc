@@ -50,8 +50,8 @@ class Queues : public FirmwareTest, public ::testing::WithParamInterface<Variant
   }
   // Which go word a worker listens to.
   void Listen(uint32_t worker, uint32_t sub_device) {
-    bench_->SetWord(bench_->WorkerTile(worker), abi::kGoAreaAddress + offsetof(abi::GoArea, listen),
-                    abi::ListenWord(sub_device, 0));
+    bench_->SetWord(bench_->WorkerTile(worker), abi::kGoAreaAddress + offsetof(abi::GoArea, index),
+                    abi::GoWordIndex(sub_device, 0));
   }
   // Sets the word of a sub-device for dispatch_s of queue 0.
   void Own(uint32_t sub_device, uint32_t word) {
@@ -211,25 +211,25 @@ TEST_P(Queues, UnansweredGosOfAllSubDevices_LetTheDeviceRest) {
 // It was sent to the previous owner of the number.
 TEST_P(Queues, AGoOfAnotherGenerationIsNotTaken) {
   const hw::Coordinate at = bench_->WorkerTile(0);
-  bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, listen), abi::ListenWord(1, 7));
-  for (uint32_t generation = 0; generation < abi::kGoGenerations; ++generation) {
-    bench_->SetWord(at, abi::kGoAreaAddress + 4,
-                    Go(0, 1, 0) | generation << abi::kGoGenerationShift);
-    ASSERT_OK(bench_->Run());
-    EXPECT_EQ(stream(0, 1), generation < 7 ? 0u : 1u) << generation;
+  const auto send_of = [&](uint32_t generation, uint32_t count) {
+    Own(1, 1 | abi::GoWordIndex(0, generation) << abi::kSubDeviceGenerationShift);
+    return SendGo(1, count);
+  };
+  ASSERT_OK(bench_->SendAndRun(EntryBuilder().DispatchS(SetNumWorkerSemsCommand(2))));
+  for (uint32_t worker = 1; worker < bench_->worker_count(); ++worker) Listen(worker, 8);
+  for (uint32_t listens = 0; listens < abi::kGoGenerations; ++listens) {
+    bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, index),
+                    abi::GoWordIndex(1, listens));
+    const uint32_t before = stream(0, 1);
+    for (uint32_t generation = 0; generation < abi::kGoGenerations; ++generation) {
+      const uint32_t word = abi::kGoAreaAddress + 4 * abi::GoWordIndex(1, generation);
+      ASSERT_OK(send_of(generation, stream(0, 1)));
+      EXPECT_EQ(stream(0, 1), before + (generation < listens ? 0 : 1));
+      EXPECT_EQ(bench_->Word(at, word) != 0, generation != listens);
+      bench_->SetWord(at, word, 0);
+    }
     EXPECT_EQ(launches(0), stream(0, 1));
   }
-  // dispatch_s puts in that of the control block.
-  bench_->SetWord(
-      BenchQueue::DispatchTile(0),
-      abi::kControlBlockAddress + offsetof(abi::ControlBlock, sub_devices) + sizeof(abi::SubDevice),
-      1 | 7u << abi::kGoGenerationShift);
-  ASSERT_OK(bench_->SendAndRun(
-      EntryBuilder()
-          .DispatchS(SetNumWorkerSemsCommand(2))
-          .Dispatch(NotifyCommand(2))
-          .DispatchS(SendGoCommand(Go(0, 1, 0), 1, abi::kFirstWorkerStream + 1, 0))));
-  EXPECT_EQ(launches(0), 2u);
 }
 
 TEST_P(Queues, WorkersAnswerTheQueueThatSentTheGo) {

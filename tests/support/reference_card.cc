@@ -91,8 +91,8 @@ Status ReferenceCard::WritePaged(bool is_dram, uint32_t start_page, uint32_t bas
 Status ReferenceCard::Go(uint32_t worker_xy, uint32_t index, uint32_t go) {
   ASSIGN_OR_RETURN(MutableByteSpan area,
                    memory_.At(worker_xy, abi::kGoAreaAddress, sizeof(abi::GoArea)));
-  const uint32_t listen = LoadAt<uint32_t>(area.data() + offsetof(abi::GoArea, listen));
-  if ((listen & abi::kListenOffsetMask) != 4 * index || !abi::TakesGo(go, listen)) {
+  const uint32_t listens = LoadAt<uint32_t>(area.data() + offsetof(abi::GoArea, index));
+  if (listens != index) {
     StoreAt(area.data() + 4 * index, go);
     return OkStatus();
   }

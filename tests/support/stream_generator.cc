@@ -108,7 +108,7 @@ class Generator {
   void AddSubDevice(std::vector<std::vector<SubDevice>>& of_queue, SubDevice sub_device) {
     for (const uint32_t xy : sub_device.workers) {
       MutableByteSpan area = memory_.At(xy, abi::kGoAreaAddress, sizeof(abi::GoArea)).value();
-      StoreAt(area.data() + offsetof(abi::GoArea, listen), abi::ListenWord(sub_device.id, 0));
+      StoreAt(area.data() + offsetof(abi::GoArea, index), sub_device.id);
     }
     of_queue[AnyQueueNumber()].push_back(std::move(sub_device));
   }

@@ -109,15 +109,15 @@ class DispatchS {
     Await(abi::kWaypointWorkers,
           [available, count] { return hw::StreamCounterReached(Load(available), count); });
     const uint32_t own = Load(kSubDevices + sub_device * sizeof(abi::SubDevice));
-    const uint32_t full_go = go | (own & abi::kGoGenerationMask);
+    const uint32_t generation = own >> abi::kSubDeviceGenerationShift;
     counts_.Sends(sub_device);
     uint32_t answers = unicasts;
     if (multicast_index != abi::kNoMulticastGo) {
-      sender_.Multicast(full_go, multicast_index);
+      sender_.Multicast(go, generation + multicast_index);
       answers += own & abi::kSubDeviceAnswersMask;
     }
     if (unicasts != 0) {
-      sender_.Unicast(full_go, second >> 24, unicasts);
+      sender_.Unicast(go, generation, second >> 24, unicasts);
     }
     counts_.Sent(sub_device, count + answers, (own & abi::kPublishGos) != 0);
   }

@@ -83,10 +83,11 @@ class GoSender {
     expected_acks_ += workers_;
   }
 
-  // `go` to the go word of its sub-device (byte 0) on `count` tiles of the list from `first`.
-  void Unicast(uint32_t go, uint32_t first, uint32_t count) {
+  // `go` to the go word of its sub-device (byte 0), behind those of earlier generations, on `count` tiles of the list
+  // from `first`.
+  void Unicast(uint32_t go, uint32_t generation, uint32_t first, uint32_t count) {
     Barrier();  // of the staging word, if a multicast was sent from it
-    const uint32_t to = GoWordAddress(go & 0xFF);
+    const uint32_t to = GoWordAddress(generation + (go & 0xFF));
     UnicastBuffer::Set(hw::kNocTargetLow, Stage(go, to));
     UnicastBuffer::Set(hw::kNocReturnLow, to);
     for (uint32_t i = first; i != first + count; ++i) {
