@@ -69,18 +69,19 @@ std::array<QueueState, kHardwareQueues> CardDispatcher::QueueStates() const {
 
 // By the snapshot of a stopped card, which may have been reset since.
 ExecutionState CardDispatcher::StateOf(const Ticket& ticket) {
-  const auto [number, value] = ticket;
+  const uint32_t number = ticket.hardware_queue;
   if (stopped_.has_value()) {
     const QueueState& host = stopped_->hosts[number];
     const auto found =
         std::find_if(host.in_flight.begin(), host.in_flight.end(),
-                     [value](const CommandState& one) { return one.ticket == value; });
+                     [&ticket](const CommandState& one) { return one.ticket == ticket.number; });
     if (found != host.in_flight.end()) {
       const auto& queues = stopped_->card.queues;
       return ttfd::StateOf(number < queues.size() ? &queues[number] : nullptr, host, *found);
     }
   }
-  return queues_[number].IsDone(value) ? ExecutionState::kCompleted : ExecutionState::kUnknown;
+  return queues_[number].IsDone(ticket.number) ? ExecutionState::kCompleted
+                                               : ExecutionState::kUnknown;
 }
 
 StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
