@@ -141,11 +141,14 @@ endif()
   endforeach()
 endfunction()
 
-# ttfd_fuzz(NAME fuzz_elf SRCS fuzz_elf.cc CORPUS corpus/elf DEPS ...): SRCS define LLVMFuzzerTestOneInput. In the fuzz preset
+# ttfd_fuzz(NAME fuzz_elf SRCS fuzz_elf.cc CORPUS corpus/elf DEPS ... [CHANGES 2000]): SRCS define LLVMFuzzerTestOneInput. In the fuzz preset
 # a libFuzzer program; with the address sanitizer, which it needs to find anything, a test (label fuzz-smoke) that replays the
-# corpus and small mutations of it.
+# corpus and CHANGES small mutations of each file.
 function(ttfd_fuzz)
-  cmake_parse_arguments(ARG "NO_TSAN" "NAME;CORPUS" "SRCS;DEPS;PACKAGES" ${ARGN})
+  cmake_parse_arguments(ARG "NO_TSAN" "NAME;CORPUS;CHANGES" "SRCS;DEPS;PACKAGES" ${ARGN})
+  if(NOT ARG_CHANGES)
+    set(ARG_CHANGES 2000)
+  endif()
   if(NOT TARGET ttfd_fuzz_targets)
     add_custom_target(ttfd_fuzz_targets)
   endif()
@@ -167,7 +170,7 @@ function(ttfd_fuzz)
     file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}.corpus CONTENT "${corpus}\n")
   else()
     target_sources(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cc)
-    add_test(NAME fuzz.${ARG_NAME} COMMAND ${ARG_NAME} ${corpus})
+    add_test(NAME fuzz.${ARG_NAME} COMMAND ${ARG_NAME} ${corpus} ${ARG_CHANGES})
     set_tests_properties(fuzz.${ARG_NAME} PROPERTIES LABELS fuzz-smoke TIMEOUT 300)
   endif()
 endfunction()

@@ -7,7 +7,7 @@ ttfd_fuzz(NAME fuzz_record_entry SRCS ${fuzz_dir}/fuzz_record_entry.cc CORPUS ${
 ttfd_fuzz(NAME fuzz_record_file SRCS ${fuzz_dir}/fuzz_record_file.cc CORPUS ${fuzz_dir}/corpus/record_file
   DEPS runtime_command runtime_base)
 ttfd_fuzz(NAME fuzz_firmware_record SRCS ${fuzz_dir}/fuzz_firmware_record.cc ${fuzz_dir}/tame_record.cc
-  CORPUS ${fuzz_dir}/corpus/firmware_record DEPS firmware_bench)
+  CORPUS ${fuzz_dir}/corpus/firmware_record CHANGES 400 DEPS firmware_bench)
 ttfd_fuzz(NAME fuzz_gdb_session SRCS ${fuzz_dir}/fuzz_gdb_session.cc CORPUS ${fuzz_dir}/corpus/gdb_session
   DEPS runtime_debug runtime_device_sim)
 ttfd_fuzz(NAME fuzz_print_text SRCS ${fuzz_dir}/fuzz_print_text.cc CORPUS ${fuzz_dir}/corpus/print_text

@@ -1,10 +1,11 @@
 // Runs a fuzz target without libFuzzer: every file of the corpus, then truncations and byte changes of it.
 //
-// usage: fuzz_x CORPUS_FOLDER. Deterministic: the changes come from a fixed generator. A target that
-// misbehaves crashes.
+// usage: fuzz_x CORPUS_FOLDER CHANGES, so many of each file. Deterministic: the changes come from a fixed generator. A target
+// that misbehaves crashes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,8 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-constexpr int kChangesPerFile = 2000;
-
 // xorshift32: small, fixed, good enough to pick bytes.
 uint32_t Next(uint32_t& state) {
   state ^= state << 13;
@@ -24,10 +23,10 @@ uint32_t Next(uint32_t& state) {
   return state;
 }
 
-void Replay(const std::vector<uint8_t>& seed, uint32_t& state) {
+void Replay(const std::vector<uint8_t>& seed, int changes, uint32_t& state) {
   LLVMFuzzerTestOneInput(seed.data(), seed.size());
   if (seed.empty()) return;
-  for (int change = 0; change < kChangesPerFile; ++change) {
+  for (int change = 0; change < changes; ++change) {
     std::vector<uint8_t> input = seed;
     if (Next(state) % 4 == 0) input.resize(Next(state) % seed.size());
     const uint32_t bytes = 1 + Next(state) % 4;
@@ -43,8 +42,9 @@ void Replay(const std::vector<uint8_t>& seed, uint32_t& state) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s CORPUS_FOLDER\n", argv[0]);
+  const int changes = argc == 3 ? std::atoi(argv[2]) : 0;
+  if (changes <= 0) {
+    std::fprintf(stderr, "usage: %s CORPUS_FOLDER CHANGES\n", argv[0]);
     return 2;
   }
   std::vector<std::filesystem::path> files;
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   uint32_t state = 0x1234567;
   for (const auto& file : files) {
     std::ifstream stream(file, std::ios::binary);
-    Replay(std::vector<uint8_t>(std::istreambuf_iterator<char>(stream), {}), state);
+    Replay(std::vector<uint8_t>(std::istreambuf_iterator<char>(stream), {}), changes, state);
   }
   std::printf("%zu seeds replayed\n", files.size());
   return 0;
