@@ -72,9 +72,7 @@ ExecutionState CardDispatcher::StateOf(const Ticket& ticket) {
   const uint32_t number = ticket.hardware_queue;
   if (stopped_.has_value()) {
     const QueueState& host = stopped_->hosts[number];
-    const auto found =
-        std::find_if(host.in_flight.begin(), host.in_flight.end(),
-                     [&ticket](const CommandState& one) { return one.ticket == ticket.number; });
+    const auto found = std::ranges::find(host.in_flight, ticket.number, &CommandState::ticket);
     if (found != host.in_flight.end()) {
       const auto& queues = stopped_->card.queues;
       return ttfd::StateOf(number < queues.size() ? &queues[number] : nullptr, host, *found);

@@ -1,7 +1,7 @@
 // Runs a fuzz target without libFuzzer: every file of the corpus, then truncations and byte changes of it.
 //
-// usage: fuzz_x CORPUS_FOLDER CHANGES, so many of each file. Deterministic: the changes come from a fixed generator. A target
-// that misbehaves crashes.
+// usage: fuzz_x CORPUS_FOLDER CHANGES, so many of each file. Deterministic: the changes come from a fixed generator. A
+// target that misbehaves crashes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -57,6 +57,9 @@ class DispatchS {
   // WaitUntil; publishes the go signals that are answered meanwhile.
   template <typename Done>
   [[gnu::always_inline]] void Await(uint32_t waypoint, Done done) {
+    if (counts_.all_published()) [[likely]] {
+      return WaitUntil(waypoint, done);
+    }
     WaitUntil(waypoint, [this, &done] {
       if (done()) {
         return true;

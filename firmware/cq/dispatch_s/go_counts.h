@@ -39,28 +39,17 @@ class GoCounts {
           hw::StreamRegister(first_stream_ + sub_device, hw::kStreamSpaceAvailable),
           count & hw::kStreamCounterMask, sub_device};
     }
-    PublishNews();  // also of others: there may be nothing to wait for, from here to the next go
-  }
-
-  // Publishes the go signals that have been answered since this was called last.
-  void PublishNews() {
-    if (unanswered_ != 0 || stored_ != 0) [[unlikely]] {
-      LookAndPublish();
+    if (!all_published() || stored_ != 0) [[unlikely]] {
+      PublishNews();  // also of others: there may be nothing to wait for, from here to the next go
     }
   }
 
- private:
-  static constexpr uint32_t kGosSent =
-      abi::kControlBlockAddress + offsetof(abi::ControlBlock, gos_sent);
+  // Have all go signals that are to be published been answered, and the host notified?
+  bool all_published() const { return unanswered_ == 0; }
 
-  // No more answers come than were asked for: the counter stops at the count that is waited for.
-  struct Wait {
-    uint32_t counter;  // address
-    uint32_t count;
-    uint32_t sub_device;
-  };
-
-  [[gnu::noinline]] void LookAndPublish() {
+  // Publishes the go signals that have been answered since this was called last. No more answers come than were asked
+  // for: the counter stops at the count that is waited for.
+  [[gnu::noinline]] void PublishNews() {
     for (uint32_t i = 0; i != unanswered_;) {
       if (Load(waits_[i].counter) == waits_[i].count) {
         Answered(i);
@@ -73,6 +62,16 @@ class GoCounts {
       stored_ = 0;
     }
   }
+
+ private:
+  static constexpr uint32_t kGosSent =
+      abi::kControlBlockAddress + offsetof(abi::ControlBlock, gos_sent);
+
+  struct Wait {
+    uint32_t counter;  // address
+    uint32_t count;
+    uint32_t sub_device;
+  };
 
   // The words may be under way to the host: each of them is true whenever it is read.
   void Answered(uint32_t i) {
