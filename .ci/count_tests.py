@@ -1,16 +1,20 @@
 #!/usr/bin/python3
-"""Adds up the JUnit files that ctest wrote and prints how many tests passed, failed and were skipped, and what those
-that failed said: where a log is cut, its end tells why.
+"""Adds up the JUnit files that ctest wrote and prints what those tests said that failed, the names of those that passed only when
+they were run once more (retry), for each reason how many were skipped, and one line of counts.
 
 Exit code 1 if a test failed, a file is missing or nothing ran at all.
 """
 
 import argparse
+import collections
 import os
+import re
 import sys
 import xml.etree.ElementTree
 
 SAID_LINES = 30  # of a failed test
+# GoogleTest's words, pytest's (-rs: some tests of a file that passed).
+SKIPPED = re.compile(r": Skipped\n(.+?)\n|^SKIPPED \[\d+\] \S+: (.+)$", re.MULTILINE)
 
 
 def said(case):
@@ -20,51 +24,55 @@ def said(case):
     return "".join(f"\n    {line}" for line in lines[-SAID_LINES:])
 
 
-def count(path):
-    """Returns (passed, what failed, skipped as (name, reason)) of one JUnit file."""
-    preset = os.path.splitext(os.path.basename(path))[0]
-    passed, failed, skipped = 0, [], []
-    for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
-        name = case.get("name", "?")
-        status = case.get("status", "")
-        if case.find("failure") is not None or status == "fail":
-            failed.append(f"{name} ({preset}){said(case)}")
-        elif case.find("skipped") is not None or status in ("notrun", "disabled"):
+class Counts:
+    """What the cases of all files came to."""
+
+    def __init__(self):
+        self.passed, self.failed, self.flaky, self.skipped = 0, [], [], collections.Counter()
+
+    def add(self, path):
+        """The cases of one JUnit file."""
+        preset = os.path.splitext(os.path.basename(path))[0]
+        for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+            name = f"{case.get('name', '?')} ({preset})"
             skip = case.find("skipped")
-            skipped.append((name, "" if skip is None else skip.get("message", "")))
-        else:
-            passed += 1
-    return passed, failed, skipped
+            reasons = [" ".join(found).strip() for found in SKIPPED.findall(case.findtext("system-out") or "")]
+            if case.find("failure") is not None or case.get("status") == "fail":
+                self.failed.append(name + said(case))
+            elif skip is not None or case.get("status") in ("notrun", "disabled"):
+                self.skipped[reasons[0] if reasons else "no reason given" if skip is None else skip.get("message")] += 1
+            else:
+                self.passed += 1
+                self.flaky += [name for one in case.iter("property") if one.get("name") == "flaky"]
+                self.skipped.update(reasons)
+
+    def line(self):
+        return f"{self.passed} passed, {len(self.failed)} failed" + (f", {self.skipped.total()} skipped" if self.skipped else "")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*")
     parser.add_argument("--title", default="", help="goes before the counts")
-    parser.add_argument("--show-skipped", action="store_true")
     parser.add_argument("--also-passed", type=int, default=0, help="steps that are no ctest")
     parser.add_argument("--also-failed", action="append", default=[], metavar="NAME")
     options = parser.parse_args()
 
-    passed, failed, skipped = options.also_passed, list(options.also_failed), []
+    counts = Counts()
+    counts.passed, counts.failed = options.also_passed, list(options.also_failed)
     for path in options.files:
         try:
-            one = count(path)
+            counts.add(path)
         except (OSError, xml.etree.ElementTree.ParseError) as error:
-            failed.append(f"{path}: {error}")
-            continue
-        passed, failed, skipped = passed + one[0], failed + one[1], skipped + one[2]
-
-    for name in failed:
+            counts.failed.append(f"{path}: {error}")
+    for name in counts.failed:
         print(f"FAILED {name}")
-    if options.show_skipped:
-        for name, reason in skipped:
-            print(f"skipped {name} {reason}".rstrip())
-    line = f"{passed} passed, {len(failed)} failed"
-    if skipped:
-        line += f", {len(skipped)} skipped"
-    print(f"{options.title}: {line}" if options.title else line)
-    return 1 if failed or not passed else 0
+    for name in counts.flaky:
+        print(f"FLAKY {name}: failed, then passed alone; docs/testing.md lists it until its cause is found")
+    for reason, count in counts.skipped.most_common():
+        print(f"skipped {count}: {reason}")
+    print(f"{options.title}: {counts.line()}" if options.title else counts.line())
+    return 1 if counts.failed or not counts.passed else 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND TTFD_WARNINGS -Wthread-safety)
 else()
-  list(APPEND TTFD_WARNINGS -Wno-restrict)  # g++ 12 at -O3 reports it falsely on std::string (GCC bug 105651)
+  list(APPEND TTFD_WARNINGS -Wno-restrict)  # g++ 12 reports it falsely on std::string (GCC bug 105651)
 endif()
 
 # Flags for our own code. Generated code and code that includes grpcpp takes them without the thread sanitizer (see
@@ -46,14 +46,18 @@ endfunction()
 set(TTFD_COMMON_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <optional>
   <set> <span> <string> <utility> <variant> <vector> <fmt/format.h> <absl/functional/function_ref.h> <absl/status/statusor.h>)
 
-# They are compiled once for each KIND of target: library, or test, which has those of GoogleTest as well. Not where flags
-# differ: some code of a build with the thread sanitizer does not have it. clang-tidy reads sources without building anything.
-# At -O3 g++ 12 reports false overflows of std::string if <string> comes from a precompiled header.
+# They are compiled once for each KIND of target: library, or test, which has those of GoogleTest as well; and once more for
+# NO_TSAN targets of a build with the thread sanitizer. clang-tidy reads sources without building anything.
 function(_ttfd_precompile target kind no_tsan)
-  if(TTFD_TIDY OR CMAKE_BUILD_TYPE STREQUAL "Release" OR (TTFD_SANITIZE_THREAD AND (no_tsan OR kind STREQUAL "library")))
+  if(TTFD_TIDY)
     return()
   endif()
   set(name precompiled_${kind})
+  set(options "")
+  if(TTFD_SANITIZE_THREAD AND no_tsan)
+    string(APPEND name _no_tsan)
+    set(options NO_TSAN)
+  endif()
   if(NOT TARGET ${name})
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "")
     if(kind STREQUAL "test")
@@ -65,7 +69,7 @@ function(_ttfd_precompile target kind no_tsan)
       add_library(${name} STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/${name}.cc)
       target_precompile_headers(${name} PRIVATE ${TTFD_COMMON_HEADERS})
     endif()
-    ttfd_compile_options(${name})
+    ttfd_compile_options(${name} ${options})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()

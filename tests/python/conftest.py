@@ -36,7 +36,7 @@ if os.access(MEMORY, os.W_OK | os.X_OK):
 class Daemon:
     """The real daemon on the embedded device."""
 
-    def __init__(self, device: str = "sim", config: str = "# defaults\n") -> None:
+    def __init__(self, device: str = "sim", config: str = "# defaults\n", program: pathlib.Path = BUILD / "daemon/ttfd") -> None:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_pytest_"))
         self.address = f"unix:{self.folder}/ttfd.sock"
         file = self.folder / "ttfd.toml"
@@ -46,7 +46,7 @@ class Daemon:
             device += f"{',' if ':' in device else ':'}{more}"
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(
-                [BUILD / "daemon/ttfd", "--config", file, "--socket", self.folder / "ttfd.sock", "--device", device],
+                [program, "--config", file, "--socket", self.folder / "ttfd.sock", "--device", device],
                 stdout=log, stderr=log, env=dict(os.environ, XDG_STATE_HOME=str(self.folder)))  # hang reports
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.ctl("health").returncode != 0:
@@ -94,6 +94,28 @@ def join(*threads: threading.Thread) -> None:
     for thread in threads:
         thread.join(JOIN_S)
         assert not thread.is_alive(), thread
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """What the target ttfd_install of the build makes, installed with the prefix /usr below a folder of its own: that /usr."""
+    with tempfile.TemporaryDirectory(prefix="ttfd_installed_") as root:
+        install(pathlib.Path(root), "/usr")
+        yield pathlib.Path(root) / "usr"
+
+
+def install(root: pathlib.Path, prefix: str) -> None:
+    """Installs the build below `root`, as a package would be made."""
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, env={**os.environ, "DESTDIR": str(root)},
+                   capture_output=True, text=True, timeout=100)
+
+
+def succeed(*words: str | pathlib.Path, **environment: str) -> str:
+    """Runs a program that has to end with 0; what it prints."""
+    result = subprocess.run([str(word) for word in words], env={**os.environ, **environment}, capture_output=True, text=True,
+                            timeout=240, check=False)
+    assert result.returncode == 0, f"{words}\n{result.stdout}{result.stderr}"
+    return result.stdout
 
 
 @pytest.fixture(scope="module")

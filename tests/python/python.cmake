@@ -1,11 +1,19 @@
-# The Python client, ttfdctl and the examples against the real daemon, by Debian's python3 and pytest: one ctest a file.
+# The Python client, ttfdctl and what the documents show against the real daemon, by Debian's python3 and pytest: one ctest a file.
+# Label install: what a user of an installed ttfd has; it needs the target ttfd_install alone, and the release preset runs it.
 set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 # A test that takes a quarter of its time says where its threads are.
 set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -o faulthandler_timeout=75)
-foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger examples documents faults exit)
+set(install_areas install sdk examples documents)
+foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo quickstart
+                      faults exit ${install_areas})
   add_test(NAME python.${area}
     COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)
-  set_tests_properties(python.${area} PROPERTIES LABELS "python;integration" TIMEOUT 300
+  if(area IN_LIST install_areas)
+    set(labels install)
+  else()
+    set(labels "python;integration")
+  endif()
+  set_tests_properties(python.${area} PROPERTIES LABELS "${labels}" TIMEOUT 300
     ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 endforeach()
 

@@ -1,134 +1,125 @@
-"""What the documents show runs as it stands: blocks of code below these comments are taken out and tried.
+"""What the guides and the comments of headers show, with an installed ttfd as a user has it."""
 
-<!-- file: NAME -->: the file NAME of the first program. <!-- continues: NAME -->: goes to the end of it, a program of its
-own for the test. <!-- prints: NAME -->: what the program shows. <!-- run: sh -->: commands for a shell.
-"""
+from __future__ import annotations
 
 import os
 import pathlib
 import re
-import subprocess
-import tempfile
 import textwrap
 
 import numpy as np
 import pytest
 
+import pages
 import ttfd
-from conftest import BUILD, SOURCE
+from conftest import SOURCE
 
-BLOCK = re.compile(r"<!-- (file|continues|prints|run): (\S+) -->\n```\w*\n(.*?)```", re.DOTALL)
+QUICKSTART, INSTALLED = "docs/quickstart.md", "## 5. The installed way"
+GUIDES = ["docs/kernels.md", "docs/clients.md"]
 DOUBLED = "[   0    2    4 ... 2042 2044 2046]\n"  # what the package's docstring prints
-HEADER_MAIN = """
-int main() {
-  std::vector<uint32_t> input(1024, 21), output(1024);
-%s
-  return status.ok() && output.front() == 42 && output.back() == 42 ? 0 : 1;
+
+# Examples in comments of headers, as programs: what stands before and after them. `main` returns 0 if all is well.
+MAIN = "#include <ttfd/ttfd.h>\n#include <iostream>\nusing namespace ttfd::client;\n"
+CLIENT_EXAMPLES = {
+    "session.h": (MAIN + "int main() {\nstd::vector<uint32_t> input(1024, 21), output(1024);\n",
+                  "return status.ok() && output.front() == 42 && output.back() == 42 ? 0 : 1; }\n"),
+    "status.h": (MAIN + "void Use(Buffer&) {}\nint main() {\nSession session = *Session::Connect();\n", "}\n"),
+    "trace.h": (MAIN + "Trace Record(Queue queue, const LaunchRequest& first_step, const LaunchRequest& second_step, uint32_t kernel) {\n",
+                "return *std::move(trace); }\nint main() {}\n"),
 }
-"""
+KERNEL = "#include <ttfd/kernel.h>\nusing namespace ttfd::kernel;\n"
+KERNEL_EXAMPLES = {
+    "kernel.h": ("", ""),
+    "print.h": (KERNEL + "void kernel_main() {\nuint32_t page = 1, pages = 2, sum = 3;\n", "}\n"),
+}
 
 
-def blocks(kind):
-    """(name, text) of every block of a kind."""
-    documents = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
-    return [(name, text) for path in documents for found, name, text in BLOCK.findall(path.read_text()) if found == kind]
+def example(header: pathlib.Path) -> str:
+    """The code in a header's first comment: its lines that are indented by three, if one of them ends a statement."""
+    comment = re.match(r"(?://.*\n)*", header.read_text()).group(0)
+    lines = [line[len("//   "):] for line in comment.splitlines() if line.startswith("//   ") or line == "//"]
+    text = "\n".join(lines).strip("\n") + "\n"
+    return text if re.search(r";(\s*//.*)?$", text, re.MULTILINE) else ""
 
 
-def whole(name):
-    """A file with all that continues it."""
-    text = dict(blocks("file"))[name]
-    more = textwrap.indent("".join(more for where, more in blocks("continues") if where == name), "    ")
-    return text.removesuffix("}\n") + more + "}\n" if name.endswith(".cc") else text + more
+def programs(folder: str, examples: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """The examples of the headers of a folder as programs, by the header's stem."""
+    found = {path.name: example(path) for path in sorted((SOURCE / folder).glob("*.h"))}
+    assert {name for name, text in found.items() if text} == set(examples)
+    whole = {}
+    for name, (before, after) in examples.items():
+        top = "".join(f"{line}\n" for line in found[name].splitlines() if line.startswith("#include"))
+        rest = "".join(f"{line}\n" for line in found[name].splitlines() if not line.startswith("#include"))
+        whole[name.removesuffix(".h")] = top + before + rest + after
+    return whole
 
 
-def example_of_header():
-    """The example in the comment of ttfd/session.h, as a program."""
-    text = (SOURCE / "client/cpp/include/ttfd/session.h").read_text()
-    lines = [line[len("//   "):] for line in text.splitlines() if line.startswith("//   ")]
-    top = [line for line in lines if line.startswith(("#include", "using"))]
-    return "\n".join([*top, HEADER_MAIN % "\n".join(line for line in lines if line not in top)])
+@pytest.fixture(name="shell")
+def _shell(own_daemon, installed, tmp_path):
+    """A shell of a user with an installed ttfd, a running daemon, and the files of the quickstart."""
+    # The package lies where Debian's python3 looks in an installation below /usr, not below this folder.
+    here = {"/usr/share/": f"{installed}/share/", "unset TTFD PYTHONPATH": "unset TTFD"}
+    shell = pages.Shell(tmp_path, here, PYTHONPATH=f"{installed}/lib/python3/dist-packages", TTFD_ADDRESS=own_daemon.address,
+                        PATH=f"{installed}/bin:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(installed))
+    shell.play([block for block in pages.blocks(QUICKSTART) if block.kind == "file"])
+    shell.run("mkdir build")
+    yield shell
+    shell.end()
 
 
-def example_of_package():
-    """The example in the docstring of the package."""
-    return textwrap.dedent(re.search(r"\n\n((?:    .*\n|\n)+)", ttfd.__doc__).group(1))
+def test_the_installed_way_gives_what_is_shown(shell):
+    shell.play(pages.blocks(QUICKSTART, first=INSTALLED))
 
 
-def run(words, folder, **environment):
-    """Runs a program; what it prints."""
-    result = subprocess.run([str(word) for word in words], cwd=folder, env={**os.environ, **environment}, capture_output=True,
-                            text=True, timeout=240, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+def test_what_continues_the_programs_runs(shell, tmp_path):
+    more = [block for page in GUIDES for block in pages.blocks(page)]
+    for name in ("first.cc", "first.py"):
+        program = pages.continued(pages.file_text(QUICKSTART, name), name, more)
+        assert program != pages.file_text(QUICKSTART, name)
+        (tmp_path / name).write_text(program)
+    commands = "$ cmake -B build && cmake --build build\n...\n$ ./build/first\n0 2 ... 16382\n...\n"
+    commands += "$ /usr/bin/python3 first.py 2>/dev/null\n[    0 ... 16382]\n"
+    shell.play([pages.Block("what continues", "console", "", commands)])
 
 
-@pytest.fixture(name="installed", scope="module")
-def _installed():
-    """The build, installed as a user has it."""
-    with tempfile.TemporaryDirectory(prefix="ttfd_documents_") as root:
-        run(["cmake", "--install", BUILD, "--prefix", "/usr"], root, DESTDIR=root)
-        yield pathlib.Path(root) / "usr"
+@pytest.mark.parametrize("page", GUIDES)
+def test_commands_of_the_guides_run(shell, page):
+    shell.play(pages.blocks(page))
 
 
-@pytest.fixture(name="built", scope="module")
-def _built(installed):
-    """The folder in which the documents' project was built, with the programs that the test adds to it."""
-    project = installed.parent / "project"
-    project.mkdir()
-    for name, text in blocks("file"):
-        (project / name).write_text(text)
-    for name, text in (("whole.cc", whole("first.cc")), ("header.cc", example_of_header())):
-        (project / name).write_text(text)
-        with open(project / "CMakeLists.txt", "a", encoding="utf-8") as stream:
-            stream.write(f"add_executable({name[:-3]} {name})\ntarget_link_libraries({name[:-3]} ttfd::ttfd)\n")
-    compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE).group(1)
-    run(["cmake", "-G", "Ninja", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={installed}",
-         f"-DCMAKE_CXX_COMPILER={compiler}"], project)
-    run(["cmake", "--build", project / "build"], project)
-    return project / "build"
-
-
-def shown(name):
-    """What the documents say that a program prints."""
-    return dict(blocks("prints"))[name]
-
-
-def python(daemon, text, folder):
-    """Runs a program as a file of its own; what it prints."""
-    file = folder / "program.py"
-    file.write_text(text)
-    return run(["/usr/bin/python3", file], folder, TTFD_ADDRESS=daemon.address, PYTHONPATH=str(BUILD / "client/python"))
-
-
-def test_the_first_program_prints_what_is_shown(own_daemon, built):
-    assert run([built / "first"], built, TTFD_ADDRESS=own_daemon.address) == shown("first.cc")
-
-
-def test_the_first_python_program_prints_what_is_shown(own_daemon, built):
-    assert python(own_daemon, dict(blocks("file"))["first.py"], built) == shown("first.py")
-
-
-def test_what_continues_the_programs_runs(own_daemon, built):
-    assert run([built / "whole"], built, TTFD_ADDRESS=own_daemon.address) == shown("first.cc")
-    assert python(own_daemon, whole("first.py"), built) == shown("first.py")
-
-
-def test_the_examples_of_the_libraries_run(own_daemon, built):
-    run([built / "header"], built, TTFD_ADDRESS=own_daemon.address)
-    assert python(own_daemon, example_of_package(), built) == DOUBLED
-
-
-def test_the_commands_that_are_shown_run(own_daemon, installed, tmp_path):
-    shells = [text for name, text in blocks("run") if name == "sh"]
-    assert shells
-    for text in shells:
-        text = text.replace("/usr/share/ttfd", str(installed / "share/ttfd"))
-        run(["sh", "-e", "-c", text], tmp_path, TTFD_ADDRESS=own_daemon.address, PATH=f"{installed}/bin:{os.environ['PATH']}")
+def test_commands_of_ttfdctl_add_two_files(shell, tmp_path):
+    shell.play(pages.blocks("docs/ttfdctl.md"))
     a, b, c = (np.fromfile(tmp_path / f"{name}.bin", np.uint32) for name in "abc")
     assert np.array_equal(a + b, c)
 
 
-def test_no_block_is_marked_in_vain():
-    names = {name for name, _ in blocks("file")}
-    assert names == {"double_them.cc", "CMakeLists.txt", "first.cc", "first.py"}
-    assert {name for kind in ("continues", "prints") for name, _ in blocks(kind)} == {"first.cc", "first.py"}
+def test_lines_of_another_file_are_there():
+    for page in GUIDES:
+        for block in pages.blocks(page):
+            if block.kind == "part of":
+                lines = {line.strip() for line in (SOURCE / block.name).read_text().splitlines()}
+                assert [line for line in block.text.splitlines() if line.strip() not in lines] == []
+
+
+def test_examples_in_headers_build_and_run(shell, tmp_path):
+    clients, kernels = programs("client/cpp/include/ttfd", CLIENT_EXAMPLES), programs("firmware/sdk/include/ttfd", KERNEL_EXAMPLES)
+    project = pages.file_text(QUICKSTART, "CMakeLists.txt").split("include(")[0]
+    project += "find_package(ttfd 0.1 REQUIRED)\nttfd_add_kernel(double_them PROCESSOR brisc SOURCES double_them.cc)\n"
+    for name, text in clients.items():
+        (tmp_path / f"{name}.cc").write_text(text)
+        project += f"add_executable({name} {name}.cc)\ntarget_link_libraries({name} ttfd::ttfd)\n"
+    for name, text in kernels.items():
+        (tmp_path / f"{name}_kernel.cc").write_text(text)
+        project += f"ttfd_add_kernel({name}_kernel PROCESSOR brisc SOURCES {name}_kernel.cc)\n"
+    (tmp_path / "CMakeLists.txt").write_text(project)
+    shell.play([pages.Block("headers", "console", "", "$ cmake -B build && cmake --build build\n...\n")])
+    for name in clients:
+        code, output = shell.run(f"./build/{name}")
+        assert code == 0, f"{name}.h: {output}"
+
+
+def test_the_example_of_the_package_runs(shell, tmp_path):
+    (tmp_path / "example.py").write_text(textwrap.dedent(re.search(r"\n\n((?:    .*\n|\n)+)", ttfd.__doc__).group(1)))
+    commands = "$ cmake -B build . && cmake --build build\n...\n$ cp build/double_them.elf .\n"
+    commands += f"$ /usr/bin/python3 example.py\n{DOUBLED}"
+    shell.play([pages.Block("the package", "console", "", commands)])

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -158,6 +159,11 @@ Result<Kernel> Session::LoadKernel(std::span<const std::byte> elf, const std::st
     status = core->WaitAndClear(*position);
   }
   return Owning<Kernel>(core, handle, ResourceKind::kKernel, status);
+}
+
+std::string NextToExecutable(const std::string& file) {
+  std::error_code error;  // no /proc: the current folder
+  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / file).string();
 }
 
 Result<Kernel> Session::LoadKernelFile(const std::string& path) {

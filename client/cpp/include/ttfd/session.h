@@ -5,7 +5,7 @@
 //
 //   Result<Session> session = Session::Connect();
 //   Result<Buffer> numbers = session->AllocateDram(4096);
-//   Result<Kernel> kernel = session->LoadKernelFile("double_them.elf");
+//   Result<Kernel> kernel = session->LoadKernelFile(NextToExecutable("double_them.elf"));
 //   const std::vector<CoreRange> tiles = {CoreRange{0, 0, 0, 0}};
 //   ProgramBuilder builder;
 //   const uint32_t k = builder.AddKernel(*kernel, Processor::kBrisc, tiles);
@@ -193,6 +193,10 @@ class Session {
 
 // Address used when none is given: TTFD_ADDRESS, or "unix:/run/ttfd/ttfd.sock".
 std::string DefaultAddress();
+
+// The path of `file` in the folder of the running executable, wherever the program was started; an absolute path
+// stays as it is.
+std::string NextToExecutable(const std::string& file);
 
 // The lease of `ttfdctl lease`, if this process runs under one: TTFD_LEASE. Empty: none.
 std::string DefaultLeaseToken();
