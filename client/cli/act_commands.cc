@@ -21,10 +21,13 @@ int Done(const Status& status, const std::string& what) {
 
 void PrintStep(const client::ProgressStep& step) {
   if (!step.step.empty()) {
-    PrintLine(step.step + (step.left != 0 ? fmt::format(" ({} left)", step.left) : ""));
+    PrintLine(step.step + (step.left != 0 ? fmt::format(": {}", step.left) : ""));
     std::fflush(stdout);
   }
 }
+
+// A call whose steps were printed; the last one says how it ended.
+int DoneInSteps(const Status& status) { return status.ok() ? kOk : Fail(status); }
 
 }  // namespace
 
@@ -40,7 +43,7 @@ int ReleaseSession(const Common& common, uint64_t session) {
 
 int Drain(const Common& common, double within_s) {
   const std::chrono::milliseconds within(static_cast<int64_t>(within_s * 1000));
-  return Done(Admin::Connect(common.address, common.timeout()).Drain(within, PrintStep), "drained");
+  return DoneInSteps(Admin::Connect(common.address, common.timeout()).Drain(within, PrintStep));
 }
 
 int Undrain(const Common& common) {
@@ -49,8 +52,8 @@ int Undrain(const Common& common) {
 }
 
 int ResetDevice(const Common& common, uint32_t device) {
-  return Done(Admin::Connect(common.address, common.timeout()).ResetDevice(device, PrintStep),
-              fmt::format("device {} was reset", device));
+  return DoneInSteps(
+      Admin::Connect(common.address, common.timeout()).ResetDevice(device, PrintStep));
 }
 
 int SetLogLevel(const Common& common, client::LogLevel level) {

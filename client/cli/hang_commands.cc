@@ -26,6 +26,15 @@ Json ReportJson(const HangReportInfo& report) {
           {"complete", report.complete}};
 }
 
+// Whether the daemon keeps reports and has none yet.
+bool NoReportYet(Admin& admin, const std::string& report, const Status& status) {
+  if (report != "last" || status.code() != client::Code::kNotFound) {
+    return false;
+  }
+  const auto reports = admin.ListHangReports();
+  return reports.ok() && reports->empty();
+}
+
 }  // namespace
 
 int ListHangReports(const Common& common) {
@@ -51,11 +60,14 @@ int ListHangReports(const Common& common) {
 // The whole of it for people, or the JSON the daemon wrote; of a report that was cut short the files there are.
 int ShowHangReport(const Common& common, const std::string& report) {
   std::map<std::string, std::string> files;
-  const Status status =
-      Admin::Connect(common.address, common.timeout())
-          .GetHangReport(report, [&files](const std::string& name, const std::string& bytes) {
-            files[name] += bytes;
-          });
+  Admin admin = Admin::Connect(common.address, common.timeout());
+  const Status status = admin.GetHangReport(
+      report,
+      [&files](const std::string& name, const std::string& bytes) { files[name] += bytes; });
+  if (NoReportYet(admin, report, status)) {
+    PrintLine(common.json ? "null" : "no hang reports yet");
+    return kOk;
+  }
   if (!status.ok()) {
     return Fail(status);
   }
@@ -74,8 +86,6 @@ int ShowHangReport(const Common& common, const std::string& report) {
 }
 
 int FetchHangReport(const Common& common, const std::string& report, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
   std::map<std::string, std::ofstream> files;
   std::string failed;
   const Status status =
@@ -89,6 +99,8 @@ int FetchHangReport(const Common& common, const std::string& report, const std::
             const auto path = std::filesystem::path(folder) / base;
             std::ofstream& file = files[base];
             if (!file.is_open()) {
+              std::error_code error;  // the file that cannot be written says so
+              std::filesystem::create_directories(folder, error);
               file.open(path, std::ios::binary | std::ios::trunc);
             }
             file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

@@ -45,11 +45,15 @@ void PrintDevices(const std::vector<DeviceInfo>& devices) {
   std::vector<std::vector<std::string>> rows = {
       {"DEVICE", "BOARD", "BACKEND", "WORKERS", "DRAM", "L1/WORKER", "CLOCK", "IOMMU"}};
   for (const DeviceInfo& device : devices) {
+    // A model has no clock rate and no IOMMU of its own.
+    const bool model =
+        device.backend == client::Backend::kEmbedded || device.backend == client::Backend::kTtsim;
+    const auto of_card = [model](const std::string& text) { return model ? "-" : text; };
     rows.push_back({std::to_string(device.index), device.board, client::BackendName(device.backend),
                     fmt::format("{}x{}", device.grid_x, device.grid_y),
                     Bytes(device.dram_banks * device.dram_bank_bytes), Bytes(device.l1_bytes),
-                    fmt::format("{} MHz", device.clock_hz / 1'000'000),
-                    device.iommu ? "on" : "off"});
+                    of_card(fmt::format("{} MHz", device.clock_hz / 1'000'000)),
+                    of_card(device.iommu ? "on" : "off")});
   }
   PrintTable(rows);
 }

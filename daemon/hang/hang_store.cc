@@ -241,7 +241,7 @@ std::vector<HangStore::Summary> HangStore::List() const {
 
 StatusOr<std::vector<HangStore::File>> HangStore::Read(const std::string& id) const {
   if (options_.folder.empty()) {
-    return Error(StatusCode::kNotFound,
+    return Error(StatusCode::kFailedPrecondition,
                  "this daemon keeps no hang reports; hangs.folder in ttfd.toml says where to");
   }
   const std::vector<std::string> ids = Ids();
@@ -251,8 +251,9 @@ StatusOr<std::vector<HangStore::File>> HangStore::Read(const std::string& id) co
     std::string known;
     const size_t first = ids.size() - std::min(ids.size(), kNamedIds);
     for (size_t i = first; i < ids.size(); ++i) known += (i == first ? "" : ", ") + ids[i];
-    return Error(StatusCode::kNotFound, "there is no hang report '{}'; there {}", id.substr(0, 64),
-                 known.empty() ? "is none" : "are " + known);
+    if (known.empty()) return Error(StatusCode::kNotFound, "there are no hang reports yet");
+    return Error(StatusCode::kNotFound, "there is no hang report '{}'; there are {}",
+                 id.substr(0, 64), known);
   }
   std::vector<File> files;
   for (const char* name : kFiles) {

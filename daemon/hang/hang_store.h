@@ -56,8 +56,8 @@ class HangStore final : public HangKeeper {
     std::string name;
     std::string bytes;
   };
-  // Of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are, or that nothing of this
-  // one could be kept.
+  // Files of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are, or that nothing of
+  // this one could be kept. FAILED_PRECONDITION: no reports are kept.
   StatusOr<std::vector<File>> Read(const std::string& id) const;
   // The newest report of which something is kept; empty: there is none. Touches no disk.
   std::string last() const ABSL_LOCKS_EXCLUDED(mu_);

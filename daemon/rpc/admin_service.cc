@@ -235,7 +235,6 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
     return call.get();
   }
   audit_->Started(action);
-  call->Report("resetting the card", 1, false);
   const Status accepted =
       daemon_.ResetDevice(request->device(), [call, audit = audit_, action](const Status& status) {
         audit->Ended(action, status);
@@ -245,7 +244,9 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
           call->Refuse(status);
         }
       });
-  if (!accepted.ok()) {
+  if (accepted.ok()) {
+    call->Report("resetting the card", 0, false);  // nothing if it has ended
+  } else {
     audit_->Ended(action, accepted);
     call->Refuse(accepted);
   }

@@ -295,7 +295,7 @@ TEST(RpcAdmin, ResetEndsWithDoneOrWithWhatWentWrong) {
   EXPECT_TRUE(last.done());
   last.Clear();
   EXPECT_EQ(reset(5, &last), Code::NOT_FOUND);
-  EXPECT_FALSE(last.done());
+  EXPECT_EQ(last.step(), "") << "no step of what is refused";
   server.daemon().reset_result = Error(StatusCode::kUnavailable, "the card does not boot");
   EXPECT_EQ(reset(0, &last), Code::UNAVAILABLE);
   EXPECT_FALSE(last.done());

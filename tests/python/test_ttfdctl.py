@@ -66,7 +66,17 @@ def test_status_says_what_the_daemon_does(daemon):
     assert {use["kind"] for use in status["memory"]} == {"dram", "l1"}
     assert len(status["harts"]) == 6  # three a hardware queue
     text = daemon.ctl("status").stdout
-    assert "ready" in text and "p150" in text
+    assert "ready" in text and re.search(r"^0 +p150 +embedded +13x10 .* - +-$", text, re.MULTILINE), "no clock, no IOMMU"
+
+
+@pytest.mark.parametrize("words", [("hang", "last"), ("hang", "show", "last")])
+def test_no_hang_report_yet_is_no_error(daemon, tmp_path, words):
+    shown = daemon.ctl(*words)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "no hang reports yet\n", "")
+    assert as_json(daemon.ctl("--json", *words)) is None
+    fetched = daemon.ctl("hang", "fetch", "last", tmp_path / "copy")
+    assert fetched.returncode == 4 and "there are no hang reports yet" in fetched.stderr
+    assert not (tmp_path / "copy").exists()
 
 
 def test_status_counts_what_each_hardware_queue_has_done(daemon):
@@ -257,7 +267,7 @@ def test_drain_refuses_sessions_until_undrain():
     daemon = Daemon()
     try:
         drained = daemon.ctl("drain", "--within", "5")
-        assert drained.returncode == 0, drained.stderr
+        assert (drained.returncode, drained.stdout, drained.stderr) == (0, "drained\n", "")
         assert daemon.ctl("health").returncode == 1
         with pytest.raises(ttfd.Error):
             ttfd.connect(daemon.address)
@@ -275,8 +285,12 @@ def test_drain_refuses_sessions_until_undrain():
 def test_reset_brings_the_device_back():
     daemon = Daemon()
     try:
+        missing = daemon.ctl("reset", "--device", "3")
+        assert (missing.returncode, missing.stdout) == (4, "")
+        assert "there is no device 3: this daemon serves one card, device 0" in missing.stderr
         reset = daemon.ctl("reset")
         assert reset.returncode == 0, reset.stderr + daemon.log()
+        assert reset.stdout.splitlines() in (["resetting the card", "ready"], ["ready"])
         assert as_json(daemon.ctl("status", "--json"))["device_resets"] == 1
         assert daemon.ctl("run", KERNELS / "empty.elf", "--cores", "all").returncode == 0
     finally:

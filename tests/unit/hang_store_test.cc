@@ -129,7 +129,9 @@ TEST(HangStore, ListsAndReadsWholeReports) {
   const TemporaryFolder folder;
   HangStore store({folder.path()});
   EXPECT_THAT(store.List(), IsEmpty());
+  EXPECT_EQ(StatusMessage(store.Read("last").status()), "there are no hang reports yet");
   EXPECT_EQ(store.Read("last").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(HangStore({""}).Read("last").status().code(), StatusCode::kFailedPrecondition);
   const HangReport report = Report(store);
   KeepAll(store, report);
   ASSERT_THAT(store.List(), SizeIs(1));
