@@ -14,12 +14,14 @@
         print(numbers.read(np.uint32))
 
 What fails raises `ttfd.Error` with `code`, `reason`, `field`, `cause` and `retryable`; Python values that cannot be
-sent at all, such as a negative size, raise TypeError or ValueError. Coordinates are logical: (0, 0) is the top left
-worker tile and the grid has no holes. docs/clients.md is the guide, examples/ has whole programs.
+sent at all, such as a negative size, raise it with code INVALID_ARGUMENT before anything is sent. Coordinates are
+logical: (0, 0) is the top left worker tile and the grid has no holes. docs/clients.md is the guide, examples/ has whole
+programs.
 
 Threads: a session may be used from any thread. It has one thread of its own, which reads what the daemon sends.
 """
 
+from ttfd.cores import first_cores
 from ttfd.errors import Code, Error
 from ttfd.resources import Buffer, Kernel, Program, Trace
 from ttfd.session import Queue, Session, connect
@@ -42,7 +44,6 @@ from ttfd.types import (
     Patch,
     Position,
     Semaphore,
-    first_cores,
 )
 from ttfd.version import __version__
 

@@ -7,6 +7,7 @@ from typing import Mapping
 
 import grpc
 
+from ttfd import check
 from ttfd.errors import Code, Error
 
 # A connection of its own; bulk data on a local socket in fewer and larger frames and reads.
@@ -21,10 +22,24 @@ _KEEPALIVE_MS = 30_000
 _TLS_FILES = (("ca", "TTFD_TLS_CA"), ("certificate", "TTFD_TLS_CERTIFICATE"), ("key", "TTFD_TLS_KEY"))
 
 
-def resolve_address(address: str | None) -> str:
+def resolve_address(address: str | os.PathLike[str] | None) -> str:
     """What the caller said, else TTFD_ADDRESS, else the default; a path becomes a unix socket."""
+    if address is not None:
+        address = check.text(os.fspath(address) if isinstance(address, os.PathLike) else address, "address")
     chosen = address or os.environ.get("TTFD_ADDRESS") or "unix:/run/ttfd/ttfd.sock"
     return "unix:" + chosen if chosen.startswith("/") else chosen
+
+
+def check_tls(tls: Mapping[str, str] | None) -> None:
+    """Refuses options that do not exist, or have values that they cannot have."""
+    names = [what for what, _ in _TLS_FILES] + ["server_name", "keepalive_ms"]
+    if tls is not None and (not isinstance(tls, Mapping) or not all(name in names for name in tls)):
+        check.refuse_value(tls, "tls", f"a dict with keys of {', '.join(names)}")
+    for name, value in (tls or {}).items():
+        if name == "keepalive_ms":
+            check.integer(value, "tls.keepalive_ms", (1 << 31) - 1, smallest=1)
+        elif value is not None:
+            check.text(os.fspath(value) if isinstance(value, os.PathLike) else value, f"tls.{name}")
 
 
 def make_channel(address: str, tls: Mapping[str, str] | None) -> grpc.Channel:

@@ -11,7 +11,7 @@ import time
 from typing import Callable, Mapping
 
 from ttfd import errors, prints, process_exit
-from ttfd.attach import fill_attach, lease_wait, priority_number
+from ttfd.attach import fill_attach, fill_lease, lease_wait
 from ttfd.errors import Code, Error
 from ttfd.handles import Handles
 from ttfd.link import Link
@@ -57,12 +57,9 @@ class Connection:
         self._recording: set[int] = set()  # queues with half a trace on its way out
 
         hello = ttfd_pb2.Hello()
-        fill_attach(hello, lease, lease_token)
+        fill_attach(hello, client_name, weight, priority)
+        fill_lease(hello, lease, lease_token)
         hello.min_revision = hello.max_revision = _REVISION
-        hello.client_name = client_name
-        if weight:
-            hello.weight = weight
-        hello.priority = priority_number(priority)
         hello.reconnect_timeout_ms = round(reconnect_for * 1000)
         self._reader = Reader(address, tls, hello, reconnect_for, self.news, self)
         self._reader.start()
@@ -325,8 +322,9 @@ class Connection:
         """Waits for the command at `position`; the error it ended with, or None. Raises when it has not ended."""
         limit = self.call_timeout if timeout is None else timeout
         with self.news:
-            timeline = self._timelines[position.queue]
-            if position.value > timeline.submitted:
+            known = position.queue < len(self._timelines)
+            timeline = self._timelines[position.queue if known else CONTROL_QUEUE]
+            if not known or position.value > timeline.submitted:
                 raise Error(Code.INVALID_ARGUMENT, f"no command of this session has position {position.value} of queue "
                             f"{position.queue}", reason="INVALID", field="position")
             if timeline.completed < position.value and not self._ended:

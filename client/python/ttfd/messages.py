@@ -1,22 +1,44 @@
-"""Launches as the API says them. Used by ttfd.session only."""
+"""Programs and launches as the API says them. Used by ttfd.session only."""
 
 from __future__ import annotations
 
 from typing import Sequence
 
-from ttfd.errors import Code, Error
-from ttfd.resources import Buffer
-from ttfd.types import Arguments, Launch
+from ttfd import check
+from ttfd.cores import add_ranges, processor_number
+from ttfd.resources import Buffer, Kernel, Program
+from ttfd.types import Arguments, CircularBuffer, KernelUse, Launch, Patch, Semaphore
 from ttfd.v1 import ttfd_pb2
 from ttfd.words import word, word_array
 
 _SEGMENT_BYTES = 256 << 10  # of the launches of one command that records
 
 
+def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse], circular_buffers: Sequence[CircularBuffer],
+                 semaphores: Sequence[Semaphore]) -> None:
+    """Which kernels run where, and with what."""
+    for index, use in enumerate(check.several(kernels, KernelUse, "create_program.kernels")):
+        field = f"create_program.kernels[{index}]"
+        entry = create.kernels.add(kernel=check.one(use.kernel, Kernel, f"{field}.kernel").handle)
+        entry.processor = processor_number(use.processor, f"{field}.processor")
+        add_ranges(entry.cores, use.cores, f"{field}.cores")
+    for index, buffer in enumerate(check.several(circular_buffers, CircularBuffer, "create_program.circular_buffers")):
+        field = f"create_program.circular_buffers[{index}]"
+        entry = create.circular_buffers.add(index=check.integer(buffer.index, f"{field}.index"),
+                                            pages=check.integer(buffer.pages, f"{field}.pages"),
+                                            page_bytes=check.integer(buffer.page_bytes, f"{field}.page_bytes"))
+        add_ranges(entry.cores, buffer.cores, f"{field}.cores")
+    for index, semaphore in enumerate(check.several(semaphores, Semaphore, "create_program.semaphores")):
+        field = f"create_program.semaphores[{index}]"
+        entry = create.semaphores.add(index=check.integer(semaphore.index, f"{field}.index"),
+                                      initial=check.integer(semaphore.initial, f"{field}.initial"))
+        add_ranges(entry.cores, semaphore.cores, f"{field}.cores")
+
+
 def fill_arguments(entry: ttfd_pb2.Arguments, given: Arguments) -> None:
     """What one kernel gets."""
-    entry.kernel = given.kernel
-    for index, value in enumerate(given.common):
+    entry.kernel = check.integer(given.kernel, "arguments.kernel")
+    for index, value in enumerate(check.items(given.common, "arguments.common", "a list of words and buffers")):
         if isinstance(value, Buffer):
             entry.buffers.add(word=index, buffer=value.handle)
             entry.common.append(0)
@@ -25,19 +47,27 @@ def fill_arguments(entry: ttfd_pb2.Arguments, given: Arguments) -> None:
     if given.per_core is not None:
         words = word_array(given.per_core, "arguments.per_core")
         if words.ndim != 2:
-            raise Error(Code.INVALID_ARGUMENT, "per_core has the shape (tiles of the kernel, words per tile), not "
-                        f"{words.shape}", reason="INVALID", field="arguments.per_core")
+            check.refuse(f"per_core has the shape (tiles of the kernel, words per tile), not {words.shape}", "arguments.per_core")
         entry.words_per_core = words.shape[1]
         entry.per_core.extend(words.ravel().tolist())
 
 
 def fill_launch(entry: ttfd_pb2.Launch, launch: Launch) -> None:
     """One run of a program."""
-    entry.program = launch.program.handle
-    if launch.timeout:
-        entry.timeout_ms = max(1, int(launch.timeout * 1000))
-    for given in launch.arguments:
+    entry.program = check.one(launch.program, Program, "launch.program").handle
+    timeout = check.seconds(launch.timeout, "launch.timeout")
+    if timeout:
+        entry.timeout_ms = max(1, int(timeout * 1000))
+    for given in check.several(launch.arguments, Arguments, "launch.arguments"):
         fill_arguments(entry.arguments.add(), given)
+
+
+def fill_patches(replay: ttfd_pb2.ReplayTrace, patches: Sequence[Patch]) -> None:
+    """What is different from the replay before."""
+    for index, patch in enumerate(check.several(patches, Patch, "replay_trace.patches")):
+        field = f"replay_trace.patches[{index}]"
+        entry = replay.patches.add(launch=check.integer(patch.launch, f"{field}.launch"))
+        fill_arguments(entry.arguments, check.one(patch.arguments, Arguments, f"{field}.arguments"))
 
 
 def record_commands(handle: int, launches: Sequence[Launch]) -> list[ttfd_pb2.Command]:

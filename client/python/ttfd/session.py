@@ -5,23 +5,24 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
-from typing import Callable, Iterable, Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from ttfd import words
-from ttfd.channel import resolve_address
+from ttfd import check, words
+from ttfd.channel import check_tls, resolve_address
 from ttfd.connection import CONTROL_QUEUE, FIRST_USER_QUEUE, Connection
+from ttfd.cores import add_ranges
 from ttfd.errors import Code, Error
-from ttfd.messages import fill_arguments, fill_launch, record_commands
+from ttfd.messages import fill_launch, fill_patches, fill_program, record_commands
 from ttfd.resources import Buffer, Kernel, Program, Trace
 from ttfd.types import (
     BACKENDS,
     PRIORITIES,
     Arguments,
     CircularBuffer,
-    CoreRange,
+    Cores,
     Device,
     KernelPrint,
     KernelUse,
@@ -36,7 +37,7 @@ from ttfd.types import (
 from ttfd.v1 import ttfd_pb2
 
 
-def connect(address: str | None = None, *, client_name: str = "", weight: int = 0, priority: str = "normal",
+def connect(address: str | os.PathLike[str] | None = None, *, client_name: str = "", weight: int = 0, priority: str = "normal",
             connect_timeout: float = 10.0, call_timeout: float = 60.0, batch_commands: int = 64,
             tls: Mapping[str, str] | None = None, lease: Lease | None = None, lease_token: str | None = None,
             on_waiting: Callable[[LeaseWait], None] | None = None, reconnect_for: float = 20.0) -> Session:
@@ -60,29 +61,37 @@ def connect(address: str | None = None, *, client_name: str = "", weight: int = 
     resumed raises UNAVAILABLE (reason SESSION_LOST, CONNECTION_LOST or DRAINING) with what is gone; the next call that
     creates something opens a new session in place of it, unless that had a lease. 0: a lost connection ends the session.
     """
+    target = resolve_address(address)
+    check_tls(tls)
+    check.seconds(connect_timeout, "connect_timeout")
+    check.seconds(call_timeout, "call_timeout")
+    check.integer(batch_commands, "batch_commands")
+    check.callback(on_waiting, "on_waiting")
 
     def opened(grace: float, first_handle: int = 1) -> Connection:
         while True:
             try:
-                return Connection(resolve_address(address), client_name, weight, priority, connect_timeout, call_timeout,
+                return Connection(target, client_name, weight, priority, connect_timeout, call_timeout,
                                   batch_commands, tls, lease, lease_token, on_waiting, grace, first_handle)
             except Error as error:
                 if error.field != "hello.reconnect_timeout_ms" or grace == 0:
                     raise
                 grace = grace / 4 if grace >= 4 else 0  # the daemon allows less
 
-    return Session(opened(reconnect_for), None if lease else lambda handle: opened(reconnect_for, handle))
+    again = None if lease is not None else lambda handle: opened(reconnect_for, handle)
+    return Session(opened(check.seconds(reconnect_for, "reconnect_for")), again)
 
 
-def _bytes_of(array: npt.ArrayLike) -> memoryview:
-    if isinstance(array, (bytes, bytearray, memoryview)):
-        return memoryview(array).cast("B")
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+def _allocation(size_bytes: int, page_bytes: int) -> ttfd_pb2.Allocate:
+    return ttfd_pb2.Allocate(size_bytes=check.integer(size_bytes, "allocate.size_bytes", check.LARGEST),
+                             page_bytes=check.integer(page_bytes, "allocate.page_bytes"))
 
 
-def _add_ranges(field, cores: Iterable[CoreRange]) -> None:
-    for range_ in cores:
-        field.add(x0=range_[0], y0=range_[1], x1=range_[2], y1=range_[3])
+def _read_file(path: str) -> bytes:
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError as failure:
+        raise Error(Code.NOT_FOUND, f"cannot read the kernel file {path}: {failure.strerror}") from failure
 
 
 def _values(message) -> dict[str, object]:
@@ -110,10 +119,10 @@ class Queue:
 
     def enqueue_write(self, buffer: Buffer, array: npt.ArrayLike, offset: int = 0) -> Position:
         """Like `write`; returns when the bytes have been taken."""
-        payload = _bytes_of(array)
+        payload = check.payload(array, "write.array")
         command = ttfd_pb2.Command()
-        command.write.buffer = buffer.handle
-        command.write.offset = offset
+        command.write.buffer = check.one(buffer, Buffer, "write.buffer").handle
+        command.write.offset = check.integer(offset, "write.offset", check.LARGEST)
         command.write.size = len(payload)
         if len(payload) <= self._session.limits.inline_bytes:
             command.write.inline = bytes(payload)
@@ -129,30 +138,31 @@ class Queue:
 
     def enqueue_read(self, buffer: Buffer, into: np.ndarray, offset: int = 0) -> Position:
         """Fills the C-contiguous array `into` by the time its position is done."""
-        if not into.flags.c_contiguous or not into.flags.writeable:
-            raise Error(Code.INVALID_ARGUMENT, "the array to read into must be C-contiguous and writeable",
-                        reason="INVALID", field="into")
+        target = check.array_to_fill(into, "into")
         command = ttfd_pb2.Command()
-        command.read.buffer = buffer.handle
-        command.read.offset = offset
-        command.read.size = into.nbytes
-        return self._connection.enqueue(self.id, command, into=memoryview(into.reshape(-1).view(np.uint8)))
+        command.read.buffer = check.one(buffer, Buffer, "read.buffer").handle
+        command.read.offset = check.integer(offset, "read.offset", check.LARGEST)
+        command.read.size = target.nbytes
+        return self._connection.enqueue(self.id, command, into=target)
 
     def read(self, buffer: Buffer, dtype: npt.DTypeLike = np.uint8, shape: int | tuple[int, ...] | None = None,
              offset: int = 0) -> np.ndarray:
         """A new array of `shape` from byte `offset` of the buffer; shape None: all that follows, one-dimensional."""
+        kind = check.dtype(dtype)
         if shape is None:
-            shape = (buffer.size_bytes - offset) // np.dtype(dtype).itemsize
-        array = np.empty(shape, dtype)
+            size = check.one(buffer, Buffer, "read.buffer").size_bytes - check.integer(offset, "read.offset", check.LARGEST)
+            shape = max(0, size) // kind.itemsize
+        array = check.empty_array(shape, kind)
         self._connection.finish_call(self.enqueue_read(buffer, array, offset))
         return array
 
     def fill(self, buffer: Buffer, word: int, offset: int = 0, size_bytes: int | None = None) -> None:
         """Sets every 32-bit word of a range (None: to the end) to `word`: an integer, or the bits of an np.float32."""
         command = ttfd_pb2.Command()
-        command.fill.buffer = buffer.handle
-        command.fill.offset = offset
-        command.fill.size = buffer.size_bytes - offset if size_bytes is None else size_bytes
+        command.fill.buffer = check.one(buffer, Buffer, "fill.buffer").handle
+        command.fill.offset = check.integer(offset, "fill.offset", check.LARGEST)
+        size = max(0, buffer.size_bytes - command.fill.offset) if size_bytes is None else size_bytes
+        command.fill.size = check.integer(size, "fill.size", check.LARGEST)
         command.fill.word = words.word(word, "fill.word")
         self._connection.finish_call(self._connection.enqueue(self.id, command))
 
@@ -174,17 +184,16 @@ class Queue:
 
         What was enqueued on this queue before is waited for.
         """
+        steps = check.several(launches, Launch, "record_trace.launches")
         handle = self._connection.new_handle()
-        self._connection.record(self.id, handle, record_commands(handle, launches))
-        return Trace(self._session, handle, len(launches))
+        self._connection.record(self.id, handle, record_commands(handle, steps))
+        return Trace(self._session, handle, len(steps))
 
     def enqueue_replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> Position:
         """Like `replay`, without waiting."""
         command = ttfd_pb2.Command()
-        command.replay_trace.trace = trace.handle
-        for patch in patches:
-            entry = command.replay_trace.patches.add(launch=patch.launch)
-            fill_arguments(entry.arguments, patch.arguments)
+        command.replay_trace.trace = check.one(trace, Trace, "replay_trace.trace").handle
+        fill_patches(command.replay_trace, patches)
         return self._connection.enqueue(self.id, command, 64 + command.ByteSize())
 
     def replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> None:
@@ -199,7 +208,7 @@ class Queue:
 
     def after(self, *positions: Position) -> None:
         """The next command of this queue starts only when these positions are done."""
-        self._connection.after(self.id, list(positions))
+        self._connection.after(self.id, [check.position(position, "positions") for position in positions])
 
     def flush(self) -> None:
         """Sends what has been enqueued."""
@@ -207,7 +216,8 @@ class Queue:
 
     def wait(self, position: Position, timeout: float | None = None) -> None:
         """Waits for a command; raises its error, or DEADLINE_EXCEEDED with reason WAIT after `timeout` seconds."""
-        error = self._connection.wait(position, timeout)
+        limit = None if timeout is None else check.seconds(timeout, "timeout")
+        error = self._connection.wait(check.position(position, "position"), limit)
         if error is not None:
             raise error
 
@@ -236,7 +246,7 @@ class Queue:
 
     def cancel(self, from_value: int) -> None:
         """Commands from this value on that have not started end CANCELLED; started ones run out."""
-        self._connection.cancel(Position(self.id, from_value))
+        self._connection.cancel(Position(self.id, check.integer(from_value, "from_value", check.LARGEST)))
 
 
 class Session:
@@ -287,6 +297,7 @@ class Session:
 
     @on_print.setter
     def on_print(self, callback: Callable[[KernelPrint], None] | None) -> None:
+        check.callback(callback, "on_print")
         self._connection.on_print = callback
 
     @property
@@ -307,70 +318,63 @@ class Session:
         else:
             self._connection.abandon()
 
-    def open_queue(self, transfer: bool = False, workers: Sequence[CoreRange] = ()) -> Queue:
+    def open_queue(self, transfer: bool = False, workers: Cores = ()) -> Queue:
         """One more queue, for compute or for transfers; `workers`: the tiles it may use (none: all)."""
         kind = ttfd_pb2.QUEUE_KIND_TRANSFER if transfer else ttfd_pb2.QUEUE_KIND_COMPUTE
         open_queue = ttfd_pb2.OpenQueue(kind=kind)
-        _add_ranges(open_queue.workers, workers)
+        add_ranges(open_queue.workers, workers, "open_queue.workers")
         return Queue(self, self._live().open_queue(open_queue))
 
     def allocate_dram(self, size_bytes: int, page_bytes: int = 2048, bank: int | None = None) -> Buffer:
         """A zeroed buffer in DRAM: page p in bank p modulo banks, or all pages in `bank`."""
-        command = ttfd_pb2.Command()
-        command.allocate.handle = self._live().new_handle()
-        command.allocate.size_bytes = size_bytes
-        command.allocate.page_bytes = page_bytes
+        allocate = _allocation(size_bytes, page_bytes)
         if bank is None:
-            command.allocate.dram.SetInParent()
+            allocate.dram.SetInParent()
         else:
-            command.allocate.dram_bank = bank
-        self._connection.create(command)
-        return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
+            allocate.dram_bank = check.integer(bank, "allocate.dram_bank")
+        return self._allocate(allocate)
 
-    def allocate_l1(self, size_bytes: int, page_bytes: int = 1024, cores: Sequence[CoreRange] = ()) -> Buffer:
+    def allocate_l1(self, size_bytes: int, page_bytes: int = 1024, cores: Cores = ()) -> Buffer:
         """A zeroed buffer in L1, its pages over the tiles in `cores` (none: all workers)."""
-        command = ttfd_pb2.Command()
-        command.allocate.handle = self._live().new_handle()
-        command.allocate.size_bytes = size_bytes
-        command.allocate.page_bytes = page_bytes
-        command.allocate.l1.SetInParent()
-        _add_ranges(command.allocate.l1.cores, cores)
-        self._connection.create(command)
-        return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
+        allocate = _allocation(size_bytes, page_bytes)
+        allocate.l1.SetInParent()
+        add_ranges(allocate.l1.cores, cores, "allocate.l1.cores")
+        return self._allocate(allocate)
 
-    def allocate_sharded(self, size_bytes: int, page_bytes: int, cores: Sequence[CoreRange], row_pages: int,
+    def allocate_sharded(self, size_bytes: int, page_bytes: int, cores: Cores, row_pages: int,
                          shard_rows: int, shard_row_pages: int) -> Buffer:
         """A zeroed buffer in L1 whose pages form rows of `row_pages`.
 
         Shards of `shard_rows` by `shard_row_pages` pages go to the tiles of `cores` in order, row by row of shards;
         the last of a row or column may be partly used.
         """
-        command = ttfd_pb2.Command()
-        command.allocate.handle = self._live().new_handle()
-        command.allocate.size_bytes = size_bytes
-        command.allocate.page_bytes = page_bytes
-        sharded = command.allocate.l1_sharded
-        _add_ranges(sharded.cores, cores)
-        sharded.row_pages = row_pages
-        sharded.shard_rows = shard_rows
-        sharded.shard_row_pages = shard_row_pages
-        self._connection.create(command)
-        return Buffer(self, command.allocate.handle, size_bytes, page_bytes)
+        allocate = _allocation(size_bytes, page_bytes)
+        sharded = allocate.l1_sharded
+        add_ranges(sharded.cores, cores, "allocate.l1_sharded.cores")
+        sharded.row_pages = check.integer(row_pages, "allocate.l1_sharded.row_pages")
+        sharded.shard_rows = check.integer(shard_rows, "allocate.l1_sharded.shard_rows")
+        sharded.shard_row_pages = check.integer(shard_row_pages, "allocate.l1_sharded.shard_row_pages")
+        return self._allocate(allocate)
+
+    def _allocate(self, allocate: ttfd_pb2.Allocate) -> Buffer:
+        allocate.handle = self._live().new_handle()
+        self._connection.create(ttfd_pb2.Command(allocate=allocate))
+        return Buffer(self, allocate.handle, allocate.size_bytes, allocate.page_bytes)
 
     def load_kernel(self, elf: bytes | bytearray | memoryview | str | os.PathLike, name: str = "") -> Kernel:
         """A kernel from the bytes of an ELF file, or from its path. Uploaded only if the daemon does not have it.
 
         `name` appears in errors, reports and prints; without it that of the file.
         """
-        if isinstance(elf, (bytes, bytearray, memoryview)):
+        name = check.text(name, "load_kernel.name")
+        if isinstance(elf, (str, os.PathLike)):
+            path = check.text(os.fspath(elf), "load_kernel.elf")
+            name = name or os.path.basename(path)
+            elf = _read_file(path)
+        elif isinstance(elf, (bytes, bytearray, memoryview)):
             elf = bytes(elf)
         else:
-            path = pathlib.Path(elf)
-            name = name or path.name
-            try:
-                elf = path.read_bytes()
-            except OSError as failure:
-                raise Error(Code.NOT_FOUND, f"cannot read the kernel file {path}: {failure.strerror}") from failure
+            check.refuse_value(elf, "load_kernel.elf", "the bytes of an ELF file, or its path")
         load = ttfd_pb2.LoadKernel(handle=self._live().new_handle(), sha256=hashlib.sha256(elf).digest(),
                                    size=len(elf), name=name)
         if not self._load_cached(load):
@@ -403,20 +407,10 @@ class Session:
                        semaphores: Sequence[Semaphore] = ()) -> Program:
         """Which kernels run on which tiles; launch arguments name a kernel by its index in `kernels`."""
         command = ttfd_pb2.Command()
-        create = command.create_program
-        create.handle = self._live().new_handle()
-        for use in kernels:
-            entry = create.kernels.add(kernel=use.kernel.handle)
-            entry.processor = use.processor
-            _add_ranges(entry.cores, use.cores)
-        for buffer in circular_buffers:
-            entry = create.circular_buffers.add(index=buffer.index, pages=buffer.pages, page_bytes=buffer.page_bytes)
-            _add_ranges(entry.cores, buffer.cores)
-        for semaphore in semaphores:
-            entry = create.semaphores.add(index=semaphore.index, initial=semaphore.initial)
-            _add_ranges(entry.cores, semaphore.cores)
+        fill_program(command.create_program, kernels, circular_buffers, semaphores)
+        command.create_program.handle = self._live().new_handle()
         self._connection.create(command)
-        return Program(self, create.handle)
+        return Program(self, command.create_program.handle)
 
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
         """`queue.launch` on the session's first queue."""

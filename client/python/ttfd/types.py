@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple, Sequence, Union
+from typing import TYPE_CHECKING, NamedTuple, Sequence, Tuple, Union
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ class Position(NamedTuple):
     value: int
 
 
-_PROCESSOR_NAMES = {BRISC: "brisc", NCRISC: "ncrisc", TRISC0: "trisc0", TRISC1: "trisc1", TRISC2: "trisc2"}
+PROCESSOR_NAMES = {BRISC: "brisc", NCRISC: "ncrisc", TRISC0: "trisc0", TRISC1: "trisc1", TRISC2: "trisc2"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class KernelPrint:
     lost: int = 0
 
     def __str__(self) -> str:
-        processor = _PROCESSOR_NAMES.get(self.processor, "unknown processor")
+        processor = PROCESSOR_NAMES.get(self.processor, "unknown processor")
         return f"[{self.kernel} ({self.x},{self.y}) {processor}] {self.text}"
 
 
@@ -65,15 +65,9 @@ class CoreRange(NamedTuple):
         return (self.x1 - self.x0 + 1) * (self.y1 - self.y0 + 1)
 
 
-def first_cores(grid_x: int, count: int) -> list[CoreRange]:
-    """The first `count` tiles of a grid `grid_x` wide, row by row, as at most two rectangles."""
-    rows, rest = divmod(count, grid_x)
-    ranges = []
-    if rows:
-        ranges.append(CoreRange(0, 0, grid_x - 1, rows - 1))
-    if rest:
-        ranges.append(CoreRange(0, rows, rest - 1, rows))
-    return ranges
+# Tiles: one (x, y), a rectangle (x0, y0, x1, y1), or a list of these; what has an order takes them in theirs.
+CoreRangeLike = Union[CoreRange, Tuple[int, int], Tuple[int, int, int, int]]
+Cores = Union[CoreRangeLike, Sequence[CoreRangeLike]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,7 +137,7 @@ class Limits:
 class Lease:
     """The card for a session alone, or the tiles of `workers`; granted first come first served."""
 
-    workers: Sequence[CoreRange] = ()  # none: the whole device
+    workers: Cores = ()  # none: the whole device
     wait: float = 0.0  # seconds at most; 0: as long as the daemon lets one wait
 
 
@@ -158,11 +152,15 @@ class LeaseWait:
 
 @dataclasses.dataclass(frozen=True)
 class KernelUse:
-    """Runs `kernel` on `processor` (BRISC ... TRISC2) of every tile in `cores`."""
+    """Runs `kernel` on `processor` of every tile in `cores`.
+
+    processor: BRISC ... TRISC2, or its name in letters of any case. cores: one tile (x, y), a rectangle (x0, y0, x1, y1),
+    which `CoreRange` is, or a list of these.
+    """
 
     kernel: Kernel
-    processor: int
-    cores: Sequence[CoreRange]
+    processor: int | str
+    cores: Cores
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,7 +170,7 @@ class CircularBuffer:
     index: int
     pages: int
     page_bytes: int
-    cores: Sequence[CoreRange]
+    cores: Cores
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,7 +179,7 @@ class Semaphore:
 
     index: int
     initial: int
-    cores: Sequence[CoreRange]
+    cores: Cores
 
 
 @dataclasses.dataclass(frozen=True)

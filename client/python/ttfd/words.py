@@ -7,13 +7,9 @@ import operator
 import numpy as np
 import numpy.typing as npt
 
-from ttfd.errors import Code, Error
+from ttfd import check
 
 _SMALLEST, _LARGEST = -(1 << 31), (1 << 32) - 1
-
-
-def _refusal(what: str, field: str) -> Error:
-    return Error(Code.INVALID_ARGUMENT, what, reason="INVALID", field=field)
 
 
 def word(value: object, field: str) -> int:
@@ -28,18 +24,21 @@ def word(value: object, field: str) -> int:
         number = operator.index(value)  # also of a bool: 0 or 1
     except TypeError:
         if isinstance(value, (float, np.floating)):
-            raise _refusal(f"the argument {value!r} is a {type(value).__name__}, not a 32-bit word; pass np.float32({value}) "
-                           "for the bits of a 32-bit float, or an integer", field) from None
-        raise _refusal(f"an argument of type {type(value).__name__} is not a 32-bit word: pass an integer, an np.float32 or, "
-                       "among common arguments, a Buffer", field) from None
+            check.refuse(f"the argument {value!r} is a {type(value).__name__}, not a 32-bit word; pass np.float32({value}) "
+                         "for the bits of a 32-bit float, or an integer", field)
+        check.refuse(f"an argument of type {type(value).__name__} is not a 32-bit word: pass an integer, an np.float32 or, "
+                     "among common arguments, a Buffer", field)
     if not _SMALLEST <= number <= _LARGEST:
-        raise _refusal(f"the argument {number} does not fit a 32-bit word: from {_SMALLEST} to {_LARGEST}", field)
+        check.refuse(f"the argument {number} does not fit a 32-bit word: from {_SMALLEST} to {_LARGEST}", field)
     return number & _LARGEST
 
 
 def word_array(values: npt.ArrayLike, field: str) -> np.ndarray:
     """Words of any shape, as uint32: an array of integers or of np.float32, or (nested) lists of what `word` takes."""
-    array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    try:
+        array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+    except ValueError:  # arrays of different shapes
+        check.refuse_value(values, field, "an array of words")
     if array.dtype == np.float32:
         return np.ascontiguousarray(array).view(np.uint32)
     if array.dtype.kind in "iub":
