@@ -1,6 +1,6 @@
-// The one wait of all firmware and kernels.
+// Waits of firmware and kernels. Base firmware on BRISC has a loop of its own for the next go word (brisc.cc).
 //
-// It has no counter: the host's deadline bounds every wait, and a loop whose registers repeat is what
+// A wait has no counter: the host's deadline bounds it, and a loop whose registers repeat is what
 // the simulator can park. The fence in each trip makes a poll of L1 right with the L0 data cache on.
 #pragma once
 

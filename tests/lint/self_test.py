@@ -9,6 +9,7 @@ import ceilings
 import check_format
 import check_golden
 import check_layers
+import check_paths
 import check_shape
 import check_shell
 import check_spelling
@@ -222,6 +223,25 @@ class LintTest(unittest.TestCase):
             test("a", LABELS=["unit"]), test("b", TIMEOUT=301.0), test("c", TIMEOUT=301.0, LABELS=["fault", "slow"]),
             test("d", TIMEOUT=300.0), test("e_NOT_BUILT"), test("f", TIMEOUT=900.0, LABELS=["slower"])]}))
         self.assertEqual(["a: no TIMEOUT", "b: TIMEOUT 301", "f: TIMEOUT 900"], [one.partition(",")[0] for one in findings])
+
+    def test_paths_that_do_not_exist_are_found(self):
+        self.plant("runtime/base/log.h", "// A file.\n")
+        for path, content, missing in [
+                ("docs/a.md", "see [b](b.md#part)", "docs/b.md"), ("docs/a.md", "see [b](../b.md)", "b.md"),
+                ("a.md", "in `runtime/base/lag.h`", "runtime/base/lag.h"), ("a.md", "`runtime/{base,queue}`", "runtime/queue"),
+                ("runtime/a.h", "int a;  // as runtime/base/lag.h has it", "runtime/base/lag.h"),
+                ("a.proto", "// docs/b.md", "docs/b.md")]:
+            with self.subTest(missing=missing):
+                self.plant("docs/c.md", "")
+                self.plant(path, content)
+                self.assert_found(check_paths.check(self.folder.name), f"{path}:1: {missing} does not exist")
+                os.remove(os.path.join(self.folder.name, path))
+        for path, content in [
+                ("docs/a.md", "[c](c.md#part), [top](../a.md), [out](https://a/b), `runtime/base/log`, `runtime/base/`, `tests/<suite>`"),
+                ("a.md", "`runtime/{base,base/log.h}`, `build/dev/x.h`, [a](#part)"), ("docs/adr/a.md", "`runtime/old.h`"),
+                ("runtime/a.h", "// base/lag.h and runtime/base/log.h"), ("runtime/b.cc", 'Open("runtime/lag.h");')]:
+            self.plant(path, content)
+        self.assertEqual([], check_paths.check(self.folder.name))
 
     def test_shell_finds_an_unquoted_variable(self):
         self.plant("a.sh", "#!/bin/sh\nrm $1\n")

@@ -1,6 +1,6 @@
 // The simulator library: the functions it exports, loaded. In the child process only.
 //
-// The functions are those of libttsim.so (its docs/libttsim_api.md): not reentrant, one thread, one
+// The functions are those of libttsim.so (libttsim_api.md of its documents): not reentrant, one thread, one
 // chip a process, time moves in clock() alone, a violation ends the process.
 #pragma once
 

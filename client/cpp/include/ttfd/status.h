@@ -1,11 +1,17 @@
 // How libttfd reports errors: Status and Result<T>. The library throws no exceptions.
 //
-//   ttfd::client::Result<Buffer> buffer = session.AllocateDram(1 << 20);
-//   if (!buffer.ok()) {
-//     std::cerr << buffer.status().ToString() << "\n";
-//     return 1;
+//   #include <ttfd/session.h>
+//
+//   #include <iostream>
+//
+//   int main() {
+//     const auto session = ttfd::client::Session::Connect();
+//     if (!session.ok()) {
+//       std::cerr << session.status().ToString() << "\n";
+//       return 1;
+//     }
+//     std::cout << "session " << session->id() << "\n";
 //   }
-//   Use(*buffer);
 #pragma once
 
 #include <cstdint>

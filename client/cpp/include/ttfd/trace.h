@@ -1,9 +1,15 @@
 // Traces: launches compiled once, kept in device memory and replayed by one command.
 //
-//   std::vector<LaunchRequest> steps = {first_step, second_step};
-//   Result<Trace> trace = queue.RecordTrace(steps);
-//   queue.Replay(ReplayRequest(*trace));
-//   queue.Replay(ReplayRequest(*trace).Patch(1, steps[1].Common(kernel, {7, 8})));
+//   #include <ttfd/queue.h>
+//   using namespace ttfd::client;
+//
+//   // Replays twice; the second time kernel 0 of the first step has other arguments.
+//   Status ReplayTwice(Queue& queue, std::vector<LaunchRequest> steps) {
+//     const Result<Trace> trace = queue.RecordTrace(steps);
+//     if (!trace.ok()) return trace.status();
+//     if (Status status = queue.Replay(ReplayRequest(*trace)); !status.ok()) return status;
+//     return queue.Replay(ReplayRequest(*trace).Patch(0, steps[0].Common(0, {7, 8})));
+//   }
 #pragma once
 
 #include <cstddef>

@@ -4,9 +4,11 @@
 //   using namespace ttfd::kernel;
 //
 //   void kernel_main() {
-//     const InterleavedBuffer input(Argument(0), 2048);       // base address and page size
-//     Read(input.Page(Argument(1)), kL1, 2048);               // starts, does not wait
-//     ReadBarrier();                                          // now it is there
+//     const CircularBuffer scratch(0);                          // L1 of this tile, of the program
+//     const InterleavedBuffer pages(CommonArgument(0), 2048);   // base address and page size
+//     Read(pages.Page(Argument(0)), scratch.address(), 2048);   // starts, does not wait
+//     ReadBarrier();                                            // now it is there
+//     Write(scratch.address(), pages.Page(Argument(1)), 2048);  // has landed once the launch is done
 //   }
 //
 // Built with ttfd_add_kernel() of TtfdKernel.cmake, for one PROCESSOR. The program defines
@@ -15,19 +17,19 @@
 //
 // What a kernel may rely on, and what it must not do:
 // - .bss is zero and .data is as linked at the start of every run; nothing survives a run. Harts
-//   share nothing but L1.
+// share nothing but L1.
 // - No constructors, virtual functions or tables of pointers (they hold absolute addresses; the
-//   loader refuses them by name), no exceptions, no thread-local data. 64-bit division is slow.
+// loader refuses them by name), no exceptions, no thread-local data. 64-bit division is slow.
 // - The stack is in local RAM: about 7 KiB on BRISC and NCRISC, 3 KiB on TRISCs. Local RAM cannot be
-//   the source or destination of a NoC transfer; keep buffers in circular buffers, L1 buffers or
-//   static arrays.
+// the source or destination of a NoC transfer; keep buffers in circular buffers, L1 buffers or
+// static arrays.
 // - Data that another hart or tile writes into L1 is seen by volatile accesses behind a wait of this
-//   SDK. The L0 data cache is off, as the base firmware sets it; a hand-written poll of L1 needs a
-//   fence in its loop all the same.
+// SDK. The L0 data cache is off, as the base firmware sets it; a hand-written poll of L1 needs a
+// fence in its loop all the same.
 // - The SDK waits for commands issued through it. A kernel that stores to NIU registers by itself waits
-//   for their acknowledgements by itself, too, before it returns.
+// for their acknowledgements by itself, too, before it returns.
 // - One hart uses one NIU (NCRISC NoC 1, the others NoC 0) and one command buffer, so harts do not
-//   disturb each other. Coordinates are those of the logical worker grid.
+// disturb each other. Coordinates are those of the logical worker grid.
 // - There is no memory protection: a wrong address can hang the tile or overwrite others' data.
 #pragma once
 

@@ -1,10 +1,13 @@
 // printf for kernels: what a hart prints reaches the client that launched it, tagged with tile and hart.
 //
-//   Print("page %u of %u: sum %d\n", page, pages, sum);     // or ttfd_printf(...)
+//   #include <ttfd/kernel.h>
+//   using namespace ttfd::kernel;
 //
-// The compiler holds the format to the arguments. Conversions are %d %i %u %x %X %o %c %s %p %% with flags, width,
-// precision and the lengths hh h l ll j z t; an integer of any type up to 32 bits suits those without ll or j. There is
-// no %f: print a scaled integer.
+//   void kernel_main() { Print("page %u of %u\n", Argument(0), CommonArgument(0)); }
+//
+// ttfd_printf() is the same. The compiler holds the format to the arguments. Conversions are %d %i %u
+// %x %X %o %c %s %p %% with flags, width, precision and the lengths hh h l ll j z t; an integer of any
+// type up to 32 bits suits those without ll or j. There is no %f: print a scaled integer.
 //
 // Nothing is formatted here: the hart writes where the format lies, and the arguments, into a ring in L1, and the
 // daemon does the rest (runtime/abi/print_ring.h). Of a string that is not a constant of the kernel at most
