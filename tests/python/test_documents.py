@@ -18,20 +18,14 @@ QUICKSTART, INSTALLED = "docs/quickstart.md", "## 5. The installed way"
 GUIDES = ["docs/kernels.md", "docs/clients.md"]
 DOUBLED = "[   0    2    4 ... 2042 2044 2046]\n"  # what the package's docstring prints
 
-# Examples in comments of headers, as programs: what stands before and after them. `main` returns 0 if all is well.
-MAIN = "#include <ttfd/ttfd.h>\n#include <iostream>\nusing namespace ttfd::client;\n"
+# Examples in comments of headers: what makes a program of each. A client's `main` returns 0 if all is well.
 CLIENT_EXAMPLES = {
-    "session.h": (MAIN + "int main() {\nstd::vector<uint32_t> input(1024, 21), output(1024);\n",
-                  "return status.ok() && output.front() == 42 && output.back() == 42 ? 0 : 1; }\n"),
-    "status.h": (MAIN + "void Use(Buffer&) {}\nint main() {\nSession session = *Session::Connect();\n", "}\n"),
-    "trace.h": (MAIN + "Trace Record(Queue queue, const LaunchRequest& first_step, const LaunchRequest& second_step, uint32_t kernel) {\n",
-                "return *std::move(trace); }\nint main() {}\n"),
+    "session.h": ("int main() {\n  std::vector<uint32_t> input(1024, 21), output(1024);\n",
+                  "  return status.ok() && output.front() == 42 && output.back() == 42 ? 0 : 1;\n}\n"),
+    "status.h": ("", ""),
+    "trace.h": ("", "int main() {}\n"),
 }
-KERNEL = "#include <ttfd/kernel.h>\nusing namespace ttfd::kernel;\n"
-KERNEL_EXAMPLES = {
-    "kernel.h": ("", ""),
-    "print.h": (KERNEL + "void kernel_main() {\nuint32_t page = 1, pages = 2, sum = 3;\n", "}\n"),
-}
+KERNEL_EXAMPLES = {"kernel.h": ("", ""), "print.h": ("", "")}
 
 
 def example(header: pathlib.Path) -> str:
@@ -48,9 +42,9 @@ def programs(folder: str, examples: dict[str, tuple[str, str]]) -> dict[str, str
     assert {name for name, text in found.items() if text} == set(examples)
     whole = {}
     for name, (before, after) in examples.items():
-        top = "".join(f"{line}\n" for line in found[name].splitlines() if line.startswith("#include"))
-        rest = "".join(f"{line}\n" for line in found[name].splitlines() if not line.startswith("#include"))
-        whole[name.removesuffix(".h")] = top + before + rest + after
+        lines = found[name].splitlines(keepends=True)
+        top = [line for line in lines if line.startswith(("#include", "using"))]
+        whole[name.removesuffix(".h")] = "".join(top) + before + "".join(line for line in lines if line not in top) + after
     return whole
 
 
