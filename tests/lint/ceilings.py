@@ -2,10 +2,10 @@
 """Ceilings that only come down. ceilings.txt has a line for each class, function or word: kind, ceiling, name.
 
 usage: ceilings.py [--check], which `./dev lint --ratchet` calls. It lowers every ceiling to the figure of today and removes
-those that are no longer needed; --check changes nothing and fails if there is something to lower. No ceiling is raised: what
-is new keeps to LIMITS, and what was renamed takes the ceiling of its old name. Branches that both lower ceilings merge without
-conflicts (.gitattributes keeps the lines of both): of two lines for one name the lower counts. Without the file the figures of
-today become the ceilings.
+those that are no longer needed; --check changes nothing and fails if there is something to lower, or if a commit raised a
+ceiling (ceiling_history.py). No ceiling is raised: what is new keeps to LIMITS, and what was renamed takes the ceiling of its
+old name. Branches that both lower ceilings merge without conflicts (.gitattributes keeps the lines of both): of two lines for
+one name the lower counts. Without the file the figures of today become the ceilings.
 """
 
 import os
@@ -22,15 +22,20 @@ PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ceilings.txt")
 HEAD = "# kind, ceiling, name. They only come down: ./dev lint --ratchet (ceilings.py says how).\n"
 
 
+def parse(text):
+    """{(kind, name): ceiling}."""
+    ceilings = {}
+    for kind, figure, name in re.findall(r"^(\w+) (\d+) (.+)$", text, re.MULTILINE):
+        ceilings[kind, name] = min(int(figure), ceilings.get((kind, name), int(figure)))
+    return ceilings
+
+
 def load(path=PATH):
-    """{(kind, name): ceiling}; None if there is no file."""
+    """The same of a file; None if there is none."""
     if not os.path.exists(path):
         return None
-    ceilings = {}
     with open(path, encoding="utf-8") as stream:
-        for kind, figure, name in re.findall(r"^(\w+) (\d+) (.+)$", stream.read(), re.MULTILINE):
-            ceilings[kind, name] = min(int(figure), ceilings.get((kind, name), int(figure)))
-    return ceilings
+        return parse(stream.read())
 
 
 def written(ceilings):
@@ -57,11 +62,11 @@ def findings(figures, advice, path=PATH):
 
 
 def lowered(figures, ceilings):
-    """(the ceilings that today's figures need, what is refused because it would be raised)."""
+    """(the ceilings that today's figures need, {what is refused because it would be raised: the ceiling or limit it has})."""
     if ceilings is None:
-        return {key: figure for key, figure in figures.items() if figure > LIMITS.get(key[0], -1)}, []
+        return {key: figure for key, figure in figures.items() if figure > LIMITS.get(key[0], -1)}, {}
     unused = {key: figure for key, figure in ceilings.items() if key not in figures}
-    result, refused = {}, []
+    result, refused = {}, {}
     for key, figure in sorted(figures.items(), key=lambda item: -item[1]):
         limit = ceilings.get(key)
         if figure <= LIMITS.get(key[0], -1):
@@ -70,19 +75,31 @@ def lowered(figures, ceilings):
             enough = [old for old in unused if old[0] == key[0] and unused[old] >= figure]
             limit = unused.pop(min(enough, key=unused.get)) if enough else LIMITS[key[0]]
         if limit is not None and figure > limit:
-            refused.append(f"{key[1]}: {figure} {WHAT[key[0]]}, the ceiling is {limit} and is not raised")
+            refused[key] = limit
             limit = ceilings.get(key)
         if limit is not None or key[0] not in LIMITS:
             result[key] = figure if limit is None else min(figure, limit)
     return result, refused
 
 
+def check_history():
+    """Sentences about ceilings that were raised."""
+    import ceiling_history  # it uses this module
+    try:
+        return ceiling_history.raised(ceiling_history.versions(project.ROOT, os.path.relpath(PATH, project.ROOT)))
+    except ceiling_history.Unavailable as error:
+        print(f"the ceilings are not compared with those of earlier commits: {error}")
+        return []
+
+
 def main():
     import check_shape  # they use this module
     import check_words
-    figures, unreadable = check_shape.figures(project.ROOT)
+    figures, found = check_shape.figures(project.ROOT)
     figures.update(check_words.figures(project.ROOT))
     needed, refused = lowered(figures, load())
+    found += [f"{name}: {figures[kind, name]} {WHAT[kind]}, the ceiling is {limit} and is not raised"
+              for (kind, name), limit in refused.items()]
     before = ""
     if os.path.exists(PATH):
         with open(PATH, encoding="utf-8") as stream:
@@ -91,12 +108,13 @@ def main():
     if "--check" not in sys.argv:
         with open(PATH, "w", encoding="utf-8") as stream:
             stream.write(after)
-    elif before != after:
-        ceilings = load() or {}
-        refused += [f"{name}: below its ceiling of {figure} {WHAT[kind]}; lower the ceiling: ./dev lint --ratchet"
-                    for (kind, name), figure in sorted(ceilings.items()) if needed.get((kind, name)) != figure]
-        refused += ["ceilings.txt is not as ./dev lint --ratchet writes it"]
-    project.report("ratchet", unreadable + refused)
+    else:
+        found += check_history()
+        if before != after:
+            found += [f"{name}: below its ceiling of {figure} {WHAT[kind]}; lower the ceiling: ./dev lint --ratchet"
+                      for (kind, name), figure in sorted((load() or {}).items()) if needed.get((kind, name)) != figure]
+            found += ["ceilings.txt is not as ./dev lint --ratchet writes it"]
+    project.report("ratchet", found)
 
 
 if __name__ == "__main__":
