@@ -118,6 +118,15 @@ def succeed(*words: str | pathlib.Path, **environment: str) -> str:
     return result.stdout
 
 
+@pytest.fixture(scope="session")
+def publish():
+    """Copies a program or a file to a place where every user can read it: the build may be in a folder closed to others."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_public_", dir="/tmp"))  # /dev/shm may be mounted noexec
+    folder.chmod(0o755)
+    yield lambda path: pathlib.Path(shutil.copy(path, folder))
+    shutil.rmtree(folder)
+
+
 @pytest.fixture(scope="module")
 def daemon():
     """One daemon for the tests of a file."""

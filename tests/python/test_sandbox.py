@@ -138,18 +138,18 @@ def confine(filter_: Filter, folder: pathlib.Path) -> None:
         most = resource.getrlimit(which)[1]  # a container may have less, and may not raise it
         limit = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
         resource.setrlimit(which, (limit, limit))
+    os.umask(int(setting("UMask")[0], 8))
     user = pwd.getpwnam("nobody")
     os.setgroups([])
     os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
     os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
-    os.umask(int(setting("UMask")[0], 8))
-    filter_.load()
+    filter_.load()  # nothing of the clone is read from here on: this user may be unable to
 
 
 class Confined:
     """The daemon as the unit runs it; its folder stands for RuntimeDirectory, StateDirectory and LogsDirectory."""
 
-    def __init__(self, refused: int) -> None:
+    def __init__(self, program: pathlib.Path, refused: int) -> None:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_sandbox_"))
         user = pwd.getpwnam("nobody")
         os.chown(self.folder, user.pw_uid, user.pw_gid)
@@ -159,7 +159,7 @@ class Confined:
         filter_ = Filter(refused)
         with open(self.folder / "log", "wb") as log:
             self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-                [BUILD / "daemon/ttfd", "--config", config, "--socket", self.folder / "ttfd.sock", "--device", "sim"],
+                [program, "--config", config, "--socket", self.folder / "ttfd.sock", "--device", "sim"],
                 stdout=log, stderr=log, preexec_fn=lambda: confine(filter_, self.folder))  # pylint: disable=subprocess-popen-preexec-fn
         deadline = time.monotonic() + START_TIMEOUT_S
         while self.ctl("health").returncode != 0:
@@ -208,9 +208,9 @@ def hangs(session: ttfd.Session) -> None:
 
 
 @pytest.mark.parametrize("refused", [Filter.ERRNO | EPERM, Filter.KILL], ids=["refused", "killed"])
-def test_everything_works_under_the_units_sandbox(refused):
+def test_everything_works_under_the_units_sandbox(refused, publish):
     """With EPERM, as the unit says; and where a call that the unit refuses would be the daemon's death: it makes none."""
-    daemon = Confined(refused)
+    daemon = Confined(publish(BUILD / "daemon/ttfd"), refused)
     try:
         status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text().splitlines()
                       if ":\t" in line)

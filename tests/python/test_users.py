@@ -8,7 +8,6 @@ import json
 import multiprocessing
 import os
 import pwd
-import shutil
 import subprocess
 import time
 from multiprocessing.connection import Connection
@@ -20,7 +19,8 @@ import pytest
 
 import ttfd
 from conftest import BUILD, KERNELS, Daemon, eventually
-from ttfd.v1 import ttfd_pb2, ttfd_pb2_grpc
+# Every module before a User is forked, who may be unable to read the folder that they are in.
+from ttfd.v1 import admin_pb2, admin_pb2_grpc, ttfd_pb2, ttfd_pb2_grpc
 
 ANN, BOB, CAROL = 51_001, 51_002, 51_003
 ADMINS = "games"  # a group that every Debian has
@@ -151,7 +151,6 @@ def resumes(_: dict[str, Any], address: str, session: int, token: bytes, receive
 
 def ends(_: dict[str, Any], address: str, session: int) -> tuple[int, str]:
     """An administrator's call, by the program that has the user's rights alone."""
-    from ttfd.v1 import admin_pb2, admin_pb2_grpc  # pylint: disable=import-outside-toplevel
     with grpc.insecure_channel(address) as channel:
         try:
             admin_pb2_grpc.AdminServiceStub(channel).TerminateSession(admin_pb2.TerminateSessionRequest(session=session, reason="test"), timeout=20)
@@ -189,14 +188,13 @@ def _closed():
     daemon.end()
 
 
-def test_a_user_outside_the_group_is_denied(closed):
+def test_a_user_outside_the_group_is_denied(closed, publish):
     daemon, stranger = closed
     socket = daemon.address.removeprefix("unix:")
     sentence = f"{socket} belongs to group {ADMINS}, of which you are not a member (adduser nobody {ADMINS})"
     done, error = stranger.tries(opens, daemon.address, "stranger")
     assert not done and (error[0], error[1], error[-1]) == ("PERMISSION_DENIED", "UNREACHABLE", sentence)
-    program = shutil.copy(BUILD / "client/cli/ttfdctl", daemon.folder)  # which this user may read
-    kernel = shutil.copy(KERNELS / "empty.elf", daemon.folder)
+    program, kernel = publish(BUILD / "client/cli/ttfdctl"), publish(KERNELS / "empty.elf")
     for words in (["status"], ["run", kernel, "--cores", "0,0"]):
         result = subprocess.run([program, *words], user="nobody", group="nogroup", extra_groups=[], capture_output=True, text=True,
                                 env={"TTFD_ADDRESS": daemon.address}, timeout=60, check=False)
