@@ -29,7 +29,7 @@ EXIT_S = 30  # for the process to exit after the last test
 # Temporary files in memory where the system has such a place: hang reports are synchronised to the disk, and no result
 # may depend on how fast that is. Of pytest's tmp_path, too.
 MEMORY = "/dev/shm"
-if os.access(MEMORY, os.W_OK | os.X_OK):
+if os.access(MEMORY, os.W_OK | os.X_OK) and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
     tempfile.tempdir = MEMORY
 
 
@@ -121,7 +121,7 @@ def succeed(*words: str | pathlib.Path, **environment: str) -> str:
 @pytest.fixture(scope="session")
 def publish():
     """Copies a program or a file to a place where every user can read it: the build may be in a folder closed to others."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_public_", dir="/tmp"))  # /dev/shm may be mounted noexec
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="ttfd_public_"))
     folder.chmod(0o755)
     yield lambda path: pathlib.Path(shutil.copy(path, folder))
     shutil.rmtree(folder)
