@@ -3,7 +3,8 @@
 //
 // Lines go to standard error (journald's place for a service) through a LogWriter: logging does not wait for whoever
 // reads it. A line is one line whatever its arguments hold: control characters and bytes that are not UTF-8 are escaped
-// (utf8.h), so that text from clients can neither begin a line nor control a terminal. Thread-safe.
+// (utf8.h), so that text from clients can neither begin a line nor control a terminal. Thread-safe. spdlog filters,
+// formats and remembers lines; log.cc alone includes its headers, which take seconds to compile.
 #pragma once
 
 #include <fmt/format.h>

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <thread>
 
@@ -22,12 +24,29 @@
 namespace ttfd {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::EndsWith;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Le;
+using ::testing::MatchesRegex;
 using ::testing::Not;
+
+// A local time that is not UTC, from the first line on: the log computes the local time once a second.
+[[maybe_unused]] const int kZone = setenv("TZ", "TST-3", 1);
 
 TimePoint Soon() { return SteadyClock().Now() + std::chrono::seconds(20); }
 TimePoint Now() { return SteadyClock().Now(); }
+
+// What standard error receives of `log_lines`, without lines of other tests.
+std::string Logged(const std::function<void()>& log_lines) {
+  EXPECT_TRUE(FlushLog(Soon()));
+  ::testing::internal::CaptureStderr();
+  log_lines();
+  EXPECT_TRUE(FlushLog(Soon()));
+  return ::testing::internal::GetCapturedStderr();
+}
 
 constexpr char kForgery[] =
     "x\n2026-11-22T16:00:00.000 info audit {\"id\":99,\"outcome\":\"OK\"}\n\x1B[2J\xFF\xC2\x9B";
@@ -35,12 +54,11 @@ constexpr char kEscaped[] =
     R"(x\n2026-11-22T16:00:00.000 info audit {"id":99,"outcome":"OK"}\n\u001b[2J\xff\u009b)";
 
 TEST(Log, LogLine_CannotBeForgedByArguments) {
-  ::testing::internal::CaptureStderr();
-  LogError("device lost: client '{}'", kForgery);
-  ASSERT_TRUE(LogAlways(std::string("audit ") + kForgery, Soon()));
-  ASSERT_TRUE(LogPlain(std::string("ttfd: ") + kForgery, Soon()));
-  ASSERT_TRUE(FlushLog(Soon()));
-  const std::string log = ::testing::internal::GetCapturedStderr();
+  const std::string log = Logged([] {
+    LogError("device lost: client '{}'", kForgery);
+    EXPECT_TRUE(LogAlways(std::string("audit ") + kForgery, Soon()));
+    EXPECT_TRUE(LogPlain(std::string("ttfd: ") + kForgery, Soon()));
+  });
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 3) << log;
   EXPECT_THAT(log, HasSubstr(std::string(" error device lost: client '") + kEscaped + "'\n"));
   EXPECT_THAT(log, HasSubstr(std::string(" info audit ") + kEscaped + "\n"));
@@ -55,7 +73,9 @@ TEST(Log, LogLine_CutsLongLines) {
 }
 
 TEST(Log, Level_HidesWhatIsBelow) {
-  EXPECT_FALSE(SetLogLevel("loud"));
+  for (const char* name : {"loud", "", "trace", "warn", "err", "critical", "off"}) {
+    EXPECT_FALSE(SetLogLevel(name)) << name;
+  }
   ASSERT_TRUE(SetLogLevel("error"));
   LogWarning("hidden");
   EXPECT_TRUE(LogAlways("shown", Soon()));
@@ -63,6 +83,52 @@ TEST(Log, Level_HidesWhatIsBelow) {
   ASSERT_TRUE(SetLogLevel("info"));
   LogWarning("seen");
   EXPECT_THAT(LastLogLines().back(), EndsWith(" warning seen"));
+  LogDebug("hidden");
+  EXPECT_THAT(LastLogLines().back(), EndsWith(" warning seen"));
+  ASSERT_TRUE(SetLogLevel("debug"));
+  LogDebug("seen");
+  EXPECT_THAT(LastLogLines().back(), EndsWith(" debug seen"));
+}
+
+TEST(Log, LogLine_BeginsWithLocalTimeAndLevel) {
+  const std::time_t before = std::time(nullptr);
+  const std::string log = Logged([] { LogInfo("text"); });
+  EXPECT_THAT(log, MatchesRegex("[-0-9]+T[:0-9]+\\.[0-9]{3} info text\n"));
+  EXPECT_EQ(log, LastLogLines().back() + '\n');
+  std::tm time{};
+  ASSERT_NE(strptime(log.c_str(), "%Y-%m-%dT%H:%M:%S", &time), nullptr);
+  EXPECT_THAT(std::mktime(&time), AllOf(Ge(before), Le(std::time(nullptr))));
+}
+
+TEST(Log, LastLogLines_AreTheNewestInOrder) {
+  for (size_t i = 0; i <= kRememberedLogLines; ++i) LogInfo("line {}", i);
+  const std::vector<std::string> lines = LastLogLines();
+  ASSERT_EQ(lines.size(), kRememberedLogLines);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_THAT(lines[i], EndsWith(fmt::format(" line {}", i + 1)));
+  }
+}
+
+TEST(Log, Threads_LogWholeLinesConcurrently) {
+  constexpr int kThreads = 4;
+  const auto log_lines = [] {
+    for (size_t i = 0; i < kRememberedLogLines; ++i) LogInfo("whole line");
+  };
+  std::istringstream log(Logged([&] {
+    log_lines();  // no other test's line is remembered
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(log_lines);
+    for (int i = 0; i < 200; ++i) {
+      EXPECT_TRUE(SetLogLevel(i % 2 == 0 ? "debug" : "info"));
+      EXPECT_THAT(LastLogLines(), Each(EndsWith(" info whole line")));
+    }
+    for (std::thread& thread : threads) thread.join();
+  }));
+  size_t lines = 0;
+  for (std::string line; std::getline(log, line); ++lines) {
+    EXPECT_THAT(line, MatchesRegex("[-0-9]+T[:0-9.]+ info whole line"));
+  }
+  EXPECT_EQ(lines, (1 + kThreads) * kRememberedLogLines);
 }
 
 // A pipe that is full: not one byte more fits before somebody reads.
