@@ -12,6 +12,7 @@ import project
 # How each test ends the first time it runs; the second time all pass.
 TESTS = {
     "fails": "exit 1",
+    "fails/0  # GetParam() = (1, \"a\")": "exit 1",  # as GoogleTest names cases with parameters
     "reports": "echo 'ERROR: AddressSanitizer: heap-use-after-free'; exit 1",
     "crashes": "kill -SEGV $$",
     "hangs": "sleep 30",
@@ -24,10 +25,10 @@ class Retry(unittest.TestCase):
     def test_only_a_plain_failure_is_run_again(self):
         with tempfile.TemporaryDirectory() as folder:
             lines = ["cmake_minimum_required(VERSION 3.25)", "project(x LANGUAGES NONE)", "enable_testing()"]
-            for name, end in TESTS.items():
-                lines.append(f'add_test(NAME t.{name} COMMAND sh -c "[ -e {folder}/{name} ] && exit 0; touch {folder}/{name}; '
+            for number, (name, end) in enumerate(TESTS.items()):
+                lines.append(f'add_test(NAME [[t.{name}]] COMMAND sh -c "[ -e {folder}/{number} ] && exit 0; touch {folder}/{number}; '
                              f'{end.replace("$$", "$$$$")}")')
-                lines.append(f'set_tests_properties(t.{name} PROPERTIES TIMEOUT 2 SKIP_REGULAR_EXPRESSION "SKIPPED")')
+                lines.append(f'set_tests_properties([[t.{name}]] PROPERTIES TIMEOUT 2 SKIP_REGULAR_EXPRESSION "SKIPPED")')
             with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as stream:
                 stream.write("\n".join(lines).replace("$$$$", "\\$\\$") + "\n")
             with open(os.path.join(folder, "CMakePresets.json"), "w", encoding="utf-8") as stream:
@@ -41,8 +42,8 @@ class Retry(unittest.TestCase):
                                      check=False, capture_output=True, text=True, timeout=60)
         lines = counted.stdout.splitlines()
         self.assertEqual([line.split()[1] for line in lines if line.startswith("FAILED")], ["t.reports", "t.crashes", "t.hangs"])
-        self.assertEqual([line.split()[1] for line in lines if line.startswith("FLAKY")], ["t.fails"])
-        self.assertEqual(lines[-2:], ["skipped 1: no card", "2 passed, 3 failed, 1 skipped"])
+        self.assertEqual([line.split()[1] for line in lines if line.startswith("FLAKY")], ["t.fails", "t.fails/0"])
+        self.assertEqual(lines[-2:], ["skipped 1: no card", "3 passed, 3 failed, 1 skipped"])
 
 
 if __name__ == "__main__":
