@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kQuiet{500};
 constexpr std::chrono::milliseconds kRedraw{100};
 constexpr size_t kWidth = 30;
-constexpr size_t kShortest = 5;  // a shorter bar shows nothing
+constexpr size_t kShortestBar = 5;  // a shorter bar shows nothing
 
 }  // namespace
 
@@ -38,7 +38,7 @@ std::string ProgressBar::Line(const std::string& title, uint64_t done, uint64_t 
                   Bytes(total), Bytes(rate));
   const size_t taken = ColumnsOf(title) + std::string_view(" [] ").size() + numbers.size();
   const size_t width = std::min(kWidth, columns > taken + 1 ? columns - taken - 1 : 0);
-  if (width < kShortest) {
+  if (width < kShortestBar) {
     return Truncate(title + " " + numbers, columns - 1);
   }
   const size_t filled = total == 0 ? width : width * done / total;

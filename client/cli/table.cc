@@ -14,7 +14,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kGap = 2;       // between two columns
-constexpr size_t kShortest = 8;  // a column is truncated to its heading, and not below this
+constexpr size_t kShortestColumn = 8;  // a column is truncated to its heading, and not below this
 constexpr size_t kProse = 24;    // a last column that is longer is text, and wrapped to no less
 
 std::vector<size_t> NaturalWidths(const Rows& rows) {
@@ -65,7 +65,7 @@ Layout LayOut(const Rows& rows, size_t columns) {
   layout.wraps_last = widths.back() > kProse;
   std::vector<size_t> floors;
   for (size_t i = 0; i < widths.size(); ++i) {
-    floors.push_back(std::min(widths[i], std::max(ColumnsOf(rows.front()[i]), kShortest)));
+    floors.push_back(std::min(widths[i], std::max(ColumnsOf(rows.front()[i]), kShortestColumn)));
   }
   if (layout.wraps_last) {
     floors.back() = kProse;

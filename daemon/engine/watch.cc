@@ -6,14 +6,6 @@
 #include "daemon/engine/replay.h"
 
 namespace ttfd {
-namespace {
-
-long long Milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
-}  // namespace
-
 Status Engine::Poll() {
   RETURN_IF_ERROR(dispatcher_->Poll());
   const TimePoint now = device_clock_.Now();
@@ -140,15 +132,15 @@ Status Engine::Overdue(const Work* work, Duration limit) const {
   if (work == nullptr) {
     return Error(StatusCode::kDeadlineExceeded,
                  "the dispatch pipeline made no progress for {} ms (operation timeout)",
-                 Milliseconds(limit));
+                 MillisecondsOf(limit));
   }
   if (std::holds_alternative<LaunchCommand>(work->command)) {
     return Error(StatusCode::kDeadlineExceeded,
-                 "the launch did not end within its kernel timeout of {} ms", Milliseconds(limit));
+                 "the launch did not end within its kernel timeout of {} ms", MillisecondsOf(limit));
   }
   return Error(StatusCode::kDeadlineExceeded,
                "{} launches of a trace made no progress within their kernel timeout of {} ms",
-               work->launches, Milliseconds(limit));
+               work->launches, MillisecondsOf(limit));
 }
 
 }  // namespace ttfd

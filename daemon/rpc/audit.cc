@@ -23,8 +23,6 @@ constexpr size_t kMessageBytes = 512;
 // Users whose refused attempts are counted apart; those after them share one count.
 constexpr size_t kUsersCounted = 1024;
 constexpr uint32_t kOtherUsers = ~uint32_t{0};
-// How long the writing thread waits with nothing to write.
-constexpr Duration kIdleWait = std::chrono::hours(1);
 // How long it waits for space in the log before it checks whether the trail ends.
 constexpr Duration kLogTimeout = std::chrono::milliseconds(100);
 // For the last lines of a daemon that ends.

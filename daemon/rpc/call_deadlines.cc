@@ -7,9 +7,6 @@
 namespace ttfd {
 namespace {
 
-// Without calls; no wait is without an end.
-constexpr auto kIdleWait = std::chrono::hours(1);
-
 }  // namespace
 
 void CallDeadlines::Start() {

@@ -8,7 +8,7 @@
 namespace ttfd {
 namespace {
 
-constexpr size_t kPartBytes = 256 * 1024;
+constexpr size_t kFilePartBytes = 256 * 1024;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void FilesCall::WriteNext() {
   if (file_ < files_.size()) {
     const HangStore::File& file = files_[file_];
     part_.set_name(file.name);
-    part_.set_payload(file.bytes.substr(offset_, kPartBytes));
+    part_.set_payload(file.bytes.substr(offset_, kFilePartBytes));
     offset_ += part_.payload().size();
   } else if (std::exchange(said_end_, true)) {
     FinishLocked(OkStatus());

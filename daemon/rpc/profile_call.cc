@@ -8,7 +8,7 @@
 namespace ttfd {
 namespace {
 
-constexpr size_t kPartBytes = 64 * 1024;
+constexpr size_t kProfilePartBytes = 64 * 1024;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void ProfileCall::Answer(StatusOr<ProfileResult> result) {
   }
   parts_.emplace_back();
   for (const auto& [stack, count] : result->stacks) {
-    if (parts_.back().folded().size() > kPartBytes) parts_.emplace_back();
+    if (parts_.back().folded().size() > kProfilePartBytes) parts_.emplace_back();
     *parts_.back().mutable_folded() += fmt::format("{} {}\n", stack, count);
   }
   v1::ProfileSummary* const summary = parts_.back().mutable_summary();

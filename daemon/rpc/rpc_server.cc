@@ -80,10 +80,6 @@ std::function<std::string(uint32_t uid)> NamesOf(const RpcOptions& options) {
   return [names = options.user_names](uint32_t uid) { return names->Of(uid); };
 }
 
-int64_t ToMilliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 class RpcServerImpl final : public RpcServer {
  public:
   RpcServerImpl(const RpcOptions& options, DaemonService& service, Clock& clock,
@@ -134,7 +130,7 @@ class RpcServerImpl final : public RpcServer {
       KeepAlive(&builder);
       // Who does not shake hands holds a connection no longer than who does not say Hello.
       builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                                 static_cast<int>(ToMilliseconds(options_.hello_timeout)));
+                                 static_cast<int>(MillisecondsOf(options_.hello_timeout)));
       using Builder = grpc::ServerBuilder::experimental_type;
       tls_acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
           Builder::ExternalConnectionType::FROM_FD, TlsCredentials(*options_.tls));
@@ -202,7 +198,7 @@ class RpcServerImpl final : public RpcServer {
   // The kernel asks a silent peer, too (tcp_listener.cc), but is content when anybody between answers. gRPC's arguments
   // are the server's, so the other end of a unix socket is asked as well.
   void KeepAlive(grpc::ServerBuilder* builder) const {
-    const int keepalive_ms = static_cast<int>(ToMilliseconds(options_.keepalive));
+    const int keepalive_ms = static_cast<int>(MillisecondsOf(options_.keepalive));
     builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive_ms);
     builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms);
     builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);

@@ -14,10 +14,6 @@ namespace {
 // For the end of a session to reach a client that is only slow.
 constexpr auto kTimeAfterEnd = std::chrono::seconds(2);
 
-int64_t Milliseconds(Duration duration) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-}
-
 Status Lost() {
   return WithReason(
       Error(StatusCode::kCancelled,
@@ -202,7 +198,7 @@ void SessionCall::CheckDeadlines(TimePoint now) {
     since = waits_since_;
     if (!open && now - since >= environment_.hello_timeout) {
       FinishLocked(Error(StatusCode::kDeadlineExceeded, "no Hello within {} ms of the call's start",
-                         Milliseconds(environment_.hello_timeout)),
+                         MillisecondsOf(environment_.hello_timeout)),
                    Outcome::kLost);
     }
   }

@@ -21,10 +21,6 @@ constexpr int kProbeSeconds = 10;
 constexpr int kProbes = 3;
 constexpr int kUnacknowledgedMs = 60'000;
 
-Status SystemError(std::string_view what) {
-  return Error(StatusCode::kFailedPrecondition, "{}: {}", what, std::strerror(errno));
-}
-
 Status SetOption(int fd, int level, int name, int value) {
   if (setsockopt(fd, level, name, &value, sizeof(value)) != 0) return SystemError("setsockopt");
   return OkStatus();

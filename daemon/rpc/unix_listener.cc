@@ -15,10 +15,6 @@
 namespace ttfd {
 namespace {
 
-Status SystemError(std::string_view what) {
-  return Error(StatusCode::kFailedPrecondition, "{}: {}", what, std::strerror(errno));
-}
-
 Status SetOwnerAndMode(const UnixListener::Options& options) {
   if (!options.group.empty()) {
     const std::optional<uint32_t> gid = GroupId(options.group);

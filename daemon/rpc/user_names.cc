@@ -13,8 +13,6 @@
 namespace ttfd {
 namespace {
 
-// With nothing to look up.
-constexpr Duration kIdleWait = std::chrono::hours(1);
 // For a look-up that is under way at the end.
 constexpr Duration kEndTimeout = std::chrono::milliseconds(100);
 

@@ -17,11 +17,6 @@ constexpr size_t kHoldersNamed = 3;
 // What has begun on a lease's tiles mostly ends sooner: only who waits for longer hears of it.
 constexpr Duration kLongGranting = std::chrono::milliseconds(200);
 
-uint64_t Milliseconds(Duration duration) {
-  return static_cast<uint64_t>(std::max<int64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(), 0));
-}
-
 Status LeaseEnded(const std::string& text) {
   return WithReason(Error(StatusCode::kAborted, "{}", text), reason::kLeaseEnded);
 }
@@ -141,10 +136,10 @@ void LeaseTable::CheckTime(Lease& lease, TimePoint now, std::vector<Step>* steps
   std::string why;
   if (options_.longest != Duration::zero() && now - lease.since >= options_.longest) {
     why = fmt::format("the lease was held for {} ms, as long as the limit lease_ms allows",
-                      Milliseconds(options_.longest));
+                      MillisecondsOf(options_.longest));
   } else if (options_.idle != Duration::zero() && now - lease.last_used >= options_.idle) {
     why = fmt::format("nothing was done under the lease for {} ms, the limit lease_idle_ms",
-                      Milliseconds(options_.idle));
+                      MillisecondsOf(options_.idle));
   } else {
     return;
   }
@@ -172,13 +167,13 @@ std::vector<LeaseTable::Step> LeaseTable::Look(TimePoint now) {
               ? "it is its turn, but what others have begun on its workers has not ended"
               : fmt::format("number {} of those that wait, held by {}, expected to take {} ms more",
                             seen.position, seen.holder.empty() ? "nobody" : seen.holder,
-                            Milliseconds(seen.wait));
+                            MillisecondsOf(seen.wait));
       steps.push_back({Step::Kind::kGiveUp,
                        lease.id,
                        {lease.client.session},
                        WithReason(Error(StatusCode::kDeadlineExceeded,
                                         "the lease was not granted within {} ms: {}",
-                                        Milliseconds(now - lease.since), where),
+                                        MillisecondsOf(now - lease.since), where),
                                   reason::kDeadline, "hello.lease.wait_ms")});
     }
   }
@@ -281,7 +276,7 @@ std::vector<LeaseTable::Waiting> LeaseTable::waiting(TimePoint now) const {
   for (const Lease& lease : leases_) {
     const Forecast& seen = *forecast++;
     if (lease.state != State::kWaiting && !lease.granting_long(now)) continue;
-    LeaseWaitReply wait{seen.position, seen.holder, Milliseconds(seen.wait)};
+    LeaseWaitReply wait{seen.position, seen.holder, MillisecondsOf(seen.wait)};
     if (lease.state == State::kGranting) wait = {1, "works of others that have begun there", 0};
     waiting.push_back({lease.client.session, std::move(wait)});
   }
@@ -305,16 +300,16 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
     info.pid = lease.client.pid;
     if (lease.tiles.any()) info.workers = CoverWithRectangles(lease.tiles, grid);
     info.sessions = static_cast<uint32_t>(lease.members.size()) + (lease.client_here ? 1 : 0);
-    info.since_ms = Milliseconds(now - lease.since);
+    info.since_ms = MillisecondsOf(now - lease.since);
     TimePoint until = TimePoint::max();
     if (lease.asked()) until = lease.give_up;
     if (lease.state == State::kHeld && options_.longest != Duration::zero()) {
       until = lease.since + options_.longest;
     }
-    if (until != TimePoint::max()) info.left_ms = Milliseconds(until - now);
+    if (until != TimePoint::max()) info.left_ms = MillisecondsOf(until - now);
     info.position = seen.position;
     info.holder = seen.holder;
-    info.expected_wait_ms = Milliseconds(seen.wait);
+    info.expected_wait_ms = MillisecondsOf(seen.wait);
     (lease.has_tiles() ? infos : waiting).push_back(std::move(info));
   }
   infos.insert(infos.end(), std::make_move_iterator(waiting.begin()),
@@ -332,7 +327,7 @@ LeaseWaitReply LeaseTable::InTheWayOf(uint64_t lease, const TileSet& workers, Ti
     if (++holders <= kHoldersNamed) {
       wait.holder += (holders > 1 ? " and " : "") + other.client.Text();
     }
-    wait.expected_wait_ms = std::max(wait.expected_wait_ms, Milliseconds(ExpectedLeft(other, now)));
+    wait.expected_wait_ms = std::max(wait.expected_wait_ms, MillisecondsOf(ExpectedLeft(other, now)));
   }
   if (holders > kHoldersNamed) wait.holder += fmt::format(" and {} more", holders - kHoldersNamed);
   return wait;

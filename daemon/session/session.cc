@@ -16,11 +16,6 @@ constexpr Duration kProcessCheck = std::chrono::milliseconds(100);
 // How often a session whose window is reduced asks for the rest.
 constexpr Duration kWindowRetry = std::chrono::milliseconds(100);
 
-uint64_t Milliseconds(Duration duration) {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
-}
-
 }  // namespace
 
 Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
@@ -338,7 +333,7 @@ TimePoint Session::CheckDeadlines(TimePoint now) {
   if (WaitsForData() && now - last_data_ > StalledTimeout()) {
     EndLocked(WithReason(Error(StatusCode::kDeadlineExceeded,
                                "the client has not sent the data of its commands for {} ms",
-                               Milliseconds(StalledTimeout())),
+                               MillisecondsOf(StalledTimeout())),
                          reason::kDeadline));
     NotifyOutput();
     return next_check_;
@@ -357,7 +352,7 @@ TimePoint Session::CheckIdle(TimePoint now) {
   const Duration limit = std::chrono::milliseconds(limit_ms);
   if (!executor_.finished()) return now + limit;
   if (now - last_command_ < limit) return last_command_ + limit;
-  EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, Milliseconds(now - last_command_),
+  EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, MillisecondsOf(now - last_command_),
                                 "the session has had no command for too long")));
   NotifyOutput();
   return TimePoint::max();

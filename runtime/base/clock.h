@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 #include "runtime/base/mutex.h"
 
@@ -9,6 +10,14 @@ namespace ttfd {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 using Duration = std::chrono::steady_clock::duration;
+
+// How long a thread waits that has nothing to do: no wait is without an end.
+inline constexpr Duration kIdleWait = std::chrono::hours(1);
+
+// Whole milliseconds; 0 of a negative time.
+constexpr uint64_t MillisecondsOf(Duration time) {
+  return time < Duration::zero() ? 0 : static_cast<uint64_t>(time / std::chrono::milliseconds(1));
+}
 
 class Clock {
  public:

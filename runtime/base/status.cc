@@ -1,5 +1,8 @@
 #include "runtime/base/status.h"
 
+#include <cerrno>
+#include <cstring>
+
 namespace ttfd {
 
 Status MakeStatus(StatusCode code, std::string_view message) {
@@ -18,6 +21,10 @@ Status Annotate(const Status& status, std::string_view context) {
     annotated.SetPayload(url, payload);
   });
   return annotated;
+}
+
+Status SystemError(std::string_view what) {
+  return Error(StatusCode::kFailedPrecondition, "{}: {}", what, std::strerror(errno));
 }
 
 }  // namespace ttfd

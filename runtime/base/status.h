@@ -27,6 +27,8 @@ std::string_view StatusMessage(const Status& status);
 // Prepends "context: " to the message of a failed status; an OK status stays OK. The code and
 // payloads are kept.
 Status Annotate(const Status& status, std::string_view context);
+// FAILED_PRECONDITION: `what`, and the text of errno.
+Status SystemError(std::string_view what);
 
 template <typename... Args>
 Status Error(StatusCode code, fmt::format_string<Args...> format, Args&&... args) {

@@ -13,10 +13,6 @@
 namespace ttfd {
 namespace {
 
-Status SystemError(std::string_view what) {
-  return Error(StatusCode::kFailedPrecondition, "{}: {}", what, std::strerror(errno));
-}
-
 StatusOr<sockaddr_un> AddressOf(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -12,8 +12,6 @@
 namespace ttfd {
 namespace {
 
-constexpr uint64_t kMaxLength = 0xFFFFFFFF;  // of what one command moves: firmware counts in words
-
 bool AllZero(ByteSpan bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }

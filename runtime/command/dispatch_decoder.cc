@@ -16,7 +16,6 @@ constexpr uint8_t kAllWaitFlags = abi::kWaitBarrier | abi::kWaitNotifyPrefetch |
                                   abi::kWaitStream | abi::kWaitClearStream;
 constexpr uint8_t kAllPackedFlags =
     abi::kPackedMulticast | abi::kPackedNoStride | 0xF << abi::kPackedTypeShift;
-constexpr uint64_t kMaxLength = 0xFFFFFFFF;  // of what one command moves: firmware counts in words
 
 class DispatchDecoder {
  public:

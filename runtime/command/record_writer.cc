@@ -51,7 +51,7 @@ abi::RelayInline RelayOf(abi::PrefetchId id, abi::DispatcherType to, uint32_t le
   return prefetch;
 }
 
-struct StrideOf {
+struct EntryStride {
   uint32_t operator()(const auto& command) const {
     if constexpr (requires { command.stride; }) {
       return command.stride;
@@ -64,7 +64,7 @@ struct StrideOf {
 }  // namespace
 
 uint32_t RecordBytes(const DecodedCommand& command) {
-  return std::visit(StrideOf(), command.prefetch);
+  return std::visit(EntryStride(), command.prefetch);
 }
 
 void RecordWriter::Command(const DecodedCommand& command) {

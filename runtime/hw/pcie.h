@@ -40,6 +40,8 @@ inline constexpr uint64_t kBar4Bytes = uint64_t{32} << 30;
 inline constexpr uint32_t kTlbWindows4G = 8;
 inline constexpr uint64_t kTlbWindow4GBytes = uint64_t{4} << 30;
 inline constexpr uint32_t kTlb4GOrderingShift = 27;
+// The value of an ordering field that means nothing.
+inline constexpr uint32_t kTlbReservedOrdering = 3;
 
 // Where libttsim's contract puts the BARs in the host's address space after power-on.
 inline constexpr uint64_t kModelBar0Address = 0x1'0000'0000;

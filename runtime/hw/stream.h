@@ -12,6 +12,7 @@ namespace ttfd::hw {
 inline constexpr uint32_t kStreamAddress = 0xFFB40000;
 inline constexpr uint32_t kStreamStride = 0x1000;
 inline constexpr uint32_t kStreams = 64;
+inline constexpr uint32_t kStreamEnd = kStreamAddress + kStreams * kStreamStride;
 
 inline constexpr uint32_t kStreamRemoteSource = 4 * 4;  // 24 bits of storage
 inline constexpr uint32_t kStreamBufferStart = 8 * 4;   // 17 bits of storage

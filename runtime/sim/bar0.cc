@@ -10,7 +10,6 @@ constexpr uint64_t kWindowsEnd = hw::kTlbWindows2M * hw::kTlbWindow2MBytes;
 constexpr uint64_t kWords2M = 3 * hw::kTlbWindows2M;
 constexpr uint64_t kRegistersEnd =
     hw::kTlbRegisters + (hw::kTlbWindows2M + hw::kTlbWindows4G) * hw::kTlbRegisterStride;
-constexpr uint32_t kReservedOrdering = 3;
 
 // `width` bits of the 96-bit register from bit `bit`.
 uint64_t Bits(const std::array<uint32_t, 3>& words, uint32_t bit, uint32_t width) {
@@ -44,7 +43,7 @@ void Bar0::DecodeWindow(Window* window) {
   window->multicast = Small(words, hw::kTlbMulticastBit, 1) != 0;
   window->unusable = nullptr;
   if (Small(words, hw::kTlbNocBit, 2) != 0) window->unusable = "windows use NoC 0";
-  if (Small(words, hw::kTlbOrderingBit, 2) == kReservedOrdering) {
+  if (Small(words, hw::kTlbOrderingBit, 2) == hw::kTlbReservedOrdering) {
     window->unusable = "ordering 3 is not supported";
   }
   if ((words[2] >> (hw::kTlbLinkedBit - 64)) != 0) {

@@ -8,7 +8,6 @@ namespace ttfd::sim {
 namespace {
 
 constexpr uint32_t kSupportedWord1 = 0xFFF | 3u << hw::kTlb4GOrderingShift;
-constexpr uint32_t kReservedOrdering = 3;
 
 }  // namespace
 
@@ -22,7 +21,7 @@ Refusal Bar4::Translate(uint64_t offset, uint64_t length, hw::Coordinate* tile,
     return {FaultKind::kTlbWindow, offset,
             "of a 4 GiB window only address, coordinate and ordering are modelled"};
   }
-  if (word1 >> hw::kTlb4GOrderingShift == kReservedOrdering) {
+  if (word1 >> hw::kTlb4GOrderingShift == hw::kTlbReservedOrdering) {
     return {FaultKind::kTlbWindow, offset, "ordering 3 is not supported"};
   }
   const uint64_t in_window = offset % hw::kTlbWindow4GBytes;

@@ -10,7 +10,6 @@
 namespace ttfd::sim {
 namespace {
 
-constexpr uint32_t kStreamEnd = hw::kStreamAddress + hw::kStreams * hw::kStreamStride;
 
 bool Overlap(const PendingStore& store, uint32_t address, uint32_t bytes) {
   return store.address < uint64_t{address} + bytes &&
@@ -25,7 +24,7 @@ uint64_t RegionClocks(Chance& chance) { return 1 + chance.Below(chance.OneIn(3) 
 
 uint32_t RegionOf(uint32_t address) {
   if (address < hw::kL1Bytes) return kL1Region;
-  if (address >= hw::kStreamAddress && address < kStreamEnd) return hw::kStreamAddress;
+  if (address >= hw::kStreamAddress && address < hw::kStreamEnd) return hw::kStreamAddress;
   if (address >= hw::kNiuAddress && address < hw::kNiuAddress + 2 * hw::kNiuStride) {
     return address & ~(hw::kNiuStride - 1);
   }

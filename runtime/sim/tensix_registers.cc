@@ -13,7 +13,6 @@ namespace ttfd::sim {
 namespace {
 
 constexpr uint32_t kNiuEnd = hw::kNiuAddress + 2 * hw::kNiuStride;
-constexpr uint32_t kStreamEnd = hw::kStreamAddress + hw::kStreams * hw::kStreamStride;
 constexpr uint32_t kSoftResetIgnored = 1u << 31;  // tt-umd's "staggered start" flag
 
 bool IsPcSnapshot(uint32_t address) {
@@ -42,7 +41,7 @@ Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value
     const uint32_t offset = address - hw::kNiuAddress;
     return nius_[offset / hw::kNiuStride].Read(offset % hw::kNiuStride, value);
   }
-  if (address >= hw::kStreamAddress && address < kStreamEnd) {
+  if (address >= hw::kStreamAddress && address < hw::kStreamEnd) {
     return streams_.Read(address - hw::kStreamAddress, value);
   }
   if (IsPcSnapshot(address)) {
@@ -69,7 +68,7 @@ Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value
     const uint32_t offset = address - hw::kNiuAddress;
     return WriteNiu(who, offset / hw::kNiuStride, offset % hw::kNiuStride, value);
   }
-  if (address >= hw::kStreamAddress && address < kStreamEnd) {
+  if (address >= hw::kStreamAddress && address < hw::kStreamEnd) {
     const uint32_t offset = address - hw::kStreamAddress;
     if ((machine_->hazards.on & kHazardStreams) != 0 && Streams::IsIncrement(offset, value)) {
       UpdateStreamLater(offset, value);

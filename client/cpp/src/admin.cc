@@ -33,10 +33,6 @@ Deadline After(std::chrono::milliseconds timeout) {
   return std::chrono::system_clock::now() + timeout;
 }
 
-uint32_t Milliseconds(std::chrono::milliseconds time) {
-  return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
-}
-
 template <typename Reader>
 void ReadSteps(Reader* reader, const Admin::ProgressCallback& progress) {
   v1::Progress step;

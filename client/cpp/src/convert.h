@@ -2,6 +2,8 @@
 // client/cpp/src.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +28,11 @@ struct WelcomeInfo {
   Limits limits = {};
   std::string lease_token = {};  // as text; empty: the session requested no lease
 };
+
+// A time as the API has it: 32 bits, so that a longer one is the longest.
+inline uint32_t Milliseconds(std::chrono::milliseconds time) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
+}
 
 // A number of an enum of the API as `Enum`, which has the same numbers; 0 if it does not fit.
 template <typename Enum>

@@ -13,10 +13,6 @@ namespace {
 
 constexpr uint32_t kRevision = 1;  // of the API that this library speaks
 
-uint32_t Milliseconds(std::chrono::milliseconds time) {
-  return static_cast<uint32_t>(std::clamp<int64_t>(time.count(), 0, UINT32_MAX));
-}
-
 std::string Variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";

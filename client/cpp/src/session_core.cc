@@ -25,11 +25,9 @@ std::string Text(Position position) {
          std::to_string(position.queue);
 }
 
-StreamDriver::Instant Now() { return std::chrono::steady_clock::now(); }
-
 }  // namespace
 
-StreamDriver::Instant SessionCore::CallDeadline() const { return Now() + options_.call_timeout; }
+StreamDriver::Instant SessionCore::CallDeadline() const { return StreamDriver::Now() + options_.call_timeout; }
 
 Status SessionCore::Connect() {
   Status status = loop_.Connect();
@@ -56,7 +54,7 @@ Status SessionCore::WaitForSpace(uint32_t queue, const MessageSize& size) {
   Status status;
   do {
     // The thread that enqueues the sequence moves the stream if no other does.
-    while (recording_.count(queue) != 0 && Now() < deadline) {
+    while (recording_.count(queue) != 0 && StreamDriver::Now() < deadline) {
       recorded_.WaitUntil(&loop_.mu, deadline);
     }
     if (recording_.count(queue) != 0) {
@@ -218,7 +216,7 @@ Status SessionCore::Wait(Position position, std::chrono::milliseconds timeout) {
   const auto has_ended = [&] { return timeline.completed() >= position.value; };
   if (!has_ended()) {
     loop_.SendNow();
-    loop_.Until(Now() + timeout, has_ended);
+    loop_.Until(StreamDriver::Now() + timeout, has_ended);
   }
   if (has_ended()) {
     return timeline.Outcome(position.value);
@@ -251,7 +249,7 @@ Status SessionCore::Flush() {
 Status SessionCore::Poll(std::chrono::milliseconds timeout) {
   MutexLock lock(&loop_.mu);
   loop_.SendNow();
-  loop_.Until(Now() + timeout, [] { return false; });
+  loop_.Until(StreamDriver::Now() + timeout, [] { return false; });
   return loop_.end_status();
 }
 

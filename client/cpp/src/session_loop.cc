@@ -15,8 +15,6 @@ constexpr std::chrono::seconds kCancelTimeout{5};
 constexpr std::chrono::hours kLongestLeaseWait{24 *
                                                366};  // the longest a daemon can be configured for
 
-StreamDriver::Instant Now() { return std::chrono::steady_clock::now(); }
-
 bool Never() { return false; }
 
 }  // namespace

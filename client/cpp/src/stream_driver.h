@@ -15,6 +15,7 @@ namespace ttfd::client {
 class StreamDriver {
  public:
   using Instant = std::chrono::steady_clock::time_point;
+  static Instant Now() { return std::chrono::steady_clock::now(); }
 
   virtual ~StreamDriver() = default;
 
@@ -23,7 +24,7 @@ class StreamDriver {
   // Until `done` (called under the mutex), the end or the deadline; returns done().
   template <typename Done>
   bool Until(Instant deadline, Done&& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
-    while (!done() && !AtEnd() && std::chrono::steady_clock::now() < deadline) {
+    while (!done() && !AtEnd() && Now() < deadline) {
       Once(deadline);
     }
     return done();
