@@ -82,14 +82,18 @@ std::shared_ptr<const Program> LargeProgramOn(BootedCard& card, const CoreRange&
   return TestProgram(spec, card.dispatcher->card().grid);
 }
 
-// Kernels that displace each other in the workers' caches, both hardware queues, patches, small rings: what a refused
-// command would have changed is not there when the next one comes, and that is mostly another.
-TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
+DispatcherOptions SmallRings() {
   DispatcherOptions options;
   options.issue_ring_bytes = 256 * 1024;
   options.fetch_queue_entries = 16;
   options.command_ring_bytes = 32 * 1024;
-  BootedCard card("sim:board=p100a", options);
+  return options;
+}
+
+// Kernels that displace each other in the workers' caches, both hardware queues, patches, small rings: what a refused
+// command would have changed is not there when the next one comes, and that is mostly another.
+TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
+  BootedCard card("sim:board=p100a", SmallRings());
   BumpCounters counters(card);
   std::vector<std::shared_ptr<const Program>> programs;
   std::vector<CoreRange> cores;
@@ -136,7 +140,9 @@ TEST(DispatchTrace, ACommandThatFoundNoSpace_LeavesNothingBehind) {
   }
   EXPECT_GT(refused, 100);
   ASSERT_TRUE(card.Finish().ok());
+  counters.ExpectRight();
   ASSERT_TRUE(card.dispatcher->Boot().ok());  // the traces are sent anew, as the host knows them
+  ASSERT_TRUE(counters.Reset().ok());
   for (uint32_t i = 0; i < 2; ++i) {
     ASSERT_TRUE(card.Replay({i, {}}, traces[i].trace()).ok());
     for (const uint32_t adds : values[i]) counters.Expect(cores[i], adds);
@@ -337,7 +343,6 @@ TEST(DispatchTrace, ASetMadeByRecordingMayBeLaunchedOnByTheOtherQueue) {
 // Programs of one large image on many tiles: nothing of it is resident when it is replayed after a boot.
 TEST(DispatchTrace, ItsKernelsAreSentAgainAfterABootHoweverMany) {
   BootedCard card;
-  if (!card.device->info().memory_survives_reset) GTEST_SKIP() << "a reset empties its memory";
   BumpCounters counters(card);
   const auto image = std::make_shared<KernelImage>(*TestKernel("bump_brisc"));
   image->bytes.resize(60'000);
@@ -353,6 +358,7 @@ TEST(DispatchTrace, ItsKernelsAreSentAgainAfterABootHoweverMany) {
   ASSERT_TRUE(trace.Record().ok());
   ASSERT_TRUE(card.Finish().ok());
   ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(counters.Reset().ok());
   const Status replayed = trace.Replay();
   ASSERT_TRUE(replayed.ok()) << replayed.ToString();
   counters.ExpectRight();
@@ -360,15 +366,15 @@ TEST(DispatchTrace, ItsKernelsAreSentAgainAfterABootHoweverMany) {
 
 TEST(DispatchTrace, IsRecordedAgainAfterABoot) {
   BootedCard card;
-  if (!card.device->info().memory_survives_reset) GTEST_SKIP() << "a reset empties its memory";
   BumpCounters counters(card);
   BumpTrace trace(card, counters, Route(), kTraceAt);
   const auto all = counters.ProgramOn(kAll);
   for (uint32_t i = 0; i < 5; ++i) trace.Add(all, kAll, 1);
   ASSERT_TRUE(trace.Record().ok());
   ASSERT_TRUE(trace.Replay({trace.PatchOf(2, 50)}).ok());
-  ASSERT_TRUE(card.Finish().ok());
+  counters.ExpectRight();
   ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(counters.Reset().ok());
   ASSERT_TRUE(trace.Replay().ok());
   counters.ExpectRight();
 }

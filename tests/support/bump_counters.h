@@ -55,6 +55,13 @@ class BumpCounters {
     return card_.Submit(Launch(program, cores, value, clocks, padding));
   }
 
+  // Sets all pages to zero. For after a boot: the reset of a simulator library empties its memory.
+  Status Reset() {
+    expected.assign(expected.size(), 0);
+    RETURN_IF_ERROR(card_.Write(region(), 0, std::vector<std::byte>(region().size_bytes)));
+    return card_.Finish();
+  }
+
   Region region() const { return {MemoryKind::kDram, -1, kBase, kPage, expected.size() * kPage}; }
   void ExpectRight() {
     const auto bytes = card_.Read(region(), 0, region().size_bytes);
