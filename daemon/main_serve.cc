@@ -47,8 +47,6 @@ constexpr auto kLastSteps = seconds(1);
 constexpr auto kDrainLook = milliseconds(10);
 // How soon an idle device thread sees that a debugger wants to talk.
 constexpr auto kDebuggerTick = milliseconds(50);
-// Without a watchdog the main thread only waits for signals.
-constexpr auto kIdleWait = std::chrono::hours(1);
 
 class Daemon {
  public:
@@ -268,8 +266,7 @@ void Daemon::WaitForStop() {
     watchdog.emplace(*period, Heartbeat(), SteadyClock().Now());
   }
   while (true) {
-    const Duration wait =
-        watchdog ? watchdog->next_look() - SteadyClock().Now() : Duration(kIdleWait);
+    const Duration wait = watchdog ? watchdog->next_look() - SteadyClock().Now() : kIdleWait;
     const std::optional<int> signal = signals_.Wait(std::max(wait, Duration::zero()));
     if (signal == SIGTERM || signal == SIGINT) return;
     if (signal == SIGHUP) {

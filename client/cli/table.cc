@@ -13,9 +13,9 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr size_t kGap = 2;       // between two columns
+constexpr size_t kGap = 2;             // between two columns
 constexpr size_t kShortestColumn = 8;  // a column is truncated to its heading, and not below this
-constexpr size_t kProse = 24;    // a last column that is longer is text, and wrapped to no less
+constexpr size_t kProse = 24;  // a last column that is longer is text, and wrapped to no less
 
 std::vector<size_t> NaturalWidths(const Rows& rows) {
   std::vector<size_t> widths;

@@ -136,7 +136,8 @@ Status Engine::Overdue(const Work* work, Duration limit) const {
   }
   if (std::holds_alternative<LaunchCommand>(work->command)) {
     return Error(StatusCode::kDeadlineExceeded,
-                 "the launch did not end within its kernel timeout of {} ms", MillisecondsOf(limit));
+                 "the launch did not end within its kernel timeout of {} ms",
+                 MillisecondsOf(limit));
   }
   return Error(StatusCode::kDeadlineExceeded,
                "{} launches of a trace made no progress within their kernel timeout of {} ms",

@@ -14,8 +14,6 @@ namespace {
 // The disk's time, whatever clock the card has.
 TimePoint Now() { return std::chrono::steady_clock::now(); }
 
-// With nothing to write.
-constexpr Duration kIdleWait = std::chrono::hours(1);
 // At the end, when the time to stop is over already: a disk that works has this.
 constexpr Duration kLastWrites = std::chrono::milliseconds(250);
 // A thread that waits answers nobody else meanwhile.

@@ -5,9 +5,7 @@
 #include <utility>
 
 namespace ttfd {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 void CallDeadlines::Start() {
   thread_ = std::thread([this] { Loop(); });

@@ -327,7 +327,8 @@ LeaseWaitReply LeaseTable::InTheWayOf(uint64_t lease, const TileSet& workers, Ti
     if (++holders <= kHoldersNamed) {
       wait.holder += (holders > 1 ? " and " : "") + other.client.Text();
     }
-    wait.expected_wait_ms = std::max(wait.expected_wait_ms, MillisecondsOf(ExpectedLeft(other, now)));
+    wait.expected_wait_ms =
+        std::max(wait.expected_wait_ms, MillisecondsOf(ExpectedLeft(other, now)));
   }
   if (holders > kHoldersNamed) wait.holder += fmt::format(" and {} more", holders - kHoldersNamed);
   return wait;

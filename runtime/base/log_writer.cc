@@ -17,8 +17,6 @@ namespace {
 
 // How often a writer whose descriptor takes nothing checks whether it is to end.
 constexpr int kPollMs = 100;
-// With nothing to write.
-constexpr Duration kIdleWait = std::chrono::hours(1);
 // How long the destructor waits for a descriptor that takes nothing.
 constexpr Duration kEndTimeout = std::chrono::milliseconds(250);
 

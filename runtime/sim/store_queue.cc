@@ -10,7 +10,6 @@
 namespace ttfd::sim {
 namespace {
 
-
 bool Overlap(const PendingStore& store, uint32_t address, uint32_t bytes) {
   return store.address < uint64_t{address} + bytes &&
          address < uint64_t{store.address} + store.bytes;

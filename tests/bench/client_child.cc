@@ -20,8 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint32_t kUploadPageBytes = 4096;
-constexpr uint32_t kBatchCommands = 64;
 constexpr std::chrono::seconds kChildTimeout{60};
 // A client that pipelines is ahead of the card by one to two of these.
 constexpr uint64_t kAhead = 128;

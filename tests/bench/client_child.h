@@ -19,6 +19,9 @@
 
 namespace ttfd::bench {
 
+inline constexpr uint32_t kUploadPageBytes = 4096;
+inline constexpr uint32_t kBatchCommands = 64;
+
 Status ToStatus(const client::Status& status);
 
 // A session with an empty kernel on the first worker tile and a buffer.

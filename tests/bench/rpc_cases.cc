@@ -17,8 +17,6 @@ using SteadyClock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr uint64_t kUploadBytes = 8 << 20;
-constexpr uint32_t kUploadPageBytes = 4096;
-constexpr uint32_t kBatchCommands = 64;
 // Commands between two looks at the clock.
 constexpr int kCommandsPerRound = 16 * kBatchCommands;
 

@@ -27,7 +27,9 @@ std::string Text(Position position) {
 
 }  // namespace
 
-StreamDriver::Instant SessionCore::CallDeadline() const { return StreamDriver::Now() + options_.call_timeout; }
+StreamDriver::Instant SessionCore::CallDeadline() const {
+  return StreamDriver::Now() + options_.call_timeout;
+}
 
 Status SessionCore::Connect() {
   Status status = loop_.Connect();
