@@ -198,7 +198,7 @@ grpc::ServerUnaryReactor* AdminRpcService::TerminateSession(
 
 grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackServerContext* context,
                                                                const v1::DrainRequest* request) {
-  const std::shared_ptr<ProgressCall> call = ProgressCall::Create(context);
+  const std::shared_ptr<ProgressCall> call = ProgressCall::Create();
   AuditTrail::Action action;
   const Status allowed = Check(Role::kAdmin, context, "Drain", *request, &action);
   if (!allowed.ok()) {
@@ -227,7 +227,7 @@ grpc::ServerUnaryReactor* AdminRpcService::Undrain(grpc::CallbackServerContext* 
 
 grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
     grpc::CallbackServerContext* context, const v1::ResetDeviceRequest* request) {
-  const std::shared_ptr<ProgressCall> call = ProgressCall::Create(context);
+  const std::shared_ptr<ProgressCall> call = ProgressCall::Create();
   AuditTrail::Action action;
   const Status allowed = Check(Role::kAdmin, context, "ResetDevice", *request, &action);
   if (!allowed.ok()) {
@@ -257,8 +257,7 @@ grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
     grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) {
   const Status allowed = Check(Role::kObserve, context, "GetHangReport", *request);
   return FilesCall::Start(allowed.ok() ? daemon_.GetHangReport(request->report())
-                                       : StatusOr<std::vector<HangStore::File>>(allowed),
-                          context);
+                                       : StatusOr<std::vector<HangStore::File>>(allowed));
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
@@ -283,7 +282,7 @@ grpc::ServerUnaryReactor* AdminRpcService::ReleaseSession(grpc::CallbackServerCo
 
 grpc::ServerWriteReactor<v1::ProfilePart>* AdminRpcService::Profile(
     grpc::CallbackServerContext* context, const v1::ProfileRequest* request) {
-  const std::shared_ptr<ProfileCall> call = ProfileCall::Create(context);
+  const std::shared_ptr<ProfileCall> call = ProfileCall::Create();
   AuditTrail::Action action;
   Status accepted = Check(Role::kAdmin, context, "Profile", *request, &action);
   if (accepted.ok()) {

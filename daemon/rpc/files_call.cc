@@ -12,11 +12,9 @@ constexpr size_t kFilePartBytes = 256 * 1024;
 
 }  // namespace
 
-FilesCall* FilesCall::Start(StatusOr<std::vector<HangStore::File>> files,
-                            grpc::CallbackServerContext* context) {
+FilesCall* FilesCall::Start(StatusOr<std::vector<HangStore::File>> files) {
   const Status status = files.status();
-  auto* const call =
-      new FilesCall(files.ok() ? *std::move(files) : std::vector<HangStore::File>(), context);
+  auto* const call = new FilesCall(files.ok() ? *std::move(files) : std::vector<HangStore::File>());
   MutexLock lock(&call->mu_);
   if (status.ok()) {
     call->WriteNext();

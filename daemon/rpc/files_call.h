@@ -1,7 +1,6 @@
 // A server stream of FilePart: files of a hang report, one after the other.
 #pragma once
 
-#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <vector>
@@ -16,20 +15,17 @@ namespace ttfd {
 class FilesCall final : public grpc::ServerWriteReactor<v1::FilePart> {
  public:
   // Sends the files, or refuses with the error. The call owns itself until gRPC is done with it.
-  static FilesCall* Start(StatusOr<std::vector<HangStore::File>> files,
-                          grpc::CallbackServerContext* context);
+  static FilesCall* Start(StatusOr<std::vector<HangStore::File>> files);
 
   void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mu_);
   void OnCancel() override ABSL_LOCKS_EXCLUDED(mu_);
   void OnDone() override { delete this; }
 
  private:
-  FilesCall(std::vector<HangStore::File> files, grpc::CallbackServerContext* context)
-      : context_(context), files_(std::move(files)) {}
+  explicit FilesCall(std::vector<HangStore::File> files) : files_(std::move(files)) {}
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  grpc::CallbackServerContext* const context_;
   const std::vector<HangStore::File> files_;
   Mutex mu_;
   v1::FilePart part_ ABSL_GUARDED_BY(mu_);  // untouched while a write is under way

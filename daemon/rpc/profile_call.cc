@@ -12,8 +12,8 @@ constexpr size_t kProfilePartBytes = 64 * 1024;
 
 }  // namespace
 
-std::shared_ptr<ProfileCall> ProfileCall::Create(grpc::CallbackServerContext* context) {
-  std::shared_ptr<ProfileCall> call(new ProfileCall(context));
+std::shared_ptr<ProfileCall> ProfileCall::Create() {
+  std::shared_ptr<ProfileCall> call(new ProfileCall());
   MutexLock lock(&call->mu_);
   call->self_ = call;
   return call;

@@ -1,7 +1,6 @@
 // A server stream of ProfilePart: nothing while the card is profiled, then the folded stacks in parts.
 #pragma once
 
-#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <atomic>
@@ -18,7 +17,7 @@ namespace ttfd {
 class ProfileCall final : public grpc::ServerWriteReactor<v1::ProfilePart> {
  public:
   // The call owns itself until gRPC is done with it; who answers shares it.
-  static std::shared_ptr<ProfileCall> Create(grpc::CallbackServerContext* context);
+  static std::shared_ptr<ProfileCall> Create();
 
   // Set when the client has gone.
   std::shared_ptr<const std::atomic<bool>> cancelled() const { return cancelled_; }
@@ -30,11 +29,10 @@ class ProfileCall final : public grpc::ServerWriteReactor<v1::ProfilePart> {
   void OnDone() override;
 
  private:
-  explicit ProfileCall(grpc::CallbackServerContext* context) : context_(context) {}
+  ProfileCall() = default;
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  grpc::CallbackServerContext* const context_;
   const std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
   Mutex mu_;
   std::shared_ptr<ProfileCall> self_ ABSL_GUARDED_BY(mu_);

@@ -7,8 +7,8 @@
 
 namespace ttfd {
 
-std::shared_ptr<ProgressCall> ProgressCall::Create(grpc::CallbackServerContext* context) {
-  std::shared_ptr<ProgressCall> call(new ProgressCall(context));
+std::shared_ptr<ProgressCall> ProgressCall::Create() {
+  std::shared_ptr<ProgressCall> call(new ProgressCall());
   MutexLock lock(&call->mu_);
   call->self_ = call;
   return call;

@@ -2,7 +2,6 @@
 // latest state, not every state.
 #pragma once
 
-#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <memory>
@@ -17,7 +16,7 @@ namespace ttfd {
 class ProgressCall final : public grpc::ServerWriteReactor<v1::Progress> {
  public:
   // The call owns itself until gRPC is done with it; who reports shares it.
-  static std::shared_ptr<ProgressCall> Create(grpc::CallbackServerContext* context);
+  static std::shared_ptr<ProgressCall> Create();
 
   // Any thread. The report with `done` ends the call once it is written.
   void Report(const std::string& step, uint64_t left, bool done);
@@ -29,11 +28,10 @@ class ProgressCall final : public grpc::ServerWriteReactor<v1::Progress> {
   void OnDone() override;
 
  private:
-  explicit ProgressCall(grpc::CallbackServerContext* context) : context_(context) {}
+  ProgressCall() = default;
   void WriteLatest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  grpc::CallbackServerContext* const context_;
   Mutex mu_;
   std::shared_ptr<ProgressCall> self_ ABSL_GUARDED_BY(mu_);
   v1::Progress latest_ ABSL_GUARDED_BY(mu_);

@@ -8,13 +8,6 @@
 namespace ttfd::testing {
 namespace {
 
-constexpr int kCancelled = 1;
-constexpr int kInvalidArgument = 3;
-constexpr int kNotFound = 5;
-constexpr int kUnimplemented = 12;
-constexpr int kInternal = 13;
-constexpr int kUnavailable = 14;
-
 google::rpc::Status Plain(int code, const std::string& message) {
   google::rpc::Status status;
   status.set_code(code);

@@ -6,10 +6,6 @@
 namespace ttfd::testing {
 namespace {
 
-constexpr int kInvalidArgument = 3;
-constexpr int kNotFound = 5;
-constexpr int kResourceExhausted = 8;
-
 bool HasContents(const v1::ClientMessage& message) {
   return message.open_queues_size() != 0 || message.batches_size() != 0 ||
          message.data_size() != 0 || message.cancels_size() != 0 || message.has_finish() ||

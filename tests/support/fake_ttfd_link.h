@@ -15,6 +15,16 @@
 
 namespace ttfd::testing {
 
+// Status codes of gRPC.
+inline constexpr int kCancelled = 1;
+inline constexpr int kInvalidArgument = 3;
+inline constexpr int kNotFound = 5;
+inline constexpr int kResourceExhausted = 8;
+inline constexpr int kAborted = 10;
+inline constexpr int kUnimplemented = 12;
+inline constexpr int kInternal = 13;
+inline constexpr int kUnavailable = 14;
+
 // What the fake does wrong, each once. A sequence is one of a ClientMessage.
 struct FakeFaults {
   bool refuse_hello = false;        // UNIMPLEMENTED

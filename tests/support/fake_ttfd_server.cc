@@ -15,8 +15,6 @@
 namespace ttfd::testing {
 namespace {
 
-constexpr int kNotFound = 5;
-
 grpc::Status ToGrpc(const google::rpc::Status& status) {
   const auto code = static_cast<grpc::StatusCode>(status.code());
   const bool detailed = status.details_size() != 0;

@@ -8,14 +8,6 @@
 namespace ttfd::testing {
 namespace {
 
-constexpr int kCancelled = 1;
-constexpr int kInvalidArgument = 3;
-constexpr int kNotFound = 5;
-constexpr int kResourceExhausted = 8;
-constexpr int kAborted = 10;
-constexpr int kUnimplemented = 12;
-constexpr int kInternal = 13;
-
 std::string HashOf(const std::string& bytes) {
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
