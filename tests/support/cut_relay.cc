@@ -115,10 +115,14 @@ void CutRelay::Pass(Pair* pair, Direction direction) {
   }
   if (taken.broken != 0) {
     Break(taken.broken);  // a connection that replaces a broken one is not broken by the same cut
-    return;
+  } else {
+    shutdown(from, SHUT_RDWR);
+    shutdown(to, SHUT_RDWR);
   }
-  shutdown(from, SHUT_RDWR);
-  shutdown(to, SHUT_RDWR);
+  const std::lock_guard lock(mu_);
+  if (--pair->passing > 0) return;
+  pair->client = UniqueFd();
+  pair->daemon = UniqueFd();
 }
 
 }  // namespace ttfd::testing

@@ -36,6 +36,7 @@ class CutRelay {
     UniqueFd client;
     UniqueFd daemon;
     std::thread threads[2];
+    int passing = 2;  // threads that still run; the last one closes the descriptors. Guarded by mu_
   };
 
   void Accept();
