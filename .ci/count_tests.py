@@ -25,7 +25,7 @@ def said(case):
 
 
 class Counts:
-    """What the cases of all files came to."""
+    """The results of the cases of all files."""
 
     def __init__(self):
         self.passed, self.failed, self.flaky, self.skipped = 0, [], [], collections.Counter()

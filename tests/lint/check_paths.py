@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What documents and comments name exists: links, and paths below a folder of the tree.
+"""Links, and paths below a folder of the tree that documents and comments name, exist.
 
 Decisions (docs/adr) and the changelog speak of their time and are not held to it.
 """

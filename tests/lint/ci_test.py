@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What .ci/retry runs once more and how .ci/count_tests.py says so, on a small ctest project."""
+"""Tests .ci/retry and .ci/count_tests.py on a small ctest project."""
 
 import json
 import os
@@ -14,6 +14,7 @@ TESTS = {
     "fails": "exit 1",
     "fails/0  # GetParam() = (1, \"a\")": "exit 1",  # as GoogleTest names cases with parameters
     "reports": "echo 'ERROR: AddressSanitizer: heap-use-after-free'; exit 1",
+    "loses": "echo 'the daemon ended by signal 11'; exit 1",
     "crashes": "kill -SEGV $$",
     "hangs": "sleep 30",
     "passes": "exit 0",
@@ -41,9 +42,9 @@ class Retry(unittest.TestCase):
             counted = subprocess.run([os.path.join(project.ROOT, ".ci/count_tests.py"), os.path.join(folder, "build/toy/toy.xml")],
                                      check=False, capture_output=True, text=True, timeout=60)
         lines = counted.stdout.splitlines()
-        self.assertEqual([line.split()[1] for line in lines if line.startswith("FAILED")], ["t.reports", "t.crashes", "t.hangs"])
+        self.assertEqual([line.split()[1] for line in lines if line.startswith("FAILED")], ["t.reports", "t.loses", "t.crashes", "t.hangs"])
         self.assertEqual([line.split()[1] for line in lines if line.startswith("FLAKY")], ["t.fails", "t.fails/0"])
-        self.assertEqual(lines[-2:], ["skipped 1: no card", "3 passed, 3 failed, 1 skipped"])
+        self.assertEqual(lines[-2:], ["skipped 1: no card", "3 passed, 4 failed, 1 skipped"])
 
 
 if __name__ == "__main__":

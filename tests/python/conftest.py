@@ -9,6 +9,7 @@ import faulthandler
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,8 @@ KERNELS = BUILD / "firmware/kernels"
 START_TIMEOUT_S = 60
 JOIN_S = 100  # for a thread of a test to end: longer than any call of a client
 EVENTUALLY_S = 60  # for what comes by itself; a bound of a test that fails, not of one that passes
+CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+CRASHED: list[str] = []  # of daemons that ended by such a signal: their logs
 EXIT_S = 30  # for the process to exit after the last test
 # Temporary files in memory where the system has such a place: hang reports are synchronised to the disk, and no result
 # may depend on how fast that is. Of pytest's tmp_path, too.
@@ -65,7 +68,8 @@ class Daemon:
     def end(self) -> None:
         """Kills it and removes its files."""
         self.process.kill()
-        self.process.wait()
+        if -self.process.wait() in CRASHES:
+            CRASHED.append(f"the daemon ended by signal {-self.process.returncode}\n{self.log()}")
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -78,7 +82,8 @@ def eventually(condition) -> None:
 
 
 def pytest_unconfigure():
-    """A process that does not exit shows where its threads are, and fails."""
+    """Shows the logs of daemons that crashed. A process that does not exit shows where its threads are, and fails."""
+    print("\n".join(CRASHED), end="", file=sys.__stderr__)
     faulthandler.dump_traceback_later(EXIT_S, exit=True, file=sys.__stderr__)
 
 
@@ -98,7 +103,7 @@ def join(*threads: threading.Thread) -> None:
 
 @pytest.fixture(scope="session")
 def installed():
-    """What the target ttfd_install of the build makes, installed with the prefix /usr below a folder of its own: that /usr."""
+    """The folder /usr of an installation of the build, below a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="ttfd_installed_") as root:
         install(pathlib.Path(root), "/usr")
         yield pathlib.Path(root) / "usr"

@@ -1,4 +1,4 @@
-"""Runs what a page of the documents shows.
+"""Runs the commands and programs that a page of the documents shows.
 
 Each fenced block of a page says what it is, by its language or by a comment in the line above it:
 
@@ -27,7 +27,10 @@ from conftest import SOURCE
 
 _BLOCK = re.compile(r"^(?:<!-- ([a-z ]+): ([^\n]+) -->\n)?```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _KINDS = {"file", "append", "continues", "part of", "run by", "not run"}
+PAGES = ["README.md", "docs/quickstart.md", "docs/kernels.md", "docs/clients.md", "docs/ttfdctl.md"]
+PROGRAMS = ["first.cc", "first.py"]  # of the quickstart, which other pages continue
 COMMAND_S = 240
+START_S = 30
 _END = "end-of-command"
 
 
@@ -50,6 +53,8 @@ def blocks(page: str, first: str = "", last: str = "") -> list[Block]:
     for kind, name, language, body in _BLOCK.findall(text[start:end]):
         kind = kind or language
         assert kind in _KINDS | {"console"}, f"{page}: a block that nothing runs:\n{body}"
+        assert kind != "console" or body.startswith("$ "), f"{page}: a block that does not begin with a command:\n{body}"
+        assert kind != "continues" or name in PROGRAMS, f"{page}: {name} is no program of the quickstart"
         found.append(Block(page, kind, name, body))
     assert not re.search("\n\n    \\S", _BLOCK.sub("", text)), f"{page}: an indented block, which nothing runs"
     assert text[start:end].count("\n```") == 2 * len(found), f"{page}: a block that this does not understand"
@@ -87,7 +92,7 @@ class Shell:
 
     def run(self, command: str) -> tuple[int, str]:
         """The exit code and the output of a command."""
-        self.process.stdin.write(f"{command}\n{{ echo; echo {_END} $?; }} 2>/dev/null\n".encode())
+        self.process.stdin.write(f"{command}\n{{ ended=$?; echo; echo {_END} $ended; }} 2>/dev/null\n".encode())
         self.process.stdin.flush()
         output, deadline = b"", time.monotonic() + COMMAND_S
         while not (ended := re.search(rf"\n{_END} (\d+)\n$".encode(), output)):
@@ -117,12 +122,12 @@ class Shell:
                     assert code == 0 and matches(expected, output), f"{block.page}: $ {command}\n{output}\nshown:\n{expected}"
 
     def _start(self, command: str) -> None:
-        """Starts a daemon in the background, without what it writes, and waits for its socket."""
-        self.run(f"{command.removesuffix('&')} >/dev/null 2>&1 &")
-        deadline = time.monotonic() + COMMAND_S
+        """Starts a daemon in the background and waits for its socket."""
+        self.run(f"{command.removesuffix('&')} >$HOME/background.log 2>&1 &")
+        deadline = time.monotonic() + START_S
         for path in re.findall(r"--socket (\S+)", command):
             while not os.path.exists(path):
-                assert time.monotonic() < deadline, command
+                assert time.monotonic() < deadline, f"$ {command}\n{self.run('cat $HOME/background.log')[1]}"
                 time.sleep(0.01)
 
     def end(self) -> None:

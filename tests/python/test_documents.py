@@ -1,4 +1,4 @@
-"""What the guides and the comments of headers show, with an installed ttfd as a user has it."""
+"""The guides and the examples in comments of headers, with an installed ttfd as a user has it."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_the_installed_way_gives_what_is_shown(shell):
 
 
 def test_what_continues_the_programs_runs(shell, tmp_path):
-    more = [block for page in GUIDES for block in pages.blocks(page)]
-    for name in ("first.cc", "first.py"):
+    more = [block for page in pages.PAGES for block in pages.blocks(page)]
+    for name in pages.PROGRAMS:
         program = pages.continued(pages.file_text(QUICKSTART, name), name, more)
         assert program != pages.file_text(QUICKSTART, name)
         (tmp_path / name).write_text(program)
@@ -88,7 +88,7 @@ def test_commands_of_ttfdctl_add_two_files(shell, tmp_path):
 
 
 def test_lines_of_another_file_are_there():
-    for page in GUIDES:
+    for page in pages.PAGES:
         for block in pages.blocks(page):
             if block.kind == "part of":
                 lines = {line.strip() for line in (SOURCE / block.name).read_text().splitlines()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -28,13 +29,21 @@ def test_commands_and_programs_give_what_is_shown(shell, page, last):
 
 
 def test_continuous_integration_runs_what_is_said_to_be_run_there():
-    script = (SOURCE / ".ci/run").read_text()
-    for page in ("README.md", "docs/quickstart.md"):
+    script = re.sub(r'#.*|"[^"]*"', "", (SOURCE / ".ci/run").read_text())
+    for page in pages.PAGES:
         for block in pages.blocks(page):
             if block.kind == "run by":
                 assert block.name == ".ci/run"
-                commands = [line.split("#")[0] for line in block.text.splitlines() if line.startswith("$ ./dev ")]
-                assert commands and [line for line in commands if line.removeprefix("$ ").strip() not in script] == []
+                commands = re.findall(r"^\$ (?:\.|\$TTFD)/(dev \w+)", block.text, re.MULTILINE)
+                assert commands
+                for command in commands:
+                    assert re.search(rf"\./{command}(?: --prefix)? *(?:;|$)", script, re.MULTILINE), command
+
+
+def test_a_command_that_fails_is_noticed(shell):
+    assert shell.run("false") == (1, "")
+    with pytest.raises(AssertionError):
+        shell.play([pages.Block("", "console", "", "$ false\n...\n")])
 
 
 def test_the_demo_target_makes_what_the_quickstart_uses():

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <thread>
 
@@ -68,9 +69,16 @@ DaemonProcess::DaemonProcess(const Setup& setup) {
 }
 
 DaemonProcess::~DaemonProcess() {
-  if (!exit_) {
+  if (!WaitForExit(std::chrono::milliseconds(0))) {
     Signal(SIGKILL);
     WaitForExit();
+  }
+  // In the test's output, because a test whose daemon crashed is not run again (.ci/retry).
+  const int signal = -exit_.value_or(0);
+  if (signal > 0 && signal != SIGKILL) {
+    std::cerr << "the daemon ended by signal " << signal << '\n' << Log();
+  } else if (Log().find("Sanitizer") != std::string::npos) {
+    std::cerr << Log();
   }
   std::filesystem::remove_all(folder_);
 }

@@ -1,4 +1,4 @@
-"""What users pass, as the values that are sent. Used by the package only.
+"""Checks of the arguments that users pass. Used by the package only.
 
 What cannot be sent raises Error with code INVALID_ARGUMENT and reason INVALID; `field` names it, as the API does.
 """
