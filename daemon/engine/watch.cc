@@ -6,6 +6,7 @@
 #include "daemon/engine/replay.h"
 
 namespace ttfd {
+
 Status Engine::Poll() {
   RETURN_IF_ERROR(dispatcher_->Poll());
   const TimePoint now = device_clock_.Now();
@@ -129,19 +130,18 @@ Status Engine::CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* 
 
 // `work`: what runs kernels; null: none does.
 Status Engine::Overdue(const Work* work, Duration limit) const {
+  const uint64_t ms = MillisecondsOf(limit);
   if (work == nullptr) {
     return Error(StatusCode::kDeadlineExceeded,
-                 "the dispatch pipeline made no progress for {} ms (operation timeout)",
-                 MillisecondsOf(limit));
+                 "the dispatch pipeline made no progress for {} ms (operation timeout)", ms);
   }
   if (std::holds_alternative<LaunchCommand>(work->command)) {
     return Error(StatusCode::kDeadlineExceeded,
-                 "the launch did not end within its kernel timeout of {} ms",
-                 MillisecondsOf(limit));
+                 "the launch did not end within its kernel timeout of {} ms", ms);
   }
   return Error(StatusCode::kDeadlineExceeded,
                "{} launches of a trace made no progress within their kernel timeout of {} ms",
-               work->launches, MillisecondsOf(limit));
+               work->launches, ms);
 }
 
 }  // namespace ttfd

@@ -27,7 +27,7 @@ START_TIMEOUT_S = 60
 JOIN_S = 100  # for a thread of a test to end: longer than any call of a client
 EVENTUALLY_S = 60  # for what comes by itself; a bound of a test that fails, not of one that passes
 CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
-CRASHED: list[str] = []  # of daemons that ended by such a signal: their logs
+CRASHED: list[str] = []  # logs of daemons that ended by one of these
 EXIT_S = 30  # for the process to exit after the last test
 # Temporary files in memory where the system has such a place: hang reports are synchronised to the disk, and no result
 # may depend on how fast that is. Of pytest's tmp_path, too.

@@ -21,7 +21,7 @@ class Payload {
   explicit Payload(const Command& command) {
     Append(BytesOf(command));
   }
-  // Not inlined: with `bytes` of a constant size g++ 12 at -O3 takes the branch in which a vector grows for an overflow.
+  // Not inlined: for `bytes` of a constant size g++ 12 at -O3 reports an overflow where the vector grows.
   [[gnu::noinline]] Payload& Append(ByteSpan bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
