@@ -164,7 +164,7 @@ uint64_t Total(const std::vector<client::Position>& positions) {
 
 // "2x high": its share of a contended card.
 std::string Share(const client::SessionInfo& session) {
-  const std::string weight = fmt::format("{}x", std::max(session.weight, 1u));
+  std::string weight = fmt::format("{}x", std::max(session.weight, 1u));
   if (session.priority == client::Priority::kNormal) return weight;
   return fmt::format("{} {}", weight, client::PriorityName(session.priority));
 }

@@ -81,14 +81,14 @@ Status AdminRpcService::Check(Role role, grpc::CallbackServerContext* context,
   const StatusOr<PeerIdentity> identified = callers_.Identify(*context);
   const std::optional<PeerIdentity> peer =
       identified.ok() ? std::optional(*identified) : std::nullopt;
-  const Status allowed = peer ? callers_.CheckRole(role, *peer) : identified.status();
+  Status allowed = peer ? callers_.CheckRole(role, *peer) : identified.status();
   if (!allowed.ok()) {
     audit_->Refused(
         name, peer, [&request] { return AuditArguments(request); }, allowed);
     return allowed;
   }
   if (role != Role::kAdmin) return allowed;
-  const Status ready = audit_->Ready();
+  Status ready = audit_->Ready();
   if (ready.ok()) *action = audit_->Describe(name, peer, AuditArguments(request));
   return ready;
 }

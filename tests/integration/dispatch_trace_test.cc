@@ -12,7 +12,6 @@
 namespace ttfd {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 
 // A trace of "bump" launches, at most so many a segment, and what one replay adds.
