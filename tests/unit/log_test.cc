@@ -39,7 +39,7 @@ using ::testing::Not;
 TimePoint Soon() { return SteadyClock().Now() + std::chrono::seconds(20); }
 TimePoint Now() { return SteadyClock().Now(); }
 
-// What standard error receives of `log_lines`, without lines of other tests.
+// Returns the lines that standard error receives from `log_lines`, without lines of other tests.
 std::string Logged(const std::function<void()>& log_lines) {
   EXPECT_TRUE(FlushLog(Soon()));
   ::testing::internal::CaptureStderr();
