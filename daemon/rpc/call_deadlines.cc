@@ -5,8 +5,6 @@
 #include <utility>
 
 namespace ttfd {
-namespace {}  // namespace
-
 void CallDeadlines::Start() {
   thread_ = std::thread([this] { Loop(); });
 }

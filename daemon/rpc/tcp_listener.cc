@@ -5,9 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 
 namespace ttfd {
 namespace {

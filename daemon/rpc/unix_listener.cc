@@ -5,8 +5,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
 #include <optional>
 #include <utility>
 

@@ -2,7 +2,7 @@
 # Label install: what a user of an installed ttfd has; it needs the target ttfd_install alone, and the release preset runs it.
 set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 # A test that takes a quarter of its time says where its threads are.
-set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -o faulthandler_timeout=75)
+set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75)
 set(install_areas install sdk examples documents)
 foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo quickstart
                       faults exit ${install_areas})

@@ -1,4 +1,4 @@
-"""What the Python package takes as arguments, and how it refuses what it cannot send."""
+"""Arguments that the Python package takes, and its errors for those that it cannot send."""
 
 import numpy as np
 import pytest
@@ -108,7 +108,7 @@ def test_tiles_of_buffers_queues_and_leases_have_the_same_forms(session, daemon)
 
 
 class Things:
-    """What the calls of the tables below need."""
+    """Objects that the calls of the tables below need."""
 
     def __init__(self, session, address):
         self.session, self.queue, self.address = session, session.queue, address

@@ -5,7 +5,6 @@
 #include <grpcpp/impl/codegen/client_unary_call.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "client/cpp/src/admin_convert.h"

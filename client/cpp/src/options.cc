@@ -2,7 +2,6 @@
 // environment.
 #include "client/cpp/src/options.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
 

@@ -11,7 +11,7 @@ from ttfd.v1 import ttfd_pb2
 
 
 def fill_attach(hello: ttfd_pb2.Hello, client_name: str, weight: int, priority: str) -> None:
-    """Who the client is, and its share."""
+    """Fills in the name of the client and its share."""
     hello.client_name = check.text(client_name, "hello.client_name")
     share = check.integer(weight, "hello.weight")
     if share:

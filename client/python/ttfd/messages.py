@@ -16,7 +16,7 @@ _SEGMENT_BYTES = 256 << 10  # of the launches of one command that records
 
 def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse], circular_buffers: Sequence[CircularBuffer],
                  semaphores: Sequence[Semaphore]) -> None:
-    """Which kernels run where, and with what."""
+    """Fills in the kernels of a program, their tiles and what they use."""
     for index, use in enumerate(check.several(kernels, KernelUse, "create_program.kernels")):
         field = f"create_program.kernels[{index}]"
         entry = create.kernels.add(kernel=check.one(use.kernel, Kernel, f"{field}.kernel").handle)
@@ -63,7 +63,7 @@ def fill_launch(entry: ttfd_pb2.Launch, launch: Launch) -> None:
 
 
 def fill_patches(replay: ttfd_pb2.ReplayTrace, patches: Sequence[Patch]) -> None:
-    """What is different from the replay before."""
+    """Fills in the arguments that differ from the replay before."""
     for index, patch in enumerate(check.several(patches, Patch, "replay_trace.patches")):
         field = f"replay_trace.patches[{index}]"
         entry = replay.patches.add(launch=check.integer(patch.launch, f"{field}.launch"))
