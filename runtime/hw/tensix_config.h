@@ -1,7 +1,7 @@
 // Configuration of the Tensix engine: what its words hold, and where a hart reaches the engine.
 //
-// The words of bank 0 are at kTensixConfig + 4 * word, for BRISC and the TRISCs of the tile. Thread configuration is written
-// by SETC16 only; each of the three threads has its own. Names are the manual's. Sources: tt-isa-documentation
+// The words of bank 0 are at kTensixConfig + 4 * word, for BRISC and the TRISCs of the tile. Thread configuration is
+// written by SETC16 only; each of the three threads has its own. Names are the manual's. Sources: tt-isa-documentation
 // BlackholeA0/TensixTile/TensixCoprocessor/BackendConfiguration.md, ttsim 1.10.0 data/bh.
 #pragma once
 

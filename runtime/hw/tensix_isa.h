@@ -3,11 +3,12 @@
 //   constexpr MVMUL multiply = MVMUL{}.dst(8).addr_mode(1);   // build: fields not named are 0
 //   if (MVMUL{word}.dst() % 8 != 0) ...                       // read
 //
-// Each row of tensix_instructions.inc is a type here, under its public name. A value that does not fit its field does not
-// compile in a constant expression; at run time its high bits are dropped.
+// Each row of tensix_instructions.inc is a type here, under its public name. A value that does not fit its field does
+// not compile in a constant expression; at run time its high bits are dropped.
 //
-// A hart emits an instruction in two ways (tt-isa-documentation BlackholeA0/TensixTile/BabyRISCV/PushTensixInstruction.md): by
-// storing it to a push address, or as a word of its own code whose low two bits are not 3: the instruction rotated left by 2.
+// A hart emits an instruction in two ways (tt-isa-documentation
+// BlackholeA0/TensixTile/BabyRISCV/PushTensixInstruction.md): by storing it to a push address, or as a word of its own
+// code whose low two bits are not 3: the instruction rotated left by 2.
 #pragma once
 
 #include <stdint.h>
@@ -61,7 +62,8 @@ struct Field {
 
 constexpr uint32_t OpcodeOf(uint32_t instruction) { return instruction >> 24; }
 
-// An instruction as a word of a hart's code, and back. No opcode is 0xC0 or above, so the low two bits of the word are not 3.
+// An instruction as a word of a hart's code, and back. No opcode is 0xC0 or above, so the low two bits of the word are
+// not 3.
 constexpr uint32_t InlineWord(uint32_t instruction) { return instruction << 2 | instruction >> 30; }
 constexpr uint32_t InstructionOf(uint32_t inline_word) {
   return inline_word >> 2 | inline_word << 30;
