@@ -106,7 +106,7 @@ bool DebugTarget::WriteRegister(Thread thread, uint32_t number, uint32_t value) 
 // The hart's state is not what it was, or is to be looked at: what is known of its waits is not true.
 void DebugTarget::Rouse(Thread thread) {
   sim::Hart& one = MutableHart(thread);
-  one.tile->Rouse(one);
+  one.tile->WakeParked(one);
 }
 
 // ---- what stops the chip

@@ -1,6 +1,8 @@
 // The decoder: fields as the interpreter wants them.
 #include "runtime/sim/decode.h"
 
+#include "runtime/hw/tensix_isa.h"
+
 namespace ttfd::sim {
 namespace {
 
@@ -32,8 +34,9 @@ Decoded Decode(uint32_t word, uint32_t pc) {
   decoded.link = pc + 4;
   const Encoding* const encoding = FindEncoding(word);
   if (encoding == nullptr) {
-    const Operation none = (word & 3) != 3 ? Operation::kTensix : Operation::kIllegal;
-    decoded.operation = static_cast<uint8_t>(none);
+    const bool tensix = (word & 3) != 3;
+    decoded.operation = static_cast<uint8_t>(tensix ? Operation::kTensix : Operation::kIllegal);
+    if (tensix) decoded.immediate = static_cast<int32_t>(hw::tensix::InstructionOf(word));
     return decoded;
   }
   const Operands has = OperandsOf(encoding->format);

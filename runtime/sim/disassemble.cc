@@ -7,7 +7,9 @@
 #include <cctype>
 #include <string_view>
 
+#include "runtime/hw/tensix_isa.h"
 #include "runtime/sim/encoding.h"
+#include "runtime/sim/tensix/disassemble.h"
 
 namespace ttfd::sim {
 namespace {
@@ -70,6 +72,7 @@ std::string Atomic(const Encoding& encoding, uint32_t word) {
 }  // namespace
 
 std::string Disassemble(uint32_t word, uint32_t pc) {
+  if (word != 0 && (word & 3) != 3) return tensix::Disassemble(hw::tensix::InstructionOf(word));
   const Encoding* const encoding = FindEncoding(word);
   if (encoding == nullptr) return fmt::format(".word {:#010x}", word);
   const uint32_t opcode = encoding->match & 0x7F;

@@ -1,7 +1,10 @@
 // The words of faults and refusals.
 #include "runtime/sim/fault.h"
 
+#include <fmt/format.h>
+
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/tensix/disassemble.h"
 
 namespace ttfd::sim {
 
@@ -63,13 +66,25 @@ const char* HartName(uint32_t hart) {
   return hart < hw::kHarts ? kNames[hart] : "?";
 }
 
+namespace {
+
+// "T1 MVMUL dst=3: dst: "; empty for faults of others.
+std::string EngineText(const Fault& fault) {
+  if (*fault.field == '\0') return "";
+  if (fault.kind != FaultKind::kTensixInstruction) return fmt::format("{}: ", fault.field);
+  return fmt::format("T{} {}: {}: ", fault.thread,
+                     tensix::Disassemble(static_cast<uint32_t>(fault.address)), fault.field);
+}
+
+}  // namespace
+
 Status ToStatus(const Fault& fault) {
   return Error(StatusCode::kFailedPrecondition,
                "device fault: {} at tile ({},{}) [physical ({},{})] {} pc {:#x} address {:#x} "
-               "clock {}: {}",
+               "clock {}: {}{}",
                FaultKindName(fault.kind), fault.translated.x, fault.translated.y, fault.physical.x,
                fault.physical.y, HartName(fault.hart), fault.pc, fault.address, fault.clock,
-               fault.reason);
+               EngineText(fault), fault.reason);
 }
 
 Status HostRefusal(const Refusal& refusal, const char* what) {

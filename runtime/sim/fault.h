@@ -13,7 +13,7 @@ namespace ttfd::sim {
 enum class FaultKind : uint8_t {
   kNone,
   kIllegalInstruction,      // no such encoding
-  kTensixInstruction,       // low bits other than 3: the Tensix coprocessor is not modelled
+  kTensixInstruction,       // one that the model does not execute, or a field of it
   kUnsupportedInstruction,  // fence.i, LR/SC, ebreak, ecall, wfi, an unusual fence
   kUnsupportedCsr,          // any CSR but 0x7C0, or a value with bits the model does not know
   kInstructionFetch,        // outside L1, or not a multiple of 4
@@ -44,6 +44,9 @@ struct Refusal {
   FaultKind kind = FaultKind::kNone;
   uint64_t address = 0;
   const char* reason = "";  // static text
+  // Of the Tensix engine: what of the instruction or the configuration was refused, and the thread (0 to 2).
+  const char* field = "";
+  uint32_t thread = 0;
 
   explicit operator bool() const { return kind != FaultKind::kNone; }
 };
@@ -58,12 +61,14 @@ struct Fault {
   uint64_t clock = 0;
   const char* reason = "";
   uint32_t return_address = 0;  // the hart's ra
+  const char* field = "";       // as of Refusal
+  uint32_t thread = 0;
 };
 
 const char* HartName(uint32_t hart);
 
 // FAILED_PRECONDITION: "device fault: kind at tile (x,y) [physical (x,y)] HART pc 0x.. address
-// 0x..: reason".
+// 0x..: reason"; the reason of the Tensix engine is "T1 MVMUL dst=3: dst: reason".
 Status ToStatus(const Fault& fault);
 // INVALID_ARGUMENT; `what` names the host's call.
 Status HostRefusal(const Refusal& refusal, const char* what);

@@ -45,7 +45,7 @@ const char* ReasonOfBadAddress(FaultKind kind) {
 
 void RaiseBadAddress(Hart& hart, uint32_t address, uint32_t bytes) {
   const FaultKind kind = KindOfBadAddress(hart, address, bytes);
-  RaiseFault(hart, kind, address, ReasonOfBadAddress(kind));
+  RaiseFault(hart, {kind, address, ReasonOfBadAddress(kind)});
 }
 
 bool SameState(const Arrival& arrival, const Hart& hart) {
@@ -111,15 +111,16 @@ bool IsStackOverflow(const Hart& hart, FaultKind kind, uint64_t address) {
 
 }  // namespace
 
-void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason) {
+void RaiseFault(Hart& hart, const Refusal& refusal) {
   const TensixTile& tile = *hart.tile;
   Machine& machine = tile.machine();
   if (machine.fault.has_value()) return;
-  if (IsStackOverflow(hart, kind, address)) {
-    reason = "the stack has overflowed: it left the hart's local RAM";
-  }
-  machine.fault = Fault{kind,    tile.translated(), tile.physical(), hart.index, hart.pc,
-                        address, hart.time,         reason,          hart.x[1]};
+  const char* const reason = IsStackOverflow(hart, refusal.kind, refusal.address)
+                                 ? "the stack has overflowed: it left the hart's local RAM"
+                                 : refusal.reason;
+  machine.fault = Fault{refusal.kind, tile.translated(), tile.physical(), hart.index,
+                        hart.pc,      refusal.address,   hart.time,       reason,
+                        hart.x[1],    refusal.field,     refusal.thread};
 }
 
 std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes) {
@@ -131,7 +132,7 @@ std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t byte
   uint32_t value = 0;
   const Refusal refusal = hart.tile->ReadRegister(Accessor::Hart(hart.index), address, &value);
   if (!refusal) return value;
-  RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
+  RaiseFault(hart, refusal);
   return std::nullopt;
 }
 
@@ -147,7 +148,14 @@ bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value)
 bool WriteRegisterNow(Hart& hart, uint32_t address, uint32_t value) {
   if (hart.tile->IssueStreamUpdate(address, value)) return true;
   const Refusal refusal = hart.tile->WriteRegister(Accessor::Hart(hart.index), address, value);
-  if (refusal) RaiseFault(hart, refusal.kind, refusal.address, refusal.reason);
+  if (refusal) RaiseFault(hart, refusal);
+  return !refusal;
+}
+
+bool PushInstruction(Hart& hart, uint32_t instruction) {
+  hart.poll.spoiled = true;
+  const Refusal refusal = hart.tile->compute().Push(hart, instruction);
+  if (refusal) RaiseFault(hart, refusal);
   return !refusal;
 }
 

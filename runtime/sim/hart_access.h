@@ -13,7 +13,7 @@
 namespace ttfd::sim {
 
 // Stops the chip (the first fault wins).
-void RaiseFault(Hart& hart, FaultKind kind, uint64_t address, const char* reason);
+void RaiseFault(Hart& hart, const Refusal& refusal);
 
 // A register of the hart's tile whose value changes only by writes that wake watchers, and whose
 // reading changes nothing.
@@ -28,8 +28,11 @@ inline bool IsPureRegister(uint32_t address) {
 // address of something on its stack cannot end by a jump (interpret.cc).
 std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes);
 bool StoreRegister(Hart& hart, uint32_t address, uint32_t bytes, uint32_t value);
-// A store to a register happens.
+// Carries out a store to a register. True, and the hart is parked: it was not carried out, and is executed again later.
 bool WriteRegisterNow(Hart& hart, uint32_t address, uint32_t value);
+
+// Pushes a Tensix instruction of the hart's code. True, and the hart is parked: it is executed again later.
+bool PushInstruction(Hart& hart, uint32_t instruction);
 
 // Lets `clocks` pass in which the hart does nothing, and which do not count where it is to be recognised.
 void Stall(Hart& hart, uint64_t clocks);

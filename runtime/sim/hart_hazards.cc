@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/base/bytes.h"
-#include "runtime/hw/tensix.h"
+#include "runtime/hw/tensix_config.h"
 #include "runtime/sim/hart_access.h"
 #include "runtime/sim/scheduler.h"
 #include "runtime/sim/tensix_tile.h"
@@ -121,6 +121,11 @@ void HartHazards::BeforeRegisterLoad(uint32_t address) {
 
 bool HartHazards::StoreRegister(uint32_t address, uint32_t value) {
   if (!has(kHazardStores)) return false;
+  if (address >= hw::tensix::kPush && address <= hw::tensix::kPushFromBrisc2) {
+    // A push may have to wait: in front of its own instruction, with all stores before it carried out.
+    CarryOutAll();
+    return false;
+  }
   Push(address, 4, value);
   return true;
 }
@@ -149,6 +154,11 @@ void HartHazards::CarryOutUpTo(uint32_t region, uint64_t number) {
   Changed();
 }
 
+void HartHazards::CarryOutAll() {
+  for (PendingStore store; stores_.TakeOldest(&store);) CarryOut(store);
+  Changed();
+}
+
 void HartHazards::CarryOut(const PendingStore& store) {
   // What the trip that is observed has read may be no longer what is there.
   hart_.poll.spoiled = true;
@@ -173,8 +183,7 @@ void HartHazards::InvalidateInstructions() {
 
 void HartHazards::Hold() {
   loads_ = 0;
-  for (PendingStore store; stores_.TakeOldest(&store);) CarryOut(store);
-  Changed();
+  CarryOutAll();
 }
 
 void HartHazards::Release() {

@@ -80,6 +80,7 @@ class HartHazards {
   void AnswerLoads(size_t count);
   bool Push(uint32_t address, uint32_t bytes, uint32_t value);
   void CarryOutUpTo(uint32_t region, uint64_t number);
+  void CarryOutAll();
   void CarryOut(const PendingStore& store);
   void Changed();
 

@@ -163,7 +163,7 @@ struct Stepping {
 [[gnu::noinline]] Stop Refuse(Hart* hart, const Decoded* ip, intptr_t end, FaultKind kind,
                               uint64_t address, const char* reason) {
   Save(hart, ip, end);
-  RaiseFault(*hart, kind, address, reason);
+  RaiseFault(*hart, {kind, address, reason});
   return Stop::kFault;
 }
 
@@ -210,12 +210,16 @@ Stop ArriveAt(Hart* hart, const Decoded* ip, intptr_t end) {
 #include "runtime/sim/instructions.inc"
 #undef I
 
+// A hart that is parked here executes this instruction again when it is woken.
 template <typename Then>
 struct Tensix {
   static Stop Go(PARAMETERS) {
-    FAULT(
-        kTensixInstruction,
-        "its low bits mark a Tensix instruction; the word 0 means that code ran into empty memory");
+    if (ip->immediate == 0) FAULT(kTensixInstruction, "the word 0: code ran into empty memory");
+    Save(hart, ip, end);
+    if (!PushInstruction(*hart, static_cast<uint32_t>(ip->immediate))) return Stop::kFault;
+    if (hart->state != HartState::kRunnable) return Stop::kParked;
+    ++ip;
+    return Then::Go(ARGUMENTS);
   }
 };
 

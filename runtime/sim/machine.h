@@ -23,7 +23,8 @@ struct Machine {
   std::vector<Inspector*> inspectors;  // Chip::Attach
   // Somebody watches, or a hazard is on: harts run by the interpreter's careful handlers.
   bool careful = false;
-  bool halted = false;  // an inspector stopped the chip; until Advance is called again
+  uint64_t engine_work = 0;  // of all Tensix engines since Advance was called: tensix::Report::work
+  bool halted = false;       // an inspector stopped the chip; until Advance is called again
 };
 
 }  // namespace ttfd::sim

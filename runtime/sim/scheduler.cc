@@ -29,7 +29,9 @@ uint64_t Scheduler::Advance(uint64_t clocks) {
   const uint64_t start = now_;
   const uint64_t target = now_ + std::min(clocks, std::numeric_limits<uint64_t>::max() - now_);
   machine_.halted = false;
-  while (now_ < target && !idle() && !machine_.fault.has_value() && !machine_.halted) {
+  machine_.engine_work = 0;
+  while (now_ < target && !idle() && !machine_.fault.has_value() && !machine_.halted &&
+         machine_.engine_work < kEngineWork) {
     if (!in_round_) {
       if (!events_.empty()) {
         if (next_.empty()) now_ = std::max(now_, std::min(events_.front().clock, target));

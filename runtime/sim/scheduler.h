@@ -23,6 +23,10 @@ class Scheduler {
   // enough that a hart which waits for another one is served soon.
   static constexpr uint64_t kQuantum = 1000;
 
+  // Advance() ends after the round in which the Tensix engines have done this much, in nominal nanoseconds. It bounds how
+  // long a caller waits: a round in which 140 tiles compute takes milliseconds.
+  static constexpr uint64_t kEngineWork = 2'000'000;
+
   // `machine` must outlive the scheduler.
   explicit Scheduler(Machine& machine) : machine_(machine), speed_(machine.hazards) {}
 
@@ -38,8 +42,8 @@ class Scheduler {
   // The clock as the running hart sees it, or as the host or the event that is happening does.
   uint64_t now() const { return running_ != nullptr ? running_->time : now_; }
 
-  // Runs until `clocks` have passed, nothing is runnable and no event is left, a fault, or an inspector
-  // stops the chip. Returns the clocks passed. An event that is due when they have passed waits for the
+  // Runs until `clocks` have passed, nothing is runnable and no event is left, kEngineWork is done, a fault, or an
+  // inspector stops the chip. Returns the clocks passed. An event that is due when they have passed waits for the
   // next call; a round that was stopped in its middle goes on there.
   uint64_t Advance(uint64_t clocks);
 

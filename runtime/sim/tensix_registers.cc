@@ -12,12 +12,7 @@
 namespace ttfd::sim {
 namespace {
 
-constexpr uint32_t kNiuEnd = hw::kNiuAddress + 2 * hw::kNiuStride;
 constexpr uint32_t kSoftResetIgnored = 1u << 31;  // tt-umd's "staggered start" flag
-
-bool IsPcSnapshot(uint32_t address) {
-  return address >= hw::kPcSnapshot && address < hw::kPcSnapshot + 4 * hw::kHarts;
-}
 
 Refusal NotWritable(uint32_t address) {
   return {FaultKind::kUnsupportedRegister, address, "the register is read only"};
@@ -31,69 +26,102 @@ Refusal OnlyBriscAndTriscs(uint32_t address) {
 }
 Refusal Unknown(uint32_t address) {
   return {FaultKind::kUnsupportedRegister, address,
-          "no register of a Tensix tile that the model knows"};
+          "no register of a Tensix tile that is modelled"};
 }
 
 }  // namespace
 
+// The most frequent ones first.
+const TensixTile::RegisterBlock TensixTile::kRegisterBlocks[] = {
+    {hw::kNiuAddress, hw::kNiuAddress + 2 * hw::kNiuStride, &TensixTile::ReadNiu,
+     &TensixTile::WriteNiu},
+    {hw::kStreamAddress, hw::kStreamEnd, &TensixTile::ReadStream, &TensixTile::WriteStream},
+    {ComputeUnit::kFirstRegister, ~0u, &TensixTile::ReadCompute, &TensixTile::WriteCompute},
+    {hw::kPcSnapshot, hw::kPcSnapshot + 4 * hw::kHarts, &TensixTile::ReadPc, &TensixTile::WritePc},
+    {hw::kTdmaClockGateEnable, hw::kTdmaClockGateEnable + 4, &TensixTile::ReadClockGate,
+     &TensixTile::WriteClockGate},
+    {hw::kSoftReset0, hw::kDestClockGateControl + 4, &TensixTile::ReadDebug,
+     &TensixTile::WriteDebug},
+};
+
+const TensixTile::RegisterBlock* TensixTile::FindBlock(uint32_t address) {
+  for (const RegisterBlock& block : kRegisterBlocks) {
+    if (address >= block.first && address < block.end) return &block;
+  }
+  return nullptr;
+}
+
 Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value) {
-  if (address >= hw::kNiuAddress && address < kNiuEnd) [[likely]] {
-    const uint32_t offset = address - hw::kNiuAddress;
-    return nius_[offset / hw::kNiuStride].Read(offset % hw::kNiuStride, value);
-  }
-  if (address >= hw::kStreamAddress && address < hw::kStreamEnd) {
-    return streams_.Read(address - hw::kStreamAddress, value);
-  }
-  if (IsPcSnapshot(address)) {
-    *value = harts_[(address - hw::kPcSnapshot) / 4].pc;
-    return {};
-  }
-  if (address == hw::kTensixConfig || address == hw::kInstructionCacheInvalidate) {
-    // tt-isa-documentation BlackholeA0/TensixTile/TensixCoprocessor/BackendConfiguration.md: loads of
-    // RISCV B and T0-2 read the configuration. Firmware reads word 0 to know that a store to the region
-    // has been carried out; nothing sets it here. ttsim knows no read of the mask, so neither has this.
-    if (who.from_noc() || who.hart == hw::kNcrisc) return OnlyBriscAndTriscs(address);
-    if (address != hw::kTensixConfig) return NotReadable(address);
-    *value = 0;
-    return {};
-  }
-  if (address == hw::kTdmaClockGateEnable) {
-    return who.from_noc() ? Unknown(address) : NotReadable(address);
-  }
-  return ReadDebug(address, value);
+  const RegisterBlock* const block = FindBlock(address);
+  return block == nullptr ? Unknown(address) : (this->*block->read)(who, address, value);
 }
 
 Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value) {
-  if (address >= hw::kNiuAddress && address < kNiuEnd) {
-    const uint32_t offset = address - hw::kNiuAddress;
-    return WriteNiu(who, offset / hw::kNiuStride, offset % hw::kNiuStride, value);
-  }
-  if (address >= hw::kStreamAddress && address < hw::kStreamEnd) {
-    const uint32_t offset = address - hw::kStreamAddress;
-    if ((machine_->hazards.on & kHazardStreams) != 0 && Streams::IsIncrement(offset, value)) {
-      UpdateStreamLater(offset, value);
-      return {};
-    }
-    uint32_t changed = 0;
-    const Refusal refusal = streams_.Write(offset, value, &changed);
-    if (!refusal) RegisterChanged(hw::kStreamAddress + changed);
-    return refusal;
-  }
-  if (IsPcSnapshot(address)) return NotWritable(address);
-  if (address == hw::kInstructionCacheInvalidate || address == hw::kTdmaClockGateEnable) {
-    if (who.from_noc() || who.hart == hw::kNcrisc) return OnlyBriscAndTriscs(address);
-    if (address == hw::kInstructionCacheInvalidate && (value & ~hw::kInstructionCacheAll) != 0) {
-      return {FaultKind::kUnsupportedValue, address,
-              "the instruction cache mask has five bits, one a hart"};
-    }
-    // Without that hazard the model always executes what L1 holds.
-    if (address == hw::kInstructionCacheInvalidate) InvalidateInstructions(value);
-    return {};
-  }
-  return WriteDebug(address, value);
+  const RegisterBlock* const block = FindBlock(address);
+  return block == nullptr ? Unknown(address) : (this->*block->write)(who, address, value);
 }
 
-void TensixTile::InvalidateInstructions(uint32_t mask) {
+Refusal TensixTile::ReadNiu(Accessor /*who*/, uint32_t address, uint32_t* value) {
+  const uint32_t offset = address - hw::kNiuAddress;
+  return nius_[offset / hw::kNiuStride].Read(offset % hw::kNiuStride, value);
+}
+
+Refusal TensixTile::ReadStream(Accessor /*who*/, uint32_t address, uint32_t* value) {
+  return streams_.Read(address - hw::kStreamAddress, value);
+}
+
+Refusal TensixTile::WriteStream(Accessor /*who*/, uint32_t address, uint32_t value) {
+  const uint32_t offset = address - hw::kStreamAddress;
+  if ((machine_->hazards.on & kHazardStreams) != 0 && Streams::IsIncrement(offset, value)) {
+    UpdateStreamLater(offset, value);
+    return {};
+  }
+  uint32_t changed = 0;
+  const Refusal refusal = streams_.Write(offset, value, &changed);
+  if (!refusal) RegisterChanged(hw::kStreamAddress + changed);
+  return refusal;
+}
+
+Refusal TensixTile::ReadPc(Accessor /*who*/, uint32_t address, uint32_t* value) {
+  *value = harts_[(address - hw::kPcSnapshot) / 4].pc;
+  return {};
+}
+
+Refusal TensixTile::WritePc(Accessor /*who*/, uint32_t address, uint32_t /*value*/) {
+  return NotWritable(address);
+}
+
+Refusal TensixTile::ReadClockGate(Accessor who, uint32_t address, uint32_t* /*value*/) {
+  return who.from_noc() ? Unknown(address) : NotReadable(address);
+}
+
+Refusal TensixTile::WriteClockGate(Accessor who, uint32_t address, uint32_t /*value*/) {
+  return who.from_noc() || who.hart == hw::kNcrisc ? OnlyBriscAndTriscs(address) : Refusal{};
+}
+
+// Loads of BRISC and the TRISCs read the configuration: tt-isa-documentation
+// BlackholeA0/TensixTile/TensixCoprocessor/BackendConfiguration.md. Firmware reads word 0 to wait until a store to the
+// region has been carried out. ttsim has no read of the mask of instruction caches.
+Refusal TensixTile::ReadCompute(Accessor who, uint32_t address, uint32_t* value) {
+  if (who.from_noc()) return OnlyBriscAndTriscs(address);
+  if (address == hw::kInstructionCacheInvalidate) return NotReadable(address);
+  return compute_.Read(harts_[who.hart], address, value);
+}
+
+Refusal TensixTile::WriteCompute(Accessor who, uint32_t address, uint32_t value) {
+  if (who.from_noc()) return OnlyBriscAndTriscs(address);
+  if (address != hw::kInstructionCacheInvalidate) {
+    return compute_.Write(harts_[who.hart], address, value);
+  }
+  return who.hart == hw::kNcrisc ? OnlyBriscAndTriscs(address) : InvalidateInstructions(value);
+}
+
+// Without that hazard the model always executes what L1 holds.
+Refusal TensixTile::InvalidateInstructions(uint32_t mask) {
+  if ((mask & ~hw::kInstructionCacheAll) != 0) {
+    return {FaultKind::kUnsupportedValue, hw::kInstructionCacheInvalidate,
+            "the instruction cache mask has five bits, one a hart"};
+  }
   // Bit by bit: BRISC, TRISC0-2, NCRISC.
   constexpr uint32_t kHartOfBit[] = {hw::kBrisc, hw::kTrisc0, hw::kTrisc1, hw::kTrisc2,
                                      hw::kNcrisc};
@@ -101,6 +129,7 @@ void TensixTile::InvalidateInstructions(uint32_t mask) {
     HartHazards* const hazards = harts_[kHartOfBit[bit]].hazards;
     if ((mask >> bit & 1) != 0 && hazards != nullptr) hazards->InvalidateInstructions();
   }
+  return {};
 }
 
 // Updates that are on their way may overtake each other and are all counted; the stream handles writes in
@@ -115,7 +144,9 @@ void TensixTile::UpdateStreamLater(uint32_t offset, uint32_t value) {
                });
 }
 
-Refusal TensixTile::WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32_t value) {
+Refusal TensixTile::WriteNiu(Accessor who, uint32_t address, uint32_t value) {
+  const uint32_t niu = (address - hw::kNiuAddress) / hw::kNiuStride;
+  const uint32_t offset = (address - hw::kNiuAddress) % hw::kNiuStride;
   if (who.from_noc() && offset % hw::kNiuCommandBufferStride == hw::kNocCommand) {
     return {FaultKind::kUnsupportedRegister, nius_[niu].address(offset),
             "NoC commands are issued by the tile's own harts"};
@@ -142,7 +173,8 @@ bool TensixTile::IssueStreamUpdate(uint32_t address, uint32_t value) {
          machine_->noc->IssueStreamUpdate(*this, offset / hw::kNiuStride, buffer);
 }
 
-Refusal TensixTile::ReadDebug(uint32_t address, uint32_t* value) {
+Refusal TensixTile::ReadDebug(Accessor /*who*/, uint32_t address, uint32_t* value) {
+  if (ResetVectors::Has(address)) return reset_vectors_.Read(address, value);
   switch (address) {
     case hw::kSoftReset0:
       *value = soft_reset_;
@@ -159,16 +191,6 @@ Refusal TensixTile::ReadDebug(uint32_t address, uint32_t* value) {
     case hw::kWallClockHighLatched:
       *value = wall_clock_high_latched_;
       return {};
-    case hw::kTriscResetPc:
-    case hw::kTriscResetPc + 4:
-    case hw::kTriscResetPc + 8:
-      *value = trisc_reset_pc_[(address - hw::kTriscResetPc) / 4];
-      return {};
-    case hw::kTriscResetPcOverride:
-      *value = trisc_reset_pc_override_;
-      return {};
-    case hw::kNcriscResetPc:
-    case hw::kNcriscResetPcOverride:
     case hw::kDestClockGateControl:
       return NotReadable(address);
     default:
@@ -176,35 +198,15 @@ Refusal TensixTile::ReadDebug(uint32_t address, uint32_t* value) {
   }
 }
 
-Refusal TensixTile::WriteDebug(uint32_t address, uint32_t value) {
-  const bool is_pc = address == hw::kNcriscResetPc ||
-                     (address >= hw::kTriscResetPc && address < hw::kTriscResetPc + 12);
-  if (is_pc && (value >= hw::kL1Bytes || value % 4 != 0)) {
-    return {FaultKind::kUnsupportedValue, address, "a reset PC is a multiple of 4 inside L1"};
-  }
-  const uint32_t override_mask = address == hw::kTriscResetPcOverride ? 7 : 1;
-  const bool is_override =
-      address == hw::kTriscResetPcOverride || address == hw::kNcriscResetPcOverride;
-  if (is_override && (value & ~override_mask) != 0) {
-    return {FaultKind::kUnsupportedValue, address, "one override bit a core"};
+Refusal TensixTile::WriteDebug(Accessor /*who*/, uint32_t address, uint32_t value) {
+  if (ResetVectors::Has(address)) {
+    const Refusal refusal = reset_vectors_.Write(address, value);
+    if (!refusal) RegisterChanged(address);
+    return refusal;
   }
   switch (address) {
     case hw::kSoftReset0:
       return WriteSoftReset(value);
-    case hw::kTriscResetPc:
-    case hw::kTriscResetPc + 4:
-    case hw::kTriscResetPc + 8:
-      trisc_reset_pc_[(address - hw::kTriscResetPc) / 4] = value;
-      break;
-    case hw::kTriscResetPcOverride:
-      trisc_reset_pc_override_ = value;
-      break;
-    case hw::kNcriscResetPc:
-      ncrisc_reset_pc_ = value;
-      break;
-    case hw::kNcriscResetPcOverride:
-      ncrisc_reset_pc_override_ = value;
-      break;
     case hw::kDestClockGateControl:
       break;  // clock gating has no effect on what the model does
     case hw::kWallClockLow:

@@ -37,6 +37,7 @@ void TensixTile::Init(Machine& machine, TileMemory memory, hw::Coordinate transl
     harts_[i].code = memory.code();
   }
   for (uint32_t i = 0; i < nius_.size(); ++i) nius_[i].Init(i, physical, translated);
+  compute_.Init(*this);
 }
 
 void TensixTile::Reset() {
@@ -50,36 +51,24 @@ void TensixTile::Reset() {
   }
   for (Niu& niu : nius_) niu.Reset();
   streams_.Reset();
+  compute_.Reset();
+  reset_vectors_ = {};
   soft_reset_ = hw::kSoftResetAllHarts;
   wall_clock_high_latched_ = 0;
-  trisc_reset_pc_ = {};
-  trisc_reset_pc_override_ = 0;
-  ncrisc_reset_pc_ = 0;
-  ncrisc_reset_pc_override_ = 0;
-}
-
-uint32_t TensixTile::ResetPc(uint32_t hart) const {
-  if (hart == hw::kBrisc) return 0;
-  if (hart == hw::kNcrisc) {
-    return ncrisc_reset_pc_override_ != 0 ? ncrisc_reset_pc_ : hw::kNcriscDefaultPc;
-  }
-  const uint32_t trisc = hart - hw::kTrisc0;
-  return (trisc_reset_pc_override_ >> trisc & 1) != 0 ? trisc_reset_pc_[trisc]
-                                                      : hw::kTriscDefaultPc[trisc];
 }
 
 void TensixTile::Release(Hart& hart) {
   std::memset(hart.x, 0, sizeof(hart.x));
   std::memset(hart.local_ram, 0, hart.local_ram_bytes);
   hart.config0 = 0;
-  hart.pc = ResetPc(hart.index);
+  hart.pc = reset_vectors_.PcOf(hart.index);
   ForgetLoops(hart);
   if (hart.hazards != nullptr) hart.hazards->Release();
   machine_->scheduler->Start(hart);
   TellOfState(hart);
 }
 
-void TensixTile::Rouse(Hart& hart) {
+void TensixTile::WakeParked(Hart& hart) {
   ForgetLoops(hart);
   if (hart.state == HartState::kParked) Wake(hart);
 }

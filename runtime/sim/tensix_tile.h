@@ -1,4 +1,4 @@
-// A Tensix tile: L1, five harts, two NIUs, the stream registers and the debug registers.
+// A Tensix tile: L1, five harts, two NIUs, the stream registers, the Tensix engine and the debug registers.
 #pragma once
 
 #include <array>
@@ -7,10 +7,12 @@
 #include "runtime/base/bytes.h"
 #include "runtime/hw/grid.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/compute_unit.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/hart.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/niu.h"
+#include "runtime/sim/reset_vectors.h"
 #include "runtime/sim/streams.h"
 #include "runtime/sim/tile_memory.h"
 
@@ -39,6 +41,7 @@ class TensixTile {
   Hart& hart(uint32_t index) { return harts_[index]; }
   const Hart& hart(uint32_t index) const { return harts_[index]; }
   Niu& niu(uint32_t index) { return nius_[index]; }
+  ComputeUnit& compute() { return compute_; }
 
   // Registers: `address` is a multiple of 4, at or above kFirstRegisterAddress.
   Refusal ReadRegister(Accessor who, uint32_t address, uint32_t* value);
@@ -84,9 +87,9 @@ class TensixTile {
     if (register_watchers_ != 0) WakeReaders(register_watchers_, address, 4);
   }
 
-  // Somebody changed the hart's registers or local RAM, or wants it to go on although it sleeps: what is known
-  // of its poll loops holds no longer.
-  void Rouse(Hart& hart);
+  // Wakes a hart if it is parked, for whatever it waits, and drops what is recorded of its poll loops: its registers or
+  // local RAM were changed from outside, or the Tensix engine may execute its instruction now.
+  void WakeParked(Hart& hart);
 
   // Puts a hart to sleep until one of the words in hart.poll.read is written.
   void Park(Hart& hart);
@@ -103,13 +106,31 @@ class TensixTile {
     for (; first <= last; ++first) any |= marks[first];
     return any != 0;
   }
-  Refusal ReadDebug(uint32_t address, uint32_t* value);
-  Refusal WriteDebug(uint32_t address, uint32_t value);
+  // The registers, in ranges.
+  struct RegisterBlock {
+    uint32_t first;
+    uint32_t end;
+    Refusal (TensixTile::*read)(Accessor who, uint32_t address, uint32_t* value);
+    Refusal (TensixTile::*write)(Accessor who, uint32_t address, uint32_t value);
+  };
+  static const RegisterBlock kRegisterBlocks[];
+  // Null: no register is there.
+  static const RegisterBlock* FindBlock(uint32_t address);
+  Refusal ReadNiu(Accessor who, uint32_t address, uint32_t* value);
+  Refusal WriteNiu(Accessor who, uint32_t address, uint32_t value);
+  Refusal ReadStream(Accessor who, uint32_t address, uint32_t* value);
+  Refusal WriteStream(Accessor who, uint32_t address, uint32_t value);
+  Refusal ReadPc(Accessor who, uint32_t address, uint32_t* value);
+  Refusal WritePc(Accessor who, uint32_t address, uint32_t value);
+  Refusal ReadClockGate(Accessor who, uint32_t address, uint32_t* value);
+  Refusal WriteClockGate(Accessor who, uint32_t address, uint32_t value);
+  Refusal ReadCompute(Accessor who, uint32_t address, uint32_t* value);
+  Refusal WriteCompute(Accessor who, uint32_t address, uint32_t value);
+  Refusal ReadDebug(Accessor who, uint32_t address, uint32_t* value);
+  Refusal WriteDebug(Accessor who, uint32_t address, uint32_t value);
   Refusal WriteSoftReset(uint32_t value);
   void UpdateStreamLater(uint32_t offset, uint32_t value);
-  Refusal WriteNiu(Accessor who, uint32_t niu, uint32_t offset, uint32_t value);
-  void InvalidateInstructions(uint32_t mask);
-  uint32_t ResetPc(uint32_t hart) const;
+  Refusal InvalidateInstructions(uint32_t mask);
   void Release(Hart& hart);
   void Hold(Hart& hart);
   void Unpark(Hart& hart);
@@ -128,15 +149,13 @@ class TensixTile {
   std::array<Hart, hw::kHarts> harts_;
   std::array<Niu, 2> nius_;
   Streams streams_;
+  ComputeUnit compute_;
+  ResetVectors reset_vectors_;
 
   uint32_t parked_ = 0;             // harts, one bit each
   uint32_t register_watchers_ = 0;  // parked harts that wait for a register, one bit each
   uint32_t soft_reset_ = hw::kSoftResetAllHarts;
   uint32_t wall_clock_high_latched_ = 0;
-  std::array<uint32_t, 3> trisc_reset_pc_{};
-  uint32_t trisc_reset_pc_override_ = 0;
-  uint32_t ncrisc_reset_pc_ = 0;
-  uint32_t ncrisc_reset_pc_override_ = 0;
 };
 
 }  // namespace ttfd::sim

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/hw/tensix_isa.h"
 #include "runtime/sim/encoding.h"
 #include "tests/isa/instruction_rows.h"
 #include "tests/support/random.h"
@@ -34,6 +35,8 @@ TEST(Disassemble, WritesWhatAProgrammerWouldWrite) {
   EXPECT_EQ(text(0x7C059073), "csrrw zero,0x7c0,a1");
   EXPECT_EQ(text(0x00000000), ".word 0x00000000");
   EXPECT_EQ(text(0xFFFFFFFF), ".word 0xffffffff");
+  EXPECT_EQ(text(hw::tensix::InlineWord(hw::tensix::MVMUL{}.dst(8).addr_mode(1).word)),
+            "MVMUL dst=8 addr_mode=1");
 }
 
 // "   4:\t00b50533          \tadd\ta0,a0,a1 # comment" -> "add a0,a0,a1"; a target is "8 <.text+0x8>" or "0x8".

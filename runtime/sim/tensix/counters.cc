@@ -1,0 +1,137 @@
+// How counters are set and stepped.
+#include "runtime/sim/tensix/counters.h"
+
+namespace ttfd::sim::tensix {
+namespace {
+
+namespace isa = hw::tensix;
+
+constexpr std::array<uint32_t, 4> kMasks = {0x3FFFF, 0x1FFF, 0xFF, 0xFF};  // by Dimension
+constexpr uint32_t kSourceMask = 0x3F;
+constexpr uint32_t kDstMask = 0x3FF;
+
+// A counter of the packer.
+void Step(AddressCounter* counter, Dimension dimension, uint32_t increment, bool to_cr,
+          bool clear) {
+  if (clear) return counter->Set(dimension, 0);
+  if (to_cr) return counter->Set(dimension, counter->cr[dimension] + increment);
+  counter->Add(dimension, increment);
+}
+
+}  // namespace
+
+void AddressCounter::Set(Dimension dimension, uint32_t value) {
+  at[dimension] = cr[dimension] = value & kMasks[dimension];
+}
+
+void AddressCounter::Add(Dimension dimension, uint32_t value) {
+  at[dimension] = (at[dimension] + value) & kMasks[dimension];
+}
+
+Outcome Adcs::Execute(uint32_t thread, isa::SETADC instruction) {
+  if (instruction.value() > 0xFFFF) {
+    return report_.Refuse("value", "bits 17:16 select another thread's counter");
+  }
+  for (uint32_t unit = 0; unit < 3; ++unit) {
+    if ((instruction.cnt_set_mask() >> unit & 1) == 0) continue;
+    AddressCounters& at = counters_[thread][unit];
+    const auto dimension = static_cast<Dimension>(instruction.dimension_index());
+    (instruction.channel_index() == 0 ? at.source : at.dest).Set(dimension, instruction.value());
+  }
+  return Outcome::kDone;
+}
+
+Outcome Adcs::Execute(uint32_t thread, isa::SETADCXX instruction) {
+  for (uint32_t unit = 0; unit < 3; ++unit) {
+    if ((instruction.cnt_set_mask() >> unit & 1) == 0) continue;
+    counters_[thread][unit].source.Set(kX, instruction.x_start());
+    counters_[thread][unit].dest.Set(kX, instruction.x_end());
+  }
+  return Outcome::kDone;
+}
+
+template <typename Instruction>
+void Adcs::SetPair(uint32_t thread, Instruction instruction, Dimension first) {
+  const auto second = static_cast<Dimension>(first + 1);
+  for (uint32_t unit = 0; unit < 3; ++unit) {
+    if ((instruction.cnt_set_mask() >> unit & 1) == 0) continue;
+    AddressCounters& at = counters_[thread][unit];
+    if ((instruction.bit_mask() & 1) != 0) at.source.Set(first, instruction.ch0_x());
+    if ((instruction.bit_mask() & 2) != 0) at.source.Set(second, instruction.ch0_y());
+    if ((instruction.bit_mask() & 4) != 0) at.dest.Set(first, instruction.ch1_x());
+    if ((instruction.bit_mask() & 8) != 0) at.dest.Set(second, instruction.ch1_y());
+  }
+}
+
+Outcome Adcs::Execute(uint32_t thread, isa::SETADCXY instruction) {
+  SetPair(thread, instruction, kX);
+  return Outcome::kDone;
+}
+
+Outcome Adcs::Execute(uint32_t thread, isa::SETADCZW instruction) {
+  SetPair(thread, instruction, kZ);
+  return Outcome::kDone;
+}
+
+void Rwcs::Counter::SetTo(uint32_t value, bool relative_to_cr, uint32_t mask) {
+  cr = (relative_to_cr ? cr + value : value) & mask;
+  at = cr;
+}
+
+void Rwcs::Counter::Step(uint32_t increment, bool to_cr, bool clear, uint32_t mask) {
+  if (clear) {
+    at = cr = 0;
+  } else if (to_cr) {
+    at = cr = (cr + increment) & mask;
+  } else {
+    at = (at + increment) & mask;
+  }
+}
+
+void Rwcs::Set(isa::SETRWC instruction) {
+  const uint32_t mask = instruction.bit_mask();
+  const uint32_t cr = instruction.rwc_cr();
+  if ((mask & 1) != 0) a_.SetTo(instruction.rwc_a(), (cr & 1) != 0, kSourceMask);
+  if ((mask & 2) != 0) b_.SetTo(instruction.rwc_b(), (cr & 2) != 0, kSourceMask);
+  if ((mask & 4) != 0) dst_.SetTo(instruction.rwc_d(), (cr & 4) != 0, kDstMask);
+  if ((mask & 8) != 0) fidelity_ = 0;
+}
+
+void Rwcs::Increment(isa::INCRWC instruction) {
+  const uint32_t cr = instruction.rwc_cr();
+  a_.Step(instruction.rwc_a(), (cr & 1) != 0, false, kSourceMask);
+  b_.Step(instruction.rwc_b(), (cr & 2) != 0, false, kSourceMask);
+  dst_.Step(instruction.rwc_d(), (cr & 4) != 0, false, kDstMask);
+}
+
+void Rwcs::Advance(const Config& config, uint32_t thread, uint32_t section) {
+  const uint32_t ab = config.thread(thread, isa::kThreadAddrModAb + section);
+  const uint32_t dst = config.thread(thread, isa::kThreadAddrModDst + section);
+  a_.Step(isa::kAddrModSrcAIncrement.Of(ab), isa::kAddrModSrcACr.Of(ab) != 0,
+          isa::kAddrModSrcAClear.Of(ab) != 0, kSourceMask);
+  b_.Step(isa::kAddrModSrcBIncrement.Of(ab), isa::kAddrModSrcBCr.Of(ab) != 0,
+          isa::kAddrModSrcBClear.Of(ab) != 0, kSourceMask);
+  if (isa::kAddrModDstToCr.Of(dst) != 0) {
+    dst_.at = dst_.cr = (dst_.at + isa::kAddrModDstIncrement.Of(dst)) & kDstMask;
+  } else {
+    dst_.Step(isa::kAddrModDstIncrement.Of(dst), isa::kAddrModDstCr.Of(dst) != 0,
+              isa::kAddrModDstClear.Of(dst) != 0, kDstMask);
+  }
+  fidelity_ = isa::kAddrModFidelityClear.Of(dst) != 0
+                  ? 0
+                  : (fidelity_ + isa::kAddrModFidelityIncrement.Of(dst)) & 3;
+}
+
+void AdvancePack(const Config& config, uint32_t thread, uint32_t section, AddressCounters* at) {
+  const uint32_t mod = config.thread(thread, isa::kThreadAddrModPack + section);
+  Step(&at->source, kY, isa::kAddrModSourceYIncrement.Of(mod), isa::kAddrModSourceYCr.Of(mod) != 0,
+       isa::kAddrModSourceYClear.Of(mod) != 0);
+  Step(&at->dest, kY, isa::kAddrModDestYIncrement.Of(mod), isa::kAddrModDestYCr.Of(mod) != 0,
+       isa::kAddrModDestYClear.Of(mod) != 0);
+  Step(&at->source, kZ, isa::kAddrModSourceZIncrement.Of(mod), false,
+       isa::kAddrModSourceZClear.Of(mod) != 0);
+  Step(&at->dest, kZ, isa::kAddrModDestZIncrement.Of(mod), false,
+       isa::kAddrModDestZClear.Of(mod) != 0);
+}
+
+}  // namespace ttfd::sim::tensix

@@ -1,0 +1,208 @@
+// Which rows an instruction works on, and what it refuses.
+#include "runtime/sim/tensix/fpu.h"
+
+namespace ttfd::sim::tensix {
+namespace {
+
+namespace isa = hw::tensix;
+
+constexpr uint32_t kHalf = kDstRows / 2;
+constexpr uint32_t kRowsOfTileRow = 16;  // rows that ZEROACC's mode 1 clears
+
+bool HasEightBitExponent(isa::Format format) {
+  return format == isa::Format::kFloat16B || format == isa::Format::kTf32 ||
+         format == isa::Format::kFloat32;
+}
+
+Broadcast BroadcastOf(uint32_t instr_mod) { return {(instr_mod & 1) != 0, (instr_mod & 2) != 0}; }
+
+}  // namespace
+
+uint32_t Fpu::DstRow(uint32_t thread, uint32_t dst) const {
+  return (rwcs_[thread].dst() + dst + config_.thread(thread, isa::kThreadDstOffset)) % kDstRows;
+}
+
+Outcome Fpu::CheckFormats(uint32_t thread) {
+  const bool a_by_config = config_.thread(thread, isa::kThreadSrcAFormatOverride) != 0;
+  const bool b_by_config = config_.thread(thread, isa::kThreadSrcBFormatOverride) != 0;
+  const isa::Format a = a_by_config ? config_.format(isa::kAluSrcAFormat) : a_.matrix_bank().format;
+  const isa::Format b = b_by_config ? config_.format(isa::kAluSrcBFormat) : b_.matrix_bank().format;
+  if (!HasEightBitExponent(a)) {
+    return report_.Refuse("format of SrcA",
+                          "the model multiplies and adds bfloat16, tf32 and float32");
+  }
+  if (!HasEightBitExponent(b)) {
+    return report_.Refuse("format of SrcB",
+                          "the model multiplies and adds bfloat16, tf32 and float32");
+  }
+  return Outcome::kDone;
+}
+
+Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, Operands* operands) {
+  const SourceBank& a = a_.matrix_bank();
+  const SourceBank& b = b_.matrix_bank();
+  if (!a.valid || !b.valid) {
+    return report_.Wait((a.valid ? 0 : kSrcAEvent) | (b.valid ? 0 : kSrcBEvent));
+  }
+  const Rwcs& at = rwcs_[thread];
+  operands->dst_row = DstRow(thread, dst);
+  operands->is_32_bit = is_32_bit();
+  if (operands->dst_row % kFpuRows != 0) {
+    return report_.Refuse("dst", "the row of Dst (dst + counter + offset) is no multiple of 8");
+  }
+  if (at.src_a() % a_rows != 0 || at.src_a() + a_rows > kSourceRows) {
+    return report_.Refuse("counter of SrcA", "MVMUL starts at a multiple of 16, others of 8");
+  }
+  if (at.src_b() % kFpuRows != 0) {
+    return report_.Refuse("counter of SrcB", "the row is no multiple of 8");
+  }
+  operands->a = &a.datum[at.src_a()];
+  operands->b = &b.datum[at.src_b()];
+  return CheckFormats(thread);
+}
+
+Outcome Fpu::CheckRelease(uint32_t banks) {
+  const bool a_missing = (banks & 1) != 0 && !a_.matrix_bank().valid;
+  const bool b_missing = (banks & 2) != 0 && !b_.matrix_bank().valid;
+  if (!a_missing && !b_missing) return Outcome::kDone;
+  return report_.Refuse("clear_dvalid", "the bank is not valid");
+}
+
+void Fpu::Release(uint32_t thread, uint32_t banks) {
+  const uint32_t kept = config_.thread(thread, isa::kThreadKeepDvalid);
+  if ((banks & 1) != 0) {
+    a_.Release((kept & 1) != 0);
+    report_.changed |= kSrcAEvent;
+  }
+  if ((banks & 2) != 0) {
+    b_.Release((kept & 2) != 0);
+    report_.changed |= kSrcBEvent;
+  }
+}
+
+void Fpu::Finish(uint32_t thread, uint32_t addr_mode, uint32_t clear_dvalid) {
+  Release(thread, clear_dvalid);
+  rwcs_[thread].Advance(config_, thread, addr_mode);
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::MVMUL instruction) {
+  if (instruction.instr_mod() != 0) {
+    return report_.Refuse("instr_mod", "the model has no broadcast of SrcB here");
+  }
+  Operands operands;
+  if (const Outcome outcome = FindOperands(thread, instruction.dst(), kColumns, &operands);
+      outcome != Outcome::kDone) {
+    return outcome;
+  }
+  MultiplyMatrix(operands.a, operands.b, rwcs_[thread].fidelity(), operands.Block(dst_));
+  Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
+  return Outcome::kDone;
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::ELWMUL instruction) {
+  if (instruction.dest_accum_en() != 0) {
+    return report_.Refuse("dest_accum_en", "ELWMUL always adds to Dst; the bit is 0");
+  }
+  Operands operands;
+  if (const Outcome outcome = FindOperands(thread, instruction.dst(), kFpuRows, &operands);
+      outcome != Outcome::kDone) {
+    return outcome;
+  }
+  MultiplyElements(operands.a, operands.b, BroadcastOf(instruction.instr_mod()),
+                   rwcs_[thread].fidelity(), operands.Block(dst_));
+  Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
+  return Outcome::kDone;
+}
+
+template <typename Instruction>
+Outcome Fpu::Add(uint32_t thread, Instruction instruction, bool subtract) {
+  Operands operands;
+  if (const Outcome outcome = FindOperands(thread, instruction.dst(), kFpuRows, &operands);
+      outcome != Outcome::kDone) {
+    return outcome;
+  }
+  if (rwcs_[thread].fidelity() != 0) {
+    return report_.Refuse("fidelity", "sums and differences have one phase, 0");
+  }
+  AddElements(operands.a, operands.b, BroadcastOf(instruction.instr_mod()), subtract,
+              instruction.dest_accum_en() != 0, operands.Block(dst_));
+  Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
+  return Outcome::kDone;
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::ELWADD instruction) {
+  return Add(thread, instruction, false);
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::ELWSUB instruction) {
+  return Add(thread, instruction, true);
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
+  if (instruction.clear_zero_flags() != 0) {
+    return report_.Refuse("clear_zero_flags", "the model invalidates rows only");
+  }
+  const bool wide = instruction.use_32_bit_mode() != 0;
+  uint32_t where = instruction.where();
+  switch (instruction.clear_mode()) {
+    case 0: {
+      const uint32_t row = DstRow(thread, where);
+      dst_.Invalidate(is_32_bit() ? Dst::HighRow(row) : row, 1);
+      break;
+    }
+    case 1: {
+      // By tile rows of 16, of the half of Dst that the thread works in.
+      const bool upper =
+          (rwcs_[thread].dst() + config_.thread(thread, isa::kThreadDstOffset)) & kHalf;
+      if (!wide) {
+        const uint32_t first = (where + (upper ? 32 : 0)) * kRowsOfTileRow;
+        if (first >= kDstRows) return report_.Refuse("where", "it is beyond the last row of Dst");
+        dst_.Invalidate(first, kRowsOfTileRow);
+        break;
+      }
+      where += upper ? 16 : 0;
+      if (where * 32 >= kDstRows)
+        return report_.Refuse("where", "it is beyond the last row of Dst");
+      for (uint32_t row = 0; row < kRowsOfTileRow; ++row) {
+        dst_.Invalidate(32 * where + (row & 8) * 2 + (row & 7), 1);
+      }
+      break;
+    }
+    case 2:
+      if (where > 1) return report_.Refuse("where", "a half of Dst is 0 or 1");
+      dst_.Invalidate(where * kHalf, kHalf);
+      return Outcome::kDone;
+    default:
+      dst_.Invalidate(0, kDstRows);
+      return Outcome::kDone;
+  }
+  rwcs_[thread].Advance(config_, thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::SETRWC instruction) {
+  if ((instruction.rwc_cr() & 8) != 0) {
+    return report_.Refuse("rwc_cr", "the model does not set cr from the counter of Dst");
+  }
+  if (CheckRelease(instruction.clear_dvalid()) != Outcome::kDone) return Outcome::kRefused;
+  rwcs_[thread].Set(instruction);
+  Release(thread, instruction.clear_dvalid());
+  return Outcome::kDone;
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::INCRWC instruction) {
+  if ((instruction.rwc_cr() & 3) != 0) {
+    return report_.Refuse("rwc_cr", "the model increments only Dst's counter from its cr");
+  }
+  rwcs_[thread].Increment(instruction);
+  return Outcome::kDone;
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::CLEARDVALID instruction) {
+  if (instruction.reset() != 0) return report_.Refuse("reset", "the model does not drop banks");
+  if (CheckRelease(instruction.clear_dvalid()) != Outcome::kDone) return Outcome::kRefused;
+  Release(thread, instruction.clear_dvalid());
+  return Outcome::kDone;
+}
+
+}  // namespace ttfd::sim::tensix

@@ -1,0 +1,36 @@
+// Inner loops of the matrix unit. Exact: the same bits as ttsim 1.10.0, on every host.
+//
+// An operand is a binary32 whose low 13 bits are 0 (registers.h). Exponent 0 is zero; exponent 255 is a number like others.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/sim/tensix/registers.h"
+
+namespace ttfd::sim::tensix {
+
+inline constexpr uint32_t kFpuRows = 8;  // rows of Dst that one instruction computes
+
+using SourceRow = uint32_t[kColumns];
+
+// Phases: the multiplier takes 5 bits of A's mantissa and 7 of B's at a time. Phase 0 takes the high ones; bit 0 of the
+// phase stands for A's low ones, bit 1 for B's. Each phase is an instruction of its own, and adds to Dst.
+
+// dst[r][c] += sum over i of b[r][i] * a[i][c]; 8 rows of Dst and B, 16 rows of A.
+void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t phase, DstBlock dst);
+
+// How an element-wise instruction reads B.
+struct Broadcast {
+  bool column;  // column 0 for all columns
+  bool row;     // row 0 for all rows
+};
+
+// dst[r][c] += a[r][c] * b[r][c]; 8 rows.
+void MultiplyElements(const SourceRow* a, const SourceRow* b, Broadcast of_b, uint32_t phase,
+                      DstBlock dst);
+
+// dst[r][c] = a[r][c] +- b[r][c], or += where `accumulate`; 8 rows.
+void AddElements(const SourceRow* a, const SourceRow* b, Broadcast of_b, bool subtract,
+                 bool accumulate, DstBlock dst);
+
+}  // namespace ttfd::sim::tensix

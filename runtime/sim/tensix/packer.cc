@@ -1,0 +1,140 @@
+// Addresses, conversions and masks of the packer.
+#include "runtime/sim/tensix/packer.h"
+
+#include "runtime/sim/tensix/formats.h"
+
+namespace ttfd::sim::tensix {
+namespace {
+
+namespace isa = hw::tensix;
+
+constexpr uint32_t kRowsOfInstruction = 4;
+constexpr uint32_t kAllColumns = 0xFFFF;
+
+enum ReluMode : uint32_t { kNoRelu, kRelu, kReluAboveThreshold, kReluUpToThreshold };
+
+// `bits` and `threshold` are of 16 or 32 bits alike; `sign` is the sign's bit.
+uint32_t Relu(uint32_t mode, uint32_t threshold, uint32_t sign, uint32_t bits) {
+  if (mode == kNoRelu) return bits;
+  if ((bits & sign) != 0) return 0;
+  if (mode == kReluAboveThreshold && bits <= threshold) return 0;
+  if (mode == kReluUpToThreshold && bits > threshold) return threshold;
+  return bits;
+}
+
+bool IsModelledMask(uint32_t mask) { return mask <= 1 || mask == kAllColumns; }
+
+}  // namespace
+
+Outcome Packer::FindConversion(Conversion* conversion) {
+  conversion->from_32_bit = config_[isa::kPackRead32Bit] != 0;
+  conversion->in = config_.format(isa::kPackInFormat);
+  conversion->out = config_.format(isa::kPackOutFormat);
+  if (config_.format(isa::kAluDstFormat) != conversion->in) {
+    return report_.Refuse("format of Dst", "it is not the packer's in format");
+  }
+  const bool bfloat16 = conversion->in == isa::Format::kFloat16B;
+  const bool float32 = conversion->in == isa::Format::kFloat32;
+  if (bfloat16 && conversion->out == conversion->in) return Outcome::kDone;
+  if (bfloat16 && conversion->out == isa::Format::kFloat32 && !conversion->from_32_bit) {
+    return Outcome::kDone;
+  }
+  if (float32 && conversion->out == conversion->in && conversion->from_32_bit) {
+    return Outcome::kDone;
+  }
+  return report_.Refuse("formats",
+                        "the model packs bfloat16 as bfloat16, as float32 from a 16-bit Dst, and "
+                        "float32 as float32 from a "
+                        "32-bit one");
+}
+
+Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
+                     uint32_t* address) {
+  if (at.dest.at[kX] - at.source.at[kX] != kColumns - 1) {
+    return report_.Refuse("x counters", "the packer moves rows of 16 datums");
+  }
+  const uint32_t from = (at.source.at[kY] * config_[isa::kPackSourceYStride] +
+                         at.source.at[kZ] * config_[isa::kPackSourceZStride] +
+                         at.source.at[kW] * config_[isa::kPackSourceWStride]) /
+                        conversion.in_bytes();
+  if (from % kColumns != 0) {
+    return report_.Refuse("address in Dst", "it is no multiple of a row");
+  }
+  *row = from / kColumns + config_[isa::kPackDstOffset];
+  if (at.dest.at[kZ] != 0 || at.dest.at[kW] != 0) {
+    return report_.Refuse("z and w counters", "the packer's own z and w in L1 are 0");
+  }
+  const uint32_t offset = at.dest.at[kY] * config_[isa::kPackDestYStride] >> 4;
+  *address = continues_ ? next_address_ : (config_[isa::kPackAddress] + 1 + offset) << 4;
+  const uint32_t bytes = kRowsOfInstruction * kColumns * conversion.out_bytes();
+  if (uint64_t{*address} + bytes > l1_.size()) {
+    return report_.Refuse("address", "the tile is not inside L1");
+  }
+  const uint32_t planes = config_[isa::kPackRowsPerPlane];
+  if (planes == 0 || planes > 16) {
+    return report_.Refuse("configuration word 28", "a plane has 1 to 16 rows");
+  }
+  if (!IsModelledMask(config_[isa::kPackEdgeMask0]) ||
+      !IsModelledMask(config_[isa::kPackEdgeMask1])) {
+    return report_.Refuse("edge mask", "modelled are the masks 0, 1 and 0xFFFF");
+  }
+  if (config_[isa::kPackReluMode] > kReluUpToThreshold) {
+    return report_.Refuse("configuration word 2", "ReLU has the modes 0 to 3");
+  }
+  return Outcome::kDone;
+}
+
+uint32_t Packer::EdgeMask() const {
+  const uint32_t y = rows_ % config_[isa::kPackRowsPerPlane];
+  const uint32_t set = config_[isa::kPackRowSetSelect];
+  const uint32_t map = config_.word(isa::kPackRowSets + set) >> 2 * y & 3;
+  return config_[map == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
+}
+
+uint32_t Packer::Convert(const Conversion& conversion, uint32_t row, uint32_t column) const {
+  const uint32_t mode = config_[isa::kPackReluMode];
+  const uint32_t threshold = config_[isa::kPackReluThreshold];
+  if (conversion.in == isa::Format::kFloat32) {
+    return Relu(mode, threshold << 16, kSignBit32, dst_.Read32(row, column));
+  }
+  const uint16_t bits = conversion.from_32_bit ? PackFloat32AsBFloat16(dst_.Read32(row, column))
+                                               : PackBFloat16(dst_.Read16(row, column));
+  const uint32_t result = Relu(mode, threshold, kSignBit16, bits);
+  return conversion.out == isa::Format::kFloat32 ? result << 16 : result;
+}
+
+Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
+  if (instruction.last(0).addr_mode(0).word != isa::PACR{}.word) {
+    return report_.Refuse("flags", "modelled are the fields last and addr_mode; the others are 0");
+  }
+  AddressCounters& at = counters_.of(thread, kPack);
+  Conversion conversion;
+  uint32_t row = 0;
+  uint32_t address = 0;
+  if (FindConversion(&conversion) != Outcome::kDone) return Outcome::kRefused;
+  if (Plan(at, conversion, &row, &address) != Outcome::kDone) return Outcome::kRefused;
+
+  if (!continues_) rows_ = 0;
+  std::byte* to = l1_.data() + address;
+  for (uint32_t i = 0; i < kRowsOfInstruction; ++i, ++rows_) {
+    const uint32_t mask = EdgeMask();
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      const bool masked = (mask >> column & 1) == 0;
+      const uint32_t bits = masked ? 0 : Convert(conversion, (row + i) % kDstRows, column);
+      if (conversion.out_bytes() == 4) {
+        StoreAt(to, bits);
+      } else {
+        StoreAt(to, static_cast<uint16_t>(bits));
+      }
+      to += conversion.out_bytes();
+    }
+  }
+  report_.written_address = address;
+  report_.written_bytes = kRowsOfInstruction * kColumns * conversion.out_bytes();
+  next_address_ = address + report_.written_bytes;
+  continues_ = instruction.last() == 0;
+  AdvancePack(config_, thread, instruction.addr_mode(), &at);
+  return Outcome::kDone;
+}
+
+}  // namespace ttfd::sim::tensix

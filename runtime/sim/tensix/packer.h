@@ -1,0 +1,54 @@
+// The packer: from Dst into L1.
+//
+// Source: tt-isa-documentation BlackholeA0/TensixTile/TensixCoprocessor/PACR.md; ttsim 1.10.0.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/base/bytes.h"
+#include "runtime/sim/tensix/config.h"
+#include "runtime/sim/tensix/counters.h"
+#include "runtime/sim/tensix/registers.h"
+#include "runtime/sim/tensix/report.h"
+
+namespace ttfd::sim::tensix {
+
+class Packer {
+ public:
+  // All outlive the unit.
+  Packer(MutableByteSpan l1, const Config& config, Adcs& counters, const Dst& dst, Report& report)
+      : l1_(l1), config_(config), counters_(counters), dst_(dst), report_(report) {}
+
+  // Moves four rows. One whose `last` is 0 is continued by the next: its data follow those of this one.
+  Outcome Execute(uint32_t thread, hw::tensix::PACR instruction);
+
+ private:
+  // A pair of formats that is modelled, and the width of Dst.
+  struct Conversion {
+    bool from_32_bit = false;
+    hw::tensix::Format in = hw::tensix::Format::kFloat16B;
+    hw::tensix::Format out = hw::tensix::Format::kFloat16B;
+    uint32_t in_bytes() const { return in == hw::tensix::Format::kFloat32 ? 4 : 2; }
+    uint32_t out_bytes() const { return out == hw::tensix::Format::kFloat32 ? 4 : 2; }
+  };
+  Outcome FindConversion(Conversion* conversion);
+  // The first row of Dst, and the address of its first datum.
+  Outcome Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
+               uint32_t* address);
+  // The bits that are written for a datum of Dst, and the ReLU.
+  uint32_t Convert(const Conversion& conversion, uint32_t row, uint32_t column) const;
+  // Bit x: the datum of that column is not written as 0. Of the row that comes next in the series.
+  uint32_t EdgeMask() const;
+
+  const MutableByteSpan l1_;
+  const Config& config_;
+  Adcs& counters_;
+  const Dst& dst_;
+  Report& report_;
+  // A series of PACRs up to the one whose `last` is 1.
+  bool continues_ = false;
+  uint32_t next_address_ = 0;
+  uint32_t rows_ = 0;  // so far
+};
+
+}  // namespace ttfd::sim::tensix

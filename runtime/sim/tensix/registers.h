@@ -1,0 +1,85 @@
+// The register files of data: SrcA, SrcB and Dst.
+//
+// Source: tt-isa-documentation BlackholeA0/TensixTile/TensixCoprocessor/{SrcASrcB,Dst}.md; ttsim 1.10.0.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+
+#include "runtime/hw/tensix_isa.h"
+
+namespace ttfd::sim::tensix {
+
+inline constexpr uint32_t kColumns = 16;  // datums of a row
+inline constexpr uint32_t kSourceRows = 64;
+inline constexpr uint32_t kDstRows = 1024;
+
+// A datum of SrcA or SrcB is kept where binary32 has its bits: sign 31, exponent 30:23, ten bits of mantissa 22:13.
+struct SourceBank {
+  uint32_t datum[kSourceRows][kColumns] = {};
+  bool valid = false;  // belongs to the FPU; else to the unpacker
+  hw::tensix::Format format = hw::tensix::Format::kFloat32;
+};
+
+// SrcA or SrcB: the unpacker fills one bank while the FPU reads the other one.
+class SourceFile {
+ public:
+  SourceBank& unpack_bank() { return banks_[unpack_bank_]; }
+  SourceBank& matrix_bank() { return banks_[matrix_bank_]; }
+  const SourceBank& matrix_bank() const { return banks_[matrix_bank_]; }
+
+  // The unpacker's bank becomes the FPU's.
+  void HandOver(hw::tensix::Format format) {
+    unpack_bank().format = format;
+    unpack_bank().valid = true;
+    unpack_bank_ ^= 1;
+  }
+  // The FPU is through with its bank; `keep`: it stays valid.
+  void Release(bool keep) {
+    if (!keep) matrix_bank().valid = false;
+    matrix_bank_ ^= 1;
+  }
+
+ private:
+  std::array<SourceBank, 2> banks_;
+  uint32_t unpack_bank_ = 0;
+  uint32_t matrix_bank_ = 0;
+};
+
+using DstRow = uint16_t[kColumns];
+
+// Consecutive rows of Dst: the high halves of 32-bit datums and their low ones, or 16-bit datums.
+struct DstBlock {
+  DstRow* high;
+  DstRow* low;  // null: 16-bit datums
+};
+
+// 1024 rows of 16-bit datums, or 512 of 32-bit ones: then a datum's high and low half are in two rows. A row that is not
+// valid reads as 0. Bits are kept in the order of bfloat16 (16 bits) or binary32 (high half, low half).
+class Dst {
+ public:
+  // Where 32-bit row `row` has its high halves; the low ones are kLowHalf rows further.
+  static constexpr uint32_t kLowHalf = 8;
+  static constexpr uint32_t HighRow(uint32_t row) { return (row & 0x1F8) << 1 | (row & 0x207); }
+
+  DstRow& row(uint32_t index) { return rows_[index]; }
+  bool valid(uint32_t index) const { return valid_[index]; }
+  // `rows` rows from `row` on, for the FPU to read and write, of 32 or 16 bits. All are valid afterwards; rows that were
+  // not are 0.
+  DstBlock Block(uint32_t row, uint32_t rows, bool is_32_bit);
+  void Invalidate(uint32_t first, uint32_t count);
+  void SetValid(uint32_t index) { valid_[index] = true; }
+
+  // The bits of a datum as binary32 or bfloat16; 0 where the row is not valid.
+  uint32_t Read32(uint32_t row, uint32_t column) const;
+  uint16_t Read16(uint32_t row, uint32_t column) const {
+    return valid_[row] ? rows_[row][column] : uint16_t{0};
+  }
+
+ private:
+  DstRow rows_[kDstRows] = {};
+  std::bitset<kDstRows> valid_ = std::bitset<kDstRows>().set();
+};
+
+}  // namespace ttfd::sim::tensix

@@ -1,0 +1,43 @@
+// How an instruction ended, and what its engine tells the tile around it.
+#pragma once
+
+#include <cstdint>
+
+namespace ttfd::sim::tensix {
+
+// Changes that an instruction can wait for, one bit each.
+inline constexpr uint32_t kSrcAEvent = 1u << 0;  // a bank of SrcA became valid or free
+inline constexpr uint32_t kSrcBEvent = 1u << 1;
+constexpr uint32_t SemaphoreEvent(uint32_t semaphore) { return 4u << semaphore; }
+
+enum class Outcome : uint8_t {
+  kDone,
+  kWaits,    // nothing has happened: execute it again after one of Report::waits_for
+  kRefused,  // nothing has happened: the model does not execute this
+};
+
+// One an engine, shared by its units.
+struct Report {
+  // Of the last instruction that waits.
+  uint32_t waits_for = 0;  // events
+  // Of the last one that was refused: static texts.
+  const char* field = "";  // of the instruction or the configuration
+  const char* reason = "";
+  // Since the tile set them to 0.
+  uint32_t changed = 0;          // events
+  uint32_t written_address = 0;  // bytes of L1 that the packer has written
+  uint32_t written_bytes = 0;
+  uint64_t work = 0;  // in nominal nanoseconds of the host (engine.cc)
+
+  Outcome Wait(uint32_t events) {
+    waits_for = events;
+    return Outcome::kWaits;
+  }
+  Outcome Refuse(const char* in_field, const char* because) {
+    field = in_field;
+    reason = because;
+    return Outcome::kRefused;
+  }
+};
+
+}  // namespace ttfd::sim::tensix
