@@ -30,9 +30,10 @@ inline void Fence() { asm volatile("fence" ::: "memory"); }
 // Loads and uses the value, which holds back whatever follows until the load was answered: behind all
 // stores to its region that left the hart before it. One to the same word has; of one to another word
 // that is sure only after a fence (tt-isa-documentation BlackholeA0/TensixTile/BabyRISCV/MemoryOrdering.md).
-inline void Settle(uint32_t address) {
+inline uint32_t Settle(uint32_t address) {
   uint32_t value = Load(address);
   asm volatile("addi %0, %0, 0" : "+r"(value)::"memory");
+  return value;
 }
 
 // Stores to L1 and to registers are processed independently. Code that stored to L1 and is about to

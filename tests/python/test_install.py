@@ -25,7 +25,7 @@ EXPECTED = [
     "etc/ttfd/ttfd.toml",
 ]
 UNIT = "lib/systemd/system/ttfd.service"
-KERNELS = {"blur_edge", "sha256_chunks", "tile_report", "vector_add"}
+KERNELS = {"blur_edge", "sha256_chunks", "tile_math", "tile_pack", "tile_reader", "tile_report", "tile_unpack", "tile_writer", "vector_add"}
 
 
 def test_files_lie_where_debian_expects_them(installed):
