@@ -1,0 +1,106 @@
+"""Example: the sum, the element-wise product and the matrix product of two tiles, on the compute engine of one worker tile.
+
+    tile_math.py KERNELS_FOLDER [--words FILE] [--tiles N]
+
+Five kernels work together: tile_reader, tile_unpack, tile_math, tile_pack and tile_writer. Each result is compared with
+NumPy's of the same inputs in double precision.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+
+import ttfd
+
+TILE = 32
+FACE = 16
+TILE_BYTES = TILE * TILE * 2
+BUFFERED_TILES = 2
+MIN_PCC = 0.9999  # Pearson's correlation coefficient
+KERNELS = [("tile_reader", ttfd.NCRISC), ("tile_unpack", ttfd.TRISC0), ("tile_math", ttfd.TRISC1), ("tile_pack", ttfd.TRISC2),
+           ("tile_writer", ttfd.BRISC)]
+# In the order of tile_math.cc's argument.
+OPERATIONS = [("add", np.add), ("mul", np.multiply), ("matmul", np.matmul)]
+
+
+def to_bfloat16(values: np.ndarray) -> np.ndarray:
+    """The nearest bfloat16 numbers, as words of 16 bits."""
+    bits = values.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+def from_bfloat16(words: np.ndarray) -> np.ndarray:
+    """The numbers that words of 16 bits stand for."""
+    return (words.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+def to_faces(tiles: np.ndarray) -> np.ndarray:
+    """N x 32 x 32 numbers in the order of a tile in L1: four faces, each row by row."""
+    return tiles.reshape(-1, 2, FACE, 2, FACE).swapaxes(2, 3).ravel()
+
+
+def from_faces(words: np.ndarray) -> np.ndarray:
+    """The reverse of to_faces."""
+    return words.reshape(-1, 2, 2, FACE, FACE).swapaxes(2, 3).reshape(-1, TILE, TILE)
+
+
+class TileMath:
+    """The program and its buffers in DRAM: two for the inputs, one for the result."""
+
+    def __init__(self, session: ttfd.Session, folder: pathlib.Path, tiles: int) -> None:
+        self.session = session
+        self.tiles = tiles
+        self.buffers = [session.allocate_dram(tiles * TILE_BYTES, TILE_BYTES) for _ in range(3)]
+        self.program = session.create_program(
+            [ttfd.KernelUse(session.load_kernel(folder / f"{name}.elf"), processor, (0, 0)) for name, processor in KERNELS],
+            circular_buffers=[ttfd.CircularBuffer(index, BUFFERED_TILES, TILE_BYTES, (0, 0)) for index in range(3)],
+        )
+
+    def run(self, operation: int) -> np.ndarray:
+        """The words of the result, as they lie in L1."""
+        left, right, result = self.buffers
+        arguments = [[left, right, self.tiles], [self.tiles], [self.tiles, operation], [self.tiles], [result, self.tiles]]
+        self.session.launch(self.program, [ttfd.Arguments(kernel=kernel, common=words) for kernel, words in enumerate(arguments)])
+        return result.read(np.uint16)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", metavar="KERNELS_FOLDER", type=pathlib.Path, help="the folder of tile_math.elf and the others")
+    parser.add_argument("--words", metavar="FILE", type=pathlib.Path, help="write the results' words (uint16, little endian)")
+    parser.add_argument("--tiles", metavar="N", type=int, default=1, help="how many pairs of tiles (default 1)")
+    options = parser.parse_args()
+    if options.tiles < 1:
+        parser.error("--tiles is at least 1")
+
+    generator = np.random.default_rng(seed=1)
+    inputs = [to_bfloat16(generator.normal(size=(options.tiles, TILE, TILE))) for _ in range(2)]
+    with ttfd.connect(client_name="tile_math") as session:
+        tile_math = TileMath(session, options.folder, options.tiles)
+        for buffer, words in zip(tile_math.buffers, inputs):
+            buffer.write(to_faces(words))
+        results = [tile_math.run(operation) for operation in range(len(OPERATIONS))]
+
+    if options.words:
+        options.words.write_bytes(np.concatenate(results).astype("<u2").tobytes())
+    left, right = (from_bfloat16(words) for words in inputs)
+    right_results = True
+    for (name, compute), words in zip(OPERATIONS, results):
+        expected, found = compute(left, right), from_bfloat16(from_faces(words))
+        pcc = np.corrcoef(expected.ravel(), found.ravel())[0, 1]
+        print(f"{name}: PCC {pcc:.7f}, max error {np.abs(expected - found).max():.4f}")
+        if not pcc >= MIN_PCC:  # nor is it if it is no number
+            print(f"WRONG: the PCC of {name} is below {MIN_PCC}")
+            right_results = False
+    if right_results:
+        print(f"verified: {len(OPERATIONS)} operations on {options.tiles} pairs of tiles agree with NumPy's")
+    return 0 if right_results else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except ttfd.Error as error:
+        sys.exit(f"tile_math.py: {error}")
