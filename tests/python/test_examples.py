@@ -67,6 +67,12 @@ def test_vector_add_matches_numpy(daemon, place, python):
     assert result.returncode == 0 and "verified: all 100000" in result.stdout, result.stdout + result.stderr
 
 
+def test_tile_math_matches_numpy_and_writes_the_words_of_the_results(daemon, place, python, tmp_path):
+    result = run(daemon, *python("tile_math.py"), place, "--tiles", 3, "--words", tmp_path / "words")
+    assert result.returncode == 0 and "verified: 3 operations on 3 pairs of tiles" in result.stdout, result.stdout + result.stderr
+    assert (tmp_path / "words").stat().st_size == 3 * 3 * 2048
+
+
 def test_running_sums_match_in_both_languages_also_for_more_blocks_than_slots(daemon, place, python):
     for program in ([place / "running_sums"], python("running_sums.py")):
         for blocks in (1, 25):
