@@ -1,23 +1,51 @@
-"""The demo: continuous integration runs it as well (`./dev demo`)."""
+"""The demos: continuous integration runs them as well (`./dev demo`)."""
 
+import importlib
 import re
-import runpy
 import subprocess
 
-from conftest import BUILD, SOURCE
+import pytest
+
+from conftest import BUILD, SOURCE, succeed
+
+NAMES = ["clients"]
+FOLDER = SOURCE / "client/demo"
 
 
-def test_the_demo_target_makes_what_the_demo_runs_and_no_test():
-    built = runpy.run_path(str(SOURCE / "client/demo/run.py"))["BUILT"].values()
-    steps = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "ttfd_demo"], capture_output=True, text=True, timeout=60,
+def _run(*words):
+    return subprocess.run(["/usr/bin/python3", "-B", FOLDER / "run.py", "--build", BUILD, *words], capture_output=True, text=True,
+                          timeout=240, check=False)
+
+
+def test_the_list_names_every_demo_and_needs_no_build(tmp_path):
+    for path in ("dev", "client/demo"):
+        target = tmp_path / path
+        target.parent.mkdir(exist_ok=True)
+        subprocess.run(["cp", "-r", SOURCE / path, target], check=True, timeout=60)
+    lines = succeed(tmp_path / "dev", "demo", "--list").splitlines()
+    assert [line.split()[0] for line in lines] == NAMES
+    assert not (tmp_path / "build").exists()
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["missing.png"], ["dev"], ["clients", "clients"]])
+def test_other_words_are_refused_with_those_allowed(words):
+    result = subprocess.run([SOURCE / "dev", "demo", *words], capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"({' '.join(NAMES)}) or an existing PICTURE.png, not '{' '.join(words)}'" in result.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_target_makes_what_the_demo_uses_and_no_test(name, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    module = importlib.import_module("run").DEMOS[name]
+    steps = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", module.TARGET], capture_output=True, text=True, timeout=60,
                            check=True).stdout
-    assert [path for path in built if not re.search(rf"[ /]{path}(\s|$)", steps)] == []
+    assert [path for path in module.BUILT.values() if not re.search(rf"[ /]{path}(\s|$)", steps)] == []
     assert " -o tests/" not in steps
 
 
 def test_the_demo_verifies_three_clients():
-    result = subprocess.run(["/usr/bin/python3", SOURCE / "client/demo/run.py", "--build", BUILD], capture_output=True,
-                            text=True, timeout=240, check=False)
+    result = _run()
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.splitlines()[-1] == "demo: 3/3 clients verified"
 
@@ -25,7 +53,6 @@ def test_the_demo_verifies_three_clients():
 def test_the_demo_fails_when_a_client_does(tmp_path):
     bad = tmp_path / "bad.png"
     bad.write_bytes(b"no picture")
-    result = subprocess.run(["/usr/bin/python3", SOURCE / "client/demo/run.py", "--build", BUILD, bad],
-                            capture_output=True, text=True, timeout=240, check=False)
+    result = _run(bad)
     assert result.returncode == 1
     assert result.stdout.splitlines()[-1] == "demo: 2/3 clients verified"
