@@ -1,6 +1,7 @@
 """The demos: continuous integration runs them as well (`./dev demo`)."""
 
 import importlib
+import os
 import re
 import subprocess
 
@@ -32,6 +33,21 @@ def test_other_words_are_refused_with_those_allowed(words):
     result = subprocess.run([SOURCE / "dev", "demo", *words], capture_output=True, text=True, timeout=60, check=False)
     assert (result.returncode, result.stdout) == (1, "")
     assert f"({' '.join(NAMES)}) or an existing PICTURE.png, not '{' '.join(words)}'" in result.stderr
+
+
+def test_a_demo_installs_its_own_packages_and_setup_all(tmp_path):
+    for name, script in {"dpkg-query": "", "sudo": '"$@"', "apt-get": "exit 1"}.items():  # nothing is installed, and nothing can be
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+
+    def wanted(verb):
+        result = subprocess.run([SOURCE / "dev", verb], capture_output=True, text=True, timeout=60, check=False,
+                                env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+        return set(re.search(r"apt-get install': (.*)", result.stdout)[1].split())
+
+    everything = {line for line in (SOURCE / "deploy/packages.txt").read_text().splitlines() if re.match(r"\w", line)}
+    assert wanted("setup") == everything
+    assert wanted("demo") < everything - {"clang", "gdb-multiarch", "nodejs", "python3-pytest"}
 
 
 @pytest.mark.parametrize("name", NAMES)
