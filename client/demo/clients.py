@@ -16,7 +16,7 @@ import time
 import daemon
 from daemon import Daemon, Failed
 
-SHOWS = "three clients at once: a picture filter (of PICTURE.png), a sum of arrays, SHA-256 of a file"
+SHOWS = "three clients at once: a filter of a picture (PICTURE.png), a sum of arrays, SHA-256 of a file"
 TARGET = "ttfd_demo"
 BUILT = daemon.BUILT | {
     "sample_picture": "client/examples/sample_picture",

@@ -30,10 +30,9 @@ class Failed(Exception):
 class Daemon:
     """A daemon on `device`. As a context it ends with its scratch folder gone and no process left."""
 
-    def __init__(self, build: pathlib.Path, device: str, config: str = "# the demo's daemon: defaults\n") -> None:
+    def __init__(self, build: pathlib.Path, device: str) -> None:
         self.build = build
         self.device = device
-        self.config = config
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="ttfd-demo-"))
         self.address = f"unix:{self.scratch}/ttfd.sock"
         self.environment = dict(os.environ, TTFD_ADDRESS=self.address, PYTHONPATH=str(build / "client/python"),
@@ -53,7 +52,7 @@ class Daemon:
     def start(self) -> None:
         """Starts the daemon and waits until it is healthy."""
         config = self.scratch / "ttfd.toml"
-        config.write_text(self.config)
+        config.write_text("# the demo's daemon: defaults\n")
         with open(self.scratch / "ttfd.log", "wb") as log:
             self.process = subprocess.Popen(
                 [self.build / BUILT["ttfd"], "--config", config, "--socket", self.scratch / "ttfd.sock",

@@ -18,9 +18,10 @@ import subprocess
 import sys
 
 import clients
+import tile
 from daemon import Failed
 
-DEMOS = {"clients": clients}
+DEMOS = {"clients": clients, "tile": tile}
 
 
 def run(build: pathlib.Path, word: str) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import BUILD, SOURCE, succeed
 
-NAMES = ["clients"]
+NAMES = ["clients", "tile"]
 FOLDER = SOURCE / "client/demo"
 
 
@@ -72,3 +72,13 @@ def test_the_demo_fails_when_a_client_does(tmp_path):
     result = _run(bad)
     assert result.returncode == 1
     assert result.stdout.splitlines()[-1] == "demo: 2/3 clients verified"
+
+
+def test_the_tile_demo_fails_when_a_word_differs_from_the_simulators(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(FOLDER)
+    tile = importlib.import_module("tile")
+    monkeypatch.setenv("TTFD_TTSIM_LIB", __file__)  # a file that exists
+    monkeypatch.setattr(tile, "result_words", lambda build, device, *_: [b"\0\1", b"\0\2" if device == "sim" else b"\0\3"])
+    with pytest.raises(Exception, match="differ in 1 of 2 words"):
+        tile.run(BUILD)
+    assert "equal to libttsim: 1 of 2 words" in capsys.readouterr().out
