@@ -15,11 +15,11 @@ from daemon import Daemon, Failed
 
 SHOWS = "sum, product and matrix product of tiles by the Tensix engine, compared with libttsim if TTFD_TTSIM_LIB names it"
 TARGET = "ttfd_demo_tile"
+KERNELS = "firmware/kernels"
 BUILT = daemon.BUILT | {
     "ttsim_child": "libexec/ttfd/ttfd-ttsim-child",
-}
+} | {f"tile_{name}": f"{KERNELS}/tile_{name}.elf" for name in ("reader", "unpack", "math", "pack", "writer")}
 
-KERNELS = "firmware/kernels"
 RESULT_BYTES = 3 * 1024 * 2  # three tiles of 16-bit words
 SIM_TIMEOUT_S = 120
 TTSIM_TIMEOUT_S = 600

@@ -13,9 +13,9 @@ NAMES = ["clients", "tile"]
 FOLDER = SOURCE / "client/demo"
 
 
-def _run(*words):
+def _run(*words, **environment):
     return subprocess.run(["/usr/bin/python3", "-B", FOLDER / "run.py", "--build", BUILD, *words], capture_output=True, text=True,
-                          timeout=240, check=False)
+                          timeout=240, check=False, env={**os.environ, **environment})
 
 
 def test_the_list_names_every_demo_and_needs_no_build(tmp_path):
@@ -72,6 +72,17 @@ def test_the_demo_fails_when_a_client_does(tmp_path):
     result = _run(bad)
     assert result.returncode == 1
     assert result.stdout.splitlines()[-1] == "demo: 2/3 clients verified"
+
+
+@pytest.mark.parametrize("library, compared", [
+    ("", "TTFD_TTSIM_LIB=/path/to/libttsim.so ./dev demo tile compares every word with Tenstorrent's simulator"),
+    (BUILD / "runtime/simlib/libttfd_sim.so", "equal to libttsim: 3072 of 3072 words"),  # it has the interface of libttsim.so
+])
+def test_the_tile_demo_verifies_and_compares(library, compared):
+    result = _run("tile", TTFD_TTSIM_LIB=str(library))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.findall(r"^(add|mul|matmul): PCC ", result.stdout, re.MULTILINE) == ["add", "mul", "matmul"] * (2 if library else 1)
+    assert result.stdout.splitlines()[-2:] == [compared, "demo tile: verified"]
 
 
 def test_the_tile_demo_fails_when_a_word_differs_from_the_simulators(monkeypatch, capsys):
