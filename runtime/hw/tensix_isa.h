@@ -29,8 +29,8 @@ enum class Unit : uint8_t {
   kSfpu,
 };
 
-// Never defined: its call in a constant expression is the error message.
-void FieldValueIsTooLarge();
+// No constant expression may call it: the call is the compiler's error message.
+inline void FieldValueIsTooLarge() {}
 
 struct Field {
   uint32_t low;   // lowest bit

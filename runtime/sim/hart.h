@@ -53,7 +53,7 @@ struct PollState {
   bool again = false;            // it may start anew at `last` with other registers
   uint32_t slept_at = kNowhere;  // pc
   uint64_t woken = kNever;       // when it was woken last
-  bool spoiled = false;          // it changed something, or read something that changes by itself
+  bool side_effect = false;      // it changed something, or read something that changes by itself
   struct LocalWrite {
     uint32_t address;  // of a word in local RAM
     uint32_t before;   // what it held when the trip began

@@ -153,7 +153,7 @@ bool WriteRegisterNow(Hart& hart, uint32_t address, uint32_t value) {
 }
 
 bool PushInstruction(Hart& hart, uint32_t instruction) {
-  hart.poll.spoiled = true;
+  hart.poll.side_effect = true;
   const Refusal refusal = hart.tile->compute().Push(hart, instruction);
   if (refusal) RaiseFault(hart, refusal);
   return !refusal;
@@ -211,7 +211,7 @@ void RecordRead(Hart& hart, uint32_t address) {
     if (poll.read[i] == word) return;
   }
   if (poll.reads == kMaxPollLoop) {
-    poll.spoiled = true;
+    poll.side_effect = true;
     return;
   }
   poll.read[poll.reads++] = word;
@@ -224,7 +224,7 @@ void RecordLocalWrite(Hart& hart, uint32_t address) {
     if (poll.write[i].address == word) return;
   }
   if (poll.writes == kMaxPollLoop) {  // a long run without a jump
-    poll.spoiled = true;
+    poll.side_effect = true;
     return;
   }
   poll.write[poll.writes++] = {word, LoadAt<uint32_t>(hart.local_ram + word)};
@@ -233,7 +233,7 @@ void RecordLocalWrite(Hart& hart, uint32_t address) {
 bool FinishTrip(Hart& hart) {
   PollState& poll = hart.poll;
   // A store of its own may have been carried out in front of this very instruction: after the words were read.
-  if (poll.spoiled) return false;
+  if (poll.side_effect) return false;
   if (hart.hazards != nullptr && !hart.hazards->settled()) return false;
   if (!SameState(poll.last, hart)) {
     if (!poll.again || hart.pc != poll.last.pc) return false;

@@ -86,7 +86,7 @@ uint32_t HartHazards::LoadL1(uint32_t address, uint32_t bytes, uint32_t rd) {
     const bool hit = cache_.Has(address);
     const std::byte* const entry = cache_.Line(l1, address, chance_);
     const uint32_t value = LoadBytes(entry + (address - line), bytes);
-    hart_.poll.spoiled |= value != in_l1;
+    hart_.poll.side_effect |= value != in_l1;
     if (hit) return value;
   }
   const uint64_t number = stores_.LastSent(kL1Region, hart_.time);
@@ -161,7 +161,7 @@ void HartHazards::CarryOutAll() {
 
 void HartHazards::CarryOut(const PendingStore& store) {
   // What the trip that is observed has read may be no longer what is there.
-  hart_.poll.spoiled = true;
+  hart_.poll.side_effect = true;
   if (RegionOf(store.address) != kL1Region) {
     const uint32_t pc = hart_.pc;
     hart_.pc = store.pc;  // whose fault it is if it is refused

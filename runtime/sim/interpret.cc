@@ -134,7 +134,7 @@ struct Stepping {
   static constexpr bool kCareful = kIsCareful;
   [[gnu::always_inline]] static Stop Go(PARAMETERS) {
     if constexpr (kObserve) {
-      if (hart->poll.spoiled) {
+      if (hart->poll.side_effect) {
         Save(hart, ip, end);
         return Stop::kNotALoop;
       }
@@ -387,7 +387,7 @@ Stop Execute(Hart& hart, uint64_t budget) {
 Stop Observe(Hart& hart) {
   const uint64_t start = hart.time;
   BeginTrip(hart);
-  hart.poll.spoiled = false;
+  hart.poll.side_effect = false;
   const bool careful = hart.tile->machine().careful;
   const Stop stop = careful ? Run<Stepping<true, true>>(hart, kMaxPollLoop)
                             : Run<Stepping<true, false>>(hart, kMaxPollLoop);

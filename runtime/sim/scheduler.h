@@ -23,8 +23,8 @@ class Scheduler {
   // enough that a hart which waits for another one is served soon.
   static constexpr uint64_t kQuantum = 1000;
 
-  // Advance() ends after the round in which the Tensix engines have done this much, in nominal nanoseconds. It bounds how
-  // long a caller waits: a round in which 140 tiles compute takes milliseconds.
+  // Advance() ends after the round in which the Tensix engines have done this much, in nominal nanoseconds. It bounds
+  // how long a caller waits: a round in which 140 tiles compute takes milliseconds.
   static constexpr uint64_t kEngineWork = 2'000'000;
 
   // `machine` must outlive the scheduler.

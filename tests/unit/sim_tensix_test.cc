@@ -1,5 +1,5 @@
-// The Tensix engine between the harts of a tile: who pushes, who waits and is woken, what is refused. Arithmetic is compared
-// with the official simulator's in tests/peer.
+// The Tensix engine between the harts of a tile: pushes, waits, wake-ups, refusals. Its arithmetic is compared with the
+// official simulator's in tests/peer.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace ttfd {
 namespace {
 
-using namespace hw::tensix;
+namespace isa = hw::tensix;
 using testing::HasSubstr;
 
 constexpr hw::Coordinate kTile = SimChip::kTile;
@@ -20,7 +20,7 @@ constexpr uint32_t kSelect1 = 1u << 1;
 
 template <typename Instruction>
 void Emit(Rv32Asm& a, Instruction instruction) {
-  a.Word(InlineWord(instruction.word));
+  a.Word(isa::InlineWord(instruction.word));
 }
 
 // Says which of the programs it is that got to its end.
@@ -50,8 +50,9 @@ class TensixEngine : public testing::Test {
 
 TEST_F(TensixEngine, AThreadWaitsUntilAnotherPosts) {
   std::array<Rv32Asm, 3> programs;
-  Emit(programs[1], SEMINIT{}.sem_sel(kSelect1).max_value(1));
-  Emit(programs[1], SEMWAIT{}.sem_sel(kSelect1).wait_sem_cond(kWhileZero).stall_res(kStallMath));
+  Emit(programs[1], isa::SEMINIT{}.sem_sel(kSelect1).max_value(1));
+  Emit(programs[1],
+       isa::SEMWAIT{}.sem_sel(kSelect1).wait_sem_cond(isa::kWhileZero).stall_res(isa::kStallMath));
   Finish(programs[1], 1);
   ASSERT_TRUE(Run(programs).ok());
   EXPECT_EQ(hart(1).state, sim::HartState::kParked);
@@ -60,7 +61,7 @@ TEST_F(TensixEngine, AThreadWaitsUntilAnotherPosts) {
   EXPECT_EQ(chip_.chip().runnable_harts(), 0u);
 
   Rv32Asm post;
-  Emit(post, SEMPOST{}.sem_sel(kSelect1));
+  Emit(post, isa::SEMPOST{}.sem_sel(kSelect1));
   Finish(post, 2);
   chip_.Load(kTile, hw::kTriscDefaultPc[2], post);
   chip_.Start(kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetTrisc1 & ~hw::kSoftResetTrisc2);
@@ -71,12 +72,13 @@ TEST_F(TensixEngine, AThreadWaitsUntilAnotherPosts) {
 
 TEST_F(TensixEngine, AStoreToThePushAddressWaitsLikeAnInstruction) {
   std::array<Rv32Asm, 3> programs;
-  const auto wait = SEMWAIT{}.sem_sel(kSelect1).wait_sem_cond(kWhileZero).stall_res(kStallMath);
-  programs[1].StoreWord(kPush, SEMINIT{}.sem_sel(kSelect1).max_value(1).word);
-  programs[1].StoreWord(kPush, wait.word);
+  const auto wait =
+      isa::SEMWAIT{}.sem_sel(kSelect1).wait_sem_cond(isa::kWhileZero).stall_res(isa::kStallMath);
+  programs[1].StoreWord(isa::kPush, isa::SEMINIT{}.sem_sel(kSelect1).max_value(1).word);
+  programs[1].StoreWord(isa::kPush, wait.word);
   Finish(programs[1], 1);
   // T2 posts through the register, and reads it until T1 has got it.
-  programs[2].Li(kT0, kSemaphore + 4);
+  programs[2].Li(kT0, isa::kSemaphore + 4);
   programs[2].Sw(kZero, kT0, 0);
   Finish(programs[2], 2);
   ASSERT_TRUE(Run(programs).ok());
@@ -86,7 +88,7 @@ TEST_F(TensixEngine, AStoreToThePushAddressWaitsLikeAnInstruction) {
 
 TEST_F(TensixEngine, AHartThatPollsASemaphoreParksUntilItChanges) {
   std::array<Rv32Asm, 3> programs;
-  programs[0].Li(kT0, kSemaphore + 4);
+  programs[0].Li(kT0, isa::kSemaphore + 4);
   const Rv32Asm::Label poll = programs[0].Here();
   programs[0].Lw(kT1, kT0, 0);
   programs[0].Beq(kT1, kZero, poll);
@@ -94,7 +96,7 @@ TEST_F(TensixEngine, AHartThatPollsASemaphoreParksUntilItChanges) {
   ASSERT_TRUE(Run(programs).ok());
   EXPECT_EQ(hart(0).state, sim::HartState::kParked);
   Rv32Asm post;
-  Emit(post, SEMINIT{}.sem_sel(kSelect1).init_value(1).max_value(1));
+  Emit(post, isa::SEMINIT{}.sem_sel(kSelect1).init_value(1).max_value(1));
   Finish(post, 2);
   chip_.Load(kTile, hw::kTriscDefaultPc[2], post);
   chip_.Start(kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetTrisc0 & ~hw::kSoftResetTrisc2);
@@ -104,15 +106,15 @@ TEST_F(TensixEngine, AHartThatPollsASemaphoreParksUntilItChanges) {
 
 TEST_F(TensixEngine, AChipResetEmptiesIt) {
   std::array<Rv32Asm, 3> programs;
-  Emit(programs[0], SEMINIT{}.sem_sel(kSelect1).init_value(3).max_value(4));
-  programs[0].StoreWord(hw::kTensixConfig + 4 * kPackAddress.word, 0x1234);
+  Emit(programs[0], isa::SEMINIT{}.sem_sel(kSelect1).init_value(3).max_value(4));
+  programs[0].StoreWord(hw::kTensixConfig + 4 * isa::kPackAddress.word, 0x1234);
   Finish(programs[0], 0);
   ASSERT_TRUE(Run(programs).ok());
   chip_.Reset();
   std::array<Rv32Asm, 3> readers;
-  readers[0].Li(kT0, kSemaphore + 4);
+  readers[0].Li(kT0, isa::kSemaphore + 4);
   readers[0].Lw(kT1, kT0, 0);
-  readers[0].Li(kT0, hw::kTensixConfig + 4 * kPackAddress.word);
+  readers[0].Li(kT0, hw::kTensixConfig + 4 * isa::kPackAddress.word);
   readers[0].Lw(kT2, kT0, 0);
   readers[0].Halt();
   ASSERT_TRUE(Run(readers).ok());
@@ -123,9 +125,9 @@ TEST_F(TensixEngine, AChipResetEmptiesIt) {
 TEST_F(TensixEngine, AnAdvanceEndsWhenTheEnginesHaveWorkedForItsShare) {
   std::array<Rv32Asm, 3> programs;
   Rv32Asm& a = programs[1];
-  Emit(a, SETC16{}.setc16_reg(kThreadKeepDvalid).setc16_value(3));
+  Emit(a, isa::SETC16{}.setc16_reg(isa::kThreadKeepDvalid).setc16_value(3));
   const Rv32Asm::Label loop = a.Here();
-  for (int i = 0; i < 100; ++i) Emit(a, ZEROACC{}.clear_mode(3));
+  for (int i = 0; i < 100; ++i) Emit(a, isa::ZEROACC{}.clear_mode(3));
   a.Jump(loop);
   ASSERT_TRUE(Run(programs, 0).ok());
   constexpr uint64_t kClocks = 100'000'000;
@@ -145,7 +147,7 @@ class TensixRefusals : public TensixEngine, public testing::WithParamInterface<R
 
 TEST_P(TensixRefusals, NameThreadInstructionAndField) {
   std::array<Rv32Asm, 3> programs;
-  programs[1].StoreWord(kPush, GetParam().instruction);
+  programs[1].StoreWord(isa::kPush, GetParam().instruction);
   programs[1].Halt();
   const Status status = Run(programs);
   ASSERT_EQ(status.code(), StatusCode::kFailedPrecondition);
@@ -158,24 +160,26 @@ INSTANTIATE_TEST_SUITE_P(
     All, TensixRefusals,
     testing::Values(
         RefusedPush{"no_opcode", 0xBF000000, "T1 .ttinsn 0xbf000000: opcode: "},
-        RefusedPush{"not_modelled", MOP{}.type(1).word, "T1 MOP type=1: opcode: "},
-        RefusedPush{"unused_bits", ZEROACC{}.word | 1 << 23, "T1 ZEROACC: unused bits: "},
-        RefusedPush{"post_at_maximum", SEMPOST{}.sem_sel(2).word,
+        RefusedPush{"not_modelled", isa::MOP{}.type(1).word, "T1 MOP type=1: opcode: "},
+        RefusedPush{"unused_bits", isa::ZEROACC{}.word | 1 << 23, "T1 ZEROACC: unused bits: "},
+        RefusedPush{"post_at_maximum", isa::SEMPOST{}.sem_sel(2).word,
                     "T1 SEMPOST sem_sel=2: sem_sel: "},
-        RefusedPush{"get_at_zero", SEMGET{}.sem_sel(2).word, "T1 SEMGET sem_sel=2: sem_sel: "},
-        RefusedPush{"release_of_no_bank", CLEARDVALID{}.clear_dvalid(1).word,
+        RefusedPush{"get_at_zero", isa::SEMGET{}.sem_sel(2).word, "T1 SEMGET sem_sel=2: sem_sel: "},
+        RefusedPush{"release_of_no_bank", isa::CLEARDVALID{}.clear_dvalid(1).word,
                     "T1 CLEARDVALID clear_dvalid=1: clear_dvalid: "},
-        RefusedPush{"wait_for_the_mover", STALLWAIT{}.stall_res(1).wait_res(0x200).word,
+        RefusedPush{"wait_for_the_mover", isa::STALLWAIT{}.stall_res(1).wait_res(0x200).word,
                     "wait_res: "},
-        RefusedPush{"thread_configuration", SETC16{}.setc16_reg(60).word, "setc16_reg: "},
-        RefusedPush{"unpack_without_format", UNPACR{}.last(1).ovrd_thread_id(1).word, "formats: "},
-        RefusedPush{"pack_without_format", PACR{}.word, "formats: "}),
-    [](const auto& info) { return std::string(info.param.name); });
+        RefusedPush{"thread_configuration", isa::SETC16{}.setc16_reg(60).word, "setc16_reg: "},
+        RefusedPush{"unpack_without_format", isa::UNPACR{}.last(1).ovrd_thread_id(1).word,
+                    "formats: "},
+        RefusedPush{"pack_without_format", isa::PACR{}.word, "formats: "}),
+    [](const auto& refused) { return std::string(refused.param.name); });
 
 TEST_F(TensixEngine, IsOutOfReachOfNcriscAndTheNoc) {
-  EXPECT_EQ(chip_.Write(kTile, kPush, BytesOf(NOP{}.word)).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(chip_.Write(kTile, isa::kPush, BytesOf(isa::NOP{}.word)).code(),
+            StatusCode::kInvalidArgument);
   Rv32Asm a;
-  Emit(a, NOP{});
+  Emit(a, isa::NOP{});
   a.Halt();
   chip_.Load(kTile, hw::kNcriscDefaultPc, a);
   chip_.Start(kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetNcrisc);

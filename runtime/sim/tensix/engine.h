@@ -1,8 +1,8 @@
 // The Tensix engine of one tile.
 //
 // An instruction is executed when it is pushed, or it waits: then nothing has happened, and its thread pushes it again
-// when one of the events it waits for has come about. So an engine has no queues and no threads of its own: the harts that
-// push are its threads. Not thread-safe. The same instructions in the same order leave the same bits on every host.
+// when one of the events it waits for has come about. So an engine has no queues and no threads of its own: the harts
+// that push are its threads. Not thread-safe. The same instructions in the same order leave the same bits everywhere.
 #pragma once
 
 #include <array>

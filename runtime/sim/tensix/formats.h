@@ -19,8 +19,8 @@ constexpr uint16_t PackBFloat16(uint16_t bits) {
   return magnitude < 0x80 ? uint16_t{0} : bits;
 }
 
-// A 32-bit datum of Dst as bfloat16 for the packer: rounded to nearest, halves away from zero. NaN is infinity, and so is
-// a number that rounds beyond the largest one; a result with exponent 0 is +0.
+// A 32-bit datum of Dst as bfloat16 for the packer: rounded to nearest, halves away from zero. NaN is infinity, and so
+// is a number that rounds beyond the largest one; a result with exponent 0 is +0.
 constexpr uint16_t PackFloat32AsBFloat16(uint32_t bits) {
   if (IsNan32(bits)) return static_cast<uint16_t>((bits & kSignBit32) >> 16 | kExponent16);
   const auto rounded = static_cast<uint16_t>((bits + 0x8000) >> 16);

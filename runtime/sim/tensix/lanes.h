@@ -1,6 +1,6 @@
 // Inner loops of the matrix unit. Exact: the same bits as ttsim 1.10.0, on every host.
 //
-// An operand is a binary32 whose low 13 bits are 0 (registers.h). Exponent 0 is zero; exponent 255 is a number like others.
+// An operand is a binary32 whose low 13 bits are 0 (registers.h). Exponent 0 is zero, 255 no exception.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Validity of the rows of Dst.
 #include "runtime/sim/tensix/registers.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ttfd::sim::tensix {
@@ -19,7 +20,7 @@ DstBlock Dst::Block(uint32_t row, uint32_t rows, bool is_32_bit) {
 }
 
 void Dst::Invalidate(uint32_t first, uint32_t count) {
-  for (uint32_t row = first; row < first + count; ++row) valid_[row] = false;
+  std::fill_n(valid_.begin() + first, count, false);
 }
 
 uint32_t Dst::Read32(uint32_t row, uint32_t column) const {

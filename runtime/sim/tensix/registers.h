@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 
 #include "runtime/hw/tensix_isa.h"
@@ -55,21 +54,20 @@ struct DstBlock {
   DstRow* low;  // null: 16-bit datums
 };
 
-// 1024 rows of 16-bit datums, or 512 of 32-bit ones: then a datum's high and low half are in two rows. A row that is not
-// valid reads as 0. Bits are kept in the order of bfloat16 (16 bits) or binary32 (high half, low half).
+// 1024 rows of 16-bit datums, or 512 of 32-bit ones: then a datum's high and low half are in two rows. A row that is
+// not valid reads as 0. Bits are kept in the order of bfloat16 (16 bits) or binary32 (high half, low half).
 class Dst {
  public:
+  Dst() { valid_.fill(true); }
+
   // Where 32-bit row `row` has its high halves; the low ones are kLowHalf rows further.
   static constexpr uint32_t kLowHalf = 8;
   static constexpr uint32_t HighRow(uint32_t row) { return (row & 0x1F8) << 1 | (row & 0x207); }
 
-  DstRow& row(uint32_t index) { return rows_[index]; }
-  bool valid(uint32_t index) const { return valid_[index]; }
-  // `rows` rows from `row` on, for the FPU to read and write, of 32 or 16 bits. All are valid afterwards; rows that were
-  // not are 0.
+  // `rows` rows from `row` on, for the FPU to read and write, of 32 or 16 bits. All are valid afterwards; rows that
+  // were not are 0.
   DstBlock Block(uint32_t row, uint32_t rows, bool is_32_bit);
   void Invalidate(uint32_t first, uint32_t count);
-  void SetValid(uint32_t index) { valid_[index] = true; }
 
   // The bits of a datum as binary32 or bfloat16; 0 where the row is not valid.
   uint32_t Read32(uint32_t row, uint32_t column) const;
@@ -79,7 +77,7 @@ class Dst {
 
  private:
   DstRow rows_[kDstRows] = {};
-  std::bitset<kDstRows> valid_ = std::bitset<kDstRows>().set();
+  std::array<bool, kDstRows> valid_;
 };
 
 }  // namespace ttfd::sim::tensix

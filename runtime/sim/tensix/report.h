@@ -1,4 +1,4 @@
-// How an instruction ended, and what its engine tells the tile around it.
+// How an instruction ended, and what its engine reports to the tile around it.
 #pragma once
 
 #include <cstdint>
