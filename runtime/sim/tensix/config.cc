@@ -39,7 +39,7 @@ constexpr Rule kRules[] = {
     {69, kAll, true},         // packer: address
     {70, 0x0FF1, true},       // packer: formats
     {71, 0, true},            //
-    {72, 0xFF, true},         // unpacker 0: format
+    {72, 0x1FF, true},        // unpacker 0: format
     {73, 0x000F000F, true},   //
     {76, kAll, true},         // unpacker 0: address
     {84, 0xFFFF, true},       //

@@ -104,9 +104,7 @@ void Rwcs::Increment(isa::INCRWC instruction) {
   dst_.Step(instruction.rwc_d(), (cr & 4) != 0, false, kDstMask);
 }
 
-void Rwcs::Advance(const Config& config, uint32_t thread, uint32_t section) {
-  const uint32_t ab = config.thread(thread, isa::kThreadAddrModAb + section);
-  const uint32_t dst = config.thread(thread, isa::kThreadAddrModDst + section);
+void Rwcs::StepRows(uint32_t ab, uint32_t dst) {
   a_.Step(isa::kAddrModSrcAIncrement.Of(ab), isa::kAddrModSrcACr.Of(ab) != 0,
           isa::kAddrModSrcAClear.Of(ab) != 0, kSourceMask);
   b_.Step(isa::kAddrModSrcBIncrement.Of(ab), isa::kAddrModSrcBCr.Of(ab) != 0,
@@ -117,9 +115,26 @@ void Rwcs::Advance(const Config& config, uint32_t thread, uint32_t section) {
     dst_.Step(isa::kAddrModDstIncrement.Of(dst), isa::kAddrModDstCr.Of(dst) != 0,
               isa::kAddrModDstClear.Of(dst) != 0, kDstMask);
   }
+}
+
+void Rwcs::StepFidelity(uint32_t dst) {
   fidelity_ = isa::kAddrModFidelityClear.Of(dst) != 0
                   ? 0
                   : (fidelity_ + isa::kAddrModFidelityIncrement.Of(dst)) & 3;
+}
+
+uint32_t ThreadRows::Dst(uint32_t thread, uint32_t dst) const {
+  return (rows_[thread].dst() + dst + config_.thread(thread, isa::kThreadDstOffset)) & kDstMask;
+}
+
+void ThreadRows::Advance(uint32_t thread, uint32_t section) {
+  AdvanceRows(thread, section);
+  rows_[thread].StepFidelity(config_.thread(thread, isa::kThreadAddrModDst + section));
+}
+
+void ThreadRows::AdvanceRows(uint32_t thread, uint32_t section) {
+  rows_[thread].StepRows(config_.thread(thread, isa::kThreadAddrModAb + section),
+                         config_.thread(thread, isa::kThreadAddrModDst + section));
 }
 
 void AdvancePack(const Config& config, uint32_t thread, uint32_t section, AddressCounters* at) {

@@ -61,8 +61,9 @@ class Rwcs {
 
   void Set(hw::tensix::SETRWC instruction);
   void Increment(hw::tensix::INCRWC instruction);
-  // The step after a math instruction, by the thread's address modifier `section`.
-  void Advance(const Config& config, uint32_t thread, uint32_t section);
+  // A step by an address modifier: its words of SrcA and SrcB, and of Dst.
+  void StepRows(uint32_t ab, uint32_t dst);
+  void StepFidelity(uint32_t dst);
 
  private:
   struct Counter {
@@ -75,6 +76,26 @@ class Rwcs {
   Counter b_;
   Counter dst_;
   uint32_t fidelity_ = 0;
+};
+
+// The row counters of all threads, and the row of Dst that they lead to.
+class ThreadRows {
+ public:
+  explicit ThreadRows(const Config& config) : config_(config) {}
+
+  Rwcs& of(uint32_t thread) { return rows_[thread]; }
+  const Rwcs& of(uint32_t thread) const { return rows_[thread]; }
+  // Of an instruction whose field says `dst`.
+  uint32_t Dst(uint32_t thread, uint32_t dst) const;
+
+  // The step after an instruction of the matrix unit, by the thread's address modifier `section`; the vector unit's leaves the
+  // fidelity phase alone.
+  void Advance(uint32_t thread, uint32_t section);
+  void AdvanceRows(uint32_t thread, uint32_t section);
+
+ private:
+  const Config& config_;
+  std::array<Rwcs, hw::tensix::kThreads> rows_;
 };
 
 // Steps the packer's counters after a PACR, by the thread's address modifier `section`.

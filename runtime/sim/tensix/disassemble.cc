@@ -5,8 +5,6 @@
 
 #include <array>
 
-#include "runtime/hw/tensix_isa.h"
-
 namespace ttfd::sim::tensix {
 namespace {
 
@@ -21,12 +19,14 @@ struct Row {
   const char* name = nullptr;
   std::array<NamedField, kMaxFields> fields{};
   uint32_t known_bits = 0;
+  hw::tensix::Unit unit = hw::tensix::Unit::kFrontEnd;
 };
 
 constexpr auto kRows = [] {
   std::array<Row, 256> rows{};
 #define FIELD(name, low, bits) NamedField{#name, {low, bits}},
-#define TENSIX(name, opcode, unit, ...) rows[opcode] = {#name, {__VA_ARGS__}, 0xFF000000};
+#define TENSIX(name, opcode, unit, ...) \
+  rows[opcode] = {#name, {__VA_ARGS__}, 0xFF000000, hw::tensix::Unit::unit};
 #include "runtime/hw/tensix_instructions.inc"
 #undef TENSIX
 #undef FIELD
@@ -49,6 +49,10 @@ std::string Disassemble(uint32_t instruction) {
     text += fmt::format(" {}={}", at.name, at.field.Of(instruction));
   }
   return text;
+}
+
+hw::tensix::Unit UnitOf(uint32_t instruction) {
+  return kRows[hw::tensix::OpcodeOf(instruction)].unit;
 }
 
 uint32_t KnownBits(uint32_t opcode) { return kRows[opcode].known_bits; }

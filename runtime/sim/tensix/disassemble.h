@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/hw/tensix_isa.h"
+
 namespace ttfd::sim::tensix {
 
 // "MVMUL dst=8 addr_mode=1": the public name, and the fields that are not 0. An unknown opcode is ".ttinsn 0x...".
@@ -11,5 +13,8 @@ std::string Disassemble(uint32_t instruction);
 
 // Bits that belong to a field or are the opcode; 0: there is no such instruction.
 uint32_t KnownBits(uint32_t opcode);
+
+// The unit that executes it; kFrontEnd where there is no such instruction.
+hw::tensix::Unit UnitOf(uint32_t instruction);
 
 }  // namespace ttfd::sim::tensix

@@ -18,11 +18,14 @@ uint64_t WorkOf(uint32_t opcode) {
     case isa::ELWADD::kOpcode:
     case isa::ELWSUB::kOpcode:
       return 220;
+    case isa::GAPOOL::kOpcode:
+    case isa::GMPOOL::kOpcode:
+      return 180;
     case isa::UNPACR::kOpcode:
     case isa::UNPACR_NOP::kOpcode:
       return 50;
     default:
-      return 5;
+      return UnitOf(opcode << 24) == isa::Unit::kSfpu ? 15 : 5;
   }
 }
 
@@ -50,10 +53,19 @@ Outcome Engine::Dispatch(uint32_t thread, uint32_t instruction) {
     TO(ELWMUL, fpu_.Execute(thread, isa::ELWMUL{instruction}));
     TO(ELWADD, fpu_.Execute(thread, isa::ELWADD{instruction}));
     TO(ELWSUB, fpu_.Execute(thread, isa::ELWSUB{instruction}));
+    TO(GAPOOL, fpu_.Execute(thread, isa::GAPOOL{instruction}));
+    TO(GMPOOL, fpu_.Execute(thread, isa::GMPOOL{instruction}));
     TO(ZEROACC, fpu_.Execute(thread, isa::ZEROACC{instruction}));
     TO(SETRWC, fpu_.Execute(thread, isa::SETRWC{instruction}));
     TO(INCRWC, fpu_.Execute(thread, isa::INCRWC{instruction}));
     TO(CLEARDVALID, fpu_.Execute(thread, isa::CLEARDVALID{instruction}));
+    TO(MOVA2D, moves_.Execute(thread, isa::MOVA2D{instruction}));
+    TO(MOVB2D, moves_.Execute(thread, isa::MOVB2D{instruction}));
+    TO(MOVD2A, moves_.Execute(thread, isa::MOVD2A{instruction}));
+    TO(MOVD2B, moves_.Execute(thread, isa::MOVD2B{instruction}));
+    TO(MOVB2A, moves_.Execute(thread, isa::MOVB2A{instruction}));
+    TO(TRNSPSRCB, moves_.Execute(thread, isa::TRNSPSRCB{instruction}));
+    TO(ZEROSRC, moves_.Execute(thread, isa::ZEROSRC{instruction}));
     TO(UNPACR, unpackers_.Execute(thread, isa::UNPACR{instruction}));
     TO(UNPACR_NOP, unpackers_.Execute(thread, isa::UNPACR_NOP{instruction}));
     TO(PACR, packer_.Execute(thread, isa::PACR{instruction}));
@@ -74,7 +86,9 @@ Outcome Engine::Dispatch(uint32_t thread, uint32_t instruction) {
     TO(WRCFG, WriteConfigFromGprs(thread, isa::WRCFG{instruction}));
     TO(SETDMAREG, SetHalfGpr(thread, isa::SETDMAREG{instruction}));
     default:
-      return report_.Refuse("opcode", "the model does not execute this instruction");
+      return UnitOf(instruction) == isa::Unit::kSfpu
+                 ? sfpu_.Execute(thread, instruction)
+                 : report_.Refuse("opcode", "the model does not execute this instruction");
   }
 #undef TO
 }

@@ -13,10 +13,12 @@
 #include "runtime/sim/tensix/config.h"
 #include "runtime/sim/tensix/counters.h"
 #include "runtime/sim/tensix/fpu.h"
+#include "runtime/sim/tensix/moves.h"
 #include "runtime/sim/tensix/packer.h"
 #include "runtime/sim/tensix/registers.h"
 #include "runtime/sim/tensix/report.h"
 #include "runtime/sim/tensix/semaphores.h"
+#include "runtime/sim/tensix/sfpu.h"
 #include "runtime/sim/tensix/unpacker.h"
 
 namespace ttfd::sim::tensix {
@@ -28,7 +30,10 @@ class Engine {
       : config_(report_),
         semaphores_(report_),
         counters_(report_),
-        fpu_(config_, src_a_, src_b_, dst_, report_),
+        rows_(config_),
+        fpu_(config_, rows_, src_a_, src_b_, dst_, report_),
+        moves_(config_, rows_, src_a_, src_b_, dst_, report_),
+        sfpu_(config_, rows_, dst_, report_),
         unpackers_(l1, config_, counters_, src_a_, src_b_, report_),
         packer_(l1, config_, counters_, dst_, report_) {}
   Engine(const Engine&) = delete;
@@ -58,10 +63,13 @@ class Engine {
   Config config_;
   Semaphores semaphores_;
   Adcs counters_;
+  ThreadRows rows_;
   SourceFile src_a_;
   SourceFile src_b_;
   Dst dst_;
   Fpu fpu_;
+  Moves moves_;
+  Sfpu sfpu_;
   Unpackers unpackers_;
   Packer packer_;
   std::array<std::array<uint32_t, hw::tensix::kGprCount>, hw::tensix::kThreads> gprs_{};

@@ -7,6 +7,8 @@ namespace {
 namespace isa = hw::tensix;
 
 constexpr uint32_t kHalf = kDstRows / 2;
+constexpr uint32_t kPoolRows = 4;        // of Dst
+constexpr uint32_t kOne = 0x3F800000;    // 1.0
 constexpr uint32_t kRowsOfTileRow = 16;  // rows that ZEROACC's mode 1 clears
 
 bool HasEightBitExponent(isa::Format format) {
@@ -17,10 +19,6 @@ bool HasEightBitExponent(isa::Format format) {
 Broadcast BroadcastOf(uint32_t instr_mod) { return {(instr_mod & 1) != 0, (instr_mod & 2) != 0}; }
 
 }  // namespace
-
-uint32_t Fpu::DstRow(uint32_t thread, uint32_t dst) const {
-  return (rwcs_[thread].dst() + dst + config_.thread(thread, isa::kThreadDstOffset)) % kDstRows;
-}
 
 Outcome Fpu::CheckFormats(uint32_t thread) {
   const bool a_by_config = config_.thread(thread, isa::kThreadSrcAFormatOverride) != 0;
@@ -38,20 +36,22 @@ Outcome Fpu::CheckFormats(uint32_t thread) {
   return Outcome::kDone;
 }
 
-Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, Operands* operands) {
+Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32_t dst_rows,
+                          Operands* operands) {
   const SourceBank& a = a_.matrix_bank();
   const SourceBank& b = b_.matrix_bank();
   if (!a.valid || !b.valid) {
     return report_.Wait((a.valid ? 0 : kSrcAEvent) | (b.valid ? 0 : kSrcBEvent));
   }
-  const Rwcs& at = rwcs_[thread];
-  operands->dst_row = DstRow(thread, dst);
-  operands->is_32_bit = is_32_bit();
-  if (operands->dst_row % kFpuRows != 0) {
-    return report_.Refuse("dst", "the row of Dst (dst + counter + offset) is no multiple of 8");
+  const Rwcs& at = rows_.of(thread);
+  operands->dst_row = rows_.Dst(thread, dst);
+  if (operands->dst_row % dst_rows != 0) {
+    return report_.Refuse(
+        "dst", "the row of Dst (dst + counter + offset) is no multiple of 8, or of 4 for a pool");
   }
   if (at.src_a() % a_rows != 0 || at.src_a() + a_rows > kSourceRows) {
-    return report_.Refuse("counter of SrcA", "MVMUL starts at a multiple of 16, others of 8");
+    return report_.Refuse("counter of SrcA",
+                          "MVMUL and pools start at a multiple of 16, others of 8");
   }
   if (at.src_b() % kFpuRows != 0) {
     return report_.Refuse("counter of SrcB", "the row is no multiple of 8");
@@ -59,6 +59,19 @@ Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, Operan
   operands->a = &a.datum[at.src_a()];
   operands->b = &b.datum[at.src_b()];
   return CheckFormats(thread);
+}
+
+template <typename Instruction>
+Outcome Fpu::FindPoolOperands(uint32_t thread, Instruction instruction, Operands* operands) {
+  if (instruction.max_pool_index_en() != 0) {
+    return report_.Refuse("max_pool_index_en", "the model keeps no indices of maxima");
+  }
+  if (instruction.instr_mod() != 1) return report_.Refuse("instr_mod", "it is 1");
+  return FindOperands(thread, instruction.dst(), kColumns, kPoolRows, operands);
+}
+
+DstBlock Fpu::Block(const Operands& operands, uint32_t rows) {
+  return dst_.Block(operands.dst_row, rows, is_32_bit());
 }
 
 Outcome Fpu::CheckRelease(uint32_t banks) {
@@ -82,7 +95,7 @@ void Fpu::Release(uint32_t thread, uint32_t banks) {
 
 void Fpu::Finish(uint32_t thread, uint32_t addr_mode, uint32_t clear_dvalid) {
   Release(thread, clear_dvalid);
-  rwcs_[thread].Advance(config_, thread, addr_mode);
+  rows_.Advance(thread, addr_mode);
 }
 
 Outcome Fpu::Execute(uint32_t thread, isa::MVMUL instruction) {
@@ -90,11 +103,41 @@ Outcome Fpu::Execute(uint32_t thread, isa::MVMUL instruction) {
     return report_.Refuse("instr_mod", "the model has no broadcast of SrcB here");
   }
   Operands operands;
-  if (const Outcome outcome = FindOperands(thread, instruction.dst(), kColumns, &operands);
+  if (const Outcome outcome =
+          FindOperands(thread, instruction.dst(), kColumns, kFpuRows, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
-  MultiplyMatrix(operands.a, operands.b, rwcs_[thread].fidelity(), operands.Block(dst_));
+  MultiplyMatrix(operands.a, operands.b, kFpuRows, rows_.of(thread).fidelity(),
+                 Block(operands, kFpuRows));
+  Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
+  return Outcome::kDone;
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::GAPOOL instruction) {
+  Operands operands;
+  if (const Outcome outcome = FindPoolOperands(thread, instruction, &operands);
+      outcome != Outcome::kDone) {
+    return outcome;
+  }
+  MultiplyMatrix(operands.a, operands.b, kPoolRows, rows_.of(thread).fidelity(),
+                 Block(operands, kPoolRows));
+  Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
+  return Outcome::kDone;
+}
+
+Outcome Fpu::Execute(uint32_t thread, isa::GMPOOL instruction) {
+  Operands operands;
+  if (const Outcome outcome = FindPoolOperands(thread, instruction, &operands);
+      outcome != Outcome::kDone) {
+    return outcome;
+  }
+  for (const uint32_t scale : *operands.b) {
+    if (scale != kOne) return report_.Refuse("SrcB", "its row holds no other number than 1.0");
+  }
+  const bool was_valid =
+      dst_.valid(is_32_bit() ? Dst::HighRow(operands.dst_row) : operands.dst_row);
+  MaximumOfColumns(operands.a, was_valid, Block(operands, kPoolRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -104,12 +147,13 @@ Outcome Fpu::Execute(uint32_t thread, isa::ELWMUL instruction) {
     return report_.Refuse("dest_accum_en", "ELWMUL always adds to Dst; the bit is 0");
   }
   Operands operands;
-  if (const Outcome outcome = FindOperands(thread, instruction.dst(), kFpuRows, &operands);
+  if (const Outcome outcome =
+          FindOperands(thread, instruction.dst(), kFpuRows, kFpuRows, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
   MultiplyElements(operands.a, operands.b, BroadcastOf(instruction.instr_mod()),
-                   rwcs_[thread].fidelity(), operands.Block(dst_));
+                   rows_.of(thread).fidelity(), Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -117,15 +161,16 @@ Outcome Fpu::Execute(uint32_t thread, isa::ELWMUL instruction) {
 template <typename Instruction>
 Outcome Fpu::Add(uint32_t thread, Instruction instruction, bool subtract) {
   Operands operands;
-  if (const Outcome outcome = FindOperands(thread, instruction.dst(), kFpuRows, &operands);
+  if (const Outcome outcome =
+          FindOperands(thread, instruction.dst(), kFpuRows, kFpuRows, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
-  if (rwcs_[thread].fidelity() != 0) {
+  if (rows_.of(thread).fidelity() != 0) {
     return report_.Refuse("fidelity", "sums and differences have one phase, 0");
   }
   AddElements(operands.a, operands.b, BroadcastOf(instruction.instr_mod()), subtract,
-              instruction.dest_accum_en() != 0, operands.Block(dst_));
+              instruction.dest_accum_en() != 0, Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -146,14 +191,14 @@ Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
   uint32_t where = instruction.where();
   switch (instruction.clear_mode()) {
     case 0: {
-      const uint32_t row = DstRow(thread, where);
+      const uint32_t row = rows_.Dst(thread, where);
       dst_.Invalidate(is_32_bit() ? Dst::HighRow(row) : row, 1);
       break;
     }
     case 1: {
       // By tile rows of 16, of the half of Dst that the thread works in.
       const bool upper =
-          (rwcs_[thread].dst() + config_.thread(thread, isa::kThreadDstOffset)) & kHalf;
+          (rows_.of(thread).dst() + config_.thread(thread, isa::kThreadDstOffset)) & kHalf;
       if (!wide) {
         const uint32_t first = (where + (upper ? 32 : 0)) * kRowsOfTileRow;
         if (first >= kDstRows) return report_.Refuse("where", "it is beyond the last row of Dst");
@@ -176,7 +221,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
       dst_.Invalidate(0, kDstRows);
       return Outcome::kDone;
   }
-  rwcs_[thread].Advance(config_, thread, instruction.addr_mode());
+  rows_.Advance(thread, instruction.addr_mode());
   return Outcome::kDone;
 }
 
@@ -185,7 +230,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::SETRWC instruction) {
     return report_.Refuse("rwc_cr", "the model does not set cr from the counter of Dst");
   }
   if (CheckRelease(instruction.clear_dvalid()) != Outcome::kDone) return Outcome::kRefused;
-  rwcs_[thread].Set(instruction);
+  rows_.of(thread).Set(instruction);
   Release(thread, instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -194,7 +239,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::INCRWC instruction) {
   if ((instruction.rwc_cr() & 3) != 0) {
     return report_.Refuse("rwc_cr", "the model increments only Dst's counter from its cr");
   }
-  rwcs_[thread].Increment(instruction);
+  rows_.of(thread).Increment(instruction);
   return Outcome::kDone;
 }
 

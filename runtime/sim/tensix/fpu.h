@@ -3,7 +3,6 @@
 // Arithmetic is ttsim 1.10.0's (lanes.h); the documents describe these instructions for WormholeB0 only.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "runtime/sim/tensix/config.h"
@@ -17,13 +16,17 @@ namespace ttfd::sim::tensix {
 class Fpu {
  public:
   // All outlive the unit.
-  Fpu(const Config& config, SourceFile& a, SourceFile& b, Dst& dst, Report& report)
-      : config_(config), a_(a), b_(b), dst_(dst), report_(report) {}
+  Fpu(const Config& config, ThreadRows& rows, SourceFile& a, SourceFile& b, Dst& dst,
+      Report& report)
+      : config_(config), rows_(rows), a_(a), b_(b), dst_(dst), report_(report) {}
 
   Outcome Execute(uint32_t thread, hw::tensix::MVMUL instruction);
   Outcome Execute(uint32_t thread, hw::tensix::ELWMUL instruction);
   Outcome Execute(uint32_t thread, hw::tensix::ELWADD instruction);
   Outcome Execute(uint32_t thread, hw::tensix::ELWSUB instruction);
+  // Sums and maxima of columns.
+  Outcome Execute(uint32_t thread, hw::tensix::GAPOOL instruction);
+  Outcome Execute(uint32_t thread, hw::tensix::GMPOOL instruction);
   Outcome Execute(uint32_t thread, hw::tensix::ZEROACC instruction);
   Outcome Execute(uint32_t thread, hw::tensix::SETRWC instruction);
   Outcome Execute(uint32_t thread, hw::tensix::INCRWC instruction);
@@ -35,11 +38,13 @@ class Fpu {
     const SourceRow* a = nullptr;
     const SourceRow* b = nullptr;
     uint32_t dst_row = 0;
-    bool is_32_bit = false;
-    DstBlock Block(Dst& dst) const { return dst.Block(dst_row, kFpuRows, is_32_bit); }
   };
-  // Finds and checks them, `a_rows` a multiple of which row of SrcA it has to be. Waits while one bank is not valid.
-  Outcome FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, Operands* operands);
+  // Finds and checks them: the row of SrcA is a multiple of `a_rows`, Dst's of `dst_rows`. Waits while one bank is not valid.
+  Outcome FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32_t dst_rows,
+                       Operands* operands);
+  template <typename Instruction>
+  Outcome FindPoolOperands(uint32_t thread, Instruction instruction, Operands* operands);
+  DstBlock Block(const Operands& operands, uint32_t rows);
   Outcome CheckFormats(uint32_t thread);
   template <typename Instruction>
   Outcome Add(uint32_t thread, Instruction instruction, bool subtract);
@@ -47,15 +52,14 @@ class Fpu {
   // Bit 0: SrcA's matrix bank goes back to its unpacker, bit 1: SrcB's.
   Outcome CheckRelease(uint32_t banks);
   void Release(uint32_t thread, uint32_t banks);
-  uint32_t DstRow(uint32_t thread, uint32_t dst) const;
   bool is_32_bit() const { return config_[hw::tensix::kAluFloat32Dst] != 0; }
 
   const Config& config_;
+  ThreadRows& rows_;
   SourceFile& a_;
   SourceFile& b_;
   Dst& dst_;
   Report& report_;
-  std::array<Rwcs, hw::tensix::kThreads> rwcs_;
 };
 
 }  // namespace ttfd::sim::tensix

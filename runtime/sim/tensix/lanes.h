@@ -11,13 +11,16 @@ namespace ttfd::sim::tensix {
 
 inline constexpr uint32_t kFpuRows = 8;  // rows of Dst that one instruction computes
 
-using SourceRow = uint32_t[kColumns];
-
 // Phases: the multiplier takes 5 bits of A's mantissa and 7 of B's at a time. Phase 0 takes the high ones; bit 0 of the
 // phase stands for A's low ones, bit 1 for B's. Each phase is an instruction of its own, and adds to Dst.
 
-// dst[r][c] += sum over i of b[r][i] * a[i][c]; 8 rows of Dst and B, 16 rows of A.
-void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t phase, DstBlock dst);
+// dst[r][c] += sum over i of b[r][i] * a[i][c]; `rows` rows of Dst and B, 4 or 8, and 16 rows of A.
+void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t rows, uint32_t phase,
+                    DstBlock dst);
+
+// dst[0][c] = the largest of 16 rows a[i][c] and, if `include_dst`, of dst[0][c] itself; rows 1 to 3 of Dst become 0. The
+// order is TotalOrder()'s. A 32-bit Dst counts with the 19 bits that an operand has.
+void MaximumOfColumns(const SourceRow* a, bool include_dst, DstBlock dst);
 
 // How an element-wise instruction reads B.
 struct Broadcast {

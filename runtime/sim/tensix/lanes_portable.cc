@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "runtime/sim/tensix/formats.h"
+#include "runtime/sim/tensix/lane_math.h"
 #include "runtime/sim/tensix/lanes.h"
 
 namespace ttfd::sim::tensix {
@@ -14,6 +14,7 @@ constexpr uint32_t kDroppedBits = 13;  // of products and sums, so that they are
 constexpr int32_t kBFloat16Step =
     1 << kDroppedBits;  // precision of operands that go to a 16-bit datum
 constexpr uint32_t kBFloat16Shift = 16;
+constexpr uint32_t kOperandBits = 0xFFFFE000;
 
 // +-magnitude * 2^(exponent - 127 - 23).
 struct Term {
@@ -128,12 +129,13 @@ Term SumGroup(const Term* products) {
 
 }  // namespace
 
-void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t phase, DstBlock dst) {
+void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t rows, uint32_t phase,
+                    DstBlock dst) {
   Term of_a[kColumns][kColumns];
   for (uint32_t i = 0; i < kColumns; ++i) {
     for (uint32_t column = 0; column < kColumns; ++column) of_a[i][column] = Operand(a[i][column]);
   }
-  for (uint32_t row = 0; row < kFpuRows; ++row) {
+  for (uint32_t row = 0; row < rows; ++row) {
     Term of_b[kColumns];
     for (uint32_t i = 0; i < kColumns; ++i) of_b[i] = Operand(b[row][i]);
     for (uint32_t column = 0; column < kColumns; ++column) {
@@ -143,6 +145,18 @@ void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t phase, DstB
       }
       Accumulate(dst, row, column, SumGroup(products), SumGroup(products + 8));
     }
+  }
+}
+
+void MaximumOfColumns(const SourceRow* a, bool include_dst, DstBlock dst) {
+  for (uint32_t column = 0; column < kColumns; ++column) {
+    uint32_t largest = include_dst ? Load(dst, 0, column) & kOperandBits : ~0u;
+    for (uint32_t i = 0; i < kColumns; ++i) {
+      const uint32_t datum = ExponentOf(a[i][column]) == 0 ? 0 : a[i][column];
+      if (TotalOrder(datum) > TotalOrder(largest)) largest = datum;
+    }
+    Store(dst, 0, column, largest);
+    for (uint32_t row = 1; row < 4; ++row) Store(dst, row, column, 0);
   }
 }
 

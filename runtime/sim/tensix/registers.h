@@ -3,6 +3,7 @@
 // Source: tt-isa-documentation BlackholeA0/TensixTile/TensixCoprocessor/{SrcASrcB,Dst}.md; ttsim 1.10.0.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -14,11 +15,16 @@ inline constexpr uint32_t kColumns = 16;  // datums of a row
 inline constexpr uint32_t kSourceRows = 64;
 inline constexpr uint32_t kDstRows = 1024;
 
+using SourceRow = uint32_t[kColumns];
+using DstRow = uint16_t[kColumns];
+
 // A datum of SrcA or SrcB is kept where binary32 has its bits: sign 31, exponent 30:23, ten bits of mantissa 22:13.
 struct SourceBank {
-  uint32_t datum[kSourceRows][kColumns] = {};
+  SourceRow datum[kSourceRows] = {};
   bool valid = false;  // belongs to the FPU; else to the unpacker
   hw::tensix::Format format = hw::tensix::Format::kFloat32;
+
+  void Clear() { std::fill_n(&datum[0][0], kSourceRows * kColumns, 0u); }
 };
 
 // SrcA or SrcB: the unpacker fills one bank while the FPU reads the other one.
@@ -27,6 +33,10 @@ class SourceFile {
   SourceBank& unpack_bank() { return banks_[unpack_bank_]; }
   SourceBank& matrix_bank() { return banks_[matrix_bank_]; }
   const SourceBank& matrix_bank() const { return banks_[matrix_bank_]; }
+
+  void ClearAll() {
+    for (SourceBank& bank : banks_) bank.Clear();
+  }
 
   // The unpacker's bank becomes the FPU's.
   void HandOver(hw::tensix::Format format) {
@@ -45,8 +55,6 @@ class SourceFile {
   uint32_t unpack_bank_ = 0;
   uint32_t matrix_bank_ = 0;
 };
-
-using DstRow = uint16_t[kColumns];
 
 // Consecutive rows of Dst: the high halves of 32-bit datums and their low ones, or 16-bit datums.
 struct DstBlock {
@@ -68,6 +76,7 @@ class Dst {
   // were not are 0.
   DstBlock Block(uint32_t row, uint32_t rows, bool is_32_bit);
   void Invalidate(uint32_t first, uint32_t count);
+  bool valid(uint32_t row) const { return valid_[row]; }
 
   // The bits of a datum as binary32 or bfloat16; 0 where the row is not valid.
   uint32_t Read32(uint32_t row, uint32_t column) const;

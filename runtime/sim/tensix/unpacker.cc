@@ -11,6 +11,7 @@ namespace isa = hw::tensix;
 constexpr uint32_t kDatumBytes = 2;  // of bfloat16
 // SrcA's address has four rows more than its row. Source: ttsim 1.10.0.
 constexpr uint32_t kSrcARowOffset = 4;
+constexpr uint32_t kSmallestBFloat16 = 0xFFFF0000;  // for the FPU, which has no infinity
 constexpr uint32_t kRowsAtOnce = 4;  // of 16-bit datums, where SrcA gets more than one row
 
 }  // namespace
@@ -90,10 +91,17 @@ Outcome Unpackers::Execute(uint32_t thread, isa::UNPACR instruction) {
   if (Plan(unpacker, at, &transfer) != Outcome::kDone) return Outcome::kRefused;
 
   SourceBank& bank = source.unpack_bank();
+  const bool transposes = unpacker == 0 && config_[isa::kUnpackers[0].transpose] != 0;
   const std::byte* from = l1_.data() + transfer.address;
   for (uint32_t i = 0; i < transfer.count; ++i, from += kDatumBytes) {
-    const uint32_t row = (transfer.row + i / kColumns) % kSourceRows;
-    bank.datum[row][i % kColumns] = uint32_t{LoadAt<uint16_t>(from)} << 16;
+    uint32_t row = (transfer.row + i / kColumns) % kSourceRows;
+    uint32_t column = i % kColumns;
+    if (transposes) {
+      const uint32_t row_in_face = row % kColumns;
+      row += column - row_in_face;
+      column = row_in_face;
+    }
+    bank.datum[row][column] = uint32_t{LoadAt<uint16_t>(from)} << 16;
   }
   const uint32_t steps = instruction.addr_mode();
   at.source.Add(kZ, steps & 3);
@@ -106,8 +114,13 @@ Outcome Unpackers::Execute(uint32_t thread, isa::UNPACR instruction) {
 
 Outcome Unpackers::Execute(uint32_t /*thread*/, isa::UNPACR_NOP instruction) {
   constexpr isa::UNPACR_NOP kExpected = isa::UNPACR_NOP{}.unpack_pop(1);
-  if (instruction.stall_clr_cntrl(0).set_dvalid(0).unpacker(0).word != kExpected.word) {
-    return report_.Refuse("flags", "modelled is unpack_pop 1: the bank is filled with zeros");
+  const uint32_t value = instruction.src_clr_val_ctrl();
+  if (value > (instruction.unpacker() == 0 ? 1 : 0)) {
+    return report_.Refuse("src_clr_val_ctrl", "0 clears; 1 fills SrcA with the smallest number");
+  }
+  if (instruction.src_clr_val_ctrl(0).stall_clr_cntrl(0).set_dvalid(0).unpacker(0).word !=
+      kExpected.word) {
+    return report_.Refuse("flags", "modelled is unpack_pop 1: the bank is filled");
   }
   const uint32_t unpacker = instruction.unpacker();
   SourceFile& source = *sources_[unpacker];
@@ -115,8 +128,11 @@ Outcome Unpackers::Execute(uint32_t /*thread*/, isa::UNPACR_NOP instruction) {
   if (own_bank ? source.unpack_bank().valid : source.matrix_bank().valid) {
     return report_.Wait(EventOf(unpacker));
   }
-  SourceBank& bank = source.unpack_bank();
-  std::fill_n(&bank.datum[0][0], kSourceRows * kColumns, 0u);
+  if (value == 0) {
+    source.unpack_bank().Clear();
+  } else {
+    std::fill_n(&source.unpack_bank().datum[0][0], kSourceRows * kColumns, kSmallestBFloat16);
+  }
   if (instruction.set_dvalid() != 0) HandOver(unpacker);
   return Outcome::kDone;
 }

@@ -21,7 +21,7 @@ class Unpackers {
       : l1_(l1), config_(config), counters_(counters), sources_{&a, &b}, report_(report) {}
 
   Outcome Execute(uint32_t thread, hw::tensix::UNPACR instruction);
-  // Fills the unpacker's bank with zeros.
+  // Fills the unpacker's bank with zeros, or SrcA's with the smallest number.
   Outcome Execute(uint32_t thread, hw::tensix::UNPACR_NOP instruction);
 
  private:

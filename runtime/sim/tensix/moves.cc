@@ -1,0 +1,190 @@
+// Rows, formats and modes of moves.
+#include "runtime/sim/tensix/moves.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/sim/tensix/lane_math.h"
+
+namespace ttfd::sim::tensix {
+namespace {
+
+namespace isa = hw::tensix;
+
+constexpr uint32_t kFaceRow = 16;  // of SrcB: the face that TRNSPSRCB transposes
+constexpr uint32_t kFour = 4;
+constexpr uint32_t kEight = 8;
+
+uint32_t FlushDenormal(uint32_t datum) { return ExponentOf(datum) == 0 ? 0 : datum; }
+
+}  // namespace
+
+Outcome Moves::CheckFormat(const char* which, isa::Format format) {
+  if (format == isa::Format::kFloat16B) return Outcome::kDone;
+  return report_.Refuse(which, "the model moves bfloat16");
+}
+
+Outcome Moves::FindRows(uint32_t thread, uint32_t source, uint32_t source_rows, uint32_t dst,
+                        uint32_t dst_rows, uint32_t* source_row, uint32_t* dst_row) {
+  *source_row = source;
+  *dst_row = rows_.Dst(thread, dst);
+  if (source % source_rows != 0 || source >= kSourceRows) {
+    return report_.Refuse(
+        "src", "the row (src + counter) is beyond the source or not aligned to the rows that move");
+  }
+  if (*dst_row % dst_rows != 0) {
+    return report_.Refuse("dst",
+                          "the row (dst + counter + offset) is not aligned to the rows that move");
+  }
+  return Outcome::kDone;
+}
+
+uint32_t Moves::FromDst(uint32_t row, uint32_t column, bool low_half) const {
+  if (!is_32_bit()) return uint32_t{dst_.Read16(row, column)} << 16;
+  const uint32_t datum = dst_.Read32(row, column);
+  return low_half ? datum << 16 : datum & 0xFFFF0000;
+}
+
+Outcome Moves::Execute(uint32_t thread, isa::MOVA2D instruction) {
+  if (instruction.instr_mod() != 2) return report_.Refuse("instr_mod", "2 moves eight rows");
+  if (is_32_bit() || instruction.dest_32b_lo() != 0) {
+    return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
+  }
+  if (!a_.matrix_bank().valid) return report_.Wait(kSrcAEvent);
+  uint32_t from = 0;
+  uint32_t to = 0;
+  const uint32_t source = (rows_.of(thread).src_a() + instruction.src()) % kSourceRows;
+  if (CheckFormat("format of SrcA", a_.matrix_bank().format) != Outcome::kDone ||
+      FindRows(thread, source, kEight, instruction.dst(), kEight, &from, &to) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  const DstBlock block = dst_.Block(to, kEight, false);
+  for (uint32_t row = 0; row < kEight; ++row) {
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      const uint32_t datum = FlushDenormal(a_.matrix_bank().datum[from + row][column]);
+      block.high[row][column] = static_cast<uint16_t>(datum >> 16);
+    }
+  }
+  rows_.Advance(thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome Moves::Execute(uint32_t thread, isa::MOVB2D instruction) {
+  const uint32_t mode = instruction.instr_mod();
+  if (mode < 2 || mode > 5) return report_.Refuse("instr_mod", "modelled are 2 to 5");
+  if (is_32_bit() || instruction.dest_32b_lo() != 0) {
+    return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
+  }
+  if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
+  const bool one_row = (mode & 2) != 0;
+  const uint32_t rows = one_row ? kEight : kFour;
+  uint32_t from = 0;
+  uint32_t to = 0;
+  const uint32_t source = rows_.of(thread).src_b() + instruction.src();
+  if (CheckFormat("format of SrcB", b_.matrix_bank().format) != Outcome::kDone ||
+      FindRows(thread, source, rows, instruction.dst(), rows, &from, &to) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  const DstBlock block = dst_.Block(to, rows, false);
+  for (uint32_t row = 0; row < rows; ++row) {
+    const SourceRow& at = b_.matrix_bank().datum[one_row ? from : from + row];
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      const uint32_t datum = FlushDenormal(at[(mode & 1) != 0 ? 0 : column]);
+      block.high[row][column] = static_cast<uint16_t>(datum >> 16);
+    }
+  }
+  rows_.Advance(thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome Moves::Execute(uint32_t thread, isa::MOVD2A instruction) {
+  if (instruction.instr_mod() != 2) return report_.Refuse("instr_mod", "2 moves four rows");
+  if (instruction.dest_32b_lo() != 0) return report_.Refuse("dest_32b_lo", "it is 0");
+  uint32_t to = 0;
+  uint32_t from = 0;
+  const uint32_t source = (rows_.of(thread).src_a() + instruction.src()) % kSourceRows;
+  if (CheckFormat("format of SrcA", a_.matrix_bank().format) != Outcome::kDone ||
+      FindRows(thread, source, kFour, instruction.dst(), kFour, &to, &from) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  for (uint32_t row = 0; row < kFour; ++row) {
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      a_.matrix_bank().datum[to + row][column] = FromDst(from + row, column, false);
+    }
+  }
+  rows_.Advance(thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome Moves::Execute(uint32_t thread, isa::MOVD2B instruction) {
+  const uint32_t mode = instruction.instr_mod();
+  if (mode != 0 && mode != 2) return report_.Refuse("instr_mod", "modelled are 0 and 2");
+  const bool low_half = instruction.dest_32b_lo() != 0;
+  if (low_half && !is_32_bit()) return report_.Refuse("dest_32b_lo", "Dst has 16 bits");
+  uint32_t to = 0;
+  uint32_t from = 0;
+  const uint32_t source = rows_.of(thread).src_b() + instruction.src();
+  if (CheckFormat("format of SrcB", b_.matrix_bank().format) != Outcome::kDone ||
+      FindRows(thread, source, kFour, instruction.dst(), kFour, &to, &from) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  for (uint32_t row = 0; row < (mode == 0 ? 1 : kFour); ++row) {
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      b_.matrix_bank().datum[to + row][column] = FromDst(from + row, column, low_half);
+    }
+  }
+  rows_.Advance(thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
+  if (instruction.instr_mod() != 2) return report_.Refuse("instr_mod", "2 moves four rows");
+  if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
+  const uint32_t from = rows_.of(thread).src_b() + instruction.srcb();
+  const uint32_t to = (rows_.of(thread).src_a() + instruction.srca()) % kSourceRows;
+  if (from % kFour != 0 || from >= kSourceRows || to % kFour != 0) {
+    return report_.Refuse("srcb", "the rows of both sources are multiples of 4");
+  }
+  for (uint32_t row = 0; row < kFour; ++row) {
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      a_.matrix_bank().datum[to + row][column] =
+          FlushDenormal(b_.matrix_bank().datum[from + row][column]);
+    }
+  }
+  rows_.Advance(thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome Moves::Execute(uint32_t /*thread*/, isa::TRNSPSRCB /*instruction*/) {
+  if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
+  SourceRow* const face = &b_.matrix_bank().datum[kFaceRow];
+  for (uint32_t row = 0; row < kColumns; ++row) {
+    for (uint32_t column = row + 1; column < kColumns; ++column) {
+      std::swap(face[row][column], face[column][row]);
+    }
+  }
+  return Outcome::kDone;
+}
+
+Outcome Moves::Execute(uint32_t /*thread*/, isa::ZEROSRC instruction) {
+  if (instruction.zero_val() != 0) return report_.Refuse("zero_val", "the model fills with zeros");
+  const uint32_t sources = instruction.src_mask();
+  const bool all_banks = instruction.bank_mask() != 0;
+  if (sources == 0 || (all_banks && sources != 3)) {
+    return report_.Refuse("src_mask", "1, 2 or 3; 3 where bank_mask is 1");
+  }
+  if (instruction.write_mode() != (all_banks ? 0u : 1u)) {
+    return report_.Refuse("write_mode", "1, or 0 where bank_mask is 1");
+  }
+  for (SourceFile* const file : {&a_, &b_}) {
+    if ((sources & (file == &a_ ? 1 : 2)) == 0) continue;
+    if (all_banks) {
+      file->ClearAll();
+    } else {
+      file->matrix_bank().Clear();
+    }
+  }
+  return Outcome::kDone;
+}
+
+}  // namespace ttfd::sim::tensix

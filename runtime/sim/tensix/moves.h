@@ -1,0 +1,55 @@
+// Moves between SrcA, SrcB and Dst, and the transposition of a face in SrcB.
+//
+// Source: ttsim 1.10.0; tt-isa-documentation WormholeB0/TensixTile/TensixCoprocessor/{MOVA2D,MOVB2D,MOVD2A,MOVD2B,MOVB2A,
+// TRNSPSRCB,ZEROSRC}.md.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/sim/tensix/config.h"
+#include "runtime/sim/tensix/counters.h"
+#include "runtime/sim/tensix/registers.h"
+#include "runtime/sim/tensix/report.h"
+
+namespace ttfd::sim::tensix {
+
+class Moves {
+ public:
+  // All outlive the unit.
+  Moves(const Config& config, ThreadRows& rows, SourceFile& a, SourceFile& b, Dst& dst,
+        Report& report)
+      : config_(config), rows_(rows), a_(a), b_(b), dst_(dst), report_(report) {}
+
+  // Eight rows of SrcA into 16-bit rows of Dst. Not for a 32-bit Dst, of which it would write every other half.
+  Outcome Execute(uint32_t thread, hw::tensix::MOVA2D instruction);
+  // Rows of SrcB into 16-bit rows of Dst: one row eight times (modes 2, 3), or four rows (4, 5); 3 and 5: column 0 of them.
+  Outcome Execute(uint32_t thread, hw::tensix::MOVB2D instruction);
+  // Four rows of Dst into SrcA, as bfloat16.
+  Outcome Execute(uint32_t thread, hw::tensix::MOVD2A instruction);
+  // One row of Dst (mode 0) or four (2) into SrcB, as bfloat16.
+  Outcome Execute(uint32_t thread, hw::tensix::MOVD2B instruction);
+  // Four rows of SrcB into SrcA (mode 2).
+  Outcome Execute(uint32_t thread, hw::tensix::MOVB2A instruction);
+  // Transposes rows 16 to 31 of SrcB.
+  Outcome Execute(uint32_t thread, hw::tensix::TRNSPSRCB instruction);
+  // Zeros in the matrix banks (write_mode 1), or in all banks of both sources (bank_mask 1).
+  Outcome Execute(uint32_t thread, hw::tensix::ZEROSRC instruction);
+
+ private:
+  // A row of each side, checked: of the source a multiple of `source_rows`, of Dst of `dst_rows`.
+  Outcome FindRows(uint32_t thread, uint32_t source, uint32_t source_rows, uint32_t dst,
+                   uint32_t dst_rows, uint32_t* source_row, uint32_t* dst_row);
+  Outcome CheckFormat(const char* which, hw::tensix::Format format);
+  // The 16 bits of a datum of Dst that a source takes.
+  uint32_t FromDst(uint32_t row, uint32_t column, bool low_half) const;
+  bool is_32_bit() const { return config_[hw::tensix::kAluFloat32Dst] != 0; }
+
+  const Config& config_;
+  ThreadRows& rows_;
+  SourceFile& a_;
+  SourceFile& b_;
+  Dst& dst_;
+  Report& report_;
+};
+
+}  // namespace ttfd::sim::tensix
