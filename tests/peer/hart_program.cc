@@ -17,7 +17,7 @@ uint32_t RandomLength(Chooser& choose, uint32_t most) {
     case 2:
       return choose.Between(1, std::min<uint32_t>(most, 2048));
     default:
-      return std::min(choose.Chance(20) ? hw::kNocMaxPacketBytes : choose.Between(1, most), most);
+      return std::min(choose.Percent(20) ? hw::kNocMaxPacketBytes : choose.Between(1, most), most);
   }
 }
 
@@ -30,7 +30,7 @@ uint32_t OffsetLike(Chooser& choose, uint32_t bytes, uint32_t length, uint32_t l
 }
 
 uint32_t RandomVc(Chooser& choose) {
-  return choose.Chance(50) ? hw::kNocStaticVc | choose.Below(8) << hw::kNocVcShift : 0;
+  return choose.Percent(50) ? hw::kNocStaticVc | choose.Below(8) << hw::kNocVcShift : 0;
 }
 
 // Where a command without multicast goes.
@@ -50,7 +50,7 @@ Far RandomFar(Chooser& choose, const Actor& actor, uint32_t length, uint32_t lik
       return {RandomBank(choose), actor.in_banks() + offset};
     default: {
       const uint64_t window = uint64_t{choose.Below(8)} << 58;
-      return {choose.Chance(50) ? hw::kPcieTranslated : hw::kPciePhysical[0],
+      return {choose.Percent(50) ? hw::kPcieTranslated : hw::kPciePhysical[0],
               window | (actor.in_host() + offset)};
     }
   }
@@ -60,13 +60,13 @@ NocFields RandomTransfer(Chooser& choose, const Actor& actor) {
   const uint32_t length = RandomLength(choose, hw::kNocMaxPacketBytes);
   const uint32_t at = choose.Below(Actor::kBytes - length + 1);
   const uint32_t local = actor.own() + at;
-  if (choose.Chance(50)) {
+  if (choose.Percent(50)) {
     const Far far = RandomFar(choose, actor, length, at, 64);
     return NocRead(actor.tile, far.tile, far.address, local, length);
   }
   const Far far = RandomFar(choose, actor, length, at, 16);
   NocFields fields = NocWrite(actor.tile, local, far.tile, far.address, length);
-  if (choose.Chance(25)) fields.control &= ~hw::kNocResponse;
+  if (choose.Percent(25)) fields.control &= ~hw::kNocResponse;
   return fields;
 }
 
@@ -79,14 +79,14 @@ NocFields RandomMulticast(Chooser& choose, const Actor& actor) {
   const bool nobody_else = start == end && start == actor.tile;
   if (actor.niu == 1) std::swap(start, end);
   NocFields fields = NocMulticast(actor.tile, actor.own() + at, start, end, to, length);
-  if (nobody_else || choose.Chance(30)) fields.control |= hw::kNocIncludeSource;
-  if (choose.Chance(25)) fields.control &= ~hw::kNocResponse;
+  if (nobody_else || choose.Percent(30)) fields.control |= hw::kNocIncludeSource;
+  if (choose.Percent(25)) fields.control &= ~hw::kNocResponse;
   return fields;
 }
 
 NocFields RandomIncrement(Chooser& choose, const Actor& actor) {
   const hw::Coordinate tile = choose.Pick(actor.stage);
-  if (choose.Chance(50)) {
+  if (choose.Percent(50)) {
     const uint32_t counter = kSharedCounters + 16 * choose.Below(8);
     const uint32_t old = kOldCounters + 4 * choose.Below((kOldCountersEnd - kOldCounters) / 4);
     return NocIncrement(actor.tile, tile, counter, choose.Any(), old);
@@ -124,7 +124,7 @@ NocFields RandomInline(Chooser& choose, const Actor& actor) {
   const uint32_t address = OwnStreamRegister(choose, actor, true);
   NocFields fields = NocInline(actor.tile, tile, address, StreamValue(choose, address));
   fields.length = choose.Any();  // ignored
-  if (choose.Chance(25)) fields.control &= ~hw::kNocResponse;
+  if (choose.Percent(25)) fields.control &= ~hw::kNocResponse;
   return fields;
 }
 
@@ -178,7 +178,7 @@ void EmitRegisterRead(Chooser& choose, const Actor& actor, Rv32Asm* a) {
 void EmitRegisterWrite(Chooser& choose, const Actor& actor, Rv32Asm* a) {
   const uint32_t stream = OwnStreamRegister(choose, actor, true);
   a->StoreWord(stream, StreamValue(choose, stream));
-  if (choose.Chance(20) && actor.alone) {
+  if (choose.Percent(20) && actor.alone) {
     a->StoreWord(hw::kNiuAddress + actor.niu * hw::kNiuStride + hw::kNocClearOutstanding, 0xFFFF);
   }
 }
@@ -198,13 +198,15 @@ void EmitComputation(Chooser& choose, const Actor& actor, Rv32Asm* a) {
                                        0x8000202F, 0xA000202F, 0xC000202F, 0xE000202F};
   const uint32_t base = actor.own() + 64 * choose.Below(Actor::kBytes / 64);
   static constexpr uint32_t kInteresting[] = {0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
-  const auto operand = [&] { return choose.Chance(25) ? choose.Pick(kInteresting) : choose.Any(); };
+  const auto operand = [&] {
+    return choose.Percent(25) ? choose.Pick(kInteresting) : choose.Any();
+  };
   a->Li(kT0, operand());
   a->Li(kT1, operand());
   a->Li(kT6, base);
   for (uint32_t i = choose.Between(1, 8); i > 0; --i) {
     const uint32_t operation = choose.Pick(kOperations);
-    a->R(operation, choose.Chance(50) ? kT0 : kT1, kT0, kT1);
+    a->R(operation, choose.Percent(50) ? kT0 : kT1, kT0, kT1);
   }
   a->Sw(kT0, kT6, 0);
   a->Sw(kT1, kT6, 4);

@@ -107,7 +107,7 @@ const RefusedAccess kAccesses[] = {
      }},
     {"host multicast from outside",
      [](const Setting& s, SequenceBuilder* b) {
-       W(b, b->PointMulticast(s.choose.Chance(50) ? hw::Coordinate{8, 4} : hw::Coordinate{2, 1},
+       W(b, b->PointMulticast(s.choose.Percent(50) ? hw::Coordinate{8, 4} : hw::Coordinate{2, 1},
                               {12, 6}, 0x1000),
          4, 1);
      }},

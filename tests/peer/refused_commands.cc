@@ -35,7 +35,7 @@ const RefusedCommand kCommands[] = {
      [](const Setting& s) { return With(GoodWrite(s), [](NocFields& f) { f.length = 0; }); }},
     {"noc packet too long",
      [](const Setting& s) {
-       return With(s.choose.Chance(50) ? GoodRead(s) : GoodWrite(s),
+       return With(s.choose.Percent(50) ? GoodRead(s) : GoodWrite(s),
                    [&](NocFields& f) { f.length = 16384 + s.choose.Between(1, 64); });
      }},
     {"noc multicast too long",
@@ -247,8 +247,8 @@ const RefusedCommand kCommands[] = {
      }},
     {"noc multicast backwards",
      [](const Setting& s) {
-       return s.choose.Chance(50) ? NocMulticast(s.self, kHere, {5, 6}, {3, 4}, kThere, 64)
-                                  : NocMulticast(s.self, kHere, {3, 6}, {5, 4}, kThere, 64);
+       return s.choose.Percent(50) ? NocMulticast(s.self, kHere, {5, 6}, {3, 4}, kThere, 64)
+                                   : NocMulticast(s.self, kHere, {3, 6}, {5, 4}, kThere, 64);
      }},
     {"noc multicast to nobody",
      [](const Setting& s) { return NocMulticast(s.self, kHere, s.self, s.self, kThere, 64); }},

@@ -78,13 +78,13 @@ const RefusedProgram kPrograms[] = {
     {"hart load misaligned",
      [](const Setting& s, Rv32Asm* a) {
        a->Li(kT6, kHere);
-       s.choose.Chance(50) ? a->Lw(kT0, kT6, static_cast<int32_t>(s.choose.Between(1, 3)))
+       s.choose.Percent(50) ? a->Lw(kT0, kT6, static_cast<int32_t>(s.choose.Between(1, 3)))
                            : a->Lhu(kT0, kT6, 1);
      }},
     {"hart store misaligned",
      [](const Setting& s, Rv32Asm* a) {
        a->Li(kT6, kHere);
-       s.choose.Chance(50) ? a->Sw(kT0, kT6, static_cast<int32_t>(s.choose.Between(1, 3)))
+       s.choose.Percent(50) ? a->Sw(kT0, kT6, static_cast<int32_t>(s.choose.Between(1, 3)))
                            : a->Sh(kT0, kT6, 1);
      }},
     {"hart load past L1", [](const Setting&, Rv32Asm* a) { LoadFrom(hw::kL1Bytes, a); }},

@@ -25,7 +25,7 @@ std::array<uint32_t, 3> SequenceBuilder::WindowWords(hw::Coordinate tile, uint64
 
 uint64_t SequenceBuilder::Point(hw::Coordinate tile, uint64_t address) {
   const uint32_t ordering = choose_.Below(3);
-  if (choose_.Chance(15)) {
+  if (choose_.Percent(15)) {
     const uint32_t window = choose_.Below(hw::kTlbWindows4G);
     WriteWindow(hw::kTlbWindows2M + window,
                 {static_cast<uint32_t>(address >> 32),
@@ -68,7 +68,7 @@ void SequenceBuilder::Load(hw::Coordinate tile, uint32_t address, const Rv32Asm&
 
 void SequenceBuilder::Clock(uint32_t clocks) {
   // In several calls: where one ends and the next begins must not matter.
-  while (choose_.Chance(30) && clocks > 1) {
+  while (choose_.Percent(30) && clocks > 1) {
     const uint32_t part = choose_.Between(1, clocks - 1);
     Add(fmt::format("clock {:x}", part));
     clocks -= part;

@@ -22,7 +22,7 @@ class Chooser {
   uint32_t Below(uint32_t end) { return random_() % end; }
   // From `first` to `last`, both included.
   uint32_t Between(uint32_t first, uint32_t last) { return first + Below(last - first + 1); }
-  bool Chance(uint32_t percent) { return Below(100) < percent; }
+  bool Percent(uint32_t percent) { return Below(100) < percent; }
   template <typename Range>
   auto Pick(const Range& range) {
     return range[Below(static_cast<uint32_t>(std::size(range)))];

@@ -33,10 +33,10 @@ class Generator {
     Prepare();
     for (uint32_t round = choose_.Between(1, 4); round > 0; --round) {
       for (uint32_t i = choose_.Below(8); i > 0; --i) HostOperation();
-      if (choose_.Chance(80)) RunPrograms();
+      if (choose_.Percent(80)) RunPrograms();
     }
     LookAtEverything();
-    if (choose_.Chance(70)) {
+    if (choose_.Percent(70)) {
       AddRefusedOperation(choose_, stage_, &builder_);
       LookAtEverything();  // if neither refused it
     }
@@ -56,7 +56,7 @@ class Generator {
 
   void HostOperation() {
     const hw::Coordinate tile = choose_.Pick(stage_);
-    const uint32_t size = choose_.Chance(50) ? choose_.Between(1, 70) : choose_.Between(1, 5000);
+    const uint32_t size = choose_.Percent(50) ? choose_.Between(1, 70) : choose_.Between(1, 5000);
     const uint32_t l1 = 0x22000 + choose_.Below(0xA0000);
     switch (choose_.Below(11)) {
       case 0:
@@ -121,8 +121,8 @@ class Generator {
       case 2:
         return builder_.ReadWord(hw::kArc, hw::kArcScratchRam + 4 * choose_.Between(14, 15));
       case 3: {
-        const uint64_t niu = choose_.Chance(50) ? hw::kBar0Niu0 : hw::kBar0Niu1;
-        const uint32_t offset = choose_.Chance(50) ? hw::kNocNodeId : hw::kNocConfig0;
+        const uint64_t niu = choose_.Percent(50) ? hw::kBar0Niu0 : hw::kBar0Niu1;
+        const uint32_t offset = choose_.Percent(50) ? hw::kNocNodeId : hw::kNocConfig0;
         return builder_.Add(fmt::format("r {:x} 4", hw::kModelBar0Address + niu + offset));
       }
       default: {
@@ -181,14 +181,14 @@ class Generator {
     put(hw::kIatuLimitHigh, 0);
     put(hw::kIatuTargetLow, target);
     put(hw::kIatuTargetHigh, target >> 32);
-    if (choose_.Chance(80)) put(hw::kIatuControl2, hw::kIatuControl2Enable);
+    if (choose_.Percent(80)) put(hw::kIatuControl2, hw::kIatuControl2Enable);
     builder_.Add(fmt::format("r {:x} 4", at + hw::kIatuTargetHigh));
   }
 
   void Configuration() {
     static constexpr uint32_t kWritable[] = {0x04, 0x0C, 0x10, 0x14, 0x18,
                                              0x1C, 0x20, 0x24, 0x30, 0x3C};
-    if (choose_.Chance(50)) {
+    if (choose_.Percent(50)) {
       const uint32_t at = choose_.Pick(kWritable);
       builder_.Add(fmt::format("cw 0 {:x} {:x}", at, choose_.Any()));
     }
@@ -202,19 +202,20 @@ class Generator {
     std::vector<uint32_t> held(tiles, hw::kSoftResetAllHarts);
     for (uint32_t t = 0; t < tiles; ++t) held[t] = LoadPrograms(t);
     for (uint32_t t = 0; t < tiles; ++t) {
-      if (choose_.Chance(30)) {  // one after the other
+      if (choose_.Percent(30)) {  // one after the other
         uint32_t now = hw::kSoftResetAllHarts;
         for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
           if ((held[t] & hw::SoftResetBit(hart)) != 0) continue;
           now &= ~hw::SoftResetBit(hart);
           builder_.WriteWord(stage_[t], hw::kSoftReset0, now);
-          if (choose_.Chance(30)) builder_.Clock(choose_.Between(1, 20));
+          if (choose_.Percent(30)) builder_.Clock(choose_.Between(1, 20));
         }
       }
-      builder_.WriteWord(stage_[t], hw::kSoftReset0, held[t] | (choose_.Chance(20) ? 1u << 31 : 0));
+      builder_.WriteWord(stage_[t], hw::kSoftReset0,
+                         held[t] | (choose_.Percent(20) ? 1u << 31 : 0));
     }
     builder_.Clock(kClocks);
-    if (choose_.Chance(30)) builder_.ReadWord(stage_[0], hw::kSoftReset0);
+    if (choose_.Percent(30)) builder_.ReadWord(stage_[0], hw::kSoftReset0);
     for (uint32_t t = 0; t < tiles; ++t) {
       builder_.WriteWord(stage_[t], hw::kSoftReset0, hw::kSoftResetAllHarts);
     }
@@ -225,7 +226,7 @@ class Generator {
     const hw::Coordinate tile = stage_[t];
     uint32_t held = hw::kSoftResetAllHarts;
     uint32_t overridden = 0;
-    const uint32_t harts = choose_.Chance(50) ? 1 : choose_.Between(2, hw::kHarts);
+    const uint32_t harts = choose_.Percent(50) ? 1 : choose_.Between(2, hw::kHarts);
     uint32_t next_buffer = choose_.Below(8);  // of both NIUs
     const uint32_t first = choose_.Below(hw::kHarts);
     for (uint32_t i = 0; i < harts; ++i) {
@@ -240,13 +241,13 @@ class Generator {
       next_buffer = (next_buffer + 1) % 8;
       held &= ~hw::SoftResetBit(hart);
       uint32_t pc = kDefaultPc[hart];
-      if (hart != hw::kBrisc && choose_.Chance(50)) {
+      if (hart != hw::kBrisc && choose_.Percent(50)) {
         overridden |= 1u << hart;
         pc = kOtherPc + hart * 0x2000 + 4 * choose_.Below(64);
       }
       builder_.Load(tile, pc, RandomProgram(choose_, actor, choose_.Between(1, 10)));
       if (hart == hw::kNcrisc) {
-        if (choose_.Chance(50) || pc != kDefaultPc[hart]) {
+        if (choose_.Percent(50) || pc != kDefaultPc[hart]) {
           builder_.WriteWord(tile, hw::kNcriscResetPc, pc);
         }
         builder_.WriteWord(tile, hw::kNcriscResetPcOverride, pc == kDefaultPc[hart] ? 0 : 1);

@@ -1,0 +1,29 @@
+#include "tests/peer/tensix_generator.h"
+
+#include "tests/peer/tensix_units.h"
+
+namespace ttfd {
+
+TensixProgram RandomTensixProgram(TensixUnit unit, uint32_t number) {
+  Chooser choose(number * 8 + static_cast<uint32_t>(unit));
+  TensixWriter writer(choose.Percent(50));
+  switch (unit) {
+    case TensixUnit::kMath:
+      WriteMathProgram(choose, writer);
+      break;
+    case TensixUnit::kUnpack:
+      WriteUnpackProgram(choose, writer);
+      break;
+    case TensixUnit::kPack:
+      WritePackProgram(choose, writer);
+      break;
+    case TensixUnit::kCounters:
+      WriteCountersProgram(choose, writer);
+      break;
+    case TensixUnit::kSync:
+      WriteSyncProgram(choose, writer);
+  }
+  return writer.program();
+}
+
+}  // namespace ttfd
