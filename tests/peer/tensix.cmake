@@ -10,3 +10,7 @@ ttfd_library(NAME tensix_programs
 ttfd_program(NAME tensix_hashes SRCS ${peer_dir}/tensix_hashes.cc DEPS tensix_programs)
 
 ttfd_test(NAME tensix_peer_test LABELS ttsim TIMEOUT 600 DEPS tensix_programs SRCS ${peer_dir}/tensix_peer_test.cc)
+# Fifty times as many programs, others than the test above runs.
+add_test(NAME tensix_peer_soak COMMAND tensix_peer_test --gtest_filter=*.ProgramsHaveEqualResults/*)
+set_tests_properties(tensix_peer_soak PROPERTIES LABELS slow TIMEOUT 7200 SKIP_REGULAR_EXPRESSION "no libttsim.so is named"
+  ENVIRONMENT "TTFD_PEER_FIRST=1000000;TTFD_PEER_COUNT=100000")

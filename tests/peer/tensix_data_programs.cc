@@ -14,7 +14,7 @@ void RandomUnpackers(Chooser& choose, TensixWriter& writer) {
   };
   for (const tensix::UnpackerConfig& config : tensix::kUnpackers) {
     writer.Set(config.x_dim, choose.Percent(50) ? 16u << choose.Below(7) : choose.Below(300));
-    writer.Set(config.y_dim, choose.Between(1, 4));
+    writer.Set(config.y_dim, choose.Between(1, choose.Percent(20) ? 200 : 4));
     writer.Set(config.z_dim, choose.Below(5));
     writer.SetWord(config.address.word, base());
     writer.SetWord(config.address.word + 1, base());
@@ -49,6 +49,9 @@ void RandomCounters(Chooser& choose, TensixWriter& writer, uint32_t units) {
   if (choose.Percent(30)) {
     writer.SetAdc(units, choose.Below(2), choose.Between(1, 2), choose.Below(20));
   }
+  if (choose.Percent(10)) {
+    writer.SetAdc(units, choose.Below(2), choose.Below(4), choose.Below(300));
+  }
 }
 
 // One bank of one source by several transfers; the last one hands it over.
@@ -57,6 +60,7 @@ void FillBank(Chooser& choose, TensixWriter& writer, uint32_t unpacker) {
     writer.Fill(unpacker, choose.Percent(15), choose.Percent(30), choose.Percent(50));
     if (writer.banks(unpacker).ready()) return;
   }
+  if (!writer.banks(unpacker).free()) return;
   for (uint32_t i = choose.Between(1, 4); i > 0;) {
     RandomCounters(choose, writer, 1u << unpacker);
     const uint32_t steps = choose.Percent(50) ? choose.Below(4) : choose.Any() & 0xFF;
@@ -96,15 +100,17 @@ void RandomEdges(Chooser& choose, TensixWriter& writer) {
   writer.Set(tensix::kPackRowsPerPlane, choose.Percent(50) ? 16 : choose.Between(1, 16));
 }
 
+// Thresholds in plenty that are equal to data.
 void RandomRelu(Chooser& choose, TensixWriter& writer) {
+  static constexpr uint32_t kThresholds[] = {0, 0x3F00, 0x3F80, 0x3FC0, 0x4000, 0x4010, 0x7F80};
   writer.Set(tensix::kPackReluMode, choose.Below(4));
   writer.Set(tensix::kPackReluThreshold,
-             choose.Percent(50) ? choose.Between(0x3E00, 0x4200) : choose.Any() & 0x7FFF);
+             choose.Percent(70) ? choose.Pick(kThresholds) : choose.Any() & 0x7FFF);
 }
 
-// Reads of 32 bits show two rows of a Dst of 16 bits as one: also NaN and denormal values.
+// Reads of the other width show halves as wholes or two rows as one: also NaN and denormal values.
 void RandomFormats(Chooser& choose, TensixWriter& writer) {
-  const bool read32 = writer.float32_dst() || choose.Percent(25);
+  const bool read32 = writer.float32_dst() != choose.Percent(35);
   const bool float32 = read32 && choose.Percent(50);
   writer.PlainPacker(read32, float32 ? tensix::Format::kFloat32 : tensix::Format::kFloat16B);
   const uint32_t row = float32 ? 64 : 32;
@@ -118,12 +124,16 @@ void RandomFormats(Chooser& choose, TensixWriter& writer) {
 
 // A whole configuration by way of registers into bank 1 of it, and something computed and packed with that.
 void WriteBankOne(Chooser& choose, TensixWriter& writer) {
+  static constexpr uint32_t kBytes = 0x1000;
   writer.SetThread(tensix::kThreadStateId, 1);
   for (const tensix::UnpackerConfig& config : tensix::kUnpackers) {
     const uint32_t tile = choose.Below(TensixProgram::kOperandTiles);
     writer.Set(config.address,
                (TensixProgram::kOperands + tile * TensixProgram::kTileBytes) / 16 - 1);
   }
+  RandomFormats(choose, writer);
+  const uint32_t at = writer.Reserve(kBytes + kLastPack);
+  writer.Set(tensix::kPackAddress, at / 16 - 1);
   writer.SendAgain();
   writer.Configure(true);
   for (uint32_t unpacker = 0; unpacker < 2; ++unpacker) {
@@ -133,8 +143,12 @@ void WriteBankOne(Chooser& choose, TensixWriter& writer) {
   for (uint32_t i = choose.Between(1, 8); i > 0; --i) {
     writer.Compute(FpuOperation::kElwadd, 8 * choose.Below(8), 0, 0, choose.Percent(50), 0);
   }
-  writer.Release();
+  writer.SetThread(tensix::kThreadAddrModPack, RandomPackModifier(choose));
+  writer.SetAdcRange(TensixWriter::kPacker, 0, 15);
+  for (uint32_t i = choose.Between(1, 8); i > 0; --i) writer.Pack(0, i == 1, at + kBytes);
+  writer.EndPacking();
   writer.SetThread(tensix::kThreadStateId, 0);
+  for (const uint32_t word : {12, 69, 76, 124}) writer.Load(hw::kTensixConfig + 4 * word);
 }
 
 uint32_t RandomWait(Chooser& choose) {
@@ -264,6 +278,7 @@ void WriteUnpackProgram(Chooser& choose, TensixWriter& writer) {
     RandomUnpackers(choose, writer);
     const uint32_t unpacker = choose.Below(2);
     FillBank(choose, writer, unpacker);
+    if (choose.Percent(30)) writer.Fill(unpacker, true, false, true);
     if (choose.Percent(70)) {
       writer.Fill(1 - unpacker, true, false, true);
     } else {
@@ -280,11 +295,18 @@ void WriteUnpackProgram(Chooser& choose, TensixWriter& writer) {
       writer.Release();
     }
   }
-  writer.Release();
   writer.Dump();
 }
 
 void WritePackProgram(Chooser& choose, TensixWriter& writer) {
+  if (choose.Percent(30)) {
+    // Rows of 16 bits are valid that become low halves: they can be read as rows afterwards.
+    writer.SetFloat32Dst(false);
+    FillDstTile(choose, writer, 0);
+    FillDstTile(choose, writer, 1);
+    writer.SetFloat32Dst(true);
+    FillDstTile(choose, writer, 0);
+  }
   for (uint32_t i = choose.Between(1, 2); i > 0; --i) {
     FillDstTile(choose, writer, choose.Below(4) + (choose.Percent(20) ? 8 : 0));
   }

@@ -6,6 +6,7 @@ namespace ttfd {
 
 TensixProgram RandomTensixProgram(TensixUnit unit, uint32_t number) {
   Chooser choose(number * 8 + static_cast<uint32_t>(unit));
+  choose.Any();  // the first number of a small seed is small
   TensixWriter writer(choose.Percent(50));
   switch (unit) {
     case TensixUnit::kMath:
@@ -23,6 +24,7 @@ TensixProgram RandomTensixProgram(TensixUnit unit, uint32_t number) {
     case TensixUnit::kSync:
       WriteSyncProgram(choose, writer);
   }
+  writer.Release();
   return writer.program();
 }
 

@@ -6,6 +6,8 @@ namespace {
 
 namespace tensix = hw::tensix;
 
+constexpr uint32_t kFewValues = 7;  // kind of operands
+
 constexpr FpuOperation kOperations[] = {
     FpuOperation::kMvmul,  FpuOperation::kMvmul,  FpuOperation::kMvmul,  FpuOperation::kElwmul,
     FpuOperation::kElwmul, FpuOperation::kElwadd, FpuOperation::kElwsub,
@@ -126,7 +128,7 @@ uint32_t RandomDstRow(Chooser& choose, const TensixWriter& writer) {
 
 void FillSources(Chooser& choose, TensixWriter& writer) {
   // Both of one kind, so that the exponents meet; or not.
-  const uint32_t kind = choose.Below(8);
+  const uint32_t kind = choose.Percent(15) ? kFewValues : choose.Below(8);
   for (uint32_t unpacker = 0; unpacker < 2; ++unpacker) {
     const bool other = choose.Percent(30);
     const uint32_t tile =
@@ -138,6 +140,7 @@ void FillSources(Chooser& choose, TensixWriter& writer) {
         writer.Release();
       }
     }
+    if (choose.Percent(15) && writer.banks(unpacker).free()) writer.UnpackTile(unpacker, tile);
   }
 }
 
@@ -162,12 +165,16 @@ void WriteMathProgram(Chooser& choose, TensixWriter& writer) {
   }
   for (uint32_t i = choose.Between(4, 14); i > 0; --i) {
     FillSources(choose, writer);
+    if (choose.Percent(20)) {
+      writer.Push(tensix::STALLWAIT{}
+                      .stall_res(tensix::kStallMath)
+                      .wait_res(tensix::kUntilSrcAValid | tensix::kUntilSrcBValid));
+    }
     RandomCompute(choose, writer, choose.Pick(kOperations));
     if (choose.Percent(10)) RandomZero(choose, writer);
     if (choose.Percent(10)) writer.IncRwc(RandomIncRwc(choose, 8));
     if (choose.Percent(10)) RandomRelease(choose, writer);
   }
-  writer.Release();
   writer.Dump();
 }
 
@@ -196,7 +203,6 @@ void WriteCountersProgram(Chooser& choose, TensixWriter& writer) {
     }
     if (choose.Percent(10)) RandomRelease(choose, writer);
   }
-  writer.Release();
   PackSeries(choose, writer, 0x1000);
   writer.Dump();
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "tests/peer/driver_process.h"
 #include "tests/peer/tensix_hashes.inc"
@@ -39,7 +41,9 @@ TEST_P(TensixPeer, ProgramsHaveEqualResults) {
     const uint32_t count = std::min(end - number, kTensixBatch - number % kTensixBatch);
     const TensixRun ours = RunTensixPrograms(TTFD_SIM_LIBRARY, unit_, number, count);
     const TensixRun theirs = RunTensixPrograms(library_, unit_, number, count);
-    ASSERT_EQ(CompareTensixRuns(TTFD_SIM_LIBRARY, ours, library_, theirs, unit_, number), "");
+    const std::string difference =
+        CompareTensixRuns(TTFD_SIM_LIBRARY, ours, library_, theirs, unit_, number);
+    if (!difference.empty()) FAIL() << difference;
     number += count;
   }
 }
@@ -49,6 +53,14 @@ TEST_P(TensixPeer, TheRecordedHashesAreItsOwn) {
   EXPECT_EQ(run.refusal, "");
   const auto& recorded = kTensixRecorded[GetParam()];
   EXPECT_EQ(TensixHashes(run), std::vector<uint64_t>(recorded.begin(), recorded.end()));
+}
+
+TEST_P(TensixPeer, AProgramDependsOnNoneBeforeIt) {
+  const uint32_t first = 100, count = 50;
+  const TensixRun some = RunTensixPrograms(library_, unit_, first, count);
+  const TensixRun all = RunTensixPrograms(library_, unit_, 0, first + count);
+  ASSERT_EQ(all.refusal, "");
+  EXPECT_EQ(some.results, std::vector<std::string>(all.results.begin() + first, all.results.end()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Units, TensixPeer, testing::Range(0u, 5u), [](const auto& test) {

@@ -19,7 +19,8 @@ TensixSetup::TensixSetup(bool float32_dst) {
 }
 
 void TensixSetup::PrepareConfiguration(bool float32_dst) {
-  for (const uint32_t word : {0, 2, 14, 15, 17, 20, 21, 50, 56, 57, 59, 68, 71, 92, 93, 119, 220}) {
+  for (const uint32_t word :
+       {0, 2, 14, 15, 17, 20, 21, 50, 56, 57, 59, 68, 69, 71, 92, 93, 119, 220}) {
     SetWord(word, 0);
   }
   Set(tensix::kAluSrcAFormat, kBfloat16);

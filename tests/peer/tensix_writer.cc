@@ -24,6 +24,12 @@ TensixWriter::TensixWriter(bool float32_dst) : TensixSetup(float32_dst), float32
   Zero(tensix::ZEROACC{}.clear_mode(3).use_32_bit_mode(float32_dst_ ? 1 : 0));
 }
 
+void TensixWriter::SetFloat32Dst(bool float32_dst) {
+  float32_dst_ = float32_dst;
+  Set(tensix::kAluFloat32Dst, float32_dst ? 1 : 0);
+  Configure();
+}
+
 // What an earlier program left in the sources goes; so do their valid bits and the difference of their banks.
 void TensixWriter::FillBoth() {
   for (uint32_t i = 0; i < 2; ++i) {

@@ -22,6 +22,8 @@ class TensixWriter : public TensixSetup {
   explicit TensixWriter(bool float32_dst);
 
   bool float32_dst() const { return float32_dst_; }
+  // The width that is computed in from now on. Dump() is not for programs that change it.
+  void SetFloat32Dst(bool float32_dst);
 
   // Each returns whether the instruction is accepted; if not, nothing happened.
   bool Unpack(uint32_t unpacker, bool hand_over, uint32_t steps);
@@ -41,7 +43,7 @@ class TensixWriter : public TensixSetup {
 
   // A whole operand tile to SrcA or SrcB.
   void UnpackTile(uint32_t unpacker, uint32_t tile);
-  // Both banks of both sources are free and the next one filled is the next one computed with.
+  // Both banks of both sources are free and the next one filled is the next one computed with: how a program ends.
   void Release();
   void PlainPacker(bool read32, hw::tensix::Format format) { SetPlainPacker(read32, format); }
   // Ends a series of PACR that is not at its end.
@@ -59,7 +61,7 @@ class TensixWriter : public TensixSetup {
   bool Keeps(uint32_t source) const;
   void Touch(uint32_t row);
 
-  const bool float32_dst_;
+  bool float32_dst_;
   std::array<SourceBanks, 2> banks_;
   RowCounters rows_;
   std::set<uint32_t> touched_;  // tiles of Dst
