@@ -13,14 +13,17 @@ void RandomUnpackers(Chooser& choose, TensixWriter& writer) {
     return (TensixProgram::kOperands + choose.Below(40) * 1024 + choose.Below(64) * 16) / 16 - 1;
   };
   for (const tensix::UnpackerConfig& config : tensix::kUnpackers) {
-    writer.Set(config.x_dim, choose.Percent(50) ? 16u << choose.Below(7) : choose.Below(300));
+    writer.Set(config.x_dim, choose.Percent(50) ? 16u << choose.Below(7)
+                                                : choose.Below(choose.Percent(50) ? 8 : 300));
     writer.Set(config.y_dim, choose.Between(1, choose.Percent(20) ? 200 : 4));
     writer.Set(config.z_dim, choose.Below(5));
     writer.SetWord(config.address.word, base());
     writer.SetWord(config.address.word + 1, base());
     writer.Set(config.dest_z_stride, choose.Below(8) * 32);
   }
-  writer.SetWord(86, (choose.Below(16) * 16 + 16) | choose.Between(1, 300) << 16);
+  // With a few datums a row, Z passes its end among the operands.
+  const uint32_t row = choose.Percent(30) ? choose.Below(8) : choose.Below(16) * 16 + 16;
+  writer.SetWord(86, row | choose.Between(1, choose.Percent(30) ? 4 : 300) << 16);
   writer.SetWord(92, choose.Below(64));
   writer.SetWord(93, choose.Below(64));
   writer.Set(tensix::kUnpackers[0].dest_y_stride, choose.Below(8) * 32);
@@ -35,6 +38,11 @@ std::array<uint32_t, 4> Values(Chooser& choose) {
   return {choose.Below(8), choose.Below(8), choose.Below(8), choose.Below(8)};
 }
 
+// Z and W have 8 bits.
+uint32_t RandomCounter(Chooser& choose) {
+  return choose.Percent(20) ? choose.Between(252, 258) : choose.Below(32);
+}
+
 void RandomCounters(Chooser& choose, TensixWriter& writer, uint32_t units) {
   static constexpr uint32_t kNotEnd[] = {1, 2, 3, 8, 9, 10, 11};  // all but X of channel 1
   if (choose.Percent(60)) {
@@ -47,7 +55,7 @@ void RandomCounters(Chooser& choose, TensixWriter& writer, uint32_t units) {
   }
   if (choose.Percent(40)) writer.SetAdcPair(units, true, choose.Between(1, 7), Values(choose));
   if (choose.Percent(30)) {
-    writer.SetAdc(units, choose.Below(2), choose.Between(1, 2), choose.Below(20));
+    writer.SetAdc(units, choose.Below(2), choose.Between(1, 2), RandomCounter(choose));
   }
   if (choose.Percent(10)) {
     writer.SetAdc(units, choose.Below(2), choose.Below(4), choose.Below(300));
@@ -159,10 +167,56 @@ uint32_t RandomWait(Chooser& choose) {
   return wait == 0 ? tensix::kUntilMath : wait;
 }
 
+struct Semaphore {
+  uint32_t value, max;
+
+  bool full() const { return value >= max; }
+};
+
+tensix::SEMWAIT Wait(Chooser& choose, uint32_t index, uint32_t condition) {
+  return tensix::SEMWAIT{}
+      .sem_sel(1u << index)
+      .stall_res(choose.Between(1, 511) | tensix::kStallThcon)
+      .wait_sem_cond(condition);
+}
+
+// A wait that the hart ends after it has seen that the instruction behind it was not executed.
+void WaitForHart(Chooser& choose, TensixWriter& writer, uint32_t index, Semaphore* semaphore) {
+  const bool zero = semaphore->value == 0;
+  if (!zero && semaphore->value != semaphore->max) return;
+  const uint32_t gpr = tensix::kGprs + 4 * index;
+  writer.Sync();
+  writer.Store(gpr, choose.Any());
+  writer.Push(Wait(choose, index, zero ? tensix::kWhileZero : tensix::kWhileAtMax));
+  writer.Push(tensix::SETDMAREG{}.reg_index_16b(2 * index).payload_sig_sel(choose.Below(0x4000)));
+  writer.LoadAtOnce(gpr);
+  writer.Store(tensix::kSemaphore + 4 * index, zero ? 0 : 1);
+  semaphore->value += zero ? 1 : -1;
+  writer.Load(gpr);
+}
+
+void RandomSemaphore(Chooser& choose, TensixWriter& writer, uint32_t index, Semaphore* semaphore) {
+  switch (choose.Below(5)) {
+    case 0:
+      if (semaphore->full()) return;
+      ++semaphore->value;
+      return writer.Push(tensix::SEMPOST{}.sem_sel(1u << index));
+    case 1:
+      if (semaphore->value == 0) return;
+      --semaphore->value;
+      return writer.Push(tensix::SEMGET{}.sem_sel(1u << index));
+    case 2:
+      if (semaphore->value == 0) return;
+      return writer.Push(Wait(choose, index, tensix::kWhileZero));
+    case 3:
+      if (semaphore->full()) return;
+      return writer.Push(Wait(choose, index, tensix::kWhileAtMax));
+    default:
+      return WaitForHart(choose, writer, index, semaphore);
+  }
+}
+
 void RandomSemaphores(Chooser& choose, TensixWriter& writer) {
-  struct Semaphore {
-    uint32_t value, max;
-  };
   std::array<Semaphore, tensix::kSemaphores> semaphores{};
   for (uint32_t i = 0; i < semaphores.size(); ++i) {
     const uint32_t max = choose.Below(16);
@@ -171,32 +225,11 @@ void RandomSemaphores(Chooser& choose, TensixWriter& writer) {
   }
   for (uint32_t n = choose.Between(5, 40); n > 0; --n) {
     const uint32_t i = choose.Below(tensix::kSemaphores);
-    Semaphore& semaphore = semaphores[i];
-    const uint32_t stall = choose.Between(1, 511);
     if (choose.Percent(30)) {
+      const uint32_t stall = choose.Between(1, 511);
       writer.Push(tensix::STALLWAIT{}.stall_res(stall).wait_res(RandomWait(choose)));
     }
-    switch (choose.Below(4)) {
-      case 0:
-        if (semaphore.value == semaphore.max) break;
-        ++semaphore.value;
-        writer.Push(tensix::SEMPOST{}.sem_sel(1u << i));
-        break;
-      case 1:
-        if (semaphore.value == 0) break;
-        --semaphore.value;
-        writer.Push(tensix::SEMGET{}.sem_sel(1u << i));
-        break;
-      case 2:
-        if (semaphore.value == 0) break;
-        writer.Push(
-            tensix::SEMWAIT{}.sem_sel(1u << i).stall_res(stall).wait_sem_cond(tensix::kWhileZero));
-        break;
-      default:
-        if (semaphore.value == semaphore.max) break;
-        writer.Push(
-            tensix::SEMWAIT{}.sem_sel(1u << i).stall_res(stall).wait_sem_cond(tensix::kWhileAtMax));
-    }
+    RandomSemaphore(choose, writer, i, &semaphores[i]);
     if (choose.Percent(10)) writer.Load(tensix::kSemaphore + 4 * i);
   }
   for (uint32_t i = 0; i < tensix::kSemaphores; ++i) writer.Load(tensix::kSemaphore + 4 * i);
@@ -263,7 +296,7 @@ void PackSeries(Chooser& choose, TensixWriter& writer, uint32_t bytes) {
                         {0, choose.Below(4), 0, 0});
     }
     if (choose.Percent(15)) {
-      writer.SetAdc(TensixWriter::kPacker, 0, choose.Between(1, 3), choose.Below(48));
+      writer.SetAdc(TensixWriter::kPacker, 0, choose.Between(1, 3), RandomCounter(choose));
     }
     if (writer.Pack(choose.Below(4), i == 1 || choose.Percent(30), at + bytes)) continue;
     writer.ZeroAdc(TensixWriter::kPacker);

@@ -127,19 +127,17 @@ uint32_t RandomDstRow(Chooser& choose, const TensixWriter& writer) {
 }
 
 void FillSources(Chooser& choose, TensixWriter& writer) {
+  const auto stuck = [&](uint32_t unpacker) {
+    return !writer.banks(unpacker).ready() && !writer.banks(unpacker).free();
+  };
+  if (stuck(0) || stuck(1)) writer.Release();
   // Both of one kind, so that the exponents meet; or not.
   const uint32_t kind = choose.Percent(15) ? kFewValues : choose.Below(8);
   for (uint32_t unpacker = 0; unpacker < 2; ++unpacker) {
     const bool other = choose.Percent(30);
     const uint32_t tile =
         choose.Below(TensixProgram::kOperandTiles / 8) * 8 + (other ? choose.Below(8) : kind);
-    while (!writer.banks(unpacker).ready()) {
-      if (writer.banks(unpacker).free()) {
-        writer.UnpackTile(unpacker, tile);
-      } else {
-        writer.Release();
-      }
-    }
+    while (!writer.banks(unpacker).ready()) writer.UnpackTile(unpacker, tile);
     if (choose.Percent(15) && writer.banks(unpacker).free()) writer.UnpackTile(unpacker, tile);
   }
 }

@@ -31,6 +31,9 @@ class TensixSetup {
   }
   void Store(uint32_t address, uint32_t value) { program_.Store(address, value); }
   void Load(uint32_t address);
+  // Not after what was pushed.
+  void LoadAtOnce(uint32_t address) { program_.Load(address); }
+  void Sync() { program_.Sync(); }
   uint32_t Reserve(uint32_t bytes) { return program_.Reserve(bytes); }
 
   // Address counters of the units in the set `units`.
@@ -46,7 +49,6 @@ class TensixSetup {
 
   // The packer in its plain state, for `format` in Dst and in L1.
   void SetPlainPacker(bool read32, hw::tensix::Format format);
-  void Sync() { program_.Sync(); }
   uint32_t Of(hw::tensix::ConfigField field) const { return field.field.Of(config_[field.word]); }
   uint32_t Word(uint32_t word) const { return config_[word]; }
   uint32_t Thread(uint32_t id) const { return thread_[id]; }
