@@ -10,7 +10,7 @@ namespace tensix = hw::tensix;
 constexpr uint32_t kMostPushes = 200;  // between two waits: libttsim ends when 512 are queued
 constexpr uint32_t kEnd = 3;
 
-std::string Disassembled(uint32_t instruction) {
+std::string Disassembled(uint32_t instruction) {  // NOLINT(readability-function-size): a table
   std::string text;
   switch (tensix::OpcodeOf(instruction)) {
 #define TENSIX(name, opcode, unit, ...) \

@@ -103,15 +103,23 @@ std::vector<std::string> ShownResults(const std::string& library, TensixUnit uni
   return shown;
 }
 
+// Of its bytes in hexadecimal, the first one first.
+std::string WordOf(const std::string& bytes) {
+  std::string word;
+  for (size_t i = bytes.size(); i >= 2; i -= 2) word += bytes.substr(i - 2, 2);
+  return word;
+}
+
 std::string FirstDifference(const std::vector<std::string>& one,
                             const std::vector<std::string>& two) {
-  constexpr size_t kDigits = 8;  // of a word, its first byte first
+  constexpr size_t kDigits = 8;
   for (size_t i = 0; i < std::min(one.size(), two.size()); ++i) {
     for (size_t at = 0; at + kDigits <= one[i].size(); at += kDigits) {
       const std::string left = one[i].substr(at, kDigits), right = two[i].substr(at, kDigits);
       if (left != right) {
-        return fmt::format("the word at {:x} (bytes in order): {} / {}",
-                           TensixProgram::kResults + i * kShownBytes + at / 2, left, right);
+        return fmt::format("the word at {:x}: {} / {}",
+                           TensixProgram::kResults + i * kShownBytes + at / 2, WordOf(left),
+                           WordOf(right));
       }
     }
   }
