@@ -88,8 +88,8 @@ class ThreadRows {
   // Of an instruction whose field says `dst`.
   uint32_t Dst(uint32_t thread, uint32_t dst) const;
 
-  // The step after an instruction of the matrix unit, by the thread's address modifier `section`; the vector unit's leaves the
-  // fidelity phase alone.
+  // The step after an instruction of the matrix unit, by the thread's address modifier `section`; the vector unit's
+  // leaves the fidelity phase alone.
   void Advance(uint32_t thread, uint32_t section);
   void AdvanceRows(uint32_t thread, uint32_t section);
 

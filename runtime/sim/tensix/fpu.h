@@ -39,7 +39,7 @@ class Fpu {
     const SourceRow* b = nullptr;
     uint32_t dst_row = 0;
   };
-  // Finds and checks them: the row of SrcA is a multiple of `a_rows`, Dst's of `dst_rows`. Waits while one bank is not valid.
+  // Finds and checks them: the row of SrcA is a multiple of `a_rows`, Dst's of `dst_rows`. Waits for both banks.
   Outcome FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32_t dst_rows,
                        Operands* operands);
   template <typename Instruction>

@@ -16,8 +16,8 @@ constexpr uint32_t WithExponent(uint32_t bits, uint32_t exponent) {
   return (bits & ~kExponent32) | (exponent & 0xFF) << 23;
 }
 
-// x * y + z on binary32. Not a fused operation: the product keeps three bits more than binary32. Denormal operands are 0, a
-// result below the smallest normal number is 0 with its sign, and NaNs are kDefaultNan.
+// x * y + z on binary32. Not a fused operation: the product keeps three bits more than binary32. Denormal operands are
+// 0, a result below the smallest normal number is 0 with its sign, and NaNs are kDefaultNan.
 uint32_t MultiplyAdd(uint32_t x, uint32_t y, uint32_t z);
 
 // About 1/x, to 7 bits.

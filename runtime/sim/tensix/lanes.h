@@ -18,8 +18,8 @@ inline constexpr uint32_t kFpuRows = 8;  // rows of Dst that one instruction com
 void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t rows, uint32_t phase,
                     DstBlock dst);
 
-// dst[0][c] = the largest of 16 rows a[i][c] and, if `include_dst`, of dst[0][c] itself; rows 1 to 3 of Dst become 0. The
-// order is TotalOrder()'s. A 32-bit Dst counts with the 19 bits that an operand has.
+// dst[0][c] = the largest of 16 rows a[i][c] and, if `include_dst`, of dst[0][c] itself; rows 1 to 3 of Dst become 0.
+// The order is TotalOrder()'s. A 32-bit Dst counts with the 19 bits that an operand has.
 void MaximumOfColumns(const SourceRow* a, bool include_dst, DstBlock dst);
 
 // How an element-wise instruction reads B.

@@ -1,7 +1,7 @@
 // Moves between SrcA, SrcB and Dst, and the transposition of a face in SrcB.
 //
-// Source: ttsim 1.10.0; tt-isa-documentation WormholeB0/TensixTile/TensixCoprocessor/{MOVA2D,MOVB2D,MOVD2A,MOVD2B,MOVB2A,
-// TRNSPSRCB,ZEROSRC}.md.
+// Source: ttsim 1.10.0; tt-isa-documentation WormholeB0/TensixTile/TensixCoprocessor/{MOVA2D,MOVB2D,MOVD2A,MOVD2B,
+// MOVB2A,TRNSPSRCB,ZEROSRC}.md.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Moves {
 
   // Eight rows of SrcA into 16-bit rows of Dst. Not for a 32-bit Dst, of which it would write every other half.
   Outcome Execute(uint32_t thread, hw::tensix::MOVA2D instruction);
-  // Rows of SrcB into 16-bit rows of Dst: one row eight times (modes 2, 3), or four rows (4, 5); 3 and 5: column 0 of them.
+  // Rows of SrcB into 16-bit rows of Dst: one row eight times (modes 2, 3), or four rows (4, 5); 3 and 5: column 0.
   Outcome Execute(uint32_t thread, hw::tensix::MOVB2D instruction);
   // Four rows of Dst into SrcA, as bfloat16.
   Outcome Execute(uint32_t thread, hw::tensix::MOVD2A instruction);

@@ -1,0 +1,121 @@
+// Rows, columns and formats of Dst as lanes see them.
+#include "runtime/sim/tensix/lane_access.h"
+
+#include "runtime/sim/tensix/lane_math.h"
+
+namespace ttfd::sim::tensix {
+namespace {
+
+namespace isa = hw::tensix;
+
+// Modes of SFPLOAD and SFPSTORE.
+constexpr uint32_t kAsConfigured = 0;
+constexpr uint32_t kAsBFloat16 = 2;
+constexpr uint32_t kAsFloat32 = 3;
+constexpr uint32_t kAsInteger = 4;
+constexpr uint32_t kAsTwosComplement = 12;  // the same bits as kAsInteger on Blackhole
+
+constexpr const char* kModes = "modelled are bfloat16 (2), float32 (3) and 32-bit integers (4, 12)";
+
+bool IsModelledMode(uint32_t mode) {
+  return mode == kAsBFloat16 || mode == kAsFloat32 || mode == kAsInteger ||
+         mode == kAsTwosComplement;
+}
+
+uint32_t FlushDenormal(uint32_t bits) { return ExponentOf(bits) == 0 ? bits & kSignBit32 : bits; }
+
+// A lane's row and column of Dst: four rows, of which the even or the odd columns.
+struct LanePlace {
+  uint32_t row;
+  uint32_t column;
+};
+LanePlace PlaceOf(uint32_t row, uint32_t lane) {
+  return {(row & ~3u) + lane / 8, 2 * (lane % 8) + (row >> 1 & 1)};
+}
+
+}  // namespace
+
+uint32_t LaneAccess::ConfiguredMode() const {
+  if (config_[isa::kAluFloat32Sfpu] != 0) return kAsFloat32;
+  return config_.format(isa::kAluSrcBFormat) == isa::Format::kFloat16B ? kAsBFloat16
+                                                                       : kAsConfigured;
+}
+
+Outcome LaneAccess::FindRow(uint32_t thread, uint32_t address, uint32_t* row) {
+  *row = rows_.Dst(thread, address);
+  if (address % 2 == 0 && *row % 2 == 0) return Outcome::kDone;
+  return report_.Refuse("dest_reg_addr", "the row (address + counter + offset) is even");
+}
+
+Outcome LaneAccess::Load(uint32_t thread, isa::SFPLOAD instruction) {
+  uint32_t mode = instruction.instr_mod();
+  if (mode == kAsConfigured) mode = ConfiguredMode();
+  if (!IsModelledMode(mode)) return report_.Refuse("instr_mod", kModes);
+  const uint32_t to = instruction.lreg();
+  if (to >= 12) return report_.Refuse("lreg", "it is below 12");
+  uint32_t row = 0;
+  if (FindRow(thread, instruction.dest_reg_addr(), &row) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  if (to < kGeneralRegisters) {  // a load of a constant is none
+    registers_.Write(to, [&](uint32_t lane) {
+      const LanePlace at = PlaceOf(row, lane);
+      return mode == kAsBFloat16 ? uint32_t{dst_.Read16(at.row, at.column)} << 16
+                                 : dst_.Read32(at.row, at.column);
+    });
+  }
+  rows_.AdvanceRows(thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome LaneAccess::Store(uint32_t thread, isa::SFPSTORE instruction) {
+  uint32_t mode = instruction.instr_mod();
+  if (mode == kAsConfigured) mode = ConfiguredMode();
+  if (!IsModelledMode(mode)) return report_.Refuse("instr_mod", kModes);
+  const uint32_t from = instruction.lreg();
+  if (from >= 12) return report_.Refuse("lreg", "it is below 12");
+  uint32_t row = 0;
+  if (FindRow(thread, instruction.dest_reg_addr(), &row) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  const bool is_32_bit = mode != kAsBFloat16;
+  const DstBlock block = dst_.Block(row & ~3u, 4, is_32_bit);
+  const Lanes& active = registers_.conditions().active();
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (active[lane] == 0) continue;
+    uint32_t bits = registers_[from][lane];
+    if (mode == kAsBFloat16 || mode == kAsFloat32) bits = FlushDenormal(bits);
+    const LanePlace at = PlaceOf(row & 3, lane);
+    block.high[at.row][at.column] = static_cast<uint16_t>(bits >> 16);
+    if (is_32_bit) block.low[at.row][at.column] = static_cast<uint16_t>(bits);
+  }
+  rows_.AdvanceRows(thread, instruction.addr_mode());
+  return Outcome::kDone;
+}
+
+Outcome LaneAccess::LoadImmediate(isa::SFPLOADI instruction) {
+  const uint32_t value = instruction.imm16();
+  const uint32_t to = instruction.lreg();
+  switch (instruction.instr_mod()) {
+    case 0:  // bfloat16
+      return registers_.Write(to, [=](uint32_t) { return value << 16; });
+    case 1:  // binary16, without its zero
+      return registers_.Write(to, [=](uint32_t) {
+        return (value & 0x8000) << 16 | ((value >> 10 & 31) + 112) << 23 | (value & 0x3FF) << 13;
+      });
+    case 2:  // unsigned
+      return registers_.Write(to, [=](uint32_t) { return value; });
+    case 4:  // signed
+      return registers_.Write(to, [=](uint32_t) { return (value ^ 0x8000) - 0x8000; });
+    case 8:  // the high half
+      return registers_.Write(
+          to, [=, this](uint32_t lane) { return value << 16 | (registers_[to][lane] & 0xFFFF); });
+    case 10:  // the low half
+      return registers_.Write(
+          to, [=, this](uint32_t lane) { return value | (registers_[to][lane] & 0xFFFF0000); });
+    default:
+      return report_.Refuse("instr_mod", "modelled are 0, 1, 2, 4, 8 and 10");
+  }
+}
+
+}  // namespace ttfd::sim::tensix
