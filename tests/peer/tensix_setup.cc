@@ -19,8 +19,7 @@ TensixSetup::TensixSetup(bool float32_dst) {
 }
 
 void TensixSetup::PrepareConfiguration(bool float32_dst) {
-  for (const uint32_t word :
-       {0, 2, 14, 15, 17, 20, 21, 50, 56, 57, 59, 68, 69, 71, 92, 93, 119, 220}) {
+  for (const uint32_t word : {0, 2, 14, 15, 17, 20, 21, 50, 56, 57, 59, 68, 69, 71, 92, 220}) {
     SetWord(word, 0);
   }
   Set(tensix::kAluSrcAFormat, kBfloat16);
@@ -38,10 +37,8 @@ void TensixSetup::PrepareConfiguration(bool float32_dst) {
     Set(config.address, TensixProgram::kOperands / 16 - 1);
   }
   SetWord(64, config_[64] | 1024u << 16);
-  SetWord(77, TensixProgram::kOperands / 16 - 1);
-  SetWord(125, TensixProgram::kOperands / 16 - 1);
-  SetWord(86, 1024 | 1024u << 16);
-  SetWord(84, kFirstDatum | kFirstDatum << 16);
+  SetWord(86, 1024);
+  SetWord(84, kFirstDatum);
   Set(tensix::kPackEdgeMask0, 0xFFFF);
   SetWord(25, 0);
   Set(tensix::kPackRowsPerPlane, 16);

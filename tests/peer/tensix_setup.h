@@ -32,7 +32,6 @@ class TensixSetup {
   void Store(uint32_t address, uint32_t value) { program_.Store(address, value); }
   void Load(uint32_t address);
   // Not after what was pushed.
-  void LoadAtOnce(uint32_t address) { program_.Load(address); }
   void Sync() { program_.Sync(); }
   uint32_t Reserve(uint32_t bytes) { return program_.Reserve(bytes); }
 

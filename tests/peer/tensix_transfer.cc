@@ -17,26 +17,19 @@ constexpr uint32_t kDstLast = 1024 - 4;
 constexpr uint64_t kOperandsEnd =
     TensixProgram::kOperands + TensixProgram::kOperandTiles * TensixProgram::kTileBytes;
 
-uint32_t Half(uint32_t word, uint32_t half) { return word >> 16 * half & 0xFFFF; }
-
 }  // namespace
-
-uint32_t TensixWriter::context(uint32_t unpacker) const {
-  return Thread(tensix::kThreadUnpackContext) >> 8 * unpacker & 15;
-}
 
 // The datums lie among the operands.
 bool TensixWriter::UnpackReads(uint32_t unpacker) const {
   const tensix::UnpackerConfig& config = tensix::kUnpackers[unpacker];
   const AddressCounters& counters = adc(unpacker);
-  const uint32_t which = context(unpacker);
-  const uint64_t x = unpacker == 0 ? Half(Word(86), which) : Of(config.x_dim);
+  const uint64_t x = Of(config.x_dim);
   const uint64_t y = Of(config.y_dim), z = std::max(1u, Of(config.z_dim));
   const uint64_t first =
       counters.At(0, AddressCounters::kX) + counters.At(0, AddressCounters::kY) * x +
       counters.At(0, AddressCounters::kZ) * x * y + counters.At(0, AddressCounters::kW) * x * y * z;
-  const uint64_t base = Word(config.address.word + which) + uint64_t{1} +
-                        (unpacker == 0 ? Half(Word(92 + which), 0) : 0);
+  const uint64_t base =
+      Word(config.address.word) + uint64_t{1} + (unpacker == 0 ? Of(config.offset) : 0);
   const uint64_t at = base * 16 + first * kBytes;
   if (counters.At(1, AddressCounters::kX) < counters.At(0, AddressCounters::kX)) return false;
   if (counters.count() > kSourceDatums || at + counters.count() * kBytes > kOperandsEnd)
@@ -53,7 +46,7 @@ bool TensixWriter::UnpackWrites(uint32_t unpacker) const {
                 kBytes;
   if (unpacker == 1) return to % kRow == 0 && to + counters.count() <= kSourceDatums;
   if (Of(tensix::kUnpack0AddCounter) == 0) to = 0;
-  to += Half(Word(84), context(0));
+  to += Of(tensix::kUnpack0DestAddress);
   const uint32_t alignment = counters.count() > kRow ? kBurstRows * kRow : kRow;
   return to >= kSkipped && to % alignment == 0;
 }
@@ -77,9 +70,8 @@ bool TensixWriter::Unpack(uint32_t unpacker, bool hand_over, uint32_t steps) {
 }
 
 void TensixWriter::UnpackTile(uint32_t unpacker, uint32_t tile) {
-  const uint32_t which = context(unpacker);
-  SetWord(tensix::kUnpackers[unpacker].address.word + which,
-          (TensixProgram::kOperands + tile * TensixProgram::kTileBytes) / 16 - 1);
+  Set(tensix::kUnpackers[unpacker].address,
+      (TensixProgram::kOperands + tile * TensixProgram::kTileBytes) / 16 - 1);
   Configure();
   const uint32_t units = 1u << unpacker;
   ZeroAdc(units);

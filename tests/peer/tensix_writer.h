@@ -56,7 +56,6 @@ class TensixWriter : public TensixSetup {
   bool UnpackReads(uint32_t unpacker) const;
   bool UnpackWrites(uint32_t unpacker) const;
   void StepPackCounters(uint32_t modifier);
-  uint32_t context(uint32_t unpacker) const;
   uint32_t DstOffset() const;
   bool Keeps(uint32_t source) const;
   void Touch(uint32_t row);

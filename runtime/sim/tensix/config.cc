@@ -20,8 +20,8 @@ constexpr Rule kRules[] = {
     {2, 0x003FFFFC, true},    // ReLU of the packer
     {12, kAll, true},         // packer: strides in Dst
     {13, kAll, true},         //
-    {14, 0xFFFF0000, true},   // packer: stride in L1
-    {15, 0, true},            //
+    {14, kAll, true},         // packer: stride in L1
+    {15, kAll, true},         //
     {17, 0, true},            //
     {18, 0x1, true},          // packer: width of Dst
     {20, kAll, false},        // packer: row sets of the edge masks

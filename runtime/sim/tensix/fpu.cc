@@ -7,9 +7,8 @@ namespace {
 namespace isa = hw::tensix;
 
 constexpr uint32_t kHalf = kDstRows / 2;
-constexpr uint32_t kPoolRows = 4;        // of Dst
-constexpr uint32_t kOne = 0x3F800000;    // 1.0
-constexpr uint32_t kRowsOfTileRow = 16;  // rows that ZEROACC's mode 1 clears
+constexpr uint32_t kPoolRows = 4;      // of Dst
+constexpr uint32_t kOne = 0x3F800000;  // 1.0
 
 bool HasEightBitExponent(isa::Format format) {
   return format == isa::Format::kFloat16B || format == isa::Format::kTf32 ||
@@ -74,15 +73,14 @@ DstBlock Fpu::Block(const Operands& operands, uint32_t rows) {
   return dst_.Block(operands.dst_row, rows, is_32_bit());
 }
 
-Outcome Fpu::CheckRelease(uint32_t banks) {
-  const bool a_missing = (banks & 1) != 0 && !a_.matrix_bank().valid;
-  const bool b_missing = (banks & 2) != 0 && !b_.matrix_bank().valid;
+Outcome Fpu::CheckRelease(uint32_t banks, uint32_t kept) {
+  const bool a_missing = (banks & ~kept & 1) != 0 && !a_.matrix_bank().valid;
+  const bool b_missing = (banks & ~kept & 2) != 0 && !b_.matrix_bank().valid;
   if (!a_missing && !b_missing) return Outcome::kDone;
   return report_.Refuse("clear_dvalid", "the bank is not valid");
 }
 
-void Fpu::Release(uint32_t thread, uint32_t banks) {
-  const uint32_t kept = config_.thread(thread, isa::kThreadKeepDvalid);
+void Fpu::Release(uint32_t banks, uint32_t kept) {
   if ((banks & 1) != 0) {
     a_.Release((kept & 1) != 0);
     report_.changed |= kSrcAEvent;
@@ -94,7 +92,7 @@ void Fpu::Release(uint32_t thread, uint32_t banks) {
 }
 
 void Fpu::Finish(uint32_t thread, uint32_t addr_mode, uint32_t clear_dvalid) {
-  Release(thread, clear_dvalid);
+  Release(clear_dvalid, config_.thread(thread, isa::kThreadKeepDvalid));
   rows_.Advance(thread, addr_mode);
 }
 
@@ -135,8 +133,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::GMPOOL instruction) {
   for (const uint32_t scale : *operands.b) {
     if (scale != kOne) return report_.Refuse("SrcB", "its row holds no other number than 1.0");
   }
-  const bool was_valid =
-      dst_.valid(is_32_bit() ? Dst::HighRow(operands.dst_row) : operands.dst_row);
+  const bool was_valid = dst_.valid(operands.dst_row, is_32_bit());
   MaximumOfColumns(operands.a, was_valid, Block(operands, kPoolRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
@@ -188,7 +185,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
     return report_.Refuse("clear_zero_flags", "the model invalidates rows only");
   }
   const bool wide = instruction.use_32_bit_mode() != 0;
-  uint32_t where = instruction.where();
+  const uint32_t where = instruction.where();
   switch (instruction.clear_mode()) {
     case 0: {
       const uint32_t row = rows_.Dst(thread, where);
@@ -196,21 +193,13 @@ Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
       break;
     }
     case 1: {
-      // By tile rows of 16, of the half of Dst that the thread works in.
-      const bool upper =
-          (rows_.of(thread).dst() + config_.thread(thread, isa::kThreadDstOffset)) & kHalf;
-      if (!wide) {
-        const uint32_t first = (where + (upper ? 32 : 0)) * kRowsOfTileRow;
-        if (first >= kDstRows) return report_.Refuse("where", "it is beyond the last row of Dst");
-        dst_.Invalidate(first, kRowsOfTileRow);
-        break;
-      }
-      where += upper ? 16 : 0;
-      if (where * 32 >= kDstRows)
-        return report_.Refuse("where", "it is beyond the last row of Dst");
-      for (uint32_t row = 0; row < kRowsOfTileRow; ++row) {
-        dst_.Invalidate(32 * where + (row & 8) * 2 + (row & 7), 1);
-      }
+      // By tile rows of 16, in the part of Dst that the thread works in.
+      const uint32_t origin = rows_.Dst(thread, 0);
+      const uint32_t first = wide ? 32 * (where + ((origin & 768) != 0 ? 16 : 0))
+                                  : 16 * (where + ((origin & 512) != 0 ? 32 : 0));
+      if (first >= kDstRows) return report_.Refuse("where", "it is beyond the last row of Dst");
+      dst_.Invalidate(first, kFpuRows);
+      dst_.Invalidate(first + (wide ? 2 : 1) * kFpuRows, kFpuRows);
       break;
     }
     case 2:
@@ -218,6 +207,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
       dst_.Invalidate(where * kHalf, kHalf);
       return Outcome::kDone;
     default:
+      if (where != 0) return report_.Refuse("where", "it is 0 where all of Dst is meant");
       dst_.Invalidate(0, kDstRows);
       return Outcome::kDone;
   }
@@ -229,9 +219,10 @@ Outcome Fpu::Execute(uint32_t thread, isa::SETRWC instruction) {
   if ((instruction.rwc_cr() & 8) != 0) {
     return report_.Refuse("rwc_cr", "the model does not set cr from the counter of Dst");
   }
-  if (CheckRelease(instruction.clear_dvalid()) != Outcome::kDone) return Outcome::kRefused;
+  const uint32_t kept = config_.thread(thread, isa::kThreadKeepDvalid);
+  if (CheckRelease(instruction.clear_dvalid(), kept) != Outcome::kDone) return Outcome::kRefused;
   rows_.of(thread).Set(instruction);
-  Release(thread, instruction.clear_dvalid());
+  Release(instruction.clear_dvalid(), kept);
   return Outcome::kDone;
 }
 
@@ -243,10 +234,11 @@ Outcome Fpu::Execute(uint32_t thread, isa::INCRWC instruction) {
   return Outcome::kDone;
 }
 
-Outcome Fpu::Execute(uint32_t thread, isa::CLEARDVALID instruction) {
+Outcome Fpu::Execute(uint32_t /*thread*/, isa::CLEARDVALID instruction) {
   if (instruction.reset() != 0) return report_.Refuse("reset", "the model does not drop banks");
-  if (CheckRelease(instruction.clear_dvalid()) != Outcome::kDone) return Outcome::kRefused;
-  Release(thread, instruction.clear_dvalid());
+  // It frees banks that other instructions keep.
+  if (CheckRelease(instruction.clear_dvalid(), 0) != Outcome::kDone) return Outcome::kRefused;
+  Release(instruction.clear_dvalid(), 0);
   return Outcome::kDone;
 }
 

@@ -49,9 +49,9 @@ class Fpu {
   template <typename Instruction>
   Outcome Add(uint32_t thread, Instruction instruction, bool subtract);
   void Finish(uint32_t thread, uint32_t addr_mode, uint32_t clear_dvalid);
-  // Bit 0: SrcA's matrix bank goes back to its unpacker, bit 1: SrcB's.
-  Outcome CheckRelease(uint32_t banks);
-  void Release(uint32_t thread, uint32_t banks);
+  // Bit 0: SrcA's matrix bank goes back to its unpacker, bit 1: SrcB's. `kept`: banks that stay valid.
+  Outcome CheckRelease(uint32_t banks, uint32_t kept);
+  void Release(uint32_t banks, uint32_t kept);
   bool is_32_bit() const { return config_[hw::tensix::kAluFloat32Dst] != 0; }
 
   const Config& config_;

@@ -58,10 +58,13 @@ Outcome LaneAccess::Load(uint32_t thread, isa::SFPLOAD instruction) {
     return Outcome::kRefused;
   }
   if (to < kGeneralRegisters) {  // a load of a constant is none
+    const bool is_32_bit = mode != kAsBFloat16;
+    const uint32_t first = row & ~3u;
+    const DstBlock rows[] = {dst_.Read(first, is_32_bit), dst_.Read(first + 1, is_32_bit),
+                             dst_.Read(first + 2, is_32_bit), dst_.Read(first + 3, is_32_bit)};
     registers_.Write(to, [&](uint32_t lane) {
-      const LanePlace at = PlaceOf(row, lane);
-      return mode == kAsBFloat16 ? uint32_t{dst_.Read16(at.row, at.column)} << 16
-                                 : dst_.Read32(at.row, at.column);
+      const LanePlace at = PlaceOf(row & 3, lane);
+      return rows[at.row].Load(0, at.column);
     });
   }
   rows_.AdvanceRows(thread, instruction.addr_mode());
@@ -86,8 +89,7 @@ Outcome LaneAccess::Store(uint32_t thread, isa::SFPSTORE instruction) {
     uint32_t bits = registers_[from][lane];
     if (mode == kAsBFloat16 || mode == kAsFloat32) bits = FlushDenormal(bits);
     const LanePlace at = PlaceOf(row & 3, lane);
-    block.high[at.row][at.column] = static_cast<uint16_t>(bits >> 16);
-    if (is_32_bit) block.low[at.row][at.column] = static_cast<uint16_t>(bits);
+    block.Store(at.row, at.column, bits);
   }
   rows_.AdvanceRows(thread, instruction.addr_mode());
   return Outcome::kDone;

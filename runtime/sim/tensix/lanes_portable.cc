@@ -96,20 +96,10 @@ uint32_t AddToDst(Term first, Term second, Term dst, bool is_32_bit) {
          static_cast<uint32_t>(sum & (kHidden - 1));
 }
 
-uint32_t Load(const DstBlock& dst, uint32_t row, uint32_t column) {
-  const uint32_t high = uint32_t{dst.high[row][column]} << 16;
-  return dst.low == nullptr ? high : high | dst.low[row][column];
-}
-
-void Store(const DstBlock& dst, uint32_t row, uint32_t column, uint32_t bits) {
-  dst.high[row][column] = static_cast<uint16_t>(bits >> 16);
-  if (dst.low != nullptr) dst.low[row][column] = static_cast<uint16_t>(bits);
-}
-
 void Accumulate(const DstBlock& dst, uint32_t row, uint32_t column, const Term& first,
                 const Term& second) {
-  const Term before = DstOperand(Load(dst, row, column));
-  Store(dst, row, column, AddToDst(first, second, before, dst.low != nullptr));
+  const Term before = DstOperand(dst.Load(row, column));
+  dst.Store(row, column, AddToDst(first, second, before, dst.low != nullptr));
 }
 
 // The sum of eight products, aligned to the largest exponent.
@@ -150,13 +140,13 @@ void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t rows, uint3
 
 void MaximumOfColumns(const SourceRow* a, bool include_dst, DstBlock dst) {
   for (uint32_t column = 0; column < kColumns; ++column) {
-    uint32_t largest = include_dst ? Load(dst, 0, column) & kOperandBits : ~0u;
+    uint32_t largest = include_dst ? dst.Load(0, column) & kOperandBits : ~0u;
     for (uint32_t i = 0; i < kColumns; ++i) {
       const uint32_t datum = ExponentOf(a[i][column]) == 0 ? 0 : a[i][column];
       if (TotalOrder(datum) > TotalOrder(largest)) largest = datum;
     }
-    Store(dst, 0, column, largest);
-    for (uint32_t row = 1; row < 4; ++row) Store(dst, row, column, 0);
+    dst.Store(0, column, largest);
+    for (uint32_t row = 1; row < 4; ++row) dst.Store(row, column, 0);
   }
 }
 
@@ -192,8 +182,8 @@ void AddElements(const SourceRow* a, const SourceRow* b, Broadcast of_b, bool su
         sum.magnitude += other.sign == sum.sign ? aligned : -aligned;
       }
       sum.magnitude <<= kDroppedBits;
-      const Term before = accumulate ? DstOperand(Load(dst, row, column)) : Term{};
-      Store(dst, row, column, AddToDst(sum, {}, before, dst.low != nullptr));
+      const Term before = accumulate ? DstOperand(dst.Load(row, column)) : Term{};
+      dst.Store(row, column, AddToDst(sum, {}, before, dst.low != nullptr));
     }
   }
 }

@@ -39,10 +39,11 @@ Outcome Moves::FindRows(uint32_t thread, uint32_t source, uint32_t source_rows, 
   return Outcome::kDone;
 }
 
-uint32_t Moves::FromDst(uint32_t row, uint32_t column, bool low_half) const {
-  if (!is_32_bit()) return uint32_t{dst_.Read16(row, column)} << 16;
-  const uint32_t datum = dst_.Read32(row, column);
-  return low_half ? datum << 16 : datum & 0xFFFF0000;
+void Moves::CopyFromDst(uint32_t row, bool low_half, SourceRow& to) {
+  const DstBlock from = dst_.Read(row, is_32_bit());
+  for (uint32_t column = 0; column < kColumns; ++column) {
+    to[column] = uint32_t{(low_half ? from.low : from.high)[0][column]} << 16;
+  }
 }
 
 Outcome Moves::Execute(uint32_t thread, isa::MOVA2D instruction) {
@@ -108,9 +109,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2A instruction) {
     return Outcome::kRefused;
   }
   for (uint32_t row = 0; row < kFour; ++row) {
-    for (uint32_t column = 0; column < kColumns; ++column) {
-      a_.matrix_bank().datum[to + row][column] = FromDst(from + row, column, false);
-    }
+    CopyFromDst(from + row, false, a_.matrix_bank().datum[to + row]);
   }
   rows_.Advance(thread, instruction.addr_mode());
   return Outcome::kDone;
@@ -129,9 +128,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2B instruction) {
     return Outcome::kRefused;
   }
   for (uint32_t row = 0; row < (mode == 0 ? 1 : kFour); ++row) {
-    for (uint32_t column = 0; column < kColumns; ++column) {
-      b_.matrix_bank().datum[to + row][column] = FromDst(from + row, column, low_half);
-    }
+    CopyFromDst(from + row, low_half, b_.matrix_bank().datum[to + row]);
   }
   rows_.Advance(thread, instruction.addr_mode());
   return Outcome::kDone;

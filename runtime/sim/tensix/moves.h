@@ -40,8 +40,8 @@ class Moves {
   Outcome FindRows(uint32_t thread, uint32_t source, uint32_t source_rows, uint32_t dst,
                    uint32_t dst_rows, uint32_t* source_row, uint32_t* dst_row);
   Outcome CheckFormat(const char* which, hw::tensix::Format format);
-  // The 16 bits of a datum of Dst that a source takes.
-  uint32_t FromDst(uint32_t row, uint32_t column, bool low_half) const;
+  // Copies 16 bits of each datum of a row of Dst.
+  void CopyFromDst(uint32_t row, bool low_half, SourceRow& to);
   bool is_32_bit() const { return config_[hw::tensix::kAluFloat32Dst] != 0; }
 
   const Config& config_;

@@ -13,12 +13,14 @@ constexpr uint32_t kAllColumns = 0xFFFF;
 
 enum ReluMode : uint32_t { kNoRelu, kRelu, kReluAboveThreshold, kReluUpToThreshold };
 
-// `bits` and `threshold` are of 16 or 32 bits alike; `sign` is the sign's bit.
+// `bits` and `threshold` are of 16 or 32 bits alike; `sign` is the sign's bit. Of 32 bits the highest 19 decide what is
+// above the threshold.
 uint32_t Relu(uint32_t mode, uint32_t threshold, uint32_t sign, uint32_t bits) {
   if (mode == kNoRelu) return bits;
   if ((bits & sign) != 0) return 0;
   if (mode == kReluAboveThreshold && bits <= threshold) return 0;
-  if (mode == kReluUpToThreshold && bits > threshold) return threshold;
+  const uint32_t ignored = sign == kSignBit32 ? 13 : 0;
+  if (mode == kReluUpToThreshold && bits >> ignored > threshold >> ignored) return threshold;
   return bits;
 }
 
@@ -60,8 +62,11 @@ Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, ui
   if (from % kColumns != 0) {
     return report_.Refuse("address in Dst", "it is no multiple of a row");
   }
-  *row = from / kColumns + config_[isa::kPackDstOffset];
-  if (at.dest.at[kZ] != 0 || at.dest.at[kW] != 0) {
+  *row = (from / kColumns + config_[isa::kPackDstOffset]) % kDstRows;
+  if (*row + kRowsOfInstruction > kDstRows) {
+    return report_.Refuse("address in Dst", "the rows pass the end of Dst");
+  }
+  if (!continues_ && (at.dest.at[kZ] != 0 || at.dest.at[kW] != 0)) {
     return report_.Refuse("z and w counters", "the packer's own z and w in L1 are 0");
   }
   const uint32_t offset = at.dest.at[kY] * config_[isa::kPackDestYStride] >> 4;
@@ -91,14 +96,14 @@ uint32_t Packer::EdgeMask() const {
   return config_[map == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
 }
 
-uint32_t Packer::Convert(const Conversion& conversion, uint32_t row, uint32_t column) const {
+uint32_t Packer::Convert(const Conversion& conversion, const DstBlock& row, uint32_t column) const {
   const uint32_t mode = config_[isa::kPackReluMode];
   const uint32_t threshold = config_[isa::kPackReluThreshold];
   if (conversion.in == isa::Format::kFloat32) {
-    return Relu(mode, threshold << 16, kSignBit32, dst_.Read32(row, column));
+    return Relu(mode, threshold << 16, kSignBit32, row.Load(0, column));
   }
-  const uint16_t bits = conversion.from_32_bit ? PackFloat32AsBFloat16(dst_.Read32(row, column))
-                                               : PackBFloat16(dst_.Read16(row, column));
+  const uint16_t bits = conversion.from_32_bit ? PackFloat32AsBFloat16(row.Load(0, column))
+                                               : PackBFloat16(row.high[0][column]);
   const uint32_t result = Relu(mode, threshold, kSignBit16, bits);
   return conversion.out == isa::Format::kFloat32 ? result << 16 : result;
 }
@@ -118,9 +123,10 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   std::byte* to = l1_.data() + address;
   for (uint32_t i = 0; i < kRowsOfInstruction; ++i, ++rows_) {
     const uint32_t mask = EdgeMask();
+    const DstBlock from = dst_.Read(row + i, conversion.from_32_bit);
     for (uint32_t column = 0; column < kColumns; ++column) {
       const bool masked = (mask >> column & 1) == 0;
-      const uint32_t bits = masked ? 0 : Convert(conversion, (row + i) % kDstRows, column);
+      const uint32_t bits = masked ? 0 : Convert(conversion, from, column);
       if (conversion.out_bytes() == 4) {
         StoreAt(to, bits);
       } else {

@@ -16,7 +16,7 @@ namespace ttfd::sim::tensix {
 class Packer {
  public:
   // All outlive the unit.
-  Packer(MutableByteSpan l1, const Config& config, Adcs& counters, const Dst& dst, Report& report)
+  Packer(MutableByteSpan l1, const Config& config, Adcs& counters, Dst& dst, Report& report)
       : l1_(l1), config_(config), counters_(counters), dst_(dst), report_(report) {}
 
   // Moves four rows. One whose `last` is 0 is continued by the next: its data follow those of this one.
@@ -35,15 +35,15 @@ class Packer {
   // The first row of Dst, and the address of its first datum.
   Outcome Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
                uint32_t* address);
-  // The bits that are written for a datum of Dst, and the ReLU.
-  uint32_t Convert(const Conversion& conversion, uint32_t row, uint32_t column) const;
+  // The bits that are written for a datum of a row.
+  uint32_t Convert(const Conversion& conversion, const DstBlock& row, uint32_t column) const;
   // Bit x: the datum of that column is not written as 0. Of the row that comes next in the series.
   uint32_t EdgeMask() const;
 
   const MutableByteSpan l1_;
   const Config& config_;
   Adcs& counters_;
-  const Dst& dst_;
+  Dst& dst_;
   Report& report_;
   // A series of PACRs up to the one whose `last` is 1.
   bool continues_ = false;

@@ -1,32 +1,54 @@
-// Validity of the rows of Dst.
+// Validity of the rows of Dst, and the order of their bits.
 #include "runtime/sim/tensix/registers.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace ttfd::sim::tensix {
+namespace {
 
-DstBlock Dst::Block(uint32_t row, uint32_t rows, bool is_32_bit) {
-  for (uint32_t i = row; i < row + rows; ++i) {
-    const uint32_t high = is_32_bit ? HighRow(i) : i;
-    if (valid_[high]) continue;
-    std::memset(rows_[high], 0, sizeof(DstRow));
-    if (is_32_bit) std::memset(rows_[high + kLowHalf], 0, sizeof(DstRow));
-    valid_[high] = true;
+// A bfloat16 as a cell of Dst keeps it: sign, 7 bits of mantissa, 8 of exponent.
+uint16_t CellOf(uint16_t bits) {
+  return static_cast<uint16_t>((bits & 0x8000) | (bits & 0x7F) << 8 | (bits >> 7 & 0xFF));
+}
+uint16_t FromCell(uint16_t cell) {
+  return static_cast<uint16_t>((cell & 0x8000) | (cell & 0xFF) << 7 | (cell >> 8 & 0x7F));
+}
+
+DstRow g_zeros;  // is never written
+
+}  // namespace
+
+void Dst::Prepare(uint32_t row, bool as_low_half) {
+  if (is_low_half_[row] == as_low_half) return;
+  is_low_half_[row] = as_low_half;
+  for (uint16_t& bits : rows_[row]) bits = as_low_half ? CellOf(bits) : FromCell(bits);
+}
+
+DstBlock Dst::Block(uint32_t row, uint32_t count, bool is_32_bit) {
+  const uint32_t first = is_32_bit ? HighRow(row) : row;
+  for (uint32_t high = first; high < first + count; ++high) {
+    if (!valid_[high]) {
+      std::memset(rows_[high], 0, sizeof(DstRow));
+      if (is_32_bit) std::memset(rows_[high + kLowHalf], 0, sizeof(DstRow));
+      valid_[high] = true;
+    }
+    Prepare(high, false);
+    if (is_32_bit) Prepare(high + kLowHalf, true);
   }
-  if (!is_32_bit) return {&rows_[row], nullptr};
-  // Eight rows from a multiple of 8 on are consecutive.
-  return {&rows_[HighRow(row)], &rows_[HighRow(row) + kLowHalf]};
+  return {&rows_[first], is_32_bit ? &rows_[first + kLowHalf] : nullptr};
+}
+
+DstBlock Dst::Read(uint32_t row, bool is_32_bit) {
+  const uint32_t high = is_32_bit ? HighRow(row) : row;
+  if (!valid_[high]) return {&g_zeros, is_32_bit ? &g_zeros : nullptr};
+  Prepare(high, false);
+  if (is_32_bit) Prepare(high + kLowHalf, true);
+  return {&rows_[high], is_32_bit ? &rows_[high + kLowHalf] : nullptr};
 }
 
 void Dst::Invalidate(uint32_t first, uint32_t count) {
   std::fill_n(valid_.begin() + first, count, false);
-}
-
-uint32_t Dst::Read32(uint32_t row, uint32_t column) const {
-  const uint32_t high = HighRow(row);
-  if (!valid_[high]) return 0;
-  return uint32_t{rows_[high][column]} << 16 | rows_[high + kLowHalf][column];
 }
 
 }  // namespace ttfd::sim::tensix

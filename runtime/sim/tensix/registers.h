@@ -60,10 +60,20 @@ class SourceFile {
 struct DstBlock {
   DstRow* high;
   DstRow* low;  // null: 16-bit datums
+
+  // A datum as binary32; the low half of a 16-bit one is 0.
+  uint32_t Load(uint32_t row, uint32_t column) const {
+    const uint32_t bits = uint32_t{high[row][column]} << 16;
+    return low == nullptr ? bits : bits | low[row][column];
+  }
+  void Store(uint32_t row, uint32_t column, uint32_t bits) const {
+    high[row][column] = static_cast<uint16_t>(bits >> 16);
+    if (low != nullptr) low[row][column] = static_cast<uint16_t>(bits);
+  }
 };
 
 // 1024 rows of 16-bit datums, or 512 of 32-bit ones: then a datum's high and low half are in two rows. A row that is
-// not valid reads as 0. Bits are kept in the order of bfloat16 (16 bits) or binary32 (high half, low half).
+// not valid reads as 0; of a 32-bit row the one with the high halves counts.
 class Dst {
  public:
   Dst() { valid_.fill(true); }
@@ -72,21 +82,24 @@ class Dst {
   static constexpr uint32_t kLowHalf = 8;
   static constexpr uint32_t HighRow(uint32_t row) { return (row & 0x1F8) << 1 | (row & 0x207); }
 
-  // `rows` rows from `row` on, for the FPU to read and write, of 32 or 16 bits. All are valid afterwards; rows that
-  // were not are 0.
-  DstBlock Block(uint32_t row, uint32_t rows, bool is_32_bit);
-  void Invalidate(uint32_t first, uint32_t count);
-  bool valid(uint32_t row) const { return valid_[row]; }
+  // Rows to be read and written: `count` of them, up to 8, from a multiple of `count` on. All are valid afterwards; rows
+  // that were not are 0.
+  DstBlock Block(uint32_t row, uint32_t count, bool is_32_bit);
+  // A row to be read.
+  DstBlock Read(uint32_t row, bool is_32_bit);
 
-  // The bits of a datum as binary32 or bfloat16; 0 where the row is not valid.
-  uint32_t Read32(uint32_t row, uint32_t column) const;
-  uint16_t Read16(uint32_t row, uint32_t column) const {
-    return valid_[row] ? rows_[row][column] : uint16_t{0};
-  }
+  void Invalidate(uint32_t first, uint32_t count);
+  bool valid(uint32_t row, bool is_32_bit) const { return valid_[is_32_bit ? HighRow(row) : row]; }
 
  private:
+  // A row holds its bits in one of two orders: as bfloat16 has them, where it is used for 16-bit datums or high halves; or as
+  // a low half. The hardware keeps sign, mantissa, exponent of the former and plain bits of the latter, so a row that is
+  // used in the other way shows other bits.
+  void Prepare(uint32_t row, bool as_low_half);
+
   DstRow rows_[kDstRows] = {};
   std::array<bool, kDstRows> valid_;
+  std::array<bool, kDstRows> is_low_half_{};
 };
 
 }  // namespace ttfd::sim::tensix
