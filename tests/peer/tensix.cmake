@@ -9,6 +9,7 @@ ttfd_library(NAME tensix_programs
   DEPS peer_support runtime_hw)
 ttfd_program(NAME tensix_hashes SRCS ${peer_dir}/tensix_hashes.cc DEPS tensix_programs)
 
+ttfd_test(NAME tensix_model_test LABELS conformance DEPS tensix_programs SRCS ${peer_dir}/tensix_model_test.cc)
 ttfd_test(NAME tensix_peer_test LABELS ttsim TIMEOUT 600 DEPS tensix_programs SRCS ${peer_dir}/tensix_peer_test.cc)
 # Fifty times as many programs, others than the test above runs.
 add_test(NAME tensix_peer_soak COMMAND tensix_peer_test --gtest_filter=*.ProgramsHaveEqualResults/*)
