@@ -83,8 +83,9 @@ CreateProgramRequest FromProto(const v1::CreateProgram& from) {
   to.handle = from.handle();
   for (const v1::KernelUse& kernel : from.kernels()) to.kernels.push_back(FromProto(kernel));
   for (const v1::CircularBuffer& buffer : from.circular_buffers()) {
-    to.circular_buffers.push_back(
-        {buffer.index(), buffer.pages(), buffer.page_bytes(), RangesFromProto(buffer.cores())});
+    to.circular_buffers.push_back({buffer.index(), buffer.pages(), buffer.page_bytes(),
+                                   RangesFromProto(buffer.cores()),
+                                   static_cast<uint32_t>(buffer.format())});
   }
   for (const v1::Semaphore& semaphore : from.semaphores()) {
     to.semaphores.push_back(

@@ -27,6 +27,12 @@ ErrorReply UnsupportedError(std::string field, const std::string& what) {
   return MakeError(StatusCode::kUnimplemented, reason::kUnsupported, std::move(field), "{}", what);
 }
 
+ErrorReply RefusedError(std::string field, const Status& why) {
+  const bool known = why.code() != StatusCode::kUnimplemented;
+  return MakeError(why.code(), known ? reason::kInvalid : reason::kUnsupported, std::move(field),
+                   "{}", StatusMessage(why));
+}
+
 ErrorReply CausedByError(QueuePosition cause) {
   ErrorReply error =
       cause.value == 0

@@ -55,6 +55,8 @@ ErrorReply LimitError(std::string field, std::string limit, uint64_t value, uint
                       const std::string& what);
 ErrorReply UnknownHandleError(std::string field, uint64_t handle);
 ErrorReply UnsupportedError(std::string field, const std::string& what);
+// UNSUPPORTED if `why` is UNIMPLEMENTED, else INVALID.
+ErrorReply RefusedError(std::string field, const Status& why);
 // A command that only follows from the failure of `cause`; value 0: its queue could not be opened.
 ErrorReply CausedByError(QueuePosition cause);
 // Whether `cause` of the error is set.

@@ -126,8 +126,7 @@ Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply
   const uint32_t id = ++environment_.program_ids;
   auto program = BuildProgram(id, spec, environment_.card.grid);
   if (!program.ok()) {
-    *error = MakeError(program.status().code(), reason::kInvalid, "create_program", "{}",
-                       StatusMessage(program.status()));
+    *error = RefusedError("create_program", program.status());
     return Step::kRefused;
   }
   for (const std::shared_ptr<Kernel>& kernel : create.kernels) {

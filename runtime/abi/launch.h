@@ -78,7 +78,7 @@ struct CircularBufferConfig {
   uint32_t address;
   uint32_t pages;
   uint32_t page_bytes;
-  uint32_t reserved;
+  uint32_t format;  // of the elements of a page, which is one tile: hw::tensix::Format + 1; 0: none
 };
 static_assert(sizeof(CircularBufferConfig) == 16);
 

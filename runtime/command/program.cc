@@ -10,6 +10,7 @@
 #include "runtime/abi/l1_map.h"
 #include "runtime/base/bits.h"
 #include "runtime/command/program_layout.h"
+#include "runtime/command/tile_format.h"
 
 namespace ttfd {
 namespace {
@@ -30,6 +31,18 @@ Status CheckRanges(const std::vector<CoreRange>& cores, GridSize grid, std::stri
     }
   }
   return OkStatus();
+}
+
+Status CheckFormat(const CircularBufferUse& use, std::string_view what) {
+  if (use.format == 0) return OkStatus();
+  const TileFormat* const format = FindTileFormat(use.format);
+  if (format == nullptr) {
+    return Error(StatusCode::kUnimplemented, "{}: format {} is not known; {} are, and 0 for none",
+                 what, use.format, kTileFormatList);
+  }
+  if (use.page_bytes == format->tile_bytes) return OkStatus();
+  return InvalidArgument("{}: pages of {} bytes; a page of format {} is one tile of {} bytes", what,
+                         use.page_bytes, format->name, format->tile_bytes);
 }
 
 // What is known of one tile while the spec is read.
@@ -154,6 +167,7 @@ class ProgramBuilder {
           "{}: {} pages of {} bytes; both must be positive and the page a multiple of {}", what,
           use.pages, use.page_bytes, hw::kL1Alignment);
     }
+    RETURN_IF_ERROR(CheckFormat(use, what));
     const uint64_t bytes = uint64_t{use.pages} * use.page_bytes;
     uint64_t address = abi::kCircularBufferAddress;
     RETURN_IF_ERROR(ForEachTile(use.cores, [&](TilePlan& plan, uint32_t x, uint32_t y) {
@@ -240,7 +254,8 @@ class ProgramBuilder {
         const int32_t use = plan.circular_buffer[i];
         if (use < 0) continue;
         const CircularBufferUse& spec = spec_.circular_buffers[use];
-        group.circular_buffers[i] = {buffer_address_[use], spec.pages, spec.page_bytes, 0};
+        group.circular_buffers[i] = {buffer_address_[use], spec.pages, spec.page_bytes,
+                                     spec.format};
       }
       group.semaphores.resize(program_->semaphore_count);
       for (uint32_t i = 0; i < program_->semaphore_count; ++i) {

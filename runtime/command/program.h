@@ -57,7 +57,8 @@ struct CircularBufferUse {
   uint32_t index = 0;  // < abi::kMaxCircularBuffers
   uint32_t pages = 0;
   uint32_t page_bytes = 0;  // multiple of 16
-  std::vector<CoreRange> cores;
+  std::vector<CoreRange> cores = {};
+  uint32_t format = 0;  // as in abi::CircularBufferConfig; one of tile_format.h, or 0
 };
 
 struct SemaphoreUse {
@@ -78,7 +79,7 @@ class Program;
 
 // Checks a spec against the grid: ranges inside it, at least one kernel, no two kernels on one hart
 // of a tile, images and circular buffers that fit. INVALID_ARGUMENT says what is wrong and what is
-// allowed. `id` is for people (hang reports). Thread-safe.
+// allowed, UNIMPLEMENTED which formats are known. `id` is for people (hang reports). Thread-safe.
 StatusOr<std::shared_ptr<const Program>> BuildProgram(uint32_t id, const ProgramSpec& spec,
                                                       GridSize grid);
 

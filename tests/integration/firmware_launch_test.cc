@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/hw/stream.h"
+#include "runtime/hw/tensix_isa.h"
 #include "tests/support/firmware_test.h"
 
 namespace ttfd::testing {
@@ -154,6 +155,19 @@ TEST_P(Launch, PagesPassThroughThreeHarts) {
       bench_->SetBytes(dram(page), kOut + page / banks * kPage, std::vector<std::byte>(kPage));
     }
   }
+}
+
+TEST_P(Launch, FormatsOfCircularBuffers_ReachTheKernel) {
+  BenchProgram program;
+  program.kernels = {{.name = "formats", .common = {kReport, 3}}};
+  for (const uint32_t format : {6u, 0u, 1u}) {
+    program.circular_buffers.push_back({abi::kCircularBufferAddress, 1, 4096, format});
+  }
+  ASSERT_OK(launcher_->Run(program));
+  const hw::Coordinate at = bench_->WorkerTile(1);
+  EXPECT_EQ(bench_->Word(at, kReport), static_cast<uint32_t>(hw::tensix::Format::kFloat16B));
+  EXPECT_EQ(bench_->Word(at, kReport + 4), 0xFFu) << "none";
+  EXPECT_EQ(bench_->Word(at, kReport + 8), static_cast<uint32_t>(hw::tensix::Format::kFloat32));
 }
 
 TEST_P(Launch, ATokenGoesRoundByWritesAndIncrements) {

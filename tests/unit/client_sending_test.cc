@@ -193,13 +193,17 @@ TEST(ClientSending, LaunchArgumentsArriveAsTheyWereGiven) {
   Result<Kernel> kernel = session.LoadKernel(std::vector<std::byte>(16), "k");
   ProgramBuilder builder;
   const uint32_t k = builder.AddKernel(*kernel, Processor::kNcrisc, {CoreRange{0, 0, 1, 0}});
-  builder.AddCircularBuffer(2, 3, 64, {CoreRange{0, 0, 1, 0}}).AddSemaphore(1, 9, {CoreRange{}});
+  builder.AddCircularBuffer(2, 3, 4096, {CoreRange{0, 0, 1, 0}}, DataFormat::kInt32)
+      .AddCircularBuffer(3, 1, 64, {CoreRange{}})
+      .AddSemaphore(1, 9, {CoreRange{}});
   Result<Program> program = session.CreateProgram(builder);
   ASSERT_TRUE(program.ok());
   const v1::CreateProgram created =
       server.seen().batches.back().commands().rbegin()->create_program();
   EXPECT_EQ(created.kernels(0).processor(), v1::PROCESSOR_NCRISC);
   EXPECT_EQ(created.circular_buffers(0).pages(), 3u);
+  EXPECT_EQ(created.circular_buffers(0).format(), v1::DATA_FORMAT_INT32);
+  EXPECT_EQ(created.circular_buffers(1).format(), v1::DATA_FORMAT_UNSPECIFIED);
   EXPECT_EQ(created.semaphores(0).initial(), 9u);
 
   LaunchRequest launch(*program);

@@ -9,6 +9,7 @@
 #include "runtime/command/launch_records.h"
 #include "runtime/command/ordering.h"
 #include "runtime/command/program_layout.h"
+#include "runtime/command/tile_format.h"
 #include "tests/support/test_batch.h"
 
 namespace ttfd {
@@ -25,10 +26,11 @@ std::shared_ptr<const KernelImage> Image(size_t bytes = 64) {
   return image;
 }
 
-void ExpectRefused(const ProgramSpec& spec, const char* reason) {
+void ExpectRefused(const ProgramSpec& spec, const std::string& reason,
+                   StatusCode code = StatusCode::kInvalidArgument) {
   const auto program = BuildProgram(1, spec, kGrid);
   ASSERT_FALSE(program.ok()) << reason;
-  EXPECT_EQ(program.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(program.status().code(), code);
   EXPECT_THAT(std::string(StatusMessage(program.status())), HasSubstr(reason));
 }
 
@@ -71,6 +73,15 @@ TEST(Program, RefusesBadCircularBuffersAndSemaphores) {
   ExpectRefused(spec, "the page a multiple of 16");
   spec.circular_buffers[0] = {0, 0x80001, 16, {{0, 0, 0, 0}}};
   ExpectRefused(spec, "do not fit");
+  for (const TileFormat& format : kTileFormats) {
+    SCOPED_TRACE(format.name);
+    spec.circular_buffers[0] = {0, 1, 1024, {{0, 0, 0, 0}}, format.word()};
+    ExpectRefused(spec, fmt::format("pages of 1024 bytes; a page of format {} is one tile of {} ",
+                                    format.name, format.tile_bytes));
+  }
+  spec.circular_buffers[0].format = 2;  // float16
+  ExpectRefused(spec, "format 2 is not known; float32 and int32 (4096 bytes), ",
+                StatusCode::kUnimplemented);
   spec.circular_buffers[0] = {0, 1, 64, {{0, 0, 1, 0}}};
   spec.circular_buffers.push_back({0, 1, 64, {{1, 0, 1, 0}}});
   ExpectRefused(spec, "both want index 0 of core (1,0)");
@@ -104,6 +115,21 @@ TEST(Program, GroupsTilesThatAreEqual) {
     EXPECT_EQ(group.semaphores[0].value, 42u);
   }
   EXPECT_EQ(covered, (*program)->tiles);
+}
+
+TEST(Program, FormatsOfCircularBuffers_ReachTheirConfiguration) {
+  ProgramSpec spec = OneKernel();
+  uint32_t index = 0;
+  for (const TileFormat& format : kTileFormats) {
+    spec.circular_buffers.push_back(
+        {index++, 2, format.tile_bytes, {{0, 0, 11, 9}}, format.word()});
+  }
+  spec.circular_buffers.push_back({index++, 2, 64, {{0, 0, 11, 9}}});
+  const auto program = BuildProgram(1, spec, kGrid);
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  std::vector<uint32_t> words;
+  for (const auto& buffer : (*program)->groups[0].circular_buffers) words.push_back(buffer.format);
+  EXPECT_EQ(words, (std::vector<uint32_t>{1, 6, 7, 9, 10, 0})) << "hardware codes + 1, 0 for none";
 }
 
 TEST(Program, GivesCircularBuffersOfOneTileDifferentMemory) {

@@ -164,6 +164,7 @@ TEST(RequestConversion, ProgramsWithEveryProcessor) {
   buffer->set_index(4);
   buffer->set_pages(2);
   buffer->set_page_bytes(32);
+  buffer->set_format(v1::DATA_FORMAT_BFP8_B);
   v1::Semaphore* const semaphore = program->add_semaphores();
   semaphore->set_index(3);
   semaphore->set_initial(8);
@@ -179,6 +180,7 @@ TEST(RequestConversion, ProgramsWithEveryProcessor) {
   EXPECT_EQ(request.kernels[1].cores, (std::vector<CoreRange>{{0, 0, 12, 9}}));
   EXPECT_EQ(request.circular_buffers[0].index, 4u);
   EXPECT_EQ(request.circular_buffers[0].page_bytes, 32u);
+  EXPECT_EQ(request.circular_buffers[0].format, 7u);
   EXPECT_EQ(request.semaphores[0].initial, 8u);
 }
 

@@ -323,6 +323,18 @@ TEST_F(SessionRefusal, Programs) {
               r.circular_buffers.push_back({0, 1024, 1024, {{0, 0, 0, 0}}});
             }),
        kInvalid, "INVALID", "create_program"},
+      {"an unknown format",
+       With(good,
+            [](auto& r) {
+              r.circular_buffers.push_back({0, 1, 2048, {{0, 0, 0, 0}}, 2});
+            }),
+       kUnimplemented, "UNSUPPORTED", "create_program"},
+      {"a page that is no tile of its format",
+       With(good,
+            [](auto& r) {
+              r.circular_buffers.push_back({0, 1, 1024, {{0, 0, 0, 0}}, 6});
+            }),
+       kInvalid, "INVALID", "create_program"},
   });
 }
 

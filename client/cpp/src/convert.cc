@@ -200,6 +200,7 @@ void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto) {
     for (const CoreRange& range : use.cores) {
       ToProto(range, out->add_cores());
     }
+    out->set_format(static_cast<v1::DataFormat>(use.format));
   }
   for (const ProgramBuilder::Semaphore& use : builder.semaphores()) {
     v1::Semaphore* out = proto->add_semaphores();

@@ -55,9 +55,9 @@ uint32_t ProgramBuilder::AddKernel(const Kernel& kernel, Processor processor,
 }
 
 ProgramBuilder& ProgramBuilder::AddCircularBuffer(uint32_t index, uint32_t pages,
-                                                  uint32_t page_bytes,
-                                                  std::vector<CoreRange> cores) {
-  circular_buffers_.push_back({index, pages, page_bytes, std::move(cores)});
+                                                  uint32_t page_bytes, std::vector<CoreRange> cores,
+                                                  DataFormat format) {
+  circular_buffers_.push_back({index, pages, page_bytes, std::move(cores), format});
   return *this;
 }
 

@@ -8,10 +8,21 @@ from ttfd import check
 from ttfd.cores import add_ranges, processor_number
 from ttfd.resources import Buffer, Kernel, Program
 from ttfd.types import Arguments, CircularBuffer, KernelUse, Launch, Patch, Semaphore
-from ttfd.v1 import ttfd_pb2
+from ttfd.v1 import ttfd_pb2, types_pb2
 from ttfd.words import word, word_array
 
 _SEGMENT_BYTES = 256 << 10  # of the launches of one command that records
+_FORMATS = {name: types_pb2.DataFormat.Value(f"DATA_FORMAT_{name.upper()}") for name in ("float32", "float16_b", "bfp8_b", "int32", "uint16")}
+_FORMATS["bfloat16"] = _FORMATS["float16_b"]
+
+
+def _format_number(name: str | None, field: str) -> int:
+    """The API's number of an element format."""
+    if name is None:
+        return 0
+    if not isinstance(name, str) or name not in _FORMATS:
+        check.refuse_value(name, field, f"{', '.join(map(repr, _FORMATS))} or None")
+    return _FORMATS[name]
 
 
 def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse], circular_buffers: Sequence[CircularBuffer],
@@ -28,6 +39,7 @@ def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse], c
                                             pages=check.integer(buffer.pages, f"{field}.pages"),
                                             page_bytes=check.integer(buffer.page_bytes, f"{field}.page_bytes"))
         add_ranges(entry.cores, buffer.cores, f"{field}.cores")
+        entry.format = _format_number(buffer.format, f"{field}.format")
     for index, semaphore in enumerate(check.several(semaphores, Semaphore, "create_program.semaphores")):
         field = f"create_program.semaphores[{index}]"
         entry = create.semaphores.add(index=check.integer(semaphore.index, f"{field}.index"),

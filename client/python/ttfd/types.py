@@ -165,12 +165,17 @@ class KernelUse:
 
 @dataclasses.dataclass(frozen=True)
 class CircularBuffer:
-    """`pages` of `page_bytes` (a multiple of 16) in the L1 of every tile in `cores`."""
+    """`pages` of `page_bytes` (a multiple of 16) in the L1 of every tile in `cores`.
+
+    format: of the elements, for kernels that ask for it; then a page is one tile of 32 x 32. "float32" and "int32" have
+    tiles of 4096 bytes, "float16_b" (or "bfloat16") and "uint16" of 2048, "bfp8_b" of 1088. None: pages are bytes.
+    """
 
     index: int
     pages: int
     page_bytes: int
     cores: Cores
+    format: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

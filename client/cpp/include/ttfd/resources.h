@@ -81,6 +81,7 @@ class ProgramBuilder {
     uint32_t pages = 0;
     uint32_t page_bytes = 0;  // multiple of 16
     std::vector<CoreRange> cores = {};
+    DataFormat format = DataFormat::kNone;
   };
   struct Semaphore {
     uint32_t index = 0;
@@ -91,8 +92,11 @@ class ProgramBuilder {
   // Runs `kernel` on `processor` of every tile in `cores`. Returns the kernel's index in this
   // program, by which launch arguments name it.
   uint32_t AddKernel(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
+  // With a format, kernels learn it by CircularBuffer::format(), and a page is one tile: 4096 bytes of
+  // kFloat32 or kInt32, 2048 of kFloat16B or kUInt16, 1088 of kBfp8B.
   ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
-                                    std::vector<CoreRange> cores);
+                                    std::vector<CoreRange> cores,
+                                    DataFormat format = DataFormat::kNone);
   ProgramBuilder& AddSemaphore(uint32_t index, uint32_t initial, std::vector<CoreRange> cores);
 
   const std::vector<KernelUse>& kernels() const { return kernels_; }

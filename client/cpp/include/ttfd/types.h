@@ -54,6 +54,16 @@ enum class Processor : uint8_t { kBrisc = 1, kNcrisc = 2, kTrisc0 = 3, kTrisc1 =
 // "brisc" ... "trisc2".
 const char* ProcessorName(Processor processor);
 
+// Formats of the elements of a tile of 32 x 32. The numbers are those of the API.
+enum class DataFormat : uint8_t {
+  kNone = 0,  // pages are bytes
+  kFloat32 = 1,
+  kFloat16B = 6,  // bfloat16
+  kBfp8B = 7,
+  kInt32 = 9,
+  kUInt16 = 10,
+};
+
 // A hint: the daemon chooses the hardware queue. Transfers of a kTransfer queue overlap kernels.
 enum class QueueKind : uint8_t { kCompute = 1, kTransfer = 2 };
 

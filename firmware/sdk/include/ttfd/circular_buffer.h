@@ -8,13 +8,15 @@
 // not stream registers because data and count then lie in one region: stores to it are processed in
 // order, where a register store could overtake the data.
 //
-// Each hart makes its own CircularBuffer of an index, once, at the start of kernel_main().
+// Each hart makes its own CircularBuffer of an index, once, at the start of kernel_main(). Programs use low indices: a
+// launch clears the counts of all up to the highest.
 #pragma once
 
 #include <stdint.h>
 #include <ttfd/arguments.h>
 
 #include "firmware/common/wait.h"
+#include "runtime/hw/tensix_isa.h"
 
 namespace ttfd::kernel {
 
@@ -26,6 +28,7 @@ class CircularBuffer {
         internal::ConfigAddress() +
         (internal::MessageWord(offsetof(abi::LaunchMessage, circular_buffer_offset)) & 0xFFFF) +
         index * sizeof(abi::CircularBufferConfig);
+    config_ = config;
     base_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, address));
     pages_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, pages));
     page_bytes_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, page_bytes));
@@ -37,6 +40,12 @@ class CircularBuffer {
   uint32_t pages() const { return pages_; }
   // L1 address of page 0, for a hart that uses the whole buffer as its scratch.
   uint32_t address() const { return base_; }
+
+  // Format of the elements, as the client gave it for the buffer; a page is one tile of it then. Read from L1 in each
+  // call. REQUIRES has_format().
+  hw::tensix::Format format() const { return static_cast<hw::tensix::Format>(FormatWord() - 1); }
+  // False: the client gave none, pages are bytes.
+  bool has_format() const { return FormatWord() != 0; }
 
   // Producer: waits until `pages` (at most pages()) are free behind the write position, and returns
   // their L1 address. They are contiguous if every call uses a divisor of pages().
@@ -68,6 +77,10 @@ class CircularBuffer {
   static constexpr uint32_t kPushed = offsetof(abi::CircularBufferState, pushed);
   static constexpr uint32_t kPopped = offsetof(abi::CircularBufferState, popped);
 
+  uint32_t FormatWord() const {
+    return firmware::Load(config_ + offsetof(abi::CircularBufferConfig, format));
+  }
+
   void Step(uint32_t counter, uint32_t pages) {
     position_ += pages * page_bytes_;
     if (position_ >= end_) {
@@ -78,6 +91,7 @@ class CircularBuffer {
   }
 
   uint32_t state_;
+  uint32_t config_;
   uint32_t base_;
   uint32_t end_;
   uint32_t position_;  // this hart's next page
