@@ -18,7 +18,7 @@ TARGET = "ttfd_demo_tile"
 KERNELS = "firmware/kernels"
 BUILT = daemon.BUILT | {
     "ttsim_child": "libexec/ttfd/ttfd-ttsim-child",
-} | {f"tile_{name}": f"{KERNELS}/tile_{name}.elf" for name in ("reader", "unpack", "math", "pack", "writer")}
+} | {f"tile_{name}": f"{KERNELS}/tile_{name}.elf" for name in ("reader", "math_trisc0", "math_trisc1", "math_trisc2", "writer")}
 
 RESULT_BYTES = 3 * 1024 * 2  # three tiles of 16-bit words
 SIM_TIMEOUT_S = 120

@@ -9,11 +9,9 @@ find_package(PNG REQUIRED)
 foreach(kernel IN ITEMS blur_edge sha256_chunks tile_report vector_add)
   ttfd_add_kernel(${kernel} PROCESSOR brisc SOURCES kernels/${kernel}.cc)
 endforeach()
-# A kernel is for one processor: these five work together on a tile.
+# A kernel is for one processor, a compute kernel for three: these work together on a tile.
 ttfd_add_kernel(tile_reader PROCESSOR ncrisc SOURCES kernels/tile_reader.cc)
-ttfd_add_kernel(tile_unpack PROCESSOR trisc0 SOURCES kernels/tile_unpack.cc)
-ttfd_add_kernel(tile_math PROCESSOR trisc1 SOURCES kernels/tile_math.cc)
-ttfd_add_kernel(tile_pack PROCESSOR trisc2 SOURCES kernels/tile_pack.cc)
+ttfd_add_kernel(tile_math COMPUTE SOURCES kernels/tile_math.cc)
 ttfd_add_kernel(tile_writer PROCESSOR brisc SOURCES kernels/tile_writer.cc)
 
 add_executable(file_checksum file_checksum.cc)

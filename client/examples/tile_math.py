@@ -2,8 +2,8 @@
 
     tile_math.py KERNELS_FOLDER [--words FILE] [--tiles N]
 
-Five kernels work together: tile_reader, tile_unpack, tile_math, tile_pack and tile_writer. Each result is compared with
-NumPy's of the same inputs in double precision.
+Three kernels work together: tile_reader, tile_math, which runs on three processors, and tile_writer. Each result is compared
+with NumPy's of the same inputs in double precision.
 """
 
 import argparse
@@ -19,8 +19,8 @@ FACE = 16
 TILE_BYTES = TILE * TILE * 2
 BUFFERED_TILES = 2
 MIN_PCC = 0.9999  # Pearson's correlation coefficient
-KERNELS = [("tile_reader", ttfd.NCRISC), ("tile_unpack", ttfd.TRISC0), ("tile_math", ttfd.TRISC1), ("tile_pack", ttfd.TRISC2),
-           ("tile_writer", ttfd.BRISC)]
+KERNELS = [("tile_reader", ttfd.NCRISC), ("tile_math_trisc0", ttfd.TRISC0), ("tile_math_trisc1", ttfd.TRISC1),
+           ("tile_math_trisc2", ttfd.TRISC2), ("tile_writer", ttfd.BRISC)]
 # In the order of tile_math.cc's argument.
 OPERATIONS = [("add", np.add), ("mul", np.multiply), ("matmul", np.matmul)]
 
@@ -61,14 +61,15 @@ class TileMath:
     def run(self, operation: int) -> np.ndarray:
         """The words of the result, as they lie in L1."""
         left, right, result = self.buffers
-        arguments = [[left, right, self.tiles], [self.tiles], [self.tiles, operation], [self.tiles], [result, self.tiles]]
+        math = [self.tiles, operation]
+        arguments = [[left, right, self.tiles], math, math, math, [result, self.tiles]]
         self.session.launch(self.program, [ttfd.Arguments(kernel=kernel, common=words) for kernel, words in enumerate(arguments)])
         return result.read(np.uint16)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", metavar="KERNELS_FOLDER", type=pathlib.Path, help="the folder of tile_math.elf and the others")
+    parser.add_argument("folder", metavar="KERNELS_FOLDER", type=pathlib.Path, help="the folder of tile_reader.elf and the others")
     parser.add_argument("--words", metavar="FILE", type=pathlib.Path, help="write the results' words (uint16, little endian)")
     parser.add_argument("--tiles", metavar="N", type=int, default=1, help="how many pairs of tiles (default 1)")
     options = parser.parse_args()

@@ -87,9 +87,9 @@ class ComputeTile : public ::testing::TestWithParam<Pipeline> {
  protected:
   std::shared_ptr<const Program> Build() {
     const std::pair<const char*, hw::Hart> kernels[] = {{GetParam().reader, hw::kNcrisc},
-                                                        {"tile_unpack", hw::kTrisc0},
-                                                        {"tile_math", hw::kTrisc1},
-                                                        {"tile_pack", hw::kTrisc2},
+                                                        {"tile_math_trisc0", hw::kTrisc0},
+                                                        {"tile_math_trisc1", hw::kTrisc1},
+                                                        {"tile_math_trisc2", hw::kTrisc2},
                                                         {GetParam().writer, hw::kBrisc}};
     const CoreRange tile{2, 1, 2, 1};
     ProgramSpec spec;
@@ -119,9 +119,7 @@ class ComputeTile : public ::testing::TestWithParam<Pipeline> {
     RETURN_IF_ERROR(card_.Write(Tiles(kRight), 0, std::as_bytes(std::span(right))));
     std::vector<KernelArguments> arguments(5);
     arguments[0].common = {kLeft, kRight, kTiles, kDelayClocks};
-    arguments[1].common = {kTiles};
-    arguments[2].common = {kTiles, operation};
-    arguments[3].common = {kTiles};
+    for (size_t trisc = 1; trisc <= 3; ++trisc) arguments[trisc].common = {kTiles, operation};
     arguments[4].common = {kResult, kTiles, kDelayClocks};
     RETURN_IF_ERROR(card_.Submit(LaunchCommand{program, arguments}));
     ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,

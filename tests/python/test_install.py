@@ -25,13 +25,15 @@ EXPECTED = [
     "etc/ttfd/ttfd.toml",
 ]
 UNIT = "lib/systemd/system/ttfd.service"
-KERNELS = {"blur_edge", "sha256_chunks", "tile_math", "tile_pack", "tile_reader", "tile_report", "tile_unpack", "tile_writer", "vector_add"}
+KERNELS = {"blur_edge", "sha256_chunks", "tile_reader", "tile_report", "tile_writer", "vector_add"}
+COMPUTE_KERNELS = {"tile_math"}
+ELFS = KERNELS | {f"{name}_trisc{i}" for name in COMPUTE_KERNELS for i in range(3)}
 
 
 def test_files_lie_where_debian_expects_them(installed):
     assert [path for path in EXPECTED if not (installed.parent / path).is_file()] == []
-    assert {path.stem for path in (installed / "share/ttfd/kernels").iterdir()} == KERNELS
-    assert {path.stem for path in (installed / "share/doc/ttfd/examples/kernels").iterdir()} == KERNELS
+    assert {path.stem for path in (installed / "share/ttfd/kernels").iterdir()} == ELFS
+    assert {path.stem for path in (installed / "share/doc/ttfd/examples/kernels").iterdir()} == KERNELS | COMPUTE_KERNELS
 
 
 def test_nothing_of_the_build_folder_is_named(installed):

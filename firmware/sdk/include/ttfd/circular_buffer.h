@@ -22,6 +22,7 @@ namespace ttfd::kernel {
 
 class CircularBuffer {
  public:
+  constexpr CircularBuffer() = default;  // none: of no pages
   explicit CircularBuffer(uint32_t index)
       : state_(abi::kCircularBufferStateAddress + index * sizeof(abi::CircularBufferState)) {
     const uint32_t config =
@@ -40,6 +41,8 @@ class CircularBuffer {
   uint32_t pages() const { return pages_; }
   // L1 address of page 0, for a hart that uses the whole buffer as its scratch.
   uint32_t address() const { return base_; }
+  // L1 address of this hart's next page: what Reserve() or Wait() returned.
+  uint32_t position() const { return position_; }
 
   // Format of the elements, as the client gave it for the buffer; a page is one tile of it then. Read from L1 in each
   // call. REQUIRES has_format().
@@ -90,13 +93,13 @@ class CircularBuffer {
     firmware::Store(state_ + counter, firmware::Load(state_ + counter) + pages);
   }
 
-  uint32_t state_;
-  uint32_t config_;
-  uint32_t base_;
-  uint32_t end_;
-  uint32_t position_;  // this hart's next page
-  uint32_t pages_;
-  uint32_t page_bytes_;
+  uint32_t state_ = 0;
+  uint32_t config_ = 0;
+  uint32_t base_ = 0;
+  uint32_t end_ = 0;
+  uint32_t position_ = 0;  // this hart's next page
+  uint32_t pages_ = 0;
+  uint32_t page_bytes_ = 0;
 };
 
 }  // namespace ttfd::kernel

@@ -1,0 +1,145 @@
+// Sum, difference and product of two tiles, element by element.
+//
+//   add_tiles_init(in0, in1);
+//   add_tiles(in0, in1, 0, 0, dst);      // tile 0 of in0 plus tile 0 of in1 into tile dst of Dst
+//
+// With a broadcast the second tile gives one row, one column or one number for the whole tile: BroadcastType::ROW takes
+// its row 0, COL its column 0, SCALAR its element at row 0, column 0.
+//
+// A result is rounded once, when it is packed, with two exceptions of the hardware: a sum's smaller operand is rounded
+// to the grid of the greater one's 11 bits first, and there are no denormals and no NaN: NaN counts as infinity of its
+// sign. Products take four passes, the fidelity phases (HiFi4), so that whole mantissas of 8 bits are multiplied.
+#pragma once
+
+#include <ttfd/compute/engine.h>
+
+namespace ttfd::compute {
+
+enum class BroadcastType : uint32_t { NONE = 0, COL = 1, ROW = 2, SCALAR = 3 };  // ELW...'s instr_mod
+enum class EltwiseBinaryType : uint32_t { ELWADD, ELWSUB, ELWMUL };
+
+namespace internal {
+
+// Eight instructions take eight rows each of a tile. What each adds to the rows of SrcA and SrcB, in order: odd ones
+// `first`, the second and sixth `second`, the fourth `fourth`, the last `last`, so that the next pass begins at row 0.
+struct RowSteps {
+  uint32_t first;
+  uint32_t second;
+  uint32_t fourth;
+  uint32_t last;
+};
+inline constexpr RowSteps kEachRow = {8, 8, 8, 8};
+inline constexpr RowSteps kRowZero = {0, 0, 0, 0};
+// Of broadcasts: the first row of each of the top faces, twice; the rows of each of the left faces, twice.
+inline constexpr RowSteps kTopFaces = {0, 16, 48, 48};
+inline constexpr RowSteps kLeftFaces = {8, 56, 24, 24};
+// Of a tile whose faces are transposed in their places: the two in the middle change places.
+inline constexpr RowSteps kTransposed = {8, 24, 40, 8};
+
+constexpr RowSteps StepsOf(BroadcastType broadcast) {
+  switch (broadcast) {
+    case BroadcastType::COL:
+      return kLeftFaces;
+    case BroadcastType::ROW:
+      return kTopFaces;
+    case BroadcastType::SCALAR:
+      return kRowZero;
+    default:
+      return kEachRow;
+  }
+}
+
+template <RowSteps kSrcA, RowSteps kSrcB, uint32_t kDstStep>
+void SetRowSteps() {
+  constexpr uint32_t kDst = kAddrModDstIncrement.In(0, kDstStep);
+  AwaitUnits();
+  SetAddrMod<0, kSrcA.first, kSrcB.first, kDst>();
+  SetAddrMod<1, kSrcA.second, kSrcB.second, kDst>();
+  SetAddrMod<2, kSrcA.fourth, kSrcB.fourth, kDst>();
+  SetAddrMod<3, kSrcA.last, kSrcB.last, kAddrModDstClear.In(0, 1) | kNextPhase>();
+}
+
+// A pass over a tile.
+template <auto kInstruction, uint32_t kClearDvalid = 0>
+void EightRowsEach() {
+  Push<kInstruction.addr_mode(0)>();
+  Push<kInstruction.addr_mode(1)>();
+  Push<kInstruction.addr_mode(0)>();
+  Push<kInstruction.addr_mode(2)>();
+  Push<kInstruction.addr_mode(0)>();
+  Push<kInstruction.addr_mode(1)>();
+  Push<kInstruction.addr_mode(0)>();
+  Push<kInstruction.addr_mode(3).clear_dvalid(kClearDvalid)>();
+}
+
+inline constexpr uint32_t kPhases = 4;
+
+template <EltwiseBinaryType kOperation, BroadcastType kBroadcast>
+void Elementwise(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
+  constexpr auto kMode = static_cast<uint32_t>(kBroadcast);
+  if constexpr (kUnpacks) Unpack(TileAddress(in0, tile0), TileAddress(in1, tile1));
+  if constexpr (kComputes) {
+    SelectDstTile(dst);
+    if constexpr (kOperation == EltwiseBinaryType::ELWADD) {
+      EightRowsEach<ELWADD{}.instr_mod(kMode), kBothSources>();
+    } else if constexpr (kOperation == EltwiseBinaryType::ELWSUB) {
+      EightRowsEach<ELWSUB{}.instr_mod(kMode), kBothSources>();
+    } else {
+      for (uint32_t face = 0; face != 4; ++face) ClearDstFace(dst, face);  // products are added
+      for (uint32_t i = 0; i != kPhases - 1; ++i) EightRowsEach<ELWMUL{}.instr_mod(kMode)>();
+      EightRowsEach<ELWMUL{}.instr_mod(kMode), kBothSources>();
+    }
+  }
+}
+
+template <BroadcastType kBroadcast>
+void ConfigureElementwise(uint32_t in0, uint32_t in1) {
+  if constexpr (kUnpacks) ConfigureSources(in0, in1);
+  if constexpr (kComputes) SetRowSteps<kEachRow, StepsOf(kBroadcast), 8>();
+}
+
+}  // namespace internal
+
+inline void binary_op_init_common(uint32_t in0, uint32_t in1, uint32_t out) {
+  compute_kernel_hw_startup(in0, in1, out);
+}
+
+template <EltwiseBinaryType kOperation, BroadcastType kBroadcast>
+void init_bcast(uint32_t in0, uint32_t in1, uint32_t out) {
+  compute_kernel_hw_startup(in0, in1, out);
+  internal::ConfigureElementwise<kBroadcast>(in0, in1);
+}
+
+// name, EltwiseBinaryType
+#define TTFD_COMPUTE_BINARY(name, operation)                                                         \
+  inline void name##_tiles_init(uint32_t in0, uint32_t in1) {                                        \
+    internal::ConfigureElementwise<BroadcastType::NONE>(in0, in1);                                   \
+  }                                                                                                  \
+  inline void name##_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,               \
+                           uint32_t dst) {                                                           \
+    internal::Elementwise<EltwiseBinaryType::operation, BroadcastType::NONE>(in0, in1, tile0, tile1, \
+                                                                             dst);                   \
+  }                                                                                                  \
+  template <BroadcastType kBroadcast>                                                                \
+  void name##_tiles_bcast(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,                \
+                          uint32_t dst) {                                                            \
+    internal::Elementwise<EltwiseBinaryType::operation, kBroadcast>(in0, in1, tile0, tile1, dst);    \
+  }                                                                                                  \
+  TTFD_COMPUTE_BROADCAST(name, rows, ROW)                                                            \
+  TTFD_COMPUTE_BROADCAST(name, cols, COL)                                                            \
+  TTFD_COMPUTE_BROADCAST(name, scalar, SCALAR)
+#define TTFD_COMPUTE_BROADCAST(name, part, broadcast)                                       \
+  inline void name##_bcast_##part##_init_short(uint32_t in0, uint32_t in1) {                \
+    internal::ConfigureElementwise<BroadcastType::broadcast>(in0, in1);                     \
+  }                                                                                         \
+  inline void name##_tiles_bcast_##part(uint32_t in0, uint32_t in1, uint32_t tile0,         \
+                                        uint32_t tile1, uint32_t dst) {                     \
+    name##_tiles_bcast<BroadcastType::broadcast>(in0, in1, tile0, tile1, dst);              \
+  }
+TTFD_COMPUTE_BINARY(add, ELWADD)
+TTFD_COMPUTE_BINARY(sub, ELWSUB)
+TTFD_COMPUTE_BINARY(mul, ELWMUL)
+#undef TTFD_COMPUTE_BROADCAST
+#undef TTFD_COMPUTE_BINARY
+
+}  // namespace ttfd::compute

@@ -1,0 +1,64 @@
+// The matrix product of two tiles, added to a tile of Dst.
+//
+//   mm_init(in0, in1, out);
+//   tile_regs_acquire();                                                          // Dst is 0
+//   for (uint32_t k = 0; k != tiles; ++k) matmul_tiles(in0, in1, k, k, dst);      // sum of products
+//
+// Sums have 32 bits. The products of eight terms are added on the grid of the greatest one. Four passes, the fidelity
+// phases (HiFi4), multiply whole mantissas of 8 bits.
+#pragma once
+
+#include <ttfd/compute/engine.h>
+
+namespace ttfd::compute {
+
+namespace internal {
+
+// MVMUL: eight rows of Dst += eight rows of SrcB times a face of SrcA. A column of faces of SrcB times one face of
+// SrcA, into the faces of Dst at row `kDst` and below it. Faces begin at rows 0, 16, 32 and 48.
+template <uint32_t kDst, MVMUL kLast>
+void MultiplyColumn() {
+  Push<MVMUL{}.dst(kDst)>();
+  Push<MVMUL{}.dst(kDst + 8).addr_mode(1)>();
+  Push<MVMUL{}.dst(kDst + 32)>();
+  Push<kLast.dst(kDst + 40)>();
+}
+
+template <MVMUL kLast>
+void MultiplyTile() {
+  MultiplyColumn<0, MVMUL{}.addr_mode(2)>();
+  MultiplyColumn<0, MVMUL{}.addr_mode(3)>();
+  MultiplyColumn<16, MVMUL{}.addr_mode(2)>();
+  MultiplyColumn<16, kLast>();
+}
+
+}  // namespace internal
+
+inline void mm_init_short(uint32_t in0, uint32_t in1) {
+  using namespace internal;
+  if constexpr (kUnpacks) ConfigureSources(in1, in0);
+  if constexpr (kComputes) {
+    AwaitUnits();
+    SetAddrMod<0, 0, 8, 0>();            // to the lower half of the face of SrcB
+    SetAddrMod<1, 0, 24, 0>();           // to the face of SrcB below
+    SetAddrMod<2, 32, 40, 0>();          // to the right column of SrcB and the face of SrcA below
+    SetAddrMod<3, 48, 8, 0>();           // to the left column of SrcB and the top right face of SrcA
+    SetAddrMod<4, 16, 8, kNextPhase>();  // to the first faces and the next phase
+  }
+}
+inline void mm_init(uint32_t in0, uint32_t in1, uint32_t out) {
+  compute_kernel_hw_startup(in1, in0, out);
+  mm_init_short(in0, in1);
+}
+inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,
+                         uint32_t dst) {
+  using namespace internal;
+  if constexpr (kUnpacks) Unpack(TileAddress(in1, tile1), TileAddress(in0, tile0));
+  if constexpr (kComputes) {
+    SelectDstTile(dst);
+    for (uint32_t i = 0; i != 3; ++i) MultiplyTile<MVMUL{}.addr_mode(4)>();
+    MultiplyTile<MVMUL{}.addr_mode(4).clear_dvalid(kBothSources)>();
+  }
+}
+
+}  // namespace ttfd::compute
