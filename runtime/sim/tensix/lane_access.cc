@@ -82,14 +82,13 @@ Outcome LaneAccess::Store(uint32_t thread, isa::SFPSTORE instruction) {
     return Outcome::kRefused;
   }
   const bool is_32_bit = mode != kAsBFloat16;
-  const DstBlock block = dst_.Block(row & ~3u, 4, is_32_bit);
   const Lanes& active = registers_.conditions().active();
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if (active[lane] == 0) continue;
     uint32_t bits = registers_[from][lane];
     if (mode == kAsBFloat16 || mode == kAsFloat32) bits = FlushDenormal(bits);
-    const LanePlace at = PlaceOf(row & 3, lane);
-    block.Store(at.row, at.column, bits);
+    const LanePlace at = PlaceOf(row, lane);
+    dst_.Part(at.row, is_32_bit).Store(0, at.column, bits);
   }
   rows_.AdvanceRows(thread, instruction.addr_mode());
   return Outcome::kDone;

@@ -33,18 +33,27 @@ DstBlock Dst::Block(uint32_t row, uint32_t count, bool is_32_bit) {
       if (is_32_bit) std::memset(rows_[high + kLowHalf], 0, sizeof(DstRow));
       valid_[high] = true;
     }
-    Prepare(high, false);
-    if (is_32_bit) Prepare(high + kLowHalf, true);
+    Prepared(high, is_32_bit);
   }
   return {&rows_[first], is_32_bit ? &rows_[first + kLowHalf] : nullptr};
+}
+
+DstBlock Dst::Prepared(uint32_t high, bool is_32_bit) {
+  Prepare(high, false);
+  if (is_32_bit) Prepare(high + kLowHalf, true);
+  return {&rows_[high], is_32_bit ? &rows_[high + kLowHalf] : nullptr};
+}
+
+DstBlock Dst::Part(uint32_t row, bool is_32_bit) {
+  const uint32_t high = is_32_bit ? HighRow(row) : row;
+  valid_[high] = true;
+  return Prepared(high, is_32_bit);
 }
 
 DstBlock Dst::Read(uint32_t row, bool is_32_bit) {
   const uint32_t high = is_32_bit ? HighRow(row) : row;
   if (!valid_[high]) return {&g_zeros, is_32_bit ? &g_zeros : nullptr};
-  Prepare(high, false);
-  if (is_32_bit) Prepare(high + kLowHalf, true);
-  return {&rows_[high], is_32_bit ? &rows_[high + kLowHalf] : nullptr};
+  return Prepared(high, is_32_bit);
 }
 
 void Dst::Invalidate(uint32_t first, uint32_t count) {

@@ -85,6 +85,8 @@ class Dst {
   // Rows to be read and written: `count` of them, up to 8, from a multiple of `count` on. All are valid afterwards; rows
   // that were not are 0.
   DstBlock Block(uint32_t row, uint32_t count, bool is_32_bit);
+  // A row to be written in part: valid afterwards; its other datums are those it held before it became invalid.
+  DstBlock Part(uint32_t row, bool is_32_bit);
   // A row to be read.
   DstBlock Read(uint32_t row, bool is_32_bit);
 
@@ -96,6 +98,8 @@ class Dst {
   // a low half. The hardware keeps sign, mantissa, exponent of the former and plain bits of the latter, so a row that is
   // used in the other way shows other bits.
   void Prepare(uint32_t row, bool as_low_half);
+  // A row as its datums are used: its two rows if they have 32 bits.
+  DstBlock Prepared(uint32_t high, bool is_32_bit);
 
   DstRow rows_[kDstRows] = {};
   std::array<bool, kDstRows> valid_;
