@@ -37,7 +37,7 @@ constexpr uint32_t RoundToBFloat16(uint32_t bits) {
 }
 
 // A sign-magnitude integer of at most `max`, rounded to nearest, halves away from zero. Without `is_signed` the sign is
-// dropped.
+// dropped; 0 has none.
 constexpr uint32_t RoundToInteger(uint32_t bits, uint32_t max, bool is_signed) {
   const auto exponent = static_cast<int32_t>(ExponentOf(bits)) - 127;
   uint32_t magnitude = 0;
@@ -48,7 +48,7 @@ constexpr uint32_t RoundToInteger(uint32_t bits, uint32_t max, bool is_signed) {
     magnitude = ((mantissa >> (22 - exponent)) + 1) >> 1;
     if (magnitude > max) magnitude = max;
   }
-  return is_signed ? (bits & kSignBit32) | magnitude : magnitude;
+  return is_signed && magnitude != 0 ? (bits & kSignBit32) | magnitude : magnitude;
 }
 
 // A sign-magnitude integer as binary32, rounded to nearest even.
