@@ -42,7 +42,8 @@ Outcome Moves::FindRows(uint32_t thread, uint32_t source, uint32_t source_rows, 
 void Moves::CopyFromDst(uint32_t row, bool low_half, SourceRow& to) {
   const DstBlock from = dst_.Read(row, is_32_bit());
   for (uint32_t column = 0; column < kColumns; ++column) {
-    to[column] = uint32_t{(low_half ? from.low : from.high)[0][column]} << 16;
+    const uint16_t bits = low_half ? BFloat16OfCell(from.low[0][column]) : from.high[0][column];
+    to[column] = uint32_t{bits} << 16;
   }
 }
 

@@ -11,9 +11,6 @@ namespace {
 uint16_t CellOf(uint16_t bits) {
   return static_cast<uint16_t>((bits & 0x8000) | (bits & 0x7F) << 8 | (bits >> 7 & 0xFF));
 }
-uint16_t FromCell(uint16_t cell) {
-  return static_cast<uint16_t>((cell & 0x8000) | (cell & 0xFF) << 7 | (cell >> 8 & 0x7F));
-}
 
 DstRow g_zeros;  // is never written
 
@@ -22,7 +19,7 @@ DstRow g_zeros;  // is never written
 void Dst::Prepare(uint32_t row, bool as_low_half) {
   if (is_low_half_[row] == as_low_half) return;
   is_low_half_[row] = as_low_half;
-  for (uint16_t& bits : rows_[row]) bits = as_low_half ? CellOf(bits) : FromCell(bits);
+  for (uint16_t& bits : rows_[row]) bits = as_low_half ? CellOf(bits) : BFloat16OfCell(bits);
 }
 
 DstBlock Dst::Block(uint32_t row, uint32_t count, bool is_32_bit) {

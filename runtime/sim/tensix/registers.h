@@ -56,6 +56,11 @@ class SourceFile {
   uint32_t matrix_bank_ = 0;
 };
 
+// The bfloat16 that a cell of Dst holds as sign, 7 bits of mantissa, 8 of exponent. A low half is such a cell.
+constexpr uint16_t BFloat16OfCell(uint16_t cell) {
+  return static_cast<uint16_t>((cell & 0x8000) | (cell & 0xFF) << 7 | (cell >> 8 & 0x7F));
+}
+
 // Consecutive rows of Dst: the high halves of 32-bit datums and their low ones, or 16-bit datums.
 struct DstBlock {
   DstRow* high;
