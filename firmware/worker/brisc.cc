@@ -64,14 +64,30 @@ void StartSubordinates(uint32_t enables, uint32_t slot) {
   }
 }
 
-void AwaitSubordinates(uint32_t enables) {
+// Returns what their kernels left in the tile's Tensix engine (runtime/abi/engine_balance.h).
+uint32_t AwaitSubordinates(uint32_t enables) {
+  uint32_t balance = 0;
   for (uint32_t hart = hw::kNcrisc; hart < hw::kHarts; ++hart) {
     if ((enables >> hart & 1) != 0) {
       WaitForMemory(abi::kWaypointSubordinates, [hart] {
         return Load(SyncAddress(hart) + offsetof(abi::SubordinateSync, run)) == abi::kRunIdle;
       });
+      balance += Load(SyncAddress(hart) + offsetof(abi::SubordinateSync, engine_balance));
     }
   }
+  return balance;
+}
+
+// The engine's state would change the results of the next launch, whose it may be: nothing more runs here.
+[[noreturn, gnu::noinline, gnu::cold]] void FaultEngineInUse(uint32_t message, uint32_t enables,
+                                                             uint32_t balance) {
+  const auto image = [message, enables](uint32_t hart) {
+    const uint32_t address =
+        MessageWord(message, offsetof(abi::LaunchMessage, kernel_address) + 4 * hart);
+    return (enables >> hart & 1) != 0 ? address / 16 : 0;
+  };
+  Fault(abi::kFaultEngineInUse, balance, image(hw::kTrisc0) | image(hw::kTrisc0 + 1) << 16,
+        image(hw::kTrisc0 + 2));
 }
 
 // The instruction caches of all harts: NCRISC cannot reach the register, and none of them runs a kernel
@@ -131,7 +147,10 @@ class Launches {
       }
       RunKernel(message, context_);
     }
-    AwaitSubordinates(enables);
+    const uint32_t balance = AwaitSubordinates(enables);
+    if (balance != 0) [[unlikely]] {
+      FaultEngineInUse(message, enables, balance);
+    }
     Store(message + offsetof(abi::LaunchMessage, enables), 0);
   }
 

@@ -26,6 +26,9 @@ enum FaultCode : uint32_t {
   kFaultBadLaunch = 5,       // detail: slot, kernel address, hart
   kFaultMisplacedCommand = 6,  // detail: command id, address; as EXEC_BUF in an exec buffer
   kFaultStackOverflow = 7,     // detail: entry point of the kernel, what the guard word held, hart
+  // The kernels of a launch left something in the tile's Tensix engine. detail: engine_balance.h; addresses of the
+  // kernels' images / 16: TRISC0's and, 16 bits higher, TRISC1's; TRISC2's. 0: the hart ran none.
+  kFaultEngineInUse = 8,
 };
 
 constexpr uint32_t Waypoint(char a, char b, char c, char d) {

@@ -105,7 +105,8 @@ enum RunWord : uint32_t {
 struct SubordinateSync {
   uint32_t run;  // RunWord
   uint32_t launch_slot;
-  uint32_t reserved[2];
+  uint32_t engine_balance;  // of the kernel that has ended (engine_balance.h); NCRISC's is always 0
+  uint32_t reserved;
 };
 static_assert(sizeof(SubordinateSync) == 16);  // [hart], index 0 unused
 

@@ -5,9 +5,45 @@
 #include <cstddef>
 #include <iterator>
 
+#include "runtime/abi/engine_balance.h"
 #include "runtime/abi/l1_map.h"
 
 namespace ttfd {
+namespace {
+
+// Takes a field off the low end of a balance: what remains is that of the fields above it.
+int32_t TakeBalance(uint32_t bits, uint32_t* balance) {
+  const uint32_t shift = 32 - bits;
+  const auto value = static_cast<int32_t>(*balance << shift) >> shift;
+  *balance = (*balance - static_cast<uint32_t>(value)) >> bits;
+  return value;
+}
+
+void AddDifference(const std::string& what, int32_t value, std::string_view more,
+                   std::string_view less, std::string* text) {
+  if (value == 0) return;
+  *text += fmt::format("{}{}: {} {}", text->empty() ? "" : "; ", what, std::abs(value),
+                       value > 0 ? more : less);
+}
+
+// "SrcA: 1 bank filled and not freed; semaphore 1: 2 posts without a get"
+std::string DescribeBalance(uint32_t balance) {
+  std::string text;
+  const auto bank = [&text](const char* name, int32_t value) {
+    AddDifference(name, value,
+                  value == 1 ? "bank filled and not freed" : "banks filled and not freed",
+                  value == -1 ? "bank freed and not filled" : "banks freed and not filled", &text);
+  };
+  bank("SrcA", TakeBalance(abi::kBalanceSourceABits, &balance));
+  for (uint32_t i = 0; i < hw::tensix::kSemaphores; ++i) {
+    AddDifference(fmt::format("semaphore {}", i), TakeBalance(abi::kBalanceSemaphoreBits, &balance),
+                  "more posted than got", "more got than posted", &text);
+  }
+  bank("SrcB", TakeBalance(abi::kBalanceSourceBBits, &balance));
+  return text;
+}
+
+}  // namespace
 
 std::string_view HartName(uint32_t hart) {
   constexpr std::string_view kNames[hw::kHarts] = {"BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2"};
@@ -72,6 +108,12 @@ uint32_t ReadPc(Device& device, Window& tile, uint32_t hart) {
   return pc.ok() ? *pc : 0;
 }
 
+uint32_t EngineFaultImage(const abi::HartStatus& status, uint32_t hart) {
+  const uint32_t* detail = status.fault_detail;
+  const uint32_t images[] = {detail[1] & 0xFFFF, detail[1] >> 16, detail[2]};
+  return hart < hw::kTrisc0 || hart >= hw::kHarts ? 0 : images[hart - hw::kTrisc0] * 16;
+}
+
 std::string DescribeFault(const abi::HartStatus& status) {
   const uint32_t* detail = status.fault_detail;
   const std::string command =
@@ -92,6 +134,9 @@ std::string DescribeFault(const abi::HartStatus& status) {
       return fmt::format(
           "the stack of its kernel (entry {:#x}) overflowed: the guard word below it holds {:#x}",
           detail[0], detail[1]);
+    case abi::kFaultEngineInUse:
+      return fmt::format("the launch's kernels left the Tensix engine in use: {}",
+                         DescribeBalance(detail[0]));
     case abi::kFaultBadLaunch:
       return fmt::format("launch slot {}: no kernel at {:#x} for {}", detail[0], detail[1],
                          HartName(detail[2]));

@@ -29,4 +29,7 @@ uint32_t ReadPc(Device& device, Window& tile, uint32_t hart);
 // "unknown command 77 at 0x1a040 (position 0x40)": what the firmware's fault record says.
 std::string DescribeFault(const abi::HartStatus& status);
 
+// L1 address of the image that a TRISC ran, of a status with kFaultEngineInUse; 0: it ran none.
+uint32_t EngineFaultImage(const abi::HartStatus& status, uint32_t hart);
+
 }  // namespace ttfd

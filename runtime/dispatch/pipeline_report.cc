@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/utf8.h"
 #include "runtime/boot/hart_state.h"
 #include "runtime/hw/stream.h"
 
@@ -54,6 +55,9 @@ class Reporter {
     report.faulted = Faulted(tile.tile, hart) || own.state == abi::kHartFaulted;
     report.pc = tile.pc[hart];
     report.text = Sentence(own, queue);
+    if (role == abi::kRoleWorker && own.state == abi::kHartFaulted) {
+      report.text += EngineKernels(own);
+    }
     if (role == abi::kRoleWorker)
       report.program = tile.status[hw::kBrisc].command;  // BRISC starts the others
     if (report.program != 0) report.text += fmt::format(", program {}", report.program);
@@ -71,6 +75,20 @@ class Reporter {
     // The call lies before the place it would return to.
     const uint32_t from = card_.fault->return_address;
     if (from >= 4) report->caller = code_.Find(role, report->hart, from - 4, report->program);
+  }
+
+  // "; by kernel 'unpack' on TRISC0, kernel 'math' on TRISC1", of a fault that several kernels together may have made.
+  std::string EngineKernels(const abi::HartStatus& own) const {
+    if (own.fault_code != abi::kFaultEngineInUse) return "";
+    std::string text;
+    for (uint32_t hart = hw::kTrisc0; hart < hw::kHarts; ++hart) {
+      const uint32_t image = EngineFaultImage(own, hart);
+      if (image == 0) continue;
+      const CodePlace place = code_.Find(abi::kRoleWorker, hart, image, own.command);
+      text += fmt::format("{} kernel '{}' on {}", text.empty() ? "; by" : ",",
+                          Printable(place.name), HartName(hart));
+    }
+    return text;
   }
 
   std::string Sentence(const abi::HartStatus& own, const QueueSnapshot* queue) const {

@@ -1,4 +1,5 @@
 // The compute engine at work: the five tile kernels, which pass tiles along through small circular buffers.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -18,6 +19,8 @@
 
 namespace ttfd {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr uint32_t kSide = 32, kFace = 16, kWords = kSide * kSide, kTileBytes = 2 * kWords;
 constexpr uint32_t kTiles = 16, kBufferedTiles = 2;
@@ -83,14 +86,17 @@ struct Pipeline {
 };
 void PrintTo(const Pipeline& pipeline, std::ostream* out) { *out << pipeline.name; }
 
-class ComputeTile : public ::testing::TestWithParam<Pipeline> {
+class TileKernels : public ::testing::Test {
  protected:
-  std::shared_ptr<const Program> Build() {
-    const std::pair<const char*, hw::Hart> kernels[] = {{GetParam().reader, hw::kNcrisc},
-                                                        {"tile_math_trisc0", hw::kTrisc0},
-                                                        {"tile_math_trisc1", hw::kTrisc1},
-                                                        {"tile_math_trisc2", hw::kTrisc2},
-                                                        {GetParam().writer, hw::kBrisc}};
+  std::shared_ptr<const Program> Build(const Pipeline& pipeline) {
+    return Build({{pipeline.reader, hw::kNcrisc},
+                  {"tile_math_trisc0", hw::kTrisc0},
+                  {"tile_math_trisc1", hw::kTrisc1},
+                  {"tile_math_trisc2", hw::kTrisc2},
+                  {pipeline.writer, hw::kBrisc}});
+  }
+  std::shared_ptr<const Program> Build(
+      const std::vector<std::pair<const char*, hw::Hart>>& kernels) {
     const CoreRange tile{2, 1, 2, 1};
     ProgramSpec spec;
     for (const auto& [name, hart] : kernels) {
@@ -129,14 +135,31 @@ class ComputeTile : public ::testing::TestWithParam<Pipeline> {
     return words;
   }
 
+  // Polls until the card has stopped with a fault of firmware, and returns what the hart's report says of it.
+  std::string AwaitFault() {
+    const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(60);
+    while (SteadyClock().Now() < deadline) {
+      const bool lost = !card_.dispatcher->Poll().ok();
+      for (const HartReport& hart : card_.dispatcher->Report()) {
+        if (hart.faulted) return hart.text;
+      }
+      if (lost) break;
+    }
+    return "no fault";
+  }
+
   BootedCard card_;
 };
+
+constexpr Pipeline kFast = {"Fast", "tile_reader", "tile_writer"};
+
+class ComputeTile : public TileKernels, public ::testing::WithParamInterface<Pipeline> {};
 
 // The operations run one after the other, twice: each launch finds the engine as the one before left it. No operation
 // loses a bit of these inputs before the packer rounds. Of others it may: ELWADD rounds the smaller number to the grid
 // of the greater one's 11 bits, MVMUL its products to that of the greatest one.
 TEST_P(ComputeTile, EveryWordIsTheRoundedResult) {
-  const auto program = Build();
+  const auto program = Build(GetParam());
   for (uint32_t run = 0; run < 2; ++run) {
     for (const Operation operation : {kAdd, kMultiply, kMatrixMultiply}) {
       SCOPED_TRACE(kOperations[operation]);
@@ -154,10 +177,21 @@ TEST_P(ComputeTile, EveryWordIsTheRoundedResult) {
   }
 }
 
+// One user's kernel leaves a bank of SrcA full, in which the next user's tiles would be missing.
+TEST_F(TileKernels, OneThatLeavesABankFull_ChangesNoOtherResult) {
+  const auto left = Numbers(1, 255, 16), right = Numbers(2, 255, 16);
+  const auto leave = Build({{"leave_in_engine", hw::kTrisc0}});
+  ASSERT_TRUE(card_.Submit(LaunchCommand{leave, {KernelArguments{{1}, 0, {}}}}).ok());
+  EXPECT_THAT(AwaitFault(), HasSubstr("SrcA: 1 bank filled and not freed"));
+  ASSERT_TRUE(card_.dispatcher->Boot().ok());
+  const auto words = Run(Build(kFast), kAdd, left, right);
+  ASSERT_TRUE(words.ok()) << words.status().ToString();
+  EXPECT_TRUE(*words == Expected(kAdd, left, right));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Pipelines, ComputeTile,
-    ::testing::Values(Pipeline{"Fast", "tile_reader", "tile_writer"},
-                      Pipeline{"SlowReader", "slow_tile_reader", "tile_writer"},
+    ::testing::Values(kFast, Pipeline{"SlowReader", "slow_tile_reader", "tile_writer"},
                       Pipeline{"SlowWriter", "tile_reader", "slow_tile_writer"}),
     [](const auto& pipeline) { return std::string(pipeline.param.name); });
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/abi/engine_balance.h"
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix_isa.h"
 #include "tests/support/firmware_test.h"
@@ -265,6 +266,30 @@ TEST_P(Launch, AMessageThatNamesNoKernelIsAFault) {
   EXPECT_EQ(status.state, abi::kHartFaulted);
   EXPECT_EQ(status.fault_code, abi::kFaultBadLaunch);
   EXPECT_EQ(status.fault_detail[1], 0x40u);
+}
+
+// On every tile; tiles whose kernels leave nothing answer.
+TEST_P(Launch, KernelsThatLeaveTheEngineInUse_AreAFault) {
+  constexpr uint32_t kSrcA = 1, kSrcB = 2, kPost = 4, kGet = 8;
+  const auto launch = [&](const char* kernel, uint32_t what) {
+    return launcher_->Run({.kernels = {{.name = kernel, .hart = hw::kTrisc0, .common = {what}}}});
+  };
+  const auto status = [&](uint32_t hart) { return bench_->status(bench_->WorkerTile(1), hart); };
+  for (const uint32_t nothing : {0u, kPost | kGet}) {
+    ASSERT_OK(launch("leave_in_engine", nothing));
+    EXPECT_EQ(status(hw::kBrisc).state, abi::kHartReady);
+  }
+  ASSERT_OK(launch("leave_in_engine_small", kSrcA | kSrcB | kPost));
+  broken_ = true;
+  EXPECT_EQ(status(hw::kTrisc0).state, abi::kHartReady);
+  EXPECT_EQ(status(hw::kBrisc).state, abi::kHartFaulted);
+  EXPECT_EQ(status(hw::kBrisc).fault_code, abi::kFaultEngineInUse);
+  EXPECT_EQ(status(hw::kBrisc).fault_detail[0],
+            abi::BalanceOfSources(0b11) + abi::BalanceOfSemaphore(7));
+  EXPECT_EQ(status(hw::kBrisc).fault_detail[1],
+            launcher_->message().kernel_address[hw::kTrisc0] / 16)
+      << "TRISC1 ran none";
+  EXPECT_EQ(WorkersDone(), 2 * bench_->worker_count()) << "no tile answered";
 }
 
 // New code without a kernel: the tile drops its caches and answers. What was known of the old image at the

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/abi/engine_balance.h"
 #include "runtime/abi/hart_status.h"
 #include "runtime/abi/host_queue.h"
 #include "runtime/boot/boot_plan.h"
@@ -82,10 +83,56 @@ TEST(HartState, IsPutIntoWords) {
   status.fault_detail[0] = 77;
   status.fault_detail[1] = 0x1A040;
   EXPECT_THAT(DescribeFault(status), HasSubstr("unknown command 77 at 0x1a040"));
-  for (uint32_t code = 0; code < 8; ++code) {
+  for (uint32_t code = 0; code <= abi::kFaultEngineInUse; ++code) {
     status.fault_code = code;
     EXPECT_FALSE(DescribeFault(status).empty());
   }
+}
+
+// The text of what these instructions leave in an engine; empty: nothing.
+template <typename... Instruction>
+std::string LeftBy(Instruction... instructions) {
+  abi::HartStatus status{};
+  status.fault_code = abi::kFaultEngineInUse;
+  status.fault_detail[0] = (abi::EngineBalanceOf(instructions) + ...);
+  const std::string text = DescribeFault(status);
+  const std::string prefix = "the launch's kernels left the Tensix engine in use: ";
+  EXPECT_TRUE(text.starts_with(prefix)) << text;
+  return text.substr(prefix.size());
+}
+
+TEST(EngineBalance, NamesWhatInstructionsLeave) {
+  namespace isa = hw::tensix;
+  constexpr auto kFillA = isa::UNPACR{}.set_dat_valid(1);
+  constexpr auto kFillB = isa::UNPACR_NOP{}.unpacker(1).set_dvalid(1);
+  constexpr auto kPost = isa::SEMPOST{}.sem_sel(1u << 3);
+  constexpr auto kGet = isa::SEMGET{}.sem_sel(1u << 3);
+  EXPECT_EQ(LeftBy(isa::UNPACR{}, isa::UNPACR_NOP{}, isa::ELWADD{}, isa::SEMWAIT{}.sem_sel(8)), "");
+  EXPECT_EQ(LeftBy(kFillA), "SrcA: 1 bank filled and not freed");
+  EXPECT_EQ(LeftBy(kFillB, kFillB), "SrcB: 2 banks filled and not freed");
+  EXPECT_EQ(LeftBy(isa::SETDVALID{}.setvalid(3)),
+            "SrcA: 1 bank filled and not freed; SrcB: 1 bank filled and not freed");
+  EXPECT_EQ(LeftBy(isa::MVMUL{}.clear_dvalid(1)), "SrcA: 1 bank freed and not filled");
+  EXPECT_EQ(LeftBy(isa::SETRWC{}.clear_dvalid(2), isa::CLEARDVALID{}.clear_dvalid(2)),
+            "SrcB: 2 banks freed and not filled");
+  for (const uint32_t balance : {abi::EngineBalanceOf(isa::ELWADD{}.clear_dvalid(3)),
+                                 abi::EngineBalanceOf(isa::ELWSUB{}.clear_dvalid(3)),
+                                 abi::EngineBalanceOf(isa::ELWMUL{}.clear_dvalid(3)),
+                                 abi::EngineBalanceOf(isa::GMPOOL{}.clear_dvalid(3)),
+                                 abi::EngineBalanceOf(isa::GAPOOL{}.clear_dvalid(3))}) {
+    EXPECT_EQ(balance + abi::EngineBalanceOf(kFillA) + abi::EngineBalanceOf(kFillB), 0u);
+  }
+  EXPECT_EQ(LeftBy(kPost, kPost, kGet), "semaphore 3: 1 more posted than got");
+  EXPECT_EQ(LeftBy(isa::SEMINIT{}.sem_sel(1u << 7).init_value(2).max_value(2), kFillA),
+            "SrcA: 1 bank filled and not freed; semaphore 7: 2 more posted than got");
+  EXPECT_EQ(LeftBy(kGet, isa::ELWADD{}.clear_dvalid(3), kFillB),
+            "SrcA: 1 bank freed and not filled; semaphore 3: 1 more got than posted");
+  uint32_t balance = 0;  // of many tiles, on harts with a count each
+  for (uint32_t i = 0; i < 100'000; ++i)
+    balance += abi::EngineBalanceOf(kFillA) + abi::EngineBalanceOf(kPost);
+  for (uint32_t i = 0; i < 100'000; ++i)
+    balance += abi::EngineBalanceOf(kGet) + abi::EngineBalanceOf(isa::SETRWC{}.clear_dvalid(1));
+  EXPECT_EQ(balance, 0u);
 }
 
 }  // namespace

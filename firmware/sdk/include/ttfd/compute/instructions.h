@@ -15,6 +15,11 @@
 // - The engine keeps its state from one launch to the next, of any user. A kernel sets all that it depends on. When it
 //   returns, its thread is idle (Synchronize()), the semaphores it used are 0, and no source bank is valid.
 //
+// Push() counts the banks that instructions fill and free, and the posts and gets of semaphores, those of SEMINIT's
+// init_value included. Where the counts of a launch differ on a tile, it ends as a fault that says which, and the card
+// is reset before another launch. Counted is what is pushed here: an instruction that a kernel pushes by a store or
+// assembly of its own, or that REPLAY or MOP repeats, changes the engine uncounted, and so does kThreadKeepDvalid.
+//
 // Sources: tt-isa-documentation BlackholeA0/TensixTile/BabyRISCV/PushTensixInstruction.md and
 // TensixCoprocessor/BackendConfiguration.md.
 #pragma once
@@ -22,10 +27,22 @@
 #include <stdint.h>
 #include <ttfd/tile.h>
 
+#include "runtime/abi/engine_balance.h"
 #include "runtime/hw/tensix_config.h"
 #include "runtime/hw/tensix_isa.h"
 
 namespace ttfd::kernel {
+
+namespace internal {
+// Adds to this hart's share of the engine's balance. That is in gp, which compiled code does not use: no kernel needs
+// .bss for it, and one that pushes nothing pays nothing.
+[[gnu::always_inline]] inline void AddToEngineBalance(uint32_t change) {
+  if (__builtin_constant_p(change) && change == 0) {
+    return;
+  }
+  asm volatile("add gp, gp, %0" ::"rI"(change));
+}
+}  // namespace internal
 
 static_assert(kHart >= hw::kTrisc0, "only TRISC0, TRISC1 and TRISC2 have a thread of the engine");
 
@@ -43,6 +60,7 @@ template <auto kInstruction>
 [[gnu::always_inline]] inline void Push() {
   constexpr uint32_t kWord = hw::tensix::InlineWord(kInstruction.word);
   asm volatile(".word %0" ::"i"(kWord));
+  internal::AddToEngineBalance(abi::EngineBalanceOf(kInstruction));
 }
 
 // The same for an instruction that is made at run time. Silicon waits while the queue is full; ttsim 1.10.0 stops with
@@ -50,6 +68,7 @@ template <auto kInstruction>
 template <typename Instruction>
 inline void Push(Instruction instruction) {
   firmware::Store(hw::tensix::kPush, instruction.word);
+  internal::AddToEngineBalance(abi::EngineBalanceOf(instruction));
 }
 
 // Waits until every instruction that this hart pushed has been executed, its writes to L1 included. The hart stops in a
