@@ -104,6 +104,9 @@ Json HartJson(const HartReport& hart) {
                {"text", hart.text}};
   if (const std::string code = ToString(hart.code); !code.empty()) json["code"] = code;
   if (const std::string caller = ToString(hart.caller); !caller.empty()) json["caller"] = caller;
+  if (const auto& wait = hart.engine_wait) {
+    json["engine_wait"] = {{"instruction", wait->instruction}, {"condition", wait->condition}};
+  }
   if (hart.program != 0) json["program"] = hart.program;
   json["faulted"] = hart.faulted;
   return json;

@@ -71,6 +71,8 @@ inline constexpr uint32_t kWaypointCircularBuffer =
     Waypoint('K', 'C', 'B', 'W');  // kernel: waits for pages of a circular buffer
 inline constexpr uint32_t kWaypointPrint =
     Waypoint('K', 'P', 'R', 'W');  // kernel: waits for the host to take what it printed
+inline constexpr uint32_t kWaypointEngine =
+    Waypoint('T', 'S', 'Y', 'N');  // kernel: waits for its instructions in the Tensix engine
 inline constexpr uint32_t kWaypointSubordinates =
     Waypoint('S', 'U', 'B', 'W');  // BRISC: waits for the other harts' kernels
 inline constexpr uint32_t kWaypointDone = Waypoint('D', 'O', 'N', 'E');  // stopped

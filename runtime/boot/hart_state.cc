@@ -88,6 +88,7 @@ std::string_view WaypointMeaning(uint32_t waypoint) {
       {abi::kWaypointSemaphore, "runs a kernel that waits for a semaphore"},
       {abi::kWaypointCircularBuffer, "runs a kernel that waits for pages of a circular buffer"},
       {abi::kWaypointPrint, "runs a kernel that waits for the host to take what it printed"},
+      {abi::kWaypointEngine, "runs a kernel that waits for its instructions in the Tensix engine"},
       {abi::kWaypointSubordinates, "waits for the kernels of its tile's other harts"},
       {abi::kWaypointDone, "has stopped"},
   };

@@ -1,7 +1,7 @@
 // The card as the host programs it: windows into its address space, memory it can reach, reset,
 // time.
 //
-// Twelve virtuals in all. One conformance suite (tests/conformance) runs on every backend.
+// Thirteen virtuals in all. One conformance suite (tests/conformance) runs on every backend.
 #pragma once
 
 #include <cstdint>
@@ -84,6 +84,11 @@ class Device {
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
   // The fault for which the card stands still, where the backend knows it. Silicon does not tell.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
+  // What a hart of a Tensix tile (translated) waits for in the tile's engine. None: it does not wait there, or the
+  // backend cannot look inside. Silicon cannot.
+  virtual std::optional<EngineWait> WaitOf(hw::Coordinate /*tile*/, uint32_t /*hart*/) const {
+    return std::nullopt;
+  }
   // Samples call stacks as long as the result lives, which the device must outlive. UNIMPLEMENTED: the
   // backend cannot watch harts execute. Silicon cannot.
   virtual StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& /*options*/) {

@@ -38,6 +38,13 @@ struct DeviceFault {
   std::string text;             // what Advance answers with
 };
 
+// What a parked hart waits for in its tile's Tensix engine.
+struct EngineWait {
+  std::string instruction;  // "SEMWAIT wait_sem_cond=1 sem_sel=128 stall_res=66"
+  std::string condition;    // "semaphore 7 is 0"
+  bool operator==(const EngineWait&) const = default;
+};
+
 // Errors: a chip that refused an access or died answers every later call with the first reason
 // (FAILED_PRECONDITION for a refusal that came from device code, INVALID_ARGUMENT for one the host
 // caused, UNAVAILABLE when the chip is gone), until it is reset; but one that stands still on a fault of
@@ -66,6 +73,11 @@ class PciePort {
 
   // The fault for which the chip stands still, where the backend knows it. Silicon does not tell.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
+
+  // `tile` is translated, `hart` a hw::Hart. None: it does not wait there, or the backend cannot look inside.
+  virtual std::optional<EngineWait> WaitOf(hw::Coordinate /*tile*/, uint32_t /*hart*/) const {
+    return std::nullopt;
+  }
 
   // Samples call stacks from now on. UNIMPLEMENTED: the backend cannot watch harts execute.
   virtual StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& /*options*/) {

@@ -37,6 +37,9 @@ class PortDevice final : public Device {
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return port_->Advance(clocks); }
   std::optional<DeviceFault> fault() const override { return port_->fault(); }
+  std::optional<EngineWait> WaitOf(hw::Coordinate tile, uint32_t hart) const override {
+    return port_->WaitOf(tile, hart);
+  }
   StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& options) override {
     return port_->SampleStacks(options);
   }

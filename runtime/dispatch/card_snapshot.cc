@@ -19,6 +19,7 @@ StatusOr<TileSnapshot> ReadTile(Device& device, Window& window, hw::Coordinate t
   const std::optional<DeviceFault> fault = device.fault();
   for (uint32_t hart = 0; hart < harts; ++hart) {
     const abi::HartStatus& own = snapshot.status[hart];
+    snapshot.waits[hart] = device.WaitOf(tile, hart);
     if (fault.has_value() && fault->tile == tile && fault->hart == hart) {
       snapshot.pc[hart] = fault->pc;
     } else if (own.state != abi::kHartReady || own.waypoint != abi::kWaypointGo) {

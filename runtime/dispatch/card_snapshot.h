@@ -20,6 +20,7 @@ struct TileSnapshot {
   hw::Coordinate tile = {0, 0};  // translated
   TileStatus status{};
   std::array<uint32_t, hw::kHarts> pc{};  // 0: not known, or of a hart that is idle
+  std::array<std::optional<EngineWait>, hw::kHarts> waits{};  // where the device can say
 };
 
 // The two tiles of a hardware queue.

@@ -55,6 +55,11 @@ class Reporter {
     report.faulted = Faulted(tile.tile, hart) || own.state == abi::kHartFaulted;
     report.pc = tile.pc[hart];
     report.text = Sentence(own, queue);
+    report.engine_wait = tile.waits[hart];
+    if (report.engine_wait.has_value()) {
+      report.text += fmt::format("; waits at {}: {}", report.engine_wait->instruction,
+                                 report.engine_wait->condition);
+    }
     if (role == abi::kRoleWorker && own.state == abi::kHartFaulted) {
       report.text += EngineKernels(own);
     }

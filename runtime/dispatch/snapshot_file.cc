@@ -33,7 +33,14 @@ hw::Coordinate TileFrom(const Json& json) {
 Json HartsJson(const TileSnapshot& tile) {
   Json harts = Json::array();
   for (const abi::HartStatus& status : tile.status) harts.push_back(Words(status));
-  return {{"harts", harts}, {"pc", Words(tile.pc)}};
+  Json json = {{"harts", harts}, {"pc", Words(tile.pc)}};
+  for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+    if (const std::optional<EngineWait>& wait = tile.waits[hart]) {
+      json["waits"].push_back(
+          {{"hart", hart}, {"instruction", wait->instruction}, {"condition", wait->condition}});
+    }
+  }
+  return json;
 }
 
 Json TileSnapshotJson(const TileSnapshot& tile, const abi::ControlBlock& block) {
@@ -170,6 +177,13 @@ class Parser {
       FromWords(json.at("harts").at(hart), &tile->status[hart]);
     }
     FromWords(json.at("pc"), &tile->pc);
+    if (!json.contains("waits")) return;
+    for (const Json& one : json.at("waits")) {
+      const auto hart = one.at("hart").get<uint32_t>();
+      if (hart >= hw::kHarts) return Refuse("no such hart");
+      tile->waits[hart] = {one.at("instruction").get<std::string>(),
+                           one.at("condition").get<std::string>()};
+    }
   }
 
   void TileSnapshotFrom(const Json& json, TileSnapshot* tile, abi::ControlBlock* block) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@ struct HartReport {
   CodePlace code;                // what lies at the pc
   bool faulted = false;  // the card stands still because of this hart, or firmware stopped it
   CodePlace caller;      // of a hart that faulted: what ra points behind
+  std::optional<EngineWait> engine_wait;  // in the tile's Tensix engine, where the device can say
 
   static constexpr int32_t kNoWorker = -1;
 };

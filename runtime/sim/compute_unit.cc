@@ -46,7 +46,11 @@ Refusal CheckReach(uint32_t hart, uint32_t address) {
 
 void ComputeUnit::Reset() {
   engine_.reset();
-  waits_for_ = {};
+  waits_ = {};
+}
+
+ComputeUnit::Wait ComputeUnit::WaitOf(const Hart& hart) const {
+  return hart.state == HartState::kParked ? waits_[hart.index] : Wait();
 }
 
 tensix::Engine& ComputeUnit::engine() {
@@ -75,14 +79,14 @@ Refusal ComputeUnit::Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread
     return {kind, address, report.reason, report.field, thread};
   }
   if (outcome == tensix::Outcome::kWaits) {
-    waits_for_[hart.index] = report.waits_for;
+    waits_[hart.index] = {report.waits_for, static_cast<uint32_t>(address)};  // only pushes wait
     // No word that it has read wakes it.
     hart.poll.reads = 0;
     hart.poll.proven = false;
     tile_->Park(hart);
     return {};
   }
-  waits_for_[hart.index] = 0;
+  waits_[hart.index] = {};
   tile_->machine().engine_work += std::exchange(report.work, 0);
   if (report.written_bytes != 0) {
     tile_->WroteMemory(report.written_address, std::exchange(report.written_bytes, 0));
@@ -93,8 +97,8 @@ Refusal ComputeUnit::Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread
 
 void ComputeUnit::WakeHarts(uint32_t events) {
   for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
-    if ((waits_for_[hart] & events) == 0) continue;
-    waits_for_[hart] = 0;
+    if ((waits_[hart].events & events) == 0) continue;
+    waits_[hart] = {};
     tile_->WakeParked(tile_->hart(hart));
   }
   for (uint32_t i = 0; i < isa::kSemaphores; ++i) {

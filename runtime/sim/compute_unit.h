@@ -33,6 +33,13 @@ class ComputeUnit {
 
   void Reset();
 
+  // What `hart` is parked for here.
+  struct Wait {
+    uint32_t events = 0;  // tensix/report.h; 0: it does not wait here
+    uint32_t instruction = 0;
+  };
+  Wait WaitOf(const Hart& hart) const;
+
  private:
   tensix::Engine& engine();
   Refusal PushTo(uint32_t thread, Hart& hart, uint32_t instruction);
@@ -43,7 +50,7 @@ class ComputeUnit {
 
   TensixTile* tile_ = nullptr;
   std::unique_ptr<tensix::Engine> engine_;
-  std::array<uint32_t, hw::kHarts> waits_for_{};  // events, of harts that are parked here
+  std::array<Wait, hw::kHarts> waits_{};
 };
 
 }  // namespace ttfd::sim

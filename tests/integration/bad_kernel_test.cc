@@ -147,6 +147,15 @@ TEST_F(BadKernels, OneThatWaitsForEver) {
   ExpectHealthy(1);
 }
 
+TEST_F(BadKernels, OneThatWaitsForEverInTheEngine) {
+  const auto [reason, message] = Launch("wait_in_engine", hw::kTrisc1, {});
+  EXPECT_EQ(reason, "HANG");
+  EXPECT_THAT(message, HasSubstr("nothing can move any more")) << "found at once";
+  EXPECT_THAT(message, MatchesRegex(".*TRISC1: runs a kernel; waits at SEMWAIT [^:;]*: semaphore 7 "
+                                    "is 0, program [0-9]+ .*wait_in_engine.cc:[0-9]+.*"));
+  ExpectHealthy(1);
+}
+
 TEST_F(BadKernels, OneThatLeavesABankOfTheEngineFull) {
   const auto [reason, message] = Launch("leave_in_engine", hw::kTrisc0, {1});
   EXPECT_EQ(reason, "DEVICE_FAULT");

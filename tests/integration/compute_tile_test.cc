@@ -135,17 +135,18 @@ class TileKernels : public ::testing::Test {
     return words;
   }
 
-  // Polls until the card has stopped with a fault of firmware, and returns what the hart's report says of it.
-  std::string AwaitFault() {
+  // Polls until a hart's report is one that is `wanted`.
+  HartReport Await(bool (*wanted)(const HartReport&)) {
     const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(60);
     while (SteadyClock().Now() < deadline) {
       const bool lost = !card_.dispatcher->Poll().ok();
       for (const HartReport& hart : card_.dispatcher->Report()) {
-        if (hart.faulted) return hart.text;
+        if (wanted(hart)) return hart;
       }
       if (lost) break;
     }
-    return "no fault";
+    ADD_FAILURE() << "no such report";
+    return {};
   }
 
   BootedCard card_;
@@ -182,11 +183,25 @@ TEST_F(TileKernels, OneThatLeavesABankFull_ChangesNoOtherResult) {
   const auto left = Numbers(1, 255, 16), right = Numbers(2, 255, 16);
   const auto leave = Build({{"leave_in_engine", hw::kTrisc0}});
   ASSERT_TRUE(card_.Submit(LaunchCommand{leave, {KernelArguments{{1}, 0, {}}}}).ok());
-  EXPECT_THAT(AwaitFault(), HasSubstr("SrcA: 1 bank filled and not freed"));
+  EXPECT_THAT(Await([](const HartReport& hart) { return hart.faulted; }).text,
+              HasSubstr("SrcA: 1 bank filled and not freed"));
   ASSERT_TRUE(card_.dispatcher->Boot().ok());
   const auto words = Run(Build(kFast), kAdd, left, right);
   ASSERT_TRUE(words.ok()) << words.status().ToString();
   EXPECT_TRUE(*words == Expected(kAdd, left, right));
+}
+
+TEST_F(TileKernels, OneThatWaitsInTheEngine_SaysForWhat) {
+  const auto program = Build({{"wait_in_engine", hw::kTrisc1}});
+  ASSERT_TRUE(card_.Submit(LaunchCommand{program, {KernelArguments{}}}).ok());
+  const HartReport waits = Await([](const HartReport& hart) {
+    return hart.hart == hw::kTrisc1 && (hart.engine_wait.has_value() || hart.waypoint == "TSYN");
+  });
+  EXPECT_THAT(waits.where, HasSubstr("worker (2,1) "));
+  if (card_.chip == nullptr) return;  // where the device cannot look inside, the waypoint has to do
+  ASSERT_TRUE(waits.engine_wait.has_value());
+  EXPECT_THAT(waits.engine_wait->instruction, HasSubstr("SEMWAIT "));
+  EXPECT_EQ(waits.engine_wait->condition, "semaphore 7 is 0");
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -119,16 +119,20 @@ TEST(DiagnosisOfDoubt, IsUnclear) {
   EXPECT_THAT(report.text, HasSubstr("no answer"));
 }
 
-TEST(SnapshotFile, KeepsFaultDamageAndWhatCouldNotBeRead) {
+TEST(SnapshotFile, KeepsFaultDamageWaitsAndWhatCouldNotBeRead) {
   StoppedCard stopped = Load("overwritten_dispatcher");
   stopped.card.fault = DeviceFault{{3, 4}, 2, 0x5000, 0x5004, "no instruction \xff"};
   stopped.card.unreadable = Error(StatusCode::kUnavailable, "no answer");
+  stopped.card.workers[1].waits[3] = {"SEMWAIT sem_sel=2", "semaphore 1 is 0"};
   const std::string text = SnapshotText(stopped);
   const StatusOr<StoppedCard> again = ParseSnapshot(text);
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   ASSERT_TRUE(again->card.fault.has_value());
   EXPECT_EQ(again->card.fault->pc, 0x5000u);
   EXPECT_EQ(StatusMessage(again->card.unreadable), "no answer");
+  for (size_t worker = 0; worker < 3; ++worker) {
+    EXPECT_EQ(again->card.workers[worker].waits, stopped.card.workers[worker].waits);
+  }
   ASSERT_EQ(again->card.damage.size(), 1u);
   EXPECT_EQ(ToString(again->card.damage[0]), ToString(stopped.card.damage[0]));
 }

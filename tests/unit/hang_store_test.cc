@@ -55,6 +55,7 @@ HangReport Report(HangStore& store) {
   hart.waypoint = "KRUN";
   hart.pc = 0x10040;
   hart.text = "runs a kernel, program 7";
+  hart.engine_wait = {"SEMWAIT sem_sel=2", "semaphore 1 is 0"};
   report.stall.harts.push_back(hart);
   report.summary = "the card hung: spin";
   report.recovered = true;
@@ -156,6 +157,10 @@ TEST(HangStore, ListsAndReadsWholeReports) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("worker 0:"))) << "idle workers are not listed";
+  const auto json = std::ranges::find(*files, "report.json", &HangStore::File::name);
+  ASSERT_NE(json, files->end());
+  EXPECT_THAT(json->bytes, AllOf(HasSubstr("\"instruction\": \"SEMWAIT sem_sel=2\""),
+                                 HasSubstr("\"condition\": \"semaphore 1 is 0\"")));
 }
 
 TEST(HangStore, ReadsNothingElse) {

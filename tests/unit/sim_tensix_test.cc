@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "runtime/hw/tensix_config.h"
+#include "runtime/sim/engine_wait.h"
 #include "runtime/sim/hart.h"
+#include "runtime/sim/tensix/disassemble.h"
+#include "runtime/sim/tensix/report.h"
 #include "tests/support/sim_chip.h"
 
 namespace ttfd {
@@ -102,6 +105,34 @@ TEST_F(TensixEngine, AHartThatPollsASemaphoreParksUntilItChanges) {
   chip_.Start(kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetTrisc0 & ~hw::kSoftResetTrisc2);
   ASSERT_TRUE(chip_.device().Advance(100000).ok());
   EXPECT_TRUE(Done(0));
+}
+
+TEST_F(TensixEngine, WaitOf_NamesInstructionAndCondition) {
+  constexpr uint32_t kSelect2 = 1u << 2;
+  const auto fill = isa::UNPACR_NOP{}.unpack_pop(1).stall_clr_cntrl(1).set_dvalid(1);
+  std::array<Rv32Asm, 3> programs;
+  for (int i = 0; i < 3; ++i) Emit(programs[0], fill);
+  Emit(programs[1], isa::STALLWAIT{}
+                        .stall_res(isa::kStallMath)
+                        .wait_res(isa::kUntilSrcAValid | isa::kUntilSrcBValid));
+  Emit(programs[2], isa::SEMINIT{}.sem_sel(kSelect2).init_value(1).max_value(1));
+  programs[2].StoreWord(
+      isa::kPush,
+      isa::SEMWAIT{}.sem_sel(kSelect2).wait_sem_cond(isa::kWhileAtMax).stall_res(1).word);
+  ASSERT_TRUE(Run(programs).ok());
+  const auto wait = [this](uint32_t hart) {
+    const auto found = chip_.device().WaitOf(kTile, hart);
+    return found.has_value() ? found->instruction + ": " + found->condition : "none";
+  };
+  EXPECT_EQ(wait(hw::kTrisc0), sim::tensix::Disassemble(fill.word) + ": SrcA has no free bank");
+  EXPECT_THAT(wait(hw::kTrisc1), HasSubstr("STALLWAIT wait_res=384 stall_res=64: Src"));
+  EXPECT_EQ(wait(hw::kTrisc2),
+            "SEMWAIT wait_sem_cond=2 sem_sel=4 stall_res=1: semaphore 2 is at its maximum");
+  EXPECT_EQ(wait(hw::kBrisc), "none") << "held in reset";
+  EXPECT_FALSE(chip_.device().WaitOf({0, 0}, 0).has_value()) << "no Tensix tile";
+  EXPECT_EQ(
+      sim::DescribeEngineWait(isa::MVMUL{}.word, sim::tensix::kSrcAEvent | sim::tensix::kSrcBEvent),
+      "SrcA and SrcB have no valid bank");
 }
 
 TEST_F(TensixEngine, AChipResetEmptiesIt) {

@@ -2,6 +2,9 @@
 #include "runtime/device/sim/sim_port.h"
 
 #include "runtime/device/sim/sim_stack_sampler.h"
+#include "runtime/sim/engine_wait.h"
+#include "runtime/sim/tensix/disassemble.h"
+#include "runtime/sim/tensix_tile.h"
 
 namespace ttfd {
 
@@ -41,6 +44,15 @@ std::optional<DeviceFault> SimPort::fault() const {
   if (!fault.has_value()) return std::nullopt;
   return DeviceFault{fault->translated, fault->hart, fault->pc, fault->return_address,
                      std::string(StatusMessage(sim::ToStatus(*fault)))};
+}
+
+std::optional<EngineWait> SimPort::WaitOf(hw::Coordinate tile, uint32_t hart) const {
+  const sim::Hart* const found = chip_->FindHart(tile, hart);
+  if (found == nullptr) return std::nullopt;
+  const sim::ComputeUnit::Wait wait = found->tile->compute().WaitOf(*found);
+  if (wait.events == 0) return std::nullopt;
+  return EngineWait{sim::tensix::Disassemble(wait.instruction),
+                    sim::DescribeEngineWait(wait.instruction, wait.events)};
 }
 
 StatusOr<std::unique_ptr<StackSampler>> SimPort::SampleStacks(const SampleOptions& options) {

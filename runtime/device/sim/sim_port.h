@@ -25,6 +25,7 @@ class SimPort final : public PciePort {
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
   std::optional<DeviceFault> fault() const override;
+  std::optional<EngineWait> WaitOf(hw::Coordinate tile, uint32_t hart) const override;
   StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& options) override;
 
   const sim::Chip& chip() const { return *chip_; }

@@ -27,6 +27,7 @@
 #include <stdint.h>
 #include <ttfd/tile.h>
 
+#include "firmware/common/status.h"
 #include "runtime/abi/engine_balance.h"
 #include "runtime/hw/tensix_config.h"
 #include "runtime/hw/tensix_isa.h"
@@ -72,10 +73,12 @@ inline void Push(Instruction instruction) {
 }
 
 // Waits until every instruction that this hart pushed has been executed, its writes to L1 included. The hart stops in a
-// load, at no waypoint: the launch's timeout bounds the wait.
+// load, which is why it shows the waypoint before it knows whether there is anything to wait for.
 inline void Synchronize() {
+  firmware::SetWaypoint(abi::kWaypointEngine);
   firmware::Store(hw::tensix::kSync, 0);
   firmware::Settle(hw::tensix::kSync);
+  firmware::SetWaypoint(firmware::kRunningWaypoint);
 }
 
 // Queues the write of a word of the own thread's configuration, whose id is one of kThread... of tensix_config.h.
