@@ -117,9 +117,19 @@ Outcome LaneArithmetic::Shift(isa::SFPSHFT instruction) {
   });
 }
 
+// Each row of eight lanes, to the right by one lane.
+Outcome LaneArithmetic::RotateRows(isa::SFPSHFT2 instruction) {
+  if (instruction.imm12() != 0) return report_.Refuse("imm12", "it is 0 where lanes rotate");
+  const Lanes value = registers_[instruction.lreg_c()];
+  return registers_.Write(instruction.lreg_dest(),
+                          [&](uint32_t lane) { return value[(lane & ~7u) | ((lane + 7) & 7)]; });
+}
+
 Outcome LaneArithmetic::ShiftBy(isa::SFPSHFT2 instruction) {
-  if (instruction.instr_mod() != 5)
-    return report_.Refuse("instr_mod", "the model shifts within lanes: 5");
+  if (instruction.instr_mod() == 3) return RotateRows(instruction);
+  if (instruction.instr_mod() != 5) {
+    return report_.Refuse("instr_mod", "3 rotates rows of lanes, 5 shifts within lanes");
+  }
   if (instruction.imm12() > 15) return report_.Refuse("imm12", "it names a register, 0 to 15");
   const Lanes& value = registers_[instruction.imm12()];
   const Lanes& amount = registers_[instruction.lreg_c()];

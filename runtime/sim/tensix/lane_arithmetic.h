@@ -29,6 +29,8 @@ class LaneArithmetic {
   Outcome LookUpFloat(hw::tensix::SFPLUTFP32 instruction);
 
  private:
+  Outcome RotateRows(hw::tensix::SFPSHFT2 instruction);
+
   LaneRegisters& registers_;
   Report& report_;
 };
