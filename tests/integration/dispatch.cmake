@@ -12,8 +12,10 @@ foreach(entry IN ITEMS probe_brisc probe_ncrisc probe_trisc0 probe_trisc1 probe_
 endforeach()
 ttfd_add_kernel(dispatch_kernel_debugged PROCESSOR brisc SOURCES ${dispatch_dir}/dispatch_kernels/debugged.cc
   FILE debugged OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/dispatch_kernels OPTIMIZE -Og DEBUG)
-ttfd_test(NAME compute_tile_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/compute_tile_test.cc
-  DEPS runtime_dispatch test_device firmware_kernels)
+foreach(name IN ITEMS compute_pairs_test compute_unary_test)
+  ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
+    DEPS runtime_dispatch test_device firmware_kernels)
+endforeach()
 ttfd_test(NAME dispatch_print_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/dispatch_print_test.cc
   DEPS runtime_dispatch test_device firmware_kernels)
 ttfd_test(NAME dispatch_stall_test LABELS integration SRCS ${dispatch_dir}/dispatch_stall_test.cc

@@ -38,4 +38,6 @@
 #include <ttfd/compute/copy.h>
 #include <ttfd/compute/engine.h>
 #include <ttfd/compute/matmul.h>
+#include <ttfd/compute/reduce.h>
+#include <ttfd/compute/unary.h>
 #include <ttfd/kernel.h>

@@ -22,9 +22,6 @@ inline constexpr bool kUnpacks = kernel::kHart == hw::kTrisc0;
 inline constexpr bool kComputes = kernel::kHart == hw::kTrisc1;
 inline constexpr bool kPacks = kernel::kHart == hw::kTrisc2;
 
-// Format of the tiles in a circular buffer.
-inline hw::tensix::Format FormatOf(uint32_t /*buffer*/) { return hw::tensix::Format::kFloat16B; }
-
 namespace internal {
 
 using namespace kernel;
@@ -47,10 +44,20 @@ struct Buffer {
 };
 inline Buffer buffers[abi::kMaxCircularBuffers];
 
+[[gnu::noinline]] inline void LoadBuffer(uint32_t index) {
+  buffers[index].pages = CircularBuffer(index);
+}
 inline Buffer& BufferAt(uint32_t index) {
-  Buffer& buffer = buffers[index];
-  if (buffer.pages.pages() == 0) buffer.pages = CircularBuffer(index);
-  return buffer;
+  if (buffers[index].pages.pages() == 0) [[unlikely]] {
+    LoadBuffer(index);
+  }
+  return buffers[index];
+}
+
+// Format of the tiles in a circular buffer: bfloat16 where the client gave none.
+[[gnu::noinline]] inline Format FormatOf(uint32_t buffer) {
+  const CircularBuffer& pages = BufferAt(buffer).pages;
+  return pages.has_format() ? pages.format() : Format::kFloat16B;
 }
 
 inline uint32_t TileAddress(uint32_t buffer, uint32_t tile) {
@@ -75,7 +82,7 @@ void SetConfigFields(FieldValue first, More... more) {
 // TRISC0.
 
 // The format of each source, and whether unpacker 0 transposes the four faces of a tile, each in its place.
-inline void ConfigureSources(uint32_t buffer_a, uint32_t buffer_b, bool transpose = false) {
+[[gnu::noinline]] inline void ConfigureSources(uint32_t buffer_a, uint32_t buffer_b, bool transpose = false) {
   constexpr UnpackerConfig kA = kUnpackers[0];
   constexpr UnpackerConfig kB = kUnpackers[1];
   const uint32_t a = CodeOf(FormatOf(buffer_a));
@@ -93,7 +100,7 @@ inline void SetAddress(ConfigField field, uint32_t address) {
 }
 
 // Unpacks the tile at L1 address `a` into SrcA, and the one at `b` into SrcB.
-inline void Unpack(uint32_t a, uint32_t b) {
+[[gnu::noinline]] inline void Unpack(uint32_t a, uint32_t b) {
   constexpr UNPACR kUnpack = UNPACR{}.last(1).ovrd_thread_id(1).set_dat_valid(1);
   Synchronize();  // the last addresses have been used
   SetAddress(kUnpackers[1].address, b);
@@ -104,7 +111,7 @@ inline void Unpack(uint32_t a, uint32_t b) {
 }
 
 // Unpacks the tile at L1 address `a` into SrcA; SrcB becomes 0.
-inline void UnpackBesideZero(uint32_t a) {
+[[gnu::noinline]] inline void UnpackBesideZero(uint32_t a) {
   Synchronize();  // the last address has been used
   SetAddress(kUnpackers[0].address, a);
   ReadConfig(kUnpackers[0].address.word);
@@ -188,7 +195,7 @@ inline void StartComputing() {
 
 // TRISC2.
 
-inline void ConfigurePacker(uint32_t buffer) {
+[[gnu::noinline]] inline void ConfigurePacker(uint32_t buffer) {
   const uint32_t format = CodeOf(FormatOf(buffer));
   Synchronize();  // tiles before it are packed as they were to be
   SetConfigFields(FieldValue{kPackNoZeroCompression, 1}, FieldValue{kPackOutFormat, format},
@@ -196,7 +203,7 @@ inline void ConfigurePacker(uint32_t buffer) {
 }
 
 // Packs tile `tile` of the half of Dst to an L1 address: 64 rows of 32 bits, four rows an instruction.
-inline void Pack(uint32_t tile, uint32_t address) {
+[[gnu::noinline]] inline void Pack(uint32_t tile, uint32_t address) {
   Synchronize();  // the last tile has been read, and its address used
   SetConfigFields(FieldValue{kPackDstOffset, dst_half + tile * kTileRows});
   SetAddress(kPackAddress, address);

@@ -1,0 +1,275 @@
+// Sums and maxima over the rows, the columns or all numbers of tiles.
+//
+//   reduce_init<PoolType::SUM, ReduceDim::REDUCE_ROW>(in, scaler, out);
+//   tile_regs_acquire();                                                                        // Dst is 0
+//   for (uint32_t i = 0; i != tiles; ++i) reduce_tile<PoolType::SUM, ReduceDim::REDUCE_ROW>(in, scaler, i, 0, dst);
+//   reduce_uninit();
+//
+// REDUCE_ROW reduces each row to one number, in column 0 of tile dst of Dst; REDUCE_COL each column, in row 0;
+// REDUCE_SCALAR the tile, at row 0, column 0. All other numbers of the tile are 0. Further calls with the same tile of
+// Dst go on with it: until it is committed, the tile is for reduce_tile with the same parameters only.
+//
+// The scaler is a tile whose row 0 holds one number in its 32 columns, and 0 elsewhere, at least in the other rows of its top
+// faces. A sum is multiplied by it: 1 / n gives a mean (PoolType::AVG is SUM). A maximum needs the scaler 1.
+#pragma once
+
+#include <ttfd/compute/binary.h>
+#include <ttfd/compute/vector.h>
+
+namespace ttfd::compute {
+
+enum class PoolType : uint32_t { SUM, AVG, MAX };
+enum class ReduceDim : uint32_t { REDUCE_ROW, REDUCE_COL, REDUCE_SCALAR };
+
+namespace internal {
+
+// Sums are matrix products with the scaler: of the rows with its transpose, of the columns and of all numbers from the left.
+// The rows of faces that the products of a pass take from SrcA and SrcB, and where they go in Dst.
+inline void ConfigureRowSums() {
+  constexpr RowSteps kScaler = {0, 16, 48, 48};
+  SetRowSteps<kScaler, kEachRow, 0>();
+}
+template <uint32_t kClearDvalid>
+void AddRowSums() {
+  Push<MVMUL{}.dst(0).addr_mode(0)>();
+  Push<MVMUL{}.dst(8).addr_mode(1)>();
+  Push<MVMUL{}.dst(0).addr_mode(0)>();
+  Push<MVMUL{}.dst(8).addr_mode(2)>();
+  Push<MVMUL{}.dst(32).addr_mode(0)>();
+  Push<MVMUL{}.dst(40).addr_mode(1)>();
+  Push<MVMUL{}.dst(32).addr_mode(0)>();
+  Push<MVMUL{}.dst(40).addr_mode(3).clear_dvalid(kClearDvalid)>();
+}
+
+// Of a column the faces of SrcA lie below each other; those of the scaler, in SrcB, beside each other.
+inline void ConfigureColumnSums() {
+  AwaitUnits();
+  SetAddrMod<0, 32, 16, 0>();
+  SetAddrMod<1, 48, 48, 0>();
+  SetAddrMod<2, 16, 48, kNextPhase>();
+}
+template <uint32_t kClearDvalid>
+void AddColumnSums() {
+  Push<MVMUL{}.dst(0).addr_mode(0)>();
+  Push<MVMUL{}.dst(0).addr_mode(1)>();
+  Push<MVMUL{}.dst(16).addr_mode(0)>();
+  Push<MVMUL{}.dst(16).addr_mode(2).clear_dvalid(kClearDvalid)>();
+}
+
+// Columns of all faces are added, into 16 numbers at row kScratch.
+inline constexpr uint32_t kScratch = 32;
+inline void ConfigureSum() {
+  AwaitUnits();
+  SetAddrMod<0, 16, 0, 0>();
+  SetAddrMod<1, 16, 0, kNextPhase>();
+}
+template <uint32_t kClearDvalid>
+void AddSum() {
+  for (uint32_t i = 0; i != 3; ++i) Push<MVMUL{}.dst(kScratch).addr_mode(0)>();
+  Push<MVMUL{}.dst(kScratch).addr_mode(1).clear_dvalid(kClearDvalid)>();
+}
+
+// GMPOOL: the maximum of a row of Dst and the columns of a face of SrcA, where SrcB's row is 1. A row of Dst that was
+// cleared counts as the smallest number.
+template <uint32_t kDst, uint32_t kAddrMod, uint32_t kClearDvalid = 0>
+void PoolMaximum() {
+  Push<GMPOOL{}.dst(kDst).instr_mod(1).addr_mode(kAddrMod).clear_dvalid(kClearDvalid)>();
+}
+
+inline void ConfigureColumnMaxima() {
+  AwaitUnits();
+  SetAddrMod<0, 32, 0, 0>();
+  SetAddrMod<1, 48, 0, 0>();
+}
+inline void FindColumnMaxima() {
+  PoolMaximum<0, 0>();
+  PoolMaximum<0, 1>();
+  PoolMaximum<16, 0>();
+  PoolMaximum<16, 0, kBothSources>();
+}
+
+inline void ConfigureMaximum() {
+  AwaitUnits();
+  SetAddrMod<0, 16, 0, 0>();
+}
+inline void FindMaximum() {
+  for (uint32_t i = 0; i != 3; ++i) PoolMaximum<kScratch, 0>();
+  PoolMaximum<kScratch, 0, kBothSources>();
+}
+
+// The faces of SrcA are transposed. The maxima of their columns, in one row, become a column by way of rows 16 to 31 of
+// SrcB, of which the scaler leaves all but the first 0.
+inline void ConfigureRowMaxima() {
+  AwaitUnits();
+  SetAddrMod<0, 16, 0, 0>();
+  SetAddrMod<1, 16, 16, 0>();  // SrcB to row 16
+  SetAddrMod<2, 0, 8, 0>();
+  SetAddrMod<3, 0, 56, 0>();  // and back
+}
+template <uint32_t kFromRow, uint32_t kTo, uint32_t kClearDvalid = 0>
+void TransposeRow() {
+  Push<MOVD2B{}.dst(kFromRow).instr_mod(0).addr_mode(kAddrModNoStep)>();
+  Push<TRNSPSRCB{}>();
+  Push<ELWADD{}.dst(kTo).addr_mode(2)>();
+  Push<ELWADD{}.dst(kTo + 8).addr_mode(3).clear_dvalid(kClearDvalid)>();
+}
+// Into the left faces, or the right ones.
+template <uint32_t kTo>
+void FindRowMaxima() {
+  PoolMaximum<16, 0>();
+  PoolMaximum<16, 0>();
+  PoolMaximum<48, 0>();
+  PoolMaximum<48, 1>();
+  Push<ZEROSRC{}.src_mask(1).write_mode(1)>();  // SrcA is 0
+  TransposeRow<16, kTo>();
+  Push<TRNSPSRCB{}>();  // all but row 16 is 0 again
+  TransposeRow<48, kTo + 32, kBothSources>();
+}
+
+// Left faces = maxima of left and right faces; eight vectors from kRow rows on.
+template <uint32_t kRow>
+void MergeMaxima() {
+  for (uint32_t i = 0; i != 8; ++i) {
+    Load<0, kRow + 16>();
+    Load<1, kRow>();
+    Sort<0, 1>();
+    StoreAndStep<1, kRow>();
+  }
+}
+
+template <PoolType kPool>
+void CombineVectors() {
+  if constexpr (kPool == PoolType::MAX) {
+    Sort<1, 0>();
+  } else {
+    Add<0, 0, 1>();
+  }
+}
+
+// Register 0 = register 0 and itself `kLanes` lanes of the row away.
+template <PoolType kPool, uint32_t kLanes>
+void CombineLanes() {
+  Push<SFPSHFT2{}.lreg_dest(1).lreg_c(0).instr_mod(3)>();
+  for (uint32_t i = 1; i < kLanes; ++i) Push<SFPSHFT2{}.lreg_dest(1).lreg_c(1).instr_mod(3)>();
+  CombineVectors<kPool>();
+}
+
+// Combines the 16 numbers at row kScratch, and the result with the number at row 0, column 0.
+template <PoolType kPool>
+void CombineRow(bool first) {
+  constexpr uint32_t kLaneNumbers = 15;  // register
+  EveryLane();
+  Load<0, kScratch>();
+  Load<1, kScratch + 2>();  // the odd columns
+  CombineVectors<kPool>();
+  CombineLanes<kPool, 1>();
+  CombineLanes<kPool, 2>();
+  CombineLanes<kPool, 4>();
+  Load<1>();
+  WhereZeroBits<kLaneNumbers>();
+  if constexpr (kPool != PoolType::MAX) {
+    Add<1, 1, 0>();
+  } else if (first) {
+    Move<1, 0>();
+  } else {
+    Sort<0, 1>();
+  }
+  EveryLane();
+  Store<1>();
+}
+
+template <PoolType kPool, ReduceDim kDim>
+void ConfigureReduction() {
+  if constexpr (kPool == PoolType::MAX) {
+    if constexpr (kDim == ReduceDim::REDUCE_ROW) ConfigureRowMaxima();
+    if constexpr (kDim == ReduceDim::REDUCE_COL) ConfigureColumnMaxima();
+    if constexpr (kDim == ReduceDim::REDUCE_SCALAR) ConfigureMaximum();
+  } else {
+    if constexpr (kDim == ReduceDim::REDUCE_ROW) ConfigureRowSums();
+    if constexpr (kDim == ReduceDim::REDUCE_COL) ConfigureColumnSums();
+    if constexpr (kDim == ReduceDim::REDUCE_SCALAR) ConfigureSum();
+  }
+}
+
+template <ReduceDim kDim, uint32_t kClearDvalid = 0>
+void AddSums() {
+  if constexpr (kDim == ReduceDim::REDUCE_ROW) AddRowSums<kClearDvalid>();
+  if constexpr (kDim == ReduceDim::REDUCE_COL) AddColumnSums<kClearDvalid>();
+  if constexpr (kDim == ReduceDim::REDUCE_SCALAR) AddSum<kClearDvalid>();
+}
+
+template <ReduceDim kDim>
+void FindMaxima(uint32_t dst, bool first) {
+  if constexpr (kDim == ReduceDim::REDUCE_COL) FindColumnMaxima();
+  if constexpr (kDim == ReduceDim::REDUCE_SCALAR) FindMaximum();
+  if constexpr (kDim == ReduceDim::REDUCE_ROW) {
+    if (first) {
+      FindRowMaxima<0>();
+    } else {
+      FindRowMaxima<16>();
+      SelectDstTile(dst);
+      EveryLane();
+      MergeMaxima<0>();
+      MergeMaxima<16>();  // the counter has passed the first face
+      AwaitUnits();
+    }
+    ClearDstFace(dst, 1);
+    ClearDstFace(dst, 3);
+  }
+}
+
+template <PoolType kPool, ReduceDim kDim>
+void Reduce(uint32_t dst) {
+  const uint32_t bit = 1u << dst;
+  const bool first = (dst_maxima & bit) == 0;
+  dst_maxima |= bit;
+  SelectDstTile(dst);
+  if constexpr (kPool == PoolType::MAX) {
+    FindMaxima<kDim>(dst, first);
+  } else {
+    for (uint32_t i = 0; i != kPhases - 1; ++i) AddSums<kDim>();
+    AddSums<kDim, kBothSources>();
+  }
+  if constexpr (kDim == ReduceDim::REDUCE_SCALAR) {
+    SelectDstTile(dst);
+    CombineRow<kPool>(first);
+    AwaitUnits();
+    ClearDstFace(dst, 2);
+  }
+}
+
+}  // namespace internal
+
+template <PoolType kPool, ReduceDim kDim>
+void reduce_init(uint32_t in, uint32_t scaler, uint32_t out) {
+  using namespace internal;
+  constexpr bool kRow = kDim == ReduceDim::REDUCE_ROW;
+  compute_kernel_hw_startup(in, scaler, out);
+  if constexpr (kUnpacks) {
+    if constexpr (kRow && kPool != PoolType::MAX) {
+      ConfigureSources(scaler, in, true);
+    } else {
+      ConfigureSources(in, scaler, kRow);
+    }
+  }
+  if constexpr (kComputes) ConfigureReduction<kPool, kDim>();
+}
+// The init function of the next operation sets all that it needs.
+inline void reduce_uninit() {}
+
+template <PoolType kPool, ReduceDim kDim>
+void reduce_tile(uint32_t in, uint32_t scaler, uint32_t tile, uint32_t scaler_tile, uint32_t dst) {
+  using namespace internal;
+  if constexpr (kUnpacks) {
+    const uint32_t from = TileAddress(in, tile);
+    const uint32_t scale = TileAddress(scaler, scaler_tile);
+    if constexpr (kDim == ReduceDim::REDUCE_ROW && kPool != PoolType::MAX) {
+      Unpack(scale, from);
+    } else {
+      Unpack(from, scale);
+    }
+  }
+  if constexpr (kComputes) Reduce<kPool, kDim>(dst);
+}
+
+}  // namespace ttfd::compute
