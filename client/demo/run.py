@@ -17,11 +17,12 @@ import signal
 import subprocess
 import sys
 
+import chain
 import clients
 import tile
 from daemon import Failed
 
-DEMOS = {"clients": clients, "tile": tile}
+DEMOS = {"chain": chain, "clients": clients, "tile": tile}
 
 
 def run(build: pathlib.Path, word: str) -> int:

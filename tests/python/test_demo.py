@@ -9,7 +9,7 @@ import pytest
 
 from conftest import BUILD, SOURCE, succeed
 
-NAMES = ["clients", "tile"]
+NAMES = ["chain", "clients", "tile"]
 FOLDER = SOURCE / "client/demo"
 
 
@@ -72,6 +72,13 @@ def test_the_demo_fails_when_a_client_does(tmp_path):
     result = _run(bad)
     assert result.returncode == 1
     assert result.stdout.splitlines()[-1] == "demo: 2/3 clients verified"
+
+
+def test_the_chain_demo_verifies_clients_in_both_languages():
+    result = _run("chain")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len(re.findall(r"^exp\(a \* b \+ c\) of 1000 tiles on 64 worker tiles: PCC 0[.]9999", result.stdout, re.MULTILINE)) == 2
+    assert result.stdout.splitlines()[-1] == "demo chain: verified"
 
 
 @pytest.mark.parametrize("library, compared", [

@@ -73,6 +73,12 @@ def test_tile_math_matches_numpy_and_writes_the_words_of_the_results(daemon, pla
     assert (tmp_path / "words").stat().st_size == 3 * 3 * 2048
 
 
+def test_chain_matches_in_both_languages(daemon, place, python):
+    for program in ([place / "chain", place, 70], [*python("chain.py"), place, "--tiles", 70]):  # some worker tiles have two
+        result = run(daemon, *program)
+        assert result.returncode == 0 and "verified: 71680 numbers" in result.stdout, result.stdout + result.stderr
+
+
 def test_running_sums_match_in_both_languages_also_for_more_blocks_than_slots(daemon, place, python):
     for program in ([place / "running_sums"], python("running_sums.py")):
         for blocks in (1, 25):

@@ -25,8 +25,8 @@ EXPECTED = [
     "etc/ttfd/ttfd.toml",
 ]
 UNIT = "lib/systemd/system/ttfd.service"
-KERNELS = {"blur_edge", "sha256_chunks", "tile_reader", "tile_report", "tile_writer", "vector_add"}
-COMPUTE_KERNELS = {"tile_math"}
+KERNELS = {"blur_edge", "chain_reader", "chain_writer", "sha256_chunks", "tile_reader", "tile_report", "tile_writer", "vector_add"}
+COMPUTE_KERNELS = {"chain_compute", "tile_math"}
 ELFS = KERNELS | {f"{name}_trisc{i}" for name in COMPUTE_KERNELS for i in range(3)}
 
 

@@ -1,0 +1,147 @@
+// Example: exp(a * b + c) of a thousand tiles of bfloat16 numbers, by the compute engines of 64 worker tiles.
+//
+//   chain KERNELS_FOLDER [TILES]
+//
+// Three kernels work together on the five processors of a worker tile: chain_reader, chain_compute and chain_writer. They
+// have common arguments only; each worker tile finds its share from its position. The result is compared with the host's of
+// the same inputs in double precision. chain.py is the same program in Python.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check.h"
+#include "stopwatch.h"
+#include "ttfd/session.h"
+
+namespace {
+
+using namespace ttfd::client;
+
+using Words = std::vector<uint16_t>;  // numbers in bfloat16
+
+constexpr uint32_t kTileNumbers = 32 * 32;
+constexpr uint32_t kTileBytes = 2 * kTileNumbers;
+constexpr uint32_t kBufferedTiles = 2;
+constexpr uint32_t kInputs = 3;
+constexpr uint32_t kWorkers = 64;
+constexpr double kMaxRelativeError = 0.004;  // of rounding to bfloat16, up to 0.0039, and of exp
+constexpr double kMinPcc = 0.9999;           // Pearson's correlation coefficient
+
+uint16_t ToBfloat16(float number) {
+  const auto bits = std::bit_cast<uint32_t>(number);
+  return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+double FromBfloat16(uint16_t word) { return std::bit_cast<float>(uint32_t{word} << 16); }
+
+Words RandomNumbers(uint32_t tiles, uint32_t seed) {
+  std::minstd_rand random(seed);
+  std::uniform_real_distribution<float> between(-2, 2);
+  Words words(size_t{tiles} * kTileNumbers);
+  for (uint16_t& word : words) word = ToBfloat16(between(random));
+  return words;
+}
+
+Program MakeProgram(Session& session, const std::string& folder,
+                    const std::vector<CoreRange>& cores) {
+  const std::pair<const char*, Processor> files[] = {{"chain_reader", Processor::kNcrisc},
+                                                     {"chain_compute_trisc0", Processor::kTrisc0},
+                                                     {"chain_compute_trisc1", Processor::kTrisc1},
+                                                     {"chain_compute_trisc2", Processor::kTrisc2},
+                                                     {"chain_writer", Processor::kBrisc}};
+  ProgramBuilder builder;
+  std::vector<Kernel> kernels;
+  for (const auto& [name, processor] : files) {
+    kernels.push_back(Check(session.LoadKernelFile(folder + "/" + name + ".elf"), name));
+    builder.AddKernel(kernels.back(), processor, cores);
+  }
+  for (uint32_t index = 0; index <= kInputs; ++index) {
+    builder.AddCircularBuffer(index, kBufferedTiles, kTileBytes, cores, DataFormat::kFloat16B);
+  }
+  return Check(session.CreateProgram(builder), "create program");
+}
+
+// The result, and the milliseconds that the launch took.
+std::pair<Words, double> Compute(const std::string& folder, const std::vector<Words>& inputs) {
+  const auto tiles = static_cast<uint32_t>(inputs[0].size() / kTileNumbers);
+  Session session = Check(Session::Connect({.client_name = "chain"}), "connect");
+  const uint32_t columns = session.device().grid_x;
+  Queue queue = session.queue();
+  std::vector<Buffer> buffers;
+  for (uint32_t i = 0; i <= kInputs; ++i) {
+    buffers.push_back(Check(
+        session.AllocateDram(uint64_t{tiles} * kTileBytes, {.page_bytes = kTileBytes}), "allocate"));
+  }
+  for (uint32_t i = 0; i < kInputs; ++i) {
+    Check(queue.Write(buffers[i], 0, std::as_bytes(std::span(inputs[i]))), "write");
+  }
+  const Program program = MakeProgram(session, folder, FirstCores(columns, kWorkers));
+
+  const std::vector<uint32_t> share = {tiles, kWorkers, columns};
+  LaunchRequest launch(program);
+  launch.Common(0, {tiles, kWorkers, columns, kInputs, 0, 0, 0});
+  for (uint32_t i = 0; i < kInputs; ++i) launch.Address(0, 4 + i, buffers[i]);
+  for (uint32_t kernel = 1; kernel <= 3; ++kernel) launch.Common(kernel, share);
+  launch.Common(4, {tiles, kWorkers, columns, kInputs, 0}).Address(4, 4, buffers[kInputs]);
+  Stopwatch stopwatch;
+  Check(queue.Launch(launch), "launch");
+  const double elapsed_ms = stopwatch.Lap();
+  Words result(inputs[0].size());
+  Check(queue.Read(buffers[kInputs], 0, std::as_writable_bytes(std::span(result))), "read");
+  return {std::move(result), elapsed_ms};
+}
+
+struct Comparison {
+  double pcc;
+  double relative_error;
+};
+
+Comparison Compare(const std::vector<Words>& inputs, const Words& result) {
+  double sum_x = 0, sum_y = 0, sum_xx = 0, sum_yy = 0, sum_xy = 0, worst = 0;
+  for (size_t i = 0; i < result.size(); ++i) {
+    const double x = std::exp(FromBfloat16(inputs[0][i]) * FromBfloat16(inputs[1][i]) +
+                              FromBfloat16(inputs[2][i]));
+    const double y = FromBfloat16(result[i]);
+    const double error = std::abs(y - x) / x;
+    if (!(error <= worst)) worst = error;
+    sum_x += x;
+    sum_y += y;
+    sum_xx += x * x;
+    sum_yy += y * y;
+    sum_xy += x * y;
+  }
+  const auto n = static_cast<double>(result.size());
+  const double covariance = n * sum_xy - sum_x * sum_y;
+  return {covariance / std::sqrt((n * sum_xx - sum_x * sum_x) * (n * sum_yy - sum_y * sum_y)),
+          worst};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long tiles = argc == 3 ? std::strtol(argv[2], nullptr, 10) : 1000;
+  if ((argc != 2 && argc != 3) || tiles < 1 || tiles > 100'000) {
+    std::fprintf(stderr, "usage: chain KERNELS_FOLDER [TILES, 1 to 100000]\n");
+    return 2;
+  }
+  std::vector<Words> inputs;
+  for (uint32_t i = 0; i < kInputs; ++i) {
+    inputs.push_back(RandomNumbers(static_cast<uint32_t>(tiles), i + 1));
+  }
+  const auto [result, elapsed_ms] = Compute(argv[1], inputs);
+  const auto [pcc, error] = Compare(inputs, result);
+  std::printf(
+      "exp(a * b + c) of %ld tiles on %u worker tiles: PCC %.7f, max relative error %.5f, %.1f ms\n",
+      tiles, kWorkers, pcc, error, elapsed_ms);
+  if (!(pcc >= kMinPcc && error <= kMaxRelativeError)) {  // nor is it if one is no number
+    std::printf("WRONG: the PCC is at least %g, the error at most %g\n", kMinPcc, kMaxRelativeError);
+    return 1;
+  }
+  std::printf("verified: %zu numbers agree with the host's\n", result.size());
+  return 0;
+}
