@@ -23,6 +23,15 @@ TensixProgram RandomTensixProgram(TensixUnit unit, uint32_t number) {
       break;
     case TensixUnit::kSync:
       WriteSyncProgram(choose, writer);
+      break;
+    case TensixUnit::kLanes:
+      WriteLanesProgram(choose, writer);
+      break;
+    case TensixUnit::kPools:
+      WritePoolsProgram(choose, writer);
+      break;
+    case TensixUnit::kMoves:
+      WriteMovesProgram(choose, writer);
   }
   writer.Release();
   return writer.program();

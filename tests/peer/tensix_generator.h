@@ -9,16 +9,25 @@
 
 namespace ttfd {
 
-enum class TensixUnit : uint32_t { kMath, kUnpack, kPack, kCounters, kSync };
+enum class TensixUnit : uint32_t {
+  kMath,
+  kUnpack,
+  kPack,
+  kCounters,
+  kSync,
+  kLanes,
+  kPools,
+  kMoves,
+};
 
-inline constexpr std::array<const char*, 5> kTensixUnitNames = {"math", "unpack", "pack",
-                                                                "counters", "sync"};
+inline constexpr std::array<const char*, 8> kTensixUnitNames = {
+    "math", "unpack", "pack", "counters", "sync", "lanes", "pools", "moves"};
 
 // Program `number` of a unit, the same on every machine.
 TensixProgram RandomTensixProgram(TensixUnit unit, uint32_t number);
 
 // One tile of what the programs of a batch compute with, as words: bf16 of one of eight kinds (wide and narrow
-// exponents, overflow, underflow, special values, any bits).
+// exponents, overflow, underflow, special values, any bits); tile TensixProgram::kOnesTile holds 1.0 only.
 std::vector<uint32_t> RandomOperand(uint32_t batch, uint32_t tile);
 
 }  // namespace ttfd

@@ -15,31 +15,6 @@ constexpr FpuOperation kOperations[] = {
 
 uint32_t Bit(Chooser& choose, uint32_t percent) { return choose.Percent(percent) ? 1 : 0; }
 
-// Increments are multiples of `step`.
-RowCounters::Modifier RandomModifier(Chooser& choose, uint32_t step) {
-  RowCounters::Modifier modifier;
-  const auto set = [](uint32_t& word, tensix::Field field, uint32_t value) {
-    word = field.In(word, value);
-  };
-  set(modifier.ab, tensix::kAddrModSrcAIncrement, choose.Below(64 / step) * step);
-  set(modifier.ab, tensix::kAddrModSrcACr, Bit(choose, 30));
-  set(modifier.ab, tensix::kAddrModSrcAClear, Bit(choose, 20));
-  set(modifier.ab, tensix::kAddrModSrcBIncrement, choose.Below(64 / step) * step);
-  set(modifier.ab, tensix::kAddrModSrcBCr, Bit(choose, 30));
-  set(modifier.ab, tensix::kAddrModSrcBClear, Bit(choose, 20));
-  const uint32_t most = choose.Percent(80) ? 64 : 1024;
-  set(modifier.dst, tensix::kAddrModDstIncrement, choose.Below(most / step) * step);
-  if (choose.Percent(25)) {
-    set(modifier.dst, tensix::kAddrModDstToCr, 1);
-  } else {
-    set(modifier.dst, tensix::kAddrModDstCr, Bit(choose, 30));
-    set(modifier.dst, tensix::kAddrModDstClear, Bit(choose, 20));
-  }
-  set(modifier.dst, tensix::kAddrModFidelityIncrement, choose.Percent(50) ? choose.Below(4) : 0);
-  set(modifier.dst, tensix::kAddrModFidelityClear, Bit(choose, 30));
-  return modifier;
-}
-
 tensix::SETRWC RandomSetRwc(Chooser& choose, uint32_t step) {
   const uint32_t mask = choose.Below(16);
   const auto value = [&] { return choose.Below(16 / step) * step; };
@@ -112,6 +87,32 @@ void RandomRelease(Chooser& choose, TensixWriter& writer) {
 }
 
 }  // namespace
+
+RowCounters::Modifier RandomModifier(Chooser& choose, uint32_t step) {
+  RowCounters::Modifier modifier;
+  const auto set = [](uint32_t& word, tensix::Field field, uint32_t value) {
+    word = field.In(word, value);
+  };
+  set(modifier.ab, tensix::kAddrModSrcAIncrement, choose.Below(64 / step) * step);
+  set(modifier.ab, tensix::kAddrModSrcACr, Bit(choose, 30));
+  set(modifier.ab, tensix::kAddrModSrcAClear, Bit(choose, 20));
+  set(modifier.ab, tensix::kAddrModSrcBIncrement, choose.Below(64 / step) * step);
+  set(modifier.ab, tensix::kAddrModSrcBCr, Bit(choose, 30));
+  set(modifier.ab, tensix::kAddrModSrcBClear, Bit(choose, 20));
+  const uint32_t most = choose.Percent(80) ? 64 : 1024;
+  set(modifier.dst, tensix::kAddrModDstIncrement, choose.Below(most / step) * step);
+  if (choose.Percent(25)) {
+    set(modifier.dst, tensix::kAddrModDstToCr, 1);
+  } else {
+    set(modifier.dst, tensix::kAddrModDstCr, Bit(choose, 30));
+    set(modifier.dst, tensix::kAddrModDstClear, Bit(choose, 20));
+  }
+  set(modifier.dst, tensix::kAddrModFidelityIncrement, choose.Percent(50) ? choose.Below(4) : 0);
+  set(modifier.dst, tensix::kAddrModFidelityClear, Bit(choose, 30));
+  return modifier;
+}
+
+uint32_t RandomTile(Chooser& choose) { return choose.Below(TensixProgram::kOperandTiles); }
 
 uint32_t RandomDstRow(Chooser& choose, const TensixWriter& writer) {
   const std::vector<uint32_t> touched(writer.touched().begin(), writer.touched().end());

@@ -23,9 +23,10 @@ TEST_P(TensixModel, HasTheRecordedResults) {
   EXPECT_EQ(run.refusal, "") << "program " << run.results.size();
 }
 
-INSTANTIATE_TEST_SUITE_P(Units, TensixModel, testing::Range(0u, 5u), [](const auto& test) {
-  return std::string(kTensixUnitNames[test.param]);
-});
+INSTANTIATE_TEST_SUITE_P(Units, TensixModel, testing::Range(0u, uint32_t{kTensixUnitNames.size()}),
+                         [](const auto& test) {
+                           return std::string(kTensixUnitNames[test.param]);
+                         });
 
 }  // namespace
 }  // namespace ttfd

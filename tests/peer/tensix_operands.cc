@@ -49,6 +49,9 @@ uint32_t Datum(Chooser& choose, uint32_t kind) {
 }  // namespace
 
 std::vector<uint32_t> RandomOperand(uint32_t batch, uint32_t tile) {
+  if (tile == TensixProgram::kOnesTile) {
+    return std::vector<uint32_t>(TensixProgram::kTileBytes / 4, 0x3F803F80);
+  }
   Chooser choose(batch * TensixProgram::kOperandTiles + tile);
   std::vector<uint32_t> words;
   for (uint32_t i = 0; i < TensixProgram::kTileBytes / 4; ++i) {

@@ -63,9 +63,10 @@ TEST_P(TensixPeer, AProgramDependsOnNoneBeforeIt) {
   EXPECT_EQ(some.results, std::vector<std::string>(all.results.begin() + first, all.results.end()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Units, TensixPeer, testing::Range(0u, 5u), [](const auto& test) {
-  return std::string(kTensixUnitNames[test.param]);
-});
+INSTANTIATE_TEST_SUITE_P(Units, TensixPeer, testing::Range(0u, uint32_t{kTensixUnitNames.size()}),
+                         [](const auto& test) {
+                           return std::string(kTensixUnitNames[test.param]);
+                         });
 
 }  // namespace
 }  // namespace ttfd

@@ -21,20 +21,19 @@ constexpr uint32_t kPattern = 7;  // in results before a program
 // What a program adds to a sequence: its results are the last line.
 class TensixSequence {
  public:
-  TensixSequence(TensixUnit unit, uint32_t batch) : unit_(unit), trisc_(batch % 3) {
+  explicit TensixSequence(uint32_t batch) : trisc_(batch % 3) {
     lines_ = {"callbacks", "init"};
     Point(0, 0);
     Point(kMachineWindow, hw::kSoftReset0 & ~kWindowMask);
     AddWords(hw::kTriscDefaultPc[trisc_], TensixProbe().words());
-    for (uint32_t tile = 0; tile < TensixProgram::kOperandTiles; ++tile) {
+    for (uint32_t tile = 0; tile <= TensixProgram::kOnesTile; ++tile) {
       AddWords(TensixProgram::kOperands + tile * TensixProgram::kTileBytes,
                RandomOperand(batch, tile));
     }
   }
 
   // The program, whose results are to be hashed or shown in parts.
-  void Add(uint32_t number, bool shown) {
-    const TensixProgram program = RandomTensixProgram(unit_, number);
+  void Add(const TensixProgram& program, bool shown) {
     lines_.push_back(fmt::format("wp {:x} {:x} {:x}", L1(TensixProgram::kResults),
                                  program.result_bytes(), kPattern));
     AddWords(TensixProgram::kList, program.words());
@@ -79,7 +78,6 @@ class TensixSequence {
          harts);
   }
 
-  const TensixUnit unit_;
   const uint32_t trisc_;
   Sequence lines_;
   std::vector<size_t> ends_;
@@ -90,10 +88,10 @@ std::string WithoutNumber(const std::string& result) { return result.substr(resu
 // The results of program `number`, in parts of kShownBytes.
 std::vector<std::string> ShownResults(const std::string& library, TensixUnit unit,
                                       uint32_t number) {
-  TensixSequence sequence(unit, number / kTensixBatch);
-  sequence.Add(number, true);
-  const DriverRun run = RunSequence(library, sequence.lines());
   const TensixProgram program = RandomTensixProgram(unit, number);
+  TensixSequence sequence(number / kTensixBatch);
+  sequence.Add(program, true);
+  const DriverRun run = RunSequence(library, sequence.lines());
   const size_t parts = (program.result_bytes() + kShownBytes - 1) / kShownBytes;
   if (run.results.size() < parts) return {};
   std::vector<std::string> shown;
@@ -128,10 +126,18 @@ std::string FirstDifference(const std::vector<std::string>& one,
 
 }  // namespace
 
+std::string RefusalOf(const std::string& library, const TensixProgram& program) {
+  TensixSequence sequence(0);
+  sequence.Add(program, false);
+  const DriverRun run = RunSequence(library, sequence.lines());
+  if (run.ended) return "";
+  return run.trouble.empty() ? run.text : run.trouble;
+}
+
 TensixRun RunTensixPrograms(const std::string& library, TensixUnit unit, uint32_t first,
                             uint32_t count) {
-  TensixSequence sequence(unit, first / kTensixBatch);
-  for (uint32_t i = 0; i < count; ++i) sequence.Add(first + i, false);
+  TensixSequence sequence(first / kTensixBatch);
+  for (uint32_t i = 0; i < count; ++i) sequence.Add(RandomTensixProgram(unit, first + i), false);
   const DriverRun run = RunSequence(library, sequence.lines());
   TensixRun result;
   for (const size_t end : sequence.ends()) {

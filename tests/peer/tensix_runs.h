@@ -21,6 +21,9 @@ struct TensixRun {
 TensixRun RunTensixPrograms(const std::string& library, TensixUnit unit, uint32_t first,
                             uint32_t count);
 
+// What the library says when it refuses a step of the program; empty: nothing.
+std::string RefusalOf(const std::string& library, const TensixProgram& program);
+
 // Not empty: how two runs from program `first` on part, with the program and the first word that differs.
 std::string CompareTensixRuns(const std::string& first_library, const TensixRun& one,
                               const std::string& second_library, const TensixRun& two,

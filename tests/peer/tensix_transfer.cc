@@ -15,7 +15,7 @@ constexpr uint32_t kBurstRows = 4;  // of SrcA, with data of 16 bits
 constexpr uint32_t kSkipped = 64;   // datums of SrcA's address that are not there
 constexpr uint32_t kDstLast = 1024 - 4;
 constexpr uint64_t kOperandsEnd =
-    TensixProgram::kOperands + TensixProgram::kOperandTiles * TensixProgram::kTileBytes;
+    TensixProgram::kOperands + (TensixProgram::kOnesTile + 1) * TensixProgram::kTileBytes;
 
 }  // namespace
 

@@ -13,9 +13,16 @@ void WriteCountersProgram(Chooser& choose, TensixWriter& writer);
 void WriteUnpackProgram(Chooser& choose, TensixWriter& writer);
 void WritePackProgram(Chooser& choose, TensixWriter& writer);
 void WriteSyncProgram(Chooser& choose, TensixWriter& writer);
+void WriteLanesProgram(Chooser& choose, TensixWriter& writer);
+void WritePoolsProgram(Chooser& choose, TensixWriter& writer);
+void WriteMovesProgram(Chooser& choose, TensixWriter& writer);
 
 // A row of Dst, a multiple of 8, among those that are written already or in a tile of its own.
 uint32_t RandomDstRow(Chooser& choose, const TensixWriter& writer);
+// Any number of an operand tile.
+uint32_t RandomTile(Chooser& choose);
+// An address modifier whose increments are multiples of `step`.
+RowCounters::Modifier RandomModifier(Chooser& choose, uint32_t step);
 // Operand tiles to the sources that have none.
 void FillSources(Chooser& choose, TensixWriter& writer);
 // A whole tile of Dst by eight elementwise operations.

@@ -7,18 +7,11 @@ namespace {
 
 namespace tensix = hw::tensix;
 
-constexpr uint32_t kDstRows = 1024;
 constexpr uint32_t kDumpModifier = 3;
-
-// Two logical rows of 32 bits may be one: the lower of their halves.
-uint32_t CanonicalRow(uint32_t row, bool float32) {
-  if (!float32 || row < 256) return row;
-  return row < 512 ? row + 256 : row < 768 ? row : row - 256;
-}
 
 }  // namespace
 
-TensixWriter::TensixWriter(bool float32_dst) : TensixSetup(float32_dst), float32_dst_(float32_dst) {
+TensixWriter::TensixWriter(bool float32_dst) : TensixMover(float32_dst) {
   FillBoth();
   SetRwc(tensix::SETRWC{}.bit_mask(15));
   Zero(tensix::ZEROACC{}.clear_mode(3).use_32_bit_mode(float32_dst_ ? 1 : 0));
@@ -53,18 +46,6 @@ bool TensixWriter::Fill(uint32_t unpacker, bool hand_over, bool infinity, bool a
   return true;
 }
 
-uint32_t TensixWriter::DstOffset() const {
-  return rows_.dst.now + Thread(tensix::kThreadDstOffset);
-}
-
-bool TensixWriter::Keeps(uint32_t source) const {
-  return (Thread(tensix::kThreadKeepDvalid) >> source & 1) != 0;
-}
-
-void TensixWriter::Touch(uint32_t row) {
-  touched_.insert(CanonicalRow(row, float32_dst_) / kTileRows);
-}
-
 bool TensixWriter::Compute(FpuOperation operation, uint32_t dst, uint32_t modifier,
                            uint32_t broadcast, bool accumulate, uint32_t clear) {
   const bool product = operation == FpuOperation::kMvmul;
@@ -94,11 +75,21 @@ bool TensixWriter::Compute(FpuOperation operation, uint32_t dst, uint32_t modifi
       Push(wise(tensix::ELWSUB{}));
       break;
   }
-  Touch(row);
-  rows_.Apply(Modifier(modifier));
-  for (uint32_t i = 0; i < 2; ++i) {
-    if ((clear >> i & 1) != 0) banks_[i].Release(Keeps(i));
-  }
+  FinishRow(row, modifier, clear);
+  return true;
+}
+
+bool TensixWriter::Pool(PoolOperation operation, uint32_t dst, uint32_t modifier, uint32_t clear) {
+  const bool sums = operation == PoolOperation::kSum;
+  const uint32_t row = sums ? (DstOffset() + dst) % kDstRows : DstOffset() + dst;
+  if (!banks_[0].ready() || !banks_[1].ready()) return false;
+  if (rows_.a.now % 16 != 0 || rows_.b.now % 8 != 0) return false;
+  if (dst % 4 != 0 || row % 4 != 0 || row >= kDstRows) return false;
+  const auto filled = [&](auto instruction) {
+    return instruction.dst(dst).addr_mode(modifier).instr_mod(1).clear_dvalid(clear);
+  };
+  sums ? Push(filled(tensix::GAPOOL{})) : Push(filled(tensix::GMPOOL{}));
+  FinishRow(row, modifier, clear);
   return true;
 }
 
@@ -131,40 +122,6 @@ bool TensixWriter::ClearValid(uint32_t sources) {
   return true;
 }
 
-void TensixWriter::SetRwc(tensix::SETRWC instruction) {
-  const auto set = [&](ReturningCounter& counter, uint32_t bit, uint32_t value, uint32_t mask) {
-    if ((instruction.bit_mask() & bit) == 0) return;
-    (instruction.rwc_cr() & bit) != 0 ? counter.Return(value, mask) : counter.Set(value);
-  };
-  set(rows_.a, 1, instruction.rwc_a(), RowCounters::kSourceMask);
-  set(rows_.b, 2, instruction.rwc_b(), RowCounters::kSourceMask);
-  set(rows_.dst, 4, instruction.rwc_d(), RowCounters::kDstMask);
-  if ((instruction.bit_mask() & 8) != 0) rows_.phase = 0;
-  for (uint32_t i = 0; i < 2; ++i) {
-    if ((instruction.clear_dvalid() >> i & 1) == 0) continue;
-    banks_[i].Release(Keeps(i));
-  }
-  Push(instruction);
-}
-
-void TensixWriter::IncRwc(tensix::INCRWC instruction) {
-  rows_.a.Add(instruction.rwc_a(), RowCounters::kSourceMask);
-  rows_.b.Add(instruction.rwc_b(), RowCounters::kSourceMask);
-  if (instruction.rwc_cr() != 0) {
-    rows_.dst.Return(instruction.rwc_d(), RowCounters::kDstMask);
-  } else {
-    rows_.dst.Add(instruction.rwc_d(), RowCounters::kDstMask);
-  }
-  Push(instruction);
-}
-
-uint32_t TensixWriter::DstImmediate(uint32_t row) {
-  if (DstOffset() > row || (row - DstOffset()) % 8 != 0) {
-    SetRwc(tensix::SETRWC{}.bit_mask(4));
-  }
-  return (row - DstOffset()) % kDstRows;
-}
-
 void TensixWriter::Release() {
   SetThread(tensix::kThreadKeepDvalid, 0);
   for (uint32_t i = 0; i < 2; ++i) {
@@ -178,23 +135,22 @@ void TensixWriter::Release() {
   }
 }
 
-void TensixWriter::Dump() {
-  if (touched_.empty()) return;
-  PlainPacker(float32_dst_, float32_dst_ ? tensix::Format::kFloat32 : tensix::Format::kFloat16B);
-  const uint32_t bytes = kTileRows * 16 * (float32_dst_ ? 4 : 2);
-  const auto tiles = static_cast<uint32_t>(touched_.size());
-  const uint32_t at = Reserve(tiles * bytes);
+void TensixWriter::Dump(const std::set<uint32_t>& tiles, bool read32) {
+  if (tiles.empty()) return;
+  PlainPacker(read32, read32 ? tensix::Format::kFloat32 : tensix::Format::kFloat16B);
+  const auto count = static_cast<uint32_t>(tiles.size());
+  const uint32_t bytes = count * kTileRows * 16 * (read32 ? 4 : 2);
+  const uint32_t at = Reserve(bytes);
   Set(tensix::kPackAddress, at / 16 - 1);
   Configure();
   SetThread(tensix::kThreadAddrModPack + kDumpModifier, 4);  // Y of the source + 4
   ZeroAdc(kPacker);
   SetAdcRange(kPacker, 0, 15);
   Push(tensix::STALLWAIT{}.stall_res(tensix::kStallPack).wait_res(tensix::kUntilMath));
-  uint32_t left = tiles * kTileRows / 4;
-  for (const uint32_t tile : touched_) {
+  uint32_t left = count * kTileRows / 4;
+  for (const uint32_t tile : tiles) {
     SetAdc(kPacker, 0, AddressCounters::kY, tile * kTileRows);
-    for (uint32_t i = 0; i < kTileRows / 4; ++i)
-      Pack(kDumpModifier, --left == 0, at + tiles * bytes);
+    for (uint32_t i = 0; i < kTileRows / 4; ++i) Pack(kDumpModifier, --left == 0, at + bytes);
   }
   Sync();
 }

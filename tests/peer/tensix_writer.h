@@ -6,22 +6,18 @@
 #include <cstdint>
 #include <set>
 
-#include "tests/peer/tensix_setup.h"
+#include "tests/peer/tensix_mover.h"
 
 namespace ttfd {
 
 enum class FpuOperation { kMvmul, kElwmul, kElwadd, kElwsub };
+enum class PoolOperation { kSum, kMaximum };
 
-class TensixWriter : public TensixSetup {
+class TensixWriter : public TensixMover {
  public:
-  static constexpr uint32_t kA = 1;  // bits that name sources: clear_dvalid
-  static constexpr uint32_t kB = 2;
-  static constexpr uint32_t kTileRows = 64;
-
   // Begins with an engine in a known state: configuration written, Dst zero, both banks of both sources zero and free.
   explicit TensixWriter(bool float32_dst);
 
-  bool float32_dst() const { return float32_dst_; }
   // The width that is computed in from now on. Dump() is not for programs that change it.
   void SetFloat32Dst(bool float32_dst);
 
@@ -30,16 +26,11 @@ class TensixWriter : public TensixSetup {
   bool Fill(uint32_t unpacker, bool hand_over, bool infinity, bool as_unpack);
   bool Compute(FpuOperation operation, uint32_t dst, uint32_t modifier, uint32_t broadcast,
                bool accumulate, uint32_t clear);
+  // A maximum needs a row of SrcB with 1.0 only.
+  bool Pool(PoolOperation operation, uint32_t dst, uint32_t modifier, uint32_t clear);
   bool Zero(hw::tensix::ZEROACC instruction);
   bool ClearValid(uint32_t sources);
   bool Pack(uint32_t modifier, bool last, uint32_t end);
-
-  void SetRwc(hw::tensix::SETRWC instruction);
-  void IncRwc(hw::tensix::INCRWC instruction);
-  // An immediate that makes the next operation write row `row` of Dst.
-  uint32_t DstImmediate(uint32_t row);
-  const SourceBanks& banks(uint32_t unpacker) const { return banks_[unpacker]; }
-  const std::set<uint32_t>& touched() const { return touched_; }
 
   // A whole operand tile to SrcA or SrcB.
   void UnpackTile(uint32_t unpacker, uint32_t tile);
@@ -49,22 +40,16 @@ class TensixWriter : public TensixSetup {
   // Ends a series of PACR that is not at its end.
   void EndPacking();
   // All tiles of Dst that were written, as they are.
-  void Dump();
+  void Dump() { Dump(touched(), float32_dst()); }
+  // Tiles of Dst as 32-bit or 16-bit data, whichever of them they are.
+  void Dump(const std::set<uint32_t>& tiles, bool read32);
 
  private:
   void FillBoth();
   bool UnpackReads(uint32_t unpacker) const;
   bool UnpackWrites(uint32_t unpacker) const;
   void StepPackCounters(uint32_t modifier);
-  uint32_t DstOffset() const;
-  bool Keeps(uint32_t source) const;
-  void Touch(uint32_t row);
-
-  bool float32_dst_;
-  std::array<SourceBanks, 2> banks_;
-  RowCounters rows_;
-  std::set<uint32_t> touched_;  // tiles of Dst
-  bool packing_ = false;        // a series of PACR has begun and not ended
+  bool packing_ = false;  // a series of PACR has begun and not ended
   uint32_t pack_address_ = 0;
 };
 

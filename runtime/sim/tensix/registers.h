@@ -56,7 +56,7 @@ class SourceFile {
   uint32_t matrix_bank_ = 0;
 };
 
-// The bfloat16 that a cell of Dst holds as sign, 7 bits of mantissa, 8 of exponent. A low half is such a cell.
+// The bfloat16 that a cell of Dst holds as sign, 7 bits of mantissa, 8 of exponent. A low half is a cell.
 constexpr uint16_t BFloat16OfCell(uint16_t cell) {
   return static_cast<uint16_t>((cell & 0x8000) | (cell & 0xFF) << 7 | (cell >> 8 & 0x7F));
 }
@@ -87,8 +87,8 @@ class Dst {
   static constexpr uint32_t kLowHalf = 8;
   static constexpr uint32_t HighRow(uint32_t row) { return (row & 0x1F8) << 1 | (row & 0x207); }
 
-  // Rows to be read and written: `count` of them, up to 8, from a multiple of `count` on. All are valid afterwards; rows
-  // that were not are 0.
+  // Rows to be read and written: `count` of them, up to 8, from a multiple of `count` on. All are valid afterwards;
+  // rows that were not are 0.
   DstBlock Block(uint32_t row, uint32_t count, bool is_32_bit);
   // A row to be written in part: valid afterwards; its other datums are those it held before it became invalid.
   DstBlock Part(uint32_t row, bool is_32_bit);
@@ -99,9 +99,9 @@ class Dst {
   bool valid(uint32_t row, bool is_32_bit) const { return valid_[is_32_bit ? HighRow(row) : row]; }
 
  private:
-  // A row holds its bits in one of two orders: as bfloat16 has them, where it is used for 16-bit datums or high halves; or as
-  // a low half. The hardware keeps sign, mantissa, exponent of the former and plain bits of the latter, so a row that is
-  // used in the other way shows other bits.
+  // A row holds its bits in one of two orders: as bfloat16 has them, where it is used for 16-bit datums or high halves;
+  // or as a low half. The hardware keeps sign, mantissa, exponent of the former and plain bits of the latter, so a row
+  // that is used in the other way shows other bits.
   void Prepare(uint32_t row, bool as_low_half);
   // A row as its datums are used: its two rows if they have 32 bits.
   DstBlock Prepared(uint32_t high, bool is_32_bit);
