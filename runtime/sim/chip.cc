@@ -17,6 +17,7 @@
 #include "runtime/sim/noc.h"
 #include "runtime/sim/scheduler.h"
 #include "runtime/sim/sparse_memory.h"
+#include "runtime/sim/tensix/lanes_choice.h"
 #include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::sim {
@@ -104,9 +105,11 @@ Status Chip::Parts::AddHartHazards(const HazardOptions& hazards) {
 
 StatusOr<std::unique_ptr<Chip>> Chip::Create(const ChipOptions& options) {
   RETURN_IF_ERROR(Validate(options));
+  ASSIGN_OR_RETURN(const tensix::LaneKernels* const lanes, tensix::FindLaneKernels(HostIsa()));
   const uint64_t tiles = GridMap(options).tensix_count();
   ASSIGN_OR_RETURN(SparseMemory memory, SparseMemory::Map(tiles * TileMemory::kBytes));
   auto parts = std::make_unique<Parts>(options, std::move(memory));
+  parts->machine.lanes = lanes;
   RETURN_IF_ERROR(parts->AddHartHazards(options.hazards));
   return std::unique_ptr<Chip>(new Chip(std::move(parts)));
 }

@@ -55,7 +55,8 @@ ComputeUnit::Wait ComputeUnit::WaitOf(const Hart& hart) const {
 
 tensix::Engine& ComputeUnit::engine() {
   if (engine_ == nullptr) {
-    engine_ = std::make_unique<tensix::Engine>(MutableByteSpan(tile_->memory().l1(), hw::kL1Bytes));
+    engine_ = std::make_unique<tensix::Engine>(MutableByteSpan(tile_->memory().l1(), hw::kL1Bytes),
+                                               *tile_->machine().lanes);
   }
   return *engine_;
 }

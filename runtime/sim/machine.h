@@ -10,6 +10,10 @@
 
 namespace ttfd::sim {
 
+namespace tensix {
+struct LaneKernels;
+}
+
 class Inspector;
 class Noc;
 class Scheduler;
@@ -23,6 +27,7 @@ struct Machine {
   std::vector<Inspector*> inspectors;  // Chip::Attach
   // Somebody watches, or a hazard is on: harts run by the interpreter's careful handlers.
   bool careful = false;
+  const tensix::LaneKernels* lanes = nullptr;  // of the Tensix engines
   uint64_t engine_work = 0;  // of all Tensix engines since Advance was called: tensix::Report::work
   bool halted = false;       // an inspector stopped the chip; until Advance is called again
 };

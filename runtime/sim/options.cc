@@ -2,6 +2,7 @@
 #include "runtime/sim/options.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 namespace ttfd::sim {
@@ -32,6 +33,11 @@ Status Validate(const ChipOptions& options) {
     }
   }
   return OkStatus();
+}
+
+const char* HostIsa() {
+  const char* const isa = std::getenv("TTFD_SIM_ISA");
+  return isa == nullptr ? "" : isa;
 }
 
 const char* BoardName(Board board) { return board == Board::kP100a ? "p100a" : "p150"; }

@@ -13,6 +13,7 @@
 #include "runtime/sim/tensix/config.h"
 #include "runtime/sim/tensix/counters.h"
 #include "runtime/sim/tensix/fpu.h"
+#include "runtime/sim/tensix/lanes.h"
 #include "runtime/sim/tensix/moves.h"
 #include "runtime/sim/tensix/packer.h"
 #include "runtime/sim/tensix/registers.h"
@@ -25,15 +26,15 @@ namespace ttfd::sim::tensix {
 
 class Engine {
  public:
-  // `l1` is the tile's; it outlives the engine.
-  explicit Engine(MutableByteSpan l1)
+  // `l1` is the tile's; both outlive the engine.
+  Engine(MutableByteSpan l1, const LaneKernels& lanes)
       : config_(report_),
         semaphores_(report_),
         counters_(report_),
         rows_(config_),
-        fpu_(config_, rows_, src_a_, src_b_, dst_, report_),
+        fpu_(lanes, config_, rows_, src_a_, src_b_, dst_, report_),
         moves_(config_, rows_, src_a_, src_b_, dst_, report_),
-        sfpu_(config_, rows_, dst_, report_),
+        sfpu_(lanes, config_, rows_, dst_, report_),
         unpackers_(l1, config_, counters_, src_a_, src_b_, report_),
         packer_(l1, config_, counters_, dst_, report_) {}
   Engine(const Engine&) = delete;

@@ -7,6 +7,7 @@ namespace {
 namespace isa = hw::tensix;
 
 constexpr uint32_t kHalf = kDstRows / 2;
+constexpr uint32_t kFpuRows = 8;       // of Dst, that an instruction computes
 constexpr uint32_t kPoolRows = 4;      // of Dst
 constexpr uint32_t kOne = 0x3F800000;  // 1.0
 
@@ -55,8 +56,8 @@ Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32
   if (at.src_b() % kFpuRows != 0) {
     return report_.Refuse("counter of SrcB", "the row is no multiple of 8");
   }
-  operands->a = &a.datum[at.src_a()];
-  operands->b = &b.datum[at.src_b()];
+  operands->a_row = at.src_a();
+  operands->b_row = at.src_b();
   return CheckFormats(thread);
 }
 
@@ -106,8 +107,8 @@ Outcome Fpu::Execute(uint32_t thread, isa::MVMUL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  MultiplyMatrix(operands.a, operands.b, kFpuRows, rows_.of(thread).fidelity(),
-                 Block(operands, kFpuRows));
+  lanes_.multiply_matrix(a(), operands.a_row, b(), operands.b_row, kFpuRows,
+                         rows_.of(thread).fidelity(), Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -118,8 +119,8 @@ Outcome Fpu::Execute(uint32_t thread, isa::GAPOOL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  MultiplyMatrix(operands.a, operands.b, kPoolRows, rows_.of(thread).fidelity(),
-                 Block(operands, kPoolRows));
+  lanes_.multiply_matrix(a(), operands.a_row, b(), operands.b_row, kPoolRows,
+                         rows_.of(thread).fidelity(), Block(operands, kPoolRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -130,11 +131,11 @@ Outcome Fpu::Execute(uint32_t thread, isa::GMPOOL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  for (const uint32_t scale : *operands.b) {
+  for (const uint32_t scale : b_.matrix_bank().rows()[operands.b_row]) {
     if (scale != kOne) return report_.Refuse("SrcB", "its row holds no other number than 1.0");
   }
   const bool was_valid = dst_.valid(operands.dst_row, is_32_bit());
-  MaximumOfColumns(operands.a, was_valid, Block(operands, kPoolRows));
+  MaximumOfColumns(&a_.matrix_bank().rows()[operands.a_row], was_valid, Block(operands, kPoolRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -149,8 +150,9 @@ Outcome Fpu::Execute(uint32_t thread, isa::ELWMUL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  MultiplyElements(operands.a, operands.b, BroadcastOf(instruction.instr_mod()),
-                   rows_.of(thread).fidelity(), Block(operands, kFpuRows));
+  lanes_.multiply_elements(a(), operands.a_row, b(), operands.b_row,
+                           BroadcastOf(instruction.instr_mod()), rows_.of(thread).fidelity(),
+                           Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -166,8 +168,10 @@ Outcome Fpu::Add(uint32_t thread, Instruction instruction, bool subtract) {
   if (rows_.of(thread).fidelity() != 0) {
     return report_.Refuse("fidelity", "sums and differences have one phase, 0");
   }
-  AddElements(operands.a, operands.b, BroadcastOf(instruction.instr_mod()), subtract,
-              instruction.dest_accum_en() != 0, Block(operands, kFpuRows));
+  lanes_.add_elements(&a_.matrix_bank().rows()[operands.a_row],
+                      &b_.matrix_bank().rows()[operands.b_row],
+                      BroadcastOf(instruction.instr_mod()), subtract,
+                      instruction.dest_accum_en() != 0, Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }

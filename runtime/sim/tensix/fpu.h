@@ -16,9 +16,9 @@ namespace ttfd::sim::tensix {
 class Fpu {
  public:
   // All outlive the unit.
-  Fpu(const Config& config, ThreadRows& rows, SourceFile& a, SourceFile& b, Dst& dst,
-      Report& report)
-      : config_(config), rows_(rows), a_(a), b_(b), dst_(dst), report_(report) {}
+  Fpu(const LaneKernels& lanes, const Config& config, ThreadRows& rows, SourceFile& a,
+      SourceFile& b, Dst& dst, Report& report)
+      : lanes_(lanes), config_(config), rows_(rows), a_(a), b_(b), dst_(dst), report_(report) {}
 
   Outcome Execute(uint32_t thread, hw::tensix::MVMUL instruction);
   Outcome Execute(uint32_t thread, hw::tensix::ELWMUL instruction);
@@ -35,8 +35,8 @@ class Fpu {
  private:
   // Rows that an instruction of two operands works on.
   struct Operands {
-    const SourceRow* a = nullptr;
-    const SourceRow* b = nullptr;
+    uint32_t a_row = 0;
+    uint32_t b_row = 0;
     uint32_t dst_row = 0;
   };
   // Finds and checks them: the row of SrcA is a multiple of `a_rows`, Dst's of `dst_rows`. Waits for both banks.
@@ -45,6 +45,8 @@ class Fpu {
   template <typename Instruction>
   Outcome FindPoolOperands(uint32_t thread, Instruction instruction, Operands* operands);
   DstBlock Block(const Operands& operands, uint32_t rows);
+  const Halves& a() { return a_.matrix_bank().halves(lanes_, true); }
+  const Halves& b() { return b_.matrix_bank().halves(lanes_, false); }
   Outcome CheckFormats(uint32_t thread);
   template <typename Instruction>
   Outcome Add(uint32_t thread, Instruction instruction, bool subtract);
@@ -54,6 +56,7 @@ class Fpu {
   void Release(uint32_t banks, uint32_t kept);
   bool is_32_bit() const { return config_[hw::tensix::kAluFloat32Dst] != 0; }
 
+  const LaneKernels& lanes_;
   const Config& config_;
   ThreadRows& rows_;
   SourceFile& a_;

@@ -59,21 +59,28 @@ Outcome LaneArithmetic::MultiplyAddLanes(isa::SFPMAD fields) {
       return static_cast<uint32_t>(mode == 0 ? product & kMantissa32 : product >> 23);
     });
   }
-  const uint32_t negate_product = (mode & 1) != 0 ? kSignBit32 : 0;
-  const uint32_t negate_addend = (mode & 2) != 0 ? kSignBit32 : 0;
-  return registers_.Write(fields.lreg_dest(), [&](uint32_t lane) {
-    return MultiplyAdd(a[lane] ^ negate_product, b[lane], c[lane] ^ negate_addend);
-  });
+  Lanes x = a;
+  Lanes z = c;
+  for (uint32_t& word : x) word ^= (mode & 1) != 0 ? kSignBit32 : 0;
+  for (uint32_t& word : z) word ^= (mode & 2) != 0 ? kSignBit32 : 0;
+  return WriteSum(fields.lreg_dest(), x, b, z);
+}
+
+Outcome LaneArithmetic::WriteSum(uint32_t dest, const Lanes& x, const Lanes& y, const Lanes& z) {
+  Lanes sum;
+  lanes_.multiply_add(x.data(), y.data(), z.data(), sum.data());
+  return registers_.Write(dest, [&](uint32_t lane) { return sum[lane]; });
 }
 
 Outcome LaneArithmetic::MultiplyAddImmediate(isa::SFPMULI fields) {
   if (fields.instr_mod() != 0) return report_.Refuse("instr_mod", "it is 0");
   const uint32_t immediate = fields.imm16() << 16;
   const Lanes& d = registers_[fields.lreg_dest()];
+  Lanes factor;
+  factor.fill(immediate);
   const bool multiplies = isa::OpcodeOf(fields.word) == isa::SFPMULI::kOpcode;
-  return registers_.Write(fields.lreg_dest(), [&](uint32_t lane) {
-    return multiplies ? MultiplyAdd(d[lane], immediate, 0) : MultiplyAdd(immediate, kOne, d[lane]);
-  });
+  return multiplies ? WriteSum(fields.lreg_dest(), d, factor, registers_[kZeroRegister])
+                    : WriteSum(fields.lreg_dest(), factor, registers_[kOneRegister], d);
 }
 
 Outcome LaneArithmetic::AddInteger(isa::SFPIADD instruction) {

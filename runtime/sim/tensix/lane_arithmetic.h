@@ -5,15 +5,16 @@
 
 #include "runtime/hw/tensix_isa.h"
 #include "runtime/sim/tensix/lane_registers.h"
+#include "runtime/sim/tensix/lanes.h"
 #include "runtime/sim/tensix/report.h"
 
 namespace ttfd::sim::tensix {
 
 class LaneArithmetic {
  public:
-  // Both outlive the object.
-  LaneArithmetic(LaneRegisters& registers, Report& report)
-      : registers_(registers), report_(report) {}
+  // All outlive the object.
+  LaneArithmetic(const LaneKernels& lanes, LaneRegisters& registers, Report& report)
+      : lanes_(lanes), registers_(registers), report_(report) {}
 
   // SFPMAD, SFPADD, SFPMUL, SFPMUL24.
   Outcome MultiplyAddLanes(hw::tensix::SFPMAD instruction);
@@ -29,8 +30,11 @@ class LaneArithmetic {
   Outcome LookUpFloat(hw::tensix::SFPLUTFP32 instruction);
 
  private:
+  // Sets general register `dest` of the active lanes to x * y + z.
+  Outcome WriteSum(uint32_t dest, const Lanes& x, const Lanes& y, const Lanes& z);
   Outcome RotateRows(hw::tensix::SFPSHFT2 instruction);
 
+  const LaneKernels& lanes_;
   LaneRegisters& registers_;
   Report& report_;
 };

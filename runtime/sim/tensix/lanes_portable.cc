@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "runtime/sim/tensix/lane_math.h"
-#include "runtime/sim/tensix/lanes.h"
+#include "runtime/sim/tensix/lanes_sets.h"
 
 namespace ttfd::sim::tensix {
 namespace {
@@ -14,6 +14,7 @@ constexpr uint32_t kDroppedBits = 13;  // of products and sums, so that they are
 constexpr int32_t kBFloat16Step =
     1 << kDroppedBits;  // precision of operands that go to a 16-bit datum
 constexpr uint32_t kBFloat16Shift = 16;
+constexpr uint32_t kFpuRows = 8;  // of Dst, of an element-wise instruction
 constexpr uint32_t kOperandBits = 0xFFFFE000;
 
 // +-magnitude * 2^(exponent - 127 - 23).
@@ -36,22 +37,8 @@ Term DstOperand(uint32_t bits) {
   return {static_cast<int32_t>(bits >> 31), exponent, exponent == 0 ? 0 : mantissa};
 }
 
-// Halves of mantissas that a phase multiplies.
-int32_t HalfOfA(int32_t mantissa, uint32_t phase) {
-  return (phase & 1) != 0 ? mantissa >> 1 & 31 : mantissa >> 6;
-}
-int32_t HalfOfB(int32_t mantissa, uint32_t phase) {
-  return (phase & 2) != 0 ? (mantissa & 15) << 3 : mantissa >> 4;
-}
 int32_t Bias(uint32_t phase) {
   return -127 - ((phase & 1) != 0 ? 5 : 0) - ((phase & 2) != 0 ? 7 : 0);
-}
-
-// One product; the magnitude has its 12 bits at the bottom.
-Term Multiply(const Term& a, const Term& b, uint32_t phase) {
-  if (a.magnitude == 0 || b.magnitude == 0) return {0, std::max(Bias(phase), 0), 0};
-  return {a.sign ^ b.sign, a.exponent + b.exponent + Bias(phase),
-          HalfOfA(a.magnitude, phase) * HalfOfB(b.magnitude, phase)};
 }
 
 // Shifts right by `distance` > 0 and rounds: halves up, but down where `sign` is 1.
@@ -102,63 +89,76 @@ void Accumulate(const DstBlock& dst, uint32_t row, uint32_t column, const Term& 
   dst.Store(row, column, AddToDst(first, second, before, dst.low != nullptr));
 }
 
-// The sum of eight products, aligned to the largest exponent.
-Term SumGroup(const Term* products) {
-  int32_t exponent = products[0].exponent;
-  for (uint32_t i = 1; i < 8; ++i) exponent = std::max(exponent, products[i].exponent);
-  if (exponent <= 0) return {};
+// The sum of eight products of a column, aligned to the largest exponent. `a` points to the column in the first of eight
+// rows, `b` to the first of eight datums.
+Term SumGroup(const int16_t* exponent_a, const int16_t* half_a, const int16_t* exponent_b,
+              const int16_t* half_b, int32_t bias) {
+  int32_t exponents[8];
+  int32_t largest = 0;
+  for (uint32_t i = 0; i < 8; ++i) {
+    exponents[i] = exponent_a[i * kColumns] + exponent_b[i] + bias;
+    largest = std::max(largest, exponents[i]);
+  }
+  if (largest == 0) return {};
   int32_t sum = 0;
   for (uint32_t i = 0; i < 8; ++i) {
-    const int32_t distance = std::min(exponent - products[i].exponent, 30);
-    const int32_t aligned = static_cast<int32_t>(
-        ((int64_t{products[i].magnitude} << 1) + (int64_t{1} << distance)) >> (distance + 1));
-    sum += products[i].sign != 0 ? -aligned : aligned;
+    // Twice the product. Half a unit less for negative ones: they round as their magnitudes do.
+    const int32_t twice = half_a[i * kColumns] * half_b[i];
+    const int32_t distance = std::min(largest - exponents[i], 16);
+    sum += (twice + (1 << distance) - (twice < 0 ? 1 : 0)) >> (distance + 1);
   }
-  return {sum < 0 ? 1 : 0, exponent, std::abs(sum) << kDroppedBits};
+  return {sum < 0 ? 1 : 0, largest, std::abs(sum) << kDroppedBits};
 }
 
-}  // namespace
+const auto& HalvesOfA(const Halves& a, uint32_t phase) { return (phase & 1) != 0 ? a.low : a.high; }
+const auto& HalvesOfB(const Halves& b, uint32_t phase) { return (phase & 2) != 0 ? b.low : b.high; }
 
-void MultiplyMatrix(const SourceRow* a, const SourceRow* b, uint32_t rows, uint32_t phase,
-                    DstBlock dst) {
-  Term of_a[kColumns][kColumns];
-  for (uint32_t i = 0; i < kColumns; ++i) {
-    for (uint32_t column = 0; column < kColumns; ++column) of_a[i][column] = Operand(a[i][column]);
+void Derive(const SourceRow* datum, bool is_a, Halves* halves) {
+  for (uint32_t row = 0; row < 64; ++row) {
+    for (uint32_t column = 0; column < kColumns; ++column) {
+      const Term term = Operand(datum[row][column]);
+      const int32_t high = is_a ? term.magnitude >> 6 << 1 : term.magnitude >> 4;
+      const int32_t low = is_a ? (term.magnitude >> 1 & 31) << 1 : (term.magnitude & 15) << 3;
+      halves->exponent[row][column] =
+          term.magnitude == 0 ? kZeroExponent : static_cast<int16_t>(term.exponent);
+      halves->high[row][column] = static_cast<int16_t>(term.sign != 0 ? -high : high);
+      halves->low[row][column] = static_cast<int16_t>(term.sign != 0 ? -low : low);
+    }
   }
+}
+
+void MultiplyMatrix(const Halves& a, uint32_t a_row, const Halves& b, uint32_t b_row, uint32_t rows,
+                    uint32_t phase, DstBlock dst) {
+  const auto* const half_a = &HalvesOfA(a, phase)[a_row];
+  const auto* const half_b = &HalvesOfB(b, phase)[b_row];
+  const int32_t bias = Bias(phase);
   for (uint32_t row = 0; row < rows; ++row) {
-    Term of_b[kColumns];
-    for (uint32_t i = 0; i < kColumns; ++i) of_b[i] = Operand(b[row][i]);
+    const int16_t* const exponent_b = b.exponent[b_row + row];
     for (uint32_t column = 0; column < kColumns; ++column) {
-      Term products[kColumns];
-      for (uint32_t i = 0; i < kColumns; ++i) {
-        products[i] = Multiply(of_a[i][column], of_b[i], phase);
-      }
-      Accumulate(dst, row, column, SumGroup(products), SumGroup(products + 8));
+      const int16_t* const exponent_a = &a.exponent[a_row][column];
+      Accumulate(dst, row, column,
+                 SumGroup(exponent_a, &half_a[0][column], exponent_b, half_b[row], bias),
+                 SumGroup(exponent_a + 8 * kColumns, &half_a[8][column], exponent_b + 8,
+                          half_b[row] + 8, bias));
     }
   }
 }
 
-void MaximumOfColumns(const SourceRow* a, bool include_dst, DstBlock dst) {
-  for (uint32_t column = 0; column < kColumns; ++column) {
-    uint32_t largest = include_dst ? dst.Load(0, column) & kOperandBits : ~0u;
-    for (uint32_t i = 0; i < kColumns; ++i) {
-      const uint32_t datum = ExponentOf(a[i][column]) == 0 ? 0 : a[i][column];
-      if (TotalOrder(datum) > TotalOrder(largest)) largest = datum;
-    }
-    dst.Store(0, column, largest);
-    for (uint32_t row = 1; row < 4; ++row) dst.Store(row, column, 0);
-  }
-}
-
-void MultiplyElements(const SourceRow* a, const SourceRow* b, Broadcast of_b, uint32_t phase,
-                      DstBlock dst) {
+void MultiplyElements(const Halves& a, uint32_t a_row, const Halves& b, uint32_t b_row,
+                      Broadcast of_b, uint32_t phase, DstBlock dst) {
   for (uint32_t row = 0; row < kFpuRows; ++row) {
-    const SourceRow& row_of_b = b[of_b.row ? 0 : row];
+    const uint32_t from_a = a_row + row;
+    const uint32_t from_b = b_row + (of_b.row ? 0 : row);
     for (uint32_t column = 0; column < kColumns; ++column) {
-      Term product =
-          Multiply(Operand(a[row][column]), Operand(row_of_b[of_b.column ? 0 : column]), phase);
-      if (product.exponent <= 0) product = {0, std::max(Bias(phase), 0), 0};
-      product.magnitude <<= kDroppedBits;
+      const uint32_t column_b = of_b.column ? 0 : column;
+      const int32_t exponent =
+          a.exponent[from_a][column] + b.exponent[from_b][column_b] + Bias(phase);
+      const int32_t twice =
+          HalvesOfA(a, phase)[from_a][column] * HalvesOfB(b, phase)[from_b][column_b];
+      Term product;
+      if (exponent > 0) {
+        product = {twice < 0 ? 1 : 0, exponent, std::abs(twice) << (kDroppedBits - 1)};
+      }
       Accumulate(dst, row, column, product, {});
     }
   }
@@ -185,6 +185,27 @@ void AddElements(const SourceRow* a, const SourceRow* b, Broadcast of_b, bool su
       const Term before = accumulate ? DstOperand(dst.Load(row, column)) : Term{};
       dst.Store(row, column, AddToDst(sum, {}, before, dst.low != nullptr));
     }
+  }
+}
+
+void MultiplyAddLanes(const uint32_t* x, const uint32_t* y, const uint32_t* z, uint32_t* result) {
+  for (uint32_t lane = 0; lane < 32; ++lane) result[lane] = MultiplyAdd(x[lane], y[lane], z[lane]);
+}
+
+}  // namespace
+
+const LaneKernels kPortableLanes = {"portable",       Derive,      MultiplyMatrix,
+                                    MultiplyElements, AddElements, MultiplyAddLanes};
+
+void MaximumOfColumns(const SourceRow* a, bool include_dst, DstBlock dst) {
+  for (uint32_t column = 0; column < kColumns; ++column) {
+    uint32_t largest = include_dst ? dst.Load(0, column) & kOperandBits : ~0u;
+    for (uint32_t i = 0; i < kColumns; ++i) {
+      const uint32_t datum = ExponentOf(a[i][column]) == 0 ? 0 : a[i][column];
+      if (TotalOrder(datum) > TotalOrder(largest)) largest = datum;
+    }
+    dst.Store(0, column, largest);
+    for (uint32_t row = 1; row < 4; ++row) dst.Store(row, column, 0);
   }
 }
 

@@ -63,7 +63,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVA2D instruction) {
   const DstBlock block = dst_.Block(to, kEight, false);
   for (uint32_t row = 0; row < kEight; ++row) {
     for (uint32_t column = 0; column < kColumns; ++column) {
-      const uint32_t datum = FlushDenormal(a_.matrix_bank().datum[from + row][column]);
+      const uint32_t datum = FlushDenormal(a_.matrix_bank().rows()[from + row][column]);
       block.high[row][column] = static_cast<uint16_t>(datum >> 16);
     }
   }
@@ -89,7 +89,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2D instruction) {
   }
   const DstBlock block = dst_.Block(to, rows, false);
   for (uint32_t row = 0; row < rows; ++row) {
-    const SourceRow& at = b_.matrix_bank().datum[one_row ? from : from + row];
+    const SourceRow& at = b_.matrix_bank().rows()[one_row ? from : from + row];
     for (uint32_t column = 0; column < kColumns; ++column) {
       const uint32_t datum = FlushDenormal(at[(mode & 1) != 0 ? 0 : column]);
       block.high[row][column] = static_cast<uint16_t>(datum >> 16);
@@ -110,7 +110,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2A instruction) {
     return Outcome::kRefused;
   }
   for (uint32_t row = 0; row < kFour; ++row) {
-    CopyFromDst(from + row, false, a_.matrix_bank().datum[to + row]);
+    CopyFromDst(from + row, false, a_.matrix_bank().ChangeRows()[to + row]);
   }
   rows_.Advance(thread, instruction.addr_mode());
   return Outcome::kDone;
@@ -129,7 +129,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2B instruction) {
     return Outcome::kRefused;
   }
   for (uint32_t row = 0; row < (mode == 0 ? 1 : kFour); ++row) {
-    CopyFromDst(from + row, low_half, b_.matrix_bank().datum[to + row]);
+    CopyFromDst(from + row, low_half, b_.matrix_bank().ChangeRows()[to + row]);
   }
   rows_.Advance(thread, instruction.addr_mode());
   return Outcome::kDone;
@@ -145,8 +145,8 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
   }
   for (uint32_t row = 0; row < kFour; ++row) {
     for (uint32_t column = 0; column < kColumns; ++column) {
-      a_.matrix_bank().datum[to + row][column] =
-          FlushDenormal(b_.matrix_bank().datum[from + row][column]);
+      a_.matrix_bank().ChangeRows()[to + row][column] =
+          FlushDenormal(b_.matrix_bank().rows()[from + row][column]);
     }
   }
   rows_.Advance(thread, instruction.addr_mode());
@@ -155,7 +155,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
 
 Outcome Moves::Execute(uint32_t /*thread*/, isa::TRNSPSRCB /*instruction*/) {
   if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
-  SourceRow* const face = &b_.matrix_bank().datum[kFaceRow];
+  SourceRow* const face = &b_.matrix_bank().ChangeRows()[kFaceRow];
   for (uint32_t row = 0; row < kColumns; ++row) {
     for (uint32_t column = row + 1; column < kColumns; ++column) {
       std::swap(face[row][column], face[column][row]);

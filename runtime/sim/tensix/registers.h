@@ -8,23 +8,38 @@
 #include <cstdint>
 
 #include "runtime/hw/tensix_isa.h"
+#include "runtime/sim/tensix/halves.h"
+#include "runtime/sim/tensix/lanes.h"
+#include "runtime/sim/tensix/rows.h"
 
 namespace ttfd::sim::tensix {
 
-inline constexpr uint32_t kColumns = 16;  // datums of a row
 inline constexpr uint32_t kSourceRows = 64;
 inline constexpr uint32_t kDstRows = 1024;
 
-using SourceRow = uint32_t[kColumns];
-using DstRow = uint16_t[kColumns];
-
 // A datum of SrcA or SrcB is kept where binary32 has its bits: sign 31, exponent 30:23, ten bits of mantissa 22:13.
 struct SourceBank {
-  SourceRow datum[kSourceRows] = {};
   bool valid = false;  // belongs to the FPU; else to the unpacker
   hw::tensix::Format format = hw::tensix::Format::kFloat32;
 
-  void Clear() { std::fill_n(&datum[0][0], kSourceRows * kColumns, 0u); }
+  const SourceRow* rows() const { return rows_; }
+  SourceRow* ChangeRows() {
+    has_halves_ = false;
+    return rows_;
+  }
+  void Clear() { std::fill_n(&ChangeRows()[0][0], kSourceRows * kColumns, 0u); }
+
+  // The operands of products, derived when they are first needed after a change. `is_a`: the bank is SrcA's.
+  const Halves& halves(const LaneKernels& lanes, bool is_a) {
+    if (!has_halves_) lanes.derive(rows_, is_a, &halves_);
+    has_halves_ = true;
+    return halves_;
+  }
+
+ private:
+  SourceRow rows_[kSourceRows] = {};
+  bool has_halves_ = false;
+  Halves halves_;
 };
 
 // SrcA or SrcB: the unpacker fills one bank while the FPU reads the other one.
@@ -60,22 +75,6 @@ class SourceFile {
 constexpr uint16_t BFloat16OfCell(uint16_t cell) {
   return static_cast<uint16_t>((cell & 0x8000) | (cell & 0xFF) << 7 | (cell >> 8 & 0x7F));
 }
-
-// Consecutive rows of Dst: the high halves of 32-bit datums and their low ones, or 16-bit datums.
-struct DstBlock {
-  DstRow* high;
-  DstRow* low;  // null: 16-bit datums
-
-  // A datum as binary32; the low half of a 16-bit one is 0.
-  uint32_t Load(uint32_t row, uint32_t column) const {
-    const uint32_t bits = uint32_t{high[row][column]} << 16;
-    return low == nullptr ? bits : bits | low[row][column];
-  }
-  void Store(uint32_t row, uint32_t column, uint32_t bits) const {
-    high[row][column] = static_cast<uint16_t>(bits >> 16);
-    if (low != nullptr) low[row][column] = static_cast<uint16_t>(bits);
-  }
-};
 
 // 1024 rows of 16-bit datums, or 512 of 32-bit ones: then a datum's high and low half are in two rows. A row that is
 // not valid reads as 0; of a 32-bit row the one with the high halves counts.

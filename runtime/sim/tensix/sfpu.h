@@ -16,11 +16,11 @@ namespace ttfd::sim::tensix {
 class Sfpu {
  public:
   // All outlive the unit.
-  Sfpu(const Config& config, ThreadRows& rows, Dst& dst, Report& report)
+  Sfpu(const LaneKernels& lanes, const Config& config, ThreadRows& rows, Dst& dst, Report& report)
       : report_(report),
         registers_(report),
         access_(config, rows, dst, registers_, report),
-        arithmetic_(registers_, report),
+        arithmetic_(lanes, registers_, report),
         bits_(registers_, report) {}
 
   // Executes an instruction of this unit (hw::tensix::Unit::kSfpu).

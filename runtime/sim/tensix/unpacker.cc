@@ -90,7 +90,7 @@ Outcome Unpackers::Execute(uint32_t thread, isa::UNPACR instruction) {
   if (CheckConfig(thread, unpacker) != Outcome::kDone) return Outcome::kRefused;
   if (Plan(unpacker, at, &transfer) != Outcome::kDone) return Outcome::kRefused;
 
-  SourceBank& bank = source.unpack_bank();
+  SourceRow* const rows = source.unpack_bank().ChangeRows();
   const bool transposes = unpacker == 0 && config_[isa::kUnpackers[0].transpose] != 0;
   const std::byte* from = l1_.data() + transfer.address;
   for (uint32_t i = 0; i < transfer.count; ++i, from += kDatumBytes) {
@@ -101,7 +101,7 @@ Outcome Unpackers::Execute(uint32_t thread, isa::UNPACR instruction) {
       row += column - row_in_face;
       column = row_in_face;
     }
-    bank.datum[row][column] = uint32_t{LoadAt<uint16_t>(from)} << 16;
+    rows[row][column] = uint32_t{LoadAt<uint16_t>(from)} << 16;
   }
   const uint32_t steps = instruction.addr_mode();
   at.source.Add(kZ, steps & 3);
@@ -131,7 +131,8 @@ Outcome Unpackers::Execute(uint32_t /*thread*/, isa::UNPACR_NOP instruction) {
   if (value == 0) {
     source.unpack_bank().Clear();
   } else {
-    std::fill_n(&source.unpack_bank().datum[0][0], kSourceRows * kColumns, kSmallestBFloat16);
+    std::fill_n(&source.unpack_bank().ChangeRows()[0][0], kSourceRows * kColumns,
+                kSmallestBFloat16);
   }
   if (instruction.set_dvalid() != 0) HandOver(unpacker);
   return Outcome::kDone;
