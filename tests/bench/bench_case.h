@@ -38,7 +38,10 @@ std::vector<BenchCase> DeviceCases();
 using DeviceOpener = std::function<StatusOr<std::unique_ptr<Device>>()>;
 std::vector<BenchCase> DeviceCases(const std::string& prefix, const DeviceOpener& open);
 
-// device.* and the programs of sim.* on a device: what can be compared between backends
+// tensix.*: operations of one tile's Tensix engine on any device (tests/bench/tensix_cases.cc).
+std::vector<BenchCase> TensixCases(const std::string& prefix, const DeviceOpener& open);
+
+// device.*, tensix.* and the programs of sim.* on a device: what can be compared between backends
 // (tests/bench/compare_cases.cc).
 std::vector<BenchCase> CompareCases(const std::string& prefix, const DeviceOpener& open);
 

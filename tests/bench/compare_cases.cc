@@ -114,6 +114,7 @@ std::vector<BenchCase> CompareCases(const std::string& prefix, const DeviceOpene
       {prefix + "open_to_ready_ms", "ms",
        [open](std::chrono::nanoseconds) { return ReadyMs(open); }},
   };
+  for (BenchCase& one : TensixCases(prefix + "tensix.", open)) cases.push_back(std::move(one));
   for (BenchCase& one : DeviceCases(prefix, open)) cases.push_back(std::move(one));
   return cases;
 }

@@ -189,6 +189,10 @@ bool WriteJson(const Options& options, const std::vector<Figure>& figures) {
   return false;
 }
 
+StatusOr<std::unique_ptr<Device>> OpenEmbedded() {
+  return OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}});
+}
+
 // The embedded device and the official simulator, in turn.
 int Compare(const Options& options) {
   const std::string library = OfficialSimulator();
@@ -196,9 +200,7 @@ int Compare(const Options& options) {
     fmt::print("skipped: TTFD_TTSIM_LIB does not name a libttsim.so\n");
     return 0;
   }
-  std::vector<BenchCase> cases = CompareCases("embedded.", [] {
-    return OpenSimDevice({sim::DefaultOptions(sim::Board::kP150), {}});
-  });
+  std::vector<BenchCase> cases = CompareCases("embedded.", OpenEmbedded);
   for (BenchCase& one : CompareCases("ttsim.", [library] {
          return OpenTtsimDevice({library, ""});
        })) {
@@ -231,6 +233,7 @@ int Main(const std::vector<std::string>& words) {
   const Status counted = CountInstructions(*options, runner);
   if (!counted.ok()) fmt::print(stderr, "fw: {}\n", counted.ToString());
   runner.Run(SimCases());
+  runner.Run(TensixCases("tensix.", OpenEmbedded));
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
   runner.Run({IdleCase(daemon)});
   std::vector<BenchCase> rpc = RpcCases([daemon] { return daemon->Address(); });
