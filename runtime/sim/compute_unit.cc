@@ -49,10 +49,6 @@ void ComputeUnit::Reset() {
   waits_ = {};
 }
 
-ComputeUnit::Wait ComputeUnit::WaitOf(const Hart& hart) const {
-  return hart.state == HartState::kParked ? waits_[hart.index] : Wait();
-}
-
 tensix::Engine& ComputeUnit::engine() {
   if (engine_ == nullptr) {
     engine_ = std::make_unique<tensix::Engine>(MutableByteSpan(tile_->memory().l1(), hw::kL1Bytes),
@@ -87,7 +83,6 @@ Refusal ComputeUnit::Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread
     tile_->Park(hart);
     return {};
   }
-  waits_[hart.index] = {};
   tile_->machine().engine_work += std::exchange(report.work, 0);
   if (report.written_bytes != 0) {
     tile_->WroteMemory(report.written_address, std::exchange(report.written_bytes, 0));
@@ -99,7 +94,6 @@ Refusal ComputeUnit::Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread
 void ComputeUnit::WakeHarts(uint32_t events) {
   for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
     if ((waits_[hart].events & events) == 0) continue;
-    waits_[hart] = {};
     tile_->WakeParked(tile_->hart(hart));
   }
   for (uint32_t i = 0; i < isa::kSemaphores; ++i) {

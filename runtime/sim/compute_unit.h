@@ -33,12 +33,14 @@ class ComputeUnit {
 
   void Reset();
 
-  // What `hart` is parked for here.
+  // What a hart is parked for here.
   struct Wait {
     uint32_t events = 0;  // tensix/report.h; 0: it does not wait here
     uint32_t instruction = 0;
   };
-  Wait WaitOf(const Hart& hart) const;
+  const Wait& WaitOf(uint32_t hart) const { return waits_[hart]; }
+  // The hart is parked no longer.
+  void Unparked(uint32_t hart) { waits_[hart] = {}; }
 
  private:
   tensix::Engine& engine();

@@ -103,6 +103,7 @@ void TensixTile::Unpark(Hart& hart) {
   if ((parked_ & bit) == 0) return;
   parked_ &= ~bit;
   register_watchers_ &= ~bit;
+  compute_.Unparked(hart.index);
   for (uint32_t i = 0; i < hart.poll.reads; ++i) {
     const uint32_t address = hart.poll.read[i];
     if (address < hw::kL1Bytes) {

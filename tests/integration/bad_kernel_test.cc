@@ -156,16 +156,6 @@ TEST_F(BadKernels, OneThatWaitsForEverInTheEngine) {
   ExpectHealthy(1);
 }
 
-TEST_F(BadKernels, OneThatLeavesABankOfTheEngineFull) {
-  const auto [reason, message] = Launch("leave_in_engine", hw::kTrisc0, {1});
-  EXPECT_EQ(reason, "DEVICE_FAULT");
-  EXPECT_THAT(message,
-              HasSubstr("BRISC: stopped on a fault: the launch's kernels left the Tensix engine in "
-                        "use: SrcA: 1 bank filled and not freed; by kernel 'leave_in_engine' on "
-                        "TRISC0, program "));
-  ExpectHealthy(1);
-}
-
 TEST_F(BadKernels, OneThatWritesOverTheFirmware) {
   const Told told = Launch("overwrite_firmware", hw::kBrisc, {});
   EXPECT_EQ(told.reason, "DEVICE_FAULT");

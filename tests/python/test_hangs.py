@@ -1,12 +1,14 @@
 """What ttfdctl tells of a hang on the real daemon, and what becomes of the session it was."""
 
 import json
+import os
 import stat
+import subprocess
 
 import pytest
 
 import ttfd
-from conftest import KERNELS, Daemon
+from conftest import KERNELS, SOURCE, Daemon
 
 FILES = {"host.json", "records.txt", "log.txt", "device.json", "card.json", "report.json", "report.txt"}
 
@@ -84,3 +86,15 @@ def test_second_hang_quarantines_until_released(hangs):
     again = daemon.ctl("sessions", "release", str(session.id))
     assert again.returncode == 4 and "is not quarantined" in again.stderr
     assert len(json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]) == 2
+
+
+def test_a_session_that_leaves_the_engine_in_use_changes_no_result_of_the_next(daemon):
+    with ttfd.connect(daemon.address) as careless:
+        kernel = careless.load_kernel(KERNELS / "leave_in_engine.elf", name="careless")
+        program = careless.create_program([ttfd.KernelUse(kernel, "trisc0", (0, 0))])
+        with pytest.raises(ttfd.Error, match="in use: SrcA: 1 bank filled and not freed; by kernel 'careless' on TRISC0, program") as raised:
+            careless.launch(program, [ttfd.Arguments(common=[1])])
+    assert raised.value.reason == "DEVICE_FAULT"
+    result = subprocess.run(["/usr/bin/python3", SOURCE / "client/examples/tile_math.py", KERNELS], capture_output=True, text=True, check=False,
+                            env={**os.environ, "TTFD_ADDRESS": daemon.address}, timeout=100)
+    assert result.returncode == 0 and "verified: 3 operations" in result.stdout, result.stdout + result.stderr

@@ -49,7 +49,7 @@ std::optional<DeviceFault> SimPort::fault() const {
 std::optional<EngineWait> SimPort::WaitOf(hw::Coordinate tile, uint32_t hart) const {
   const sim::Hart* const found = chip_->FindHart(tile, hart);
   if (found == nullptr) return std::nullopt;
-  const sim::ComputeUnit::Wait wait = found->tile->compute().WaitOf(*found);
+  const sim::ComputeUnit::Wait& wait = found->tile->compute().WaitOf(hart);
   if (wait.events == 0) return std::nullopt;
   return EngineWait{sim::tensix::Disassemble(wait.instruction),
                     sim::DescribeEngineWait(wait.instruction, wait.events)};
