@@ -45,6 +45,7 @@ inline constexpr ConfigField kPackReluMode = {2, {2, 4}};
 inline constexpr ConfigField kPackReluThreshold = {2, {6, 16}};
 
 // Packer. Strides are in bytes of an element of the packer's *in* format (channel 0) or of L1 (channel 1).
+inline constexpr ConfigField kPackSourceXStride = {12, {0, 16}};
 inline constexpr ConfigField kPackSourceYStride = {12, {16, 16}};
 inline constexpr ConfigField kPackSourceZStride = {13, {0, 16}};
 inline constexpr ConfigField kPackSourceWStride = {13, {16, 16}};

@@ -1,11 +1,12 @@
 # Random programs for the Tensix engine of a tile, on the model and next to the official simulator where it is configured.
 set(peer_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_library(NAME tensix_programs
-  HDRS ${peer_dir}/tensix_generator.h ${peer_dir}/tensix_mover.h ${peer_dir}/tensix_program.h ${peer_dir}/tensix_runs.h ${peer_dir}/tensix_setup.h ${peer_dir}/tensix_state.h
+  HDRS ${peer_dir}/tensix_generator.h ${peer_dir}/tensix_mover.h ${peer_dir}/tensix_program.h ${peer_dir}/tensix_refusals.h
+       ${peer_dir}/tensix_runs.h ${peer_dir}/tensix_setup.h ${peer_dir}/tensix_state.h
        ${peer_dir}/tensix_units.h ${peer_dir}/tensix_writer.h ${peer_dir}/tensix_hashes.inc
   SRCS ${peer_dir}/tensix_data_programs.cc ${peer_dir}/tensix_generator.cc ${peer_dir}/tensix_lane_programs.cc
        ${peer_dir}/tensix_math_programs.cc ${peer_dir}/tensix_move_programs.cc ${peer_dir}/tensix_mover.cc
-       ${peer_dir}/tensix_operands.cc ${peer_dir}/tensix_program.cc ${peer_dir}/tensix_runs.cc ${peer_dir}/tensix_setup.cc ${peer_dir}/tensix_state.cc
+       ${peer_dir}/tensix_operands.cc ${peer_dir}/tensix_program.cc ${peer_dir}/tensix_refusals.cc ${peer_dir}/tensix_runs.cc ${peer_dir}/tensix_setup.cc ${peer_dir}/tensix_state.cc
        ${peer_dir}/tensix_transfer.cc ${peer_dir}/tensix_writer.cc
   DEPS peer_support runtime_hw)
 ttfd_program(NAME tensix_hashes SRCS ${peer_dir}/tensix_hashes.cc DEPS tensix_programs)

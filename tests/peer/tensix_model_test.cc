@@ -1,12 +1,16 @@
 // The model's engine has the results that the official simulator had for the first random programs of each unit.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/peer/tensix_hashes.inc"
+#include "tests/peer/tensix_refusals.h"
 #include "tests/peer/tensix_runs.h"
 
 namespace ttfd {
 namespace {
+
+using testing::HasSubstr;
 
 class TensixModel : public testing::TestWithParam<uint32_t> {};
 
@@ -27,6 +31,13 @@ INSTANTIATE_TEST_SUITE_P(Units, TensixModel, testing::Range(0u, uint32_t{kTensix
                          [](const auto& test) {
                            return std::string(kTensixUnitNames[test.param]);
                          });
+
+TEST(TensixModelRefusals, NameTheField) {
+  for (const TensixRefusal& refusal : TensixRefusals()) {
+    EXPECT_THAT(RefusalOf(TTFD_SIM_LIBRARY, refusal.Refused()), HasSubstr(refusal.text))
+        << refusal.name;
+  }
+}
 
 }  // namespace
 }  // namespace ttfd

@@ -9,6 +9,7 @@
 
 #include "tests/peer/driver_process.h"
 #include "tests/peer/tensix_hashes.inc"
+#include "tests/peer/tensix_refusals.h"
 #include "tests/peer/tensix_runs.h"
 
 namespace ttfd {
@@ -67,6 +68,16 @@ INSTANTIATE_TEST_SUITE_P(Units, TensixPeer, testing::Range(0u, uint32_t{kTensixU
                          [](const auto& test) {
                            return std::string(kTensixUnitNames[test.param]);
                          });
+
+TEST(TensixPeerRefusals, AreThoseOfTheModel) {
+  const std::string library = PeerLibrary();
+  if (library.empty()) GTEST_SKIP() << "no libttsim.so is named";
+  for (const TensixRefusal& refusal : TensixRefusals()) {
+    EXPECT_EQ(RefusalOf(TTFD_SIM_LIBRARY, refusal.Prepared()), "") << refusal.name;
+    EXPECT_EQ(RefusalOf(library, refusal.Prepared()), "") << refusal.name;
+    EXPECT_NE(RefusalOf(library, refusal.Refused()), "") << refusal.name;
+  }
+}
 
 }  // namespace
 }  // namespace ttfd

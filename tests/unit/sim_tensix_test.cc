@@ -189,21 +189,15 @@ TEST_P(TensixRefusals, NameThreadInstructionAndField) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, TensixRefusals,
-    testing::Values(
-        RefusedPush{"no_opcode", 0xBF000000, "T1 .ttinsn 0xbf000000: opcode: "},
-        RefusedPush{"not_modelled", isa::MOP{}.type(1).word, "T1 MOP type=1: opcode: "},
-        RefusedPush{"unused_bits", isa::ZEROACC{}.word | 1 << 23, "T1 ZEROACC: unused bits: "},
-        RefusedPush{"post_at_maximum", isa::SEMPOST{}.sem_sel(2).word,
-                    "T1 SEMPOST sem_sel=2: sem_sel: "},
-        RefusedPush{"get_at_zero", isa::SEMGET{}.sem_sel(2).word, "T1 SEMGET sem_sel=2: sem_sel: "},
-        RefusedPush{"release_of_no_bank", isa::CLEARDVALID{}.clear_dvalid(1).word,
-                    "T1 CLEARDVALID clear_dvalid=1: clear_dvalid: "},
-        RefusedPush{"wait_for_the_mover", isa::STALLWAIT{}.stall_res(1).wait_res(0x200).word,
-                    "wait_res: "},
-        RefusedPush{"thread_configuration", isa::SETC16{}.setc16_reg(60).word, "setc16_reg: "},
-        RefusedPush{"unpack_without_format", isa::UNPACR{}.last(1).ovrd_thread_id(1).word,
-                    "formats: "},
-        RefusedPush{"pack_without_format", isa::PACR{}.word, "formats: "}),
+    testing::Values(RefusedPush{"no_opcode", 0xBF000000, "T1 .ttinsn 0xbf000000: opcode: "},
+                    RefusedPush{"not_modelled", isa::MOP{}.type(1).word, "T1 MOP type=1: opcode: "},
+                    RefusedPush{"unused_bits", isa::ZEROACC{}.word | 1 << 23,
+                                "T1 ZEROACC: unused bits: "},
+                    RefusedPush{"post_at_maximum", isa::SEMPOST{}.sem_sel(2).word,
+                                "T1 SEMPOST sem_sel=2: sem_sel: "},
+                    RefusedPush{"unpack_without_format",
+                                isa::UNPACR{}.last(1).ovrd_thread_id(1).word, "formats: "},
+                    RefusedPush{"pack_without_format", isa::PACR{}.word, "formats: "}),
     [](const auto& refused) { return std::string(refused.param.name); });
 
 TEST_F(TensixEngine, IsOutOfReachOfNcriscAndTheNoc) {

@@ -22,6 +22,18 @@ class Config {
     return static_cast<hw::tensix::Format>((*this)[at]);
   }
 
+  // The format in which `thread` computes with a source: the one that its bank recorded, or the configured one.
+  hw::tensix::Format SourceAFormat(uint32_t of_thread, hw::tensix::Format recorded) const {
+    return thread(of_thread, hw::tensix::kThreadSrcAFormatOverride) != 0
+               ? format(hw::tensix::kAluSrcAFormat)
+               : recorded;
+  }
+  hw::tensix::Format SourceBFormat(uint32_t of_thread, hw::tensix::Format recorded) const {
+    return thread(of_thread, hw::tensix::kThreadSrcBFormatOverride) != 0
+               ? format(hw::tensix::kAluSrcBFormat)
+               : recorded;
+  }
+
   // A word of bank 0, written by a hart or by an instruction. Only words and bits that the model, and the official
   // simulator, know; a refusal leaves the word as it was.
   Outcome Write(uint32_t index, uint32_t value);

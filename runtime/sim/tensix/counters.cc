@@ -28,10 +28,16 @@ void AddressCounter::Add(Dimension dimension, uint32_t value) {
   at[dimension] = (at[dimension] + value) & kMasks[dimension];
 }
 
+Outcome Adcs::CheckUnits(uint32_t cnt_set_mask) {
+  return cnt_set_mask != 0 ? Outcome::kDone
+                           : report_.Refuse("cnt_set_mask", "it names no unit's counters");
+}
+
 Outcome Adcs::Execute(uint32_t thread, isa::SETADC instruction) {
   if (instruction.value() > 0xFFFF) {
     return report_.Refuse("value", "bits 17:16 select another thread's counter");
   }
+  if (CheckUnits(instruction.cnt_set_mask()) != Outcome::kDone) return Outcome::kRefused;
   for (uint32_t unit = 0; unit < 3; ++unit) {
     if ((instruction.cnt_set_mask() >> unit & 1) == 0) continue;
     AddressCounters& at = counters_[thread][unit];
@@ -42,6 +48,7 @@ Outcome Adcs::Execute(uint32_t thread, isa::SETADC instruction) {
 }
 
 Outcome Adcs::Execute(uint32_t thread, isa::SETADCXX instruction) {
+  if (CheckUnits(instruction.cnt_set_mask()) != Outcome::kDone) return Outcome::kRefused;
   for (uint32_t unit = 0; unit < 3; ++unit) {
     if ((instruction.cnt_set_mask() >> unit & 1) == 0) continue;
     counters_[thread][unit].source.Set(kX, instruction.x_start());
@@ -51,7 +58,9 @@ Outcome Adcs::Execute(uint32_t thread, isa::SETADCXX instruction) {
 }
 
 template <typename Instruction>
-void Adcs::SetPair(uint32_t thread, Instruction instruction, Dimension first) {
+Outcome Adcs::SetPair(uint32_t thread, Instruction instruction, Dimension first) {
+  if (CheckUnits(instruction.cnt_set_mask()) != Outcome::kDone) return Outcome::kRefused;
+  if (instruction.bit_mask() == 0) return report_.Refuse("bit_mask", "it names no counter");
   const auto second = static_cast<Dimension>(first + 1);
   for (uint32_t unit = 0; unit < 3; ++unit) {
     if ((instruction.cnt_set_mask() >> unit & 1) == 0) continue;
@@ -61,16 +70,15 @@ void Adcs::SetPair(uint32_t thread, Instruction instruction, Dimension first) {
     if ((instruction.bit_mask() & 4) != 0) at.dest.Set(first, instruction.ch1_x());
     if ((instruction.bit_mask() & 8) != 0) at.dest.Set(second, instruction.ch1_y());
   }
+  return Outcome::kDone;
 }
 
 Outcome Adcs::Execute(uint32_t thread, isa::SETADCXY instruction) {
-  SetPair(thread, instruction, kX);
-  return Outcome::kDone;
+  return SetPair(thread, instruction, kX);
 }
 
 Outcome Adcs::Execute(uint32_t thread, isa::SETADCZW instruction) {
-  SetPair(thread, instruction, kZ);
-  return Outcome::kDone;
+  return SetPair(thread, instruction, kZ);
 }
 
 void Rwcs::Counter::SetTo(uint32_t value, bool relative_to_cr, uint32_t mask) {
@@ -123,8 +131,19 @@ void Rwcs::StepFidelity(uint32_t dst) {
                   : (fidelity_ + isa::kAddrModFidelityIncrement.Of(dst)) & 3;
 }
 
+uint32_t ThreadRows::DstSum(uint32_t thread, uint32_t dst) const {
+  return rows_[thread].dst() + dst + config_.thread(thread, isa::kThreadDstOffset);
+}
+
 uint32_t ThreadRows::Dst(uint32_t thread, uint32_t dst) const {
-  return (rows_[thread].dst() + dst + config_.thread(thread, isa::kThreadDstOffset)) & kDstMask;
+  return DstSum(thread, dst) & kDstMask;
+}
+
+Outcome ThreadRows::CheckModifier(uint32_t thread, uint32_t section) {
+  const uint32_t dst = config_.thread(thread, isa::kThreadAddrModDst + section);
+  const bool returns = isa::kAddrModDstCr.Of(dst) != 0 || isa::kAddrModDstClear.Of(dst) != 0;
+  if (isa::kAddrModDstToCr.Of(dst) == 0 || !returns) return Outcome::kDone;
+  return report_.Refuse("addr_mode", "its modifier of Dst has c_to_cr together with cr or clear");
 }
 
 void ThreadRows::Advance(uint32_t thread, uint32_t section) {
@@ -137,11 +156,10 @@ void ThreadRows::AdvanceRows(uint32_t thread, uint32_t section) {
                          config_.thread(thread, isa::kThreadAddrModDst + section));
 }
 
-void AdvancePack(const Config& config, uint32_t thread, uint32_t section, AddressCounters* at) {
-  const uint32_t mod = config.thread(thread, isa::kThreadAddrModPack + section);
+void AdvancePack(uint32_t mod, AddressCounters* at) {
   Step(&at->source, kY, isa::kAddrModSourceYIncrement.Of(mod), isa::kAddrModSourceYCr.Of(mod) != 0,
        isa::kAddrModSourceYClear.Of(mod) != 0);
-  Step(&at->dest, kY, isa::kAddrModDestYIncrement.Of(mod), isa::kAddrModDestYCr.Of(mod) != 0,
+  Step(&at->dest, kY, isa::kAddrModDestYIncrement.Of(mod), false,
        isa::kAddrModDestYClear.Of(mod) != 0);
   Step(&at->source, kZ, isa::kAddrModSourceZIncrement.Of(mod), false,
        isa::kAddrModSourceZClear.Of(mod) != 0);

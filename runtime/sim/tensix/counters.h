@@ -44,8 +44,9 @@ class Adcs {
   Outcome Execute(uint32_t thread, hw::tensix::SETADCZW instruction);
 
  private:
+  Outcome CheckUnits(uint32_t cnt_set_mask);
   template <typename Instruction>
-  void SetPair(uint32_t thread, Instruction instruction, Dimension first);
+  Outcome SetPair(uint32_t thread, Instruction instruction, Dimension first);
 
   Report& report_;
   std::array<std::array<AddressCounters, 3>, hw::tensix::kThreads> counters_{};
@@ -81,12 +82,16 @@ class Rwcs {
 // The row counters of all threads, and the row of Dst that they lead to.
 class ThreadRows {
  public:
-  explicit ThreadRows(const Config& config) : config_(config) {}
+  ThreadRows(const Config& config, Report& report) : config_(config), report_(report) {}
 
   Rwcs& of(uint32_t thread) { return rows_[thread]; }
   const Rwcs& of(uint32_t thread) const { return rows_[thread]; }
   // Of an instruction whose field says `dst`.
   uint32_t Dst(uint32_t thread, uint32_t dst) const;
+  // The same before it wraps at the end of Dst.
+  uint32_t DstSum(uint32_t thread, uint32_t dst) const;
+  // Whether the step by this address modifier is one that the model takes.
+  Outcome CheckModifier(uint32_t thread, uint32_t section);
 
   // The step after an instruction of the matrix unit, by the thread's address modifier `section`; the vector unit's
   // leaves the fidelity phase alone.
@@ -95,10 +100,11 @@ class ThreadRows {
 
  private:
   const Config& config_;
+  Report& report_;
   std::array<Rwcs, hw::tensix::kThreads> rows_;
 };
 
-// Steps the packer's counters after a PACR, by the thread's address modifier `section`.
-void AdvancePack(const Config& config, uint32_t thread, uint32_t section, AddressCounters* at);
+// Steps the packer's counters after a PACR, by an address modifier of the packer.
+void AdvancePack(uint32_t mod, AddressCounters* at);
 
 }  // namespace ttfd::sim::tensix

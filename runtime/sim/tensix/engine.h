@@ -31,7 +31,7 @@ class Engine {
       : config_(report_),
         semaphores_(report_),
         counters_(report_),
-        rows_(config_),
+        rows_(config_, report_),
         fpu_(lanes, config_, rows_, src_a_, src_b_, dst_, report_),
         moves_(config_, rows_, src_a_, src_b_, dst_, report_),
         sfpu_(lanes, config_, rows_, dst_, report_),

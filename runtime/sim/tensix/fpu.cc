@@ -11,9 +11,13 @@ constexpr uint32_t kFpuRows = 8;       // of Dst, that an instruction computes
 constexpr uint32_t kPoolRows = 4;      // of Dst
 constexpr uint32_t kOne = 0x3F800000;  // 1.0
 
-bool HasEightBitExponent(isa::Format format) {
-  return format == isa::Format::kFloat16B || format == isa::Format::kTf32 ||
-         format == isa::Format::kFloat32;
+constexpr const char* kPastDst = "the row (dst + counter + offset) is past the end of Dst";
+
+constexpr const char* kFormats = "the model multiplies and adds bfloat16 and float32";
+
+// Float32 counts as bfloat16 here.
+bool IsModelledFormat(isa::Format format) {
+  return format == isa::Format::kFloat16B || format == isa::Format::kFloat32;
 }
 
 Broadcast BroadcastOf(uint32_t instr_mod) { return {(instr_mod & 1) != 0, (instr_mod & 2) != 0}; }
@@ -21,22 +25,17 @@ Broadcast BroadcastOf(uint32_t instr_mod) { return {(instr_mod & 1) != 0, (instr
 }  // namespace
 
 Outcome Fpu::CheckFormats(uint32_t thread) {
-  const bool a_by_config = config_.thread(thread, isa::kThreadSrcAFormatOverride) != 0;
-  const bool b_by_config = config_.thread(thread, isa::kThreadSrcBFormatOverride) != 0;
-  const isa::Format a = a_by_config ? config_.format(isa::kAluSrcAFormat) : a_.matrix_bank().format;
-  const isa::Format b = b_by_config ? config_.format(isa::kAluSrcBFormat) : b_.matrix_bank().format;
-  if (!HasEightBitExponent(a)) {
-    return report_.Refuse("format of SrcA",
-                          "the model multiplies and adds bfloat16, tf32 and float32");
+  if (!IsModelledFormat(config_.SourceAFormat(thread, a_.matrix_bank().format))) {
+    return report_.Refuse("format of SrcA", kFormats);
   }
-  if (!HasEightBitExponent(b)) {
-    return report_.Refuse("format of SrcB",
-                          "the model multiplies and adds bfloat16, tf32 and float32");
+  if (!IsModelledFormat(config_.SourceBFormat(thread, b_.matrix_bank().format))) {
+    return report_.Refuse("format of SrcB", kFormats);
   }
   return Outcome::kDone;
 }
 
-Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32_t dst_rows,
+template <typename Instruction>
+Outcome Fpu::FindOperands(uint32_t thread, Instruction instruction, const Shape& shape,
                           Operands* operands) {
   const SourceBank& a = a_.matrix_bank();
   const SourceBank& b = b_.matrix_bank();
@@ -44,12 +43,15 @@ Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32
     return report_.Wait((a.valid ? 0 : kSrcAEvent) | (b.valid ? 0 : kSrcBEvent));
   }
   const Rwcs& at = rows_.of(thread);
-  operands->dst_row = rows_.Dst(thread, dst);
-  if (operands->dst_row % dst_rows != 0) {
+  operands->dst_row = rows_.Dst(thread, instruction.dst());
+  if (instruction.dst() % shape.dst_rows != 0 || operands->dst_row % shape.dst_rows != 0) {
     return report_.Refuse(
         "dst", "the row of Dst (dst + counter + offset) is no multiple of 8, or of 4 for a pool");
   }
-  if (at.src_a() % a_rows != 0 || at.src_a() + a_rows > kSourceRows) {
+  if (!shape.dst_wraps && rows_.DstSum(thread, instruction.dst()) >= kDstRows) {
+    return report_.Refuse("dst", kPastDst);
+  }
+  if (at.src_a() % shape.a_rows != 0 || at.src_a() + shape.a_rows > kSourceRows) {
     return report_.Refuse("counter of SrcA",
                           "MVMUL and pools start at a multiple of 16, others of 8");
   }
@@ -58,16 +60,20 @@ Outcome Fpu::FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32
   }
   operands->a_row = at.src_a();
   operands->b_row = at.src_b();
+  if (rows_.CheckModifier(thread, instruction.addr_mode()) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
   return CheckFormats(thread);
 }
 
 template <typename Instruction>
-Outcome Fpu::FindPoolOperands(uint32_t thread, Instruction instruction, Operands* operands) {
+Outcome Fpu::FindPoolOperands(uint32_t thread, Instruction instruction, bool dst_wraps,
+                              Operands* operands) {
   if (instruction.max_pool_index_en() != 0) {
     return report_.Refuse("max_pool_index_en", "the model keeps no indices of maxima");
   }
   if (instruction.instr_mod() != 1) return report_.Refuse("instr_mod", "it is 1");
-  return FindOperands(thread, instruction.dst(), kColumns, kPoolRows, operands);
+  return FindOperands(thread, instruction, {kColumns, kPoolRows, dst_wraps}, operands);
 }
 
 DstBlock Fpu::Block(const Operands& operands, uint32_t rows) {
@@ -103,7 +109,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::MVMUL instruction) {
   }
   Operands operands;
   if (const Outcome outcome =
-          FindOperands(thread, instruction.dst(), kColumns, kFpuRows, &operands);
+          FindOperands(thread, instruction, {kColumns, kFpuRows, true}, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
@@ -115,7 +121,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::MVMUL instruction) {
 
 Outcome Fpu::Execute(uint32_t thread, isa::GAPOOL instruction) {
   Operands operands;
-  if (const Outcome outcome = FindPoolOperands(thread, instruction, &operands);
+  if (const Outcome outcome = FindPoolOperands(thread, instruction, true, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
@@ -127,7 +133,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::GAPOOL instruction) {
 
 Outcome Fpu::Execute(uint32_t thread, isa::GMPOOL instruction) {
   Operands operands;
-  if (const Outcome outcome = FindPoolOperands(thread, instruction, &operands);
+  if (const Outcome outcome = FindPoolOperands(thread, instruction, false, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
@@ -146,7 +152,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::ELWMUL instruction) {
   }
   Operands operands;
   if (const Outcome outcome =
-          FindOperands(thread, instruction.dst(), kFpuRows, kFpuRows, &operands);
+          FindOperands(thread, instruction, {kFpuRows, kFpuRows, false}, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
@@ -161,7 +167,7 @@ template <typename Instruction>
 Outcome Fpu::Add(uint32_t thread, Instruction instruction, bool subtract) {
   Operands operands;
   if (const Outcome outcome =
-          FindOperands(thread, instruction.dst(), kFpuRows, kFpuRows, &operands);
+          FindOperands(thread, instruction, {kFpuRows, kFpuRows, false}, &operands);
       outcome != Outcome::kDone) {
     return outcome;
   }
@@ -190,9 +196,15 @@ Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
   }
   const bool wide = instruction.use_32_bit_mode() != 0;
   const uint32_t where = instruction.where();
+  if (instruction.clear_mode() <= 1 &&
+      rows_.CheckModifier(thread, instruction.addr_mode()) != Outcome::kDone) {
+    return Outcome::kRefused;
+  }
   switch (instruction.clear_mode()) {
     case 0: {
-      const uint32_t row = rows_.Dst(thread, where);
+      if (wide) return report_.Refuse("use_32_bit_mode", "it is 0 where one row is meant");
+      const uint32_t row = rows_.DstSum(thread, where);
+      if (row >= kDstRows) return report_.Refuse("where", kPastDst);
       dst_.Invalidate(is_32_bit() ? Dst::HighRow(row) : row, 1);
       break;
     }
@@ -223,6 +235,9 @@ Outcome Fpu::Execute(uint32_t thread, isa::SETRWC instruction) {
   if ((instruction.rwc_cr() & 8) != 0) {
     return report_.Refuse("rwc_cr", "the model does not set cr from the counter of Dst");
   }
+  if ((instruction.rwc_cr() & ~instruction.bit_mask() & 3) != 0) {
+    return report_.Refuse("rwc_cr", "bit_mask leaves out a source's counter that is to be set");
+  }
   const uint32_t kept = config_.thread(thread, isa::kThreadKeepDvalid);
   if (CheckRelease(instruction.clear_dvalid(), kept) != Outcome::kDone) return Outcome::kRefused;
   rows_.of(thread).Set(instruction);
@@ -240,6 +255,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::INCRWC instruction) {
 
 Outcome Fpu::Execute(uint32_t /*thread*/, isa::CLEARDVALID instruction) {
   if (instruction.reset() != 0) return report_.Refuse("reset", "the model does not drop banks");
+  if (instruction.clear_dvalid() == 0) return report_.Refuse("clear_dvalid", "it names no bank");
   // It frees banks that other instructions keep.
   if (CheckRelease(instruction.clear_dvalid(), 0) != Outcome::kDone) return Outcome::kRefused;
   Release(instruction.clear_dvalid(), 0);

@@ -39,11 +39,19 @@ class Fpu {
     uint32_t b_row = 0;
     uint32_t dst_row = 0;
   };
-  // Finds and checks them: the row of SrcA is a multiple of `a_rows`, Dst's of `dst_rows`. Waits for both banks.
-  Outcome FindOperands(uint32_t thread, uint32_t dst, uint32_t a_rows, uint32_t dst_rows,
+  // The row of SrcA is a multiple of `a_rows`, Dst's of `dst_rows`; Dst's wraps at the end, or is refused there.
+  struct Shape {
+    uint32_t a_rows;
+    uint32_t dst_rows;
+    bool dst_wraps;
+  };
+  // Finds and checks them. Waits for both banks.
+  template <typename Instruction>
+  Outcome FindOperands(uint32_t thread, Instruction instruction, const Shape& shape,
                        Operands* operands);
   template <typename Instruction>
-  Outcome FindPoolOperands(uint32_t thread, Instruction instruction, Operands* operands);
+  Outcome FindPoolOperands(uint32_t thread, Instruction instruction, bool dst_wraps,
+                           Operands* operands);
   DstBlock Block(const Operands& operands, uint32_t rows);
   const Halves& a() { return a_.matrix_bank().halves(lanes_, true); }
   const Halves& b() { return b_.matrix_bank().halves(lanes_, false); }

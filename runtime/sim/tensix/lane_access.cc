@@ -41,10 +41,14 @@ uint32_t LaneAccess::ConfiguredMode() const {
                                                                        : kAsConfigured;
 }
 
-Outcome LaneAccess::FindRow(uint32_t thread, uint32_t address, uint32_t* row) {
+template <typename Instruction>
+Outcome LaneAccess::FindRow(uint32_t thread, Instruction instruction, uint32_t* row) {
+  const uint32_t address = instruction.dest_reg_addr();
   *row = rows_.Dst(thread, address);
-  if (address % 2 == 0 && *row % 2 == 0) return Outcome::kDone;
-  return report_.Refuse("dest_reg_addr", "the row (address + counter + offset) is even");
+  if (address % 2 != 0 || *row % 2 != 0) {
+    return report_.Refuse("dest_reg_addr", "the row (address + counter + offset) is even");
+  }
+  return rows_.CheckModifier(thread, instruction.addr_mode());
 }
 
 Outcome LaneAccess::Load(uint32_t thread, isa::SFPLOAD instruction) {
@@ -54,9 +58,7 @@ Outcome LaneAccess::Load(uint32_t thread, isa::SFPLOAD instruction) {
   const uint32_t to = instruction.lreg();
   if (to >= 12) return report_.Refuse("lreg", "it is below 12");
   uint32_t row = 0;
-  if (FindRow(thread, instruction.dest_reg_addr(), &row) != Outcome::kDone) {
-    return Outcome::kRefused;
-  }
+  if (FindRow(thread, instruction, &row) != Outcome::kDone) return Outcome::kRefused;
   if (to < kGeneralRegisters) {  // a load of a constant is none
     const bool is_32_bit = mode != kAsBFloat16;
     const uint32_t first = row & ~3u;
@@ -78,9 +80,7 @@ Outcome LaneAccess::Store(uint32_t thread, isa::SFPSTORE instruction) {
   const uint32_t from = instruction.lreg();
   if (from >= 12) return report_.Refuse("lreg", "it is below 12");
   uint32_t row = 0;
-  if (FindRow(thread, instruction.dest_reg_addr(), &row) != Outcome::kDone) {
-    return Outcome::kRefused;
-  }
+  if (FindRow(thread, instruction, &row) != Outcome::kDone) return Outcome::kRefused;
   const bool is_32_bit = mode != kAsBFloat16;
   const Lanes& active = registers_.conditions().active();
   for (uint32_t lane = 0; lane < kLanes; ++lane) {

@@ -24,7 +24,8 @@ class LaneAccess {
 
  private:
   // The row of Dst that decides which rows and columns the lanes get.
-  Outcome FindRow(uint32_t thread, uint32_t address, uint32_t* row);
+  template <typename Instruction>
+  Outcome FindRow(uint32_t thread, Instruction instruction, uint32_t* row);
   // The mode that mode 0 stands for.
   uint32_t ConfiguredMode() const;
 

@@ -19,24 +19,31 @@ uint32_t FlushDenormal(uint32_t datum) { return ExponentOf(datum) == 0 ? 0 : dat
 
 }  // namespace
 
-Outcome Moves::CheckFormat(const char* which, isa::Format format) {
-  if (format == isa::Format::kFloat16B) return Outcome::kDone;
-  return report_.Refuse(which, "the model moves bfloat16");
+Outcome Moves::CheckFormats(uint32_t thread, SourceFile& source) {
+  // SrcA's configured format also says how SrcB moves.
+  const isa::Format recorded = source.matrix_bank().format;
+  if (config_.SourceAFormat(thread, recorded) == isa::Format::kFloat16B &&
+      (&source == &a_ || config_.SourceBFormat(thread, recorded) == isa::Format::kFloat16B)) {
+    return Outcome::kDone;
+  }
+  return report_.Refuse(&source == &a_ ? "format of SrcA" : "format of SrcB",
+                        "the model moves bfloat16");
 }
 
-Outcome Moves::FindRows(uint32_t thread, uint32_t source, uint32_t source_rows, uint32_t dst,
-                        uint32_t dst_rows, uint32_t* source_row, uint32_t* dst_row) {
-  *source_row = source;
-  *dst_row = rows_.Dst(thread, dst);
-  if (source % source_rows != 0 || source >= kSourceRows) {
+template <typename Instruction>
+Outcome Moves::FindRows(uint32_t thread, Instruction instruction, const Alignment& alignment,
+                        uint32_t source_row, uint32_t* dst_row) {
+  *dst_row = rows_.Dst(thread, instruction.dst());
+  if (instruction.src() % alignment.fields != 0 || source_row % alignment.source != 0 ||
+      source_row >= kSourceRows) {
     return report_.Refuse(
         "src", "the row (src + counter) is beyond the source or not aligned to the rows that move");
   }
-  if (*dst_row % dst_rows != 0) {
+  if (instruction.dst() % alignment.fields != 0 || *dst_row % alignment.dst != 0) {
     return report_.Refuse("dst",
                           "the row (dst + counter + offset) is not aligned to the rows that move");
   }
-  return Outcome::kDone;
+  return rows_.CheckModifier(thread, instruction.addr_mode());
 }
 
 void Moves::CopyFromDst(uint32_t row, bool low_half, SourceRow& to) {
@@ -53,11 +60,10 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVA2D instruction) {
     return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
   }
   if (!a_.matrix_bank().valid) return report_.Wait(kSrcAEvent);
-  uint32_t from = 0;
+  const uint32_t from = rows_.of(thread).src_a() + instruction.src();
   uint32_t to = 0;
-  const uint32_t source = (rows_.of(thread).src_a() + instruction.src()) % kSourceRows;
-  if (CheckFormat("format of SrcA", a_.matrix_bank().format) != Outcome::kDone ||
-      FindRows(thread, source, kEight, instruction.dst(), kEight, &from, &to) != Outcome::kDone) {
+  if (CheckFormats(thread, a_) != Outcome::kDone ||
+      FindRows(thread, instruction, {kEight, kEight, kEight}, from, &to) != Outcome::kDone) {
     return Outcome::kRefused;
   }
   const DstBlock block = dst_.Block(to, kEight, false);
@@ -80,11 +86,10 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2D instruction) {
   if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
   const bool one_row = (mode & 2) != 0;
   const uint32_t rows = one_row ? kEight : kFour;
-  uint32_t from = 0;
+  const uint32_t from = rows_.of(thread).src_b() + instruction.src();
   uint32_t to = 0;
-  const uint32_t source = rows_.of(thread).src_b() + instruction.src();
-  if (CheckFormat("format of SrcB", b_.matrix_bank().format) != Outcome::kDone ||
-      FindRows(thread, source, rows, instruction.dst(), rows, &from, &to) != Outcome::kDone) {
+  if (CheckFormats(thread, b_) != Outcome::kDone ||
+      FindRows(thread, instruction, {kFour, rows, rows}, from, &to) != Outcome::kDone) {
     return Outcome::kRefused;
   }
   const DstBlock block = dst_.Block(to, rows, false);
@@ -102,11 +107,10 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2D instruction) {
 Outcome Moves::Execute(uint32_t thread, isa::MOVD2A instruction) {
   if (instruction.instr_mod() != 2) return report_.Refuse("instr_mod", "2 moves four rows");
   if (instruction.dest_32b_lo() != 0) return report_.Refuse("dest_32b_lo", "it is 0");
-  uint32_t to = 0;
+  const uint32_t to = (rows_.of(thread).src_a() + instruction.src()) % kSourceRows;
   uint32_t from = 0;
-  const uint32_t source = (rows_.of(thread).src_a() + instruction.src()) % kSourceRows;
-  if (CheckFormat("format of SrcA", a_.matrix_bank().format) != Outcome::kDone ||
-      FindRows(thread, source, kFour, instruction.dst(), kFour, &to, &from) != Outcome::kDone) {
+  if (CheckFormats(thread, a_) != Outcome::kDone ||
+      FindRows(thread, instruction, {kFour, kFour, kFour}, to, &from) != Outcome::kDone) {
     return Outcome::kRefused;
   }
   for (uint32_t row = 0; row < kFour; ++row) {
@@ -121,11 +125,10 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2B instruction) {
   if (mode != 0 && mode != 2) return report_.Refuse("instr_mod", "modelled are 0 and 2");
   const bool low_half = instruction.dest_32b_lo() != 0;
   if (low_half && !is_32_bit()) return report_.Refuse("dest_32b_lo", "Dst has 16 bits");
-  uint32_t to = 0;
+  const uint32_t to = rows_.of(thread).src_b() + instruction.src();
   uint32_t from = 0;
-  const uint32_t source = rows_.of(thread).src_b() + instruction.src();
-  if (CheckFormat("format of SrcB", b_.matrix_bank().format) != Outcome::kDone ||
-      FindRows(thread, source, kFour, instruction.dst(), kFour, &to, &from) != Outcome::kDone) {
+  if (CheckFormats(thread, b_) != Outcome::kDone ||
+      FindRows(thread, instruction, {kFour, kFour, kFour}, to, &from) != Outcome::kDone) {
     return Outcome::kRefused;
   }
   for (uint32_t row = 0; row < (mode == 0 ? 1 : kFour); ++row) {
@@ -139,9 +142,15 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
   if (instruction.instr_mod() != 2) return report_.Refuse("instr_mod", "2 moves four rows");
   if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
   const uint32_t from = rows_.of(thread).src_b() + instruction.srcb();
-  const uint32_t to = (rows_.of(thread).src_a() + instruction.srca()) % kSourceRows;
-  if (from % kFour != 0 || from >= kSourceRows || to % kFour != 0) {
-    return report_.Refuse("srcb", "the rows of both sources are multiples of 4");
+  const uint32_t to = rows_.of(thread).src_a() + instruction.srca();
+  if (instruction.srcb() % kFour != 0 || from % kFour != 0 || from >= kSourceRows) {
+    return report_.Refuse("srcb", "the row (srcb + counter) is a multiple of 4 below 64");
+  }
+  if (instruction.srca() % kFour != 0 || to % kFour != 0 || to >= kSourceRows) {
+    return report_.Refuse("srca", "the row (srca + counter) is a multiple of 4 below 64");
+  }
+  if (rows_.CheckModifier(thread, instruction.addr_mode()) != Outcome::kDone) {
+    return Outcome::kRefused;
   }
   for (uint32_t row = 0; row < kFour; ++row) {
     for (uint32_t column = 0; column < kColumns; ++column) {

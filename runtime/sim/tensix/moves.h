@@ -36,10 +36,17 @@ class Moves {
   Outcome Execute(uint32_t thread, hw::tensix::ZEROSRC instruction);
 
  private:
-  // A row of each side, checked: of the source a multiple of `source_rows`, of Dst of `dst_rows`.
-  Outcome FindRows(uint32_t thread, uint32_t source, uint32_t source_rows, uint32_t dst,
-                   uint32_t dst_rows, uint32_t* source_row, uint32_t* dst_row);
-  Outcome CheckFormat(const char* which, hw::tensix::Format format);
+  // What the instruction's fields and the rows they lead to are multiples of.
+  struct Alignment {
+    uint32_t fields;
+    uint32_t source;
+    uint32_t dst;
+  };
+  // Checks `source_row` and finds the row of Dst.
+  template <typename Instruction>
+  Outcome FindRows(uint32_t thread, Instruction instruction, const Alignment& alignment,
+                   uint32_t source_row, uint32_t* dst_row);
+  Outcome CheckFormats(uint32_t thread, SourceFile& source);
   // Copies 16 bits of each datum of a row of Dst.
   void CopyFromDst(uint32_t row, bool low_half, SourceRow& to);
   bool is_32_bit() const { return config_[hw::tensix::kAluFloat32Dst] != 0; }

@@ -52,8 +52,14 @@ Outcome Packer::FindConversion(Conversion* conversion) {
 
 Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
                      uint32_t* address) {
-  if (at.dest.at[kX] - at.source.at[kX] != kColumns - 1) {
-    return report_.Refuse("x counters", "the packer moves rows of 16 datums");
+  if (at.source.at[kX] != 0 || at.dest.at[kX] != kColumns - 1) {
+    return report_.Refuse("x counters", "the packer moves rows of 16 datums: 0 to 15");
+  }
+  for (const isa::ConfigField stride : {isa::kPackSourceXStride, isa::kPackSourceYStride,
+                                        isa::kPackSourceZStride, isa::kPackSourceWStride}) {
+    if (config_[stride] % conversion.in_bytes() != 0) {
+      return report_.Refuse("strides in Dst", "they are multiples of a datum");
+    }
   }
   const uint32_t from = (at.source.at[kY] * config_[isa::kPackSourceYStride] +
                          at.source.at[kZ] * config_[isa::kPackSourceZStride] +
@@ -86,14 +92,16 @@ Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, ui
   if (config_[isa::kPackReluMode] > kReluUpToThreshold) {
     return report_.Refuse("configuration word 2", "ReLU has the modes 0 to 3");
   }
+  if (config_[isa::kPackReluMode] != kNoRelu &&
+      (config_[isa::kPackReluThreshold] & kSignBit16) != 0) {
+    return report_.Refuse("configuration word 2", "the threshold of ReLU is not negative");
+  }
   return Outcome::kDone;
 }
 
-uint32_t Packer::EdgeMask() const {
-  const uint32_t y = rows_ % config_[isa::kPackRowsPerPlane];
-  const uint32_t set = config_[isa::kPackRowSetSelect];
-  const uint32_t map = config_.word(isa::kPackRowSets + set) >> 2 * y & 3;
-  return config_[map == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
+uint32_t Packer::EdgeSet(uint32_t row) const {
+  const uint32_t y = row % config_[isa::kPackRowsPerPlane];
+  return config_.word(isa::kPackRowSets + config_[isa::kPackRowSetSelect]) >> 2 * y & 3;
 }
 
 uint32_t Packer::Convert(const Conversion& conversion, const DstBlock& row, uint32_t column) const {
@@ -112,6 +120,11 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   if (instruction.last(0).addr_mode(0).word != isa::PACR{}.word) {
     return report_.Refuse("flags", "modelled are the fields last and addr_mode; the others are 0");
   }
+  const uint32_t modifier =
+      config_.thread(thread, isa::kThreadAddrModPack + instruction.addr_mode());
+  if (isa::kAddrModDestYCr.Of(modifier) != 0) {
+    return report_.Refuse("addr_mode", "its modifier returns y in L1, which the model does not");
+  }
   AddressCounters& at = counters_.of(thread, kPack);
   Conversion conversion;
   uint32_t row = 0;
@@ -120,9 +133,12 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   if (Plan(at, conversion, &row, &address) != Outcome::kDone) return Outcome::kRefused;
 
   if (!continues_) rows_ = 0;
+  for (uint32_t i = 0; i < kRowsOfInstruction; ++i) {
+    if (EdgeSet(rows_ + i) > 1) return report_.Refuse("edge mask", "a row has mask 0 or 1");
+  }
   std::byte* to = l1_.data() + address;
   for (uint32_t i = 0; i < kRowsOfInstruction; ++i, ++rows_) {
-    const uint32_t mask = EdgeMask();
+    const uint32_t mask = config_[EdgeSet(rows_) == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
     const DstBlock from = dst_.Read(row + i, conversion.from_32_bit);
     for (uint32_t column = 0; column < kColumns; ++column) {
       const bool masked = (mask >> column & 1) == 0;
@@ -139,7 +155,7 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   report_.written_bytes = kRowsOfInstruction * kColumns * conversion.out_bytes();
   next_address_ = address + report_.written_bytes;
   continues_ = instruction.last() == 0;
-  AdvancePack(config_, thread, instruction.addr_mode(), &at);
+  AdvancePack(modifier, &at);
   return Outcome::kDone;
 }
 

@@ -37,8 +37,8 @@ class Packer {
                uint32_t* address);
   // The bits that are written for a datum of a row.
   uint32_t Convert(const Conversion& conversion, const DstBlock& row, uint32_t column) const;
-  // Bit x: the datum of that column is not written as 0. Of the row that comes next in the series.
-  uint32_t EdgeMask() const;
+  // Which edge mask row `row` of the series has. Bit x of a mask: the datum of that column is not written as 0.
+  uint32_t EdgeSet(uint32_t row) const;
 
   const MutableByteSpan l1_;
   const Config& config_;

@@ -49,6 +49,14 @@ Outcome Unpackers::Plan(uint32_t unpacker, const AddressCounters& at, Transfer* 
     return report_.Refuse("address", "the tile is not inside L1");
   }
   transfer->address = static_cast<uint32_t>(start);
+  if (unpacker == 0 && config_[of.transpose] != 0 && start % 16 != 0) {
+    return report_.Refuse("address", "a transposition begins at a multiple of 16");
+  }
+  if (at.dest.at[kW] != 0) return report_.Refuse("w counter", "the destination's is 0");
+  if (config_[of.dest_y_stride] % kDatumBytes != 0 ||
+      config_[of.dest_z_stride] % kDatumBytes != 0) {
+    return report_.Refuse("strides in Src", "they are multiples of a datum");
+  }
 
   uint32_t to =
       (at.dest.at[kY] * config_[of.dest_y_stride] + at.dest.at[kZ] * config_[of.dest_z_stride]) /
@@ -127,6 +135,9 @@ Outcome Unpackers::Execute(uint32_t /*thread*/, isa::UNPACR_NOP instruction) {
   const bool own_bank = instruction.stall_clr_cntrl() != 0;
   if (own_bank ? source.unpack_bank().valid : source.matrix_bank().valid) {
     return report_.Wait(EventOf(unpacker));
+  }
+  if (instruction.set_dvalid() != 0 && source.unpack_bank().valid) {
+    return report_.Refuse("set_dvalid", "the unpacker's bank is valid already");
   }
   if (value == 0) {
     source.unpack_bank().Clear();
