@@ -14,7 +14,7 @@
 namespace ttfd {
 namespace {
 
-constexpr uint32_t kPairs = 4;
+constexpr uint32_t kPairs = 8;  // more than the engine holds when nothing is taken from it
 
 // A tile by rows and columns.
 using Matrix = std::array<std::array<float, Tile::kSide>, Tile::kSide>;
@@ -117,6 +117,8 @@ Pair Transpose(const Pair& a, const Pair&) {
   }
   return result;
 }
+// Of two operations one after the other.
+Pair TransposeOne(const Pair& a, const Pair& b) { return {{Transpose(a, b).tiles[0], a.tiles[1]}}; }
 Pair MatrixProducts(const Pair& a, const Pair& b) {
   Pair result;
   for (int i = 0; i < 2; ++i) {
@@ -162,6 +164,7 @@ constexpr Operation kOperations[] = {
     {"MaximumOfAll", Reduction<Over::kAll, true>, -255, -1, 1.0f / 16, 1},
     {"Copy", Copy, -255, 255, 1.0f / 16, 0},
     {"Transpose", Transpose, -255, 255, 1.0f / 16, 0},
+    {"TransposeOne", TransposeOne, -255, 255, 1.0f / 16, 0},
     {"MatrixProducts", MatrixProducts, -3, 3, 1, 0},
     {"MultiplyAndAdd", MultiplyAndAdd, -255, 255, 1.0f / 16, 0},
 };

@@ -29,6 +29,13 @@ void ReduceBoth() {
   reduce_uninit();
 }
 
+void TransposeOne() {
+  transpose_wh_init_short(kLeft);
+  transpose_wh_tile(kLeft, 0, 0);
+  copy_tile_init(kLeft);
+  copy_tile(kLeft, 1, 1);
+}
+
 void Multiply() {
   mm_init_short(kLeft, kRight);
   for (uint32_t dst = 0; dst != 2; ++dst) {
@@ -74,6 +81,7 @@ void Compute(uint32_t operation) {
   REDUCTIONS(MAX)
   UNARY(copy_tile_init, copy_tile)
   UNARY(transpose_wh_init_short, transpose_wh_tile)
+  OPERATION(TransposeOne())
   OPERATION(Multiply())
   OPERATION(MultiplyAndAdd())
 }
