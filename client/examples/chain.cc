@@ -2,9 +2,10 @@
 //
 //   chain KERNELS_FOLDER [TILES]
 //
-// Three kernels work together on the five processors of a worker tile: chain_reader, chain_compute and chain_writer. They
-// have common arguments only; each worker tile finds its share from its position. The result is compared with the host's of
-// the same inputs in double precision. chain.py is the same program in Python.
+// Three kernels work together on the five processors of a worker tile: chain_reader, chain_compute
+// and chain_writer. They have common arguments only; each worker tile finds its share from its
+// position. The result is compared with the host's of the same inputs in double precision. chain.py
+// is the same program in Python.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -21,7 +22,16 @@
 
 namespace {
 
-using namespace ttfd::client;
+using ttfd::client::Buffer;
+using ttfd::client::CoreRange;
+using ttfd::client::DataFormat;
+using ttfd::client::Kernel;
+using ttfd::client::LaunchRequest;
+using ttfd::client::Processor;
+using ttfd::client::Program;
+using ttfd::client::ProgramBuilder;
+using ttfd::client::Queue;
+using ttfd::client::Session;
 
 using Words = std::vector<uint16_t>;  // numbers in bfloat16
 
@@ -74,13 +84,14 @@ std::pair<Words, double> Compute(const std::string& folder, const std::vector<Wo
   Queue queue = session.queue();
   std::vector<Buffer> buffers;
   for (uint32_t i = 0; i <= kInputs; ++i) {
-    buffers.push_back(Check(
-        session.AllocateDram(uint64_t{tiles} * kTileBytes, {.page_bytes = kTileBytes}), "allocate"));
+    buffers.push_back(
+        Check(session.AllocateDram(uint64_t{tiles} * kTileBytes, {.page_bytes = kTileBytes}),
+              "allocate"));
   }
   for (uint32_t i = 0; i < kInputs; ++i) {
     Check(queue.Write(buffers[i], 0, std::as_bytes(std::span(inputs[i]))), "write");
   }
-  const Program program = MakeProgram(session, folder, FirstCores(columns, kWorkers));
+  const Program program = MakeProgram(session, folder, ttfd::client::FirstCores(columns, kWorkers));
 
   const std::vector<uint32_t> share = {tiles, kWorkers, columns};
   LaunchRequest launch(program);
@@ -136,10 +147,12 @@ int main(int argc, char** argv) {
   const auto [result, elapsed_ms] = Compute(argv[1], inputs);
   const auto [pcc, error] = Compare(inputs, result);
   std::printf(
-      "exp(a * b + c) of %ld tiles on %u worker tiles: PCC %.7f, max relative error %.5f, %.1f ms\n",
+      "exp(a * b + c) of %ld tiles on %u worker tiles: PCC %.7f, max relative error %.5f, %.1f "
+      "ms\n",
       tiles, kWorkers, pcc, error, elapsed_ms);
   if (!(pcc >= kMinPcc && error <= kMaxRelativeError)) {  // nor is it if one is no number
-    std::printf("WRONG: the PCC is at least %g, the error at most %g\n", kMinPcc, kMaxRelativeError);
+    std::printf("WRONG: the PCC is at least %g, the error at most %g\n", kMinPcc,
+                kMaxRelativeError);
     return 1;
   }
   std::printf("verified: %zu numbers agree with the host's\n", result.size());

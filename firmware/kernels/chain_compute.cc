@@ -1,8 +1,8 @@
-// Computes exp(a * b + c) of tiles a, b and c of circular buffers 0, 1 and 2, into circular buffer 3. TRISC0, TRISC1 and
-// TRISC2, between chain_reader.cc and chain_writer.cc.
+// Computes exp(a * b + c) of tiles a, b and c of circular buffers 0, 1 and 2, into circular buffer 3. TRISC0, TRISC1
+// and TRISC2, between chain_reader.cc and chain_writer.cc.
 //
-// Common arguments: 0 number of tiles of each buffer; 1 number of cores, 2 columns of them (<ttfd/share.h>). The sum stays
-// in Dst, with 32 bits; only the result is rounded.
+// Common arguments: 0 number of tiles of each buffer; 1 number of cores, 2 columns of them (<ttfd/share.h>). The sum
+// stays in Dst, with 32 bits; only the result is rounded.
 #include <ttfd/compute.h>
 #include <ttfd/share.h>
 

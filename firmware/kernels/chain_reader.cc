@@ -1,8 +1,8 @@
-// Reads its share of the tiles of some interleaved DRAM buffers into circular buffers 0, 1, ..., one tile of each at a time.
-// NCRISC.
+// Reads its share of the tiles of some interleaved DRAM buffers into circular buffers 0, 1, ..., one tile of each at
+// a time. NCRISC.
 //
-// Common arguments: 0 number of tiles of each buffer; 1 number of cores, 2 columns of them (<ttfd/share.h>); 3 number of
-// buffers, up to 8; from 4 on their base addresses. Circular buffers: pages of one tile, one page at least.
+// Common arguments: 0 number of tiles of each buffer; 1 number of cores, 2 columns of them (<ttfd/share.h>); 3 number
+// of buffers, up to 8; from 4 on their base addresses. Circular buffers: pages of one tile, one page at least.
 #include <ttfd/kernel.h>
 #include <ttfd/share.h>
 

@@ -1,4 +1,5 @@
-// First of five harts that compute with tiles (tile_math.cc runs on three, tile_writer.cc on the last): reads pairs of tiles from two interleaved DRAM buffers into circular buffers 0 and 1. NCRISC.
+// First of five harts that compute with tiles (tile_math.cc runs on three, tile_writer.cc on the last): reads pairs
+// of tiles from two interleaved DRAM buffers into circular buffers 0 and 1. NCRISC.
 //
 // A tile is a page of 2048 bytes: 32x32 numbers in bfloat16, as four faces of 16x16, top left, top right, bottom left,
 // bottom right, each row by row.

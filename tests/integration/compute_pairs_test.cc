@@ -146,11 +146,15 @@ struct Operation {
   float unit;
   float scale;
 };
-#define BROADCASTS(name, operation)                                                                 \
-  {name "", Elementwise<Operator::operation, Broadcast::kNone>, -255, 255, 1.0f / 16, 0},           \
-      {name "Rows", Elementwise<Operator::operation, Broadcast::kRows>, -255, 255, 1.0f / 16, 0},   \
-      {name "Columns", Elementwise<Operator::operation, Broadcast::kColumns>, -255, 255, 1.0f / 16, 0}, \
-      {name "Scalar", Elementwise<Operator::operation, Broadcast::kScalar>, -255, 255, 1.0f / 16, 0}
+#define BROADCASTS(name, operation)                                                               \
+  {name "", Elementwise<Operator::operation, Broadcast::kNone>, -255, 255, 1.0f / 16, 0},         \
+      {name "Rows", Elementwise<Operator::operation, Broadcast::kRows>, -255, 255, 1.0f / 16, 0}, \
+      {name "Columns", Elementwise<Operator::operation, Broadcast::kColumns>,                     \
+       -255,           255,                                                                       \
+       1.0f / 16,      0},                                                                        \
+  {                                                                                               \
+    name "Scalar", Elementwise<Operator::operation, Broadcast::kScalar>, -255, 255, 1.0f / 16, 0  \
+  }
 // In the order of compute_pairs.cc.
 constexpr Operation kOperations[] = {
     BROADCASTS("Add", kAdd),

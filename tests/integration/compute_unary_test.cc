@@ -27,7 +27,8 @@ constexpr Function kFunctions[] = {
     {"sigmoid", 20, [](double x) { return 1 / (1 + std::exp(-x)); }},
     {"silu", 302, [](double x) { return x == -kInfinity ? 0 : x / (1 + std::exp(-x)); }},
     {"tanh", 8, [](double x) { return std::tanh(x); }},
-    {"gelu", 284, [](double x) { return x == -kInfinity ? 0 : x / 2 * std::erfc(-x / std::sqrt(2)); }},
+    {"gelu", 284,
+     [](double x) { return x == -kInfinity ? 0 : x / 2 * std::erfc(-x / std::sqrt(2)); }},
     {"log", 1, [](double x) { return std::log(x); }},
     {"relu", 0, [](double x) { return x < 0 ? 0 : x; }},
     {"abs", 0, [](double x) { return std::abs(x); }},
@@ -42,8 +43,8 @@ double InDst(uint16_t word) {
   return std::abs(number) < std::numeric_limits<float>::min() ? 0 : number;
 }
 
-// Position of a number among all, so that neighbours differ by 1; 0 has no sign, and denormals are 0. The packer makes NaN
-// infinity of its sign.
+// Position of a number among all, so that neighbours differ by 1; 0 has no sign, and denormals are 0. The packer
+// makes NaN infinity of its sign.
 int Position(uint16_t word) {
   int magnitude = word & 0x7FFF;
   if (magnitude > 0x7F80) magnitude = 0x7F80;
@@ -51,8 +52,8 @@ int Position(uint16_t word) {
   return ((word >> 15) != 0 ? -1 : 1) * (magnitude - 0x7F);
 }
 
-// Difference to the result: 0 if it is a neighbour of the exact value or the value itself, else how many numbers farther. There
-// are no denormals: what the smallest number makes no difference to is right.
+// Difference to the result: 0 if it is a neighbour of the exact value or the value itself, else how many numbers
+// farther. There are no denormals: what the smallest number makes no difference to is right.
 int Difference(uint16_t word, double exact) {
   if (std::isnan(exact)) return std::abs(Position(word)) == Position(0x7F80) ? 0 : 1 << 16;
   if (std::abs(FromBfloat16(word) - exact) <= std::numeric_limits<float>::min()) return 0;
@@ -81,16 +82,18 @@ TEST_P(ComputeUnary, EveryNumberGivesANeighbourOfTheExactValue) {
     if (std::isfinite(exact)) not_nearest += words[i] != ToBfloat16(static_cast<float>(exact));
     const int difference = Difference(words[i], exact);
     if (difference != 0 && ++wrong <= 5) {
-      ADD_FAILURE() << function.name << "(" << x << ") is " << FromBfloat16(words[i]) << ", exact " << exact
-                    << ", " << difference << " numbers off";
+      ADD_FAILURE() << function.name << "(" << x << ") is " << FromBfloat16(words[i]) << ", exact "
+                    << exact << ", " << difference << " numbers off";
     }
   }
   EXPECT_EQ(wrong, 0u);
   EXPECT_LE(not_nearest, function.not_nearest);
 }
 
-INSTANTIATE_TEST_SUITE_P(Functions, ComputeUnary, ::testing::Range(size_t{0}, std::size(kFunctions)),
-                         [](const auto& index) { return std::string(kFunctions[index.param].name); });
+INSTANTIATE_TEST_SUITE_P(Functions, ComputeUnary,
+                         ::testing::Range(size_t{0}, std::size(kFunctions)), [](const auto& index) {
+                           return std::string(kFunctions[index.param].name);
+                         });
 
 }  // namespace
 }  // namespace ttfd

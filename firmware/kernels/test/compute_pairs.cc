@@ -1,8 +1,8 @@
-// Operations on pairs of tiles: two of circular buffer 0 and two of circular buffer 1 make two of circular buffer 2. TRISC0,
-// 1 and 2.
+// Operations on pairs of tiles: two of circular buffer 0 and two of circular buffer 1 make two of circular buffer 2.
+// TRISC0, 1 and 2.
 //
-// Common arguments: 0 number of tiles of each; 1 number of cores, 2 columns of them; 3 operation, in the order of the table. A
-// core's share is an even number of tiles, and so are the pages of the buffers.
+// Common arguments: 0 number of tiles of each; 1 number of cores, 2 columns of them; 3 operation, in the order of the
+// table. A core's share is an even number of tiles, and so are the pages of the buffers.
 #include <ttfd/compute.h>
 #include <ttfd/share.h>
 
@@ -65,14 +65,14 @@ void Compute(uint32_t operation) {
 #define BINARY(init, name) \
   OPERATION(init(kLeft, kRight); Each([](uint32_t i) { name(kLeft, kRight, i, i, i); }))
 #define UNARY(init, name) OPERATION(init(kLeft); Each([](uint32_t i) { name(kLeft, i, i); }))
-#define BROADCASTS(name)                                         \
-  BINARY(name##_tiles_init, name##_tiles)                        \
-  BINARY(name##_bcast_rows_init_short, name##_tiles_bcast_rows)  \
-  BINARY(name##_bcast_cols_init_short, name##_tiles_bcast_cols)  \
+#define BROADCASTS(name)                                        \
+  BINARY(name##_tiles_init, name##_tiles)                       \
+  BINARY(name##_bcast_rows_init_short, name##_tiles_bcast_rows) \
+  BINARY(name##_bcast_cols_init_short, name##_tiles_bcast_cols) \
   BINARY(name##_bcast_scalar_init_short, name##_tiles_bcast_scalar)
-#define REDUCTIONS(pool)                                               \
-  OPERATION(ReduceBoth<PoolType::pool, ReduceDim::REDUCE_ROW>())       \
-  OPERATION(ReduceBoth<PoolType::pool, ReduceDim::REDUCE_COL>())       \
+#define REDUCTIONS(pool)                                         \
+  OPERATION(ReduceBoth<PoolType::pool, ReduceDim::REDUCE_ROW>()) \
+  OPERATION(ReduceBoth<PoolType::pool, ReduceDim::REDUCE_COL>()) \
   OPERATION(ReduceBoth<PoolType::pool, ReduceDim::REDUCE_SCALAR>())
   BROADCASTS(add)
   BROADCASTS(sub)

@@ -1,4 +1,5 @@
-// chain_reader.cc that waits before it pushes tiles: as many clocks as the common argument after the addresses says. NCRISC.
+// chain_reader.cc that waits before it pushes tiles: as many clocks as the common argument after the addresses says.
+// NCRISC.
 #include <ttfd/kernel.h>
 #include <ttfd/share.h>
 

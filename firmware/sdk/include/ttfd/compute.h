@@ -22,8 +22,8 @@
 //     }
 //   }
 //
-// Built with ttfd_add_kernel(<target> COMPUTE SOURCES ...) of TtfdKernel.cmake: three programs of one source, which run
-// on TRISC0, TRISC1 and TRISC2 of a tile together (<ttfd/compute/engine.h>). The names are those of TT-Metalium's
+// Built with ttfd_add_kernel(<target> COMPUTE SOURCES ...) of TtfdKernel.cmake: three programs of one source, which
+// run on TRISC0, TRISC1 and TRISC2 of a tile together (<ttfd/compute/engine.h>). The names are those of TT-Metalium's
 // compute API.
 //
 // - Every hart runs the same code, so each loop and each condition is the same on all three.
@@ -36,8 +36,8 @@
 
 #include <ttfd/compute/binary.h>
 #include <ttfd/compute/copy.h>
-#include <ttfd/compute/engine.h>
 #include <ttfd/compute/matmul.h>
 #include <ttfd/compute/reduce.h>
+#include <ttfd/compute/tiles.h>
 #include <ttfd/compute/unary.h>
 #include <ttfd/kernel.h>

@@ -6,8 +6,8 @@
 
 namespace ttfd::kernel {
 
-// Items first, first + step, ... below end. The cores are those of a rectangle that begins at logical position (0,0) and is
-// `columns` wide, row by row; item i is that of core i % cores.
+// Items first, first + step, ... below end. The cores are those of a rectangle that begins at logical position (0,0)
+// and is `columns` wide, row by row; item i is that of core i % cores.
 //
 //   const Share share(CommonArgument(0), CommonArgument(1), CommonArgument(2));
 //   for (uint32_t i = share.first; i < share.end; i += share.step) ...

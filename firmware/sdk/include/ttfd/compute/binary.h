@@ -3,19 +3,24 @@
 //   add_tiles_init(in0, in1);
 //   add_tiles(in0, in1, 0, 0, dst);      // tile 0 of in0 plus tile 0 of in1 into tile dst of Dst
 //
-// With a broadcast the second tile gives one row, one column or one number for the whole tile: BroadcastType::ROW takes
-// its row 0, COL its column 0, SCALAR its element at row 0, column 0.
+// With a broadcast the second tile gives one row, one column or one number for the whole tile: BroadcastType::ROW
+// takes its row 0, COL its column 0, SCALAR its element at row 0, column 0.
 //
 // A result is rounded once, when it is packed, with two exceptions of the hardware: a sum's smaller operand is rounded
 // to the grid of the greater one's 11 bits first, and there are no denormals and no NaN: NaN counts as infinity of its
 // sign. Products take four passes, the fidelity phases (HiFi4), so that whole mantissas of 8 bits are multiplied.
 #pragma once
 
-#include <ttfd/compute/engine.h>
+#include <ttfd/compute/tiles.h>
 
 namespace ttfd::compute {
 
-enum class BroadcastType : uint32_t { NONE = 0, COL = 1, ROW = 2, SCALAR = 3 };  // ELW...'s instr_mod
+enum class BroadcastType : uint32_t {
+  NONE = 0,
+  COL = 1,
+  ROW = 2,
+  SCALAR = 3
+};  // ELW...'s instr_mod
 enum class EltwiseBinaryType : uint32_t { ELWADD, ELWSUB, ELWMUL };
 
 namespace internal {
@@ -111,30 +116,30 @@ void init_bcast(uint32_t in0, uint32_t in1, uint32_t out) {
 }
 
 // name, EltwiseBinaryType
-#define TTFD_COMPUTE_BINARY(name, operation)                                                         \
-  inline void name##_tiles_init(uint32_t in0, uint32_t in1) {                                        \
-    internal::ConfigureElementwise<BroadcastType::NONE>(in0, in1);                                   \
-  }                                                                                                  \
-  inline void name##_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,               \
-                           uint32_t dst) {                                                           \
-    internal::Elementwise<EltwiseBinaryType::operation, BroadcastType::NONE>(in0, in1, tile0, tile1, \
-                                                                             dst);                   \
-  }                                                                                                  \
-  template <BroadcastType kBroadcast>                                                                \
-  void name##_tiles_bcast(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,                \
-                          uint32_t dst) {                                                            \
-    internal::Elementwise<EltwiseBinaryType::operation, kBroadcast>(in0, in1, tile0, tile1, dst);    \
-  }                                                                                                  \
-  TTFD_COMPUTE_BROADCAST(name, rows, ROW)                                                            \
-  TTFD_COMPUTE_BROADCAST(name, cols, COL)                                                            \
+#define TTFD_COMPUTE_BINARY(name, operation)                                                      \
+  inline void name##_tiles_init(uint32_t in0, uint32_t in1) {                                     \
+    internal::ConfigureElementwise<BroadcastType::NONE>(in0, in1);                                \
+  }                                                                                               \
+  inline void name##_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,            \
+                           uint32_t dst) {                                                        \
+    internal::Elementwise<EltwiseBinaryType::operation, BroadcastType::NONE>(in0, in1, tile0,     \
+                                                                             tile1, dst);         \
+  }                                                                                               \
+  template <BroadcastType kBroadcast>                                                             \
+  void name##_tiles_bcast(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,             \
+                          uint32_t dst) {                                                         \
+    internal::Elementwise<EltwiseBinaryType::operation, kBroadcast>(in0, in1, tile0, tile1, dst); \
+  }                                                                                               \
+  TTFD_COMPUTE_BROADCAST(name, rows, ROW)                                                         \
+  TTFD_COMPUTE_BROADCAST(name, cols, COL)                                                         \
   TTFD_COMPUTE_BROADCAST(name, scalar, SCALAR)
-#define TTFD_COMPUTE_BROADCAST(name, part, broadcast)                                       \
-  inline void name##_bcast_##part##_init_short(uint32_t in0, uint32_t in1) {                \
-    internal::ConfigureElementwise<BroadcastType::broadcast>(in0, in1);                     \
-  }                                                                                         \
-  inline void name##_tiles_bcast_##part(uint32_t in0, uint32_t in1, uint32_t tile0,         \
-                                        uint32_t tile1, uint32_t dst) {                     \
-    name##_tiles_bcast<BroadcastType::broadcast>(in0, in1, tile0, tile1, dst);              \
+#define TTFD_COMPUTE_BROADCAST(name, part, broadcast)                               \
+  inline void name##_bcast_##part##_init_short(uint32_t in0, uint32_t in1) {        \
+    internal::ConfigureElementwise<BroadcastType::broadcast>(in0, in1);             \
+  }                                                                                 \
+  inline void name##_tiles_bcast_##part(uint32_t in0, uint32_t in1, uint32_t tile0, \
+                                        uint32_t tile1, uint32_t dst) {             \
+    name##_tiles_bcast<BroadcastType::broadcast>(in0, in1, tile0, tile1, dst);      \
   }
 TTFD_COMPUTE_BINARY(add, ELWADD)
 TTFD_COMPUTE_BINARY(sub, ELWSUB)

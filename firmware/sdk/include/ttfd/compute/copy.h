@@ -20,12 +20,10 @@ void ConfigureCopy(uint32_t in, bool transpose) {
 inline void unary_op_init_common(uint32_t in, uint32_t out) { compute_kernel_hw_startup(in, out); }
 inline void init_sfpu(uint32_t in, uint32_t out) { compute_kernel_hw_startup(in, out); }
 
-inline void copy_tile_init(uint32_t in) {
-  internal::ConfigureCopy<internal::kEachRow>(in, false);
-}
+inline void copy_tile_init(uint32_t in) { internal::ConfigureCopy<internal::kEachRow>(in, false); }
 inline void copy_tile(uint32_t in, uint32_t tile, uint32_t dst) {
   using namespace internal;
-  if constexpr (kUnpacks) UnpackBesideZero(TileAddress(in, tile));
+  if constexpr (kUnpacks) UnpackWithZero(TileAddress(in, tile));
   if constexpr (kComputes) {
     SelectDstTile(dst);
     EightRowsEach<ELWADD{}, kBothSources>();

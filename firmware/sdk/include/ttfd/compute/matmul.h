@@ -8,7 +8,7 @@
 // phases (HiFi4), multiply whole mantissas of 8 bits.
 #pragma once
 
-#include <ttfd/compute/engine.h>
+#include <ttfd/compute/tiles.h>
 
 namespace ttfd::compute {
 
@@ -39,10 +39,10 @@ inline void mm_init_short(uint32_t in0, uint32_t in1) {
   if constexpr (kUnpacks) ConfigureSources(in1, in0);
   if constexpr (kComputes) {
     AwaitUnits();
-    SetAddrMod<0, 0, 8, 0>();            // to the lower half of the face of SrcB
-    SetAddrMod<1, 0, 24, 0>();           // to the face of SrcB below
-    SetAddrMod<2, 32, 40, 0>();          // to the right column of SrcB and the face of SrcA below
-    SetAddrMod<3, 48, 8, 0>();           // to the left column of SrcB and the top right face of SrcA
+    SetAddrMod<0, 0, 8, 0>();    // to the lower half of the face of SrcB
+    SetAddrMod<1, 0, 24, 0>();   // to the face of SrcB below
+    SetAddrMod<2, 32, 40, 0>();  // to the right column of SrcB and the face of SrcA below
+    SetAddrMod<3, 48, 8, 0>();   // to the left column of SrcB and the top right face of SrcA
     SetAddrMod<4, 16, 8, kNextPhase>();  // to the first faces and the next phase
   }
 }
@@ -50,8 +50,7 @@ inline void mm_init(uint32_t in0, uint32_t in1, uint32_t out) {
   compute_kernel_hw_startup(in1, in0, out);
   mm_init_short(in0, in1);
 }
-inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,
-                         uint32_t dst) {
+inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
   using namespace internal;
   if constexpr (kUnpacks) Unpack(TileAddress(in1, tile1), TileAddress(in0, tile0));
   if constexpr (kComputes) {

@@ -9,12 +9,13 @@
 // REDUCE_SCALAR the tile, at row 0, column 0. All other numbers of the tile are 0. Further calls with the same tile of
 // Dst go on with it: until it is committed, the tile is for reduce_tile with the same parameters only.
 //
-// The scaler is a tile whose row 0 holds one number in its 32 columns, and 0 elsewhere, at least in the other rows of its top
-// faces. A sum is multiplied by it: 1 / n gives a mean (PoolType::AVG is SUM). A maximum needs the scaler 1.
+// The scaler is a tile whose row 0 holds one number in its 32 columns, and 0 elsewhere, at least in the other rows of
+// its top faces. A sum is multiplied by it: 1 / n gives a mean (PoolType::AVG is SUM). A maximum needs the scaler 1.
 #pragma once
 
-#include <ttfd/compute/binary.h>
-#include <ttfd/compute/vector.h>
+#include <ttfd/compute/maxima.h>
+#include <ttfd/compute/sums.h>
+#include <ttfd/compute/tiles.h>
 
 namespace ttfd::compute {
 
@@ -22,120 +23,6 @@ enum class PoolType : uint32_t { SUM, AVG, MAX };
 enum class ReduceDim : uint32_t { REDUCE_ROW, REDUCE_COL, REDUCE_SCALAR };
 
 namespace internal {
-
-// Sums are matrix products with the scaler: of the rows with its transpose, of the columns and of all numbers from the left.
-// The rows of faces that the products of a pass take from SrcA and SrcB, and where they go in Dst.
-inline void ConfigureRowSums() {
-  constexpr RowSteps kScaler = {0, 16, 48, 48};
-  SetRowSteps<kScaler, kEachRow, 0>();
-}
-template <uint32_t kClearDvalid>
-void AddRowSums() {
-  Push<MVMUL{}.dst(0).addr_mode(0)>();
-  Push<MVMUL{}.dst(8).addr_mode(1)>();
-  Push<MVMUL{}.dst(0).addr_mode(0)>();
-  Push<MVMUL{}.dst(8).addr_mode(2)>();
-  Push<MVMUL{}.dst(32).addr_mode(0)>();
-  Push<MVMUL{}.dst(40).addr_mode(1)>();
-  Push<MVMUL{}.dst(32).addr_mode(0)>();
-  Push<MVMUL{}.dst(40).addr_mode(3).clear_dvalid(kClearDvalid)>();
-}
-
-// Of a column the faces of SrcA lie below each other; those of the scaler, in SrcB, beside each other.
-inline void ConfigureColumnSums() {
-  AwaitUnits();
-  SetAddrMod<0, 32, 16, 0>();
-  SetAddrMod<1, 48, 48, 0>();
-  SetAddrMod<2, 16, 48, kNextPhase>();
-}
-template <uint32_t kClearDvalid>
-void AddColumnSums() {
-  Push<MVMUL{}.dst(0).addr_mode(0)>();
-  Push<MVMUL{}.dst(0).addr_mode(1)>();
-  Push<MVMUL{}.dst(16).addr_mode(0)>();
-  Push<MVMUL{}.dst(16).addr_mode(2).clear_dvalid(kClearDvalid)>();
-}
-
-// Columns of all faces are added, into 16 numbers at row kScratch.
-inline constexpr uint32_t kScratch = 32;
-inline void ConfigureSum() {
-  AwaitUnits();
-  SetAddrMod<0, 16, 0, 0>();
-  SetAddrMod<1, 16, 0, kNextPhase>();
-}
-template <uint32_t kClearDvalid>
-void AddSum() {
-  for (uint32_t i = 0; i != 3; ++i) Push<MVMUL{}.dst(kScratch).addr_mode(0)>();
-  Push<MVMUL{}.dst(kScratch).addr_mode(1).clear_dvalid(kClearDvalid)>();
-}
-
-// GMPOOL: the maximum of a row of Dst and the columns of a face of SrcA, where SrcB's row is 1. A row of Dst that was
-// cleared counts as the smallest number.
-template <uint32_t kDst, uint32_t kAddrMod, uint32_t kClearDvalid = 0>
-void PoolMaximum() {
-  Push<GMPOOL{}.dst(kDst).instr_mod(1).addr_mode(kAddrMod).clear_dvalid(kClearDvalid)>();
-}
-
-inline void ConfigureColumnMaxima() {
-  AwaitUnits();
-  SetAddrMod<0, 32, 0, 0>();
-  SetAddrMod<1, 48, 0, 0>();
-}
-inline void FindColumnMaxima() {
-  PoolMaximum<0, 0>();
-  PoolMaximum<0, 1>();
-  PoolMaximum<16, 0>();
-  PoolMaximum<16, 0, kBothSources>();
-}
-
-inline void ConfigureMaximum() {
-  AwaitUnits();
-  SetAddrMod<0, 16, 0, 0>();
-}
-inline void FindMaximum() {
-  for (uint32_t i = 0; i != 3; ++i) PoolMaximum<kScratch, 0>();
-  PoolMaximum<kScratch, 0, kBothSources>();
-}
-
-// The faces of SrcA are transposed. The maxima of their columns, in one row, become a column by way of rows 16 to 31 of
-// SrcB, of which the scaler leaves all but the first 0.
-inline void ConfigureRowMaxima() {
-  AwaitUnits();
-  SetAddrMod<0, 16, 0, 0>();
-  SetAddrMod<1, 16, 16, 0>();  // SrcB to row 16
-  SetAddrMod<2, 0, 8, 0>();
-  SetAddrMod<3, 0, 56, 0>();  // and back
-}
-template <uint32_t kFromRow, uint32_t kTo, uint32_t kClearDvalid = 0>
-void TransposeRow() {
-  Push<MOVD2B{}.dst(kFromRow).instr_mod(0).addr_mode(kAddrModNoStep)>();
-  Push<TRNSPSRCB{}>();
-  Push<ELWADD{}.dst(kTo).addr_mode(2)>();
-  Push<ELWADD{}.dst(kTo + 8).addr_mode(3).clear_dvalid(kClearDvalid)>();
-}
-// Into the left faces, or the right ones.
-template <uint32_t kTo>
-void FindRowMaxima() {
-  PoolMaximum<16, 0>();
-  PoolMaximum<16, 0>();
-  PoolMaximum<48, 0>();
-  PoolMaximum<48, 1>();
-  Push<ZEROSRC{}.src_mask(1).write_mode(1)>();  // SrcA is 0
-  TransposeRow<16, kTo>();
-  Push<TRNSPSRCB{}>();  // all but row 16 is 0 again
-  TransposeRow<48, kTo + 32, kBothSources>();
-}
-
-// Left faces = maxima of left and right faces; eight vectors from kRow rows on.
-template <uint32_t kRow>
-void MergeMaxima() {
-  for (uint32_t i = 0; i != 8; ++i) {
-    Load<0, kRow + 16>();
-    Load<1, kRow>();
-    Sort<0, 1>();
-    StoreAndStep<1, kRow>();
-  }
-}
 
 template <PoolType kPool>
 void CombineVectors() {

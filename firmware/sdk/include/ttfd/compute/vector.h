@@ -1,12 +1,13 @@
 // Building blocks of functions of the vector unit (SFPU), on TRISC1.
 //
-// The unit has 32 lanes and registers of a 32-bit number for each. A vector is four rows of eight columns, the even or the
-// odd ones, of a face of Dst: 32 vectors make a tile. Registers 0 to 3 are for intermediate results, 4 to 7 for constants.
+// The unit has 32 lanes and registers of a 32-bit number for each. A vector is four rows of eight columns, the even
+// or the odd ones, of a face of Dst: 32 vectors make a tile. Registers 0 to 3 are for intermediate results, 4 to 7
+// for constants.
 //
 // Its multiply-add rounds once, has no denormals, and knows NaN. Maximum and minimum order NaN above infinity.
 #pragma once
 
-#include <ttfd/compute/engine.h>
+#include <ttfd/compute/math.h>
 
 namespace ttfd::compute::internal {
 
@@ -168,8 +169,8 @@ inline void EveryLane() { Push<SFPENCC{}.instr_mod(10).imm12(0b11)>(); }
 // to = 2 ^ exponent, which is register 0 and at least -127 and at most 128; 2 ^ 128 is infinity. Registers 0 and 1
 // change, kMagic, kSquare and kLinear hold the constants of SetPowerConstants(). Relative error 3e-6.
 //
-// Adding and subtracting 1.5 * 2 ^ 23 rounds the exponent to an integer, which the sum's low bits then are; a polynomial
-// of degree 4 does the rest, between -1/2 and 1/2.
+// Adding and subtracting 1.5 * 2 ^ 23 rounds the exponent to an integer, which the sum's low bits then are; a
+// polynomial of degree 4 does the rest, between -1/2 and 1/2.
 inline constexpr uint32_t kMagic = 5;
 inline constexpr uint32_t kSquare = 6;
 inline constexpr uint32_t kLinear = 7;
@@ -193,8 +194,8 @@ void PowerOf2() {
   AddBits<kTo, 1>();
 }
 
-// to = 1 / of, relative error 6e-5 at most; `of`, which is not 0 or infinity, changes. One step of Newton's method, whose
-// correction is a factor: as a term it would be less than the smallest number where the result is near that.
+// to = 1 / of, relative error 6e-5 at most; `of`, which is not 0 or infinity, changes. One step of Newton's method,
+// whose correction is a factor: as a term it would be less than the smallest number where the result is near that.
 template <uint32_t kTo, uint32_t kOf>
 void Reciprocal() {
   Push<SFPARECIP{}.lreg_dest(kTo).lreg_c(kOf)>();

@@ -1,0 +1,59 @@
+// TRISC1: what the operations of the matrix unit and the vector unit have in common.
+#pragma once
+
+#include <stdint.h>
+#include <ttfd/compute/engine.h>
+
+namespace ttfd::compute::internal {
+
+inline constexpr uint32_t kAllCounters = 0b1111;  // SrcA, SrcB, Dst, fidelity phase
+inline constexpr uint32_t kBothSources = 0b11;
+// Address modifiers of TRISC1's thread: operations set 0 to 5 in their init functions; 6 and 7 are set at the start.
+inline constexpr uint32_t kAddrModNextVector = 6;
+inline constexpr uint32_t kAddrModNoStep = 7;
+// Tiles of the half of Dst that hold maxima, bit by bit: reduce_tile.
+inline uint32_t dst_maxima = 0;
+
+// What an instruction with addr_mode `kSection` does to the row counters: adds to those of the sources, which wrap at
+// 64, and what `kDst` says to Dst and the fidelity phase.
+template <uint32_t kSection, uint32_t kSrcA, uint32_t kSrcB, uint32_t kDst>
+void SetAddrMod() {
+  SetThreadConfig<kThreadAddrModAb + kSection,
+                  kAddrModSrcAIncrement.In(0, kSrcA) | kAddrModSrcBIncrement.In(0, kSrcB)>();
+  SetThreadConfig<kThreadAddrModDst + kSection, kDst>();
+  SetThreadConfig<kThreadAddrModBias + kSection, 0>();
+}
+inline constexpr uint32_t kNextPhase = kAddrModFidelityIncrement.In(0, 1);
+
+// Waits until the instructions of this thread have left the matrix and the vector unit; those that come next, and
+// changes of the thread's configuration, use what they left.
+inline void AwaitUnits() {
+  Push<STALLWAIT{}
+           .stall_res(kStallMath | kStallSfpu | kStallConfig)
+           .wait_res(kUntilMath | kUntilSfpu)>();
+}
+
+// Instructions from here on count rows from the first one of tile `tile` of the half of Dst, from fidelity phase 0.
+inline void SelectDstTile(uint32_t tile) {
+  AwaitUnits();
+  internal::Push(SETC16{}.setc16_reg(kThreadDstOffset).setc16_value(dst_half + tile * kTileRows));
+  Push<SETRWC{}.bit_mask(kAllCounters)>();
+}
+
+// Makes the 16 rows of a face of a tile 0, for SelectDstTile()'s half.
+inline void ClearDstFace(uint32_t tile, uint32_t face) {
+  internal::Push(
+      ZEROACC{}.clear_mode(1).use_32_bit_mode(1).addr_mode(kAddrModNoStep).where(tile * 4 + face));
+}
+
+inline void StartComputing() {
+  SetThreadConfig<kThreadStateId, 0>();
+  SetThreadConfig<kThreadSrcAFormatOverride, 0>();
+  SetThreadConfig<kThreadSrcBFormatOverride, 0>();
+  SetThreadConfig<kThreadKeepDvalid, 0>();
+  SetAddrMod<kAddrModNextVector, 0, 0, kAddrModDstIncrement.In(0, 2)>();
+  SetAddrMod<kAddrModNoStep, 0, 0, 0>();
+  Push<SEMINIT{}.sem_sel(kMathPack).init_value(0).max_value(2)>();
+}
+
+}  // namespace ttfd::compute::internal

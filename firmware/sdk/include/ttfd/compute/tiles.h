@@ -1,0 +1,119 @@
+// Tiles of circular buffers and of Dst: what every compute kernel uses. Each function does its hart's part.
+#pragma once
+
+#include <stdint.h>
+#include <ttfd/compute/engine.h>
+#include <ttfd/compute/math.h>
+#include <ttfd/compute/pack.h>
+#include <ttfd/compute/unpack.h>
+
+namespace ttfd::compute {
+
+namespace internal {
+
+// Before kernel_main(): sets all that no other function sets. The engine is as the last kernel left it.
+inline void Start() {
+  if constexpr (kUnpacks) StartUnpacking();
+  if constexpr (kComputes) StartComputing();
+  if constexpr (kPacks) StartPacking();
+}
+
+}  // namespace internal
+
+// Sets formats: of SrcA and SrcB as those of the buffers they are unpacked from, and of the buffer that is packed to.
+// A kernel calls it, or one of the init functions that call it, before any other function.
+inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
+  using namespace internal;
+  if constexpr (kUnpacks) {
+    ConfigureSources(in0, in1);
+    SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(FormatOf(in0))},
+                    FieldValue{kAluSrcBFormat, CodeOf(FormatOf(in1))},
+                    FieldValue{kAluDstFormat, CodeOf(FormatOf(out))}, FieldValue{kAluFloat32Dst, 1},
+                    FieldValue{kAluFloat32Sfpu, 1}, FieldValue{kAluInt8, 0});
+  }
+  if constexpr (kPacks) ConfigurePacker(out);
+}
+inline void compute_kernel_hw_startup(uint32_t in, uint32_t out) {
+  compute_kernel_hw_startup(in, in, out);
+}
+
+// Circular buffers. TRISC0 consumes: waits for the first `tiles` tiles, and gives them back after it has unpacked
+// them.
+inline void cb_wait_front(uint32_t buffer, uint32_t tiles) {
+  if constexpr (kUnpacks) internal::BufferAt(buffer).pages.Wait(tiles);
+}
+inline void cb_pop_front(uint32_t buffer, uint32_t tiles) {
+  if constexpr (kUnpacks) {
+    kernel::Synchronize();  // the tiles have been read
+    internal::BufferAt(buffer).pages.Pop(tiles);
+  }
+}
+
+// TRISC2 produces: waits for space for `tiles` tiles, and hands them over after it has packed them.
+inline void cb_reserve_back(uint32_t buffer, uint32_t tiles) {
+  if constexpr (kPacks) internal::BufferAt(buffer).pages.Reserve(tiles);
+}
+inline void cb_push_back(uint32_t buffer, uint32_t tiles) {
+  if constexpr (kPacks) {
+    kernel::Synchronize();  // the tiles have been written
+    internal::BufferAt(buffer).packed = 0;
+    internal::BufferAt(buffer).pages.Push(tiles);
+  }
+}
+
+// Dst. TRISC1 waits for a free half, which is then 0, computes in it, and passes it on to TRISC2.
+inline void tile_regs_acquire() {
+  using namespace internal;
+  if constexpr (kComputes) {
+    constexpr ZEROACC kClearHalf = ZEROACC{}.clear_mode(2).use_32_bit_mode(1);
+    Push<SEMWAIT{}
+             .sem_sel(kMathPack)
+             .wait_sem_cond(kWhileAtMax)
+             .stall_res(kStallMath | kStallSfpu | kStallSync)>();
+    if (dst_half == 0) {
+      Push<kClearHalf.where(0)>();
+    } else {
+      Push<kClearHalf.where(1)>();
+    }
+    dst_maxima = 0;
+  }
+}
+inline void tile_regs_commit() {
+  using namespace internal;
+  if constexpr (kComputes) {
+    Push<STALLWAIT{}.stall_res(kStallSync).wait_res(kUntilMath | kUntilSfpu)>();
+    Push<SEMPOST{}.sem_sel(kMathPack)>();
+    dst_half ^= kDstHalfRows;
+  }
+}
+// TRISC2 waits for a half that is ready to pack, packs tiles of it, and gives it back.
+inline void tile_regs_wait() {
+  using namespace internal;
+  if constexpr (kPacks) {
+    Push<SEMWAIT{}
+             .sem_sel(kMathPack)
+             .wait_sem_cond(kWhileZero)
+             .stall_res(kStallPack | kStallSync)>();
+  }
+}
+inline void tile_regs_release() {
+  using namespace internal;
+  if constexpr (kPacks) {
+    Push<STALLWAIT{}.stall_res(kStallSync).wait_res(kUntilPack)>();
+    Push<SEMGET{}.sem_sel(kMathPack)>();
+    dst_half ^= kDstHalfRows;
+  }
+}
+
+// Packs tile `dst` (0 to 3) into the reserved pages of a circular buffer: into the first one, and into the next one
+// by each further call until cb_push_back. With kOutOfOrder into page `page`.
+template <bool kOutOfOrder = false>
+void pack_tile(uint32_t dst, uint32_t buffer, uint32_t page = 0) {
+  if constexpr (kPacks) {
+    internal::Buffer& out = internal::BufferAt(buffer);
+    if constexpr (!kOutOfOrder) page = out.packed++;
+    internal::Pack(dst, internal::TileAddress(buffer, page));
+  }
+}
+
+}  // namespace ttfd::compute
