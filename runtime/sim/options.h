@@ -26,7 +26,7 @@ ChipOptions DefaultOptions(Board board);
 // A chip has at least two Tensix columns; columns exist and are named once; the bank exists.
 Status Validate(const ChipOptions& options);
 
-// The instruction set of the host that TTFD_SIM_ISA asks the Tensix engines to use (tensix/lanes_choice.h); "": it is not set.
+// The instruction set of the host that TTFD_SIM_ISA names for the Tensix engines (tensix/lanes_choice.h), or "".
 const char* HostIsa();
 
 const char* BoardName(Board board);

@@ -1,5 +1,5 @@
-// How long the Tensix engine of one tile takes for an operation on tiles of 32x32 bfloat16 in L1: unpack, compute, pack,
-// by the instruction stream of one hart.
+// How long the Tensix engine of one tile takes for an operation on tiles of 32x32 bfloat16 in L1: unpack, compute,
+// pack, by the instruction stream of one hart.
 #include <cstdint>
 #include <memory>
 #include <string>

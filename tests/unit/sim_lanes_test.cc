@@ -1,5 +1,5 @@
-// The sets of inner loops of the Tensix engine have the same bits. Those of the portable set are compared with the official
-// simulator's in tests/peer.
+// The sets of inner loops of the Tensix engine have the same bits. Those of the portable set are compared with the
+// official simulator's in tests/peer.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint32_t kPrograms = 3000;
 
-// Operands as programs have them and as they should never have them: with few exponents, with all, or with those at both ends.
+// Operands as programs have them and as they should never have them: with few exponents, with all, or with those at
+// both ends.
 uint32_t RandomFloat(Random& random, uint32_t kind) {
   static constexpr uint32_t kEnds[] = {0, 1, 2, 126, 127, 128, 253, 254, 255};
   const uint32_t exponent = kind == 0   ? random() % 256

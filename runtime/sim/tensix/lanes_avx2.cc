@@ -3,7 +3,7 @@
 
 #if TTFD_HAS_AVX
 #define TTFD_LANES 8
-#include "runtime/sim/tensix/lanes_simd.h"
+#include "runtime/sim/tensix/lanes_simd.inc"
 
 namespace ttfd::sim::tensix {
 

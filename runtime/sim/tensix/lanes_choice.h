@@ -8,8 +8,8 @@
 
 namespace ttfd::sim::tensix {
 
-// The kernels of an instruction set: "portable", "avx2" or "avx512"; "": the fastest that the host has. INVALID_ARGUMENT:
-// another name, or the host has not got it.
+// The kernels of an instruction set: "portable", "avx2" or "avx512"; "": the fastest that the host has.
+// INVALID_ARGUMENT: another name, or the host does not have it.
 StatusOr<const LaneKernels*> FindLaneKernels(std::string_view isa);
 
 }  // namespace ttfd::sim::tensix

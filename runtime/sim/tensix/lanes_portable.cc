@@ -89,8 +89,8 @@ void Accumulate(const DstBlock& dst, uint32_t row, uint32_t column, const Term& 
   dst.Store(row, column, AddToDst(first, second, before, dst.low != nullptr));
 }
 
-// The sum of eight products of a column, aligned to the largest exponent. `a` points to the column in the first of eight
-// rows, `b` to the first of eight datums.
+// The sum of eight products of a column, aligned to the largest exponent. `a` points to the column in the first of
+// eight rows, `b` to the first of eight datums.
 Term SumGroup(const int16_t* exponent_a, const int16_t* half_a, const int16_t* exponent_b,
               const int16_t* half_b, int32_t bias) {
   int32_t exponents[8];
