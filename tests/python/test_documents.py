@@ -15,7 +15,7 @@ import ttfd
 from conftest import SOURCE
 
 QUICKSTART, INSTALLED = "docs/quickstart.md", "## 5. The installed way"
-GUIDES = ["docs/kernels.md", "docs/clients.md"]
+GUIDES = ["docs/kernels.md", "docs/compute-kernels.md", "docs/clients.md"]
 DOUBLED = "[   0    2    4 ... 2042 2044 2046]\n"  # what the package's docstring prints
 
 # Examples in comments of headers: what makes a program of each. A client's `main` returns 0 if all is well.
@@ -25,7 +25,7 @@ CLIENT_EXAMPLES = {
     "status.h": ("", ""),
     "trace.h": ("", "int main() {}\n"),
 }
-KERNEL_EXAMPLES = {"kernel.h": ("", ""), "print.h": ("", "")}
+KERNEL_EXAMPLES = {"compute.h": ("", ""), "kernel.h": ("", ""), "print.h": ("", "")}
 
 
 def example(header: pathlib.Path) -> str:
@@ -104,7 +104,8 @@ def test_examples_in_headers_build_and_run(shell, tmp_path):
         project += f"add_executable({name} {name}.cc)\ntarget_link_libraries({name} ttfd::ttfd)\n"
     for name, text in kernels.items():
         (tmp_path / f"{name}_kernel.cc").write_text(text)
-        project += f"ttfd_add_kernel({name}_kernel PROCESSOR brisc SOURCES {name}_kernel.cc)\n"
+        processor = "COMPUTE" if name == "compute" else "PROCESSOR brisc"
+        project += f"ttfd_add_kernel({name}_kernel {processor} SOURCES {name}_kernel.cc)\n"
     (tmp_path / "CMakeLists.txt").write_text(project)
     shell.play([pages.Block("headers", "console", "", "$ cmake -B build && cmake --build build\n...\n")])
     for name in clients:

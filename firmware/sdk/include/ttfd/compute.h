@@ -28,10 +28,10 @@
 //
 // - Every hart runs the same code, so each loop and each condition is the same on all three.
 // - The first function is an init function with the circular buffers of inputs and output: binary_op_init_common,
-//   mm_init, unary_op_init_common, reduce_init or compute_kernel_hw_startup. The init function of an operation comes
-//   before its first use, and again after another operation's.
+// mm_init, unary_op_init_common, reduce_init or compute_kernel_hw_startup. The init function of an operation comes
+// before its first use, and again after another operation's.
 // - Every tile that is unpacked is computed with, every half of Dst that is committed is packed from: between
-//   tile_regs_wait and tile_regs_release. The kernel has then left the engine empty when it returns.
+// tile_regs_wait and tile_regs_release. The kernel has then left the engine empty when it returns.
 #pragma once
 
 #include <ttfd/compute/binary.h>

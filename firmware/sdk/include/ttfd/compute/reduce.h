@@ -7,7 +7,7 @@
 //
 // REDUCE_ROW reduces each row to one number, in column 0 of tile dst of Dst; REDUCE_COL each column, in row 0;
 // REDUCE_SCALAR the tile, at row 0, column 0. All other numbers of the tile are 0. Further calls with the same tile of
-// Dst continue it: until it is committed, the tile is for reduce_tile with the same parameters only.
+// Dst continue with it: until it is committed, the tile is for reduce_tile with the same parameters only.
 //
 // The scaler is a tile whose row 0 holds one number in its 32 columns, and 0 elsewhere, at least in the other rows of
 // its top faces. A sum is multiplied by it: 1 / n gives a mean (PoolType::AVG is SUM). A maximum needs the scaler 1.

@@ -6,18 +6,18 @@
 //
 //   function  error  0      +Inf   -Inf   remarks
 //   exp       1e-5   1      +Inf   0      overflow to +Inf, underflow to 0 (there are no denormals)
-//   recip     1e-6   Inf    0      -0     of the sign of 0; 0 from 2 ^ 126 on
+//   recip     3e-7   Inf    0      -0     of the sign of 0; 0 from 2 ^ 126 on
 //   sqrt      3e-5   0      +Inf   NaN    NaN for all negative numbers
 //   rsqrt     3e-5   +Inf   0      NaN    NaN for all negative numbers
-//   sigmoid   7e-5   1/2    1      0
-//   silu      7e-5   0      +Inf   0      x * sigmoid(x)
+//   sigmoid   4e-5   1/2    1      0
+//   silu      4e-5   0      +Inf   0      x * sigmoid(x)
 //   tanh      1e-4   0      1      -1
-//   gelu      2e-4   0      +Inf   0      x * (1 + erf(x / sqrt(2))) / 2; error of the part added to max(x, 0)
-//   log       2e-5   -Inf   +Inf   NaN    NaN for all negative numbers; natural logarithm
-//   relu, abs, neg, square: exact, of square the nearest number
+//   gelu      1e-4   0      +Inf   0      x * (1 + erf(x / sqrt(2))) / 2; below 2 ^ -125 within 2 ^ -126
+//   log       1e-5   -Inf   +Inf   NaN    NaN for all negative numbers; natural logarithm
+//   relu, abs, negative, square: exact, of square the nearest number
 //
-// A NaN in Dst is treated as infinity of its sign, by abs and neg as itself. The matrix unit and the packer make it
-// infinity, so tiles in circular buffers have none.
+// The result for a NaN is not specified. The matrix unit and the packer make it infinity of its sign, so copy_tile
+// brings none to Dst, and a NaN of this table is packed as infinity.
 #pragma once
 
 #include <ttfd/compute/algebraic.h>
