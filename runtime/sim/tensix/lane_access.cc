@@ -24,13 +24,26 @@ bool IsModelledMode(uint32_t mode) {
 
 uint32_t FlushDenormal(uint32_t bits) { return ExponentOf(bits) == 0 ? bits & kSignBit32 : bits; }
 
-// A lane's row and column of Dst: four rows, of which the even or the odd columns.
-struct LanePlace {
-  uint32_t row;
-  uint32_t column;
-};
-LanePlace PlaceOf(uint32_t row, uint32_t lane) {
-  return {(row & ~3u) + lane / 8, 2 * (lane % 8) + (row >> 1 & 1)};
+// Lanes hold four rows of Dst, eight lanes a row: the even columns of it, or the odd ones.
+constexpr uint32_t kRows = 4;
+constexpr uint32_t kLanesOfRow = kLanes / kRows;
+
+template <bool kIs32Bit>
+void LoadRow(DstBlock from, uint32_t odd, uint32_t* lanes) {
+  for (uint32_t i = 0; i < kLanesOfRow; ++i) {
+    const uint32_t column = 2 * i + odd;
+    lanes[i] = uint32_t{from.high[0][column]} << 16 | (kIs32Bit ? from.low[0][column] : 0);
+  }
+}
+
+template <bool kIs32Bit>
+void StoreRow(DstBlock to, uint32_t odd, const uint32_t* lanes, const uint32_t* active) {
+  for (uint32_t i = 0; i < kLanesOfRow; ++i) {
+    if (active[i] == 0) continue;
+    const uint32_t column = 2 * i + odd;
+    to.high[0][column] = static_cast<uint16_t>(lanes[i] >> 16);
+    if (kIs32Bit) to.low[0][column] = static_cast<uint16_t>(lanes[i]);
+  }
 }
 
 }  // namespace
@@ -61,13 +74,14 @@ Outcome LaneAccess::Load(uint32_t thread, isa::SFPLOAD instruction) {
   if (FindRow(thread, instruction, &row) != Outcome::kDone) return Outcome::kRefused;
   if (to < kGeneralRegisters) {  // a load of a constant is none
     const bool is_32_bit = mode != kAsBFloat16;
-    const uint32_t first = row & ~3u;
-    const DstBlock rows[] = {dst_.Read(first, is_32_bit), dst_.Read(first + 1, is_32_bit),
-                             dst_.Read(first + 2, is_32_bit), dst_.Read(first + 3, is_32_bit)};
-    registers_.Write(to, [&](uint32_t lane) {
-      const LanePlace at = PlaceOf(row & 3, lane);
-      return rows[at.row].Load(0, at.column);
-    });
+    const uint32_t odd = row >> 1 & 1;
+    Lanes value;
+    for (uint32_t i = 0; i < kRows; ++i) {
+      const DstBlock from = dst_.Read((row & ~3u) + i, is_32_bit);
+      uint32_t* const lanes = &value[i * kLanesOfRow];
+      is_32_bit ? LoadRow<true>(from, odd, lanes) : LoadRow<false>(from, odd, lanes);
+    }
+    registers_.Write(to, [&](uint32_t lane) { return value[lane]; });
   }
   rows_.AdvanceRows(thread, instruction.addr_mode());
   return Outcome::kDone;
@@ -82,13 +96,20 @@ Outcome LaneAccess::Store(uint32_t thread, isa::SFPSTORE instruction) {
   uint32_t row = 0;
   if (FindRow(thread, instruction, &row) != Outcome::kDone) return Outcome::kRefused;
   const bool is_32_bit = mode != kAsBFloat16;
+  const uint32_t odd = row >> 1 & 1;
   const Lanes& active = registers_.conditions().active();
-  for (uint32_t lane = 0; lane < kLanes; ++lane) {
-    if (active[lane] == 0) continue;
-    uint32_t bits = registers_[from][lane];
-    if (mode == kAsBFloat16 || mode == kAsFloat32) bits = FlushDenormal(bits);
-    const LanePlace at = PlaceOf(row, lane);
-    dst_.Part(at.row, is_32_bit).Store(0, at.column, bits);
+  Lanes value = registers_[from];
+  if (mode == kAsBFloat16 || mode == kAsFloat32) {
+    for (uint32_t& bits : value) bits = FlushDenormal(bits);
+  }
+  for (uint32_t i = 0; i < kRows; ++i) {
+    const uint32_t lane = i * kLanesOfRow;
+    uint32_t any = 0;
+    for (uint32_t k = 0; k < kLanesOfRow; ++k) any |= active[lane + k];
+    if (any == 0) continue;
+    const DstBlock to = dst_.Part((row & ~3u) + i, is_32_bit);
+    is_32_bit ? StoreRow<true>(to, odd, &value[lane], &active[lane])
+              : StoreRow<false>(to, odd, &value[lane], &active[lane]);
   }
   rows_.AdvanceRows(thread, instruction.addr_mode());
   return Outcome::kDone;

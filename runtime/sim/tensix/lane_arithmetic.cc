@@ -59,6 +59,7 @@ Outcome LaneArithmetic::MultiplyAddLanes(isa::SFPMAD fields) {
       return static_cast<uint32_t>(mode == 0 ? product & kMantissa32 : product >> 23);
     });
   }
+  if (mode == 0) return WriteSum(fields.lreg_dest(), a, b, c);
   Lanes x = a;
   Lanes z = c;
   for (uint32_t& word : x) word ^= (mode & 1) != 0 ? kSignBit32 : 0;
