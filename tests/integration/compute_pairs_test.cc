@@ -171,6 +171,8 @@ constexpr Operation kOperations[] = {
     {"TransposeOne", TransposeOne, -255, 255, 1.0f / 16, 0},
     {"MatrixProducts", MatrixProducts, -3, 3, 1, 0},
     {"MultiplyAndAdd", MultiplyAndAdd, -255, 255, 1.0f / 16, 0},
+    {"SubtractInDst", Elementwise<Operator::kSubtract, Broadcast::kNone>, -255, 255, 1.0f / 16, 0},
+    {"MultiplyInDst", Elementwise<Operator::kMultiply, Broadcast::kNone>, -255, 255, 1.0f / 16, 0},
 };
 #undef BROADCASTS
 

@@ -44,6 +44,18 @@ void Multiply() {
   }
 }
 
+// Two tiles of Dst combined into one.
+template <void (*kCombine)(uint32_t, uint32_t, uint32_t)>
+void CombineInDst() {
+  Each([](uint32_t i) {
+    copy_tile_init(kLeft);
+    copy_tile(kLeft, i, i);
+    copy_tile_init(kRight);
+    copy_tile(kRight, i, 3);
+    kCombine(i, 3, i);
+  });
+}
+
 // left * right + left, by way of three tiles of Dst.
 void MultiplyAndAdd() {
   mul_tiles_init(kLeft, kRight);
@@ -84,6 +96,8 @@ void Compute(uint32_t operation) {
   OPERATION(TransposeOne())
   OPERATION(Multiply())
   OPERATION(MultiplyAndAdd())
+  OPERATION(CombineInDst<sub_binary_tile>())
+  OPERATION(CombineInDst<mul_binary_tile>())
 }
 
 }  // namespace
@@ -103,8 +117,13 @@ void kernel_main() {
 
     cb_reserve_back(kResult, 2);
     tile_regs_wait();
-    pack_tile(0, kResult);
-    pack_tile(1, kResult);
+    if (operation % 2 == 0) {
+      pack_tile(0, kResult);
+      pack_tile(1, kResult);
+    } else {
+      pack_tile<true>(1, kResult, 1);
+      pack_tile<true>(0, kResult, 0);
+    }
     tile_regs_release();
     cb_push_back(kResult, 2);
   }

@@ -1,4 +1,7 @@
 // TRISC1: what the operations of the matrix unit and the vector unit have in common.
+//
+// Instructions made at run time do not wait for space in the queue on ttsim, those in the hart's code do: of the former
+// there are at most four in a row.
 #pragma once
 
 #include <stdint.h>
