@@ -133,6 +133,7 @@ Pair MatrixProducts(const Pair& a, const Pair& b) {
   }
   return result;
 }
+Pair TransposedProducts(const Pair& a, const Pair& b) { return MatrixProducts(a, Transpose(b, b)); }
 Pair MultiplyAndAdd(const Pair& a, const Pair& b) {
   return Elementwise<Operator::kAdd, Broadcast::kNone>(
       a, Elementwise<Operator::kMultiply, Broadcast::kNone>(a, b));
@@ -170,6 +171,7 @@ constexpr Operation kOperations[] = {
     {"Transpose", Transpose, -255, 255, 1.0f / 16, 0},
     {"TransposeOne", TransposeOne, -255, 255, 1.0f / 16, 0},
     {"MatrixProducts", MatrixProducts, -3, 3, 1, 0},
+    {"TransposedProducts", TransposedProducts, -3, 3, 1, 0},
     {"MultiplyAndAdd", MultiplyAndAdd, -255, 255, 1.0f / 16, 0},
     {"SubtractInDst", Elementwise<Operator::kSubtract, Broadcast::kNone>, -255, 255, 1.0f / 16, 0},
     {"MultiplyInDst", Elementwise<Operator::kMultiply, Broadcast::kNone>, -255, 255, 1.0f / 16, 0},

@@ -36,8 +36,8 @@ void TransposeOne() {
   copy_tile(kLeft, 1, 1);
 }
 
-void Multiply() {
-  mm_init_short(kLeft, kRight);
+void Multiply(bool transpose) {
+  mm_init_short(kLeft, kRight, transpose);
   for (uint32_t dst = 0; dst != 2; ++dst) {
     matmul_tiles(kLeft, kRight, 0, dst, dst);
     matmul_tiles(kLeft, kRight, 1, 1 - dst, dst);
@@ -94,7 +94,8 @@ void Compute(uint32_t operation) {
   UNARY(copy_tile_init, copy_tile)
   UNARY(transpose_wh_init_short, transpose_wh_tile)
   OPERATION(TransposeOne())
-  OPERATION(Multiply())
+  OPERATION(Multiply(false))
+  OPERATION(Multiply(true))
   OPERATION(MultiplyAndAdd())
   OPERATION(CombineInDst<sub_binary_tile>())
   OPERATION(CombineInDst<mul_binary_tile>())

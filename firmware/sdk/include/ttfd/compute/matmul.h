@@ -32,23 +32,35 @@ void MultiplyTile() {
   MultiplyColumn<16, kLast>();
 }
 
+// The faces of SrcA lie row by row, in a tile that is transposed face by face column by column: `kBelow` rows lead to
+// the face below, and `kNext` from there to the top right one.
+template <uint32_t kBelow, uint32_t kNext>
+void SetMatmulSteps() {
+  AwaitUnits();
+  SetAddrMod<0, 0, 8, 0>();            // to the lower half of the face of SrcB
+  SetAddrMod<1, 0, 24, 0>();           // to the face of SrcB below
+  SetAddrMod<2, kBelow, 40, 0>();      // to the right column of SrcB and the face of SrcA below
+  SetAddrMod<3, kNext, 8, 0>();        // to the left column of SrcB and the top right face of SrcA
+  SetAddrMod<4, 16, 8, kNextPhase>();  // to the first faces and the next phase
+}
+
 }  // namespace internal
 
-inline void mm_init_short(uint32_t in0, uint32_t in1) {
+// With `transpose` the second factor is the transpose of each tile of in1.
+inline void mm_init_short(uint32_t in0, uint32_t in1, bool transpose = false) {
   using namespace internal;
-  if constexpr (kUnpacks) ConfigureSources(in1, in0);
+  if constexpr (kUnpacks) ConfigureSources(in1, in0, transpose);
   if constexpr (kComputes) {
-    AwaitUnits();
-    SetAddrMod<0, 0, 8, 0>();    // to the lower half of the face of SrcB
-    SetAddrMod<1, 0, 24, 0>();   // to the face of SrcB below
-    SetAddrMod<2, 32, 40, 0>();  // to the right column of SrcB and the face of SrcA below
-    SetAddrMod<3, 48, 8, 0>();   // to the left column of SrcB and the top right face of SrcA
-    SetAddrMod<4, 16, 8, kNextPhase>();  // to the first faces and the next phase
+    if (transpose) {
+      SetMatmulSteps<16, 16>();
+    } else {
+      SetMatmulSteps<32, 48>();
+    }
   }
 }
-inline void mm_init(uint32_t in0, uint32_t in1, uint32_t out) {
+inline void mm_init(uint32_t in0, uint32_t in1, uint32_t out, bool transpose = false) {
   compute_kernel_hw_startup(in1, in0, out);
-  mm_init_short(in0, in1);
+  mm_init_short(in0, in1, transpose);
 }
 inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
   using namespace internal;
