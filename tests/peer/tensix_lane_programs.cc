@@ -39,7 +39,7 @@ struct LaneOperation {
   uint32_t bits = 0;
 };
 
-const LaneOperation kOperations[] = {
+const LaneOperation kLaneOperations[] = {
     {tensix::SFPMAD{}.word, Modes({0, 1, 2, 3}), Immediate::kFactors},
     {tensix::SFPMAD{}.word, Modes({0, 1, 2, 3}), Immediate::kFactors},
     {tensix::SFPADD{}.word, Modes({0, 1, 2, 3}), Immediate::kOneFactor},
@@ -101,7 +101,7 @@ uint32_t RandomSource(Chooser& choose) {
 }
 
 uint32_t RandomOperation(Chooser& choose) {
-  const LaneOperation& operation = kOperations[choose.Below(std::size(kOperations))];
+  const LaneOperation& operation = kLaneOperations[choose.Below(std::size(kLaneOperations))];
   const uint32_t mode = RandomMode(choose, operation.modes);
   const bool swaps = tensix::OpcodeOf(operation.word) == tensix::SFPSWAP::kOpcode;
   // The fields are those of SFPMAD, or lie where it has them.

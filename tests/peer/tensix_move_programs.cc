@@ -14,7 +14,7 @@ void RandomModifiers(Chooser& choose, TensixWriter& writer, uint32_t step) {
   }
 }
 
-void RandomThread(Chooser& choose, TensixWriter& writer) {
+void RandomMoveThread(Chooser& choose, TensixWriter& writer) {
   static constexpr uint32_t kOffsets[] = {0, 0, 512, 64, 4};
   writer.SetThread(tensix::kThreadDstOffset, choose.Pick(kOffsets));
   writer.SetThread(tensix::kThreadSrcAFormatOverride, choose.Below(2));
@@ -109,7 +109,7 @@ void WritePoolsProgram(Chooser& choose, TensixWriter& writer) {
   writer.Set(tensix::kAluSrcAFormat, static_cast<uint32_t>(choose.Pick(kFormats)));
   writer.Set(tensix::kAluSrcBFormat, static_cast<uint32_t>(choose.Pick(kFormats)));
   writer.Configure();
-  RandomThread(choose, writer);
+  RandomMoveThread(choose, writer);
   for (uint32_t i = choose.Between(2, 5); i > 0; --i) {
     const PoolOperation operation =
         choose.Percent(50) ? PoolOperation::kSum : PoolOperation::kMaximum;
@@ -135,7 +135,7 @@ void WriteMovesProgram(Chooser& choose, TensixWriter& writer) {
     FillDstTile(choose, writer, choose.Below(4));
   }
   for (uint32_t i = choose.Between(1, 3); i > 0; --i) {
-    RandomThread(choose, writer);
+    RandomMoveThread(choose, writer);
     RandomModifiers(choose, writer, 8);
     RandomTranspose(choose, writer);
     FillSourceA(choose, writer);

@@ -31,6 +31,8 @@ void Offset(TensixWriter& writer) {
   writer.SetThread(isa::kThreadDstOffset, kRow);
 }
 
+void Narrow(TensixWriter& writer) { writer.SetFloat32Dst(false); }
+
 // Sources, and the row of both that math begins with.
 void EighthRow(TensixWriter& writer) {
   Offset<0>(writer);
@@ -123,6 +125,8 @@ const TensixRefusal kRefusals[] = {
     {"field dst: MOVA2D", isa::MOVA2D{}.instr_mod(2).dst(4).word, "dst: ", Offset<4>},
     {"field dst: MOVB2D", isa::MOVB2D{}.instr_mod(4).dst(2).word, "dst: ", Offset<2>},
     {"field dst: MOVD2B", isa::MOVD2B{}.instr_mod(2).dst(2).word, "dst: ", Offset<2>},
+    {"field dst without sources: MVMUL", isa::MVMUL{}.dst(4).word, "dst: "},
+    {"field src without sources: MOVB2D", isa::MOVB2D{}.instr_mod(4).src(2).word, "src: ", Narrow},
     {"row of Dst: MVMUL", isa::MVMUL{}.word, "dst: ", Offset<4>},
     {"row of Dst: MOVA2D", isa::MOVA2D{}.instr_mod(2).word, "dst: ", Offset<4>},
     {"row of SrcA: MVMUL", isa::MVMUL{}.word, "counter of SrcA: ", EighthRow},

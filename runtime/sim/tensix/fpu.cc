@@ -1,15 +1,15 @@
 // Which rows an instruction works on, and what it refuses.
 #include "runtime/sim/tensix/fpu.h"
 
+#include "runtime/sim/tensix/lane_math.h"
+
 namespace ttfd::sim::tensix {
 namespace {
 
 namespace isa = hw::tensix;
 
-constexpr uint32_t kHalf = kDstRows / 2;
-constexpr uint32_t kFpuRows = 8;       // of Dst, that an instruction computes
-constexpr uint32_t kPoolRows = 4;      // of Dst
-constexpr uint32_t kOne = 0x3F800000;  // 1.0
+constexpr uint32_t kHalfOfDst = kDstRows / 2;
+constexpr uint32_t kPoolRows = 4;  // of Dst
 
 constexpr const char* kPastDst = "the row (dst + counter + offset) is past the end of Dst";
 
@@ -37,11 +37,6 @@ Outcome Fpu::CheckFormats(uint32_t thread) {
 template <typename Instruction>
 Outcome Fpu::FindOperands(uint32_t thread, Instruction instruction, const Shape& shape,
                           Operands* operands) {
-  const SourceBank& a = a_.matrix_bank();
-  const SourceBank& b = b_.matrix_bank();
-  if (!a.valid || !b.valid) {
-    return report_.Wait((a.valid ? 0 : kSrcAEvent) | (b.valid ? 0 : kSrcBEvent));
-  }
   const Rwcs& at = rows_.of(thread);
   operands->dst_row = rows_.Dst(thread, instruction.dst());
   if (instruction.dst() % shape.dst_rows != 0 || operands->dst_row % shape.dst_rows != 0) {
@@ -58,11 +53,16 @@ Outcome Fpu::FindOperands(uint32_t thread, Instruction instruction, const Shape&
   if (at.src_b() % kFpuRows != 0) {
     return report_.Refuse("counter of SrcB", "the row is no multiple of 8");
   }
-  operands->a_row = at.src_a();
-  operands->b_row = at.src_b();
   if (rows_.CheckModifier(thread, instruction.addr_mode()) != Outcome::kDone) {
     return Outcome::kRefused;
   }
+  const SourceBank& a = a_.matrix_bank();
+  const SourceBank& b = b_.matrix_bank();
+  if (!a.valid || !b.valid) {
+    return report_.Wait((a.valid ? 0 : kSrcAEvent) | (b.valid ? 0 : kSrcBEvent));
+  }
+  operands->a_row = at.src_a();
+  operands->b_row = at.src_b();
   return CheckFormats(thread);
 }
 
@@ -220,7 +220,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::ZEROACC instruction) {
     }
     case 2:
       if (where > 1) return report_.Refuse("where", "a half of Dst is 0 or 1");
-      dst_.Invalidate(where * kHalf, kHalf);
+      dst_.Invalidate(where * kHalfOfDst, kHalfOfDst);
       return Outcome::kDone;
     default:
       if (where != 0) return report_.Refuse("where", "it is 0 where all of Dst is meant");

@@ -8,7 +8,6 @@ namespace {
 
 namespace isa = hw::tensix;
 
-constexpr uint32_t kOne = 0x3F800000;
 constexpr uint32_t kTwo = 0x40000000;
 constexpr uint32_t kThree = 0x40400000;
 

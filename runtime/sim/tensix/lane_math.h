@@ -9,6 +9,7 @@
 namespace ttfd::sim::tensix {
 
 inline constexpr uint32_t kMantissa32 = 0x007FFFFF;
+inline constexpr uint32_t kOne = 0x3F800000;  // 1.0
 inline constexpr uint32_t kDefaultNan = 0x7FC00000;
 
 constexpr uint32_t ExponentOf(uint32_t bits) { return bits >> 23 & 0xFF; }

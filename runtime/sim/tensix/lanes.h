@@ -10,6 +10,8 @@
 
 namespace ttfd::sim::tensix {
 
+inline constexpr uint32_t kFpuRows = 8;  // of Dst, that an instruction of the matrix unit computes
+
 // How an element-wise instruction reads B.
 struct Broadcast {
   bool column;  // column 0 for all columns

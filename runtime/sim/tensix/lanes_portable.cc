@@ -14,7 +14,6 @@ constexpr uint32_t kDroppedBits = 13;  // of products and sums, so that they are
 constexpr int32_t kBFloat16Step =
     1 << kDroppedBits;  // precision of operands that go to a 16-bit datum
 constexpr uint32_t kBFloat16Shift = 16;
-constexpr uint32_t kFpuRows = 8;  // of Dst, of an element-wise instruction
 constexpr uint32_t kOperandBits = 0xFFFFE000;
 
 // +-magnitude * 2^(exponent - 127 - 23).

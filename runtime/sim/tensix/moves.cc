@@ -15,7 +15,7 @@ constexpr uint32_t kFaceRow = 16;  // of SrcB: the face that TRNSPSRCB transpose
 constexpr uint32_t kFour = 4;
 constexpr uint32_t kEight = 8;
 
-uint32_t FlushDenormal(uint32_t datum) { return ExponentOf(datum) == 0 ? 0 : datum; }
+uint32_t DenormalAsZero(uint32_t datum) { return ExponentOf(datum) == 0 ? 0 : datum; }
 
 }  // namespace
 
@@ -59,17 +59,17 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVA2D instruction) {
   if (is_32_bit() || instruction.dest_32b_lo() != 0) {
     return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
   }
-  if (!a_.matrix_bank().valid) return report_.Wait(kSrcAEvent);
   const uint32_t from = rows_.of(thread).src_a() + instruction.src();
   uint32_t to = 0;
-  if (CheckFormats(thread, a_) != Outcome::kDone ||
-      FindRows(thread, instruction, {kEight, kEight, kEight}, from, &to) != Outcome::kDone) {
+  if (FindRows(thread, instruction, {kEight, kEight, kEight}, from, &to) != Outcome::kDone) {
     return Outcome::kRefused;
   }
+  if (!a_.matrix_bank().valid) return report_.Wait(kSrcAEvent);
+  if (CheckFormats(thread, a_) != Outcome::kDone) return Outcome::kRefused;
   const DstBlock block = dst_.Block(to, kEight, false);
   for (uint32_t row = 0; row < kEight; ++row) {
     for (uint32_t column = 0; column < kColumns; ++column) {
-      const uint32_t datum = FlushDenormal(a_.matrix_bank().rows()[from + row][column]);
+      const uint32_t datum = DenormalAsZero(a_.matrix_bank().rows()[from + row][column]);
       block.high[row][column] = static_cast<uint16_t>(datum >> 16);
     }
   }
@@ -83,20 +83,20 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2D instruction) {
   if (is_32_bit() || instruction.dest_32b_lo() != 0) {
     return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
   }
-  if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
   const bool one_row = (mode & 2) != 0;
   const uint32_t rows = one_row ? kEight : kFour;
   const uint32_t from = rows_.of(thread).src_b() + instruction.src();
   uint32_t to = 0;
-  if (CheckFormats(thread, b_) != Outcome::kDone ||
-      FindRows(thread, instruction, {kFour, rows, rows}, from, &to) != Outcome::kDone) {
+  if (FindRows(thread, instruction, {kFour, rows, rows}, from, &to) != Outcome::kDone) {
     return Outcome::kRefused;
   }
+  if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
+  if (CheckFormats(thread, b_) != Outcome::kDone) return Outcome::kRefused;
   const DstBlock block = dst_.Block(to, rows, false);
   for (uint32_t row = 0; row < rows; ++row) {
     const SourceRow& at = b_.matrix_bank().rows()[one_row ? from : from + row];
     for (uint32_t column = 0; column < kColumns; ++column) {
-      const uint32_t datum = FlushDenormal(at[(mode & 1) != 0 ? 0 : column]);
+      const uint32_t datum = DenormalAsZero(at[(mode & 1) != 0 ? 0 : column]);
       block.high[row][column] = static_cast<uint16_t>(datum >> 16);
     }
   }
@@ -140,7 +140,6 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2B instruction) {
 
 Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
   if (instruction.instr_mod() != 2) return report_.Refuse("instr_mod", "2 moves four rows");
-  if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
   const uint32_t from = rows_.of(thread).src_b() + instruction.srcb();
   const uint32_t to = rows_.of(thread).src_a() + instruction.srca();
   if (instruction.srcb() % kFour != 0 || from % kFour != 0 || from >= kSourceRows) {
@@ -152,10 +151,11 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
   if (rows_.CheckModifier(thread, instruction.addr_mode()) != Outcome::kDone) {
     return Outcome::kRefused;
   }
+  if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
   for (uint32_t row = 0; row < kFour; ++row) {
     for (uint32_t column = 0; column < kColumns; ++column) {
       a_.matrix_bank().ChangeRows()[to + row][column] =
-          FlushDenormal(b_.matrix_bank().rows()[from + row][column]);
+          DenormalAsZero(b_.matrix_bank().rows()[from + row][column]);
     }
   }
   rows_.Advance(thread, instruction.addr_mode());
