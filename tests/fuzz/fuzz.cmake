@@ -1,4 +1,4 @@
-# Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print. docs/testing.md says how to run them.
+# Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print, instructions of the Tensix engine. docs/testing.md says how to run them.
 set(fuzz_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_fuzz(NAME fuzz_kernel_elf SRCS ${fuzz_dir}/fuzz_kernel_elf.cc CORPUS ${fuzz_dir}/corpus/kernel_elf
   DEPS runtime_boot runtime_command runtime_abi runtime_base runtime_elf)
@@ -14,7 +14,10 @@ ttfd_fuzz(NAME fuzz_print_text SRCS ${fuzz_dir}/fuzz_print_text.cc CORPUS ${fuzz
   DEPS runtime_command runtime_abi runtime_base)
 ttfd_fuzz(NAME fuzz_session_stream NO_TSAN SRCS ${fuzz_dir}/fuzz_session_stream.cc ${fuzz_dir}/message_source.cc
   CORPUS ${fuzz_dir}/corpus/session_stream DEPS daemon_rpc daemon_session core_fixture ttfd_proto runtime_abi runtime_base)
+ttfd_fuzz(NAME fuzz_tensix_engine SRCS ${fuzz_dir}/fuzz_tensix_engine.cc CORPUS ${fuzz_dir}/corpus/tensix_engine CHANGES 300
+  DEPS runtime_sim_tensix runtime_base)
 
 # Not run by anything: the seeds they wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
 ttfd_program(NAME make_record_seeds SRCS ${fuzz_dir}/make_record_seeds.cc DEPS runtime_command runtime_hw runtime_base)
+ttfd_program(NAME make_tensix_seeds SRCS ${fuzz_dir}/make_tensix_seeds.cc DEPS tensix_programs)
 ttfd_program(NAME make_firmware_seeds SRCS ${fuzz_dir}/make_firmware_seeds.cc DEPS runtime_abi runtime_base)
