@@ -10,7 +10,8 @@ constexpr uint32_t kLastPack = 256;  // bytes of the PACR that ends a series
 
 void RandomUnpackers(Chooser& choose, TensixWriter& writer) {
   const auto base = [&] {
-    return (TensixProgram::kOperands + choose.Below(40) * 1024 + choose.Below(64) * 16) / 16 - 1;
+    const uint32_t offset = choose.Below(40 * 64) * 16;
+    return (TensixProgram::kOperands + offset) / 16 - 1;
   };
   for (const tensix::UnpackerConfig& config : tensix::kUnpackers) {
     writer.Set(config.x_dim, choose.Percent(50) ? 16u << choose.Below(7)
@@ -48,21 +49,28 @@ void RandomCounters(Chooser& choose, TensixWriter& writer, uint32_t units) {
     writer.SetAdcRange(units, first, first + count - 1);
   }
   if (choose.Percent(30)) {
-    writer.SetAdcPair(units, false, choose.Pick(kNotEnd), Values(choose));
+    const uint32_t counters = choose.Pick(kNotEnd);
+    writer.SetAdcPair(units, false, counters, Values(choose));
   }
-  if (choose.Percent(40)) writer.SetAdcPair(units, true, choose.Between(1, 7), Values(choose));
+  if (choose.Percent(40)) {
+    const uint32_t counters = choose.Between(1, 7);
+    writer.SetAdcPair(units, true, counters, Values(choose));
+  }
   if (choose.Percent(30)) {
-    writer.SetAdc(units, choose.Below(2), choose.Between(1, 2), RandomCounter(choose));
+    const uint32_t channel = choose.Below(2), dimension = choose.Between(1, 2);
+    writer.SetAdc(units, channel, dimension, RandomCounter(choose));
   }
   if (choose.Percent(10)) {
-    writer.SetAdc(units, choose.Below(2), choose.Below(4), choose.Below(300));
+    const uint32_t channel = choose.Below(2), dimension = choose.Below(4);
+    writer.SetAdc(units, channel, dimension, choose.Below(300));
   }
 }
 
 // One bank of one source by several transfers; the last one hands it over.
 void FillBank(Chooser& choose, TensixWriter& writer, uint32_t unpacker) {
   if (choose.Percent(30)) {
-    writer.Fill(unpacker, choose.Percent(15), choose.Percent(30), choose.Percent(50));
+    const bool hand_over = choose.Percent(15), infinity = choose.Percent(30);
+    writer.Fill(unpacker, hand_over, infinity, choose.Percent(50));
     if (writer.banks(unpacker).ready()) return;
   }
   if (!writer.banks(unpacker).free()) return;
@@ -145,7 +153,8 @@ void ConfigureByEngine(Chooser& choose, TensixWriter& writer) {
     writer.Unpack(unpacker, true, 0);
   }
   for (uint32_t i = choose.Between(1, 8); i > 0; --i) {
-    writer.Compute(FpuOperation::kElwadd, 8 * choose.Below(8), 0, 0, choose.Percent(50), 0);
+    const uint32_t dst = 8 * choose.Below(8);
+    writer.Compute(FpuOperation::kElwadd, dst, 0, 0, choose.Percent(50), 0);
   }
   writer.SetThread(tensix::kThreadAddrModPack, RandomPackModifier(choose));
   writer.SetAdcRange(TensixWriter::kPacker, 0, 15);
@@ -276,13 +285,16 @@ void PackSeries(Chooser& choose, TensixWriter& writer, uint32_t bytes) {
   writer.Push(tensix::STALLWAIT{}.stall_res(tensix::kStallPack).wait_res(tensix::kUntilMath));
   for (uint32_t i = choose.Between(1, 12); i > 0; --i) {
     if (choose.Percent(20)) {
-      writer.SetAdcPair(TensixWriter::kPacker, choose.Percent(50), choose.Between(1, 3),
-                        {0, choose.Below(4), 0, 0});
+      const bool zw = choose.Percent(50);
+      const uint32_t counters = choose.Between(1, 3);
+      writer.SetAdcPair(TensixWriter::kPacker, zw, counters, {0, choose.Below(4), 0, 0});
     }
     if (choose.Percent(15)) {
-      writer.SetAdc(TensixWriter::kPacker, 0, choose.Between(1, 3), RandomCounter(choose));
+      const uint32_t dimension = choose.Between(1, 3);
+      writer.SetAdc(TensixWriter::kPacker, 0, dimension, RandomCounter(choose));
     }
-    if (writer.Pack(choose.Below(4), i == 1 || choose.Percent(30), at + bytes)) continue;
+    const uint32_t modifier = choose.Below(4);
+    if (writer.Pack(modifier, i == 1 || choose.Percent(30), at + bytes)) continue;
     writer.ZeroAdc(TensixWriter::kPacker);
     writer.SetAdcRange(TensixWriter::kPacker, 0, 15);
   }
@@ -325,7 +337,8 @@ void WritePackProgram(Chooser& choose, TensixWriter& writer) {
     FillDstTile(choose, writer, 0);
   }
   for (uint32_t i = choose.Between(1, 2); i > 0; --i) {
-    FillDstTile(choose, writer, choose.Below(4) + (choose.Percent(20) ? 8 : 0));
+    const uint32_t half = choose.Percent(20) ? 8 : 0;
+    FillDstTile(choose, writer, choose.Below(4) + half);
   }
   for (uint32_t i = choose.Between(1, 3); i > 0; --i) PackSeries(choose, writer, 0x1800);
 }

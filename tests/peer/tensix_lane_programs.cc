@@ -8,8 +8,8 @@ namespace tensix = hw::tensix;
 
 constexpr uint32_t kRegisters = 16;
 constexpr uint32_t kGeneral = 8;  // the others are constants
-constexpr uint32_t kZero = 9;
-constexpr uint32_t kOne = 10;
+constexpr uint32_t kZeroRegister = 9;
+constexpr uint32_t kOneRegister = 10;
 constexpr uint32_t kRaw = 4;  // mode of SFPLOAD and SFPSTORE: 32 bits as they are
 constexpr uint32_t kEnable = 10;
 constexpr uint32_t kStack = 8;
@@ -126,14 +126,15 @@ uint32_t RandomOperation(Chooser& choose) {
       immediate = RandomSource(choose);
       break;
     case Immediate::kProduct:
-      fields = fields.lreg_c(kZero);
+      fields = fields.lreg_c(kZeroRegister);
       [[fallthrough]];
     case Immediate::kFactors:
-      immediate = RandomSource(choose) | RandomSource(choose) << 4;
+      immediate = RandomSource(choose);
+      immediate |= RandomSource(choose) << 4;
       break;
     case Immediate::kOneFactor:
-      immediate =
-          choose.Percent(50) ? kOne | RandomSource(choose) << 4 : RandomSource(choose) | kOne << 4;
+      immediate = choose.Percent(50) ? kOneRegister | RandomSource(choose) << 4
+                                     : RandomSource(choose) | kOneRegister << 4;
       break;
   }
   return fields.word | immediate << 12;
@@ -162,10 +163,11 @@ void RandomImmediate(Chooser& choose, TensixWriter& writer) {
 void Cancel(Chooser& choose, TensixWriter& writer) {
   const uint32_t a = choose.Below(kGeneral), b = choose.Below(kGeneral);
   const uint32_t dest = choose.Below(kGeneral);
-  writer.Push(tensix::SFPMUL{}.lreg_a(a).lreg_b(b).lreg_c(kZero).lreg_dest(dest));
+  writer.Push(tensix::SFPMUL{}.lreg_a(a).lreg_b(b).lreg_c(kZeroRegister).lreg_dest(dest));
   if (choose.Percent(50)) {
+    const uint32_t step = choose.Percent(30) ? 63 : 1;
     writer.Push(tensix::SFPIADD{}.instr_mod(5).lreg_c(dest).lreg_dest(dest).imm12(
-        choose.Below(64) * (choose.Percent(30) ? 63 : 1) - 32));
+        choose.Below(64) * step - 32));
   }
   const uint32_t mode = choose.Percent(80) ? 2 : 1;
   writer.Push(tensix::SFPMAD{}.instr_mod(mode).lreg_a(a).lreg_b(b).lreg_c(dest).lreg_dest(
@@ -236,7 +238,8 @@ void FillRegion(Chooser& choose, TensixWriter& writer, const Region& region) {
 // Rows that are not valid: they keep what they held.
 void Invalidate(Chooser& choose, TensixWriter& writer, const Region& region) {
   for (uint32_t i = choose.Below(6); i > 0; --i) {
-    const uint32_t row = region.RandomRow(choose, writer.float32_dst()) + choose.Below(2);
+    const uint32_t odd = choose.Below(2);
+    const uint32_t row = region.RandomRow(choose, writer.float32_dst()) + odd;
     writer.SetRwc(tensix::SETRWC{}.bit_mask(4));
     writer.Zero(tensix::ZEROACC{}.where(row));
   }

@@ -59,13 +59,13 @@ void RandomCompute(Chooser& choose, TensixWriter& writer, FpuOperation operation
   const uint32_t dst =
       choose.Percent(70) ? writer.DstImmediate(RandomDstRow(choose, writer)) : choose.Below(16) * 8;
   const uint32_t clear = choose.Percent(20) ? choose.Below(4) : 0;
-  if (writer.Compute(operation, dst, choose.Below(8), choose.Below(4), choose.Percent(50), clear)) {
-    return;
-  }
+  const uint32_t modifier = choose.Below(8), broadcast = choose.Below(4);
+  const bool accumulate = choose.Percent(50);
+  if (writer.Compute(operation, dst, modifier, broadcast, accumulate, clear)) return;
   writer.SetRwc(tensix::SETRWC{}.bit_mask(15).rwc_a(
       operation == FpuOperation::kMvmul ? 0 : choose.Below(2) * 8));
-  writer.Compute(operation, writer.DstImmediate(RandomDstRow(choose, writer)), choose.Below(8),
-                 choose.Below(4), choose.Percent(50), clear);
+  writer.Compute(operation, writer.DstImmediate(RandomDstRow(choose, writer)), modifier, broadcast,
+                 accumulate, clear);
 }
 
 void RandomThread(Chooser& choose, TensixWriter& writer) {
@@ -120,7 +120,8 @@ uint32_t RandomDstRow(Chooser& choose, const TensixWriter& writer) {
   if (!touched.empty() && (touched.size() > 2 || choose.Percent(80))) {
     tile = choose.Pick(touched);
   } else if (writer.float32_dst()) {
-    tile = choose.Percent(10) ? choose.Below(16) : choose.Below(4) + (choose.Percent(50) ? 8 : 0);
+    const uint32_t half = choose.Percent(50) ? 8 : 0;
+    tile = choose.Percent(10) ? choose.Below(16) : choose.Below(4) + half;
   } else {
     tile = choose.Below(16);
   }
@@ -136,8 +137,8 @@ void FillSources(Chooser& choose, TensixWriter& writer) {
   const uint32_t kind = choose.Percent(15) ? kFewValues : choose.Below(8);
   for (uint32_t unpacker = 0; unpacker < 2; ++unpacker) {
     const bool other = choose.Percent(30);
-    const uint32_t tile =
-        choose.Below(TensixProgram::kOperandTiles / 8) * 8 + (other ? choose.Below(8) : kind);
+    const uint32_t of_kind = other ? choose.Below(8) : kind;
+    const uint32_t tile = choose.Below(TensixProgram::kOperandTiles / 8) * 8 + of_kind;
     while (!writer.banks(unpacker).ready()) writer.UnpackTile(unpacker, tile);
     if (choose.Percent(15) && writer.banks(unpacker).free()) writer.UnpackTile(unpacker, tile);
   }
@@ -191,13 +192,16 @@ void WriteCountersProgram(Chooser& choose, TensixWriter& writer) {
     if (choose.Percent(40)) writer.SetRwc(RandomSetRwc(choose, step));
     if (choose.Percent(40)) writer.IncRwc(RandomIncRwc(choose, step));
     if (choose.Percent(15)) {
-      writer.SetModifier(choose.Below(8), RandomModifier(choose, step));
+      const uint32_t section = choose.Below(8);
+      writer.SetModifier(section, RandomModifier(choose, step));
     }
     if (choose.Percent(10)) RandomThread(choose, writer);
     const FpuOperation operation =
         choose.Percent(60) ? FpuOperation::kElwadd : FpuOperation::kElwmul;
-    if (!writer.Compute(operation, choose.Below(16) * 8, choose.Below(8), choose.Below(4), false,
-                        choose.Percent(10) ? choose.Below(4) : 0)) {
+    const uint32_t dst = choose.Below(16) * 8, modifier = choose.Below(8);
+    const uint32_t broadcast = choose.Below(4);
+    const uint32_t clear = choose.Percent(10) ? choose.Below(4) : 0;
+    if (!writer.Compute(operation, dst, modifier, broadcast, false, clear)) {
       writer.Zero(tensix::ZEROACC{}.where(choose.Below(128)).addr_mode(choose.Below(8)));
     }
     if (choose.Percent(10)) RandomRelease(choose, writer);

@@ -40,8 +40,9 @@ void RandomRows(Chooser& choose, TensixWriter& writer) {
 }
 
 void RandomPool(Chooser& choose, TensixWriter& writer, PoolOperation operation) {
-  const uint32_t dst = choose.Percent(50) ? RandomDstRow(choose, writer) + choose.Below(2) * 4
-                                          : choose.Below(16) * 4;
+  const uint32_t half = choose.Below(2) * 4;
+  const uint32_t dst =
+      choose.Percent(50) ? RandomDstRow(choose, writer) + half : choose.Below(16) * 4;
   const uint32_t modifier = choose.Below(tensix::kAddrMods);
   const uint32_t clear = choose.Percent(10) ? choose.Below(4) : 0;
   if (writer.Pool(operation, dst, modifier, clear)) return;
