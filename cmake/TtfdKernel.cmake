@@ -5,7 +5,7 @@
 # DEBUG: with everything a debugger wants to know (-g), in a file ten times as long; combine it with OPTIMIZE -Og.
 #
 # Builds a kernel for one hart of a worker tile as <OUTPUT>/<FILE>.elf (default: <current binary directory>/<target>.elf);
-# the target's property TTFD_ELF is that path. COMPUTE: builds one for each of the three harts of the compute engine,
+# the target's property TTFD_ELF is that path. COMPUTE: builds one for each of the three harts of the Tensix engine,
 # <FILE>_trisc0.elf, <FILE>_trisc1.elf and <FILE>_trisc2.elf, from the same sources; TTFD_ELF is the list of them in that
 # order. Works in ttfd's own tree and, by find_package(ttfd) or include(), from an installed one; needs
 # riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf). The program defines `void kernel_main()`; see <ttfd/kernel.h>,

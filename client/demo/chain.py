@@ -1,4 +1,4 @@
-"""exp(a * b + c) of a thousand tiles on the compute engines of 64 worker tiles, by a client in Python and one in C++.
+"""exp(a * b + c) of a thousand tiles on the Tensix engines of 64 worker tiles, by a client in Python and one in C++.
 
 Both compare with the host's own result in double precision. The last line is "demo chain: verified" if all is right.
 """
@@ -11,7 +11,7 @@ import subprocess
 import daemon
 from daemon import Daemon, Failed
 
-SHOWS = "exp(a * b + c) of a thousand tiles on the compute engines of 64 worker tiles, by clients in Python and C++"
+SHOWS = "exp(a * b + c) of a thousand tiles on the Tensix engines of 64 worker tiles, by clients in Python and C++"
 TARGET = "ttfd_demo_chain"
 KERNELS = "firmware/kernels"
 BUILT = daemon.BUILT | {

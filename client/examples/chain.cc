@@ -1,4 +1,4 @@
-// Example: exp(a * b + c) of a thousand tiles of bfloat16 numbers, by the compute engines of 64 worker tiles.
+// Example: exp(a * b + c) of a thousand tiles of bfloat16 numbers, by the Tensix engines of 64 worker tiles.
 //
 //   chain KERNELS_FOLDER [TILES]
 //

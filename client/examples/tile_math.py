@@ -1,4 +1,4 @@
-"""Example: the sum, the element-wise product and the matrix product of two tiles, on the compute engine of one worker tile.
+"""Example: the sum, the element-wise product and the matrix product of two tiles, on the Tensix engine of one worker tile.
 
     tile_math.py KERNELS_FOLDER [--words FILE] [--tiles N]
 

@@ -1,5 +1,5 @@
-// Entry points of kernels: the base firmware calls the entry point, which calls kernel_main(). kernel.ld takes the one of
-// the two here that the kernel needs.
+// Entry points of kernels: the base firmware calls the entry point, which calls kernel_main(). kernel.ld takes the
+// one of the two here that the kernel needs.
 #if TTFD_COMPUTE
 #include <ttfd/compute.h>
 #endif

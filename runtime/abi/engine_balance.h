@@ -1,4 +1,5 @@
-// What the kernels of a launch leave in their tile's Tensix engine: nothing, or the launch ends as a fault.
+// The balance of a launch: source banks and semaphores that its kernels leave in the tile's Tensix engine. A balance
+// other than 0 ends the launch as a fault.
 //
 // Source banks filled less those freed, and posts of semaphores less gets, are one number: a sum of weights, one for
 // each bank and semaphore, modulo 2^32. Each TRISC has its share in gp. The SDK adds the weight of an instruction where
@@ -40,8 +41,8 @@ constexpr uint32_t BalanceOfSemaphores(uint32_t mask) {
   return balance;
 }
 
-// What an instruction changes. Instructions of the FPU free the banks they name in clear_dvalid; thread configuration
-// kThreadKeepDvalid, which would have them keep a bank, is taken to be 0.
+// Change of the balance by an instruction. Instructions of the FPU free the banks they name in clear_dvalid; thread
+// configuration kThreadKeepDvalid, which would have them keep a bank, is taken to be 0.
 template <typename Instruction>
 constexpr uint32_t EngineBalanceOf(Instruction instruction) {
   if constexpr (requires { instruction.clear_dvalid(); }) {

@@ -18,7 +18,7 @@ inline constexpr uint32_t kPush =
     0xFFE40000;  // one instruction for a TRISC's own thread; of BRISC for T0
 inline constexpr uint32_t kPushFromBrisc1 = 0xFFE50000;  // BRISC only: for T1
 inline constexpr uint32_t kPushFromBrisc2 = 0xFFE60000;  // BRISC only: for T2
-// A read waits until the own thread has nothing queued or running; write it, read it, use the value.
+// TRISCs only. A read waits until the own thread has nothing queued or running; write it, read it, use the value.
 inline constexpr uint32_t kSync = 0xFFE80004;
 // + 4 * i: read: value of semaphore i; write: 0 posts, 1 gets. TRISCs only.
 inline constexpr uint32_t kSemaphore = 0xFFE80020;
@@ -51,9 +51,6 @@ inline constexpr ConfigField kPackSourceZStride = {13, {0, 16}};
 inline constexpr ConfigField kPackSourceWStride = {13, {16, 16}};
 inline constexpr ConfigField kPackDestYStride = {14, {16, 16}};
 inline constexpr ConfigField kPackRead32Bit = {18, {0, 1}};
-inline constexpr ConfigField kPackReadUnsigned = {18, {1, 1}};
-inline constexpr ConfigField kPackReadRaw = {18, {2, 1}};
-inline constexpr ConfigField kPackRound10Bit = {18, {3, 1}};
 inline constexpr ConfigField kPackEdgeMask0 = {24, {0, 16}};
 inline constexpr ConfigField kPackEdgeMask1 = {25, {0, 16}};
 inline constexpr ConfigField kPackRowSetSelect = {24, {17, 2}};
@@ -121,7 +118,6 @@ inline constexpr uint32_t kThreadSrcAFormatOverride = 2;
 inline constexpr uint32_t kThreadSrcBFormatOverride = 3;
 inline constexpr uint32_t kThreadUnpackSet = 5;  // bit 2: 1 to fill SrcA and SrcB
 inline constexpr uint32_t kThreadKeepDvalid = 7;
-inline constexpr uint32_t kThreadFidelityBase = 11;
 inline constexpr uint32_t kThreadAddrModAb = 12;    // + section, 8 of them
 inline constexpr uint32_t kThreadAddrModDst = 28;   // + section
 inline constexpr uint32_t kThreadAddrModPack = 37;  // + section, 4 of them

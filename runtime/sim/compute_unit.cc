@@ -2,8 +2,6 @@
 // BlackholeA0/TensixTile/BabyRISCV (memory map, PushTensixInstruction.md, TensixCoprocessor).
 #include "runtime/sim/compute_unit.h"
 
-#include <bit>
-
 #include "runtime/sim/machine.h"
 #include "runtime/sim/tensix_tile.h"
 

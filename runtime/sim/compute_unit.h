@@ -33,7 +33,7 @@ class ComputeUnit {
 
   void Reset();
 
-  // What a hart is parked for here.
+  // The wait that parks a hart here.
   struct Wait {
     uint32_t events = 0;  // tensix/report.h; 0: it does not wait here
     uint32_t instruction = 0;

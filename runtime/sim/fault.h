@@ -44,7 +44,7 @@ struct Refusal {
   FaultKind kind = FaultKind::kNone;
   uint64_t address = 0;
   const char* reason = "";  // static text
-  // Of the Tensix engine: what of the instruction or the configuration was refused, and the thread (0 to 2).
+  // Tensix engine only: the refused field of the instruction or the configuration, and the thread (0 to 2).
   const char* field = "";
   uint32_t thread = 0;
 

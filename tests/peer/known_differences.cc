@@ -12,7 +12,6 @@ const KnownDifference kDifferences[] = {
     // Carried out by the official simulator alone.
     {"hart NIU column mask more", "UnimplementedFunctionality", "ok"},
     {"hart NIU translation off", "UnimplementedFunctionality", "ok"},
-    {"hart configuration word 1", "UnimplementedFunctionality", "ok"},
     {"hart fadd", "UndefinedBehavior", "ok"},
     {"hart flw", "UndefinedBehavior", "ok"},
     {"hart reset PC misaligned", "UnimplementedFunctionality", "ok"},

@@ -80,7 +80,7 @@ TEST_F(TensixEngine, AStoreToThePushAddressWaitsLikeAnInstruction) {
   programs[1].StoreWord(isa::kPush, isa::SEMINIT{}.sem_sel(kSelect1).max_value(1).word);
   programs[1].StoreWord(isa::kPush, wait.word);
   Finish(programs[1], 1);
-  // T2 posts through the register, and reads it until T1 has got it.
+  // T2 posts through the semaphore's register.
   programs[2].Li(kT0, isa::kSemaphore + 4);
   programs[2].Sw(kZero, kT0, 0);
   Finish(programs[2], 2);
@@ -156,7 +156,6 @@ TEST_F(TensixEngine, AChipResetEmptiesIt) {
 TEST_F(TensixEngine, AnAdvanceEndsWhenTheEnginesHaveWorkedForItsShare) {
   std::array<Rv32Asm, 3> programs;
   Rv32Asm& a = programs[1];
-  Emit(a, isa::SETC16{}.setc16_reg(isa::kThreadKeepDvalid).setc16_value(3));
   const Rv32Asm::Label loop = a.Here();
   for (int i = 0; i < 100; ++i) Emit(a, isa::ZEROACC{}.clear_mode(3));
   a.Jump(loop);

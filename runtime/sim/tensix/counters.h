@@ -24,7 +24,8 @@ struct AddressCounter {
   void Add(Dimension dimension, uint32_t value);
 };
 
-// Of one thread and one unit. `source`: where it reads; `dest`: where it writes. The x of `dest` is the last datum.
+// Counters of one thread and one unit. `source`: where it reads; `dest`: where it writes. The x of `dest` is the last
+// datum.
 struct AddressCounters {
   AddressCounter source;
   AddressCounter dest;
@@ -86,7 +87,7 @@ class ThreadRows {
 
   Rwcs& of(uint32_t thread) { return rows_[thread]; }
   const Rwcs& of(uint32_t thread) const { return rows_[thread]; }
-  // Of an instruction whose field says `dst`.
+  // The row that an instruction with the field `dst` works on.
   uint32_t Dst(uint32_t thread, uint32_t dst) const;
   // The same before it wraps at the end of Dst.
   uint32_t DstSum(uint32_t thread, uint32_t dst) const;

@@ -1,4 +1,4 @@
-// Which rows an instruction works on, and what it refuses.
+// Operands and refusals of the matrix unit.
 #include "runtime/sim/tensix/fpu.h"
 
 #include "runtime/sim/tensix/lane_math.h"

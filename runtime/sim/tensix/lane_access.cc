@@ -25,8 +25,8 @@ bool IsModelledMode(uint32_t mode) {
 uint32_t FlushDenormal(uint32_t bits) { return ExponentOf(bits) == 0 ? bits & kSignBit32 : bits; }
 
 // Lanes hold four rows of Dst, eight lanes a row: the even columns of it, or the odd ones.
-constexpr uint32_t kRows = 4;
-constexpr uint32_t kLanesOfRow = kLanes / kRows;
+constexpr uint32_t kRowsOfVector = 4;
+constexpr uint32_t kLanesOfRow = kLanes / kRowsOfVector;
 
 template <bool kIs32Bit>
 void LoadRow(DstBlock from, uint32_t odd, uint32_t* lanes) {
@@ -76,7 +76,7 @@ Outcome LaneAccess::Load(uint32_t thread, isa::SFPLOAD instruction) {
     const bool is_32_bit = mode != kAsBFloat16;
     const uint32_t odd = row >> 1 & 1;
     Lanes value;
-    for (uint32_t i = 0; i < kRows; ++i) {
+    for (uint32_t i = 0; i < kRowsOfVector; ++i) {
       const DstBlock from = dst_.Read((row & ~3u) + i, is_32_bit);
       uint32_t* const lanes = &value[i * kLanesOfRow];
       is_32_bit ? LoadRow<true>(from, odd, lanes) : LoadRow<false>(from, odd, lanes);
@@ -102,7 +102,7 @@ Outcome LaneAccess::Store(uint32_t thread, isa::SFPSTORE instruction) {
   if (mode == kAsBFloat16 || mode == kAsFloat32) {
     for (uint32_t& bits : value) bits = FlushDenormal(bits);
   }
-  for (uint32_t i = 0; i < kRows; ++i) {
+  for (uint32_t i = 0; i < kRowsOfVector; ++i) {
     const uint32_t lane = i * kLanesOfRow;
     uint32_t any = 0;
     for (uint32_t k = 0; k < kLanesOfRow; ++k) any |= active[lane + k];

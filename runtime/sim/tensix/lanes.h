@@ -1,6 +1,6 @@
 // Inner loops of matrix and vector unit, for the host's vectors. Exact: the same bits as ttsim 1.10.0, with every set.
 //
-// An operand is a binary32 whose low 13 bits are 0 (registers.h). Exponent 0 is zero, 255 no exception.
+// An operand is a binary32 whose low 13 bits are 0 (registers.h). Exponent 0 is zero, 255 an exponent as others.
 #pragma once
 
 #include <cstdint>

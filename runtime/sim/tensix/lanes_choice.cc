@@ -1,4 +1,4 @@
-// What the host's processor has.
+// Instruction sets of the host.
 #include "runtime/sim/tensix/lanes_choice.h"
 
 #include <array>

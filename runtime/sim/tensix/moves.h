@@ -36,7 +36,7 @@ class Moves {
   Outcome Execute(uint32_t thread, hw::tensix::ZEROSRC instruction);
 
  private:
-  // What the instruction's fields and the rows they lead to are multiples of.
+  // Multiples that the instruction's fields, and the rows they lead to, have to be.
   struct Alignment {
     uint32_t fields;
     uint32_t source;

@@ -37,7 +37,7 @@ class Packer {
                uint32_t* address);
   // The bits that are written for a datum of a row.
   uint32_t Convert(const Conversion& conversion, const DstBlock& row, uint32_t column) const;
-  // Which edge mask row `row` of the series has. Bit x of a mask: the datum of that column is not written as 0.
+  // The edge mask (0 or 1) of row `row` of the series. Bit x of a mask is 0: column x is written as 0.
   uint32_t EdgeSet(uint32_t row) const;
 
   const MutableByteSpan l1_;

@@ -18,9 +18,9 @@ enum class Outcome : uint8_t {
 
 // One an engine, shared by its units.
 struct Report {
-  // Of the last instruction that waits.
+  // Set by kWaits:
   uint32_t waits_for = 0;  // events
-  // Of the last one that was refused: static texts.
+  // Set by kRefused, static texts:
   const char* field = "";  // of the instruction or the configuration
   const char* reason = "";
   // Since the tile set them to 0.

@@ -47,7 +47,8 @@ namespace internal {
 
 static_assert(kHart >= hw::kTrisc0, "only TRISC0, TRISC1 and TRISC2 have a thread of the engine");
 
-// Semaphores of the engine by the field's numbering: math posts it for each tile in Dst, pack gets it.
+// Semaphore 1 of the engine, by TT-Metalium's numbering: TRISC1 posts it for each half of Dst that is ready to be
+// packed, TRISC2 gets it.
 inline constexpr uint32_t kSemaphoreMathPack = 1;
 
 // The units that address counters belong to, for the cnt_set_mask of SETADC and its relatives.

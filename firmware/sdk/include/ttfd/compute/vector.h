@@ -4,7 +4,8 @@
 // or the odd ones, of a face of Dst: 32 vectors make a tile. Registers 0 to 3 are for intermediate results, 4 to 7
 // for constants.
 //
-// Its multiply-add rounds once, has no denormals, and has NaN. Maximum and minimum order NaN above infinity.
+// Its multiply-add is not fused: the product keeps three bits more than a number. It has no denormals, and has NaN.
+// Maximum and minimum order -NaN below -infinity and +NaN above +infinity.
 #pragma once
 
 #include <ttfd/compute/math.h>
