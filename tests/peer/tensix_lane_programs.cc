@@ -10,7 +10,8 @@ constexpr uint32_t kRegisters = 16;
 constexpr uint32_t kGeneral = 8;  // the others are constants
 constexpr uint32_t kZeroRegister = 9;
 constexpr uint32_t kOneRegister = 10;
-constexpr uint32_t kRaw = 4;  // mode of SFPLOAD and SFPSTORE: 32 bits as they are
+constexpr uint32_t kLookedUp = 3;  // x of SFPLUT and SFPLUTFP32
+constexpr uint32_t kRaw = 4;       // mode of SFPLOAD and SFPSTORE: 32 bits as they are
 constexpr uint32_t kEnable = 10;
 constexpr uint32_t kStack = 8;
 
@@ -143,7 +144,8 @@ uint32_t RandomOperation(Chooser& choose) {
 void RandomImmediate(Chooser& choose, TensixWriter& writer) {
   static constexpr uint32_t kModes = Modes({0, 1, 2, 4, 8, 10});
   static constexpr uint32_t kValues[] = {0x0000, 0x8000, 0x3F80, 0x7F80, 0xFF80, 0x7FC1,
-                                         0x0080, 0x7F7F, 0x7C00, 0x0001, 0xFFFF, 0x4B00};
+                                         0x0080, 0x7F7F, 0x7C00, 0x0001, 0xFFFF, 0x4B00,
+                                         0x3F00, 0x3FC0, 0x4000, 0x4040};
   const uint32_t value = choose.Percent(30) ? choose.Pick(kValues) : choose.Any() & 0xFFFF;
   const uint32_t lreg = choose.Below(kGeneral);
   switch (choose.Below(4)) {
@@ -152,6 +154,11 @@ void RandomImmediate(Chooser& choose, TensixWriter& writer) {
     case 1:
       return writer.Push(tensix::SFPMULI{}.lreg_dest(lreg).imm16(value));
     case 2:
+      // Where two intervals of |x| meet, too.
+      if (choose.Percent(50)) writer.Push(tensix::SFPLOADI{}.lreg(kLookedUp).imm16(value));
+      if (choose.Percent(50)) {
+        return writer.Push(tensix::SFPLUTFP32{}.lreg_dest(lreg).instr_mod(2));
+      }
       return writer.Push(tensix::SFPLUT{}.lreg(lreg).instr_mod(4));
     default:
       return writer.Push(
@@ -172,6 +179,22 @@ void Cancel(Chooser& choose, TensixWriter& writer) {
   const uint32_t mode = choose.Percent(80) ? 2 : 1;
   writer.Push(tensix::SFPMAD{}.instr_mod(mode).lreg_a(a).lreg_b(b).lreg_c(dest).lreg_dest(
       choose.Below(kGeneral)));
+}
+
+// A product about as large as the largest number, and a sum that may bring it back.
+void Overflow(Chooser& choose, TensixWriter& writer) {
+  const uint32_t exponents[] = {choose.Between(190, 192), choose.Between(190, 192),
+                                choose.Between(251, 254)};
+  for (uint32_t lreg = 0; lreg < 3; ++lreg) {
+    writer.Push(
+        tensix::SFPSETEXP{}.instr_mod(1).lreg_c(lreg).lreg_dest(lreg).imm12(exponents[lreg]));
+  }
+  writer.Push(tensix::SFPMAD{}
+                  .instr_mod(choose.Below(4))
+                  .lreg_a(0)
+                  .lreg_b(1)
+                  .lreg_c(2)
+                  .lreg_dest(choose.Below(kGeneral)));
 }
 
 void Enable(TensixWriter& writer, uint32_t immediate, Conditions* conditions) {
@@ -275,7 +298,7 @@ void WriteLanesProgram(Chooser& choose, TensixWriter& writer) {
     } else if (kind < 70) {
       RandomImmediate(choose, writer);
     } else if (kind < 75) {
-      Cancel(choose, writer);
+      choose.Percent(70) ? Cancel(choose, writer) : Overflow(choose, writer);
     } else if (kind < 85) {
       RandomCondition(choose, writer, &conditions);
     } else {
