@@ -13,6 +13,7 @@
 
 #include "runtime/base/bytes.h"
 #include "runtime/sim/tensix/engine.h"
+#include "runtime/sim/tensix/lanes_choice.h"
 
 namespace {
 
@@ -56,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::vector<std::byte> numbers = Numbers();
   static const ttfd::MutableByteSpan l1 = GuardedL1();
   std::memcpy(l1.data(), numbers.data(), l1.size());
-  ttfd::sim::tensix::Engine engine(l1);
+  ttfd::sim::tensix::Engine engine(l1, **ttfd::sim::tensix::FindLaneKernels(""));
   for (; size >= kStepBytes; data += kStepBytes, size -= kStepBytes) {
     const uint32_t thread = data[0] / 4u % isa::kThreads;
     const uint32_t index = data[1];
