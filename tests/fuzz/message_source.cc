@@ -59,7 +59,7 @@ std::string MessageSource::NextFromWire() {
   const size_t low = Byte();
   const size_t high = Byte();
   const size_t length = std::min(low | high << 8, bytes_.size());
-  const std::string message(reinterpret_cast<const char*>(bytes_.data()), length);
+  std::string message(reinterpret_cast<const char*>(bytes_.data()), length);
   bytes_ = bytes_.subspan(length);
   return message;
 }

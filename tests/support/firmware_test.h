@@ -13,7 +13,7 @@
 
 #define ASSERT_OK(expression)                                          \
   do {                                                                 \
-    const ::ttfd::Status ttfd_test_status = (expression);              \
+    const ::ttfd::Status& ttfd_test_status = (expression);             \
     ASSERT_TRUE(ttfd_test_status.ok()) << ttfd_test_status.ToString(); \
   } while (false)
 

@@ -28,7 +28,7 @@ Status SimPort::Reset() {
 StatusOr<AdvanceResult> SimPort::Advance(uint64_t clocks) {
   if (trace_ == nullptr) return AdvanceChip(clocks);
   trace_->BeforeAdvance(clocks);
-  const StatusOr<AdvanceResult> progress = AdvanceChip(clocks);
+  StatusOr<AdvanceResult> progress = AdvanceChip(clocks);
   trace_->AfterAdvance(progress.ok() && !progress->quiescent && !progress->halted);
   return progress;
 }
