@@ -12,6 +12,30 @@
 namespace ttfd::sim {
 namespace {
 
+// The registers, in ranges.
+enum class Block : uint8_t { kNiu, kStreams, kCompute, kPcs, kClockGate, kDebug, kNone };
+struct Range {
+  uint32_t first;
+  uint32_t end;
+  Block block;
+};
+// The most frequent ones first.
+constexpr Range kRanges[] = {
+    {hw::kNiuAddress, hw::kNiuAddress + 2 * hw::kNiuStride, Block::kNiu},
+    {hw::kStreamAddress, hw::kStreamEnd, Block::kStreams},
+    {ComputeUnit::kFirstRegister, ~0u, Block::kCompute},
+    {hw::kPcSnapshot, hw::kPcSnapshot + 4 * hw::kHarts, Block::kPcs},
+    {hw::kTdmaClockGateEnable, hw::kTdmaClockGateEnable + 4, Block::kClockGate},
+    {hw::kSoftReset0, hw::kDestClockGateControl + 4, Block::kDebug},
+};
+
+constexpr Block BlockOf(uint32_t address) {
+  for (const Range& range : kRanges) {
+    if (address >= range.first && address < range.end) return range.block;
+  }
+  return Block::kNone;
+}
+
 constexpr uint32_t kSoftResetIgnored = 1u << 31;  // tt-umd's "staggered start" flag
 
 Refusal NotWritable(uint32_t address) {
@@ -31,34 +55,45 @@ Refusal Unknown(uint32_t address) {
 
 }  // namespace
 
-// The most frequent ones first.
-const TensixTile::RegisterBlock TensixTile::kRegisterBlocks[] = {
-    {hw::kNiuAddress, hw::kNiuAddress + 2 * hw::kNiuStride, &TensixTile::ReadNiu,
-     &TensixTile::WriteNiu},
-    {hw::kStreamAddress, hw::kStreamEnd, &TensixTile::ReadStream, &TensixTile::WriteStream},
-    {ComputeUnit::kFirstRegister, ~0u, &TensixTile::ReadCompute, &TensixTile::WriteCompute},
-    {hw::kPcSnapshot, hw::kPcSnapshot + 4 * hw::kHarts, &TensixTile::ReadPc, &TensixTile::WritePc},
-    {hw::kTdmaClockGateEnable, hw::kTdmaClockGateEnable + 4, &TensixTile::ReadClockGate,
-     &TensixTile::WriteClockGate},
-    {hw::kSoftReset0, hw::kDestClockGateControl + 4, &TensixTile::ReadDebug,
-     &TensixTile::WriteDebug},
-};
-
-const TensixTile::RegisterBlock* TensixTile::FindBlock(uint32_t address) {
-  for (const RegisterBlock& block : kRegisterBlocks) {
-    if (address >= block.first && address < block.end) return &block;
-  }
-  return nullptr;
-}
-
 Refusal TensixTile::ReadRegister(Accessor who, uint32_t address, uint32_t* value) {
-  const RegisterBlock* const block = FindBlock(address);
-  return block == nullptr ? Unknown(address) : (this->*block->read)(who, address, value);
+  switch (BlockOf(address)) {
+    case Block::kNiu:
+      return ReadNiu(who, address, value);
+    case Block::kStreams:
+      return ReadStream(who, address, value);
+    case Block::kCompute:
+      return ReadCompute(who, address, value);
+    case Block::kPcs:
+      *value = harts_[(address - hw::kPcSnapshot) / 4].pc;
+      return {};
+    case Block::kClockGate:
+      return who.from_noc() ? Unknown(address) : NotReadable(address);
+    case Block::kDebug:
+      return ReadDebug(who, address, value);
+    case Block::kNone:
+      break;
+  }
+  return Unknown(address);
 }
 
 Refusal TensixTile::WriteRegister(Accessor who, uint32_t address, uint32_t value) {
-  const RegisterBlock* const block = FindBlock(address);
-  return block == nullptr ? Unknown(address) : (this->*block->write)(who, address, value);
+  switch (BlockOf(address)) {
+    case Block::kNiu:
+      return WriteNiu(who, address, value);
+    case Block::kStreams:
+      return WriteStream(who, address, value);
+    case Block::kCompute:
+      return WriteCompute(who, address, value);
+    case Block::kPcs:
+      return NotWritable(address);
+    case Block::kClockGate:
+      return who.from_noc() || who.hart == hw::kNcrisc ? OnlyBriscAndTriscs(address) : Refusal{};
+    case Block::kDebug:
+      return WriteDebug(who, address, value);
+    case Block::kNone:
+      break;
+  }
+  return Unknown(address);
 }
 
 Refusal TensixTile::ReadNiu(Accessor /*who*/, uint32_t address, uint32_t* value) {
@@ -80,23 +115,6 @@ Refusal TensixTile::WriteStream(Accessor /*who*/, uint32_t address, uint32_t val
   const Refusal refusal = streams_.Write(offset, value, &changed);
   if (!refusal) RegisterChanged(hw::kStreamAddress + changed);
   return refusal;
-}
-
-Refusal TensixTile::ReadPc(Accessor /*who*/, uint32_t address, uint32_t* value) {
-  *value = harts_[(address - hw::kPcSnapshot) / 4].pc;
-  return {};
-}
-
-Refusal TensixTile::WritePc(Accessor /*who*/, uint32_t address, uint32_t /*value*/) {
-  return NotWritable(address);
-}
-
-Refusal TensixTile::ReadClockGate(Accessor who, uint32_t address, uint32_t* /*value*/) {
-  return who.from_noc() ? Unknown(address) : NotReadable(address);
-}
-
-Refusal TensixTile::WriteClockGate(Accessor who, uint32_t address, uint32_t /*value*/) {
-  return who.from_noc() || who.hart == hw::kNcrisc ? OnlyBriscAndTriscs(address) : Refusal{};
 }
 
 // Loads of BRISC and the TRISCs read the configuration: tt-isa-documentation

@@ -106,24 +106,10 @@ class TensixTile {
     for (; first <= last; ++first) any |= marks[first];
     return any != 0;
   }
-  // The registers, in ranges.
-  struct RegisterBlock {
-    uint32_t first;
-    uint32_t end;
-    Refusal (TensixTile::*read)(Accessor who, uint32_t address, uint32_t* value);
-    Refusal (TensixTile::*write)(Accessor who, uint32_t address, uint32_t value);
-  };
-  static const RegisterBlock kRegisterBlocks[];
-  // Null: no register is there.
-  static const RegisterBlock* FindBlock(uint32_t address);
   Refusal ReadNiu(Accessor who, uint32_t address, uint32_t* value);
   Refusal WriteNiu(Accessor who, uint32_t address, uint32_t value);
   Refusal ReadStream(Accessor who, uint32_t address, uint32_t* value);
   Refusal WriteStream(Accessor who, uint32_t address, uint32_t value);
-  Refusal ReadPc(Accessor who, uint32_t address, uint32_t* value);
-  Refusal WritePc(Accessor who, uint32_t address, uint32_t value);
-  Refusal ReadClockGate(Accessor who, uint32_t address, uint32_t* value);
-  Refusal WriteClockGate(Accessor who, uint32_t address, uint32_t value);
   Refusal ReadCompute(Accessor who, uint32_t address, uint32_t* value);
   Refusal WriteCompute(Accessor who, uint32_t address, uint32_t value);
   Refusal ReadDebug(Accessor who, uint32_t address, uint32_t* value);
