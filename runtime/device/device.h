@@ -84,7 +84,7 @@ class Device {
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
   // The fault for which the card stands still, where the backend knows it. Silicon does not tell.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
-  // What a hart of a Tensix tile (translated) waits for in the tile's engine. None: it does not wait there, or the
+  // The wait of a hart of a Tensix tile (translated) in the tile's engine. None: it does not wait there, or the
   // backend cannot look inside. Silicon cannot.
   virtual std::optional<EngineWait> WaitOf(hw::Coordinate /*tile*/, uint32_t /*hart*/) const {
     return std::nullopt;

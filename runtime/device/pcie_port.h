@@ -38,7 +38,7 @@ struct DeviceFault {
   std::string text;             // what Advance answers with
 };
 
-// What a parked hart waits for in its tile's Tensix engine.
+// The wait of a parked hart in its tile's Tensix engine.
 struct EngineWait {
   std::string instruction;  // "SEMWAIT wait_sem_cond=1 sem_sel=128 stall_res=66"
   std::string condition;    // "semaphore 7 is 0"

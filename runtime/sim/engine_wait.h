@@ -1,4 +1,4 @@
-// What a parked hart waits for in its tile's Tensix engine, in words.
+// The wait of a parked hart in its tile's Tensix engine, in words.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@ ttfd_library(NAME tensix_programs
        ${peer_dir}/tensix_math_programs.cc ${peer_dir}/tensix_move_programs.cc ${peer_dir}/tensix_mover.cc
        ${peer_dir}/tensix_operands.cc ${peer_dir}/tensix_program.cc ${peer_dir}/tensix_refusals.cc ${peer_dir}/tensix_runs.cc ${peer_dir}/tensix_setup.cc ${peer_dir}/tensix_state.cc
        ${peer_dir}/tensix_transfer.cc ${peer_dir}/tensix_writer.cc
-  DEPS peer_support runtime_hw)
+  DEPS peer_support runtime_hw runtime_sim_tensix)
 ttfd_program(NAME tensix_hashes SRCS ${peer_dir}/tensix_hashes.cc DEPS tensix_programs)
 
 ttfd_test(NAME tensix_model_test LABELS conformance DEPS tensix_programs SRCS ${peer_dir}/tensix_model_test.cc)

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/sim/tensix/disassemble.h"
+
 namespace ttfd {
 namespace {
 
@@ -9,25 +11,6 @@ namespace tensix = hw::tensix;
 
 constexpr uint32_t kMostPushes = 200;  // between two waits: libttsim ends when 512 are queued
 constexpr uint32_t kEnd = 3;
-
-std::string Disassembled(uint32_t instruction) {  // NOLINT(readability-function-size): a table
-  std::string text;
-  switch (tensix::OpcodeOf(instruction)) {
-#define TENSIX(name, opcode, unit, ...) \
-  case opcode:                          \
-    text = #name;                       \
-    __VA_ARGS__                         \
-    return text;
-#define FIELD(name, low, bits)                                         \
-  if (const uint32_t value = tensix::Field{low, bits}.Of(instruction)) \
-    text += fmt::format(" " #name "={}", value);
-#include "runtime/hw/tensix_instructions.inc"
-#undef FIELD
-#undef TENSIX
-    default:
-      return fmt::format("{:08x}", instruction);
-  }
-}
 
 std::string Shown(uint32_t address, uint32_t value) {
   const uint32_t place = address & ~3u;
@@ -39,7 +22,7 @@ std::string Shown(uint32_t address, uint32_t value) {
     case 3:
       return "end";
     default:
-      if (place == tensix::kPush) return Disassembled(value);
+      if (place == tensix::kPush) return sim::tensix::Disassemble(value);
       if (place >= hw::kTensixConfig) {
         return fmt::format("cfg {} = {:08x}", (place - hw::kTensixConfig) / 4, value);
       }

@@ -25,8 +25,12 @@ enum class EltwiseBinaryType : uint32_t { ELWADD, ELWSUB, ELWMUL };
 
 namespace internal {
 
-// Eight instructions take eight rows each of a tile. What each adds to the rows of SrcA and SrcB, in order: odd ones
-// `first`, the second and sixth `second`, the fourth `fourth`, the last `last`, so that the next pass begins at row 0.
+// Steps of the row of SrcA or SrcB after each of the eight instructions of a pass over a tile; rows wrap at 64.
+//
+//   after instruction   1      2       3      4       5      6       7      8
+//   step                first  second  first  fourth  first  second  first  last
+//
+// After the last one the row is 0 again.
 struct RowSteps {
   uint32_t first;
   uint32_t second;
@@ -35,10 +39,10 @@ struct RowSteps {
 };
 inline constexpr RowSteps kEachRow = {8, 8, 8, 8};
 inline constexpr RowSteps kRowZero = {0, 0, 0, 0};
-// Of broadcasts: the first row of each of the top faces, twice; the rows of each of the left faces, twice.
+// Broadcasts of a row use the first row of each top face, twice; those of a column the rows of each left face, twice.
 inline constexpr RowSteps kTopFaces = {0, 16, 48, 48};
 inline constexpr RowSteps kLeftFaces = {8, 56, 24, 24};
-// Of a tile whose faces are transposed in their places: the two in the middle change places.
+// A tile whose faces are transposed where they are: the two faces in the middle change places.
 inline constexpr RowSteps kTransposed = {8, 24, 40, 8};
 
 constexpr RowSteps StepsOf(BroadcastType broadcast) {

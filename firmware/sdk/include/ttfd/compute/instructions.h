@@ -17,8 +17,9 @@
 //
 // Push() counts the banks that instructions fill and free, and the posts and gets of semaphores, those of SEMINIT's
 // init_value included. Where the counts of a launch differ on a tile, it ends as a fault that says which, and the card
-// is reset before another launch. Counted is what is pushed here: an instruction that a kernel pushes by a store or
-// assembly of its own, or that REPLAY or MOP repeats, changes the engine uncounted, and so does kThreadKeepDvalid.
+// is reset before another launch. Push() alone counts: an instruction that a kernel pushes by a store or assembly of
+// its own, or that REPLAY or MOP repeats, changes the engine uncounted, and so do stores to kSemaphore and
+// kThreadKeepDvalid.
 //
 // Sources: tt-isa-documentation BlackholeA0/TensixTile/BabyRISCV/PushTensixInstruction.md and
 // TensixCoprocessor/BackendConfiguration.md.

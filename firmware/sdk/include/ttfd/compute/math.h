@@ -17,8 +17,8 @@ inline constexpr uint32_t kAddrModNoStep = 7;
 // Tiles of the half of Dst that hold maxima, bit by bit: reduce_tile.
 inline uint32_t dst_maxima = 0;
 
-// What an instruction with addr_mode `kSection` does to the row counters: adds to those of the sources, which wrap at
-// 64, and what `kDst` says to Dst and the fidelity phase.
+// Sets the step of the row counters after an instruction with addr_mode `kSection`: it adds to those of the sources,
+// which wrap at 64; `kDst` has the fields kAddrModDst... and kAddrModFidelity... .
 template <uint32_t kSection, uint32_t kSrcA, uint32_t kSrcB, uint32_t kDst>
 void SetAddrMod() {
   SetThreadConfig<kThreadAddrModAb + kSection,

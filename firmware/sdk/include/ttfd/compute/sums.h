@@ -24,7 +24,7 @@ void AddRowSums() {
   Push<MVMUL{}.dst(40).addr_mode(3).clear_dvalid(kClearDvalid)>();
 }
 
-// Of a column the faces of SrcA lie below each other; those of the scaler, in SrcB, next to each other.
+// The faces of a column lie below each other in SrcA; those of the scaler lie next to each other in SrcB.
 inline void ConfigureColumnSums() {
   AwaitUnits();
   SetAddrMod<0, 32, 16, 0>();

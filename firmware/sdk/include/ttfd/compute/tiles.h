@@ -1,4 +1,10 @@
 // Tiles of circular buffers and of Dst: what every compute kernel uses. Each function does its hart's part.
+//
+// Nothing checks the numbers that functions get:
+// - `buffer` and `in`, `out`: an index of a circular buffer of the program, below abi::kMaxCircularBuffers.
+// - `tiles`: at most the pages of the buffer; the pages are consecutive if each count of a kernel divides their number.
+// - `dst`: a tile of the half of Dst that tile_regs_acquire or tile_regs_wait gave, 0 to 3. A greater one is a tile of
+//   the other half, which another hart may be using.
 #pragma once
 
 #include <stdint.h>
@@ -21,7 +27,8 @@ inline void Start() {
 }  // namespace internal
 
 // Sets formats: of SrcA and SrcB as those of the buffers they are unpacked from, and of the buffer that is packed to.
-// A kernel calls it, or one of the init functions that call it, before any other function.
+// A kernel calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel
+// packs to has the format of `out`.
 inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
   using namespace internal;
   if constexpr (kUnpacks) {
