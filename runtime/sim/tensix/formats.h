@@ -22,9 +22,10 @@ constexpr uint16_t PackBFloat16(uint16_t bits) {
 // A 32-bit datum of Dst as bfloat16 for the packer: rounded to nearest, halves away from zero. NaN is infinity, and so
 // is a number that rounds beyond the largest one; a result with exponent 0 is +0.
 constexpr uint16_t PackFloat32AsBFloat16(uint32_t bits) {
-  if (IsNan32(bits)) return static_cast<uint16_t>((bits & kSignBit32) >> 16 | kExponent16);
-  const auto rounded = static_cast<uint16_t>((bits + 0x8000) >> 16);
-  return (rounded & 0x7FFF) < 0x80 ? uint16_t{0} : rounded;
+  const uint32_t infinity = (bits & kSignBit32) >> 16 | kExponent16;
+  const uint32_t rounded = (bits + 0x8000) >> 16;
+  const uint32_t flushed = (rounded & 0x7FFF) < 0x80 ? 0 : rounded;
+  return static_cast<uint16_t>(IsNan32(bits) ? infinity : flushed);
 }
 
 }  // namespace ttfd::sim::tensix

@@ -1,6 +1,8 @@
 // Addresses, conversions and masks of the packer.
 #include "runtime/sim/tensix/packer.h"
 
+#include <cstring>
+
 #include "runtime/sim/tensix/formats.h"
 
 namespace ttfd::sim::tensix {
@@ -104,16 +106,25 @@ uint32_t Packer::EdgeSet(uint32_t row) const {
   return config_.word(isa::kPackRowSets + config_[isa::kPackRowSetSelect]) >> 2 * y & 3;
 }
 
-uint32_t Packer::Convert(const Conversion& conversion, const DstBlock& row, uint32_t column) const {
-  const uint32_t mode = config_[isa::kPackReluMode];
-  const uint32_t threshold = config_[isa::kPackReluThreshold];
+void Packer::ConvertRow(const Conversion& conversion, const DstBlock& row, PackedRow& to) const {
   if (conversion.in == isa::Format::kFloat32) {
-    return Relu(mode, threshold << 16, kSignBit32, row.Load(0, column));
+    for (uint32_t i = 0; i < kColumns; ++i) to[i] = uint32_t{row.high[0][i]} << 16 | row.low[0][i];
+  } else if (conversion.from_32_bit) {
+    for (uint32_t i = 0; i < kColumns; ++i) {
+      to[i] = PackFloat32AsBFloat16(uint32_t{row.high[0][i]} << 16 | row.low[0][i]);
+    }
+  } else {
+    for (uint32_t i = 0; i < kColumns; ++i) to[i] = PackBFloat16(row.high[0][i]);
   }
-  const uint16_t bits = conversion.from_32_bit ? PackFloat32AsBFloat16(row.Load(0, column))
-                                               : PackBFloat16(row.high[0][column]);
-  const uint32_t result = Relu(mode, threshold, kSignBit16, bits);
-  return conversion.out == isa::Format::kFloat32 ? result << 16 : result;
+  const bool is_float32 = conversion.in == isa::Format::kFloat32;
+  if (const uint32_t mode = config_[isa::kPackReluMode]; mode != kNoRelu) {
+    const uint32_t threshold = config_[isa::kPackReluThreshold] << (is_float32 ? 16 : 0);
+    const uint32_t sign = is_float32 ? kSignBit32 : kSignBit16;
+    for (uint32_t& bits : to) bits = Relu(mode, threshold, sign, bits);
+  }
+  if (!is_float32 && conversion.out == isa::Format::kFloat32) {
+    for (uint32_t& bits : to) bits <<= 16;
+  }
 }
 
 Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
@@ -139,17 +150,19 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   std::byte* to = l1_.data() + address;
   for (uint32_t i = 0; i < kRowsOfInstruction; ++i, ++rows_) {
     const uint32_t mask = config_[EdgeSet(rows_) == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
-    const DstBlock from = dst_.Read(row + i, conversion.from_32_bit);
-    for (uint32_t column = 0; column < kColumns; ++column) {
-      const bool masked = (mask >> column & 1) == 0;
-      const uint32_t bits = masked ? 0 : Convert(conversion, from, column);
-      if (conversion.out_bytes() == 4) {
-        StoreAt(to, bits);
-      } else {
-        StoreAt(to, static_cast<uint16_t>(bits));
-      }
-      to += conversion.out_bytes();
+    PackedRow bits;
+    ConvertRow(conversion, dst_.Read(row + i, conversion.from_32_bit), bits);
+    if (mask != kAllColumns) {
+      for (uint32_t k = 0; k < kColumns; ++k) bits[k] = (mask >> k & 1) != 0 ? bits[k] : 0;
     }
+    if (conversion.out_bytes() == 4) {
+      std::memcpy(to, bits, sizeof(bits));
+    } else {
+      uint16_t halves[kColumns];
+      for (uint32_t k = 0; k < kColumns; ++k) halves[k] = static_cast<uint16_t>(bits[k]);
+      std::memcpy(to, halves, sizeof(halves));
+    }
+    to += kColumns * conversion.out_bytes();
   }
   report_.written_address = address;
   report_.written_bytes = kRowsOfInstruction * kColumns * conversion.out_bytes();

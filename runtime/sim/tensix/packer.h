@@ -35,8 +35,9 @@ class Packer {
   // The first row of Dst, and the address of its first datum.
   Outcome Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
                uint32_t* address);
-  // The bits that are written for a datum of a row.
-  uint32_t Convert(const Conversion& conversion, const DstBlock& row, uint32_t column) const;
+  // The bits that are written for a row: 16 or 32 of each.
+  using PackedRow = uint32_t[kColumns];
+  void ConvertRow(const Conversion& conversion, const DstBlock& row, PackedRow& to) const;
   // The edge mask (0 or 1) of row `row` of the series. Bit x of a mask is 0: column x is written as 0.
   uint32_t EdgeSet(uint32_t row) const;
 

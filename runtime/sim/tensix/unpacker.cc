@@ -14,6 +14,24 @@ constexpr uint32_t kSrcARowOffset = 4;
 constexpr uint32_t kSmallestBFloat16 = 0xFFFF0000;  // for the FPU, which has no infinity
 constexpr uint32_t kRowsAtOnce = 4;  // of 16-bit datums, where SrcA gets more than one row
 
+void UnpackRow(const std::byte* from, uint32_t count, SourceRow& to) {
+  if (count == kColumns) {  // a loop of constant length
+    for (uint32_t i = 0; i < kColumns; ++i) {
+      to[i] = uint32_t{LoadAt<uint16_t>(from + i * kDatumBytes)} << 16;
+    }
+    return;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    to[i] = uint32_t{LoadAt<uint16_t>(from + i * kDatumBytes)} << 16;
+  }
+}
+
+void UnpackColumn(const std::byte* from, uint32_t count, SourceRow* face, uint32_t column) {
+  for (uint32_t i = 0; i < count; ++i) {
+    face[i][column] = uint32_t{LoadAt<uint16_t>(from + i * kDatumBytes)} << 16;
+  }
+}
+
 }  // namespace
 
 Outcome Unpackers::CheckConfig(uint32_t thread, uint32_t unpacker) {
@@ -101,15 +119,15 @@ Outcome Unpackers::Execute(uint32_t thread, isa::UNPACR instruction) {
   SourceRow* const rows = source.unpack_bank().ChangeRows();
   const bool transposes = unpacker == 0 && config_[isa::kUnpackers[0].transpose] != 0;
   const std::byte* from = l1_.data() + transfer.address;
-  for (uint32_t i = 0; i < transfer.count; ++i, from += kDatumBytes) {
-    uint32_t row = (transfer.row + i / kColumns) % kSourceRows;
-    uint32_t column = i % kColumns;
+  for (uint32_t done = 0; done < transfer.count; done += kColumns, from += kColumns * kDatumBytes) {
+    const uint32_t row = (transfer.row + done / kColumns) % kSourceRows;
+    const uint32_t count = std::min(transfer.count - done, kColumns);
     if (transposes) {
-      const uint32_t row_in_face = row % kColumns;
-      row += column - row_in_face;
-      column = row_in_face;
+      // To a column of the face of 16 rows.
+      UnpackColumn(from, count, rows + row / kColumns * kColumns, row % kColumns);
+    } else {
+      UnpackRow(from, count, rows[row]);
     }
-    rows[row][column] = uint32_t{LoadAt<uint16_t>(from)} << 16;
   }
   const uint32_t steps = instruction.addr_mode();
   at.source.Add(kZ, steps & 3);
