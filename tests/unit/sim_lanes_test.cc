@@ -83,7 +83,7 @@ TEST_P(LaneSets, VectorUnitHasThePortableBits) {
     const uint32_t kind = random_() % 4;
     const bool same = random_() % 2 !=
                       0;  // in all lanes: a fast way is for vectors of which every lane may take it
-    uint32_t x[32], y[32], z[32], results[2][32];
+    uint32_t x[32], y[32], z[32], active[32], results[2][32];
     for (uint32_t lane = 0; lane < 32; ++lane) {
       x[lane] = RandomFloat(random_, kind);
       y[lane] = random_() % 4 == 0 ? 0x3F800000 : RandomFloat(random_, kind);
@@ -94,8 +94,12 @@ TEST_P(LaneSets, VectorUnitHasThePortableBits) {
     if (same) {
       for (uint32_t lane = 1; lane < 32; ++lane) x[lane] = x[0], y[lane] = y[0], z[lane] = z[0];
     }
-    portable_.multiply_add(x, y, z, results[0]);
-    set_->multiply_add(x, y, z, results[1]);
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      active[lane] = random_() % 8 != 0 ? ~0u : 0;
+      results[0][lane] = results[1][lane] = random_();
+    }
+    portable_.multiply_add(x, y, z, active, results[0]);
+    set_->multiply_add(x, y, z, active, results[1]);
     ASSERT_EQ(std::memcmp(results[0], results[1], sizeof(results[0])), 0) << program;
   }
 }

@@ -67,9 +67,11 @@ Outcome LaneArithmetic::MultiplyAddLanes(isa::SFPMAD fields) {
 }
 
 Outcome LaneArithmetic::WriteSum(uint32_t dest, const Lanes& x, const Lanes& y, const Lanes& z) {
-  Lanes sum;
-  lanes_.multiply_add(x.data(), y.data(), z.data(), sum.data());
-  return registers_.Write(dest, [&](uint32_t lane) { return sum[lane]; });
+  Lanes* const to = registers_.Change(dest);
+  if (to == nullptr) return Outcome::kRefused;
+  lanes_.multiply_add(x.data(), y.data(), z.data(), registers_.conditions().active().data(),
+                      to->data());
+  return Outcome::kDone;
 }
 
 Outcome LaneArithmetic::MultiplyAddImmediate(isa::SFPMULI fields) {

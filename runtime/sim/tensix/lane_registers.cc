@@ -24,6 +24,12 @@ Outcome LaneRegisters::RefuseDest() {
   return report_.Refuse("lreg_dest", "an instruction writes registers 0 to 7");
 }
 
+Lanes* LaneRegisters::Change(uint32_t dest) {
+  if (dest < kGeneralRegisters) return &registers_[dest];
+  RefuseDest();
+  return nullptr;
+}
+
 Outcome LaneRegisters::WriteAll(uint32_t dest, const Lanes& value) {
   if (dest >= kGeneralRegisters) return RefuseDest();
   registers_[dest] = Lanes(value);

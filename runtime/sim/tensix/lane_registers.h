@@ -34,6 +34,8 @@ class LaneRegisters {
     }
     return Outcome::kDone;
   }
+  // The register, to be changed in active lanes only; null: refused.
+  Lanes* Change(uint32_t dest);
   // Sets it in all lanes.
   Outcome WriteAll(uint32_t dest, const Lanes& value);
   // Exchanges two registers in the active lanes in which `which` is not 0; a constant stays as it is.

@@ -38,8 +38,10 @@ struct LaneKernels {
   void (*add_elements)(const SourceRow* a, const SourceRow* b, Broadcast of_b, bool subtract,
                        bool accumulate, DstBlock dst);
 
-  // result[i] = MultiplyAdd(x[i], y[i], z[i]) of 32 lanes (lane_math.h); `result` may be one of the others.
-  void (*multiply_add)(const uint32_t* x, const uint32_t* y, const uint32_t* z, uint32_t* result);
+  // result[i] = MultiplyAdd(x[i], y[i], z[i]) of 32 lanes (lane_math.h), but for those whose `active` is 0 and not ~0.
+  // `result` may be one of the operands.
+  void (*multiply_add)(const uint32_t* x, const uint32_t* y, const uint32_t* z,
+                       const uint32_t* active, uint32_t* result);
 };
 
 // dst[0][c] = the largest of 16 rows a[i][c] and, if `include_dst`, of dst[0][c] itself; rows 1 to 3 of Dst become 0.

@@ -18,8 +18,8 @@ std::array<Set, 3> Sets() {
 #if TTFD_HAS_AVX
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512dq");
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   return {{{&kAvx512Lanes, avx512}, {&kAvx2Lanes, avx2}, {&kPortableLanes, true}}};
 #else
   return {{{&kPortableLanes, true}, {&kPortableLanes, true}, {&kPortableLanes, true}}};

@@ -187,8 +187,11 @@ void AddElements(const SourceRow* a, const SourceRow* b, Broadcast of_b, bool su
   }
 }
 
-void MultiplyAddLanes(const uint32_t* x, const uint32_t* y, const uint32_t* z, uint32_t* result) {
-  for (uint32_t lane = 0; lane < 32; ++lane) result[lane] = MultiplyAdd(x[lane], y[lane], z[lane]);
+void MultiplyAddLanes(const uint32_t* x, const uint32_t* y, const uint32_t* z,
+                      const uint32_t* active, uint32_t* result) {
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if (active[lane] != 0) result[lane] = MultiplyAdd(x[lane], y[lane], z[lane]);
+  }
 }
 
 }  // namespace
