@@ -18,7 +18,6 @@ struct NamedField {
 struct Row {
   const char* name = nullptr;
   std::array<NamedField, kMaxFields> fields{};
-  uint32_t known_bits = 0;
   hw::tensix::Unit unit = hw::tensix::Unit::kFrontEnd;
 };
 
@@ -26,15 +25,10 @@ constexpr auto kRows = [] {
   std::array<Row, 256> rows{};
 #define FIELD(name, low, bits) NamedField{#name, {low, bits}},
 #define TENSIX(name, opcode, unit, ...) \
-  rows[opcode] = {#name, {__VA_ARGS__}, 0xFF000000, hw::tensix::Unit::unit};
+  rows[opcode] = {#name, {__VA_ARGS__}, hw::tensix::Unit::unit};
 #include "runtime/hw/tensix_instructions.inc"
 #undef TENSIX
 #undef FIELD
-  for (Row& row : rows) {
-    for (const NamedField& at : row.fields) {
-      if (at.name != nullptr) row.known_bits |= at.field.mask();
-    }
-  }
   return rows;
 }();
 
@@ -54,7 +48,5 @@ std::string Disassemble(uint32_t instruction) {
 hw::tensix::Unit UnitOf(uint32_t instruction) {
   return kRows[hw::tensix::OpcodeOf(instruction)].unit;
 }
-
-uint32_t KnownBits(uint32_t opcode) { return kRows[opcode].known_bits; }
 
 }  // namespace ttfd::sim::tensix

@@ -11,9 +11,6 @@ namespace ttfd::sim::tensix {
 // "MVMUL dst=8 addr_mode=1": the public name, and the fields that are not 0. An unknown opcode is ".ttinsn 0x...".
 std::string Disassemble(uint32_t instruction);
 
-// Bits that belong to a field or are the opcode; 0: there is no such instruction.
-uint32_t KnownBits(uint32_t opcode);
-
 // The unit that executes it; kFrontEnd where there is no such instruction.
 hw::tensix::Unit UnitOf(uint32_t instruction);
 

@@ -1,7 +1,7 @@
 // From opcodes to units.
 #include "runtime/sim/tensix/engine.h"
 
-#include "runtime/sim/tensix/disassemble.h"
+#include <array>
 
 namespace ttfd::sim::tensix {
 namespace {
@@ -10,7 +10,7 @@ namespace isa = hw::tensix;
 
 // How long instructions take, in nominal nanoseconds, for Report::work. Constants, so that the model does the same on
 // every host.
-uint64_t WorkOf(uint32_t opcode) {
+constexpr uint32_t WorkOf(uint32_t opcode, isa::Unit unit) {
   switch (opcode) {
     case isa::MVMUL::kOpcode:
       return 330;
@@ -25,21 +25,41 @@ uint64_t WorkOf(uint32_t opcode) {
     case isa::UNPACR_NOP::kOpcode:
       return 50;
     default:
-      return UnitOf(opcode << 24) == isa::Unit::kSfpu ? 15 : 5;
+      return unit == isa::Unit::kSfpu ? 15 : 5;
   }
 }
+
+struct Opcode {
+  uint32_t known_bits = 0;  // of its fields, and the opcode; 0: there is no such instruction
+  uint16_t work = 0;
+  bool is_sfpu = false;
+};
+
+constexpr auto kOpcodes = [] {
+  std::array<Opcode, 256> opcodes{};
+#define FIELD(name, low, bits) | isa::Field{low, bits}.mask()
+#define TENSIX(name, opcode, unit, ...)                                      \
+  opcodes[opcode] = {0xFF000000 __VA_ARGS__,                                 \
+                     static_cast<uint16_t>(WorkOf(opcode, isa::Unit::unit)), \
+                     isa::Unit::unit == isa::Unit::kSfpu};
+#include "runtime/hw/tensix_instructions.inc"
+#undef TENSIX
+#undef FIELD
+  return opcodes;
+}();
 
 }  // namespace
 
 Outcome Engine::Push(uint32_t thread, uint32_t instruction) {
-  const uint32_t opcode = isa::OpcodeOf(instruction);
-  const uint32_t known = KnownBits(opcode);
-  if (known == 0) return report_.Refuse("opcode", "the engine has no such instruction");
-  if ((instruction & ~known) != 0) {
-    return report_.Refuse("unused bits", "bits that belong to no field are 0");
+  const Opcode& opcode = kOpcodes[isa::OpcodeOf(instruction)];
+  if ((instruction & ~opcode.known_bits) != 0) [[unlikely]] {
+    return opcode.known_bits == 0
+               ? report_.Refuse("opcode", "the engine has no such instruction")
+               : report_.Refuse("unused bits", "bits that belong to no field are 0");
   }
-  const Outcome outcome = Dispatch(thread, instruction);
-  if (outcome == Outcome::kDone) report_.work += WorkOf(opcode);
+  const Outcome outcome =
+      opcode.is_sfpu ? sfpu_.Execute(thread, instruction) : Dispatch(thread, instruction);
+  if (outcome == Outcome::kDone) report_.work += opcode.work;
   return outcome;
 }
 
@@ -86,9 +106,7 @@ Outcome Engine::Dispatch(uint32_t thread, uint32_t instruction) {
     TO(WRCFG, WriteConfigFromGprs(thread, isa::WRCFG{instruction}));
     TO(SETDMAREG, SetHalfGpr(thread, isa::SETDMAREG{instruction}));
     default:
-      return UnitOf(instruction) == isa::Unit::kSfpu
-                 ? sfpu_.Execute(thread, instruction)
-                 : report_.Refuse("opcode", "the model does not execute this instruction");
+      return report_.Refuse("opcode", "the model does not execute this instruction");
   }
 #undef TO
 }
