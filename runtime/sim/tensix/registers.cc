@@ -16,14 +16,26 @@ DstRow g_zeros;  // is never written
 
 }  // namespace
 
-void Dst::Prepare(uint32_t row, bool as_low_half) {
-  if (is_low_half_[row] == as_low_half) return;
-  is_low_half_[row] = as_low_half;
+void Dst::Reorder(uint32_t row) {
+  is_low_half_[row] ^= true;
+  const bool as_low_half = is_low_half_[row];
   for (uint16_t& bits : rows_[row]) bits = as_low_half ? CellOf(bits) : BFloat16OfCell(bits);
+}
+
+bool Dst::IsBlockReady(uint32_t first, bool is_32_bit) const {
+  const auto all = [first](const std::array<bool, kDstRows>& flags, uint32_t from, bool value) {
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, &flags[first + from], sizeof(bytes));
+    return bytes == (value ? 0x0101010101010101 : 0);
+  };
+  return all(valid_, 0, true) && all(is_low_half_, 0, false) &&
+         (!is_32_bit || all(is_low_half_, kLowHalf, true));
 }
 
 DstBlock Dst::Block(uint32_t row, uint32_t count, bool is_32_bit) {
   const uint32_t first = is_32_bit ? HighRow(row) : row;
+  const DstBlock block = {&rows_[first], is_32_bit ? &rows_[first + kLowHalf] : nullptr};
+  if (count == 8 && IsBlockReady(first, is_32_bit)) return block;
   for (uint32_t high = first; high < first + count; ++high) {
     if (!valid_[high]) {
       std::memset(rows_[high], 0, sizeof(DstRow));
@@ -32,7 +44,7 @@ DstBlock Dst::Block(uint32_t row, uint32_t count, bool is_32_bit) {
     }
     Prepared(high, is_32_bit);
   }
-  return {&rows_[first], is_32_bit ? &rows_[first + kLowHalf] : nullptr};
+  return block;
 }
 
 DstBlock Dst::Prepared(uint32_t high, bool is_32_bit) {

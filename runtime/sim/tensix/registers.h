@@ -101,7 +101,12 @@ class Dst {
   // A row holds its bits in one of two orders: as bfloat16 has them, where it is used for 16-bit datums or high halves;
   // or as a low half. The hardware keeps sign, mantissa, exponent of the former and plain bits of the latter, so a row
   // that is used in the other way shows other bits.
-  void Prepare(uint32_t row, bool as_low_half);
+  void Prepare(uint32_t row, bool as_low_half) {
+    if (is_low_half_[row] != as_low_half) Reorder(row);
+  }
+  void Reorder(uint32_t row);
+  // Whether eight rows are valid and in the order of their use.
+  bool IsBlockReady(uint32_t first, bool is_32_bit) const;
   // A row as its datums are used: its two rows if they have 32 bits.
   DstBlock Prepared(uint32_t high, bool is_32_bit);
 
