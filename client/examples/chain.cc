@@ -6,8 +6,8 @@
 // and chain_writer. They have common arguments only; each worker tile finds its share from its
 // position. The result is compared with the host's of the same inputs in double precision. chain.py
 // is the same program in Python.
-#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +19,7 @@
 #include "check.h"
 #include "stopwatch.h"
 #include "ttfd/session.h"
+#include "ttfd/tiles.h"
 
 namespace {
 
@@ -33,28 +34,28 @@ using ttfd::client::ProgramBuilder;
 using ttfd::client::Queue;
 using ttfd::client::Session;
 
-using Words = std::vector<uint16_t>;  // numbers in bfloat16
+using Numbers = std::vector<float>;  // of tiles below one another: rows of 32
 
-constexpr uint32_t kTileNumbers = 32 * 32;
-constexpr uint32_t kTileBytes = 2 * kTileNumbers;
+constexpr uint32_t kTile = 32;  // rows and columns
+constexpr DataFormat kFormat = DataFormat::kFloat16B;
+const uint32_t kTileBytes = ttfd::client::TileBytes(kFormat);
 constexpr uint32_t kBufferedTiles = 2;
 constexpr uint32_t kInputs = 3;
 constexpr uint32_t kWorkers = 64;
 constexpr double kMaxRelativeError = 0.004;  // of rounding to bfloat16, up to 0.0039, and of exp
 constexpr double kMinPcc = 0.9999;           // Pearson's correlation coefficient
 
-uint16_t ToBfloat16(float number) {
-  const auto bits = std::bit_cast<uint32_t>(number);
-  return static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-double FromBfloat16(uint16_t word) { return std::bit_cast<float>(uint32_t{word} << 16); }
-
-Words RandomNumbers(uint32_t tiles, uint32_t seed) {
+std::vector<std::byte> RandomTiles(uint32_t tiles, uint32_t seed) {
   std::minstd_rand random(seed);
   std::uniform_real_distribution<float> between(-2, 2);
-  Words words(size_t{tiles} * kTileNumbers);
-  for (uint16_t& word : words) word = ToBfloat16(between(random));
-  return words;
+  Numbers numbers(size_t{tiles} * kTile * kTile);
+  for (float& number : numbers) number = between(random);
+  return Check(ttfd::client::ToTiles(numbers, tiles * kTile, kTile, kFormat), "to tiles");
+}
+
+Numbers NumbersOf(const std::vector<std::byte>& tiles) {
+  const auto rows = static_cast<uint32_t>(tiles.size() / kTileBytes * kTile);
+  return Check(ttfd::client::FromTiles(tiles, rows, kTile, kFormat), "from tiles");
 }
 
 Program MakeProgram(Session& session, const std::string& folder,
@@ -71,14 +72,15 @@ Program MakeProgram(Session& session, const std::string& folder,
     builder.AddKernel(kernels.back(), processor, cores);
   }
   for (uint32_t index = 0; index <= kInputs; ++index) {
-    builder.AddCircularBuffer(index, kBufferedTiles, kTileBytes, cores, DataFormat::kFloat16B);
+    builder.AddCircularBuffer(index, kBufferedTiles, kTileBytes, cores, kFormat);
   }
   return Check(session.CreateProgram(builder), "create program");
 }
 
-// The result, and the milliseconds that the launch took.
-std::pair<Words, double> Compute(const std::string& folder, const std::vector<Words>& inputs) {
-  const auto tiles = static_cast<uint32_t>(inputs[0].size() / kTileNumbers);
+// The tiles of the result, and the milliseconds that the launch took.
+std::pair<std::vector<std::byte>, double> Compute(
+    const std::string& folder, const std::vector<std::vector<std::byte>>& inputs) {
+  const auto tiles = static_cast<uint32_t>(inputs[0].size() / kTileBytes);
   Session session = Check(Session::Connect({.client_name = "chain"}), "connect");
   const uint32_t columns = session.device().grid_x;
   Queue queue = session.queue();
@@ -89,7 +91,7 @@ std::pair<Words, double> Compute(const std::string& folder, const std::vector<Wo
               "allocate"));
   }
   for (uint32_t i = 0; i < kInputs; ++i) {
-    Check(queue.Write(buffers[i], 0, std::as_bytes(std::span(inputs[i]))), "write");
+    Check(queue.Write(buffers[i], 0, inputs[i]), "write");
   }
   const Program program = MakeProgram(session, folder, ttfd::client::FirstCores(columns, kWorkers));
 
@@ -102,8 +104,8 @@ std::pair<Words, double> Compute(const std::string& folder, const std::vector<Wo
   Stopwatch stopwatch;
   Check(queue.Launch(launch), "launch");
   const double elapsed_ms = stopwatch.Lap();
-  Words result(inputs[0].size());
-  Check(queue.Read(buffers[kInputs], 0, std::as_writable_bytes(std::span(result))), "read");
+  std::vector<std::byte> result(inputs[0].size());
+  Check(queue.Read(buffers[kInputs], 0, result), "read");
   return {std::move(result), elapsed_ms};
 }
 
@@ -112,12 +114,11 @@ struct Comparison {
   double relative_error;
 };
 
-Comparison Compare(const std::vector<Words>& inputs, const Words& result) {
+Comparison Compare(const std::vector<Numbers>& inputs, const Numbers& result) {
   double sum_x = 0, sum_y = 0, sum_xx = 0, sum_yy = 0, sum_xy = 0, worst = 0;
   for (size_t i = 0; i < result.size(); ++i) {
-    const double x = std::exp(FromBfloat16(inputs[0][i]) * FromBfloat16(inputs[1][i]) +
-                              FromBfloat16(inputs[2][i]));
-    const double y = FromBfloat16(result[i]);
+    const double x = std::exp(double{inputs[0][i]} * inputs[1][i] + inputs[2][i]);
+    const double y = result[i];
     const double error = std::abs(y - x) / x;
     if (!(error <= worst)) worst = error;
     sum_x += x;
@@ -140,12 +141,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: chain KERNELS_FOLDER [TILES, 1 to 100000]\n");
     return 2;
   }
-  std::vector<Words> inputs;
+  std::vector<std::vector<std::byte>> inputs;
+  std::vector<Numbers> numbers;
   for (uint32_t i = 0; i < kInputs; ++i) {
-    inputs.push_back(RandomNumbers(static_cast<uint32_t>(tiles), i + 1));
+    inputs.push_back(RandomTiles(static_cast<uint32_t>(tiles), i + 1));
+    numbers.push_back(NumbersOf(inputs.back()));
   }
-  const auto [result, elapsed_ms] = Compute(argv[1], inputs);
-  const auto [pcc, error] = Compare(inputs, result);
+  const auto [tiles_of_result, elapsed_ms] = Compute(argv[1], inputs);
+  const Numbers result = NumbersOf(tiles_of_result);
+  const auto [pcc, error] = Compare(numbers, result);
   std::printf(
       "exp(a * b + c) of %ld tiles on %u worker tiles: PCC %.7f, max relative error %.5f, %.1f "
       "ms\n",

@@ -16,8 +16,8 @@ import numpy as np
 
 import ttfd
 
-TILE_NUMBERS = 32 * 32
-TILE_BYTES = 2 * TILE_NUMBERS
+FORMAT = "bfloat16"
+TILE_BYTES = ttfd.tile_bytes(FORMAT)
 BUFFERED_TILES = 2
 MAX_RELATIVE_ERROR = 0.004  # of rounding to bfloat16, which is up to 0.0039, and of exp
 MIN_PCC = 0.9999  # Pearson's correlation coefficient
@@ -25,27 +25,16 @@ KERNELS = [("chain_reader", ttfd.NCRISC), ("chain_compute_trisc0", ttfd.TRISC0),
            ("chain_compute_trisc2", ttfd.TRISC2), ("chain_writer", ttfd.BRISC)]
 
 
-def to_bfloat16(values: np.ndarray) -> np.ndarray:
-    """The nearest bfloat16 numbers, as words of 16 bits."""
-    bits = values.astype(np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-
-
-def from_bfloat16(words: np.ndarray) -> np.ndarray:
-    """The numbers that words of 16 bits stand for."""
-    return (words.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-
-
 def compute(session: ttfd.Session, folder: pathlib.Path, inputs: list[np.ndarray], workers: int) -> tuple[np.ndarray, float]:
-    """The words of the result, and the seconds that the launch took."""
-    tiles = inputs[0].size // TILE_NUMBERS
+    """The tiles of the result, and the seconds that the launch took."""
+    tiles = len(inputs[0])
     cores = ttfd.first_cores(session.device.grid_x, workers)
     *sources, result = [session.allocate_dram(tiles * TILE_BYTES, TILE_BYTES) for _ in range(len(inputs) + 1)]
-    for buffer, words in zip(sources, inputs):
-        buffer.write(words)
+    for buffer, its_tiles in zip(sources, inputs):
+        buffer.write(its_tiles)
     program = session.create_program(
         [ttfd.KernelUse(session.load_kernel(folder / f"{name}.elf"), processor, cores) for name, processor in KERNELS],
-        circular_buffers=[ttfd.CircularBuffer(index, BUFFERED_TILES, TILE_BYTES, cores, format="bfloat16")
+        circular_buffers=[ttfd.CircularBuffer(index, BUFFERED_TILES, TILE_BYTES, cores, format=FORMAT)
                           for index in range(len(inputs) + 1)],
     )
     share = [tiles, workers, session.device.grid_x]
@@ -54,7 +43,7 @@ def compute(session: ttfd.Session, folder: pathlib.Path, inputs: list[np.ndarray
     session.launch(program, [ttfd.Arguments(kernel=kernel, common=words)
                              for kernel, words in enumerate([reader, share, share, share, writer])])
     elapsed = time.perf_counter() - start
-    return result.read(np.uint16), elapsed
+    return result.read(np.uint8), elapsed
 
 
 def main() -> int:
@@ -68,16 +57,17 @@ def main() -> int:
         parser.error("--tiles is at least 1")
 
     generator = np.random.default_rng(seed=1)
-    inputs = [to_bfloat16(generator.uniform(-2, 2, options.tiles * TILE_NUMBERS)) for _ in range(3)]
+    shape = (options.tiles, 32, 32)
+    inputs = [ttfd.to_tiles(generator.uniform(-2, 2, shape), FORMAT) for _ in range(3)]
     with ttfd.connect(client_name="chain") as session:
         if not 1 <= options.workers <= session.device.workers:
             parser.error(f"--workers is between 1 and {session.device.workers}")
-        words, elapsed = compute(session, options.folder, inputs, options.workers)
+        result, elapsed = compute(session, options.folder, inputs, options.workers)
 
     if options.words:
-        options.words.write_bytes(words.astype("<u2").tobytes())
-    a, b, c = map(from_bfloat16, inputs)
-    expected, found = np.exp(a * b + c), from_bfloat16(words)
+        options.words.write_bytes(result.tobytes())
+    a, b, c, found = (ttfd.from_tiles(tiles, shape, FORMAT).astype(np.float64).ravel() for tiles in [*inputs, result])
+    expected = np.exp(a * b + c)
     pcc = np.corrcoef(expected, found)[0, 1]
     error = (np.abs(found - expected) / expected).max()
     print(f"exp(a * b + c) of {options.tiles} tiles on {options.workers} worker tiles: PCC {pcc:.7f}, max relative error {error:.5f}, "

@@ -15,35 +15,14 @@ import numpy as np
 import ttfd
 
 TILE = 32
-FACE = 16
-TILE_BYTES = TILE * TILE * 2
+FORMAT = "bfloat16"
+TILE_BYTES = ttfd.tile_bytes(FORMAT)
 BUFFERED_TILES = 2
 MIN_PCC = 0.9999  # Pearson's correlation coefficient
 KERNELS = [("tile_reader", ttfd.NCRISC), ("tile_math_trisc0", ttfd.TRISC0), ("tile_math_trisc1", ttfd.TRISC1),
            ("tile_math_trisc2", ttfd.TRISC2), ("tile_writer", ttfd.BRISC)]
 # In the order of tile_math.cc's argument.
 OPERATIONS = [("add", np.add), ("mul", np.multiply), ("matmul", np.matmul)]
-
-
-def to_bfloat16(values: np.ndarray) -> np.ndarray:
-    """The nearest bfloat16 numbers, as words of 16 bits."""
-    bits = values.astype(np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-
-
-def from_bfloat16(words: np.ndarray) -> np.ndarray:
-    """The numbers that words of 16 bits stand for."""
-    return (words.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-
-
-def to_faces(tiles: np.ndarray) -> np.ndarray:
-    """N x 32 x 32 numbers in the order of a tile in L1: four faces, each row by row."""
-    return tiles.reshape(-1, 2, FACE, 2, FACE).swapaxes(2, 3).ravel()
-
-
-def from_faces(words: np.ndarray) -> np.ndarray:
-    """The reverse of to_faces."""
-    return words.reshape(-1, 2, 2, FACE, FACE).swapaxes(2, 3).reshape(-1, TILE, TILE)
 
 
 class TileMath:
@@ -59,12 +38,12 @@ class TileMath:
         )
 
     def run(self, operation: int) -> np.ndarray:
-        """The words of the result, as they lie in L1."""
+        """The tiles of the result, as they lie in L1."""
         left, right, result = self.buffers
         math = [self.tiles, operation]
         arguments = [[left, right, self.tiles], math, math, math, [result, self.tiles]]
         self.session.launch(self.program, [ttfd.Arguments(kernel=kernel, common=words) for kernel, words in enumerate(arguments)])
-        return result.read(np.uint16)
+        return result.read(np.uint8)
 
 
 def main() -> int:
@@ -77,19 +56,20 @@ def main() -> int:
         parser.error("--tiles is at least 1")
 
     generator = np.random.default_rng(seed=1)
-    inputs = [to_bfloat16(generator.normal(size=(options.tiles, TILE, TILE))) for _ in range(2)]
+    shape = (options.tiles, TILE, TILE)
+    inputs = [ttfd.to_tiles(generator.normal(size=shape), FORMAT) for _ in range(2)]
     with ttfd.connect(client_name="tile_math") as session:
         tile_math = TileMath(session, options.folder, options.tiles)
-        for buffer, words in zip(tile_math.buffers, inputs):
-            buffer.write(to_faces(words))
+        for buffer, tiles in zip(tile_math.buffers, inputs):
+            buffer.write(tiles)
         results = [tile_math.run(operation) for operation in range(len(OPERATIONS))]
 
     if options.words:
-        options.words.write_bytes(np.concatenate(results).astype("<u2").tobytes())
-    left, right = (from_bfloat16(words) for words in inputs)
+        options.words.write_bytes(np.concatenate(results).tobytes())
+    left, right, *products = (ttfd.from_tiles(tiles, shape, FORMAT).astype(np.float64) for tiles in inputs + results)
     right_results = True
-    for (name, compute), words in zip(OPERATIONS, results):
-        expected, found = compute(left, right), from_bfloat16(from_faces(words))
+    for (name, compute), found in zip(OPERATIONS, products):
+        expected = compute(left, right)
         pcc = np.corrcoef(expected.ravel(), found.ravel())[0, 1]
         print(f"{name}: PCC {pcc:.7f}, max error {np.abs(expected - found).max():.4f}")
         if not pcc >= MIN_PCC:  # nor is it if it is no number

@@ -25,6 +25,7 @@ from ttfd.cores import first_cores
 from ttfd.errors import Code, Error
 from ttfd.resources import Buffer, Kernel, Program, Trace
 from ttfd.session import Queue, Session, connect
+from ttfd.tiles import from_tiles, tile_bytes, to_tiles
 from ttfd.types import (
     BRISC,
     NCRISC,
@@ -51,4 +52,5 @@ __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
     "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
     "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores",
+    "from_tiles", "tile_bytes", "to_tiles",
 ]

@@ -7,5 +7,6 @@
 #include "ttfd/resources.h"
 #include "ttfd/session.h"
 #include "ttfd/status.h"
+#include "ttfd/tiles.h"
 #include "ttfd/trace.h"
 #include "ttfd/types.h"
