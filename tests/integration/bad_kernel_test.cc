@@ -17,8 +17,8 @@ using ::testing::Not;
 
 constexpr const char* kOwner = "of session [0-9]+ .client 'threaded', user [^,]+, uid 0, pid 0.";
 
-// What the client of a bad kernel was told.
-struct Told {
+// What the client of a bad kernel was report.
+struct Report {
   std::string reason;
   std::string message;
 };
@@ -34,8 +34,8 @@ class BadKernels : public DaemonOnDevice {
     DaemonOnDevice::TearDown();
   }
 
-  Told Launch(const char* kernel, hw::Hart hart, std::vector<uint32_t> arguments,
-              std::optional<uint32_t> timeout_ms = {}) {
+  Report Launch(const char* kernel, hw::Hart hart, std::vector<uint32_t> arguments,
+                std::optional<uint32_t> timeout_ms = {}) {
     ThreadedClient bad(*core);
     CreateProgramRequest program;
     program.handle = 3;
@@ -75,20 +75,32 @@ class BadKernels : public DaemonOnDevice {
 };
 
 TEST_F(BadKernels, OneThatJumpsIntoZeros) {
-  const Told told = Launch("fault", hw::kBrisc, {});
-  EXPECT_EQ(told.reason, "DEVICE_FAULT");
-  EXPECT_THAT(told.message, HasSubstr("Tensix instruction at tile (4,4)"));
-  EXPECT_THAT(told.message, MatchesRegex(".*BRISC: runs a kernel.*pc 0x[0-9a-f]+ in the data of "
-                                         "zeros\\+0x0, which is no code in kernel 'fault'.*"));
+  const Report report = Launch("fault", hw::kBrisc, {});
+  EXPECT_EQ(report.reason, "DEVICE_FAULT");
+  EXPECT_THAT(report.message, HasSubstr("Tensix instruction at tile (4,4)"));
+  EXPECT_THAT(report.message, MatchesRegex(".*BRISC: runs a kernel.*pc 0x[0-9a-f]+ in the data of "
+                                           "zeros\\+0x0, which is no code in kernel 'fault'.*"));
+  ExpectHealthy(1);
+}
+
+TEST_F(BadKernels, OneWhoseTensixInstructionIsRefused) {
+  const Report report = Launch("wrong_dst_trisc1", hw::kTrisc1, {});
+  EXPECT_EQ(report.reason, "DEVICE_FAULT");
+  EXPECT_THAT(
+      report.message,
+      MatchesRegex(".*Tensix instruction at tile \\(4,4\\) .* T1 ELWADD.*: dst: the row .*"));
+  EXPECT_THAT(report.message,
+              MatchesRegex(".*TRISC1: [^;]*inlined into ttfd::compute::copy_tile at copy.h:[0-9]+, "
+                           "inlined into kernel_main\\+0x[0-9a-f]+ at wrong_dst.cc:9 .*"));
   ExpectHealthy(1);
 }
 
 TEST_F(BadKernels, OneThatRunsOffItsText) {
-  const Told told = Launch("runs_off", hw::kBrisc, {});
-  EXPECT_EQ(told.reason, "DEVICE_FAULT");
-  EXPECT_THAT(told.message, HasSubstr("illegal instruction"));
+  const Report report = Launch("runs_off", hw::kBrisc, {});
+  EXPECT_EQ(report.reason, "DEVICE_FAULT");
+  EXPECT_THAT(report.message, HasSubstr("illegal instruction"));
   EXPECT_THAT(
-      told.message,
+      report.message,
       MatchesRegex(".*pc 0x[0-9a-f]+ in the data of behind_the_code\\+0x0, which is no code "
                    "in kernel 'runs_off'.*"));
   ExpectHealthy(1);
@@ -99,16 +111,17 @@ TEST_F(BadKernels, OneThatOverflowsItsStack) {
   for (const auto& [kernel, hart, name] :
        {std::tuple("overflow_stack", hw::kBrisc, "BRISC"),
         std::tuple("overflow_stack_trisc0", hw::kTrisc0, "TRISC0")}) {
-    const Told told = Launch(kernel, hart, {1000});
-    EXPECT_EQ(told.reason, "DEVICE_FAULT");
-    EXPECT_THAT(told.message, HasSubstr("the stack has overflowed: it left the hart's local RAM"));
-    EXPECT_THAT(told.message, MatchesRegex(std::string(".*") + name +
-                                           ": [^;]*pc 0x[0-9a-f]+ Deeper\\+0x[0-9a-f]+ at "
-                                           "overflow_stack.cc:[0-9]+ in kernel '" +
-                                           kernel + "'.*"));
+    const Report report = Launch(kernel, hart, {1000});
+    EXPECT_EQ(report.reason, "DEVICE_FAULT");
+    EXPECT_THAT(report.message,
+                HasSubstr("the stack has overflowed: it left the hart's local RAM"));
+    EXPECT_THAT(report.message, MatchesRegex(std::string(".*") + name +
+                                             ": [^;]*pc 0x[0-9a-f]+ Deeper\\+0x[0-9a-f]+ at "
+                                             "overflow_stack.cc:[0-9]+ in kernel '" +
+                                             kernel + "'.*"));
     ExpectHealthy(++resets);
     // One that only comes down to the last word is found when it returns.
-    const Told caught = Launch(kernel, hart, {0});
+    const Report caught = Launch(kernel, hart, {0});
     EXPECT_EQ(caught.reason, "DEVICE_FAULT");
     EXPECT_THAT(caught.message, AllOf(HasSubstr(std::string(name) +
                                                 ": stopped on a fault: the stack of its kernel"),
@@ -128,10 +141,10 @@ TEST_F(BadKernels, DeepStacksThatFitAreNoFault) {
 }
 
 TEST_F(BadKernels, OneThatSpinsForEver) {
-  const Told told = Launch("spin", hw::kBrisc, {0xB0000}, 200);
-  EXPECT_EQ(told.reason, "HANG");
-  EXPECT_THAT(told.message, HasSubstr("did not end within its kernel timeout of 200 ms"));
-  EXPECT_THAT(told.message,
+  const Report report = Launch("spin", hw::kBrisc, {0xB0000}, 200);
+  EXPECT_EQ(report.reason, "HANG");
+  EXPECT_THAT(report.message, HasSubstr("did not end within its kernel timeout of 200 ms"));
+  EXPECT_THAT(report.message,
               MatchesRegex(".*BRISC: runs a kernel, program [0-9]+ .waypoint KRUN, pc "
                            "0x[0-9a-f]+ kernel_main\\+0x[0-9a-f]+ at spin.cc:[0-9]+ "
                            "in kernel 'spin'.*"));
@@ -139,9 +152,9 @@ TEST_F(BadKernels, OneThatSpinsForEver) {
 }
 
 TEST_F(BadKernels, OneThatWaitsForEver) {
-  const Told told = Launch("wait_forever", hw::kBrisc, {});
-  EXPECT_EQ(told.reason, "HANG");
-  EXPECT_THAT(told.message,
+  const Report report = Launch("wait_forever", hw::kBrisc, {});
+  EXPECT_EQ(report.reason, "HANG");
+  EXPECT_THAT(report.message,
               MatchesRegex(".*waits for a semaphore.*inlined into kernel_main\\+0x.* at "
                            "wait_forever.cc:[0-9]+ in kernel 'wait_forever'.*"));
   ExpectHealthy(1);
@@ -157,12 +170,12 @@ TEST_F(BadKernels, OneThatWaitsForEverInTheEngine) {
 }
 
 TEST_F(BadKernels, OneThatWritesOverTheFirmware) {
-  const Told told = Launch("overwrite_firmware", hw::kBrisc, {});
-  EXPECT_EQ(told.reason, "DEVICE_FAULT");
-  EXPECT_THAT(told.message,
+  const Report report = Launch("overwrite_firmware", hw::kBrisc, {});
+  EXPECT_EQ(report.reason, "DEVICE_FAULT");
+  EXPECT_THAT(report.message,
               MatchesRegex(".*BRISC: .*pc 0x1[0-9a-f]+ .*in worker BRISC firmware.*"));
-  EXPECT_THAT(told.message, HasSubstr("worker (3,2) tile (4,4) BRISC firmware was overwritten at "
-                                      "0x1000: 0x0 instead of 0x"));
+  EXPECT_THAT(report.message, HasSubstr("worker (3,2) tile (4,4) BRISC firmware was overwritten at "
+                                        "0x1000: 0x0 instead of 0x"));
   ExpectHealthy(1);
 }
 
@@ -186,9 +199,9 @@ TEST_F(BadKernels, OneThatWritesOverTheFirmwareOfAnotherTile) {
 }
 
 TEST_F(BadKernels, OneThatLoadsFromAnOddAddress) {
-  const Told told = Launch("misaligned", hw::kNcrisc, {});
-  EXPECT_EQ(told.reason, "DEVICE_FAULT");
-  EXPECT_THAT(told.message,
+  const Report report = Launch("misaligned", hw::kNcrisc, {});
+  EXPECT_EQ(report.reason, "DEVICE_FAULT");
+  EXPECT_THAT(report.message,
               MatchesRegex(".*misaligned access.*NCRISC: [^;]*pc 0x[0-9a-f]+ LoadOdd at "
                            "misaligned.cc:[0-9]+, inlined into kernel_main\\+0x[0-9a-f]+ at "
                            "misaligned.cc:[0-9]+ in kernel 'misaligned'.*"));
