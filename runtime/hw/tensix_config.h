@@ -105,9 +105,10 @@ inline constexpr UnpackerConfig kUnpackers[2] = {
      {58, {16, 16}},
      {59, {0, 16}}},
 };
-inline constexpr ConfigField kUnpack0DestAddress = {84,
-                                                    {0, 16}};  // of SrcA, in datums: 64 and above
+inline constexpr ConfigField kUnpack0DestAddress = {
+    84, {0, 16}};  // of SrcA or Dst, in datums: 64 and above
 inline constexpr ConfigField kUnpack0AddCounter = {50, {8, 1}};
+inline constexpr ConfigField kUnpack0ToDst = {73, {4, 1}};  // fills Dst, not SrcA
 
 // Thread configuration: SETC16's ids.
 inline constexpr uint32_t kThreadConfigWords = 68;

@@ -13,7 +13,9 @@ void RandomUnpackers(Chooser& choose, TensixWriter& writer) {
     const uint32_t offset = choose.Below(40 * 64) * 16;
     return (TensixProgram::kOperands + offset) / 16 - 1;
   };
-  for (const tensix::UnpackerConfig& config : tensix::kUnpackers) {
+  for (uint32_t unpacker = 0; unpacker < 2; ++unpacker) {
+    const tensix::UnpackerConfig& config = tensix::kUnpackers[unpacker];
+    RandomSourceFormat(choose, writer, unpacker);
     writer.Set(config.x_dim, choose.Percent(50) ? 16u << choose.Below(7)
                                                 : choose.Below(choose.Percent(50) ? 8 : 300));
     writer.Set(config.y_dim, choose.Between(1, choose.Percent(20) ? 200 : 4));
@@ -121,12 +123,27 @@ void RandomRelu(Chooser& choose, TensixWriter& writer) {
              choose.Percent(70) ? choose.Pick(kThresholds) : choose.Any() & 0x7FFF);
 }
 
+struct PackedFormat {
+  tensix::Format in, out;
+};
+constexpr PackedFormat kPacked16[] = {{tensix::Format::kFloat16B, tensix::Format::kFloat16B},
+                                      {tensix::Format::kFloat16B, tensix::Format::kFloat32}};
+constexpr PackedFormat kPacked32[] = {{tensix::Format::kFloat16B, tensix::Format::kFloat16B},
+                                      {tensix::Format::kFloat32, tensix::Format::kFloat32},
+                                      {tensix::Format::kFloat32, tensix::Format::kBfp8B},
+                                      {tensix::Format::kBfp8B, tensix::Format::kBfp8B}};
+constexpr uint32_t kLongestSeries = 16;  // PACRs, of four rows each
+
 // Reads of the other width show halves as wholes or two rows as one: also NaN and denormal values.
 void RandomFormats(Chooser& choose, TensixWriter& writer) {
   const bool read32 = writer.float32_dst() != choose.Percent(35);
-  const bool float32 = read32 && choose.Percent(50);
-  writer.PlainPacker(read32, float32 ? tensix::Format::kFloat32 : tensix::Format::kFloat16B);
-  const uint32_t row = float32 ? 64 : 32;
+  const PackedFormat format = read32 ? choose.Pick(kPacked32) : choose.Pick(kPacked16);
+  writer.PlainPacker(read32, format.in, format.out);
+  if (format.out == tensix::Format::kBfp8B) {
+    // Space for the exponents of a series.
+    writer.Set(tensix::kPackExponentBytes, choose.Between(kLongestSeries * 4 / 16, 8));
+  }
+  const uint32_t row = 16 * DatumBytes(format.in);
   writer.Set(tensix::kPackSourceYStride, choose.Percent(70) ? row : row * choose.Below(5));
   writer.Set(tensix::kPackSourceZStride, row * choose.Below(64));
   writer.Set(tensix::kPackSourceWStride, row * choose.Below(256));
@@ -305,6 +322,11 @@ void WriteUnpackProgram(Chooser& choose, TensixWriter& writer) {
   const uint32_t tiles = choose.Between(1, 3);
   for (uint32_t tile = 0; tile < tiles; ++tile) {
     RandomUnpackers(choose, writer);
+    if (choose.Percent(25)) {
+      RandomCounters(choose, writer, 1);
+      const uint32_t row = choose.Below(choose.Percent(20) ? 900 : 128);
+      writer.UnpackToDst(row, choose.Any() & 0xFF);
+    }
     const uint32_t unpacker = choose.Below(2);
     FillBank(choose, writer, unpacker);
     if (choose.Percent(30)) writer.Fill(unpacker, true, false, true);

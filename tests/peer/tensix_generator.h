@@ -27,7 +27,8 @@ inline constexpr std::array<const char*, 8> kTensixUnitNames = {
 TensixProgram RandomTensixProgram(TensixUnit unit, uint32_t number);
 
 // One tile of what the programs of a batch compute with, as words: bf16 of one of eight kinds (wide and narrow
-// exponents, overflow, underflow, special values, any bits); tile TensixProgram::kOnesTile holds 1.0 only.
+// exponents, overflow, underflow, special values, any bits). Tile TensixProgram::kOnesTile holds 1.0 only; those from
+// TensixProgram::kBlockTiles on hold Bfp8_b of the same kinds.
 std::vector<uint32_t> RandomOperand(uint32_t batch, uint32_t tile);
 
 }  // namespace ttfd

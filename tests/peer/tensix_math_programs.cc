@@ -112,6 +112,20 @@ RowCounters::Modifier RandomModifier(Chooser& choose, uint32_t step) {
   return modifier;
 }
 
+void RandomSourceFormat(Chooser& choose, TensixWriter& writer, uint32_t unpacker) {
+  writer.SetUnpackedFormat(unpacker,
+                           choose.Percent(50) ? kSourceFormats[0] : choose.Pick(kSourceFormats));
+  writer.Configure();
+}
+
+void RandomMathFormats(Chooser& choose, TensixWriter& writer) {
+  static constexpr tensix::Format kFormats[] = {tensix::Format::kFloat32, tensix::Format::kTf32,
+                                                tensix::Format::kFloat16B, tensix::Format::kBfp8B};
+  writer.SetFormat(tensix::kAluSrcAFormat, choose.Pick(kFormats));
+  writer.SetFormat(tensix::kAluSrcBFormat, choose.Pick(kFormats));
+  writer.Configure();
+}
+
 uint32_t RandomTile(Chooser& choose) { return choose.Below(TensixProgram::kOperandTiles); }
 
 uint32_t RandomDstRow(Chooser& choose, const TensixWriter& writer) {
@@ -136,6 +150,8 @@ void FillSources(Chooser& choose, TensixWriter& writer) {
   // Both of one kind, so that the exponents meet; or not.
   const uint32_t kind = choose.Percent(15) ? kFewValues : choose.Below(8);
   for (uint32_t unpacker = 0; unpacker < 2; ++unpacker) {
+    if (writer.banks(unpacker).ready()) continue;
+    RandomSourceFormat(choose, writer, unpacker);
     const bool other = choose.Percent(30);
     const uint32_t of_kind = other ? choose.Below(8) : kind;
     const uint32_t tile = choose.Below(TensixProgram::kOperandTiles / 8) * 8 + of_kind;
@@ -147,6 +163,9 @@ void FillSources(Chooser& choose, TensixWriter& writer) {
 void FillDstTile(Chooser& choose, TensixWriter& writer, uint32_t tile) {
   static constexpr FpuOperation kWise[] = {FpuOperation::kElwmul, FpuOperation::kElwadd,
                                            FpuOperation::kElwsub};
+  if (writer.float32_dst() && writer.banks(0).free() && choose.Percent(40)) {
+    return writer.UnpackTileToDst(RandomTile(choose), tile * TensixWriter::kTileRows);
+  }
   FillSources(choose, writer);
   writer.SetThread(tensix::kThreadDstOffset, 0);
   writer.SetModifier(0, {8 | 8 << 8, 0});
@@ -159,6 +178,7 @@ void FillDstTile(Chooser& choose, TensixWriter& writer, uint32_t tile) {
 }
 
 void WriteMathProgram(Chooser& choose, TensixWriter& writer) {
+  RandomMathFormats(choose, writer);
   RandomThread(choose, writer);
   for (uint32_t i = 0; i < tensix::kAddrMods; ++i) {
     writer.SetModifier(i, RandomModifier(choose, choose.Percent(50) ? 16 : 8));

@@ -23,6 +23,7 @@ void RandomMoveThread(Chooser& choose, TensixWriter& writer) {
 
 // An operand, or the smallest numbers with some of an operand's.
 void FillSourceA(Chooser& choose, TensixWriter& writer) {
+  RandomSourceFormat(choose, writer, 0);
   if (choose.Percent(70)) return writer.UnpackTile(0, RandomTile(choose));
   writer.Fill(0, false, true, true);
   if (choose.Percent(30)) {
@@ -105,11 +106,7 @@ void RandomTranspose(Chooser& choose, TensixWriter& writer) {
 }  // namespace
 
 void WritePoolsProgram(Chooser& choose, TensixWriter& writer) {
-  static constexpr tensix::Format kFormats[] = {tensix::Format::kFloat32,
-                                                tensix::Format::kFloat16B};
-  writer.Set(tensix::kAluSrcAFormat, static_cast<uint32_t>(choose.Pick(kFormats)));
-  writer.Set(tensix::kAluSrcBFormat, static_cast<uint32_t>(choose.Pick(kFormats)));
-  writer.Configure();
+  RandomMathFormats(choose, writer);
   RandomMoveThread(choose, writer);
   for (uint32_t i = choose.Between(2, 5); i > 0; --i) {
     const PoolOperation operation =
@@ -118,6 +115,7 @@ void WritePoolsProgram(Chooser& choose, TensixWriter& writer) {
     RandomTranspose(choose, writer);
     FillSourceA(choose, writer);
     const bool ones = operation == PoolOperation::kMaximum || choose.Percent(20);
+    ones ? writer.SetUnpackedFormat(1, kSourceFormats[0]) : RandomSourceFormat(choose, writer, 1);
     writer.UnpackTile(1, ones ? TensixProgram::kOnesTile : RandomTile(choose));
     RandomRows(choose, writer);
     for (uint32_t n = choose.Between(2, 6); n > 0; --n) {
@@ -132,6 +130,7 @@ void WritePoolsProgram(Chooser& choose, TensixWriter& writer) {
 }
 
 void WriteMovesProgram(Chooser& choose, TensixWriter& writer) {
+  RandomMathFormats(choose, writer);
   for (uint32_t i = choose.Between(1, 3); i > 0; --i) {
     FillDstTile(choose, writer, choose.Below(4));
   }
@@ -140,6 +139,7 @@ void WriteMovesProgram(Chooser& choose, TensixWriter& writer) {
     RandomModifiers(choose, writer, 8);
     RandomTranspose(choose, writer);
     FillSourceA(choose, writer);
+    RandomSourceFormat(choose, writer, 1);
     writer.UnpackTile(1, RandomTile(choose));
     RandomRows(choose, writer);
     for (uint32_t n = choose.Between(8, 24); n > 0; --n) {

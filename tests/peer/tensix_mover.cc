@@ -31,6 +31,22 @@ void TensixMover::FinishRow(uint32_t row, uint32_t modifier, uint32_t clear) {
   }
 }
 
+void TensixMover::Touch32(uint32_t row) {
+  if (float32_dst_) {
+    touched_.insert(CanonicalRow(row, true) / kTileRows);
+    return;
+  }
+  const uint32_t high = (row & 0x1F8) << 1 | (row & 0x207);
+  for (const uint32_t half : {high, high + 8}) touched_.insert(half / kTileRows);
+}
+
+bool TensixMover::MovesTf32(uint32_t source) const {
+  const tensix::Format format = Thread(tensix::kThreadSrcAFormatOverride) != 0
+                                    ? FormatOf(tensix::kAluSrcAFormat)
+                                    : banks_[source].format();
+  return format == tensix::Format::kTf32;
+}
+
 void TensixMover::SetRwc(tensix::SETRWC instruction) {
   const auto set = [&](ReturningCounter& counter, uint32_t bit, uint32_t value, uint32_t mask) {
     if ((instruction.bit_mask() & bit) == 0) return;
@@ -75,7 +91,8 @@ bool TensixMover::IsSourceRow(uint32_t counter, uint32_t field, uint32_t rows) {
 }
 
 bool TensixMover::Move(tensix::MOVA2D instruction) {
-  if (float32_dst_ || !banks_[0].ready() || instruction.dst() % kEight != 0) return false;
+  if (float32_dst_ != MovesTf32(0) || !banks_[0].ready() || instruction.dst() % kEight != 0)
+    return false;
   if (!IsDstRow(instruction.dst(), kEight)) return false;
   if (instruction.src() % kEight != 0 || !IsSourceRow(rows_.a.now, instruction.src(), kEight)) {
     return false;
@@ -87,7 +104,7 @@ bool TensixMover::Move(tensix::MOVA2D instruction) {
 
 bool TensixMover::Move(tensix::MOVB2D instruction) {
   const uint32_t rows = (instruction.instr_mod() & 2) != 0 ? kEight : kFour;
-  if (float32_dst_ || !banks_[1].ready() || !IsDstRow(instruction.dst(), rows) ||
+  if (float32_dst_ != MovesTf32(1) || !banks_[1].ready() || !IsDstRow(instruction.dst(), rows) ||
       !IsSourceRow(rows_.b.now, instruction.src(), rows)) {
     return false;
   }
@@ -97,6 +114,7 @@ bool TensixMover::Move(tensix::MOVB2D instruction) {
 }
 
 bool TensixMover::Move(tensix::MOVD2A instruction) {
+  if (MovesTf32(0) && !float32_dst_) return false;
   if (!IsDstRow(instruction.dst(), kFour)) return false;
   if (instruction.src() % kFour != 0 || rows_.a.now % kFour != 0) return false;  // the row wraps
   Push(instruction);
@@ -105,7 +123,10 @@ bool TensixMover::Move(tensix::MOVD2A instruction) {
 }
 
 bool TensixMover::Move(tensix::MOVD2B instruction) {
-  if (instruction.dest_32b_lo() != 0 && !float32_dst_) return false;
+  if (MovesTf32(1) ? !float32_dst_ || instruction.dest_32b_lo() != 0
+                   : !float32_dst_ && instruction.dest_32b_lo() != 0) {
+    return false;
+  }
   if (!IsDstRow(instruction.dst(), kFour) || !IsSourceRow(rows_.b.now, instruction.src(), kFour)) {
     return false;
   }

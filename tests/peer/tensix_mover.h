@@ -44,6 +44,8 @@ class TensixMover : public TensixSetup {
   bool Keeps(uint32_t source) const;
   // Ends an instruction that wrote row `row` of Dst and releases the sources in `clear`.
   void FinishRow(uint32_t row, uint32_t modifier, uint32_t clear);
+  // A row of 32 bits that was written, whatever width is computed in.
+  void Touch32(uint32_t row);
 
   bool float32_dst_;
   std::array<SourceBanks, 2> banks_;
@@ -53,6 +55,8 @@ class TensixMover : public TensixSetup {
   template <typename Instruction>
   void Access(Instruction instruction, uint32_t row);
   bool IsDstRow(uint32_t dst, uint32_t rows) const;
+  // Source 0 or 1 moves as TF32: in 32 bits of Dst. Other formats take 16.
+  bool MovesTf32(uint32_t source) const;
   static bool IsSourceRow(uint32_t counter, uint32_t field, uint32_t rows);
 
   std::set<uint32_t> touched_;  // tiles of Dst

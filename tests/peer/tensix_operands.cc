@@ -1,4 +1,4 @@
-// Data for programs: bf16 of eight kinds.
+// Data for programs: bf16 and Bfp8_b of eight kinds.
 #include "tests/peer/sequence_builder.h"
 #include "tests/peer/tensix_generator.h"
 
@@ -46,15 +46,33 @@ uint32_t Datum(Chooser& choose, uint32_t kind) {
   }
 }
 
+// Four bytes of a tile of Bfp8_b: exponents come first.
+uint32_t Block(Chooser& choose, uint32_t word, uint32_t kind) {
+  constexpr uint32_t kExponentWords = 16;
+  constexpr uint32_t kFew[] = {0, 0x40, 0xC0, 0x60, 0x20, 0x7F, 0xFF, 0x80, 1};
+  uint32_t bytes = 0;
+  for (uint32_t shift = 0; shift < 32; shift += 8) {
+    const uint32_t byte = word < kExponentWords                         ? Datum(choose, kind) >> 7
+                          : choose.Percent(kind == kKinds - 1 ? 90 : 5) ? choose.Pick(kFew)
+                                                                        : choose.Any();
+    bytes |= (byte & 0xFF) << shift;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<uint32_t> RandomOperand(uint32_t batch, uint32_t tile) {
   if (tile == TensixProgram::kOnesTile) {
     return std::vector<uint32_t>(TensixProgram::kTileBytes / 4, 0x3F803F80);
   }
-  Chooser choose(batch * TensixProgram::kOperandTiles + tile);
+  Chooser choose(batch * TensixProgram::kTiles + tile);
   std::vector<uint32_t> words;
   for (uint32_t i = 0; i < TensixProgram::kTileBytes / 4; ++i) {
+    if (tile >= TensixProgram::kBlockTiles) {
+      words.push_back(Block(choose, i, tile - TensixProgram::kBlockTiles));
+      continue;
+    }
     const uint32_t low = Datum(choose, tile % kKinds);
     words.push_back(low | Datum(choose, tile % kKinds) << 16);
   }

@@ -16,10 +16,11 @@ class TensixProgram {
   // L1 of the tile.
   static constexpr uint32_t kList = 0x18000;
   static constexpr uint32_t kListEnd = 0x20000;
-  static constexpr uint32_t kOperands =
-      0x20000;  // tiles that programs unpack, kOperandTiles + 1 of kTileBytes
+  static constexpr uint32_t kOperands = 0x20000;  // kTiles of kTileBytes that programs unpack
   static constexpr uint32_t kOperandTiles = 64;
-  static constexpr uint32_t kOnesTile = kOperandTiles;  // follows them
+  static constexpr uint32_t kOnesTile = kOperandTiles;    // follows them
+  static constexpr uint32_t kBlockTiles = kOnesTile + 1;  // eight tiles of Bfp8_b
+  static constexpr uint32_t kTiles = kBlockTiles + 8;
   static constexpr uint32_t kTileBytes = 2048;
   static constexpr uint32_t kResults = 0x80000;  // its first word becomes kDone at the end
   static constexpr uint32_t kDone = 0x600D;

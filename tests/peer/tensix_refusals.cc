@@ -77,6 +77,36 @@ struct FieldValue {
   uint32_t value;
 };
 
+// One row of Float32 goes to row kRow of Dst.
+template <uint32_t kRow, uint32_t kUnpackSet>
+void ToDst(TensixWriter& writer) {
+  writer.SetUnpackedFormat(0, {isa::Format::kFloat32, isa::Format::kFloat32});
+  Configured(writer, FieldValue{isa::kUnpack0ToDst, 1},
+             FieldValue{isa::kUnpack0DestAddress, 64 + 16 * kRow});
+  writer.SetThread(isa::kThreadUnpackSet, kUnpackSet);
+}
+
+template <isa::Format kIn, isa::Format kOut>
+void Unpacked(TensixWriter& writer) {
+  writer.SetUnpackedFormat(0, {kIn, kOut});
+  Configured(writer);
+}
+
+template <isa::Format kIn, isa::Format kOut>
+void Packed(TensixWriter& writer) {
+  writer.PlainPacker(true, kIn, kOut);
+  Configured(writer);
+}
+
+// Sources as TF32, and Dst.
+template <bool kFloat32Dst>
+void Tf32(TensixWriter& writer) {
+  Sources(writer);
+  writer.SetFloat32Dst(kFloat32Dst);
+  Configured(writer, FieldValue{isa::kAluSrcAFormat, static_cast<uint32_t>(isa::Format::kTf32)});
+  writer.SetThread(isa::kThreadSrcAFormatOverride, 1);
+}
+
 constexpr isa::UNPACR kOneUnpacr = isa::UNPACR{}.last(1).ovrd_thread_id(1);
 constexpr isa::PACR kOnePacr = isa::PACR{}.last(1);
 constexpr uint32_t kNotModelled = 60;  // id of thread configuration
@@ -163,6 +193,34 @@ const TensixRefusal kRefusals[] = {
      isa::UNPACR_NOP{}.unpacker(1).unpack_pop(1).src_clr_val_ctrl(1).word, "src_clr_val_ctrl: "},
     {"a bank that is valid already", isa::UNPACR_NOP{}.unpack_pop(1).set_dvalid(1).word,
      "set_dvalid: ", CrossedBanks},
+    {"Float32 into a source", kOneUnpacr.word,
+     "formats: ", Unpacked<isa::Format::kFloat32, isa::Format::kFloat32>},
+    {"Float32 as Bfp8_b", kOneUnpacr.word,
+     "formats: ", Unpacked<isa::Format::kFloat32, isa::Format::kBfp8B>},
+    {"bfloat16 as TF32", kOneUnpacr.word,
+     "formats: ", Unpacked<isa::Format::kFloat16B, isa::Format::kTf32>},
+    {"Bfp8_b as bfloat16", kOneUnpacr.word,
+     "formats: ", Unpacked<isa::Format::kBfp8B, isa::Format::kFloat16B>},
+    {"Dst with the set of SrcA", kOneUnpacr.word, "thread configuration 5: ", ToDst<0, 4>},
+    {"past the end of Dst: UNPACR", kOneUnpacr.word, "address in Dst: ", ToDst<1024, 0>},
+    {"rows of Bfp8_b from row 4 on", kOneUnpacr.word, "address in SrcA: ",
+     [](TensixWriter& w) {
+       Unpacked<isa::Format::kBfp8B, isa::Format::kBfp8B>(w);
+       Configured(w, FieldValue{isa::kUnpack0DestAddress, 128});
+       w.SetAdcRange(1, 0, 31);
+     }},
+    {"TF32 from a 16-bit Dst: MOVD2A", isa::MOVD2A{}.instr_mod(2).word,
+     "dest_32b_lo: ", Tf32<false>},
+    {"TF32 from a 16-bit Dst: MOVD2B", isa::MOVD2B{}.instr_mod(2).word,
+     "dest_32b_lo: ", Tf32<false>},
+    {"low halves of TF32: MOVD2B", isa::MOVD2B{}.instr_mod(2).dest_32b_lo(1).word,
+     "dest_32b_lo: ", Tf32<true>},
+    {"low halves of TF32: MOVA2D", isa::MOVA2D{}.instr_mod(2).dest_32b_lo(1).word,
+     "dest_32b_lo: ", Tf32<true>},
+    {"Float32 as bfloat16", kOnePacr.word,
+     "formats: ", Packed<isa::Format::kFloat32, isa::Format::kFloat16B>},
+    {"bfloat16 as Bfp8_b", kOnePacr.word,
+     "formats: ", Packed<isa::Format::kFloat16B, isa::Format::kBfp8B>},
     {"odd stride in SrcA", kOneUnpacr.word, "strides in Src: ",
      [](TensixWriter& w) {
        Configured(w, FieldValue{isa::kUnpackers[0].dest_y_stride, 33});

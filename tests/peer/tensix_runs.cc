@@ -26,7 +26,7 @@ class TensixSequence {
     Point(0, 0);
     Point(kMachineWindow, hw::kSoftReset0 & ~kWindowMask);
     AddWords(hw::kTriscDefaultPc[trisc_], TensixProbe().words());
-    for (uint32_t tile = 0; tile <= TensixProgram::kOnesTile; ++tile) {
+    for (uint32_t tile = 0; tile < TensixProgram::kTiles; ++tile) {
       AddWords(TensixProgram::kOperands + tile * TensixProgram::kTileBytes,
                RandomOperand(batch, tile));
     }

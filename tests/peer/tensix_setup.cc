@@ -44,7 +44,8 @@ void TensixSetup::PrepareConfiguration(bool float32_dst) {
   Set(tensix::kPackRowsPerPlane, 16);
   Set(tensix::kPackNoZeroCompression, 1);
   SetWord(180, 0);
-  SetPlainPacker(float32_dst, float32_dst ? tensix::Format::kFloat32 : tensix::Format::kFloat16B);
+  const tensix::Format dst = float32_dst ? tensix::Format::kFloat32 : tensix::Format::kFloat16B;
+  SetPlainPacker(float32_dst, dst, dst);
   Configure();
 }
 
@@ -150,13 +151,13 @@ void TensixSetup::ZeroAdc(uint32_t units) {
   SetAdcPair(units, true, 15, {});
 }
 
-void TensixSetup::SetPlainPacker(bool read32, tensix::Format format) {
-  const auto code = static_cast<uint32_t>(format);
-  Set(tensix::kAluDstFormat, code);
+void TensixSetup::SetPlainPacker(bool read32, tensix::Format in, tensix::Format out) {
+  SetFormat(tensix::kAluDstFormat, in);
   Set(tensix::kPackRead32Bit, read32 ? 1 : 0);
-  Set(tensix::kPackInFormat, code);
-  Set(tensix::kPackOutFormat, code);
-  Set(tensix::kPackSourceYStride, format == tensix::Format::kFloat32 ? 64 : 32);
+  SetFormat(tensix::kPackInFormat, in);
+  SetFormat(tensix::kPackOutFormat, out);
+  Set(tensix::kPackSourceYStride, 16 * DatumBytes(in));
+  Set(tensix::kPackExponentBytes, 0);
   SetWord(13, 0);
   Set(tensix::kPackDestYStride, 0);
   Set(tensix::kPackReluMode, 0);

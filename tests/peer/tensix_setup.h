@@ -10,6 +10,23 @@
 
 namespace ttfd {
 
+// A format in L1 and what an unpacker makes of it.
+struct UnpackedFormat {
+  hw::tensix::Format in, out;
+};
+// All that go into a source.
+inline constexpr UnpackedFormat kSourceFormats[] = {
+    {hw::tensix::Format::kFloat16B, hw::tensix::Format::kFloat16B},
+    {hw::tensix::Format::kFloat32, hw::tensix::Format::kTf32},
+    {hw::tensix::Format::kFloat32, hw::tensix::Format::kFloat16B},
+    {hw::tensix::Format::kBfp8B, hw::tensix::Format::kBfp8B},
+};
+constexpr uint32_t DatumBytes(hw::tensix::Format format) {
+  using hw::tensix::Format;
+  if (format == Format::kBfp8B) return 1;
+  return format == Format::kFloat32 || format == Format::kTf32 ? 4 : 2;
+}
+
 class TensixSetup {
  public:
   static constexpr uint32_t kPacker = 4;  // bit of a set of address counters; unpackers are 1 and 2
@@ -19,6 +36,16 @@ class TensixSetup {
   // Configuration is sent by the next Configure(): with stores, or with SETDMAREG and WRCFG.
   void Set(hw::tensix::ConfigField field, uint32_t value);
   void SetWord(uint32_t word, uint32_t value);
+  void SetFormat(hw::tensix::ConfigField field, hw::tensix::Format format) {
+    Set(field, static_cast<uint32_t>(format));
+  }
+  void SetUnpackedFormat(uint32_t unpacker, UnpackedFormat format) {
+    SetFormat(hw::tensix::kUnpackers[unpacker].in_format, format.in);
+    SetFormat(hw::tensix::kUnpackers[unpacker].out_format, format.out);
+  }
+  hw::tensix::Format FormatOf(hw::tensix::ConfigField field) const {
+    return static_cast<hw::tensix::Format>(Of(field));
+  }
   void Configure(bool by_engine = false);
   // The next Configure() sends every word that was ever set.
   void SendAgain() { unsent_ = set_; }
@@ -46,8 +73,8 @@ class TensixSetup {
   // Configuration in which nothing is special.
   explicit TensixSetup(bool float32_dst);
 
-  // The packer in its plain state, for `format` in Dst and in L1.
-  void SetPlainPacker(bool read32, hw::tensix::Format format);
+  // The packer in its plain state.
+  void SetPlainPacker(bool read32, hw::tensix::Format in, hw::tensix::Format out);
   uint32_t Of(hw::tensix::ConfigField field) const { return field.field.Of(config_[field.word]); }
   uint32_t Word(uint32_t word) const { return config_[word]; }
   uint32_t Thread(uint32_t id) const { return thread_[id]; }

@@ -4,18 +4,23 @@
 #include <array>
 #include <cstdint>
 
+#include "runtime/hw/tensix_isa.h"
+
 namespace ttfd {
 
 // The two banks of SrcA or of SrcB.
 struct SourceBanks {
   std::array<bool, 2> valid = {};
-  uint32_t unpack = 0;  // the bank that is filled
-  uint32_t matrix = 0;  // the bank that is computed with
+  std::array<hw::tensix::Format, 2> formats = {};  // of what was handed over
+  uint32_t unpack = 0;                             // the bank that is filled
+  uint32_t matrix = 0;                             // the bank that is computed with
 
   bool ready() const { return valid[matrix]; }
   bool free() const { return !valid[unpack]; }
-  void HandOver() {
+  hw::tensix::Format format() const { return formats[matrix]; }
+  void HandOver(hw::tensix::Format format) {
     valid[unpack] = true;
+    formats[unpack] = format;
     unpack ^= 1;
   }
   void Release(bool keep) {

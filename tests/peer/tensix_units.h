@@ -23,6 +23,10 @@ uint32_t RandomDstRow(Chooser& choose, const TensixWriter& writer);
 uint32_t RandomTile(Chooser& choose);
 // An address modifier whose increments are multiples of `step`.
 RowCounters::Modifier RandomModifier(Chooser& choose, uint32_t step);
+// Unpacks one of kSourceFormats from now on, half the times bfloat16.
+void RandomSourceFormat(Chooser& choose, TensixWriter& writer, uint32_t unpacker);
+// Formats of SrcA and SrcB where the thread's configuration overrides those that were unpacked.
+void RandomMathFormats(Chooser& choose, TensixWriter& writer);
 // Operand tiles to the sources that have none.
 void FillSources(Chooser& choose, TensixWriter& writer);
 // A whole tile of Dst by eight elementwise operations.

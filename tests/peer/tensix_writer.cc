@@ -36,7 +36,7 @@ bool TensixWriter::Fill(uint32_t unpacker, bool hand_over, bool infinity, bool a
   SourceBanks& banks = banks_[unpacker];
   if (as_unpack ? !banks.free() : banks.ready()) return false;
   if (!banks.free() || (infinity && unpacker == 1)) return false;
-  if (hand_over) banks.HandOver();
+  if (hand_over) banks.HandOver(FormatOf(tensix::kUnpackers[unpacker].out_format));
   Push(tensix::UNPACR_NOP{}
            .unpacker(unpacker)
            .unpack_pop(1)
@@ -137,7 +137,8 @@ void TensixWriter::Release() {
 
 void TensixWriter::Dump(const std::set<uint32_t>& tiles, bool read32) {
   if (tiles.empty()) return;
-  PlainPacker(read32, read32 ? tensix::Format::kFloat32 : tensix::Format::kFloat16B);
+  const tensix::Format format = read32 ? tensix::Format::kFloat32 : tensix::Format::kFloat16B;
+  PlainPacker(read32, format, format);
   const auto count = static_cast<uint32_t>(tiles.size());
   const uint32_t bytes = count * kTileRows * 16 * (read32 ? 4 : 2);
   const uint32_t at = Reserve(bytes);

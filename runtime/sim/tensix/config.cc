@@ -35,12 +35,12 @@ constexpr Rule kRules[] = {
     {59, 0xFFFF, true},       // unpacker 1: stride in SrcB
     {64, 0xFFFF001F, true},   // unpacker 0: tile
     {65, 0x00FF00FF, true},   //
-    {68, 0, true},            // packer: no section of exponents
+    {68, 0xFFFF0000, true},   // packer: section of exponents
     {69, kAll, true},         // packer: address
     {70, 0x0FF1, true},       // packer: formats
     {71, 0, true},            //
     {72, 0x1FF, true},        // unpacker 0: format
-    {73, 0x000F000F, true},   //
+    {73, 0x000F001F, true},   //
     {76, kAll, true},         // unpacker 0: address
     {84, 0xFFFF, true},       //
     {86, 0xFFFF, true},       // unpacker 0: x of the tile

@@ -35,7 +35,7 @@ class Engine {
         fpu_(lanes, config_, rows_, src_a_, src_b_, dst_, report_),
         moves_(config_, rows_, src_a_, src_b_, dst_, report_),
         sfpu_(lanes, config_, rows_, dst_, report_),
-        unpackers_(l1, config_, counters_, src_a_, src_b_, report_),
+        unpackers_(l1, config_, counters_, src_a_, src_b_, dst_, report_),
         packer_(l1, config_, counters_, dst_, report_) {}
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

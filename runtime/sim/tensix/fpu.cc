@@ -1,6 +1,7 @@
 // Operands and refusals of the matrix unit.
 #include "runtime/sim/tensix/fpu.h"
 
+#include "runtime/sim/tensix/formats.h"
 #include "runtime/sim/tensix/lane_math.h"
 
 namespace ttfd::sim::tensix {
@@ -13,24 +14,17 @@ constexpr uint32_t kPoolRows = 4;  // of Dst
 
 constexpr const char* kPastDst = "the row (dst + counter + offset) is past the end of Dst";
 
-constexpr const char* kFormats = "the model multiplies and adds bfloat16 and float32";
-
-// Float32 counts as bfloat16 here.
-bool IsModelledFormat(isa::Format format) {
-  return format == isa::Format::kFloat16B || format == isa::Format::kFloat32;
-}
+constexpr const char* kFormats = "the model computes with bfloat16, TF32, Bfp8_b and Float32";
 
 Broadcast BroadcastOf(uint32_t instr_mod) { return {(instr_mod & 1) != 0, (instr_mod & 2) != 0}; }
 
 }  // namespace
 
-Outcome Fpu::CheckFormats(uint32_t thread) {
-  if (!IsModelledFormat(config_.SourceAFormat(thread, a_.matrix_bank().format))) {
-    return report_.Refuse("format of SrcA", kFormats);
-  }
-  if (!IsModelledFormat(config_.SourceBFormat(thread, b_.matrix_bank().format))) {
-    return report_.Refuse("format of SrcB", kFormats);
-  }
+Outcome Fpu::FindFormats(uint32_t thread, Operands* operands) {
+  operands->a_format = config_.SourceAFormat(thread, a_.matrix_bank().format);
+  operands->b_format = config_.SourceBFormat(thread, b_.matrix_bank().format);
+  if (!IsComputedFormat(operands->a_format)) return report_.Refuse("format of SrcA", kFormats);
+  if (!IsComputedFormat(operands->b_format)) return report_.Refuse("format of SrcB", kFormats);
   return Outcome::kDone;
 }
 
@@ -63,7 +57,7 @@ Outcome Fpu::FindOperands(uint32_t thread, Instruction instruction, const Shape&
   }
   operands->a_row = at.src_a();
   operands->b_row = at.src_b();
-  return CheckFormats(thread);
+  return FindFormats(thread, operands);
 }
 
 template <typename Instruction>
@@ -113,7 +107,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::MVMUL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  lanes_.multiply_matrix(a(), operands.a_row, b(), operands.b_row, kFpuRows,
+  lanes_.multiply_matrix(a(operands), operands.a_row, b(operands), operands.b_row, kFpuRows,
                          rows_.of(thread).fidelity(), Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
@@ -125,7 +119,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::GAPOOL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  lanes_.multiply_matrix(a(), operands.a_row, b(), operands.b_row, kPoolRows,
+  lanes_.multiply_matrix(a(operands), operands.a_row, b(operands), operands.b_row, kPoolRows,
                          rows_.of(thread).fidelity(), Block(operands, kPoolRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
@@ -137,11 +131,14 @@ Outcome Fpu::Execute(uint32_t thread, isa::GMPOOL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  for (const uint32_t scale : b_.matrix_bank().rows()[operands.b_row]) {
+  SourceRow rows[kColumns];
+  for (const uint32_t scale :
+       *b_.matrix_bank().RowsAs(operands.b_format, operands.b_row, 1, rows)) {
     if (scale != kOne) return report_.Refuse("SrcB", "its row holds no other number than 1.0");
   }
   const bool was_valid = dst_.valid(operands.dst_row, is_32_bit());
-  MaximumOfColumns(&a_.matrix_bank().rows()[operands.a_row], was_valid, Block(operands, kPoolRows));
+  MaximumOfColumns(a_.matrix_bank().RowsAs(operands.a_format, operands.a_row, kColumns, rows),
+                   was_valid, Block(operands, kPoolRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
   return Outcome::kDone;
 }
@@ -156,7 +153,7 @@ Outcome Fpu::Execute(uint32_t thread, isa::ELWMUL instruction) {
       outcome != Outcome::kDone) {
     return outcome;
   }
-  lanes_.multiply_elements(a(), operands.a_row, b(), operands.b_row,
+  lanes_.multiply_elements(a(operands), operands.a_row, b(operands), operands.b_row,
                            BroadcastOf(instruction.instr_mod()), rows_.of(thread).fidelity(),
                            Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());
@@ -174,8 +171,10 @@ Outcome Fpu::Add(uint32_t thread, Instruction instruction, bool subtract) {
   if (rows_.of(thread).fidelity() != 0) {
     return report_.Refuse("fidelity", "sums and differences have one phase, 0");
   }
-  lanes_.add_elements(&a_.matrix_bank().rows()[operands.a_row],
-                      &b_.matrix_bank().rows()[operands.b_row],
+  SourceRow rows_a[kFpuRows];
+  SourceRow rows_b[kFpuRows];
+  lanes_.add_elements(a_.matrix_bank().RowsAs(operands.a_format, operands.a_row, kFpuRows, rows_a),
+                      b_.matrix_bank().RowsAs(operands.b_format, operands.b_row, kFpuRows, rows_b),
                       BroadcastOf(instruction.instr_mod()), subtract,
                       instruction.dest_accum_en() != 0, Block(operands, kFpuRows));
   Finish(thread, instruction.addr_mode(), instruction.clear_dvalid());

@@ -33,11 +33,13 @@ class Fpu {
   Outcome Execute(uint32_t thread, hw::tensix::CLEARDVALID instruction);
 
  private:
-  // Rows that an instruction of two operands works on.
+  // Rows that an instruction of two operands works on, and the formats that it reads the sources in.
   struct Operands {
     uint32_t a_row = 0;
     uint32_t b_row = 0;
     uint32_t dst_row = 0;
+    hw::tensix::Format a_format = hw::tensix::Format::kFloat16B;
+    hw::tensix::Format b_format = hw::tensix::Format::kFloat16B;
   };
   // The row of SrcA is a multiple of `a_rows`, Dst's of `dst_rows`; Dst's wraps at the end, or is refused there.
   struct Shape {
@@ -53,9 +55,14 @@ class Fpu {
   Outcome FindPoolOperands(uint32_t thread, Instruction instruction, bool dst_wraps,
                            Operands* operands);
   DstBlock Block(const Operands& operands, uint32_t rows);
-  const Halves& a() { return a_.matrix_bank().halves(lanes_, true); }
-  const Halves& b() { return b_.matrix_bank().halves(lanes_, false); }
-  Outcome CheckFormats(uint32_t thread);
+  // The operands of products.
+  const Halves& a(const Operands& operands) {
+    return a_.matrix_bank().halves(lanes_, true, operands.a_format);
+  }
+  const Halves& b(const Operands& operands) {
+    return b_.matrix_bank().halves(lanes_, false, operands.b_format);
+  }
+  Outcome FindFormats(uint32_t thread, Operands* operands);
   template <typename Instruction>
   Outcome Add(uint32_t thread, Instruction instruction, bool subtract);
   void Finish(uint32_t thread, uint32_t addr_mode, uint32_t clear_dvalid);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/sim/tensix/formats.h"
 #include "runtime/sim/tensix/lane_math.h"
 
 namespace ttfd::sim::tensix {
@@ -19,15 +20,32 @@ uint32_t DenormalAsZero(uint32_t datum) { return ExponentOf(datum) == 0 ? 0 : da
 
 }  // namespace
 
-Outcome Moves::CheckFormats(uint32_t thread, SourceFile& source) {
+Outcome Moves::FindFormats(uint32_t thread, const SourceBank& bank, bool low_half,
+                           Formats* formats) {
   // SrcA's configured format also says how SrcB moves.
-  const isa::Format recorded = source.matrix_bank().format;
-  if (config_.SourceAFormat(thread, recorded) == isa::Format::kFloat16B &&
-      (&source == &a_ || config_.SourceBFormat(thread, recorded) == isa::Format::kFloat16B)) {
-    return Outcome::kDone;
+  formats->moved = config_.SourceAFormat(thread, bank.format);
+  formats->kept =
+      &bank == &a_.matrix_bank() ? formats->moved : config_.SourceBFormat(thread, bank.format);
+  if (!IsComputedFormat(formats->moved) || !IsComputedFormat(formats->kept)) {
+    return report_.Refuse(&bank == &a_.matrix_bank() ? "format of SrcA" : "format of SrcB",
+                          "the model moves bfloat16, TF32, Bfp8_b and Float32");
   }
-  return report_.Refuse(&source == &a_ ? "format of SrcA" : "format of SrcB",
-                        "the model moves bfloat16");
+  if (formats->is_tf32() && (low_half || !is_32_bit())) {
+    return report_.Refuse("dest_32b_lo", "it is 0 and Dst has 32 bits where a TF32 moves");
+  }
+  return Outcome::kDone;
+}
+
+Outcome Moves::FindFormatsToDst(uint32_t thread, const SourceBank& bank, bool low_half,
+                                Formats* formats) {
+  if (const Outcome outcome = FindFormats(thread, bank, low_half, formats);
+      outcome != Outcome::kDone) {
+    return outcome;
+  }
+  if (!formats->is_tf32() && (low_half || is_32_bit())) {
+    return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
+  }
+  return Outcome::kDone;
 }
 
 template <typename Instruction>
@@ -46,9 +64,13 @@ Outcome Moves::FindRows(uint32_t thread, Instruction instruction, const Alignmen
   return rows_.CheckModifier(thread, instruction.addr_mode());
 }
 
-void Moves::CopyFromDst(uint32_t row, bool low_half, SourceRow& to) {
+void Moves::CopyFromDst(uint32_t row, bool low_half, const Formats& formats, SourceRow& to) {
   const DstBlock from = dst_.Read(row, is_32_bit());
   for (uint32_t column = 0; column < kColumns; ++column) {
+    if (formats.is_tf32()) {
+      to[column] = Float32AsTf32(from.Load(0, column));
+      continue;
+    }
     const uint16_t bits = low_half ? BFloat16OfCell(from.low[0][column]) : from.high[0][column];
     to[column] = uint32_t{bits} << 16;
   }
@@ -56,21 +78,23 @@ void Moves::CopyFromDst(uint32_t row, bool low_half, SourceRow& to) {
 
 Outcome Moves::Execute(uint32_t thread, isa::MOVA2D instruction) {
   if (instruction.instr_mod() != 2) return report_.Refuse("instr_mod", "2 moves eight rows");
-  if (is_32_bit() || instruction.dest_32b_lo() != 0) {
-    return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
-  }
   const uint32_t from = rows_.of(thread).src_a() + instruction.src();
   uint32_t to = 0;
   if (FindRows(thread, instruction, {kEight, kEight, kEight}, from, &to) != Outcome::kDone) {
     return Outcome::kRefused;
   }
   if (!a_.matrix_bank().valid) return report_.Wait(kSrcAEvent);
-  if (CheckFormats(thread, a_) != Outcome::kDone) return Outcome::kRefused;
-  const DstBlock block = dst_.Block(to, kEight, false);
+  Formats formats;
+  if (FindFormatsToDst(thread, a_.matrix_bank(), instruction.dest_32b_lo() != 0, &formats) !=
+      Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  SourceRow copy[kEight];
+  const SourceRow* const rows = a_.matrix_bank().RowsAs(formats.kept, from, kEight, copy);
+  const DstBlock block = dst_.Block(to, kEight, formats.is_tf32());
   for (uint32_t row = 0; row < kEight; ++row) {
     for (uint32_t column = 0; column < kColumns; ++column) {
-      const uint32_t datum = DenormalAsZero(a_.matrix_bank().rows()[from + row][column]);
-      block.high[row][column] = static_cast<uint16_t>(datum >> 16);
+      block.Store(row, column, DenormalAsZero(rows[row][column]));
     }
   }
   rows_.Advance(thread, instruction.addr_mode());
@@ -80,9 +104,6 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVA2D instruction) {
 Outcome Moves::Execute(uint32_t thread, isa::MOVB2D instruction) {
   const uint32_t mode = instruction.instr_mod();
   if (mode < 2 || mode > 5) return report_.Refuse("instr_mod", "modelled are 2 to 5");
-  if (is_32_bit() || instruction.dest_32b_lo() != 0) {
-    return report_.Refuse("dest_32b_lo", "the model moves to a 16-bit Dst; add to a 32-bit one");
-  }
   const bool one_row = (mode & 2) != 0;
   const uint32_t rows = one_row ? kEight : kFour;
   const uint32_t from = rows_.of(thread).src_b() + instruction.src();
@@ -91,13 +112,19 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2D instruction) {
     return Outcome::kRefused;
   }
   if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
-  if (CheckFormats(thread, b_) != Outcome::kDone) return Outcome::kRefused;
-  const DstBlock block = dst_.Block(to, rows, false);
+  Formats formats;
+  if (FindFormatsToDst(thread, b_.matrix_bank(), instruction.dest_32b_lo() != 0, &formats) !=
+      Outcome::kDone) {
+    return Outcome::kRefused;
+  }
+  SourceRow copy[kFour];
+  const SourceRow* const moved =
+      b_.matrix_bank().RowsAs(formats.kept, from, one_row ? 1 : kFour, copy);
+  const DstBlock block = dst_.Block(to, rows, formats.is_tf32());
   for (uint32_t row = 0; row < rows; ++row) {
-    const SourceRow& at = b_.matrix_bank().rows()[one_row ? from : from + row];
     for (uint32_t column = 0; column < kColumns; ++column) {
-      const uint32_t datum = DenormalAsZero(at[(mode & 1) != 0 ? 0 : column]);
-      block.high[row][column] = static_cast<uint16_t>(datum >> 16);
+      block.Store(row, column,
+                  DenormalAsZero(moved[one_row ? 0 : row][(mode & 1) != 0 ? 0 : column]));
     }
   }
   rows_.Advance(thread, instruction.addr_mode());
@@ -109,13 +136,14 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2A instruction) {
   if (instruction.dest_32b_lo() != 0) return report_.Refuse("dest_32b_lo", "it is 0");
   const uint32_t to = (rows_.of(thread).src_a() + instruction.src()) % kSourceRows;
   uint32_t from = 0;
-  if (CheckFormats(thread, a_) != Outcome::kDone ||
+  Formats formats;
+  if (FindFormats(thread, a_.matrix_bank(), false, &formats) != Outcome::kDone ||
       FindRows(thread, instruction, {kFour, kFour, kFour}, to, &from) != Outcome::kDone) {
     return Outcome::kRefused;
   }
-  for (uint32_t row = 0; row < kFour; ++row) {
-    CopyFromDst(from + row, false, a_.matrix_bank().ChangeRows()[to + row]);
-  }
+  SourceRow* const rows = a_.matrix_bank().ChangeRows(formats.moved);
+  for (uint32_t row = 0; row < kFour; ++row)
+    CopyFromDst(from + row, false, formats, rows[to + row]);
   rows_.Advance(thread, instruction.addr_mode());
   return Outcome::kDone;
 }
@@ -127,12 +155,14 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVD2B instruction) {
   if (low_half && !is_32_bit()) return report_.Refuse("dest_32b_lo", "Dst has 16 bits");
   const uint32_t to = rows_.of(thread).src_b() + instruction.src();
   uint32_t from = 0;
-  if (CheckFormats(thread, b_) != Outcome::kDone ||
+  Formats formats;
+  if (FindFormats(thread, b_.matrix_bank(), low_half, &formats) != Outcome::kDone ||
       FindRows(thread, instruction, {kFour, kFour, kFour}, to, &from) != Outcome::kDone) {
     return Outcome::kRefused;
   }
+  SourceRow* const rows = b_.matrix_bank().ChangeRows(formats.moved);
   for (uint32_t row = 0; row < (mode == 0 ? 1 : kFour); ++row) {
-    CopyFromDst(from + row, low_half, b_.matrix_bank().ChangeRows()[to + row]);
+    CopyFromDst(from + row, low_half, formats, rows[to + row]);
   }
   rows_.Advance(thread, instruction.addr_mode());
   return Outcome::kDone;
@@ -152,10 +182,12 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
     return Outcome::kRefused;
   }
   if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
+  const SourceBank& b = b_.matrix_bank();
+  SourceRow* const rows =
+      a_.matrix_bank().ChangeRows(b.has_tf32() ? isa::Format::kTf32 : isa::Format::kFloat16B);
   for (uint32_t row = 0; row < kFour; ++row) {
     for (uint32_t column = 0; column < kColumns; ++column) {
-      a_.matrix_bank().ChangeRows()[to + row][column] =
-          DenormalAsZero(b_.matrix_bank().rows()[from + row][column]);
+      rows[to + row][column] = DenormalAsZero(b.rows()[from + row][column]);
     }
   }
   rows_.Advance(thread, instruction.addr_mode());
@@ -164,7 +196,7 @@ Outcome Moves::Execute(uint32_t thread, isa::MOVB2A instruction) {
 
 Outcome Moves::Execute(uint32_t /*thread*/, isa::TRNSPSRCB /*instruction*/) {
   if (!b_.matrix_bank().valid) return report_.Wait(kSrcBEvent);
-  SourceRow* const face = &b_.matrix_bank().ChangeRows()[kFaceRow];
+  SourceRow* const face = &b_.matrix_bank().ChangeRows(isa::Format::kFloat16B)[kFaceRow];
   for (uint32_t row = 0; row < kColumns; ++row) {
     for (uint32_t column = row + 1; column < kColumns; ++column) {
       std::swap(face[row][column], face[column][row]);

@@ -20,13 +20,14 @@ class Moves {
         Report& report)
       : config_(config), rows_(rows), a_(a), b_(b), dst_(dst), report_(report) {}
 
-  // Eight rows of SrcA into 16-bit rows of Dst. Not for a 32-bit Dst, of which it would write every other half.
+  // Eight rows of SrcA into Dst: TF32 into 32-bit rows, other formats into 16-bit ones, which
+  // would be every other half of a 32-bit Dst.
   Outcome Execute(uint32_t thread, hw::tensix::MOVA2D instruction);
-  // Rows of SrcB into 16-bit rows of Dst: one row eight times (modes 2, 3), or four rows (4, 5); 3 and 5: column 0.
+  // Rows of SrcB into Dst in the same way: one row eight times (modes 2, 3), or four rows (4, 5); 3 and 5: column 0.
   Outcome Execute(uint32_t thread, hw::tensix::MOVB2D instruction);
-  // Four rows of Dst into SrcA, as bfloat16.
+  // Four rows of Dst into SrcA: as TF32 from a 32-bit Dst, or as bfloat16.
   Outcome Execute(uint32_t thread, hw::tensix::MOVD2A instruction);
-  // One row of Dst (mode 0) or four (2) into SrcB, as bfloat16.
+  // One row of Dst (mode 0) or four (2) into SrcB, in the same way.
   Outcome Execute(uint32_t thread, hw::tensix::MOVD2B instruction);
   // Four rows of SrcB into SrcA (mode 2).
   Outcome Execute(uint32_t thread, hw::tensix::MOVB2A instruction);
@@ -46,9 +47,18 @@ class Moves {
   template <typename Instruction>
   Outcome FindRows(uint32_t thread, Instruction instruction, const Alignment& alignment,
                    uint32_t source_row, uint32_t* dst_row);
-  Outcome CheckFormats(uint32_t thread, SourceFile& source);
-  // Copies 16 bits of each datum of a row of Dst.
-  void CopyFromDst(uint32_t row, bool low_half, SourceRow& to);
+  struct Formats {
+    hw::tensix::Format moved =
+        hw::tensix::Format::kFloat16B;  // TF32: 32 bits of a datum of Dst, else 16
+    hw::tensix::Format kept = hw::tensix::Format::kFloat16B;  // in the source
+    bool is_tf32() const { return moved == hw::tensix::Format::kTf32; }
+  };
+  // Of a move between Dst and the matrix bank `bank`; `low_half`: of the datums of Dst.
+  Outcome FindFormats(uint32_t thread, const SourceBank& bank, bool low_half, Formats* formats);
+  Outcome FindFormatsToDst(uint32_t thread, const SourceBank& bank, bool low_half,
+                           Formats* formats);
+  // Copies 16 or 19 bits of each datum of a row of Dst.
+  void CopyFromDst(uint32_t row, bool low_half, const Formats& formats, SourceRow& to);
   bool is_32_bit() const { return config_[hw::tensix::kAluFloat32Dst] != 0; }
 
   const Config& config_;

@@ -1,7 +1,9 @@
 // Addresses, conversions and masks of the packer.
 #include "runtime/sim/tensix/packer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "runtime/sim/tensix/formats.h"
 
@@ -30,6 +32,15 @@ bool IsModelledMask(uint32_t mask) { return mask <= 1 || mask == kAllColumns; }
 
 }  // namespace
 
+constexpr Packer::Conversion Packer::kConversions[] = {
+    {false, isa::Format::kFloat16B, isa::Format::kFloat16B},
+    {false, isa::Format::kFloat16B, isa::Format::kFloat32},
+    {true, isa::Format::kFloat16B, isa::Format::kFloat16B},
+    {true, isa::Format::kFloat32, isa::Format::kFloat32},
+    {true, isa::Format::kFloat32, isa::Format::kBfp8B},
+    {true, isa::Format::kBfp8B, isa::Format::kBfp8B},
+};
+
 Outcome Packer::FindConversion(Conversion* conversion) {
   conversion->from_32_bit = config_[isa::kPackRead32Bit] != 0;
   conversion->in = config_.format(isa::kPackInFormat);
@@ -37,52 +48,17 @@ Outcome Packer::FindConversion(Conversion* conversion) {
   if (config_.format(isa::kAluDstFormat) != conversion->in) {
     return report_.Refuse("format of Dst", "it is not the packer's in format");
   }
-  const bool bfloat16 = conversion->in == isa::Format::kFloat16B;
-  const bool float32 = conversion->in == isa::Format::kFloat32;
-  if (bfloat16 && conversion->out == conversion->in) return Outcome::kDone;
-  if (bfloat16 && conversion->out == isa::Format::kFloat32 && !conversion->from_32_bit) {
-    return Outcome::kDone;
+  if (std::find(std::begin(kConversions), std::end(kConversions), *conversion) ==
+      std::end(kConversions)) {
+    return report_.Refuse("formats",
+                          "the model packs a 32-bit Dst as Float32 -> Float32 or Bfp8_b, bfloat16 "
+                          "-> bfloat16, Bfp8_b -> Bfp8_b, and a 16-bit one as bfloat16 -> bfloat16 "
+                          "or Float32");
   }
-  if (float32 && conversion->out == conversion->in && conversion->from_32_bit) {
-    return Outcome::kDone;
-  }
-  return report_.Refuse("formats",
-                        "the model packs bfloat16 as bfloat16, as float32 from a 16-bit Dst, and "
-                        "float32 as float32 from a "
-                        "32-bit one");
+  return Outcome::kDone;
 }
 
-Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
-                     uint32_t* address) {
-  if (at.source.at[kX] != 0 || at.dest.at[kX] != kColumns - 1) {
-    return report_.Refuse("x counters", "the packer moves rows of 16 datums: 0 to 15");
-  }
-  for (const isa::ConfigField stride : {isa::kPackSourceXStride, isa::kPackSourceYStride,
-                                        isa::kPackSourceZStride, isa::kPackSourceWStride}) {
-    if (config_[stride] % conversion.in_bytes() != 0) {
-      return report_.Refuse("strides in Dst", "they are multiples of a datum");
-    }
-  }
-  const uint32_t from = (at.source.at[kY] * config_[isa::kPackSourceYStride] +
-                         at.source.at[kZ] * config_[isa::kPackSourceZStride] +
-                         at.source.at[kW] * config_[isa::kPackSourceWStride]) /
-                        conversion.in_bytes();
-  if (from % kColumns != 0) {
-    return report_.Refuse("address in Dst", "it is no multiple of a row");
-  }
-  *row = (from / kColumns + config_[isa::kPackDstOffset]) % kDstRows;
-  if (*row + kRowsOfInstruction > kDstRows) {
-    return report_.Refuse("address in Dst", "the rows pass the end of Dst");
-  }
-  if (!continues_ && (at.dest.at[kZ] != 0 || at.dest.at[kW] != 0)) {
-    return report_.Refuse("z and w counters", "the packer's own z and w in L1 are 0");
-  }
-  const uint32_t offset = at.dest.at[kY] * config_[isa::kPackDestYStride] >> 4;
-  *address = continues_ ? next_address_ : (config_[isa::kPackAddress] + 1 + offset) << 4;
-  const uint32_t bytes = kRowsOfInstruction * kColumns * conversion.out_bytes();
-  if (uint64_t{*address} + bytes > l1_.size()) {
-    return report_.Refuse("address", "the tile is not inside L1");
-  }
+Outcome Packer::CheckConfig() {
   const uint32_t planes = config_[isa::kPackRowsPerPlane];
   if (planes == 0 || planes > 16) {
     return report_.Refuse("configuration word 28", "a plane has 1 to 16 rows");
@@ -101,30 +77,101 @@ Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, ui
   return Outcome::kDone;
 }
 
+Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
+                     Target* target) {
+  if (at.source.at[kX] != 0 || at.dest.at[kX] != kColumns - 1) {
+    return report_.Refuse("x counters", "the packer moves rows of 16 datums: 0 to 15");
+  }
+  const uint32_t in_bytes = DatumBytes(conversion.in);
+  for (const isa::ConfigField stride : {isa::kPackSourceXStride, isa::kPackSourceYStride,
+                                        isa::kPackSourceZStride, isa::kPackSourceWStride}) {
+    if (config_[stride] % in_bytes != 0) {
+      return report_.Refuse("strides in Dst", "they are multiples of a datum");
+    }
+  }
+  const uint32_t from = (at.source.at[kY] * config_[isa::kPackSourceYStride] +
+                         at.source.at[kZ] * config_[isa::kPackSourceZStride] +
+                         at.source.at[kW] * config_[isa::kPackSourceWStride]) /
+                        in_bytes;
+  if (from % kColumns != 0) {
+    return report_.Refuse("address in Dst", "it is no multiple of a row");
+  }
+  *row = (from / kColumns + config_[isa::kPackDstOffset]) % kDstRows;
+  if (*row + kRowsOfInstruction > kDstRows) {
+    return report_.Refuse("address in Dst", "the rows pass the end of Dst");
+  }
+  if (!continues_ && (at.dest.at[kZ] != 0 || at.dest.at[kW] != 0)) {
+    return report_.Refuse("z and w counters", "the packer's own z and w in L1 are 0");
+  }
+  *target = next_;
+  if (!continues_) {
+    const uint32_t offset = at.dest.at[kY] * config_[isa::kPackDestYStride] >> 4;
+    target->exponents = (config_[isa::kPackAddress] + 1 + offset) << 4;
+    target->data = target->exponents +
+                   (conversion.has_exponents() ? config_[isa::kPackExponentBytes] * 16 : 0);
+  }
+  const uint64_t bytes = kRowsOfInstruction * kColumns * DatumBytes(conversion.out);
+  if (target->data + bytes > l1_.size() ||
+      (conversion.has_exponents() && target->exponents + uint64_t{16} > l1_.size())) {
+    return report_.Refuse("address", "the tile is not inside L1");
+  }
+  return CheckConfig();
+}
+
 uint32_t Packer::EdgeSet(uint32_t row) const {
   const uint32_t y = row % config_[isa::kPackRowsPerPlane];
   return config_.word(isa::kPackRowSets + config_[isa::kPackRowSetSelect]) >> 2 * y & 3;
 }
 
-void Packer::ConvertRow(const Conversion& conversion, const DstBlock& row, PackedRow& to) const {
-  if (conversion.in == isa::Format::kFloat32) {
-    for (uint32_t i = 0; i < kColumns; ++i) to[i] = uint32_t{row.high[0][i]} << 16 | row.low[0][i];
-  } else if (conversion.from_32_bit) {
-    for (uint32_t i = 0; i < kColumns; ++i) {
-      to[i] = PackFloat32AsBFloat16(uint32_t{row.high[0][i]} << 16 | row.low[0][i]);
-    }
+void Packer::ReadRow(const Conversion& conversion, const DstBlock& row, PackedRow& to) const {
+  const auto convert = [&](auto each) {
+    for (uint32_t i = 0; i < kColumns; ++i) to[i] = each(i);
+  };
+  const auto bits = [&](uint32_t i) { return uint32_t{row.high[0][i]} << 16 | row.low[0][i]; };
+  if (conversion.is_float32()) {
+    convert(bits);
+  } else if (!conversion.from_32_bit) {
+    convert([&](uint32_t i) { return PackBFloat16(row.high[0][i]); });
+  } else if (conversion.in == isa::Format::kBfp8B) {
+    convert([&](uint32_t i) { return PackFloat32AsEvenBFloat16(bits(i)); });
   } else {
-    for (uint32_t i = 0; i < kColumns; ++i) to[i] = PackBFloat16(row.high[0][i]);
+    convert([&](uint32_t i) { return PackFloat32AsBFloat16(bits(i)); });
   }
-  const bool is_float32 = conversion.in == isa::Format::kFloat32;
   if (const uint32_t mode = config_[isa::kPackReluMode]; mode != kNoRelu) {
-    const uint32_t threshold = config_[isa::kPackReluThreshold] << (is_float32 ? 16 : 0);
-    const uint32_t sign = is_float32 ? kSignBit32 : kSignBit16;
-    for (uint32_t& bits : to) bits = Relu(mode, threshold, sign, bits);
+    const uint32_t threshold = config_[isa::kPackReluThreshold]
+                               << (conversion.is_float32() ? 16 : 0);
+    const uint32_t sign = conversion.is_float32() ? kSignBit32 : kSignBit16;
+    for (uint32_t& datum : to) datum = Relu(mode, threshold, sign, datum);
   }
-  if (!is_float32 && conversion.out == isa::Format::kFloat32) {
-    for (uint32_t& bits : to) bits <<= 16;
+}
+
+void Packer::WriteRow(const Conversion& conversion, const PackedRow& row, const Target& to) {
+  std::byte* const data = l1_.data() + to.data;
+  if (conversion.out == isa::Format::kFloat32) {
+    PackedRow words;
+    const uint32_t shift = conversion.is_float32() ? 0 : 16;
+    for (uint32_t i = 0; i < kColumns; ++i) words[i] = row[i] << shift;
+    std::memcpy(data, words, sizeof(words));
+    return;
   }
+  uint16_t halves[kColumns];
+  for (uint32_t i = 0; i < kColumns; ++i) {
+    halves[i] = conversion.is_float32() ? CutToBFloat16(row[i]) : static_cast<uint16_t>(row[i]);
+  }
+  if (!conversion.has_exponents()) {
+    std::memcpy(data, halves, sizeof(halves));
+    return;
+  }
+  uint32_t exponent = 0;
+  for (const uint16_t half : halves) exponent = std::max<uint32_t>(exponent, half >> 7 & 0xFF);
+  uint8_t bytes[kColumns];
+  for (uint32_t i = 0; i < kColumns; ++i) bytes[i] = PackBfp8(halves[i], exponent);
+  l1_[to.exponents] = static_cast<std::byte>(exponent);
+  std::memcpy(data, bytes, sizeof(bytes));
+}
+
+void Packer::PadExponents(uint32_t end) {
+  for (; end % 16 != 0; ++end) l1_[end] = std::byte{0};
 }
 
 Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
@@ -139,35 +186,30 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   AddressCounters& at = counters_.of(thread, kPack);
   Conversion conversion;
   uint32_t row = 0;
-  uint32_t address = 0;
+  Target to;
   if (FindConversion(&conversion) != Outcome::kDone) return Outcome::kRefused;
-  if (Plan(at, conversion, &row, &address) != Outcome::kDone) return Outcome::kRefused;
+  if (Plan(at, conversion, &row, &to) != Outcome::kDone) return Outcome::kRefused;
 
   if (!continues_) rows_ = 0;
   for (uint32_t i = 0; i < kRowsOfInstruction; ++i) {
     if (EdgeSet(rows_ + i) > 1) return report_.Refuse("edge mask", "a row has mask 0 or 1");
   }
-  std::byte* to = l1_.data() + address;
+  report_.written_address = conversion.has_exponents() ? to.exponents : to.data;
   for (uint32_t i = 0; i < kRowsOfInstruction; ++i, ++rows_) {
     const uint32_t mask = config_[EdgeSet(rows_) == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
     PackedRow bits;
-    ConvertRow(conversion, dst_.Read(row + i, conversion.from_32_bit), bits);
+    ReadRow(conversion, dst_.Read(row + i, conversion.from_32_bit), bits);
     if (mask != kAllColumns) {
       for (uint32_t k = 0; k < kColumns; ++k) bits[k] = (mask >> k & 1) != 0 ? bits[k] : 0;
     }
-    if (conversion.out_bytes() == 4) {
-      std::memcpy(to, bits, sizeof(bits));
-    } else {
-      uint16_t halves[kColumns];
-      for (uint32_t k = 0; k < kColumns; ++k) halves[k] = static_cast<uint16_t>(bits[k]);
-      std::memcpy(to, halves, sizeof(halves));
-    }
-    to += kColumns * conversion.out_bytes();
+    WriteRow(conversion, bits, to);
+    to.data += kColumns * DatumBytes(conversion.out);
+    ++to.exponents;
   }
-  report_.written_address = address;
-  report_.written_bytes = kRowsOfInstruction * kColumns * conversion.out_bytes();
-  next_address_ = address + report_.written_bytes;
+  report_.written_bytes = to.data - report_.written_address;
   continues_ = instruction.last() == 0;
+  if (conversion.has_exponents() && !continues_) PadExponents(to.exponents);
+  next_ = to;
   AdvancePack(modifier, &at);
   return Outcome::kDone;
 }

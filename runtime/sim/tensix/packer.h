@@ -28,16 +28,27 @@ class Packer {
     bool from_32_bit = false;
     hw::tensix::Format in = hw::tensix::Format::kFloat16B;
     hw::tensix::Format out = hw::tensix::Format::kFloat16B;
-    uint32_t in_bytes() const { return in == hw::tensix::Format::kFloat32 ? 4 : 2; }
-    uint32_t out_bytes() const { return out == hw::tensix::Format::kFloat32 ? 4 : 2; }
+    bool operator==(const Conversion&) const = default;
+    bool is_float32() const { return in == hw::tensix::Format::kFloat32; }
+    bool has_exponents() const { return out == hw::tensix::Format::kBfp8B; }
   };
+  static const Conversion kConversions[];
   Outcome FindConversion(Conversion* conversion);
-  // The first row of Dst, and the address of its first datum.
+  // Where rows go in L1. Rows of Bfp8_b have their shared exponents in a section before the data.
+  struct Target {
+    uint32_t data = 0;
+    uint32_t exponents = 0;
+  };
+  // The first row of Dst, and where it goes.
   Outcome Plan(const AddressCounters& at, const Conversion& conversion, uint32_t* row,
-               uint32_t* address);
-  // The bits that are written for a row: 16 or 32 of each.
+               Target* target);
+  Outcome CheckConfig();
+  // A row on its way, in the bits of the in format: 16 or 32 of each.
   using PackedRow = uint32_t[kColumns];
-  void ConvertRow(const Conversion& conversion, const DstBlock& row, PackedRow& to) const;
+  void ReadRow(const Conversion& conversion, const DstBlock& row, PackedRow& to) const;
+  void WriteRow(const Conversion& conversion, const PackedRow& row, const Target& to);
+  // Fills the last 16 bytes of the exponents of a series with zeros.
+  void PadExponents(uint32_t end);
   // The edge mask (0 or 1) of row `row` of the series. Bit x of a mask is 0: column x is written as 0.
   uint32_t EdgeSet(uint32_t row) const;
 
@@ -48,7 +59,7 @@ class Packer {
   Report& report_;
   // A series of PACRs up to the one whose `last` is 1.
   bool continues_ = false;
-  uint32_t next_address_ = 0;
+  Target next_;
   uint32_t rows_ = 0;  // so far
 };
 

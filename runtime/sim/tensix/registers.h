@@ -22,23 +22,53 @@ struct SourceBank {
   bool valid = false;  // belongs to the FPU; else to the unpacker
   hw::tensix::Format format = hw::tensix::Format::kFloat32;
 
+  // As they are kept.
   const SourceRow* rows() const { return rows_; }
-  SourceRow* ChangeRows() {
-    has_halves_ = false;
+  // Some datum may have more bits of mantissa than the 7 of bfloat16.
+  bool has_tf32() const { return has_tf32_; }
+  // `as`: the format of what is written.
+  SourceRow* ChangeRows(hw::tensix::Format as) {
+    derived_ = Derived::kNone;
+    has_tf32_ |= as == hw::tensix::Format::kTf32;
     return rows_;
   }
-  void Clear() { std::fill_n(&ChangeRows()[0][0], kSourceRows * kColumns, 0u); }
+  void Clear() {
+    std::fill_n(&ChangeRows(hw::tensix::Format::kFloat16B)[0][0], kSourceRows * kColumns, 0u);
+    has_tf32_ = false;
+  }
 
-  // The operands of products, derived when they are first needed after a change. `is_a`: the bank is SrcA's.
-  const Halves& halves(const LaneKernels& lanes, bool is_a) {
-    if (!has_halves_) lanes.derive(rows_, is_a, &halves_);
-    has_halves_ = true;
+  // `count` rows from row `first` on as operands of format `as`: all formats but TF32 have a mantissa of 7 bits. `copy`
+  // takes the rows that are kept with more.
+  const SourceRow* RowsAs(hw::tensix::Format as, uint32_t first, uint32_t count,
+                          SourceRow* copy) const {
+    if (!IsCut(as)) return rows_ + first;
+    for (uint32_t i = 0; i < count * kColumns; ++i) {
+      copy[i / kColumns][i % kColumns] = rows_[first + i / kColumns][i % kColumns] & kBFloat16Bits;
+    }
+    return copy;
+  }
+
+  // The operands of products in format `as`, derived when they are first needed after a change. `is_a`: the bank is
+  // SrcA's.
+  const Halves& halves(const LaneKernels& lanes, bool is_a, hw::tensix::Format as) {
+    const Derived wanted = IsCut(as) ? Derived::kCut : Derived::kWhole;
+    if (derived_ != wanted) {
+      SourceRow copy[kSourceRows];
+      lanes.derive(RowsAs(as, 0, kSourceRows, copy), is_a, &halves_);
+      derived_ = wanted;
+    }
     return halves_;
   }
 
  private:
+  static constexpr uint32_t kBFloat16Bits = 0xFFFF0000;
+  enum class Derived : uint8_t { kNone, kWhole, kCut };
+
+  bool IsCut(hw::tensix::Format as) const { return has_tf32_ && as != hw::tensix::Format::kTf32; }
+
   SourceRow rows_[kSourceRows] = {};
-  bool has_halves_ = false;
+  bool has_tf32_ = false;
+  Derived derived_ = Derived::kNone;
   Halves halves_;
 };
 

@@ -24,8 +24,9 @@ struct Report {
   const char* field = "";  // of the instruction or the configuration
   const char* reason = "";
   // Since the tile set them to 0.
-  uint32_t changed = 0;          // events
-  uint32_t written_address = 0;  // bytes of L1 that the packer has written
+  uint32_t changed = 0;  // events
+  uint32_t written_address =
+      0;  // bytes of L1 that the packer has written, and those between its exponents and data
   uint32_t written_bytes = 0;
   uint64_t work = 0;  // in nominal nanoseconds of the host (engine.cc)
 
