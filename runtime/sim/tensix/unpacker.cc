@@ -7,6 +7,13 @@
 #include "runtime/sim/tensix/formats.h"
 
 namespace ttfd::sim::tensix {
+// A row of datums or a part of it, in L1.
+struct Datums {
+  const std::byte* data;
+  const std::byte* exponents;  // of Bfp8_b
+  uint32_t first;              // number of the first datum among the 16 that share an exponent
+};
+
 namespace {
 
 namespace isa = hw::tensix;
@@ -14,13 +21,6 @@ namespace isa = hw::tensix;
 // SrcA's address has four rows more than its row, and so has Dst's. Source: ttsim 1.10.0.
 constexpr uint32_t kSkippedRows = 4;
 constexpr uint32_t kSmallest = 0xFFFFE000;  // for the FPU, which has no infinity
-
-// A row of datums or a part of it, in L1.
-struct Datums {
-  const std::byte* data;
-  const std::byte* exponents;  // of Bfp8_b
-  uint32_t first;              // number of the first datum among the 16 that share an exponent
-};
 
 // In a loop of constant length where the row is whole.
 template <typename Convert>
