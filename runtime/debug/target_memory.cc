@@ -5,13 +5,16 @@
 #include "runtime/debug/debug_target.h"
 #include "runtime/hw/noc.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/hw/tensix_config.h"
 #include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::debug {
 namespace {
 
-// Reading this one latches another.
-bool MayRead(uint32_t address) { return address != hw::kWallClockLow; }
+// Reading the clock latches another register; reading kSync waits, with hazards.
+bool MayRead(uint32_t address) {
+  return address != hw::kWallClockLow && address != hw::tensix::kSync;
+}
 
 // How many of `bytes` at `address` lie in [start, start + size).
 size_t Within(uint32_t address, size_t bytes, uint32_t start, uint32_t size) {

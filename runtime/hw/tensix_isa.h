@@ -73,6 +73,8 @@ constexpr uint32_t InstructionOf(uint32_t inline_word) {
 inline constexpr uint32_t kStallTdma = 1u << 0;  // ADC instructions, packer, unpackers, Thcon
 inline constexpr uint32_t kStallSync = 1u << 1;
 inline constexpr uint32_t kStallPack = 1u << 2;
+inline constexpr uint32_t kStallUnpack = 1u << 3;
+inline constexpr uint32_t kStallMover = 1u << 4;
 inline constexpr uint32_t kStallThcon = 1u << 5;
 inline constexpr uint32_t kStallMath = 1u << 6;
 inline constexpr uint32_t kStallConfig = 1u << 7;

@@ -6,7 +6,11 @@
 namespace ttfd::sim {
 
 // Who takes from the seed: each has numbers of its own, so that one hazard does not change another.
-enum ChanceStream : uint64_t { kChanceOfNoc = 1, kChanceOfStreams = 2 };
+enum ChanceStream : uint64_t {
+  kChanceOfNoc = 1,
+  kChanceOfStreams = 2,
+  kChanceOfEngines = uint64_t{1} << 40,  // one a tile, from here
+};
 
 // SplitMix64. Equal seeds give equal numbers; those of neighbouring seeds have nothing in common.
 class Chance {

@@ -2,7 +2,9 @@
 // BlackholeA0/TensixTile/BabyRISCV (memory map, PushTensixInstruction.md, TensixCoprocessor).
 #include "runtime/sim/compute_unit.h"
 
+#include "runtime/sim/hart_access.h"
 #include "runtime/sim/machine.h"
+#include "runtime/sim/scheduler.h"
 #include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::sim {
@@ -12,6 +14,11 @@ namespace isa = hw::tensix;
 
 constexpr uint32_t kGprsEnd = isa::kGprs + 4 * isa::kGprCount;
 constexpr uint32_t kSemaphoresEnd = isa::kSemaphore + 4 * isa::kSemaphores;
+
+// Events of queues, beyond those of tensix/report.h: there is space in a thread's queue; it is drained.
+constexpr uint32_t SpaceEvent(uint32_t thread) { return 1u << 16 << thread; }
+constexpr uint32_t DrainEvent(uint32_t thread) { return 1u << 24 << thread; }
+constexpr uint32_t kEngineEvents = SpaceEvent(0) - 1;
 
 bool IsTrisc(uint32_t hart) { return hart >= hw::kTrisc0; }
 uint32_t ThreadOf(uint32_t hart) { return IsTrisc(hart) ? hart - hw::kTrisc0 : 0; }
@@ -43,14 +50,32 @@ Refusal CheckReach(uint32_t hart, uint32_t address) {
 }  // namespace
 
 void ComputeUnit::Reset() {
+  queue_.reset();
   engine_.reset();
+  scheduled_ = 0;
   waits_ = {};
+}
+
+const ComputeUnit::Wait& ComputeUnit::WaitOf(uint32_t hart) const {
+  if (queue_ == nullptr) return waits_[hart];
+  // A TRISC may have pushed more, or do something else, while its thread waits.
+  if (IsTrisc(hart)) return queue_->wait(ThreadOf(hart));
+  for (uint32_t thread = 0; thread < isa::kThreads; ++thread) {
+    if (waits_[hart].events == SpaceEvent(thread)) return queue_->wait(thread);
+  }
+  return waits_[hart];
 }
 
 tensix::Engine& ComputeUnit::engine() {
   if (engine_ == nullptr) {
     engine_ = std::make_unique<tensix::Engine>(MutableByteSpan(tile_->memory().l1(), hw::kL1Bytes),
                                                *tile_->machine().lanes);
+    const HazardOptions& hazards = tile_->machine().hazards;
+    if ((hazards.on & kHazardCompute) != 0) {
+      const uint64_t number = tile_->physical().x * hw::kGridRows + tile_->physical().y;
+      queue_ =
+          std::make_unique<ComputeQueue>(*engine_, Chance(hazards.seed, kChanceOfEngines + number));
+    }
   }
   return *engine_;
 }
@@ -63,7 +88,12 @@ Refusal ComputeUnit::Push(Hart& hart, uint32_t instruction) {
 }
 
 Refusal ComputeUnit::PushTo(uint32_t thread, Hart& hart, uint32_t instruction) {
-  return Finish(engine().Push(thread, instruction), hart, thread, instruction,
+  tensix::Engine& to = engine();
+  if (queue_ != nullptr) {
+    Enqueue(thread, hart, instruction);
+    return {};
+  }
+  return Finish(to.Push(thread, instruction), hart, thread, instruction,
                 FaultKind::kTensixInstruction);
 }
 
@@ -74,22 +104,38 @@ Refusal ComputeUnit::Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread
     return {kind, address, report.reason, report.field, thread};
   }
   if (outcome == tensix::Outcome::kWaits) {
-    waits_[hart.index] = {report.waits_for, static_cast<uint32_t>(address)};  // only pushes wait
-    // No word that it has read wakes it.
-    hart.poll.reads = 0;
-    hart.poll.proven = false;
-    tile_->Park(hart);
+    Park(hart, {report.waits_for, static_cast<uint32_t>(address)});  // only pushes wait
     return {};
   }
+  ShowChanges();
+  return {};
+}
+
+void ComputeUnit::Park(Hart& hart, const Wait& wait) {
+  waits_[hart.index] = wait;
+  // No word that it has read wakes it.
+  hart.poll.reads = 0;
+  hart.poll.proven = false;
+  tile_->Park(hart);
+}
+
+// What the engine has reported since it was called.
+void ComputeUnit::ShowChanges() {
+  tensix::Report& report = engine_->report();
   tile_->machine().engine_work += std::exchange(report.work, 0);
   if (report.written_bytes != 0) {
     tile_->WroteMemory(report.written_address, std::exchange(report.written_bytes, 0));
   }
   if (report.changed != 0) WakeHarts(std::exchange(report.changed, 0));
-  return {};
 }
 
 void ComputeUnit::WakeHarts(uint32_t events) {
+  if (queue_ != nullptr && (events & kEngineEvents) != 0) {
+    const uint32_t woken = queue_->Wake(events);
+    for (uint32_t thread = 0; thread < isa::kThreads; ++thread) {
+      if ((woken >> thread & 1) != 0) Schedule(thread);
+    }
+  }
   for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
     if ((waits_[hart].events & events) == 0) continue;
     tile_->WakeParked(tile_->hart(hart));
@@ -99,7 +145,41 @@ void ComputeUnit::WakeHarts(uint32_t events) {
   }
 }
 
-Refusal ComputeUnit::Read(const Hart& hart, uint32_t address, uint32_t* value) const {
+void ComputeUnit::Enqueue(uint32_t thread, Hart& hart, uint32_t instruction) {
+  if (!queue_->HasSpace(thread)) return Park(hart, {SpaceEvent(thread), instruction});
+  queue_->Push(thread, {instruction, hart.index, hart.pc});
+  Schedule(thread);
+}
+
+void ComputeUnit::Schedule(uint32_t thread) {
+  if ((scheduled_ >> thread & 1) != 0 || !queue_->IsReady(thread)) return;
+  scheduled_ |= 1u << thread;
+  Scheduler& scheduler = *tile_->machine().scheduler;
+  scheduler.At(scheduler.now() + queue_->Pause(thread), [this, thread] { Run(thread); });
+}
+
+void ComputeUnit::Run(uint32_t thread) {
+  for (uint32_t left = queue_->Burst(); left != 0 && queue_->IsReady(thread); --left) {
+    const ComputeQueue::Step step = queue_->Execute(thread);
+    if (step == ComputeQueue::Step::kRefused) return RaiseFaultOf(thread);
+    if (step == ComputeQueue::Step::kDone) ShowChanges();
+  }
+  scheduled_ &= ~(1u << thread);
+  Schedule(thread);
+  if (queue_->HasSpace(thread)) WakeHarts(SpaceEvent(thread));
+  if (queue_->IsDrained(thread)) WakeHarts(DrainEvent(thread));
+}
+
+void ComputeUnit::RaiseFaultOf(uint32_t thread) {
+  const ComputeQueue::Entry& at = queue_->at();
+  const tensix::Report& report = engine_->report();
+  Hart& hart = tile_->hart(at.hart);
+  hart.pc = at.pc;  // the chip stands still from now on
+  RaiseFault(hart,
+             {FaultKind::kTensixInstruction, at.instruction, report.reason, report.field, thread});
+}
+
+Refusal ComputeUnit::Read(Hart& hart, uint32_t address, uint32_t* value) {
   if (const Refusal refusal = CheckReach(hart.index, address)) return refusal;
   *value = 0;
   if (IsConfig(address)) {
@@ -121,8 +201,11 @@ Refusal ComputeUnit::Read(const Hart& hart, uint32_t address, uint32_t* value) c
     if (engine_ != nullptr) *value = engine_->semaphore((address - isa::kSemaphore) / 4);
     return {};
   }
-  // A thread has nothing under way: what it pushed was executed then.
-  return address == isa::kSync ? Refusal{} : Unknown(address);
+  if (address != isa::kSync) return Unknown(address);
+  const uint32_t thread = ThreadOf(hart.index);
+  // Without queues a thread has nothing under way: what it pushed was executed then.
+  if (queue_ != nullptr && !queue_->IsDrained(thread)) Park(hart, {DrainEvent(thread), 0});
+  return {};
 }
 
 Refusal ComputeUnit::Write(Hart& hart, uint32_t address, uint32_t value) {

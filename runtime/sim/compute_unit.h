@@ -1,6 +1,8 @@
 // A tile's Tensix engine as the harts of the tile reach it: who pushes for which thread, who waits, and registers.
 //
-// The engine takes memory from the first access on that changes it; until then its registers read as after a reset.
+// The engine takes memory from the first access on that changes it; until then its registers read as after a reset. An
+// instruction is executed when it is pushed, or its hart is parked before it. With the hazard "compute" instructions go
+// through queues (ComputeQueue) instead, and a hart is parked where a queue is full or it waits for its thread.
 #pragma once
 
 #include <array>
@@ -8,6 +10,7 @@
 #include <memory>
 
 #include "runtime/hw/tensix_config.h"
+#include "runtime/sim/compute_queue.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/tensix/engine.h"
 
@@ -27,18 +30,16 @@ class ComputeUnit {
   // An instruction in the code of `hart`. Where it has to wait, the hart is parked in front of it.
   Refusal Push(Hart& hart, uint32_t instruction);
 
-  // A hart's accesses. A store that pushes may park the hart, too: then it has not happened.
-  Refusal Read(const Hart& hart, uint32_t address, uint32_t* value) const;
+  // A hart's accesses. A store that pushes, and a load that waits for its thread, may park the hart, too: then it has
+  // not happened.
+  Refusal Read(Hart& hart, uint32_t address, uint32_t* value);
   Refusal Write(Hart& hart, uint32_t address, uint32_t value);
 
   void Reset();
 
-  // The wait that parks a hart here.
-  struct Wait {
-    uint32_t events = 0;  // tensix/report.h; 0: it does not wait here
-    uint32_t instruction = 0;
-  };
-  const Wait& WaitOf(uint32_t hart) const { return waits_[hart]; }
+  // The wait that parks a hart here, or holds back its thread's queue.
+  using Wait = ComputeQueue::Wait;
+  const Wait& WaitOf(uint32_t hart) const;
   // The hart is parked no longer.
   void Unparked(uint32_t hart) { waits_[hart] = {}; }
 
@@ -48,10 +49,21 @@ class ComputeUnit {
   // Carries out, around the engine, what the last access did there.
   Refusal Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread, uint64_t address,
                  FaultKind kind);
+  void ShowChanges();
+  void Park(Hart& hart, const Wait& wait);
   void WakeHarts(uint32_t events);
+
+  // With queues.
+  void Enqueue(uint32_t thread, Hart& hart, uint32_t instruction);
+  // A thread that is ready goes on, later.
+  void Schedule(uint32_t thread);
+  void Run(uint32_t thread);
+  void RaiseFaultOf(uint32_t thread);
 
   TensixTile* tile_ = nullptr;
   std::unique_ptr<tensix::Engine> engine_;
+  std::unique_ptr<ComputeQueue> queue_;  // null: without the hazard, or there is no engine yet
+  uint32_t scheduled_ = 0;               // threads that an event lets go on, one bit each
   std::array<Wait, hw::kHarts> waits_{};
 };
 

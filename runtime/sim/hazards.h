@@ -17,8 +17,10 @@ enum Hazard : uint32_t {
   kHazardICache = 1 << 4,     // executed code stays as it was until reset or invalidation
   kHazardLocalRam = 1 << 5,   // local RAM holds anything when the power comes on, zeros on release
   kHazardHartSpeed = 1 << 6,  // harts run at speeds of their own that change all the time
+  kHazardCompute =
+      1 << 7,  // Tensix instructions wait in queues and overlap; missing waits are faults
 };
-inline constexpr uint32_t kAllHazards = (1 << 7) - 1;
+inline constexpr uint32_t kAllHazards = (1 << 8) - 1;
 
 struct HazardOptions {
   uint32_t on = 0;  // Hazard bits

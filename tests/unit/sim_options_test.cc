@@ -44,7 +44,8 @@ TEST(SimOptions, NameHazardsAndTheirSeed) {
   EXPECT_EQ(options.hazards.on, sim::kHazardL0Cache | sim::kHazardNoc);
   EXPECT_EQ(options.hazards.seed, 7u);
   uint32_t all = 0;
-  for (const char* name : {"l0cache", "stores", "noc", "streams", "icache", "localram", "speed"}) {
+  for (const char* name :
+       {"l0cache", "stores", "noc", "streams", "icache", "localram", "speed", "compute"}) {
     const uint32_t on = ParseSimOptions(std::string("sim:hazards=") + name).value().hazards.on;
     EXPECT_EQ(std::popcount(on), 1) << name;
     all |= on;

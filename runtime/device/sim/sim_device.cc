@@ -50,7 +50,7 @@ constexpr HazardName kHazardNames[] = {
     {"l0cache", sim::kHazardL0Cache}, {"stores", sim::kHazardStores},
     {"noc", sim::kHazardNoc},         {"streams", sim::kHazardStreams},
     {"icache", sim::kHazardICache},   {"localram", sim::kHazardLocalRam},
-    {"speed", sim::kHazardHartSpeed},
+    {"speed", sim::kHazardHartSpeed}, {"compute", sim::kHazardCompute},
 };
 
 Status ParseHazards(std::string_view value, SimOptions* options) {
@@ -64,7 +64,8 @@ Status ParseHazards(std::string_view value, SimOptions* options) {
                      [name](const HazardName& hazard) { return hazard.name == name; });
     if (known == std::end(kHazardNames)) {
       return InvalidArgument(
-          "hazard \"{}\" is not on, off, l0cache, stores, noc, streams, icache, localram or speed",
+          "hazard \"{}\" is not on, off, l0cache, stores, noc, streams, icache, localram, speed or "
+          "compute",
           name);
     }
     on |= known->hazard;
