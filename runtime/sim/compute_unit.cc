@@ -66,18 +66,15 @@ const ComputeUnit::Wait& ComputeUnit::WaitOf(uint32_t hart) const {
   return waits_[hart];
 }
 
-tensix::Engine& ComputeUnit::engine() {
-  if (engine_ == nullptr) {
-    engine_ = std::make_unique<tensix::Engine>(MutableByteSpan(tile_->memory().l1(), hw::kL1Bytes),
-                                               *tile_->machine().lanes);
-    const HazardOptions& hazards = tile_->machine().hazards;
-    if ((hazards.on & kHazardCompute) != 0) {
-      const uint64_t number = tile_->physical().x * hw::kGridRows + tile_->physical().y;
-      queue_ =
-          std::make_unique<ComputeQueue>(*engine_, Chance(hazards.seed, kChanceOfEngines + number));
-    }
+void ComputeUnit::Allocate() {
+  engine_ = std::make_unique<tensix::Engine>(MutableByteSpan(tile_->memory().l1(), hw::kL1Bytes),
+                                             *tile_->machine().lanes);
+  const HazardOptions& hazards = tile_->machine().hazards;
+  if ((hazards.on & kHazardCompute) != 0) {
+    const uint64_t number = tile_->physical().x * hw::kGridRows + tile_->physical().y;
+    queue_ =
+        std::make_unique<ComputeQueue>(*engine_, Chance(hazards.seed, kChanceOfEngines + number));
   }
-  return *engine_;
 }
 
 Refusal ComputeUnit::Push(Hart& hart, uint32_t instruction) {
@@ -93,8 +90,12 @@ Refusal ComputeUnit::PushTo(uint32_t thread, Hart& hart, uint32_t instruction) {
     Enqueue(thread, hart, instruction);
     return {};
   }
-  return Finish(to.Push(thread, instruction), hart, thread, instruction,
-                FaultKind::kTensixInstruction);
+  const tensix::Outcome outcome = to.Push(thread, instruction);
+  if (outcome == tensix::Outcome::kDone) [[likely]] {
+    ShowChanges();
+    return {};
+  }
+  return Finish(outcome, hart, thread, instruction, FaultKind::kTensixInstruction);
 }
 
 Refusal ComputeUnit::Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread, uint64_t address,

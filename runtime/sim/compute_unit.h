@@ -44,7 +44,13 @@ class ComputeUnit {
   void Unparked(uint32_t hart) { waits_[hart] = {}; }
 
  private:
-  tensix::Engine& engine();
+  tensix::Engine& engine() {
+    if (engine_ == nullptr) [[unlikely]] {
+      Allocate();
+    }
+    return *engine_;
+  }
+  void Allocate();
   Refusal PushTo(uint32_t thread, Hart& hart, uint32_t instruction);
   // Carries out, around the engine, what the last access did there.
   Refusal Finish(tensix::Outcome outcome, Hart& hart, uint32_t thread, uint64_t address,
