@@ -8,7 +8,8 @@
 namespace ttfd::sim::tensix {
 
 inline constexpr uint32_t kLanes = 32;
-using Lanes = std::array<uint32_t, kLanes>;
+// A word a lane; vectors of the host do not straddle its cache lines.
+struct alignas(64) Lanes : std::array<uint32_t, kLanes> {};
 
 // ~0 or 0, as a lane's condition code.
 constexpr uint32_t MaskIf(bool condition) { return condition ? ~0u : 0; }

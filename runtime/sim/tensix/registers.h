@@ -66,7 +66,7 @@ struct SourceBank {
 
   bool IsCut(hw::tensix::Format as) const { return has_tf32_ && as != hw::tensix::Format::kTf32; }
 
-  SourceRow rows_[kSourceRows] = {};
+  alignas(64) SourceRow rows_[kSourceRows] = {};
   bool has_tf32_ = false;
   Derived derived_ = Derived::kNone;
   Halves halves_;
@@ -140,7 +140,7 @@ class Dst {
   // A row as its datums are used: its two rows if they have 32 bits.
   DstBlock Prepared(uint32_t high, bool is_32_bit);
 
-  DstRow rows_[kDstRows] = {};
+  alignas(64) DstRow rows_[kDstRows] = {};
   std::array<bool, kDstRows> valid_;
   std::array<bool, kDstRows> is_low_half_{};
 };
