@@ -12,7 +12,6 @@ namespace {
 
 namespace isa = hw::tensix;
 
-constexpr uint32_t kRowsOfInstruction = 4;
 constexpr uint32_t kAllColumns = 0xFFFF;
 
 enum ReluMode : uint32_t { kNoRelu, kRelu, kReluAboveThreshold, kReluUpToThreshold };
@@ -118,9 +117,17 @@ Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, ui
   return CheckConfig();
 }
 
-uint32_t Packer::EdgeSet(uint32_t row) const {
-  const uint32_t y = row % config_[isa::kPackRowsPerPlane];
-  return config_.word(isa::kPackRowSets + config_[isa::kPackRowSetSelect]) >> 2 * y & 3;
+Outcome Packer::FindMasks(Masks& masks) {
+  const uint32_t plane = config_[isa::kPackRowsPerPlane];
+  const uint32_t sets = config_.word(isa::kPackRowSets + config_[isa::kPackRowSetSelect]);
+  uint32_t y = rows_ % plane;
+  for (uint32_t& mask : masks) {
+    const uint32_t set = sets >> 2 * y & 3;
+    if (set > 1) return report_.Refuse("edge mask", "a row has mask 0 or 1");
+    mask = config_[set == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
+    if (++y == plane) y = 0;
+  }
+  return Outcome::kDone;
 }
 
 void Packer::ReadRow(const Conversion& conversion, const DstBlock& row, PackedRow& to) const {
@@ -191,21 +198,20 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   if (Plan(at, conversion, &row, &to) != Outcome::kDone) return Outcome::kRefused;
 
   if (!continues_) rows_ = 0;
-  for (uint32_t i = 0; i < kRowsOfInstruction; ++i) {
-    if (EdgeSet(rows_ + i) > 1) return report_.Refuse("edge mask", "a row has mask 0 or 1");
-  }
+  Masks masks;
+  if (FindMasks(masks) != Outcome::kDone) return Outcome::kRefused;
   report_.written_address = conversion.has_exponents() ? to.exponents : to.data;
-  for (uint32_t i = 0; i < kRowsOfInstruction; ++i, ++rows_) {
-    const uint32_t mask = config_[EdgeSet(rows_) == 1 ? isa::kPackEdgeMask1 : isa::kPackEdgeMask0];
+  for (uint32_t i = 0; i < kRowsOfInstruction; ++i) {
     PackedRow bits;
     ReadRow(conversion, dst_.Read(row + i, conversion.from_32_bit), bits);
-    if (mask != kAllColumns) {
-      for (uint32_t k = 0; k < kColumns; ++k) bits[k] = (mask >> k & 1) != 0 ? bits[k] : 0;
+    if (masks[i] != kAllColumns) {
+      for (uint32_t k = 0; k < kColumns; ++k) bits[k] = (masks[i] >> k & 1) != 0 ? bits[k] : 0;
     }
     WriteRow(conversion, bits, to);
     to.data += kColumns * DatumBytes(conversion.out);
     ++to.exponents;
   }
+  rows_ += kRowsOfInstruction;
   report_.written_bytes = to.data - report_.written_address;
   continues_ = instruction.last() == 0;
   if (conversion.has_exponents() && !continues_) PadExponents(to.exponents);

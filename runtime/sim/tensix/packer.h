@@ -49,8 +49,10 @@ class Packer {
   void WriteRow(const Conversion& conversion, const PackedRow& row, const Target& to);
   // Fills the last 16 bytes of the exponents of a series with zeros.
   void PadExponents(uint32_t end);
-  // The edge mask (0 or 1) of row `row` of the series. Bit x of a mask is 0: column x is written as 0.
-  uint32_t EdgeSet(uint32_t row) const;
+  // The edge masks of an instruction's rows. Bit x of a mask is 0: column x is written as 0.
+  static constexpr uint32_t kRowsOfInstruction = 4;
+  using Masks = uint32_t[kRowsOfInstruction];
+  Outcome FindMasks(Masks& masks);
 
   const MutableByteSpan l1_;
   const Config& config_;
