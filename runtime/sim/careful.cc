@@ -35,9 +35,9 @@ bool MayExecute(Hart& hart, const Decoded& next) {
 Stop BeginStep(Hart& hart, const Decoded& next) {
   if (hart.hazards != nullptr) {
     hart.hazards->BeginStep(next);
-    if (hart.tile->machine().fault.has_value()) return Stop::kFault;
     if (hart.state != HartState::kRunnable) return Stop::kHeld;
   }
+  if (hart.tile->machine().fault.has_value()) return Stop::kFault;
   return MayExecute(hart, next) ? Stop::kNone : Stop::kHalted;
 }
 
@@ -48,6 +48,7 @@ uint32_t InstructionWord(const Hart& hart, const Decoded* ip) {
 }
 
 uint32_t LoadL1(Hart& hart, uint32_t address, uint32_t bytes, uint32_t rd) {
+  hart.tile->compute().ReadL1(address, bytes);
   if (hart.hazards != nullptr) return hart.hazards->LoadL1(address, bytes, rd);
   uint32_t value = 0;
   std::memcpy(&value, hart.tile->memory().l1() + address, bytes);

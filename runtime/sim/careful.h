@@ -8,6 +8,7 @@
 #include "runtime/sim/hart.h"
 #include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/interpret.h"
+#include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::sim {
 
@@ -36,6 +37,7 @@ inline bool LocalRamIsReady(const Hart& hart) {
 
 inline void PassFence(Hart& hart) {
   if (hart.hazards != nullptr) hart.hazards->Fence();
+  hart.tile->compute().Fence(hart);
 }
 inline void BeforeAtomic(Hart& hart) {
   if (hart.hazards != nullptr) hart.hazards->BeforeAtomic();

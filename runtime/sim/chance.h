@@ -9,7 +9,7 @@ namespace ttfd::sim {
 enum ChanceStream : uint64_t {
   kChanceOfNoc = 1,
   kChanceOfStreams = 2,
-  kChanceOfEngines = uint64_t{1} << 40,  // one a tile, from here
+  kEngineStreams = uint64_t{1} << 40,  // one a tile, from here
 };
 
 // SplitMix64. Equal seeds give equal numbers; those of neighbouring seeds have nothing in common.
@@ -38,12 +38,14 @@ class Chance {
   uint64_t state_;
 };
 
+using Rng = Chance;
+
 // How many clocks something takes that takes as long as it likes: mostly few, at most kMaxDelay.
 inline constexpr uint32_t kMaxDelay = 3000;
-inline uint64_t Delay(Chance& chance) {
-  const uint32_t kind = chance.Below(16);
+inline uint64_t Delay(Rng& rng) {
+  const uint32_t kind = rng.Below(16);
   const uint32_t bound = kind < 7 ? 12 : kind < 12 ? 100 : kind < 15 ? 500 : kMaxDelay;
-  return chance.Below(bound + 1);
+  return rng.Below(bound + 1);
 }
 
 }  // namespace ttfd::sim

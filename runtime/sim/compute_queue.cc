@@ -1,6 +1,11 @@
 // The order in which queued instructions reach the engine.
 #include "runtime/sim/compute_queue.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/hw/tensix.h"
 #include "runtime/sim/tensix/disassemble.h"
 
 namespace ttfd::sim {
@@ -43,7 +48,30 @@ uint32_t HeldByOneOf(uint32_t instruction) {
   return 0;
 }
 
+// False: it only waits, changes counters or computes in registers.
+bool AccessesL1(uint32_t instruction) {
+  const uint32_t opcode = isa::OpcodeOf(instruction);
+  return opcode == isa::UNPACR::kOpcode || opcode == isa::PACR::kOpcode;
+}
+
 }  // namespace
+
+void ComputeQueue::Push(uint32_t thread, const Entry& entry) {
+  threads_[thread].queue.push_back(entry);
+  threads_[thread].queue.back().pushed = unsettled_.Next();
+  if (AccessesL1(entry.instruction)) ++transfers_;
+}
+
+// The engine refuses at_.
+ComputeQueue::Step ComputeQueue::RefuseAs(uint32_t thread) {
+  const tensix::Report& report = engine_.report();
+  refusal_ = {FaultKind::kTensixInstruction, at_.instruction, report.reason, report.field, thread};
+  return Step::kRefused;
+}
+
+Refusal ComputeQueue::MissingWait(uint64_t address) {
+  return {FaultKind::kMissingWait, address, text_.c_str()};
+}
 
 ComputeQueue::Step ComputeQueue::Hold(Thread& at, uint32_t instruction) {
   at.wait = {engine_.report().waits_for, instruction};
@@ -56,6 +84,12 @@ ComputeQueue::Step ComputeQueue::PassGate(Thread& at, uint32_t thread) {
   if (engine_.Push(thread, at.latched.instruction) == tensix::Outcome::kWaits) {
     return Hold(at, at.latched.instruction);
   }
+  if (isa::OpcodeOf(at.latched.instruction) == isa::SEMWAIT::kOpcode) {
+    at.waited = unsettled_.Next();
+  } else {
+    unsettled_.EndWait(thread, isa::STALLWAIT{at.latched.instruction}.wait_res(), engine_,
+                       at.latched.pushed);
+  }
   at.latched = {};
   return Step::kDone;
 }
@@ -63,7 +97,7 @@ ComputeQueue::Step ComputeQueue::PassGate(Thread& at, uint32_t thread) {
 // The next instruction is a wait, and there is none in the gate.
 ComputeQueue::Step ComputeQueue::Latch(Thread& at, uint32_t thread) {
   at_ = at.queue.front();
-  if (engine_.Push(thread, at_.instruction) == tensix::Outcome::kRefused) return Step::kRefused;
+  if (engine_.Push(thread, at_.instruction) == tensix::Outcome::kRefused) return RefuseAs(thread);
   at.latched = at_;
   at.queue.pop_front();
   return Step::kDone;
@@ -79,11 +113,70 @@ ComputeQueue::Step ComputeQueue::Execute(uint32_t thread) {
   }
   if (waits) return Latch(at, thread);
   at_ = at.queue.front();
+  tensix::Footprint footprint = tensix::FootprintOf(engine_, thread, next);
   const tensix::Outcome outcome = engine_.Push(thread, next);
   if (outcome == tensix::Outcome::kWaits) return Hold(at, next);
-  if (outcome == tensix::Outcome::kRefused) return Step::kRefused;
+  if (outcome == tensix::Outcome::kRefused) return RefuseAs(thread);
   at.queue.pop_front();
-  return Step::kDone;
+  if (AccessesL1(next)) {
+    --transfers_;
+    const bool is_32_bit = engine_.config()[isa::kPackRead32Bit] != 0;
+    tensix::AddTransfer(engine_.report(), is_32_bit, &footprint);
+  }
+  if (unsettled_.Execute(thread, next, footprint, std::max(at_.pushed, at.waited))) {
+    return Step::kDone;
+  }
+  text_ = fmt::format("T{} {} {}", thread, tensix::Disassemble(next), unsettled_.report());
+  refusal_ = MissingWait(next);
+  return Step::kRefused;
+}
+
+bool ComputeQueue::IsQueuedFor(uint32_t hart, tensix::Resource resource, uint32_t index,
+                               bool stores) {
+  if (hart < hw::kTrisc0) return false;
+  const uint32_t thread = hart - hw::kTrisc0;
+  for (const Entry& entry : threads_[thread].queue) {
+    const bool writes = tensix::Uses(entry.instruction, resource, index, true);
+    if (!writes && !(stores && tensix::Uses(entry.instruction, resource, index, false))) continue;
+    text_ = fmt::format(
+        "{} {} {}, which T{} {}, still queued, is going to {}", stores ? "writes" : "reads",
+        resource == tensix::Resource::kGpr ? "general register" : "configuration word", index,
+        thread, tensix::Disassemble(entry.instruction), writes ? "write" : "read");
+    return true;
+  }
+  return false;
+}
+
+Refusal ComputeQueue::Store(uint32_t hart, tensix::Resource resource, uint32_t index,
+                            uint32_t value) {
+  const bool is_config = resource == tensix::Resource::kConfig;
+  const uint32_t thread = hart >= hw::kTrisc0 ? hart - hw::kTrisc0 : 0;
+  const uint32_t old = is_config ? engine_.config().word(index) : engine_.gpr(thread, index);
+  // A store of the same value disturbs no instruction.
+  if (old != value) {
+    if (IsQueuedFor(hart, resource, index, true)) return MissingWait(index);
+    if (!unsettled_.Store(hart, resource, index)) {
+      text_ = unsettled_.report();
+      return MissingWait(index);
+    }
+  }
+  if (is_config) unsettled_.StoredConfig(hart, index);
+  return {};
+}
+
+Refusal ComputeQueue::Load(uint32_t hart, tensix::Resource resource, uint32_t index) {
+  if (resource == tensix::Resource::kConfig) unsettled_.LoadedConfig(hart, index);
+  if (IsQueuedFor(hart, resource, index, false)) return MissingWait(index);
+  if (unsettled_.Load(hart, resource, index)) return {};
+  text_ = unsettled_.report();
+  return MissingWait(index);
+}
+
+Refusal ComputeQueue::AccessL1(uint32_t address, uint32_t length, bool writes, uint32_t* hart) {
+  if (unsettled_.AccessL1(address, length, writes, transfers_ != 0)) return {};
+  *hart = unsettled_.hart();
+  text_ = "a hart, the NoC or the host " + unsettled_.report();
+  return MissingWait(address);
 }
 
 uint32_t ComputeQueue::Wake(uint32_t events) {
@@ -98,7 +191,7 @@ uint32_t ComputeQueue::Wake(uint32_t events) {
 }
 
 uint64_t ComputeQueue::Pause(uint32_t thread) {
-  return 1 + Delay(chance_) * (thread == slow_ ? kSlowness : 1);
+  return 1 + Delay(rng_) * (thread == slow_ ? kSlowness : 1);
 }
 
 }  // namespace ttfd::sim

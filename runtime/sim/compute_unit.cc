@@ -3,6 +3,7 @@
 #include "runtime/sim/compute_unit.h"
 
 #include "runtime/sim/hart_access.h"
+#include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/scheduler.h"
 #include "runtime/sim/tensix_tile.h"
@@ -50,6 +51,7 @@ Refusal CheckReach(uint32_t hart, uint32_t address) {
 }  // namespace
 
 void ComputeUnit::Reset() {
+  if (queue_ != nullptr) MarkL1(false);
   queue_.reset();
   engine_.reset();
   scheduled_ = 0;
@@ -72,8 +74,9 @@ void ComputeUnit::Allocate() {
   const HazardOptions& hazards = tile_->machine().hazards;
   if ((hazards.on & kHazardCompute) != 0) {
     const uint64_t number = tile_->physical().x * hw::kGridRows + tile_->physical().y;
-    queue_ =
-        std::make_unique<ComputeQueue>(*engine_, Chance(hazards.seed, kChanceOfEngines + number));
+    queue_ = std::make_unique<ComputeQueue>(*engine_, hazards,
+                                            Rng(hazards.seed, kEngineStreams + number));
+    MarkL1(true);
   }
 }
 
@@ -90,10 +93,15 @@ Refusal ComputeUnit::PushTo(uint32_t thread, Hart& hart, uint32_t instruction) {
     Enqueue(thread, hart, instruction);
     return {};
   }
-  const tensix::Outcome outcome = to.Push(thread, instruction);
+  tensix::Outcome outcome = to.Push(thread, instruction);
   if (outcome == tensix::Outcome::kDone) [[likely]] {
     ShowChanges();
     return {};
+  }
+  if (outcome == tensix::Outcome::kWaits && hart.hazards != nullptr) {
+    // Perhaps for a store of its own, which does not arrive while the hart is parked.
+    hart.hazards->CarryOutAll();
+    outcome = to.Push(thread, instruction);
   }
   return Finish(outcome, hart, thread, instruction, FaultKind::kTensixInstruction);
 }
@@ -125,7 +133,9 @@ void ComputeUnit::ShowChanges() {
   tensix::Report& report = engine_->report();
   tile_->machine().engine_work += std::exchange(report.work, 0);
   if (report.written_bytes != 0) {
+    engine_writes_ = true;
     tile_->WroteMemory(report.written_address, std::exchange(report.written_bytes, 0));
+    engine_writes_ = false;
   }
   if (report.changed != 0) WakeHarts(std::exchange(report.changed, 0));
 }
@@ -147,9 +157,14 @@ void ComputeUnit::WakeHarts(uint32_t events) {
 }
 
 void ComputeUnit::Enqueue(uint32_t thread, Hart& hart, uint32_t instruction) {
-  if (!queue_->HasSpace(thread)) return Park(hart, {SpaceEvent(thread), instruction});
+  if (!queue_->HasSpace(thread)) return ParkUntil(SpaceEvent(thread), hart, instruction);
   queue_->Push(thread, {instruction, hart.index, hart.pc});
   Schedule(thread);
+}
+
+void ComputeUnit::ParkUntil(uint32_t event, Hart& hart, uint32_t instruction) {
+  if (hart.hazards != nullptr) hart.hazards->CarryOutAll();  // the queue may wait for them
+  Park(hart, {event, instruction});
 }
 
 void ComputeUnit::Schedule(uint32_t thread) {
@@ -162,7 +177,11 @@ void ComputeUnit::Schedule(uint32_t thread) {
 void ComputeUnit::Run(uint32_t thread) {
   for (uint32_t left = queue_->Burst(); left != 0 && queue_->IsReady(thread); --left) {
     const ComputeQueue::Step step = queue_->Execute(thread);
-    if (step == ComputeQueue::Step::kRefused) return RaiseFaultOf(thread);
+    if (step == ComputeQueue::Step::kRefused) {
+      Hart& hart = tile_->hart(queue_->at().hart);
+      hart.pc = queue_->at().pc;  // the chip stops here
+      return RaiseFault(hart, queue_->refusal());
+    }
     if (step == ComputeQueue::Step::kDone) ShowChanges();
   }
   scheduled_ &= ~(1u << thread);
@@ -171,13 +190,23 @@ void ComputeUnit::Run(uint32_t thread) {
   if (queue_->IsDrained(thread)) WakeHarts(DrainEvent(thread));
 }
 
-void ComputeUnit::RaiseFaultOf(uint32_t thread) {
-  const ComputeQueue::Entry& at = queue_->at();
-  const tensix::Report& report = engine_->report();
-  Hart& hart = tile_->hart(at.hart);
-  hart.pc = at.pc;  // the chip stands still from now on
-  RaiseFault(hart,
-             {FaultKind::kTensixInstruction, at.instruction, report.reason, report.field, thread});
+void ComputeUnit::MarkL1(bool reported) {
+  uint8_t* const marks = tile_->memory().marks();
+  for (uint32_t line = 0; line < hw::kL1Bytes / kLineBytes; ++line) {
+    const auto others = static_cast<uint8_t>(marks[line] & ~kLineReported);
+    marks[line] = reported ? others | kLineReported : others;
+  }
+}
+
+void ComputeUnit::AccessL1(uint32_t address, uint32_t length, bool writes) {
+  if (engine_writes_) return;
+  uint32_t hart = 0;
+  const Refusal refusal = queue_->AccessL1(address, length, writes, &hart);
+  if (refusal) RaiseFault(tile_->hart(hart), refusal);
+}
+
+void ComputeUnit::Fence(const Hart& hart) {
+  if (queue_ != nullptr) queue_->Fence(hart.index);
 }
 
 Refusal ComputeUnit::Read(Hart& hart, uint32_t address, uint32_t* value) {
@@ -190,12 +219,13 @@ Refusal ComputeUnit::Read(Hart& hart, uint32_t address, uint32_t* value) {
               "the configuration word is write only, or not modelled"};
     }
     if (engine_ != nullptr) *value = engine_->config().word(word);
+    if (queue_ != nullptr) return queue_->Load(hart.index, tensix::Resource::kConfig, word);
     return {};
   }
   if (IsGpr(address)) {
-    if (engine_ != nullptr) {
-      *value = engine_->gpr(ThreadOf(hart.index), (address - isa::kGprs) / 4);
-    }
+    const uint32_t index = (address - isa::kGprs) / 4;
+    if (engine_ != nullptr) *value = engine_->gpr(ThreadOf(hart.index), index);
+    if (queue_ != nullptr) return queue_->Load(hart.index, tensix::Resource::kGpr, index);
     return {};
   }
   if (IsSemaphore(address)) {
@@ -205,7 +235,12 @@ Refusal ComputeUnit::Read(Hart& hart, uint32_t address, uint32_t* value) {
   if (address != isa::kSync) return Unknown(address);
   const uint32_t thread = ThreadOf(hart.index);
   // Without queues a thread has nothing under way: what it pushed was executed then.
-  if (queue_ != nullptr && !queue_->IsDrained(thread)) Park(hart, {DrainEvent(thread), 0});
+  if (queue_ == nullptr) return {};
+  if (queue_->IsDrained(thread)) {
+    queue_->EndDrain(thread);
+  } else {
+    ParkUntil(DrainEvent(thread), hart, 0);
+  }
   return {};
 }
 
@@ -216,15 +251,26 @@ Refusal ComputeUnit::Write(Hart& hart, uint32_t address, uint32_t value) {
   if (hart.index == hw::kBrisc && address == isa::kPushFromBrisc1) return PushTo(1, hart, value);
   if (hart.index == hw::kBrisc && address == isa::kPushFromBrisc2) return PushTo(2, hart, value);
   if (IsConfig(address)) {
-    return Finish(engine().WriteConfig((address - hw::kTensixConfig) / 4, value), hart, thread,
-                  address, FaultKind::kUnsupportedValue);
+    const uint32_t word = (address - hw::kTensixConfig) / 4;
+    tensix::Engine& to = engine();
+    if (queue_ != nullptr) {
+      const Refusal refusal = queue_->Store(hart.index, tensix::Resource::kConfig, word, value);
+      if (refusal) return refusal;
+    }
+    return Finish(to.WriteConfig(word, value), hart, thread, address, FaultKind::kUnsupportedValue);
   }
   if (IsSemaphore(address)) {
     return Finish(engine().WriteSemaphore((address - isa::kSemaphore) / 4, value), hart, thread,
                   address, FaultKind::kUnsupportedValue);
   }
   if (IsGpr(address)) {
-    engine().WriteGpr(thread, (address - isa::kGprs) / 4, value);
+    const uint32_t index = (address - isa::kGprs) / 4;
+    tensix::Engine& to = engine();
+    if (queue_ != nullptr) {
+      const Refusal refusal = queue_->Store(hart.index, tensix::Resource::kGpr, index, value);
+      if (refusal) return refusal;
+    }
+    to.WriteGpr(thread, index, value);
     tile_->RegisterChanged(address);
     return {};
   }

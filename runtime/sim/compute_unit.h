@@ -35,6 +35,13 @@ class ComputeUnit {
   Refusal Read(Hart& hart, uint32_t address, uint32_t* value);
   Refusal Write(Hart& hart, uint32_t address, uint32_t value);
 
+  // With queues: a hart passes a fence; a hart, the NoC or the host reads or writes L1.
+  void Fence(const Hart& hart);
+  void ReadL1(uint32_t address, uint32_t length) {
+    if (queue_ != nullptr) AccessL1(address, length, false);
+  }
+  void AccessL1(uint32_t address, uint32_t length, bool writes);
+
   void Reset();
 
   // The wait that parks a hart here, or holds back its thread's queue.
@@ -60,16 +67,19 @@ class ComputeUnit {
   void WakeHarts(uint32_t events);
 
   // With queues.
+  void ParkUntil(uint32_t event, Hart& hart, uint32_t instruction);
   void Enqueue(uint32_t thread, Hart& hart, uint32_t instruction);
-  // A thread that is ready goes on, later.
+  // A thread that is ready continues, later.
   void Schedule(uint32_t thread);
   void Run(uint32_t thread);
-  void RaiseFaultOf(uint32_t thread);
+  // Every write to L1 is reported to AccessL1(), or none.
+  void MarkL1(bool reported);
 
   TensixTile* tile_ = nullptr;
   std::unique_ptr<tensix::Engine> engine_;
   std::unique_ptr<ComputeQueue> queue_;  // null: without the hazard, or there is no engine yet
-  uint32_t scheduled_ = 0;               // threads that an event lets go on, one bit each
+  uint32_t scheduled_ = 0;               // threads that continue in an event, one bit each
+  bool engine_writes_ = false;           // the write to L1 that is reported is the engine's
   std::array<Wait, hw::kHarts> waits_{};
 };
 

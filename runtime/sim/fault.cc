@@ -16,6 +16,8 @@ const char* FaultKindName(FaultKind kind) {
       return "illegal instruction";
     case FaultKind::kTensixInstruction:
       return "Tensix instruction";
+    case FaultKind::kMissingWait:
+      return "missing wait";
     case FaultKind::kUnsupportedInstruction:
       return "unsupported instruction";
     case FaultKind::kUnsupportedCsr:

@@ -8,6 +8,7 @@
 #include "runtime/hw/noc.h"
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/hw/tensix_isa.h"
 #include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/tensix_tile.h"
@@ -154,6 +155,10 @@ bool WriteRegisterNow(Hart& hart, uint32_t address, uint32_t value) {
 
 bool PushInstruction(Hart& hart, uint32_t instruction) {
   hart.poll.side_effect = true;
+  const bool waits_for_stores =
+      hw::tensix::OpcodeOf(instruction) == hw::tensix::STALLWAIT::kOpcode &&
+      (instruction & hw::tensix::kUntilConfig) != 0;
+  if (waits_for_stores && hart.hazards != nullptr) hart.hazards->CarryOutAll();
   const Refusal refusal = hart.tile->compute().Push(hart, instruction);
   if (refusal) RaiseFault(hart, refusal);
   return !refusal;

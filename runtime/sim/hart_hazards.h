@@ -44,6 +44,8 @@ class HartHazards {
   void BeforeRegisterLoad(uint32_t address);
   // False: the register is to be written at once.
   bool StoreRegister(uint32_t address, uint32_t value);
+  // Stores on their way are carried out.
+  void CarryOutAll();
   void BeforeAtomic();
   void Fence();
   // From when on the hart may access its local RAM.
@@ -80,7 +82,6 @@ class HartHazards {
   void AnswerLoads(size_t count);
   bool Push(uint32_t address, uint32_t bytes, uint32_t value);
   void CarryOutUpTo(uint32_t region, uint64_t number);
-  void CarryOutAll();
   void CarryOut(const PendingStore& store);
   void Changed();
 

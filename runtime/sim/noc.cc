@@ -34,6 +34,7 @@ Refusal Noc::Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buf
 }
 
 Refusal Noc::IssueCarefully(const NocPacket& packet, const NocOrigin& origin) {
+  ReportRead(tiles_, packet);
   if (transit_ != nullptr) return transit_->Send(packet, origin);
   ShowNoc(NocEvent::kIssued, packet, origin);
   if (Refusal refusal = Complete(packet)) return refusal;
@@ -92,9 +93,8 @@ Refusal Noc::Complete(const NocPacket& packet) {
 
 Refusal Noc::CompleteRead(const NocPacket& packet) {
   std::byte* const to = packet.source->memory().l1() + packet.local;
-  if (Refusal refusal = ReadRemote(packet.remote_tile, packet.remote, to, packet.length)) {
+  if (Refusal refusal = ReadRemote(packet.remote_tile, packet.remote, to, packet.length))
     return refusal;
-  }
   packet.source->WroteMemory(packet.local, packet.length);
   Count(*packet.source, *packet.niu, hw::kNocReadResponses, 1);
   return {};

@@ -136,10 +136,10 @@ void TensixTile::Wake(Hart& hart) {
 void TensixTile::WroteMarked(uint32_t address, uint32_t length) {
   uint8_t* const marks = memory_.marks();
   const uint32_t end = address + length;
-  if (const uint8_t mark = marks[address >> kLineShift];
-      address >> kLineShift == (end - 1) >> kLineShift && mark <= kLineWatchers) {
-    WakeReaders(mark, address, length);
-    return;
+  const uint8_t mark = marks[address >> kLineShift];
+  if ((mark & kLineReported) != 0) compute_.AccessL1(address, length, true);
+  if (address >> kLineShift == (end - 1) >> kLineShift && mark <= kLineWatchers) {
+    return WakeReaders(mark, address, length);
   }
   uint32_t any = 0;
   bool code_changed = false;

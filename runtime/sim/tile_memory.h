@@ -34,7 +34,9 @@ inline constexpr uint32_t kLineBytes = 1u << kLineShift;
 // one that says that some word of it is decoded.
 inline constexpr uint8_t kLineWatchers = (1u << hw::kHarts) - 1;
 inline constexpr uint8_t kLineHasCode = 1u << 7;
-static_assert((kLineWatchers & kLineHasCode) == 0);
+// A mark of all lines, or none: every write is reported to the tile's ComputeUnit.
+inline constexpr uint8_t kLineReported = 1u << 6;
+static_assert((kLineWatchers & (kLineHasCode | kLineReported)) == 0);
 
 class TileMemory {
  public:

@@ -30,6 +30,7 @@ Category CategoryOf(sim::FaultKind kind) {
       return Category::kSystemError;
     case sim::FaultKind::kIllegalInstruction:
     case sim::FaultKind::kTensixInstruction:
+    case sim::FaultKind::kMissingWait:
     case sim::FaultKind::kInstructionFetch:
     case sim::FaultKind::kNocAlignment:
     case sim::FaultKind::kNocInlineToMemory:

@@ -51,6 +51,10 @@ class Engine {
   void WriteGpr(uint32_t thread, uint32_t index, uint32_t value) { gprs_[thread][index] = value; }
 
   const Config& config() const { return config_; }
+  const ThreadRows& rows() const { return rows_; }
+  const SourceFile& source(uint32_t index) const {
+    return index == 0 ? src_a_ : src_b_;
+  }  // SrcB: 1
   uint32_t semaphore(uint32_t index) const { return semaphores_.value(index); }
   uint32_t gpr(uint32_t thread, uint32_t index) const { return gprs_[thread][index]; }
   Report& report() { return report_; }

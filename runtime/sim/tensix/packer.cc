@@ -96,7 +96,7 @@ Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, ui
     return report_.Refuse("address in Dst", "it is no multiple of a row");
   }
   *row = (from / kColumns + config_[isa::kPackDstOffset]) % kDstRows;
-  if (*row + kRowsOfInstruction > kDstRows) {
+  if (*row + kPackedRows > kDstRows) {
     return report_.Refuse("address in Dst", "the rows pass the end of Dst");
   }
   if (!continues_ && (at.dest.at[kZ] != 0 || at.dest.at[kW] != 0)) {
@@ -109,7 +109,7 @@ Outcome Packer::Plan(const AddressCounters& at, const Conversion& conversion, ui
     target->data = target->exponents +
                    (conversion.has_exponents() ? config_[isa::kPackExponentBytes] * 16 : 0);
   }
-  const uint64_t bytes = kRowsOfInstruction * kColumns * DatumBytes(conversion.out);
+  const uint64_t bytes = kPackedRows * kColumns * DatumBytes(conversion.out);
   if (target->data + bytes > l1_.size() ||
       (conversion.has_exponents() && target->exponents + uint64_t{16} > l1_.size())) {
     return report_.Refuse("address", "the tile is not inside L1");
@@ -201,7 +201,7 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
   Masks masks;
   if (FindMasks(masks) != Outcome::kDone) return Outcome::kRefused;
   report_.written_address = conversion.has_exponents() ? to.exponents : to.data;
-  for (uint32_t i = 0; i < kRowsOfInstruction; ++i) {
+  for (uint32_t i = 0; i < kPackedRows; ++i) {
     PackedRow bits;
     ReadRow(conversion, dst_.Read(row + i, conversion.from_32_bit), bits);
     if (masks[i] != kAllColumns) {
@@ -211,7 +211,8 @@ Outcome Packer::Execute(uint32_t thread, isa::PACR instruction) {
     to.data += kColumns * DatumBytes(conversion.out);
     ++to.exponents;
   }
-  rows_ += kRowsOfInstruction;
+  rows_ += kPackedRows;
+  report_.packed_row = row;
   report_.written_bytes = to.data - report_.written_address;
   continues_ = instruction.last() == 0;
   if (conversion.has_exponents() && !continues_) PadExponents(to.exponents);

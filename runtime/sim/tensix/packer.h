@@ -50,8 +50,7 @@ class Packer {
   // Fills the last 16 bytes of the exponents of a series with zeros.
   void PadExponents(uint32_t end);
   // The edge masks of an instruction's rows. Bit x of a mask is 0: column x is written as 0.
-  static constexpr uint32_t kRowsOfInstruction = 4;
-  using Masks = uint32_t[kRowsOfInstruction];
+  using Masks = uint32_t[kPackedRows];
   Outcome FindMasks(Masks& masks);
 
   const MutableByteSpan l1_;

@@ -79,6 +79,9 @@ class SourceFile {
   SourceBank& matrix_bank() { return banks_[matrix_bank_]; }
   const SourceBank& matrix_bank() const { return banks_[matrix_bank_]; }
 
+  uint32_t unpack_index() const { return unpack_bank_; }
+  uint32_t matrix_index() const { return matrix_bank_; }
+
   void ClearAll() {
     for (SourceBank& bank : banks_) bank.Clear();
   }

@@ -10,6 +10,8 @@ inline constexpr uint32_t kSrcAEvent = 1u << 0;  // a bank of SrcA became valid 
 inline constexpr uint32_t kSrcBEvent = 1u << 1;
 constexpr uint32_t SemaphoreEvent(uint32_t semaphore) { return 4u << semaphore; }
 
+inline constexpr uint32_t kPackedRows = 4;  // by one PACR
+
 enum class Outcome : uint8_t {
   kDone,
   kWaits,    // nothing has happened: execute it again after one of Report::waits_for
@@ -28,7 +30,12 @@ struct Report {
   uint32_t written_address =
       0;  // bytes of L1 that the packer has written, and those between its exponents and data
   uint32_t written_bytes = 0;
-  uint64_t work = 0;  // in nominal nanoseconds of the host (engine.cc)
+  uint32_t read_address = 0;  // bytes of L1 that an unpacker has read
+  uint32_t read_bytes = 0;
+  uint32_t unpacked_row = 0;  // first of the 32-bit rows of Dst that it has written, and how many
+  uint32_t unpacked_rows = 0;
+  uint32_t packed_row = 0;  // first of the kPackedRows rows of Dst that the packer has read
+  uint64_t work = 0;        // in nominal nanoseconds of the host (engine.cc)
 
   Outcome Wait(uint32_t events) {
     waits_for = events;

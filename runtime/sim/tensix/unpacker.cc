@@ -235,6 +235,12 @@ Outcome Unpackers::Execute(uint32_t thread, isa::UNPACR instruction) {
   if (Plan(unpacker, *conversion, at, &transfer) != Outcome::kDone) return Outcome::kRefused;
   conversion->to_dst ? MoveToDst(*conversion, transfer)
                      : MoveToSource(unpacker, *conversion, transfer);
+  report_.read_address =
+      conversion->in == isa::Format::kBfp8B ? transfer.exponents : transfer.address;
+  report_.read_bytes =
+      transfer.address + transfer.count * DatumBytes(conversion->in) - report_.read_address;
+  report_.unpacked_row = transfer.row;
+  report_.unpacked_rows = conversion->to_dst ? (transfer.count + kColumns - 1) / kColumns : 0;
   const uint32_t steps = instruction.addr_mode();
   at.source.Add(kZ, steps & 3);
   at.source.Add(kY, steps >> 2 & 3);
