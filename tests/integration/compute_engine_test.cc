@@ -57,7 +57,7 @@ TEST_F(ComputeEngine, BankLeftFull_ChangesNoOtherResult) {
     sums.push_back(ToBfloat16(static_cast<float>(i % 50 + i % 70)));
   }
   constexpr uint32_t kAdd = 0;
-  EXPECT_TRUE(add.Run({left, right}, {kAdd}) == sums);
+  EXPECT_TRUE(add.Run<uint16_t>({left, right}, {kAdd}) == sums);
 }
 
 TEST_F(ComputeEngine, KernelThatWaits_SaysForWhat) {

@@ -74,7 +74,7 @@ TEST_P(ComputeUnary, EveryNumberGivesANeighbourOfTheExactValue) {
   BootedCard card;
   ComputeProgram program(card, {.compute = "compute_unary", .inputs = 1, .cores = {0, 0, 3, 1}});
   const Function& function = kFunctions[GetParam()];
-  const auto words = program.Run({numbers}, {static_cast<uint32_t>(GetParam())});
+  const auto words = program.Run<uint16_t>({numbers}, {static_cast<uint32_t>(GetParam())});
   size_t wrong = 0, not_nearest = 0;
   for (size_t i = 0; i < words.size(); ++i) {
     const double x = InDst(numbers[i]);

@@ -36,11 +36,12 @@ void TransposeOne() {
   copy_tile(kLeft, 1, 1);
 }
 
+template <MathFidelity kFidelity = MathFidelity::HiFi4>
 void Multiply(bool transpose) {
   mm_init_short(kLeft, kRight, transpose);
   for (uint32_t dst = 0; dst != 2; ++dst) {
-    matmul_tiles(kLeft, kRight, 0, dst, dst);
-    matmul_tiles(kLeft, kRight, 1, 1 - dst, dst);
+    matmul_tiles<kFidelity>(kLeft, kRight, 0, dst, dst);
+    matmul_tiles<kFidelity>(kLeft, kRight, 1, 1 - dst, dst);
   }
 }
 
@@ -66,6 +67,15 @@ void MultiplyAndAdd() {
     copy_tile(kLeft, i, 3);
     add_binary_tile(i, 3, i);
   });
+}
+
+void RoundToBFloat16() {
+  constexpr auto kFrom = static_cast<uint32_t>(DataFormat::Float32);
+  constexpr auto kTo = static_cast<uint32_t>(DataFormat::Float16_b);
+  copy_tile_init(kLeft);
+  Each([](uint32_t i) { copy_tile(kLeft, i, i); });
+  typecast_tile_init<kFrom, kTo>();
+  Each([](uint32_t i) { typecast_tile<kFrom, kTo>(i); });
 }
 
 void Compute(uint32_t operation) {
@@ -99,6 +109,14 @@ void Compute(uint32_t operation) {
   OPERATION(MultiplyAndAdd())
   OPERATION(CombineInDst<sub_binary_tile>())
   OPERATION(CombineInDst<mul_binary_tile>())
+  OPERATION(RoundToBFloat16())
+#define PRODUCTS(fidelity)                                  \
+  BINARY(mul_tiles_init, mul_tiles<MathFidelity::fidelity>) \
+  OPERATION(Multiply<MathFidelity::fidelity>(false))
+  PRODUCTS(LoFi)
+  PRODUCTS(HiFi2)
+  PRODUCTS(HiFi3)
+  PRODUCTS(HiFi4)
 }
 
 }  // namespace

@@ -39,6 +39,14 @@ inline void ReciprocalRoot() {
   Multiply<1, 1, 3>();
 }
 
+inline void RoundToBFloat16(uint32_t tile) {
+  ForEachVector(tile, [] {
+    Load<0>();
+    Push<SFP_STOCH_RND{}.lreg_dest(0).lreg_c(0).instr_mod(1)>();
+    StoreAndStep<0>();
+  });
+}
+
 inline void Sqrt(uint32_t tile) {
   SetRootConstants();
   ForEachVector(tile, [] {

@@ -8,7 +8,8 @@
 //
 // A result is rounded once, when it is packed, with two exceptions of the hardware: a sum's smaller operand is rounded
 // to the grid of the greater one's 11 bits first, and there are no denormals and no NaN: NaN counts as infinity of its
-// sign. Products take four passes, the fidelity phases (HiFi4), so that whole mantissas of 8 bits are multiplied.
+// sign. Products take one to four passes, the fidelity phases: mul_tiles<MathFidelity::HiFi2>(...). HiFi4, the default,
+// multiplies whole mantissas of 8 bits.
 #pragma once
 
 #include <ttfd/compute/tiles.h>
@@ -81,9 +82,7 @@ void EightRowsEach() {
   Push<kInstruction.addr_mode(3).clear_dvalid(kClearDvalid)>();
 }
 
-inline constexpr uint32_t kPhases = 4;
-
-template <EltwiseBinaryType kOperation, BroadcastType kBroadcast>
+template <EltwiseBinaryType kOperation, BroadcastType kBroadcast, MathFidelity kFidelity>
 void Elementwise(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
   constexpr auto kMode = static_cast<uint32_t>(kBroadcast);
   if constexpr (kUnpacks) Unpack(TileAddress(in0, tile0), TileAddress(in1, tile1));
@@ -95,7 +94,8 @@ void Elementwise(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uin
       EightRowsEach<ELWSUB{}.instr_mod(kMode), kBothSources>();
     } else {
       for (uint32_t face = 0; face != 4; ++face) ClearDstFace(dst, face);  // products are added
-      for (uint32_t i = 0; i != kPhases - 1; ++i) EightRowsEach<ELWMUL{}.instr_mod(kMode)>();
+      for (uint32_t i = 1; i != PhasesOf(kFidelity); ++i)
+        EightRowsEach<ELWMUL{}.instr_mod(kMode)>();
       EightRowsEach<ELWMUL{}.instr_mod(kMode), kBothSources>();
     }
   }
@@ -119,31 +119,33 @@ void init_bcast(uint32_t in0, uint32_t in1, uint32_t out) {
   internal::ConfigureElementwise<kBroadcast>(in0, in1);
 }
 
-// name, EltwiseBinaryType
-#define TTFD_COMPUTE_BINARY(name, operation)                                                      \
-  inline void name##_tiles_init(uint32_t in0, uint32_t in1) {                                     \
-    internal::ConfigureElementwise<BroadcastType::NONE>(in0, in1);                                \
-  }                                                                                               \
-  inline void name##_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,            \
-                           uint32_t dst) {                                                        \
-    internal::Elementwise<EltwiseBinaryType::operation, BroadcastType::NONE>(in0, in1, tile0,     \
-                                                                             tile1, dst);         \
-  }                                                                                               \
-  template <BroadcastType kBroadcast>                                                             \
-  void name##_tiles_bcast(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,             \
-                          uint32_t dst) {                                                         \
-    internal::Elementwise<EltwiseBinaryType::operation, kBroadcast>(in0, in1, tile0, tile1, dst); \
-  }                                                                                               \
-  TTFD_COMPUTE_BROADCAST(name, rows, ROW)                                                         \
-  TTFD_COMPUTE_BROADCAST(name, cols, COL)                                                         \
+// name, EltwiseBinaryType. Sums and differences have one pass, whatever the fidelity.
+#define TTFD_COMPUTE_BINARY(name, operation)                                                    \
+  inline void name##_tiles_init(uint32_t in0, uint32_t in1) {                                   \
+    internal::ConfigureElementwise<BroadcastType::NONE>(in0, in1);                              \
+  }                                                                                             \
+  template <MathFidelity kFidelity = MathFidelity::HiFi4>                                       \
+  void name##_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) { \
+    internal::Elementwise<EltwiseBinaryType::operation, BroadcastType::NONE, kFidelity>(        \
+        in0, in1, tile0, tile1, dst);                                                           \
+  }                                                                                             \
+  template <BroadcastType kBroadcast, MathFidelity kFidelity = MathFidelity::HiFi4>             \
+  void name##_tiles_bcast(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,           \
+                          uint32_t dst) {                                                       \
+    internal::Elementwise<EltwiseBinaryType::operation, kBroadcast, kFidelity>(in0, in1, tile0, \
+                                                                               tile1, dst);     \
+  }                                                                                             \
+  TTFD_COMPUTE_BROADCAST(name, rows, ROW)                                                       \
+  TTFD_COMPUTE_BROADCAST(name, cols, COL)                                                       \
   TTFD_COMPUTE_BROADCAST(name, scalar, SCALAR)
-#define TTFD_COMPUTE_BROADCAST(name, part, broadcast)                               \
-  inline void name##_bcast_##part##_init_short(uint32_t in0, uint32_t in1) {        \
-    internal::ConfigureElementwise<BroadcastType::broadcast>(in0, in1);             \
-  }                                                                                 \
-  inline void name##_tiles_bcast_##part(uint32_t in0, uint32_t in1, uint32_t tile0, \
-                                        uint32_t tile1, uint32_t dst) {             \
-    name##_tiles_bcast<BroadcastType::broadcast>(in0, in1, tile0, tile1, dst);      \
+#define TTFD_COMPUTE_BROADCAST(name, part, broadcast)                                        \
+  inline void name##_bcast_##part##_init_short(uint32_t in0, uint32_t in1) {                 \
+    internal::ConfigureElementwise<BroadcastType::broadcast>(in0, in1);                      \
+  }                                                                                          \
+  template <MathFidelity kFidelity = MathFidelity::HiFi4>                                    \
+  void name##_tiles_bcast_##part(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, \
+                                 uint32_t dst) {                                             \
+    name##_tiles_bcast<BroadcastType::broadcast, kFidelity>(in0, in1, tile0, tile1, dst);    \
   }
 TTFD_COMPUTE_BINARY(add, ELWADD)
 TTFD_COMPUTE_BINARY(sub, ELWSUB)

@@ -1,6 +1,7 @@
 // A tile as it is, or transposed, from a circular buffer into Dst.
 //
-// The matrix unit adds 0 to it. Denormals and -0 become 0, NaN becomes infinity of its sign.
+// copy_tile unpacks a tile of Float32 into Dst without a change. All others go through the matrix unit, which adds 0:
+// denormals and -0 become 0, NaN becomes infinity of its sign.
 #pragma once
 
 #include <ttfd/compute/binary.h>
@@ -9,9 +10,13 @@ namespace ttfd::compute {
 
 namespace internal {
 
+// The tiles of this operation are unpacked into Dst.
+inline bool copies_to_dst = false;
+
 template <RowSteps kSrcA>
 void ConfigureCopy(uint32_t in, bool transpose) {
-  if constexpr (kUnpacks) ConfigureSources(in, in, transpose);
+  copies_to_dst = !transpose && TileFormatOf(in).unpacks_to_dst;
+  if constexpr (kUnpacks) ConfigureSources(in, in, transpose, copies_to_dst);
   if constexpr (kComputes) SetRowSteps<kSrcA, kRowZero, 8>();
 }
 
@@ -23,10 +28,17 @@ inline void init_sfpu(uint32_t in, uint32_t out) { compute_kernel_hw_startup(in,
 inline void copy_tile_init(uint32_t in) { internal::ConfigureCopy<internal::kEachRow>(in, false); }
 inline void copy_tile(uint32_t in, uint32_t tile, uint32_t dst) {
   using namespace internal;
-  if constexpr (kUnpacks) UnpackWithZero(TileAddress(in, tile));
+  if constexpr (kUnpacks) {
+    const uint32_t from = TileAddress(in, tile);
+    copies_to_dst ? UnpackToDst(from, dst) : UnpackWithZero(from);
+  }
   if constexpr (kComputes) {
-    SelectDstTile(dst);
-    EightRowsEach<ELWADD{}, kBothSources>();
+    if (copies_to_dst) {
+      AwaitUnpackToDst();
+    } else {
+      SelectDstTile(dst);
+      EightRowsEach<ELWADD{}, kBothSources>();
+    }
   }
 }
 

@@ -8,7 +8,8 @@
 //   TRISC2  packs tiles of Dst into circular buffers
 //
 // Dst holds 32-bit numbers: two halves of four tiles. One half is computed while the other is packed; the engine's
-// semaphore 1 counts the halves that are ready to pack. A tile has 1024 datums, four faces of 16x16 in the order top
+// semaphore 1 counts the halves that are ready to pack. TRISC0 unpacks into Dst itself where TRISC1 lets it, by
+// semaphore 2. A tile has 1024 datums, four faces of 16x16 in the order top
 // left, top right, bottom left, bottom right, which lie in 64 rows of SrcA, SrcB or Dst.
 #pragma once
 
@@ -28,6 +29,7 @@ inline constexpr uint32_t kTileDatums = 1024;
 inline constexpr uint32_t kTileRows = 64;
 inline constexpr uint32_t kDstHalfRows = 512;
 inline constexpr uint32_t kMathPack = 1u << kSemaphoreMathPack;
+inline constexpr uint32_t kUnpackToDst = 1u << kSemaphoreUnpackToDst;
 
 // A circular buffer as this hart uses it.
 struct Buffer {
@@ -46,18 +48,12 @@ inline Buffer& BufferAt(uint32_t index) {
   return buffers[index];
 }
 
-// Format of the tiles in a circular buffer: bfloat16 where the client gave none.
-[[gnu::noinline]] inline Format FormatOf(uint32_t buffer) {
-  const CircularBuffer& pages = BufferAt(buffer).pages;
-  return pages.has_format() ? pages.format() : Format::kFloat16B;
-}
-
 inline uint32_t TileAddress(uint32_t buffer, uint32_t tile) {
   const CircularBuffer& pages = BufferAt(buffer).pages;
   return pages.position() + tile * pages.page_bytes();
 }
 
-// First row of the half of Dst that this hart's thread works in: 0 or kDstHalfRows.
+// First row of the half of Dst that this hart's thread works in, or TRISC1 for TRISC0: 0 or kDstHalfRows.
 inline uint32_t dst_half = 0;
 
 constexpr uint32_t CodeOf(Format format) { return static_cast<uint32_t>(format); }

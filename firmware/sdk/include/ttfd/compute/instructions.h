@@ -51,6 +51,8 @@ static_assert(kHart >= hw::kTrisc0, "only TRISC0, TRISC1 and TRISC2 have a threa
 // Semaphore 1 of the engine, by TT-Metalium's numbering: TRISC1 posts it for each half of Dst that is ready to be
 // packed, TRISC2 gets it.
 inline constexpr uint32_t kSemaphoreMathPack = 1;
+// Semaphore 2: TRISC1 posts it and waits, TRISC0 unpacks a tile into Dst and gets it.
+inline constexpr uint32_t kSemaphoreUnpackToDst = 2;
 
 // The units that address counters belong to, for the cnt_set_mask of SETADC and its relatives.
 inline constexpr uint32_t kCountersUnpack0 = 1u << 0;

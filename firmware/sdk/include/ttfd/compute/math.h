@@ -49,14 +49,26 @@ inline void ClearDstFace(uint32_t tile, uint32_t face) {
       ZEROACC{}.clear_mode(1).use_32_bit_mode(1).addr_mode(kAddrModNoStep).where(tile * 4 + face));
 }
 
+// Lets TRISC0 unpack a tile into Dst, and waits until it has: UnpackToDst().
+inline void AwaitUnpackToDst() {
+  Push<STALLWAIT{}.stall_res(kStallSync).wait_res(kUntilMath | kUntilSfpu)>();
+  Push<SEMPOST{}.sem_sel(kUnpackToDst)>();
+  Push<SEMWAIT{}
+           .sem_sel(kUnpackToDst)
+           .wait_sem_cond(kWhileAtMax)
+           .stall_res(kStallMath | kStallSfpu | kStallSync)>();
+}
+
+// Sources are read in the configured format, TF32: other formats leave its low bits 0.
 inline void StartComputing() {
   SetThreadConfig<kThreadStateId, 0>();
-  SetThreadConfig<kThreadSrcAFormatOverride, 0>();
-  SetThreadConfig<kThreadSrcBFormatOverride, 0>();
+  SetThreadConfig<kThreadSrcAFormatOverride, 1>();
+  SetThreadConfig<kThreadSrcBFormatOverride, 1>();
   SetThreadConfig<kThreadKeepDvalid, 0>();
   SetAddrMod<kAddrModNextVector, 0, 0, kAddrModDstIncrement.In(0, 2)>();
   SetAddrMod<kAddrModNoStep, 0, 0, 0>();
   Push<SEMINIT{}.sem_sel(kMathPack).init_value(0).max_value(2)>();
+  Push<SEMINIT{}.sem_sel(kUnpackToDst).init_value(0).max_value(1)>();
 }
 
 }  // namespace ttfd::compute::internal

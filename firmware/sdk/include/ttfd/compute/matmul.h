@@ -4,8 +4,9 @@
 //   tile_regs_acquire();                                                          // Dst is 0
 //   for (uint32_t k = 0; k != tiles; ++k) matmul_tiles(in0, in1, k, k, dst);      // sum of products
 //
-// Sums have 32 bits. The products of eight terms are added on the grid of the greatest one. Four passes, the fidelity
-// phases (HiFi4), multiply whole mantissas of 8 bits.
+// Sums have 32 bits. The products of eight terms are added on the grid of the greatest one. One to four passes, the
+// fidelity phases, multiply: matmul_tiles<MathFidelity::HiFi2>(...). HiFi4, the default, takes whole mantissas of 8
+// bits.
 #pragma once
 
 #include <ttfd/compute/tiles.h>
@@ -62,12 +63,13 @@ inline void mm_init(uint32_t in0, uint32_t in1, uint32_t out, bool transpose = f
   compute_kernel_hw_startup(in1, in0, out);
   mm_init_short(in0, in1, transpose);
 }
-inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
+template <MathFidelity kFidelity = MathFidelity::HiFi4>
+void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
   using namespace internal;
   if constexpr (kUnpacks) Unpack(TileAddress(in1, tile1), TileAddress(in0, tile0));
   if constexpr (kComputes) {
     SelectDstTile(dst);
-    for (uint32_t i = 0; i != 3; ++i) MultiplyTile<MVMUL{}.addr_mode(4)>();
+    for (uint32_t i = 1; i != PhasesOf(kFidelity); ++i) MultiplyTile<MVMUL{}.addr_mode(4)>();
     MultiplyTile<MVMUL{}.addr_mode(4).clear_dvalid(kBothSources)>();
   }
 }

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <stdint.h>
-#include <ttfd/compute/engine.h>
+#include <ttfd/compute/formats.h>
 
 namespace ttfd::compute::internal {
 
 [[gnu::noinline]] inline void ConfigurePacker(uint32_t buffer) {
-  const uint32_t format = CodeOf(FormatOf(buffer));
+  const TileFormat tile = TileFormatOf(buffer);
   Synchronize();  // tiles before it are packed as they were to be
-  SetConfigFields(FieldValue{kPackNoZeroCompression, 1}, FieldValue{kPackOutFormat, format},
-                  FieldValue{kPackInFormat, format});
+  SetConfigFields(FieldValue{kPackNoZeroCompression, 1},
+                  FieldValue{kPackOutFormat, CodeOf(tile.format)},
+                  FieldValue{kPackInFormat, CodeOf(tile.packed_from)});
+  SetConfigFields(FieldValue{kPackSourceYStride, tile.row_bytes});
+  SetConfigFields(FieldValue{kPackExponentBytes, tile.exponent_units});
 }
 
 // Packs tile `tile` of the half of Dst to an L1 address: 64 rows of 32 bits, four rows an instruction.
@@ -24,8 +27,6 @@ namespace ttfd::compute::internal {
 }
 
 inline void StartPacking() {
-  constexpr uint32_t kRowBytes = 32;  // of 16 datums of kPackInFormat
-  SetConfig<FieldValue{kPackSourceYStride, kRowBytes}>();
   SetConfig<FieldValue{kPackSourceZStride, 0}, FieldValue{kPackSourceWStride, 0}>();
   SetConfig<FieldValue{kPackDestYStride, 0}>();
   SetConfig<FieldValue{kPackRead32Bit, 1}>();
@@ -34,7 +35,6 @@ inline void StartPacking() {
   SetConfig<FieldValue{kPackEdgeMask0, 0xFFFF}, FieldValue{kPackRowSetSelect, 0}>();
   SetConfig<FieldValue{kPackEdgeMask1, 0}>();
   SetConfig<FieldValue{kPackRowsPerPlane, 16}>();
-  SetConfig<FieldValue{kPackExponentBytes, 0}>();
   SetConfig<FieldValue{kPackAccumulate, 0}>();
   SetThreadConfig<kThreadStateId, 0>();
   SetThreadConfig<kThreadAddrModPack, kAddrModSourceYIncrement.In(0, 4)>();

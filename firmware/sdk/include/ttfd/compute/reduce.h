@@ -114,7 +114,7 @@ void Reduce(uint32_t dst) {
   if constexpr (kPool == PoolType::MAX) {
     FindMaxima<kDim>(dst, first);
   } else {
-    for (uint32_t i = 0; i != kPhases - 1; ++i) AddSums<kDim>();
+    for (uint32_t i = 1; i != PhasesOf(MathFidelity::HiFi4); ++i) AddSums<kDim>();
     AddSums<kDim, kBothSources>();
   }
   if constexpr (kDim == ReduceDim::REDUCE_SCALAR) {

@@ -26,17 +26,18 @@ inline void Start() {
 
 }  // namespace internal
 
-// Sets formats: of SrcA and SrcB as those of the buffers they are unpacked from, and of the buffer that is packed to.
-// A kernel calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel
-// packs to has the format of `out`.
+// Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel calls
+// it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs to has
+// the format of `out`; the two buffers of an operation may have different ones.
 inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
   using namespace internal;
   if constexpr (kUnpacks) {
     ConfigureSources(in0, in1);
-    SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(FormatOf(in0))},
-                    FieldValue{kAluSrcBFormat, CodeOf(FormatOf(in1))},
-                    FieldValue{kAluDstFormat, CodeOf(FormatOf(out))}, FieldValue{kAluFloat32Dst, 1},
-                    FieldValue{kAluFloat32Sfpu, 1}, FieldValue{kAluInt8, 0});
+    SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(Format::kTf32)},
+                    FieldValue{kAluSrcBFormat, CodeOf(Format::kTf32)},
+                    FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).packed_from)},
+                    FieldValue{kAluFloat32Dst, 1}, FieldValue{kAluFloat32Sfpu, 1},
+                    FieldValue{kAluInt8, 0});
   }
   if constexpr (kPacks) ConfigurePacker(out);
 }
@@ -90,8 +91,8 @@ inline void tile_regs_commit() {
   if constexpr (kComputes) {
     Push<STALLWAIT{}.stall_res(kStallSync).wait_res(kUntilMath | kUntilSfpu)>();
     Push<SEMPOST{}.sem_sel(kMathPack)>();
-    dst_half ^= kDstHalfRows;
   }
+  if constexpr (kUnpacks || kComputes) dst_half ^= kDstHalfRows;
 }
 // TRISC2 waits for a half that is ready to pack, packs tiles of it, and gives it back.
 inline void tile_regs_wait() {

@@ -16,8 +16,8 @@
 //   log       1e-5   -Inf   +Inf   NaN    NaN for all negative numbers; natural logarithm
 //   relu, abs, negative, square: exact, of square the nearest number
 //
-// The result for a NaN is not specified. The matrix unit and the packer make it infinity of its sign, so copy_tile
-// brings none to Dst, and a NaN of this table is packed as infinity.
+// The result for a NaN is not specified. The matrix unit and, to bfloat16, the packer make it infinity of its sign:
+// copy_tile brings a NaN to Dst from Float32 only, and one of this table is packed as NaN to Float32 only.
 #pragma once
 
 #include <ttfd/compute/algebraic.h>
@@ -47,6 +47,23 @@ TTFD_COMPUTE_UNARY(square, Square)
 inline void negative_tile_init() {}
 inline void negative_tile(uint32_t dst) {
   if constexpr (kComputes) internal::Neg(dst);
+}
+
+// Rounds the numbers of a tile of Dst to bfloat16, halves away from zero, where `kOut` is Float16_b or Bfp8_b and `kIn`
+// is Float32: values of DataFormat. Dst keeps 32 bits, and the format that is written is that of the circular buffer.
+// The packer cuts off to bfloat16 for Bfp8_b what has not been rounded.
+template <uint32_t kIn, uint32_t kOut>
+void typecast_tile_init() {}
+template <uint32_t kIn, uint32_t kOut>
+void typecast_tile(uint32_t dst) {
+  constexpr auto kIsKnown = [](uint32_t format) {
+    return format == static_cast<uint32_t>(DataFormat::Float32) ||
+           format == static_cast<uint32_t>(DataFormat::Float16_b) ||
+           format == static_cast<uint32_t>(DataFormat::Bfp8_b);
+  };
+  static_assert(kIsKnown(kIn) && kIsKnown(kOut), "Float32, Float16_b and Bfp8_b are known");
+  constexpr bool kRounds = kIn == static_cast<uint32_t>(DataFormat::Float32) && kOut != kIn;
+  if constexpr (kComputes && kRounds) internal::RoundToBFloat16(dst);
 }
 
 // Sum, difference and product of two tiles of Dst, which keep all 32 bits.
