@@ -26,9 +26,9 @@ inline void Start() {
 
 }  // namespace internal
 
-// Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel calls
-// it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs to has
-// the format of `out`; the two buffers of an operation may have different ones.
+// Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel
+// calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs
+// to has the format of `out`; the two buffers of an operation may have different ones.
 inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
   using namespace internal;
   if constexpr (kUnpacks) {
