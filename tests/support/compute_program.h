@@ -62,7 +62,7 @@ inline std::vector<std::byte> EncodeTiles(hw::tensix::Format format,
       uint32_t cut[Tile::kFace];
       uint32_t shared = 0;
       for (uint32_t i = 0; i < Tile::kFace; ++i) {
-        cut[i] = std::bit_cast<uint32_t>(numbers[row + i]) >> 16;
+        cut[i] = ((std::bit_cast<uint32_t>(numbers[row + i]) >> 16) + 1) & 0xFFFE;
         shared = std::max(shared, cut[i] >> 7 & 0xFF);
       }
       append(static_cast<uint8_t>(shared));

@@ -42,7 +42,7 @@ struct TileFormat {
 inline constexpr TileFormat kTileFormats[] = {
     {Format::kFloat16B, Format::kFloat16B, false, Format::kFloat16B, 32, 0},
     {Format::kFloat32, Format::kTf32, true, Format::kFloat32, 64, 0},
-    {Format::kBfp8B, Format::kBfp8B, false, Format::kFloat32, 64, 4},
+    {Format::kBfp8B, Format::kBfp8B, false, Format::kBfp8B, 16, 4},
 };
 
 // Of a circular buffer; it has bfloat16 where the client gave none. The engine refuses formats that are not in the
