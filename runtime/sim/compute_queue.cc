@@ -7,6 +7,7 @@
 
 #include "runtime/hw/tensix.h"
 #include "runtime/sim/tensix/disassemble.h"
+#include "runtime/sim/tensix/opcodes.h"
 
 namespace ttfd::sim {
 namespace {
@@ -23,7 +24,7 @@ uint32_t UnitsHeldBy(uint32_t wait) { return isa::STALLWAIT{wait}.stall_res(); }
 
 // The bits of stall_res of which one holds back an instruction.
 uint32_t HeldByOneOf(uint32_t instruction) {
-  switch (tensix::UnitOf(instruction)) {
+  switch (tensix::OpcodeAt(instruction).unit) {
     case isa::Unit::kAdc:
       return isa::kStallTdma;
     case isa::Unit::kSync:
@@ -105,7 +106,11 @@ ComputeQueue::Step ComputeQueue::Latch(Thread& at, uint32_t thread) {
 
 ComputeQueue::Step ComputeQueue::Execute(uint32_t thread) {
   Thread& at = threads_[thread];
-  if (at.queue.empty()) return PassGate(at, thread);  // a thread is drained when its wait is over
+  if (at.queue.empty()) {
+    at.busy = false;
+    return PassGate(at, thread);
+  }
+  at.busy = true;
   const uint32_t next = at.queue.front().instruction;
   const bool waits = IsWait(next);
   if (waits || (HeldByOneOf(next) & UnitsHeldBy(at.latched.instruction)) != 0) {

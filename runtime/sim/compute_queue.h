@@ -48,9 +48,10 @@ class ComputeQueue {
         unsettled_((hazards.on & kHazardStores) != 0) {}
 
   bool HasSpace(uint32_t thread) const { return threads_[thread].queue.size() <= kMostForPush; }
-  // Nothing is queued and no wait is latched.
+  bool IsEmpty(uint32_t thread) const { return threads_[thread].queue.empty(); }
+  // Nothing is queued, no wait is latched, and the last instruction has had time to be over.
   bool IsDrained(uint32_t thread) const {
-    return threads_[thread].queue.empty() && threads_[thread].latched.instruction == 0;
+    return IsEmpty(thread) && threads_[thread].latched.instruction == 0 && !threads_[thread].busy;
   }
   // The next instruction may be executed.
   bool IsReady(uint32_t thread) const {
@@ -59,7 +60,8 @@ class ComputeQueue {
   // REQUIRES HasSpace().
   void Push(uint32_t thread, const Entry& entry);
 
-  // Executes the next instruction of a thread that is ready. kRefused: refusal() says why, at() what.
+  // Executes the next instruction of a thread that is ready, or lets it be drained. kRefused: refusal() says why, at()
+  // which one.
   Step Execute(uint32_t thread);
   const Entry& at() const { return at_; }
   const Refusal& refusal() const { return refusal_; }
@@ -89,6 +91,7 @@ class ComputeQueue {
     std::deque<Entry> queue;
     Entry latched;  // instruction 0: none
     Wait wait;
+    bool busy = false;    // the last instruction may not be over
     uint64_t waited = 0;  // when it waited for a semaphore last
   };
   Step Latch(Thread& at, uint32_t thread);

@@ -175,7 +175,8 @@ void ComputeUnit::Schedule(uint32_t thread) {
 }
 
 void ComputeUnit::Run(uint32_t thread) {
-  for (uint32_t left = queue_->Burst(); left != 0 && queue_->IsReady(thread); --left) {
+  uint32_t left = queue_->Burst();
+  do {
     const ComputeQueue::Step step = queue_->Execute(thread);
     if (step == ComputeQueue::Step::kRefused) {
       Hart& hart = tile_->hart(queue_->at().hart);
@@ -183,7 +184,7 @@ void ComputeUnit::Run(uint32_t thread) {
       return RaiseFault(hart, queue_->refusal());
     }
     if (step == ComputeQueue::Step::kDone) ShowChanges();
-  }
+  } while (--left != 0 && queue_->IsReady(thread) && !queue_->IsEmpty(thread));
   scheduled_ &= ~(1u << thread);
   Schedule(thread);
   if (queue_->HasSpace(thread)) WakeHarts(SpaceEvent(thread));

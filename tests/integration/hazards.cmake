@@ -4,30 +4,39 @@ set(hazard_short firmware_test firmware_hazard_test dispatch_boot_test dispatch_
   daemon_queues_test)
 set(hazard_long dispatch_launch_test dispatch_queues_test dispatch_trace_test dispatch_transfer_test client_daemon_test)
 set(hazard_streams firmware_reference_test)
+set(hazard_compute compute_engine_test compute_pairs_test compute_unary_test)
 
-# Adds the test NAME: `seeds` through the programs of the lists.
-function(_ttfd_hazards name seeds share labels timeout)
+# Adds the test NAME: `hazards` with `seeds` through the programs of the lists.
+function(_ttfd_hazards name hazards seeds share labels timeout)
   set(programs "")
   foreach(list IN LISTS ARGN)
     foreach(program IN LISTS ${list})
       list(APPEND programs $<TARGET_FILE:${program}>)
     endforeach()
   endforeach()
-  add_test(NAME ${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/hazards.py --seeds ${seeds} --share ${share}
+  add_test(NAME ${name} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/hazards.py --hazards ${hazards}
+    --seeds ${seeds} --share ${share}
     ${programs})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
 endfunction()
 
 foreach(seed RANGE 1 6)
-  _ttfd_hazards(hazards.short.seed_${seed} ${seed} 3 "integration;hazards" 300 hazard_short)
-  _ttfd_hazards(hazards.long.seed_${seed} ${seed} 6 "integration;hazards" 300 hazard_long)
-  _ttfd_hazards(hazards.streams.seed_${seed} ${seed} 1 "integration;hazards" 300 hazard_streams)
+  _ttfd_hazards(hazards.short.seed_${seed} on ${seed} 3 "integration;hazards" 300 hazard_short)
+  _ttfd_hazards(hazards.long.seed_${seed} on ${seed} 6 "integration;hazards" 300 hazard_long)
+  _ttfd_hazards(hazards.streams.seed_${seed} on ${seed} 1 "integration;hazards" 300 hazard_streams)
   set_tests_properties(hazards.streams.seed_${seed} PROPERTIES ENVIRONMENT "TTFD_STREAMS=4")
 endforeach()
 foreach(ten RANGE 0 9)
   math(EXPR first "${ten} * 10 + 1")
   math(EXPR last "${ten} * 10 + 10")
-  _ttfd_hazards(hazards.hundred.seeds_${first}_${last} ${first}-${last} 1 "slow;hazards" 3600 hazard_short hazard_long
-    hazard_streams)
+  _ttfd_hazards(hazards.hundred.seeds_${first}_${last} on ${first}-${last} 1 "slow;hazards" 3600 hazard_short hazard_long
+    hazard_streams hazard_compute)
   set_tests_properties(hazards.hundred.seeds_${first}_${last} PROPERTIES ENVIRONMENT "TTFD_STREAMS=40")
 endforeach()
+# Compute kernels with the hazard of the engine alone, which is quick.
+foreach(seed RANGE 1 2)
+  _ttfd_hazards(hazards.compute.seed_${seed} compute ${seed} 2 "integration;hazards" 120 hazard_compute)
+endforeach()
+_ttfd_hazards(hazards.compute.seeds_1_200 compute 1-200 1 "slow;hazards" 3600 hazard_compute)
+add_test(NAME hazards.compute_waits.seeds_1_200 COMMAND compute_waits_test --gtest_filter=*InPlace*)
+set_tests_properties(hazards.compute_waits.seeds_1_200 PROPERTIES LABELS "slow;hazards" TIMEOUT 3600 ENVIRONMENT "TTFD_SEEDS=200")

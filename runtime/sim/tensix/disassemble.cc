@@ -18,14 +18,12 @@ struct NamedField {
 struct Row {
   const char* name = nullptr;
   std::array<NamedField, kMaxFields> fields{};
-  hw::tensix::Unit unit = hw::tensix::Unit::kFrontEnd;
 };
 
 constexpr auto kRows = [] {
   std::array<Row, 256> rows{};
 #define FIELD(name, low, bits) NamedField{#name, {low, bits}},
-#define TENSIX(name, opcode, unit, ...) \
-  rows[opcode] = {#name, {__VA_ARGS__}, hw::tensix::Unit::unit};
+#define TENSIX(name, opcode, unit, ...) rows[opcode] = {#name, {__VA_ARGS__}};
 #include "runtime/hw/tensix_instructions.inc"
 #undef TENSIX
 #undef FIELD
@@ -43,10 +41,6 @@ std::string Disassemble(uint32_t instruction) {
     text += fmt::format(" {}={}", at.name, at.field.Of(instruction));
   }
   return text;
-}
-
-hw::tensix::Unit UnitOf(uint32_t instruction) {
-  return kRows[hw::tensix::OpcodeOf(instruction)].unit;
 }
 
 }  // namespace ttfd::sim::tensix

@@ -11,7 +11,4 @@ namespace ttfd::sim::tensix {
 // "MVMUL dst=8 addr_mode=1": the public name, and the fields that are not 0. An unknown opcode is ".ttinsn 0x...".
 std::string Disassemble(uint32_t instruction);
 
-// The unit that executes it; kFrontEnd where there is no such instruction.
-hw::tensix::Unit UnitOf(uint32_t instruction);
-
 }  // namespace ttfd::sim::tensix

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "runtime/sim/tensix/opcodes.h"
+
 namespace ttfd::sim::tensix {
 namespace {
 
@@ -29,37 +31,26 @@ constexpr uint32_t WorkOf(uint32_t opcode, isa::Unit unit) {
   }
 }
 
-struct Opcode {
-  uint32_t known_bits = 0;  // of its fields, and the opcode; 0: there is no such instruction
-  uint16_t work = 0;
-  bool is_sfpu = false;
-};
-
-constexpr auto kOpcodes = [] {
-  std::array<Opcode, 256> opcodes{};
-#define FIELD(name, low, bits) | isa::Field{low, bits}.mask()
-#define TENSIX(name, opcode, unit, ...)                                      \
-  opcodes[opcode] = {0xFF000000 __VA_ARGS__,                                 \
-                     static_cast<uint16_t>(WorkOf(opcode, isa::Unit::unit)), \
-                     isa::Unit::unit == isa::Unit::kSfpu};
-#include "runtime/hw/tensix_instructions.inc"
-#undef TENSIX
-#undef FIELD
-  return opcodes;
+constexpr auto kWork = [] {
+  std::array<uint16_t, kOpcodes.size()> work{};
+  for (uint32_t i = 0; i < work.size(); ++i) {
+    work[i] = static_cast<uint16_t>(WorkOf(i, kOpcodes[i].unit));
+  }
+  return work;
 }();
 
 }  // namespace
 
 Outcome Engine::Push(uint32_t thread, uint32_t instruction) {
-  const Opcode& opcode = kOpcodes[isa::OpcodeOf(instruction)];
+  const Opcode& opcode = OpcodeAt(instruction);
   if ((instruction & ~opcode.known_bits) != 0) [[unlikely]] {
     return opcode.known_bits == 0
                ? report_.Refuse("opcode", "the engine has no such instruction")
                : report_.Refuse("unused bits", "bits that belong to no field are 0");
   }
-  const Outcome outcome =
-      opcode.is_sfpu ? sfpu_.Execute(thread, instruction) : Dispatch(thread, instruction);
-  if (outcome == Outcome::kDone) report_.work += opcode.work;
+  const Outcome outcome = opcode.unit == isa::Unit::kSfpu ? sfpu_.Execute(thread, instruction)
+                                                          : Dispatch(thread, instruction);
+  if (outcome == Outcome::kDone) report_.work += kWork[isa::OpcodeOf(instruction)];
   return outcome;
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "runtime/sim/tensix/disassemble.h"
+#include "runtime/sim/tensix/opcodes.h"
 
 namespace ttfd::sim::tensix {
 namespace {
@@ -20,7 +20,7 @@ constexpr uint16_t kOfFill0[] = {72};
 constexpr uint16_t kOfFill1[] = {120};
 
 Pipeline PipelineOf(uint32_t instruction) {
-  switch (UnitOf(instruction)) {
+  switch (OpcodeAt(instruction).unit) {
     case isa::Unit::kUnpack:
       // The field is the same one in UNPACR_NOP.
       return isa::UNPACR{instruction}.unpacker() == 0 ? Pipeline::kUnpack0 : Pipeline::kUnpack1;
