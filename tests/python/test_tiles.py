@@ -1,4 +1,4 @@
-"""Matrices as tiles: their order, conversions at the ends of ranges, refusals. client_tiles_test.cc has the same table."""
+"""Matrices as tiles: their order, conversions at the ends of ranges, refusals. client_tiles_test.cc has the same tables."""
 
 import numpy as np
 import pytest
@@ -47,6 +47,22 @@ def test_bfp8_shares_the_exponent_of_a_row(numbers, exponent, data):
     tile = ttfd.to_tiles(np.float32([numbers]), "bfp8_b")[0]
     assert tile[0] == exponent
     assert tile[64:64 + len(data)].tolist() == data
+
+
+def any_numbers():
+    """Any bits, with both near and distant exponents in a row."""
+    i = np.arange(1024, dtype=np.uint32)
+    bits = (i + 1) * np.uint32(2654435761)
+    return np.where(i % 256 < 128, bits, bits & 0x83FFFFFF | 0x3C000000).astype(np.uint32).view(np.float32).reshape(32, 32)
+
+
+@pytest.mark.parametrize("format, expected", [
+    ("float32", 17898667641672568354), ("bfloat16", 9121557577090626307), ("bfp8_b", 14753752251227579000)])
+def test_any_bits_give_the_bytes_of_libttfd(format, expected):
+    fnv1a = 0xCBF29CE484222325
+    for byte in ttfd.to_tiles(any_numbers(), format).tobytes():
+        fnv1a = (fnv1a ^ byte) * 0x100000001B3 % 2**64
+    assert fnv1a == expected
 
 
 @pytest.mark.parametrize("call, message", [

@@ -1,12 +1,16 @@
 // Matrices as tiles: their order, padding, conversions at the ends of ranges, refusals. tests/python/test_tiles.py has
-// the same table. Tests of compute kernels compare the conversions with those of the packer.
+// the same tables. Any bits are converted as the model's packer and unpacker convert them, which tests/peer compares
+// with the official simulator's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
+#include "runtime/sim/tensix/formats.h"
 #include "ttfd/tiles.h"
 
 namespace ttfd::client {
@@ -97,6 +101,81 @@ TEST(ClientTiles, Bfp8SharesTheExponentOfARow) {
     ASSERT_TRUE(tiles.ok());
     EXPECT_EQ(BytesOf(*tiles, 0, 1)[0], row.exponent) << row.numbers[0];
     EXPECT_EQ(BytesOf(*tiles, 64, columns), row.data) << row.numbers[0];
+  }
+}
+
+// Any bits, with both near and distant exponents in a row.
+std::vector<float> AnyNumbers() {
+  std::vector<float> numbers(1024);
+  for (uint32_t i = 0; i < numbers.size(); ++i) {
+    const uint32_t bits = (i + 1) * 2654435761u;
+    numbers[i] = std::bit_cast<float>(i % 256 < 128 ? bits : (bits & 0x83FFFFFF) | 0x3C000000);
+  }
+  return numbers;
+}
+uint32_t BitsOf(float number) { return std::bit_cast<uint32_t>(number); }
+
+uint64_t Fnv1a(std::span<const std::byte> bytes) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (const std::byte byte : bytes) {
+    hash = (hash ^ std::to_integer<uint64_t>(byte)) * 0x100000001B3;
+  }
+  return hash;
+}
+
+// 32 numbers a row: of each row the first 16 lie in one row of a face, the others in another one.
+TEST(ClientTiles, AnyBitsAreConvertedAsByThePacker) {
+  using namespace sim::tensix;
+  const std::vector<float> numbers = AnyNumbers();
+  const auto halves = ToTiles(numbers, 32, 32, DataFormat::kFloat16B);
+  const auto shared = ToTiles(numbers, 32, 32, DataFormat::kBfp8B);
+  ASSERT_TRUE(halves.ok() && shared.ok());
+  for (uint32_t row = 0; row < 32; ++row) {
+    for (uint32_t right = 0; right < 2; ++right) {
+      const float* const from = &numbers[row * 32 + right * 16];
+      const uint32_t face_row = (row / 16 * 2 + right) * 16 + row % 16;
+      std::vector<uint16_t> sources(16), words(16);
+      uint32_t exponent = 0;
+      for (uint32_t i = 0; i < 16; ++i) {
+        words[i] = PackFloat32AsBFloat16(BitsOf(from[i]));
+        sources[i] = PackFloat32AsEvenBFloat16(BitsOf(from[i]));
+        exponent = std::max<uint32_t>(exponent, sources[i] >> 7 & 0xFF);
+      }
+      EXPECT_EQ(std::memcmp(words.data(), halves->data() + face_row * 32, 32), 0) << row;
+      ASSERT_EQ(std::to_integer<uint32_t>((*shared)[face_row]), exponent) << row;
+      for (uint32_t i = 0; i < 16; ++i) {
+        ASSERT_EQ(std::to_integer<uint8_t>((*shared)[64 + face_row * 16 + i]),
+                  PackBfp8(sources[i], exponent))
+            << row << " " << i;
+      }
+    }
+  }
+}
+
+TEST(ClientTiles, Bfp8IsReadAsByTheUnpacker) {
+  // All data with a few exponents, of which none is so small that a number is below the normal ones.
+  std::vector<std::byte> tile(TileBytes(DataFormat::kBfp8B));
+  for (uint32_t row = 0; row < 64; ++row) {
+    tile[row] = static_cast<std::byte>(7 + row / 16 * 82);
+    for (uint32_t i = 0; i < 16; ++i)
+      tile[64 + row * 16 + i] = static_cast<std::byte>(row * 16 + i);
+  }
+  const auto matrix = FromTiles(tile, 32, 32, DataFormat::kBfp8B);
+  ASSERT_TRUE(matrix.ok());
+  for (uint32_t i = 0; i < 1024; ++i) {
+    const uint32_t face = i / 256;
+    const uint32_t at = (face / 2 * 16 + i % 256 / 16) * 32 + face % 2 * 16 + i % 16;
+    EXPECT_EQ(BitsOf((*matrix)[at]), sim::tensix::Bfp8AsFloat32(i % 256, 7 + i / 256 * 82)) << i;
+  }
+}
+
+TEST(ClientTiles, HaveTheBytesOfThePythonPackage) {
+  constexpr uint64_t kHashes[] = {17898667641672568354u, 9121557577090626307u,
+                                  14753752251227579000u};
+  for (size_t i = 0; i < std::size(kFormats); ++i) {
+    const auto tiles = ToTiles(AnyNumbers(), 32, 32, kFormats[i]);
+    ASSERT_TRUE(tiles.ok());
+    EXPECT_EQ(Fnv1a(*tiles), kHashes[i]) << i;
   }
 }
 
