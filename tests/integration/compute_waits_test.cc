@@ -1,5 +1,5 @@
-// Every wait of the compute SDK is needed, and no other one is: with the hazard "compute", kernels of the SDK leave the
-// words of the plain model under every seed, and a kernel in whose code one wait is replaced by a NOP does not.
+// The waits of the compute SDK are enough, and each of them is needed: with the hazard "compute", kernels of the SDK
+// leave the words of the plain model under every seed, and a kernel in whose code one wait is a NOP does not.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
