@@ -68,7 +68,8 @@ bool IsWaitOfEngine(const KernelImage& image, size_t offset) {
 // The function of the SDK that waits, and the one that it calls for that.
 std::string NameOf(const KernelImage& image, size_t offset) {
   const auto place = image.symbols->Find(image.symbol_base + static_cast<uint32_t>(offset));
-  std::string how = "Push";
+  const uint32_t opcode = isa::OpcodeOf(isa::InstructionOf(WordAt(image, offset)));
+  std::string how = opcode == isa::SEMWAIT::kOpcode ? "SEMWAIT" : "STALLWAIT";
   for (const SymbolFrame& frame : place.frames) {
     std::string_view name = frame.function;
     if (const size_t end = name.rfind("::"); end != name.npos) name.remove_prefix(end + 2);
@@ -99,10 +100,13 @@ struct Case {
   const char* kernel;
   uint32_t inputs;
   std::vector<uint32_t> arguments;
+  isa::Format format = isa::Format::kFloat16B;
 };
-// Of compute_pairs.cc: a product and a sum of two tiles of Dst, and a transposition.
+// Of compute_pairs.cc: a product and a sum of two tiles of Dst, also of tiles that are unpacked there, and a
+// transposition.
 const Case kCases[] = {{"chain_compute", 3, {}},
                        {"compute_pairs", 2, {23}},
+                       {"compute_pairs", 2, {23}, isa::Format::kFloat32},
                        {"compute_pairs", 2, {20}},
                        {"compute_mixture", 2, {}}};
 
@@ -114,12 +118,14 @@ class Lab {
     inputs_.resize(of.inputs);
     for (auto& input : inputs_) {
       const bool scales = &input == &inputs_[1];  // a scaler of reductions
+      std::vector<float> numbers;
       for (uint32_t i = 0; i < kTiles * Tile::kWords; ++i) {
         const uint32_t word = i % Tile::kWords;
         const bool top = word % (Tile::kWords / 4) < Tile::kFace && word < Tile::kWords / 2;
         const auto number = static_cast<float>(random() % 64) / 16;
-        input.push_back(ToBfloat16(!scales ? number : top ? 1.0f : 0.0f));
+        numbers.push_back(!scales ? number : top ? 1.0f : 0.0f);
       }
+      input = EncodeTiles(of.format, numbers);
     }
     EXPECT_EQ(Run(kPlain, 0, {}, 0), "");
   }
@@ -128,6 +134,7 @@ class Lab {
   std::string Run(const std::string& device, uint64_t seed, const Site& site, uint32_t word) {
     BootedCard card(device.c_str());
     ComputeKernels kernels{.compute = case_.kernel, .inputs = case_.inputs};
+    kernels.formats.assign(case_.inputs + 1, case_.format);
     kernels.reader = seed % 2 == 0 ? "slow_chain_reader" : "chain_reader";
     kernels.writer = seed % 2 == 0 ? "chain_writer" : "slow_chain_writer";
     kernels.change = [&](KernelImage& image) {
@@ -140,7 +147,7 @@ class Lab {
     const Status ended = launched.ok() ? Finish(card) : launched;
     if (card.device->fault().has_value()) return card.device->fault()->text;
     if (!ended.ok()) return ended.ToString();
-    const auto words = program.Result<uint16_t>(kTiles);
+    const auto words = program.Result<std::byte>(kTiles);
     if (!words.ok()) return words.status().ToString();
     if (expected_.empty()) expected_ = *words;
     return *words == expected_ ? "" : "other words";
@@ -166,8 +173,8 @@ class Lab {
   }
 
   const Case& case_;
-  std::vector<std::vector<uint16_t>> inputs_;
-  std::vector<uint16_t> expected_;
+  std::vector<std::vector<std::byte>> inputs_;
+  std::vector<std::byte> expected_;
 };
 
 TEST(ComputeWaits, InPlace_AreEnough) {
@@ -211,10 +218,13 @@ TEST(ComputeWaits, LeftOutOnce_AreFound) {
   EXPECT_THAT(
       executed,
       IsSupersetOf({"ConfigureSources: Synchronize", "Unpack: Synchronize", "Unpack: ReadConfig",
-                    "cb_pop_front: Synchronize", "tile_regs_acquire: Push",
-                    "SetRowSteps<>: AwaitUnits", "SelectDstTile: AwaitUnits",
-                    "tile_regs_commit: Push", "tile_regs_wait: Push", "Pack: Synchronize",
-                    "Pack: ReadConfig", "tile_regs_release: Push", "cb_push_back: Synchronize"}));
+                    "UnpackToDst: Synchronize", "UnpackToDst: ReadConfig", "UnpackToDst: SEMWAIT",
+                    "UnpackToDst: STALLWAIT", "AwaitUnpackToDst: SEMWAIT",
+                    "AwaitUnpackToDst: STALLWAIT", "cb_pop_front: Synchronize",
+                    "tile_regs_acquire: SEMWAIT", "SetRowSteps<>: AwaitUnits",
+                    "SelectDstTile: AwaitUnits", "tile_regs_commit: STALLWAIT",
+                    "tile_regs_wait: SEMWAIT", "Pack: Synchronize", "Pack: ReadConfig",
+                    "tile_regs_release: STALLWAIT", "cb_push_back: Synchronize"}));
 }
 
 }  // namespace
