@@ -23,6 +23,7 @@ CLIENT_EXAMPLES = {
     "session.h": ("int main() {\n  std::vector<uint32_t> input(1024, 21), output(1024);\n",
                   "  return status.ok() && output.front() == 42 && output.back() == 42 ? 0 : 1;\n}\n"),
     "status.h": ("", ""),
+    "tiles.h": ("", "int main() {}\n"),
     "trace.h": ("", "int main() {}\n"),
 }
 KERNEL_EXAMPLES = {"compute.h": ("", ""), "kernel.h": ("", ""), "print.h": ("", "")}

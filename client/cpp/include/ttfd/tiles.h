@@ -1,5 +1,6 @@
 // Matrices as tiles of the Tensix engine, and back.
 //
+//   #include <ttfd/queue.h>
 //   #include <ttfd/tiles.h>
 //   using namespace ttfd::client;
 //
