@@ -156,7 +156,7 @@ class Lab {
   // The first seed under which a run without the wait goes wrong, and how.
   std::string RunWithout(const Site& site) {
     for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      const std::string found = Run(Hazards(seed), seed, site, kNop);
+      std::string found = Run(Hazards(seed), seed, site, kNop);
       if (!found.empty()) return found;
     }
     return "";

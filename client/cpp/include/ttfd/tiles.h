@@ -14,10 +14,9 @@
 // The tiles of a matrix lie row by row, too. A number is converted as the packer of the engine converts a 32-bit number
 // of Dst (docs/tensix.md), so that the host and a kernel make equal tiles:
 //
-//   kFloat32   the number's own bits
-//   kFloat16B  rounded to 8 bits of mantissa, halves away from zero
-//   kBfp8B     the 16 numbers of a row of a face share the exponent of the largest one: a sign and 7 bits each, whose
-//              rounding takes halves away from zero
+// - kFloat32: the number's own bits.
+// - kFloat16B: rounded to 8 bits of mantissa, halves away from zero.
+// - kBfp8B: the 16 numbers of a row of a face share the exponent of the largest one. Each has a sign and 7 bits.
 //
 // In the latter two NaN becomes infinity, and a number below 2^-126 becomes 0. kBfp8B has no infinity: it counts as a
 // number with exponent 255, and other numbers of its row become 0.
