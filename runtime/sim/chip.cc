@@ -43,7 +43,7 @@ struct Chip::Parts {
         bar0(noc, bar4) {
     machine.noc = &noc;
     machine.scheduler = &scheduler;
-    machine.stream_chance = Chance(options.hazards.seed, kChanceOfStreams);
+    machine.stream_chance = Rng(options.hazards.seed, kRngOfStreams);
     if ((options.hazards.on & kHazardNoc) != 0) noc.TakeTime(machine);
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
       tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),

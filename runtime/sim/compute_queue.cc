@@ -138,9 +138,16 @@ ComputeQueue::Step ComputeQueue::Execute(uint32_t thread) {
 
 bool ComputeQueue::IsQueuedFor(uint32_t hart, tensix::Resource resource, uint32_t index,
                                bool stores) {
-  if (hart < hw::kTrisc0) return false;
-  const uint32_t thread = hart - hw::kTrisc0;
+  for (uint32_t thread = 0; thread < isa::kThreads; ++thread) {
+    if (IsQueuedFor(hart, thread, resource, index, stores)) return true;
+  }
+  return false;
+}
+
+bool ComputeQueue::IsQueuedFor(uint32_t hart, uint32_t thread, tensix::Resource resource,
+                               uint32_t index, bool stores) {
   for (const Entry& entry : threads_[thread].queue) {
+    if (hart != hw::kTrisc0 + thread && hart != entry.hart) continue;
     const bool writes = tensix::Uses(entry.instruction, resource, index, true);
     if (!writes && !(stores && tensix::Uses(entry.instruction, resource, index, false))) continue;
     text_ = fmt::format(

@@ -13,9 +13,9 @@
 #include <string>
 
 #include "runtime/hw/tensix_isa.h"
-#include "runtime/sim/chance.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/hazards.h"
+#include "runtime/sim/rng.h"
 #include "runtime/sim/tensix/engine.h"
 #include "runtime/sim/tensix/footprint.h"
 #include "runtime/sim/unsettled.h"
@@ -99,8 +99,10 @@ class ComputeQueue {
   Step Hold(Thread& at, uint32_t instruction);
   Step RefuseAs(uint32_t thread);
   Refusal MissingWait(uint64_t address);
-  // An instruction in the hart's own queue that is going to use what the hart accesses.
+  // An instruction of the hart's own thread, or that the hart has pushed, is going to use what the hart accesses.
   bool IsQueuedFor(uint32_t hart, tensix::Resource resource, uint32_t index, bool stores);
+  bool IsQueuedFor(uint32_t hart, uint32_t thread, tensix::Resource resource, uint32_t index,
+                   bool stores);
 
   tensix::Engine& engine_;
   Rng rng_;

@@ -35,7 +35,7 @@ class ComputeUnit {
   Refusal Read(Hart& hart, uint32_t address, uint32_t* value);
   Refusal Write(Hart& hart, uint32_t address, uint32_t value);
 
-  // With queues: a hart passes a fence; a hart, the NoC or the host reads or writes L1.
+  // With queues: a hart passes a fence; a hart or the NoC reads or writes L1, or the host writes it.
   void Fence(const Hart& hart);
   void ReadL1(uint32_t address, uint32_t length) {
     if (queue_ != nullptr) AccessL1(address, length, false);

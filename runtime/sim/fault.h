@@ -14,7 +14,7 @@ enum class FaultKind : uint8_t {
   kNone,
   kIllegalInstruction,  // no such encoding
   kTensixInstruction,   // one that the model does not execute, or a field of it
-  kMissingWait,  // a Tensix instruction, or an access, that depends on what is not over (hazard "compute")
+  kMissingWait,  // of a Tensix instruction, or an access, for what is under way (hazard "compute")
   kUnsupportedInstruction,  // fence.i, LR/SC, ebreak, ecall, wfi, an unusual fence
   kUnsupportedCsr,          // any CSR but 0x7C0, or a value with bits the model does not know
   kInstructionFetch,        // outside L1, or not a multiple of 4
@@ -44,7 +44,7 @@ const char* FaultKindName(FaultKind kind);
 struct Refusal {
   FaultKind kind = FaultKind::kNone;
   uint64_t address = 0;
-  const char* reason = "";  // static text; of kMissingWait the tile's, until it is reset
+  const char* reason = "";  // static text; of kMissingWait the tile's, until its next access
   // Tensix engine only: the refused field of the instruction or the configuration, and the thread (0 to 2).
   const char* field = "";
   uint32_t thread = 0;
@@ -60,7 +60,7 @@ struct Fault {
   uint32_t pc = 0;
   uint64_t address = 0;  // what was accessed; the instruction word for an instruction
   uint64_t clock = 0;
-  const char* reason = "";
+  std::string reason = {};
   uint32_t return_address = 0;  // the hart's ra
   const char* field = "";       // as of Refusal
   uint32_t thread = 0;

@@ -13,9 +13,9 @@
 namespace ttfd::sim {
 namespace {
 
-constexpr uint64_t kChanceOfHarts = uint64_t{1} << 32;  // its streams: one a hart, from here
-constexpr uint32_t kLocalRamClearingClocks = 2048;  // at most: BabyRISCV/README.md, Local Data RAM
-constexpr uint32_t kPipelinedInstructions = 20;     // at most: InstructionCache.md
+constexpr uint64_t kRngOfHarts = uint64_t{1} << 32;  // its streams: one a hart, from here
+constexpr uint32_t kLocalRamClearingClocks = 2048;   // at most: BabyRISCV/README.md, Local Data RAM
+constexpr uint32_t kPipelinedInstructions = 20;      // at most: InstructionCache.md
 constexpr uint32_t kNoRegister = ~0u;
 
 uint32_t LoadBytes(const std::byte* from, uint32_t bytes) {
@@ -27,11 +27,10 @@ uint32_t LoadBytes(const std::byte* from, uint32_t bytes) {
 }  // namespace
 
 HartHazards::HartHazards(Hart& hart, const HazardOptions& options, uint64_t number, Decoded* code)
-    : hart_(hart), on_(options.on), chance_(options.seed, kChanceOfHarts + number) {
+    : hart_(hart), on_(options.on), rng_(options.seed, kRngOfHarts + number) {
   if (code != nullptr) instructions_.emplace(code);
   if (!has(kHazardLocalRam)) return;
-  for (uint32_t i = 0; i < hart.local_ram_bytes; i += 8)
-    StoreAt(hart.local_ram + i, chance_.Next());
+  for (uint32_t i = 0; i < hart.local_ram_bytes; i += 8) StoreAt(hart.local_ram + i, rng_.Next());
 }
 
 void HartHazards::Attend() {
@@ -84,7 +83,7 @@ uint32_t HartHazards::LoadL1(uint32_t address, uint32_t bytes, uint32_t rd) {
   const uint32_t line = address & ~(L0Cache::kLineBytes - 1);
   if (cached && !stores_.Overlaps(line, L0Cache::kLineBytes)) {
     const bool hit = cache_.Has(address);
-    const std::byte* const entry = cache_.Line(l1, address, chance_);
+    const std::byte* const entry = cache_.Line(l1, address, rng_);
     const uint32_t value = LoadBytes(entry + (address - line), bytes);
     hart_.poll.side_effect |= value != in_l1;
     if (hit) return value;
@@ -133,7 +132,7 @@ bool HartHazards::StoreRegister(uint32_t address, uint32_t value) {
 bool HartHazards::Push(uint32_t address, uint32_t bytes, uint32_t value) {
   PendingStore oldest;
   if (stores_.full() && stores_.TakeOldest(&oldest)) CarryOut(oldest);
-  const bool pushed = stores_.Push({address, bytes, value, hart_.pc, 0, 0, 0}, hart_.time, chance_);
+  const bool pushed = stores_.Push({address, bytes, value, hart_.pc, 0, 0, 0}, hart_.time, rng_);
   Changed();
   return pushed;
 }
@@ -177,7 +176,7 @@ void HartHazards::CarryOut(const PendingStore& store) {
 void HartHazards::InvalidateInstructions() {
   if (!instructions_) return;
   // By the hart's own time, which may be behind the time of who asked.
-  invalidate_at_ = std::min(invalidate_at_, hart_.time + chance_.Below(kPipelinedInstructions + 1));
+  invalidate_at_ = std::min(invalidate_at_, hart_.time + rng_.Below(kPipelinedInstructions + 1));
   Changed();
 }
 
@@ -193,7 +192,7 @@ void HartHazards::Release() {
   if (instructions_) instructions_->Invalidate();
   if (has(kHazardLocalRam)) {
     local_ram_ready_ =
-        hart_.tile->machine().scheduler->now() + chance_.Below(kLocalRamClearingClocks + 1);
+        hart_.tile->machine().scheduler->now() + rng_.Below(kLocalRamClearingClocks + 1);
   }
   Changed();
 }

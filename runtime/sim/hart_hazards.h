@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/sim/chance.h"
 #include "runtime/sim/hart.h"
 #include "runtime/sim/hazards.h"
 #include "runtime/sim/instruction_cache.h"
 #include "runtime/sim/l0_cache.h"
+#include "runtime/sim/rng.h"
 #include "runtime/sim/store_queue.h"
 
 namespace ttfd::sim {
@@ -53,9 +53,7 @@ class HartHazards {
 
   // Null: that hazard is off.
   InstructionCache* instructions() { return instructions_ ? &*instructions_ : nullptr; }
-  void FetchInstructions(const std::byte* l1, uint32_t pc) {
-    instructions_->Fetch(l1, pc, chance_);
-  }
+  void FetchInstructions(const std::byte* l1, uint32_t pc) { instructions_->Fetch(l1, pc, rng_); }
   // RISCV_IC_INVALIDATE: up to 20 more instructions are executed as they were.
   void InvalidateInstructions();
 
@@ -87,7 +85,7 @@ class HartHazards {
 
   Hart& hart_;
   const uint32_t on_;
-  Chance chance_;
+  Rng rng_;
   uint64_t attention_ = kNever;  // when something happens by itself
   L0Cache cache_;
   StoreQueue stores_;

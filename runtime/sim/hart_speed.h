@@ -5,41 +5,40 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "runtime/sim/chance.h"
 #include "runtime/sim/hart.h"
 #include "runtime/sim/hazards.h"
+#include "runtime/sim/rng.h"
 
 namespace ttfd::sim {
 
 class HartSpeed {
  public:
-  explicit HartSpeed(const HazardOptions& options)
-      : on_(options.on), chance_(options.seed, kStream) {}
+  explicit HartSpeed(const HazardOptions& options) : on_(options.on), rng_(options.seed, kStream) {}
 
   // The clocks of the next round; with hazards some at most, so that harts see each other's work in
   // between. `most` without.
   uint64_t RoundClocks(uint64_t most) {
-    return on_ == 0 ? most : 1 + chance_.Below(1u << chance_.Below(kLongestRoundLog + 1));
+    return on_ == 0 ? most : 1 + rng_.Below(1u << rng_.Below(kLongestRoundLog + 1));
   }
 
   // Of the `clocks` left in a round, how many the hart executes something in.
   uint64_t BusyClocks(Hart& hart, uint64_t clocks) {
     if ((on_ & kHazardHartSpeed) == 0) return clocks;
-    if (hart.speed == 0 || chance_.OneIn(kChangesOneIn)) {
-      hart.speed = 1 + chance_.Below(kFullSpeed >> chance_.Below(kSlowestLog));
+    if (hart.speed == 0 || rng_.OneIn(kChangesOneIn)) {
+      hart.speed = 1 + rng_.Below(kFullSpeed >> rng_.Below(kSlowestLog));
     }
-    return (clocks * hart.speed + chance_.Below(kFullSpeed)) / kFullSpeed;
+    return (clocks * hart.speed + rng_.Below(kFullSpeed)) / kFullSpeed;
   }
 
  private:
-  static constexpr uint64_t kStream = 3;  // of the seed (ChanceStream has those of the NoC)
+  static constexpr uint64_t kStream = 3;  // of the seed (RngStream has those of the NoC)
   static constexpr uint32_t kLongestRoundLog = 9;
   static constexpr uint32_t kFullSpeed = 64;  // instructions in 64 clocks
   static constexpr uint32_t kSlowestLog = 6;
   static constexpr uint32_t kChangesOneIn = 32;
 
   const uint32_t on_;
-  Chance chance_;
+  Rng rng_;
 };
 
 }  // namespace ttfd::sim

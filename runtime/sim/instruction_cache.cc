@@ -10,10 +10,10 @@
 
 namespace ttfd::sim {
 
-void InstructionCache::Fetch(const std::byte* l1, uint32_t pc, Chance& chance) {
+void InstructionCache::Fetch(const std::byte* l1, uint32_t pc, Rng& rng) {
   const uint32_t first = pc / (4 * kLineWords);
   const uint32_t last =
-      std::min(first + chance.Below(kPrefetchLines + 1), hw::kL1Bytes / (4 * kLineWords) - 1);
+      std::min(first + rng.Below(kPrefetchLines + 1), hw::kL1Bytes / (4 * kLineWords) - 1);
   for (uint32_t line = first; line <= last; ++line) FetchLine(l1, line);
 }
 

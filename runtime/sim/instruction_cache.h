@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/sim/chance.h"
+#include "runtime/sim/rng.h"
 #include "runtime/sim/tile_memory.h"
 
 namespace ttfd::sim {
@@ -26,7 +26,7 @@ class InstructionCache {
   Decoded* code() const { return code_; }
 
   // Brings in the line of `pc`, and perhaps those behind it.
-  void Fetch(const std::byte* l1, uint32_t pc, Chance& chance);
+  void Fetch(const std::byte* l1, uint32_t pc, Rng& rng);
   void Invalidate();
 
  private:

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/sim/chance.h"
+#include "runtime/sim/rng.h"
 
 namespace ttfd::sim {
 
@@ -27,9 +27,9 @@ class L0Cache {
   }
 
   // The line that `address` of L1 is in, as the hart sees it.
-  const std::byte* Line(const std::byte* l1, uint32_t address, Chance& chance) {
+  const std::byte* Line(const std::byte* l1, uint32_t address, Rng& rng) {
     const uint32_t wanted = address / kLineBytes;
-    Entry* victim = &entries_[chance.Below(kLines)];
+    Entry* victim = &entries_[rng.Below(kLines)];
     for (Entry& entry : entries_) {
       if (entry.line == wanted) return entry.bytes;
       if (entry.line == kNone) victim = &entry;

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/sim/chance.h"
 #include "runtime/sim/fault.h"
 #include "runtime/sim/hazards.h"
+#include "runtime/sim/rng.h"
 
 namespace ttfd::sim {
 
@@ -23,7 +23,7 @@ struct Machine {
   Scheduler* scheduler = nullptr;
   std::optional<Fault> fault;          // the first one; the chip stands still until it is reset
   HazardOptions hazards;               // constant
-  Chance stream_chance{0, 0};          // what delays stream updates
+  Rng stream_chance{0, 0};             // what delays stream updates
   std::vector<Inspector*> inspectors;  // Chip::Attach
   // Somebody watches, or a hazard is on: harts run by the interpreter's careful handlers.
   bool careful = false;

@@ -30,7 +30,7 @@ uint32_t SenderKey(const NocPacket& packet, const NocOrigin& origin) {
 }  // namespace
 
 NocTransit::NocTransit(Noc& noc, Machine& machine)
-    : noc_(noc), machine_(machine), chance_(machine.hazards.seed, kChanceOfNoc) {}
+    : noc_(noc), machine_(machine), rng_(machine.hazards.seed, kRngOfNoc) {}
 
 void NocTransit::Reset() {
   flights_.clear();
@@ -95,10 +95,10 @@ void NocTransit::Cut(Flight& flight) {
   const uint32_t length = flight.packet.kind == PacketKind::kIncrement ? 4 : flight.packet.length;
   uint32_t offset = 0;
   if (length > kUncutBytes && flight.packet.kind != PacketKind::kMulticast) {
-    for (uint32_t cuts = chance_.Below(kMostPieces); cuts != 0; --cuts) {
+    for (uint32_t cuts = rng_.Below(kMostPieces); cuts != 0; --cuts) {
       // To the next unit of the far end's memory: the near end is equal modulo 16.
       const uint32_t start = static_cast<uint32_t>(flight.packet.remote % kUnit);
-      const uint32_t at = offset + kUnit * (1 + chance_.Below((length - offset) / kUnit));
+      const uint32_t at = offset + kUnit * (1 + rng_.Below((length - offset) / kUnit));
       const uint32_t end = at - (start + at) % kUnit;
       if (end <= offset || end >= length) break;
       flight.pieces.push_back({offset, end - offset});
@@ -138,7 +138,7 @@ void NocTransit::ForgetOldFlows() {
 }
 
 uint64_t NocTransit::Between(uint64_t from, uint64_t to) {
-  return from + chance_.Below(static_cast<uint32_t>(to - from) + 1);
+  return from + rng_.Below(static_cast<uint32_t>(to - from) + 1);
 }
 
 void NocTransit::PlanRead(Flight& flight, uint64_t accepted) {
@@ -193,9 +193,9 @@ void NocTransit::PlanArrivals(Flight& flight, Sender& sender, const std::vector<
 
 void NocTransit::PlanMulticast(Flight& flight, Sender& sender, uint64_t ready, uint64_t sent) {
   const std::vector<Clocks*> holds = Holds(flight, sender);
-  const uint32_t waves = 1 + chance_.Below(kMostWaves);
+  const uint32_t waves = 1 + rng_.Below(kMostWaves);
   flight.waves.resize(flight.receivers.size());
-  for (uint32_t& wave : flight.waves) wave = chance_.Below(waves);
+  for (uint32_t& wave : flight.waves) wave = rng_.Below(waves);
   for (uint32_t wave = 0; wave < waves; ++wave) {
     uint64_t earliest = ready;
     uint32_t receivers = 0;

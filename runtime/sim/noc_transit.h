@@ -1,4 +1,4 @@
-// Packets that take time: what Noc::Complete() does in one go, spread over clocks that chance chooses.
+// Packets that take time: what Noc::Complete() does in one go, spread over clocks that the seed chooses.
 //
 // A command waits in its buffer until the NIU accepts it; a write's bytes are read some time before the
 // NIU counts it as sent, in pieces if there are many; they arrive later, pieces in any order; the answer
@@ -21,9 +21,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/sim/chance.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/noc_packet.h"
+#include "runtime/sim/rng.h"
 
 namespace ttfd::sim {
 
@@ -106,12 +106,12 @@ class NocTransit {
   void At(uint64_t clock, Flight& flight, uint32_t argument = 0);
   void Happened(Flight& flight, const Refusal& refusal);
   void OneArrived(Flight& flight);
-  uint64_t Later(uint64_t clock) { return clock + Delay(chance_); }
+  uint64_t Later(uint64_t clock) { return clock + Delay(rng_); }
   uint64_t Between(uint64_t from, uint64_t to);
 
   Noc& noc_;
   Machine& machine_;
-  Chance chance_;
+  Rng rng_;
   std::list<Flight> flights_;
   std::unordered_map<uint32_t, Sender> senders_;
   std::unordered_map<uint64_t, Clocks> flows_;

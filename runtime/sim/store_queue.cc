@@ -16,8 +16,8 @@ bool Overlap(const PendingStore& store, uint32_t address, uint32_t bytes) {
 }
 
 // How long a store waits in the hart's queue, and its region for it: mostly not long.
-uint64_t UnsentClocks(Chance& chance) { return chance.Below(chance.OneIn(4) ? 24 : 4); }
-uint64_t RegionClocks(Chance& chance) { return 1 + chance.Below(chance.OneIn(3) ? 100 : 8); }
+uint64_t UnsentClocks(Rng& rng) { return rng.Below(rng.OneIn(4) ? 24 : 4); }
+uint64_t RegionClocks(Rng& rng) { return 1 + rng.Below(rng.OneIn(3) ? 100 : 8); }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ uint32_t RegionOf(uint32_t address) {
   return address >= hw::kTensixConfig ? hw::kTensixConfig : address & ~0xFFFu;
 }
 
-bool StoreQueue::Push(const PendingStore& store, uint64_t now, Chance& chance) {
+bool StoreQueue::Push(const PendingStore& store, uint64_t now, Rng& rng) {
   const uint32_t region = RegionOf(store.address);
   uint64_t sent = now;
   uint64_t due = now;
@@ -47,8 +47,8 @@ bool StoreQueue::Push(const PendingStore& store, uint64_t now, Chance& chance) {
   }
   PendingStore& added = stores_[size_++];
   added = store;
-  added.sent = sent + UnsentClocks(chance);
-  added.due = std::max(due, added.sent) + RegionClocks(chance);
+  added.sent = sent + UnsentClocks(rng);
+  added.due = std::max(due, added.sent) + RegionClocks(rng);
   added.number = ++last_number_;
   if (size_ > kUnsent)
     stores_[size_ - kUnsent - 1].sent = std::min(stores_[size_ - kUnsent - 1].sent, now);

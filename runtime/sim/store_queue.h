@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/sim/chance.h"
+#include "runtime/sim/rng.h"
 
 namespace ttfd::sim {
 
@@ -42,7 +42,7 @@ class StoreQueue {
   uint64_t due() const { return due_; }
 
   // There is room. False: it repeats the last store, to L1, and is one with it.
-  bool Push(const PendingStore& store, uint64_t now, Chance& chance);
+  bool Push(const PendingStore& store, uint64_t now, Rng& rng);
 
   // Stores are sent in order: up to the last one that overlaps these bytes, or all.
   void SendOverlapping(uint32_t address, uint32_t bytes, uint64_t now);

@@ -1,4 +1,4 @@
-// Who has not waited for whom.
+// Uses that are under way, and what conflicts with them.
 #include "runtime/sim/unsettled.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,8 @@ constexpr uint32_t kGprsAt = kThreadConfigAt + isa::kThreads * isa::kThreadConfi
 constexpr uint32_t kSourcesAt = kGprsAt + isa::kThreads * isa::kGprCount;
 constexpr uint32_t kUses = kSourcesAt + 4;
 
-// As many accesses of others to L1 are kept.
+// As many accesses to L1 are kept: of unpackers and packer, and of others.
+constexpr size_t kMostTransfers = 1024;
 constexpr size_t kMostAccesses = 4096;
 // A hart in a loop repeats one of its last accesses.
 constexpr size_t kRecentAccesses = 16;
@@ -174,7 +175,9 @@ void Unsettled::EndUseOfFreeBanks(const tensix::Footprint& footprint) {
 bool Unsettled::Execute(uint32_t thread, uint32_t instruction, const tensix::Footprint& footprint,
                         uint64_t since) {
   ++now_;
-  const uint32_t actor = ActorOf(footprint.pipeline);
+  // What belongs to no pipeline conflicts with uses of all.
+  const bool in_pipeline = footprint.pipeline != Pipeline::kNone;
+  const uint32_t actor = in_pipeline ? ActorOf(footprint.pipeline) : kActors;
   const bool unpacks =
       footprint.pipeline == Pipeline::kUnpack0 || footprint.pipeline == Pipeline::kUnpack1;
   if (unpacks) EndUseOfFreeBanks(footprint);
@@ -187,7 +190,7 @@ bool Unsettled::Execute(uint32_t thread, uint32_t instruction, const tensix::Foo
                                                       : Check(actor, thread, range);
     if (!good) return false;
   }
-  if (footprint.pipeline == Pipeline::kNone) return true;
+  if (!in_pipeline) return true;
   const Use use = {now_, instruction, thread};
   for (const Range& range : footprint) {
     if (range.resource != Resource::kL1) {
@@ -195,10 +198,20 @@ bool Unsettled::Execute(uint32_t thread, uint32_t instruction, const tensix::Foo
       if (unpacks && range.resource == Resource::kSource) filled_[range.first] = now_;
       continue;
     }
-    std::erase_if(l1_, [this](const L1Use& at) { return !IsUnderWay(at.actor, at.use); });
-    l1_.push_back({use, actor, range.first, range.count, range.written});
+    RecordL1({use, actor, range.first, range.count, range.written});
   }
   return true;
+}
+
+void Unsettled::RecordL1(const L1Use& use) {
+  std::erase_if(l1_, [&](const L1Use& at) {
+    const bool again = at.actor == use.actor && at.use.thread == use.use.thread &&
+                       at.address == use.address && at.length == use.length &&
+                       at.written == use.written;
+    return again || !IsUnderWay(at.actor, at.use);
+  });
+  if (l1_.size() == kMostTransfers) l1_.erase(l1_.begin());
+  l1_.push_back(use);
 }
 
 void Unsettled::Settle(uint32_t actor, uint32_t thread, uint64_t number) {

@@ -28,7 +28,6 @@ class Unsettled {
 
   // An order of pushes, executions and accesses.
   uint64_t Next() { return ++now_; }
-  uint64_t now() const { return now_; }
 
   // The engine has executed an instruction. `since`: from when on accesses of others to its bytes of L1 are not covered
   // by a wait: its push, or a later wait of its thread for a semaphore. False: report().
@@ -48,8 +47,8 @@ class Unsettled {
   // After a fence, a load of any word shows that the stores before it have arrived.
   void Fenced(uint32_t hart) { fenced_[hart] = stores_take_time_ ? ~uint64_t{0} : now_; }
 
-  // Others access bytes of L1. `queued`: instructions that access L1 are queued. False: report(); thread() and
-  // instruction() are those of the instruction that is under way.
+  // Others access bytes of L1. `queued`: instructions that access L1 are queued. False: report(); hart() is that
+  // of the instruction under way.
   bool AccessL1(uint32_t address, uint32_t length, bool writes, bool queued);
 
   const std::string& report() const { return report_; }
@@ -91,6 +90,7 @@ class Unsettled {
   }
   bool Check(uint32_t actor, uint32_t thread, const tensix::Range& range);
   void Record(uint32_t actor, uint32_t thread, uint32_t instruction, const tensix::Range& range);
+  void RecordL1(const L1Use& use);
   bool CheckL1(uint32_t actor, const tensix::Range& range, uint64_t since);
   void EndFilling(uint32_t bank);
   void EndUseOfFreeBanks(const tensix::Footprint& footprint);

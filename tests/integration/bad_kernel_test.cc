@@ -17,7 +17,7 @@ using ::testing::Not;
 
 constexpr const char* kOwner = "of session [0-9]+ .client 'threaded', user [^,]+, uid 0, pid 0.";
 
-// What the client of a bad kernel was report.
+// The error that the client of a bad kernel received.
 struct Report {
   std::string reason;
   std::string message;

@@ -68,6 +68,8 @@ def test_any_bits_give_the_bytes_of_libttfd(format, expected):
 @pytest.mark.parametrize("call, message", [
     (lambda: ttfd.to_tiles([[1.0]], "bfp4_b"), "format must be 'float32', 'bfloat16', 'float16_b', 'bfp8_b', not 'bfp4_b'"),
     (lambda: ttfd.to_tiles([1.0], "float32"), "values must be an array of numbers with at least two axes"),
+    (lambda: ttfd.to_tiles([[1.0, 2.0], [3.0]], "float32"), "values must be an array of numbers"),
+    (lambda: ttfd.from_tiles(np.zeros(0, np.uint8), (2**32 - 1,) * 4, "float32"), "tiles must be an array of"),
     (lambda: ttfd.to_tiles([["a"]], "float32"), "values must be an array of numbers"),
     (lambda: ttfd.from_tiles(np.zeros(1087, np.uint8), (2, 3), "bfp8_b"), "tiles must be an array of 1088 bytes"),
     (lambda: ttfd.from_tiles(np.zeros(1088, np.uint8), (3,), "bfp8_b"), "shape must be at least two lengths"),

@@ -182,12 +182,14 @@ TEST(ClientTiles, HaveTheBytesOfThePythonPackage) {
 TEST(ClientTiles, RefuseOtherSizesAndFormats) {
   const std::vector<float> matrix(6);
   EXPECT_EQ(ToTiles(matrix, 2, 4, DataFormat::kFloat32).status().message(),
-            "matrix of 2 x 4 numbers must have 8 elements, not 6");
+            "matrix of 2 x 4 numbers must have 2 x 4 elements, not 6");
   EXPECT_EQ(ToTiles({}, 0, 4, DataFormat::kFloat32).status().error().field, "rows");
   EXPECT_EQ(ToTiles(matrix, 2, 3, DataFormat::kInt32).status().message(),
             "format must be kFloat32, kFloat16B or kBfp8B, not 9");
   EXPECT_EQ(FromTiles(std::vector<std::byte>(1087), 2, 3, DataFormat::kBfp8B).status().message(),
-            "tiles of 2 x 3 numbers must have 1088 elements, not 1087");
+            "tiles of 2 x 3 numbers must have 1 x 1088 elements, not 1087");
+  EXPECT_EQ(FromTiles({}, 1u << 31, 1u << 31, DataFormat::kFloat32).status().error().field, "tiles")
+      << "2^64 bytes are not 0";
 }
 
 }  // namespace

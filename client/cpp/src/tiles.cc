@@ -124,18 +124,20 @@ Status Refuse(const char* field, std::string message) {
                           .field = field});
 }
 
+// `size` is that of `count` parts of `part` elements.
 Status Check(const Shape& shape, DataFormat format, const char* field, uint64_t size,
-             uint64_t expected) {
+             uint64_t count, uint64_t part) {
   if (format != DataFormat::kFloat32 && format != DataFormat::kFloat16B &&
       format != DataFormat::kBfp8B) {
     return Refuse("format", "format must be kFloat32, kFloat16B or kBfp8B, not " +
                                 std::to_string(static_cast<int>(format)));
   }
   if (shape.numbers() == 0) return Refuse("rows", "a matrix has at least one row and one column");
-  if (size == expected) return Status();
+  if (size % part == 0 && size / part == count) return Status();
   return Refuse(field, std::string(field) + " of " + std::to_string(shape.rows) + " x " +
                            std::to_string(shape.columns) + " numbers must have " +
-                           std::to_string(expected) + " elements, not " + std::to_string(size));
+                           std::to_string(count) + " x " + std::to_string(part) +
+                           " elements, not " + std::to_string(size));
 }
 
 }  // namespace
@@ -159,8 +161,7 @@ uint32_t TileBytes(DataFormat format) {
 Result<std::vector<std::byte>> ToTiles(std::span<const float> matrix, uint32_t rows,
                                        uint32_t columns, DataFormat format) {
   const Shape shape = {rows, columns};
-  if (Status status = Check(shape, format, "matrix", matrix.size(), shape.numbers());
-      !status.ok()) {
+  if (Status status = Check(shape, format, "matrix", matrix.size(), rows, columns); !status.ok()) {
     return status;
   }
   std::vector<std::byte> tiles(shape.tiles() * TileBytes(format));
@@ -176,8 +177,7 @@ Result<std::vector<std::byte>> ToTiles(std::span<const float> matrix, uint32_t r
 Result<std::vector<float>> FromTiles(std::span<const std::byte> tiles, uint32_t rows,
                                      uint32_t columns, DataFormat format) {
   const Shape shape = {rows, columns};
-  if (Status status =
-          Check(shape, format, "tiles", tiles.size(), shape.tiles() * TileBytes(format));
+  if (Status status = Check(shape, format, "tiles", tiles.size(), shape.tiles(), TileBytes(format));
       !status.ok()) {
     return status;
   }

@@ -10,15 +10,16 @@ tiles of a matrix lie row by row, too. Numbers are converted as the packer of th
 
     "float32"    the number's own bits
     "bfloat16"   rounded to 8 bits of mantissa, halves away from zero; also called "float16_b"
-    "bfp8_b"     the 16 numbers of a row of a face share the exponent of the largest one: a sign and 7 bits each, whose
-                 rounding takes halves away from zero
+    "bfp8_b"     the 16 numbers of a row of a face share the exponent of the largest one: a sign and 7 bits each, which
+                 are rounded twice, halves away from zero: to 7 bits of their own, then to the shared exponent
 
-In the latter two NaN becomes infinity, and a number below 2^-126 becomes 0. "bfp8_b" has no infinity: it counts as a number
-with exponent 255, and other numbers of its row become 0.
+In the latter two NaN becomes infinity, and a number of "bfp8_b", or a result of "bfloat16", below 2^-126 becomes 0. "bfp8_b"
+has no infinity: it counts as a number of 2^128, and those of its row below 2^121 become 0.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Sequence
 
 import numpy as np
@@ -46,7 +47,10 @@ def to_tiles(values: npt.ArrayLike, format: str) -> np.ndarray:
 
     Returns uint8, one row a tile: (number of tiles, tile_bytes(format)). Raises Error (INVALID_ARGUMENT)."""
     size = tile_bytes(format)
-    matrices = np.asarray(values)
+    try:
+        matrices = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        matrices = np.empty(0)
     if matrices.ndim < 2 or matrices.size == 0 or matrices.dtype.kind not in "fiub":
         check.refuse_value(values, "values", "an array of numbers with at least two axes, none of them empty")
     rows, columns = matrices.shape[-2:]
@@ -67,7 +71,8 @@ def to_tiles(values: npt.ArrayLike, format: str) -> np.ndarray:
 
 
 def from_tiles(tiles: np.ndarray, shape: Sequence[int], format: str) -> np.ndarray:
-    """The reverse of to_tiles: np.float32 of `shape`, from the bytes of an array of any type and shape. Raises Error
+    """The reverse of to_tiles: np.float32 of `shape`, from the bytes of an array of any type and shape: exactly their values.
+    Of "bfp8_b" the unpacker reads others where NumPy has denormals or, with the exponent 255, infinity. Raises Error
     (INVALID_ARGUMENT)."""
     size = tile_bytes(format)
     shape = tuple(check.integer(length, "shape", smallest=1) for length in shape)
@@ -75,7 +80,7 @@ def from_tiles(tiles: np.ndarray, shape: Sequence[int], format: str) -> np.ndarr
         check.refuse_value(shape, "shape", "at least two lengths: rows and columns")
     rows, columns = shape[-2:]
     across, down = _padded(columns) // _TILE, _padded(rows) // _TILE
-    expected = int(np.prod(shape[:-2], dtype=np.int64)) * across * down * size
+    expected = math.prod(shape[:-2]) * across * down * size
     if not isinstance(tiles, np.ndarray) or tiles.nbytes != expected:
         check.refuse_value(tiles, "tiles", f"an array of {expected} bytes")
     raw = np.ascontiguousarray(tiles).reshape(-1).view(np.uint8)
@@ -114,6 +119,7 @@ def _pack_bfp8(bits: np.ndarray) -> np.ndarray:
 def _unpack_bfp8(tiles: np.ndarray) -> np.ndarray:
     exponents = tiles[:, :_FACE_ROWS, np.newaxis].astype(np.int32)
     data = tiles[:, _FACE_ROWS:].reshape(-1, _FACE_ROWS, _FACE)
-    values = np.ldexp((data & 0x7F).astype(np.float32), exponents - 133)
+    with np.errstate(over="ignore"):
+        values = np.ldexp((data & 0x7F).astype(np.float32), exponents - 133)
     values[data == 0x80] = np.inf  # the unpacker takes the -0 that no packer writes for -infinity
     return np.where(data >= 0x80, -values, values)

@@ -25,17 +25,18 @@ struct Report {
   // Set by kRefused, static texts:
   const char* field = "";  // of the instruction or the configuration
   const char* reason = "";
-  // Since the tile set them to 0.
-  uint32_t changed = 0;  // events
-  uint32_t written_address =
-      0;  // bytes of L1 that the packer has written, and those between its exponents and data
-  uint32_t written_bytes = 0;
-  uint32_t read_address = 0;  // bytes of L1 that an unpacker has read
+  // Since the tile set them to 0:
+  uint32_t changed = 0;        // events
+  uint32_t written_bytes = 0;  // of L1, by the packer
+  uint64_t work = 0;           // in nominal nanoseconds of the host (engine.cc)
+  // Of the last UNPACR or PACR:
+  uint32_t written_address = 0;  // of those bytes of L1
+  uint32_t read_address = 0;     // of L1, by an unpacker
   uint32_t read_bytes = 0;
-  uint32_t unpacked_row = 0;  // first of the 32-bit rows of Dst that it has written, and how many
+  uint32_t unpacked_row =
+      0;  // first of the 32-bit rows of Dst that an unpacker has written, and how many
   uint32_t unpacked_rows = 0;
   uint32_t packed_row = 0;  // first of the kPackedRows rows of Dst that the packer has read
-  uint64_t work = 0;        // in nominal nanoseconds of the host (engine.cc)
 
   Outcome Wait(uint32_t events) {
     waits_for = events;

@@ -16,10 +16,11 @@
 //
 // - kFloat32: the number's own bits.
 // - kFloat16B: rounded to 8 bits of mantissa, halves away from zero.
-// - kBfp8B: the 16 numbers of a row of a face share the exponent of the largest one. Each has a sign and 7 bits.
+// - kBfp8B: the 16 numbers of a row of a face share the exponent of the largest one. Each has a sign and 7 bits. It is
+//   rounded twice, halves away from zero: to 7 bits of its own, then to the shared exponent.
 //
-// In the latter two NaN becomes infinity, and a number below 2^-126 becomes 0. kBfp8B has no infinity: it counts as a
-// number with exponent 255, and other numbers of its row become 0.
+// In the latter two NaN becomes infinity, and a number of kBfp8B, or a result of kFloat16B, below 2^-126 becomes 0.
+// kBfp8B has no infinity: it counts as a number of 2^128, and those of its row below 2^121 become 0.
 //
 // Pure functions of their arguments: any thread may call them.
 #pragma once
@@ -34,7 +35,8 @@
 
 namespace ttfd::client {
 
-// Bytes of a tile: 4096, 2048, 1088 (kBfp8B: 64 exponents, then 1024 numbers); of kNone 0.
+// Bytes of a tile: 4096 of kFloat32 and kInt32, 2048 of kFloat16B and kUInt16, 1088 of kBfp8B (64 exponents, then 1024
+// numbers), 0 of kNone.
 uint32_t TileBytes(DataFormat format);
 
 // `matrix`: rows * columns numbers, row by row. Where they do not fill the last tiles, zeros do. INVALID_ARGUMENT if
@@ -42,7 +44,8 @@ uint32_t TileBytes(DataFormat format);
 Result<std::vector<std::byte>> ToTiles(std::span<const float> matrix, uint32_t rows,
                                        uint32_t columns, DataFormat format);
 
-// The matrix of `rows` x `columns` numbers in `tiles`, without what fills the last tiles: exactly their values.
+// The matrix of `rows` x `columns` numbers in `tiles`, without what fills the last tiles: exactly their values. Of
+// kBfp8B the unpacker reads others where the host has denormals or, with the exponent 255, infinity.
 // INVALID_ARGUMENT as above.
 Result<std::vector<float>> FromTiles(std::span<const std::byte> tiles, uint32_t rows,
                                      uint32_t columns, DataFormat format);

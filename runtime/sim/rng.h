@@ -1,4 +1,4 @@
-// Chance that can be repeated: what the hazards of a chip take their choices from.
+// Random numbers that can be repeated: the hazards of a chip take their choices from them.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 namespace ttfd::sim {
 
 // Who takes from the seed: each has numbers of its own, so that one hazard does not change another.
-enum ChanceStream : uint64_t {
-  kChanceOfNoc = 1,
-  kChanceOfStreams = 2,
+enum RngStream : uint64_t {
+  kRngOfNoc = 1,
+  kRngOfStreams = 2,
   kEngineStreams = uint64_t{1} << 40,  // one a tile, from here
 };
 
 // SplitMix64. Equal seeds give equal numbers; those of neighbouring seeds have nothing in common.
-class Chance {
+class Rng {
  public:
   // `stream` keeps users of one seed apart.
-  Chance(uint64_t seed, uint64_t stream) : state_(Mix(seed) ^ Mix(~stream)) {}
+  Rng(uint64_t seed, uint64_t stream) : state_(Mix(seed) ^ Mix(~stream)) {}
 
   uint64_t Next() {
     state_ += 0x9E3779B97F4A7C15;
@@ -37,8 +37,6 @@ class Chance {
 
   uint64_t state_;
 };
-
-using Rng = Chance;
 
 // How many clocks something takes that takes as long as it likes: mostly few, at most kMaxDelay.
 inline constexpr uint32_t kMaxDelay = 3000;
