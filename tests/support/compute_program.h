@@ -42,7 +42,8 @@ struct Tile {
   }
 };
 
-// The numbers of whole tiles in a format, rounded as the packer does.
+// The numbers of whole tiles in a format, rounded as the packer does: finite ones that are not denormal. By the rule of
+// docs/tensix.md alone, not by code of the model or of libttfd.
 inline std::vector<std::byte> EncodeTiles(hw::tensix::Format format,
                                           std::span<const float> numbers) {
   std::vector<std::byte> bytes;

@@ -376,13 +376,15 @@ TEST(HazardCompute, AHartThatWaitsHasStored) {
 
 // Equal seeds give equal runs.
 TEST(HazardCompute, IsDeterministic) {
-  const auto clock = [](uint64_t seed) {
-    SimChip chip = ChipWith(kHazard, seed);
-    EXPECT_TRUE(RunCase(chip, kWaits[std::size(kWaits) - 1], true).ok());
-    return chip.chip().clock();
+  // The clock at the end, and the fault where the wait is left out.
+  const auto run = [](uint64_t seed) {
+    SimChip right = ChipWith(kHazard, seed), wrong = ChipWith(kHazard, seed);
+    EXPECT_TRUE(RunCase(right, kWaits[std::size(kWaits) - 1], true).ok());
+    const Status fault = RunCase(wrong, kWaits[std::size(kWaits) - 1], false);
+    return std::pair(right.chip().clock(), std::string(StatusMessage(fault)));
   };
-  EXPECT_EQ(clock(5), clock(5));
-  EXPECT_NE(clock(5), clock(6));
+  EXPECT_EQ(run(5), run(5));
+  EXPECT_NE(run(5), run(6));
 }
 
 }  // namespace
