@@ -51,6 +51,9 @@ class Unsettled {
   // of the instruction under way.
   bool AccessL1(uint32_t address, uint32_t length, bool writes, bool queued);
 
+  // Accesses to L1 that later ones are compared with: a limited number, whatever happens.
+  size_t kept() const { return l1_.size() + others_.size(); }
+
   const std::string& report() const { return report_; }
   // Of the use that is under way: hw::Hart.
   uint32_t hart() const { return found_hart_; }

@@ -65,11 +65,20 @@ def test_any_bits_give_the_bytes_of_libttfd(format, expected):
     assert fnv1a == expected
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("bits", [0x7FF0000000000000, 0x7FF0000000000001, 0x47EFFFFFF0000000])
+def test_numbers_beyond_those_of_a_format_give_no_warning(bits):
+    tiles = ttfd.to_tiles(np.uint64([[bits]]).view(np.float64), "bfp8_b")
+    assert ttfd.from_tiles(tiles, (1, 1), "bfp8_b") == INF
+
+
 @pytest.mark.parametrize("call, message", [
     (lambda: ttfd.to_tiles([[1.0]], "bfp4_b"), "format must be 'float32', 'bfloat16', 'float16_b', 'bfp8_b', not 'bfp4_b'"),
     (lambda: ttfd.to_tiles([1.0], "float32"), "values must be an array of numbers with at least two axes"),
     (lambda: ttfd.to_tiles([[1.0, 2.0], [3.0]], "float32"), "values must be an array of numbers"),
-    (lambda: ttfd.from_tiles(np.zeros(0, np.uint8), (2**32 - 1,) * 4, "float32"), "tiles must be an array of"),
+    (lambda: ttfd.from_tiles(np.zeros(1088, np.uint8), 3, "bfp8_b"), "shape must be at least two lengths"),
+    (lambda: ttfd.from_tiles(np.zeros(512, object), (2, 3), "float32"), "tiles must be an array of 4096 bytes"),
+    (lambda: ttfd.from_tiles(np.zeros(0), (2**31, 2**31, 4, 1, 1), "float32"), f"tiles must be an array of {2**76} bytes"),
     (lambda: ttfd.to_tiles([["a"]], "float32"), "values must be an array of numbers"),
     (lambda: ttfd.from_tiles(np.zeros(1087, np.uint8), (2, 3), "bfp8_b"), "tiles must be an array of 1088 bytes"),
     (lambda: ttfd.from_tiles(np.zeros(1088, np.uint8), (3,), "bfp8_b"), "shape must be at least two lengths"),

@@ -7,12 +7,14 @@
 
 #include "runtime/hw/tensix_config.h"
 #include "runtime/sim/tensix/disassemble.h"
+#include "runtime/sim/unsettled.h"
 #include "tests/support/hazard_lab.h"
 
 namespace ttfd {
 namespace {
 
 namespace isa = hw::tensix;
+namespace tensix = sim::tensix;
 using testing::HasSubstr;
 
 constexpr hw::Coordinate kTile = SimChip::kTile;
@@ -372,6 +374,38 @@ TEST(HazardCompute, AHartThatWaitsHasStored) {
     return RunToRest(chip) && chip.ReadWord(kTile, kDone) == 1;
   };
   EXPECT_EQ(CountFailures("compute+stores", runs), 0u);
+}
+
+// The text of a fault is its own: the host's later accesses, which are refused too, do not change it.
+TEST(HazardCompute, AFaultKeepsItsText) {
+  SimChip chip = ChipWith(kHazard, 1);
+  Rv32Asm a;
+  ttfd::SetUp(a);  // not the fixture's
+  Emit(a, kUnpack);
+  End(a, 1);
+  chip.Load(kTile, hw::kTriscDefaultPc[1], a);
+  chip.Start(kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetTrisc1);
+  ASSERT_TRUE(RunToRest(chip));
+  for (const uint32_t address : {kIn, kIn + 64}) chip.WriteWord(kTile, address, 1);
+  EXPECT_THAT(
+      chip.device().Advance(1).status().ToString(),
+      HasSubstr("a hart, the NoC or the host writes L1 0x10000 to 0x10003, which T1 UNPACR"));
+}
+
+// A kernel that never waits does not make the model slower and slower.
+TEST(HazardCompute, KeepsALimitedNumberOfAccesses) {
+  for (const uint32_t step : {0u, 16u}) {
+    sim::Unsettled unsettled(false);
+    tensix::Footprint footprint;
+    footprint.pipeline = tensix::Pipeline::kUnpack0;
+    for (uint32_t i = 0; i < 20'000; ++i) {
+      footprint.size = 0;
+      footprint.Add(tensix::Resource::kL1, i * step, 16, false);
+      ASSERT_TRUE(unsettled.Execute(1, kUnpack.word, footprint, unsettled.Next()));
+    }
+    EXPECT_LE(unsettled.kept(), step == 0 ? 1u : 1024u);
+    EXPECT_FALSE(unsettled.AccessL1(19'999 * step, 4, true, false)) << "the last one";
+  }
 }
 
 // Equal seeds give equal runs.

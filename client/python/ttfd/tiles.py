@@ -49,13 +49,13 @@ def to_tiles(values: npt.ArrayLike, format: str) -> np.ndarray:
     size = tile_bytes(format)
     try:
         matrices = np.asarray(values)
-    except ValueError:  # lists of different lengths
+    except (TypeError, ValueError):  # such as lists of different lengths
         matrices = np.empty(0)
     if matrices.ndim < 2 or matrices.size == 0 or matrices.dtype.kind not in "fiub":
         check.refuse_value(values, "values", "an array of numbers with at least two axes, none of them empty")
     rows, columns = matrices.shape[-2:]
     numbers = np.zeros((matrices.size // (rows * columns), _padded(rows), _padded(columns)), np.float32)
-    with np.errstate(over="ignore"):  # a double beyond np.float32 is infinity
+    with np.errstate(over="ignore", invalid="ignore"):  # a double beyond np.float32 is infinity, and NaN remains NaN
         numbers[:, :rows, :columns] = matrices.reshape(-1, rows, columns)
     # Axes: matrix, tile row, face row, row, tile column, face column, column.
     faces = numbers.reshape(-1, _padded(rows) // _TILE, 2, _FACE, _padded(columns) // _TILE, 2, _FACE)
@@ -75,13 +75,14 @@ def from_tiles(tiles: np.ndarray, shape: Sequence[int], format: str) -> np.ndarr
     Of "bfp8_b" the unpacker reads others where NumPy has denormals or, with the exponent 255, infinity. Raises Error
     (INVALID_ARGUMENT)."""
     size = tile_bytes(format)
-    shape = tuple(check.integer(length, "shape", smallest=1) for length in shape)
+    allowed = "at least two lengths: rows and columns"
+    shape = tuple(check.integer(length, "shape", smallest=1) for length in check.items(shape, "shape", allowed))
     if len(shape) < 2:
-        check.refuse_value(shape, "shape", "at least two lengths: rows and columns")
+        check.refuse_value(shape, "shape", allowed)
     rows, columns = shape[-2:]
     across, down = _padded(columns) // _TILE, _padded(rows) // _TILE
     expected = math.prod(shape[:-2]) * across * down * size
-    if not isinstance(tiles, np.ndarray) or tiles.nbytes != expected:
+    if not isinstance(tiles, np.ndarray) or tiles.dtype.hasobject or tiles.nbytes != expected:
         check.refuse_value(tiles, "tiles", f"an array of {expected} bytes")
     raw = np.ascontiguousarray(tiles).reshape(-1).view(np.uint8)
     if format == "float32":
