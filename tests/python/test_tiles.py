@@ -42,6 +42,7 @@ def test_bfloat16_rounds_halves_away_from_zero(number, word):
     ([NAN, 1.0], 255, [64, 0]),
     ([-INF, 3e38], 255, [0x80 | 64, 57]),
     ([1e-39, -0.0], 0, [0, 0]),
+    ([-1.1754942e-38, 1.1663e-38], 1, [0x80 | 64, 0]),
     ([-1 / 256, 1.0], 127, [0, 64])])
 def test_bfp8_shares_the_exponent_of_a_row(numbers, exponent, data):
     tile = ttfd.to_tiles(np.float32([numbers]), "bfp8_b")[0]

@@ -93,7 +93,8 @@ TEST(ClientTiles, Bfp8SharesTheExponentOfARow) {
       {{NAN, 1.0f}, 255, {64, 0}},
       {{-INFINITY, 3e38f}, 255, {0x80 | 64, 57}},
       {{1e-39f, -0.0f}, 0, {0, 0}},
-      {{-1.0f / 256, 1.0f}, 127, {0, 64}},  // no -0
+      {{-1.1754942e-38f, 1.1663e-38f}, 1, {0x80 | 64, 0}},  // the first rounds to 2^-126
+      {{-1.0f / 256, 1.0f}, 127, {0, 64}},                  // no -0
   };
   for (const SharedRow& row : kTable) {
     const auto columns = static_cast<uint32_t>(row.numbers.size());

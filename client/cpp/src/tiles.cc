@@ -56,7 +56,7 @@ uint16_t BFloat16Of(uint32_t bits) {
 uint16_t Bfp8SourceOf(uint32_t bits) {
   if (IsNan(bits)) return static_cast<uint16_t>(((bits & kSign) | kInfinity) >> 16);
   const uint32_t rounded = ((bits >> 16) + 1) & 0xFFFE;
-  return static_cast<uint16_t>((bits & kInfinity) == 0 ? 0 : rounded);
+  return static_cast<uint16_t>((rounded & 0x7FFF) < 0x80 ? 0 : rounded);
 }
 
 void StoreBfp8(const FaceRow& row, std::byte* exponent_at, std::byte* to) {

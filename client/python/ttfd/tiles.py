@@ -13,8 +13,8 @@ tiles of a matrix lie row by row, too. Numbers are converted as the packer of th
     "bfp8_b"     the 16 numbers of a row of a face share the exponent of the largest one: a sign and 7 bits each, which
                  are rounded twice, halves away from zero: to 7 bits of their own, then to the shared exponent
 
-In the latter two NaN becomes infinity, and a number of "bfp8_b", or a result of "bfloat16", below 2^-126 becomes 0. "bfp8_b"
-has no infinity: it counts as a number of 2^128, and those of its row below 2^121 become 0.
+In the latter two NaN becomes infinity, and what is below 2^-126 when it is rounded to bfloat16 becomes 0. "bfp8_b" has no
+infinity: it counts as a number of 2^128, and those of its row below 2^121 become 0.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def _finish(bits: np.ndarray, halves: np.ndarray) -> np.ndarray:
 
 
 def _pack_bfp8(bits: np.ndarray) -> np.ndarray:
-    rounded = np.where(bits & _INFINITY == 0, 0, (bits >> 16) + 1 & 0xFFFE)
-    halves = _finish(bits, rounded).astype(np.uint32)
+    rounded = (bits >> 16) + 1 & 0xFFFE
+    halves = _finish(bits, np.where(rounded & 0x7FFF < 0x80, 0, rounded)).astype(np.uint32)
     exponents = halves >> 7 & 0xFF
     largest = exponents.max(axis=-1, keepdims=True)
     distance = largest - exponents

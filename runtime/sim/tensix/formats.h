@@ -67,11 +67,11 @@ constexpr uint16_t PackFloat32AsBFloat16(uint32_t bits) {
 }
 
 // A 32-bit datum of Dst as the packer sees it whose in format is Bfp8_b: cut off to bfloat16, then rounded to an even
-// one, halves away from zero. NaN is infinity; a datum with exponent 0 is +0.
+// one, halves away from zero. NaN is infinity; a result with exponent 0 is +0.
 constexpr uint16_t PackFloat32AsEvenBFloat16(uint32_t bits) {
   const uint32_t infinity = (bits & kSignBit32) >> 16 | kExponent16;
   const uint32_t rounded = ((bits >> 16) + 1) & 0xFFFE;
-  const uint32_t flushed = (bits & kExponent32) == 0 ? 0 : rounded;
+  const uint32_t flushed = (rounded & 0x7FFF) < 0x80 ? 0 : rounded;
   return static_cast<uint16_t>(IsNan32(bits) ? infinity : flushed);
 }
 

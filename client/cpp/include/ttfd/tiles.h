@@ -16,11 +16,11 @@
 //
 // - kFloat32: the number's own bits.
 // - kFloat16B: rounded to 8 bits of mantissa, halves away from zero.
-// - kBfp8B: the 16 numbers of a row of a face share the exponent of the largest one. Each has a sign and 7 bits. It is
-//   rounded twice, halves away from zero: to 7 bits of its own, then to the shared exponent.
+// - kBfp8B: the 16 numbers of a row of a face share the exponent of the largest one. Each has a sign and 7 bits.
 //
-// In the latter two NaN becomes infinity, and a number of kBfp8B, or a result of kFloat16B, below 2^-126 becomes 0.
-// kBfp8B has no infinity: it counts as a number of 2^128, and those of its row below 2^121 become 0.
+// A number of kBfp8B is rounded twice, halves away from zero: to 7 bits of its own, then to the shared exponent.
+// In kFloat16B and kBfp8B NaN becomes infinity, and what is below 2^-126 when it is rounded to bfloat16 becomes 0. The
+// latter has no infinity: it counts as a number of 2^128, and those of its row below 2^121 become 0.
 //
 // Pure functions of their arguments: any thread may call them.
 #pragma once
