@@ -16,6 +16,8 @@ ttfd_fuzz(NAME fuzz_session_stream NO_TSAN SRCS ${fuzz_dir}/fuzz_session_stream.
   CORPUS ${fuzz_dir}/corpus/session_stream DEPS daemon_rpc daemon_session core_fixture ttfd_proto runtime_abi runtime_base)
 ttfd_fuzz(NAME fuzz_tensix_engine SRCS ${fuzz_dir}/fuzz_tensix_engine.cc CORPUS ${fuzz_dir}/corpus/tensix_engine CHANGES 300
   DEPS runtime_sim_tensix runtime_base)
+ttfd_fuzz(NAME fuzz_compute_queue SRCS ${fuzz_dir}/fuzz_compute_queue.cc CORPUS ${fuzz_dir}/corpus/tensix_engine CHANGES 300
+  DEPS runtime_sim runtime_base)
 
 # Not run by anything: the seeds they wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
 ttfd_program(NAME make_record_seeds SRCS ${fuzz_dir}/make_record_seeds.cc DEPS runtime_command runtime_hw runtime_base)
