@@ -66,7 +66,7 @@ def to_tiles(values: npt.ArrayLike, format: str) -> np.ndarray:
         return _pack_bfp8(bits)
     else:
         rounded = (bits + np.uint32(0x8000)) >> 16
-        words = _finish(bits, np.where(rounded & 0x7FFF < 0x80, 0, rounded)).astype(np.uint16)
+        words = _finish(bits, np.where(rounded & 0x7FFF < 0x80, np.uint32(0), rounded)).astype(np.uint16)
     return np.ascontiguousarray(words).view(np.uint8).reshape(-1, size)
 
 
@@ -106,14 +106,14 @@ def _finish(bits: np.ndarray, halves: np.ndarray) -> np.ndarray:
 
 def _pack_bfp8(bits: np.ndarray) -> np.ndarray:
     rounded = (bits >> 16) + 1 & 0xFFFE
-    halves = _finish(bits, np.where(rounded & 0x7FFF < 0x80, 0, rounded)).astype(np.uint32)
+    halves = _finish(bits, np.where(rounded & 0x7FFF < 0x80, np.uint32(0), rounded)).astype(np.uint32)
     exponents = halves >> 7 & 0xFF
     largest = exponents.max(axis=-1, keepdims=True)
     distance = largest - exponents
     shift = np.minimum(distance, 8)
     magnitude = np.minimum((halves & 0x7F | 0x80) + (np.uint32(1) << shift) >> shift + 1, 127)
     magnitude[(exponents == 0) | (distance >= 8)] = 0
-    data = np.where(magnitude == 0, 0, magnitude | halves >> 15 << 7)
+    data = np.where(magnitude == 0, np.uint32(0), magnitude | halves >> 15 << 7)
     return np.concatenate([largest[..., 0], data.reshape(len(data), -1)], axis=1).astype(np.uint8)
 
 
