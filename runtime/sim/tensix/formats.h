@@ -84,8 +84,9 @@ constexpr uint16_t CutToBFloat16(uint32_t bits) {
 constexpr uint8_t PackBfp8(uint16_t bits, uint32_t exponent) {
   const uint32_t own = bits >> 7 & 0xFF;
   const uint32_t distance = exponent - own;
-  if (own == 0 || distance >= 8) return 0;
-  const uint32_t mantissa = (bits & 0x7F) | 0x80;
+  if (distance >= 8) return 0;
+  const uint32_t mantissa =
+      (bits & 0x7F) | (own != 0 ? 0x80 : 0);  // a threshold of ReLU may be denormal
   const uint32_t rounded = (mantissa + (1u << distance)) >> (distance + 1);
   const uint32_t magnitude = rounded > 127 ? 127 : rounded;
   return static_cast<uint8_t>(magnitude == 0 ? 0 : magnitude | (bits >> 15) << 7);
