@@ -128,7 +128,7 @@ void ComputeUnit::Park(Hart& hart, const Wait& wait) {
   tile_->Park(hart);
 }
 
-// What the engine has reported since it was called.
+// Shows the tile what the engine has reported.
 void ComputeUnit::ShowChanges() {
   tensix::Report& report = engine_->report();
   tile_->machine().engine_work += std::exchange(report.work, 0);

@@ -175,7 +175,7 @@ void Unsettled::EndUseOfFreeBanks(const tensix::Footprint& footprint) {
 bool Unsettled::Execute(uint32_t thread, uint32_t instruction, const tensix::Footprint& footprint,
                         uint64_t since) {
   ++now_;
-  // What belongs to no pipeline conflicts with uses of all.
+  // An instruction of no pipeline conflicts with uses of all.
   const bool in_pipeline = footprint.pipeline != Pipeline::kNone;
   const uint32_t actor = in_pipeline ? ActorOf(footprint.pipeline) : kActors;
   const bool unpacks =

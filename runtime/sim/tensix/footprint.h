@@ -1,4 +1,4 @@
-// What an instruction reads and writes beyond the registers of its own unit, and which pipeline executes it: for a
+// Resources that an instruction reads and writes beyond the registers of its own unit, and its pipeline: for a
 // model of what overlaps. The engine itself does not use it.
 //
 // Counters (ADC, RWC) are no resource: an instruction takes and steps them when it leaves its thread, in order.
@@ -58,9 +58,10 @@ struct Footprint {
   const Range* end() const { return ranges.data() + size; }
 };
 
-// Of an instruction that the engine is about to execute for `thread`. What UNPACR and PACR move is in AddTransfer().
+// The footprint of an instruction that the engine is about to execute for `thread`, without the bytes and rows that
+// UNPACR and PACR move: AddTransfer().
 Footprint FootprintOf(const Engine& engine, uint32_t thread, uint32_t instruction);
-// Of one that the engine has just executed: bytes of L1, and rows that the packer has read.
+// Adds them once the engine has executed the instruction: bytes of L1, rows of Dst that were written or read.
 void AddTransfer(const Report& report, bool dst_is_32_bit, Footprint* footprint);
 
 // Whether a queued instruction is going to read or write a word of the configuration or a GPR of its thread, wherever

@@ -53,7 +53,7 @@ class Moves {
     hw::tensix::Format kept = hw::tensix::Format::kFloat16B;  // in the source
     bool is_tf32() const { return moved == hw::tensix::Format::kTf32; }
   };
-  // Of a move between Dst and the matrix bank `bank`; `low_half`: of the datums of Dst.
+  // Finds those of a move between Dst and the matrix bank `bank`; `low_half`: of the datums of Dst.
   Outcome FindFormats(uint32_t thread, const SourceBank& bank, bool low_half, Formats* formats);
   Outcome FindFormatsToDst(uint32_t thread, const SourceBank& bank, bool low_half,
                            Formats* formats);

@@ -29,7 +29,7 @@ struct Report {
   uint32_t changed = 0;        // events
   uint32_t written_bytes = 0;  // of L1, by the packer
   uint64_t work = 0;           // in nominal nanoseconds of the host (engine.cc)
-  // Of the last UNPACR or PACR:
+  // Set by UNPACR or PACR:
   uint32_t written_address = 0;  // of those bytes of L1
   uint32_t read_address = 0;     // of L1, by an unpacker
   uint32_t read_bytes = 0;

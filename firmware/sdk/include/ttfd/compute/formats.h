@@ -45,8 +45,8 @@ inline constexpr TileFormat kTileFormats[] = {
     {Format::kBfp8B, Format::kBfp8B, false, Format::kBfp8B, 16, 4},
 };
 
-// Of a circular buffer; it has bfloat16 where the client gave none. The engine refuses formats that are not in the
-// table.
+// Looks up the format of a circular buffer: bfloat16 where the client gave none. The engine refuses formats that are
+// not in the table.
 [[gnu::noinline]] inline TileFormat TileFormatOf(uint32_t buffer) {
   const CircularBuffer& pages = BufferAt(buffer).pages;
   const Format format = pages.has_format() ? pages.format() : Format::kFloat16B;
