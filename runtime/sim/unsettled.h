@@ -55,7 +55,7 @@ class Unsettled {
   size_t kept() const { return l1_.size() + others_.size(); }
 
   const std::string& report() const { return report_; }
-  // Of the use that is under way: hw::Hart.
+  // Hart (hw::Hart) of the use that is under way.
   uint32_t hart() const { return found_hart_; }
 
  private:
@@ -68,7 +68,7 @@ class Unsettled {
     uint32_t instruction = 0;
     uint32_t thread = 0;  // of kHarts: hw::Hart
   };
-  // Of a pipeline, the last use of a row, word, id, register or bank. The earlier ones are over when it is.
+  // The last uses of a row, word, id, register or bank, by pipeline. The earlier ones are over when they are.
   struct Uses {
     std::array<Use, kActors> read;
     std::array<Use, kActors> written;
@@ -108,7 +108,7 @@ class Unsettled {
   std::vector<L1Use> others_;
   // The number of the last use that is over.
   std::array<std::array<uint64_t, hw::kHarts>, kActors> settled_{};
-  // Of each source bank: when the unpacker handed it over, and when the FPU gave it back.
+  // When the unpacker handed each source bank over, and when the FPU gave it back.
   std::array<uint64_t, 4> filled_{};
   std::array<uint64_t, 4> released_{};
   std::array<std::array<uint64_t, hw::tensix::kConfigWords>, hw::kHarts> stored_{};

@@ -106,7 +106,7 @@ struct Case {
   std::vector<uint32_t> arguments;
   isa::Format format = isa::Format::kFloat16B;
 };
-// Of compute_pairs.cc: a product and a sum of two tiles of Dst, also of tiles that are unpacked there, and a
+// Operations of compute_pairs.cc: a product and a sum of two tiles of Dst, also of tiles that are unpacked there, and a
 // transposition.
 const Case kCases[] = {{"chain_compute", 3, {}},
                        {"compute_pairs", 2, {23}},

@@ -107,7 +107,7 @@ struct ComputeKernels {
   std::string reader = "chain_reader";
   std::string writer = "chain_writer";
   uint32_t buffered_tiles = 2;
-  // Of the circular buffers; those that are left out have none, which is bfloat16.
+  // By circular buffer; those that are left out have none, which is bfloat16.
   std::vector<hw::tensix::Format> formats = {};
   std::function<void(KernelImage&)> change = {};  // of the compute kernel for each hart
 };
@@ -199,12 +199,12 @@ class ComputeProgram {
   static constexpr uint32_t kDelayClocks = 3000;  // of the slow kernels
 
   static uint32_t Address(uint32_t buffer) { return 0x100000 * (buffer + 1); }
-  // Of circular buffer 0.
+  // Counts the tiles in words of circular buffer 0.
   template <typename Word>
   uint32_t TilesOf(const std::vector<Word>& words) const {
     return static_cast<uint32_t>(words.size() * sizeof(Word) / tile_bytes_[0]);
   }
-  // Of circular buffer `buffer`.
+  // The region of circular buffer `buffer`.
   Region Tiles(uint32_t buffer, uint32_t tiles) const {
     const uint32_t bytes = tile_bytes_[buffer];
     return {MemoryKind::kDram, -1, Address(buffer), bytes, uint64_t{tiles} * bytes};
