@@ -331,7 +331,7 @@ TEST(ComputeFloat32, CopyKeepsEveryBit) {
 
 struct Fidelity {
   const char* name;
-  // Of the largest error, divided by the sum of the magnitudes of products.
+  // Bounds of the largest error, divided by the sum of the magnitudes of products.
   double of_bfloat16, of_float32;
 };
 // In the order of compute_pairs.cc.

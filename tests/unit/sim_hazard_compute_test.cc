@@ -59,7 +59,7 @@ void End(Rv32Asm& a, uint32_t thread) {
   EmitEnd(a);
 }
 
-// What belongs to the own thread.
+// Configuration and counters of the own thread.
 void SetUpThread(Rv32Asm& a) {
   Emit(a, isa::SETC16{}.setc16_reg(isa::kThreadUnpackSet).setc16_value(4));
   Emit(a, isa::SETC16{}

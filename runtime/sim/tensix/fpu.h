@@ -33,7 +33,7 @@ class Fpu {
   Outcome Execute(uint32_t thread, hw::tensix::CLEARDVALID instruction);
 
  private:
-  // Rows that an instruction of two operands works on, and the formats that it reads the sources in.
+  // Rows that an instruction of two operands reads and writes, and the formats in which it reads the sources.
   struct Operands {
     uint32_t a_row = 0;
     uint32_t b_row = 0;

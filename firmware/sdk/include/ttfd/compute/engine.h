@@ -53,7 +53,7 @@ inline uint32_t TileAddress(uint32_t buffer, uint32_t tile) {
   return pages.position() + tile * pages.page_bytes();
 }
 
-// First row of the half of Dst that this hart works in, on TRISC0 that TRISC1 works in: 0 or kDstHalfRows.
+// First row of the half of Dst that this hart uses, on TRISC0 the one that TRISC1 uses: 0 or kDstHalfRows.
 inline uint32_t dst_half = 0;
 
 constexpr uint32_t CodeOf(Format format) { return static_cast<uint32_t>(format); }
