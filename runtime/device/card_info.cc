@@ -84,6 +84,11 @@ StatusOr<DeviceInfo> ReadCardInfo(Window& arc) {
     const auto found = telemetry.find(number);
     return found == telemetry.end() ? missing : found->second;
   };
+  if (tag(hw::kTagTranslation, 1) == 0) {
+    return Error(StatusCode::kFailedPrecondition,
+                 "the card runs without NoC coordinate translation (telemetry tag {})",
+                 static_cast<uint32_t>(hw::kTagTranslation));
+  }
   constexpr uint32_t kAllColumns = (1u << hw::kTensixColumns) - 1;
   constexpr uint32_t kAllBanks = (1u << hw::kDramBanks) - 1;
   const uint32_t columns = tag(hw::kTagEnabledTensixColumns, kAllColumns) & kAllColumns;

@@ -51,6 +51,9 @@ inline WindowTarget UnicastTarget(hw::Coordinate tile) {
   return {tile, tile, false, WindowOrdering::kStrict};
 }
 
+// INVALID_ARGUMENT: no such tiles, or more than one without multicast.
+Status CheckTarget(const WindowTarget& target);
+
 // A view of a tile's 64-bit address space, addressed absolutely: the window moves by itself when an
 // access leaves its 2 MiB. Register space (>= 0xFF000000 of a Tensix tile) takes 4 aligned bytes at
 // a time; memory takes any size and alignment.

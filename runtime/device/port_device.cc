@@ -164,15 +164,7 @@ StatusOr<std::unique_ptr<PortDevice>> PortDevice::Open(std::unique_ptr<PciePort>
 PortDevice::~PortDevice() = default;
 
 StatusOr<std::unique_ptr<Window>> PortDevice::OpenWindow(const WindowTarget& target) {
-  if (!target.multicast && !(target.start == target.end)) {
-    return InvalidArgument("a unicast window has one tile, not ({},{}) to ({},{})", target.start.x,
-                           target.start.y, target.end.x, target.end.y);
-  }
-  constexpr uint32_t kCoordinateEnd = 64;
-  if (std::max({target.start.x, target.start.y, target.end.x, target.end.y}) >= kCoordinateEnd) {
-    return InvalidArgument("coordinates have 6 bits: ({},{}) to ({},{})", target.start.x,
-                           target.start.y, target.end.x, target.end.y);
-  }
+  RETURN_IF_ERROR(CheckTarget(target));
   return std::make_unique<PortWindow>(*this, target);
 }
 

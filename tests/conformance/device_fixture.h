@@ -26,6 +26,9 @@ struct Backend {
   // A refused access of the host is the answer to that very call, and nothing else changes. Elsewhere
   // writes are posted and the chip is lost until its next reset.
   bool refuses_at_once = false;
+  bool reports_faults = true;  // does the host learn that device code was refused? Not on silicon
+  bool resets_registers =
+      true;  // does Reset clear more than harts, such as streams? A soft reset does not
   bool checks_links = false;  // what may follow a NoC write that is linked
   bool zeroes_harts = false;  // registers and local RAM, when a hart leaves reset
 };

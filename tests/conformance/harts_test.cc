@@ -90,7 +90,7 @@ TEST_P(Harts, AreHeldByADeviceResetWhileMemoryStaysWhereItDoes) {
     EXPECT_EQ(ReadWord(Bank(0), 0x1000), 0x1234u);
   }
   EXPECT_EQ(ReadWord(kTile, hw::kSoftReset0), hw::kSoftResetAllHarts);
-  EXPECT_EQ(ReadWord(kTile, stream), 0u);
+  EXPECT_EQ(ReadWord(kTile, stream), GetParam().resets_registers ? 0u : 3u);
   ASSERT_TRUE(device().Advance(1000).ok());
   EXPECT_EQ(ReadWord(kTile, kResults), result);
 }

@@ -82,6 +82,9 @@ TEST(CardInfo, RefusesACardItDoesNotUnderstand) {
   FakeArc poor;
   poor.Add(hw::kTagEnabledDram, 0x3F);
   EXPECT_EQ(ReadCardInfo(poor).status().code(), StatusCode::kFailedPrecondition);
+  FakeArc untranslated;
+  untranslated.Add(hw::kTagTranslation, 0);
+  EXPECT_EQ(ReadCardInfo(untranslated).status().code(), StatusCode::kFailedPrecondition);
   FakeArc empty;
   empty.Add(hw::kTagEnabledTensixColumns, 0);
   EXPECT_EQ(ReadCardInfo(empty).status().code(), StatusCode::kFailedPrecondition);

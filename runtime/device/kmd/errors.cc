@@ -1,0 +1,115 @@
+// The sentences.
+#include "runtime/device/kmd/errors.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/device/kmd/driver_version.h"
+#include "runtime/hw/pcie.h"
+
+namespace ttfd::kmd {
+namespace {
+
+constexpr uint32_t kWormholeDeviceId = 0x401E;  // tt-kmd's table of PCI ids
+
+}  // namespace
+
+Status OpenError(const std::string& node, int error,
+                 const std::optional<std::string>& module_version) {
+  switch (error) {
+    case ENOENT:
+    case ENXIO:
+      if (!module_version.has_value()) {
+        return Error(StatusCode::kNotFound,
+                     "{} does not exist and no tenstorrent driver is loaded: install tt-kmd {} or "
+                     "later, then run modprobe tenstorrent",
+                     node, kRecommendedDriver.ToString());
+      }
+      return Error(StatusCode::kNotFound,
+                   "{} does not exist, though driver {} is loaded: choose one of /dev/tenstorrent, "
+                   "or check with lspci -d 1e52: that the host finds the card",
+                   node, *module_version);
+    case EACCES:
+    case EPERM:
+      return Error(
+          StatusCode::kPermissionDenied,
+          "no permission to open {}: install tt-kmd's udev rule, which gives the node mode "
+          "0666, or pass the device into the container",
+          node);
+    case EAGAIN:
+    case EBUSY:
+      return HeldByAnother(node, {});
+    case ENODEV:
+      return CardLost(node, "the driver has no card behind the node");
+    default:
+      return Error(StatusCode::kFailedPrecondition,
+                   "opening {} failed ({}): see dmesg for what the driver says", node,
+                   std::strerror(error));
+  }
+}
+
+Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device) {
+  const bool wormhole = vendor == hw::kPciVendorId && device == kWormholeDeviceId;
+  return Error(StatusCode::kFailedPrecondition,
+               "{} is {} (PCI id {:04x}:{:04x}), but only Blackhole cards ({:04x}:{:04x}) are "
+               "supported: choose another node of /dev/tenstorrent",
+               node, wormhole ? "a Wormhole card" : "another device", vendor, device,
+               hw::kPciVendorId, hw::kPciDeviceId);
+}
+
+Status HeldByAnother(const std::string& node, const std::vector<std::string>& processes) {
+  return Error(StatusCode::kFailedPrecondition,
+               "{} is held by another process{}{}: stop it, or choose another card", node,
+               processes.empty() ? "" : ", one of pid ", fmt::join(processes, ", "));
+}
+
+Status WindowRefused(int error) {
+  if (error == ENOMEM) {
+    return Error(StatusCode::kResourceExhausted,
+                 "all {} windows of 2 MiB into the card are taken by other processes: stop one of "
+                 "those that /proc/driver/tenstorrent/*/pids lists",
+                 hw::kTlbWindowKernel);
+  }
+  return Error(StatusCode::kFailedPrecondition,
+               "the driver does not give a window into the card ({}): see dmesg for why",
+               std::strerror(error));
+}
+
+Status PinRefused(int error, uint64_t bytes, bool iommu) {
+  switch (error) {
+    case ENOSPC:
+      return Error(StatusCode::kResourceExhausted,
+                   "all {} outbound iATU regions of the card are in use, one for each pinned "
+                   "allocation of any process: free some, or stop other users of the card",
+                   hw::kIatuRegions);
+    case EINVAL:
+      if (iommu) break;
+      return Error(
+          StatusCode::kFailedPrecondition,
+          "the driver does not pin {} bytes that are physically scattered: turn on the IOMMU "
+          "(intel_iommu=on or amd_iommu=on, without iommu=pt)",
+          bytes);
+    case ENOMEM:
+      return Error(StatusCode::kResourceExhausted,
+                   "the driver could not pin {} bytes of host memory: free memory or ask for less",
+                   bytes);
+    case EFAULT:
+      return Error(StatusCode::kFailedPrecondition,
+                   "the kernel does not let the driver pin {} bytes of this process's memory: see "
+                   "dmesg for how many pages it pinned",
+                   bytes);
+    default:
+      break;
+  }
+  return Error(StatusCode::kFailedPrecondition,
+               "the driver refused to pin {} bytes of host memory ({}): see dmesg for why", bytes,
+               std::strerror(error));
+}
+
+Status CardLost(const std::string& node, std::string_view symptom) {
+  return Error(StatusCode::kUnavailable,
+               "the card at {} was reset or removed ({}): open it again once it is back", node,
+               symptom);
+}
+
+}  // namespace ttfd::kmd

@@ -1,0 +1,26 @@
+// Refusals of the driver as sentences for a person: what happened, what is allowed, what to do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/status.h"
+
+namespace ttfd::kmd {
+
+// `error` is the errno of opening `node`; `module_version` that of the loaded driver, if there is one.
+Status OpenError(const std::string& node, int error,
+                 const std::optional<std::string>& module_version);
+Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device);
+// `processes` have the node open; may be empty, since drivers before 2.5 do not list them.
+Status HeldByAnother(const std::string& node, const std::vector<std::string>& processes);
+// A hardware window could not be reserved, although this process gave up none.
+Status WindowRefused(int error);
+Status PinRefused(int error, uint64_t bytes, bool iommu);
+// UNAVAILABLE, which stays until the node is opened again. `symptom`: how it showed.
+Status CardLost(const std::string& node, std::string_view symptom);
+
+}  // namespace ttfd::kmd

@@ -1,0 +1,57 @@
+// Puts node, windows and pinned memory together.
+#include "runtime/device/kmd/kmd_device.h"
+
+#include <algorithm>
+
+#include "runtime/device/card_info.h"
+#include "runtime/device/kmd/pinned_memory.h"
+#include "runtime/device/kmd/window.h"
+#include "runtime/hw/tensix.h"
+
+namespace ttfd {
+
+StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& node,
+                                                     const kmd::System& system) {
+  ASSIGN_OR_RETURN(std::unique_ptr<kmd::Node> opened, kmd::Node::Open(system, node));
+  std::unique_ptr<KmdDevice> device(new KmdDevice(std::move(opened)));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Window> arc, device->OpenWindow(UnicastTarget(hw::kArc)));
+  ASSIGN_OR_RETURN(device->info_, ReadCardInfo(*arc));
+  device->info_.backend = "kmd";
+  device->info_.iommu = device->node_->iommu();
+  RETURN_IF_ERROR(device->Reset());
+  return device;
+}
+
+StatusOr<std::unique_ptr<Window>> KmdDevice::OpenWindow(const WindowTarget& target) {
+  RETURN_IF_ERROR(CheckTarget(target));
+  return std::make_unique<kmd::KmdWindow>(*node_, windows_, presence_, target);
+}
+
+StatusOr<std::unique_ptr<HostMemory>> KmdDevice::AllocateHostMemory(uint64_t size_bytes) {
+  return kmd::PinnedMemory::Allocate(*node_, size_bytes);
+}
+
+Status KmdDevice::Reset() {
+  for (const uint32_t x : info_.tensix_columns) {
+    for (uint32_t row = 0; row < hw::kTensixRows; ++row) {
+      const hw::Coordinate tile = {x, hw::kTensixFirstRow + row};
+      kmd::KmdWindow window(*node_, windows_, presence_, UnicastTarget(tile));
+      RETURN_IF_ERROR(WriteWord(window, hw::kSoftReset0, hw::kSoftResetAllHarts));
+      // The answer comes behind the write, which is otherwise still on its way.
+      ASSIGN_OR_RETURN(const uint32_t held, ReadWord(window, hw::kSoftReset0));
+      if (held != hw::kSoftResetAllHarts) {
+        return Error(StatusCode::kUnavailable,
+                     "tile ({},{}) does not hold its harts (SOFT_RESET_0 is {:#x}): reset the card",
+                     tile.x, tile.y, held);
+      }
+    }
+  }
+  return OkStatus();
+}
+
+StatusOr<AdvanceResult> KmdDevice::Advance(uint64_t clocks) {
+  RETURN_IF_ERROR(node_->lost());
+  return AdvanceResult{.clocks = clocks, .quiescent = false, .halted = false};
+}
+
+}  // namespace ttfd

@@ -1,0 +1,47 @@
+// A card behind the vendor's kernel driver (tt-kmd 2.0 or later).
+//
+// The driver owns the hardware windows, the pinning of host memory and the outbound iATU; this process holds one
+// open node and requests them (docs/adr/0032). Never run against silicon: tests run it over a stand-in for the
+// driver.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device/device.h"
+#include "runtime/device/kmd/node.h"
+#include "runtime/device/kmd/presence.h"
+#include "runtime/device/kmd/system.h"
+#include "runtime/device/kmd/window_pool.h"
+
+namespace ttfd {
+
+class KmdDevice final : public Device {
+ public:
+  // `node` is /dev/tenstorrent/N, or a link to it. Holds every hart in reset. Errors are sentences that name the
+  // remedy (errors.h).
+  static StatusOr<std::unique_ptr<KmdDevice>> Open(const std::string& node,
+                                                   const kmd::System& system);
+
+  const DeviceInfo& info() const override { return info_; }
+  StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
+  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
+  // Holds the harts through SOFT_RESET_0 of every Tensix tile. Streams, NIUs and clocks continue.
+  Status Reset() override;
+  StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
+
+  // What the installed driver lacks, a sentence each.
+  std::vector<std::string> limits() const { return kmd::LimitsOf(node_->version()); }
+
+ private:
+  explicit KmdDevice(std::unique_ptr<kmd::Node> node)
+      : node_(std::move(node)), windows_(*node_), presence_(*node_, windows_) {}
+
+  const std::unique_ptr<kmd::Node> node_;
+  kmd::WindowPool windows_;
+  kmd::Presence presence_;
+  DeviceInfo info_;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,56 @@
+// The seam below the backend: calls into the kernel, and loads and stores of mapped windows. The system's own is
+// linux_system.h; tests put a stand-in for the driver here.
+//
+// The device thread is the only caller of a device's calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "runtime/base/bytes.h"
+
+namespace ttfd::kmd {
+
+// Addresses of this process at which a window is visible. Touched through a Bus only.
+struct Mapping {
+  std::byte* begin = nullptr;
+  size_t size = 0;
+};
+
+// Calls into the kernel. Results below 0 are -errno.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual int Open(const std::string& path) = 0;  // a descriptor; never waits for others to close
+  virtual int Close(int descriptor) = 0;
+  virtual int Ioctl(int descriptor, uint32_t request, void* argument) = 0;
+  virtual int Map(int descriptor, uint64_t offset, size_t size, Mapping* mapping) = 0;
+  virtual int Unmap(const Mapping& mapping) = 0;
+  // A file in /sys or /proc, without its last newline; none: it cannot be read.
+  virtual std::optional<std::string> ReadText(const std::string& path) = 0;
+};
+
+// Loads and stores. Each call that answers `false` found the mapping withdrawn by the driver: nothing was read or
+// written that counts. Offsets are multiples of the width and lie inside the mapping.
+class Bus {
+ public:
+  virtual ~Bus() = default;
+  // One load of 4 bytes, uncached.
+  virtual bool Load(const Mapping& mapping, uint64_t offset, uint32_t* value) = 0;
+  // One store of the low `width` bytes (1, 2 or 4) of `value`, uncached.
+  virtual bool Store(const Mapping& mapping, uint64_t offset, uint32_t value, uint32_t width) = 0;
+  // Stores whole words to a write-combining mapping. They arrive in any order, and all of them before anything that
+  // follows the next StoreFence.
+  virtual bool StoreBulk(const Mapping& mapping, uint64_t offset, ByteSpan words) = 0;
+  virtual void StoreFence() = 0;
+};
+
+// Outlives every device opened over it.
+struct System {
+  Kernel* kernel = nullptr;
+  Bus* bus = nullptr;
+};
+
+}  // namespace ttfd::kmd

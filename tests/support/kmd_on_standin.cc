@@ -1,0 +1,56 @@
+#include "tests/support/kmd_on_standin.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "runtime/device/kmd/kmd_device.h"
+#include "runtime/device/sim/sim_device.h"
+#include "runtime/device/sim/sim_port.h"
+
+namespace ttfd {
+namespace {
+
+class KmdOnStandin final : public Device {
+ public:
+  KmdOnStandin(std::unique_ptr<KmdStandin> standin, std::unique_ptr<KmdDevice> device)
+      : standin_(std::move(standin)), device_(std::move(device)) {}
+  ~KmdOnStandin() override {
+    device_.reset();
+    EXPECT_EQ(standin_->open_files(), 0u);
+    EXPECT_EQ(standin_->windows().in_use(), 0u);
+    EXPECT_EQ(standin_->pins().count(), 0u);
+  }
+
+  const DeviceInfo& info() const override { return device_->info(); }
+  StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override {
+    return device_->OpenWindow(target);
+  }
+  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
+    return device_->AllocateHostMemory(size_bytes);
+  }
+  Status Reset() override { return device_->Reset(); }
+  StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return device_->Advance(clocks); }
+
+ private:
+  const std::unique_ptr<KmdStandin> standin_;
+  std::unique_ptr<KmdDevice> device_;
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(const char* chip,
+                                                     const StandinOptions& options) {
+  ASSIGN_OR_RETURN(const SimOptions parsed, ParseSimOptions(chip));
+  ASSIGN_OR_RETURN(std::unique_ptr<sim::Chip> created, sim::Chip::Create(parsed));
+  return std::make_unique<KmdStandin>(std::make_unique<SimPort>(std::move(created)), options);
+}
+
+StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(const char* chip) {
+  ASSIGN_OR_RETURN(std::unique_ptr<KmdStandin> standin, MakeKmdStandin(chip));
+  ASSIGN_OR_RETURN(std::unique_ptr<KmdDevice> device,
+                   KmdDevice::Open(KmdStandin::kNode, standin->system()));
+  return std::make_unique<KmdOnStandin>(std::move(standin), std::move(device));
+}
+
+}  // namespace ttfd

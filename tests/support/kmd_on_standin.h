@@ -1,0 +1,17 @@
+// A KmdDevice over a stand-in for the driver over a chip of the embedded model, as one Device.
+#pragma once
+
+#include <memory>
+
+#include "runtime/device/device.h"
+#include "tests/support/kmd_standin.h"
+
+namespace ttfd {
+
+// `chip` is text of ParseSimOptions.
+StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(const char* chip,
+                                                     const StandinOptions& options = {});
+// Fails the test if the device leaves a descriptor, a window or a pin behind.
+StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(const char* chip);
+
+}  // namespace ttfd

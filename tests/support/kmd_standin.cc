@@ -1,0 +1,235 @@
+#include "tests/support/kmd_standin.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/hw/pcie.h"
+
+namespace ttfd {
+namespace {
+
+constexpr uint16_t kBusDeviceFunction = 0x0300;  // 0000:03:00.0
+constexpr uint32_t kMostDmaBufferLog2 = 28;
+constexpr kmd::DriverVersion kDeadDescriptors = {2, 6, 0};
+constexpr kmd::DriverVersion kWithdrawnMappings = {2, 7, 0};
+
+template <typename T>
+T* As(void* argument) {
+  return static_cast<T*>(argument);
+}
+
+// Fills at most as many bytes of output as the caller has space for, zeroes the rest of them.
+template <typename Call>
+void FillOutput(Call* call, const Call& known, size_t known_bytes) {
+  constexpr size_t kInput = sizeof(uint32_t);
+  auto* const output = reinterpret_cast<std::byte*>(call) + kInput;
+  std::memset(output, 0, call->output_bytes);
+  std::memcpy(output, reinterpret_cast<const std::byte*>(&known) + kInput,
+              std::min<size_t>(call->output_bytes, known_bytes));
+}
+
+// What the model refuses of the host is a mistake of the backend; a fault of device code is the card's business.
+bool Accepted(const Status& status) {
+  if (status.code() == StatusCode::kInvalidArgument) ADD_FAILURE() << status.ToString();
+  return status.ok();
+}
+
+}  // namespace
+
+void KmdStandin::LetTimePass() { (void)port_->Advance(options_.clocks_per_call); }
+
+int KmdStandin::Open(const std::string& path) {
+  if (open_error_ != 0) return -open_error_;
+  if (path != kNode || !options_.module_loaded) return -ENOENT;
+  const int descriptor = next_descriptor_++;
+  descriptors_[descriptor] = {.descriptor = descriptor};
+  return descriptor;
+}
+
+int KmdStandin::Close(int descriptor) {
+  const auto found = descriptors_.find(descriptor);
+  if (found == descriptors_.end() || !found->second.open) return -EBADF;
+  found->second.open = false;
+  ReleaseIfUnused(descriptor);
+  return 0;
+}
+
+void KmdStandin::ReleaseIfUnused(int descriptor) {
+  const File& file = descriptors_.at(descriptor);
+  if (file.open || file.mappings != 0) return;
+  pins_.ReleaseAllOf(descriptor);
+  std::erase_if(locks_, [descriptor](const auto& lock) { return lock.second == descriptor; });
+  windows_.ReleaseAllOf(descriptor);
+  descriptors_.erase(descriptor);
+}
+
+int KmdStandin::Ioctl(int descriptor, uint32_t request, void* argument) {
+  Note({.kind = StandinEvent::kIoctl, .id = request});
+  LetTimePass();
+  const auto found = descriptors_.find(descriptor);
+  if (found == descriptors_.end() || !found->second.open) return -EBADF;
+  if (found->second.dead) return -ENODEV;
+  if (const auto failure = failures_.find(request); failure != failures_.end()) {
+    const int error = failure->second;
+    failures_.erase(failure);
+    return -error;
+  }
+  return -Answer(found->second, request, argument);
+}
+
+int KmdStandin::Answer(File& file, uint32_t request, void* argument) {
+  const int owner = file.descriptor;
+  switch (request) {
+    case kmd::kGetDeviceInfo:
+      return AnswerDeviceInfo(As<kmd::DeviceInfoCall>(argument));
+    case kmd::kGetDriverInfo:
+      return AnswerDriverInfo(As<kmd::DriverInfoCall>(argument));
+    case kmd::kLockControl:
+      return AnswerLock(file, As<kmd::LockControlCall>(argument));
+    case kmd::kPinPages:
+      return pins_.Pin(owner, As<kmd::PinPagesCall>(argument));
+    case kmd::kUnpinPages:
+      return pins_.Unpin(owner, *As<kmd::UnpinPagesCall>(argument));
+    case kmd::kAllocateWindow:
+      return windows_.Allocate(owner, As<kmd::AllocateWindowCall>(argument));
+    case kmd::kFreeWindow:
+      return windows_.Free(owner, *As<kmd::FreeWindowCall>(argument));
+    case kmd::kConfigureWindow:
+      return windows_.Configure(owner, *As<kmd::ConfigureWindowCall>(argument));
+    default:
+      return EINVAL;
+  }
+}
+
+int KmdStandin::AnswerDriverInfo(kmd::DriverInfoCall* call) const {
+  const bool old = options_.version < kmd::kOldestDriver;
+  kmd::DriverInfoCall known = {};
+  known.written_bytes = old ? kmd::kDriverInfoOutputBefore2 : kmd::kDriverInfoOutput;
+  known.api = old ? 1 : 2;
+  known.major = static_cast<uint8_t>(options_.version.major);
+  known.minor = static_cast<uint8_t>(options_.version.minor);
+  known.patch = static_cast<uint8_t>(options_.version.patch);
+  FillOutput(call, known, known.written_bytes);
+  return 0;
+}
+
+int KmdStandin::AnswerDeviceInfo(kmd::DeviceInfoCall* call) const {
+  kmd::DeviceInfoCall known = {};
+  known.written_bytes = kmd::kDeviceInfoOutput;
+  known.vendor = hw::kPciVendorId;
+  known.device = options_.device_id;
+  known.bus_device_function = kBusDeviceFunction;
+  known.max_dma_buffer_log2 = kMostDmaBufferLog2;
+  FillOutput(call, known, kmd::kDeviceInfoOutput);
+  return 0;
+}
+
+int KmdStandin::AnswerLock(const File& file, kmd::LockControlCall* call) {
+  if (call->index >= kmd::kLocks) return EINVAL;
+  const auto held = locks_.find(call->index);
+  const bool ours = held != locks_.end() && held->second == file.descriptor;
+  switch (call->operation) {
+    case kmd::kLockAcquire:
+      call->value = locks_.emplace(call->index, file.descriptor).second ? 1 : 0;
+      return 0;
+    case kmd::kLockRelease:
+      call->value = ours ? 1 : 0;
+      if (ours) locks_.erase(held);
+      return 0;
+    case kmd::kLockTest:
+      call->value = static_cast<uint8_t>((ours ? 1 : 0) | (held != locks_.end() ? 2 : 0));
+      return 0;
+    default:
+      return EINVAL;
+  }
+}
+
+void KmdStandin::ResetByAnother() {
+  (void)port_->Reset();
+  for (auto& [descriptor, file] : descriptors_) file.dead = options_.version >= kDeadDescriptors;
+  pins_.DiscardRegions();
+  const bool withdraw = options_.version >= kWithdrawnMappings;
+  windows_.ReclaimAll(withdraw);
+  link_broken_ = !withdraw;
+}
+
+int KmdStandin::Map(int descriptor, uint64_t offset, size_t size, kmd::Mapping* mapping) {
+  const auto found = descriptors_.find(descriptor);
+  if (found == descriptors_.end() || !found->second.open) return -EBADF;
+  if (found->second.dead) return -ENODEV;
+  if (map_error_ != 0) return -map_error_;
+  const int error = windows_.Map(descriptor, offset, size, mapping);
+  if (error == 0) ++found->second.mappings;
+  return -error;
+}
+
+int KmdStandin::Unmap(const kmd::Mapping& mapping) {
+  int owner = 0;
+  if (const int error = windows_.Unmap(mapping, &owner); error != 0) return -error;
+  --descriptors_.at(owner).mappings;
+  ReleaseIfUnused(owner);
+  return 0;
+}
+
+std::optional<std::string> KmdStandin::ReadText(const std::string& path) {
+  if (path == "/sys/module/tenstorrent/version") {
+    return options_.module_loaded ? std::optional(options_.version.ToString()) : std::nullopt;
+  }
+  if (path == "/sys/bus/pci/devices/0000:03:00.0/iommu_group/type") {
+    return options_.iommu ? "DMA-FQ" : "identity";
+  }
+  if (path == "/proc/driver/tenstorrent/0/pids" && !options_.pids.empty()) return options_.pids;
+  return std::nullopt;
+}
+
+StandinMapping* KmdStandin::Find(const kmd::Mapping& mapping, uint64_t offset, uint64_t bytes) {
+  StandinMapping* const found = windows_.Find(mapping);
+  if (found == nullptr || offset + bytes > found->size) {
+    ADD_FAILURE() << "an access outside any mapping";
+    return nullptr;
+  }
+  return found->withdrawn ? nullptr : found;
+}
+
+bool KmdStandin::Load(const kmd::Mapping& mapping, uint64_t offset, uint32_t* value) {
+  LetTimePass();
+  StandinMapping* const found = Find(mapping, offset, sizeof(*value));
+  if (found == nullptr) return false;
+  EXPECT_FALSE(found->write_combining) << "a load through a write-combining mapping";
+  EXPECT_EQ(offset % 4, 0u) << "a misaligned load";
+  Note({StandinEvent::kLoad, found->window, offset, sizeof(*value)});
+  if (!answers() || !Accepted(windows_.Load(*found, offset, value))) *value = ~0u;
+  return true;
+}
+
+bool KmdStandin::Store(const kmd::Mapping& mapping, uint64_t offset, uint32_t value,
+                       uint32_t width) {
+  StandinMapping* const found = Find(mapping, offset, width);
+  if (found == nullptr) return false;
+  EXPECT_FALSE(found->write_combining) << "an ordered store through a write-combining mapping";
+  EXPECT_TRUE((width == 1 || width == 2 || width == 4) && offset % width == 0)
+      << "a misaligned store";
+  Note({StandinEvent::kStore, found->window, offset, width});
+  if (answers()) (void)Accepted(windows_.Store(*found, offset, BytesOf(value).first(width)));
+  return true;
+}
+
+bool KmdStandin::StoreBulk(const kmd::Mapping& mapping, uint64_t offset, ByteSpan words) {
+  StandinMapping* const found = Find(mapping, offset, words.size());
+  if (found == nullptr) return false;
+  EXPECT_TRUE(found->write_combining) << "a bulk store through an uncached mapping";
+  EXPECT_EQ((offset | words.size()) % 4, 0u) << "a bulk store of something other than words";
+  Note({StandinEvent::kBulkStore, found->window, offset, words.size()});
+  if (answers()) windows_.Combine(*found, offset, words);
+  return true;
+}
+
+void KmdStandin::StoreFence() {
+  Note({.kind = StandinEvent::kFence});
+  if (answers()) (void)Accepted(windows_.Drain());
+}
+
+}  // namespace ttfd

@@ -1,0 +1,107 @@
+// Stands in for tt-kmd over the model: descriptors, ioctls, windows and pinned pages as the driver documents them.
+//
+// It answers as version 2.10 with an IOMMU does, or as StandinOptions say, and refuses what the driver refuses.
+// What no driver could refuse but breaks the rules of the bus (a load through a write-combining mapping, a
+// misaligned access, an access that the model refuses) fails the test. The model runs a fixed number of clocks
+// with each load and ioctl, so that time passes for a host that polls, and equal calls give equal runs. It is this
+// project's reading of the driver's source, compared with recordings of the driver by hand; it proves nothing
+// about silicon.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/device/kmd/abi.h"
+#include "runtime/device/kmd/driver_version.h"
+#include "runtime/device/kmd/system.h"
+#include "runtime/device/pcie_port.h"
+#include "tests/support/kmd_standin_pins.h"
+#include "tests/support/kmd_standin_windows.h"
+
+namespace ttfd {
+
+struct StandinOptions {
+  kmd::DriverVersion version = {2, 10, 0};
+  bool module_loaded = true;
+  bool iommu = true;
+  uint16_t device_id = 0xB140;
+  std::string pids;  // of /proc/driver/tenstorrent/0/pids, "" if the driver has no such file
+  uint64_t clocks_per_call = 200;
+};
+
+class KmdStandin final : public kmd::Kernel, public kmd::Bus {
+ public:
+  static constexpr char kNode[] = "/dev/tenstorrent/0";
+
+  explicit KmdStandin(std::unique_ptr<PciePort> port, const StandinOptions& options = {})
+      : options_(options), port_(std::move(port)), windows_(*port_), pins_(*port_, options.iommu) {}
+
+  kmd::System system() { return {this, this}; }
+
+  // What tests do to the driver and the card.
+  void FailNext(uint32_t request, int error) { failures_.emplace(request, error); }
+  void FailOpen(int error) { open_error_ = error; }
+  void FailMap(int error) { map_error_ = error; }
+  void
+  ResetByAnother();  // ASIC reset by another process: descriptors opened before are dead, as their version has it
+  void BreakLink() { link_broken_ = true; }  // reads answer all ones, writes are lost
+
+  // What tests see.
+  void Record(std::vector<StandinEvent>* log) { log_ = log; }  // null: no more
+  size_t open_files() const { return descriptors_.size(); }
+  const StandinWindows& windows() const { return windows_; }
+  const StandinPins& pins() const { return pins_; }
+
+  int Open(const std::string& path) override;
+  int Close(int descriptor) override;
+  int Ioctl(int descriptor, uint32_t request, void* argument) override;
+  int Map(int descriptor, uint64_t offset, size_t size, kmd::Mapping* mapping) override;
+  int Unmap(const kmd::Mapping& mapping) override;
+  std::optional<std::string> ReadText(const std::string& path) override;
+
+  bool Load(const kmd::Mapping& mapping, uint64_t offset, uint32_t* value) override;
+  bool Store(const kmd::Mapping& mapping, uint64_t offset, uint32_t value, uint32_t width) override;
+  bool StoreBulk(const kmd::Mapping& mapping, uint64_t offset, ByteSpan words) override;
+  void StoreFence() override;
+
+ private:
+  // What an open node owns ends when its descriptor and its mappings are gone.
+  struct File {
+    int descriptor = 0;
+    bool open = true;
+    bool dead = false;  // opened before the last reset
+    uint32_t mappings = 0;
+  };
+
+  void LetTimePass();
+  void Note(const StandinEvent& event) {
+    if (log_ != nullptr) log_->push_back(event);
+  }
+  int Answer(File& file, uint32_t request, void* argument);
+  int AnswerDriverInfo(kmd::DriverInfoCall* call) const;
+  int AnswerDeviceInfo(kmd::DeviceInfoCall* call) const;
+  int AnswerLock(const File& file, kmd::LockControlCall* call);
+  void ReleaseIfUnused(int descriptor);
+  // Where an access goes; null: the driver has withdrawn the mapping.
+  StandinMapping* Find(const kmd::Mapping& mapping, uint64_t offset, uint64_t bytes);
+  bool answers() const { return !link_broken_; }
+
+  const StandinOptions options_;
+  const std::unique_ptr<PciePort> port_;
+  StandinWindows windows_;
+  StandinPins pins_;
+  std::map<int, File> descriptors_;
+  std::map<uint32_t, int> locks_;  // index, descriptor
+  std::multimap<uint32_t, int> failures_;
+  int open_error_ = 0;
+  int map_error_ = 0;
+  int next_descriptor_ = 1000;
+  bool link_broken_ = false;
+  std::vector<StandinEvent>* log_ = nullptr;
+};
+
+}  // namespace ttfd

@@ -1,0 +1,76 @@
+// The stand-in's hardware windows: who owns them, where they are mapped, what is stored through them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "runtime/device/kmd/abi.h"
+#include "runtime/device/kmd/system.h"
+#include "runtime/device/pcie_port.h"
+#include "runtime/hw/pcie.h"
+
+namespace ttfd {
+
+// What the backend did, in order.
+struct StandinEvent {
+  enum Kind { kIoctl, kLoad, kStore, kBulkStore, kFence } kind = kIoctl;
+  uint32_t id = 0;  // kIoctl: the request; else the hardware window
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+struct StandinMapping {
+  std::byte* begin = nullptr;
+  size_t size = 0;
+  uint32_t window = 0;
+  bool write_combining = false;
+  bool withdrawn = false;
+  int owner = 0;
+};
+
+// Owners are descriptors. Results are errnos, 0: done.
+class StandinWindows {
+ public:
+  explicit StandinWindows(PciePort& port) : port_(port) {}
+  ~StandinWindows();
+
+  int Allocate(int owner, kmd::AllocateWindowCall* call);
+  int Free(int owner, const kmd::FreeWindowCall& call);
+  int Configure(int owner, const kmd::ConfigureWindowCall& call);
+  void ReleaseAllOf(int owner);
+  // The driver after a reset; accesses to what is mapped fail from now on if `withdraw`.
+  void ReclaimAll(bool withdraw);
+
+  int Map(int owner, uint64_t offset, size_t size, kmd::Mapping* mapping);
+  int Unmap(const kmd::Mapping& mapping, int* owner);
+  StandinMapping* Find(const kmd::Mapping& mapping);
+
+  // The model's answer to one access.
+  Status Load(const StandinMapping& mapping, uint64_t offset, uint32_t* value);
+  Status Store(const StandinMapping& mapping, uint64_t offset, ByteSpan bytes);
+  // Stays in the processor until Drain(), which empties it line by line, the last first.
+  void Combine(const StandinMapping& mapping, uint64_t offset, ByteSpan words);
+  Status Drain();
+
+  uint32_t in_use() const;
+
+ private:
+  static constexpr uint32_t kCount = hw::kTlbWindowKernel;  // one more belongs to the driver
+  struct Slot {
+    int owner = 0;  // 0: free
+    uint32_t mappings = 0;
+  };
+  struct Line {
+    uint64_t bar_offset;
+    std::vector<std::byte> bytes;
+  };
+
+  PciePort& port_;
+  std::array<Slot, kCount> slots_{};
+  std::map<std::byte*, StandinMapping> mappings_;
+  std::vector<Line> combining_;
+};
+
+}  // namespace ttfd
