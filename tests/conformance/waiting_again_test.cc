@@ -15,7 +15,7 @@ class WaitingAgain : public DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     if (!IsSkipped() && !device().info().tells_rest) {
-      GTEST_SKIP() << "the backend does not tell when nothing can happen any more";
+      GTEST_SKIP() << "the backend does not report quiescence";
     }
   }
 

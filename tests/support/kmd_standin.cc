@@ -15,6 +15,7 @@ constexpr uint16_t kBusDeviceFunction = 0x0300;  // 0000:03:00.0
 constexpr uint32_t kMostDmaBufferLog2 = 28;
 constexpr kmd::DriverVersion kDeadDescriptors = {2, 6, 0};
 constexpr kmd::DriverVersion kWithdrawnMappings = {2, 7, 0};
+constexpr kmd::DriverVersion kReclaimedWindows = {2, 10, 0};
 
 template <typename T>
 T* As(void* argument) {
@@ -151,9 +152,12 @@ void KmdStandin::ResetByAnother() {
   (void)port_->Reset();
   for (auto& [descriptor, file] : descriptors_) file.dead = options_.version >= kDeadDescriptors;
   pins_.DiscardRegions();
-  const bool withdraw = options_.version >= kWithdrawnMappings;
-  windows_.ReclaimAll(withdraw);
-  link_broken_ = !withdraw;
+  if (options_.version >= kReclaimedWindows) windows_.ReclaimAll();
+  if (options_.version >= kWithdrawnMappings) {
+    windows_.WithdrawMappings();
+  } else {
+    link_broken_ = true;
+  }
 }
 
 int KmdStandin::Map(int descriptor, uint64_t offset, size_t size, kmd::Mapping* mapping) {

@@ -29,7 +29,7 @@ struct StandinOptions {
   bool module_loaded = true;
   bool iommu = true;
   uint16_t device_id = 0xB140;
-  std::string pids;  // of /proc/driver/tenstorrent/0/pids, "" if the driver has no such file
+  std::string pids = {};  // of /proc/driver/tenstorrent/0/pids, "" if the driver has no such file
   uint64_t clocks_per_call = 200;
 };
 
@@ -54,7 +54,7 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   void Record(std::vector<StandinEvent>* log) { log_ = log; }  // null: no more
   size_t open_files() const { return descriptors_.size(); }
   const StandinWindows& windows() const { return windows_; }
-  const StandinPins& pins() const { return pins_; }
+  StandinPins& pins() { return pins_; }
 
   int Open(const std::string& path) override;
   int Close(int descriptor) override;

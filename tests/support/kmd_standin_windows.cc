@@ -80,10 +80,9 @@ void StandinWindows::ReleaseAllOf(int owner) {
   }
 }
 
-void StandinWindows::ReclaimAll(bool withdraw) {
-  slots_ = {};
+void StandinWindows::WithdrawMappings() {
   combining_.clear();
-  for (auto& [begin, mapping] : mappings_) mapping.withdrawn |= withdraw;
+  for (auto& [begin, mapping] : mappings_) mapping.withdrawn = true;
 }
 
 int StandinWindows::Map(int owner, uint64_t offset, size_t size, kmd::Mapping* mapping) {

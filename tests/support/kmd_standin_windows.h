@@ -40,8 +40,9 @@ class StandinWindows {
   int Free(int owner, const kmd::FreeWindowCall& call);
   int Configure(int owner, const kmd::ConfigureWindowCall& call);
   void ReleaseAllOf(int owner);
-  // The driver after a reset; accesses to what is mapped fail from now on if `withdraw`.
-  void ReclaimAll(bool withdraw);
+  // Parts of what the driver does at a reset.
+  void ReclaimAll() { slots_ = {}; }
+  void WithdrawMappings();
 
   int Map(int owner, uint64_t offset, size_t size, kmd::Mapping* mapping);
   int Unmap(const kmd::Mapping& mapping, int* owner);

@@ -1,0 +1,123 @@
+// A card that is reset by another process or removed: how it shows, and that it stays lost.
+#include "tests/support/kmd_fixture.h"
+
+namespace ttfd {
+namespace {
+
+class KmdLost : public KmdTest {
+ protected:
+  void SetUp() override {
+    Open();
+    Hold();
+  }
+  void TearDown() override { Drop(); }
+  void Hold() {
+    window_ = OpenWindow(kTile);
+    memory_ = device().AllocateHostMemory(4096).value();
+    ASSERT_TRUE(WriteWord(*window_, 0x200, 5).ok());
+  }
+  void Drop() {
+    window_.reset();
+    memory_.reset();
+  }
+  Window& window() { return *window_; }
+
+  void ExpectLost(const std::string& symptom) {
+    const Status lost = device().Advance(1).status();
+    ExpectRefusal(lost, StatusCode::kUnavailable, symptom);
+    EXPECT_EQ(WriteWord(window(), 0x200, 1), lost);
+    EXPECT_EQ(ReadWord(window(), 0x200).status(), lost);
+    EXPECT_EQ(ReadWord(*OpenWindow({2, 3}), 0x200).status(), lost);
+    EXPECT_EQ(device().AllocateHostMemory(4096).status(), lost);
+    EXPECT_EQ(device().Reset(), lost);
+  }
+
+ private:
+  std::unique_ptr<Window> window_;
+  std::unique_ptr<HostMemory> memory_;
+};
+
+constexpr char kWithdrawn[] = "has withdrawn the mapping";
+constexpr char kNoDevice[] = "answers ENODEV";
+constexpr char kOnes[] = "read all ones";
+
+TEST_F(KmdLost, TheFirstCallThatMeetsItSaysHowItShowed) {
+  std::vector<std::byte> bulk(4096);
+  const struct {
+    const char* what;
+    std::function<Status()> act;
+    const char* symptom;
+  } kCases[] = {
+      {"load", [&] { return ReadWord(window(), 0x200).status(); }, kWithdrawn},
+      {"store", [&] { return WriteWord(window(), 0x200, 1); }, kWithdrawn},
+      {"narrow store", [&] { return window().Write(0x201, ByteSpan(bulk).first(1)); }, kWithdrawn},
+      {"bulk store", [&] { return window().Write(0x200, bulk); }, kWithdrawn},
+      {"bulk store after another", [&] { return window().Write(0x200, bulk); }, kWithdrawn},
+      {"move", [&] { return ReadWord(window(), 4 << 20).status(); }, kNoDevice},
+      {"new window",
+       [&] {
+         return ReadWord(*OpenWindow({3, 3}), 0).status();
+       },
+       kNoDevice},
+      {"pin", [&] { return device().AllocateHostMemory(4096).status(); }, kNoDevice},
+  };
+  for (const auto& test : kCases) {
+    SCOPED_TRACE(test.what);
+    Drop();
+    Open();
+    Hold();
+    if (test.what == std::string("bulk store after another")) {
+      ASSERT_TRUE(window().Write(0x200, bulk).ok());
+    }
+    standin().ResetByAnother();
+    const bool maps_first = test.what == std::string("bulk store");
+    ExpectRefusal(test.act(), StatusCode::kUnavailable, maps_first ? kNoDevice : test.symptom);
+    ExpectLost(maps_first ? kNoDevice : test.symptom);
+  }
+}
+
+TEST_F(KmdLost, OldDriversShowItAsAllOnes) {
+  for (const kmd::DriverVersion& version :
+       {kmd::DriverVersion{2, 0, 0}, kmd::DriverVersion{2, 6, 0}}) {
+    Drop();
+    Open({.version = version});
+    Hold();
+    standin().ResetByAnother();
+    EXPECT_TRUE(WriteWord(window(), 0x200, 1).ok());  // posted into nothing
+    const bool dead_descriptor = version >= kmd::DriverVersion{2, 6, 0};
+    const char* const symptom = dead_descriptor ? kNoDevice : kOnes;
+    ExpectRefusal(ReadWord(window(), 0x200).status(), StatusCode::kUnavailable, symptom);
+    ExpectLost(symptom);
+  }
+}
+
+TEST_F(KmdLost, ALinkThatFailsIsLost) {
+  standin().BreakLink();
+  std::vector<std::byte> bytes(4096);
+  ExpectRefusal(window().Read(0x200, bytes), StatusCode::kUnavailable, kOnes);
+  ExpectLost(kOnes);
+}
+
+TEST_F(KmdLost, MemoryOfAllOnesIsNot) {
+  const std::vector<std::byte> ones(4096, std::byte{0xFF});
+  ASSERT_TRUE(window().Write(0x1000, ones).ok());
+  std::vector<std::byte> back(4096);
+  EXPECT_TRUE(window().Read(0x1000, back).ok());
+  EXPECT_EQ(back, ones);
+  EXPECT_TRUE(device().Advance(1).ok());
+}
+
+TEST_F(KmdLost, OpenedAgainItServesAgain) {
+  standin().ResetByAnother();
+  EXPECT_FALSE(ReadWord(window(), 0x200).ok());
+  Drop();
+  Close();
+  EXPECT_EQ(standin().pins().count(), 0u);
+  EXPECT_EQ(standin().open_files(), 0u);
+  const std::unique_ptr<KmdDevice> device = TryOpen().value();
+  const std::unique_ptr<HostMemory> memory = device->AllocateHostMemory(4096).value();
+  EXPECT_EQ(memory->noc_address(), hw::kHostMemoryNocBase);
+}
+
+}  // namespace
+}  // namespace ttfd
