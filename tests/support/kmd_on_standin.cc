@@ -30,7 +30,11 @@ class KmdOnStandin final : public Device {
     return device_->AllocateHostMemory(size_bytes);
   }
   Status Reset() override { return device_->Reset(); }
-  StatusOr<AdvanceResult> Advance(uint64_t clocks) override { return device_->Advance(clocks); }
+  // On silicon the card runs while the host waits.
+  StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
+    standin_->LetTimePass(clocks);
+    return device_->Advance(clocks);
+  }
 
  private:
   const std::unique_ptr<KmdStandin> standin_;
@@ -39,14 +43,14 @@ class KmdOnStandin final : public Device {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(const char* chip,
+StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(std::string_view chip,
                                                      const StandinOptions& options) {
   ASSIGN_OR_RETURN(const SimOptions parsed, ParseSimOptions(chip));
   ASSIGN_OR_RETURN(std::unique_ptr<sim::Chip> created, sim::Chip::Create(parsed));
   return std::make_unique<KmdStandin>(std::make_unique<SimPort>(std::move(created)), options);
 }
 
-StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(const char* chip) {
+StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(std::string_view chip) {
   ASSIGN_OR_RETURN(std::unique_ptr<KmdStandin> standin, MakeKmdStandin(chip));
   ASSIGN_OR_RETURN(std::unique_ptr<KmdDevice> device,
                    KmdDevice::Open(KmdStandin::kNode, standin->system()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "runtime/device/device.h"
 #include "tests/support/kmd_standin.h"
@@ -9,9 +10,9 @@
 namespace ttfd {
 
 // `chip` is text of ParseSimOptions.
-StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(const char* chip,
+StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(std::string_view chip,
                                                      const StandinOptions& options = {});
 // Fails the test if the device leaves a descriptor, a window or a pin behind.
-StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(const char* chip);
+StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(std::string_view chip);
 
 }  // namespace ttfd

@@ -40,7 +40,8 @@ bool Accepted(const Status& status) {
 
 }  // namespace
 
-void KmdStandin::LetTimePass() { (void)port_->Advance(options_.clocks_per_call); }
+// A chip that stands on a fault of device code stays as it is: the driver does not know.
+void KmdStandin::LetTimePass(uint64_t clocks) { (void)port_->Advance(clocks); }
 
 int KmdStandin::Open(const std::string& path) {
   if (open_error_ != 0) return -open_error_;
@@ -69,7 +70,7 @@ void KmdStandin::ReleaseIfUnused(int descriptor) {
 
 int KmdStandin::Ioctl(int descriptor, uint32_t request, void* argument) {
   Note({.kind = StandinEvent::kIoctl, .id = request});
-  LetTimePass();
+  LetTimePass(options_.clocks_per_call);
   const auto found = descriptors_.find(descriptor);
   if (found == descriptors_.end() || !found->second.open) return -EBADF;
   if (found->second.dead) return -ENODEV;
@@ -199,7 +200,7 @@ StandinMapping* KmdStandin::Find(const kmd::Mapping& mapping, uint64_t offset, u
 }
 
 bool KmdStandin::Load(const kmd::Mapping& mapping, uint64_t offset, uint32_t* value) {
-  LetTimePass();
+  LetTimePass(options_.clocks_per_call);
   StandinMapping* const found = Find(mapping, offset, sizeof(*value));
   if (found == nullptr) return false;
   EXPECT_FALSE(found->write_combining) << "a load through a write-combining mapping";

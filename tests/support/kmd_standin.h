@@ -46,8 +46,9 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   void FailNext(uint32_t request, int error) { failures_.emplace(request, error); }
   void FailOpen(int error) { open_error_ = error; }
   void FailMap(int error) { map_error_ = error; }
-  void
-  ResetByAnother();  // ASIC reset by another process: descriptors opened before are dead, as their version has it
+  void LetTimePass(uint64_t clocks);
+  // ASIC reset by another process: descriptors opened before are dead, as their version has it.
+  void ResetByAnother();
   void BreakLink() { link_broken_ = true; }  // reads answer all ones, writes are lost
 
   // What tests see.
@@ -77,7 +78,6 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
     uint32_t mappings = 0;
   };
 
-  void LetTimePass();
   void Note(const StandinEvent& event) {
     if (log_ != nullptr) log_->push_back(event);
   }

@@ -1,7 +1,7 @@
 // The device a test runs on: the embedded one, unless the environment names something else
 // (test_device_text.h).
 //
-// A simulator library is a p150, whatever board a test asks for.
+// A simulator library is a p150, whatever board a test names.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/device/ttsim/ttsim_device.h"
+#include "tests/support/kmd_on_standin.h"
 #include "tests/support/test_device_text.h"
 
 namespace ttfd {
@@ -31,6 +32,7 @@ inline StatusOr<std::unique_ptr<Device>> OpenTestDevice(std::string_view text,
                                                         sim::Chip** chip = nullptr) {
   if (const std::string simulator = TestSimulator(); !simulator.empty()) {
     if (chip != nullptr) *chip = nullptr;
+    if (simulator == kKmdStandin) return OpenKmdOnStandin(TestDeviceText(text));
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(simulator));
     return OpenTtsimDevice(options);
   }

@@ -2,6 +2,7 @@
 //
 //   TTFD_TEST_SIM=hazards=on,seed=3        more options for every embedded device that tests open
 //   TTFD_TEST_DEVICE=ttsim:/a/libttsim.so  a simulator library in place of every embedded device
+//   TTFD_TEST_DEVICE=kmd-standin           the kmd backend over a stand-in for the driver in its place
 #pragma once
 
 #include <cstdlib>
@@ -32,7 +33,9 @@ inline bool TestDeviceIsHostile() {
          more.find("hazards=off") == std::string::npos;
 }
 
-// "ttsim:PATH" if tests run on a simulator library; empty: on the embedded device.
+inline constexpr std::string_view kKmdStandin = "kmd-standin";
+
+// "ttsim:PATH" or kKmdStandin if tests run on another backend; empty: on the embedded device.
 inline std::string TestSimulator() { return TestEnvironment("TTFD_TEST_DEVICE"); }
 
 // What a daemon is told whose test would say `text`.

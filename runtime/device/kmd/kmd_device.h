@@ -27,7 +27,7 @@ class KmdDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
-  // Holds the harts through SOFT_RESET_0 of every Tensix tile. Streams, NIUs and clocks continue.
+  // Holds the harts through SOFT_RESET_0 of every Tensix tile. Streams, NIUs and the Tensix engine keep their state.
   Status Reset() override;
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
