@@ -4,7 +4,7 @@
 // What no driver could refuse but breaks the rules of the bus (a load through a write-combining mapping, a
 // misaligned access, an access that the model refuses) fails the test. The model runs a fixed number of clocks
 // with each load and ioctl, so that time passes for a host that polls, and equal calls give equal runs. It is this
-// project's reading of the driver's source, compared with recordings of the driver by hand; it proves nothing
+// project's reading of the driver's source: no recording of the driver was compared with it, and it proves nothing
 // about silicon.
 #pragma once
 

@@ -4,8 +4,8 @@
 // checked before any call whose layout has changed (driver_version.h). Calls are input and output back to back; a
 // call with `output_bytes` names how many bytes of output it has space for.
 //
-// Sources of numbers, sizes and offsets: tt-kmd ioctl.h of versions 2.0.0 to 2.10.0, compared by compiling it; the
-// layout of the window calls is that of 1.34 and later. Never run against silicon.
+// Sources of numbers, sizes and offsets: tt-kmd ioctl.h of versions 2.0.0 to 2.10.0, sizes and offsets by
+// compiling it; the layout of the window calls is that of 1.34 and later. Never run against silicon.
 #pragma once
 
 #include <cstddef>
