@@ -1,6 +1,7 @@
 // One round of the device thread: take requests, submit, poll, retire, watch.
 #include "daemon/engine/engine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ttfd {
@@ -167,6 +168,7 @@ bool Engine::RunOnce() {
     dispatcher_->SetTimeouts(Duration(operation_timeout_.load(std::memory_order_relaxed)),
                              Duration(kernel_timeout_.load(std::memory_order_relaxed)));
   }
+  LookAtCard();
   if (lost_.ok()) {
     const Status status = SubmitAndPoll();
     // A wait that a stop has cut short: the stop sees to the rest.
@@ -229,7 +231,8 @@ void Engine::Sleep() {
   }
   // A profile has an end, and may be cancelled.
   constexpr Duration kProfileTick = std::chrono::milliseconds(20);
-  const TimePoint until = clock_.Now() + (profile_.has_value() ? kProfileTick : options_.idle_tick);
+  const TimePoint until =
+      std::min(next_look_, clock_.Now() + (profile_.has_value() ? kProfileTick : options_.idle_tick));
   MutexLock lock(&mu_);
   asleep_ = true;
   while (inbox_.empty() && !stop_requested_.load(std::memory_order_relaxed)) {

@@ -175,6 +175,10 @@ class Engine {
   bool MayPlayAgain(const std::vector<Verdict>& verdicts, bool told);
   void FailQueued(const WorkError& error);
   Status Recover(const std::string& why);
+  Status TryBoot(const std::string& why);
+  // What is in flight fails, and every session ends.
+  void GiveCardUp(const Status& why, const std::string& text);
+  void LookAtCard();
 
   // hang_evidence.cc
   HangReport HostEvidence(const Status& why);
@@ -221,8 +225,11 @@ class Engine {
   std::optional<ProfileRequest> profile_;  // under way
   TimePoint profile_end_;
   std::map<uint32_t, std::string> program_names_;  // while it is
-  Status lost_;  // not OK: the device is lost for good, until an administrator resets it
+  // Not OK: the device is lost, until it is found again where another process took it away, else until an
+  // administrator resets it.
+  Status lost_;
   std::string lost_text_;
+  TimePoint next_look_;  // is the card still there, or there again?
   uint32_t boots_tried_ = 0;  // of the last recovery
   RecentLaunches recent_;
   // Whose launches have ended since the last boot: of this flow alone, or of others as well.

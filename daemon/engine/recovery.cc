@@ -114,6 +114,11 @@ void Engine::PutBack(std::vector<Verdict>& verdicts) {
 
 // Others hear nothing, unless the reset took something from them; and then what happened, but not in whose code.
 void Engine::Lose(const Status& why) {
+  const Status present = dispatcher_->CheckPresence();
+  if (!present.ok()) {
+    GiveCardUp(present, std::string(StatusMessage(present)));
+    return;
+  }
   const TimePoint began = clock_.Now();
   const TimePoint now = device_clock_.Now();
   HangReport report = HostEvidence(why);
@@ -238,6 +243,19 @@ void Engine::FailQueued(const WorkError& error) {
   }
 }
 
+Status Engine::TryBoot(const std::string& why) {
+  const Status booted = dispatcher_->Boot([this] { return KeepWaiting(); });
+  heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
+  if (booted.ok()) {
+    lost_ = OkStatus();
+    harts_.MarkChanged();
+    kernel_flow_ = 0;
+    many_flows_ = false;
+    observer_.DeviceStateChanged(DeviceState::kReady, why);
+  }
+  return booted;
+}
+
 Status Engine::Recover(const std::string& why) {
   observer_.DeviceStateChanged(DeviceState::kRecovering, why);
   resets_.fetch_add(1, std::memory_order_relaxed);
@@ -246,26 +264,47 @@ Status Engine::Recover(const std::string& why) {
   while (boots_tried_ < std::max(options_.boot_attempts, 1u) &&
          (boots_tried_ == 0 || !StopIsOverdue())) {
     ++boots_tried_;
-    status = dispatcher_->Boot([this] { return KeepWaiting(); });
-    heartbeat_.fetch_add(1,
-                         std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
-    if (status.ok()) {
-      harts_.MarkChanged();
-      kernel_flow_ = 0;
-      many_flows_ = false;
-      observer_.DeviceStateChanged(DeviceState::kReady, why);
-      return status;
-    }
+    status = TryBoot(why);
+    if (status.ok()) return status;
     LogError("boot after a reset failed: {}", StatusMessage(status));
   }
-  lost_ = status;
-  lost_text_ =
-      status.code() == StatusCode::kCancelled
-          ? "the daemon stops before the card is repaired"
-          : fmt::format("the card does not come back after a reset: {}", StatusMessage(status));
+  GiveCardUp(status,
+             status.code() == StatusCode::kCancelled
+                 ? "the daemon stops before the card is repaired"
+                 : fmt::format("the card does not come back after a reset: {}",
+                               StatusMessage(status)));
+  return status;
+}
+
+void Engine::GiveCardUp(const Status& why, const std::string& text) {
+  LogError("device lost: {}", text);
+  lost_ = why;
+  lost_text_ = text;
+  late_.reset();
+  refused_ = nullptr;
   FailInFlight({StatusCode::kUnavailable, "DEVICE_RESET", lost_text_, true});
   observer_.DeviceStateChanged(DeviceState::kFailed, lost_text_);
-  return status;
+}
+
+// Once in kPeriod. A card that was lost is looked for until it is back.
+void Engine::LookAtCard() {
+  constexpr Duration kPeriod = std::chrono::seconds(1);
+  if (clock_.Now() < next_look_) return;
+  next_look_ = clock_.Now() + kPeriod;
+  const Status present = dispatcher_->CheckPresence();
+  if (present.ok()) return;
+  if (lost_.ok()) {
+    GiveCardUp(present, std::string(StatusMessage(present)));
+    return;
+  }
+  constexpr char kBack[] = "another process had reset or removed the card; it is back";
+  const Status booted = TryBoot(kBack);
+  if (booted.ok()) {
+    resets_.fetch_add(1, std::memory_order_relaxed);
+    LogInfo("the card is back, and works");
+  } else if (dispatcher_->CheckPresence().ok()) {
+    Recover(kBack).IgnoreError();
+  }
 }
 
 }  // namespace ttfd

@@ -57,7 +57,6 @@ class Bootstrap {
         tick_(tick) {}
 
   Status Run() {
-    RETURN_IF_ERROR(device_.Reset());
     RETURN_IF_ERROR(BootWorkers(plans_.front()));
     for (const BootPlan& plan : plans_) RETURN_IF_ERROR(BootQueue(plan));
     return OkStatus();

@@ -20,7 +20,7 @@ struct BootOptions {
   uint64_t advance_clocks = 20'000;  // device time between two looks
 };
 
-// REQUIRES CheckFirmware. Idle tiles of the dispatch pool and harts that nothing runs on stay in
+// REQUIRES CheckFirmware and a device that was just reset, with plans made since. Idle tiles of the dispatch pool and harts that nothing runs on stay in
 // reset. A failure names tile, hart, state, waypoint and, where the backend can tell, PC; the card
 // is then in no usable state until the next boot.
 // `plans`: one a hardware queue, for the same card.

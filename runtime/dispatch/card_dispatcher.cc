@@ -175,6 +175,8 @@ Status CardDispatcher::Boot(Tick tick) {
   boot.timeout = options_.boot_timeout;
   boot.advance_clocks = std::min(options_.advance_clocks, kSliceClocks);
   const auto steps = [&]() -> Status {
+    // Before the rings are placed: host memory may have other NoC addresses afterwards.
+    RETURN_IF_ERROR(device_.Reset());
     RETURN_IF_ERROR(PlaceRings());
     RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot, tick));
     RETURN_IF_ERROR(OpenLinks());

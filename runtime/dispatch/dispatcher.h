@@ -104,6 +104,9 @@ class Dispatcher {
   virtual Status Boot(Tick tick) = 0;
   Status Boot() { return Boot(NoTick); }
 
+  // UNAVAILABLE: the card is lost (Device::CheckPresence); only Boot is of use, which looks for it.
+  virtual Status CheckPresence() = 0;
+
   virtual const CardDescription& card() const = 0;
   virtual const DeviceInfo& device_info() const = 0;
 

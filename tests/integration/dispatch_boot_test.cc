@@ -223,6 +223,7 @@ TEST_F(DispatchBoot, IsRefusedByFirmwareThatSpeaksAnotherVersion) {
   const auto memory = *device_->AllocateHostMemory(HostQueueBytes(sizes));
   BootPlan plan = *PlanBoot(device_->info(), sizes, 0, memory->noc_address());
   plan.block.protocol_version ^= 0x10000;
+  ASSERT_TRUE(device_->Reset().ok());
   BootOptions boot;
   boot.nonce = 5;
   boot.timeout = std::chrono::seconds(10);

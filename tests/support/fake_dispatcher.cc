@@ -40,6 +40,8 @@ Status FakeDispatcher::Boot(Tick tick) {
   ++boots;
   if (on_boot) on_boot();
   halted = false;
+  if (!comes_back) RETURN_IF_ERROR(presence);
+  presence = OkStatus();
   while (boot_lasts && boot_lasts()) RETURN_IF_ERROR(tick());
   booted_ = false;
   for (Queue& queue : queues_) {

@@ -33,6 +33,7 @@ class FakeDispatcher final : public Dispatcher {
 
   using Dispatcher::Boot;
   Status Boot(Tick tick) override;
+  Status CheckPresence() override { return presence; }
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return info_; }
   const CardGeometry& geometry() const override { return geometry_; }
@@ -91,6 +92,8 @@ class FakeDispatcher final : public Dispatcher {
   std::function<bool(uint32_t queue)> waits_for_queue;  // it tells this of the queue
   Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
+  Status presence;         // not OK: the card is lost...
+  bool comes_back = true;  // ... until a boot finds it
   std::function<void()> on_boot, on_diagnose;
   std::function<bool()> boot_lasts;  // true: a boot still waits for the card
   std::function<std::optional<ExecutionState>(const Ticket&)>

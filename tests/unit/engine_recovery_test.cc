@@ -1,6 +1,7 @@
 // Hangs and faults: who did it hears so, others send again at worst, the card comes back, nobody's data is lost.
 #include <gmock/gmock.h>
 
+#include "daemon/session/status_reason.h"
 #include "tests/support/culprit_fixture.h"
 
 namespace ttfd {
@@ -495,6 +496,72 @@ TEST_F(EngineRecovery, FullRingsOnlySlowDown) {
   culprit->Run();
   EXPECT_THAT(culprit->errors, IsEmpty());
   EXPECT_EQ(culprit->Progress(), 104u);
+}
+
+// A card that another process resets or removes.
+class EngineLostCard : public EngineRecovery {
+ protected:
+  void SetUp() override {
+    Prepare();
+    core->RunOnce();
+  }
+  void ExpectLost() {
+    EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
+    for (TestClient* client : {culprit.get(), other.get()}) {
+      Status status;
+      ASSERT_TRUE(client->Ended(&status));
+      EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+      EXPECT_EQ(PayloadOf(status, kReasonPayload), "DEVICE_RESET");
+      EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("all ones"));
+    }
+    EXPECT_FALSE(card->halted) << "there is nothing to look at";
+    EXPECT_EQ(card->boots, 1) << "there is nothing to boot";
+  }
+  void AwaitLook() {
+    clock.Advance(std::chrono::seconds(1));
+    RunAll();
+  }
+  void Remove() {
+    card->presence = Error(StatusCode::kUnavailable, "its registers read all ones");
+    card->comes_back = false;
+  }
+};
+
+TEST_F(EngineLostCard, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
+  card->hold = true;
+  culprit->Send(Launch(3));
+  core->RunOnce();
+  Remove();
+  card->next_poll = Error(StatusCode::kUnavailable, "a window was withdrawn");
+  core->RunOnce();
+  card->hold = false;
+  ExpectLost();
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  TestClient early(*core);
+  EXPECT_EQ(PayloadOf(early.Open(hello), kReasonPayload), "DEVICE_RESET");
+  AwaitLook();
+  AwaitLook();
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
+  EXPECT_EQ(core->GetStatus().device_resets, 0u);
+
+  card->comes_back = true;
+  card->failing_boots = 1;  // and is tried again, as after any reset
+  AwaitLook();
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+  EXPECT_EQ(core->GetStatus().device_resets, 1u);
+  const auto next = Connect();
+  next->Send(Allocate(1, 4096), Read(1, 0, 16));
+  next->Run();
+  EXPECT_THAT(next->errors, IsEmpty());
+}
+
+TEST_F(EngineLostCard, IsNoticedByACardAtRest) {
+  Remove();
+  RunAll();
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady) << "looked at once a second";
+  AwaitLook();
+  ExpectLost();
 }
 
 TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) {
