@@ -34,6 +34,7 @@ struct DeviceInfo {
   bool memory_survives_reset = true;
   // Does Advance say when nothing can happen any more? Where it does not, a wait ends by its deadline.
   bool tells_rest = false;
+  bool operator==(const DeviceInfo&) const = default;
 };
 
 enum class WindowOrdering { kRelaxed, kStrict };

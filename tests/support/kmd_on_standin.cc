@@ -30,6 +30,7 @@ class KmdOnStandin final : public Device {
     return device_->AllocateHostMemory(size_bytes);
   }
   Status Reset() override { return device_->Reset(); }
+  Status CheckPresence() override { return device_->CheckPresence(); }
   // On silicon the card runs while the host waits.
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
     standin_->LetTimePass(clocks);

@@ -45,7 +45,10 @@ void KmdStandin::LetTimePass(uint64_t clocks) { (void)port_->Advance(clocks); }
 
 int KmdStandin::Open(const std::string& path) {
   if (open_error_ != 0) return -open_error_;
-  if (path != kNode || !options_.module_loaded) return -ENOENT;
+  if (!number_.has_value() || path != fmt::format("/dev/tenstorrent/{}", *number_) ||
+      !options_.module_loaded) {
+    return -ENOENT;
+  }
   const int descriptor = next_descriptor_++;
   descriptors_[descriptor] = {.descriptor = descriptor};
   return descriptor;
@@ -161,6 +164,16 @@ void KmdStandin::ResetByAnother() {
   }
 }
 
+void KmdStandin::Remove() {
+  ResetByAnother();
+  number_.reset();
+}
+
+void KmdStandin::ComeBackAs(uint32_t number) {
+  number_ = number;
+  link_broken_ = false;
+}
+
 int KmdStandin::Map(int descriptor, uint64_t offset, size_t size, kmd::Mapping* mapping) {
   const auto found = descriptors_.find(descriptor);
   if (found == descriptors_.end() || !found->second.open) return -EBADF;
@@ -188,6 +201,11 @@ std::optional<std::string> KmdStandin::ReadText(const std::string& path) {
   }
   if (path == "/proc/driver/tenstorrent/0/pids" && !options_.pids.empty()) return options_.pids;
   return std::nullopt;
+}
+
+std::vector<std::string> KmdStandin::List(const std::string& folder) {
+  if (folder != "/sys/bus/pci/devices/0000:03:00.0/tenstorrent" || !number_.has_value()) return {};
+  return {fmt::format("tenstorrent!{}", *number_)};
 }
 
 StandinMapping* KmdStandin::Find(const kmd::Mapping& mapping, uint64_t offset, uint64_t bytes) {

@@ -49,6 +49,10 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   void LetTimePass(uint64_t clocks);
   // ASIC reset by another process: descriptors opened before are dead, as their version has it.
   void ResetByAnother();
+  // Removes the node, as while a card is reset or when it is pulled.
+  void Remove();
+  // The node is there again, under this number.
+  void ComeBackAs(uint32_t number);
   void BreakLink() { link_broken_ = true; }  // reads answer all ones, writes are lost
 
   // What tests see.
@@ -63,6 +67,7 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   int Map(int descriptor, uint64_t offset, size_t size, kmd::Mapping* mapping) override;
   int Unmap(const kmd::Mapping& mapping) override;
   std::optional<std::string> ReadText(const std::string& path) override;
+  std::vector<std::string> List(const std::string& folder) override;
 
   bool Load(const kmd::Mapping& mapping, uint64_t offset, uint32_t* value) override;
   bool Store(const kmd::Mapping& mapping, uint64_t offset, uint32_t value, uint32_t width) override;
@@ -97,6 +102,7 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   std::map<int, File> descriptors_;
   std::map<uint32_t, int> locks_;  // index, descriptor
   std::multimap<uint32_t, int> failures_;
+  std::optional<uint32_t> number_ = 0;  // N of /dev/tenstorrent/N; none: there is no node
   int open_error_ = 0;
   int map_error_ = 0;
   int next_descriptor_ = 1000;

@@ -1,4 +1,6 @@
-// A card that is reset by another process or removed: how it shows, and that it stays lost.
+// A card that is reset by another process or removed: how it shows, that it stays lost, and how it is found again.
+#include <cerrno>
+
 #include "tests/support/kmd_fixture.h"
 
 namespace ttfd {
@@ -21,15 +23,16 @@ class KmdLost : public KmdTest {
     memory_.reset();
   }
   Window& window() { return *window_; }
+  HostMemory& memory() { return *memory_; }
 
   void ExpectLost(const std::string& symptom) {
     const Status lost = device().Advance(1).status();
+    EXPECT_EQ(device().CheckPresence(), lost);
     ExpectRefusal(lost, StatusCode::kUnavailable, symptom);
     EXPECT_EQ(WriteWord(window(), 0x200, 1), lost);
     EXPECT_EQ(ReadWord(window(), 0x200).status(), lost);
     EXPECT_EQ(ReadWord(*OpenWindow({2, 3}), 0x200).status(), lost);
     EXPECT_EQ(device().AllocateHostMemory(4096).status(), lost);
-    EXPECT_EQ(device().Reset(), lost);
   }
 
  private:
@@ -109,16 +112,48 @@ TEST_F(KmdLost, MemoryOfAllOnesIsNot) {
   EXPECT_TRUE(device().Advance(1).ok());
 }
 
-TEST_F(KmdLost, OpenedAgainItServesAgain) {
-  standin().ResetByAnother();
-  EXPECT_FALSE(ReadWord(window(), 0x200).ok());
-  Drop();
-  Close();
-  EXPECT_EQ(standin().pins().count(), 0u);
-  EXPECT_EQ(standin().open_files(), 0u);
-  const std::unique_ptr<KmdDevice> device = TryOpen().value();
-  const std::unique_ptr<HostMemory> memory = device->AllocateHostMemory(4096).value();
-  EXPECT_EQ(memory->noc_address(), hw::kHostMemoryNocBase);
+TEST_F(KmdLost, AResetFindsItAgainUnderAnotherNumber) {
+  for (const kmd::DriverVersion& version :
+       {kmd::DriverVersion{2, 0, 0}, kmd::DriverVersion{2, 6, 0}, kmd::DriverVersion{2, 10, 0}}) {
+    SCOPED_TRACE(version.ToString());
+    Drop();
+    Open({.version = version});
+    Hold();
+    EXPECT_TRUE(device().CheckPresence().ok());
+    standin().Remove();
+    const Status lost = device().CheckPresence();
+    EXPECT_EQ(lost.code(), StatusCode::kUnavailable);
+    ExpectRefusal(device().Reset(), StatusCode::kUnavailable, "no node for the card");
+    EXPECT_EQ(device().CheckPresence(), lost) << "as lost as before";
+
+    standin().ComeBackAs(3);
+    ASSERT_TRUE(device().Reset().ok());
+    EXPECT_TRUE(device().CheckPresence().ok());
+    EXPECT_EQ(standin().open_files(), 1u);
+    EXPECT_EQ(standin().pins().count(), 1u);
+    EXPECT_EQ(memory().noc_address(), hw::kHostMemoryNocBase);
+    ASSERT_TRUE(WriteWord(window(), 0x200, 7).ok()) << "windows serve again";
+    EXPECT_EQ(*ReadWord(window(), 0x200), 7u);
+  }
+}
+
+// Between the node and the last pin, everything may fail once more; nothing of it stays.
+TEST_F(KmdLost, AResetThatFailsHalfwayIsTriedAgain) {
+  for (const uint32_t request : {kmd::kGetDriverInfo, kmd::kGetDeviceInfo, kmd::kLockControl,
+                                 kmd::kAllocateWindow, kmd::kConfigureWindow, kmd::kPinPages}) {
+    SCOPED_TRACE(request);
+    standin().ResetByAnother();
+    EXPECT_FALSE(device().CheckPresence().ok());
+    for (const int error : {ENODEV, EINVAL}) {
+      standin().FailNext(request, error);
+      EXPECT_FALSE(device().Reset().ok());
+      EXPECT_EQ(device().CheckPresence().code(), StatusCode::kUnavailable);
+    }
+    ASSERT_TRUE(device().Reset().ok());
+    EXPECT_EQ(standin().open_files(), 1u);
+    EXPECT_EQ(standin().pins().count(), 1u);
+    EXPECT_TRUE(WriteWord(window(), 0x200, 7).ok());
+  }
 }
 
 }  // namespace

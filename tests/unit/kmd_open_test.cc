@@ -77,7 +77,7 @@ TEST_F(KmdOpen, WhatTheSystemRefusesNamesTheRemedy) {
       {{}, EACCES, StatusCode::kPermissionDenied, "udev rule"},
       {{}, EPERM, StatusCode::kPermissionDenied, "container"},
       {{}, EAGAIN, StatusCode::kFailedPrecondition, "held by another process: stop it"},
-      {{}, ENODEV, StatusCode::kUnavailable, "open it again"},
+      {{}, ENODEV, StatusCode::kUnavailable, "once it is back"},
       {{}, EMFILE, StatusCode::kFailedPrecondition, "see dmesg"},
       {{.device_id = 0x401E},
        0,

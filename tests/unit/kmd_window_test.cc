@@ -206,6 +206,7 @@ TEST_F(KmdWindows, ADoorbellComesBehindTheBulkWrittenBefore) {
   const std::unique_ptr<Window> memory = OpenWindow({17, 12});
   const std::unique_ptr<Window> tile = OpenWindow(kTile);
   Use(*tile);
+  ASSERT_TRUE(ReadWord(*memory, hw::kTlbWindow2MBytes).ok());  // where the write does not begin
   const std::vector<std::byte> bytes(5 << 20, std::byte{9});  // leaves its window twice
   const uint16_t slot = 0x1234;
   StartLog();

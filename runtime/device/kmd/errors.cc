@@ -108,8 +108,22 @@ Status PinRefused(int error, uint64_t bytes, bool iommu) {
 
 Status CardLost(const std::string& node, std::string_view symptom) {
   return Error(StatusCode::kUnavailable,
-               "the card at {} was reset or removed ({}): open it again once it is back", node,
-               symptom);
+               "the card at {} was reset or removed by another process ({}): it is served again "
+               "once it is back",
+               node, symptom);
+}
+
+Status AnotherCard(const std::string& node) {
+  return Error(StatusCode::kFailedPrecondition,
+               "the card at {} has other columns or memory than the one before: restart the daemon",
+               node);
+}
+
+Status NotBack(const std::string& pci_address) {
+  return Error(StatusCode::kUnavailable,
+               "the driver has no node for the card at PCI address {}: if it does not come back by "
+               "itself, see dmesg for why",
+               pci_address);
 }
 
 }  // namespace ttfd::kmd

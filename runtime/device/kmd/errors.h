@@ -22,5 +22,9 @@ Status WindowRefused(int error);
 Status PinRefused(int error, uint64_t bytes, bool iommu);
 // UNAVAILABLE, which stays until the node is opened again. `symptom`: how it showed.
 Status CardLost(const std::string& node, std::string_view symptom);
+// The card that came back is not like the one that was lost.
+Status AnotherCard(const std::string& node);
+// UNAVAILABLE: the driver has no node for the lost card yet.
+Status NotBack(const std::string& pci_address);
 
 }  // namespace ttfd::kmd

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "runtime/device/card_info.h"
-#include "runtime/device/kmd/pinned_memory.h"
+#include "runtime/device/kmd/errors.h"
 #include "runtime/device/kmd/window.h"
 #include "runtime/hw/tensix.h"
 
@@ -14,12 +14,17 @@ StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& node,
                                                      const kmd::System& system) {
   ASSIGN_OR_RETURN(std::unique_ptr<kmd::Node> opened, kmd::Node::Open(system, node));
   std::unique_ptr<KmdDevice> device(new KmdDevice(std::move(opened)));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Window> arc, device->OpenWindow(UnicastTarget(hw::kArc)));
-  ASSIGN_OR_RETURN(device->info_, ReadCardInfo(*arc));
-  device->info_.backend = "kmd";
-  device->info_.iommu = device->node_->iommu();
+  ASSIGN_OR_RETURN(device->info_, device->ReadInfo());
   RETURN_IF_ERROR(device->Reset());
   return device;
+}
+
+StatusOr<DeviceInfo> KmdDevice::ReadInfo() {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Window> arc, OpenWindow(UnicastTarget(hw::kArc)));
+  ASSIGN_OR_RETURN(DeviceInfo info, ReadCardInfo(*arc));
+  info.backend = "kmd";
+  info.iommu = node_->iommu();
+  return info;
 }
 
 StatusOr<std::unique_ptr<Window>> KmdDevice::OpenWindow(const WindowTarget& target) {
@@ -28,10 +33,26 @@ StatusOr<std::unique_ptr<Window>> KmdDevice::OpenWindow(const WindowTarget& targ
 }
 
 StatusOr<std::unique_ptr<HostMemory>> KmdDevice::AllocateHostMemory(uint64_t size_bytes) {
-  return kmd::PinnedMemory::Allocate(*node_, size_bytes);
+  return kmd::PinnedMemory::Allocate(*node_, pinned_, size_bytes);
 }
 
 Status KmdDevice::Reset() {
+  if (node_->lost().ok()) return HoldHarts();
+  windows_.Clear();
+  RETURN_IF_ERROR(node_->Reopen());
+  const Status restored = Restore();
+  if (!restored.ok()) node_->Lose(StatusMessage(restored));
+  return restored;
+}
+
+Status KmdDevice::Restore() {
+  ASSIGN_OR_RETURN(const DeviceInfo info, ReadInfo());
+  if (info != info_) return kmd::AnotherCard(node_->path());
+  for (kmd::PinnedMemory* const memory : pinned_) RETURN_IF_ERROR(memory->Pin());
+  return HoldHarts();
+}
+
+Status KmdDevice::HoldHarts() {
   for (const uint32_t x : info_.tensix_columns) {
     for (uint32_t row = 0; row < hw::kTensixRows; ++row) {
       const hw::Coordinate tile = {x, hw::kTensixFirstRow + row};

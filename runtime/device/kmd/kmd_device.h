@@ -11,6 +11,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/device/kmd/node.h"
+#include "runtime/device/kmd/pinned_memory.h"
 #include "runtime/device/kmd/presence.h"
 #include "runtime/device/kmd/system.h"
 #include "runtime/device/kmd/window_pool.h"
@@ -29,6 +30,7 @@ class KmdDevice final : public Device {
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
   // Holds the harts through SOFT_RESET_0 of every Tensix tile. Streams, NIUs and the Tensix engine keep their state.
   Status Reset() override;
+  Status CheckPresence() override { return presence_.Check(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
   // What the installed driver lacks, a sentence each.
@@ -38,9 +40,15 @@ class KmdDevice final : public Device {
   explicit KmdDevice(std::unique_ptr<kmd::Node> node)
       : node_(std::move(node)), windows_(*node_), presence_(*node_, windows_) {}
 
+  StatusOr<DeviceInfo> ReadInfo();
+  // Gives a card that was lost, and is back, what the device holds of it.
+  Status Restore();
+  Status HoldHarts();
+
   const std::unique_ptr<kmd::Node> node_;
   kmd::WindowPool windows_;
   kmd::Presence presence_;
+  kmd::PinnedMemory::Set pinned_;
   DeviceInfo info_;
 };
 

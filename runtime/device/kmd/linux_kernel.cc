@@ -4,8 +4,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 
 #include "runtime/base/unique_fd.h"
 #include "runtime/device/kmd/linux_system.h"
@@ -48,6 +51,17 @@ std::optional<std::string> LinuxKernel::ReadText(const std::string& path) {
   std::string result(text.data(), static_cast<size_t>(length));
   if (result.ends_with('\n')) result.pop_back();
   return result;
+}
+
+std::vector<std::string> LinuxKernel::List(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 System LinuxSystem() {

@@ -13,6 +13,7 @@ class LinuxKernel final : public Kernel {
   int Map(int descriptor, uint64_t offset, size_t size, Mapping* mapping) override;
   int Unmap(const Mapping& mapping) override;
   std::optional<std::string> ReadText(const std::string& path) override;
+  std::vector<std::string> List(const std::string& folder) override;
 };
 
 // The driver withdraws the mappings of a card that was reset or removed; the next access is a SIGBUS or SIGSEGV.

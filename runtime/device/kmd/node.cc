@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "runtime/device/kmd/errors.h"
 #include "runtime/hw/pcie.h"
@@ -20,18 +21,50 @@ constexpr char kModuleVersion[] = "/sys/module/tenstorrent/version";
 }  // namespace
 
 StatusOr<std::unique_ptr<Node>> Node::Open(const System& system, const std::string& path) {
-  const int descriptor = system.kernel->Open(path);
-  if (descriptor < 0) {
-    return OpenError(path, -descriptor, system.kernel->ReadText(kModuleVersion));
-  }
-  std::unique_ptr<Node> node(new Node(system, path, descriptor));
-  RETURN_IF_ERROR(node->CheckDriver());
-  RETURN_IF_ERROR(node->CheckCard());
-  RETURN_IF_ERROR(node->TakeLock());
+  std::unique_ptr<Node> node(new Node(system, path));
+  RETURN_IF_ERROR(node->OpenPath());
   return node;
 }
 
-Node::~Node() { system_.kernel->Close(descriptor_); }
+Node::~Node() { Close(); }
+
+void Node::Close() {
+  if (descriptor_ >= 0) system_.kernel->Close(std::exchange(descriptor_, -1));
+}
+
+Status Node::OpenPath() {
+  descriptor_ = system_.kernel->Open(path_);
+  if (descriptor_ < 0) {
+    return OpenError(path_, -descriptor_, system_.kernel->ReadText(kModuleVersion));
+  }
+  RETURN_IF_ERROR(CheckDriver());
+  RETURN_IF_ERROR(CheckCard());
+  return TakeLock();
+}
+
+Status Node::Reopen() {
+  Close();
+  const std::optional<std::string> path = FindPath();
+  if (!path.has_value()) return NotBack(pci_address_);
+  path_ = *path;
+  const Status lost = std::exchange(lost_, OkStatus());
+  const Status opened = OpenPath();
+  if (!opened.ok()) {
+    Close();
+    lost_ = lost;
+  }
+  return opened;
+}
+
+std::optional<std::string> Node::FindPath() const {
+  // "tenstorrent!3" is /dev/tenstorrent/3.
+  constexpr std::string_view kPrefix = "tenstorrent!";
+  for (const std::string& name :
+       system_.kernel->List(fmt::format("/sys/bus/pci/devices/{}/tenstorrent", pci_address_))) {
+    if (name.starts_with(kPrefix)) return "/dev/tenstorrent/" + name.substr(kPrefix.size());
+  }
+  return std::nullopt;
+}
 
 int Node::Call(Request request, void* argument) {
   if (!lost_.ok()) return ENODEV;
@@ -74,13 +107,13 @@ Status Node::CheckCard() {
     return NotABlackhole(path_, call.vendor, call.device);
   }
   const uint32_t bdf = call.bus_device_function;
+  pci_address_ =
+      fmt::format("{:04x}:{:02x}:{:02x}.{:x}", call.domain, bdf >> 8, bdf >> 3 & 0x1F, bdf & 7);
   // "DMA" or "DMA-FQ" with translation; "identity", or no group, without.
-  iommu_ =
-      system_.kernel
-          ->ReadText(fmt::format("/sys/bus/pci/devices/{:04x}:{:02x}:{:02x}.{:x}/iommu_group/type",
-                                 call.domain, bdf >> 8, bdf >> 3 & 0x1F, bdf & 7))
-          .value_or("")
-          .starts_with("DMA");
+  iommu_ = system_.kernel
+               ->ReadText(fmt::format("/sys/bus/pci/devices/{}/iommu_group/type", pci_address_))
+               .value_or("")
+               .starts_with("DMA");
   return OkStatus();
 }
 
@@ -93,7 +126,8 @@ Status Node::TakeLock() {
 }
 
 std::vector<std::string> Node::OtherProcesses() const {
-  const std::string number = path_.substr(path_.rfind('/') + 1);
+  const std::string node = FindPath().value_or(path_);
+  const std::string number = node.substr(node.rfind('/') + 1);
   std::istringstream lines(
       system_.kernel->ReadText(fmt::format("/proc/driver/tenstorrent/{}/pids", number))
           .value_or(""));

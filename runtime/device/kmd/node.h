@@ -19,8 +19,12 @@ class Node {
   // Checks driver and card, and takes the driver's lock flag that keeps a second ttfd out.
   static StatusOr<std::unique_ptr<Node>> Open(const System& system, const std::string& path);
   ~Node();
+  // Opens the node of the same PCI device anew, under whatever name the driver gave it, with the same checks. What the
+  // old descriptor owned is gone, and so have to be its mappings. On an error the card is as lost as before.
+  Status Reopen();
 
   Bus& bus() const { return *system_.bus; }
+  const std::string& path() const { return path_; }
   const DriverVersion& version() const { return version_; }
   bool iommu() const { return iommu_; }  // does the host translate what the card sends?
 
@@ -34,8 +38,11 @@ class Node {
   const Status& Lose(std::string_view symptom);
 
  private:
-  Node(const System& system, const std::string& path, int descriptor)
-      : system_(system), path_(path), descriptor_(descriptor) {}
+  Node(const System& system, const std::string& path) : system_(system), path_(path) {}
+  Status OpenPath();
+  void Close();
+  // The node that the driver has made for the PCI device. None: there is none.
+  std::optional<std::string> FindPath() const;
   Status CheckDriver();
   Status CheckCard();
   Status TakeLock();
@@ -43,9 +50,10 @@ class Node {
   Status CallError(std::string_view what, int error);
 
   const System system_;
-  const std::string path_;
-  const int descriptor_;
+  std::string path_;
+  int descriptor_ = -1;
   DriverVersion version_;
+  std::string pci_address_;  // "0000:03:00.0"
   bool iommu_ = false;
   Status lost_;
 };

@@ -22,7 +22,8 @@ constexpr uint64_t kBusAddressEnd = uint64_t{1} << 58;
 
 }  // namespace
 
-StatusOr<std::unique_ptr<HostMemory>> PinnedMemory::Allocate(Node& node, uint64_t size_bytes) {
+StatusOr<std::unique_ptr<HostMemory>> PinnedMemory::Allocate(Node& node, Set& all,
+                                                              uint64_t size_bytes) {
   RETURN_IF_ERROR(node.lost());
   if (size_bytes == 0) return InvalidArgument("host memory of no bytes");
   if (size_bytes > kHostMemorySpace) {
@@ -38,12 +39,13 @@ StatusOr<std::unique_ptr<HostMemory>> PinnedMemory::Allocate(Node& node, uint64_
                  std::strerror(errno));
   }
   std::unique_ptr<PinnedMemory> memory(
-      new PinnedMemory(node, MutableByteSpan(static_cast<std::byte*>(address), size)));
+      new PinnedMemory(node, all, MutableByteSpan(static_cast<std::byte*>(address), size)));
   RETURN_IF_ERROR(memory->Pin());
   return memory;
 }
 
 PinnedMemory::~PinnedMemory() {
+  all_.erase(this);
   if (pinned_) {
     // Of a lost card the pages stay pinned until the node is closed.
     UnpinPagesCall call = {.address = reinterpret_cast<uint64_t>(memory_.data()),
@@ -55,6 +57,7 @@ PinnedMemory::~PinnedMemory() {
 }
 
 Status PinnedMemory::Pin() {
+  pinned_ = false;
   PinPagesCall call = {};
   call.output_bytes = kPinPagesOutput;
   call.flags = kPinForNoc;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include "runtime/device/device.h"
 #include "runtime/device/kmd/node.h"
@@ -10,18 +11,26 @@ namespace ttfd::kmd {
 
 class PinnedMemory final : public HostMemory {
  public:
+  // All of a device. Outlives them.
+  using Set = std::set<PinnedMemory*>;
+
   // One pinning and one outbound iATU region, of 16 that all processes share.
-  static StatusOr<std::unique_ptr<HostMemory>> Allocate(Node& node, uint64_t size_bytes);
+  static StatusOr<std::unique_ptr<HostMemory>> Allocate(Node& node, Set& all, uint64_t size_bytes);
   ~PinnedMemory() override;
 
   MutableByteSpan bytes() override { return memory_; }
   uint64_t noc_address() const override { return noc_address_; }
-
- private:
-  PinnedMemory(Node& node, MutableByteSpan memory) : node_(node), memory_(memory) {}
+  // Also through a node that was opened anew, where nothing is pinned yet.
   Status Pin();
 
+ private:
+  PinnedMemory(Node& node, Set& all, MutableByteSpan memory)
+      : node_(node), all_(all), memory_(memory) {
+    all_.insert(this);
+  }
+
   Node& node_;
+  Set& all_;
   const MutableByteSpan memory_;
   bool pinned_ = false;
   uint64_t noc_address_ = 0;

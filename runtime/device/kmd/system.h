@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/bytes.h"
 
@@ -30,6 +31,8 @@ class Kernel {
   virtual int Unmap(const Mapping& mapping) = 0;
   // A file in /sys or /proc, without its last newline; none: it cannot be read.
   virtual std::optional<std::string> ReadText(const std::string& path) = 0;
+  // Names in a folder of /sys or /dev, sorted; empty: there is no such folder, or it cannot be read.
+  virtual std::vector<std::string> List(const std::string& folder) = 0;
 };
 
 // Loads and stores. Each call that answers `false` found the mapping withdrawn by the driver: nothing was read or

@@ -26,12 +26,14 @@ WindowConfig ConfigFor(const WindowTarget& target, uint64_t base) {
 
 }  // namespace
 
-WindowPool::~WindowPool() {
+void WindowPool::Clear() {
   // The driver frees the windows with the descriptor.
   for (const HardwareWindow& window : windows_) {
     node_.Unmap(window.uncached);
     if (window.write_combining.begin != nullptr) node_.Unmap(window.write_combining);
+    if (window.claim != nullptr) window.claim->window_ = nullptr;
   }
+  windows_.clear();
 }
 
 StatusOr<HardwareWindow*> WindowPool::Show(WindowClaim& claim, uint64_t base) {
