@@ -50,7 +50,8 @@ constexpr auto kDebuggerTick = milliseconds(50);
 
 class Daemon {
  public:
-  Daemon(const Options& options, Signals& signals) : options_(options), signals_(signals) {}
+  Daemon(const Options& options, Signals& signals, const kmd::System& system)
+      : options_(options), signals_(signals), system_(system) {}
 
   Status Run() {
     RETURN_IF_ERROR(Start());
@@ -85,6 +86,7 @@ class Daemon {
 
   const Options& options_;
   Signals& signals_;
+  const kmd::System& system_;
   ServiceManager manager_;
   std::string where_;  // the listener's address, for people
 
@@ -170,7 +172,7 @@ StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
 
 StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   debugging_.clock = &device_clock_;
-  ASSIGN_OR_RETURN(device_, OpenDevice(options_.device.device, &debugging_));
+  ASSIGN_OR_RETURN(device_, OpenDevice(options_.device.device, system_, &debugging_));
   if (debugging_.server != nullptr) {
     // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
     debugging_.server->Admit(false);
@@ -330,6 +332,8 @@ Status Daemon::Stop() {
 
 }  // namespace
 
-Status Serve(const Options& options, Signals& signals) { return Daemon(options, signals).Run(); }
+Status Serve(const Options& options, Signals& signals, const kmd::System& system) {
+  return Daemon(options, signals, system).Run();
+}
 
 }  // namespace ttfd

@@ -4,10 +4,11 @@
 #include "daemon/options.h"
 #include "daemon/system/signals.h"
 #include "runtime/base/status.h"
+#include "runtime/device/kmd/system.h"
 
 namespace ttfd {
 
-// Returns OK after a stop that was asked for by a signal.
-Status Serve(const Options& options, Signals& signals);
+// Returns OK after a stop that was asked for by a signal. `system`: through which a card is reached.
+Status Serve(const Options& options, Signals& signals, const kmd::System& system);
 
 }  // namespace ttfd

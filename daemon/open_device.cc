@@ -1,43 +1,40 @@
 #include "daemon/open_device.h"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 
+#include "runtime/device/kmd/kmd_device.h"
 #include "runtime/device/ttsim/ttsim_device.h"
 
 namespace ttfd {
 namespace {
 
-std::string_view Backend(std::string_view text) { return text.substr(0, text.find(':')); }
+constexpr char kPossible[] =
+    "kmd:/dev/tenstorrent/0, kmd:0000:03:00.0, sim, sim:board=p100a, sim:board=p150 and ttsim:PATH "
+    "are possible";
 
-constexpr char kPossible[] = "sim, sim:board=p100a, sim:board=p150 and ttsim:PATH are possible";
-
-// As other programs for these cards name one.
-bool MeansCard(std::string_view text) {
-  constexpr std::string_view kNames[] = {"kmd", "tt", "auto", "card", "pcie"};
-  return text.starts_with("/dev/") ||
-         std::find(std::begin(kNames), std::end(kNames), Backend(text)) != std::end(kNames);
+// Behind "BACKEND:"; none: the text names another backend.
+std::optional<std::string_view> After(std::string_view backend, std::string_view text) {
+  if (text.substr(0, text.find(':')) != backend) return std::nullopt;
+  return text.substr(std::min(text.size(), backend.size() + 1));
 }
-
-bool NamesSimulatorLibrary(std::string_view text) { return Backend(text) == "ttsim"; }
 
 }  // namespace
 
 Status CheckDeviceText(std::string_view text) {
-  if (NamesSimulatorLibrary(text)) return ParseTtsimOptions(text).status();
-  if (Backend(text) == "sim") return ParseSimOptions(text).status();
-  if (MeansCard(text)) {
-    return InvalidArgument("'{}': there is no backend for cards yet (docs/caveats.md); {}", text,
-                           kPossible);
-  }
+  if (After("ttsim", text)) return ParseTtsimOptions(text).status();
+  if (After("sim", text)) return ParseSimOptions(text).status();
+  if (const auto card = After("kmd", text)) return kmd::CheckCardName(*card);
   return InvalidArgument("'{}' is no device; {}", text, kPossible);
 }
 
-StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, Debugging* debugging) {
-  if (NamesSimulatorLibrary(text)) {
+StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,
+                                             Debugging* debugging) {
+  if (After("ttsim", text)) {
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(text));
     return OpenTtsimDevice(options);
   }
+  if (const auto card = After("kmd", text)) return KmdDevice::Open(std::string(*card), system);
   ASSIGN_OR_RETURN(const SimOptions options, ParseSimOptions(text));
   return OpenSimDevice(options, nullptr, debugging);
 }

@@ -5,14 +5,16 @@
 #include <string_view>
 
 #include "runtime/device/device.h"
+#include "runtime/device/kmd/system.h"
 #include "runtime/device/sim/sim_device.h"
 
 namespace ttfd {
 
-// Is `text` one of sim, sim:KEY=VALUE,... and ttsim:PATH? Opens nothing.
+// Is `text` one of kmd:NODE, kmd:PCI_ADDRESS, sim, sim:KEY=VALUE,... and ttsim:PATH? Opens nothing.
 Status CheckDeviceText(std::string_view text);
 
-// `debugging`: as for OpenSimDevice; a simulator library cannot be debugged.
-StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, Debugging* debugging);
+// `system`: through which a card is reached. `debugging`: as for OpenSimDevice; nothing else can be debugged.
+StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,
+                                             Debugging* debugging);
 
 }  // namespace ttfd

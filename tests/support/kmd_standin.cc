@@ -204,7 +204,9 @@ std::optional<std::string> KmdStandin::ReadText(const std::string& path) {
 }
 
 std::vector<std::string> KmdStandin::List(const std::string& folder) {
-  if (folder != "/sys/bus/pci/devices/0000:03:00.0/tenstorrent" || !number_.has_value()) return {};
+  if (!number_.has_value()) return {};
+  if (folder == "/dev/tenstorrent") return {fmt::format("{}", *number_)};
+  if (folder != "/sys/bus/pci/devices/0000:03:00.0/tenstorrent") return {};
   return {fmt::format("tenstorrent!{}", *number_)};
 }
 

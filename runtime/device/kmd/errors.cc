@@ -48,6 +48,19 @@ Status OpenError(const std::string& node, int error,
   }
 }
 
+Status NoSuchCard(const std::string& pci_address, const std::vector<std::string>& nodes) {
+  if (nodes.empty()) {
+    return Error(StatusCode::kNotFound,
+                 "there is no card at PCI address {}, and /dev/tenstorrent has no node: check with "
+                 "lspci -d 1e52: that the host finds the card, and that tt-kmd is loaded",
+                 pci_address);
+  }
+  return Error(StatusCode::kNotFound,
+               "there is no card at PCI address {}: /dev/tenstorrent has {} (lspci -d 1e52: lists "
+               "the addresses)",
+               pci_address, fmt::join(nodes, ", "));
+}
+
 Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device) {
   const bool wormhole = vendor == hw::kPciVendorId && device == kWormholeDeviceId;
   return Error(StatusCode::kFailedPrecondition,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/log.h"
 #include "runtime/device/card_info.h"
 #include "runtime/device/kmd/errors.h"
 #include "runtime/device/kmd/window.h"
@@ -10,9 +11,10 @@
 
 namespace ttfd {
 
-StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& node,
+StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& which,
                                                      const kmd::System& system) {
-  ASSIGN_OR_RETURN(std::unique_ptr<kmd::Node> opened, kmd::Node::Open(system, node));
+  ASSIGN_OR_RETURN(std::unique_ptr<kmd::Node> opened, kmd::Node::Open(system, which));
+  for (const std::string& limit : kmd::LimitsOf(opened->version())) LogWarning("{}", limit);
   std::unique_ptr<KmdDevice> device(new KmdDevice(std::move(opened)));
   ASSIGN_OR_RETURN(device->info_, device->ReadInfo());
   RETURN_IF_ERROR(device->Reset());

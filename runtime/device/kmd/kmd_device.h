@@ -20,9 +20,9 @@ namespace ttfd {
 
 class KmdDevice final : public Device {
  public:
-  // `node` is /dev/tenstorrent/N, or a link to it. Holds every hart in reset. Errors are sentences that name the
-  // remedy (errors.h).
-  static StatusOr<std::unique_ptr<KmdDevice>> Open(const std::string& node,
+  // `which`: as CheckCardName. Holds every hart in reset. Logs what the driver's version lacks. Errors are
+  // sentences that name the remedy (errors.h).
+  static StatusOr<std::unique_ptr<KmdDevice>> Open(const std::string& which,
                                                    const kmd::System& system);
 
   const DeviceInfo& info() const override { return info_; }
@@ -32,9 +32,6 @@ class KmdDevice final : public Device {
   Status Reset() override;
   Status CheckPresence() override { return presence_.Check(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
-
-  // What the installed driver lacks, a sentence each.
-  std::vector<std::string> limits() const { return kmd::LimitsOf(node_->version()); }
 
  private:
   explicit KmdDevice(std::unique_ptr<kmd::Node> node)

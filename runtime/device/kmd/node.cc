@@ -3,11 +3,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "runtime/device/kmd/errors.h"
 #include "runtime/hw/pcie.h"
 
@@ -20,8 +23,29 @@ constexpr char kModuleVersion[] = "/sys/module/tenstorrent/version";
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Node>> Node::Open(const System& system, const std::string& path) {
-  std::unique_ptr<Node> node(new Node(system, path));
+Status CheckCardName(std::string_view which) {
+  // domain:bus:device.function in hexadecimal digits
+  constexpr std::string_view kForm = "0000:00:00.0";
+  const auto fits = [](char is, char form) {
+    return form == '0' ? std::isxdigit(static_cast<unsigned char>(is)) != 0 : is == form;
+  };
+  const bool pci_address = std::equal(which.begin(), which.end(), kForm.begin(), kForm.end(), fits);
+  if (pci_address || which.starts_with("/")) return OkStatus();
+  return InvalidArgument("'{}' is no card: /dev/tenstorrent/0 and 0000:03:00.0 would be", which);
+}
+
+StatusOr<std::unique_ptr<Node>> Node::Open(const System& system, const std::string& which) {
+  RETURN_IF_ERROR(CheckCardName(which));
+  std::unique_ptr<Node> node(new Node(system));
+  node->path_ = which;
+  if (!which.starts_with("/")) {
+    node->pci_address_ = absl::AsciiStrToLower(which);
+    const std::optional<std::string> path = node->FindPath();
+    if (!path.has_value()) {
+      return NoSuchCard(which, system.kernel->List("/dev/tenstorrent"));
+    }
+    node->path_ = *path;
+  }
   RETURN_IF_ERROR(node->OpenPath());
   return node;
 }

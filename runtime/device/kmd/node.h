@@ -14,10 +14,14 @@
 
 namespace ttfd::kmd {
 
+// INVALID_ARGUMENT: not the path of a node ("/dev/tenstorrent/0", or a link to one) and no PCI address ("0000:03:00.0").
+// Whether there is such a card is not looked at.
+Status CheckCardName(std::string_view which);
+
 class Node {
  public:
-  // Checks driver and card, and takes the driver's lock flag that keeps a second ttfd out.
-  static StatusOr<std::unique_ptr<Node>> Open(const System& system, const std::string& path);
+  // Checks driver and card, and takes the driver's lock flag that keeps a second ttfd out. `which`: as CheckCardName.
+  static StatusOr<std::unique_ptr<Node>> Open(const System& system, const std::string& which);
   ~Node();
   // Opens the node of the same PCI device anew, under whatever name the driver gave it, with the same checks. What the
   // old descriptor owned is gone, and so have to be its mappings. On an error the card is as lost as before.
@@ -38,7 +42,7 @@ class Node {
   const Status& Lose(std::string_view symptom);
 
  private:
-  Node(const System& system, const std::string& path) : system_(system), path_(path) {}
+  explicit Node(const System& system) : system_(system) {}
   Status OpenPath();
   void Close();
   // The node that the driver has made for the PCI device. None: there is none.

@@ -1,0 +1,70 @@
+// Reads the command line and the configuration and acts on them.
+#include "daemon/run_daemon.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "daemon/config_check.h"
+#include "daemon/main_decode.h"
+#include "daemon/main_serve.h"
+#include "daemon/open_device.h"
+#include "daemon/options.h"
+#include "daemon/system/signals.h"
+#include "runtime/base/log.h"
+
+namespace ttfd {
+namespace {
+
+// What scripts and the service manager tell apart; see --help.
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+int Complain(const Status& status, int code) {
+  if (status.ok()) return kDone;
+  LogPlain(fmt::format("ttfd: {}", StatusMessage(status)),
+                 SteadyClock().Now() + kLogFlushTimeout);
+  return code;
+}
+
+// What the start of the daemon and --check-config check alike.
+Status Check(Invocation* invocation) {
+  RETURN_IF_ERROR(Annotate(CheckDeviceText(invocation->options.device.device),
+                                 invocation->origins.Where("device.device")));
+  return CheckConfiguration(invocation->origins, invocation->state_folders,
+                                  &invocation->options);
+}
+
+int ServeUntilStopped(const Options& options, const kmd::System& system) {
+  SetLogLevel(options.log_level);
+  StatusOr<Signals> signals = Signals::Block();
+  if (!signals.ok()) return Complain(signals.status(), kFailed);
+  return Complain(Serve(options, *signals, system), kFailed);
+}
+
+}  // namespace
+
+int RunDaemon(int argc, char** argv, const kmd::System& system) {
+  using Action = Invocation::Action;
+  StatusOr<Invocation> invocation = ReadInvocation(argc, argv);
+  if (!invocation.ok()) return Complain(invocation.status(), kWrongUsage);
+  if (invocation->action == Action::kPrint) {
+    fmt::print("{}", invocation->text);
+    return kDone;
+  }
+  if (invocation->action == Action::kDecode) {
+    return Complain(DecodeRecordFile(invocation->decode_path, invocation->decode_json),
+                    kFailed);
+  }
+  const Status checked = Check(&*invocation);
+  if (!checked.ok()) return Complain(checked, kWrongUsage);
+  if (invocation->action == Action::kCheckConfig) {
+    fmt::print("{}: configuration OK\n",
+               invocation->config_path.empty() ? "defaults" : invocation->config_path);
+    return kDone;
+  }
+  return ServeUntilStopped(invocation->options, system);
+}
+
+}  // namespace ttfd
