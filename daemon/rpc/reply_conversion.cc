@@ -36,6 +36,7 @@ v1::ExecutionState ToProto(ExecutionState from) {
 v1::Backend BackendOf(const std::string& name) {
   if (name == "embedded") return v1::BACKEND_EMBEDDED;
   if (name == "ttsim") return v1::BACKEND_TTSIM;
+  if (name == "kmd") return v1::BACKEND_KMD;
   return v1::BACKEND_UNSPECIFIED;
 }
 

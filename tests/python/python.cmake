@@ -4,7 +4,7 @@ set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 # A test that takes a quarter of its time says where its threads are.
 set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75)
 set(install_areas install sdk examples documents)
-foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo quickstart
+foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo standin quickstart
                       faults exit tiles ${install_areas})
   add_test(NAME python.${area}
     COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)
@@ -16,6 +16,8 @@ foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs lease
   set_tests_properties(python.${area} PROPERTIES LABELS "${labels}" TIMEOUT 300
     ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 endforeach()
+
+set_property(TEST python.standin APPEND PROPERTY LABELS kmd-standin)
 
 # Some of the points in the run above; all of them.
 add_test(NAME fault.all_points.python COMMAND ${python_tests} -q -s -o faulthandler_timeout=0 ${python_tests_dir}/test_faults.py)

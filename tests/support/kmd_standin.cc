@@ -41,7 +41,10 @@ bool Accepted(const Status& status) {
 }  // namespace
 
 // A chip that stands on a fault of device code stays as it is: the driver does not know.
-void KmdStandin::LetTimePass(uint64_t clocks) { (void)port_->Advance(clocks); }
+bool KmdStandin::LetTimePass(uint64_t clocks) {
+  const StatusOr<AdvanceResult> advanced = port_->Advance(clocks);
+  return !advanced.ok() || advanced->quiescent;
+}
 
 int KmdStandin::Open(const std::string& path) {
   if (open_error_ != 0) return -open_error_;

@@ -46,7 +46,8 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   void FailNext(uint32_t request, int error) { failures_.emplace(request, error); }
   void FailOpen(int error) { open_error_ = error; }
   void FailMap(int error) { map_error_ = error; }
-  void LetTimePass(uint64_t clocks);
+  // True: nothing can move any more.
+  bool LetTimePass(uint64_t clocks);
   // ASIC reset by another process: descriptors opened before are dead, as their version has it.
   void ResetByAnother();
   // Removes the node, as while a card is reset or when it is pulled.

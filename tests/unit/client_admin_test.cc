@@ -158,7 +158,7 @@ TEST(ClientNames, EveryEnumeratorHasOne) {
   EXPECT_STREQ(LimitScopeName(LimitScope::kDaemon), "daemon");
   EXPECT_STREQ(LogLevelName(LogLevel::kWarning), "warning");
   EXPECT_STREQ(MemoryKindName(MemoryKind::kL1), "l1");
-  EXPECT_STREQ(BackendName(Backend::kTtsim), "ttsim");
+  EXPECT_STREQ(BackendName(Backend::kKmd), "kmd");
   EXPECT_STREQ(PriorityName(Priority::kLow), "low");
   EXPECT_STREQ(ProcessorName(Processor::kTrisc2), "trisc2");
   EXPECT_STREQ(ExecutionStateName(ExecutionState::kNotStarted), "not started");

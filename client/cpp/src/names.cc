@@ -29,7 +29,7 @@ const char* ProcessorName(Processor processor) {
 }
 
 const char* BackendName(Backend backend) {
-  constexpr std::array<const char*, 3> kNames = {"unknown", "embedded", "ttsim"};
+  constexpr std::array<const char*, 4> kNames = {"unknown", "embedded", "ttsim", "kmd"};
   return NameOf(kNames, backend);
 }
 

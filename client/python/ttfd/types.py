@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = 1, 2, 3, 4, 5
 # By their numbers in the API.
 PRIORITIES = ("normal", "low", "normal", "high")
-BACKENDS = ("", "embedded", "ttsim")
+BACKENDS = ("", "embedded", "ttsim", "kmd")
 
 
 class Position(NamedTuple):

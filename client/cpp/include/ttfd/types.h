@@ -72,9 +72,10 @@ enum class Backend : uint8_t {
   kUnspecified = 0,
   kEmbedded = 1,  // the model inside the daemon
   kTtsim = 2,     // a simulator library with the interface of the official simulator
+  kKmd = 3,       // a card behind the vendor's kernel driver
 };
 
-// "embedded", "ttsim"; "unknown" for other numbers, also below.
+// "embedded", "ttsim", "kmd"; "unknown" for other numbers, also below.
 const char* BackendName(Backend backend);
 
 // A card. Constant while the daemon runs.

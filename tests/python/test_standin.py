@@ -1,0 +1,62 @@
+"""The daemon on a card behind a stand-in for the vendor's driver (tests/support/ttfd_on_standin.cc)."""
+
+import importlib
+import json
+import signal
+
+import numpy as np
+import pytest
+
+import ttfd
+from conftest import BUILD, SOURCE, Daemon, eventually
+
+STANDIN = "tests/ttfd_on_standin"
+CARD = "kmd:/dev/tenstorrent/0"
+
+
+def test_three_clients_of_the_demo_are_served(monkeypatch, capfd):
+    monkeypatch.syspath_prepend(SOURCE / "client/demo")
+    clients = importlib.import_module("clients")
+    monkeypatch.setitem(clients.daemon.BUILT, "ttfd", STANDIN)
+    monkeypatch.setattr(clients, "Daemon", lambda build, _: clients.daemon.Daemon(build, CARD))
+    assert clients.run(BUILD) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "demo: 3/3 clients verified"
+
+
+@pytest.fixture(name="daemon")
+def on_standin():
+    """A daemon that finds its card by the PCI address."""
+    daemon = Daemon(device="kmd:0000:03:00.0", program=BUILD / STANDIN)
+    yield daemon
+    daemon.end()
+
+
+def state_of(daemon):
+    """What `ttfdctl status --json` says."""
+    return json.loads(daemon.ctl("status", "--json").stdout)
+
+
+def test_a_card_that_goes_ends_its_sessions_and_is_served_when_it_is_back(daemon):
+    assert state_of(daemon)["devices"][0]["backend"] == "kmd"
+    session = ttfd.connect(daemon.address)
+    buffer = session.allocate_dram(4096)
+    session.queue.write(buffer, np.arange(1024, dtype=np.uint32))
+
+    daemon.process.send_signal(signal.SIGUSR1)
+    with pytest.raises(ttfd.Error) as raised:
+        while True:
+            session.queue.read(buffer)
+    assert (raised.value.code, raised.value.reason) == (ttfd.Code.UNAVAILABLE, "DEVICE_RESET")
+    assert "was reset or removed by another process" in raised.value.message
+    with pytest.raises(ttfd.Error, match="was reset or removed by another process") as raised:
+        ttfd.connect(daemon.address)
+    assert raised.value.reason == "DEVICE_RESET"
+    assert state_of(daemon)["state"] == "failed"
+
+    daemon.process.send_signal(signal.SIGUSR2)
+    eventually(lambda: state_of(daemon)["state"] == "ready")
+    with ttfd.connect(daemon.address) as session:
+        buffer = session.allocate_dram(4096)
+        session.queue.write(buffer, np.full(1024, 7, np.uint32))
+        assert set(session.queue.read(buffer, np.uint32)) == {7}
+    assert daemon.process.poll() is None
