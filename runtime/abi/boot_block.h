@@ -25,7 +25,9 @@ struct BootBlock {
   uint32_t dispatch_xy;
   uint32_t pcie_xy;  // without the record flag (bit 24)
 
-  uint32_t issue_ring_low;  // NoC address at the PCIe tile
+  // NoC addresses at the PCIe tile. The memory of a queue crosses no multiple of 4 GiB, so that firmware sets a high
+  // word once.
+  uint32_t issue_ring_low;
   uint32_t issue_ring_high;
   uint32_t issue_ring_bytes;     // multiple of 64
   uint32_t fetch_queue_address;  // prefetch tile: `fetch_queue_entries` 16-bit slots
@@ -38,7 +40,7 @@ struct BootBlock {
   uint32_t dispatch_ring_pages;    // at least 4
   uint32_t dispatch_s_ring_address;  // dispatch tile, 256 B pages
   uint32_t dispatch_s_ring_pages;
-  uint32_t completion_ring_low;  // NoC address at the PCIe tile, 4 KiB pages
+  uint32_t completion_ring_low;  // 4 KiB pages
   uint32_t completion_ring_high;
   uint32_t completion_ring_pages;
   uint32_t completion_pointer_low;  // where the dispatcher publishes CompletionPointer

@@ -62,6 +62,12 @@ Status CheckFits(const char* tile, uint64_t end) {
 Status PlaceRings(const RingSizes& sizes, uint64_t host_memory, abi::BootBlock& block) {
   const auto low = [](uint64_t address) { return static_cast<uint32_t>(address); };
   const auto high = [](uint64_t address) { return static_cast<uint32_t>(address >> 32); };
+  const uint64_t last = host_memory + HostQueueBytes(sizes) - 1;
+  if (high(last) != high(host_memory)) {
+    return InvalidArgument(
+        "host memory of a queue from {:#x} to {:#x}; no multiple of 4 GiB may lie in it",
+        host_memory, last);
+  }
   const uint64_t issue = host_memory + abi::kIssueRingOffset;
   const uint64_t completion = host_memory + CompletionRingOffset(sizes);
   const uint64_t pointer = host_memory + abi::kCompletionPointerOffset;

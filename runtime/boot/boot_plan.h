@@ -52,7 +52,7 @@ uint64_t HostQueueBytes(const RingSizes& sizes);
 // Workers are all Tensix columns but the last translated one; that one is the pool of dispatch
 // tiles, two to a hardware queue, prefetcher above dispatcher. INVALID_ARGUMENT where the sizes are
 // not usable, FAILED_PRECONDITION where the card is not. `host_memory`: NoC address of the queue's
-// host memory.
+// host memory, which crosses no multiple of 4 GiB.
 StatusOr<BootPlan> PlanBoot(const DeviceInfo& info, const RingSizes& sizes, uint32_t hardware_queue,
                             uint64_t host_memory);
 

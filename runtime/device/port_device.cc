@@ -18,9 +18,10 @@ namespace ttfd {
 namespace {
 
 constexpr uint64_t kHostMemoryGranule = 64 * 1024;
-// All host memory lies in the first 4 GiB behind kHostMemoryNocBase, so that device code can hold an
-// offset in 32 bits.
-constexpr uint64_t kHostMemorySpace = uint64_t{4} << 30;
+// All host memory lies in the last 4 GiB of the window, where the vendor's driver puts it too.
+constexpr uint64_t kHostMemorySpace = hw::kHostMemoryWindowBytes;
+constexpr uint64_t kHostMemoryBytes = uint64_t{4} << 30;
+constexpr uint64_t kHostMemoryBegin = kHostMemorySpace - kHostMemoryBytes;
 // Bus addresses differ from NoC offsets, so that a missing translation shows at once.
 constexpr uint64_t kBusBase = uint64_t{1} << 40;
 
@@ -124,8 +125,9 @@ class PortDevice::PortHostMemory final : public HostMemory {
   uint64_t noc_address() const override { return hw::kHostMemoryNocBase + offset_; }
 
   uint64_t offset() const { return offset_; }
-  uint64_t end() const { return AlignUp(offset_ + memory_.size(), kHostMemoryGranule); }
-  uint64_t bus_address() const { return kBusBase + offset_; }
+  uint64_t begin() const { return offset_ & ~(kHostMemoryGranule - 1); }
+  uint64_t end() const { return offset_ + memory_.size(); }
+  uint64_t bus_address() const { return kBusBase + (offset_ - kHostMemoryBegin); }
   uint64_t size() const { return memory_.size(); }
 
  private:
@@ -205,9 +207,9 @@ Status PortDevice::WriteTlbRegister(uint32_t slot, const std::array<uint32_t, 3>
 StatusOr<std::unique_ptr<HostMemory>> PortDevice::AllocateHostMemory(uint64_t size_bytes) {
   if (size_bytes == 0) return InvalidArgument("host memory of no bytes");
   constexpr uint64_t kPage = 4096;
-  if (size_bytes > kHostMemorySpace) {
+  if (size_bytes > kHostMemoryBytes) {
     return Error(StatusCode::kResourceExhausted, "{} bytes of host memory; at most {} fit",
-                 size_bytes, kHostMemorySpace);
+                 size_bytes, kHostMemoryBytes);
   }
   const uint64_t size = AlignUp(size_bytes, kPage);
   const auto free_region = std::find(regions_.begin(), regions_.end(), nullptr);
@@ -215,22 +217,23 @@ StatusOr<std::unique_ptr<HostMemory>> PortDevice::AllocateHostMemory(uint64_t si
     return Error(StatusCode::kResourceExhausted, "all {} iATU regions are in use",
                  hw::kIatuRegions);
   }
-  // First fit: behind nothing, or behind one of the others.
-  uint64_t offset = kHostMemorySpace;
+  // First fit from the top: below nothing, or below one of the others.
+  uint64_t end = 0;
   const auto fits = [this, size](uint64_t at) {
-    return at + size <= kHostMemorySpace &&
+    return at - size >= kHostMemoryBegin &&
            std::all_of(regions_.begin(), regions_.end(), [at, size](const PortHostMemory* other) {
-             return other == nullptr || at >= other->end() || at + size <= other->offset();
+             return other == nullptr || at <= other->begin() || at - size >= other->end();
            });
   };
-  if (fits(0)) offset = 0;
+  if (fits(kHostMemorySpace)) end = kHostMemorySpace;
   for (const PortHostMemory* other : regions_) {
-    if (other != nullptr && other->end() < offset && fits(other->end())) offset = other->end();
+    if (other != nullptr && other->begin() > end && fits(other->begin())) end = other->begin();
   }
-  if (offset == kHostMemorySpace) {
+  if (end == 0) {
     return Error(StatusCode::kResourceExhausted, "no {} contiguous bytes left for host memory",
                  size);
   }
+  const uint64_t offset = end - size;
   // A file, so that a chip in another process can map it too.
   const UniqueFd file(memfd_create("ttfd-host-memory", MFD_CLOEXEC));
   void* const address = file.valid() && ftruncate(file.get(), static_cast<off_t>(size)) == 0

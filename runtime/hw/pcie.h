@@ -68,5 +68,6 @@ inline constexpr uint32_t kIatuLimitHigh = 0x20;
 // NoC addresses at the PCIe tile: the top 6 bits choose one of 64 windows of 2^58 bytes. 0-3 bypass
 // the iATU, 4-7 go through it (identity where no region matches). Host memory is window 4.
 inline constexpr uint64_t kHostMemoryNocBase = uint64_t{4} << 58;  // 0x1000'0000'0000'0000
+inline constexpr uint64_t kHostMemoryWindowBytes = uint64_t{1} << 58;
 
 }  // namespace ttfd::hw

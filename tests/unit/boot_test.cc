@@ -57,6 +57,24 @@ TEST(BootPlan, PlacesRingsWithoutOverlap) {
   EXPECT_EQ(block.dispatch_s_ring_address, block.dispatch_ring_address + 128 * 4096);
 }
 
+TEST(BootPlan, KeepsAllHostAddressesBehindOneHighWord) {
+  const uint64_t bytes = HostQueueBytes(Sizes());
+  constexpr uint64_t kEnd = 0x1400'0000'0000'0000;  // of the window to the host
+  const auto plan = PlanBoot(Card(), Sizes(), 0, kEnd - bytes);
+  ASSERT_TRUE(plan.ok()) << plan.status().ToString();
+  for (const uint32_t high : {plan->block.issue_ring_high, plan->block.completion_ring_high,
+                              plan->block.completion_pointer_high}) {
+    EXPECT_EQ(high, 0x13FF'FFFFu);
+  }
+  EXPECT_EQ(plan->block.completion_pointer_low,
+            static_cast<uint32_t>(0u - bytes) + abi::kCompletionPointerOffset);
+  constexpr uint64_t kBoundary = 0x13FF'FFFF'0000'0000;
+  EXPECT_TRUE(PlanBoot(Card(), Sizes(), 0, kBoundary - bytes).ok());
+  EXPECT_TRUE(PlanBoot(Card(), Sizes(), 0, kBoundary).ok());
+  EXPECT_EQ(PlanBoot(Card(), Sizes(), 0, kBoundary - bytes + 4096).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
 TEST(BootPlan, RefusesACardWithoutRoomForDispatch) {
   DeviceInfo info = Card();
   info.tensix_columns = {1};

@@ -74,9 +74,8 @@ class CompletionRing {
 
   // Where the ring's byte `offset_` is in host memory.
   void WritePiece(Writes& writes, uint32_t from, uint32_t bytes) {
-    const uint32_t low = ring_low_ + offset_;
-    Writes::SetUnicastTarget(pcie_xy_, ring_high_ + (low < offset_ ? 1 : 0));
-    writes.FirstUnicast(from, low, bytes);
+    Writes::SetUnicastTarget(pcie_xy_, ring_high_);
+    writes.FirstUnicast(from, ring_low_ + offset_, bytes);
   }
 
   // `pages` more are written, the last of them perhaps in part: the next record starts on a page.

@@ -39,12 +39,10 @@ inline void InitializeNiu(uint32_t own_xy, uint32_t prefetch_xy) {
   AtomicBuffer::InitializeAtomic(own_xy, kAtomicId);
   AtomicBuffer::Set(hw::kNocTargetHigh, prefetch_xy);
   constexpr uint32_t kBehindPointer = abi::kGoCountsOffset - abi::kCompletionPointerOffset;
-  const uint32_t counts_low = TTFD_BOOT(completion_pointer_low) + kBehindPointer;
   CountsBuffer::InitializeWrite(own_xy, kWriteControl, kCountsId);
   CountsBuffer::Set(hw::kNocTargetLow, kGosAnswered);
-  CountsBuffer::Set(hw::kNocReturnLow, counts_low);
-  CountsBuffer::Set(hw::kNocReturnMid,
-                    TTFD_BOOT(completion_pointer_high) + (counts_low < kBehindPointer ? 1 : 0));
+  CountsBuffer::Set(hw::kNocReturnLow, TTFD_BOOT(completion_pointer_low) + kBehindPointer);
+  CountsBuffer::Set(hw::kNocReturnMid, TTFD_BOOT(completion_pointer_high));
   CountsBuffer::Set(hw::kNocReturnHigh, TTFD_BOOT(pcie_xy));
   CountsBuffer::Set(hw::kNocLength, sizeof(abi::GoCounts));
 }

@@ -25,7 +25,6 @@ class FetchQueue {
       : slots_(TTFD_BOOT(fetch_queue_address)),
         slots_end_(slots_ + 2 * TTFD_BOOT(fetch_queue_entries)),
         issue_low_(TTFD_BOOT(issue_ring_low)),
-        issue_high_(TTFD_BOOT(issue_ring_high)),
         issue_bytes_(TTFD_BOOT(issue_ring_bytes)),
         ring_(TTFD_BOOT(command_ring_address)),
         ring_bytes_(TTFD_BOOT(command_ring_bytes)),
@@ -94,12 +93,10 @@ class FetchQueue {
 
   void ReadIssueRing(uint32_t position, uint32_t to, uint32_t bytes) {
     uint32_t low = issue_low_ + position;
-    uint32_t high = issue_high_ + (low < position ? 1 : 0);
     for (;;) {
       const uint32_t piece = bytes < hw::kNocMaxPacketBytes ? bytes : hw::kNocMaxPacketBytes;
       FetchBuffer::AwaitFree();
       FetchBuffer::Set(hw::kNocTargetLow, low);
-      FetchBuffer::Set(hw::kNocTargetMid, high);
       FetchBuffer::Set(hw::kNocReturnLow, to);
       FetchBuffer::Set(hw::kNocLength, piece);
       FetchBuffer::Issue();
@@ -109,14 +106,12 @@ class FetchQueue {
       }
       to += piece;
       low += piece;
-      high += low < piece ? 1 : 0;
     }
   }
 
   const uint32_t slots_;
   const uint32_t slots_end_;
   const uint32_t issue_low_;
-  const uint32_t issue_high_;
   const uint32_t issue_bytes_;
   const uint32_t ring_;
   const uint32_t ring_bytes_;
