@@ -171,14 +171,6 @@ StatusOr<std::unique_ptr<UnixListener>> Daemon::Listen() {
 }
 
 StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
-  debugging_.clock = &device_clock_;
-  ASSIGN_OR_RETURN(device_, OpenDevice(options_.device.device, system_, &debugging_));
-  if (debugging_.server != nullptr) {
-    // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
-    debugging_.server->Admit(false);
-    LogInfo("debuggers may connect at {}; they see and change everybody's memory",
-            debugging_.server->where());
-  }
   DispatcherOptions options;
   options.issue_ring_bytes = options_.device.issue_ring_bytes;
   options.completion_ring_pages = options_.device.completion_ring_pages;
@@ -186,6 +178,15 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   options.operation_timeout = milliseconds(options_.timeouts.operation_ms);
   options.kernel_timeout = milliseconds(options_.timeouts.kernel_ms);
   options.record_path = options_.device.record_path;
+  debugging_.clock = &device_clock_;
+  ASSIGN_OR_RETURN(device_, OpenDevice(options_.device.device, system_,
+                                       Dispatcher::HostBytes(options), &debugging_));
+  if (debugging_.server != nullptr) {
+    // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
+    debugging_.server->Admit(false);
+    LogInfo("debuggers may connect at {}; they see and change everybody's memory",
+            debugging_.server->where());
+  }
   ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher,
                    Dispatcher::Create(*device_, DeviceClock(), options));
   if (debugging_.server != nullptr) {

@@ -29,12 +29,14 @@ Status CheckDeviceText(std::string_view text) {
 }
 
 StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,
-                                             Debugging* debugging) {
+                                             uint64_t host_bytes, Debugging* debugging) {
   if (After("ttsim", text)) {
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(text));
     return OpenTtsimDevice(options);
   }
-  if (const auto card = After("kmd", text)) return KmdDevice::Open(std::string(*card), system);
+  if (const auto card = After("kmd", text)) {
+    return KmdDevice::Open(std::string(*card), system, host_bytes);
+  }
   ASSIGN_OR_RETURN(const SimOptions options, ParseSimOptions(text));
   return OpenSimDevice(options, nullptr, debugging);
 }

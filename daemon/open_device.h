@@ -13,8 +13,9 @@ namespace ttfd {
 // Is `text` one of kmd:NODE, kmd:PCI_ADDRESS, sim, sim:KEY=VALUE,... and ttsim:PATH? Opens nothing.
 Status CheckDeviceText(std::string_view text);
 
-// `system`: through which a card is reached. `debugging`: as for OpenSimDevice; nothing else can be debugged.
+// `system`: through which a card is reached. `host_bytes`: of host memory, which a card needs to have pinned.
+// `debugging`: as for OpenSimDevice; nothing else can be debugged.
 StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,
-                                             Debugging* debugging);
+                                             uint64_t host_bytes, Debugging* debugging);
 
 }  // namespace ttfd

@@ -20,7 +20,8 @@ void Declare(CLI::App* app, CommandLine* to, bool* check) {
   app->add_option("--socket", to->socket, "Where to listen: a path, or unix:PATH")
       ->type_name("PATH");
   app->add_option("--device", to->device,
-                  "The card: kmd:/dev/tenstorrent/N, kmd:PCI_ADDRESS, sim,\nsim:board=p100a|p150, or ttsim:/path/to/libttsim.so")
+                  "The card: kmd:/dev/tenstorrent/N, kmd:PCI_ADDRESS, sim,\nsim:board=p100a|p150, "
+                  "or ttsim:/path/to/libttsim.so")
       ->type_name("DEVICE");
   app->add_option("--record", to->record,
                   "Capture the record stream into FILE (read it with: ttfd decode FILE)")

@@ -23,17 +23,15 @@ constexpr int kWrongUsage = 2;
 
 int Complain(const Status& status, int code) {
   if (status.ok()) return kDone;
-  LogPlain(fmt::format("ttfd: {}", StatusMessage(status)),
-                 SteadyClock().Now() + kLogFlushTimeout);
+  LogPlain(fmt::format("ttfd: {}", StatusMessage(status)), SteadyClock().Now() + kLogFlushTimeout);
   return code;
 }
 
 // What the start of the daemon and --check-config check alike.
 Status Check(Invocation* invocation) {
   RETURN_IF_ERROR(Annotate(CheckDeviceText(invocation->options.device.device),
-                                 invocation->origins.Where("device.device")));
-  return CheckConfiguration(invocation->origins, invocation->state_folders,
-                                  &invocation->options);
+                           invocation->origins.Where("device.device")));
+  return CheckConfiguration(invocation->origins, invocation->state_folders, &invocation->options);
 }
 
 int ServeUntilStopped(const Options& options, const kmd::System& system) {
@@ -54,8 +52,7 @@ int RunDaemon(int argc, char** argv, const kmd::System& system) {
     return kDone;
   }
   if (invocation->action == Action::kDecode) {
-    return Complain(DecodeRecordFile(invocation->decode_path, invocation->decode_json),
-                    kFailed);
+    return Complain(DecodeRecordFile(invocation->decode_path, invocation->decode_json), kFailed);
   }
   const Status checked = Check(&*invocation);
   if (!checked.ok()) return Complain(checked, kWrongUsage);

@@ -231,8 +231,8 @@ void Engine::Sleep() {
   }
   // A profile has an end, and may be cancelled.
   constexpr Duration kProfileTick = std::chrono::milliseconds(20);
-  const TimePoint until =
-      std::min(next_look_, clock_.Now() + (profile_.has_value() ? kProfileTick : options_.idle_tick));
+  const TimePoint until = std::min(
+      next_look_, clock_.Now() + (profile_.has_value() ? kProfileTick : options_.idle_tick));
   MutexLock lock(&mu_);
   asleep_ = true;
   while (inbox_.empty() && !stop_requested_.load(std::memory_order_relaxed)) {

@@ -229,7 +229,7 @@ class Engine {
   // administrator resets it.
   Status lost_;
   std::string lost_text_;
-  TimePoint next_look_;  // is the card still there, or there again?
+  TimePoint next_look_;       // is the card still there, or there again?
   uint32_t boots_tried_ = 0;  // of the last recovery
   RecentLaunches recent_;
   // Whose launches have ended since the last boot: of this flow alone, or of others as well.

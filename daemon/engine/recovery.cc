@@ -268,11 +268,10 @@ Status Engine::Recover(const std::string& why) {
     if (status.ok()) return status;
     LogError("boot after a reset failed: {}", StatusMessage(status));
   }
-  GiveCardUp(status,
-             status.code() == StatusCode::kCancelled
-                 ? "the daemon stops before the card is repaired"
-                 : fmt::format("the card does not come back after a reset: {}",
-                               StatusMessage(status)));
+  GiveCardUp(status, status.code() == StatusCode::kCancelled
+                         ? "the daemon stops before the card is repaired"
+                         : fmt::format("the card does not come back after a reset: {}",
+                                       StatusMessage(status)));
   return status;
 }
 

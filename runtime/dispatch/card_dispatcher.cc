@@ -79,6 +79,11 @@ CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans)
 
 }  // namespace
 
+uint64_t Dispatcher::HostBytes(const DispatcherOptions& options) {
+  constexpr uint64_t kPage = 4096;
+  return kHardwareQueues * AlignUp(HostQueueBytes(RingsOf(options)), kPage);
+}
+
 StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(Device& device, Clock& clock,
                                                          const DispatcherOptions& options) {
   ASSIGN_OR_RETURN(

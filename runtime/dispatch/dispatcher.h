@@ -92,6 +92,8 @@ using PrintSink = std::function<void(const Ticket&, KernelPrint)>;
 
 class Dispatcher {
  public:
+  // What Boot allocates of the device's host memory, in whole pages.
+  static uint64_t HostBytes(const DispatcherOptions& options);
   // `device` and `clock` outlive the dispatcher. Does not touch the card.
   static StatusOr<std::unique_ptr<Dispatcher>> Create(Device& device, Clock& clock,
                                                       const DispatcherOptions& options);

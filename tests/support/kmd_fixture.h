@@ -22,8 +22,8 @@ class KmdTest : public testing::Test {
     device_.reset();
     standin_ = MakeKmdStandin("sim:board=p150", options).value();
   }
-  StatusOr<std::unique_ptr<KmdDevice>> TryOpen() {
-    return KmdDevice::Open(KmdStandin::kNode, standin_->system());
+  StatusOr<std::unique_ptr<KmdDevice>> TryOpen(uint64_t host_bytes = kmd::kDefaultArenaBytes) {
+    return KmdDevice::Open(KmdStandin::kNode, standin_->system(), host_bytes);
   }
   void Open(const StandinOptions& options = {}) {
     Prepare(options);

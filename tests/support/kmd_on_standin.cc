@@ -20,6 +20,7 @@ class KmdOnStandin final : public Device {
     EXPECT_EQ(standin_->open_files(), 0u);
     EXPECT_EQ(standin_->windows().in_use(), 0u);
     EXPECT_EQ(standin_->pins().count(), 0u);
+    EXPECT_EQ(standin_->memory().mappings(), 0u);
   }
 
   const DeviceInfo& info() const override { return device_->info(); }

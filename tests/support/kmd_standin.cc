@@ -202,6 +202,9 @@ std::optional<std::string> KmdStandin::ReadText(const std::string& path) {
   if (path == "/sys/bus/pci/devices/0000:03:00.0/iommu_group/type") {
     return options_.iommu ? "DMA-FQ" : "identity";
   }
+  if (path == "/sys/bus/pci/devices/0000:03:00.0/numa_node") {
+    return std::to_string(options_.numa_node);
+  }
   if (path == "/proc/driver/tenstorrent/0/pids" && !options_.pids.empty()) return options_.pids;
   return std::nullopt;
 }

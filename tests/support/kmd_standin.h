@@ -1,6 +1,7 @@
 // Stands in for tt-kmd over the model: descriptors, ioctls, windows and pinned pages as the driver documents them.
 //
-// It answers as version 2.10 with an IOMMU does, or as StandinOptions say, and refuses what the driver refuses.
+// It answers as version 2.10 with an IOMMU does, or as StandinOptions say; without one it has hugepages that are
+// ordinary memory, and refuses what the driver refuses.
 // What no driver could refuse but breaks the rules of the bus (a load through a write-combining mapping, a
 // misaligned access, an access that the model refuses) fails the test. The model runs a fixed number of clocks
 // with each load and ioctl, so that time passes for a host that polls, and equal calls give equal runs. It is this
@@ -19,6 +20,7 @@
 #include "runtime/device/kmd/driver_version.h"
 #include "runtime/device/kmd/system.h"
 #include "runtime/device/pcie_port.h"
+#include "tests/support/kmd_standin_memory.h"
 #include "tests/support/kmd_standin_pins.h"
 #include "tests/support/kmd_standin_windows.h"
 
@@ -28,6 +30,9 @@ struct StandinOptions {
   kmd::DriverVersion version = {2, 10, 0};
   bool module_loaded = true;
   bool iommu = true;
+  uint32_t giant_pages = 1;  // free hugepages of 1 GiB
+  uint32_t huge_pages = 0;   // of 2 MiB
+  int numa_node = -1;
   uint16_t device_id = 0xB140;
   std::string pids = {};  // of /proc/driver/tenstorrent/0/pids, "" if the driver has no such file
   uint64_t clocks_per_call = 200;
@@ -38,9 +43,13 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   static constexpr char kNode[] = "/dev/tenstorrent/0";
 
   explicit KmdStandin(std::unique_ptr<PciePort> port, const StandinOptions& options = {})
-      : options_(options), port_(std::move(port)), windows_(*port_), pins_(*port_, options.iommu) {}
+      : options_(options),
+        port_(std::move(port)),
+        windows_(*port_),
+        memory_(options.giant_pages, options.huge_pages),
+        pins_(*port_, memory_, options.iommu, options.version) {}
 
-  kmd::System system() { return {this, this}; }
+  kmd::System system() { return {this, &memory_, this}; }
 
   // What tests do to the driver and the card.
   void FailNext(uint32_t request, int error) { failures_.emplace(request, error); }
@@ -60,6 +69,7 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   void Record(std::vector<StandinEvent>* log) { log_ = log; }  // null: no more
   size_t open_files() const { return descriptors_.size(); }
   const StandinWindows& windows() const { return windows_; }
+  const StandinMemory& memory() const { return memory_; }
   StandinPins& pins() { return pins_; }
 
   int Open(const std::string& path) override;
@@ -99,6 +109,7 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
   const StandinOptions options_;
   const std::unique_ptr<PciePort> port_;
   StandinWindows windows_;
+  StandinMemory memory_;
   StandinPins pins_;
   std::map<int, File> descriptors_;
   std::map<uint32_t, int> locks_;  // index, descriptor

@@ -11,8 +11,9 @@ namespace ttfd {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kSpace = uint64_t{1} << 58;
+constexpr uint64_t kSpace = hw::kHostMemoryWindowBytes;
 constexpr uint64_t kMostRegionBytes = uint64_t{1} << 40;
+constexpr kmd::DriverVersion kTopDownAlone = {2, 4, 0};
 constexpr uint32_t kKnownFlags =
     kmd::kPinContiguous | kmd::kPinForNoc | kmd::kPinTopDown | kmd::kPinReadOnly;
 
@@ -31,10 +32,11 @@ int StandinPins::Pin(int owner, kmd::PinPagesCall* call) {
   });
   if (again) return EEXIST;
   if (!IsMapped(call->address, call->bytes)) return EFAULT;
-  if (!iommu_ && call->bytes > kPage) return EINVAL;  // its pages are never consecutive
+  if (!iommu_ && !memory_.AreConsecutive(call->address, call->bytes)) return EINVAL;
   const bool top_down = (call->flags & kmd::kPinTopDown) != 0;
   PinnedPages pin = {owner, call->address, call->bytes, next_bus_address_, -1, 0};
-  if (top_down || (call->flags & kmd::kPinForNoc) != 0) {
+  const bool alone = version_ >= kTopDownAlone;
+  if ((top_down && alone) || (call->flags & kmd::kPinForNoc) != 0) {
     if (const int error = PlaceRegion(&pin, top_down); error != 0) return error;
   }
   const MutableByteSpan memory(reinterpret_cast<std::byte*>(pin.address), pin.bytes);
@@ -57,19 +59,18 @@ int StandinPins::PlaceRegion(PinnedPages* pin, bool top_down) const {
                      [&](const PinnedPages& other) { return other.region == pin->region; }))
       break;
   }
+  std::vector<std::pair<uint64_t, uint64_t>> taken = taken_;
+  for (const PinnedPages& other : pins_) {
+    if (other.region >= 0) taken.emplace_back(other.offset, other.offset + other.bytes);
+  }
   const auto fits = [&](uint64_t offset) {
-    return offset >= taken_below_ && offset <= kSpace - pin->bytes &&
-           std::all_of(pins_.begin(), pins_.end(), [&](const PinnedPages& other) {
-             return other.region < 0 || offset >= other.offset + other.bytes ||
-                    offset + pin->bytes <= other.offset;
+    return offset <= kSpace - pin->bytes &&
+           std::all_of(taken.begin(), taken.end(), [&](const auto& range) {
+             return offset >= range.second || offset + pin->bytes <= range.first;
            });
   };
-  std::vector<uint64_t> places = {taken_below_};
-  if (top_down) places = {kSpace - pin->bytes};
-  for (const PinnedPages& other : pins_) {
-    if (other.region >= 0)
-      places.push_back(top_down ? other.offset - pin->bytes : other.offset + other.bytes);
-  }
+  std::vector<uint64_t> places = {top_down ? kSpace - pin->bytes : 0};
+  for (const auto& [begin, end] : taken) places.push_back(top_down ? begin - pin->bytes : end);
   std::sort(places.begin(), places.end());
   if (top_down) std::reverse(places.begin(), places.end());
   const auto place = std::find_if(places.begin(), places.end(), fits);
@@ -94,6 +95,15 @@ void StandinPins::ReleaseAllOf(int owner) {
     if (pin.owner == owner) Release(pin);
     return pin.owner == owner;
   });
+}
+
+std::byte* StandinPins::Translate(uint64_t noc_address) const {
+  const uint64_t offset = noc_address - hw::kHostMemoryNocBase;
+  const auto found = std::find_if(pins_.begin(), pins_.end(), [&](const PinnedPages& pin) {
+    return pin.region >= 0 && offset >= pin.offset && offset - pin.offset < pin.bytes;
+  });
+  if (found == pins_.end()) return nullptr;
+  return reinterpret_cast<std::byte*>(found->address + (offset - found->offset));
 }
 
 void StandinPins::DiscardRegions() {

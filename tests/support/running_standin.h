@@ -17,7 +17,7 @@ class RunningStandin final : public kmd::Kernel, public kmd::Bus {
   explicit RunningStandin(std::unique_ptr<KmdStandin> standin);
   ~RunningStandin() override;
 
-  kmd::System system() { return {this, this}; }
+  kmd::System system() { return {this, standin_->system().memory, this}; }
   // What is done to the driver and the card in a test.
   template <typename Act>
   auto With(Act act) {

@@ -207,7 +207,7 @@ TEST_F(KmdWindows, ADoorbellComesBehindTheBulkWrittenBefore) {
   const std::unique_ptr<Window> tile = OpenWindow(kTile);
   Use(*tile);
   ASSERT_TRUE(ReadWord(*memory, hw::kTlbWindow2MBytes).ok());  // where the write does not begin
-  const std::vector<std::byte> bytes(5 << 20, std::byte{9});  // leaves its window twice
+  const std::vector<std::byte> bytes(5 << 20, std::byte{9});   // leaves its window twice
   const uint16_t slot = 0x1234;
   StartLog();
   ASSERT_TRUE(memory->Write(hw::kTlbWindow2MBytes - 64, bytes).ok());

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/device/kmd/driver_version.h"
+#include "runtime/device/kmd/system.h"
 #include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
@@ -88,20 +89,13 @@ Status WindowRefused(int error) {
                std::strerror(error));
 }
 
-Status PinRefused(int error, uint64_t bytes, bool iommu) {
+Status PinRefused(int error, uint64_t bytes) {
   switch (error) {
     case ENOSPC:
       return Error(StatusCode::kResourceExhausted,
-                   "all {} outbound iATU regions of the card are in use, one for each pinned "
-                   "allocation of any process: free some, or stop other users of the card",
+                   "all {} outbound iATU regions of the card are in use, which each pinning of any "
+                   "process needs: stop other users of the card (/proc/driver/tenstorrent/*/pids)",
                    hw::kIatuRegions);
-    case EINVAL:
-      if (iommu) break;
-      return Error(
-          StatusCode::kFailedPrecondition,
-          "the driver does not pin {} bytes that are physically scattered: turn on the IOMMU "
-          "(intel_iommu=on or amd_iommu=on, without iommu=pt)",
-          bytes);
     case ENOMEM:
       return Error(StatusCode::kResourceExhausted,
                    "the driver could not pin {} bytes of host memory: free memory or ask for less",
@@ -112,11 +106,45 @@ Status PinRefused(int error, uint64_t bytes, bool iommu) {
                    "dmesg for how many pages it pinned",
                    bytes);
     default:
-      break;
+      return Error(StatusCode::kFailedPrecondition,
+                   "the driver refused to pin {} bytes of host memory ({}): see dmesg for why",
+                   bytes, std::strerror(error));
   }
+}
+
+Status NoHugepages(uint64_t bytes) {
+  const uint64_t small = (bytes + kHugePageBytes - 1) / kHugePageBytes;
+  const std::string also = small <= hw::kIatuRegions ? fmt::format(", or {} of 2 MiB", small) : "";
   return Error(StatusCode::kFailedPrecondition,
-               "the driver refused to pin {} bytes of host memory ({}): see dmesg for why", bytes,
-               std::strerror(error));
+               "the host has no IOMMU on for the card, and its queues need {} bytes in free "
+               "hugepages (of 1 GiB{}): turn on the IOMMU (intel_iommu=on or amd_iommu=on, without "
+               "iommu=pt), or reserve hugepages (systemctl start ttfd-hugepages)",
+               bytes, also);
+}
+
+Status ArenaScattered(uint64_t address, uint64_t expected_end) {
+  return Error(StatusCode::kResourceExhausted,
+               "the driver gave a hugepage the NoC address {:#x}, not the one that ends at {:#x}, "
+               "because regions of other processes lie between: reserve a hugepage of 1 GiB "
+               "(systemctl start ttfd-hugepages), or stop other users of the card",
+               address, expected_end);
+}
+
+Status ArenaOutside(uint64_t first, uint64_t last) {
+  return Error(
+      StatusCode::kResourceExhausted,
+      "the driver gave host memory the NoC addresses {:#x} to {:#x}, but device code "
+      "reaches {:#x} to {:#x}, without a multiple of 4 GiB inside: stop other users of the "
+      "card",
+      first, last, hw::kHostMemoryNocBase,
+      hw::kHostMemoryNocBase + (hw::kHostMemoryWindowBytes - 1));
+}
+
+Status ArenaFull(uint64_t bytes, uint64_t largest, uint64_t all) {
+  return Error(StatusCode::kResourceExhausted,
+               "{} bytes of host memory, but of the {} pinned for the card at most {} contiguous "
+               "ones are free: free some, or make the queues' rings smaller",
+               bytes, all, largest);
 }
 
 Status CardLost(const std::string& node, std::string_view symptom) {

@@ -21,7 +21,15 @@ Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device);
 Status HeldByAnother(const std::string& node, const std::vector<std::string>& processes);
 // A hardware window could not be reserved, although this process gave up none.
 Status WindowRefused(int error);
-Status PinRefused(int error, uint64_t bytes, bool iommu);
+Status PinRefused(int error, uint64_t bytes);
+// Without an IOMMU and without the hugepages for `bytes` of host memory.
+Status NoHugepages(uint64_t bytes);
+// A hugepage got the NoC address `address`, not the one below `expected_end`.
+Status ArenaScattered(uint64_t address, uint64_t expected_end);
+// Host memory lies from `first` to `last`, where device code does not reach it.
+Status ArenaOutside(uint64_t first, uint64_t last);
+// `largest` contiguous bytes are free, of `all` that were pinned.
+Status ArenaFull(uint64_t bytes, uint64_t largest, uint64_t all);
 // UNAVAILABLE, which stays until the node is opened again. `symptom`: how it showed.
 Status CardLost(const std::string& node, std::string_view symptom);
 // The card that came back is not like the one that was lost.

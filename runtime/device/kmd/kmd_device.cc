@@ -12,12 +12,14 @@
 namespace ttfd {
 
 StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& which,
-                                                     const kmd::System& system) {
+                                                     const kmd::System& system,
+                                                     uint64_t host_bytes) {
   ASSIGN_OR_RETURN(std::unique_ptr<kmd::Node> opened, kmd::Node::Open(system, which));
   for (const std::string& limit : kmd::LimitsOf(opened->version())) LogWarning("{}", limit);
   std::unique_ptr<KmdDevice> device(new KmdDevice(std::move(opened)));
   ASSIGN_OR_RETURN(device->info_, device->ReadInfo());
   RETURN_IF_ERROR(device->Reset());
+  ASSIGN_OR_RETURN(device->arena_, kmd::HostArena::Open(*device->node_, host_bytes));
   return device;
 }
 
@@ -34,10 +36,6 @@ StatusOr<std::unique_ptr<Window>> KmdDevice::OpenWindow(const WindowTarget& targ
   return std::make_unique<kmd::KmdWindow>(*node_, windows_, presence_, target);
 }
 
-StatusOr<std::unique_ptr<HostMemory>> KmdDevice::AllocateHostMemory(uint64_t size_bytes) {
-  return kmd::PinnedMemory::Allocate(*node_, pinned_, size_bytes);
-}
-
 Status KmdDevice::Reset() {
   if (node_->lost().ok()) return HoldHarts();
   windows_.Clear();
@@ -50,8 +48,8 @@ Status KmdDevice::Reset() {
 Status KmdDevice::Restore() {
   ASSIGN_OR_RETURN(const DeviceInfo info, ReadInfo());
   if (info != info_) return kmd::AnotherCard(node_->path());
-  for (kmd::PinnedMemory* const memory : pinned_) RETURN_IF_ERROR(memory->Pin());
-  return HoldHarts();
+  RETURN_IF_ERROR(HoldHarts());
+  return arena_->PinAgain();
 }
 
 Status KmdDevice::HoldHarts() {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/device/device.h"
+#include "runtime/device/kmd/host_arena.h"
 #include "runtime/device/kmd/node.h"
-#include "runtime/device/kmd/pinned_memory.h"
 #include "runtime/device/kmd/presence.h"
 #include "runtime/device/kmd/system.h"
 #include "runtime/device/kmd/window_pool.h"
@@ -20,14 +20,18 @@ namespace ttfd {
 
 class KmdDevice final : public Device {
  public:
-  // `which`: as CheckCardName. Holds every hart in reset. Logs what the driver's version lacks. Errors are
-  // sentences that name the remedy (errors.h).
+  // `which`: as CheckCardName. Holds every hart in reset, and pins `host_bytes` for all host memory together. Logs what
+  // the driver's version lacks. Errors are sentences that name the remedy (errors.h).
   static StatusOr<std::unique_ptr<KmdDevice>> Open(const std::string& which,
-                                                   const kmd::System& system);
+                                                   const kmd::System& system,
+                                                   uint64_t host_bytes = kmd::kDefaultArenaBytes);
 
   const DeviceInfo& info() const override { return info_; }
   StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override;
-  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override;
+  // A part of the pinned memory.
+  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
+    return arena_->Allocate(size_bytes);
+  }
   // Holds the harts through SOFT_RESET_0 of every Tensix tile. Streams, NIUs and the Tensix engine keep their state.
   Status Reset() override;
   Status CheckPresence() override { return presence_.Check(); }
@@ -43,9 +47,9 @@ class KmdDevice final : public Device {
   Status HoldHarts();
 
   const std::unique_ptr<kmd::Node> node_;
+  std::unique_ptr<kmd::HostArena> arena_;
   kmd::WindowPool windows_;
   kmd::Presence presence_;
-  kmd::PinnedMemory::Set pinned_;
   DeviceInfo info_;
 };
 

@@ -66,8 +66,9 @@ std::vector<std::string> LinuxKernel::List(const std::string& folder) {
 
 System LinuxSystem() {
   static LinuxKernel kernel;
+  static LinuxMemory memory;
   static LinuxBus bus;
-  return {&kernel, &bus};
+  return {&kernel, &memory, &bus};
 }
 
 }  // namespace ttfd::kmd

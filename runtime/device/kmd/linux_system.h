@@ -16,6 +16,12 @@ class LinuxKernel final : public Kernel {
   std::vector<std::string> List(const std::string& folder) override;
 };
 
+class LinuxMemory final : public Memory {
+ public:
+  int Map(size_t size, uint64_t page_bytes, int numa_node, MutableByteSpan* memory) override;
+  int Unmap(MutableByteSpan memory) override;
+};
+
 // The driver withdraws the mappings of a card that was reset or removed; the next access is a SIGBUS or SIGSEGV.
 // The first LinuxBus installs a handler for both. While a call accesses a mapping, a thread-local record names it;
 // the handler puts a private page of zeros in place of the whole mapping, marks the record, and the interrupted

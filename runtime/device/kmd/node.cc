@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <sstream>
 #include <utility>
@@ -133,11 +134,11 @@ Status Node::CheckCard() {
   const uint32_t bdf = call.bus_device_function;
   pci_address_ =
       fmt::format("{:04x}:{:02x}:{:02x}.{:x}", call.domain, bdf >> 8, bdf >> 3 & 0x1F, bdf & 7);
+  const std::string folder = "/sys/bus/pci/devices/" + pci_address_;
   // "DMA" or "DMA-FQ" with translation; "identity", or no group, without.
-  iommu_ = system_.kernel
-               ->ReadText(fmt::format("/sys/bus/pci/devices/{}/iommu_group/type", pci_address_))
-               .value_or("")
-               .starts_with("DMA");
+  iommu_ = system_.kernel->ReadText(folder + "/iommu_group/type").value_or("").starts_with("DMA");
+  const std::string node = system_.kernel->ReadText(folder + "/numa_node").value_or("");
+  std::from_chars(node.data(), node.data() + node.size(), numa_node_);
   return OkStatus();
 }
 

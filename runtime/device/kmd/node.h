@@ -36,6 +36,11 @@ class Node {
   int Call(Request request, void* argument);
   int Map(uint64_t offset, size_t size, Mapping* mapping);
   void Unmap(const Mapping& mapping) { system_.kernel->Unmap(mapping); }
+  // Memory near the card (Memory::Map).
+  int MapMemory(size_t size, uint64_t page_bytes, MutableByteSpan* memory) {
+    return -system_.memory->Map(size, page_bytes, numa_node_, memory);
+  }
+  void UnmapMemory(MutableByteSpan memory) { system_.memory->Unmap(memory); }
 
   // OK, or why the card was lost. A lost card stays lost: its windows and NoC addresses have no meaning any more.
   const Status& lost() const { return lost_; }
@@ -59,6 +64,7 @@ class Node {
   DriverVersion version_;
   std::string pci_address_;  // "0000:03:00.0"
   bool iommu_ = false;
+  int numa_node_ = -1;  // -1: any
   Status lost_;
 };
 

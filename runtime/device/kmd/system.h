@@ -1,5 +1,5 @@
-// The seam below the backend: calls into the kernel, and loads and stores of mapped windows. The system's own is
-// linux_system.h; tests put a stand-in for the driver here.
+// The seam below the backend: calls into the kernel, pages of memory, and loads and stores of mapped windows. The
+// system's own is linux_system.h; tests put a stand-in for the driver here.
 //
 // The device thread is the only caller of a device's calls.
 #pragma once
@@ -13,6 +13,11 @@
 #include "runtime/base/bytes.h"
 
 namespace ttfd::kmd {
+
+// Sizes of pages of memory. Ordinary ones are what the kernel uses on x86-64.
+inline constexpr uint64_t kPageBytes = 4096;
+inline constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
+inline constexpr uint64_t kGiantPageBytes = uint64_t{1} << 30;
 
 // Addresses of this process at which a window is visible. Touched through a Bus only.
 struct Mapping {
@@ -35,6 +40,16 @@ class Kernel {
   virtual std::vector<std::string> List(const std::string& folder) = 0;
 };
 
+// Pages of memory of this process. Results below 0 are -errno.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  // Zeroed memory that stays where it is and is shared with a fork, of pages of one of the three sizes: of the NUMA
+  // node if that is not negative and has some. Fails where the host has not reserved enough hugepages.
+  virtual int Map(size_t size, uint64_t page_bytes, int numa_node, MutableByteSpan* memory) = 0;
+  virtual int Unmap(MutableByteSpan memory) = 0;
+};
+
 // Loads and stores. Each call that answers `false` found the mapping withdrawn by the driver: nothing was read or
 // written that counts. Offsets are multiples of the width and lie inside the mapping.
 class Bus {
@@ -53,6 +68,7 @@ class Bus {
 // Outlives every device opened over it.
 struct System {
   Kernel* kernel = nullptr;
+  Memory* memory = nullptr;
   Bus* bus = nullptr;
 };
 
