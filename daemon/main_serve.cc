@@ -179,8 +179,8 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
   options.kernel_timeout = milliseconds(options_.timeouts.kernel_ms);
   options.record_path = options_.device.record_path;
   debugging_.clock = &device_clock_;
-  ASSIGN_OR_RETURN(device_, OpenDevice(options_.device.device, system_,
-                                       Dispatcher::HostBytes(options), &debugging_));
+  ASSIGN_OR_RETURN(device_,
+                   OpenDevice(options_.device.device, system_, HostBytes(options), &debugging_));
   if (debugging_.server != nullptr) {
     // During the boot nobody looks at signals: a debugger that stops the card then would hold up the daemon's end.
     debugging_.server->Admit(false);

@@ -67,12 +67,10 @@ Verdict* OverwroteItsQueue(const StallReport& stall, const std::vector<Verdict*>
   return of_one && HasQueueDamage(stall, last_queue) ? begun.back() : nullptr;
 }
 
-}  // namespace
-
 // The work that runs what the hart runs: the program its tile began last; else the eldest that has a kernel there; else
 // the eldest that may. A kernel may also have brought down a tile that is not its own: nobody can tell. What has not
 // begun did nothing.
-Verdict* Engine::FindRunner(const HartReport& hart, std::vector<Verdict>& verdicts) {
+Verdict* FindRunner(const HartReport& hart, std::vector<Verdict>& verdicts) {
   constexpr int kNobody = 3;
   Verdict* found = nullptr;
   int found_rank = kNobody;
@@ -88,6 +86,8 @@ Verdict* Engine::FindRunner(const HartReport& hart, std::vector<Verdict>& verdic
   }
   return found;
 }
+
+}  // namespace
 
 // A launch that faulted is named by the worker that stopped, or stands at the head of its queue, behind what has ended:
 // behind it nothing that shares its workers has begun.

@@ -7,15 +7,11 @@
 namespace ttfd {
 namespace {
 
-constexpr StatusCode kUnavailable = StatusCode::kUnavailable;
-
 // An inbox keeps room for so many works; what a crowd of clients once needed is given back.
 constexpr size_t kKeptWorks = 4096;
 
 // For what is on the card when the time to stop is over already: replies under way arrive.
 constexpr Duration kLastDrain = std::chrono::seconds(1);
-
-WorkError ResetError(const std::string& why) { return {kUnavailable, "DEVICE_RESET", why, true}; }
 
 }  // namespace
 
@@ -172,9 +168,9 @@ bool Engine::RunOnce() {
   if (lost_.ok()) {
     const Status status = SubmitAndPoll();
     // A wait that a stop has cut short: the stop sees to the rest.
-    if (!status.ok() && status.code() != StatusCode::kCancelled) Lose(status);
+    if (!status.ok() && status.code() != StatusCode::kCancelled && CardIsThere()) Lose(status);
   }
-  if (!lost_.ok()) FailQueued(ResetError(lost_text_));
+  if (!lost_.ok()) FailQueued(ResetError(std::string(StatusMessage(lost_))));
   if (!quiets_.empty()) CheckQuiet();
   if (profile_.has_value()) CheckProfile();
   bool idle = !has_requests_.load(std::memory_order_acquire);

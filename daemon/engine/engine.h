@@ -144,15 +144,12 @@ class Engine {
   // No `entry`: what the queue holds.
   Status CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* watch, TimePoint now);
   bool OlderElsewhere(const HardwareQueue& queue, uint64_t turn) const;
-  Status Overdue(const Work* work, Duration limit) const;
   bool WaitsForAnother(const HardwareQueue& queue, const WorkInFlight& head) const;
-  static void Begin(Watch* watch, TimePoint now, TimePoint work_now);
   // Has the time of what waits for nothing on its hardware queue any more begin.
   void BeginTimes(HardwareQueue& queue, TimePoint now);
   static void BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now);
 
   // blame.cc. A null verdict is nobody's.
-  static Verdict* FindRunner(const HartReport& hart, std::vector<Verdict>& verdicts);
   Verdict* FindCulprit(const StallReport& stall, std::vector<Verdict>& verdicts) const;
   // May change the culprit. True: it is known what happened, though perhaps not who did it.
   bool WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts, Verdict** culprit);
@@ -177,7 +174,8 @@ class Engine {
   Status Recover(const std::string& why);
   Status TryBoot(const std::string& why);
   // What is in flight fails, and every session ends.
-  void GiveCardUp(const Status& why, const std::string& text);
+  void GiveCardUp(StatusCode code, const std::string& text);
+  bool CardIsThere();
   void LookAtCard();
 
   // hang_evidence.cc
@@ -228,7 +226,6 @@ class Engine {
   // Not OK: the device is lost, until it is found again where another process took it away, else until an
   // administrator resets it.
   Status lost_;
-  std::string lost_text_;
   TimePoint next_look_;       // is the card still there, or there again?
   uint32_t boots_tried_ = 0;  // of the last recovery
   RecentLaunches recent_;

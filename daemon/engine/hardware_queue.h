@@ -22,6 +22,13 @@ struct Watch {
   bool waited = false;   // on the card for another hardware queue, when its time was over
   bool looked = false;   // at the card itself, since then
   uint64_t look = 0;     // what it showed
+
+  void Begin(TimePoint now, TimePoint work_now) {
+    *this = Watch();
+    begun = true;
+    began = progress = now;
+    work_began = work_now;
+  }
 };
 
 struct WorkInFlight {

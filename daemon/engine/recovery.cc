@@ -14,44 +14,6 @@ constexpr const char* kUnkept =
     "; not all of the hang report could be kept, the daemon's log says why";
 constexpr const char* kNoReport = "; no hang report could be kept, the daemon's log says why";
 
-// "program 42 of session 3 (...)"
-std::string RunnerText(const Work& work) {
-  constexpr size_t kNamed = 4;
-  std::string programs;
-  for (size_t i = 0; i < std::min(work.programs->size(), kNamed); ++i) {
-    programs += fmt::format("{}{}", i == 0 ? "" : ", ", (*work.programs)[i]);
-  }
-  const bool more = work.programs->size() > kNamed;
-  return fmt::format("program{} {}{} of {}", work.programs->size() > 1 ? "s" : "", programs,
-                     more ? ", ..." : "", work.owner->Name());
-}
-
-// Where it is not known whose doing it was.
-std::string LastText(const std::vector<HangWork>& recent) {
-  constexpr size_t kNamed = 4;
-  std::string text;
-  for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
-    text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
-                        fmt::join(recent[i].programs, ", "), recent[i].session);
-  }
-  return text;
-}
-
-// What the card showed, in words.
-void DescribeStall(const Status& why, HangReport* report) {
-  report->summary = StallSummary(why, report->stall);
-  report->places = StallPlaces(report->stall, report->summary);
-  const bool hang =
-      why.code() == StatusCode::kDeadlineExceeded && FaultedHart(report->stall) == nullptr;
-  report->reason = hang ? "HANG" : "DEVICE_FAULT";
-}
-
-void DescribeRecovery(const Status& recovered, HangReport* report) {
-  report->recovered = recovered.ok();
-  report->recovery = recovered.ok() ? "the card was reset and works again"
-                                    : fmt::format("the card is lost: {}", StatusMessage(recovered));
-}
-
 }  // namespace
 
 // What the card has completed is off the queues; the rest, in the order of its submission.
@@ -114,11 +76,6 @@ void Engine::PutBack(std::vector<Verdict>& verdicts) {
 
 // Others hear nothing, unless the reset took something from them; and then what happened, but not in whose code.
 void Engine::Lose(const Status& why) {
-  const Status present = dispatcher_->CheckPresence();
-  if (!present.ok()) {
-    GiveCardUp(present, std::string(StatusMessage(present)));
-    return;
-  }
   const TimePoint began = clock_.Now();
   const TimePoint now = device_clock_.Now();
   HangReport report = HostEvidence(why);
@@ -268,37 +225,39 @@ Status Engine::Recover(const std::string& why) {
     if (status.ok()) return status;
     LogError("boot after a reset failed: {}", StatusMessage(status));
   }
-  GiveCardUp(status, status.code() == StatusCode::kCancelled
-                         ? "the daemon stops before the card is repaired"
-                         : fmt::format("the card does not come back after a reset: {}",
-                                       StatusMessage(status)));
+  GiveCardUp(status.code(), status.code() == StatusCode::kCancelled
+                                ? "the daemon stops before the card is repaired"
+                                : fmt::format("the card does not come back after a reset: {}",
+                                              StatusMessage(status)));
   return status;
 }
 
-void Engine::GiveCardUp(const Status& why, const std::string& text) {
+void Engine::GiveCardUp(StatusCode code, const std::string& text) {
   LogError("device lost: {}", text);
-  lost_ = why;
-  lost_text_ = text;
+  lost_ = Error(code, "{}", text);
   late_.reset();
   refused_ = nullptr;
-  FailInFlight({StatusCode::kUnavailable, "DEVICE_RESET", lost_text_, true});
-  observer_.DeviceStateChanged(DeviceState::kFailed, lost_text_);
+  FailInFlight(ResetError(text));
+  observer_.DeviceStateChanged(DeviceState::kFailed, text);
 }
 
-// Once in kPeriod. A card that was lost is looked for until it is back.
-void Engine::LookAtCard() {
-  constexpr Duration kPeriod = std::chrono::seconds(1);
-  if (clock_.Now() < next_look_) return;
-  next_look_ = clock_.Now() + kPeriod;
+bool Engine::CardIsThere() {
   const Status present = dispatcher_->CheckPresence();
-  if (present.ok()) return;
+  if (!present.ok()) GiveCardUp(present.code(), std::string(StatusMessage(present)));
+  return present.ok();
+}
+
+// Once a second. A card that was lost is looked for until it is back.
+void Engine::LookAtCard() {
+  constexpr char kBack[] = "another process had reset or removed the card; it is back";
+  if (clock_.Now() < next_look_) return;
+  next_look_ = clock_.Now() + std::chrono::seconds(1);
   if (lost_.ok()) {
-    GiveCardUp(present, std::string(StatusMessage(present)));
+    CardIsThere();
     return;
   }
-  constexpr char kBack[] = "another process had reset or removed the card; it is back";
-  const Status booted = TryBoot(kBack);
-  if (booted.ok()) {
+  if (dispatcher_->CheckPresence().ok()) return;
+  if (TryBoot(kBack).ok()) {
     resets_.fetch_add(1, std::memory_order_relaxed);
     LogInfo("the card is back, and works");
   } else if (dispatcher_->CheckPresence().ok()) {

@@ -109,4 +109,39 @@ std::string StallPlaces(const StallReport& stall, std::string_view said) {
   return text;
 }
 
+std::string RunnerText(const Work& work) {
+  constexpr size_t kNamed = 4;
+  std::string programs;
+  for (size_t i = 0; i < std::min(work.programs->size(), kNamed); ++i) {
+    programs += fmt::format("{}{}", i == 0 ? "" : ", ", (*work.programs)[i]);
+  }
+  const bool more = work.programs->size() > kNamed;
+  return fmt::format("program{} {}{} of {}", work.programs->size() > 1 ? "s" : "", programs,
+                     more ? ", ..." : "", work.owner->Name());
+}
+
+std::string LastText(const std::vector<HangWork>& recent) {
+  constexpr size_t kNamed = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
+    text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
+                        fmt::join(recent[i].programs, ", "), recent[i].session);
+  }
+  return text;
+}
+
+void DescribeStall(const Status& why, HangReport* report) {
+  report->summary = StallSummary(why, report->stall);
+  report->places = StallPlaces(report->stall, report->summary);
+  const bool hang =
+      why.code() == StatusCode::kDeadlineExceeded && FaultedHart(report->stall) == nullptr;
+  report->reason = hang ? "HANG" : "DEVICE_FAULT";
+}
+
+void DescribeRecovery(const Status& recovered, HangReport* report) {
+  report->recovered = recovered.ok();
+  report->recovery = recovered.ok() ? "the card was reset and works again"
+                                    : fmt::format("the card is lost: {}", StatusMessage(recovered));
+}
+
 }  // namespace ttfd

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/engine/work.h"
+#include "daemon/hang/hang_report.h"
 #include "runtime/base/status.h"
 #include "runtime/dispatch/dispatcher.h"
 
@@ -20,5 +22,17 @@ std::string StallSummary(const Status& why, const StallReport& stall);
 // firmware was overwritten. Short, for an error's message: those of which the same is to be said are told once, with
 // their number. `said` is not repeated. Empty: nothing more is known.
 std::string StallPlaces(const StallReport& stall, std::string_view said);
+
+// "program 42 of session 3 (...)"
+std::string RunnerText(const Work& work);
+
+// Behind an error that no launch is known to have caused: "; ended last: program 4 of session 2, before it ...".
+std::string LastText(const std::vector<HangWork>& recent);
+
+// Fills in summary, places and reason.
+void DescribeStall(const Status& why, HangReport* report);
+
+// Fills in what came of the reset.
+void DescribeRecovery(const Status& recovered, HangReport* report);
 
 }  // namespace ttfd

@@ -41,7 +41,7 @@ bool Engine::NextWork(HardwareQueue& queue, TimePoint now) {
       return false;
     }
     queue.holding = true;
-    Begin(&queue.held_watch, now, {});
+    queue.held_watch.Begin(now, {});
   }
   if (auto* write = std::get_if<WriteCommand>(&queue.held.command)) {
     write->data = std::as_bytes(std::span(queue.held.payload));

@@ -6,6 +6,25 @@
 #include "daemon/engine/replay.h"
 
 namespace ttfd {
+namespace {
+
+// `work`: what runs kernels; null: none does.
+Status Overdue(const Work* work, Duration limit) {
+  const uint64_t ms = MillisecondsOf(limit);
+  if (work == nullptr) {
+    return Error(StatusCode::kDeadlineExceeded,
+                 "the dispatch pipeline made no progress for {} ms (operation timeout)", ms);
+  }
+  if (std::holds_alternative<LaunchCommand>(work->command)) {
+    return Error(StatusCode::kDeadlineExceeded,
+                 "the launch did not end within its kernel timeout of {} ms", ms);
+  }
+  return Error(StatusCode::kDeadlineExceeded,
+               "{} launches of a trace made no progress within their kernel timeout of {} ms",
+               work->launches, ms);
+}
+
+}  // namespace
 
 Status Engine::Poll() {
   RETURN_IF_ERROR(dispatcher_->Poll());
@@ -13,13 +32,6 @@ Status Engine::Poll() {
   for (HardwareQueue& queue : queues_) Retire(queue, now);
   for (HardwareQueue& queue : queues_) RETURN_IF_ERROR(CheckProgress(queue, now));
   return OkStatus();
-}
-
-void Engine::Begin(Watch* watch, TimePoint now, TimePoint work_now) {
-  *watch = Watch();
-  watch->begun = true;
-  watch->began = watch->progress = now;
-  watch->work_began = work_now;
 }
 
 // In the order of submission: what shares no workers with kernels apart before it, and of the others the first. Behind
@@ -34,7 +46,7 @@ void Engine::BeginTimes(HardwareQueue& queue, TimePoint now, TimePoint work_now)
   for (WorkInFlight& entry : queue.in_flight) {
     const TileSet& workers = entry.work.route.workers;
     if (running.any() && (workers.none() || (workers & running).any())) break;
-    if (!entry.watch.begun) Begin(&entry.watch, now, work_now);
+    if (!entry.watch.begun) entry.watch.Begin(now, work_now);
     if (!entry.work.apart()) break;
     running |= workers;
   }
@@ -60,7 +72,7 @@ Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
   for (WorkInFlight& entry : queue.in_flight) {
     if (!entry.watch.begun) break;
     if (WaitsForAnother(queue, entry)) {
-      Begin(&entry.watch, now, work_clock_.Now());
+      entry.watch.Begin(now, work_clock_.Now());
       continue;
     }
     RETURN_IF_ERROR(CheckOne(queue, &entry, &entry.watch, now));
@@ -68,7 +80,7 @@ Status Engine::CheckProgress(HardwareQueue& queue, TimePoint now) {
   if (!queue.holding) return OkStatus();
   const bool waits = !queue.in_flight.empty() || OlderElsewhere(queue, UINT64_MAX);
   if (!waits) return CheckOne(queue, nullptr, &queue.held_watch, now);
-  Begin(&queue.held_watch, now, {});  // what it waits for has a time of its own
+  queue.held_watch.Begin(now, {});  // what it waits for has a time of its own
   return OkStatus();
 }
 
@@ -121,27 +133,11 @@ Status Engine::CheckOne(HardwareQueue& queue, const WorkInFlight* entry, Watch* 
     return OkStatus();
   }
   if (watch->waited) {  // it may have begun only just now
-    Begin(watch, now, work_clock_.Now());
+    watch->Begin(now, work_clock_.Now());
     return OkStatus();
   }
   late_ = Ticket{queue.index, ticket};
   return Overdue(kernels ? work : nullptr, limit);
-}
-
-// `work`: what runs kernels; null: none does.
-Status Engine::Overdue(const Work* work, Duration limit) const {
-  const uint64_t ms = MillisecondsOf(limit);
-  if (work == nullptr) {
-    return Error(StatusCode::kDeadlineExceeded,
-                 "the dispatch pipeline made no progress for {} ms (operation timeout)", ms);
-  }
-  if (std::holds_alternative<LaunchCommand>(work->command)) {
-    return Error(StatusCode::kDeadlineExceeded,
-                 "the launch did not end within its kernel timeout of {} ms", ms);
-  }
-  return Error(StatusCode::kDeadlineExceeded,
-               "{} launches of a trace made no progress within their kernel timeout of {} ms",
-               work->launches, ms);
 }
 
 }  // namespace ttfd

@@ -128,4 +128,9 @@ class WorkQueue {
   virtual void Forget(uint64_t flow) = 0;
 };
 
+// Of work that a reset of the card, or its loss, has ended.
+inline WorkError ResetError(const std::string& why) {
+  return {StatusCode::kUnavailable, "DEVICE_RESET", why, true};
+}
+
 }  // namespace ttfd

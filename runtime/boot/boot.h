@@ -20,9 +20,9 @@ struct BootOptions {
   uint64_t advance_clocks = 20'000;  // device time between two looks
 };
 
-// REQUIRES CheckFirmware and a device that was just reset, with plans made since. Idle tiles of the dispatch pool and harts that nothing runs on stay in
-// reset. A failure names tile, hart, state, waypoint and, where the backend can tell, PC; the card
-// is then in no usable state until the next boot.
+// REQUIRES CheckFirmware and a device that was just reset, with plans made since. Idle tiles of the dispatch pool and
+// harts that nothing runs on stay in reset. A failure names tile, hart, state, waypoint and, where the
+// backend can tell, PC; the card is then in no usable state until the next boot.
 // `plans`: one a hardware queue, for the same card.
 Status BootCard(Device& device, Clock& clock, std::span<const BootPlan> plans,
                 const FirmwareSet& firmware, const BootOptions& options, Tick tick);

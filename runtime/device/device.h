@@ -83,11 +83,11 @@ class Device {
   virtual StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) = 0;
   // Holds every hart in reset and forgets a fault. Windows and host memory stay valid; DRAM and L1
   // keep their contents if info().memory_survives_reset, and hold nothing anybody knows otherwise.
-  // A lost card (CheckPresence) is looked for once. If it is back, DRAM and L1 hold nothing anybody knows, and host
+  // A lost card (CheckPresence) is looked for once. If it is back, DRAM and L1 hold unknown contents, and host
   // memory may have other NoC addresses; if not, the card stays lost.
   virtual Status Reset() = 0;
-  // UNAVAILABLE: the card is lost, because another process has reset or removed it. Every other call fails with it until
-  // a Reset has found the card again. Takes one read through a window.
+  // UNAVAILABLE: the card is lost, because another process has reset or removed it. Every other call fails with it
+  // until a Reset has found the card again. Takes one read through a window.
   virtual Status CheckPresence() { return OkStatus(); }
   // On silicon time moves by itself: the call returns at once and is never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;

@@ -44,19 +44,6 @@ FirmwareSet EmbeddedFirmware(ByteSpan FirmwareImage::*part) {
   return set;
 }
 
-RingSizes RingsOf(const DispatcherOptions& options) {
-  RingSizes sizes;
-  sizes.issue_ring_bytes = options.issue_ring_bytes;
-  sizes.completion_ring_pages = options.completion_ring_pages;
-  sizes.fetch_queue_entries = options.fetch_queue_entries;
-  sizes.command_ring_bytes = options.command_ring_bytes;
-  sizes.scratch_bytes = options.scratch_bytes;
-  sizes.ringbuffer_bytes = options.ringbuffer_bytes;
-  sizes.dispatch_ring_pages = options.dispatch_ring_pages;
-  sizes.dispatch_s_ring_pages = options.dispatch_s_ring_pages;
-  return sizes;
-}
-
 CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   CardDescription card;
   card.grid = geometry.grid();
@@ -78,11 +65,6 @@ CardGeometry GeometryOf(const DeviceInfo& info, std::span<const BootPlan> plans)
 }
 
 }  // namespace
-
-uint64_t Dispatcher::HostBytes(const DispatcherOptions& options) {
-  constexpr uint64_t kPage = 4096;
-  return kHardwareQueues * AlignUp(HostQueueBytes(RingsOf(options)), kPage);
-}
 
 StatusOr<std::unique_ptr<Dispatcher>> Dispatcher::Create(Device& device, Clock& clock,
                                                          const DispatcherOptions& options) {
@@ -175,13 +157,10 @@ Status CardDispatcher::Boot(Tick tick) {
   queues_.Forget();
   prints_.Restart();
   launches_.Restart(++boots_);
-  BootOptions boot;
-  boot.nonce = boot_nonce();
-  boot.timeout = options_.boot_timeout;
-  boot.advance_clocks = std::min(options_.advance_clocks, kSliceClocks);
+  const BootOptions boot = {boot_nonce(), options_.boot_timeout,
+                            std::min(options_.advance_clocks, kSliceClocks)};
   const auto steps = [&]() -> Status {
-    // Before the rings are placed: host memory may have other NoC addresses afterwards.
-    RETURN_IF_ERROR(device_.Reset());
+    RETURN_IF_ERROR(device_.Reset());  // host memory may move
     RETURN_IF_ERROR(PlaceRings());
     RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot, tick));
     RETURN_IF_ERROR(OpenLinks());

@@ -19,27 +19,12 @@
 #include "runtime/command/route.h"
 #include "runtime/device/device.h"
 #include "runtime/device/wait.h"
+#include "runtime/dispatch/dispatcher_options.h"
 #include "runtime/dispatch/profile.h"
 #include "runtime/dispatch/queue_state.h"
 #include "runtime/dispatch/stall_report.h"
 
 namespace ttfd {
-
-struct DispatcherOptions {
-  uint32_t issue_ring_bytes = 4 << 20;
-  uint32_t completion_ring_pages = 1024;
-  uint32_t fetch_queue_entries = 1534;
-  uint32_t command_ring_bytes = 256 * 1024;
-  uint32_t scratch_bytes = 128 * 1024;
-  uint32_t ringbuffer_bytes = 512 * 1024;
-  uint32_t dispatch_ring_pages = 128;
-  uint32_t dispatch_s_ring_pages = 128;
-  Duration boot_timeout = std::chrono::seconds(10);       // each wait of the boot
-  Duration operation_timeout = std::chrono::seconds(10);  // drain, terminate: without any progress
-  Duration kernel_timeout{};         // the same while workers run; 0 = operation_timeout
-  uint64_t advance_clocks = 20'000;  // device time per Poll, in clocks
-  std::string record_path;           // capture of the record stream (ttfd --record); empty = none
-};
 
 // What clients may know of the card; constant once booted.
 struct CardDescription {
@@ -92,8 +77,6 @@ using PrintSink = std::function<void(const Ticket&, KernelPrint)>;
 
 class Dispatcher {
  public:
-  // What Boot allocates of the device's host memory, in whole pages.
-  static uint64_t HostBytes(const DispatcherOptions& options);
   // `device` and `clock` outlive the dispatcher. Does not touch the card.
   static StatusOr<std::unique_ptr<Dispatcher>> Create(Device& device, Clock& clock,
                                                       const DispatcherOptions& options);
@@ -107,7 +90,7 @@ class Dispatcher {
   Status Boot() { return Boot(NoTick); }
 
   // UNAVAILABLE: the card is lost (Device::CheckPresence); only Boot is of use, which looks for it.
-  virtual Status CheckPresence() = 0;
+  virtual Status CheckPresence() { return OkStatus(); }
 
   virtual const CardDescription& card() const = 0;
   virtual const DeviceInfo& device_info() const = 0;

@@ -1,6 +1,7 @@
 // Two sessions on a fake card: one whose work hangs or faults, and one that it must not harm.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "tests/support/core_fixture.h"
@@ -14,13 +15,15 @@ class CulpritTest : public CoreTest {
     Start();
     culprit = Connect();
     other = Connect();
-    for (TestClient* client : {culprit.get(), other.get()}) {
+    for (TestClient* client : clients()) {
       client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2),
                    InlineWrite(1, 0, Pattern(4096)));
       client->Run();
     }
     card->log.clear();
   }
+
+  std::array<TestClient*, 2> clients() const { return {culprit.get(), other.get()}; }
 
   std::unique_ptr<TestClient> culprit, other;
 };

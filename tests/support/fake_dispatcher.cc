@@ -40,8 +40,7 @@ Status FakeDispatcher::Boot(Tick tick) {
   ++boots;
   if (on_boot) on_boot();
   halted = false;
-  if (!comes_back) RETURN_IF_ERROR(presence);
-  presence = OkStatus();
+  RETURN_IF_ERROR(presence);
   while (boot_lasts && boot_lasts()) RETURN_IF_ERROR(tick());
   booted_ = false;
   for (Queue& queue : queues_) {
@@ -312,7 +311,6 @@ std::vector<HartReport> FakeDispatcher::Report() {
 }
 
 Status FakeDispatcher::ShutDownWithin(Duration limit, Tick) {
-  shut_down = true;
   shut_down_within = limit;
   booted_ = false;
   return OkStatus();

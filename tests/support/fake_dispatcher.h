@@ -92,18 +92,15 @@ class FakeDispatcher final : public Dispatcher {
   std::function<bool(uint32_t queue)> waits_for_queue;  // it tells this of the queue
   Duration operation_timeout{}, kernel_timeout{};
   int failing_boots = 0;
-  Status presence;         // not OK: the card is lost...
-  bool comes_back = true;  // ... until a boot finds it
+  Status presence;  // not OK: the card is lost
   std::function<void()> on_boot, on_diagnose;
   std::function<bool()> boot_lasts;  // true: a boot still waits for the card
-  std::function<std::optional<ExecutionState>(const Ticket&)>
-      state;         // instead of the fake card's own
+  std::function<std::optional<ExecutionState>(const Ticket&)> state;  // in place of its own
   Status next_poll;  // not OK: the next Poll fails with it
   int boots = 0;
   std::atomic<int> reports{0};  // calls of Report
   bool halted = false;          // since the last boot
-  bool shut_down = false;
-  Duration shut_down_within{};
+  Duration shut_down_within{};  // 0: it was not
   // "write 64", "launch", "event", in the order of TrySubmit; of hardware queue 1 "1: write 64". A wait is
   // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a segment of a trace.
   std::vector<std::string> log;

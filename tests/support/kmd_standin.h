@@ -38,7 +38,7 @@ struct StandinOptions {
   uint64_t clocks_per_call = 200;
 };
 
-class KmdStandin final : public kmd::Kernel, public kmd::Bus {
+class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus {
  public:
   static constexpr char kNode[] = "/dev/tenstorrent/0";
 
@@ -49,7 +49,7 @@ class KmdStandin final : public kmd::Kernel, public kmd::Bus {
         memory_(options.giant_pages, options.huge_pages),
         pins_(*port_, memory_, options.iommu, options.version) {}
 
-  kmd::System system() { return {this, &memory_, this}; }
+  kmd::System system() { return {this, this, &memory_, this}; }
 
   // What tests do to the driver and the card.
   void FailNext(uint32_t request, int error) { failures_.emplace(request, error); }

@@ -20,11 +20,11 @@ RunningStandin::~RunningStandin() {
 }
 
 void RunningStandin::Run() {
-  constexpr auto kRest = std::chrono::microseconds(50);
+  constexpr auto kPause = std::chrono::microseconds(50);
   while (!stop_) {
-    const bool rests = With([](KmdStandin& standin) { return standin.LetTimePass(kSlice); });
-    // A host that calls gets its turn.
-    rests ? std::this_thread::sleep_for(kRest) : std::this_thread::yield();
+    const bool quiescent = With([](KmdStandin& standin) { return standin.LetTimePass(kSlice); });
+    // Lets a host that calls have the lock.
+    quiescent ? std::this_thread::sleep_for(kPause) : std::this_thread::yield();
   }
 }
 

@@ -12,12 +12,12 @@
 
 namespace ttfd {
 
-class RunningStandin final : public kmd::Kernel, public kmd::Bus {
+class RunningStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus {
  public:
   explicit RunningStandin(std::unique_ptr<KmdStandin> standin);
   ~RunningStandin() override;
 
-  kmd::System system() { return {this, standin_->system().memory, this}; }
+  kmd::System system() { return {this, this, standin_->system().memory, this}; }
   // What is done to the driver and the card in a test.
   template <typename Act>
   auto With(Act act) {

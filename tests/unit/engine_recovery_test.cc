@@ -449,7 +449,7 @@ TEST_F(EngineRecovery, ACardThatDoesNotComeBackEndsEverySession) {
   card->next_poll = Error(StatusCode::kFailedPrecondition, "died");
   core->RunOnce();
   EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
-  for (TestClient* client : {culprit.get(), other.get()}) {
+  for (TestClient* client : clients()) {
     Status status;
     ASSERT_TRUE(client->Ended(&status));
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);
@@ -507,7 +507,7 @@ class EngineLostCard : public EngineRecovery {
   }
   void ExpectLost() {
     EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
-    for (TestClient* client : {culprit.get(), other.get()}) {
+    for (TestClient* client : clients()) {
       Status status;
       ASSERT_TRUE(client->Ended(&status));
       EXPECT_EQ(status.code(), StatusCode::kUnavailable);
@@ -521,15 +521,12 @@ class EngineLostCard : public EngineRecovery {
     clock.Advance(std::chrono::seconds(1));
     RunAll();
   }
-  void Remove() {
-    card->presence = Error(StatusCode::kUnavailable, "its registers read all ones");
-    card->comes_back = false;
-  }
+  void Remove() { card->presence = Error(StatusCode::kUnavailable, "its registers read all ones"); }
 };
 
 TEST_F(EngineLostCard, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
   card->hold = true;
-  culprit->Send(Launch(3));
+  other->Send(Launch(3));
   core->RunOnce();
   Remove();
   card->next_poll = Error(StatusCode::kUnavailable, "a window was withdrawn");
@@ -545,7 +542,7 @@ TEST_F(EngineLostCard, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
   EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
   EXPECT_EQ(core->GetStatus().device_resets, 0u);
 
-  card->comes_back = true;
+  card->on_boot = [this] { card->presence = OkStatus(); };
   card->failing_boots = 1;  // and is tried again, as after any reset
   AwaitLook();
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
@@ -556,7 +553,7 @@ TEST_F(EngineLostCard, EndsItsSessionsAndServesNewOnesWhenItIsBack) {
   EXPECT_THAT(next->errors, IsEmpty());
 }
 
-TEST_F(EngineLostCard, IsNoticedByACardAtRest) {
+TEST_F(EngineLostCard, IsNoticedWhileTheCardIsIdle) {
   Remove();
   RunAll();
   EXPECT_EQ(core->GetStatus().state, DaemonState::kReady) << "looked at once a second";
@@ -574,7 +571,7 @@ TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) 
   culprit->Send(Launch(3));
   culprit->Run();
   EXPECT_EQ(culprit->ErrorOf(5).reason, "DEVICE_FAULT") << "who did it hears that first";
-  for (TestClient* client : {culprit.get(), other.get()}) {
+  for (TestClient* client : clients()) {
     Status status;
     ASSERT_TRUE(client->Ended(&status));
     EXPECT_EQ(status.code(), StatusCode::kUnavailable);

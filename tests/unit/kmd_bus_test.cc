@@ -113,8 +113,8 @@ TEST_F(KmdBus, ErrorsAreNegativeErrnos) {
   EXPECT_EQ(kernel().Ioctl(-1, 0xFA00, nullptr), -EBADF);
   Mapping none;
   EXPECT_EQ(kernel().Map(-1, 0, kSize, &none), -EBADF);
-  EXPECT_EQ(kernel().ReadText("/proc/no such file"), std::nullopt);
-  EXPECT_EQ(kernel().ReadText("/proc/self/comm"), "kmd_test");
+  EXPECT_EQ(kmd::LinuxSystem().files->ReadText("/proc/no such file"), std::nullopt);
+  EXPECT_EQ(kmd::LinuxSystem().files->ReadText("/proc/self/comm"), "kmd_test");
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ int LinuxKernel::Unmap(const Mapping& mapping) {
   return Result(munmap(mapping.begin, mapping.size));
 }
 
-std::optional<std::string> LinuxKernel::ReadText(const std::string& path) {
+std::optional<std::string> LinuxFiles::ReadText(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return std::nullopt;
   std::array<char, 4096> text;
@@ -53,7 +53,7 @@ std::optional<std::string> LinuxKernel::ReadText(const std::string& path) {
   return result;
 }
 
-std::vector<std::string> LinuxKernel::List(const std::string& folder) {
+std::vector<std::string> LinuxFiles::List(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -66,9 +66,10 @@ std::vector<std::string> LinuxKernel::List(const std::string& folder) {
 
 System LinuxSystem() {
   static LinuxKernel kernel;
+  static LinuxFiles files;
   static LinuxMemory memory;
   static LinuxBus bus;
-  return {&kernel, &memory, &bus};
+  return {&kernel, &files, &memory, &bus};
 }
 
 }  // namespace ttfd::kmd

@@ -12,6 +12,10 @@ class LinuxKernel final : public Kernel {
   int Ioctl(int descriptor, uint32_t request, void* argument) override;
   int Map(int descriptor, uint64_t offset, size_t size, Mapping* mapping) override;
   int Unmap(const Mapping& mapping) override;
+};
+
+class LinuxFiles final : public Files {
+ public:
   std::optional<std::string> ReadText(const std::string& path) override;
   std::vector<std::string> List(const std::string& folder) override;
 };

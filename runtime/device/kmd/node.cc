@@ -43,7 +43,7 @@ StatusOr<std::unique_ptr<Node>> Node::Open(const System& system, const std::stri
     node->pci_address_ = absl::AsciiStrToLower(which);
     const std::optional<std::string> path = node->FindPath();
     if (!path.has_value()) {
-      return NoSuchCard(which, system.kernel->List("/dev/tenstorrent"));
+      return NoSuchCard(which, system.files->List("/dev/tenstorrent"));
     }
     node->path_ = *path;
   }
@@ -60,7 +60,7 @@ void Node::Close() {
 Status Node::OpenPath() {
   descriptor_ = system_.kernel->Open(path_);
   if (descriptor_ < 0) {
-    return OpenError(path_, -descriptor_, system_.kernel->ReadText(kModuleVersion));
+    return OpenError(path_, -descriptor_, system_.files->ReadText(kModuleVersion));
   }
   RETURN_IF_ERROR(CheckDriver());
   RETURN_IF_ERROR(CheckCard());
@@ -85,7 +85,7 @@ std::optional<std::string> Node::FindPath() const {
   // "tenstorrent!3" is /dev/tenstorrent/3.
   constexpr std::string_view kPrefix = "tenstorrent!";
   for (const std::string& name :
-       system_.kernel->List(fmt::format("/sys/bus/pci/devices/{}/tenstorrent", pci_address_))) {
+       system_.files->List(fmt::format("/sys/bus/pci/devices/{}/tenstorrent", pci_address_))) {
     if (name.starts_with(kPrefix)) return "/dev/tenstorrent/" + name.substr(kPrefix.size());
   }
   return std::nullopt;
@@ -118,7 +118,7 @@ Status Node::CheckDriver() {
     version_ = {call.major, call.minor, call.patch};
     return CheckDriverVersion(version_, version_.ToString());
   }
-  const std::string text = system_.kernel->ReadText(kModuleVersion).value_or("");
+  const std::string text = system_.files->ReadText(kModuleVersion).value_or("");
   const std::optional<DriverVersion> parsed = ParseDriverVersion(text);
   version_ = parsed.value_or(DriverVersion{});
   return CheckDriverVersion(parsed, text);
@@ -136,8 +136,8 @@ Status Node::CheckCard() {
       fmt::format("{:04x}:{:02x}:{:02x}.{:x}", call.domain, bdf >> 8, bdf >> 3 & 0x1F, bdf & 7);
   const std::string folder = "/sys/bus/pci/devices/" + pci_address_;
   // "DMA" or "DMA-FQ" with translation; "identity", or no group, without.
-  iommu_ = system_.kernel->ReadText(folder + "/iommu_group/type").value_or("").starts_with("DMA");
-  const std::string node = system_.kernel->ReadText(folder + "/numa_node").value_or("");
+  iommu_ = system_.files->ReadText(folder + "/iommu_group/type").value_or("").starts_with("DMA");
+  const std::string node = system_.files->ReadText(folder + "/numa_node").value_or("");
   std::from_chars(node.data(), node.data() + node.size(), numa_node_);
   return OkStatus();
 }
@@ -154,7 +154,7 @@ std::vector<std::string> Node::OtherProcesses() const {
   const std::string node = FindPath().value_or(path_);
   const std::string number = node.substr(node.rfind('/') + 1);
   std::istringstream lines(
-      system_.kernel->ReadText(fmt::format("/proc/driver/tenstorrent/{}/pids", number))
+      system_.files->ReadText(fmt::format("/proc/driver/tenstorrent/{}/pids", number))
           .value_or(""));
   std::vector<std::string> others;
   for (std::string pid; std::getline(lines, pid);) {

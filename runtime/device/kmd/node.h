@@ -14,8 +14,8 @@
 
 namespace ttfd::kmd {
 
-// INVALID_ARGUMENT: not the path of a node ("/dev/tenstorrent/0", or a link to one) and no PCI address ("0000:03:00.0").
-// Whether there is such a card is not looked at.
+// INVALID_ARGUMENT: not the path of a node ("/dev/tenstorrent/0", or a link to one) and no PCI address
+// ("0000:03:00.0"). Opens nothing.
 Status CheckCardName(std::string_view which);
 
 class Node {

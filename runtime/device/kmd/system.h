@@ -1,5 +1,5 @@
-// The seam below the backend: calls into the kernel, pages of memory, and loads and stores of mapped windows. The
-// system's own is linux_system.h; tests put a stand-in for the driver here.
+// The seam below the backend: calls into the kernel, its files, pages of memory, and loads and stores of mapped
+// windows. The system's own is linux_system.h; tests put a stand-in for the driver here.
 //
 // The device thread is the only caller of a device's calls.
 #pragma once
@@ -34,7 +34,13 @@ class Kernel {
   virtual int Ioctl(int descriptor, uint32_t request, void* argument) = 0;
   virtual int Map(int descriptor, uint64_t offset, size_t size, Mapping* mapping) = 0;
   virtual int Unmap(const Mapping& mapping) = 0;
-  // A file in /sys or /proc, without its last newline; none: it cannot be read.
+};
+
+// The system's files in /sys, /proc and /dev.
+class Files {
+ public:
+  virtual ~Files() = default;
+  // A text, without its last newline; none: it cannot be read.
   virtual std::optional<std::string> ReadText(const std::string& path) = 0;
   // Names in a folder of /sys or /dev, sorted; empty: there is no such folder, or it cannot be read.
   virtual std::vector<std::string> List(const std::string& folder) = 0;
@@ -68,6 +74,7 @@ class Bus {
 // Outlives every device opened over it.
 struct System {
   Kernel* kernel = nullptr;
+  Files* files = nullptr;
   Memory* memory = nullptr;
   Bus* bus = nullptr;
 };

@@ -32,7 +32,7 @@ class WindowPool {
  public:
   explicit WindowPool(Node& node) : node_(node) {}
   ~WindowPool() { Clear(); }
-  // Forgets every window, of which the descriptor of the node is about to be closed; the claims reserve new ones.
+  // Discards every window, of which the descriptor of the node is about to be closed; the claims reserve new ones.
   void Clear();
 
   // A hardware window that shows the 2 MiB of the claim's target from `base`, a multiple of that, until the next

@@ -1,0 +1,34 @@
+// Sizes and timeouts of a Dispatcher.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "runtime/base/clock.h"
+#include "runtime/boot/boot_plan.h"
+
+namespace ttfd {
+
+struct DispatcherOptions {
+  uint32_t issue_ring_bytes = 4 << 20;
+  uint32_t completion_ring_pages = 1024;
+  uint32_t fetch_queue_entries = 1534;
+  uint32_t command_ring_bytes = 256 * 1024;
+  uint32_t scratch_bytes = 128 * 1024;
+  uint32_t ringbuffer_bytes = 512 * 1024;
+  uint32_t dispatch_ring_pages = 128;
+  uint32_t dispatch_s_ring_pages = 128;
+  Duration boot_timeout = std::chrono::seconds(10);       // each wait of the boot
+  Duration operation_timeout = std::chrono::seconds(10);  // drain, terminate: without any progress
+  Duration kernel_timeout{};         // the same while workers run; 0 = operation_timeout
+  uint64_t advance_clocks = 20'000;  // device time per Poll, in clocks
+  std::string record_path;           // capture of the record stream (ttfd --record); empty = none
+};
+
+RingSizes RingsOf(const DispatcherOptions& options);
+
+// Host memory that a boot allocates of the device, in bytes: whole pages for each hardware queue.
+uint64_t HostBytes(const DispatcherOptions& options);
+
+}  // namespace ttfd
