@@ -5,7 +5,7 @@ set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75)
 set(install_areas install sdk examples documents)
 foreach(area IN ITEMS session arguments errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo standin quickstart
-                      faults exit tiles ${install_areas})
+                      faults exit tiles hugepages ${install_areas})
   add_test(NAME python.${area}
     COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)
   if(area IN_LIST install_areas)

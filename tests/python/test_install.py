@@ -15,9 +15,12 @@ from conftest import BUILD, Daemon, install, succeed
 EXPECTED = [
     "usr/bin/ttfd",
     "usr/bin/ttfdctl",
+    "usr/libexec/ttfd/ttfd-hugepages",
     "usr/libexec/ttfd/ttfd-ttsim-child",
     "usr/lib/systemd/system/ttfd.service",
     "usr/lib/systemd/system/ttfd.socket",
+    "usr/lib/systemd/system/ttfd-hugepages.service",
+    "usr/lib/udev/rules.d/60-ttfd.rules",
     "usr/lib/sysusers.d/ttfd.conf",
     "usr/include/ttfd/ttsim_api.h",
     "usr/share/ttfd/proto/ttfd/v1/ttfd.proto",
@@ -38,7 +41,7 @@ def test_files_lie_where_debian_expects_them(installed):
 
 def test_nothing_of_the_build_folder_is_named(installed):
     for path in EXPECTED:
-        if path.endswith((".service", ".socket", ".conf", ".toml")):
+        if path.endswith((".service", ".socket", ".conf", ".toml", ".rules")):
             text = (installed.parent / path).read_text()
             assert str(BUILD) not in text, path
             assert "@" not in text.replace("SystemCallFilter=@", "").replace("=~@privileged @resources", ""), path
@@ -64,7 +67,8 @@ def test_the_installed_configuration_is_valid(installed):
 def test_unit_names_the_installed_paths(installed):
     unit = (installed / UNIT).read_text()
     assert "ExecStart=/usr/bin/ttfd --config /etc/ttfd/ttfd.toml\n" in unit
-    for line in ("Type=notify", "User=ttfd", "Restart=on-failure", "RuntimeDirectory=ttfd", "NoNewPrivileges=yes"):
+    assert "ExecStart=/usr/libexec/ttfd/ttfd-hugepages\n" in (installed / "lib/systemd/system/ttfd-hugepages.service").read_text()
+    for line in ("DeviceAllow=char-tenstorrent rw", "Wants=ttfd-hugepages.service", "Type=notify", "User=ttfd", "Restart=on-failure", "RuntimeDirectory=ttfd", "NoNewPrivileges=yes"):
         assert f"{line}\n" in unit
     assert "WatchdogSec=" in unit and "LimitNOFILE=" in unit
 
@@ -72,7 +76,7 @@ def test_unit_names_the_installed_paths(installed):
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")
 def test_units_are_valid_and_leave_the_daemon_little(installed):
     result = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", f"--root={installed.parent}",
-                             "ttfd.service", "ttfd.socket"], check=False, capture_output=True, text=True, timeout=60)
+                             "ttfd.service", "ttfd.socket", "ttfd-hugepages.service"], check=False, capture_output=True, text=True, timeout=60)
     assert (result.returncode, result.stderr) == (0, "")
     succeed("systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=10", installed / UNIT)  # exposure 1.0 of 10
 

@@ -32,11 +32,11 @@ Status OpenError(const std::string& node, int error,
                    node, *module_version);
     case EACCES:
     case EPERM:
-      return Error(
-          StatusCode::kPermissionDenied,
-          "no permission to open {}: install tt-kmd's udev rule, which gives the node mode "
-          "0666, or pass the device into the container",
-          node);
+      return Error(StatusCode::kPermissionDenied,
+                   "no permission to open {}: run as user ttfd or in group ttfd-admin, to whom the "
+                   "udev rule "
+                   "60-ttfd.rules gives it, or pass the device into the container",
+                   node);
     case EAGAIN:
     case EBUSY:
       return HeldByAnother(node, {});
