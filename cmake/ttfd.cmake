@@ -113,6 +113,20 @@ function(ttfd_program)
   _ttfd_record_layer(${ARG_NAME} "${ARG_DEPS}" "${ARG_SRCS}")
 endfunction()
 
+# Adds a ctest for each case of a GoogleTest program that `filter` leaves, if the program has been built.
+function(_ttfd_discover program prefix labels environment timeout filter)
+  set(list ${prefix}${program}_TESTS)
+  gtest_discover_tests(${program} TEST_PREFIX "${prefix}" TEST_FILTER "${filter}" TEST_LIST ${list}
+    DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
+  # Not among the PROPERTIES: several labels are a list there, which would swallow the properties after it.
+  set(properties ${CMAKE_CURRENT_BINARY_DIR}/${prefix}${program}_properties.cmake)
+  file(CONFIGURE OUTPUT ${properties} @ONLY CONTENT "if(${list})
+  set_tests_properties(\${${list}} PROPERTIES LABELS \"${labels}\" ENVIRONMENT \"${environment}\")
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties})
+endfunction()
+
 # ttfd_test(NAME x_test SRCS ... DEPS ... PACKAGES ... LABELS unit [TIMEOUT 60] [NO_TSAN]): GoogleTest, one ctest per case.
 function(ttfd_test)
   cmake_parse_arguments(ARG "NO_TSAN" "NAME;TIMEOUT" "SRCS;DEPS;PACKAGES;LABELS" ${ARGN})
@@ -131,20 +145,23 @@ function(ttfd_test)
   target_include_directories(${ARG_NAME} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} ${ARG_PACKAGES} GTest::gmock GTest::gtest_main)
   _ttfd_precompile(${ARG_NAME} test "${ARG_NO_TSAN}")
-  gtest_discover_tests(${ARG_NAME} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT})
-  # Not among the PROPERTIES: several labels are a list there, which would swallow the properties after it.
-  set(labels ${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}_labels.cmake)
-  file(CONFIGURE OUTPUT ${labels} @ONLY CONTENT "if(${ARG_NAME}_TESTS)
-  set_tests_properties(\${${ARG_NAME}_TESTS} PROPERTIES LABELS \"${ARG_LABELS}\")
-endif()
-")
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
+  _ttfd_discover(${ARG_NAME} "" "${ARG_LABELS}" "" ${ARG_TIMEOUT} "")
   foreach(label IN LISTS ARG_LABELS)  # cmake --build ... --target tests_unit
     if(NOT TARGET tests_${label})
       add_custom_target(tests_${label})
     endif()
     add_dependencies(tests_${label} ${ARG_NAME})
   endforeach()
+endfunction()
+
+# ttfd_test_again(x_test PREFIX kmd. LABELS integration ENVIRONMENT A=1 [FILTER -Suite.Case] [TIMEOUT 60]): the cases of a ttfd_test once
+# more, in another environment.
+function(ttfd_test_again program)
+  cmake_parse_arguments(ARG "" "PREFIX;FILTER;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  _ttfd_discover(${program} ${ARG_PREFIX} "${ARG_LABELS}" "${ARG_ENVIRONMENT}" ${ARG_TIMEOUT} "${ARG_FILTER}")
 endfunction()
 
 # ttfd_fuzz(NAME fuzz_elf SRCS fuzz_elf.cc CORPUS corpus/elf DEPS ... [CHANGES 2000]): SRCS define LLVMFuzzerTestOneInput. In the fuzz preset

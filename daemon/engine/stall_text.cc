@@ -110,7 +110,6 @@ std::string StallPlaces(const StallReport& stall, std::string_view said) {
 }
 
 std::string RunnerText(const Work& work) {
-  constexpr size_t kNamed = 4;
   std::string programs;
   for (size_t i = 0; i < std::min(work.programs->size(), kNamed); ++i) {
     programs += fmt::format("{}{}", i == 0 ? "" : ", ", (*work.programs)[i]);
@@ -121,7 +120,6 @@ std::string RunnerText(const Work& work) {
 }
 
 std::string LastText(const std::vector<HangWork>& recent) {
-  constexpr size_t kNamed = 4;
   std::string text;
   for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
     text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
