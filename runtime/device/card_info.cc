@@ -14,9 +14,6 @@ constexpr uint32_t kBootMask = 7;
 constexpr uint32_t kBootReady = 5;
 constexpr uint32_t kMaxTelemetryEntries = 256;  // tt-umd's tags end at 64
 constexpr uint32_t kMaxTableVersion = 1;
-// What tt-metal uses of a bank (dev_mem_map.h MEM_DRAM_SIZE): the last 16 MiB of the 4 GiB belong to
-// the bank's own controller.
-constexpr uint64_t kUsableBankBytes = uint64_t{4177920} * 1024;
 
 StatusOr<uint32_t> Scratch(Window& arc, uint32_t index) {
   return ReadWord(arc, hw::kArcScratchRam + 4 * index);
@@ -104,7 +101,7 @@ StatusOr<DeviceInfo> ReadCardInfo(Window& arc) {
   const int count = std::popcount(columns);  // packed to the left by translation
   info.tensix_columns.assign(hw::kTensixColumnX, hw::kTensixColumnX + count);
   FillDramPorts(banks, &info);
-  info.dram_bank_bytes = kUsableBankBytes;
+  info.dram_bank_bytes = hw::kDramBankBytes;
   constexpr uint64_t kHzPerMhz = 1000000;
   info.clock_hz = tag(hw::kTagAiclkMhz, hw::kAiclkBusyHz / kHzPerMhz) * kHzPerMhz;
   return info;

@@ -23,9 +23,7 @@ namespace {
 // Device time between two looks at the completion ring: short, so that a completion is seen soon
 // while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
-// tt-metal leaves the end of each bank alone (MEM_DRAM_SIZE, dev_mem_map.h); so does this.
-constexpr uint64_t kUsableBankBytes = uint64_t{4177920} * 1024;
-// Of each bank, at the end of what is usable: where a card that has come up shows that it works.
+// Of each bank, at its end: where a card that has come up shows that it works.
 constexpr uint64_t kCheckedBankBytes = 4096;
 
 // Of each embedded image what `part` takes of it.
@@ -49,7 +47,7 @@ CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   card.grid = geometry.grid();
   card.dram_banks = geometry.Banks(MemoryKind::kDram);
   card.dram_base = 0;
-  card.dram_bank_bytes = std::min(info.dram_bank_bytes, kUsableBankBytes) - kCheckedBankBytes;
+  card.dram_bank_bytes = info.dram_bank_bytes - kCheckedBankBytes;
   card.l1_base = abi::kBufferAddress;
   card.l1_bytes = abi::kBufferBytes;
   return card;

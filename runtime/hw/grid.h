@@ -33,7 +33,9 @@ inline constexpr uint32_t kTensixHarvestColumnX[kTensixColumns] = {1,  16, 2,  1
 // DRAM: 8 banks, 3 ports each; all three ports of a bank show the same memory.
 inline constexpr uint32_t kDramBanks = 8;
 inline constexpr uint32_t kDramPortsPerBank = 3;
-inline constexpr uint64_t kDramBankBytes = uint64_t{4} << 30;
+// Of the 4 GiB of a DRAM tile's addresses the last 16 MiB are registers of the tile (its NIUs among them).
+inline constexpr uint64_t kDramBankBytes = 0xFF000000;
+inline constexpr uint64_t kDramTileBytes = uint64_t{4} << 30;
 inline constexpr uint32_t kDramPortRow[4][kDramPortsPerBank] = {
     {0, 1, 11}, {2, 10, 3}, {9, 4, 8}, {5, 7, 6}};   // bank % 4
 inline constexpr uint32_t kDramColumnX[2] = {0, 9};  // bank / 4

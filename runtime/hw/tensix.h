@@ -66,10 +66,13 @@ inline constexpr uint32_t kTensixConfig = 0xFFEF0000;
 inline constexpr uint32_t kInstructionCacheInvalidate = kTensixConfig + 185 * 4;
 inline constexpr uint32_t kInstructionCacheAll = 0x1F;
 
-// CSR 0x7C0 (cfg0): bit 3 switches the L0 data cache off.
+// CSR 0x7C0 (cfg0): bit 3 switches the L0 data cache off. StMergeTimer is 16 after reset.
 inline constexpr uint32_t kCsrConfig0 = 0x7C0;
 inline constexpr uint32_t kCsrConfig0DataCacheOff = 1u << 3;
-inline constexpr uint32_t kCsrConfig0Supported = 0x0104000A;  // bits ttsim accepts
+inline constexpr uint32_t kCsrConfig0StoreMergeTimer16 = 0x00020000;
+inline constexpr uint32_t kCsrConfig0AfterReset = kCsrConfig0StoreMergeTimer16;
+inline constexpr uint32_t kCsrConfig0Supported =
+    0x0106000A;  // bits ttsim accepts, and StMergeTimer 16
 
 // `jal x0, target` for L1[0]: BRISC always starts at address 0. Requires target < 1 MiB and even.
 constexpr uint32_t JumpToFirmware(uint32_t target) {

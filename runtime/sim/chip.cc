@@ -45,7 +45,11 @@ struct Chip::Parts {
     machine.scheduler = &scheduler;
     machine.stream_chance = Rng(options.hazards.seed, kRngOfStreams);
     if ((options.hazards.on & kHazardNoc) != 0) noc.TakeTime(machine);
+    Rng epochs(options.hazards.seed, kRngOfEpochs);
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
+      if ((options.hazards.on & kHazardHartSpeed) != 0) {
+        tiles[i].SetWallClockEpoch(epochs.Next() >> 24);
+      }
       tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
                     grid.TensixTranslated(i), grid.TensixPhysical(i));
     }

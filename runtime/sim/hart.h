@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/hw/tensix.h"
+
 namespace ttfd::sim {
 
 class TensixTile;
@@ -78,8 +80,8 @@ struct PollState {
 struct Hart {
   uint32_t x[33] = {};  // x[32] takes what is written to x0
   uint32_t pc = 0;
-  uint32_t config0 = 0;  // CSR 0x7C0
-  uint32_t index = 0;    // hw::Hart
+  uint32_t config0 = hw::kCsrConfig0AfterReset;  // CSR 0x7C0
+  uint32_t index = 0;                            // hw::Hart
   TensixTile* tile = nullptr;
   std::byte* local_ram = nullptr;
   uint32_t local_ram_bytes = 0;

@@ -16,7 +16,7 @@ enum Hazard : uint32_t {
   kHazardStreams = 1 << 3,    // a stream update shows late in the register
   kHazardICache = 1 << 4,     // executed code stays as it was until reset or invalidation
   kHazardLocalRam = 1 << 5,   // local RAM holds anything when the power comes on, zeros on release
-  kHazardHartSpeed = 1 << 6,  // harts run at speeds of their own that change all the time
+  kHazardHartSpeed = 1 << 6,  // harts run at speeds of their own that change; tiles have own epochs
   kHazardCompute =
       1 << 7,  // Tensix instructions wait in queues and overlap; missing waits are faults
 };

@@ -47,7 +47,7 @@ bool Noc::IssueStreamUpdate(TensixTile& source, uint32_t niu, uint32_t buffer) {
   Niu& from = source.niu(niu);
   const NocCommand& command = from.command(buffer);
   constexpr uint32_t kInlineWrite = hw::kNocWrite | hw::kNocInline | hw::kNocResponse;
-  constexpr uint32_t kAnyChannel = hw::kNocStaticVc | 7u << hw::kNocVcShift;
+  constexpr uint32_t kAnyChannel = hw::kNocStaticVc | 3u << hw::kNocVcShift;
   const hw::Coordinate own = source.translated();
   if (source.machine().careful || from.link().open ||
       (command.control() & ~kAnyChannel) != kInlineWrite ||

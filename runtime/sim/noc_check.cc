@@ -59,6 +59,12 @@ Refusal Noc::CheckControl(const NocCommand& command) const {
     return {FaultKind::kNocMulticast, shown,
             "a multicast must reserve its path, a unicast must not"};
   }
+  // Bits 15:14, the class, of a static virtual channel.
+  const uint32_t vc_class = control >> (hw::kNocVcShift + 1) & 3;
+  if ((control & hw::kNocStaticVc) != 0 && (multicast ? vc_class != 2 : vc_class > 1)) {
+    return {FaultKind::kNocControl, shown,
+            "static virtual channels: unicasts use 0 to 3, multicasts 4 and 5"};
+  }
   if (!multicast && (control & hw::kNocIncludeSource) != 0) {
     return {FaultKind::kNocMulticast, shown, "only a multicast can include its source"};
   }
@@ -92,7 +98,11 @@ Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const 
       return {FaultKind::kUnmapped, address, "a Tensix tile has 1536 KiB of L1, then registers"};
     case TileKind::kDram:
       if (address < hw::kDramBankBytes && hw::kDramBankBytes - address >= length) return {};
-      return {FaultKind::kUnmapped, address, "a DRAM bank has 4 GiB"};
+      return {
+          FaultKind::kUnmapped, address,
+          address < hw::kDramTileBytes
+              ? "a DRAM bank ends at 0xFF000000, where the tile's registers begin (not modelled)"
+              : "a DRAM tile has 4 GiB of addresses"};
     case TileKind::kPcie:
       return {};  // HostMemoryMap decides
     case TileKind::kArc:

@@ -9,6 +9,7 @@ namespace ttfd::sim {
 enum RngStream : uint64_t {
   kRngOfNoc = 1,
   kRngOfStreams = 2,
+  kRngOfEpochs = 3,
   kEngineStreams = uint64_t{1} << 40,  // one a tile, from here
 };
 

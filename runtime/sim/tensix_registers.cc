@@ -36,7 +36,8 @@ constexpr Block BlockOf(uint32_t address) {
   return Block::kNone;
 }
 
-constexpr uint32_t kSoftResetIgnored = 1u << 31;  // tt-umd's "staggered start" flag
+constexpr uint32_t kSoftResetIgnored =
+    0xFF000000;  // bits 24 to 30, and tt-umd's "staggered start" flag
 
 Refusal NotWritable(uint32_t address) {
   return {FaultKind::kUnsupportedRegister, address, "the register is read only"};
@@ -191,6 +192,8 @@ bool TensixTile::IssueStreamUpdate(uint32_t address, uint32_t value) {
          machine_->noc->IssueStreamUpdate(*this, offset / hw::kNiuStride, buffer);
 }
 
+uint64_t TensixTile::WallClock() const { return machine_->scheduler->now() + wall_clock_epoch_; }
+
 Refusal TensixTile::ReadDebug(Accessor /*who*/, uint32_t address, uint32_t* value) {
   if (ResetVectors::Has(address)) return reset_vectors_.Read(address, value);
   switch (address) {
@@ -198,13 +201,13 @@ Refusal TensixTile::ReadDebug(Accessor /*who*/, uint32_t address, uint32_t* valu
       *value = soft_reset_;
       return {};
     case hw::kWallClockLow: {
-      const uint64_t now = machine_->scheduler->now();
+      const uint64_t now = WallClock();
       wall_clock_high_latched_ = static_cast<uint32_t>(now >> 32);
       *value = static_cast<uint32_t>(now);
       return {};
     }
     case hw::kWallClockHigh:
-      *value = static_cast<uint32_t>(machine_->scheduler->now() >> 32);
+      *value = static_cast<uint32_t>(WallClock() >> 32);
       return {};
     case hw::kWallClockHighLatched:
       *value = wall_clock_high_latched_;

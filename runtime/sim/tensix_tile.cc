@@ -60,7 +60,7 @@ void TensixTile::Reset() {
 void TensixTile::Release(Hart& hart) {
   std::memset(hart.x, 0, sizeof(hart.x));
   std::memset(hart.local_ram, 0, hart.local_ram_bytes);
-  hart.config0 = 0;
+  hart.config0 = hw::kCsrConfig0AfterReset;
   hart.pc = reset_vectors_.PcOf(hart.index);
   ForgetLoops(hart);
   if (hart.hazards != nullptr) hart.hazards->Release();

@@ -34,6 +34,9 @@ class TensixTile {
   void Init(Machine& machine, TileMemory memory, hw::Coordinate translated,
             hw::Coordinate physical);
 
+  // The tile's wall clock is `epoch` ahead of the chip's clock.
+  void SetWallClockEpoch(uint64_t epoch) { wall_clock_epoch_ = epoch; }
+
   const TileMemory& memory() const { return memory_; }
   Machine& machine() const { return *machine_; }
   hw::Coordinate translated() const { return translated_; }
@@ -115,6 +118,7 @@ class TensixTile {
   Refusal ReadDebug(Accessor who, uint32_t address, uint32_t* value);
   Refusal WriteDebug(Accessor who, uint32_t address, uint32_t value);
   Refusal WriteSoftReset(uint32_t value);
+  uint64_t WallClock() const;
   void UpdateStreamLater(uint32_t offset, uint32_t value);
   Refusal InvalidateInstructions(uint32_t mask);
   void Release(Hart& hart);
@@ -141,6 +145,7 @@ class TensixTile {
   uint32_t parked_ = 0;             // harts, one bit each
   uint32_t register_watchers_ = 0;  // parked harts that wait for a register, one bit each
   uint32_t soft_reset_ = hw::kSoftResetAllHarts;
+  uint64_t wall_clock_epoch_ = 0;  // value of the wall clock when the chip's clock is 0
   uint32_t wall_clock_high_latched_ = 0;
 };
 

@@ -193,7 +193,7 @@ TEST(Instructions, AtomicsReturnTheOldWordAndStoreTheNewOne) {
 TEST(Instructions, CsrInstructionsWorkOnCfg0) {
   SimChip chip;
   Rv32Asm a;
-  a.Li(kT0, 0x0104000A);
+  a.Li(kT0, 0x0106000A);
   a.I(0x1073, kA0, kT0, 0x7C0);  // csrrw
   a.Li(kT1, 8);
   a.I(0x3073, kA1, kT1, 0x7C0);    // csrrc
@@ -205,10 +205,10 @@ TEST(Instructions, CsrInstructionsWorkOnCfg0) {
   a.Halt();
   ASSERT_TRUE(chip.Run(a).ok());
   const sim::Hart& hart = chip.hart(kTile, hw::kBrisc);
-  EXPECT_EQ(hart.x[kA0], 0u);
-  EXPECT_EQ(hart.x[kA1], 0x0104000Au);
-  EXPECT_EQ(hart.x[kA2], 0x01040002u);
-  EXPECT_EQ(hart.x[kA3], 0x01040002u);
+  EXPECT_EQ(hart.x[kA0], 0x20000u);  // StMergeTimer is 16 after reset
+  EXPECT_EQ(hart.x[kA1], 0x0106000Au);
+  EXPECT_EQ(hart.x[kA2], 0x01060002u);
+  EXPECT_EQ(hart.x[kA3], 0x01060002u);
   EXPECT_EQ(hart.x[kA4], 2u);
   EXPECT_EQ(hart.x[kA5], 10u);
   EXPECT_EQ(hart.x[kA6], 8u);

@@ -7,8 +7,8 @@
 namespace ttfd {
 
 inline constexpr uint64_t kGoldenRuns[] = {
-    0x1c783b101ac6577d, 0x51ee6acea0031b07, 0x04553b5ece5db93b, 0x941952b3db89c8b8,
-    0xa447250a5c89e528, 0x631e55bcddc419f8, 0x2d8c36009accedba, 0x82f2184bfc60e5ed,
+    0xdddbebf19504a658, 0xc27b2f8e11fb53b6, 0xa9b7e3139366a956, 0x941952b3db89c8b8,
+    0x3ad5c35d0a72ae98, 0x36dbcc4847de1523, 0x35b3ce4bb79ba133, 0xf8994fdc9e27dce9,
 };
 
 }  // namespace ttfd

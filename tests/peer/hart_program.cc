@@ -29,8 +29,11 @@ uint32_t OffsetLike(Chooser& choose, uint32_t bytes, uint32_t length, uint32_t l
   return low + modulus * choose.Below(steps + 1);
 }
 
-uint32_t RandomVc(Chooser& choose) {
-  return choose.Percent(50) ? hw::kNocStaticVc | choose.Below(8) << hw::kNocVcShift : 0;
+// 0 to 3 for unicasts, 4 and 5 for multicasts.
+uint32_t RandomVc(Chooser& choose, bool multicast) {
+  if (!choose.Percent(50)) return 0;
+  const uint32_t channel = multicast ? 4 + choose.Below(2) : choose.Below(4);
+  return hw::kNocStaticVc | channel << hw::kNocVcShift;
 }
 
 // Where a command without multicast goes.
@@ -276,7 +279,8 @@ NocFields RandomCommand(Chooser& choose, const Actor& actor) {
       fields = RandomTransfer(choose, actor);
   }
   constexpr uint32_t kVc = hw::kNocStaticVc | 7u << hw::kNocVcShift;
-  fields.control = (fields.control & ~kVc) | RandomVc(choose);
+  fields.control =
+      (fields.control & ~kVc) | RandomVc(choose, (fields.control & hw::kNocMulticast) != 0);
   fields.tag = choose.Below(16) << 10;
   fields.niu = actor.niu;
   fields.buffer = actor.buffer;

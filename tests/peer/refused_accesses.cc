@@ -129,7 +129,11 @@ const RefusedAccess kAccesses[] = {
     {"host bytes behind L1",
      [](const Setting& s, SequenceBuilder* b) { b->Read(s.other, hw::kL1Bytes, 64); }},
     {"host past DRAM",
-     [](const Setting&, SequenceBuilder* b) { b->Read(kBank, hw::kDramBankBytes, 4); }},
+     [](const Setting&, SequenceBuilder* b) { b->Read(kBank, hw::kDramTileBytes, 4); }},
+    {"host DRAM tile's registers",
+     [](const Setting& s, SequenceBuilder* b) {
+       b->Read(kBank, hw::kDramBankBytes + 4 * s.choose.Below(0x3FFFFF), 4);
+     }},
     {"host register of 2", [](const Setting& s, SequenceBuilder* b) { b->Read(s.other, kSize, 2); }},
     {"host register of 8", [](const Setting& s, SequenceBuilder* b) { b->Read(s.other, kSize, 8); }},
     {"host register misaligned",

@@ -83,6 +83,12 @@ const RefusedCommand kCommands[] = {
      [](const Setting& s) { return WithControl(GoodWrite(s), 1u << s.choose.Between(18, 26)); }},
     {"noc priority",
      [](const Setting& s) { return WithControl(GoodWrite(s), 1u << s.choose.Between(27, 30)); }},
+    {"noc virtual channel of the other class",
+     [](const Setting& s) {
+       return s.choose.Percent(50)
+                  ? WithControl(GoodWrite(s), hw::kNocStaticVc | 4u << hw::kNocVcShift)
+                  : WithControl(GoodMulticast(s), hw::kNocStaticVc, 4u << hw::kNocVcShift);
+     }},
     {"noc accumulate",
      [](const Setting& s) { return WithControl(GoodWrite(s), hw::kNocAccumulate); }},
     {"noc multicast without path",
@@ -175,9 +181,9 @@ const RefusedCommand kCommands[] = {
        return With(GoodRead(s), [](NocFields& f) { f.target |= uint64_t{1} << 40; });
      }},
     {"noc read past DRAM",
-     [](const Setting& s) { return NocRead(s.self, kBank, hw::kDramBankBytes - 64, kHere, 128); }},
+     [](const Setting& s) { return NocRead(s.self, kBank, hw::kDramTileBytes - 64, kHere, 128); }},
     {"noc write past DRAM",
-     [](const Setting& s) { return NocWrite(s.self, kHere, kBank, hw::kDramBankBytes - 64, 128); }},
+     [](const Setting& s) { return NocWrite(s.self, kHere, kBank, hw::kDramTileBytes - 64, 128); }},
     {"noc host window 8",
      [](const Setting& s) {
        return NocRead(s.self, hw::kPcieTranslated, uint64_t{s.choose.Between(8, 61)} << 58, kHere,

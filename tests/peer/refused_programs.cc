@@ -34,6 +34,11 @@ const RefusedProgram kPrograms[] = {
        a->Li(kT0, 4);
        a->Word(0x7C029073);
      }},
+    {"hart csrw cfg0 store merge timer",
+     [](const Setting&, Rv32Asm* a) {
+       a->Li(kT0, 0x20000);
+       a->Word(0x7C029073);
+     }},
     {"hart lr", [](const Setting&, Rv32Asm* a) { a->Word(0x1000202F); }},
     {"hart sc", [](const Setting&, Rv32Asm* a) { a->Word(0x1800202F); }},
     {"hart amo in local RAM",
@@ -181,8 +186,12 @@ const RefusedProgram kPrograms[] = {
      }},
     {"hart soft reset unknown bit",
      [](const Setting& s, Rv32Asm* a) {
-       static constexpr uint32_t kUnknown[] = {0, 1, 7, 10, 15, 16, 17, 19, 30};
+       static constexpr uint32_t kUnknown[] = {0, 1, 7, 10, 15, 16, 17, 19, 23};
        a->StoreWord(hw::kSoftReset0, 0x47000 | 1u << s.choose.Pick(kUnknown));
+     }},
+    {"hart soft reset bits 24 to 30",
+     [](const Setting& s, Rv32Asm* a) {
+       a->StoreWord(hw::kSoftReset0, 0x47000 | 1u << s.choose.Between(24, 30));
      }},
     {"hart reset PC misaligned",
      [](const Setting&, Rv32Asm* a) { a->StoreWord(hw::kTriscResetPc, 2); }},

@@ -92,7 +92,7 @@ class Generator {
   }
 
   uint64_t HostBankAddress() {
-    static constexpr uint64_t kAddresses[] = {0, 0x1FE000, 0x3FFFE000, 0x7FFFE000, 0xFFFFE000};
+    static constexpr uint64_t kAddresses[] = {0, 0x1FE000, 0x3FFFE000, 0x7FFFE000, 0xFEFFE000};
     const uint64_t address = choose_.Pick(kAddresses);
     return address + choose_.Below(0xC00);
   }
@@ -277,7 +277,7 @@ class Generator {
                                  hw::kDramTranslatedFirstRow + bank % 4 * hw::kDramPortsPerBank};
       builder_.Read(at, Actor{}.in_banks(), kActors * 0x10000);
       builder_.Read(at, 0, 0x2000);
-      builder_.Read(at, 0xFFFFE000, 0x2000);
+      builder_.Read(at, 0xFEFFE000, 0x2000);
     }
     builder_.Add(fmt::format("hr {:x} {:x}", Actor{}.in_host(), kActors * 0x10000));
     builder_.Add("dma");

@@ -105,7 +105,7 @@ TEST(SimLibrary, EveryBarReachesTheChip) {
             "78563412");
   const uint64_t word1 = hw::kModelBar0Address + hw::kTlbRegisters +
                          (hw::kTlbWindows2M + 7) * hw::kTlbRegisterStride + 4;
-  const uint64_t last = hw::kModelBar4Address + hw::kBar4Bytes - 4;
+  const uint64_t last = hw::kModelBar4Address + 7 * hw::kTlbWindow4GBytes + hw::kDramBankBytes - 4;
   EXPECT_EQ(Last(Drive({"init", W(word1, 4, 17 | 12 << 6), W(last, 4, 0xCAFE), R(last, 4)})),
             "feca0000");
 }

@@ -30,8 +30,9 @@ inline constexpr uint32_t kReadControl = hw::kNocResponse | hw::kNocStaticVc;
 inline constexpr uint32_t kWriteControl = hw::kNocWrite | hw::kNocResponse | hw::kNocStaticVc;
 inline constexpr uint32_t kInlineControl = kWriteControl | hw::kNocInline;
 inline constexpr uint32_t kAtomicControl = hw::kNocAtomic | hw::kNocResponse | hw::kNocStaticVc;
-inline constexpr uint32_t kMulticastControl =
-    kWriteControl | hw::kNocMulticast | hw::kNocPathReserve;
+inline constexpr uint32_t kMulticastControl = kWriteControl | hw::kNocMulticast |
+                                              hw::kNocPathReserve |
+                                              hw::kNocMulticastVc << hw::kNocVcShift;
 
 inline NocFields NocRead(hw::Coordinate self, hw::Coordinate from, uint64_t address, uint32_t to,
                          uint32_t length) {

@@ -127,7 +127,7 @@ TEST_F(ChipTest, Bar4ShowsWholeBanks) {
   const auto point = [this](uint32_t window, const std::array<uint32_t, 3>& words) {
     Point(hw::kTlbWindows2M + window, words);
   };
-  const uint64_t last = hw::kTlbWindow4GBytes - 4;
+  const uint64_t last = hw::kDramBankBytes - 4;
   for (const uint32_t window : {0u, 7u}) {
     point(window, {0, 17 | 12 << 6 | 1u << hw::kTlb4GOrderingShift, 0});
     const uint64_t at = window * hw::kTlbWindow4GBytes + last;
@@ -144,7 +144,8 @@ TEST_F(ChipTest, Bar4ShowsWholeBanks) {
   EXPECT_FALSE(chip_->BarWrite(4, hw::kTlbWindow4GBytes, BytesOf(1u)).ok());
 
   std::array<std::byte, 8> eight{};
-  EXPECT_FALSE(chip_->BarRead(4, last, eight).ok());  // crosses into the next window
+  EXPECT_FALSE(
+      chip_->BarRead(4, hw::kTlbWindow4GBytes - 4, eight).ok());  // crosses into the next window
   EXPECT_EQ(chip_->last_refusal().kind, FaultKind::kTlbWindow);
   EXPECT_FALSE(chip_->BarRead(4, hw::kBar4Bytes, eight).ok());
   for (const std::array<uint32_t, 3>& bad :
@@ -193,7 +194,8 @@ TEST_F(ChipTest, HeldHartsShowWhereTheyStopped) {
   ASSERT_TRUE(chip_->Advance(100).ok());
   EXPECT_EQ(Read(at(hw::kPcSnapshot)).value(), 0x1000u);
   EXPECT_EQ(chip_->runnable_harts(), 1u);
-  ASSERT_TRUE(Write(at(hw::kSoftReset0), 0x47800).ok());
+  ASSERT_TRUE(Write(at(hw::kSoftReset0), 0x7F047800).ok());  // bits 24 to 30 have no effect
+  EXPECT_EQ(Read(at(hw::kSoftReset0)).value(), 0x47800u);
   EXPECT_EQ(Read(at(hw::kPcSnapshot)).value(), 0x1000u);
   EXPECT_TRUE(chip_->Advance(100)->quiescent);
 }

@@ -81,6 +81,27 @@ TEST(HazardHartSpeed, ChangesAllTheTime) {
   }
 }
 
+TEST(HazardHartSpeed, GivesEachWallClockItsOwnEpoch) {
+  constexpr hw::Coordinate kOther = {3, 5};
+  const auto elapsed_since = [](hw::Coordinate start) {
+    return [start](SimChip& chip) {
+      const uint32_t first = chip.ReadWord(start, hw::kWallClockLow);
+      Rv32Asm a;
+      const Rv32Asm::Label loop = a.Here();
+      a.Addi(kA0, kA0, 1);
+      a.Jump(loop);
+      chip.Load(kTile, 0, a);
+      chip.Start(kTile);
+      EXPECT_TRUE(chip.device().Advance(1000).ok());
+      return chip.ReadWord(kOther, hw::kWallClockLow) - first == 1000;
+    };
+  };
+  SimChip one = ChipWith("speed", 7);
+  SimChip again = ChipWith("speed", 7);
+  EXPECT_EQ(one.ReadWord(kOther, hw::kWallClockLow), again.ReadWord(kOther, hw::kWallClockLow));
+  ExpectBites("speed", elapsed_since(kTile), elapsed_since(kOther));
+}
+
 TEST(HazardLocalRam, TakesTimeToBecomeZero) {
   Rv32Asm compute;
   compute.Li(kS0, hw::kLocalRamAddress + 0x80);

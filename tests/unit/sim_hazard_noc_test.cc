@@ -206,7 +206,6 @@ TEST_F(HazardNoc, AnInlineWriteStaysBehindAWriteOnItsStaticChannelOnly) {
 
 TEST_F(HazardNoc, AMulticastIsNeverOrderedAgainstAUnicast) {
   NocFields flag = NocMulticast(kA, kFlagSource, kB, kFar, kFlag, 4);
-  flag.control = WithChannel(flag.control, 1);  // even on the same channel
   flag.buffer = 1;
   ExpectBites("noc", Sending(Data(1), flag), SendingAfterAck(Data(1), flag));
 }
@@ -214,7 +213,6 @@ TEST_F(HazardNoc, AMulticastIsNeverOrderedAgainstAUnicast) {
 TEST_F(HazardNoc, MulticastsKeepOrderToTheSameRectangleOnly) {
   const auto multicast = [](uint32_t from, uint32_t to, uint32_t bytes, hw::Coordinate end) {
     NocFields fields = NocMulticast(kA, from, kB, end, to, bytes);
-    fields.control = WithChannel(fields.control, hw::kNocMulticastVc);
     return fields;
   };
   const NocFields data = multicast(kSource, kData, kBytes, kFar);
@@ -229,7 +227,6 @@ TEST_F(HazardNoc, MulticastsWithAndWithoutTheirSourceKeepOrderAtEveryTile) {
   static constexpr hw::Coordinate kBelow = {kA.x, kA.y + 1};
   const auto multicast = [](uint32_t from, uint32_t to, uint32_t bytes, bool source) {
     NocFields fields = NocMulticast(kA, from, kA, kBelow, to, bytes);
-    fields.control = WithChannel(fields.control, hw::kNocMulticastVc);
     if (source) fields.control |= hw::kNocIncludeSource;
     return fields;
   };
