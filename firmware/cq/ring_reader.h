@@ -70,10 +70,14 @@ class RingReader {
     }
   }
 
+  // How many bytes are left of the page the cursor is in; some are ready.
+  uint32_t LeftInPage() const { return ((ready_ - 1) & (kPageBytes - 1)) + 1; }
+
   // A command that lies in its first page, from where the cursor still is, is executed.
   void FinishPage() {
-    cursor_ += kPageBytes;
-    ready_ -= kPageBytes;
+    const uint32_t ready_behind = (ready_ - 1) & ~(kPageBytes - 1);
+    cursor_ += ready_ - ready_behind;
+    ready_ = ready_behind;
     if (cursor_ == end_) {
       cursor_ = base_;
     }

@@ -46,6 +46,8 @@ inline constexpr uint32_t kPackedLargeMaxCount = 35;
 inline constexpr uint32_t kPackedDataAlignment = 16;
 inline constexpr uint32_t kMaxWriteOffsets = 4;
 inline constexpr uint8_t kNoMulticastGo = 0xFF;
+// DEBUG in front of one command: the two share a page, the command's lists included.
+inline constexpr uint32_t kMaxDebugCommands = 64;
 inline constexpr uint32_t kMaxDelayClocks = 1u
                                             << 20;  // ours: no command holds the queue for longer
 

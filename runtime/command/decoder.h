@@ -21,13 +21,14 @@ struct DecodedTarget {
 };
 
 // A dispatch command with the lists behind it. Which alternative `header` holds says the command;
-// BareDispatch and WriteLinear stand for several, and their id says which.
+// BareDispatch (but not of DEBUG) and WriteLinear stand for several, and their id says which.
 struct DecodedDispatch {
   std::variant<abi::BareDispatch, abi::WriteLinear, abi::WriteLinearHHost, abi::WritePaged,
                abi::WritePacked, abi::WritePackedLarge, abi::Wait, abi::SetWriteOffset,
                abi::SendGoSignal, abi::NotifySubordinate, abi::SetNumWorkerSems,
                abi::SetGoSignalNocData, abi::Delay>
       header;
+  uint32_t debugs = 0;                                     // DEBUG commands before it in its page
   std::vector<DecodedTarget> targets;                      // WRITE_PACKED
   std::vector<abi::WritePackedLargeTarget> large_targets;  // WRITE_PACKED_LARGE
   std::vector<uint32_t> words;  // SET_WRITE_OFFSET, SET_GO_SIGNAL_NOC_DATA

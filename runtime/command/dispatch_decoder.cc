@@ -23,6 +23,7 @@ class DispatchDecoder {
       : payload_(payload), to_(to), data_follows_(data_follows) {}
 
   StatusOr<DecodedDispatch> Decode() {
+    RETURN_IF_ERROR(SkipDebugs());
     RETURN_IF_ERROR(CheckPlace());
     RETURN_IF_ERROR(DecodeById());
     return std::move(result_);
@@ -30,6 +31,23 @@ class DispatchDecoder {
 
  private:
   abi::DispatchId id() const { return static_cast<abi::DispatchId>(payload_[0]); }
+
+  // The dispatcher executes what follows a DEBUG in the same page.
+  Status SkipDebugs() {
+    while (to_ == abi::DispatcherType::kDispatch && id() == abi::DispatchId::kDebug) {
+      if (payload_.size() <= sizeof(abi::BareDispatch)) {
+        return InvalidArgument("no command follows a dispatch DEBUG in its page");
+      }
+      if (++result_.debugs > abi::kMaxDebugCommands) {
+        return InvalidArgument("more than {} DEBUGs before a dispatch command",
+                               abi::kMaxDebugCommands);
+      }
+      RETURN_IF_ERROR(ReservedIsZero(LoadAt<abi::BareDispatch>(payload_.data()).reserved));
+      payload_ = payload_.subspan(sizeof(abi::BareDispatch));
+      left_in_page_ -= uint32_t{sizeof(abi::BareDispatch)};
+    }
+    return OkStatus();
+  }
 
   // Which dispatcher knows the command, and whether its data may come later.
   Status CheckPlace() const {
@@ -50,7 +68,7 @@ class DispatchDecoder {
         id() == abi::DispatchId::kWriteLinear || id() == abi::DispatchId::kWriteLinearH ||
         id() == abi::DispatchId::kWriteLinearHHost || id() == abi::DispatchId::kWritePaged ||
         id() == abi::DispatchId::kWritePackedLarge;
-    if (data_follows_ && (!takes_data || payload_.size() >= abi::kDispatchPageBytes ||
+    if (data_follows_ && (!takes_data || payload_.size() >= left_in_page_ ||
                           payload_.size() % hw::kL1Alignment != 0)) {
       return InvalidArgument("NOFLUSH with {} bytes of dispatch command {}", payload_.size(),
                              static_cast<uint32_t>(id()));
@@ -86,7 +104,6 @@ class DispatchDecoder {
       case abi::DispatchId::kDelay:
         return Delay();
       case abi::DispatchId::kSink:
-      case abi::DispatchId::kDebug:
       case abi::DispatchId::kExecBufEnd:
       case abi::DispatchId::kTerminate:
         RETURN_IF_ERROR(Only<abi::BareDispatch>());
@@ -219,11 +236,11 @@ class DispatchDecoder {
       result_.targets.push_back(target);
     }
     RETURN_IF_ERROR(SkipListPadding(sizeof(header)));
-    if (at_ > abi::kDispatchPageBytes) {
+    if (at_ > left_in_page_) {
       return InvalidArgument("a list of {} targets leaves the first page", uint16_t{header.count});
     }
     const uint64_t packet = AlignUp(size, abi::kPackedDataAlignment);
-    if (shared && at_ + size > abi::kDispatchPageBytes) {
+    if (shared && at_ + size > left_in_page_) {
       return InvalidArgument("the shared packet leaves the first page");
     }
     return Data(shared ? packet : packet * header.count);
@@ -338,7 +355,8 @@ class DispatchDecoder {
     return Words(header.num_words);
   }
 
-  const ByteSpan payload_;
+  ByteSpan payload_;
+  uint32_t left_in_page_ = abi::kDispatchPageBytes;
   const abi::DispatcherType to_;
   const bool data_follows_;
   uint32_t at_ = 0;

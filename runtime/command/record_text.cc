@@ -53,8 +53,6 @@ struct DispatchText {
     switch (c.id) {
       case abi::DispatchId::kSink:
         return "SINK";
-      case abi::DispatchId::kDebug:
-        return "DEBUG";
       case abi::DispatchId::kExecBufEnd:
         return "EXEC_BUF_END";
       default:
@@ -165,8 +163,11 @@ struct PrefetchText {
     const char* const name = c.id == abi::PrefetchId::kRelayInline          ? "RELAY_INLINE"
                              : c.id == abi::PrefetchId::kRelayInlineNoflush ? "RELAY_INLINE_NOFLUSH"
                                                                             : "EXEC_BUF_END";
-    return fmt::format("{} {}: {}", name,
+    std::string debugs;
+    for (uint32_t i = 0; i < command.dispatch->debugs; ++i) debugs += "DEBUG ";
+    return fmt::format("{} {}: {}{}", name,
                        c.dispatcher == abi::DispatcherType::kDispatch ? "dispatch" : "dispatch_s",
+                       debugs,
                        std::visit(DispatchText{*command.dispatch}, command.dispatch->header));
   }
   std::string operator()(const abi::RelayPagedPacked& c) const {

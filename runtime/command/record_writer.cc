@@ -26,6 +26,9 @@ class Cursor {
 };
 
 void PutDispatch(const DecodedDispatch& dispatch, Cursor& to) {
+  abi::BareDispatch debug{};
+  debug.id = abi::DispatchId::kDebug;
+  for (uint32_t i = 0; i < dispatch.debugs; ++i) to.Bytes(BytesOf(debug));
   std::visit([&to](const auto& header) { to.Bytes(BytesOf(header)); }, dispatch.header);
   if (const auto* packed = std::get_if<abi::WritePacked>(&dispatch.header)) {
     for (const DecodedTarget& target : dispatch.targets) {

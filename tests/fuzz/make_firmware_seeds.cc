@@ -42,8 +42,7 @@ EntryBuilder Waits() {
       .Dispatch(WaitCommand(abi::kWaitStream | abi::kWaitClearStream, 48))
       .Dispatch(WaitCommand(abi::kWaitMemory, 0, 0xA70))
       .Dispatch(DelayCommand(100))
-      .Dispatch(BareDispatchCommand(abi::DispatchId::kSink))
-      .Dispatch(BareDispatchCommand(abi::DispatchId::kDebug))
+      .Dispatch(Debugged(2, BareDispatchCommand(abi::DispatchId::kSink)))
       .Debug(ByteSpan(kData).first(40))
       .Dispatch(EventCommand(7));
   return entry;

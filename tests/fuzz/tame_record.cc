@@ -211,6 +211,11 @@ class Tamer {
         }
         return fields;
       }
+      case abi::DispatchId::kDebug:
+        return length < 2 * sizeof(abi::BareDispatch)
+                   ? 2 * sizeof(abi::BareDispatch)
+                   : sizeof(abi::BareDispatch) + Dispatch(at + sizeof(abi::BareDispatch),
+                                                          length - sizeof(abi::BareDispatch));
       case abi::DispatchId::kSetNumWorkerSems:
       case abi::DispatchId::kNotifySubordinateGoSignal:
         leaves_state_ = true;

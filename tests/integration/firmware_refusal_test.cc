@@ -266,6 +266,17 @@ TEST_P(Refused, AsAFaultThatNamesCommandAndOffset) {
   }
 }
 
+TEST_F(FirmwareTest, RefusesMoreDebugsThanMayPrecedeACommand) {
+  Start(BenchOptions());
+  const Payload sink = BareDispatchCommand(abi::DispatchId::kSink);
+  ASSERT_OK(
+      bench_->SendAndRun(EntryBuilder().Dispatch(Debugged(abi::kMaxDebugCommands + 1, sink))));
+  const abi::HartStatus status = DispatchStatus();
+  EXPECT_EQ(status.state, abi::kHartFaulted);
+  EXPECT_EQ(status.fault_code, kCount);
+  EXPECT_EQ(status.fault_offset, abi::kMaxDebugCommands * sizeof(abi::BareDispatch));
+}
+
 INSTANTIATE_TEST_SUITE_P(Firmware, Refused, ::testing::ValuesIn(kCases),
                          [](const auto& chosen) { return std::string(chosen.param.name); });
 

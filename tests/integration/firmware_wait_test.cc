@@ -93,8 +93,7 @@ TEST_P(Wait, CommandsThatDoNothingAreCounted) {
   EntryBuilder entry;
   for (uint32_t i = 0; i < 50; ++i) {
     entry.Dispatch(BareDispatchCommand(abi::DispatchId::kSink))
-        .Dispatch(BareDispatchCommand(abi::DispatchId::kDebug))
-        .Dispatch(BareDispatchCommand(abi::DispatchId::kExecBufEnd))
+        .Dispatch(Debugged(1, BareDispatchCommand(abi::DispatchId::kExecBufEnd)))
         .Debug(Pattern(i, i));
     if (i % 5 == 4) {
       ASSERT_OK(bench_->Send(entry));
@@ -103,6 +102,43 @@ TEST_P(Wait, CommandsThatDoNothingAreCounted) {
   }
   ASSERT_OK(bench_->Run());
   EXPECT_EQ(DispatchStatus().progress - before, 150u);
+}
+
+// Commands that end in their page, at its end and beyond it.
+TEST_P(Wait, ACommandFollowsADebugInItsPage) {
+  BenchOptions options = GetParam().options();
+  options.command_ring_bytes = std::max(options.command_ring_bytes, 32u * 1024);
+  options.issue_ring_bytes = std::max(options.issue_ring_bytes, 32u * 1024);
+  Start(options);
+  const hw::Coordinate at = bench_->WorkerTile(0);
+  const uint32_t xy = hw::NocXy(at.x, at.y);
+  for (const uint32_t debugs : {1u, 3u, abi::kMaxDebugCommands}) {
+    for (const uint32_t before_end : {0u, 16u, 32u, 48u, 1024u}) {
+      const uint32_t page = abi::kDispatchPageBytes - before_end - 16 * debugs;
+      const uint32_t sizes[] = {16, page - 48, page - 32, page + 4096};
+      for (const uint32_t bytes : sizes) {
+        SCOPED_TRACE(bytes);
+        const auto linear = Pattern(bytes, bytes + debugs);
+        const auto packed = Pattern(std::min(bytes, abi::kDispatchPageBytes), bytes + 1);
+        const auto packed_bytes = static_cast<uint16_t>(packed.size());
+        bench_->SetBytes(at, kTarget, std::vector<std::byte>(0x5000));
+        const uint32_t before = DispatchStatus().progress;
+        const Payload commands[] = {WriteLinearCommand(xy, kTarget, bytes).Append(linear),
+                                    SetWriteOffsetCommand({0, 0x2800, 0, 0}),
+                                    WritePackedCommand(0, 1, packed_bytes, kTarget, 1)
+                                        .Value(xy)
+                                        .Pad(16)
+                                        .Append(packed)
+                                        .Pad(16)};
+        for (const Payload& command : commands) {
+          ASSERT_OK(bench_->SendAndRun(EntryBuilder().Dispatch(Debugged(debugs, command))));
+        }
+        EXPECT_EQ(bench_->Bytes(at, kTarget, bytes), linear);
+        EXPECT_EQ(bench_->Bytes(at, kTarget + 0x2800, packed_bytes), packed);
+        EXPECT_EQ(DispatchStatus().progress - before, 3 * (debugs + 1));
+      }
+    }
+  }
 }
 
 TEST_P(Wait, ADelayLastsAsLongAsItSays) {

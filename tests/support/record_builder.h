@@ -129,4 +129,13 @@ inline Payload BareDispatchCommand(abi::DispatchId id) {
   return Payload(command);
 }
 
+// `count` DEBUGs, then the command.
+inline Payload Debugged(uint32_t count, const Payload& command) {
+  Payload payload = BareDispatchCommand(abi::DispatchId::kDebug);
+  for (uint32_t i = 1; i < count; ++i) {
+    payload.Append(BareDispatchCommand(abi::DispatchId::kDebug).bytes());
+  }
+  return payload.Append(command.bytes());
+}
+
 }  // namespace ttfd::testing

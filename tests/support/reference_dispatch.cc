@@ -39,7 +39,8 @@ StatusOr<ReferenceExecutor::Step> ReferenceExecutor::ExecuteDispatch(
   } else if (!std::holds_alternative<abi::Delay>(dispatch.header)) {
     return Internal("a command of dispatch_s for the dispatcher");
   }
-  ++queue.outcome.dispatch_commands;
+  queue.outcome.dispatch_commands += 1 + dispatch.debugs;
+  queue.outcome.dispatch_kinds[static_cast<size_t>(abi::DispatchId::kDebug)] += dispatch.debugs;
   CountDispatch(queue, dispatch);
   return Step::kDone;
 }

@@ -140,7 +140,8 @@ void StreamQueue::Idle() {
     case 0:
       return Dispatch(Command<abi::BareDispatch>(abi::DispatchId::kSink));
     case 1:
-      return Dispatch(Command<abi::BareDispatch>(abi::DispatchId::kDebug));
+      return Dispatch(Command<abi::BareDispatch>(abi::DispatchId::kDebug),
+                      BytesOf(Command<abi::BareDispatch>(abi::DispatchId::kSink)));
     case 2: {
       auto delay = Command<abi::Delay>(abi::DispatchId::kDelay);
       delay.delay = world_.Pick(0, 300);

@@ -196,11 +196,18 @@ TEST(Refusal, BareDispatchCommandsAndDelay) {
     Refused(Dispatched<abi::BareDispatch>(abi::DispatchId::kSink), {{kPayload, id, 1}},
             fmt::format("dispatch command {} is not in the command set", id));
   }
-  for (const auto id : {abi::DispatchId::kSink, abi::DispatchId::kDebug,
-                        abi::DispatchId::kExecBufEnd, abi::DispatchId::kTerminate}) {
+  for (const auto id :
+       {abi::DispatchId::kSink, abi::DispatchId::kExecBufEnd, abi::DispatchId::kTerminate}) {
     Refused(Dispatched<abi::BareDispatch>(id), {{kPayload + 15, 1, 1}},
             "a reserved field is not zero");
   }
+  Refused(Dispatched<abi::BareDispatch>(abi::DispatchId::kDebug), {},
+          "no command follows a dispatch DEBUG in its page");
+  auto debugged = Dispatched<abi::BareDispatch>(abi::DispatchId::kDebug, {}, 16);
+  debugged[kPayload + 16] = std::byte{8};
+  Refused(debugged, {{kPayload + 15, 1, 1}}, "a reserved field is not zero");
+  Refused(debugged, {{kPayload + 31, 1, 1}}, "a reserved field is not zero");
+  Refused(debugged, {{1, 1, 1}}, "dispatch command 9 sent to dispatch_s");
   const auto delay = Dispatched<abi::Delay>(abi::DispatchId::kDelay);
   Refused(delay, {{kPayload + 4, (1 << 20) + 1}},
           "DELAY of 1048577 clocks; at most 1048576 are allowed");

@@ -165,10 +165,16 @@ class RandomRecords {
         return;
       }
       case 6: {
-        constexpr abi::DispatchId kBare[] = {abi::DispatchId::kSink, abi::DispatchId::kDebug,
-                                             abi::DispatchId::kExecBufEnd,
+        constexpr abi::DispatchId kBare[] = {abi::DispatchId::kSink, abi::DispatchId::kExecBufEnd,
                                              abi::DispatchId::kTerminate};
-        writer.Dispatch(Header<abi::BareDispatch>(kBare[Pick(0, 3)]));
+        const auto bare = Header<abi::BareDispatch>(kBare[Pick(0, 2)]);
+        if (Pick(0, 1) == 0) {
+          writer.Dispatch(bare);
+        } else {
+          StoreAt(writer.Dispatch(Header<abi::BareDispatch>(abi::DispatchId::kDebug), sizeof(bare))
+                      .data(),
+                  bare);
+        }
         return;
       }
       case 7: {

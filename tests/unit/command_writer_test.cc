@@ -106,7 +106,6 @@ TEST(RecordWriter, BareDispatchCommandsAndDelay) {
     return Bytes({5, 0, 0, 0, 16, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0, id}, 64);
   };
   EXPECT_EQ(Dispatched<abi::BareDispatch>(abi::DispatchId::kSink), bare(8));
-  EXPECT_EQ(Dispatched<abi::BareDispatch>(abi::DispatchId::kDebug), bare(9));
   EXPECT_EQ(Dispatched<abi::BareDispatch>(abi::DispatchId::kExecBufEnd), bare(11));
   EXPECT_EQ(Dispatched<abi::BareDispatch>(abi::DispatchId::kTerminate), bare(13));
   abi::Delay delay{};

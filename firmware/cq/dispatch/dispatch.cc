@@ -61,8 +61,9 @@ class Dispatcher {
       case abi::DispatchId::kNotifySubordinateGoSignal:
         NotifySubordinate(word, at);
         return ring_.FinishPage();
-      case abi::DispatchId::kSink:
       case abi::DispatchId::kDebug:
+        return SkipDebug(at);
+      case abi::DispatchId::kSink:
       case abi::DispatchId::kExecBufEnd:
         return ring_.FinishPage();
       case abi::DispatchId::kDelay:
@@ -73,6 +74,17 @@ class Dispatcher {
       default:
         Refuse(at, abi::kFaultUnknownCommand, at, 0);
     }
+  }
+
+  // The next command follows in the same page, with room for its lists.
+  void SkipDebug(uint32_t at) {
+    constexpr uint32_t kMost = abi::kMaxDebugCommands * sizeof(abi::BareDispatch);
+    const uint32_t before = abi::kDispatchPageBytes - ring_.LeftInPage();
+    if (before >= kMost) [[unlikely]] {
+      Refuse(at, abi::kFaultBadCount, before / sizeof(abi::BareDispatch) + 1,
+             abi::kMaxDebugCommands);
+    }
+    ring_.Skip(sizeof(abi::BareDispatch));
   }
 
   uint32_t WriteOffset(uint32_t at, uint32_t index) const {

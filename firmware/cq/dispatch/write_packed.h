@@ -111,14 +111,15 @@ inline void WritePacked(Ring& ring, Writes& writes, uint32_t word, const uint32_
   const uint32_t stride = no_stride ? 0 : RoundUp16(size);
   const uint32_t data = sizeof(abi::WritePacked) + RoundUp16(4 * target_words);
   const uint32_t total = data + (no_stride ? RoundUp16(size) : count * stride);
-  if (total <= abi::kDispatchPageBytes) [[likely]] {
+  const uint32_t left = ring.LeftInPage();
+  if (total <= left) [[likely]] {
     WritePackedInPlace(writes, at, targets, targets + 4 * target_words, at + data, stride, to, size,
                        multicast);
     ring.FinishPage();
     return;
   }
-  if (no_stride || data > abi::kDispatchPageBytes) [[unlikely]] {
-    Refuse(at, abi::kFaultBadLength, total, abi::kDispatchPageBytes);
+  if (no_stride || data > left) [[unlikely]] {
+    Refuse(at, abi::kFaultBadLength, total, left);
   }
   WritePackedStreamed(ring, writes, targets, target_words, to, size, multicast);
 }
