@@ -4,6 +4,9 @@
 // Rules obeyed here and by every user (tt-isa-documentation BlackholeA0/NoC, tt-metal
 // noc_nonblocking_api.h):
 // - a buffer is written only while it is free, and read back before a counter is believed;
+// - every command sets both of its coordinates, unless a probe says that they are kept (worker/brisc.cc):
+//   issuing one may write translated coordinates back into the buffer (NoC/MemoryMap.md), and translating
+//   those again names another tile;
 // - reads and writes are non-posted, at most 16 KiB, source and destination equal modulo 16 (64 when
 //   reading DRAM or host memory);
 // - unicasts use static VC 1 and multicasts VC 4, so a write and a following atomic to one tile
@@ -14,10 +17,12 @@
 //   this hart; inline writes go to registers only.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "firmware/common/io.h"
 #include "firmware/common/wait.h"
+#include "runtime/abi/boot_block.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/hw/noc.h"
 
@@ -45,17 +50,24 @@ constexpr uint32_t PcieMid(uint32_t record_xy) { return (record_xy & 1u << 24) <
 constexpr uint32_t TileOf(uint32_t record_xy) { return record_xy & ~(1u << 24); }
 
 // The dispatch harts do little else than talk to their NIU: they keep its address in a register of its
-// own, from where a load or store reaches the counters and the command buffers 0 and 1.
+// own, from where a load or store reaches the counters and the command buffers 0 and 1; and this tile, the
+// local side of every command, in another.
 #ifdef TTFD_NIU_REGISTER
 register uint32_t niu_register asm("s11");
+register uint32_t own_xy_register asm("s10");
+inline uint32_t OwnXy() { return own_xy_register; }
 inline constexpr uint32_t kNiuRegister =
     hw::kNiuAddress + kThisNiu * hw::kNiuStride + hw::kNiuCommandBufferStride;
-inline void SetNiuRegister() { niu_register = kNiuRegister; }
+inline void SetNiuRegister() {
+  niu_register = kNiuRegister;
+  own_xy_register = Load(abi::kBootBlockAddress + offsetof(abi::BootBlock, own_xy));
+}
 inline uint32_t NiuRegister(uint32_t address) {
   const uint32_t offset = address - kNiuRegister;
   return offset + 0x800 < 0x1000 ? niu_register + offset : address;
 }
 #else
+inline uint32_t OwnXy() { return Load(abi::kBootBlockAddress + offsetof(abi::BootBlock, own_xy)); }
 constexpr uint32_t NiuRegister(uint32_t address) { return address; }
 #endif
 
@@ -92,24 +104,21 @@ struct CommandBuffer {
     Set(hw::kNocCommand, 1);
   }
 
-  // Constant fields, so that a command sets only what differs. `own_xy` is this tile.
-  static void InitializeRead(uint32_t own_xy, uint32_t transaction_id) {
+  // Constant fields, so that a command sets only what differs, and its coordinates.
+  static void InitializeRead(uint32_t transaction_id) {
     Initialize(kReadControl, transaction_id);
     Set(hw::kNocReturnMid, 0);
-    Set(hw::kNocReturnHigh, own_xy);
   }
-  static void InitializeWrite(uint32_t own_xy, uint32_t control, uint32_t transaction_id) {
+  static void InitializeWrite(uint32_t control, uint32_t transaction_id) {
     Initialize(control, transaction_id);
     Set(hw::kNocTargetMid, 0);
-    Set(hw::kNocTargetHigh, own_xy);
     Set(hw::kNocReturnMid, 0);
   }
-  static void InitializeAtomic(uint32_t own_xy, uint32_t transaction_id) {
+  static void InitializeAtomic(uint32_t transaction_id) {
     Initialize(kAtomicControl, transaction_id);
     Set(hw::kNocTargetMid, 0);
     Set(hw::kNocReturnLow, AtomicReturnSlot(kThisHart));
     Set(hw::kNocReturnMid, 0);
-    Set(hw::kNocReturnHigh, own_xy);
     Set(hw::kNocLength, hw::kNocAtomicIncrement);
   }
 
@@ -122,12 +131,14 @@ struct CommandBuffer {
   }
 };
 
-// Adds to a counter at one fixed tile.
+// Adds to a counter at `tile`.
 template <uint32_t kNiu, uint32_t kBuffer>
-inline void AtomicIncrement(uint32_t address, uint32_t increment) {
+inline void AtomicIncrement(uint32_t tile, uint32_t address, uint32_t increment) {
   using Buffer = CommandBuffer<kNiu, kBuffer>;
   Buffer::AwaitFree();
   Buffer::Set(hw::kNocTargetLow, address);
+  Buffer::Set(hw::kNocTargetHigh, tile);
+  Buffer::Set(hw::kNocReturnHigh, OwnXy());
   Buffer::Set(hw::kNocData, increment);
   Buffer::Issue();
 }

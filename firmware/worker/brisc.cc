@@ -160,16 +160,14 @@ class Launches {
 };
 
 // Adds 1 to the stream of a sub-device at the dispatch tile, by an inline write over NoC 1. Its command
-// buffer there is used for nothing else, so it is set up once and changed when the target changes.
+// buffer there is used for nothing else, so it is set up once and changed when the target changes; or for
+// every command, where the NIU writes translated coordinates back.
 class Answers {
  public:
   Answers() : first_stream_(TTFD_BOOT(first_worker_stream)) {
-    Buffer::AwaitFree();
+    Buffer::InitializeRead(kTransactionId);
+    ProbeCoordinates();
     Buffer::Set(hw::kNocControl, kInlineControl);
-    Buffer::Set(hw::kNocPacketTag, PacketTag(kTransactionId));
-    Buffer::Set(hw::kNocBroadcastExclude, 0);
-    Buffer::Set(hw::kNocTargetMid, 0);
-    Buffer::Set(hw::kNocReturnHigh, TTFD_BOOT(own_xy));
     Buffer::Set(hw::kNocLength, kByteEnables);
     Buffer::Set(hw::kNocData, 1u << hw::kStreamUpdateShift);
     asm("" : "+r"(command_));  // or gcc builds the address anew for each use
@@ -181,22 +179,41 @@ class Answers {
     SettleL1(last_stored);
     AwaitZero(command_);
     if (go << 8 != target_) [[unlikely]] {
-      target_ = go << 8;
+      target_ = go << 8 | never_kept_;
       Buffer::Set(hw::kNocTargetLow,
                   hw::StreamRegister(first_stream_ + (go & 0xFF), hw::kStreamSpaceAvailableUpdate));
       Buffer::Set(hw::kNocTargetHigh, hw::NocXy(go >> 8 & 0x3F, go >> 16 & 0x3F));
+      Buffer::Set(hw::kNocReturnHigh, OwnXy());
     }
     Store(command_, 1);
   }
 
  private:
   using Buffer = CommandBuffer<1, 3>;
+
+  // Reads this tile's own L1: are the coordinates still those that were set? NoC 1 counts from the
+  // opposite corner, so no tile's physical coordinates are its translated ones.
+  void ProbeCoordinates() {
+    Buffer::Set(hw::kNocTargetLow, AtomicReturnSlot(kThisHart));
+    Buffer::Set(hw::kNocTargetMid, 0);
+    Buffer::Set(hw::kNocTargetHigh, OwnXy());
+    Buffer::Set(hw::kNocReturnLow, StagingSlot(kThisHart));
+    Buffer::Set(hw::kNocReturnHigh, OwnXy());
+    Buffer::Set(hw::kNocLength, 16);
+    Buffer::Issue();
+    Buffer::AwaitFree();
+    AwaitNiuCounterZero<1, hw::kNocRequestsOutstanding + kTransactionId>();
+    const uint32_t kept = Load(Buffer::kBase + hw::kNocReturnHigh);
+    never_kept_ = kept == OwnXy() ? 0 : ~0u;
+  }
+
   static constexpr uint32_t kTransactionId = 15;
   static constexpr uint32_t kByteEnables = 0xFu << (hw::kStreamSpaceAvailableUpdate & 31);
 
   const uint32_t first_stream_;
   uint32_t command_ = Buffer::kBase + hw::kNocCommand;
-  uint32_t target_ = ~0u;  // the go word's sub-device and tile, shifted up by the signal
+  uint32_t never_kept_ = 0;  // all ones where the coordinates have to be set for every command
+  uint32_t target_ = ~0u;    // the go word's sub-device and tile, shifted up by the signal
 };
 
 [[noreturn]] void Serve() {

@@ -45,6 +45,7 @@ struct Chip::Parts {
     machine.scheduler = &scheduler;
     machine.stream_chance = Rng(options.hazards.seed, kRngOfStreams);
     if ((options.hazards.on & kHazardNoc) != 0) noc.TakeTime(machine);
+    if (options.writes_coordinates_back) noc.WriteCoordinatesBack();
     Rng epochs(options.hazards.seed, kRngOfEpochs);
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
       if ((options.hazards.on & kHazardHartSpeed) != 0) {

@@ -46,6 +46,19 @@ hw::Coordinate GridMap::TensixTranslated(uint32_t index) const {
           hw::kTensixFirstRow + index % hw::kTensixRows};
 }
 
+hw::Coordinate GridMap::OnNoc(uint32_t noc, hw::Coordinate at) const {
+  const TileRef tile = At(at.x, at.y);
+  if (tile.kind == TileKind::kNone) return at;
+  if (tile.kind == TileKind::kTensix) at = TensixPhysical(tile.index);
+  if (tile.kind == TileKind::kPcie) at = hw::kPciePhysical[0];
+  if (tile.kind == TileKind::kDram && at.y >= hw::kDramTranslatedFirstRow) {
+    const uint32_t port = (at.y - hw::kDramTranslatedFirstRow) % hw::kDramPortsPerBank;
+    at = {hw::kDramColumnX[tile.index / 4], hw::kDramPortRow[tile.index % 4][port]};
+  }
+  if (noc == 0) return at;
+  return {hw::kGridColumns - 1 - at.x, hw::kGridRows - 1 - at.y};
+}
+
 hw::Coordinate GridMap::TensixPhysical(uint32_t index) const {
   return {columns_[index / hw::kTensixRows], hw::kTensixFirstRow + index % hw::kTensixRows};
 }

@@ -65,6 +65,7 @@ class Niu {
   Refusal Write(uint32_t offset, uint32_t value, uint32_t* issue);
 
   const NocCommand& command(uint32_t buffer) const { return buffers_[buffer]; }
+  NocCommand& command(uint32_t buffer) { return buffers_[buffer]; }
   // While a command waits to be accepted its buffer must not be written (tt-isa-documentation
   // NoC/MemoryMap.md, NOC_CMD_CTRL).
   void Take(uint32_t buffer) { writable_ &= ~(1u << buffer); }

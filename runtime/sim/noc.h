@@ -40,6 +40,8 @@ class Noc {
       HostMemoryMap& host);
   ~Noc();
 
+  // From now on issuing a command leaves translated coordinates in its buffer.
+  void WriteCoordinatesBack() { writes_coordinates_back_ = true; }
   // From now on packets take time. `machine` outlives the Noc.
   void TakeTime(Machine& machine);
   // Forgets what is on its way.
@@ -76,6 +78,8 @@ class Noc {
  private:
   static constexpr uint32_t kTransactionShift = 10;
   static constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
+
+  void TranslateInPlace(uint32_t niu, NocCommand& command) const;
 
   // The same while somebody watches, or packets take time.
   Refusal IssueCarefully(const NocPacket& packet, const NocOrigin& origin);
@@ -124,6 +128,7 @@ class Noc {
   ArcTile& arc_;
   HostMemoryMap& host_;
   std::array<Receivers, kRememberedRectangles> receivers_;
+  bool writes_coordinates_back_ = false;
   size_t next_receivers_ = 0;            // the next to be replaced
   std::unique_ptr<NocTransit> transit_;  // null: packets arrive at once
 };

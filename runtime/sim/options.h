@@ -17,6 +17,8 @@ struct ChipOptions {
   uint32_t harvested_bank = hw::kNoHarvestedBank;  // physical DRAM bank, at most one
   std::vector<uint32_t> harvested_columns;         // physical x of disabled Tensix columns
   HazardOptions hazards = {};
+  // Issuing a NoC command leaves the translated coordinates in its buffer, to be translated again by the next.
+  bool writes_coordinates_back = false;
 };
 
 // p150: nothing harvested, 140 Tensix tiles and 8 banks. p100a: columns 4 and 13 and bank 3 (the

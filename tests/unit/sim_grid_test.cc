@@ -44,6 +44,23 @@ TEST(GridMap, OfAP100aPacksSurvivingColumnsToTheLeft) {
   EXPECT_EQ(grid.TensixPhysical(grid.At(14, 2).index), (hw::Coordinate{16, 2}));
 }
 
+TEST(GridMap, CoordinatesOnANocArePhysical) {
+  const GridMap grid(DefaultOptions(Board::kP100a));
+  const hw::Coordinate rows[][3] = {
+      {{4, 5}, {5, 5}, {11, 6}},      // translated, NoC 0, NoC 1; column 4 is harvested
+      {{14, 2}, {16, 2}, {0, 9}},     // column 13 is harvested, too
+      {{19, 24}, {2, 0}, {14, 11}},   // PCIe
+      {{8, 0}, {8, 0}, {8, 11}},      // ARC
+      {{17, 12}, {9, 0}, {7, 11}},    // bank 4, port 0: bank 3 is harvested
+      {{18, 14}, {0, 11}, {16, 0}},   // bank 0, port 2
+      {{30, 30}, {30, 30}, {30, 30}}  // nobody
+  };
+  for (const auto& [translated, noc0, noc1] : rows) {
+    EXPECT_EQ(grid.OnNoc(0, translated), noc0) << translated.x << "," << translated.y;
+    EXPECT_EQ(grid.OnNoc(1, translated), noc1) << translated.x << "," << translated.y;
+  }
+}
+
 TEST(GridMap, TranslatedBanksFollowTheHarvestedOne) {
   struct Row {
     uint32_t harvested;

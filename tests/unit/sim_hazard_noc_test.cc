@@ -347,5 +347,28 @@ TEST_F(HazardNoc, ALongWriteArrivesInPieces) {
   ExpectBites("noc", look(true), look(false));
 }
 
+// A second command with the coordinates of the first goes where translating them twice leads.
+TEST(CoordinatesWrittenBack, ASecondCommandTranslatesThemAgain) {
+  constexpr hw::Coordinate kTo = {4, 5};     // physical column 5, column 4 is harvested
+  constexpr hw::Coordinate kTwice = {5, 5};  // which is translated column 5
+  for (const bool back : {false, true}) {
+    SimChip chip(back ? "sim:board=p100a,coordinates=written-back" : "sim:board=p100a");
+    Rv32Asm a;
+    EmitStore(a, kSource, kNewData);
+    EmitNoc(a, NocWrite(kA, kSource, kTo, kData, 16));
+    a.Li(kT5, kFlag);
+    a.Sw(kT5, kT6, hw::kNocReturnLow);
+    a.Li(kT5, 1);
+    a.Sw(kT5, kT6, hw::kNocCommand);
+    EmitCopyWord(a, hw::kNiuAddress + hw::kNocReturnHigh, kResult);
+    EmitEnd(a);
+    ASSERT_TRUE(RunAll(chip, {{kA, &a}}).ok());
+    EXPECT_EQ(chip.ReadWord(kTo, kData), kNewData);
+    EXPECT_EQ(chip.ReadWord(back ? kTwice : kTo, kFlag), kNewData);
+    EXPECT_EQ(chip.ReadWord(back ? kTo : kTwice, kFlag), 0u);
+    EXPECT_EQ(chip.ReadWord(kA, kResult), back ? hw::NocXy(6, 5) : Xy(kTo));
+  }
+}
+
 }  // namespace
 }  // namespace ttfd

@@ -31,6 +31,8 @@ TEST(SimOptions, NameBoardAndHarvestingInAnyOrder) {
 }
 
 TEST(SimOptions, NameHazardsAndTheirSeed) {
+  EXPECT_FALSE(ParseSimOptions("sim:coordinates=kept")->writes_coordinates_back);
+  EXPECT_TRUE(ParseSimOptions("sim:coordinates=written-back")->writes_coordinates_back);
   EXPECT_EQ(ParseSimOptions("sim").value().hazards.on, 0u);
   EXPECT_EQ(ParseSimOptions("sim").value().hazards.seed, 1u);
   EXPECT_EQ(ParseSimOptions("sim:hazards=off").value().hazards.on, 0u);
@@ -68,7 +70,9 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
   constexpr Row kRows[] = {
       {"", "does not name the embedded device"},
       {"kmd:0", "does not name the embedded device"},
-      {"sim:colour=red", "is not board, bank, columns, hazards, seed, gdb, trace or trace_..."},
+      {"sim:colour=red",
+       "is not board, bank, columns, coordinates, hazards, seed, gdb, trace or trace_..."},
+      {"sim:coordinates=translated", "coordinates \"translated\" are not kept or written-back"},
       {"sim:board=n300", "is not p100a or p150"},
       {"sim:board=", "has no value"},
       {"sim:bank", "has no value"},

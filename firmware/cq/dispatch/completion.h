@@ -75,7 +75,7 @@ class CompletionRing {
   // Where the ring's byte `offset_` is in host memory.
   void WritePiece(Writes& writes, uint32_t from, uint32_t bytes) {
     Writes::SetUnicastTarget(pcie_xy_, ring_high_);
-    writes.FirstUnicast(from, ring_low_ + offset_, bytes);
+    writes.Unicast(from, ring_low_ + offset_, bytes);
   }
 
   // `pages` more are written, the last of them perhaps in part: the next record starts on a page.
@@ -124,7 +124,7 @@ class CompletionRing {
     Store(kStaging + offsetof(abi::CompletionPointer, last_event), last_event_);
     SettleL1(kStaging + offsetof(abi::CompletionPointer, last_event));
     Writes::SetUnicastTarget(pcie_xy_, pointer_high_);
-    writes.FirstUnicast(kStaging, pointer_low_, sizeof(abi::CompletionPointer));
+    writes.Unicast(kStaging, pointer_low_, sizeof(abi::CompletionPointer));
   }
 
   const uint32_t pcie_xy_;

@@ -169,7 +169,7 @@ extern "C" [[noreturn]] void FirmwareMain() {
   using namespace ttfd::firmware;
   Boot(ttfd::abi::kRoleDispatch, [] {
     dispatch::CheckBootBlock();
-    dispatch::InitializeNiu(TTFD_BOOT(own_xy), TTFD_BOOT(prefetch_xy));
+    dispatch::InitializeNiu();
   });
   dispatch::Dispatcher dispatcher;
   dispatcher.Serve();

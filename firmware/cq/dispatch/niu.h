@@ -14,12 +14,11 @@ using AtomicBuffer = CommandBuffer<0, 2>;  // increments at the prefetch tile
 inline constexpr uint32_t kWriteId = 1;
 inline constexpr uint32_t kAtomicId = 2;
 
-inline void InitializeNiu(uint32_t own_xy, uint32_t prefetch_xy) {
+inline void InitializeNiu() {
   SetNiuRegister();
-  UnicastBuffer::InitializeWrite(own_xy, kWriteControl, kWriteId);
-  MulticastBuffer::InitializeWrite(own_xy, kMulticastControl, kWriteId);
-  AtomicBuffer::InitializeAtomic(own_xy, kAtomicId);
-  AtomicBuffer::Set(hw::kNocTargetHigh, prefetch_xy);
+  UnicastBuffer::InitializeWrite(kWriteControl, kWriteId);
+  MulticastBuffer::InitializeWrite(kMulticastControl, kWriteId);
+  AtomicBuffer::InitializeAtomic(kAtomicId);
 }
 
 inline bool HaveWritesLeft() {
@@ -56,8 +55,7 @@ class Writes {
               [expected] { return NiuCounter<0>(hw::kNocWriteAcks) == expected; });
   }
 
-  // Where the following unicasts go; the buffer is free then. Between commands the high half of the address
-  // is zero.
+  // Where the next unicast goes; the buffer is free then. Between commands the high half of the address is zero.
   static void SetUnicastTile(uint32_t tile) {
     UnicastBuffer::AwaitFree();
     UnicastBuffer::Set(hw::kNocReturnHigh, tile);
@@ -72,16 +70,12 @@ class Writes {
     UnicastBuffer::Set(hw::kNocReturnMid, 0);
   }
 
-  // At most 16 KiB, from this tile's L1.
+  // After SetUnicast...(): at most 16 KiB, from this tile's L1.
   void Unicast(uint32_t from, uint32_t to_low, uint32_t bytes) {
-    UnicastBuffer::AwaitFree();
-    FirstUnicast(from, to_low, bytes);
-  }
-  // The first behind SetUnicast...().
-  void FirstUnicast(uint32_t from, uint32_t to_low, uint32_t bytes) {
     UnicastBuffer::Set(hw::kNocTargetLow, from);
     UnicastBuffer::Set(hw::kNocReturnLow, to_low);
     UnicastBuffer::Set(hw::kNocLength, bytes);
+    UnicastBuffer::Set(hw::kNocTargetHigh, OwnXy());
     UnicastBuffer::Issue();
     if (++expected_acks_ % kMaxUnicastsOutgoing == 0) [[unlikely]] {
       AwaitWritesLeft();
@@ -103,6 +97,7 @@ class Writes {
     MulticastBuffer::Set(hw::kNocTargetLow, from);
     MulticastBuffer::Set(hw::kNocReturnLow, to);
     MulticastBuffer::Set(hw::kNocReturnHigh, rectangle);
+    MulticastBuffer::Set(hw::kNocTargetHigh, OwnXy());
     MulticastBuffer::Set(hw::kNocLength, bytes);
     MulticastBuffer::Issue();
     expected_acks_ += receivers;

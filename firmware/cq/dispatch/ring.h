@@ -21,6 +21,7 @@ struct RingPolicy {
 
   static void Return(uint32_t pages) {
     AtomicIncrement<0, 2>(
+        TTFD_BOOT(prefetch_xy),
         abi::kControlBlockAddress + offsetof(abi::ControlBlock, dispatch_pages_returned), pages);
   }
   static bool HaveWritesLeft() { return dispatch::HaveWritesLeft(); }

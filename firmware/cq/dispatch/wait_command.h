@@ -50,7 +50,8 @@ inline void ExecuteWait(const Ring& ring, const Writes& writes, uint32_t word) {
     WaitUntil(abi::kWaypointWait, [available] { return Load(available) == 0; });
   }
   if ((flags & abi::kWaitNotifyPrefetch) != 0) {
-    AtomicIncrement<0, 2>(abi::kControlBlockAddress + offsetof(abi::ControlBlock, sync), 1);
+    AtomicIncrement<0, 2>(TTFD_BOOT(prefetch_xy),
+                          abi::kControlBlockAddress + offsetof(abi::ControlBlock, sync), 1);
   }
 }
 

@@ -41,7 +41,7 @@ inline void WriteLinear(Ring& ring, Writes& writes, uint32_t word, uint32_t writ
   while (remaining != 0) {
     const uint32_t piece = NextPiece(ring, remaining);
     Writes::SetUnicastTarget(tile, mid);
-    writes.FirstUnicast(ring.cursor(), to, piece);
+    writes.Unicast(ring.cursor(), to, piece);
     ring.Skip(piece);
     to += piece, remaining -= piece;
     mid += to < piece ? 1 : 0;

@@ -52,7 +52,7 @@ inline void WritePackedInPlace(Writes& writes, uint32_t at, uint32_t targets, ui
   }
   for (; targets != targets_end; targets += 4, from += stride) {
     Writes::SetUnicastTile(TileOf(Load(targets)));
-    writes.FirstUnicast(from, to, size);
+    writes.Unicast(from, to, size);
   }
 }
 
@@ -78,7 +78,7 @@ inline void WritePackedInPlace(Writes& writes, uint32_t at, uint32_t targets, ui
                          false, false);
       } else {
         Writes::SetUnicastTile(TileOf(targets.word(i)));
-        writes.FirstUnicast(ring.cursor(), to + done, piece);
+        writes.Unicast(ring.cursor(), to + done, piece);
       }
       ring.Skip(piece);
       done += piece;

@@ -26,11 +26,11 @@ inline void WritePaged(Ring& ring, Writes& writes, uint32_t word) {
   BankWalk<0> walk((word >> 8 & 0xFF) != 0, word >> 16, base, page_bytes);
   ring.Skip(sizeof(abi::WritePaged));
   for (; pages != 0; --pages, walk.Next()) {
-    Writes::SetUnicastTile(walk.tile());
     uint32_t to = walk.address();
     uint32_t remaining = page_bytes;
     do {  // more than once when the page crosses the ring's end or has not all arrived
       const uint32_t piece = NextPiece(ring, remaining);
+      Writes::SetUnicastTile(walk.tile());
       writes.Unicast(ring.cursor(), to, piece);
       ring.Skip(piece);
       to += piece, remaining -= piece;

@@ -23,6 +23,7 @@ struct RingPolicy {
 
   static void Return(uint32_t pages) {
     AtomicIncrement<1, 2>(
+        TTFD_BOOT(prefetch_xy),
         abi::kControlBlockAddress + offsetof(abi::ControlBlock, dispatch_s_pages_returned), pages);
   }
   // Nothing is sent from the ring itself.
@@ -192,7 +193,7 @@ extern "C" [[noreturn]] void FirmwareMain() {
   Boot(ttfd::abi::kRoleDispatch, [] {
     dispatch_s::CheckBootBlock();
     dispatch_s::ClearStreams(TTFD_BOOT(first_worker_stream), ttfd::abi::kMaxSubDevices);
-    dispatch_s::InitializeNiu(TTFD_BOOT(own_xy), TTFD_BOOT(prefetch_xy));
+    dispatch_s::InitializeNiu();
   });
   dispatch_s::DispatchS dispatch_s;
   dispatch_s.Serve();

@@ -27,23 +27,18 @@ inline constexpr uint32_t kCountsId = 3;
 inline constexpr uint32_t kGosAnswered =
     abi::kControlBlockAddress + offsetof(abi::ControlBlock, gos_answered);
 
-inline void InitializeNiu(uint32_t own_xy, uint32_t prefetch_xy) {
+inline void InitializeNiu() {
   SetNiuRegister();
-  MulticastBuffer::InitializeWrite(own_xy, kMulticastControl, kWriteId);
-  // Packets travel the other way round on NoC 1: the larger corner is the start.
-  MulticastBuffer::Set(hw::kNocReturnHigh,
-                       hw::NocRectangle(TTFD_BOOT(worker_end_xy), TTFD_BOOT(worker_start_xy)));
+  MulticastBuffer::InitializeWrite(kMulticastControl, kWriteId);
   MulticastBuffer::Set(hw::kNocLength, 4);
-  UnicastBuffer::InitializeWrite(own_xy, kWriteControl, kWriteId);
+  UnicastBuffer::InitializeWrite(kWriteControl, kWriteId);
   UnicastBuffer::Set(hw::kNocLength, 4);
-  AtomicBuffer::InitializeAtomic(own_xy, kAtomicId);
-  AtomicBuffer::Set(hw::kNocTargetHigh, prefetch_xy);
+  AtomicBuffer::InitializeAtomic(kAtomicId);
   constexpr uint32_t kBehindPointer = abi::kGoCountsOffset - abi::kCompletionPointerOffset;
-  CountsBuffer::InitializeWrite(own_xy, kWriteControl, kCountsId);
+  CountsBuffer::InitializeWrite(kWriteControl, kCountsId);
   CountsBuffer::Set(hw::kNocTargetLow, kGosAnswered);
   CountsBuffer::Set(hw::kNocReturnLow, TTFD_BOOT(completion_pointer_low) + kBehindPointer);
   CountsBuffer::Set(hw::kNocReturnMid, TTFD_BOOT(completion_pointer_high));
-  CountsBuffer::Set(hw::kNocReturnHigh, TTFD_BOOT(pcie_xy));
   CountsBuffer::Set(hw::kNocLength, sizeof(abi::GoCounts));
 }
 
@@ -60,7 +55,9 @@ class GoSender {
  public:
   // Counters survive a soft reset: begin with what they say.
   GoSender()
-      : expected_acks_(NiuCounter<1>(hw::kNocWriteAcks)), workers_(TTFD_BOOT(worker_count)) {}
+      : expected_acks_(NiuCounter<1>(hw::kNocWriteAcks)),
+        workers_(TTFD_BOOT(worker_count)),
+        rectangle_(hw::NocRectangle(TTFD_BOOT(worker_end_xy), TTFD_BOOT(worker_start_xy))) {}
 
   void Barrier() const {
     MulticastBuffer::AwaitFree();
@@ -77,6 +74,8 @@ class GoSender {
     const uint32_t from = Stage(go, to);
     MulticastBuffer::Set(hw::kNocTargetLow, from);
     MulticastBuffer::Set(hw::kNocReturnLow, to);
+    MulticastBuffer::Set(hw::kNocTargetHigh, OwnXy());
+    MulticastBuffer::Set(hw::kNocReturnHigh, rectangle_);
     MulticastBuffer::Issue();
     expected_acks_ += workers_;
   }
@@ -90,6 +89,7 @@ class GoSender {
     UnicastBuffer::Set(hw::kNocReturnLow, to);
     for (uint32_t i = first; i != first + count; ++i) {
       UnicastBuffer::AwaitFree();
+      UnicastBuffer::Set(hw::kNocTargetHigh, OwnXy());
       UnicastBuffer::Set(hw::kNocReturnHigh, targets_[i]);
       UnicastBuffer::Issue();
     }
@@ -100,6 +100,8 @@ class GoSender {
   // static VC. A go waits for the acknowledgement, too.
   void SendCounts(uint32_t last) {
     SettleL1(last);
+    CountsBuffer::Set(hw::kNocTargetHigh, OwnXy());
+    CountsBuffer::Set(hw::kNocReturnHigh, TTFD_BOOT(pcie_xy));
     CountsBuffer::Issue();
     CountsBuffer::AwaitFree();  // before acknowledgements are counted
     ++expected_acks_;
@@ -130,6 +132,8 @@ class GoSender {
 
   uint32_t expected_acks_;
   const uint32_t workers_;
+  // Packets travel the other way round on NoC 1: the larger corner is the start.
+  const uint32_t rectangle_;
   uint32_t targets_[abi::kMaxGoNocWords];
   uint32_t targets_count_ = 0;
 };

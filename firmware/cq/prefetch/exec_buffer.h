@@ -99,9 +99,7 @@ class ExecBuffer {
     SetRelayId(kExecId + block);
     while (room != 0) {
       const uint32_t piece = room < page_left_ ? room : page_left_;
-      RelayBuffer::AwaitFree();
-      RelayBuffer::Set(hw::kNocTargetHigh, walk_.tile());
-      StartRelayRead(walk_.address() + (page_bytes_ - page_left_), to, piece);
+      StartRelayRead(walk_.tile(), walk_.address() + (page_bytes_ - page_left_), to, piece);
       to += piece, room -= piece, page_left_ -= piece;
       if (page_left_ == 0) {
         page_left_ = page_bytes_;

@@ -95,10 +95,13 @@ class FetchQueue {
     uint32_t low = issue_low_ + position;
     for (;;) {
       const uint32_t piece = bytes < hw::kNocMaxPacketBytes ? bytes : hw::kNocMaxPacketBytes;
+      const uint32_t pcie = TTFD_BOOT(pcie_xy);
       FetchBuffer::AwaitFree();
       FetchBuffer::Set(hw::kNocTargetLow, low);
       FetchBuffer::Set(hw::kNocReturnLow, to);
       FetchBuffer::Set(hw::kNocLength, piece);
+      FetchBuffer::Set(hw::kNocTargetHigh, pcie);
+      FetchBuffer::Set(hw::kNocReturnHigh, OwnXy());
       FetchBuffer::Issue();
       bytes -= piece;
       if (bytes == 0) {

@@ -30,17 +30,13 @@ inline void AwaitWritesLeft() {
   AwaitNiuCounterZero<0, hw::kNocWritesOutgoing + kWriteId>();
 }
 
-inline void InitializeNiu(uint32_t own_xy, uint32_t pcie_xy, uint32_t issue_ring_high,
-                          uint32_t dispatch_xy) {
+inline void InitializeNiu(uint32_t issue_ring_high) {
   SetNiuRegister();
-  FetchBuffer::InitializeRead(own_xy, kFetchId);
-  FetchBuffer::Set(hw::kNocTargetHigh, pcie_xy);
+  FetchBuffer::InitializeRead(kFetchId);
   FetchBuffer::Set(hw::kNocTargetMid, issue_ring_high);
-  WriteBuffer::InitializeWrite(own_xy, kWriteControl, kWriteId);
-  WriteBuffer::Set(hw::kNocReturnHigh, dispatch_xy);
-  AtomicBuffer::InitializeAtomic(own_xy, kAtomicId);
-  AtomicBuffer::Set(hw::kNocTargetHigh, dispatch_xy);
-  RelayBuffer::InitializeRead(own_xy, kRelayId[0]);
+  WriteBuffer::InitializeWrite(kWriteControl, kWriteId);
+  AtomicBuffer::InitializeAtomic(kAtomicId);
+  RelayBuffer::InitializeRead(kRelayId[0]);
 }
 
 }  // namespace ttfd::firmware::prefetch

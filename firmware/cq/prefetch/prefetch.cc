@@ -367,8 +367,7 @@ extern "C" [[noreturn]] void FirmwareMain() {
   using namespace ttfd::firmware;
   Boot(ttfd::abi::kRolePrefetch, [] {
     prefetch::CheckBootBlock();
-    prefetch::InitializeNiu(TTFD_BOOT(own_xy), TTFD_BOOT(pcie_xy), TTFD_BOOT(issue_ring_high),
-                            TTFD_BOOT(dispatch_xy));
+    prefetch::InitializeNiu(TTFD_BOOT(issue_ring_high));
   });
   prefetch::Prefetcher prefetcher;
   prefetcher.Serve();

@@ -30,11 +30,13 @@ inline void SetRelayId(uint32_t id) {
 }
 inline void SetRelayHalf(uint32_t half) { SetRelayId(half == 0 ? kRelayId[0] : kRelayId[1]); }
 
-inline void StartRelayRead(uint32_t low, uint32_t to, uint32_t bytes) {
+inline void StartRelayRead(uint32_t tile, uint32_t low, uint32_t to, uint32_t bytes) {
   RelayBuffer::AwaitFree();
   RelayBuffer::Set(hw::kNocTargetLow, low);
   RelayBuffer::Set(hw::kNocReturnLow, to);
   RelayBuffer::Set(hw::kNocLength, bytes);
+  RelayBuffer::Set(hw::kNocTargetHigh, tile);
+  RelayBuffer::Set(hw::kNocReturnHigh, OwnXy());
   RelayBuffer::Issue();
 }
 

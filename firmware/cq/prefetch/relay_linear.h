@@ -16,10 +16,8 @@ class LinearSource {
       : low_(low),
         high_(high | PcieMid(record_xy)),
         remaining_(length),
-        skew_(low & (hw::kDramAlignment - 1)) {
-    RelayBuffer::AwaitFree();
-    RelayBuffer::Set(hw::kNocTargetHigh, TileOf(record_xy));
-  }
+        skew_(low & (hw::kDramAlignment - 1)),
+        tile_(TileOf(record_xy)) {}
 
   uint32_t skew() const { return skew_; }
 
@@ -35,7 +33,7 @@ class LinearSource {
       const uint32_t piece = budget < hw::kNocMaxPacketBytes ? budget : hw::kNocMaxPacketBytes;
       RelayBuffer::AwaitFree();
       RelayBuffer::Set(hw::kNocTargetMid, high_);
-      StartRelayRead(low_, to, piece);
+      StartRelayRead(tile_, low_, to, piece);
       budget -= piece, to += piece;
       low_ += piece;
       high_ += low_ < piece ? 1 : 0;
@@ -48,6 +46,7 @@ class LinearSource {
   uint32_t high_;
   uint32_t remaining_;
   const uint32_t skew_;
+  const uint32_t tile_;
 };
 
 }  // namespace ttfd::firmware::prefetch

@@ -39,9 +39,7 @@ class PagedPackedSource {
       if (piece == 0) {
         break;
       }
-      RelayBuffer::AwaitFree();
-      RelayBuffer::Set(hw::kNocTargetHigh, walk_.tile());
-      StartRelayRead(walk_.address() + in_page_, to, piece);
+      StartRelayRead(walk_.tile(), walk_.address() + in_page_, to, piece);
       to += piece, stretch_left_ -= piece, in_page_ += piece, --reads;
       if (in_page_ == page_bytes_) {
         in_page_ = 0;

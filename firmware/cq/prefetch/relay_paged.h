@@ -26,9 +26,7 @@ class PagedSource {
       uint32_t piece = page_bytes_ - in_page_;
       piece = piece < budget ? piece : budget;
       piece = piece < hw::kNocMaxPacketBytes ? piece : hw::kNocMaxPacketBytes;
-      RelayBuffer::AwaitFree();
-      RelayBuffer::Set(hw::kNocTargetHigh, walk_.tile());
-      StartRelayRead(walk_.address() + in_page_, to, piece);
+      StartRelayRead(walk_.tile(), walk_.address() + in_page_, to, piece);
       to += piece, budget -= piece, in_page_ += piece;
       if (in_page_ == page_bytes_) {
         in_page_ = 0;

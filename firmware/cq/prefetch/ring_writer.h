@@ -149,19 +149,19 @@ class RingWriter {
   }
 
   void IssueWrite(uint32_t from, uint32_t length) {
+    const uint32_t dispatch = TTFD_BOOT(dispatch_xy);
     WriteBuffer::Set(hw::kNocTargetLow, from);
     WriteBuffer::Set(hw::kNocReturnLow, to_);
     WriteBuffer::Set(hw::kNocLength, length);
+    WriteBuffer::Set(hw::kNocTargetHigh, OwnXy());
+    WriteBuffer::Set(hw::kNocReturnHigh, dispatch);
     WriteBuffer::Issue();
   }
 
   // Two command buffers are served independently: the increment is issued when the writes have left.
   static void Announce(uint32_t pages) {
     AwaitWritesLeft();
-    AtomicBuffer::AwaitFree();
-    AtomicBuffer::Set(hw::kNocTargetLow, Ring::kArrived);
-    AtomicBuffer::Set(hw::kNocData, pages);
-    AtomicBuffer::Issue();
+    AtomicIncrement<0, 1>(TTFD_BOOT(dispatch_xy), Ring::kArrived, pages);
   }
 
   const uint32_t base_;

@@ -48,9 +48,7 @@ class Ringbuffer {
       if (++reads % kMaxReadsPerHalf == 0) {
         AwaitArrived();
       }
-      RelayBuffer::AwaitFree();
-      RelayBuffer::Set(hw::kNocTargetHigh, walk.tile());
-      StartRelayRead(walk.address() + in_page, to, piece);
+      StartRelayRead(walk.tile(), walk.address() + in_page, to, piece);
       to += piece, length -= piece, in_page += piece;
       if (in_page == page_bytes) {
         in_page = 0;

@@ -73,6 +73,12 @@ Status ParseHazards(std::string_view value, SimOptions* options) {
   return OkStatus();
 }
 
+Status ParseCoordinates(std::string_view value, SimOptions* options) {
+  options->writes_coordinates_back = value == "written-back";
+  if (options->writes_coordinates_back || value == "kept") return OkStatus();
+  return InvalidArgument("coordinates \"{}\" are not kept or written-back", value);
+}
+
 // Everything but the board.
 Status ParseItem(std::string_view key, std::string_view value, SimOptions* options) {
   if (key == "gdb") {
@@ -81,12 +87,14 @@ Status ParseItem(std::string_view key, std::string_view value, SimOptions* optio
   }
   if (IsTraceKey(key)) return ParseTraceOption(key, value, &options->trace);
   if (key == "hazards") return ParseHazards(value, options);
+  if (key == "coordinates") return ParseCoordinates(value, options);
   if (key != "seed") return ParseHarvest(key, value, options);
   ASSIGN_OR_RETURN(options->hazards.seed, ParseNumber<uint64_t>(value));
   return OkStatus();
 }
 
-constexpr std::string_view kKeys[] = {"board", "bank", "columns", "hazards", "seed", "gdb"};
+constexpr std::string_view kKeys[] = {"board",   "bank", "columns", "coordinates",
+                                      "hazards", "seed", "gdb"};
 
 }  // namespace
 
@@ -106,7 +114,8 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
       if (!IsTraceKey(key) &&
           std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
         return InvalidArgument(
-            "\"{}\" of \"{}\" is not board, bank, columns, hazards, seed, gdb, trace or trace_...",
+            "\"{}\" of \"{}\" is not board, bank, columns, coordinates, hazards, seed, gdb, trace "
+            "or trace_...",
             key, text);
       }
       if (value.empty()) return InvalidArgument("\"{}\" of \"{}\" has no value", key, text);
