@@ -82,6 +82,7 @@ std::string DebugTarget::StateOf(Thread thread) const {
   const sim::Hart& one = hart(thread);
   if (one.state == HartState::kHeld) return "held in reset";
   if (one.state == HartState::kRunnable) return "runs";
+  if (one.state == HartState::kFaulted) return "stopped by a fault";
   std::string words;
   for (uint32_t i = 0; i < one.poll.reads; ++i) words += fmt::format(" {:#x}", one.poll.read[i]);
   return words.empty() ? "waits for nothing" : "waits for" + words;
@@ -240,7 +241,7 @@ bool DebugTarget::AttendSteps() {
     HartOrder& order = orders_[thread - 1];
     if (!order.step) continue;
     const sim::Hart& one = hart(thread);
-    if (one.state == HartState::kHeld) {
+    if (one.state == HartState::kHeld || one.state == HartState::kFaulted) {
       StopWith({Stop::Why::kStep, thread});
       return false;
     }

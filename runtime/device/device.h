@@ -91,7 +91,8 @@ class Device {
   virtual Status CheckPresence() { return OkStatus(); }
   // On silicon time moves by itself: the call returns at once and is never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
-  // The fault for which the card stands still, where the backend knows it. Silicon does not tell.
+  // The first fault of a hart since the last Reset, where the backend reports it. It has stopped that hart, and was the
+  // result of the Advance in which it happened; the rest of the card goes on. Silicon does not report it.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
   // The wait of a hart of a Tensix tile (translated) in the tile's engine. None: it does not wait there, or the
   // backend cannot look inside. Silicon cannot.

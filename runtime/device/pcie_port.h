@@ -45,10 +45,9 @@ struct EngineWait {
   bool operator==(const EngineWait&) const = default;
 };
 
-// Errors: a chip that refused an access or died answers every later call with the first reason
-// (FAILED_PRECONDITION for a refusal that came from device code, INVALID_ARGUMENT for one the host
-// caused, UNAVAILABLE when the chip is gone), until it is reset; but one that stands still on a fault of
-// device code may let the host move windows and read, as a card does. Not thread-safe: one thread, the
+// Errors: INVALID_ARGUMENT for an access of the host that was refused, FAILED_PRECONDITION for a fault of device code,
+// UNAVAILABLE when the chip is gone. A fault of device code stops its hart; where a backend cannot go on after one, it
+// answers every later call with it until it is reset. Not thread-safe: one thread, the
 // device thread, is the only caller.
 class PciePort {
  public:
@@ -71,7 +70,7 @@ class PciePort {
   // Lets every runnable hart execute up to `clocks` instructions. May come back after fewer.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
 
-  // The fault for which the chip stands still, where the backend knows it. Silicon does not tell.
+  // As Device::fault().
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
 
   // `tile` is translated, `hart` a hw::Hart. None: it does not wait there, or the backend cannot look inside.

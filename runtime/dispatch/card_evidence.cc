@@ -94,8 +94,7 @@ StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
 StallReport CardDispatcher::Diagnose() { return Examine(ReadCard(device_, plans_)); }
 
 // Harts of both tiles, with one write each: dispatchers first, which begin launches. Registers and L1 are what they
-// were. A card that stands still with a fault takes no writes, and begins nothing either; where one write fails the
-// others are tried all the same, and that one once more.
+// were. Where one write fails the others are tried all the same, and that one once more.
 Status CardDispatcher::HaltDispatch() {
   Status result = OkStatus();
   const auto halt = [&result](Window& tile) {

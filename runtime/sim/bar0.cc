@@ -30,10 +30,6 @@ Refusal FourBytes(uint64_t offset) {
 
 }  // namespace
 
-bool Bar0::IsWindowRegister(uint64_t offset) {
-  return offset >= hw::kTlbRegisters && offset < kRegistersEnd;
-}
-
 void Bar0::DecodeWindow(Window* window) {
   const auto& words = window->words;
   window->address = Bits(words, 0, hw::kTlbAddressBits) << 21;

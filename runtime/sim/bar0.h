@@ -18,8 +18,6 @@ class Bar0 {
   // Both outlive the BAR.
   Bar0(Noc& noc, Bar4& bar4) : noc_(noc), bar4_(bar4) {}
 
-  // Is it one of those that say where windows look?
-  static bool IsWindowRegister(uint64_t offset);
   Refusal Read(uint64_t offset, MutableByteSpan to);
   Refusal Write(uint64_t offset, ByteSpan from);
   void Reset() { windows_ = {}; }

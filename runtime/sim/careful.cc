@@ -35,9 +35,8 @@ bool MayExecute(Hart& hart, const Decoded& next) {
 Stop BeginStep(Hart& hart, const Decoded& next) {
   if (hart.hazards != nullptr) {
     hart.hazards->BeginStep(next);
-    if (hart.state != HartState::kRunnable) return Stop::kHeld;
   }
-  if (hart.tile->machine().fault.has_value()) return Stop::kFault;
+  if (hart.state != HartState::kRunnable) return Stop::kHeld;
   return MayExecute(hart, next) ? Stop::kNone : Stop::kHalted;
 }
 

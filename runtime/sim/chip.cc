@@ -87,7 +87,6 @@ struct Chip::Parts {
   ConfigSpace config;
   Refusal last_refusal;
   bool hold_faults = false;
-  Status fault_status;  // OK while there is no fault, or it is held
 };
 
 Status Chip::Parts::AddHartHazards(const HazardOptions& hazards) {
@@ -123,7 +122,6 @@ Chip::Chip(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Chip::~Chip() = default;
 
 StatusOr<uint32_t> Chip::ConfigRead(uint32_t offset) {
-  RETURN_IF_ERROR(parts_->fault_status);
   uint32_t value = 0;
   const Refusal refusal = offset % 4 == 0 ? parts_->config.Read(offset, &value)
                                           : Refusal{FaultKind::kMisaligned, offset, "words"};
@@ -132,13 +130,11 @@ StatusOr<uint32_t> Chip::ConfigRead(uint32_t offset) {
 }
 
 Status Chip::ConfigWrite(uint32_t offset, uint32_t value) {
-  RETURN_IF_ERROR(parts_->fault_status);
   const Refusal refusal = offset % 4 == 0 ? parts_->config.Write(offset, value)
                                           : Refusal{FaultKind::kMisaligned, offset, "words"};
   return refusal ? parts_->Refuse(refusal, "configuration write") : OkStatus();
 }
 
-// A chip that stands still on a fault can be looked at, as a card with a hart gone astray can.
 Status Chip::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
   Refusal refusal;
   if (bar == 0) {
@@ -156,8 +152,6 @@ Status Chip::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
 }
 
 Status Chip::BarWrite(int bar, uint64_t offset, ByteSpan from) {
-  const bool moves_window = bar == 0 && Bar0::IsWindowRegister(offset);
-  if (!moves_window) RETURN_IF_ERROR(parts_->fault_status);
   Refusal refusal;
   if (bar == 0) {
     refusal = parts_->bar0.Write(offset, from);
@@ -179,7 +173,7 @@ void Chip::SetHostAccess(HostAccess* access) { parts_->host.SetAccess(access); }
 
 Status Chip::Reset() {
   parts_->machine.fault.reset();
-  parts_->fault_status = OkStatus();
+  parts_->machine.fault_reported = false;
   parts_->scheduler.Reset();
   for (TensixTile& tile : parts_->tiles) tile.Reset();
   parts_->noc.Reset();
@@ -193,18 +187,18 @@ Status Chip::Reset() {
 }
 
 StatusOr<Chip::Progress> Chip::Advance(uint64_t clocks) {
-  RETURN_IF_ERROR(parts_->fault_status);
+  Machine& machine = parts_->machine;
   Progress progress;
-  progress.clocks = parts_->scheduler.Advance(clocks);
-  if (parts_->machine.fault.has_value() && parts_->hold_faults) {
+  if (!machine.has_news()) progress.clocks = parts_->scheduler.Advance(clocks);
+  if (machine.has_news() && parts_->hold_faults) {
     progress.halted = true;
     return progress;
   }
-  if (parts_->machine.fault.has_value()) {
-    parts_->fault_status = ToStatus(*parts_->machine.fault);
-    return parts_->fault_status;
+  if (machine.has_news()) {
+    machine.fault_reported = true;
+    return ToStatus(*machine.fault);
   }
-  progress.halted = parts_->machine.halted;
+  progress.halted = machine.halted;
   progress.quiescent = !progress.halted && parts_->scheduler.idle();
   return progress;
 }

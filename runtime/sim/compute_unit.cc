@@ -180,7 +180,7 @@ void ComputeUnit::Run(uint32_t thread) {
     const ComputeQueue::Step step = queue_->Execute(thread);
     if (step == ComputeQueue::Step::kRefused) {
       Hart& hart = tile_->hart(queue_->at().hart);
-      hart.pc = queue_->at().pc;  // the chip stops here
+      hart.pc = queue_->at().pc;  // the thread executes nothing more until the chip is reset
       return RaiseFault(hart, queue_->refusal());
     }
     if (step == ComputeQueue::Step::kDone) ShowChanges();

@@ -40,7 +40,7 @@ enum class FaultKind : uint8_t {
 const char* FaultKindName(FaultKind kind);
 
 // An access that was not done, and why. The caller knows who asked: for a hart it becomes a Fault
-// and stops the chip; for the host it becomes the answer to that call and nothing else changes.
+// and stops the hart; for the host it becomes the answer to that call and nothing else changes.
 struct Refusal {
   FaultKind kind = FaultKind::kNone;
   uint64_t address = 0;

@@ -16,6 +16,7 @@ enum class HartState : uint8_t {
   kHeld,      // in soft reset
   kRunnable,  // in the scheduler's queue
   kParked,    // polls; runs again when one of `poll.read` is written
+  kFaulted,   // stopped by a fault of its own until it has been in soft reset
 };
 
 // A poll loop longer than this (in instructions) is run, not parked.

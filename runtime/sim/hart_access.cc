@@ -114,14 +114,18 @@ bool IsStackOverflow(const Hart& hart, FaultKind kind, uint64_t address) {
 
 void RaiseFault(Hart& hart, const Refusal& refusal) {
   const TensixTile& tile = *hart.tile;
-  Machine& machine = tile.machine();
-  if (machine.fault.has_value()) return;
   const char* const reason = IsStackOverflow(hart, refusal.kind, refusal.address)
                                  ? "the stack has overflowed: it left the hart's local RAM"
                                  : refusal.reason;
-  machine.fault = Fault{refusal.kind, tile.translated(), tile.physical(), hart.index,
-                        hart.pc,      refusal.address,   hart.time,       reason,
-                        hart.x[1],    refusal.field,     refusal.thread};
+  StopFaulted(hart,
+              Fault{refusal.kind, tile.translated(), tile.physical(), hart.index, hart.pc,
+                    refusal.address, hart.time, reason, hart.x[1], refusal.field, refusal.thread});
+}
+
+void StopFaulted(Hart& hart, Fault fault) {
+  Machine& machine = hart.tile->machine();
+  if (!machine.fault.has_value()) machine.fault = std::move(fault);
+  hart.tile->StopFaulted(hart);
 }
 
 std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes) {

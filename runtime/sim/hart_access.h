@@ -14,6 +14,8 @@ namespace ttfd::sim {
 
 // Stops the chip (the first fault wins).
 void RaiseFault(Hart& hart, const Refusal& refusal);
+// Stops the hart, unless it is held in reset. The chip reports the first fault.
+void StopFaulted(Hart& hart, Fault fault);
 
 // A register of the hart's tile whose value changes only by writes that wake watchers, and whose
 // reading changes nothing.

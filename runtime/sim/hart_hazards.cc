@@ -165,7 +165,7 @@ void HartHazards::CarryOut(const PendingStore& store) {
     const uint32_t pc = hart_.pc;
     hart_.pc = store.pc;  // whose fault it is if it is refused
     WriteRegisterNow(hart_, store.address, store.value);
-    if (!hart_.tile->machine().fault.has_value()) hart_.pc = pc;
+    if (hart_.state != HartState::kFaulted) hart_.pc = pc;
     return;
   }
   std::memcpy(hart_.tile->memory().l1() + store.address, &store.value, store.bytes);

@@ -21,10 +21,13 @@ class Scheduler;
 struct Machine {
   Noc* noc = nullptr;
   Scheduler* scheduler = nullptr;
-  std::optional<Fault> fault;          // the first one; the chip stands still until it is reset
+  std::optional<Fault> fault;          // the first one since the chip was reset
+  bool fault_reported = false;         // as the result of a call of Chip::Advance
   HazardOptions hazards;               // constant
   Rng stream_chance{0, 0};             // what delays stream updates
   std::vector<Inspector*> inspectors;  // Chip::Attach
+  // A fault has just stopped a hart: Advance ends.
+  bool has_news() const { return fault.has_value() && !fault_reported; }
   // Somebody watches, or a hazard is on: harts run by the interpreter's careful handlers.
   bool careful = false;
   const tensix::LaneKernels* lanes = nullptr;  // of the Tensix engines

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "runtime/hw/noc.h"
+#include "runtime/sim/hart_access.h"
 #include "runtime/sim/noc.h"
 #include "runtime/sim/noc_view.h"
 #include "runtime/sim/scheduler.h"
@@ -248,11 +249,11 @@ void NocTransit::At(uint64_t clock, Flight& flight, uint32_t argument) {
 
 // A refusal that only the far end could give (a register's value, say) is the issuing hart's.
 void NocTransit::Happened(Flight& flight, const Refusal& refusal) {
-  if (refusal && !machine_.fault.has_value()) {
-    const TensixTile& tile = *flight.packet.source;
-    machine_.fault =
-        Fault{refusal.kind, tile.translated(), tile.physical(),           flight.origin.hart,
-              flight.pc,    refusal.address,   machine_.scheduler->now(), refusal.reason};
+  if (refusal) {
+    TensixTile& tile = *flight.packet.source;
+    StopFaulted(tile.hart(flight.origin.hart),
+                Fault{refusal.kind, tile.translated(), tile.physical(), flight.origin.hart,
+                      flight.pc, refusal.address, machine_.scheduler->now(), refusal.reason});
   }
   if (--flight.events == 0) flights_.erase(flight.self);
 }

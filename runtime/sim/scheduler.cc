@@ -30,14 +30,14 @@ uint64_t Scheduler::Advance(uint64_t clocks) {
   const uint64_t target = now_ + std::min(clocks, std::numeric_limits<uint64_t>::max() - now_);
   machine_.halted = false;
   machine_.engine_work = 0;
-  while (now_ < target && !idle() && !machine_.fault.has_value() && !machine_.halted &&
+  while (now_ < target && !idle() && !machine_.has_news() && !machine_.halted &&
          machine_.engine_work < kEngineWork) {
     if (!in_round_) {
       if (!events_.empty()) {
         if (next_.empty()) now_ = std::max(now_, std::min(events_.front().clock, target));
         if (now_ == target) break;
         RunEvents();
-        if (next_.empty() || machine_.fault.has_value()) continue;
+        if (next_.empty() || machine_.has_news()) continue;
       }
       BeginRound(target);
     }
@@ -58,7 +58,7 @@ void Scheduler::BeginRound(uint64_t target) {
 void Scheduler::RunRound(uint64_t target) {
   for (; at_ < current_.size(); ++at_) {  // grows while it is walked
     Hart& hart = *current_[at_];
-    if (hart.state == HartState::kRunnable && !hart.held_back && !machine_.fault.has_value()) {
+    if (hart.state == HartState::kRunnable && !hart.held_back) {
       TakeTurn(hart);
       if (machine_.halted) return;
       latest_ = std::max(latest_, hart.time);
@@ -83,7 +83,7 @@ void Scheduler::TakeTurn(Hart& hart) {
 }
 
 void Scheduler::RunEvents() {
-  while (!events_.empty() && events_.front().clock <= now_ && !machine_.fault.has_value()) {
+  while (!events_.empty() && events_.front().clock <= now_) {
     std::pop_heap(events_.begin(), events_.end(), Later);
     const std::function<void()> happen = std::move(events_.back().happen);
     events_.pop_back();

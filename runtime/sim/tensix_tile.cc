@@ -73,6 +73,12 @@ void TensixTile::WakeParked(Hart& hart) {
   if (hart.state == HartState::kParked) Wake(hart);
 }
 
+void TensixTile::StopFaulted(Hart& hart) {
+  if (hart.state == HartState::kHeld) return;
+  Unpark(hart);
+  hart.state = HartState::kFaulted;
+}
+
 void TensixTile::Hold(Hart& hart) {
   Unpark(hart);
   hart.state = HartState::kHeld;

@@ -94,6 +94,9 @@ class TensixTile {
   // local RAM were changed from outside, or the Tensix engine may execute its instruction now.
   void WakeParked(Hart& hart);
 
+  // A fault stops the hart, unless it is held in reset.
+  void StopFaulted(Hart& hart);
+
   // Puts a hart to sleep until one of the words in hart.poll.read is written.
   void Park(Hart& hart);
 

@@ -114,6 +114,8 @@ const char* StateName(HartState state) {
       return "runs";
     case HartState::kParked:
       return "parked";
+    case HartState::kFaulted:
+      return "faulted";
   }
   return "";
 }

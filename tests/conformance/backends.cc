@@ -25,7 +25,8 @@ Backend Library(const char* name, const std::string& library) {
               [library] {
                 return OpenTtsimDevice({library, ""});
               },
-          .skip = library.empty() ? "TTFD_TTSIM_LIB does not name a libttsim.so" : ""};
+          .skip = library.empty() ? "TTFD_TTSIM_LIB does not name a libttsim.so" : "",
+          .goes_on_after_faults = false};
 }
 
 Backend OurLibrary() {

@@ -105,6 +105,35 @@ TEST_P(Harts, CanBeHeldAndReleasedByAnotherTile) {
   EXPECT_TRUE(Await(kOther, kResults, 1).ok());
 }
 
+TEST_P(Harts, StopAloneWhenTheyFault) {
+  if (!GetParam().goes_on_after_faults) GTEST_SKIP() << "the backend's chip is lost by a fault";
+  constexpr uint32_t kNoInstruction = 0xFFFFFFFF;
+  Rv32Asm faults;
+  faults.Word(kNoInstruction);
+  Load(kTile, faults);
+  Load(kTile, CountAt(kResults), hw::kNcriscDefaultPc);
+  WriteWord(kTile, kResults, 0);
+  Start(kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc);
+  EXPECT_EQ(device().Advance(1000).ok(), !GetParam().reports_faults);
+  EXPECT_EQ(device().fault().has_value(), GetParam().reports_faults);
+  // The host, other tiles, other harts of the tile and a hart that was reset go on.
+  Load(kOther, CountAt(kResults));
+  WriteWord(kOther, kResults, 0);
+  Start(kOther);
+  EXPECT_TRUE(Await(kOther, kResults, 1).ok());
+  Start(kTile, hw::kSoftResetAllHarts & ~(hw::kSoftResetBrisc | hw::kSoftResetNcrisc));
+  EXPECT_TRUE(Await(kTile, kResults, 1).ok());
+  Load(kTile, CountAt(kResults));
+  Start(kTile, hw::kSoftResetAllHarts);
+  Start(kTile);
+  EXPECT_TRUE(Await(kTile, kResults, 2).ok());
+  EXPECT_EQ(device().fault().has_value(), GetParam().reports_faults);
+  ASSERT_TRUE(device().Reset().ok());
+  EXPECT_FALSE(device().fault().has_value());
+  Start(kTile);
+  EXPECT_TRUE(Await(kTile, kResults, 3).ok());
+}
+
 TEST_P(Harts, SeeTheWallClockMoveAndTheHighHalfLatched) {
   Rv32Asm a;
   a.Li(kS0, hw::kWallClockLow);

@@ -40,7 +40,7 @@ bool Accepted(const Status& status) {
 
 }  // namespace
 
-// A chip that stands on a fault of device code stays as it is: the driver does not know.
+// The driver does not learn of a fault of device code; the rest of the chip goes on.
 bool KmdStandin::LetTimePass(uint64_t clocks) {
   const StatusOr<AdvanceResult> advanced = port_->Advance(clocks);
   return !advanced.ok() || advanced->quiescent;

@@ -128,12 +128,15 @@ TEST_F(SchedulerEvents, ResetForgetsThem) {
   EXPECT_TRUE(happened_.empty());
 }
 
-TEST_F(SchedulerEvents, NoneHappensAfterAFault) {
+TEST_F(SchedulerEvents, GoOnOnceAFaultIsReported) {
   Note(20, 1);
   Note(20, 2);
   scheduler_.At(10, [this] { machine_.fault = Fault{}; });
-  scheduler_.Advance(kForEver);
+  EXPECT_EQ(scheduler_.Advance(kForEver), 10u);
   EXPECT_TRUE(happened_.empty());
+  machine_.fault_reported = true;
+  EXPECT_EQ(scheduler_.Advance(kForEver), 10u);
+  EXPECT_THAT(happened_, ElementsAre(Pair(1, 20), Pair(2, 20)));
 }
 
 TEST_F(SchedulerEvents, ABusyHartStandsWhereTheEventIsDue) {

@@ -52,8 +52,10 @@ void TraceFile::BeforeAdvance(uint64_t clocks) {
 
 void TraceFile::AfterAdvance(bool going_on) {
   const std::optional<sim::Fault>& fault = chip_->fault();
-  if (attached_) tracer_.Settle(fault.has_value() ? &*fault : nullptr);
-  if (fault.has_value()) WriteKept("the fault");
+  const bool new_fault = fault.has_value() && !fault_written_;
+  fault_written_ = fault.has_value();
+  if (attached_) tracer_.Settle(new_fault ? &*fault : nullptr);
+  if (new_fault) WriteKept("the fault");
   if (chip_->clock() >= options_.filter.to || !WantsMore()) Watch(0, 0);
   if (!going_on) Flush();
 }

@@ -49,6 +49,7 @@ class TraceFile {
   sim::TraceText text_;
   sim::Tracer tracer_;
   bool attached_ = false;
+  bool fault_written_ = false;  // of the chip, since it was reset
   fmt::memory_buffer buffer_;
   uint64_t bytes_ = 0;                 // taken by the file and the buffer
   bool full_ = false;                  // the limit is reached
