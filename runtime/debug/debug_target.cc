@@ -241,12 +241,8 @@ bool DebugTarget::AttendSteps() {
     HartOrder& order = orders_[thread - 1];
     if (!order.step) continue;
     const sim::Hart& one = hart(thread);
-    if (one.state == HartState::kHeld || one.state == HartState::kFaulted) {
-      StopWith({Stop::Why::kStep, thread});
-      return false;
-    }
-    if (one.state != HartState::kParked) continue;
-    if (StepIsOver(one, order)) {
+    if (one.state == HartState::kRunnable) continue;
+    if (one.state != HartState::kParked || StepIsOver(one, order)) {
       StopWith({Stop::Why::kStep, thread});
       return false;
     }

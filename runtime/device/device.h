@@ -92,7 +92,7 @@ class Device {
   // On silicon time moves by itself: the call returns at once and is never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
   // The first fault of a hart since the last Reset, where the backend reports it. It has stopped that hart, and was the
-  // result of the Advance in which it happened; the rest of the card goes on. Silicon does not report it.
+  // result of the Advance in which it happened; the rest of the card continues. Silicon does not report it.
   virtual std::optional<DeviceFault> fault() const { return std::nullopt; }
   // The wait of a hart of a Tensix tile (translated) in the tile's engine. None: it does not wait there, or the
   // backend cannot look inside. Silicon cannot.

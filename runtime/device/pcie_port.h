@@ -45,9 +45,9 @@ struct EngineWait {
   bool operator==(const EngineWait&) const = default;
 };
 
-// Errors: INVALID_ARGUMENT for an access of the host that was refused, FAILED_PRECONDITION for a fault of device code,
-// UNAVAILABLE when the chip is gone. A fault of device code stops its hart; where a backend cannot go on after one, it
-// answers every later call with it until it is reset. Not thread-safe: one thread, the
+// Errors: INVALID_ARGUMENT for an access of the host that was refused, FAILED_PRECONDITION for a fault of
+// device code, UNAVAILABLE when the chip is gone. A fault of device code stops its hart; where a backend cannot
+// continue after one, it answers every later call with it until it is reset. Not thread-safe: one thread, the
 // device thread, is the only caller.
 class PciePort {
  public:

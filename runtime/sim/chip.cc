@@ -45,11 +45,11 @@ struct Chip::Parts {
     machine.scheduler = &scheduler;
     machine.stream_chance = Rng(options.hazards.seed, kRngOfStreams);
     if ((options.hazards.on & kHazardNoc) != 0) noc.TakeTime(machine);
-    if (options.writes_coordinates_back) noc.WriteCoordinatesBack();
+    machine.writes_coordinates_back = options.writes_coordinates_back;
     Rng epochs(options.hazards.seed, kRngOfEpochs);
     for (uint32_t i = 0; i < grid.tensix_count(); ++i) {
       if ((options.hazards.on & kHazardHartSpeed) != 0) {
-        tiles[i].SetWallClockEpoch(epochs.Next() >> 24);
+        tiles[i].wall_clock().SetEpoch(epochs.Next() >> 24);
       }
       tiles[i].Init(machine, TileMemory(tile_memory.data() + i * TileMemory::kBytes),
                     grid.TensixTranslated(i), grid.TensixPhysical(i));

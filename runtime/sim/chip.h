@@ -28,9 +28,9 @@ class Chip {
   static StatusOr<std::unique_ptr<Chip>> Create(const ChipOptions& options);
   ~Chip();
 
-  // The physical surface; see runtime/device/pcie_port.h. A fault stops its hart until that is reset, and is what
-  // the call of Advance in which it happened answers with; everything else goes on. A refusal of the host's own access
-  // is the answer to that call only.
+  // The physical surface; see runtime/device/pcie_port.h. A fault stops its hart until that is reset, and is
+  // what the call of Advance in which it happened answers with; everything else continues. A refusal of the
+  // host's own access is the answer to that call only.
   StatusOr<uint32_t> ConfigRead(uint32_t offset);
   Status ConfigWrite(uint32_t offset, uint32_t value);
   Status BarRead(int bar, uint64_t offset, MutableByteSpan to);

@@ -34,8 +34,8 @@ class GridMap {
   uint32_t tensix_count() const { return static_cast<uint32_t>(columns_.size()) * hw::kTensixRows; }
   hw::Coordinate TensixTranslated(uint32_t index) const;
   hw::Coordinate TensixPhysical(uint32_t index) const;
-  // A coordinate as the routers of NoC `noc` have it: physical, on NoC 1 from the opposite corner. One where nothing
-  // answers stays as it is.
+  // A coordinate as the routers of NoC `noc` have it: physical, on NoC 1 from the opposite corner. One without a
+  // tile stays as it is.
   hw::Coordinate OnNoc(uint32_t noc, hw::Coordinate at) const;
 
   uint32_t enabled_columns_mask() const { return enabled_columns_mask_; }  // die order

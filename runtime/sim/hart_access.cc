@@ -125,7 +125,7 @@ void RaiseFault(Hart& hart, const Refusal& refusal) {
 void StopFaulted(Hart& hart, Fault fault) {
   Machine& machine = hart.tile->machine();
   if (!machine.fault.has_value()) machine.fault = std::move(fault);
-  hart.tile->StopFaulted(hart);
+  if (hart.state != HartState::kHeld) hart.tile->Stop(hart, HartState::kFaulted);
 }
 
 std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes) {

@@ -32,7 +32,8 @@ struct Machine {
   bool careful = false;
   const tensix::LaneKernels* lanes = nullptr;  // of the Tensix engines
   uint64_t engine_work = 0;  // of all Tensix engines since Advance was called: tensix::Report::work
-  bool halted = false;       // an inspector stopped the chip; until Advance is called again
+  bool writes_coordinates_back = false;  // NoC commands: ChipOptions
+  bool halted = false;  // an inspector stopped the chip; until Advance is called again
 };
 
 }  // namespace ttfd::sim

@@ -28,24 +28,10 @@ Refusal Noc::Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buf
   if (Refusal refusal = MakePacket(source, niu, command, &packet)) return refusal;
   if (Refusal refusal = FollowLink(packet, command)) return refusal;
   const uint32_t to = packet.ReadsLocal() ? command.return_xy() : command.target_xy();
-  if (writes_coordinates_back_) TranslateInPlace(niu, command);
+  if (source.machine().writes_coordinates_back) TranslateInPlace(grid_, niu, command);
   if (!source.machine().careful) [[likely]]
     return Complete(packet);
   return IssueCarefully(packet, {hart, niu, buffer, command.control(), to});
-}
-
-// tt-isa-documentation BlackholeA0/NoC/MemoryMap.md: the store to NOC_CMD_CTRL translates the coordinates and writes the
-// result to the registers. Both words may be a rectangle.
-void Noc::TranslateInPlace(uint32_t niu, NocCommand& command) const {
-  for (const uint32_t offset : {hw::kNocTargetHigh, hw::kNocReturnHigh}) {
-    uint32_t& word = *command.Register(offset);
-    const auto translated = [&](uint32_t xy) {
-      const hw::Coordinate at = grid_.OnNoc(niu, {hw::NocX(xy), hw::NocY(xy)});
-      return hw::NocXy(at.x, at.y);
-    };
-    const uint32_t start = word >> 12;
-    word = translated(word) | (start == 0 ? 0 : translated(start) << 12);
-  }
 }
 
 Refusal Noc::IssueCarefully(const NocPacket& packet, const NocOrigin& origin) {
@@ -64,7 +50,7 @@ bool Noc::IssueStreamUpdate(TensixTile& source, uint32_t niu, uint32_t buffer) {
   constexpr uint32_t kInlineWrite = hw::kNocWrite | hw::kNocInline | hw::kNocResponse;
   constexpr uint32_t kAnyChannel = hw::kNocStaticVc | 3u << hw::kNocVcShift;
   const hw::Coordinate own = source.translated();
-  if (source.machine().careful || writes_coordinates_back_ || from.link().open ||
+  if (source.machine().careful || source.machine().writes_coordinates_back || from.link().open ||
       (command.control() & ~kAnyChannel) != kInlineWrite ||
       (command.tag() & ~kTransactionMask) != 0 || command.return_xy() != hw::NocXy(own.x, own.y)) {
     return false;

@@ -40,8 +40,6 @@ class Noc {
       HostMemoryMap& host);
   ~Noc();
 
-  // From now on issuing a command leaves translated coordinates in its buffer.
-  void WriteCoordinatesBack() { writes_coordinates_back_ = true; }
   // From now on packets take time. `machine` outlives the Noc.
   void TakeTime(Machine& machine);
   // Forgets what is on its way.
@@ -79,8 +77,6 @@ class Noc {
   static constexpr uint32_t kTransactionShift = 10;
   static constexpr uint32_t kTransactionMask = 0xFu << kTransactionShift;
 
-  void TranslateInPlace(uint32_t niu, NocCommand& command) const;
-
   // The same while somebody watches, or packets take time.
   Refusal IssueCarefully(const NocPacket& packet, const NocOrigin& origin);
 
@@ -95,6 +91,7 @@ class Noc {
   Refusal CheckMulticast(uint32_t niu, Rectangle rectangle, NocPacket* packet);
   Refusal CheckAtomic(const NocPacket& packet, uint32_t opcode) const;
   Refusal CheckMemory(TileRef tile, uint64_t address, uint64_t length) const;
+  Refusal CheckHostAccess(TileRef tile, uint64_t address, uint64_t length) const;
 
   Refusal Complete(const NocPacket& packet);
   Refusal CompleteRead(const NocPacket& packet);
@@ -128,7 +125,6 @@ class Noc {
   ArcTile& arc_;
   HostMemoryMap& host_;
   std::array<Receivers, kRememberedRectangles> receivers_;
-  bool writes_coordinates_back_ = false;
   size_t next_receivers_ = 0;            // the next to be replaced
   std::unique_ptr<NocTransit> transit_;  // null: packets arrive at once
 };

@@ -59,19 +59,13 @@ Refusal Noc::CheckControl(const NocCommand& command) const {
     return {FaultKind::kNocMulticast, shown,
             "a multicast must reserve its path, a unicast must not"};
   }
-  // Bits 15:14, the class, of a static virtual channel.
-  const uint32_t vc_class = control >> (hw::kNocVcShift + 1) & 3;
-  if ((control & hw::kNocStaticVc) != 0 && (multicast ? vc_class != 2 : vc_class > 1)) {
-    return {FaultKind::kNocControl, shown,
-            "static virtual channels: unicasts use 0 to 3, multicasts 4 and 5"};
-  }
   if (!multicast && (control & hw::kNocIncludeSource) != 0) {
     return {FaultKind::kNocMulticast, shown, "only a multicast can include its source"};
   }
   if ((command.tag() & ~kTransactionMask) != 0) {
     return {FaultKind::kNocControl, command.tag(), "of the packet tag only the transaction id"};
   }
-  return {};
+  return CheckChannel(control);
 }
 
 Refusal Noc::CheckLocalSide(const NocPacket& packet, uint64_t address, uint32_t coordinate) const {
@@ -98,11 +92,7 @@ Refusal Noc::CheckMemory(TileRef tile, uint64_t address, uint64_t length) const 
       return {FaultKind::kUnmapped, address, "a Tensix tile has 1536 KiB of L1, then registers"};
     case TileKind::kDram:
       if (address < hw::kDramBankBytes && hw::kDramBankBytes - address >= length) return {};
-      return {
-          FaultKind::kUnmapped, address,
-          address < hw::kDramTileBytes
-              ? "a DRAM bank ends at 0xFF000000, where the tile's registers begin (not modelled)"
-              : "a DRAM tile has 4 GiB of addresses"};
+      return {FaultKind::kUnmapped, address, "a DRAM bank ends at 0xFF000000"};
     case TileKind::kPcie:
       return {};  // HostMemoryMap decides
     case TileKind::kArc:
@@ -255,27 +245,21 @@ Refusal Noc::FollowLink(const NocPacket& packet, const NocCommand& command) {
   return {};
 }
 
+Refusal Noc::CheckHostAccess(TileRef tile, uint64_t address, uint64_t length) const {
+  if (!IsRegister(tile, address)) return CheckMemory(tile, address, length);
+  if (length == 4 && address % 4 == 0) return {};
+  return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};
+}
+
 Refusal Noc::HostRead(hw::Coordinate at, uint64_t address, MutableByteSpan to) {
   const TileRef tile = grid_.At(at.x, at.y);
-  if (IsRegister(tile, address)) {
-    if (to.size() != 4 || address % 4 != 0) {
-      return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};
-    }
-  } else {
-    if (Refusal refusal = CheckMemory(tile, address, to.size())) return refusal;
-  }
+  if (Refusal refusal = CheckHostAccess(tile, address, to.size())) return refusal;
   return ReadRemote(tile, address, to.data(), static_cast<uint32_t>(to.size()));
 }
 
 Refusal Noc::HostWrite(hw::Coordinate at, uint64_t address, ByteSpan from) {
   const TileRef tile = grid_.At(at.x, at.y);
-  if (IsRegister(tile, address)) {
-    if (from.size() != 4 || address % 4 != 0) {
-      return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};
-    }
-  } else {
-    if (Refusal refusal = CheckMemory(tile, address, from.size())) return refusal;
-  }
+  if (Refusal refusal = CheckHostAccess(tile, address, from.size())) return refusal;
   return WriteRemote(tile, address, from.data(), static_cast<uint32_t>(from.size()));
 }
 
@@ -291,12 +275,7 @@ Refusal Noc::HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpa
               "the corners of a host's multicast are Tensix tiles"};
     }
   }
-  if (IsRegister(any, address) && (from.size() != 4 || address % 4 != 0)) {
-    return {FaultKind::kRegisterWidth, address, "registers take 4 aligned bytes"};
-  }
-  if (!IsRegister(any, address)) {
-    if (Refusal refusal = CheckMemory(any, address, from.size())) return refusal;
-  }
+  if (Refusal refusal = CheckHostAccess(any, address, from.size())) return refusal;
   const std::vector<TensixTile*>* tiles = nullptr;
   if (Refusal refusal = FindReceivers(rectangle, &tiles)) return refusal;  // all of it or none
   for (TensixTile* const tile : *tiles) {

@@ -42,9 +42,10 @@ class Scheduler {
   // The clock as the running hart sees it, or as the host or the event that is happening does.
   uint64_t now() const { return running_ != nullptr ? running_->time : now_; }
 
-  // Runs until `clocks` have passed, nothing is runnable and no event is left, kEngineWork is done, a fault has stopped
-  // a hart (the round is finished), or an inspector stops the chip. Returns the clocks passed. An event that is due when
-  // they have passed waits for the next call; a round that was stopped in its middle goes on there.
+  // Runs until `clocks` have passed, nothing is runnable and no event is left, kEngineWork is done, a fault has
+  // stopped a hart (the round is finished), or an inspector stops the chip. Returns the clocks passed. An event
+  // that is due when they have passed waits for the next call; a round that was stopped in its middle continues
+  // there.
   uint64_t Advance(uint64_t clocks);
 
   // Nothing will happen by itself any more.

@@ -192,25 +192,16 @@ bool TensixTile::IssueStreamUpdate(uint32_t address, uint32_t value) {
          machine_->noc->IssueStreamUpdate(*this, offset / hw::kNiuStride, buffer);
 }
 
-uint64_t TensixTile::WallClock() const { return machine_->scheduler->now() + wall_clock_epoch_; }
-
 Refusal TensixTile::ReadDebug(Accessor /*who*/, uint32_t address, uint32_t* value) {
   if (ResetVectors::Has(address)) return reset_vectors_.Read(address, value);
   switch (address) {
     case hw::kSoftReset0:
       *value = soft_reset_;
       return {};
-    case hw::kWallClockLow: {
-      const uint64_t now = WallClock();
-      wall_clock_high_latched_ = static_cast<uint32_t>(now >> 32);
-      *value = static_cast<uint32_t>(now);
-      return {};
-    }
+    case hw::kWallClockLow:
     case hw::kWallClockHigh:
-      *value = static_cast<uint32_t>(WallClock() >> 32);
-      return {};
     case hw::kWallClockHighLatched:
-      *value = wall_clock_high_latched_;
+      *value = wall_clock_.Read(address, machine_->scheduler->now());
       return {};
     case hw::kDestClockGateControl:
       return NotReadable(address);
@@ -258,7 +249,7 @@ Refusal TensixTile::WriteSoftReset(uint32_t value) {
     const uint32_t bit = hw::SoftResetBit(hart.index);
     if ((changed & bit) == 0) continue;
     if ((value & bit) != 0) {
-      Hold(hart);
+      Stop(hart, HartState::kHeld);
     } else {
       Release(hart);
     }

@@ -54,7 +54,7 @@ void TensixTile::Reset() {
   compute_.Reset();
   reset_vectors_ = {};
   soft_reset_ = hw::kSoftResetAllHarts;
-  wall_clock_high_latched_ = 0;
+  wall_clock_.Reset();
 }
 
 void TensixTile::Release(Hart& hart) {
@@ -73,16 +73,10 @@ void TensixTile::WakeParked(Hart& hart) {
   if (hart.state == HartState::kParked) Wake(hart);
 }
 
-void TensixTile::StopFaulted(Hart& hart) {
-  if (hart.state == HartState::kHeld) return;
+void TensixTile::Stop(Hart& hart, HartState state) {
   Unpark(hart);
-  hart.state = HartState::kFaulted;
-}
-
-void TensixTile::Hold(Hart& hart) {
-  Unpark(hart);
-  hart.state = HartState::kHeld;
-  TellOfState(hart);
+  hart.state = state;
+  if (state == HartState::kHeld) TellOfState(hart);
 }
 
 void TensixTile::TellOfState(const Hart& hart) const {

@@ -15,6 +15,7 @@
 #include "runtime/sim/reset_vectors.h"
 #include "runtime/sim/streams.h"
 #include "runtime/sim/tile_memory.h"
+#include "runtime/sim/wall_clock.h"
 
 namespace ttfd::sim {
 
@@ -34,9 +35,6 @@ class TensixTile {
   void Init(Machine& machine, TileMemory memory, hw::Coordinate translated,
             hw::Coordinate physical);
 
-  // The tile's wall clock is `epoch` ahead of the chip's clock.
-  void SetWallClockEpoch(uint64_t epoch) { wall_clock_epoch_ = epoch; }
-
   const TileMemory& memory() const { return memory_; }
   Machine& machine() const { return *machine_; }
   hw::Coordinate translated() const { return translated_; }
@@ -45,6 +43,7 @@ class TensixTile {
   const Hart& hart(uint32_t index) const { return harts_[index]; }
   Niu& niu(uint32_t index) { return nius_[index]; }
   ComputeUnit& compute() { return compute_; }
+  WallClock& wall_clock() { return wall_clock_; }
 
   // Registers: `address` is a multiple of 4, at or above kFirstRegisterAddress.
   Refusal ReadRegister(Accessor who, uint32_t address, uint32_t* value);
@@ -94,8 +93,8 @@ class TensixTile {
   // local RAM were changed from outside, or the Tensix engine may execute its instruction now.
   void WakeParked(Hart& hart);
 
-  // A fault stops the hart, unless it is held in reset.
-  void StopFaulted(Hart& hart);
+  // `state`: kHeld, or kFaulted, which inspectors learn from the fault.
+  void Stop(Hart& hart, HartState state);
 
   // Puts a hart to sleep until one of the words in hart.poll.read is written.
   void Park(Hart& hart);
@@ -121,11 +120,9 @@ class TensixTile {
   Refusal ReadDebug(Accessor who, uint32_t address, uint32_t* value);
   Refusal WriteDebug(Accessor who, uint32_t address, uint32_t value);
   Refusal WriteSoftReset(uint32_t value);
-  uint64_t WallClock() const;
   void UpdateStreamLater(uint32_t offset, uint32_t value);
   Refusal InvalidateInstructions(uint32_t mask);
   void Release(Hart& hart);
-  void Hold(Hart& hart);
   void Unpark(Hart& hart);
   // Wakes those of `harts` (parked, one bit each) that wait for one of the bytes.
   void WakeReaders(uint32_t harts, uint32_t address, uint32_t length);
@@ -148,8 +145,7 @@ class TensixTile {
   uint32_t parked_ = 0;             // harts, one bit each
   uint32_t register_watchers_ = 0;  // parked harts that wait for a register, one bit each
   uint32_t soft_reset_ = hw::kSoftResetAllHarts;
-  uint64_t wall_clock_epoch_ = 0;  // value of the wall clock when the chip's clock is 0
-  uint32_t wall_clock_high_latched_ = 0;
+  WallClock wall_clock_;
 };
 
 }  // namespace ttfd::sim

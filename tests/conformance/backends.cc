@@ -26,7 +26,7 @@ Backend Library(const char* name, const std::string& library) {
                 return OpenTtsimDevice({library, ""});
               },
           .skip = library.empty() ? "TTFD_TTSIM_LIB does not name a libttsim.so" : "",
-          .goes_on_after_faults = false};
+          .continues_after_faults = false};
 }
 
 Backend OurLibrary() {

@@ -27,7 +27,7 @@ struct Backend {
   // writes are posted and the chip is lost until its next reset.
   bool refuses_at_once = false;
   bool reports_faults = true;  // does the host learn that device code was refused? Not on silicon
-  bool goes_on_after_faults =
+  bool continues_after_faults =
       true;  // a hart's fault stops that hart alone; elsewhere the chip is lost
   bool resets_registers =
       true;  // does Reset clear more than harts, such as streams? A soft reset does not

@@ -106,7 +106,7 @@ TEST_P(Harts, CanBeHeldAndReleasedByAnotherTile) {
 }
 
 TEST_P(Harts, StopAloneWhenTheyFault) {
-  if (!GetParam().goes_on_after_faults) GTEST_SKIP() << "the backend's chip is lost by a fault";
+  if (!GetParam().continues_after_faults) GTEST_SKIP() << "the backend's chip is lost by a fault";
   constexpr uint32_t kNoInstruction = 0xFFFFFFFF;
   Rv32Asm faults;
   faults.Word(kNoInstruction);
@@ -116,7 +116,7 @@ TEST_P(Harts, StopAloneWhenTheyFault) {
   Start(kTile, hw::kSoftResetAllHarts & ~hw::kSoftResetBrisc);
   EXPECT_EQ(device().Advance(1000).ok(), !GetParam().reports_faults);
   EXPECT_EQ(device().fault().has_value(), GetParam().reports_faults);
-  // The host, other tiles, other harts of the tile and a hart that was reset go on.
+  // The host, other tiles, other harts of the tile and a hart that was reset continue.
   Load(kOther, CountAt(kResults));
   WriteWord(kOther, kResults, 0);
   Start(kOther);

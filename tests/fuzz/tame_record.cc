@@ -141,12 +141,27 @@ class Tamer {
     }
     const size_t length = std::min<size_t>(command.length, bytes_.size() - payload);
     // Where a payload ends, the ring still holds what was there before: no command may reach that far.
-    const size_t fields = Dispatch(payload, length);
+    const size_t debugs = Debugs(payload, length);
+    const size_t fields = debugs + Dispatch(payload + debugs, length - debugs);
     if (fields == 0 || fields > length) Put(payload, uint8_t{0});
     if (fields < length)
       std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(payload + fields), length - fields,
                   std::byte{0});
     return command.stride;
+  }
+
+  // How many bytes of DEBUGs precede a command, which a payload does not end without.
+  size_t Debugs(size_t at, size_t length) {
+    constexpr size_t kBytes = sizeof(abi::BareDispatch);
+    size_t bytes = 0;
+    while (Get<abi::DispatchId>(at + bytes) == abi::DispatchId::kDebug) {
+      if (length - bytes < 2 * kBytes) {
+        Put(at + bytes, uint8_t{0});
+        break;
+      }
+      bytes += kBytes;
+    }
+    return bytes;
   }
 
   // Tames the dispatch command at `at`; returns how many bytes it and its sub-commands have.
@@ -211,11 +226,6 @@ class Tamer {
         }
         return fields;
       }
-      case abi::DispatchId::kDebug:
-        return length < 2 * sizeof(abi::BareDispatch)
-                   ? 2 * sizeof(abi::BareDispatch)
-                   : sizeof(abi::BareDispatch) + Dispatch(at + sizeof(abi::BareDispatch),
-                                                          length - sizeof(abi::BareDispatch));
       case abi::DispatchId::kSetNumWorkerSems:
       case abi::DispatchId::kNotifySubordinateGoSignal:
         leaves_state_ = true;

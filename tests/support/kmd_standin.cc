@@ -40,7 +40,7 @@ bool Accepted(const Status& status) {
 
 }  // namespace
 
-// The driver does not learn of a fault of device code; the rest of the chip goes on.
+// The driver does not learn of a fault of device code; the rest of the chip continues.
 bool KmdStandin::LetTimePass(uint64_t clocks) {
   const StatusOr<AdvanceResult> advanced = port_->Advance(clocks);
   return !advanced.ok() || advanced->quiescent;

@@ -9,6 +9,16 @@
 #include "tests/support/reference_executor.h"
 
 namespace ttfd::testing {
+namespace {
+
+template <typename Kinds>
+void CountDispatch(const DecodedDispatch& dispatch, Kinds* kinds) {
+  const auto count = [&](const auto& header) { ++(*kinds)[static_cast<size_t>(header.id)]; };
+  std::visit(count, dispatch.header);
+  (*kinds)[static_cast<size_t>(abi::DispatchId::kDebug)] += dispatch.debugs;
+}
+
+}  // namespace
 
 StatusOr<ReferenceExecutor::Step> ReferenceExecutor::ExecuteDispatch(
     uint32_t index, const DecodedDispatch& dispatch) {
@@ -40,14 +50,8 @@ StatusOr<ReferenceExecutor::Step> ReferenceExecutor::ExecuteDispatch(
     return Internal("a command of dispatch_s for the dispatcher");
   }
   queue.outcome.dispatch_commands += 1 + dispatch.debugs;
-  queue.outcome.dispatch_kinds[static_cast<size_t>(abi::DispatchId::kDebug)] += dispatch.debugs;
-  CountDispatch(queue, dispatch);
+  CountDispatch(dispatch, &queue.outcome.dispatch_kinds);
   return Step::kDone;
-}
-
-void ReferenceExecutor::CountDispatch(Queue& queue, const DecodedDispatch& dispatch) {
-  const auto id = std::visit([](const auto& header) { return header.id; }, dispatch.header);
-  ++queue.outcome.dispatch_kinds[static_cast<size_t>(id)];
 }
 
 StatusOr<ReferenceExecutor::Step> ReferenceExecutor::Wait(uint32_t index, const abi::Wait& wait) {
@@ -141,7 +145,7 @@ StatusOr<bool> ReferenceExecutor::DrainDispatchS(uint32_t index) {
       queue.outcome.dispatch_s_ended = true;
     }
     ++queue.outcome.dispatch_s_commands;
-    CountDispatch(queue, dispatch);
+    CountDispatch(dispatch, &queue.outcome.dispatch_kinds);
     queue.for_dispatch_s.pop_front();
   }
 }

@@ -87,7 +87,6 @@ class ReferenceExecutor {
   Status BeginExecBuffer(Queue& queue, const abi::ExecBuf& command);
 
   StatusOr<Step> ExecuteDispatch(uint32_t index, const DecodedDispatch& dispatch);
-  static void CountDispatch(Queue& queue, const DecodedDispatch& dispatch);
   StatusOr<Step> Wait(uint32_t index, const abi::Wait& wait);
   Status HostWrite(Queue& queue, const DecodedDispatch& dispatch);
   Status WriteLinear(Queue& queue, const DecodedDispatch& dispatch);

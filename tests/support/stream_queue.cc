@@ -148,8 +148,7 @@ void StreamQueue::Idle() {
       return Dispatch(delay);
     }
     default:
-      const auto data = world_.Data(world_.Pick(0, 400));
-      Emit([&](RecordWriter& writer) { writer.Debug(7, data); });
+      Emit([data = world_.Data(world_.Pick(0, 400))](RecordWriter& w) { w.Debug(7, data); });
   }
 }
 

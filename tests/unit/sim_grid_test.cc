@@ -53,7 +53,7 @@ TEST(GridMap, CoordinatesOnANocArePhysical) {
       {{8, 0}, {8, 0}, {8, 11}},      // ARC
       {{17, 12}, {9, 0}, {7, 11}},    // bank 4, port 0: bank 3 is harvested
       {{18, 14}, {0, 11}, {16, 0}},   // bank 0, port 2
-      {{30, 30}, {30, 30}, {30, 30}}  // nobody
+      {{30, 30}, {30, 30}, {30, 30}}  // no tile
   };
   for (const auto& [translated, noc0, noc1] : rows) {
     EXPECT_EQ(grid.OnNoc(0, translated), noc0) << translated.x << "," << translated.y;

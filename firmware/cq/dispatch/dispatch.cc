@@ -76,7 +76,7 @@ class Dispatcher {
     }
   }
 
-  // The next command follows in the same page, with room for its lists.
+  // The next command follows in the same page, with space for its lists.
   void SkipDebug(uint32_t at) {
     constexpr uint32_t kMost = abi::kMaxDebugCommands * sizeof(abi::BareDispatch);
     const uint32_t before = abi::kDispatchPageBytes - ring_.LeftInPage();
