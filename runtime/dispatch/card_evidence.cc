@@ -34,6 +34,12 @@ void AddRecords(uint32_t number, ByteSpan bytes, std::vector<std::string>* lines
   }
 }
 
+// The write has arrived when it returns: a read through the same window waits for it.
+Status HoldHarts(Window& tile) {
+  RETURN_IF_ERROR(WriteWord(tile, hw::kSoftReset0, hw::kSoftResetAllHarts));
+  return ReadWord(tile, hw::kSoftReset0).status();
+}
+
 }  // namespace
 
 HostQueueRecord CardDispatcher::HostRecord(uint32_t hardware_queue) {
@@ -100,7 +106,7 @@ Status CardDispatcher::HaltDispatch() {
   const auto halt = [&result](Window& tile) {
     Status halted = OkStatus();
     for (int tries = 0; tries < 2; ++tries) {
-      halted = WriteWord(tile, hw::kSoftReset0, hw::kSoftResetAllHarts);
+      halted = HoldHarts(tile);
       if (halted.ok()) return;
     }
     if (result.ok()) result = halted;

@@ -40,7 +40,8 @@ inline constexpr uint64_t kBar4Bytes = uint64_t{32} << 30;
 inline constexpr uint32_t kTlbWindows4G = 8;
 inline constexpr uint64_t kTlbWindow4GBytes = uint64_t{4} << 30;
 inline constexpr uint32_t kTlb4GOrderingShift = 27;
-// The value of an ordering field that means nothing.
+// Values of an ordering field: writes in order, and read after; the one that means nothing.
+inline constexpr uint32_t kTlbStrictOrdering = 1;
 inline constexpr uint32_t kTlbReservedOrdering = 3;
 
 // Where libttsim's contract puts the BARs in the host's address space after power-on.

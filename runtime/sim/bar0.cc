@@ -33,19 +33,20 @@ Refusal FourBytes(uint64_t offset) {
 void Bar0::DecodeWindow(Window* window) {
   const auto& words = window->words;
   window->address = Bits(words, 0, hw::kTlbAddressBits) << 21;
-  window->rectangle.start = {Small(words, hw::kTlbXStartBit, 6),
-                             Small(words, hw::kTlbYStartBit, 6)};
-  window->rectangle.end = {Small(words, hw::kTlbXEndBit, 6), Small(words, hw::kTlbYEndBit, 6)};
-  window->multicast = Small(words, hw::kTlbMulticastBit, 1) != 0;
+  window->way.rectangle.start = {Small(words, hw::kTlbXStartBit, 6),
+                                 Small(words, hw::kTlbYStartBit, 6)};
+  window->way.rectangle.end = {Small(words, hw::kTlbXEndBit, 6), Small(words, hw::kTlbYEndBit, 6)};
+  window->way.multicast = Small(words, hw::kTlbMulticastBit, 1) != 0;
   window->unusable = nullptr;
   if (Small(words, hw::kTlbNocBit, 2) != 0) window->unusable = "windows use NoC 0";
-  if (Small(words, hw::kTlbOrderingBit, 2) == hw::kTlbReservedOrdering) {
+  window->way.ordering = Small(words, hw::kTlbOrderingBit, 2);
+  if (window->way.ordering == hw::kTlbReservedOrdering) {
     window->unusable = "ordering 3 is not supported";
   }
   if ((words[2] >> (hw::kTlbLinkedBit - 64)) != 0) {
     window->unusable = "linked packets, static VCs and stream headers must stay off";
   }
-  if (!window->multicast && !(window->rectangle.start == hw::Coordinate{0, 0})) {
+  if (!window->way.multicast && !(window->way.rectangle.start == hw::Coordinate{0, 0})) {
     window->unusable = "a unicast window has no start coordinate";
   }
 }
@@ -72,10 +73,10 @@ Refusal Bar0::Read(uint64_t offset, MutableByteSpan to) {
   }
   Window* window = nullptr;
   if (Refusal refusal = FindWindow(offset, to.size(), &window)) return refusal;
-  if (window->multicast) {
+  if (window->way.multicast) {
     return {FaultKind::kTlbWindow, offset, "a multicast window is write only"};
   }
-  return noc_.HostRead(window->rectangle.end, window->address + offset % hw::kTlbWindow2MBytes, to);
+  return host_.Read(window->way, window->address + offset % hw::kTlbWindow2MBytes, to);
 }
 
 Refusal Bar0::Write(uint64_t offset, ByteSpan from) {
@@ -86,9 +87,7 @@ Refusal Bar0::Write(uint64_t offset, ByteSpan from) {
   }
   Window* window = nullptr;
   if (Refusal refusal = FindWindow(offset, from.size(), &window)) return refusal;
-  const uint64_t address = window->address + offset % hw::kTlbWindow2MBytes;
-  return window->multicast ? noc_.HostMulticast(window->rectangle, address, from)
-                           : noc_.HostWrite(window->rectangle.end, address, from);
+  return host_.Write(window->way, window->address + offset % hw::kTlbWindow2MBytes, from);
 }
 
 Refusal Bar0::ReadRegister(uint64_t offset, uint32_t* value) const {
@@ -121,6 +120,7 @@ Refusal Bar0::WriteRegister(uint64_t offset, uint32_t value) {
     return {};
   }
   windows_[word / 3].words[word % 3] = value;
+  windows_[word / 3].way.window = static_cast<uint32_t>(word / 3);
   DecodeWindow(&windows_[word / 3]);
   return {};
 }

@@ -9,14 +9,14 @@
 #include "runtime/hw/pcie.h"
 #include "runtime/sim/bar4.h"
 #include "runtime/sim/fault.h"
-#include "runtime/sim/noc.h"
+#include "runtime/sim/host_path.h"
 
 namespace ttfd::sim {
 
 class Bar0 {
  public:
   // Both outlive the BAR.
-  Bar0(Noc& noc, Bar4& bar4) : noc_(noc), bar4_(bar4) {}
+  Bar0(HostPath& host, Bar4& bar4) : host_(host), bar4_(bar4) {}
 
   Refusal Read(uint64_t offset, MutableByteSpan to);
   Refusal Write(uint64_t offset, ByteSpan from);
@@ -27,8 +27,7 @@ class Bar0 {
     std::array<uint32_t, 3> words{};
     // Decoded when a word is written.
     uint64_t address = 0;
-    Rectangle rectangle = {};
-    bool multicast = false;
+    HostWay way = {};
     const char* unusable = nullptr;  // why an access through it is refused
   };
 
@@ -37,7 +36,7 @@ class Bar0 {
   Refusal ReadRegister(uint64_t offset, uint32_t* value) const;
   Refusal WriteRegister(uint64_t offset, uint32_t value);
 
-  Noc& noc_;
+  HostPath& host_;
   Bar4& bar4_;
   std::array<Window, hw::kTlbWindows2M> windows_{};
 };

@@ -11,8 +11,7 @@ constexpr uint32_t kSupportedWord1 = 0xFFF | 3u << hw::kTlb4GOrderingShift;
 
 }  // namespace
 
-Refusal Bar4::Translate(uint64_t offset, uint64_t length, hw::Coordinate* tile,
-                        uint64_t* address) const {
+Refusal Bar4::Translate(uint64_t offset, uint64_t length, HostWay* way, uint64_t* address) const {
   if (length == 0) return {FaultKind::kTlbWindow, offset, "an access of no bytes"};
   const uint64_t index = offset / hw::kTlbWindow4GBytes;
   if (index >= windows_.size()) return {FaultKind::kTlbWindow, offset, "BAR4 has eight windows"};
@@ -28,23 +27,25 @@ Refusal Bar4::Translate(uint64_t offset, uint64_t length, hw::Coordinate* tile,
   if (in_window + length > hw::kTlbWindow4GBytes) {
     return {FaultKind::kTlbWindow, offset, "the access crosses the end of its window"};
   }
-  *tile = {hw::NocX(word1), hw::NocY(word1)};
+  way->window = hw::kTlbWindows2M + static_cast<uint32_t>(index);
+  way->ordering = word1 >> hw::kTlb4GOrderingShift;
+  way->rectangle.end = {hw::NocX(word1), hw::NocY(word1)};
   *address = uint64_t{high} << 32 | in_window;
   return {};
 }
 
 Refusal Bar4::Read(uint64_t offset, MutableByteSpan to) {
-  hw::Coordinate tile;
+  HostWay way;
   uint64_t address = 0;
-  if (Refusal refusal = Translate(offset, to.size(), &tile, &address)) return refusal;
-  return noc_.HostRead(tile, address, to);
+  if (Refusal refusal = Translate(offset, to.size(), &way, &address)) return refusal;
+  return host_.Read(way, address, to);
 }
 
 Refusal Bar4::Write(uint64_t offset, ByteSpan from) {
-  hw::Coordinate tile;
+  HostWay way;
   uint64_t address = 0;
-  if (Refusal refusal = Translate(offset, from.size(), &tile, &address)) return refusal;
-  return noc_.HostWrite(tile, address, from);
+  if (Refusal refusal = Translate(offset, from.size(), &way, &address)) return refusal;
+  return host_.Write(way, address, from);
 }
 
 }  // namespace ttfd::sim

@@ -8,14 +8,14 @@
 #include "runtime/base/bytes.h"
 #include "runtime/hw/pcie.h"
 #include "runtime/sim/fault.h"
-#include "runtime/sim/noc.h"
+#include "runtime/sim/host_path.h"
 
 namespace ttfd::sim {
 
 class Bar4 {
  public:
-  // `noc` outlives the BAR.
-  explicit Bar4(Noc& noc) : noc_(noc) {}
+  // `host` outlives the BAR.
+  explicit Bar4(HostPath& host) : host_(host) {}
 
   Refusal Read(uint64_t offset, MutableByteSpan to);
   Refusal Write(uint64_t offset, ByteSpan from);
@@ -27,10 +27,9 @@ class Bar4 {
 
  private:
   // What the access reaches.
-  Refusal Translate(uint64_t offset, uint64_t length, hw::Coordinate* tile,
-                    uint64_t* address) const;
+  Refusal Translate(uint64_t offset, uint64_t length, HostWay* way, uint64_t* address) const;
 
-  Noc& noc_;
+  HostPath& host_;
   std::array<std::array<uint32_t, 3>, hw::kTlbWindows4G> windows_{};
 };
 

@@ -12,6 +12,7 @@
 #include "runtime/sim/grid_map.h"
 #include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/host_memory.h"
+#include "runtime/sim/host_path.h"
 #include "runtime/sim/inspector.h"
 #include "runtime/sim/machine.h"
 #include "runtime/sim/noc.h"
@@ -24,6 +25,15 @@ namespace ttfd::sim {
 namespace {
 
 const char* const kNoSuchBar = "BAR0, BAR4 and, 4 aligned bytes at a time, BAR2";
+
+// What the host's accesses go through.
+struct Bars {
+  Bars(Noc& noc, Machine& machine) : path(noc, machine), bar4(path), bar0(path, bar4) {}
+
+  HostPath path;
+  Bar4 bar4;
+  Bar0 bar0;
+};
 
 }  // namespace
 
@@ -39,8 +49,7 @@ struct Chip::Parts {
         arc(options, grid),
         noc(grid, tiles, dram, arc, host),
         scheduler(machine),
-        bar4(noc),
-        bar0(noc, bar4) {
+        bars(noc, machine) {
     machine.noc = &noc;
     machine.scheduler = &scheduler;
     machine.stream_chance = Rng(options.hazards.seed, kRngOfStreams);
@@ -82,8 +91,7 @@ struct Chip::Parts {
   // With hazards of harts: one for each, and their own tables of decoded instructions.
   SparseMemory own_code;
   std::vector<std::unique_ptr<HartHazards>> hart_hazards;
-  Bar4 bar4;
-  Bar0 bar0;
+  Bars bars;
   ConfigSpace config;
   Refusal last_refusal;
   bool hold_faults = false;
@@ -138,9 +146,9 @@ Status Chip::ConfigWrite(uint32_t offset, uint32_t value) {
 Status Chip::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
   Refusal refusal;
   if (bar == 0) {
-    refusal = parts_->bar0.Read(offset, to);
+    refusal = parts_->bars.bar0.Read(offset, to);
   } else if (bar == 4) {
-    refusal = parts_->bar4.Read(offset, to);
+    refusal = parts_->bars.bar4.Read(offset, to);
   } else if (bar == 2 && to.size() == 4 && offset % 4 == 0) {
     uint32_t value = 0;
     refusal = parts_->host.ReadTranslation(offset, &value);
@@ -154,9 +162,9 @@ Status Chip::BarRead(int bar, uint64_t offset, MutableByteSpan to) {
 Status Chip::BarWrite(int bar, uint64_t offset, ByteSpan from) {
   Refusal refusal;
   if (bar == 0) {
-    refusal = parts_->bar0.Write(offset, from);
+    refusal = parts_->bars.bar0.Write(offset, from);
   } else if (bar == 4) {
-    refusal = parts_->bar4.Write(offset, from);
+    refusal = parts_->bars.bar4.Write(offset, from);
   } else if (bar == 2 && from.size() == 4 && offset % 4 == 0) {
     refusal = parts_->host.WriteTranslation(offset, LoadAt<uint32_t>(from.data()));
   } else {
@@ -179,8 +187,9 @@ Status Chip::Reset() {
   parts_->noc.Reset();
   parts_->arc.Reset();
   parts_->host.Reset();
-  parts_->bar0.Reset();
-  parts_->bar4.Reset();
+  parts_->bars.path.Reset();
+  parts_->bars.bar0.Reset();
+  parts_->bars.bar4.Reset();
   parts_->config.Reset();
   for (Inspector* const inspector : parts_->machine.inspectors) inspector->OnReset();
   return OkStatus();

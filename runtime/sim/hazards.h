@@ -18,9 +18,10 @@ enum Hazard : uint32_t {
   kHazardLocalRam = 1 << 5,   // local RAM holds anything when the power comes on, zeros on release
   kHazardHartSpeed = 1 << 6,  // harts run at speeds of their own that change; tiles have own epochs
   kHazardCompute =
-      1 << 7,  // Tensix instructions wait in queues and overlap; missing waits are faults
+      1 << 7,            // Tensix instructions wait in queues and overlap; missing waits are faults
+  kHazardHost = 1 << 8,  // writes of the host arrive later; only strict windows keep an order
 };
-inline constexpr uint32_t kAllHazards = (1 << 8) - 1;
+inline constexpr uint32_t kAllHazards = (1 << 9) - 1;
 
 struct HazardOptions {
   uint32_t on = 0;  // Hazard bits

@@ -10,6 +10,7 @@ enum RngStream : uint64_t {
   kRngOfNoc = 1,
   kRngOfStreams = 2,
   kRngOfEpochs = 3,
+  kRngOfHost = 4,
   kEngineStreams = uint64_t{1} << 40,  // one a tile, from here
 };
 

@@ -29,6 +29,12 @@ class DispatchEvidence : public ::testing::Test {
     ASSERT_NE(dispatch_tile_, nullptr);
   }
 
+  // In the dispatch tile's L1; the bytes have arrived when it returns.
+  void Overwrite(uint64_t address, ByteSpan bytes) {
+    ASSERT_TRUE(dispatch_tile_->Write(address, bytes).ok());
+    ASSERT_TRUE(ReadWord(*dispatch_tile_, address).ok());
+  }
+
   // A launch on the tiles, by workers of their own unless these are all; it ends after about `clocks`.
   Ticket Launch(const CoreRange& cores, uint32_t clocks = 0) {
     Route route;
@@ -66,7 +72,7 @@ class DispatchEvidence : public ::testing::Test {
     const StatusOr<uint32_t> read = ReadWord(*dispatch_tile_, kPagesRead);
     ASSERT_TRUE(read.ok()) << read.status().ToString();
     const uint32_t fewer = *read - DispatcherOptions().completion_ring_pages;
-    ASSERT_TRUE(WriteWord(*dispatch_tile_, kPagesRead, fewer).ok());
+    Overwrite(kPagesRead, BytesOf(fewer));
   }
   // Of the count that TakeCompletionPages changes.
   static bool IsNamed(const StallReport& report) {
@@ -134,7 +140,7 @@ TEST_F(DispatchEvidence, HeldGoSignal_LaunchNotStarted) {
   ASSERT_TRUE(card_.Finish().ok());
   constexpr uint32_t kNotified =
       abi::kControlBlockAddress + offsetof(abi::ControlBlock, notified[0]);
-  ASSERT_TRUE(WriteWord(*dispatch_tile_, kNotified, 0xC000'0000).ok());
+  Overwrite(kNotified, BytesOf(0xC000'0000));
   const Ticket held = Launch(AllCores());
   ASSERT_TRUE(card_.Event().ok());
   RunUntilStopped();
@@ -153,14 +159,14 @@ TEST_F(DispatchEvidence, ImplausibleWords_ProveNothing) {
   constexpr uint32_t kPublished = abi::kControlBlockAddress +
                                   offsetof(abi::ControlBlock, completion_staging) +
                                   offsetof(abi::CompletionPointer, last_event);
-  ASSERT_TRUE(WriteWord(*dispatch_tile_, kPublished, 0xDEAD'BEEF).ok());
+  Overwrite(kPublished, BytesOf(0xDEAD'BEEF));
   card_.dispatcher->HaltAndDiagnose();
   EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kRunning);
   EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kNotStarted) << "its go was not sent";
   constexpr uint32_t kSent = abi::kControlBlockAddress + offsetof(abi::ControlBlock, gos_sent);
   const std::array<uint32_t, abi::kMaxSubDevices> overwritten = {1000, 1000, 1000, 1000,
                                                                  1000, 1000, 1000, 1000};
-  ASSERT_TRUE(dispatch_tile_->Write(kSent, BytesOf(overwritten)).ok());
+  Overwrite(kSent, BytesOf(overwritten));
   card_.dispatcher->HaltAndDiagnose();
   EXPECT_EQ(card_.dispatcher->StateOf(running), ExecutionState::kUnknown);
   EXPECT_EQ(card_.dispatcher->StateOf(later), ExecutionState::kUnknown);

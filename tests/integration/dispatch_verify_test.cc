@@ -28,6 +28,7 @@ uint32_t StatusWord(Device& device, hw::Coordinate tile, uint32_t hart, size_t o
 void Write(Device& device, hw::Coordinate tile, uint64_t address, uint32_t value) {
   const auto window = *device.OpenWindow(UnicastTarget(tile));
   ASSERT_TRUE(WriteWord(*window, address, value).ok());
+  ASSERT_TRUE(ReadWord(*window, address).ok());  // it has arrived
 }
 
 class DispatchVerify : public ::testing::Test {
@@ -112,6 +113,10 @@ TEST_F(DispatchVerify, LeavesAllAllocatableMemoryAsItWas) {
   const uint64_t at = card.dram_base + card.dram_bank_bytes - last.size();
   ASSERT_TRUE(dram->Write(at, last).ok());
   ASSERT_TRUE(worker->Write(card.l1_base, l1).ok());
+  for (Window* const window : {dram.get(), worker.get()}) {
+    ASSERT_TRUE(ReadWord(*window, card.l1_base)
+                    .ok());  // what was written has arrived: a reset would discard it
+  }
   ASSERT_TRUE(dispatcher_->Boot().ok());
   std::vector<std::byte> last_now(last.size()), l1_now(l1.size());
   ASSERT_TRUE(dram->Read(at, last_now).ok());

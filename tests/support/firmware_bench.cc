@@ -248,6 +248,8 @@ std::vector<std::byte> FirmwareBench::Bytes(hw::Coordinate at, uint64_t address,
 void FirmwareBench::SetBytes(hw::Coordinate at, uint64_t address, ByteSpan bytes) {
   const Status written = tile(at).Write(address, bytes);
   if (!written.ok()) std::abort();
+  Bytes(at, 0,
+        sizeof(uint32_t));  // the bytes have arrived: a read of the same window waits for them
 }
 
 abi::HartStatus FirmwareBench::status(hw::Coordinate at, uint32_t hart) {

@@ -36,8 +36,7 @@ class LateDevice final : public Device {
     while (!held_.empty() && held_.front().due <= advances_) {
       const Held write = std::move(held_.front());
       held_.pop_front();
-      ASSIGN_OR_RETURN(const std::unique_ptr<Window> window, device_->OpenWindow(write.target));
-      RETURN_IF_ERROR(window->Write(write.address, write.bytes));
+      RETURN_IF_ERROR(write.window->Write(write.address, write.bytes));
     }
     ASSIGN_OR_RETURN(AdvanceResult advanced, device_->Advance(clocks));
     advanced.quiescent = advanced.quiescent && held_.empty();
@@ -55,7 +54,7 @@ class LateDevice final : public Device {
 
  private:
   struct Held {
-    WindowTarget target;
+    std::shared_ptr<Window> window;
     uint64_t address = 0;
     std::vector<std::byte> bytes;
     uint64_t due = 0;
@@ -74,7 +73,7 @@ class LateDevice final : public Device {
       if (device_.before_write) RETURN_IF_ERROR(device_.before_write(address));
       if (device_.holds && device_.holds(target_)) {
         device_.held_.push_back(
-            {target_, address, {from.begin(), from.end()}, device_.advances_ + device_.late});
+            {window_, address, {from.begin(), from.end()}, device_.advances_ + device_.late});
         return OkStatus();
       }
       RETURN_IF_ERROR(window_->Write(address, from));
@@ -84,7 +83,7 @@ class LateDevice final : public Device {
    private:
     LateDevice& device_;
     const WindowTarget target_;
-    const std::unique_ptr<Window> window_;
+    const std::shared_ptr<Window> window_;
   };
 
   Status TakeTime() {

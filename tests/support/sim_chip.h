@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/hw/tensix.h"
@@ -30,18 +32,14 @@ class SimChip {
   }
 
   Status Write(hw::Coordinate tile, uint64_t address, ByteSpan from) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Window> window,
-                     device_->OpenWindow(UnicastTarget(tile)));
-    return window->Write(address, from);
+    return WindowOn(tile).Write(address, from);
   }
   void WriteWord(hw::Coordinate tile, uint64_t address, uint32_t value) {
     const Status status = Write(tile, address, BytesOf(value));
     EXPECT_TRUE(status.ok()) << status.ToString();
   }
   uint32_t ReadWord(hw::Coordinate tile, uint64_t address) {
-    auto window = device_->OpenWindow(UnicastTarget(tile));
-    EXPECT_TRUE(window.ok());
-    const StatusOr<uint32_t> value = ttfd::ReadWord(**window, address);
+    const StatusOr<uint32_t> value = ttfd::ReadWord(WindowOn(tile), address);
     EXPECT_TRUE(value.ok()) << value.status().ToString();
     return value.value_or(0);
   }
@@ -69,8 +67,16 @@ class SimChip {
   static constexpr hw::Coordinate kTile = {1, 2};
 
  private:
+  // One for each tile: accesses through it keep their order.
+  Window& WindowOn(hw::Coordinate tile) {
+    std::unique_ptr<Window>& window = windows_[{tile.x, tile.y}];
+    if (window == nullptr) window = device_->OpenWindow(UnicastTarget(tile)).value();
+    return *window;
+  }
+
   sim::Chip* chip_ = nullptr;
   std::unique_ptr<Device> device_;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Window>> windows_;
 };
 
 }  // namespace ttfd

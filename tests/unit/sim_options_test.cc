@@ -47,7 +47,7 @@ TEST(SimOptions, NameHazardsAndTheirSeed) {
   EXPECT_EQ(options.hazards.seed, 7u);
   uint32_t all = 0;
   for (const char* name :
-       {"l0cache", "stores", "noc", "streams", "icache", "localram", "speed", "compute"}) {
+       {"l0cache", "stores", "noc", "streams", "icache", "localram", "speed", "compute", "host"}) {
     const uint32_t on = ParseSimOptions(std::string("sim:hazards=") + name).value().hazards.on;
     EXPECT_EQ(std::popcount(on), 1) << name;
     all |= on;

@@ -51,6 +51,7 @@ constexpr HazardName kHazardNames[] = {
     {"noc", sim::kHazardNoc},         {"streams", sim::kHazardStreams},
     {"icache", sim::kHazardICache},   {"localram", sim::kHazardLocalRam},
     {"speed", sim::kHazardHartSpeed}, {"compute", sim::kHazardCompute},
+    {"host", sim::kHazardHost},
 };
 
 Status ParseHazards(std::string_view value, SimOptions* options) {
@@ -64,8 +65,8 @@ Status ParseHazards(std::string_view value, SimOptions* options) {
                      [name](const HazardName& hazard) { return hazard.name == name; });
     if (known == std::end(kHazardNames)) {
       return InvalidArgument(
-          "hazard \"{}\" is not on, off, l0cache, stores, noc, streams, icache, localram, speed or "
-          "compute",
+          "hazard \"{}\" is not on, off, l0cache, stores, noc, streams, icache, localram, speed, "
+          "compute or host",
           name);
     }
     on |= known->hazard;

@@ -23,7 +23,7 @@ struct SimOptions : sim::ChipOptions {
 // "sim" or "sim:KEY=VALUE,...": board=p100a|p150 (default p150); bank=N|none, the harvested DRAM
 // bank; columns=X+X+...|none, the harvested Tensix columns; both default to what the board usually
 // has. hazards=on|off|NAME+NAME+... (default off), what the silicon may do and the plain model forgives
-// (runtime/sim/hazards.h): l0cache, stores, noc, streams, icache, localram, speed, compute; seed=N (default 1)
+// (runtime/sim/hazards.h): l0cache, stores, noc, streams, icache, localram, speed, compute, host; seed=N (default 1)
 // decides what they do. gdb=PATH|PORT, where a debugger may connect.
 // trace=FILE, what the chip executes and sends, as text, with trace_what=instructions+memory+noc+states,
 // trace_tiles=1x2+..., trace_harts=brisc+..., trace_from=CLOCK, trace_to=CLOCK, trace_limit=BYTES[K|M|G] and
