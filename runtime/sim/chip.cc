@@ -26,19 +26,19 @@ namespace {
 
 const char* const kNoSuchBar = "BAR0, BAR4 and, 4 aligned bytes at a time, BAR2";
 
+}  // namespace
+
+// Hazards of which every hart has some state.
+constexpr uint32_t kHartHazards = kHazardL0Cache | kHazardStores | kHazardICache | kHazardLocalRam;
+
 // What the host's accesses go through.
-struct Bars {
+struct Chip::Bars {
   Bars(Noc& noc, Machine& machine) : path(noc, machine), bar4(path), bar0(path, bar4) {}
 
   HostPath path;
   Bar4 bar4;
   Bar0 bar0;
 };
-
-}  // namespace
-
-// Hazards of which every hart has some state.
-constexpr uint32_t kHartHazards = kHazardL0Cache | kHazardStores | kHazardICache | kHazardLocalRam;
 
 struct Chip::Parts {
   Parts(const ChipOptions& options, SparseMemory memory)

@@ -72,6 +72,7 @@ class Chip {
   uint64_t clock() const;
 
  private:
+  struct Bars;
   struct Parts;
   explicit Chip(std::unique_ptr<Parts> parts);
 

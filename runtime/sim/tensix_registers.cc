@@ -14,13 +14,13 @@ namespace {
 
 // The registers, in ranges.
 enum class Block : uint8_t { kNiu, kStreams, kCompute, kPcs, kClockGate, kDebug, kNone };
-struct Range {
+struct BlockRange {
   uint32_t first;
   uint32_t end;
   Block block;
 };
 // The most frequent ones first.
-constexpr Range kRanges[] = {
+constexpr BlockRange kRanges[] = {
     {hw::kNiuAddress, hw::kNiuAddress + 2 * hw::kNiuStride, Block::kNiu},
     {hw::kStreamAddress, hw::kStreamEnd, Block::kStreams},
     {ComputeUnit::kFirstRegister, ~0u, Block::kCompute},
@@ -30,7 +30,7 @@ constexpr Range kRanges[] = {
 };
 
 constexpr Block BlockOf(uint32_t address) {
-  for (const Range& range : kRanges) {
+  for (const BlockRange& range : kRanges) {
     if (address >= range.first && address < range.end) return range.block;
   }
   return Block::kNone;
