@@ -36,9 +36,8 @@ endforeach()
 # Firmware, kernels and recovery where the NIUs write translated coordinates back into their command buffers.
 foreach(program IN ITEMS firmware_test dispatch_boot_test dispatch_launch_test dispatch_transfer_test dispatch_trace_test
         dispatch_queues_test dispatch_hang_test daemon_core_test firmware_reference_test)
-  add_test(NAME coordinates.${program} COMMAND ${program} --gtest_brief=1 --gtest_filter=-FirmwareCost.*)
-  set_tests_properties(coordinates.${program} PROPERTIES LABELS integration TIMEOUT 120
-    ENVIRONMENT "TTFD_TEST_SIM=coordinates=written-back;TTFD_STREAMS=4")
+  ttfd_test_again(${program} PREFIX coordinates. LABELS integration FILTER -FirmwareCost.*
+    ENVIRONMENT TTFD_TEST_SIM=coordinates=written-back TTFD_STREAMS=4)
 endforeach()
 # Compute kernels with the hazard of the engine alone, which is quick.
 foreach(seed RANGE 1 2)
