@@ -201,7 +201,7 @@ void Engine::FailQueued(const WorkError& error) {
 }
 
 Status Engine::TryBoot(const std::string& why) {
-  const Status booted = dispatcher_->Boot([this] { return KeepWaiting(); });
+  Status booted = dispatcher_->Boot([this] { return KeepWaiting(); });
   heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
   if (booted.ok()) {
     lost_ = OkStatus();

@@ -101,10 +101,11 @@ int Main(const std::string& folder) {
     seeds.emplace_back(name + ".buffer", buffer.ExecBufEnd());
   }
   seeds.emplace_back("exec.stalled", EntryBuilder().ExecBuf(0, 10, 2));
+  const std::string record_folder = folder + "/firmware_record/";
   for (const auto& [name, entry] : seeds) {
     const bool buffer = name.ends_with(".buffer");
     const char mode = name.ends_with(".stalled") ? 2 : buffer ? 1 : 0;
-    std::ofstream file(folder + "/firmware_record/" + name, std::ios::binary);
+    std::ofstream file(record_folder + name, std::ios::binary);
     file.put(mode);
     file.write(reinterpret_cast<const char*>(entry.bytes().data()),
                static_cast<std::streamsize>(entry.bytes().size()));

@@ -1,4 +1,5 @@
 // The system's own calls, on files in place of a device: what a withdrawn mapping does to the process.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>

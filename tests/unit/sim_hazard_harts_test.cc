@@ -82,7 +82,7 @@ TEST(HazardHartSpeed, ChangesAllTheTime) {
 }
 
 TEST(HazardHartSpeed, GivesEachWallClockItsOwnEpoch) {
-  constexpr hw::Coordinate kOther = {3, 5};
+  static constexpr hw::Coordinate kOther = {3, 5};
   const auto elapsed_since = [](hw::Coordinate start) {
     return [start](SimChip& chip) {
       const uint32_t first = chip.ReadWord(start, hw::kWallClockLow);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "runtime/base/status.h"
@@ -16,7 +17,11 @@ struct DriverVersion {
   uint32_t major = 0;
   uint32_t minor = 0;
   uint32_t patch = 0;
-  auto operator<=>(const DriverVersion&) const = default;
+  bool operator==(const DriverVersion&) const = default;
+  bool operator<(const DriverVersion& other) const {
+    return std::tie(major, minor, patch) < std::tie(other.major, other.minor, other.patch);
+  }
+  bool operator>=(const DriverVersion& other) const { return !(*this < other); }
   std::string ToString() const { return fmt::format("{}.{}.{}", major, minor, patch); }
 };
 

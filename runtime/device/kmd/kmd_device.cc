@@ -40,7 +40,7 @@ Status KmdDevice::Reset() {
   if (node_->lost().ok()) return HoldHarts();
   windows_.Clear();
   RETURN_IF_ERROR(node_->Reopen());
-  const Status restored = Restore();
+  Status restored = Restore();
   if (!restored.ok()) node_->Lose(StatusMessage(restored));
   return restored;
 }

@@ -73,7 +73,7 @@ Status Node::Reopen() {
   if (!path.has_value()) return NotBack(pci_address_);
   path_ = *path;
   const Status lost = std::exchange(lost_, OkStatus());
-  const Status opened = OpenPath();
+  Status opened = OpenPath();
   if (!opened.ok()) {
     Close();
     lost_ = lost;
