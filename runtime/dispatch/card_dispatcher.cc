@@ -23,7 +23,7 @@ namespace {
 // Device time between two looks at the completion ring: short, so that a completion is seen soon
 // while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
-// Of each bank, at its end: where a card that has come up shows that it works.
+// The end of each bank, where a card that has come up is checked.
 constexpr uint64_t kCheckedBankBytes = 4096;
 
 // Of each embedded image what `part` takes of it.

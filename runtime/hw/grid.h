@@ -33,7 +33,7 @@ inline constexpr uint32_t kTensixHarvestColumnX[kTensixColumns] = {1,  16, 2,  1
 // DRAM: 8 banks, 3 ports each; all three ports of a bank show the same memory.
 inline constexpr uint32_t kDramBanks = 8;
 inline constexpr uint32_t kDramPortsPerBank = 3;
-// Of the 4 GiB of a DRAM tile's addresses the last 16 MiB are registers of the tile (its NIUs among them).
+// The last 16 MiB of the 4 GiB of a DRAM tile's addresses are registers of the tile (its NIUs among them).
 inline constexpr uint64_t kDramBankBytes = 0xFF000000;
 inline constexpr uint64_t kDramTileBytes = uint64_t{4} << 30;
 inline constexpr uint32_t kDramPortRow[4][kDramPortsPerBank] = {

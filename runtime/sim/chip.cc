@@ -31,7 +31,7 @@ const char* const kNoSuchBar = "BAR0, BAR4 and, 4 aligned bytes at a time, BAR2"
 // Hazards of which every hart has some state.
 constexpr uint32_t kHartHazards = kHazardL0Cache | kHazardStores | kHazardICache | kHazardLocalRam;
 
-// What the host's accesses go through.
+// The path of the host's accesses.
 struct Chip::Bars {
   Bars(Noc& noc, Machine& machine) : path(noc, machine), bar4(path), bar0(path, bar4) {}
 

@@ -32,7 +32,7 @@ class HostPath {
       : noc_(noc), machine_(machine), rng_(machine.hazards.seed, kRngOfHost) {}
 
   Refusal Read(const HostWay& way, uint64_t address, MutableByteSpan to);
-  // What a write is refused for when it arrives is the answer to the next call.
+  // The refusal of a write that arrives is the answer to the next call.
   Refusal Write(const HostWay& way, uint64_t address, ByteSpan from);
 
   // Discards what is under way. The scheduler has discarded its events.

@@ -1,4 +1,4 @@
-// Which order accesses of the host keep: hosts that rely on more work on the plain model and fail with the hazard
+// The order that accesses of the host keep: hosts that rely on more work on the plain model and fail with the hazard
 // "host"; those that read back pass under every seed.
 #include <array>
 #include <vector>
