@@ -154,14 +154,11 @@ function(ttfd_test)
   endforeach()
 endfunction()
 
-# ttfd_test_again(x_test PREFIX kmd. LABELS integration ENVIRONMENT A=1 [FILTER -Suite.Case] [TIMEOUT 60]): the cases of a ttfd_test once
-# more, in another environment.
+# ttfd_test_again(x_test PREFIX kmd. LABELS integration ENVIRONMENT A=1 [FILTER -Suite.Case]): the cases of a ttfd_test once more, in
+# another environment.
 function(ttfd_test_again program)
-  cmake_parse_arguments(ARG "" "PREFIX;FILTER;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 60)
-  endif()
-  _ttfd_discover(${program} ${ARG_PREFIX} "${ARG_LABELS}" "${ARG_ENVIRONMENT}" ${ARG_TIMEOUT} "${ARG_FILTER}")
+  cmake_parse_arguments(ARG "" "PREFIX;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
+  _ttfd_discover(${program} ${ARG_PREFIX} "${ARG_LABELS}" "${ARG_ENVIRONMENT}" 60 "${ARG_FILTER}")
 endfunction()
 
 # ttfd_fuzz(NAME fuzz_elf SRCS fuzz_elf.cc CORPUS corpus/elf DEPS ... [CHANGES 2000]): SRCS define LLVMFuzzerTestOneInput. In the fuzz preset

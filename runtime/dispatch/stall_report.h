@@ -25,12 +25,12 @@ struct HartReport {
   uint32_t program =
       0;  // of a worker: the id (BuildProgram) of the program that its tile began last
 
-  hw::Coordinate tile = {0, 0};  // translated
-  uint32_t hart = 0;             // hw::Hart
-  int32_t worker = kNoWorker;    // its number, row by row
-  CodePlace code;                // what lies at the pc
-  bool faulted = false;  // the card stands still because of this hart, or firmware stopped it
-  CodePlace caller;      // of a hart that faulted: what ra points behind
+  hw::Coordinate tile = {0, 0};           // translated
+  uint32_t hart = 0;                      // hw::Hart
+  int32_t worker = kNoWorker;             // its number, row by row
+  CodePlace code;                         // what lies at the pc
+  bool faulted = false;                   // by a fault the device reported, or stopped by firmware
+  CodePlace caller;                       // of a hart that faulted: what ra points behind
   std::optional<EngineWait> engine_wait;  // in the tile's Tensix engine, where the device can say
 
   static constexpr int32_t kNoWorker = -1;

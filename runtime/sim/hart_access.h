@@ -12,7 +12,7 @@
 
 namespace ttfd::sim {
 
-// Stops the chip (the first fault wins).
+// Stops the hart with a fault at its pc.
 void RaiseFault(Hart& hart, const Refusal& refusal);
 // Stops the hart, unless it is held in reset. The chip reports the first fault.
 void StopFaulted(Hart& hart, Fault fault);

@@ -5,6 +5,7 @@
 
 #include "runtime/hw/pcie.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/noc_command.h"
 #include "runtime/sim/noc_transit.h"
 #include "runtime/sim/noc_view.h"
 

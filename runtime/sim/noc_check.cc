@@ -7,6 +7,7 @@
 #include "runtime/hw/pcie.h"
 #include "runtime/hw/tensix.h"
 #include "runtime/sim/noc.h"
+#include "runtime/sim/noc_command.h"
 
 namespace ttfd::sim {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "runtime/sim/grid_map.h"
 #include "runtime/sim/niu.h"
-#include "runtime/sim/noc_command.h"
 
 namespace ttfd::sim {
 
