@@ -31,7 +31,7 @@ inline constexpr uint32_t kSubDeviceGenerationShift = 24;
 struct ControlBlock {
   // Prefetch tile.
   Counter entries_fetched;          // prefetcher: entries whose issue bytes are no longer needed
-                                    // (PREFETCH_Q_RD)
+                                    // (PREFETCH_Q_RD); source of the FetchPointer write
   Counter dispatch_pages_returned;  // dispatcher increments: pages of its ring that are free again
   Counter dispatch_s_pages_returned;  // dispatch_s increments
   Counter sync;  // dispatcher increments on WAIT with NOTIFY_PREFETCH; STALL n waits for n

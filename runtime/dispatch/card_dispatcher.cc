@@ -361,7 +361,7 @@ Status CardDispatcher::PollCard() {
 Status CardDispatcher::CheckHang() {
   for (CardQueue& queue : queues_) {
     const uint32_t freed = queue.link->ring().entries_freed();
-    RETURN_IF_ERROR(queue.link->ReadFetched());
+    queue.link->FreeFetched();
     if (queue.link->ring().entries_freed() != freed) ++progress_;
   }
   // The end of an independent launch would have been published; for others the caller asks for an event.

@@ -33,7 +33,9 @@ CardLink::CardLink(Clock& clock, const BootPlan& plan, HostMemory& host_memory,
       dispatch_(std::move(dispatch)),
       ring_(host_memory.bytes().subspan(abi::kIssueRingOffset, settings.rings.issue_ring_bytes),
             settings.rings.fetch_queue_entries, plan.max_entry_bytes),
-      fetch_(*prefetch_, plan.block.fetch_queue_address, plan.block.fetch_queue_entries),
+      fetch_(*prefetch_,
+             host_memory.bytes().subspan(abi::kFetchPointerOffset, sizeof(abi::FetchPointer)),
+             plan.block.fetch_queue_address, plan.block.fetch_queue_entries),
       completions_(host_memory.bytes().subspan(abi::kCompletionPointerOffset,
                                                sizeof(abi::CompletionPointer)),
                    host_memory.bytes().subspan(
@@ -101,12 +103,6 @@ Status CardLink::Announce(bool stall) {
     capture_->Append(hardware_queue_, static_cast<uint64_t>(since.count()), entry.bytes);
   }
   return fetch_.Push(entry.number, static_cast<uint32_t>(entry.bytes.size()), stall);
-}
-
-Status CardLink::ReadFetched() {
-  ASSIGN_OR_RETURN(const uint32_t fetched, fetch_.ReadEntriesFetched());
-  ring_.FreeBelow(fetched);
-  return OkStatus();
 }
 
 }  // namespace ttfd

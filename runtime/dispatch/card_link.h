@@ -42,8 +42,8 @@ class CardLink {
   Status Commit(const RecordBatch& batch);
   // Announces the open entry, if there is one.
   Status Flush() { return Announce(false); }
-  // Asks the card how far it has read.
-  Status ReadFetched();
+  // Frees the entries that the prefetcher has published as taken.
+  void FreeFetched() { ring_.FreeBelow(fetch_.entries_fetched()); }
 
   IssueRing& ring() { return ring_; }
   CompletionQueue& completions() { return completions_; }

@@ -48,7 +48,7 @@ void CardQueue::Drop() {
 StatusOr<bool> CardQueue::Fits(uint32_t events) {
   if (link->Fits({&plan.waits, &plan.batch}, events)) return true;
   RETURN_IF_ERROR(link->Flush());
-  RETURN_IF_ERROR(link->ReadFetched());
+  link->FreeFetched();
   return link->Fits({&plan.waits, &plan.batch}, events);
 }
 

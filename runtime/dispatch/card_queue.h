@@ -70,7 +70,7 @@ struct CardQueue {
   // As before a boot: what was in flight is discarded, tickets go on.
   void Forget();
 
-  // Does what is planned fit the rings now, and behind it so many events? Reads from the card how far it is if not.
+  // Does what is planned fit the rings now, and behind it so many events? Announces what is not announced if not.
   StatusOr<bool> Fits(uint32_t events);
   // Would it fit empty rings? RESOURCE_EXHAUSTED if not.
   Status CheckSize(uint32_t events) const {

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstddef>
 
-#include "runtime/abi/control_block.h"
-#include "runtime/abi/l1_map.h"
+#include "runtime/abi/host_queue.h"
 #include "runtime/abi/rings.h"
+#include "runtime/queue/shared_word.h"
 
 namespace ttfd {
 
@@ -18,9 +18,8 @@ Status FetchQueue::Push(uint32_t number, uint32_t bytes, bool stall) {
   return window_.Write(address_ + (number % slots_) * sizeof(slot), BytesOf(slot));
 }
 
-StatusOr<uint32_t> FetchQueue::ReadEntriesFetched() {
-  return ReadWord(window_,
-                  abi::kControlBlockAddress + offsetof(abi::ControlBlock, entries_fetched));
+uint32_t FetchQueue::entries_fetched() const {
+  return LoadShared(pointer_.data() + offsetof(abi::FetchPointer, entries_fetched));
 }
 
 }  // namespace ttfd

@@ -4,6 +4,7 @@
 
 #include "runtime/abi/l1_map.h"
 #include "tests/support/bump_counters.h"
+#include "tests/support/late_device.h"
 #include "tests/support/random.h"
 
 namespace ttfd {
@@ -340,24 +341,41 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
 }
 
 // A host that polls only where there is no space; the rings are small, and every launch asks for an event.
-TEST(DispatchQueues, EnqueueWithoutDrainDoesNotLockUp) {
+TEST(DispatchQueues, AThousandCommandsWithoutDrainNeitherLockUpNorReadOverPcie) {
   DispatcherOptions options;
   options.issue_ring_bytes = 32 * 1024;
   options.fetch_queue_entries = 16;
   options.completion_ring_pages = 2;
-  BootedCard card("sim:board=p100a", options);
+  LateDevice* device = nullptr;
+  BootedCard card("sim:board=p100a", options, [&device](std::unique_ptr<Device> opened) {
+    auto late = std::make_unique<LateDevice>(std::move(opened));
+    device = late.get();
+    return late;
+  });
   BumpCounters counters(card);
   const CoreRange all{0, 0, 10, 9};
   const auto program = counters.ProgramOn(all);
+  const Region buffer{MemoryKind::kDram, -1, 0x100000, 2048, 4096};
+  const auto data = Pattern(4096, 3);
+  const uint64_t reads = device->reads;
   for (uint32_t i = 0; i < 700; ++i) {
     const uint32_t queue = i / 50 % 2;
     counters.Expect(all, i);
     const Status sent = card.Submit({queue, {}}, counters.Launch(program, all, i));
     ASSERT_TRUE(sent.ok()) << i << ": " << sent.ToString();
     ASSERT_TRUE(card.Event(queue).ok());
+    if (i >= 300) continue;
+    const Route route{i / 20 % 2, {}};
+    const auto sink = [&data](uint64_t at, ByteSpan bytes) {
+      EXPECT_EQ(std::memcmp(data.data() + at, bytes.data(), bytes.size()), 0);
+    };
+    ASSERT_TRUE((i % 2 == 0 ? card.Submit(route, WriteCommand{buffer, 0, data})
+                            : card.Submit(route, ReadCommand{buffer, 0, data.size(), sink}))
+                    .ok());
   }
   const Status done = card.Finish();
   ASSERT_TRUE(done.ok()) << done.ToString();
+  EXPECT_EQ(device->reads, reads);
   counters.ExpectRight();
 }
 

@@ -1,4 +1,5 @@
 // Flow control and order: waits, stalls, hand-overs, full rings, refusals, the end.
+#include "runtime/abi/host_queue.h"
 #include "runtime/hw/stream.h"
 #include "tests/support/firmware_test.h"
 
@@ -24,6 +25,10 @@ class Flow : public FirmwareVariantTest {
     bench_->SetWord(FirmwareBench::kDispatchTile,
                     hw::StreamRegister(number, hw::kStreamSpaceAvailableUpdate),
                     count << hw::kStreamUpdateShift);
+  }
+  uint32_t EntriesPublished() {
+    return LoadAt<abi::FetchPointer>(bench_->host_memory().data() + abi::kFetchPointerOffset)
+        .entries_fetched;
   }
 };
 
@@ -68,6 +73,34 @@ TEST_P(Flow, EntriesOfEverySizeGoRoundIssueAndCommandRing) {
   ASSERT_OK(bench_->Run());
   EXPECT_EQ(bench_->Word(bench_->WorkerTile(1), kTarget), sent);
   EXPECT_EQ(PrefetchCounter(offsetof(ControlBlock, entries_fetched)), sent);
+  EXPECT_EQ(EntriesPublished(), sent);
+}
+
+// A STALL holds the prefetcher in the last of several entries, between which it never waits for a slot.
+TEST_P(Flow, ABusyPrefetcherPublishesEveryEighthEntryAndOneWithTheStallFlag) {
+  struct Case {
+    uint32_t entries;
+    bool stall_flag;  // of the last
+  };
+  uint32_t stalls = 0;
+  uint32_t before = 0;
+  for (const Case& each : {Case{8, false}, Case{9, false}, Case{2, true}}) {
+    if (each.entries > bench_->block().fetch_queue_entries) continue;
+    for (uint32_t i = 1; i < each.entries; ++i) {
+      ASSERT_OK(bench_->Send(EntryBuilder().Dispatch(WriteWord(0, kTarget, i))));
+    }
+    ASSERT_OK(bench_->SendAndRun(EntryBuilder().Bare(abi::PrefetchId::kStall), each.stall_flag));
+    EXPECT_EQ(PrefetchStatus().waypoint, abi::kWaypointStall);
+    const uint32_t fetched = before + each.entries;
+    EXPECT_EQ(PrefetchCounter(offsetof(ControlBlock, entries_fetched)), fetched);
+    EXPECT_GE(EntriesPublished(), each.stall_flag ? fetched : fetched & ~abi::kFetchedUnpublished);
+    ASSERT_OK(bench_->SendAndRun(EntryBuilder().Dispatch(WaitCommand(abi::kWaitBarrier))));
+    bench_->SetWord(FirmwareBench::kPrefetchTile,
+                    abi::kControlBlockAddress + offsetof(ControlBlock, sync), ++stalls);
+    ASSERT_OK(bench_->Run());
+    before = fetched + 1;
+    EXPECT_EQ(EntriesPublished(), before) << "it waits for a slot";
+  }
 }
 
 // The third entry's place in the command ring overlaps the second, which is being executed when the third

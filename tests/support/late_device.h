@@ -48,6 +48,7 @@ class LateDevice final : public Device {
   std::function<bool(const WindowTarget&)> holds;
   uint64_t late = 1;
   uint64_t access_clocks = 0;                    // that the card runs after each access
+  uint64_t reads = 0;                            // through windows
   std::function<Status(uint64_t)> before_write;  // gets the address; an error fails the write
   std::function<void()> before_reset;
   std::vector<MutableByteSpan> host_memory;  // that was asked for
@@ -66,6 +67,7 @@ class LateDevice final : public Device {
         : device_(device), target_(target), window_(std::move(window)) {}
 
     Status Read(uint64_t address, MutableByteSpan to) override {
+      ++device_.reads;
       RETURN_IF_ERROR(window_->Read(address, to));
       return device_.TakeTime();
     }

@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 
-#include "runtime/abi/control_block.h"
+#include "runtime/abi/host_queue.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/queue/completion_queue.h"
 #include "runtime/queue/fetch_queue.h"
@@ -204,14 +205,16 @@ TEST(IssueRing, IgnoresOldNews) {
 
 TEST(FetchQueue, WritesSizesIntoSlotsModuloTheRing) {
   FakeWindow window;
-  FetchQueue queue(window, 0xA000, 3);
+  alignas(4) std::array<std::byte, sizeof(abi::FetchPointer)> pointer{};
+  FetchQueue queue(window, pointer, 0xA000, 3);
   ASSERT_TRUE(queue.Push(0, 64).ok());
   ASSERT_TRUE(queue.Push(5, abi::kMaxEntryBytes).ok());
   EXPECT_EQ(window.At<uint16_t>(0xA000), 64u >> 4);
   EXPECT_EQ(window.At<uint16_t>(0xA002), 0u);
   EXPECT_EQ(window.At<uint16_t>(0xA004), 0x2000u);
-  StoreAt(window.memory.data() + abi::kControlBlockAddress, uint32_t{77});
-  EXPECT_EQ(*queue.ReadEntriesFetched(), 77u);
+  EXPECT_EQ(queue.entries_fetched(), 0u);
+  StoreAt(pointer.data(), uint32_t{77});
+  EXPECT_EQ(queue.entries_fetched(), 77u);
 }
 
 // The dispatcher's side of the completion ring.

@@ -35,6 +35,9 @@ class FetchQueue {
   Span Take() {
     if (next_bytes_ == 0) {
       const uint32_t slot_address = slot_;
+      if (LoadHalf(slot_address) == 0) {
+        Publish();
+      }
       WaitForMemory(abi::kWaypointFetch, [slot_address] { return LoadHalf(slot_address) != 0; });
       StartRead(LoadHalf(slot_address), ring_bytes_, ring_bytes_);
     }
@@ -46,11 +49,16 @@ class FetchQueue {
     const uint32_t live_begin = next_begin_;
     const uint32_t live_end = next_begin_ + next_bytes_;
     next_bytes_ = 0;
-    if (!next_stalls_) {
-      const uint32_t slot = LoadHalf(slot_);
-      if (slot != 0) {
-        StartRead(slot, live_begin, live_end);
-      }
+    if (next_stalls_) [[unlikely]] {
+      Publish();
+      return entry;
+    }
+    if ((entries_fetched_ & abi::kFetchedUnpublished) == 0) [[unlikely]] {
+      Publish();
+    }
+    const uint32_t slot = LoadHalf(slot_);
+    if (slot != 0) {
+      StartRead(slot, live_begin, live_end);
     }
     return entry;
   }
@@ -62,8 +70,15 @@ class FetchQueue {
   void ForgetRing() { ring_position_ = 0; }
 
  private:
-  static constexpr uint32_t kEntriesFetched =
-      abi::kControlBlockAddress + offsetof(abi::ControlBlock, entries_fetched);
+  // Writes the count to the host, which need not read it from here. The slots of the entries are cleared, and the fence
+  // before the count was stored is behind that. The word may be under way already: it is true whenever it is read.
+  [[gnu::noinline]] static void Publish() {
+    SettleL1(kEntriesFetched);
+    PointerBuffer::AwaitFree();
+    PointerBuffer::Set(hw::kNocTargetHigh, OwnXy());
+    PointerBuffer::Set(hw::kNocReturnHigh, TTFD_BOOT(pcie_xy));
+    PointerBuffer::Issue();
+  }
 
   // Reads the entry of `slot`, unless it would overwrite [live_begin, live_end) of the command ring.
   void StartRead(uint32_t slot, uint32_t live_begin, uint32_t live_end) {

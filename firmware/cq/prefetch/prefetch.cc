@@ -327,6 +327,7 @@ class Prefetcher {
     AtomicBuffer::AwaitFree();
     AwaitAnswers(kWriteId);
     AwaitAnswers(kAtomicId);
+    AwaitZero(NiuCounterAddress<1>(hw::kNocRequestsOutstanding + kPointerId));
     Ringbuffer::AwaitArrived();
     commands_.Drain();
     SetProgress(Load(kStatus + offsetof(abi::HartStatus, progress)) + 1);
