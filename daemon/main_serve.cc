@@ -45,6 +45,8 @@ constexpr Duration kHastyReplies = seconds(1);
 constexpr auto kLastSteps = seconds(1);
 // How often the end of a drain is looked for.
 constexpr auto kDrainLook = milliseconds(10);
+// scheduler.spin_us by default, where the card runs by itself: less than a sleep and a wake take.
+constexpr uint32_t kCardSpinUs = 50;
 // How soon an idle device thread sees that a debugger wants to talk.
 constexpr auto kDebuggerTick = milliseconds(50);
 
@@ -215,7 +217,8 @@ DaemonOptions Daemon::CoreOptions() {
   options.engine.apart_window = options.scheduler.quantum;
   if (device_->info().backend == "embedded") options.engine.work_clock = &work_clock_;
   options.engine.window_commands = options_.scheduler.window_commands;
-  options.engine.spin = std::chrono::microseconds(options_.scheduler.spin_us);
+  const uint32_t spin_us = device_->info().runs_by_itself ? kCardSpinUs : 0;
+  options.engine.spin = std::chrono::microseconds(options_.scheduler.spin_us.value_or(spin_us));
   if (debugging_.server != nullptr) {
     options.engine.device_clock = &device_clock_;
     options.engine.idle_tick = kDebuggerTick;

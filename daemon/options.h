@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,8 +47,10 @@ struct WindowOptions {
   uint32_t quantum_us = 1000;      // device time of one turn of a session
   uint32_t window_us = 100;        // device time submitted ahead of completion
   uint32_t window_commands = 512;  // commands submitted ahead of completion
-  uint32_t boost = 10;   // by which the device thread is less nice than who started the daemon
-  uint32_t spin_us = 0;  // how long the device thread looks for work before it sleeps
+  uint32_t boost = 10;  // by which the device thread is less nice than who started the daemon
+  // How long the device thread looks for work and completions before it sleeps. None: 50 us where the card runs by
+  // itself, else 0.
+  std::optional<uint32_t> spin_us;
 };
 
 // Groups besides root and the daemon's own user, who have every role; names of client certificates.

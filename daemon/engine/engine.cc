@@ -13,6 +13,9 @@ constexpr size_t kKeptWorks = 4096;
 // For what is on the card when the time to stop is over already: replies under way arrive.
 constexpr Duration kLastDrain = std::chrono::seconds(1);
 
+// While a profile is taken, which has an end and may be cancelled.
+constexpr Duration kProfileTick = std::chrono::milliseconds(20);
+
 }  // namespace
 
 Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
@@ -25,7 +28,8 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
-      queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}} {
+      queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
+      backoff_(options_.spin) {
   dispatcher_->OnPrint(
       [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
 }
@@ -113,6 +117,7 @@ std::vector<HardwareQueueStats> Engine::queue_stats() const {
 
 void Engine::TakeRequests() {
   if (!has_requests_.load(std::memory_order_acquire)) return;
+  backoff_.Restart();
   {
     MutexLock lock(&mu_);
     std::swap(inbox_, taken_);
@@ -180,7 +185,9 @@ bool Engine::RunOnce() {
                                 std::memory_order_relaxed);
     queue.shown_waiting.store(static_cast<uint32_t>(queue.order.size()), std::memory_order_relaxed);
   }
-  if (std::exchange(round_had_news_, false) && options_.on_round_end) options_.on_round_end(idle);
+  const bool news = std::exchange(round_had_news_, false);
+  if (news) backoff_.Restart();
+  if (news && options_.on_round_end) options_.on_round_end(idle);
   if (harts_.IsDue(idle, clock_)) harts_.Publish(dispatcher_->Report(), clock_.Now(), idle);
   if (idle && options_.attend) idle = !options_.attend();
   return !idle;
@@ -210,30 +217,22 @@ void Engine::ThreadMain() {
   if (options_.on_thread_start) options_.on_thread_start();
   while (true) {
     const bool more = RunOnce();
-    if (stop_requested_.load(std::memory_order_acquire)) {
-      if (!more || StopIsOverdue()) return;
-    } else if (!more) {
-      Sleep();
-    }
+    if (stop_requested_.load(std::memory_order_acquire) && (!more || StopIsOverdue())) return;
+    Pause(more);
   }
 }
 
-void Engine::Sleep() {
-  if (options_.spin > Duration::zero()) {
-    const TimePoint until = clock_.Now() + options_.spin;
-    while (clock_.Now() < until) {
-      if (has_requests_.load(std::memory_order_acquire)) return;
-    }
-  }
-  // A profile has an end, and may be cancelled.
-  constexpr Duration kProfileTick = std::chrono::milliseconds(20);
-  const TimePoint until = std::min(
-      next_look_, clock_.Now() + (profile_.has_value() ? kProfileTick : options_.idle_tick));
+void Engine::Pause(bool more) {
+  if (more && !device_info().runs_by_itself) return;  // the next round lets it run
+  const TimePoint now = clock_.Now();
+  const Duration pause = backoff_.Next(now);
+  if (pause == Duration::zero()) return;
+  const Duration tick = profile_.has_value() ? kProfileTick : options_.idle_tick;
+  const TimePoint until = more ? now + pause : std::min(next_look_, now + tick);
   MutexLock lock(&mu_);
+  if (!inbox_.empty() || (!more && stop_requested_.load(std::memory_order_relaxed))) return;
   asleep_ = true;
-  while (inbox_.empty() && !stop_requested_.load(std::memory_order_relaxed)) {
-    if (!wake_.WaitUntil(&mu_, until)) break;
-  }
+  wake_.WaitUntil(&mu_, until);
   asleep_ = false;
 }
 
@@ -262,7 +261,7 @@ Status Engine::Stop(TimePoint deadline) {
     while (RunOnce() && clock_.Now() < deadline) continue;
   }
   TakeRequests();
-  if (profile_.has_value()) profile_end_ = TimePoint{}, CheckProfile();
+  if (profile_.has_value()) profile_->end = TimePoint{}, CheckProfile();
   for (ProfileRequest& request : taken_.profiles) {
     request.done(Error(StatusCode::kUnavailable, "the daemon has stopped"));
   }

@@ -29,6 +29,7 @@
 #include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
 #include "daemon/hang/hang_report.h"
+#include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/dispatch/dispatcher.h"
@@ -114,7 +115,7 @@ class Engine {
 
   // Device thread.
   void ThreadMain() ABSL_LOCKS_EXCLUDED(mu_);
-  void Sleep() ABSL_LOCKS_EXCLUDED(mu_);
+  void Pause(bool more) ABSL_LOCKS_EXCLUDED(mu_);
   void TakeRequests() ABSL_LOCKS_EXCLUDED(mu_);
   void HandleRequests();
   Status SubmitAndPoll();
@@ -219,10 +220,14 @@ class Engine {
   uint32_t fruitless_resets_ = 0;     // in a row: nothing has ended since the one before
   uint64_t ended_then_ = 0;           // of all works, at the last reset
   bool round_had_news_ = false;
-  std::vector<QuietRequest> quiets_;       // that wait
-  std::optional<ProfileRequest> profile_;  // under way
-  TimePoint profile_end_;
-  std::map<uint32_t, std::string> program_names_;  // while it is
+  Backoff backoff_;                   // of rounds in which nothing happens
+  std::vector<QuietRequest> quiets_;  // that wait
+  struct Profiling {
+    TimePoint end;
+    ProfileRequest request;
+    std::map<uint32_t, std::string> program_names;
+  };
+  std::optional<Profiling> profile_;  // under way
   // Not OK: the device is lost, until it is found again where another process took it away, else until an
   // administrator resets it.
   Status lost_;

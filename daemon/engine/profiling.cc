@@ -18,8 +18,9 @@ void Engine::StartProfile(ProfileRequest request) {
   }
   if (started.ok()) {
     request.options.program_name = [this](uint32_t program) {
-      const auto found = program_names_.find(program);
-      return found != program_names_.end() ? found->second : fmt::format("program {}", program);
+      const auto found = profile_->program_names.find(program);
+      return found != profile_->program_names.end() ? found->second
+                                                    : fmt::format("program {}", program);
     };
     started = dispatcher_->StartProfile(request.options);
   }
@@ -27,28 +28,27 @@ void Engine::StartProfile(ProfileRequest request) {
     request.done(started);
     return;
   }
-  profile_end_ = clock_.Now() + request.duration;
-  profile_ = std::move(request);
+  profile_ = Profiling{clock_.Now() + request.duration, std::move(request), {}};
   for (const HardwareQueue& queue : queues_) {
     for (const WorkInFlight& entry : queue.in_flight) NameProgramsOf(entry.work);
   }
 }
 
 void Engine::CheckProfile() {
-  if (clock_.Now() < profile_end_ && !profile_->cancelled->load(std::memory_order_relaxed)) return;
-  ProfileRequest request = std::move(*profile_);
+  const ProfileRequest& request = profile_->request;
+  if (clock_.Now() < profile_->end && !request.cancelled->load(std::memory_order_relaxed)) return;
   ProfileResult result = dispatcher_->StopProfile();
+  const auto done = std::move(profile_->request.done);
   profile_.reset();
-  program_names_.clear();
-  request.done(std::move(result));
+  done(std::move(result));
 }
 
 void Engine::NameProgramsOf(const Work& work) {
   if (!work.runs_kernels()) return;
+  auto& names = profile_->program_names;
   for (const uint32_t program : *work.programs) {
-    if (program_names_.size() == kNamedPrograms) return;
-    program_names_.try_emplace(program,
-                               fmt::format("program {} of {}", program, work.owner->Name()));
+    if (names.size() == kNamedPrograms) return;
+    names.try_emplace(program, fmt::format("program {} of {}", program, work.owner->Name()));
   }
 }
 

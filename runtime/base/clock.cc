@@ -1,5 +1,7 @@
 #include "runtime/base/clock.h"
 
+#include <thread>
+
 namespace ttfd {
 namespace {
 
@@ -9,6 +11,8 @@ class RealClock final : public Clock {
 };
 
 }  // namespace
+
+void Clock::Sleep(Duration time) { std::this_thread::sleep_for(time); }
 
 Clock& SteadyClock() {
   static RealClock clock;

@@ -23,6 +23,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual TimePoint Now() = 0;
+  // Blocks the thread for `time`, of the machine's monotonic clock where a clock has no time of its own to pass.
+  virtual void Sleep(Duration time);
 };
 
 // The machine's monotonic clock. Thread-safe.
@@ -34,6 +36,7 @@ class StoppableClock final : public Clock {
   // `of` outlives this.
   explicit StoppableClock(Clock& of) : of_(of) {}
   TimePoint Now() override ABSL_LOCKS_EXCLUDED(mu_);
+  void Sleep(Duration time) override { of_.Sleep(time); }
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
   void Go() ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -49,6 +52,7 @@ class StoppableClock final : public Clock {
 class ManualClock final : public Clock {
  public:
   TimePoint Now() override { return now_; }
+  void Sleep(Duration time) override { Advance(time); }
   void Advance(Duration by) { now_ += by; }
 
  private:

@@ -233,7 +233,8 @@ class Bootstrap {
     };
     ASSIGN_OR_RETURN(const Waited waited,
                      WaitUntil(
-                         all_done, step, [&] { return clock_.Now() >= deadline; }, tick));
+                         all_done, step, [&] { return clock_.Now() >= deadline; }, tick,
+                         Pacing(device_.info(), clock_)));
     if (waited == Waited::kDone) return OkStatus();
     if (waited == Waited::kQuiescent) return late(first, "and nothing moves any more");
     return late(

@@ -33,7 +33,9 @@ struct DeviceInfo {
   // started again.
   bool memory_survives_reset = true;
   // Does Advance say when nothing can happen any more? Where it does not, a wait ends by its deadline.
-  bool tells_rest = false;
+  bool reports_quiescence = false;
+  // Does the card run without Advance? Then a thread that waits for it pauses between polls.
+  bool runs_by_itself = false;
   bool operator==(const DeviceInfo&) const = default;
 };
 
@@ -89,7 +91,7 @@ class Device {
   // UNAVAILABLE: the card is lost, because another process has reset or removed it. Every other call fails with it
   // until a Reset has found the card again. Takes one read through a window.
   virtual Status CheckPresence() { return OkStatus(); }
-  // On silicon time moves by itself: the call returns at once and is never quiescent.
+  // Where the card runs by itself, as silicon does, the call returns at once, with 0 clocks and never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;
   // The first fault of a hart since the last Reset, where the backend reports it. It has stopped that hart, and was the
   // result of the Advance in which it happened; the rest of the card continues. Silicon does not report it.

@@ -16,7 +16,7 @@
 namespace ttfd {
 
 struct AdvanceResult {
-  // How far the device got (one instruction of every runnable hart = one clock).
+  // How far the device got by this call (one instruction of every runnable hart = one clock).
   uint64_t clocks = 0;
   bool quiescent = false;  // nothing can happen any more unless the host acts
   bool halted = false;     // a debugger stopped the device; then it is not quiescent

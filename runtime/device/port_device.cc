@@ -159,7 +159,7 @@ StatusOr<std::unique_ptr<PortDevice>> PortDevice::Open(std::unique_ptr<PciePort>
   device->info_.memory_is_zero_after_power_on = traits.memory_is_zero_after_power_on;
   device->info_.iommu = traits.iommu;
   device->info_.memory_survives_reset = traits.memory_survives_reset;
-  device->info_.tells_rest = traits.tells_rest;
+  device->info_.reports_quiescence = traits.reports_quiescence;
   return device;
 }
 

@@ -20,7 +20,7 @@ struct PortTraits {
   bool memory_is_zero_after_power_on = false;
   bool iommu = false;
   bool memory_survives_reset = true;
-  bool tells_rest = false;
+  bool reports_quiescence = false;
 };
 
 class PortDevice final : public Device {

@@ -109,7 +109,8 @@ CardDispatcher::CardDispatcher(Device& device, Clock& clock, const DispatcherOpt
       prints_(device, clock, geometry_),
       queues_(geometry_),
       launches_(geometry_, queues_, prints_),
-      code_(names, launches_.kernels()) {}
+      code_(names, launches_.kernels()),
+      faults_(device, clock, plans_) {}
 
 CardDispatcher::~CardDispatcher() = default;
 
@@ -257,6 +258,7 @@ StatusOr<std::optional<uint64_t>> CardDispatcher::TrySubmit(const Route& route,
   const StatusOr<CardQueue::Begin> begin = Commit(route.hardware_queue, &undo);
   if (!begin.ok() && undo != nullptr) undo->Restore();
   if (!begin.ok()) return Lose(begin.status());
+  faults_.Restart();
   const bool kernels = std::holds_alternative<LaunchCommand>(command) ||
                        std::holds_alternative<ReplayTraceCommand>(command);
   return queue.Submitted(*begin, kernels && route.workers.any(), std::move(undo));
@@ -317,15 +319,6 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
   return owed;
 }
 
-StatusOr<bool> CardDispatcher::HasMoved() {
-  bool moved = false;
-  for (uint32_t queue = 0; queue < kHardwareQueues; ++queue) {
-    ASSIGN_OR_RETURN(const uint64_t now, LookAt(queue));
-    moved |= std::exchange(looks_[queue], now) != now;
-  }
-  return moved;
-}
-
 Status CardDispatcher::Poll() {
   RETURN_IF_ERROR(lost_);
   const Status polled = PollOrFail();
@@ -347,7 +340,7 @@ Status CardDispatcher::PollCard() {
   const uint64_t before = progress_;
   RETURN_IF_ERROR(Collect().status());
   // Where the card comes back for completions alone, the caller has other things to see to meanwhile.
-  uint64_t left = device_.info().tells_rest ? options_.advance_clocks : kSliceClocks;
+  uint64_t left = device_.info().reports_quiescence ? options_.advance_clocks : kSliceClocks;
   while (progress_ == before && left > 0 && !(settled() && idle())) {
     const uint64_t slice = std::min(left, kSliceClocks);
     left -= slice;
@@ -355,7 +348,7 @@ Status CardDispatcher::PollCard() {
     if (!can_move) return CheckHang();
     RETURN_IF_ERROR(PollPrints());
   }
-  return OkStatus();
+  return faults_.Look(progress_ != before || (settled() && idle()));
 }
 
 Status CardDispatcher::CheckHang() {
@@ -375,7 +368,7 @@ Status CardDispatcher::CheckHang() {
 StatusOr<uint64_t> CardDispatcher::LookAt(uint32_t hardware_queue) {
   RETURN_IF_ERROR(CheckTicket(hardware_queue, 0));
   ASSIGN_OR_RETURN(const QueueSnapshot queue, ReadQueue(device_, plans_[hardware_queue]));
-  return ProgressFingerprint(queue);
+  return ProgressFingerprint({&queue, 1});
 }
 
 std::vector<ResidentKernel> CardDispatcher::Kernels() const {

@@ -15,6 +15,7 @@
 #include "runtime/dispatch/card_queues.h"
 #include "runtime/dispatch/card_snapshot.h"
 #include "runtime/dispatch/dispatcher.h"
+#include "runtime/dispatch/fault_watch.h"
 #include "runtime/dispatch/launch_state.h"
 #include "runtime/dispatch/print_rings.h"
 #include "runtime/dispatch/snapshot_file.h"
@@ -95,8 +96,6 @@ class CardDispatcher final : public Dispatcher {
   StatusOr<uint32_t> Collect();
   // Advances one slice. False when nothing can move any more: not the card, not the host.
   StatusOr<bool> Step(uint64_t clocks);
-  // Asks the card whether it has moved since it was asked last.
-  StatusOr<bool> HasMoved();
   Status PollPrints();
   Status PollCard();
   Status PollOrFail();
@@ -140,7 +139,7 @@ class CardDispatcher final : public Dispatcher {
   const CodeMap code_;
   std::unique_ptr<Profile> profile_;  // null: nobody asked for one
   uint64_t progress_ = 0;
-  std::array<uint64_t, kHardwareQueues> looks_{};  // of the last HasMoved
+  FaultWatch faults_;
   // What the last Diagnose saw.
   std::optional<StoppedCard> stopped_;
 };

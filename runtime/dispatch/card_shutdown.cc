@@ -15,6 +15,7 @@ StatusOr<bool> CardDispatcher::Drain(TimePoint deadline, Tick tick) {
   uint32_t asked = 0;  // queues that will tell when they are through
   TimePoint moved = clock_.Now();
   TimePoint look_at = moved + options_.operation_timeout;
+  uint64_t fingerprint = 0;  // of the last look
   const auto done = [&]() -> StatusOr<bool> {
     // A full ring must not be waited for beyond the deadline.
     while (asked < kHardwareQueues) {
@@ -31,10 +32,11 @@ StatusOr<bool> CardDispatcher::Drain(TimePoint deadline, Tick tick) {
     if (progress_ != before) moved = now;
     if (now < look_at) return true;
     look_at = now + options_.operation_timeout;
-    ASSIGN_OR_RETURN(const bool card_moved, HasMoved());
-    if (card_moved) moved = now;
-    const bool kernels =
-        DiagnoseCard(ReadCard(device_, plans_), QueueStates()).stage == StalledStage::kWorkers;
+    const CardSnapshot card = ReadCard(device_, plans_);
+    RETURN_IF_ERROR(card.unreadable);
+    const uint64_t before_look = std::exchange(fingerprint, ProgressFingerprint(card.queues));
+    if (fingerprint != before_look) moved = now;
+    const bool kernels = DiagnoseCard(card, QueueStates()).stage == StalledStage::kWorkers;
     const Duration limit = kernels ? std::max(options_.kernel_timeout, options_.operation_timeout)
                                    : options_.operation_timeout;
     if (now - moved < limit) return true;
@@ -42,7 +44,8 @@ StatusOr<bool> CardDispatcher::Drain(TimePoint deadline, Tick tick) {
                       std::chrono::duration_cast<std::chrono::milliseconds>(now - moved).count()));
   };
   const auto late = [&] { return clock_.Now() >= deadline; };
-  ASSIGN_OR_RETURN(const Waited waited, WaitUntil(done, step, late, tick));
+  ASSIGN_OR_RETURN(const Waited waited,
+                   WaitUntil(done, step, late, tick, Pacing(device_.info(), clock_)));
   return waited == Waited::kDone;
 }
 
@@ -86,9 +89,9 @@ Status CardDispatcher::AwaitStopped(TimePoint deadline, Tick tick) {
     ASSIGN_OR_RETURN(const AdvanceResult advanced, device_.Advance(options_.advance_clocks));
     return !advanced.quiescent;
   };
-  ASSIGN_OR_RETURN(const Waited waited,
-                   WaitUntil(
-                       done, step, [&] { return clock_.Now() >= deadline; }, tick));
+  ASSIGN_OR_RETURN(const Waited waited, WaitUntil(
+                                            done, step, [&] { return clock_.Now() >= deadline; },
+                                            tick, Pacing(device_.info(), clock_)));
   if (waited == Waited::kDone) return OkStatus();
   return Error(StatusCode::kDeadlineExceeded, "{}", running);
 }

@@ -77,18 +77,20 @@ std::string ToString(const FirmwareDamage& damage) {
                      damage.what, damage.address, damage.found, damage.expected);
 }
 
-uint64_t ProgressFingerprint(const QueueSnapshot& queue) {
+uint64_t ProgressFingerprint(std::span<const QueueSnapshot> queues) {
   // FNV-1a over the words.
   uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&hash](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
-  for (const TileSnapshot* const tile : {&queue.prefetch, &queue.dispatch}) {
-    for (const uint32_t hart : {hw::kBrisc, hw::kNcrisc}) {
-      add(tile->status[hart].progress);
-      add(tile->status[hart].waypoint);
-      add(tile->status[hart].wait_count);
+  for (const QueueSnapshot& queue : queues) {
+    for (const TileSnapshot* const tile : {&queue.prefetch, &queue.dispatch}) {
+      for (const uint32_t hart : {hw::kBrisc, hw::kNcrisc}) {
+        add(tile->status[hart].progress);
+        add(tile->status[hart].waypoint);
+        add(tile->status[hart].wait_count);
+      }
     }
+    for (const uint32_t count : queue.streams) add(count);
   }
-  for (const uint32_t count : queue.streams) add(count);
   return hash;
 }
 

@@ -63,8 +63,8 @@ StatusOr<QueueSnapshot> ReadQueue(Device& device, const BootPlan& plan);
 // All but `damage`.
 CardSnapshot ReadCard(Device& device, std::span<const BootPlan> plans);
 
-// One number made of everything that moves while the queue makes progress: progress words and waypoints of its harts,
+// One number made of everything that moves while the queues make progress: progress words and waypoints of their harts,
 // worker counts.
-uint64_t ProgressFingerprint(const QueueSnapshot& queue);
+uint64_t ProgressFingerprint(std::span<const QueueSnapshot> queues);
 
 }  // namespace ttfd

@@ -91,6 +91,7 @@ Status CardDispatcher::VerifyVersions() {
 Status CardDispatcher::AwaitSettled(Tick tick) {
   for (CardQueue& queue : queues_) RETURN_IF_ERROR(queue.link->Flush());
   TimePoint moved = clock_.Now();
+  faults_.Restart();
   const auto done = [this]() -> StatusOr<bool> {
     return std::none_of(queues_.begin(), queues_.end(), [](const CardQueue& queue) {
       return queue.timeline.waits_for_events() || queue.reads.waits();
@@ -98,12 +99,14 @@ Status CardDispatcher::AwaitSettled(Tick tick) {
   };
   const auto step = [&]() -> StatusOr<bool> {
     const uint64_t before = progress_;
-    StatusOr<bool> can_move = Step(options_.advance_clocks);
+    ASSIGN_OR_RETURN(const bool can_move, Step(options_.advance_clocks));
     if (progress_ != before) moved = clock_.Now();
+    RETURN_IF_ERROR(faults_.Look(progress_ != before));
     return can_move;
   };
   const auto late = [&] { return clock_.Now() - moved >= options_.boot_timeout; };
-  ASSIGN_OR_RETURN(const Waited waited, WaitUntil(done, step, late, tick));
+  ASSIGN_OR_RETURN(const Waited waited,
+                   WaitUntil(done, step, late, tick, Pacing(device_.info(), clock_)));
   if (waited == Waited::kDone) return OkStatus();
   return Error(StatusCode::kDeadlineExceeded, "{}", ToString(Diagnose()));
 }

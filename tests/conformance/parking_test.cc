@@ -16,7 +16,7 @@ class Parking : public DeviceTest {
 
   void SetUp() override {
     DeviceTest::SetUp();
-    if (!IsSkipped() && !device().info().tells_rest) {
+    if (!IsSkipped() && !device().info().reports_quiescence) {
       GTEST_SKIP() << "the backend does not report quiescence";
     }
   }

@@ -44,7 +44,7 @@ std::unique_ptr<Device> OpenAt(Seam seam, FaultPoint* point) {
     const PortTraits model = {.backend = "embedded",
                               .memory_is_zero_after_power_on = true,
                               .iommu = true,
-                              .tells_rest = true};
+                              .reports_quiescence = true};
     auto opened = PortDevice::Open(
         std::make_unique<FaultyPort>(std::make_unique<SimPort>(*std::move(chip)), point), model);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();

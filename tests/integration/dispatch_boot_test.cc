@@ -244,7 +244,7 @@ TEST_F(DispatchBoot, NamesTheHartThatNeverSpeaks) {
   EXPECT_THAT(std::string(StatusMessage(status)),
               AllOf(HasSubstr("worker (0,0) at tile (1,2) TRISC1 is not ready"),
                     HasSubstr("state down, waypoint none")));
-  if (device_->info().tells_rest) {
+  if (device_->info().reports_quiescence) {
     EXPECT_THAT(std::string(StatusMessage(status)),
                 AllOf(HasSubstr("and nothing moves any more"), HasSubstr("pc 0x78")));
   }
@@ -258,7 +258,7 @@ TEST_F(DispatchBoot, GivesUpOnAHartThatRunsForEver) {
   DispatcherOptions options;
   // For the tiles before it too: a hundred looks, where the device's own time passes from look to look; on others, what
   // the slowest takes.
-  const bool counted = device_->info().tells_rest;
+  const bool counted = device_->info().reports_quiescence;
   const std::chrono::milliseconds patience(counted ? 100 : 5000);
   options.boot_timeout = patience;
   const Status status =

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/abi/hart_status.h"
+#include "runtime/abi/host_queue.h"
 #include "runtime/abi/l1_map.h"
 #include "tests/support/bump_counters.h"
 #include "tests/support/late_device.h"
@@ -10,6 +12,7 @@
 namespace ttfd {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr uint32_t kFlag = abi::kBufferAddress;
@@ -377,6 +380,44 @@ TEST(DispatchQueues, AThousandCommandsWithoutDrainNeitherLockUpNorReadOverPcie) 
   ASSERT_TRUE(done.ok()) << done.ToString();
   EXPECT_EQ(device->reads, reads);
   counters.ExpectRight();
+}
+
+// By a worker, as its kernel waits, and by the prefetcher, whose next record is none.
+TEST(DispatchQueues, AFaultThatAHartReportsEndsTheWaitForIt) {
+  LateDevice* device = nullptr;
+  BootedCard card("sim:board=p100a", {}, [&device](std::unique_ptr<Device> opened) {
+    auto late = std::make_unique<LateDevice>(std::move(opened));
+    device = late.get();
+    return late;
+  });
+  if (device->info().reports_quiescence) GTEST_SKIP() << "its quiescence ends every wait";
+  const auto poll = [&card] {
+    Status polled = OkStatus();
+    const TimePoint late = SteadyClock().Now() + std::chrono::seconds(60);
+    while (polled.ok() && SteadyClock().Now() < late) polled = card.dispatcher->Poll();
+    return polled;
+  };
+  ASSERT_TRUE(card.Submit(Meet(card, 3, 3, nullptr)).ok());
+  ASSERT_TRUE(card.Event().ok());
+  const hw::Coordinate tile = card.dispatcher->geometry().WorkerTile(3 * 11 + 3);
+  const auto window = device->OpenWindow(UnicastTarget(tile)).value();
+  const uint64_t status = abi::kHartStatusAddress + hw::kNcrisc * abi::kHartStatusBytes;
+  ASSERT_TRUE(
+      WriteWord(*window, status + offsetof(abi::HartStatus, state), abi::kHartFaulted).ok());
+  const Status worker = poll();
+  EXPECT_EQ(worker.code(), StatusCode::kFailedPrecondition) << worker.ToString();
+  EXPECT_THAT(
+      std::string(StatusMessage(worker)),
+      HasSubstr(fmt::format("worker at tile ({},{}) NCRISC reports a fault", tile.x, tile.y)));
+
+  ASSERT_TRUE(card.dispatcher->Boot().ok());
+  ASSERT_TRUE(card.Submit(FillCommand{FlagOn(card, 3, 3), 0, 64, 0}).ok());
+  const MutableByteSpan ring = device->host_memory.front().subspan(abi::kIssueRingOffset, 1 << 20);
+  std::fill(ring.begin(), ring.end(), std::byte{0xEE});
+  const Status prefetcher = poll();
+  EXPECT_EQ(prefetcher.code(), StatusCode::kFailedPrecondition) << prefetcher.ToString();
+  EXPECT_THAT(std::string(StatusMessage(prefetcher)),
+              AllOf(HasSubstr("prefetch at tile"), HasSubstr("unknown command 238")));
 }
 
 TEST(DispatchQueues, RefuseWhatNeverWasAndWhatIsElsewhere) {

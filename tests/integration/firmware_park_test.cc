@@ -249,7 +249,7 @@ TEST_P(Park, TheDeviceComesToRestInThisWait) {
   // And it stays there.
   const auto still = bench_->device().Advance(1000);
   ASSERT_OK(still.status());
-  EXPECT_EQ(still->quiescent, bench_->device().info().tells_rest);
+  EXPECT_EQ(still->quiescent, bench_->device().info().reports_quiescence);
   EXPECT_EQ(StatusOf(wait.who).waypoint, wait.waypoint);
 }
 

@@ -27,13 +27,12 @@ FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
   card_.grid = behaviour.grid;
   card_.dram_banks = behaviour.dram_banks;
   card_.dram_bank_bytes = behaviour.dram_bank_bytes;
-  card_.l1_base = 0xB0000;
-  card_.l1_bytes = behaviour.l1_bytes;
-  info_.board = "p150";
-  info_.backend = "fake";
+  card_.l1_base = 0xB0000, card_.l1_bytes = behaviour.l1_bytes;
+  info_.board = "p150", info_.backend = "fake";
   info_.dram_bank_bytes = behaviour.dram_bank_bytes;
   info_.memory_is_zero_after_power_on = behaviour.memory_is_zero_after_power_on;
   info_.memory_survives_reset = behaviour.memory_survives_reset;
+  info_.runs_by_itself = behaviour.runs_by_itself;
 }
 
 Status FakeDispatcher::Boot(Tick tick) {

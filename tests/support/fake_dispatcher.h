@@ -26,8 +26,8 @@ class FakeDispatcher final : public Dispatcher {
     uint32_t dram_banks = 4;
     uint64_t dram_bank_bytes = 1 << 20;
     uint32_t l1_bytes = 256 << 10;
-    bool memory_is_zero_after_power_on = true;
-    bool memory_survives_reset = true;
+    bool memory_is_zero_after_power_on = true, memory_survives_reset = true;
+    bool runs_by_itself = false;
   };
   explicit FakeDispatcher(const Behaviour& behaviour);
 

@@ -184,7 +184,7 @@ StatusOr<bool> FirmwareBench::LookAround() {
 }
 
 StatusOr<bool> FirmwareBench::AtRest(const AdvanceResult& advanced) {
-  if (device_->info().tells_rest) return advanced.quiescent;
+  if (device_->info().reports_quiescence) return advanced.quiescent;
   const uint64_t before = fingerprint_;
   ASSIGN_OR_RETURN(const bool works, LookAround());
   unchanged_for_ = fingerprint_ == before ? unchanged_for_ + advanced.clocks : 0;

@@ -35,7 +35,9 @@ class KmdOnStandin final : public Device {
   // On silicon the card runs while the host waits.
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
     standin_->LetTimePass(clocks);
-    return device_->Advance(clocks);
+    ASSIGN_OR_RETURN(AdvanceResult advanced, device_->Advance(clocks));
+    advanced.clocks = clocks;
+    return advanced;
   }
 
  private:

@@ -10,6 +10,7 @@ class TickingClock final : public Clock {
  public:
   explicit TickingClock(Duration step) : step_(step) {}
   TimePoint Now() override { return now_ += step_; }
+  void Sleep(Duration time) override { now_ += time; }
 
  private:
   const Duration step_;

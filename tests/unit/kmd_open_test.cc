@@ -140,7 +140,7 @@ TEST_F(KmdOpen, InfoIsTheCards) {
     EXPECT_EQ(info.board, "p150");
     EXPECT_EQ(info.backend, "kmd");
     EXPECT_EQ(info.iommu, iommu);
-    EXPECT_FALSE(info.tells_rest);
+    EXPECT_FALSE(info.reports_quiescence);
     EXPECT_FALSE(info.memory_is_zero_after_power_on);
     EXPECT_TRUE(info.memory_survives_reset);
     EXPECT_FALSE(device().Advance(1).value().quiescent);

@@ -124,6 +124,32 @@ TEST_F(SessionThreads, TheHousekeeperEndsLateCommandsAndDrains) {
   EXPECT_TRUE(done);
 }
 
+// It sleeps between two looks; without work it would look every few seconds, and never sleeping thousands of times in
+// this time.
+TEST_F(SessionThreads, TheDeviceThreadLooksAfterACardThatRunsByItself) {
+  constexpr int kLooks = 50;
+  std::atomic<bool> runs{true};
+  behaviour.runs_by_itself = true;
+  prepare = [&runs](FakeDispatcher* fake) {
+    fake->runs_on = [&runs](const LaunchCommand&) { return runs.load(); };
+  };
+  StartThreads();
+  ThreadedClient client(*core);
+  client.Send({InlineKernel(2), OneKernelProgram(3, 2), Launch(3), BarrierRequest{}});
+  const TimePoint began = SteadyClock().Now();
+  const uint64_t before = core->heartbeat();
+  while (core->heartbeat() < before + kLooks && SteadyClock().Now() < began + seconds(10)) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_GE(core->heartbeat(), before + kLooks);
+  EXPECT_GE(SteadyClock().Now() - began, kLooks / 2 * Backoff::kLongest);
+  runs = false;
+  client.WaitFor(client.sent());
+  client.Finish();
+  Status status;
+  EXPECT_TRUE(client.Ended(&status));
+}
+
 TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {
   options.engine.idle_tick = milliseconds(5);
   StartThreads();

@@ -28,6 +28,7 @@ StatusOr<DeviceInfo> KmdDevice::ReadInfo() {
   ASSIGN_OR_RETURN(DeviceInfo info, ReadCardInfo(*arc));
   info.backend = "kmd";
   info.iommu = node_->iommu();
+  info.runs_by_itself = true;
   return info;
 }
 
@@ -70,9 +71,9 @@ Status KmdDevice::HoldHarts() {
   return OkStatus();
 }
 
-StatusOr<AdvanceResult> KmdDevice::Advance(uint64_t clocks) {
+StatusOr<AdvanceResult> KmdDevice::Advance(uint64_t /*clocks*/) {
   RETURN_IF_ERROR(node_->lost());
-  return AdvanceResult{.clocks = clocks, .quiescent = false, .halted = false};
+  return AdvanceResult{};
 }
 
 }  // namespace ttfd

@@ -148,7 +148,7 @@ StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::
   const PortTraits traits = {.backend = "embedded",
                              .memory_is_zero_after_power_on = true,
                              .iommu = true,
-                             .tells_rest = true};
+                             .reports_quiescence = true};
   return PortDevice::Open(
       std::make_unique<SimPort>(std::move(created), std::move(server), std::move(trace)), traits);
 }

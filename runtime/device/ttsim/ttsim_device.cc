@@ -48,7 +48,7 @@ StatusOr<std::unique_ptr<Device>> OpenTtsimDevice(const TtsimOptions& options) {
                              .memory_is_zero_after_power_on = true,
                              .iommu = true,
                              .memory_survives_reset = false,
-                             .tells_rest = false};
+                             .reports_quiescence = false};
   return PortDevice::Open(std::move(started), traits);
 }
 
