@@ -231,6 +231,7 @@ DaemonOptions Daemon::CoreOptions() {
     LowerNiceValue((options_.scheduler.boost + 1) / 2, "the device thread");
     rpc_->JoinAsDeviceThread();
   };
+  options.engine.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };
   options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
   return options;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/log.h"
+
 namespace ttfd {
 namespace {
 
@@ -29,7 +31,8 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
-      backoff_(options_.spin) {
+      backoff_(options_.spin),
+      profiler_(*dispatcher_, clock) {
   dispatcher_->OnPrint(
       [this](const Ticket& ticket, KernelPrint print) { Printed(ticket, std::move(print)); });
 }
@@ -40,7 +43,15 @@ Engine::~Engine() {
 
 Status Engine::Boot() {
   observer_.DeviceStateChanged(DeviceState::kBooting, "");
-  RETURN_IF_ERROR(dispatcher_->Boot([this] { return KeepWaiting(); }));
+  const auto boot = [this](ResetStrength strength) {
+    return dispatcher_->Boot(strength, [this] { return KeepWaiting(); });
+  };
+  Status booted = boot(ResetStrength::kHarts);
+  if (!booted.ok() && device_info().resets_chip && booted.code() != StatusCode::kCancelled) {
+    LogError("the card does not boot, its chip is reset: {}", StatusMessage(booted));
+    booted = boot(ResetStrength::kChip);
+  }
+  RETURN_IF_ERROR(booted);
   harts_.Publish(dispatcher_->Report(), clock_.Now(), /*idle=*/true);
   observer_.DeviceStateChanged(DeviceState::kReady, "");
   return OkStatus();
@@ -77,6 +88,12 @@ void Engine::RequestQuiet(QuietRequest request) {
 void Engine::LookAgain() {
   MutexLock lock(&mu_);
   inbox_.look_again = true;
+  WakeLocked();
+}
+
+void Engine::SetInUse(bool in_use) {
+  MutexLock lock(&mu_);
+  inbox_.in_use = in_use;
   WakeLocked();
 }
 
@@ -137,11 +154,16 @@ void Engine::TakeRequests() {
 }
 
 void Engine::HandleRequests() {
+  const std::optional<bool> in_use = std::exchange(taken_.in_use, std::nullopt);
+  if (in_use.has_value() && options_.set_in_use) options_.set_in_use(*in_use);
   for (QuietRequest& request : std::exchange(taken_.quiets, {})) {
     quiets_.push_back(std::move(request));
   }
   for (ProfileRequest& request : std::exchange(taken_.profiles, {})) {
-    StartProfile(std::move(request));
+    if (!profiler_.Start(std::move(request), lost_)) continue;
+    for (const HardwareQueue& queue : queues_) {
+      for (const WorkInFlight& entry : queue.in_flight) profiler_.NameProgramsOf(entry.work);
+    }
   }
   if (!taken_.resets.empty()) {
     dispatcher_->HaltAndDiagnose();
@@ -177,7 +199,7 @@ bool Engine::RunOnce() {
   }
   if (!lost_.ok()) FailQueued(ResetError(std::string(StatusMessage(lost_))));
   if (!quiets_.empty()) CheckQuiet();
-  if (profile_.has_value()) CheckProfile();
+  profiler_.Check();
   bool idle = !has_requests_.load(std::memory_order_acquire);
   for (HardwareQueue& queue : queues_) {
     idle = idle && queue.idle();
@@ -227,7 +249,7 @@ void Engine::Pause(bool more) {
   const TimePoint now = clock_.Now();
   const Duration pause = backoff_.Next(now);
   if (pause == Duration::zero()) return;
-  const Duration tick = profile_.has_value() ? kProfileTick : options_.idle_tick;
+  const Duration tick = profiler_.active() ? kProfileTick : options_.idle_tick;
   const TimePoint until = more ? now + pause : std::min(next_look_, now + tick);
   MutexLock lock(&mu_);
   if (!inbox_.empty() || (!more && stop_requested_.load(std::memory_order_relaxed))) return;
@@ -261,7 +283,7 @@ Status Engine::Stop(TimePoint deadline) {
     while (RunOnce() && clock_.Now() < deadline) continue;
   }
   TakeRequests();
-  if (profile_.has_value()) profile_->end = TimePoint{}, CheckProfile();
+  profiler_.End();
   for (ProfileRequest& request : taken_.profiles) {
     request.done(Error(StatusCode::kUnavailable, "the daemon has stopped"));
   }

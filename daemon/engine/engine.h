@@ -14,7 +14,6 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +23,7 @@
 #include "daemon/engine/device_state.h"
 #include "daemon/engine/engine_options.h"
 #include "daemon/engine/hardware_queue.h"
+#include "daemon/engine/profiler.h"
 #include "daemon/engine/published_harts.h"
 #include "daemon/engine/recent_launches.h"
 #include "daemon/engine/replay.h"
@@ -64,16 +64,13 @@ class Engine {
   void RequestQuiet(QuietRequest request) ABSL_LOCKS_EXCLUDED(mu_);
   // Works that might not be taken may be taken now.
   void LookAgain() ABSL_LOCKS_EXCLUDED(mu_);
+  // Are there users of the card? (Device::SetInUse)
+  void SetInUse(bool in_use) ABSL_LOCKS_EXCLUDED(mu_);
   // All works of the flow have ended, and there will be no more.
   void ForgetFlow(uint64_t flow) ABSL_LOCKS_EXCLUDED(mu_);
   void SetTimeouts(Duration operation, Duration kernel);
-  // Profiles the card for so long, or until `cancelled`. `done` is called on the device thread.
-  struct ProfileRequest {
-    Duration duration{};
-    ProfileOptions options;
-    std::shared_ptr<const std::atomic<bool>> cancelled;
-    std::function<void(StatusOr<ProfileResult>)> done;
-  };
+  // `done` is called on the device thread.
+  using ProfileRequest = Profiler::Request;
   void RequestProfile(ProfileRequest request) ABSL_LOCKS_EXCLUDED(mu_);
 
   DeviceStats stats() const;
@@ -100,9 +97,10 @@ class Engine {
     std::vector<QuietRequest> quiets;
     std::vector<uint64_t> gone;  // flows
     bool look_again = false;
+    std::optional<bool> in_use;
     bool empty() const {
       return works.empty() && resets.empty() && profiles.empty() && quiets.empty() &&
-             gone.empty() && !look_again;
+             gone.empty() && !look_again && !in_use.has_value();
     }
   };
 
@@ -119,11 +117,6 @@ class Engine {
   void TakeRequests() ABSL_LOCKS_EXCLUDED(mu_);
   void HandleRequests();
   Status SubmitAndPoll();
-
-  // profiling.cc
-  void StartProfile(ProfileRequest request);
-  void CheckProfile();
-  void NameProgramsOf(const Work& work);
 
   // submission.cc
   bool NextWork(HardwareQueue& queue, TimePoint now);
@@ -173,7 +166,7 @@ class Engine {
   bool MayPlayAgain(const std::vector<Verdict>& verdicts, bool told);
   void FailQueued(const WorkError& error);
   Status Recover(const std::string& why);
-  Status TryBoot(const std::string& why);
+  Status TryBoot(ResetStrength strength, const std::string& why);
   // What is in flight fails, and every session ends.
   void GiveCardUp(StatusCode code, const std::string& text);
   bool CardIsThere();
@@ -222,12 +215,7 @@ class Engine {
   bool round_had_news_ = false;
   Backoff backoff_;                   // of rounds in which nothing happens
   std::vector<QuietRequest> quiets_;  // that wait
-  struct Profiling {
-    TimePoint end;
-    ProfileRequest request;
-    std::map<uint32_t, std::string> program_names;
-  };
-  std::optional<Profiling> profile_;  // under way
+  Profiler profiler_;
   // Not OK: the device is lost, until it is found again where another process took it away, else until an
   // administrator resets it.
   Status lost_;

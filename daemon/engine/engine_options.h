@@ -42,6 +42,8 @@ struct EngineOptions {
   // Device thread, when it has nothing to do: looks after somebody who shares it (a debugger). True: wants to be
   // asked again at once.
   std::function<bool()> attend;
+  // Device thread: there are sessions from now on, or none (Device::SetInUse).
+  std::function<void(bool in_use)> set_in_use;
   // Device thread, once when it starts and at the end of every round in which owners heard
   // something; idle: nothing else to do.
   std::function<void()> on_thread_start;

@@ -200,8 +200,8 @@ void Engine::FailQueued(const WorkError& error) {
   }
 }
 
-Status Engine::TryBoot(const std::string& why) {
-  Status booted = dispatcher_->Boot([this] { return KeepWaiting(); });
+Status Engine::TryBoot(ResetStrength strength, const std::string& why) {
+  Status booted = dispatcher_->Boot(strength, [this] { return KeepWaiting(); });
   heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
   if (booted.ok()) {
     lost_ = OkStatus();
@@ -221,7 +221,13 @@ Status Engine::Recover(const std::string& why) {
   while (boots_tried_ < std::max(options_.boot_attempts, 1u) &&
          (boots_tried_ == 0 || !StopIsOverdue())) {
     ++boots_tried_;
-    status = TryBoot(why);
+    const bool chip = device_info().resets_chip && boots_tried_ > 1;
+    if (chip) {
+      GiveCardUp(
+          StatusCode::kUnavailable,
+          "the card does not work after a reset of its harts; that of its chip loses all memory");
+    }
+    status = TryBoot(chip ? ResetStrength::kChip : ResetStrength::kHarts, why);
     if (status.ok()) return status;
     LogError("boot after a reset failed: {}", StatusMessage(status));
   }
@@ -257,7 +263,7 @@ void Engine::LookAtCard() {
     return;
   }
   if (dispatcher_->CheckPresence().ok()) return;
-  if (TryBoot(kBack).ok()) {
+  if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
     resets_.fetch_add(1, std::memory_order_relaxed);
     LogInfo("the card is back, and works");
   } else if (dispatcher_->CheckPresence().ok()) {

@@ -103,7 +103,7 @@ StatusOr<bool> Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
     return true;
   }
   queue.held.submitted = now;
-  if (profile_.has_value()) NameProgramsOf(queue.held);
+  profiler_.NameProgramsOf(queue.held);
   queue.held.track->Submitted(queue.held.number, {queue.index, **ticket}, queue.held.cost);
   queue.in_flight.push_back({std::move(queue.held), **ticket, ++turns_, std::move(after)});
   const Work& work = queue.in_flight.back().work;

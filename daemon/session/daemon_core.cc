@@ -189,7 +189,6 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
   welcome.devices = ListDevices().devices;
   welcome.limits = environment_.limits;
   std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
-
   MutexLock lock(&mu_);
   if (draining_ != nullptr || stopping_) return DrainingStatus();
   if (state_ == DeviceState::kFailed) {
@@ -209,6 +208,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
       std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),
                                 UseOf(peer.uid), output, std::move(transport));
   sessions_.emplace(session->id(), session);
+  engine_.SetInUse(true);
   WatchIdle();
   welcome.window_bytes = session->window_bytes();
   return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
@@ -229,6 +229,7 @@ void DaemonCore::SessionReleased(uint64_t session) {
   engine_.ForgetFlow(session);
   MutexLock lock(&mu_);
   sessions_.erase(session);
+  engine_.SetInUse(!sessions_.empty());
   last_wait_notices_.erase(session);
   if (!leases_.empty()) {
     leases_.Leave(session, clock_.Now());
@@ -246,7 +247,6 @@ std::shared_ptr<Session> DaemonCore::Find(uint64_t session) {
 std::vector<std::shared_ptr<Session>> DaemonCore::Sessions() {
   MutexLock lock(&mu_);
   std::vector<std::shared_ptr<Session>> sessions;
-  sessions.reserve(sessions_.size());
   for (const auto& entry : sessions_) sessions.push_back(entry.second);
   return sessions;
 }

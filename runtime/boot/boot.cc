@@ -57,6 +57,11 @@ class Bootstrap {
         tick_(tick) {}
 
   Status Run() {
+    std::vector<hw::Coordinate> tiles;  // that access host memory
+    for (const BootPlan& plan : plans_) {
+      tiles.insert(tiles.end(), {plan.prefetch_tile, plan.dispatch_tile});
+    }
+    RETURN_IF_ERROR(device_.HoldOnExit(tiles));
     RETURN_IF_ERROR(BootWorkers(plans_.front()));
     for (const BootPlan& plan : plans_) RETURN_IF_ERROR(BootQueue(plan));
     return OkStatus();

@@ -1,21 +1,32 @@
 // The card as the host programs it: windows into its address space, memory it can reach, reset,
 // time.
 //
-// Fourteen virtuals in all. One conformance suite (tests/conformance) runs on every backend.
+// One conformance suite (tests/conformance) runs on every backend.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/base/bytes.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/device/pcie_port.h"
 #include "runtime/hw/grid.h"
 
 namespace ttfd {
+
+// Called between two polls of a card that something waits for, on the thread that waits. An error ends the wait.
+using Tick = absl::FunctionRef<Status()>;
+inline Status NoTick() { return OkStatus(); }
+
+// What is reset before a boot: the harts, which leaves DRAM and L1 as they are (Device::Reset), or the whole chip
+// (Device::ResetChip).
+enum class ResetStrength { kHarts, kChip };
 
 // Read from the card once; constant afterwards.
 struct DeviceInfo {
@@ -32,6 +43,8 @@ struct DeviceInfo {
   // Do DRAM and L1 keep their contents over a Reset? Not where the chip is a process that can only be
   // started again.
   bool memory_survives_reset = true;
+  // Can ResetChip be called?
+  bool resets_chip = false;
   // Does Advance say when nothing can happen any more? Where it does not, a wait ends by its deadline.
   bool reports_quiescence = false;
   // Does the card run without Advance? Then a thread that waits for it pauses between polls.
@@ -88,6 +101,17 @@ class Device {
   // A lost card (CheckPresence) is looked for once. If it is back, DRAM and L1 hold unknown contents, and host
   // memory may have other NoC addresses; if not, the card stays lost.
   virtual Status Reset() = 0;
+  // The stronger reset, of the whole chip and its firmware; takes seconds, in which `tick` is called. Afterwards every
+  // hart is held, DRAM and L1 hold unknown contents, host memory may have other NoC addresses, and windows stay
+  // valid. A chip that does not come back is lost (CheckPresence). REQUIRES info().resets_chip.
+  virtual Status ResetChip(Clock& /*clock*/, Tick /*tick*/) {
+    return Error(StatusCode::kUnimplemented, "this backend resets no chip");
+  }
+  // Has all harts of these tiles (translated), in place of those named before, held when this process ends in whatever
+  // way. Does nothing where no driver outlives the process.
+  virtual Status HoldOnExit(std::span<const hw::Coordinate> /*tiles*/) { return OkStatus(); }
+  // Raises the card's clock while there are users of it, or lets it fall. A wish: where it fails, that is logged.
+  virtual void SetInUse(bool /*in_use*/) {}
   // UNAVAILABLE: the card is lost, because another process has reset or removed it. Every other call fails with it
   // until a Reset has found the card again. Takes one read through a window.
   virtual Status CheckPresence() { return OkStatus(); }
@@ -107,6 +131,10 @@ class Device {
     return Error(StatusCode::kUnimplemented, "this backend does not watch harts execute");
   }
 };
+
+inline Status Reset(Device& device, ResetStrength strength, Clock& clock, Tick tick) {
+  return strength == ResetStrength::kChip ? device.ResetChip(clock, tick) : device.Reset();
+}
 
 inline StatusOr<uint32_t> ReadWord(Window& window, uint64_t address) {
   uint32_t value = 0;

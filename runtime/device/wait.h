@@ -1,16 +1,11 @@
 // The one loop in which the host waits for a card.
 #pragma once
 
-#include "absl/functional/function_ref.h"
 #include "runtime/base/backoff.h"
 #include "runtime/base/status.h"
 #include "runtime/device/device.h"
 
 namespace ttfd {
-
-// Called between two looks at a card that something waits for, on the thread that waits. An error ends the wait.
-using Tick = absl::FunctionRef<Status()>;
-inline Status NoTick() { return OkStatus(); }
 
 // How a wait has ended.
 enum class Waited {

@@ -149,7 +149,7 @@ Status CardDispatcher::OpenLinks() {
   return OkStatus();
 }
 
-Status CardDispatcher::Boot(Tick tick) {
+Status CardDispatcher::Boot(ResetStrength strength, Tick tick) {
   lost_ = OkStatus();
   stopped_.reset();
   if (profile_ != nullptr) profile_->Gather();  // before it is forgotten which kernels lay where
@@ -159,7 +159,7 @@ Status CardDispatcher::Boot(Tick tick) {
   const BootOptions boot = {boot_nonce(), options_.boot_timeout,
                             std::min(options_.advance_clocks, kSliceClocks)};
   const auto steps = [&]() -> Status {
-    RETURN_IF_ERROR(device_.Reset());  // host memory may move
+    RETURN_IF_ERROR(ttfd::Reset(device_, strength, clock_, tick));  // host memory may move
     RETURN_IF_ERROR(PlaceRings());
     RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot, tick));
     RETURN_IF_ERROR(OpenLinks());

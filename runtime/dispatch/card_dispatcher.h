@@ -33,7 +33,7 @@ class CardDispatcher final : public Dispatcher {
 
   using Dispatcher::Boot;
   using Dispatcher::TrySubmit;
-  Status Boot(Tick tick) override;
+  Status Boot(ResetStrength strength, Tick tick) override;
   Status CheckPresence() override { return device_.CheckPresence(); }
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return device_.info(); }

@@ -82,12 +82,11 @@ class Dispatcher {
                                                       const DispatcherOptions& options);
   virtual ~Dispatcher() = default;
 
-  // Reset to "ready". Also the recovery from anything: all commands in flight are forgotten, device
-  // memory keeps its contents. A failure names tile, hart, waypoint and, where the backend can
-  // tell, PC. It is ready when it has shown that it works: VerifyCard in card_verify.cc.
-  // `tick`, here and below: of the waits for the card; with its error the card is lost.
-  virtual Status Boot(Tick tick) = 0;
-  Status Boot() { return Boot(NoTick); }
+  // Reset to "ready". Also the recovery from anything: all commands in flight are forgotten. A failure names tile,
+  // hart, waypoint and, where the backend can tell, PC. It is ready when it has shown that it works: VerifyCard in
+  // card_verify.cc. `tick`, here and below: of the waits for the card; with its error the card is lost.
+  virtual Status Boot(ResetStrength strength, Tick tick) = 0;
+  Status Boot() { return Boot(ResetStrength::kHarts, NoTick); }
 
   // UNAVAILABLE: the card is lost (Device::CheckPresence); only Boot is of use, which looks for it.
   virtual Status CheckPresence() { return OkStatus(); }

@@ -37,6 +37,11 @@ inline constexpr uint32_t kSoftResetTrisc1 = 1u << 13;
 inline constexpr uint32_t kSoftResetTrisc2 = 1u << 14;
 inline constexpr uint32_t kSoftResetNcrisc = 1u << 18;
 inline constexpr uint32_t kSoftResetAllHarts = 0x47800;  // the power-on value
+// Unpackers, packers, mover, TDMA, ThCon, FPU, SFPU, SrcA, SrcB, Dst and synchronisation of the Tensix engine
+// (tt-isa-documentation BlackholeA0/TensixTile/SoftReset.md). What of the engine's state they clear was not seen on
+// silicon.
+inline constexpr uint32_t kSoftResetEngine = 0xFB87FF;
+inline constexpr uint32_t kSoftResetEverything = kSoftResetAllHarts | kSoftResetEngine;
 constexpr uint32_t SoftResetBit(uint32_t hart) {
   return hart == kBrisc    ? kSoftResetBrisc
          : hart == kNcrisc ? kSoftResetNcrisc

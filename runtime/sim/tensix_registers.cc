@@ -234,17 +234,16 @@ Refusal TensixTile::WriteDebug(Accessor /*who*/, uint32_t address, uint32_t valu
 
 Refusal TensixTile::WriteSoftReset(uint32_t value) {
   value &= ~kSoftResetIgnored;
-  if ((value & ~hw::kSoftResetAllHarts) != 0) {
+  if ((value & hw::kSoftResetEngine) != 0 && value != hw::kSoftResetEverything) {
     return {FaultKind::kUnsupportedValue, hw::kSoftReset0,
-            "of SOFT_RESET_0 only the bits of the five harts (0x47800) are modelled"};
+            "the Tensix engine is held in reset as a whole, with all harts (0xFFFFFF)"};
   }
   // What a hart has stored is there before it stops.
   for (Hart& hart : harts_) {
     if (hart.hazards != nullptr && (value & hw::SoftResetBit(hart.index)) != 0)
       hart.hazards->Hold();
   }
-  const uint32_t changed = soft_reset_ ^ value;
-  soft_reset_ = value;
+  const uint32_t changed = std::exchange(soft_reset_, value) ^ value;
   for (Hart& hart : harts_) {
     const uint32_t bit = hw::SoftResetBit(hart.index);
     if ((changed & bit) == 0) continue;
@@ -254,6 +253,7 @@ Refusal TensixTile::WriteSoftReset(uint32_t value) {
       Release(hart);
     }
   }
+  if (value == hw::kSoftResetEverything) compute_.Reset();
   RegisterChanged(hw::kSoftReset0);
   return {};
 }

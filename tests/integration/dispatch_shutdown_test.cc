@@ -70,7 +70,7 @@ TEST(DispatchShutdown, DoesNotWaitForAFullRingThatGoesOn) {
 TEST(DispatchShutdown, ABootThatNobodyWaitsForEndsAndTheNextOneWorks) {
   BootedCard card;
   int asked = 0;
-  const Status cut = card.dispatcher->Boot([&] {
+  const Status cut = card.dispatcher->Boot(ResetStrength::kHarts, [&] {
     if (++asked < 3) return OkStatus();
     return Error(StatusCode::kCancelled, "cut short");
   });

@@ -24,19 +24,18 @@ Status CheckAligned(const WriteCommand& write) {
 FakeDispatcher::FakeDispatcher(const Behaviour& behaviour)
     : geometry_(std::vector<uint32_t>{1, 2, 3, 4}, std::vector<uint32_t>(behaviour.dram_banks, 0),
                 {{{16, 3}, {16, 5}}}) {
-  card_.grid = behaviour.grid;
-  card_.dram_banks = behaviour.dram_banks;
-  card_.dram_bank_bytes = behaviour.dram_bank_bytes;
+  card_.grid = behaviour.grid, card_.dram_banks = behaviour.dram_banks;
+  card_.dram_bank_bytes = info_.dram_bank_bytes = behaviour.dram_bank_bytes;
   card_.l1_base = 0xB0000, card_.l1_bytes = behaviour.l1_bytes;
-  info_.board = "p150", info_.backend = "fake";
-  info_.dram_bank_bytes = behaviour.dram_bank_bytes;
+  info_.board = "p150", info_.backend = "fake", failing_boots = behaviour.failing_boots;
   info_.memory_is_zero_after_power_on = behaviour.memory_is_zero_after_power_on;
   info_.memory_survives_reset = behaviour.memory_survives_reset;
-  info_.runs_by_itself = behaviour.runs_by_itself;
+  info_.runs_by_itself = behaviour.runs_by_itself, info_.resets_chip = behaviour.resets_chip;
 }
 
-Status FakeDispatcher::Boot(Tick tick) {
+Status FakeDispatcher::Boot(ResetStrength strength, Tick tick) {
   ++boots;
+  if (strength == ResetStrength::kChip) log.emplace_back("chip reset");
   if (on_boot) on_boot();
   halted = false;
   RETURN_IF_ERROR(presence);

@@ -27,12 +27,13 @@ class FakeDispatcher final : public Dispatcher {
     uint64_t dram_bank_bytes = 1 << 20;
     uint32_t l1_bytes = 256 << 10;
     bool memory_is_zero_after_power_on = true, memory_survives_reset = true;
-    bool runs_by_itself = false;
+    bool runs_by_itself = false, resets_chip = false;
+    int failing_boots = 0;
   };
   explicit FakeDispatcher(const Behaviour& behaviour);
 
   using Dispatcher::Boot;
-  Status Boot(Tick tick) override;
+  Status Boot(ResetStrength strength, Tick tick) override;
   Status CheckPresence() override { return presence; }
   const CardDescription& card() const override { return card_; }
   const DeviceInfo& device_info() const override { return info_; }
@@ -101,7 +102,7 @@ class FakeDispatcher final : public Dispatcher {
   std::atomic<int> reports{0};  // calls of Report
   bool halted = false;          // since the last boot
   Duration shut_down_within{};  // 0: it was not
-  // "write 64", "launch", "event", in the order of TrySubmit; of hardware queue 1 "1: write 64". A wait is
+  // "write 64", "launch", "event", "chip reset", in their order; of hardware queue 1 "1: write 64". A wait is
   // "wait for 1:7"; "record 2" and "replay 2" tell the launches of a segment of a trace.
   std::vector<std::string> log;
   bool keep_log = true;

@@ -31,6 +31,11 @@ class KmdOnStandin final : public Device {
     return device_->AllocateHostMemory(size_bytes);
   }
   Status Reset() override { return device_->Reset(); }
+  Status ResetChip(Clock& clock, Tick tick) override { return device_->ResetChip(clock, tick); }
+  Status HoldOnExit(std::span<const hw::Coordinate> tiles) override {
+    return device_->HoldOnExit(tiles);
+  }
+  void SetInUse(bool in_use) override { device_->SetInUse(in_use); }
   Status CheckPresence() override { return device_->CheckPresence(); }
   // On silicon the card runs while the host waits.
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override {

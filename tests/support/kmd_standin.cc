@@ -68,6 +68,11 @@ int KmdStandin::Close(int descriptor) {
 void KmdStandin::ReleaseIfUnused(int descriptor) {
   const File& file = descriptors_.at(descriptor);
   if (file.open || file.mappings != 0) return;
+  if (file.cleanup.has_value() && !file.dead && number_.has_value() && answers()) {
+    const kmd::NocCleanupCall& word = *file.cleanup;
+    (void)Accepted(
+        windows_.WriteAsDriver({word.x, word.y}, word.address, static_cast<uint32_t>(word.data)));
+  }
   pins_.ReleaseAllOf(descriptor);
   std::erase_if(locks_, [descriptor](const auto& lock) { return lock.second == descriptor; });
   windows_.ReleaseAllOf(descriptor);
@@ -85,6 +90,9 @@ int KmdStandin::Ioctl(int descriptor, uint32_t request, void* argument) {
     failures_.erase(failure);
     return -error;
   }
+  const bool always = request == kmd::kGetDeviceInfo || request == kmd::kGetDriverInfo ||
+                      request == kmd::kResetDevice;
+  if (reset_.under_way && !always) return -ENODEV;
   return -Answer(found->second, request, argument);
 }
 
@@ -97,6 +105,12 @@ int KmdStandin::Answer(File& file, uint32_t request, void* argument) {
       return AnswerDriverInfo(As<kmd::DriverInfoCall>(argument));
     case kmd::kLockControl:
       return AnswerLock(file, As<kmd::LockControlCall>(argument));
+    case kmd::kResetDevice:
+      return AnswerReset(file, As<kmd::ResetDeviceCall>(argument));
+    case kmd::kSetNocCleanup:
+      return AnswerCleanup(file, *As<kmd::NocCleanupCall>(argument));
+    case kmd::kSetPowerState:
+      return AnswerPower(file, *As<kmd::PowerStateCall>(argument));
     case kmd::kPinPages:
       return pins_.Pin(owner, As<kmd::PinPagesCall>(argument));
     case kmd::kUnpinPages:
@@ -155,20 +169,68 @@ int KmdStandin::AnswerLock(const File& file, kmd::LockControlCall* call) {
   }
 }
 
-void KmdStandin::ResetByAnother() {
+int KmdStandin::AnswerReset(const File& file, kmd::ResetDeviceCall* call) {
+  if (options_.version < kmd::kFirstReset) return EINVAL;
+  if (call->flags != kmd::kResetAsic && call->flags != kmd::kPostReset) return EINVAL;
+  kmd::ResetDeviceCall known = {};
+  known.written_bytes = kmd::kResetDeviceOutput;
+  known.result = std::exchange(reset_.results[call->flags], 0u);
+  if (known.result == 0) {
+    reset_.under_way = call->flags == kmd::kResetAsic;
+    if (reset_.under_way) LoseState(file.descriptor);
+    if (reset_.under_way && reset_.on_begin) reset_.on_begin();
+  }
+  const kmd::ResetDeviceCall input = *call;
+  *call = known;
+  call->output_bytes = input.output_bytes;
+  call->flags = input.flags;
+  return 0;
+}
+
+int KmdStandin::AnswerCleanup(File& file, const kmd::NocCleanupCall& call) const {
+  if (options_.version < kmd::kFirstCleanup || call.bytes != sizeof(call) || call.flags != 0 ||
+      call.reserved != 0 || call.address % 4 != 0 || call.x > 64 || call.y > 64) {
+    return EINVAL;
+  }
+  file.cleanup = call.enabled != 0 ? std::optional(call) : std::nullopt;
+  return 0;
+}
+
+// A flag beyond those that are valid counts as wanted.
+int KmdStandin::AnswerPower(File& file, const kmd::PowerStateCall& call) const {
+  const uint32_t flags = call.validity & 0xFu;
+  if (options_.version < kmd::kFirstPower || call.bytes != sizeof(call) || call.flags != 0 ||
+      call.reserved != 0 || flags == 0xF) {
+    return EINVAL;
+  }
+  file.power = static_cast<uint16_t>(call.power_flags | 0x7FFFu << flags);
+  return 0;
+}
+
+uint16_t KmdStandin::power() const {
+  uint16_t all = 0;
+  for (const auto& [descriptor, file] : descriptors_) all |= file.power;
+  return all;
+}
+
+void KmdStandin::LoseState(int but) {
   (void)port_->Reset();
-  for (auto& [descriptor, file] : descriptors_) file.dead = options_.version >= kDeadDescriptors;
+  for (auto& [descriptor, file] : descriptors_) {
+    file.dead = descriptor != but && options_.version >= kDeadDescriptors;
+  }
   pins_.DiscardRegions();
   if (options_.version >= kReclaimedWindows) windows_.ReclaimAll();
-  if (options_.version >= kWithdrawnMappings) {
-    windows_.WithdrawMappings();
-  } else {
-    link_broken_ = true;
-  }
+  if (options_.version >= kWithdrawnMappings) windows_.WithdrawMappings();
+}
+
+void KmdStandin::ResetByAnother() {
+  LoseState(-1);
+  link_broken_ = options_.version < kWithdrawnMappings;
 }
 
 void KmdStandin::Remove() {
   ResetByAnother();
+  reset_.under_way = false;
   number_.reset();
 }
 
@@ -180,7 +242,7 @@ void KmdStandin::ComeBackAs(uint32_t number) {
 int KmdStandin::Map(int descriptor, uint64_t offset, size_t size, kmd::Mapping* mapping) {
   const auto found = descriptors_.find(descriptor);
   if (found == descriptors_.end() || !found->second.open) return -EBADF;
-  if (found->second.dead) return -ENODEV;
+  if (found->second.dead || reset_.under_way) return -ENODEV;
   if (map_error_ != 0) return -map_error_;
   const int error = windows_.Map(descriptor, offset, size, mapping);
   if (error == 0) ++found->second.mappings;

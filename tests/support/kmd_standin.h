@@ -9,6 +9,7 @@
 // about silicon.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,12 +64,18 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
   void Remove();
   // The node is there again, under this number.
   void ComeBackAs(uint32_t number);
+  // Called when the chip is reset by the request of a descriptor, in place of the card's disappearing for a moment.
+  void OnReset(std::function<void()> act) { reset_.on_begin = std::move(act); }
+  // The next reset call of these flags has this result.
+  void FailReset(uint32_t flags, uint32_t result) { reset_.results[flags] = result; }
   void BreakLink() { link_broken_ = true; }  // reads answer all ones, writes are lost
 
   // What tests see.
   void Record(std::vector<StandinEvent>* log) { log_ = log; }  // null: no more
+  // What all descriptors together want of the card's power.
+  uint16_t power() const;
   size_t open_files() const { return descriptors_.size(); }
-  const StandinWindows& windows() const { return windows_; }
+  StandinWindows& windows() { return windows_; }
   const StandinMemory& memory() const { return memory_; }
   StandinPins& pins() { return pins_; }
 
@@ -92,6 +99,8 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
     bool open = true;
     bool dead = false;  // opened before the last reset
     uint32_t mappings = 0;
+    uint16_t power = kmd::kPowerOfAnOpenNode;
+    std::optional<kmd::NocCleanupCall> cleanup = {};
   };
 
   void Note(const StandinEvent& event) {
@@ -100,6 +109,11 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
   int Answer(File& file, uint32_t request, void* argument);
   int AnswerDriverInfo(kmd::DriverInfoCall* call) const;
   int AnswerDeviceInfo(kmd::DeviceInfoCall* call) const;
+  int AnswerReset(const File& file, kmd::ResetDeviceCall* call);
+  int AnswerCleanup(File& file, const kmd::NocCleanupCall& call) const;
+  int AnswerPower(File& file, const kmd::PowerStateCall& call) const;
+  // The card loses what a reset takes, and descriptors other than `but` and all mappings are dead.
+  void LoseState(int but);
   int AnswerLock(const File& file, kmd::LockControlCall* call);
   void ReleaseIfUnused(int descriptor);
   // Where an access goes; null: the driver has withdrawn the mapping.
@@ -119,6 +133,11 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
   int map_error_ = 0;
   int next_descriptor_ = 1000;
   bool link_broken_ = false;
+  struct {
+    bool under_way = false;  // until kPostReset
+    std::function<void()> on_begin;
+    std::map<uint32_t, uint32_t> results;  // by flags: of the next call, if not 0
+  } reset_;
   std::vector<StandinEvent>* log_ = nullptr;
 };
 

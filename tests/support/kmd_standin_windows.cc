@@ -66,12 +66,35 @@ int StandinWindows::Configure(int owner, const kmd::ConfigureWindowCall& call) {
   if (call.id >= kCount) return EINVAL;
   if (slots_[call.id].owner != owner) return EPERM;
   if (call.config.address % hw::kTlbWindow2MBytes != 0) return EINVAL;
-  const Words words = RegisterOf(call.config);
+  Point(call.id, call.config);
+  return 0;
+}
+
+void StandinWindows::Point(uint32_t window, const kmd::WindowConfig& config) {
+  const Words words = RegisterOf(config);
   for (uint32_t i = 0; i < words.size(); ++i) {
-    (void)port_.BarWrite(0, hw::kTlbRegisters + call.id * hw::kTlbRegisterStride + 4 * i,
+    (void)port_.BarWrite(0, hw::kTlbRegisters + window * hw::kTlbRegisterStride + 4 * i,
                          BytesOf(words[i]));
   }
-  return 0;
+}
+
+uint64_t StandinWindows::PointAsDriver(hw::Coordinate tile, uint64_t address) {
+  const uint64_t offset = address % hw::kTlbWindow2MBytes;
+  Point(hw::kTlbWindowKernel, {.address = address - offset,
+                               .x_end = static_cast<uint16_t>(tile.x),
+                               .y_end = static_cast<uint16_t>(tile.y),
+                               .ordering = kmd::kOrderingStrict});
+  return hw::kTlbWindowKernel * hw::kTlbWindow2MBytes + offset;
+}
+
+Status StandinWindows::WriteAsDriver(hw::Coordinate tile, uint64_t address, uint32_t word) {
+  return port_.BarWrite(0, PointAsDriver(tile, address), BytesOf(word));
+}
+
+StatusOr<uint32_t> StandinWindows::ReadAsDriver(hw::Coordinate tile, uint64_t address) {
+  uint32_t word = 0;
+  RETURN_IF_ERROR(port_.BarRead(0, PointAsDriver(tile, address), MutableBytesOf(word)));
+  return word;
 }
 
 void StandinWindows::ReleaseAllOf(int owner) {

@@ -39,6 +39,9 @@ class StandinWindows {
   int Allocate(int owner, kmd::AllocateWindowCall* call);
   int Free(int owner, const kmd::FreeWindowCall& call);
   int Configure(int owner, const kmd::ConfigureWindowCall& call);
+  // One word, through the window that belongs to the driver.
+  Status WriteAsDriver(hw::Coordinate tile, uint64_t address, uint32_t word);
+  StatusOr<uint32_t> ReadAsDriver(hw::Coordinate tile, uint64_t address);
   void ReleaseAllOf(int owner);
   // Parts of what the driver does at a reset.
   void ReclaimAll() { slots_ = {}; }
@@ -67,6 +70,10 @@ class StandinWindows {
     uint64_t bar_offset;
     std::vector<std::byte> bytes;
   };
+
+  void Point(uint32_t window, const kmd::WindowConfig& config);
+  // Where in BAR0 the driver's own window shows the address.
+  uint64_t PointAsDriver(hw::Coordinate tile, uint64_t address);
 
   PciePort& port_;
   std::array<Slot, kCount> slots_{};

@@ -2,4 +2,4 @@
 ttfd_test(NAME kmd_test LABELS unit kmd-standin DEPS kmd_standin runtime_dispatch
   SRCS ${CMAKE_CURRENT_LIST_DIR}/kmd_bus_test.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_lost_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/kmd_memory_test.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_open_test.cc
-       ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_test.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_window_test.cc)
+       ${CMAKE_CURRENT_LIST_DIR}/kmd_reset_test.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_test.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_window_test.cc)

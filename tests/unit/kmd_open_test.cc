@@ -35,8 +35,8 @@ TEST(KmdVersion, LimitsShrinkUntilTheRecommendedVersion) {
   const struct {
     DriverVersion version;
     size_t limits;
-  } kCases[] = {{{2, 0, 0}, 4}, {{2, 1, 9}, 4}, {{2, 2, 0}, 3}, {{2, 4, 0}, 3},
-                {{2, 4, 1}, 2}, {{2, 6, 0}, 1}, {{2, 7, 0}, 0}, {{2, 10, 0}, 0}};
+  } kCases[] = {{{2, 0, 0}, 5}, {{2, 1, 9}, 5}, {{2, 2, 0}, 4}, {{2, 4, 0}, 4},
+                {{2, 4, 1}, 3}, {{2, 6, 0}, 1}, {{2, 7, 0}, 0}, {{2, 10, 0}, 0}};
   for (const auto& [version, limits] : kCases) {
     EXPECT_EQ(kmd::LimitsOf(version).size(), limits) << version.ToString();
   }

@@ -16,12 +16,15 @@ namespace ttfd::kmd {
 enum Request : uint32_t {
   kGetDeviceInfo = 0xFA00,
   kGetDriverInfo = 0xFA05,
+  kResetDevice = 0xFA06,
   kPinPages = 0xFA07,
   kLockControl = 0xFA08,
   kUnpinPages = 0xFA0A,
   kAllocateWindow = 0xFA0B,
   kFreeWindow = 0xFA0C,
   kConfigureWindow = 0xFA0D,
+  kSetNocCleanup = 0xFA0E,
+  kSetPowerState = 0xFA0F,
 };
 
 // Which card it is. All versions.
@@ -155,5 +158,58 @@ struct ConfigureWindowCall {
 };
 static_assert(sizeof(ConfigureWindowCall) == 48);
 static_assert(offsetof(ConfigureWindowCall, config) == 8);
+
+// Resets the card in two calls (2.4.1): kResetAsic, from which on every other descriptor is of no use, then kPostReset
+// when the card is back. Until then the driver answers only these and the first two requests.
+struct ResetDeviceCall {
+  uint32_t output_bytes = 0;
+  uint32_t flags = 0;
+  uint32_t written_bytes = 0;
+  uint32_t result = 0;  // output; 0: done
+};
+inline constexpr uint32_t kResetDeviceOutput = 8;
+inline constexpr uint32_t kResetAsic = 4;
+inline constexpr uint32_t kPostReset = 6;
+static_assert(sizeof(ResetDeviceCall) == 16);
+static_assert(offsetof(ResetDeviceCall, result) == 12);
+
+// The word that the driver writes to the card when it closes this descriptor, also that of a process that was killed
+// (2.2). One for each descriptor.
+struct NocCleanupCall {
+  uint32_t bytes = 0;  // of this structure
+  uint32_t flags = 0;
+  uint8_t enabled = 0;
+  uint8_t x = 0;
+  uint8_t y = 0;
+  uint8_t noc = 0;
+  uint32_t reserved = 0;
+  uint64_t address = 0;  // a multiple of 4
+  uint64_t data = 0;     // the low 32 bits
+};
+static_assert(sizeof(NocCleanupCall) == 32);
+static_assert(offsetof(NocCleanupCall, enabled) == 8);
+static_assert(offsetof(NocCleanupCall, noc) == 11);
+static_assert(offsetof(NocCleanupCall, address) == 16);
+static_assert(offsetof(NocCleanupCall, data) == 24);
+
+// What this descriptor wants of the card's power (2.6); the card has what any of them wants.
+struct PowerStateCall {
+  uint32_t bytes = 0;  // of this structure
+  uint32_t flags = 0;
+  uint8_t reserved = 0;
+  uint8_t validity = 0;  // how many of power_flags count, 3:0, and of settings, 7:4
+  uint16_t power_flags = 0;
+  uint16_t settings[14] = {};
+};
+inline constexpr uint8_t kPowerFlags = 4;
+inline constexpr uint16_t kPowerHighClock = 1;  // AICLK at its maximum
+inline constexpr uint16_t kPowerDram = 2;
+inline constexpr uint16_t kPowerTensix = 4;
+inline constexpr uint16_t kPowerL2Cpu = 8;
+inline constexpr uint16_t kPowerOfAnOpenNode = kPowerDram | kPowerTensix | kPowerL2Cpu;
+static_assert(sizeof(PowerStateCall) == 40);
+static_assert(offsetof(PowerStateCall, validity) == 9);
+static_assert(offsetof(PowerStateCall, power_flags) == 10);
+static_assert(offsetof(PowerStateCall, settings) == 12);
 
 }  // namespace ttfd::kmd

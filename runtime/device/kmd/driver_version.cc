@@ -11,8 +11,9 @@ struct Lack {
   const char* text;
 };
 constexpr Lack kLacks[] = {
-    {{2, 2, 0}, "the driver writes nothing to the card when the daemon dies"},
-    {{2, 4, 1}, "the driver cannot reset the card"},
+    {kFirstCleanup, "the driver writes nothing to the card when the daemon dies"},
+    {kFirstReset, "the driver cannot reset the card"},
+    {kFirstPower, "the card's clock is not raised while it is used"},
     {{2, 6, 0}, "a reset of the card by another process shows as reads of all ones alone"},
     {{2, 7, 0}, "accesses to a card that was reset may hang instead of failing"},
 };

@@ -30,6 +30,12 @@ inline constexpr DriverVersion kOldestDriver = {2, 0, 0};
 // From here on a reset by another process is an error at once, never data.
 inline constexpr DriverVersion kRecommendedDriver = {2, 7, 0};
 
+// The first versions that write to the card when a descriptor is closed, that reset the card, and that take wishes for
+// its power.
+inline constexpr DriverVersion kFirstCleanup = {2, 2, 0};
+inline constexpr DriverVersion kFirstReset = {2, 4, 1};
+inline constexpr DriverVersion kFirstPower = {2, 6, 0};
+
 // "2.10.0", "1.34", "2.10.1-pre"; none: not a version.
 std::optional<DriverVersion> ParseDriverVersion(std::string_view text);
 

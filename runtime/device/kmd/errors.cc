@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "runtime/device/kmd/driver_version.h"
 #include "runtime/device/kmd/system.h"
 #include "runtime/hw/pcie.h"
 
@@ -165,6 +164,26 @@ Status NotBack(const std::string& pci_address) {
                "the driver has no node for the card at PCI address {}: if it does not come back by "
                "itself, see dmesg for why",
                pci_address);
+}
+
+Status ResetFailed(const std::string& node, std::string_view what, std::string_view why) {
+  return Error(StatusCode::kUnavailable,
+               "the driver's reset of the card at {} could not be {} ({}): see dmesg; if it fails "
+               "again, power the host off and on",
+               node, what, why);
+}
+
+Status ResetUnknown(const DriverVersion& version) {
+  return Error(StatusCode::kUnimplemented,
+               "driver {} cannot reset the card: install tt-kmd {} or later", version.ToString(),
+               kRecommendedDriver.ToString());
+}
+
+Status CleanupRefused(const std::string& node, int error) {
+  return Error(StatusCode::kFailedPrecondition,
+               "the driver does not take what to write to {} when the daemon ends ({}): see dmesg "
+               "for why",
+               node, std::strerror(error));
 }
 
 }  // namespace ttfd::kmd

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/status.h"
+#include "runtime/device/kmd/driver_version.h"
 
 namespace ttfd::kmd {
 
@@ -36,5 +37,11 @@ Status CardLost(const std::string& node, std::string_view symptom);
 Status AnotherCard(const std::string& node);
 // UNAVAILABLE: the driver has no node for the lost card yet.
 Status NotBack(const std::string& pci_address);
+
+// The driver's reset of the chip could not be `what` ("begun", "ended").
+Status ResetFailed(const std::string& node, std::string_view what, std::string_view why);
+Status ResetUnknown(const DriverVersion& version);
+// The driver does not arrange for what it is to do when this process ends.
+Status CleanupRefused(const std::string& node, int error);
 
 }  // namespace ttfd::kmd

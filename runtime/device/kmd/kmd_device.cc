@@ -1,12 +1,13 @@
 // Puts node, windows and pinned memory together.
 #include "runtime/device/kmd/kmd_device.h"
 
-#include <algorithm>
+#include <cstring>
 
 #include "runtime/base/log.h"
 #include "runtime/device/card_info.h"
 #include "runtime/device/kmd/errors.h"
 #include "runtime/device/kmd/window.h"
+#include "runtime/device/wait.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd {
@@ -29,6 +30,7 @@ StatusOr<DeviceInfo> KmdDevice::ReadInfo() {
   info.backend = "kmd";
   info.iommu = node_->iommu();
   info.runs_by_itself = true;
+  info.resets_chip = node_->version() >= kmd::kFirstReset;
   return info;
 }
 
@@ -39,6 +41,7 @@ StatusOr<std::unique_ptr<Window>> KmdDevice::OpenWindow(const WindowTarget& targ
 
 Status KmdDevice::Reset() {
   if (node_->lost().ok()) return HoldHarts();
+  guard_.Clear();
   windows_.Clear();
   RETURN_IF_ERROR(node_->Reopen());
   Status restored = Restore();
@@ -46,10 +49,57 @@ Status KmdDevice::Reset() {
   return restored;
 }
 
+Status KmdDevice::ResetChip(Clock& clock, Tick tick) {
+  if (!info_.resets_chip) return kmd::ResetUnknown(node_->version());
+  RETURN_IF_ERROR(node_->lost());
+  guard_.Clear();
+  windows_.Clear();
+  RETURN_IF_ERROR(node_->BeginReset());
+  RETURN_IF_ERROR(node_->EndReset(clock, tick));
+  Status restored = AwaitFirmware(clock, tick);
+  if (restored.ok()) restored = Restore();
+  if (!restored.ok()) node_->Lose(StatusMessage(restored));
+  return restored;
+}
+
+Status KmdDevice::AwaitFirmware(Clock& clock, Tick tick) {
+  constexpr Duration kLimit = std::chrono::seconds(10);
+  constexpr Duration kPoll = std::chrono::milliseconds(10);
+  const TimePoint deadline = clock.Now() + kLimit;
+  Status answered;
+  const auto answers = [&]() -> StatusOr<bool> {
+    answered = ReadInfo().status();
+    RETURN_IF_ERROR(node_->lost());
+    return answered.ok();
+  };
+  const auto step = [&]() -> StatusOr<bool> {
+    clock.Sleep(kPoll);
+    return true;
+  };
+  const auto late = [&] { return clock.Now() >= deadline; };
+  RETURN_IF_ERROR(WaitUntil(answers, step, late, tick, Pacing(DeviceInfo(), clock)).status());
+  return answered;
+}
+
+void KmdDevice::RequestClock() {
+  if (node_->version() < kmd::kFirstPower || !node_->lost().ok()) return;
+  const int clock = in_use_ ? kmd::kPowerHighClock : 0;
+  kmd::PowerStateCall call = {
+      .bytes = sizeof(kmd::PowerStateCall),
+      .validity = kmd::kPowerFlags,
+      .power_flags = static_cast<uint16_t>(kmd::kPowerOfAnOpenNode | clock)};
+  const int error = node_->Call(kmd::kSetPowerState, &call);
+  if (error != 0 && node_->lost().ok()) {
+    LogWarning("the card at {} keeps its clock, though it is {} use: the driver answers {}",
+               node_->path(), in_use_ ? "in" : "out of", std::strerror(error));
+  }
+}
+
 Status KmdDevice::Restore() {
   ASSIGN_OR_RETURN(const DeviceInfo info, ReadInfo());
   if (info != info_) return kmd::AnotherCard(node_->path());
   RETURN_IF_ERROR(HoldHarts());
+  if (in_use_) RequestClock();
   return arena_->PinAgain();
 }
 
@@ -58,6 +108,7 @@ Status KmdDevice::HoldHarts() {
     for (uint32_t row = 0; row < hw::kTensixRows; ++row) {
       const hw::Coordinate tile = {x, hw::kTensixFirstRow + row};
       kmd::KmdWindow window(*node_, windows_, presence_, UnicastTarget(tile));
+      RETURN_IF_ERROR(WriteWord(window, hw::kSoftReset0, hw::kSoftResetEverything));
       RETURN_IF_ERROR(WriteWord(window, hw::kSoftReset0, hw::kSoftResetAllHarts));
       // The answer comes behind the write, which is otherwise still on its way.
       ASSIGN_OR_RETURN(const uint32_t held, ReadWord(window, hw::kSoftReset0));

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/device/device.h"
+#include "runtime/device/kmd/exit_guard.h"
 #include "runtime/device/kmd/host_arena.h"
 #include "runtime/device/kmd/node.h"
 #include "runtime/device/kmd/presence.h"
@@ -32,25 +35,37 @@ class KmdDevice final : public Device {
   StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
     return arena_->Allocate(size_bytes);
   }
-  // Holds the harts through SOFT_RESET_0 of every Tensix tile. Streams, NIUs and the Tensix engine keep their state.
+  // Holds the harts through SOFT_RESET_0 of every Tensix tile, and resets its Tensix engine. Streams and NIUs keep
+  // their state.
   Status Reset() override;
+  Status ResetChip(Clock& clock, Tick tick) override;
+  Status HoldOnExit(std::span<const hw::Coordinate> tiles) override { return guard_.Set(tiles); }
+  // By a request to the driver, which passes it on to the card's firmware.
+  void SetInUse(bool in_use) override {
+    if (std::exchange(in_use_, in_use) != in_use) RequestClock();
+  }
   Status CheckPresence() override { return presence_.Check(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
  private:
   explicit KmdDevice(std::unique_ptr<kmd::Node> node)
-      : node_(std::move(node)), windows_(*node_), presence_(*node_, windows_) {}
+      : node_(std::move(node)), guard_(*node_), windows_(*node_), presence_(*node_, windows_) {}
 
   StatusOr<DeviceInfo> ReadInfo();
   // Gives a card that was lost, and is back, what the device holds of it.
   Status Restore();
   Status HoldHarts();
+  void RequestClock();
+  // Until the chip's firmware answers after a reset.
+  Status AwaitFirmware(Clock& clock, Tick tick);
 
   const std::unique_ptr<kmd::Node> node_;
   std::unique_ptr<kmd::HostArena> arena_;
+  kmd::ExitGuard guard_;
   kmd::WindowPool windows_;
   kmd::Presence presence_;
   DeviceInfo info_;
+  bool in_use_ = false;
 };
 
 }  // namespace ttfd

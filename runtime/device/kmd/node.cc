@@ -13,6 +13,7 @@
 
 #include "absl/strings/ascii.h"
 #include "runtime/device/kmd/errors.h"
+#include "runtime/device/wait.h"
 #include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
@@ -20,6 +21,10 @@ namespace {
 
 // Of the 64 flags, by convention 0 to 15 belong to Ethernet tiles.
 constexpr uint8_t kOwnerLock = 63;
+// After a reset has begun, tt-umd waits for 2 s and then up to 10 s for the node.
+constexpr Duration kResetTime = std::chrono::seconds(2);
+constexpr Duration kResetLimit = std::chrono::seconds(12);
+constexpr Duration kResetPoll = std::chrono::milliseconds(50);
 constexpr char kModuleVersion[] = "/sys/module/tenstorrent/version";
 
 }  // namespace
@@ -62,9 +67,41 @@ Status Node::OpenPath() {
   if (descriptor_ < 0) {
     return OpenError(path_, -descriptor_, system_.files->ReadText(kModuleVersion));
   }
+  if (in_reset_) RETURN_IF_ERROR(CallReset(kPostReset, "ended"));
+  in_reset_ = false;
   RETURN_IF_ERROR(CheckDriver());
   RETURN_IF_ERROR(CheckCard());
   return TakeLock();
+}
+
+Status Node::CallReset(uint32_t flags, std::string_view what) {
+  ResetDeviceCall call = {.output_bytes = kResetDeviceOutput, .flags = flags};
+  const int error = Call(kResetDevice, &call);
+  RETURN_IF_ERROR(lost_);
+  if (error != 0) return ResetFailed(path_, what, std::strerror(error));
+  return call.result == 0 ? OkStatus() : ResetFailed(path_, what, "the card does not obey");
+}
+
+Status Node::BeginReset() {
+  RETURN_IF_ERROR(CallReset(kResetAsic, "begun"));
+  in_reset_ = true;
+  return OkStatus();
+}
+
+Status Node::EndReset(Clock& clock, Tick tick) {
+  lost_ = ResetFailed(path_, "ended", "it is not back");
+  Close();
+  const TimePoint began = clock.Now();
+  const auto is_back = [&]() -> StatusOr<bool> {
+    return clock.Now() - began >= kResetTime && FindPath().has_value();
+  };
+  const auto step = [&]() -> StatusOr<bool> {
+    clock.Sleep(kResetPoll);
+    return true;
+  };
+  const auto late = [&] { return clock.Now() - began >= kResetLimit; };
+  RETURN_IF_ERROR(WaitUntil(is_back, step, late, tick, Pacing(DeviceInfo(), clock)).status());
+  return Reopen();
 }
 
 Status Node::Reopen() {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/base/status.h"
+#include "runtime/device/device.h"
 #include "runtime/device/kmd/abi.h"
 #include "runtime/device/kmd/driver_version.h"
 #include "runtime/device/kmd/system.h"
@@ -23,10 +24,16 @@ class Node {
   // Checks driver and card, and takes the driver's lock flag that keeps a second ttfd out. `which`: as CheckCardName.
   static StatusOr<std::unique_ptr<Node>> Open(const System& system, const std::string& which);
   ~Node();
+  // Resets the chip by the driver's protocol, and opens the node anew. The first part is all that fails without a
+  // consequence: once BeginReset is OK, nothing that this process had of the card is of any use.
+  Status BeginReset();
+  // Waits for the node to be back; `tick` is called meanwhile. On an error the card is lost.
+  Status EndReset(Clock& clock, Tick tick);
   // Opens the node of the same PCI device anew, under whatever name the driver gave it, with the same checks. What the
   // old descriptor owned is gone, and so have to be its mappings. On an error the card is as lost as before.
   Status Reopen();
 
+  Kernel& kernel() const { return *system_.kernel; }
   Bus& bus() const { return *system_.bus; }
   const std::string& path() const { return path_; }
   const DriverVersion& version() const { return version_; }
@@ -49,6 +56,7 @@ class Node {
  private:
   explicit Node(const System& system) : system_(system) {}
   Status OpenPath();
+  Status CallReset(uint32_t flags, std::string_view what);
   void Close();
   // The node that the driver has made for the PCI device. None: there is none.
   std::optional<std::string> FindPath() const;
@@ -61,6 +69,7 @@ class Node {
   const System system_;
   std::string path_;
   int descriptor_ = -1;
+  bool in_reset_ = false;  // this process has begun a reset and not ended it (kPostReset)
   DriverVersion version_;
   std::string pci_address_;  // "0000:03:00.0"
   bool iommu_ = false;
