@@ -161,6 +161,26 @@ function(ttfd_test_again program)
   _ttfd_discover(${program} ${ARG_PREFIX} "${ARG_LABELS}" "${ARG_ENVIRONMENT}" 60 "${ARG_FILTER}")
 endfunction()
 
+# ttfd_test_on_kmd(x_test LABELS integration [FILTER -Suite.Case]): the cases of a ttfd_test once more on the kmd backend, over a
+# stand-in for the newest driver and a host with an IOMMU (tests/support/test_device_text.h), and as below.
+function(ttfd_test_on_kmd program)
+  cmake_parse_arguments(ARG "" "FILTER" "LABELS" ${ARGN})
+  ttfd_test_again(${program} PREFIX kmd. LABELS ${ARG_LABELS} kmd-standin ENVIRONMENT TTFD_TEST_DEVICE=kmd-standin
+    FILTER "${ARG_FILTER}")
+  ttfd_test_on_other_kmds(${program} ${ARGN})
+endfunction()
+
+# The same with the oldest driver; without an IOMMU, in a hugepage of 1 GiB; with the oldest and without, in hugepages of 2 MiB.
+# Labelled slow.
+function(ttfd_test_on_other_kmds program)
+  cmake_parse_arguments(ARG "" "FILTER" "LABELS" ${ARGN})
+  foreach(kmd IN ITEMS "2.0:driver=2.0.0" "no-iommu:iommu=off" "2.0-no-iommu:driver=2.0.0,iommu=off,pages=2M")
+    string(REGEX MATCH "^([^:]*)(:.*)$" unused ${kmd})
+    ttfd_test_again(${program} PREFIX kmd-${CMAKE_MATCH_1}. LABELS ${ARG_LABELS} kmd-standin slow
+      ENVIRONMENT TTFD_TEST_DEVICE=kmd-standin${CMAKE_MATCH_2} FILTER "${ARG_FILTER}")
+  endforeach()
+endfunction()
+
 # ttfd_fuzz(NAME fuzz_elf SRCS fuzz_elf.cc CORPUS corpus/elf DEPS ... [CHANGES 2000]): SRCS define LLVMFuzzerTestOneInput. In the fuzz preset
 # a libFuzzer program; with the address sanitizer, which it needs to find anything, a test (label fuzz-smoke) that replays the
 # corpus and CHANGES small mutations of each file.

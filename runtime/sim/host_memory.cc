@@ -13,6 +13,7 @@ constexpr uint32_t kWindowShift = 58;
 constexpr uint64_t kWindowMask = (uint64_t{1} << kWindowShift) - 1;
 constexpr uint64_t kFirstTranslatedWindow = 4;
 constexpr uint64_t kWindowsToHost = 8;
+constexpr uint64_t kMaxRequestBytes = 4096;
 constexpr uint64_t kMaxRegionBytes = uint64_t{1} << 40;
 constexpr uint32_t kRegionRegisters = 9 * 4;
 
@@ -100,7 +101,8 @@ Refusal HostMemoryMap::CheckEnable(const Region& region, uint64_t offset) const 
   return {};
 }
 
-Refusal HostMemoryMap::ToBus(uint64_t address, uint32_t length, uint64_t* bus) const {
+Refusal HostMemoryMap::ToBus(uint64_t address, uint32_t length, uint64_t* bus,
+                             uint32_t* part) const {
   const uint64_t window = address >> kWindowShift;
   const uint64_t first = address & kWindowMask;
   const uint64_t last = first + length - 1;
@@ -109,44 +111,66 @@ Refusal HostMemoryMap::ToBus(uint64_t address, uint32_t length, uint64_t* bus) c
             "only windows 0 to 7 of the PCIe tile lead to the host"};
   }
   *bus = first;
+  *part = length;
   if (window < kFirstTranslatedWindow) return {};
+  bool crosses = false;
   for (const Region& region : regions_) {
     if (!region.enabled() || last < region.base() || first > region.limit()) continue;
-    if (first < region.base() || last > region.limit()) {
-      return {FaultKind::kAddressTranslation, address,
-              "a packet crosses the end of an iATU region"};
-    }
+    crosses = first < region.base() || (last > region.limit() && !Continues(region.limit() + 1));
+    if (first < region.base()) continue;
     *bus = first - region.base() + region.target();
-    return {};
+    *part = static_cast<uint32_t>(std::min<uint64_t>(length, region.limit() + 1 - first));
+    break;
   }
-  return {};  // no region: the address itself
+  if (!crosses) return {};  // without a region: the address itself
+  return {FaultKind::kAddressTranslation, address, "a packet crosses the end of an iATU region"};
+}
+
+bool HostMemoryMap::Continues(uint64_t end) const {
+  return end % kMaxRequestBytes == 0 &&
+         std::any_of(regions_.begin(), regions_.end(), [end](const Region& region) {
+           return region.enabled() && region.base() == end;
+         });
+}
+
+Refusal HostMemoryMap::ForEachPart(
+    uint64_t address, uint32_t length,
+    absl::FunctionRef<Refusal(uint64_t bus, uint32_t offset, uint32_t part)> visit) const {
+  for (uint32_t offset = 0, part = 0; offset < length; offset += part) {
+    uint64_t bus = 0;
+    if (const Refusal refusal = ToBus(address + offset, length - offset, &bus, &part)) {
+      return refusal;
+    }
+    if (const Refusal refusal = visit(bus, offset, part)) return refusal;
+  }
+  return {};
 }
 
 Refusal HostMemoryMap::Read(uint64_t address, std::byte* to, uint32_t length) const {
-  uint64_t bus = 0;
-  if (const Refusal refusal = ToBus(address, length, &bus)) return refusal;
-  if (access_ != nullptr) return access_->Read(bus, {to, length});
-  std::byte* memory = nullptr;
-  if (const Refusal refusal = Find(address, bus, length, &memory)) return refusal;
-  std::memmove(to, memory, length);
-  return {};
+  return ForEachPart(address, length, [&](uint64_t bus, uint32_t offset, uint32_t part) -> Refusal {
+    if (access_ != nullptr) return access_->Read(bus, {to + offset, part});
+    std::byte* memory = nullptr;
+    const Refusal refusal = Find(address + offset, bus, part, &memory);
+    if (!refusal) std::memmove(to + offset, memory, part);
+    return refusal;
+  });
 }
 
 Refusal HostMemoryMap::Check(uint64_t address, uint32_t length) const {
-  uint64_t bus = 0;
-  std::byte* memory = nullptr;
-  const Refusal refusal = ToBus(address, length, &bus);
-  return refusal || access_ != nullptr ? refusal : Find(address, bus, length, &memory);
+  return ForEachPart(address, length, [&](uint64_t bus, uint32_t offset, uint32_t part) -> Refusal {
+    std::byte* memory = nullptr;
+    return access_ != nullptr ? Refusal() : Find(address + offset, bus, part, &memory);
+  });
 }
 
 Refusal HostMemoryMap::Write(uint64_t address, const std::byte* from, uint32_t length) const {
-  uint64_t bus = 0;
-  if (const Refusal refusal = ToBus(address, length, &bus)) return refusal;
-  if (access_ != nullptr) return access_->Write(bus, {from, length});
-  std::byte* memory = nullptr;
-  if (const Refusal refusal = Find(address, bus, length, &memory)) return refusal;
-  std::memmove(memory, from, length);
-  return {};
+  return ForEachPart(address, length, [&](uint64_t bus, uint32_t offset, uint32_t part) -> Refusal {
+    if (access_ != nullptr) return access_->Write(bus, {from + offset, part});
+    std::byte* memory = nullptr;
+    const Refusal refusal = Find(address + offset, bus, part, &memory);
+    if (!refusal) std::memmove(memory, from + offset, part);
+    return refusal;
+  });
 }
 
 Refusal HostMemoryMap::Find(uint64_t address, uint64_t bus, uint32_t length,

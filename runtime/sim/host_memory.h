@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "runtime/base/bytes.h"
 #include "runtime/hw/pcie.h"
 #include "runtime/sim/fault.h"
@@ -64,7 +65,15 @@ class HostMemoryMap {
   };
 
   Refusal CheckEnable(const Region& region, uint64_t offset) const;
-  Refusal ToBus(uint64_t address, uint32_t length, uint64_t* bus) const;
+  // Where a packet leads, and how many of its bytes. Requests on the bus do not cross 4 KiB, so a packet may continue
+  // in another region where that begins on a multiple.
+  Refusal ToBus(uint64_t address, uint32_t length, uint64_t* bus, uint32_t* part) const;
+  // Is there a region that begins where another one ends?
+  bool Continues(uint64_t end) const;
+  // Calls `visit` for each part of a packet, with the offset in it.
+  Refusal ForEachPart(
+      uint64_t address, uint32_t length,
+      absl::FunctionRef<Refusal(uint64_t bus, uint32_t offset, uint32_t part)> visit) const;
   Refusal Find(uint64_t address, uint64_t bus, uint32_t length, std::byte** memory) const;
 
   HostAccess* access_ = nullptr;

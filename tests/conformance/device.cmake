@@ -6,3 +6,4 @@ ttfd_test(NAME device_conformance LABELS conformance DEPS test_device SRCS ${con
   ${conformance_dir}/parking_test.cc ${conformance_dir}/waiting_again_test.cc)
 ttfd_test(NAME kmd_conformance LABELS conformance kmd-standin DEPS kmd_standin
   SRCS ${conformance_dir}/kmd_backends.cc ${device_suite})
+ttfd_test_on_other_kmds(kmd_conformance LABELS conformance)

@@ -15,6 +15,6 @@ ttfd_test(NAME hang_zoo_test LABELS fault TIMEOUT 300 SRCS ${CMAKE_CURRENT_LIST_
 add_dependencies(hang_zoo_test ${hang_zoo_kernels})
 target_compile_definitions(hang_zoo_test PRIVATE HANG_ZOO="${CMAKE_CURRENT_BINARY_DIR}/hang_zoo")
 # Once more where the device does not report its quiescence. Left out: the case whose many hangs each last a timeout.
-ttfd_test_again(hang_zoo_test PREFIX kmd. LABELS fault kmd-standin ENVIRONMENT TTFD_TEST_DEVICE=kmd-standin FILTER -*ManyResets*)
+ttfd_test_on_kmd(hang_zoo_test LABELS fault FILTER -*ManyResets*)
 ttfd_test(NAME control_lane_test NO_TSAN LABELS fault SRCS ${CMAKE_CURRENT_LIST_DIR}/control_lane_test.cc
   DEPS core_fixture test_rpc_support ttfd_client)

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "runtime/device/kmd/kmd_device.h"
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/device/sim/sim_port.h"
+#include "tests/support/test_device_text.h"
 
 namespace ttfd {
 namespace {
@@ -50,6 +54,27 @@ class KmdOnStandin final : public Device {
   std::unique_ptr<KmdDevice> device_;
 };
 
+// What the environment makes of the driver and the host.
+StandinOptions TestStandinOptions() {
+  StandinOptions options;
+  const std::string device = TestSimulator();
+  const size_t colon = device.find(':');
+  if (colon == std::string::npos) return options;
+  for (const absl::string_view option : absl::StrSplit(device.substr(colon + 1), ',')) {
+    absl::string_view version = option;
+    if (option == "iommu=off") {
+      options.iommu = false;
+    } else if (option == "pages=2M") {
+      options.giant_pages = 0, options.huge_pages = 16;
+    } else if (absl::ConsumePrefix(&version, "driver=")) {
+      options.version = kmd::ParseDriverVersion({version.data(), version.size()}).value();
+    } else {
+      ADD_FAILURE() << "TTFD_TEST_DEVICE: no option is " << option;
+    }
+  }
+  return options;
+}
+
 }  // namespace
 
 StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(std::string_view chip,
@@ -60,7 +85,7 @@ StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(std::string_view chip,
 }
 
 StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(std::string_view chip) {
-  ASSIGN_OR_RETURN(std::unique_ptr<KmdStandin> standin, MakeKmdStandin(chip));
+  ASSIGN_OR_RETURN(std::unique_ptr<KmdStandin> standin, MakeKmdStandin(chip, TestStandinOptions()));
   ASSIGN_OR_RETURN(std::unique_ptr<KmdDevice> device,
                    KmdDevice::Open(KmdStandin::kNode, standin->system()));
   return std::make_unique<KmdOnStandin>(std::move(standin), std::move(device));

@@ -32,7 +32,7 @@ inline StatusOr<std::unique_ptr<Device>> OpenTestDevice(std::string_view text,
                                                         sim::Chip** chip = nullptr) {
   if (const std::string simulator = TestSimulator(); !simulator.empty()) {
     if (chip != nullptr) *chip = nullptr;
-    if (simulator == kKmdStandin) return OpenKmdOnStandin(TestDeviceText(text));
+    if (simulator.starts_with(kKmdStandin)) return OpenKmdOnStandin(TestDeviceText(text));
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(simulator));
     return OpenTtsimDevice(options);
   }

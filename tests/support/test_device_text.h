@@ -2,7 +2,8 @@
 //
 //   TTFD_TEST_SIM=hazards=on,seed=3        more options for every embedded device that tests open
 //   TTFD_TEST_DEVICE=ttsim:/a/libttsim.so  a simulator library in place of every embedded device
-//   TTFD_TEST_DEVICE=kmd-standin           the kmd backend over a stand-in for the driver in its place
+//   TTFD_TEST_DEVICE=kmd-standin           the kmd backend over a stand-in for the driver in its place;
+//                                          behind it ":driver=2.0.0,iommu=off,pages=2M", or some of these
 #pragma once
 
 #include <cstdlib>

@@ -67,6 +67,23 @@ TEST_F(HostMemoryMapTest, HighWindowsGoThroughARegionOrStayAsTheyAre) {
   EXPECT_EQ(Find(kWindow4 | 0x100020), 0x20);  // mapped memory outlives a reset
 }
 
+TEST_F(HostMemoryMapTest, APacketContinuesInTheNextRegionWhereThatBeginsAtAMultipleOf4KiB) {
+  ASSERT_TRUE(map_.Map(0x100000, memory_).ok());
+  ASSERT_FALSE(Enable(1, 0x40000, 0x40FFF, 0x101000));
+  ASSERT_FALSE(Enable(0, 0x41000, 0x417FF, 0x100800));
+  ASSERT_FALSE(Enable(2, 0x41800, 0x41FFF, 0x100000));
+  EXPECT_EQ(Find(kWindow4 | 0x40FF0, 32), 0x800);
+  EXPECT_EQ(memory_[0x1FF0], std::byte{1});
+  EXPECT_EQ(memory_[0x1FEF], std::byte{0});
+  EXPECT_EQ(memory_[0x80F], std::byte{1});
+  EXPECT_EQ(memory_[0x810], std::byte{0});
+  EXPECT_EQ(Find(kWindow4 | 0x417F0, 32), -1) << "not at a multiple";
+  EXPECT_EQ(kind_, FaultKind::kAddressTranslation);
+  EXPECT_EQ(Find(kWindow4 | 0x41FF0, 32), -1) << "there is none";
+  EXPECT_EQ(Find(kWindow4 | 0x3FFF0, 32), -1) << "it does not begin in one";
+  EXPECT_EQ(kind_, FaultKind::kAddressTranslation);
+}
+
 TEST_F(HostMemoryMapTest, MalformedRegionsAreRefusedAndTheOldOnesKept) {
   ASSERT_TRUE(map_.Map(0x100000, memory_).ok());
   EXPECT_EQ(Enable(1, 0x2000, 0x1000, 0).kind, FaultKind::kAddressTranslation);
