@@ -94,7 +94,7 @@ class HangZoo : public ::testing::Test {
     if (!(*device)->info().memory_survives_reset) GTEST_SKIP() << "a repair takes everything";
     DaemonOptions options;
     // They end what is hung where the device does not say that nothing moves.
-    if (!reports_quiescence_) options.timeouts.operation_ms = options.timeouts.kernel_ms = 2000;
+    if (!reports_quiescence_) options.timeouts.operation_ms = options.timeouts.kernel_ms = 3000;
     options.hang_store.folder = folder_.path();
     // What is behind a launch on the card decides what its damage does, also where a launch seems to take long because
     // the machine is busy or a sanitizer slows it down.

@@ -20,13 +20,14 @@ class BootedCard {
   // `wrap`: puts another device around the one that is opened.
   using Wrap = std::function<std::unique_ptr<Device>(std::unique_ptr<Device>)>;
   explicit BootedCard(const char* board = "sim:board=p100a",
-                      const DispatcherOptions& options = DispatcherOptions(), const Wrap& wrap = {})
+                      const DispatcherOptions& options = DispatcherOptions(), const Wrap& wrap = {},
+                      Clock& clock = SteadyClock())
       : ring_bytes_(options.issue_ring_bytes) {
     auto opened = OpenTestDevice(board, &chip);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     device = *std::move(opened);
     if (wrap) device = wrap(std::move(device));
-    auto created = Dispatcher::Create(*device, SteadyClock(), options);
+    auto created = Dispatcher::Create(*device, clock, options);
     EXPECT_TRUE(created.ok()) << created.status().ToString();
     dispatcher = *std::move(created);
     const Status booted = dispatcher->Boot();
