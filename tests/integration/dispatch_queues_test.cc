@@ -355,7 +355,7 @@ TEST(DispatchQueues, AThousandCommandsWithoutDrainNeitherLockUpNorReadOverPcie) 
     device = late.get();
     return late;
   };
-  ManualClock clock;  // stands still: no wait is so long that faults are looked for
+  ManualClock clock;  // halted: no wait is so long that faults are looked for
   BootedCard card("sim:board=p100a", options, wrap, clock);
   BumpCounters counters(card);
   const CoreRange all{0, 0, 10, 9};
