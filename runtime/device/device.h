@@ -24,8 +24,8 @@ namespace ttfd {
 using Tick = absl::FunctionRef<Status()>;
 inline Status NoTick() { return OkStatus(); }
 
-// What is reset before a boot: the harts, which leaves DRAM and L1 as they are (Device::Reset), or the whole chip
-// (Device::ResetChip).
+// The part of the card that a boot resets first: the harts, which leaves DRAM and L1 as they are (Device::Reset), or
+// the whole chip (Device::ResetChip).
 enum class ResetStrength { kHarts, kChip };
 
 // Read from the card once; constant afterwards.

@@ -54,7 +54,7 @@ class KmdOnStandin final : public Device {
   std::unique_ptr<KmdDevice> device_;
 };
 
-// What the environment makes of the driver and the host.
+// The driver and host that the environment names.
 StandinOptions TestStandinOptions() {
   StandinOptions options;
   const std::string device = TestSimulator();

@@ -72,7 +72,7 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
 
   // What tests see.
   void Record(std::vector<StandinEvent>* log) { log_ = log; }  // null: no more
-  // What all descriptors together want of the card's power.
+  // Power flags of all descriptors together.
   uint16_t power() const;
   size_t open_files() const { return descriptors_.size(); }
   StandinWindows& windows() { return windows_; }

@@ -192,7 +192,7 @@ static_assert(offsetof(NocCleanupCall, noc) == 11);
 static_assert(offsetof(NocCleanupCall, address) == 16);
 static_assert(offsetof(NocCleanupCall, data) == 24);
 
-// What this descriptor wants of the card's power (2.6); the card has what any of them wants.
+// Requests power for the card (2.6); a part of it has power if any descriptor requests it.
 struct PowerStateCall {
   uint32_t bytes = 0;  // of this structure
   uint32_t flags = 0;

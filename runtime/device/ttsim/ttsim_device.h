@@ -22,7 +22,7 @@ StatusOr<TtsimOptions> ParseTtsimOptions(std::string_view text);
 StatusOr<std::string> DefaultChildProgram();
 
 // The device, fresh. A reset of it loses DRAM and L1 (DeviceInfo::memory_survives_reset); it never
-// tells that nothing can happen any more (DeviceInfo::reports_quiescence).
+// reports quiescence (DeviceInfo::reports_quiescence).
 StatusOr<std::unique_ptr<Device>> OpenTtsimDevice(const TtsimOptions& options);
 
 }  // namespace ttfd
