@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "runtime/device/problem.h"
+
 namespace ttfd::kmd {
 namespace {
 
@@ -38,8 +40,8 @@ std::optional<DriverVersion> ParseDriverVersion(std::string_view text) {
 
 Status CheckDriverVersion(const std::optional<DriverVersion>& version, std::string_view installed) {
   if (version.has_value() && *version >= kOldestDriver) return OkStatus();
-  return Error(
-      StatusCode::kFailedPrecondition,
+  return ProblemError(
+      Problem::kDriverTooOld, StatusCode::kFailedPrecondition,
       "the tenstorrent driver is {}, but {} or later is needed: install tt-kmd {} or later",
       installed.empty() ? "older than 2.0.0" : installed, kOldestDriver.ToString(),
       kRecommendedDriver.ToString());

@@ -6,6 +6,7 @@
 
 #include "runtime/base/bits.h"
 #include "runtime/device/kmd/errors.h"
+#include "runtime/device/problem.h"
 #include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
@@ -79,10 +80,11 @@ bool HostArena::Map(uint64_t bytes, uint64_t page_bytes) {
 Status HostArena::MapAndPin(uint64_t bytes) {
   if (!node_.iommu()) return PinHugepages(bytes);
   if (!Map(bytes, kPageBytes)) {
-    return Error(StatusCode::kResourceExhausted,
-                 "the host has no {} bytes of memory for the card's queues: free memory or ask for "
-                 "less",
-                 bytes);
+    return ProblemError(
+        Problem::kNoHostMemory, StatusCode::kResourceExhausted,
+        "the host has no {} bytes of memory for the card's queues: free memory or ask for "
+        "less",
+        bytes);
   }
   extent_bytes_ = memory_.size();
   return Pin();
@@ -120,10 +122,11 @@ Status HostArena::PinExtent(MutableByteSpan extent) {
   if (!adjacent) return ArenaScattered(call.noc_address, noc_address_);
   noc_address_ = call.noc_address;
   if (call.bus_address >= kBusAddressEnd || extent.size() > kBusAddressEnd - call.bus_address) {
-    return Error(StatusCode::kFailedPrecondition,
-                 "the host gave pinned memory the bus address {:#x}, but the card reaches 58 bits: "
-                 "install tt-kmd 2.10 or later",
-                 call.bus_address);
+    return ProblemError(
+        Problem::kResourcesTaken, StatusCode::kFailedPrecondition,
+        "the host gave pinned memory the bus address {:#x}, but the card reaches 58 bits: "
+        "install tt-kmd 2.10 or later",
+        call.bus_address);
   }
   return OkStatus();
 }

@@ -7,6 +7,7 @@
 #include "runtime/device/card_info.h"
 #include "runtime/device/kmd/errors.h"
 #include "runtime/device/kmd/window.h"
+#include "runtime/device/problem.h"
 #include "runtime/device/wait.h"
 #include "runtime/hw/tensix.h"
 
@@ -113,9 +114,10 @@ Status KmdDevice::HoldHarts() {
       // The answer comes behind the write, which is otherwise still on its way.
       ASSIGN_OR_RETURN(const uint32_t held, ReadWord(window, hw::kSoftReset0));
       if (held != hw::kSoftResetAllHarts) {
-        return Error(StatusCode::kUnavailable,
-                     "tile ({},{}) does not hold its harts (SOFT_RESET_0 is {:#x}): reset the card",
-                     tile.x, tile.y, held);
+        return ProblemError(
+            Problem::kCardLost, StatusCode::kUnavailable,
+            "tile ({},{}) does not hold its harts (SOFT_RESET_0 is {:#x}): reset the card", tile.x,
+            tile.y, held);
       }
     }
   }

@@ -13,6 +13,7 @@
 
 #include "absl/strings/ascii.h"
 #include "runtime/device/kmd/errors.h"
+#include "runtime/device/problem.h"
 #include "runtime/device/wait.h"
 #include "runtime/hw/pcie.h"
 
@@ -202,8 +203,9 @@ std::vector<std::string> Node::OtherProcesses() const {
 
 Status Node::CallError(std::string_view what, int error) {
   if (!lost_.ok()) return lost_;
-  return Error(StatusCode::kFailedPrecondition, "the driver does not say {} of {} ({}): see dmesg",
-               what, path_, std::strerror(error));
+  return ProblemError(Problem::kDriverRefused, StatusCode::kFailedPrecondition,
+                      "the driver does not say {} of {} ({}): see dmesg", what, path_,
+                      std::strerror(error));
 }
 
 }  // namespace ttfd::kmd
