@@ -201,7 +201,7 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
 
 DaemonOptions Daemon::CoreOptions() {
   DaemonOptions options;
-  options.version = TTFD_VERSION;
+  options.identity = {TTFD_VERSION, options_.device.device};
   options.limits = options_.limits;
   options.timeouts = options_.timeouts;
   options.load_kernel = LoadKernel;
@@ -232,6 +232,7 @@ DaemonOptions Daemon::CoreOptions() {
     rpc_->JoinAsDeviceThread();
   };
   options.engine.set_in_use = [this](bool in_use) { device_->SetInUse(in_use); };
+  options.engine.read_health = [this] { return device_->ReadHealth(); };
   options.engine.on_round_end = [this](bool idle) { rpc_->EndOfDeviceRound(idle); };
   return options;
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
+#include "absl/strings/numbers.h"
+#include "daemon/options.h"
 #include "runtime/device/kmd/kmd_device.h"
 #include "runtime/device/ttsim/ttsim_device.h"
 
@@ -10,8 +13,12 @@ namespace ttfd {
 namespace {
 
 constexpr char kPossible[] =
-    "kmd:/dev/tenstorrent/0, kmd:0000:03:00.0, sim, sim:board=p100a, sim:board=p150 and ttsim:PATH "
+    "auto, kmd:/dev/tenstorrent/0, kmd:0000:03:00.0, sim, sim:board=p100a, sim:board=p150 and "
+    "ttsim:PATH "
     "are possible";
+
+constexpr char kNodeFolder[] = "/dev/tenstorrent";
+constexpr char kDeviceModel[] = "sim:board=p150";
 
 // Behind "BACKEND:"; none: the text names another backend.
 std::optional<std::string_view> After(std::string_view backend, std::string_view text) {
@@ -22,10 +29,28 @@ std::optional<std::string_view> After(std::string_view backend, std::string_view
 }  // namespace
 
 Status CheckDeviceText(std::string_view text) {
+  if (text == kAutoDevice) return OkStatus();
   if (After("ttsim", text)) return ParseTtsimOptions(text).status();
   if (After("sim", text)) return ParseSimOptions(text).status();
   if (const auto card = After("kmd", text)) return kmd::CheckCardName(*card);
   return InvalidArgument("'{}' is no device; {}", text, kPossible);
+}
+
+DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files) {
+  if (text != kAutoDevice) return {std::string(text), ""};
+  std::set<uint32_t> numbers;
+  for (const std::string& name : files.List(kNodeFolder)) {
+    uint32_t number = 0;
+    if (absl::SimpleAtoi(name, &number)) numbers.insert(number);
+  }
+  if (numbers.empty()) {
+    return {kDeviceModel,
+            fmt::format("auto: the device model, because {} has no node; no card is used",
+                        kNodeFolder)};
+  }
+  return {fmt::format("kmd:{}/{}", kNodeFolder, *numbers.begin()),
+          numbers.size() == 1 ? "auto: the card of this host"
+                              : fmt::format("auto: the first of {} cards", numbers.size())};
 }
 
 StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,

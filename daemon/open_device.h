@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "runtime/device/device.h"
@@ -10,11 +11,20 @@
 
 namespace ttfd {
 
-// Is `text` one of kmd:NODE, kmd:PCI_ADDRESS, sim, sim:KEY=VALUE,... and ttsim:PATH? Opens nothing.
+// Is `text` one of auto, kmd:NODE, kmd:PCI_ADDRESS, sim, sim:KEY=VALUE,... and ttsim:PATH? Opens no device.
 Status CheckDeviceText(std::string_view text);
 
-// `system`: through which a card is reached. `host_bytes`: of host memory, which a card needs to have pinned.
-// `debugging`: as for OpenSimDevice; nothing else can be debugged.
+struct DeviceChoice {
+  std::string text;    // not "auto"
+  std::string reason;  // for the log; empty: it was named, not chosen
+};
+
+// In place of "auto": the node with the lowest number in /dev/tenstorrent or, where there is none, the device model.
+// Any other text is its own choice. A card that cannot be opened is an error, never a reason for the model.
+DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files);
+
+// `text` is that of a choice. `system`: through which a card is reached. `host_bytes`: of host memory, which a card
+// needs to have pinned. `debugging`: as for OpenSimDevice; nothing else can be debugged.
 StatusOr<std::unique_ptr<Device>> OpenDevice(std::string_view text, const kmd::System& system,
                                              uint64_t host_bytes, Debugging* debugging);
 

@@ -35,8 +35,11 @@ struct TlsOptions {
       30'000;  // of silence until a peer is asked, and again until its connection ends
 };
 
+// Of DeviceOptions::device: a card, or the model where the host has none.
+inline constexpr char kAutoDevice[] = "auto";
+
 struct DeviceOptions {
-  std::string device = "sim:board=p150";
+  std::string device = kAutoDevice;
   uint32_t boot_ms = 10'000;  // each wait of the boot
   uint32_t issue_ring_bytes = 4 << 20;
   uint32_t completion_ring_pages = 1024;

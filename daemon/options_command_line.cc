@@ -11,7 +11,8 @@ constexpr char kFooter[] =
     "Without --config, /etc/ttfd/ttfd.toml is read if it is there. Precedence: flag, then "
     "TTFD_ADDRESS and TTFD_CONFIG,\n"
     "then the file, then the defaults. Exit codes: 0 done, 1 failed while running, 2 wrong usage "
-    "or configuration.";
+    "or configuration,\n"
+    "10 to 21 the card cannot be served (docs/ttfdctl.md: doctor).";
 
 void Declare(CLI::App* app, CommandLine* to, bool* check) {
   app->footer(kFooter);
@@ -20,7 +21,8 @@ void Declare(CLI::App* app, CommandLine* to, bool* check) {
   app->add_option("--socket", to->socket, "Where to listen: a path, or unix:PATH")
       ->type_name("PATH");
   app->add_option("--device", to->device,
-                  "The card: kmd:/dev/tenstorrent/N, kmd:PCI_ADDRESS, sim,\nsim:board=p100a|p150, "
+                  "auto (a card if /dev/tenstorrent has a node, else the\ndevice model), "
+                  "kmd:/dev/tenstorrent/N, kmd:PCI_ADDRESS,\nsim, sim:board=p100a|p150, "
                   "or ttsim:/path/to/libttsim.so")
       ->type_name("DEVICE");
   app->add_option("--record", to->record,

@@ -12,6 +12,7 @@
 #include "daemon/options.h"
 #include "daemon/system/signals.h"
 #include "runtime/base/log.h"
+#include "runtime/device/problem.h"
 
 namespace ttfd {
 namespace {
@@ -34,11 +35,22 @@ Status Check(Invocation* invocation) {
   return CheckConfiguration(invocation->origins, invocation->state_folders, &invocation->options);
 }
 
-int ServeUntilStopped(const Options& options, const kmd::System& system) {
+// A card that cannot be served has the exit code of its problem.
+int ExitCodeOf(const Status& status) {
+  const Problem problem = ProblemOf(status);
+  return problem == Problem::kNone ? kFailed : static_cast<int>(problem);
+}
+
+int ServeUntilStopped(Options options, const kmd::System& system) {
   SetLogLevel(options.log_level);
+  const DeviceChoice choice = ChooseDevice(options.device.device, *system.files);
+  options.device.device = choice.text;
+  LogInfo("device {}{}", choice.text,
+          choice.reason.empty() ? "" : fmt::format(" ({})", choice.reason));
   StatusOr<Signals> signals = Signals::Block();
   if (!signals.ok()) return Complain(signals.status(), kFailed);
-  return Complain(Serve(options, *signals, system), kFailed);
+  const Status served = Serve(options, *signals, system);
+  return Complain(served, ExitCodeOf(served));
 }
 
 }  // namespace

@@ -80,6 +80,33 @@ Json HartJson(const client::HartState& hart) {
           {"description", hart.description}};
 }
 
+Json FirmwareJson(const client::FirmwareVersion& firmware) {
+  return {{"name", firmware.name}, {"version", firmware.version}};
+}
+
+// null: a model.
+Json CardJson(const std::optional<client::CardHealth>& card) {
+  if (!card) return nullptr;
+  return {{"node", card->node},
+          {"pci_address", card->pci_address},
+          {"driver_version", card->driver_version},
+          {"link",
+           {{"speed", card->link.speed},
+            {"max_speed", card->link.max_speed},
+            {"width", card->link.width},
+            {"max_width", card->link.max_width}}},
+          {"temperature_celsius", JsonOf(card->temperature_celsius)},
+          {"power_watts", JsonOf(card->power_watts)},
+          {"aiclk_mhz", JsonOf(card->aiclk_mhz)},
+          {"aiclk_max_mhz", JsonOf(card->aiclk_max_mhz)},
+          {"axiclk_mhz", JsonOf(card->axiclk_mhz)},
+          {"arcclk_mhz", JsonOf(card->arcclk_mhz)},
+          {"thermal_shutdowns", JsonOf(card->thermal_shutdowns)},
+          {"pcie_instance", JsonOf(card->pcie_instance)},
+          {"board_location", JsonOf(card->board_location)},
+          {"firmware", JsonList(card->firmware, FirmwareJson)}};
+}
+
 Json StatusJson(const client::DaemonStatus& status) {
   return {{"version", status.version},
           {"state", client::DaemonStateName(status.state)},
@@ -93,6 +120,8 @@ Json StatusJson(const client::DaemonStatus& status) {
           {"quantum_ns", status.quantum_ns},
           {"last_hang_report", status.last_hang_report},
           {"last_error", status.last_error},
+          {"device", status.device},
+          {"card", CardJson(status.card)},
           {"devices", JsonList(status.devices, DeviceJson)},
           {"memory", JsonList(status.memory, MemoryJson)},
           {"hardware_queues", JsonList(status.hardware_queues, HardwareQueueJson)},
@@ -120,6 +149,48 @@ void PrintHardwareQueues(const std::vector<client::HardwareQueueInfo>& queues) {
   PrintTable(rows);
 }
 
+// "1350 MHz"; "-": not reported.
+template <typename Value>
+std::string Measure(const std::optional<Value>& value, const char* unit) {
+  return value ? fmt::format("{} {}", *value, unit) : "-";
+}
+
+// "32.0 GT/s PCIe x16", "(at most 32.0 GT/s PCIe x16)" where that is more.
+std::string LinkText(const client::PcieLink& link) {
+  const auto text = [](const std::string& speed, const std::string& width) {
+    return speed.empty() || width.empty() ? "-" : fmt::format("{} x{}", speed, width);
+  };
+  const std::string now = text(link.speed, link.width);
+  const std::string most = text(link.max_speed, link.max_width);
+  return now == most ? now : fmt::format("{} (at most {})", now, most);
+}
+
+void PrintCard(const client::CardHealth& card) {
+  std::string firmware;
+  for (const client::FirmwareVersion& one : card.firmware) {
+    firmware += fmt::format("{}{} {}", firmware.empty() ? "" : ", ", one.name, one.version);
+  }
+  const std::string place =
+      card.board_location ? fmt::format(", chip {} of its board", *card.board_location) : "";
+  std::vector<std::vector<std::string>> rows = {
+      {"CARD", fmt::format("{}, PCI address {}{}", card.node, card.pci_address, place)},
+      {"temperature",
+       card.temperature_celsius ? fmt::format("{:.1f} C", *card.temperature_celsius) : "-"},
+      {"power", Measure(card.power_watts, "W")},
+      {"AICLK",
+       card.aiclk_max_mhz
+           ? fmt::format("{} (at most {} MHz)", Measure(card.aiclk_mhz, "MHz"), *card.aiclk_max_mhz)
+           : Measure(card.aiclk_mhz, "MHz")},
+      {"AXICLK, ARCCLK",
+       fmt::format("{}, {}", Measure(card.axiclk_mhz, "MHz"), Measure(card.arcclk_mhz, "MHz"))},
+      {"PCIe link", LinkText(card.link)},
+      {"PCIe tile", card.pcie_instance ? std::to_string(*card.pcie_instance) : "-"},
+      {"thermal shutdowns", card.thermal_shutdowns ? std::to_string(*card.thermal_shutdowns) : "-"},
+      {"firmware", firmware.empty() ? "-" : firmware},
+      {"driver", card.driver_version}};
+  PrintTable(rows);
+}
+
 void PrintStatusText(const client::DaemonStatus& status) {
   PrintLine(fmt::format("ttfd {}: {}, up {}, {} session{}", status.version,
                         client::DaemonStateName(status.state), Duration(status.uptime_ms),
@@ -134,8 +205,13 @@ void PrintStatusText(const client::DaemonStatus& status) {
   if (!status.last_hang_report.empty()) {
     PrintLine("last hang report: " + status.last_hang_report);
   }
+  PrintLine(fmt::format("device: {}{}", status.device, status.card ? "" : " (a model, no card)"));
   PrintLine("");
   PrintDevices(status.devices);
+  if (status.card) {
+    PrintLine("");
+    PrintCard(*status.card);
+  }
   if (!status.memory.empty()) {
     PrintLine("");
     PrintMemory(status.memory);

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/status.h"
+#include "runtime/device/card_health.h"
+#include "runtime/dispatch/stall_report.h"
 
 namespace ttfd {
 
@@ -25,6 +29,11 @@ struct HardwareQueueStats {
   uint64_t completed = 0;  // works, since the daemon started
   uint32_t waiting = 0;    // works, for their turn
   uint64_t device_ns = 0;  // the card was at work for so long, since then
+};
+
+struct CardReading {
+  std::vector<HartReport> harts;     // of the dispatch pipeline
+  std::optional<CardHealth> health;  // none: there is no card (Device::ReadHealth)
 };
 
 // Called on the device thread (kBooting and the first kReady: on the thread that boots). Must not block.

@@ -30,6 +30,9 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
+      reading_([this]() -> CardReading {
+        return {dispatcher_->Report(), options_.read_health()};
+      }),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
       backoff_(options_.spin),
       profiler_(*dispatcher_, clock) {
@@ -52,7 +55,7 @@ Status Engine::Boot() {
     booted = boot(ResetStrength::kChip);
   }
   RETURN_IF_ERROR(booted);
-  harts_.Publish(dispatcher_->Report(), clock_.Now(), /*idle=*/true);
+  reading_.ReadNow(clock_.Now(), /*idle=*/true);
   observer_.DeviceStateChanged(DeviceState::kReady, "");
   return OkStatus();
 }
@@ -203,14 +206,12 @@ bool Engine::RunOnce() {
   bool idle = !has_requests_.load(std::memory_order_acquire);
   for (HardwareQueue& queue : queues_) {
     idle = idle && queue.idle();
-    queue.shown_in_flight.store(static_cast<uint32_t>(queue.in_flight.size()),
-                                std::memory_order_relaxed);
-    queue.shown_waiting.store(static_cast<uint32_t>(queue.order.size()), std::memory_order_relaxed);
+    queue.ShowDepths();
   }
   const bool news = std::exchange(round_had_news_, false);
   if (news) backoff_.Restart();
   if (news && options_.on_round_end) options_.on_round_end(idle);
-  if (harts_.IsDue(idle, clock_)) harts_.Publish(dispatcher_->Report(), clock_.Now(), idle);
+  reading_.ReadIfDue(idle, clock_);
   if (idle && options_.attend) idle = !options_.attend();
   return !idle;
 }

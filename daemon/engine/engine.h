@@ -24,7 +24,7 @@
 #include "daemon/engine/engine_options.h"
 #include "daemon/engine/hardware_queue.h"
 #include "daemon/engine/profiler.h"
-#include "daemon/engine/published_harts.h"
+#include "daemon/engine/published_reading.h"
 #include "daemon/engine/recent_launches.h"
 #include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
@@ -76,8 +76,8 @@ class Engine {
   DeviceStats stats() const;
   // What is on the card, by hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
-  // The dispatch harts as they were read last (PublishedHarts).
-  std::vector<HartReport> harts() { return harts_.Read(); }
+  // The card as it was read last (PublishedReading).
+  CardReading reading() { return reading_.Read(); }
   // Grows while the device thread is alive: at least once in idle_tick, also while the card boots.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
@@ -191,7 +191,7 @@ class Engine {
   std::atomic<uint64_t> launches_{0}, bytes_written_{0}, bytes_read_{0};
   std::atomic<uint32_t> resets_{0};
   std::atomic<bool> has_requests_{false};  // the inbox is not empty
-  PublishedHarts harts_;
+  PublishedReading reading_;
   std::atomic<bool> stop_requested_{false};
   std::atomic<TimePoint::rep> stop_by_{TimePoint::max().time_since_epoch().count()};
 

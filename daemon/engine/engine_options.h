@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "daemon/hang/hang_report.h"
 #include "runtime/base/clock.h"
+#include "runtime/device/card_health.h"
 
 namespace ttfd {
 
@@ -44,6 +46,8 @@ struct EngineOptions {
   std::function<bool()> attend;
   // Device thread: there are sessions from now on, or none (Device::SetInUse).
   std::function<void(bool in_use)> set_in_use;
+  // Device thread: Device::ReadHealth.
+  std::function<std::optional<CardHealth>()> read_health = [] { return std::nullopt; };
   // Device thread, once when it starts and at the end of every round in which owners heard
   // something; idle: nothing else to do.
   std::function<void()> on_thread_start;

@@ -62,6 +62,10 @@ struct HardwareQueue {
   std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started
   std::atomic<uint64_t> shown_busy_ns{0};    // device time, since then
 
+  void ShowDepths() {
+    shown_in_flight.store(static_cast<uint32_t>(in_flight.size()), std::memory_order_relaxed);
+    shown_waiting.store(static_cast<uint32_t>(order.size()), std::memory_order_relaxed);
+  }
   bool idle() const { return in_flight.empty() && !holding && again.empty() && order.empty(); }
   size_t in_order() const { return in_flight.size() - busy.works(); }
   // Nothing is left on the card.

@@ -188,8 +188,37 @@ void ToProto(const HangStore::Summary& from, v1::HangReportInfo* to) {
   to->set_complete(from.complete);
 }
 
+namespace {
+
+void ToProto(const CardHealth& from, v1::CardHealth* to) {
+  to->set_node(from.node);
+  to->set_pci_address(from.pci_address);
+  to->set_driver_version(from.driver);
+  v1::PcieLink* const link = to->mutable_link();
+  link->set_speed(ValidUtf8(from.link.speed));
+  link->set_max_speed(ValidUtf8(from.link.max_speed));
+  link->set_width(ValidUtf8(from.link.width));
+  link->set_max_width(ValidUtf8(from.link.max_width));
+  if (from.temperature_celsius) to->set_temperature_celsius(*from.temperature_celsius);
+  if (from.power_watts) to->set_power_watts(*from.power_watts);
+  if (from.aiclk_mhz) to->set_aiclk_mhz(*from.aiclk_mhz);
+  if (from.aiclk_max_mhz) to->set_aiclk_max_mhz(*from.aiclk_max_mhz);
+  if (from.axiclk_mhz) to->set_axiclk_mhz(*from.axiclk_mhz);
+  if (from.arcclk_mhz) to->set_arcclk_mhz(*from.arcclk_mhz);
+  if (from.thermal_shutdowns) to->set_thermal_shutdowns(*from.thermal_shutdowns);
+  if (from.pcie_instance) to->set_pcie_instance(*from.pcie_instance);
+  if (from.location) to->set_board_location(*from.location);
+  for (const VersionOf& one : from.firmware) {
+    v1::FirmwareVersion* const added = to->add_firmware();
+    added->set_name(one.name);
+    added->set_version(one.version);
+  }
+}
+
+}  // namespace
+
 void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
-  to->set_version(from.version);
+  to->set_version(from.daemon.version);
   to->set_state(ToProto(from.state));
   to->set_uptime_ms(from.uptime_ms);
   for (const DeviceReply& device : from.devices) ToProto(device, to->add_devices());
@@ -208,7 +237,7 @@ void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
     added->set_total_bytes(use.total_bytes);
     added->set_largest_free_bytes(use.largest_free_bytes);
   }
-  for (const HartReport& hart : from.harts) {
+  for (const HartReport& hart : from.card.harts) {
     v1::HartState* added = to->add_harts();
     added->set_name(hart.where);
     added->set_waypoint(hart.waypoint);
@@ -224,6 +253,8 @@ void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
     added->set_device_ns(queue.device_ns);
   }
   to->set_quantum_ns(from.quantum_ns);
+  to->set_device(ValidUtf8(from.daemon.device));
+  if (from.card.health) ToProto(*from.card.health, to->mutable_card());
 }
 
 }  // namespace ttfd

@@ -58,7 +58,7 @@ DevicesReply DaemonCore::ListDevices() {
 
 StatusReply DaemonCore::GetStatus() {
   StatusReply status;
-  status.version = options_.version;
+  status.daemon = options_.identity;
   status.devices = ListDevices().devices;
   status.uptime_ms = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - created_).count());
@@ -73,7 +73,7 @@ StatusReply DaemonCore::GetStatus() {
       std::chrono::duration_cast<std::chrono::nanoseconds>(options_.scheduler.quantum).count());
   if (memory_ != nullptr) status.memory = memory_->Use();
   status.last_hang_report = hang_store_->last();
-  status.harts = engine_.harts();
+  status.card = engine_.reading();
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
   status.state = StateOf(state_, draining_ != nullptr);

@@ -184,7 +184,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
   if (hello.attach == AttachKind::kResume) return Resume(peer, hello, output);
   WelcomeReply welcome;
   welcome.revision = kRevision;
-  welcome.daemon_version = options_.version;
+  welcome.daemon_version = options_.identity.version;
   welcome.token = options_.random_bytes(kTokenBytes);
   welcome.devices = ListDevices().devices;
   welcome.limits = environment_.limits;

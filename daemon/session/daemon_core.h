@@ -28,7 +28,7 @@
 namespace ttfd {
 
 struct DaemonOptions {
-  std::string version = "0.1.0";
+  DaemonIdentity identity;
   SessionLimits limits;
   SessionWindows windows;
   TimeoutsReply timeouts{10'000, 60'000, 600'000, 60'000};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/engine/device_state.h"
+#include "daemon/session/identity.h"
 #include "daemon/session/lease_reply.h"
 #include "daemon/session/request.h"
 #include "runtime/base/status.h"
@@ -226,7 +227,7 @@ struct MemoryUseReply {
 };
 
 struct StatusReply {
-  std::string version;
+  DaemonIdentity daemon;
   DaemonState state = DaemonState::kBooting;
   uint64_t uptime_ms = 0;
   std::vector<DeviceReply> devices;
@@ -239,7 +240,7 @@ struct StatusReply {
   uint64_t bytes_read = 0;
   uint32_t device_resets = 0;
   std::vector<MemoryUseReply> memory;
-  std::vector<HartReport> harts;
+  CardReading card;
   std::vector<HardwareQueueStats> hardware_queues;
   uint64_t quantum_ns = 0;
 };

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "runtime/device/device.h"
+#include "runtime/device/telemetry.h"
 
 namespace ttfd {
 
 // `arc` looks at the ARC tile. Fills everything of DeviceInfo but backend,
 // memory_is_zero_after_power_on and iommu. A table without the harvesting tags means that nothing is
-// harvested. UNAVAILABLE: the card's firmware has not finished booting.
-StatusOr<DeviceInfo> ReadCardInfo(Window& arc);
+// harvested. FAILED_PRECONDITION: the card is not supported.
+StatusOr<DeviceInfo> ReadCardInfo(const Telemetry& telemetry, Window& arc);
 
 }  // namespace ttfd

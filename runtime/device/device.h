@@ -15,6 +15,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
+#include "runtime/device/card_health.h"
 #include "runtime/device/pcie_port.h"
 #include "runtime/hw/grid.h"
 
@@ -112,6 +113,8 @@ class Device {
   virtual Status HoldOnExit(std::span<const hw::Coordinate> /*tiles*/) { return OkStatus(); }
   // Raises the card's clock while there are users of it, or lets it fall. A wish: where it fails, that is logged.
   virtual void SetInUse(bool /*in_use*/) {}
+  // The card's sensors, clocks, link and versions: about a dozen reads through a window. None: there is no card.
+  virtual std::optional<CardHealth> ReadHealth() { return std::nullopt; }
   // UNAVAILABLE: the card is lost, because another process has reset or removed it. Every other call fails with it
   // until a Reset has found the card again. Takes one read through a window.
   virtual Status CheckPresence() { return OkStatus(); }

@@ -154,7 +154,8 @@ StatusOr<std::unique_ptr<PortDevice>> PortDevice::Open(std::unique_ptr<PciePort>
                  niu_config);
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Window> arc, device->OpenWindow(UnicastTarget(hw::kArc)));
-  ASSIGN_OR_RETURN(device->info_, ReadCardInfo(*arc));
+  ASSIGN_OR_RETURN(const Telemetry telemetry, Telemetry::Find(*arc));
+  ASSIGN_OR_RETURN(device->info_, ReadCardInfo(telemetry, *arc));
   device->info_.backend = traits.backend;
   device->info_.memory_is_zero_after_power_on = traits.memory_is_zero_after_power_on;
   device->info_.iommu = traits.iommu;

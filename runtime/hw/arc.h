@@ -22,11 +22,15 @@ inline constexpr uint32_t kTelemetryVersion = 0x00010000;
 enum TelemetryTag : uint32_t {
   kTagBoardIdHigh = 1,
   kTagBoardIdLow = 2,
+  kTagPowerWatts = 7,
   kTagAsicTemperature = 11,  // 16.16 degrees Celsius
   kTagAiclkMhz = 14,
   kTagAxiclkMhz = 15,
   kTagArcclkMhz = 16,
+  kTagEthFirmware = 24,  // versions: major 31:24, minor, patch, build 7:0
+  kTagBoardFirmware = 26,
   kTagFirmwareBundle = 28,
+  kTagArcFirmware = 29,
   kTagHeartbeat = 32,
   kTagEnabledTensixColumns = 34,  // 14 bits, die order (kTensixHarvestColumnX)
   kTagEnabledEth = 35,
@@ -34,6 +38,9 @@ enum TelemetryTag : uint32_t {
   kTagEnabledL2cpu = 37,
   kTagPcieUsage = 38,  // 2 bits an instance; 1 = endpoint
   kTagTranslation = 40,
+  kTagAsicLocation = 52,  // on the board
+  kTagThermalShutdowns = 60,
+  kTagAiclkMaxMhz = 63,
 };
 
 // Card type: (board id high >> 4) & 0xFFFF.
@@ -42,6 +49,9 @@ inline constexpr uint32_t kCardP150a = 0x40;
 inline constexpr uint32_t kCardP150b = 0x41;
 inline constexpr uint32_t kCardP150c = 0x42;
 inline constexpr uint32_t kCardP100a = 0x43;
+inline constexpr uint32_t kCardP300b = 0x44;  // a board with two chips, each a card of its own
+inline constexpr uint32_t kCardP300a = 0x45;
+inline constexpr uint32_t kCardP300c = 0x46;
 
 inline constexpr uint64_t kAiclkBusyHz = 1350000000;
 

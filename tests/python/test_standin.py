@@ -25,8 +25,8 @@ def test_three_clients_of_the_demo_are_served(monkeypatch, capfd):
 
 @pytest.fixture(name="daemon")
 def on_standin():
-    """A daemon that finds its card by the PCI address."""
-    daemon = Daemon(device="kmd:0000:03:00.0", program=BUILD / STANDIN)
+    """A daemon that finds its card by itself."""
+    daemon = Daemon(device="auto", program=BUILD / STANDIN)
     yield daemon
     daemon.end()
 
@@ -36,8 +36,20 @@ def state_of(daemon):
     return json.loads(daemon.ctl("status", "--json").stdout)
 
 
+def test_status_shows_what_the_card_reports(daemon):
+    card = state_of(daemon)["card"]
+    assert (card["node"], card["pci_address"], card["driver_version"]) == ("/dev/tenstorrent/0", "0000:03:00.0", "2.10.0")
+    assert (card["temperature_celsius"], card["aiclk_mhz"], card["power_watts"]) == (40, 1350, None)  # as the model has them
+    assert card["link"] == {"speed": "16.0 GT/s PCIe", "max_speed": "32.0 GT/s PCIe", "width": "16", "max_width": "16"}
+    shown = daemon.ctl("status").stdout
+    assert "temperature         40.0 C\n" in shown
+    assert "PCIe link           16.0 GT/s PCIe x16 (at most 32.0 GT/s PCIe x16)\n" in shown
+
+
 def test_a_card_that_goes_ends_its_sessions_and_is_served_when_it_is_back(daemon):
     assert state_of(daemon)["devices"][0]["backend"] == "kmd"
+    assert daemon.log().splitlines()[0].endswith("info device kmd:/dev/tenstorrent/0 (auto: the card of this host)")
+    assert state_of(daemon)["device"] == CARD
     session = ttfd.connect(daemon.address)
     buffer = session.allocate_dram(4096)
     session.queue.write(buffer, np.arange(1024, dtype=np.uint32))

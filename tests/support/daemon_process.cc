@@ -59,7 +59,7 @@ DaemonProcess::DaemonProcess(const Setup& setup) {
                            std::find(setup.arguments.begin(), setup.arguments.end(), "--device") !=
                                setup.arguments.end();
   const std::string device = DaemonDeviceText("sim");
-  if (!says_device && device != "sim") words.insert(words.end(), {"--device", device});
+  if (!says_device) words.insert(words.end(), {"--device", device});
   words.insert(words.end(), setup.arguments.begin(), setup.arguments.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

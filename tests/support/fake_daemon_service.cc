@@ -215,7 +215,7 @@ StatusOr<std::shared_ptr<ClientSession>> FakeDaemonService::Open(
 
 StatusReply FakeDaemonService::GetStatus() {
   StatusReply status;
-  status.version = "fake";
+  status.daemon.version = "fake";
   status.state = state;
   status.devices = ListDevices().devices;
   status.sessions = static_cast<uint32_t>(sessions_opened());
@@ -225,7 +225,7 @@ StatusReply FakeDaemonService::GetStatus() {
   hart.waypoint = "idle";
   hart.progress = 7;
   hart.text = "waits for the host";
-  status.harts.push_back(std::move(hart));
+  status.card.harts.push_back(std::move(hart));
   return status;
 }
 

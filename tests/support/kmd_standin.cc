@@ -261,11 +261,16 @@ std::optional<std::string> KmdStandin::ReadText(const std::string& path) {
   if (path == "/sys/module/tenstorrent/version") {
     return options_.module_loaded ? std::optional(options_.version.ToString()) : std::nullopt;
   }
-  if (path == "/sys/bus/pci/devices/0000:03:00.0/iommu_group/type") {
-    return options_.iommu ? "DMA-FQ" : "identity";
-  }
-  if (path == "/sys/bus/pci/devices/0000:03:00.0/numa_node") {
-    return std::to_string(options_.numa_node);
+  const std::map<std::string, std::string> attributes = {
+      {"iommu_group/type", options_.iommu ? "DMA-FQ" : "identity"},
+      {"numa_node", std::to_string(options_.numa_node)},
+      {"current_link_speed", "16.0 GT/s PCIe"},  // a slot of the generation before
+      {"max_link_speed", "32.0 GT/s PCIe"},
+      {"current_link_width", "16"},
+      {"max_link_width", "16"}};
+  if (const std::string folder = "/sys/bus/pci/devices/0000:03:00.0/"; path.starts_with(folder)) {
+    const auto attribute = attributes.find(path.substr(folder.size()));
+    return attribute == attributes.end() ? std::nullopt : std::optional(attribute->second);
   }
   if (path == "/proc/driver/tenstorrent/0/pids" && !options_.pids.empty()) return options_.pids;
   return std::nullopt;

@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "runtime/device/card_health.h"
+#include "runtime/device/problem.h"
 #include "runtime/hw/arc.h"
 #include "runtime/hw/noc.h"
 
@@ -42,9 +44,14 @@ class FakeArc final : public Window {
   std::map<uint64_t, uint32_t> words_;
 };
 
+StatusOr<DeviceInfo> InfoOf(FakeArc& arc) {
+  ASSIGN_OR_RETURN(const Telemetry telemetry, Telemetry::Find(arc));
+  return ReadCardInfo(telemetry, arc);
+}
+
 TEST(CardInfo, WithoutHarvestingTagsNothingIsHarvested) {
   FakeArc arc;
-  const DeviceInfo info = ReadCardInfo(arc).value();
+  const DeviceInfo info = InfoOf(arc).value();
   EXPECT_EQ(info.tensix_columns.size(), 14u);
   EXPECT_EQ(info.dram_port_xy[0].size(), 8u);
   EXPECT_EQ(info.clock_hz, hw::kAiclkBusyHz);
@@ -55,10 +62,11 @@ TEST(CardInfo, TranslatesMasksToCoordinates) {
   arc.Add(hw::kTagBoardIdHigh, hw::kCardP100a << 4);
   arc.Add(hw::kTagEnabledTensixColumns, 0x3FFF & ~192u);
   arc.Add(hw::kTagEnabledDram, 0xFF & ~4u);  // bank 2: ttsim's fixed map
-  arc.Add(hw::kTagAiclkMhz, 800);
-  const DeviceInfo info = ReadCardInfo(arc).value();
+  arc.Add(hw::kTagAiclkMhz, 800);            // of an idle card
+  arc.Add(hw::kTagAiclkMaxMhz, 1350);
+  const DeviceInfo info = InfoOf(arc).value();
   EXPECT_EQ(info.board, "p100a");
-  EXPECT_EQ(info.clock_hz, 800000000u);
+  EXPECT_EQ(info.clock_hz, hw::kAiclkBusyHz);
   EXPECT_EQ(info.tensix_columns, (std::vector<uint32_t>{1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14}));
   // Banks 4,5,7,6 at x 17 and 0,1,3 at x 18; the preferred port of each, per NoC.
   const std::vector<uint32_t> noc0 = {hw::NocXy(17, 14), hw::NocXy(17, 17), hw::NocXy(17, 20),
@@ -69,25 +77,68 @@ TEST(CardInfo, TranslatesMasksToCoordinates) {
   EXPECT_EQ(info.dram_port_xy[1][5], hw::NocXy(18, 16));
 }
 
+TEST(CardInfo, NamesBoards) {
+  for (const auto& [type, name] : std::map<uint32_t, std::string>{{hw::kCardP150b, "p150"},
+                                                                  {hw::kCardP300a, "p300"},
+                                                                  {hw::kCardP300c, "p300"},
+                                                                  {0x47, "blackhole-0x47"}}) {
+    FakeArc arc;
+    arc.Add(hw::kTagBoardIdHigh, type << 4);
+    EXPECT_EQ(InfoOf(arc)->board, name);
+  }
+}
+
+TEST(CardHealth, HasTheUnitsOfTelemetryAndNothingThatIsNotReported) {
+  FakeArc arc;
+  arc.Add(hw::kTagAsicTemperature, static_cast<uint32_t>(-(3 << 15)));  // -1.5
+  arc.Add(hw::kTagPowerWatts, 75);
+  arc.Add(hw::kTagAiclkMhz, 800);
+  arc.Add(hw::kTagAiclkMaxMhz, 1350);
+  arc.Add(hw::kTagFirmwareBundle, 0x13040002);
+  arc.Add(hw::kTagPcieUsage, 1 << 2);
+  arc.Add(hw::kTagAsicLocation, 1);
+  CardHealth health;
+  ReadHealthOf(Telemetry::Find(arc).value(), arc, &health);
+  CardHealth expected;
+  expected.temperature_celsius = -1.5;
+  expected.power_watts = 75;
+  expected.aiclk_mhz = 800;
+  expected.aiclk_max_mhz = 1350;
+  expected.pcie_instance = 1;
+  expected.location = 1;
+  expected.firmware = {{"bundle", "19.4.0.2"}};
+  EXPECT_EQ(health, expected);
+}
+
 TEST(CardInfo, RefusesACardItDoesNotUnderstand) {
-  FakeArc booting;
-  booting.word(hw::kArcScratchRam + 4 * hw::kArcScratchBootStatus) = 1;
-  EXPECT_EQ(ReadCardInfo(booting).status().code(), StatusCode::kUnavailable);
-  FakeArc newer;
-  newer.word(FakeArc::kTable) = 2 << 16;
-  EXPECT_EQ(ReadCardInfo(newer).status().code(), StatusCode::kFailedPrecondition);
-  FakeArc endless;
-  endless.word(FakeArc::kTable + 4) = 0xFFFFFFFF;
-  EXPECT_EQ(ReadCardInfo(endless).status().code(), StatusCode::kFailedPrecondition);
-  FakeArc poor;
-  poor.Add(hw::kTagEnabledDram, 0x3F);
-  EXPECT_EQ(ReadCardInfo(poor).status().code(), StatusCode::kFailedPrecondition);
-  FakeArc untranslated;
-  untranslated.Add(hw::kTagTranslation, 0);
-  EXPECT_EQ(ReadCardInfo(untranslated).status().code(), StatusCode::kFailedPrecondition);
-  FakeArc empty;
-  empty.Add(hw::kTagEnabledTensixColumns, 0);
-  EXPECT_EQ(ReadCardInfo(empty).status().code(), StatusCode::kFailedPrecondition);
+  using Change = void (*)(FakeArc&);
+  const struct {
+    Change change;
+    StatusCode code;
+    Problem problem;
+  } table[] = {
+      {[](FakeArc& arc) { arc.word(hw::kArcScratchRam + 4 * hw::kArcScratchBootStatus) = 1; },
+       StatusCode::kUnavailable, Problem::kFirmwareNotReady},
+      {[](FakeArc& arc) { arc.word(hw::kArcScratchRam + 4 * hw::kArcScratchTelemetryTable) = 0; },
+       StatusCode::kUnavailable, Problem::kFirmwareNotReady},
+      {[](FakeArc& arc) { arc.word(FakeArc::kTable) = 2 << 16; }, StatusCode::kFailedPrecondition,
+       Problem::kFirmwareUnsupported},
+      {[](FakeArc& arc) { arc.word(FakeArc::kTable + 4) = 0xFFFFFFFF; },
+       StatusCode::kFailedPrecondition, Problem::kFirmwareUnsupported},
+      {[](FakeArc& arc) { arc.Add(hw::kTagEnabledDram, 0x3F); }, StatusCode::kFailedPrecondition,
+       Problem::kFirmwareUnsupported},
+      {[](FakeArc& arc) { arc.Add(hw::kTagTranslation, 0); }, StatusCode::kFailedPrecondition,
+       Problem::kFirmwareUnsupported},
+      {[](FakeArc& arc) { arc.Add(hw::kTagEnabledTensixColumns, 0); },
+       StatusCode::kFailedPrecondition, Problem::kFirmwareUnsupported},
+  };
+  for (const auto& row : table) {
+    FakeArc arc;
+    row.change(arc);
+    const Status status = InfoOf(arc).status();
+    EXPECT_EQ(status.code(), row.code) << status.ToString();
+    EXPECT_EQ(ProblemOf(Annotate(status, "boot")), row.problem) << status.ToString();
+  }
 }
 
 }  // namespace

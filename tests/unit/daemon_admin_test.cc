@@ -35,14 +35,14 @@ TEST_F(DaemonAdmin, GetStatus_ShowsHartsWithoutReadingTheCard) {
   Start();
   EXPECT_EQ(card->reports, 1) << "after the boot";
   for (int i = 0; i < 100; ++i) {
-    ASSERT_THAT(core->GetStatus().harts, SizeIs(2));
+    ASSERT_THAT(core->GetStatus().card.harts, SizeIs(2));
     core->RunOnce();
   }
   EXPECT_EQ(card->reports, 1) << "not again within the period";
-  clock.Advance(PublishedHarts::kPeriod);
+  clock.Advance(PublishedReading::kPeriod);
   core->RunOnce();
   EXPECT_EQ(card->reports, 2) << "somebody has asked since";
-  clock.Advance(PublishedHarts::kPeriod);
+  clock.Advance(PublishedReading::kPeriod);
   core->RunOnce();
   EXPECT_EQ(card->reports, 2) << "nobody has, and nothing was done";
 }
@@ -50,7 +50,7 @@ TEST_F(DaemonAdmin, GetStatus_ShowsHartsWithoutReadingTheCard) {
 TEST_F(DaemonAdmin, Harts_AreReadWhenTheCardBecomesIdle) {
   Start();
   auto client = Connect();
-  clock.Advance(PublishedHarts::kPeriod);
+  clock.Advance(PublishedReading::kPeriod);
   core->RunOnce();
   const int before = card->reports;
   card->hold = true;
@@ -60,7 +60,7 @@ TEST_F(DaemonAdmin, Harts_AreReadWhenTheCardBecomesIdle) {
   core->GetStatus();
   core->RunOnce();
   EXPECT_EQ(card->reports, before + 1);
-  clock.Advance(PublishedHarts::kPeriod);
+  clock.Advance(PublishedReading::kPeriod);
   card->hold = false;
   client->Run();
   EXPECT_EQ(card->reports, before + 2);
@@ -73,7 +73,7 @@ TEST_F(DaemonAdmin, GetStatus_ReadsTheCardRarely) {
   ASSERT_TRUE(running->Start().ok());
   const TimePoint began = SteadyClock().Now();
   for (int i = 0; i < 300; ++i) running->GetStatus();
-  const auto periods = (SteadyClock().Now() - began) / PublishedHarts::kPeriod;
+  const auto periods = (SteadyClock().Now() - began) / PublishedReading::kPeriod;
   EXPECT_LE(counted.reports, 2 + periods) << "however often somebody asks";
   EXPECT_TRUE(running->Stop(SteadyClock().Now() + std::chrono::seconds(10)).ok());
 }

@@ -12,6 +12,28 @@ std::optional<Value> Optional(bool has, Value value) {
   return has ? std::optional<Value>(value) : std::nullopt;
 }
 
+CardHealth FromProto(const v1::CardHealth& card) {
+  const v1::PcieLink& link = card.link();
+  CardHealth out{
+      .node = card.node(),
+      .pci_address = card.pci_address(),
+      .driver_version = card.driver_version(),
+      .link = {link.speed(), link.max_speed(), link.width(), link.max_width()},
+      .temperature_celsius = Optional(card.has_temperature_celsius(), card.temperature_celsius()),
+      .power_watts = Optional(card.has_power_watts(), card.power_watts()),
+      .aiclk_mhz = Optional(card.has_aiclk_mhz(), card.aiclk_mhz()),
+      .aiclk_max_mhz = Optional(card.has_aiclk_max_mhz(), card.aiclk_max_mhz()),
+      .axiclk_mhz = Optional(card.has_axiclk_mhz(), card.axiclk_mhz()),
+      .arcclk_mhz = Optional(card.has_arcclk_mhz(), card.arcclk_mhz()),
+      .thermal_shutdowns = Optional(card.has_thermal_shutdowns(), card.thermal_shutdowns()),
+      .pcie_instance = Optional(card.has_pcie_instance(), card.pcie_instance()),
+      .board_location = Optional(card.has_board_location(), card.board_location())};
+  for (const v1::FirmwareVersion& one : card.firmware()) {
+    out.firmware.push_back({one.name(), one.version()});
+  }
+  return out;
+}
+
 }  // namespace
 
 DaemonStatus FromProto(const v1::DaemonStatus& status) {
@@ -30,7 +52,12 @@ DaemonStatus FromProto(const v1::DaemonStatus& status) {
                    .harts = {},
                    .device_resets = status.device_resets(),
                    .hardware_queues = {},
-                   .quantum_ns = status.quantum_ns()};
+                   .quantum_ns = status.quantum_ns(),
+                   .device = status.device(),
+                   .card = {}};
+  if (status.has_card()) {
+    out.card = FromProto(status.card());
+  }
   for (const v1::Device& device : status.devices()) {
     out.devices.push_back(FromProto(device));
   }

@@ -9,9 +9,20 @@
 #include "runtime/device/kmd/window.h"
 #include "runtime/device/problem.h"
 #include "runtime/device/wait.h"
+#include "runtime/hw/arc.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd {
+namespace {
+
+// What a simulator may leave out, but a card has to report: its grid.
+constexpr struct {
+  uint32_t tag;
+  const char* name;
+} kNeededTags[] = {{hw::kTagEnabledTensixColumns, "Tensix columns"},
+                   {hw::kTagEnabledDram, "DRAM banks"}};
+
+}  // namespace
 
 StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& which,
                                                      const kmd::System& system,
@@ -27,7 +38,11 @@ StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& which,
 
 StatusOr<DeviceInfo> KmdDevice::ReadInfo() {
   ASSIGN_OR_RETURN(const std::unique_ptr<Window> arc, OpenWindow(UnicastTarget(hw::kArc)));
-  ASSIGN_OR_RETURN(DeviceInfo info, ReadCardInfo(*arc));
+  ASSIGN_OR_RETURN(telemetry_, Telemetry::Find(*arc));
+  for (const auto& [tag, name] : kNeededTags) {
+    if (!telemetry_.Has(tag)) return kmd::TelemetryLacks(name, tag);
+  }
+  ASSIGN_OR_RETURN(DeviceInfo info, ReadCardInfo(telemetry_, *arc));
   info.backend = "kmd";
   info.iommu = node_->iommu();
   info.runs_by_itself = true;
@@ -38,6 +53,13 @@ StatusOr<DeviceInfo> KmdDevice::ReadInfo() {
 StatusOr<std::unique_ptr<Window>> KmdDevice::OpenWindow(const WindowTarget& target) {
   RETURN_IF_ERROR(CheckTarget(target));
   return std::make_unique<kmd::KmdWindow>(*node_, windows_, presence_, target);
+}
+
+std::optional<CardHealth> KmdDevice::ReadHealth() {
+  CardHealth health = node_->ReadHealth();
+  const StatusOr<std::unique_ptr<Window>> arc = OpenWindow(UnicastTarget(hw::kArc));
+  if (arc.ok()) ReadHealthOf(telemetry_, **arc, &health);
+  return health;
 }
 
 Status KmdDevice::Reset() {
@@ -97,7 +119,8 @@ void KmdDevice::RequestClock() {
 }
 
 Status KmdDevice::Restore() {
-  ASSIGN_OR_RETURN(const DeviceInfo info, ReadInfo());
+  ASSIGN_OR_RETURN(DeviceInfo info, ReadInfo());
+  info.clock_hz = info_.clock_hz;
   if (info != info_) return kmd::AnotherCard(node_->path());
   RETURN_IF_ERROR(HoldHarts());
   if (in_use_) RequestClock();

@@ -18,6 +18,7 @@
 #include "runtime/device/kmd/presence.h"
 #include "runtime/device/kmd/system.h"
 #include "runtime/device/kmd/window_pool.h"
+#include "runtime/device/telemetry.h"
 
 namespace ttfd {
 
@@ -44,6 +45,7 @@ class KmdDevice final : public Device {
   void SetInUse(bool in_use) override {
     if (std::exchange(in_use_, in_use) != in_use) RequestClock();
   }
+  std::optional<CardHealth> ReadHealth() override;
   Status CheckPresence() override { return presence_.Check(); }
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
 
@@ -51,6 +53,7 @@ class KmdDevice final : public Device {
   explicit KmdDevice(std::unique_ptr<kmd::Node> node)
       : node_(std::move(node)), guard_(*node_), windows_(*node_), presence_(*node_, windows_) {}
 
+  // Also finds the card's telemetry.
   StatusOr<DeviceInfo> ReadInfo();
   // Gives a card that was lost, and is back, what the device holds of it.
   Status Restore();
@@ -65,6 +68,7 @@ class KmdDevice final : public Device {
   kmd::WindowPool windows_;
   kmd::Presence presence_;
   DeviceInfo info_;
+  Telemetry telemetry_;
   bool in_use_ = false;
 };
 

@@ -172,12 +172,28 @@ Status Node::CheckCard() {
   const uint32_t bdf = call.bus_device_function;
   pci_address_ =
       fmt::format("{:04x}:{:02x}:{:02x}.{:x}", call.domain, bdf >> 8, bdf >> 3 & 0x1F, bdf & 7);
-  const std::string folder = "/sys/bus/pci/devices/" + pci_address_;
   // "DMA" or "DMA-FQ" with translation; "identity", or no group, without.
-  iommu_ = system_.files->ReadText(folder + "/iommu_group/type").value_or("").starts_with("DMA");
-  const std::string node = system_.files->ReadText(folder + "/numa_node").value_or("");
+  iommu_ = Attribute("iommu_group/type").starts_with("DMA");
+  const std::string node = Attribute("numa_node");
   std::from_chars(node.data(), node.data() + node.size(), numa_node_);
   return OkStatus();
+}
+
+std::string Node::Attribute(std::string_view name) const {
+  return system_.files->ReadText(fmt::format("/sys/bus/pci/devices/{}/{}", pci_address_, name))
+      .value_or("");
+}
+
+CardHealth Node::ReadHealth() const {
+  CardHealth health;
+  health.node = path_;
+  health.pci_address = pci_address_;
+  health.driver = version_.ToString();
+  health.link = {.speed = Attribute("current_link_speed"),
+                 .max_speed = Attribute("max_link_speed"),
+                 .width = Attribute("current_link_width"),
+                 .max_width = Attribute("max_link_width")};
+  return health;
 }
 
 Status Node::TakeLock() {

@@ -38,6 +38,8 @@ class Node {
   const std::string& path() const { return path_; }
   const DriverVersion& version() const { return version_; }
   bool iommu() const { return iommu_; }  // does the host translate what the card sends?
+  // Node, PCI address, driver and link; the rest is unset.
+  CardHealth ReadHealth() const;
 
   // 0 or an errno. ENODEV loses the card.
   int Call(Request request, void* argument);
@@ -63,6 +65,8 @@ class Node {
   Status CheckDriver();
   Status CheckCard();
   Status TakeLock();
+  // The kernel's text about the PCI device; empty: there is none.
+  std::string Attribute(std::string_view name) const;
   std::vector<std::string> OtherProcesses() const;
   Status CallError(std::string_view what, int error);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ttfd/card_health.h"
 #include "ttfd/status.h"
 #include "ttfd/types.h"
 
@@ -99,6 +100,8 @@ struct DaemonStatus {
   uint32_t device_resets = 0;
   std::vector<HardwareQueueInfo> hardware_queues = {};
   uint64_t quantum_ns = 0;  // device time of one time slice of a session
+  std::string device = {};  // that is served: "kmd:/dev/tenstorrent/0", "sim:board=p150"
+  std::optional<CardHealth> card = {};  // unset for a model
 };
 
 // How long commands that need the card waited, from their arrival in the daemon until the card started

@@ -1,0 +1,64 @@
+// The state of the card as the device thread read it last. Readers take the published value: however many
+// of them there are, they neither wait for the device thread nor make it read the card more often than once in kPeriod.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "daemon/engine/device_state.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+
+namespace ttfd {
+
+class PublishedReading {
+ public:
+  // `read` reads the card; called on the device thread.
+  explicit PublishedReading(std::function<CardReading()> read) : read_(std::move(read)) {}
+
+  // Between two readings of the card. One costs a few PCIe reads a hart, and a dozen for its health.
+  static constexpr Duration kPeriod = std::chrono::milliseconds(250);
+
+  // ---- any thread
+
+  // The last reading. The device thread reads the card after a boot, when it has become idle, and after a call
+  // of this: at most once in kPeriod, and while it is idle only when it wakes (EngineOptions::idle_tick). Empty
+  // before the first boot.
+  CardReading Read() ABSL_LOCKS_EXCLUDED(mu_) {
+    wanted_.store(true, std::memory_order_relaxed);
+    MutexLock lock(&mu_);
+    return reading_;
+  }
+
+  // ---- device thread
+
+  // The card was booted, so that an idle device thread reads it again.
+  void MarkChanged() { changed_ = true; }
+  // At the end of a round. `idle`: nothing is left to do.
+  void ReadIfDue(bool idle, Clock& clock) {
+    changed_ = changed_ || !idle;
+    const bool wanted = wanted_.load(std::memory_order_relaxed) || (idle && changed_);
+    if (wanted && clock.Now() - published_at_ >= kPeriod) ReadNow(clock.Now(), idle);
+  }
+  void ReadNow(TimePoint now, bool idle) ABSL_LOCKS_EXCLUDED(mu_) {
+    published_at_ = now;
+    changed_ = !idle;
+    wanted_.store(false, std::memory_order_relaxed);
+    CardReading reading = read_();
+    MutexLock lock(&mu_);
+    reading_ = std::move(reading);
+  }
+
+ private:
+  const std::function<CardReading()> read_;
+  std::atomic<bool> wanted_{false};  // Read was called since the last reading
+  Mutex mu_;
+  CardReading reading_ ABSL_GUARDED_BY(mu_);
+
+  // Device thread only.
+  TimePoint published_at_{};
+  bool changed_ = false;  // work was done since the last reading
+};
+
+}  // namespace ttfd

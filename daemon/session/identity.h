@@ -1,0 +1,13 @@
+// Which daemon it is, and what it serves. Constant from its start on.
+#pragma once
+
+#include <string>
+
+namespace ttfd {
+
+struct DaemonIdentity {
+  std::string version = "0.1.0";
+  std::string device = "sim";  // that --device named or chose
+};
+
+}  // namespace ttfd
