@@ -30,9 +30,7 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
-      reading_([this]() -> CardReading {
-        return {dispatcher_->Report(), options_.read_health()};
-      }),
+      reading_([this] { return dispatcher_->Report(); }, options_.read_health),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
       backoff_(options_.spin),
       profiler_(*dispatcher_, clock) {

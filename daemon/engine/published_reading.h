@@ -14,8 +14,10 @@ namespace ttfd {
 
 class PublishedReading {
  public:
-  // `read` reads the card; called on the device thread.
-  explicit PublishedReading(std::function<CardReading()> read) : read_(std::move(read)) {}
+  // How the card is read; called on the device thread.
+  PublishedReading(std::function<std::vector<HartReport>()> read_harts,
+                   std::function<std::optional<CardHealth>()> read_health)
+      : read_harts_(std::move(read_harts)), read_health_(std::move(read_health)) {}
 
   // Between two readings of the card. One costs a few PCIe reads a hart, and a dozen for its health.
   static constexpr Duration kPeriod = std::chrono::milliseconds(250);
@@ -45,13 +47,14 @@ class PublishedReading {
     published_at_ = now;
     changed_ = !idle;
     wanted_.store(false, std::memory_order_relaxed);
-    CardReading reading = read_();
+    CardReading reading = {read_harts_(), read_health_()};
     MutexLock lock(&mu_);
     reading_ = std::move(reading);
   }
 
  private:
-  const std::function<CardReading()> read_;
+  const std::function<std::vector<HartReport>()> read_harts_;
+  const std::function<std::optional<CardHealth>()> read_health_;
   std::atomic<bool> wanted_{false};  // Read was called since the last reading
   Mutex mu_;
   CardReading reading_ ABSL_GUARDED_BY(mu_);
