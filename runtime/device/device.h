@@ -112,8 +112,9 @@ class Device {
   virtual Status HoldOnExit(std::span<const hw::Coordinate> /*tiles*/) { return OkStatus(); }
   // Raises the card's clock while there are users of it, or lets it fall. A wish: where it fails, that is logged.
   virtual void SetInUse(bool /*in_use*/) {}
-  // UNAVAILABLE: the card is lost, because another process has reset or removed it. Every other call fails with it
-  // until a Reset has found the card again. Takes one read through a window.
+  // UNAVAILABLE: the card is lost, because another process has reset or removed it. DATA_LOSS: lost, because it reads
+  // all ones, which ResetChip may end. Every other call but these resets fails with it until one of them has found the
+  // card again. Takes one read through a window.
   virtual Status CheckPresence() { return OkStatus(); }
   // Where the card runs by itself, as silicon does, the call returns at once, with 0 clocks and never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;

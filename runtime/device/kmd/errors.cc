@@ -167,6 +167,14 @@ Status CardLost(const std::string& node, std::string_view symptom) {
       node, symptom);
 }
 
+Status CardSilent(const std::string& node) {
+  return Error(StatusCode::kDataLoss,
+               "the card at {} answers all ones, as a chip does that hangs: reset its chip "
+               "(ttfdctl reset, or tt-smi -r while no daemon serves it), or power the host off and "
+               "on",
+               node);
+}
+
 Status AnotherCard(const std::string& node) {
   return ProblemError(
       Problem::kCardLost, StatusCode::kFailedPrecondition,
