@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "runtime/device/kmd/window.h"
+#include "runtime/device/problem.h"
 #include "tests/support/kmd_fixture.h"
 
 namespace ttfd {
@@ -118,7 +119,10 @@ class KmdFault : public KmdTest {
   }
 
   Status OpenCard() {
-    ASSIGN_OR_RETURN(card_, TryOpen(host_bytes_));
+    StatusOr<std::unique_ptr<KmdDevice>> opened = TryOpen(host_bytes_);
+    EXPECT_EQ(opened.ok(), ProblemOf(opened.status()) == Problem::kNone)
+        << opened.status().ToString();
+    ASSIGN_OR_RETURN(card_, std::move(opened));
     return OkStatus();
   }
   // A card in use, as the daemon has it.

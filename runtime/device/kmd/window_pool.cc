@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "runtime/device/kmd/errors.h"
+#include "runtime/device/problem.h"
 #include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
@@ -26,9 +27,10 @@ WindowConfig ConfigFor(const WindowTarget& target, uint64_t base) {
 }
 
 Status NoAddresses() {
-  return Error(StatusCode::kResourceExhausted,
-               "this process cannot map one more window into the card: free memory, or raise "
-               "vm.max_map_count and the limit of its address space (ulimit -v)");
+  return ProblemError(
+      Problem::kNoHostMemory, StatusCode::kResourceExhausted,
+      "this process cannot map one more window into the card: free memory, or raise "
+      "vm.max_map_count and the limit of its address space (ulimit -v)");
 }
 
 }  // namespace
@@ -68,8 +70,10 @@ Status WindowPool::Configure(HardwareWindow& window, const WindowConfig& config)
   const int error = node_.Call(kConfigureWindow, &call);
   RETURN_IF_ERROR(node_.lost());
   if (error != 0) {
-    return Internal("the driver refuses to move window {} to ({},{}) {:#x} ({}): see dmesg for why",
-                    window.id, config.x_end, config.y_end, config.address, std::strerror(error));
+    return ProblemError(
+        Problem::kDriverRefused, StatusCode::kInternal,
+        "the driver refuses to move window {} to ({},{}) {:#x} ({}): see dmesg for why", window.id,
+        config.x_end, config.y_end, config.address, std::strerror(error));
   }
   window.config = config;
   window.configured = true;
