@@ -255,7 +255,7 @@ bool Engine::CardIsThere() {
 
 // Once a second. A card that was lost is looked for until it is back.
 void Engine::LookAtCard() {
-  constexpr char kBack[] = "another process had reset or removed the card; it is back";
+  constexpr char kBack[] = "the card was lost, and its driver serves it again";
   if (clock_.Now() < next_look_) return;
   next_look_ = clock_.Now() + std::chrono::seconds(1);
   if (lost_.ok()) {
@@ -266,7 +266,7 @@ void Engine::LookAtCard() {
   if (TryBoot(ResetStrength::kHarts, kBack).ok()) {
     resets_.fetch_add(1, std::memory_order_relaxed);
     LogInfo("the card is back, and works");
-  } else if (dispatcher_->CheckPresence().ok()) {
+  } else if (dispatcher_->CheckPresence().code() != StatusCode::kUnavailable) {
     Recover(kBack).IgnoreError();
   }
 }

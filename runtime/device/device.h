@@ -115,8 +115,9 @@ class Device {
   virtual void SetInUse(bool /*in_use*/) {}
   // The card's sensors, clocks, link and versions: about a dozen reads through a window. None: there is no card.
   virtual std::optional<CardHealth> ReadHealth() { return std::nullopt; }
-  // UNAVAILABLE: the card is lost, because another process has reset or removed it. Every other call fails with it
-  // until a Reset has found the card again. Takes one read through a window.
+  // UNAVAILABLE: the card is lost, because another process has reset or removed it. DATA_LOSS: lost, because it reads
+  // all ones, which ResetChip may end. Every other call but these resets fails with it until one of them has found the
+  // card again. Takes one read through a window.
   virtual Status CheckPresence() { return OkStatus(); }
   // Where the card runs by itself, as silicon does, the call returns at once, with 0 clocks and never quiescent.
   virtual StatusOr<AdvanceResult> Advance(uint64_t clocks) = 0;

@@ -88,7 +88,7 @@ class Dispatcher {
   virtual Status Boot(ResetStrength strength, Tick tick) = 0;
   Status Boot() { return Boot(ResetStrength::kHarts, NoTick); }
 
-  // UNAVAILABLE: the card is lost (Device::CheckPresence); only Boot is of use, which looks for it.
+  // UNAVAILABLE or DATA_LOSS: the card is lost (Device::CheckPresence); only Boot is of use, which looks for it.
   virtual Status CheckPresence() { return OkStatus(); }
 
   virtual const CardDescription& card() const = 0;

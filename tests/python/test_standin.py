@@ -72,3 +72,19 @@ def test_a_card_that_goes_ends_its_sessions_and_is_served_when_it_is_back(daemon
         session.queue.write(buffer, np.full(1024, 7, np.uint32))
         assert set(session.queue.read(buffer, np.uint32)) == {7}
     assert daemon.process.poll() is None
+
+
+def test_a_chip_that_answers_all_ones_is_reset(daemon):
+    session = ttfd.connect(daemon.address)
+    buffer = session.allocate_dram(4096)
+    daemon.process.send_signal(signal.SIGRTMIN)
+    with pytest.raises(ttfd.Error) as raised:
+        while True:
+            session.queue.read(buffer)
+    assert (raised.value.code, raised.value.reason) == (ttfd.Code.UNAVAILABLE, "DEVICE_RESET")
+    assert "answers all ones" in raised.value.message
+    eventually(lambda: state_of(daemon)["state"] == "ready")
+    with ttfd.connect(daemon.address) as session:
+        buffer = session.allocate_dram(4096)
+        session.queue.write(buffer, np.full(1024, 7, np.uint32))
+        assert set(session.queue.read(buffer, np.uint32)) == {7}

@@ -18,9 +18,9 @@ class KmdTest : public testing::Test {
  protected:
   static constexpr hw::Coordinate kTile = {1, 2};
 
-  void Prepare(const StandinOptions& options = {}) {
+  void Prepare(const StandinOptions& options = {}, std::string_view chip = "sim:board=p150") {
     device_.reset();
-    standin_ = MakeKmdStandin("sim:board=p150", options).value();
+    standin_ = MakeKmdStandin(chip, options).value();
   }
   StatusOr<std::unique_ptr<KmdDevice>> TryOpen(uint64_t host_bytes = kmd::kDefaultArenaBytes) {
     return KmdDevice::Open(KmdStandin::kNode, standin_->system(), host_bytes);
@@ -42,7 +42,7 @@ class KmdTest : public testing::Test {
   // What the device does from here on.
   void StartLog() {
     log_.clear();
-    standin_->Record(&log_);
+    standin_->calls().Record(&log_);
   }
   const std::vector<StandinEvent>& log() const { return log_; }
   size_t Count(StandinEvent::Kind kind) const {
@@ -53,6 +53,11 @@ class KmdTest : public testing::Test {
     std::vector<StandinEvent::Kind> kinds;
     for (const StandinEvent& event : log_) kinds.push_back(event.kind);
     return kinds;
+  }
+
+  void FailEach(StandinEvent::Kind kind, int error) {
+    standin_->calls().BeforeEach(
+        [kind, error](const StandinEvent& event) { return event.kind == kind ? error : 0; });
   }
 
   // Another process has the node open.

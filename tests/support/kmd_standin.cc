@@ -47,7 +47,7 @@ bool KmdStandin::LetTimePass(uint64_t clocks) {
 }
 
 int KmdStandin::Open(const std::string& path) {
-  if (open_error_ != 0) return -open_error_;
+  if (const int error = calls_.Begin({.kind = StandinEvent::kOpen}); error != 0) return -error;
   if (!number_.has_value() || path != fmt::format("/dev/tenstorrent/{}", *number_) ||
       !options_.module_loaded) {
     return -ENOENT;
@@ -58,17 +58,18 @@ int KmdStandin::Open(const std::string& path) {
 }
 
 int KmdStandin::Close(int descriptor) {
+  const int error = calls_.Begin({.kind = StandinEvent::kClose});
   const auto found = descriptors_.find(descriptor);
   if (found == descriptors_.end() || !found->second.open) return -EBADF;
   found->second.open = false;
   ReleaseIfUnused(descriptor);
-  return 0;
+  return -error;
 }
 
 void KmdStandin::ReleaseIfUnused(int descriptor) {
   const File& file = descriptors_.at(descriptor);
   if (file.open || file.mappings != 0) return;
-  if (file.cleanup.has_value() && !file.dead && number_.has_value() && answers()) {
+  if (file.cleanup.has_value() && !file.dead && number_.has_value() && !silent_) {
     const kmd::NocCleanupCall& word = *file.cleanup;
     (void)Accepted(
         windows_.WriteAsDriver({word.x, word.y}, word.address, static_cast<uint32_t>(word.data)));
@@ -80,16 +81,16 @@ void KmdStandin::ReleaseIfUnused(int descriptor) {
 }
 
 int KmdStandin::Ioctl(int descriptor, uint32_t request, void* argument) {
-  Note({.kind = StandinEvent::kIoctl, .id = request});
+  const int failure = calls_.Begin({.kind = StandinEvent::kIoctl, .id = request});
   LetTimePass(options_.clocks_per_call);
   const auto found = descriptors_.find(descriptor);
   if (found == descriptors_.end() || !found->second.open) return -EBADF;
   if (found->second.dead) return -ENODEV;
-  if (const auto failure = failures_.find(request); failure != failures_.end()) {
-    const int error = failure->second;
-    failures_.erase(failure);
-    return -error;
+  if (failure == kRefusedInAnswer) {
+    if (request == kmd::kResetDevice) As<kmd::ResetDeviceCall>(argument)->result = 1;
+    return 0;
   }
+  if (failure != 0) return -failure;
   const bool always = request == kmd::kGetDeviceInfo || request == kmd::kGetDriverInfo ||
                       request == kmd::kResetDevice;
   if (reset_.under_way && !always) return -ENODEV;
@@ -174,11 +175,11 @@ int KmdStandin::AnswerReset(const File& file, kmd::ResetDeviceCall* call) {
   if (call->flags != kmd::kResetAsic && call->flags != kmd::kPostReset) return EINVAL;
   kmd::ResetDeviceCall known = {};
   known.written_bytes = kmd::kResetDeviceOutput;
-  known.result = std::exchange(reset_.results[call->flags], 0u);
-  if (known.result == 0) {
-    reset_.under_way = call->flags == kmd::kResetAsic;
-    if (reset_.under_way) LoseState(file.descriptor);
-    if (reset_.under_way && reset_.on_begin) reset_.on_begin();
+  reset_.under_way = call->flags == kmd::kResetAsic;
+  if (reset_.under_way) {
+    LoseState(file.descriptor);
+    silent_ = false;
+    if (reset_.on_begin) reset_.on_begin();
   }
   const kmd::ResetDeviceCall input = *call;
   *call = known;
@@ -225,31 +226,34 @@ void KmdStandin::LoseState(int but) {
 
 void KmdStandin::ResetByAnother() {
   LoseState(-1);
-  link_broken_ = options_.version < kWithdrawnMappings;
+  silent_ = options_.version < kWithdrawnMappings;
 }
 
 void KmdStandin::Remove() {
   ResetByAnother();
+  for (auto& [descriptor, file] : descriptors_) file.dead = true;
   reset_.under_way = false;
   number_.reset();
 }
 
 void KmdStandin::ComeBackAs(uint32_t number) {
   number_ = number;
-  link_broken_ = false;
+  silent_ = false;
 }
 
 int KmdStandin::Map(int descriptor, uint64_t offset, size_t size, kmd::Mapping* mapping) {
+  const int failure = calls_.Begin({StandinEvent::kMap, 0, offset, size});
   const auto found = descriptors_.find(descriptor);
   if (found == descriptors_.end() || !found->second.open) return -EBADF;
   if (found->second.dead || reset_.under_way) return -ENODEV;
-  if (map_error_ != 0) return -map_error_;
+  if (failure != 0) return -failure;
   const int error = windows_.Map(descriptor, offset, size, mapping);
   if (error == 0) ++found->second.mappings;
   return -error;
 }
 
 int KmdStandin::Unmap(const kmd::Mapping& mapping) {
+  calls_.Begin({.kind = StandinEvent::kUnmap});
   int owner = 0;
   if (const int error = windows_.Unmap(mapping, &owner); error != 0) return -error;
   --descriptors_.at(owner).mappings;
@@ -283,51 +287,50 @@ std::vector<std::string> KmdStandin::List(const std::string& folder) {
   return {fmt::format("tenstorrent!{}", *number_)};
 }
 
-StandinMapping* KmdStandin::Find(const kmd::Mapping& mapping, uint64_t offset, uint64_t bytes) {
+StandinMapping* KmdStandin::Find(StandinEvent::Kind access, const kmd::Mapping& mapping,
+                                 uint64_t offset, uint64_t bytes) {
   StandinMapping* const found = windows_.Find(mapping);
   if (found == nullptr || offset + bytes > found->size) {
     ADD_FAILURE() << "an access outside any mapping";
     return nullptr;
   }
+  calls_.Begin({access, found->window, offset, bytes});
   return found->withdrawn ? nullptr : found;
 }
 
 bool KmdStandin::Load(const kmd::Mapping& mapping, uint64_t offset, uint32_t* value) {
   LetTimePass(options_.clocks_per_call);
-  StandinMapping* const found = Find(mapping, offset, sizeof(*value));
+  StandinMapping* const found = Find(StandinEvent::kLoad, mapping, offset, sizeof(*value));
   if (found == nullptr) return false;
   EXPECT_FALSE(found->write_combining) << "a load through a write-combining mapping";
   EXPECT_EQ(offset % 4, 0u) << "a misaligned load";
-  Note({StandinEvent::kLoad, found->window, offset, sizeof(*value)});
-  if (!answers() || !Accepted(windows_.Load(*found, offset, value))) *value = ~0u;
+  if (silent_ || !Accepted(windows_.Load(*found, offset, value))) *value = ~0u;
   return true;
 }
 
 bool KmdStandin::Store(const kmd::Mapping& mapping, uint64_t offset, uint32_t value,
                        uint32_t width) {
-  StandinMapping* const found = Find(mapping, offset, width);
+  StandinMapping* const found = Find(StandinEvent::kStore, mapping, offset, width);
   if (found == nullptr) return false;
   EXPECT_FALSE(found->write_combining) << "an ordered store through a write-combining mapping";
   EXPECT_TRUE((width == 1 || width == 2 || width == 4) && offset % width == 0)
       << "a misaligned store";
-  Note({StandinEvent::kStore, found->window, offset, width});
-  if (answers()) (void)Accepted(windows_.Store(*found, offset, BytesOf(value).first(width)));
+  if (!silent_) (void)Accepted(windows_.Store(*found, offset, BytesOf(value).first(width)));
   return true;
 }
 
 bool KmdStandin::StoreBulk(const kmd::Mapping& mapping, uint64_t offset, ByteSpan words) {
-  StandinMapping* const found = Find(mapping, offset, words.size());
+  StandinMapping* const found = Find(StandinEvent::kBulkStore, mapping, offset, words.size());
   if (found == nullptr) return false;
   EXPECT_TRUE(found->write_combining) << "a bulk store through an uncached mapping";
   EXPECT_EQ((offset | words.size()) % 4, 0u) << "a bulk store of something other than words";
-  Note({StandinEvent::kBulkStore, found->window, offset, words.size()});
-  if (answers()) windows_.Combine(*found, offset, words);
+  if (!silent_) windows_.Combine(*found, offset, words);
   return true;
 }
 
 void KmdStandin::StoreFence() {
-  Note({.kind = StandinEvent::kFence});
-  if (answers()) (void)Accepted(windows_.Drain());
+  calls_.Begin({.kind = StandinEvent::kFence});
+  if (!silent_) (void)Accepted(windows_.Drain());
 }
 
 }  // namespace ttfd

@@ -21,6 +21,7 @@
 #include "runtime/device/kmd/driver_version.h"
 #include "runtime/device/kmd/system.h"
 #include "runtime/device/pcie_port.h"
+#include "tests/support/kmd_standin_calls.h"
 #include "tests/support/kmd_standin_memory.h"
 #include "tests/support/kmd_standin_pins.h"
 #include "tests/support/kmd_standin_windows.h"
@@ -47,15 +48,13 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
       : options_(options),
         port_(std::move(port)),
         windows_(*port_),
-        memory_(options.giant_pages, options.huge_pages),
+        memory_(calls_, options.giant_pages, options.huge_pages),
         pins_(*port_, memory_, options.iommu, options.version) {}
 
   kmd::System system() { return {this, this, &memory_, this}; }
 
   // What tests do to the driver and the card.
-  void FailNext(uint32_t request, int error) { failures_.emplace(request, error); }
-  void FailOpen(int error) { open_error_ = error; }
-  void FailMap(int error) { map_error_ = error; }
+  StandinCalls& calls() { return calls_; }
   // True: nothing can move any more.
   bool LetTimePass(uint64_t clocks);
   // ASIC reset by another process: descriptors opened before are dead, as their version has it.
@@ -66,15 +65,15 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
   void ComeBackAs(uint32_t number);
   // Called when the chip is reset by the request of a descriptor, in place of the card's disappearing for a moment.
   void OnReset(std::function<void()> act) { reset_.on_begin = std::move(act); }
-  // The next reset call of these flags has this result.
-  void FailReset(uint32_t flags, uint32_t result) { reset_.results[flags] = result; }
-  void BreakLink() { link_broken_ = true; }  // reads answer all ones, writes are lost
+  // Reads answer all ones and writes are lost until the card comes back, or its chip is reset by a descriptor.
+  void Silence(bool silent = true) { silent_ = silent; }
 
   // What tests see.
-  void Record(std::vector<StandinEvent>* log) { log_ = log; }  // null: no more
+  const kmd::DriverVersion& version() const { return options_.version; }
   // Power flags of all descriptors together.
   uint16_t power() const;
   size_t open_files() const { return descriptors_.size(); }
+  size_t locks() const { return locks_.size(); }
   StandinWindows& windows() { return windows_; }
   const StandinMemory& memory() const { return memory_; }
   StandinPins& pins() { return pins_; }
@@ -103,9 +102,6 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
     std::optional<kmd::NocCleanupCall> cleanup = {};
   };
 
-  void Note(const StandinEvent& event) {
-    if (log_ != nullptr) log_->push_back(event);
-  }
   int Answer(File& file, uint32_t request, void* argument);
   int AnswerDriverInfo(kmd::DriverInfoCall* call) const;
   int AnswerDeviceInfo(kmd::DeviceInfoCall* call) const;
@@ -117,28 +113,24 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
   int AnswerLock(const File& file, kmd::LockControlCall* call);
   void ReleaseIfUnused(int descriptor);
   // Where an access goes; null: the driver has withdrawn the mapping.
-  StandinMapping* Find(const kmd::Mapping& mapping, uint64_t offset, uint64_t bytes);
-  bool answers() const { return !link_broken_; }
+  StandinMapping* Find(StandinEvent::Kind access, const kmd::Mapping& mapping, uint64_t offset,
+                       uint64_t bytes);
 
   const StandinOptions options_;
   const std::unique_ptr<PciePort> port_;
+  StandinCalls calls_;
   StandinWindows windows_;
   StandinMemory memory_;
   StandinPins pins_;
   std::map<int, File> descriptors_;
-  std::map<uint32_t, int> locks_;  // index, descriptor
-  std::multimap<uint32_t, int> failures_;
+  std::map<uint32_t, int> locks_;       // index, descriptor
   std::optional<uint32_t> number_ = 0;  // N of /dev/tenstorrent/N; none: there is no node
-  int open_error_ = 0;
-  int map_error_ = 0;
   int next_descriptor_ = 1000;
-  bool link_broken_ = false;
+  bool silent_ = false;
   struct {
     bool under_way = false;  // until kPostReset
     std::function<void()> on_begin;
-    std::map<uint32_t, uint32_t> results;  // by flags: of the next call, if not 0
   } reset_;
-  std::vector<StandinEvent>* log_ = nullptr;
 };
 
 }  // namespace ttfd

@@ -17,6 +17,9 @@ uint32_t* StandinMemory::Reserved(uint64_t page_bytes) {
 }
 
 int StandinMemory::Map(size_t size, uint64_t page_bytes, int numa_node, MutableByteSpan* memory) {
+  if (const int error = calls_.Begin({StandinEvent::kMapMemory, 0, 0, size}); error != 0) {
+    return -error;
+  }
   if (size == 0 || size % page_bytes != 0) return -EINVAL;
   uint32_t* const reserved = Reserved(page_bytes);
   if (reserved != nullptr && *reserved < size / page_bytes) return -ENOMEM;
@@ -31,6 +34,7 @@ int StandinMemory::Map(size_t size, uint64_t page_bytes, int numa_node, MutableB
 }
 
 int StandinMemory::Unmap(MutableByteSpan memory) {
+  calls_.Begin({StandinEvent::kUnmapMemory, 0, 0, memory.size()});
   const auto found = std::find_if(mapped_.begin(), mapped_.end(), [&](const Mapped& mapped) {
     return mapped.memory.data() == memory.data() && mapped.memory.size() == memory.size();
   });

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "runtime/device/kmd/system.h"
+#include "tests/support/kmd_standin_calls.h"
 
 namespace ttfd {
 
 // Pages are consecutive within a hugepage, by decree; ordinary ones never are.
 class StandinMemory final : public kmd::Memory {
  public:
-  StandinMemory(uint32_t giant_pages, uint32_t huge_pages)
-      : giant_pages_(giant_pages), huge_pages_(huge_pages) {}
+  StandinMemory(StandinCalls& calls, uint32_t giant_pages, uint32_t huge_pages)
+      : calls_(calls), giant_pages_(giant_pages), huge_pages_(huge_pages) {}
   ~StandinMemory() override;
 
   int Map(size_t size, uint64_t page_bytes, int numa_node, MutableByteSpan* memory) override;
@@ -32,6 +33,7 @@ class StandinMemory final : public kmd::Memory {
 
   uint32_t* Reserved(uint64_t page_bytes);  // null: without a limit
 
+  StandinCalls& calls_;
   uint32_t giant_pages_;
   uint32_t huge_pages_;
   int last_numa_node_ = -1;

@@ -13,14 +13,6 @@
 
 namespace ttfd {
 
-// What the backend did, in order.
-struct StandinEvent {
-  enum Kind { kIoctl, kLoad, kStore, kBulkStore, kFence } kind = kIoctl;
-  uint32_t id = 0;  // kIoctl: the request; else the hardware window
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-};
-
 struct StandinMapping {
   std::byte* begin = nullptr;
   size_t size = 0;
@@ -59,6 +51,7 @@ class StandinWindows {
   Status Drain();
 
   uint32_t in_use() const;
+  size_t mappings() const { return mappings_.size(); }
 
  private:
   static constexpr uint32_t kCount = hw::kTlbWindowKernel;  // one more belongs to the driver

@@ -1,6 +1,6 @@
 // ttfd with a stand-in for the vendor's driver in place of the system's calls: /dev/tenstorrent/0 is a p150 of the
 // model, which runs by itself. Misuse of the bus is reported to standard error. SIGUSR1 removes the card,
-// SIGUSR2 brings it back under the next number.
+// SIGUSR2 brings it back under the next number; SIGRTMIN has its chip answer all ones until that is reset.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kRemove = SIGUSR1;
 constexpr int kBringBack = SIGUSR2;
+const int kSilence = SIGRTMIN;
 
 // No thread takes signals but those that wait for them.
 void BlockSignals() {
@@ -27,13 +28,14 @@ void ObeySignals(ttfd::RunningStandin& card) {
   std::thread([&card] {
     sigset_t own;
     sigemptyset(&own);
-    for (const int signal : {kRemove, kBringBack}) sigaddset(&own, signal);
+    for (const int signal : {kRemove, kBringBack, kSilence}) sigaddset(&own, signal);
     for (uint32_t number = 1;;) {
       int signal = 0;
       sigwait(&own, &signal);
       card.With([&](ttfd::KmdStandin& standin) {
         if (signal == kRemove) standin.Remove();
         if (signal == kBringBack) standin.ComeBackAs(number++);
+        if (signal == kSilence) standin.Silence();
       });
     }
   }).detach();

@@ -63,6 +63,26 @@ TEST_F(EngineReset, AChipThatDoesNotBootWithTheDaemonIsReset) {
   EXPECT_THAT(card->log, Contains("chip reset"));
 }
 
+// Once: a chip that is silent afterwards is as lost as one that is removed.
+TEST_F(EngineReset, AChipThatFallsSilentIsReset) {
+  behaviour.resets_chip = true;
+  Prepare();
+  card->presence = Error(StatusCode::kDataLoss, "it answers all ones");
+  const auto look = [&] {
+    clock.Advance(std::chrono::seconds(1));
+    core->RunOnce();
+  };
+  look();
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kFailed);
+  EXPECT_THAT(card->log, Not(Contains("chip reset")));
+  card->on_boot = [&] {
+    if (!card->log.empty() && card->log.back() == "chip reset") card->presence = OkStatus();
+  };
+  look();
+  EXPECT_THAT(card->log, Contains("chip reset"));
+  EXPECT_EQ(core->GetStatus().state, DaemonState::kReady);
+}
+
 TEST_F(EngineReset, TheCardIsInUseWhileThereAreSessions) {
   std::vector<bool> uses;
   options.engine.set_in_use = [&uses](bool in_use) { uses.push_back(in_use); };

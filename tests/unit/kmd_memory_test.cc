@@ -130,34 +130,6 @@ class KmdMemoryRefusal : public KmdMemory {
   }
 };
 
-TEST_F(KmdMemoryRefusal, OfTheDriverNamesTheRemedyAndLeavesNothingBehind) {
-  const auto fail = [this](int error) {
-    return [this, error] { standin().FailNext(kmd::kPinPages, error); };
-  };
-  Check({
-      {"regions",
-       {},
-       fail(ENOSPC),
-       kHuge,
-       StatusCode::kResourceExhausted,
-       "all 16 outbound iATU regions of the card are in use"},
-      {"memory",
-       {},
-       fail(ENOMEM),
-       kHuge,
-       StatusCode::kResourceExhausted,
-       "could not pin 2097152 bytes of host memory: free memory"},
-      {"fault", {}, fail(EFAULT), kHuge, StatusCode::kFailedPrecondition, "see dmesg"},
-      {"other",
-       {},
-       fail(EINVAL),
-       kHuge,
-       StatusCode::kFailedPrecondition,
-       "refused to pin 2097152 bytes"},
-      {"lost", {}, fail(ENODEV), kHuge, StatusCode::kUnavailable, "reset or removed"},
-  });
-}
-
 TEST_F(KmdMemoryRefusal, OfPagesNamesTheRemedyAndLeavesNothingBehind) {
   const auto nothing = [] {};
   Check({

@@ -89,33 +89,9 @@ TEST_F(KmdOpen, WhatTheSystemRefusesNamesTheRemedy) {
   };
   for (const auto& test : kCases) {
     Prepare(test.options);
-    if (test.open_error != 0) standin().FailOpen(test.open_error);
+    if (test.open_error != 0) FailEach(StandinEvent::kOpen, test.open_error);
     ExpectRefusal(TryOpen().status(), test.code, test.says);
     EXPECT_EQ(standin().open_files(), 0u);
-  }
-}
-
-TEST_F(KmdOpen, CallsTheDriverRefusesAreNamed) {
-  const struct {
-    kmd::Request request;
-    int error;
-    StatusCode code;
-    const char* says;
-  } kCases[] = {
-      {kmd::kGetDriverInfo, EIO, StatusCode::kFailedPrecondition, "does not say its version"},
-      {kmd::kGetDeviceInfo, EIO, StatusCode::kFailedPrecondition, "does not say which card"},
-      {kmd::kLockControl, EIO, StatusCode::kFailedPrecondition, "does not say its lock"},
-      {kmd::kAllocateWindow, EIO, StatusCode::kFailedPrecondition, "does not give a window"},
-      {kmd::kConfigureWindow, EIO, StatusCode::kInternal, "refuses to move window"},
-      {kmd::kGetDriverInfo, ENODEV, StatusCode::kUnavailable, "reset or removed"},
-      {kmd::kAllocateWindow, ENODEV, StatusCode::kUnavailable, "reset or removed"},
-  };
-  for (const auto& test : kCases) {
-    Prepare();
-    standin().FailNext(test.request, test.error);
-    ExpectRefusal(TryOpen().status(), test.code, test.says);
-    EXPECT_EQ(standin().open_files(), 0u);
-    EXPECT_EQ(standin().windows().in_use(), 0u);
   }
 }
 

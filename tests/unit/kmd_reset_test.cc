@@ -1,6 +1,4 @@
 // Resets of the harts and of the chip, what the driver does when the process ends, and the card's clock.
-#include <cerrno>
-
 #include "runtime/hw/tensix.h"
 #include "tests/support/kmd_fixture.h"
 
@@ -70,42 +68,6 @@ TEST_F(KmdReset, OfTheChipFindsTheNodeUnderAnotherNumberWhenItIsBack) {
   EXPECT_TRUE(WriteWord(*window_, 0x200, 7).ok());
 }
 
-// Each of them leaves a card that is lost, and found by the reset that follows once the driver has it again.
-TEST_F(KmdReset, OfTheChipThatFailsIsTriedAgain) {
-  const struct {
-    const char* says;
-    std::function<void()> fail;
-    std::function<void()> repair;
-  } kCases[] = {
-      {"no node for the card", [&] { standin().OnReset([&] { standin().Remove(); }); },
-       [&] { standin().ComeBackAs(2); }},
-      {"could not be ended", [&] { standin().FailReset(kmd::kPostReset, 1); }, [] {}},
-  };
-  for (const auto& test : kCases) {
-    SCOPED_TRACE(test.says);
-    Drop();
-    Open();
-    Hold();
-    test.fail();
-    ExpectRefusal(device().ResetChip(clock_, NoTick), StatusCode::kUnavailable, test.says);
-    EXPECT_EQ(device().CheckPresence().code(), StatusCode::kUnavailable);
-    test.repair();
-    const Status reset = device().Reset();
-    ASSERT_TRUE(reset.ok()) << reset.ToString();
-    EXPECT_TRUE(WriteWord(*window_, 0x200, 7).ok());
-  }
-}
-
-TEST_F(KmdReset, OfTheChipThatDoesNotBeginChangesNothing) {
-  Open();
-  Hold();
-  standin().FailReset(kmd::kResetAsic, 1);
-  ExpectRefusal(device().ResetChip(clock_, NoTick), StatusCode::kUnavailable, "could not be begun");
-  standin().FailNext(kmd::kResetDevice, EBUSY);
-  ExpectRefusal(device().ResetChip(clock_, NoTick), StatusCode::kUnavailable, "could not be begun");
-  ExpectWorks();
-}
-
 TEST_F(KmdReset, OfTheChipEndsWhereItsTickSaysSo) {
   Open();
   Hold();
@@ -142,14 +104,6 @@ TEST_F(KmdReset, ATileThatIsToBeHeldOnExitIs) {
   EXPECT_EQ(SoftReset(kFree), kRuns) << "it is not named any more";
 }
 
-TEST_F(KmdReset, ARefusedCleanupIsAnErrorThatLeavesNothing) {
-  Open();
-  standin().FailNext(kmd::kSetNocCleanup, EINVAL);
-  ExpectRefusal(device().HoldOnExit(std::vector{kTile}), StatusCode::kFailedPrecondition,
-                "when the daemon ends");
-  EXPECT_EQ(standin().open_files(), 1u);
-}
-
 TEST_F(KmdReset, TheClockIsHighWhileTheCardIsInUse) {
   Open();
   const auto high = [this] { return (standin().power() & kmd::kPowerHighClock) != 0; };
@@ -161,9 +115,6 @@ TEST_F(KmdReset, TheClockIsHighWhileTheCardIsInUse) {
   EXPECT_TRUE(high()) << "also after a reset";
   device().SetInUse(false);
   EXPECT_FALSE(high());
-  standin().FailNext(kmd::kSetPowerState, EINVAL);
-  device().SetInUse(true);
-  EXPECT_TRUE(device().CheckPresence().ok()) << "a wish, and no condition";
 }
 
 }  // namespace

@@ -168,6 +168,14 @@ Status CardLost(const std::string& node, std::string_view symptom) {
       node, symptom);
 }
 
+Status CardSilent(const std::string& node) {
+  return ProblemError(
+      Problem::kFirmwareNotReady, StatusCode::kDataLoss,
+      "the card at {} answers all ones, as a chip does that hangs: a daemon that serves "
+      "the card resets its chip; otherwise run tt-smi -r, or power the host off and on",
+      node);
+}
+
 Status AnotherCard(const std::string& node) {
   return ProblemError(
       Problem::kCardLost, StatusCode::kFailedPrecondition,

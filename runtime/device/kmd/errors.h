@@ -33,6 +33,8 @@ Status ArenaOutside(uint64_t first, uint64_t last);
 Status ArenaFull(uint64_t bytes, uint64_t largest, uint64_t all);
 // UNAVAILABLE, which stays until the node is opened again. `symptom`: how it showed.
 Status CardLost(const std::string& node, std::string_view symptom);
+// DATA_LOSS: the driver serves the card, whose chip answers all ones.
+Status CardSilent(const std::string& node);
 // The card that came back is not like the one that was lost.
 Status AnotherCard(const std::string& node);
 // UNAVAILABLE: the driver has no node for the lost card yet.

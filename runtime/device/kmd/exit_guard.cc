@@ -10,6 +10,7 @@ namespace ttfd::kmd {
 
 Status ExitGuard::Set(std::span<const hw::Coordinate> tiles) {
   Clear();
+  RETURN_IF_ERROR(node_.lost());
   if (node_.version() < kFirstCleanup) return OkStatus();
   for (const hw::Coordinate tile : tiles) {
     Status added = Add(tile);
@@ -21,7 +22,8 @@ Status ExitGuard::Set(std::span<const hw::Coordinate> tiles) {
 }
 
 Status ExitGuard::Add(hw::Coordinate tile) {
-  const int descriptor = node_.kernel().Open(node_.path());
+  const int descriptor = node_.OpenAnother();
+  RETURN_IF_ERROR(node_.lost());
   if (descriptor < 0) return CleanupRefused(node_.path(), -descriptor);
   descriptors_.push_back(descriptor);
   NocCleanupCall call = {.bytes = sizeof(NocCleanupCall),
@@ -30,7 +32,8 @@ Status ExitGuard::Add(hw::Coordinate tile) {
                          .y = static_cast<uint8_t>(tile.y),
                          .address = hw::kSoftReset0,
                          .data = hw::kSoftResetAllHarts};
-  const int error = -node_.kernel().Ioctl(descriptor, kSetNocCleanup, &call);
+  const int error = node_.Call(descriptor, kSetNocCleanup, &call);
+  RETURN_IF_ERROR(node_.lost());
   return error == 0 ? OkStatus() : CleanupRefused(node_.path(), error);
 }
 

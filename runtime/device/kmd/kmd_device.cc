@@ -67,22 +67,19 @@ Status KmdDevice::Reset() {
   guard_.Clear();
   windows_.Clear();
   RETURN_IF_ERROR(node_->Reopen());
-  Status restored = Restore();
-  if (!restored.ok()) node_->Lose(StatusMessage(restored));
-  return restored;
+  return node_->EndRestore(Restore());
 }
 
 Status KmdDevice::ResetChip(Clock& clock, Tick tick) {
   if (!info_.resets_chip) return kmd::ResetUnknown(node_->version());
-  RETURN_IF_ERROR(node_->lost());
+  if (!node_->silent()) RETURN_IF_ERROR(node_->lost());
   guard_.Clear();
   windows_.Clear();
   RETURN_IF_ERROR(node_->BeginReset());
   RETURN_IF_ERROR(node_->EndReset(clock, tick));
   Status restored = AwaitFirmware(clock, tick);
   if (restored.ok()) restored = Restore();
-  if (!restored.ok()) node_->Lose(StatusMessage(restored));
-  return restored;
+  return node_->EndRestore(restored);
 }
 
 Status KmdDevice::AwaitFirmware(Clock& clock, Tick tick) {

@@ -54,6 +54,14 @@ StatusOr<std::unique_ptr<Node>> Node::Open(const System& system, const std::stri
     node->path_ = *path;
   }
   RETURN_IF_ERROR(node->OpenPath());
+  Status locked = node->TakeLock();
+  if (!node->lost().ok() && node->version() >= kFirstReset) {
+    // The driver names a card that is being reset, and answers nothing else of it until kPostReset. The process that
+    // began the reset may have ended.
+    node->in_reset_ = true;
+    locked = node->Reopen();
+  }
+  RETURN_IF_ERROR(locked);
   return node;
 }
 
@@ -71,14 +79,13 @@ Status Node::OpenPath() {
   if (in_reset_) RETURN_IF_ERROR(CallReset(kPostReset, "ended"));
   in_reset_ = false;
   RETURN_IF_ERROR(CheckDriver());
-  RETURN_IF_ERROR(CheckCard());
-  return TakeLock();
+  return CheckCard();
 }
 
 Status Node::CallReset(uint32_t flags, std::string_view what) {
   ResetDeviceCall call = {.output_bytes = kResetDeviceOutput, .flags = flags};
-  const int error = Call(kResetDevice, &call);
-  RETURN_IF_ERROR(lost_);
+  const int error = Call(descriptor_, kResetDevice, &call);
+  if (error == ENODEV) return lost_;
   if (error != 0) return ResetFailed(path_, what, std::strerror(error));
   return call.result == 0 ? OkStatus() : ResetFailed(path_, what, "the card does not obey");
 }
@@ -86,11 +93,13 @@ Status Node::CallReset(uint32_t flags, std::string_view what) {
 Status Node::BeginReset() {
   RETURN_IF_ERROR(CallReset(kResetAsic, "begun"));
   in_reset_ = true;
+  reset_in_vain_ = true;
   return OkStatus();
 }
 
 Status Node::EndReset(Clock& clock, Tick tick) {
   lost_ = ResetFailed(path_, "ended", "it is not back");
+  silent_ = false;
   Close();
   const TimePoint began = clock.Now();
   const auto is_back = [&]() -> StatusOr<bool> {
@@ -107,16 +116,22 @@ Status Node::EndReset(Clock& clock, Tick tick) {
 
 Status Node::Reopen() {
   Close();
-  const std::optional<std::string> path = FindPath();
-  if (!path.has_value()) return NotBack(pci_address_);
-  path_ = *path;
+  if (std::exchange(silent_, false)) lost_ = CardLost(path_, "its node cannot be opened");
   const Status lost = std::exchange(lost_, OkStatus());
-  Status opened = OpenPath();
+  Status opened = FindAndOpen();
   if (!opened.ok()) {
     Close();
     lost_ = lost;
   }
   return opened;
+}
+
+Status Node::FindAndOpen() {
+  const std::optional<std::string> path = FindPath();
+  if (!path.has_value()) return NotBack(pci_address_);
+  path_ = *path;
+  RETURN_IF_ERROR(OpenPath());
+  return TakeLock();
 }
 
 std::optional<std::string> Node::FindPath() const {
@@ -129,9 +144,25 @@ std::optional<std::string> Node::FindPath() const {
   return std::nullopt;
 }
 
-int Node::Call(Request request, void* argument) {
-  if (!lost_.ok()) return ENODEV;
-  const int error = -system_.kernel->Ioctl(descriptor_, request, argument);
+Status Node::EndRestore(const Status& restored) {
+  if (restored.ok()) {
+    reset_in_vain_ = false;
+  } else if (lost_.ok()) {
+    lost_ = MakeStatus(StatusCode::kUnavailable, StatusMessage(restored));
+  }
+  return restored;
+}
+
+int Node::OpenAnother() {
+  const int descriptor = system_.kernel->Open(path_);
+  if (descriptor == -ENODEV || descriptor == -ENOENT || descriptor == -ENXIO) {
+    Lose("its node is gone");
+  }
+  return descriptor;
+}
+
+int Node::Call(int descriptor, Request request, void* argument) {
+  const int error = -system_.kernel->Ioctl(descriptor, request, argument);
   if (error == ENODEV) Lose("the driver answers ENODEV");
   return error;
 }
@@ -144,14 +175,26 @@ int Node::Map(uint64_t offset, size_t size, Mapping* mapping) {
 }
 
 const Status& Node::Lose(std::string_view symptom) {
-  if (lost_.ok()) lost_ = CardLost(path_, symptom);
+  if (lost_.ok() || silent_) lost_ = CardLost(path_, symptom);
+  silent_ = false;
+  return lost_;
+}
+
+const Status& Node::FallSilent() {
+  LockControlCall call = {
+      .output_bytes = kLockControlOutput, .operation = kLockTest, .index = kOwnerLock};
+  Call(kLockControl, &call);  // while another process resets the card, the driver answers ENODEV
+  if (!lost_.ok()) return lost_;
+  if (version_ < kFirstReset) return Lose("its registers read all ones");
+  silent_ = !reset_in_vain_;
+  lost_ = silent_ ? CardSilent(path_) : ResetFailed(path_, "ended", "the card answers all ones");
   return lost_;
 }
 
 Status Node::CheckDriver() {
   DriverInfoCall call = {.output_bytes = kDriverInfoOutput};
   const int error = Call(kGetDriverInfo, &call);
-  if (error != 0) return CallError("its version", error);
+  if (error != 0) return CallError("does not say its version", error);
   if (call.written_bytes > kDriverInfoOutputBefore2) {
     version_ = {call.major, call.minor, call.patch};
     return CheckDriverVersion(version_, version_.ToString());
@@ -165,7 +208,7 @@ Status Node::CheckDriver() {
 Status Node::CheckCard() {
   DeviceInfoCall call = {.output_bytes = kDeviceInfoOutput};
   const int error = Call(kGetDeviceInfo, &call);
-  if (error != 0) return CallError("which card it is", error);
+  if (error != 0) return CallError("does not say which card it is", error);
   if (call.vendor != hw::kPciVendorId || call.device != hw::kPciDeviceId) {
     return NotABlackhole(path_, call.vendor, call.device);
   }
@@ -200,7 +243,7 @@ Status Node::TakeLock() {
   LockControlCall call = {
       .output_bytes = kLockControlOutput, .operation = kLockAcquire, .index = kOwnerLock};
   const int error = Call(kLockControl, &call);
-  if (error != 0) return CallError("its lock", error);
+  if (error != 0) return CallError("does not give its lock", error);
   return call.value == 1 ? OkStatus() : HeldByAnother(path_, OtherProcesses());
 }
 
@@ -220,7 +263,7 @@ std::vector<std::string> Node::OtherProcesses() const {
 Status Node::CallError(std::string_view what, int error) {
   if (!lost_.ok()) return lost_;
   return ProblemError(Problem::kDriverRefused, StatusCode::kFailedPrecondition,
-                      "the driver does not say {} of {} ({}): see dmesg", what, path_,
+                      "the driver of {} {} ({}): see dmesg for why", path_, what,
                       std::strerror(error));
 }
 

@@ -3,6 +3,7 @@
 // Everything that the driver gives belongs to the descriptor and ends with it.
 #pragma once
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,6 +33,10 @@ class Node {
   // Opens the node of the same PCI device anew, under whatever name the driver gave it, with the same checks. What the
   // old descriptor owned is gone, and so have to be its mappings. On an error the card is as lost as before.
   Status Reopen();
+  // Ends what follows a Reopen. On an error the card is lost.
+  Status EndRestore(const Status& restored);
+  // One more descriptor of the same node, or below 0 -errno. Where there is no node the card is lost.
+  int OpenAnother();
 
   Kernel& kernel() const { return *system_.kernel; }
   Bus& bus() const { return *system_.bus; }
@@ -42,7 +47,10 @@ class Node {
   CardHealth ReadHealth() const;
 
   // 0 or an errno. ENODEV loses the card.
-  int Call(Request request, void* argument);
+  int Call(Request request, void* argument) {
+    return lost_.ok() ? Call(descriptor_, request, argument) : ENODEV;
+  }
+  int Call(int descriptor, Request request, void* argument);
   int Map(uint64_t offset, size_t size, Mapping* mapping);
   void Unmap(const Mapping& mapping) { system_.kernel->Unmap(mapping); }
   // Memory near the card (Memory::Map).
@@ -54,10 +62,16 @@ class Node {
   // OK, or why the card was lost. A lost card stays lost: its windows and NoC addresses have no meaning any more.
   const Status& lost() const { return lost_; }
   const Status& Lose(std::string_view symptom);
+  // The card's registers read all ones. It is lost, and silent (DATA_LOSS) while its driver serves it and can reset the
+  // chip.
+  const Status& FallSilent();
+  bool silent() const { return silent_; }
 
  private:
   explicit Node(const System& system) : system_(system) {}
+  // Opens path_, ends a reset, and checks driver and card.
   Status OpenPath();
+  Status FindAndOpen();
   Status CallReset(uint32_t flags, std::string_view what);
   void Close();
   // The node that the driver has made for the PCI device. None: there is none.
@@ -73,12 +87,14 @@ class Node {
   const System system_;
   std::string path_;
   int descriptor_ = -1;
-  bool in_reset_ = false;  // this process has begun a reset and not ended it (kPostReset)
+  bool in_reset_ = false;  // a reset has begun that this process is to end (kPostReset)
   DriverVersion version_;
   std::string pci_address_;  // "0000:03:00.0"
   bool iommu_ = false;
   int numa_node_ = -1;  // -1: any
   Status lost_;
+  bool silent_ = false;
+  bool reset_in_vain_ = false;  // the chip was reset, and has not served since
 };
 
 }  // namespace ttfd::kmd

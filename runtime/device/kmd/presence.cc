@@ -17,7 +17,7 @@ Status Presence::Check() {
   if (!node_.bus().Load(window->uncached, kAddress - kBase, &status)) {
     return node_.Lose(kMappingWithdrawn);
   }
-  return status == kAllOnes ? node_.Lose("its registers read all ones") : OkStatus();
+  return status == kAllOnes ? node_.FallSilent() : OkStatus();
 }
 
 }  // namespace ttfd::kmd

@@ -14,7 +14,7 @@ inline constexpr char kMappingWithdrawn[] = "the driver has withdrawn the mappin
 class Presence {
  public:
   Presence(Node& node, WindowPool& pool);
-  // Called when a read answered all ones. UNAVAILABLE: the card is gone.
+  // Called when a read answered all ones. UNAVAILABLE: the card is gone; DATA_LOSS: it is silent (Node::FallSilent).
   Status Check();
 
  private:

@@ -2,9 +2,11 @@
 #include "runtime/device/kmd/window_pool.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "runtime/device/kmd/errors.h"
+#include "runtime/device/problem.h"
 #include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
@@ -22,6 +24,13 @@ WindowConfig ConfigFor(const WindowTarget& target, uint64_t base) {
   }
   config.ordering = target.ordering == WindowOrdering::kStrict ? kOrderingStrict : kOrderingRelaxed;
   return config;
+}
+
+Status NoAddresses() {
+  return ProblemError(
+      Problem::kNoHostMemory, StatusCode::kResourceExhausted,
+      "this process cannot map one more window into the card: free memory, or raise "
+      "vm.max_map_count and the limit of its address space (ulimit -v)");
 }
 
 }  // namespace
@@ -61,8 +70,10 @@ Status WindowPool::Configure(HardwareWindow& window, const WindowConfig& config)
   const int error = node_.Call(kConfigureWindow, &call);
   RETURN_IF_ERROR(node_.lost());
   if (error != 0) {
-    return Internal("the driver refuses to move window {} to ({},{}) {:#x} ({})", window.id,
-                    config.x_end, config.y_end, config.address, std::strerror(error));
+    return ProblemError(
+        Problem::kDriverRefused, StatusCode::kInternal,
+        "the driver refuses to move window {} to ({},{}) {:#x} ({}): see dmesg for why", window.id,
+        config.x_end, config.y_end, config.address, std::strerror(error));
   }
   window.config = config;
   window.configured = true;
@@ -90,23 +101,26 @@ StatusOr<HardwareWindow*> WindowPool::Choose() {
 StatusOr<HardwareWindow*> WindowPool::Reserve() {
   AllocateWindowCall call = {};
   call.bytes = hw::kTlbWindow2MBytes;
-  int error = node_.Call(kAllocateWindow, &call);
-  if (error == 0) {
-    HardwareWindow window = {.id = call.id, .write_combining_offset = call.write_combining_offset};
-    error = node_.Map(call.uncached_offset, hw::kTlbWindow2MBytes, &window.uncached);
-    if (error == 0) return &windows_.emplace_back(window);
-    FreeWindowCall free = {.id = call.id};
-    node_.Call(kFreeWindow, &free);
-  }
+  const int error = node_.Call(kAllocateWindow, &call);
   RETURN_IF_ERROR(node_.lost());
-  return WindowRefused(error);
+  if (error != 0) return WindowRefused(error);
+  HardwareWindow window = {.id = call.id, .write_combining_offset = call.write_combining_offset};
+  Status mapped = Map(call.uncached_offset, &window.uncached);
+  if (mapped.ok()) return &windows_.emplace_back(window);
+  FreeWindowCall free = {.id = call.id};
+  node_.Call(kFreeWindow, &free);
+  return mapped;
 }
 
 Status WindowPool::MapWriteCombining(HardwareWindow& window) {
   if (window.write_combining.begin != nullptr) return OkStatus();
-  const int error =
-      node_.Map(window.write_combining_offset, hw::kTlbWindow2MBytes, &window.write_combining);
+  return Map(window.write_combining_offset, &window.write_combining);
+}
+
+Status WindowPool::Map(uint64_t offset, Mapping* mapping) {
+  const int error = node_.Map(offset, hw::kTlbWindow2MBytes, mapping);
   RETURN_IF_ERROR(node_.lost());
+  if (error == ENOMEM) return NoAddresses();
   return error == 0 ? OkStatus() : WindowRefused(error);
 }
 

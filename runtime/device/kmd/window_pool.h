@@ -42,8 +42,9 @@ class WindowPool {
 
  private:
   StatusOr<HardwareWindow*> Choose();
-  // RESOURCE_EXHAUSTED: the driver has none left.
+  // RESOURCE_EXHAUSTED: the driver has none left, or the process cannot map one more.
   StatusOr<HardwareWindow*> Reserve();
+  Status Map(uint64_t offset, Mapping* mapping);
   HardwareWindow* LeastUseful();  // null: there is none
   Status Configure(HardwareWindow& window, const WindowConfig& config);
 
