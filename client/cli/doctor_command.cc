@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "client/cli/json.h"
 #include "client/cli/printing.h"
 
@@ -43,6 +45,20 @@ void PrintChecks(const std::vector<DoctorCheck>& checks) {
   PrintTable(rows);
 }
 
+size_t Unknown(const std::vector<DoctorCheck>& checks) {
+  return static_cast<size_t>(std::count_if(
+      checks.begin(), checks.end(),
+      [](const DoctorCheck& check) { return check.result == kmd::CheckResult::kUnknown; }));
+}
+
+std::string Summary(const DoctorReport& report) {
+  size_t unknown = Unknown(report.host);
+  for (const DoctorCard& card : report.cards) unknown += Unknown(card.checks);
+  const std::string result = report.exit_code == 0 ? std::string("no problem found")
+                                                   : fmt::format("exit code: {}", report.exit_code);
+  return unknown == 0 ? result : fmt::format("{}; unknown: {}", result, unknown);
+}
+
 }  // namespace
 
 int PrintReport(const Common& common, const DoctorReport& report) {
@@ -61,8 +77,7 @@ int PrintReport(const Common& common, const DoctorReport& report) {
     PrintChecks(card.checks);
   }
   PrintLine("");
-  PrintLine(report.exit_code == 0 ? "no problem found"
-                                  : fmt::format("exit code: {}", report.exit_code));
+  PrintLine(Summary(report));
   return report.exit_code;
 }
 

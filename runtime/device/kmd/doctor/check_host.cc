@@ -15,7 +15,6 @@ std::string WhatBlocksModules(const ModuleFacts& module) {
   if (module.secure_boot.value_or(false)) {
     return "Secure Boot is on, with which most kernels refuse modules without a signature";
   }
-  if (module.lockdown.unreadable()) return "whether kernel lockdown is on cannot be read";
   return "";
 }
 
@@ -25,6 +24,9 @@ Remedy LoadTheDriver(const HostFacts& host) {
                                kRecommendedDriver.ToString(),
                                host.container.empty() ? "" : ", both outside of the container")};
   const std::string block = WhatBlocksModules(host.module);
+  if (block.empty() && host.module.lockdown.unreadable()) {
+    remedy.cause += "; whether kernel lockdown is on cannot be read";
+  }
   if (!block.empty()) {
     remedy.cause += "; " + block;
     remedy.fix +=
@@ -108,7 +110,11 @@ DoctorCheck CheckVersion(const HostFacts& host) {
                               kOldestDriver.ToString()),
                   fix});
   }
-  std::vector<std::string> limits = LimitsOf(*version);
+  const std::string prefix = fmt::format("driver {}: ", text);  // the same in each
+  std::vector<std::string> limits;
+  for (const std::string& limit : LimitsOf(*version)) {
+    limits.push_back(limit.starts_with(prefix) ? limit.substr(prefix.size()) : limit);
+  }
   if (limits.empty()) return Found(kName, CheckResult::kOk, text);
   return Wrong(kName, Problem::kDriverLacks, text,
                {fmt::format("{}", fmt::join(limits, "; ")), fix});
