@@ -14,7 +14,7 @@ constexpr char kNoNode[] = "the driver has made no node";
 constexpr char kNoTelemetry[] = "the firmware reports nothing";
 constexpr char kReset[] = "reset the card (tt-smi -r), or power the host off and on";
 
-// "18.4.0.0"
+// Parses "18.4.0.0", without its last number.
 std::optional<DriverVersion> ParseBundle(const std::string& text) {
   const size_t last = text.rfind('.');
   return last == std::string::npos ? std::nullopt : ParseDriverVersion(text.substr(0, last));

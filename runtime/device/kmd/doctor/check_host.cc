@@ -4,7 +4,7 @@
 namespace ttfd::kmd {
 namespace {
 
-// Before a driver that is not loaded: what refuses to load it. Empty: nothing.
+// Reason why the kernel may refuse to load the driver; empty: none is known.
 std::string WhatBlocksModules(const ModuleFacts& module) {
   const std::string lockdown = module.lockdown.text.value_or("");
   for (const char* const mode : {"integrity", "confidentiality"}) {

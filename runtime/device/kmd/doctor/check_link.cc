@@ -7,7 +7,7 @@
 namespace ttfd::kmd {
 namespace {
 
-// The number that a text begins with: "32.0 GT/s PCIe", "16". None: there is none, or it is 0.
+// Number at the start of "32.0 GT/s PCIe" or "16"; none: there is none, or it is 0.
 std::optional<double> Leading(const std::optional<std::string>& text) {
   if (!text.has_value()) return std::nullopt;
   double number = 0;
@@ -15,7 +15,7 @@ std::optional<double> Leading(const std::optional<std::string>& text) {
   return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
-// The most that both card and slot can do; a slot that says nothing sets no limit.
+// Maximum of card and slot together; a slot that says nothing sets no limit.
 std::optional<double> Most(const std::optional<std::string>& card,
                            const std::optional<std::string>& slot) {
   const std::optional<double> most = Leading(card);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint64_t kHugePages = (kDefaultArenaBytes + kHugePageBytes - 1) / kHugePageBytes;
 
-// None: cannot be read.
+// Whether the IOMMU translates; none: that cannot be read.
 std::optional<bool> Translates(const PciFacts& pci) {
   if (pci.iommu_type.text.has_value()) return pci.iommu_type.text->starts_with("DMA");
   return pci.iommu_group ? std::nullopt : std::optional(false);
@@ -46,7 +46,7 @@ std::string Left(const std::optional<uint64_t>& free, uint64_t claimed) {
 constexpr char kNotNeeded[] = "not needed: the IOMMU translates";
 constexpr char kNotKnown[] = "whether the IOMMU translates is not known";
 
-// Of a check that is about hugepages, if there is nothing to judge.
+// Result of a check about hugepages that are not needed, or may not be; none: it has to be judged.
 std::optional<DoctorCheck> WithoutPages(const char* name, const CardFacts& card) {
   const std::optional<bool> translates = Translates(card.pci);
   if (!translates.has_value()) return Found(name, CheckResult::kSkipped, kNotKnown);

@@ -99,7 +99,7 @@ DoctorCheck OpenFailed(const HostFacts& host, const NodeFacts& node) {
   }
 }
 
-DoctorCheck OtherDevice(const CardFacts& card) {
+DoctorCheck NodeOfAnotherDevice(const CardFacts& card) {
   const NodeFacts& node = card.node;
   constexpr uint32_t kWormholeId = 0x401E;  // tt-kmd's table of PCI ids
   const std::string what = node.id.device == kWormholeId ? "a Wormhole card" : "another device";
@@ -151,7 +151,8 @@ DoctorCheck CheckNode(const HostFacts& host, const CardFacts& card) {
                  {"the driver refuses the call", kSeeDmesg});
   }
   const PciId blackhole = {hw::kPciVendorId, hw::kPciDeviceId};
-  if (node.id != blackhole || node.pci_address != card.pci.address) return OtherDevice(card);
+  if (node.id != blackhole || node.pci_address != card.pci.address)
+    return NodeOfAnotherDevice(card);
   return Found(kNodeCheck, CheckResult::kOk,
                fmt::format("{} can be opened ({})", node.path, node.id.ToString()));
 }

@@ -1,4 +1,4 @@
-// What the facts mean: a function for each check, without side effects. Which is on which facts: docs/ttfdctl.md.
+// Judges the facts: a function without side effects for each check. docs/ttfdctl.md lists which files each looks at.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ttfd::kmd {
 
-// All of them.
+// Runs all checks.
 DoctorReport Judge(const HostFacts& host);
 
 DoctorCheck CheckCards(const HostFacts& host);
@@ -21,7 +21,7 @@ DoctorCheck CheckVersion(const HostFacts& host);
 DoctorCheck CheckBinding(const HostFacts& host, const CardFacts& card);
 DoctorCheck CheckNode(const HostFacts& host, const CardFacts& card);
 DoctorCheck CheckIommu(const CardFacts& card);
-// Hugepages that the cards before will use: of a NUMA node (-1: of all), of 1 GiB and of 2 MiB.
+// Hugepages that cards judged earlier need, by NUMA node (-1: of all nodes).
 struct PageClaim {
   uint64_t giant = 0;
   uint64_t huge = 0;
@@ -36,7 +36,7 @@ DoctorCheck CheckTemperature(const CardFacts& card);
 DoctorCheck CheckUsers(const CardFacts& card);
 DoctorCheck CheckSensors(const HostFacts& host, const CardFacts& card);
 
-// Results. A problem is a warning or a failure by its number.
+// Results of a check. Wrong() is a warning or a failure by the number of the problem.
 DoctorCheck Found(const char* name, CheckResult result, std::string found);
 struct Remedy {
   std::string cause;
@@ -44,11 +44,11 @@ struct Remedy {
 };
 DoctorCheck Wrong(const char* name, Problem problem, std::string found, Remedy remedy);
 
-// None: neither the module nor a node names it.
+// Version of the driver; none: neither the module nor a node names it.
 std::optional<DriverVersion> VersionOf(const HostFacts& host);
-// The processes as "pid 412 (ttfd), pid 900 (python3)".
+// Names of the processes: "pid 412 (ttfd), pid 900 (python3)".
 std::string ProcessesText(const std::vector<Process>& processes);
-// False also if the processes that have the card open may have pages: whether one of them serves it is not known.
+// False: a process serves the card and has its pages already, or it is not known whether one does.
 bool PagesAreFreeToCount(const NodeFacts& node);
 
 }  // namespace ttfd::kmd

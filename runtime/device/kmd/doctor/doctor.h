@@ -28,14 +28,14 @@ enum class CheckResult {
   kSkipped,  // cannot be judged because of an earlier check, which `found` names
   kUnknown,  // a file that cannot be read, or a call that was refused
 };
-// "ok", "in use", "warning" ...
+// Name of a result: "ok", "in use", "warning" ...
 std::string CheckResultName(CheckResult result);
 
 struct DoctorCheck {
   std::string name;
   CheckResult result = CheckResult::kOk;
   std::string found;
-  // Of kWarning and kFailed; else empty and 0.
+  // Cause, fix and exit code of kWarning and kFailed; else empty and 0.
   std::string cause;
   std::string fix;
   int exit_code = 0;  // a Problem (runtime/device/problem.h)
@@ -53,10 +53,10 @@ struct DoctorReport {
   int exit_code = 0;  // the lowest of all checks, but 0
 };
 
-// Of the system this runs on. Takes 2 s at most, which a card takes whose firmware has stopped.
+// Examines the system it runs on. Waits up to 2 s where a card's heartbeat does not move.
 DoctorReport ExamineHost();
 
-// The same through the seam of the backend (runtime/device/kmd/system.h).
+// Examines a system through the seam of the backend (runtime/device/kmd/system.h).
 DoctorReport Examine(Kernel& kernel, Files& files, Clock& clock);
 
 }  // namespace kmd

@@ -10,7 +10,7 @@
 
 namespace ttfd::kmd {
 
-// A small file. Without a text it is not there, or cannot be read.
+// Content of a small file; without a text it does not exist, or cannot be read.
 struct FileFact {
   std::optional<std::string> text;
   bool exists = false;
@@ -29,7 +29,7 @@ struct LinkFacts {
 
 struct PciFacts {
   std::string address;  // "0000:03:00.0"
-  // The bound driver's name, "" without one; none: cannot be read.
+  // Name of the bound driver, "" without one; none: cannot be read.
   std::optional<std::string> driver;
   std::optional<std::vector<int>> bars_without_address;  // none: cannot be read
   FileFact iommu_type;
@@ -51,13 +51,13 @@ struct PciId {
 
 struct NodeFacts {
   std::string path;  // empty: the driver has made no node
-  // Of the processes that had it open before the survey; none: the driver lists none, or the list cannot be read.
+  // Processes that had it open before the survey; none: the driver lists none, or the list cannot be read.
   std::optional<std::vector<Process>> processes;
-  // 0 or an errno: of opening the node, and of the calls below.
+  // Results of opening the node and of calls to it: 0 or an errno.
   int open_error = 0;
   int identity_error = 0;
   int lock_error = 0;
-  // Where there was no error.
+  // Answers of the calls that had no error.
   PciId id;
   std::string pci_address;
   bool locked = false;
@@ -79,7 +79,7 @@ struct PageFacts {
 struct FirmwareFacts {
   bool telemetry = false;  // has the driver any tt_ file?
   FileFact heartbeat;
-  // Between two readings; none: there are no two.
+  // Difference of two readings; none: there are no two.
   std::optional<bool> heartbeat_moves;
   FileFact bundle;
   FileFact thermal_events;
@@ -106,7 +106,7 @@ struct ModuleFacts {
   std::optional<bool> secure_boot;  // none: no UEFI, or the variable cannot be read
 };
 
-// The least of this process's cgroup and those around it, in bytes; none: no limit.
+// Lowest limits of this process's cgroup and those above it, in bytes; none: no limit.
 struct HugetlbLimits {
   std::optional<uint64_t> giant;
   std::optional<uint64_t> huge;

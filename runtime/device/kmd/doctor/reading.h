@@ -15,7 +15,7 @@ namespace ttfd::kmd {
 bool Lists(Files& files, const std::string& folder, std::string_view name);
 FileFact ReadFact(Files& files, const std::string& path);
 
-// Decimal, with or without a sign, or hexadecimal behind "0x". None: no text, or no number.
+// Numbers, decimal or hexadecimal behind "0x"; none: no text, or no number.
 std::optional<int64_t> NumberIn(const std::optional<std::string>& text);
 std::optional<uint64_t> UnsignedIn(const std::optional<std::string>& text);
 std::vector<std::string> LinesOf(const std::string& text);

@@ -20,7 +20,7 @@ std::string FolderOf(const std::string& address) {
   return fmt::format("{}/{}", kPciDevices, address);
 }
 
-// Four bytes of attributes, then the value.
+// Value of the UEFI variable, behind four bytes of attributes.
 std::optional<bool> SecureBoot(Files& files) {
   constexpr size_t kValue = 4;
   for (const std::string& name : files.List(kEfiVariables)) {
@@ -65,7 +65,7 @@ std::string OtherDevice(const std::string& address, const PciId& id) {
                      id.device == kWormhole ? ", Wormhole" : "");
 }
 
-// "tenstorrent!3" is /dev/tenstorrent/3.
+// Number of the node: "tenstorrent!3" is /dev/tenstorrent/3.
 std::optional<std::string> NodeNumber(Files& files, const std::string& folder) {
   constexpr std::string_view kPrefix = "tenstorrent!";
   for (const std::string& name : files.List(folder + "/tenstorrent")) {

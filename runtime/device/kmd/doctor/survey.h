@@ -12,7 +12,7 @@ namespace ttfd::kmd {
 // Waits for moving heartbeats for 2 s at most, for all cards together.
 HostFacts Survey(Kernel& kernel, Files& files, Clock& clock);
 
-// Parts of it. `folder` is that of the PCI device in /sys.
+// Parts of Survey. `folder` is that of the PCI device in /sys.
 PciFacts SurveyPci(Files& files, const std::string& address);
 FirmwareFacts SurveyFirmware(Files& files, const std::string& telemetry_folder);
 SensorFacts SurveySensors(Files& files, const std::string& folder);

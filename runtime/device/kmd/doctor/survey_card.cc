@@ -8,7 +8,7 @@
 namespace ttfd::kmd {
 namespace {
 
-// The line "DRIVER=tenstorrent" of uevent, or the link `driver`.
+// Name in the line "DRIVER=tenstorrent" of uevent, "" without this line.
 std::optional<std::string> BoundDriver(Files& files, const std::string& folder) {
   constexpr std::string_view kKey = "DRIVER=";
   const std::optional<std::string> event = files.ReadText(folder + "/uevent");
@@ -19,7 +19,7 @@ std::optional<std::string> BoundDriver(Files& files, const std::string& folder) 
   return "";
 }
 
-// A line for each region, "start end flags": those of the BARs that the card has, 64 bits wide.
+// BARs of which `resource` has no start; it has a line "start end flags" for each region, and BARs of 64 bits take two.
 std::optional<std::vector<int>> BarsWithoutAddress(Files& files, const std::string& folder) {
   const std::optional<std::string> text = files.ReadText(folder + "/resource");
   if (!text.has_value()) return std::nullopt;

@@ -16,7 +16,7 @@ FreePages PagesIn(Files& files, const std::string& folder) {
   return {.giant = read("1048576kB"), .huge = read("2048kB")};
 }
 
-// "max", no number and no file are no limit.
+// Lowers the limit to the number in a text; "max" or no text leaves it.
 void LowerTo(const std::optional<std::string>& text, std::optional<uint64_t>* limit) {
   const std::optional<uint64_t> bytes = UnsignedIn(text);
   if (bytes.has_value()) *limit = std::min(*bytes, limit->value_or(*bytes));

@@ -13,7 +13,7 @@ namespace {
 constexpr uint8_t kServingLock = 63;  // which a ttfd takes while it serves the card (Node::Open)
 constexpr uint8_t kHeldByAny = 2;     // of kLockTest
 
-// A line for each descriptor.
+// Processes in the list that has a line for each descriptor.
 std::optional<std::vector<Process>> Processes(Files& files, const std::string& number) {
   const std::optional<std::string> text =
       files.ReadText(fmt::format("/proc/driver/tenstorrent/{}/pids", number));
