@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "client/cli/commands.h"
+#include "client/cli/doctor_command.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/lease_command.h"
 #include "client/cli/printing.h"
@@ -19,7 +20,8 @@ namespace {
 constexpr const char* kFooter =
     "Exit codes: 0 done; 1 tried and failed; 2 wrong command line;\n"
     "3 no daemon reachable; 4 refused (not allowed, not valid, not found, no room,\n"
-    "not supported); 5 a deadline passed. `ttfdctl health` exits 1 when not serving.\n"
+    "not supported); 5 a deadline passed. `ttfdctl health` exits 1 when not serving,\n"
+    "`ttfdctl doctor` with the number of a problem of this host, 10 to 34.\n"
     "`ttfdctl COMMAND --help` explains a command.\n";
 constexpr const char* kCommandFooter =
     "--address, --json, --timeout and --tls-...: see ttfdctl --help.\n";
@@ -151,6 +153,9 @@ void AddInspecting(CLI::App* app, Parsed* p) {
   app->add_subcommand("devices", "List the cards and their limits")->callback([p] {
     p->run = [p] { return ShowDevices(p->common); };
   });
+  app->add_subcommand("doctor",
+                      "Examine this host for serving a card; needs no daemon, changes nothing")
+      ->callback([p] { p->run = [p] { return ExamineThisHost(p->common); }; });
 }
 
 // A group that is named alone shows what it is about.

@@ -25,6 +25,11 @@ def backend(path):
     return parts[2] if path.startswith("runtime/device/") and len(parts) > 3 else None
 
 
+def may_examine(path, to):
+    """ttfdctl's doctor, and what it includes."""
+    return path.startswith("client/cli/") and to.startswith("runtime/device/kmd/doctor/")
+
+
 def below_rpc(path):
     if path.startswith("runtime/"):
         return True
@@ -36,11 +41,13 @@ FORBIDDEN = [
      lambda path, to: path.startswith("runtime/sim/") and to.startswith("runtime/abi/")),
     ("protobuf and gRPC stay in daemon/rpc and client: nothing below daemon/rpc includes them",
      lambda path, to: below_rpc(path) and bool(GENERATED.search(to))),
-    ("clients see proto only: client -> runtime, daemon or firmware",
-     lambda path, to: path.startswith("client/") and to.split("/")[0] in ("runtime", "daemon", "firmware")),
+    ("clients see proto only: client -> runtime, daemon or firmware, except that client/cli includes "
+     "runtime/device/kmd/doctor/, because ttfdctl doctor examines a host on which no daemon may run",
+     lambda path, to: path.startswith("client/") and to.split("/")[0] in ("runtime", "daemon", "firmware")
+     and not may_examine(path, to)),
     ("only main, libttfd_sim and tests choose a device backend: runtime/device/<backend>",
      lambda path, to: backend(to) is not None and backend(path) != backend(to)
-     and not CHOOSES_BACKEND.match(path)),
+     and not CHOOSES_BACKEND.match(path) and not may_examine(path, to)),
     ("the model and its debugger are behind the device seam: only runtime/device/sim, runtime/simlib, main and tests include them",
      lambda path, to: to.startswith(MODEL) and not path.startswith(MODEL)
      and backend(path) != "sim" and not CHOOSES_BACKEND.match(path)),

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import struct
@@ -227,6 +228,38 @@ def test_wrong_command_lines_get_one_line(daemon, words, message):
     assert (result.returncode, result.stdout, result.stderr) == (2, "", f"ttfdctl: {message}\n")
 
 
+@pytest.fixture(name="doctor")
+def doctor_without_a_card():
+    """Runs `ttfdctl doctor` on this host, which has no card and needs no daemon."""
+    vendors = [file.read_text().strip() for file in pathlib.Path("/sys/bus/pci/devices").glob("*/vendor")]
+    if "0x1e52" in vendors or pathlib.Path("/dev/tenstorrent").exists():
+        pytest.skip("this host has a card, or its driver a node")
+    return lambda *words: subprocess.run([BUILD / "client/cli/ttfdctl", "doctor", *words], capture_output=True, text=True, timeout=60,
+                                         check=False)
+
+
+def test_doctor_finds_no_card_here(doctor):
+    result = doctor("--json")
+    report = json.loads(result.stdout)
+    assert (result.returncode, report["exit_code"], report["cards"], result.stderr) == (11, 11, [], "")
+    results = {check["check"]: (check["result"], check["exit_code"]) for check in report["host"]}
+    assert results["cards"] == ("failed", 11)
+    assert results["driver"] in [("skipped", None), ("ok", None)]
+
+
+def test_table_and_json_of_doctor_say_the_same(doctor):
+    table = doctor()
+    lines = [re.sub(" {2,}", "  ", line.strip()) for line in table.stdout.splitlines()]
+    report = json.loads(doctor("--json").stdout)
+    expected = ["host", "CHECK  RESULT  FOUND"]
+    for check in report["host"]:
+        expected.append(f"{check['check']}  {check['result']}  {check['found']}")
+        if check["exit_code"] is not None:
+            expected += [f"cause: {check['cause']}", f"fix: {check['fix']}", f"exit code: {check['exit_code']}"]
+    assert lines == expected + ["", f"exit code: {report['exit_code']}"]
+    assert table.returncode == report["exit_code"]
+
+
 def test_version_is_the_daemons(daemon):
     version = as_json(daemon.ctl("status", "--json"))["version"]
     result = daemon.ctl("--version")
@@ -234,7 +267,7 @@ def test_version_is_the_daemons(daemon):
 
 
 @pytest.mark.parametrize("words", [
-    [], ["status"], ["health"], ["sessions"], ["sessions", "terminate"], ["lease"], ["timeouts", "set"], ["drain"], ["log-level"],
+    [], ["status"], ["health"], ["doctor"], ["sessions"], ["sessions", "terminate"], ["lease"], ["timeouts", "set"], ["drain"], ["log-level"],
     ["hang", "fetch"], ["profile"], ["run"]])
 def test_help_names_values_and_fits_a_terminal(daemon, words):
     text = daemon.ctl(*words, "--help").stdout

@@ -12,3 +12,6 @@ ttfd_library(NAME kmd_standin
 # The daemon on it.
 ttfd_program(NAME ttfd_on_standin SRCS ${CMAKE_CURRENT_LIST_DIR}/ttfd_on_standin.cc DEPS daemon_run kmd_standin
   PACKAGES GTest::gtest)
+# A host in memory, for the doctor.
+ttfd_library(NAME host_tree HDRS ${CMAKE_CURRENT_LIST_DIR}/host_tree.h SRCS ${CMAKE_CURRENT_LIST_DIR}/host_tree.cc DEPS runtime_device_kmd
+  PACKAGES GTest::gtest)

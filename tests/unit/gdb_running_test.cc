@@ -70,7 +70,7 @@ class GdbRunning : public testing::Test {
   DebuggedChip debugged_;
 };
 
-TEST_F(GdbRunning, ABreakpointIsMetOnEveryTripInFrontOfItsInstruction) {
+TEST_F(GdbRunning, ABreakpointIsMetOnEveryPassInFrontOfItsInstruction) {
   ASSERT_EQ(SetBreak(program_.store), "OK");
   Raise(kTile);
   std::string stop = Go("vCont;c");
@@ -111,13 +111,13 @@ TEST_F(GdbRunning, HartsThatMeetABreakpointTogetherAreToldOneByOne) {
   EXPECT_EQ(GoOver(program_.loop, who.back()), "");
 }
 
-TEST_F(GdbRunning, ABreakpointInTheLoopOfASleeperIsMetOnEveryTrip) {
+TEST_F(GdbRunning, ABreakpointInTheLoopOfASleeperIsMetOnEveryPass) {
   ASSERT_EQ(debugged_.chip().hart(kTile, 0).state, sim::HartState::kParked);
   const uint32_t at = program_.wait + 4;
   ASSERT_EQ(SetBreak(at), "OK");
   std::string stop = Go("vCont;c");
-  for (int trip = 0; trip < 5; ++trip) {
-    ASSERT_THAT(stop, StartsWith("T05thread:")) << trip;
+  for (int pass = 0; pass < 5; ++pass) {
+    ASSERT_THAT(stop, StartsWith("T05thread:")) << pass;
     EXPECT_EQ(debugged_.Pc(), at);
     stop = GoOver(at, std::string(1, stop[10]));
   }
@@ -125,10 +125,10 @@ TEST_F(GdbRunning, ABreakpointInTheLoopOfASleeperIsMetOnEveryTrip) {
 
 TEST_F(GdbRunning, ASleeperCanBeSteppedThroughItsLoop) {
   EXPECT_EQ(debugged_.Pc(), program_.wait);
-  for (int trip = 0; trip < 3; ++trip) {
+  for (int pass = 0; pass < 3; ++pass) {
     for (const uint32_t offset : {4u, 8u, 0u}) {
       ASSERT_THAT(Go("vCont;s:1"), StartsWith("T05thread:1;"));
-      EXPECT_EQ(debugged_.Pc(), program_.wait + offset) << trip;
+      EXPECT_EQ(debugged_.Pc(), program_.wait + offset) << pass;
     }
   }
   EXPECT_EQ(Go("c"), "");  // and sleeps again
