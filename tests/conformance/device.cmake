@@ -5,5 +5,5 @@ set(device_suite ${conformance_dir}/harts_test.cc ${conformance_dir}/host_memory
 ttfd_test(NAME device_conformance LABELS conformance DEPS test_device SRCS ${conformance_dir}/backends.cc ${device_suite}
   ${conformance_dir}/parking_test.cc ${conformance_dir}/waiting_again_test.cc)
 ttfd_test(NAME kmd_conformance LABELS conformance kmd-standin DEPS kmd_standin
-  SRCS ${conformance_dir}/kmd_backends.cc ${device_suite})
+  SRCS ${conformance_dir}/kmd_backends.cc ${conformance_dir}/chip_reset_test.cc ${device_suite})
 ttfd_test_on_other_kmds(kmd_conformance LABELS conformance)

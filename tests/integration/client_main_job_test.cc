@@ -14,7 +14,9 @@ class ClientMainJob : public ttfd::testing::ClientFixture {};
 TEST_F(ClientMainJob, TheDeviceIsDescribed) {
   const DeviceInfo& device = session_->device();
   EXPECT_EQ(device.board, "p150");
-  EXPECT_EQ(device.backend, TestSimulator().empty() ? Backend::kEmbedded : Backend::kTtsim);
+  EXPECT_EQ(device.backend, TestSimulator().empty()              ? Backend::kEmbedded
+                            : TestSimulator().starts_with(kCard) ? Backend::kKmd
+                                                                 : Backend::kTtsim);
   EXPECT_EQ(device.workers(), 130u);
   EXPECT_EQ(device.dram_banks, 8u);
   EXPECT_GT(device.dram_bank_bytes, uint64_t{1} << 30);

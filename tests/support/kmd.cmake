@@ -1,10 +1,10 @@
 # A stand-in for the vendor's driver.
 ttfd_library(NAME kmd_standin
-  HDRS ${CMAKE_CURRENT_LIST_DIR}/kmd_fixture.h ${CMAKE_CURRENT_LIST_DIR}/kmd_on_standin.h ${CMAKE_CURRENT_LIST_DIR}/kmd_standin.h
+  HDRS ${CMAKE_CURRENT_LIST_DIR}/kmd_fixture.h ${CMAKE_CURRENT_LIST_DIR}/kmd_on_standin.h ${CMAKE_CURRENT_LIST_DIR}/test_card.h ${CMAKE_CURRENT_LIST_DIR}/kmd_standin.h
        ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_calls.h
        ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_memory.h ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_pins.h ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_windows.h
        ${CMAKE_CURRENT_LIST_DIR}/running_standin.h
-  SRCS ${CMAKE_CURRENT_LIST_DIR}/kmd_on_standin.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_standin.cc
+  SRCS ${CMAKE_CURRENT_LIST_DIR}/kmd_on_standin.cc ${CMAKE_CURRENT_LIST_DIR}/test_card.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_standin.cc
        ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_memory.cc
        ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_pins.cc ${CMAKE_CURRENT_LIST_DIR}/kmd_standin_windows.cc
        ${CMAKE_CURRENT_LIST_DIR}/running_standin.cc

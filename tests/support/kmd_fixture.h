@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/device/kmd/kmd_device.h"
+#include "runtime/device/problem.h"
 #include "tests/support/kmd_on_standin.h"
 
 namespace ttfd {
@@ -77,6 +78,12 @@ class KmdTest : public testing::Test {
 };
 
 // A sentence that names the remedy, in one line.
+inline void ExpectRefusal(const Status& status, StatusCode code, const std::string& says);
+// The same, and the daemon's exit code.
+inline void ExpectRefusal(const Status& status, Problem problem, const std::string& says) {
+  EXPECT_EQ(ProblemOf(status), problem) << status.ToString();
+  ExpectRefusal(status, status.code(), says);
+}
 inline void ExpectRefusal(const Status& status, StatusCode code, const std::string& says) {
   EXPECT_EQ(status.code(), code) << status.ToString();
   EXPECT_THAT(std::string(StatusMessage(status)), testing::HasSubstr(says));

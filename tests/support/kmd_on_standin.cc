@@ -7,54 +7,23 @@
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "runtime/device/kmd/kmd_device.h"
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/device/sim/sim_port.h"
+#include "tests/support/test_card.h"
 #include "tests/support/test_device_text.h"
 
 namespace ttfd {
 namespace {
 
-class KmdOnStandin final : public Device {
- public:
-  KmdOnStandin(std::unique_ptr<KmdStandin> standin, std::unique_ptr<KmdDevice> device)
-      : standin_(std::move(standin)), device_(std::move(device)) {}
-  ~KmdOnStandin() override {
-    device_.reset();
-    EXPECT_EQ(standin_->open_files(), 0u);
-    EXPECT_EQ(standin_->windows().in_use(), 0u);
-    EXPECT_EQ(standin_->pins().count(), 0u);
-    EXPECT_EQ(standin_->memory().mappings(), 0u);
-  }
+void ExpectNothingLeft(const KmdStandin& standin) {
+  EXPECT_EQ(standin.open_files(), 0u);
+  EXPECT_EQ(standin.windows().in_use(), 0u);
+  EXPECT_EQ(standin.pins().count(), 0u);
+  EXPECT_EQ(standin.memory().mappings(), 0u);
+}
 
-  const DeviceInfo& info() const override { return device_->info(); }
-  StatusOr<std::unique_ptr<Window>> OpenWindow(const WindowTarget& target) override {
-    return device_->OpenWindow(target);
-  }
-  StatusOr<std::unique_ptr<HostMemory>> AllocateHostMemory(uint64_t size_bytes) override {
-    return device_->AllocateHostMemory(size_bytes);
-  }
-  Status Reset() override { return device_->Reset(); }
-  Status ResetChip(Clock& clock, Tick tick) override { return device_->ResetChip(clock, tick); }
-  Status HoldOnExit(std::span<const hw::Coordinate> tiles) override {
-    return device_->HoldOnExit(tiles);
-  }
-  void SetInUse(bool in_use) override { device_->SetInUse(in_use); }
-  Status CheckPresence() override { return device_->CheckPresence(); }
-  // On silicon the card runs while the host waits.
-  StatusOr<AdvanceResult> Advance(uint64_t clocks) override {
-    standin_->LetTimePass(clocks);
-    ASSIGN_OR_RETURN(AdvanceResult advanced, device_->Advance(clocks));
-    advanced.clocks = clocks;
-    return advanced;
-  }
+}  // namespace
 
- private:
-  const std::unique_ptr<KmdStandin> standin_;
-  std::unique_ptr<KmdDevice> device_;
-};
-
-// The driver and host that the environment names.
 StandinOptions TestStandinOptions() {
   StandinOptions options;
   const std::string device = TestSimulator();
@@ -75,8 +44,6 @@ StandinOptions TestStandinOptions() {
   return options;
 }
 
-}  // namespace
-
 StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(std::string_view chip,
                                                      const StandinOptions& options) {
   ASSIGN_OR_RETURN(const SimOptions parsed, ParseSimOptions(chip));
@@ -85,10 +52,14 @@ StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(std::string_view chip,
 }
 
 StatusOr<std::unique_ptr<Device>> OpenKmdOnStandin(std::string_view chip) {
-  ASSIGN_OR_RETURN(std::unique_ptr<KmdStandin> standin, MakeKmdStandin(chip, TestStandinOptions()));
+  ASSIGN_OR_RETURN(std::unique_ptr<KmdStandin> made, MakeKmdStandin(chip, TestStandinOptions()));
+  const std::shared_ptr<KmdStandin> driver = std::move(made);
   ASSIGN_OR_RETURN(std::unique_ptr<KmdDevice> device,
-                   KmdDevice::Open(KmdStandin::kNode, standin->system()));
-  return std::make_unique<KmdOnStandin>(std::move(standin), std::move(device));
+                   KmdDevice::Open(KmdStandin::kNode, driver->system()));
+  // On silicon the card runs while the host waits.
+  const auto let_time_pass = [chip = driver.get()](uint64_t clocks) { chip->LetTimePass(clocks); };
+  return std::make_unique<TestCard>(std::move(device), let_time_pass,
+                                    [driver] { ExpectNothingLeft(*driver); });
 }
 
 }  // namespace ttfd

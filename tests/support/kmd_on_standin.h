@@ -9,6 +9,8 @@
 
 namespace ttfd {
 
+// Driver and host as TTFD_TEST_DEVICE names them (test_device_text.h).
+StandinOptions TestStandinOptions();
 // `chip` is text of ParseSimOptions.
 StatusOr<std::unique_ptr<KmdStandin>> MakeKmdStandin(std::string_view chip,
                                                      const StandinOptions& options = {});

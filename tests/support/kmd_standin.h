@@ -75,8 +75,10 @@ class KmdStandin final : public kmd::Kernel, public kmd::Files, public kmd::Bus 
   size_t open_files() const { return descriptors_.size(); }
   size_t locks() const { return locks_.size(); }
   StandinWindows& windows() { return windows_; }
+  const StandinWindows& windows() const { return windows_; }
   const StandinMemory& memory() const { return memory_; }
   StandinPins& pins() { return pins_; }
+  const StandinPins& pins() const { return pins_; }
 
   int Open(const std::string& path) override;
   int Close(int descriptor) override;

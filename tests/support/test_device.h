@@ -13,6 +13,7 @@
 #include "runtime/device/sim/sim_device.h"
 #include "runtime/device/ttsim/ttsim_device.h"
 #include "tests/support/kmd_on_standin.h"
+#include "tests/support/test_card.h"
 #include "tests/support/test_device_text.h"
 
 namespace ttfd {
@@ -33,6 +34,7 @@ inline StatusOr<std::unique_ptr<Device>> OpenTestDevice(std::string_view text,
   if (const std::string simulator = TestSimulator(); !simulator.empty()) {
     if (chip != nullptr) *chip = nullptr;
     if (simulator.starts_with(kKmdStandin)) return OpenKmdOnStandin(TestDeviceText(text));
+    if (simulator.starts_with(kCard)) return OpenTestCard(simulator.substr(kCard.size()));
     ASSIGN_OR_RETURN(const TtsimOptions options, ParseTtsimOptions(simulator));
     return OpenTtsimDevice(options);
   }

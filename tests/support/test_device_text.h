@@ -2,6 +2,7 @@
 //
 //   TTFD_TEST_SIM=hazards=on,seed=3        more options for every embedded device that tests open
 //   TTFD_TEST_DEVICE=ttsim:/a/libttsim.so  a simulator library in place of every embedded device
+//   TTFD_TEST_DEVICE=kmd:/dev/tenstorrent/0  the card of this name
 //   TTFD_TEST_DEVICE=kmd-standin           the kmd backend over a stand-in for the driver in its place;
 //                                          behind it ":driver=2.0.0,iommu=off,pages=2M", or some of these
 #pragma once
@@ -36,7 +37,9 @@ inline bool TestDeviceIsHostile() {
 
 inline constexpr std::string_view kKmdStandin = "kmd-standin";
 
-// "ttsim:PATH" or kKmdStandin if tests run on another backend; empty: on the embedded device.
+inline constexpr std::string_view kCard = "kmd:";
+
+// "ttsim:PATH", "kmd:CARD" or kKmdStandin if tests run on another backend; empty: on the embedded device.
 inline std::string TestSimulator() { return TestEnvironment("TTFD_TEST_DEVICE"); }
 
 // What a daemon is told whose test would say `text`.

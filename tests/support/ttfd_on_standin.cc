@@ -1,6 +1,7 @@
 // ttfd with a stand-in for the vendor's driver in place of the system's calls: /dev/tenstorrent/0 is a p150 of the
-// model, which runs by itself. Misuse of the bus is reported to standard error. SIGUSR1 removes the card,
-// SIGUSR2 brings it back under the next number; SIGRTMIN has its chip answer all ones until that is reset.
+// model, which runs by itself; TTFD_TEST_DEVICE may name another driver and host. Misuse of the bus is reported to
+// standard error. SIGUSR1 removes the card, SIGUSR2 brings it back under the next number;
+// SIGRTMIN has its chip answer all ones until that is reset.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -48,8 +49,8 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&words, argv);
   BlockSignals();
   // Never destroyed: the device is the daemon's until its process ends.
-  static ttfd::RunningStandin& card =
-      *new ttfd::RunningStandin(ttfd::MakeKmdStandin("sim:board=p150").value());
+  static ttfd::RunningStandin& card = *new ttfd::RunningStandin(
+      ttfd::MakeKmdStandin("sim:board=p150", ttfd::TestStandinOptions()).value());
   ObeySignals(card);
   return ttfd::RunDaemon(argc, argv, card.system());
 }

@@ -1,0 +1,30 @@
+# What proves a card, in the order of docs/bring-up.md: each step needs those before it. Skipped unless TTFD_CARD in the environment
+# names a card, as --device of ttfd does. One at a time: a card has one owner.
+set(hardware_step 0)
+set(hardware_before "")
+
+# ttfd_hardware_step(name COMMAND...)
+function(ttfd_hardware_step name)
+  math(EXPR step "${hardware_step} + 1")
+  set(test hardware.${step}.${name})
+  add_test(NAME ${test} COMMAND /usr/bin/python3 ${CMAKE_CURRENT_LIST_DIR}/run_on.py card ${ARGN})
+  set_tests_properties(${test} PROPERTIES LABELS hardware TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL TRUE DEPENDS "${hardware_before}")
+  set(hardware_step ${step} PARENT_SCOPE)
+  set(hardware_before ${test} PARENT_SCOPE)
+endfunction()
+
+# Left out: cases that expect the device to report a fault of its code, to look into a Tensix engine, or a model of their own.
+ttfd_hardware_step(doctor $<TARGET_FILE:ttfdctl> doctor)
+ttfd_hardware_step(windows $<TARGET_FILE:kmd_conformance> --gtest_filter=*Windows*)
+ttfd_hardware_step(host_memory $<TARGET_FILE:kmd_conformance> --gtest_filter=*HostMemory*)
+ttfd_hardware_step(harts $<TARGET_FILE:kmd_conformance> --gtest_filter=*Harts*)
+ttfd_hardware_step(noc $<TARGET_FILE:kmd_conformance> --gtest_filter=*Noc*)
+ttfd_hardware_step(chip_reset $<TARGET_FILE:kmd_conformance> --gtest_filter=*ChipReset*)
+ttfd_hardware_step(boot $<TARGET_FILE:dispatch_boot_test> --gtest_filter=-*.PassesOnWhatTheDeviceSaysWhenFirmwareFaults)
+ttfd_hardware_step(transfers $<TARGET_FILE:dispatch_transfer_test>)
+ttfd_hardware_step(launches $<TARGET_FILE:dispatch_launch_test>)
+ttfd_hardware_step(queues $<TARGET_FILE:dispatch_queues_test>)
+ttfd_hardware_step(traces $<TARGET_FILE:dispatch_trace_test>)
+ttfd_hardware_step(compute $<TARGET_FILE:compute_engine_test> --gtest_filter=-*KernelThatWaits*)
+ttfd_hardware_step(hangs $<TARGET_FILE:hang_zoo_test>)
+ttfd_hardware_step(daemon $<TARGET_FILE:client_daemon_test>)
