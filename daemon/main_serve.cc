@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/debugger_monitor.h"
 #include "daemon/open_device.h"
@@ -76,6 +77,11 @@ class Daemon {
   RpcOptions ServerOptions() const;
   // "a model of a p150 (no card)"
   std::string CardText() const;
+  // Does the host not translate what the card sends?
+  bool ReachesAllMemory() const {
+    return device_->info().backend == "kmd" && !device_->info().iommu;
+  }
+  std::vector<std::string> Warnings() const;
   void WaitForStop();
   // Grows while the device thread is alive.
   uint64_t Heartbeat() const {
@@ -201,7 +207,8 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
 
 DaemonOptions Daemon::CoreOptions() {
   DaemonOptions options;
-  options.identity = {TTFD_VERSION, options_.device.device};
+  options.identity = {TTFD_VERSION, options_.device.device, Warnings()};
+  for (const std::string& warning : options.identity.warnings) LogWarning("{}", warning);
   options.limits = options_.limits;
   options.timeouts = options_.timeouts;
   options.load_kernel = LoadKernel;
@@ -250,6 +257,7 @@ RpcOptions Daemon::ServerOptions() const {
     options.tls = TlsFiles{options_.tls.certificate, options_.tls.key, options_.tls.client_ca};
     options.keepalive = milliseconds(options_.tls.keepalive_ms);
   }
+  options.one_user = ReachesAllMemory() && !options_.device.share_without_iommu;
   options.audit.file = options_.audit_file;
   options.user_names = user_names_.get();
   options.hello_timeout = milliseconds(options_.listen.hello_ms);
@@ -257,6 +265,14 @@ RpcOptions Daemon::ServerOptions() const {
   options.calls_per_connection = options_.listen.calls_per_connection;
   options.reply_threads = static_cast<int>(options_.listen.reply_threads);
   return options;
+}
+
+std::vector<std::string> Daemon::Warnings() const {
+  if (!ReachesAllMemory()) return {};
+  return {fmt::format(
+      "the IOMMU is not on for the card: who submits can reach all memory of the host; {} submit",
+      options_.device.share_without_iommu ? "several users may (device.share_without_iommu)"
+                                          : "only one user and root may")};
 }
 
 std::string Daemon::CardText() const {

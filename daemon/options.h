@@ -40,7 +40,8 @@ inline constexpr char kAutoDevice[] = "auto";
 
 struct DeviceOptions {
   std::string device = kAutoDevice;
-  uint32_t boot_ms = 10'000;  // each wait of the boot
+  bool share_without_iommu = false;  // may several users submit to a card without one?
+  uint32_t boot_ms = 10'000;         // each wait of the boot
   uint32_t issue_ring_bytes = 4 << 20;
   uint32_t completion_ring_pages = 1024;
   std::string record_path;  // capture of the record stream; command line only

@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
+constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kDayMs = 86'400'000;
 constexpr uint64_t kYearMs = 366 * kDayMs;
 
@@ -44,6 +45,15 @@ Key Text(const char* section, const char* name, std::string* to) {
   return {section, name, [=](const toml::node& node) -> Status {
             const auto value = node.value_exact<std::string>();
             if (!value) return Wrong("must be a string");
+            *to = *value;
+            return OkStatus();
+          }};
+}
+
+Key Flag(const char* section, const char* name, bool* to) {
+  return {section, name, [=](const toml::node& node) -> Status {
+            const auto value = node.value_exact<bool>();
+            if (!value) return Wrong("must be true or false");
             *to = *value;
             return OkStatus();
           }};
@@ -96,7 +106,6 @@ Key PriorityKey(const char* section, const char* name, Priority* to) {
 }
 
 std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a table
-  constexpr uint64_t kMax32 = std::numeric_limits<uint32_t>::max();
   ListenOptions& listen = to->listen;
   DeviceOptions& device = to->device;
   SessionLimits& limits = to->limits;
@@ -116,6 +125,7 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Text("tls", "client_ca", &to->tls.client_ca),
       Number("tls", "keepalive_ms", &to->tls.keepalive_ms, 100, kDayMs),
       Text("device", "device", &device.device),
+      Flag("device", "share_without_iommu", &device.share_without_iommu),
       Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
       Number("device", "issue_ring_bytes", &device.issue_ring_bytes, 4 * kMiB, 256 * kMiB),
       Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),

@@ -121,6 +121,7 @@ Json StatusJson(const client::DaemonStatus& status) {
           {"last_hang_report", status.last_hang_report},
           {"last_error", status.last_error},
           {"device", status.device},
+          {"warnings", status.warnings},
           {"card", CardJson(status.card)},
           {"devices", JsonList(status.devices, DeviceJson)},
           {"memory", JsonList(status.memory, MemoryJson)},
@@ -206,6 +207,7 @@ void PrintStatusText(const client::DaemonStatus& status) {
     PrintLine("last hang report: " + status.last_hang_report);
   }
   PrintLine(fmt::format("device: {}{}", status.device, status.card ? "" : " (a model, no card)"));
+  for (const std::string& warning : status.warnings) PrintLine("warning: " + warning);
   PrintLine("");
   PrintDevices(status.devices);
   if (status.card) {

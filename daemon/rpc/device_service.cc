@@ -10,9 +10,7 @@ namespace ttfd {
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DeviceRpcService::Session(
     grpc::CallbackServerContext* context) {
-  StatusOr<PeerIdentity> peer = callers_.Check(Role::kSubmit, *context);
-  if (peer.ok()) peer->may_raise = callers_.CheckRole(Role::kAdmin, *peer).ok();
-  return SessionCall::Start(environment_, context, std::move(peer));
+  return SessionCall::Start(environment_, context, callers_.CheckSession(*context));
 }
 
 grpc::ServerUnaryReactor* DeviceRpcService::ListDevices(grpc::CallbackServerContext* context,

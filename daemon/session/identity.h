@@ -2,12 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace ttfd {
 
 struct DaemonIdentity {
   std::string version = "0.1.0";
   std::string device = "sim";  // that --device named or chose
+  std::vector<std::string> warnings = {};
 };
 
 }  // namespace ttfd

@@ -2,7 +2,9 @@
 
 import importlib
 import json
+import re
 import signal
+import subprocess
 
 import numpy as np
 import pytest
@@ -42,8 +44,25 @@ def test_status_shows_what_the_card_reports(daemon):
     assert (card["temperature_celsius"], card["aiclk_mhz"], card["power_watts"]) == (40, 1350, None)  # as the model has them
     assert card["link"] == {"speed": "16.0 GT/s PCIe", "max_speed": "32.0 GT/s PCIe", "width": "16", "max_width": "16"}
     shown = daemon.ctl("status").stdout
-    assert "temperature         40.0 C\n" in shown
-    assert "PCIe link           16.0 GT/s PCIe x16 (at most 32.0 GT/s PCIe x16)\n" in shown
+    assert re.search(r"^temperature +40[.]0 C$", shown, re.MULTILINE)
+    assert re.search(r"^PCIe link +16[.]0 GT/s PCIe x16 [(]at most 32[.]0 GT/s PCIe x16[)]$", shown, re.MULTILINE)
+
+
+def test_the_tests_for_a_card_are_the_list_of_the_document():
+    shown = subprocess.run(["ctest", "--test-dir", BUILD, "-N", "-L", "hardware"], capture_output=True, text=True, timeout=60, check=True).stdout
+    documented = re.findall(r"^\| `(hardware[.]\d+[.]\w+)`", (SOURCE / "docs/bring-up.md").read_text(), re.MULTILINE)
+    assert re.findall(r"Test +#\d+: (hardware\S+)", shown) == documented != []
+
+
+@pytest.mark.parametrize("shared, may", [("false", "only one user and root may submit"), ("true", "several users may")])
+def test_without_an_iommu_status_says_who_may_submit(monkeypatch, shared, may):
+    monkeypatch.setenv("TTFD_TEST_DEVICE", "kmd-standin:iommu=off")
+    daemon = Daemon(device=CARD, config=f"[device]\nshare_without_iommu = {shared}\n", program=BUILD / STANDIN)
+    warning, = state_of(daemon)["warnings"]
+    assert "the IOMMU is not on for the card" in warning and may in warning
+    assert f"warning: {warning}\n" in daemon.ctl("status").stdout
+    assert f"warning {warning}" in daemon.log()
+    daemon.end()
 
 
 def test_a_card_that_goes_ends_its_sessions_and_is_served_when_it_is_back(daemon):

@@ -110,7 +110,7 @@ struct Refusal {
   StandinOptions options;
   std::function<void()> prepare;
   uint64_t host_bytes;
-  StatusCode code;
+  Problem problem;
   const char* says;
 };
 
@@ -122,7 +122,7 @@ class KmdMemoryRefusal : public KmdMemory {
       Prepare(test.options);
       test.prepare();
       const size_t others = standin().pins().count();
-      ExpectRefusal(TryOpen(test.host_bytes).status(), test.code, test.says);
+      ExpectRefusal(TryOpen(test.host_bytes).status(), test.problem, test.says);
       EXPECT_EQ(standin().pins().count(), others);
       EXPECT_EQ(standin().memory().mappings(), 0u);
       EXPECT_EQ(standin().memory().huge_pages(), test.options.huge_pages);
@@ -133,25 +133,25 @@ class KmdMemoryRefusal : public KmdMemory {
 TEST_F(KmdMemoryRefusal, OfPagesNamesTheRemedyAndLeavesNothingBehind) {
   const auto nothing = [] {};
   Check({
-      {"no bytes", {}, nothing, 0, StatusCode::kInvalidArgument, "no bytes"},
+      {"no bytes", {}, nothing, 0, Problem::kNone, "no bytes"},
       {"more than the host has",
        {},
        nothing,
        uint64_t{1} << 60,
-       StatusCode::kResourceExhausted,
+       Problem::kNoHostMemory,
        "free memory or ask for less"},
       {"no hugepage",
        {.iommu = false, .giant_pages = 0, .huge_pages = 1},
        nothing,
        2 * kHuge,
-       StatusCode::kFailedPrecondition,
+       Problem::kNoHostMemory,
        "its queues need 4194304 bytes in free hugepages (of 1 GiB, or 2 of 2 MiB): turn on the "
        "IOMMU"},
       {"too many small ones",
        {.iommu = false, .giant_pages = 0, .huge_pages = 64},
        nothing,
        16 * kHuge + 1,
-       StatusCode::kFailedPrecondition,
+       Problem::kNoHostMemory,
        "(of 1 GiB): turn on the IOMMU (intel_iommu=on or amd_iommu=on, without iommu=pt), or "
        "reserve "
        "hugepages (systemctl start ttfd-hugepages)"},
@@ -159,7 +159,7 @@ TEST_F(KmdMemoryRefusal, OfPagesNamesTheRemedyAndLeavesNothingBehind) {
        {.iommu = false, .giant_pages = 4, .huge_pages = 4096},
        nothing,
        kGiant + 1,
-       StatusCode::kFailedPrecondition,
+       Problem::kNoHostMemory,
        "turn on the IOMMU"},
   });
 }
@@ -168,14 +168,14 @@ TEST_F(KmdMemoryRefusal, OfPlacesNamesTheRemedyAndLeavesNothingBehind) {
   const StandinOptions small = {.iommu = false, .giant_pages = 0, .huge_pages = 16};
   Check({
       {"few regions", small, [&] { PinAsAnother(3, kmd::kPinForNoc); }, 14 * kHuge,
-       StatusCode::kResourceExhausted, "all 16 outbound iATU regions"},
+       Problem::kResourcesTaken, "all 16 outbound iATU regions"},
       {"scattered", small, [&] { standin().pins().Take(kSpace - kHuge - kPage, kSpace - kHuge); },
-       2 * kHuge, StatusCode::kResourceExhausted, "regions of other processes lie between"},
+       2 * kHuge, Problem::kResourcesTaken, "regions of other processes lie between"},
       {"over a multiple of 4 GiB",
        {},
        [&] { standin().pins().Take((uint64_t{8} << 30) + kHuge, kSpace); },
        2 * kHuge,
-       StatusCode::kResourceExhausted,
+       Problem::kResourcesTaken,
        "without a multiple of 4 GiB inside"},
   });
 }
@@ -194,7 +194,7 @@ TEST_F(KmdMemory, BusAddressesBeyond58BitsAreUnpinned) {
   for (const uint64_t address : {kSpace - kPage, kSpace, uint64_t{0xFFFF} << 48}) {
     Prepare({.version = {2, 9, 0}});
     standin().pins().StartBusAddressesAt(address);
-    ExpectRefusal(TryOpen().status(), StatusCode::kFailedPrecondition, "install tt-kmd 2.10");
+    ExpectRefusal(TryOpen().status(), Problem::kResourcesTaken, "install tt-kmd 2.10");
     EXPECT_EQ(standin().pins().count(), 0u);
   }
 }

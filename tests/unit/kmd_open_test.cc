@@ -50,7 +50,7 @@ class KmdOpen : public KmdTest {};
 TEST_F(KmdOpen, DriversBefore2AreRefusedByName) {
   for (const DriverVersion& version : {DriverVersion{1, 31, 0}, DriverVersion{1, 34, 0}}) {
     Prepare({.version = version});
-    ExpectRefusal(TryOpen().status(), StatusCode::kFailedPrecondition,
+    ExpectRefusal(TryOpen().status(), Problem::kDriverTooOld,
                   "the tenstorrent driver is " + version.ToString() +
                       ", but 2.0.0 or later is needed: install");
     EXPECT_EQ(standin().open_files(), 0u);
@@ -65,39 +65,37 @@ TEST_F(KmdOpen, WhatTheSystemRefusesNamesTheRemedy) {
   const struct {
     StandinOptions options;
     int open_error;
-    StatusCode code;
+    Problem problem;
     const char* says;
   } kCases[] = {
       {{.module_loaded = false},
        0,
-       StatusCode::kNotFound,
+       Problem::kNoDriver,
        "no tenstorrent driver is loaded: install tt-kmd"},
-      {{}, ENOENT, StatusCode::kNotFound, "though driver 2.10.0 is loaded: choose"},
-      {{}, EACCES, StatusCode::kPermissionDenied, "udev rule"},
-      {{}, EPERM, StatusCode::kPermissionDenied, "container"},
-      {{}, EAGAIN, StatusCode::kFailedPrecondition, "held by another process: stop it"},
-      {{}, ENODEV, StatusCode::kUnavailable, "once it is back"},
-      {{}, EMFILE, StatusCode::kFailedPrecondition, "see dmesg"},
+      {{}, ENOENT, Problem::kNoCard, "though driver 2.10.0 is loaded: choose"},
+      {{}, EACCES, Problem::kNoPermission, "udev rule"},
+      {{}, EPERM, Problem::kNoPermission, "container"},
+      {{}, EAGAIN, Problem::kHeld, "held by another process: stop it"},
+      {{}, ENODEV, Problem::kCardLost, "once it is back"},
+      {{}, EMFILE, Problem::kDriverRefused, "raise the limit of open files"},
+      {{}, EIO, Problem::kDriverRefused, "see dmesg"},
       {{.device_id = 0x401E},
        0,
-       StatusCode::kFailedPrecondition,
+       Problem::kOtherDevice,
        "is a Wormhole card (PCI id 1e52:401e), but only Blackhole cards"},
-      {{.device_id = 0xFACA},
-       0,
-       StatusCode::kFailedPrecondition,
-       "is another device (PCI id 1e52:faca)"},
+      {{.device_id = 0xFACA}, 0, Problem::kOtherDevice, "is another device (PCI id 1e52:faca)"},
   };
   for (const auto& test : kCases) {
     Prepare(test.options);
     if (test.open_error != 0) FailEach(StandinEvent::kOpen, test.open_error);
-    ExpectRefusal(TryOpen().status(), test.code, test.says);
+    ExpectRefusal(TryOpen().status(), test.problem, test.says);
     EXPECT_EQ(standin().open_files(), 0u);
   }
 }
 
 TEST_F(KmdOpen, ASecondOwnerIsTurnedAwayUntilTheFirstCloses) {
   Open({.pids = fmt::format("{}\n4711\n4712", getpid())});
-  ExpectRefusal(TryOpen().status(), StatusCode::kFailedPrecondition,
+  ExpectRefusal(TryOpen().status(), Problem::kHeld,
                 "/dev/tenstorrent/0 is held by another process, one of pid 4711, 4712: stop it");
   Close();
   EXPECT_TRUE(TryOpen().ok());

@@ -83,8 +83,7 @@ TEST_F(KmdWindows, MakeDoWithWhatOtherProcessesLeave) {
 TEST_F(KmdWindows, NoneLeftIsAnErrorThatSaysSo) {
   Close();
   TakeWindowsAsAnother(OpenAsAnother(), hw::kTlbWindowKernel);
-  ExpectRefusal(TryOpen().status(), StatusCode::kResourceExhausted,
-                "taken by other processes: stop one");
+  ExpectRefusal(TryOpen().status(), Problem::kResourcesTaken, "taken by other processes: stop one");
 }
 
 TEST_F(KmdWindows, ThatCannotBeMappedAreFreed) {

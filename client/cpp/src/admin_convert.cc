@@ -54,7 +54,8 @@ DaemonStatus FromProto(const v1::DaemonStatus& status) {
                    .hardware_queues = {},
                    .quantum_ns = status.quantum_ns(),
                    .device = status.device(),
-                   .card = {}};
+                   .card = {},
+                   .warnings = {status.warnings().begin(), status.warnings().end()}};
   if (status.has_card()) {
     out.card = FromProto(status.card());
   }

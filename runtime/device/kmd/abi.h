@@ -103,6 +103,8 @@ inline constexpr uint32_t kLockAcquire = 0;
 inline constexpr uint32_t kLockRelease = 1;
 inline constexpr uint32_t kLockTest = 2;  // bit 0: held by this descriptor; bit 1: by any
 inline constexpr uint32_t kLocks = 64;
+// A ttfd has it while it serves the card. By convention 0 to 15 belong to Ethernet tiles.
+inline constexpr uint8_t kOwnerLock = 63;
 static_assert(sizeof(LockControlCall) == 16);
 static_assert(offsetof(LockControlCall, index) == 8);
 static_assert(offsetof(LockControlCall, value) == 12);

@@ -41,6 +41,11 @@ Status OpenError(const std::string& node, int error,
           "udev rule "
           "60-ttfd.rules gives it, or pass the device into the container",
           node);
+    case EMFILE:
+    case ENFILE:
+      return ProblemError(Problem::kDriverRefused, StatusCode::kResourceExhausted,
+                          "opening {} failed ({}): raise the limit of open files (LimitNOFILE=)",
+                          node, std::strerror(error));
     case EAGAIN:
     case EBUSY:
       return HeldByAnother(node, {});

@@ -20,8 +20,6 @@
 namespace ttfd::kmd {
 namespace {
 
-// Of the 64 flags, by convention 0 to 15 belong to Ethernet tiles.
-constexpr uint8_t kOwnerLock = 63;
 // After a reset has begun, tt-umd waits for 2 s and then up to 10 s for the node.
 constexpr Duration kResetTime = std::chrono::seconds(2);
 constexpr Duration kResetLimit = std::chrono::seconds(12);

@@ -102,6 +102,7 @@ struct DaemonStatus {
   uint64_t quantum_ns = 0;  // device time of one time slice of a session
   std::string device = {};  // that is served: "kmd:/dev/tenstorrent/0", "sim:board=p150"
   std::optional<CardHealth> card = {};  // unset for a model
+  std::vector<std::string> warnings = {};
 };
 
 // How long commands that need the card waited, from their arrival in the daemon until the card started

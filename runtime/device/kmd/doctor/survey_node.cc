@@ -10,8 +10,7 @@
 namespace ttfd::kmd {
 namespace {
 
-constexpr uint8_t kServingLock = 63;  // which a ttfd takes while it serves the card (Node::Open)
-constexpr uint8_t kHeldByAny = 2;     // of kLockTest
+constexpr uint8_t kHeldByAny = 2;  // of kLockTest
 
 // Processes in the list that has a line for each descriptor.
 std::optional<std::vector<Process>> Processes(Files& files, const std::string& number) {
@@ -49,7 +48,7 @@ void AskVersion(Kernel& kernel, int descriptor, NodeFacts* node) {
 
 void AskLock(Kernel& kernel, int descriptor, NodeFacts* node) {
   LockControlCall call = {
-      .output_bytes = kLockControlOutput, .operation = kLockTest, .index = kServingLock};
+      .output_bytes = kLockControlOutput, .operation = kLockTest, .index = kOwnerLock};
   node->lock_error = -kernel.Ioctl(descriptor, kLockControl, &call);
   node->locked = node->lock_error == 0 && (call.value & kHeldByAny) != 0;
 }
