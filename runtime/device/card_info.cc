@@ -2,6 +2,7 @@
 #include "runtime/device/card_info.h"
 
 #include <bit>
+#include <utility>
 
 #include "runtime/device/problem.h"
 #include "runtime/hw/arc.h"
@@ -87,6 +88,19 @@ StatusOr<DeviceInfo> ReadCardInfo(const Telemetry& telemetry, Window& arc) {
   ASSIGN_OR_RETURN(mhz, read(hw::kTagAiclkMaxMhz, mhz));
   info.clock_hz = mhz * kHzPerMhz;
   return info;
+}
+
+Status CheckReportsGrid(const Telemetry& telemetry) {
+  const std::pair<uint32_t, const char*> tags[] = {{hw::kTagEnabledTensixColumns, "Tensix columns"},
+                                                   {hw::kTagEnabledDram, "DRAM banks"}};
+  for (const auto& [tag, name] : tags) {
+    if (telemetry.Has(tag)) continue;
+    return ProblemError(Problem::kFirmwareUnsupported, StatusCode::kFailedPrecondition,
+                        "the card's firmware does not report its {} (telemetry tag {}): update it "
+                        "to bundle 18.4 or later",
+                        name, tag);
+  }
+  return OkStatus();
 }
 
 }  // namespace ttfd

@@ -11,4 +11,7 @@ namespace ttfd {
 // harvested. FAILED_PRECONDITION: the card is not supported.
 StatusOr<DeviceInfo> ReadCardInfo(const Telemetry& telemetry, Window& arc);
 
+// FAILED_PRECONDITION: the harvesting tags are missing, which a card has to report and a simulator may leave out.
+Status CheckReportsGrid(const Telemetry& telemetry);
+
 }  // namespace ttfd

@@ -110,6 +110,19 @@ TEST(CardHealth, HasTheUnitsOfTelemetryAndNothingThatIsNotReported) {
   EXPECT_EQ(health, expected);
 }
 
+TEST(CardInfo, ACardHasToReportItsGrid) {
+  FakeArc arc;
+  EXPECT_EQ(ProblemOf(CheckReportsGrid(Telemetry::Find(arc).value())),
+            Problem::kFirmwareUnsupported);
+  arc.Add(hw::kTagEnabledTensixColumns, 1);
+  const Status banks = CheckReportsGrid(Telemetry::Find(arc).value());
+  EXPECT_EQ(StatusMessage(banks),
+            "the card's firmware does not report its DRAM banks (telemetry tag 36): update it to "
+            "bundle 18.4 or later");
+  arc.Add(hw::kTagEnabledDram, 1);
+  EXPECT_TRUE(CheckReportsGrid(Telemetry::Find(arc).value()).ok());
+}
+
 TEST(CardInfo, RefusesACardItDoesNotUnderstand) {
   using Change = void (*)(FakeArc&);
   const struct {

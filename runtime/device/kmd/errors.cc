@@ -11,7 +11,6 @@
 namespace ttfd::kmd {
 namespace {
 
-constexpr char kOldestFirmware[] = "18.4";      // that reports telemetry as it is read here
 constexpr uint32_t kWormholeDeviceId = 0x401E;  // tt-kmd's table of PCI ids
 
 }  // namespace
@@ -193,13 +192,6 @@ Status NotBack(const std::string& pci_address) {
       "the driver has no node for the card at PCI address {}: if it does not come back by "
       "itself, see dmesg for why",
       pci_address);
-}
-
-Status TelemetryLacks(std::string_view name, uint32_t tag) {
-  return ProblemError(Problem::kFirmwareUnsupported, StatusCode::kFailedPrecondition,
-                      "the card's firmware does not report its {} (telemetry tag {}): update it to "
-                      "bundle {} or later",
-                      name, tag, kOldestFirmware);
 }
 
 Status ResetFailed(const std::string& node, std::string_view what, std::string_view why) {

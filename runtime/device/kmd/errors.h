@@ -40,9 +40,6 @@ Status AnotherCard(const std::string& node);
 // UNAVAILABLE: the driver has no node for the lost card yet.
 Status NotBack(const std::string& pci_address);
 
-// The card's firmware does not report its `name`.
-Status TelemetryLacks(std::string_view name, uint32_t tag);
-
 // The driver's reset of the chip could not be `what` ("begun", "ended").
 Status ResetFailed(const std::string& node, std::string_view what, std::string_view why);
 Status ResetUnknown(const DriverVersion& version);

@@ -9,20 +9,9 @@
 #include "runtime/device/kmd/window.h"
 #include "runtime/device/problem.h"
 #include "runtime/device/wait.h"
-#include "runtime/hw/arc.h"
 #include "runtime/hw/tensix.h"
 
 namespace ttfd {
-namespace {
-
-// What a simulator may leave out, but a card has to report: its grid.
-constexpr struct {
-  uint32_t tag;
-  const char* name;
-} kNeededTags[] = {{hw::kTagEnabledTensixColumns, "Tensix columns"},
-                   {hw::kTagEnabledDram, "DRAM banks"}};
-
-}  // namespace
 
 StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& which,
                                                      const kmd::System& system,
@@ -39,9 +28,7 @@ StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& which,
 StatusOr<DeviceInfo> KmdDevice::ReadInfo() {
   ASSIGN_OR_RETURN(const std::unique_ptr<Window> arc, OpenWindow(UnicastTarget(hw::kArc)));
   ASSIGN_OR_RETURN(telemetry_, Telemetry::Find(*arc));
-  for (const auto& [tag, name] : kNeededTags) {
-    if (!telemetry_.Has(tag)) return kmd::TelemetryLacks(name, tag);
-  }
+  RETURN_IF_ERROR(CheckReportsGrid(telemetry_));
   ASSIGN_OR_RETURN(DeviceInfo info, ReadCardInfo(telemetry_, *arc));
   info.backend = "kmd";
   info.iommu = node_->iommu();
