@@ -28,6 +28,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/thread_cpu_clock.h"
 #include "runtime/boot/kernel_elf.h"
+#include "runtime/device/problem.h"
 #include "runtime/dispatch/dispatcher.h"
 
 namespace ttfd {
@@ -78,9 +79,8 @@ class Daemon {
   // "a model of a p150 (no card)"
   std::string CardText() const;
   // Does the host not translate what the card sends?
-  bool ReachesAllMemory() const {
-    return device_->info().backend == "kmd" && !device_->info().iommu;
-  }
+  bool ReachesAllMemory() const { return IsCard() && !device_->info().iommu; }
+  bool IsCard() const { return device_->info().backend == "kmd"; }
   std::vector<std::string> Warnings() const;
   void WaitForStop();
   // Grows while the device thread is alive.
@@ -149,7 +149,8 @@ Status Daemon::Start() {
   manager_.ExtendTimeout(milliseconds(options_.device.boot_ms) * kBootWaits);
   ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher, OpenCard());
   ASSIGN_OR_RETURN(core_, DaemonCore::Create(std::move(dispatcher), SteadyClock(), CoreOptions()));
-  RETURN_IF_ERROR(Annotate(core_->Boot(), "boot"));
+  const Status booted = Annotate(core_->Boot(), "boot");
+  if (!booted.ok()) return IsCard() ? WithProblem(Problem::kDoesNotBoot, booted) : booted;
   if (debugging_.server != nullptr) debugging_.server->Admit(true);
   ASSIGN_OR_RETURN(rpc_, RpcServer::Create(ServerOptions(), *core_, SteadyClock()));
   if (tcp_ != nullptr) {
@@ -207,7 +208,8 @@ StatusOr<std::unique_ptr<Dispatcher>> Daemon::OpenCard() {
 
 DaemonOptions Daemon::CoreOptions() {
   DaemonOptions options;
-  options.identity = {TTFD_VERSION, options_.device.device, Warnings()};
+  options.identity = {TTFD_VERSION, options_.device.device, Warnings(),
+                      ReachesAllMemory() && !options_.device.share_without_iommu};
   for (const std::string& warning : options.identity.warnings) LogWarning("{}", warning);
   options.limits = options_.limits;
   options.timeouts = options_.timeouts;
@@ -257,7 +259,6 @@ RpcOptions Daemon::ServerOptions() const {
     options.tls = TlsFiles{options_.tls.certificate, options_.tls.key, options_.tls.client_ca};
     options.keepalive = milliseconds(options_.tls.keepalive_ms);
   }
-  options.one_user = ReachesAllMemory() && !options_.device.share_without_iommu;
   options.audit.file = options_.audit_file;
   options.user_names = user_names_.get();
   options.hello_timeout = milliseconds(options_.listen.hello_ms);

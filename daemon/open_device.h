@@ -19,8 +19,8 @@ struct DeviceChoice {
   std::string reason;  // for the log; empty: it was named, not chosen
 };
 
-// In place of "auto": the node with the lowest number in /dev/tenstorrent or, where there is none, the device model.
-// Any other text is its own choice. A card that cannot be opened is an error, never a reason for the model.
+// In place of "auto": the node with the lowest number in /dev/tenstorrent; without one, the first Blackhole card on the
+// PCI bus, whose opening says why it has no node; without one, the device model. Any other text is its own choice.
 DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files);
 
 // `text` is that of a choice. `system`: through which a card is reached. `host_bytes`: of host memory, which a card

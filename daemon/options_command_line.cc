@@ -12,7 +12,7 @@ constexpr char kFooter[] =
     "TTFD_ADDRESS and TTFD_CONFIG,\n"
     "then the file, then the defaults. Exit codes: 0 done, 1 failed while running, 2 wrong usage "
     "or configuration,\n"
-    "10 to 21 the card cannot be served (docs/ttfdctl.md: doctor).";
+    "10 to 22 the card cannot be served (docs/ttfdctl.md: doctor).";
 
 void Declare(CLI::App* app, CommandLine* to, bool* check) {
   app->footer(kFooter);
@@ -21,7 +21,7 @@ void Declare(CLI::App* app, CommandLine* to, bool* check) {
   app->add_option("--socket", to->socket, "Where to listen: a path, or unix:PATH")
       ->type_name("PATH");
   app->add_option("--device", to->device,
-                  "auto (a card if /dev/tenstorrent has a node, else the\ndevice model), "
+                  "auto (the card of this host, or the device model if it\nhas none), "
                   "kmd:/dev/tenstorrent/N, kmd:PCI_ADDRESS,\nsim, sim:board=p100a|p150, "
                   "or ttsim:/path/to/libttsim.so")
       ->type_name("DEVICE");

@@ -21,12 +21,13 @@ class PublishedReading {
 
   // Between two readings of the card. One costs a few PCIe reads a hart, and a dozen for its health.
   static constexpr Duration kPeriod = std::chrono::milliseconds(250);
+  static constexpr Duration kHealthPeriod = std::chrono::seconds(1);
 
   // ---- any thread
 
   // The last reading. The device thread reads the card after a boot, when it has become idle, and after a call
-  // of this: at most once in kPeriod, and while it is idle only when it wakes (EngineOptions::idle_tick). Empty
-  // before the first boot.
+  // of this: at most once in kPeriod, and while it is idle only when it wakes (EngineOptions::idle_tick). The health of
+  // an idle card changes: where there is one it is read every kHealthPeriod. Empty before the first boot.
   CardReading Read() ABSL_LOCKS_EXCLUDED(mu_) {
     wanted_.store(true, std::memory_order_relaxed);
     MutexLock lock(&mu_);
@@ -41,13 +42,17 @@ class PublishedReading {
   void ReadIfDue(bool idle, Clock& clock) {
     changed_ = changed_ || !idle;
     const bool wanted = wanted_.load(std::memory_order_relaxed) || (idle && changed_);
-    if (wanted && clock.Now() - published_at_ >= kPeriod) ReadNow(clock.Now(), idle);
+    const Duration age = clock.Now() - published_at_;
+    if ((wanted && age >= kPeriod) || (has_health_ && age >= kHealthPeriod)) {
+      ReadNow(clock.Now(), idle);
+    }
   }
   void ReadNow(TimePoint now, bool idle) ABSL_LOCKS_EXCLUDED(mu_) {
     published_at_ = now;
     changed_ = !idle;
     wanted_.store(false, std::memory_order_relaxed);
     CardReading reading = {read_harts_(), read_health_()};
+    has_health_ = reading.health.has_value();
     MutexLock lock(&mu_);
     reading_ = std::move(reading);
   }
@@ -62,6 +67,7 @@ class PublishedReading {
   // Device thread only.
   TimePoint published_at_{};
   bool changed_ = false;  // work was done since the last reading
+  bool has_health_ = false;
 };
 
 }  // namespace ttfd

@@ -52,11 +52,4 @@ StatusOr<PeerIdentity> Callers::Check(Role role, const grpc::ServerContextBase& 
   return peer;
 }
 
-StatusOr<PeerIdentity> Callers::CheckSession(const grpc::ServerContextBase& context) {
-  ASSIGN_OR_RETURN(PeerIdentity peer, Check(Role::kSubmit, context));
-  if (one_user_) RETURN_IF_ERROR(one_user_->Admit(peer));
-  peer.may_raise = CheckRole(Role::kAdmin, peer).ok();
-  return peer;
-}
-
 }  // namespace ttfd

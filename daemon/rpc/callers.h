@@ -3,11 +3,9 @@
 
 #include <grpcpp/server_context.h>
 
-#include <optional>
 #include <string>
 
 #include "daemon/rpc/certificate_numbers.h"
-#include "daemon/rpc/one_user.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/session/service.h"
@@ -28,10 +26,6 @@ class Callers {
   StatusOr<PeerIdentity> Identify(const grpc::ServerContextBase& context);
   // The same, and PERMISSION_DENIED without the role.
   StatusOr<PeerIdentity> Check(Role role, const grpc::ServerContextBase& context);
-  // For a session: the role submit, and after LimitToOneUser the user of the sessions before it.
-  StatusOr<PeerIdentity> CheckSession(const grpc::ServerContextBase& context);
-  // Before the first call.
-  void LimitToOneUser() { one_user_.emplace(); }
   Status CheckRole(Role role, const PeerIdentity& peer) const { return roles_.Check(role, peer); }
   // Adds what there may be of connections, and is.
   void DescribeConnections(LimitsReply* reply) { peers_.Describe(reply); }
@@ -43,7 +37,6 @@ class Callers {
   PeerTable& peers_;
   const Roles& roles_;
   CertificateNumbers numbers_;
-  std::optional<OneUser> one_user_;  // none: any number of users
 };
 
 }  // namespace ttfd

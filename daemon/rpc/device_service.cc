@@ -10,7 +10,9 @@ namespace ttfd {
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DeviceRpcService::Session(
     grpc::CallbackServerContext* context) {
-  return SessionCall::Start(environment_, context, callers_.CheckSession(*context));
+  StatusOr<PeerIdentity> peer = callers_.Check(Role::kSubmit, *context);
+  if (peer.ok()) peer->may_raise = callers_.CheckRole(Role::kAdmin, *peer).ok();
+  return SessionCall::Start(environment_, context, std::move(peer));
 }
 
 grpc::ServerUnaryReactor* DeviceRpcService::ListDevices(grpc::CallbackServerContext* context,

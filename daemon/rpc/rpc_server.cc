@@ -101,7 +101,6 @@ class RpcServerImpl final : public RpcServer {
 
   Status Start() {
     std::vector<std::string> unknown;
-    if (options_.one_user) callers_.LimitToOneUser();
     roles_ = Roles::Create(options_.roles, geteuid(), &unknown);
     for (const std::string& name : unknown) {
       LogDebug("group '{}' of [roles] does not exist here and grants nothing", name);

@@ -22,7 +22,6 @@ namespace ttfd {
 struct RpcOptions {
   PeerTable::Limits connections;
   RoleOptions roles;
-  bool one_user = false;  // OneUser
   AuditOptions audit;
   UserNames* user_names = nullptr;  // outlives the server; null: users are shown by their numbers
   std::optional<TlsFiles> tls;      // none: no TCP

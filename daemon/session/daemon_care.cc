@@ -254,10 +254,7 @@ void DaemonCore::CheckMemory(TimePoint now) {
   {
     MutexLock lock(&mu_);
     if (now < trim_at_) return;
-    const bool busy = std::any_of(users_.begin(), users_.end(), [](const auto& entry) {
-      const std::shared_ptr<UserUse> use = entry.second.lock();
-      return use != nullptr && use->used(Resource::kWindowBytes) > 0;
-    });
+    const bool busy = users_.AnyUses(Resource::kWindowBytes);
     trim_at_ = busy ? now + kTrimDelay : TimePoint::max();
     if (busy) return;
   }

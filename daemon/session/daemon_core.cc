@@ -204,9 +204,10 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
   welcome.session = next_session_++;
   ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, peer.uid, peer.pid,
                                                                user, hello.client_name}));
+  RETURN_IF_ERROR(users_.Admit(peer, user));
   auto session =
       std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),
-                                UseOf(peer.uid), output, std::move(transport));
+                                users_.UseOf(peer.uid), output, std::move(transport));
   sessions_.emplace(session->id(), session);
   engine_.SetInUse(true);
   WatchIdle();

@@ -22,6 +22,7 @@
 #include "daemon/session/lease_table.h"
 #include "daemon/session/service.h"
 #include "daemon/session/session.h"
+#include "daemon/session/user_table.h"
 #include "runtime/base/mutex.h"
 #include "runtime/dispatch/dispatcher.h"
 
@@ -115,8 +116,6 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
 
   // daemon_limits.cc. The housekeeper looks when the new session may have been idle for too long.
   void WatchIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Of all sessions of the user.
-  std::shared_ptr<UserUse> UseOf(uint32_t uid) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request) const;
   // The lease that a new session asks for or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const LeaseClient& client)
@@ -171,7 +170,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   mutable Mutex mu_;
   CondVar changed_;  // for the housekeeper
   std::map<uint64_t, std::shared_ptr<Session>> sessions_ ABSL_GUARDED_BY(mu_);
-  std::map<uint32_t, std::weak_ptr<UserUse>> users_ ABSL_GUARDED_BY(mu_);
+  UserTable users_ ABSL_GUARDED_BY(mu_){options_.identity.one_user};
   uint64_t next_session_ ABSL_GUARDED_BY(mu_) = 1;
   TimePoint look_again_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();
   TimePoint trim_at_ ABSL_GUARDED_BY(mu_) = TimePoint::max();

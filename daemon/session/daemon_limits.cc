@@ -7,17 +7,6 @@
 
 namespace ttfd {
 
-std::shared_ptr<UserUse> DaemonCore::UseOf(uint32_t uid) {
-  std::erase_if(users_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<UserUse>& known = users_[uid];
-  std::shared_ptr<UserUse> use = known.lock();
-  if (use == nullptr) {
-    use = std::make_shared<UserUse>();
-    known = use;
-  }
-  return use;
-}
-
 void DaemonCore::WatchIdle() {
   const uint64_t limit_ms = environment_.limits.idle_ms;
   if (limit_ms == 0) return;
@@ -43,7 +32,7 @@ LimitsReply DaemonCore::GetLimits() {
     uses.scope = LimitScope::kUser;
     uses.uid = uid;
     uses.user = known.first;
-    uses.uses = UseOf(uid)->Describe(environment_.limits);
+    uses.uses = users_.UseOf(uid)->Describe(environment_.limits);
     uses.uses.push_back({"sessions_per_user", environment_.limits.sessions_per_user, known.second});
     uses.uses.push_back(
         {"leases_per_user", environment_.limits.leases_per_user, leases_.CountOf(uid)});

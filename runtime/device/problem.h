@@ -24,6 +24,7 @@ enum class Problem {
   kFirmwareUnsupported = 19,  // it is too old, or reports what is not supported
   kCardLost = 20,             // reset or removed while it was opened
   kDriverRefused = 21,        // the driver refused something else, for which dmesg has the reason
+  kDoesNotBoot = 22,          // the dispatch firmware does not start on it
 
   // The card is served.
   kDriverLacks = 30,  // an older driver lacks something that a later one has
@@ -31,6 +32,7 @@ enum class Problem {
   kSlowLink = 32,     // the PCIe link is below what card and slot can do
   kThrottled = 33,    // the card was too hot, and slows down or has cut itself off
   kNoSensors = 34,    // the kernel has no hwmon interface
+  kOtherUsers = 35,   // other programs have the card open, and can disturb
 };
 
 // `status` with the problem in a payload, which Annotate keeps.

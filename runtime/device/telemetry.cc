@@ -21,11 +21,11 @@ bool InCsm(uint64_t address, uint64_t bytes) {
 }
 
 Status NotReady(uint32_t boot) {
-  return ProblemError(
-      Problem::kFirmwareNotReady, StatusCode::kUnavailable,
-      "the card's firmware (ARC) has not booted (status {:#x}): wait a minute after power-on, "
-      "then power the host off and on",
-      boot);
+  return ProblemError(Problem::kFirmwareNotReady, StatusCode::kUnavailable,
+                      "the card's firmware (ARC) has not booted (status {:#x}): wait up to five "
+                      "minutes after power-on, "
+                      "then power the host off and on",
+                      boot);
 }
 
 Status BeyondMemory(uint64_t address) {

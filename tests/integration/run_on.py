@@ -2,9 +2,10 @@
 """Runs a program with every card it opens on the official simulator or on a real card, and says how its cases ended.
 
 usage: run_on.py ttsim --library PATH PROGRAM [ARGUMENTS]    TTFD_TTSIM_LIB in the environment comes before --library
-       run_on.py card PROGRAM [ARGUMENTS]                    TTFD_CARD is what --device of ttfd is: kmd:/dev/tenstorrent/0
+       run_on.py card PROGRAM [ARGUMENTS]                    TTFD_CARD in the environment names it: kmd:/dev/tenstorrent/0
 
-PROGRAM is one of GoogleTest, or any other, of which the exit code counts. Exits with 77 (skipped) when there is no simulator or card.
+PROGRAM is one of GoogleTest, or any other, of which the exit code counts; from 30 on it is a warning (ttfdctl doctor). Exits with 77
+(skipped) when there is no simulator or card.
 """
 
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
+FIRST_WARNING = 30
 # Where the program knows the simulator as one of several backends by itself.
 FILTERS = {"device_conformance": "*/ttsim"}
 
@@ -20,6 +22,8 @@ FILTERS = {"device_conformance": "*/ttsim"}
 def device_of(arguments):
     """What there is to run on, as TTFD_TEST_DEVICE names it, and the program; no device: why not."""
     if arguments[:1] == ["card"] and len(arguments) > 1:
+        if not os.environ.get("TTFD_CARD", "kmd:").startswith(("kmd:", "kmd-standin")):
+            sys.exit("TTFD_CARD has to name a card: kmd:/dev/tenstorrent/0")
         return os.environ.get("TTFD_CARD", ""), arguments[1:], "TTFD_CARD does not name a card (kmd:/dev/tenstorrent/0)"
     if arguments[:2] == ["ttsim", "--library"] and len(arguments) > 3:
         library = os.environ.get("TTFD_TTSIM_LIB") or arguments[2]
@@ -53,7 +57,9 @@ def main(arguments):
     for text in sorted(set(why.values())):
         print(f"  skipped {sum(1 for one in why.values() if one == text)}: {text}")
     # A program that skipped all it has shows nothing.
-    return run.returncode if passed > 0 or not why or run.returncode != 0 else SKIPPED
+    if run.returncode == 0:
+        return SKIPPED if why and passed == 0 else 0
+    return 0 if run.returncode >= FIRST_WARNING else run.returncode
 
 
 if __name__ == "__main__":

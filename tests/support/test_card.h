@@ -19,6 +19,7 @@ class TestCard final : public Device {
         let_time_pass_(std::move(let_time_pass)),
         after_(std::move(after)) {}
   ~TestCard() override {
+    device_->Reset().IgnoreError();  // of a card that was lost nothing is left to hold
     device_.reset();
     if (after_) after_();
   }

@@ -1,6 +1,9 @@
 // What administrators see and do: status, sessions, timeouts, ending a session, drain, stop.
 #include <gmock/gmock.h>
 
+#include "daemon/session/errors.h"
+#include "daemon/session/status_reason.h"
+#include "daemon/session/user_table.h"
 #include "tests/support/core_fixture.h"
 
 namespace ttfd {
@@ -76,6 +79,58 @@ TEST_F(DaemonAdmin, GetStatus_ReadsTheCardRarely) {
   const auto periods = (SteadyClock().Now() - began) / PublishedReading::kPeriod;
   EXPECT_LE(counted.reports, 2 + periods) << "however often somebody asks";
   EXPECT_TRUE(running->Stop(SteadyClock().Now() + std::chrono::seconds(10)).ok());
+}
+
+TEST_F(DaemonAdmin, OneUserIsTheFirstBesidesRootWhoseSessionIsMade) {
+  options.identity.one_user = true;
+  Start();
+  const auto open = [this](uint32_t uid, const HelloRequest& hello) {
+    return TestClient(*core).Open(hello, uid);
+  };
+  HelloRequest hello;
+  hello.min_revision = hello.max_revision = 1;
+  hello.client_name = "test";
+  HelloRequest unknown_lease = hello;
+  unknown_lease.attach = AttachKind::kLeaseToken;
+  EXPECT_FALSE(open(1001, unknown_lease).ok());
+  EXPECT_TRUE(open(0, hello).ok());
+  EXPECT_TRUE(open(1002, hello).ok());
+  const Status other = open(1001, hello);
+  EXPECT_EQ(other.code(), StatusCode::kPermissionDenied);
+  EXPECT_EQ(PayloadOf(other, kReasonPayload), reason::kPermissionDenied);
+  EXPECT_THAT(std::string(StatusMessage(other)), HasSubstr("serves user user1002 already"));
+  EXPECT_TRUE(open(0, hello).ok());
+  EXPECT_TRUE(open(1002, hello).ok());
+}
+
+TEST(UserTable, ComparesCertificatesByName) {
+  UserTable sessions(/*one_user=*/true);
+  PeerIdentity peer;
+  peer.certificate = "alice";  // whose number says nothing
+  EXPECT_TRUE(sessions.Admit(peer, "alice").ok());
+  peer.uid = 7;
+  EXPECT_TRUE(sessions.Admit(peer, "alice").ok());
+  for (const char* const other : {"bob", "root"}) {
+    peer.certificate = other;
+    peer.uid = 0;
+    EXPECT_FALSE(sessions.Admit(peer, other).ok());
+  }
+  peer.certificate = "";
+  EXPECT_TRUE(sessions.Admit(peer, "root").ok());
+}
+
+TEST_F(DaemonAdmin, TheHealthOfAnIdleCardIsReadEverySecond) {
+  options.engine.read_health = [] { return CardHealth(); };
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    const int before = card->reports;
+    clock.Advance(PublishedReading::kHealthPeriod - std::chrono::milliseconds(1));
+    core->RunOnce();
+    EXPECT_EQ(card->reports, before);
+    clock.Advance(std::chrono::milliseconds(1));
+    core->RunOnce();
+    EXPECT_EQ(card->reports, before + 1);
+  }
 }
 
 TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {

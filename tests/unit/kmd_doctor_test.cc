@@ -308,8 +308,8 @@ const Case kNodes[] = {
     {"OpenInOthers",
      {{kPids, "900\n412"}, {"/proc/900/comm", "python3"}},
      {},
-     {{"users", kWarning, 15, "open in pid 412, pid 900 (python3)", "stop them"}},
-     15},
+     {{"users", kWarning, 35, "open in pid 412, pid 900 (python3)", "stop them"}},
+     35},
     {"OfUnknownUsers", {{kPids, kUnreadable}}, {}, {{"users", kUnknown, 0, "no ttfd"}}, 0},
     {"OfAnUnknownLock", {}, {.lock_error = EINVAL}, {{"users", kUnknown, 0, "its lock"}}, 0},
 };

@@ -18,7 +18,6 @@
 #include <set>
 
 #include "daemon/rpc/certificate_numbers.h"
-#include "daemon/rpc/one_user.h"
 #include "daemon/rpc/peer_table.h"
 #include "daemon/rpc/roles.h"
 #include "daemon/rpc/tcp_listener.h"
@@ -36,34 +35,6 @@ std::array<UniqueFd, 2> SocketPair() {
 }
 
 UniqueFd Null() { return UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
-
-TEST(OneUser, IsTheFirstBesidesRoot) {
-  OneUser sessions;
-  const struct {
-    uint32_t uid;
-    const char* certificate;
-    bool admitted;
-  } table[] = {{0, "", true},    {1000, "", true},    {1001, "", false},     {0, "", true},
-               {1000, "", true}, {0, "alice", false}, {1000, "alice", false}};
-  for (const auto& [uid, certificate, admitted] : table) {
-    PeerIdentity peer;
-    peer.uid = uid;
-    peer.certificate = certificate;
-    const Status status = sessions.Admit(peer);
-    EXPECT_EQ(status.ok(), admitted) << uid << certificate;
-    if (admitted) continue;
-    EXPECT_EQ(status.code(), StatusCode::kPermissionDenied);
-    EXPECT_THAT(std::string(StatusMessage(status)), HasSubstr("device.share_without_iommu"));
-  }
-  OneUser by_certificate;
-  PeerIdentity alice;
-  alice.certificate = "alice";
-  EXPECT_TRUE(by_certificate.Admit(alice).ok());
-  alice.uid = 7;  // numbers of certificates are given anew
-  EXPECT_TRUE(by_certificate.Admit(alice).ok());
-  alice.certificate = "bob";
-  EXPECT_FALSE(by_certificate.Admit(alice).ok());
-}
 
 TEST(DescriptorNumbers, GrowAndWrapAndSkipWhatIsTaken) {
   DescriptorNumbers numbers(300, 304);

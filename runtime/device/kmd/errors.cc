@@ -57,19 +57,23 @@ Status OpenError(const std::string& node, int error,
   }
 }
 
-Status NoSuchCard(const std::string& pci_address, const std::vector<std::string>& nodes) {
-  if (nodes.empty()) {
+Status NoSuchCard(const std::string& pci_address, const std::vector<std::string>& nodes,
+                  const std::optional<std::string>& module_version) {
+  if (!module_version.has_value()) {
     return ProblemError(
-        Problem::kNoCard, StatusCode::kNotFound,
-        "there is no card at PCI address {}, and /dev/tenstorrent has no node: check with "
-        "lspci -d 1e52: that the host finds the card, and that tt-kmd is loaded",
-        pci_address);
+        Problem::kNoDriver, StatusCode::kNotFound,
+        "there is no node for PCI address {}, because no tenstorrent driver is loaded: install "
+        "tt-kmd {} or later, then run modprobe tenstorrent (--device sim serves a "
+        "model of a card)",
+        pci_address, kRecommendedDriver.ToString());
   }
-  return ProblemError(
-      Problem::kNoCard, StatusCode::kNotFound,
-      "there is no card at PCI address {}: /dev/tenstorrent has {} (lspci -d 1e52: lists "
-      "the addresses)",
-      pci_address, fmt::join(nodes, ", "));
+  return ProblemError(Problem::kNoCard, StatusCode::kNotFound,
+                      "there is no node for PCI address {}: /dev/tenstorrent has {}; ttfdctl "
+                      "doctor says why, lspci -d "
+                      "1e52: lists the addresses, and a container needs the node passed into it "
+                      "(--device sim serves a model of a card)",
+                      pci_address,
+                      nodes.empty() ? "none" : fmt::format("{}", fmt::join(nodes, ", ")));
 }
 
 Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device) {
@@ -111,7 +115,7 @@ Status PinRefused(int error, uint64_t bytes) {
           hw::kIatuRegions);
     case ENOMEM:
       return ProblemError(
-          Problem::kResourcesTaken, StatusCode::kResourceExhausted,
+          Problem::kNoHostMemory, StatusCode::kResourceExhausted,
           "the driver could not pin {} bytes of host memory: free memory or ask for less", bytes);
     case EFAULT:
       return ProblemError(

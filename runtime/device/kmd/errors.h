@@ -16,7 +16,8 @@ namespace ttfd::kmd {
 Status OpenError(const std::string& node, int error,
                  const std::optional<std::string>& module_version);
 // The driver has no node for a PCI address; `nodes` are there.
-Status NoSuchCard(const std::string& pci_address, const std::vector<std::string>& nodes);
+Status NoSuchCard(const std::string& pci_address, const std::vector<std::string>& nodes,
+                  const std::optional<std::string>& module_version);
 Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device);
 // `processes` have the node open; may be empty, since drivers before 2.5 do not list them.
 Status HeldByAnother(const std::string& node, const std::vector<std::string>& processes);

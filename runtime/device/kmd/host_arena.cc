@@ -39,7 +39,7 @@ StatusOr<std::unique_ptr<HostArena>> HostArena::Open(Node& node, uint64_t bytes)
   RETURN_IF_ERROR(node.lost());
   if (bytes == 0) return InvalidArgument("an arena of no bytes");
   std::unique_ptr<HostArena> arena(new HostArena(node));
-  RETURN_IF_ERROR(arena->MapAndPin(bytes));
+  RETURN_IF_ERROR(arena->MapMemory(bytes));
   arena->free_ = FreeList(0, arena->memory_.size());
   return arena;
 }
@@ -68,40 +68,32 @@ StatusOr<std::unique_ptr<HostMemory>> HostArena::Allocate(uint64_t size_bytes) {
   return std::make_unique<Allocation>(*this, offset, bytes);
 }
 
-Status HostArena::PinAgain() {
-  pinned_.clear();
-  return Pin();
-}
-
 bool HostArena::Map(uint64_t bytes, uint64_t page_bytes) {
   return node_.MapMemory(AlignUp(bytes, page_bytes), page_bytes, &memory_) == 0;
 }
 
-Status HostArena::MapAndPin(uint64_t bytes) {
-  if (!node_.iommu()) return PinHugepages(bytes);
-  if (!Map(bytes, kPageBytes)) {
-    return ProblemError(
-        Problem::kNoHostMemory, StatusCode::kResourceExhausted,
-        "the host has no {} bytes of memory for the card's queues: free memory or ask for "
-        "less",
-        bytes);
-  }
-  extent_bytes_ = memory_.size();
-  return Pin();
-}
-
-Status HostArena::PinHugepages(uint64_t bytes) {
-  if (bytes <= kGiantPageBytes && Map(bytes, kGiantPageBytes)) {
+Status HostArena::MapMemory(uint64_t bytes) {
+  if (node_.iommu()) {
+    if (!Map(bytes, kPageBytes)) {
+      return ProblemError(Problem::kNoHostMemory, StatusCode::kResourceExhausted,
+                          "the host has no {} bytes of memory for the card's queues: free memory "
+                          "or ask for less",
+                          bytes);
+    }
+    extent_bytes_ = memory_.size();
+  } else if (bytes <= kGiantPageBytes && Map(bytes, kGiantPageBytes)) {
     extent_bytes_ = kGiantPageBytes;
   } else if (bytes <= hw::kIatuRegions * kHugePageBytes && Map(bytes, kHugePageBytes)) {
     extent_bytes_ = kHugePageBytes;
   } else {
     return NoHugepages(bytes);
   }
-  return Pin();
+  return OkStatus();
 }
 
+// In extents of extent_bytes_, from the last to the first.
 Status HostArena::Pin() {
+  pinned_.clear();
   for (uint64_t end = memory_.size(); end != 0; end -= extent_bytes_) {
     RETURN_IF_ERROR(PinExtent(memory_.subspan(end - extent_bytes_, extent_bytes_)));
   }

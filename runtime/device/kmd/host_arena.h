@@ -25,13 +25,14 @@ inline constexpr uint64_t kDefaultArenaBytes = uint64_t{18} << 20;
 
 class HostArena {
  public:
-  // Pins `bytes` or more, or nothing. The node outlives it.
+  // Maps `bytes` or more, which Pin pins. The node outlives it.
   static StatusOr<std::unique_ptr<HostArena>> Open(Node& node, uint64_t bytes);
   // REQUIRES: all that was allocated is freed. Of a lost card the pages stay pinned until the node is closed.
   ~HostArena();
 
-  // Through a node that was opened anew, where nothing is pinned yet. Allocations stay, at other NoC addresses.
-  Status PinAgain();
+  // REQUIRES: nothing is pinned through the node, which is new or was opened anew. Allocations stay, at other NoC
+  // addresses.
+  Status Pin();
 
   // Zeroed whole pages, without a call to the driver.
   StatusOr<std::unique_ptr<HostMemory>> Allocate(uint64_t size_bytes);
@@ -40,11 +41,8 @@ class HostArena {
   class Allocation;
 
   explicit HostArena(Node& node) : node_(node) {}
-  Status MapAndPin(uint64_t bytes);
-  Status PinHugepages(uint64_t bytes);
+  Status MapMemory(uint64_t bytes);
   bool Map(uint64_t bytes, uint64_t page_bytes);
-  // Pins memory_ in extents of extent_bytes_, from the last to the first.
-  Status Pin();
   Status PinExtent(MutableByteSpan extent);
   Status CheckPlace() const;
 

@@ -20,8 +20,10 @@ StatusOr<std::unique_ptr<KmdDevice>> KmdDevice::Open(const std::string& which,
   for (const std::string& limit : kmd::LimitsOf(opened->version())) LogWarning("{}", limit);
   std::unique_ptr<KmdDevice> device(new KmdDevice(std::move(opened)));
   ASSIGN_OR_RETURN(device->info_, device->ReadInfo());
-  RETURN_IF_ERROR(device->Reset());
+  // Memory first, which may be missing; it is pinned when no hart can reach it any more.
   ASSIGN_OR_RETURN(device->arena_, kmd::HostArena::Open(*device->node_, host_bytes));
+  RETURN_IF_ERROR(device->Reset());
+  RETURN_IF_ERROR(device->arena_->Pin());
   return device;
 }
 
@@ -108,7 +110,7 @@ Status KmdDevice::Restore() {
   if (info != info_) return kmd::AnotherCard(node_->path());
   RETURN_IF_ERROR(HoldHarts());
   if (in_use_) RequestClock();
-  return arena_->PinAgain();
+  return arena_->Pin();
 }
 
 Status KmdDevice::HoldHarts() {

@@ -47,7 +47,8 @@ StatusOr<std::unique_ptr<Node>> Node::Open(const System& system, const std::stri
     node->pci_address_ = absl::AsciiStrToLower(which);
     const std::optional<std::string> path = node->FindPath();
     if (!path.has_value()) {
-      return NoSuchCard(which, system.files->List("/dev/tenstorrent"));
+      return NoSuchCard(which, system.files->List("/dev/tenstorrent"),
+                        system.files->ReadText(kModuleVersion));
     }
     node->path_ = *path;
   }

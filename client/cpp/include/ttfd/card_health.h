@@ -10,9 +10,9 @@ namespace ttfd::client {
 
 // Of the kernel; empty: not known.
 struct PcieLink {
-  std::string speed = {};  // "32.0 GT/s PCIe"
-  std::string max_speed = {};
-  std::string width = {};  // lanes
+  std::string speed = {};      // "32.0 GT/s PCIe"
+  std::string max_speed = {};  // of the card; its slot may allow less
+  std::string width = {};      // lanes
   std::string max_width = {};
 };
 

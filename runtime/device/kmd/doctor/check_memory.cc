@@ -70,10 +70,12 @@ DoctorCheck CheckIommu(const CardFacts& card) {
   }
   const std::string type = card.pci.iommu_type.text.value_or("no group");
   if (*translates) return Found(kName, CheckResult::kOk, fmt::format("translates ({})", type));
-  return Wrong(kName, Problem::kNoIommu, fmt::format("does not translate ({})", type),
-               {"it is off or passes the card through: kernels can reach all memory of the host",
-                "turn it on in the firmware setup and boot with intel_iommu=on or amd_iommu=on, "
-                "without iommu=pt; give a virtual machine a virtual IOMMU"});
+  return Wrong(
+      kName, Problem::kNoIommu, fmt::format("does not translate ({})", type),
+      {"it is off or passes the card through: kernels can reach all memory of the host, so ttfd "
+       "accepts the sessions of one user and of root",
+       "turn it on in the firmware setup and boot with intel_iommu=on or amd_iommu=on, "
+       "without iommu=pt; give a virtual machine a virtual IOMMU"});
 }
 
 DoctorCheck CheckHugepages(const CardFacts& card, PageClaims* claims) {

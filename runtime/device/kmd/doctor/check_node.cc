@@ -201,7 +201,7 @@ DoctorCheck CheckUsers(const CardFacts& card) {
                  "or cannot be read");
   }
   if (open.empty()) return Found(kName, CheckResult::kOk, "no process has the card open");
-  DoctorCheck check = Wrong(kName, Problem::kHeld,
+  DoctorCheck check = Wrong(kName, Problem::kOtherUsers,
                             fmt::format("open in {}; none of them is a ttfd that serves it", open),
                             {"other programs use the card, and can disturb a ttfd that serves it",
                              "stop them before ttfd starts"});

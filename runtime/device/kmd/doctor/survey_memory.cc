@@ -42,7 +42,7 @@ HugetlbLimits SurveyHugetlb(Files& files) {
     if (line.starts_with(kUnified)) group = line.substr(kUnified.size());
   }
   HugetlbLimits limits;
-  while (!group.empty()) {
+  while (group.starts_with('/')) {
     const std::string folder = "/sys/fs/cgroup" + (group == "/" ? "" : group);
     for (const char* const kind : {"max", "rsvd.max"}) {
       LowerTo(files.ReadText(fmt::format("{}/hugetlb.1GB.{}", folder, kind)), &limits.giant);
