@@ -77,7 +77,7 @@ class HelpFormatter : public CLI::Formatter {
     if (!preset.empty() && preset != "0" && preset != "[]") {
       notes.push_back("default " + preset);
     }
-    const std::string text = option->get_description();
+    const std::string& text = option->get_description();
     return notes.empty() ? text : text + " (" + CLI::detail::join(notes, ", ") + ")";
   }
 
