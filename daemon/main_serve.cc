@@ -150,7 +150,8 @@ Status Daemon::Start() {
   ASSIGN_OR_RETURN(std::unique_ptr<Dispatcher> dispatcher, OpenCard());
   ASSIGN_OR_RETURN(core_, DaemonCore::Create(std::move(dispatcher), SteadyClock(), CoreOptions()));
   const Status booted = Annotate(core_->Boot(), "boot");
-  if (!booted.ok()) return IsCard() ? WithProblem(Problem::kDoesNotBoot, booted) : booted;
+  const bool named = ProblemOf(booted) != Problem::kNone;
+  if (!booted.ok()) return IsCard() && !named ? WithProblem(Problem::kDoesNotBoot, booted) : booted;
   if (debugging_.server != nullptr) debugging_.server->Admit(true);
   ASSIGN_OR_RETURN(rpc_, RpcServer::Create(ServerOptions(), *core_, SteadyClock()));
   if (tcp_ != nullptr) {

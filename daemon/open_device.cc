@@ -7,8 +7,8 @@
 #include "absl/strings/numbers.h"
 #include "daemon/options.h"
 #include "runtime/device/kmd/kmd_device.h"
+#include "runtime/device/kmd/pci.h"
 #include "runtime/device/ttsim/ttsim_device.h"
-#include "runtime/hw/pcie.h"
 
 namespace ttfd {
 namespace {
@@ -18,21 +18,7 @@ constexpr char kPossible[] =
     "ttsim:PATH "
     "are possible";
 
-constexpr char kNodeFolder[] = "/dev/tenstorrent";
 constexpr char kDeviceModel[] = "sim:board=p150";
-
-// The PCI address of a Blackhole card.
-std::optional<std::string> CardOnTheBus(kmd::Files& files) {
-  constexpr char kDevices[] = "/sys/bus/pci/devices";
-  for (const std::string& address : files.List(kDevices)) {
-    const auto is = [&](const char* attribute, uint32_t id) {
-      return files.ReadText(fmt::format("{}/{}/{}", kDevices, address, attribute)) ==
-             fmt::format("{:#06x}", id);
-    };
-    if (is("vendor", hw::kPciVendorId) && is("device", hw::kPciDeviceId)) return address;
-  }
-  return std::nullopt;
-}
 
 // Behind "BACKEND:"; none: the text names another backend.
 std::optional<std::string_view> After(std::string_view backend, std::string_view text) {
@@ -53,18 +39,17 @@ Status CheckDeviceText(std::string_view text) {
 DeviceChoice ChooseDevice(std::string_view text, kmd::Files& files) {
   if (text != kAutoDevice) return {std::string(text), ""};
   std::set<uint32_t> numbers;
-  for (const std::string& name : files.List(kNodeFolder)) {
+  for (const std::string& name : files.List(kmd::kNodeFolder)) {
     uint32_t number = 0;
     if (absl::SimpleAtoi(name, &number)) numbers.insert(number);
   }
-  if (const std::optional<std::string> card =
-          numbers.empty() ? CardOnTheBus(files) : std::nullopt) {
-    return {fmt::format("kmd:{}", *card), "auto: a card without a node"};
-  }
   if (numbers.empty()) {
+    const std::vector<std::string> cards = kmd::BlackholeCards(files);
+    if (!cards.empty())
+      return {fmt::format("kmd:{}", cards.front()), "auto: a card without a node"};
     return {kDeviceModel, "auto: the device model, because this host has no card"};
   }
-  return {fmt::format("kmd:{}/{}", kNodeFolder, *numbers.begin()),
+  return {fmt::format("kmd:{}/{}", kmd::kNodeFolder, *numbers.begin()),
           numbers.size() == 1 ? "auto: the card of this host"
                               : fmt::format("auto: the first of {} cards", numbers.size())};
 }

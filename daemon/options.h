@@ -35,7 +35,7 @@ struct TlsOptions {
       30'000;  // of silence until a peer is asked, and again until its connection ends
 };
 
-// Of DeviceOptions::device: a card, or the model where the host has none.
+// Value of DeviceOptions::device: a card, or the model where the host has none.
 inline constexpr char kAutoDevice[] = "auto";
 
 struct DeviceOptions {

@@ -21,7 +21,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done; 1 tried and failed; 2 wrong command line;\n"
     "3 no daemon reachable; 4 refused (not allowed, not valid, not found, no room,\n"
     "not supported); 5 a deadline passed. `ttfdctl health` exits 1 when not serving,\n"
-    "`ttfdctl doctor` with the number of a problem of this host, 10 to 34.\n"
+    "`ttfdctl doctor` with the number of a problem of this host (docs/ttfdctl.md).\n"
     "`ttfdctl COMMAND --help` explains a command.\n";
 constexpr const char* kCommandFooter =
     "--address, --json, --timeout and --tls-...: see ttfdctl --help.\n";

@@ -1,4 +1,4 @@
-// Which daemon it is, and what it serves. Constant from its start on.
+// Identity of a daemon: its version, and what it serves. Constant from its start on.
 #pragma once
 
 #include <string>

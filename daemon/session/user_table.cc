@@ -16,7 +16,7 @@ Status UserTable::Admit(const PeerIdentity& peer, const std::string& name) {
   if (!one_) {
     one_ = peer;
     one_name_ = ValidUtf8(name);
-    LogInfo("sessions are those of user {} and of root until the daemon ends, for want of an IOMMU",
+    LogInfo("the IOMMU is not on: until the daemon ends sessions are those of user {} and of root",
             one_name_);
   }
   if (one_->certificate == peer.certificate && (!unix_user || one_->uid == peer.uid)) {

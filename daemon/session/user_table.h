@@ -25,7 +25,7 @@ class UserTable {
   // daemon's life. `name`: for messages. PERMISSION_DENIED: the user is another one.
   Status Admit(const PeerIdentity& peer, const std::string& name);
 
-  // What all sessions of the user have together. The table does not keep it.
+  // Counts of all sessions of the user together. The table does not keep it.
   std::shared_ptr<UserUse> UseOf(uint32_t uid);
   // Does a user have some of it?
   bool AnyUses(Resource resource) const;

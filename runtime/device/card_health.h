@@ -11,7 +11,7 @@ namespace ttfd {
 class Telemetry;
 class Window;
 
-// Of the kernel's attributes of a PCI device.
+// PCIe link, as the kernel's attributes of the device have it.
 struct PcieLink {
   std::string speed, max_speed;  // "32.0 GT/s PCIe"; empty: unknown
   std::string width, max_width;  // lanes: "16"

@@ -54,6 +54,21 @@ def test_the_tests_for_a_card_are_the_list_of_the_document():
     assert re.findall(r"Test +#\d+: (hardware\S+)", shown) == documented != []
 
 
+@pytest.mark.parametrize("driver, config, device, code, says", [
+    ("driver=1.34.0", "", "auto", 12, "the tenstorrent driver is 1.34.0"),
+    ("iommu=off,pages=2M", "issue_ring_bytes = 67108864", "auto", 16, "the host has no IOMMU on for the card"),
+    ("iommu=off", "boot_ms = 1", "auto", 22, "boot: "),
+    ("iommu=off", "", "kmd:0000:09:00.0", 11, "there is no node for PCI address 0000:09:00.0"),
+])
+def test_a_card_that_cannot_be_served_is_an_exit_code(monkeypatch, tmp_path, driver, config, device, code, says):
+    monkeypatch.setenv("TTFD_TEST_DEVICE", f"kmd-standin:{driver}")
+    (tmp_path / "ttfd.toml").write_text(f"[device]\n{config}\n")
+    ended = subprocess.run([BUILD / STANDIN, "--config", tmp_path / "ttfd.toml", "--socket", tmp_path / "ttfd.sock", "--device", device],
+                           capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == code, ended.stderr
+    assert says in ended.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize("shared, may", [("false", "only one user and root may submit"), ("true", "several users may")])
 def test_without_an_iommu_status_says_who_may_submit(monkeypatch, shared, may):
     monkeypatch.setenv("TTFD_TEST_DEVICE", "kmd-standin:iommu=off")

@@ -9,11 +9,6 @@
 #include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
-namespace {
-
-constexpr uint32_t kWormholeDeviceId = 0x401E;  // tt-kmd's table of PCI ids
-
-}  // namespace
 
 Status OpenError(const std::string& node, int error,
                  const std::optional<std::string>& module_version) {
@@ -76,14 +71,12 @@ Status NoSuchCard(const std::string& pci_address, const std::vector<std::string>
                       nodes.empty() ? "none" : fmt::format("{}", fmt::join(nodes, ", ")));
 }
 
-Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device) {
-  const bool wormhole = vendor == hw::kPciVendorId && device == kWormholeDeviceId;
-  return ProblemError(
-      Problem::kOtherDevice, StatusCode::kFailedPrecondition,
-      "{} is {} (PCI id {:04x}:{:04x}), but only Blackhole cards ({:04x}:{:04x}) are "
-      "supported: choose another node of /dev/tenstorrent",
-      node, wormhole ? "a Wormhole card" : "another device", vendor, device, hw::kPciVendorId,
-      hw::kPciDeviceId);
+Status NotABlackhole(const std::string& node, const PciId& id) {
+  return ProblemError(Problem::kOtherDevice, StatusCode::kFailedPrecondition,
+                      "{} is {} (PCI id {}), but only Blackhole cards ({}) are supported: choose "
+                      "another node of /dev/tenstorrent",
+                      node, id == kWormhole ? "a Wormhole card" : "another device", id.ToString(),
+                      kBlackhole.ToString());
 }
 
 Status HeldByAnother(const std::string& node, const std::vector<std::string>& processes) {

@@ -9,6 +9,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/device/kmd/driver_version.h"
+#include "runtime/device/kmd/pci.h"
 
 namespace ttfd::kmd {
 
@@ -18,7 +19,7 @@ Status OpenError(const std::string& node, int error,
 // The driver has no node for a PCI address; `nodes` are there.
 Status NoSuchCard(const std::string& pci_address, const std::vector<std::string>& nodes,
                   const std::optional<std::string>& module_version);
-Status NotABlackhole(const std::string& node, uint32_t vendor, uint32_t device);
+Status NotABlackhole(const std::string& node, const PciId& id);
 // `processes` have the node open; may be empty, since drivers before 2.5 do not list them.
 Status HeldByAnother(const std::string& node, const std::vector<std::string>& processes);
 // A hardware window could not be reserved, although this process gave up none.

@@ -13,9 +13,9 @@
 
 #include "absl/strings/ascii.h"
 #include "runtime/device/kmd/errors.h"
+#include "runtime/device/kmd/pci.h"
 #include "runtime/device/problem.h"
 #include "runtime/device/wait.h"
-#include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
 namespace {
@@ -134,13 +134,9 @@ Status Node::FindAndOpen() {
 }
 
 std::optional<std::string> Node::FindPath() const {
-  // "tenstorrent!3" is /dev/tenstorrent/3.
-  constexpr std::string_view kPrefix = "tenstorrent!";
-  for (const std::string& name :
-       system_.files->List(fmt::format("/sys/bus/pci/devices/{}/tenstorrent", pci_address_))) {
-    if (name.starts_with(kPrefix)) return "/dev/tenstorrent/" + name.substr(kPrefix.size());
-  }
-  return std::nullopt;
+  const std::optional<std::string> number = NodeNumberOf(*system_.files, pci_address_);
+  return number.has_value() ? std::optional(fmt::format("{}/{}", kNodeFolder, *number))
+                            : std::nullopt;
 }
 
 Status Node::EndRestore(const Status& restored) {
@@ -208,12 +204,9 @@ Status Node::CheckCard() {
   DeviceInfoCall call = {.output_bytes = kDeviceInfoOutput};
   const int error = Call(kGetDeviceInfo, &call);
   if (error != 0) return CallError("does not say which card it is", error);
-  if (call.vendor != hw::kPciVendorId || call.device != hw::kPciDeviceId) {
-    return NotABlackhole(path_, call.vendor, call.device);
-  }
-  const uint32_t bdf = call.bus_device_function;
-  pci_address_ =
-      fmt::format("{:04x}:{:02x}:{:02x}.{:x}", call.domain, bdf >> 8, bdf >> 3 & 0x1F, bdf & 7);
+  const PciId id = {call.vendor, call.device};
+  if (id != kBlackhole) return NotABlackhole(path_, id);
+  pci_address_ = PciAddressOf(call);
   // "DMA" or "DMA-FQ" with translation; "identity", or no group, without.
   iommu_ = Attribute("iommu_group/type").starts_with("DMA");
   const std::string node = Attribute("numa_node");
@@ -222,8 +215,7 @@ Status Node::CheckCard() {
 }
 
 std::string Node::Attribute(std::string_view name) const {
-  return system_.files->ReadText(fmt::format("/sys/bus/pci/devices/{}/{}", pci_address_, name))
-      .value_or("");
+  return system_.files->ReadText(fmt::format("{}/{}", PciFolder(pci_address_), name)).value_or("");
 }
 
 CardHealth Node::ReadHealth() const {

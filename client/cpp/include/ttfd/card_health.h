@@ -1,4 +1,4 @@
-// What a card reports about itself: temperature, power, clocks, PCIe link, versions.
+// Health of a card: temperature, power, clocks, PCIe link, versions.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ttfd::client {
 
-// Of the kernel; empty: not known.
+// PCIe link as the kernel shows it; empty: not known.
 struct PcieLink {
   std::string speed = {};      // "32.0 GT/s PCIe"
   std::string max_speed = {};  // of the card; its slot may allow less
@@ -21,7 +21,7 @@ struct FirmwareVersion {
   std::string version = {};  // "19.4.0.0"
 };
 
-// What a card reports about itself. Unset: its firmware or the kernel does not report it.
+// Health of a card. Fields without a value are not reported by its firmware.
 struct CardHealth {
   std::string node = {};         // "/dev/tenstorrent/0"
   std::string pci_address = {};  // "0000:03:00.0"

@@ -101,8 +101,7 @@ DoctorCheck OpenFailed(const HostFacts& host, const NodeFacts& node) {
 
 DoctorCheck NodeOfAnotherDevice(const CardFacts& card) {
   const NodeFacts& node = card.node;
-  constexpr uint32_t kWormholeId = 0x401E;  // tt-kmd's table of PCI ids
-  const std::string what = node.id.device == kWormholeId ? "a Wormhole card" : "another device";
+  const std::string what = node.id == kWormhole ? "a Wormhole card" : "another device";
   return Wrong(
       kNodeCheck, Problem::kOtherDevice,
       fmt::format("{} is {} ({}, {})", node.path, what, node.id.ToString(), node.pci_address),
@@ -150,9 +149,9 @@ DoctorCheck CheckNode(const HostFacts& host, const CardFacts& card) {
                              std::strerror(node.identity_error)),
                  {"the driver refuses the call", kSeeDmesg});
   }
-  const PciId blackhole = {hw::kPciVendorId, hw::kPciDeviceId};
-  if (node.id != blackhole || node.pci_address != card.pci.address)
+  if (node.id != kBlackhole || node.pci_address != card.pci.address) {
     return NodeOfAnotherDevice(card);
+  }
   return Found(kNodeCheck, CheckResult::kOk,
                fmt::format("{} can be opened ({})", node.path, node.id.ToString()));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/device/kmd/driver_version.h"
+#include "runtime/device/kmd/pci.h"
 
 namespace ttfd::kmd {
 
@@ -40,13 +41,6 @@ struct PciFacts {
 struct Process {
   std::string pid;   // "0": of another pid namespace
   std::string name;  // empty: not known
-};
-
-struct PciId {
-  uint32_t vendor = 0;
-  uint32_t device = 0;
-  std::string ToString() const { return fmt::format("{:04x}:{:04x}", vendor, device); }
-  bool operator==(const PciId&) const = default;
 };
 
 struct NodeFacts {

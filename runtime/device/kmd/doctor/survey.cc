@@ -4,21 +4,14 @@
 #include <algorithm>
 
 #include "runtime/device/kmd/doctor/reading.h"
-#include "runtime/hw/pcie.h"
 
 namespace ttfd::kmd {
 namespace {
 
-constexpr char kPciDevices[] = "/sys/bus/pci/devices";
 constexpr char kModule[] = "/sys/module/tenstorrent";
 constexpr char kEfiVariables[] = "/sys/firmware/efi/efivars";
-constexpr uint32_t kWormhole = 0x401E;  // tt-kmd's table of PCI ids
 constexpr Duration kHeartbeatLimit = std::chrono::seconds(2);
 constexpr Duration kHeartbeatPoll = std::chrono::milliseconds(100);
-
-std::string FolderOf(const std::string& address) {
-  return fmt::format("{}/{}", kPciDevices, address);
-}
 
 // Value of the UEFI variable, behind four bytes of attributes.
 std::optional<bool> SecureBoot(Files& files) {
@@ -61,17 +54,7 @@ std::string Container(Files& files) {
 }
 
 std::string OtherDevice(const std::string& address, const PciId& id) {
-  return fmt::format("{} ({}{})", address, id.ToString(),
-                     id.device == kWormhole ? ", Wormhole" : "");
-}
-
-// Number of the node: "tenstorrent!3" is /dev/tenstorrent/3.
-std::optional<std::string> NodeNumber(Files& files, const std::string& folder) {
-  constexpr std::string_view kPrefix = "tenstorrent!";
-  for (const std::string& name : files.List(folder + "/tenstorrent")) {
-    if (name.starts_with(kPrefix)) return name.substr(kPrefix.size());
-  }
-  return std::nullopt;
+  return fmt::format("{} ({}{})", address, id.ToString(), id == kWormhole ? ", Wormhole" : "");
 }
 
 std::string TelemetryFolder(const std::string& folder, const std::string& number) {
@@ -79,11 +62,11 @@ std::string TelemetryFolder(const std::string& folder, const std::string& number
 }
 
 CardFacts SurveyCard(Kernel& kernel, Files& files, const std::string& address) {
-  const std::string folder = FolderOf(address);
+  const std::string folder = PciFolder(address);
   CardFacts card;
   card.pci = SurveyPci(files, address);
   card.pages = SurveyPages(files, folder);
-  const std::optional<std::string> number = NodeNumber(files, folder);
+  const std::optional<std::string> number = NodeNumberOf(files, address);
   if (!number.has_value()) return card;
   card.node = SurveyNode(kernel, files, *number);
   card.firmware = SurveyFirmware(files, TelemetryFolder(folder, *number));
@@ -95,8 +78,8 @@ CardFacts SurveyCard(Kernel& kernel, Files& files, const std::string& address) {
 void ReadHeartbeat(Files& files, CardFacts* card) {
   FirmwareFacts& firmware = card->firmware;
   if (!firmware.heartbeat.text.has_value() || firmware.heartbeat_moves.value_or(false)) return;
-  const std::string folder = FolderOf(card->pci.address);
-  const std::optional<std::string> number = NodeNumber(files, folder);
+  const std::string folder = PciFolder(card->pci.address);
+  const std::optional<std::string> number = NodeNumberOf(files, card->pci.address);
   const std::optional<std::string> now =
       number.has_value() ? files.ReadText(TelemetryFolder(folder, *number) + "/tt_heartbeat")
                          : std::nullopt;
@@ -125,14 +108,10 @@ HostFacts Survey(Kernel& kernel, Files& files, Clock& clock) {
   host.hwmon = Lists(files, "/sys/class", "hwmon");
   host.hugetlb = SurveyHugetlb(files);
   for (const std::string& address : files.List(kPciDevices)) {
-    const std::string folder = FolderOf(address);
-    const auto number = [&](const char* file) {
-      return static_cast<uint32_t>(UnsignedIn(files.ReadText(folder + file)).value_or(0));
-    };
-    const PciId id = {number("/vendor"), number("/device")};
-    if (id == PciId{hw::kPciVendorId, hw::kPciDeviceId}) {
+    const PciId id = ReadPciId(files, address);
+    if (id == kBlackhole) {
       host.cards.push_back(SurveyCard(kernel, files, address));
-    } else if (id.vendor == hw::kPciVendorId) {
+    } else if (id.vendor == kBlackhole.vendor) {
       host.others.push_back(OtherDevice(address, id));
     }
   }

@@ -48,7 +48,7 @@ LinkFacts SurveyLink(Files& files, const std::string& folder) {
 }  // namespace
 
 PciFacts SurveyPci(Files& files, const std::string& address) {
-  const std::string folder = "/sys/bus/pci/devices/" + address;
+  const std::string folder = PciFolder(address);
   return {.address = address,
           .driver = BoundDriver(files, folder),
           .bars_without_address = BarsWithoutAddress(files, folder),

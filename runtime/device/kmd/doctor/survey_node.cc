@@ -32,10 +32,8 @@ void AskIdentity(Kernel& kernel, int descriptor, NodeFacts* node) {
   DeviceInfoCall call = {.output_bytes = kDeviceInfoOutput};
   node->identity_error = -kernel.Ioctl(descriptor, kGetDeviceInfo, &call);
   if (node->identity_error != 0) return;
-  const uint32_t bdf = call.bus_device_function;
   node->id = {call.vendor, call.device};
-  node->pci_address =
-      fmt::format("{:04x}:{:02x}:{:02x}.{:x}", call.domain, bdf >> 8, bdf >> 3 & 0x1F, bdf & 7);
+  node->pci_address = PciAddressOf(call);
 }
 
 void AskVersion(Kernel& kernel, int descriptor, NodeFacts* node) {
@@ -57,7 +55,7 @@ void AskLock(Kernel& kernel, int descriptor, NodeFacts* node) {
 
 NodeFacts SurveyNode(Kernel& kernel, Files& files, const std::string& number) {
   NodeFacts node;
-  node.path = "/dev/tenstorrent/" + number;
+  node.path = fmt::format("{}/{}", kNodeFolder, number);
   node.processes = Processes(files, number);
   const int descriptor = kernel.Open(node.path);
   if (descriptor < 0) {
