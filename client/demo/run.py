@@ -19,10 +19,11 @@ import sys
 
 import chain
 import clients
+import mlp
 import tile
 from daemon import Failed
 
-DEMOS = {"chain": chain, "clients": clients, "tile": tile}
+DEMOS = {"chain": chain, "clients": clients, "mlp": mlp, "tile": tile}
 
 
 def run(build: pathlib.Path, word: str) -> int:

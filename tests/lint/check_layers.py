@@ -30,6 +30,11 @@ def may_examine(path, to):
     return path.startswith("client/cli/") and to.startswith("runtime/device/kmd/doctor/")
 
 
+def may_launch(path, to):
+    """The tensor library, and the kernels of its operations."""
+    return path.startswith("client/tensor/") and to.startswith("firmware/ops/")
+
+
 def below_rpc(path):
     if path.startswith("runtime/"):
         return True
@@ -42,9 +47,10 @@ FORBIDDEN = [
     ("protobuf and gRPC stay in daemon/rpc and client: nothing below daemon/rpc includes them",
      lambda path, to: below_rpc(path) and bool(GENERATED.search(to))),
     ("clients see proto only: client -> runtime, daemon or firmware, except that client/cli includes "
-     "runtime/device/kmd/doctor/, because ttfdctl doctor examines a host on which no daemon may run",
+     "runtime/device/kmd/doctor/, because ttfdctl doctor examines a host on which no daemon may run, and client/tensor "
+     "includes firmware/ops/, the kernels of operations and their arguments",
      lambda path, to: path.startswith("client/") and to.split("/")[0] in ("runtime", "daemon", "firmware")
-     and not may_examine(path, to)),
+     and not may_examine(path, to) and not may_launch(path, to)),
     ("only main, libttfd_sim and tests choose a device backend: runtime/device/<backend>",
      lambda path, to: backend(to) is not None and backend(path) != backend(to)
      and not CHOOSES_BACKEND.match(path) and not may_examine(path, to)),

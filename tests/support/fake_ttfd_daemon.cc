@@ -38,6 +38,7 @@ void FakeDaemon::FillDevices(google::protobuf::RepeatedPtrField<v1::Device>* dev
     device->set_grid_y(10);
     device->set_dram_banks(8);
     device->set_dram_alignment(64);
+    device->set_circular_buffer_bytes(1 << 20);
     device->set_transfer_alignment(4);
   }
 }

@@ -46,6 +46,8 @@ void ForEachFaceRow(const Shape& shape, Function&& f) {
 uint32_t BitsOf(float number) { return std::bit_cast<uint32_t>(number); }
 bool IsNan(uint32_t bits) { return (bits & ~kSign) > kInfinity; }
 
+uint64_t ElementBytes(DataFormat format) { return format == DataFormat::kFloat32 ? 4 : 2; }
+
 uint16_t BFloat16Of(uint32_t bits) {
   if (IsNan(bits)) return static_cast<uint16_t>(((bits & kSign) | kInfinity) >> 16);
   const uint32_t rounded = (bits + 0x8000) >> 16;
@@ -124,6 +126,17 @@ Status Refuse(const char* field, std::string message) {
                           .field = field});
 }
 
+Status CheckElements(DataFormat format, uint64_t bytes) {
+  if (format != DataFormat::kFloat32 && format != DataFormat::kFloat16B) {
+    return Refuse("format",
+                  "the format of elements without tiles must be kFloat32 or kFloat16B, not " +
+                      std::to_string(static_cast<int>(format)));
+  }
+  if (bytes % ElementBytes(format) == 0) return Status();
+  return Refuse("elements", std::to_string(bytes) + " bytes are no number of elements of " +
+                                std::to_string(ElementBytes(format)) + " bytes");
+}
+
 // `size` is that of `count` parts of `part` elements.
 Status Check(const Shape& shape, DataFormat format, const char* field, uint64_t size,
              uint64_t count, uint64_t part) {
@@ -188,6 +201,36 @@ Result<std::vector<float>> FromTiles(std::span<const std::byte> tiles, uint32_t 
     std::copy_n(row.begin(), count, matrix.begin() + static_cast<ptrdiff_t>(first));
   });
   return matrix;
+}
+
+Result<std::vector<std::byte>> ToElements(std::span<const float> numbers, DataFormat format) {
+  if (Status status = CheckElements(format, 0); !status.ok()) return status;
+  std::vector<std::byte> elements(numbers.size() * ElementBytes(format));
+  if (format == DataFormat::kFloat32) {
+    std::copy_n(std::as_bytes(numbers).begin(), elements.size(), elements.begin());
+    return elements;
+  }
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const uint16_t half = BFloat16Of(BitsOf(numbers[i]));
+    std::memcpy(&elements[i * sizeof(half)], &half, sizeof(half));
+  }
+  return elements;
+}
+
+Result<std::vector<float>> FromElements(std::span<const std::byte> elements, DataFormat format) {
+  if (Status status = CheckElements(format, elements.size()); !status.ok()) return status;
+  std::vector<float> numbers(elements.size() / ElementBytes(format));
+  if (format == DataFormat::kFloat32) {
+    std::copy_n(elements.begin(), elements.size(),
+                std::as_writable_bytes(std::span(numbers)).begin());
+    return numbers;
+  }
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    uint16_t half = 0;
+    std::memcpy(&half, &elements[i * sizeof(half)], sizeof(half));
+    numbers[i] = std::bit_cast<float>(uint32_t{half} << 16);
+  }
+  return numbers;
 }
 
 }  // namespace ttfd::client

@@ -50,4 +50,10 @@ Result<std::vector<std::byte>> ToTiles(std::span<const float> matrix, uint32_t r
 Result<std::vector<float>> FromTiles(std::span<const std::byte> tiles, uint32_t rows,
                                      uint32_t columns, DataFormat format);
 
+// Numbers in their order, without tiles. INVALID_ARGUMENT if `format` is neither kFloat32 nor kFloat16B.
+Result<std::vector<std::byte>> ToElements(std::span<const float> numbers, DataFormat format);
+
+// The numbers of `elements`. INVALID_ARGUMENT as above, or if the last one is cut.
+Result<std::vector<float>> FromElements(std::span<const std::byte> elements, DataFormat format);
+
 }  // namespace ttfd::client

@@ -1,0 +1,66 @@
+"""Two layers of a neural network with operations on tensors, [128, 768] through 768-3072-768 with bias and GELU.
+
+NumPy makes the numbers, rounds them to bfloat16, and compares the result with its own in double precision. The last line is
+"demo mlp: verified" if Pearson's correlation coefficient is at least 0.9999.
+"""
+
+from __future__ import annotations
+
+import math
+import pathlib
+import subprocess
+
+import numpy as np
+
+import daemon
+from daemon import Daemon, Failed
+
+SHOWS = "a neural network of two layers, by operations on tensors in C++, compared with NumPy"
+TARGET = "ttfd_demo_mlp"
+BUILT = daemon.BUILT | {"mlp": "client/examples/mlp"}
+
+SHAPES = {"x": (128, 768), "w1": (768, 3072), "b1": (3072,), "w2": (3072, 768), "b2": (768,)}
+MIN_PCC = 0.9999
+TIMEOUT_S = 240
+
+
+def bfloat16(numbers: np.ndarray) -> np.ndarray:
+    """Rounds to bfloat16, halves away from zero, as the client does."""
+    bits = numbers.astype(np.float32).view(np.uint32)
+    return ((bits + 0x8000) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
+def expected(given: dict[str, np.ndarray]) -> np.ndarray:
+    """The network's result in double precision."""
+    x, w1, b1, w2, b2 = (given[name].astype(np.float64) for name in SHAPES)
+    hidden = x @ w1 + b1
+    gelu = hidden * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2))) / 2
+    return gelu @ w2 + b2
+
+
+def run(build: pathlib.Path) -> int:
+    """Runs the demo; the exit code."""
+    random = np.random.default_rng(1)
+    given = {name: bfloat16(random.standard_normal(shape) / math.sqrt(shape[0] if name[0] == "w" else 1))
+             for name, shape in SHAPES.items()}
+    with Daemon(build, "sim") as served:
+        for name, numbers in given.items():
+            numbers.tofile(served.scratch / name)
+        served.start()
+        try:
+            code = subprocess.run([build / BUILT["mlp"], served.scratch], env=served.environment, stdin=subprocess.DEVNULL,
+                                  timeout=TIMEOUT_S, check=False).returncode
+        except subprocess.TimeoutExpired as late:
+            raise Failed(f"mlp was not done after {TIMEOUT_S} s:\n{served.log()}") from late
+        if code != 0:
+            raise Failed(f"mlp ended with exit code {code}:\n{served.log()}")
+        result = np.fromfile(served.scratch / "y", np.float32).reshape(128, 768)
+        if not served.stop():
+            raise Failed(f"the daemon did not stop cleanly:\n{served.log()}")
+    wanted = expected(given)
+    pcc = np.corrcoef(result.ravel(), wanted.ravel())[0, 1]
+    print(f"PCC {pcc:.7f}, largest error {np.abs(result - wanted).max():.4f} of numbers up to {np.abs(wanted).max():.2f}")
+    if not pcc >= MIN_PCC:
+        raise Failed(f"the PCC is below {MIN_PCC}")
+    print("demo mlp: verified", flush=True)
+    return 0

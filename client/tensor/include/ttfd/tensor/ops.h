@@ -1,0 +1,79 @@
+// Operations as functions: each is the entry of its name in the table of <ttfd/tensor/apply.h>, which has the contract
+// of all of them.
+//
+// Shapes are matched as NumPy does: from the last extent on; an extent of 1, or a missing one, is broadcast.
+//
+// Accuracy, before the one rounding to the output's type:
+// - Elementwise operations compute with 32 bits: the errors of <ttfd/compute/unary.h>, with which a bfloat16 output is
+//   the exact result or a neighbour of it. An input of float32 that is broadcast is cut to 10 bits of mantissa.
+// - matmul multiplies bfloat16 and bfp8 exactly at fidelity 4, and float32 as cut to 10 bits; it adds with 32 bits,
+//   starting with the bias, tile of k after tile of k. Within a tile, <ttfd/compute/matmul.h>.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ttfd/tensor/apply.h"
+#include "ttfd/tensor/card.h"
+#include "ttfd/tensor/tensor.h"
+
+namespace ttfd::tensor {
+
+// Of each element.
+Tensor Exp(const Tensor& x);
+Tensor Reciprocal(const Tensor& x);
+Tensor Sqrt(const Tensor& x);
+Tensor Rsqrt(const Tensor& x);
+Tensor Silu(const Tensor& x);
+Tensor Sigmoid(const Tensor& x);
+Tensor Gelu(const Tensor& x);
+Tensor Tanh(const Tensor& x);
+Tensor Relu(const Tensor& x);
+Tensor Abs(const Tensor& x);
+Tensor Neg(const Tensor& x);
+Tensor Square(const Tensor& x);
+Tensor Log(const Tensor& x);
+Tensor Sin(const Tensor& x);
+Tensor Cos(const Tensor& x);
+Tensor Floor(const Tensor& x);
+
+Tensor AddScalar(const Tensor& x, float scalar);
+Tensor MultiplyScalar(const Tensor& x, float scalar);
+// At least `low`, at most `high`.
+Tensor Clamp(const Tensor& x, float low, float high);
+// The same elements in another type.
+Tensor Typecast(const Tensor& x, DType dtype);
+
+// Of two tensors. The output has the type of `a`.
+Tensor Add(const Tensor& a, const Tensor& b);
+Tensor Subtract(const Tensor& a, const Tensor& b);
+Tensor Multiply(const Tensor& a, const Tensor& b);
+Tensor Div(const Tensor& a, const Tensor& b);
+Tensor Maximum(const Tensor& a, const Tensor& b);
+Tensor Minimum(const Tensor& a, const Tensor& b);
+// 1 where it holds, else 0.
+Tensor Eq(const Tensor& a, const Tensor& b);
+Tensor Ne(const Tensor& a, const Tensor& b);
+Tensor Lt(const Tensor& a, const Tensor& b);
+Tensor Le(const Tensor& a, const Tensor& b);
+Tensor Gt(const Tensor& a, const Tensor& b);
+Tensor Ge(const Tensor& a, const Tensor& b);
+
+// `a` where `condition` is not 0, else `b`. The output has the type of `a`.
+Tensor Where(const Tensor& condition, const Tensor& a, const Tensor& b);
+
+struct MatmulOptions {
+  bool transpose_b = false;  // b is [..., n, k] in place of [..., k, n]
+  int fidelity = 4;  // passes of a product, 1 to 4: <ttfd/compute/matmul.h> has their errors
+  std::string activation =
+      {};  // name of an operation of one tensor, applied before rounding; empty: none
+  std::optional<DType> dtype = {};  // of the output; unset: that of a
+};
+// [..., m, k] times [..., k, n]. The extents before are those of a batch.
+Tensor Matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {});
+// Matmul, plus a bias of [n].
+Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
+              const MatmulOptions& options = {});
+
+}  // namespace ttfd::tensor

@@ -1,0 +1,121 @@
+// Checks of calls that do not depend on the operation.
+#include "client/tensor/src/call.h"
+
+#include <algorithm>
+#include <array>
+
+#include "client/tensor/src/card_state.h"
+#include "client/tensor/src/error.h"
+
+namespace ttfd::tensor {
+namespace {
+
+constexpr const char* kTypeNames[] = {"bool", "integer", "number", "string", "list of integers"};
+static_assert(std::variant_size_v<Attribute> == std::size(kTypeNames));
+
+// `given` as the type of `standard`: an integer is a number, too.
+std::optional<Attribute> AsType(const Attribute& given, const Attribute& standard) {
+  if (given.index() == standard.index()) return given;
+  if (std::holds_alternative<int64_t>(given) && std::holds_alternative<double>(standard)) {
+    return static_cast<double>(std::get<int64_t>(given));
+  }
+  return std::nullopt;
+}
+
+std::string CountOf(size_t number, const char* what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Status Call::Error(std::string_view argument, const std::string& message) const {
+  return Invalid(std::string(argument),
+                 std::string(info_.name) + ": " + std::string(argument) + " " + message);
+}
+
+Status Call::InputError(size_t i, const std::string& rule) const {
+  return Error(info_.inputs[i].name, "is " + spec(i).ToString() + "; " + rule);
+}
+
+Result<Call> Call::Make(const OperationInfo& info, std::span<const Tensor> inputs,
+                        const Attributes& attributes) {
+  Call call(info, inputs);
+  const auto required = static_cast<size_t>(std::count_if(
+      info.inputs.begin(), info.inputs.end(), [](const auto& input) { return !input.optional; }));
+  if (inputs.size() < required || inputs.size() > info.inputs.size()) {
+    const size_t limit = inputs.size() < required ? required : info.inputs.size();
+    return Invalid("inputs", std::string(info.name) + ": has " + CountOf(limit, "input") +
+                                 (inputs.size() < required ? " at least, not " : " at most, not ") +
+                                 std::to_string(inputs.size()));
+  }
+  for (const Tensor& input : inputs) {
+    if (!input.ok()) return input.status();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].buffer() == nullptr) return call.Error(info.inputs[i].name, "is deallocated");
+    if (inputs[i].storage()->card() != inputs[0].storage()->card()) {
+      return call.Error(info.inputs[i].name, "is on another card than " +
+                                                 std::string(info.inputs[0].name) +
+                                                 "; all inputs have the same");
+    }
+  }
+  for (const auto& attribute : info.attributes) {
+    call.attributes_.emplace(attribute.name, attribute.standard);
+  }
+  for (const auto& [name, value] : attributes) {
+    const auto known = call.attributes_.find(name);
+    if (known == call.attributes_.end()) return call.Error(name, "is no attribute");
+    std::optional<Attribute> typed = AsType(value, known->second);
+    if (!typed) {
+      return call.Error(name, std::string("is a ") + kTypeNames[value.index()] + "; it must be a " +
+                                  kTypeNames[known->second.index()]);
+    }
+    known->second = *std::move(typed);
+  }
+  return call;
+}
+
+std::vector<TensorSpec> Call::specs() const {
+  std::vector<TensorSpec> specs;
+  for (const Tensor& input : inputs_) specs.push_back(input.spec());
+  return specs;
+}
+
+Result<DType> Call::OutputType(size_t i) const {
+  const auto& name = attribute<std::string>("dtype");
+  if (name.empty()) return spec(i).dtype;
+  for (const DType dtype : {DType::kBFloat16, DType::kFloat32, DType::kBfp8}) {
+    if (name == DTypeName(dtype)) return dtype;
+  }
+  return Error("dtype", "is \"" + name + "\"; it must be bfloat16, float32 or bfp8");
+}
+
+Status Call::RequireTiles() const {
+  for (size_t i = 0; i < inputs(); ++i) {
+    if (spec(i).layout != Layout::kTile) return InputError(i, "the layout must be tile");
+  }
+  return Status();
+}
+
+const CardLimits& Call::limits() const { return inputs_[0].storage()->card()->limits(); }
+
+Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
+                                      const Result<Lowering>& lowering) const {
+  Status status = output.Check();
+  if (status.ok()) status = lowering.status();
+  if (status.ok()) status = lowering->Check(limits());
+  if (!status.ok()) return Error("output", "cannot be made: " + status.message());
+
+  CardState& card = *inputs_[0].storage()->card();
+  Result<std::shared_ptr<Storage>> storage = card.Allocate(output);
+  if (!storage.ok()) return storage.status();
+  std::vector<const client::Buffer*> buffers;
+  for (const Tensor& input : inputs_) buffers.push_back(input.buffer());
+  status = card.Launch(*lowering, buffers, *(*storage)->buffer());
+  if (!status.ok()) return status;
+  std::vector<Tensor> outputs;
+  outputs.emplace_back(output, std::move(*storage));
+  return outputs;
+}
+
+}  // namespace ttfd::tensor

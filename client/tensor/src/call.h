@@ -1,0 +1,57 @@
+// A call of an operation: its arguments, checked as far as the table describes them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/tensor/src/lowering.h"
+#include "ttfd/tensor/apply.h"
+
+namespace ttfd::tensor {
+
+class Call {
+ public:
+  // Checks the number of inputs, that they are tensors of one card, and that the attributes are known and of their
+  // type; those that are missing get their standard value. An error of an input is returned as it is.
+  static Result<Call> Make(const OperationInfo& info, std::span<const Tensor> inputs,
+                           const Attributes& attributes);
+
+  size_t inputs() const { return inputs_.size(); }
+  const TensorSpec& spec(size_t i) const { return inputs_[i].spec(); }
+  std::vector<TensorSpec> specs() const;
+
+  // REQUIRES that the table has an attribute of that name and type.
+  template <typename Type>
+  const Type& attribute(std::string_view name) const {
+    return std::get<Type>(attributes_.find(name)->second);
+  }
+
+  // INVALID_ARGUMENT that names the operation and the argument.
+  Status Error(std::string_view argument, const std::string& message) const;
+  // For input `i`: "<its spec>, <rule>".
+  Status InputError(size_t i, const std::string& rule) const;
+
+  // The attribute `dtype`, or the type of input `i` if it is empty.
+  Result<DType> OutputType(size_t i) const;
+  // Error unless each input has layout tile.
+  Status RequireTiles() const;
+
+  const CardLimits& limits() const;
+  // Checks `output` and the lowering, and enqueues it.
+  Result<std::vector<Tensor>> Run(const TensorSpec& output, const Result<Lowering>& lowering) const;
+
+ private:
+  Call(const OperationInfo& info, std::span<const Tensor> inputs) : info_(info), inputs_(inputs) {}
+
+  const OperationInfo& info_;
+  std::span<const Tensor> inputs_;
+  Attributes attributes_;
+};
+
+}  // namespace ttfd::tensor

@@ -1,0 +1,57 @@
+// Opening a card, and tensors from the host's numbers.
+#include "ttfd/tensor/card.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "client/tensor/src/card_state.h"
+#include "client/tensor/src/elements.h"
+#include "client/tensor/src/error.h"
+
+namespace ttfd::tensor {
+
+Result<Card> Card::Open(Options options) {
+  if (options.launch_products == 0) {
+    return Invalid("launch_products", "launch_products is 0; a launch has at least 1 product");
+  }
+  std::vector<client::CoreRange> cores = std::move(options.cores);
+  if (cores.empty() && options.connect.lease) cores = options.connect.lease->workers;
+  Result<client::Session> session = client::Session::Connect(std::move(options.connect));
+  if (!session.ok()) return session.status();
+  const client::DeviceInfo& device = session->device();
+  Result<CoreSet> set = CoreSet::Make(cores, device.grid_x, device.grid_y);
+  if (!set.ok()) return set.status();
+  const CardLimits limits = {.cores = set->size(),
+                             .circular_buffer_bytes = device.circular_buffer_bytes,
+                             .launch_products = options.launch_products};
+  return Card(std::make_shared<CardState>(std::move(*session), std::move(*set), limits));
+}
+
+Card::Card(std::shared_ptr<CardState> state) : state_(std::move(state)) {}
+
+Tensor Card::FromHost(std::span<const float> elements, Shape shape, DType dtype, Layout layout) {
+  TensorSpec spec = {std::move(shape), dtype, layout};
+  if (Status status = spec.Check(); !status.ok()) return status;
+  if (elements.size() != spec.shape.elements()) {
+    return Invalid("elements", "a tensor of " + spec.shape.ToString() + " has " +
+                                   std::to_string(spec.shape.elements()) + " elements, not " +
+                                   std::to_string(elements.size()));
+  }
+  Result<std::shared_ptr<Storage>> storage = state_->Allocate(spec);
+  if (!storage.ok()) return storage.status();
+  const std::vector<std::byte> pages = PagesOf(elements, spec);
+  const Result<client::Position> written =
+      state_->queue().EnqueueWrite(*(*storage)->buffer(), 0, pages);
+  if (!written.ok()) return written.status();
+  return Tensor(std::move(spec), std::move(*storage));
+}
+
+Status Card::Finish() { return state_->queue().Finish(); }
+Status Card::ClearError() { return state_->queue().ClearError(); }
+client::Session& Card::session() { return state_->session(); }
+client::Queue Card::queue() { return state_->queue(); }
+uint32_t Card::cores() const { return state_->limits().cores; }
+Card::Counts Card::counts() const { return state_->counts(); }
+
+}  // namespace ttfd::tensor

@@ -1,0 +1,70 @@
+// The table of operations, and calls by name.
+#include <algorithm>
+
+#include "client/tensor/src/error.h"
+#include "client/tensor/src/operations.h"
+
+namespace ttfd::tensor {
+namespace {
+
+class OpTable {
+ public:
+  static const OpTable& Get() {
+    static const OpTable table;
+    return table;
+  }
+
+  std::span<const OperationInfo> infos() const { return infos_; }
+
+  // Null: there is none of that name.
+  const Operation* Find(std::string_view name) const {
+    const auto found = std::lower_bound(
+        operations_.begin(), operations_.end(), name,
+        [](const Operation& operation, std::string_view key) { return operation.info.name < key; });
+    return found != operations_.end() && found->info.name == name ? &*found : nullptr;
+  }
+
+ private:
+  OpTable() {
+    AddEltwiseOperations(&operations_);
+    AddMatmulOperations(&operations_);
+    std::sort(operations_.begin(), operations_.end(),
+              [](const Operation& a, const Operation& b) { return a.info.name < b.info.name; });
+    for (const Operation& operation : operations_) infos_.push_back(operation.info);
+  }
+
+  std::vector<Operation> operations_;  // by name
+  std::vector<OperationInfo> infos_;
+};
+
+Result<std::vector<Tensor>> Run(std::string_view name, std::span<const Tensor> inputs,
+                                const Attributes& attributes) {
+  const Operation* const operation = OpTable::Get().Find(name);
+  if (operation == nullptr) {
+    return Invalid("name", "there is no operation \"" + std::string(name) + "\"");
+  }
+  const Result<Call> call = Call::Make(operation->info, inputs, attributes);
+  return call.ok() ? operation->run(*call) : call.status();
+}
+
+}  // namespace
+
+OperationInfo::AttributeInfo DTypeAttribute() {
+  return {"dtype", std::string(), "of the output: bfloat16, float32 or bfp8; empty: the input's"};
+}
+
+OperationInfo::AttributeInfo ActivationAttribute() {
+  return {"activation", std::string(),
+          "name of a function of one tensor that is applied before rounding; empty: none"};
+}
+
+std::span<const OperationInfo> Operations() { return OpTable::Get().infos(); }
+
+std::vector<Tensor> Apply(std::string_view name, std::span<const Tensor> inputs,
+                          const Attributes& attributes) {
+  Result<std::vector<Tensor>> outputs = Run(name, inputs, attributes);
+  if (outputs.ok()) return *std::move(outputs);
+  return {Tensor(outputs.status())};
+}
+
+}  // namespace ttfd::tensor

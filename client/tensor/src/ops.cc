@@ -1,0 +1,87 @@
+// Operations as functions.
+#include "ttfd/tensor/ops.h"
+
+#include <string_view>
+#include <utility>
+
+namespace ttfd::tensor {
+namespace {
+
+template <size_t kInputs>
+Tensor ApplyTo(std::string_view name, const Tensor (&inputs)[kInputs],
+               const Attributes& attributes = {}) {
+  return std::move(Apply(name, inputs, attributes).front());
+}
+
+Attributes AttributesOf(const MatmulOptions& options) {
+  Attributes attributes = {{"transpose_b", options.transpose_b},
+                           {"fidelity", int64_t{options.fidelity}},
+                           {"activation", options.activation}};
+  if (options.dtype) attributes.emplace("dtype", std::string(DTypeName(*options.dtype)));
+  return attributes;
+}
+
+}  // namespace
+
+#define TTFD_UNARY(Function, name) \
+  Tensor Function(const Tensor& x) { return ApplyTo(name, {x}); }
+TTFD_UNARY(Exp, "exp")
+TTFD_UNARY(Reciprocal, "reciprocal")
+TTFD_UNARY(Sqrt, "sqrt")
+TTFD_UNARY(Rsqrt, "rsqrt")
+TTFD_UNARY(Silu, "silu")
+TTFD_UNARY(Sigmoid, "sigmoid")
+TTFD_UNARY(Gelu, "gelu")
+TTFD_UNARY(Tanh, "tanh")
+TTFD_UNARY(Relu, "relu")
+TTFD_UNARY(Abs, "abs")
+TTFD_UNARY(Neg, "neg")
+TTFD_UNARY(Square, "square")
+TTFD_UNARY(Log, "log")
+TTFD_UNARY(Sin, "sin")
+TTFD_UNARY(Cos, "cos")
+TTFD_UNARY(Floor, "floor")
+#undef TTFD_UNARY
+
+Tensor AddScalar(const Tensor& x, float scalar) {
+  return ApplyTo("add_scalar", {x}, {{"scalar", double{scalar}}});
+}
+Tensor MultiplyScalar(const Tensor& x, float scalar) {
+  return ApplyTo("multiply_scalar", {x}, {{"scalar", double{scalar}}});
+}
+Tensor Clamp(const Tensor& x, float low, float high) {
+  return ApplyTo("clamp", {x}, {{"low", double{low}}, {"high", double{high}}});
+}
+Tensor Typecast(const Tensor& x, DType dtype) {
+  return ApplyTo("typecast", {x}, {{"dtype", std::string(DTypeName(dtype))}});
+}
+
+#define TTFD_BINARY(Function, name) \
+  Tensor Function(const Tensor& a, const Tensor& b) { return ApplyTo(name, {a, b}); }
+TTFD_BINARY(Add, "add")
+TTFD_BINARY(Subtract, "subtract")
+TTFD_BINARY(Multiply, "multiply")
+TTFD_BINARY(Div, "div")
+TTFD_BINARY(Maximum, "maximum")
+TTFD_BINARY(Minimum, "minimum")
+TTFD_BINARY(Eq, "eq")
+TTFD_BINARY(Ne, "ne")
+TTFD_BINARY(Lt, "lt")
+TTFD_BINARY(Le, "le")
+TTFD_BINARY(Gt, "gt")
+TTFD_BINARY(Ge, "ge")
+#undef TTFD_BINARY
+
+Tensor Where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  return ApplyTo("where", {condition, a, b});
+}
+
+Tensor Matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
+  return ApplyTo("matmul", {a, b}, AttributesOf(options));
+}
+Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
+              const MatmulOptions& options) {
+  return ApplyTo("linear", {x, weight, bias}, AttributesOf(options));
+}
+
+}  // namespace ttfd::tensor
