@@ -30,7 +30,7 @@ ttfd_library(NAME bench_firmware_costs HDRS ${bench_dir}/firmware_costs.h SRCS $
 
 ttfd_program(NAME ttfd_bench SRCS ${bench_dir}/main.cc
   DEPS bench_core bench_bare_stream bench_firmware_costs bench_sim_cases bench_tensix_cases bench_device_cases bench_compare_cases
-       bench_hang_cases bench_rpc_cases test_device)
+       bench_hang_cases bench_rpc_cases bench_tensor_cases test_device)
 
 add_dependencies(ttfd_bench bench_stream_server ttfd)
 add_test(NAME bench.smoke COMMAND ttfd_bench --smoke --daemon $<TARGET_FILE:ttfd>)

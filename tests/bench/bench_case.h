@@ -60,6 +60,9 @@ std::vector<BenchCase> ShareCases(const std::string& program, const std::string&
 std::vector<BenchCase> ClientCountCases(const std::string& program, const std::string& folder,
                                         AddressFunction address);
 
+// tensor.*: operations on tensors, from the call to the result (tests/bench/tensor_cases.cc).
+std::vector<BenchCase> TensorCases(AddressFunction address);
+
 // hang.*: what a launch that hangs costs everybody else (tests/bench/hang_cases.cc).
 std::vector<BenchCase> HangCases(AddressFunction address);
 

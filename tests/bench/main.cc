@@ -241,6 +241,7 @@ int Main(const std::vector<std::string>& words) {
   runner.Run(std::move(rpc));
   runner.Run(HangCases([daemon] { return daemon->Address(); }));
   runner.Divide("rpc.launch_over_bare_stream", "rpc.launch_us", "rpc.bare_stream_us");
+  runner.Run(TensorCases([daemon] { return daemon->Address(); }));
   const std::string scratch = (*folder)->Path(".");
   runner.Run(ShareCases(self, scratch, [daemon] { return daemon->Address(); }));
   runner.Run(ClientCountCases(self, scratch, [daemon] { return daemon->Address(); }));
