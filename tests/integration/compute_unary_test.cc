@@ -36,8 +36,8 @@ constexpr Function kFunctions[] = {
     {"abs", 0, [](double x) { return std::abs(x); }},
     {"negative", 0, [](double x) { return -x; }},
     {"square", 1024, [](double x) { return x * x; }},
-    {"sin", 4, [](double x) { return std::abs(x) < kSineBound ? std::sin(x) : kNan; }},
-    {"cos", 4, [](double x) { return std::abs(x) < kSineBound ? std::cos(x) : kNan; }},
+    {"sin", 0, [](double x) { return std::abs(x) < kSineBound ? std::sin(x) : kNan; }},
+    {"cos", 2, [](double x) { return std::abs(x) < kSineBound ? std::cos(x) : kNan; }},
     {"floor", 0, [](double x) { return std::floor(x); }},
 };
 // After those.

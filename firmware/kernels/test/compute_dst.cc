@@ -1,8 +1,7 @@
 // Operations with tiles in Dst: tiles of circular buffers 0, 1 and 2 make tiles of circular buffer 3. TRISC0, 1 and 2.
 //
 // Common arguments: 0 number of tiles of each; 1 number of cores, 2 columns of them; 3 operation, in the order of the
-// table; 4 bits of the number that a tile is filled with, 5 difference of the pairs of two tiles. Pair 32 * r + c is
-// of r + 1 rows and c + 1 columns.
+// table; 4 bits of the number that a tile is filled with: tile 32 * r + c outside r + 1 rows and c + 1 columns.
 #include <ttfd/compute.h>
 #include <ttfd/share.h>
 
@@ -25,15 +24,14 @@ template <BroadcastType kBroadcast>
 void Broadcast() {
   unary_bcast_init_short<kBroadcast>(0);
   unary_bcast<kBroadcast>(0, 0, 0);
+  unary_bcast<kBroadcast>(2, 0, 2);  // its format is that of input 0
   copy_tile_init(1);
   copy_tile(1, 0, 1);
-  unary_bcast_init_short<kBroadcast>(2);
-  unary_bcast<kBroadcast>(2, 0, 2);
   add_binary_tile(0, 1, 0);
   add_binary_tile(0, 2, 0);
 }
 
-void Compute(uint32_t operation, uint32_t pair) {
+void Compute(uint32_t operation, uint32_t tile) {
   uint32_t index = 0;
 #define OPERATION(...)        \
   if (operation == index++) { \
@@ -55,7 +53,7 @@ void Compute(uint32_t operation, uint32_t pair) {
   UNARY(cos)
   UNARY(floor)
   OPERATION(CopyInputs();
-            fill_outside_tile(0, pair / 32 % 32 + 1, pair % 32 + 1, CommonArgument(4)))
+            fill_outside_tile(0, tile / 32 % 32 + 1, tile % 32 + 1, CommonArgument(4)))
   OPERATION(Broadcast<BroadcastType::NONE>())
   OPERATION(Broadcast<BroadcastType::COL>())
   OPERATION(Broadcast<BroadcastType::ROW>())
@@ -71,7 +69,7 @@ void kernel_main() {
   for (uint32_t tile = share.first; tile < share.end; tile += share.step) {
     for (uint32_t i = 0; i != kResult; ++i) cb_wait_front(i, 1);
     tile_regs_acquire();
-    Compute(operation, tile * CommonArgument(5));
+    Compute(operation, tile);
     tile_regs_commit();
     for (uint32_t i = 0; i != kResult; ++i) cb_pop_front(i, 1);
 

@@ -8,10 +8,7 @@ namespace ttfd::compute::internal {
 
 // Loads and stores of the vector at the counter's place in any tile of the half of Dst.
 inline SFPLOAD LoadFrom(uint32_t tile) {
-  return SFPLOAD{}
-      .instr_mod(kFloat32Dst)
-      .addr_mode(kAddrModNoStep)
-      .dest_reg_addr(tile * kTileRows);
+  return SFPLOAD{}.instr_mod(kFloat32Dst).addr_mode(kAddrModNoStep).dest_reg_addr(tile * kTileRows);
 }
 inline SFPSTORE StoreTo(uint32_t tile) {
   return SFPSTORE{}

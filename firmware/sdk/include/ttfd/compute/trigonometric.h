@@ -10,8 +10,8 @@ namespace ttfd::compute::internal {
 inline constexpr float kSineBound = 131072.0f;  // 2 ^ 17
 
 // With h = q, or q - 1/2 for the cosine, and an integer q: r = x - h * pi is between -pi / 2 and pi / 2, and the result
-// is sin(r), with the opposite sign where q is odd. Adding 1.5 * 2 ^ 23 rounds to the integer, whose parity is the sum's
-// lowest bit.
+// is sin(r), with the opposite sign where q is odd. Adding 1.5 * 2 ^ 23 rounds to the integer, whose parity is the
+// sum's lowest bit.
 //
 // pi is the sum of three numbers. The first two have 8 bits and h has 18 at most: their products with h have no more
 // than the 27 bits that a product keeps, and the differences are exact. sin(r) is a polynomial of degree 7.
