@@ -1,7 +1,16 @@
+// The ELF files of the kernels of operations, embedded.
 #pragma once
+
 #include <cstddef>
 #include <span>
 #include <string_view>
+
 namespace ttfd::ops {
+
+// Of each family: <family>_reader, <family>_compute_trisc0, _trisc1 and _trisc2; of all families: tile_writer.
+std::span<const std::string_view> OperationElfNames();
+
+// The file of kernel `name`; empty if there is none.
 std::span<const std::byte> OperationElf(std::string_view name);
+
 }  // namespace ttfd::ops

@@ -12,6 +12,8 @@ namespace ttfd {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSineBound = 131072;
 
 struct Function {
   const char* name;
@@ -34,7 +36,22 @@ constexpr Function kFunctions[] = {
     {"abs", 0, [](double x) { return std::abs(x); }},
     {"negative", 0, [](double x) { return -x; }},
     {"square", 1024, [](double x) { return x * x; }},
+    {"sin", 0, [](double x) { return std::abs(x) < kSineBound ? std::sin(x) : kNan; }},
+    {"cos", 2, [](double x) { return std::abs(x) < kSineBound ? std::cos(x) : kNan; }},
+    {"floor", 0, [](double x) { return std::floor(x); }},
 };
+// After those.
+struct ScalarFunction {
+  const char* name;
+  double (*exact)(double, double);
+};
+constexpr ScalarFunction kScalarFunctions[] = {
+    {"add", [](double x, double y) { return x + y; }},
+    {"mul", [](double x, double y) { return x * y; }},
+    {"max", [](double x, double y) { return std::max(x, y); }},
+    {"min", [](double x, double y) { return std::min(x, y); }},
+};
+constexpr float kScalars[] = {0.0f, 0.7853982f, -1.5f, 1e30f, -1e-30f};
 
 // The number that reaches Dst: the matrix unit has no NaN, no denormals and no -0.
 double InDst(uint16_t word) {
@@ -66,11 +83,16 @@ int Difference(uint16_t word, double exact) {
   return found < low ? low - found : found > high ? found - high : 0;
 }
 
+std::vector<uint16_t> EveryNumber() {
+  std::vector<uint16_t> numbers(1 << 16);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<uint16_t>(i);
+  return numbers;
+}
+
 class ComputeUnary : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(ComputeUnary, EveryNumberGivesANeighbourOfTheExactValue) {
-  std::vector<uint16_t> numbers(1 << 16);
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<uint16_t>(i);
+  const std::vector<uint16_t> numbers = EveryNumber();
   BootedCard card;
   ComputeProgram program(card, {.compute = "compute_unary", .inputs = 1, .cores = {0, 0, 3, 1}});
   const Function& function = kFunctions[GetParam()];
@@ -93,6 +115,31 @@ TEST_P(ComputeUnary, EveryNumberGivesANeighbourOfTheExactValue) {
 INSTANTIATE_TEST_SUITE_P(Functions, ComputeUnary,
                          ::testing::Range(size_t{0}, std::size(kFunctions)), [](const auto& index) {
                            return std::string(kFunctions[index.param].name);
+                         });
+
+class ComputeScalar : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(ComputeScalar, EveryNumberGivesANeighbourOfTheExactValue) {
+  const ScalarFunction& function = kScalarFunctions[GetParam()];
+  const std::vector<uint16_t> numbers = EveryNumber();
+  BootedCard card;
+  ComputeProgram program(card, {.compute = "compute_unary", .inputs = 1, .cores = {0, 0, 3, 1}});
+  for (const float scalar : kScalars) {
+    const auto index = static_cast<uint32_t>(std::size(kFunctions) + GetParam());
+    const auto words = program.Run<uint16_t>({numbers}, {index, std::bit_cast<uint32_t>(scalar)});
+    for (size_t i = 0; i < words.size(); ++i) {
+      const double exact = function.exact(InDst(numbers[i]), scalar);
+      ASSERT_EQ(Difference(words[i], exact), 0)
+          << FromBfloat16(numbers[i]) << " and " << scalar << " give " << FromBfloat16(words[i])
+          << ", exact " << exact;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, ComputeScalar,
+                         ::testing::Range(size_t{0}, std::size(kScalarFunctions)),
+                         [](const auto& index) {
+                           return std::string(kScalarFunctions[index.param].name);
                          });
 
 }  // namespace

@@ -107,11 +107,13 @@ struct Case {
   isa::Format format = isa::Format::kFloat16B;
 };
 // Operations of compute_pairs.cc: a product and a sum of two tiles of Dst, also of tiles that are unpacked there, and a
-// transposition.
+// transposition. Of compute_dst.cc: a filling, and broadcasts of rows.
 const Case kCases[] = {{"chain_compute", 3, {}},
                        {"compute_pairs", 2, {23}},
                        {"compute_pairs", 2, {23}, isa::Format::kFloat32},
                        {"compute_pairs", 2, {20}},
+                       {"compute_dst", 3, {13, 0}},
+                       {"compute_dst", 3, {16}},
                        {"compute_mixture", 2, {}}};
 
 // One kernel, on the same tiles in each run.
@@ -224,16 +226,28 @@ TEST(ComputeWaits, LeftOutOnce_AreFound) {
     if (!found.contains(line)) not_found.insert(name);
   }
   EXPECT_EQ(not_found, kForOtherKernels);
-  EXPECT_THAT(
-      executed,
-      IsSupersetOf({"ConfigureSources: Synchronize", "Unpack: Synchronize", "Unpack: ReadConfig",
-                    "UnpackToDst: Synchronize", "UnpackToDst: ReadConfig", "UnpackToDst: SEMWAIT",
-                    "UnpackToDst: STALLWAIT", "AwaitUnpackToDst: SEMWAIT",
-                    "AwaitUnpackToDst: STALLWAIT", "cb_pop_front: Synchronize",
-                    "tile_regs_acquire: SEMWAIT", "SetRowSteps<>: AwaitUnits",
-                    "SelectDstTile: AwaitUnits", "tile_regs_commit: STALLWAIT",
-                    "tile_regs_wait: SEMWAIT", "Pack: Synchronize", "Pack: ReadConfig",
-                    "tile_regs_release: STALLWAIT", "cb_push_back: Synchronize"}));
+  EXPECT_THAT(executed, IsSupersetOf({"ConfigureSources: Synchronize",
+                                      "Unpack: Synchronize",
+                                      "Unpack: ReadConfig",
+                                      "UnpackToDst: Synchronize",
+                                      "UnpackToDst: ReadConfig",
+                                      "UnpackToDst: SEMWAIT",
+                                      "UnpackToDst: STALLWAIT",
+                                      "UnpackToSrcB: Synchronize",
+                                      "UnpackToSrcB: ReadConfig",
+                                      "FillOutside: AwaitUnits",
+                                      "AwaitUnpackToDst: SEMWAIT",
+                                      "AwaitUnpackToDst: STALLWAIT",
+                                      "cb_pop_front: Synchronize",
+                                      "tile_regs_acquire: SEMWAIT",
+                                      "SetRowSteps<>: AwaitUnits",
+                                      "SelectDstRow: AwaitUnits",
+                                      "tile_regs_commit: STALLWAIT",
+                                      "tile_regs_wait: SEMWAIT",
+                                      "Pack: Synchronize",
+                                      "Pack: ReadConfig",
+                                      "tile_regs_release: STALLWAIT",
+                                      "cb_push_back: Synchronize"}));
 }
 
 }  // namespace

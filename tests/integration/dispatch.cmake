@@ -12,7 +12,7 @@ foreach(entry IN ITEMS probe_brisc probe_ncrisc probe_trisc0 probe_trisc1 probe_
 endforeach()
 ttfd_add_kernel(dispatch_kernel_debugged PROCESSOR brisc SOURCES ${dispatch_dir}/dispatch_kernels/debugged.cc
   FILE debugged OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/dispatch_kernels OPTIMIZE -Og DEBUG)
-foreach(name IN ITEMS compute_engine_test compute_pairs_test compute_unary_test compute_waits_test)
+foreach(name IN ITEMS compute_dst_test compute_engine_test compute_pairs_test compute_unary_test compute_waits_test)
   ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
     DEPS runtime_dispatch test_device firmware_kernels)
 endforeach()

@@ -33,4 +33,11 @@ inline uint32_t CommonArgument(uint32_t index) {
                         4 * index);
 }
 
+// The common arguments as a structure of 32-bit words, which lies in L1. The launch supplied all of them.
+template <typename T>
+inline const T& CommonArguments() {
+  return *L1Pointer<const T>(internal::ConfigAddress() +
+                             (internal::ArgumentOffsetsWord() & 0xFFFF));
+}
+
 }  // namespace ttfd::kernel

@@ -61,6 +61,19 @@ class CircularBuffer {
     return position_;
   }
 
+  // Producer: whether `pages` are free, without waiting. Pages that were reserved and not yet pushed count as free.
+  bool HasSpace(uint32_t pages) const {
+    firmware::Fence();
+    const uint32_t used = firmware::Load(state_ + kPushed) - firmware::Load(state_ + kPopped);
+    return used + pages <= pages_;
+  }
+
+  // L1 address of the page `pages` (below pages()) after position().
+  uint32_t PageAfter(uint32_t pages) const {
+    const uint32_t address = position_ + pages * page_bytes_;
+    return address < end_ ? address : address - (end_ - base_);
+  }
+
   // Producer: hands `pages` reserved pages, now filled, to the consumer.
   void Push(uint32_t pages = 1) { Step(kPushed, pages); }
 

@@ -36,6 +36,8 @@
 
 #include <ttfd/compute/binary.h>
 #include <ttfd/compute/copy.h>
+#include <ttfd/compute/dst_binary.h>
+#include <ttfd/compute/fill.h>
 #include <ttfd/compute/matmul.h>
 #include <ttfd/compute/reduce.h>
 #include <ttfd/compute/tiles.h>

@@ -152,16 +152,62 @@ inline void Square(uint32_t tile) {
   });
 }
 
-// A function of two tiles, by `kTwo`: register 0 becomes its result for registers 0 and 1.
-template <void (*kTwo)()>
-void Combine(uint32_t tile0, uint32_t tile1, uint32_t to) {
-  const SFPLOAD load = SFPLOAD{}.instr_mod(kFloat32Dst).addr_mode(kAddrModNoStep);
-  const SFPSTORE store = SFPSTORE{}.instr_mod(kFloat32Dst).addr_mode(kAddrModNextVector);
-  ForEachVector(0, [=] {
-    internal::Push(load.lreg(0).dest_reg_addr(tile0 * kTileRows));
-    internal::Push(load.lreg(1).dest_reg_addr(tile1 * kTileRows));
-    kTwo();
-    internal::Push(store.lreg(0).dest_reg_addr(to * kTileRows));
+// The nearest integer, with the magnitude's bits below 1 rounded away by 2 ^ 23, is at most 1 too great. From 2 ^ 23 on
+// a number has no such bits.
+inline void Floor(uint32_t tile) {
+  Set<4, 8388608.0f>();
+  ForEachVector(tile, [] {
+    Load<0>();
+    Add<0, 0, kZero>();  // -0 and denormals become 0
+    Absolute<1, 0>();
+    Add<2, 1, 4>();
+    Subtract<2, 2, 4>();
+    Move<3, 0>();
+    Push<SFPSETSGN{}.lreg_dest(3).lreg_c(2)>();  // register 2 with the sign of register 3
+    WhereGreater<3, 0>();
+    Add<3, -1.0f>();
+    EveryLane();
+    WhereAtLeast<4, 1>();
+    Move<3, 0>();
+    EveryLane();
+    StoreAndStep<3>();
+  });
+}
+
+// Functions of each number and register 4, which holds `bits`.
+template <typename Step>
+void ForEachWithScalar(uint32_t tile, uint32_t bits, Step step) {
+  SetBits<4>(bits);
+  ForEachVector(tile, step);
+}
+inline void AddScalar(uint32_t tile, uint32_t bits) {
+  ForEachWithScalar(tile, bits, [] {
+    Load<0>();
+    Add<0, 0, 4>();
+    StoreAndStep<0>();
+  });
+}
+inline void MultiplyScalar(uint32_t tile, uint32_t bits) {
+  ForEachWithScalar(tile, bits, [] {
+    Load<0>();
+    Multiply<0, 0, 4>();
+    StoreAndStep<0>();
+  });
+}
+inline void MaximumScalar(uint32_t tile, uint32_t bits) {
+  ForEachWithScalar(tile, bits, [] {
+    Load<0>();
+    Move<1, 4>();
+    Sort<1, 0>();
+    StoreAndStep<0>();
+  });
+}
+inline void MinimumScalar(uint32_t tile, uint32_t bits) {
+  ForEachWithScalar(tile, bits, [] {
+    Load<0>();
+    Move<1, 4>();
+    Sort<0, 1>();
+    StoreAndStep<0>();
   });
 }
 

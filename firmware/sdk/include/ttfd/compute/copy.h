@@ -1,4 +1,4 @@
-// A tile as it is, or transposed, from a circular buffer into Dst.
+// A tile as it is, transposed, or a part of it for the whole, from a circular buffer into Dst.
 //
 // copy_tile unpacks a tile of Float32 into Dst without a change. All others go through the matrix unit, which adds 0:
 // denormals and -0 become 0, NaN becomes infinity of its sign.
@@ -39,6 +39,29 @@ inline void copy_tile(uint32_t in, uint32_t tile, uint32_t dst) {
       SelectDstTile(dst);
       EightRowsEach<ELWADD{}, kBothSources>();
     }
+  }
+}
+
+// Row 0, column 0 or the number at row 0, column 0 of a tile, for all rows, columns or numbers of tile `dst`. NONE is
+// copy_tile by way of the matrix unit, as are the others: of Float32 it has TF32, cut off to 10 bits of mantissa.
+template <BroadcastType kBroadcast>
+void unary_bcast_init_short(uint32_t in) {
+  using namespace internal;
+  if constexpr (kUnpacks) ConfigureSources(in, in);
+  if constexpr (kComputes) SetRowSteps<kRowZero, StepsOf(kBroadcast), 8>();
+}
+template <BroadcastType kBroadcast>
+void unary_bcast_init(uint32_t in, uint32_t out) {
+  compute_kernel_hw_startup(in, out);
+  unary_bcast_init_short<kBroadcast>(in);
+}
+template <BroadcastType kBroadcast>
+void unary_bcast(uint32_t in, uint32_t tile, uint32_t dst) {
+  using namespace internal;
+  if constexpr (kUnpacks) UnpackToSrcB(TileAddress(in, tile));
+  if constexpr (kComputes) {
+    SelectDstTile(dst);
+    EightRowsEach<ELWADD{}.instr_mod(static_cast<uint32_t>(kBroadcast)), kBothSources>();
   }
 }
 

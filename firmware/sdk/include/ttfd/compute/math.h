@@ -36,14 +36,15 @@ inline void AwaitUnits() {
            .wait_res(kUntilMath | kUntilSfpu)>();
 }
 
-// Instructions from here on count rows from the first one of tile `tile` of the half of Dst, from fidelity phase 0.
-inline void SelectDstTile(uint32_t tile) {
+// Instructions from here on count rows from row `row` of the half of Dst, from fidelity phase 0.
+inline void SelectDstRow(uint32_t row) {
   AwaitUnits();
-  internal::Push(SETC16{}.setc16_reg(kThreadDstOffset).setc16_value(dst_half + tile * kTileRows));
+  internal::Push(SETC16{}.setc16_reg(kThreadDstOffset).setc16_value(dst_half + row));
   Push<SETRWC{}.bit_mask(kAllCounters)>();
 }
+inline void SelectDstTile(uint32_t tile) { SelectDstRow(tile * kTileRows); }
 
-// Makes the 16 rows of a face of a tile 0, for SelectDstTile()'s half.
+// Makes the 16 rows of a face of a tile 0, for SelectDstRow()'s half.
 inline void ClearDstFace(uint32_t tile, uint32_t face) {
   internal::Push(
       ZEROACC{}.clear_mode(1).use_32_bit_mode(1).addr_mode(kAddrModNoStep).where(tile * 4 + face));
@@ -61,6 +62,7 @@ inline void AwaitUnpackToDst() {
 
 // Sources are read in the configured format, TF32: other formats leave its low bits 0.
 inline void StartComputing() {
+  Push<SFPENCC{}.instr_mod(10).imm12(0b11)>();  // functions set constants in every lane
   SetThreadConfig<kThreadStateId, 0>();
   SetThreadConfig<kThreadSrcAFormatOverride, 1>();
   SetThreadConfig<kThreadSrcBFormatOverride, 1>();

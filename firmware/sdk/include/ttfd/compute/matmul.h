@@ -63,15 +63,20 @@ inline void mm_init(uint32_t in0, uint32_t in1, uint32_t out, bool transpose = f
   compute_kernel_hw_startup(in1, in0, out);
   mm_init_short(in0, in1, transpose);
 }
-template <MathFidelity kFidelity = MathFidelity::HiFi4>
-void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
+// With `phases` fidelity phases, 1 to 4, where the kernel gets their number when it runs (own extension).
+inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst,
+                         uint32_t phases) {
   using namespace internal;
   if constexpr (kUnpacks) Unpack(TileAddress(in1, tile1), TileAddress(in0, tile0));
   if constexpr (kComputes) {
     SelectDstTile(dst);
-    for (uint32_t i = 1; i != PhasesOf(kFidelity); ++i) MultiplyTile<MVMUL{}.addr_mode(4)>();
+    for (uint32_t i = 1; i != phases; ++i) MultiplyTile<MVMUL{}.addr_mode(4)>();
     MultiplyTile<MVMUL{}.addr_mode(4).clear_dvalid(kBothSources)>();
   }
+}
+template <MathFidelity kFidelity = MathFidelity::HiFi4>
+void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
+  matmul_tiles(in0, in1, tile0, tile1, dst, internal::PhasesOf(kFidelity));
 }
 
 }  // namespace ttfd::compute

@@ -14,7 +14,17 @@
 //   tanh      1e-4   0      1      -1
 //   gelu      1e-4   0      +Inf   0      x * (1 + erf(x / sqrt(2))) / 2; below 2 ^ -125 within 2 ^ -126
 //   log       1e-5   -Inf   +Inf   NaN    NaN for all negative numbers; natural logarithm
+//   sin, cos  1e-5   0, 1   NaN    NaN    below 2 ^ 17 in magnitude; NaN from there on
+//   floor     0      0      +Inf   -Inf   of -0 and denormals 0
 //   relu, abs, negative, square: exact, of square the nearest number
+//
+// With a number that the kernel gets when it runs, as the bits of a 32-bit float: <name>_tile(tile, bits).
+//
+//   function    error  remarks
+//   add_unary   6e-8   the nearest number to the sum; Inf - Inf is NaN
+//   mul_unary   6e-8   the nearest number to the product; 0 * Inf is NaN
+//   unary_max   0      the greater one of both; 0 is greater than -0
+//   unary_min   0      the smaller one of both
 //
 // The result for a NaN is not specified. The matrix unit and, to bfloat16, the packer make it infinity of its sign:
 // copy_tile brings a NaN to Dst from Float32 only, and one of this table is packed as NaN to Float32 only.
@@ -22,6 +32,7 @@
 
 #include <ttfd/compute/algebraic.h>
 #include <ttfd/compute/exponential.h>
+#include <ttfd/compute/trigonometric.h>
 
 namespace ttfd::compute {
 
@@ -43,11 +54,27 @@ TTFD_COMPUTE_UNARY(log, Log)
 TTFD_COMPUTE_UNARY(relu, Relu)
 TTFD_COMPUTE_UNARY(abs, Abs)
 TTFD_COMPUTE_UNARY(square, Square)
+TTFD_COMPUTE_UNARY(sin, Sine<false>)
+TTFD_COMPUTE_UNARY(cos, Sine<true>)
+TTFD_COMPUTE_UNARY(floor, Floor)
 #undef TTFD_COMPUTE_UNARY
 inline void negative_tile_init() {}
 inline void negative_tile(uint32_t dst) {
   if constexpr (kComputes) internal::Neg(dst);
 }
+
+#define TTFD_COMPUTE_SCALAR(name, function)                 \
+  inline void name##_tile(uint32_t dst, uint32_t bits) {    \
+    if constexpr (kComputes) internal::function(dst, bits); \
+  }
+TTFD_COMPUTE_SCALAR(add_unary, AddScalar)
+TTFD_COMPUTE_SCALAR(mul_unary, MultiplyScalar)
+TTFD_COMPUTE_SCALAR(unary_max, MaximumScalar)
+TTFD_COMPUTE_SCALAR(unary_min, MinimumScalar)
+#undef TTFD_COMPUTE_SCALAR
+inline void binop_with_scalar_tile_init() {}  // of add_unary_tile, mul_unary_tile
+inline void unary_max_tile_init() {}
+inline void unary_min_tile_init() {}
 
 // Rounds the numbers of a tile of Dst to bfloat16, halves away from zero, where `kOut` is Float16_b or Bfp8_b and `kIn`
 // is Float32: values of DataFormat. Dst keeps 32 bits, and the format that is written is that of the circular buffer.
@@ -64,20 +91,6 @@ void typecast_tile(uint32_t dst) {
   static_assert(kIsKnown(kIn) && kIsKnown(kOut), "Float32, Float16_b and Bfp8_b are known");
   constexpr bool kRounds = kIn == static_cast<uint32_t>(DataFormat::Float32) && kOut != kIn;
   if constexpr (kComputes && kRounds) internal::RoundToBFloat16(dst);
-}
-
-// Sum, difference and product of two tiles of Dst, which keep all 32 bits.
-inline void add_binary_tile_init() {}
-inline void add_binary_tile(uint32_t dst0, uint32_t dst1, uint32_t to) {
-  if constexpr (kComputes) internal::Combine<internal::Add<0, 0, 1>>(dst0, dst1, to);
-}
-inline void sub_binary_tile_init() {}
-inline void sub_binary_tile(uint32_t dst0, uint32_t dst1, uint32_t to) {
-  if constexpr (kComputes) internal::Combine<internal::Subtract<0, 0, 1>>(dst0, dst1, to);
-}
-inline void mul_binary_tile_init() {}
-inline void mul_binary_tile(uint32_t dst0, uint32_t dst1, uint32_t to) {
-  if constexpr (kComputes) internal::Combine<internal::Multiply<0, 0, 1>>(dst0, dst1, to);
 }
 
 }  // namespace ttfd::compute

@@ -49,6 +49,15 @@ inline constexpr uint32_t kFirstDatum = 64;
   Push<UNPACR_NOP{}.unpacker(1).unpack_pop(1).stall_clr_cntrl(1).set_dvalid(1)>();
 }
 
+// Unpacks the tile at L1 address `b` into SrcB; SrcA becomes 0.
+[[gnu::noinline]] inline void UnpackToSrcB(uint32_t b) {
+  Synchronize();  // the last address has been used
+  SetAddress(kUnpackers[1].address, b);
+  ReadConfig(kUnpackers[1].address.word);
+  Push<UNPACR_NOP{}.unpack_pop(1).stall_clr_cntrl(1).set_dvalid(1)>();
+  Push<UNPACR{}.unpacker(1).last(1).ovrd_thread_id(1).set_dat_valid(1)>();
+}
+
 // Unpacks the tile at L1 address `from` into tile `tile` of the half of Dst, when TRISC1 has posted that it may:
 // AwaitUnpackToDst().
 [[gnu::noinline]] inline void UnpackToDst(uint32_t from, uint32_t tile) {

@@ -60,6 +60,12 @@ template <uint32_t kTo, float kValue>
 void Set() {
   SetBits<kTo, BitsOf(kValue)>();
 }
+// The same for a number that is made at run time.
+template <uint32_t kTo>
+void SetBits(uint32_t bits) {
+  internal::Push(SFPLOADI{}.lreg(kTo).instr_mod(8).imm16(bits >> 16));
+  internal::Push(SFPLOADI{}.lreg(kTo).instr_mod(10).imm16(bits & 0xFFFF));
+}
 
 // to = a * b + c
 template <uint32_t kTo, uint32_t kA, uint32_t kB, uint32_t kC>
@@ -164,6 +170,11 @@ void WhereZeroBits() {
 template <uint32_t kBound, uint32_t kRegister>
 void WhereAtLeast() {
   Push<SFPLE{}.lreg_dest(kBound).lreg_c(kRegister).instr_mod(1)>();
+}
+// kRegister > kBound
+template <uint32_t kRegister, uint32_t kBound>
+void WhereGreater() {
+  Push<SFPGT{}.lreg_dest(kRegister).lreg_c(kBound).instr_mod(1)>();
 }
 inline void EveryLane() { Push<SFPENCC{}.instr_mod(10).imm12(0b11)>(); }
 

@@ -1,0 +1,22 @@
+// TRISC1: makes the padding of a tile of the output 0.
+#pragma once
+
+#include <stdint.h>
+#include <ttfd/compute/fill.h>
+
+#include "firmware/ops/words.h"
+
+namespace ttfd::ops {
+
+inline bool HasPadding(const Padding& padding) {
+  return padding.last_rows != 32 || padding.last_columns != 32;
+}
+
+// Of the tile of the output in row `row` of tiles of a matrix and column `column`, which is tile `dst` of Dst.
+inline void ClearPadding(const Padding& padding, uint32_t row, uint32_t column, uint32_t dst) {
+  const uint32_t rows = row + 1 == padding.tile_rows ? padding.last_rows : 32;
+  const uint32_t columns = column + 1 == padding.tile_columns ? padding.last_columns : 32;
+  if ((rows & columns) != 32) compute::fill_outside_tile(dst, rows, columns, 0);
+}
+
+}  // namespace ttfd::ops
