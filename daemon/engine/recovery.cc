@@ -98,7 +98,8 @@ void Engine::Lose(const Status& why) {
   std::string text = report.summary;
   if (culprit != nullptr) text += "; it ran " + RunnerText(culprit->work);
   if (culprit == nullptr && damaged) text += LastText(report.recent);
-  if (!report.places.empty()) text += " [" + report.places + "]";
+  const std::string places = PlacesFor(culprit ? &culprit->work : nullptr, verdicts, report);
+  if (!places.empty()) text += " [" + places + "]";
   // An id that cannot be looked up is of no use to anybody.
   const auto shown_id = [&] {
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();

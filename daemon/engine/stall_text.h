@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
 #include "daemon/hang/hang_report.h"
 #include "runtime/base/status.h"
@@ -22,6 +23,11 @@ std::string StallSummary(const Status& why, const StallReport& stall);
 // firmware was overwritten. Short, for an error's message: those of which the same is to be said are told once, with
 // their number. `said` is not repeated. Empty: nothing more is known.
 std::string StallPlaces(const StallReport& stall, std::string_view said);
+
+// The places of a report, for the owner of `reader`: kernels of other users' programs without name and symbols. Null:
+// for administrators. `verdicts`: of all that was on the card.
+std::string PlacesFor(const Work* reader, const std::vector<Verdict>& verdicts,
+                      const HangReport& report);
 
 // "program 42 of session 3 (...)"
 std::string RunnerText(const Work& work);
