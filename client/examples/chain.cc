@@ -70,7 +70,8 @@ struct Chain {
 
 Chain MakeChain(Session& session, const std::string& folder, const std::vector<CoreRange>& cores) {
   const Kernel reader = Check(session.LoadKernelFile(folder + "/chain_reader.elf"), "load reader");
-  const ComputeKernel compute = Check(session.LoadKernels(folder + "/chain_compute"), "load compute");
+  const ComputeKernel compute =
+      Check(session.LoadKernels(folder + "/chain_compute"), "load compute");
   const Kernel writer = Check(session.LoadKernelFile(folder + "/chain_writer.elf"), "load writer");
   Chain chain;
   ProgramBuilder builder;

@@ -98,8 +98,7 @@ void Engine::Lose(const Status& why) {
   std::string text = report.summary;
   if (culprit != nullptr) text += "; it ran " + RunnerText(culprit->work);
   if (culprit == nullptr && damaged) text += LastText(report.recent);
-  const std::string places = PlacesFor(culprit ? &culprit->work : nullptr, verdicts, report);
-  if (!places.empty()) text += " [" + places + "]";
+  if (!report.places.empty()) text += " [" + PlacesFor(report) + "]";
   // An id that cannot be looked up is of no use to anybody.
   const auto shown_id = [&] {
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();

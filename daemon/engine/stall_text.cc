@@ -109,15 +109,13 @@ std::string StallPlaces(const StallReport& stall, std::string_view said) {
   return text;
 }
 
-std::string PlacesFor(const Work* reader, const std::vector<Verdict>& verdicts,
-                      const HangReport& report) {
-  if (reader == nullptr) return report.places;
+std::string PlacesFor(const HangReport& report) {
+  const HangWork* const offending = report.blamed();
+  if (offending == nullptr) return report.places;
   const auto own = [&](uint32_t program) {
-    return std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
-      const Work& work = verdict.entry->work;
-      return work.uid == reader->uid && work.programs != nullptr &&
-             std::find(work.programs->begin(), work.programs->end(), program) !=
-                 work.programs->end();
+    return std::any_of(report.works.begin(), report.works.end(), [&](const HangWork& work) {
+      return work.session == offending->session &&
+             std::find(work.programs.begin(), work.programs.end(), program) != work.programs.end();
     });
   };
   StallReport stall = report.stall;

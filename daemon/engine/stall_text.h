@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
 #include "daemon/hang/hang_report.h"
 #include "runtime/base/status.h"
@@ -24,10 +23,9 @@ std::string StallSummary(const Status& why, const StallReport& stall);
 // their number. `said` is not repeated. Empty: nothing more is known.
 std::string StallPlaces(const StallReport& stall, std::string_view said);
 
-// The places of a report, for the owner of `reader`: kernels of other users' programs without name and symbols. Null:
-// for administrators. `verdicts`: of all that was on the card.
-std::string PlacesFor(const Work* reader, const std::vector<Verdict>& verdicts,
-                      const HangReport& report);
+// The same of a report, for the session of the offending launch: kernels of other sessions have no name and no symbol.
+// With all names, for administrators, if there is no such launch.
+std::string PlacesFor(const HangReport& report);
 
 // "program 42 of session 3 (...)"
 std::string RunnerText(const Work& work);

@@ -97,7 +97,8 @@ CodePlace CodeMap::Find(abi::Role role, uint32_t hart, uint32_t pc, uint32_t pro
   if (role != abi::kRoleWorker || pc < abi::kKernelCacheAddress) return place;
   const KernelCache::Resident kernel = kernels_->At(pc, programs_.Find(program).get());
   if (kernel.bytes == 0) return place;
-  place.image = kernel.image == nullptr ? CodePlace::Image::kOtherKernel : CodePlace::Image::kKernel;
+  place.image =
+      kernel.image == nullptr ? CodePlace::Image::kOtherKernel : CodePlace::Image::kKernel;
   place.offset = pc - kernel.address;
   const bool inside = place.offset < kernel.bytes;
   if (!inside) place.beyond = place.offset - kernel.bytes + 1;

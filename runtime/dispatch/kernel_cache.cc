@@ -12,9 +12,9 @@ namespace {
 
 // The program's image with this code, or null.
 const ProgramImage* FindUse(const Program& program, const KernelImage& image) {
-  const auto found = std::find_if(
-      program.images.begin(), program.images.end(),
-      [&image](const ProgramImage& used) { return HaveSameCode(*used.image, image); });
+  const auto found =
+      std::find_if(program.images.begin(), program.images.end(),
+                   [&image](const ProgramImage& used) { return HaveSameCode(*used.image, image); });
   return found == program.images.end() ? nullptr : &*found;
 }
 
@@ -54,8 +54,7 @@ void KernelCache::Evict(std::vector<Entry>::iterator entry) {
 
 KernelCache::Resident KernelCache::At(uint32_t address, const Program* program) const {
   const auto resident = [program](const auto& entry) {
-    const ProgramImage* const use =
-        program == nullptr ? nullptr : FindUse(*program, *entry.image);
+    const ProgramImage* const use = program == nullptr ? nullptr : FindUse(*program, *entry.image);
     return Resident{entry.address, static_cast<uint32_t>(entry.image->bytes.size()),
                     use == nullptr ? nullptr : use->image};
   };

@@ -1,8 +1,8 @@
 // Which kernel images lie where in the workers' kernel cache, and on which tiles.
 //
 // An image has one address on all tiles; which tiles hold it is a set. Images with the same code (HaveSameCode) are one
-// here, whoever loaded them: written once, pinned once. The least recently used images make room for new ones; images
-// of a living trace stay where they are. Pure data structure.
+// here, also of different users: written once, pinned once. The least recently used images make room for new ones;
+// images of a living trace stay where they are. Pure data structure.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,8 @@ class KernelCache {
 
  private:
   struct Entry {
-    std::shared_ptr<const KernelImage> image;  // of the program that used it last: most often that of the next one
+    std::shared_ptr<const KernelImage>
+        image;  // of the program that used it last: most often that of the next one
     uint32_t address = 0;
     uint32_t bytes = 0;
     TileSet tiles;          // where it is resident

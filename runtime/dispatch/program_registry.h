@@ -1,7 +1,7 @@
 // Programs by the id that the card reports, so that a report names what a program calls its kernels and no other
 // program's names.
 //
-// Programs that nobody holds any more are not found. Device thread only.
+// It holds no program: one that is gone is not found. Device thread only.
 #pragma once
 
 #include <cstddef>

@@ -222,7 +222,7 @@ TEST_F(BadKernels, OneThatLoadsFromAnOddAddress) {
 // Two sessions on workers of their own: the elder one is innocent.
 TEST_F(BadKernels, TheWorkerTellsWhoseItIs) {
   ThreadedClient elder(*core);
-  ThreadedClient culprit(*core);
+  ThreadedClient offender(*core);
   const auto start = [](ThreadedClient& client, const char* kernel, CoreRange cores) {
     LaunchRequest launch = LaunchOf(3, 60'000);
     launch.arguments.push_back({0, {0xB0000}, {}, 0, {}});
@@ -237,8 +237,8 @@ TEST_F(BadKernels, TheWorkerTellsWhoseItIs) {
     client.Submit(std::move(batch));
   };
   start(elder, "spin", {0, 0, 0, 0});
-  start(culprit, "fault", {5, 5, 5, 5});
-  const ErrorReply guilty = AwaitError(culprit);
+  start(offender, "fault", {5, 5, 5, 5});
+  const ErrorReply guilty = AwaitError(offender);
   EXPECT_EQ(guilty.reason, "DEVICE_FAULT") << guilty.message;
   EXPECT_THAT(guilty.message, HasSubstr("in kernel 'fault'"));
   const ErrorReply innocent = AwaitError(elder);

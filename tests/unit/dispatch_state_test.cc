@@ -35,7 +35,7 @@ std::shared_ptr<KernelImage> LoadedAgain(const KernelImage& image, std::string n
   return again;
 }
 
-// A trace is opaque here: only that somebody holds it counts.
+// A trace is opaque here: only its lifetime counts.
 std::shared_ptr<const Trace> SomeTrace() { return {std::make_shared<int>(), nullptr}; }
 
 std::shared_ptr<const Program> Use(const std::vector<std::shared_ptr<const KernelImage>>& images,
@@ -350,7 +350,7 @@ std::shared_ptr<const Program> NumberedProgram(uint32_t id) {
   return program;
 }
 
-TEST(ProgramRegistry, FindsWhatSomebodyHolds) {
+TEST(ProgramRegistry, FindsProgramsThatExist) {
   ProgramRegistry registry;
   auto program = NumberedProgram(7);
   registry.Add(program);
@@ -364,7 +364,7 @@ TEST(ProgramRegistry, FindsWhatSomebodyHolds) {
   EXPECT_EQ(registry.Find(7), nullptr) << "gone";
 }
 
-TEST(ProgramRegistry, GrowsWithWhatIsHeldAlone) {
+TEST(ProgramRegistry, DropsProgramsThatAreGone) {
   ProgramRegistry registry;
   const auto held = NumberedProgram(1);
   registry.Add(held);
