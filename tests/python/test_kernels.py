@@ -64,5 +64,5 @@ def test_an_error_names_the_file(session, tmp_path, third, code):
 def test_a_file_for_another_processor_is_refused(session, tmp_path):
     for number, source in enumerate([0, 2, 1]):
         shutil.copy(KERNELS / f"print_trisc{source}.elf", tmp_path / f"mine_trisc{number}.elf")
-    with pytest.raises(ttfd.Error, match="kernel 'mine_trisc1.elf' was built for TRISC2 and is used on TRISC1"):
+    with pytest.raises(ttfd.Error, match="was built for TRISC2 and is used on TRISC1"):
         session.create_program([ttfd.ComputeUse(session.load_kernels(tmp_path / "mine"), (0, 0))])
