@@ -24,6 +24,8 @@
 namespace {
 
 using ttfd::client::Buffer;
+using ttfd::client::ComputeIndices;
+using ttfd::client::ComputeKernel;
 using ttfd::client::CoreRange;
 using ttfd::client::DataFormat;
 using ttfd::client::Kernel;
@@ -58,23 +60,29 @@ Numbers NumbersOf(const std::vector<std::byte>& tiles) {
   return Check(ttfd::client::FromTiles(tiles, rows, kTile, kFormat), "from tiles");
 }
 
-Program MakeProgram(Session& session, const std::string& folder,
-                    const std::vector<CoreRange>& cores) {
-  const std::pair<const char*, Processor> files[] = {{"chain_reader", Processor::kNcrisc},
-                                                     {"chain_compute_trisc0", Processor::kTrisc0},
-                                                     {"chain_compute_trisc1", Processor::kTrisc1},
-                                                     {"chain_compute_trisc2", Processor::kTrisc2},
-                                                     {"chain_writer", Processor::kBrisc}};
+// A program and the indices of its kernels.
+struct Chain {
+  Program program;
+  uint32_t reader;
+  ComputeIndices compute;
+  uint32_t writer;
+};
+
+Chain MakeChain(Session& session, const std::string& folder, const std::vector<CoreRange>& cores) {
+  const Kernel reader = Check(session.LoadKernelFile(folder + "/chain_reader.elf"), "load reader");
+  const ComputeKernel compute =
+      Check(session.LoadKernels(folder + "/chain_compute"), "load compute");
+  const Kernel writer = Check(session.LoadKernelFile(folder + "/chain_writer.elf"), "load writer");
+  Chain chain;
   ProgramBuilder builder;
-  std::vector<Kernel> kernels;
-  for (const auto& [name, processor] : files) {
-    kernels.push_back(Check(session.LoadKernelFile(folder + "/" + name + ".elf"), name));
-    builder.AddKernel(kernels.back(), processor, cores);
-  }
+  chain.reader = builder.AddKernel(reader, Processor::kNcrisc, cores);
+  chain.compute = builder.AddKernels(compute, cores);
+  chain.writer = builder.AddKernel(writer, Processor::kBrisc, cores);
   for (uint32_t index = 0; index <= kInputs; ++index) {
     builder.AddCircularBuffer(index, kBufferedTiles, kTileBytes, cores, kFormat);
   }
-  return Check(session.CreateProgram(builder), "create program");
+  chain.program = Check(session.CreateProgram(builder), "create program");
+  return chain;
 }
 
 // The tiles of the result, and the milliseconds that the launch took.
@@ -93,14 +101,14 @@ std::pair<std::vector<std::byte>, double> Compute(
   for (uint32_t i = 0; i < kInputs; ++i) {
     Check(queue.Write(buffers[i], 0, inputs[i]), "write");
   }
-  const Program program = MakeProgram(session, folder, ttfd::client::FirstCores(columns, kWorkers));
+  const Chain chain = MakeChain(session, folder, ttfd::client::FirstCores(columns, kWorkers));
 
-  const std::vector<uint32_t> share = {tiles, kWorkers, columns};
-  LaunchRequest launch(program);
-  launch.Common(0, {tiles, kWorkers, columns, kInputs, 0, 0, 0});
-  for (uint32_t i = 0; i < kInputs; ++i) launch.Address(0, 4 + i, buffers[i]);
-  for (uint32_t kernel = 1; kernel <= 3; ++kernel) launch.Common(kernel, share);
-  launch.Common(4, {tiles, kWorkers, columns, kInputs, 0}).Address(4, 4, buffers[kInputs]);
+  LaunchRequest launch(chain.program);
+  launch.Common(chain.reader, {tiles, kWorkers, columns, kInputs, 0, 0, 0});
+  for (uint32_t i = 0; i < kInputs; ++i) launch.Address(chain.reader, 4 + i, buffers[i]);
+  launch.Common(chain.compute, {tiles, kWorkers, columns});
+  launch.Common(chain.writer, {tiles, kWorkers, columns, kInputs, 0});
+  launch.Address(chain.writer, 4, buffers[kInputs]);
   Stopwatch stopwatch;
   Check(queue.Launch(launch), "launch");
   const double elapsed_ms = stopwatch.Lap();

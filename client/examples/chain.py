@@ -21,8 +21,6 @@ TILE_BYTES = ttfd.tile_bytes(FORMAT)
 BUFFERED_TILES = 2
 MAX_RELATIVE_ERROR = 0.004  # of rounding to bfloat16, which is up to 0.0039, and of exp
 MIN_PCC = 0.9999  # Pearson's correlation coefficient
-KERNELS = [("chain_reader", ttfd.NCRISC), ("chain_compute_trisc0", ttfd.TRISC0), ("chain_compute_trisc1", ttfd.TRISC1),
-           ("chain_compute_trisc2", ttfd.TRISC2), ("chain_writer", ttfd.BRISC)]
 
 
 def compute(session: ttfd.Session, folder: pathlib.Path, inputs: list[np.ndarray], workers: int) -> tuple[np.ndarray, float]:
@@ -33,7 +31,9 @@ def compute(session: ttfd.Session, folder: pathlib.Path, inputs: list[np.ndarray
     for buffer, its_tiles in zip(sources, inputs):
         buffer.write(its_tiles)
     program = session.create_program(
-        [ttfd.KernelUse(session.load_kernel(folder / f"{name}.elf"), processor, cores) for name, processor in KERNELS],
+        [ttfd.KernelUse(session.load_kernel(folder / "chain_reader.elf"), ttfd.NCRISC, cores),
+         ttfd.ComputeUse(session.load_kernels(folder / "chain_compute"), cores),
+         ttfd.KernelUse(session.load_kernel(folder / "chain_writer.elf"), ttfd.BRISC, cores)],
         circular_buffers=[ttfd.CircularBuffer(index, BUFFERED_TILES, TILE_BYTES, cores, format=FORMAT)
                           for index in range(len(inputs) + 1)],
     )
@@ -41,7 +41,7 @@ def compute(session: ttfd.Session, folder: pathlib.Path, inputs: list[np.ndarray
     reader, writer = [*share, len(sources), *sources], [*share, len(sources), result]
     start = time.perf_counter()
     session.launch(program, [ttfd.Arguments(kernel=kernel, common=words)
-                             for kernel, words in enumerate([reader, share, share, share, writer])])
+                             for kernel, words in enumerate([reader, share, writer])])
     elapsed = time.perf_counter() - start
     return result.read(np.uint8), elapsed
 

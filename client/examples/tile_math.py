@@ -19,8 +19,6 @@ FORMAT = "bfloat16"
 TILE_BYTES = ttfd.tile_bytes(FORMAT)
 BUFFERED_TILES = 2
 MIN_PCC = 0.9999  # Pearson's correlation coefficient
-KERNELS = [("tile_reader", ttfd.NCRISC), ("tile_math_trisc0", ttfd.TRISC0), ("tile_math_trisc1", ttfd.TRISC1),
-           ("tile_math_trisc2", ttfd.TRISC2), ("tile_writer", ttfd.BRISC)]
 # In the order of tile_math.cc's argument.
 OPERATIONS = [("add", np.add), ("mul", np.multiply), ("matmul", np.matmul)]
 
@@ -33,15 +31,16 @@ class TileMath:
         self.tiles = tiles
         self.buffers = [session.allocate_dram(tiles * TILE_BYTES, TILE_BYTES) for _ in range(3)]
         self.program = session.create_program(
-            [ttfd.KernelUse(session.load_kernel(folder / f"{name}.elf"), processor, (0, 0)) for name, processor in KERNELS],
+            [ttfd.KernelUse(session.load_kernel(folder / "tile_reader.elf"), ttfd.NCRISC, (0, 0)),
+             ttfd.ComputeUse(session.load_kernels(folder / "tile_math"), (0, 0)),
+             ttfd.KernelUse(session.load_kernel(folder / "tile_writer.elf"), ttfd.BRISC, (0, 0))],
             circular_buffers=[ttfd.CircularBuffer(index, BUFFERED_TILES, TILE_BYTES, (0, 0)) for index in range(3)],
         )
 
     def run(self, operation: int) -> np.ndarray:
         """The tiles of the result, as they lie in L1."""
         left, right, result = self.buffers
-        math = [self.tiles, operation]
-        arguments = [[left, right, self.tiles], math, math, math, [result, self.tiles]]
+        arguments = [[left, right, self.tiles], [self.tiles, operation], [result, self.tiles]]
         self.session.launch(self.program, [ttfd.Arguments(kernel=kernel, common=words) for kernel, words in enumerate(arguments)])
         return result.read(np.uint8)
 

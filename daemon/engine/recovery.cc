@@ -98,7 +98,7 @@ void Engine::Lose(const Status& why) {
   std::string text = report.summary;
   if (culprit != nullptr) text += "; it ran " + RunnerText(culprit->work);
   if (culprit == nullptr && damaged) text += LastText(report.recent);
-  if (!report.places.empty()) text += " [" + report.places + "]";
+  if (!report.places.empty()) text += " [" + PlacesFor(report) + "]";
   // An id that cannot be looked up is of no use to anybody.
   const auto shown_id = [&] {
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();

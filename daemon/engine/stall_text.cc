@@ -109,6 +109,26 @@ std::string StallPlaces(const StallReport& stall, std::string_view said) {
   return text;
 }
 
+std::string PlacesFor(const HangReport& report) {
+  const HangWork* const offending = report.blamed();
+  if (offending == nullptr) return report.places;
+  const auto own = [&](uint32_t program) {
+    return std::any_of(report.works.begin(), report.works.end(), [&](const HangWork& work) {
+      return work.session == offending->session &&
+             std::find(work.programs.begin(), work.programs.end(), program) != work.programs.end();
+    });
+  };
+  StallReport stall = report.stall;
+  for (HartReport& hart : stall.harts) {
+    if (own(hart.program)) continue;
+    for (CodePlace* const place : {&hart.code, &hart.caller}) {
+      if (place->image != CodePlace::Image::kKernel) continue;
+      *place = {CodePlace::Image::kOtherKernel, "", place->offset, place->beyond, {}};
+    }
+  }
+  return StallPlaces(stall, report.summary);
+}
+
 std::string RunnerText(const Work& work) {
   std::string programs;
   for (size_t i = 0; i < std::min(work.programs->size(), kNamed); ++i) {

@@ -23,6 +23,10 @@ std::string StallSummary(const Status& why, const StallReport& stall);
 // their number. `said` is not repeated. Empty: nothing more is known.
 std::string StallPlaces(const StallReport& stall, std::string_view said);
 
+// The same of a report, for the session of the offending launch: kernels of other sessions have no name and no symbol.
+// With all names, for administrators, if there is no such launch.
+std::string PlacesFor(const HangReport& report);
+
 // "program 42 of session 3 (...)"
 std::string RunnerText(const Work& work);
 

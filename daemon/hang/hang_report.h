@@ -59,7 +59,7 @@ struct HangReport {
   std::string places;   // where the harts stand
 
   // What came of it.
-  int64_t culprit = -1;  // index into works; -1: nobody's kernel is to blame
+  int64_t culprit = -1;  // index into works; -1: no offending launch
   int64_t suspect = -1;  // then: whose turn had come; -1: nobody's
   bool recovered = false;
   std::string recovery;    // how it went, or why not

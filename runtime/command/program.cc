@@ -281,6 +281,12 @@ StatusOr<std::shared_ptr<const Program>> BuildProgram(uint32_t id, const Program
   return ProgramBuilder(id, spec, grid).Build();
 }
 
+// By bytes, not by a hash: no user can make an image that is taken for another user's. The harts of a tile have a copy
+// each, because data and bss are part of an image.
+bool HaveSameCode(const KernelImage& a, const KernelImage& b) {
+  return &a == &b || (a.hart == b.hart && a.bytes == b.bytes);
+}
+
 uint32_t KernelCount(const Program& program) {
   return static_cast<uint32_t>(program.kernels.size());
 }

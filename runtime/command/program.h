@@ -47,6 +47,10 @@ struct KernelImage {
       hw::kBrisc;  // it was built for, and must run on: its code has the hart's addresses
 };
 
+// Whether one copy in L1 serves both images: equal bytes, for the same hart. Their names and symbols may differ, as
+// those of two users who load one file.
+bool HaveSameCode(const KernelImage& a, const KernelImage& b);
+
 struct KernelUse {
   std::shared_ptr<const KernelImage> image;
   hw::Hart hart = hw::kBrisc;

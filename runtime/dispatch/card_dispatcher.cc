@@ -109,7 +109,7 @@ CardDispatcher::CardDispatcher(Device& device, Clock& clock, const DispatcherOpt
       prints_(device, clock, geometry_),
       queues_(geometry_),
       launches_(geometry_, queues_, prints_),
-      code_(names, launches_.kernels()),
+      code_(names, launches_.kernels(), launches_.programs()),
       faults_(device, clock, plans_) {}
 
 CardDispatcher::~CardDispatcher() = default;

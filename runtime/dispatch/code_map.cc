@@ -54,10 +54,16 @@ std::string Unescaped(const SymbolPlace& place) {
 
 std::string SymbolText(const SymbolPlace& place) { return Printable(Unescaped(place)); }
 
+std::string ImageText(const CodePlace& place) {
+  if (place.image == CodePlace::Image::kOtherKernel) return "another program's kernel";
+  return place.image == CodePlace::Image::kKernel
+             ? fmt::format("kernel '{}'", Printable(place.name))
+             : place.name;
+}
+
 std::string ToString(const CodePlace& place) {
   if (place.image == CodePlace::Image::kNone) return "";
-  const bool kernel = place.image == CodePlace::Image::kKernel;
-  const std::string image = kernel ? fmt::format("kernel '{}'", Printable(place.name)) : place.name;
+  const std::string image = ImageText(place);
   if (place.beyond != 0)
     return fmt::format("{:#x} bytes behind the end of {}", place.beyond, image);
   const std::string symbol = SymbolText(place.symbol);
@@ -89,15 +95,16 @@ CodePlace CodeMap::Find(abi::Role role, uint32_t hart, uint32_t pc, uint32_t pro
     return place;
   }
   if (role != abi::kRoleWorker || pc < abi::kKernelCacheAddress) return place;
-  const KernelCache::Resident kernel = kernels_->At(pc, program);
-  if (kernel.image == nullptr) return place;
-  place.image = CodePlace::Image::kKernel;
-  place.name = kernel.image->name;
+  const KernelCache::Resident kernel = kernels_->At(pc, programs_.Find(program).get());
+  if (kernel.bytes == 0) return place;
+  place.image =
+      kernel.image == nullptr ? CodePlace::Image::kOtherKernel : CodePlace::Image::kKernel;
   place.offset = pc - kernel.address;
-  const auto bytes = static_cast<uint32_t>(kernel.image->bytes.size());
-  if (place.offset >= bytes) {
-    place.beyond = place.offset - bytes + 1;
-  } else if (kernel.image->symbols != nullptr) {
+  const bool inside = place.offset < kernel.bytes;
+  if (!inside) place.beyond = place.offset - kernel.bytes + 1;
+  if (kernel.image == nullptr) return place;
+  place.name = kernel.image->name;
+  if (inside && kernel.image->symbols != nullptr) {
     place.symbol = kernel.image->symbols->Find(kernel.image->symbol_base + place.offset);
   }
   return place;

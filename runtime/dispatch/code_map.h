@@ -1,7 +1,8 @@
 // Which code lies at an address of a tile: of our firmware or of a kernel, by function and line.
 //
 // A kernel's image lies where the kernel cache put it, so a pc means something only together with what was
-// placed there, and with the program that runs.
+// placed there, and with the program that runs. Users who load equal images share one there: names and symbols are
+// those of the program's own image, and never those of another program's.
 #pragma once
 
 #include <array>
@@ -15,12 +16,14 @@
 #include "runtime/base/staged.h"
 #include "runtime/boot/firmware_set.h"
 #include "runtime/dispatch/kernel_cache.h"
+#include "runtime/dispatch/program_registry.h"
 #include "runtime/elf/symbol_table.h"
 
 namespace ttfd {
 
 struct CodePlace {
-  enum class Image : uint8_t { kNone, kFirmware, kKernel };
+  // kOtherKernel: one that the program does not have. It has neither name nor symbol.
+  enum class Image : uint8_t { kNone, kFirmware, kKernel, kOtherKernel };
   Image image = Image::kNone;
   std::string name;     // of the kernel, or of the firmware: "worker BRISC firmware"
   uint32_t offset = 0;  // from the beginning of the image
@@ -31,16 +34,19 @@ struct CodePlace {
 // "scale_loop+0x1c at scale.cc:42 in kernel 'scale'"; calls that were inlined are named from the inside out.
 // Empty: nothing of ours is there. Names come from files of clients: unprintable characters are escaped (base/utf8.h).
 std::string ToString(const CodePlace& place);
+// "kernel 'scale'", "worker BRISC firmware", "another program's kernel". Empty: nothing of ours.
+std::string ImageText(const CodePlace& place);
 // "scale_loop+0x1c at scale.cc:42", for somebody who knows the image.
 std::string SymbolText(const SymbolPlace& place);
 
 class CodeMap {
  public:
   // `names`: for each image an ELF file with its symbols, or nothing. Read when first asked for.
-  CodeMap(const FirmwareSet& names, const Staged<KernelCache>& kernels)
-      : names_(names), kernels_(kernels) {}
+  CodeMap(const FirmwareSet& names, const Staged<KernelCache>& kernels,
+          const ProgramRegistry& programs)
+      : names_(names), kernels_(kernels), programs_(programs) {}
 
-  // `program`: the one that runs on the tile, where it is known; else 0.
+  // `program`: the id of the one that runs on the tile, where it is known; else 0.
   CodePlace Find(abi::Role role, uint32_t hart, uint32_t pc, uint32_t program) const;
 
  private:
@@ -48,6 +54,7 @@ class CodeMap {
 
   const FirmwareSet names_;
   const Staged<KernelCache>& kernels_;
+  const ProgramRegistry& programs_;
   mutable std::map<std::pair<abi::Role, uint32_t>, std::shared_ptr<const SymbolTable>> firmware_;
 };
 

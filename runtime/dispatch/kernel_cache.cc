@@ -10,20 +10,24 @@
 namespace ttfd {
 namespace {
 
-bool Uses(const Program& program, const std::shared_ptr<const KernelImage>& image) {
-  return std::any_of(program.images.begin(), program.images.end(),
-                     [&image](const ProgramImage& used) { return used.image == image; });
+// The program's image with this code, or null.
+const ProgramImage* FindUse(const Program& program, const KernelImage& image) {
+  const auto found =
+      std::find_if(program.images.begin(), program.images.end(),
+                   [&image](const ProgramImage& used) { return HaveSameCode(*used.image, image); });
+  return found == program.images.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-const KernelCache::Entry* KernelCache::Find(const std::shared_ptr<const KernelImage>& image) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&image](const Entry& entry) { return entry.image == image; });
+const KernelCache::Entry* KernelCache::Find(const KernelImage& image) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&image](const Entry& entry) {
+    return HaveSameCode(*entry.image, image);
+  });
   return found == entries_.end() ? nullptr : &*found;
 }
 
-KernelCache::Entry* KernelCache::Find(const std::shared_ptr<const KernelImage>& image) {
+KernelCache::Entry* KernelCache::Find(const KernelImage& image) {
   return const_cast<Entry*>(std::as_const(*this).Find(image));
 }
 
@@ -43,34 +47,28 @@ bool KernelCache::Entry::pinned() const {
 
 void KernelCache::Evict(std::vector<Entry>::iterator entry) {
   evicted_busy_.Raise(entry->busy);
-  evicted_.push_front({entry->image, entry->address, std::move(entry->programs)});
+  evicted_.push_front({entry->image, entry->address});
   if (evicted_.size() > kRememberedEvictions) evicted_.pop_back();
   entries_.erase(entry);
 }
 
-void KernelCache::Remember(uint32_t program, std::vector<uint32_t>* programs) {
-  if (std::find(programs->begin(), programs->end(), program) != programs->end()) return;
-  if (programs->size() == kRememberedPrograms) programs->erase(programs->begin());
-  programs->push_back(program);
-}
-
-KernelCache::Resident KernelCache::At(uint32_t address, uint32_t program) const {
-  const auto uses = [program](const std::vector<uint32_t>& programs) {
-    return std::find(programs.begin(), programs.end(), program) != programs.end();
+KernelCache::Resident KernelCache::At(uint32_t address, const Program* program) const {
+  const auto resident = [program](const auto& entry) {
+    const ProgramImage* const use = program == nullptr ? nullptr : FindUse(*program, *entry.image);
+    return Resident{entry.address, static_cast<uint32_t>(entry.image->bytes.size()),
+                    use == nullptr ? nullptr : use->image};
   };
-  // The resident one at or below the address, and whether it has it.
+  // The resident one at or below the address.
   Resident best;
-  bool inside = false;
   for (const Entry& entry : entries_) {
     if (entry.address > address) break;
-    best = {entry.image, entry.address};
-    inside = address - entry.address < entry.bytes;
-    if (inside && uses(entry.programs)) return best;
+    best = resident(entry);
   }
+  if (address - best.address < best.bytes && best.image != nullptr) return best;
   for (const Evicted& entry : evicted_) {
-    const bool has =
-        address >= entry.address && address - entry.address < entry.image->bytes.size();
-    if (has && (uses(entry.programs) || best.image == nullptr)) return {entry.image, entry.address};
+    if (address < entry.address || address - entry.address >= entry.image->bytes.size()) continue;
+    const Resident evicted = resident(entry);
+    if (evicted.image != nullptr || best.bytes == 0) return evicted;
   }
   return best;
 }
@@ -79,7 +77,7 @@ bool KernelCache::EvictOldest(const Program& program, const WorkerCounts& ended)
   auto oldest = entries_.end();
   std::pair<bool, uint64_t> least;  // in use, last use
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-    if (Uses(program, entry->image) || entry->pinned()) continue;
+    if (FindUse(program, *entry->image) != nullptr || entry->pinned()) continue;
     const std::pair use(!entry->busy.Within(ended), entry->last_use);
     if (oldest != entries_.end() && least < use) continue;
     oldest = entry;
@@ -122,7 +120,7 @@ Status KernelCache::PlaceAnew(const Program& program, const WorkerCounts& ended)
   std::stable_sort(images.begin(), images.end(),
                    [](const auto& a, const auto& b) { return a->bytes.size() > b->bytes.size(); });
   for (const auto& image : images) {
-    if (Find(image) != nullptr || Insert(image, program, ended) != nullptr) continue;
+    if (Find(*image) != nullptr || Insert(image, program, ended) != nullptr) continue;
     return Error(
         StatusCode::kResourceExhausted,
         "the program's kernels do not fit the kernel cache of {} bytes beside the {} bytes "
@@ -149,14 +147,20 @@ ImagePlacement KernelCache::PlaceOn(Entry& entry, const ProgramImage& image, Gri
   }
   placed.new_code = (entry.fresh & image.tiles).any();
   entry.fresh &= ~image.tiles;
-  entry.last_use = uses_;
+  Touch(entry, image);
   return placed;
+}
+
+void KernelCache::Touch(Entry& entry, const ProgramImage& image) {
+  entry.last_use = uses_;
+  // Its next launch finds it without a comparison of bytes.
+  if (entry.image != image.image) entry.image = image.image;
 }
 
 StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program, const TileSet& workers,
                                                     const WorkerCounts& ended) {
   for (const ProgramImage& used : program.images) {
-    if (Find(used.image) != nullptr || Insert(used.image, program, ended) != nullptr) continue;
+    if (Find(*used.image) != nullptr || Insert(used.image, program, ended) != nullptr) continue;
     // The program's own images lie so that the rest does not fit between them: all move.
     RETURN_IF_ERROR(PlaceAnew(program, ended));
     break;
@@ -164,8 +168,7 @@ StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program, cons
   ++uses_;
   Placement placement;
   for (const ProgramImage& used : program.images) {
-    Entry& entry = *Find(used.image);
-    Remember(program.id, &entry.programs);
+    Entry& entry = *Find(*used.image);
     placement.images.push_back(PlaceOn(entry, used, program.grid, workers, placement.wait));
   }
   return placement;
@@ -174,7 +177,7 @@ StatusOr<KernelCache::Placement> KernelCache::Place(const Program& program, cons
 std::optional<KernelCache::Placement> KernelCache::PlaceResident(const Program& program) {
   Placement placement;
   for (const ProgramImage& used : program.images) {
-    const Entry* const entry = Find(used.image);
+    const Entry* const entry = Find(*used.image);
     if (entry == nullptr || (used.tiles & ~entry->tiles).any() ||
         (used.tiles & entry->fresh).any()) {
       return std::nullopt;
@@ -182,18 +185,14 @@ std::optional<KernelCache::Placement> KernelCache::PlaceResident(const Program& 
     placement.images.push_back({entry->address, {}, false});
   }
   ++uses_;
-  for (const ProgramImage& used : program.images) {
-    Entry& entry = *Find(used.image);
-    entry.last_use = uses_;
-    Remember(program.id, &entry.programs);
-  }
+  for (const ProgramImage& used : program.images) Touch(*Find(*used.image), used);
   return placement;
 }
 
 void KernelCache::Used(const Program& program, uint32_t hardware_queue, uint32_t stream,
                        uint64_t workers) {
   for (const ProgramImage& used : program.images) {
-    Find(used.image)->busy.Raise(hardware_queue, stream, workers);
+    Find(*used.image)->busy.Raise(hardware_queue, stream, workers);
   }
 }
 
@@ -203,7 +202,7 @@ void KernelCache::Pin(const Program& program, const std::weak_ptr<const Trace>& 
     return !known.owner_before(trace) && !trace.owner_before(known);
   };
   for (const ProgramImage& used : program.images) {
-    std::vector<std::weak_ptr<const Trace>>& traces = Find(used.image)->traces;
+    std::vector<std::weak_ptr<const Trace>>& traces = Find(*used.image)->traces;
     std::erase_if(traces, [&](const auto& known) { return known.expired() || is_same(known); });
     traces.push_back(trace);
   }
@@ -211,7 +210,7 @@ void KernelCache::Pin(const Program& program, const std::weak_ptr<const Trace>& 
 
 std::vector<uint32_t> KernelCache::AddressesOf(const Program& program) const {
   std::vector<uint32_t> addresses;
-  for (const ProgramImage& used : program.images) addresses.push_back(Find(used.image)->address);
+  for (const ProgramImage& used : program.images) addresses.push_back(Find(*used.image)->address);
   return addresses;
 }
 

@@ -1,7 +1,8 @@
 // Which kernel images lie where in the workers' kernel cache, and on which tiles.
 //
-// An image has one address on all tiles; which tiles hold it is a set. The least recently used
-// images make room for new ones; images of a living trace stay where they are. Pure data structure.
+// An image has one address on all tiles; which tiles hold it is a set. Images with the same code (HaveSameCode) are one
+// here, also of different users: written once, pinned once. The least recently used images make room for new ones;
+// images of a living trace stay where they are. Pure data structure.
 #pragma once
 
 #include <cstdint>
@@ -49,24 +50,27 @@ class KernelCache {
   std::vector<uint32_t> AddressesOf(const Program& program) const;
   // Every resident image, by address.
   struct HeldImage {
-    std::shared_ptr<const KernelImage> image;
+    std::shared_ptr<const KernelImage> image;  // of the program that used it last
     uint32_t address = 0;
     size_t workers = 0;  // that hold it
   };
   std::vector<HeldImage> Images() const;
-  // Which image lies at `address`, or ends before it; of several that were there lately, the one that
-  // `program` uses. Null: none.
+  // Which image lies at `address`, or ends before it; of several that were there lately, the one that `program` uses.
   struct Resident {
-    std::shared_ptr<const KernelImage> image;
     uint32_t address = 0;  // of its beginning
+    uint32_t bytes = 0;    // 0: no image
+    // The program's own, with its names. Null: the program has no such image.
+    std::shared_ptr<const KernelImage> image;
   };
-  Resident At(uint32_t address, uint32_t program) const;
+  // `program`: null if none is known.
+  Resident At(uint32_t address, const Program* program) const;
   // Bytes that living traces hold.
   uint32_t pinned_bytes() const;
 
  private:
   struct Entry {
-    std::shared_ptr<const KernelImage> image;  // kept, so that its identity is not reused
+    std::shared_ptr<const KernelImage>
+        image;  // of the program that used it last: most often that of the next one
     uint32_t address = 0;
     uint32_t bytes = 0;
     TileSet tiles;          // where it is resident
@@ -75,11 +79,10 @@ class KernelCache {
     WorkerCounts busy;      // at which the last launches that use it have ended
     WorkerCounts after;     // at which whoever had the place before has ended, on any tile
     std::vector<std::weak_ptr<const Trace>> traces;  // that pin it
-    std::vector<uint32_t> programs;                  // that used it last, for people
     bool pinned() const;
   };
-  Entry* Find(const std::shared_ptr<const KernelImage>& image);
-  const Entry* Find(const std::shared_ptr<const KernelImage>& image) const;
+  Entry* Find(const KernelImage& image);
+  const Entry* Find(const KernelImage& image) const;
   // An entry for the image at a free place, evicting; null if what the program itself uses is in
   // the way.
   Entry* Insert(const std::shared_ptr<const KernelImage>& image, const Program& program,
@@ -89,6 +92,7 @@ class KernelCache {
   void Evict(std::vector<Entry>::iterator entry);
   ImagePlacement PlaceOn(Entry& entry, const ProgramImage& image, GridSize grid,
                          const TileSet& workers, WorkerCounts& wait);
+  void Touch(Entry& entry, const ProgramImage& image);
   // Where `bytes` fit between the entries, or 0.
   uint32_t FindGap(uint32_t bytes) const;
   bool EvictOldest(const Program& program, const WorkerCounts& ended);
@@ -101,11 +105,8 @@ class KernelCache {
   struct Evicted {
     std::shared_ptr<const KernelImage> image;
     uint32_t address = 0;
-    std::vector<uint32_t> programs;
   };
   static constexpr size_t kRememberedEvictions = 32;
-  static constexpr size_t kRememberedPrograms = 16;
-  static void Remember(uint32_t program, std::vector<uint32_t>* programs);
   std::deque<Evicted> evicted_;  // the front was evicted last
   // Evicted images may still run; whoever takes their place waits for these counts.
   WorkerCounts evicted_busy_;

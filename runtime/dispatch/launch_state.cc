@@ -145,6 +145,7 @@ Status LaunchState::PlanLaunch(const Route& route, const LaunchCommand& command)
   if (!placement.has_value()) {
     ASSIGN_OR_RETURN(placement, cache_.Change().Place(program, WorkersOf(route), Ended()));
   }
+  programs_.Add(command.program);
   const std::shared_ptr<const LaunchRecords> records =
       layouts_.Get(command.program, command.arguments);
   const uint32_t set = PlanEnter(route, std::nullopt);

@@ -20,6 +20,7 @@
 #include "runtime/dispatch/kernel_cache.h"
 #include "runtime/dispatch/launch_layouts.h"
 #include "runtime/dispatch/print_rings.h"
+#include "runtime/dispatch/program_registry.h"
 #include "runtime/dispatch/trace_edit.h"
 #include "runtime/dispatch/worker_sets.h"
 
@@ -52,6 +53,8 @@ class LaunchState {
   void Drop();
 
   const Staged<KernelCache>& kernels() const { return cache_; }
+  // Of what was launched or put into a trace.
+  const ProgramRegistry& programs() const { return programs_; }
 
  private:
   // Makes the route's workers a sub-device of its hardware queue; returns the number. `number`: which one it has to be.
@@ -92,6 +95,7 @@ class LaunchState {
   CardQueues& queues_;
   PrintRings& prints_;
   LaunchLayouts layouts_;
+  ProgramRegistry programs_;
   uint32_t boot_ = 0;
   Staged<KernelCache> cache_;
   Staged<WorkerSets> sets_;

@@ -40,6 +40,7 @@ Status LaunchState::PlanPlacing(const Route& route) {
     ASSIGN_OR_RETURN(KernelCache::Placement placed,
                      cache.Place(*program, WorkersOf(route), Ended()));
     cache.Pin(*program, edit_.trace());
+    programs_.Add(program);
     placements.push_back(std::move(placed));
   }
   edit_.sub_device = PlanEnter(route, NumberOf(*edit_.trace()));

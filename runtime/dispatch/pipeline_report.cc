@@ -90,8 +90,8 @@ class Reporter {
       const uint32_t image = EngineFaultImage(own, hart);
       if (image == 0) continue;
       const CodePlace place = code_.Find(abi::kRoleWorker, hart, image, own.command);
-      text += fmt::format("{} kernel '{}' on {}", text.empty() ? "; by" : ",",
-                          Printable(place.name), HartName(hart));
+      text +=
+          fmt::format("{} {} on {}", text.empty() ? "; by" : ",", ImageText(place), HartName(hart));
     }
     return text;
   }

@@ -24,7 +24,12 @@ std::string FrameName(std::string_view name) {
 }
 
 std::string ImageName(const CodePlace& place) {
-  return place.image == CodePlace::Image::kNone ? "unknown code" : FrameName(place.name);
+  if (place.image == CodePlace::Image::kNone) return "unknown code";
+  return FrameName(place.image == CodePlace::Image::kOtherKernel ? ImageText(place) : place.name);
+}
+
+bool IsKernel(const CodePlace& place) {
+  return place.image == CodePlace::Image::kKernel || place.image == CodePlace::Image::kOtherKernel;
 }
 
 void AppendFrames(const CodePlace& place, std::string* folded) {
@@ -132,8 +137,7 @@ const std::string& Profile::Folded(abi::Role role, const StackSample& sample) {
   }
   // What a kernel runs is told from the kernel on, not from the base firmware that called it.
   size_t frames = places.size();
-  while (frames > 1 && places.front().image == CodePlace::Image::kKernel &&
-         places[frames - 1].image != CodePlace::Image::kKernel) {
+  while (frames > 1 && IsKernel(places.front()) && !IsKernel(places[frames - 1])) {
     --frames;
   }
   entry->second = ImageName(places.front()) + ";" + std::string(HartName(sample.hart));

@@ -23,6 +23,17 @@ struct Report {
   std::string message;
 };
 
+// The first error that the client gets.
+ErrorReply AwaitError(ThreadedClient& client) {
+  const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
+  while (SteadyClock().Now() < deadline) {
+    SessionOutputBatch batch = client.session().TakeOutput(1 << 20);
+    if (!batch.errors.empty()) return batch.errors[0].error;
+    std::this_thread::yield();
+  }
+  return ErrorReply();
+}
+
 class BadKernels : public DaemonOnDevice {
  protected:
   void SetUp() override {
@@ -211,7 +222,7 @@ TEST_F(BadKernels, OneThatLoadsFromAnOddAddress) {
 // Two sessions on workers of their own: the elder one is innocent.
 TEST_F(BadKernels, TheWorkerTellsWhoseItIs) {
   ThreadedClient elder(*core);
-  ThreadedClient culprit(*core);
+  ThreadedClient offender(*core);
   const auto start = [](ThreadedClient& client, const char* kernel, CoreRange cores) {
     LaunchRequest launch = LaunchOf(3, 60'000);
     launch.arguments.push_back({0, {0xB0000}, {}, 0, {}});
@@ -226,24 +237,50 @@ TEST_F(BadKernels, TheWorkerTellsWhoseItIs) {
     client.Submit(std::move(batch));
   };
   start(elder, "spin", {0, 0, 0, 0});
-  start(culprit, "fault", {5, 5, 5, 5});
-  const auto await_error = [](ThreadedClient& client) {
-    const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
-    while (SteadyClock().Now() < deadline) {
-      SessionOutputBatch batch = client.session().TakeOutput(1 << 20);
-      if (!batch.errors.empty()) return batch.errors[0].error;
-      std::this_thread::yield();
-    }
-    return ErrorReply();
-  };
-  const ErrorReply guilty = await_error(culprit);
+  start(offender, "fault", {5, 5, 5, 5});
+  const ErrorReply guilty = AwaitError(offender);
   EXPECT_EQ(guilty.reason, "DEVICE_FAULT") << guilty.message;
   EXPECT_THAT(guilty.message, HasSubstr("in kernel 'fault'"));
-  const ErrorReply innocent = await_error(elder);
+  const ErrorReply innocent = AwaitError(elder);
   EXPECT_EQ(innocent.reason, "DEVICE_RESET") << innocent.message;
   EXPECT_TRUE(innocent.retryable);
   EXPECT_THAT(innocent.message, Not(HasSubstr("kernel 'fault'"))) << "other people's code";
   EXPECT_THAT(innocent.message, Not(HasSubstr("pid")));
+  ExpectHealthy(1);
+}
+
+// Two users load the same file, and the card has one copy of it.
+TEST_F(BadKernels, ReportsNameTheUsersOwnKernel) {
+  const auto peer = [](uint32_t uid) {
+    PeerIdentity identity;
+    identity.uid = uid;
+    return identity;
+  };
+  ThreadedClient his(*core, peer(1001));
+  ThreadedClient hers(*core, peer(1002));
+  const auto start = [](ThreadedClient& client, const char* name, CoreRange cores, uint32_t ms) {
+    LoadKernelRequest kernel = KernelOf(2, "spin");
+    kernel.name = name;
+    LaunchRequest launch = LaunchOf(3, ms);
+    launch.arguments.push_back({0, {0xB0000}, {}, 0, {}});
+    client.OpenQueue({1, 0, 0, {cores}});
+    client.Send({std::move(kernel), ProgramOf(3, 2, cores)});
+    client.WaitFor(2);
+    BatchRequest batch;
+    batch.queue = 1;
+    batch.first_value = 1;
+    batch.waits = {{0, 2}};
+    batch.commands.push_back(launch);
+    client.Submit(std::move(batch));
+  };
+  start(his, "his_kernel", {0, 0, 0, 0}, 500);
+  start(hers, "her_kernel", {5, 5, 5, 5}, 60'000);
+  const ErrorReply error = AwaitError(his);
+  EXPECT_EQ(error.reason, "HANG") << error.message;
+  EXPECT_THAT(error.message, HasSubstr("spin.cc:9 in kernel 'his_kernel'"));
+  EXPECT_THAT(error.message, HasSubstr("another program's kernel+0x")) << "where hers was";
+  EXPECT_THAT(error.message, Not(HasSubstr("her_kernel")));
+  EXPECT_EQ(AwaitError(hers).reason, "DEVICE_RESET");
   ExpectHealthy(1);
 }
 

@@ -74,10 +74,8 @@ constexpr CoreRange kHalf = {0, 0, 4, 9};
 
 // With a kernel of its own, of which the workers' caches hold five.
 std::shared_ptr<const Program> LargeProgramOn(BootedCard& card, const CoreRange& cores) {
-  const auto image = std::make_shared<KernelImage>(*TestKernel("bump_brisc"));
-  image->bytes.resize(24'000);
   ProgramSpec spec;
-  spec.kernels.push_back({image, hw::kBrisc, {cores}});
+  spec.kernels.push_back({CopyOfTestKernel("bump_brisc", 24'000), hw::kBrisc, {cores}});
   return TestProgram(spec, card.dispatcher->card().grid);
 }
 
@@ -381,8 +379,7 @@ TEST(DispatchTrace, IsRecordedAgainAfterABoot) {
 // An image of its own for each program, as large as the cache allows to hold two of.
 std::shared_ptr<const Program> LargeOn(const BootedCard& card, const CoreRange& cores) {
   ProgramSpec spec;
-  spec.kernels.push_back(
-      {std::make_shared<KernelImage>(*TestKernel("large_brisc")), hw::kBrisc, {cores}});
+  spec.kernels.push_back({CopyOfTestKernel("large_brisc"), hw::kBrisc, {cores}});
   return TestProgram(spec, card.dispatcher->card().grid);
 }
 
@@ -457,6 +454,26 @@ TEST(DispatchTrace, PinsItsKernelsUntilItIsReleased) {
   ASSERT_TRUE(card.Finish().ok());
   traces.clear();
   EXPECT_TRUE(card.Submit(launch(programs[3])).ok());
+  const Status done = card.Finish();
+  EXPECT_TRUE(done.ok()) << done.ToString();
+}
+
+TEST(DispatchTrace, EqualKernels_ArePinnedOnce) {
+  BootedCard card;
+  KernelArguments arguments;
+  arguments.common = {abi::kBufferAddress};
+  std::vector<std::shared_ptr<Trace>> traces;
+  // 40 KiB each, loaded one by one: three copies would fit 128 KiB.
+  for (uint32_t i = 0; i < 5; ++i) {
+    ProgramSpec spec;
+    spec.kernels.push_back({TestKernel("large_brisc"), hw::kBrisc, {kOne}});
+    const auto program = TestProgram(spec, card.dispatcher->card().grid);
+    traces.push_back(
+        *BuildTrace(card.dispatcher->geometry(), Route(), {LaunchCommand{program, {arguments}}}));
+    const Status recorded = card.Record(Route(), traces.back(), kTraceAt + i * 0x10000);
+    ASSERT_TRUE(recorded.ok()) << recorded.ToString();
+  }
+  for (const auto& trace : traces) ASSERT_TRUE(card.Replay(Route(), trace).ok());
   const Status done = card.Finish();
   EXPECT_TRUE(done.ok()) << done.ToString();
 }

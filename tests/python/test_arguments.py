@@ -5,6 +5,7 @@ import pytest
 
 import ttfd
 from conftest import KERNELS
+from ttfd.v1 import types_pb2
 
 HALF = np.float32(1.5).view(np.uint32).item()
 
@@ -99,6 +100,17 @@ def test_processors_have_names(tiles_of, processor, number):
     assert tiles_of((0, 0), processor)[1] == {number}
 
 
+@pytest.mark.parametrize("name", [name for name, number in types_pb2.DataFormat.items() if number])
+def test_every_format_of_the_api_has_a_name_here(things, name):
+    name = name.removeprefix("DATA_FORMAT_").lower()
+    page_bytes = {"float32": 4096, "int32": 4096, "float16_b": 2048, "uint16": 2048, "bfp8_b": 1088}[name]
+    things.circular_buffer(index=0, pages=1, page_bytes=page_bytes, cores=(0, 0), format=name)  # the daemon checks the size
+    with pytest.raises(ttfd.Error, match=f"a page of format {name} is one tile of {page_bytes} bytes"):
+        things.circular_buffer(index=0, pages=1, page_bytes=64, cores=(0, 0), format=name)
+    if name in ("float32", "float16_b", "bfp8_b"):  # that matrices are converted to
+        assert ttfd.tile_bytes(name) == page_bytes
+
+
 def test_tiles_of_buffers_queues_and_leases_have_the_same_forms(session, daemon):
     assert session.allocate_l1(1024, 1024, (0, 0)).size_bytes == 1024
     assert session.allocate_sharded(2048, 1024, [(0, 0), (1, 0)], 1, 1, 1).size_bytes == 2048
@@ -114,6 +126,7 @@ class Things:
         self.session, self.queue, self.address = session, session.queue, address
         self.buffer = session.allocate_dram(64)
         self.kernel = session.load_kernel(KERNELS / "empty.elf")
+        self.compute_kernel = session.load_kernels(KERNELS / "print")
         self.program = session.create_program([ttfd.KernelUse(self.kernel, "brisc", (0, 0))])
         self.trace = self.queue.record_trace([ttfd.Launch(self.program)])
         self.position = self.queue.enqueue_barrier()
@@ -133,6 +146,10 @@ class Things:
     def use(self, kernel, processor, cores):
         """A program of one kernel."""
         self.session.create_program([ttfd.KernelUse(kernel, processor, cores)])
+
+    def compute(self, kernels, cores):
+        """A program of a compute kernel."""
+        self.session.create_program([ttfd.ComputeUse(kernels, cores)])
 
     def circular_buffer(self, **named):
         """A program with a circular buffer."""
@@ -224,6 +241,11 @@ USE = "create_program.kernels[0]"
     (lambda t: t.on_print(sorted("ab")), "on_print", "must be a function or None"),
     (lambda t: t.session.load_kernel(7), "load_kernel.elf", "must be the bytes of an ELF file, or its path, not 7"),
     (lambda t: t.session.load_kernel(b"", name=b"k"), "load_kernel.name", "must be a str of Unicode characters"),
+    (lambda t: t.session.load_kernels(7), "load_kernels.path", "must be a path, not 7"),
+    (lambda t: t.compute(t.kernel, (0, 0)), "create_program.kernels[0].kernels", "must be a ttfd.ComputeKernel, not <ttfd.Kernel"),
+    (lambda t: t.arguments(kernel=1), "arguments.kernel", "must be below 1, the number of the program's kernels, not 1"),
+    (lambda t: t.patch(launch=1, arguments=ttfd.Arguments()), "replay_trace.patches[0].launch",
+     "must be below 1, the number of the trace's launches, not 1"),
     (lambda t: t.connect(address=b"/run/ttfd.sock"), "address", "must be a str of Unicode characters"),
     (lambda t: t.connect(client_name="\ud800"), "hello.client_name", "must be a str of Unicode characters without surrogates"),
     (lambda t: t.connect(priority=3), "hello.priority", "priority 3 is none of low, normal, high"),
@@ -250,6 +272,7 @@ def good_calls(t):
         (t.tls, {"ca": None, "certificate": None, "key": None, "server_name": None, "keepalive_ms": 9}),
         (t.lease, {"workers": (0, 0), "wait": 9.0}),
         (t.use, {"kernel": t.kernel, "processor": "brisc", **tile}),
+        (t.compute, {"kernels": t.compute_kernel, **tile}),
         (t.circular_buffer, {"index": 0, "pages": 1, "page_bytes": 2048, "format": "bfloat16", **tile}),
         (t.semaphore, {"index": 0, "initial": 0, **tile}),
         (t.arguments, {"kernel": 0, "common": [1], "per_core": [[1]]}),
@@ -259,6 +282,7 @@ def good_calls(t):
         (t.on_print, {"callback": None}),
         (ttfd.first_cores, {"grid_x": 13, "count": 4}),
         (session.load_kernel, {"elf": KERNELS / "empty.elf", "name": "name"}),
+        (session.load_kernels, {"path": KERNELS / "print"}),
         (session.create_program, {"kernels": [ttfd.KernelUse(t.kernel, "brisc", (0, 0))], "circular_buffers": [], "semaphores": []}),
         (session.launch, {"program": t.program, "arguments": [], "timeout": 9.0}),
         (session.allocate_dram, {**memory, "bank": 0}),

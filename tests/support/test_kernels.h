@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/bytes.h"
 #include "runtime/boot/kernel_elf.h"
 #include "runtime/command/command.h"
 #include "runtime/command/program.h"
@@ -30,6 +32,17 @@ inline std::shared_ptr<const Program> TestProgram(const ProgramSpec& spec, GridS
   auto program = BuildProgram(id, spec, grid);
   EXPECT_TRUE(program.ok()) << program.status().ToString();
   return program.ok() ? *program : nullptr;
+}
+
+// The same with code of its own, which shares no place in L1 with other copies: `bytes` long, or a little longer than
+// the original.
+inline std::shared_ptr<const KernelImage> CopyOfTestKernel(const std::string& name,
+                                                           size_t bytes = 0) {
+  static uint32_t copies = 0;
+  auto copy = std::make_shared<KernelImage>(*TestKernel(name));
+  copy->bytes.resize(std::max(bytes, copy->bytes.size() + 16));
+  StoreAt(copy->bytes.data() + copy->bytes.size() - sizeof(copies), ++copies);
+  return copy;
 }
 
 }  // namespace ttfd

@@ -17,11 +17,11 @@ namespace ttfd {
 // A connection as daemon/rpc drives it: one thread sends, one takes. Queue 0 is open, for compute.
 class ThreadedClient final : public SessionOutput {
  public:
-  explicit ThreadedClient(DaemonService& core) {
+  explicit ThreadedClient(DaemonService& core, const PeerIdentity& peer = {}) {
     HelloRequest hello;
     hello.min_revision = hello.max_revision = 1;
     hello.client_name = "threaded";
-    auto session = core.Open({}, hello, this, std::make_shared<SessionTransport>());
+    auto session = core.Open(peer, hello, this, std::make_shared<SessionTransport>());
     EXPECT_TRUE(session.ok());
     session_ = *std::move(session);
     OpenQueue({});

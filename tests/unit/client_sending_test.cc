@@ -1,6 +1,7 @@
 // What libttfd sends: batches, pieces, within the window.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <thread>
 #include <vector>
 
@@ -217,6 +218,42 @@ TEST(ClientSending, LaunchArgumentsArriveAsTheyWereGiven) {
   EXPECT_EQ(seen.arguments(0).words_per_core(), 2u);
   EXPECT_EQ(seen.arguments(0).per_core(3), 7u);
   EXPECT_EQ(seen.arguments(0).buffers(0).buffer(), buffer->handle());
+}
+
+TEST(ClientSending, ComputeKernel_IsAddedToItsProcessorsAndGetsOneSetOfArguments) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  Result<Buffer> buffer = session.AllocateDram(64);
+  std::array<Kernel, 3> kernels;
+  for (Kernel& kernel : kernels) {
+    kernel = *session.LoadKernel(std::vector<std::byte>(16), "k");
+  }
+  const ComputeKernel compute(std::move(kernels));
+  const std::vector<CoreRange> cores = {CoreRange{0, 0, 1, 0}};
+  ProgramBuilder builder;
+  builder.AddKernel(compute.kernels()[0], Processor::kBrisc, cores);
+  const ComputeIndices added = builder.AddKernels(compute, cores);
+  Result<Program> program = session.CreateProgram(builder);
+  ASSERT_TRUE(program.ok());
+  const v1::CreateProgram created =
+      server.seen().batches.back().commands().rbegin()->create_program();
+  ASSERT_EQ(created.kernels_size(), 4);
+
+  LaunchRequest launch(*program);
+  launch.Common(added, {1, 0}).Address(added, 1, *buffer, 32).PerCore(added, 1, {8, 9});
+  ASSERT_TRUE(session.queue().Launch(launch).ok());
+  const v1::Launch seen = server.seen().batches.back().commands(0).launch();
+  ASSERT_EQ(seen.arguments_size(), 3);
+  for (int i = 0; i < 3; ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(created.kernels(1 + i).kernel(), compute.kernels()[static_cast<size_t>(i)].handle());
+    EXPECT_EQ(created.kernels(1 + i).processor(), v1::PROCESSOR_TRISC0 + i);
+    EXPECT_EQ(created.kernels(1 + i).cores(0).x1(), 1u);
+    EXPECT_EQ(seen.arguments(i).kernel(), 1u + static_cast<uint32_t>(i));
+    EXPECT_EQ(seen.arguments(i).common(0), 1u);
+    EXPECT_EQ(seen.arguments(i).buffers(0).offset(), 32u);
+    EXPECT_EQ(seen.arguments(i).per_core(1), 9u);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // libttfd's promises about sessions: connecting, resources, moving bytes, ending.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <thread>
 
@@ -90,6 +93,46 @@ TEST(ClientSession, KernelFileThatIsNotThereIsNamed) {
   ASSERT_FALSE(kernel.ok());
   EXPECT_EQ(kernel.status().code(), Code::kNotFound);
   EXPECT_NE(kernel.status().message().find("/nonexistent/kernel.elf"), std::string::npos);
+}
+
+// A folder with files k_trisc0.elf to k_trisc2.elf of different bytes; the path without what LoadKernels adds.
+std::string ComputeFiles(int files) {
+  const std::string folder = ::testing::TempDir() + "compute-" + std::to_string(::getpid());
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  for (int i = 0; i < files; ++i) {
+    std::ofstream(folder + "/k_trisc" + std::to_string(i) + ".elf") << "ELF of TRISC" << i;
+  }
+  return folder + "/k";
+}
+
+TEST(ClientSession, LoadKernels_LoadsOneFileForEachProcessor) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  const Result<ComputeKernel> kernels = session.LoadKernels(ComputeFiles(3));
+  ASSERT_TRUE(kernels.ok()) << kernels.status().ToString();
+  std::vector<std::string> loaded;
+  for (const v1::Batch& batch : server.seen().batches) {
+    for (const v1::Command& command : batch.commands()) {
+      if (command.load_kernel().inline_().empty()) continue;
+      ASSERT_EQ(command.load_kernel().handle(), kernels->kernels()[loaded.size()].handle());
+      loaded.push_back(command.load_kernel().name() + ": " + command.load_kernel().inline_());
+    }
+  }
+  EXPECT_EQ(loaded,
+            (std::vector<std::string>{"k_trisc0.elf: ELF of TRISC0", "k_trisc1.elf: ELF of TRISC1",
+                                      "k_trisc2.elf: ELF of TRISC2"}));
+}
+
+TEST(ClientSession, LoadKernels_NamesTheFileThatFailed) {
+  FakeTtfdServer server;
+  Session session = MustConnect(server);
+  const std::string path = ComputeFiles(2);
+  const Status missing = session.LoadKernels(path).status();
+  EXPECT_EQ(missing.code(), Code::kNotFound);
+  EXPECT_NE(missing.message().find(path + "_trisc2.elf"), std::string::npos) << missing.message();
+  ASSERT_TRUE(session.Close().ok());
+  EXPECT_TRUE(server.live_handles().empty()) << "the two that were loaded are freed";
 }
 
 TEST(ClientSession, ResourcesAreFreedWhenTheyGoAway) {

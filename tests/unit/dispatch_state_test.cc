@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "runtime/abi/kernel_image.h"
+#include "runtime/base/bytes.h"
 #include "runtime/base/staged.h"
 #include "runtime/command/config_ring.h"
 #include "runtime/command/go_table.h"
 #include "runtime/dispatch/kernel_cache.h"
+#include "runtime/dispatch/program_registry.h"
 #include "tests/support/random.h"
 
 namespace ttfd {
@@ -17,11 +19,24 @@ using testing::ElementsAre;
 
 constexpr GridSize kGrid = {12, 10};
 
-std::shared_ptr<const KernelImage> Image(size_t bytes) {
+// An image with code of its own.
+std::shared_ptr<KernelImage> Image(size_t bytes) {
+  static uint32_t images = 0;
   auto image = std::make_shared<KernelImage>();
   image->bytes.resize(bytes);
+  StoreAt(image->bytes.data(), ++images);
   return image;
 }
+
+// What another user gets who loads the same file.
+std::shared_ptr<KernelImage> LoadedAgain(const KernelImage& image, std::string name) {
+  auto again = std::make_shared<KernelImage>(image);
+  again->name = std::move(name);
+  return again;
+}
+
+// A trace is opaque here: only its lifetime counts.
+std::shared_ptr<const Trace> SomeTrace() { return {std::make_shared<int>(), nullptr}; }
 
 std::shared_ptr<const Program> Use(const std::vector<std::shared_ptr<const KernelImage>>& images,
                                    const std::vector<CoreRange>& cores) {
@@ -178,8 +193,7 @@ TEST(KernelCache, LeavesWhatALivingTraceHoldsWhereItIs) {
   KernelCache cache(0x10000, 4096);
   const auto held = Use({Image(1024)}, {{0, 0, 0, 0}});
   const auto first = Use({Image(1024)}, {{0, 0, 0, 0}});
-  // A trace is opaque here: only that somebody holds it counts.
-  std::shared_ptr<const Trace> trace(std::make_shared<int>(), nullptr);
+  std::shared_ptr<const Trace> trace = SomeTrace();
   Place(cache, *first);
   const uint32_t address = Place(cache, *held).images[0].address;
   cache.Pin(*held, trace);
@@ -234,6 +248,131 @@ TEST(KernelCache, PlaceResident_CountsAsAUse) {
   Place(cache, *Use({Image(1024)}, {{0, 0, 0, 0}}));
   EXPECT_TRUE(cache.PlaceResident(*a).has_value());
   EXPECT_FALSE(cache.PlaceResident(*b).has_value()) << "it was the oldest";
+}
+
+class EqualImages : public testing::Test {
+ protected:
+  const std::shared_ptr<KernelImage> mine_ = LoadedAgain(*Image(1024), "mine");
+  const std::shared_ptr<KernelImage> yours_ = LoadedAgain(*mine_, "yours");
+  const std::shared_ptr<const Program> my_program_ = Use({mine_}, {{0, 0, 0, 0}});
+  const std::shared_ptr<const Program> your_program_ = Use({yours_}, {{0, 0, 1, 0}});
+  KernelCache cache_{0x10000, 4096};
+
+  std::string NameAt(uint32_t address, const Program* program) const {
+    const KernelCache::Resident resident = cache_.At(address, program);
+    return resident.image == nullptr ? "" : resident.image->name;
+  }
+};
+
+TEST_F(EqualImages, ShareAPlacement) {
+  const auto mine = Place(cache_, *my_program_);
+  const auto yours = Place(cache_, *your_program_);
+  EXPECT_EQ(yours.images[0].address, mine.images[0].address);
+  EXPECT_EQ(yours.images[0].missing, (std::vector<CoreRange>{{1, 0, 1, 0}}))
+      << "where it is not yet";
+  EXPECT_EQ(cache_.Images().size(), 1u);
+  EXPECT_TRUE(cache_.PlaceResident(*my_program_).has_value());
+  EXPECT_TRUE(cache_.PlaceResident(*your_program_).has_value());
+}
+
+TEST_F(EqualImages, ArePinnedOnce_UntilNoTraceIsLeft) {
+  std::shared_ptr<const Trace> my_trace = SomeTrace();
+  std::shared_ptr<const Trace> your_trace = SomeTrace();
+  Place(cache_, *my_program_);
+  cache_.Pin(*my_program_, my_trace);
+  const uint32_t address = Place(cache_, *your_program_).images[0].address;
+  cache_.Pin(*your_program_, your_trace);
+  EXPECT_EQ(cache_.pinned_bytes(), 1024u);
+  my_trace.reset();
+  EXPECT_EQ(cache_.pinned_bytes(), 1024u) << "the other trace lives";
+  Place(cache_, *Use({Image(3072)}, {{0, 0, 0, 0}}));
+  Place(cache_, *Use({Image(3072)}, {{0, 0, 0, 0}}));
+  EXPECT_THAT(cache_.AddressesOf(*my_program_), ElementsAre(address));
+  your_trace.reset();
+  EXPECT_EQ(cache_.pinned_bytes(), 0u);
+}
+
+TEST_F(EqualImages, AreInUseUntilBothLaunchesEnded) {
+  Place(cache_, *my_program_);
+  cache_.Used(*my_program_, 0, 1, 11);
+  Place(cache_, *your_program_);
+  cache_.Used(*your_program_, 0, 2, 22);
+  const WorkerCounts wait = Place(cache_, *Use({Image(4096)}, {{0, 0, 0, 0}})).wait;
+  EXPECT_EQ(wait.queue[0][1], 11u);
+  EXPECT_EQ(wait.queue[0][2], 22u);
+}
+
+TEST_F(EqualImages, HaveTheNamesOfTheirOwnProgram) {
+  const auto other = Use({Image(512)}, {{5, 5, 5, 5}});
+  const uint32_t address = Place(cache_, *my_program_).images[0].address + 8;
+  Place(cache_, *your_program_);
+  EXPECT_EQ(NameAt(address, my_program_.get()), "mine");
+  EXPECT_EQ(NameAt(address, your_program_.get()), "yours");
+  EXPECT_EQ(NameAt(address, other.get()), "") << "a program without it";
+  EXPECT_EQ(NameAt(address, nullptr), "");
+  EXPECT_EQ(cache_.At(address, nullptr).bytes, 1024u) << "but an image is there";
+  Place(cache_, *Use({Image(4096)}, {{0, 0, 0, 0}}));
+  EXPECT_EQ(NameAt(address, my_program_.get()), "mine") << "also when it was evicted lately";
+  EXPECT_EQ(NameAt(address, your_program_.get()), "yours");
+}
+
+TEST_F(EqualImages, OfAnotherHartOrWithAnotherByteAreOthers) {
+  const auto changed = LoadedAgain(*mine_, "mine");
+  changed->bytes.back() ^= std::byte{1};
+  const auto other_hart = LoadedAgain(*mine_, "mine");
+  other_hart->hart = hw::kNcrisc;
+  const auto longer = LoadedAgain(*mine_, "mine");
+  longer->bytes.resize(1040);
+  KernelCache cache(0x10000, 8192);
+  Place(cache, *my_program_);
+  for (const auto& image : {changed, other_hart, longer}) {
+    EXPECT_FALSE(Place(cache, *Use({image}, {{0, 0, 0, 0}})).images[0].missing.empty());
+  }
+  EXPECT_EQ(cache.Images().size(), 4u);
+}
+
+TEST_F(EqualImages, InOneProgram_AreWrittenToTheTilesOfEach) {
+  ProgramSpec spec;
+  spec.kernels.push_back({mine_, hw::kBrisc, {{0, 0, 0, 0}}});
+  spec.kernels.push_back({yours_, hw::kBrisc, {{1, 0, 1, 0}}});
+  const auto program = *BuildProgram(1, spec, kGrid);
+  const auto placed = Place(cache_, *program);
+  ASSERT_EQ(placed.images.size(), 2u);
+  EXPECT_EQ(placed.images[0].address, placed.images[1].address);
+  EXPECT_EQ(placed.images[0].missing, (std::vector<CoreRange>{{0, 0, 0, 0}}));
+  EXPECT_EQ(placed.images[1].missing, (std::vector<CoreRange>{{1, 0, 1, 0}}));
+  EXPECT_TRUE(cache_.PlaceResident(*program).has_value());
+}
+
+std::shared_ptr<const Program> NumberedProgram(uint32_t id) {
+  auto program = std::make_shared<Program>();
+  program->id = id;
+  return program;
+}
+
+TEST(ProgramRegistry, FindsProgramsThatExist) {
+  ProgramRegistry registry;
+  auto program = NumberedProgram(7);
+  registry.Add(program);
+  EXPECT_EQ(registry.Find(7), program);
+  EXPECT_EQ(registry.Find(8), nullptr);
+  const auto later = NumberedProgram(7);
+  registry.Add(later);
+  EXPECT_EQ(registry.Find(7), later);
+  registry.Add(program);
+  program.reset();
+  EXPECT_EQ(registry.Find(7), nullptr) << "gone";
+}
+
+TEST(ProgramRegistry, DropsProgramsThatAreGone) {
+  ProgramRegistry registry;
+  const auto held = NumberedProgram(1);
+  registry.Add(held);
+  for (uint32_t id = 2; id < 1000; ++id) {
+    registry.Add(NumberedProgram(id));
+    ASSERT_LE(registry.entries(), ProgramRegistry::kMinEntries);
+  }
+  EXPECT_EQ(registry.Find(1), held);
 }
 
 TEST(Staged, APlanCountsAsAWholeOrNotAtAll) {

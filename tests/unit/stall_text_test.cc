@@ -68,6 +68,33 @@ TEST(StallPlaces, NamesFromKernelFiles_AreEscaped) {
                         "'spin\\u001b[2J'"));
 }
 
+TEST(PlacesFor, KernelsOfOtherSessions_HaveNoNames) {
+  HangReport report;
+  const auto add = [&report](uint64_t session, uint32_t program, const char* kernel) {
+    HangWork work;
+    work.session = session;
+    work.programs = {program};
+    report.works.push_back(work);
+    HartReport hart = Worker(static_cast<int32_t>(program));
+    hart.program = program;
+    hart.code.name = kernel;
+    hart.code.symbol.kind = SymbolPlace::Kind::kCode;
+    hart.code.symbol.frames = {{std::string(kernel) + "_main", "a.cc", 3}};
+    hart.caller = hart.code;
+    report.stall.harts.push_back(hart);
+  };
+  add(7, 1, "first");
+  add(8, 2, "other");
+  add(7, 3, "second");
+  report.summary = "the card hung";
+  report.places = StallPlaces(report.stall, report.summary);
+  EXPECT_THAT(PlacesFor(report), HasSubstr("other")) << "for administrators";
+  report.culprit = 0;
+  EXPECT_THAT(PlacesFor(report), AllOf(HasSubstr("first_main"), HasSubstr("second_main"),
+                                       Not(HasSubstr("other_main")), Not(HasSubstr("'other'")),
+                                       HasSubstr("pc 0x10040 another program's kernel+0x40")));
+}
+
 TEST(StallPlaces, DamageOfManyTilesIsToldOnceWithTheirNumber) {
   StallReport stall;
   for (uint32_t i = 0; i < 9; ++i) {

@@ -54,6 +54,15 @@ uint32_t ProgramBuilder::AddKernel(const Kernel& kernel, Processor processor,
   return static_cast<uint32_t>(kernels_.size() - 1);
 }
 
+ComputeIndices ProgramBuilder::AddKernels(const ComputeKernel& kernels,
+                                          const std::vector<CoreRange>& cores) {
+  const auto& [trisc0, trisc1, trisc2] = kernels.kernels();
+  // In this order: elements of a braced list are evaluated from left to right.
+  return {AddKernel(trisc0, Processor::kTrisc0, cores),
+          AddKernel(trisc1, Processor::kTrisc1, cores),
+          AddKernel(trisc2, Processor::kTrisc2, cores)};
+}
+
 ProgramBuilder& ProgramBuilder::AddCircularBuffer(uint32_t index, uint32_t pages,
                                                   uint32_t page_bytes, std::vector<CoreRange> cores,
                                                   DataFormat format) {
@@ -95,6 +104,24 @@ LaunchRequest& LaunchRequest::Address(uint32_t kernel, uint32_t word, const Buff
   Arguments& arguments = Of(kernel);
   std::erase_if(arguments.buffers, [word](const BufferArgument& b) { return b.word == word; });
   arguments.buffers.push_back({word, buffer.handle(), offset});
+  return *this;
+}
+
+LaunchRequest& LaunchRequest::Common(const ComputeIndices& kernels,
+                                     const std::vector<uint32_t>& words) {
+  for (const uint32_t kernel : kernels) Common(kernel, words);
+  return *this;
+}
+
+LaunchRequest& LaunchRequest::PerCore(const ComputeIndices& kernels, uint32_t words_per_core,
+                                      const std::vector<uint32_t>& words) {
+  for (const uint32_t kernel : kernels) PerCore(kernel, words_per_core, words);
+  return *this;
+}
+
+LaunchRequest& LaunchRequest::Address(const ComputeIndices& kernels, uint32_t word,
+                                      const Buffer& buffer, uint64_t offset) {
+  for (const uint32_t kernel : kernels) Address(kernel, word, buffer, offset);
   return *this;
 }
 

@@ -177,8 +177,26 @@ Result<Kernel> Session::LoadKernelFile(const std::string& path) {
                   "cannot read the kernel file " + path + ": " + std::strerror(errno));
   }
   const size_t slash = path.find_last_of('/');
-  return LoadKernel(std::as_bytes(std::span(bytes)),
-                    slash == std::string::npos ? path : path.substr(slash + 1));
+  Result<Kernel> kernel = LoadKernel(std::as_bytes(std::span(bytes)),
+                                     slash == std::string::npos ? path : path.substr(slash + 1));
+  if (kernel.status().error().field.starts_with("load_kernel")) {  // it is about the file
+    ErrorInfo error = kernel.status().error();
+    error.message = path + ": " + error.message;
+    return Status(std::move(error));
+  }
+  return kernel;
+}
+
+Result<ComputeKernel> Session::LoadKernels(const std::string& path) {
+  std::array<Kernel, 3> kernels;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    Result<Kernel> kernel = LoadKernelFile(path + "_trisc" + std::to_string(i) + ".elf");
+    if (!kernel.ok()) {
+      return kernel.status();
+    }
+    kernels[i] = *std::move(kernel);
+  }
+  return ComputeKernel(std::move(kernels));
 }
 
 Result<Program> Session::CreateProgram(const ProgramBuilder& builder) {

@@ -23,7 +23,7 @@ Threads: a session may be used from any thread. It has one thread of its own, wh
 
 from ttfd.cores import first_cores
 from ttfd.errors import Code, Error
-from ttfd.resources import Buffer, Kernel, Program, Trace
+from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
 from ttfd.session import Queue, Session, connect
 from ttfd.tiles import from_tiles, tile_bytes, to_tiles
 from ttfd.types import (
@@ -34,6 +34,7 @@ from ttfd.types import (
     TRISC2,
     Arguments,
     CircularBuffer,
+    ComputeUse,
     CoreRange,
     Device,
     KernelPrint,
@@ -50,7 +51,7 @@ from ttfd.version import __version__
 
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
-    "Arguments", "Buffer", "CircularBuffer", "Code", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
+    "Arguments", "Buffer", "CircularBuffer", "Code", "ComputeKernel", "ComputeUse", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
     "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores",
     "from_tiles", "tile_bytes", "to_tiles",
 ]

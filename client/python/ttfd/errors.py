@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+from typing import Iterator
 
 import grpc
 
@@ -66,14 +68,28 @@ class Error(Exception):
         self.hang_report = hang_report
         self.retryable = retryable
         self.execution_state = ExecutionState(execution_state) if execution_state <= 3 else ExecutionState.UNKNOWN
-        details = [reason] if reason else []
-        if field:
-            details.append(f"field {field}")
-        if limit:
-            details.append(f"limit {limit} = {limit_value}, {limit_used} used")
-        if cause:
-            details.append(f"caused by command {cause.value} of queue {cause.queue}")
-        super().__init__(f"{self.code.name}: {message}" + (f" [{', '.join(details)}]" if details else ""))
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        details = [self.reason] if self.reason else []
+        if self.field:
+            details.append(f"field {self.field}")
+        if self.limit:
+            details.append(f"limit {self.limit} = {self.limit_value}, {self.limit_used} used")
+        if self.cause:
+            details.append(f"caused by command {self.cause.value} of queue {self.cause.queue}")
+        return f"{self.code.name}: {self.message}" + (f" [{', '.join(details)}]" if details else "")
+
+
+@contextlib.contextmanager
+def errors_name(path: str, field: str) -> Iterator[None]:
+    """An error about `field`, raised inside, gets the path of the file at the head of its message."""
+    try:
+        yield
+    except Error as error:
+        if error.field.startswith(field):
+            error.message = f"{path}: {error.message}"
+        raise
 
 
 def from_proto(status: status_pb2.Status, execution_state: int = 0) -> Error:

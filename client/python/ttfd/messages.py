@@ -6,8 +6,8 @@ from typing import Sequence
 
 from ttfd import check
 from ttfd.cores import add_ranges, processor_number
-from ttfd.resources import Buffer, Kernel, Program
-from ttfd.types import Arguments, CircularBuffer, KernelUse, Launch, Patch, Semaphore
+from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
+from ttfd.types import TRISC0, Arguments, CircularBuffer, ComputeUse, KernelUse, Launch, Patch, Semaphore
 from ttfd.v1 import ttfd_pb2, types_pb2
 from ttfd.words import word, word_array
 
@@ -25,14 +25,26 @@ def _format_number(name: str | None, field: str) -> int:
     return _FORMATS[name]
 
 
-def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse], circular_buffers: Sequence[CircularBuffer],
-                 semaphores: Sequence[Semaphore]) -> None:
-    """Fills in the kernels of a program, their tiles and what they use."""
-    for index, use in enumerate(check.several(kernels, KernelUse, "create_program.kernels")):
+def _kernel_uses(use: KernelUse | ComputeUse, field: str) -> list[KernelUse]:
+    """The entries of the API for one of the package."""
+    if not isinstance(use, ComputeUse):
+        return [check.one(use, KernelUse, field)]
+    kernels = check.one(use.kernels, ComputeKernel, f"{field}.kernels").kernels
+    return [KernelUse(kernel, TRISC0 + number, use.cores) for number, kernel in enumerate(kernels)]
+
+
+def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse | ComputeUse],
+                 circular_buffers: Sequence[CircularBuffer], semaphores: Sequence[Semaphore]) -> list[range]:
+    """Fills in the kernels of a program, their tiles and what they use; the numbers of each of `kernels` in the API."""
+    numbers = []
+    for index, given in enumerate(check.items(kernels, "create_program.kernels", "a list of ttfd.KernelUse")):
         field = f"create_program.kernels[{index}]"
-        entry = create.kernels.add(kernel=check.one(use.kernel, Kernel, f"{field}.kernel").handle)
-        entry.processor = processor_number(use.processor, f"{field}.processor")
-        add_ranges(entry.cores, use.cores, f"{field}.cores")
+        first = len(create.kernels)
+        for use in _kernel_uses(given, field):
+            entry = create.kernels.add(kernel=check.one(use.kernel, Kernel, f"{field}.kernel").handle)
+            entry.processor = processor_number(use.processor, f"{field}.processor")
+            add_ranges(entry.cores, use.cores, f"{field}.cores")
+        numbers.append(range(first, len(create.kernels)))
     for index, buffer in enumerate(check.several(circular_buffers, CircularBuffer, "create_program.circular_buffers")):
         field = f"create_program.circular_buffers[{index}]"
         entry = create.circular_buffers.add(index=check.integer(buffer.index, f"{field}.index"),
@@ -45,11 +57,20 @@ def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse], c
         entry = create.semaphores.add(index=check.integer(semaphore.index, f"{field}.index"),
                                       initial=check.integer(semaphore.initial, f"{field}.initial"))
         add_ranges(entry.cores, semaphore.cores, f"{field}.cores")
+    return numbers
 
 
-def fill_arguments(entry: ttfd_pb2.Arguments, given: Arguments) -> None:
+def _numbers_of(kernel: int, numbers: Sequence[range]) -> range:
+    """The numbers in the API of a kernel of a program."""
+    index = check.integer(kernel, "arguments.kernel")
+    if index >= len(numbers):
+        check.refuse_value(index, "arguments.kernel", f"below {len(numbers)}, the number of the program's kernels")
+    return numbers[index]
+
+
+def fill_arguments(entry: ttfd_pb2.Arguments, given: Arguments, number: int) -> None:
     """What one kernel gets."""
-    entry.kernel = check.integer(given.kernel, "arguments.kernel")
+    entry.kernel = number
     for index, value in enumerate(check.items(given.common, "arguments.common", "a list of words and buffers")):
         if isinstance(value, Buffer):
             entry.buffers.add(word=index, buffer=value.handle)
@@ -71,15 +92,21 @@ def fill_launch(entry: ttfd_pb2.Launch, launch: Launch) -> None:
     if timeout:
         entry.timeout_ms = max(1, int(timeout * 1000))
     for given in check.several(launch.arguments, Arguments, "launch.arguments"):
-        fill_arguments(entry.arguments.add(), given)
+        for number in _numbers_of(given.kernel, launch.program._numbers):
+            fill_arguments(entry.arguments.add(), given, number)
 
 
-def fill_patches(replay: ttfd_pb2.ReplayTrace, patches: Sequence[Patch]) -> None:
-    """Fills in the arguments that differ from the replay before."""
+def fill_replay(replay: ttfd_pb2.ReplayTrace, trace: Trace, patches: Sequence[Patch]) -> None:
+    """One replay, with the arguments that differ from the replay before."""
+    replay.trace = check.one(trace, Trace, "replay_trace.trace").handle
     for index, patch in enumerate(check.several(patches, Patch, "replay_trace.patches")):
         field = f"replay_trace.patches[{index}]"
-        entry = replay.patches.add(launch=check.integer(patch.launch, f"{field}.launch"))
-        fill_arguments(entry.arguments, check.one(patch.arguments, Arguments, f"{field}.arguments"))
+        launch = check.integer(patch.launch, f"{field}.launch")
+        if launch >= trace.launches:
+            check.refuse_value(launch, f"{field}.launch", f"below {trace.launches}, the number of the trace's launches")
+        given = check.one(patch.arguments, Arguments, f"{field}.arguments")
+        for number in _numbers_of(given.kernel, trace._numbers[launch]):
+            fill_arguments(replay.patches.add(launch=launch).arguments, given, number)
 
 
 def record_commands(handle: int, launches: Sequence[Launch]) -> list[ttfd_pb2.Command]:

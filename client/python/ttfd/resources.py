@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -58,8 +58,36 @@ class Kernel(Resource):
         return f" {self.name!r}"
 
 
+class ComputeKernel:
+    """The three kernels of one source for the Tensix engine (`ttfd_add_kernel` with COMPUTE), by `Session.load_kernels`.
+
+    kernels: for TRISC0, TRISC1 and TRISC2.
+    """
+
+    def __init__(self, kernels: Sequence[Kernel]) -> None:
+        self.kernels = tuple(kernels)
+
+    def __repr__(self) -> str:
+        return f"<ttfd.ComputeKernel {', '.join(map(repr, self.kernels))}>"
+
+    def free(self) -> None:
+        """Frees all three."""
+        for kernel in self.kernels:
+            kernel.free()
+
+    def __enter__(self) -> ComputeKernel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.free()
+
+
 class Program(Resource):
     """Kernels on tiles, with circular buffers and semaphores."""
+
+    def __init__(self, session: Session, handle: int, numbers: Sequence[range]) -> None:
+        super().__init__(session, handle)
+        self._numbers = tuple(numbers)  # of each of the kernels it was created from, in the API
 
 
 class Trace(Resource):
@@ -69,9 +97,10 @@ class Trace(Resource):
     memory its arguments name, also when those are freed.
     """
 
-    def __init__(self, session: Session, handle: int, launches: int) -> None:
+    def __init__(self, session: Session, handle: int, programs: Sequence[Program]) -> None:
         super().__init__(session, handle)
-        self.launches = launches
+        self.launches = len(programs)
+        self._numbers = [program._numbers for program in programs]
 
     def _details(self) -> str:
         return f": {self.launches} launches"

@@ -14,14 +14,15 @@ from ttfd import check, words
 from ttfd.channel import check_tls, resolve_address
 from ttfd.connection import CONTROL_QUEUE, FIRST_USER_QUEUE, Connection
 from ttfd.cores import add_ranges
-from ttfd.errors import Code, Error
-from ttfd.messages import fill_launch, fill_patches, fill_program, record_commands
-from ttfd.resources import Buffer, Kernel, Program, Trace
+from ttfd.errors import Code, Error, errors_name
+from ttfd.messages import fill_launch, fill_program, fill_replay, record_commands
+from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
 from ttfd.types import (
     BACKENDS,
     PRIORITIES,
     Arguments,
     CircularBuffer,
+    ComputeUse,
     Cores,
     Device,
     KernelPrint,
@@ -187,13 +188,12 @@ class Queue:
         steps = check.several(launches, Launch, "record_trace.launches")
         handle = self._connection.new_handle()
         self._connection.record(self.id, handle, record_commands(handle, steps))
-        return Trace(self._session, handle, len(steps))
+        return Trace(self._session, handle, [step.program for step in steps])
 
     def enqueue_replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> Position:
         """Like `replay`, without waiting."""
         command = ttfd_pb2.Command()
-        command.replay_trace.trace = check.one(trace, Trace, "replay_trace.trace").handle
-        fill_patches(command.replay_trace, patches)
+        fill_replay(command.replay_trace, trace, patches)
         return self._connection.enqueue(self.id, command, 64 + command.ByteSize())
 
     def replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> None:
@@ -364,17 +364,16 @@ class Session:
     def load_kernel(self, elf: bytes | bytearray | memoryview | str | os.PathLike, name: str = "") -> Kernel:
         """A kernel from the bytes of an ELF file, or from its path. Uploaded only if the daemon does not have it.
 
-        `name` appears in errors, reports and prints; without it that of the file.
+        `name` appears in errors, reports and prints; without it that of the file. An error names the path.
         """
         name = check.text(name, "load_kernel.name")
         if isinstance(elf, (str, os.PathLike)):
             path = check.text(os.fspath(elf), "load_kernel.elf")
-            name = name or os.path.basename(path)
-            elf = _read_file(path)
-        elif isinstance(elf, (bytes, bytearray, memoryview)):
-            elf = bytes(elf)
-        else:
+            with errors_name(path, "load_kernel"):
+                return self.load_kernel(_read_file(path), name or os.path.basename(path))
+        if not isinstance(elf, (bytes, bytearray, memoryview)):
             check.refuse_value(elf, "load_kernel.elf", "the bytes of an ELF file, or its path")
+        elf = bytes(elf)
         load = ttfd_pb2.LoadKernel(handle=self._live().new_handle(), sha256=hashlib.sha256(elf).digest(),
                                    size=len(elf), name=name)
         if not self._load_cached(load):
@@ -403,14 +402,24 @@ class Session:
         self._connection.finish_call(position)
         self._connection.own(ttfd_pb2.Command(load_kernel=load))
 
-    def create_program(self, kernels: Sequence[KernelUse], circular_buffers: Sequence[CircularBuffer] = (),
+    def load_kernels(self, path: str | os.PathLike[str]) -> ComputeKernel:
+        """The kernels of the three files that `ttfd_add_kernel` makes of one source with COMPUTE.
+
+        The files are `path` followed by "_trisc0.elf", "_trisc1.elf" and "_trisc2.elf".
+        """
+        if not isinstance(path, (str, os.PathLike)):
+            check.refuse_value(path, "load_kernels.path", "a path")
+        stem = check.text(os.fspath(path), "load_kernels.path")
+        return ComputeKernel([self.load_kernel(f"{stem}_trisc{number}.elf") for number in range(3)])
+
+    def create_program(self, kernels: Sequence[KernelUse | ComputeUse], circular_buffers: Sequence[CircularBuffer] = (),
                        semaphores: Sequence[Semaphore] = ()) -> Program:
         """Which kernels run on which tiles; launch arguments name a kernel by its index in `kernels`."""
         command = ttfd_pb2.Command()
-        fill_program(command.create_program, kernels, circular_buffers, semaphores)
+        numbers = fill_program(command.create_program, kernels, circular_buffers, semaphores)
         command.create_program.handle = self._live().new_handle()
         self._connection.create(command)
-        return Program(self, command.create_program.handle)
+        return Program(self, command.create_program.handle, numbers)
 
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
         """`queue.launch` on the session's first queue."""

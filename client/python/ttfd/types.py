@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ttfd.resources import Buffer, Kernel, Program
+    from ttfd.resources import Buffer, ComputeKernel, Kernel, Program
 
 # The processors of a worker tile a kernel can be built for.
 BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = 1, 2, 3, 4, 5
@@ -164,6 +164,17 @@ class KernelUse:
 
 
 @dataclasses.dataclass(frozen=True)
+class ComputeUse:
+    """Runs the three kernels of `Session.load_kernels` on their processors, TRISC0 to TRISC2, of every tile in `cores`.
+
+    One entry of the `kernels` of a program: `Arguments` with its index are those of all three.
+    """
+
+    kernels: ComputeKernel
+    cores: Cores
+
+
+@dataclasses.dataclass(frozen=True)
 class CircularBuffer:
     """`pages` of `page_bytes` (a multiple of 16) in the L1 of every tile in `cores`.
 
@@ -191,7 +202,7 @@ class Semaphore:
 class Arguments:
     """What one kernel of a program gets in one launch.
 
-    kernel: its index in the program. common: words that every tile sees; a `Buffer` stands for its address.
+    kernel: the index of its `KernelUse` or `ComputeUse` in the program. common: words that every tile sees; a `Buffer` stands for its address.
     per_core: shape (tiles of the kernel, words per tile), the tiles in the order of its ranges, row by row; None: none.
     A word is an integer from -2^31 to 2^32 - 1 (a bool is 0 or 1), or an np.float32, of which the kernel gets the bits.
     Anything else, a Python float too, raises Error with reason INVALID when the launch is made.

@@ -5,6 +5,7 @@
 // A resource may outlive its session, which has freed everything when it ended.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -62,6 +63,23 @@ class Kernel : public Resource {
   using Resource::Resource;
 };
 
+// The three kernels of one source for the Tensix engine (ttfd_add_kernel with COMPUTE), each with its processor.
+// Made by Session::LoadKernels.
+class ComputeKernel {
+ public:
+  ComputeKernel() = default;
+  explicit ComputeKernel(std::array<Kernel, 3> kernels) : kernels_(std::move(kernels)) {}
+
+  // For TRISC0, TRISC1 and TRISC2.
+  const std::array<Kernel, 3>& kernels() const { return kernels_; }
+
+ private:
+  std::array<Kernel, 3> kernels_;
+};
+
+// The indices of a ComputeKernel's three kernels in a program.
+using ComputeIndices = std::array<uint32_t, 3>;
+
 // Which kernels run on which tiles, with which circular buffers and semaphores.
 class Program : public Resource {
  public:
@@ -92,6 +110,9 @@ class ProgramBuilder {
   // Runs `kernel` on `processor` of every tile in `cores`. Returns the kernel's index in this
   // program, by which launch arguments name it.
   uint32_t AddKernel(const Kernel& kernel, Processor processor, std::vector<CoreRange> cores);
+  // Runs the three kernels on the processors they are for, TRISC0 to TRISC2. LaunchRequest sets their arguments
+  // together.
+  ComputeIndices AddKernels(const ComputeKernel& kernels, const std::vector<CoreRange>& cores);
   // With a format, kernels learn it by CircularBuffer::format(), and a page is one tile: 4096 bytes of
   // kFloat32 or kInt32, 2048 of kFloat16B or kUInt16, 1088 of kBfp8B.
   ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
@@ -119,7 +140,7 @@ class LaunchRequest {
     uint64_t offset = 0;
   };
   struct Arguments {
-    uint32_t kernel = 0;  // index from ProgramBuilder::AddKernel
+    uint32_t kernel = 0;  // index from ProgramBuilder::AddKernel or AddKernels
     std::vector<uint32_t> common = {};
     std::vector<uint32_t> per_core = {};
     uint32_t words_per_core = 0;
@@ -135,6 +156,12 @@ class LaunchRequest {
   LaunchRequest& PerCore(uint32_t kernel, uint32_t words_per_core, std::vector<uint32_t> words);
   // The daemon puts the address of `buffer` into common word `word` (Common must reach that far).
   LaunchRequest& Address(uint32_t kernel, uint32_t word, const Buffer& buffer, uint64_t offset = 0);
+  // The same arguments for all three kernels of ProgramBuilder::AddKernels.
+  LaunchRequest& Common(const ComputeIndices& kernels, const std::vector<uint32_t>& words);
+  LaunchRequest& PerCore(const ComputeIndices& kernels, uint32_t words_per_core,
+                         const std::vector<uint32_t>& words);
+  LaunchRequest& Address(const ComputeIndices& kernels, uint32_t word, const Buffer& buffer,
+                         uint64_t offset = 0);
   // Longest time this launch may run, if shorter than the kernel timeout of the session or the daemon;
   // at least 1 ms.
   LaunchRequest& Timeout(std::chrono::milliseconds timeout);

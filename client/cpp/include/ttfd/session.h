@@ -155,7 +155,11 @@ class Session {
   Result<Buffer> AllocateSharded(uint64_t size_bytes, const ShardOptions& options);
   // Sends the hash first, and the bytes only if the daemon does not have them.
   Result<Kernel> LoadKernel(std::span<const std::byte> elf, const std::string& name);
+  // The name is that of the file; an error names the path.
   Result<Kernel> LoadKernelFile(const std::string& path);
+  // The three files that ttfd_add_kernel makes of one source with COMPUTE: `path`_trisc0.elf, `path`_trisc1.elf and
+  // `path`_trisc2.elf.
+  Result<ComputeKernel> LoadKernels(const std::string& path);
   Result<Program> CreateProgram(const ProgramBuilder& builder);
 
   // ---- Queues.
