@@ -1,0 +1,131 @@
+// libttfd_tensor with a daemon: results do not depend on cores, launches or neighbours, and errors of the card arrive.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <thread>
+
+#include "tests/support/client_daemon.h"
+#include "ttfd/tensor/ops.h"
+
+namespace ttfd::tensor {
+namespace {
+
+using client::CoreRange;
+using testing::ClientDaemon;
+
+// Multiples of 1 / `steps` from -1 to 1.
+std::vector<float> Numbers(const Shape& shape, uint32_t seed, int steps = 64) {
+  std::minstd_rand random(seed);
+  std::uniform_int_distribution<int> integer(-steps, steps);
+  std::vector<float> numbers(shape.elements());
+  for (float& number : numbers)
+    number = static_cast<float>(integer(random)) / static_cast<float>(steps);
+  return numbers;
+}
+
+class TensorDaemon : public ::testing::Test {
+ protected:
+  Card Open(std::vector<CoreRange> cores = {}, uint32_t launch_products = 4096) {
+    Result<Card> card = Card::Open(
+        {.connect = {.address = daemon_.address(), .reconnect_timeout = std::chrono::seconds(1)},
+         .cores = std::move(cores),
+         .launch_products = launch_products});
+    EXPECT_TRUE(card.ok()) << card.status().ToString() << daemon_.Log();
+    return *card;
+  }
+
+  ClientDaemon daemon_;
+};
+
+// A matrix product, a broadcast, a chain, padding, in bfloat16 and bfp8.
+std::vector<float> Compute(Card card, uint32_t seed) {
+  const Tensor x = card.FromHost(Numbers({2, 70, 100}, seed), {2, 70, 100});
+  const Tensor w = card.FromHost(Numbers({90, 100}, seed + 1), {90, 100}, DType::kBfp8);
+  const Tensor bias = card.FromHost(Numbers({90}, seed + 2), {90});
+  const Tensor y = Linear(x, w, bias, {.transpose_b = true, .activation = "silu"});
+  const Tensor z = Multiply(Subtract(y, x.ok() ? Exp(bias) : x), Sigmoid(y));
+  Result<std::vector<float>> numbers = z.ToHost();
+  EXPECT_TRUE(numbers.ok()) << numbers.status().ToString();
+  return numbers.ok() ? *std::move(numbers) : std::vector<float>();
+}
+
+TEST_F(TensorDaemon, ProductsOfSmallNumbersAreExact) {
+  Card card = Open();
+  const std::vector<float> a = Numbers({33, 65}, 1, 8);
+  const std::vector<float> b = Numbers({65, 40}, 2, 8);
+  const Tensor product =
+      Matmul(card.FromHost(a, {33, 65}), card.FromHost(b, {65, 40}), {.dtype = DType::kFloat32});
+  const Result<std::vector<float>> numbers = product.ToHost();
+  ASSERT_TRUE(numbers.ok()) << numbers.status().ToString();
+  for (uint32_t i = 0; i < 33; ++i) {
+    for (uint32_t j = 0; j < 40; ++j) {
+      float sum = 0;
+      for (uint32_t k = 0; k < 65; ++k) sum += a[i * 65 + k] * b[k * 40 + j];
+      ASSERT_EQ((*numbers)[i * 40 + j], sum) << i << " " << j;
+    }
+  }
+}
+
+TEST_F(TensorDaemon, ResultsDependOnNeitherCoresNorLaunches) {
+  const std::vector<float> wanted = Compute(Open(), 1);
+  ASSERT_FALSE(wanted.empty());
+  const std::vector<CoreRange> sets[] = {
+      {{0, 0, 0, 0}}, {{2, 3, 4, 5}}, {{9, 9, 10, 9}, {1, 1, 1, 4}, {5, 2, 6, 2}}};
+  for (const std::vector<CoreRange>& cores : sets) EXPECT_EQ(Compute(Open(cores), 1), wanted);
+  EXPECT_EQ(Compute(Open({}, 1), 1), wanted);
+  EXPECT_EQ(Compute(Open({{2, 3, 4, 5}}, 30), 1), wanted);
+}
+
+TEST_F(TensorDaemon, CardsAtOnceHaveTheirOwnResults) {
+  const std::vector<float> wanted[] = {Compute(Open(), 1), Compute(Open(), 7)};
+  std::vector<float> found[4];
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 4; ++i) {
+    // Two share all workers, two have some for themselves.
+    const std::vector<CoreRange> cores =
+        i < 2 ? std::vector<CoreRange>() : std::vector<CoreRange>{{i * 3, 0, i * 3 + 2, 5}};
+    threads.emplace_back(
+        [this, i, cores, &found] { found[i] = Compute(Open(cores), i % 2 * 6 + 1); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(found[i], wanted[i % 2]) << i;
+}
+
+TEST_F(TensorDaemon, ThreadsOfOneCardHaveTheirOwnResults) {
+  const std::vector<float> wanted[] = {Compute(Open(), 1), Compute(Open(), 7)};
+  Card card = Open();
+  std::vector<float> found[2];
+  std::thread other([&] { found[1] = Compute(card, 7); });
+  found[0] = Compute(card, 1);
+  other.join();
+  EXPECT_EQ(found[0], wanted[0]);
+  EXPECT_EQ(found[1], wanted[1]);
+}
+
+TEST_F(TensorDaemon, AnErrorOfTheCardComesWithTheResult) {
+  Card card = Open();
+  const Tensor x = card.FromHost(Numbers({64, 64}, 1), {64, 64});
+  ASSERT_TRUE(card.Finish().ok());
+  daemon_.Kill();
+  const Tensor y = Exp(x);
+  const Result<std::vector<float>> numbers = y.ToHost();
+  EXPECT_EQ(numbers.status().code(), Code::kUnavailable) << numbers.status().ToString();
+}
+
+TEST_F(TensorDaemon, MemoryThatIsUsedUpIsAnErrorThatNamesTheLimit) {
+  Card card = Open();
+  std::vector<Tensor> tensors;
+  const std::vector<float> row(16384);
+  Tensor tensor = card.FromHost(row, {1, 16384});
+  const Tensor column = card.FromHost(row, {16384, 1});
+  while (tensor.ok() && tensors.size() < 100) {
+    tensors.push_back(tensor);
+    tensor = Add(column, tensors[0]);  // 512 MiB; nothing waits for it
+  }
+  EXPECT_EQ(tensor.status().code(), Code::kResourceExhausted) << tensors.size();
+  EXPECT_NE(tensor.status().error().limit, "");
+}
+
+}  // namespace
+}  // namespace ttfd::tensor
