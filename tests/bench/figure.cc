@@ -27,6 +27,7 @@ const std::map<std::string, Floor>& Floors() {
       {"hang.recovery_ms", AtMost(100)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
       {"tensor.eager_op_us", AtMost(60)},
+      {"tensor.traced_op_us", AtMost(60)},
       {"share.jain_8", AtLeast(0.99)},
       {"share.light_wait_p99_replay_us", AtMost(3000)},
       {"share.light_p50_launches_ratio", AtMost(3)},
@@ -102,7 +103,8 @@ const std::vector<std::string>& AllNames() {
                                                                 "hang.recovery_ms",
                                                                 "tensor.matmul_1024_s",
                                                                 "tensor.mlp_s",
-                                                                "tensor.eager_op_us"};
+                                                                "tensor.eager_op_us",
+                                                                "tensor.traced_op_us"};
   return *names;
 }
 

@@ -103,6 +103,56 @@ TEST_F(TensorDaemon, ThreadsOfOneCardHaveTheirOwnResults) {
   EXPECT_EQ(found[1], wanted[1]);
 }
 
+TEST_F(TensorDaemon, ReplaysGiveTheBytesOfAnEagerRun) {
+  Card card = Open();
+  const Tensor w = card.FromHost(Numbers({64, 64}, 2), {64, 64});
+  Tensor x = card.FromHost(Numbers({64, 64}, 1), {64, 64});
+  const auto model = [&w](const Tensor& in) {
+    const Tensor hidden = Matmul(in, w, {.activation = "tanh"});
+    return Add(Exp(Matmul(hidden, w)), hidden);
+  };
+  const std::vector<float> wanted = *model(x).ToHost();
+  Tensor y;
+  Result<Recording> recording = card.Record([&] { y = model(x); });
+  ASSERT_TRUE(recording.ok()) << recording.status().ToString();
+  EXPECT_EQ(recording->launches(), 4u);
+  EXPECT_EQ(y.ToHost().status().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(Exp(y).status().message(), "exp: x is made by a recording that has not been replayed");
+
+  x = Tensor();  // the recording keeps its memory
+  std::vector<Tensor> others;
+  for (uint32_t i = 0; i < 8; ++i) {
+    others.push_back(card.FromHost(Numbers({64, 64}, 3 + i), {64, 64}));
+  }
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(recording->Replay(3).ok());
+    const Result<std::vector<float>> numbers = y.ToHost();
+    ASSERT_TRUE(numbers.ok()) << numbers.status().ToString();
+    EXPECT_EQ(*numbers, wanted);
+  }
+  EXPECT_EQ(*others[0].ToHost(), Numbers({64, 64}, 3));
+
+  const uint64_t pooled = card.counts().pooled_bytes;
+  recording = Status();
+  y = Tensor();
+  EXPECT_GT(card.counts().pooled_bytes, pooled);
+}
+
+TEST_F(TensorDaemon, ARecordingFailsWithItsFirstError) {
+  Card card = Open();
+  const Tensor x = card.FromHost(Numbers({64, 64}, 1), {64, 64});
+  const Tensor row = card.FromHost(Numbers({7}, 1), {7});
+  const auto failed = card.Record([&] { Exp(Add(Exp(x), row)); });
+  EXPECT_EQ(failed.status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(card.Record([] {}).status().code(), Code::kFailedPrecondition);
+  const auto nested = card.Record([&] {
+    EXPECT_FALSE(card.Record([] {}).ok());
+    EXPECT_TRUE(Exp(x).ok());
+  });
+  EXPECT_TRUE(nested.ok()) << nested.status().ToString();
+  EXPECT_EQ(*Abs(x).ToHost(), *Maximum(x, Neg(x)).ToHost());  // runs again
+}
+
 TEST_F(TensorDaemon, AnErrorOfTheCardComesWithTheResult) {
   Card card = Open();
   const Tensor x = card.FromHost(Numbers({64, 64}, 1), {64, 64});

@@ -26,6 +26,12 @@ std::string CountOf(size_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
+// False: it is made by a recording that has not run, and used outside of it.
+bool HasContent(const Allocation& allocation) {
+  const RecordingMemory* const memory = allocation.recording().get();
+  return memory == nullptr || memory->has_run || allocation.card()->RecordsInto(memory);
+}
+
 }  // namespace
 
 Status Call::Error(std::string_view argument, const std::string& message) const {
@@ -52,12 +58,17 @@ Result<Call> Call::Make(const OperationInfo& info, std::span<const Tensor> input
     if (!input.ok()) return input.status();
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].buffer() == nullptr) return call.Error(info.inputs[i].name, "is deallocated");
-    if (inputs[i].storage()->card() != inputs[0].storage()->card()) {
-      return call.Error(info.inputs[i].name, "is on another card than " +
-                                                 std::string(info.inputs[0].name) +
-                                                 "; all inputs have the same");
+    const std::string_view name = info.inputs[i].name;
+    std::shared_ptr<Allocation> allocation = inputs[i].storage()->allocation();
+    if (allocation == nullptr) return call.Error(name, "is deallocated");
+    if (i != 0 && allocation->card() != call.allocations_[0]->card()) {
+      return call.Error(name, "is on another card than " + std::string(info.inputs[0].name) +
+                                  "; all inputs have the same");
     }
+    if (!HasContent(*allocation)) {
+      return call.Error(name, "is made by a recording that has not been replayed");
+    }
+    call.allocations_.push_back(std::move(allocation));
   }
   for (const auto& attribute : info.attributes) {
     call.attributes_.emplace(attribute.name, attribute.standard);
@@ -97,7 +108,7 @@ Status Call::RequireTiles() const {
   return Status();
 }
 
-const CardLimits& Call::limits() const { return inputs_[0].storage()->card()->limits(); }
+const CardLimits& Call::limits() const { return allocations_[0]->card()->limits(); }
 
 Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
                                       const Result<Lowering>& lowering) const {
@@ -106,15 +117,13 @@ Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
   if (status.ok()) status = lowering->Check(limits());
   if (!status.ok()) return Error("output", "cannot be made: " + status.message());
 
-  CardState& card = *inputs_[0].storage()->card();
-  Result<std::shared_ptr<Storage>> storage = card.Allocate(output);
-  if (!storage.ok()) return storage.status();
-  std::vector<const client::Buffer*> buffers;
-  for (const Tensor& input : inputs_) buffers.push_back(input.buffer());
-  status = card.Launch(*lowering, buffers, *(*storage)->buffer());
+  CardState& card = *allocations_[0]->card();
+  Result<std::shared_ptr<Allocation>> allocation = card.AllocateForOutput(output);
+  if (!allocation.ok()) return allocation.status();
+  status = card.Launch(*lowering, allocations_, **allocation);
   if (!status.ok()) return status;
   std::vector<Tensor> outputs;
-  outputs.emplace_back(output, std::move(*storage));
+  outputs.emplace_back(output, std::make_shared<Storage>(std::move(*allocation)));
   return outputs;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/tensor/src/lowering.h"
+#include "client/tensor/src/storage.h"
 #include "ttfd/tensor/apply.h"
 
 namespace ttfd::tensor {
@@ -51,6 +52,7 @@ class Call {
 
   const OperationInfo& info_;
   std::span<const Tensor> inputs_;
+  std::vector<std::shared_ptr<Allocation>> allocations_;  // of the inputs
   Attributes attributes_;
 };
 

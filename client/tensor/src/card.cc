@@ -38,13 +38,13 @@ Tensor Card::FromHost(std::span<const float> elements, Shape shape, DType dtype,
                                    std::to_string(spec.shape.elements()) + " elements, not " +
                                    std::to_string(elements.size()));
   }
-  Result<std::shared_ptr<Storage>> storage = state_->Allocate(spec);
-  if (!storage.ok()) return storage.status();
+  Result<std::shared_ptr<Allocation>> allocation = state_->AllocateForHost(spec);
+  if (!allocation.ok()) return allocation.status();
   const std::vector<std::byte> pages = PagesOf(elements, spec);
   const Result<client::Position> written =
-      state_->queue().EnqueueWrite(*(*storage)->buffer(), 0, pages);
+      state_->queue().EnqueueWrite((*allocation)->buffer(), 0, pages);
   if (!written.ok()) return written.status();
-  return Tensor(std::move(spec), std::move(*storage));
+  return Tensor(std::move(spec), std::make_shared<Storage>(std::move(*allocation)));
 }
 
 Status Card::Finish() { return state_->queue().Finish(); }

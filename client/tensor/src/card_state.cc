@@ -1,9 +1,11 @@
-// A card's programs, memory and queue behind one lock.
+// A card's programs, memory and stream behind one lock.
 #include "client/tensor/src/card_state.h"
 
 #include <utility>
 
 namespace ttfd::tensor {
+
+using client::MutexLock;
 
 CardState::CardState(client::Session session, CoreSet cores, const CardLimits& limits)
     : session_(std::move(session)),
@@ -13,27 +15,40 @@ CardState::CardState(client::Session session, CoreSet cores, const CardLimits& l
       programs_(&session_),
       stream_(session_.queue()) {}
 
-client::Result<std::shared_ptr<Storage>> CardState::Allocate(const TensorSpec& spec) {
-  const client::MutexLock lock(&mutex_);
-  client::Result<client::Buffer> buffer = pool_.Take(spec.size_bytes(), spec.page_bytes());
+client::Result<std::shared_ptr<Allocation>> CardState::Allocate(
+    const TensorSpec& spec, std::shared_ptr<RecordingMemory> recording) {
+  BufferPool& pool = recording == nullptr ? pool_ : recording->pool;
+  client::Result<client::Buffer> buffer = pool.Take(spec.size_bytes(), spec.page_bytes());
   if (!buffer.ok()) return buffer.status();
-  return std::make_shared<Storage>(shared_from_this(), std::move(*buffer));
+  return std::make_shared<Allocation>(shared_from_this(), std::move(*buffer), std::move(recording));
 }
 
-void CardState::Return(client::Buffer buffer) {
-  const client::MutexLock lock(&mutex_);
-  pool_.Return(std::move(buffer));
+client::Result<std::shared_ptr<Allocation>> CardState::AllocateForHost(const TensorSpec& spec) {
+  const MutexLock lock(&mutex_);
+  return Allocate(spec, nullptr);
+}
+
+client::Result<std::shared_ptr<Allocation>> CardState::AllocateForOutput(const TensorSpec& spec) {
+  const MutexLock lock(&mutex_);
+  const RecordedLaunches* const recording = stream_.recording();
+  return Allocate(spec, recording == nullptr ? nullptr : recording->memory);
+}
+
+void CardState::Return(client::Buffer buffer, RecordingMemory* recording) {
+  const MutexLock lock(&mutex_);
+  (recording == nullptr ? pool_ : recording->pool).Return(std::move(buffer));
 }
 
 client::LaunchRequest CardState::RequestOf(const Lowering& lowering, const client::Program& program,
                                            uint32_t index,
-                                           std::span<const client::Buffer* const> inputs,
-                                           const client::Buffer& output) const {
+                                           std::span<const std::shared_ptr<Allocation>> inputs,
+                                           const Allocation& output) const {
   client::LaunchRequest request(program);
   const auto add = [&](uint32_t kernel, const KernelWords& words) {
     request.Common(kernel, LaunchWords(lowering, words, index, cores_));
     for (const auto& [word, tensor] : words.addresses) {
-      request.Address(kernel, word, tensor == Lowering::kOutput ? output : *inputs[tensor]);
+      request.Address(kernel, word,
+                      (tensor == Lowering::kOutput ? output : *inputs[tensor]).buffer());
     }
   };
   add(kReaderKernel, lowering.reader);
@@ -45,9 +60,9 @@ client::LaunchRequest CardState::RequestOf(const Lowering& lowering, const clien
 }
 
 client::Status CardState::Launch(const Lowering& lowering,
-                                 std::span<const client::Buffer* const> inputs,
-                                 const client::Buffer& output) {
-  const client::MutexLock lock(&mutex_);
+                                 std::span<const std::shared_ptr<Allocation>> inputs,
+                                 const Allocation& output) {
+  const MutexLock lock(&mutex_);
   const client::Result<const client::Program*> program = programs_.Of(lowering, cores_);
   if (!program.ok()) return program.status();
   ++operations_;
@@ -55,19 +70,53 @@ client::Status CardState::Launch(const Lowering& lowering,
     const client::Status status = stream_.Launch(RequestOf(lowering, **program, i, inputs, output));
     if (!status.ok()) return status;
   }
+  if (RecordedLaunches* const recording = stream_.recording(); recording != nullptr) {
+    for (const std::shared_ptr<Allocation>& input : inputs) {
+      if (input->recording() != recording->memory) recording->inputs.insert(input);
+    }
+  }
   return client::Status();
 }
 
+client::Status CardState::BeginRecording() {
+  auto recording = std::make_unique<RecordedLaunches>();
+  const MutexLock lock(&mutex_);
+  recording->memory = std::make_shared<RecordingMemory>(&pool_);
+  if (stream_.BeginRecording(std::move(recording))) return client::Status();
+  return client::Status(client::Code::kFailedPrecondition,
+                        "the card is recording; end that recording first");
+}
+
+std::unique_ptr<RecordedLaunches> CardState::EndRecording() {
+  const MutexLock lock(&mutex_);
+  return stream_.EndRecording();
+}
+
+bool CardState::RecordsInto(const RecordingMemory* memory) const {
+  const MutexLock lock(&mutex_);
+  const RecordedLaunches* const recording = stream_.recording();
+  return recording != nullptr && recording->memory.get() == memory;
+}
+
+void CardState::NoteError(const client::Status& error) {
+  const MutexLock lock(&mutex_);
+  RecordedLaunches* const recording = stream_.recording();
+  if (recording != nullptr && recording->error.ok()) recording->error = error;
+}
+
+void CardState::Release(RecordingMemory* recording) {
+  const MutexLock lock(&mutex_);
+  recording->pool.Close();
+}
+
 Card::Counts CardState::counts() const {
-  const client::MutexLock lock(&mutex_);
+  const MutexLock lock(&mutex_);
   return {.operations = operations_,
           .launches = stream_.launches(),
           .programs = programs_.size(),
           .pooled_bytes = pool_.free_bytes()};
 }
 
-void Storage::Deallocate() {
-  if (buffer_.handle() != 0) card_->Return(std::exchange(buffer_, client::Buffer()));
-}
+Allocation::~Allocation() { card_->Return(std::move(buffer_), recording_.get()); }
 
 }  // namespace ttfd::tensor

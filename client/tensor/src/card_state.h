@@ -1,4 +1,4 @@
-// All that operations on a card share, and the memory of its tensors.
+// All that operations on a card share.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,15 @@
 #include "client/tensor/src/core_set.h"
 #include "client/tensor/src/lowering.h"
 #include "client/tensor/src/programs.h"
+#include "client/tensor/src/storage.h"
 #include "client/tensor/src/stream.h"
 #include "ttfd/session.h"
 #include "ttfd/tensor/card.h"
 
 namespace ttfd::tensor {
 
-class Storage;
-
-// Shared by the copies of a Card and by the storages of its tensors. Thread-safe: launches of an operation are enqueued
-// together, under one lock, which no call holds while it waits for the card to compute.
+// Shared by the copies of a Card, the allocations of its tensors and its recordings. Thread-safe: launches of an
+// operation are enqueued together, under one lock, which no call holds while it waits for the card to compute.
 class CardState : public std::enable_shared_from_this<CardState> {
  public:
   CardState(client::Session session, CoreSet cores, const CardLimits& limits);
@@ -28,21 +27,39 @@ class CardState : public std::enable_shared_from_this<CardState> {
   client::Session& session() { return session_; }
   client::Queue queue() { return session_.queue(); }
 
-  // Memory for a tensor.
-  client::Result<std::shared_ptr<Storage>> Allocate(const TensorSpec& spec);
-  // From a tensor that is gone.
-  void Return(client::Buffer buffer);
+  // Memory for a tensor of the host's.
+  client::Result<std::shared_ptr<Allocation>> AllocateForHost(const TensorSpec& spec);
+  // Memory for the output of an operation: that of the recording, if the calling thread records.
+  client::Result<std::shared_ptr<Allocation>> AllocateForOutput(const TensorSpec& spec);
+  // From an allocation that ends.
+  void Return(client::Buffer buffer, RecordingMemory* recording);
 
-  // Enqueues the launches of an operation. `inputs` and `output` are what the lowering's addresses name.
-  client::Status Launch(const Lowering& lowering, std::span<const client::Buffer* const> inputs,
-                        const client::Buffer& output);
+  // Enqueues the launches of an operation, or records them. `inputs` and `output` are what the lowering's addresses
+  // name.
+  client::Status Launch(const Lowering& lowering,
+                        std::span<const std::shared_ptr<Allocation>> inputs,
+                        const Allocation& output);
+
+  // ---- Recordings.
+  // FAILED_PRECONDITION: one is under way.
+  client::Status BeginRecording();
+  std::unique_ptr<RecordedLaunches> EndRecording();
+  bool RecordsInto(const RecordingMemory* memory) const;  // the calling thread
+  // Makes the recording of the calling thread, if any, fail with its first error.
+  void NoteError(const client::Status& error);
+  // The recording is gone.
+  void Release(RecordingMemory* recording);
 
   Card::Counts counts() const;
 
  private:
+  client::Result<std::shared_ptr<Allocation>> Allocate(const TensorSpec& spec,
+                                                       std::shared_ptr<RecordingMemory> recording)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   client::LaunchRequest RequestOf(const Lowering& lowering, const client::Program& program,
-                                  uint32_t index, std::span<const client::Buffer* const> inputs,
-                                  const client::Buffer& output) const;
+                                  uint32_t index,
+                                  std::span<const std::shared_ptr<Allocation>> inputs,
+                                  const Allocation& output) const;
 
   client::Session session_;
   const CoreSet cores_;
@@ -53,26 +70,6 @@ class CardState : public std::enable_shared_from_this<CardState> {
   ProgramCache programs_ ABSL_GUARDED_BY(mutex_);
   Stream stream_ ABSL_GUARDED_BY(mutex_);
   uint64_t operations_ ABSL_GUARDED_BY(mutex_) = 0;
-};
-
-// The elements of a tensor: shared by its copies.
-class Storage {
- public:
-  Storage(std::shared_ptr<CardState> card, client::Buffer buffer)
-      : card_(std::move(card)), buffer_(std::move(buffer)) {}
-  ~Storage() { Deallocate(); }
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
-
-  const std::shared_ptr<CardState>& card() const { return card_; }
-  // Null: deallocated.
-  const client::Buffer* buffer() const { return buffer_.handle() == 0 ? nullptr : &buffer_; }
-  // Not while another thread uses the storage.
-  void Deallocate();
-
- private:
-  std::shared_ptr<CardState> card_;
-  client::Buffer buffer_;
 };
 
 }  // namespace ttfd::tensor

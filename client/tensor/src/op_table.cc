@@ -1,6 +1,7 @@
 // The table of operations, and calls by name.
 #include <algorithm>
 
+#include "client/tensor/src/card_state.h"
 #include "client/tensor/src/error.h"
 #include "client/tensor/src/operations.h"
 
@@ -37,6 +38,15 @@ class OpTable {
   std::vector<OperationInfo> infos_;
 };
 
+// A recording of the operation fails as well.
+void NoteError(std::span<const Tensor> inputs, const Status& error) {
+  for (const Tensor& input : inputs) {
+    if (input.ok() && input.storage()->allocation() != nullptr) {
+      input.storage()->allocation()->card()->NoteError(error);
+    }
+  }
+}
+
 Result<std::vector<Tensor>> Run(std::string_view name, std::span<const Tensor> inputs,
                                 const Attributes& attributes) {
   const Operation* const operation = OpTable::Get().Find(name);
@@ -44,7 +54,9 @@ Result<std::vector<Tensor>> Run(std::string_view name, std::span<const Tensor> i
     return Invalid("name", "there is no operation \"" + std::string(name) + "\"");
   }
   const Result<Call> call = Call::Make(operation->info, inputs, attributes);
-  return call.ok() ? operation->run(*call) : call.status();
+  Result<std::vector<Tensor>> outputs = call.ok() ? operation->run(*call) : call.status();
+  if (!outputs.ok()) NoteError(inputs, outputs.status());
+  return outputs;
 }
 
 }  // namespace

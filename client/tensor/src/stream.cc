@@ -1,9 +1,25 @@
-// Launches of operations, enqueued.
+// Launches of operations, enqueued or recorded.
 #include "client/tensor/src/stream.h"
 
 namespace ttfd::tensor {
 
-client::Status Stream::Launch(const client::LaunchRequest& launch) {
+bool Stream::BeginRecording(std::unique_ptr<RecordedLaunches> recording) {
+  if (recording_ != nullptr) return false;
+  recording_ = std::move(recording);
+  recording_->thread = std::this_thread::get_id();
+  return true;
+}
+
+RecordedLaunches* Stream::recording() const {
+  const bool is_own = recording_ != nullptr && recording_->thread == std::this_thread::get_id();
+  return is_own ? recording_.get() : nullptr;
+}
+
+client::Status Stream::Launch(client::LaunchRequest launch) {
+  if (RecordedLaunches* const recording = this->recording(); recording != nullptr) {
+    recording->launches.push_back(std::move(launch));
+    return client::Status();
+  }
   if (const auto position = queue_.EnqueueLaunch(launch); !position.ok()) return position.status();
   ++launches_;
   return client::Status();

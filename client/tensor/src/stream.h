@@ -1,24 +1,46 @@
-// Where the launches of operations go: onto a queue of the session.
+// Where the launches of operations go: onto the queue of the session, or into a recording.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <set>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "client/tensor/src/storage.h"
 #include "ttfd/session.h"
 
 namespace ttfd::tensor {
 
+// Launches of one thread, gathered.
+struct RecordedLaunches {
+  std::thread::id thread = {};
+  std::shared_ptr<RecordingMemory> memory = {};
+  std::vector<client::LaunchRequest> launches = {};
+  // What the launches read and the recording has not made.
+  std::set<std::shared_ptr<Allocation>> inputs = {};
+  client::Status error = {};  // the first of an operation
+};
+
+// Under the card's lock.
 class Stream {
  public:
   explicit Stream(client::Queue queue) : queue_(std::move(queue)) {}
 
-  client::Status Launch(const client::LaunchRequest& launch);
+  // Launches of the calling thread go into `recording` until EndRecording. False: one is under way.
+  bool BeginRecording(std::unique_ptr<RecordedLaunches> recording);
+  std::unique_ptr<RecordedLaunches> EndRecording() { return std::move(recording_); }
+  // Of the calling thread. Null: its launches are enqueued.
+  RecordedLaunches* recording() const;
 
-  client::Queue& queue() { return queue_; }
+  client::Status Launch(client::LaunchRequest launch);
+
   uint64_t launches() const { return launches_; }
 
  private:
   client::Queue queue_;
+  std::unique_ptr<RecordedLaunches> recording_;
   uint64_t launches_ = 0;
 };
 

@@ -16,16 +16,21 @@ Tensor::Tensor(TensorSpec spec, std::shared_ptr<Storage> storage)
     : spec_(std::move(spec)), storage_(std::move(storage)) {}
 
 const client::Buffer* Tensor::buffer() const {
-  return storage_ == nullptr ? nullptr : storage_->buffer();
+  if (storage_ == nullptr || storage_->allocation() == nullptr) return nullptr;
+  return &storage_->allocation()->buffer();
 }
 
 Result<std::vector<float>> Tensor::ToHost() const {
   if (!ok()) return status_;
-  if (buffer() == nullptr) return Invalid("tensor", "the tensor has been deallocated");
-  std::vector<std::byte> pages(spec_.size_bytes());
-  if (Status status = storage_->card()->queue().Read(*buffer(), 0, pages); !status.ok()) {
-    return status;
+  const std::shared_ptr<Allocation> allocation = storage_->allocation();
+  if (allocation == nullptr) return Invalid("tensor", "the tensor has been deallocated");
+  if (allocation->recording() != nullptr && !allocation->recording()->has_run) {
+    return Status(Code::kFailedPrecondition,
+                  "the tensor is made by a recording that has not been replayed");
   }
+  std::vector<std::byte> pages(spec_.size_bytes());
+  client::Queue queue = allocation->card()->queue();
+  if (Status status = queue.Read(allocation->buffer(), 0, pages); !status.ok()) return status;
   return ElementsOf(pages, spec_);
 }
 

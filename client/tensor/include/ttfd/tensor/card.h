@@ -14,11 +14,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "ttfd/session.h"
+#include "ttfd/tensor/recording.h"
 #include "ttfd/tensor/tensor.h"
 
 namespace ttfd::tensor {
@@ -44,6 +46,12 @@ class Card {
   // when `elements` may be reused. INVALID_ARGUMENT, RESOURCE_EXHAUSTED: the tensor's status().
   Tensor FromHost(std::span<const float> elements, Shape shape, DType dtype = DType::kBFloat16,
                   Layout layout = Layout::kTile);
+
+  // Calls `operations`, and records the operations that the calling thread enqueues meanwhile on this
+  // card, in place of running them: <ttfd/tensor/recording.h>. The first error of one is that of the recording.
+  // FAILED_PRECONDITION: a recording is under way, or there was no operation. RESOURCE_EXHAUSTED: it exceeds what a
+  // trace may have.
+  Result<Recording> Record(const std::function<void()>& operations);
 
   // Waits until all operations enqueued so far have ended, for at most ConnectOptions::call_timeout. The first error of
   // one fails all after it, until ClearError.

@@ -1,0 +1,82 @@
+// Recordings of a card.
+#include "ttfd/tensor/recording.h"
+
+#include <utility>
+
+#include "client/tensor/src/card_state.h"
+#include "ttfd/tensor/card.h"
+
+namespace ttfd::tensor {
+
+class RecordingState {
+ public:
+  RecordingState(std::shared_ptr<CardState> card, std::unique_ptr<RecordedLaunches> recorded,
+                 client::Trace trace)
+      : card_(std::move(card)),
+        memory_(std::move(recorded->memory)),
+        inputs_(std::move(recorded->inputs)),
+        trace_(std::move(trace)) {}
+  ~RecordingState() { card_->Release(memory_.get()); }
+  RecordingState(const RecordingState&) = delete;
+  RecordingState& operator=(const RecordingState&) = delete;
+
+  Status Replay(uint32_t times) {
+    client::Queue queue = card_->queue();
+    for (uint32_t i = 0; i < times; ++i) {
+      const auto position = queue.EnqueueReplay(client::ReplayRequest(trace_));
+      if (!position.ok()) return position.status();
+      memory_->has_run = true;
+    }
+    return Status();
+  }
+
+  uint64_t launches() const { return trace_.launches(); }
+
+ private:
+  std::shared_ptr<CardState> card_;
+  std::shared_ptr<RecordingMemory> memory_;
+  std::set<std::shared_ptr<Allocation>> inputs_;
+  client::Trace trace_;
+};
+
+namespace {
+
+// The launches of `operations`; none are recorded any more when it has returned, or thrown.
+std::unique_ptr<RecordedLaunches> RecordOf(CardState& card,
+                                           const std::function<void()>& operations) {
+  struct Scope {
+    ~Scope() {
+      const auto abandoned = card.EndRecording();
+      if (abandoned != nullptr) card.Release(abandoned->memory.get());
+    }
+    CardState& card;
+  } scope{card};
+  operations();
+  return card.EndRecording();
+}
+
+}  // namespace
+
+Status Recording::Replay(uint32_t times) { return state_->Replay(times); }
+uint64_t Recording::launches() const { return state_->launches(); }
+
+Result<Recording> Card::Record(const std::function<void()>& operations) {
+  if (Status status = state_->BeginRecording(); !status.ok()) return status;
+  std::unique_ptr<RecordedLaunches> recorded = RecordOf(*state_, operations);
+  Status status = recorded->error;
+  if (status.ok() && recorded->launches.empty()) {
+    status = Status(Code::kFailedPrecondition, "no operation has been called in the recording");
+  }
+  if (status.ok()) {
+    Result<client::Trace> trace = state_->queue().RecordTrace(recorded->launches);
+    if (trace.ok()) {
+      return Recording(
+          std::make_shared<RecordingState>(state_, std::move(recorded), std::move(*trace)));
+    }
+    status = trace.status();
+  }
+  state_->Release(recorded->memory.get());
+  return status;
+}
+
+}  // namespace ttfd::tensor
