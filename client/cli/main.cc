@@ -12,6 +12,7 @@
 #include "client/cli/doctor_command.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/lease_command.h"
+#include "client/cli/op_command.h"
 #include "client/cli/printing.h"
 
 namespace ttfd::cli {
@@ -48,6 +49,8 @@ struct Parsed {
   ProfileArguments profile;
   LeaseArguments lease;
   RunOptions run_options;
+  OpArguments op;
+  bool lists_operations = false;
   std::function<int()> run;
 };
 
@@ -336,6 +339,29 @@ void AddRun(CLI::App* app, Parsed* p) {
   run->callback([p, o] { p->run = [p, o] { return Run(p->common, *o); }; });
 }
 
+void AddOp(CLI::App* app, Parsed* p) {
+  OpArguments* o = &p->op;
+  CLI::App* op =
+      app->add_subcommand("op", "Run an operation on tensors, with arrays of .npy files");
+  CLI::Option* list =
+      op->add_flag("--list", p->lists_operations, "list all operations; needs no daemon");
+  CLI::Option* name = op->add_option("OPERATION", o->name, "its name");
+  op->add_option("FILE", o->inputs, "its inputs, in order")->check(AFile());
+  AddRepeatable(op, "-o,--output", &o->outputs, "where an output goes; repeatable")
+      ->option_text("FILE");
+  AddRepeatable(op, "--set", &o->attributes, "an attribute, such as transpose_b=true; repeatable")
+      ->option_text("NAME=VALUE");
+  op->add_option("--dtype", o->dtype, "type of the inputs on the card: bfloat16, float32 or bfp8")
+      ->option_text("TYPE");
+  op->callback([p, o, list, name] {
+    if (name->count() + list->count() != 1)
+      throw CLI::ValidationError("either --list or OPERATION is required");
+    p->run = [p, o] {
+      return p->lists_operations ? ListOperations(p->common) : RunOperation(p->common, *o);
+    };
+  });
+}
+
 // Set in the environment, where libttfd looks for them, also in a program that ttfdctl starts.
 void AddTls(CLI::App* app) {
   const auto add = [app](const char* option, const char* variable, const char* value,
@@ -376,6 +402,7 @@ void AddEverything(CLI::App* app, Parsed* parsed) {
   AddHangs(app, parsed);
   AddProfile(app, parsed);
   AddRun(app, parsed);
+  AddOp(app, parsed);
   app->footer(kFooter);
 }
 

@@ -18,4 +18,5 @@ ttfd_test(NAME client_test NO_TSAN LABELS unit
        ${CMAKE_CURRENT_LIST_DIR}/client_formats_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_tiles_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_trace_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_unix_socket_test.cc
   DEPS ttfd_client ttfd_fake_daemon ttfd_fake_server ttfd_proto runtime_command runtime_sim_tensix)
 ttfd_test(NAME client_driver_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/client_driver_test.cc DEPS ttfd_client)
-ttfd_test(NAME client_cli_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/client_cli_test.cc DEPS ttfd_cli)
+ttfd_test(NAME client_cli_test LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/client_cli_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_npy_test.cc
+  DEPS ttfd_cli)

@@ -95,7 +95,7 @@ std::vector<TensorSpec> Call::specs() const {
 Result<DType> Call::OutputType(size_t i) const {
   const auto& name = attribute<std::string>("dtype");
   if (name.empty()) return spec(i).dtype;
-  for (const DType dtype : {DType::kBFloat16, DType::kFloat32, DType::kBfp8}) {
+  for (const DType dtype : kDTypes) {
     if (name == DTypeName(dtype)) return dtype;
   }
   return Error("dtype", "is \"" + name + "\"; it must be bfloat16, float32 or bfp8");

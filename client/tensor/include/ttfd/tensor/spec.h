@@ -55,6 +55,8 @@ enum class DType : uint8_t {
   kBfp8,  // the 16 elements of a row of a face share an exponent, each has 7 bits of its own: <ttfd/tiles.h>
 };
 
+inline constexpr DType kDTypes[] = {DType::kBFloat16, DType::kFloat32, DType::kBfp8};
+
 // "bfloat16", "float32", "bfp8".
 const char* DTypeName(DType dtype);
 client::DataFormat FormatOf(DType dtype);

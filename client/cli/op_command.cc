@@ -1,0 +1,247 @@
+// ttfdctl op: arrays from files become tensors, an operation runs, its outputs become files.
+#include "client/cli/op_command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/json.h"
+#include "client/cli/npy.h"
+#include "client/cli/printing.h"
+#include "client/cli/progress_bar.h"
+#include "client/cli/table.h"
+#include "ttfd/tensor/apply.h"
+#include "ttfd/tensor/card.h"
+
+namespace ttfd::cli {
+namespace {
+
+using client::Code;
+using client::Result;
+using client::Status;
+using tensor::Attribute;
+using tensor::OperationInfo;
+
+Status Usage(std::string message) {
+  return Status(client::ErrorInfo{
+      .code = Code::kInvalidArgument, .message = std::move(message), .reason = "USAGE"});
+}
+
+std::string Signature(const OperationInfo& operation) {
+  std::string text = std::string(operation.name);
+  for (const OperationInfo::Argument& input : operation.inputs) {
+    text += input.optional ? fmt::format(" [{}]", input.name) : fmt::format(" {}", input.name);
+  }
+  return text;
+}
+
+std::string TextOf(const Attribute& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return fmt::format("{}", fmt::join(std::get<std::vector<int64_t>>(value), ","));
+}
+
+template <typename Number>
+std::optional<Number> NumberOf(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::vector<int64_t>> ListOf(std::string_view text) {
+  std::vector<int64_t> list;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const auto number = NumberOf<int64_t>(text.substr(0, comma));
+    if (!number) return std::nullopt;
+    list.push_back(*number);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return list;
+}
+
+// The text as an attribute of the type of `standard`.
+std::optional<Attribute> AttributeOf(const std::string& text, const Attribute& standard) {
+  if (std::holds_alternative<std::string>(standard)) return text;
+  if (std::holds_alternative<bool>(standard)) {
+    if (text == "true" || text == "false") return text == "true";
+    return std::nullopt;
+  }
+  if (std::holds_alternative<int64_t>(standard)) return NumberOf<int64_t>(text);
+  if (std::holds_alternative<double>(standard)) return NumberOf<double>(text);
+  return ListOf(text);
+}
+
+Result<tensor::Attributes> AttributesOf(const OperationInfo& operation,
+                                        const std::vector<std::string>& words) {
+  tensor::Attributes attributes;
+  for (const std::string& word : words) {
+    const size_t equals = std::min(word.find('='), word.size());
+    const std::string name = word.substr(0, equals);
+    const auto known =
+        std::find_if(operation.attributes.begin(), operation.attributes.end(),
+                     [&name](const auto& attribute) { return attribute.name == name; });
+    if (known == operation.attributes.end() || equals == word.size()) {
+      return Usage(fmt::format("--set takes NAME=VALUE with an attribute of {}, not {}",
+                               operation.name, word));
+    }
+    std::optional<Attribute> value = AttributeOf(word.substr(equals + 1), known->standard);
+    if (!value) {
+      return Usage(
+          fmt::format("--set {}: the value must be like {}", word, TextOf(known->standard)));
+    }
+    attributes.insert_or_assign(name, *std::move(value));
+  }
+  return attributes;
+}
+
+Result<tensor::DType> DTypeNamed(const std::string& name) {
+  for (const tensor::DType dtype : tensor::kDTypes) {
+    if (name == tensor::DTypeName(dtype)) return dtype;
+  }
+  return Usage("--dtype is bfloat16, float32 or bfp8, not " + name);
+}
+
+struct Ran {
+  std::vector<tensor::Tensor> outputs;
+  std::vector<NpyArray> arrays;
+  double ms = 0;
+  uint64_t launches = 0;
+};
+
+Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpArguments& arguments,
+                  const tensor::Attributes& attributes) {
+  const Result<tensor::DType> dtype = DTypeNamed(arguments.dtype);
+  if (!dtype.ok()) return dtype.status();
+  std::vector<tensor::Tensor> inputs;
+  for (const std::string& path : arguments.inputs) {
+    Result<NpyArray> array = ReadNpy(path);
+    if (!array.ok()) return array.status();
+    inputs.push_back(card.FromHost(array->numbers, tensor::Shape(array->shape), *dtype));
+    if (!inputs.back().ok()) return inputs.back().status();
+  }
+  if (Status status = card.Finish(); !status.ok()) return status;
+  const uint64_t launches = card.counts().launches;
+  const auto start = std::chrono::steady_clock::now();
+  Ran ran;
+  ran.outputs = tensor::Apply(operation.name, inputs, attributes);
+  for (const tensor::Tensor& output : ran.outputs) {
+    Result<std::vector<float>> numbers = output.ToHost();
+    if (!numbers.ok()) return numbers.status();
+    const auto extents = output.shape().extents();
+    ran.arrays.push_back({{extents.begin(), extents.end()}, *std::move(numbers)});
+  }
+  ran.ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  ran.launches = card.counts().launches - launches;
+  return ran;
+}
+
+Status Save(const Ran& ran, const std::vector<std::string>& paths) {
+  if (!paths.empty() && paths.size() != ran.arrays.size()) {
+    return Usage(fmt::format("the operation has {} outputs, and -o is given {} times",
+                             ran.arrays.size(), paths.size()));
+  }
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (Status status = WriteNpy(paths[i], ran.arrays[i]); !status.ok()) return status;
+  }
+  return Status();
+}
+
+void Report(const Common& common, const OpArguments& arguments, const Ran& ran) {
+  Json outputs = Json::array();
+  for (size_t i = 0; i < ran.arrays.size(); ++i) {
+    const NpyArray& array = ran.arrays[i];
+    const auto [low, high] = std::minmax_element(array.numbers.begin(), array.numbers.end());
+    const std::string path = i < arguments.outputs.size() ? arguments.outputs[i] : "";
+    outputs.push_back({{"file", path},
+                       {"shape", array.shape},
+                       {"dtype", tensor::DTypeName(ran.outputs[i].dtype())},
+                       {"minimum", *low},
+                       {"maximum", *high}});
+    if (!common.json) {
+      PrintLine(fmt::format("{}: {} from {} to {}{}", arguments.name,
+                            ran.outputs[i].spec().ToString(), *low, *high,
+                            path.empty() ? "" : ", in " + path));
+    }
+  }
+  if (common.json) {
+    PrintJson({{"operation", arguments.name},
+               {"outputs", outputs},
+               {"launches", ran.launches},
+               {"ms", ran.ms}});
+  } else {
+    PrintLine(fmt::format("{} launch{}, {:.1f} ms with the transfer of the result", ran.launches,
+                          ran.launches == 1 ? "" : "es", ran.ms));
+  }
+}
+
+}  // namespace
+
+int ListOperations(const Common& common) {
+  const auto operations = tensor::Operations();
+  if (common.json) {
+    PrintJson(JsonList(operations, [](const OperationInfo& one) -> Json {
+      return {{"name", one.name},
+              {"inputs", JsonList(one.inputs,
+                                  [](const OperationInfo::Argument& input) -> Json {
+                                    return {{"name", input.name}, {"optional", input.optional}};
+                                  })},
+              {"attributes", JsonList(one.attributes,
+                                      [](const OperationInfo::AttributeInfo& attribute) -> Json {
+                                        return {{"name", attribute.name},
+                                                {"standard", TextOf(attribute.standard)},
+                                                {"description", attribute.doc}};
+                                      })},
+              {"description", one.doc}};
+    }));
+    return kOk;
+  }
+  std::vector<std::vector<std::string>> rows = {{"OPERATION", "ATTRIBUTES", "DESCRIPTION"}};
+  for (const OperationInfo& one : operations) {
+    std::string attributes;
+    for (const auto& attribute : one.attributes) {
+      attributes += fmt::format("{}{}={}", attributes.empty() ? "" : " ", attribute.name,
+                                TextOf(attribute.standard));
+    }
+    rows.push_back({Signature(one), attributes, std::string(one.doc)});
+  }
+  PrintTable(rows);
+  return kOk;
+}
+
+int RunOperation(const Common& common, const OpArguments& arguments) {
+  const auto fail = [](const Status& status) {
+    const int code = Fail(status);
+    return status.reason() == "USAGE" ? static_cast<int>(kUsage) : code;
+  };
+  const auto operations = tensor::Operations();
+  const auto operation = std::find_if(operations.begin(), operations.end(),
+                                      [&](const auto& one) { return one.name == arguments.name; });
+  if (operation == operations.end()) {
+    return fail(Usage("there is no operation " + arguments.name + "; see ttfdctl op --list"));
+  }
+  const Result<tensor::Attributes> attributes = AttributesOf(*operation, arguments.attributes);
+  if (!attributes.ok()) return fail(attributes.status());
+  Result<tensor::Card> card =
+      tensor::Card::Open({.connect = {.address = common.address,
+                                      .client_name = "ttfdctl op",
+                                      .connect_timeout = common.timeout()}});
+  if (!card.ok()) return fail(card.status());
+  const Result<Ran> ran = RunOn(*card, *operation, arguments, *attributes);
+  if (!ran.ok()) return fail(ran.status());
+  if (Status status = Save(*ran, arguments.outputs); !status.ok()) return fail(status);
+  Report(common, arguments, *ran);
+  return kOk;
+}
+
+}  // namespace ttfd::cli
