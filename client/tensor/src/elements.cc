@@ -42,10 +42,10 @@ std::vector<std::byte> PagesOf(std::span<const float> elements, const TensorSpec
   return pages;
 }
 
-std::vector<float> ElementsOf(std::span<const std::byte> pages, const TensorSpec& spec) {
+void StoreElements(std::span<const std::byte> pages, const TensorSpec& spec,
+                   std::span<float> elements) {
   const client::DataFormat format = FormatOf(spec.dtype);
   const Part part = PartOf(spec);
-  std::vector<float> elements(spec.shape.elements());
   for (uint64_t i = 0; i < part.count; ++i) {
     const auto bytes = pages.subspan(i * part.bytes, part.bytes);
     const Result<std::vector<float>> numbers =
@@ -55,7 +55,6 @@ std::vector<float> ElementsOf(std::span<const std::byte> pages, const TensorSpec
     std::copy_n(numbers->begin(), part.elements,
                 elements.begin() + static_cast<ptrdiff_t>(i * part.elements));
   }
-  return elements;
 }
 
 }  // namespace ttfd::tensor

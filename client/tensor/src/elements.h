@@ -12,7 +12,8 @@ namespace ttfd::tensor {
 // `elements` has spec.shape.elements() numbers.
 std::vector<std::byte> PagesOf(std::span<const float> elements, const TensorSpec& spec);
 
-// `pages` has spec.size_bytes().
-std::vector<float> ElementsOf(std::span<const std::byte> pages, const TensorSpec& spec);
+// `pages` has spec.size_bytes(), `elements` spec.shape.elements() numbers.
+void StoreElements(std::span<const std::byte> pages, const TensorSpec& spec,
+                   std::span<float> elements);
 
 }  // namespace ttfd::tensor

@@ -39,30 +39,16 @@ class RecordingState {
   client::Trace trace_;
 };
 
-namespace {
-
-// The launches of `operations`; none are recorded any more when it has returned, or thrown.
-std::unique_ptr<RecordedLaunches> RecordOf(CardState& card,
-                                           const std::function<void()>& operations) {
-  struct Scope {
-    ~Scope() {
-      const auto abandoned = card.EndRecording();
-      if (abandoned != nullptr) card.Release(abandoned->memory.get());
-    }
-    CardState& card;
-  } scope{card};
-  operations();
-  return card.EndRecording();
-}
-
-}  // namespace
-
 Status Recording::Replay(uint32_t times) { return state_->Replay(times); }
 uint64_t Recording::launches() const { return state_->launches(); }
 
-Result<Recording> Card::Record(const std::function<void()>& operations) {
-  if (Status status = state_->BeginRecording(); !status.ok()) return status;
-  std::unique_ptr<RecordedLaunches> recorded = RecordOf(*state_, operations);
+Status Card::BeginRecording() { return state_->BeginRecording(); }
+
+Result<Recording> Card::EndRecording() {
+  std::unique_ptr<RecordedLaunches> recorded = state_->EndRecording();
+  if (recorded == nullptr) {
+    return Status(Code::kFailedPrecondition, "no recording is under way");
+  }
   Status status = recorded->error;
   if (status.ok() && recorded->launches.empty()) {
     status = Status(Code::kFailedPrecondition, "no operation has been called in the recording");
@@ -77,6 +63,12 @@ Result<Recording> Card::Record(const std::function<void()>& operations) {
   }
   state_->Release(recorded->memory.get());
   return status;
+}
+
+Result<Recording> Card::Record(const std::function<void()>& operations) {
+  if (Status status = BeginRecording(); !status.ok()) return status;
+  operations();
+  return EndRecording();
 }
 
 }  // namespace ttfd::tensor

@@ -2,6 +2,7 @@
 #include "ttfd/tensor/tensor.h"
 
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "client/tensor/src/card_state.h"
@@ -20,7 +21,7 @@ const client::Buffer* Tensor::buffer() const {
   return &storage_->allocation()->buffer();
 }
 
-Result<std::vector<float>> Tensor::ToHost() const {
+Status Tensor::ToHost(std::span<float> elements) const {
   if (!ok()) return status_;
   const std::shared_ptr<Allocation> allocation = storage_->allocation();
   if (allocation == nullptr) return Invalid("tensor", "the tensor has been deallocated");
@@ -28,10 +29,22 @@ Result<std::vector<float>> Tensor::ToHost() const {
     return Status(Code::kFailedPrecondition,
                   "the tensor is made by a recording that has not been replayed");
   }
+  if (elements.size() != shape().elements()) {
+    return Invalid("elements", "a tensor of " + shape().ToString() + " has " +
+                                   std::to_string(shape().elements()) + " elements, not " +
+                                   std::to_string(elements.size()));
+  }
   std::vector<std::byte> pages(spec_.size_bytes());
   client::Queue queue = allocation->card()->queue();
   if (Status status = queue.Read(allocation->buffer(), 0, pages); !status.ok()) return status;
-  return ElementsOf(pages, spec_);
+  StoreElements(pages, spec_, elements);
+  return Status();
+}
+
+Result<std::vector<float>> Tensor::ToHost() const {
+  std::vector<float> elements(shape().elements());
+  if (Status status = ToHost(elements); !status.ok()) return status;
+  return elements;
 }
 
 void Tensor::Deallocate() {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "ttfd/resources.h"
@@ -40,6 +41,8 @@ class Tensor {
   // The elements, the last extent running fastest, without padding: exactly their values. Waits for all operations
   // enqueued before, for at most ConnectOptions::call_timeout.
   Result<std::vector<float>> ToHost() const;
+  // Into an array of shape().elements() numbers. INVALID_ARGUMENT: it has another size.
+  Status ToHost(std::span<float> elements) const;
 
   // Frees the memory of this tensor and its copies, which are errors to use from now on; not while another thread uses
   // one of them. Operations that have been enqueued are not affected.
