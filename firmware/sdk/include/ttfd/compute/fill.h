@@ -51,7 +51,7 @@ inline void FillColumns(uint32_t tile, uint32_t columns) {
   StoreWhereAtLeast<kColumnOfLane, 0, 4, 8, 12, 32, 36, 40, 44>(edge);
   StoreWhereAtLeast<kColumnOfLane, 2, 6, 10, 14, 34, 38, 42, 46>(edge - 1);  // the odd columns
 }
-inline void FillFace(uint32_t tile, uint32_t face, uint32_t bits) {
+[[gnu::noinline]] inline void FillFace(uint32_t tile, uint32_t face, uint32_t bits) {
   if (bits == 0) {
     ClearDstFace(tile, face);
   } else {
@@ -71,11 +71,9 @@ inline void FillFace(uint32_t tile, uint32_t face, uint32_t bits) {
   if (columns % 16 != 0) FillColumns(tile, columns);
   EveryLane();
   AwaitUnits();
-  for (uint32_t face = 0; face != 4; ++face) {
-    const bool below = face >= 2 && rows <= 16;
-    const bool right = face % 2 != 0 && columns <= 16;
-    if (below || right) FillFace(tile, face, bits);
-  }
+  if (columns <= 16) FillFace(tile, 1, bits);
+  if (rows <= 16) FillFace(tile, 2, bits);
+  if (columns <= 16 || rows <= 16) FillFace(tile, 3, bits);
 }
 
 }  // namespace internal

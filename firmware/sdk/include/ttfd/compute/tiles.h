@@ -35,7 +35,7 @@ inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) 
     ConfigureSources(in0, in1);
     SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(Format::kTf32)},
                     FieldValue{kAluSrcBFormat, CodeOf(Format::kTf32)},
-                    FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).packed_from)},
+                    FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).format)},
                     FieldValue{kAluFloat32Dst, 1}, FieldValue{kAluFloat32Sfpu, 1},
                     FieldValue{kAluInt8, 0});
   }
@@ -45,16 +45,25 @@ inline void compute_kernel_hw_startup(uint32_t in, uint32_t out) {
   compute_kernel_hw_startup(in, in, out);
 }
 
+namespace internal {
+
+[[gnu::noinline]] inline void WaitFront(uint32_t buffer, uint32_t tiles) {
+  BufferAt(buffer).pages.Wait(tiles);
+}
+[[gnu::noinline]] inline void PopFront(uint32_t buffer, uint32_t tiles) {
+  Synchronize();  // the tiles have been read
+  BufferAt(buffer).pages.Pop(tiles);
+}
+
+}  // namespace internal
+
 // Circular buffers. TRISC0 consumes: waits for the first `tiles` tiles, and gives them back after it has unpacked
 // them.
 inline void cb_wait_front(uint32_t buffer, uint32_t tiles) {
-  if constexpr (kUnpacks) internal::BufferAt(buffer).pages.Wait(tiles);
+  if constexpr (kUnpacks) internal::WaitFront(buffer, tiles);
 }
 inline void cb_pop_front(uint32_t buffer, uint32_t tiles) {
-  if constexpr (kUnpacks) {
-    kernel::Synchronize();  // the tiles have been read
-    internal::BufferAt(buffer).pages.Pop(tiles);
-  }
+  if constexpr (kUnpacks) internal::PopFront(buffer, tiles);
 }
 
 // TRISC2 produces: waits for space for `tiles` tiles, and hands them over after it has packed them.
