@@ -23,8 +23,8 @@ constexpr std::string_view kNames[] = {
 std::span<const std::string_view> OperationElfNames() { return kNames; }
 
 std::span<const std::byte> OperationElf(std::string_view name) {
-#define TTFD_KERNEL(kernel)                                              \
-  if (name == #kernel) {                                                 \
+#define TTFD_KERNEL(kernel)                                                \
+  if (name == #kernel) {                                                   \
     return {operation_elf_##kernel##_begin, operation_elf_##kernel##_end}; \
   }
 #include "operation_table.inc"

@@ -85,7 +85,7 @@ void kernel_main() {
   const uint32_t inputs = InputsOf(combine);
   const bool has_padding = HasPadding(words.padding);
   const Items items(words.cores);
-  compute_kernel_hw_startup(0, kOutputBuffer);
+  output_init(kOutputBuffer);
   Route routes[kMaxInputs];
   for (uint32_t i = 0; !kPacks && i != inputs; ++i) routes[i] = RouteOf(i, words.broadcast);
   Route configured = kNoRoute;

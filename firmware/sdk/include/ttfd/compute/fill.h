@@ -51,7 +51,7 @@ inline void FillColumns(uint32_t tile, uint32_t columns) {
   StoreWhereAtLeast<kColumnOfLane, 0, 4, 8, 12, 32, 36, 40, 44>(edge);
   StoreWhereAtLeast<kColumnOfLane, 2, 6, 10, 14, 34, 38, 42, 46>(edge - 1);  // the odd columns
 }
-[[gnu::noinline]] inline void FillFace(uint32_t tile, uint32_t face, uint32_t bits) {
+inline void FillFace(uint32_t tile, uint32_t face, uint32_t bits) {
   if (bits == 0) {
     ClearDstFace(tile, face);
   } else {
@@ -61,11 +61,14 @@ inline void FillColumns(uint32_t tile, uint32_t columns) {
 }
 
 // Whole faces come last: vectors are stored into rows that hold numbers.
-[[gnu::noinline]] inline void FillOutside(uint32_t tile, uint32_t rows, uint32_t columns,
-                                          uint32_t bits) {
+inline void FillOutside(uint32_t tile, uint32_t rows, uint32_t columns, uint32_t bits) {
   SelectDstTile(tile);
   EveryLane();
-  SetBits<kFilling>(bits);
+  if (bits == 0) {
+    SetBits<kFilling, 0>();
+  } else {
+    SetBits<kFilling>(bits);
+  }
   SetLaneNumbers();
   if (rows % 16 != 0) FillRows(tile, rows);
   if (columns % 16 != 0) FillColumns(tile, columns);

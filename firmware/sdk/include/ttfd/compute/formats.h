@@ -35,7 +35,7 @@ constexpr uint32_t PhasesOf(MathFidelity fidelity) {
 struct TileFormat {
   Format format;  // in L1, and what the packer takes the 32 bits of Dst for
 
-  bool unpacks_to_dst() const { return format == Format::kFloat32; }  // without a change
+  bool unpacks_to_dst() const { return format == Format::kFloat32; }           // without a change
   Format source() const { return unpacks_to_dst() ? Format::kTf32 : format; }  // in SrcA and SrcB
   uint32_t row_bytes() const {  // of 16 datums, as the packer takes them
     return format == Format::kFloat32 ? 64 : format == Format::kBfp8B ? 16 : 32;

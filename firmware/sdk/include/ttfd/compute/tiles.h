@@ -26,13 +26,11 @@ inline void Start() {
 
 }  // namespace internal
 
-// Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel
-// calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs
-// to has the format of `out`; the two buffers of an operation may have different ones.
-inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
+// Sets the format of the buffer that is packed to, and no others: in the place of the next function where the init
+// function of the first operation follows at once (own extension).
+inline void output_init(uint32_t out) {
   using namespace internal;
   if constexpr (kUnpacks) {
-    ConfigureSources(in0, in1);
     SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(Format::kTf32)},
                     FieldValue{kAluSrcBFormat, CodeOf(Format::kTf32)},
                     FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).format)},
@@ -40,6 +38,14 @@ inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) 
                     FieldValue{kAluInt8, 0});
   }
   if constexpr (kPacks) ConfigurePacker(out);
+}
+
+// Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel
+// calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs
+// to has the format of `out`; the two buffers of an operation may have different ones.
+inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
+  if constexpr (kUnpacks) internal::ConfigureSources(in0, in1);
+  output_init(out);
 }
 inline void compute_kernel_hw_startup(uint32_t in, uint32_t out) {
   compute_kernel_hw_startup(in, in, out);
