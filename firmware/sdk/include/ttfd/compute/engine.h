@@ -17,8 +17,8 @@
 #include <ttfd/circular_buffer.h>
 #include <ttfd/compute/names.h>
 
-// How many indices of circular buffers there are, from 0: a kernel with fewer has a smaller image. Defined for all of its
-// sources, by DEFINES of ttfd_add_kernel.
+// How many indices of circular buffers there are, from 0: a kernel with fewer has a smaller image. Defined for all of
+// its sources, by DEFINES of ttfd_add_kernel.
 #ifndef TTFD_CIRCULAR_BUFFERS
 #define TTFD_CIRCULAR_BUFFERS ttfd::abi::kMaxCircularBuffers
 #endif
