@@ -69,12 +69,6 @@ class CircularBuffer {
     return used + pages <= pages_;
   }
 
-  // L1 address of the page `pages` (below pages()) after position().
-  uint32_t PageAfter(uint32_t pages) const {
-    const uint32_t address = position_ + pages * page_bytes_;
-    return address < end_ ? address : address - (end_ - base_);
-  }
-
   // Producer: hands `pages` reserved pages, now filled, to the consumer.
   void Push(uint32_t pages = 1) { Step(kPushed, pages); }
 
