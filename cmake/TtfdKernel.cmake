@@ -1,5 +1,5 @@
 # ttfd_add_kernel(<target> PROCESSOR brisc|ncrisc|trisc0|trisc1|trisc2 SOURCES a.cc ... [INCLUDES dir ...] [OPTIMIZE -O2]
-#                 [FILE name] [OUTPUT dir] [DEBUG])
+#                 [DEFINES NAME=value ...] [FILE name] [OUTPUT dir] [DEBUG])
 # ttfd_add_kernel(<target> COMPUTE SOURCES a.cc ... [...])
 #
 # DEBUG: with everything a debugger wants to know (-g), in a file ten times as long; combine it with OPTIMIZE -Og.
@@ -30,7 +30,7 @@ set(TTFD_KERNEL_FLAGS -mcmodel=medany -fno-tree-switch-conversion -DTTFD_KERNEL=
 set(TTFD_KERNEL_LINK_FLAGS -mcmodel=medany -Wl,--emit-relocs -Wl,--no-relax)
 
 function(ttfd_add_kernel name)
-  cmake_parse_arguments(ARG "COMPUTE;DEBUG" "PROCESSOR;OPTIMIZE;OUTPUT;FILE" "SOURCES;INCLUDES" ${ARGN})
+  cmake_parse_arguments(ARG "COMPUTE;DEBUG" "PROCESSOR;OPTIMIZE;OUTPUT;FILE" "SOURCES;INCLUDES;DEFINES" ${ARGN})
   if(NOT TTFD_RISCV_CXX OR NOT TTFD_RISCV_OBJCOPY)
     message(FATAL_ERROR "ttfd_add_kernel(${name}): needs riscv64-unknown-elf-g++ (Debian: gcc-riscv64-unknown-elf)")
   endif()
@@ -58,7 +58,8 @@ function(ttfd_add_kernel name)
   foreach(folder IN LISTS ARG_INCLUDES TTFD_SDK_INCLUDES)
     list(APPEND includes -I${folder})
   endforeach()
-  set(flags ${ARG_OPTIMIZE} ${debug} ${TTFD_KERNEL_FLAGS} ${includes})
+  list(TRANSFORM ARG_DEFINES PREPEND -D)
+  set(flags ${ARG_OPTIMIZE} ${debug} ${TTFD_KERNEL_FLAGS} ${ARG_DEFINES} ${includes})
   file(MAKE_DIRECTORY ${ARG_OUTPUT})
   set(elfs "")
   if(ARG_COMPUTE)

@@ -15,7 +15,7 @@
 namespace ttfd::firmware {
 
 // A policy says which ring: kPageShift, kArrived (address of the counter), static void Return(pages),
-// static bool HaveWritesLeft() and static void AwaitWritesLeft() for writes sourced from the ring.
+// static bool HaveWritesLeft() for writes sourced from the ring, and the static function that waits for it.
 template <typename Policy>
 class RingReader {
  public:

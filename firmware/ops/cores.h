@@ -9,13 +9,6 @@
 
 namespace ttfd::ops {
 
-constexpr uint32_t CountBits(uint32_t word) {
-  word -= word >> 1 & 0x55555555;
-  word = (word & 0x33333333) + (word >> 2 & 0x33333333);
-  word = (word + (word >> 4)) & 0x0F0F0F0F;
-  return word * 0x01010101 >> 24;
-}
-
 // Number of this core among those of the launch: the number of bits of the bitmap before its own, or by rows of the
 // rectangle.
 [[gnu::noinline]] inline uint32_t CoreNumber(const Cores& cores) {
@@ -23,13 +16,14 @@ constexpr uint32_t CountBits(uint32_t word) {
   const uint32_t shape = cores.shape;
   const uint32_t columns = shape >> 16 & 0xFF;
   if (columns != 0) return (at.y - (shape >> 8 & 0xFF)) * columns + at.x - (shape & 0xFF);
+  const uint32_t* const words = &kernel::CommonArguments<uint32_t>() + (shape >> 24);
   const uint32_t bit = at.y * kBitmapColumns + at.x;
+  uint32_t bits = words[bit / 32] & ((1u << bit % 32) - 1);
   uint32_t number = 0;
-  uint32_t argument = shape >> 24;
-  for (uint32_t word = bit / 32; word != 0; --word) {
-    number += CountBits(kernel::CommonArgument(argument++));
+  for (uint32_t word = bit / 32;; bits = words[--word]) {
+    for (; bits != 0; bits &= bits - 1) ++number;
+    if (word == 0) return number;
   }
-  return number + CountBits(kernel::CommonArgument(argument) & ((1u << bit % 32) - 1));
 }
 
 // for (uint32_t item = items.first; item < items.end; item += items.step) ...

@@ -1,5 +1,5 @@
-// Reads of a reader kernel, in groups of pages of some circular buffers: the reads of a group start before those of the
-// last one have arrived, where the buffers have space for both.
+// Reads of a reader kernel: tiles of up to three tensors into circular buffers 0, 1 and 2, in groups of some tiles of
+// each. The reads of a group start before those of the last one have arrived, where the buffers have space for both.
 #pragma once
 
 #include <stdint.h>
@@ -9,61 +9,78 @@
 
 namespace ttfd::ops {
 
+// A tensor and the circular buffer that its tiles go to.
+struct Stream {
+  kernel::CircularBuffer pages;
+  kernel::InterleavedBuffer tiles;
+  uint32_t next;            // L1 address of the page that is read into next
+  uint32_t end;             // of the circular buffer
+  uint32_t reading = 0;     // pages of the group that has begun
+  uint32_t travelling = 0;  // pages of the group before it, until they are handed over
+
+  [[gnu::noinline]] static Stream Of(uint32_t index, uint32_t address) {
+    const kernel::CircularBuffer pages(index);
+    const kernel::InterleavedBuffer tiles(address, pages.page_bytes());
+    return {pages, tiles, pages.address(), pages.address() + pages.pages() * pages.page_bytes()};
+  }
+};
+
 class ReadAhead {
  public:
-  // Circular buffers 0 to `buffers` - 1.
-  explicit ReadAhead(uint32_t buffers) : count_(buffers) {
-    for (uint32_t i = 0; i != count_; ++i) buffers_[i] = kernel::CircularBuffer(i);
-  }
+  // All streams are made, those that are not used too: the output's buffer has an index above theirs, and a launch
+  // describes all up to the highest.
+  ReadAhead(uint32_t address0, uint32_t address1, uint32_t address2)
+      : streams_{Stream::Of(0, address0), Stream::Of(1, address1), Stream::Of(2, address2)} {}
 
-  uint32_t page_bytes(uint32_t buffer) const { return buffers_[buffer].page_bytes(); }
+  // The next group has this many tiles of a stream: at most the pages of its buffer, which are a multiple of them.
+  void SetTiles(uint32_t stream, uint32_t tiles) { streams_[stream].reading = tiles; }
 
-  // Starts a group of pages[i] pages of buffer i, and waits until there is space for it. The pages are consecutive.
-  void Begin(const uint32_t* pages) {
-    bool has_space = true;
-    for (uint32_t i = 0; i != count_; ++i) {
-      has_space &= buffers_[i].HasSpace(travelling_[i] + pages[i]);
-    }
-    if (!has_space) {
-      Finish();
-      for (uint32_t i = 0; i != count_; ++i) buffers_[i].Reserve(pages[i]);
-    }
-    for (uint32_t i = 0; i != count_; ++i) next_[i] = buffers_[i].PageAfter(travelling_[i]);
+  // Begins a group: waits until there is space for it.
+  [[gnu::noinline]] void Begin() {
     group_ ^= 1;
+    bool has_space = true;
+    for (Stream& stream : streams_) {
+      has_space &= stream.pages.HasSpace(stream.travelling + stream.reading);
+    }
+    if (has_space) return;
+    HandOver();
+    for (Stream& stream : streams_) stream.pages.Reserve(stream.reading);
   }
-  // Reads a page into the next page of a buffer.
-  void Read(uint32_t buffer, kernel::NocAddress from) {
-    const uint32_t bytes = buffers_[buffer].page_bytes();
-    kernel::Read(from, next_[buffer], bytes, static_cast<kernel::ReadGroup>(group_));
-    next_[buffer] += bytes;
+  // Reads a tile of the group.
+  [[gnu::noinline]] void Read(uint32_t stream, uint32_t tile) {
+    Stream& from = streams_[stream];
+    const uint32_t bytes = from.pages.page_bytes();
+    kernel::Read(from.tiles.Page(tile), from.next, bytes, static_cast<kernel::ReadGroup>(group_));
+    from.next += bytes;
+    if (from.next == from.end) from.next = from.pages.address();
   }
-  // Ends the group of Begin(): hands over the one before it, which has arrived by then.
-  void End(const uint32_t* pages) {
-    if (is_travelling_) HandOver(group_ ^ 1);
-    for (uint32_t i = 0; i != count_; ++i) travelling_[i] = pages[i];
+  // All reads of the group have begun: hands over the group before it.
+  void End() {
+    HandOver();
     is_travelling_ = true;
+    for (Stream& stream : streams_) stream.travelling = stream.reading;
   }
-  // Hands over the group of the last End().
+  // Hands over the last group.
   void Finish() {
-    if (is_travelling_) HandOver(group_);
+    group_ ^= 1;
+    HandOver();
   }
 
  private:
-  void HandOver(uint32_t group) {
-    kernel::ReadBarrier(static_cast<kernel::ReadGroup>(group));
-    for (uint32_t i = 0; i != count_; ++i) {
-      if (travelling_[i] != 0) buffers_[i].Push(travelling_[i]);
-      travelling_[i] = 0;
-    }
+  // Hands over the group before that of Begin(), if it has not been.
+  [[gnu::noinline]] void HandOver() {
+    if (!is_travelling_) return;
     is_travelling_ = false;
+    kernel::ReadBarrier(static_cast<kernel::ReadGroup>(group_ ^ 1));
+    for (Stream& stream : streams_) {
+      if (stream.travelling != 0) stream.pages.Push(stream.travelling);
+      stream.travelling = 0;
+    }
   }
 
-  uint32_t count_;
+  Stream streams_[kMaxInputs];
   uint32_t group_ = 0;
   bool is_travelling_ = false;
-  kernel::CircularBuffer buffers_[kMaxInputs];
-  uint32_t travelling_[kMaxInputs] = {};  // pages of the group before Begin()'s
-  uint32_t next_[kMaxInputs] = {};        // L1 addresses
 };
 
 }  // namespace ttfd::ops

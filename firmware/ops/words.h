@@ -138,9 +138,9 @@ struct EltwiseCompute {
 // ---- matmul
 
 // Item (batch * row_blocks + i) * column_blocks + j is a block of block_rows x block_columns tiles of the output, at
-// most kDstTiles. A block starts as the bias, or 0; products are added in the order of k, with 32 bits; then the chain is
-// applied. The sum is not divided between cores. For each k the reader pushes block_rows tiles of a and block_columns
-// tiles of b; tiles of the bias, block_columns of them, come first.
+// most kDstTiles. A block starts as the bias, or 0; products are added in the order of k, with 32 bits; then the chain
+// is applied. The sum is not divided between cores. For each k the reader pushes block_rows tiles of a and
+// block_columns tiles of b; tiles of the bias, block_columns of them, come first.
 struct MatmulBlocks {
   uint32_t block_rows;
   uint32_t block_columns;

@@ -22,14 +22,14 @@ constexpr void (*RunKernel)() = kernel_main;
 }  // namespace
 
 // Entry of kernels without a NoC command in their code: most of what a small one costs would be the wait below.
-extern "C" [[gnu::section(".text.start"), gnu::used]] void ttfd_start_plain(
+extern "C" [[gnu::section(".text.start.plain"), gnu::used]] void ttfd_start_plain(
     const ttfd::abi::KernelContext* context) {
   asm volatile("mv tp, %0" ::"r"(context) : "memory");
   RunKernel();
 }
 
 // Entry of all other kernels.
-extern "C" [[gnu::section(".text.start"), gnu::used]] void ttfd_start_and_await(
+extern "C" [[gnu::section(".text.start.await"), gnu::used]] void ttfd_start_and_await(
     const ttfd::abi::KernelContext* context) {
   using namespace ttfd::kernel;
   asm volatile("mv tp, %0" ::"r"(context) : "memory");

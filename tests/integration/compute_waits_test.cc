@@ -38,7 +38,7 @@ std::string Hazards(uint64_t seed) {
 struct Site {
   hw::Hart hart = hw::kTrisc0;
   size_t offset = 0;  // in the image
-  std::string name;   // "cb_pop_front: Synchronize": where it is in the SDK
+  std::string name;   // "PopFront: Synchronize": where it is in the SDK
   std::string line;   // the same with the line: which of the waits there
 };
 
@@ -238,9 +238,9 @@ TEST(ComputeWaits, LeftOutOnce_AreFound) {
                                       "FillOutside: AwaitUnits",
                                       "AwaitUnpackToDst: SEMWAIT",
                                       "AwaitUnpackToDst: STALLWAIT",
-                                      "cb_pop_front: Synchronize",
+                                      "PopFront: Synchronize",
                                       "tile_regs_acquire: SEMWAIT",
-                                      "SetRowSteps<>: AwaitUnits",
+                                      "SetDstSteps<>: AwaitUnits",
                                       "SelectDstRow: AwaitUnits",
                                       "tile_regs_commit: STALLWAIT",
                                       "tile_regs_wait: SEMWAIT",

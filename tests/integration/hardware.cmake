@@ -29,5 +29,6 @@ ttfd_hardware_step(compute $<TARGET_FILE:compute_engine_test> --gtest_filter=-*K
 ttfd_hardware_step(compute_dst $<TARGET_FILE:compute_dst_test>)
 ttfd_hardware_step(compute_pairs $<TARGET_FILE:compute_pairs_test>)
 ttfd_hardware_step(compute_unary $<TARGET_FILE:compute_unary_test>)
+ttfd_hardware_step(operations $<TARGET_FILE:op_kernels_test>)
 ttfd_hardware_step(hangs $<TARGET_FILE:hang_zoo_test>)
 ttfd_hardware_step(daemon $<TARGET_FILE:client_daemon_test>)

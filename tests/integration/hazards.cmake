@@ -4,7 +4,7 @@ set(hazard_short firmware_test firmware_hazard_test dispatch_boot_test dispatch_
   daemon_queues_test)
 set(hazard_long dispatch_launch_test dispatch_queues_test dispatch_trace_test dispatch_transfer_test client_daemon_test)
 set(hazard_streams firmware_reference_test)
-set(hazard_compute compute_dst_test compute_engine_test compute_pairs_test compute_unary_test)
+set(hazard_compute compute_dst_test compute_engine_test compute_pairs_test compute_unary_test op_kernels_test)
 
 # Adds the test NAME: `hazards` with `seeds` through the programs of the lists.
 function(_ttfd_hazards name hazards seeds share labels timeout)

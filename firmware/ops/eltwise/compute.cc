@@ -18,9 +18,7 @@ using Route = uint32_t;
 constexpr Route kNoRoute = ~0u;
 
 Route RouteOf(uint32_t input, uint32_t broadcasts) {
-  const CircularBuffer tiles(input);
-  const uint32_t format = tiles.has_format() ? static_cast<uint32_t>(tiles.format()) + 1 : 0;
-  return format << 8 | (broadcasts >> 8 * input & 0xFF);
+  return CircularBuffer::FormatWordOf(input) << 8 | (broadcasts >> 8 * input & 0xFF);
 }
 
 template <BroadcastType kBroadcast>
@@ -31,18 +29,17 @@ void TakePart(uint32_t input, bool configure) {
 
 // Tile `input` of Dst = the first tile of circular buffer `input`.
 void Take(uint32_t input, Route route, bool configure) {
-  switch (static_cast<Broadcast>(route & 0xFF)) {
-    case Broadcast::kColumn:
-      return TakePart<BroadcastType::COL>(input, configure);
-    case Broadcast::kRow:
-      return TakePart<BroadcastType::ROW>(input, configure);
-    case Broadcast::kScalar:
-      return TakePart<BroadcastType::SCALAR>(input, configure);
-    case Broadcast::kNone:
-      break;
+  const auto broadcast = static_cast<Broadcast>(route & 0xFF);
+  if (broadcast == Broadcast::kNone) {
+    if (configure) copy_tile_init(input);
+    copy_tile(input, 0, input);
+  } else if (!kComputes || broadcast == Broadcast::kColumn) {  // the same for all other harts
+    TakePart<BroadcastType::COL>(input, configure);
+  } else if (broadcast == Broadcast::kRow) {
+    TakePart<BroadcastType::ROW>(input, configure);
+  } else {
+    TakePart<BroadcastType::SCALAR>(input, configure);
   }
-  if (configure) copy_tile_init(input);
-  copy_tile(input, 0, input);
 }
 
 // Tile 0 of Dst = tiles 0, 1 and 2 combined.
@@ -88,13 +85,13 @@ void kernel_main() {
   const uint32_t inputs = InputsOf(combine);
   const bool has_padding = HasPadding(words.padding);
   const Items items(words.cores);
-  compute_kernel_hw_startup(0, kOutputBuffer);
+  output_init(kOutputBuffer);
   Route routes[kMaxInputs];
-  for (uint32_t i = 0; i != inputs; ++i) routes[i] = RouteOf(i, words.broadcast);
+  for (uint32_t i = 0; !kPacks && i != inputs; ++i) routes[i] = RouteOf(i, words.broadcast);
   Route configured = kNoRoute;
   for (uint32_t item = items.first; item < items.end; item += items.step) {
     tile_regs_acquire();
-    for (uint32_t i = 0; i != inputs; ++i) {
+    for (uint32_t i = 0; !kPacks && i != inputs; ++i) {
       cb_wait_front(i, 1);
       Take(i, routes[i], routes[i] != configured);
       configured = routes[i];

@@ -32,19 +32,16 @@ struct Index {
 }  // namespace
 
 void kernel_main() {
-  constexpr uint32_t kPages[kMaxInputs] = {1, 1, 1};
   const auto& words = CommonArguments<EltwiseReader>();
   const uint32_t inputs = words.inputs;
   const Items items(words.cores);
-  ReadAhead reads(inputs);
+  ReadAhead reads(words.input[0].address, words.input[1].address, words.input[2].address);
+  for (uint32_t i = 0; i != inputs; ++i) reads.SetTiles(i, 1);
   for (uint32_t item = items.first; item < items.end; item += items.step) {
     const Index index(words, item);
-    reads.Begin(kPages);
-    for (uint32_t i = 0; i != inputs; ++i) {
-      const InterleavedBuffer tiles(words.input[i].address, reads.page_bytes(i));
-      reads.Read(i, tiles.Page(index.TileOf(words.input[i])));
-    }
-    reads.End(kPages);
+    reads.Begin();
+    for (uint32_t i = 0; i != inputs; ++i) reads.Read(i, index.TileOf(words.input[i]));
+    reads.End();
   }
   reads.Finish();
 }

@@ -64,7 +64,8 @@ void kernel_main() {
   const uint32_t k_tiles = words.k_tiles, phases = words.fidelity;
   const bool has_bias = words.has_bias != 0, transpose = words.transpose_b != 0;
   const Items items(words.cores);
-  mm_init(kA, kB, kOutputBuffer, transpose);
+  output_init(kOutputBuffer);
+  if (!has_bias) mm_init_short(kA, kB, transpose);
   for (uint32_t item = items.first; item < items.end; item += items.step) {
     tile_regs_acquire();
     if (has_bias) {

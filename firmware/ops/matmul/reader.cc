@@ -14,13 +14,6 @@ uint32_t FirstTile(const MatmulReader::Factor& factor, uint32_t outer, uint32_t 
   return outer * factor.outer_stride + inner * factor.inner_stride;
 }
 
-// Tiles first, first + stride, ... into one buffer of the group.
-void ReadTiles(ReadAhead& reads, uint32_t buffer, uint32_t address, uint32_t first, uint32_t stride,
-               uint32_t count) {
-  const InterleavedBuffer tiles(address, reads.page_bytes(buffer));
-  for (; count != 0; --count, first += stride) reads.Read(buffer, tiles.Page(first));
-}
-
 void ReadBlock(const MatmulReader& words, ReadAhead& reads, uint32_t item) {
   const MatmulBlocks& blocks = words.blocks;
   const uint32_t rest = item / blocks.column_blocks;
@@ -31,15 +24,20 @@ void ReadBlock(const MatmulReader& words, ReadAhead& reads, uint32_t item) {
   const uint32_t inner = batch - outer * words.inner_batches;
   uint32_t a = FirstTile(words.a, outer, inner) + row * words.a.row_stride;
   uint32_t b = FirstTile(words.b, outer, inner) + column * words.b.column_stride;
-  uint32_t pages[kMaxInputs] = {blocks.block_rows, blocks.block_columns,
-                                words.has_bias != 0 ? blocks.block_columns : 0};
+  if (words.has_bias != 0) reads.SetTiles(kBias, blocks.block_columns);
+  bool reads_bias = words.has_bias != 0;
   for (uint32_t k = words.k_tiles; k != 0; --k) {
-    reads.Begin(pages);
-    if (pages[kBias] != 0) ReadTiles(reads, kBias, words.bias_address, column, 1, pages[kBias]);
-    ReadTiles(reads, kA, words.a.address, a, words.a.row_stride, pages[kA]);
-    ReadTiles(reads, kB, words.b.address, b, words.b.column_stride, pages[kB]);
-    reads.End(pages);
-    pages[kBias] = 0;
+    reads.Begin();
+    for (uint32_t i = 0; reads_bias && i != blocks.block_columns; ++i) {
+      reads.Read(kBias, column + i);
+    }
+    for (uint32_t i = 0; i != blocks.block_rows; ++i) reads.Read(kA, a + i * words.a.row_stride);
+    for (uint32_t i = 0; i != blocks.block_columns; ++i) {
+      reads.Read(kB, b + i * words.b.column_stride);
+    }
+    reads.End();
+    reads_bias = false;
+    reads.SetTiles(kBias, 0);
     a += words.a.column_stride;
     b += words.b.row_stride;
   }
@@ -50,7 +48,9 @@ void ReadBlock(const MatmulReader& words, ReadAhead& reads, uint32_t item) {
 void kernel_main() {
   const auto& words = CommonArguments<MatmulReader>();
   const Items items(words.cores);
-  ReadAhead reads(words.has_bias != 0 ? 3 : 2);
+  ReadAhead reads(words.a.address, words.b.address, words.bias_address);
+  reads.SetTiles(kA, words.blocks.block_rows);
+  reads.SetTiles(kB, words.blocks.block_columns);
   for (uint32_t item = items.first; item < items.end; item += items.step) {
     ReadBlock(words, reads, item);
   }

@@ -25,10 +25,7 @@ class CircularBuffer {
   constexpr CircularBuffer() = default;  // none: of no pages
   explicit CircularBuffer(uint32_t index)
       : state_(abi::kCircularBufferStateAddress + index * sizeof(abi::CircularBufferState)) {
-    const uint32_t config =
-        internal::ConfigAddress() +
-        (internal::MessageWord(offsetof(abi::LaunchMessage, circular_buffer_offset)) & 0xFFFF) +
-        index * sizeof(abi::CircularBufferConfig);
+    const uint32_t config = ConfigOf(index);
     config_ = config;
     base_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, address));
     pages_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, pages));
@@ -49,6 +46,10 @@ class CircularBuffer {
   hw::tensix::Format format() const { return static_cast<hw::tensix::Format>(FormatWord() - 1); }
   // False: the client gave none, pages are bytes.
   bool has_format() const { return FormatWord() != 0; }
+  // Of a circular buffer that the hart has not made: 0 without a format, else 1 more than its number.
+  static uint32_t FormatWordOf(uint32_t index) {
+    return firmware::Load(ConfigOf(index) + offsetof(abi::CircularBufferConfig, format));
+  }
 
   // Producer: waits until `pages` (at most pages()) are free behind the write position, and returns
   // their L1 address. They are contiguous if every call uses a divisor of pages().
@@ -66,12 +67,6 @@ class CircularBuffer {
     firmware::Fence();
     const uint32_t used = firmware::Load(state_ + kPushed) - firmware::Load(state_ + kPopped);
     return used + pages <= pages_;
-  }
-
-  // L1 address of the page `pages` (below pages()) after position().
-  uint32_t PageAfter(uint32_t pages) const {
-    const uint32_t address = position_ + pages * page_bytes_;
-    return address < end_ ? address : address - (end_ - base_);
   }
 
   // Producer: hands `pages` reserved pages, now filled, to the consumer.
@@ -92,6 +87,13 @@ class CircularBuffer {
  private:
   static constexpr uint32_t kPushed = offsetof(abi::CircularBufferState, pushed);
   static constexpr uint32_t kPopped = offsetof(abi::CircularBufferState, popped);
+
+  // L1 address.
+  static uint32_t ConfigOf(uint32_t index) {
+    return internal::ConfigAddress() +
+           (internal::MessageWord(offsetof(abi::LaunchMessage, circular_buffer_offset)) & 0xFFFF) +
+           index * sizeof(abi::CircularBufferConfig);
+  }
 
   uint32_t FormatWord() const {
     return firmware::Load(config_ + offsetof(abi::CircularBufferConfig, format));

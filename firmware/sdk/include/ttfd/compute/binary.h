@@ -59,14 +59,23 @@ constexpr RowSteps StepsOf(BroadcastType broadcast) {
   }
 }
 
-template <RowSteps kSrcA, RowSteps kSrcB, uint32_t kDstStep>
-void SetRowSteps() {
+// The part that operations have in common.
+template <uint32_t kDstStep>
+[[gnu::noinline]] void SetDstSteps() {
   constexpr uint32_t kDst = kAddrModDstIncrement.In(0, kDstStep);
   AwaitUnits();
-  SetAddrMod<0, kSrcA.first, kSrcB.first, kDst>();
-  SetAddrMod<1, kSrcA.second, kSrcB.second, kDst>();
-  SetAddrMod<2, kSrcA.fourth, kSrcB.fourth, kDst>();
-  SetAddrMod<3, kSrcA.last, kSrcB.last, kAddrModDstClear.In(0, 1) | kNextPhase>();
+  SetDstStep<0, kDst>();
+  SetDstStep<1, kDst>();
+  SetDstStep<2, kDst>();
+  SetDstStep<3, kAddrModDstClear.In(0, 1) | kNextPhase>();
+}
+template <RowSteps kSrcA, RowSteps kSrcB, uint32_t kDstStep>
+void SetRowSteps() {
+  SetDstSteps<kDstStep>();
+  SetSourceSteps<0, kSrcA.first, kSrcB.first>();
+  SetSourceSteps<1, kSrcA.second, kSrcB.second>();
+  SetSourceSteps<2, kSrcA.fourth, kSrcB.fourth>();
+  SetSourceSteps<3, kSrcA.last, kSrcB.last>();
 }
 
 // A pass over a tile.

@@ -77,20 +77,10 @@ inline void IsGreater() {
   MaskGreater<0, 1>();
   OneWhere<0>();
 }
-inline void IsLess() {
-  NoSignOfZero();
-  MaskGreater<1, 0>();
-  OneWhere<1>();
-}
 inline void IsAtMost() {
   NoSignOfZero();
   MaskAtMost<0, 1>();
   OneWhere<0>();
-}
-inline void IsAtLeast() {
-  NoSignOfZero();
-  MaskAtMost<1, 0>();
-  OneWhere<1>();
 }
 inline void IsEqual() {
   NoSignOfZero();
@@ -107,6 +97,12 @@ inline void IsUnequal() {
   MaskGreater<1, 0>();
   Push<SFPOR{}.lreg_dest(2).lreg_c(1)>();
   OneWhere<2>();
+}
+
+// The opposite comparison, of the tiles the other way round.
+template <void (*kTwo)()>
+void CombineReversed(uint32_t tile0, uint32_t tile1, uint32_t to) {
+  Combine<kTwo>(tile1, tile0, to);
 }
 
 inline void Where(uint32_t condition, uint32_t if_true, uint32_t if_false, uint32_t to) {

@@ -15,7 +15,7 @@ inline bool copies_to_dst = false;
 
 template <RowSteps kSrcA>
 void ConfigureCopy(uint32_t in, bool transpose) {
-  copies_to_dst = !transpose && TileFormatOf(in).unpacks_to_dst;
+  if constexpr (!kPacks) copies_to_dst = !transpose && TileFormatOf(in).unpacks_to_dst();
   if constexpr (kUnpacks) ConfigureSources(in, in, transpose, copies_to_dst);
   if constexpr (kComputes) SetRowSteps<kSrcA, kRowZero, 8>();
 }

@@ -37,10 +37,10 @@ TTFD_COMPUTE_BINARY(binary_max, Combine<internal::Greater>)
 TTFD_COMPUTE_BINARY(binary_min, Combine<internal::Smaller>)
 TTFD_COMPUTE_BINARY(eq_binary, Combine<internal::IsEqual>)
 TTFD_COMPUTE_BINARY(ne_binary, Combine<internal::IsUnequal>)
-TTFD_COMPUTE_BINARY(lt_binary, Combine<internal::IsLess>)
+TTFD_COMPUTE_BINARY(lt_binary, CombineReversed<internal::IsGreater>)
 TTFD_COMPUTE_BINARY(le_binary, Combine<internal::IsAtMost>)
 TTFD_COMPUTE_BINARY(gt_binary, Combine<internal::IsGreater>)
-TTFD_COMPUTE_BINARY(ge_binary, Combine<internal::IsAtLeast>)
+TTFD_COMPUTE_BINARY(ge_binary, CombineReversed<internal::IsAtMost>)
 #undef TTFD_COMPUTE_BINARY
 
 inline void where_tile_init() {}

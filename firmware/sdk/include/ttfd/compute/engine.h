@@ -17,6 +17,12 @@
 #include <ttfd/circular_buffer.h>
 #include <ttfd/compute/names.h>
 
+// How many indices of circular buffers there are, from 0: a kernel with fewer has a smaller image. Defined for all of
+// its sources, by DEFINES of ttfd_add_kernel.
+#ifndef TTFD_CIRCULAR_BUFFERS
+#define TTFD_CIRCULAR_BUFFERS ttfd::abi::kMaxCircularBuffers
+#endif
+
 namespace ttfd::compute {
 
 inline constexpr bool kUnpacks = kernel::kHart == hw::kTrisc0;
@@ -36,7 +42,7 @@ struct Buffer {
   CircularBuffer pages;
   uint32_t packed = 0;  // tiles packed since the last push
 };
-inline Buffer buffers[abi::kMaxCircularBuffers];
+inline Buffer buffers[TTFD_CIRCULAR_BUFFERS];
 
 [[gnu::noinline]] inline void LoadBuffer(uint32_t index) {
   buffers[index].pages = CircularBuffer(index);

@@ -61,21 +61,22 @@ inline void FillFace(uint32_t tile, uint32_t face, uint32_t bits) {
 }
 
 // Whole faces come last: vectors are stored into rows that hold numbers.
-[[gnu::noinline]] inline void FillOutside(uint32_t tile, uint32_t rows, uint32_t columns,
-                                          uint32_t bits) {
+inline void FillOutside(uint32_t tile, uint32_t rows, uint32_t columns, uint32_t bits) {
   SelectDstTile(tile);
   EveryLane();
-  SetBits<kFilling>(bits);
+  if (bits == 0) {
+    SetBits<kFilling, 0>();
+  } else {
+    SetBits<kFilling>(bits);
+  }
   SetLaneNumbers();
   if (rows % 16 != 0) FillRows(tile, rows);
   if (columns % 16 != 0) FillColumns(tile, columns);
   EveryLane();
   AwaitUnits();
-  for (uint32_t face = 0; face != 4; ++face) {
-    const bool below = face >= 2 && rows <= 16;
-    const bool right = face % 2 != 0 && columns <= 16;
-    if (below || right) FillFace(tile, face, bits);
-  }
+  if (columns <= 16) FillFace(tile, 1, bits);
+  if (rows <= 16) FillFace(tile, 2, bits);
+  if (columns <= 16 || rows <= 16) FillFace(tile, 3, bits);
 }
 
 }  // namespace internal

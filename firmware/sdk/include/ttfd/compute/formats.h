@@ -31,29 +31,23 @@ constexpr uint32_t PhasesOf(MathFidelity fidelity) {
   return fidelity == MathFidelity::LoFi ? 1 : static_cast<uint32_t>(fidelity);
 }
 
+// The engine refuses formats other than the three.
 struct TileFormat {
-  Format format;            // in L1
-  Format source;            // in SrcA and SrcB
-  bool unpacks_to_dst;      // without a change
-  Format packed_from;       // what the packer takes the 32 bits of Dst for
-  uint32_t row_bytes;       // of 16 datums of packed_from
-  uint32_t exponent_units;  // 16 bytes each, before the data
-};
-inline constexpr TileFormat kTileFormats[] = {
-    {Format::kFloat16B, Format::kFloat16B, false, Format::kFloat16B, 32, 0},
-    {Format::kFloat32, Format::kTf32, true, Format::kFloat32, 64, 0},
-    {Format::kBfp8B, Format::kBfp8B, false, Format::kBfp8B, 16, 4},
+  Format format;  // in L1, and what the packer takes the 32 bits of Dst for
+
+  bool unpacks_to_dst() const { return format == Format::kFloat32; }           // without a change
+  Format source() const { return unpacks_to_dst() ? Format::kTf32 : format; }  // in SrcA and SrcB
+  uint32_t row_bytes() const {  // of 16 datums, as the packer takes them
+    return format == Format::kFloat32 ? 64 : format == Format::kBfp8B ? 16 : 32;
+  }
+  // 16 bytes each, before the data.
+  uint32_t exponent_units() const { return format == Format::kBfp8B ? 4 : 0; }
 };
 
-// Looks up the format of a circular buffer: bfloat16 where the client gave none. The engine refuses formats that are
-// not in the table.
+// Reads the format of a circular buffer from L1: bfloat16 where the client gave none.
 [[gnu::noinline]] inline TileFormat TileFormatOf(uint32_t buffer) {
-  const CircularBuffer& pages = BufferAt(buffer).pages;
-  const Format format = pages.has_format() ? pages.format() : Format::kFloat16B;
-  for (const TileFormat& tile : kTileFormats) {
-    if (tile.format == format) return tile;
-  }
-  return {format, format, false, format, 32, 0};
+  const uint32_t word = CircularBuffer::FormatWordOf(buffer);
+  return {word == 0 ? Format::kFloat16B : static_cast<Format>(word - 1)};
 }
 
 }  // namespace internal

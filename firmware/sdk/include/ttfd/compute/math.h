@@ -19,12 +19,20 @@ inline uint32_t dst_maxima = 0;
 
 // Sets the step of the row counters after an instruction with addr_mode `kSection`: it adds to those of the sources,
 // which wrap at 64; `kDst` has the fields kAddrModDst... and kAddrModFidelity... .
-template <uint32_t kSection, uint32_t kSrcA, uint32_t kSrcB, uint32_t kDst>
-void SetAddrMod() {
+template <uint32_t kSection, uint32_t kSrcA, uint32_t kSrcB>
+void SetSourceSteps() {
   SetThreadConfig<kThreadAddrModAb + kSection,
                   kAddrModSrcAIncrement.In(0, kSrcA) | kAddrModSrcBIncrement.In(0, kSrcB)>();
+}
+template <uint32_t kSection, uint32_t kDst>
+void SetDstStep() {
   SetThreadConfig<kThreadAddrModDst + kSection, kDst>();
   SetThreadConfig<kThreadAddrModBias + kSection, 0>();
+}
+template <uint32_t kSection, uint32_t kSrcA, uint32_t kSrcB, uint32_t kDst>
+void SetAddrMod() {
+  SetSourceSteps<kSection, kSrcA, kSrcB>();
+  SetDstStep<kSection, kDst>();
 }
 inline constexpr uint32_t kNextPhase = kAddrModFidelityIncrement.In(0, 1);
 
@@ -37,7 +45,7 @@ inline void AwaitUnits() {
 }
 
 // Instructions from here on count rows from row `row` of the half of Dst, from fidelity phase 0.
-inline void SelectDstRow(uint32_t row) {
+[[gnu::noinline]] inline void SelectDstRow(uint32_t row) {
   AwaitUnits();
   internal::Push(SETC16{}.setc16_reg(kThreadDstOffset).setc16_value(dst_half + row));
   Push<SETRWC{}.bit_mask(kAllCounters)>();

@@ -11,9 +11,9 @@ namespace ttfd::compute::internal {
   Synchronize();  // tiles before it are packed as they were to be
   SetConfigFields(FieldValue{kPackNoZeroCompression, 1},
                   FieldValue{kPackOutFormat, CodeOf(tile.format)},
-                  FieldValue{kPackInFormat, CodeOf(tile.packed_from)});
-  SetConfigFields(FieldValue{kPackSourceYStride, tile.row_bytes});
-  SetConfigFields(FieldValue{kPackExponentBytes, tile.exponent_units});
+                  FieldValue{kPackInFormat, CodeOf(tile.format)});
+  SetConfigFields(FieldValue{kPackSourceYStride, tile.row_bytes()});
+  SetConfigFields(FieldValue{kPackExponentBytes, tile.exponent_units()});
 }
 
 // Packs tile `tile` of the half of Dst to an L1 address: 64 rows of 32 bits, four rows an instruction.

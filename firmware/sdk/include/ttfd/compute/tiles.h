@@ -26,35 +26,50 @@ inline void Start() {
 
 }  // namespace internal
 
-// Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel
-// calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs
-// to has the format of `out`; the two buffers of an operation may have different ones.
-inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
+// Sets the format of the buffer that is packed to, and no others: in the place of the next function where the init
+// function of the first operation follows at once (own extension).
+inline void output_init(uint32_t out) {
   using namespace internal;
   if constexpr (kUnpacks) {
-    ConfigureSources(in0, in1);
     SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(Format::kTf32)},
                     FieldValue{kAluSrcBFormat, CodeOf(Format::kTf32)},
-                    FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).packed_from)},
+                    FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).format)},
                     FieldValue{kAluFloat32Dst, 1}, FieldValue{kAluFloat32Sfpu, 1},
                     FieldValue{kAluInt8, 0});
   }
   if constexpr (kPacks) ConfigurePacker(out);
 }
+
+// Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel
+// calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs
+// to has the format of `out`; the two buffers of an operation may have different ones.
+inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
+  if constexpr (kUnpacks) internal::ConfigureSources(in0, in1);
+  output_init(out);
+}
 inline void compute_kernel_hw_startup(uint32_t in, uint32_t out) {
   compute_kernel_hw_startup(in, in, out);
 }
 
+namespace internal {
+
+[[gnu::noinline]] inline void WaitFront(uint32_t buffer, uint32_t tiles) {
+  BufferAt(buffer).pages.Wait(tiles);
+}
+[[gnu::noinline]] inline void PopFront(uint32_t buffer, uint32_t tiles) {
+  Synchronize();  // the tiles have been read
+  BufferAt(buffer).pages.Pop(tiles);
+}
+
+}  // namespace internal
+
 // Circular buffers. TRISC0 consumes: waits for the first `tiles` tiles, and gives them back after it has unpacked
 // them.
 inline void cb_wait_front(uint32_t buffer, uint32_t tiles) {
-  if constexpr (kUnpacks) internal::BufferAt(buffer).pages.Wait(tiles);
+  if constexpr (kUnpacks) internal::WaitFront(buffer, tiles);
 }
 inline void cb_pop_front(uint32_t buffer, uint32_t tiles) {
-  if constexpr (kUnpacks) {
-    kernel::Synchronize();  // the tiles have been read
-    internal::BufferAt(buffer).pages.Pop(tiles);
-  }
+  if constexpr (kUnpacks) internal::PopFront(buffer, tiles);
 }
 
 // TRISC2 produces: waits for space for `tiles` tiles, and hands them over after it has packed them.

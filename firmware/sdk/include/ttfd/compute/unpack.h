@@ -19,13 +19,13 @@ inline constexpr uint32_t kFirstDatum = 64;
   const TileFormat b = TileFormatOf(buffer_b);
   Synchronize();  // tiles before it are unpacked as they were to be
   SetConfigFields(FieldValue{kA.in_format, CodeOf(a.format)}, FieldValue{kA.uncompressed, 1});
-  SetConfigFields(FieldValue{kA.out_format, CodeOf(to_dst ? a.format : a.source)},
+  SetConfigFields(FieldValue{kA.out_format, CodeOf(to_dst ? a.format : a.source())},
                   FieldValue{kA.transpose, transpose});
   SetConfigFields(FieldValue{kA.no_zero_compression, 1}, FieldValue{kUnpack0ToDst, to_dst});
   SetConfig<FieldValue{kUnpack0DestAddress, kFirstDatum}>();
   SetConfigFields(FieldValue{kB.in_format, CodeOf(b.format)}, FieldValue{kB.uncompressed, 1},
                   FieldValue{kB.x_dim, kTileDatums});
-  SetConfigFields(FieldValue{kB.out_format, CodeOf(b.source)});
+  SetConfigFields(FieldValue{kB.out_format, CodeOf(b.source())});
   internal::Push(SETC16{}.setc16_reg(kThreadUnpackSet).setc16_value(to_dst ? 0 : 4));
 }
 

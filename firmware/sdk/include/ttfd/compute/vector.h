@@ -62,7 +62,7 @@ void Set() {
 }
 // The same for a number that is made at run time.
 template <uint32_t kTo>
-void SetBits(uint32_t bits) {
+[[gnu::noinline]] void SetBits(uint32_t bits) {
   internal::Push(SFPLOADI{}.lreg(kTo).instr_mod(8).imm16(bits >> 16));
   internal::Push(SFPLOADI{}.lreg(kTo).instr_mod(10).imm16(bits & 0xFFFF));
 }

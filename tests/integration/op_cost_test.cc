@@ -1,0 +1,148 @@
+// What the kernels of operations cost: bytes of their images, and instructions, counted on the model.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/sim/chip.h"
+#include "runtime/sim/hart.h"
+#include "tests/support/op_reference.h"
+
+namespace ttfd::op_test {
+namespace {
+
+// What a family takes of a core's memory for kernels.
+TEST(OperationCost, ImagesOfAFamily) {
+  size_t eltwise = 0, matmul = 0;
+  for (const std::string_view name : ops::OperationElfNames()) {
+    const auto image = LoadKernel(ops::OperationElf(name), std::string(name));
+    ASSERT_TRUE(image.ok()) << image.status().ToString();
+    const size_t bytes = (*image)->bytes.size();
+    std::printf("%s: %zu bytes\n", std::string(name).c_str(), bytes);
+    if (!name.starts_with("matmul")) eltwise += bytes;
+    if (!name.starts_with("eltwise")) matmul += bytes;
+  }
+  std::printf("eltwise: %zu bytes, matmul: %zu bytes\n", eltwise, matmul);
+  EXPECT_LE(eltwise, 13'100u);
+  EXPECT_LE(matmul, 12'400u);
+}
+
+constexpr uint32_t kSmall = 4, kLarge = 36;  // items
+constexpr uint32_t kTileColumns = 4;
+
+// Instructions of the busiest of a core's five harts.
+struct Cost {
+  uint64_t launch;  // all but its items
+  uint64_t item;
+};
+
+class OperationInstructions : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TTFD_ONLY_ON_THE_EMBEDDED_DEVICE("counts instructions");
+    if (TestDeviceIsHostile()) GTEST_SKIP() << "with hazards on, harts poll longer";
+  }
+
+  // `launch(items)` launches an operation on worker (0, 0).
+  Cost Measure(const char* what, BootedCard& card, const std::function<void(uint32_t)>& launch) {
+    constexpr hw::Coordinate kWorker = {1, 2};
+    const auto count = [&](uint32_t items, std::array<uint64_t, hw::kHarts>& retired) {
+      for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+        retired[hart] = -card.chip->FindHart(kWorker, hart)->retired;
+      }
+      launch(items);
+      EXPECT_TRUE(card.Finish().ok());
+      for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+        retired[hart] += card.chip->FindHart(kWorker, hart)->retired;
+      }
+    };
+    std::array<uint64_t, hw::kHarts> small{}, large{};
+    count(kSmall, small);  // the first launch: kernels are loaded
+    count(kSmall, small);
+    count(kLarge, large);
+    Cost cost{};
+    std::printf("%-10s", what);
+    for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
+      const uint64_t item = (large[hart] - small[hart]) / (kLarge - kSmall);
+      const uint64_t own = small[hart] - kSmall * item;
+      std::printf("  %s %lu + %lu an item", sim::HartName(hart), own, item);
+      cost = {std::max(cost.launch, own), std::max(cost.item, item)};
+    }
+    std::printf("\n");
+    return cost;
+  }
+
+  Cost Eltwise(const char* what, Combine combine, uint32_t inputs, uint32_t broadcast,
+               const Steps& steps, hw::tensix::Format format = kBf16) {
+    BootedCard card;
+    std::vector<OpBuffer> buffers = {{ops::kOutputBuffer, 2, format}};
+    for (uint32_t i = 0; i < inputs; ++i) buffers.push_back({i, 2, format});
+    OpProgram program(card, "eltwise", kOneCore, buffers);
+    ops::EltwiseReader reader{};
+    reader.inputs = inputs;
+    for (uint32_t& size : reader.size) size = kLarge;
+    for (uint32_t i = 0; i < inputs; ++i) reader.input[i] = {OpInputAddress(i), {0, 0, 0, 1}};
+    ops::EltwiseCompute compute{};
+    compute.combine = static_cast<uint32_t>(combine);
+    compute.broadcast = broadcast;
+    compute.chain = ChainOf(steps);
+    compute.padding = {32, 32, 0, 0};
+    const ops::TileWriter writer{{}, {1, 1, kLarge, kTileColumns}, kOpOutputAddress};
+    return Measure(what, card, [&](uint32_t items) {
+      program.Launch(kOneCore.Arguments(reader, 0, items), kOneCore.Arguments(compute, 0, items),
+                     kOneCore.Arguments(writer, 0, items));
+    });
+  }
+
+  Cost Matmul(const char* what, uint32_t block_rows, uint32_t block_columns, uint32_t k_tiles) {
+    BootedCard card;
+    OpProgram program(card, "matmul", kOneCore,
+                      {{0, 2 * block_rows, kBf16},
+                       {1, 2 * block_columns, kBf16},
+                       {ops::kOutputBuffer, block_rows * block_columns, kBf16}});
+    ops::MatmulReader reader{};
+    reader.blocks = {block_rows, block_columns, kLarge, 1};
+    reader.k_tiles = k_tiles;
+    reader.inner_batches = 1;
+    reader.a = {OpInputAddress(0), 0, 0, k_tiles, 1};
+    reader.b = {OpInputAddress(1), 0, 0, block_columns, 1};
+    ops::MatmulCompute compute{};
+    compute.blocks = reader.blocks;
+    compute.k_tiles = k_tiles;
+    compute.fidelity = 4;
+    compute.padding = {32, 32, 0, 0};
+    const ops::TileWriter writer{{}, reader.blocks, kOpOutputAddress};
+    return Measure(what, card, [&](uint32_t items) {
+      program.Launch(kOneCore.Arguments(reader, 0, items), kOneCore.Arguments(compute, 0, items),
+                     kOneCore.Arguments(writer, 0, items));
+    });
+  }
+};
+
+TEST_F(OperationInstructions, OfTilesOfElements) {
+  const Cost copy = Eltwise("copy", Combine::kNone, 1, 0, {});
+  const Cost sum = Eltwise("sum", Combine::kAdd, 2, 0, {});
+  const Cost exact = Eltwise("exact sum", Combine::kAdd, 2, 0, {}, kFp32);
+  const Cost row = Eltwise("sum row", Combine::kAdd, 2, 2 << 8, {});
+  const Cost gelu = Eltwise("gelu", Combine::kNone, 1, 0, {{Unary::kGelu, 0}});
+  EXPECT_LE(copy.item, 320u);
+  EXPECT_LE(sum.item, 450u);
+  EXPECT_LE(exact.item, 480u);
+  EXPECT_LE(row.item, 480u);
+  EXPECT_LE(gelu.item, 1600u);
+  EXPECT_LE(std::max(copy.launch, exact.launch), 580u);
+}
+
+TEST_F(OperationInstructions, OfBlocksOfProducts) {
+  EXPECT_LE(Matmul("1x1x1", 1, 1, 1).item, 420u);
+  EXPECT_LE(Matmul("1x1x8", 1, 1, 8).item, 3000u);
+  EXPECT_LE(Matmul("2x2x8", 2, 2, 8).item, 4500u);
+}
+
+}  // namespace
+}  // namespace ttfd::op_test
