@@ -1,5 +1,4 @@
-// ttfdctl: the command line of the daemon. The only file that includes CLI11, which is slow to
-// compile.
+// ttfdctl: the command line of the daemon. The only source that includes CLI11, which is slow to compile.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/doctor_command.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/help_formatter.h"
 #include "client/cli/lease_command.h"
 #include "client/cli/op_command.h"
 #include "client/cli/printing.h"
@@ -33,6 +33,12 @@ struct TimeoutsArguments {
   client::Timeouts values;
 };
 
+// Of `hang show` and `hang fetch`.
+struct HangArguments {
+  std::string report;
+  std::string folder = ".";
+};
+
 // What was parsed; `run` is the chosen command.
 struct Parsed {
   Common common;
@@ -44,72 +50,12 @@ struct Parsed {
   double within_s = 30;
   uint32_t device = 0;
   std::string level;
-  std::string report;
-  std::string folder = ".";
+  HangArguments hang;
   ProfileArguments profile;
   LeaseArguments lease;
   RunOptions run_options;
   OpArguments op;
-  bool lists_operations = false;
   std::function<int()> run;
-};
-
-// Help as people read it: "--timeout SECONDS", then what it means with range and default, wrapped at 80 columns. The
-// text of an option is the name of its value; the descriptions of its validators are the values that are allowed.
-class HelpFormatter : public CLI::Formatter {
- public:
-  HelpFormatter() { label("Positionals", "Arguments"); }
-
-  // Options of a group without a name belong to the command around it.
-  std::string make_expanded(const CLI::App* group) const override {
-    return make_groups(group, CLI::AppFormatMode::Sub);
-  }
-
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string& value = option->get_option_text();
-    return value.empty() ? "" : " " + value;
-  }
-
-  std::string make_option_desc(const CLI::Option* option) const override {
-    std::vector<std::string> notes = CLI::detail::split(option->get_type_name(), ':');
-    notes.erase(notes.begin());  // CLI11's name of the type; those of the validators follow
-    if (option->get_required() && !option->get_positional()) {
-      notes.emplace_back("required");
-    }
-    const std::string preset = option->get_default_str();
-    if (!preset.empty() && preset != "0" && preset != "[]") {
-      notes.push_back("default " + preset);
-    }
-    const std::string& text = option->get_description();
-    return notes.empty() ? text : text + " (" + CLI::detail::join(notes, ", ") + ")";
-  }
-
-  std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return Entry(make_option_name(option, is_positional) + make_option_opts(option),
-                 make_option_desc(option));
-  }
-
-  std::string make_subcommand(const CLI::App* command) const override {
-    return Entry(command->get_name(), command->get_description());
-  }
-
- private:
-  static std::string Entry(const std::string& name, const std::string& text) {
-    constexpr size_t kColumns = 80;
-    constexpr size_t kText = 28;  // where the texts begin
-    std::string entry = "  " + name;
-    if (entry.size() + 2 > kText) {
-      entry += "\n";
-    } else {
-      entry.resize(kText, ' ');
-    }
-    bool indents = entry.back() == '\n';
-    for (const std::string& line : WrapWords(text, kColumns - kText)) {
-      entry += (indents ? std::string(kText, ' ') : "") + line + "\n";
-      indents = true;
-    }
-    return entry;
-  }
 };
 
 CLI::Validator InRange(double low, double high) {
@@ -268,13 +214,14 @@ void AddHangs(CLI::App* app, Parsed* p) {
     p->run = [p] { return ShowHangReport(p->common, "last"); };
   });
   CLI::App* show = hang->add_subcommand("show", "Show a report");
-  show->add_option("REPORT", p->report, "its id, as errors, status and list name it")->required();
-  show->callback([p] { p->run = [p] { return ShowHangReport(p->common, p->report); }; });
+  show->add_option("REPORT", p->hang.report, "its id, as errors, status and list name it")
+      ->required();
+  show->callback([p] { p->run = [p] { return ShowHangReport(p->common, p->hang.report); }; });
   CLI::App* fetch = hang->add_subcommand("fetch", "Save the files of a report");
-  fetch->add_option("REPORT", p->report, "its id, or last")->required();
-  fetch->add_option("FOLDER", p->folder, "where its files go");
+  fetch->add_option("REPORT", p->hang.report, "its id, or last")->required();
+  fetch->add_option("FOLDER", p->hang.folder, "where its files go");
   fetch->callback(
-      [p] { p->run = [p] { return FetchHangReport(p->common, p->report, p->folder); }; });
+      [p] { p->run = [p] { return FetchHangReport(p->common, p->hang.report, p->hang.folder); }; });
 }
 
 void AddProfile(CLI::App* app, Parsed* p) {
@@ -343,9 +290,8 @@ void AddOp(CLI::App* app, Parsed* p) {
   OpArguments* o = &p->op;
   CLI::App* op =
       app->add_subcommand("op", "Run an operation on tensors, with arrays of .npy files");
-  CLI::Option* list =
-      op->add_flag("--list", p->lists_operations, "list all operations; needs no daemon");
   CLI::Option* name = op->add_option("OPERATION", o->name, "its name");
+  op->add_flag("--list", o->list, "list all operations; needs no daemon")->excludes(name);
   op->add_option("FILE", o->inputs, "its inputs, in order")->check(AFile());
   AddRepeatable(op, "-o,--output", &o->outputs, "where an output goes; repeatable")
       ->option_text("FILE");
@@ -353,13 +299,7 @@ void AddOp(CLI::App* app, Parsed* p) {
       ->option_text("NAME=VALUE");
   op->add_option("--dtype", o->dtype, "type of the inputs on the card: bfloat16, float32 or bfp8")
       ->option_text("TYPE");
-  op->callback([p, o, list, name] {
-    if (name->count() + list->count() != 1)
-      throw CLI::ValidationError("either --list or OPERATION is required");
-    p->run = [p, o] {
-      return p->lists_operations ? ListOperations(p->common) : RunOperation(p->common, *o);
-    };
-  });
+  op->callback([p, o] { p->run = [p, o] { return Operate(p->common, *o); }; });
 }
 
 // Set in the environment, where libttfd looks for them, also in a program that ttfdctl starts.

@@ -15,8 +15,8 @@ struct NpyArray {
   std::vector<float> numbers = {};   // the last dimension runs fastest
 };
 
-// Reads the content of a file. Numbers of 8 to 64 bits, integers too, become floats. INVALID_ARGUMENT: it is no such file, or the
-// array is in Fortran order or big-endian, or has other elements.
+// Reads the content of a file. Numbers of 8 to 64 bits, integers too, become floats. INVALID_ARGUMENT: it is no such
+// file, or the array is in Fortran order or big-endian, or has other elements.
 client::Result<NpyArray> ParseNpy(std::span<const std::byte> file);
 
 // The content of a file of 32-bit floats.

@@ -185,8 +185,6 @@ void Report(const Common& common, const OpArguments& arguments, const Ran& ran) 
   }
 }
 
-}  // namespace
-
 int ListOperations(const Common& common) {
   const auto operations = tensor::Operations();
   if (common.json) {
@@ -224,6 +222,7 @@ int RunOperation(const Common& common, const OpArguments& arguments) {
     const int code = Fail(status);
     return status.reason() == "USAGE" ? static_cast<int>(kUsage) : code;
   };
+  if (arguments.name.empty()) return fail(Usage("op takes an operation, or --list"));
   const auto operations = tensor::Operations();
   const auto operation = std::find_if(operations.begin(), operations.end(),
                                       [&](const auto& one) { return one.name == arguments.name; });
@@ -242,6 +241,12 @@ int RunOperation(const Common& common, const OpArguments& arguments) {
   if (Status status = Save(*ran, arguments.outputs); !status.ok()) return fail(status);
   Report(common, arguments, *ran);
   return kOk;
+}
+
+}  // namespace
+
+int Operate(const Common& common, const OpArguments& arguments) {
+  return arguments.list ? ListOperations(common) : RunOperation(common, arguments);
 }
 
 }  // namespace ttfd::cli

@@ -10,6 +10,7 @@ namespace ttfd::cli {
 
 // As on the command line; ttfdctl op --help explains each.
 struct OpArguments {
+  bool list = false;  // without a daemon; nothing below is used
   std::string name;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
@@ -17,8 +18,6 @@ struct OpArguments {
   std::string dtype = "bfloat16";       // of the inputs
 };
 
-// Without a daemon.
-int ListOperations(const Common& common);
-int RunOperation(const Common& common, const OpArguments& arguments);
+int Operate(const Common& common, const OpArguments& arguments);
 
 }  // namespace ttfd::cli

@@ -47,9 +47,10 @@ class Card {
   Tensor FromHost(std::span<const float> elements, Shape shape, DType dtype = DType::kBFloat16,
                   Layout layout = Layout::kTile);
 
-  // From BeginRecording to EndRecording the operations that the calling thread calls on this card are recorded, in place
-  // of running them: <ttfd/tensor/recording.h>. The first error of one is that of the recording. FAILED_PRECONDITION: a
-  // recording is under way; none is, or it has no operation. RESOURCE_EXHAUSTED: it exceeds what a trace may have.
+  // From BeginRecording to EndRecording the operations that the calling thread calls on this card are recorded, in
+  // place of running them: <ttfd/tensor/recording.h>. The first error of one is that of the recording.
+  // FAILED_PRECONDITION: a recording is under way; none is, or it has no operation. RESOURCE_EXHAUSTED: it exceeds what
+  // a trace may have.
   Status BeginRecording();
   Result<Recording> EndRecording();
   // Both, with the calls of `operations` between them; it does not throw.
