@@ -9,6 +9,9 @@
 namespace ttfd::client {
 namespace {
 
+// For the daemon to cancel a command.
+constexpr std::chrono::seconds kCancelTimeout{1};
+
 Status WaitDeadline(std::string message) {
   return Status(ErrorInfo{.code = Code::kDeadlineExceeded,
                           .message = std::move(message),
@@ -55,11 +58,11 @@ Status SessionCore::WaitForSpace(uint32_t queue, const MessageSize& size) {
   const StreamDriver::Instant deadline = CallDeadline();
   Status status;
   do {
-    // The thread that enqueues the sequence moves the stream if no other does.
-    while (recording_.count(queue) != 0 && StreamDriver::Now() < deadline) {
-      recorded_.WaitUntil(&loop_.mu, deadline);
-    }
-    if (recording_.count(queue) != 0) {
+    const auto recorded = [&] {
+      loop_.mu.AssertHeld();
+      return recording_.count(queue) == 0;
+    };
+    if (!loop_.Until(deadline, recorded) && !loop_.ended()) {
       return WaitDeadline("another thread is still recording a trace on this queue");
     }
     const BatchHeader& header = loop_.queues().timeline(queue).next_header();
@@ -120,7 +123,7 @@ Result<Position> SessionCore::EnqueueSequence(uint32_t queue, std::span<const Me
     loop_.queues().Append(queue, kSmallCommand, abandon);
   }
   recording_.erase(queue);
-  recorded_.NotifyAll();
+  loop_.Notify();
   return status.ok() ? Result<Position>(first) : Result<Position>(status);
 }
 
@@ -142,6 +145,16 @@ Result<Position> SessionCore::EnqueueRead(uint32_t queue, uint64_t buffer, uint6
 }
 
 Status SessionCore::Supply(Position command, std::span<const std::byte> payload) {
+  Status status = SendPayload(command, payload);
+  if (!status.ok() && Cancel(command).ok()) {
+    static_cast<void>(Wait(command, kCancelTimeout));
+    WithQueue(command.queue,
+              [&command](Timeline& timeline) { timeline.ClearErrorOf(command.value); });
+  }
+  return status;
+}
+
+Status SessionCore::SendPayload(Position command, std::span<const std::byte> payload) {
   const size_t chunk_bytes = std::max<size_t>(loop_.message_limits().chunk_bytes, 1);
   for (uint64_t offset = 0; offset < payload.size();) {
     const size_t size = std::min<size_t>(chunk_bytes, payload.size() - offset);
@@ -210,7 +223,9 @@ Status SessionCore::Wait(Position position, std::chrono::milliseconds timeout) {
   SessionQueues& queues = loop_.queues();
   if (!queues.Has(position.queue) || position.value > queues.timeline(position.queue).submitted()) {
     return Status(ErrorInfo{.code = Code::kInvalidArgument,
-                            .message = Text(position) + " has not been enqueued in this session",
+                            .message = "no command of this session has position " +
+                                       std::to_string(position.value) + " of queue " +
+                                       std::to_string(position.queue),
                             .reason = "INVALID",
                             .field = "position"});
   }
