@@ -9,9 +9,6 @@
 namespace ttfd::client {
 namespace {
 
-// For the daemon to cancel a command.
-constexpr std::chrono::seconds kCancelTimeout{1};
-
 Status WaitDeadline(std::string message) {
   return Status(ErrorInfo{.code = Code::kDeadlineExceeded,
                           .message = std::move(message),
@@ -44,8 +41,13 @@ Status SessionCore::Connect() {
 
 Status SessionCore::Close() {
   MutexLock lock(&loop_.mu);
+  const StreamDriver::Instant deadline = CallDeadline();
+  loop_.Until(deadline, [this] {
+    loop_.mu.AssertHeld();
+    return !loop_.queues().supplies();
+  });
   loop_.Finish();
-  loop_.Until(CallDeadline(), [] { return false; });
+  loop_.Until(deadline, [] { return false; });
   return loop_.ended() ? loop_.end_status()
                        : WaitDeadline("the daemon has not completed this session's commands" +
                                       Within(options_.call_timeout));
@@ -145,16 +147,6 @@ Result<Position> SessionCore::EnqueueRead(uint32_t queue, uint64_t buffer, uint6
 }
 
 Status SessionCore::Supply(Position command, std::span<const std::byte> payload) {
-  Status status = SendPayload(command, payload);
-  if (!status.ok() && Cancel(command).ok()) {
-    static_cast<void>(Wait(command, kCancelTimeout));
-    WithQueue(command.queue,
-              [&command](Timeline& timeline) { timeline.ClearErrorOf(command.value); });
-  }
-  return status;
-}
-
-Status SessionCore::SendPayload(Position command, std::span<const std::byte> payload) {
   const size_t chunk_bytes = std::max<size_t>(loop_.message_limits().chunk_bytes, 1);
   for (uint64_t offset = 0; offset < payload.size();) {
     const size_t size = std::min<size_t>(chunk_bytes, payload.size() - offset);
@@ -162,6 +154,8 @@ Status SessionCore::SendPayload(Position command, std::span<const std::byte> pay
     {
       MutexLock lock(&loop_.mu);
       if (Status status = WaitForSpace(command.queue, Outbox::DataSize(size)); !status.ok()) {
+        loop_.queues().SupplyLater(command, offset, payload.subspan(offset));
+        loop_.TrySend();
         return status;
       }
       if (loop_.queues().timeline(command.queue).completed() >= command.value) {

@@ -67,8 +67,8 @@ class SessionCore {
   // A Read whose bytes go to `into`.
   Result<Position> EnqueueRead(uint32_t queue, uint64_t buffer, uint64_t offset,
                                std::span<std::byte> into);
-  // The payload of a streamed command, in chunks, as the window allows. A command whose payload finds no space
-  // is cancelled and leaves its queue open; if it has started, the daemon ends the session.
+  // The payload of a streamed command, in chunks, as the window allows. What finds no space within call_timeout
+  // is copied and sent later: the queue would wait for it.
   Status Supply(Position command, std::span<const std::byte> payload);
   Result<uint32_t> OpenQueue(const QueueOptions& options);
   Status Cancel(Position from);
@@ -105,7 +105,6 @@ class SessionCore {
   Status WaitForSpace(uint32_t queue, const MessageSize& size)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(loop_.mu);
   Status WaitForMessage(const MessageSize& size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(loop_.mu);
-  Status SendPayload(Position command, std::span<const std::byte> payload);
   void SendFullBatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(loop_.mu);
   Status NoSpace() ABSL_EXCLUSIVE_LOCKS_REQUIRED(loop_.mu);
   StreamDriver::Instant CallDeadline() const;

@@ -156,6 +156,7 @@ void SessionLoop::TrySend() {
   outbox.MarkSent(next);
   if (!connection_.shutdown().finishing) {
     queues_.AppendFrees();  // those that found no space
+    queues_.AppendPayload();
   }
 }
 
