@@ -235,25 +235,6 @@ def test_a_stream_that_breaks_costs_its_session_alone(daemon, witness, faulty, a
           f"{faulty.died - died} ended the client's process")
 
 
-def test_an_answer_about_an_unknown_queue_ends_the_session_with_an_error(daemon):
-    session = ttfd.connect(daemon.address, reconnect_for=0)
-    connection = session._connection  # pylint: disable=protected-access
-    handle = connection._handle  # pylint: disable=protected-access
-
-    def misled(message):
-        message.progress.add(queue=99, value=1)
-        handle(message)
-
-    connection._handle = misled  # pylint: disable=protected-access
-    def ends():
-        """The first call may still get its answer from the same message."""
-        session.allocate_dram(4096)
-
-    with pytest.raises(ttfd.Error) as ended:
-        eventually(ends)
-    assert ended.value.code == ttfd.Code.INTERNAL
-
-
 def test_a_broken_elf_file_is_refused_or_loaded_and_leaves_nothing(daemon, witness):
     elf = (KERNELS / "vector_add.elf").read_bytes()
     tried = refused = 0

@@ -1,5 +1,7 @@
 """What kernels print reaches the Python session that launched them."""
 
+import sys
+
 import ttfd
 from conftest import KERNELS
 
@@ -53,7 +55,9 @@ def test_lines_go_to_standard_error_if_nobody_asks_and_nowhere_if_told_so(sessio
     assert capsys.readouterr().err == ""
 
 
-def test_a_callback_that_raises_does_not_end_the_session(session, capsys):
+def test_a_callback_that_raises_does_not_end_the_session(session, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)  # pytest's keeps standard error clean
+
     def bad(line):
         raise ValueError(line.text)
 

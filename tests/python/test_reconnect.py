@@ -8,15 +8,12 @@ import pathlib
 import socket
 import tempfile
 import threading
-import types
 
 import numpy as np
 import pytest
 
 import ttfd
 from conftest import KERNELS, eventually
-from ttfd import link, outgoing, reconnect, timeline
-from ttfd.v1 import ttfd_pb2
 
 
 class Relay:
@@ -182,77 +179,3 @@ def test_a_daemon_that_is_away_for_too_long_is_a_lost_connection(relay, away):
     setattr(relay, away, False)
     assert session.allocate_dram(4096).handle > 1
     session.close()
-
-
-def numbered(sequence: int, ack: int = 0, window: int = 0) -> ttfd_pb2.ServerMessage:
-    return ttfd_pb2.ServerMessage(sequence=sequence, ack=ack, window_bytes=window)
-
-
-def test_link_drops_duplicates_and_refuses_gaps() -> None:
-    end = link.Link()
-    assert end.accept(numbered(1), 10)
-    assert not end.accept(numbered(1), 10)
-    assert end.accept(numbered(2), 10)
-    with pytest.raises(ttfd.Error, match="message 4 after 2"):
-        end.accept(numbered(4), 10)
-    assert end.received == 2
-
-
-def test_link_resends_what_is_not_acknowledged() -> None:
-    end = link.Link()
-    sent = [end.number(ttfd_pb2.ClientMessage(cancels=[{"queue": 1, "from_value": value}])) for value in range(4)]
-    end.accept(numbered(1, ack=1), 10)
-    assert end.resume(0) == sent[1:]
-    assert end.resume(3) == sent[3:]
-    with pytest.raises(ttfd.Error, match="acknowledged message 5 of 4"):
-        end.accept(numbered(2, ack=5), 10)
-
-
-def test_link_counts_what_the_window_charges() -> None:
-    message = ttfd_pb2.ClientMessage()
-    batch = message.batches.add(queue=1, first_value=1, waits=[{"queue": 0, "value": 1}])
-    batch.commands.add().launch.arguments.add(common=[1, 2], buffers=[{"word": 0, "buffer": 3}])
-    batch.commands.add().barrier.SetInParent()
-    message.data.add(queue=1, value=1, payload=b"abc")
-    # batch, wait, 2 commands, launch, barrier, arguments, buffer argument, data
-    assert link.nested_messages(message) == 9
-
-
-@pytest.mark.parametrize("command", [
-    {"launch": {"arguments": [{"buffers": [{}, {}]}, {}]}}, {"write": {"inline": b"x"}}, {"barrier": {}}, {"read": {}},
-    {"create_program": {"kernels": [{"cores": [{}, {}]}], "circular_buffers": [{"cores": [{}]}]}},
-    {"replay_trace": {"patches": [{"arguments": {"buffers": [{}]}}]}}, {"free": {"handles": [1, 2]}},
-    {"record_trace": {"launches": [{"arguments": [{"buffers": [{}]}]}, {}]}}, {"copy": {}}, {"fill": {}},
-    {"allocate": {"dram": {}}}, {"load_kernel": {}},
-])
-def test_outgoing_counts_as_the_window_does(command) -> None:
-    out = outgoing.Outgoing()
-    line = timeline.Timeline()
-    line.waits = [ttfd.Position(3, 4)]
-    out.add_command(1, line, ttfd_pb2.Command(**command), 64 + ttfd_pb2.Command(**command).ByteSize(), 8)
-    out.add_command(1, line, ttfd_pb2.Command(**command), 64 + ttfd_pb2.Command(**command).ByteSize(), 8)
-    out.add_data(ttfd.Position(1, 1), 7, b"payload")
-    out.add_cancel(ttfd.Position(1, 1))
-    out.add_queue(ttfd_pb2.OpenQueue(queue=2, workers=[{}, {}]))
-    assert out.nested == link.nested_messages(out.message)
-    assert out.bytes >= out.message.ByteSize()
-
-
-def test_reconnect_gives_up_after_its_time() -> None:
-    state = reconnect.ReconnectState(10.0)
-    state.lost(100.0, completed=5)
-    assert state.next_delay(100.0) == 0.0
-    state.lost(105.0, completed=5)  # the attempt failed: still the same loss
-    assert state.next_delay(105.0) > 0
-    assert state.next_delay(110.0) is None
-
-
-def test_reconnect_begins_anew_after_progress() -> None:
-    state = reconnect.ReconnectState(10.0)
-    state.lost(100.0, completed=5)
-    state.connected(101.0, completed=5)
-    state.lost(101.5, completed=5)  # neither lived nor completed anything
-    assert state.until == 110.0
-    state.connected(102.0, completed=5)
-    state.lost(102.1, completed=6)
-    assert state.until == 112.1

@@ -103,6 +103,7 @@ Result<Session> Session::Connect(ConnectOptions options) {
 }
 
 Status Session::Close() { return slot_->core()->Close(); }
+void Session::Abandon() { slot_->core()->Shutdown(); }
 
 uint64_t Session::id() const { return slot_->core()->info().session; }
 const std::string& Session::daemon_version() const { return slot_->core()->info().daemon_version; }

@@ -41,8 +41,13 @@ Status SessionCore::Connect() {
 
 Status SessionCore::Close() {
   MutexLock lock(&loop_.mu);
+  const StreamDriver::Instant deadline = CallDeadline();
+  loop_.Until(deadline, [this] {
+    loop_.mu.AssertHeld();
+    return !loop_.queues().supplies();
+  });
   loop_.Finish();
-  loop_.Until(CallDeadline(), [] { return false; });
+  loop_.Until(deadline, [] { return false; });
   return loop_.ended() ? loop_.end_status()
                        : WaitDeadline("the daemon has not completed this session's commands" +
                                       Within(options_.call_timeout));
@@ -55,11 +60,11 @@ Status SessionCore::WaitForSpace(uint32_t queue, const MessageSize& size) {
   const StreamDriver::Instant deadline = CallDeadline();
   Status status;
   do {
-    // The thread that enqueues the sequence moves the stream if no other does.
-    while (recording_.count(queue) != 0 && StreamDriver::Now() < deadline) {
-      recorded_.WaitUntil(&loop_.mu, deadline);
-    }
-    if (recording_.count(queue) != 0) {
+    const auto recorded = [&] {
+      loop_.mu.AssertHeld();
+      return recording_.count(queue) == 0;
+    };
+    if (!loop_.Until(deadline, recorded) && !loop_.ended()) {
       return WaitDeadline("another thread is still recording a trace on this queue");
     }
     const BatchHeader& header = loop_.queues().timeline(queue).next_header();
@@ -120,7 +125,7 @@ Result<Position> SessionCore::EnqueueSequence(uint32_t queue, std::span<const Me
     loop_.queues().Append(queue, kSmallCommand, abandon);
   }
   recording_.erase(queue);
-  recorded_.NotifyAll();
+  loop_.Notify();
   return status.ok() ? Result<Position>(first) : Result<Position>(status);
 }
 
@@ -149,6 +154,8 @@ Status SessionCore::Supply(Position command, std::span<const std::byte> payload)
     {
       MutexLock lock(&loop_.mu);
       if (Status status = WaitForSpace(command.queue, Outbox::DataSize(size)); !status.ok()) {
+        loop_.queues().SupplyLater(command, offset, payload.subspan(offset));
+        loop_.TrySend();
         return status;
       }
       if (loop_.queues().timeline(command.queue).completed() >= command.value) {
@@ -210,7 +217,9 @@ Status SessionCore::Wait(Position position, std::chrono::milliseconds timeout) {
   SessionQueues& queues = loop_.queues();
   if (!queues.Has(position.queue) || position.value > queues.timeline(position.queue).submitted()) {
     return Status(ErrorInfo{.code = Code::kInvalidArgument,
-                            .message = Text(position) + " has not been enqueued in this session",
+                            .message = "no command of this session has position " +
+                                       std::to_string(position.value) + " of queue " +
+                                       std::to_string(position.queue),
                             .reason = "INVALID",
                             .field = "position"});
   }

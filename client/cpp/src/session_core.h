@@ -29,8 +29,8 @@ class SessionCore {
   Status Connect();
   // Sends Finish and waits for the end of the call.
   Status Close();
-  // Ends the session at once. No other thread may be inside the session but the background thread, which
-  // this ends.
+  // Ends the session at once, and the background thread, on which this is not called. Calls of other threads
+  // return CANCELLED. Any number of times.
   void Shutdown() { loop_.Shutdown(); }
 
   // ---- Constant after Connect.
@@ -67,7 +67,8 @@ class SessionCore {
   // A Read whose bytes go to `into`.
   Result<Position> EnqueueRead(uint32_t queue, uint64_t buffer, uint64_t offset,
                                std::span<std::byte> into);
-  // The payload of a streamed command, in chunks, as the window allows.
+  // The payload of a streamed command, in chunks, as the window allows. What finds no space within call_timeout
+  // is copied and sent later: the queue would wait for it.
   Status Supply(Position command, std::span<const std::byte> payload);
   Result<uint32_t> OpenQueue(const QueueOptions& options);
   Status Cancel(Position from);
@@ -111,7 +112,6 @@ class SessionCore {
   const ConnectOptions options_;
   SessionLoop loop_;
   std::set<uint32_t> recording_ ABSL_GUARDED_BY(loop_.mu);  // queues with half a sequence enqueued
-  Condition recorded_;                                      // recording_ has become smaller
 };
 
 }  // namespace ttfd::client

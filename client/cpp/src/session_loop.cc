@@ -17,10 +17,21 @@ constexpr std::chrono::hours kLongestLeaseWait{24 *
 
 bool Never() { return false; }
 
+ErrorInfo Abandoned() {
+  return {.code = Code::kCancelled, .message = "the session was ended before its commands"};
+}
+
+// How long the library waits for the daemon to grant or refuse a lease.
+std::chrono::milliseconds LeaseTimeout(const ConnectOptions& options) {
+  const bool bounded = options.lease.has_value() && options.lease->wait.has_value();
+  return bounded ? *options.lease->wait + options.connect_timeout : kLongestLeaseWait;
+}
+
 }  // namespace
 
 SessionLoop::SessionLoop(const ConnectOptions& options, v1::Hello hello, uint64_t handles_before)
-    : options_(options),
+    : StreamDriver(options.interrupted),
+      options_(options),
       connection_(options, std::move(hello)),
       queues_(options.device, handles_before) {}
 
@@ -31,13 +42,16 @@ Status SessionLoop::Connect() {
     mu.AssertHeld();
     return connection_.established();
   };
-  // The daemon answers at once, if only that the lease has to be waited for. It bounds that wait.
-  Until(Now() + options_.connect_timeout, [&] {
+  // The daemon answers at once, if only that the lease has to be waited for. It bounds that wait; the
+  // library does, too, for a daemon that falls silent.
+  std::chrono::milliseconds timeout = options_.connect_timeout;
+  Until(Now() + timeout, [&] {
     mu.AssertHeld();
     return welcomed() || waits_for_lease_;
   });
   if (waits_for_lease_) {
-    Until(Now() + kLongestLeaseWait, welcomed);
+    timeout = LeaseTimeout(options_);
+    Until(Now() + timeout, welcomed);
   }
   if (ended_) {
     return end_status_;
@@ -45,8 +59,7 @@ Status SessionLoop::Connect() {
   if (!welcomed()) {
     return Status(ErrorInfo{.code = Code::kUnavailable,
                             .message = "no ttfd daemon has answered at " + options_.address +
-                                       " within " +
-                                       std::to_string(options_.connect_timeout.count()) + " ms",
+                                       " within " + std::to_string(timeout.count()) + " ms",
                             .reason = "UNREACHABLE",
                             .retryable = true});
   }
@@ -79,15 +92,16 @@ void SessionLoop::Shutdown() {
       connection_.Leave();
       Notify();
       TrySend();
-      Until(Now() + options_.connect_timeout / kLeavePart, Never);
+      UntilUninterrupted(Now() + options_.connect_timeout / kLeavePart, Never);
     }
     if (!ended_) {
       connection_.Cancel();
-      Until(Now() + kCancelTimeout, Never);
+      UntilUninterrupted(Now() + kCancelTimeout, Never);
     }
-    ended_ = true;
-    if (end_status_.ok()) {
-      end_status_ = Status(Code::kCancelled, "the session object has been destroyed");
+    if (!ended_) {
+      ended_ = true;
+      end_status_ = Status(Abandoned());
+      Notify();
     }
     callbacks_ = Callbacks{.on_print = nullptr};
   }
@@ -142,6 +156,7 @@ void SessionLoop::TrySend() {
   outbox.MarkSent(next);
   if (!connection_.shutdown().finishing) {
     queues_.AppendFrees();  // those that found no space
+    queues_.AppendPayload();
   }
 }
 
@@ -210,7 +225,9 @@ void SessionLoop::HandleEnd() {
   const bool finishing = connection_.shutdown().finishing;
   ErrorInfo end = connection_.end().error();
   // Everything was completed and received; only the end of the call was lost with the connection.
-  if (finishing && end.reason == "SESSION_LOST" && queues_.AllEnded()) {
+  if (connection_.shutdown().leaving) {
+    end = Abandoned();
+  } else if (finishing && end.reason == "SESSION_LOST" && queues_.AllEnded()) {
     end = {.code = Code::kOk};
   } else if (end.code == Code::kOk && !finishing) {
     end = {.code = Code::kUnavailable, .message = "the daemon has ended this session"};

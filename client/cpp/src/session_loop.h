@@ -35,8 +35,8 @@ class SessionLoop final : public StreamDriver {
   Status Connect() ABSL_LOCKS_EXCLUDED(mu);
   // No more commands follow: what was enqueued is sent, then Finish.
   void Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Ends the session at once. No other thread may be inside the session but the background thread, which
-  // this ends.
+  // Ends the session at once, and the background thread, on which this is not called. Calls of other threads
+  // return CANCELLED. Any number of times.
   void Shutdown() ABSL_LOCKS_EXCLUDED(mu);
 
   // What was enqueued is to be sent without waiting for more.

@@ -47,6 +47,31 @@ void SessionQueues::AppendFrees() {
   }
 }
 
+void SessionQueues::SupplyLater(Position command, uint64_t offset,
+                                std::span<const std::byte> payload) {
+  payloads_.push_back({command, offset, {payload.begin(), payload.end()}});
+  AppendPayload();
+}
+
+void SessionQueues::AppendPayload() {
+  const size_t chunk_bytes = std::max<size_t>(outbox_.limits().chunk_bytes, 1);
+  while (!payloads_.empty()) {
+    Payload& payload = payloads_.front();
+    const size_t size = std::min(chunk_bytes, payload.bytes.size() - payload.sent);
+    if (size == 0 || timelines_[payload.command.queue].completed() >= payload.command.value) {
+      payloads_.pop_front();  // all sent; or refused or aborted
+      continue;
+    }
+    if (!outbox_.HasSpaceFor(Outbox::DataSize(size))) {
+      break;
+    }
+    outbox_.AddData(payload.command, payload.offset + payload.sent,
+                    std::span(payload.bytes).subspan(payload.sent, size));
+    payload.sent += size;
+    outbox_.RequestSend();
+  }
+}
+
 void SessionQueues::Apply(const v1::ServerMessage& message, Changes* changes) {
   for (const v1::Data& data : message.data()) {
     uint64_t done = 0;

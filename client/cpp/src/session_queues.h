@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,11 @@ class SessionQueues {
   void Cancel(Position from) { outbox_.AddCancel(from, timelines_[from.queue].submitted()); }
   // As many Frees as the outbox has space for.
   void AppendFrees();
+  // The rest of the payload of a streamed command, for which there was no space: a copy of it is sent by and by.
+  void SupplyLater(Position command, uint64_t offset, std::span<const std::byte> payload);
+  // As much of that as the outbox has space for.
+  void AppendPayload();
+  bool supplies() const { return !payloads_.empty(); }
 
   // ---- Receiving.
   void Apply(const v1::ServerMessage& message, Changes* changes);
@@ -78,6 +84,13 @@ class SessionQueues {
   // Handles of one Free: a small command, whatever the number of resources.
   static constexpr size_t kFreesPerCommand = 256;
 
+  struct Payload {
+    Position command;
+    uint64_t offset = 0;  // of the first byte
+    std::vector<std::byte> bytes;
+    size_t sent = 0;
+  };
+
   uint64_t Unanswered() const;
   void AddProgress(const v1::QueuePosition& progress, Changes* changes);
 
@@ -86,6 +99,7 @@ class SessionQueues {
   std::vector<uint32_t> reusable_;  // numbers of queues that could not be opened
   Outbox outbox_;
   Handles handles_;
+  std::deque<Payload> payloads_;
 };
 
 }  // namespace ttfd::client

@@ -18,36 +18,18 @@ sent at all, such as a negative size, raise it with code INVALID_ARGUMENT before
 logical: (0, 0) is the top left worker tile and the grid has no holes. docs/clients.md is the guide, examples/ has whole
 programs.
 
-Threads: a session may be used from any thread. It has one thread of its own, which reads what the daemon sends.
+Threads: a session may be used from any thread. It has one thread of its own, which moves its stream. Every call may be
+interrupted by a signal. A process that has forked must open its own sessions.
 """
 
+from ttfd._native import Code, Device, KernelPrint, LeaseWait, Limits, __version__
 from ttfd.cores import first_cores
-from ttfd.errors import Code, Error
+from ttfd.errors import Error
+from ttfd.queue import Queue
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
-from ttfd.session import Queue, Session, connect
+from ttfd.session import Session, connect
 from ttfd.tiles import from_tiles, tile_bytes, to_tiles
-from ttfd.types import (
-    BRISC,
-    NCRISC,
-    TRISC0,
-    TRISC1,
-    TRISC2,
-    Arguments,
-    CircularBuffer,
-    ComputeUse,
-    CoreRange,
-    Device,
-    KernelPrint,
-    KernelUse,
-    Launch,
-    Lease,
-    LeaseWait,
-    Limits,
-    Patch,
-    Position,
-    Semaphore,
-)
-from ttfd.version import __version__
+from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, Arguments, CircularBuffer, ComputeUse, CoreRange, KernelUse, Launch, Lease, Patch, Position, Semaphore
 
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",

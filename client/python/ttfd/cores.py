@@ -5,23 +5,17 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ttfd import check
-from ttfd.types import PROCESSOR_NAMES, Cores, CoreRange
+from ttfd import _native, check
+from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, Cores, CoreRange
 
-_PROCESSORS = {name: number for number, name in PROCESSOR_NAMES.items()}
+_PROCESSORS = {"brisc": BRISC, "ncrisc": NCRISC, "trisc0": TRISC0, "trisc1": TRISC1, "trisc2": TRISC2}
 _TILES = "a tile (x, y), a rectangle (x0, y0, x1, y1), a ttfd.CoreRange, or a list of these, in integers from 0"
 
 
 def first_cores(grid_x: int, count: int) -> list[CoreRange]:
     """The first `count` tiles of a grid `grid_x` wide, row by row, as at most two rectangles."""
-    grid_x = check.integer(grid_x, "grid_x", smallest=1)
-    rows, rest = divmod(check.integer(count, "count"), grid_x)
-    ranges = []
-    if rows:
-        ranges.append(CoreRange(0, 0, grid_x - 1, rows - 1))
-    if rest:
-        ranges.append(CoreRange(0, rows, rest - 1, rows))
-    return ranges
+    ranges = _native.first_cores(check.integer(grid_x, "grid_x", smallest=1), check.integer(count, "count"))
+    return [CoreRange(*tiles) for tiles in ranges]
 
 
 def _is_integer(value: object) -> bool:
@@ -43,12 +37,6 @@ def core_ranges(cores: Cores, field: str) -> list[CoreRange]:
     return [_range(value, f"{field}[{index}]") for index, value in enumerate(found)]
 
 
-def add_ranges(entries: Any, cores: Cores, field: str) -> None:
-    """Adds the tiles to a repeated field of the API."""
-    for x0, y0, x1, y1 in core_ranges(cores, field):
-        entries.add(x0=x0, y0=y0, x1=x1, y1=y1)
-
-
 def processor_number(processor: int | str, field: str) -> int:
     """The API's number of a processor."""
     number = processor
@@ -56,6 +44,6 @@ def processor_number(processor: int | str, field: str) -> int:
         number = _PROCESSORS.get(processor.lower(), 0)
     elif _is_integer(processor):
         number = operator.index(processor)
-    if not isinstance(number, int) or number not in PROCESSOR_NAMES:
+    if not isinstance(number, int) or number not in _PROCESSORS.values():
         check.refuse_value(processor, field, "ttfd.BRISC, NCRISC, TRISC0, TRISC1 or TRISC2, or the name of one, such as 'brisc'")
     return number

@@ -1,28 +1,24 @@
-"""Programs and launches as the API says them. Used by ttfd.session only."""
+"""Programs and launches as ttfd._native takes them: tuples of checked numbers. Used by ttfd.session and ttfd.queue only."""
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 from ttfd import check
-from ttfd.cores import add_ranges, processor_number
+from ttfd.cores import core_ranges, processor_number
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
 from ttfd.types import TRISC0, Arguments, CircularBuffer, ComputeUse, KernelUse, Launch, Patch, Semaphore
-from ttfd.v1 import ttfd_pb2, types_pb2
 from ttfd.words import word, word_array
 
-_SEGMENT_BYTES = 256 << 10  # of the launches of one command that records
-_FORMATS = {name: types_pb2.DataFormat.Value(f"DATA_FORMAT_{name.upper()}") for name in ("float32", "float16_b", "bfp8_b", "int32", "uint16")}
-_FORMATS["bfloat16"] = _FORMATS["float16_b"]
+FORMATS = {"float32": 1, "float16_b": 6, "bfp8_b": 7, "int32": 9, "uint16": 10, "bfloat16": 6}  # numbers of the API
 
 
 def _format_number(name: str | None, field: str) -> int:
-    """The API's number of an element format."""
     if name is None:
         return 0
-    if not isinstance(name, str) or name not in _FORMATS:
-        check.refuse_value(name, field, f"{', '.join(map(repr, _FORMATS))} or None")
-    return _FORMATS[name]
+    if not isinstance(name, str) or name not in FORMATS:
+        check.refuse_value(name, field, f"{', '.join(map(repr, FORMATS))} or None")
+    return FORMATS[name]
 
 
 def _kernel_uses(use: KernelUse | ComputeUse, field: str) -> list[KernelUse]:
@@ -33,95 +29,73 @@ def _kernel_uses(use: KernelUse | ComputeUse, field: str) -> list[KernelUse]:
     return [KernelUse(kernel, TRISC0 + number, use.cores) for number, kernel in enumerate(kernels)]
 
 
-def fill_program(create: ttfd_pb2.CreateProgram, kernels: Sequence[KernelUse | ComputeUse],
-                 circular_buffers: Sequence[CircularBuffer], semaphores: Sequence[Semaphore]) -> list[range]:
-    """Fills in the kernels of a program, their tiles and what they use; the numbers of each of `kernels` in the API."""
+def kernel_uses(kernels: Sequence[KernelUse | ComputeUse]) -> tuple[list[tuple[Any, ...]], list[range]]:
+    """The kernels of a program and their tiles; and the numbers of each of `kernels` among them."""
+    entries: list[tuple[Any, ...]] = []
     numbers = []
     for index, given in enumerate(check.items(kernels, "create_program.kernels", "a list of ttfd.KernelUse")):
         field = f"create_program.kernels[{index}]"
-        first = len(create.kernels)
+        first = len(entries)
         for use in _kernel_uses(given, field):
-            entry = create.kernels.add(kernel=check.one(use.kernel, Kernel, f"{field}.kernel").handle)
-            entry.processor = processor_number(use.processor, f"{field}.processor")
-            add_ranges(entry.cores, use.cores, f"{field}.cores")
-        numbers.append(range(first, len(create.kernels)))
-    for index, buffer in enumerate(check.several(circular_buffers, CircularBuffer, "create_program.circular_buffers")):
-        field = f"create_program.circular_buffers[{index}]"
-        entry = create.circular_buffers.add(index=check.integer(buffer.index, f"{field}.index"),
-                                            pages=check.integer(buffer.pages, f"{field}.pages"),
-                                            page_bytes=check.integer(buffer.page_bytes, f"{field}.page_bytes"))
-        add_ranges(entry.cores, buffer.cores, f"{field}.cores")
-        entry.format = _format_number(buffer.format, f"{field}.format")
-    for index, semaphore in enumerate(check.several(semaphores, Semaphore, "create_program.semaphores")):
-        field = f"create_program.semaphores[{index}]"
-        entry = create.semaphores.add(index=check.integer(semaphore.index, f"{field}.index"),
-                                      initial=check.integer(semaphore.initial, f"{field}.initial"))
-        add_ranges(entry.cores, semaphore.cores, f"{field}.cores")
-    return numbers
+            entries.append((check.one(use.kernel, Kernel, f"{field}.kernel").handle,
+                            processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores")))
+        numbers.append(range(first, len(entries)))
+    return entries, numbers
 
 
-def _numbers_of(kernel: int, numbers: Sequence[range]) -> range:
-    """The numbers in the API of a kernel of a program."""
-    index = check.integer(kernel, "arguments.kernel")
+def circular_buffer(buffer: CircularBuffer, field: str) -> tuple[Any, ...]:
+    """One circular buffer of a program."""
+    return (check.integer(buffer.index, f"{field}.index"), check.integer(buffer.pages, f"{field}.pages"),
+            check.integer(buffer.page_bytes, f"{field}.page_bytes"), core_ranges(buffer.cores, f"{field}.cores"),
+            _format_number(buffer.format, f"{field}.format"))
+
+
+def semaphore(given: Semaphore, field: str) -> tuple[Any, ...]:
+    """One semaphore of a program."""
+    return (check.integer(given.index, f"{field}.index"), check.integer(given.initial, f"{field}.initial"),
+            core_ranges(given.cores, f"{field}.cores"))
+
+
+def _arguments(given: Arguments, numbers: Sequence[range]) -> list[tuple[Any, ...]]:
+    """What the kernels get that one of the program's, by its index, consists of."""
+    index = check.integer(given.kernel, "arguments.kernel")
     if index >= len(numbers):
         check.refuse_value(index, "arguments.kernel", f"below {len(numbers)}, the number of the program's kernels")
-    return numbers[index]
-
-
-def fill_arguments(entry: ttfd_pb2.Arguments, given: Arguments, number: int) -> None:
-    """What one kernel gets."""
-    entry.kernel = number
-    for index, value in enumerate(check.items(given.common, "arguments.common", "a list of words and buffers")):
+    common, buffers = [], []
+    for at, value in enumerate(check.items(given.common, "arguments.common", "a list of words and buffers")):
         if isinstance(value, Buffer):
-            entry.buffers.add(word=index, buffer=value.handle)
-            entry.common.append(0)
-        else:
-            entry.common.append(word(value, f"arguments.common[{index}]"))
+            buffers.append((at, value.handle))
+        common.append(0 if isinstance(value, Buffer) else word(value, f"arguments.common[{at}]"))
+    words, per_core = 0, None
     if given.per_core is not None:
-        words = word_array(given.per_core, "arguments.per_core")
-        if words.ndim != 2:
-            check.refuse(f"per_core has the shape (tiles of the kernel, words per tile), not {words.shape}", "arguments.per_core")
-        entry.words_per_core = words.shape[1]
-        entry.per_core.extend(words.ravel().tolist())
+        per_core = word_array(given.per_core, "arguments.per_core")
+        if per_core.ndim != 2:
+            check.refuse(f"per_core has the shape (tiles of the kernel, words per tile), not {per_core.shape}", "arguments.per_core")
+        words = per_core.shape[1]
+    return [(number, common, buffers, words, per_core) for number in numbers[index]]
 
 
-def fill_launch(entry: ttfd_pb2.Launch, launch: Launch) -> None:
+def launch_tuple(launch: Launch) -> tuple[Any, ...]:
     """One run of a program."""
-    entry.program = check.one(launch.program, Program, "launch.program").handle
+    program = check.one(launch.program, Program, "launch.program")
     timeout = check.seconds(launch.timeout, "launch.timeout")
-    if timeout:
-        entry.timeout_ms = max(1, int(timeout * 1000))
-    for given in check.several(launch.arguments, Arguments, "launch.arguments"):
-        for number in _numbers_of(given.kernel, launch.program._numbers):
-            fill_arguments(entry.arguments.add(), given, number)
+    entries: list[tuple[Any, ...]] = []
+    for index, given in enumerate(check.several(launch.arguments, Arguments, "launch.arguments")):
+        more = _arguments(given, program._numbers)
+        if any(entry[0] == more[0][0] for entry in entries):
+            check.refuse(f"kernel {given.kernel} has arguments already", f"launch.arguments[{index}].kernel")
+        entries += more
+    return program.handle, entries, max(1, int(timeout * 1000)) if timeout else 0
 
 
-def fill_replay(replay: ttfd_pb2.ReplayTrace, trace: Trace, patches: Sequence[Patch]) -> None:
-    """One replay, with the arguments that differ from the replay before."""
-    replay.trace = check.one(trace, Trace, "replay_trace.trace").handle
+def patch_tuples(trace: Trace, patches: Sequence[Patch]) -> list[tuple[int, tuple[Any, ...]]]:
+    """The arguments of a replay that differ from the replay before."""
+    entries = []
     for index, patch in enumerate(check.several(patches, Patch, "replay_trace.patches")):
         field = f"replay_trace.patches[{index}]"
         launch = check.integer(patch.launch, f"{field}.launch")
         if launch >= trace.launches:
             check.refuse_value(launch, f"{field}.launch", f"below {trace.launches}, the number of the trace's launches")
         given = check.one(patch.arguments, Arguments, f"{field}.arguments")
-        for number in _numbers_of(given.kernel, trace._numbers[launch]):
-            fill_arguments(replay.patches.add(launch=launch).arguments, given, number)
-
-
-def record_commands(handle: int, launches: Sequence[Launch]) -> list[ttfd_pb2.Command]:
-    """The commands that record a trace: as many launches in each as fit into a message, but at least one."""
-    commands = [ttfd_pb2.Command()]
-    commands[-1].record_trace.handle = handle
-    size = 0
-    for launch in launches:
-        entry = ttfd_pb2.Launch()
-        fill_launch(entry, launch)
-        if size and size + entry.ByteSize() > _SEGMENT_BYTES:
-            commands[-1].record_trace.more = True
-            commands.append(ttfd_pb2.Command())
-            commands[-1].record_trace.handle = handle
-            size = 0
-        commands[-1].record_trace.launches.append(entry)
-        size += entry.ByteSize()
-    return commands
+        entries += [(launch, arguments) for arguments in _arguments(given, trace._numbers[launch])]
+    return entries

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 import numpy as np
 import numpy.typing as npt
+
+from ttfd import _native
 
 if TYPE_CHECKING:
     from ttfd.session import Session
 
 
-class Resource:
-    """A handle of a session. Freed by `free`, at the end of a `with` block, when collected, or with its session.
-
-    Memory returns once the commands sent before have ended, so a buffer may be freed while launches that use it run.
-    """
-
-    def __init__(self, session: Session, handle: int) -> None:
-        self._session = session
-        self.handle = handle
+class Resource(_native.Resource):
+    """Says what it is."""
 
     def __repr__(self) -> str:
         state = f"{self.handle}{self._details()}" if self.handle else "freed"
@@ -29,29 +24,12 @@ class Resource:
         """What `repr` shows after the handle."""
         return ""
 
-    def free(self) -> None:
-        """Gives the handle back; it is unusable from here."""
-        handle, self.handle = self.handle, 0
-        if handle:
-            self._session._connection.handles.free(handle)
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.free()
-
-    def __del__(self) -> None:
-        # Called by the garbage collector on any thread, which may hold any lock: `free` takes none.
-        if getattr(self, "handle", 0):
-            self.free()
-
 
 class Kernel(Resource):
     """A kernel ELF the daemon has checked and holds ready."""
 
-    def __init__(self, session: Session, handle: int, name: str) -> None:
-        super().__init__(session, handle)
+    def __init__(self, owner: _native.Resource, name: str) -> None:
+        super().__init__(owner)
         self.name = name
 
     def _details(self) -> str:
@@ -85,20 +63,20 @@ class ComputeKernel:
 class Program(Resource):
     """Kernels on tiles, with circular buffers and semaphores."""
 
-    def __init__(self, session: Session, handle: int, numbers: Sequence[range]) -> None:
-        super().__init__(session, handle)
+    def __init__(self, owner: _native.Resource, numbers: Sequence[range]) -> None:
+        super().__init__(owner)
         self._numbers = tuple(numbers)  # of each of the kernels it was created from, in the API
 
 
 class Trace(Resource):
-    """Launches laid out once on the card, made by `Queue.record_trace`.
+    """Launches compiled once on the card, made by `Queue.record_trace`.
 
     Replayed on the queue it was recorded on, or one of the same kind with the same workers. It holds the programs and the
     memory its arguments name, also when those are freed.
     """
 
-    def __init__(self, session: Session, handle: int, programs: Sequence[Program]) -> None:
-        super().__init__(session, handle)
+    def __init__(self, owner: _native.Resource, programs: Sequence[Program]) -> None:
+        super().__init__(owner)
         self.launches = len(programs)
         self._numbers = [program._numbers for program in programs]
 
@@ -109,8 +87,9 @@ class Trace(Resource):
 class Buffer(Resource):
     """Memory on the card: pages over DRAM banks, or in the L1 of worker tiles. New buffers are zero."""
 
-    def __init__(self, session: Session, handle: int, size_bytes: int, page_bytes: int) -> None:
-        super().__init__(session, handle)
+    def __init__(self, owner: _native.Resource, session: Session, size_bytes: int, page_bytes: int) -> None:
+        super().__init__(owner)
+        self._session = session
         self.size_bytes = size_bytes
         self.page_bytes = page_bytes
 

@@ -25,13 +25,11 @@ from typing import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ttfd import check
+from ttfd import _native, check
+from ttfd.messages import FORMATS
 
 _TILE = 32
-_FACE = 16
-_FACE_ROWS = 64  # of the four faces of a tile
-_BYTES = {"float32": 4096, "bfloat16": 2048, "float16_b": 2048, "bfp8_b": _FACE_ROWS + 1024}
-_SIGN, _INFINITY = np.uint32(0x80000000), np.uint32(0x7F800000)
+_BYTES = {"float32": 4096, "bfloat16": 2048, "float16_b": 2048, "bfp8_b": 1088}
 
 
 def tile_bytes(format: str) -> int:
@@ -54,20 +52,11 @@ def to_tiles(values: npt.ArrayLike, format: str) -> np.ndarray:
     if matrices.ndim < 2 or matrices.size == 0 or matrices.dtype.kind not in "fiub":
         check.refuse_value(values, "values", "an array of numbers with at least two axes, none of them empty")
     rows, columns = matrices.shape[-2:]
-    numbers = np.zeros((matrices.size // (rows * columns), _padded(rows), _padded(columns)), np.float32)
     with np.errstate(over="ignore", invalid="ignore"):  # a double beyond np.float32 is infinity, and NaN remains NaN
-        numbers[:, :rows, :columns] = matrices.reshape(-1, rows, columns)
-    # Axes: matrix, tile row, face row, row, tile column, face column, column.
-    faces = numbers.reshape(-1, _padded(rows) // _TILE, 2, _FACE, _padded(columns) // _TILE, 2, _FACE)
-    bits = faces.transpose(0, 1, 4, 2, 5, 3, 6).reshape(-1, _FACE_ROWS, _FACE).view(np.uint32)
-    if format == "float32":
-        words = bits
-    elif format == "bfp8_b":
-        return _pack_bfp8(bits)
-    else:
-        rounded = (bits + np.uint32(0x8000)) >> 16
-        words = _finish(bits, np.where(rounded & 0x7FFF < 0x80, np.uint32(0), rounded)).astype(np.uint16)
-    return np.ascontiguousarray(words).view(np.uint8).reshape(-1, size)
+        numbers = np.ascontiguousarray(matrices, np.float32).reshape(-1, rows, columns)
+    tiles = np.empty((len(numbers) * _tiles(rows) * _tiles(columns), size), np.uint8)
+    _native.to_tiles(numbers, numbers.shape, FORMATS[format], tiles)
+    return tiles
 
 
 def from_tiles(tiles: np.ndarray, shape: Sequence[int], format: str) -> np.ndarray:
@@ -76,51 +65,17 @@ def from_tiles(tiles: np.ndarray, shape: Sequence[int], format: str) -> np.ndarr
     (INVALID_ARGUMENT)."""
     size = tile_bytes(format)
     allowed = "at least two lengths: rows and columns"
-    shape = tuple(check.integer(length, "shape", smallest=1) for length in check.items(shape, "shape", allowed))
-    if len(shape) < 2:
+    lengths = [check.integer(length, "shape", smallest=1) for length in check.items(shape, "shape", allowed)]
+    if len(lengths) < 2:
         check.refuse_value(shape, "shape", allowed)
-    rows, columns = shape[-2:]
-    across, down = _padded(columns) // _TILE, _padded(rows) // _TILE
-    expected = math.prod(shape[:-2]) * across * down * size
+    matrices, (rows, columns) = math.prod(lengths[:-2]), lengths[-2:]
+    expected = matrices * _tiles(rows) * _tiles(columns) * size
     if not isinstance(tiles, np.ndarray) or tiles.dtype.hasobject or tiles.nbytes != expected:
         check.refuse_value(tiles, "tiles", f"an array of {expected} bytes")
-    raw = np.ascontiguousarray(tiles).reshape(-1).view(np.uint8)
-    if format == "float32":
-        numbers = raw.view(np.float32)
-    elif format == "bfp8_b":
-        numbers = _unpack_bfp8(raw.reshape(-1, size))
-    else:
-        numbers = (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-    faces = numbers.reshape(-1, down, across, 2, 2, _FACE, _FACE).transpose(0, 1, 3, 5, 2, 4, 6)
-    return faces.reshape(-1, down * _TILE, across * _TILE)[:, :rows, :columns].reshape(shape)
+    numbers = np.empty(lengths, np.float32)
+    _native.from_tiles(np.ascontiguousarray(tiles).reshape(-1).view(np.uint8), (matrices, rows, columns), FORMATS[format], numbers)
+    return numbers
 
 
-def _padded(length: int) -> int:
-    return -(-length // _TILE) * _TILE
-
-
-def _finish(bits: np.ndarray, halves: np.ndarray) -> np.ndarray:
-    """bfloat16 of numbers that are none as the packer has them."""
-    return np.where(bits & ~_SIGN > _INFINITY, (bits & _SIGN | _INFINITY) >> 16, halves)
-
-
-def _pack_bfp8(bits: np.ndarray) -> np.ndarray:
-    rounded = (bits >> 16) + 1 & 0xFFFE
-    halves = _finish(bits, np.where(rounded & 0x7FFF < 0x80, np.uint32(0), rounded)).astype(np.uint32)
-    exponents = halves >> 7 & 0xFF
-    largest = exponents.max(axis=-1, keepdims=True)
-    distance = largest - exponents
-    shift = np.minimum(distance, 8)
-    magnitude = np.minimum((halves & 0x7F | 0x80) + (np.uint32(1) << shift) >> shift + 1, 127)
-    magnitude[(exponents == 0) | (distance >= 8)] = 0
-    data = np.where(magnitude == 0, np.uint32(0), magnitude | halves >> 15 << 7)
-    return np.concatenate([largest[..., 0], data.reshape(len(data), -1)], axis=1).astype(np.uint8)
-
-
-def _unpack_bfp8(tiles: np.ndarray) -> np.ndarray:
-    exponents = tiles[:, :_FACE_ROWS, np.newaxis].astype(np.int32)
-    data = tiles[:, _FACE_ROWS:].reshape(-1, _FACE_ROWS, _FACE)
-    with np.errstate(over="ignore"):
-        values = np.ldexp((data & 0x7F).astype(np.float32), exponents - 133)
-    values[data == 0x80] = np.inf  # the unpacker takes the -0 that no packer writes for -infinity
-    return np.where(data >= 0x80, -values, values)
+def _tiles(length: int) -> int:
+    return -(-length // _TILE)

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
 # The processors of a worker tile a kernel can be built for.
 BRISC, NCRISC, TRISC0, TRISC1, TRISC2 = 1, 2, 3, 4, 5
-# By their numbers in the API.
-PRIORITIES = ("normal", "low", "normal", "high")
-BACKENDS = ("", "embedded", "ttsim", "kmd")
 
 
 class Position(NamedTuple):
@@ -23,32 +20,6 @@ class Position(NamedTuple):
 
     queue: int
     value: int
-
-
-PROCESSOR_NAMES = {BRISC: "brisc", NCRISC: "ncrisc", TRISC0: "trisc0", TRISC1: "trisc1", TRISC2: "trisc2"}
-
-
-@dataclasses.dataclass(frozen=True)
-class KernelPrint:
-    """One print of a kernel. Those of a processor of a tile come in their order.
-
-    position: of the launch or replay. launch: of a trace, which of its launches. kernel: the name it was loaded with.
-    x, y: the tile. text: without the newline at its end. lost: so many prints of the session before this one were not
-    read in time, and dropped. `str()` makes the line that goes to standard error.
-    """
-
-    position: Position
-    launch: int
-    kernel: str
-    x: int
-    y: int
-    processor: int
-    text: str
-    lost: int = 0
-
-    def __str__(self) -> str:
-        processor = PROCESSOR_NAMES.get(self.processor, "unknown processor")
-        return f"[{self.kernel} ({self.x},{self.y}) {processor}] {self.text}"
 
 
 class CoreRange(NamedTuple):
@@ -71,83 +42,11 @@ Cores = Union[CoreRangeLike, Sequence[CoreRangeLike]]
 
 
 @dataclasses.dataclass(frozen=True)
-class Device:
-    """A card. Sizes in bytes; `*_alignment` says what offsets, sizes and pages must be multiples of."""
-
-    index: int
-    board: str
-    backend: str
-    grid_x: int
-    grid_y: int
-    dram_banks: int
-    dram_bank_bytes: int
-    dram_alignment: int
-    l1_bytes: int
-    l1_alignment: int
-    clock_hz: int
-    circular_buffers: int
-    semaphores: int
-    argument_words: int
-    circular_buffer_bytes: int
-    transfer_alignment: int
-    kernel_bytes: int
-    iommu: bool
-
-    @property
-    def workers(self) -> int:
-        """Tiles that run kernels."""
-        return self.grid_x * self.grid_y
-
-
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    """What one session may use; exceeding one is RESOURCE_EXHAUSTED naming it. None: no limit."""
-
-    message_bytes: int
-    chunk_bytes: int
-    inline_bytes: int
-    commands_per_batch: int
-    waits_per_batch: int
-    queues: int
-    handles: int
-    dram_bytes: int
-    l1_bytes: int
-    transfer_bytes: int
-    kernel_elf_bytes: int
-    sessions_per_user: int
-    client_name_bytes: int
-    trace_bytes: int
-    buffers: int
-    kernels: int
-    programs: int
-    kernel_bytes: int
-    idle_ms: int | None
-    lease_ms: int | None
-    lease_idle_ms: int | None
-    lease_wait_ms: int
-    weight: int
-    priority: str  # the highest that is allowed without being an administrator
-    nested_message_bytes: int  # as the rest of what the transport uses (types.proto)
-    nested_messages: int
-    unacknowledged_bytes: int
-    reconnect_timeout_ms: int
-
-
-@dataclasses.dataclass(frozen=True)
 class Lease:
     """The card for a session alone, or the tiles of `workers`; granted first come first served."""
 
     workers: Cores = ()  # none: the whole device
     wait: float = 0.0  # seconds at most; 0: as long as the daemon lets one wait
-
-
-@dataclasses.dataclass(frozen=True)
-class LeaseWait:
-    """How it stands with a lease that is waited for. Position 1 is next; 0: no lease was asked for, commands wait for one to end."""
-
-    position: int
-    holder: str
-    expected: float  # seconds, a guess
 
 
 @dataclasses.dataclass(frozen=True)

@@ -92,6 +92,9 @@ struct ConnectOptions {
   // Called on the thread that moves the stream, which is inside a call of the session; must not call
   // the session.
   std::function<void(const LeaseWait&)> on_waiting = {};
+  // Called every 100 ms by a call that waits, on its own thread, for languages that handle signals between
+  // calls. True: the call returns as if its timeout had passed. Must not call the session.
+  std::function<bool()> interrupted = {};
 };
 
 struct DramOptions {
@@ -137,6 +140,9 @@ class Session {
   // Sends everything, waits at most call_timeout for the daemon to complete it, and ends the session.
   // OK: it has; errors of commands are not repeated here.
   Status Close();
+  // Ends the session at once, as the destructor does, while other threads may be inside: their calls return
+  // CANCELLED. Not from a callback.
+  void Abandon();
 
   // ---- From the daemon's Welcome. Valid until the session object is destroyed, or a new session
   // replaces a lost one.

@@ -1,0 +1,208 @@
+"""libttfd for the package ttfd, which checks the arguments. Built from client/python/native.
+
+Times are in milliseconds, buffers and other resources are their handles, tiles are (x0, y0, x1, y1).
+"""
+
+import enum
+from typing import Any, Callable, Sequence
+
+from ttfd.errors import Error
+from ttfd.types import Position
+
+_Range = tuple[int, int, int, int]
+_Bytes = Any  # an object with the buffer protocol, contiguous
+# Kernel, common words, (word, buffer) among them, words for each tile, these words.
+_Arguments = tuple[int, Sequence[int], Sequence[tuple[int, int]], int, _Bytes | None]
+_Launch = tuple[int, Sequence[_Arguments], int]
+
+__version__: str
+
+class Code(enum.IntEnum):
+    """The canonical status codes of gRPC."""
+
+    OK = 0
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    PERMISSION_DENIED = 7
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    ABORTED = 10
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+    DATA_LOSS = 15
+    UNAUTHENTICATED = 16
+
+class ExecutionState(enum.IntEnum):
+    """What happened to a command that failed."""
+
+    UNSPECIFIED = 0  # the error is not a command's
+    NOT_STARTED = 1  # nothing of it took effect
+    COMPLETED = 2  # it ran to its end, but a result was lost
+    UNKNOWN = 3  # it had started; some, all or none of it took effect
+
+class Device:
+    """A card. Sizes in bytes; `*_alignment` says what offsets, sizes and pages must be multiples of."""
+
+    index: int
+    board: str
+    backend: str
+    grid_x: int
+    grid_y: int
+    dram_banks: int
+    dram_bank_bytes: int
+    dram_alignment: int
+    l1_bytes: int
+    l1_alignment: int
+    clock_hz: int
+    circular_buffers: int
+    semaphores: int
+    argument_words: int
+    circular_buffer_bytes: int
+    transfer_alignment: int
+    kernel_bytes: int
+    iommu: bool
+    @property
+    def workers(self) -> int:
+        """Tiles that run kernels."""
+
+class Limits:
+    """What one session may use; exceeding one is RESOURCE_EXHAUSTED naming it. None: no limit."""
+
+    message_bytes: int
+    chunk_bytes: int
+    inline_bytes: int
+    commands_per_batch: int
+    waits_per_batch: int
+    queues: int
+    handles: int
+    dram_bytes: int
+    l1_bytes: int
+    transfer_bytes: int
+    kernel_elf_bytes: int
+    sessions_per_user: int
+    client_name_bytes: int
+    trace_bytes: int
+    buffers: int
+    kernels: int
+    programs: int
+    kernel_bytes: int
+    idle_ms: int | None
+    lease_ms: int | None
+    lease_idle_ms: int | None
+    lease_wait_ms: int
+    weight: int  # the greatest without role admin
+    priority: str  # the highest without role admin
+    nested_message_bytes: int  # as the rest, of the transport (types.proto)
+    nested_messages: int
+    unacknowledged_bytes: int
+    reconnect_timeout_ms: int
+
+class KernelPrint:
+    """One print of a kernel. Those of a processor of a tile come in their order.
+
+    position: of the launch or replay. launch: of a trace, which of its launches. kernel: the name it was loaded with.
+    x, y: the tile. text: without the newline at its end. lost: so many prints of the session before this one were not
+    read in time, and dropped. `str()` makes the line that goes to standard error.
+    """
+
+    position: Position
+    launch: int
+    kernel: str
+    x: int
+    y: int
+    processor: int
+    text: str
+    lost: int
+
+class LeaseWait:
+    """State of a lease request. Position 1 is next; 0: no lease was requested, commands wait for one to end."""
+
+    position: int
+    holder: str
+    expected: float  # seconds, an estimate
+
+class Resource:
+    """A handle of a session. Freed by `free`, at the end of a `with` block, when collected, or with its session.
+
+    Memory returns once the commands sent before have ended, so a buffer may be freed while launches that use it run.
+    """
+
+    handle: int
+    def __init__(self, owner: Resource) -> None: ...
+    def free(self) -> None:
+        """Gives the handle back; it is unusable from here."""
+    def __enter__(self) -> Any: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+class Queue:
+    """The calls of a queue that need no check of arguments, and those that `ttfd.Queue` checks."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def submitted(self) -> int:
+        """Value of the last command enqueued."""
+    @property
+    def completed(self) -> int:
+        """Value of the last command known to have ended."""
+    @property
+    def error(self) -> Error | None:
+        """What has failed the queue."""
+    def __init__(self, queue: Queue) -> None: ...
+    def flush(self) -> None:
+        """Sends what has been enqueued."""
+    def finish(self) -> None:
+        """Waits for everything enqueued so far."""
+    def clear_error(self) -> None:
+        """Opens a failed queue again."""
+    def _write(self, buffer: int, offset: int, array: _Bytes, /) -> None: ...
+    def _enqueue_write(self, buffer: int, offset: int, array: _Bytes, /) -> int: ...
+    def _read(self, buffer: int, offset: int, into: _Bytes, /) -> None: ...
+    def _enqueue_read(self, buffer: int, offset: int, into: _Bytes, /) -> int: ...
+    def _fill(self, buffer: int, offset: int, size: int, word: int, /) -> None: ...
+    def _launch(self, launch: _Launch, /) -> None: ...
+    def _enqueue_launch(self, launch: _Launch, /) -> int: ...
+    def _record_trace(self, launches: Sequence[_Launch], /) -> Resource: ...
+    def _replay(self, trace: int, patches: Sequence[tuple[int, _Arguments]], /) -> None: ...
+    def _enqueue_replay(self, trace: int, patches: Sequence[tuple[int, _Arguments]], /) -> int: ...
+    def _enqueue_barrier(self) -> int: ...
+    def _after(self, positions: Sequence[tuple[int, int]], /) -> None: ...
+    def _wait(self, queue: int, value: int, timeout_ms: int | None, /) -> None: ...
+    def _cancel(self, from_value: int, /) -> None: ...
+
+class Session:
+    """A session of libttfd; ends when it is collected."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def reconnects(self) -> int: ...
+    def describe(self) -> tuple[int, str, list[Device], Limits, str]:
+        """Id, version of the daemon, devices, limits, lease token."""
+    def on_print(self, callback: Callable[[KernelPrint], None], /) -> None: ...
+    def close(self) -> None: ...
+    def abandon(self) -> None: ...
+    def queue(self) -> Queue: ...
+    def open_queue(self, transfer: bool, workers: Sequence[_Range], /) -> Queue: ...
+    def allocate_dram(self, size: int, page_bytes: int, bank: int, /) -> Resource: ...
+    def allocate_l1(self, size: int, page_bytes: int, cores: Sequence[_Range], /) -> Resource: ...
+    def allocate_sharded(self, size: int, page_bytes: int, cores: Sequence[_Range], row_pages: int, shard_rows: int,
+                         shard_row_pages: int, /) -> Resource: ...
+    def load_kernel(self, elf: _Bytes, name: str, /) -> Resource: ...
+    def create_program(self, kernels: Sequence[tuple[int, int, Sequence[_Range]]],
+                       circular_buffers: Sequence[tuple[int, int, int, Sequence[_Range], int]],
+                       semaphores: Sequence[tuple[int, int, Sequence[_Range]]], /) -> Resource: ...
+
+def connect(address: str, client_name: str, weight: int, priority: int, connect_ms: int, call_ms: int, batch_commands: int,
+            tls: tuple[str, str, str, str, int], lease: tuple[Sequence[_Range], int] | None, lease_token: str,
+            on_waiting: Callable[[LeaseWait], None] | None, reconnect_ms: int, /) -> Session: ...
+def default_address() -> str: ...
+def first_cores(grid_x: int, count: int, /) -> list[_Range]: ...
+def to_tiles(numbers: _Bytes, shape: tuple[int, ...], format: int, into: _Bytes, /) -> None: ...
+def from_tiles(tiles: _Bytes, shape: tuple[int, ...], format: int, into: _Bytes, /) -> None: ...

@@ -1,0 +1,106 @@
+"""Queues: the commands of a session."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ttfd import _native, check, words
+from ttfd.messages import launch_tuple, patch_tuples
+from ttfd.resources import Buffer, Program, Trace
+from ttfd.types import Arguments, Launch, Patch, Position
+
+
+def _target(buffer: Buffer, offset: int, command: str) -> tuple[int, int]:
+    """Handle and offset of what a command reads or writes."""
+    return check.one(buffer, Buffer, f"{command}.buffer").handle, check.integer(offset, f"{command}.offset", check.LARGEST)
+
+
+class Queue(_native.Queue):
+    """An ordered stream of commands of a session; queues are independent of each other, but for `after`.
+
+    Every command has a blocking form, which raises what went wrong, and an `enqueue_` form, which returns its `Position` at
+    once. The first error of an enqueued command fails the queue: what follows ends ABORTED, unexecuted, until `clear_error`.
+    A blocking form that raises leaves the queue open again. Enqueued commands leave when `batch_commands` have gathered,
+    at `flush`, and whenever something waits.
+    """
+
+    def __repr__(self) -> str:
+        return f"<ttfd.Queue {self.id}: {self.completed} of {self.submitted} commands completed>"
+
+    def enqueue_write(self, buffer: Buffer, array: npt.ArrayLike, offset: int = 0) -> Position:
+        """Like `write`; returns when the bytes have been taken."""
+        payload = check.payload(array, "write.array")
+        return Position(self.id, self._enqueue_write(*_target(buffer, offset, "write"), payload))
+
+    def write(self, buffer: Buffer, array: npt.ArrayLike, offset: int = 0) -> None:
+        """Copies an array's bytes (any shape, C order) to byte `offset` of the buffer."""
+        payload = check.payload(array, "write.array")
+        self._write(*_target(buffer, offset, "write"), payload)
+
+    def enqueue_read(self, buffer: Buffer, into: np.ndarray, offset: int = 0) -> Position:
+        """Fills the C-contiguous array `into`, which the session keeps, by the time its position is done."""
+        target = check.array_to_fill(into, "into")
+        return Position(self.id, self._enqueue_read(*_target(buffer, offset, "read"), target))
+
+    def read(self, buffer: Buffer, dtype: npt.DTypeLike = np.uint8, shape: int | tuple[int, ...] | None = None,
+             offset: int = 0) -> np.ndarray:
+        """A new array of `shape` from byte `offset` of the buffer; shape None: all that follows, one-dimensional."""
+        kind = check.dtype(dtype)
+        target = _target(buffer, offset, "read")
+        array = check.empty_array(max(0, buffer.size_bytes - target[1]) // kind.itemsize if shape is None else shape, kind)
+        self._read(*target, check.array_to_fill(array, "into"))
+        return array
+
+    def fill(self, buffer: Buffer, word: int, offset: int = 0, size_bytes: int | None = None) -> None:
+        """Sets every 32-bit word of a range (None: to the end) to `word`: an integer, or the bits of an np.float32."""
+        target = _target(buffer, offset, "fill")
+        size = max(0, buffer.size_bytes - target[1]) if size_bytes is None else size_bytes
+        self._fill(*target, check.integer(size, "fill.size", check.LARGEST), words.word(word, "fill.word"))
+
+    def enqueue_launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> Position:
+        """Like `launch`, without waiting."""
+        return Position(self.id, self._enqueue_launch(launch_tuple(Launch(program, arguments, timeout))))
+
+    def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
+        """Runs a program and returns when every tile has finished and its writes have landed.
+
+        timeout: seconds the launch may run, when shorter than the daemon's kernel timeout; 0: that one.
+        """
+        self._launch(launch_tuple(Launch(program, arguments, timeout)))
+
+    def record_trace(self, launches: Sequence[Launch]) -> Trace:
+        """Compiles launches into device memory, to be replayed any number of times. Nothing runs yet.
+
+        What was enqueued on this queue before is waited for.
+        """
+        steps = check.several(launches, Launch, "record_trace.launches")
+        return Trace(self._record_trace([launch_tuple(step) for step in steps]), [step.program for step in steps])
+
+    def enqueue_replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> Position:
+        """Like `replay`, without waiting."""
+        handle = check.one(trace, Trace, "replay_trace.trace").handle
+        return Position(self.id, self._enqueue_replay(handle, patch_tuples(trace, patches)))
+
+    def replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> None:
+        """Runs the launches of a trace and returns when the last has finished. What is patched stays for later replays."""
+        self._replay(check.one(trace, Trace, "replay_trace.trace").handle, patch_tuples(trace, patches))
+
+    def enqueue_barrier(self) -> Position:
+        """Nothing but a position: done when everything before it on this queue is done."""
+        return Position(self.id, self._enqueue_barrier())
+
+    def after(self, *positions: Position) -> None:
+        """The next command of this queue starts only when these positions are done."""
+        self._after([check.position(position, "positions") for position in positions])
+
+    def wait(self, position: Position, timeout: float | None = None) -> None:
+        """Waits for a command; raises its error, or DEADLINE_EXCEEDED with reason WAIT after `timeout` seconds."""
+        limit = None if timeout is None else round(check.seconds(timeout, "timeout") * 1000)
+        self._wait(*check.position(position, "position"), limit)
+
+    def cancel(self, from_value: int) -> None:
+        """Commands from this value on that have not started end CANCELLED; started ones run out."""
+        self._cancel(check.integer(from_value, "from_value", check.LARGEST))
