@@ -12,20 +12,24 @@
 namespace ttfd::tensor {
 
 Result<Card> Card::Open(Options options) {
+  Result<client::Session> session = client::Session::Connect(options.connect);
+  if (!session.ok()) return session.status();
+  return In(std::make_shared<client::Session>(std::move(*session)), options);
+}
+
+Result<Card> Card::In(std::shared_ptr<client::Session> session, const Options& options) {
   if (options.launch_products == 0) {
     return Invalid("launch_products", "launch_products is 0; a launch has at least 1 product");
   }
-  std::vector<client::CoreRange> cores = std::move(options.cores);
+  std::vector<client::CoreRange> cores = options.cores;
   if (cores.empty() && options.connect.lease) cores = options.connect.lease->workers;
-  Result<client::Session> session = client::Session::Connect(std::move(options.connect));
-  if (!session.ok()) return session.status();
   const client::DeviceInfo& device = session->device();
   Result<CoreSet> set = CoreSet::Make(cores, device.grid_x, device.grid_y);
   if (!set.ok()) return set.status();
   const CardLimits limits = {.cores = set->size(),
                              .circular_buffer_bytes = device.circular_buffer_bytes,
                              .launch_products = options.launch_products};
-  return Card(std::make_shared<CardState>(std::move(*session), std::move(*set), limits));
+  return Card(std::make_shared<CardState>(std::move(session), std::move(*set), limits));
 }
 
 Card::Card(std::shared_ptr<CardState> state) : state_(std::move(state)) {}

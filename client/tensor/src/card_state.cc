@@ -7,16 +7,29 @@ namespace ttfd::tensor {
 
 using client::MutexLock;
 
-CardState::CardState(client::Session session, CoreSet cores, const CardLimits& limits)
+CardState::CardState(std::shared_ptr<client::Session> session, CoreSet cores,
+                     const CardLimits& limits)
     : session_(std::move(session)),
+      session_id_(session_->id()),
+      queue_(session_->queue()),
       cores_(std::move(cores)),
       limits_(limits),
-      pool_(&session_),
-      programs_(&session_),
-      stream_(session_.queue()) {}
+      pool_(session_.get()),
+      programs_(session_.get()),
+      stream_(queue_) {}
+
+client::Status CardState::CheckSession() const {
+  if (client::Status status = session_->status(); !status.ok()) return status;
+  if (session_->id() == session_id_) return client::Status();
+  return client::Status(client::ErrorInfo{
+      .code = client::Code::kUnavailable,
+      .message = "the session of this card was lost, with all its tensors; open the card again",
+      .reason = "SESSION_LOST"});
+}
 
 client::Result<std::shared_ptr<Allocation>> CardState::Allocate(
     const TensorSpec& spec, std::shared_ptr<RecordingMemory> recording) {
+  if (client::Status status = CheckSession(); !status.ok()) return status;
   BufferPool& pool = recording == nullptr ? pool_ : recording->pool;
   client::Result<client::Buffer> buffer = pool.Take(spec.size_bytes(), spec.page_bytes());
   if (!buffer.ok()) return buffer.status();
@@ -63,6 +76,7 @@ client::Status CardState::Launch(const Lowering& lowering,
                                  std::span<const std::shared_ptr<Allocation>> inputs,
                                  const Allocation& output) {
   const MutexLock lock(&mutex_);
+  if (client::Status status = CheckSession(); !status.ok()) return status;
   const client::Result<const client::Program*> program = programs_.Of(lowering, cores_);
   if (!program.ok()) return program.status();
   ++operations_;

@@ -21,11 +21,11 @@ namespace ttfd::tensor {
 // operation are enqueued together, under one lock, which no call holds while it waits for the card to compute.
 class CardState : public std::enable_shared_from_this<CardState> {
  public:
-  CardState(client::Session session, CoreSet cores, const CardLimits& limits);
+  CardState(std::shared_ptr<client::Session> session, CoreSet cores, const CardLimits& limits);
 
   const CardLimits& limits() const { return limits_; }
-  client::Session& session() { return session_; }
-  client::Queue queue() { return session_.queue(); }
+  client::Session& session() { return *session_; }
+  client::Queue queue() const { return queue_; }
 
   // Memory for a tensor of the host's.
   client::Result<std::shared_ptr<Allocation>> AllocateForHost(const TensorSpec& spec);
@@ -61,7 +61,12 @@ class CardState : public std::enable_shared_from_this<CardState> {
                                   std::span<const std::shared_ptr<Allocation>> inputs,
                                   const Allocation& output) const;
 
-  client::Session session_;
+  // Error: the session is lost. A call that creates something would begin its successor, where nothing of this is.
+  client::Status CheckSession() const;
+
+  const std::shared_ptr<client::Session> session_;
+  const uint64_t session_id_;
+  const client::Queue queue_;
   const CoreSet cores_;
   const CardLimits limits_;
 

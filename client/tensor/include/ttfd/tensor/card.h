@@ -41,6 +41,9 @@ class Card {
 
   // Errors of Session::Connect; INVALID_ARGUMENT for the other options.
   static Result<Card> Open(Options options = {});
+  // The same in a session that exists; options.connect is not used but for its lease. When that session is lost, what
+  // the card has is gone as well: all its calls are errors from then on, though the session may have a successor.
+  static Result<Card> In(std::shared_ptr<client::Session> session, const Options& options = {});
 
   // A tensor of these elements, the last extent running fastest; their conversion is that of <ttfd/tiles.h>. Returns
   // when `elements` may be reused. INVALID_ARGUMENT, RESOURCE_EXHAUSTED: the tensor's status().
