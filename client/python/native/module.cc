@@ -1,5 +1,7 @@
 // The Python module ttfd._native: libttfd for the package ttfd, which checks what users pass and documents
 // what they call (client/python/ttfd). ttfd/_native.pyi has the signatures.
+#include "client/python/native/module.h"
+
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -103,8 +105,8 @@ void Close(Session& session) {
 void BindSession(py::module_& module) {
   py::class_<Session, std::shared_ptr<Session>>(module, "Session")
       .def("describe", &Describe)
-      .def_property_readonly(
-          "id", [](Session& s) { return s.Call([&] { return s.client().id(); }); })
+      .def_property_readonly("id",
+                             [](Session& s) { return s.Call([&] { return s.client().id(); }); })
       .def_property_readonly(
           "reconnects", [](Session& s) { return s.Call([&] { return s.client().reconnects(); }); })
       .def("on_print", &Session::OnPrint)
@@ -123,8 +125,9 @@ void BindSession(py::module_& module) {
            })
       .def("allocate_dram",
            [](Session& s, uint64_t size, uint32_t page_bytes, int32_t bank) {
-             return Owning(
-                 s.Call([&] { return s.client().AllocateDram(size, {page_bytes, bank}); }));
+             return Owning(s.Call([&] {
+               return s.client().AllocateDram(size, {page_bytes, bank});
+             }));
            })
       .def("allocate_l1",
            [](Session& s, uint64_t size, uint32_t page_bytes, const std::vector<Range>& cores) {
@@ -285,7 +288,8 @@ void CopyTo(std::span<std::byte> to, size_t index, std::span<const std::byte> fr
   std::memcpy(to.data() + index * from.size(), from.data(), from.size());
 }
 
-void ToTiles(const py::object& numbers, const Shape& shape, uint8_t format, const py::object& into) {
+void ToTiles(const py::object& numbers, const Shape& shape, uint8_t format,
+             const py::object& into) {
   const BytesView from(numbers, /*writable=*/false);
   const BytesView to(into, /*writable=*/true);
   const auto& [matrices, rows, columns] = shape;
@@ -304,7 +308,8 @@ void ToTiles(const py::object& numbers, const Shape& shape, uint8_t format, cons
   }));
 }
 
-void FromTiles(const py::object& tiles, const Shape& shape, uint8_t format, const py::object& into) {
+void FromTiles(const py::object& tiles, const Shape& shape, uint8_t format,
+               const py::object& into) {
   const BytesView from(tiles, /*writable=*/false);
   const BytesView to(into, /*writable=*/true);
   const auto& [matrices, rows, columns] = shape;
@@ -327,17 +332,21 @@ void FromTiles(const py::object& tiles, const Shape& shape, uint8_t format, cons
 PYBIND11_MODULE(_native, module) {
   module.attr("__version__") = TTFD_VERSION;
   BindValues(module);
-  py::class_<Resource>(module, "Resource",
-                       "A handle of a session. Freed by `free`, at the end of a `with` block, when "
-                       "collected, or with its session.\n\nMemory returns once the commands sent "
-                       "before have ended, so a buffer may be freed while launches that use it run.")
+  py::class_<Resource>(
+      module, "Resource",
+      "A handle of a session. Freed by `free`, at the end of a `with` block, when "
+      "collected, or with its session.\n\nMemory returns once the commands sent "
+      "before have ended, so a buffer may be freed while launches that use it run.")
       .def(py::init([](Resource& owner) { return Resource(std::move(owner.owned)); }))
+      // What another owner frees.
+      .def(py::init([](uint64_t handle) { return Resource(client::Resource(nullptr, handle)); }))
       .def_readwrite("handle", &Resource::handle)
       .def("free", &Resource::Free, "Gives the handle back; it is unusable from here.")
       .def("__enter__", [](const py::object& self) { return self; })
       .def("__exit__", [](Resource& r, const py::args&) { r.Free(); });
   BindSession(module);
   BindQueue(module);
+  BindTensors(module);
   module.def("connect", &Connect);
   module.def("default_address", &client::DefaultAddress);
   module.def("first_cores", [](uint32_t grid_x, uint32_t count) {

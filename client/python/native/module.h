@@ -1,0 +1,11 @@
+// Parts of the module ttfd._native.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace ttfd::python {
+
+// tensor.cc
+void BindTensors(pybind11::module_& module);
+
+}  // namespace ttfd::python

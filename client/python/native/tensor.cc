@@ -1,0 +1,192 @@
+// Tensors, cards, recordings and the table of operations, for ttfd.tensor.
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/python/native/module.h"
+#include "client/python/native/session.h"
+#include "client/python/native/values.h"
+#include "ttfd/tensor/apply.h"
+#include "ttfd/tensor/card.h"
+#include "ttfd/tensor/recording.h"
+
+namespace ttfd::python {
+namespace {
+
+namespace tt = tensor;
+
+// A value of the tensor library and the session it lives in. Its end may wait for the lock of the card, under which
+// a call of another thread asks for the GIL: it comes without the GIL.
+template <typename Value>
+class InSession {
+ public:
+  InSession(std::shared_ptr<Session> session, Value value)
+      : session_(std::move(session)), value_(std::make_unique<Value>(std::move(value))) {}
+  InSession(InSession&&) noexcept = default;
+  InSession& operator=(InSession&&) = delete;
+  ~InSession() {
+    if (value_ == nullptr) {
+      return;
+    }
+    if (exiting()) {
+      static_cast<void>(value_.release());  // goes with the process
+    } else {
+      WithoutGil([this] { value_.reset(); });
+    }
+  }
+
+  const std::shared_ptr<Session>& session() const { return session_; }
+  Value& operator*() const { return *value_; }
+  Value* operator->() const { return value_.get(); }
+
+  template <typename Function>
+  auto Call(const Function& function) const {
+    return session_->Call(function);
+  }
+
+ private:
+  std::shared_ptr<Session> session_;
+  std::unique_ptr<Value> value_;
+};
+
+using Tensor = InSession<tt::Tensor>;
+using Recording = InSession<tt::Recording>;
+using Card = InSession<tt::Card>;
+
+std::unique_ptr<Tensor> Own(const std::shared_ptr<Session>& session, tt::Tensor tensor) {
+  const client::Status status = tensor.status();
+  auto owned = std::make_unique<Tensor>(session, std::move(tensor));
+  Check(status);
+  return owned;
+}
+
+std::unique_ptr<Card> OpenCard(const std::shared_ptr<Session>& session,
+                               const std::vector<Range>& cores, uint32_t launch_products) {
+  tt::CardOptions options;
+  options.cores = ToRanges(cores);
+  options.launch_products = launch_products;
+  return std::make_unique<Card>(
+      session,
+      Take(session->Call([&] { return tt::Card::In(session->shared_client(), options); })));
+}
+
+std::unique_ptr<Tensor> FromHost(const Card& card, const py::object& array,
+                                 std::vector<uint32_t> shape, uint8_t dtype, uint8_t layout) {
+  const BytesView view(array, /*writable=*/false);
+  const std::span numbers(reinterpret_cast<const float*>(view.bytes().data()),
+                          view.bytes().size() / sizeof(float));
+  return Own(card.session(), card.Call([&] {
+    return card->FromHost(numbers, tt::Shape(std::move(shape)), static_cast<tt::DType>(dtype),
+                          static_cast<tt::Layout>(layout));
+  }));
+}
+
+void ToHost(const Tensor& tensor, const py::object& array) {
+  const BytesView view(array, /*writable=*/true);
+  const std::span numbers(reinterpret_cast<float*>(view.writable().data()),
+                          view.bytes().size() / sizeof(float));
+  Check(tensor.Call([&] { return tensor->ToHost(numbers); }));
+}
+
+// REQUIRES an input.
+std::vector<std::unique_ptr<Tensor>> Apply(const std::string& name,
+                                           const std::vector<const Tensor*>& given,
+                                           const tt::Attributes& attributes) {
+  std::vector<tt::Tensor> inputs;
+  for (const Tensor* const tensor : given) {
+    inputs.push_back(**tensor);
+  }
+  const std::shared_ptr<Session>& session = given.at(0)->session();
+  std::vector<tt::Tensor> outputs = session->Call([&] {
+    std::vector<tt::Tensor> made = tt::Apply(name, inputs, attributes);
+    inputs.clear();
+    return made;
+  });
+  std::vector<std::unique_ptr<Tensor>> owned;
+  for (tt::Tensor& output : outputs) {
+    owned.push_back(Own(session, std::move(output)));
+  }
+  return owned;
+}
+
+// Name, inputs as (name, optional), attributes as (name, standard value, description), description.
+py::list Operations() {
+  py::list operations;
+  for (const tt::OperationInfo& info : tt::Operations()) {
+    py::list inputs;
+    for (const auto& input : info.inputs) {
+      inputs.append(py::make_tuple(input.name, input.optional));
+    }
+    py::list attributes;
+    for (const auto& attribute : info.attributes) {
+      attributes.append(py::make_tuple(attribute.name, attribute.standard, attribute.doc));
+    }
+    operations.append(py::make_tuple(info.name, inputs, attributes, info.doc));
+  }
+  return operations;
+}
+
+void BindTensor(py::module_& module) {
+  py::class_<Tensor>(module, "Tensor")
+      .def_property_readonly(
+          "shape",
+          [](const Tensor& t) {
+            const auto extents = t->shape().extents();
+            return py::tuple(py::cast(std::vector<uint32_t>(extents.begin(), extents.end())));
+          })
+      .def_property_readonly("dtype", [](const Tensor& t) { return tt::DTypeName(t->dtype()); })
+      .def_property_readonly("layout", [](const Tensor& t) { return tt::LayoutName(t->layout()); })
+      // Handle, bytes, bytes of a page; None: deallocated.
+      .def_property_readonly("buffer",
+                             [](const Tensor& t) -> py::object {
+                               const client::Buffer* const buffer = t->buffer();
+                               if (buffer == nullptr) {
+                                 return py::none();
+                               }
+                               return py::make_tuple(buffer->handle(), buffer->size_bytes(),
+                                                     buffer->page_bytes());
+                             })
+      .def("read", &ToHost)
+      .def("deallocate", [](const Tensor& t) { t.Call([&] { t->Deallocate(); }); });
+}
+
+}  // namespace
+
+void BindTensors(py::module_& module) {
+  BindTensor(module);
+  py::class_<Recording>(module, "Recording")
+      .def_property_readonly("launches", [](const Recording& r) { return r->launches(); })
+      .def("replay", [](const Recording& r, uint32_t times) {
+        Check(r.Call([&] { return r->Replay(times); }));
+      });
+  py::class_<Card>(module, "Card")
+      .def(py::init(&OpenCard))
+      .def("tensor", &FromHost)
+      .def("begin_recording",
+           [](const Card& c) { Check(c.Call([&] { return c->BeginRecording(); })); })
+      .def("end_recording",
+           [](const Card& c) {
+             return std::make_unique<Recording>(c.session(),
+                                                Take(c.Call([&] { return c->EndRecording(); })));
+           })
+      .def("finish", [](const Card& c) { Check(c.Call([&] { return c->Finish(); })); })
+      .def("clear_error", [](const Card& c) { Check(c.Call([&] { return c->ClearError(); })); })
+      .def_property_readonly("cores", [](const Card& c) { return c->cores(); })
+      // Operations, launches, programs, pooled bytes.
+      .def("counts", [](const Card& c) {
+        const tt::Card::Counts counts = c.Call([&] { return c->counts(); });
+        return py::make_tuple(counts.operations, counts.launches, counts.programs,
+                              counts.pooled_bytes);
+      });
+  py::list dtypes;
+  for (const tt::DType dtype : tt::kDTypes) {
+    dtypes.append(tt::DTypeName(dtype));
+  }
+  module.attr("DTYPES") = dtypes;
+  module.def("operations", &Operations);
+  module.def("apply", &Apply);
+}
+
+}  // namespace ttfd::python

@@ -1,0 +1,224 @@
+"""Tensors on the card, and operations with them.
+
+    import numpy as np
+    import ttfd.tensor as tt
+
+    with tt.open() as card:
+        x = card.tensor(np.ones((64, 128)))
+        w = card.tensor(np.full((128, 32), 0.5), dtype="bfp8")
+        y = tt.gelu(tt.matmul(x, w))
+        print(y.numpy().shape)
+        with card.record() as step:
+            y = tt.softmax(x @ w + 1.0)
+        step.replay(times=16)
+        print(y)
+
+The functions are the operations of a table (`ttfdctl op --list`), with the names that TT-NN gives them: inputs are tensors,
+attributes are keywords. In `add`, `subtract`, `multiply` and `div` the second input may be a number. docs/tensors.md is
+the guide and has the contract: padding, rounding, the order of sums.
+
+What is wrong with a call raises `ttfd.Error`, and nothing is enqueued; errors of the card come from `numpy()` and
+`Card.finish()`. Any thread may use a card; a recording has the operations of the thread that made it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+import ttfd
+from ttfd import _native, check
+from ttfd._native import DTYPES
+from ttfd.cores import core_ranges
+from ttfd.types import Cores
+
+LAYOUTS = ["tile", "row_major"]
+
+
+def _choice(value: object, values: Sequence[str], field: str) -> int:
+    if not isinstance(value, str) or value not in values:
+        check.refuse_value(value, field, " or ".join(map(repr, values)))
+    return values.index(value)
+
+
+class Tensor:
+    """A tensor on a card. Nothing changes its elements; the memory is used again when it is collected, or deallocated.
+
+    Operators are operations: + - * / @ and unary -.
+    """
+
+    def __init__(self, native: _native.Tensor, card: Card) -> None:
+        self._native = native
+        self.card = card
+
+    shape = property(lambda self: self._native.shape, doc="The extents, a tuple of integers.")
+    dtype = property(lambda self: self._native.dtype, doc="Type of the elements: one of DTYPES.")
+    layout = property(lambda self: self._native.layout, doc="How they lie in memory: one of LAYOUTS.")
+
+    def __repr__(self) -> str:
+        return f"<ttfd.tensor.Tensor {list(self.shape)} {self.dtype}, layout {self.layout}>"
+
+    def numpy(self) -> np.ndarray:
+        """The elements as a new array of np.float32. Waits for all operations enqueued before."""
+        array = np.empty(self.shape, np.float32)
+        self._native.read(array)
+        return array
+
+    __array__ = lambda self, dtype=None: self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    @property
+    def buffer(self) -> ttfd.Buffer:
+        """Where the elements lie, for programs of one's own on `card.session`. It is the tensor's: freeing it does nothing."""
+        found = self._native.buffer
+        if found is None:
+            check.refuse("the tensor is deallocated", "tensor")
+        buffer = ttfd.Buffer(_native.Resource(found[0]), self.card.session, *found[1:])
+        buffer.tensor = self  # which keeps the memory
+        return buffer
+
+    def deallocate(self) -> None:
+        """Gives the memory back; it is an error to use the tensor from here. What has been enqueued is not affected."""
+        self._native.deallocate()
+
+    def __neg__(self) -> Tensor:
+        return _apply("neg", [self], {})
+
+    def __rsub__(self, other: float) -> Tensor:
+        return -self + other
+
+    def __rtruediv__(self, other: float) -> Tensor:
+        return _apply("reciprocal", [self], {}) * other
+
+
+class Card:
+    """A place for tensors, in a session. Made by `open`, or for a session that exists by `Card(session)`."""
+
+    def __init__(self, session: ttfd.Session, *, cores: Cores = (), launch_products: int = 4096) -> None:
+        self.session = check.one(session, ttfd.Session, "session")
+        self._native = _native.Card(session._native, core_ranges(cores, "cores"), check.integer(launch_products, "launch_products"))
+
+    def __repr__(self) -> str:
+        return f"<ttfd.tensor.Card of {self._native.cores} cores in {self.session!r}>"
+
+    def __enter__(self) -> Card:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.session.__exit__(*exception)
+
+    def tensor(self, array: npt.ArrayLike, dtype: str = "bfloat16", layout: str = "tile") -> Tensor:
+        """A tensor with the numbers of an array, which is not copied before if it is np.float32 in C order."""
+        numbers = np.asarray(array)
+        if numbers.dtype.kind not in "fiub":
+            check.refuse_value(array, "array", "an array of numbers")
+        with np.errstate(over="ignore"):  # a double beyond np.float32 is infinity
+            numbers = np.ascontiguousarray(numbers, np.float32)
+        made = self._native.tensor(numbers, numbers.shape, _choice(dtype, DTYPES, "dtype"), _choice(layout, LAYOUTS, "layout"))
+        return Tensor(made, self)
+
+    @contextlib.contextmanager
+    def record(self) -> Iterator[Recording]:
+        """Records the operations of the block in place of running them; an exception in the block abandons the recording."""
+        recording = Recording()
+        self._native.begin_recording()
+        try:
+            yield recording
+        except BaseException:
+            with contextlib.suppress(ttfd.Error):
+                self._native.end_recording()
+            raise
+        recording._native = self._native.end_recording()
+
+    def launch(self, program: ttfd.Program, arguments: Sequence[ttfd.Arguments] = (), timeout: float = 0.0) -> None:
+        """Runs a program of one's own, after all operations enqueued before."""
+        self.session.launch(program, arguments, timeout)
+
+    def finish(self) -> None:
+        """Waits until all operations enqueued so far have ended. The first error of one fails all after it."""
+        self._native.finish()
+
+    def clear_error(self) -> None:
+        """Lets operations run again after an error of the card."""
+        self._native.clear_error()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Operations and launches so far, programs that exist, bytes of buffers that wait for a tensor."""
+        return dict(zip(("operations", "launches", "programs", "pooled_bytes"), self._native.counts()))
+
+
+class Recording:
+    """Operations that replay without the host. It keeps the tensors that it reads and makes."""
+
+    _native: _native.Recording | None = None
+
+    def replay(self, times: int = 1) -> None:
+        """Enqueues replays, after all operations enqueued before."""
+        if self._native is None:
+            check.refuse("the block of the recording has not ended, or has failed", "recording")
+        self._native.replay(check.integer(times, "times"))
+
+    @property
+    def launches(self) -> int:
+        """Launches of a replay."""
+        return 0 if self._native is None else self._native.launches
+
+
+def open(address: str | os.PathLike[str] | None = None, *, cores: Cores = (), launch_products: int = 4096, **options: Any) -> Card:
+    """Opens a session (`ttfd.connect`, which takes `options`) and a card in it; a context manager that closes both.
+
+    cores: the workers that operations may use; none: all. launch_products: longest launch, in products of two tiles; larger
+    operations become several, so that other sessions have their turn.
+    """
+    lease = options.get("lease")
+    return Card(ttfd.connect(address, **options), cores=cores or (lease.workers if lease else ()), launch_products=launch_products)
+
+
+# With a number in place of the second input: that operation with an attribute of the number.
+_WITH_NUMBER = {"add": ("add_scalar", lambda number: number), "subtract": ("add_scalar", lambda number: -number),
+                "multiply": ("multiply_scalar", lambda number: number), "div": ("multiply_scalar", lambda number: np.float64(1) / number)}
+
+
+def _apply(name: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> Any:
+    """One tensor, or a list of several."""
+    if len(inputs) == 2 and name in _WITH_NUMBER and isinstance(inputs[1], (int, float, np.number)):
+        name, scalar = _WITH_NUMBER[name][0], _WITH_NUMBER[name][1](inputs[1])
+        inputs, attributes = inputs[:1], {**attributes, "scalar": float(scalar)}
+    tensors = check.several(inputs, Tensor, name)
+    made = [Tensor(output, tensors[0].card) for output in _native.apply(name, [tensor._native for tensor in tensors], attributes)]
+    return made[0] if len(made) == 1 else made
+
+
+def _function(name: str, inputs: list[tuple[str, bool]], attributes: list[tuple[str, Any, str]], doc: str) -> Any:
+    """The operation as a function; its signature is the table's."""
+    signature = inspect.Signature(
+        [inspect.Parameter(given, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None if optional else inspect.Parameter.empty)
+         for given, optional in inputs]
+        + [inspect.Parameter(given, inspect.Parameter.KEYWORD_ONLY, default=standard) for given, standard, _ in attributes])
+
+    def function(*positional: Any, **named: Any) -> Any:
+        try:
+            bound = signature.bind(*positional, **named).arguments
+        except TypeError as problem:
+            check.refuse(f"{name}: {problem}", name)
+        given = [bound.pop(each) for each, _ in inputs if bound.get(each) is not None]
+        return _apply(name, given, bound)
+
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature
+    function.__doc__ = "\n".join([doc, ""] + [f"{given}: {text}." for given, _, text in attributes])
+    return function
+
+
+__all__ = ["Card", "DTYPES", "LAYOUTS", "Recording", "Tensor", "open"]
+for _entry in _native.operations():
+    globals()[_entry[0]] = _function(*_entry)
+    __all__.append(_entry[0])
+for _operator, _name in {"add": "add", "radd": "add", "sub": "subtract", "mul": "multiply", "rmul": "multiply", "truediv": "div",
+                         "matmul": "matmul"}.items():
+    setattr(Tensor, f"__{_operator}__", globals()[_name])
