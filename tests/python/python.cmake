@@ -4,7 +4,7 @@ set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 # A test that takes a quarter of its time says where its threads are.
 set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75)
 set(install_areas install sdk examples documents)
-foreach(area IN ITEMS session threads arguments kernels errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo standin quickstart
+foreach(area IN ITEMS session threads arguments kernels errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo standin tensor quickstart
                       faults exit tiles hugepages ${install_areas})
   add_test(NAME python.${area}
     COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)
@@ -16,6 +16,14 @@ foreach(area IN ITEMS session threads arguments kernels errors traces prints ttf
   set_tests_properties(python.${area} PROPERTIES LABELS "${labels}" TIMEOUT 300
     ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 endforeach()
+
+# Every operation on tensors; once more with the official simulator, where TTFD_TTSIM_LIB names it.
+add_test(NAME python.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test_op_table.py -k "not ttsim")
+add_test(NAME ttsim.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test_op_table.py -k ttsim)
+set_tests_properties(python.OpTable PROPERTIES LABELS "python;integration")
+set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSION "1 skipped")
+set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES TIMEOUT 300
+  ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 
 set_property(TEST python.standin APPEND PROPERTY LABELS kmd-standin)
 

@@ -1,0 +1,136 @@
+"""ttfd.tensor: what is Python's own of it. The operations themselves are in test_op_table.py."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import subprocess
+
+import numpy as np
+import pytest
+
+import ttfd
+import ttfd.tensor as tt
+from conftest import KERNELS, join, start_thread
+
+
+@pytest.fixture(scope="module")
+def card(daemon):
+    with tt.open(daemon.address) as opened:
+        yield opened
+
+
+def test_operators_are_operations(card):
+    x, w = card.tensor([[1, 2], [3, 4]]), card.tensor([[2, 0], [0, 0.5]])
+    given = np.array([[1, 2], [3, 4]], np.float32)
+    for made, wanted in [(x + w, [[3, 2], [3, 4.5]]), (x - 1, given - 1), (1 - x, 1 - given), (x * 2, given * 2), (2.5 * x, 2.5 * given),
+                         (x / 2, given / 2), (4 / (x * 0 + 2), given * 0 + 2), (x @ w, [[2, 1], [6, 2]]), (-x, -given)]:
+        assert np.array_equal(made.numpy(), wanted)
+
+
+def test_arrays_of_all_kinds_become_tensors(card):
+    for array in (np.arange(6).reshape(2, 3), [[0, 1, 2], [3, 4, 5]], np.arange(6.0).reshape(3, 2).T, np.ones((2, 3), bool)):
+        tensor = card.tensor(array, dtype="float32")
+        assert (tensor.shape, tensor.dtype, tensor.layout) == ((2, 3), "float32", "tile")
+        assert np.array_equal(tensor.numpy(), np.asarray(array, np.float32))
+        assert np.array_equal(np.asarray(tensor, np.float64), np.asarray(array))
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda card, x: tt.add(x, card.tensor(np.ones((5, 7)))),
+     "add: b is bfloat16 [5, 7] in layout tile; it cannot be broadcast with [2, 3]"),
+    (lambda card, x: tt.add(x), "add: missing a required argument: 'b'"),
+    (lambda card, x: tt.matmul(x, x, speed=1), "matmul: got an unexpected keyword argument 'speed'"),
+    (lambda card, x: tt.exp("x"), "exp[0] must be a ttfd.Tensor, not 'x'"),
+    (lambda card, x: x + "x", "add[1] must be a ttfd.Tensor, not 'x'"),
+    (lambda card, x: card.tensor(["x"]), "array must be an array of numbers, not ['x']"),
+    (lambda card, x: card.tensor([1.0], dtype="int7"), "dtype must be 'bfloat16' or 'float32' or 'bfp8', not 'int7'"),
+    (lambda card, x: tt.Recording().replay(), "the block of the recording has not ended, or has failed"),
+    (lambda card, x: tt.Card("session"), "session must be a ttfd.Session, not 'session'"),
+])
+def test_wrong_calls_say_what_is_allowed(card, call, message):
+    x = card.tensor(np.ones((2, 3)))
+    before = card.counts["operations"]
+    with pytest.raises(ttfd.Error) as raised:
+        call(card, x)
+    assert (raised.value.code, raised.value.message) == (ttfd.Code.INVALID_ARGUMENT, message)
+    assert card.counts["operations"] == before
+
+
+def test_a_recording_replays(card):
+    x = card.tensor(np.linspace(-1, 1, 64 * 64).reshape(64, 64))
+    def model():
+        return tt.tanh(x @ x) + 0.5
+    wanted = model().numpy()
+    with card.record() as step:
+        y = model()
+    with pytest.raises(ttfd.Error, match="has not been replayed"):
+        y.numpy()
+    step.replay(times=3)
+    assert step.launches == 3
+    assert np.array_equal(y.numpy(), wanted)
+
+
+def test_an_exception_abandons_the_recording(card):
+    x = card.tensor(np.ones((2, 3)))
+    with pytest.raises(ZeroDivisionError), card.record():
+        tt.exp(x)
+        raise ZeroDivisionError
+    with pytest.raises(ttfd.Error, match="add: b"), card.record():
+        tt.add(x, card.tensor(np.ones(7)))
+    assert tt.abs(x).numpy().sum() == 6  # operations run again
+
+
+def test_programs_of_ones_own_use_the_memory_of_tensors(card):
+    kernel = card.session.load_kernel(KERNELS / "vector_add.elf")
+    tiles = [ttfd.CoreRange(0, 0, 0, 0)]
+    program = card.session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, tiles)], [ttfd.CircularBuffer(0, 4, 4096, tiles)])
+    ones = card.tensor(np.zeros((32, 32)), dtype="float32")
+    sums = tt.abs(ones)
+    before = ones.buffer.read(np.uint32)
+    card.launch(program, [ttfd.Arguments(common=[ones.buffer, ones.buffer, sums.buffer, 4096], per_core=[[0, 1]])])
+    assert np.array_equal(sums.buffer.read(np.uint32), before + before)
+
+
+def test_memory_returns_when_tensors_are_collected(card):
+    gc.collect()
+    x = card.tensor(np.ones((96, 96)))
+    before = card.counts["pooled_bytes"]
+    cycle = [tt.exp(x)]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+    assert card.counts["pooled_bytes"] >= before
+
+
+def test_threads_share_a_card_and_its_garbage(card):
+    wanted = tt.exp(card.tensor(np.ones((64, 64)))).numpy()
+    wrong = []
+
+    def work():
+        for _ in range(30):
+            y = tt.exp(card.tensor(np.ones((64, 64))))
+            if not np.array_equal(y.numpy(), wanted):
+                wrong.append(y)
+    join(*[start_thread(work) for _ in range(3)])
+    assert not wrong
+
+
+def test_a_card_in_a_session_that_exists(daemon):
+    with ttfd.connect(daemon.address) as session:
+        card = tt.Card(session, cores=[(2, 2, 3, 3)])
+        assert np.array_equal((card.tensor(np.eye(40)) @ card.tensor(np.eye(40))).numpy(), np.eye(40))
+    with pytest.raises(ttfd.Error):
+        card.tensor([1.0])
+
+
+def test_exit_with_tensors_in_use(daemon):
+    script = "import sys, ttfd.tensor as tt; card = tt.open(sys.argv[1]); x = card.tensor([1.0]); y = tt.exp(x); print(y)"
+    ended = subprocess.run(["/usr/bin/python3", "-c", script, daemon.address], capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_functions_say_what_they_take():
+    assert str(inspect.signature(tt.matmul)).startswith("(a, b, *, transpose_b=False, fidelity=4")
+    assert "passes of a product" in tt.matmul.__doc__
+    assert {"open", "matmul", "exp"} < set(tt.__all__)
