@@ -173,7 +173,7 @@ def open(address: str | os.PathLike[str] | None = None, *, cores: Cores = (), la
     """Opens a session (`ttfd.connect`, which takes `options`) and a card in it; a context manager that closes both.
 
     cores: the workers that operations may use; none: all. launch_products: longest launch, in products of two tiles; larger
-    operations become several, so that other sessions have their turn.
+    operations become several, so that other sessions are served between them.
     """
     lease = options.get("lease")
     return Card(ttfd.connect(address, **options), cores=cores or (lease.workers if lease else ()), launch_products=launch_products)
