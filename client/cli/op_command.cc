@@ -197,6 +197,7 @@ int ListOperations(const Common& common) {
               {"attributes", JsonList(one.attributes,
                                       [](const OperationInfo::AttributeInfo& attribute) -> Json {
                                         return {{"name", attribute.name},
+                                                {"type", tensor::TypeName(attribute.standard)},
                                                 {"standard", TextOf(attribute.standard)},
                                                 {"description", attribute.doc}};
                                       })},

@@ -10,9 +10,6 @@
 namespace ttfd::tensor {
 namespace {
 
-constexpr const char* kTypeNames[] = {"bool", "integer", "number", "string", "list of integers"};
-static_assert(std::variant_size_v<Attribute> == std::size(kTypeNames));
-
 // `given` as the type of `standard`: an integer is a number, too.
 std::optional<Attribute> AsType(const Attribute& given, const Attribute& standard) {
   if (given.index() == standard.index()) return given;
@@ -78,8 +75,8 @@ Result<Call> Call::Make(const OperationInfo& info, std::span<const Tensor> input
     if (known == call.attributes_.end()) return call.Error(name, "is no attribute");
     std::optional<Attribute> typed = AsType(value, known->second);
     if (!typed) {
-      return call.Error(name, std::string("is a ") + kTypeNames[value.index()] + "; it must be a " +
-                                  kTypeNames[known->second.index()]);
+      return call.Error(name, std::string("is a ") + TypeName(value) + "; it must be a " +
+                                  TypeName(known->second));
     }
     known->second = *std::move(typed);
   }

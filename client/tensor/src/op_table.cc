@@ -70,6 +70,12 @@ OperationInfo::AttributeInfo ActivationAttribute() {
           "name of a function of one tensor that is applied before rounding; empty: none"};
 }
 
+const char* TypeName(const Attribute& attribute) {
+  constexpr const char* kNames[] = {"bool", "integer", "number", "string", "list of integers"};
+  static_assert(std::variant_size_v<Attribute> == std::size(kNames));
+  return kNames[attribute.index()];
+}
+
 std::span<const OperationInfo> Operations() { return OpTable::Get().infos(); }
 
 std::vector<Tensor> Apply(std::string_view name, std::span<const Tensor> inputs,

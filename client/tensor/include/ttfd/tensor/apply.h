@@ -22,6 +22,8 @@
 namespace ttfd::tensor {
 
 using Attribute = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>>;
+// "bool", "integer", "number", "string" or "list of integers".
+const char* TypeName(const Attribute& attribute);
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 struct OperationInfo {
