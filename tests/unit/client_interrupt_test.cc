@@ -1,0 +1,159 @@
+// How waiting calls of libttfd end early: interrupted, abandoned by another thread, or by a daemon that falls
+// silent. The session stays as its caller expects.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/support/fake_ttfd_server.h"
+#include "ttfd/ttfd.h"
+
+namespace ttfd::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+using ttfd::testing::FakeOptions;
+using ttfd::testing::FakeTtfdServer;
+
+constexpr seconds kSoon{5};
+
+class ClientInterrupt : public ::testing::Test {
+ protected:
+  ConnectOptions Options() {
+    ConnectOptions options = {.address = server_->address(), .connect_timeout = seconds(60)};
+    options.interrupted = [this] { return interrupts_.exchange(false); };
+    return options;
+  }
+  void Connect(const FakeOptions& script, bool background = false) {
+    server_ = std::make_unique<FakeTtfdServer>(script);
+    ConnectOptions options = Options();
+    options.background_thread = background;
+    Result<Session> session = Session::Connect(options);
+    ASSERT_TRUE(session.ok()) << session.status().ToString();
+    session_ = std::make_unique<Session>(std::move(*session));
+  }
+  Result<Position> EnqueueHang() {
+    Result<Kernel> kernel = session_->LoadKernel(std::vector<std::byte>(16), "k");
+    ProgramBuilder builder;
+    builder.AddKernel(*kernel, Processor::kBrisc, {CoreRange{}});
+    Result<Program> program = session_->CreateProgram(builder);
+    LaunchRequest launch(*program);
+    launch.Timeout(milliseconds(ttfd::testing::kLaunchHangs));
+    return session_->queue().EnqueueLaunch(launch);
+  }
+
+  std::unique_ptr<FakeTtfdServer> server_;
+  std::unique_ptr<Session> session_;
+  std::atomic<bool> interrupts_ = false;
+};
+
+TEST_F(ClientInterrupt, Wait_EndsAsAtItsDeadline) {
+  for (const bool background : {false, true}) {
+    Connect({}, background);
+    const Result<Position> hung = EnqueueHang();
+    interrupts_ = true;
+    const auto start = steady_clock::now();
+    const Status status = session_->queue().Wait(*hung);
+    EXPECT_LT(steady_clock::now() - start, kSoon);
+    EXPECT_EQ(status.reason(), "WAIT") << status.ToString();
+    EXPECT_TRUE(session_->AllocateDram(64).ok()) << "the session goes on";
+  }
+}
+
+TEST_F(ClientInterrupt, Connect_Ends) {
+  server_ = std::make_unique<FakeTtfdServer>(FakeOptions{.faults = {.withhold_welcome = true}});
+  interrupts_ = true;
+  const auto start = steady_clock::now();
+  const Result<Session> session = Session::Connect(Options());
+  EXPECT_LT(steady_clock::now() - start, kSoon);
+  EXPECT_EQ(session.status().reason(), "UNREACHABLE");
+}
+
+TEST_F(ClientInterrupt, LeaseWait_EndsWithSilentDaemon) {
+  server_ = std::make_unique<FakeTtfdServer>(
+      FakeOptions{.faults = {.wait_notices = 1, .withhold_welcome = true}});
+  ConnectOptions options = Options();
+  options.connect_timeout = milliseconds(50);
+  options.lease = LeaseOptions{.wait = milliseconds(100)};
+  const auto start = steady_clock::now();
+  const Result<Session> session = Session::Connect(options);
+  EXPECT_GE(steady_clock::now() - start, milliseconds(150));
+  EXPECT_EQ(session.status().reason(), "UNREACHABLE");
+  EXPECT_NE(session.status().message().find("within 150 ms"), std::string::npos)
+      << session.status().message();
+}
+
+TEST_F(ClientInterrupt, Write_SendsTheRestLater) {
+  Connect({.window_bytes = 98'304});
+  constexpr size_t kBytes = 32 << 20;
+  Result<Buffer> buffer = session_->AllocateDram(kBytes);
+  ASSERT_TRUE(buffer.ok());
+  std::vector<std::byte> bytes(kBytes, std::byte{7});
+  std::this_thread::sleep_for(milliseconds(150));  // the first wait is interrupted
+  interrupts_ = true;
+  const Status status = session_->queue().Write(*buffer, 0, bytes);
+  EXPECT_EQ(status.reason(), "WAIT") << status.ToString();
+  EXPECT_LT(server_->seen().payload_bytes, kBytes);
+  bytes.assign(kBytes, std::byte{8});
+  const Status finished = session_->Close();
+  ASSERT_TRUE(finished.ok()) << finished.ToString();
+  EXPECT_EQ(server_->seen().payload_bytes, kBytes);
+}
+
+TEST_F(ClientInterrupt, WriteAfterInterruptedWrite_StaysBehindIt) {
+  Connect({.window_bytes = 98'304});
+  constexpr size_t kBytes = 32 << 20;
+  Result<Buffer> buffer = session_->AllocateDram(kBytes);
+  ASSERT_TRUE(buffer.ok());
+  std::vector<std::byte> bytes(kBytes, std::byte{7});
+  std::this_thread::sleep_for(milliseconds(150));
+  interrupts_ = true;
+  EXPECT_EQ(session_->queue().Write(*buffer, 0, bytes).reason(), "WAIT");
+  bytes.assign(kBytes, std::byte{8});
+  const Status status = session_->queue().Write(*buffer, 0, std::span(bytes).first(4096));
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  std::vector<std::byte> back(kBytes);
+  ASSERT_TRUE(session_->queue().Read(*buffer, 0, back).ok());
+  EXPECT_EQ(back[0], std::byte{8});
+  EXPECT_EQ(back[kBytes - 1], std::byte{7}) << "the copy, not the caller's bytes";
+}
+
+TEST_F(ClientInterrupt, Abandon_EndsCallsOfOtherThreads) {
+  for (const bool background : {false, true}) {
+    Connect({}, background);
+    const Result<Position> hung = EnqueueHang();
+    ASSERT_TRUE(session_->queue().Flush().ok());
+    std::atomic<bool> waits = false;
+    Status ended;
+    std::thread waiting([&] {
+      Queue queue = session_->queue();
+      waits = true;
+      ended = queue.Wait(*hung);
+    });
+    while (!waits) {
+      std::this_thread::yield();
+    }
+    const auto start = steady_clock::now();
+    session_->Abandon();
+    session_->Abandon();
+    waiting.join();
+    EXPECT_LT(steady_clock::now() - start, kSoon);
+    EXPECT_EQ(ended.code(), Code::kCancelled) << ended.ToString();
+    EXPECT_EQ(session_->AllocateDram(64).status().code(), Code::kCancelled);
+    EXPECT_TRUE(server_->seen().left);
+  }
+}
+
+TEST_F(ClientInterrupt, AbandonAfterClose_KeepsItsOutcome) {
+  Connect({});
+  ASSERT_TRUE(session_->Close().ok());
+  session_->Abandon();
+  EXPECT_TRUE(session_->Close().ok());
+}
+
+}  // namespace
+}  // namespace ttfd::client
