@@ -12,7 +12,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "client/exa
 
 from raw_session import Session  # pylint: disable=wrong-import-position
 from ttfd.google_rpc import error_details_pb2, status_pb2  # pylint: disable=wrong-import-position
-from ttfd.v1 import types_pb2  # pylint: disable=wrong-import-position
 from ttfd.v1 import ttfd_pb2 as pb  # pylint: disable=wrong-import-position
 
 BIG, SMALL, KERNEL, PROGRAM = 1, 2, 3, 4
@@ -69,7 +68,7 @@ def described(status: status_pb2.Status, execution_state: int = 0) -> dict[str, 
         retryable |= detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR)
     more = info.metadata
     codes = {code.value[0]: code.name for code in grpc.StatusCode}
-    state = types_pb2.ExecutionState.Name(execution_state).removeprefix("EXECUTION_STATE_")
+    state = pb.ExecutionState.Name(execution_state).removeprefix("EXECUTION_STATE_")
     return {"outcome": "error", "code": codes.get(status.code, "UNKNOWN"), "reason": info.reason, "field": more.get("field", ""),
             "limit": more.get("limit", ""), "limit_value": int(more.get("limit_value", 0)), "limit_used": int(more.get("limit_used", 0)),
             "hang_report": more.get("hang_report", ""), "retryable": retryable, "execution_state": state, "message": status.message}
