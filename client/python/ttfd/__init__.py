@@ -23,7 +23,7 @@ interrupted by a signal. A process that has forked must open its own sessions.
 """
 
 from ttfd._native import Code, Device, KernelPrint, LeaseWait, Limits, __version__
-from ttfd.cores import first_cores
+from ttfd.arguments import first_cores
 from ttfd.errors import Error
 from ttfd.queue import Queue
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ttfd import _native, check
-from ttfd.messages import FORMATS
+from ttfd.arguments import FORMATS
 
 _TILE = 32
 _BYTES = {"float32": 4096, "bfloat16": 2048, "float16_b": 2048, "bfp8_b": 1088}
