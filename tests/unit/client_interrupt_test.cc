@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -150,9 +151,33 @@ TEST_F(ClientInterrupt, Abandon_EndsCallsOfOtherThreads) {
 
 TEST_F(ClientInterrupt, AbandonAfterClose_KeepsItsOutcome) {
   Connect({});
+  Result<Buffer> buffer = session_->AllocateDram(64);
   ASSERT_TRUE(session_->Close().ok());
   session_->Abandon();
   EXPECT_TRUE(session_->Close().ok());
+  *buffer = Buffer();
+  EXPECT_EQ(session_->queue().Flush().code(), Code::kOk) << "nothing is left to send";
+  EXPECT_EQ(session_->queue().EnqueueBarrier().status().code(), Code::kCancelled);
+}
+
+TEST_F(ClientInterrupt, Abandon_ClosesTheConnection) {
+  const auto sockets = [] {
+    size_t count = 0;
+    for (const auto& file : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      count += std::filesystem::read_symlink(file, gone).string().starts_with("socket:") ? 1 : 0;
+    }
+    return count;
+  };
+  Connect({});
+  const size_t connected = sockets();
+  session_->Abandon();
+  // The server, in this process, closes its end when it sees that of the client.
+  const auto deadline = steady_clock::now() + seconds(10);
+  while (sockets() > connected - 2 && steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(sockets(), connected - 2) << "both ends are closed";
 }
 
 }  // namespace
