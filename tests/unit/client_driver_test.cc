@@ -88,8 +88,8 @@ TEST(ClientDriver, UntilUninterrupted_IgnoresInterrupts) {
   TestDriver driver(/*sleeps=*/true, [] { return true; });
   MutexLock lock(&driver.mu);
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_FALSE(driver.UntilUninterrupted(start + std::chrono::milliseconds(150),
-                                         [] { return false; }));
+  EXPECT_FALSE(
+      driver.UntilUninterrupted(start + std::chrono::milliseconds(150), [] { return false; }));
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(150));
 }
 

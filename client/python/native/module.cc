@@ -113,8 +113,8 @@ void Close(Session& session) {
 void BindSession(py::module_& module) {
   py::class_<Session, std::shared_ptr<Session>>(module, "Session")
       .def("describe", &DescribeSession)
-      .def_property_readonly(
-          "id", [](Session& s) { return s.Call([&] { return s.client().id(); }); })
+      .def_property_readonly("id",
+                             [](Session& s) { return s.Call([&] { return s.client().id(); }); })
       .def_property_readonly(
           "address", [](Session& s) { return s.Call([&] { return s.client().address(); }); })
       .def_property_readonly(
@@ -135,8 +135,9 @@ void BindSession(py::module_& module) {
            })
       .def("allocate_dram",
            [](Session& s, uint64_t size, uint32_t page_bytes, int32_t bank) {
-             return Owning(
-                 s.Call([&] { return s.client().AllocateDram(size, {page_bytes, bank}); }));
+             return Owning(s.Call([&] {
+               return s.client().AllocateDram(size, {page_bytes, bank});
+             }));
            })
       .def("allocate_l1",
            [](Session& s, uint64_t size, uint32_t page_bytes, const std::vector<Range>& cores) {
@@ -301,7 +302,8 @@ void CopyTo(std::span<std::byte> to, size_t index, std::span<const std::byte> fr
   std::memcpy(to.data() + index * from.size(), from.data(), from.size());
 }
 
-void ToTiles(const py::object& numbers, const Shape& shape, uint8_t format, const py::object& into) {
+void ToTiles(const py::object& numbers, const Shape& shape, uint8_t format,
+             const py::object& into) {
   const BytesView from(numbers, /*writable=*/false);
   const BytesView to(into, /*writable=*/true);
   const auto& [matrices, rows, columns] = shape;
@@ -320,7 +322,8 @@ void ToTiles(const py::object& numbers, const Shape& shape, uint8_t format, cons
   }));
 }
 
-void FromTiles(const py::object& tiles, const Shape& shape, uint8_t format, const py::object& into) {
+void FromTiles(const py::object& tiles, const Shape& shape, uint8_t format,
+               const py::object& into) {
   const BytesView from(tiles, /*writable=*/false);
   const BytesView to(into, /*writable=*/true);
   const auto& [matrices, rows, columns] = shape;
@@ -343,10 +346,11 @@ void FromTiles(const py::object& tiles, const Shape& shape, uint8_t format, cons
 PYBIND11_MODULE(_native, module) {
   module.attr("__version__") = TTFD_VERSION;
   BindValues(module);
-  py::class_<Resource>(module, "Resource",
-                       "A handle of a session. Freed by `free`, at the end of a `with` block, when "
-                       "collected, or with its session.\n\nMemory returns once the commands sent "
-                       "before have ended, so a buffer may be freed while launches that use it run.")
+  py::class_<Resource>(
+      module, "Resource",
+      "A handle of a session. Freed by `free`, at the end of a `with` block, when "
+      "collected, or with its session.\n\nMemory returns once the commands sent "
+      "before have ended, so a buffer may be freed while launches that use it run.")
       .def(py::init([](Resource& owner, const std::string& details) {
         return Resource(std::move(owner.owned), details);
       }))

@@ -110,9 +110,8 @@ void Session::RefuseInCallback() const {
 void Session::OnPrint(const py::object& function) {
   used_.on_print = std::make_shared<py::object>(function);
   Call([&] {
-    client_->OnPrint([this, weak = std::weak_ptr(used_.on_print)](const client::KernelPrint& print) {
-      CallPython(weak, this, print);
-    });
+    client_->OnPrint([this, weak = std::weak_ptr(used_.on_print)](
+                         const client::KernelPrint& print) { CallPython(weak, this, print); });
   });
 }
 

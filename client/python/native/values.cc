@@ -77,9 +77,10 @@ class ValueClass {
 
 void BindDevice(py::module_& module) {
   using client::DeviceInfo;
-  ValueClass<DeviceInfo> device(module, "Device",
-                                "A card. Sizes in bytes; `*_alignment` says what offsets, sizes and "
-                                "pages must be multiples of.");
+  ValueClass<DeviceInfo> device(
+      module, "Device",
+      "A card. Sizes in bytes; `*_alignment` says what offsets, sizes and "
+      "pages must be multiples of.");
   device.Field("index", &DeviceInfo::index)
       .Field("board", &DeviceInfo::board)
       .Field("backend", [](const DeviceInfo& d) { return client::BackendName(d.backend); })
@@ -98,8 +99,7 @@ void BindDevice(py::module_& module) {
       .Field("transfer_alignment", &DeviceInfo::transfer_alignment)
       .Field("kernel_bytes", &DeviceInfo::kernel_bytes)
       .Field("iommu", &DeviceInfo::iommu);
-  device.python().def_property_readonly("workers", &DeviceInfo::workers,
-                                        "Tiles that run kernels.");
+  device.python().def_property_readonly("workers", &DeviceInfo::workers, "Tiles that run kernels.");
 }
 
 void BindLimits(py::module_& module) {

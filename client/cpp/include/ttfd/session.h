@@ -147,7 +147,8 @@ class Session {
   // ---- From the daemon's Welcome. Valid until the session object is destroyed, or a new session
   // replaces a lost one.
   uint64_t id() const;
-  const std::string& address() const;  // of the daemon: ConnectOptions::address or what stands for it
+  const std::string& address()
+      const;  // of the daemon: ConnectOptions::address or what stands for it
   const std::string& daemon_version() const;
   const std::vector<DeviceInfo>& devices() const;
   const DeviceInfo& device() const;  // that of ConnectOptions::device
