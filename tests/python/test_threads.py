@@ -83,7 +83,7 @@ def interrupt_soon():
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_ctrl_c_interrupts_every_call_and_the_session_goes_on(own_daemon, call):
+def test_ctrl_c_interrupts_every_call_and_leaves_the_session_usable(own_daemon, call):
     things = Things(own_daemon.address)
     with silent(own_daemon):
         interrupt_soon()

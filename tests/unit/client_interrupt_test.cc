@@ -61,7 +61,7 @@ TEST_F(ClientInterrupt, Wait_EndsAsAtItsDeadline) {
     const Status status = session_->queue().Wait(*hung);
     EXPECT_LT(steady_clock::now() - start, kSoon);
     EXPECT_EQ(status.reason(), "WAIT") << status.ToString();
-    EXPECT_TRUE(session_->AllocateDram(64).ok()) << "the session goes on";
+    EXPECT_TRUE(session_->AllocateDram(64).ok()) << "the session is usable";
   }
 }
 

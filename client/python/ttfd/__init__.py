@@ -29,11 +29,11 @@ from ttfd.queue import Queue
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
 from ttfd.session import Session, connect
 from ttfd.tiles import from_tiles, tile_bytes, to_tiles
-from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, Arguments, CircularBuffer, ComputeUse, CoreRange, KernelUse, Launch, Lease, Patch, Position, Semaphore
+from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, CoreRange, Lease, Position
+from ttfd.types import Arguments, CircularBuffer, ComputeUse, KernelUse, Launch, Patch, Semaphore
 
 __all__ = [
-    "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
-    "Arguments", "Buffer", "CircularBuffer", "Code", "ComputeKernel", "ComputeUse", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
-    "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores",
-    "from_tiles", "tile_bytes", "to_tiles",
+    "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2", "Arguments", "Buffer", "CircularBuffer", "Code", "ComputeKernel", "ComputeUse",
+    "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse", "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position",
+    "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores", "from_tiles", "tile_bytes", "to_tiles",
 ]

@@ -43,11 +43,11 @@ def integer(value: Any, field: str, largest: int = UINT32, smallest: int = 0) ->
     return number
 
 
-def seconds(value: object, field: str) -> float:
-    """A time."""
-    if not isinstance(value, numbers.Real) or not 0 <= value <= _MOST_SECONDS:
-        refuse_value(value, field, f"a number of seconds from 0 to {_MOST_SECONDS}")
-    return float(value)
+def milliseconds(seconds: object, field: str) -> int:
+    """A time, which is not 0 unless it was."""
+    if not isinstance(seconds, numbers.Real) or not 0 <= seconds <= _MOST_SECONDS:
+        refuse_value(seconds, field, f"a number of seconds from 0 to {_MOST_SECONDS}")
+    return max(1, round(float(seconds) * 1000)) if seconds else 0
 
 
 def text(value: object, field: str) -> str:

@@ -23,26 +23,24 @@ def _arguments(given: Arguments, numbers: Sequence[range]) -> list[tuple[Any, ..
         if isinstance(value, Buffer):
             buffers.append((at, value.handle))
         common.append(0 if isinstance(value, Buffer) else to_word(value, f"arguments.common[{at}]"))
-    words, per_core = 0, None
-    if given.per_core is not None:
-        per_core = word_array(given.per_core, "arguments.per_core")
-        if per_core.ndim != 2:
-            check.refuse(f"per_core has the shape (tiles of the kernel, words per tile), not {per_core.shape}", "arguments.per_core")
-        words = per_core.shape[1]
+    per_core = None if given.per_core is None else word_array(given.per_core, "arguments.per_core")
+    if per_core is not None and per_core.ndim != 2:
+        check.refuse(f"per_core has the shape (tiles of the kernel, words per tile), not {per_core.shape}", "arguments.per_core")
+    words = 0 if per_core is None else per_core.shape[1]
     return [(number, common, buffers, words, per_core) for number in numbers[index]]
 
 
 def _launch_tuple(launch: Launch) -> tuple[Any, ...]:
     """One run of a program."""
     program = check.one(launch.program, Program, "launch.program")
-    timeout = check.seconds(launch.timeout, "launch.timeout")
+    timeout_ms = check.milliseconds(launch.timeout, "launch.timeout")
     entries: list[tuple[Any, ...]] = []
     for field, given in check.several(launch.arguments, Arguments, "launch.arguments"):
         more = _arguments(given, program._numbers)
         if any(entry[0] == more[0][0] for entry in entries):
             check.refuse(f"kernel {given.kernel} has arguments already", f"{field}.kernel")
         entries += more
-    return program.handle, entries, max(1, int(timeout * 1000)) if timeout else 0
+    return program.handle, entries, timeout_ms
 
 
 def _patch_tuples(trace: Trace, patches: Sequence[Patch]) -> list[tuple[int, tuple[Any, ...]]]:
@@ -141,8 +139,7 @@ class Queue(_native.Queue):
 
     def wait(self, position: Position, timeout: float | None = None) -> None:
         """Waits for a command; raises its error, or DEADLINE_EXCEEDED with reason WAIT after `timeout` seconds."""
-        limit = None if timeout is None else round(check.seconds(timeout, "timeout") * 1000)
-        self._wait(*check.position(position, "position"), limit)
+        self._wait(*check.position(position, "position"), None if timeout is None else check.milliseconds(timeout, "timeout"))
 
     def cancel(self, from_value: int) -> None:
         """Commands from this value on that have not started end CANCELLED; started ones run out."""

@@ -35,12 +35,6 @@ def _tls_options(tls: Mapping[str, Any] | None) -> tuple[str, str, str, str, int
     return ca, certificate, key, server_name, keepalive_ms
 
 
-def _milliseconds(seconds: float, field: str) -> int:
-    """Not 0 unless the time is."""
-    value = check.seconds(seconds, field)
-    return max(1, round(value * 1000)) if value else 0
-
-
 def connect(address: str | os.PathLike[str] | None = None, *, client_name: str = "", weight: int = 0, priority: str = "normal",
             connect_timeout: float = 10.0, call_timeout: float = 60.0, batch_commands: int = 64,
             tls: Mapping[str, Any] | None = None, lease: Lease | None = None, lease_token: str | None = None,
@@ -67,23 +61,16 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
     if not isinstance(priority, str) or priority not in _PRIORITIES:
         check.refuse(f"priority {priority!r} is none of {', '.join(_PRIORITIES)}", "hello.priority")
     check.callback(on_waiting, "on_waiting")
-    requested = None
     if lease is not None:
-        requested = (core_ranges(check.one(lease, Lease, "lease").workers, "lease.workers"), _milliseconds(lease.wait, "lease.wait"))
-    token = "" if lease_token is None else check.text(lease_token, "lease_token")
+        check.one(lease, Lease, "lease")
     return Session(_native.connect(
-        "" if address is None else _path(address, "address"), check.text(client_name, "hello.client_name"), max(1, check.integer(weight, "hello.weight")),
-        _PRIORITIES.index(priority) + 1, _milliseconds(connect_timeout, "connect_timeout"), _milliseconds(call_timeout, "call_timeout"),
-        max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls), requested, token, on_waiting,
-        _milliseconds(reconnect_for, "reconnect_for")))
-
-
-def _kernel_uses(use: KernelUse | ComputeUse, field: str) -> list[KernelUse]:
-    """The entries of the API for one of the package."""
-    if not isinstance(use, ComputeUse):
-        return [check.one(use, KernelUse, field)]
-    kernels = check.one(use.kernels, ComputeKernel, f"{field}.kernels").kernels
-    return [KernelUse(kernel, TRISC0 + number, use.cores) for number, kernel in enumerate(kernels)]
+        "" if address is None else _path(address, "address"), check.text(client_name, "hello.client_name"),
+        max(1, check.integer(weight, "hello.weight")), _PRIORITIES.index(priority) + 1,
+        check.milliseconds(connect_timeout, "connect_timeout"), check.milliseconds(call_timeout, "call_timeout"),
+        max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls),
+        lease and (core_ranges(lease.workers, "lease.workers"), check.milliseconds(lease.wait, "lease.wait")),
+        "" if lease_token is None else check.text(lease_token, "lease_token"), on_waiting,
+        check.milliseconds(reconnect_for, "reconnect_for")))
 
 
 def _kernel_tuples(kernels: Sequence[KernelUse | ComputeUse]) -> tuple[list[tuple[Any, ...]], list[range]]:
@@ -91,11 +78,13 @@ def _kernel_tuples(kernels: Sequence[KernelUse | ComputeUse]) -> tuple[list[tupl
     entries: list[tuple[Any, ...]] = []
     numbers = []
     for index, given in enumerate(check.items(kernels, "create_program.kernels", "a list of ttfd.KernelUse")):
-        field = f"create_program.kernels[{index}]"
-        first = len(entries)
-        for use in _kernel_uses(given, field):
-            entries.append((check.one(use.kernel, Kernel, f"{field}.kernel").handle,
-                            processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores")))
+        field, first, uses = f"create_program.kernels[{index}]", len(entries), [given]
+        if isinstance(given, ComputeUse):
+            kinds = check.one(given.kernels, ComputeKernel, f"{field}.kernels").kernels
+            uses = [KernelUse(kernel, TRISC0 + number, given.cores) for number, kernel in enumerate(kinds)]
+        for use in uses:
+            kernel = check.one(check.one(use, KernelUse, field).kernel, Kernel, f"{field}.kernel")
+            entries.append((kernel.handle, processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores")))
         numbers.append(range(first, len(entries)))
     return entries, numbers
 
