@@ -15,8 +15,7 @@ pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
-# Debian's Python, whichever python3 is first in PATH. Where a sanitizer is on there is no Python module: libttfd has the sanitizer
-# then, and python3 has none.
+# Debian's Python, whichever python3 is first in PATH. A preset with a sanitizer builds no Python module (docs/testing.md).
 set(TTFD_PYTHON_MODULE ON)
 if(TTFD_SANITIZE_ADDRESS OR TTFD_SANITIZE_THREAD OR TTFD_FUZZ)
   set(TTFD_PYTHON_MODULE OFF)

@@ -51,6 +51,11 @@ std::vector<BenchCase> CompareCases(const std::string& prefix, const DeviceOpene
 using AddressFunction = std::function<StatusOr<std::string>()>;
 std::vector<BenchCase> RpcCases(AddressFunction address);
 
+// python.launch_us: rpc.launch_us from Python. `package` is the folder of the package ttfd; files of the child that
+// runs it go to `folder` (tests/bench/python_case.cc).
+BenchCase PythonCase(const std::string& package, const std::string& folder,
+                     AddressFunction address);
+
 // share.*: what sessions get of a contended card. `program` is ttfd_bench itself, which is the clients' processes, too;
 // their logs go to `folder` (tests/bench/share_cases.cc).
 std::vector<BenchCase> ShareCases(const std::string& program, const std::string& folder,

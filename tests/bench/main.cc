@@ -236,9 +236,13 @@ int Main(const std::vector<std::string>& words) {
   runner.Run(TensixCases("tensix.", OpenEmbedded));
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
   runner.Run({IdleCase(daemon)});
+  const std::string package = self.parent_path().parent_path() / "client/python";
   std::vector<BenchCase> rpc = RpcCases([daemon] { return daemon->Address(); });
   rpc.insert(rpc.begin() + 1, BareStreamCase(server, (*folder)->Path(".")));
+  rpc.insert(rpc.begin() + 1,
+             PythonCase(package, (*folder)->Path("."), [daemon] { return daemon->Address(); }));
   runner.Run(std::move(rpc));
+  runner.Divide("python.launch_over_cpp", "python.launch_us", "rpc.launch_us");
   runner.Run(HangCases([daemon] { return daemon->Address(); }));
   runner.Divide("rpc.launch_over_bare_stream", "rpc.launch_us", "rpc.bare_stream_us");
   runner.Run(TensorCases([daemon] { return daemon->Address(); }));

@@ -11,7 +11,9 @@ endfunction()
 
 ttfd_program(NAME client_conformance_driver SRCS ${client_conformance}/driver.cc DEPS ttfd_client PACKAGES nlohmann_json::nlohmann_json)
 ttfd_client_conformance(cpp 40 $<TARGET_FILE:client_conformance_driver>)
-ttfd_client_conformance(python 40 /usr/bin/python3 -B ${client_conformance}/driver.py)
+if(TTFD_PYTHON_MODULE)
+  ttfd_client_conformance(python 40 /usr/bin/python3 -B ${client_conformance}/driver.py)
+endif()
 ttfd_client_conformance(raw_python 4 /usr/bin/python3 -B ${client_conformance}/raw_driver.py)
 
 # The JavaScript client runs in a folder of its own, into which npm installs what package-lock.json names.

@@ -29,7 +29,7 @@ BANNED = [
      CPP, r"(^|/)options\.cc$|^tests/"),
     ("volatile is for firmware/common/io.h and runtime/device/kmd/linux_bus.cc", r"(?<!asm )(?<!__asm__ )\bvolatile\b", CPP,
      r"^firmware/(common/io\.h$|kernels/)|^runtime/device/kmd/linux_bus\.cc$|^tests/"),
-    ("errors are values: no throw", r"(?<!no)\bthrow\s*[\w(;]", CPP, None),
+    ("errors are values: no throw, but in the Python module, whose errors are Python's", r"(?<!no)\bthrow\s*[\w(;]", CPP, r"^client/python/native/"),
     ("ttfd::Mutex, see runtime/base/mutex.h", r"\babsl::Mutex\b|absl/synchronization/", CPP, r"^runtime/base/mutex\.h$"),
     ("using namespace only inside a function", r"^using namespace\b", CPP, r"^(firmware|tests/.*)[/_]kernels/|^firmware/ops/.*\.cc$"),
     ("waits have deadlines and conditions, not sleeps", r"\b(sleep_for|usleep|nanosleep|sleep_until)\s*\(", CPP, r"^tests/|^runtime/base/clock\.cc$"),

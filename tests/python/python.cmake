@@ -1,5 +1,8 @@
 # The Python client, ttfdctl and what the documents show against the real daemon, by Debian's python3 and pytest: one ctest a file.
 # Label install: what a user of an installed ttfd has; it needs the target ttfd_install alone, and the release preset runs it.
+if(NOT TTFD_PYTHON_MODULE)
+  return()
+endif()
 set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 # A test that takes a quarter of its time says where its threads are.
 set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75)

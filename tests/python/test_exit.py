@@ -85,7 +85,7 @@ def waits(session):
     begun.wait()
     session.queue.wait(session.queue.enqueue_barrier(), 1000)
 
-def goes_on(session):
+def repeats(session):
     begun.wait()
     while True:
         try:
@@ -106,7 +106,7 @@ print("exits", flush=True)
 """
 
 
-@pytest.mark.parametrize("work", ["waits", "goes_on", "connects"])
+@pytest.mark.parametrize("work", ["waits", "repeats", "connects"])
 def test_exit_with_threads_inside_of_calls_is_prompt(own_daemon, work):
     ended, seconds = run(THREADS, own_daemon.address, str(own_daemon.process.pid), work)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "exits\n", "")

@@ -59,6 +59,16 @@ def test_the_installed_daemon_serves_the_installed_model(installed):
         daemon.end()
 
 
+def test_the_installed_python_package_finds_libttfd(installed):
+    """By a path relative to itself; without gRPC for Python, which only the raw examples need."""
+    package = installed / "lib/python3/dist-packages"
+    script = "import sys, ttfd; print(*(line.split()[-1] for line in open('/proc/self/maps') if 'libttfd.so' in line)); print('grpc' in sys.modules)"
+    loaded, grpc = succeed("/usr/bin/python3", "-B", "-c", script, PYTHONPATH=str(package)).splitlines()
+    assert {pathlib.Path(path).parent.resolve() for path in loaded.split()} == {next(installed.rglob("libttfd.so.0")).parent.resolve()}
+    assert grpc == "False"
+    assert {path.name for path in (package / "ttfd").iterdir()} >= {"py.typed", "_native.pyi", "v1"}
+
+
 def test_the_installed_configuration_is_valid(installed):
     configuration = installed.parent / "etc/ttfd/ttfd.toml"
     assert "ttfd.toml: configuration OK" in succeed(installed / "bin/ttfd", "--check-config", "--config", configuration)

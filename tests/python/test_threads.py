@@ -83,7 +83,7 @@ def interrupt_soon():
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_ctrl_c_interrupts_every_call_and_the_session_goes_on(own_daemon, call):
+def test_ctrl_c_interrupts_every_call_and_leaves_the_session_usable(own_daemon, call):
     things = Things(own_daemon.address)
     with silent(own_daemon):
         interrupt_soon()
@@ -188,18 +188,20 @@ def test_resources_are_freed_on_any_thread_at_any_time(session):
         pass
 
 
-def test_a_session_collected_in_its_own_callback_ends(daemon):
-    session = ttfd.connect(daemon.address, client_name="collected")
+def test_a_session_dropped_in_its_own_callback_ends(daemon):
+    session = ttfd.connect(daemon.address, client_name="dropped")
     program, arguments = printing(session)
-    collected = threading.Event()
-    cycle = Cycle(session)
-    session.on_print = lambda line, gone=weakref.ref(cycle): (gc.collect(), gone() is None and collected.set())
+    inside, dropped = threading.Event(), threading.Event()
+    session.on_print = lambda _: (inside.set(), dropped.wait(EVENTUALLY_S))
     session.queue.enqueue_launch(program, arguments)
-    queue = weakref.ref(session)
     session.queue.flush()
-    del session, cycle, program
-    eventually(lambda: queue() is None)
-    eventually(lambda: "collected" not in daemon.ctl("sessions", "list", "--json").stdout)
+    assert inside.wait(EVENTUALLY_S)
+    kept = weakref.ref(session)
+    del session  # the call on the session's thread has the last reference
+    assert kept() is not None
+    dropped.set()
+    eventually(lambda: kept() is None)
+    eventually(lambda: "dropped" not in daemon.ctl("sessions", "list", "--json").stdout)
 
 
 def test_a_callback_that_calls_its_session_gets_an_error(session):

@@ -95,8 +95,10 @@ FakeReplies FakeDaemon::Call::HandleHello(const v1::ClientMessage& message) {
     notice.add_notices()->mutable_waiting()->set_position(i);
     replies.messages.push_back(notice);
   }
-  session_->FillWelcome(welcome);
-  replies.messages.push_back(std::move(reply));
+  if (!options.faults.withhold_welcome) {
+    session_->FillWelcome(welcome);
+    replies.messages.push_back(std::move(reply));
+  }
   return replies;
 }
 

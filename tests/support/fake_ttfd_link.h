@@ -29,6 +29,7 @@ inline constexpr int kUnavailable = 14;
 struct FakeFaults {
   bool refuse_hello = false;        // UNIMPLEMENTED
   uint32_t wait_notices = 0;        // before Welcome
+  bool withhold_welcome = false;    // nothing follows Hello but the wait notices
   uint64_t break_before = 0;        // the connection is lost instead of handling this sequence ...
   uint64_t break_after = 0;         // ... or after it was handled, before anything is answered
   uint64_t break_twice_before = 0;  // ... or instead of handling it, every time

@@ -12,7 +12,7 @@ ttfd_test(NAME client_test NO_TSAN LABELS unit
   SRCS ${CMAKE_CURRENT_LIST_DIR}/client_session_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_sending_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_error_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_timeline_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_admin_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_convert_test.cc
-       ${CMAKE_CURRENT_LIST_DIR}/client_link_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_outbox_test.cc
+       ${CMAKE_CURRENT_LIST_DIR}/client_interrupt_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_link_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_outbox_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_queue_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_queues_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_reconnect_state_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_resume_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/client_formats_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_tiles_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_trace_test.cc ${CMAKE_CURRENT_LIST_DIR}/client_unix_socket_test.cc

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "client/cpp/src/stream_driver.h"
@@ -15,7 +17,8 @@ constexpr std::chrono::seconds kLong{10};
 // Move returns at once, or sleeps until it is notified.
 class TestDriver final : public StreamDriver {
  public:
-  explicit TestDriver(bool sleeps) : sleeps_(sleeps) {}
+  explicit TestDriver(bool sleeps, std::function<bool()> interrupted = {})
+      : StreamDriver(std::move(interrupted)), sleeps_(sleeps) {}
   ~TestDriver() override { StopBackground(); }
 
   void End() {
@@ -68,6 +71,26 @@ TEST(ClientDriver, Until_EndsAtDeadline) {
   MutexLock lock(&driver.mu);
   EXPECT_FALSE(driver.Until(std::chrono::steady_clock::now() + std::chrono::milliseconds(5),
                             [] { return false; }));
+}
+
+TEST(ClientDriver, Until_EndsWhenInterrupted) {
+  int checks = 0;
+  TestDriver driver(/*sleeps=*/true, [&] { return ++checks == 3; });
+  MutexLock lock(&driver.mu);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(driver.Until(start + kLong, [] { return false; }));
+  EXPECT_EQ(checks, 3);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(200))
+      << "every 100 ms";
+}
+
+TEST(ClientDriver, UntilUninterrupted_IgnoresInterrupts) {
+  TestDriver driver(/*sleeps=*/true, [] { return true; });
+  MutexLock lock(&driver.mu);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(
+      driver.UntilUninterrupted(start + std::chrono::milliseconds(150), [] { return false; }));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(150));
 }
 
 TEST(ClientDriver, OnlyOneThreadMoves) {

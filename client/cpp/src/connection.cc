@@ -129,8 +129,9 @@ Connection::Event Connection::EndOnViolation(const std::string& what) {
 
 void Connection::HandleStreamEnd(Instant now) {
   const Status& end = stream_->status();
-  if (established_ && reconnect_.enabled() && !shutdown_.last_attempt &&
-      end.reason() == "UNREACHABLE") {
+  // A certificate that cannot be read may just be being renewed.
+  const bool may_return = end.reason() == "UNREACHABLE" || end.error().field.starts_with("tls.");
+  if (established_ && reconnect_.enabled() && !shutdown_.last_attempt && may_return) {
     reconnect_.OnLoss(now, link_.received() + link_.peer_received());
     state_ = State::kDown;
     writing_ = false;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "client/cpp/src/link.h"
 #include "client/cpp/src/reconnect_state.h"
@@ -52,6 +53,8 @@ class Connection {
 
   void Start();  // makes the first stream; once
   Stream* stream() const { return stream_.get(); }
+  // Of an ended session: closes its connection when it is destroyed.
+  std::unique_ptr<Stream> TakeStream() { return std::move(stream_); }
   // The stream has reported `event`.
   Event Handle(Stream::Event event, Instant now);
   // After an Event of a received message has been handled.

@@ -9,6 +9,7 @@
 #include <climits>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "client/cpp/src/convert.h"
 #include "client/cpp/src/options.h"
@@ -20,26 +21,32 @@ namespace {
 constexpr int kFrameBytes = 1 << 20;
 constexpr int kReadBytes = 256 << 10;
 
-Result<std::string> ReadPem(const char* what, const char* variable, const std::string& path) {
+Result<std::string> ReadPem(const char* what, const char* option, const char* variable,
+                            const std::string& path) {
+  const auto invalid = [option](std::string message) {
+    return Status(ErrorInfo{.code = Code::kInvalidArgument,
+                            .message = std::move(message),
+                            .reason = "INVALID",
+                            .field = option});
+  };
   if (path.empty()) {
-    return Status(Code::kInvalidArgument, std::string("no ") + what + " is set (" + variable +
-                                              "); a daemon over TCP needs certificates");
+    return invalid(std::string("a daemon over TCP needs certificates: no ") + what + " is set (" +
+                   variable + ")");
   }
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file.is_open() || file.bad() || text.empty()) {
-    return Status(Code::kInvalidArgument,
-                  std::string("cannot read the ") + what + " " + path + " (" + variable + ")");
+    return invalid(std::string("cannot read the ") + what + " " + path + " (" + variable + ")");
   }
   return text;
 }
 
 // Null where the files cannot be read.
 std::shared_ptr<grpc::ChannelCredentials> TlsCredentials(const TlsOptions& tls, Status* problem) {
-  const Result<std::string> ca = ReadPem("CA", "TTFD_TLS_CA", tls.ca);
+  const Result<std::string> ca = ReadPem("CA", "tls.ca", "TTFD_TLS_CA", tls.ca);
   const Result<std::string> certificate =
-      ReadPem("certificate", "TTFD_TLS_CERTIFICATE", tls.certificate);
-  const Result<std::string> key = ReadPem("key", "TTFD_TLS_KEY", tls.key);
+      ReadPem("certificate", "tls.certificate", "TTFD_TLS_CERTIFICATE", tls.certificate);
+  const Result<std::string> key = ReadPem("key", "tls.key", "TTFD_TLS_KEY", tls.key);
   for (const Result<std::string>* read : {&ca, &certificate, &key}) {
     if (!read->ok()) {
       *problem = read->status();

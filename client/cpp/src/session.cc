@@ -106,6 +106,7 @@ Status Session::Close() { return slot_->core()->Close(); }
 void Session::Abandon() { slot_->core()->Shutdown(); }
 
 uint64_t Session::id() const { return slot_->core()->info().session; }
+const std::string& Session::address() const { return slot_->core()->options().address; }
 const std::string& Session::daemon_version() const { return slot_->core()->info().daemon_version; }
 const std::vector<DeviceInfo>& Session::devices() const { return slot_->core()->info().devices; }
 const DeviceInfo& Session::device() const { return slot_->core()->device(); }
@@ -167,7 +168,7 @@ std::string NextToExecutable(const std::string& file) {
   return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / file).string();
 }
 
-Result<Kernel> Session::LoadKernelFile(const std::string& path) {
+Result<Kernel> Session::LoadKernelFile(const std::string& path, const std::string& name) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> bytes;
   if (file) {
@@ -177,9 +178,8 @@ Result<Kernel> Session::LoadKernelFile(const std::string& path) {
     return Status(Code::kNotFound,
                   "cannot read the kernel file " + path + ": " + std::strerror(errno));
   }
-  const size_t slash = path.find_last_of('/');
-  Result<Kernel> kernel = LoadKernel(std::as_bytes(std::span(bytes)),
-                                     slash == std::string::npos ? path : path.substr(slash + 1));
+  const std::string own = path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+  Result<Kernel> kernel = LoadKernel(std::as_bytes(std::span(bytes)), name.empty() ? own : name);
   if (kernel.status().error().field.starts_with("load_kernel")) {  // it is about the file
     ErrorInfo error = kernel.status().error();
     error.message = path + ": " + error.message;

@@ -2,6 +2,7 @@
 #include "client/cpp/src/session_loop.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -106,6 +107,11 @@ void SessionLoop::Shutdown() {
     callbacks_ = Callbacks{.on_print = nullptr};
   }
   StopBackground();
+  std::unique_ptr<Stream> closed;  // without the lock: it waits for gRPC
+  MutexLock lock(&mu);
+  if (!driving()) {
+    closed = connection_.TakeStream();
+  }
 }
 
 bool SessionLoop::lost() const {
@@ -134,7 +140,7 @@ void SessionLoop::SendNow() {
 }
 
 void SessionLoop::TrySend() {
-  if (!connection_.CanWrite() || connection_.WriteResend()) {
+  if (ended_ || !connection_.CanWrite() || connection_.WriteResend()) {
     return;
   }
   if (connection_.shutdown().leaving && connection_.SendLeave()) {

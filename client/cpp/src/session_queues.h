@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <span>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

@@ -52,6 +52,8 @@ class StreamDriver {
   virtual void Move(Instant deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) = 0;
   // No event follows.
   virtual bool AtEnd() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) = 0;
+  // A thread is inside Move.
+  bool driving() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return driving_; }
   // For Move, with nothing to wait for: until Notify or `time`.
   void SleepUntil(Instant time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { moved_.WaitUntil(&mu, time); }
 

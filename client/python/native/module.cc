@@ -24,8 +24,8 @@ using std::chrono::milliseconds;
 // A handle, freed with the object. That takes only the lock of libttfd under which nothing asks for the GIL,
 // so the garbage collector may do it on any thread.
 struct Resource {
-  explicit Resource(client::Resource resource)
-      : handle(resource.handle()), owned(std::move(resource)) {}
+  explicit Resource(client::Resource resource, std::string about = {})
+      : handle(resource.handle()), owned(std::move(resource)), details(std::move(about)) {}
   void Free() {
     handle = 0;
     owned = client::Resource();
@@ -33,7 +33,17 @@ struct Resource {
 
   uint64_t handle;
   client::Resource owned;
+  std::string details;  // for repr, after the handle
 };
+
+// "<ttfd.Buffer 3: 4096 bytes in pages of 1024>".
+py::str Describe(const py::object& self) {
+  const auto& resource = self.cast<const Resource&>();
+  const py::str name = py::type::of(self).attr("__name__");
+  return resource.handle == 0
+             ? py::str("<ttfd.{} freed>").format(name)
+             : py::str("<ttfd.{} {}{}>").format(name, resource.handle, resource.details);
+}
 
 template <typename T>
 std::unique_ptr<Resource> Owning(client::Result<T> result) {
@@ -79,7 +89,7 @@ std::shared_ptr<Session> Connect(const std::string& address, const std::string& 
 }
 
 // Id, version of the daemon, devices, limits, lease token.
-py::tuple Describe(const Session& session) {
+py::tuple DescribeSession(const Session& session) {
   struct Welcome {
     uint64_t id;
     std::string version;
@@ -104,9 +114,11 @@ void Close(Session& session) {
 
 void BindSession(py::module_& module) {
   py::class_<Session, std::shared_ptr<Session>>(module, "Session")
-      .def("describe", &Describe)
+      .def("describe", &DescribeSession)
       .def_property_readonly("id",
                              [](Session& s) { return s.Call([&] { return s.client().id(); }); })
+      .def_property_readonly(
+          "address", [](Session& s) { return s.Call([&] { return s.client().address(); }); })
       .def_property_readonly(
           "reconnects", [](Session& s) { return s.Call([&] { return s.client().reconnects(); }); })
       .def("on_print", &Session::OnPrint)
@@ -145,6 +157,10 @@ void BindSession(py::module_& module) {
            [](Session& s, const py::object& elf, const std::string& name) {
              const BytesView view(elf, /*writable=*/false);
              return Owning(s.Call([&] { return s.client().LoadKernel(view.bytes(), name); }));
+           })
+      .def("load_kernel_file",
+           [](Session& s, const std::string& path, const std::string& name) {
+             return Owning(s.Call([&] { return s.client().LoadKernelFile(path, name); }));
            })
       .def("create_program", [](Session& s, const std::vector<KernelUse>& kernels,
                                 const std::vector<CircularBuffer>& circular_buffers,
@@ -337,9 +353,12 @@ PYBIND11_MODULE(_native, module) {
       "A handle of a session. Freed by `free`, at the end of a `with` block, when "
       "collected, or with its session.\n\nMemory returns once the commands sent "
       "before have ended, so a buffer may be freed while launches that use it run.")
-      .def(py::init([](Resource& owner) { return Resource(std::move(owner.owned)); }))
+      .def(py::init([](Resource& owner, const std::string& details) {
+        return Resource(std::move(owner.owned), details);
+      }))
       // What another owner frees.
       .def(py::init([](uint64_t handle) { return Resource(client::Resource(nullptr, handle)); }))
+      .def("__repr__", &Describe)
       .def_readwrite("handle", &Resource::handle)
       .def("free", &Resource::Free, "Gives the handle back; it is unusable from here.")
       .def("__enter__", [](const py::object& self) { return self; })
@@ -348,7 +367,6 @@ PYBIND11_MODULE(_native, module) {
   BindQueue(module);
   BindTensors(module);
   module.def("connect", &Connect);
-  module.def("default_address", &client::DefaultAddress);
   module.def("first_cores", [](uint32_t grid_x, uint32_t count) {
     std::vector<Range> ranges;
     for (const client::CoreRange& r : client::FirstCores(grid_x, count)) {

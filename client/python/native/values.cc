@@ -8,7 +8,7 @@
 namespace ttfd::python {
 namespace {
 
-std::vector<uint32_t> ToWords(const py::object& object) {
+std::vector<uint32_t> WordsOf(const py::object& object) {
   if (object.is_none()) {
     return {};
   }
@@ -37,7 +37,7 @@ void AddArguments(const Arguments& given, client::LaunchRequest* launch) {
     launch->Address(kernel, word, client::Buffer(nullptr, handle, 0, 0));
   }
   if (words_per_core != 0) {
-    launch->PerCore(kernel, words_per_core, ToWords(per_core));
+    launch->PerCore(kernel, words_per_core, WordsOf(per_core));
   }
 }
 

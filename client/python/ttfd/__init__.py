@@ -23,17 +23,17 @@ interrupted by a signal. A process that has forked must open its own sessions.
 """
 
 from ttfd._native import Code, Device, KernelPrint, LeaseWait, Limits, __version__
-from ttfd.cores import first_cores
+from ttfd.arguments import first_cores
 from ttfd.errors import Error
 from ttfd.queue import Queue
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program, Trace
 from ttfd.session import Session, connect
 from ttfd.tiles import from_tiles, tile_bytes, to_tiles
-from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, Arguments, CircularBuffer, ComputeUse, CoreRange, KernelUse, Launch, Lease, Patch, Position, Semaphore
+from ttfd.types import BRISC, NCRISC, TRISC0, TRISC1, TRISC2, CoreRange, Lease, Position
+from ttfd.types import Arguments, CircularBuffer, ComputeUse, KernelUse, Launch, Patch, Semaphore
 
 __all__ = [
-    "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2",
-    "Arguments", "Buffer", "CircularBuffer", "Code", "ComputeKernel", "ComputeUse", "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse",
-    "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position", "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores",
-    "from_tiles", "tile_bytes", "to_tiles",
+    "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2", "Arguments", "Buffer", "CircularBuffer", "Code", "ComputeKernel", "ComputeUse",
+    "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse", "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position",
+    "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores", "from_tiles", "tile_bytes", "to_tiles",
 ]

@@ -43,11 +43,11 @@ def integer(value: Any, field: str, largest: int = UINT32, smallest: int = 0) ->
     return number
 
 
-def seconds(value: object, field: str) -> float:
-    """A time."""
-    if not isinstance(value, numbers.Real) or not 0 <= value <= _MOST_SECONDS:
-        refuse_value(value, field, f"a number of seconds from 0 to {_MOST_SECONDS}")
-    return float(value)
+def milliseconds(seconds: object, field: str) -> int:
+    """A time, which is not 0 unless it was."""
+    if not isinstance(seconds, numbers.Real) or not 0 <= seconds <= _MOST_SECONDS:
+        refuse_value(seconds, field, f"a number of seconds from 0 to {_MOST_SECONDS}")
+    return max(1, round(float(seconds) * 1000)) if seconds else 0
 
 
 def text(value: object, field: str) -> str:
@@ -80,10 +80,15 @@ def items(values: object, field: str, allowed: str) -> list[Any]:
         refuse_value(values, field, allowed)
 
 
-def several(values: object, kind: type[_Kind], field: str) -> list[_Kind]:
-    """A list of objects of a class of this package."""
+def several(values: object, kind: type[_Kind], field: str) -> list[tuple[str, _Kind]]:
+    """A list of objects of a class of this package, each with the name of its field."""
     found = items(values, field, f"a list of ttfd.{kind.__name__}")
-    return [one(value, kind, f"{field}[{index}]") for index, value in enumerate(found)]
+    return [(f"{field}[{index}]", one(value, kind, f"{field}[{index}]")) for index, value in enumerate(found)]
+
+
+def integers(value: object, field: str, *names: str) -> list[int]:
+    """32-bit attributes of an object."""
+    return [integer(getattr(value, name), f"{field}.{name}") for name in names]
 
 
 def position(value: object, field: str) -> Position:
@@ -106,21 +111,16 @@ def payload(array: npt.ArrayLike, field: str) -> memoryview:
     return memoryview(values.reshape(-1).view(np.uint8))
 
 
-def dtype(value: npt.DTypeLike) -> np.dtype[Any]:
-    """The type of the elements that are read."""
+def empty_array(shape: Any, dtype: npt.DTypeLike, size: int) -> np.ndarray:
+    """An array to read into; shape None: of `size` bytes."""
     try:
-        found = np.dtype(value)
+        kind = np.dtype(dtype)
     except (TypeError, ValueError, SyntaxError):
-        refuse_value(value, "dtype", "a NumPy dtype")
-    if found.hasobject or not found.itemsize:
-        refuse_value(value, "dtype", "a NumPy dtype of numbers")
-    return found
-
-
-def empty_array(shape: Any, kind: np.dtype[Any]) -> np.ndarray:
-    """An array to read into."""
+        refuse_value(dtype, "dtype", "a NumPy dtype")
+    if kind.hasobject or not kind.itemsize:
+        refuse_value(dtype, "dtype", "a NumPy dtype of numbers")
     try:
-        return np.empty(shape, kind)
+        return np.empty(size // kind.itemsize if shape is None else shape, kind)
     except (TypeError, ValueError, OverflowError):
         refuse_value(shape, "shape", "an integer or a tuple of integers from 0")
 

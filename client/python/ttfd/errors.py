@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from typing import Iterator
-
 from ttfd._native import Code, ExecutionState
 from ttfd.types import Position
 
@@ -48,14 +45,3 @@ class Error(Exception):
         if self.cause:
             details.append(f"caused by command {self.cause.value} of queue {self.cause.queue}")
         return f"{self.code.name}: {self.message}" + (f" [{', '.join(details)}]" if details else "")
-
-
-@contextlib.contextmanager
-def errors_name(path: str, field: str) -> Iterator[None]:
-    """An error about `field`, raised inside, gets the path of the file at the head of its message."""
-    try:
-        yield
-    except Error as error:
-        if error.field.startswith(field):
-            error.message = f"{path}: {error.message}"
-        raise

@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from ttfd import _native, check, words
-from ttfd.messages import launch_tuple, patch_tuples
+from ttfd import _native, check
+from ttfd.arguments import to_word, word_array
 from ttfd.resources import Buffer, Program, Trace
 from ttfd.types import Arguments, Launch, Patch, Position
+
+
+def _arguments(given: Arguments, numbers: Sequence[range]) -> list[tuple[Any, ...]]:
+    """What the kernels get that one of the program's, by its index, consists of."""
+    index = check.integer(given.kernel, "arguments.kernel")
+    if index >= len(numbers):
+        check.refuse_value(index, "arguments.kernel", f"below {len(numbers)}, the number of the program's kernels")
+    common, buffers = [], []
+    for at, value in enumerate(check.items(given.common, "arguments.common", "a list of words and buffers")):
+        if isinstance(value, Buffer):
+            buffers.append((at, value.handle))
+        common.append(0 if isinstance(value, Buffer) else to_word(value, f"arguments.common[{at}]"))
+    per_core = None if given.per_core is None else word_array(given.per_core, "arguments.per_core")
+    if per_core is not None and per_core.ndim != 2:
+        check.refuse(f"per_core has the shape (tiles of the kernel, words per tile), not {per_core.shape}", "arguments.per_core")
+    words = 0 if per_core is None else per_core.shape[1]
+    return [(number, common, buffers, words, per_core) for number in numbers[index]]
+
+
+def _launch_tuple(launch: Launch) -> tuple[Any, ...]:
+    """One run of a program."""
+    program = check.one(launch.program, Program, "launch.program")
+    timeout_ms = check.milliseconds(launch.timeout, "launch.timeout")
+    entries: list[tuple[Any, ...]] = []
+    for field, given in check.several(launch.arguments, Arguments, "launch.arguments"):
+        more = _arguments(given, program._numbers)
+        if any(entry[0] == more[0][0] for entry in entries):
+            check.refuse(f"kernel {given.kernel} has arguments already", f"{field}.kernel")
+        entries += more
+    return program.handle, entries, timeout_ms
+
+
+def _patch_tuples(trace: Trace, patches: Sequence[Patch]) -> list[tuple[int, tuple[Any, ...]]]:
+    """The arguments of a replay that differ from the replay before."""
+    entries = []
+    for field, patch in check.several(patches, Patch, "replay_trace.patches"):
+        launch = check.integer(patch.launch, f"{field}.launch")
+        if launch >= trace.launches:
+            check.refuse_value(launch, f"{field}.launch", f"below {trace.launches}, the number of the trace's launches")
+        given = check.one(patch.arguments, Arguments, f"{field}.arguments")
+        entries += [(launch, arguments) for arguments in _arguments(given, trace._numbers[launch])]
+    return entries
 
 
 def _target(buffer: Buffer, offset: int, command: str) -> tuple[int, int]:
@@ -48,9 +90,8 @@ class Queue(_native.Queue):
     def read(self, buffer: Buffer, dtype: npt.DTypeLike = np.uint8, shape: int | tuple[int, ...] | None = None,
              offset: int = 0) -> np.ndarray:
         """A new array of `shape` from byte `offset` of the buffer; shape None: all that follows, one-dimensional."""
-        kind = check.dtype(dtype)
         target = _target(buffer, offset, "read")
-        array = check.empty_array(max(0, buffer.size_bytes - target[1]) // kind.itemsize if shape is None else shape, kind)
+        array = check.empty_array(shape, dtype, max(0, buffer.size_bytes - target[1]))
         self._read(*target, check.array_to_fill(array, "into"))
         return array
 
@@ -58,35 +99,35 @@ class Queue(_native.Queue):
         """Sets every 32-bit word of a range (None: to the end) to `word`: an integer, or the bits of an np.float32."""
         target = _target(buffer, offset, "fill")
         size = max(0, buffer.size_bytes - target[1]) if size_bytes is None else size_bytes
-        self._fill(*target, check.integer(size, "fill.size", check.LARGEST), words.word(word, "fill.word"))
+        self._fill(*target, check.integer(size, "fill.size", check.LARGEST), to_word(word, "fill.word"))
 
     def enqueue_launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> Position:
         """Like `launch`, without waiting."""
-        return Position(self.id, self._enqueue_launch(launch_tuple(Launch(program, arguments, timeout))))
+        return Position(self.id, self._enqueue_launch(_launch_tuple(Launch(program, arguments, timeout))))
 
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
         """Runs a program and returns when every tile has finished and its writes have landed.
 
         timeout: seconds the launch may run, when shorter than the daemon's kernel timeout; 0: that one.
         """
-        self._launch(launch_tuple(Launch(program, arguments, timeout)))
+        self._launch(_launch_tuple(Launch(program, arguments, timeout)))
 
     def record_trace(self, launches: Sequence[Launch]) -> Trace:
         """Compiles launches into device memory, to be replayed any number of times. Nothing runs yet.
 
         What was enqueued on this queue before is waited for.
         """
-        steps = check.several(launches, Launch, "record_trace.launches")
-        return Trace(self._record_trace([launch_tuple(step) for step in steps]), [step.program for step in steps])
+        steps = [step for _, step in check.several(launches, Launch, "record_trace.launches")]
+        return Trace(self._record_trace([_launch_tuple(step) for step in steps]), [step.program for step in steps])
 
     def enqueue_replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> Position:
         """Like `replay`, without waiting."""
         handle = check.one(trace, Trace, "replay_trace.trace").handle
-        return Position(self.id, self._enqueue_replay(handle, patch_tuples(trace, patches)))
+        return Position(self.id, self._enqueue_replay(handle, _patch_tuples(trace, patches)))
 
     def replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> None:
         """Runs the launches of a trace and returns when the last has finished. What is patched stays for later replays."""
-        self._replay(check.one(trace, Trace, "replay_trace.trace").handle, patch_tuples(trace, patches))
+        self._replay(check.one(trace, Trace, "replay_trace.trace").handle, _patch_tuples(trace, patches))
 
     def enqueue_barrier(self) -> Position:
         """Nothing but a position: done when everything before it on this queue is done."""
@@ -98,8 +139,7 @@ class Queue(_native.Queue):
 
     def wait(self, position: Position, timeout: float | None = None) -> None:
         """Waits for a command; raises its error, or DEADLINE_EXCEEDED with reason WAIT after `timeout` seconds."""
-        limit = None if timeout is None else round(check.seconds(timeout, "timeout") * 1000)
-        self._wait(*check.position(position, "position"), limit)
+        self._wait(*check.position(position, "position"), None if timeout is None else check.milliseconds(timeout, "timeout"))
 
     def cancel(self, from_value: int) -> None:
         """Commands from this value on that have not started end CANCELLED; started ones run out."""

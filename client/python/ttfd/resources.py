@@ -13,27 +13,12 @@ if TYPE_CHECKING:
     from ttfd.session import Session
 
 
-class Resource(_native.Resource):
-    """Says what it is."""
-
-    def __repr__(self) -> str:
-        state = f"{self.handle}{self._details()}" if self.handle else "freed"
-        return f"<ttfd.{type(self).__name__} {state}>"
-
-    def _details(self) -> str:
-        """What `repr` shows after the handle."""
-        return ""
-
-
-class Kernel(Resource):
+class Kernel(_native.Resource):
     """A kernel ELF the daemon has checked and holds ready."""
 
     def __init__(self, owner: _native.Resource, name: str) -> None:
-        super().__init__(owner)
+        super().__init__(owner, f" {name!r}")
         self.name = name
-
-    def _details(self) -> str:
-        return f" {self.name!r}"
 
 
 class ComputeKernel:
@@ -60,15 +45,15 @@ class ComputeKernel:
         self.free()
 
 
-class Program(Resource):
+class Program(_native.Resource):
     """Kernels on tiles, with circular buffers and semaphores."""
 
     def __init__(self, owner: _native.Resource, numbers: Sequence[range]) -> None:
-        super().__init__(owner)
+        super().__init__(owner, "")
         self._numbers = tuple(numbers)  # of each of the kernels it was created from, in the API
 
 
-class Trace(Resource):
+class Trace(_native.Resource):
     """Launches compiled once on the card, made by `Queue.record_trace`.
 
     Replayed on the queue it was recorded on, or one of the same kind with the same workers. It holds the programs and the
@@ -76,25 +61,17 @@ class Trace(Resource):
     """
 
     def __init__(self, owner: _native.Resource, programs: Sequence[Program]) -> None:
-        super().__init__(owner)
+        super().__init__(owner, f": {len(programs)} launches")
         self.launches = len(programs)
         self._numbers = [program._numbers for program in programs]
 
-    def _details(self) -> str:
-        return f": {self.launches} launches"
 
-
-class Buffer(Resource):
+class Buffer(_native.Resource):
     """Memory on the card: pages over DRAM banks, or in the L1 of worker tiles. New buffers are zero."""
 
     def __init__(self, owner: _native.Resource, session: Session, size_bytes: int, page_bytes: int) -> None:
-        super().__init__(owner)
-        self._session = session
-        self.size_bytes = size_bytes
-        self.page_bytes = page_bytes
-
-    def _details(self) -> str:
-        return f": {self.size_bytes} bytes in pages of {self.page_bytes}"
+        super().__init__(owner, f": {size_bytes} bytes in pages of {page_bytes}")
+        self._session, self.size_bytes, self.page_bytes = session, size_bytes, page_bytes
 
     def write(self, array: npt.ArrayLike, offset: int = 0) -> None:
         """Copies an array's bytes (any shape, C order) to `offset` and waits until they are there.

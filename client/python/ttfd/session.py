@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import functools
 import os
-import pathlib
 import sys
 import weakref
 from typing import Any, Callable, Mapping, Sequence, TypeVar
 
 from ttfd import _native, check
 from ttfd._native import KernelPrint, LeaseWait
-from ttfd.cores import core_ranges
-from ttfd.errors import Code, Error, errors_name
-from ttfd.messages import circular_buffer, kernel_uses, semaphore
+from ttfd.arguments import core_ranges, format_number, processor_number
 from ttfd.queue import Queue
 from ttfd.resources import Buffer, ComputeKernel, Kernel, Program
-from ttfd.types import Arguments, CircularBuffer, ComputeUse, Cores, KernelUse, Lease, Semaphore
+from ttfd.types import TRISC0, Arguments, CircularBuffer, ComputeUse, Cores, KernelUse, Lease, Semaphore
 
 _PRIORITIES = ("low", "normal", "high")  # 1, 2, 3 in the API
 _TLS_NAMES = ("ca", "certificate", "key", "server_name", "keepalive_ms")
@@ -28,12 +25,6 @@ def _path(value: object, field: str) -> str:
     return check.text(os.fspath(value) if isinstance(value, os.PathLike) else value, field)
 
 
-def _resolve_address(address: str | os.PathLike[str] | None) -> str:
-    """What the caller said, else TTFD_ADDRESS, else the default; a path becomes a unix socket."""
-    chosen = (None if address is None else _path(address, "address")) or _native.default_address()
-    return "unix:" + chosen if chosen.startswith("/") else chosen
-
-
 def _tls_options(tls: Mapping[str, Any] | None) -> tuple[str, str, str, str, int]:
     if tls is not None and (not isinstance(tls, Mapping) or not all(name in _TLS_NAMES for name in tls)):
         check.refuse_value(tls, "tls", f"a dict with keys of {', '.join(_TLS_NAMES)}")
@@ -42,12 +33,6 @@ def _tls_options(tls: Mapping[str, Any] | None) -> tuple[str, str, str, str, int
     texts = {name: _path(value, f"tls.{name}") for name, value in given.items() if value is not None}
     ca, certificate, key, server_name = (texts.get(name, "") for name in _TLS_NAMES[:4])
     return ca, certificate, key, server_name, keepalive_ms
-
-
-def _milliseconds(seconds: float, field: str) -> int:
-    """Not 0 unless the time is."""
-    value = check.seconds(seconds, field)
-    return max(1, round(value * 1000)) if value else 0
 
 
 def connect(address: str | os.PathLike[str] | None = None, *, client_name: str = "", weight: int = 0, priority: str = "normal",
@@ -73,26 +58,35 @@ def connect(address: str | os.PathLike[str] | None = None, *, client_name: str =
     resumed raises UNAVAILABLE (reason SESSION_LOST, CONNECTION_LOST or DRAINING) with what is gone; the next call that
     creates something opens a new session in place of it, unless that had a lease. 0: a lost connection ends the session.
     """
-    target = _resolve_address(address)
     if not isinstance(priority, str) or priority not in _PRIORITIES:
         check.refuse(f"priority {priority!r} is none of {', '.join(_PRIORITIES)}", "hello.priority")
     check.callback(on_waiting, "on_waiting")
-    requested = None
     if lease is not None:
-        requested = (core_ranges(check.one(lease, Lease, "lease").workers, "lease.workers"), _milliseconds(lease.wait, "lease.wait"))
-    token = "" if lease_token is None else check.text(lease_token, "lease_token")
+        check.one(lease, Lease, "lease")
     return Session(_native.connect(
-        target, check.text(client_name, "hello.client_name"), max(1, check.integer(weight, "hello.weight")),
-        _PRIORITIES.index(priority) + 1, _milliseconds(connect_timeout, "connect_timeout"), _milliseconds(call_timeout, "call_timeout"),
-        max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls), requested, token, on_waiting,
-        _milliseconds(reconnect_for, "reconnect_for")), target)
+        "" if address is None else _path(address, "address"), check.text(client_name, "hello.client_name"),
+        max(1, check.integer(weight, "hello.weight")), _PRIORITIES.index(priority) + 1,
+        check.milliseconds(connect_timeout, "connect_timeout"), check.milliseconds(call_timeout, "call_timeout"),
+        max(1, check.integer(batch_commands, "batch_commands")), _tls_options(tls),
+        lease and (core_ranges(lease.workers, "lease.workers"), check.milliseconds(lease.wait, "lease.wait")),
+        "" if lease_token is None else check.text(lease_token, "lease_token"), on_waiting,
+        check.milliseconds(reconnect_for, "reconnect_for")))
 
 
-def _read_file(path: str) -> bytes:
-    try:
-        return pathlib.Path(path).read_bytes()
-    except OSError as failure:
-        raise Error(Code.NOT_FOUND, f"cannot read the kernel file {path}: {failure.strerror}") from failure
+def _kernel_tuples(kernels: Sequence[KernelUse | ComputeUse]) -> tuple[list[tuple[Any, ...]], list[range]]:
+    """The kernels of a program and their tiles; and the numbers of each of `kernels` among them."""
+    entries: list[tuple[Any, ...]] = []
+    numbers = []
+    for index, given in enumerate(check.items(kernels, "create_program.kernels", "a list of ttfd.KernelUse")):
+        field, first, uses = f"create_program.kernels[{index}]", len(entries), [given]
+        if isinstance(given, ComputeUse):
+            kinds = check.one(given.kernels, ComputeKernel, f"{field}.kernels").kernels
+            uses = [KernelUse(kernel, TRISC0 + number, given.cores) for number, kernel in enumerate(kinds)]
+        for use in uses:
+            kernel = check.one(check.one(use, KernelUse, field).kernel, Kernel, f"{field}.kernel")
+            entries.append((kernel.handle, processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores")))
+        numbers.append(range(first, len(entries)))
+    return entries, numbers
 
 
 def _write_to_stderr(line: KernelPrint) -> None:
@@ -115,15 +109,14 @@ class Session:
     Leaving the `with` block by an exception ends the session at once; otherwise the daemon finishes what it has.
     """
 
-    def __init__(self, native: _native.Session, address: str) -> None:
+    def __init__(self, native: _native.Session) -> None:
         self._native = native
-        self._address = address
         self._on_print: Callable[[KernelPrint], None] | None = _write_to_stderr
         native.on_print(functools.partial(_deliver, weakref.ref(self)))
         self._take()
 
     def __repr__(self) -> str:
-        return f"<ttfd.Session {self.id} at {self._address}>"
+        return f"<ttfd.Session {self.id} at {self._native.address}>"
 
     def _take(self) -> None:
         """What the daemon says of the session, which may be a new one in place of one that was lost."""
@@ -211,8 +204,8 @@ class Session:
         name = check.text(name, "load_kernel.name")
         if isinstance(elf, (str, os.PathLike)):
             path = _path(elf, "load_kernel.elf")
-            with errors_name(path, "load_kernel"):
-                return self.load_kernel(_read_file(path), name or os.path.basename(path))
+            name = name or os.path.basename(path)
+            return Kernel(self._make(self._native.load_kernel_file, path, name), name)
         if not isinstance(elf, (bytes, bytearray, memoryview)):
             check.refuse_value(elf, "load_kernel.elf", "the bytes of an ELF file, or its path")
         return Kernel(self._make(self._native.load_kernel, check.payload(elf, "load_kernel.elf"), name), name)
@@ -230,11 +223,13 @@ class Session:
     def create_program(self, kernels: Sequence[KernelUse | ComputeUse], circular_buffers: Sequence[CircularBuffer] = (),
                        semaphores: Sequence[Semaphore] = ()) -> Program:
         """Which kernels run on which tiles; launch arguments name a kernel by its index in `kernels`."""
-        uses, numbers = kernel_uses(kernels)
-        field = "create_program.circular_buffers"
-        buffers = [circular_buffer(given, f"{field}[{i}]") for i, given in enumerate(check.several(circular_buffers, CircularBuffer, field))]
-        field = "create_program.semaphores"
-        counters = [semaphore(given, f"{field}[{i}]") for i, given in enumerate(check.several(semaphores, Semaphore, field))]
+        uses, numbers = _kernel_tuples(kernels)
+        buffers, counters = [], []
+        for field, buffer in check.several(circular_buffers, CircularBuffer, "create_program.circular_buffers"):
+            buffers.append((*check.integers(buffer, field, "index", "pages", "page_bytes"),
+                            core_ranges(buffer.cores, f"{field}.cores"), format_number(buffer.format, f"{field}.format")))
+        for field, counter in check.several(semaphores, Semaphore, "create_program.semaphores"):
+            counters.append((*check.integers(counter, field, "index", "initial"), core_ranges(counter.cores, f"{field}.cores")))
         return Program(self._make(self._native.create_program, uses, buffers, counters), numbers)
 
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:

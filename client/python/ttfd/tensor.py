@@ -34,7 +34,7 @@ import numpy.typing as npt
 import ttfd
 from ttfd import _native, check
 from ttfd._native import DTYPES
-from ttfd.cores import core_ranges
+from ttfd.arguments import core_ranges
 from ttfd.types import Cores
 
 LAYOUTS = ["tile", "row_major"]
@@ -189,7 +189,7 @@ def _apply(name: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> Any:
     if len(inputs) == 2 and name in _WITH_NUMBER and isinstance(inputs[1], (int, float, np.number)):
         name, scalar = _WITH_NUMBER[name][0], _WITH_NUMBER[name][1](inputs[1])
         inputs, attributes = inputs[:1], {**attributes, "scalar": float(scalar)}
-    tensors = check.several(inputs, Tensor, name)
+    tensors = [tensor for _, tensor in check.several(inputs, Tensor, name)]
     made = [Tensor(output, tensors[0].card) for output in _native.apply(name, [tensor._native for tensor in tensors], attributes)]
     return made[0] if len(made) == 1 else made
 

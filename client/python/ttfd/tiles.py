@@ -5,16 +5,12 @@
     7000.0
 
 A tile has 32 x 32 numbers: four faces of 16 x 16, top left, top right, bottom left, bottom right, each row by row. The
-tiles of a matrix lie row by row, too. Numbers are converted as the packer of the engine converts a 32-bit number of Dst
-(docs/tensix.md), so that the host and a kernel make equal tiles:
+tiles of a matrix lie row by row, too. libttfd converts numbers as the packer of the engine does a 32-bit number of Dst
+(<ttfd/tiles.h>, docs/tensix.md), so that the host and a kernel make equal tiles. Formats:
 
     "float32"    the number's own bits
-    "bfloat16"   rounded to 8 bits of mantissa, halves away from zero; also called "float16_b"
-    "bfp8_b"     the 16 numbers of a row of a face share the exponent of the largest one: a sign and 7 bits each, which
-                 are rounded twice, halves away from zero: to 7 bits of their own, then to the shared exponent
-
-In the latter two NaN becomes infinity, and what is below 2^-126 when it is rounded to bfloat16 becomes 0. "bfp8_b" has no
-infinity: it counts as a number of 2^128, and those of its row below 2^121 become 0.
+    "bfloat16"   rounded to 8 bits of mantissa, halves away from zero; also called "float16_b"; NaN becomes infinity
+    "bfp8_b"     the 16 numbers of a row of a face share the exponent of the largest one: a sign and 7 bits each
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ttfd import _native, check
-from ttfd.messages import FORMATS
+from ttfd.arguments import FORMATS
 
 _TILE = 32
 _BYTES = {"float32": 4096, "bfloat16": 2048, "float16_b": 2048, "bfp8_b": 1088}
@@ -73,7 +69,8 @@ def from_tiles(tiles: np.ndarray, shape: Sequence[int], format: str) -> np.ndarr
     if not isinstance(tiles, np.ndarray) or tiles.dtype.hasobject or tiles.nbytes != expected:
         check.refuse_value(tiles, "tiles", f"an array of {expected} bytes")
     numbers = np.empty(lengths, np.float32)
-    _native.from_tiles(np.ascontiguousarray(tiles).reshape(-1).view(np.uint8), (matrices, rows, columns), FORMATS[format], numbers)
+    raw = np.ascontiguousarray(tiles).reshape(-1).view(np.uint8)
+    _native.from_tiles(raw, (matrices, rows, columns), FORMATS[format], numbers)
     return numbers
 
 

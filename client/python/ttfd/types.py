@@ -1,4 +1,4 @@
-"""Plain values: tiles, positions, the device, and what programs and launches are made of."""
+"""Plain values: tiles, positions, leases, and what programs and launches are made of."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class Semaphore:
 class Arguments:
     """What one kernel of a program gets in one launch.
 
-    kernel: the index of its `KernelUse` or `ComputeUse` in the program. common: words that every tile sees; a `Buffer` stands for its address.
-    per_core: shape (tiles of the kernel, words per tile), the tiles in the order of its ranges, row by row; None: none.
+    kernel: the index of its `KernelUse` or `ComputeUse` in the program. common: words that every tile sees; a `Buffer` stands
+    for its address. per_core: shape (tiles of the kernel, words per tile), the tiles in the order of its ranges, row by row.
     A word is an integer from -2^31 to 2^32 - 1 (a bool is 0 or 1), or an np.float32, of which the kernel gets the bits.
     Anything else, a Python float too, raises Error with reason INVALID when the launch is made.
     """

@@ -11,7 +11,7 @@ import grpc
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "client/examples"))
 
 from raw_session import Session  # pylint: disable=wrong-import-position
-from ttfd import errors  # pylint: disable=wrong-import-position
+from ttfd.google_rpc import error_details_pb2, status_pb2  # pylint: disable=wrong-import-position
 from ttfd.v1 import ttfd_pb2 as pb  # pylint: disable=wrong-import-position
 
 BIG, SMALL, KERNEL, PROGRAM = 1, 2, 3, 4
@@ -59,18 +59,43 @@ def supply(session: Session, value: int, payload: bytes) -> None:
         session.send(data=[{"queue": 1, "value": value, "offset": offset, "payload": payload[offset:offset + chunk]}])
 
 
+def described(status: status_pb2.Status, execution_state: int = 0) -> dict[str, object]:
+    """An error of the API, as run.py wants it."""
+    info, retryable = error_details_pb2.ErrorInfo(), False
+    for detail in status.details:
+        if detail.Is(info.DESCRIPTOR):
+            detail.Unpack(info)
+        retryable |= detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR)
+    more = info.metadata
+    codes = {code.value[0]: code.name for code in grpc.StatusCode}
+    state = pb.ExecutionState.Name(execution_state).removeprefix("EXECUTION_STATE_")
+    return {"outcome": "error", "code": codes.get(status.code, "UNKNOWN"), "reason": info.reason, "field": more.get("field", ""),
+            "limit": more.get("limit", ""), "limit_value": int(more.get("limit_value", 0)), "limit_used": int(more.get("limit_used", 0)),
+            "hang_report": more.get("hang_report", ""), "retryable": retryable, "execution_state": state, "message": status.message}
+
+
+def described_end(failure: grpc.RpcError) -> dict[str, object]:
+    """How the call ended."""
+    for key, value in failure.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            report = described(status_pb2.Status.FromString(value))
+            return report | {"code": "UNAVAILABLE", "retryable": True} if report["reason"] == "SESSION_LOST" else report
+    report = described(status_pb2.Status(code=failure.code().value[0], message=failure.details() or ""))
+    lost = failure.code() == grpc.StatusCode.UNAVAILABLE
+    return report | {"reason": "CONNECTION_LOST", "retryable": True} if lost else report
+
+
 def main() -> int:
     """raw_driver.py ADDRESS RECONNECT_MS [lease] [leave]"""
     address, reconnect_ms, *options = sys.argv[1:]
     hello = {"lease": pb.Lease(wait_ms=10_000)} if "lease" in options else {}
     report: dict[str, object] = {}
-    error = None
     try:
         session = Session(pb, address, int(reconnect_ms) / 1000, client_name="conformance", **hello)
         right = job(session)
-        if session.errors:
-            error = errors.from_proto(session.errors[0].status, session.errors[0].execution_state)
         report = {"outcome": "ok" if right else "wrong bytes"}
+        if session.errors:
+            report = described(session.errors[0].status, session.errors[0].execution_state)
         if "leave" in options:
             session.send(leave={})
             try:
@@ -80,16 +105,9 @@ def main() -> int:
         else:
             session.finish()
     except grpc.RpcError as failure:
-        error = errors.from_grpc(failure, address, True)
-        if error.reason == "SESSION_LOST":
-            error.code, error.retryable = errors.Code.UNAVAILABLE, True
+        report = described_end(failure)
     except ValueError as wrong:
-        error = errors.Error(errors.Code.INTERNAL, str(wrong))
-    if error is not None:
-        report = {"outcome": "error", "code": error.code.name, "reason": error.reason, "field": error.field,
-                  "limit": error.limit, "limit_value": error.limit_value, "limit_used": error.limit_used,
-                  "hang_report": error.hang_report, "retryable": error.retryable,
-                  "execution_state": error.execution_state.name, "message": error.message}
+        report = described(status_pb2.Status(code=13, message=str(wrong)))  # INTERNAL
     print(json.dumps(report))
     sys.stdout.flush()
     return 0

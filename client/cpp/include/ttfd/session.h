@@ -147,6 +147,8 @@ class Session {
   // ---- From the daemon's Welcome. Valid until the session object is destroyed, or a new session
   // replaces a lost one.
   uint64_t id() const;
+  const std::string& address()
+      const;  // of the daemon: ConnectOptions::address or what stands for it
   const std::string& daemon_version() const;
   const std::vector<DeviceInfo>& devices() const;
   const DeviceInfo& device() const;  // that of ConnectOptions::device
@@ -161,8 +163,8 @@ class Session {
   Result<Buffer> AllocateSharded(uint64_t size_bytes, const ShardOptions& options);
   // Sends the hash first, and the bytes only if the daemon does not have them.
   Result<Kernel> LoadKernel(std::span<const std::byte> elf, const std::string& name);
-  // The name is that of the file; an error names the path.
-  Result<Kernel> LoadKernelFile(const std::string& path);
+  // Without a name: that of the file. An error names the path.
+  Result<Kernel> LoadKernelFile(const std::string& path, const std::string& name = {});
   // The three files that ttfd_add_kernel makes of one source with COMPUTE: `path`_trisc0.elf, `path`_trisc1.elf and
   // `path`_trisc2.elf.
   Result<ComputeKernel> LoadKernels(const std::string& path);

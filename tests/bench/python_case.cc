@@ -1,0 +1,59 @@
+// Blocking launches of a Python client in a process of its own (python_client.py).
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "firmware/kernel_elfs.h"
+#include "tests/bench/bench_case.h"
+#include "tests/bench/child.h"
+
+namespace ttfd::bench {
+namespace {
+
+constexpr std::chrono::seconds kChildTimeout{60};
+
+class PythonClient {
+ public:
+  PythonClient(std::string package, std::string folder, AddressFunction address)
+      : package_(std::move(package)), folder_(std::move(folder)), address_(std::move(address)) {}
+
+  StatusOr<double> LaunchMicroseconds(std::chrono::nanoseconds budget) {
+    if (child_ == nullptr) RETURN_IF_ERROR(Start());
+    const std::chrono::duration<double, std::milli> milliseconds = budget;
+    RETURN_IF_ERROR(child_->Tell(std::to_string(milliseconds.count())));
+    ASSIGN_OR_RETURN(const std::string median, child_->WaitForLine("median ", kChildTimeout));
+    return std::stod(median.substr(7));
+  }
+
+ private:
+  Status Start() {
+    ASSIGN_OR_RETURN(const std::string address, address_());
+    const std::string elf = folder_ + "/empty.elf";
+    const auto bytes = KernelElf("empty");
+    std::ofstream file(elf, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    if (!file.flush()) return Internal("cannot write {}", elf);
+    ASSIGN_OR_RETURN(child_, Child::Start({"/usr/bin/python3", "-B", TTFD_BENCH_PYTHON_CLIENT,
+                                           package_, address, elf},
+                                          folder_ + "/python.log"));
+    return child_->WaitForLine("ready", kChildTimeout).status();
+  }
+
+  const std::string package_;
+  const std::string folder_;
+  const AddressFunction address_;
+  std::unique_ptr<Child> child_;
+};
+
+}  // namespace
+
+BenchCase PythonCase(const std::string& package, const std::string& folder,
+                     AddressFunction address) {
+  const auto client = std::make_shared<PythonClient>(package, folder, std::move(address));
+  return {"python.launch_us", "us",
+          [client](std::chrono::nanoseconds budget) { return client->LaunchMicroseconds(budget); }};
+}
+
+}  // namespace ttfd::bench
