@@ -2,6 +2,7 @@
 #include "ttfd/tensor/tensor.h"
 
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "client/tensor/src/card_state.h"
@@ -20,8 +21,26 @@ const client::Buffer* Tensor::buffer() const {
   return &storage_->allocation()->buffer();
 }
 
-Result<std::vector<float>> Tensor::ToHost() const {
+template <>
+Result<std::vector<float>> Tensor::ToHost<float>() const {
+  return Read(false);
+}
+
+template <>
+Result<std::vector<uint32_t>> Tensor::ToHost<uint32_t>() const {
+  const Result<std::vector<float>> numbers = Read(true);
+  if (!numbers.ok()) return numbers.status();
+  std::vector<uint32_t> elements(numbers->size());
+  std::memcpy(elements.data(), numbers->data(), elements.size() * sizeof(uint32_t));
+  return elements;
+}
+
+Result<std::vector<float>> Tensor::Read(bool is_integer) const {
   if (!ok()) return status_;
+  if (is_integer != (spec_.dtype == DType::kUInt32)) {
+    return Invalid("tensor", "the tensor is " + spec_.ToString() + "; its elements are read as " +
+                                 (is_integer ? "float" : "uint32_t"));
+  }
   const std::shared_ptr<Allocation> allocation = storage_->allocation();
   if (allocation == nullptr) return Invalid("tensor", "the tensor has been deallocated");
   if (allocation->recording() != nullptr && !allocation->recording()->has_run) {

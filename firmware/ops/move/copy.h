@@ -1,0 +1,128 @@
+// Copies elements within L1: from where reads have put them to their places in a block of the output.
+#pragma once
+
+#include <stdint.h>
+
+#include "firmware/ops/move/layout.h"
+
+namespace ttfd::ops {
+
+using Word [[gnu::may_alias]] = uint32_t;
+using Half [[gnu::may_alias]] = uint16_t;
+
+// A rectangle of elements in L1: `lines` runs of `length` elements. Pitches are bytes.
+struct Plane {
+  uint32_t address;
+  uint32_t line_pitch;
+  uint32_t run_pitch;
+};
+
+// One line of a face of 16-bit elements each time: the most frequent case.
+inline void CopyFaceLines(uint32_t from, uint32_t from_pitch, uint32_t to, uint32_t to_pitch,
+                          uint32_t lines) {
+  for (; lines != 0; --lines, from += from_pitch, to += to_pitch) {
+    const Word* const source = kernel::L1Pointer<const Word>(from);
+    Word* const target = kernel::L1Pointer<Word>(to);
+    const Word a = source[0], b = source[1], c = source[2], d = source[3];
+    const Word e = source[4], f = source[5], g = source[6], h = source[7];
+    target[0] = a, target[1] = b, target[2] = c, target[3] = d;
+    target[4] = e, target[5] = f, target[6] = g, target[7] = h;
+  }
+}
+
+inline void CopyWordLines(const Plane& from, const Plane& to, uint32_t lines, uint32_t words) {
+  uint32_t done = 0;
+  for (; words - done >= 8; done += 8) {
+    CopyFaceLines(from.address + 4 * done, from.line_pitch, to.address + 4 * done, to.line_pitch,
+                  lines);
+  }
+  if (done == words) return;
+  for (uint32_t line = 0; line != lines; ++line) {
+    const Word* const source = kernel::L1Pointer<const Word>(from.address + line * from.line_pitch);
+    Word* const target = kernel::L1Pointer<Word>(to.address + line * to.line_pitch);
+    for (uint32_t i = done; i != words; ++i) target[i] = source[i];
+  }
+}
+
+template <typename Element>
+inline void CopyElements(const Plane& from, const Plane& to, uint32_t lines, uint32_t length) {
+  for (uint32_t line = 0; line != lines; ++line) {
+    uint32_t source = from.address + line * from.line_pitch;
+    uint32_t target = to.address + line * to.line_pitch;
+    const uint32_t end = target + length * to.run_pitch;
+    for (; target != end; source += from.run_pitch, target += to.run_pitch) {
+      *kernel::L1Pointer<Element>(target) = *kernel::L1Pointer<const Element>(source);
+    }
+  }
+}
+
+[[gnu::noinline]] inline void CopyPlane(const Plane& from, const Plane& to, uint32_t lines,
+                                        uint32_t length, uint32_t unit_bytes) {
+  const bool is_packed = from.run_pitch == unit_bytes && to.run_pitch == unit_bytes;
+  const uint32_t mixed = from.address | to.address | from.line_pitch | to.line_pitch;
+  if (is_packed && ((mixed | length * unit_bytes) & 3) == 0) {
+    CopyWordLines(from, to, lines, length * unit_bytes / 4);
+  } else if (unit_bytes == 2) {
+    CopyElements<Half>(from, to, lines, length);
+  } else {
+    CopyElements<Word>(from, to, lines, length);
+  }
+}
+
+// A block of the output in L1.
+struct BlockMemory {
+  uint32_t address;
+  bool is_tiled;
+  uint32_t columns;  // of a line, if it is not tiled
+  uint32_t unit_bytes;
+
+  uint32_t AddressOf(uint32_t y, uint32_t x) const {
+    const uint32_t element = is_tiled ? (x / 32) * kTileElements + InTile(y, x) : y * columns + x;
+    return address + element * unit_bytes;
+  }
+  uint32_t row_pitch() const { return (is_tiled ? kFaceExtent : columns) * unit_bytes; }
+};
+
+// Elements that have been read, and their places in a block.
+struct Job {
+  uint32_t source;  // L1 address of the first element; of its tile, if the elements are in one
+  bool is_tiled;
+  bool goes_down;  // runs are columns of the block, lines lie side by side
+  uint32_t row;    // of the first element in its tile
+  uint32_t column;
+  uint32_t line_step;  // bytes; in a tile, rows
+  uint32_t run_step;   // bytes; in a tile, columns
+  uint32_t lines;
+  uint32_t length;
+  uint32_t y;  // of the first element in the block
+  uint32_t x;
+
+  void Run(const BlockMemory& block) const {
+    const uint32_t unit = block.unit_bytes;
+    const uint32_t row_pitch = block.row_pitch();
+    Plane from = {0, is_tiled ? line_step * kFaceExtent * unit : line_step,
+                  is_tiled ? run_step * unit : run_step};
+    Plane to = {0, goes_down ? unit : row_pitch, goes_down ? row_pitch : unit};
+    for (uint32_t i = 0, count = 0; i != lines; i += count) {
+      const uint32_t line_at = (goes_down ? x : y) + i;
+      const uint32_t from_row = row + i * line_step;
+      count = lines - i;
+      if (block.is_tiled) count = Least(count, kFaceExtent - line_at % kFaceExtent);
+      if (is_tiled) count = CountBelow(kFaceExtent - from_row % kFaceExtent, line_step, count);
+      for (uint32_t j = 0, width = 0; j != length; j += width) {
+        const uint32_t run_at = (goes_down ? y : x) + j;
+        const uint32_t from_column = column + j * run_step;
+        width = length - j;
+        if (block.is_tiled) width = Least(width, kFaceExtent - run_at % kFaceExtent);
+        if (is_tiled) width = CountBelow(kFaceExtent - from_column % kFaceExtent, run_step, width);
+        from.address =
+            source + (is_tiled ? InTile(from_row, from_column) * unit : i * line_step + j * run_step);
+        to.address =
+            goes_down ? block.AddressOf(run_at, line_at) : block.AddressOf(line_at, run_at);
+        CopyPlane(from, to, count, width, unit);
+      }
+    }
+  }
+};
+
+}  // namespace ttfd::ops
