@@ -8,6 +8,7 @@ namespace ttfd::tensor {
 namespace {
 
 using ttfd::testing::FakeTtfdServer;
+using Integers = std::vector<int64_t>;
 
 class TensorCall : public ::testing::Test {
  protected:
@@ -40,6 +41,11 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
   const Tensor three_matrices = Make({3, 32, 32});
   const Tensor weight = Make({768, 64});
   const Tensor bias = Make({65});
+  const Tensor indices = card_.FromHost(std::vector<uint32_t>(32), {32});
+  const Tensor integers = card_.FromHost(std::vector<uint32_t>(32), {32}, Layout::kTile);
+  const Tensor cache = Make({4, 2, 64, 32});
+  const Tensor users = Make({1, 2, 3, 32});
+  const Tensor blocks = Make({64, 64}, DType::kBfp8);
   EXPECT_TRUE(card_.Finish().ok());
   const uint64_t commands = server_.seen().commands;
 
@@ -74,6 +80,57 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
        "typecast: dtype is \"int7\"; it must be bfloat16, float32 or bfp8"},
       {apply("clamp", {a}, {{"low", 2.0}, {"high", 1.0}}),
        "clamp: low is 2.000000; it must be at most high, 1.000000"},
+      {apply("exp", {integers}),
+       "exp: x is uint32 [32] in layout tile; the dtype must be bfloat16, float32 or bfp8"},
+      {apply("to_layout", {a}, {{"layout", std::string("flat")}}),
+       "to_layout: layout is \"flat\"; it must be tile or row_major"},
+      {apply("to_layout", {blocks}, {{"layout", std::string("row_major")}}),
+       "to_layout: x is bfp8 [64, 64] in layout tile; bfp8 has layout tile only, not row_major"},
+      {apply("reshape", {a}, {{"shape", Integers{100, -1}}}),
+       "reshape: shape is [100, -1]; its extents must have the 98304 elements of [128, 768]"},
+      {apply("permute", {a}, {{"dims", Integers{1, 1}}}),
+       "permute: dims is [1, 1]; it must have each extent of [128, 768] once"},
+      {apply("permute", {blocks}, {{"dims", Integers{1, 0}}}),
+       "permute: output cannot be made: elements of bfp8 move as whole tiles only, and these do "
+       "not; typecast to bfloat16 or float32 first"},
+      {apply("transpose", {a}, {{"dim0", int64_t{2}}}),
+       "transpose: dim0 is 2; it must be an extent of [128, 768], -2 to 1"},
+      {apply("slice", {a}, {{"begins", Integers{0, 5}}, {"ends", Integers{128, 5}}}),
+       "slice: ends is [128, 5]; from begins [0, 5] on there must be elements in each extent of "
+       "[128, 768]"},
+      {apply("slice", {a}, {{"begins", Integers{0}}}),
+       "slice: begins is [0]; it must have 2 numbers, for [128, 768]"},
+      {apply("concat", {}), "concat: has 1 input at least, not 0"},
+      {apply("concat", {two_matrices, three_matrices, a}),
+       "concat: tensors is bfloat16 [128, 768] in layout tile; it must be like bfloat16 [2, 32, "
+       "32] in layout tile in all but extent 0"},
+      {apply("repeat", {a}, {{"repeats", Integers{0, 1}}}),
+       "repeat: repeats is [0, 1]; numbers are at least 1, and [128, 768] times them below 2^32"},
+      {apply("pad", {a}, {{"padding", Integers{0, 0, -1, 0}}}),
+       "pad: padding is [0, 0, -1, 0]; numbers are at least 0, and the extents of [128, 768] with "
+       "them below 2^32"},
+      {apply("pad", {indices}, {{"padding", Integers{0, 1}}, {"value", 0.5}}),
+       "pad: value is 0.500000; it must be an integer of uint32"},
+      {apply("embedding", {a, weight}),
+       "embedding: indices is bfloat16 [128, 768] in layout tile; the dtype must be uint32"},
+      {apply("embedding", {indices, two_matrices}),
+       "embedding: weight is bfloat16 [2, 32, 32] in layout tile; it must be a matrix, a row for "
+       "each index"},
+      {apply("fill_cache", {cache, cache}), "fill_cache: input is bfloat16 [4, 2, 64, 32] in "
+       "layout tile; it is the memory of cache"},
+      {apply("update_cache", {cache, users}, {{"batch_offset", int64_t{2}}}),
+       "update_cache: batch_offset is 2; with the 3 of input it must be at most 4 of [4, 2, 64, "
+       "32]"},
+      {apply("update_cache", {cache, users, indices}),
+       "update_cache: update_indices is uint32 [32] in layout row_major; it must be uint32, one or "
+       "3 elements, as users of input"},
+      {apply("split_query_key_value_and_split_heads", {two_matrices},
+             {{"num_heads", int64_t{3}}}),
+       "split_query_key_value_and_split_heads: input is bfloat16 [2, 32, 32] in layout tile; its "
+       "last extent must be that of 9 heads"},
+      {apply("concatenate_heads", {a}),
+       "concatenate_heads: x is bfloat16 [128, 768] in layout tile; it must have four extents: "
+       "users, heads, rows, columns"},
       {apply("add", {a, freed}), "add: b is deallocated"},
       {apply("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
   };
@@ -98,6 +155,13 @@ TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {
 TEST_F(TensorCall, RefusesElementsOfAnotherShape) {
   EXPECT_EQ(card_.FromHost(std::vector<float>(5), {2, 3}).status().message(),
             "a tensor of [2, 3] has 6 elements, not 5");
+}
+
+TEST_F(TensorCall, RefusesNumbersOfAnotherType) {
+  EXPECT_EQ(card_.FromHost(std::vector<float>(6), {2, 3}, DType::kUInt32).status().message(),
+            "a tensor of dtype uint32 is made of uint32_t elements, not of float");
+  EXPECT_EQ(Make({2, 3}).ToHost<uint32_t>().status().message(),
+            "the tensor is bfloat16 [2, 3] in layout tile; its elements are read as float");
 }
 
 TEST_F(TensorCall, ReusesMemoryOfTensorsThatAreGone) {

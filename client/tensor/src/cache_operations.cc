@@ -120,21 +120,27 @@ struct HeadsPart {
   bool transposed = false;
 };
 
-Outputs SplitHeads(const Call& call, const HeadsPart& part) {
+TensorSpec HeadsSpec(const Call& call, const HeadsPart& part) {
   const TensorSpec& input = call.spec(part.input);
-  const uint32_t users = input.shape[0], rows = input.shape[1];
-  const std::vector<uint64_t> strides = StridesOf(input.shape);
-  MoveLevel down = {0, rows, strides[1]}, across = {0, part.width, 1};
+  const uint32_t rows = input.shape[1];
+  return {{input.shape[0], part.heads, part.transposed ? part.width : rows,
+           part.transposed ? rows : part.width},
+          input.dtype,
+          input.layout};
+}
+
+Result<Lowering> SplitHeads(const Call& call, const HeadsPart& part, const TensorSpec& output) {
+  const Shape& input = call.spec(part.input).shape;
+  const std::vector<uint64_t> strides = StridesOf(input);
+  MoveLevel down = {0, input[1], strides[1]}, across = {0, part.width, 1};
   if (part.transposed) std::swap(down, across);
-  const Shape shape = {users, part.heads, down.end, across.end};
   const MoveSource source = {
       .input = part.input,
       .offset = part.first,
-      .levels = {{0, users, strides[0]}, {0, part.heads, part.width}, down, across}};
-  const TensorSpec output = {shape, input.dtype, input.layout};
-  const MoveOperation operation = {.sizes = {users, part.heads, down.end, across.end},
+      .levels = {{0, input[0], strides[0]}, {0, part.heads, part.width}, down, across}};
+  const MoveOperation operation = {.sizes = {input[0], part.heads, down.end, across.end},
                                    .sources = {source}};
-  return call.Run(output, LowerMove(operation, call.specs(), output, call.limits()));
+  return LowerMove(operation, call.specs(), output, call.limits());
 }
 
 // Width of a head, if the columns of the inputs are those of `heads` and `kv_heads` heads.
@@ -173,9 +179,17 @@ Outputs RunSplitHeads(const Call& call) {
       {0, 0, q_count, *width, false},
       {input, key, kv_count, *width, call.attribute<bool>("transpose_key")},
       {input, key + kv_count * *width, kv_count, *width, false}};
-  std::vector<Tensor> outputs;
+  // All are checked before the first is enqueued.
+  std::vector<TensorSpec> specs;
+  std::vector<Result<Lowering>> lowerings;
   for (const HeadsPart& part : parts) {
-    Outputs output = SplitHeads(call, part);
+    specs.push_back(HeadsSpec(call, part));
+    lowerings.push_back(SplitHeads(call, part, specs.back()));
+    if (Status status = call.Check(specs.back(), lowerings.back()); !status.ok()) return status;
+  }
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    Outputs output = call.Run(specs[i], lowerings[i]);
     if (!output.ok()) return output;
     outputs.push_back(std::move(output->front()));
   }

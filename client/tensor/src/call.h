@@ -49,6 +49,8 @@ class Call {
   bool IsSame(size_t i, size_t j) const { return allocations_[i] == allocations_[j]; }
 
   const CardLimits& limits() const;
+  // Error that names the output, unless `output` and the lowering are within limits.
+  Status Check(const TensorSpec& output, const Result<Lowering>& lowering) const;
   // Checks `output` and the lowering, and enqueues it.
   Result<std::vector<Tensor>> Run(const TensorSpec& output, const Result<Lowering>& lowering) const;
   // The same, but the output is input `i`, in place.
@@ -58,7 +60,6 @@ class Call {
   std::string_view NameOf(size_t input) const {
     return info_.inputs[std::min(input, info_.inputs.size() - 1)].name;
   }
-  Status Check(const TensorSpec& output, const Result<Lowering>& lowering) const;
   Call(const OperationInfo& info, std::span<const Tensor> inputs) : info_(info), inputs_(inputs) {}
 
   const OperationInfo& info_;

@@ -17,24 +17,49 @@ struct Plane {
   uint32_t run_pitch;
 };
 
-// One line of a face of 16-bit elements each time: the most frequent case.
-inline void CopyFaceLines(uint32_t from, uint32_t from_pitch, uint32_t to, uint32_t to_pitch,
-                          uint32_t lines) {
-  for (; lines != 0; --lines, from += from_pitch, to += to_pitch) {
-    const Word* const source = kernel::L1Pointer<const Word>(from);
-    Word* const target = kernel::L1Pointer<Word>(to);
-    const Word a = source[0], b = source[1], c = source[2], d = source[3];
-    const Word e = source[4], f = source[5], g = source[6], h = source[7];
-    target[0] = a, target[1] = b, target[2] = c, target[3] = d;
-    target[4] = e, target[5] = f, target[6] = g, target[7] = h;
+// Eight words, all of which are loaded before the first is stored.
+[[gnu::always_inline]] inline void CopyEight(const Word* source, Word* target) {
+  const Word a = source[0], b = source[1], c = source[2], d = source[3];
+  const Word e = source[4], f = source[5], g = source[6], h = source[7];
+  target[0] = a, target[1] = b, target[2] = c, target[3] = d;
+  target[4] = e, target[5] = f, target[6] = g, target[7] = h;
+}
+
+// Eight words of each line: the most frequent case, a line of a face of 16-bit elements.
+inline void CopyEights(uint32_t from, uint32_t from_pitch, uint32_t to, uint32_t to_pitch,
+                       uint32_t lines) {
+  if (lines % 2 != 0) {
+    CopyEight(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
+    from += from_pitch, to += to_pitch;
+  }
+  for (lines /= 2; lines != 0; --lines) {
+    CopyEight(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
+    from += from_pitch, to += to_pitch;
+    CopyEight(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
+    from += from_pitch, to += to_pitch;
+  }
+}
+
+// Two runs of eight words of each line, which are apart by a gap: lines of the two faces of a row of a tile, or of 16-bit
+// elements that will be those.
+[[gnu::noinline]] inline void CopyPairs(const Word* from, uint32_t from_pitch, uint32_t from_gap,
+                                        Word* to, uint32_t to_pitch, uint32_t to_gap,
+                                        uint32_t lines) {
+  const Word* second = from + from_gap / sizeof(Word);
+  Word* second_to = to + to_gap / sizeof(Word);
+  for (; lines != 0; --lines) {
+    CopyEight(from, to);
+    CopyEight(second, second_to);
+    from += from_pitch / sizeof(Word), second += from_pitch / sizeof(Word);
+    to += to_pitch / sizeof(Word), second_to += to_pitch / sizeof(Word);
   }
 }
 
 inline void CopyWordLines(const Plane& from, const Plane& to, uint32_t lines, uint32_t words) {
   uint32_t done = 0;
   for (; words - done >= 8; done += 8) {
-    CopyFaceLines(from.address + 4 * done, from.line_pitch, to.address + 4 * done, to.line_pitch,
-                  lines);
+    CopyEights(from.address + 4 * done, from.line_pitch, to.address + 4 * done, to.line_pitch,
+               lines);
   }
   if (done == words) return;
   for (uint32_t line = 0; line != lines; ++line) {
@@ -45,10 +70,10 @@ inline void CopyWordLines(const Plane& from, const Plane& to, uint32_t lines, ui
 }
 
 template <typename Element>
-inline void CopyElements(const Plane& from, const Plane& to, uint32_t lines, uint32_t length) {
-  for (uint32_t line = 0; line != lines; ++line) {
-    uint32_t source = from.address + line * from.line_pitch;
-    uint32_t target = to.address + line * to.line_pitch;
+inline void CopyElements(Plane from, Plane to, uint32_t lines, uint32_t length) {
+  for (; lines != 0; --lines, from.address += from.line_pitch, to.address += to.line_pitch) {
+    uint32_t source = from.address;
+    uint32_t target = to.address;
     const uint32_t end = target + length * to.run_pitch;
     for (; target != end; source += from.run_pitch, target += to.run_pitch) {
       *kernel::L1Pointer<Element>(target) = *kernel::L1Pointer<const Element>(source);
@@ -56,8 +81,8 @@ inline void CopyElements(const Plane& from, const Plane& to, uint32_t lines, uin
   }
 }
 
-[[gnu::noinline]] inline void CopyPlane(const Plane& from, const Plane& to, uint32_t lines,
-                                        uint32_t length, uint32_t unit_bytes) {
+inline void CopyPlane(const Plane& from, const Plane& to, uint32_t lines, uint32_t length,
+                      uint32_t unit_bytes) {
   const bool is_packed = from.run_pitch == unit_bytes && to.run_pitch == unit_bytes;
   const uint32_t mixed = from.address | to.address | from.line_pitch | to.line_pitch;
   if (is_packed && ((mixed | length * unit_bytes) & 3) == 0) {
@@ -103,6 +128,10 @@ struct Job {
     Plane from = {0, is_tiled ? line_step * kFaceExtent * unit : line_step,
                   is_tiled ? run_step * unit : run_step};
     Plane to = {0, goes_down ? unit : row_pitch, goes_down ? row_pitch : unit};
+    constexpr uint32_t kFaceBytes = kFaceExtent * kFaceExtent * 2;
+    constexpr uint32_t kFaceLineBytes = kFaceExtent * 2;
+    const bool has_pairs = unit == 2 && !goes_down && from.run_pitch == 2 && x % 32 == 0 &&
+                           (is_tiled ? column % 32 == 0 : (source | line_step) % 4 == 0);
     for (uint32_t i = 0, count = 0; i != lines; i += count) {
       const uint32_t line_at = (goes_down ? x : y) + i;
       const uint32_t from_row = row + i * line_step;
@@ -113,6 +142,15 @@ struct Job {
         const uint32_t run_at = (goes_down ? y : x) + j;
         const uint32_t from_column = column + j * run_step;
         width = length - j;
+        if (has_pairs && width >= kTileExtent) {
+          width = kTileExtent;
+          const uint32_t at = is_tiled ? InTile(from_row, 0) * unit : i * line_step + j * unit;
+          CopyPairs(kernel::L1Pointer<const Word>(source + at), from.line_pitch,
+                    is_tiled ? kFaceBytes : kFaceLineBytes,
+                    kernel::L1Pointer<Word>(block.AddressOf(line_at, run_at)), to.line_pitch,
+                    block.is_tiled ? kFaceBytes : kFaceLineBytes, count);
+          continue;
+        }
         if (block.is_tiled) width = Least(width, kFaceExtent - run_at % kFaceExtent);
         if (is_tiled) width = CountBelow(kFaceExtent - from_column % kFaceExtent, run_step, width);
         from.address =

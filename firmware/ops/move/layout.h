@@ -39,7 +39,7 @@ struct ElementPlace {
 // The pages of a tensor of elements.
 class TensorPages {
  public:
-  TensorPages(const MoveTensor& tensor, uint32_t unit_bytes)
+  [[gnu::noinline]] TensorPages(const MoveTensor& tensor, uint32_t unit_bytes)
       : tensor_(tensor),
         unit_bytes_(unit_bytes),
         tile_columns_((tensor.columns + 31) / 32),
@@ -52,9 +52,11 @@ class TensorPages {
   uint32_t columns() const { return tensor_.columns; }
   uint32_t page_bytes() const { return pages_.page_bytes(); }
 
-  kernel::NocAddress Page(uint32_t page, uint32_t offset = 0) const {
+  [[gnu::noinline]] kernel::NocAddress Page(uint32_t page, uint32_t offset = 0) const {
     return pages_.Page(page, offset);
   }
+  // The same for loops over many pages.
+  const kernel::InterleavedBuffer& pages() const { return pages_; }
   // Page of the tile of a row of a matrix and a column.
   uint32_t TileOf(uint32_t matrix, uint32_t row, uint32_t column) const {
     return (matrix * tile_rows_ + row / 32) * tile_columns_ + column / 32;

@@ -15,7 +15,7 @@ class Indices {
   Indices(const Move::Index& words, uint32_t memory)
       : words_(words), pages_(words.tensor, sizeof(uint32_t)), memory_(memory) {}
 
-  uint32_t At(uint32_t element) {
+  [[gnu::noinline]] uint32_t At(uint32_t element) {
     const kernel::NocAddress at = pages_.Element(element);
     const uint32_t before = at.address % kMoveIndexBytes;
     if (at.address - before != address_ || at.tile != tile_) {
@@ -43,7 +43,7 @@ class Indices {
 // The digits of an element of the output.
 class Digits {
  public:
-  Digits(const Move& words, uint32_t element) : words_(words) {
+  [[gnu::noinline]] Digits(const Move& words, uint32_t element) : words_(words) {
     for (uint32_t level = inner(); level != 0; --level) {
       const uint32_t rest = element / words.size[level];
       at_[level] = element - rest * words.size[level];
@@ -57,7 +57,7 @@ class Digits {
   // Elements from this one on that differ in the last digit only, at most `limit`.
   uint32_t Run(uint32_t limit) const { return Least(limit, words_.size[inner()] - at_[inner()]); }
   // To the element after a Run() that ended with the last digit.
-  void Carry() {
+  [[gnu::noinline]] void Carry() {
     uint32_t level = inner();
     for (at_[level] = 0; level != 0; at_[level] = 0) {
       --level;
@@ -99,7 +99,7 @@ class Box {
         gathers_(source == 0 && indices.gathers()) {}
 
   // Reads what of `height` equal rows of `width` elements from `digits` on, one run each, is in the box.
-  void Read(Gather& gather, const Digits& digits, uint32_t y, uint32_t x, uint32_t height,
+  [[gnu::noinline]] void Read(Gather& gather, const Digits& digits, uint32_t y, uint32_t x, uint32_t height,
             uint32_t width) {
     const uint32_t inner = digits.inner();
     if (words_.row_level == inner && height != 1) {
@@ -155,7 +155,7 @@ class Box {
   }
 
   // Cuts `part` to the box in one level, and adds what the level moves in the source. False: nothing is left.
-  bool Clip(uint32_t level, uint32_t at, uint32_t inner, Rectangle* part) {
+  [[gnu::noinline]] bool Clip(uint32_t level, uint32_t at, uint32_t inner, Rectangle* part) {
     const uint32_t stride = source_.level[level].stride;
     const Range range = RangeOf(level);
     const bool is_row = level == words_.row_level && part->height != 1;

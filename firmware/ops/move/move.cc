@@ -116,16 +116,21 @@ class Mover {
         memory.is_tiled && (block.rows != kTileExtent || block.columns % kTileExtent != 0);
     const uint32_t value = filling == MoveFilling::kValue ? words_.value : 0;
     if (filling == MoveFilling::kNone && !is_padded) return;
-    Word* const words = L1Pointer<Word>(memory.address);
-    const uint32_t whole = is_padded ? 0 : value;
-    for (uint32_t i = 0; i != block_bytes_ / sizeof(Word); i += 4) {
-      words[i] = whole, words[i + 1] = whole, words[i + 2] = whole, words[i + 3] = whole;
-    }
+    FillWords(memory.address, block_bytes_, is_padded ? 0 : value);
     if (is_padded && value != 0) FillElements(block, memory, value);
     internal::SettleStores(memory.address + block_bytes_ - sizeof(Word));  // before reads arrive
   }
 
-  static void FillElements(const Block& block, const BlockMemory& memory, uint32_t value) {
+  // `bytes` is a multiple of 32.
+  [[gnu::noinline]] static void FillWords(uint32_t address, uint32_t bytes, uint32_t value) {
+    Word* const end = L1Pointer<Word>(address + bytes);
+    for (Word* to = L1Pointer<Word>(address); to != end; to += 8) {
+      to[0] = value, to[1] = value, to[2] = value, to[3] = value;
+      to[4] = value, to[5] = value, to[6] = value, to[7] = value;
+    }
+  }
+
+  [[gnu::noinline]] static void FillElements(const Block& block, const BlockMemory& memory, uint32_t value) {
     for (uint32_t y = 0; y != block.rows; ++y) {
       for (uint32_t x = 0; x != block.columns; ++x) {
         if (memory.unit_bytes == 2) {
@@ -138,7 +143,7 @@ class Mover {
   }
 
   // A block of whole pages, of one row.
-  void MovePages(const Block& block) {
+  [[gnu::noinline]] void MovePages(const Block& block) {
     uint32_t covered = 0;  // a bit for each page
     for (uint32_t source = 0; source != words_.sources; ++source) {
       Box box(words_, source, indices_, block.position);
@@ -158,9 +163,7 @@ class Mover {
       const uint32_t from = memory_ + x * words_.unit_bytes;
       if ((covered >> x & 1) == 0) {
         if (keeps) continue;
-        for (uint32_t i = 0; i != words_.unit_bytes; i += sizeof(Word)) {
-          *L1Pointer<Word>(from + i) = words_.value;
-        }
+        FillWords(from, words_.unit_bytes, words_.value);
       }
       Write(from, pages.Page(block.first + x), words_.unit_bytes);
     }
