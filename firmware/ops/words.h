@@ -1,17 +1,17 @@
 // Common words of the kernels of operations, as one layout for the kernels and for client/tensor, which fills them in.
 //
-// An operation runs one family of kernels on a set of cores: those that compute have a reader (NCRISC), a compute kernel
-// (TRISC0, TRISC1, TRISC2) and a writer (BRISC), move has one kernel (NCRISC). They have common words only: each core
-// finds its items from its position. Addresses of buffers are words, too. Circular buffers have pages of one tile and the
-// tensor's format.
+// An operation runs one family of kernels on a set of cores. A family that computes has a reader (NCRISC), a compute
+// kernel (TRISC0, TRISC1, TRISC2) and a writer (BRISC); move has one kernel (NCRISC). They have common words only: each
+// core finds its items from its position. Addresses of buffers are words, too. Circular buffers have pages of one tile
+// and the tensor's format.
 //
 //   family    items                      circular buffers            words
 //   eltwise   tiles of the output        0 to 2 inputs, 3 output     EltwiseReader, EltwiseCompute, TileWriter
 //   matmul    blocks of output tiles     0 a, 1 b, 2 bias, 3 output  MatmulReader, MatmulCompute, TileWriter
-//   move      blocks of the output       0 its memory                Move
+//   move      blocks of the output       0 its memory                Move, of move_words.h
 //
-// Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles. Move
-// reads and writes those of layout row-major, too: a row a page.
+// Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles.
+// Those of layout row-major, which move has, too, have a row a page.
 // Elements of a tile beyond the tensor's shape, its padding, are 0 in every tensor; every operation writes them as 0.
 //
 // Plain C++, for both sides: nothing but constants and structures of 32-bit words.
@@ -23,7 +23,8 @@
 namespace ttfd::ops {
 
 inline constexpr uint32_t kMaxInputs = 3;
-inline constexpr uint32_t kOutputBuffer = 3;  // index of the circular buffer, in families that compute
+inline constexpr uint32_t kOutputBuffer =
+    3;  // index of the circular buffer, in families that compute
 inline constexpr uint32_t kMaxChain = 4;
 inline constexpr uint32_t kDimensions = 4;
 inline constexpr uint32_t kDstTiles = 4;  // tiles of a block of matmul, at most
@@ -141,9 +142,9 @@ struct EltwiseCompute {
 // ---- matmul
 
 // Item (batch * row_blocks + i) * column_blocks + j is a block of block_rows x block_columns tiles of the output, at
-// most kDstTiles. A block starts as the bias, or 0; products are added in the order of k, with 32 bits; then the chain is
-// applied. The sum is not divided between cores. For each k the reader pushes block_rows tiles of a and block_columns
-// tiles of b; tiles of the bias, block_columns of them, come first.
+// most kDstTiles. A block starts as the bias, or 0; products are added in the order of k, with 32 bits; then the chain
+// is applied. The sum is not divided between cores. For each k the reader pushes block_rows tiles of a and
+// block_columns tiles of b; tiles of the bias, block_columns of them, come first.
 struct MatmulBlocks {
   uint32_t block_rows;
   uint32_t block_columns;
@@ -176,79 +177,6 @@ struct MatmulCompute {
   uint32_t fidelity;     // passes of a product, 1 to 4
   Chain chain;
   Padding padding;
-};
-
-// ---- move
-
-// Element by element, the output is a box of a source, or the filling. Elements of the output are numbered in the order
-// of its shape, the last extent running fastest, and so are those of a source; layouts are where they lie. The number
-// of an element of the output has digits, its levels: number = ((at[0] * size[1] + at[1]) * size[2] + at[2]) ...
-// The element is in the box of a source if begin <= at < end in each level, and is the source's element
-// offset + at[0] * stride[0] + at[1] * stride[1] + ..., modulo 2^32.
-//
-// Item ((matrix * row_blocks) + i) * column_blocks + j is a block of the output, block_rows x block_columns elements;
-// in layout tile whole tiles of one row of tiles. Circular buffer 0 has 64 bytes for indices, two blocks, and the rest
-// for elements of the sources on their way.
-inline constexpr uint32_t kMaxMoveLevels = 6;
-inline constexpr uint32_t kMaxMoveSources = 8;
-inline constexpr uint32_t kMoveIndexBytes = 64;
-
-struct MoveTensor {
-  uint32_t address;
-  uint32_t is_tiled;
-  uint32_t rows;  // of a matrix
-  uint32_t columns;
-};
-
-enum class MoveFilling : uint32_t {
-  kNone,   // the sources cover the output
-  kValue,  // elements that no source covers become `value`
-  kKeep    // they keep what they are: the output is changed in place
-};
-
-// A number is read from a tensor of 32-bit integers. Those that are out of bounds do nothing.
-enum class MoveIndexUse : uint32_t {
-  kNone,
-  kGather,   // of the first source: element at[level] of the tensor, below `limit`, is the digit in place of at[level]
-  kPosition  // element matrix / matrices of the tensor is the row at which the boxes begin in `level`, and where the
-             // only block of the matrix is; below the rows of the output
-};
-
-struct Move {
-  Cores cores;
-  MoveTensor output;
-  uint32_t unit_bytes;  // of an element, 2 or 4. More: elements are pages, rows and columns are those of pages
-  uint32_t block_rows;  // 32 in layout tile, at most 32 otherwise
-  uint32_t block_columns;
-  uint32_t first_matrix;  // of the items
-  uint32_t first_row_block;
-  uint32_t row_blocks;  // of a matrix
-  uint32_t column_blocks;
-  uint32_t filling;  // MoveFilling
-  uint32_t value;    // a word of the filling
-  struct Index {
-    uint32_t use;  // MoveIndexUse
-    uint32_t level;
-    uint32_t limit;
-    uint32_t matrices;
-    MoveTensor tensor;
-  } index;
-  // From an element of the output to the one below it: at[row_level] grows by row_step, while it stays below
-  // size[row_level]. 0: there is no such level.
-  uint32_t row_level;
-  uint32_t row_step;
-  uint32_t levels;
-  uint32_t size[kMaxMoveLevels];
-  uint32_t sources;
-  struct Source {
-    MoveTensor tensor;
-    uint32_t offset;
-    struct Level {
-      uint32_t begin;
-      uint32_t end;
-      uint32_t stride;
-    } level[kMaxMoveLevels];
-  } source[kMaxMoveSources];  // words of those that are not used are left out
 };
 
 // ---- families that compute

@@ -43,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
                  {{64, 768}},
                  R"(move on 12 cores: 12 items, 1 launches of 12
 buffer 0: 16 pages of 2048 bytes
-move @output 1 64 768 2 32 128 0 0 2 6 0 0 0 0 0 0 0 0 0 0 0 768 1 49152 0 0 0 0 0 1 @0 0 64 768 0 0 49152 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+move @output 1 64 768 2 32 128 0 0 6 2 0 0 0 0 0 0 0 0 0 0 0 768 1 49152 0 0 0 0 0 1 @0 0 64 768 0 0
+  49152 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 )"},
         MoveCase{"RowsOfBatches",
                  {.sizes = {2, 3, 5}, .sources = {Source({{0, 2, 5}, {0, 3, 10}, {0, 5, 1}})}},
@@ -51,7 +52,8 @@ move @output 1 64 768 2 32 128 0 0 2 6 0 0 0 0 0 0 0 0 0 0 0 768 1 49152 0 0 0 0
                  {{2, 3, 5}, kFloat32, kRows},
                  R"(move on 6 cores: 6 items, 1 launches of 6
 buffer 0: 7 pages of 4096 bytes
-move @output 0 3 5 4 1 32 0 0 3 1 0 0 0 0 0 0 0 0 0 0 1 1 3 2 3 5 0 0 0 1 @0 0 2 5 0 0 2 5 0 3 10 0 5 1 0 0 0 0 0 0 0 0 0
+move @output 0 3 5 4 1 32 0 0 1 3 0 0 0 0 0 0 0 0 0 0 1 1 3 2 3 5 0 0 0 1 @0 0 2 5 0 0 2 5 0 3 10 0 5
+  1 0 0 0 0 0 0 0 0 0
 )"},
         MoveCase{"Transpose",
                  {.sizes = {70, 33}, .sources = {Source({{0, 70, 1}, {0, 33, 70}})}},
@@ -59,7 +61,8 @@ move @output 0 3 5 4 1 32 0 0 3 1 0 0 0 0 0 0 0 0 0 0 1 1 3 2 3 5 0 0 0 1 @0 0 2
                  {{70, 33}},
                  R"(move on 6 cores: 6 items, 1 launches of 6
 buffer 0: 7 pages of 2048 bytes
-move @output 1 70 33 2 32 32 0 0 3 2 0 0 0 0 0 0 0 0 0 0 0 1 2 70 33 0 0 0 0 1 @0 1 33 70 0 0 70 1 0 33 70 0 0 0 0 0 0 0 0 0 0 0 0
+move @output 1 70 33 2 32 32 0 0 2 3 0 0 0 0 0 0 0 0 0 0 0 1 2 70 33 0 0 0 0 1 @0 1 33 70 0 0 70 1 0
+  33 70 0 0 0 0 0 0 0 0 0 0 0 0
 )"},
         // Tiles move as they are, a column of them in the place of an element.
         MoveCase{"TilesOfBfp8",
@@ -71,7 +74,8 @@ move @output 1 70 33 2 32 32 0 0 3 2 0 0 0 0 0 0 0 0 0 0 0 1 2 70 33 0 0 0 0 1 @
                  {{3, 64, 64}, DType::kBfp8},
                  R"(move on 12 cores: 12 items, 1 launches of 12
 buffer 0: 3 pages of 1088 bytes
-move @output 0 2 2 1088 1 1 0 0 2 2 0 0 0 0 0 0 0 0 0 0 1 1 3 3 2 2 0 0 0 2 @0 1 64 128 2 0 2 8 0 2 4 0 2 1 0 0 0 0 0 0 0 0 0 @1 1 64 64 0 2 3 0 0 2 2 0 2 1 0 0 0 0 0 0 0 0 0
+move @output 0 2 2 1088 1 1 0 0 2 2 0 0 0 0 0 0 0 0 0 0 1 1 3 3 2 2 0 0 0 2 @0 1 64 128 2 0 2 8 0 2 4
+  0 2 1 0 0 0 0 0 0 0 0 0 @1 1 64 64 0 2 3 0 0 2 2 0 2 1 0 0 0 0 0 0 0 0 0
 )"},
         MoveCase{"PartsOfTilesOfBfp8",
                  {.sizes = {32, 32}, .sources = {Source({{0, 32, 64}, {0, 32, 1}}, 16)}},
@@ -91,7 +95,8 @@ move @output 0 2 2 1088 1 1 0 0 2 2 0 0 0 0 0 0 0 0 0 0 1 1 3 3 2 2 0 0 0 2 @0 1
                  {{40, 64}},
                  R"(move on 4 cores: 4 items, 1 launches of 4
 buffer 0: 7 pages of 2048 bytes
-move @output 1 40 64 2 32 32 0 0 2 2 1 0 1 0 1000 1 @0 0 1 40 0 1 2 40 64 0 0 0 0 1 @1 1 1000 64 0 0 40 64 0 64 1 0 0 0 0 0 0 0 0 0 0 0 0
+move @output 1 40 64 2 32 32 0 0 2 2 1 0 1 0 1000 1 @0 0 1 40 0 1 2 40 64 0 0 0 0 1 @1 1 1000 64 0 0
+  40 64 0 64 1 0 0 0 0 0 0 0 0 0 0 0 0
 )"},
         MoveCase{"RowsOfACache",
                  {.sizes = {4, 2, 128, 64},
@@ -106,7 +111,8 @@ move @output 1 40 64 2 32 32 0 0 2 2 1 0 1 0 1000 1 @0 0 1 40 0 1 2 40 64 0 0 0 
                  {{4, 2, 128, 64}},
                  R"(move on 4 cores: 4 items, 1 launches of 4
 buffer 0: 10 pages of 2048 bytes
-move @output 1 128 64 2 32 64 2 0 1 1 2 0 2 2 0 2 @2 0 1 2 2 1 4 4 2 128 64 0 0 1 @1 1 2 64 0 1 3 64 0 2 128 0 1 0 0 64 1 0 0 0 0 0 0
+move @output 1 128 64 2 32 64 2 0 1 1 2 0 2 2 0 2 @2 0 1 2 2 1 4 4 2 128 64 0 0 1 @1 1 2 64 0 1 3 64
+  0 2 128 0 1 0 0 64 1 0 0 0 0 0 0
 )"},
         MoveCase{"TooManyLevels",
                  {.sizes = {2, 2, 2, 2, 2, 2, 2},

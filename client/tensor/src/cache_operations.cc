@@ -28,8 +28,8 @@ Status CheckCache(const Call& call) {
   }
   if (input.shape.rank() != 4 || input.dtype != cache.dtype || input.shape[1] != cache.shape[1] ||
       input.shape[3] != cache.shape[3]) {
-    return call.InputError(kInput, "it must have the dtype, heads and columns of cache, " +
-                                       cache.ToString());
+    return call.InputError(
+        kInput, "it must have the dtype, heads and columns of cache, " + cache.ToString());
   }
   if (call.IsSame(kCache, kInput)) return call.InputError(kInput, "it is the memory of cache");
   return Status();
@@ -157,8 +157,8 @@ Result<uint32_t> HeadWidth(const Call& call, uint32_t heads, uint32_t kv_heads) 
   const TensorSpec& kv = call.spec(1);
   const Shape wanted = {input[0], input[1], 2 * kv_heads * width};
   if (kv.shape == wanted && kv.dtype == call.spec(0).dtype) return width;
-  return call.InputError(1, "it must be " +
-                                TensorSpec{wanted, call.spec(0).dtype, kv.layout}.ToString());
+  return call.InputError(
+      1, "it must be " + TensorSpec{wanted, call.spec(0).dtype, kv.layout}.ToString());
 }
 
 Outputs RunSplitHeads(const Call& call) {
@@ -175,10 +175,9 @@ Outputs RunSplitHeads(const Call& call) {
   if (!width.ok()) return width.status();
   const uint32_t input = call.inputs() == 1 ? 0 : 1;
   const uint32_t key = input == 0 ? q_count * *width : 0;
-  const HeadsPart parts[] = {
-      {0, 0, q_count, *width, false},
-      {input, key, kv_count, *width, call.attribute<bool>("transpose_key")},
-      {input, key + kv_count * *width, kv_count, *width, false}};
+  const HeadsPart parts[] = {{0, 0, q_count, *width, false},
+                             {input, key, kv_count, *width, call.attribute<bool>("transpose_key")},
+                             {input, key + kv_count * *width, kv_count, *width, false}};
   // All are checked before the first is enqueued.
   std::vector<TensorSpec> specs;
   std::vector<Result<Lowering>> lowerings;

@@ -123,8 +123,7 @@ Status Call::Check(const TensorSpec& output, const Result<Lowering>& lowering) c
 
 Result<std::vector<Tensor>> Call::RunInPlace(size_t i, const Result<Lowering>& lowering) const {
   if (Status status = Check(spec(i), lowering); !status.ok()) return status;
-  const Status status =
-      allocations_[0]->card()->Launch(*lowering, allocations_, *allocations_[i]);
+  const Status status = allocations_[0]->card()->Launch(*lowering, allocations_, *allocations_[i]);
   if (!status.ok()) return status;
   return std::vector<Tensor>{inputs_[i]};
 }

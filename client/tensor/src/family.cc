@@ -9,14 +9,13 @@ using Kernel = FamilyInfo::Kernel;
 
 // A reader, three kernels of the engine with the same words, a writer.
 constexpr std::string_view kComputeWords[] = {"reader", "compute", "writer"};
-#define TTFD_COMPUTE_FAMILY(name)                                                 \
-  {                                                                               \
-    {name "_reader", Processor::kNcrisc, 0},                                      \
-        {name "_compute_trisc0", Processor::kTrisc0, 1},                          \
-        {name "_compute_trisc1", Processor::kTrisc1, 1},                          \
-        {name "_compute_trisc2", Processor::kTrisc2, 1}, {                        \
-      "tile_writer", Processor::kBrisc, 2                                         \
-    }                                                                             \
+#define TTFD_COMPUTE_FAMILY(name)                                                             \
+  {                                                                                           \
+    {name "_reader", Processor::kNcrisc, 0}, {name "_compute_trisc0", Processor::kTrisc0, 1}, \
+        {name "_compute_trisc1", Processor::kTrisc1, 1},                                      \
+        {name "_compute_trisc2", Processor::kTrisc2, 1}, {                                    \
+      "tile_writer", Processor::kBrisc, 2                                                     \
+    }                                                                                         \
   }
 constexpr Kernel kEltwise[] = TTFD_COMPUTE_FAMILY("eltwise");
 constexpr Kernel kMatmul[] = TTFD_COMPUTE_FAMILY("matmul");

@@ -18,7 +18,8 @@ struct FamilyInfo {
     uint32_t words;  // index of its common words
   };
   std::string_view name;
-  std::span<const std::string_view> words;  // names of the sets of common words, in the order of Lowering::kernels
+  std::span<const std::string_view>
+      words;  // names of the sets of common words, in the order of Lowering::kernels
   std::span<const Kernel> kernels;
 };
 

@@ -71,12 +71,11 @@ client::Result<Lowering> LowerEltwise(const EltwiseOperation& operation,
     }
     compute.broadcast |= static_cast<uint32_t>(BroadcastOf(inputs[i].shape, output.shape)) << 8 * i;
     lowering.circular_buffers.push_back({i, kBufferedTiles, FormatOf(inputs[i].dtype)});
-    addresses.push_back(
-        {static_cast<uint32_t>((offsetof(ops::EltwiseReader, input) +
-                                i * sizeof(ops::EltwiseReader::Input) +
-                                offsetof(ops::EltwiseReader::Input, address)) /
-                               sizeof(uint32_t)),
-         i});
+    addresses.push_back({static_cast<uint32_t>((offsetof(ops::EltwiseReader, input) +
+                                                i * sizeof(ops::EltwiseReader::Input) +
+                                                offsetof(ops::EltwiseReader::Input, address)) /
+                                               sizeof(uint32_t)),
+                         i});
   }
   lowering.circular_buffers.push_back({ops::kOutputBuffer, kBufferedTiles, FormatOf(output.dtype)});
   lowering.kernels = {

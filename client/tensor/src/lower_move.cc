@@ -27,14 +27,14 @@ bool CanMerge(const MoveOperation& operation, size_t inner) {
     return false;
   }
   const uint32_t size = operation.sizes[inner];
-  return std::all_of(
-      operation.sources.begin(), operation.sources.end(), [&](const MoveSource& source) {
-        const uint64_t stride = source.levels[inner].stride;
-        return IsWhole(source.levels[inner], size) &&
-               (size == 1 || operation.sizes[outer] == 1 ||
-                static_cast<uint32_t>(source.levels[outer].stride) ==
-                    static_cast<uint32_t>(stride * size));
-      });
+  return std::all_of(operation.sources.begin(), operation.sources.end(),
+                     [&](const MoveSource& source) {
+                       const uint64_t stride = source.levels[inner].stride;
+                       return IsWhole(source.levels[inner], size) &&
+                              (size == 1 || operation.sizes[outer] == 1 ||
+                               static_cast<uint32_t>(source.levels[outer].stride) ==
+                                   static_cast<uint32_t>(stride * size));
+                     });
 }
 
 void Merge(MoveOperation* operation, size_t inner) {
@@ -77,17 +77,16 @@ Grid GridOfElements(const MoveOperation& operation, std::span<const TensorSpec> 
                     const TensorSpec& output, const CardLimits& limits) {
   Grid grid = {output.shape.rows(), output.shape.columns()};
   const uint64_t tiles = output.tiles();
-  const uint32_t across =
-      PowerBelow(std::min<uint64_t>(output.tile_columns(), std::max<uint64_t>(1, tiles / limits.cores)));
+  const uint32_t across = PowerBelow(
+      std::min<uint64_t>(output.tile_columns(), std::max<uint64_t>(1, tiles / limits.cores)));
   grid.block_rows = kTile;
   grid.block_columns = across * kTile;
   if (output.layout == Layout::kTile) return grid;
   grid.block_rows = std::min(kTile, grid.rows);
-  const bool has_rows = std::all_of(operation.sources.begin(), operation.sources.end(),
-                                    [&](const MoveSource& source) {
-                                      return inputs[source.input].layout == Layout::kRowMajor &&
-                                             source.levels.back().stride == 1;
-                                    });
+  const bool has_rows = std::all_of(
+      operation.sources.begin(), operation.sources.end(), [&](const MoveSource& source) {
+        return inputs[source.input].layout == Layout::kRowMajor && source.levels.back().stride == 1;
+      });
   if (!has_rows) return grid;
   // Long reads: rows as they are, of at most as many elements.
   constexpr uint32_t kElements = kMaxBlockTiles * kTile * kTile;
@@ -107,8 +106,8 @@ ops::MoveTensor WordsOfTensor(const TensorSpec& spec) {
 ops::Move WordsOfMove(const MoveOperation& operation, std::span<const TensorSpec> inputs,
                       const Grid& grid) {
   ops::Move words = {};
-  words.block_rows = grid.block_rows;
-  words.block_columns = grid.block_columns;
+  words.blocks.rows = grid.block_rows;
+  words.blocks.columns = grid.block_columns;
   words.filling = static_cast<uint32_t>(operation.filling);
   words.levels = static_cast<uint32_t>(operation.sizes.size());
   uint64_t below = 1;  // elements of a digit
@@ -192,33 +191,34 @@ client::Result<Lowering> LowerMove(const MoveOperation& operation,
       !status.ok()) {
     return status;
   }
-  const Grid grid = in_tiles ? Grid{output.tile_rows(), output.tile_columns(), 1,
-                                    PowerBelow(std::min<uint64_t>(
-                                        output.tile_columns(),
-                                        std::max<uint64_t>(1, output.tiles() / limits.cores)))}
-                             : GridOfElements(merged, inputs, output, limits);
+  const Grid grid =
+      in_tiles
+          ? Grid{output.tile_rows(), output.tile_columns(), 1,
+                 PowerBelow(std::min<uint64_t>(
+                     output.tile_columns(), std::max<uint64_t>(1, output.tiles() / limits.cores)))}
+          : GridOfElements(merged, inputs, output, limits);
   ops::Move words = WordsOfMove(merged, inputs, grid);
   words.output = {0, !in_tiles && output.layout == Layout::kTile, grid.rows, grid.columns};
   const uint32_t element_bytes = ElementBytes(output.dtype);
   words.unit_bytes = in_tiles ? output.page_bytes() : element_bytes;
   words.value = element_bytes == 2 ? operation.value * 0x10001 : operation.value;
-  const MoveOperation::Part part = merged.part.value_or(MoveOperation::Part{
-      0, static_cast<uint32_t>(output.shape.matrices()), 0, grid.rows});
-  words.first_matrix = part.first_matrix;
-  words.first_row_block = part.first_row / grid.block_rows;
-  words.row_blocks =
-      (part.first_row + part.rows - 1) / grid.block_rows - words.first_row_block + 1;
-  words.column_blocks = (grid.columns - 1) / grid.block_columns + 1;
+  const MoveOperation::Part part = merged.part.value_or(
+      MoveOperation::Part{0, static_cast<uint32_t>(output.shape.matrices()), 0, grid.rows});
+  words.blocks.first_matrix = part.first_matrix;
+  words.blocks.first_row = part.first_row / grid.block_rows;
+  words.blocks.down =
+      (part.first_row + part.rows - 1) / grid.block_rows - words.blocks.first_row + 1;
+  words.blocks.across = (grid.columns - 1) / grid.block_columns + 1;
 
   const uint32_t block_elements = grid.block_rows * grid.block_columns;
   const uint32_t block_tiles = in_tiles ? block_elements : (block_elements - 1) / 1024 + 1;
   Lowering lowering = {.family = Family::kMove};
-  lowering.circular_buffers = {
-      {0, in_tiles ? 2 * block_tiles + 1 : 3 * block_tiles + kScratchTiles, FormatOf(output.dtype)}};
+  lowering.circular_buffers = {{0, in_tiles ? 2 * block_tiles + 1 : 3 * block_tiles + kScratchTiles,
+                                FormatOf(output.dtype)}};
   lowering.kernels = {{WordsOf(words), AddressesOf(merged)}};
   lowering.kernels[0].words.resize(
       WordOf(offsetof(ops::Move, source) + words.sources * sizeof(ops::Move::Source)));
-  Divide(uint64_t{part.matrices} * words.row_blocks * words.column_blocks, block_tiles, limits,
+  Divide(uint64_t{part.matrices} * words.blocks.down * words.blocks.across, block_tiles, limits,
          &lowering);
   return lowering;
 }

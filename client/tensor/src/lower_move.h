@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "client/tensor/src/lowering.h"
-#include "firmware/ops/words.h"
+#include "firmware/ops/move_words.h"
 #include "ttfd/tensor/spec.h"
 
 namespace ttfd::tensor {
 
-// Part of a source in one level: digits of the output from begin to end (not included), and how far one of them moves in
-// the source.
+// Part of a source in one level: digits of the output from begin to end (not included), and how far one of them moves
+// in the source.
 struct MoveLevel {
   uint32_t begin = 0;
   uint32_t end = 0;
@@ -26,7 +26,7 @@ struct MoveSource {
   std::vector<MoveLevel> levels = {};  // as many as sizes of the operation
 };
 
-// What words.h says of Move, before levels are merged and tensors have words.
+// What move_words.h says of Move, before levels are merged and tensors have words.
 struct MoveOperation {
   std::vector<uint32_t> sizes = {};  // of the levels; their product is that of the output's shape
   std::vector<MoveSource> sources = {};

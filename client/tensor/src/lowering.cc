@@ -10,12 +10,15 @@
 namespace ttfd::tensor {
 namespace {
 
+constexpr size_t kTextColumns = 100;
+
 void AppendWords(std::string_view name, const KernelWords& kernel, std::string* text) {
   *text += name;
   for (size_t i = sizeof(ops::Cores) / sizeof(uint32_t); i < kernel.words.size(); ++i) {
     const auto address =
         std::find_if(kernel.addresses.begin(), kernel.addresses.end(),
                      [i](const KernelWords::Address& entry) { return entry.word == i; });
+    if (text->size() - text->rfind('\n') > kTextColumns) *text += "\n ";
     *text += " ";
     if (address == kernel.addresses.end()) {
       *text += std::to_string(kernel.words[i]);

@@ -118,8 +118,7 @@ Outputs RunReshape(const Call& call) {
              {.sizes = SizesOf(*shape), .sources = {WholeSource(0, *shape, StridesOf(*shape))}});
 }
 
-MoveOperation PermuteOperation(const Shape& input, const std::vector<size_t>& dims,
-                               Shape* output) {
+MoveOperation PermuteOperation(const Shape& input, const std::vector<size_t>& dims, Shape* output) {
   const std::vector<uint64_t> of_input = StridesOf(input);
   std::vector<uint32_t> extents;
   std::vector<uint64_t> strides;
@@ -230,8 +229,8 @@ Result<TensorSpec> ConcatSpec(const Call& call, size_t dim) {
       matches = d == dim || input.shape[d] == extents[d];
     }
     if (!matches) {
-      return call.InputError(i, "it must be like " + call.spec(0).ToString() + " in all but extent " +
-                                    std::to_string(dim));
+      return call.InputError(i, "it must be like " + call.spec(0).ToString() +
+                                    " in all but extent " + std::to_string(dim));
     }
     if (input.shape[dim] > UINT32_MAX - extents[dim]) {
       return call.InputError(i, "the sum of extents " + std::to_string(dim) + " exceeds 2^32");

@@ -18,7 +18,7 @@ struct Plane {
 };
 
 // Eight words, all of which are loaded before the first is stored.
-[[gnu::always_inline]] inline void CopyEight(const Word* source, Word* target) {
+[[gnu::always_inline]] inline void CopyWords8(const Word* source, Word* target) {
   const Word a = source[0], b = source[1], c = source[2], d = source[3];
   const Word e = source[4], f = source[5], g = source[6], h = source[7];
   target[0] = a, target[1] = b, target[2] = c, target[3] = d;
@@ -26,30 +26,30 @@ struct Plane {
 }
 
 // Eight words of each line: the most frequent case, a line of a face of 16-bit elements.
-inline void CopyEights(uint32_t from, uint32_t from_pitch, uint32_t to, uint32_t to_pitch,
+inline void CopyLines8(uint32_t from, uint32_t from_pitch, uint32_t to, uint32_t to_pitch,
                        uint32_t lines) {
   if (lines % 2 != 0) {
-    CopyEight(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
+    CopyWords8(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
     from += from_pitch, to += to_pitch;
   }
   for (lines /= 2; lines != 0; --lines) {
-    CopyEight(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
+    CopyWords8(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
     from += from_pitch, to += to_pitch;
-    CopyEight(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
+    CopyWords8(kernel::L1Pointer<const Word>(from), kernel::L1Pointer<Word>(to));
     from += from_pitch, to += to_pitch;
   }
 }
 
-// Two runs of eight words of each line, which are apart by a gap: lines of the two faces of a row of a tile, or of 16-bit
-// elements that will be those.
+// Two runs of eight words of each line, a gap between their begins: the lines of both faces of a row of a tile, or 32
+// elements of 16 bits that become those.
 [[gnu::noinline]] inline void CopyPairs(const Word* from, uint32_t from_pitch, uint32_t from_gap,
                                         Word* to, uint32_t to_pitch, uint32_t to_gap,
                                         uint32_t lines) {
   const Word* second = from + from_gap / sizeof(Word);
   Word* second_to = to + to_gap / sizeof(Word);
   for (; lines != 0; --lines) {
-    CopyEight(from, to);
-    CopyEight(second, second_to);
+    CopyWords8(from, to);
+    CopyWords8(second, second_to);
     from += from_pitch / sizeof(Word), second += from_pitch / sizeof(Word);
     to += to_pitch / sizeof(Word), second_to += to_pitch / sizeof(Word);
   }
@@ -58,7 +58,7 @@ inline void CopyEights(uint32_t from, uint32_t from_pitch, uint32_t to, uint32_t
 inline void CopyWordLines(const Plane& from, const Plane& to, uint32_t lines, uint32_t words) {
   uint32_t done = 0;
   for (; words - done >= 8; done += 8) {
-    CopyEights(from.address + 4 * done, from.line_pitch, to.address + 4 * done, to.line_pitch,
+    CopyLines8(from.address + 4 * done, from.line_pitch, to.address + 4 * done, to.line_pitch,
                lines);
   }
   if (done == words) return;
@@ -153,8 +153,8 @@ struct Job {
         }
         if (block.is_tiled) width = Least(width, kFaceExtent - run_at % kFaceExtent);
         if (is_tiled) width = CountBelow(kFaceExtent - from_column % kFaceExtent, run_step, width);
-        from.address =
-            source + (is_tiled ? InTile(from_row, from_column) * unit : i * line_step + j * run_step);
+        from.address = source + (is_tiled ? InTile(from_row, from_column) * unit
+                                          : i * line_step + j * run_step);
         to.address =
             goes_down ? block.AddressOf(run_at, line_at) : block.AddressOf(line_at, run_at);
         CopyPlane(from, to, count, width, unit);

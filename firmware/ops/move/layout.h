@@ -4,12 +4,13 @@
 #include <stdint.h>
 #include <ttfd/kernel.h>
 
-#include "firmware/ops/words.h"
+#include "firmware/ops/move_words.h"
 
 namespace ttfd::ops {
 
 inline constexpr uint32_t kTileExtent = 32;  // rows and columns
-inline constexpr uint32_t kFaceExtent = 16;  // of the four faces of a tile, which follow one another
+inline constexpr uint32_t kFaceExtent =
+    16;  // of the four faces of a tile, which follow one another
 inline constexpr uint32_t kTileElements = kTileExtent * kTileExtent;
 
 // Number of an element of a tile in its bytes.

@@ -99,8 +99,8 @@ class Box {
         gathers_(source == 0 && indices.gathers()) {}
 
   // Reads what of `height` equal rows of `width` elements from `digits` on, one run each, is in the box.
-  [[gnu::noinline]] void Read(Gather& gather, const Digits& digits, uint32_t y, uint32_t x, uint32_t height,
-            uint32_t width) {
+  [[gnu::noinline]] void Read(Gather& gather, const Digits& digits, uint32_t y, uint32_t x,
+                              uint32_t height, uint32_t width) {
     const uint32_t inner = digits.inner();
     if (words_.row_level == inner && height != 1) {
       const Range range = RangeOf(inner);
@@ -129,7 +129,7 @@ class Box {
     *element = part.first;
     return true;
   }
-  // Whether rows that differ in one digit are apart by a fixed number of elements.
+  // Whether rows that differ in one digit are at a fixed distance in the source.
   bool IsRegular() const { return !gathers_ || words_.index.level != words_.row_level; }
 
  private:
@@ -147,9 +147,9 @@ class Box {
   // Cuts digits from `at` on, `count` of them at intervals of `step`, to those in the range; returns how many were cut
   // from the begin.
   static uint32_t Cut(const Range& range, uint32_t at, uint32_t step, uint32_t* count) {
-    const uint32_t before = at < range.begin ? Least((range.begin - at + step - 1) / step, *count) : 0;
-    const uint32_t inside =
-        at < range.end ? Least((range.end - at + step - 1) / step, *count) : 0;
+    const uint32_t before =
+        at < range.begin ? Least((range.begin - at + step - 1) / step, *count) : 0;
+    const uint32_t inside = at < range.end ? Least((range.end - at + step - 1) / step, *count) : 0;
     *count = inside > before ? inside - before : 0;
     return before;
   }

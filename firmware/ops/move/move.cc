@@ -21,20 +21,20 @@ struct Block {
 
 // False: there is nothing to do.
 bool FindBlock(const Move& words, Indices& indices, uint32_t item, Block* block) {
-  const uint32_t rows = item / words.column_blocks;
-  const uint32_t matrix = rows / words.row_blocks;
-  uint32_t row_block = words.first_row_block + rows - matrix * words.row_blocks;
+  const uint32_t rows = item / words.blocks.across;
+  const uint32_t matrix = rows / words.blocks.down;
+  uint32_t row_block = words.blocks.first_row + rows - matrix * words.blocks.down;
   block->position = 0;
   if (indices.positions()) {
     block->position = indices.At(matrix / words.index.matrices);
     if (block->position >= words.output.rows) return false;
-    row_block = block->position / words.block_rows;
+    row_block = block->position / words.blocks.rows;
   }
-  block->matrix = words.first_matrix + matrix;
-  block->row = row_block * words.block_rows;
-  block->column = (item - rows * words.column_blocks) * words.block_columns;
-  block->rows = Least(words.block_rows, words.output.rows - block->row);
-  block->columns = Least(words.block_columns, words.output.columns - block->column);
+  block->matrix = words.blocks.first_matrix + matrix;
+  block->row = row_block * words.blocks.rows;
+  block->column = (item - rows * words.blocks.across) * words.blocks.columns;
+  block->rows = Least(words.blocks.rows, words.output.rows - block->row);
+  block->columns = Least(words.blocks.columns, words.output.columns - block->column);
   block->first =
       (block->matrix * words.output.rows + block->row) * words.output.columns + block->column;
   return true;
@@ -47,7 +47,7 @@ class Mover {
       : words_(words),
         indices_(words.index, memory),
         output_(words.output, words.unit_bytes),
-        block_bytes_(words.block_rows * words.block_columns * words.unit_bytes),
+        block_bytes_(words.blocks.rows * words.blocks.columns * words.unit_bytes),
         memory_(memory + kMoveIndexBytes),
         gather_(memory_ + 2 * block_bytes_, end) {}
 
@@ -55,14 +55,15 @@ class Mover {
     Block block;
     if (!FindBlock(words_, indices_, item, &block)) return;
     if (words_.unit_bytes > sizeof(uint32_t)) return MovePages(block);
-    const BlockMemory memory = {memory_, words_.output.is_tiled != 0, words_.block_columns,
+    const BlockMemory memory = {memory_, words_.output.is_tiled != 0, words_.blocks.columns,
                                 words_.unit_bytes};
     gather_.Begin(memory);
     Fill(block, memory);
     for (uint32_t i = 0; i != words_.sources; ++i) ReadSource(block, i);
     gather_.Finish();
     WriteBarrier();  // the block before this one has been written, its memory is that of the next one
-    Transfer(block, memory, [](NocAddress to, uint32_t from, uint32_t bytes) { Write(from, to, bytes); });
+    Transfer(block, memory,
+             [](NocAddress to, uint32_t from, uint32_t bytes) { Write(from, to, bytes); });
     NextBlock();
   }
 
@@ -108,7 +109,8 @@ class Mover {
   void Fill(const Block& block, const BlockMemory& memory) const {
     const auto filling = static_cast<MoveFilling>(words_.filling);
     if (filling == MoveFilling::kKeep) {
-      Transfer(block, memory, [](NocAddress from, uint32_t to, uint32_t bytes) { Read(from, to, bytes); });
+      Transfer(block, memory,
+               [](NocAddress from, uint32_t to, uint32_t bytes) { Read(from, to, bytes); });
       ReadBarrier();
       return;
     }
@@ -130,7 +132,8 @@ class Mover {
     }
   }
 
-  [[gnu::noinline]] static void FillElements(const Block& block, const BlockMemory& memory, uint32_t value) {
+  [[gnu::noinline]] static void FillElements(const Block& block, const BlockMemory& memory,
+                                             uint32_t value) {
     for (uint32_t y = 0; y != block.rows; ++y) {
       for (uint32_t x = 0; x != block.columns; ++x) {
         if (memory.unit_bytes == 2) {

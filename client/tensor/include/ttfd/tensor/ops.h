@@ -1,11 +1,11 @@
 // Operations as functions: each is the entry of its name in the table of <ttfd/tensor/apply.h>, which has the contract
 // of all of them.
 //
-// Operations that compute take tensors of layout tile and match shapes as NumPy does: from the last extent on; an extent
-// of 1, or a missing one, is broadcast.
+// Operations that compute take tensors of layout tile and match shapes as NumPy does: from the last extent on; an
+// extent of 1, or a missing one, is broadcast.
 //
-// Operations that move elements take both layouts and all types, and do not change a bit. Their output has the layout and
-// type of the input. Elements of bfp8 move as whole tiles only.
+// Operations that move elements take both layouts and all types, and do not change a bit. Their output has the layout
+// and type of the input. Elements of bfp8 move as whole tiles only.
 //
 // Accuracy, before the one rounding to the output's type:
 // - Elementwise operations compute with 32 bits: the errors of <ttfd/compute/unary.h>, with which a bfloat16 output is

@@ -4,7 +4,8 @@
 //   Result<std::vector<float>> numbers = y.ToHost();       // waits
 //
 // A Tensor is a handle: copies share the elements, which nothing but fill_cache and update_cache changes after the
-// operation that made them. Memory returns to the card's pool with the last copy. Any thread may use a Tensor; two threads may use the same one.
+// operation that made them. Memory returns to the card's pool with the last copy. Any thread may use a Tensor; two
+// threads may use the same one.
 #pragma once
 
 #include <memory>
