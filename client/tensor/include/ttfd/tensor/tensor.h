@@ -63,4 +63,9 @@ class Tensor {
   std::shared_ptr<Storage> storage_;
 };
 
+template <>
+Result<std::vector<float>> Tensor::ToHost<float>() const;
+template <>
+Result<std::vector<uint32_t>> Tensor::ToHost<uint32_t>() const;
+
 }  // namespace ttfd::tensor
