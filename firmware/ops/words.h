@@ -1,14 +1,17 @@
 // Common words of the kernels of operations, as one layout for the kernels and for client/tensor, which fills them in.
 //
-// An operation runs one family of five kernels on a set of cores: a reader (NCRISC), a compute kernel (TRISC0, TRISC1,
-// TRISC2), a writer (BRISC). They have common words only: each core finds its items from its position. Addresses of
-// buffers are words, too. Circular buffers have pages of one tile and the tensor's format.
+// An operation runs one family of kernels on a set of cores. A family that computes has a reader (NCRISC), a compute
+// kernel (TRISC0, TRISC1, TRISC2) and a writer (BRISC); move has one kernel (NCRISC). They have common words only: each
+// core finds its items from its position. Addresses of buffers are words, too. Circular buffers have pages of one tile
+// and the tensor's format.
 //
 //   family    items                      circular buffers            words
 //   eltwise   tiles of the output        0 to 2 inputs, 3 output     EltwiseReader, EltwiseCompute, TileWriter
 //   matmul    blocks of output tiles     0 a, 1 b, 2 bias, 3 output  MatmulReader, MatmulCompute, TileWriter
+//   move      blocks of the output       0 its memory                Move, of move_words.h
 //
 // Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles.
+// Those of layout row-major, which move has, too, have a row a page.
 // Elements of a tile beyond the tensor's shape, its padding, are 0 in every tensor; every operation writes them as 0.
 //
 // Plain C++, for both sides: nothing but constants and structures of 32-bit words.
@@ -20,7 +23,8 @@
 namespace ttfd::ops {
 
 inline constexpr uint32_t kMaxInputs = 3;
-inline constexpr uint32_t kOutputBuffer = 3;  // index of the circular buffer, in every family
+inline constexpr uint32_t kOutputBuffer =
+    3;  // index of the circular buffer, in families that compute
 inline constexpr uint32_t kMaxChain = 4;
 inline constexpr uint32_t kDimensions = 4;
 inline constexpr uint32_t kDstTiles = 4;  // tiles of a block of matmul, at most
@@ -175,7 +179,7 @@ struct MatmulCompute {
   Padding padding;
 };
 
-// ---- all families
+// ---- families that compute
 
 // Writes blocks of tiles from circular buffer kOutputBuffer, row by row. Blocks of one tile: item i is tile i.
 struct TileWriter {

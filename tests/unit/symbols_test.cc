@@ -201,7 +201,7 @@ TEST(Demangle, KeepsScopesAndTheName) {
       {"_ZZN12_GLOBAL__N_19MakeEdgesENS_3RowES0_S0_PmmENKUlvE1_clEv",
        "MakeEdges::{lambda}::operator"},
       {"_ZN4ttfd8firmware17NiuCounterAddressILm0EEEmm", "ttfd::firmware::NiuCounterAddress<>"},
-      {"_ZN4ttfd8firmware9WaitUntilIZNS_6kernel17WritesLeftBarrierEvEUlvE_EEvmT_",
+      {"_ZN4ttfd8firmware9WaitUntilIZNS_6kernel16IncrementBarrierEvEUlvE_EEvmT_",
        "ttfd::firmware::WaitUntil<>"},
       {"_ZN4ttfd8firmware13CommandBufferILm0ELm0EE5IssueEv",
        "ttfd::firmware::CommandBuffer<>::Issue"},

@@ -1,6 +1,8 @@
 // Wrong calls of operations are errors that name the operation, the argument and both values, and nothing is enqueued.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/tensor/ops.h"
 
@@ -8,6 +10,8 @@ namespace ttfd::tensor {
 namespace {
 
 using ttfd::testing::FakeTtfdServer;
+using Integers = std::vector<int64_t>;
+using Cases = std::vector<std::pair<Status, const char*>>;
 
 class TensorCall : public ::testing::Test {
  protected:
@@ -21,6 +25,23 @@ class TensorCall : public ::testing::Test {
     Tensor tensor = card_.FromHost(elements, std::move(shape), dtype, layout);
     EXPECT_TRUE(tensor.ok()) << tensor.status().ToString();
     return tensor;
+  }
+
+  static Status Called(std::string_view name, std::vector<Tensor> inputs,
+                       const Attributes& attributes = {}) {
+    return Apply(name, inputs, attributes).front().status();
+  }
+  // Makes the calls, which enqueue nothing and are refused with these messages.
+  void ExpectRefused(const std::function<Cases()>& calls) {
+    EXPECT_TRUE(card_.Finish().ok());
+    const uint64_t commands = server_.seen().commands;
+    for (const auto& [status, message] : calls()) {
+      EXPECT_EQ(status.message(), message);
+      EXPECT_EQ(status.code(), Code::kInvalidArgument) << message;
+    }
+    EXPECT_EQ(card_.counts().operations, 0u);
+    EXPECT_TRUE(card_.Finish().ok());
+    EXPECT_EQ(server_.seen().commands, commands);
   }
 
   FakeTtfdServer server_;
@@ -40,50 +61,133 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
   const Tensor three_matrices = Make({3, 32, 32});
   const Tensor weight = Make({768, 64});
   const Tensor bias = Make({65});
-  EXPECT_TRUE(card_.Finish().ok());
-  const uint64_t commands = server_.seen().commands;
+  const Tensor integers = card_.FromHost(std::vector<uint32_t>(32), {32}, Layout::kTile);
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("frobnicate", {a}), "there is no operation \"frobnicate\""},
+        {Called("add", {a}), "add: has 2 inputs at least, not 1"},
+        {Called("exp", {a, a}), "exp: has 1 input at most, not 2"},
+        {Called("exp", {a}, {{"speed", true}}), "exp: speed is no attribute"},
+        {Called("matmul", {a, a}, {{"fidelity", std::string("high")}}),
+         "matmul: fidelity is a string; it must be a integer"},
+        {Called("matmul", {a, a}, {{"fidelity", int64_t{5}}}),
+         "matmul: fidelity is 5; it must be 1 to 4"},
+        {Called("matmul", {a, b}),
+         "matmul: b is bfloat16 [512, 3072] in layout tile; its inner extent 512 must be that of "
+         "a, "
+         "768 of [128, 768]"},
+        {Called("matmul", {three_matrices, two_matrices}),
+         "matmul: b is bfloat16 [2, 32, 32] in layout tile; its batch cannot be broadcast with "
+         "that "
+         "of [3, 32, 32]"},
+        {Called("linear", {a, weight, bias}),
+         "linear: bias is bfloat16 [65] in layout tile; it must be one row of 64 elements"},
+        {Called("add", {a, b}),
+         "add: b is bfloat16 [512, 3072] in layout tile; it cannot be broadcast with [128, 768]"},
+        {Called("add", {a, b}, {{"activation", std::string("add")}}),
+         "add: activation is \"add\", which is no function of one tensor"},
+        {Called("multiply", {a, rows}),
+         "multiply: b is float32 [128, 768] in layout row_major; the layout must be tile"},
+        {Called("typecast", {a}, {{"dtype", std::string("int7")}}),
+         "typecast: dtype is \"int7\"; it must be bfloat16, float32 or bfp8"},
+        {Called("clamp", {a}, {{"low", 2.0}, {"high", 1.0}}),
+         "clamp: low is 2.000000; it must be at most high, 1.000000"},
+        {Called("exp", {integers}),
+         "exp: x is uint32 [32] in layout tile; the dtype must be bfloat16, float32 or bfp8"},
+        {Called("add", {a, freed}), "add: b is deallocated"},
+        {Called("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
+    };
+  };
+  ExpectRefused(cases);
+}
 
-  const auto apply = [](std::string_view name, std::vector<Tensor> inputs,
-                        const Attributes& attributes = {}) {
-    return Apply(name, inputs, attributes).front().status();
+TEST_F(TensorCall, NamesArgumentsOfMoves) {
+  const Tensor a = Make({128, 768});
+  const Tensor two_matrices = Make({2, 32, 32});
+  const Tensor three_matrices = Make({3, 32, 32});
+  const Tensor blocks = Make({64, 64}, DType::kBfp8);
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("to_layout", {a}, {{"layout", std::string("flat")}}),
+         "to_layout: layout is \"flat\"; it must be tile or row_major"},
+        {Called("to_layout", {blocks}, {{"layout", std::string("row_major")}}),
+         "to_layout: x is bfp8 [64, 64] in layout tile; bfp8 has layout tile only, not row_major"},
+        {Called("reshape", {a}, {{"shape", Integers{100, -1}}}),
+         "reshape: shape is [100, -1]; its extents must have the 98304 elements of [128, 768]"},
+        {Called("permute", {a}, {{"dims", Integers{1, 1}}}),
+         "permute: dims is [1, 1]; it must have each extent of [128, 768] once"},
+        {Called("permute", {blocks}, {{"dims", Integers{1, 0}}}),
+         "permute: output cannot be made: elements of bfp8 move as whole tiles only, and these do "
+         "not; typecast to bfloat16 or float32 first"},
+        {Called("transpose", {a}, {{"dim0", int64_t{2}}}),
+         "transpose: dim0 is 2; it must be an extent of [128, 768], -2 to 1"},
+        {Called("slice", {a}, {{"begins", Integers{0, 5}}, {"ends", Integers{128, 5}}}),
+         "slice: ends is [128, 5]; from begins [0, 5] on there must be elements in each extent of "
+         "[128, 768]"},
+        {Called("slice", {a}, {{"begins", Integers{0}}}),
+         "slice: begins is [0]; it must have 2 numbers, for [128, 768]"},
+        {Called("concat", {}), "concat: has 1 input at least, not 0"},
+        {Called("concat", {two_matrices, three_matrices, a}),
+         "concat: tensors is bfloat16 [128, 768] in layout tile; it must be like bfloat16 [2, 32, "
+         "32] in layout tile in all but extent 0"},
+    };
   };
-  const std::pair<Status, const char*> cases[] = {
-      {apply("frobnicate", {a}), "there is no operation \"frobnicate\""},
-      {apply("add", {a}), "add: has 2 inputs at least, not 1"},
-      {apply("exp", {a, a}), "exp: has 1 input at most, not 2"},
-      {apply("exp", {a}, {{"speed", true}}), "exp: speed is no attribute"},
-      {apply("matmul", {a, a}, {{"fidelity", std::string("high")}}),
-       "matmul: fidelity is a string; it must be a integer"},
-      {apply("matmul", {a, a}, {{"fidelity", int64_t{5}}}),
-       "matmul: fidelity is 5; it must be 1 to 4"},
-      {apply("matmul", {a, b}),
-       "matmul: b is bfloat16 [512, 3072] in layout tile; its inner extent 512 must be that of a, "
-       "768 of [128, 768]"},
-      {apply("matmul", {three_matrices, two_matrices}),
-       "matmul: b is bfloat16 [2, 32, 32] in layout tile; its batch cannot be broadcast with that "
-       "of [3, 32, 32]"},
-      {apply("linear", {a, weight, bias}),
-       "linear: bias is bfloat16 [65] in layout tile; it must be one row of 64 elements"},
-      {apply("add", {a, b}),
-       "add: b is bfloat16 [512, 3072] in layout tile; it cannot be broadcast with [128, 768]"},
-      {apply("add", {a, b}, {{"activation", std::string("add")}}),
-       "add: activation is \"add\", which is no function of one tensor"},
-      {apply("multiply", {a, rows}),
-       "multiply: b is float32 [128, 768] in layout row_major; the layout must be tile"},
-      {apply("typecast", {a}, {{"dtype", std::string("int7")}}),
-       "typecast: dtype is \"int7\"; it must be bfloat16, float32 or bfp8"},
-      {apply("clamp", {a}, {{"low", 2.0}, {"high", 1.0}}),
-       "clamp: low is 2.000000; it must be at most high, 1.000000"},
-      {apply("add", {a, freed}), "add: b is deallocated"},
-      {apply("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
+  ExpectRefused(cases);
+}
+
+TEST_F(TensorCall, NamesArgumentsOfIndicesAndPadding) {
+  const Tensor a = Make({128, 768});
+  const Tensor weight = Make({768, 64});
+  const Tensor two_matrices = Make({2, 32, 32});
+  const Tensor indices = card_.FromHost(std::vector<uint32_t>(32), {32});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("repeat", {a}, {{"repeats", Integers{0, 1}}}),
+         "repeat: repeats is [0, 1]; numbers are at least 1, and [128, 768] times them below 2^32"},
+        {Called("pad", {a}, {{"padding", Integers{0, 0, -1, 0}}}),
+         "pad: padding is [0, 0, -1, 0]; numbers are at least 0, and the extents of [128, 768] "
+         "with "
+         "them below 2^32"},
+        {Called("pad", {indices}, {{"padding", Integers{0, 1}}, {"value", 0.5}}),
+         "pad: value is 0.500000; it must be an integer of uint32"},
+        {Called("embedding", {a, weight}),
+         "embedding: indices is bfloat16 [128, 768] in layout tile; the dtype must be uint32"},
+        {Called("embedding", {indices, two_matrices}),
+         "embedding: weight is bfloat16 [2, 32, 32] in layout tile; it must be a matrix, a row for "
+         "each index"},
+    };
   };
-  for (const auto& [status, message] : cases) {
-    EXPECT_EQ(status.message(), message);
-    EXPECT_EQ(status.code(), Code::kInvalidArgument) << message;
-  }
-  EXPECT_EQ(card_.counts().operations, 0u);
-  EXPECT_TRUE(card_.Finish().ok());
-  EXPECT_EQ(server_.seen().commands, commands);
+  ExpectRefused(cases);
+}
+
+TEST_F(TensorCall, NamesArgumentsOfCachesAndHeads) {
+  const Tensor a = Make({128, 768});
+  const Tensor two_matrices = Make({2, 32, 32});
+  const Tensor indices = card_.FromHost(std::vector<uint32_t>(32), {32});
+  const Tensor cache = Make({4, 2, 64, 32});
+  const Tensor users = Make({1, 2, 3, 32});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("fill_cache", {cache, cache}),
+         "fill_cache: input is bfloat16 [4, 2, 64, 32] in "
+         "layout tile; it is the memory of cache"},
+        {Called("update_cache", {cache, users}, {{"batch_offset", int64_t{2}}}),
+         "update_cache: batch_offset is 2; with the 3 of input it must be at most 4 of [4, 2, 64, "
+         "32]"},
+        {Called("update_cache", {cache, users, indices}),
+         "update_cache: update_indices is uint32 [32] in layout row_major; it must be uint32, one "
+         "or "
+         "3 elements, as users of input"},
+        {Called("split_query_key_value_and_split_heads", {two_matrices},
+                {{"num_heads", int64_t{3}}}),
+         "split_query_key_value_and_split_heads: input is bfloat16 [2, 32, 32] in layout tile; its "
+         "last extent must be that of 9 heads"},
+        {Called("concatenate_heads", {a}),
+         "concatenate_heads: x is bfloat16 [128, 768] in layout tile; it must have four extents: "
+         "users, heads, rows, columns"},
+    };
+  };
+  ExpectRefused(cases);
 }
 
 TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {
@@ -98,6 +202,13 @@ TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {
 TEST_F(TensorCall, RefusesElementsOfAnotherShape) {
   EXPECT_EQ(card_.FromHost(std::vector<float>(5), {2, 3}).status().message(),
             "a tensor of [2, 3] has 6 elements, not 5");
+}
+
+TEST_F(TensorCall, RefusesNumbersOfAnotherType) {
+  EXPECT_EQ(card_.FromHost(std::vector<float>(6), {2, 3}, DType::kUInt32).status().message(),
+            "a tensor of dtype uint32 is made of uint32_t elements, not of float");
+  EXPECT_EQ(Make({2, 3}).ToHost<uint32_t>().status().message(),
+            "the tensor is bfloat16 [2, 3] in layout tile; its elements are read as float");
 }
 
 TEST_F(TensorCall, ReusesMemoryOfTensorsThatAreGone) {

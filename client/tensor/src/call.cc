@@ -37,7 +37,7 @@ Status Call::Error(std::string_view argument, const std::string& message) const 
 }
 
 Status Call::InputError(size_t i, const std::string& rule) const {
-  return Error(info_.inputs[i].name, "is " + spec(i).ToString() + "; " + rule);
+  return Error(NameOf(i), "is " + spec(i).ToString() + "; " + rule);
 }
 
 Result<Call> Call::Make(const OperationInfo& info, std::span<const Tensor> inputs,
@@ -45,7 +45,8 @@ Result<Call> Call::Make(const OperationInfo& info, std::span<const Tensor> input
   Call call(info, inputs);
   const auto required = static_cast<size_t>(std::count_if(
       info.inputs.begin(), info.inputs.end(), [](const auto& input) { return !input.optional; }));
-  if (inputs.size() < required || inputs.size() > info.inputs.size()) {
+  const bool is_repeated = info.inputs.back().repeated;
+  if (inputs.size() < required || (inputs.size() > info.inputs.size() && !is_repeated)) {
     const size_t limit = inputs.size() < required ? required : info.inputs.size();
     return Invalid("inputs", std::string(info.name) + ": has " + CountOf(limit, "input") +
                                  (inputs.size() < required ? " at least, not " : " at most, not ") +
@@ -55,7 +56,7 @@ Result<Call> Call::Make(const OperationInfo& info, std::span<const Tensor> input
     if (!input.ok()) return input.status();
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string_view name = info.inputs[i].name;
+    const std::string_view name = call.NameOf(i);
     std::shared_ptr<Allocation> allocation = inputs[i].storage()->allocation();
     if (allocation == nullptr) return call.Error(name, "is deallocated");
     if (i != 0 && allocation->card() != call.allocations_[0]->card()) {
@@ -101,18 +102,33 @@ Result<DType> Call::OutputType(size_t i) const {
 Status Call::RequireTiles() const {
   for (size_t i = 0; i < inputs(); ++i) {
     if (spec(i).layout != Layout::kTile) return InputError(i, "the layout must be tile");
+    if (spec(i).dtype == DType::kUInt32) {
+      return InputError(i, "the dtype must be bfloat16, float32 or bfp8");
+    }
   }
   return Status();
 }
 
 const CardLimits& Call::limits() const { return allocations_[0]->card()->limits(); }
 
-Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
-                                      const Result<Lowering>& lowering) const {
+Status Call::Check(const TensorSpec& output, const Result<Lowering>& lowering) const {
   Status status = output.Check();
   if (status.ok()) status = lowering.status();
   if (status.ok()) status = lowering->Check(limits());
-  if (!status.ok()) return Error("output", "cannot be made: " + status.message());
+  return status.ok() ? status : Error("output", "cannot be made: " + status.message());
+}
+
+Result<std::vector<Tensor>> Call::RunInPlace(size_t i, const Result<Lowering>& lowering) const {
+  if (Status status = Check(spec(i), lowering); !status.ok()) return status;
+  const Status status = allocations_[0]->card()->Launch(*lowering, allocations_, *allocations_[i]);
+  if (!status.ok()) return status;
+  return std::vector<Tensor>{inputs_[i]};
+}
+
+Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
+                                      const Result<Lowering>& lowering) const {
+  Status status = Check(output, lowering);
+  if (!status.ok()) return status;
 
   CardState& card = *allocations_[0]->card();
   Result<std::shared_ptr<Allocation>> allocation = card.AllocateForOutput(output);

@@ -1,6 +1,7 @@
 // A call of an operation: its arguments, checked as far as the table describes them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,14 +41,25 @@ class Call {
 
   // The attribute `dtype`, or the type of input `i` if it is empty.
   Result<DType> OutputType(size_t i) const;
-  // Error unless each input has layout tile.
+  // Error unless each input has layout tile and a type that operations compute with.
   Status RequireTiles() const;
 
+  const Tensor& input(size_t i) const { return inputs_[i]; }
+  // Whether two inputs are the same memory.
+  bool IsSame(size_t i, size_t j) const { return allocations_[i] == allocations_[j]; }
+
   const CardLimits& limits() const;
+  // Error that names the output, unless `output` and the lowering are within limits.
+  Status Check(const TensorSpec& output, const Result<Lowering>& lowering) const;
   // Checks `output` and the lowering, and enqueues it.
   Result<std::vector<Tensor>> Run(const TensorSpec& output, const Result<Lowering>& lowering) const;
+  // The same, but the output is input `i`, in place.
+  Result<std::vector<Tensor>> RunInPlace(size_t i, const Result<Lowering>& lowering) const;
 
  private:
+  std::string_view NameOf(size_t input) const {
+    return info_.inputs[std::min(input, info_.inputs.size() - 1)].name;
+  }
   Call(const OperationInfo& info, std::span<const Tensor> inputs) : info_(info), inputs_(inputs) {}
 
   const OperationInfo& info_;

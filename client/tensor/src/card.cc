@@ -2,6 +2,7 @@
 #include "ttfd/tensor/card.h"
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -35,7 +36,19 @@ Result<Card> Card::In(std::shared_ptr<client::Session> session, const Options& o
 Card::Card(std::shared_ptr<CardState> state) : state_(std::move(state)) {}
 
 Tensor Card::FromHost(std::span<const float> elements, Shape shape, DType dtype, Layout layout) {
-  TensorSpec spec = {std::move(shape), dtype, layout};
+  if (dtype == DType::kUInt32) {
+    return Invalid("dtype", "a tensor of dtype uint32 is made of uint32_t elements, not of float");
+  }
+  return Write(elements, {std::move(shape), dtype, layout});
+}
+
+Tensor Card::FromHost(std::span<const uint32_t> elements, Shape shape, Layout layout) {
+  std::vector<float> bits(elements.size());
+  std::memcpy(bits.data(), elements.data(), elements.size_bytes());
+  return Write(bits, {std::move(shape), DType::kUInt32, layout});
+}
+
+Tensor Card::Write(std::span<const float> elements, TensorSpec spec) {
   if (Status status = spec.Check(); !status.ok()) return status;
   if (elements.size() != spec.shape.elements()) {
     return Invalid("elements", "a tensor of " + spec.shape.ToString() + " has " +

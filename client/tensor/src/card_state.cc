@@ -57,18 +57,15 @@ client::LaunchRequest CardState::RequestOf(const Lowering& lowering, const clien
                                            std::span<const std::shared_ptr<Allocation>> inputs,
                                            const Allocation& output) const {
   client::LaunchRequest request(program);
-  const auto add = [&](uint32_t kernel, const KernelWords& words) {
+  const auto kernels = InfoOf(lowering.family).kernels;
+  for (uint32_t kernel = 0; kernel < kernels.size(); ++kernel) {
+    const KernelWords& words = lowering.kernels[kernels[kernel].words];
     request.Common(kernel, LaunchWords(lowering, words, index, cores_));
     for (const auto& [word, tensor] : words.addresses) {
       request.Address(kernel, word,
                       (tensor == Lowering::kOutput ? output : *inputs[tensor]).buffer());
     }
-  };
-  add(kReaderKernel, lowering.reader);
-  for (uint32_t kernel = kComputeKernel; kernel < kWriterKernel; ++kernel) {
-    add(kernel, lowering.compute);
   }
-  add(kWriterKernel, lowering.writer);
   return request;
 }
 

@@ -16,6 +16,11 @@ struct Part {
   uint64_t bytes;     // of the pages of each
 };
 
+// Integers are moved as the bits of floats, which the conversion to kFloat32 keeps.
+client::DataFormat HostFormatOf(DType dtype) {
+  return FormatOf(dtype == DType::kUInt32 ? DType::kFloat32 : dtype);
+}
+
 Part PartOf(const TensorSpec& spec) {
   const Shape& shape = spec.shape;
   if (spec.layout == Layout::kRowMajor) {
@@ -28,7 +33,7 @@ Part PartOf(const TensorSpec& spec) {
 }  // namespace
 
 std::vector<std::byte> PagesOf(std::span<const float> elements, const TensorSpec& spec) {
-  const client::DataFormat format = FormatOf(spec.dtype);
+  const client::DataFormat format = HostFormatOf(spec.dtype);
   const Part part = PartOf(spec);
   std::vector<std::byte> pages(spec.size_bytes());
   for (uint64_t i = 0; i < part.count; ++i) {
@@ -44,7 +49,7 @@ std::vector<std::byte> PagesOf(std::span<const float> elements, const TensorSpec
 
 void StoreElements(std::span<const std::byte> pages, const TensorSpec& spec,
                    std::span<float> elements) {
-  const client::DataFormat format = FormatOf(spec.dtype);
+  const client::DataFormat format = HostFormatOf(spec.dtype);
   const Part part = PartOf(spec);
   for (uint64_t i = 0; i < part.count; ++i) {
     const auto bytes = pages.subspan(i * part.bytes, part.bytes);

@@ -9,10 +9,10 @@
 
 namespace ttfd::tensor {
 
-// `elements` has spec.shape.elements() numbers.
+// `elements` has spec.shape.elements() numbers. Of kUInt32: numbers that have the bits of the integers.
 std::vector<std::byte> PagesOf(std::span<const float> elements, const TensorSpec& spec);
 
-// `pages` has spec.size_bytes(), `elements` spec.shape.elements() numbers.
+// `pages` has spec.size_bytes(), `elements` spec.shape.elements() numbers. Of kUInt32: as above.
 void StoreElements(std::span<const std::byte> pages, const TensorSpec& spec,
                    std::span<float> elements);
 

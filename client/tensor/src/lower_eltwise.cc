@@ -63,6 +63,7 @@ client::Result<Lowering> LowerEltwise(const EltwiseOperation& operation,
   compute.chain = ChainWords(operation.chain, output.dtype);
   compute.padding = PaddingWords(output);
   writer.blocks = {1, 1, 1, 1};
+  std::vector<KernelWords::Address> addresses;
   for (uint32_t d = 0; d < ops::kDimensions; ++d) reader.size[d] = loops.levels[d].size;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     for (uint32_t d = 0; d < ops::kDimensions; ++d) {
@@ -70,19 +71,18 @@ client::Result<Lowering> LowerEltwise(const EltwiseOperation& operation,
     }
     compute.broadcast |= static_cast<uint32_t>(BroadcastOf(inputs[i].shape, output.shape)) << 8 * i;
     lowering.circular_buffers.push_back({i, kBufferedTiles, FormatOf(inputs[i].dtype)});
-    lowering.reader.addresses.push_back(
-        {static_cast<uint32_t>((offsetof(ops::EltwiseReader, input) +
-                                i * sizeof(ops::EltwiseReader::Input) +
-                                offsetof(ops::EltwiseReader::Input, address)) /
-                               sizeof(uint32_t)),
-         i});
+    addresses.push_back({static_cast<uint32_t>((offsetof(ops::EltwiseReader, input) +
+                                                i * sizeof(ops::EltwiseReader::Input) +
+                                                offsetof(ops::EltwiseReader::Input, address)) /
+                                               sizeof(uint32_t)),
+                         i});
   }
   lowering.circular_buffers.push_back({ops::kOutputBuffer, kBufferedTiles, FormatOf(output.dtype)});
-  lowering.writer.addresses.push_back(
-      {offsetof(ops::TileWriter, address) / sizeof(uint32_t), Lowering::kOutput});
-  lowering.reader.words = WordsOf(reader);
-  lowering.compute.words = WordsOf(compute);
-  lowering.writer.words = WordsOf(writer);
+  lowering.kernels = {
+      {WordsOf(reader), std::move(addresses)},
+      {WordsOf(compute)},
+      {WordsOf(writer),
+       {{offsetof(ops::TileWriter, address) / sizeof(uint32_t), Lowering::kOutput}}}};
   Divide(output.tiles(), 1 + operation.chain.size(), limits, &lowering);
   return lowering;
 }

@@ -101,17 +101,18 @@ client::Result<Lowering> LowerMatmul(const MatmulOperation& operation, const Ten
       {0, kBufferedSteps * blocks.block_rows, FormatOf(a.dtype)},
       {1, kBufferedSteps * blocks.block_columns, FormatOf(b.dtype)},
       {ops::kOutputBuffer, 2 * blocks.block_rows * blocks.block_columns, FormatOf(output.dtype)}};
-  lowering.reader = {
+  KernelWords reading = {
       WordsOf(reader),
       {{WordOf(offsetof(ops::MatmulReader, a)), 0}, {WordOf(offsetof(ops::MatmulReader, b)), 1}}};
   if (bias != nullptr) {
     lowering.circular_buffers.insert(lowering.circular_buffers.begin() + 2,
                                      {2, blocks.block_columns, FormatOf(bias->dtype)});
-    lowering.reader.addresses.push_back({WordOf(offsetof(ops::MatmulReader, bias_address)), 2});
+    reading.addresses.push_back({WordOf(offsetof(ops::MatmulReader, bias_address)), 2});
   }
-  lowering.compute.words = ComputeWords(operation, reader, output);
-  lowering.writer = {WordsOf(writer),
-                     {{WordOf(offsetof(ops::TileWriter, address)), Lowering::kOutput}}};
+  lowering.kernels = {
+      std::move(reading),
+      {ComputeWords(operation, reader, output)},
+      {WordsOf(writer), {{WordOf(offsetof(ops::TileWriter, address)), Lowering::kOutput}}}};
   Divide(uint64_t{sizes.batches} * blocks.row_blocks * blocks.column_blocks,
          uint64_t{blocks.block_rows} * blocks.block_columns * sizes.k, limits, &lowering);
   return lowering;

@@ -2,6 +2,7 @@
 #include "client/tensor/src/lowering.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "client/tensor/src/error.h"
 #include "ttfd/tiles.h"
@@ -9,12 +10,15 @@
 namespace ttfd::tensor {
 namespace {
 
-void AppendWords(const char* name, const KernelWords& kernel, std::string* text) {
+constexpr size_t kTextColumns = 100;
+
+void AppendWords(std::string_view name, const KernelWords& kernel, std::string* text) {
   *text += name;
   for (size_t i = sizeof(ops::Cores) / sizeof(uint32_t); i < kernel.words.size(); ++i) {
     const auto address =
         std::find_if(kernel.addresses.begin(), kernel.addresses.end(),
                      [i](const KernelWords::Address& entry) { return entry.word == i; });
+    if (text->size() - text->rfind('\n') > kTextColumns) *text += "\n ";
     *text += " ";
     if (address == kernel.addresses.end()) {
       *text += std::to_string(kernel.words[i]);
@@ -29,16 +33,6 @@ void AppendWords(const char* name, const KernelWords& kernel, std::string* text)
 }
 
 }  // namespace
-
-const char* FamilyName(Family family) {
-  switch (family) {
-    case Family::kEltwise:
-      return "eltwise";
-    case Family::kMatmul:
-      return "matmul";
-  }
-  return "unknown";
-}
 
 client::Status Lowering::Check(const CardLimits& limits) const {
   uint64_t bytes = 0;
@@ -55,16 +49,16 @@ client::Status Lowering::Check(const CardLimits& limits) const {
 }
 
 std::string Lowering::ToText() const {
-  std::string text = std::string(FamilyName(family)) + " on " + std::to_string(cores) +
+  std::string text = std::string(InfoOf(family).name) + " on " + std::to_string(cores) +
                      " cores: " + std::to_string(items) + " items, " + std::to_string(launches()) +
                      " launches of " + std::to_string(items_per_launch) + "\n";
   for (const CircularBufferUse& buffer : circular_buffers) {
     text += "buffer " + std::to_string(buffer.index) + ": " + std::to_string(buffer.pages) +
             " pages of " + std::to_string(client::TileBytes(buffer.format)) + " bytes\n";
   }
-  AppendWords("reader", reader, &text);
-  AppendWords("compute", compute, &text);
-  AppendWords("writer", writer, &text);
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    AppendWords(InfoOf(family).words[i], kernels[i], &text);
+  }
   return text;
 }
 

@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "client/tensor/src/core_set.h"
+#include "client/tensor/src/family.h"
 #include "firmware/ops/words.h"
 #include "ttfd/status.h"
 #include "ttfd/types.h"
 
 namespace ttfd::tensor {
-
-enum class Family : uint8_t { kEltwise, kMatmul };
-const char* FamilyName(Family family);
 
 // What of a card lowerings depend on.
 struct CardLimits {
@@ -59,10 +57,8 @@ struct Lowering {
   Family family = Family::kEltwise;
   uint32_t cores = 0;
   std::vector<CircularBufferUse> circular_buffers = {};
-  // Their ops::Cores come first and are filled in for each launch.
-  KernelWords reader = {};
-  KernelWords compute = {};
-  KernelWords writer = {};
+  // In the order of FamilyInfo::words. Their ops::Cores come first and are filled in for each launch.
+  std::vector<KernelWords> kernels = {};
   // Items of all launches together, and of one at most.
   uint32_t items = 0;
   uint32_t items_per_launch = 0;

@@ -29,6 +29,8 @@ class OpTable {
   OpTable() {
     AddEltwiseOperations(&operations_);
     AddMatmulOperations(&operations_);
+    AddMoveOperations(&operations_);
+    AddCacheOperations(&operations_);
     std::sort(operations_.begin(), operations_.end(),
               [](const Operation& a, const Operation& b) { return a.info.name < b.info.name; });
     for (const Operation& operation : operations_) infos_.push_back(operation.info);

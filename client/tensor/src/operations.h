@@ -22,5 +22,7 @@ Result<ChainSteps> ActivationOf(const Call& call);
 
 void AddEltwiseOperations(std::vector<Operation>* operations);
 void AddMatmulOperations(std::vector<Operation>* operations);
+void AddMoveOperations(std::vector<Operation>* operations);
+void AddCacheOperations(std::vector<Operation>* operations);
 
 }  // namespace ttfd::tensor

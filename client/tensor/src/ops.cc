@@ -21,6 +21,11 @@ Attributes AttributesOf(const MatmulOptions& options) {
   return attributes;
 }
 
+Attributes AttributesOf(const CacheOptions& options) {
+  return {{"batch_offset", int64_t{options.batch_offset}},
+          {"update_index", int64_t{options.update_index}}};
+}
+
 }  // namespace
 
 #define TTFD_UNARY(Function, name) \
@@ -83,5 +88,59 @@ Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               const MatmulOptions& options) {
   return ApplyTo("linear", {x, weight, bias}, AttributesOf(options));
 }
+
+Tensor ToLayout(const Tensor& x, Layout layout) {
+  return ApplyTo("to_layout", {x}, {{"layout", std::string(LayoutName(layout))}});
+}
+Tensor Reshape(const Tensor& x, std::vector<int64_t> shape) {
+  return ApplyTo("reshape", {x}, {{"shape", std::move(shape)}});
+}
+Tensor Permute(const Tensor& x, std::vector<int64_t> dims) {
+  return ApplyTo("permute", {x}, {{"dims", std::move(dims)}});
+}
+Tensor Transpose(const Tensor& x, int64_t dim0, int64_t dim1) {
+  return ApplyTo("transpose", {x}, {{"dim0", dim0}, {"dim1", dim1}});
+}
+Tensor Slice(const Tensor& x, std::vector<int64_t> begins, std::vector<int64_t> ends,
+             std::vector<int64_t> steps) {
+  return ApplyTo(
+      "slice", {x},
+      {{"begins", std::move(begins)}, {"ends", std::move(ends)}, {"steps", std::move(steps)}});
+}
+Tensor Concat(std::span<const Tensor> tensors, int64_t dim) {
+  return std::move(Apply("concat", tensors, {{"dim", dim}}).front());
+}
+Tensor Repeat(const Tensor& x, std::vector<int64_t> repeats) {
+  return ApplyTo("repeat", {x}, {{"repeats", std::move(repeats)}});
+}
+Tensor Pad(const Tensor& x, std::vector<int64_t> padding, float value) {
+  return ApplyTo("pad", {x}, {{"padding", std::move(padding)}, {"value", double{value}}});
+}
+Tensor Embedding(const Tensor& indices, const Tensor& weight, std::optional<Layout> layout) {
+  const std::string name = layout ? LayoutName(*layout) : "";
+  return ApplyTo("embedding", {indices, weight}, {{"layout", name}});
+}
+
+Tensor FillCache(const Tensor& cache, const Tensor& input, const CacheOptions& options) {
+  return ApplyTo("fill_cache", {cache, input}, AttributesOf(options));
+}
+Tensor UpdateCache(const Tensor& cache, const Tensor& input, const CacheOptions& options) {
+  return ApplyTo("update_cache", {cache, input}, AttributesOf(options));
+}
+Tensor UpdateCache(const Tensor& cache, const Tensor& input, const Tensor& update_indices,
+                   uint32_t batch_offset) {
+  return ApplyTo("update_cache", {cache, input, update_indices},
+                 AttributesOf(CacheOptions{.batch_offset = batch_offset}));
+}
+
+Heads SplitQueryKeyValueAndSplitHeads(const Tensor& input, const HeadsOptions& options) {
+  std::vector<Tensor> outputs = Apply("split_query_key_value_and_split_heads", {&input, 1},
+                                      {{"num_heads", int64_t{options.num_heads}},
+                                       {"num_kv_heads", int64_t{options.num_kv_heads}},
+                                       {"transpose_key", options.transpose_key}});
+  outputs.resize(3, outputs[0]);  // an error is that of all three
+  return {std::move(outputs[0]), std::move(outputs[1]), std::move(outputs[2])};
+}
+Tensor ConcatenateHeads(const Tensor& x) { return ApplyTo("concatenate_heads", {x}); }
 
 }  // namespace ttfd::tensor

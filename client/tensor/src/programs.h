@@ -1,7 +1,6 @@
 // The programs of operations on a card. Shapes are words, so a model needs few of them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -13,16 +12,10 @@
 
 namespace ttfd::tensor {
 
-// Kernels of a program, by their index.
-inline constexpr uint32_t kReaderKernel = 0;
-inline constexpr uint32_t kComputeKernel = 1;  // and the two after it: TRISC0, TRISC1, TRISC2
-inline constexpr uint32_t kWriterKernel = 4;
-inline constexpr uint32_t kProgramKernels = 5;
-
 // The kernels of a family, loaded when they are first used. The daemon has their bytes once for all who use them.
 class KernelSet {
  public:
-  using Kernels = std::array<client::Kernel, kProgramKernels>;
+  using Kernels = std::vector<client::Kernel>;  // in the order of FamilyInfo::kernels
 
   explicit KernelSet(client::Session* session) : session_(session) {}
 

@@ -11,8 +11,6 @@ constexpr uint64_t kRowAlignment = 64;  // of DRAM pages, so that rows are at on
 
 uint64_t RoundUp(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-uint32_t ElementBytes(DType dtype) { return dtype == DType::kFloat32 ? 4 : 2; }
-
 }  // namespace
 
 uint64_t Shape::elements() const {
@@ -45,6 +43,8 @@ const char* DTypeName(DType dtype) {
       return "float32";
     case DType::kBfp8:
       return "bfp8";
+    case DType::kUInt32:
+      return "uint32";
   }
   return "unknown";
 }
@@ -57,8 +57,15 @@ client::DataFormat FormatOf(DType dtype) {
       return client::DataFormat::kFloat32;
     case DType::kBfp8:
       return client::DataFormat::kBfp8B;
+    case DType::kUInt32:
+      return client::DataFormat::kInt32;
   }
   return client::DataFormat::kNone;
+}
+
+uint32_t ElementBytes(DType dtype) {
+  if (dtype == DType::kBfp8) return 0;
+  return dtype == DType::kBFloat16 ? 2 : 4;
 }
 
 const char* LayoutName(Layout layout) { return layout == Layout::kTile ? "tile" : "row_major"; }

@@ -2,6 +2,7 @@
 #include "ttfd/tensor/tensor.h"
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -21,8 +22,22 @@ const client::Buffer* Tensor::buffer() const {
   return &storage_->allocation()->buffer();
 }
 
-Status Tensor::ToHost(std::span<float> elements) const {
+Status Tensor::ToHost(std::span<float> elements) const { return Read(false, elements); }
+
+Status Tensor::ToHost(std::span<uint32_t> elements) const {
+  std::vector<float> numbers(elements.size());
+  const Status status = Read(true, numbers);
+  if (status.ok()) std::memcpy(elements.data(), numbers.data(), elements.size_bytes());
+  return status;
+}
+
+// Integers as numbers of the same bits.
+Status Tensor::Read(bool as_integers, std::span<float> elements) const {
   if (!ok()) return status_;
+  if (as_integers != (spec_.dtype == DType::kUInt32)) {
+    return Invalid("tensor", "the tensor is " + spec_.ToString() + "; its elements are read as " +
+                                 (as_integers ? "float" : "uint32_t"));
+  }
   const std::shared_ptr<Allocation> allocation = storage_->allocation();
   if (allocation == nullptr) return Invalid("tensor", "the tensor has been deallocated");
   if (allocation->recording() != nullptr && !allocation->recording()->has_run) {
@@ -39,12 +54,6 @@ Status Tensor::ToHost(std::span<float> elements) const {
   if (Status status = queue.Read(allocation->buffer(), 0, pages); !status.ok()) return status;
   StoreElements(pages, spec_, elements);
   return Status();
-}
-
-Result<std::vector<float>> Tensor::ToHost() const {
-  std::vector<float> elements(shape().elements());
-  if (Status status = ToHost(elements); !status.ok()) return status;
-  return elements;
 }
 
 void Tensor::Deallocate() {

@@ -2,7 +2,8 @@
 // compiled programs call the same entries.
 //
 // The contract of all of them:
-// - Inputs are not changed. The output is a new tensor, on the card of the inputs.
+// - Inputs are not changed, and the output is a new tensor, on the card of the inputs; but fill_cache and update_cache
+//   change their input `cache`, which is their output, too.
 // - An input with an error makes the outputs the same error. A wrong call is INVALID_ARGUMENT: the message names the
 //   operation, the argument, and both values; nothing is enqueued.
 // - Padding of the output is 0, whatever the operation.
@@ -30,6 +31,7 @@ struct OperationInfo {
   struct Argument {
     std::string_view name;
     bool optional = false;
+    bool repeated = false;  // the last one: any number of tensors, at least one
   };
   struct AttributeInfo {
     std::string_view name;

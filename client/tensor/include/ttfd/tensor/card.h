@@ -50,6 +50,10 @@ class Card {
   Tensor FromHost(std::span<const float> elements, Shape shape, DType dtype = DType::kBFloat16,
                   Layout layout = Layout::kTile);
 
+  // The same of integers, of kUInt32.
+  Tensor FromHost(std::span<const uint32_t> elements, Shape shape,
+                  Layout layout = Layout::kRowMajor);
+
   // From BeginRecording to EndRecording the operations that the calling thread calls on this card are recorded, in
   // place of running them: <ttfd/tensor/recording.h>. The first error of one is that of the recording.
   // FAILED_PRECONDITION: a recording is under way; none is, or it has no operation. RESOURCE_EXHAUSTED: it exceeds what
@@ -80,6 +84,8 @@ class Card {
 
  private:
   explicit Card(std::shared_ptr<CardState> state);
+  Tensor Write(std::span<const float> elements, TensorSpec spec);
+
   std::shared_ptr<CardState> state_;
 };
 

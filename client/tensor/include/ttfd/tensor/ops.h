@@ -1,7 +1,11 @@
 // Operations as functions: each is the entry of its name in the table of <ttfd/tensor/apply.h>, which has the contract
 // of all of them.
 //
-// Shapes are matched as NumPy does: from the last extent on; an extent of 1, or a missing one, is broadcast.
+// Operations that compute take tensors of layout tile and match shapes as NumPy does: from the last extent on; an
+// extent of 1, or a missing one, is broadcast.
+//
+// Operations that move elements take both layouts and all types, and do not change a bit. Their output has the layout
+// and type of the input. Elements of bfp8 move as whole tiles only.
 //
 // Accuracy, before the one rounding to the output's type:
 // - Elementwise operations compute with 32 bits: the errors of <ttfd/compute/unary.h>, with which a bfloat16 output is
@@ -12,7 +16,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "ttfd/tensor/apply.h"
 #include "ttfd/tensor/card.h"
@@ -75,5 +81,56 @@ Tensor Matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 // Matmul, plus a bias of [n].
 Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               const MatmulOptions& options = {});
+
+// ---- Elements in other places.
+
+// The same elements in another layout.
+Tensor ToLayout(const Tensor& x, Layout layout);
+// The same elements in their order; one extent may be -1, what the others leave.
+Tensor Reshape(const Tensor& x, std::vector<int64_t> shape);
+// Extent i of the output is extent dims[i] of `x`; negative numbers count from the end, here and below.
+Tensor Permute(const Tensor& x, std::vector<int64_t> dims);
+Tensor Transpose(const Tensor& x, int64_t dim0 = -2, int64_t dim1 = -1);
+// Indices begin, begin + step, ... below end in each extent. No steps: 1.
+Tensor Slice(const Tensor& x, std::vector<int64_t> begins, std::vector<int64_t> ends,
+             std::vector<int64_t> steps = {});
+Tensor Concat(std::span<const Tensor> tensors, int64_t dim);
+// Extent i times repeats[i].
+Tensor Repeat(const Tensor& x, std::vector<int64_t> repeats);
+// padding[2 * i] elements before and padding[2 * i + 1] after those of extent i.
+Tensor Pad(const Tensor& x, std::vector<int64_t> padding, float value = 0);
+
+// The row of `weight` for each index of `indices`, of kUInt32; 0 for an index that has none.
+Tensor Embedding(const Tensor& indices, const Tensor& weight,
+                 std::optional<Layout> layout = std::nullopt);
+
+struct CacheOptions {
+  uint32_t batch_offset = 0;  // first user of the cache that is written
+  uint32_t update_index = 0;  // first row
+};
+// Writes `input`, [users, heads, rows, columns], into a part of `cache`, in place, and returns `cache`. Operations that
+// were called before see the old content, those that are called later the new one.
+Tensor FillCache(const Tensor& cache, const Tensor& input, const CacheOptions& options = {});
+// The same for a row of each user: `input` is [1, heads, users, columns].
+Tensor UpdateCache(const Tensor& cache, const Tensor& input, const CacheOptions& options = {});
+// The row of each user is an element of `update_indices`, of kUInt32, or the only one; rows that `cache` does not have
+// are left out.
+Tensor UpdateCache(const Tensor& cache, const Tensor& input, const Tensor& update_indices,
+                   uint32_t batch_offset = 0);
+
+struct Heads {
+  Tensor query;
+  Tensor key;
+  Tensor value;
+};
+struct HeadsOptions {
+  uint32_t num_heads = 1;
+  uint32_t num_kv_heads = 0;  // 0: num_heads
+  bool transpose_key = true;  // keys are [users, heads, columns, rows]
+};
+// Queries, keys and values, each [users, heads, rows, columns], of [users, rows, all of their columns].
+Heads SplitQueryKeyValueAndSplitHeads(const Tensor& input, const HeadsOptions& options);
+// [users, rows, heads * columns] of [users, heads, rows, columns].
+Tensor ConcatenateHeads(const Tensor& x);
 
 }  // namespace ttfd::tensor

@@ -53,13 +53,18 @@ enum class DType : uint8_t {
   kBFloat16,
   kFloat32,  // the engine multiplies with 10 bits of mantissa; unary operations use all 24
   kBfp8,  // the 16 elements of a row of a face share an exponent, each has 7 bits of its own: <ttfd/tiles.h>
+  kUInt32,  // indices and positions; operations that move elements take it, those that compute do not
 };
 
-inline constexpr DType kDTypes[] = {DType::kBFloat16, DType::kFloat32, DType::kBfp8};
+inline constexpr DType kDTypes[] = {DType::kBFloat16, DType::kFloat32, DType::kBfp8,
+                                    DType::kUInt32};
 
-// "bfloat16", "float32", "bfp8".
+// "bfloat16", "float32", "bfp8", "uint32".
 const char* DTypeName(DType dtype);
+// Of the circular buffers for it: kInt32 stands for all 32 bits of kUInt32.
 client::DataFormat FormatOf(DType dtype);
+// Of one; 0: elements of kBfp8 have no bytes of their own.
+uint32_t ElementBytes(DType dtype);
 
 enum class Layout : uint8_t {
   kTile,      // a page is a tile of 32 x 32 elements: what operations compute with

@@ -3,10 +3,12 @@
 //   Tensor y = Gelu(Linear(x, w, bias));                   // enqueued; an error of any of them is y's
 //   Result<std::vector<float>> numbers = y.ToHost();       // waits
 //
-// A Tensor is a handle: copies share the elements, which nothing changes after the operation that made them. Memory
-// returns to the card's pool with the last copy. Any thread may use a Tensor; two threads may use the same one.
+// A Tensor is a handle: copies share the elements, which nothing but fill_cache and update_cache changes after the
+// operation that made them. Memory returns to the card's pool with the last copy. Any thread may use a Tensor; two
+// threads may use the same one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -39,10 +41,17 @@ class Tensor {
   Layout layout() const { return spec_.layout; }
 
   // The elements, the last extent running fastest, without padding: exactly their values. Waits for all operations
-  // enqueued before, for at most ConnectOptions::call_timeout.
-  Result<std::vector<float>> ToHost() const;
+  // enqueued before, for at most ConnectOptions::call_timeout. Element is uint32_t for kUInt32 and float for others;
+  // INVALID_ARGUMENT: it is the other one.
+  template <typename Element = float>
+  Result<std::vector<Element>> ToHost() const {
+    std::vector<Element> elements(shape().elements());
+    if (Status status = ToHost(std::span(elements)); !status.ok()) return status;
+    return elements;
+  }
   // Into an array of shape().elements() numbers. INVALID_ARGUMENT: it has another size.
   Status ToHost(std::span<float> elements) const;
+  Status ToHost(std::span<uint32_t> elements) const;
 
   // Frees the memory of this tensor and its copies, which are errors to use from now on; not while another thread uses
   // one of them. Operations that have been enqueued are not affected.
@@ -56,6 +65,8 @@ class Tensor {
   const std::shared_ptr<Storage>& storage() const { return storage_; }
 
  private:
+  Status Read(bool as_integers, std::span<float> elements) const;
+
   Status status_;
   TensorSpec spec_;
   std::shared_ptr<Storage> storage_;

@@ -1,0 +1,35 @@
+// The families.
+#include "client/tensor/src/family.h"
+
+namespace ttfd::tensor {
+namespace {
+
+using client::Processor;
+using Kernel = FamilyInfo::Kernel;
+
+// A reader, three kernels of the engine with the same words, a writer.
+constexpr std::string_view kComputeWords[] = {"reader", "compute", "writer"};
+#define TTFD_COMPUTE_FAMILY(name)                                                             \
+  {                                                                                           \
+    {name "_reader", Processor::kNcrisc, 0}, {name "_compute_trisc0", Processor::kTrisc0, 1}, \
+        {name "_compute_trisc1", Processor::kTrisc1, 1},                                      \
+        {name "_compute_trisc2", Processor::kTrisc2, 1}, {                                    \
+      "tile_writer", Processor::kBrisc, 2                                                     \
+    }                                                                                         \
+  }
+constexpr Kernel kEltwise[] = TTFD_COMPUTE_FAMILY("eltwise");
+constexpr Kernel kMatmul[] = TTFD_COMPUTE_FAMILY("matmul");
+#undef TTFD_COMPUTE_FAMILY
+
+constexpr std::string_view kMoveWords[] = {"move"};
+constexpr Kernel kMove[] = {{"move", Processor::kNcrisc, 0}};
+
+constexpr FamilyInfo kFamilies[] = {{"eltwise", kComputeWords, kEltwise},
+                                    {"matmul", kComputeWords, kMatmul},
+                                    {"move", kMoveWords, kMove}};
+
+}  // namespace
+
+const FamilyInfo& InfoOf(Family family) { return kFamilies[static_cast<uint32_t>(family)]; }
+
+}  // namespace ttfd::tensor
