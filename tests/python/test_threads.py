@@ -26,6 +26,7 @@ LARGE = 32 << 20  # more than the daemon's window
 def silent(daemon):
     """The daemon does not answer inside of this."""
     daemon.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, daemon.process.pid, os.WSTOPPED)  # all of its threads
     try:
         yield
     finally:
