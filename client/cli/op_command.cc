@@ -192,7 +192,9 @@ int ListOperations(const Common& common) {
       return {{"name", one.name},
               {"inputs", JsonList(one.inputs,
                                   [](const OperationInfo::Argument& input) -> Json {
-                                    return {{"name", input.name}, {"optional", input.optional}};
+                                    return {{"name", input.name},
+                                            {"optional", input.optional},
+                                            {"repeated", input.repeated}};
                                   })},
               {"attributes", JsonList(one.attributes,
                                       [](const OperationInfo::AttributeInfo& attribute) -> Json {

@@ -13,12 +13,12 @@ TYPES = {"bool": "bool", "integer": "int", "number": "float", "string": "str", "
 
 def function(operation: dict) -> str:
     """The operation as Python sees it."""
-    inputs = [f"*{one['name']}: Tensor" if one.get("repeated") else f"{one['name']}: Tensor | None = ..." if one["optional"] else f"{one['name']}: Tensor"
+    inputs = [f"{one['name']}: Sequence[Tensor]" if one["repeated"] else f"{one['name']}: Tensor | None = ..." if one["optional"] else f"{one['name']}: Tensor"
               for one in operation["inputs"]]
     attributes = [f"{one['name']}: {TYPES[one['type']]} = ..." for one in operation["attributes"]]
     if len(inputs) == 2 and operation["name"] in ("add", "subtract", "multiply", "div"):
         inputs[1] += " | float"
-    marker = ["*"] if attributes and not inputs[-1].startswith("*") else []
+    marker = ["*"] if attributes else []
     return f"def {operation['name']}({', '.join(inputs + marker + attributes)}) -> Any: ...\n"
 
 

@@ -46,7 +46,8 @@ def test_arrays_of_all_kinds_become_tensors(card):
     (lambda card, x: tt.exp("x"), "exp[0] must be a ttfd.Tensor, not 'x'"),
     (lambda card, x: x + "x", "add[1] must be a ttfd.Tensor, not 'x'"),
     (lambda card, x: card.tensor(["x"]), "array must be an array of numbers, not ['x']"),
-    (lambda card, x: card.tensor([1.0], dtype="int7"), "dtype must be 'bfloat16' or 'float32' or 'bfp8', not 'int7'"),
+    (lambda card, x: card.tensor([1.0], dtype="int7"), "dtype must be 'bfloat16' or 'float32' or 'bfp8' or 'uint32', not 'int7'"),
+    (lambda card, x: card.tensor([-1], dtype="uint32"), "array must be an array of integers from 0 to 4294967295, not [-1]"),
     (lambda card, x: tt.Recording().replay(), "the block of the recording has not ended, or has failed"),
     (lambda card, x: tt.Card("session"), "session must be a ttfd.Session, not 'session'"),
 ])
@@ -57,6 +58,14 @@ def test_wrong_calls_say_what_is_allowed(card, call, message):
         call(card, x)
     assert (raised.value.code, raised.value.message) == (ttfd.Code.INVALID_ARGUMENT, message)
     assert card.counts["operations"] == before
+
+
+def test_integers_are_indices(card):
+    indices = card.tensor([3, 0, 2], dtype="uint32")
+    assert (indices.dtype, indices.layout, indices.numpy().dtype) == ("uint32", "row_major", np.uint32)
+    rows = np.arange(12.0).reshape(4, 3)
+    assert np.array_equal(tt.embedding(indices, card.tensor(rows)).numpy(), rows[[3, 0, 2]])
+    assert np.array_equal(tt.concat([indices, card.tensor([7], dtype="uint32")]).numpy(), [3, 0, 2, 7])
 
 
 def test_a_recording_replays(card):

@@ -72,22 +72,33 @@ std::unique_ptr<Card> OpenCard(const std::shared_ptr<Session>& session,
       Take(session->Call([&] { return tt::Card::In(session->shared_client(), options); })));
 }
 
+// Elements of 32 bits.
+template <typename Element, typename Bytes>
+std::span<Element> Elements(const Bytes& bytes) {
+  return {reinterpret_cast<Element*>(bytes.data()), bytes.size() / sizeof(Element)};
+}
+
+// The array has uint32 for kUInt32 and float32 for other types.
 std::unique_ptr<Tensor> FromHost(const Card& card, const py::object& array,
-                                 std::vector<uint32_t> shape, uint8_t dtype, uint8_t layout) {
+                                 std::vector<uint32_t> extents, uint8_t dtype, uint8_t layout) {
   const BytesView view(array, /*writable=*/false);
-  const std::span numbers(reinterpret_cast<const float*>(view.bytes().data()),
-                          view.bytes().size() / sizeof(float));
   return Own(card.session(), card.Call([&] {
-    return card->FromHost(numbers, tt::Shape(std::move(shape)), static_cast<tt::DType>(dtype),
-                          static_cast<tt::Layout>(layout));
+    tt::Shape shape(std::move(extents));
+    const auto type = static_cast<tt::DType>(dtype);
+    const auto order = static_cast<tt::Layout>(layout);
+    return type == tt::DType::kUInt32
+               ? card->FromHost(Elements<const uint32_t>(view.bytes()), std::move(shape), order)
+               : card->FromHost(Elements<const float>(view.bytes()), std::move(shape), type, order);
   }));
 }
 
 void ToHost(const Tensor& tensor, const py::object& array) {
   const BytesView view(array, /*writable=*/true);
-  const std::span numbers(reinterpret_cast<float*>(view.writable().data()),
-                          view.bytes().size() / sizeof(float));
-  Check(tensor.Call([&] { return tensor->ToHost(numbers); }));
+  Check(tensor.Call([&] {
+    return tensor->dtype() == tt::DType::kUInt32
+               ? tensor->ToHost(Elements<uint32_t>(view.writable()))
+               : tensor->ToHost(Elements<float>(view.writable()));
+  }));
 }
 
 // REQUIRES an input.
@@ -111,13 +122,13 @@ std::vector<std::unique_ptr<Tensor>> Apply(const std::string& name,
   return owned;
 }
 
-// Name, inputs as (name, optional), attributes as (name, standard value, description), description.
+// Name, inputs as (name, optional, repeated), attributes as (name, standard value, description), description.
 py::list Operations() {
   py::list operations;
   for (const tt::OperationInfo& info : tt::Operations()) {
     py::list inputs;
     for (const auto& input : info.inputs) {
-      inputs.append(py::make_tuple(input.name, input.optional));
+      inputs.append(py::make_tuple(input.name, input.optional, input.repeated));
     }
     py::list attributes;
     for (const auto& attribute : info.attributes) {

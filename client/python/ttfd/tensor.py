@@ -46,6 +46,10 @@ def _choice(value: object, values: Sequence[str], field: str) -> int:
     return values.index(value)
 
 
+def _element(dtype: str) -> type[np.generic]:
+    return np.uint32 if dtype == "uint32" else np.float32
+
+
 class Tensor:
     """A tensor on a card. Nothing changes its elements; the memory is used again when it is collected, or deallocated.
 
@@ -64,8 +68,8 @@ class Tensor:
         return f"<ttfd.tensor.Tensor {list(self.shape)} {self.dtype}, layout {self.layout}>"
 
     def numpy(self) -> np.ndarray:
-        """The elements as a new array of np.float32. Waits for all operations enqueued before."""
-        array = np.empty(self.shape, np.float32)
+        """The elements as a new array of np.float32, or np.uint32. Waits for all operations enqueued before."""
+        array = np.empty(self.shape, _element(self.dtype))
         self._native.read(array)
         return array
 
@@ -85,14 +89,9 @@ class Tensor:
         """Gives the memory back; it is an error to use the tensor from here. What has been enqueued is not affected."""
         self._native.deallocate()
 
-    def __neg__(self) -> Tensor:
-        return _apply("neg", [self], {})
-
-    def __rsub__(self, other: float) -> Tensor:
-        return -self + other
-
-    def __rtruediv__(self, other: float) -> Tensor:
-        return _apply("reciprocal", [self], {}) * other
+    __neg__ = lambda self: _apply("neg", [self], {})
+    __rsub__ = lambda self, number: -self + number
+    __rtruediv__ = lambda self, number: _apply("reciprocal", [self], {}) * number
 
 
 class Card:
@@ -111,15 +110,18 @@ class Card:
     def __exit__(self, *exception: Any) -> None:
         self.session.__exit__(*exception)
 
-    def tensor(self, array: npt.ArrayLike, dtype: str = "bfloat16", layout: str = "tile") -> Tensor:
-        """A tensor with the numbers of an array, which is not copied before if it is np.float32 in C order."""
-        numbers = np.asarray(array)
+    def tensor(self, array: npt.ArrayLike, dtype: str = "bfloat16", layout: str | None = None) -> Tensor:
+        """A tensor with the numbers of an array, which is not copied before if it is np.float32 (for "uint32": np.uint32) in C
+        order. layout: None: "tile", but "row_major" for "uint32"."""
+        number, numbers = _choice(dtype, DTYPES, "dtype"), np.asarray(array)
+        order = _choice(layout or LAYOUTS[dtype == "uint32"], LAYOUTS, "layout")
         if numbers.dtype.kind not in "fiub":
             check.refuse_value(array, "array", "an array of numbers")
+        if dtype == "uint32" and (numbers.dtype.kind == "f" or (numbers.size and not 0 <= numbers.min() <= numbers.max() <= check.UINT32)):
+            check.refuse_value(array, "array", f"an array of integers from 0 to {check.UINT32}")
         with np.errstate(over="ignore"):  # a double beyond np.float32 is infinity
-            numbers = np.ascontiguousarray(numbers, np.float32)
-        made = self._native.tensor(numbers, numbers.shape, _choice(dtype, DTYPES, "dtype"), _choice(layout, LAYOUTS, "layout"))
-        return Tensor(made, self)
+            numbers = np.ascontiguousarray(numbers, _element(dtype))
+        return Tensor(self._native.tensor(numbers, numbers.shape, number, order), self)
 
     @contextlib.contextmanager
     def record(self) -> Iterator[Recording]:
@@ -146,10 +148,8 @@ class Card:
         """Lets operations run again after an error of the card."""
         self._native.clear_error()
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Operations and launches so far, programs that exist, bytes of buffers that wait for a tensor."""
-        return dict(zip(("operations", "launches", "programs", "pooled_bytes"), self._native.counts()))
+    counts = property(lambda self: dict(zip(("operations", "launches", "programs", "pooled_bytes"), self._native.counts())),
+                      doc="Operations and launches so far, programs that exist, bytes of buffers that wait for a tensor.")
 
 
 class Recording:
@@ -163,10 +163,7 @@ class Recording:
             check.refuse("the block of the recording has not ended, or has failed", "recording")
         self._native.replay(check.integer(times, "times"))
 
-    @property
-    def launches(self) -> int:
-        """Launches of a replay."""
-        return 0 if self._native is None else self._native.launches
+    launches = property(lambda self: 0 if self._native is None else self._native.launches, doc="Launches of a replay.")
 
 
 def open(address: str | os.PathLike[str] | None = None, *, cores: Cores = (), launch_products: int = 4096, **options: Any) -> Card:
@@ -194,11 +191,11 @@ def _apply(name: str, inputs: Sequence[Any], attributes: dict[str, Any]) -> Any:
     return made[0] if len(made) == 1 else made
 
 
-def _function(name: str, inputs: list[tuple[str, bool]], attributes: list[tuple[str, Any, str]], doc: str) -> Any:
+def _function(name: str, inputs: list[tuple[str, bool, bool]], attributes: list[tuple[str, Any, str]], doc: str) -> Any:
     """The operation as a function; its signature is the table's."""
     signature = inspect.Signature(
         [inspect.Parameter(given, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None if optional else inspect.Parameter.empty)
-         for given, optional in inputs]
+         for given, optional, _ in inputs]
         + [inspect.Parameter(given, inspect.Parameter.KEYWORD_ONLY, default=standard) for given, standard, _ in attributes])
 
     def function(*positional: Any, **named: Any) -> Any:
@@ -206,8 +203,8 @@ def _function(name: str, inputs: list[tuple[str, bool]], attributes: list[tuple[
             bound = signature.bind(*positional, **named).arguments
         except TypeError as problem:
             check.refuse(f"{name}: {problem}", name)
-        given = [bound.pop(each) for each, _ in inputs if bound.get(each) is not None]
-        return _apply(name, given, bound)
+        given = [bound.pop(each) for each, _, _ in inputs if bound.get(each) is not None]
+        return _apply(name, check.items(given[0], name, "a list of tensors") if inputs[0][2] else given, bound)
 
     function.__name__ = function.__qualname__ = name
     function.__signature__ = signature
