@@ -75,6 +75,22 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
       {apply("clamp", {a}, {{"low", 2.0}, {"high", 1.0}}),
        "clamp: low is 2.000000; it must be at most high, 1.000000"},
       {apply("add", {a, freed}), "add: b is deallocated"},
+      {apply("sum", {two_matrices}, {{"dim", int64_t{0}}}),
+       "sum: dim is 0; it must be -1 or -2, of [2, 32, 32]; permute other extents to there"},
+      {apply("max", {bias}, {{"dim", int64_t{-2}}}),
+       "max: dim is -2; it must be -1, of [65]; permute other extents to there"},
+      {apply("mean", {a}),
+       "mean: keepdim is false; it must be true, because [128, 1] has other tiles than [128]"},
+      {apply("min", {two_matrices}, {{"dim", int64_t{1}}}),
+       "min: keepdim is false; it must be true, because [2, 1, 32] has other tiles than [2, 32]"},
+      {apply("softmax", {a}, {{"dim", int64_t{0}}}),
+       "softmax: dim is 0; it must be -1, of [128, 768]; permute other extents to there"},
+      {apply("rms_norm", {a, bias}),
+       "rms_norm: weight is bfloat16 [65] in layout tile; it must be one row of 768 elements"},
+      {apply("layer_norm", {a}, {{"epsilon", -1.0}}),
+       "layer_norm: epsilon is -1.000000; it must be at least 0"},
+      {apply("softmax", {rows}),
+       "softmax: x is float32 [128, 768] in layout row_major; the layout must be tile"},
       {apply("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
   };
   for (const auto& [status, message] : cases) {
@@ -84,6 +100,20 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
   EXPECT_EQ(card_.counts().operations, 0u);
   EXPECT_TRUE(card_.Finish().ok());
   EXPECT_EQ(server_.seen().commands, commands);
+}
+
+TEST_F(TensorCall, ReducesToShapes) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const Tensor x = Make({2, 33, 70});
+  EXPECT_EQ(shape(Sum(x, -1, true)), "[2, 33, 1]");
+  EXPECT_EQ(shape(Mean(x, 1, true)), "[2, 1, 70]");
+  EXPECT_EQ(shape(Max(Make({33, 70}), 0)), "[70]");
+  EXPECT_EQ(shape(Min(Make({1, 33, 70}), -2)), "[1, 70]");
+  EXPECT_EQ(shape(Sum(Make({70}))), "[1]");
+  EXPECT_EQ(shape(Sum(Make({1, 70}))), "[1]");
 }
 
 TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {

@@ -3,6 +3,8 @@
 
 #include "client/tensor/src/lower_eltwise.h"
 #include "client/tensor/src/lower_matmul.h"
+#include "client/tensor/src/lower_reduce.h"
+#include "client/tensor/src/lower_rows.h"
 
 namespace ttfd::tensor {
 namespace {
@@ -200,6 +202,82 @@ writer 1 1 2 1 @output
                    "INVALID_ARGUMENT: more than 2 groups of extents of the batch are broadcast "
                    "differently: [2, 1, 2, 32, 32] and [2, 1, 32, 32] [INVALID, field shape]"}),
     [](const auto& test) { return test.param.name; });
+
+struct ReduceCase {
+  const char* name;
+  ReduceOperation operation;
+  TensorSpec input;
+  TensorSpec output;
+  const char* text;
+};
+
+class LowerReduceCases : public ::testing::TestWithParam<ReduceCase> {};
+
+TEST_P(LowerReduceCases, GivesTheseWords) {
+  const ReduceCase& given = GetParam();
+  EXPECT_EQ(LowerReduce(given.operation, given.input, given.output, kLimits).ToText(), given.text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tensor, LowerReduceCases,
+                         ::testing::Values(ReduceCase{"SumOfRows", {}, {{2, 33, 70}}, {{2, 33, 1}}, R"()"},
+                                           ReduceCase{"MeanOfColumns",
+                                                      {.to_row = true, .is_mean = true},
+                                                      {{2, 64, 70}},
+                                                      {{2, 1, 70}, DType::kBfp8},
+                                                      R"()"},
+                                           ReduceCase{"MinimumOfRows",
+                                                      {.pool = ops::Pool::kMinimum},
+                                                      {{40, 100}, DType::kFloat32},
+                                                      {{40, 1}},
+                                                      R"()"}),
+                         [](const auto& test) { return test.param.name; });
+
+struct RowsCase {
+  const char* name;
+  RowsOperation operation;
+  TensorSpec input;
+  std::vector<TensorSpec> rows;  // weight, bias
+  TensorSpec output;
+  const char* text;
+};
+
+class LowerRowsCases : public ::testing::TestWithParam<RowsCase> {};
+
+TEST_P(LowerRowsCases, GivesTheseWords) {
+  const RowsCase& given = GetParam();
+  const auto row = [&given](size_t i) { return i < given.rows.size() ? &given.rows[i] : nullptr; };
+  EXPECT_EQ(LowerRows(given.operation, given.input, row(0), row(1), given.output, kLimits).ToText(),
+            given.text);
+}
+
+// Of rows of 3200 elements two do not fit together.
+INSTANTIATE_TEST_SUITE_P(
+    Tensor, LowerRowsCases,
+    ::testing::Values(RowsCase{"Softmax", {}, {{2, 33, 70}}, {}, {{2, 33, 70}}, R"()"},
+                      RowsCase{"SoftmaxOfOneRowAtATime",
+                               {},
+                               {{32, 4096}},
+                               {},
+                               {{32, 4096}, DType::kBfp8},
+                               R"()"},
+                      RowsCase{"RmsNormWithWeight",
+                               {ops::RowsFunction::kRmsNorm, 0.5f},
+                               {{64, 768}},
+                               {{{768}, DType::kFloat32}},
+                               {{64, 768}},
+                               R"()"},
+                      RowsCase{"LayerNorm",
+                               {ops::RowsFunction::kLayerNorm, 0.5f},
+                               {{2, 16, 64}, DType::kFloat32},
+                               {{{64}}, {{64}}},
+                               {{2, 16, 64}},
+                               R"()"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(LowerRows, NamesTheLimitOfARow) {
+  const TensorSpec x = {{32, 32768}};
+  EXPECT_EQ(LowerRows({}, x, nullptr, nullptr, x, kLimits).Check(kLimits).message(), "");
+}
 
 }  // namespace
 }  // namespace ttfd::tensor

@@ -36,6 +36,10 @@ const char* FamilyName(Family family) {
       return "eltwise";
     case Family::kMatmul:
       return "matmul";
+    case Family::kReduce:
+      return "reduce";
+    case Family::kRows:
+      return "rows";
   }
   return "unknown";
 }

@@ -15,7 +15,7 @@
 
 namespace ttfd::tensor {
 
-enum class Family : uint8_t { kEltwise, kMatmul };
+enum class Family : uint8_t { kEltwise, kMatmul, kReduce, kRows };
 const char* FamilyName(Family family);
 
 // What of a card lowerings depend on.
