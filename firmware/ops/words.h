@@ -196,11 +196,11 @@ struct ReduceReader {
 struct ReduceCompute {
   Cores cores;
   uint32_t tiles;
-  uint32_t pool;     // Pool
-  uint32_t to_row;   // each column becomes a number, else each row
-  uint32_t last;     // rows (to_row) or columns of the last tile that are in the shape, 1 to 32
-  uint32_t factor;   // of the results, the bits of a 32-bit float
-  uint32_t rounds;   // to bfloat16, before the packer makes bfp8 of 32 bits
+  uint32_t pool;    // Pool
+  uint32_t to_row;  // each column becomes a number, else each row
+  uint32_t last;    // rows (to_row) or columns of the last tile that are in the shape, 1 to 32
+  uint32_t factor;  // of the results, the bits of a 32-bit float
+  uint32_t rounds;  // to bfloat16, before the packer makes bfp8 of 32 bits
   Padding padding;
 };
 

@@ -22,8 +22,8 @@ struct Rows {
   Size size;
   Format format;
   Format output = kBf16;
-  float offset = 0;             // of the numbers
-  uint32_t parameters = 0;      // 1: weight, 2: bias, too
+  float offset = 0;         // of the numbers
+  uint32_t parameters = 0;  // 1: weight, 2: bias, too
   uint32_t buffered_rows = 2;
   uint32_t launches = 1;
 };
@@ -90,17 +90,19 @@ void RunRows(BootedCard& card, const Rows& of) {
   const std::vector<OpTensor> inputs = InputsOf(of);
   OpTensor output{of.size, of.output};
   const uint32_t tiles = output.tile_columns();
-  std::vector<OpBuffer> buffers = {{0, of.buffered_rows * tiles, of.format},
-                                   {3, 2, of.output},
-                                   {4, 1, kFp32},
-                                   {5, 1, kFp32}};
+  std::vector<OpBuffer> buffers = {
+      {0, of.buffered_rows * tiles, of.format}, {3, 2, of.output}, {4, 1, kFp32}, {5, 1, kFp32}};
   if (of.function == RowsFunction::kSoftmax) buffers.push_back({6, tiles, kFp32});
   for (uint32_t i = 0; i < of.parameters; ++i) buffers.push_back({1 + i, tiles, kBf16});
   OpProgram program(card, "rows", of.cores, buffers);
   program.Load(inputs, output);
-  const ops::RowsReader reader{
-      {},  tiles, OpInputAddress(0), of.parameters > 0, OpInputAddress(1), of.parameters > 1,
-      OpInputAddress(2)};
+  const ops::RowsReader reader{{},
+                               tiles,
+                               OpInputAddress(0),
+                               of.parameters > 0,
+                               OpInputAddress(1),
+                               of.parameters > 1,
+                               OpInputAddress(2)};
   const uint32_t items = output.tiles() / tiles;
   const ops::TileWriter writer{{}, {1, tiles, items, 1}, kOpOutputAddress};
   for (uint32_t launch = 0; launch < of.launches; ++launch) {

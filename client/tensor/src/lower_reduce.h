@@ -9,7 +9,7 @@ namespace ttfd::tensor {
 
 struct ReduceOperation {
   ops::Pool pool = ops::Pool::kSum;
-  bool to_row = false;  // columns are reduced, the second-last extent; else rows, the last extent
+  bool to_row = false;   // columns are reduced, the second-last extent; else rows, the last extent
   bool is_mean = false;  // the sum, divided by the extent
 };
 

@@ -84,9 +84,9 @@ Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
   return ApplyTo("linear", {x, weight, bias}, AttributesOf(options));
 }
 
-#define TTFD_REDUCTION(Function, name)                                           \
-  Tensor Function(const Tensor& x, int dim, bool keepdim) {                      \
-    return ApplyTo(name, {x}, {{"dim", int64_t{dim}}, {"keepdim", keepdim}});    \
+#define TTFD_REDUCTION(Function, name)                                        \
+  Tensor Function(const Tensor& x, int dim, bool keepdim) {                   \
+    return ApplyTo(name, {x}, {{"dim", int64_t{dim}}, {"keepdim", keepdim}}); \
   }
 TTFD_REDUCTION(Sum, "sum")
 TTFD_REDUCTION(Mean, "mean")

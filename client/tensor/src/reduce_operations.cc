@@ -52,9 +52,7 @@ Outputs Reduce(const Call& call) {
 
 void AddReduceOperations(std::vector<Operation>* operations) {
   const std::vector<OperationInfo::AttributeInfo> attributes = {
-      DimAttribute(),
-      {"keepdim", false, "the extent stays, as 1"},
-      DTypeAttribute()};
+      DimAttribute(), {"keepdim", false, "the extent stays, as 1"}, DTypeAttribute()};
   const auto add = [&](std::string_view name, auto run, std::string_view doc) {
     operations->push_back({{name, {{"x"}}, attributes, doc}, run});
   };

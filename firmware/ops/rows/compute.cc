@@ -22,12 +22,8 @@ constexpr uint32_t kMinusInfinity = 0xFF800000, kMinusZero = 0x80000000;
 // The engine's functions, each once in an image.
 [[gnu::noinline]] void ConfigureCopy(uint32_t in) { copy_tile_init(in); }
 [[gnu::noinline]] void Copy(uint32_t in, uint32_t tile, uint32_t dst) { copy_tile(in, tile, dst); }
-[[gnu::noinline]] void Subtract(uint32_t dst0, uint32_t dst1) {
-  sub_binary_tile(dst0, dst1, dst0);
-}
-[[gnu::noinline]] void Multiply(uint32_t dst0, uint32_t dst1) {
-  mul_binary_tile(dst0, dst1, dst0);
-}
+[[gnu::noinline]] void Subtract(uint32_t dst0, uint32_t dst1) { sub_binary_tile(dst0, dst1, dst0); }
+[[gnu::noinline]] void Multiply(uint32_t dst0, uint32_t dst1) { mul_binary_tile(dst0, dst1, dst0); }
 [[gnu::noinline]] void AddTo(uint32_t dst0, uint32_t dst1) { add_binary_tile(dst0, dst1, dst0); }
 
 // What a row of tiles is reduced to.

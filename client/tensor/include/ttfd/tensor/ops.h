@@ -92,7 +92,6 @@ Tensor Softmax(const Tensor& x);
 Tensor RmsNorm(const Tensor& x, float epsilon = 1e-12f);
 Tensor RmsNorm(const Tensor& x, const Tensor& weight, float epsilon = 1e-12f);
 Tensor LayerNorm(const Tensor& x, float epsilon = 1e-12f);
-Tensor LayerNorm(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                 float epsilon = 1e-12f);
+Tensor LayerNorm(const Tensor& x, const Tensor& weight, const Tensor& bias, float epsilon = 1e-12f);
 
 }  // namespace ttfd::tensor
