@@ -17,13 +17,14 @@ import signal
 import subprocess
 import sys
 
+import block
 import chain
 import clients
 import mlp
 import tile
 from daemon import Failed
 
-DEMOS = {"chain": chain, "clients": clients, "mlp": mlp, "tile": tile}
+DEMOS = {"block": block, "chain": chain, "clients": clients, "mlp": mlp, "tile": tile}
 
 
 def run(build: pathlib.Path, word: str) -> int:

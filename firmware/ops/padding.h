@@ -19,4 +19,10 @@ inline void ClearPadding(const Padding& padding, uint32_t row, uint32_t column, 
   if ((rows & columns) != 32) compute::fill_outside_tile(dst, rows, columns, 0);
 }
 
+// Of tile `tile` of the output, counted through all its matrices.
+inline void ClearPaddingOf(const Padding& padding, uint32_t tile, uint32_t dst) {
+  const uint32_t row = tile / padding.tile_columns;
+  ClearPadding(padding, row % padding.tile_rows, tile - row * padding.tile_columns, dst);
+}
+
 }  // namespace ttfd::ops

@@ -3,11 +3,15 @@
 // An operation runs one family of kernels on a set of cores. A family that computes has a reader (NCRISC), a compute
 // kernel (TRISC0, TRISC1, TRISC2) and a writer (BRISC); move has one kernel (NCRISC). They have common words only: each
 // core finds its items from its position. Addresses of buffers are words, too. Circular buffers have pages of one tile
-// and the tensor's format.
+// and the tensor's format; those that no tensor goes through have Float32, a scaler bfloat16.
 //
 //   family    items                      circular buffers            words
 //   eltwise   tiles of the output        0 to 2 inputs, 3 output     EltwiseReader, EltwiseCompute, TileWriter
 //   matmul    blocks of output tiles     0 a, 1 b, 2 bias, 3 output  MatmulReader, MatmulCompute, TileWriter
+//   reduce    tiles of the output        0 input, 1 scaler, 3 output, ReduceReader, ReduceCompute, TileWriter
+//                                        4 maxima
+//   rows      rows of tiles              0 to 2 inputs, 3 output,    RowsReader, RowsCompute, TileWriter
+//                                        4 shift, 5 factor, 6 terms
 //   move      blocks of the output       0 its memory                Move, of move_words.h
 //
 // Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles.
@@ -176,6 +180,65 @@ struct MatmulCompute {
   uint32_t transpose_b;  // the factor is the transpose of each tile of b
   uint32_t fidelity;     // passes of a product, 1 to 4
   Chain chain;
+  Padding padding;
+};
+
+// ---- reduce
+
+enum class Pool : uint32_t { kSum, kMaximum, kMinimum };
+
+// Item i is the reduction of tiles (i / stride * tiles + k) * stride + i % stride of the input, k below `tiles`: of a
+// row of tiles to its column 0 (stride 1), or of a column of tiles to its row 0.
+struct ReduceReader {
+  Cores cores;
+  uint32_t tiles;
+  uint32_t stride;
+  uint32_t address;
+};
+
+struct ReduceCompute {
+  Cores cores;
+  uint32_t tiles;
+  uint32_t pool;    // Pool
+  uint32_t to_row;  // each column becomes a number, else each row
+  uint32_t last;    // rows (to_row) or columns of the last tile that are in the shape, 1 to 32
+  uint32_t factor;  // of the results, the bits of a 32-bit float
+  uint32_t rounds;  // to bfloat16, before the packer makes bfp8 of 32 bits
+  Padding padding;
+};
+
+// ---- rows
+
+// Item i is a row of tiles, `tiles` of the input and as many of the output. A row is read once. Weight and bias are one
+// row of tiles, which are read once in a launch.
+//
+//   softmax     f = exp(x - shift), shift = maximum of the row;  output = f / sum of f
+//   rms_norm    factor = 1 / sqrt(mean of x * x + epsilon);      output = x * factor * weight + bias
+//   layer_norm  shift = mean of x, then rms_norm of x - shift
+//
+// Shift and factor are tiles that circular buffers keep, with the number of a row in all its columns. Terms are the
+// tiles of f.
+struct RowsReader {
+  Cores cores;
+  uint32_t tiles;
+  uint32_t address;
+  uint32_t has_weight;
+  uint32_t weight_address;
+  uint32_t has_bias;
+  uint32_t bias_address;
+};
+
+enum class RowsFunction : uint32_t { kSoftmax, kRmsNorm, kLayerNorm };
+
+struct RowsCompute {
+  Cores cores;
+  uint32_t tiles;
+  uint32_t function;  // RowsFunction
+  uint32_t has_weight;
+  uint32_t has_bias;
+  uint32_t mean_factor;  // 1 / columns, as the bits of a 32-bit float
+  uint32_t epsilon;      // bits of a 32-bit float
+  uint32_t rounds;       // to bfloat16, before the packer makes bfp8 of 32 bits
   Padding padding;
 };
 

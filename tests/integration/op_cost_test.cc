@@ -18,18 +18,26 @@ namespace {
 
 // What a family takes of a core's memory for kernels.
 TEST(OperationCost, ImagesOfAFamily) {
-  size_t eltwise = 0, matmul = 0;
+  struct Family {
+    const char* name;
+    size_t limit;
+    size_t bytes = 0;
+  };
+  Family families[] = {
+      {"eltwise", 13'100}, {"matmul", 12'400}, {"reduce", 11'800}, {"rows", 13'300}};
   for (const std::string_view name : ops::OperationElfNames()) {
     const auto image = LoadKernel(ops::OperationElf(name), std::string(name));
     ASSERT_TRUE(image.ok()) << image.status().ToString();
     const size_t bytes = (*image)->bytes.size();
     std::printf("%s: %zu bytes\n", std::string(name).c_str(), bytes);
-    if (!name.starts_with("matmul")) eltwise += bytes;
-    if (!name.starts_with("eltwise")) matmul += bytes;
+    for (Family& family : families) {
+      if (name == "tile_writer" || name.starts_with(family.name)) family.bytes += bytes;
+    }
   }
-  std::printf("eltwise: %zu bytes, matmul: %zu bytes\n", eltwise, matmul);
-  EXPECT_LE(eltwise, 13'100u);
-  EXPECT_LE(matmul, 12'400u);
+  for (const Family& family : families) {
+    std::printf("%s: %zu bytes\n", family.name, family.bytes);
+    EXPECT_LE(family.bytes, family.limit) << family.name;
+  }
 }
 
 constexpr uint32_t kSmall = 4, kLarge = 36;  // items
@@ -122,6 +130,53 @@ class OperationInstructions : public ::testing::Test {
                      kOneCore.Arguments(writer, 0, items));
     });
   }
+
+  // Of rows of `tiles` tiles.
+  Cost Reduce(const char* what, ops::Pool pool, uint32_t tiles) {
+    BootedCard card;
+    OpProgram program(
+        card, "reduce", kOneCore,
+        {{0, 4, kBf16}, {1, 1, kBf16}, {ops::kOutputBuffer, 2, kBf16}, {4, 1, kFp32}});
+    const ops::ReduceReader reader{{}, tiles, 1, OpInputAddress(0)};
+    ops::ReduceCompute compute{};
+    compute.tiles = tiles;
+    compute.pool = static_cast<uint32_t>(pool);
+    compute.last = 30;
+    compute.factor = 0x3F000000;
+    compute.padding = {32, 1, kLarge, 1};
+    const ops::TileWriter writer{{}, {1, 1, 1, 1}, kOpOutputAddress};
+    return Measure(what, card, [&](uint32_t items) {
+      program.Launch(kOneCore.Arguments(reader, 0, items), kOneCore.Arguments(compute, 0, items),
+                     kOneCore.Arguments(writer, 0, items));
+    });
+  }
+
+  Cost Rows(const char* what, ops::RowsFunction function, uint32_t tiles) {
+    BootedCard card;
+    OpProgram program(card, "rows", kOneCore,
+                      {{0, 2 * tiles, kBf16},
+                       {1, tiles, kBf16},
+                       {2, tiles, kBf16},
+                       {ops::kOutputBuffer, 2, kBf16},
+                       {4, 1, kFp32},
+                       {5, 1, kFp32},
+                       {6, tiles, kFp32}});
+    const uint32_t has = function != ops::RowsFunction::kSoftmax;  // weight and bias
+    const ops::RowsReader reader{
+        {}, tiles, OpInputAddress(0), has, OpInputAddress(1), has, OpInputAddress(2)};
+    ops::RowsCompute compute{};
+    compute.tiles = tiles;
+    compute.function = static_cast<uint32_t>(function);
+    compute.has_weight = compute.has_bias = has;
+    compute.mean_factor = 0x3C000000;
+    compute.epsilon = 0x3C000000;
+    compute.padding = {32, 30, kLarge, tiles};
+    const ops::TileWriter writer{{}, {1, tiles, kLarge, 1}, kOpOutputAddress};
+    return Measure(what, card, [&](uint32_t items) {
+      program.Launch(kOneCore.Arguments(reader, 0, items), kOneCore.Arguments(compute, 0, items),
+                     kOneCore.Arguments(writer, 0, items));
+    });
+  }
 };
 
 TEST_F(OperationInstructions, OfTilesOfElements) {
@@ -142,6 +197,19 @@ TEST_F(OperationInstructions, OfBlocksOfProducts) {
   EXPECT_LE(Matmul("1x1x1", 1, 1, 1).item, 420u);
   EXPECT_LE(Matmul("1x1x8", 1, 1, 8).item, 3000u);
   EXPECT_LE(Matmul("2x2x8", 2, 2, 8).item, 4500u);
+}
+
+TEST_F(OperationInstructions, OfReductions) {
+  EXPECT_LE(Reduce("sum 1", ops::Pool::kSum, 1).item, 460u);
+  EXPECT_LE(Reduce("sum 8", ops::Pool::kSum, 8).item, 1800u);
+  EXPECT_LE(Reduce("max 1", ops::Pool::kMaximum, 1).item, 740u);
+  EXPECT_LE(Reduce("max 8", ops::Pool::kMaximum, 8).item, 2500u);
+}
+
+TEST_F(OperationInstructions, OfRowsOfFourTiles) {
+  EXPECT_LE(Rows("softmax", ops::RowsFunction::kSoftmax, 4).item, 9500u);
+  EXPECT_LE(Rows("rms_norm", ops::RowsFunction::kRmsNorm, 4).item, 7900u);
+  EXPECT_LE(Rows("layer_norm", ops::RowsFunction::kLayerNorm, 4).item, 11500u);
 }
 
 }  // namespace

@@ -34,15 +34,17 @@ inline OpTensor RandomTensor(Random& random, const Size& size, hw::tensix::Forma
   return tensor;
 }
 
-// Numbers are those expected, but for the rounding of the format they were written in.
-inline void ExpectNear(const OpTensor& found, const std::vector<double>& expected) {
+// Numbers are those expected, but for the rounding of the format they were written in. `error`: of what is rounded, where
+// numbers near 0 are differences of greater ones.
+inline void ExpectNear(const OpTensor& found, const std::vector<double>& expected,
+                       double error = 1e-6) {
   ASSERT_EQ(found.numbers.size(), expected.size());
   double largest = 0;
   for (const double number : expected) largest = std::max(largest, std::abs(number));
   size_t wrong = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const double allowed = found.format == kFp32   ? std::abs(expected[i]) * 1e-4 + 1e-6
-                           : found.format == kBf16 ? std::abs(expected[i]) / 250 + 1e-6
+    const double allowed = found.format == kFp32   ? std::abs(expected[i]) * 1e-4 + error
+                           : found.format == kBf16 ? std::abs(expected[i]) / 250 + error
                                                    : largest / 64;
     if (std::abs(found.numbers[i] - expected[i]) <= allowed) continue;
     if (++wrong <= 3) {

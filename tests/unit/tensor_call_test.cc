@@ -101,6 +101,30 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
   ExpectRefused(cases);
 }
 
+TEST_F(TensorCall, NamesArgumentsOfReductionsAndRows) {
+  const Tensor a = Make({128, 768});
+  const Tensor bias = Make({65});
+  const Tensor two_matrices = Make({2, 32, 32});
+  const Tensor rows = Make({128, 768}, DType::kFloat32, Layout::kRowMajor);
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("sum", {two_matrices}, {{"dim", int64_t{0}}}),
+         "sum: dim is 0; it must be -1 or -2, of [2, 32, 32]; permute other extents to there"},
+        {Called("max", {bias}, {{"dim", int64_t{-2}}}),
+         "max: dim is -2; it must be -1, of [65]; permute other extents to there"},
+        {Called("softmax", {a}, {{"dim", int64_t{0}}}),
+         "softmax: dim is 0; it must be -1, of [128, 768]; permute other extents to there"},
+        {Called("rms_norm", {a, bias}),
+         "rms_norm: weight is bfloat16 [65] in layout tile; it must be one row of 768 elements"},
+        {Called("layer_norm", {a}, {{"epsilon", -1.0}}),
+         "layer_norm: epsilon is -1.000000; it must be at least 0"},
+        {Called("softmax", {rows}),
+         "softmax: x is float32 [128, 768] in layout row_major; the layout must be tile"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
 TEST_F(TensorCall, NamesArgumentsOfMoves) {
   const Tensor a = Make({128, 768});
   const Tensor two_matrices = Make({2, 32, 32});
@@ -188,6 +212,20 @@ TEST_F(TensorCall, NamesArgumentsOfCachesAndHeads) {
     };
   };
   ExpectRefused(cases);
+}
+
+TEST_F(TensorCall, ReducesToShapes) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const Tensor x = Make({2, 33, 70});
+  EXPECT_EQ(shape(Sum(x, -1, true)), "[2, 33, 1]");
+  EXPECT_EQ(shape(Mean(x, 1, true)), "[2, 1, 70]");
+  EXPECT_EQ(shape(Max(Make({33, 70}), 0)), "[70]");
+  EXPECT_EQ(shape(Min(Make({1, 33, 70}), -2)), "[1, 70]");
+  EXPECT_EQ(shape(Sum(Make({70}))), "[1]");
+  EXPECT_EQ(shape(Sum(Make({1, 70}))), "[1]");
 }
 
 TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {

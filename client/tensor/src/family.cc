@@ -19,6 +19,8 @@ constexpr std::string_view kComputeWords[] = {"reader", "compute", "writer"};
   }
 constexpr Kernel kEltwise[] = TTFD_COMPUTE_FAMILY("eltwise");
 constexpr Kernel kMatmul[] = TTFD_COMPUTE_FAMILY("matmul");
+constexpr Kernel kReduce[] = TTFD_COMPUTE_FAMILY("reduce");
+constexpr Kernel kRows[] = TTFD_COMPUTE_FAMILY("rows");
 #undef TTFD_COMPUTE_FAMILY
 
 constexpr std::string_view kMoveWords[] = {"move"};
@@ -26,6 +28,8 @@ constexpr Kernel kMove[] = {{"move", Processor::kNcrisc, 0}};
 
 constexpr FamilyInfo kFamilies[] = {{"eltwise", kComputeWords, kEltwise},
                                     {"matmul", kComputeWords, kMatmul},
+                                    {"reduce", kComputeWords, kReduce},
+                                    {"rows", kComputeWords, kRows},
                                     {"move", kMoveWords, kMove}};
 
 }  // namespace

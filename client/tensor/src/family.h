@@ -9,7 +9,7 @@
 
 namespace ttfd::tensor {
 
-enum class Family : uint8_t { kEltwise, kMatmul, kMove };
+enum class Family : uint8_t { kEltwise, kMatmul, kReduce, kRows, kMove };
 
 struct FamilyInfo {
   struct Kernel {

@@ -41,8 +41,7 @@ Result<Shape> ProductShape(const Call& call, bool transpose_b) {
 }
 
 Status CheckBias(const Call& call, const Shape& product) {
-  const Shape& bias = call.spec(kBias).shape;
-  if (bias.elements() == bias.columns() && bias.columns() == product.columns()) return Status();
+  if (IsRowOf(call.spec(kBias).shape, product.columns())) return Status();
   return call.InputError(
       kBias, "it must be one row of " + std::to_string(product.columns()) + " elements");
 }

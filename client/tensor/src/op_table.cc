@@ -31,6 +31,8 @@ class OpTable {
     AddMatmulOperations(&operations_);
     AddMoveOperations(&operations_);
     AddCacheOperations(&operations_);
+    AddReduceOperations(&operations_);
+    AddRowsOperations(&operations_);
     std::sort(operations_.begin(), operations_.end(),
               [](const Operation& a, const Operation& b) { return a.info.name < b.info.name; });
     for (const Operation& operation : operations_) infos_.push_back(operation.info);
@@ -76,6 +78,26 @@ const char* TypeName(const Attribute& attribute) {
   constexpr const char* kNames[] = {"bool", "integer", "number", "string", "list of integers"};
   static_assert(std::variant_size_v<Attribute> == std::size(kNames));
   return kNames[attribute.index()];
+}
+
+OperationInfo::AttributeInfo DimAttribute() {
+  return {"dim", int64_t{-1}, "number of the extent, from the end if it is negative"};
+}
+
+Result<size_t> DimOf(const Call& call, size_t last) {
+  const int64_t dim = call.attribute<int64_t>("dim");
+  const Shape& shape = call.spec(0).shape;
+  const auto rank = static_cast<int64_t>(shape.rank());
+  const int64_t least = -std::min(rank, static_cast<int64_t>(last));
+  const int64_t from_end = dim < 0 ? dim : dim - rank;
+  if (from_end >= least && from_end < 0) return static_cast<size_t>(rank + from_end);
+  return call.Error("dim", "is " + std::to_string(dim) + "; it must be " +
+                               (least == -1 ? "-1" : "-1 or " + std::to_string(least)) + ", of " +
+                               shape.ToString() + "; permute other extents to there");
+}
+
+bool IsRowOf(const Shape& shape, uint32_t columns) {
+  return shape.elements() == columns && shape.columns() == columns;
 }
 
 std::span<const OperationInfo> Operations() { return OpTable::Get().infos(); }

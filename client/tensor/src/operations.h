@@ -17,12 +17,19 @@ struct Operation {
 // Attributes that several operations have.
 OperationInfo::AttributeInfo DTypeAttribute();
 OperationInfo::AttributeInfo ActivationAttribute();
+OperationInfo::AttributeInfo DimAttribute();
 // The step of the attribute `activation`; none if it is empty.
 Result<ChainSteps> ActivationOf(const Call& call);
+// The attribute `dim` as an index of an extent of the first input, one of the last `last`.
+Result<size_t> DimOf(const Call& call, size_t last);
+// A tensor of this shape is one row of `columns` elements.
+bool IsRowOf(const Shape& shape, uint32_t columns);
 
 void AddEltwiseOperations(std::vector<Operation>* operations);
 void AddMatmulOperations(std::vector<Operation>* operations);
 void AddMoveOperations(std::vector<Operation>* operations);
 void AddCacheOperations(std::vector<Operation>* operations);
+void AddReduceOperations(std::vector<Operation>* operations);
+void AddRowsOperations(std::vector<Operation>* operations);
 
 }  // namespace ttfd::tensor

@@ -89,6 +89,30 @@ Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
   return ApplyTo("linear", {x, weight, bias}, AttributesOf(options));
 }
 
+#define TTFD_REDUCTION(Function, name)                                        \
+  Tensor Function(const Tensor& x, int dim, bool keepdim) {                   \
+    return ApplyTo(name, {x}, {{"dim", int64_t{dim}}, {"keepdim", keepdim}}); \
+  }
+TTFD_REDUCTION(Sum, "sum")
+TTFD_REDUCTION(Mean, "mean")
+TTFD_REDUCTION(Max, "max")
+TTFD_REDUCTION(Min, "min")
+#undef TTFD_REDUCTION
+
+Tensor Softmax(const Tensor& x) { return ApplyTo("softmax", {x}); }
+Tensor RmsNorm(const Tensor& x, float epsilon) {
+  return ApplyTo("rms_norm", {x}, {{"epsilon", double{epsilon}}});
+}
+Tensor RmsNorm(const Tensor& x, const Tensor& weight, float epsilon) {
+  return ApplyTo("rms_norm", {x, weight}, {{"epsilon", double{epsilon}}});
+}
+Tensor LayerNorm(const Tensor& x, float epsilon) {
+  return ApplyTo("layer_norm", {x}, {{"epsilon", double{epsilon}}});
+}
+Tensor LayerNorm(const Tensor& x, const Tensor& weight, const Tensor& bias, float epsilon) {
+  return ApplyTo("layer_norm", {x, weight, bias}, {{"epsilon", double{epsilon}}});
+}
+
 Tensor ToLayout(const Tensor& x, Layout layout) {
   return ApplyTo("to_layout", {x}, {{"layout", std::string(LayoutName(layout))}});
 }

@@ -72,11 +72,6 @@ uint32_t InputsOf(Combine combine) {
   return combine == Combine::kNone ? 1 : combine == Combine::kWhere ? 3 : 2;
 }
 
-void ClearPaddingOf(const Padding& padding, uint32_t item) {
-  const uint32_t row = item / padding.tile_columns;
-  ClearPadding(padding, row % padding.tile_rows, item - row * padding.tile_columns, 0);
-}
-
 }  // namespace
 
 void kernel_main() {
@@ -99,7 +94,7 @@ void kernel_main() {
     }
     CombineTiles(combine);
     ApplyChain(words.chain, 0);
-    if (kComputes && has_padding) ClearPaddingOf(words.padding, item);
+    if (kComputes && has_padding) ClearPaddingOf(words.padding, item, 0);
     tile_regs_commit();
 
     cb_reserve_back(kOutputBuffer, 1);

@@ -40,6 +40,7 @@
 #include <ttfd/compute/fill.h>
 #include <ttfd/compute/matmul.h>
 #include <ttfd/compute/reduce.h>
+#include <ttfd/compute/row_reduce.h>
 #include <ttfd/compute/tiles.h>
 #include <ttfd/compute/unary.h>
 #include <ttfd/kernel.h>

@@ -12,6 +12,9 @@
 //   the exact result or a neighbour of it. An input of float32 that is broadcast is cut to 10 bits of mantissa.
 // - matmul multiplies bfloat16 and bfp8 exactly at fidelity 4, and float32 as cut to 10 bits; it adds with 32 bits,
 //   starting with the bias, tile of k after tile of k. Within a tile, <ttfd/compute/matmul.h>.
+// - sum and mean add like matmul; max and min are exact. All of them take float32 as cut to 10 bits.
+// - softmax, rms_norm and layer_norm compute with 32 bits; what they add over a row is cut to 10 bits of mantissa first.
+//   A bfloat16 output of ordinary inputs in bfloat16 differs from the exact result by at most one bfloat16 step.
 #pragma once
 
 #include <cstdint>
@@ -81,6 +84,21 @@ Tensor Matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 // Matmul, plus a bias of [n].
 Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               const MatmulOptions& options = {});
+
+// Along extent `dim` of x, the last one or the one before it; from the end if it is negative. With `keepdim` the extent
+// stays, as 1; without, it is an error where the tiles of the result would be others.
+Tensor Sum(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Mean(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Max(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Min(const Tensor& x, int dim = -1, bool keepdim = false);
+
+// Of each row, along the last extent. A row has to fit the circular buffers of a worker: some thousands of elements.
+Tensor Softmax(const Tensor& x);
+// Weight and bias are of [n], a row of x.
+Tensor RmsNorm(const Tensor& x, float epsilon = 1e-12f);
+Tensor RmsNorm(const Tensor& x, const Tensor& weight, float epsilon = 1e-12f);
+Tensor LayerNorm(const Tensor& x, float epsilon = 1e-12f);
+Tensor LayerNorm(const Tensor& x, const Tensor& weight, const Tensor& bias, float epsilon = 1e-12f);
 
 // ---- Elements in other places.
 

@@ -82,7 +82,8 @@ inline void FillOutside(uint32_t tile, uint32_t rows, uint32_t columns, uint32_t
 }  // namespace internal
 
 // Numbers of tile `dst` in row `rows` or a later one, or in column `columns` or a later one, become the number with
-// these bits, which is not a denormal. `rows`, `columns`: 1 to 32. All other numbers keep their bits.
+// these bits, which is not a denormal. `rows`, `columns`: 1 to 32. All other numbers keep their bits. With bits 0 faces
+// are cleared, and packing follows: of a face that was cleared, functions in Dst bring old numbers back. They take -0.
 inline void fill_outside_tile_init() {}
 inline void fill_outside_tile(uint32_t dst, uint32_t rows, uint32_t columns, uint32_t bits) {
   if constexpr (kComputes) internal::FillOutside(dst, rows, columns, bits);

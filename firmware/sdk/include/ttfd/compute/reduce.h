@@ -127,11 +127,11 @@ void Reduce(uint32_t dst) {
 
 }  // namespace internal
 
+// Without the format of the output.
 template <PoolType kPool, ReduceDim kDim>
-void reduce_init(uint32_t in, uint32_t scaler, uint32_t out) {
+void reduce_init_short(uint32_t in, uint32_t scaler) {
   using namespace internal;
   constexpr bool kRow = kDim == ReduceDim::REDUCE_ROW;
-  compute_kernel_hw_startup(in, scaler, out);
   if constexpr (kUnpacks) {
     if constexpr (kRow && kPool != PoolType::MAX) {
       ConfigureSources(scaler, in, true);
@@ -140,6 +140,11 @@ void reduce_init(uint32_t in, uint32_t scaler, uint32_t out) {
     }
   }
   if constexpr (kComputes) ConfigureReduction<kPool, kDim>();
+}
+template <PoolType kPool, ReduceDim kDim>
+void reduce_init(uint32_t in, uint32_t scaler, uint32_t out) {
+  compute_kernel_hw_startup(in, scaler, out);
+  reduce_init_short<kPool, kDim>(in, scaler);
 }
 // The init function of the next operation sets all that it needs.
 inline void reduce_uninit() {}

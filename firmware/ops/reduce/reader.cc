@@ -1,0 +1,46 @@
+// Reads the tiles that become one tile of the output, one after the other. NCRISC, words ReduceReader.
+#include "firmware/ops/cores.h"
+#include "firmware/ops/read_ahead.h"
+
+using namespace ttfd::kernel;
+using namespace ttfd::ops;
+
+namespace {
+
+constexpr uint32_t kInput = 0, kScaler = 1;  // circular buffers
+
+// A scaler of reduce_tile, in bfloat16: ones in row 0. It reads the top faces only, of 128 words.
+void FillScaler(uint32_t address) {
+  constexpr uint32_t kFaceWords = 128, kRowWords = 8, kTwoOnes = 0x3F803F80;
+  auto* const word = L1Pointer<volatile uint32_t>(address);
+  for (uint32_t i = 0; i != 2 * kFaceWords; i += 4) {
+    word[i] = 0;
+    word[i + 1] = 0;
+    word[i + 2] = 0;
+    word[i + 3] = 0;
+  }
+  for (uint32_t i = 0; i != kRowWords; ++i) word[i] = word[kFaceWords + i] = kTwoOnes;
+}
+
+}  // namespace
+
+void kernel_main() {
+  const auto& words = CommonArguments<ReduceReader>();
+  const uint32_t tiles = words.tiles, stride = words.stride;
+  CircularBuffer scaler(kScaler);
+  FillScaler(scaler.address());
+  scaler.Push();
+  const Items items(words.cores);
+  ReadAhead reads(words.address, 0, 0);
+  reads.SetTiles(kInput, 1);
+  for (uint32_t item = items.first; item < items.end; item += items.step) {
+    const uint32_t outer = item / stride;
+    uint32_t tile = outer * tiles * stride + item - outer * stride;
+    for (uint32_t k = tiles; k != 0; --k, tile += stride) {
+      reads.Begin();
+      reads.Read(kInput, tile);
+      reads.End();
+    }
+  }
+  reads.Finish();
+}
