@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -13,11 +13,12 @@ EXACT, ULP, PCC = "exact", "ulp", "pcc"
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """Arrays in float32, the types they have on the card, and the attributes."""
+    """Arrays in float32 or uint32, the types they have on the card, and the attributes."""
 
     arrays: list[np.ndarray]
     dtypes: list[str]
     attributes: dict[str, Any]
+    layouts: Sequence[str | None] = ()  # of the first inputs; None: the usual one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,6 +111,150 @@ def typecast() -> Reference:
     return Reference(make, lambda x, **_: x, EXACT)
 
 
+def moved(compute: Callable[..., Any], **attributes: Callable[[np.random.Generator, tuple[int, ...]], Any]) -> Reference:
+    """An operation that moves the elements of one tensor: of all types of 16 and 32 bits, in both layouts."""
+    def make(random: np.random.Generator) -> Call:
+        of = shape(random)
+        dtype = str(random.choice(["bfloat16", "float32", "uint32"]))
+        array = random.integers(0, 1 << 32, of, np.uint32) if dtype == "uint32" else numbers(random, of, -4, 4)
+        return Call([array], [dtype], {name: make_value(random, of) for name, make_value in attributes.items()},
+                    [str(random.choice(["tile", "row_major"]))])
+    return Reference(make, compute, EXACT)
+
+
+def new_shape(random: np.random.Generator, of: tuple[int, ...]) -> list[int]:
+    """Other extents with the same number of elements, one of them left open."""
+    rest, extents = math.prod(of), []
+    while len(extents) < 4 and rest > 1:
+        divisor = int(random.choice([each for each in range(1, rest + 1) if rest % each == 0]))
+        extents.append(divisor)
+        rest //= divisor
+    return extents + [-1]
+
+
+def window(random: np.random.Generator, of: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """Begin, end and step in each extent."""
+    begins = [int(random.integers(0, length)) for length in of]
+    return [(begin, int(random.integers(begin + 1, length + 1)), int(random.integers(1, 4))) for begin, length in zip(begins, of)]
+
+
+def slices() -> Reference:
+    """Parts with steps."""
+    def make(random: np.random.Generator) -> Call:
+        of = shape(random)
+        begins, ends, steps = (list(each) for each in zip(*window(random, of)))
+        return Call([numbers(random, of, -4, 4)], ["bfloat16"], {"begins": begins, "ends": ends, "steps": steps})
+    return Reference(make, lambda x, begins, ends, steps: x[tuple(map(slice, begins, ends, steps))], EXACT)
+
+
+def concatenations() -> Reference:
+    """One to seven tensors."""
+    def make(random: np.random.Generator) -> Call:
+        of = shape(random)
+        dim = int(random.integers(0, len(of)))
+        arrays = [numbers(random, of[:dim] + (extent(random, 40),) + of[dim + 1:], -4, 4) for _ in range(random.integers(1, 8))]
+        return Call(arrays, ["bfloat16"] * len(arrays), {"dim": dim - (len(of) if random.random() < 0.5 else 0)})
+    return Reference(make, lambda *tensors, dim: np.concatenate(tensors, dim), EXACT)
+
+
+def embeddings() -> Reference:
+    """Some indices have no row."""
+    def make(random: np.random.Generator) -> Call:
+        rows, of = extent(random), tuple(int(random.integers(1, 40)) for _ in range(random.integers(1, 3)))
+        return Call([random.integers(0, rows + 2, of, np.uint32), numbers(random, (rows, extent(random)), -4, 4)], ["uint32", "bfloat16"], {})
+
+    def compute(indices: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        return np.vstack([weight, np.zeros((2, weight.shape[1]))])[indices.astype(int)]
+    return Reference(make, compute, EXACT)
+
+
+def caches(by_user: bool) -> Reference:
+    """[users, heads, rows, columns], part of which is written."""
+    def make(random: np.random.Generator) -> Call:
+        users, heads, rows, columns = int(random.integers(1, 5)), int(random.integers(1, 4)), extent(random), extent(random, 70)
+        written = int(random.integers(1, users + 1))
+        count = 1 if by_user else int(random.integers(1, rows + 1))
+        attributes = {"batch_offset": int(random.integers(0, users - written + 1)), "update_index": int(random.integers(0, rows - count + 1))}
+        given = (1, heads, written, columns) if by_user else (written, heads, count, columns)
+        arrays = [numbers(random, each, -4, 4) for each in ((users, heads, rows, columns), given)]
+        if by_user and random.random() < 0.5:
+            del attributes["update_index"]
+            return Call(arrays + [random.integers(0, rows + 1, written, np.uint32)], ["bfloat16"] * 2 + ["uint32"], attributes)
+        return Call(arrays, ["bfloat16"] * 2, attributes)
+
+    def compute(cache: np.ndarray, given: np.ndarray, indices: np.ndarray | None = None, batch_offset: int = 0, update_index: int = 0) -> np.ndarray:
+        result = cache.copy()
+        if not by_user:
+            result[batch_offset:batch_offset + len(given), :, update_index:update_index + given.shape[2]] = given
+            return result
+        for user in range(given.shape[2]):
+            row = update_index if indices is None else int(indices[user])
+            if row < cache.shape[2]:
+                result[batch_offset + user, :, row] = given[0, :, user]
+        return result
+    return Reference(make, compute, EXACT)
+
+
+def split_heads() -> Reference:
+    """Queries, keys and values of one tensor or of two."""
+    def make(random: np.random.Generator) -> Call:
+        users, rows, columns = int(random.integers(1, 3)), extent(random), int(random.choice([16, 32, 64]))
+        kv_heads = int(random.integers(1, 3))
+        heads = kv_heads * int(random.integers(1, 4))
+        widths = [(heads + 2 * kv_heads) * columns] if random.random() < 0.5 else [heads * columns, 2 * kv_heads * columns]
+        return Call([numbers(random, (users, rows, width), -4, 4) for width in widths], ["bfloat16"] * len(widths),
+                    {"num_heads": heads, "num_kv_heads": kv_heads, "transpose_key": bool(random.integers(0, 2))})
+
+    def compute(given: np.ndarray, kv: np.ndarray | None = None, num_heads: int = 1, num_kv_heads: int = 1, transpose_key: bool = True) -> list[np.ndarray]:
+        whole = given if kv is None else np.concatenate([given, kv], -1)
+        users, rows, width = whole.shape
+        parts = whole.reshape(users, rows, num_heads + 2 * num_kv_heads, width // (num_heads + 2 * num_kv_heads)).transpose(0, 2, 1, 3)
+        query, key, value = np.split(parts, [num_heads, num_heads + num_kv_heads], 1)
+        return [query, key.swapaxes(-1, -2) if transpose_key else key, value]
+    return Reference(make, compute, EXACT)
+
+
+def join_heads() -> Reference:
+    def make(random: np.random.Generator) -> Call:
+        of = (int(random.integers(1, 3)), int(random.integers(1, 5)), extent(random), extent(random, 70))
+        return Call([numbers(random, of, -4, 4)], ["bfloat16"], {})
+    return Reference(make, lambda x: x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1), EXACT)
+
+
+def reduction(function: Callable[..., np.ndarray], bar: str) -> Reference:
+    """Along one of the last two extents."""
+    def make(random: np.random.Generator) -> Call:
+        of = shape(random)
+        return Call([numbers(random, of, -4, -0.5) if random.random() < 0.5 else numbers(random, of, 0.5, 4)], ["bfloat16"],
+                    {"dim": int(random.integers(-min(2, len(of)), 0)), "keepdim": bool(random.integers(0, 2))})
+
+    def compute(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
+        return function(x, axis=dim, keepdims=keepdim or x.ndim == 1)
+    return Reference(make, compute, bar)
+
+
+def norm(function: Callable[[np.ndarray, float], np.ndarray], bar: str) -> Reference:
+    """Rows with or without weights and biases."""
+    def make(random: np.random.Generator) -> Call:
+        of = shape(random)
+        rows = [numbers(random, (of[-1],), 0.5, 2) for _ in range(random.integers(0, 3))]
+        return Call([numbers(random, of, -4, 4)] + rows, ["bfloat16"] * (1 + len(rows)), {"epsilon": 1e-5})
+
+    def compute(x: np.ndarray, weight: np.ndarray | float = 1.0, bias: np.ndarray | float = 0.0, epsilon: float = 0.0) -> np.ndarray:
+        return function(x, epsilon) * weight + bias
+    return Reference(make, compute, bar)
+
+
+def softmax() -> Reference:
+    def make(random: np.random.Generator) -> Call:
+        return Call([numbers(random, shape(random), -8, 8)], ["bfloat16"], {})
+
+    def compute(x: np.ndarray) -> np.ndarray:
+        weights = np.exp(x - x.max(-1, keepdims=True))
+        return weights / weights.sum(-1, keepdims=True)
+    return Reference(make, compute, ULP)
+
+
 def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
@@ -152,4 +297,27 @@ REFERENCES: dict[str, Reference] = {
     "typecast": typecast(),
     "matmul": products(False),
     "linear": products(True),
+    "sum": reduction(np.sum, ULP),
+    "mean": reduction(np.mean, ULP),
+    "max": reduction(np.max, EXACT),
+    "min": reduction(np.min, EXACT),
+    "softmax": softmax(),
+    "rms_norm": norm(lambda x, epsilon: x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon), PCC),
+    "layer_norm": norm(lambda x, epsilon: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + epsilon), PCC),
+    "to_layout": moved(lambda x, layout: x, layout=lambda random, of: str(random.choice(["tile", "row_major"]))),
+    "reshape": moved(lambda x, shape: x.reshape(shape), shape=new_shape),
+    "permute": moved(lambda x, dims: x.transpose(dims), dims=lambda random, of: [int(each) for each in random.permutation(len(of))]),
+    "transpose": moved(lambda x, dim0, dim1: x.swapaxes(dim0, dim1), dim0=lambda random, of: int(random.integers(-len(of), len(of))),
+                       dim1=lambda random, of: int(random.integers(-len(of), len(of)))),
+    "slice": slices(),
+    "concat": concatenations(),
+    "repeat": moved(lambda x, repeats: np.tile(x, repeats), repeats=lambda random, of: [int(random.integers(1, 4)) if i < 3 else 1
+                                                                                          for i in random.permutation(len(of))]),
+    "pad": moved(lambda x, padding, value: np.pad(x, np.reshape(padding, (-1, 2)), constant_values=value),
+                 padding=lambda random, of: [int(each) for each in random.integers(0, 5, 2 * len(of))], value=lambda random, of: float(random.integers(0, 9))),
+    "embedding": embeddings(),
+    "fill_cache": caches(False),
+    "update_cache": caches(True),
+    "split_query_key_value_and_split_heads": split_heads(),
+    "concatenate_heads": join_heads(),
 }

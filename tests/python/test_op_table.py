@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import zlib
 
@@ -26,11 +27,13 @@ def calls(name: str) -> list[Call]:
     return [REFERENCES[name].make(random) for _ in range(CASES)]
 
 
-def apply(card: tt.Card, name: str, call: Call) -> tuple[list[tt.Tensor], list[np.ndarray]]:
-    """The inputs, and the arrays of the outputs."""
-    inputs = [card.tensor(array, dtype) for array, dtype in zip(call.arrays, call.dtypes)]
-    made = getattr(tt, name)(*inputs, **call.attributes)
-    return inputs, [output.numpy() for output in (made if isinstance(made, list) else [made])]
+def apply(card: tt.Card, name: str, call: Call) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The inputs as the card has them, and the outputs."""
+    inputs = [card.tensor(array, dtype, layout)
+              for array, dtype, layout in itertools.zip_longest(call.arrays, call.dtypes, call.layouts)]
+    rounded = [tensor.numpy() for tensor in inputs]
+    made = getattr(tt, name)(*([inputs] if name == "concat" else inputs), **call.attributes)
+    return rounded, [output.numpy() for output in (made if isinstance(made, list) else [made])]
 
 
 def ulps(result: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -67,9 +70,8 @@ def test_every_operation_has_a_reference():
 @pytest.mark.parametrize("name", NAMES)
 def test_operation(card, name):
     for call in calls(name):
-        inputs, results = apply(card, name, call)
-        rounded = [tensor.numpy().astype(np.float64) for tensor in inputs]
-        wanted = REFERENCES[name].compute(*rounded, **{key: value for key, value in call.attributes.items() if key != "dtype"})
+        rounded, results = apply(card, name, call)
+        wanted = REFERENCES[name].compute(*(array.astype(np.float64) for array in rounded), **{key: value for key, value in call.attributes.items() if key != "dtype"})
         for result, each in zip(results, wanted if isinstance(wanted, list) else [wanted]):
             check(name, call, result, each)
 
