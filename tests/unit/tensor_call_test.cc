@@ -130,6 +130,7 @@ TEST_F(TensorCall, NamesArgumentsOfMoves) {
   const Tensor two_matrices = Make({2, 32, 32});
   const Tensor three_matrices = Make({3, 32, 32});
   const Tensor blocks = Make({64, 64}, DType::kBfp8);
+  const Tensor part_of_tile = Make({40, 32}, DType::kBfp8);
   const auto cases = [&]() -> Cases {
     return {
         {Called("to_layout", {a}, {{"layout", std::string("flat")}}),
@@ -151,6 +152,9 @@ TEST_F(TensorCall, NamesArgumentsOfMoves) {
         {Called("slice", {a}, {{"begins", Integers{0}}}),
          "slice: begins is [0]; it must have 2 numbers, for [128, 768]"},
         {Called("concat", {}), "concat: has 1 input at least, not 0"},
+        {Called("concat", std::vector<Tensor>(9, part_of_tile)),
+         "concat: output cannot be made: elements of bfp8 move as whole tiles only, and these do "
+         "not; typecast to bfloat16 or float32 first"},
         {Called("concat", {two_matrices, three_matrices, a}),
          "concat: tensors is bfloat16 [128, 768] in layout tile; it must be like bfloat16 [2, 32, "
          "32] in layout tile in all but extent 0"},

@@ -6,7 +6,7 @@
 namespace ttfd::tensor {
 namespace {
 
-constexpr CardLimits kLimits = {
+constexpr CardLimits kMoveLimits = {
     .cores = 12, .circular_buffer_bytes = 1u << 20, .launch_products = 4096};
 
 struct MoveCase {
@@ -22,7 +22,7 @@ class LowerMoveCases : public ::testing::TestWithParam<MoveCase> {};
 TEST_P(LowerMoveCases, GivesTheseWords) {
   const MoveCase& given = GetParam();
   const client::Result<Lowering> lowering =
-      LowerMove(given.operation, given.inputs, given.output, kLimits);
+      LowerMove(given.operation, given.inputs, given.output, kMoveLimits);
   EXPECT_EQ(lowering.ok() ? lowering->ToText() : lowering.status().ToString(), given.text);
 }
 

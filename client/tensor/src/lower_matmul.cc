@@ -44,8 +44,6 @@ ops::MatmulBlocks ChooseBlocks(const Sizes& sizes, uint32_t cores) {
   return best;
 }
 
-uint32_t WordOf(size_t offset) { return static_cast<uint32_t>(offset / sizeof(uint32_t)); }
-
 std::vector<uint32_t> ComputeWords(const MatmulOperation& operation,
                                    const ops::MatmulReader& reader, const TensorSpec& output) {
   ops::MatmulCompute compute = {};

@@ -10,11 +10,8 @@
 namespace ttfd::tensor {
 namespace {
 
-constexpr uint32_t kTile = 32;
 constexpr uint32_t kMaxBlockTiles = 8;
 constexpr uint32_t kScratchTiles = 4;  // for sources, besides as many as a block has
-
-uint32_t WordOf(size_t offset) { return static_cast<uint32_t>(offset / sizeof(uint32_t)); }
 
 bool IsWhole(const MoveLevel& level, uint32_t size) {
   return level.begin == 0 && level.end == size;
@@ -58,6 +55,21 @@ void MergeLevels(MoveOperation* operation) {
   }
 }
 
+// An operation in tiles where it can be, its levels merged.
+struct MergedMove {
+  MoveOperation operation = {};
+  bool moves_tiles = false;
+};
+
+MergedMove MergedOf(const MoveOperation& operation, std::span<const TensorSpec> inputs,
+                    const TensorSpec& output) {
+  std::optional<MoveOperation> in_tiles = InTiles(operation, inputs, output);
+  MergedMove move = {operation, in_tiles.has_value()};
+  if (in_tiles) move.operation = *std::move(in_tiles);
+  MergeLevels(&move.operation);
+  return move;
+}
+
 // Blocks of the output, in elements or pages.
 struct Grid {
   uint32_t rows = 0;  // of a matrix
@@ -79,18 +91,19 @@ Grid GridOfElements(const MoveOperation& operation, std::span<const TensorSpec> 
   const uint64_t tiles = output.tiles();
   const uint32_t across = PowerBelow(
       std::min<uint64_t>(output.tile_columns(), std::max<uint64_t>(1, tiles / limits.cores)));
-  grid.block_rows = kTile;
-  grid.block_columns = across * kTile;
+  grid.block_rows = kTileExtent;
+  grid.block_columns = across * kTileExtent;
   if (output.layout == Layout::kTile) return grid;
-  grid.block_rows = std::min(kTile, grid.rows);
+  grid.block_rows = std::min(kTileExtent, grid.rows);
   const bool has_rows = std::all_of(
       operation.sources.begin(), operation.sources.end(), [&](const MoveSource& source) {
         return inputs[source.input].layout == Layout::kRowMajor && source.levels.back().stride == 1;
       });
   if (!has_rows) return grid;
   // Long reads: rows as they are, of at most as many elements.
-  constexpr uint32_t kElements = kMaxBlockTiles * kTile * kTile;
-  grid.block_columns = std::min((grid.columns + kTile - 1) / kTile * kTile, kElements);
+  constexpr uint32_t kElements = kMaxBlockTiles * kTileExtent * kTileExtent;
+  grid.block_columns =
+      std::min((grid.columns + kTileExtent - 1) / kTileExtent * kTileExtent, kElements);
   const uint64_t rows = uint64_t{grid.rows} * output.shape.matrices();
   const uint64_t share = std::max<uint64_t>(1, rows / limits.cores);
   grid.block_rows = static_cast<uint32_t>(
@@ -151,14 +164,14 @@ std::vector<KernelWords::Address> AddressesOf(const MoveOperation& operation) {
   return addresses;
 }
 
-client::Status CheckOperation(const MoveOperation& operation, bool moves_tiles,
-                              std::span<const TensorSpec> inputs, const TensorSpec& output) {
-  if (output.dtype == DType::kBfp8 && !moves_tiles) {
+client::Status CheckMerged(const MergedMove& move, std::span<const TensorSpec> inputs,
+                           const TensorSpec& output) {
+  if (output.dtype == DType::kBfp8 && !move.moves_tiles) {
     return Invalid("dtype",
                    "elements of bfp8 move as whole tiles only, and these do not; typecast to "
                    "bfloat16 or float32 first");
   }
-  if (operation.sizes.size() > ops::kMaxMoveLevels) {
+  if (move.operation.sizes.size() > ops::kMaxMoveLevels) {
     return Invalid("shape", "more than " + std::to_string(ops::kMaxMoveLevels) +
                                 " groups of extents of " + output.shape.ToString() +
                                 " are moved differently");
@@ -181,16 +194,18 @@ std::vector<uint64_t> StridesOf(const Shape& shape) {
   return strides;
 }
 
+client::Status CheckMove(const MoveOperation& operation, std::span<const TensorSpec> inputs,
+                         const TensorSpec& output) {
+  return CheckMerged(MergedOf(operation, inputs, output), inputs, output);
+}
+
 client::Result<Lowering> LowerMove(const MoveOperation& operation,
                                    std::span<const TensorSpec> inputs, const TensorSpec& output,
                                    const CardLimits& limits) {
-  const std::optional<MoveOperation> in_tiles = InTiles(operation, inputs, output);
-  MoveOperation merged = in_tiles ? *in_tiles : operation;
-  MergeLevels(&merged);
-  if (client::Status status = CheckOperation(merged, in_tiles.has_value(), inputs, output);
-      !status.ok()) {
-    return status;
-  }
+  const MergedMove move = MergedOf(operation, inputs, output);
+  if (client::Status status = CheckMerged(move, inputs, output); !status.ok()) return status;
+  const bool in_tiles = move.moves_tiles;
+  const MoveOperation& merged = move.operation;
   const Grid grid =
       in_tiles
           ? Grid{output.tile_rows(), output.tile_columns(), 1,

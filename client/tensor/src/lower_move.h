@@ -12,6 +12,8 @@
 
 namespace ttfd::tensor {
 
+inline constexpr uint32_t kTileExtent = 32;  // rows and columns of a tile
+
 // Part of a source in one level: digits of the output from begin to end (not included), and how far one of them moves
 // in the source.
 struct MoveLevel {
@@ -54,6 +56,10 @@ struct MoveOperation {
 
 // `inputs` and `output` have one type, but for the index. INVALID_ARGUMENT: the elements of bfp8 do not move as whole
 // tiles, there are more levels than the kernel has, or more elements than 2^32.
+client::Status CheckMove(const MoveOperation& operation, std::span<const TensorSpec> inputs,
+                         const TensorSpec& output);
+
+// Errors of CheckMove. REQUIRES at most ops::kMaxMoveSources sources.
 client::Result<Lowering> LowerMove(const MoveOperation& operation,
                                    std::span<const TensorSpec> inputs, const TensorSpec& output,
                                    const CardLimits& limits);

@@ -44,6 +44,11 @@ std::vector<uint32_t> WordsOf(const Layout& layout) {
   return words;
 }
 
+// Index of the word at an offset in a layout.
+constexpr uint32_t WordOf(size_t offset) {
+  return static_cast<uint32_t>(offset / sizeof(uint32_t));
+}
+
 struct CircularBufferUse {
   uint32_t index = 0;
   uint32_t pages = 0;

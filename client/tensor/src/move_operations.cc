@@ -262,7 +262,6 @@ Outputs RunConcat(const Call& call) {
   if (!dim.ok()) return dim.status();
   const Result<TensorSpec> output = ConcatSpec(call, *dim);
   if (!output.ok()) return output.status();
-  if (call.inputs() > ops::kMaxMoveSources) return ConcatMany(call, *dim);
   MoveOperation operation = {.sizes = SizesOf(output->shape)};
   uint32_t begin = 0;
   for (uint32_t i = 0; i < call.inputs(); ++i) {
@@ -274,7 +273,11 @@ Outputs RunConcat(const Call& call) {
     source.offset = 0 - source.levels[*dim].begin * strides[*dim];
     operation.sources.push_back(std::move(source));
   }
-  return Run(call, *output, operation);
+  if (call.inputs() <= ops::kMaxMoveSources) return Run(call, *output, operation);
+  Status status = output->Check();
+  if (status.ok()) status = CheckMove(operation, call.specs(), *output);
+  if (!status.ok()) return call.Error("output", "cannot be made: " + status.message());
+  return ConcatMany(call, *dim);
 }
 
 Outputs RunRepeat(const Call& call) {

@@ -4,16 +4,14 @@
 namespace ttfd::tensor {
 namespace {
 
-constexpr uint32_t kTile = 32;
-
-uint32_t TilesOf(uint32_t elements) { return (elements + kTile - 1) / kTile; }
+uint32_t TilesOf(uint32_t elements) { return (elements + kTileExtent - 1) / kTileExtent; }
 
 // Digits of the output from begin to end are elements of the source from `from` on, of `extent`: they begin tiles in
 // both, and end with a tile or with the extents.
 bool AreTiles(const MoveLevel& level, uint32_t size, uint64_t from, uint64_t extent) {
   const uint32_t count = level.end - level.begin;
-  if (level.begin % kTile != 0 || from % kTile != 0) return false;
-  return count % kTile == 0 || (level.end == size && from + count == extent);
+  if (level.begin % kTileExtent != 0 || from % kTileExtent != 0) return false;
+  return count % kTileExtent == 0 || (level.end == size && from + count == extent);
 }
 
 // The source in tiles.
@@ -22,7 +20,7 @@ std::optional<MoveSource> SourceInTiles(const MoveSource& source, const TensorSp
   const size_t row = sizes.size() - 2, column = sizes.size() - 1;
   const uint64_t columns = input.shape.columns(), rows = input.shape.rows();
   // Matrices without padding between them are one high matrix.
-  const bool is_high = rows % kTile == 0;
+  const bool is_high = rows % kTileExtent == 0;
   const uint64_t high_rows = is_high ? rows * input.shape.matrices() : rows;
 
   uint64_t first = source.offset;  // element of the first digits
@@ -38,7 +36,8 @@ std::optional<MoveSource> SourceInTiles(const MoveSource& source, const TensorSp
       !AreTiles(down, sizes[row], first_row, high_rows)) {
     return std::nullopt;
   }
-  const uint64_t unit = is_high ? kTile * columns : rows * columns;  // elements of so many tiles
+  const uint64_t unit =
+      is_high ? kTileExtent * columns : rows * columns;  // elements of so many tiles
   const uint64_t unit_tiles = uint64_t{input.tile_columns()} * (is_high ? 1 : input.tile_rows());
   MoveSource tiles = {source.input, 0, source.levels};
   for (size_t i = 0; i < row; ++i) {
@@ -47,11 +46,11 @@ std::optional<MoveSource> SourceInTiles(const MoveSource& source, const TensorSp
     if (level.stride % unit != 0) return std::nullopt;
     level.stride = level.stride / unit * unit_tiles;
   }
-  tiles.levels[row] = {down.begin / kTile, TilesOf(down.end), input.tile_columns()};
-  tiles.levels[column] = {across.begin / kTile, TilesOf(across.end), 1};
+  tiles.levels[row] = {down.begin / kTileExtent, TilesOf(down.end), input.tile_columns()};
+  tiles.levels[column] = {across.begin / kTileExtent, TilesOf(across.end), 1};
   const uint64_t matrix = is_high ? 0 : first / columns / rows;
-  tiles.offset =
-      matrix * unit_tiles + first_row / kTile * input.tile_columns() + first % columns / kTile;
+  tiles.offset = matrix * unit_tiles + first_row / kTileExtent * input.tile_columns() +
+                 first % columns / kTileExtent;
   for (const MoveLevel& level : tiles.levels) tiles.offset -= level.begin * level.stride;
   return tiles;
 }
@@ -67,7 +66,7 @@ std::optional<MoveOperation> InTiles(const MoveOperation& operation,
     for (MoveSource& source : tiles.sources) source.levels.insert(source.levels.begin(), {0, 1, 0});
   }
   const size_t row = tiles.sizes.size() - 2;
-  const bool is_padded = shape.rows() % kTile != 0 || shape.columns() % kTile != 0;
+  const bool is_padded = shape.rows() % kTileExtent != 0 || shape.columns() % kTileExtent != 0;
   if (output.layout != Layout::kTile || operation.index || tiles.sizes[row] != shape.rows() ||
       tiles.sizes[row + 1] != shape.columns() ||
       (operation.filling == ops::MoveFilling::kValue && operation.value != 0 && is_padded)) {
@@ -84,7 +83,7 @@ std::optional<MoveOperation> InTiles(const MoveOperation& operation,
   tiles.sizes[row + 1] = output.tile_columns();
   if (tiles.part) {
     tiles.part->rows = TilesOf(tiles.part->first_row + tiles.part->rows);
-    tiles.part->first_row /= kTile;
+    tiles.part->first_row /= kTileExtent;
     tiles.part->rows -= tiles.part->first_row;
   }
   return tiles;

@@ -40,18 +40,18 @@ inline void CopyLines8(uint32_t from, uint32_t from_pitch, uint32_t to, uint32_t
   }
 }
 
-// Two runs of eight words of each line, a gap between their begins: the lines of both faces of a row of a tile, or 32
-// elements of 16 bits that become those.
-[[gnu::noinline]] inline void CopyPairs(const Word* from, uint32_t from_pitch, uint32_t from_gap,
-                                        Word* to, uint32_t to_pitch, uint32_t to_gap,
-                                        uint32_t lines) {
-  const Word* second = from + from_gap / sizeof(Word);
-  Word* second_to = to + to_gap / sizeof(Word);
-  for (; lines != 0; --lines) {
-    CopyWords8(from, to);
-    CopyWords8(second, second_to);
-    from += from_pitch / sizeof(Word), second += from_pitch / sizeof(Word);
-    to += to_pitch / sizeof(Word), second_to += to_pitch / sizeof(Word);
+// Two runs of eight words of each line: the lines of both faces of a row of a tile, or 32 elements of 16 bits that
+// become those. Gaps are the bytes from the begin of a run to that of the other one.
+inline constexpr uint32_t kFaceGap = kFaceExtent * kFaceExtent * sizeof(Half);
+inline constexpr uint32_t kLineGap = kFaceExtent * sizeof(Half);
+template <uint32_t kFromGap, uint32_t kToGap>
+[[gnu::noinline]] inline void CopyPairs(const Plane& from, const Plane& to, uint32_t lines) {
+  const uint32_t from_pitch = from.line_pitch, to_pitch = to.line_pitch;
+  uint32_t source = from.address, target = to.address;
+  for (; lines != 0; --lines, source += from_pitch, target += to_pitch) {
+    CopyWords8(kernel::L1Pointer<const Word>(source), kernel::L1Pointer<Word>(target));
+    CopyWords8(kernel::L1Pointer<const Word>(source + kFromGap),
+               kernel::L1Pointer<Word>(target + kToGap));
   }
 }
 
@@ -151,9 +151,8 @@ struct Job {
     Plane from = {0, is_tiled ? line_step * kFaceExtent * unit : line_step,
                   is_tiled ? run_step * unit : run_step};
     Plane to = {0, goes_down ? unit : row_pitch, goes_down ? row_pitch : unit};
-    constexpr uint32_t kFaceBytes = kFaceExtent * kFaceExtent * 2;
-    constexpr uint32_t kFaceLineBytes = kFaceExtent * 2;
-    const bool has_pairs = unit == 2 && !goes_down && from.run_pitch == 2 && x % 32 == 0 &&
+    const bool has_pairs = (is_tiled || block.is_tiled) && unit == 2 && !goes_down &&
+                           from.run_pitch == 2 && x % 32 == 0 &&
                            (is_tiled ? column % 32 == 0 : (source | line_step) % 4 == 0);
     for (uint32_t i = 0, count = 0; i != lines; i += count) {
       const uint32_t line_at = (goes_down ? x : y) + i;
@@ -167,11 +166,16 @@ struct Job {
         width = length - j;
         if (has_pairs && width >= kTileExtent) {
           width = kTileExtent;
-          const uint32_t at = is_tiled ? InTile(from_row, 0) * unit : i * line_step + j * unit;
-          CopyPairs(kernel::L1Pointer<const Word>(source + at), from.line_pitch,
-                    is_tiled ? kFaceBytes : kFaceLineBytes,
-                    kernel::L1Pointer<Word>(block.AddressOf(line_at, run_at)), to.line_pitch,
-                    block.is_tiled ? kFaceBytes : kFaceLineBytes, count);
+          from.address =
+              source + (is_tiled ? InTile(from_row, 0) * unit : i * line_step + j * unit);
+          to.address = block.AddressOf(line_at, run_at);
+          if (is_tiled && block.is_tiled) {
+            CopyPairs<kFaceGap, kFaceGap>(from, to, count);
+          } else if (is_tiled) {
+            CopyPairs<kFaceGap, kLineGap>(from, to, count);
+          } else {
+            CopyPairs<kLineGap, kFaceGap>(from, to, count);
+          }
           continue;
         }
         if (block.is_tiled) width = Least(width, kFaceExtent - run_at % kFaceExtent);

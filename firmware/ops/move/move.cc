@@ -100,8 +100,8 @@ class Mover {
     }
     const uint32_t row = block.matrix * words_.output.rows + block.row;
     for (uint32_t y = 0; y != block.rows; ++y) {
-      transfer(output_.Page(row + y, block.column * words_.unit_bytes), memory.AddressOf(y, 0),
-               block.columns * words_.unit_bytes);
+      transfer(output_.pages().Page(row + y, block.column * words_.unit_bytes),
+               memory.AddressOf(y, 0), block.columns * words_.unit_bytes);
     }
   }
 
