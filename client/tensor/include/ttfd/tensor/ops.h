@@ -87,7 +87,8 @@ Tensor Mean(const Tensor& x, int dim = -1, bool keepdim = false);
 Tensor Max(const Tensor& x, int dim = -1, bool keepdim = false);
 Tensor Min(const Tensor& x, int dim = -1, bool keepdim = false);
 
-// Of each row, along the last extent. A row has to fit the circular buffers of a worker: some thousands of elements.
+// Of each row, along the last extent. A row has to fit the circular buffers of a worker: of bfloat16 up to
+// 2600 elements of softmax, 7800 of norms.
 Tensor Softmax(const Tensor& x);
 // Weight and bias are of [n], a row of x.
 Tensor RmsNorm(const Tensor& x, float epsilon = 1e-12f);
