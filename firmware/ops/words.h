@@ -210,7 +210,7 @@ struct ReduceCompute {
 // ---- rows
 
 // Item i is a row of tiles, `tiles` of the input and as many of the output. A row is read once. Weight and bias are one
-// row of tiles, which are read once in a launch.
+// row of tiles, which is read tile by tile for each item.
 //
 //   softmax     f = exp(x - shift), shift = maximum of the row;  output = f / sum of f
 //   rms_norm    factor = 1 / sqrt(mean of x * x + epsilon);      output = x * factor * weight + bias

@@ -93,7 +93,9 @@ enum Operation : uint32_t {
   kCos,
   kFloor,
   kFill,
-  kBroadcast
+  kBroadcast,
+  kRowSums = kBroadcast + 4,
+  kRowMaxima
 };
 
 // `error`: relative. There are no denormals: a number that the smallest one makes no difference to is right.
@@ -204,6 +206,37 @@ TEST(ComputeDst, FillsOutsideRowsAndColumns) {
           ASSERT_EQ(found[at], inside ? numbers.a[at] : filling)
               << "row " << row << ", column " << column << " of " << rows << " x " << columns;
         }
+      }
+    }
+  }
+}
+
+// Each number becomes the sum or the maximum of its row: of numbers of all bits, which the matrix unit would cut.
+TEST(ComputeDst, ReducesRows) {
+  Random random(6);
+  Numbers numbers;
+  for (uint32_t i = 0; i < 32 * Tile::kWords; ++i) {
+    const auto number = static_cast<float>(static_cast<int32_t>(random()));
+    numbers.a.push_back(std::ldexp(number, -static_cast<int>(random() % 24)));
+  }
+  numbers.b = numbers.c = numbers.a;
+  const auto sums = ResultOf(numbers, {kRowSums}), maxima = ResultOf(numbers, {kRowMaxima});
+  ASSERT_EQ(sums.size(), numbers.a.size());
+  ASSERT_EQ(maxima.size(), numbers.a.size());
+  for (size_t first = 0; first < numbers.a.size(); first += Tile::kWords) {
+    for (uint32_t row = 0; row < Tile::kSide; ++row) {
+      double sum = 0, magnitude = 0;
+      float maximum = numbers.a[first + Tile::At(row, 0)];
+      for (uint32_t column = 0; column < Tile::kSide; ++column) {
+        const float number = numbers.a[first + Tile::At(row, column)];
+        sum += number;
+        magnitude += std::abs(number);
+        maximum = std::max(maximum, number);
+      }
+      for (uint32_t column = 0; column < Tile::kSide; ++column) {
+        const size_t at = first + Tile::At(row, column);
+        ASSERT_NEAR(sums[at], sum, magnitude * 1e-6) << "row " << row << ", column " << column;
+        ASSERT_EQ(maxima[at], maximum) << "row " << row << ", column " << column;
       }
     }
   }

@@ -93,7 +93,7 @@ void RunRows(BootedCard& card, const Rows& of) {
   std::vector<OpBuffer> buffers = {
       {0, of.buffered_rows * tiles, of.format}, {3, 2, of.output}, {4, 1, kFp32}, {5, 1, kFp32}};
   if (of.function == RowsFunction::kSoftmax) buffers.push_back({6, tiles, kFp32});
-  for (uint32_t i = 0; i < of.parameters; ++i) buffers.push_back({1 + i, tiles, kBf16});
+  for (uint32_t i = 0; i < of.parameters; ++i) buffers.push_back({1 + i, 2, kBf16});
   OpProgram program(card, "rows", of.cores, buffers);
   program.Load(inputs, output);
   const ops::RowsReader reader{{},

@@ -315,7 +315,7 @@ writer 1 128 1 1 @output
                                                     {{64, 768}},
                                                     R"(rows on 2 cores: 2 items, 1 launches of 2
 buffer 0: 48 pages of 2048 bytes
-buffer 1: 24 pages of 4096 bytes
+buffer 1: 2 pages of 4096 bytes
 buffer 3: 2 pages of 2048 bytes
 buffer 4: 1 pages of 4096 bytes
 buffer 5: 1 pages of 4096 bytes

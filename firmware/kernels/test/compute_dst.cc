@@ -58,6 +58,8 @@ void Compute(uint32_t operation, uint32_t tile) {
   OPERATION(Broadcast<BroadcastType::COL>())
   OPERATION(Broadcast<BroadcastType::ROW>())
   OPERATION(Broadcast<BroadcastType::SCALAR>())
+  UNARY(row_sums)
+  UNARY(row_maxima)
 }
 
 }  // namespace

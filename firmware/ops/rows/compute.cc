@@ -53,11 +53,11 @@ class Row {
       Copy(kFactor, 0, 2);
       Multiply(0, 2);
       if (words_.has_weight != 0) {
-        TakeRow(kWeight, k);
+        TakeRow(kWeight);
         Multiply(0, 3);
       }
       if (words_.has_bias != 0) {
-        TakeRow(kBias, k);
+        TakeRow(kBias);
         AddTo(0, 3);
       }
       if constexpr (kComputes) Finish(item * tiles_ + k);
@@ -149,11 +149,12 @@ class Row {
     Copy(kShift, 0, 1);
     Subtract(0, 1);
   }
-  // Tile 3 of Dst = a tile of one row, in all rows. The tiles stay in their circular buffer.
-  [[gnu::noinline]] void TakeRow(uint32_t buffer, uint32_t tile) {
-    cb_wait_front(buffer, tiles_);
+  // Tile 3 of Dst = the next tile of one row, in all rows.
+  [[gnu::noinline]] void TakeRow(uint32_t buffer) {
+    cb_wait_front(buffer, 1);
     unary_bcast_init_short<BroadcastType::ROW>(buffer);
-    unary_bcast<BroadcastType::ROW>(buffer, tile, 3);
+    unary_bcast<BroadcastType::ROW>(buffer, 0, 3);
+    cb_pop_front(buffer, 1);
   }
   // Of tile 0 of Dst: a mean for a sum.
   [[gnu::noinline]] void Scale() { mul_unary_tile(0, words_.mean_factor); }

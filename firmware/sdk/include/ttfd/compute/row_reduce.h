@@ -37,9 +37,12 @@ template <PoolType kPool>
 
 }  // namespace internal
 
+// Nothing is kept from one function to the next.
+inline void row_sums_tile_init() {}
 inline void row_sums_tile(uint32_t dst) {
   if constexpr (kComputes) internal::ReduceRows<PoolType::SUM>(dst);
 }
+inline void row_maxima_tile_init() {}
 inline void row_maxima_tile(uint32_t dst) {
   if constexpr (kComputes) internal::ReduceRows<PoolType::MAX>(dst);
 }
