@@ -22,6 +22,16 @@ class TensorCall : public ::testing::Test {
     EXPECT_TRUE(tensor.ok()) << tensor.status().ToString();
     return tensor;
   }
+  static Status StatusOf(std::string_view name, std::vector<Tensor> inputs,
+                         const Attributes& attributes = {}) {
+    return Apply(name, inputs, attributes).front().status();
+  }
+  static void ExpectErrors(const std::vector<std::pair<Status, const char*>>& cases) {
+    for (const auto& [status, message] : cases) {
+      EXPECT_EQ(status.message(), message);
+      EXPECT_EQ(status.code(), Code::kInvalidArgument) << message;
+    }
+  }
 
   FakeTtfdServer server_;
   Card card_ = Open(server_);
@@ -43,63 +53,65 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
   EXPECT_TRUE(card_.Finish().ok());
   const uint64_t commands = server_.seen().commands;
 
-  const auto apply = [](std::string_view name, std::vector<Tensor> inputs,
-                        const Attributes& attributes = {}) {
-    return Apply(name, inputs, attributes).front().status();
-  };
-  const std::pair<Status, const char*> cases[] = {
-      {apply("frobnicate", {a}), "there is no operation \"frobnicate\""},
-      {apply("add", {a}), "add: has 2 inputs at least, not 1"},
-      {apply("exp", {a, a}), "exp: has 1 input at most, not 2"},
-      {apply("exp", {a}, {{"speed", true}}), "exp: speed is no attribute"},
-      {apply("matmul", {a, a}, {{"fidelity", std::string("high")}}),
+  ExpectErrors({
+      {StatusOf("frobnicate", {a}), "there is no operation \"frobnicate\""},
+      {StatusOf("add", {a}), "add: has 2 inputs at least, not 1"},
+      {StatusOf("exp", {a, a}), "exp: has 1 input at most, not 2"},
+      {StatusOf("exp", {a}, {{"speed", true}}), "exp: speed is no attribute"},
+      {StatusOf("matmul", {a, a}, {{"fidelity", std::string("high")}}),
        "matmul: fidelity is a string; it must be a integer"},
-      {apply("matmul", {a, a}, {{"fidelity", int64_t{5}}}),
+      {StatusOf("matmul", {a, a}, {{"fidelity", int64_t{5}}}),
        "matmul: fidelity is 5; it must be 1 to 4"},
-      {apply("matmul", {a, b}),
+      {StatusOf("matmul", {a, b}),
        "matmul: b is bfloat16 [512, 3072] in layout tile; its inner extent 512 must be that of a, "
        "768 of [128, 768]"},
-      {apply("matmul", {three_matrices, two_matrices}),
+      {StatusOf("matmul", {three_matrices, two_matrices}),
        "matmul: b is bfloat16 [2, 32, 32] in layout tile; its batch cannot be broadcast with that "
        "of [3, 32, 32]"},
-      {apply("linear", {a, weight, bias}),
+      {StatusOf("linear", {a, weight, bias}),
        "linear: bias is bfloat16 [65] in layout tile; it must be one row of 64 elements"},
-      {apply("add", {a, b}),
+      {StatusOf("add", {a, b}),
        "add: b is bfloat16 [512, 3072] in layout tile; it cannot be broadcast with [128, 768]"},
-      {apply("add", {a, b}, {{"activation", std::string("add")}}),
+      {StatusOf("add", {a, b}, {{"activation", std::string("add")}}),
        "add: activation is \"add\", which is no function of one tensor"},
-      {apply("multiply", {a, rows}),
+      {StatusOf("multiply", {a, rows}),
        "multiply: b is float32 [128, 768] in layout row_major; the layout must be tile"},
-      {apply("typecast", {a}, {{"dtype", std::string("int7")}}),
+      {StatusOf("typecast", {a}, {{"dtype", std::string("int7")}}),
        "typecast: dtype is \"int7\"; it must be bfloat16, float32 or bfp8"},
-      {apply("clamp", {a}, {{"low", 2.0}, {"high", 1.0}}),
+      {StatusOf("clamp", {a}, {{"low", 2.0}, {"high", 1.0}}),
        "clamp: low is 2.000000; it must be at most high, 1.000000"},
-      {apply("add", {a, freed}), "add: b is deallocated"},
-      {apply("sum", {two_matrices}, {{"dim", int64_t{0}}}),
-       "sum: dim is 0; it must be -1 or -2, of [2, 32, 32]; permute other extents to there"},
-      {apply("max", {bias}, {{"dim", int64_t{-2}}}),
-       "max: dim is -2; it must be -1, of [65]; permute other extents to there"},
-      {apply("mean", {a}),
-       "mean: keepdim is false; it must be true, because [128, 1] has other tiles than [128]"},
-      {apply("min", {two_matrices}, {{"dim", int64_t{1}}}),
-       "min: keepdim is false; it must be true, because [2, 1, 32] has other tiles than [2, 32]"},
-      {apply("softmax", {a}, {{"dim", int64_t{0}}}),
-       "softmax: dim is 0; it must be -1, of [128, 768]; permute other extents to there"},
-      {apply("rms_norm", {a, bias}),
-       "rms_norm: weight is bfloat16 [65] in layout tile; it must be one row of 768 elements"},
-      {apply("layer_norm", {a}, {{"epsilon", -1.0}}),
-       "layer_norm: epsilon is -1.000000; it must be at least 0"},
-      {apply("softmax", {rows}),
-       "softmax: x is float32 [128, 768] in layout row_major; the layout must be tile"},
-      {apply("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
-  };
-  for (const auto& [status, message] : cases) {
-    EXPECT_EQ(status.message(), message);
-    EXPECT_EQ(status.code(), Code::kInvalidArgument) << message;
-  }
+      {StatusOf("add", {a, freed}), "add: b is deallocated"},
+      {StatusOf("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
+  });
   EXPECT_EQ(card_.counts().operations, 0u);
   EXPECT_TRUE(card_.Finish().ok());
   EXPECT_EQ(server_.seen().commands, commands);
+}
+
+TEST_F(TensorCall, NamesExtentsAndRows) {
+  const Tensor a = Make({128, 768});
+  const Tensor two_matrices = Make({2, 32, 32});
+  const Tensor bias = Make({65});
+  const Tensor rows = Make({128, 768}, DType::kFloat32, Layout::kRowMajor);
+  ExpectErrors({
+      {StatusOf("sum", {two_matrices}, {{"dim", int64_t{0}}}),
+       "sum: dim is 0; it must be -1 or -2, of [2, 32, 32]; permute other extents to there"},
+      {StatusOf("max", {bias}, {{"dim", int64_t{-2}}}),
+       "max: dim is -2; it must be -1, of [65]; permute other extents to there"},
+      {StatusOf("mean", {a}),
+       "mean: keepdim is false; it must be true, because [128, 1] has other tiles than [128]"},
+      {StatusOf("min", {two_matrices}, {{"dim", int64_t{1}}}),
+       "min: keepdim is false; it must be true, because [2, 1, 32] has other tiles than [2, 32]"},
+      {StatusOf("softmax", {a}, {{"dim", int64_t{0}}}),
+       "softmax: dim is 0; it must be -1, of [128, 768]; permute other extents to there"},
+      {StatusOf("rms_norm", {a, bias}),
+       "rms_norm: weight is bfloat16 [65] in layout tile; it must be one row of 768 elements"},
+      {StatusOf("layer_norm", {a}, {{"epsilon", -1.0}}),
+       "layer_norm: epsilon is -1.000000; it must be at least 0"},
+      {StatusOf("softmax", {rows}),
+       "softmax: x is float32 [128, 768] in layout row_major; the layout must be tile"},
+  });
+  EXPECT_EQ(card_.counts().operations, 0u);
 }
 
 TEST_F(TensorCall, ReducesToShapes) {
