@@ -209,15 +209,13 @@ struct ReduceCompute {
 
 // ---- rows
 
-// Item i is a row of tiles, `tiles` of the input and as many of the output. A row is read once. Weight and bias are one
-// row of tiles, which is read tile by tile for each item.
+// Item i is a row of `tiles` tiles, which is read once. Weight and bias are one row of tiles, read with each item.
 //
-//   softmax     f = exp(x - shift), shift = maximum of the row;  output = f / sum of f
-//   rms_norm    factor = 1 / sqrt(mean of x * x + epsilon);      output = x * factor * weight + bias
+//   softmax     terms = exp(x - shift), shift = maximum of the row;  output = terms * factor, factor = 1 / their sum
+//   rms_norm    factor = 1 / sqrt(mean of x * x + epsilon);          output = x * factor * weight + bias
 //   layer_norm  shift = mean of x, then rms_norm of x - shift
 //
-// Shift and factor are tiles that circular buffers keep, with the number of a row in all its columns. Terms are the
-// tiles of f.
+// Shift and factor are a tile each, with the number of a row in all its columns.
 struct RowsReader {
   Cores cores;
   uint32_t tiles;

@@ -1,4 +1,4 @@
-// Reductions, softmax and normalizations with a daemon: exact to a step of bfloat16, whatever shape, cores and launches.
+// Reductions, softmax and normalizations with a daemon: exact to a step of bfloat16, whatever shape, cores, launches.
 #include <gtest/gtest.h>
 
 #include <bit>

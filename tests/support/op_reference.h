@@ -34,8 +34,8 @@ inline OpTensor RandomTensor(Random& random, const Size& size, hw::tensix::Forma
   return tensor;
 }
 
-// Numbers are those expected, but for the rounding of the format they were written in. `error`: of what is rounded, where
-// numbers near 0 are differences of greater ones.
+// Numbers are those expected, but for the rounding of the format they were written in. `error`: of what is rounded,
+// where numbers near 0 are differences of greater ones.
 inline void ExpectNear(const OpTensor& found, const std::vector<double>& expected,
                        double error = 1e-6) {
   ASSERT_EQ(found.numbers.size(), expected.size());

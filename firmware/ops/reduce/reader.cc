@@ -9,17 +9,16 @@ namespace {
 
 constexpr uint32_t kInput = 0, kScaler = 1;  // circular buffers
 
-// A scaler of reduce_tile, in bfloat16: ones in row 0. It reads the top faces only, of 128 words.
+// A scaler of reduce_tile, in bfloat16: ones in row 0. It reads the top faces only.
 void FillScaler(uint32_t address) {
-  constexpr uint32_t kFaceWords = 128, kRowWords = 8, kTwoOnes = 0x3F803F80;
-  auto* const word = L1Pointer<volatile uint32_t>(address);
-  for (uint32_t i = 0; i != 2 * kFaceWords; i += 4) {
-    word[i] = 0;
-    word[i + 1] = 0;
-    word[i + 2] = 0;
-    word[i + 3] = 0;
+  constexpr uint32_t kFaceBytes = 512, kRowBytes = 32, kTwoOnes = 0x3F803F80;
+  for (uint32_t at = 0; at != 2 * kFaceBytes; at += 16) {
+    for (uint32_t i = 0; i != 16; i += 4) ttfd::firmware::Store(address + at + i, 0);
   }
-  for (uint32_t i = 0; i != kRowWords; ++i) word[i] = word[kFaceWords + i] = kTwoOnes;
+  for (uint32_t at = 0; at != kRowBytes; at += 4) {
+    ttfd::firmware::Store(address + at, kTwoOnes);
+    ttfd::firmware::Store(address + kFaceBytes + at, kTwoOnes);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Reads rows of tiles, each into as many pages of a circular buffer, and after each the tiles of weight and bias. NCRISC,
-// words RowsReader.
+// Reads rows of tiles, each into as many pages of a circular buffer, and after each the tiles of weight and bias.
+// NCRISC, words RowsReader.
 #include "firmware/ops/cores.h"
 #include "firmware/ops/read_ahead.h"
 

@@ -14,8 +14,8 @@
 //   starting with the bias, tile of k after tile of k. Within a tile, <ttfd/compute/matmul.h>.
 // - sum and mean add like matmul, max and min are exact: of bfloat16 and bfp8, and of float32 as cut to 10 bits.
 // - softmax, rms_norm and layer_norm compute with 32 bits, but for weights and biases, which are broadcast: with a
-//   bfloat16 output at most one step of bfloat16 from the exact result, for inputs whose squares have no overflow. Where
-//   a bias makes an output less than its terms, the step is that of the terms.
+//   bfloat16 output at most one step of bfloat16 from the exact result, where no square overflows. Of an output that a
+//   bias makes less than its terms, the step is that of the terms.
 #pragma once
 
 #include <cstdint>
