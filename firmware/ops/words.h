@@ -49,49 +49,44 @@ inline constexpr uint32_t kBitmapWords = 5;
 inline constexpr uint32_t kBitmapColumns = 16;
 inline constexpr uint32_t kBitmapRows = 2 * kBitmapWords;
 
-// What the first inputs of eltwise become: one tile. The names are those of operations, but for kNone, the input.
-#define TTFD_OPS_BINARY(X) \
-  X(kAdd, "add")           \
-  X(kSubtract, "subtract") \
-  X(kMultiply, "multiply") \
-  X(kDivide, "div")        \
-  X(kMaximum, "maximum")   \
-  X(kMinimum, "minimum")   \
-  X(kEqual, "eq")          \
-  X(kNotEqual, "ne")       \
-  X(kLess, "lt")           \
-  X(kLessOrEqual, "le")    \
-  X(kGreater, "gt")        \
-  X(kGreaterOrEqual, "ge")
+// What the first inputs of eltwise become: one tile.
 enum class Combine : uint32_t {
   kNone,  // one input
-#define TTFD_OPS_ENUMERATOR(code, name) code,
-  TTFD_OPS_BINARY(TTFD_OPS_ENUMERATOR)  // two inputs; comparisons yield 1 or 0
+  // Two inputs; comparisons yield 1 or 0.
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kMaximum,
+  kMinimum,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
   kWhere  // three inputs: the second where the first is not 0, else the third
 };
 
 // A function of each element, in Dst.
-#define TTFD_OPS_UNARY(X)      \
-  X(kExp, "exp")               \
-  X(kReciprocal, "reciprocal") \
-  X(kSqrt, "sqrt")             \
-  X(kRsqrt, "rsqrt")           \
-  X(kSilu, "silu")             \
-  X(kSigmoid, "sigmoid")       \
-  X(kGelu, "gelu")             \
-  X(kTanh, "tanh")             \
-  X(kRelu, "relu")             \
-  X(kAbs, "abs")               \
-  X(kNegate, "neg")            \
-  X(kSquare, "square")         \
-  X(kLog, "log")               \
-  X(kSin, "sin")               \
-  X(kCos, "cos")               \
-  X(kFloor, "floor")
 enum class Unary : uint8_t {
   kNone,
-  TTFD_OPS_UNARY(TTFD_OPS_ENUMERATOR)
-#undef TTFD_OPS_ENUMERATOR
+  kExp,
+  kReciprocal,
+  kSqrt,
+  kRsqrt,
+  kSilu,
+  kSigmoid,
+  kGelu,
+  kTanh,
+  kRelu,
+  kAbs,
+  kNegate,
+  kSquare,
+  kLog,
+  kSin,
+  kCos,
+  kFloor,
   // With the step's operand.
   kAddScalar,
   kMultiplyScalar,

@@ -11,8 +11,6 @@ namespace {
 constexpr uint32_t kScalerBuffer = 1, kMaximaBuffer = 4;  // of words.h
 constexpr uint32_t kBufferedTiles = 4;                    // of the input
 
-uint32_t WordOf(size_t offset) { return static_cast<uint32_t>(offset / sizeof(uint32_t)); }
-
 float FactorOf(const ReduceOperation& operation, uint32_t extent) {
   if (operation.pool == ops::Pool::kMinimum) return -1;
   return operation.is_mean ? 1 / static_cast<float>(extent) : 1;

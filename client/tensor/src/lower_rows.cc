@@ -15,8 +15,6 @@ constexpr uint32_t kWeight = 1, kBias = 2, kShift = 4, kFactor = 5, kTerms = 6;
 constexpr uint32_t kBufferedTiles = 2;  // of weight, bias and output
 constexpr uint64_t kTileProducts = 6;   // that a tile of a row costs, in products of two tiles
 
-uint32_t WordOf(size_t offset) { return static_cast<uint32_t>(offset / sizeof(uint32_t)); }
-
 }  // namespace
 
 Lowering LowerRows(const RowsOperation& operation, const TensorSpec& input,
