@@ -243,6 +243,7 @@ USE = "create_program.kernels[0]"
     (lambda t: t.session.load_kernel(b"", name=b"k"), "load_kernel.name", "must be a str of Unicode characters"),
     (lambda t: t.session.load_kernels(7), "load_kernels.path", "must be a path, not 7"),
     (lambda t: t.compute(t.kernel, (0, 0)), "create_program.kernels[0].kernels", "must be a ttfd.ComputeKernel, not <ttfd.Kernel"),
+    (lambda t: t.session.launch(t.program, [ttfd.Arguments(), ttfd.Arguments()]), "launch.arguments[1].kernel", "kernel 0 has arguments already"),
     (lambda t: t.arguments(kernel=1), "arguments.kernel", "must be below 1, the number of the program's kernels, not 1"),
     (lambda t: t.patch(launch=1, arguments=ttfd.Arguments()), "replay_trace.patches[0].launch",
      "must be below 1, the number of the trace's launches, not 1"),

@@ -192,8 +192,8 @@ def test_resources_are_freed_on_any_thread_at_any_time(session):
 def test_a_session_dropped_in_its_own_callback_ends(daemon):
     session = ttfd.connect(daemon.address, client_name="dropped")
     program, arguments = printing(session)
-    inside, dropped = threading.Event(), threading.Event()
-    session.on_print = lambda _: (inside.set(), dropped.wait(EVENTUALLY_S))
+    inside, dropped, threads = threading.Event(), threading.Event(), []
+    session.on_print = lambda _: (threads.append(threading.get_native_id()), inside.set(), dropped.wait(EVENTUALLY_S))
     session.queue.enqueue_launch(program, arguments)
     session.queue.flush()
     assert inside.wait(EVENTUALLY_S)
@@ -202,7 +202,8 @@ def test_a_session_dropped_in_its_own_callback_ends(daemon):
     assert kept() is not None
     dropped.set()
     eventually(lambda: kept() is None)
-    eventually(lambda: "dropped" not in daemon.ctl("sessions", "list", "--json").stdout)
+    eventually(lambda: not os.path.exists(f"/proc/self/task/{threads[0]}"))
+    assert "dropped" not in daemon.ctl("sessions", "list", "--json").stdout
 
 
 def test_a_callback_that_calls_its_session_gets_an_error(session):

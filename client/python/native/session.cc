@@ -73,11 +73,12 @@ std::shared_ptr<Session> Session::Connect(client::ConnectOptions options,
   }
   client::Result<client::Session> session =
       WithoutGil([&] { return client::Session::Connect(std::move(options)); });
+  const client::Status status = session.status();
   std::shared_ptr<Session> connected;  // ends without the GIL if a signal handler has raised
   if (session.ok()) {
     connected.reset(new Session(*std::move(session), std::move(function)));
   }
-  Check(session.status());
+  Check(status);
   return connected;
 }
 
