@@ -18,7 +18,7 @@ namespace {
 namespace tt = tensor;
 
 // A value of the tensor library and the session it lives in. Its end may wait for the lock of the card, under which
-// a call of another thread asks for the GIL: it comes without the GIL.
+// a call of another thread waits for the GIL: it comes without the GIL.
 template <typename Value>
 class InSession {
  public:

@@ -130,10 +130,8 @@ class Session:
             if self._native.id != self.id:
                 self._take()
 
-    @property
-    def reconnects(self) -> int:
-        """How often the connection was lost and the session resumed."""
-        return self._native.reconnects
+    reconnects = property(lambda self: self._native.reconnects, doc="How often the connection was lost and the session resumed.")
+    device = property(lambda self: self.devices[0], doc="The first card.")
 
     @property
     def on_print(self) -> Callable[[KernelPrint], None] | None:
@@ -147,11 +145,6 @@ class Session:
     def on_print(self, callback: Callable[[KernelPrint], None] | None) -> None:
         check.callback(callback, "on_print")
         self._on_print = callback
-
-    @property
-    def device(self) -> _native.Device:
-        """The first card."""
-        return self.devices[0]
 
     def close(self) -> None:
         """Lets the daemon finish everything, then ends the session."""
@@ -181,11 +174,8 @@ class Session:
 
     def allocate_sharded(self, size_bytes: int, page_bytes: int, cores: Cores, row_pages: int,
                          shard_rows: int, shard_row_pages: int) -> Buffer:
-        """A zeroed buffer in L1 whose pages form rows of `row_pages`.
-
-        Shards of `shard_rows` by `shard_row_pages` pages go to the tiles of `cores` in order, row by row of shards;
-        the last of a row or column may be partly used.
-        """
+        """A zeroed buffer in L1 whose pages form rows of `row_pages`. Shards of `shard_rows` by `shard_row_pages` pages go to the tiles
+        of `cores` in order, row by row of shards; the last of a row or column may be partly used."""
         field = "allocate.l1_sharded"
         return self._allocate(self._native.allocate_sharded, size_bytes, page_bytes, core_ranges(cores, f"{field}.cores"),
                               check.integer(row_pages, f"{field}.row_pages"), check.integer(shard_rows, f"{field}.shard_rows"),
@@ -211,10 +201,8 @@ class Session:
         return Kernel(self._make(self._native.load_kernel, check.payload(elf, "load_kernel.elf"), name), name)
 
     def load_kernels(self, path: str | os.PathLike[str]) -> ComputeKernel:
-        """The kernels of the three files that `ttfd_add_kernel` makes of one source with COMPUTE.
-
-        The files are `path` followed by "_trisc0.elf", "_trisc1.elf" and "_trisc2.elf".
-        """
+        """The kernels of the three files that `ttfd_add_kernel` makes of one source with COMPUTE: `path` followed by "_trisc0.elf",
+        "_trisc1.elf" and "_trisc2.elf"."""
         if not isinstance(path, (str, os.PathLike)):
             check.refuse_value(path, "load_kernels.path", "a path")
         stem = _path(path, "load_kernels.path")

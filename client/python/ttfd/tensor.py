@@ -4,21 +4,16 @@
     import ttfd.tensor as tt
 
     with tt.open() as card:
-        x = card.tensor(np.ones((64, 128)))
-        w = card.tensor(np.full((128, 32), 0.5), dtype="bfp8")
-        y = tt.gelu(tt.matmul(x, w))
-        print(y.numpy().shape)
+        x, w = card.tensor(np.ones((64, 128))), card.tensor(np.full((128, 32), 0.5), dtype="bfp8")
         with card.record() as step:
-            y = tt.softmax(x @ w + 1.0)
+            y = tt.softmax(tt.matmul(x, w) + 1.0)
         step.replay(times=16)
-        print(y)
+        print(y, y.numpy().shape)
 
 The functions are the operations of a table (`ttfdctl op --list`), with the names that TT-NN gives them: inputs are tensors,
-attributes are keywords. In `add`, `subtract`, `multiply` and `div` the second input may be a number. docs/tensors.md is
-the guide and has the contract: padding, rounding, the order of sums.
-
-What is wrong with a call raises `ttfd.Error`, and nothing is enqueued; errors of the card come from `numpy()` and
-`Card.finish()`. Any thread may use a card; a recording has the operations of the thread that made it.
+attributes are keywords. In `add`, `subtract`, `multiply` and `div` the second input may be a number. A wrong call raises
+`ttfd.Error`, and nothing is enqueued; errors of the card come from `numpy()` and `Card.finish()`. Any thread may use a card;
+a recording has the operations of the thread that made it. docs/tensors.md is the guide and has the contract.
 """
 
 from __future__ import annotations
@@ -51,18 +46,15 @@ def _element(dtype: str) -> type[np.generic]:
 
 
 class Tensor:
-    """A tensor on a card. Nothing changes its elements; the memory is used again when it is collected, or deallocated.
-
-    Operators are operations: + - * / @ and unary -.
-    """
+    """A tensor on a card. Nothing but a cache's operations changes its elements; its memory is used again when it is collected, or
+    deallocated. Operators are operations: + - * / @ and unary -."""
 
     def __init__(self, native: _native.Tensor, card: Card) -> None:
         self._native = native
         self.card = card
 
     shape = property(lambda self: self._native.shape, doc="The extents, a tuple of integers.")
-    dtype = property(lambda self: self._native.dtype, doc="Type of the elements: one of DTYPES.")
-    layout = property(lambda self: self._native.layout, doc="How they lie in memory: one of LAYOUTS.")
+    dtype, layout = property(lambda self: self._native.dtype, doc="One of DTYPES."), property(lambda self: self._native.layout, doc="One of LAYOUTS.")
 
     def __repr__(self) -> str:
         return f"<ttfd.tensor.Tensor {list(self.shape)} {self.dtype}, layout {self.layout}>"
@@ -73,7 +65,7 @@ class Tensor:
         self._native.read(array)
         return array
 
-    __array__ = lambda self, dtype=None: self.numpy() if dtype is None else self.numpy().astype(dtype)
+    __array__ = lambda self, dtype=None: self.numpy().astype(dtype or _element(self.dtype))
 
     @property
     def buffer(self) -> ttfd.Buffer:
@@ -95,7 +87,7 @@ class Tensor:
 
 
 class Card:
-    """A place for tensors, in a session. Made by `open`, or for a session that exists by `Card(session)`."""
+    """A place for tensors, in a session. Made by `open`, or for a session that exists by `Card(session)`. `launch` is the session's."""
 
     def __init__(self, session: ttfd.Session, *, cores: Cores = (), launch_products: int = 4096) -> None:
         self.session = check.one(session, ttfd.Session, "session")
@@ -136,9 +128,7 @@ class Card:
             raise
         recording._native = self._native.end_recording()
 
-    def launch(self, program: ttfd.Program, arguments: Sequence[ttfd.Arguments] = (), timeout: float = 0.0) -> None:
-        """Runs a program of one's own, after all operations enqueued before."""
-        self.session.launch(program, arguments, timeout)
+    launch = lambda self, *arguments, **named: self.session.launch(*arguments, **named)  # a program of one's own
 
     def finish(self) -> None:
         """Waits until all operations enqueued so far have ended. The first error of one fails all after it."""
@@ -154,7 +144,6 @@ class Card:
 
 class Recording:
     """Operations that replay without the host. It keeps the tensors that it reads and makes."""
-
     _native: _native.Recording | None = None
 
     def replay(self, times: int = 1) -> None:
@@ -167,11 +156,9 @@ class Recording:
 
 
 def open(address: str | os.PathLike[str] | None = None, *, cores: Cores = (), launch_products: int = 4096, **options: Any) -> Card:
-    """Opens a session (`ttfd.connect`, which takes `options`) and a card in it; a context manager that closes both.
-
-    cores: the workers that operations may use; none: all. launch_products: longest launch, in products of two tiles; larger
-    operations become several, so that other sessions are served between them.
-    """
+    """Opens a session (`ttfd.connect`, which takes `options`) and a card in it; a context manager that closes both. cores: the workers
+    that operations may use; none: all. launch_products: longest launch, in products of two tiles; larger operations become several,
+    so that other sessions are served between them."""
     lease = options.get("lease")
     return Card(ttfd.connect(address, **options), cores=cores or (lease.workers if lease else ()), launch_products=launch_products)
 
