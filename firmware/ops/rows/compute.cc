@@ -5,6 +5,7 @@
 #include <ttfd/compute.h>
 
 #include "firmware/ops/cores.h"
+#include "firmware/ops/intermediate.h"
 #include "firmware/ops/padding.h"
 
 using namespace ttfd::compute;
@@ -46,6 +47,7 @@ class Row {
       FindDeviation();
     }
     cb_wait_front(kFactor, 1);
+    PackFormatOf(kOutputBuffer);
     for (uint32_t k = 0; k != tiles_; ++k) {
       TakeNext(is_softmax_ ? kTerms : kInput);
       ConfigureCopy(kFactor);
@@ -65,6 +67,7 @@ class Row {
     }
     if (centers_) cb_pop_front(kShift, 1);
     cb_pop_front(kFactor, 1);
+    AwaitOutputAndPackFormatOf(kFactor);
   }
 
  private:
@@ -171,25 +174,11 @@ class Row {
     if (HasPadding(words_.padding)) ClearPaddingOf(words_.padding, tile, 0);
   }
 
-  // Tile 0 of Dst becomes the next page of a circular buffer.
-  [[gnu::noinline]] void Keep(uint32_t buffer) {
-    tile_regs_commit();
-    cb_reserve_back(buffer, 1);
-    tile_regs_wait();
-    const bool packs_output = buffer == kOutputBuffer;
-    if (packs_output != packs_output_) pack_reconfig_data_format(buffer);
-    packs_output_ = packs_output;
-    pack_tile(0, buffer);
-    tile_regs_release();
-    cb_push_back(buffer, 1);
-  }
-
   const RowsCompute& words_;
   const uint32_t tiles_;
   const uint32_t last_columns_;
   const bool is_softmax_;
   const bool centers_;
-  bool packs_output_ = true;
 };
 
 }  // namespace
@@ -197,7 +186,7 @@ class Row {
 void kernel_main() {
   const auto& words = CommonArguments<RowsCompute>();
   const Items items(words.cores);
-  output_init(kOutputBuffer);
+  PackFormatOf(kFactor);
   Row row(words);
   for (uint32_t item = items.first; item < items.end; item += items.step) row.Compute(item);
 }
