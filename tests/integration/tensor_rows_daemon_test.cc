@@ -138,6 +138,30 @@ TEST_F(TensorRows, ReductionsAreExactBeforeRounding) {
   }
 }
 
+// Before rounding, the error is that of the grids on which the matrix unit adds.
+TEST_F(TensorRows, SumsOfAnyNumbersAreNear) {
+  Card card = Open();
+  const Shape shape = {64, 1000};
+  double worst = 0;
+  for (const float mean : {0.0f, 1.0f}) {
+    const Numbers x = Normal(shape, 2, mean);
+    const std::vector<Tensor> inputs = {card.FromHost(x, shape)};
+    const Attributes attributes = {{"keepdim", true}, {"dtype", std::string("float32")}};
+    const Numbers sums = ToHost(Apply("sum", inputs, attributes).front());
+    ASSERT_EQ(sums.size(), 64u);
+    for (size_t row = 0; row < sums.size(); ++row) {
+      double sum = 0, magnitude = 0;
+      for (size_t i = 0; i < 1000; ++i) {
+        sum += x[row * 1000 + i];
+        magnitude += std::abs(x[row * 1000 + i]);
+      }
+      worst = std::max(worst, std::abs(sums[row] - sum) / magnitude);
+    }
+  }
+  std::printf("error of sums: %.2g of the sum of magnitudes\n", worst);
+  EXPECT_LE(worst, 1e-4);
+}
+
 TEST_F(TensorRows, AnExtentThatIsLostLeavesTheSameNumbers) {
   Card card = Open();
   const Tensor x = card.FromHost(Normal({70, 33}, 1), {70, 33});

@@ -7,6 +7,7 @@
 #include <ttfd/compute.h>
 
 #include "firmware/ops/cores.h"
+#include "firmware/ops/intermediate.h"
 #include "firmware/ops/padding.h"
 
 using namespace ttfd::compute;
@@ -17,17 +18,6 @@ namespace {
 
 constexpr uint32_t kInput = 0, kScaler = 1, kMaxima = 4;  // circular buffers
 constexpr uint32_t kOne = 0x3F800000, kInfinity = 0x7F800000, kMinusInfinity = 0xFF800000;
-
-// Tile 0 of Dst becomes the next page of a circular buffer of the format that is packed.
-[[gnu::noinline]] void Keep(uint32_t buffer, bool configure) {
-  tile_regs_commit();
-  cb_reserve_back(buffer, 1);
-  tile_regs_wait();
-  if (configure) pack_reconfig_data_format(buffer);
-  pack_tile(0, buffer);
-  tile_regs_release();
-  cb_push_back(buffer, 1);
-}
 
 // kMaxima = the greatest, or the negatives of the smallest, of the numbers at each place of the tiles.
 void FindMaxima(const ReduceCompute& words) {
@@ -54,7 +44,7 @@ void FindMaxima(const ReduceCompute& words) {
     }
   }
   if (is_minimum) negative_tile(0);
-  Keep(kMaxima, true);
+  Keep(kMaxima);
 }
 
 template <PoolType kPool, ReduceDim kDim>
@@ -73,6 +63,8 @@ void ReduceItem(const ReduceCompute& words, bool is_sum) {
     ReduceTiles<PoolType::SUM, kDim>(kInput, words.tiles);
   } else {
     FindMaxima(words);
+    cb_wait_front(kMaxima, 1);
+    PackFormatOf(kOutputBuffer);
     reduce_init_short<PoolType::MAX, kDim>(kMaxima, kScaler);
     ReduceTiles<PoolType::MAX, kDim>(kMaxima, 1);
   }
@@ -82,7 +74,7 @@ template <ReduceDim kDim>
 void ReduceItems(const ReduceCompute& words) {
   const bool is_sum = words.pool == static_cast<uint32_t>(Pool::kSum);
   const Items items(words.cores);
-  output_init(kOutputBuffer);
+  PackFormatOf(is_sum ? kOutputBuffer : kMaxima);
   cb_wait_front(kScaler, 1);
   if (is_sum) reduce_init_short<PoolType::SUM, kDim>(kInput, kScaler);
   for (uint32_t item = items.first; item < items.end; item += items.step) {
@@ -94,7 +86,8 @@ void ReduceItems(const ReduceCompute& words) {
       if (words.rounds != 0) typecast_tile<kFloat32, kBFloat16>(0);
       ClearPaddingOf(words.padding, item, 0);
     }
-    Keep(kOutputBuffer, !is_sum);
+    Keep(kOutputBuffer);
+    if (!is_sum) AwaitOutputAndPackFormatOf(kMaxima);
   }
 }
 

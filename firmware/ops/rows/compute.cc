@@ -5,6 +5,7 @@
 #include <ttfd/compute.h>
 
 #include "firmware/ops/cores.h"
+#include "firmware/ops/intermediate.h"
 #include "firmware/ops/padding.h"
 
 using namespace ttfd::compute;
@@ -34,18 +35,16 @@ class Row {
   explicit Row(const RowsCompute& words)
       : words_(words),
         tiles_(words.tiles),
-        last_columns_(words.padding.last_columns),
         is_softmax_(words.function == static_cast<uint32_t>(RowsFunction::kSoftmax)),
         centers_(words.function == static_cast<uint32_t>(RowsFunction::kLayerNorm)) {}
 
   void Compute(uint32_t item) {
     cb_wait_front(kInput, tiles_);
-    if (is_softmax_) {
-      MakeSoftmaxTerms();
-    } else {
-      FindDeviation();
-    }
+    if (is_softmax_ || centers_) FindShift();
+    if (is_softmax_) MakeTerms();
+    FindFactor();
     cb_wait_front(kFactor, 1);
+    PackFormatOf(kOutputBuffer);
     for (uint32_t k = 0; k != tiles_; ++k) {
       TakeNext(is_softmax_ ? kTerms : kInput);
       ConfigureCopy(kFactor);
@@ -65,14 +64,19 @@ class Row {
     }
     if (centers_) cb_pop_front(kShift, 1);
     cb_pop_front(kFactor, 1);
+    AwaitOutputAndPackFormatOf(kFactor);
   }
 
  private:
-  // kTerms = exp(x - maximum), kFactor = 1 / their sum.
-  void MakeSoftmaxTerms() {
-    Reduce(kInput, Reduction::kMaximum);
+  // kShift = the maximum of a row, or its mean.
+  void FindShift() {
+    Reduce(kInput, is_softmax_ ? Reduction::kMaximum : Reduction::kSum);
+    if (!is_softmax_) Scale();
     Keep(kShift);
     cb_wait_front(kShift, 1);
+  }
+  // kTerms = exp(x - shift).
+  void MakeTerms() {
     for (uint32_t k = 0; k != tiles_; ++k) {
       TakeNext(kInput);
       ConfigureCopy(kShift);
@@ -85,22 +89,18 @@ class Row {
     }
     cb_pop_front(kShift, 1);
     cb_wait_front(kTerms, tiles_);
-    Reduce(kTerms, Reduction::kSum);
-    recip_tile(0);
-    Keep(kFactor);
   }
-  // kShift = mean of x, if it is subtracted; kFactor = 1 / sqrt(mean square + epsilon).
-  void FindDeviation() {
-    if (centers_) {
-      Reduce(kInput, Reduction::kSum);
+  // kFactor = 1 / the sum of the terms, or 1 / sqrt(mean square + epsilon).
+  void FindFactor() {
+    if (is_softmax_) {
+      Reduce(kTerms, Reduction::kSum);
+      recip_tile(0);
+    } else {
+      Reduce(kInput, Reduction::kSumOfSquares);
       Scale();
-      Keep(kShift);
-      cb_wait_front(kShift, 1);
+      add_unary_tile(0, words_.epsilon);
+      rsqrt_tile(0);
     }
-    Reduce(kInput, Reduction::kSumOfSquares);
-    Scale();
-    add_unary_tile(0, words_.epsilon);
-    rsqrt_tile(0);
     Keep(kFactor);
   }
 
@@ -145,7 +145,7 @@ class Row {
     cb_pop_front(buffer, 1);
   }
   // From tile 0 of Dst.
-  void SubtractShift() {
+  [[gnu::noinline]] void SubtractShift() {
     Copy(kShift, 0, 1);
     Subtract(0, 1);
   }
@@ -161,7 +161,8 @@ class Row {
 
   // Columns of tile k of the row that are outside of the shape.
   [[gnu::noinline]] void FillPadding(uint32_t k, uint32_t dst, uint32_t bits) {
-    if (k + 1 == tiles_ && last_columns_ != 32) fill_outside_tile(dst, 32, last_columns_, bits);
+    const uint32_t columns = words_.padding.last_columns;
+    if (k + 1 == tiles_ && columns != 32) fill_outside_tile(dst, 32, columns, bits);
   }
   // Of tile 0 of Dst, which is tile `tile` of the output.
   void Finish(uint32_t tile) {
@@ -171,25 +172,10 @@ class Row {
     if (HasPadding(words_.padding)) ClearPaddingOf(words_.padding, tile, 0);
   }
 
-  // Tile 0 of Dst becomes the next page of a circular buffer.
-  [[gnu::noinline]] void Keep(uint32_t buffer) {
-    tile_regs_commit();
-    cb_reserve_back(buffer, 1);
-    tile_regs_wait();
-    const bool packs_output = buffer == kOutputBuffer;
-    if (packs_output != packs_output_) pack_reconfig_data_format(buffer);
-    packs_output_ = packs_output;
-    pack_tile(0, buffer);
-    tile_regs_release();
-    cb_push_back(buffer, 1);
-  }
-
   const RowsCompute& words_;
   const uint32_t tiles_;
-  const uint32_t last_columns_;
   const bool is_softmax_;
   const bool centers_;
-  bool packs_output_ = true;
 };
 
 }  // namespace
@@ -197,7 +183,7 @@ class Row {
 void kernel_main() {
   const auto& words = CommonArguments<RowsCompute>();
   const Items items(words.cores);
-  output_init(kOutputBuffer);
+  PackFormatOf(kFactor);
   Row row(words);
   for (uint32_t item = items.first; item < items.end; item += items.step) row.Compute(item);
 }

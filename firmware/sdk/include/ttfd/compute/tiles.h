@@ -26,30 +26,24 @@ inline void Start() {
 
 }  // namespace internal
 
-namespace internal {
-
-// The formats of the sources and of Dst, of which only that of the packer changes.
-inline void ConfigureDst(uint32_t out) {
-  SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(Format::kTf32)},
-                  FieldValue{kAluSrcBFormat, CodeOf(Format::kTf32)},
-                  FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).format)},
-                  FieldValue{kAluFloat32Dst, 1}, FieldValue{kAluFloat32Sfpu, 1},
-                  FieldValue{kAluInt8, 0});
-}
-
-}  // namespace internal
-
 // Sets the format of the buffer that is packed to, and no others: in the place of the next function where the init
-// function of the first operation follows at once (own extension).
+// function of the first operation follows at once (own extension). Also later, for a buffer of another format: TRISC0
+// has then waited for the last of all tiles that have been packed, and TRISC1 has no other.
 inline void output_init(uint32_t out) {
   using namespace internal;
-  if constexpr (kUnpacks) ConfigureDst(out);
+  if constexpr (kUnpacks) {
+    SetConfigFields(FieldValue{kAluSrcAFormat, CodeOf(Format::kTf32)},
+                    FieldValue{kAluSrcBFormat, CodeOf(Format::kTf32)},
+                    FieldValue{kAluDstFormat, CodeOf(TileFormatOf(out).format)},
+                    FieldValue{kAluFloat32Dst, 1}, FieldValue{kAluFloat32Sfpu, 1},
+                    FieldValue{kAluInt8, 0});
+  }
   if constexpr (kPacks) ConfigurePacker(out);
 }
 
 // Sets formats: of the buffers that SrcA and SrcB are unpacked from, and of the buffer that is packed to. A kernel
 // calls it, or one of the init functions that call it, before any other function. Every buffer that the kernel packs
-// to has the format of `out`, until pack_reconfig_data_format; the two buffers of an operation may have different ones.
+// to has the format of `out`, until output_init; the two buffers of an operation may have different ones.
 inline void compute_kernel_hw_startup(uint32_t in0, uint32_t in1, uint32_t out) {
   if constexpr (kUnpacks) internal::ConfigureSources(in0, in1);
   output_init(out);
@@ -132,16 +126,6 @@ inline void tile_regs_release() {
     Push<STALLWAIT{}.stall_res(kStallSync).wait_res(kUntilPack)>();
     Push<SEMGET{}.sem_sel(kMathPack)>();
     dst_half ^= kDstHalfRows;
-  }
-}
-
-// Sets the format of the buffer that is packed to from here on. Between tile_regs_wait and pack_tile: TRISC0 has then
-// configured the engine.
-inline void pack_reconfig_data_format(uint32_t out) {
-  using namespace internal;
-  if constexpr (kPacks) {
-    ConfigurePacker(out);
-    ConfigureDst(out);
   }
 }
 
