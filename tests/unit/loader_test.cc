@@ -10,6 +10,7 @@
 #include "runtime/abi/kernel_image.h"
 #include "runtime/boot/kernel_elf.h"
 #include "runtime/elf/elf_file.h"
+#include "runtime/elf/symbol_table.h"
 
 namespace ttfd {
 namespace {
@@ -60,20 +61,24 @@ TEST(Loader, TakesEveryKernelOfTheSdk) {
   }
 }
 
-// firmware/sdk/entry.cc: the entry point that waits for NoC commands lies behind the one that does not.
-TEST(Loader, EntersKernelsWithNocCommandsWhereTheirEndIsAwaited) {
-  const auto entry_offset = [](const char* name) {
+// firmware/sdk/entry.cc has two entry points, of which kernel.ld keeps the one that a kernel needs.
+TEST(Loader, KernelsWithNocCommandsAwaitTheirEnd) {
+  const auto entry_of = [](const char* name) -> std::string {
     const auto image = LoadKernel(KernelElf(name), name);
     EXPECT_TRUE(image.ok()) << name;
-    if (!image.ok()) return 0u;
-    return LoadAt<abi::KernelImageHeader>((*image)->bytes.data()).entry_offset;
+    if (!image.ok()) return "";
+    const auto header = LoadAt<abi::KernelImageHeader>((*image)->bytes.data());
+    return std::string((*image)
+                           ->symbols->Find((*image)->symbol_base + header.entry_offset)
+                           .frames.back()
+                           .function);
   };
   for (const char* name : {"empty", "empty_ncrisc", "echo_brisc", "spin"}) {
-    EXPECT_EQ(entry_offset(name), sizeof(abi::KernelImageHeader)) << name;
+    EXPECT_EQ(entry_of(name), "ttfd_start_plain") << name;
   }
   for (const char* name : {"vector_add", "copy_pages", "copy_pages_ncrisc", "semaphore_ring",
                            "pipeline_producer", "pipeline_producer_small"}) {
-    EXPECT_GT(entry_offset(name), sizeof(abi::KernelImageHeader)) << name;
+    EXPECT_EQ(entry_of(name), "ttfd_start_and_await") << name;
   }
 }
 
