@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fstream>
@@ -51,24 +52,30 @@ std::optional<std::vector<uint32_t>> ShapeOf(std::string_view text) {
 }
 
 template <typename Element>
-void Convert(std::span<const std::byte> from, std::vector<float>* numbers) {
-  for (size_t i = 0; i < numbers->size(); ++i) {
+void Convert(std::span<const std::byte> from, NpyArray* array) {
+  array->numbers.resize(from.size() / sizeof(Element));
+  for (size_t i = 0; i < array->numbers.size(); ++i) {
     Element element;
     std::memcpy(&element, &from[i * sizeof(Element)], sizeof(Element));
-    (*numbers)[i] = static_cast<float>(element);
+    array->numbers[i] = static_cast<float>(element);
   }
+}
+
+void TakeIntegers(std::span<const std::byte> from, NpyArray* array) {
+  array->integers.resize(from.size() / sizeof(uint32_t));
+  if (!from.empty()) std::memcpy(array->integers.data(), from.data(), from.size());
 }
 
 struct ElementType {
   std::string_view name;
   size_t bytes;
-  void (*convert)(std::span<const std::byte> from, std::vector<float>* numbers);
+  void (*convert)(std::span<const std::byte> from, NpyArray* array);
 };
 constexpr ElementType kTypes[] = {
     {"'<f4'", 4, Convert<float>},   {"'<f8'", 8, Convert<double>},
     {"'|b1'", 1, Convert<uint8_t>}, {"'|u1'", 1, Convert<uint8_t>},
     {"'|i1'", 1, Convert<int8_t>},  {"'<u2'", 2, Convert<uint16_t>},
-    {"'<i2'", 2, Convert<int16_t>}, {"'<u4'", 4, Convert<uint32_t>},
+    {"'<i2'", 2, Convert<int16_t>}, {"'<u4'", 4, TakeIntegers},
     {"'<i4'", 4, Convert<int32_t>}, {"'<u8'", 8, Convert<uint64_t>},
     {"'<i8'", 8, Convert<int64_t>},
 };
@@ -123,8 +130,8 @@ Result<NpyArray> ParseNpy(std::span<const std::byte> file) {
     bytes *= extent;
   }
   if (bytes != elements.size()) return Invalid("it has more bytes than its shape");
-  NpyArray array = {*std::move(shape), std::vector<float>(bytes / type->bytes)};
-  type->convert(elements, &array.numbers);
+  NpyArray array = {*std::move(shape)};
+  type->convert(elements, &array);
   return array;
 }
 
@@ -132,13 +139,14 @@ std::vector<std::byte> NpyOf(const NpyArray& array) {
   constexpr size_t kAlignment = 64;  // of the elements
   std::string head(kMagic);
   head += std::string("\x01\x00\x00\x00", 4);  // version 1, the length
-  head += fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}",
-                      fmt::join(array.shape, ", "));
+  head += fmt::format("{{'descr': '<{}4', 'fortran_order': False, 'shape': ({},), }}",
+                      array.integers.empty() ? 'f' : 'u', fmt::join(array.shape, ", "));
   head.append(kAlignment - 1 - head.size() % kAlignment, ' ');
   head += '\n';
   const auto length = static_cast<uint16_t>(head.size() - kLengthAt - sizeof(uint16_t));
   std::memcpy(&head[kLengthAt], &length, sizeof(length));
-  const auto numbers = std::as_bytes(std::span(array.numbers));
+  const auto numbers = array.integers.empty() ? std::as_bytes(std::span(array.numbers))
+                                              : std::as_bytes(std::span(array.integers));
   std::vector<std::byte> file(head.size() + numbers.size());
   std::memcpy(file.data(), head.data(), head.size());
   std::copy(numbers.begin(), numbers.end(), file.begin() + static_cast<ptrdiff_t>(head.size()));

@@ -106,9 +106,9 @@ Result<tensor::Attributes> AttributesOf(const OperationInfo& operation,
 
 Result<tensor::DType> DTypeNamed(const std::string& name) {
   for (const tensor::DType dtype : tensor::kDTypes) {
-    if (name == tensor::DTypeName(dtype)) return dtype;
+    if (name == tensor::DTypeName(dtype) && dtype != tensor::DType::kUInt32) return dtype;
   }
-  return Usage("--dtype is bfloat16, float32 or bfp8, not " + name);
+  return Usage("--dtype is bfloat16, float32 or bfp8 (an array of uint32 stays that), not " + name);
 }
 
 struct Ran {
@@ -118,6 +118,31 @@ struct Ran {
   uint64_t launches = 0;
 };
 
+Result<NpyArray> ArrayOf(const tensor::Tensor& output) {
+  const auto extents = output.shape().extents();
+  NpyArray array = {{extents.begin(), extents.end()}};
+  const size_t count = output.shape().elements();
+  const bool is_integer = output.dtype() == tensor::DType::kUInt32;
+  Status status;
+  if (is_integer) {
+    array.integers.resize(count);
+    status = output.ToHost(std::span(array.integers));
+  } else {
+    array.numbers.resize(count);
+    status = output.ToHost(std::span(array.numbers));
+  }
+  return status.ok() ? Result<NpyArray>(std::move(array)) : status;
+}
+
+// The smallest and the greatest element.
+std::pair<double, double> RangeOf(const NpyArray& array) {
+  const auto range = [](const auto& elements) -> std::pair<double, double> {
+    const auto [low, high] = std::minmax_element(elements.begin(), elements.end());
+    return {static_cast<double>(*low), static_cast<double>(*high)};
+  };
+  return array.integers.empty() ? range(array.numbers) : range(array.integers);
+}
+
 Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpArguments& arguments,
                   const tensor::Attributes& attributes) {
   const Result<tensor::DType> dtype = DTypeNamed(arguments.dtype);
@@ -126,7 +151,10 @@ Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpAr
   for (const std::string& path : arguments.inputs) {
     Result<NpyArray> array = ReadNpy(path);
     if (!array.ok()) return array.status();
-    inputs.push_back(card.FromHost(array->numbers, tensor::Shape(array->shape), *dtype));
+    tensor::Shape shape(array->shape);
+    inputs.push_back(array->integers.empty()
+                         ? card.FromHost(array->numbers, std::move(shape), *dtype)
+                         : card.FromHost(array->integers, std::move(shape)));
     if (!inputs.back().ok()) return inputs.back().status();
   }
   if (Status status = card.Finish(); !status.ok()) return status;
@@ -135,10 +163,9 @@ Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpAr
   Ran ran;
   ran.outputs = tensor::Apply(operation.name, inputs, attributes);
   for (const tensor::Tensor& output : ran.outputs) {
-    Result<std::vector<float>> numbers = output.ToHost();
-    if (!numbers.ok()) return numbers.status();
-    const auto extents = output.shape().extents();
-    ran.arrays.push_back({{extents.begin(), extents.end()}, *std::move(numbers)});
+    Result<NpyArray> array = ArrayOf(output);
+    if (!array.ok()) return array.status();
+    ran.arrays.push_back(*std::move(array));
   }
   ran.ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -161,16 +188,16 @@ void Report(const Common& common, const OpArguments& arguments, const Ran& ran) 
   Json outputs = Json::array();
   for (size_t i = 0; i < ran.arrays.size(); ++i) {
     const NpyArray& array = ran.arrays[i];
-    const auto [low, high] = std::minmax_element(array.numbers.begin(), array.numbers.end());
+    const auto [low, high] = RangeOf(array);
     const std::string path = i < arguments.outputs.size() ? arguments.outputs[i] : "";
     outputs.push_back({{"file", path},
                        {"shape", array.shape},
                        {"dtype", tensor::DTypeName(ran.outputs[i].dtype())},
-                       {"minimum", *low},
-                       {"maximum", *high}});
+                       {"minimum", low},
+                       {"maximum", high}});
     if (!common.json) {
       PrintLine(fmt::format("{}: {} from {} to {}{}", arguments.name,
-                            ran.outputs[i].spec().ToString(), *low, *high,
+                            ran.outputs[i].spec().ToString(), low, high,
                             path.empty() ? "" : ", in " + path));
     }
   }

@@ -67,7 +67,7 @@ KernelCache::Resident KernelCache::At(uint32_t address, const Program* program) 
   if (address - best.address < best.bytes && best.image != nullptr) return best;
   for (const Evicted& entry : evicted_) {
     if (address < entry.address || address - entry.address >= entry.image->bytes.size()) continue;
-    const Resident evicted = resident(entry);
+    Resident evicted = resident(entry);
     if (evicted.image != nullptr || best.bytes == 0) return evicted;
   }
   return best;

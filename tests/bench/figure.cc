@@ -131,8 +131,9 @@ std::string ComparisonTable(const std::vector<Figure>& figures, const std::strin
   for (const Figure& figure : figures) {
     if (!figure.name.starts_with(one + ".")) continue;
     const std::string name = figure.name.substr(one.size() + 1);
+    const std::string counterpart = fmt::format("{}.{}", other, name);
     const auto found = std::find_if(figures.begin(), figures.end(), [&](const Figure& candidate) {
-      return candidate.name == other + "." + name;
+      return candidate.name == counterpart;
     });
     if (found == figures.end()) continue;
     const double ours = Summarize(figure.samples).median;

@@ -92,6 +92,28 @@ TEST_F(TensorDaemon, CardsAtOnceHaveTheirOwnResults) {
   for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(found[i], wanted[i % 2]) << i;
 }
 
+TEST_F(TensorDaemon, CardsShareTheTime) {
+  constexpr uint64_t kOperations = 40;
+  Card cards[] = {Open(), Open()};
+  uint64_t before[2] = {};
+  for (size_t i = 0; i < 2; ++i) {
+    const Tensor x = cards[i].FromHost(Numbers({256, 256}, 1), {256, 256});
+    ASSERT_TRUE(Matmul(x, x).ok());
+    ASSERT_TRUE(cards[i].Finish().ok());
+    before[i] = cards[i].queue().completed();
+  }
+  for (Card& card : cards) {
+    const Tensor x = card.FromHost(Numbers({256, 256}, 1), {256, 256});
+    for (uint64_t i = 0; i < kOperations; ++i) ASSERT_TRUE(Matmul(x, x).ok());
+    ASSERT_TRUE(card.queue().Flush().ok());
+  }
+  ASSERT_TRUE(cards[0].Finish().ok());
+  // The second card, which has enqueued as much, but later, is not left behind.
+  ASSERT_TRUE(cards[1].session().Poll(std::chrono::milliseconds(1)).ok());
+  EXPECT_GE(cards[1].queue().completed() - before[1], kOperations / 3);
+  ASSERT_TRUE(cards[1].Finish().ok());
+}
+
 TEST_F(TensorDaemon, ThreadsOfOneCardHaveTheirOwnResults) {
   const std::vector<float> wanted[] = {Compute(Open(), 1), Compute(Open(), 7)};
   Card card = Open();

@@ -45,6 +45,11 @@ TEST(CtlNpy, ReadsIntegersAndArraysWithoutDimensions) {
                                       std::string("\xff\xff\x00\x01", 4)));
   ASSERT_TRUE(shorts.ok()) << shorts.status().ToString();
   EXPECT_EQ(shorts->numbers, (std::vector<float>{-1, 256}));
+  const auto words = ParseNpy(FileOf("{'descr': '<u4', 'fortran_order': False, 'shape': (1,), }",
+                                     std::string("\xff\xff\xff\xff", 4)));
+  ASSERT_TRUE(words.ok()) << words.status().ToString();
+  EXPECT_EQ(words->integers, std::vector<uint32_t>{UINT32_MAX});
+  EXPECT_EQ(ParseNpy(NpyOf(*words))->integers, words->integers);
   const auto scalar = ParseNpy(
       FileOf("{'descr': '|u1', 'fortran_order': False, 'shape': (), }", std::string("\x07", 1)));
   ASSERT_TRUE(scalar.ok()) << scalar.status().ToString();

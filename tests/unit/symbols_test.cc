@@ -21,8 +21,6 @@
 namespace ttfd {
 namespace {
 
-using testing::HasSubstr;
-
 std::vector<std::byte> FileBytes(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   EXPECT_TRUE(stream.good()) << path;

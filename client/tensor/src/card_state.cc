@@ -78,7 +78,7 @@ client::Status CardState::Launch(const Lowering& lowering,
   if (!program.ok()) return program.status();
   ++operations_;
   for (uint32_t i = 0; i < lowering.launches(); ++i) {
-    const client::Status status = stream_.Launch(RequestOf(lowering, **program, i, inputs, output));
+    client::Status status = stream_.Launch(RequestOf(lowering, **program, i, inputs, output));
     if (!status.ok()) return status;
   }
   if (RecordedLaunches* const recording = stream_.recording(); recording != nullptr) {

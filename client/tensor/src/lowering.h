@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "client/tensor/src/core_set.h"
@@ -53,7 +54,10 @@ struct CircularBufferUse {
   uint32_t index = 0;
   uint32_t pages = 0;
   client::DataFormat format = client::DataFormat::kNone;
-  auto operator<=>(const CircularBufferUse&) const = default;
+  bool operator==(const CircularBufferUse&) const = default;
+  bool operator<(const CircularBufferUse& other) const {
+    return std::tie(index, pages, format) < std::tie(other.index, other.pages, other.format);
+  }
 };
 
 struct Lowering {

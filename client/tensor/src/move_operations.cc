@@ -144,7 +144,7 @@ Outputs Permute(const Call& call, const std::vector<size_t>& dims) {
     std::iota(second.begin(), second.end(), 0);
     second.erase(second.end() - 2);
     second.insert(second.begin() + static_cast<ptrdiff_t>(at), static_cast<int64_t>(rank) - 2);
-    const Outputs halfway = Permute(call, first);
+    Outputs halfway = Permute(call, first);
     if (!halfway.ok()) return halfway;
     std::vector<Tensor> outputs = Apply("permute", *halfway, {{"dims", second}});
     if (!outputs[0].ok()) return outputs[0].status();

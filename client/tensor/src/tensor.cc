@@ -26,7 +26,7 @@ Status Tensor::ToHost(std::span<float> elements) const { return Read(false, elem
 
 Status Tensor::ToHost(std::span<uint32_t> elements) const {
   std::vector<float> numbers(elements.size());
-  const Status status = Read(true, numbers);
+  Status status = Read(true, numbers);
   if (status.ok()) std::memcpy(elements.data(), numbers.data(), elements.size_bytes());
   return status;
 }
