@@ -11,7 +11,7 @@ namespace {
 
 using InputLoops = Loops<ops::kMaxInputs>;
 
-constexpr uint32_t kBufferedTiles =
+constexpr uint32_t kEltwisePages =
     2;  // of each circular buffer: one is filled while the other is used
 
 // What of a tile of `input` stands for a tile of `output`.
@@ -70,14 +70,14 @@ client::Result<Lowering> LowerEltwise(const EltwiseOperation& operation,
       reader.input[i].stride[d] = loops.levels[d].stride[i];
     }
     compute.broadcast |= static_cast<uint32_t>(BroadcastOf(inputs[i].shape, output.shape)) << 8 * i;
-    lowering.circular_buffers.push_back({i, kBufferedTiles, FormatOf(inputs[i].dtype)});
+    lowering.circular_buffers.push_back({i, kEltwisePages, FormatOf(inputs[i].dtype)});
     addresses.push_back({static_cast<uint32_t>((offsetof(ops::EltwiseReader, input) +
                                                 i * sizeof(ops::EltwiseReader::Input) +
                                                 offsetof(ops::EltwiseReader::Input, address)) /
                                                sizeof(uint32_t)),
                          i});
   }
-  lowering.circular_buffers.push_back({ops::kOutputBuffer, kBufferedTiles, FormatOf(output.dtype)});
+  lowering.circular_buffers.push_back({ops::kOutputBuffer, kEltwisePages, FormatOf(output.dtype)});
   lowering.kernels = {
       {WordsOf(reader), std::move(addresses)},
       {WordsOf(compute)},

@@ -9,7 +9,7 @@ namespace ttfd::tensor {
 namespace {
 
 constexpr uint32_t kScalerBuffer = 1, kMaximaBuffer = 4;  // of words.h
-constexpr uint32_t kBufferedTiles = 4;                    // of the input
+constexpr uint32_t kReducePages = 4;                      // of the input
 
 float FactorOf(const ReduceOperation& operation, uint32_t extent) {
   if (operation.pool == ops::Pool::kMinimum) return -1;
@@ -37,7 +37,7 @@ Lowering LowerReduce(const ReduceOperation& operation, const TensorSpec& input,
   writer.blocks = {1, 1, 1, 1};
 
   Lowering lowering = {.family = Family::kReduce};
-  lowering.circular_buffers = {{0, kBufferedTiles, FormatOf(input.dtype)},
+  lowering.circular_buffers = {{0, kReducePages, FormatOf(input.dtype)},
                                {kScalerBuffer, 1, client::DataFormat::kFloat16B},
                                {ops::kOutputBuffer, 2, FormatOf(output.dtype)}};
   if (!is_sum) {
