@@ -1,12 +1,27 @@
 // Statuses as exit codes.
 #include "client/cli/exit_code.h"
 
+#include <utility>
+
 #include "client/cli/printing.h"
 
 namespace ttfd::cli {
 
+namespace {
+
+constexpr char kUsageReason[] = "USAGE";
+
+}  // namespace
+
+client::Status UsageError(std::string message) {
+  return client::Status(client::ErrorInfo{.code = client::Code::kInvalidArgument,
+                                          .message = std::move(message),
+                                          .reason = kUsageReason});
+}
+
 ExitCode ExitCodeOf(const client::Status& status) {
   using client::Code;
+  if (status.reason() == kUsageReason) return kUsage;
   switch (status.code()) {
     case Code::kOk:
       return kOk;

@@ -1,6 +1,8 @@
 // What ttfdctl's exit codes mean. Scripts depend on the numbers; docs/ttfdctl.md lists them.
 #pragma once
 
+#include <string>
+
 #include "ttfd/status.h"
 
 namespace ttfd::cli {
@@ -15,6 +17,9 @@ enum ExitCode : int {
 };
 
 ExitCode ExitCodeOf(const client::Status& status);
+
+// An error of the command line that its parser does not find: kUsage.
+client::Status UsageError(std::string message);
 
 // Prints "ttfdctl: STATUS" to stderr and returns the exit code.
 ExitCode Fail(const client::Status& status);

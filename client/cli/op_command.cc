@@ -28,11 +28,6 @@ using client::Status;
 using tensor::Attribute;
 using tensor::OperationInfo;
 
-Status Usage(std::string message) {
-  return Status(client::ErrorInfo{
-      .code = Code::kInvalidArgument, .message = std::move(message), .reason = "USAGE"});
-}
-
 std::string Signature(const OperationInfo& operation) {
   std::string text = std::string(operation.name);
   for (const OperationInfo::Argument& input : operation.inputs) {
@@ -91,12 +86,12 @@ Result<tensor::Attributes> AttributesOf(const OperationInfo& operation,
         std::find_if(operation.attributes.begin(), operation.attributes.end(),
                      [&name](const auto& attribute) { return attribute.name == name; });
     if (known == operation.attributes.end() || equals == word.size()) {
-      return Usage(fmt::format("--set takes NAME=VALUE with an attribute of {}, not {}",
-                               operation.name, word));
+      return UsageError(fmt::format("--set takes NAME=VALUE with an attribute of {}, not {}",
+                                    operation.name, word));
     }
     std::optional<Attribute> value = AttributeOf(word.substr(equals + 1), known->standard);
     if (!value) {
-      return Usage(
+      return UsageError(
           fmt::format("--set {}: the value must be like {}", word, TextOf(known->standard)));
     }
     attributes.insert_or_assign(name, *std::move(value));
@@ -108,7 +103,8 @@ Result<tensor::DType> DTypeNamed(const std::string& name) {
   for (const tensor::DType dtype : tensor::kDTypes) {
     if (name == tensor::DTypeName(dtype) && dtype != tensor::DType::kUInt32) return dtype;
   }
-  return Usage("--dtype is bfloat16, float32 or bfp8 (an array of uint32 stays that), not " + name);
+  return UsageError("--dtype is bfloat16, float32 or bfp8 (an array of uint32 stays that), not " +
+                    name);
 }
 
 struct Ran {
@@ -175,8 +171,8 @@ Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpAr
 
 Status Save(const Ran& ran, const std::vector<std::string>& paths) {
   if (!paths.empty() && paths.size() != ran.arrays.size()) {
-    return Usage(fmt::format("the operation has {} outputs, and -o is given {} times",
-                             ran.arrays.size(), paths.size()));
+    return UsageError(fmt::format("the operation has {} outputs, and -o is given {} times",
+                                  ran.arrays.size(), paths.size()));
   }
   for (size_t i = 0; i < paths.size(); ++i) {
     if (Status status = WriteNpy(paths[i], ran.arrays[i]); !status.ok()) return status;
@@ -248,27 +244,23 @@ int ListOperations(const Common& common) {
 }
 
 int RunOperation(const Common& common, const OpArguments& arguments) {
-  const auto fail = [](const Status& status) {
-    const int code = Fail(status);
-    return status.reason() == "USAGE" ? static_cast<int>(kUsage) : code;
-  };
-  if (arguments.name.empty()) return fail(Usage("op takes an operation, or --list"));
+  if (arguments.name.empty()) return Fail(UsageError("op takes an operation, or --list"));
   const auto operations = tensor::Operations();
   const auto operation = std::find_if(operations.begin(), operations.end(),
                                       [&](const auto& one) { return one.name == arguments.name; });
   if (operation == operations.end()) {
-    return fail(Usage("there is no operation " + arguments.name + "; see ttfdctl op --list"));
+    return Fail(UsageError("there is no operation " + arguments.name + "; see ttfdctl op --list"));
   }
   const Result<tensor::Attributes> attributes = AttributesOf(*operation, arguments.attributes);
-  if (!attributes.ok()) return fail(attributes.status());
+  if (!attributes.ok()) return Fail(attributes.status());
   Result<tensor::Card> card =
       tensor::Card::Open({.connect = {.address = common.address,
                                       .client_name = "ttfdctl op",
                                       .connect_timeout = common.timeout()}});
-  if (!card.ok()) return fail(card.status());
+  if (!card.ok()) return Fail(card.status());
   const Result<Ran> ran = RunOn(*card, *operation, arguments, *attributes);
-  if (!ran.ok()) return fail(ran.status());
-  if (Status status = Save(*ran, arguments.outputs); !status.ok()) return fail(status);
+  if (!ran.ok()) return Fail(ran.status());
+  if (Status status = Save(*ran, arguments.outputs); !status.ok()) return Fail(status);
   Report(common, arguments, *ran);
   return kOk;
 }

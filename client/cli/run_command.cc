@@ -20,11 +20,6 @@ using client::Code;
 using client::Result;
 using client::Status;
 
-Status Usage(std::string message) {
-  return Status(client::ErrorInfo{
-      .code = Code::kInvalidArgument, .message = std::move(message), .reason = "USAGE"});
-}
-
 // A file and the buffer that holds it.
 struct FileBuffer {
   std::string path;
@@ -107,7 +102,7 @@ Status Runner::MakeOutput(const std::string& argument) {
       colon == std::string::npos ? std::nullopt
                                  : ParseSize(std::string_view(argument).substr(colon + 1));
   if (!size || *size == 0 || colon == 0) {
-    return Usage("--out takes FILE:SIZE, such as result.bin:64K, not " + argument);
+    return UsageError("--out takes FILE:SIZE, such as result.bin:64K, not " + argument);
   }
   FileBuffer output{.path = argument.substr(0, colon), .size_bytes = *size};
   Status status = Allocate(&output);
@@ -118,13 +113,13 @@ Status Runner::MakeOutput(const std::string& argument) {
 Status Runner::BuildProgram() {
   const std::optional<client::Processor> processor = ParseProcessor(options_.processor);
   if (!processor) {
-    return Usage("--processor is brisc, ncrisc, trisc0, trisc1 or trisc2, not " +
-                 options_.processor);
+    return UsageError("--processor is brisc, ncrisc, trisc0, trisc1 or trisc2, not " +
+                      options_.processor);
   }
   for (const std::string& text : options_.cores) {
     const auto range = ParseCores(text, session_.device().grid_x, session_.device().grid_y);
     if (!range) {
-      return Usage("--cores takes X,Y or X0,Y0-X1,Y1 or all, not " + text);
+      return UsageError("--cores takes X,Y or X0,Y0-X1,Y1 or all, not " + text);
     }
     ranges_.push_back(*range);
     cores_ += range->count();
@@ -139,7 +134,7 @@ Status Runner::BuildProgram() {
   for (const std::string& text : options_.circular_buffers) {
     const auto numbers = ParseTuple(text, 3);
     if (!numbers) {
-      return Usage("--cb takes INDEX:PAGES:PAGE_BYTES, not " + text);
+      return UsageError("--cb takes INDEX:PAGES:PAGE_BYTES, not " + text);
     }
     builder.AddCircularBuffer(static_cast<uint32_t>((*numbers)[0]),
                               static_cast<uint32_t>((*numbers)[1]),
@@ -148,7 +143,7 @@ Status Runner::BuildProgram() {
   for (const std::string& text : options_.semaphores) {
     const auto numbers = ParseTuple(text, 2);
     if (!numbers) {
-      return Usage("--semaphore takes INDEX:INITIAL, not " + text);
+      return UsageError("--semaphore takes INDEX:INITIAL, not " + text);
     }
     builder.AddSemaphore(static_cast<uint32_t>((*numbers)[0]), static_cast<uint32_t>((*numbers)[1]),
                          ranges_);
@@ -169,7 +164,7 @@ Status Runner::AddArgument(const std::string& text, std::vector<uint32_t>* words
     const std::optional<uint32_t> index =
         ParseWord(std::string_view(text).substr(is_input ? 2 : 3));
     if (!index || *index >= files.size()) {
-      return Usage("--arg " + text + ": there is no such --in or --out (they count from 0)");
+      return UsageError("--arg " + text + ": there is no such --in or --out (they count from 0)");
     }
     launch_.Address(0, static_cast<uint32_t>(words->size()), files[*index].buffer);
     words->push_back(0);
@@ -177,7 +172,7 @@ Status Runner::AddArgument(const std::string& text, std::vector<uint32_t>* words
   }
   const std::optional<uint32_t> word = ParseWord(text);
   if (!word) {
-    return Usage("--arg takes a 32-bit number, inN or outN, not " + text);
+    return UsageError("--arg takes a 32-bit number, inN or outN, not " + text);
   }
   words->push_back(*word);
   return Status();
@@ -198,14 +193,14 @@ Status Runner::BuildArguments() {
   for (const std::string& text : options_.per_core) {
     const std::optional<uint32_t> word = ParseWord(text);
     if (!word) {
-      return Usage("--per-core takes 32-bit numbers, not " + text);
+      return UsageError("--per-core takes 32-bit numbers, not " + text);
     }
     per_core.push_back(*word);
   }
   if (!per_core.empty() && per_core.size() != cores_ * options_.words_per_core) {
-    return Usage(fmt::format("--per-core has {} words; {} tiles with {} each need {}",
-                             per_core.size(), cores_, options_.words_per_core,
-                             cores_ * options_.words_per_core));
+    return UsageError(fmt::format("--per-core has {} words; {} tiles with {} each need {}",
+                                  per_core.size(), cores_, options_.words_per_core,
+                                  cores_ * options_.words_per_core));
   }
   launch_.Common(0, std::move(common));
   if (!per_core.empty()) {
@@ -217,7 +212,7 @@ Status Runner::BuildArguments() {
 Status Runner::Prepare() {
   const std::optional<uint64_t> page_bytes = ParseSize(options_.page_bytes);
   if (!page_bytes || *page_bytes == 0 || *page_bytes > UINT32_MAX) {
-    return Usage("--page-bytes takes a size such as 2K, not " + options_.page_bytes);
+    return UsageError("--page-bytes takes a size such as 2K, not " + options_.page_bytes);
   }
   page_bytes_ = *page_bytes;
   if (Status status = BuildProgram(); !status.ok()) {
@@ -309,8 +304,7 @@ int Run(const Common& common, const RunOptions& options) {
     status = runner.SaveOutputs();
   }
   if (!status.ok()) {
-    const int code = Fail(status);
-    return status.reason() == "USAGE" ? kUsage : code;
+    return Fail(status);
   }
   runner.Report(common.json);
   status = runner.Close();
