@@ -192,7 +192,7 @@ void Report(const Common& common, const OpArguments& arguments, const Ran& ran) 
                        {"minimum", low},
                        {"maximum", high}});
     if (!common.json) {
-      PrintLine(fmt::format("{}: {} from {} to {}{}", arguments.name,
+      PrintLine(fmt::format("{}: {} from {:.6g} to {:.6g}{}", arguments.name,
                             ran.outputs[i].spec().ToString(), low, high,
                             path.empty() ? "" : ", in " + path));
     }
