@@ -33,7 +33,7 @@ struct TimeoutsArguments {
   client::Timeouts values;
 };
 
-// Of `hang show` and `hang fetch`.
+// The arguments of `hang show` and `hang fetch`.
 struct HangArguments {
   std::string report;
   std::string folder = ".";

@@ -25,7 +25,7 @@ constexpr size_t kLengthAt = 8;
 
 Status Invalid(const std::string& message) { return Status(Code::kInvalidArgument, message); }
 
-// What follows `key` in the header, up to the end of the value: a comma, or the bracket that it begins with.
+// The value of `key` in the header: up to a comma, or to the end of the bracket that it begins with.
 std::optional<std::string_view> ValueOf(std::string_view header, std::string_view key) {
   const size_t at = header.find(key);
   if (at == std::string_view::npos) return std::nullopt;

@@ -53,7 +53,7 @@ class Connection {
 
   void Start();  // makes the first stream; once
   Stream* stream() const { return stream_.get(); }
-  // Of an ended session: closes its connection when it is destroyed.
+  // An ended session: closes its connection when it is destroyed.
   std::unique_ptr<Stream> TakeStream() { return std::move(stream_); }
   // The stream has reported `event`.
   Event Handle(Stream::Event event, Instant now);

@@ -172,7 +172,7 @@ void BindSession(py::module_& module) {
 
 // ---- Queues.
 
-// What the calls of libttfd take in place of a buffer of this handle.
+// A buffer without an owner, which the calls of libttfd take for one of this handle.
 client::Buffer Naming(uint64_t handle) { return client::Buffer(nullptr, handle, 0, 0); }
 
 void Write(Queue& q, uint64_t buffer, uint64_t offset, const py::object& array) {
@@ -356,7 +356,7 @@ PYBIND11_MODULE(_native, module) {
       .def(py::init([](Resource& owner, const std::string& details) {
         return Resource(std::move(owner.owned), details);
       }))
-      // What another owner frees.
+      // A handle that another owner frees.
       .def(py::init([](uint64_t handle) { return Resource(client::Resource(nullptr, handle)); }))
       .def("__repr__", &Describe)
       .def_readwrite("handle", &Resource::handle)

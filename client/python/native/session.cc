@@ -14,7 +14,7 @@ namespace {
 // For all sessions together to end when the interpreter exits.
 constexpr std::chrono::seconds kExitTimeout{3};
 
-// Those that Python holds. Guarded by the GIL, never destroyed.
+// The sessions that Python holds. Guarded by the GIL, never destroyed.
 std::set<const Session*>& OpenSessions() {
   static auto* const sessions = new std::set<const Session*>;
   return *sessions;

@@ -49,7 +49,7 @@ class Session {
   void DropCompleted(const client::Queue& queue);
 
  private:
-  // What the session's threads use until it has ended.
+  // Objects that the session's threads use until it has ended.
   struct Used {
     Function on_waiting;
     Function on_print;

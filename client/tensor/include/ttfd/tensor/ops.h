@@ -30,7 +30,7 @@
 
 namespace ttfd::tensor {
 
-// Of each element.
+// Functions of each element.
 Tensor Exp(const Tensor& x);
 Tensor Reciprocal(const Tensor& x);
 Tensor Sqrt(const Tensor& x);
