@@ -112,6 +112,9 @@ TEST_F(TensorCall, NamesArgumentsOfReductionsAndRows) {
          "sum: dim is 0; it must be -1 or -2, of [2, 32, 32]; permute other extents to there"},
         {Called("max", {bias}, {{"dim", int64_t{-2}}}),
          "max: dim is -2; it must be -1, of [65]; permute other extents to there"},
+        {Called("sum", {a}, {{"dtype", std::string("bfp8")}}),
+         "sum: keepdim is false; it must be true, because the output is bfp8 and [128, 1] has "
+         "other tiles than [128]"},
         {Called("softmax", {a}, {{"dim", int64_t{0}}}),
          "softmax: dim is 0; it must be -1, of [128, 768]; permute other extents to there"},
         {Called("rms_norm", {a, bias}),

@@ -12,6 +12,11 @@ namespace {
 
 using Outputs = Result<std::vector<Tensor>>;
 
+// The tiles of both shapes hold the same elements at the same places.
+bool HaveEqualTiles(const Shape& a, const Shape& b) {
+  return a.rows() == b.rows() && a.columns() == b.columns() && a.matrices() == b.matrices();
+}
+
 Outputs RunReduce(const Call& call, ReduceOperation operation) {
   if (Status status = call.RequireTiles(); !status.ok()) return status;
   const TensorSpec& input = call.spec(0);
@@ -25,9 +30,21 @@ Outputs RunReduce(const Call& call, ReduceOperation operation) {
   std::vector<uint32_t> extents(input.shape.extents().begin(), input.shape.extents().end());
   extents[*dim] = 1;
   const TensorSpec kept = {Shape(extents), *dtype};
-  Outputs outputs = call.Run(kept, LowerReduce(operation, input, kept, call.limits()));
-  if (!outputs.ok() || call.attribute<bool>("keepdim") || rank == 1) return outputs;
-  extents.erase(extents.begin() + static_cast<ptrdiff_t>(*dim));
+  TensorSpec output = kept;
+  if (!call.attribute<bool>("keepdim") && rank > 1) {
+    extents.erase(extents.begin() + static_cast<ptrdiff_t>(*dim));
+    output.shape = Shape(extents);
+  }
+  const Lowering lowering = LowerReduce(operation, input, kept, call.limits());
+  if (HaveEqualTiles(kept.shape, output.shape)) return call.Run(output, lowering);
+  // Tiles of bfp8 cannot be reshaped: the call is refused before the reduction is enqueued.
+  if (*dtype == DType::kBfp8) {
+    return call.Error("keepdim", "is false; it must be true, because the output is bfp8 and " +
+                                     kept.shape.ToString() + " has other tiles than " +
+                                     output.shape.ToString());
+  }
+  const Outputs outputs = call.Run(kept, lowering);
+  if (!outputs.ok()) return outputs.status();
   return Apply("reshape", *outputs,
                {{"shape", std::vector<int64_t>(extents.begin(), extents.end())}});
 }

@@ -55,7 +55,7 @@ Tensor Clamp(const Tensor& x, float low, float high);
 // The same elements in another type.
 Tensor Typecast(const Tensor& x, DType dtype);
 
-// Of two tensors. The output has the type of `a`.
+// Functions of two tensors. The output has the type of `a`.
 Tensor Add(const Tensor& a, const Tensor& b);
 Tensor Subtract(const Tensor& a, const Tensor& b);
 Tensor Multiply(const Tensor& a, const Tensor& b);
@@ -86,14 +86,14 @@ Tensor Matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               const MatmulOptions& options = {});
 
-// Along extent `dim` of x, the last one or the one before it; from the end if it is negative. With `keepdim` the extent
-// stays, as 1; without, it is an error where the tiles of the result would be others.
+// Reductions along extent `dim` of x, the last one or the one before it; from the end if it is negative. With `keepdim`
+// the extent stays, as 1. Without, an output of bfp8 is an error where its tiles would be others.
 Tensor Sum(const Tensor& x, int dim = -1, bool keepdim = false);
 Tensor Mean(const Tensor& x, int dim = -1, bool keepdim = false);
 Tensor Max(const Tensor& x, int dim = -1, bool keepdim = false);
 Tensor Min(const Tensor& x, int dim = -1, bool keepdim = false);
 
-// Of each row, along the last extent. A row has to fit the circular buffers of a worker: of bfloat16 up to
+// Functions of each row, along the last extent. A row has to fit the circular buffers of a worker: of bfloat16 up to
 // 2600 elements of softmax, 7800 of norms.
 Tensor Softmax(const Tensor& x);
 // Weight and bias are of [n], a row of x.

@@ -1,4 +1,4 @@
-// What a tensor is: its shape, the type of its elements, and how they lie in the card's memory.
+// Descriptions of tensors: the shape, the type of its elements, and how they lie in the card's memory.
 //
 // Values without a card; any thread may use them.
 #pragma once
@@ -48,7 +48,7 @@ class Shape {
   std::vector<uint32_t> extents_;
 };
 
-// Of the elements.
+// The type of the elements.
 enum class DType : uint8_t {
   kBFloat16,
   kFloat32,  // the engine multiplies with 10 bits of mantissa; unary operations use all 24
@@ -61,9 +61,9 @@ inline constexpr DType kDTypes[] = {DType::kBFloat16, DType::kFloat32, DType::kB
 
 // "bfloat16", "float32", "bfp8", "uint32".
 const char* DTypeName(DType dtype);
-// Of the circular buffers for it: kInt32 stands for all 32 bits of kUInt32.
+// The format of circular buffers for the type: kInt32 stands for all 32 bits of kUInt32.
 client::DataFormat FormatOf(DType dtype);
-// Of one; 0: elements of kBfp8 have no bytes of their own.
+// Bytes of an element; 0: elements of kBfp8 have no bytes of their own.
 uint32_t ElementBytes(DType dtype);
 
 enum class Layout : uint8_t {
@@ -89,11 +89,11 @@ struct TensorSpec {
   Status Check() const;
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 36;
 
-  // Of tiles. REQUIRES Check().
+  // Tiles of a matrix, of the tensor. REQUIRES Check().
   uint32_t tile_rows() const { return (shape.rows() + 31) / 32; }
   uint32_t tile_columns() const { return (shape.columns() + 31) / 32; }
   uint32_t tiles() const;
-  // Of the buffer. REQUIRES Check().
+  // Bytes of a page, of the buffer. REQUIRES Check().
   uint32_t page_bytes() const;
   uint64_t size_bytes() const;
 
