@@ -11,6 +11,7 @@
 #include "client/cli/doctor_command.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/help_formatter.h"
+#include "client/cli/inspect_command.h"
 #include "client/cli/lease_command.h"
 #include "client/cli/op_command.h"
 #include "client/cli/printing.h"
@@ -39,13 +40,18 @@ struct HangArguments {
   std::string folder = ".";
 };
 
+// Of `sessions terminate` and `sessions release`.
+struct SessionArguments {
+  uint64_t session = 0;
+  std::string reason = "ended by ttfdctl";
+};
+
 // What was parsed; `run` is the chosen command.
 struct Parsed {
   Common common;
   std::string health_service;
   std::vector<double> watch_s;  // of --watch: none given, or the interval
-  uint64_t session = 0;
-  std::string reason = "ended by ttfdctl";
+  SessionArguments session;
   TimeoutsArguments timeouts;
   double within_s = 30;
   uint32_t device = 0;
@@ -55,6 +61,7 @@ struct Parsed {
   LeaseArguments lease;
   RunOptions run_options;
   OpArguments op;
+  InspectArguments inspect;
   std::function<int()> run;
 };
 
@@ -122,14 +129,16 @@ void AddSessions(CLI::App* app, Parsed* p) {
       ->callback([p] { p->run = [p] { return ListSessions(p->common); }; });
   CLI::App* terminate =
       sessions->add_subcommand("terminate", "End a session and free its resources");
-  terminate->add_option("SESSION", p->session, "its number")->required();
-  terminate->add_option("--reason", p->reason, "sent to the client")->option_text("TEXT");
-  terminate->callback(
-      [p] { p->run = [p] { return TerminateSession(p->common, p->session, p->reason); }; });
+  terminate->add_option("SESSION", p->session.session, "its number")->required();
+  terminate->add_option("--reason", p->session.reason, "sent to the client")->option_text("TEXT");
+  terminate->callback([p] {
+    p->run = [p] { return TerminateSession(p->common, p->session.session, p->session.reason); };
+  });
   CLI::App* release =
       sessions->add_subcommand("release", "End the quarantine of a session whose launches hung");
-  release->add_option("SESSION", p->session, "its number")->required();
-  release->callback([p] { p->run = [p] { return ReleaseSession(p->common, p->session); }; });
+  release->add_option("SESSION", p->session.session, "its number")->required();
+  release->callback(
+      [p] { p->run = [p] { return ReleaseSession(p->common, p->session.session); }; });
 }
 
 void AddLeases(CLI::App* app, Parsed* p) {
@@ -302,6 +311,20 @@ void AddOp(CLI::App* app, Parsed* p) {
   op->callback([p, o] { p->run = [p, o] { return Operate(p->common, *o); }; });
 }
 
+void AddInspect(CLI::App* app, Parsed* p) {
+  InspectArguments* o = &p->inspect;
+  CLI::App* inspect =
+      app->add_subcommand("inspect", "Show what a file of tt-mlir contains; needs no daemon");
+  inspect->add_option("FILE", o->file, "a .ttnn, .ttm or .ttsys file")->required()->check(AFile());
+  inspect->add_flag("--ops", o->operations, "list operations; of TTMetal files, commands");
+  inspect->add_flag("--kernels", o->kernels, "print the source of kernels");
+  inspect->add_option("--program", o->program, "only this program: its name or index")
+      ->option_text("PROGRAM");
+  inspect->add_option("--profiles", o->profiles, "folder of schema profiles")
+      ->option_text("FOLDER");
+  inspect->callback([p, o] { p->run = [p, o] { return Inspect(p->common, *o); }; });
+}
+
 // Set in the environment, where libttfd looks for them, also in a program that ttfdctl starts.
 void AddTls(CLI::App* app) {
   const auto add = [app](const char* option, const char* variable, const char* value,
@@ -343,6 +366,7 @@ void AddEverything(CLI::App* app, Parsed* parsed) {
   AddProfile(app, parsed);
   AddRun(app, parsed);
   AddOp(app, parsed);
+  AddInspect(app, parsed);
   app->footer(kFooter);
 }
 

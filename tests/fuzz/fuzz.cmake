@@ -1,4 +1,4 @@
-# Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print, instructions of the Tensix engine. docs/testing.md says how to run them.
+# Fuzz targets of what reads bytes that others made: kernels of clients, record streams, what kernels print, instructions of the Tensix engine, files of compilers. docs/testing.md says how to run them.
 set(fuzz_dir ${CMAKE_CURRENT_LIST_DIR})
 ttfd_fuzz(NAME fuzz_kernel_elf SRCS ${fuzz_dir}/fuzz_kernel_elf.cc CORPUS ${fuzz_dir}/corpus/kernel_elf
   DEPS runtime_boot runtime_command runtime_abi runtime_base runtime_elf)
@@ -18,8 +18,17 @@ ttfd_fuzz(NAME fuzz_tensix_engine SRCS ${fuzz_dir}/fuzz_tensix_engine.cc CORPUS 
   DEPS runtime_sim_tensix runtime_base)
 ttfd_fuzz(NAME fuzz_compute_queue SRCS ${fuzz_dir}/fuzz_compute_queue.cc CORPUS ${fuzz_dir}/corpus/tensix_engine CHANGES 300
   DEPS runtime_sim runtime_base)
+ttfd_fuzz(NAME fuzz_compiled_file SRCS ${fuzz_dir}/fuzz_compiled_file.cc CORPUS ${fuzz_dir}/corpus/compiled_file DEPS ttfd_ttmlir)
+if(TARGET fuzz_compiled_file)
+  target_compile_definitions(fuzz_compiled_file PRIVATE TTFD_PROFILES="${PROJECT_SOURCE_DIR}/client/ttmlir/profiles")
+  # A million changes of files that the compiler wrote, where TTFD_TTMLIR_SAMPLES names a folder of ten.
+  add_test(NAME fuzz.compiled_samples COMMAND sh -c "test -d \"$TTFD_TTMLIR_SAMPLES\" || { echo TTFD_TTMLIR_SAMPLES is not set; exit 77; }
+exec $<TARGET_FILE:fuzz_compiled_file> \"$TTFD_TTMLIR_SAMPLES\" 100000")
+  set_tests_properties(fuzz.compiled_samples PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 7200)
+endif()
 
 # Not run by anything: the seeds they wrote are committed. kernel_elf/ holds kernels of firmware/kernels.
 ttfd_program(NAME make_record_seeds SRCS ${fuzz_dir}/make_record_seeds.cc DEPS runtime_command runtime_hw runtime_base)
 ttfd_program(NAME make_tensix_seeds SRCS ${fuzz_dir}/make_tensix_seeds.cc DEPS tensix_programs)
 ttfd_program(NAME make_firmware_seeds SRCS ${fuzz_dir}/make_firmware_seeds.cc DEPS runtime_abi runtime_base)
+ttfd_program(NAME make_compiled_seeds SRCS ${fuzz_dir}/make_compiled_seeds.cc DEPS compiled_file)

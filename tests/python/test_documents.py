@@ -26,6 +26,7 @@ CLIENT_EXAMPLES = {
     "tiles.h": ("", "int main() {}\n"),
     "trace.h": ("", "int main() {}\n"),
 }
+FILE_EXAMPLES = {"binary.h": ("", "")}
 KERNEL_EXAMPLES = {"compute.h": ("", ""), "kernel.h": ("", ""), "print.h": ("", "")}
 
 
@@ -98,18 +99,20 @@ def test_lines_of_another_file_are_there():
 
 def test_examples_in_headers_build_and_run(shell, tmp_path):
     clients, kernels = programs("client/cpp/include/ttfd", CLIENT_EXAMPLES), programs("firmware/sdk/include/ttfd", KERNEL_EXAMPLES)
+    files = programs("client/ttmlir/include/ttfd/ttmlir", FILE_EXAMPLES)
     project = pages.file_text(QUICKSTART, "CMakeLists.txt").split("include(")[0]
     project += "find_package(ttfd 0.1 REQUIRED)\nttfd_add_kernel(double_them PROCESSOR brisc SOURCES double_them.cc)\n"
-    for name, text in clients.items():
+    for name, text in {**clients, **files}.items():
         (tmp_path / f"{name}.cc").write_text(text)
-        project += f"add_executable({name} {name}.cc)\ntarget_link_libraries({name} ttfd::ttfd)\n"
+        library = "ttfd::ttmlir" if name in files else "ttfd::ttfd"
+        project += f"add_executable({name} {name}.cc)\ntarget_link_libraries({name} {library})\n"
     for name, text in kernels.items():
         (tmp_path / f"{name}_kernel.cc").write_text(text)
         processor = "COMPUTE" if name == "compute" else "PROCESSOR brisc"
         project += f"ttfd_add_kernel({name}_kernel {processor} SOURCES {name}_kernel.cc)\n"
     (tmp_path / "CMakeLists.txt").write_text(project)
     shell.play([pages.Block("headers", "console", "", "$ cmake -B build && cmake --build build\n...\n")])
-    for name in clients:
+    for name in [*clients, *files]:
         code, output = shell.run(f"./build/{name}")
         assert code == 0, f"{name}.h: {output}"
 

@@ -1,0 +1,37 @@
+# Tables of tt-mlir's ttnn files with this hash. Written by make_profile.py; src/profile.h has the format.
+extends system-9c61739ba0dc
+file TTNN
+hash 9c61739ba0dcc7dd85a29b353e828933c493f87b
+root TTNNBinary
+without SystemDescRoot
+table CloseDeviceOp in0@0:DeviceRef
+table ConcatOp inputs@0:[TensorRef] out@1:TensorRef dim@2:i32
+table Conv2dOp input@0:TensorRef weight@1:TensorRef bias@2:TensorRef out@3:TensorRef in_channels@4:u32 out_channels@5:u32 batch_size@6:u32 input_height@7:u32 input_width@8:u32 kernel_height@9:u32 kernel_width@10:u32 stride_height@11:u32 stride_width@12:u32 padding_height@13:u32 padding_width@14:u32 dilation_height@15:u32 dilation_width@16:u32 groups@17:u32
+table DebugInfo mlir@0:MLIR cpp@1:text
+table DeviceRef global_id@0:u32
+struct Dim2dRange 16 loc@0:Dim2d size@8:Dim2d
+table EltwiseOp type@0:EltwiseOpType ins@1:[TensorRef] out@2:TensorRef
+enum EltwiseOpType u32 Add=0 Multiply=1 Subtract=2 Relu=3 GreaterEqual=4 Sqrt=5 Div=6 Sigmoid=7 Reciprocal=8 Exp=9
+table EmbeddingOp input@0:TensorRef weight@1:TensorRef output@2:TensorRef
+table EmptyOp device@0:DeviceRef out@1:TensorRef
+table FullOp device@0:DeviceRef fill_value@1:f32 out@2:TensorRef
+table LayoutDesc stride@0:[i32] oob_val@1:OOBVal core_range_set@2:[Dim2dRange] memory_desc@3:MemoryDesc
+table MLIR name@0:text source@1:text
+table MatmulOp in0@0:TensorRef in1@1:TensorRef out@2:TensorRef
+table MemoryDesc shape@0:[i32] tile_shape@1:Dim2d data_type@2:DataType memory_space@3:MemorySpace memory_layout@4:TensorMemoryLayout size@5:u64
+enum MemorySpace u16 System=0 SystemMMIO=1 DeviceDRAM=2 DeviceL1=3
+enum OOBVal u16 Undef=0 Zero=1 One=2 Inf=3 NegInf=4
+union OpType OpenDeviceOp=1:OpenDeviceOp CloseDeviceOp=2:CloseDeviceOp ToMemoryConfigOp=3:ToMemoryConfigOp EmptyOp=4:EmptyOp FullOp=5:FullOp EltwiseOp=6:EltwiseOp MatmulOp=7:MatmulOp ReductionOp=8:ReductionOp EmbeddingOp=9:EmbeddingOp SoftmaxOp=10:SoftmaxOp TransposeOp=11:TransposeOp Conv2dOp=12:Conv2dOp ConcatOp=13:ConcatOp ReshapeOp=14:ReshapeOp
+table OpenDeviceOp mesh@0:Dim2d chip_ids@1:[u32] out@2:DeviceRef
+table Operation type@1:OpType debug_info@2:text
+table Program name@0:text inputs@1:[TensorRef] outputs@2:[TensorRef] operations@3:[Operation] debug_info@4:DebugInfo
+table ReductionOp type@0:ReductionOpType in@1:TensorRef out@2:TensorRef dim_arg@3:[i32] keep_dim@4:bool
+enum ReductionOpType u32 Sum=0 Mean=1
+table ReshapeOp in@0:TensorRef out@1:TensorRef shape@2:[i32]
+table SoftmaxOp in@0:TensorRef out@1:TensorRef dimension@2:i32
+table TTNNBinary version@0:Version ttmlir_git_hash@1:text system_desc@2:SystemDesc programs@3:[Program]
+table TensorDesc shape@0:[i32] layout@1:LayoutDesc constant_data@2:[u8]
+enum TensorMemoryLayout u16 None=0 Interleaved=1 SingleBank=2 HeightSharded=3 WidthSharded=4 BlockSharded=5
+table TensorRef global_id@0:u32 address@1:u64 size@2:u64 desc@3:TensorDesc
+table ToMemoryConfigOp in0@0:TensorRef out@1:TensorRef
+table TransposeOp in@0:TensorRef out@1:TensorRef dim0@2:i32 dim1@3:i32
