@@ -10,7 +10,7 @@
 #include "client/cli/json.h"
 #include "client/cli/printing.h"
 #include "client/cli/text.h"
-#include "ttfd/ttmlir/binary.h"
+#include "ttfd/ttmlir/submit.h"
 
 namespace ttfd::cli {
 namespace {
@@ -122,6 +122,23 @@ void PrintKernels(const std::vector<KernelInfo>& kernels) {
   }
 }
 
+// Of each program, whether it can run; why not, of its own operations.
+void PrintSupport(const Binary& binary, const std::vector<size_t>& chosen) {
+  std::vector<std::vector<std::string>> rows = {{"#", "PROGRAM", "RUNS", "PROBLEM"}};
+  for (const size_t i : chosen) {
+    const std::vector<ttmlir::Problem> problems = ttmlir::ProblemsOf(binary, i);
+    const std::string& name = binary.programs()[i].name;
+    const bool runs = binary.kind() == ttmlir::Kind::kTtnn && problems.empty();
+    rows.push_back({std::to_string(i), name, runs ? "yes" : "no",
+                    binary.kind() == ttmlir::Kind::kTtnn ? "" : "only TTNN files run"});
+    for (const ttmlir::Problem& problem : problems) {
+      const std::string& of = binary.programs()[problem.program].name;
+      rows.push_back({"", "", "", problem.program == i ? problem.text : of + ": " + problem.text});
+    }
+  }
+  PrintTable(rows);
+}
+
 Json OperationJson(const OperationInfo& one) {
   Json attributes = Json::object();
   for (const auto& [name, value] : one.attributes) attributes[name] = value;
@@ -137,6 +154,10 @@ Json KernelJson(const KernelInfo& one) {
           {"cores", one.cores},     {"source", one.source}, {"binary_bytes", one.binary_bytes}};
 }
 
+Json ProblemJson(const ttmlir::Problem& one) {
+  return {{"program", one.program}, {"operation", JsonOf(one.operation)}, {"problem", one.text}};
+}
+
 Json ProgramJson(const Binary& binary, size_t index, const InspectArguments& arguments) {
   const ProgramInfo& one = binary.programs()[index];
   Json json = {{"index", index},
@@ -149,6 +170,9 @@ Json ProgramJson(const Binary& binary, size_t index, const InspectArguments& arg
                {"native_bytes", one.native_bytes}};
   if (arguments.operations) {
     json["operations"] = JsonList(binary.Operations(index), OperationJson);
+  }
+  if (arguments.support) {
+    json["problems"] = JsonList(ttmlir::ProblemsOf(binary, index), ProblemJson);
   }
   if (arguments.kernels) json["kernels"] = JsonList(binary.Kernels(index), KernelJson);
   return json;
@@ -204,13 +228,21 @@ int Inspect(const Common& common, const InspectArguments& arguments) {
   if (!binary.ok()) return Fail(binary.status());
   const Result<std::vector<size_t>> chosen = Chosen(*binary, arguments.program);
   if (!chosen.ok()) return Fail(chosen.status());
-  const bool parts = arguments.operations || arguments.kernels || !arguments.program.empty();
+  const bool parts =
+      arguments.operations || arguments.kernels || arguments.support || !arguments.program.empty();
   if (common.json) {
     if (parts) {
       PrintParts(*binary, *chosen, arguments);
     } else {
       PrintWhole(*binary);
     }
+    return kOk;
+  }
+  if (!arguments.as.empty()) {
+    const Result<std::string> text =
+        ttmlir::PythonOf(*binary, chosen->empty() ? 0 : chosen->front());
+    if (!text.ok()) return Fail(text.status());
+    PrintText(*text);
     return kOk;
   }
   PrintHeader(*binary);
@@ -222,6 +254,8 @@ int Inspect(const Common& common, const InspectArguments& arguments) {
     PrintPrograms(binary->programs());
     return kOk;
   }
+  if (arguments.support) PrintSupport(*binary, *chosen);
+  if (!arguments.operations && !arguments.kernels && arguments.support) return kOk;
   for (const size_t i : *chosen) {
     PrintLine("");
     PrintLine(fmt::format("program {} {}", i, binary->programs()[i].name));

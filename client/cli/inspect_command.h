@@ -12,6 +12,8 @@ struct InspectArguments {
   std::string file;
   bool operations = false;
   bool kernels = false;
+  bool support = false;
+  std::string as;        // "python"; empty: tables
   std::string program;   // only this one: a name or an index; empty: all
   std::string profiles;  // a folder; empty: of this installation
 };

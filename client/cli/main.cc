@@ -1,19 +1,18 @@
-// ttfdctl: the command line of the daemon. The only source that includes CLI11, which is slow to compile.
+// ttfdctl: the command line of the daemon.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 
 #include "client/cli/commands.h"
 #include "client/cli/doctor_command.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/file_commands.h"
 #include "client/cli/help_formatter.h"
-#include "client/cli/inspect_command.h"
 #include "client/cli/lease_command.h"
-#include "client/cli/op_command.h"
+#include "client/cli/options.h"
 #include "client/cli/printing.h"
 
 namespace ttfd::cli {
@@ -59,32 +58,9 @@ struct Parsed {
   HangArguments hang;
   ProfileArguments profile;
   LeaseArguments lease;
-  RunOptions run_options;
-  OpArguments op;
-  InspectArguments inspect;
+  FileArguments files;
   std::function<int()> run;
 };
-
-CLI::Validator InRange(double low, double high) {
-  const std::string range = fmt::format("{} to {}", low, high);
-  return {[low, high, range](const std::string& text) {
-            double value = 0;
-            const bool ok = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;
-            return ok ? "" : fmt::format("'{}' is not a number from {}", text, range);
-          },
-          range};
-}
-
-CLI::Validator AtLeastOne() { return InRange(1, std::numeric_limits<uint32_t>::max()); }
-CLI::Validator AFile() { return CLI::Validator(CLI::ExistingFile).description(""); }
-
-// An option that may be given several times, with one value each.
-template <typename T>
-CLI::Option* AddRepeatable(CLI::App* app, const char* name, T* values, const char* text) {
-  return app->add_option(name, *values, text)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
 
 void AddInspecting(CLI::App* app, Parsed* p) {
   CLI::App* status = app->add_subcommand("status", "Show what the daemon and its device are doing");
@@ -258,73 +234,6 @@ void AddProfile(CLI::App* app, Parsed* p) {
   profile->callback([p, o] { p->run = [p, o] { return Profile(p->common, *o); }; });
 }
 
-void AddRun(CLI::App* app, Parsed* p) {
-  RunOptions* o = &p->run_options;
-  CLI::App* run = app->add_subcommand("run", "Run one kernel with files as its buffers");
-  run->add_option("KERNEL", o->kernel, "its ELF file")->required()->check(AFile());
-  run->add_option("--processor", o->processor, "brisc, ncrisc, trisc0, trisc1 or trisc2")
-      ->option_text("PROCESSOR");
-  AddRepeatable(run, "--cores", &o->cores, "X,Y or X0,Y0-X1,Y1 or all; repeatable")
-      ->required()
-      ->option_text("TILES");
-  AddRepeatable(run, "--arg", &o->arguments,
-                "the next common argument: a number, or inN or outN, the address of that buffer; "
-                "repeatable")
-      ->option_text("VALUE");
-  run->add_option("--per-core", o->per_core, "words of the tiles, comma separated, tile by tile")
-      ->delimiter(',')
-      ->option_text("WORDS");
-  run->add_option("--words-per-core", o->words_per_core, "how many of them each tile gets")
-      ->option_text("COUNT")
-      ->check(AtLeastOne());
-  AddRepeatable(run, "--in", &o->inputs, "becomes a DRAM buffer (in0, in1, ...); repeatable")
-      ->check(AFile())
-      ->option_text("FILE");
-  AddRepeatable(run, "--out", &o->outputs, "a buffer that becomes a file (out0, ...); repeatable")
-      ->option_text("FILE:SIZE");
-  AddRepeatable(run, "--cb", &o->circular_buffers, "a circular buffer; repeatable")
-      ->option_text("INDEX:PAGES:PAGE_BYTES");
-  AddRepeatable(run, "--semaphore", &o->semaphores, "a semaphore; repeatable")
-      ->option_text("INDEX:INITIAL");
-  run->add_option("--page-bytes", o->page_bytes, "page size of the buffers")->option_text("SIZE");
-  run->add_option("--kernel-timeout-ms", o->kernel_timeout_ms, "of one launch; none: the daemon's")
-      ->option_text("MS");
-  run->add_option("--repeat", o->repeat, "launches, one after the other")
-      ->option_text("COUNT")
-      ->check(AtLeastOne());
-  run->callback([p, o] { p->run = [p, o] { return Run(p->common, *o); }; });
-}
-
-void AddOp(CLI::App* app, Parsed* p) {
-  OpArguments* o = &p->op;
-  CLI::App* op =
-      app->add_subcommand("op", "Run an operation on tensors, with arrays of .npy files");
-  CLI::Option* name = op->add_option("OPERATION", o->name, "its name");
-  op->add_flag("--list", o->list, "list all operations; needs no daemon")->excludes(name);
-  op->add_option("FILE", o->inputs, "its inputs, in order")->check(AFile());
-  AddRepeatable(op, "-o,--output", &o->outputs, "where an output goes; repeatable")
-      ->option_text("FILE");
-  AddRepeatable(op, "--set", &o->attributes, "an attribute, such as transpose_b=true; repeatable")
-      ->option_text("NAME=VALUE");
-  op->add_option("--dtype", o->dtype, "type of the inputs on the card: bfloat16, float32 or bfp8")
-      ->option_text("TYPE");
-  op->callback([p, o] { p->run = [p, o] { return Operate(p->common, *o); }; });
-}
-
-void AddInspect(CLI::App* app, Parsed* p) {
-  InspectArguments* o = &p->inspect;
-  CLI::App* inspect =
-      app->add_subcommand("inspect", "Show what a file of tt-mlir contains; needs no daemon");
-  inspect->add_option("FILE", o->file, "a .ttnn, .ttm or .ttsys file")->required()->check(AFile());
-  inspect->add_flag("--ops", o->operations, "list operations; of TTMetal files, commands");
-  inspect->add_flag("--kernels", o->kernels, "print the source of kernels");
-  inspect->add_option("--program", o->program, "only this program: its name or index")
-      ->option_text("PROGRAM");
-  inspect->add_option("--profiles", o->profiles, "folder of schema profiles")
-      ->option_text("FOLDER");
-  inspect->callback([p, o] { p->run = [p, o] { return Inspect(p->common, *o); }; });
-}
-
 // Set in the environment, where libttfd looks for them, also in a program that ttfdctl starts.
 void AddTls(CLI::App* app) {
   const auto add = [app](const char* option, const char* variable, const char* value,
@@ -364,9 +273,7 @@ void AddEverything(CLI::App* app, Parsed* parsed) {
   AddActing(app, parsed);
   AddHangs(app, parsed);
   AddProfile(app, parsed);
-  AddRun(app, parsed);
-  AddOp(app, parsed);
-  AddInspect(app, parsed);
+  AddFileCommands(app, parsed->common, &parsed->files, &parsed->run);
   app->footer(kFooter);
 }
 

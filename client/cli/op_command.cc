@@ -16,6 +16,7 @@
 #include "client/cli/printing.h"
 #include "client/cli/progress_bar.h"
 #include "client/cli/table.h"
+#include "client/cli/tensor_files.h"
 #include "ttfd/tensor/apply.h"
 #include "ttfd/tensor/card.h"
 
@@ -107,38 +108,6 @@ Result<tensor::DType> DTypeNamed(const std::string& name) {
                     name);
 }
 
-struct Ran {
-  std::vector<tensor::Tensor> outputs;
-  std::vector<NpyArray> arrays;
-  double ms = 0;
-  uint64_t launches = 0;
-};
-
-Result<NpyArray> ArrayOf(const tensor::Tensor& output) {
-  const auto extents = output.shape().extents();
-  NpyArray array = {{extents.begin(), extents.end()}};
-  const size_t count = output.shape().elements();
-  const bool is_integer = output.dtype() == tensor::DType::kUInt32;
-  Status status;
-  if (is_integer) {
-    array.integers.resize(count);
-    status = output.ToHost(std::span(array.integers));
-  } else {
-    array.numbers.resize(count);
-    status = output.ToHost(std::span(array.numbers));
-  }
-  return status.ok() ? Result<NpyArray>(std::move(array)) : status;
-}
-
-// The smallest and the greatest element.
-std::pair<double, double> RangeOf(const NpyArray& array) {
-  const auto range = [](const auto& elements) -> std::pair<double, double> {
-    const auto [low, high] = std::minmax_element(elements.begin(), elements.end());
-    return {static_cast<double>(*low), static_cast<double>(*high)};
-  };
-  return array.integers.empty() ? range(array.numbers) : range(array.integers);
-}
-
 Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpArguments& arguments,
                   const tensor::Attributes& attributes) {
   const Result<tensor::DType> dtype = DTypeNamed(arguments.dtype);
@@ -153,59 +122,7 @@ Result<Ran> RunOn(tensor::Card& card, const OperationInfo& operation, const OpAr
                          : card.FromHost(array->integers, std::move(shape)));
     if (!inputs.back().ok()) return inputs.back().status();
   }
-  if (Status status = card.Finish(); !status.ok()) return status;
-  const uint64_t launches = card.counts().launches;
-  const auto start = std::chrono::steady_clock::now();
-  Ran ran;
-  ran.outputs = tensor::Apply(operation.name, inputs, attributes);
-  for (const tensor::Tensor& output : ran.outputs) {
-    Result<NpyArray> array = ArrayOf(output);
-    if (!array.ok()) return array.status();
-    ran.arrays.push_back(*std::move(array));
-  }
-  ran.ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  ran.launches = card.counts().launches - launches;
-  return ran;
-}
-
-Status Save(const Ran& ran, const std::vector<std::string>& paths) {
-  if (!paths.empty() && paths.size() != ran.arrays.size()) {
-    return UsageError(fmt::format("the operation has {} outputs, and -o is given {} times",
-                                  ran.arrays.size(), paths.size()));
-  }
-  for (size_t i = 0; i < paths.size(); ++i) {
-    if (Status status = WriteNpy(paths[i], ran.arrays[i]); !status.ok()) return status;
-  }
-  return Status();
-}
-
-void Report(const Common& common, const OpArguments& arguments, const Ran& ran) {
-  Json outputs = Json::array();
-  for (size_t i = 0; i < ran.arrays.size(); ++i) {
-    const NpyArray& array = ran.arrays[i];
-    const auto [low, high] = RangeOf(array);
-    const std::string path = i < arguments.outputs.size() ? arguments.outputs[i] : "";
-    outputs.push_back({{"file", path},
-                       {"shape", array.shape},
-                       {"dtype", tensor::DTypeName(ran.outputs[i].dtype())},
-                       {"minimum", low},
-                       {"maximum", high}});
-    if (!common.json) {
-      PrintLine(fmt::format("{}: {} from {:.6g} to {:.6g}{}", arguments.name,
-                            ran.outputs[i].spec().ToString(), low, high,
-                            path.empty() ? "" : ", in " + path));
-    }
-  }
-  if (common.json) {
-    PrintJson({{"operation", arguments.name},
-               {"outputs", outputs},
-               {"launches", ran.launches},
-               {"ms", ran.ms}});
-  } else {
-    PrintLine(fmt::format("{} launch{}, {:.1f} ms with the transfer of the result", ran.launches,
-                          ran.launches == 1 ? "" : "es", ran.ms));
-  }
+  return Timed(card, [&] { return tensor::Apply(operation.name, inputs, attributes); });
 }
 
 int ListOperations(const Common& common) {
@@ -261,7 +178,7 @@ int RunOperation(const Common& common, const OpArguments& arguments) {
   const Result<Ran> ran = RunOn(*card, *operation, arguments, *attributes);
   if (!ran.ok()) return Fail(ran.status());
   if (Status status = Save(*ran, arguments.outputs); !status.ok()) return Fail(status);
-  Report(common, arguments, *ran);
+  Report(common, "operation", arguments.name, arguments.outputs, *ran);
   return kOk;
 }
 

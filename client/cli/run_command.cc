@@ -289,6 +289,7 @@ void Runner::Report(bool json) const {
 }  // namespace
 
 int Run(const Common& common, const RunOptions& options) {
+  if (options.cores.empty()) return Fail(UsageError("run needs --cores for a kernel"));
   Result<client::Session> session = client::Session::Connect({.address = common.address,
                                                               .client_name = "ttfdctl run",
                                                               .connect_timeout = common.timeout()});

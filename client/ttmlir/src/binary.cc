@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
+#include "client/ttmlir/src/executable.h"
 #include "client/ttmlir/src/file.h"
 #include "client/ttmlir/src/json.h"
 #include "client/ttmlir/src/listing.h"
@@ -26,7 +29,17 @@ struct Binary::State {
   File file;
   std::string version;
   std::vector<ProgramInfo> programs;
+  mutable std::once_flag planned;
+  mutable std::shared_ptr<Executable> executable;  // once planned
 };
+
+std::shared_ptr<Executable> ExecutableOf(const Binary& binary) {
+  const Binary::State& state = *binary.state_;
+  if (state.file.kind != Kind::kTtnn) return nullptr;
+  std::call_once(state.planned,
+                 [&state] { state.executable = std::make_shared<Executable>(state.file); });
+  return state.executable;
+}
 
 Result<Binary> Binary::Load(const std::string& path, const LoadOptions& options) {
   Result<Mapping> mapping = Mapping::Open(path);

@@ -62,18 +62,6 @@ TensorInfo TensorOf(const Record& ref) {
   return tensor;
 }
 
-bool IsTensor(const Definition& definition) {
-  return definition.name == "TensorRef" || definition.name == "BufferRef";
-}
-
-bool IsResult(const std::string& field, const std::string& operation) {
-  static constexpr std::array<std::string_view, 4> kLast = {"out", "outs", "output", "outputs"};
-  if (operation == "CreateBufferCommand") return field == "ref";
-  if (field == "dst" || field.starts_with("result")) return true;
-  const std::string_view last = std::string_view(field).substr(field.rfind('_') + 1);
-  return !field.starts_with("grad") && std::find(kLast.begin(), kLast.end(), last) != kLast.end();
-}
-
 // Fields that are not shown as attributes: configurations are hints, and kernels have a listing of their own.
 bool IsHidden(const Definition& definition) {
   static constexpr std::array<std::string_view, 5> kHidden = {"Config", "ConfigDesc", "DeviceRef",
@@ -104,25 +92,11 @@ std::string ValueText(const Record& record, const Field& field) {
   return text;
 }
 
-// The location that ends what the compiler printed of an operation, or its own field, without quotes.
-std::string LocationOf(std::string_view own, std::string_view text) {
-  constexpr std::string_view kBegin = "loc(";
-  const size_t at = own.empty() ? text.rfind(" loc(") : own.find(kBegin);
-  if (!own.empty()) text = own;
-  if (at == std::string_view::npos) return std::string(own);
-  text = text.substr(text.find(kBegin, at) + kBegin.size());
-  if (text.ends_with(')')) text.remove_suffix(1);
-  std::string location(text);
-  std::erase(location, '"');
-  return location == "unknown" ? "" : location;
-}
-
 OperationInfo OperationOf(const Record& record) {
   OperationInfo info;
   info.type = record.MemberName("type");
   info.text = record.Text("debug_info");
-  const std::string_view own = record.Text("loc_info");
-  info.location = LocationOf(own.empty() ? record.Text("loc") : own, info.text);
+  info.location = LocationOf(record);
   const Record operation = record.Child("type");
   if (!operation) return info;
   for (const Field& field : operation.definition().fields) {
@@ -130,9 +104,8 @@ OperationInfo OperationOf(const Record& record) {
     const bool is_enum = definition != nullptr && definition->kind == Definition::Kind::kEnum;
     // The first name of an enum is what an absent number means: an addition has no type.
     if (!operation.PlaceOf(field) && (!is_enum || field.type.list || field.optional)) continue;
-    if (definition != nullptr && IsTensor(*definition)) {
-      std::vector<TensorInfo>& tensors =
-          IsResult(field.name, info.type) ? info.results : info.operands;
+    if (RefersToTensors(field)) {
+      std::vector<TensorInfo>& tensors = IsResult(field, info.type) ? info.results : info.operands;
       if (!field.type.list) tensors.push_back(TensorOf(operation.Child(field.name)));
       const List list = operation.Items(field.name);
       for (uint32_t i = 0; i < list.size(); ++i) tensors.push_back(TensorOf(list.Child(i)));
@@ -212,6 +185,35 @@ std::string WordsOfName(std::string_view name) {
 std::string VersionText(const Record& version) {
   return fmt::format("{}.{}.{}", version.Integer("major"), version.Integer("minor"),
                      version.Integer("patch"));
+}
+
+bool RefersToTensors(const Field& field) {
+  const Definition* const definition = field.type.definition;
+  return definition != nullptr &&
+         (definition->name == "TensorRef" || definition->name == "BufferRef");
+}
+
+bool IsResult(const Field& field, std::string_view operation) {
+  static constexpr std::array<std::string_view, 4> kLast = {"out", "outs", "output", "outputs"};
+  const std::string_view name = field.name;
+  if (operation == "CreateBufferCommand") return name == "ref";
+  if (name == "dst" || name.starts_with("result")) return true;
+  const std::string_view last = name.substr(name.rfind('_') + 1);
+  return !name.starts_with("grad") && std::find(kLast.begin(), kLast.end(), last) != kLast.end();
+}
+
+std::string LocationOf(const Record& operation) {
+  constexpr std::string_view kBegin = "loc(";
+  std::string_view own = operation.Text("loc_info");
+  if (own.empty()) own = operation.Text("loc");
+  std::string_view text = own.empty() ? operation.Text("debug_info") : own;
+  const size_t at = own.empty() ? text.rfind(" loc(") : own.find(kBegin);
+  if (at == std::string_view::npos) return std::string(own);
+  text = text.substr(text.find(kBegin, at) + kBegin.size());
+  if (text.ends_with(')')) text.remove_suffix(1);
+  std::string location(text);
+  std::erase(location, '"');
+  return location == "unknown" ? "" : location;
 }
 
 std::vector<Record> OperationsOf(const Record& program) {

@@ -17,6 +17,13 @@ std::vector<KernelInfo> ListKernels(const Record& program);
 // The operations of a TTNN program; the commands of all queues of a TTMetal program.
 std::vector<Record> OperationsOf(const Record& program);
 
+// Whether a field of an operation's table refers to tensors, and to those that it makes.
+bool RefersToTensors(const Field& field);
+bool IsResult(const Field& field, std::string_view operation);
+
+// The location that an operation has as a field, or that ends what the compiler printed of it; without quotes.
+std::string LocationOf(const Record& operation);
+
 // "0.0.131" of a version; "BlockSharded" as "block sharded".
 std::string VersionText(const Record& version);
 std::string WordsOfName(std::string_view name);

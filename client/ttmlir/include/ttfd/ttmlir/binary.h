@@ -125,6 +125,8 @@ class Binary {
   std::string SystemAsJson() const;
 
  private:
+  friend std::shared_ptr<class Executable> ExecutableOf(const Binary& binary);  // of the library
+
   struct State;
   explicit Binary(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 

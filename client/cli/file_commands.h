@@ -1,0 +1,30 @@
+// The commands that take files of users: run, op, inspect.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "client/cli/commands.h"
+#include "client/cli/inspect_command.h"
+#include "client/cli/op_command.h"
+#include "client/cli/run_program.h"
+
+namespace ttfd::cli {
+
+// Of `run`: a kernel, or a compiled program.
+struct RunArguments {
+  RunOptions kernel;
+  ProgramOptions program;
+};
+
+struct FileArguments {
+  RunArguments run;
+  OpArguments op;
+  InspectArguments inspect;
+};
+
+// Adds the commands; the one that is parsed becomes `run`. Everything outlives the app.
+void AddFileCommands(CLI::App* app, const Common& common, FileArguments* arguments,
+                     std::function<int()>* run);
+
+}  // namespace ttfd::cli

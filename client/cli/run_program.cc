@@ -1,0 +1,104 @@
+// ttfdctl run FILE of a compiled program.
+#include "client/cli/run_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/npy.h"
+#include "client/cli/tensor_files.h"
+#include "ttfd/ttmlir/submit.h"
+
+namespace ttfd::cli {
+namespace {
+
+using client::Result;
+using client::Status;
+using tensor::Tensor;
+using ttmlir::Binary;
+using ttmlir::TensorInfo;
+
+Result<size_t> ProgramNamed(const Binary& binary, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < binary.programs().size(); ++i) {
+    const ttmlir::ProgramInfo& one = binary.programs()[i];
+    names.push_back(one.name);
+    if (wanted.empty() ? !one.is_private : wanted == one.name || wanted == std::to_string(i)) {
+      return i;
+    }
+  }
+  return UsageError(fmt::format("{} has no program {}; it has {}", binary.path(), wanted,
+                                fmt::join(names, ", ")));
+}
+
+bool IsInteger(const TensorInfo& input) {
+  return input.dtype.starts_with("Int") || input.dtype.starts_with("UInt");
+}
+
+Tensor TensorOf(tensor::Card& card, const NpyArray& array, const TensorInfo& input) {
+  tensor::Shape shape(array.shape);
+  if (!IsInteger(input)) {
+    if (array.integers.empty()) {
+      return card.FromHost(array.numbers, std::move(shape), tensor::DType::kFloat32);
+    }
+    const std::vector<float> numbers(array.integers.begin(), array.integers.end());
+    return card.FromHost(numbers, std::move(shape), tensor::DType::kFloat32);
+  }
+  if (!array.integers.empty()) return card.FromHost(array.integers, std::move(shape));
+  std::vector<uint32_t> integers(array.numbers.size());
+  std::transform(array.numbers.begin(), array.numbers.end(), integers.begin(),
+                 [](float number) { return static_cast<uint32_t>(static_cast<int64_t>(number)); });
+  return card.FromHost(integers, std::move(shape));
+}
+
+Result<Ran> RunOn(tensor::Card& card, const Binary& binary, size_t program,
+                  const ProgramOptions& options) {
+  const std::vector<TensorInfo>& described = binary.programs()[program].inputs;
+  if (options.inputs.size() != described.size()) {
+    return UsageError(fmt::format("program {} has {} inputs, and --input is given {} times",
+                                  binary.programs()[program].name, described.size(),
+                                  options.inputs.size()));
+  }
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < described.size(); ++i) {
+    const Result<NpyArray> array = ReadNpy(options.inputs[i]);
+    if (!array.ok()) return array.status();
+    inputs.push_back(TensorOf(card, *array, described[i]));
+    if (!inputs.back().ok()) return inputs.back().status();
+  }
+  return Timed(card, [&] { return ttmlir::Submit(card, binary, program, inputs); });
+}
+
+}  // namespace
+
+bool IsCompiledProgram(const std::string& path) {
+  std::array<char, 12> head = {};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  const std::string_view identifier(head.data() + 8, 4);
+  return identifier == "TTNN" || identifier == "TTM0" || identifier == "TTSY";
+}
+
+int RunProgram(const Common& common, const std::string& file, const ProgramOptions& options) {
+  const Result<Binary> binary = Binary::Load(file, {.profiles = options.profiles});
+  if (!binary.ok()) return Fail(binary.status());
+  const Result<size_t> program = ProgramNamed(*binary, options.program);
+  if (!program.ok()) return Fail(program.status());
+  if (Status status = ttmlir::CheckRunnable(*binary, *program); !status.ok()) return Fail(status);
+  Result<tensor::Card> card =
+      tensor::Card::Open({.connect = {.address = common.address,
+                                      .client_name = "ttfdctl run",
+                                      .connect_timeout = common.timeout()}});
+  if (!card.ok()) return Fail(card.status());
+  const Result<Ran> ran = RunOn(*card, *binary, *program, options);
+  if (!ran.ok()) return Fail(ran.status());
+  if (Status status = Save(*ran, options.outputs); !status.ok()) return Fail(status);
+  Report(common, "program", binary->programs()[*program].name, options.outputs, *ran);
+  return kOk;
+}
+
+}  // namespace ttfd::cli

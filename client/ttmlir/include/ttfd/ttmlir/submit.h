@@ -1,0 +1,57 @@
+// Programs of TTNN files run on a card.
+//
+//   const auto binary = ttfd::ttmlir::Binary::Load("simple_multiply.ttnn");
+//   auto card = ttfd::tensor::Card::Open();
+//   const std::vector inputs = {card->FromHost(a, {64, 128}), card->FromHost(b, {64, 128})};
+//   const auto outputs = ttfd::ttmlir::Submit(*card, *binary, 0, inputs);
+//   if (outputs.ok()) use(outputs->front().ToHost());
+//
+// An operation of the file becomes calls of the operations of <ttfd/tensor/ops.h>. Where a file says in which memory a
+// tensor lies, on which cores an operation runs and how it is divided, that is a hint which has no effect: a tensor
+// lies in DRAM.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ttfd/tensor/card.h"
+#include "ttfd/ttmlir/binary.h"
+
+namespace ttfd::ttmlir {
+
+// Why an operation, or a program, cannot run.
+struct Problem {
+  size_t program = 0;
+  std::optional<size_t> operation = {};  // none: the program itself
+  std::string text;  // "operation 3 SortOp at model.mlir:7:10: this library does not have it"
+};
+
+// What cannot run of a program and of those it calls; without a card. Empty: all of it can.
+std::vector<Problem> ProblemsOf(const Binary& binary, size_t program);
+
+// OK: all of a program can run. Else UNIMPLEMENTED: it is no TTNN file, or an operation cannot run, the first of which
+// the message names. OUT_OF_RANGE: there is no such program.
+client::Status CheckRunnable(const Binary& binary, size_t program);
+
+// A program and those it calls as functions of Python, one statement for each call of an operation: with ttfd.tensor
+// they do what Submit does. A program is `program_INDEX_NAME(card, inputs...)`, which returns its outputs.
+// UNIMPLEMENTED: it is no TTNN file, or an operation cannot run. OUT_OF_RANGE: there is no such program.
+client::Result<std::string> PythonOf(const Binary& binary, size_t program);
+
+// Runs a program of a TTNN file. Inputs are as the program describes them in number and shape; their type and layout
+// are converted. A cache that the program updates is changed in place. Programs that the compiler marked as constant
+// run once for the same inputs; the binary keeps their results on the card.
+//
+// The outputs are enqueued: reading one waits, and returns an error of the card. Everything else is checked before
+// anything is sent. OUT_OF_RANGE: there is no such program. UNIMPLEMENTED: it is no TTNN file, or an operation cannot
+// run. INVALID_ARGUMENT: the inputs are not those of the program. Errors name file, program, operation and location.
+//
+// Any thread; calls with the same card are as independent as its operations.
+client::Result<std::vector<tensor::Tensor>> Submit(tensor::Card& card, const Binary& binary,
+                                                   size_t program,
+                                                   std::span<const tensor::Tensor> inputs);
+
+}  // namespace ttfd::ttmlir

@@ -1,0 +1,48 @@
+// The plans of a file, and results of its programs that run once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/ttmlir/src/file.h"
+#include "client/ttmlir/src/plan.h"
+#include "ttfd/tensor/card.h"
+#include "ttfd/ttmlir/submit.h"
+
+namespace ttfd::ttmlir {
+
+// Of a TTNN file. Refers to its bytes. Any thread.
+class Executable {
+ public:
+  explicit Executable(const File& file);
+
+  const std::vector<Plan>& plans() const { return plans_; }
+  // Of a program and those it calls, each program once.
+  std::vector<Problem> ProblemsOf(size_t program) const;
+
+  // The results of program `program`, if it has run on the card of `session` with these inputs.
+  std::vector<tensor::Tensor> Cached(uint64_t session, uint32_t program,
+                                     std::span<const tensor::Tensor> inputs);
+  void Keep(uint64_t session, uint32_t program, std::span<const tensor::Tensor> inputs,
+            std::vector<tensor::Tensor> results);
+
+ private:
+  struct Entry {
+    uint64_t session = 0;
+    std::vector<std::weak_ptr<tensor::Storage>> inputs;
+    std::vector<tensor::Tensor> results;
+  };
+
+  std::vector<Plan> plans_;
+  std::mutex mutex_;
+  std::map<uint32_t, Entry> cached_;  // by program; under mutex_
+};
+
+// The binary's, which is made when it is first asked for; null: it is no TTNN file.
+std::shared_ptr<Executable> ExecutableOf(const Binary& binary);
+
+}  // namespace ttfd::ttmlir

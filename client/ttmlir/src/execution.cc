@@ -1,0 +1,147 @@
+// One run of a program.
+#include "client/ttmlir/src/execution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ttfd::ttmlir {
+namespace {
+
+using client::Code;
+using client::Result;
+using client::Status;
+using tensor::DType;
+using tensor::Tensor;
+using tensor::TensorSpec;
+
+constexpr uint64_t kMaxHostElements = uint64_t{1}
+                                      << 28;  // of a constant, in the memory of the client
+
+Tensor Applied(std::string_view operation, const Tensor& input, tensor::Attributes attributes) {
+  return tensor::Apply(operation, std::span(&input, 1), attributes).front();
+}
+
+uint32_t BitsOf(double number) { return static_cast<uint32_t>(static_cast<int64_t>(number)); }
+
+}  // namespace
+
+Tensor Execution::FromNumbers(const std::vector<double>& numbers, const TensorSpec& spec) {
+  if (spec.dtype == DType::kUInt32) {
+    std::vector<uint32_t> integers(numbers.size());
+    std::transform(numbers.begin(), numbers.end(), integers.begin(), BitsOf);
+    return card_.FromHost(integers, spec.shape, spec.layout);
+  }
+  const std::vector<float> floats(numbers.begin(), numbers.end());
+  return card_.FromHost(floats, spec.shape, spec.dtype, spec.layout);
+}
+
+Tensor Execution::Settled(Tensor made, const TensorSpec& spec) {
+  if (!made.ok()) return made;
+  if (made.shape() != spec.shape) {
+    if (made.shape().elements() != spec.shape.elements()) {
+      return Status(Code::kInvalidArgument, fmt::format("the result is {}, and the file says {}",
+                                                        made.spec().ToString(), spec.ToString()));
+    }
+    const auto extents = spec.shape.extents();
+    made =
+        Applied("reshape", made, {{"shape", std::vector<int64_t>(extents.begin(), extents.end())}});
+  }
+  if (made.ok() && made.layout() != spec.layout && spec.layout == tensor::Layout::kTile) {
+    made = Applied("to_layout", made, {{"layout", std::string(tensor::LayoutName(spec.layout))}});
+  }
+  if (made.ok() && made.dtype() != spec.dtype) {
+    made = Applied("typecast", made, {{"dtype", std::string(tensor::DTypeName(spec.dtype))}});
+  }
+  if (made.ok() && made.layout() != spec.layout) {
+    made = Applied("to_layout", made, {{"layout", std::string(tensor::LayoutName(spec.layout))}});
+  }
+  return made;
+}
+
+Status Execution::Define(const Value& value, const Tensor& made) {
+  Tensor tensor = Settled(made, value.spec);
+  const Status status = tensor.status();
+  tensors_[value.id] = std::move(tensor);
+  return status;
+}
+
+Status Execution::Do(const CallStep& step) {
+  std::vector<Tensor> inputs;
+  for (const uint64_t id : step.inputs) inputs.push_back(tensors_[id]);
+  const std::vector<Tensor> made = tensor::Apply(step.operation, inputs, step.attributes);
+  if (!made.front().ok()) return made.front().status();
+  for (size_t i = 0; i < step.results.size(); ++i) {
+    if (i >= made.size()) return Status(Code::kInternal, step.operation + " has fewer results");
+    if (Status status = Define(step.results[i], made[i]); !status.ok()) return status;
+  }
+  return Status();
+}
+
+Status Execution::Do(const CopyStep& step) { return Define(step.result, tensors_[step.input]); }
+
+Status Execution::Do(const FillStep& step) {
+  const uint64_t elements = step.result.spec.shape.elements();
+  if (elements > kMaxHostElements) {
+    return Status(
+        Code::kResourceExhausted,
+        fmt::format("a constant of {} elements; at most {} are made", elements, kMaxHostElements));
+  }
+  std::vector<double> numbers(elements);
+  for (uint64_t i = 0; i < elements; ++i) {
+    numbers[i] = step.first + step.step * static_cast<double>(i);
+  }
+  return Define(step.result, FromNumbers(numbers, step.result.spec));
+}
+
+Status Execution::Do(const DataStep& step) {
+  std::vector<double> numbers(step.result.spec.shape.elements());
+  for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = NumberIn(step, i);
+  return Define(step.result, FromNumbers(numbers, step.result.spec));
+}
+
+Status Execution::Do(const FreeStep& step) {
+  tensors_.erase(step.id);
+  return Status();
+}
+
+Status Execution::Do(const ProgramStep& step) {
+  std::vector<Tensor> inputs;
+  for (const uint64_t id : step.inputs) inputs.push_back(tensors_[id]);
+  const uint64_t session = card_.session().id();
+  std::vector<Tensor> results;
+  if (step.cached) results = executable_.Cached(session, step.program, inputs);
+  if (results.empty()) {
+    Result<std::vector<Tensor>> made = Execution(card_, executable_, step.program).Run(inputs);
+    if (!made.ok()) return made.status();
+    results = *std::move(made);
+    if (step.cached) executable_.Keep(session, step.program, inputs, results);
+  }
+  for (size_t i = 0; i < step.results.size(); ++i) {
+    if (Status status = Define(step.results[i], results[i]); !status.ok()) return status;
+  }
+  return Status();
+}
+
+Result<std::vector<Tensor>> Execution::Run(std::span<const Tensor> inputs) {
+  for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+    if (Status status = Define(plan_.inputs[i], inputs[i]); !status.ok()) return status;
+  }
+  for (size_t i = 0; i < plan_.operations.size(); ++i) {
+    for (const Step& step : plan_.operations[i].steps) {
+      const Status status = std::visit([this](const auto& one) { return Do(one); }, step);
+      if (status.ok()) continue;
+      return Status(status.code(), fmt::format("{}: {}", NameOf(plan_, i), status.message()));
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (const Value& output : plan_.outputs) {
+    Tensor tensor = Settled(tensors_[output.id], output.spec);
+    if (!tensor.ok()) return tensor.status();
+    outputs.push_back(std::move(tensor));
+  }
+  return outputs;
+}
+
+}  // namespace ttfd::ttmlir

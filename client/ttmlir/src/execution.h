@@ -1,0 +1,39 @@
+// One run of a program: its tensors by id.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/ttmlir/src/executable.h"
+
+namespace ttfd::ttmlir {
+
+// Of a program without problems; one thread.
+class Execution {
+ public:
+  Execution(tensor::Card& card, Executable& executable, size_t program)
+      : card_(card), executable_(executable), plan_(executable.plans()[program]) {}
+
+  client::Result<std::vector<tensor::Tensor>> Run(std::span<const tensor::Tensor> inputs);
+
+ private:
+  client::Status Do(const CallStep& step);
+  client::Status Do(const CopyStep& step);
+  client::Status Do(const FillStep& step);
+  client::Status Do(const DataStep& step);
+  client::Status Do(const FreeStep& step);
+  client::Status Do(const ProgramStep& step);
+  // The tensor, with the shape, type and layout of `spec`.
+  tensor::Tensor Settled(tensor::Tensor made, const tensor::TensorSpec& spec);
+  client::Status Define(const Value& value, const tensor::Tensor& made);
+  tensor::Tensor FromNumbers(const std::vector<double>& numbers, const tensor::TensorSpec& spec);
+
+  tensor::Card& card_;
+  Executable& executable_;
+  const Plan& plan_;
+  std::map<uint64_t, tensor::Tensor> tensors_;
+};
+
+}  // namespace ttfd::ttmlir

@@ -1,0 +1,127 @@
+// Plans of whole programs.
+#include "client/ttmlir/src/plan.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <map>
+#include <set>
+
+#include "client/ttmlir/src/listing.h"
+#include "client/ttmlir/src/planner.h"
+
+namespace ttfd::ttmlir {
+namespace {
+
+constexpr uint64_t kFirstTemporary = uint64_t{1} << 32;
+
+const std::map<std::string_view, PlanFunction>& PlanTable() {
+  static const auto* const kTable = [] {
+    auto* const table = new std::map<std::string_view, PlanFunction>;
+    for (const auto& rows : {StructureRows(), ComputeRows(), MoveRows(), ModelRows()}) {
+      for (const PlanRow& row : rows) table->emplace(row.type, row.function);
+    }
+    return table;
+  }();
+  return *kTable;
+}
+
+// Null: this library does not have it.
+PlanFunction PlanFunctionOf(std::string_view type) {
+  const auto found = PlanTable().find(type);
+  return found == PlanTable().end() ? nullptr : found->second;
+}
+
+// The ids that a step makes anew.
+std::vector<uint64_t> DefinedBy(const Step& step) {
+  std::vector<uint64_t> ids;
+  const auto add = [&ids](const std::vector<Value>& values) {
+    for (const Value& value : values) ids.push_back(value.id);
+  };
+  if (const auto* call = std::get_if<CallStep>(&step)) add(call->results);
+  if (const auto* call = std::get_if<ProgramStep>(&step)) add(call->results);
+  if (const auto* copy = std::get_if<CopyStep>(&step)) add({copy->result});
+  return ids;
+}
+
+// The ids that a step uses.
+std::vector<uint64_t> UsedBy(const Step& step) {
+  if (const auto* call = std::get_if<CallStep>(&step)) return call->inputs;
+  if (const auto* call = std::get_if<ProgramStep>(&step)) return call->inputs;
+  if (const auto* copy = std::get_if<CopyStep>(&step)) return {copy->input};
+  return {};
+}
+
+// Files of 2024 describe each result by an empty tensor first, which nothing uses: fills without a use are dropped.
+void DropUnusedFills(Plan* plan) {
+  std::set<uint64_t> used;
+  for (const Value& output : plan->outputs) used.insert(output.id);
+  for (auto operation = plan->operations.rbegin(); operation != plan->operations.rend();
+       ++operation) {
+    std::vector<Step>& steps = operation->steps;
+    for (size_t i = steps.size(); i-- > 0;) {
+      const auto* const fill = std::get_if<FillStep>(&steps[i]);
+      if (fill != nullptr && used.erase(fill->result.id) == 0) {
+        steps.erase(steps.begin() + static_cast<ptrdiff_t>(i));
+        continue;
+      }
+      for (const uint64_t id : DefinedBy(steps[i])) used.erase(id);
+      for (const uint64_t id : UsedBy(steps[i])) used.insert(id);
+    }
+  }
+}
+
+}  // namespace
+
+Plan PlanOf(const Record& program, uint32_t programs) {
+  Plan plan;
+  std::map<uint64_t, tensor::TensorSpec> values;
+  uint64_t next_id = kFirstTemporary;
+  Planner arguments(program, programs, &values, &next_id);
+  plan.inputs = arguments.Outs("inputs");
+  for (const Value& input : plan.inputs) arguments.Define(input);
+  if (!arguments.problem().empty()) plan.problems.push_back("inputs: " + arguments.problem());
+  if (const Record mesh = program.Child("mesh_shape")) {
+    const int64_t chips = mesh.Integer("y") * mesh.Integer("x");
+    if (chips != 1) {
+      plan.problems.push_back(fmt::format("it is for {} chips, and a card has one", chips));
+    }
+  }
+  for (const Record& record : OperationsOf(program)) {
+    const Record operation = record.Child("type");
+    PlannedOperation planned;
+    planned.type = record.MemberName("type");
+    planned.location = LocationOf(record);
+    const PlanFunction function = PlanFunctionOf(planned.type);
+    Planner planner(operation, programs, &values, &next_id);
+    if (function != nullptr && operation) {
+      function(planner);
+    } else {
+      planner.Fail("this library does not have it");
+    }
+    planned.problem = planner.problem();
+    if (operation && !planned.problem.empty()) planner.DefineResults(planned.type);
+    planned.steps = planner.TakeSteps();
+    plan.operations.push_back(std::move(planned));
+  }
+  Planner results(program, programs, &values, &next_id);
+  plan.outputs = results.Outs("outputs");
+  results.Ins("outputs");
+  if (!results.problem().empty()) plan.problems.push_back("outputs: " + results.problem());
+  DropUnusedFills(&plan);
+  return plan;
+}
+
+double NumberIn(const DataStep& step, uint64_t i) {
+  const uint64_t at = i * BytesOf(step.basic);
+  if (!step.is_bfloat16) return RealAt(step.bytes, at, step.basic);
+  return std::bit_cast<float>(static_cast<uint32_t>(LoadAt<uint16_t>(step.bytes, at)) << 16);
+}
+
+std::string NameOf(const Plan& plan, size_t operation) {
+  const PlannedOperation& one = plan.operations[operation];
+  return fmt::format("operation {} {}{}{}", operation, one.type, one.location.empty() ? "" : " at ",
+                     one.location);
+}
+
+}  // namespace ttfd::ttmlir

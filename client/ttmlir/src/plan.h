@@ -1,0 +1,80 @@
+// What running a program of a TTNN file does: a step after another, found without a card.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "client/ttmlir/src/record.h"
+#include "ttfd/tensor/apply.h"
+
+namespace ttfd::ttmlir {
+
+// A tensor of a program: its number in the file, or of an intermediate result one beyond 2^32.
+struct Value {
+  uint64_t id = 0;
+  tensor::TensorSpec spec = {};
+};
+
+// Calls an operation of the table.
+struct CallStep {
+  std::string operation;
+  std::vector<uint64_t> inputs;
+  tensor::Attributes attributes = {};
+  std::vector<Value> results = {};  // empty: in place
+};
+// Gives a tensor another name, and the shape, type and layout of the result.
+struct CopyStep {
+  uint64_t input = 0;
+  Value result = {};
+};
+// Element i becomes first + i * step.
+struct FillStep {
+  double first = 0;
+  double step = 0;
+  Value result = {};
+};
+// Elements from the file.
+struct DataStep {
+  Bytes bytes = {};
+  Basic basic = Basic::kF32;
+  bool is_bfloat16 = false;  // of 16 bits, in place of `basic`
+  Value result = {};
+};
+// Element `i`.
+double NumberIn(const DataStep& step, uint64_t i);
+struct FreeStep {
+  uint64_t id = 0;
+};
+// Runs another program of the file; `cached`: once for the same inputs.
+struct ProgramStep {
+  uint32_t program = 0;
+  bool cached = false;
+  std::vector<uint64_t> inputs = {};
+  std::vector<Value> results = {};
+};
+using Step = std::variant<CallStep, CopyStep, FillStep, DataStep, FreeStep, ProgramStep>;
+
+struct PlannedOperation {
+  std::string type;
+  std::string location;
+  std::vector<Step> steps = {};
+  std::string problem = {};  // why it cannot run; empty: it can
+};
+
+struct Plan {
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+  std::vector<PlannedOperation> operations;  // as in the file
+  std::vector<std::string> problems = {};    // of the program itself
+};
+
+// The plan of a program of a file with `programs` of them. An operation that uses an id which no earlier one defines,
+// or that this library or the table of operations does not have, has a problem.
+Plan PlanOf(const Record& program, uint32_t programs);
+
+// "operation 3 MatmulOp at model.mlir:7:10".
+std::string NameOf(const Plan& plan, size_t operation);
+
+}  // namespace ttfd::ttmlir

@@ -1,0 +1,288 @@
+// Plans of operations that compute: elementwise functions, matrix products, reductions, softmax and normalizations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "client/ttmlir/src/planner.h"
+
+namespace ttfd::ttmlir {
+namespace {
+
+using tensor::DType;
+using tensor::Shape;
+using tensor::TensorSpec;
+
+// A type of an operation of the schema, and the operation of the table.
+struct Named {
+  std::string_view type;
+  std::string_view operation;
+};
+
+constexpr std::array<Named, 34> kUnary = {{
+    {"Abs", "abs"},
+    {"Ceil", "ceil"},
+    {"Cos", "cos"},
+    {"Floor", "floor"},
+    {"Gelu", "gelu"},
+    {"IsFinite", "isfinite"},
+    {"LogicalNot", "logical_not"},
+    {"Neg", "neg"},
+    {"Relu", "relu"},
+    {"Sqrt", "sqrt"},
+    {"Rsqrt", "rsqrt"},
+    {"Sigmoid", "sigmoid"},
+    {"Sin", "sin"},
+    {"Reciprocal", "reciprocal"},
+    {"Sign", "sign"},
+    {"Tan", "tan"},
+    {"Tanh", "tanh"},
+    {"Atan", "atan"},
+    {"Exp", "exp"},
+    {"Erf", "erf"},
+    {"Erfc", "erfc"},
+    {"Log", "log"},
+    {"Expm1", "expm1"},
+    {"LeakyRelu", "leaky_relu"},
+    {"BitwiseNot", "bitwise_not"},
+    {"Relu6", "relu6"},
+    {"Silu", "silu"},
+    {"Hardsigmoid", "hardsigmoid"},
+    {"Mish", "mish"},
+    {"Cbrt", "cbrt"},
+    {"Log1p", "log1p"},
+    {"Acos", "acos"},
+    {"Asin", "asin"},
+    {"Asinh", "asinh"},
+}};
+
+constexpr std::array<Named, 21> kBinary = {{
+    {"Add", "add"},
+    {"Multiply", "multiply"},
+    {"Subtract", "subtract"},
+    {"Equal", "eq"},
+    {"NotEqual", "ne"},
+    {"GreaterEqual", "ge"},
+    {"GreaterThan", "gt"},
+    {"LessEqual", "le"},
+    {"LessThan", "lt"},
+    {"Divide", "div"},
+    {"Div", "div"},
+    {"LogicalAnd", "logical_and"},
+    {"LogicalOr", "logical_or"},
+    {"LogicalXor", "logical_xor"},
+    {"Maximum", "maximum"},
+    {"Minimum", "minimum"},
+    {"Remainder", "remainder"},
+    {"Pow", "pow"},
+    {"Atan2", "atan2"},
+    {"BitwiseAnd", "bitwise_and"},
+    {"BitwiseOr", "bitwise_or"},
+}};
+
+constexpr std::array<Named, 4> kReductions = {
+    {{"Sum", "sum"}, {"Mean", "mean"}, {"Max", "max"}, {"Min", "min"}}};
+
+template <size_t size>
+std::string_view OperationOf(const std::array<Named, size>& names, std::string_view type) {
+  const auto found = std::find_if(names.begin(), names.end(),
+                                  [&](const Named& named) { return named.type == type; });
+  return found == names.end() ? std::string_view() : found->operation;
+}
+
+// The type of the output, where it is one that operations compute with.
+tensor::Attributes TypeOf(const Value& output) {
+  return {{"dtype", std::string(tensor::DTypeName(output.spec.dtype))}};
+}
+
+// A comparison of numbers may have an integer as its result, which is then a copy.
+void Compute(Planner& p, std::string_view operation, const std::vector<uint64_t>& inputs,
+             const Value& output, tensor::Attributes attributes = {}) {
+  if (output.spec.dtype == DType::kUInt32) {
+    return p.Fail(fmt::format("{} with a result of integers", operation));
+  }
+  attributes.merge(TypeOf(output));
+  p.Compute(operation, inputs, output, std::move(attributes));
+}
+
+template <size_t size>
+std::string_view Known(Planner& p, const std::array<Named, size>& names) {
+  const std::string_view type = p.fields().Name("type");
+  const std::string_view operation = OperationOf(names, type);
+  if (operation.empty()) p.Fail(fmt::format("its type {} is not supported", type));
+  return operation;
+}
+
+void PlanEltwise(Planner& p) {  // of 2024: functions of one and two tensors
+  const std::vector<uint64_t> inputs = p.Ins("ins");
+  const std::string_view operation = inputs.size() == 1 ? Known(p, kUnary) : Known(p, kBinary);
+  Compute(p, operation, inputs, p.Out());
+}
+
+void PlanBinary(Planner& p) { Compute(p, Known(p, kBinary), {p.In("lhs"), p.In("rhs")}, p.Out()); }
+
+void PlanPower(Planner& p) {
+  const double exponent = p.Number("rhs");
+  const uint64_t base = p.In("lhs");
+  const Value output = p.Out();
+  if (exponent == 2) return Compute(p, "square", {base}, output);
+  if (exponent == 0.5) return Compute(p, "sqrt", {base}, output);
+  if (exponent == -0.5) return Compute(p, "rsqrt", {base}, output);
+  if (exponent == -1) return Compute(p, "reciprocal", {base}, output);
+  Compute(p, "pow_scalar", {base}, output, {{"exponent", exponent}});
+}
+
+void PlanWhere(Planner& p) {
+  Compute(p, "where", {p.In("first"), p.In("second"), p.In("third")}, p.Out());
+}
+
+void PlanUnary(Planner& p) {
+  const std::string_view operation = Known(p, kUnary);
+  tensor::Attributes attributes;
+  if (operation == "leaky_relu") attributes["slope"] = p.fields().Child("params").Real("parameter");
+  Compute(p, operation, {p.In("in")}, p.Out(), std::move(attributes));
+}
+
+// A bound as a number, or as a union of tables with a `value`.
+double Bound(const Record& bounds, std::string_view name) {
+  const Record union_member = bounds.Child(name);
+  return union_member ? union_member.Real("value") : bounds.Real(name);
+}
+
+void PlanUnaryComposite(Planner& p) {
+  const std::string_view type = p.fields().Name("type");
+  const Record params = p.fields().Child("params");
+  const uint64_t input = p.In("in");
+  const Value output = p.Out();
+  if (type == "ClampScalar") {
+    return Compute(p, "clamp", {input}, output,
+                   {{"low", Bound(params, "min")}, {"high", Bound(params, "max")}});
+  }
+  Compute(p, Known(p, kUnary), {input}, output);
+}
+
+// The input with its last two extents exchanged, if `transposed`.
+uint64_t Transposed(Planner& p, uint64_t input, bool transposed) {
+  if (!transposed) return input;
+  TensorSpec spec = p.spec(input);
+  std::vector<uint32_t> extents(spec.shape.extents().begin(), spec.shape.extents().end());
+  if (extents.size() < 2) {
+    p.Fail("a transposed operand has one extent");
+    return input;
+  }
+  std::swap(extents[extents.size() - 1], extents[extents.size() - 2]);
+  spec.shape = Shape(std::move(extents));
+  const Value value = p.Temporary(spec);
+  p.Move("transpose", {input}, value);
+  return value.id;
+}
+
+void Product(Planner& p, std::string_view operation, std::optional<uint64_t> bias) {
+  std::vector<uint64_t> inputs = {
+      Transposed(p, p.In({"a", "in0"}), p.fields().Integer("transpose_a") != 0),
+      p.In({"b", "in1"})};
+  if (bias) inputs.push_back(*bias);
+  Compute(p, operation, inputs, p.Out(),
+          {{"transpose_b", p.fields().Integer("transpose_b") != 0},
+           {"activation", std::string(p.fields().Text("activation"))}});
+}
+
+void PlanMatmul(Planner& p) { Product(p, "matmul", std::nullopt); }
+
+void PlanLinear(Planner& p) { Product(p, "linear", p.InIf("bias")); }
+
+// The numbers of the extents that a reduction removes, the last one first; an empty list means all.
+std::vector<int64_t> ReducedExtents(Planner& p, int64_t rank) {
+  std::vector<int64_t> extents = p.Integers("dim_arg");
+  if (extents.empty()) {
+    for (int64_t i = 0; i < rank; ++i) extents.push_back(i);
+  }
+  for (int64_t& extent : extents) {
+    if (extent < -rank || extent >= rank) p.Fail(fmt::format("it has no extent {}", extent));
+    if (extent < 0) extent += rank;
+  }
+  std::sort(extents.rbegin(), extents.rend());
+  extents.erase(std::unique(extents.begin(), extents.end()), extents.end());
+  return extents;
+}
+
+// One extent after the other. Files of 2024 describe a reduced last extent as the tile that it lies in: the rest is
+// zeros.
+void PlanReduction(Planner& p) {
+  const std::string_view operation = Known(p, kReductions);
+  uint64_t input = p.In("in");
+  const Value output = p.Out();
+  TensorSpec spec = p.spec(input);
+  std::vector<uint32_t> extents(spec.shape.extents().begin(), spec.shape.extents().end());
+  const auto rank = static_cast<int64_t>(extents.size());
+  for (const int64_t extent : ReducedExtents(p, rank)) {
+    if (!p.problem().empty()) return;
+    extents[static_cast<size_t>(extent)] = 1;
+    const Value reduced = p.Temporary({.shape = Shape(extents), .dtype = output.spec.dtype});
+    Compute(p, operation, {input}, reduced, {{"dim", extent - rank}, {"keepdim", true}});
+    input = reduced.id;
+  }
+  const auto wanted = output.spec.shape.extents();
+  const bool is_tile = !wanted.empty() && wanted.size() == extents.size() && extents.back() == 1 &&
+                       wanted.back() == 32;
+  if (!is_tile) return p.Copy(input, output);
+  std::vector<int64_t> padding(2 * extents.size());
+  padding.back() = 31;
+  p.Move("pad", {input}, output, {{"padding", padding}});
+}
+
+// Softmax is of the last extent: another one is exchanged with it before and after.
+void PlanSoftmax(Planner& p) {
+  const uint64_t input = p.In("in");
+  const Value output = p.Out();
+  const auto rank = static_cast<int64_t>(p.spec(input).shape.rank());
+  int64_t dim = p.fields().Integer("dimension");
+  if (dim < -rank || dim >= rank) return p.Fail(fmt::format("it has no extent {}", dim));
+  if (dim < 0) dim += rank;
+  if (dim == rank - 1) return Compute(p, "softmax", {input}, output);
+  TensorSpec spec = p.spec(input);
+  std::vector<uint32_t> extents(spec.shape.extents().begin(), spec.shape.extents().end());
+  std::swap(extents[static_cast<size_t>(dim)], extents.back());
+  spec.shape = Shape(std::move(extents));
+  const tensor::Attributes exchanged = {{"dim0", dim}, {"dim1", rank - 1}};
+  const Value before = p.Temporary(spec);
+  const Value after = p.Temporary(spec);
+  p.Move("transpose", {input}, before, exchanged);
+  Compute(p, "softmax", {before.id}, after);
+  p.Move("transpose", {after.id}, output, exchanged);
+}
+
+void Normalization(Planner& p, std::string_view operation) {
+  std::vector<uint64_t> inputs = {p.In("input")};
+  const auto weight = p.InIf("weight");
+  const auto bias = p.InIf("bias");
+  const Value output = p.Out();
+  if (!weight && bias) return p.Fail("a normalization has a bias without a weight");
+  if (weight) inputs.push_back(*weight);
+  if (bias) inputs.push_back(*bias);
+  Compute(p, operation, inputs, output, {{"epsilon", p.fields().Real("epsilon")}});
+}
+
+void PlanLayerNorm(Planner& p) { Normalization(p, "layer_norm"); }
+
+void PlanRmsNorm(Planner& p) { Normalization(p, "rms_norm"); }
+
+}  // namespace
+
+std::vector<PlanRow> ComputeRows() {
+  return {{"EltwiseOp", PlanEltwise},
+          {"EltwiseBinaryOp", PlanBinary},
+          {"EltwiseBinaryCompositeOp", PlanBinary},
+          {"EltwiseBinaryCompositeScalarOp", PlanPower},
+          {"EltwiseTernaryWhereOp", PlanWhere},
+          {"EltwiseUnaryOp", PlanUnary},
+          {"EltwiseUnaryCompositeOp", PlanUnaryComposite},
+          {"MatmulOp", PlanMatmul},
+          {"LinearOp", PlanLinear},
+          {"ReductionOp", PlanReduction},
+          {"SoftmaxOp", PlanSoftmax},
+          {"LayerNormOp", PlanLayerNorm},
+          {"RMSNormOp", PlanRmsNorm}};
+}
+
+}  // namespace ttfd::ttmlir

@@ -1,0 +1,133 @@
+// Plans of operations that compute nothing: devices, memory, layouts, types, constants, calls.
+#include <fmt/format.h>
+
+#include "client/ttmlir/src/planner.h"
+
+namespace ttfd::ttmlir {
+namespace {
+
+void PlanDevice(Planner& p) {
+  const uint32_t chips = p.fields().Items("chip_ids").size();
+  if (chips > 1) p.Fail(fmt::format("it needs {} chips, and a card has one", chips));
+}
+
+void PlanNothing(Planner&) {}
+
+// The same elements elsewhere, in another layout or type. Where they lie is a hint.
+void PlanCopy(Planner& p) { p.Copy(p.In({"in0", "in", "input"}), p.Out()); }
+
+void PlanAssign(Planner& p) { p.Copy(p.In("input"), p.Out("output")); }
+
+void PlanMeshShard(Planner& p) {
+  const uint64_t input = p.In("in");
+  const Value output = p.Out();
+  if (p.spec(input).shape != output.spec.shape) {
+    p.Fail("it distributes over several chips, and a card has one");
+  }
+  p.Copy(input, output);
+}
+
+void PlanDeallocate(Planner& p) { p.Free(p.In("in")); }
+
+void Fill(Planner& p, double first, double step) {
+  const Value output = p.Out();
+  p.Define(output);
+  p.Add(FillStep{first, step, output});
+}
+
+void PlanEmpty(Planner& p) { Fill(p, 0, 0); }
+
+void PlanFull(Planner& p) { Fill(p, p.Number("fill_value"), 0); }
+
+void PlanNamedFull(Planner& p) {
+  const std::string_view name = p.fields().Name("type");
+  if (name != "Zeros" && name != "Ones") p.Fail(fmt::format("its type is {}", name));
+  Fill(p, name == "Ones" ? 1 : 0, 0);
+}
+
+void PlanArange(Planner& p) { Fill(p, p.fields().Real("start"), p.fields().Real("step")); }
+
+void PlanConstant(Planner& p) {
+  const Record& fields = p.fields();
+  const bool has_type = fields.definition().FieldNamed("input_dtype") != nullptr;
+  const Value output = p.Out();
+  DataStep step;
+  step.bytes = fields.Items(fields.Has("input") ? "input" : "data").Raw();
+  step.result = output;
+  std::string_view type = fields.Name(has_type ? "input_dtype" : "dtype");
+  if (type.empty()) {
+    type = fields.Child("out").Child("desc").Child("layout").Child("memory_desc").Name("data_type");
+  }
+  if (type == "BFloat16") {
+    step.basic = Basic::kU16;
+    step.is_bfloat16 = true;
+  } else if (type == "Float32") {
+    step.basic = Basic::kF32;
+  } else if (type == "UInt32") {
+    step.basic = Basic::kU32;
+  } else if (type == "Int32") {
+    step.basic = Basic::kI32;
+  } else if (type == "UInt16") {
+    step.basic = Basic::kU16;
+  } else if (type == "UInt8") {
+    step.basic = Basic::kU8;
+  } else {
+    p.Fail(fmt::format("its data type is {}", type));
+  }
+  const uint64_t wanted = output.spec.shape.elements() * BytesOf(step.basic);
+  if (step.bytes.size() != wanted) {
+    p.Fail(fmt::format("it has {} bytes of data, and {} needs {}", step.bytes.size(),
+                       output.spec.ToString(), wanted));
+  }
+  p.Define(output);
+  p.Add(std::move(step));
+}
+
+void Call(Planner& p, std::string_view index, bool cached) {
+  ProgramStep step;
+  step.program = static_cast<uint32_t>(p.fields().Integer(index));
+  step.cached = cached;
+  step.inputs = p.Ins("inputs");
+  step.results = p.Outs("outputs");
+  if (step.program >= p.programs()) {
+    p.Fail(fmt::format("it calls program {}, and there are {}", step.program, p.programs()));
+  }
+  for (const Value& result : step.results) p.Define(result);
+  p.Add(std::move(step));
+}
+
+void PlanLoadCached(Planner& p) { Call(p, "program_idx", /*cached=*/true); }
+
+void PlanFuncCall(Planner& p) { Call(p, "program_id", /*cached=*/false); }
+
+void PlanNative(Planner& p) {
+  p.Fail(fmt::format("it is native code of the CPU, function {}", p.fields().Text("func_name")));
+}
+
+}  // namespace
+
+std::vector<PlanRow> StructureRows() {
+  return {{"OpenDeviceOp", PlanDevice},
+          {"GetDeviceOp", PlanDevice},
+          {"CloseDeviceOp", PlanNothing},
+          {"ToMemoryConfigOp", PlanCopy},
+          {"ToLayoutOp", PlanCopy},
+          {"ToDeviceOp", PlanCopy},
+          {"FromDeviceOp", PlanCopy},
+          {"ToDTypeOp", PlanCopy},
+          {"TypecastOp", PlanCopy},
+          {"AssignOp", PlanAssign},
+          {"MeshShardOp", PlanMeshShard},
+          {"DeallocateOp", PlanDeallocate},
+          {"DeallocOp", PlanDeallocate},
+          {"EmptyOp", PlanEmpty},
+          {"FullOp", PlanFull},
+          {"NamedFullOp", PlanNamedFull},
+          {"ArangeOp", PlanArange},
+          {"ConstantOp", PlanConstant},
+          {"LoadCachedOp", PlanLoadCached},
+          {"FuncCallOp", PlanFuncCall},
+          {"CpuOp", PlanNative}};
+}
+
+}  // namespace ttfd::ttmlir

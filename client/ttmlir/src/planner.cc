@@ -1,0 +1,207 @@
+// One operation of a file being planned.
+#include "client/ttmlir/src/planner.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "client/ttmlir/src/listing.h"
+
+namespace ttfd::ttmlir {
+namespace {
+
+using tensor::DType;
+using tensor::Layout;
+using tensor::Shape;
+using tensor::TensorSpec;
+
+constexpr int64_t kMaxExtent = int64_t{1} << 31;
+
+std::optional<DType> DTypeOf(std::string_view name) {
+  if (name == "Float32") return DType::kFloat32;
+  if (name == "BFloat16") return DType::kBFloat16;
+  if (name == "BFP_BFloat8") return DType::kBfp8;
+  if (name == "UInt32" || name == "Int32" || name == "UInt16" || name == "UInt8") {
+    return DType::kUInt32;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Planner::Fail(const std::string& problem) {
+  if (problem_.empty()) problem_ = problem;
+}
+
+Value Planner::ValueOf(const Record& ref) {
+  const Record desc = ref.Child("desc");
+  const Record memory = desc.Child("layout").Child("memory_desc");
+  const List list = desc.Items("shape");
+  std::vector<uint32_t> extents;
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    const int64_t extent = list.Integer(i);
+    if (extent < 1 || extent >= kMaxExtent) Fail(fmt::format("an extent is {}", extent));
+    extents.push_back(static_cast<uint32_t>(extent));
+  }
+  if (extents.empty()) extents.push_back(1);
+  const std::string_view name = memory.Name("data_type");
+  const std::optional<DType> dtype = DTypeOf(name);
+  if (!dtype) Fail(fmt::format("its data type is {}", name.empty() ? "not known" : name));
+  const Record tile = memory.Child("tile_shape");
+  const bool tiled = tile && tile.Integer("x") == 32 && tile.Integer("y") == 32;
+  const Value value = {static_cast<uint32_t>(ref.Integer("global_id")),
+                       {.shape = Shape(std::move(extents)),
+                        .dtype = dtype.value_or(DType::kFloat32),
+                        .layout = tiled ? Layout::kTile : Layout::kRowMajor}};
+  if (tensor::Status status = value.spec.Check(); !status.ok()) Fail(status.message());
+  return value;
+}
+
+uint64_t Planner::Defined(const Record& ref) {
+  const auto id = static_cast<uint64_t>(static_cast<uint32_t>(ref.Integer("global_id")));
+  if (!values_.contains(id)) Fail(fmt::format("%{} is used before it is defined", id));
+  return id;
+}
+
+uint64_t Planner::In(std::string_view field) {
+  const Record ref = operation_.Child(field);
+  if (!ref) Fail(fmt::format("it has no {}", field));
+  return ref ? Defined(ref) : 0;
+}
+
+uint64_t Planner::In(std::initializer_list<std::string_view> fields) {
+  const auto* const known = std::find_if(fields.begin(), fields.end(), [&](std::string_view field) {
+    return operation_.definition().FieldNamed(field) != nullptr;
+  });
+  return In(known == fields.end() ? *fields.begin() : *known);
+}
+
+std::optional<uint64_t> Planner::InIf(std::string_view field) {
+  const Record ref = operation_.Child(field);
+  if (!ref) return std::nullopt;
+  return Defined(ref);
+}
+
+std::vector<uint64_t> Planner::Ins(std::string_view field) {
+  std::vector<uint64_t> ids;
+  const List list = operation_.Items(field);
+  for (uint32_t i = 0; i < list.size(); ++i) ids.push_back(Defined(list.Child(i)));
+  return ids;
+}
+
+const TensorSpec& Planner::spec(uint64_t id) const {
+  static const TensorSpec kNone = {.shape = Shape({1})};
+  const auto found = values_.find(id);
+  return found == values_.end() ? kNone : found->second;
+}
+
+Value Planner::Out(std::string_view field) {
+  const Record ref = operation_.Child(field);
+  if (!ref) Fail(fmt::format("it has no {}", field));
+  return ValueOf(ref);
+}
+
+std::vector<Value> Planner::Outs(std::string_view field) {
+  std::vector<Value> values;
+  const List list = operation_.Items(field);
+  for (uint32_t i = 0; i < list.size(); ++i) values.push_back(ValueOf(list.Child(i)));
+  return values;
+}
+
+Value Planner::Temporary(TensorSpec spec) {
+  const Value value = {next_id_++, std::move(spec)};
+  Define(value);
+  return value;
+}
+
+void Planner::Add(Step step) {
+  if (problem_.empty()) steps_.push_back(std::move(step));
+}
+
+bool Planner::HasOperation(std::string_view name) {
+  const auto operations = tensor::Operations();
+  const bool has = std::any_of(operations.begin(), operations.end(),
+                               [&](const auto& one) { return one.name == name; });
+  if (!has) Fail(fmt::format("the table of operations has no {}", name));
+  return has;
+}
+
+uint64_t Planner::Tiled(uint64_t id) {
+  TensorSpec wanted = spec(id);
+  if (wanted.layout == Layout::kTile) return id;
+  wanted.layout = Layout::kTile;
+  const Value tiles = Temporary(wanted);
+  Add(CopyStep{id, tiles});
+  return tiles.id;
+}
+
+void Planner::Compute(std::string_view operation, std::vector<uint64_t> inputs, const Value& result,
+                      tensor::Attributes attributes) {
+  for (uint64_t& id : inputs) {
+    if (spec(id).dtype == DType::kUInt32) {
+      Fail(fmt::format("{} of integers: it computes with bfloat16, float32 and bfp8", operation));
+    }
+    id = Tiled(id);
+  }
+  Move(operation, std::move(inputs), result, std::move(attributes));
+}
+
+void Planner::Move(std::string_view operation, std::vector<uint64_t> inputs, const Value& result,
+                   tensor::Attributes attributes) {
+  MoveAll(operation, std::move(inputs), {result}, std::move(attributes));
+}
+
+void Planner::MoveAll(std::string_view operation, std::vector<uint64_t> inputs,
+                      std::vector<Value> results, tensor::Attributes attributes) {
+  if (!HasOperation(operation)) return;
+  for (const Value& result : results) Define(result);
+  Add(CallStep{std::string(operation), std::move(inputs), std::move(attributes),
+               std::move(results)});
+}
+
+void Planner::InPlace(std::string_view operation, std::vector<uint64_t> inputs,
+                      tensor::Attributes attributes) {
+  MoveAll(operation, std::move(inputs), {}, std::move(attributes));
+}
+
+void Planner::Copy(uint64_t input, const Value& result) {
+  const TensorSpec& from = spec(input);
+  const bool is_integer = from.dtype == DType::kUInt32;
+  if (from.shape.elements() != result.spec.shape.elements()) {
+    Fail(fmt::format("{} becomes {}", from.ToString(), result.spec.ToString()));
+  }
+  if (is_integer != (result.spec.dtype == DType::kUInt32)) {
+    Fail(fmt::format("conversion of {} to {}", tensor::DTypeName(from.dtype),
+                     tensor::DTypeName(result.spec.dtype)));
+  }
+  Define(result);
+  Add(CopyStep{input, result});
+}
+
+void Planner::DefineResults(std::string_view type) {
+  for (const Field& field : operation_.definition().fields) {
+    if (!RefersToTensors(field) || !IsResult(field, type)) continue;
+    if (const Record ref = operation_.Child(field.name)) Define(ValueOf(ref));
+    for (const Value& value : Outs(field.name)) Define(value);
+  }
+}
+
+void Planner::Free(uint64_t id) {
+  values_.erase(id);
+  Add(FreeStep{id});
+}
+
+std::vector<int64_t> Planner::Integers(std::string_view field) const {
+  const List list = operation_.Items(field);
+  std::vector<int64_t> numbers(list.size());
+  for (uint32_t i = 0; i < list.size(); ++i) numbers[i] = list.Integer(i);
+  return numbers;
+}
+
+double Planner::Number(std::string_view field) const {
+  const Record child = operation_.Child(field);
+  return child ? child.Real("value") : operation_.Real(field);
+}
+
+}  // namespace ttfd::ttmlir

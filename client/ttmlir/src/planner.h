@@ -1,0 +1,93 @@
+// One operation of a file being planned: its fields by name, and the steps it becomes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/ttmlir/src/plan.h"
+
+namespace ttfd::ttmlir {
+
+// A problem that was found stays: everything after it has no effect, so callers need not ask after each call.
+class Planner {
+ public:
+  // `values` are the tensors defined so far, to which results are added.
+  Planner(const Record& operation, uint32_t programs,
+          std::map<uint64_t, tensor::TensorSpec>* values, uint64_t* next_id)
+      : operation_(operation), programs_(programs), values_(*values), next_id_(*next_id) {}
+
+  const Record& fields() const { return operation_; }
+  uint32_t programs() const { return programs_; }
+  void Fail(const std::string& problem);
+  const std::string& problem() const { return problem_; }
+  std::vector<Step> TakeSteps() { return std::move(steps_); }
+
+  // ---- Operands: their ids. A missing one is a problem, or none.
+  uint64_t In(std::string_view field);
+  std::optional<uint64_t> InIf(std::string_view field);
+  // Of the first of these fields that the schema has.
+  uint64_t In(std::initializer_list<std::string_view> fields);
+  std::vector<uint64_t> Ins(std::string_view field);
+  const tensor::TensorSpec& spec(uint64_t id) const;
+
+  // ---- Results, as the file describes them.
+  Value Out(std::string_view field = "out");
+  std::vector<Value> Outs(std::string_view field);
+  // An intermediate result.
+  Value Temporary(tensor::TensorSpec spec);
+
+  // ---- Steps. A call that computes takes numbers: integers are a problem; `activation`, `dtype` and the like are
+  // given by the caller. The result of a call gets the shape, type and layout that the file says.
+  void Compute(std::string_view operation, std::vector<uint64_t> inputs, const Value& result,
+               tensor::Attributes attributes = {});
+  // A call that moves elements, of any type.
+  void Move(std::string_view operation, std::vector<uint64_t> inputs, const Value& result,
+            tensor::Attributes attributes = {});
+  void MoveAll(std::string_view operation, std::vector<uint64_t> inputs, std::vector<Value> results,
+               tensor::Attributes attributes = {});
+  void InPlace(std::string_view operation, std::vector<uint64_t> inputs,
+               tensor::Attributes attributes = {});
+  void Copy(uint64_t input, const Value& result);
+  void Add(Step step);
+  void Define(const Value& value) { values_[value.id] = value.spec; }
+  void Free(uint64_t id);
+  // Defines all results of an operation that has a problem, so that those that use them have none of their own.
+  void DefineResults(std::string_view type);
+
+  // ---- Fields.
+  std::vector<int64_t> Integers(std::string_view field) const;
+  // The number of a union of tables that each have a `value`, or of a plain number.
+  double Number(std::string_view field) const;
+
+ private:
+  Value ValueOf(const Record& ref);
+  uint64_t Defined(const Record& ref);
+  // An operand in tiles.
+  uint64_t Tiled(uint64_t id);
+  bool HasOperation(std::string_view name);
+
+  const Record& operation_;
+  const uint32_t programs_;
+  std::map<uint64_t, tensor::TensorSpec>& values_;
+  uint64_t& next_id_;
+  std::vector<Step> steps_;
+  std::string problem_;
+};
+
+using PlanFunction = void (*)(Planner& planner);
+
+// How a table of the schema, such as "MatmulOp", is planned.
+struct PlanRow {
+  std::string_view type;
+  PlanFunction function;
+};
+// Of one source each.
+std::vector<PlanRow> StructureRows();
+std::vector<PlanRow> ComputeRows();
+std::vector<PlanRow> MoveRows();
+std::vector<PlanRow> ModelRows();
+
+}  // namespace ttfd::ttmlir
