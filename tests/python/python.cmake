@@ -28,6 +28,11 @@ set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSI
 set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES TIMEOUT 300
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 
+# Programs of TTNN files.
+add_test(NAME python.Ttnn COMMAND ${python_tests} -q ${python_tests_dir}/test_ttnn.py)
+set_tests_properties(python.Ttnn PROPERTIES LABELS "python;integration" TIMEOUT 300
+  ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
+
 set_property(TEST python.standin APPEND PROPERTY LABELS kmd-standin)
 
 # Some of the points in the run above; all of them.
