@@ -23,6 +23,9 @@ void AddProgram(CLI::App* run, ProgramOptions* o) {
   run->add_option("--program", o->program, "its name or index; the first one if not given")
       ->option_text("PROGRAM")
       ->group(group);
+  run->add_flag("--allow-native", o->allow_native,
+                "call functions of native code, each in a process with limits but all your rights")
+      ->group(group);
   run->add_option("--profiles", o->profiles, "folder of schema profiles")
       ->option_text("FOLDER")
       ->group(group);

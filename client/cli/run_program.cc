@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <optional>
 
@@ -22,6 +23,9 @@ using client::Status;
 using tensor::Tensor;
 using ttmlir::Binary;
 using ttmlir::TensorInfo;
+
+// What reading an output waits for at most: on the model a program may take minutes.
+constexpr std::chrono::hours kLongestProgram(1);
 
 Result<size_t> ProgramNamed(const Binary& binary, const std::string& wanted) {
   std::vector<std::string> names;
@@ -71,7 +75,8 @@ Result<Ran> RunOn(tensor::Card& card, const Binary& binary, size_t program,
     inputs.push_back(TensorOf(card, *array, described[i]));
     if (!inputs.back().ok()) return inputs.back().status();
   }
-  return Timed(card, [&] { return ttmlir::Submit(card, binary, program, inputs); });
+  const ttmlir::SubmitOptions submit = {.allow_native = options.allow_native};
+  return Timed(card, [&] { return ttmlir::Submit(card, binary, program, inputs, submit); });
 }
 
 }  // namespace
@@ -88,11 +93,13 @@ int RunProgram(const Common& common, const std::string& file, const ProgramOptio
   if (!binary.ok()) return Fail(binary.status());
   const Result<size_t> program = ProgramNamed(*binary, options.program);
   if (!program.ok()) return Fail(program.status());
-  if (Status status = ttmlir::CheckRunnable(*binary, *program); !status.ok()) return Fail(status);
-  Result<tensor::Card> card =
-      tensor::Card::Open({.connect = {.address = common.address,
-                                      .client_name = "ttfdctl run",
-                                      .connect_timeout = common.timeout()}});
+  const Status runnable =
+      ttmlir::CheckRunnable(*binary, *program, {.allow_native = options.allow_native});
+  if (!runnable.ok()) return Fail(runnable);
+  Result<tensor::Card> card = tensor::Card::Open({.connect = {.address = common.address,
+                                                              .client_name = "ttfdctl run",
+                                                              .connect_timeout = common.timeout(),
+                                                              .call_timeout = kLongestProgram}});
   if (!card.ok()) return Fail(card.status());
   const Result<Ran> ran = RunOn(*card, *binary, *program, options);
   if (!ran.ok()) return Fail(ran.status());

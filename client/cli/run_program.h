@@ -14,6 +14,7 @@ struct ProgramOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::string profiles;  // a folder; empty: of this installation
+  bool allow_native = false;
 };
 
 // Whether the file is one of the tt-mlir compiler.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import subprocess
 from typing import Any
 
 import numpy as np
@@ -214,6 +215,62 @@ def test_wrong_inputs_are_refused(daemon, tmp_path):
     assert same.returncode == 4 and "input 1 is float32 [40, 64]" in same.stderr
     assert daemon.ctl("run", file, "--cores", "0,0").returncode == 2
     assert daemon.ctl("run", file, "--program", "other").returncode == 2
+
+
+NATIVE = """
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { void* start; float* aligned; int64_t offset; int64_t* sizes; } reference;
+static int64_t sizes[] = {2, 3, 1, 2};
+// The transposed input plus one: its strides are exchanged.
+reference* plus_one(reference* in) {
+  reference* out = calloc(1, sizeof(reference));
+  out->aligned = malloc(24);
+  out->sizes = sizes;
+  for (int i = 0; i < 6; ++i) out->aligned[i] = in->aligned[i] + 1;
+  return out;
+}
+reference* endless(reference* in) { for (volatile int i = 0;;) ++i; }
+reference* wild(reference* in) { *(volatile int*)16 = 1; return in; }
+reference* greedy(reference* in) { volatile char* p = malloc(3ull << 30); for (int64_t i = 0; i < 3ll << 30; i += 4096) p[i] = 1; return in; }
+reference* other_shape(reference* in) { return in; }
+"""
+
+
+@pytest.fixture(name="native", scope="module")
+def _native(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("native")
+    (folder / "native.c").write_text(NATIVE)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", folder / "native.so", folder / "native.c"], check=True, timeout=60)
+    return (folder / "native.so").read_bytes()
+
+
+def native_file(path: pathlib.Path, code: bytes, function: str) -> pathlib.Path:
+    x, y = files.tensor(1, (3, 2)), files.tensor(2, (2, 3))
+    call = files.operation("CpuOp", {"ins": [x], "outs": [y], "func_name": function, "dylib_id": 4}, "native.mlir:3:3")
+    return files.write(path, [files.program("main", [x], [y], [call], dylibs=[{"dylib_id": 4, "raw_file": list(code)}])])
+
+
+def test_native_code_runs_only_if_it_is_allowed(daemon, tmp_path, native):
+    file = native_file(tmp_path / "native.ttnn", native, "plus_one")
+    x = some(3, 2)
+    np.save(tmp_path / "x.npy", x)
+    refused = daemon.ctl("run", file, "--input", tmp_path / "x.npy")
+    assert refused.returncode == 4 and "operation 0 CpuOp at native.mlir:3:3: native code of the CPU, function plus_one" in refused.stderr
+    done = daemon.ctl("run", file, "--input", tmp_path / "x.npy", "-o", tmp_path / "y.npy", "--allow-native")
+    assert done.returncode == 0, done.stderr
+    assert np.array_equal(np.load(tmp_path / "y.npy"), x.T + 1)
+
+
+@pytest.mark.parametrize("function,problem", [
+    ("endless", "it did not end within"), ("wild", "it ended by signal 11"), ("greedy", "it ended by signal"),
+    ("other_shape", "an output has another shape"), ("missing", "the library has no such function"), ("", "is not a shared library")])
+def test_native_code_that_fails_is_contained(daemon, tmp_path, native, function, problem):
+    file = native_file(tmp_path / "native.ttnn", native if function else b"no library", function or "any")
+    np.save(tmp_path / "x.npy", some(3, 2))
+    done = daemon.ctl("run", file, "--input", tmp_path / "x.npy", "--allow-native")
+    assert done.returncode != 0 and problem in done.stderr and "main" in done.stderr, done.stderr
 
 
 OF_2024 = {

@@ -15,7 +15,7 @@ Executable::Executable(const File& file) {
   }
 }
 
-std::vector<Problem> Executable::ProblemsOf(size_t program) const {
+std::vector<Problem> Executable::ProblemsOf(size_t program, bool allow_native) const {
   enum class State : uint8_t { kNew, kActive, kDone };
   std::vector<State> states(plans_.size(), State::kNew);
   std::vector<Problem> problems;
@@ -32,6 +32,13 @@ std::vector<Problem> Executable::ProblemsOf(size_t program) const {
       };
       if (!operation.problem.empty()) add(operation.problem);
       for (const Step& step : operation.steps) {
+        const auto* const native = std::get_if<NativeStep>(&step);
+        if (native != nullptr && !allow_native) {
+          add(
+              fmt::format("native code of the CPU, function {} of {} bytes, runs only if it is "
+                          "allowed",
+                          native->function.name, native->function.code.size()));
+        }
         const auto* const call = std::get_if<ProgramStep>(&step);
         if (call == nullptr) continue;
         const Plan& callee = plans_[call->program];

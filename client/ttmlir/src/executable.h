@@ -22,7 +22,7 @@ class Executable {
 
   const std::vector<Plan>& plans() const { return plans_; }
   // Of a program and those it calls, each program once.
-  std::vector<Problem> ProblemsOf(size_t program) const;
+  std::vector<Problem> ProblemsOf(size_t program, bool allow_native) const;
 
   // The results of program `program`, if it has run on the card of `session` with these inputs.
   std::vector<tensor::Tensor> Cached(uint64_t session, uint32_t program,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace ttfd::ttmlir {
 namespace {
@@ -25,7 +26,29 @@ Tensor Applied(std::string_view operation, const Tensor& input, tensor::Attribut
 
 uint32_t BitsOf(double number) { return static_cast<uint32_t>(static_cast<int64_t>(number)); }
 
+std::vector<int64_t> ExtentsOf(const TensorSpec& spec) {
+  const auto extents = spec.shape.extents();
+  return {extents.begin(), extents.end()};
+}
+
+// The elements, of 4 bytes each.
+Status ReadWords(const Tensor& tensor, std::vector<uint32_t>* words) {
+  words->resize(tensor.shape().elements());
+  if (tensor.dtype() == DType::kUInt32) return tensor.ToHost(std::span(*words));
+  std::vector<float> numbers(words->size());
+  if (Status status = tensor.ToHost(std::span(numbers)); !status.ok()) return status;
+  std::memcpy(words->data(), numbers.data(), words->size() * sizeof(uint32_t));
+  return Status();
+}
+
 }  // namespace
+
+Tensor Execution::FromWords(const std::vector<uint32_t>& words, const TensorSpec& spec) {
+  if (spec.dtype == DType::kUInt32) return card_.FromHost(words, spec.shape, spec.layout);
+  std::vector<float> numbers(words.size());
+  std::memcpy(numbers.data(), words.data(), words.size() * sizeof(uint32_t));
+  return card_.FromHost(numbers, spec.shape, spec.dtype, spec.layout);
+}
 
 Tensor Execution::FromNumbers(const std::vector<double>& numbers, const TensorSpec& spec) {
   if (spec.dtype == DType::kUInt32) {
@@ -48,15 +71,16 @@ Tensor Execution::Settled(Tensor made, const TensorSpec& spec) {
     made =
         Applied("reshape", made, {{"shape", std::vector<int64_t>(extents.begin(), extents.end())}});
   }
-  if (made.ok() && made.layout() != spec.layout && spec.layout == tensor::Layout::kTile) {
-    made = Applied("to_layout", made, {{"layout", std::string(tensor::LayoutName(spec.layout))}});
-  }
+  const auto relaid = [&made](tensor::Layout layout) {
+    if (!made.ok() || made.layout() == layout) return;
+    made = Applied("to_layout", made, {{"layout", std::string(tensor::LayoutName(layout))}});
+  };
   if (made.ok() && made.dtype() != spec.dtype) {
+    relaid(tensor::Layout::kTile);
+    if (!made.ok()) return made;
     made = Applied("typecast", made, {{"dtype", std::string(tensor::DTypeName(spec.dtype))}});
   }
-  if (made.ok() && made.layout() != spec.layout) {
-    made = Applied("to_layout", made, {{"layout", std::string(tensor::LayoutName(spec.layout))}});
-  }
+  relaid(spec.layout);
   return made;
 }
 
@@ -113,7 +137,8 @@ Status Execution::Do(const ProgramStep& step) {
   std::vector<Tensor> results;
   if (step.cached) results = executable_.Cached(session, step.program, inputs);
   if (results.empty()) {
-    Result<std::vector<Tensor>> made = Execution(card_, executable_, step.program).Run(inputs);
+    Result<std::vector<Tensor>> made =
+        Execution(card_, executable_, step.program, options_).Run(inputs);
     if (!made.ok()) return made.status();
     results = *std::move(made);
     if (step.cached) executable_.Keep(session, step.program, inputs, results);
@@ -122,6 +147,23 @@ Status Execution::Do(const ProgramStep& step) {
     if (Status status = Define(step.results[i], results[i]); !status.ok()) return status;
   }
   return Status();
+}
+
+Status Execution::Do(const NativeStep& step) {
+  std::vector<NativeArray> inputs;
+  for (const uint64_t id : step.inputs) {
+    NativeArray array = {ExtentsOf(tensors_[id].spec()), {}};
+    if (Status status = ReadWords(tensors_[id], &array.words); !status.ok()) return status;
+    inputs.push_back(std::move(array));
+  }
+  std::vector<NativeArray> outputs;
+  for (const Value& result : step.results) outputs.push_back({ExtentsOf(result.spec), {}});
+  const NativeLimits limits = {options_.native_time, options_.native_memory_bytes};
+  Status status = CallNative(step.function, inputs, &outputs, limits);
+  for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
+    status = Define(step.results[i], FromWords(outputs[i].words, step.results[i].spec));
+  }
+  return status;
 }
 
 Result<std::vector<Tensor>> Execution::Run(std::span<const Tensor> inputs) {

@@ -13,8 +13,12 @@ namespace ttfd::ttmlir {
 // Of a program without problems; one thread.
 class Execution {
  public:
-  Execution(tensor::Card& card, Executable& executable, size_t program)
-      : card_(card), executable_(executable), plan_(executable.plans()[program]) {}
+  Execution(tensor::Card& card, Executable& executable, size_t program,
+            const SubmitOptions& options)
+      : card_(card),
+        executable_(executable),
+        plan_(executable.plans()[program]),
+        options_(options) {}
 
   client::Result<std::vector<tensor::Tensor>> Run(std::span<const tensor::Tensor> inputs);
 
@@ -25,14 +29,17 @@ class Execution {
   client::Status Do(const DataStep& step);
   client::Status Do(const FreeStep& step);
   client::Status Do(const ProgramStep& step);
+  client::Status Do(const NativeStep& step);
   // The tensor, with the shape, type and layout of `spec`.
   tensor::Tensor Settled(tensor::Tensor made, const tensor::TensorSpec& spec);
   client::Status Define(const Value& value, const tensor::Tensor& made);
+  tensor::Tensor FromWords(const std::vector<uint32_t>& words, const tensor::TensorSpec& spec);
   tensor::Tensor FromNumbers(const std::vector<double>& numbers, const tensor::TensorSpec& spec);
 
   tensor::Card& card_;
   Executable& executable_;
   const Plan& plan_;
+  const SubmitOptions& options_;
   std::map<uint64_t, tensor::Tensor> tensors_;
 };
 

@@ -41,6 +41,7 @@ std::vector<uint64_t> DefinedBy(const Step& step) {
   if (const auto* call = std::get_if<CallStep>(&step)) add(call->results);
   if (const auto* call = std::get_if<ProgramStep>(&step)) add(call->results);
   if (const auto* copy = std::get_if<CopyStep>(&step)) add({copy->result});
+  if (const auto* call = std::get_if<NativeStep>(&step)) add(call->results);
   return ids;
 }
 
@@ -49,6 +50,7 @@ std::vector<uint64_t> UsedBy(const Step& step) {
   if (const auto* call = std::get_if<CallStep>(&step)) return call->inputs;
   if (const auto* call = std::get_if<ProgramStep>(&step)) return call->inputs;
   if (const auto* copy = std::get_if<CopyStep>(&step)) return {copy->input};
+  if (const auto* call = std::get_if<NativeStep>(&step)) return call->inputs;
   return {};
 }
 
@@ -77,7 +79,7 @@ Plan PlanOf(const Record& program, uint32_t programs) {
   Plan plan;
   std::map<uint64_t, tensor::TensorSpec> values;
   uint64_t next_id = kFirstTemporary;
-  Planner arguments(program, programs, &values, &next_id);
+  Planner arguments(program, program, programs, &values, &next_id);
   plan.inputs = arguments.Outs("inputs");
   for (const Value& input : plan.inputs) arguments.Define(input);
   if (!arguments.problem().empty()) plan.problems.push_back("inputs: " + arguments.problem());
@@ -93,7 +95,7 @@ Plan PlanOf(const Record& program, uint32_t programs) {
     planned.type = record.MemberName("type");
     planned.location = LocationOf(record);
     const PlanFunction function = PlanFunctionOf(planned.type);
-    Planner planner(operation, programs, &values, &next_id);
+    Planner planner(operation, program, programs, &values, &next_id);
     if (function != nullptr && operation) {
       function(planner);
     } else {
@@ -104,7 +106,7 @@ Plan PlanOf(const Record& program, uint32_t programs) {
     planned.steps = planner.TakeSteps();
     plan.operations.push_back(std::move(planned));
   }
-  Planner results(program, programs, &values, &next_id);
+  Planner results(program, program, programs, &values, &next_id);
   plan.outputs = results.Outs("outputs");
   results.Ins("outputs");
   if (!results.problem().empty()) plan.problems.push_back("outputs: " + results.problem());

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/ttmlir/src/native.h"
 #include "client/ttmlir/src/record.h"
 #include "ttfd/tensor/apply.h"
 
@@ -54,7 +55,14 @@ struct ProgramStep {
   std::vector<uint64_t> inputs = {};
   std::vector<Value> results = {};
 };
-using Step = std::variant<CallStep, CopyStep, FillStep, DataStep, FreeStep, ProgramStep>;
+// Calls a function of native code of the CPU, with elements of 4 bytes.
+struct NativeStep {
+  NativeFunction function = {};
+  std::vector<uint64_t> inputs = {};
+  std::vector<Value> results = {};
+};
+using Step =
+    std::variant<CallStep, CopyStep, FillStep, DataStep, FreeStep, ProgramStep, NativeStep>;
 
 struct PlannedOperation {
   std::string type;

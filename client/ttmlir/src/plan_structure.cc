@@ -100,8 +100,40 @@ void PlanLoadCached(Planner& p) { Call(p, "program_idx", /*cached=*/true); }
 
 void PlanFuncCall(Planner& p) { Call(p, "program_id", /*cached=*/false); }
 
+// The code of a library of the program.
+Bytes CodeOf(const Record& program, int64_t library) {
+  const List libraries = program.Items("dylibs");
+  for (uint32_t i = 0; i < libraries.size(); ++i) {
+    if (libraries.Child(i).Integer("dylib_id") == library) {
+      return libraries.Child(i).Items("raw_file").Raw();
+    }
+  }
+  return {};
+}
+
+// Of 2025: one output, which the function writes over its last input. Since 2026: outputs that it returns.
 void PlanNative(Planner& p) {
-  p.Fail(fmt::format("it is native code of the CPU, function {}", p.fields().Text("func_name")));
+  const Record& fields = p.fields();
+  NativeStep step;
+  step.function.name = fields.Text("func_name");
+  step.function.code = CodeOf(p.program(), fields.Integer("dylib_id"));
+  step.function.returns_outputs = fields.definition().FieldNamed("outs") != nullptr;
+  step.inputs = p.Ins("ins");
+  step.results = step.function.returns_outputs ? p.Outs("outs") : std::vector<Value>{p.Out()};
+  if (step.function.code.empty()) {
+    p.Fail(fmt::format("its library {} of native code is missing", fields.Integer("dylib_id")));
+  }
+  const auto check = [&p](const tensor::TensorSpec& spec) {
+    if (tensor::ElementBytes(spec.dtype) != 4) {
+      p.Fail(fmt::format("native code with {}", tensor::DTypeName(spec.dtype)));
+    }
+  };
+  for (const uint64_t id : step.inputs) check(p.spec(id));
+  for (const Value& result : step.results) {
+    check(result.spec);
+    p.Define(result);
+  }
+  p.Add(std::move(step));
 }
 
 }  // namespace

@@ -15,11 +15,16 @@ namespace ttfd::ttmlir {
 class Planner {
  public:
   // `values` are the tensors defined so far, to which results are added.
-  Planner(const Record& operation, uint32_t programs,
+  Planner(const Record& operation, const Record& program, uint32_t programs,
           std::map<uint64_t, tensor::TensorSpec>* values, uint64_t* next_id)
-      : operation_(operation), programs_(programs), values_(*values), next_id_(*next_id) {}
+      : operation_(operation),
+        program_(program),
+        programs_(programs),
+        values_(*values),
+        next_id_(*next_id) {}
 
   const Record& fields() const { return operation_; }
+  const Record& program() const { return program_; }
   uint32_t programs() const { return programs_; }
   void Fail(const std::string& problem);
   const std::string& problem() const { return problem_; }
@@ -70,6 +75,7 @@ class Planner {
   bool HasOperation(std::string_view name);
 
   const Record& operation_;
+  const Record& program_;
   const uint32_t programs_;
   std::map<uint64_t, tensor::TensorSpec>& values_;
   uint64_t& next_id_;

@@ -1,13 +1,13 @@
 // A folder of profiles.
 #include "client/ttmlir/src/profiles.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "client/ttmlir/src/installation.h"
 #include "ttfd/ttmlir/binary.h"
 
 namespace ttfd::ttmlir {
@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr size_t kNameDigits = 12;  // of a hash, in the name of a profile
-constexpr int kFoldersAbove = 4;    // of the library, in which share/ttfd/ttmlir is looked for
 
 }  // namespace
 
@@ -23,18 +22,7 @@ std::string ProfileName(std::string_view kind, const std::string& hash) {
   return fmt::format("{}-{}", kind, hash.substr(0, kNameDigits));
 }
 
-std::string ProfileFolder() {
-  Dl_info info = {};
-  if (dladdr(reinterpret_cast<const void*>(&ProfileFolder), &info) == 0) return "";
-  std::error_code ignored;
-  fs::path folder = fs::canonical(info.dli_fname, ignored);
-  for (int i = 0; i < kFoldersAbove; ++i) {
-    folder = folder.parent_path();
-    const fs::path profiles = folder / "share" / "ttfd" / "ttmlir";
-    if (fs::is_directory(profiles, ignored)) return profiles.string();
-  }
-  return "";
-}
+std::string ProfileFolder() { return FoundAbove("share/ttfd/ttmlir"); }
 
 std::vector<std::string> ProfilesIn(const std::string& folder) {
   std::vector<std::string> names;

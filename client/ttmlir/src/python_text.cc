@@ -25,10 +25,8 @@ def settled(x, shape, dtype, layout):
     """x with the shape, type and layout that the file says."""
     if list(x.shape) != shape:
         x = ttnn.reshape(x, shape=shape)
-    if layout == "tile" and x.layout != layout:
-        x = ttnn.to_layout(x, layout=layout)
     if x.dtype != dtype:
-        x = ttnn.typecast(x, dtype=dtype)
+        x = ttnn.typecast(x if x.layout == "tile" else ttnn.to_layout(x, layout="tile"), dtype=dtype)
     return x if x.layout == layout else ttnn.to_layout(x, layout=layout)
 )";
 
@@ -141,6 +139,10 @@ class FunctionText {
                     step.inputs.empty() ? "" : ", ", Variables(step.inputs));
     Line(1, step.results.empty() ? call : fmt::format("[{}] = {}", Variables(step.results), call));
     for (const Value& result : step.results) Settle(Variable(result.id), result);
+  }
+
+  void Write(const NativeStep& step) {
+    Line(1, fmt::format("raise NotImplementedError(\"native code: {}\")", step.function.name));
   }
 
   void Array(const Value& value, const std::string& numbers) {

@@ -47,7 +47,8 @@ Status InProgram(const Binary& binary, size_t program, const Status& status) {
 }
 
 // The file's plans, if the program can run.
-Result<std::shared_ptr<Executable>> Runnable(const Binary& binary, size_t program) {
+Result<std::shared_ptr<Executable>> Runnable(const Binary& binary, size_t program,
+                                             const SubmitOptions& options) {
   std::shared_ptr<Executable> executable = ExecutableOf(binary);
   if (executable == nullptr) {
     return Status(Code::kUnimplemented, fmt::format("{}: only TTNN files run, and its kind is {}",
@@ -58,35 +59,37 @@ Result<std::shared_ptr<Executable>> Runnable(const Binary& binary, size_t progra
                   fmt::format("{}: there is no program {}, but {}", binary.path(), program,
                               executable->plans().size()));
   }
-  const Status status = CheckProblems(executable->ProblemsOf(program));
+  const Status status = CheckProblems(executable->ProblemsOf(program, options.allow_native));
   if (!status.ok()) return InProgram(binary, program, status);
   return executable;
 }
 
 }  // namespace
 
-std::vector<Problem> ProblemsOf(const Binary& binary, size_t program) {
+std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
+                                const SubmitOptions& options) {
   const std::shared_ptr<Executable> executable = ExecutableOf(binary);
-  return executable == nullptr ? std::vector<Problem>() : executable->ProblemsOf(program);
+  if (executable == nullptr) return {};
+  return executable->ProblemsOf(program, options.allow_native);
 }
 
-Status CheckRunnable(const Binary& binary, size_t program) {
-  return Runnable(binary, program).status();
+Status CheckRunnable(const Binary& binary, size_t program, const SubmitOptions& options) {
+  return Runnable(binary, program, options).status();
 }
 
 Result<std::string> PythonOf(const Binary& binary, size_t program) {
-  const auto executable = Runnable(binary, program);
+  const auto executable = Runnable(binary, program, {});
   if (!executable.ok()) return executable.status();
   return PythonText(**executable, binary.programs(), program);
 }
 
 Result<std::vector<Tensor>> Submit(tensor::Card& card, const Binary& binary, size_t program,
-                                   std::span<const Tensor> inputs) {
-  const auto executable = Runnable(binary, program);
+                                   std::span<const Tensor> inputs, const SubmitOptions& options) {
+  const auto executable = Runnable(binary, program, options);
   if (!executable.ok()) return executable.status();
   const Status status = CheckInputs((*executable)->plans()[program], inputs);
   Result<std::vector<Tensor>> outputs =
-      status.ok() ? Execution(card, **executable, program).Run(inputs) : status;
+      status.ok() ? Execution(card, **executable, program, options).Run(inputs) : status;
   if (!outputs.ok()) return InProgram(binary, program, outputs.status());
   return outputs;
 }

@@ -11,7 +11,9 @@
 // lies in DRAM.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +24,14 @@
 
 namespace ttfd::ttmlir {
 
+struct SubmitOptions {
+  // Functions of native code of the CPU, which the compiler puts into a file to compute constants, are called: each
+  // call in a process of its own (ttfd-native), with limits on its time and memory but with all rights of its user.
+  bool allow_native = false;
+  std::chrono::milliseconds native_time = std::chrono::seconds(10);  // of a call
+  uint64_t native_memory_bytes = uint64_t{1} << 30;  // of a call, without its tensors
+};
+
 // Why an operation, or a program, cannot run.
 struct Problem {
   size_t program = 0;
@@ -30,11 +40,13 @@ struct Problem {
 };
 
 // What cannot run of a program and of those it calls; without a card. Empty: all of it can.
-std::vector<Problem> ProblemsOf(const Binary& binary, size_t program);
+std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
+                                const SubmitOptions& options = {});
 
 // OK: all of a program can run. Else UNIMPLEMENTED: it is no TTNN file, or an operation cannot run, the first of which
 // the message names. OUT_OF_RANGE: there is no such program.
-client::Status CheckRunnable(const Binary& binary, size_t program);
+client::Status CheckRunnable(const Binary& binary, size_t program,
+                             const SubmitOptions& options = {});
 
 // A program and those it calls as functions of Python, one statement for each call of an operation: with ttfd.tensor
 // they do what Submit does. A program is `program_INDEX_NAME(card, inputs...)`, which returns its outputs.
@@ -52,6 +64,7 @@ client::Result<std::string> PythonOf(const Binary& binary, size_t program);
 // Any thread; calls with the same card are as independent as its operations.
 client::Result<std::vector<tensor::Tensor>> Submit(tensor::Card& card, const Binary& binary,
                                                    size_t program,
-                                                   std::span<const tensor::Tensor> inputs);
+                                                   std::span<const tensor::Tensor> inputs,
+                                                   const SubmitOptions& options = {});
 
 }  // namespace ttfd::ttmlir
