@@ -103,7 +103,10 @@ void AddInspect(CLI::App* app, const Common& common, InspectArguments* o,
                 std::function<int()>* chosen) {
   CLI::App* inspect =
       app->add_subcommand("inspect", "Show what a file of tt-mlir contains; needs no daemon");
-  inspect->add_option("FILE", o->file, "a .ttnn, .ttm or .ttsys file")->required()->check(AFile());
+  CLI::Option* file =
+      inspect->add_option("FILE", o->file, "a .ttnn, .ttm or .ttsys file")->check(AFile());
+  inspect->add_flag("--list", o->list, "list the operations of .ttnn files that run")
+      ->excludes(file);
   inspect->add_flag("--ops", o->operations, "list operations; of TTMetal files, commands");
   inspect->add_flag("--kernels", o->kernels, "print the source of kernels");
   inspect->add_flag("--support", o->support, "list what cannot run, and why");

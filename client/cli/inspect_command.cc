@@ -208,6 +208,22 @@ void PrintParts(const Binary& binary, const std::vector<size_t>& chosen,
              {"programs", programs}});
 }
 
+int ListSupported(const Common& common) {
+  const std::vector<ttmlir::SupportedOperation> supported = ttmlir::SupportedOperations();
+  if (common.json) {
+    PrintJson(JsonList(supported, [](const ttmlir::SupportedOperation& one) -> Json {
+      return {{"type", one.type}, {"calls", one.calls}};
+    }));
+    return kOk;
+  }
+  std::vector<std::vector<std::string>> rows = {{"OPERATION", "CALLS"}};
+  for (const ttmlir::SupportedOperation& one : supported) {
+    rows.push_back({one.type, fmt::format("{}", fmt::join(one.calls, " "))});
+  }
+  PrintTable(rows);
+  return kOk;
+}
+
 // Without the whole text in memory.
 void PrintWhole(const Binary& binary) {
   constexpr size_t kBlockBytes = 1 << 16;
@@ -224,6 +240,8 @@ void PrintWhole(const Binary& binary) {
 }  // namespace
 
 int Inspect(const Common& common, const InspectArguments& arguments) {
+  if (arguments.list) return ListSupported(common);
+  if (arguments.file.empty()) return Fail(UsageError("inspect takes a file, or --list"));
   const Result<Binary> binary = Binary::Load(arguments.file, {.profiles = arguments.profiles});
   if (!binary.ok()) return Fail(binary.status());
   const Result<std::vector<size_t>> chosen = Chosen(*binary, arguments.program);

@@ -9,6 +9,7 @@ namespace ttfd::cli {
 
 // As on the command line; ttfdctl inspect --help explains each.
 struct InspectArguments {
+  bool list = false;  // the operations that run; nothing below is used
   std::string file;
   bool operations = false;
   bool kernels = false;

@@ -3,23 +3,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <set>
 
 #include "client/ttmlir/src/listing.h"
 #include "client/ttmlir/src/planner.h"
+#include "ttfd/ttmlir/submit.h"
 
 namespace ttfd::ttmlir {
 namespace {
 
 constexpr uint64_t kFirstTemporary = uint64_t{1} << 32;
 
-const std::map<std::string_view, PlanFunction>& PlanTable() {
+const std::map<std::string_view, PlanRow>& PlanTable() {
   static const auto* const kTable = [] {
-    auto* const table = new std::map<std::string_view, PlanFunction>;
+    auto* const table = new std::map<std::string_view, PlanRow>;
     for (const auto& rows : {StructureRows(), ComputeRows(), MoveRows(), ModelRows()}) {
-      for (const PlanRow& row : rows) table->emplace(row.type, row.function);
+      for (const PlanRow& row : rows) table->emplace(row.type, row);
     }
     return table;
   }();
@@ -29,7 +31,7 @@ const std::map<std::string_view, PlanFunction>& PlanTable() {
 // Null: this library does not have it.
 PlanFunction PlanFunctionOf(std::string_view type) {
   const auto found = PlanTable().find(type);
-  return found == PlanTable().end() ? nullptr : found->second;
+  return found == PlanTable().end() ? nullptr : found->second.function;
 }
 
 // The ids that a step makes anew.
@@ -112,6 +114,21 @@ Plan PlanOf(const Record& program, uint32_t programs) {
   if (!results.problem().empty()) plan.problems.push_back("outputs: " + results.problem());
   DropUnusedFills(&plan);
   return plan;
+}
+
+std::vector<SupportedOperation> SupportedOperations() {
+  std::vector<SupportedOperation> supported;
+  for (const auto& [type, row] : PlanTable()) {
+    std::set<std::string> calls;  // of those that are in the table
+    for (const tensor::OperationInfo& one : tensor::Operations()) {
+      if (std::find(row.calls.begin(), row.calls.end(), one.name) != row.calls.end()) {
+        calls.emplace(one.name);
+      }
+    }
+    if (calls.empty() && !row.calls.empty()) continue;
+    supported.push_back({std::string(type), {calls.begin(), calls.end()}});
+  }
+  return supported;
 }
 
 double NumberIn(const DataStep& step, uint64_t i) {

@@ -90,6 +90,14 @@ std::string_view OperationOf(const std::array<Named, size>& names, std::string_v
   return found == names.end() ? std::string_view() : found->operation;
 }
 
+template <size_t size>
+std::vector<std::string_view> CallsOf(const std::array<Named, size>& names) {
+  std::vector<std::string_view> calls(size);
+  std::transform(names.begin(), names.end(), calls.begin(),
+                 [](const Named& named) { return named.operation; });
+  return calls;
+}
+
 // The type of the output, where it is one that operations compute with.
 tensor::Attributes TypeOf(const Value& output) {
   return {{"dtype", std::string(tensor::DTypeName(output.spec.dtype))}};
@@ -270,19 +278,25 @@ void PlanRmsNorm(Planner& p) { Normalization(p, "rms_norm"); }
 }  // namespace
 
 std::vector<PlanRow> ComputeRows() {
-  return {{"EltwiseOp", PlanEltwise},
-          {"EltwiseBinaryOp", PlanBinary},
-          {"EltwiseBinaryCompositeOp", PlanBinary},
-          {"EltwiseBinaryCompositeScalarOp", PlanPower},
-          {"EltwiseTernaryWhereOp", PlanWhere},
-          {"EltwiseUnaryOp", PlanUnary},
-          {"EltwiseUnaryCompositeOp", PlanUnaryComposite},
-          {"MatmulOp", PlanMatmul},
-          {"LinearOp", PlanLinear},
-          {"ReductionOp", PlanReduction},
-          {"SoftmaxOp", PlanSoftmax},
-          {"LayerNormOp", PlanLayerNorm},
-          {"RMSNormOp", PlanRmsNorm}};
+  const std::vector<std::string_view> unary = CallsOf(kUnary);
+  const std::vector<std::string_view> binary = CallsOf(kBinary);
+  std::vector<std::string_view> eltwise = unary;
+  eltwise.insert(eltwise.end(), binary.begin(), binary.end());
+  return {{"EltwiseOp", PlanEltwise, eltwise},
+          {"EltwiseBinaryOp", PlanBinary, binary},
+          {"EltwiseBinaryCompositeOp", PlanBinary, binary},
+          {"EltwiseBinaryCompositeScalarOp",
+           PlanPower,
+           {"square", "sqrt", "rsqrt", "reciprocal", "pow_scalar"}},
+          {"EltwiseTernaryWhereOp", PlanWhere, {"where"}},
+          {"EltwiseUnaryOp", PlanUnary, unary},
+          {"EltwiseUnaryCompositeOp", PlanUnaryComposite, {"clamp", "cbrt", "log1p"}},
+          {"MatmulOp", PlanMatmul, {"matmul", "transpose"}},
+          {"LinearOp", PlanLinear, {"linear", "transpose"}},
+          {"ReductionOp", PlanReduction, CallsOf(kReductions)},
+          {"SoftmaxOp", PlanSoftmax, {"softmax", "transpose"}},
+          {"LayerNormOp", PlanLayerNorm, {"layer_norm"}},
+          {"RMSNormOp", PlanRmsNorm, {"rms_norm"}}};
 }
 
 }  // namespace ttfd::ttmlir

@@ -29,11 +29,13 @@ void PlanUpdateCache(Planner& p) {
 }  // namespace
 
 std::vector<PlanRow> ModelRows() {
-  return {{"ConcatenateHeadsOp", PlanConcatenateHeads},
-          {"NLPConcatHeadsOp", PlanConcatenateHeads},
-          {"SplitQueryKeyValueAndSplitHeadsOp", PlanSplitHeads},
-          {"FillCacheOp", PlanFillCache},
-          {"UpdateCacheOp", PlanUpdateCache}};
+  return {{"ConcatenateHeadsOp", PlanConcatenateHeads, {"concatenate_heads"}},
+          {"NLPConcatHeadsOp", PlanConcatenateHeads, {"concatenate_heads"}},
+          {"SplitQueryKeyValueAndSplitHeadsOp",
+           PlanSplitHeads,
+           {"split_query_key_value_and_split_heads"}},
+          {"FillCacheOp", PlanFillCache, {"fill_cache"}},
+          {"UpdateCacheOp", PlanUpdateCache, {"update_cache"}}};
 }
 
 }  // namespace ttfd::ttmlir

@@ -86,15 +86,15 @@ void PlanEmbedding(Planner& p) {
 }  // namespace
 
 std::vector<PlanRow> MoveRows() {
-  return {{"ReshapeOp", PlanReshape},
-          {"TransposeOp", PlanTranspose},
-          {"PermuteOp", PlanPermute},
-          {"ConcatOp", PlanConcat},
-          {"SliceOp", PlanSlice},
-          {"RepeatOp", PlanRepeat},
-          {"RepeatInterleaveOp", PlanRepeatInterleave},
-          {"PadOp", PlanPad},
-          {"EmbeddingOp", PlanEmbedding}};
+  return {{"ReshapeOp", PlanReshape, {"reshape"}},
+          {"TransposeOp", PlanTranspose, {"transpose"}},
+          {"PermuteOp", PlanPermute, {"permute"}},
+          {"ConcatOp", PlanConcat, {"concat"}},
+          {"SliceOp", PlanSlice, {"slice"}},
+          {"RepeatOp", PlanRepeat, {"repeat"}},
+          {"RepeatInterleaveOp", PlanRepeatInterleave, {"reshape", "repeat"}},
+          {"PadOp", PlanPad, {"pad"}},
+          {"EmbeddingOp", PlanEmbedding, {"embedding"}}};
 }
 
 }  // namespace ttfd::ttmlir

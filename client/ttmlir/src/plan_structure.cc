@@ -139,17 +139,18 @@ void PlanNative(Planner& p) {
 }  // namespace
 
 std::vector<PlanRow> StructureRows() {
+  const std::vector<std::string_view> settled = {"reshape", "typecast", "to_layout"};
   return {{"OpenDeviceOp", PlanDevice},
           {"GetDeviceOp", PlanDevice},
           {"CloseDeviceOp", PlanNothing},
-          {"ToMemoryConfigOp", PlanCopy},
-          {"ToLayoutOp", PlanCopy},
-          {"ToDeviceOp", PlanCopy},
-          {"FromDeviceOp", PlanCopy},
-          {"ToDTypeOp", PlanCopy},
-          {"TypecastOp", PlanCopy},
-          {"AssignOp", PlanAssign},
-          {"MeshShardOp", PlanMeshShard},
+          {"ToMemoryConfigOp", PlanCopy, settled},
+          {"ToLayoutOp", PlanCopy, settled},
+          {"ToDeviceOp", PlanCopy, settled},
+          {"FromDeviceOp", PlanCopy, settled},
+          {"ToDTypeOp", PlanCopy, settled},
+          {"TypecastOp", PlanCopy, settled},
+          {"AssignOp", PlanAssign, settled},
+          {"MeshShardOp", PlanMeshShard, settled},
           {"DeallocateOp", PlanDeallocate},
           {"DeallocOp", PlanDeallocate},
           {"EmptyOp", PlanEmpty},

@@ -89,6 +89,7 @@ using PlanFunction = void (*)(Planner& planner);
 struct PlanRow {
   std::string_view type;
   PlanFunction function;
+  std::vector<std::string_view> calls = {};  // operations of the table; empty: none
 };
 // Of one source each.
 std::vector<PlanRow> StructureRows();

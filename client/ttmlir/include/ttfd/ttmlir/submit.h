@@ -32,6 +32,15 @@ struct SubmitOptions {
   uint64_t native_memory_bytes = uint64_t{1} << 30;  // of a call, without its tensors
 };
 
+// An operation of TTNN files that runs.
+struct SupportedOperation {
+  std::string type;                // as the schema names it: "MatmulOp"
+  std::vector<std::string> calls;  // of the operations of <ttfd/tensor/ops.h>; empty: none
+};
+
+// By type.
+std::vector<SupportedOperation> SupportedOperations();
+
 // Why an operation, or a program, cannot run.
 struct Problem {
   size_t program = 0;
