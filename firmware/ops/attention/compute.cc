@@ -22,11 +22,11 @@ static_assert(kMaskTile == kScoreTile + 1);
 
 // The engine's functions, each once in an image.
 [[gnu::noinline]] void ConfigureProduct(uint32_t in0, uint32_t in1, bool transpose) {
-  mm_init_short(in0, in1, transpose);
+  mm_rows_init_short(in0, in1, transpose);
 }
 [[gnu::noinline]] void AddProduct(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,
-                                  uint32_t dst) {
-  matmul_tiles(in0, in1, tile0, tile1, dst);
+                                  uint32_t dst, TileRows rows) {
+  matmul_tile_rows(in0, in1, tile0, tile1, dst, rows);
 }
 [[gnu::noinline]] void ConfigureCopy(uint32_t in) { copy_tile_init(in); }
 [[gnu::noinline]] void Copy(uint32_t in, uint32_t tile, uint32_t dst) { copy_tile(in, tile, dst); }
@@ -65,7 +65,7 @@ class Attention {
     ConfigureProduct(kQuery, kKey, true);
     cb_wait_front(kKey, tiles);
     tile_regs_acquire();
-    for (uint32_t k = 0; k != tiles; ++k) AddProduct(kQuery, kKey, k, k, kScoreTile);
+    for (uint32_t k = 0; k != tiles; ++k) AddProduct(kQuery, kKey, k, k, kScoreTile, rows_);
     cb_pop_front(kKey, tiles);
   }
 
@@ -136,7 +136,7 @@ class Attention {
       if (!is_first) TakeSums(block);
       ConfigureProduct(kWeights, kValue, false);
       cb_wait_front(kValue, block);
-      for (uint32_t i = 0; i != block; ++i) AddProduct(kWeights, kValue, 0, i, i);
+      for (uint32_t i = 0; i != block; ++i) AddProduct(kWeights, kValue, 0, i, i, rows_);
       cb_pop_front(kValue, block);
       if (is_last) Finish(tile, block);
       Pack(is_last ? kOutputBuffer : kSums, block);

@@ -9,18 +9,13 @@
 //
 //   scale_rows_tile<3>(dst, rows, RowScale::CORRECTION);
 //
-// A score of -Inf has the weight 0. A row that has no others has the factor 2 ^ 100, and is 0.
+// Rows are handled four at a time; the others of the same four may be changed, too. A score of -Inf has the weight 0. A
+// row that has no others has the factor 2 ^ 100, and is 0.
 #pragma once
 
 #include <ttfd/compute/reduce.h>
 
 namespace ttfd::compute {
-
-// Rows begin to end - 1 of the 32 of a tile; the others of the same four rows may be changed, too.
-struct TileRows {
-  uint32_t begin;
-  uint32_t end;
-};
 
 struct OnlineSoftmaxOptions {
   uint32_t scale;  // of scores, which follow as exponents of 2: the bits of a 32-bit float
