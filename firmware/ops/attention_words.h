@@ -36,10 +36,20 @@ struct AttentionVisible {
 };
 inline constexpr uint32_t kAttentionAll = 1u << 30;  // keys back or ahead
 
+// Keys are taken tile by tile, or two tiles at a time.
+struct AttentionSteps {
+  uint32_t tiles;  // of keys, in a step; with a mask one
+  uint32_t block;  // tiles of values that are summed together: a divisor of value_tiles
+};
+inline constexpr uint32_t kAttentionStepTiles = 2;
+inline constexpr uint32_t kAttentionBlock =
+    kDstTiles - 1;  // at most; the fourth has the statistics
+
 struct AttentionReader {
   Cores cores;
   AttentionUnits units;
   AttentionVisible visible;
+  AttentionSteps steps;
   uint32_t query_address;
   uint32_t key_address;
   uint32_t value_address;
@@ -75,13 +85,11 @@ struct AttentionCompute {
   AttentionVisible visible;
   uint32_t key_tiles;
   uint32_t value_tiles;
-  uint32_t
-      block_tiles;  // of values that are summed together: a divisor of value_tiles, at most kAttentionBlock
+  AttentionSteps steps;
   uint32_t scale;  // of products, times log2(e): the bits of a 32-bit float
   uint32_t mask;   // AttentionMask
   Padding padding;
 };
-inline constexpr uint32_t kAttentionBlock = kDstTiles - 1;  // the fourth tile has the statistics
 
 struct AttentionWriter {
   Cores cores;

@@ -152,6 +152,10 @@ ops::AttentionUnits UnitsOf(const Attention& of, const OpTensor& output) {
   return {parts, part_rows, slices, of.q[2], output.tile_rows()};
 }
 
+ops::AttentionSteps StepsOf(const Attention& of, const OpTensor& output) {
+  return {of.mask[0] != 0 ? 1u : 2u, output.tile_columns() % 2 == 0 ? 2u : 1u};
+}
+
 ops::AttentionReader ReaderOf(const Attention& of, const Inputs& inputs, const OpTensor& output) {
   ops::AttentionReader reader{};
   reader.units = UnitsOf(of, output);
@@ -159,6 +163,7 @@ ops::AttentionReader ReaderOf(const Attention& of, const Inputs& inputs, const O
   reader.query_address = OpInputAddress(0);
   reader.key_address = OpInputAddress(1);
   reader.value_address = OpInputAddress(2);
+  reader.steps = StepsOf(of, output);
   reader.key_tiles = inputs.q.tile_columns();
   reader.value_tiles = output.tile_columns();
   reader.group = of.is_decode ? 1 : of.heads() / of.k[1];
@@ -188,7 +193,7 @@ ops::AttentionCompute ComputeOf(const Attention& of, const Inputs& inputs, const
   compute.visible = {of.keys(), of.by_row, of.back, of.ahead};
   compute.key_tiles = inputs.q.tile_columns();
   compute.value_tiles = output.tile_columns();
-  compute.block_tiles = compute.value_tiles % 2 == 0 ? 2 : 1;
+  compute.steps = StepsOf(of, output);
   compute.scale = std::bit_cast<uint32_t>(std::numbers::log2e_v<float>);
   if (of.mask[0] != 0) {
     compute.mask = static_cast<uint32_t>(of.mask[2] == 1 ? ops::AttentionMask::kRow
@@ -213,12 +218,12 @@ void RunAttention(BootedCard& card, const Attention& of) {
   OpTensor output{{of.q[0], of.q[1], of.q[2], of.value_columns}, of.query_format};
   const uint32_t key_tiles = inputs.q.tile_columns(), value_tiles = output.tile_columns();
   OpProgram program(card, "attention", of.cores,
-                    {{0, 2 * key_tiles, of.format},
-                     {1, 2 * value_tiles, of.format},
+                    {{0, 4 * key_tiles, of.format},
+                     {1, 4 * value_tiles, of.format},
                      {2, 2, kBf16},
                      {3, 4, of.query_format},
                      {4, 2 * key_tiles, of.query_format},
-                     {5, 1, kFp32},
+                     {5, StepsOf(of, output).tiles, kFp32},
                      {6, 1, kFp32},
                      {7, value_tiles, kFp32},
                      {8, 2, kBf16},

@@ -1,6 +1,7 @@
 // Attention: an item is a tile of rows of queries that see the keys of one head.
 #include "client/tensor/src/lower_attention.h"
 
+#include <algorithm>
 #include <bit>
 #include <numbers>
 #include <utility>
@@ -17,7 +18,8 @@ constexpr size_t kQ = 0, kK = 1, kV = 2;  // inputs
 constexpr uint32_t kKeyBuffer = 0, kValueBuffer = 1, kMaskBuffer = 2, kQueryBuffer = 4,
                    kWeightsBuffer = 5, kStatisticsBuffer = 6, kSumsBuffer = 7, kPlanBuffers = 8,
                    kIndexBuffer = 11;
-constexpr uint64_t kStepProducts = 8;  // what a step costs beyond its products of two tiles
+constexpr uint64_t kStepProducts = 2;     // what a tile of keys costs, in products of two tiles,
+constexpr uint64_t kWeightsProducts = 3;  // and its weights; products are those of eight rows
 
 // Tile rows that part_rows rows lie in, at most, wherever parts begin.
 uint32_t SlicesOf(uint32_t parts, uint32_t part_rows) {
@@ -51,6 +53,12 @@ ops::AttentionVisible VisibleOf(const AttentionOperation& operation, uint32_t ke
   return visible;
 }
 
+ops::AttentionSteps StepsOf(const AttentionOperation& operation, uint32_t value_tiles) {
+  ops::AttentionSteps steps = {operation.mask ? 1 : ops::kAttentionStepTiles, ops::kAttentionBlock};
+  while (value_tiles % steps.block != 0) --steps.block;
+  return steps;
+}
+
 ops::MoveTensor IndicesOf(const TensorSpec& spec) {
   return {0, spec.layout == Layout::kTile, spec.shape.rows(), spec.shape.columns()};
 }
@@ -77,6 +85,7 @@ KernelWords ReaderOf(const AttentionOperation& operation, std::span<const Tensor
   reader.visible = VisibleOf(operation, KeysOf(operation, inputs));
   reader.key_tiles = q.tile_columns();
   reader.value_tiles = v.tile_columns();
+  reader.steps = StepsOf(operation, reader.value_tiles);
   reader.heads = k.shape[1];
   reader.group = operation.is_decode ? 1 : q.shape[1] / k.shape[1];
   reader.blocks.tiles = k.tile_rows();
@@ -114,8 +123,7 @@ ops::AttentionCompute ComputeOf(const AttentionOperation& operation,
   compute.visible = VisibleOf(operation, KeysOf(operation, inputs));
   compute.key_tiles = inputs[kQ].tile_columns();
   compute.value_tiles = inputs[kV].tile_columns();
-  compute.block_tiles = ops::kAttentionBlock;
-  while (compute.value_tiles % compute.block_tiles != 0) --compute.block_tiles;
+  compute.steps = StepsOf(operation, compute.value_tiles);
   compute.scale = std::bit_cast<uint32_t>(operation.scale * std::numbers::log2e_v<float>);
   if (operation.mask) {
     const bool is_row = inputs[*operation.mask].shape[2] == 1;
@@ -128,17 +136,18 @@ ops::AttentionCompute ComputeOf(const AttentionOperation& operation,
 
 std::vector<CircularBufferUse> BuffersOf(const AttentionOperation& operation,
                                          std::span<const TensorSpec> inputs,
-                                         const TensorSpec& output, uint32_t block) {
+                                         const TensorSpec& output,
+                                         const ops::AttentionSteps& steps) {
   constexpr client::DataFormat kExact = client::DataFormat::kFloat32;
   constexpr client::DataFormat kWords = client::DataFormat::kFloat16B;
   const TensorSpec &q = inputs[kQ], &k = inputs[kK], &v = inputs[kV];
   std::vector<CircularBufferUse> buffers = {
-      {kKeyBuffer, 2 * k.tile_columns(), FormatOf(k.dtype)},
-      {kValueBuffer, 2 * v.tile_columns(), FormatOf(v.dtype)}};
+      {kKeyBuffer, 2 * steps.tiles * k.tile_columns(), FormatOf(k.dtype)},
+      {kValueBuffer, 2 * steps.tiles * v.tile_columns(), FormatOf(v.dtype)}};
   if (operation.mask) buffers.push_back({kMaskBuffer, 2, FormatOf(inputs[*operation.mask].dtype)});
-  buffers.push_back({ops::kOutputBuffer, 2 * block, FormatOf(output.dtype)});
+  buffers.push_back({ops::kOutputBuffer, 2 * steps.block, FormatOf(output.dtype)});
   buffers.push_back({kQueryBuffer, 2 * q.tile_columns(), FormatOf(q.dtype)});
-  buffers.push_back({kWeightsBuffer, 1, kExact});
+  buffers.push_back({kWeightsBuffer, steps.tiles, kExact});
   buffers.push_back({kStatisticsBuffer, 1, kExact});
   buffers.push_back({kSumsBuffer, v.tile_columns(), kExact});
   for (uint32_t i = 0; i < 3; ++i) buffers.push_back({kPlanBuffers + i, 2, kWords});
@@ -160,15 +169,17 @@ Lowering LowerAttention(const AttentionOperation& operation, std::span<const Ten
   writer.units = compute.units;
   writer.tiles = compute.value_tiles;
   Lowering lowering = {.family = Family::kAttention};
-  lowering.circular_buffers = BuffersOf(operation, inputs, output, compute.block_tiles);
+  lowering.circular_buffers = BuffersOf(operation, inputs, output, compute.steps);
   lowering.kernels = {
       ReaderOf(operation, inputs),
       {WordsOf(compute)},
       {WordsOf(writer), {{WordOf(offsetof(ops::AttentionWriter, address)), Lowering::kOutput}}}};
-  const uint64_t steps = (uint64_t{compute.visible.keys} + 31) / 32;
+  const uint64_t tiles = (uint64_t{compute.visible.keys} + 31) / 32;
+  const uint64_t eights = (std::min(compute.units.part_rows, 32u) + 7) / 8;
+  const uint64_t products = compute.key_tiles + compute.value_tiles + kWeightsProducts;
   Divide(uint64_t{inputs[kQ].shape[0]} * inputs[kQ].shape[1] * compute.units.parts *
              compute.units.slices,
-         steps * (compute.key_tiles + compute.value_tiles + kStepProducts), limits, &lowering);
+         tiles * (kStepProducts + (products * eights + 3) / 4), limits, &lowering);
   return lowering;
 }
 

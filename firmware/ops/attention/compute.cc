@@ -1,5 +1,5 @@
 // Computes for each unit the sums of values, weighed by softmax of the scaled products of queries and keys: step by
-// step, a tile of keys each. TRISC0, TRISC1 and TRISC2, words AttentionCompute.
+// step, a tile or two of keys each. TRISC0, TRISC1 and TRISC2, words AttentionCompute.
 //
 // Scores, weights, statistics and sums are made in Dst, with 32 bits; weights are rounded to bfloat16, as which the
 // matrix unit multiplies them exactly, and a row's sum of weights is that of the rounded ones.
@@ -16,9 +16,8 @@ using ttfd::kernel::CommonArguments;
 
 namespace {
 
-constexpr uint32_t kScoreTile = 0, kMaskTile = 1, kStatisticsTile = 3;  // of Dst
+constexpr uint32_t kMaskTile = 1, kStatisticsTile = 3;  // of Dst; scores begin with tile 0
 constexpr uint32_t kMinusInfinity = 0xFF800000;
-static_assert(kMaskTile == kScoreTile + 1);
 
 // The engine's functions, each once in an image.
 [[gnu::noinline]] void ConfigureProduct(uint32_t in0, uint32_t in1, bool transpose) {
@@ -33,8 +32,8 @@ static_assert(kMaskTile == kScoreTile + 1);
 [[gnu::noinline]] void Scale(uint32_t dst, TileRows rows, RowScale scale) {
   scale_rows_tile<kStatisticsTile>(dst, rows, scale);
 }
-[[gnu::noinline]] void FillOutside(bool by_row, int32_t low, int32_t high) {
-  fill_outside_band_tile(kScoreTile, by_row, low, high, kMinusInfinity);
+[[gnu::noinline]] void FillOutside(uint32_t dst, bool by_row, int32_t low, int32_t high) {
+  fill_outside_band_tile(dst, by_row, low, high, kMinusInfinity);
 }
 
 class Attention {
@@ -48,51 +47,53 @@ class Attention {
     plan_ = *ttfd::kernel::L1Pointer<const AttentionPlan>(plans_.Wait());
     plans_.Pop();
     cb_wait_front(kQuery, words_.key_tiles);
-    for (uint32_t step = 0; step != plan_.tiles; ++step) {
-      const bool is_first = step == 0, is_last = step + 1 == plan_.tiles;
-      MakeScores();
-      MakeWeights(is_first, plan_.first_tile + step);
-      AddValues(is_first, is_last);
+    for (uint32_t tile = 0; tile < plan_.tiles; tile += words_.steps.tiles) {
+      const uint32_t tiles = LeastOf(plan_.tiles - tile, words_.steps.tiles);
+      const bool is_first = tile == 0, is_last = tile + tiles == plan_.tiles;
+      MakeScores(tiles);
+      MakeWeights(is_first, plan_.first_tile + tile, tiles);
+      AddValues(is_first, is_last, tiles);
     }
     cb_pop_front(kQuery, words_.key_tiles);
-    AwaitOutputAndPackFormatOf(kWeights);
+    AwaitOutputAndPackFormatOf(kStatistics);
   }
 
  private:
-  // Tile kScoreTile of Dst = products of queries and keys.
-  void MakeScores() {
-    const uint32_t tiles = words_.key_tiles;
+  // The first tiles of Dst = products of queries and keys.
+  void MakeScores(uint32_t tiles) {
+    const uint32_t inner = words_.key_tiles;
     ConfigureProduct(kQuery, kKey, true);
-    cb_wait_front(kKey, tiles);
     tile_regs_acquire();
-    for (uint32_t k = 0; k != tiles; ++k) AddProduct(kQuery, kKey, k, k, kScoreTile, rows_);
-    cb_pop_front(kKey, tiles);
+    for (uint32_t dst = 0; dst != tiles; ++dst) {
+      cb_wait_front(kKey, inner);
+      for (uint32_t k = 0; k != inner; ++k) AddProduct(kQuery, kKey, k, k, dst, rows_);
+      cb_pop_front(kKey, inner);
+    }
   }
 
   // kWeights = the weights of these scores, kStatistics = those of the rows up to here.
-  void MakeWeights(bool is_first, uint32_t tile) {
-    if (words_.mask != static_cast<uint32_t>(AttentionMask::kNone)) TakeMask();
+  void MakeWeights(bool is_first, uint32_t tile, uint32_t tiles) {
+    const bool has_mask = words_.mask != static_cast<uint32_t>(AttentionMask::kNone);
+    if (has_mask) TakeMask();
     if (!is_first) {
       ConfigureCopy(kStatistics);
       Copy(kStatistics, 0, kStatisticsTile);
       cb_pop_front(kStatistics, 1);
     }
     if constexpr (kComputes) {
-      HideKeys(static_cast<int32_t>(tile) * 32);
-      online_softmax_tile<kScoreTile, kStatisticsTile>(
-          rows_,
-          {words_.scale, is_first, words_.mask != static_cast<uint32_t>(AttentionMask::kNone)});
+      for (uint32_t dst = 0; dst != tiles; ++dst) HideKeys(dst, (tile + dst) * 32);
+      online_softmax_tiles<kStatisticsTile>(tiles, rows_, {words_.scale, is_first, has_mask});
     }
     tile_regs_commit();
-    cb_reserve_back(kWeights, 1);
+    cb_reserve_back(kWeights, words_.steps.tiles);
     cb_reserve_back(kStatistics, 1);
     tile_regs_wait();
-    pack_tile(kScoreTile, kWeights);
+    for (uint32_t dst = 0; dst != tiles; ++dst) pack_tile(dst, kWeights);
     pack_tile(kStatisticsTile, kStatistics);
     tile_regs_release();
-    cb_push_back(kWeights, 1);
+    cb_push_back(kWeights, words_.steps.tiles);
     cb_push_back(kStatistics, 1);
-    cb_wait_front(kWeights, 1);
+    cb_wait_front(kWeights, words_.steps.tiles);
     cb_wait_front(kStatistics, 1);
   }
 
@@ -108,16 +109,16 @@ class Attention {
     cb_pop_front(kMask, 1);
   }
 
-  // The scores of keys that are not seen, in a tile from key `key` on.
-  void HideKeys(int32_t key) const {
+  // The scores of keys that are not seen, in tile `dst` from key `key` on.
+  void HideKeys(uint32_t dst, uint32_t key) const {
     const AttentionVisible& visible = words_.visible;
-    const int32_t place = static_cast<int32_t>(plan_.place) - key;
-    const int32_t last = static_cast<int32_t>(visible.keys) - 1 - key;
+    const auto place = static_cast<int32_t>(plan_.place - key);
+    const auto last = static_cast<int32_t>(visible.keys - 1 - key);
     const int32_t first_row = visible.by_row != 0 ? -31 : 0;  // column - row of the top rows' end
-    if (last < 31) FillOutside(false, 0, last);
+    if (last < 31) FillOutside(dst, false, 0, last);
     const int32_t low = Bounded(place - static_cast<int32_t>(visible.back));
     const int32_t high = Bounded(place + static_cast<int32_t>(visible.ahead));
-    if (low > first_row || high < 31) FillOutside(visible.by_row != 0, low, high);
+    if (low > first_row || high < 31) FillOutside(dst, visible.by_row != 0, low, high);
   }
   static int32_t Bounded(int32_t difference) {
     constexpr int32_t kOutside = 64;
@@ -125,23 +126,25 @@ class Attention {
   }
 
   // kSums = its sums with these values, or the output.
-  void AddValues(bool is_first, bool is_last) {
-    const uint32_t tiles = words_.value_tiles, block = words_.block_tiles;
-    if (!is_first) cb_wait_front(kSums, tiles);
+  void AddValues(bool is_first, bool is_last, uint32_t tiles) {
+    const uint32_t columns = words_.value_tiles, block = words_.steps.block;
+    if (!is_first) cb_wait_front(kSums, columns);
     if (is_last) PackFormatOf(kOutputBuffer);
-    for (uint32_t tile = 0; tile != tiles; tile += block) {
+    for (uint32_t column = 0; column != columns; column += block) {
       tile_regs_acquire();
       ConfigureCopy(kStatistics);
       Copy(kStatistics, 0, kStatisticsTile);
       if (!is_first) TakeSums(block);
       ConfigureProduct(kWeights, kValue, false);
-      cb_wait_front(kValue, block);
-      for (uint32_t i = 0; i != block; ++i) AddProduct(kWeights, kValue, 0, i, i, rows_);
-      cb_pop_front(kValue, block);
-      if (is_last) Finish(tile, block);
+      for (uint32_t tile = 0; tile != tiles; ++tile) {
+        cb_wait_front(kValue, block);
+        for (uint32_t i = 0; i != block; ++i) AddProduct(kWeights, kValue, tile, i, i, rows_);
+        cb_pop_front(kValue, block);
+      }
+      if (is_last) Finish(column, block);
       Pack(is_last ? kOutputBuffer : kSums, block);
     }
-    cb_pop_front(kWeights, 1);
+    cb_pop_front(kWeights, words_.steps.tiles);
     if (is_last) cb_pop_front(kStatistics, 1);
   }
 
@@ -153,11 +156,11 @@ class Attention {
     }
   }
 
-  void Finish(uint32_t tile, uint32_t block) const {
+  void Finish(uint32_t column, uint32_t block) const {
     if constexpr (kComputes) {
       for (uint32_t i = 0; i != block; ++i) {
         Scale(i, rows_, RowScale::FACTOR);
-        if (HasPadding(words_.padding)) ClearPadding(words_.padding, tile_row_, tile + i, i);
+        if (HasPadding(words_.padding)) ClearPadding(words_.padding, tile_row_, column + i, i);
       }
     }
   }

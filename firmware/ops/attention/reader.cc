@@ -24,8 +24,6 @@ class Reader {
         positions_(words.position, memory),
         table_(words.blocks.table, memory + kMoveIndexBytes),
         reads_(words.key_address, words.value_address, words.mask.address) {
-    reads_.SetTiles(kKey, words.key_tiles);
-    reads_.SetTiles(kValue, words.value_tiles);
     reads_.SetTiles(kMask, words.mask.is_used);
   }
 
@@ -40,14 +38,12 @@ class Reader {
       page.Push();
     }
     ReadQueries(unit);
-    uint32_t mask = MaskTile(unit) + plan.first_tile;
-    for (uint32_t tile = plan.first_tile; tile != plan.first_tile + plan.tiles; ++tile, ++mask) {
-      const uint32_t row = RowOfKeys(head, user, tile);
-      reads_.Begin();
-      ReadRow(kKey, row, words_.key_tiles);
-      ReadRow(kValue, row, words_.value_tiles);
-      if (words_.mask.is_used != 0) reads_.Read(kMask, mask);
-      reads_.End();
+    const uint32_t mask = MaskTile(unit), end = plan.first_tile + plan.tiles;
+    for (uint32_t tile = plan.first_tile; tile < end; tile += words_.steps.tiles) {
+      const uint32_t tiles = LeastOf(end - tile, words_.steps.tiles);
+      uint32_t rows[kAttentionStepTiles];
+      for (uint32_t i = 0; i != tiles; ++i) rows[i] = RowOfKeys(head, user, tile + i);
+      ReadStep(rows, tiles, mask + tile);
     }
     reads_.Finish();  // the next queries may have to wait until all of this is used
   }
@@ -98,8 +94,21 @@ class Reader {
     return (block * words_.heads + head - user * words_.heads) * blocks.tiles + tile;
   }
 
-  void ReadRow(uint32_t stream, uint32_t row, uint32_t tiles) {
-    for (uint32_t i = 0; i != tiles; ++i) reads_.Read(stream, row * tiles + i);
+  // Keys row by row, values block by block.
+  void ReadStep(const uint32_t* rows, uint32_t tiles, uint32_t mask) {
+    const uint32_t keys = words_.key_tiles, values = words_.value_tiles, block = words_.steps.block;
+    reads_.SetTiles(kKey, tiles * keys);
+    reads_.SetTiles(kValue, tiles * values);
+    reads_.Begin();
+    for (uint32_t i = 0; i != tiles; ++i) ReadTiles(kKey, rows[i] * keys, keys);
+    if (words_.mask.is_used != 0) reads_.Read(kMask, mask);
+    for (uint32_t first = 0; first != values; first += block) {
+      for (uint32_t i = 0; i != tiles; ++i) ReadTiles(kValue, rows[i] * values + first, block);
+    }
+    reads_.End();
+  }
+  void ReadTiles(uint32_t stream, uint32_t first, uint32_t tiles) {
+    for (uint32_t i = 0; i != tiles; ++i) reads_.Read(stream, first + i);
   }
 
   const AttentionReader& words_;

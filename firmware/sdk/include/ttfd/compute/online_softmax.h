@@ -1,7 +1,7 @@
 // Softmax of rows that come tile after tile: own extension, for attention. Statistics of the rows so far are numbers of
-// a second tile of Dst.
+// another tile of Dst.
 //
-//   online_softmax_tile<0, 3>(rows, options);    // of the scores in tile 0; statistics in tile 3
+//   online_softmax_tiles<3>(tiles, rows, options);    // of the scores in the first tiles; statistics in tile 3
 //
 // Scores become weights: 2 ^ (score - m), rounded to bfloat16, where m is the greatest score of the row so far. The sum
 // of weights so far is made with 32 bits. What has been summed with the weights of earlier tiles is multiplied by the
@@ -20,7 +20,7 @@ namespace ttfd::compute {
 struct OnlineSoftmaxOptions {
   uint32_t scale;  // of scores, which follow as exponents of 2: the bits of a 32-bit float
   bool first;      // the first tile of the rows: statistics hold nothing yet
-  bool masked;     // the tile after that of the scores, times log2(e), is added
+  bool masked;     // tile 1, times log2(e), is added to the scores, which are one tile
 };
 
 // Where the statistics are in each vector of four rows. Values are rows of Dst.
@@ -38,14 +38,8 @@ inline SFPLOAD LoadAt(uint32_t row) {
   return SFPLOAD{}.instr_mod(kFloat32Dst).addr_mode(kAddrModNoStep).dest_reg_addr(row);
 }
 
-// Calls `step` for each four rows of a tile, with the counter of Dst at the first of them.
-template <typename Step>
-void ForEachFourRows(uint32_t tile, TileRows rows, Step step) {
-  for (uint32_t row = rows.begin & ~3u; row < rows.end; row += 4) {
-    SelectDstRow(tile * kTileRows + (row & 16) * 2 + (row & 15));
-    EveryLane();
-    step();
-  }
+[[gnu::noinline]] inline void SelectFourRows(uint32_t tile, uint32_t row) {
+  SelectDstRow(tile * kTileRows + (row & 16) * 2 + (row & 15));
 }
 
 // Register 2 = 2 ^ register 0, which is at most 0. Registers 0 and 1 change.
@@ -54,7 +48,7 @@ inline void PowerOfDifference() {
   PowerOf2<2>();
 }
 
-// Scales the scores of a vector and adds those of the mask; register 0 = the greatest ones.
+// Scales the scores of a vector and adds those of the mask; register 0 = the greatest ones so far.
 template <uint32_t kRow, bool kMasked>
 void ScaleScores() {
   constexpr uint32_t kMaskRow = kTileRows + kRow;
@@ -65,22 +59,15 @@ void ScaleScores() {
     MultiplyAdd<2, 1, 3, 2>();
   }
   Store<2, kRow>();
-  if constexpr (kRow == 0) {
-    Move<0, 2>();
-  } else {
-    Sort<2, 0>();
-  }
+  Sort<2, 0>();
 }
 template <bool kMasked>
-[[gnu::noinline]] void ScaleFourRows() {
+void ScaleFourRows() {
   if constexpr (kMasked) Set<3, 1.44269504f>();  // log2(e)
   ScaleScores<0, kMasked>();
   ScaleScores<2, kMasked>();
   ScaleScores<16, kMasked>();
   ScaleScores<18, kMasked>();
-  CombineLanes<PoolType::MAX, 1>();
-  CombineLanes<PoolType::MAX, 2>();
-  CombineLanes<PoolType::MAX, 4>();
 }
 
 // Register 4 += weights of a vector, for the maximum in register 3.
@@ -91,11 +78,24 @@ void WeighScores() {
   PowerOfDifference();
   Push<SFP_STOCH_RND{}.lreg_dest(2).lreg_c(2).instr_mod(1)>();
   Store<2, kRow>();
-  if constexpr (kRow == 0) {
-    Move<4, 2>();
-  } else {
-    Add<4, 4, 2>();
+  Add<4, 4, 2>();
+}
+
+// Register 0 = the greatest scores of four rows. Ends at tile 0.
+inline void FindMaxima(uint32_t tiles, uint32_t row, const OnlineSoftmaxOptions& options) {
+  SetBits<4>(options.scale);
+  SetBits<0, kLowestScore>();
+  for (uint32_t tile = tiles; tile-- != 0;) {
+    SelectFourRows(tile, row);
+    if (options.masked) {
+      ScaleFourRows<true>();
+    } else {
+      ScaleFourRows<false>();
+    }
   }
+  CombineLanes<PoolType::MAX, 1>();
+  CombineLanes<PoolType::MAX, 2>();
+  CombineLanes<PoolType::MAX, 4>();
 }
 
 // Of the maximum in register 0 and the last one in register 1: register 3 = the greater one, register 2 = the
@@ -108,15 +108,26 @@ inline void CompareMaxima() {
   PowerOfDifference();
 }
 
-// Vectors of the statistics, `kAt` rows from the counter of Dst on.
-template <uint32_t kAt>
-void SoftmaxFourRows(const OnlineSoftmaxOptions& options) {
-  SetBits<4>(options.scale);
-  if (options.masked) {
-    ScaleFourRows<true>();
-  } else {
-    ScaleFourRows<false>();
+// Register 0 = the sum of weights of four rows. Ends at tile 0.
+inline void AddWeights(uint32_t tiles, uint32_t row) {
+  Move<4, kZero>();
+  for (uint32_t tile = tiles; tile-- != 0;) {
+    SelectFourRows(tile, row);
+    WeighScores<0>();
+    WeighScores<2>();
+    WeighScores<16>();
+    WeighScores<18>();
   }
+  Move<0, 4>();
+  CombineLanes<PoolType::SUM, 1>();
+  CombineLanes<PoolType::SUM, 2>();
+  CombineLanes<PoolType::SUM, 4>();
+}
+
+// Statistics are `kAt` rows from the counter of Dst on.
+template <uint32_t kAt>
+void SoftmaxFourRows(uint32_t tiles, uint32_t row, const OnlineSoftmaxOptions& options) {
+  FindMaxima(tiles, row, options);
   if (options.first) {
     SetBits<1, kLowestScore>();
   } else {
@@ -132,14 +143,7 @@ void SoftmaxFourRows(const OnlineSoftmaxOptions& options) {
     Multiply<0, 0, 2>();
   }
   Store<0, kAt + kSumAt>();
-  WeighScores<0>();
-  WeighScores<2>();
-  WeighScores<16>();
-  WeighScores<18>();
-  Move<0, 4>();
-  CombineLanes<PoolType::SUM, 1>();
-  CombineLanes<PoolType::SUM, 2>();
-  CombineLanes<PoolType::SUM, 4>();
+  AddWeights(tiles, row);
   Load<1, kAt + kSumAt>();
   Add<0, 0, 1>();
   Store<0, kAt + kSumAt>();
@@ -148,17 +152,22 @@ void SoftmaxFourRows(const OnlineSoftmaxOptions& options) {
   Store<2, kAt + kFactorAt>();
 }
 
-template <uint32_t kScores, uint32_t kStatistics>
-void OnlineSoftmax(TileRows rows, const OnlineSoftmaxOptions& options) {
+template <uint32_t kStatistics>
+void OnlineSoftmax(uint32_t tiles, TileRows rows, const OnlineSoftmaxOptions& options) {
+  AwaitUnits();
+  EveryLane();
   SetPowerConstants();
-  ForEachFourRows(kScores, rows,
-                  [&options] { SoftmaxFourRows<(kStatistics - kScores) * kTileRows>(options); });
+  for (uint32_t row = rows.begin & ~3u; row < rows.end; row += 4) {
+    SoftmaxFourRows<kStatistics * kTileRows>(tiles, row, options);
+  }
 }
 
 template <uint32_t kStatistics>
 void ScaleRows(uint32_t tile, TileRows rows, RowScale scale) {
   const uint32_t at = (kStatistics - tile) * kTileRows + static_cast<uint32_t>(scale);
-  ForEachFourRows(tile, rows, [at] {
+  EveryLane();
+  for (uint32_t row = rows.begin & ~3u; row < rows.end; row += 4) {
+    SelectFourRows(tile, row);
     internal::Push(LoadAt(at).lreg(4));
     Load<0>();
     Load<1, 2>();
@@ -172,16 +181,16 @@ void ScaleRows(uint32_t tile, TileRows rows, RowScale scale) {
     Store<1, 2>();
     Store<2, 16>();
     Store<3, 18>();
-  });
+  }
 }
 
 }  // namespace internal
 
 // Nothing is kept from one function to the next.
-inline void online_softmax_tile_init() {}
-template <uint32_t kScores, uint32_t kStatistics>
-void online_softmax_tile(TileRows rows, const OnlineSoftmaxOptions& options) {
-  if constexpr (kComputes) internal::OnlineSoftmax<kScores, kStatistics>(rows, options);
+inline void online_softmax_tiles_init() {}
+template <uint32_t kStatistics>
+void online_softmax_tiles(uint32_t tiles, TileRows rows, const OnlineSoftmaxOptions& options) {
+  if constexpr (kComputes) internal::OnlineSoftmax<kStatistics>(tiles, rows, options);
 }
 inline void scale_rows_tile_init() {}
 template <uint32_t kStatistics>
