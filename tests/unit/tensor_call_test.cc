@@ -266,8 +266,8 @@ TEST_F(TensorCall, NamesArgumentsOfDecodingAttention) {
   constexpr const char* kPaged = "paged_scaled_dot_product_attention_decode";
   const Tensor q = Make({1, 2, 6, 32}), k = Make({2, 3, 64, 32}), pages = Make({9, 3, 40, 32});
   const Tensor users_first = Make({2, 2, 6, 32}), mask = Make({2, 1, 6, 32});
-  const auto integers = [this](Shape shape) {
-    return card_.FromHost(std::vector<uint32_t>(shape.elements()), shape);
+  const auto integers = [this](const Shape& of) {
+    return card_.FromHost(std::vector<uint32_t>(of.elements()), of);
   };
   const Tensor two = integers({2}), three = integers({3}), table = integers({2, 4});
   const auto cases = [&]() -> Cases {
@@ -312,6 +312,29 @@ TEST_F(TensorCall, ReducesToShapes) {
   EXPECT_EQ(shape(Min(Make({1, 33, 70}), -2)), "[1, 70]");
   EXPECT_EQ(shape(Sum(Make({70}))), "[1]");
   EXPECT_EQ(shape(Sum(Make({1, 70}))), "[1]");
+}
+
+TEST_F(TensorCall, AttentionHasShapesOfQueriesAndValues) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const auto integers = [this](const Shape& of) {
+    return card_.FromHost(std::vector<uint32_t>(of.elements()), of);
+  };
+  const Tensor q = Make({2, 6, 64, 32}), k = Make({2, 3, 64, 32}), v = Make({2, 3, 64, 80});
+  EXPECT_EQ(shape(ScaledDotProductAttention(q, k, v, {.is_causal = true})), "[2, 6, 64, 80]");
+  EXPECT_EQ(shape(ScaledDotProductAttention(q, k, v, {.mask = Make({1, 6, 1, 64})})),
+            "[2, 6, 64, 80]");
+  const Tensor token = Make({1, 2, 6, 32}), mask = Make({2, 1, 1, 64});
+  EXPECT_EQ(shape(ScaledDotProductAttentionDecode(
+                token, k, v, {.positions = integers({2, 1}), .mask = mask, .sliding_window = 5})),
+            "[1, 2, 6, 80]");
+  EXPECT_EQ(shape(ScaledDotProductAttentionDecode(token, k, v, {.mask = mask, .is_causal = false})),
+            "[1, 2, 6, 80]");
+  EXPECT_EQ(shape(PagedScaledDotProductAttentionDecode(token, k, v, integers({2, 5}),
+                                                       {.positions = integers({1})})),
+            "[1, 2, 6, 80]");
 }
 
 TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {
