@@ -248,7 +248,7 @@ TEST_F(TensorCall, NamesArgumentsOfAttention) {
          "like k in all but its last extent, bfloat16 [2, 3, 64, 32] in layout tile"},
         {Called(kAttention, {q, k, k, mask}),
          "scaled_dot_product_attention: mask is bfloat16 [2, 6, 32, 64] in layout tile; it must be "
-         "[2, 6, 64, 64], or 1 in place of an extent but the last"},
+         "numbers in layout tile, [2, 6, 64, 64], or 1 in place of an extent but the last"},
         {Called(kAttention, {q, more, more}, {{"is_causal", true}}),
          "scaled_dot_product_attention: is_causal is given; the 96 keys of bfloat16 [2, 3, 96, 32] "
          "in layout tile must be the 64 rows of bfloat16 [2, 6, 64, 32] in layout tile"},
@@ -288,7 +288,7 @@ TEST_F(TensorCall, NamesArgumentsOfDecodingAttention) {
          "positions"},
         {Called(kDecode, {q, k, k, two, mask}),
          "scaled_dot_product_attention_decode: mask is bfloat16 [2, 1, 6, 32] in layout tile; it "
-         "must be [2, 1, 6, 64], or 1 in place of an extent but the last"},
+         "must be numbers in layout tile, [2, 1, 6, 64], or 1 in place of an extent but the last"},
         {Called(kPaged, {q, k, k, three, two}),
          "paged_scaled_dot_product_attention_decode: page_table is uint32 [3] in layout row_major; "
          "it must be uint32, blocks for each of the 2 users"},

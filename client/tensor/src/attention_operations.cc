@@ -68,6 +68,10 @@ Status CheckIndices(const Call& call, const AttentionOperation& operation) {
       return call.InputError(*operation.page_table, "it must be uint32, blocks for each of the " +
                                                         std::to_string(users) + " users");
     }
+    if (uint64_t{call.spec(kK).shape[2]} * table.shape[1] > ops::kAttentionAll) {
+      return call.InputError(*operation.page_table,
+                             "its blocks must have at most 2^30 keys a user");
+    }
   }
   if (operation.positions) {
     const TensorSpec& positions = call.spec(*operation.positions);
@@ -86,13 +90,14 @@ Status CheckMask(const Call& call, const AttentionOperation& operation) {
   const Queries queries = QueriesOf(call, operation);
   const std::vector<TensorSpec> specs = call.specs();
   const uint32_t wanted[] = {queries.users, operation.is_decode ? 1 : queries.heads, queries.rows};
-  bool matches = mask.shape.rank() == 4 && mask.shape[3] == KeysOf(operation, specs);
+  bool matches = mask.layout == Layout::kTile && mask.dtype != DType::kUInt32 &&
+                 mask.shape.rank() == 4 && mask.shape[3] == KeysOf(operation, specs);
   for (size_t i = 0; matches && i < std::size(wanted); ++i) {
     matches = mask.shape[i] == 1 || mask.shape[i] == wanted[i];
   }
   if (matches) return Status();
   return call.Error(
-      "mask", "is " + mask.ToString() + "; it must be " +
+      "mask", "is " + mask.ToString() + "; it must be numbers in layout tile, " +
                   Shape({wanted[0], wanted[1], wanted[2], KeysOf(operation, specs)}).ToString() +
                   ", or 1 in place of an extent but the last");
 }
@@ -137,7 +142,7 @@ Status TakeAttributes(const Call& call, AttentionOperation* operation) {
 
 Outputs RunAttention(const Call& call, AttentionOperation operation) {
   for (size_t i = 0; i < call.inputs(); ++i) {
-    if (operation.positions == i || operation.page_table == i) continue;
+    if (operation.positions == i || operation.page_table == i || operation.mask == i) continue;
     if (Status status = call.RequireTiles(i); !status.ok()) return status;
   }
   if (Status status = CheckQueries(call, operation); !status.ok()) return status;
