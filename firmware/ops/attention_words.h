@@ -36,14 +36,13 @@ struct AttentionVisible {
 };
 inline constexpr uint32_t kAttentionAll = 1u << 30;  // keys back or ahead
 
-// Keys are taken tile by tile, or two tiles at a time.
+// Keys are taken a few tiles at a time.
+inline constexpr uint32_t kAttentionTiles =
+    kDstTiles - 1;  // at most, of both; the fourth tile of Dst has statistics
 struct AttentionSteps {
   uint32_t tiles;  // of keys, in a step; with a mask one
   uint32_t block;  // tiles of values that are summed together: a divisor of value_tiles
 };
-inline constexpr uint32_t kAttentionStepTiles = 2;
-inline constexpr uint32_t kAttentionBlock =
-    kDstTiles - 1;  // at most; the fourth has the statistics
 
 struct AttentionReader {
   Cores cores;

@@ -153,7 +153,7 @@ ops::AttentionUnits UnitsOf(const Attention& of, const OpTensor& output) {
 }
 
 ops::AttentionSteps StepsOf(const Attention& of, const OpTensor& output) {
-  return {of.mask[0] != 0 ? 1u : 2u, output.tile_columns() % 2 == 0 ? 2u : 1u};
+  return {of.mask[0] != 0 ? 1u : ops::kAttentionTiles, output.tile_columns() % 2 == 0 ? 2u : 1u};
 }
 
 ops::AttentionReader ReaderOf(const Attention& of, const Inputs& inputs, const OpTensor& output) {
@@ -218,8 +218,8 @@ void RunAttention(BootedCard& card, const Attention& of) {
   OpTensor output{{of.q[0], of.q[1], of.q[2], of.value_columns}, of.query_format};
   const uint32_t key_tiles = inputs.q.tile_columns(), value_tiles = output.tile_columns();
   OpProgram program(card, "attention", of.cores,
-                    {{0, 4 * key_tiles, of.format},
-                     {1, 4 * value_tiles, of.format},
+                    {{0, 6 * key_tiles, of.format},
+                     {1, 6 * value_tiles, of.format},
                      {2, 2, kBf16},
                      {3, 4, of.query_format},
                      {4, 2 * key_tiles, of.query_format},

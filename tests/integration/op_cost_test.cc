@@ -191,11 +191,11 @@ class OperationInstructions : public ::testing::Test {
   Cost Attention(const char* what, uint32_t rows, uint32_t steps) {
     BootedCard card;
     OpProgram program(card, "attention", kOneCore,
-                      {{0, 8, kBf16},
-                       {1, 8, kBf16},
+                      {{0, 12, kBf16},
+                       {1, 12, kBf16},
                        {ops::kOutputBuffer, 4, kBf16},
                        {4, 4, kBf16},
-                       {5, 2, kFp32},
+                       {5, 3, kFp32},
                        {6, 1, kFp32},
                        {7, 2, kFp32},
                        {8, 2, kBf16},
@@ -206,7 +206,7 @@ class OperationInstructions : public ::testing::Test {
     ops::AttentionReader reader{};
     reader.units = units;
     reader.visible = visible;
-    reader.steps = {2, 2};
+    reader.steps = {3, 2};
     reader.query_address = OpInputAddress(0);
     reader.key_address = OpInputAddress(1);
     reader.value_address = OpInputAddress(2);
@@ -269,9 +269,9 @@ TEST_F(OperationInstructions, OfStepsOfAttention) {
   const uint64_t step = (nine.item - one.item) / 8, few_step = (few_nine.item - few.item) / 8;
   std::printf("step: %lu of 32 rows, %lu of 8\n", step, few_step);
   EXPECT_LE(one.item, 4400u);
-  EXPECT_LE(step, 3400u);
+  EXPECT_LE(step, 2900u);
   EXPECT_LE(few.item, 1750u);
-  EXPECT_LE(few_step, 1070u);
+  EXPECT_LE(few_step, 870u);
 }
 
 }  // namespace

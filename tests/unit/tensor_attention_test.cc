@@ -37,19 +37,19 @@ INSTANTIATE_TEST_SUITE_P(
                       {{{2, 6, 70, 64}}, {{2, 3, 100, 64}}, {{2, 3, 100, 80}}},
                       {{2, 6, 70, 80}},
                       R"(attention on 12 cores: 36 items, 1 launches of 36
-buffer 0: 8 pages of 2048 bytes
-buffer 1: 12 pages of 2048 bytes
+buffer 0: 12 pages of 2048 bytes
+buffer 1: 18 pages of 2048 bytes
 buffer 3: 6 pages of 2048 bytes
 buffer 4: 4 pages of 2048 bytes
-buffer 5: 2 pages of 4096 bytes
+buffer 5: 3 pages of 4096 bytes
 buffer 6: 1 pages of 4096 bytes
 buffer 7: 3 pages of 4096 bytes
 buffer 8: 2 pages of 2048 bytes
 buffer 9: 2 pages of 2048 bytes
 buffer 10: 2 pages of 2048 bytes
-reader 1 70 3 70 3 100 0 1073741824 1073741824 2 3 @0 @1 @2 2 3 2 3 4 2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+reader 1 70 3 70 3 100 0 1073741824 1073741824 3 3 @0 @1 @2 2 3 2 3 4 2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
   0
-compute 1 70 3 70 3 100 0 1073741824 1073741824 2 3 2 3 1069066811 0 6 16 3 3
+compute 1 70 3 70 3 100 0 1073741824 1073741824 2 3 3 3 1069066811 0 6 16 3 3
 writer 1 70 3 70 3 @output 3
 )"},
         AttentionCase{"Causal",
@@ -59,18 +59,18 @@ writer 1 70 3 70 3 @output 3
                        {{1, 1, 64, 128}, DType::kBfp8}},
                       {{1, 2, 64, 128}, DType::kFloat32},
                       R"(attention on 4 cores: 4 items, 1 launches of 4
-buffer 0: 16 pages of 1088 bytes
-buffer 1: 16 pages of 1088 bytes
+buffer 0: 24 pages of 1088 bytes
+buffer 1: 24 pages of 1088 bytes
 buffer 3: 4 pages of 4096 bytes
 buffer 4: 8 pages of 4096 bytes
-buffer 5: 2 pages of 4096 bytes
+buffer 5: 3 pages of 4096 bytes
 buffer 6: 1 pages of 4096 bytes
 buffer 7: 4 pages of 4096 bytes
 buffer 8: 2 pages of 2048 bytes
 buffer 9: 2 pages of 2048 bytes
 buffer 10: 2 pages of 2048 bytes
-reader 1 64 2 64 2 64 1 39 0 2 2 @0 @1 @2 4 4 2 1 2 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
-compute 1 64 2 64 2 64 1 39 0 4 4 2 2 1069066811 0 32 32 2 4
+reader 1 64 2 64 2 64 1 39 0 3 2 @0 @1 @2 4 4 2 1 2 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+compute 1 64 2 64 2 64 1 39 0 4 4 3 2 1069066811 0 32 32 2 4
 writer 1 64 2 64 2 @output 4
 )"},
         AttentionCase{"WindowInBothDirections",
@@ -78,18 +78,18 @@ writer 1 64 2 64 2 @output 4
                       {{{1, 1, 33, 32}}, {{1, 1, 33, 32}}, {{1, 1, 33, 32}}},
                       {{1, 1, 33, 32}},
                       R"(attention on 2 cores: 2 items, 1 launches of 2
-buffer 0: 4 pages of 2048 bytes
-buffer 1: 4 pages of 2048 bytes
+buffer 0: 6 pages of 2048 bytes
+buffer 1: 6 pages of 2048 bytes
 buffer 3: 2 pages of 2048 bytes
 buffer 4: 2 pages of 2048 bytes
-buffer 5: 2 pages of 4096 bytes
+buffer 5: 3 pages of 4096 bytes
 buffer 6: 1 pages of 4096 bytes
 buffer 7: 1 pages of 4096 bytes
 buffer 8: 2 pages of 2048 bytes
 buffer 9: 2 pages of 2048 bytes
 buffer 10: 2 pages of 2048 bytes
-reader 1 33 2 33 2 33 1 4 4 2 1 @0 @1 @2 1 1 1 1 2 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
-compute 1 33 2 33 2 33 1 4 4 1 1 2 1 1069066811 0 1 32 2 1
+reader 1 33 2 33 2 33 1 4 4 3 1 @0 @1 @2 1 1 1 1 2 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+compute 1 33 2 33 2 33 1 4 4 1 1 3 1 1069066811 0 1 32 2 1
 writer 1 33 2 33 2 @output 1
 )"},
         AttentionCase{"MaskOfHeads",
@@ -118,19 +118,19 @@ writer 1 64 2 64 2 @output 1
                       {{{1, 32, 8, 64}}, {{32, 2, 256, 64}}, {{32, 2, 256, 64}}, Integers({32})},
                       {{1, 32, 8, 64}},
                       R"(attention on 12 cores: 64 items, 1 launches of 64
-buffer 0: 8 pages of 2048 bytes
-buffer 1: 8 pages of 2048 bytes
+buffer 0: 12 pages of 2048 bytes
+buffer 1: 12 pages of 2048 bytes
 buffer 3: 4 pages of 2048 bytes
 buffer 4: 4 pages of 2048 bytes
-buffer 5: 2 pages of 4096 bytes
+buffer 5: 3 pages of 4096 bytes
 buffer 6: 1 pages of 4096 bytes
 buffer 7: 2 pages of 4096 bytes
 buffer 8: 2 pages of 2048 bytes
 buffer 9: 2 pages of 2048 bytes
 buffer 10: 2 pages of 2048 bytes
 buffer 11: 1 pages of 2048 bytes
-reader 2 4 1 8 1 256 0 1073741824 0 2 2 @0 @1 @2 2 2 1 2 8 32 0 0 0 0 0 2 @3 0 1 32 0 0 0 0 0 0
-compute 2 4 1 8 1 256 0 1073741824 0 2 2 2 2 1069066811 0 8 32 1 2
+reader 2 4 1 8 1 256 0 1073741824 0 3 2 @0 @1 @2 2 2 1 2 8 32 0 0 0 0 0 2 @3 0 1 32 0 0 0 0 0 0
+compute 2 4 1 8 1 256 0 1073741824 0 2 2 3 2 1069066811 0 8 32 1 2
 writer 2 4 1 8 1 @output 2
 )"},
         AttentionCase{"DecodeOfGroupsAcrossTiles",
@@ -166,19 +166,19 @@ writer 2 24 2 48 2 @output 2
                        Integers({1, 3}, Layout::kTile)},
                       {{1, 3, 16, 64}},
                       R"(attention on 12 cores: 12 items, 1 launches of 12
-buffer 0: 8 pages of 1088 bytes
-buffer 1: 8 pages of 1088 bytes
+buffer 0: 12 pages of 1088 bytes
+buffer 1: 12 pages of 1088 bytes
 buffer 3: 4 pages of 2048 bytes
 buffer 4: 4 pages of 2048 bytes
-buffer 5: 2 pages of 4096 bytes
+buffer 5: 3 pages of 4096 bytes
 buffer 6: 1 pages of 4096 bytes
 buffer 7: 2 pages of 4096 bytes
 buffer 8: 2 pages of 2048 bytes
 buffer 9: 2 pages of 2048 bytes
 buffer 10: 2 pages of 2048 bytes
 buffer 11: 1 pages of 2048 bytes
-reader 4 4 1 16 1 384 0 63 0 2 2 @0 @1 @2 2 2 1 4 2 20 1 @3 0 3 6 2 @4 1 1 3 0 0 0 0 0 0
-compute 4 4 1 16 1 384 0 63 0 2 2 2 2 1069066811 0 16 32 1 2
+reader 4 4 1 16 1 384 0 63 0 3 2 @0 @1 @2 2 2 1 4 2 20 1 @3 0 3 6 2 @4 1 1 3 0 0 0 0 0 0
+compute 4 4 1 16 1 384 0 63 0 2 2 3 2 1069066811 0 16 32 1 2
 writer 4 4 1 16 1 @output 2
 )"}),
     [](const auto& test) { return test.param.name; });

@@ -54,7 +54,7 @@ ops::AttentionVisible VisibleOf(const AttentionOperation& operation, uint32_t ke
 }
 
 ops::AttentionSteps StepsOf(const AttentionOperation& operation, uint32_t value_tiles) {
-  ops::AttentionSteps steps = {operation.mask ? 1 : ops::kAttentionStepTiles, ops::kAttentionBlock};
+  ops::AttentionSteps steps = {operation.mask ? 1 : ops::kAttentionTiles, ops::kAttentionTiles};
   while (value_tiles % steps.block != 0) --steps.block;
   return steps;
 }

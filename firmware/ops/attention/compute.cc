@@ -1,5 +1,5 @@
 // Computes for each unit the sums of values, weighed by softmax of the scaled products of queries and keys: step by
-// step, a tile or two of keys each. TRISC0, TRISC1 and TRISC2, words AttentionCompute.
+// step, a few tiles of keys each. TRISC0, TRISC1 and TRISC2, words AttentionCompute.
 //
 // Scores, weights, statistics and sums are made in Dst, with 32 bits; weights are rounded to bfloat16, as which the
 // matrix unit multiplies them exactly, and a row's sum of weights is that of the rounded ones.

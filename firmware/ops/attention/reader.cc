@@ -41,7 +41,7 @@ class Reader {
     const uint32_t mask = MaskTile(unit), end = plan.first_tile + plan.tiles;
     for (uint32_t tile = plan.first_tile; tile < end; tile += words_.steps.tiles) {
       const uint32_t tiles = LeastOf(end - tile, words_.steps.tiles);
-      uint32_t rows[kAttentionStepTiles];
+      uint32_t rows[kAttentionTiles];
       for (uint32_t i = 0; i != tiles; ++i) rows[i] = RowOfKeys(head, user, tile + i);
       ReadStep(rows, tiles, mask + tile);
     }
