@@ -36,6 +36,10 @@ constexpr uint32_t kMinusInfinity = 0xFF800000;
   fill_outside_band_tile(dst, by_row, low, high, kMinusInfinity);
 }
 
+[[gnu::noinline]] void Reserve(uint32_t out, uint32_t tiles) { cb_reserve_back(out, tiles); }
+[[gnu::noinline]] void Push(uint32_t out, uint32_t tiles) { cb_push_back(out, tiles); }
+[[gnu::noinline]] void PackTile(uint32_t dst, uint32_t out) { pack_tile(dst, out); }
+
 class Attention {
  public:
   explicit Attention(const AttentionCompute& words)
@@ -85,14 +89,14 @@ class Attention {
       online_softmax_tiles<kStatisticsTile>(tiles, rows_, {words_.scale, is_first, has_mask});
     }
     tile_regs_commit();
-    cb_reserve_back(kWeights, words_.steps.tiles);
-    cb_reserve_back(kStatistics, 1);
+    Reserve(kWeights, words_.steps.tiles);
+    Reserve(kStatistics, 1);
     tile_regs_wait();
-    for (uint32_t dst = 0; dst != tiles; ++dst) pack_tile(dst, kWeights);
-    pack_tile(kStatisticsTile, kStatistics);
+    for (uint32_t dst = 0; dst != tiles; ++dst) PackTile(dst, kWeights);
+    PackTile(kStatisticsTile, kStatistics);
     tile_regs_release();
-    cb_push_back(kWeights, words_.steps.tiles);
-    cb_push_back(kStatistics, 1);
+    Push(kWeights, words_.steps.tiles);
+    Push(kStatistics, 1);
     cb_wait_front(kWeights, words_.steps.tiles);
     cb_wait_front(kStatistics, 1);
   }
@@ -167,11 +171,11 @@ class Attention {
 
   static void Pack(uint32_t buffer, uint32_t block) {
     tile_regs_commit();
-    cb_reserve_back(buffer, block);
+    Reserve(buffer, block);
     tile_regs_wait();
-    for (uint32_t i = 0; i != block; ++i) pack_tile(i, buffer);
+    for (uint32_t i = 0; i != block; ++i) PackTile(i, buffer);
     tile_regs_release();
-    cb_push_back(buffer, block);
+    Push(buffer, block);
   }
 
   const AttentionCompute& words_;
