@@ -2,6 +2,7 @@
 #include <ttfd/kernel.h>
 
 #include "firmware/ops/cores.h"
+#include "firmware/ops/write_page.h"
 
 using namespace ttfd::kernel;
 using namespace ttfd::ops;
@@ -19,9 +20,8 @@ void kernel_main() {
                      (item - row * blocks.column_blocks) * blocks.block_columns;
     for (uint32_t i = 0; i != blocks.block_rows; ++i, first += row_tiles) {
       for (uint32_t j = 0; j != blocks.block_columns; ++j) {
-        Write(pages.Wait(), tiles.Page(first + j), pages.page_bytes());
-        WritesLeftBarrier();
-        pages.Pop();
+        WritePage(pages,
+                  [&](uint32_t from) { Write(from, tiles.Page(first + j), pages.page_bytes()); });
       }
     }
   }

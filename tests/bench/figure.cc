@@ -106,6 +106,7 @@ const std::vector<std::string>& AllNames() {
                                                                 "hang.recovery_ms",
                                                                 "tensor.matmul_1024_s",
                                                                 "tensor.mlp_s",
+                                                                "tensor.attention_s",
                                                                 "tensor.eager_op_us",
                                                                 "tensor.traced_op_us"};
   return *names;

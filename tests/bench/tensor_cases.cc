@@ -42,6 +42,10 @@ struct Tensors {
   tt::Tensor w2 = Numbers(card, {3072, 768});
   tt::Tensor b2 = Numbers(card, {768});
   tt::Tensor small = Numbers(card, {32, 16 * 32});  // a tile for each of 16 cores
+  // A query of 32 users and eight heads, for 128 keys of two heads.
+  tt::Tensor queries = Numbers(card, {1, 32, 8, 32});
+  tt::Tensor keys = Numbers(card, {32, 2, 128, 32});
+  tt::Tensor positions = card.FromHost(std::vector<uint32_t>(32, 127), {32}, tt::Layout::kRowMajor);
   tt::Tensor traced = {};
   std::optional<tt::Recording> trace = {};
 };
@@ -117,6 +121,12 @@ std::vector<BenchCase> TensorCases(AddressFunction address) {
          return Measure(given.card, [&] {
            return tt::Linear(tt::Linear(given.x, given.w1, given.b1, {.activation = "gelu"}),
                              given.w2, given.b2);
+         });
+       })},
+      {"tensor.attention_s", "s", with_tensors([](Tensors& given, std::chrono::nanoseconds) {
+         return Measure(given.card, [&] {
+           return tt::ScaledDotProductAttentionDecode(given.queries, given.keys, given.keys,
+                                                      {.positions = given.positions});
          });
        })},
       {"tensor.eager_op_us", "us", with_tensors(EagerMicroseconds)},

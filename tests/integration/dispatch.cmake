@@ -16,7 +16,7 @@ foreach(name IN ITEMS compute_dst_test compute_engine_test compute_pairs_test co
   ttfd_test(NAME ${name} LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/${name}.cc
     DEPS runtime_dispatch test_device firmware_kernels)
 endforeach()
-ttfd_test(NAME op_kernels_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/op_eltwise_test.cc
+ttfd_test(NAME op_kernels_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/op_attention_test.cc ${dispatch_dir}/op_eltwise_test.cc
        ${dispatch_dir}/op_matmul_test.cc ${dispatch_dir}/op_reduce_test.cc ${dispatch_dir}/op_rows_test.cc ${dispatch_dir}/op_cost_test.cc
   DEPS runtime_dispatch test_device firmware_kernels firmware_ops)
 ttfd_test(NAME dispatch_print_test LABELS integration TIMEOUT 120 SRCS ${dispatch_dir}/dispatch_print_test.cc

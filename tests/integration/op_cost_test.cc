@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "firmware/ops/attention_words.h"
 #include "runtime/sim/chip.h"
 #include "runtime/sim/hart.h"
 #include "tests/support/op_reference.h"
@@ -25,11 +26,8 @@ TEST(OperationCost, ImagesOfAFamily) {
     size_t limit;
     size_t bytes = 0;
   };
-  Family families[] = {{"eltwise", 13'100},
-                       {"matmul", 12'400},
-                       {"reduce", 12'000},
-                       {"rows", 13'330},
-                       {"move", 15'600}};
+  Family families[] = {{"eltwise", 13'100}, {"matmul", 12'400}, {"reduce", 12'000},
+                       {"rows", 13'330},    {"move", 15'600},   {"attention", 19'200}};
   for (const std::string_view name : ops::OperationElfNames()) {
     const auto image = LoadKernel(ops::OperationElf(name), std::string(name));
     ASSERT_TRUE(image.ok()) << image.status().ToString();
@@ -37,8 +35,11 @@ TEST(OperationCost, ImagesOfAFamily) {
     std::printf("%s: %zu bytes\n", std::string(name).c_str(), bytes);
     all += bytes;
     for (Family& family : families) {
-      if (family.name == std::string_view("move") && name == "tile_writer") continue;  // its own
-      if (name == "tile_writer" || name.starts_with(family.name)) family.bytes += bytes;
+      const bool has_own_writer =
+          family.name == std::string_view("move") || family.name == std::string_view("attention");
+      if (name == "tile_writer" ? !has_own_writer : name.starts_with(family.name)) {
+        family.bytes += bytes;
+      }
     }
   }
   for (const Family& family : families) {
@@ -185,6 +186,47 @@ class OperationInstructions : public ::testing::Test {
                      kOneCore.Arguments(writer, 0, items));
     });
   }
+
+  // Of queries of `rows` rows and two tiles of columns, and as many keys as `steps` tiles have rows.
+  Cost Attention(const char* what, uint32_t rows, uint32_t steps) {
+    BootedCard card;
+    OpProgram program(card, "attention", kOneCore,
+                      {{0, 12, kBf16},
+                       {1, 12, kBf16},
+                       {ops::kOutputBuffer, 4, kBf16},
+                       {4, 4, kBf16},
+                       {5, 3, kFp32},
+                       {6, 1, kFp32},
+                       {7, 2, kFp32},
+                       {8, 2, kBf16},
+                       {9, 2, kBf16},
+                       {10, 2, kBf16}});
+    const ops::AttentionUnits units = {1, rows, 1, rows, 1};
+    const ops::AttentionVisible visible = {32 * steps, 0, ops::kAttentionAll, 0};
+    ops::AttentionReader reader{};
+    reader.units = units;
+    reader.visible = visible;
+    reader.steps = {3, 2};
+    reader.query_address = OpInputAddress(0);
+    reader.key_address = OpInputAddress(1);
+    reader.value_address = OpInputAddress(2);
+    reader.key_tiles = reader.value_tiles = 2;
+    reader.group = kLarge;
+    reader.heads = 1;
+    reader.blocks = {steps, 1, 0, {}};
+    ops::AttentionCompute compute{};
+    compute.units = units;
+    compute.visible = visible;
+    compute.key_tiles = compute.value_tiles = 2;
+    compute.steps = reader.steps;
+    compute.scale = 0x3F800000;
+    compute.padding = {rows, 32, 1, 2};
+    const ops::AttentionWriter writer{{}, units, kOpOutputAddress, 2};
+    return Measure(what, card, [&](uint32_t items) {
+      program.Launch(kOneCore.Arguments(reader, 0, items), kOneCore.Arguments(compute, 0, items),
+                     kOneCore.Arguments(writer, 0, items));
+    });
+  }
 };
 
 TEST_F(OperationInstructions, OfTilesOfElements) {
@@ -218,6 +260,18 @@ TEST_F(OperationInstructions, OfRowsOfFourTiles) {
   EXPECT_LE(Rows("softmax", ops::RowsFunction::kSoftmax, 4).item, 9500u);
   EXPECT_LE(Rows("rms_norm", ops::RowsFunction::kRmsNorm, 4).item, 7900u);
   EXPECT_LE(Rows("layer_norm", ops::RowsFunction::kLayerNorm, 4).item, 11500u);
+}
+
+// Eight more tiles of keys cost eight steps.
+TEST_F(OperationInstructions, OfStepsOfAttention) {
+  const Cost one = Attention("32 rows", 32, 1), nine = Attention("32 rows, 9", 32, 9);
+  const Cost few = Attention("8 rows", 8, 1), few_nine = Attention("8 rows, 9", 8, 9);
+  const uint64_t step = (nine.item - one.item) / 8, few_step = (few_nine.item - few.item) / 8;
+  std::printf("step: %lu of 32 rows, %lu of 8\n", step, few_step);
+  EXPECT_LE(one.item, 4400u);
+  EXPECT_LE(step, 2900u);
+  EXPECT_LE(few.item, 1750u);
+  EXPECT_LE(few_step, 870u);
 }
 
 }  // namespace

@@ -221,6 +221,91 @@ def join_heads() -> Reference:
     return Reference(make, lambda x: x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1), EXACT)
 
 
+def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, seen: np.ndarray, mask: np.ndarray | float, scale: float) -> np.ndarray:
+    """softmax(q * k^T * scale + mask) * v of the keys that are seen; one head of keys serves several of q."""
+    k, v = (np.repeat(each, q.shape[1] // k.shape[1], 1) for each in (k, v))
+    scores = np.where(seen, q @ k.swapaxes(-1, -2) * (scale or q.shape[-1] ** -0.5) + mask, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ v
+
+
+def attention_inputs(random: np.random.Generator, of: Sequence[tuple[int, ...]]) -> tuple[list[np.ndarray], list[str], dict[str, Any]]:
+    """Queries, keys and values of shapes, their types, and attributes."""
+    kind = str(random.choice(["bfloat16", "bfp8"]))
+    attributes = {"scale": float(np.float32(random.uniform(0.05, 0.3)))} if random.random() < 0.3 else {}
+    return [numbers(random, each, -2, 2) for each in of], ["bfloat16", kind, kind], attributes
+
+
+def attention_mask(random: np.random.Generator, of: tuple[int, ...]) -> np.ndarray:
+    """A tenth of the keys are not seen; extents but the last may be 1."""
+    shape = tuple(1 if random.random() < 0.4 else length for length in of[:-1]) + of[-1:]
+    mask = np.where(random.random(shape) < 0.1, -np.inf, random.uniform(-2, 2, shape)).astype(np.float32)
+    mask[..., 0] = 0
+    return mask
+
+
+def attentions() -> Reference:
+    """Groups of heads, with and without masks and windows."""
+    def make(random: np.random.Generator) -> Call:
+        users, kv_heads, rows, columns = int(random.integers(1, 3)), int(random.integers(1, 3)), extent(random), int(random.choice([16, 32, 64, 80, 128]))
+        heads, kind = kv_heads * int(random.integers(1, 4)), int(random.integers(0, 4))
+        keys = rows if kind else extent(random, 150)
+        arrays, dtypes, attributes = attention_inputs(random, [(users, heads, rows, columns), (users, kv_heads, keys, columns),
+                                                               (users, kv_heads, keys, int(random.choice([columns, 96])))])
+        attributes["is_causal"] = kind in (1, 2)
+        if kind > 1:
+            attributes["sliding_window"] = int(random.integers(1, rows + 5))
+        if random.random() < 0.5 and not kind:
+            return Call(arrays + [attention_mask(random, (users, heads, rows, keys))], dtypes + ["bfloat16"], attributes)
+        return Call(arrays, dtypes, attributes)
+
+    def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | float = 0.0, is_causal: bool = False, scale: float = 0.0,
+                sliding_window: int = 0) -> np.ndarray:
+        ahead = np.arange(k.shape[2]) - np.arange(q.shape[2])[:, None]
+        back, limit = (sliding_window - 1, 0) if is_causal else (sliding_window // 2, sliding_window // 2)
+        seen = (ahead <= limit if is_causal or sliding_window else ahead < np.inf) & (ahead >= -back if sliding_window else ahead > -np.inf)
+        return attention(q, k, v, seen, mask, scale)
+    return Reference(make, compute, PCC)
+
+
+def decoded_attentions(is_paged: bool) -> Reference:
+    """A query of each head, for all keys or for those up to a position; blocks of pages in any order."""
+    def make(random: np.random.Generator) -> Call:
+        users, kv_heads, columns = int(random.integers(1, 5)), int(random.choice([1, 2, 3, 8])), int(random.choice([16, 32, 64, 128]))
+        heads, block, blocks = kv_heads * int(random.choice([1, 3, 4, 8])), 32 * int(random.integers(1, 3)), int(random.integers(1, 4))
+        keys = block * blocks if is_paged else extent(random, 200)
+        cache = (users * blocks, kv_heads, block, columns) if is_paged else (users, kv_heads, keys, columns)
+        arrays, dtypes, attributes = attention_inputs(random, [(1, users, heads, columns), cache, cache])
+        if is_paged:
+            arrays.append(random.permutation(users * blocks).reshape(users, blocks).astype(np.uint32))
+            dtypes = dtypes + ["uint32"]
+        if random.random() < 0.7:
+            one = random.random() < 0.2
+            arrays.append(random.integers(0, keys + 1, 1 if one else users, np.uint32))
+            dtypes = dtypes + ["uint32"]
+            if random.random() < 0.3:
+                attributes["sliding_window"] = int(random.integers(1, keys + 1))
+                return Call(arrays, dtypes, attributes)
+        else:
+            attributes["is_causal"] = False
+        if random.random() < 0.5:
+            return Call(arrays + [attention_mask(random, (users, 1, heads, keys))], dtypes + ["bfloat16"], attributes)
+        return Call(arrays, dtypes, attributes)
+
+    def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, *more: np.ndarray, is_causal: bool = True, scale: float = 0.0,
+                sliding_window: int = 0) -> np.ndarray:
+        rest = list(more)
+        if is_paged:
+            table = rest.pop(0).astype(int)
+            k, v = (np.concatenate([each[table[:, i]] for i in range(table.shape[1])], 2) for each in (k, v))
+        keys, index = k.shape[2], np.arange(k.shape[2])
+        positions = np.minimum(rest.pop(0), keys - 1).reshape(-1, 1, 1, 1) if is_causal else np.full((1, 1, 1, 1), keys)
+        seen = (index <= positions) & (index > positions - (sliding_window or keys + 2))
+        mask = rest[0].swapaxes(1, 2) if rest else 0.0
+        return attention(q[0][:, :, None], k, v, seen, mask, scale)[None, :, :, 0]
+    return Reference(make, compute, PCC)
+
+
 def reduction(function: Callable[..., np.ndarray], bar: str) -> Reference:
     """Along one of the last two extents."""
     def make(random: np.random.Generator) -> Call:
@@ -320,4 +405,7 @@ REFERENCES: dict[str, Reference] = {
     "update_cache": caches(True),
     "split_query_key_value_and_split_heads": split_heads(),
     "concatenate_heads": join_heads(),
+    "scaled_dot_product_attention": attentions(),
+    "scaled_dot_product_attention_decode": decoded_attentions(False),
+    "paged_scaled_dot_product_attention_decode": decoded_attentions(True),
 }

@@ -82,6 +82,20 @@ def test_a_recording_replays(card):
     assert np.array_equal(y.numpy(), wanted)
 
 
+def test_a_recording_of_attention_follows_positions_and_pages_on_the_card(card):
+    random = np.random.default_rng(5)
+    q, pages = card.tensor(random.normal(0, 1, (1, 2, 8, 32))), [card.tensor(random.normal(0, 1, (6, 2, 32, 32))) for _ in range(2)]
+    positions, table = (card.tensor(np.zeros(of, int), "uint32") for of in ((1, 1, 1, 2), (1, 1, 2, 3)))
+    with card.record() as step:
+        y = tt.paged_scaled_dot_product_attention_decode(q, *pages, tt.reshape(table, shape=[2, 3]), positions)
+    for given, blocks in ([40, 90], [[1, 5, 0], [2, 3, 4]]), ([5, 64], [[4, 0, 1], [3, 5, 2]]):
+        tt.fill_cache(positions, card.tensor(np.reshape(given, (1, 1, 1, 2)), "uint32"))
+        tt.fill_cache(table, card.tensor(np.reshape(blocks, (1, 1, 2, 3)), "uint32"))
+        step.replay()
+        again = tt.paged_scaled_dot_product_attention_decode(q, *pages, card.tensor(blocks, "uint32"), card.tensor(given, "uint32"))
+        assert np.array_equal(y.numpy(), again.numpy())
+
+
 def test_an_exception_abandons_the_recording(card):
     x = card.tensor(np.ones((2, 3)))
     with pytest.raises(ZeroDivisionError), card.record():

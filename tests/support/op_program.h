@@ -129,11 +129,12 @@ class OpProgram {
             const std::vector<OpBuffer>& buffers)
       : card_(card) {
     ProgramSpec spec;
-    for (const auto& [name, hart] : {std::pair(family + "_reader", hw::kNcrisc),
-                                     {family + "_compute_trisc0", hw::kTrisc0},
-                                     {family + "_compute_trisc1", hw::kTrisc1},
-                                     {family + "_compute_trisc2", hw::kTrisc2},
-                                     {std::string("tile_writer"), hw::kBrisc}}) {
+    for (const auto& [name, hart] :
+         {std::pair(family + "_reader", hw::kNcrisc),
+          {family + "_compute_trisc0", hw::kTrisc0},
+          {family + "_compute_trisc1", hw::kTrisc1},
+          {family + "_compute_trisc2", hw::kTrisc2},
+          {family == "attention" ? "attention_writer" : "tile_writer", hw::kBrisc}}) {
       const auto image = LoadKernel(ops::OperationElf(name), name);
       EXPECT_TRUE(image.ok()) << image.status().ToString();
       spec.kernels.push_back({*image, hart, cores.ranges()});

@@ -221,6 +221,85 @@ TEST_F(TensorCall, NamesArgumentsOfCachesAndHeads) {
   ExpectRefused(cases);
 }
 
+TEST_F(TensorCall, NamesArgumentsOfAttention) {
+  constexpr const char* kAttention = "scaled_dot_product_attention";
+  const Tensor q = Make({2, 6, 64, 32});
+  const Tensor k = Make({2, 3, 64, 32}), more = Make({2, 3, 96, 32});
+  const Tensor blocks = Make({2, 6, 64, 32}, DType::kBfp8), three_extents = Make({6, 64, 32});
+  const Tensor narrow = Make({2, 3, 64, 16}), four_heads = Make({2, 4, 64, 32});
+  const Tensor mask = Make({2, 6, 32, 64});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called(kAttention, {three_extents, k, k}),
+         "scaled_dot_product_attention: q is bfloat16 [6, 64, 32] in layout tile; it must have "
+         "four extents: users, heads, rows, columns"},
+        {Called(kAttention, {blocks, k, k}),
+         "scaled_dot_product_attention: q is bfp8 [2, 6, 64, 32] in layout tile; the dtype must be "
+         "bfloat16 or float32"},
+        {Called(kAttention, {q, narrow, k}),
+         "scaled_dot_product_attention: k is bfloat16 [2, 3, 64, 16] in layout tile; it must have "
+         "four extents: users of q, heads, keys, and the columns of q, bfloat16 [2, 6, 64, 32] in "
+         "layout tile"},
+        {Called(kAttention, {q, four_heads, k}),
+         "scaled_dot_product_attention: k is bfloat16 [2, 4, 64, 32] in layout tile; its heads "
+         "must divide the 6 of q, bfloat16 [2, 6, 64, 32] in layout tile"},
+        {Called(kAttention, {q, k, more}),
+         "scaled_dot_product_attention: v is bfloat16 [2, 3, 96, 32] in layout tile; it must be "
+         "like k in all but its last extent, bfloat16 [2, 3, 64, 32] in layout tile"},
+        {Called(kAttention, {q, k, k, mask}),
+         "scaled_dot_product_attention: mask is bfloat16 [2, 6, 32, 64] in layout tile; it must be "
+         "numbers in layout tile, [2, 6, 64, 64], or 1 in place of an extent but the last"},
+        {Called(kAttention, {q, more, more}, {{"is_causal", true}}),
+         "scaled_dot_product_attention: is_causal is given; the 96 keys of bfloat16 [2, 3, 96, 32] "
+         "in layout tile must be the 64 rows of bfloat16 [2, 6, 64, 32] in layout tile"},
+        {Called(kAttention, {q, k, k}, {{"sliding_window", int64_t{-1}}}),
+         "scaled_dot_product_attention: sliding_window is -1; it must be 0 to 1073741824"},
+        {Called(kAttention, {q, k, k}, {{"scale", -1.0}}),
+         "scaled_dot_product_attention: scale is -1.000000; it must be at least 0"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
+TEST_F(TensorCall, NamesArgumentsOfDecodingAttention) {
+  constexpr const char* kDecode = "scaled_dot_product_attention_decode";
+  constexpr const char* kPaged = "paged_scaled_dot_product_attention_decode";
+  const Tensor q = Make({1, 2, 6, 32}), k = Make({2, 3, 64, 32}), pages = Make({9, 3, 40, 32});
+  const Tensor users_first = Make({2, 2, 6, 32}), mask = Make({2, 1, 6, 32});
+  const auto integers = [this](const Shape& of) {
+    return card_.FromHost(std::vector<uint32_t>(of.elements()), of);
+  };
+  const Tensor two = integers({2}), three = integers({3}), table = integers({2, 4});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called(kDecode, {users_first, k, k, two}),
+         "scaled_dot_product_attention_decode: q is bfloat16 [2, 2, 6, 32] in layout tile; it must "
+         "have four extents: 1, users, heads, columns"},
+        {Called(kDecode, {q, k, k, three}),
+         "scaled_dot_product_attention_decode: positions is uint32 [3] in layout row_major; it "
+         "must be uint32, one or 2 elements, as users of q"},
+        {Called(kDecode, {q, k, k, k, k}),
+         "scaled_dot_product_attention_decode: positions is bfloat16 [2, 3, 64, 32] in layout "
+         "tile; it must be uint32, one or 2 elements, as users of q"},
+        {Called(kDecode, {q, k, k}),
+         "scaled_dot_product_attention_decode: is_causal is true; it needs positions"},
+        {Called(kDecode, {q, k, k}, {{"is_causal", false}, {"sliding_window", int64_t{5}}}),
+         "scaled_dot_product_attention_decode: sliding_window is 5; it needs is_causal and "
+         "positions"},
+        {Called(kDecode, {q, k, k, two, mask}),
+         "scaled_dot_product_attention_decode: mask is bfloat16 [2, 1, 6, 32] in layout tile; it "
+         "must be numbers in layout tile, [2, 1, 6, 64], or 1 in place of an extent but the last"},
+        {Called(kPaged, {q, k, k, three, two}),
+         "paged_scaled_dot_product_attention_decode: page_table is uint32 [3] in layout row_major; "
+         "it must be uint32, blocks for each of the 2 users"},
+        {Called(kPaged, {q, pages, pages, table, two}),
+         "paged_scaled_dot_product_attention_decode: k is bfloat16 [9, 3, 40, 32] in layout tile; "
+         "the rows of a block must be a multiple of 32"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
 TEST_F(TensorCall, ReducesToShapes) {
   const auto shape = [](const Tensor& tensor) {
     EXPECT_EQ(tensor.status().ToString(), "OK");
@@ -233,6 +312,29 @@ TEST_F(TensorCall, ReducesToShapes) {
   EXPECT_EQ(shape(Min(Make({1, 33, 70}), -2)), "[1, 70]");
   EXPECT_EQ(shape(Sum(Make({70}))), "[1]");
   EXPECT_EQ(shape(Sum(Make({1, 70}))), "[1]");
+}
+
+TEST_F(TensorCall, AttentionHasShapesOfQueriesAndValues) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const auto integers = [this](const Shape& of) {
+    return card_.FromHost(std::vector<uint32_t>(of.elements()), of);
+  };
+  const Tensor q = Make({2, 6, 64, 32}), k = Make({2, 3, 64, 32}), v = Make({2, 3, 64, 80});
+  EXPECT_EQ(shape(ScaledDotProductAttention(q, k, v, {.is_causal = true})), "[2, 6, 64, 80]");
+  EXPECT_EQ(shape(ScaledDotProductAttention(q, k, v, {.mask = Make({1, 6, 1, 64})})),
+            "[2, 6, 64, 80]");
+  const Tensor token = Make({1, 2, 6, 32}), mask = Make({2, 1, 1, 64});
+  EXPECT_EQ(shape(ScaledDotProductAttentionDecode(
+                token, k, v, {.positions = integers({2, 1}), .mask = mask, .sliding_window = 5})),
+            "[1, 2, 6, 80]");
+  EXPECT_EQ(shape(ScaledDotProductAttentionDecode(token, k, v, {.mask = mask, .is_causal = false})),
+            "[1, 2, 6, 80]");
+  EXPECT_EQ(shape(PagedScaledDotProductAttentionDecode(token, k, v, integers({2, 5}),
+                                                       {.positions = integers({1})})),
+            "[1, 2, 6, 80]");
 }
 
 TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {

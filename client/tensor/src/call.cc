@@ -101,10 +101,15 @@ Result<DType> Call::OutputType(size_t i) const {
 
 Status Call::RequireTiles() const {
   for (size_t i = 0; i < inputs(); ++i) {
-    if (spec(i).layout != Layout::kTile) return InputError(i, "the layout must be tile");
-    if (spec(i).dtype == DType::kUInt32) {
-      return InputError(i, "the dtype must be bfloat16, float32 or bfp8");
-    }
+    if (Status status = RequireTiles(i); !status.ok()) return status;
+  }
+  return Status();
+}
+
+Status Call::RequireTiles(size_t i) const {
+  if (spec(i).layout != Layout::kTile) return InputError(i, "the layout must be tile");
+  if (spec(i).dtype == DType::kUInt32) {
+    return InputError(i, "the dtype must be bfloat16, float32 or bfp8");
   }
   return Status();
 }

@@ -43,6 +43,7 @@ class Call {
   Result<DType> OutputType(size_t i) const;
   // Error unless each input has layout tile and a type that operations compute with.
   Status RequireTiles() const;
+  Status RequireTiles(size_t i) const;  // of input `i`
 
   const Tensor& input(size_t i) const { return inputs_[i]; }
   // Whether two inputs are the same memory.

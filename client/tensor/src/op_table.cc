@@ -31,6 +31,7 @@ class OpTable {
     AddMatmulOperations(&operations_);
     AddMoveOperations(&operations_);
     AddCacheOperations(&operations_);
+    AddAttentionOperations(&operations_);
     AddReduceOperations(&operations_);
     AddRowsOperations(&operations_);
     std::sort(operations_.begin(), operations_.end(),

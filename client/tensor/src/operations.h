@@ -29,6 +29,7 @@ void AddEltwiseOperations(std::vector<Operation>* operations);
 void AddMatmulOperations(std::vector<Operation>* operations);
 void AddMoveOperations(std::vector<Operation>* operations);
 void AddCacheOperations(std::vector<Operation>* operations);
+void AddAttentionOperations(std::vector<Operation>* operations);
 void AddReduceOperations(std::vector<Operation>* operations);
 void AddRowsOperations(std::vector<Operation>* operations);
 

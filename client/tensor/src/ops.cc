@@ -26,6 +26,23 @@ Attributes AttributesOf(const CacheOptions& options) {
           {"update_index", int64_t{options.update_index}}};
 }
 
+template <typename Options>
+Attributes AttributesOf(const Options& options) requires requires {
+  options.sliding_window;
+}
+{
+  return {{"is_causal", options.is_causal},
+          {"scale", double{options.scale}},
+          {"sliding_window", int64_t{options.sliding_window}}};
+}
+
+Tensor Decode(std::string_view name, std::vector<Tensor> inputs,
+              const DecodeAttentionOptions& options) {
+  if (options.positions) inputs.push_back(*options.positions);
+  if (options.mask) inputs.push_back(*options.mask);
+  return std::move(Apply(name, inputs, AttributesOf(options)).front());
+}
+
 }  // namespace
 
 #define TTFD_UNARY(Function, name) \
@@ -166,5 +183,21 @@ Heads SplitQueryKeyValueAndSplitHeads(const Tensor& input, const HeadsOptions& o
   return {std::move(outputs[0]), std::move(outputs[1]), std::move(outputs[2])};
 }
 Tensor ConcatenateHeads(const Tensor& x) { return ApplyTo("concatenate_heads", {x}); }
+
+Tensor ScaledDotProductAttention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                 const AttentionOptions& options) {
+  constexpr const char* kName = "scaled_dot_product_attention";
+  if (options.mask) return ApplyTo(kName, {q, k, v, *options.mask}, AttributesOf(options));
+  return ApplyTo(kName, {q, k, v}, AttributesOf(options));
+}
+Tensor ScaledDotProductAttentionDecode(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const DecodeAttentionOptions& options) {
+  return Decode("scaled_dot_product_attention_decode", {q, k, v}, options);
+}
+Tensor PagedScaledDotProductAttentionDecode(const Tensor& q, const Tensor& k, const Tensor& v,
+                                            const Tensor& page_table,
+                                            const DecodeAttentionOptions& options) {
+  return Decode("paged_scaled_dot_product_attention_decode", {q, k, v, page_table}, options);
+}
 
 }  // namespace ttfd::tensor

@@ -3,29 +3,20 @@
 
 #include <stdint.h>
 
+#include "firmware/ops/index_tensor.h"
 #include "firmware/ops/move/gather.h"
 #include "firmware/ops/move/layout.h"
 
 namespace ttfd::ops {
 
-// The tensor of indices, read 64 bytes at a time.
+// The tensor of indices, and what they are for.
 class Indices {
  public:
   // `memory`: L1 address of kMoveIndexBytes.
   Indices(const Move::Index& words, uint32_t memory)
-      : words_(words), pages_(words.tensor, sizeof(uint32_t)), memory_(memory) {}
+      : words_(words), numbers_(words.tensor, memory) {}
 
-  [[gnu::noinline]] uint32_t At(uint32_t element) {
-    const kernel::NocAddress at = pages_.Element(element);
-    const uint32_t before = at.address % kMoveIndexBytes;
-    if (at.address - before != address_ || at.tile != tile_) {
-      address_ = at.address - before;
-      tile_ = at.tile;
-      kernel::Read({tile_, address_}, memory_, kMoveIndexBytes, kernel::ReadGroup::kSecond);
-      kernel::ReadBarrier(kernel::ReadGroup::kSecond);
-    }
-    return *kernel::L1Pointer<const uint32_t>(memory_ + before);
-  }
+  uint32_t At(uint32_t element) { return numbers_.At(element); }
 
   bool gathers() const { return words_.use == static_cast<uint32_t>(MoveIndexUse::kGather); }
   bool positions() const { return words_.use == static_cast<uint32_t>(MoveIndexUse::kPosition); }
@@ -34,10 +25,7 @@ class Indices {
 
  private:
   const Move::Index& words_;
-  TensorPages pages_;
-  uint32_t memory_;
-  uint32_t address_ = ~0u;  // of what is in memory
-  uint32_t tile_ = 0;
+  IndexTensor numbers_;
 };
 
 // The digits of an element of the output.

@@ -39,6 +39,7 @@
 #include <ttfd/compute/dst_binary.h>
 #include <ttfd/compute/fill.h>
 #include <ttfd/compute/matmul.h>
+#include <ttfd/compute/online_softmax.h>
 #include <ttfd/compute/reduce.h>
 #include <ttfd/compute/row_reduce.h>
 #include <ttfd/compute/tiles.h>

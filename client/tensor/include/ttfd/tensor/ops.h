@@ -16,6 +16,8 @@
 // - softmax, rms_norm and layer_norm compute with 32 bits, but for weights and biases, which are broadcast: with a
 //   bfloat16 output at most one step of bfloat16 from the exact result, where no square overflows. Of an output that a
 //   bias makes less than its terms, the step is that of the terms.
+// - Attention makes products as matmul does at fidelity 4, and softmax with 32 bits, whose weights are rounded to
+//   bfloat16 before values are multiplied by them: about half a step of bfloat16 of the root mean square of a row.
 #pragma once
 
 #include <cstdint>
@@ -152,5 +154,32 @@ struct HeadsOptions {
 Heads SplitQueryKeyValueAndSplitHeads(const Tensor& input, const HeadsOptions& options);
 // [users, rows, heads * columns] of [users, heads, rows, columns].
 Tensor ConcatenateHeads(const Tensor& x);
+
+struct AttentionOptions {
+  std::optional<Tensor> mask = {};  // added to the scaled products; an extent but the last may be 1
+  bool is_causal = false;           // row i sees keys 0 to i
+  float scale = 0;                  // 0: 1 / sqrt(columns)
+  uint32_t sliding_window =
+      0;  // keys seen up to row i; without is_causal half of it in both directions; 0: all
+};
+// softmax(q * k^T * scale + mask) * v. q is [users, heads, rows, columns], of bfloat16 or float32; k and v are [users,
+// heads, keys, columns], where one head serves as many of q as there are. Rows that see no key are 0.
+Tensor ScaledDotProductAttention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                 const AttentionOptions& options = {});
+
+// The same for one query of each user and head, q [1, users, heads, columns].
+struct DecodeAttentionOptions {
+  std::optional<Tensor> positions = {};  // of kUInt32, one or one a user: the last key that is seen
+  std::optional<Tensor> mask = {};
+  bool is_causal = true;  // false: all keys are seen, and positions are not read
+  float scale = 0;
+  uint32_t sliding_window = 0;
+};
+Tensor ScaledDotProductAttentionDecode(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const DecodeAttentionOptions& options = {});
+// With k and v [blocks, heads, rows of a block, columns], and `page_table` of kUInt32, [users, blocks of a user].
+Tensor PagedScaledDotProductAttentionDecode(const Tensor& q, const Tensor& k, const Tensor& v,
+                                            const Tensor& page_table,
+                                            const DecodeAttentionOptions& options = {});
 
 }  // namespace ttfd::tensor

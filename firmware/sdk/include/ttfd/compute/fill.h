@@ -79,6 +79,36 @@ inline void FillOutside(uint32_t tile, uint32_t rows, uint32_t columns, uint32_t
   if (columns <= 16 || rows <= 16) FillFace(tile, 3, bits);
 }
 
+// Register kRowOfLane holds column - row of each lane, or the column; vectors that are `kRow` rows from the counter.
+template <uint32_t kRow>
+void StoreOutside(int32_t low, int32_t high) {
+  constexpr SFPIADD kCompare = SFPIADD{}.lreg_dest(kDifference).lreg_c(kRowOfLane);
+  EveryLane();
+  internal::Push(kCompare.instr_mod(9).imm12(-(high + 1) & 0xFFF));
+  Store<kFilling, kRow>();
+  EveryLane();
+  internal::Push(kCompare.instr_mod(1).imm12(-low & 0xFFF));
+  Store<kFilling, kRow>();
+}
+inline void FillOutsideBand(uint32_t tile, bool by_row, int32_t low, int32_t high, uint32_t bits) {
+  SelectDstTile(tile);
+  EveryLane();
+  SetBits<kFilling>(bits);
+  SetLaneNumbers();
+  if (by_row) {
+    Push<SFPIADD{}.lreg_dest(kRowOfLane).lreg_c(kColumnOfLane).instr_mod(6)>();
+  } else {
+    Move<kRowOfLane, kColumnOfLane>();
+  }
+  for (int32_t row = 0; row != static_cast<int32_t>(kTileRows); row += 4) {
+    const int32_t first = (row & 16) - (by_row ? (row & 32) / 2 + (row & 15) : 0);
+    SelectDstRow(tile * kTileRows + static_cast<uint32_t>(row));
+    StoreOutside<0>(low - first, high - first);
+    StoreOutside<2>(low - first - 1, high - first - 1);  // the odd columns
+  }
+  EveryLane();
+}
+
 }  // namespace internal
 
 // Numbers of tile `dst` in row `rows` or a later one, or in column `columns` or a later one, become the number with
@@ -87,6 +117,14 @@ inline void FillOutside(uint32_t tile, uint32_t rows, uint32_t columns, uint32_t
 inline void fill_outside_tile_init() {}
 inline void fill_outside_tile(uint32_t dst, uint32_t rows, uint32_t columns, uint32_t bits) {
   if constexpr (kComputes) internal::FillOutside(dst, rows, columns, bits);
+}
+
+// Numbers of tile `dst` whose column, or with `by_row` column - row, is less than `low` or greater than `high` become
+// the number with these bits, which is not a denormal. `low`, `high`: -1000 to 1000.
+inline void fill_outside_band_tile_init() {}
+inline void fill_outside_band_tile(uint32_t dst, bool by_row, int32_t low, int32_t high,
+                                   uint32_t bits) {
+  if constexpr (kComputes) internal::FillOutsideBand(dst, by_row, low, high, bits);
 }
 
 }  // namespace ttfd::compute

@@ -45,6 +45,30 @@ void SetMatmulSteps() {
   SetAddrMod<4, 16, 8, kNextPhase>();  // to the first faces and the next phase
 }
 
+// The same for eight rows, which take a row of two faces of SrcB: each times the two faces of a row of SrcA.
+template <uint32_t kClearDvalid = 0>
+void MultiplyEightRows() {
+  Push<MVMUL{}.dst(0).addr_mode(0)>();
+  Push<MVMUL{}.dst(16).addr_mode(1)>();
+  Push<MVMUL{}.dst(0).addr_mode(0)>();
+  Push<MVMUL{}.dst(16).addr_mode(2).clear_dvalid(kClearDvalid)>();
+}
+// `kRight` rows lead to the face of SrcA on the right, and `kNext` from there to the left one below.
+template <uint32_t kRight, uint32_t kNext>
+void SetEightRowSteps() {
+  AwaitUnits();
+  SetAddrMod<0, kRight, 0, 0>();
+  SetAddrMod<1, kNext, 16, 0>();        // to the right face of SrcB
+  SetAddrMod<2, 16, 48, kNextPhase>();  // to the first faces and the next phase
+}
+// Begins with rows 8 * block to 8 * block + 7 of tile `dst` and of SrcB.
+[[gnu::noinline]] inline void SelectEightRows(uint32_t dst, uint32_t block) {
+  SelectDstRow(dst * kTileRows + (block & 2) * 16 + (block & 1) * 8);
+  for (uint32_t rows = (block & 2) * 2 + (block & 1); rows != 0; --rows) {
+    Push<INCRWC{}.rwc_b(8)>();
+  }
+}
+
 }  // namespace internal
 
 // With `transpose` the second factor is the transpose of each tile of in1.
@@ -77,6 +101,37 @@ inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t ti
 template <MathFidelity kFidelity = MathFidelity::HiFi4>
 void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
   matmul_tiles(in0, in1, tile0, tile1, dst, internal::PhasesOf(kFidelity));
+}
+
+// The same for rows of the first factor and of the product alone, in steps of eight: own extension, for products of a
+// few rows. Those of the product that are left out keep what they are.
+inline void mm_rows_init_short(uint32_t in0, uint32_t in1, bool transpose = false) {
+  using namespace internal;
+  if constexpr (kUnpacks) ConfigureSources(in1, in0, transpose);
+  if constexpr (kComputes) {
+    if (transpose) {
+      SetEightRowSteps<32, 48>();
+    } else {
+      SetEightRowSteps<16, 16>();
+    }
+  }
+}
+inline void matmul_tile_rows(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1,
+                             uint32_t dst, TileRows rows) {
+  using namespace internal;
+  if constexpr (kUnpacks) Unpack(TileAddress(in1, tile1), TileAddress(in0, tile0));
+  if constexpr (kComputes) {
+    const uint32_t last = (rows.end - 1) / 8;
+    for (uint32_t block = rows.begin / 8;; ++block) {
+      SelectEightRows(dst, block);
+      MultiplyEightRows();
+      MultiplyEightRows();
+      MultiplyEightRows();
+      if (block == last) break;
+      MultiplyEightRows();
+    }
+    MultiplyEightRows<kBothSources>();
+  }
 }
 
 }  // namespace ttfd::compute

@@ -26,6 +26,7 @@ using hw::tensix::ELWMUL;
 using hw::tensix::ELWSUB;
 using hw::tensix::Format;
 using hw::tensix::GMPOOL;
+using hw::tensix::INCRWC;
 using hw::tensix::kAddrModDstClear;
 using hw::tensix::kAddrModDstIncrement;
 using hw::tensix::kAddrModFidelityIncrement;

@@ -129,6 +129,12 @@ inline void tile_regs_release() {
   }
 }
 
+// Rows begin to end - 1 of the 32 of a tile, at least one: of functions that compute a part of it.
+struct TileRows {
+  uint32_t begin;
+  uint32_t end;
+};
+
 // Packs tile `dst` (0 to 3) into the reserved pages of a circular buffer: into the first one, and into the next one
 // by each further call until cb_push_back. With kOutOfOrder into page `page`.
 template <bool kOutOfOrder = false>
