@@ -25,13 +25,19 @@ add_test(NAME python.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test
 add_test(NAME ttsim.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test_op_table.py -k ttsim)
 set_tests_properties(python.OpTable PROPERTIES LABELS "python;integration")
 set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSION "1 skipped")
-set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES TIMEOUT 300
+set_tests_properties(python.OpTable PROPERTIES TIMEOUT 300)
+set_tests_properties(ttsim.OpTable PROPERTIES TIMEOUT 1200)
+set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 
-# Programs of TTNN files.
+# Programs of TTNN files; a large one, which takes minutes.
 add_test(NAME python.Ttnn COMMAND ${python_tests} -q ${python_tests_dir}/test_ttnn.py)
-set_tests_properties(python.Ttnn PROPERTIES LABELS "python;integration" TIMEOUT 300
+add_test(NAME python.TtnnLarge COMMAND ${python_tests} -q -o faulthandler_timeout=0 ${python_tests_dir}/test_ttnn.py -k large)
+set_tests_properties(python.Ttnn PROPERTIES LABELS "python;integration" TIMEOUT 300)
+set_tests_properties(python.TtnnLarge PROPERTIES LABELS slow TIMEOUT 3600)
+set_tests_properties(python.Ttnn python.TtnnLarge PROPERTIES
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
+set_property(TEST python.TtnnLarge APPEND PROPERTY ENVIRONMENT TTFD_TTNN_LARGE=1)
 
 set_property(TEST python.standin APPEND PROPERTY LABELS kmd-standin)
 

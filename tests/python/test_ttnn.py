@@ -13,7 +13,7 @@ import pytest
 
 import compiled_files as files
 import ttfd.tensor as tt
-from conftest import Daemon
+from conftest import BUILD, Daemon
 
 RANDOM = np.random.default_rng(32)
 MIN_PCC = {"Float32": 0.9999, "BFloat16": 0.999}  # float32 passes the engine with ten bits of its fraction
@@ -45,9 +45,15 @@ def softmax(x: np.ndarray, axis: int) -> np.ndarray:
     return e / e.sum(axis, keepdims=True)
 
 
+def attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, seen: np.ndarray) -> np.ndarray:
+    k, v = (np.repeat(x, q.shape[1] // x.shape[1], 1) for x in (k, v))
+    return softmax(np.where(seen, q @ k.swapaxes(2, 3) * scale, -1e30), -1) @ v
+
+
 def cases() -> list[Case]:
     x, y, positive = some(3, 40, 70), some(3, 40, 70), some(40, 70, low=0.1, high=4)
     row, a, b = some(70), some(2, 33, 50), some(50, 40)
+    qkv = [some(2, 4, 40, 32), some(2, 2, 40, 32), some(2, 2, 40, 32)]
     out = {"out": "%out"}
     unary = {"Abs": np.abs, "Cos": np.cos, "Floor": np.floor, "Neg": np.negative, "Relu": lambda v: np.maximum(v, 0),
              "Sigmoid": lambda v: 1 / (1 + np.exp(-v)), "Sin": np.sin, "Tanh": np.tanh, "Exp": np.exp,
@@ -96,6 +102,12 @@ def cases() -> list[Case]:
         Case("NamedFullOp", {"type": "Ones", "shape": [3, 40], **out}, [], np.ones((3, 40), np.float32), exact=True),
         Case("ArangeOp", {"start": 2, "end": 42, "step": 2, **out}, [], np.arange(2, 42, 2, np.float32), exact=True),
         Case("ConstantOp", {"input": list(row[:6].tobytes()), "input_dtype": "Float32", **out}, [], row[:6].reshape(2, 3), exact=True),
+        Case("ScaledDotProductAttentionOp", {"query": "%0", "key": "%1", "value": "%2", "is_causal": True, "scale": 0.2, **out}, qkv,
+             attention(*qkv, 0.2, np.tril(np.ones((40, 40), bool))), "BFloat16"),
+        Case("ScaledDotProductAttentionDecodeOp", {"query": "%0", "key": "%1", "value": "%2", "cur_pos_tensor": "%3", "is_causal": True, **out},
+             [qkv[0][:, :, 0][None], *qkv[1:], np.array([7, 39], np.uint32)], np.stack(
+                 [attention(qkv[0][u:u + 1, :, :1], qkv[1][u:u + 1], qkv[2][u:u + 1], 32**-0.5, np.arange(40) <= last)[0, :, 0]
+                  for u, last in enumerate([7, 39])])[None], "BFloat16"),
         Case("ConcatenateHeadsOp", {"in": "%0", **out}, [some(2, 4, 33, 32)], np.empty(0), exact=True),
     ]
     for one in found:
@@ -289,3 +301,17 @@ def test_a_sample_gives_what_numpy_gives(daemon, tmp_path, name):
     inputs = [some(*shape) for shape in shapes]
     made = run(daemon, pathlib.Path(SAMPLES, f"{name}.ttnn"), inputs, tmp_path)
     assert_close(made, function(*inputs), dtype)
+
+
+@pytest.mark.skipif(not SAMPLES or not os.environ.get("TTFD_TTNN_LARGE"), reason="TTFD_TTMLIR_SAMPLES or TTFD_TTNN_LARGE is not set")
+def test_a_large_sample_with_native_code_gives_what_numpy_gives(daemon, tmp_path):
+    bias, weight, x = some(128), some(128), some(1, 128, 1280, 720, low=-1, high=3)
+    for name, array in (("bias", bias), ("weight", weight), ("x", x)):
+        np.save(tmp_path / f"{name}.npy", array)
+    words = [word for name in ("bias", "weight", "x") for word in ("--input", tmp_path / f"{name}.npy")]
+    command = [BUILD / "client/cli/ttfdctl", "run", pathlib.Path(SAMPLES, "zimage_norm2_alone.ttnn"), *words, "--allow-native", "-o", tmp_path / "y.npy"]
+    subprocess.run(command, check=True, timeout=3000, env=dict(os.environ, TTFD_ADDRESS=daemon.address))
+    groups = x.reshape(32, 4, -1)
+    mean, deviation = groups.mean((1, 2), keepdims=True, dtype=np.float64), groups.std((1, 2), keepdims=True, dtype=np.float64)
+    wanted = (groups - mean) / deviation * weight.reshape(32, 4, 1) + bias.reshape(32, 4, 1)
+    assert_close(np.load(tmp_path / "y.npy"), wanted.reshape(x.shape), "BFloat16")

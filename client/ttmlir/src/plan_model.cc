@@ -1,4 +1,6 @@
 // Plans of operations of transformers: heads, caches.
+#include <initializer_list>
+
 #include "client/ttmlir/src/planner.h"
 
 namespace ttfd::ttmlir {
@@ -26,10 +28,45 @@ void PlanUpdateCache(Planner& p) {
             {{"batch_offset", p.fields().Integer("batch_offset")}});
 }
 
+// Queries, keys and values in tiles, then a page table, positions and a mask, those that there are.
+void Attention(Planner& p, std::string_view operation,
+               std::initializer_list<std::string_view> integers) {
+  std::vector<uint64_t> inputs;
+  for (const std::string_view field : {"query", "key", "value"}) {
+    inputs.push_back(p.Tiled(p.In(field)));
+  }
+  for (const std::string_view field : integers) {
+    if (const auto input = p.InIf(field)) inputs.push_back(*input);
+  }
+  if (const auto mask = p.InIf("attention_mask")) inputs.push_back(p.Tiled(*mask));
+  if (p.fields().Has("attention_sink")) p.Fail("an attention sink is not supported");
+  p.Move(operation, inputs, p.Out(),
+         {{"is_causal", p.fields().Integer("is_causal") != 0},
+          {"scale", p.fields().Real("scale")},
+          {"sliding_window", p.fields().Integer("sliding_window_size")}});
+}
+
+void PlanAttention(Planner& p) { Attention(p, "scaled_dot_product_attention", {}); }
+
+void PlanAttentionDecode(Planner& p) {
+  Attention(p, "scaled_dot_product_attention_decode", {"cur_pos_tensor"});
+}
+
+void PlanPagedAttentionDecode(Planner& p) {
+  Attention(p, "paged_scaled_dot_product_attention_decode", {"page_table", "cur_pos_tensor"});
+}
+
 }  // namespace
 
 std::vector<PlanRow> ModelRows() {
-  return {{"ConcatenateHeadsOp", PlanConcatenateHeads, {"concatenate_heads"}},
+  return {{"ScaledDotProductAttentionOp", PlanAttention, {"scaled_dot_product_attention"}},
+          {"ScaledDotProductAttentionDecodeOp",
+           PlanAttentionDecode,
+           {"scaled_dot_product_attention_decode"}},
+          {"PagedScaledDotProductAttentionDecodeOp",
+           PlanPagedAttentionDecode,
+           {"paged_scaled_dot_product_attention_decode"}},
+          {"ConcatenateHeadsOp", PlanConcatenateHeads, {"concatenate_heads"}},
           {"NLPConcatHeadsOp", PlanConcatenateHeads, {"concatenate_heads"}},
           {"SplitQueryKeyValueAndSplitHeadsOp",
            PlanSplitHeads,

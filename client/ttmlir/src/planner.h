@@ -56,6 +56,8 @@ class Planner {
   void InPlace(std::string_view operation, std::vector<uint64_t> inputs,
                tensor::Attributes attributes = {});
   void Copy(uint64_t input, const Value& result);
+  // An operand in tiles.
+  uint64_t Tiled(uint64_t id);
   void Add(Step step);
   void Define(const Value& value) { values_[value.id] = value.spec; }
   void Free(uint64_t id);
@@ -70,8 +72,6 @@ class Planner {
  private:
   Value ValueOf(const Record& ref);
   uint64_t Defined(const Record& ref);
-  // An operand in tiles.
-  uint64_t Tiled(uint64_t id);
   bool HasOperation(std::string_view name);
 
   const Record& operation_;
