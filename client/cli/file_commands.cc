@@ -23,6 +23,12 @@ void AddProgram(CLI::App* run, ProgramOptions* o) {
   run->add_option("--program", o->program, "its name or index; the first one if not given")
       ->option_text("PROGRAM")
       ->group(group);
+  run->add_option("--check", o->check,
+                  "golden: compare with the golden tensors of the file, and take its inputs from "
+                  "there if none is given")
+      ->option_text("WHAT")
+      ->check(CLI::IsMember({"golden"}))
+      ->group(group);
   run->add_flag("--allow-native", o->allow_native,
                 "call functions of native code, each in a process with limits but all your rights")
       ->group(group);

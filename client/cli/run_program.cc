@@ -11,7 +11,9 @@
 #include <optional>
 
 #include "client/cli/exit_code.h"
+#include "client/cli/json.h"
 #include "client/cli/npy.h"
+#include "client/cli/printing.h"
 #include "client/cli/tensor_files.h"
 #include "ttfd/ttmlir/submit.h"
 
@@ -22,10 +24,13 @@ using client::Result;
 using client::Status;
 using tensor::Tensor;
 using ttmlir::Binary;
+using ttmlir::GoldenCheck;
 using ttmlir::TensorInfo;
 
 // What reading an output waits for at most: on the model a program may take minutes.
 constexpr std::chrono::hours kLongestProgram(1);
+
+constexpr double kLeastCorrelation = 0.99;  // with a golden tensor, as tt-mlir's own tool has it
 
 Result<size_t> ProgramNamed(const Binary& binary, const std::string& wanted) {
   std::vector<std::string> names;
@@ -61,22 +66,61 @@ Tensor TensorOf(tensor::Card& card, const NpyArray& array, const TensorInfo& inp
 }
 
 Result<Ran> RunOn(tensor::Card& card, const Binary& binary, size_t program,
-                  const ProgramOptions& options) {
+                  const ProgramOptions& options, std::vector<GoldenCheck>* checks) {
   const std::vector<TensorInfo>& described = binary.programs()[program].inputs;
-  if (options.inputs.size() != described.size()) {
+  std::vector<std::vector<float>> golden;
+  if (options.inputs.empty() && !options.check.empty()) {
+    golden = ttmlir::GoldenInputs(binary, program);
+  }
+  if (options.inputs.size() != described.size() && golden.empty()) {
     return UsageError(fmt::format("program {} has {} inputs, and --input is given {} times",
                                   binary.programs()[program].name, described.size(),
                                   options.inputs.size()));
   }
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < described.size(); ++i) {
-    const Result<NpyArray> array = ReadNpy(options.inputs[i]);
+    Result<NpyArray> array = golden.empty() ? ReadNpy(options.inputs[i]) : NpyArray();
     if (!array.ok()) return array.status();
+    if (!golden.empty()) {
+      array->shape.assign(described[i].shape.begin(), described[i].shape.end());
+      array->numbers = std::move(golden[i]);
+    }
     inputs.push_back(TensorOf(card, *array, described[i]));
     if (!inputs.back().ok()) return inputs.back().status();
   }
-  const ttmlir::SubmitOptions submit = {.allow_native = options.allow_native};
+  ttmlir::SubmitOptions submit;
+  submit.allow_native = options.allow_native;
+  if (!options.check.empty()) {
+    submit.on_golden = [checks](const GoldenCheck& check) { checks->push_back(check); };
+  }
   return Timed(card, [&] { return ttmlir::Submit(card, binary, program, inputs, submit); });
+}
+
+// kFailed: a result is not close, or nothing was compared.
+ExitCode ReportGolden(const Common& common, const std::string& file,
+                      const std::vector<GoldenCheck>& checks) {
+  std::vector<std::vector<std::string>> rows = {{"CORRELATION", "ERROR", "OF"}};
+  bool close = true;
+  for (const GoldenCheck& check : checks) {
+    close = close && check.correlation >= kLeastCorrelation;
+    rows.push_back({fmt::format("{:.6f}", check.correlation),
+                    fmt::format("{:.2g}", check.relative_error), check.name});
+  }
+  if (checks.empty()) {
+    PrintMessage(file + " has no golden tensors of this program");
+    return kFailed;
+  }
+  if (common.json) {
+    PrintJson(JsonList(checks, [](const GoldenCheck& check) -> Json {
+      return {{"of", check.name},
+              {"correlation", check.correlation},
+              {"relative_error", check.relative_error}};
+    }));
+  } else {
+    PrintTable(rows);
+  }
+  if (!close) PrintMessage(fmt::format("a correlation is below {}", kLeastCorrelation));
+  return close ? kOk : kFailed;
 }
 
 }  // namespace
@@ -101,11 +145,12 @@ int RunProgram(const Common& common, const std::string& file, const ProgramOptio
                                                               .connect_timeout = common.timeout(),
                                                               .call_timeout = kLongestProgram}});
   if (!card.ok()) return Fail(card.status());
-  const Result<Ran> ran = RunOn(*card, *binary, *program, options);
+  std::vector<GoldenCheck> checks;
+  const Result<Ran> ran = RunOn(*card, *binary, *program, options, &checks);
   if (!ran.ok()) return Fail(ran.status());
   if (Status status = Save(*ran, options.outputs); !status.ok()) return Fail(status);
   Report(common, "program", binary->programs()[*program].name, options.outputs, *ran);
-  return kOk;
+  return options.check.empty() ? kOk : ReportGolden(common, file, checks);
 }
 
 }  // namespace ttfd::cli

@@ -15,6 +15,7 @@ struct ProgramOptions {
   std::vector<std::string> outputs;
   std::string profiles;  // a folder; empty: of this installation
   bool allow_native = false;
+  std::string check;  // "golden": compares with the file's golden tensors
 };
 
 // Whether the file is one of the tt-mlir compiler.

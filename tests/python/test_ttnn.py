@@ -229,6 +229,29 @@ def test_wrong_inputs_are_refused(daemon, tmp_path):
     assert daemon.ctl("run", file, "--program", "other").returncode == 2
 
 
+def golden(key: str, array: np.ndarray) -> dict[str, Any]:
+    value = {"name": key, "shape": list(array.shape), "stride": [1] * array.ndim, "dtype": "Float32", "data": list(array.astype(np.float32).tobytes())}
+    return {"key": key, "value": [{"device": 0, "value": value}]}
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_golden_tensors_are_compared(daemon, tmp_path, right):
+    x = some(33, 40)
+    y = np.maximum(x, 0) if right else some(33, 40)
+    refs = files.tensor(1, x.shape), files.tensor(2, x.shape)
+    relu = files.operation("EltwiseUnaryOp", {"type": "Relu", "in": refs[0], "out": refs[1]}, "relu.mlir:1:1")
+    debug = {"golden_info": {"golden_map": [golden("input_0", x), golden('loc("relu.mlir:1:1")', y), golden("output_0", y)]}}
+    file = files.write(tmp_path / "golden.ttnn", [files.program("main", [refs[0]], [refs[1]], [relu], debug_info=debug)])
+    done = daemon.ctl("run", file, "--check", "golden")
+    assert done.returncode == (0 if right else 1), done.stderr
+    assert "operation 0 EltwiseUnaryOp at relu.mlir:1:1" in done.stdout and "output 0" in done.stdout
+    bare, inputs, _ = network(tmp_path / "bare.ttnn")
+    np.save(tmp_path / "a.npy", inputs[0])
+    np.save(tmp_path / "b.npy", inputs[1])
+    done = daemon.ctl("run", bare, "--check", "golden", "--input", tmp_path / "a.npy", "--input", tmp_path / "b.npy")
+    assert done.returncode == 1 and "has no golden tensors" in done.stderr
+
+
 NATIVE = """
 #include <stdint.h>
 #include <stdlib.h>

@@ -8,10 +8,9 @@
 
 namespace ttfd::ttmlir {
 
-Executable::Executable(const File& file) {
-  const List programs = file.root.Items("programs");
-  for (uint32_t i = 0; i < programs.size(); ++i) {
-    plans_.push_back(PlanOf(programs.Child(i), programs.size()));
+Executable::Executable(const File& file) : programs_(file.root.Items("programs")) {
+  for (uint32_t i = 0; i < programs_.size(); ++i) {
+    plans_.push_back(PlanOf(programs_.Child(i), programs_.size()));
   }
 }
 

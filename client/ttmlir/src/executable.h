@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "client/ttmlir/src/file.h"
+#include "client/ttmlir/src/golden.h"
 #include "client/ttmlir/src/plan.h"
 #include "ttfd/tensor/card.h"
 #include "ttfd/ttmlir/submit.h"
@@ -21,6 +23,9 @@ class Executable {
   explicit Executable(const File& file);
 
   const std::vector<Plan>& plans() const { return plans_; }
+  std::optional<GoldenTensor> Golden(size_t program, std::string_view key) const {
+    return GoldenOf(programs_.Child(static_cast<uint32_t>(program)), key);
+  }
   // Of a program and those it calls, each program once.
   std::vector<Problem> ProblemsOf(size_t program, bool allow_native) const;
 
@@ -37,6 +42,7 @@ class Executable {
     std::vector<tensor::Tensor> results;
   };
 
+  List programs_;
   std::vector<Plan> plans_;
   std::mutex mutex_;
   std::map<uint32_t, Entry> cached_;  // by program; under mutex_

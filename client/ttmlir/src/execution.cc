@@ -121,7 +121,7 @@ Status Execution::Do(const FillStep& step) {
 
 Status Execution::Do(const DataStep& step) {
   std::vector<double> numbers(step.result.spec.shape.elements());
-  for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = NumberIn(step, i);
+  for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = ElementOf(step.type, step.bytes, i);
   return Define(step.result, FromNumbers(numbers, step.result.spec));
 }
 
@@ -166,6 +166,31 @@ Status Execution::Do(const NativeStep& step) {
   return status;
 }
 
+const Tensor* Execution::ResultOf(const PlannedOperation& operation) const {
+  for (auto step = operation.steps.rbegin(); step != operation.steps.rend(); ++step) {
+    const std::vector<uint64_t> ids = DefinedBy(*step);
+    const auto found = ids.empty() ? tensors_.end() : tensors_.find(ids.front());
+    if (found != tensors_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+Status Execution::CheckGolden(std::string_view key, const std::string& name, const Tensor& made) {
+  const std::optional<GoldenTensor> golden = executable_.Golden(program_, key);
+  if (!golden || golden->numbers.size() != made.shape().elements()) return Status();
+  std::vector<float> numbers(golden->numbers.size());
+  if (made.dtype() == DType::kUInt32) {
+    std::vector<uint32_t> integers(numbers.size());
+    if (Status status = made.ToHost(std::span(integers)); !status.ok()) return status;
+    std::copy(integers.begin(), integers.end(), numbers.begin());
+  } else if (Status status = made.ToHost(std::span(numbers)); !status.ok()) {
+    return status;
+  }
+  const Closeness closeness = ClosenessOf(numbers, golden->numbers);
+  options_.on_golden({name, closeness.correlation, closeness.relative_error});
+  return Status();
+}
+
 Result<std::vector<Tensor>> Execution::Run(std::span<const Tensor> inputs) {
   for (size_t i = 0; i < plan_.inputs.size(); ++i) {
     if (Status status = Define(plan_.inputs[i], inputs[i]); !status.ok()) return status;
@@ -176,12 +201,20 @@ Result<std::vector<Tensor>> Execution::Run(std::span<const Tensor> inputs) {
       if (status.ok()) continue;
       return Status(status.code(), fmt::format("{}: {}", NameOf(plan_, i), status.message()));
     }
+    const Tensor* const made = ResultOf(plan_.operations[i]);
+    if (made == nullptr || options_.on_golden == nullptr) continue;
+    const Status status = CheckGolden(plan_.operations[i].key, NameOf(plan_, i), *made);
+    if (!status.ok()) return status;
   }
   std::vector<Tensor> outputs;
   for (const Value& output : plan_.outputs) {
     Tensor tensor = Settled(tensors_[output.id], output.spec);
     if (!tensor.ok()) return tensor.status();
+    const std::string number = std::to_string(outputs.size());
     outputs.push_back(std::move(tensor));
+    if (options_.on_golden == nullptr) continue;
+    const Status status = CheckGolden("output_" + number, "output " + number, outputs.back());
+    if (!status.ok()) return status;
   }
   return outputs;
 }

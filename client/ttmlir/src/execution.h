@@ -17,6 +17,7 @@ class Execution {
             const SubmitOptions& options)
       : card_(card),
         executable_(executable),
+        program_(program),
         plan_(executable.plans()[program]),
         options_(options) {}
 
@@ -33,11 +34,17 @@ class Execution {
   // The tensor, with the shape, type and layout of `spec`.
   tensor::Tensor Settled(tensor::Tensor made, const tensor::TensorSpec& spec);
   client::Status Define(const Value& value, const tensor::Tensor& made);
+  // Compares with the golden tensor of the key, if the file has one.
+  client::Status CheckGolden(std::string_view key, const std::string& name,
+                             const tensor::Tensor& made);
+  // The first result of an operation; none: it has no result.
+  const tensor::Tensor* ResultOf(const PlannedOperation& operation) const;
   tensor::Tensor FromWords(const std::vector<uint32_t>& words, const tensor::TensorSpec& spec);
   tensor::Tensor FromNumbers(const std::vector<double>& numbers, const tensor::TensorSpec& spec);
 
   tensor::Card& card_;
   Executable& executable_;
+  const size_t program_;
   const Plan& plan_;
   const SubmitOptions& options_;
   std::map<uint64_t, tensor::Tensor> tensors_;

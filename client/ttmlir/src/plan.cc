@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <set>
 
@@ -32,19 +31,6 @@ const std::map<std::string_view, PlanRow>& PlanTable() {
 PlanFunction PlanFunctionOf(std::string_view type) {
   const auto found = PlanTable().find(type);
   return found == PlanTable().end() ? nullptr : found->second.function;
-}
-
-// The ids that a step makes anew.
-std::vector<uint64_t> DefinedBy(const Step& step) {
-  std::vector<uint64_t> ids;
-  const auto add = [&ids](const std::vector<Value>& values) {
-    for (const Value& value : values) ids.push_back(value.id);
-  };
-  if (const auto* call = std::get_if<CallStep>(&step)) add(call->results);
-  if (const auto* call = std::get_if<ProgramStep>(&step)) add(call->results);
-  if (const auto* copy = std::get_if<CopyStep>(&step)) add({copy->result});
-  if (const auto* call = std::get_if<NativeStep>(&step)) add(call->results);
-  return ids;
 }
 
 // The ids that a step uses.
@@ -96,6 +82,7 @@ Plan PlanOf(const Record& program, uint32_t programs) {
     PlannedOperation planned;
     planned.type = record.MemberName("type");
     planned.location = LocationOf(record);
+    planned.key = record.Text("loc_info");
     const PlanFunction function = PlanFunctionOf(planned.type);
     Planner planner(operation, program, programs, &values, &next_id);
     if (function != nullptr && operation) {
@@ -116,6 +103,20 @@ Plan PlanOf(const Record& program, uint32_t programs) {
   return plan;
 }
 
+std::vector<uint64_t> DefinedBy(const Step& step) {
+  std::vector<uint64_t> ids;
+  const auto add = [&ids](const std::vector<Value>& values) {
+    for (const Value& value : values) ids.push_back(value.id);
+  };
+  if (const auto* call = std::get_if<CallStep>(&step)) add(call->results);
+  if (const auto* call = std::get_if<ProgramStep>(&step)) add(call->results);
+  if (const auto* copy = std::get_if<CopyStep>(&step)) add({copy->result});
+  if (const auto* data = std::get_if<DataStep>(&step)) add({data->result});
+  if (const auto* fill = std::get_if<FillStep>(&step)) add({fill->result});
+  if (const auto* call = std::get_if<NativeStep>(&step)) add(call->results);
+  return ids;
+}
+
 std::vector<SupportedOperation> SupportedOperations() {
   std::vector<SupportedOperation> supported;
   for (const auto& [type, row] : PlanTable()) {
@@ -129,12 +130,6 @@ std::vector<SupportedOperation> SupportedOperations() {
     supported.push_back({std::string(type), {calls.begin(), calls.end()}});
   }
   return supported;
-}
-
-double NumberIn(const DataStep& step, uint64_t i) {
-  const uint64_t at = i * BytesOf(step.basic);
-  if (!step.is_bfloat16) return RealAt(step.bytes, at, step.basic);
-  return std::bit_cast<float>(static_cast<uint32_t>(LoadAt<uint16_t>(step.bytes, at)) << 16);
 }
 
 std::string NameOf(const Plan& plan, size_t operation) {

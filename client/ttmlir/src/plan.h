@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/ttmlir/src/elements.h"
 #include "client/ttmlir/src/native.h"
 #include "client/ttmlir/src/record.h"
 #include "ttfd/tensor/apply.h"
@@ -39,12 +40,9 @@ struct FillStep {
 // Elements from the file.
 struct DataStep {
   Bytes bytes = {};
-  Basic basic = Basic::kF32;
-  bool is_bfloat16 = false;  // of 16 bits, in place of `basic`
+  ElementType type = {};
   Value result = {};
 };
-// Element `i`.
-double NumberIn(const DataStep& step, uint64_t i);
 struct FreeStep {
   uint64_t id = 0;
 };
@@ -67,6 +65,7 @@ using Step =
 struct PlannedOperation {
   std::string type;
   std::string location;
+  std::string key = {};  // of its golden tensor: the location as the file has it
   std::vector<Step> steps = {};
   std::string problem = {};  // why it cannot run; empty: it can
 };
@@ -81,6 +80,9 @@ struct Plan {
 // The plan of a program of a file with `programs` of them. An operation that uses an id which no earlier one defines,
 // or that this library or the table of operations does not have, has a problem.
 Plan PlanOf(const Record& program, uint32_t programs);
+
+// The ids that a step makes anew.
+std::vector<uint64_t> DefinedBy(const Step& step);
 
 // "operation 3 MatmulOp at model.mlir:7:10".
 std::string NameOf(const Plan& plan, size_t operation);

@@ -58,23 +58,10 @@ void PlanConstant(Planner& p) {
   if (type.empty()) {
     type = fields.Child("out").Child("desc").Child("layout").Child("memory_desc").Name("data_type");
   }
-  if (type == "BFloat16") {
-    step.basic = Basic::kU16;
-    step.is_bfloat16 = true;
-  } else if (type == "Float32") {
-    step.basic = Basic::kF32;
-  } else if (type == "UInt32") {
-    step.basic = Basic::kU32;
-  } else if (type == "Int32") {
-    step.basic = Basic::kI32;
-  } else if (type == "UInt16") {
-    step.basic = Basic::kU16;
-  } else if (type == "UInt8") {
-    step.basic = Basic::kU8;
-  } else {
-    p.Fail(fmt::format("its data type is {}", type));
-  }
-  const uint64_t wanted = output.spec.shape.elements() * BytesOf(step.basic);
+  const std::optional<ElementType> known = ElementTypeNamed(type);
+  if (!known) p.Fail(fmt::format("its data type is {}", type));
+  step.type = known.value_or(ElementType());
+  const uint64_t wanted = output.spec.shape.elements() * BytesOf(step.type.basic);
   if (step.bytes.size() != wanted) {
     p.Fail(fmt::format("it has {} bytes of data, and {} needs {}", step.bytes.size(),
                        output.spec.ToString(), wanted));

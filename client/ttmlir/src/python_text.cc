@@ -127,7 +127,7 @@ class FunctionText {
   }
   void Write(const DataStep& step) {
     std::vector<double> numbers(step.result.spec.shape.elements());
-    for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = NumberIn(step, i);
+    for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = ElementOf(step.type, step.bytes, i);
     Array(step.result,
           fmt::format("np.array([{}]).reshape({})", fmt::join(numbers, ", "),
                       fmt::format("[{}]", fmt::join(step.result.spec.shape.extents(), ", "))));

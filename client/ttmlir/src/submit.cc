@@ -73,6 +73,18 @@ std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
   return executable->ProblemsOf(program, options.allow_native);
 }
 
+std::vector<std::vector<float>> GoldenInputs(const Binary& binary, size_t program) {
+  const std::shared_ptr<Executable> executable = ExecutableOf(binary);
+  if (executable == nullptr || program >= executable->plans().size()) return {};
+  std::vector<std::vector<float>> inputs;
+  for (const Value& input : executable->plans()[program].inputs) {
+    auto golden = executable->Golden(program, "input_" + std::to_string(inputs.size()));
+    if (!golden || golden->numbers.size() != input.spec.shape.elements()) return {};
+    inputs.push_back(std::move(golden->numbers));
+  }
+  return inputs;
+}
+
 Status CheckRunnable(const Binary& binary, size_t program, const SubmitOptions& options) {
   return Runnable(binary, program, options).status();
 }

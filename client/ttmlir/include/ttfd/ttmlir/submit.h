@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +25,17 @@
 
 namespace ttfd::ttmlir {
 
+// How close the result of an operation, or an output, is to the golden tensor that the file has of it.
+struct GoldenCheck {
+  std::string name;           // "operation 3 MatmulOp at model.mlir:7:10", "output 0"
+  double correlation = 0;     // Pearson's; 1 if both are constant and equal
+  double relative_error = 0;  // the norm of the difference over that of the golden tensor
+};
+
 struct SubmitOptions {
+  // Called, where the file has golden tensors, with each comparison, in order; it reads the results back, so the
+  // program runs slower. Null: nothing is compared.
+  std::function<void(const GoldenCheck& check)> on_golden = nullptr;
   // Functions of native code of the CPU, which the compiler puts into a file to compute constants, are called: each
   // call in a process of its own (ttfd-native), with limits on its time and memory but with all rights of its user.
   bool allow_native = false;
@@ -51,6 +62,9 @@ struct Problem {
 // What cannot run of a program and of those it calls; without a card. Empty: all of it can.
 std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
                                 const SubmitOptions& options = {});
+
+// The golden inputs of a program, the last extent fastest; empty unless the file has them all.
+std::vector<std::vector<float>> GoldenInputs(const Binary& binary, size_t program);
 
 // OK: all of a program can run. Else UNIMPLEMENTED: it is no TTNN file, or an operation cannot run, the first of which
 // the message names. OUT_OF_RANGE: there is no such program.
