@@ -21,15 +21,12 @@ TEST(OperationCost, ImagesOfAFamily) {
   constexpr size_t kLimit = 96 << 10;
   size_t all = 0;
   struct Family {
-    const char* name;
+    std::string_view name;
     size_t limit;
     size_t bytes = 0;
   };
-  Family families[] = {{"eltwise", 13'100},
-                       {"matmul", 12'400},
-                       {"reduce", 12'000},
-                       {"rows", 13'330},
-                       {"move", 15'600}};
+  Family families[] = {{"eltwise", 13'500}, {"matmul", 12'850}, {"reduce", 12'000},
+                       {"rows", 13'330},    {"move", 15'800},   {"argmax", 2'600}};
   for (const std::string_view name : ops::OperationElfNames()) {
     const auto image = LoadKernel(ops::OperationElf(name), std::string(name));
     ASSERT_TRUE(image.ok()) << image.status().ToString();
@@ -37,12 +34,13 @@ TEST(OperationCost, ImagesOfAFamily) {
     std::printf("%s: %zu bytes\n", std::string(name).c_str(), bytes);
     all += bytes;
     for (Family& family : families) {
-      if (family.name == std::string_view("move") && name == "tile_writer") continue;  // its own
-      if (name == "tile_writer" || name.starts_with(family.name)) family.bytes += bytes;
+      const bool is_one_kernel = family.name == "move" || family.name == "argmax";
+      if ((name == "tile_writer" && !is_one_kernel) || name.starts_with(family.name))
+        family.bytes += bytes;
     }
   }
   for (const Family& family : families) {
-    std::printf("%s: %zu bytes\n", family.name, family.bytes);
+    std::printf("%s: %zu bytes\n", std::string(family.name).c_str(), family.bytes);
     EXPECT_LE(family.bytes, family.limit) << family.name;
   }
   EXPECT_LE(all, kLimit);

@@ -25,7 +25,7 @@ add_test(NAME python.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test
 add_test(NAME ttsim.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test_op_table.py -k ttsim)
 set_tests_properties(python.OpTable PROPERTIES LABELS "python;integration")
 set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSION "1 skipped")
-set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES TIMEOUT 300
+set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES TIMEOUT 900
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 
 set_property(TEST python.standin APPEND PROPERTY LABELS kmd-standin)

@@ -9,11 +9,17 @@ import zlib
 import numpy as np
 import pytest
 
+import convolution_references
+import decode_references
+import function_references
+import op_references
 import ttfd.tensor as tt
 from conftest import Daemon
-from op_references import EXACT, PCC, REFERENCES, ULP, Call
+from op_references import EXACT, PCC, ULP, Call
 from ttfd import _native
 
+REFERENCES = (op_references.REFERENCES | decode_references.REFERENCES | function_references.REFERENCES
+              | convolution_references.REFERENCES)
 CASES = 20
 MIN_PCC = {"bfloat16": 0.9999, "bfp8": 0.999}
 MAX_ERROR = {"bfloat16": 0.01, "bfp8": 0.03}  # relative, of the whole output: Pearson's coefficient sees neither offset nor factor

@@ -82,6 +82,35 @@ def test_a_recording_replays(card):
     assert np.array_equal(y.numpy(), wanted)
 
 
+def test_a_recording_reads_positions_and_pages_at_each_replay(card):
+    """The indices are results of operations within the recording: the host never has them."""
+    pages, rows, columns = 6, 4, 32
+    given = np.random.default_rng(3).normal(0, 1, (1, 2, 1, columns)).astype(np.float32)
+    cache, row = card.tensor(np.zeros((pages, 1, rows, columns), np.float32)), card.tensor(given)
+    table = card.tensor(np.array([[4, 1, 0], [2, 5, 3]], np.uint32), "uint32")
+    position, following = (card.tensor(np.arange(begin, begin + 12, dtype=np.uint32).reshape(12, 1), "uint32") for begin in (0, 1))
+    state = card.tensor(np.zeros((1, 1, 2, 1), np.uint32), "uint32")
+    with card.record() as step:
+        indices = tt.reshape(tt.embedding(tt.reshape(state, shape=[2]), position), shape=[2])
+        tt.paged_update_cache(cache, row, indices, table)
+        tt.fill_cache(state, tt.reshape(tt.embedding(indices, following), shape=[1, 1, 2, 1]))
+    step.replay(times=7)
+    wanted = np.zeros((pages, 1, rows, columns), np.float32)
+    for user, own in enumerate([[4, 1], [2, 5]]):
+        for at in range(7):
+            wanted[own[at // rows], 0, at % rows] = row.numpy()[0, user, 0]
+    assert np.array_equal(cache.numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_argmax_of_long_rows(card, dtype):
+    array = np.random.default_rng(4).normal(0, 1, (2, 200_000)).astype(np.float32)
+    array[0, [150_001, 199_999]] = array[1, [0, 7]] = 9
+    assert tt.argmax(card.tensor(array, dtype)).numpy().tolist() == [150_001, 0]
+    array[0, 199_999] = 10
+    assert tt.argmax(card.tensor(array, dtype)).numpy().tolist() == [199_999, 0]
+
+
 def test_an_exception_abandons_the_recording(card):
     x = card.tensor(np.ones((2, 3)))
     with pytest.raises(ZeroDivisionError), card.record():

@@ -108,10 +108,16 @@ TEST_F(TensorCall, NamesArgumentsOfReductionsAndRows) {
   const Tensor rows = Make({128, 768}, DType::kFloat32, Layout::kRowMajor);
   const auto cases = [&]() -> Cases {
     return {
-        {Called("sum", {two_matrices}, {{"dim", int64_t{0}}}),
-         "sum: dim is 0; it must be -1 or -2, of [2, 32, 32]; permute other extents to there"},
+        {Called("sum", {two_matrices}, {{"dim", int64_t{3}}}),
+         "sum: dim is 3; it must be an extent of [2, 32, 32], -3 to 2"},
         {Called("max", {bias}, {{"dim", int64_t{-2}}}),
-         "max: dim is -2; it must be -1, of [65]; permute other extents to there"},
+         "max: dim is -2; it must be an extent of [65], -1 to 0"},
+        {Called("mean", {two_matrices}, {{"dims", Integers{0, -3}}}),
+         "mean: dims is [0, -3]; it must have extents of [2, 32, 32], each once at most"},
+        {Called("cumsum", {bias}, {{"dim", int64_t{1}}}),
+         "cumsum: dim is 1; it must be an extent of [65], -1 to 0"},
+        {Called("argmax", {two_matrices}, {{"dim", int64_t{1}}}),
+         "argmax: dim is 1; it must be -1, of [2, 32, 32]; permute other extents to there"},
         {Called("sum", {a}, {{"dtype", std::string("bfp8")}}),
          "sum: keepdim is false; it must be true, because the output is bfp8 and [128, 1] has "
          "other tiles than [128]"},
@@ -221,6 +227,101 @@ TEST_F(TensorCall, NamesArgumentsOfCachesAndHeads) {
   ExpectRefused(cases);
 }
 
+TEST_F(TensorCall, NamesArgumentsOfPagedCaches) {
+  const Tensor cache = Make({4, 2, 64, 32});
+  const Tensor row = Make({1, 3, 2, 32});
+  const Tensor prompt = Make({1, 2, 70, 32});
+  const Tensor three = card_.FromHost(std::vector<uint32_t>(3), {3});
+  const Tensor two = card_.FromHost(std::vector<uint32_t>(2), {2});
+  const Tensor table = card_.FromHost(std::vector<uint32_t>(2), {2, 1});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("paged_update_cache", {cache, prompt, three, table}),
+         "paged_update_cache: input is bfloat16 [1, 2, 70, 32] in layout tile; it must be one "
+         "matrix of each user with the dtype, heads and columns of cache, bfloat16 [4, 2, 64, 32] "
+         "in layout tile"},
+        {Called("paged_update_cache", {cache, row, two, table}),
+         "paged_update_cache: update_indices is uint32 [2] in layout row_major; it must be uint32, "
+         "3 elements, as users of input"},
+        {Called("paged_update_cache", {cache, row, three, table}),
+         "paged_update_cache: page_table is uint32 [2, 1] in layout row_major; it must be uint32 "
+         "and a matrix, a row for each of 3 users"},
+        {Called("paged_fill_cache", {cache, prompt, table}),
+         "paged_fill_cache: input is bfloat16 [1, 2, 70, 32] in layout tile; its rows must be at "
+         "most the 64 of the pages of a user"},
+        {Called("paged_fill_cache", {cache, prompt, table}, {{"batch_offset", int64_t{2}}}),
+         "paged_fill_cache: batch_offset is 2; it must be below the 2 rows of page_table"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
+TEST_F(TensorCall, NamesArgumentsOfDecoding) {
+  const Tensor row = Make({1, 3, 2, 32});
+  const Tensor angles = Make({1, 1, 8, 32});
+  const Tensor narrow = Make({1, 1, 2, 16});
+  const Tensor rows = Make({1, 3, 9, 32});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("rotary_embedding", {row, narrow, narrow}),
+         "rotary_embedding: cos is bfloat16 [1, 1, 2, 16] in layout tile; it must have four "
+         "extents, the columns of x, and one or as many users and heads, as [1, 3, 2, 32]"},
+        {Called("rotary_embedding", {row, angles, angles}, {{"token_index", int64_t{8}}}),
+         "rotary_embedding: token_index is 8; it must be -1 or a row of [1, 1, 8, 32]"},
+        {Called("rotary_embedding", {rows, angles, angles}),
+         "rotary_embedding: cos is bfloat16 [1, 1, 8, 32] in layout tile; it must have the 9 rows "
+         "of x"},
+        {Called("rotary_embedding_llama", {row, angles, angles, narrow}),
+         "rotary_embedding_llama: trans_mat is bfloat16 [1, 1, 2, 16] in layout tile; it must have "
+         "32 columns, and rows in multiples of 32"},
+        {Called("nlp_create_qkv_heads_decode", {angles}, {{"num_heads", int64_t{3}}}),
+         "nlp_create_qkv_heads_decode: input is bfloat16 [1, 1, 8, 32] in layout tile; it must be "
+         "a matrix, a row for each user, and its columns those of 9 heads"},
+        {Called("nlp_concat_heads_decode", {row}, {{"num_heads", int64_t{3}}}),
+         "nlp_concat_heads_decode: num_heads is 3; it must be at most 2 of [1, 3, 2, 32]"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
+TEST_F(TensorCall, NamesArgumentsOfImages) {
+  const Tensor images = Make({2, 5, 6, 8});
+  const Tensor flat = Make({1, 1, 60, 8});
+  const Tensor weight = Make({16, 4, 3, 3});
+  const Tensor bias = Make({17});
+  const Attributes groups = {{"groups", int64_t{2}}};
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("conv2d", {images, weight}),
+         "conv2d: weight is bfloat16 [16, 4, 3, 3] in layout tile; with groups 1 it must be for "
+         "the 8 channels of x, and its first extent a multiple of groups"},
+        {Called("conv2d", {flat, weight}, {{"groups", int64_t{2}}, {"batch_size", int64_t{2}}}),
+         "conv2d: x is bfloat16 [1, 1, 60, 8] in layout tile; it must have four extents, images, "
+         "height, width, channels, or the 2 images of 0 x 0 pixels of its attributes"},
+        {Called("conv2d", {images, weight, bias}, groups),
+         "conv2d: bias is bfloat16 [17] in layout tile; it must be one row of 16 elements"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{2}}, {"padding", Integers{1}}}),
+         "conv2d: padding is [1]; it must be two numbers, of height and width, or four: above, "
+         "below, left, right; at least 0"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{2}}, {"dilation", Integers{3, 1}}}),
+         "conv2d: x is bfloat16 [2, 5, 6, 8] in layout tile; with the padding its height must be "
+         "at least that of a window, 7, and below 2^31"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{2}}, {"out_channels", int64_t{8}}}),
+         "conv2d: out_channels is 8; by the shapes it must be 16"},
+        {Called("max_pool2d", {images},
+                {{"kernel_size", Integers{2, 2}}, {"padding", Integers{2, 2}}}),
+         "max_pool2d: padding is [2, 2]; it must be at most half of a window"},
+        {Called("upsample", {images}, {{"scale_factor", Integers{0, 1}}}),
+         "upsample: scale_factor is [0, 1]; it must be two numbers, of height and width, 1 at "
+         "least"},
+        {Called("batch_norm_inference", {images, bias, bias}),
+         "batch_norm_inference: mean is bfloat16 [17] in layout tile; it must be [1, channels, 1, "
+         "1], with those of x, [images, channels, height, width], which is [2, 5, 6, 8]"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
 TEST_F(TensorCall, ReducesToShapes) {
   const auto shape = [](const Tensor& tensor) {
     EXPECT_EQ(tensor.status().ToString(), "OK");
@@ -233,6 +334,11 @@ TEST_F(TensorCall, ReducesToShapes) {
   EXPECT_EQ(shape(Min(Make({1, 33, 70}), -2)), "[1, 70]");
   EXPECT_EQ(shape(Sum(Make({70}))), "[1]");
   EXPECT_EQ(shape(Sum(Make({1, 70}))), "[1]");
+  const Tensor images[] = {Make({2, 33, 70, 5})};
+  EXPECT_EQ(shape(Apply("mean", images, {{"dims", Integers{1, 2}}, {"keepdim", true}})[0]),
+            "[2, 1, 1, 5]");
+  EXPECT_EQ(shape(Apply("sum", images, {{"dims", Integers{0, 1, 2, 3}}})[0]), "[1]");
+  EXPECT_EQ(shape(Apply("max", images, {{"dim", int64_t{0}}})[0]), "[33, 70, 5]");
 }
 
 TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {

@@ -25,12 +25,13 @@ constexpr Kernel kRows[] = TTFD_COMPUTE_FAMILY("rows");
 
 constexpr std::string_view kMoveWords[] = {"move"};
 constexpr Kernel kMove[] = {{"move", Processor::kNcrisc, 0}};
+constexpr std::string_view kArgmaxWords[] = {"argmax"};
+constexpr Kernel kArgmax[] = {{"argmax", Processor::kNcrisc, 0}};
 
-constexpr FamilyInfo kFamilies[] = {{"eltwise", kComputeWords, kEltwise},
-                                    {"matmul", kComputeWords, kMatmul},
-                                    {"reduce", kComputeWords, kReduce},
-                                    {"rows", kComputeWords, kRows},
-                                    {"move", kMoveWords, kMove}};
+constexpr FamilyInfo kFamilies[] = {
+    {"eltwise", kComputeWords, kEltwise}, {"matmul", kComputeWords, kMatmul},
+    {"reduce", kComputeWords, kReduce},   {"rows", kComputeWords, kRows},
+    {"move", kMoveWords, kMove},          {"argmax", kArgmaxWords, kArgmax}};
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 
 namespace ttfd::tensor {
 
-enum class Family : uint8_t { kEltwise, kMatmul, kReduce, kRows, kMove };
+enum class Family : uint8_t { kEltwise, kMatmul, kReduce, kRows, kMove, kArgmax };
 
 struct FamilyInfo {
   struct Kernel {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/tensor/src/composition.h"
 #include "client/tensor/src/lower_move.h"
 #include "client/tensor/src/operations.h"
 #include "ttfd/tiles.h"
@@ -20,25 +21,6 @@ using Outputs = Result<std::vector<Tensor>>;
 
 Outputs Run(const Call& call, const TensorSpec& output, const MoveOperation& operation) {
   return call.Run(output, LowerMove(operation, call.specs(), output, call.limits()));
-}
-
-// All of input `i`, whose levels are extents of the output with these strides.
-MoveSource WholeSource(uint32_t i, const Shape& output, const std::vector<uint64_t>& strides) {
-  MoveSource source = {.input = i};
-  for (size_t d = 0; d < output.rank(); ++d) source.levels.push_back({0, output[d], strides[d]});
-  return source;
-}
-
-std::vector<uint32_t> SizesOf(const Shape& shape) {
-  return {shape.extents().begin(), shape.extents().end()};
-}
-
-std::string TextOf(const Integers& numbers) {
-  std::string text = "[";
-  for (const int64_t number : numbers) {
-    text += (text.size() == 1 ? "" : ", ") + std::to_string(number);
-  }
-  return text + "]";
 }
 
 // The attribute `name`, an extent of a shape; negative ones count from the end.
@@ -75,7 +57,7 @@ Outputs RunToLayout(const Call& call) {
   const TensorSpec output = {input.shape, input.dtype, *layout};
   if (Status status = output.Check(); !status.ok()) return call.InputError(0, status.message());
   return Run(call, output,
-             {.sizes = SizesOf(input.shape),
+             {.sizes = ExtentsOf(input.shape),
               .sources = {WholeSource(0, input.shape, StridesOf(input.shape))}});
 }
 
@@ -115,7 +97,7 @@ Outputs RunReshape(const Call& call) {
   if (!shape.ok()) return shape.status();
   const TensorSpec output = {*shape, call.spec(0).dtype, call.spec(0).layout};
   return Run(call, output,
-             {.sizes = SizesOf(*shape), .sources = {WholeSource(0, *shape, StridesOf(*shape))}});
+             {.sizes = ExtentsOf(*shape), .sources = {WholeSource(0, *shape, StridesOf(*shape))}});
 }
 
 MoveOperation PermuteOperation(const Shape& input, const std::vector<size_t>& dims, Shape* output) {
@@ -127,7 +109,7 @@ MoveOperation PermuteOperation(const Shape& input, const std::vector<size_t>& di
     strides.push_back(of_input[dim]);
   }
   *output = Shape(std::move(extents));
-  return {.sizes = SizesOf(*output), .sources = {WholeSource(0, *output, strides)}};
+  return {.sizes = ExtentsOf(*output), .sources = {WholeSource(0, *output, strides)}};
 }
 
 // Elements that are neighbours in the input stay in a row or a column of tiles, or blocks, of the output: else each is
@@ -214,13 +196,13 @@ Outputs RunSlice(const Call& call) {
   const TensorSpec output = {Shape(extents), call.spec(0).dtype, call.spec(0).layout};
   MoveSource source = WholeSource(0, output.shape, strides);
   source.offset = offset;
-  return Run(call, output, {.sizes = SizesOf(output.shape), .sources = {std::move(source)}});
+  return Run(call, output, {.sizes = ExtentsOf(output.shape), .sources = {std::move(source)}});
 }
 
 // The shape of all inputs along extent `dim`; an error if they do not match.
 Result<TensorSpec> ConcatSpec(const Call& call, size_t dim) {
   TensorSpec output = call.spec(0);
-  std::vector<uint32_t> extents = SizesOf(output.shape);
+  std::vector<uint32_t> extents = ExtentsOf(output.shape);
   for (size_t i = 1; i < call.inputs(); ++i) {
     const TensorSpec& input = call.spec(i);
     bool matches = input.shape.rank() == extents.size() && input.dtype == output.dtype &&
@@ -262,7 +244,7 @@ Outputs RunConcat(const Call& call) {
   if (!dim.ok()) return dim.status();
   const Result<TensorSpec> output = ConcatSpec(call, *dim);
   if (!output.ok()) return output.status();
-  MoveOperation operation = {.sizes = SizesOf(output->shape)};
+  MoveOperation operation = {.sizes = ExtentsOf(output->shape)};
   uint32_t begin = 0;
   for (uint32_t i = 0; i < call.inputs(); ++i) {
     const Shape& shape = call.spec(i).shape;
@@ -345,7 +327,7 @@ Outputs RunPad(const Call& call) {
   }
   const TensorSpec output = {Shape(std::move(extents)), input.dtype, input.layout};
   return Run(call, output,
-             {.sizes = SizesOf(output.shape),
+             {.sizes = ExtentsOf(output.shape),
               .sources = {std::move(source)},
               .filling = ops::MoveFilling::kValue,
               .value = *value});
@@ -365,7 +347,7 @@ Outputs RunEmbedding(const Call& call) {
   }
   const Result<Layout> layout = LayoutAttribute(call, weight.layout);
   if (!layout.ok()) return layout.status();
-  std::vector<uint32_t> extents = SizesOf(indices.shape);
+  std::vector<uint32_t> extents = ExtentsOf(indices.shape);
   extents.push_back(weight.shape.columns());
   const TensorSpec output = {Shape(std::move(extents)), weight.dtype, *layout};
   if (Status status = output.Check(); !status.ok()) {

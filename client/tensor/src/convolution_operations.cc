@@ -1,0 +1,298 @@
+// Convolutions of the table: the patches of the images as rows of a matrix, times the weights.
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/tensor/src/composition.h"
+#include "client/tensor/src/operations.h"
+#include "client/tensor/src/windows.h"
+
+namespace ttfd::tensor {
+namespace {
+
+using Outputs = Result<std::vector<Tensor>>;
+using Integers = std::vector<int64_t>;
+
+constexpr size_t kX = 0, kWeight = 1, kBias = 2;  // inputs
+
+struct Convolution {
+  ImageShape images = {};
+  Windows windows = {};
+  uint32_t groups = 1;
+  uint32_t channels = 0;  // of the output
+  DType dtype = DType::kBFloat16;
+
+  uint32_t group_channels() const { return channels / groups; }
+};
+
+// What calls of all convolutions have: `weight` is [a, b, height, width], `inputs` and `outputs` are what a and b, or b
+// and a, stand for, with those of all groups.
+Result<Convolution> ConvolutionOf(const Call& call, bool is_transposed) {
+  const TensorSpec& weight = call.spec(kWeight);
+  if (weight.shape.rank() != 4 || weight.dtype == DType::kUInt32) {
+    return call.InputError(kWeight, "it must have four extents, and numbers");
+  }
+  const Result<uint32_t> groups = CountAttribute(call, "groups", 1);
+  if (!groups.ok()) return groups.status();
+  const Result<ImageShape> images = ImagesOf(call);
+  if (!images.ok()) return images.status();
+  const Result<DType> dtype = call.OutputType(kX);
+  if (!dtype.ok()) return dtype.status();
+  Convolution convolution = {.images = *images, .groups = *groups, .dtype = *dtype};
+  const uint64_t of_group = weight.shape[1], all = weight.shape[0];
+  const uint64_t inputs = is_transposed ? all : of_group * *groups;
+  const uint64_t outputs = is_transposed ? of_group * *groups : all;
+  if (inputs != images->channels || all % *groups != 0 || outputs > UINT32_MAX) {
+    return call.InputError(kWeight, "with groups " + std::to_string(*groups) +
+                                        " it must be for the " + std::to_string(images->channels) +
+                                        " channels of x, and its first extent a "
+                                        "multiple of groups");
+  }
+  convolution.channels = static_cast<uint32_t>(outputs);
+  for (const auto& [name, value] :
+       {std::pair("in_channels", images->channels), {"out_channels", convolution.channels}}) {
+    const int64_t given = call.attribute<int64_t>(name);
+    if (given != 0 && given != int64_t{value}) {
+      return call.Error(name, "is " + std::to_string(given) + "; by the shapes it must be " +
+                                  std::to_string(value));
+    }
+  }
+  if (call.inputs() > kBias && !IsRowOf(call.spec(kBias).shape, convolution.channels)) {
+    return call.InputError(
+        kBias, "it must be one row of " + std::to_string(convolution.channels) + " elements");
+  }
+  return convolution;
+}
+
+// Extents of a window: those of the weights, which the attribute must have, too, if it is given.
+Result<std::array<uint32_t, 2>> KernelSize(const Call& call) {
+  const Shape& weight = call.spec(kWeight).shape;
+  const auto size = PairAttribute(call, "kernel_size", 1, 0);
+  if (!size.ok()) return size.status();
+  const std::array<uint32_t, 2> wanted = {weight[2], weight[3]};
+  if (call.attribute<Integers>("kernel_size").empty() || *size == wanted) return wanted;
+  return call.Error("kernel_size", "is " + TextOf(call.attribute<Integers>("kernel_size")) +
+                                       "; it must be that of weight, " + weight.ToString());
+}
+
+// Weights as [channels, elements of a patch], of several groups [groups, channels, elements]. Those of a transposed
+// convolution have their channels exchanged and begin with their last pixel.
+Tensor WeightRows(const Call& call, const Composition& steps, const Convolution& convolution,
+                  bool is_transposed) {
+  const Tensor weight = Movable(steps, call.input(kWeight));
+  if (!weight.ok()) return weight;
+  const uint32_t height = weight.shape()[2], width = weight.shape()[3];
+  const uint32_t groups = convolution.groups, outputs = convolution.group_channels();
+  const uint32_t inputs = convolution.images.channels / groups;
+  const uint64_t pixels = uint64_t{height} * width;
+  const uint64_t of_output = is_transposed ? pixels : inputs * pixels;
+  const uint64_t of_input = is_transposed ? outputs * pixels : pixels;
+  const uint64_t forward = is_transposed ? 0 - uint64_t{1} : 1;
+  const MoveSource source = {.offset = is_transposed ? pixels - 1 : 0,
+                             .levels = {{0, groups, uint64_t{outputs} * inputs * pixels},
+                                        {0, outputs, of_output},
+                                        {0, height, forward * width},
+                                        {0, width, forward},
+                                        {0, inputs, of_input}}};
+  const auto elements = static_cast<uint32_t>(pixels * inputs);
+  const Shape shape = groups == 1 ? Shape{outputs, elements} : Shape{groups, outputs, elements};
+  return steps.Move({weight}, {shape, weight.dtype()},
+                    {.sizes = {groups, outputs, height, width, inputs}, .sources = {source}});
+}
+
+// Whether each window is a pixel of the images, in their order.
+bool IsPointwise(const Convolution& convolution) {
+  const auto is_point = [](const WindowAxis& axis, uint32_t extent) {
+    return axis.size == 1 && axis.stride == 1 && axis.extent == extent && axis.padded() == extent;
+  };
+  return convolution.groups == 1 && is_point(convolution.windows.down, convolution.images.height) &&
+         is_point(convolution.windows.across, convolution.images.width);
+}
+
+Tensor PatchRows(const Composition& steps, const Tensor& x, const Convolution& convolution) {
+  if (IsPointwise(convolution)) {
+    const Tensor tiles = steps.Run("to_layout", {x}, {{"layout", std::string("tile")}});
+    return steps.Reshape(tiles, convolution.images.flat());
+  }
+  const PaddedImages padded = PadImages(steps, Movable(steps, x), convolution.images,
+                                        convolution.windows, convolution.groups, 0);
+  return PatchesOf(steps, padded, convolution.windows, convolution.groups);
+}
+
+// Products of each group, [groups, windows, channels of a group], as [1, 1, windows, channels].
+Tensor JoinGroups(const Composition& steps, const Tensor& products) {
+  if (!products.ok()) return products;
+  const uint32_t groups = products.shape()[0], rows = products.shape()[1],
+                 columns = products.shape()[2];
+  const std::vector<uint64_t> strides = StridesOf(products.shape());
+  const MoveSource source = {
+      .levels = {{0, rows, strides[1]}, {0, groups, strides[0]}, {0, columns, 1}}};
+  return steps.Move({products}, {{1, 1, rows, groups * columns}, products.dtype()},
+                    {.sizes = {rows, groups, columns}, .sources = {source}});
+}
+
+Outputs Convolve(const Call& call, const Composition& steps, const Tensor& x,
+                 const Convolution& convolution, bool is_transposed) {
+  const Result<ChainSteps> activation = ActivationOf(call);
+  if (!activation.ok()) return activation.status();
+  const bool has_bias = call.inputs() > kBias, is_grouped = convolution.groups != 1;
+  const std::string dtype = DTypeName(convolution.dtype);
+  const Attribute function = call.attribute<std::string>("activation");
+  std::vector<Tensor> factors = {PatchRows(steps, x, convolution),
+                                 WeightRows(call, steps, convolution, is_transposed)};
+  if (!is_grouped) {
+    if (has_bias) factors.push_back(call.input(kBias));
+    return OutputOf(steps.Run(has_bias ? "linear" : "matmul", factors,
+                              {{"transpose_b", true}, {"activation", function}, {"dtype", dtype}}));
+  }
+  const Tensor products = JoinGroups(
+      steps,
+      steps.Run("matmul", factors, {{"transpose_b", true}, {"dtype", std::string("float32")}}));
+  if (!has_bias) return OutputOf(steps.Compute(products, *activation, convolution.dtype));
+  return OutputOf(steps.Compute(ops::Combine::kAdd, {products, call.input(kBias)}, *activation,
+                                convolution.dtype));
+}
+
+Outputs RunConv2d(const Call& call) {
+  Result<Convolution> convolution = ConvolutionOf(call, false);
+  if (!convolution.ok()) return convolution.status();
+  const auto size = KernelSize(call);
+  if (!size.ok()) return size.status();
+  const Result<Windows> windows = WindowsOf(call, convolution->images, *size, false);
+  if (!windows.ok()) return windows.status();
+  convolution->windows = *windows;
+  return Convolve(call, Composition(call), call.input(kX), *convolution, false);
+}
+
+// Images with `down` rows and `across` columns for each pixel, which is the first of them; the others are 0.
+Tensor SpreadPixels(const Composition& steps, const Tensor& x, const ImageShape& images,
+                    uint32_t down, uint32_t across) {
+  const uint64_t row = uint64_t{images.width} * images.channels;
+  const MoveSource source = {.levels = {{0, images.images * images.height, row},
+                                        {0, 1, 0},
+                                        {0, images.width, images.channels},
+                                        {0, 1, 0},
+                                        {0, images.channels, 1}}};
+  if (!x.ok()) return x;
+  return steps.Move(
+      {x},
+      {{images.images * images.height * down, images.width * across * images.channels},
+       x.dtype(),
+       Layout::kRowMajor},
+      {.sizes = {images.images * images.height, down, images.width, across, images.channels},
+       .sources = {source},
+       .filling = ops::MoveFilling::kValue});
+}
+
+// A convolution of images that are spread by the stride, with the weights in opposite order.
+Outputs RunConvTranspose2d(const Call& call) {
+  Result<Convolution> convolution = ConvolutionOf(call, true);
+  if (!convolution.ok()) return convolution.status();
+  const auto size = KernelSize(call);
+  if (!size.ok()) return size.status();
+  const auto more = PairAttribute(call, "output_padding", 0, 0);
+  if (!more.ok()) return more.status();
+  ImageShape& images = convolution->images;
+  // The attributes as those of a convolution whose input is the output of this one.
+  ImageShape unbounded = images;
+  unbounded.height = unbounded.width = INT32_MAX / 4;
+  const Result<Windows> given = WindowsOf(call, unbounded, *size, false);
+  if (!given.ok()) return given.status();
+  const uint32_t down = given->down.stride, across = given->across.stride;
+  const auto spread = [&](WindowAxis axis, uint32_t extent, uint32_t output_padding) {
+    const uint32_t reach = axis.span() - 1;
+    axis.extent = (extent - 1) * axis.stride + 1;
+    axis.stride = 1;
+    axis.before = reach - axis.before;
+    axis.after = reach - axis.after + output_padding;
+    return axis;
+  };
+  convolution->windows = {spread(given->down, images.height, (*more)[0]),
+                          spread(given->across, images.width, (*more)[1])};
+  for (const auto& [axis, windows] : {std::pair(given->down, convolution->windows.down),
+                                      {given->across, convolution->windows.across}}) {
+    if (axis.before < axis.span() && axis.after < axis.span() && windows.padded() >= axis.span()) {
+      continue;
+    }
+    return call.Error("padding", "is " + TextOf(call.attribute<Integers>("padding")) +
+                                     "; it must be below the extents of a window, and leave pixels "
+                                     "of the output");
+  }
+  const Composition steps(call);
+  const Tensor pixels = SpreadPixels(steps, Movable(steps, call.input(kX)), images, down, across);
+  images.height *= down;
+  images.width *= across;
+  return Convolve(call, steps, pixels, *convolution, true);
+}
+
+// Lengths as the widths of images of one row.
+Outputs RunConv1d(const Call& call) {
+  const Shape &x = call.spec(kX).shape, &weight = call.spec(kWeight).shape;
+  if (x.rank() != 3)
+    return call.InputError(kX, "it must have three extents: images, length, channels");
+  if (weight.rank() != 3) return call.InputError(kWeight, "it must have three extents");
+  Attributes attributes = {{"groups", call.attribute<int64_t>("groups")},
+                           {"activation", call.attribute<std::string>("activation")},
+                           {"dtype", call.attribute<std::string>("dtype")}};
+  for (const char* const name : {"stride", "dilation"}) {
+    attributes.emplace(name, Integers{1, call.attribute<int64_t>(name)});
+  }
+  const auto& padding = call.attribute<Integers>("padding");
+  if (padding.size() > 2) {
+    return call.Error("padding", "is " + TextOf(padding) + "; it must be one number or two");
+  }
+  if (!padding.empty()) {
+    attributes.emplace("padding", Integers{0, 0, padding.front(), padding.back()});
+  }
+  const Composition steps(call);
+  std::vector<Tensor> inputs = {
+      steps.Reshape(Movable(steps, call.input(kX)), {x[0], 1, x[1], x[2]}),
+      steps.Reshape(Movable(steps, call.input(kWeight)), {weight[0], weight[1], 1, weight[2]})};
+  if (call.inputs() > kBias) inputs.push_back(call.input(kBias));
+  const Tensor flat = steps.Run("conv2d", inputs, attributes);
+  if (!flat.ok()) return flat.status();
+  return OutputOf(steps.Reshape(flat, {x[0], flat.shape()[2] / x[0], flat.shape()[3]}));
+}
+
+}  // namespace
+
+void AddConvolutionOperations(std::vector<Operation>* operations) {
+  const std::vector<OperationInfo::Argument> inputs = {{"x"}, {"weight"}, {"bias", true}};
+  std::vector<OperationInfo::AttributeInfo> attributes = ImageAttributes();
+  for (OperationInfo::AttributeInfo& attribute : WindowAttributes()) {
+    attributes.push_back(std::move(attribute));
+  }
+  const OperationInfo::AttributeInfo groups = {"groups", int64_t{1}, "of channels"};
+  for (const OperationInfo::AttributeInfo& attribute :
+       {OperationInfo::AttributeInfo{"in_channels", int64_t{0}, "of x; 0: by its shape"},
+        {"out_channels", int64_t{0}, "of the output; 0: by the shape of weight"},
+        {"kernel_size", Integers(), "height and width of a window; empty: those of weight"},
+        groups,
+        ActivationAttribute(),
+        DTypeAttribute()}) {
+    attributes.push_back(attribute);
+  }
+  operations->push_back({{"conv2d", inputs, attributes,
+                          "Convolution of images, [1, 1, windows, channels]; weight is [output "
+                          "channels, input channels of a group, height, width]."},
+                         RunConv2d});
+  attributes.push_back({"output_padding", Integers(), "more height and width of the output"});
+  operations->push_back({{"conv_transpose2d", inputs, attributes,
+                          "Transposed convolution of images, [1, 1, pixels, channels]; weight is "
+                          "[input channels, output channels of a group, height, width]."},
+                         RunConvTranspose2d});
+  operations->push_back({{"conv1d",
+                          inputs,
+                          {{"stride", int64_t{1}, "from window to window"},
+                           {"padding", Integers(), "before and after x"},
+                           {"dilation", int64_t{1}, "from element to element of a window"},
+                           groups,
+                           ActivationAttribute(),
+                           DTypeAttribute()},
+                          "Convolution of [images, length, channels]; weight is [output channels, "
+                          "input channels of a group, length]."},
+                         RunConv1d});
+}
+
+}  // namespace ttfd::tensor
