@@ -57,6 +57,13 @@ def window_attributes(random: np.random.Generator, most: int) -> dict[str, Any]:
     return {"stride": pairs(random, 1, 2), "padding": padding, "dilation": pairs(random, 1, 2)}
 
 
+def prepare(weight: np.ndarray, groups: int, transposed: bool) -> np.ndarray:
+    """[groups, output channels, elements of a window]."""
+    parts = weight.reshape(groups, -1, *weight.shape[1:])
+    parts = parts[..., ::-1, ::-1].transpose(0, 2, 3, 4, 1) if transposed else parts.transpose(0, 1, 3, 4, 2)
+    return parts.reshape(groups, parts.shape[1], -1)
+
+
 def convolution(transposed: bool) -> Reference:
     """With groups, of one channel or several."""
     def make(random: np.random.Generator) -> Call:
@@ -72,18 +79,23 @@ def convolution(transposed: bool) -> Reference:
         arrays = [x, random.standard_normal(weight + tuple(size)).astype(np.float32)]
         if random.random() < 0.5:
             arrays.append(numbers(random, (1, 1, 1, outputs), -4, 4))
-        return Call(arrays, ["bfloat16"] * len(arrays), {**attributes, **shape, "groups": groups, "activation": str(random.choice(["", "relu"]))},
-                    ["tile", str(random.choice(["tile", "row_major"]))])
+        attributes = {**attributes, **shape, "groups": groups, "activation": str(random.choice(["", "relu"]))}
+        if random.random() < 0.3:
+            arrays[1] = prepare(arrays[1], groups, transposed)
+            return Call(arrays, ["bfloat16"] * len(arrays), {**attributes, "kernel_size": size})
+        return Call(arrays, ["bfloat16"] * len(arrays), attributes, ["tile", str(random.choice(["tile", "row_major"]))])
 
     def compute(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | float = 0.0, stride: Any = None, padding: Any = None, dilation: Any = None,
-                groups: int = 1, activation: str = "", output_padding: Any = None, **shape: int) -> np.ndarray:
+                groups: int = 1, activation: str = "", output_padding: Any = None, kernel_size: Any = None, **shape: int) -> np.ndarray:
         x, (top, bottom, left, right) = images(x, **shape), sides(padding)
+        size = kernel_size or weight.shape[2:]
+        rows = weight if kernel_size else prepare(weight, groups, transposed)
+        weight = rows.reshape(-1, *size, x.shape[3] // groups).transpose(0, 3, 1, 2)
         if transposed:
             spread = np.zeros((x.shape[0], (x.shape[1] - 1) * stride[0] + 1, (x.shape[2] - 1) * stride[1] + 1, x.shape[3]))
             spread[:, ::stride[0], ::stride[1]] = x
             reach = [(side - 1) * step for side, step in zip(weight.shape[2:], dilation)]
             around = [(reach[0] - top, reach[0] - bottom + output_padding[0]), (reach[1] - left, reach[1] - right + output_padding[1])]
-            weight = np.concatenate([part.swapaxes(0, 1) for part in np.split(weight[:, :, ::-1, ::-1], groups, 0)], 0)
             x, stride = np.pad(spread, [(0, 0), *around, (0, 0)]), [1, 1]
         else:
             x = np.pad(x, [(0, 0), (top, bottom), (left, right), (0, 0)])
@@ -91,6 +103,16 @@ def convolution(transposed: bool) -> Reference:
         result = result.reshape(1, 1, -1, result.shape[-1]) + bias
         return np.maximum(result, 0) if activation else result
     return Reference(make, compute, PCC)
+
+
+def prepared(transposed: bool) -> Reference:
+    """As the rows that images are multiplied with."""
+    def make(random: np.random.Generator) -> Call:
+        groups = int(random.choice([1, 2, 4]))
+        of = (groups * int(random.choice([1, 3, 16])), int(random.choice([1, 5, 32])), *pairs(random, 1, 4))
+        return Call([numbers(random, of, -4, 4)], ["bfloat16"], {"groups": groups}, [str(random.choice(["tile", "row_major"]))])
+
+    return Reference(make, lambda weight, groups: prepare(weight, groups, transposed), EXACT)
 
 
 def convolution_1d() -> Reference:
@@ -168,6 +190,8 @@ REFERENCES: dict[str, Reference] = {
     "conv1d": convolution_1d(),
     "conv2d": convolution(False),
     "conv_transpose2d": convolution(True),
+    "prepare_conv2d_weights": prepared(False),
+    "prepare_conv_transpose2d_weights": prepared(True),
     "max_pool2d": pool(True),
     "avg_pool2d": pool(False),
     "global_avg_pool2d": global_pool(),

@@ -294,7 +294,10 @@ TEST_F(TensorCall, NamesArgumentsOfImages) {
     return {
         {Called("conv2d", {images, weight}),
          "conv2d: weight is bfloat16 [16, 4, 3, 3] in layout tile; with groups 1 it must be for "
-         "the 8 channels of x, and its first extent a multiple of groups"},
+         "the 8 channels of x"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{3}}}),
+         "conv2d: weight is bfloat16 [16, 4, 3, 3] in layout tile; it must be numbers of four "
+         "extents, the first of them a multiple of groups, 3"},
         {Called("conv2d", {flat, weight}, {{"groups", int64_t{2}}, {"batch_size", int64_t{2}}}),
          "conv2d: x is bfloat16 [1, 1, 60, 8] in layout tile; it must have four extents, images, "
          "height, width, channels, or the 2 images of 0 x 0 pixels of its attributes"},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "client/tensor/src/composition.h"
+#include "client/tensor/src/convolution_weights.h"
 #include "client/tensor/src/operations.h"
 #include "client/tensor/src/windows.h"
 
@@ -19,86 +20,36 @@ constexpr size_t kX = 0, kWeight = 1, kBias = 2;  // inputs
 struct Convolution {
   ImageShape images = {};
   Windows windows = {};
-  uint32_t groups = 1;
-  uint32_t channels = 0;  // of the output
+  ConvolutionWeights weights = {};
   DType dtype = DType::kBFloat16;
-
-  uint32_t group_channels() const { return channels / groups; }
 };
 
-// What calls of all convolutions have: `weight` is [a, b, height, width], `inputs` and `outputs` are what a and b, or b
-// and a, stand for, with those of all groups.
+// What calls of all convolutions of images have.
 Result<Convolution> ConvolutionOf(const Call& call, bool is_transposed) {
-  const TensorSpec& weight = call.spec(kWeight);
-  if (weight.shape.rank() != 4 || weight.dtype == DType::kUInt32) {
-    return call.InputError(kWeight, "it must have four extents, and numbers");
-  }
-  const Result<uint32_t> groups = CountAttribute(call, "groups", 1);
-  if (!groups.ok()) return groups.status();
+  const Result<ConvolutionWeights> weights = WeightsOf(call, kWeight, is_transposed);
+  if (!weights.ok()) return weights.status();
   const Result<ImageShape> images = ImagesOf(call);
   if (!images.ok()) return images.status();
   const Result<DType> dtype = call.OutputType(kX);
   if (!dtype.ok()) return dtype.status();
-  Convolution convolution = {.images = *images, .groups = *groups, .dtype = *dtype};
-  const uint64_t of_group = weight.shape[1], all = weight.shape[0];
-  const uint64_t inputs = is_transposed ? all : of_group * *groups;
-  const uint64_t outputs = is_transposed ? of_group * *groups : all;
-  if (inputs != images->channels || all % *groups != 0 || outputs > UINT32_MAX) {
-    return call.InputError(kWeight, "with groups " + std::to_string(*groups) +
+  const uint64_t inputs = uint64_t{weights->inputs} * weights->groups;
+  const uint64_t outputs = uint64_t{weights->outputs} * weights->groups;
+  if (inputs != images->channels || outputs > UINT32_MAX) {
+    return call.InputError(kWeight, "with groups " + std::to_string(weights->groups) +
                                         " it must be for the " + std::to_string(images->channels) +
-                                        " channels of x, and its first extent a "
-                                        "multiple of groups");
+                                        " channels of x");
   }
-  convolution.channels = static_cast<uint32_t>(outputs);
-  for (const auto& [name, value] :
-       {std::pair("in_channels", images->channels), {"out_channels", convolution.channels}}) {
+  for (const auto& [name, value] : {std::pair("in_channels", inputs), {"out_channels", outputs}}) {
     const int64_t given = call.attribute<int64_t>(name);
-    if (given != 0 && given != int64_t{value}) {
+    if (given != 0 && static_cast<uint64_t>(given) != value) {
       return call.Error(name, "is " + std::to_string(given) + "; by the shapes it must be " +
                                   std::to_string(value));
     }
   }
-  if (call.inputs() > kBias && !IsRowOf(call.spec(kBias).shape, convolution.channels)) {
-    return call.InputError(
-        kBias, "it must be one row of " + std::to_string(convolution.channels) + " elements");
+  if (call.inputs() > kBias && !IsRowOf(call.spec(kBias).shape, static_cast<uint32_t>(outputs))) {
+    return call.InputError(kBias, "it must be one row of " + std::to_string(outputs) + " elements");
   }
-  return convolution;
-}
-
-// Extents of a window: those of the weights, which the attribute must have, too, if it is given.
-Result<std::array<uint32_t, 2>> KernelSize(const Call& call) {
-  const Shape& weight = call.spec(kWeight).shape;
-  const auto size = PairAttribute(call, "kernel_size", 1, 0);
-  if (!size.ok()) return size.status();
-  const std::array<uint32_t, 2> wanted = {weight[2], weight[3]};
-  if (call.attribute<Integers>("kernel_size").empty() || *size == wanted) return wanted;
-  return call.Error("kernel_size", "is " + TextOf(call.attribute<Integers>("kernel_size")) +
-                                       "; it must be that of weight, " + weight.ToString());
-}
-
-// Weights as [channels, elements of a patch], of several groups [groups, channels, elements]. Those of a transposed
-// convolution have their channels exchanged and begin with their last pixel.
-Tensor WeightRows(const Call& call, const Composition& steps, const Convolution& convolution,
-                  bool is_transposed) {
-  const Tensor weight = Movable(steps, call.input(kWeight));
-  if (!weight.ok()) return weight;
-  const uint32_t height = weight.shape()[2], width = weight.shape()[3];
-  const uint32_t groups = convolution.groups, outputs = convolution.group_channels();
-  const uint32_t inputs = convolution.images.channels / groups;
-  const uint64_t pixels = uint64_t{height} * width;
-  const uint64_t of_output = is_transposed ? pixels : inputs * pixels;
-  const uint64_t of_input = is_transposed ? outputs * pixels : pixels;
-  const uint64_t forward = is_transposed ? 0 - uint64_t{1} : 1;
-  const MoveSource source = {.offset = is_transposed ? pixels - 1 : 0,
-                             .levels = {{0, groups, uint64_t{outputs} * inputs * pixels},
-                                        {0, outputs, of_output},
-                                        {0, height, forward * width},
-                                        {0, width, forward},
-                                        {0, inputs, of_input}}};
-  const auto elements = static_cast<uint32_t>(pixels * inputs);
-  const Shape shape = groups == 1 ? Shape{outputs, elements} : Shape{groups, outputs, elements};
-  return steps.Move({weight}, {shape, weight.dtype()},
-                    {.sizes = {groups, outputs, height, width, inputs}, .sources = {source}});
+  return Convolution{.images = *images, .weights = *weights, .dtype = *dtype};
 }
 
 // Whether each window is a pixel of the images, in their order.
@@ -106,7 +57,8 @@ bool IsPointwise(const Convolution& convolution) {
   const auto is_point = [](const WindowAxis& axis, uint32_t extent) {
     return axis.size == 1 && axis.stride == 1 && axis.extent == extent && axis.padded() == extent;
   };
-  return convolution.groups == 1 && is_point(convolution.windows.down, convolution.images.height) &&
+  return convolution.weights.groups == 1 &&
+         is_point(convolution.windows.down, convolution.images.height) &&
          is_point(convolution.windows.across, convolution.images.width);
 }
 
@@ -116,8 +68,8 @@ Tensor PatchRows(const Composition& steps, const Tensor& x, const Convolution& c
     return steps.Reshape(tiles, convolution.images.flat());
   }
   const PaddedImages padded = PadImages(steps, Movable(steps, x), convolution.images,
-                                        convolution.windows, convolution.groups, 0);
-  return PatchesOf(steps, padded, convolution.windows, convolution.groups);
+                                        convolution.windows, convolution.weights.groups, 0);
+  return PatchesOf(steps, padded, convolution.windows, convolution.weights.groups);
 }
 
 // Products of each group, [groups, windows, channels of a group], as [1, 1, windows, channels].
@@ -136,11 +88,15 @@ Outputs Convolve(const Call& call, const Composition& steps, const Tensor& x,
                  const Convolution& convolution, bool is_transposed) {
   const Result<ChainSteps> activation = ActivationOf(call);
   if (!activation.ok()) return activation.status();
-  const bool has_bias = call.inputs() > kBias, is_grouped = convolution.groups != 1;
+  const bool has_bias = call.inputs() > kBias, is_grouped = convolution.weights.groups != 1;
   const std::string dtype = DTypeName(convolution.dtype);
   const Attribute function = call.attribute<std::string>("activation");
-  std::vector<Tensor> factors = {PatchRows(steps, x, convolution),
-                                 WeightRows(call, steps, convolution, is_transposed)};
+  const Tensor& weight = call.input(kWeight);
+  std::vector<Tensor> factors = {
+      PatchRows(steps, x, convolution),
+      weight.shape().rank() == 3
+          ? weight
+          : PrepareWeights(steps, weight, convolution.weights, is_transposed)};
   if (!is_grouped) {
     if (has_bias) factors.push_back(call.input(kBias));
     return OutputOf(steps.Run(has_bias ? "linear" : "matmul", factors,
@@ -157,9 +113,8 @@ Outputs Convolve(const Call& call, const Composition& steps, const Tensor& x,
 Outputs RunConv2d(const Call& call) {
   Result<Convolution> convolution = ConvolutionOf(call, false);
   if (!convolution.ok()) return convolution.status();
-  const auto size = KernelSize(call);
-  if (!size.ok()) return size.status();
-  const Result<Windows> windows = WindowsOf(call, convolution->images, *size, false);
+  const Result<Windows> windows =
+      WindowsOf(call, convolution->images, convolution->weights.size, false);
   if (!windows.ok()) return windows.status();
   convolution->windows = *windows;
   return Convolve(call, Composition(call), call.input(kX), *convolution, false);
@@ -189,15 +144,13 @@ Tensor SpreadPixels(const Composition& steps, const Tensor& x, const ImageShape&
 Outputs RunConvTranspose2d(const Call& call) {
   Result<Convolution> convolution = ConvolutionOf(call, true);
   if (!convolution.ok()) return convolution.status();
-  const auto size = KernelSize(call);
-  if (!size.ok()) return size.status();
   const auto more = PairAttribute(call, "output_padding", 0, 0);
   if (!more.ok()) return more.status();
   ImageShape& images = convolution->images;
   // The attributes as those of a convolution whose input is the output of this one.
   ImageShape unbounded = images;
   unbounded.height = unbounded.width = INT32_MAX / 4;
-  const Result<Windows> given = WindowsOf(call, unbounded, *size, false);
+  const Result<Windows> given = WindowsOf(call, unbounded, convolution->weights.size, false);
   if (!given.ok()) return given.status();
   const uint32_t down = given->down.stride, across = given->across.stride;
   const auto spread = [&](WindowAxis axis, uint32_t extent, uint32_t output_padding) {
@@ -224,6 +177,13 @@ Outputs RunConvTranspose2d(const Call& call) {
   images.height *= down;
   images.width *= across;
   return Convolve(call, steps, pixels, *convolution, true);
+}
+
+template <bool kTransposed>
+Outputs RunPrepareWeights(const Call& call) {
+  const Result<ConvolutionWeights> extents = RawWeightsOf(call, 0, kTransposed);
+  if (!extents.ok()) return extents.status();
+  return OutputOf(PrepareWeights(Composition(call), call.input(0), *extents, kTransposed));
 }
 
 // Lengths as the widths of images of one row.
@@ -275,13 +235,25 @@ void AddConvolutionOperations(std::vector<Operation>* operations) {
   }
   operations->push_back({{"conv2d", inputs, attributes,
                           "Convolution of images, [1, 1, windows, channels]; weight is [output "
-                          "channels, input channels of a group, height, width]."},
+                          "channels, input channels of a group, height, width], or prepared."},
                          RunConv2d});
   attributes.push_back({"output_padding", Integers(), "more height and width of the output"});
   operations->push_back({{"conv_transpose2d", inputs, attributes,
                           "Transposed convolution of images, [1, 1, pixels, channels]; weight is "
                           "[input channels, output channels of a group, height, width]."},
                          RunConvTranspose2d});
+  operations->push_back(
+      {{"prepare_conv2d_weights",
+        {{"weight"}},
+        {groups},
+        "Weights of conv2d as [groups, output channels, elements of a window]: conv2d takes them "
+        "with the attribute kernel_size, and does not move them again."},
+       RunPrepareWeights<false>});
+  operations->push_back({{"prepare_conv_transpose2d_weights",
+                          {{"weight"}},
+                          {groups},
+                          "The same of weights of conv_transpose2d."},
+                         RunPrepareWeights<true>});
   operations->push_back({{"conv1d",
                           inputs,
                           {{"stride", int64_t{1}, "from window to window"},
