@@ -1,9 +1,9 @@
 // Common words of the kernels of operations, as one layout for the kernels and for client/tensor, which fills them in.
 //
 // An operation runs one family of kernels on a set of cores. A family that computes has a reader (NCRISC), a compute
-// kernel (TRISC0, TRISC1, TRISC2) and a writer (BRISC); move and argmax have one kernel (NCRISC). All have common words
-// only: each core finds its items from its position. Addresses of buffers are words, too. Circular buffers have pages
-// of one tile and the tensor's format; those that no tensor goes through have Float32, a scaler bfloat16.
+// kernel (TRISC0, TRISC1, TRISC2) and a writer (BRISC); others have one kernel (NCRISC). They have common words only: a
+// core finds its items from its position. Addresses of buffers are words, too. Circular buffers have pages of one tile
+// and the tensor's format; those that no tensor goes through have Float32, a scaler bfloat16.
 //
 //   family    items                      circular buffers            words
 //   eltwise   tiles of the output        0 to 2 inputs, 3 output     EltwiseReader, EltwiseCompute, TileWriter
@@ -13,7 +13,7 @@
 //   rows      rows of tiles              0 to 2 inputs, 3 output,    RowsReader, RowsCompute, TileWriter
 //                                        4 shift, 5 factor, 6 terms
 //   move      blocks of the output       0 its memory                Move, of move_words.h
-//   argmax    rows of the input          0 its memory                Argmax, of argmax_words.h
+//   argmax    rows, integers: parts of them; 0 its memory            of argmax_words.h, integers_words.h
 //
 // Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles.
 // Those of layout row-major, which move has, too, have a row a page.

@@ -7,7 +7,7 @@ from typing import Callable
 
 import numpy as np
 
-from op_references import ERF, ULP, Call, Reference, binary, broadcast, numbers, scalar, shape, unary
+from op_references import ERF, EXACT, ULP, Call, Reference, binary, broadcast, numbers, scalar, shape, unary
 
 ERFC = np.vectorize(math.erfc, otypes=[np.float64])
 
@@ -85,7 +85,23 @@ def finite() -> Reference:
     return Reference(make, lambda x: np.isfinite(x).astype(np.float64), ULP)
 
 
+def bits(function: Callable[..., np.ndarray], most: int = 0xFFFFFFFF) -> Reference:
+    """Of integers, in both layouts; the second up to `most`."""
+    def make(random: np.random.Generator) -> Call:
+        whole = shape(random)
+        arrays = [random.integers(0, 1 << 32, whole, np.uint32), random.integers(0, most + 1, broadcast(random, whole), np.uint32)]
+        arrays = arrays[:1] if function is np.invert else arrays
+        return Call(arrays, ["uint32"] * len(arrays), {}, [str(random.choice(["tile", "row_major"])) for _ in arrays])
+    return Reference(make, lambda *given: function(*(each.astype(np.uint64) for each in given)) & 0xFFFFFFFF, EXACT)
+
+
 REFERENCES: dict[str, Reference] = {
+    "bitwise_and": bits(np.bitwise_and),
+    "bitwise_or": bits(np.bitwise_or),
+    "bitwise_xor": bits(np.bitwise_xor),
+    "bitwise_not": bits(np.invert),
+    "logical_left_shift": bits(np.left_shift, 33),
+    "logical_right_shift": bits(np.right_shift, 33),
     "erf": unary(-5, 5, ERF),
     "erfc": unary(-5, 8, ERFC),
     "atan": unary(-20, 20, np.arctan),

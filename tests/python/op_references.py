@@ -105,10 +105,14 @@ def where() -> Reference:
 
 
 def typecast() -> Reference:
-    """To bfloat16, from all types."""
+    """To float32 from all types, and to integers."""
     def make(random: np.random.Generator) -> Call:
-        return Call([numbers(random, shape(random), -4, 4)], [str(random.choice(["bfloat16", "bfp8"]))], {"dtype": "float32"})
-    return Reference(make, lambda x, **_: x, EXACT)
+        dtype = str(random.choice(["bfloat16", "bfp8", "uint32", "integer"]))
+        if dtype == "integer":
+            return Call([np.round(numbers(random, shape(random), 0, 2**20))], [str(random.choice(["bfloat16", "float32"]))], {"dtype": "uint32"})
+        array = random.integers(0, 1 << 24, shape(random), np.uint32) if dtype == "uint32" else numbers(random, shape(random), -4, 4)
+        return Call([array], [dtype], {"dtype": "float32"}, [str(random.choice(["tile", "row_major"])) if dtype == "uint32" else None])
+    return Reference(make, lambda x: x, EXACT)
 
 
 def moved(compute: Callable[..., Any], **attributes: Callable[[np.random.Generator, tuple[int, ...]], Any]) -> Reference:

@@ -68,6 +68,28 @@ def test_integers_are_indices(card):
     assert np.array_equal(tt.concat([indices, card.tensor([7], dtype="uint32")]).numpy(), [3, 0, 2, 7])
 
 
+def test_integers_are_computed_with(card):
+    """Modulo 2^32, and without a sign."""
+    a, b = (np.random.default_rng(seed).integers(0, 1 << 32, (3, 70), np.uint32) for seed in (1, 2))
+    b[0] = a[0] | 1
+    x, y = card.tensor(a, "uint32"), card.tensor(b, "uint32", "tile")
+    for name, function in (("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply), ("div", np.floor_divide), ("maximum", np.maximum),
+                           ("minimum", np.minimum), ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
+                           ("ge", np.greater_equal)):
+        result = getattr(tt, name)(x, y)
+        assert np.array_equal(result.numpy(), function(a, b)) and result.dtype == "uint32" and result.layout == "row_major", name
+    assert np.array_equal(tt.add(y, card.tensor(np.array([5], np.uint32), "uint32")).numpy(), b + np.uint32(5))
+    numbers = np.array([0, 1, 2.75, 255.5, -1, -2.5, 1 << 31, 3e9, 0.4], np.float32)
+    integers = numbers.astype(np.int64).astype(np.uint32)
+    assert np.array_equal(tt.typecast(card.tensor(numbers, "float32"), dtype="uint32").numpy(), integers)
+    for dtype, steps in (("float32", 1), ("bfloat16", 1 << 16)):
+        assert (np.abs(tt.typecast(x, dtype=dtype).numpy() - a.astype(np.float64)) <= np.spacing(a.astype(np.float32)) * steps / 2).all()
+    for wrong, message in ((lambda: tt.add(x, y, activation="relu"), "add: activation is"), (lambda: tt.add(x, card.tensor(np.ones(70))), "add: a is uint32"),
+                           (lambda: tt.exp(card.tensor(np.ones(3)), dtype="uint32"), 'exp: dtype is "uint32"')):
+        with pytest.raises(ttfd.Error, match=message):
+            wrong()
+
+
 def test_a_recording_replays(card):
     x = card.tensor(np.linspace(-1, 1, 64 * 64).reshape(64, 64))
     def model():

@@ -94,6 +94,12 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
          "clamp: low is 2.000000; it must be at most high, 1.000000"},
         {Called("exp", {integers}),
          "exp: x is uint32 [32] in layout tile; the dtype must be bfloat16, float32 or bfp8"},
+        {Called("bitwise_and", {integers, a}),
+         "bitwise_and: b is bfloat16 [128, 768] in layout tile; the dtype must be uint32"},
+        {Called("add", {integers, integers}, {{"activation", std::string("relu")}}),
+         "add: activation is \"relu\"; of uint32 it must be empty"},
+        {Called("exp", {a}, {{"dtype", std::string("uint32")}}),
+         "exp: dtype is \"uint32\"; it must be bfloat16, float32 or bfp8"},
         {Called("add", {a, freed}), "add: b is deallocated"},
         {Called("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
     };

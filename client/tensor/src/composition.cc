@@ -73,7 +73,7 @@ std::vector<uint32_t> ExtentsOf(const Shape& shape) {
   return {shape.extents().begin(), shape.extents().end()};
 }
 
-std::string TextOf(const std::vector<int64_t>& numbers) {
+std::string ListText(const std::vector<int64_t>& numbers) {
   std::string text = "[";
   for (const int64_t number : numbers) {
     text += (text.size() == 1 ? "" : ", ") + std::to_string(number);

@@ -48,6 +48,6 @@ inline Result<std::vector<Tensor>> OutputOf(Tensor tensor) {
 MoveSource WholeSource(uint32_t i, const Shape& output, const std::vector<uint64_t>& strides);
 std::vector<uint32_t> ExtentsOf(const Shape& shape);
 // "[1, -2]"
-std::string TextOf(const std::vector<int64_t>& numbers);
+std::string ListText(const std::vector<int64_t>& numbers);
 
 }  // namespace ttfd::tensor

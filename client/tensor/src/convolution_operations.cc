@@ -15,7 +15,7 @@ namespace {
 using Outputs = Result<std::vector<Tensor>>;
 using Integers = std::vector<int64_t>;
 
-constexpr size_t kX = 0, kWeight = 1, kBias = 2;  // inputs
+constexpr size_t kImages = 0, kKernel = 1, kChannelBias = 2;  // inputs
 
 struct Convolution {
   ImageShape images = {};
@@ -26,16 +26,16 @@ struct Convolution {
 
 // What calls of all convolutions of images have.
 Result<Convolution> ConvolutionOf(const Call& call, bool is_transposed) {
-  const Result<ConvolutionWeights> weights = WeightsOf(call, kWeight, is_transposed);
+  const Result<ConvolutionWeights> weights = WeightsOf(call, kKernel, is_transposed);
   if (!weights.ok()) return weights.status();
   const Result<ImageShape> images = ImagesOf(call);
   if (!images.ok()) return images.status();
-  const Result<DType> dtype = call.OutputType(kX);
+  const Result<DType> dtype = call.OutputType(kImages);
   if (!dtype.ok()) return dtype.status();
   const uint64_t inputs = uint64_t{weights->inputs} * weights->groups;
   const uint64_t outputs = uint64_t{weights->outputs} * weights->groups;
   if (inputs != images->channels || outputs > UINT32_MAX) {
-    return call.InputError(kWeight, "with groups " + std::to_string(weights->groups) +
+    return call.InputError(kKernel, "with groups " + std::to_string(weights->groups) +
                                         " it must be for the " + std::to_string(images->channels) +
                                         " channels of x");
   }
@@ -46,8 +46,10 @@ Result<Convolution> ConvolutionOf(const Call& call, bool is_transposed) {
                                   std::to_string(value));
     }
   }
-  if (call.inputs() > kBias && !IsRowOf(call.spec(kBias).shape, static_cast<uint32_t>(outputs))) {
-    return call.InputError(kBias, "it must be one row of " + std::to_string(outputs) + " elements");
+  if (call.inputs() > kChannelBias &&
+      !IsRowOf(call.spec(kChannelBias).shape, static_cast<uint32_t>(outputs))) {
+    return call.InputError(kChannelBias,
+                           "it must be one row of " + std::to_string(outputs) + " elements");
   }
   return Convolution{.images = *images, .weights = *weights, .dtype = *dtype};
 }
@@ -88,17 +90,17 @@ Outputs Convolve(const Call& call, const Composition& steps, const Tensor& x,
                  const Convolution& convolution, bool is_transposed) {
   const Result<ChainSteps> activation = ActivationOf(call);
   if (!activation.ok()) return activation.status();
-  const bool has_bias = call.inputs() > kBias, is_grouped = convolution.weights.groups != 1;
+  const bool has_bias = call.inputs() > kChannelBias, is_grouped = convolution.weights.groups != 1;
   const std::string dtype = DTypeName(convolution.dtype);
   const Attribute function = call.attribute<std::string>("activation");
-  const Tensor& weight = call.input(kWeight);
+  const Tensor& weight = call.input(kKernel);
   std::vector<Tensor> factors = {
       PatchRows(steps, x, convolution),
       weight.shape().rank() == 3
           ? weight
           : PrepareWeights(steps, weight, convolution.weights, is_transposed)};
   if (!is_grouped) {
-    if (has_bias) factors.push_back(call.input(kBias));
+    if (has_bias) factors.push_back(call.input(kChannelBias));
     return OutputOf(steps.Run(has_bias ? "linear" : "matmul", factors,
                               {{"transpose_b", true}, {"activation", function}, {"dtype", dtype}}));
   }
@@ -106,8 +108,8 @@ Outputs Convolve(const Call& call, const Composition& steps, const Tensor& x,
       steps,
       steps.Run("matmul", factors, {{"transpose_b", true}, {"dtype", std::string("float32")}}));
   if (!has_bias) return OutputOf(steps.Compute(products, *activation, convolution.dtype));
-  return OutputOf(steps.Compute(ops::Combine::kAdd, {products, call.input(kBias)}, *activation,
-                                convolution.dtype));
+  return OutputOf(steps.Compute(ops::Combine::kAdd, {products, call.input(kChannelBias)},
+                                *activation, convolution.dtype));
 }
 
 Outputs RunConv2d(const Call& call) {
@@ -117,7 +119,7 @@ Outputs RunConv2d(const Call& call) {
       WindowsOf(call, convolution->images, convolution->weights.size, false);
   if (!windows.ok()) return windows.status();
   convolution->windows = *windows;
-  return Convolve(call, Composition(call), call.input(kX), *convolution, false);
+  return Convolve(call, Composition(call), call.input(kImages), *convolution, false);
 }
 
 // Images with `down` rows and `across` columns for each pixel, which is the first of them; the others are 0.
@@ -168,12 +170,13 @@ Outputs RunConvTranspose2d(const Call& call) {
     if (axis.before < axis.span() && axis.after < axis.span() && windows.padded() >= axis.span()) {
       continue;
     }
-    return call.Error("padding", "is " + TextOf(call.attribute<Integers>("padding")) +
+    return call.Error("padding", "is " + ListText(call.attribute<Integers>("padding")) +
                                      "; it must be below the extents of a window, and leave pixels "
                                      "of the output");
   }
   const Composition steps(call);
-  const Tensor pixels = SpreadPixels(steps, Movable(steps, call.input(kX)), images, down, across);
+  const Tensor pixels =
+      SpreadPixels(steps, Movable(steps, call.input(kImages)), images, down, across);
   images.height *= down;
   images.width *= across;
   return Convolve(call, steps, pixels, *convolution, true);
@@ -188,10 +191,10 @@ Outputs RunPrepareWeights(const Call& call) {
 
 // Lengths as the widths of images of one row.
 Outputs RunConv1d(const Call& call) {
-  const Shape &x = call.spec(kX).shape, &weight = call.spec(kWeight).shape;
+  const Shape &x = call.spec(kImages).shape, &weight = call.spec(kKernel).shape;
   if (x.rank() != 3)
-    return call.InputError(kX, "it must have three extents: images, length, channels");
-  if (weight.rank() != 3) return call.InputError(kWeight, "it must have three extents");
+    return call.InputError(kImages, "it must have three extents: images, length, channels");
+  if (weight.rank() != 3) return call.InputError(kKernel, "it must have three extents");
   Attributes attributes = {{"groups", call.attribute<int64_t>("groups")},
                            {"activation", call.attribute<std::string>("activation")},
                            {"dtype", call.attribute<std::string>("dtype")}};
@@ -200,16 +203,16 @@ Outputs RunConv1d(const Call& call) {
   }
   const auto& padding = call.attribute<Integers>("padding");
   if (padding.size() > 2) {
-    return call.Error("padding", "is " + TextOf(padding) + "; it must be one number or two");
+    return call.Error("padding", "is " + ListText(padding) + "; it must be one number or two");
   }
   if (!padding.empty()) {
     attributes.emplace("padding", Integers{0, 0, padding.front(), padding.back()});
   }
   const Composition steps(call);
   std::vector<Tensor> inputs = {
-      steps.Reshape(Movable(steps, call.input(kX)), {x[0], 1, x[1], x[2]}),
-      steps.Reshape(Movable(steps, call.input(kWeight)), {weight[0], weight[1], 1, weight[2]})};
-  if (call.inputs() > kBias) inputs.push_back(call.input(kBias));
+      steps.Reshape(Movable(steps, call.input(kImages)), {x[0], 1, x[1], x[2]}),
+      steps.Reshape(Movable(steps, call.input(kKernel)), {weight[0], weight[1], 1, weight[2]})};
+  if (call.inputs() > kChannelBias) inputs.push_back(call.input(kChannelBias));
   const Tensor flat = steps.Run("conv2d", inputs, attributes);
   if (!flat.ok()) return flat.status();
   return OutputOf(steps.Reshape(flat, {x[0], flat.shape()[2] / x[0], flat.shape()[3]}));

@@ -55,7 +55,7 @@ Result<ConvolutionWeights> WeightsOf(const Call& call, size_t i, bool is_transpo
   if (weight.shape.rank() != 3 || weight.dtype == DType::kUInt32) {
     Result<ConvolutionWeights> raw = RawWeightsOf(call, i, is_transposed);
     if (!raw.ok() || given.empty() || *size == raw->size) return raw;
-    return call.Error("kernel_size", "is " + TextOf(given) + "; it must be that of weight, " +
+    return call.Error("kernel_size", "is " + ListText(given) + "; it must be that of weight, " +
                                          weight.shape.ToString());
   }
   const Result<uint32_t> groups = CountAttribute(call, "groups", 1);

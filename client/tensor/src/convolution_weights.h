@@ -19,8 +19,8 @@ struct ConvolutionWeights {
   Shape prepared() const { return {groups, outputs, elements()}; }
 };
 
-// Input `i` of a call with the attribute `groups`: [output channels, input channels of a group, height, width], and of a
-// transposed convolution [input channels, output channels of a group, height, width].
+// Input `i` of a call with the attribute `groups`: [output channels, input channels of a group, height, width], and of
+// a transposed convolution [input channels, output channels of a group, height, width].
 Result<ConvolutionWeights> RawWeightsOf(const Call& call, size_t i, bool is_transposed);
 // The same, or prepared weights, of windows with the attribute `kernel_size`.
 Result<ConvolutionWeights> WeightsOf(const Call& call, size_t i, bool is_transposed);

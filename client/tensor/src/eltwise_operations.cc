@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "client/tensor/src/broadcast.h"
+#include "client/tensor/src/composition.h"
+#include "client/tensor/src/integer_operations.h"
 #include "client/tensor/src/lower_eltwise.h"
 #include "client/tensor/src/operations.h"
 
@@ -98,6 +100,7 @@ Outputs RunUnary(const Call& call) { return RunTyped(call, {.chain = *StepsOf(ca
 
 template <ops::Combine kCode>
 Outputs RunBinary(const Call& call) {
+  if (AreIntegers(call)) return RunIntegers(call, kCode);
   Result<ChainSteps> chain = ActivationOf(call);
   if (!chain.ok()) return chain.status();
   return RunTyped(call, {kCode, *std::move(chain)}, 0);
@@ -141,7 +144,16 @@ Outputs RunClamp(const Call& call) {
       call, {.chain = {{ops::Unary::kMaximumScalar, low}, {ops::Unary::kMinimumScalar, high}}}, 0);
 }
 
-Outputs RunTypecast(const Call& call) { return RunTyped(call, {}, 0); }
+Outputs RunTypecast(const Call& call) {
+  const bool to_integers = call.attribute<std::string>("dtype") == DTypeName(DType::kUInt32);
+  if (call.spec(0).dtype != DType::kUInt32 && !to_integers) return RunTyped(call, {}, 0);
+  const Result<DType> dtype = to_integers ? DType::kUInt32 : call.OutputType(0);
+  if (!dtype.ok()) return dtype.status();
+  if (*dtype == call.spec(0).dtype) {
+    return OutputOf(Composition(call).Run("to_layout", {call.input(0)}));
+  }
+  return ConvertIntegers(call, *dtype);
+}
 Outputs RunWhere(const Call& call) { return RunTyped(call, {.combine = ops::Combine::kWhere}, 1); }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -27,11 +27,16 @@ constexpr std::string_view kMoveWords[] = {"move"};
 constexpr Kernel kMove[] = {{"move", Processor::kNcrisc, 0}};
 constexpr std::string_view kArgmaxWords[] = {"argmax"};
 constexpr Kernel kArgmax[] = {{"argmax", Processor::kNcrisc, 0}};
+constexpr std::string_view kIntegersWords[] = {"integers"};
+constexpr Kernel kIntegers[] = {{"integers", Processor::kNcrisc, 0}};
 
-constexpr FamilyInfo kFamilies[] = {
-    {"eltwise", kComputeWords, kEltwise}, {"matmul", kComputeWords, kMatmul},
-    {"reduce", kComputeWords, kReduce},   {"rows", kComputeWords, kRows},
-    {"move", kMoveWords, kMove},          {"argmax", kArgmaxWords, kArgmax}};
+constexpr FamilyInfo kFamilies[] = {{"eltwise", kComputeWords, kEltwise},
+                                    {"matmul", kComputeWords, kMatmul},
+                                    {"reduce", kComputeWords, kReduce},
+                                    {"rows", kComputeWords, kRows},
+                                    {"move", kMoveWords, kMove},
+                                    {"argmax", kArgmaxWords, kArgmax},
+                                    {"integers", kIntegersWords, kIntegers}};
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 
 namespace ttfd::tensor {
 
-enum class Family : uint8_t { kEltwise, kMatmul, kReduce, kRows, kMove, kArgmax };
+enum class Family : uint8_t { kEltwise, kMatmul, kReduce, kRows, kMove, kArgmax, kIntegers };
 
 struct FamilyInfo {
   struct Kernel {

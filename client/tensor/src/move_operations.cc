@@ -37,7 +37,7 @@ Result<size_t> ExtentOf(const Call& call, const char* name, const Shape& shape) 
 Result<Integers> ListOf(const Call& call, const char* name, size_t numbers) {
   const auto& list = call.attribute<Integers>(name);
   if (list.size() == numbers) return list;
-  return call.Error(name, "is " + TextOf(list) + "; it must have " + std::to_string(numbers) +
+  return call.Error(name, "is " + ListText(list) + "; it must have " + std::to_string(numbers) +
                               " numbers, for " + call.spec(0).shape.ToString());
 }
 
@@ -66,7 +66,7 @@ Result<Shape> ShapeAttribute(const Call& call) {
   const auto& given = call.attribute<Integers>("shape");
   const uint64_t elements = call.spec(0).shape.elements();
   const auto error = [&](const std::string& rule) {
-    return call.Error("shape", "is " + TextOf(given) + "; " + rule);
+    return call.Error("shape", "is " + ListText(given) + "; " + rule);
   };
   if (given.empty() || given.size() > Shape::kMaxRank) {
     return error("it must have 1 to " + std::to_string(Shape::kMaxRank) + " extents");
@@ -146,7 +146,7 @@ Outputs RunPermute(const Call& call) {
   for (const int64_t dim : *given) {
     const auto index = static_cast<size_t>(dim < 0 ? dim + rank : dim);
     if (dim < -rank || dim >= rank || std::find(dims.begin(), dims.end(), index) != dims.end()) {
-      return call.Error("dims", "is " + TextOf(*given) + "; it must have each extent of " +
+      return call.Error("dims", "is " + ListText(*given) + "; it must have each extent of " +
                                     shape.ToString() + " once");
     }
     dims.push_back(index);
@@ -184,11 +184,11 @@ Outputs RunSlice(const Call& call) {
     const int64_t begin = (*begins)[d] < 0 ? (*begins)[d] + extent : (*begins)[d];
     const int64_t end = (*ends)[d] < 0 ? (*ends)[d] + extent : (*ends)[d];
     if (begin < 0 || begin >= end || end > extent) {
-      return call.Error("ends", "is " + TextOf(*ends) + "; from begins " + TextOf(*begins) +
+      return call.Error("ends", "is " + ListText(*ends) + "; from begins " + ListText(*begins) +
                                     " on there must be elements in each extent of " +
                                     shape.ToString());
     }
-    if (step < 1) return call.Error("steps", "is " + TextOf(*steps) + "; steps are at least 1");
+    if (step < 1) return call.Error("steps", "is " + ListText(*steps) + "; steps are at least 1");
     offset += static_cast<uint64_t>(begin) * strides[d];
     extents.push_back(static_cast<uint32_t>((end - begin - 1) / step + 1));
     strides[d] *= static_cast<uint64_t>(step);
@@ -276,7 +276,7 @@ Outputs RunRepeat(const Call& call) {
   for (size_t d = 0; d < input.shape.rank(); ++d) {
     const int64_t times = (*repeats)[d];
     if (times < 1 || times > UINT32_MAX / input.shape[d]) {
-      return call.Error("repeats", "is " + TextOf(*repeats) + "; numbers are at least 1, and " +
+      return call.Error("repeats", "is " + ListText(*repeats) + "; numbers are at least 1, and " +
                                        input.shape.ToString() + " times them below 2^32");
     }
     if (times != 1) add(static_cast<uint32_t>(times), 0);
@@ -315,9 +315,9 @@ Outputs RunPad(const Call& call) {
     const int64_t before = (*padding)[2 * d], after = (*padding)[2 * d + 1];
     const int64_t limit = UINT32_MAX - int64_t{input.shape[d]};
     if (before < 0 || after < 0 || before > limit || after > limit - before) {
-      return call.Error("padding", "is " + TextOf(*padding) + "; numbers are at least 0, and the " +
-                                       "extents of " + input.shape.ToString() +
-                                       " with them below 2^32");
+      return call.Error("padding", "is " + ListText(*padding) +
+                                       "; numbers are at least 0, and the " + "extents of " +
+                                       input.shape.ToString() + " with them below 2^32");
     }
     MoveLevel& level = source.levels[d];
     level.begin = static_cast<uint32_t>(before);

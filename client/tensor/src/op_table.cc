@@ -29,6 +29,7 @@ class OpTable {
   OpTable() {
     AddEltwiseOperations(&operations_);
     AddFunctionOperations(&operations_);
+    AddIntegerOperations(&operations_);
     AddMatmulOperations(&operations_);
     AddMoveOperations(&operations_);
     AddCacheOperations(&operations_);

@@ -29,6 +29,7 @@ void AddArgmaxOperation(std::vector<Operation>* operations);
 void AddConvolutionOperations(std::vector<Operation>* operations);
 void AddEltwiseOperations(std::vector<Operation>* operations);
 void AddFunctionOperations(std::vector<Operation>* operations);
+void AddIntegerOperations(std::vector<Operation>* operations);
 void AddMatmulOperations(std::vector<Operation>* operations);
 void AddMoveOperations(std::vector<Operation>* operations);
 void AddCacheOperations(std::vector<Operation>* operations);

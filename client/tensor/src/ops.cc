@@ -55,6 +55,7 @@ TTFD_UNARY(Relu6, "relu6")
 TTFD_UNARY(Hardsigmoid, "hardsigmoid")
 TTFD_UNARY(IsFinite, "isfinite")
 TTFD_UNARY(LogicalNot, "logical_not")
+TTFD_UNARY(BitwiseNot, "bitwise_not")
 #undef TTFD_UNARY
 
 Tensor AddScalar(const Tensor& x, float scalar) {
@@ -95,6 +96,11 @@ TTFD_BINARY(LogicalOr, "logical_or")
 TTFD_BINARY(LogicalXor, "logical_xor")
 TTFD_BINARY(Remainder, "remainder")
 TTFD_BINARY(Pow, "pow")
+TTFD_BINARY(BitwiseAnd, "bitwise_and")
+TTFD_BINARY(BitwiseOr, "bitwise_or")
+TTFD_BINARY(BitwiseXor, "bitwise_xor")
+TTFD_BINARY(LogicalLeftShift, "logical_left_shift")
+TTFD_BINARY(LogicalRightShift, "logical_right_shift")
 #undef TTFD_BINARY
 
 Tensor Clamp(const Tensor& x, const Tensor& low, const Tensor& high) {

@@ -34,7 +34,7 @@ Result<Pooling> PoolingOf(const Call& call) {
   if (!windows.ok()) return windows.status();
   for (const WindowAxis& axis : {windows->down, windows->across}) {
     if (2 * std::max(axis.before, axis.after) <= axis.span()) continue;
-    return call.Error("padding", "is " + TextOf(call.attribute<Integers>("padding")) +
+    return call.Error("padding", "is " + ListText(call.attribute<Integers>("padding")) +
                                      "; it must be at most half of a window");
   }
   const Result<DType> dtype = call.OutputType(0);
@@ -149,7 +149,7 @@ Outputs RunUpsample(const Call& call) {
                  channels = x.shape[3];
   const auto [down, across] = *scale;
   if (uint64_t{height} * down > UINT32_MAX || uint64_t{width} * across > UINT32_MAX) {
-    return call.Error("scale_factor", "is " + TextOf(call.attribute<Integers>("scale_factor")) +
+    return call.Error("scale_factor", "is " + ListText(call.attribute<Integers>("scale_factor")) +
                                           "; the output's extents must be below 2^32");
   }
   const std::vector<uint64_t> strides = StridesOf(x.shape);
@@ -167,7 +167,7 @@ Outputs RunUpsample(const Call& call) {
 
 // (x - mean) / sqrt(variance + epsilon) * weight + bias.
 Outputs RunBatchNorm(const Call& call) {
-  constexpr size_t kMean = 1, kVariance = 2, kWeight = 3, kBias = 4;  // inputs
+  constexpr size_t kMean = 1, kVariance = 2, kScale = 3, kOffset = 4;  // inputs
   if (Status status = call.RequireTiles(); !status.ok()) return status;
   const Result<DType> dtype = call.OutputType(0);
   if (!dtype.ok()) return dtype.status();
@@ -187,15 +187,15 @@ Outputs RunBatchNorm(const Call& call) {
   const Composition steps(call);
   Tensor factor = steps.Compute(
       call.input(kVariance), {{Unary::kAddScalar, static_cast<float>(epsilon)}, {Unary::kRsqrt}});
-  if (call.inputs() > kWeight) {
-    factor = steps.Compute(Combine::kMultiply, {factor, call.input(kWeight)});
+  if (call.inputs() > kScale) {
+    factor = steps.Compute(Combine::kMultiply, {factor, call.input(kScale)});
   }
   const Tensor centered = steps.Compute(Combine::kSubtract, {call.input(0), call.input(kMean)});
-  if (call.inputs() <= kBias) {
+  if (call.inputs() <= kOffset) {
     return OutputOf(steps.Compute(Combine::kMultiply, {centered, factor}, {}, *dtype));
   }
   const Tensor scaled = steps.Compute(Combine::kMultiply, {centered, factor});
-  return OutputOf(steps.Compute(Combine::kAdd, {scaled, call.input(kBias)}, {}, *dtype));
+  return OutputOf(steps.Compute(Combine::kAdd, {scaled, call.input(kOffset)}, {}, *dtype));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Result<std::vector<size_t>> ReducedDims(const Call& call) {
                  ? call.Error("dim", "is " + std::to_string(dim) + "; it must be an extent of " +
                                          shape.ToString() + ", " + std::to_string(-rank) + " to " +
                                          std::to_string(rank - 1))
-                 : call.Error("dims", "is " + TextOf(given) + "; it must have extents of " +
+                 : call.Error("dims", "is " + ListText(given) + "; it must have extents of " +
                                           shape.ToString() + ", each once at most");
     }
     dims.push_back(index);

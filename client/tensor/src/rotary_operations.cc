@@ -12,7 +12,7 @@ namespace {
 
 using Outputs = Result<std::vector<Tensor>>;
 
-constexpr size_t kX = 0, kCos = 1, kSin = 2, kTrans = 3;  // inputs
+constexpr size_t kRotated = 0, kCos = 1, kSin = 2, kTrans = 3;  // inputs
 
 // Two halves of the last extent of the inputs `first` and `second`, which may be the same, as one tensor.
 Tensor JoinHalves(const Composition& steps, const std::vector<Tensor>& inputs, uint32_t first,
@@ -33,9 +33,9 @@ Tensor JoinHalves(const Composition& steps, const std::vector<Tensor>& inputs, u
 // x, and cos and sin, which have the columns of x and can be broadcast to it, but for the rows.
 Status CheckRotary(const Call& call) {
   if (Status status = call.RequireTiles(); !status.ok()) return status;
-  const TensorSpec& x = call.spec(kX);
+  const TensorSpec& x = call.spec(kRotated);
   if (x.shape.rank() != 4) {
-    return call.InputError(kX, "it must have four extents: users, heads, rows, columns");
+    return call.InputError(kRotated, "it must have four extents: users, heads, rows, columns");
   }
   for (const size_t i : {kCos, kSin}) {
     const Shape& shape = call.spec(i).shape;
@@ -66,14 +66,14 @@ Tensor RowsOf(const Composition& steps, const Tensor& angles, uint32_t first, ui
 Outputs Combined(const Call& call, const Composition& steps, const Tensor& cos, const Tensor& sin,
                  const Tensor& turned) {
   using ops::Combine;
-  const Tensor kept = steps.Compute(Combine::kMultiply, {call.input(kX), cos});
+  const Tensor kept = steps.Compute(Combine::kMultiply, {call.input(kRotated), cos});
   const Tensor moved = steps.Compute(Combine::kMultiply, {turned, sin});
-  return OutputOf(steps.Compute(Combine::kAdd, {kept, moved}, {}, call.spec(kX).dtype));
+  return OutputOf(steps.Compute(Combine::kAdd, {kept, moved}, {}, call.spec(kRotated).dtype));
 }
 
 Outputs RunRotaryEmbedding(const Call& call) {
   if (Status status = CheckRotary(call); !status.ok()) return status;
-  const Shape &x = call.spec(kX).shape, &angles = call.spec(kCos).shape;
+  const Shape &x = call.spec(kRotated).shape, &angles = call.spec(kCos).shape;
   const int64_t token = call.attribute<int64_t>("token_index");
   if (token < -1 || token >= int64_t{angles[2]}) {
     return call.Error("token_index", "is " + std::to_string(token) +
@@ -82,9 +82,9 @@ Outputs RunRotaryEmbedding(const Call& call) {
   if (token == -1 && angles[2] < x[2]) {
     return call.InputError(kCos, "it must have the " + std::to_string(x[2]) + " rows of x");
   }
-  if (x[3] % 2 != 0) return call.InputError(kX, "its last extent must be even");
-  if (call.spec(kX).dtype == DType::kBfp8 || call.spec(kSin).dtype == DType::kBfp8) {
-    return call.InputError(kX, "the dtype of x and sin must be bfloat16 or float32");
+  if (x[3] % 2 != 0) return call.InputError(kRotated, "its last extent must be even");
+  if (call.spec(kRotated).dtype == DType::kBfp8 || call.spec(kSin).dtype == DType::kBfp8) {
+    return call.InputError(kRotated, "the dtype of x and sin must be bfloat16 or float32");
   }
   const uint32_t first = token == -1 ? 0 : static_cast<uint32_t>(token);
   const uint32_t rows = token == -1 ? x[2] : 1;
@@ -95,13 +95,13 @@ Outputs RunRotaryEmbedding(const Call& call) {
   const Tensor negative = steps.Run("neg", {sin});
   if (!negative.ok()) return negative.status();
   const Tensor signed_sin = JoinHalves(steps, {sin, negative}, 1, 0, 0, 1);
-  const Tensor turned = JoinHalves(steps, {call.input(kX)}, 0, 1, 0, 0);
+  const Tensor turned = JoinHalves(steps, {call.input(kRotated)}, 0, 1, 0, 0);
   return Combined(call, steps, cos, signed_sin, turned);
 }
 
 // Each 32 columns of x times `trans`: x as a matrix of one column of tiles.
 Outputs TurnTiles(const Call& call) {
-  const TensorSpec& x = call.spec(kX);
+  const TensorSpec& x = call.spec(kRotated);
   const TensorSpec tiles = {{x.tiles() * kTileExtent, kTileExtent}, x.dtype};
   const TensorSpec trans = {{kTileExtent, kTileExtent}, call.spec(kTrans).dtype};
   const TensorSpec product = {tiles.shape, DType::kFloat32};
@@ -117,14 +117,14 @@ Outputs TurnTiles(const Call& call) {
 
 Outputs RunRotaryEmbeddingLlama(const Call& call) {
   if (Status status = CheckRotary(call); !status.ok()) return status;
-  const Shape &x = call.spec(kX).shape, &angles = call.spec(kCos).shape;
+  const Shape &x = call.spec(kRotated).shape, &angles = call.spec(kCos).shape;
   const bool decode = call.attribute<bool>("decode");
   if (decode ? angles[2] != 1 && angles[2] != x[2] : angles[2] < x[2]) {
     return call.InputError(kCos, std::string("it must have ") + (decode ? "one row, or" : "") +
                                      " the " + std::to_string(x[2]) + " rows of x");
   }
   if (x[3] % kTileExtent != 0) {
-    return call.InputError(kX, "its last extent must be a multiple of 32");
+    return call.InputError(kRotated, "its last extent must be a multiple of 32");
   }
   const Shape& trans = call.spec(kTrans).shape;
   if (trans.columns() != kTileExtent || trans.rows() % kTileExtent != 0) {

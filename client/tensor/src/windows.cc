@@ -19,7 +19,7 @@ Result<std::array<uint32_t, 4>> PaddingAttribute(const Call& call) {
     return number >= 0 && number <= kMostOfAttribute;
   });
   if (!is_valid || (given.size() != 0 && given.size() != 2 && given.size() != 4)) {
-    return call.Error("padding", "is " + TextOf(given) +
+    return call.Error("padding", "is " + ListText(given) +
                                      "; it must be two numbers, of height and width, or four: "
                                      "above, below, left, right; at least 0");
   }
@@ -77,7 +77,7 @@ Result<std::array<uint32_t, 2>> PairAttribute(const Call& call, const char* name
     return std::array<uint32_t, 2>{static_cast<uint32_t>(given.front()),
                                    static_cast<uint32_t>(given.back())};
   }
-  return call.Error(name, "is " + TextOf(given) +
+  return call.Error(name, "is " + ListText(given) +
                               "; it must be two numbers, of height and width, " +
                               std::to_string(least) + " at least");
 }

@@ -95,6 +95,14 @@ Tensor Remainder(const Tensor& a, const Tensor& b);  // with the sign of b
 Tensor Pow(const Tensor& a, const Tensor& b);
 Tensor Clamp(const Tensor& x, const Tensor& low, const Tensor& high);
 
+// Of kUInt32, in both layouts, with results modulo 2^32. Add to Ge take two tensors of it, too: without a sign.
+Tensor BitwiseAnd(const Tensor& a, const Tensor& b);
+Tensor BitwiseOr(const Tensor& a, const Tensor& b);
+Tensor BitwiseXor(const Tensor& a, const Tensor& b);
+Tensor BitwiseNot(const Tensor& x);
+Tensor LogicalLeftShift(const Tensor& a, const Tensor& b);
+Tensor LogicalRightShift(const Tensor& a, const Tensor& b);
+
 // `a` where `condition` is not 0, else `b`. The output has the type of `a`.
 Tensor Where(const Tensor& condition, const Tensor& a, const Tensor& b);
 
