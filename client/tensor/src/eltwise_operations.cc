@@ -195,7 +195,11 @@ void AddEltwiseOperations(std::vector<Operation>* operations) {
         DTypeAttribute()},
        "Each element, but at least low and at most high."},
       RunClamp);
-  add({"typecast", {{"x"}}, {DTypeAttribute()}, "The same elements in another type."}, RunTypecast);
+  add({"typecast",
+       {{"x"}},
+       {{"dtype", std::string(), "of the output: bfloat16, float32, bfp8 or uint32"}},
+       "The same elements in another type."},
+      RunTypecast);
   add({"where",
        {{"condition"}, {"a"}, {"b"}},
        {DTypeAttribute()},

@@ -242,10 +242,12 @@ client::Result<Lowering> LowerMove(const MoveOperation& operation,
   lowering.circular_buffers = {{0, in_tiles ? 2 * block_tiles + 1 : 3 * block_tiles + kScratchTiles,
                                 FormatOf(output.dtype)}};
   lowering.kernels = {{WordsOf(words), AddressesOf(merged)}};
+  // Of a page table there is no level.
   const bool is_paged = merged.index && merged.index->pages;
-  lowering.kernels[0].words.resize(
-      WordOf(offsetof(ops::Move, source) +
-             (is_paged ? ops::kMovePageTable + 1 : words.sources) * sizeof(ops::Move::Source)));
+  const size_t source_bytes = is_paged ? ops::kMovePageTable * sizeof(ops::Move::Source) +
+                                             offsetof(ops::Move::Source, level)
+                                       : words.sources * sizeof(ops::Move::Source);
+  lowering.kernels[0].words.resize(WordOf(offsetof(ops::Move, source) + source_bytes));
   Divide(uint64_t{part.matrices} * words.blocks.down * words.blocks.across, block_tiles, limits,
          &lowering);
   return lowering;
