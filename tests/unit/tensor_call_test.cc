@@ -295,6 +295,7 @@ TEST_F(TensorCall, NamesArgumentsOfImages) {
   const Tensor flat = Make({1, 1, 60, 8});
   const Tensor weight = Make({16, 4, 3, 3});
   const Tensor bias = Make({17});
+  const Tensor rows = Make({2, 5, 4}), filter = Make({16, 4, 6});
   const Attributes groups = {{"groups", int64_t{2}}};
   const auto cases = [&]() -> Cases {
     return {
@@ -308,7 +309,13 @@ TEST_F(TensorCall, NamesArgumentsOfImages) {
          "conv2d: x is bfloat16 [1, 1, 60, 8] in layout tile; it must have four extents, images, "
          "height, width, channels, or the 2 images of 0 x 0 pixels of its attributes"},
         {Called("conv2d", {images, weight, bias}, groups),
-         "conv2d: bias is bfloat16 [17] in layout tile; it must be one row of 16 elements"},
+         "conv2d: bias is bfloat16 [17] in layout tile; it must be one row of 16 elements in "
+         "layout tile, of bfloat16, float32 or bfp8"},
+        {Called("conv1d", {rows, filter}),
+         "conv1d: x is bfloat16 [2, 5, 4] in layout tile; with the padding its length must be at "
+         "least that of a window, 6, and below 2^31"},
+        {Called("global_avg_pool2d", {images}, {{"dtype", std::string("int7")}}),
+         "global_avg_pool2d: dtype is \"int7\"; it must be bfloat16, float32 or bfp8"},
         {Called("conv2d", {images, weight}, {{"groups", int64_t{2}}, {"padding", Integers{1}}}),
          "conv2d: padding is [1]; it must be two numbers, of height and width, or four: above, "
          "below, left, right; at least 0"},

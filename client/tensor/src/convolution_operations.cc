@@ -24,34 +24,47 @@ struct Convolution {
   DType dtype = DType::kBFloat16;
 };
 
-// What calls of all convolutions of images have.
-Result<Convolution> ConvolutionOf(const Call& call, bool is_transposed) {
+// What calls of all convolutions have.
+Result<Convolution> ConvolutionOf(const Call& call, const ImageShape& images,
+                                  const ConvolutionWeights& weights) {
+  const Result<DType> dtype = call.OutputType(kImages);
+  if (!dtype.ok()) return dtype.status();
+  const uint64_t inputs = uint64_t{weights.inputs} * weights.groups;
+  const uint64_t outputs = uint64_t{weights.outputs} * weights.groups;
+  if (inputs != images.channels || outputs > UINT32_MAX) {
+    return call.InputError(kKernel, "with groups " + std::to_string(weights.groups) +
+                                        " it must be for the " + std::to_string(images.channels) +
+                                        " channels of x");
+  }
+  if (call.inputs() > kChannelBias) {
+    const TensorSpec& bias = call.spec(kChannelBias);
+    if (!IsRowOf(bias.shape, static_cast<uint32_t>(outputs)) || bias.layout != Layout::kTile ||
+        bias.dtype == DType::kUInt32) {
+      return call.InputError(kChannelBias,
+                             "it must be one row of " + std::to_string(outputs) +
+                                 " elements in layout tile, of bfloat16, float32 or bfp8");
+    }
+  }
+  return Convolution{.images = images, .weights = weights, .dtype = *dtype};
+}
+
+// The same of images with the attributes of two directions.
+Result<Convolution> ConvolutionOfImages(const Call& call, bool is_transposed) {
   const Result<ConvolutionWeights> weights = WeightsOf(call, kKernel, is_transposed);
   if (!weights.ok()) return weights.status();
   const Result<ImageShape> images = ImagesOf(call);
   if (!images.ok()) return images.status();
-  const Result<DType> dtype = call.OutputType(kImages);
-  if (!dtype.ok()) return dtype.status();
-  const uint64_t inputs = uint64_t{weights->inputs} * weights->groups;
-  const uint64_t outputs = uint64_t{weights->outputs} * weights->groups;
-  if (inputs != images->channels || outputs > UINT32_MAX) {
-    return call.InputError(kKernel, "with groups " + std::to_string(weights->groups) +
-                                        " it must be for the " + std::to_string(images->channels) +
-                                        " channels of x");
-  }
-  for (const auto& [name, value] : {std::pair("in_channels", inputs), {"out_channels", outputs}}) {
+  Result<Convolution> convolution = ConvolutionOf(call, *images, *weights);
+  if (!convolution.ok()) return convolution;
+  for (const auto& [name, value] : {std::pair("in_channels", images->channels),
+                                    {"out_channels", weights->outputs * weights->groups}}) {
     const int64_t given = call.attribute<int64_t>(name);
-    if (given != 0 && static_cast<uint64_t>(given) != value) {
+    if (given != 0 && given != int64_t{value}) {
       return call.Error(name, "is " + std::to_string(given) + "; by the shapes it must be " +
                                   std::to_string(value));
     }
   }
-  if (call.inputs() > kChannelBias &&
-      !IsRowOf(call.spec(kChannelBias).shape, static_cast<uint32_t>(outputs))) {
-    return call.InputError(kChannelBias,
-                           "it must be one row of " + std::to_string(outputs) + " elements");
-  }
-  return Convolution{.images = *images, .weights = *weights, .dtype = *dtype};
+  return convolution;
 }
 
 // Whether each window is a pixel of the images, in their order.
@@ -96,7 +109,7 @@ Outputs Convolve(const Call& call, const Composition& steps, const Tensor& x,
   const Tensor& weight = call.input(kKernel);
   std::vector<Tensor> factors = {
       PatchRows(steps, x, convolution),
-      weight.shape().rank() == 3
+      convolution.weights.is_prepared
           ? weight
           : PrepareWeights(steps, weight, convolution.weights, is_transposed)};
   if (!is_grouped) {
@@ -113,7 +126,7 @@ Outputs Convolve(const Call& call, const Composition& steps, const Tensor& x,
 }
 
 Outputs RunConv2d(const Call& call) {
-  Result<Convolution> convolution = ConvolutionOf(call, false);
+  Result<Convolution> convolution = ConvolutionOfImages(call, false);
   if (!convolution.ok()) return convolution.status();
   const Result<Windows> windows =
       WindowsOf(call, convolution->images, convolution->weights.size, false);
@@ -144,7 +157,7 @@ Tensor SpreadPixels(const Composition& steps, const Tensor& x, const ImageShape&
 
 // A convolution of images that are spread by the stride, with the weights in opposite order.
 Outputs RunConvTranspose2d(const Call& call) {
-  Result<Convolution> convolution = ConvolutionOf(call, true);
+  Result<Convolution> convolution = ConvolutionOfImages(call, true);
   if (!convolution.ok()) return convolution.status();
   const auto more = PairAttribute(call, "output_padding", 0, 0);
   if (!more.ok()) return more.status();
@@ -189,33 +202,52 @@ Outputs RunPrepareWeights(const Call& call) {
   return OutputOf(PrepareWeights(Composition(call), call.input(0), *extents, kTransposed));
 }
 
+// The windows of rows, by attributes of one direction.
+Result<WindowAxis> RowWindows(const Call& call, uint32_t extent, uint32_t size) {
+  const Result<uint32_t> stride = CountAttribute(call, "stride", 1);
+  if (!stride.ok()) return stride.status();
+  const Result<uint32_t> dilation = CountAttribute(call, "dilation", 1);
+  if (!dilation.ok()) return dilation.status();
+  const auto padding = PairAttribute(call, "padding", 0, 0);
+  if (!padding.ok()) return padding.status();
+  const WindowAxis axis = {extent, size, *stride, (*padding)[0], (*padding)[1], *dilation};
+  const uint64_t padded = uint64_t{extent} + axis.before + axis.after;
+  const uint64_t span = uint64_t{size - 1} * *dilation + 1;
+  if (span <= padded && padded <= INT32_MAX) return axis;
+  return call.InputError(kImages,
+                         "with the padding its length must be at least that of a window, " +
+                             std::to_string(span) + ", and below 2^31");
+}
+
 // Lengths as the widths of images of one row.
 Outputs RunConv1d(const Call& call) {
-  const Shape &x = call.spec(kImages).shape, &weight = call.spec(kKernel).shape;
-  if (x.rank() != 3)
-    return call.InputError(kImages, "it must have three extents: images, length, channels");
-  if (weight.rank() != 3) return call.InputError(kKernel, "it must have three extents");
-  Attributes attributes = {{"groups", call.attribute<int64_t>("groups")},
-                           {"activation", call.attribute<std::string>("activation")},
-                           {"dtype", call.attribute<std::string>("dtype")}};
-  for (const char* const name : {"stride", "dilation"}) {
-    attributes.emplace(name, Integers{1, call.attribute<int64_t>(name)});
+  const TensorSpec &x = call.spec(kImages), &weight = call.spec(kKernel);
+  if (x.shape.rank() != 3 || x.dtype == DType::kUInt32) {
+    return call.InputError(kImages,
+                           "it must be numbers of three extents: images, length, channels");
   }
-  const auto& padding = call.attribute<Integers>("padding");
-  if (padding.size() > 2) {
-    return call.Error("padding", "is " + ListText(padding) + "; it must be one number or two");
+  const Result<uint32_t> groups = CountAttribute(call, "groups", 1);
+  if (!groups.ok()) return groups.status();
+  if (weight.shape.rank() != 3 || weight.dtype == DType::kUInt32 ||
+      weight.shape[0] % *groups != 0) {
+    return call.InputError(kKernel,
+                           "it must be numbers of three extents, the first of them a multiple of "
+                           "groups, " +
+                               std::to_string(*groups));
   }
-  if (!padding.empty()) {
-    attributes.emplace("padding", Integers{0, 0, padding.front(), padding.back()});
-  }
+  const Shape &of_x = x.shape, &of_weight = weight.shape;
+  Result<Convolution> convolution =
+      ConvolutionOf(call, {of_x[0], 1, of_x[1], of_x[2]},
+                    {*groups, of_weight[0] / *groups, of_weight[1], {1, of_weight[2]}});
+  if (!convolution.ok()) return convolution.status();
+  const Result<WindowAxis> across = RowWindows(call, of_x[1], of_weight[2]);
+  if (!across.ok()) return across.status();
+  convolution->windows = {.across = *across};
   const Composition steps(call);
-  std::vector<Tensor> inputs = {
-      steps.Reshape(Movable(steps, call.input(kImages)), {x[0], 1, x[1], x[2]}),
-      steps.Reshape(Movable(steps, call.input(kKernel)), {weight[0], weight[1], 1, weight[2]})};
-  if (call.inputs() > kChannelBias) inputs.push_back(call.input(kChannelBias));
-  const Tensor flat = steps.Run("conv2d", inputs, attributes);
-  if (!flat.ok()) return flat.status();
-  return OutputOf(steps.Reshape(flat, {x[0], flat.shape()[2] / x[0], flat.shape()[3]}));
+  const Outputs flat = Convolve(call, steps, call.input(kImages), *convolution, false);
+  if (!flat.ok()) return flat;
+  return OutputOf(
+      steps.Reshape(flat->front(), {of_x[0], across->count(), flat->front().shape().columns()}));
 }
 
 }  // namespace

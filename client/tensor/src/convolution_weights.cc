@@ -68,7 +68,7 @@ Result<ConvolutionWeights> WeightsOf(const Call& call, size_t i, bool is_transpo
                            "window], in layout tile and with kernel_size");
   }
   return ConvolutionWeights{*groups, weight.shape[1],
-                            static_cast<uint32_t>(weight.shape[2] / pixels), *size};
+                            static_cast<uint32_t>(weight.shape[2] / pixels), *size, true};
 }
 
 Tensor PrepareWeights(const Composition& steps, const Tensor& weight,

@@ -14,6 +14,7 @@ struct ConvolutionWeights {
   uint32_t outputs = 1;
   uint32_t inputs = 1;
   std::array<uint32_t, 2> size = {1, 1};  // height and width of a window
+  bool is_prepared = false;
 
   uint32_t elements() const { return size[0] * size[1] * inputs; }  // of a window
   Shape prepared() const { return {groups, outputs, elements()}; }

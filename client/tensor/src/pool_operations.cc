@@ -132,6 +132,8 @@ Outputs RunGlobalAvgPool(const Call& call) {
   if (call.spec(0).shape.rank() != 4) {
     return call.InputError(0, "it must have four extents: images, height, width, channels");
   }
+  if (Status status = call.RequireTiles(); !status.ok()) return status;
+  if (const Result<DType> dtype = call.OutputType(0); !dtype.ok()) return dtype.status();
   return OutputOf(Composition(call).Run("mean", {call.input(0)},
                                         {{"dims", Integers{1, 2}},
                                          {"keepdim", true},
