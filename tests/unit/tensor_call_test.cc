@@ -4,6 +4,8 @@
 #include <functional>
 
 #include "tests/support/fake_ttfd_server.h"
+#include "ttfd/tensor/decode.h"
+#include "ttfd/tensor/images.h"
 #include "ttfd/tensor/ops.h"
 
 namespace ttfd::tensor {
@@ -355,6 +357,78 @@ TEST_F(TensorCall, ReducesToShapes) {
             "[2, 1, 1, 5]");
   EXPECT_EQ(shape(Apply("sum", images, {{"dims", Integers{0, 1, 2, 3}}})[0]), "[1]");
   EXPECT_EQ(shape(Apply("max", images, {{"dim", int64_t{0}}})[0]), "[33, 70, 5]");
+}
+
+TEST_F(TensorCall, FunctionsOfElementsAreOperations) {
+  const Tensor x = Make({3, 40}), y = Make({40});
+  const Tensor a = card_.FromHost(std::vector<uint32_t>(40), {40});
+  for (Tensor (*function)(const Tensor&) : {Erf, Erfc, Tan, Atan, Ceil, Sign, Expm1, Log1p, Cbrt,
+                                            Mish, Relu6, Hardsigmoid, IsFinite, LogicalNot}) {
+    EXPECT_EQ(function(x).status().ToString(), "OK");
+  }
+  using Binary = Tensor (*)(const Tensor&, const Tensor&);
+  for (const Binary function : {Binary{LogicalAnd}, Binary{LogicalOr}, Binary{LogicalXor},
+                                Binary{Remainder}, Binary{Pow}}) {
+    EXPECT_EQ(function(x, y).status().ToString(), "OK");
+  }
+  for (const Binary function : {Binary{BitwiseAnd}, Binary{BitwiseOr}, Binary{BitwiseXor},
+                                Binary{LogicalLeftShift}, Binary{LogicalRightShift}, Binary{Add}}) {
+    EXPECT_EQ(function(a, a).status().ToString(), "OK");
+  }
+  for (const Tensor& result : {LeakyRelu(x), Pow(x, 3), Clamp(x, y, y), Cumsum(x, 0), BitwiseNot(a),
+                               Prod(x), Sum(x, {0, 1}), Typecast(a, DType::kBFloat16)}) {
+    EXPECT_EQ(result.status().ToString(), "OK");
+  }
+}
+
+TEST_F(TensorCall, DecodesToShapes) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const Tensor x = Make({1, 3, 2, 32}), angles = Make({1, 1, 8, 32}), cache = Make({4, 2, 64, 32});
+  const Tensor three = card_.FromHost(std::vector<uint32_t>(3), {3});
+  const Tensor one = card_.FromHost(std::vector<uint32_t>(1), {1});
+  const Tensor table = card_.FromHost(std::vector<uint32_t>(6), {3, 2});
+  EXPECT_EQ(shape(RotaryEmbedding(x, angles, angles)), "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(RotaryEmbedding(x, angles, angles, 7)), "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(RotaryEmbeddingLlama(x, Make({1, 3, 1, 32}), Make({1, 3, 1, 32}), Make({32, 32}),
+                                       true)),
+            "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(PagedUpdateCache(cache, x, three, table)), "[4, 2, 64, 32]");
+  EXPECT_EQ(shape(PagedFillCache(cache, Make({1, 2, 70, 32}), table, 2)), "[4, 2, 64, 32]");
+  EXPECT_EQ(shape(PagedFillCache(cache, Make({1, 2, 70, 32}), table, one)), "[4, 2, 64, 32]");
+  const DecodeHeads heads = NlpCreateQkvHeadsDecode(Make({1, 1, 3, 128}), 2, 1);
+  EXPECT_EQ(shape(heads.query), "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(heads.key) + shape(heads.value), "[1, 3, 1, 32][1, 3, 1, 32]");
+  EXPECT_EQ(shape(NlpConcatHeadsDecode(x, 1)), "[1, 1, 3, 32]");
+  EXPECT_EQ(shape(NlpConcatHeads(x)), "[1, 1, 2, 96]");
+  EXPECT_EQ(shape(Argmax(x)), "[1, 3, 2]");
+  EXPECT_EQ(shape(Argmax(x, true)), "[1, 3, 2, 1]");
+}
+
+TEST_F(TensorCall, ConvolvesToShapes) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const Tensor x = Make({2, 5, 6, 8}), weight = Make({16, 4, 3, 3}), bias = Make({16});
+  const WindowOptions windows = {.stride = {2, 1}, .padding = {1, 1, 0, 2}};
+  EXPECT_EQ(shape(Conv2d(x, weight, &bias, {.windows = windows, .groups = 2})), "[1, 1, 36, 16]");
+  EXPECT_EQ(shape(ConvTranspose2d(x, Make({8, 5, 3, 3}), nullptr,
+                                  {.windows = {.stride = {2, 2}, .padding = {1, 1, 1, 1}},
+                                   .output_padding = {1, 0},
+                                   .activation = "relu6"})),
+            "[1, 1, 220, 5]");
+  const PoolOptions pool = {
+      .kernel_size = {2, 2}, .windows = {.stride = {2, 2}}, .ceil_mode = true};
+  EXPECT_EQ(shape(MaxPool2d(x, pool)), "[1, 1, 18, 8]");
+  EXPECT_EQ(shape(AvgPool2d(x, pool)), "[1, 1, 18, 8]");
+  EXPECT_EQ(shape(GlobalAvgPool2d(x)), "[2, 1, 1, 8]");
+  EXPECT_EQ(shape(Upsample(x, {2, 3})), "[2, 10, 18, 8]");
+  const Tensor of_channel = Make({1, 5, 1, 1});
+  const Tensor factors[] = {of_channel, of_channel};
+  EXPECT_EQ(shape(BatchNormInference(x, of_channel, of_channel, factors)), "[2, 5, 6, 8]");
 }
 
 TEST_F(TensorCall, PassesAnErrorOfAnInputOn) {
