@@ -33,6 +33,8 @@ namespace ttfd::ops {
     TTFD_OPS_FUNCTION(kSin, sin)
     TTFD_OPS_FUNCTION(kCos, cos)
     TTFD_OPS_FUNCTION(kFloor, floor)
+    TTFD_OPS_FUNCTION(kErf, erf)
+    TTFD_OPS_FUNCTION(kAtan, atan)
 #undef TTFD_OPS_FUNCTION
     case Unary::kAddScalar:
       return add_unary_tile(dst, operand);

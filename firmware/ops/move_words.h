@@ -14,11 +14,12 @@ namespace ttfd::ops {
 // offset + at[0] * stride[0] + at[1] * stride[1] + ..., modulo 2^32.
 //
 // Item (matrix * blocks.down + i) * blocks.across + j is a block of the output, blocks.rows x blocks.columns elements;
-// in layout tile whole tiles of one row of tiles. Circular buffer 0 has 64 bytes for indices, two blocks, and the rest
-// for elements of the sources on their way.
+// in layout tile whole tiles of one row of tiles. Circular buffer 0 has twice 64 bytes for indices, two blocks, and the
+// rest for elements of the sources on their way.
 inline constexpr uint32_t kMaxMoveLevels = 6;
 inline constexpr uint32_t kMaxMoveSources = 8;
 inline constexpr uint32_t kMoveIndexBytes = 64;
+inline constexpr uint32_t kMovePageTable = 1;
 
 struct MoveTensor {
   uint32_t address;
@@ -37,8 +38,15 @@ enum class MoveFilling : uint32_t {
 enum class MoveIndexUse : uint32_t {
   kNone,
   kGather,  // of the first source: element at[level] of the tensor, below `limit`, is the digit in place of at[level]
-  kPosition  // element matrix / matrices of the tensor is the row at which the boxes begin in `level`, and where the
-             // only block of the matrix is; below the rows of the output
+  kPosition,  // element matrix / matrices of the tensor is the row at which the boxes begin in `level`, and where the
+              // only block of the matrix is; below the rows of the output
+  // A page of the output is `matrices` matrices, its number is the digit of level 0. A page table has the pages of each
+  // user, a row of the table, in their order. There is one source; source kMovePageTable is the table, `offset` its
+  // first element.
+  kPagedPosition,  // element u = matrix / matrices of the tensor is a row of the pages of user u: as kPosition, of the
+  // row in its page. Sources have u as their digit of level 0.
+  kPagedMatrices  // matrices of page p = matrix / matrices, of the user that is the tensor's only element; no columns:
+                  // of user 0. Sources have p as their digit of level 0.
 };
 
 struct Move {
@@ -59,7 +67,7 @@ struct Move {
   struct Index {
     uint32_t use;  // MoveIndexUse
     uint32_t level;
-    uint32_t limit;
+    uint32_t limit;  // paged: pages of the output
     uint32_t matrices;
     MoveTensor tensor;
   } index;

@@ -1,7 +1,7 @@
 // Common words of the kernels of operations, as one layout for the kernels and for client/tensor, which fills them in.
 //
 // An operation runs one family of kernels on a set of cores. A family that computes has a reader (NCRISC), a compute
-// kernel (TRISC0, TRISC1, TRISC2) and a writer (BRISC); move has one kernel (NCRISC). They have common words only: each
+// kernel (TRISC0, TRISC1, TRISC2) and a writer (BRISC); others have one kernel (NCRISC). They have common words only: a
 // core finds its items from its position. Addresses of buffers are words, too. Circular buffers have pages of one tile
 // and the tensor's format; those that no tensor goes through have Float32, a scaler bfloat16.
 //
@@ -13,7 +13,7 @@
 //   rows      rows of tiles              0 to 2 inputs, 3 output,    RowsReader, RowsCompute, TileWriter
 //                                        4 shift, 5 factor, 6 terms
 //   move      blocks of the output       0 its memory                Move, of move_words.h
-//   attention rows of queries            those of attention_words.h
+//   attention, argmax, integers: as attention_words.h, argmax_words.h and integers_words.h say
 //
 // Tensors are interleaved over the DRAM banks, a tile a page: batches, in each the rows of tiles, in each the tiles.
 // Those of layout row-major, which move has, too, have a row a page.
@@ -94,7 +94,9 @@ enum class Unary : uint8_t {
   kMaximumScalar,
   kMinimumScalar,
   // To bfloat16, halves away from zero: before the packer makes bfp8 of 32 bits.
-  kRound
+  kRound,
+  kErf,
+  kAtan
 };
 
 // Functions that are applied in order, up to the first kNone. `codes` has a Unary in each byte, the first in 7:0;

@@ -39,6 +39,8 @@ constexpr Function kFunctions[] = {
     {"sin", 0, [](double x) { return std::abs(x) < kSineBound ? std::sin(x) : kNan; }},
     {"cos", 2, [](double x) { return std::abs(x) < kSineBound ? std::cos(x) : kNan; }},
     {"floor", 0, [](double x) { return std::floor(x); }},
+    {"erf", 256, [](double x) { return std::erf(x); }},
+    {"atan", 4, [](double x) { return std::atan(x); }},
 };
 // After those.
 struct ScalarFunction {

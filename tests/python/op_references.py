@@ -53,10 +53,10 @@ def numbers(random: np.random.Generator, of: tuple[int, ...], low: float, high: 
     return random.choice(random.uniform(low, high, 997), of).astype(np.float32)
 
 
-def unary(low: float, high: float, function: Callable[[np.ndarray], np.ndarray]) -> Reference:
+def unary(low: float, high: float, function: Callable[[np.ndarray], np.ndarray], change: Callable[[np.ndarray], np.ndarray] = np.array) -> Reference:
     """An operation of one tensor, on numbers of a range."""
     def make(random: np.random.Generator) -> Call:
-        return Call([numbers(random, shape(random), low, high)], [str(random.choice(["bfloat16", "bfloat16", "float32"]))], {"dtype": "bfloat16"})
+        return Call([change(numbers(random, shape(random), low, high))], [str(random.choice(["bfloat16", "bfloat16", "float32"]))], {"dtype": "bfloat16"})
     return Reference(make, lambda x, **_: function(x), ULP)
 
 
@@ -105,10 +105,14 @@ def where() -> Reference:
 
 
 def typecast() -> Reference:
-    """To bfloat16, from all types."""
+    """To float32 from all types, and to integers."""
     def make(random: np.random.Generator) -> Call:
-        return Call([numbers(random, shape(random), -4, 4)], [str(random.choice(["bfloat16", "bfp8"]))], {"dtype": "float32"})
-    return Reference(make, lambda x, **_: x, EXACT)
+        dtype = str(random.choice(["bfloat16", "bfp8", "uint32", "integer"]))
+        if dtype == "integer":
+            return Call([np.round(numbers(random, shape(random), 0, 2**20))], [str(random.choice(["bfloat16", "float32"]))], {"dtype": "uint32"})
+        array = random.integers(0, 1 << 24, shape(random), np.uint32) if dtype == "uint32" else numbers(random, shape(random), -4, 4)
+        return Call([array], [dtype], {"dtype": "float32"}, [str(random.choice(["tile", "row_major"])) if dtype == "uint32" else None])
+    return Reference(make, lambda x: x, EXACT)
 
 
 def moved(compute: Callable[..., Any], **attributes: Callable[[np.random.Generator, tuple[int, ...]], Any]) -> Reference:
@@ -307,14 +311,17 @@ def decoded_attentions(is_paged: bool) -> Reference:
 
 
 def reduction(function: Callable[..., np.ndarray], bar: str) -> Reference:
-    """Along one of the last two extents."""
+    """Along one of the last two extents, or along any of them."""
     def make(random: np.random.Generator) -> Call:
         of = shape(random)
-        return Call([numbers(random, of, -4, -0.5) if random.random() < 0.5 else numbers(random, of, 0.5, 4)], ["bfloat16"],
-                    {"dim": int(random.integers(-min(2, len(of)), 0)), "keepdim": bool(random.integers(0, 2))})
+        array = numbers(random, of, -4, -0.5) if random.random() < 0.5 else numbers(random, of, 0.5, 4)
+        if random.random() < 0.6:
+            return Call([array], ["bfloat16"], {"dim": int(random.integers(-min(2, len(of)), 0)), "keepdim": bool(random.integers(0, 2))})
+        dims = [int(each) for each in random.permutation(len(of))[:random.integers(1, len(of) + 1)]]
+        return Call([array], ["bfloat16"], {"dims": dims, "keepdim": bool(random.integers(0, 2))})
 
-    def compute(x: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
-        return function(x, axis=dim, keepdims=keepdim or x.ndim == 1)
+    def compute(x: np.ndarray, keepdim: bool, dim: int = 0, dims: list[int] | None = None) -> np.ndarray:
+        return np.atleast_1d(function(x, axis=tuple(dims) if dims else dim, keepdims=keepdim))
     return Reference(make, compute, bar)
 
 

@@ -23,10 +23,8 @@ endforeach()
 # Every operation on tensors; once more with the official simulator, where TTFD_TTSIM_LIB names it.
 add_test(NAME python.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test_op_table.py -k "not ttsim")
 add_test(NAME ttsim.OpTable COMMAND ${python_tests} -q ${python_tests_dir}/test_op_table.py -k ttsim)
-set_tests_properties(python.OpTable PROPERTIES LABELS "python;integration")
-set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSION "1 skipped")
-set_tests_properties(python.OpTable PROPERTIES TIMEOUT 300)
-set_tests_properties(ttsim.OpTable PROPERTIES TIMEOUT 1200)
+set_tests_properties(python.OpTable PROPERTIES LABELS "python;integration" TIMEOUT 300)
+set_tests_properties(ttsim.OpTable PROPERTIES LABELS ttsim SKIP_REGULAR_EXPRESSION "1 skipped" TIMEOUT 1200)
 set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES
   ENVIRONMENT "GRPC_VERBOSITY=NONE;TTFD_BUILD=${PROJECT_BINARY_DIR};PYTHONPATH=${PROJECT_BINARY_DIR}/client/python:${python_tests_dir}")
 

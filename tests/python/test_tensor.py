@@ -68,6 +68,28 @@ def test_integers_are_indices(card):
     assert np.array_equal(tt.concat([indices, card.tensor([7], dtype="uint32")]).numpy(), [3, 0, 2, 7])
 
 
+def test_integers_are_computed_with(card):
+    """Modulo 2^32, and without a sign."""
+    a, b = (np.random.default_rng(seed).integers(0, 1 << 32, (3, 70), np.uint32) for seed in (1, 2))
+    b[0] = a[0] | 1
+    x, y = card.tensor(a, "uint32"), card.tensor(b, "uint32", "tile")
+    for name, function in (("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply), ("div", np.floor_divide), ("maximum", np.maximum),
+                           ("minimum", np.minimum), ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater),
+                           ("ge", np.greater_equal)):
+        result = getattr(tt, name)(x, y)
+        assert np.array_equal(result.numpy(), function(a, b)) and result.dtype == "uint32" and result.layout == "row_major", name
+    assert np.array_equal(tt.add(y, card.tensor(np.array([5], np.uint32), "uint32")).numpy(), b + np.uint32(5))
+    numbers = np.array([0, 1, 2.75, 255.5, -1, -2.5, 1 << 31, 3e9, 0.4], np.float32)
+    integers = numbers.astype(np.int64).astype(np.uint32)
+    assert np.array_equal(tt.typecast(card.tensor(numbers, "float32"), dtype="uint32").numpy(), integers)
+    for dtype, steps in (("float32", 1), ("bfloat16", 1 << 16)):
+        assert (np.abs(tt.typecast(x, dtype=dtype).numpy() - a.astype(np.float64)) <= np.spacing(a.astype(np.float32)) * steps / 2).all()
+    for wrong, message in ((lambda: tt.add(x, y, activation="relu"), "add: activation is"), (lambda: tt.add(x, card.tensor(np.ones(70))), "add: a is uint32"),
+                           (lambda: tt.exp(card.tensor(np.ones(3)), dtype="uint32"), 'exp: dtype is "uint32"')):
+        with pytest.raises(ttfd.Error, match=message):
+            wrong()
+
+
 def test_a_recording_replays(card):
     x = card.tensor(np.linspace(-1, 1, 64 * 64).reshape(64, 64))
     def model():
@@ -94,6 +116,35 @@ def test_a_recording_of_attention_follows_positions_and_pages_on_the_card(card):
         step.replay()
         again = tt.paged_scaled_dot_product_attention_decode(q, *pages, card.tensor(blocks, "uint32"), card.tensor(given, "uint32"))
         assert np.array_equal(y.numpy(), again.numpy())
+
+
+def test_a_recording_reads_positions_and_pages_at_each_replay(card):
+    """The indices are results of operations within the recording: the host never has them."""
+    pages, rows, columns = 6, 4, 32
+    given = np.random.default_rng(3).normal(0, 1, (1, 2, 1, columns)).astype(np.float32)
+    cache, row = card.tensor(np.zeros((pages, 1, rows, columns), np.float32)), card.tensor(given)
+    table = card.tensor(np.array([[4, 1, 0], [2, 5, 3]], np.uint32), "uint32")
+    position, following = (card.tensor(np.arange(begin, begin + 12, dtype=np.uint32).reshape(12, 1), "uint32") for begin in (0, 1))
+    state = card.tensor(np.zeros((1, 1, 2, 1), np.uint32), "uint32")
+    with card.record() as step:
+        indices = tt.reshape(tt.embedding(tt.reshape(state, shape=[2]), position), shape=[2])
+        tt.paged_update_cache(cache, row, indices, table)
+        tt.fill_cache(state, tt.reshape(tt.embedding(indices, following), shape=[1, 1, 2, 1]))
+    step.replay(times=7)
+    wanted = np.zeros((pages, 1, rows, columns), np.float32)
+    for user, own in enumerate([[4, 1], [2, 5]]):
+        for at in range(7):
+            wanted[own[at // rows], 0, at % rows] = row.numpy()[0, user, 0]
+    assert np.array_equal(cache.numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_argmax_of_long_rows(card, dtype):
+    array = np.random.default_rng(4).normal(0, 1, (2, 200_000)).astype(np.float32)
+    array[0, [150_001, 199_999]] = array[1, [0, 7]] = 9
+    assert tt.argmax(card.tensor(array, dtype)).numpy().tolist() == [150_001, 0]
+    array[0, 199_999] = 10
+    assert tt.argmax(card.tensor(array, dtype)).numpy().tolist() == [199_999, 0]
 
 
 def test_an_exception_abandons_the_recording(card):

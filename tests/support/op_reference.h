@@ -112,6 +112,10 @@ inline double Apply(const Step& step, double x) {
       return std::min<double>(x, step.second);
     case Unary::kRound:
       return FromBfloat16(ToBfloat16(static_cast<float>(x)));
+    case Unary::kErf:
+      return std::erf(x);
+    case Unary::kAtan:
+      return std::atan(x);
   }
   return 0;
 }

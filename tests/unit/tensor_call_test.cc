@@ -4,6 +4,8 @@
 #include <functional>
 
 #include "tests/support/fake_ttfd_server.h"
+#include "ttfd/tensor/decode.h"
+#include "ttfd/tensor/images.h"
 #include "ttfd/tensor/ops.h"
 
 namespace ttfd::tensor {
@@ -94,6 +96,12 @@ TEST_F(TensorCall, NamesOperationArgumentAndValues) {
          "clamp: low is 2.000000; it must be at most high, 1.000000"},
         {Called("exp", {integers}),
          "exp: x is uint32 [32] in layout tile; the dtype must be bfloat16, float32 or bfp8"},
+        {Called("bitwise_and", {integers, a}),
+         "bitwise_and: b is bfloat16 [128, 768] in layout tile; the dtype must be uint32"},
+        {Called("add", {integers, integers}, {{"activation", std::string("relu")}}),
+         "add: activation is \"relu\"; of uint32 it must be empty"},
+        {Called("exp", {a}, {{"dtype", std::string("uint32")}}),
+         "exp: dtype is \"uint32\"; it must be bfloat16, float32 or bfp8"},
         {Called("add", {a, freed}), "add: b is deallocated"},
         {Called("add", {a, other}), "add: b is on another card than a; all inputs have the same"},
     };
@@ -108,10 +116,16 @@ TEST_F(TensorCall, NamesArgumentsOfReductionsAndRows) {
   const Tensor rows = Make({128, 768}, DType::kFloat32, Layout::kRowMajor);
   const auto cases = [&]() -> Cases {
     return {
-        {Called("sum", {two_matrices}, {{"dim", int64_t{0}}}),
-         "sum: dim is 0; it must be -1 or -2, of [2, 32, 32]; permute other extents to there"},
+        {Called("sum", {two_matrices}, {{"dim", int64_t{3}}}),
+         "sum: dim is 3; it must be an extent of [2, 32, 32], -3 to 2"},
         {Called("max", {bias}, {{"dim", int64_t{-2}}}),
-         "max: dim is -2; it must be -1, of [65]; permute other extents to there"},
+         "max: dim is -2; it must be an extent of [65], -1 to 0"},
+        {Called("mean", {two_matrices}, {{"dims", Integers{0, -3}}}),
+         "mean: dims is [0, -3]; it must have extents of [2, 32, 32], each once at most"},
+        {Called("cumsum", {bias}, {{"dim", int64_t{1}}}),
+         "cumsum: dim is 1; it must be an extent of [65], -1 to 0"},
+        {Called("argmax", {two_matrices}, {{"dim", int64_t{1}}}),
+         "argmax: dim is 1; it must be -1, of [2, 32, 32]; permute other extents to there"},
         {Called("sum", {a}, {{"dtype", std::string("bfp8")}}),
          "sum: keepdim is false; it must be true, because the output is bfp8 and [128, 1] has "
          "other tiles than [128]"},
@@ -261,6 +275,35 @@ TEST_F(TensorCall, NamesArgumentsOfAttention) {
   ExpectRefused(cases);
 }
 
+TEST_F(TensorCall, NamesArgumentsOfPagedCaches) {
+  const Tensor cache = Make({4, 2, 64, 32});
+  const Tensor row = Make({1, 3, 2, 32});
+  const Tensor prompt = Make({1, 2, 70, 32});
+  const Tensor three = card_.FromHost(std::vector<uint32_t>(3), {3});
+  const Tensor two = card_.FromHost(std::vector<uint32_t>(2), {2});
+  const Tensor table = card_.FromHost(std::vector<uint32_t>(2), {2, 1});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("paged_update_cache", {cache, prompt, three, table}),
+         "paged_update_cache: input is bfloat16 [1, 2, 70, 32] in layout tile; it must be one "
+         "matrix of each user with the dtype, heads and columns of cache, bfloat16 [4, 2, 64, 32] "
+         "in layout tile"},
+        {Called("paged_update_cache", {cache, row, two, table}),
+         "paged_update_cache: update_indices is uint32 [2] in layout row_major; it must be uint32, "
+         "3 elements, as users of input"},
+        {Called("paged_update_cache", {cache, row, three, table}),
+         "paged_update_cache: page_table is uint32 [2, 1] in layout row_major; it must be uint32 "
+         "and a matrix, a row for each of 3 users"},
+        {Called("paged_fill_cache", {cache, prompt, table}),
+         "paged_fill_cache: input is bfloat16 [1, 2, 70, 32] in layout tile; its rows must be at "
+         "most the 64 of the pages of a user"},
+        {Called("paged_fill_cache", {cache, prompt, table}, {{"batch_offset", int64_t{2}}}),
+         "paged_fill_cache: batch_offset is 2; it must be below the 2 rows of page_table"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
 TEST_F(TensorCall, NamesArgumentsOfDecodingAttention) {
   constexpr const char* kDecode = "scaled_dot_product_attention_decode";
   constexpr const char* kPaged = "paged_scaled_dot_product_attention_decode";
@@ -300,6 +343,82 @@ TEST_F(TensorCall, NamesArgumentsOfDecodingAttention) {
   ExpectRefused(cases);
 }
 
+TEST_F(TensorCall, NamesArgumentsOfDecoding) {
+  const Tensor row = Make({1, 3, 2, 32});
+  const Tensor angles = Make({1, 1, 8, 32});
+  const Tensor narrow = Make({1, 1, 2, 16});
+  const Tensor rows = Make({1, 3, 9, 32});
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("rotary_embedding", {row, narrow, narrow}),
+         "rotary_embedding: cos is bfloat16 [1, 1, 2, 16] in layout tile; it must have four "
+         "extents, the columns of x, and one or as many users and heads, as [1, 3, 2, 32]"},
+        {Called("rotary_embedding", {row, angles, angles}, {{"token_index", int64_t{8}}}),
+         "rotary_embedding: token_index is 8; it must be -1 or a row of [1, 1, 8, 32]"},
+        {Called("rotary_embedding", {rows, angles, angles}),
+         "rotary_embedding: cos is bfloat16 [1, 1, 8, 32] in layout tile; it must have the 9 rows "
+         "of x"},
+        {Called("rotary_embedding_llama", {row, angles, angles, narrow}),
+         "rotary_embedding_llama: trans_mat is bfloat16 [1, 1, 2, 16] in layout tile; it must have "
+         "32 columns, and rows in multiples of 32"},
+        {Called("nlp_create_qkv_heads_decode", {angles}, {{"num_heads", int64_t{3}}}),
+         "nlp_create_qkv_heads_decode: input is bfloat16 [1, 1, 8, 32] in layout tile; it must be "
+         "a matrix, a row for each user, and its columns those of 9 heads"},
+        {Called("nlp_concat_heads_decode", {row}, {{"num_heads", int64_t{3}}}),
+         "nlp_concat_heads_decode: num_heads is 3; it must be at most 2 of [1, 3, 2, 32]"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
+TEST_F(TensorCall, NamesArgumentsOfImages) {
+  const Tensor images = Make({2, 5, 6, 8});
+  const Tensor flat = Make({1, 1, 60, 8});
+  const Tensor weight = Make({16, 4, 3, 3});
+  const Tensor bias = Make({17});
+  const Tensor rows = Make({2, 5, 4}), filter = Make({16, 4, 6});
+  const Attributes groups = {{"groups", int64_t{2}}};
+  const auto cases = [&]() -> Cases {
+    return {
+        {Called("conv2d", {images, weight}),
+         "conv2d: weight is bfloat16 [16, 4, 3, 3] in layout tile; with groups 1 it must be for "
+         "the 8 channels of x"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{3}}}),
+         "conv2d: weight is bfloat16 [16, 4, 3, 3] in layout tile; it must be numbers of four "
+         "extents, the first of them a multiple of groups, 3"},
+        {Called("conv2d", {flat, weight}, {{"groups", int64_t{2}}, {"batch_size", int64_t{2}}}),
+         "conv2d: x is bfloat16 [1, 1, 60, 8] in layout tile; it must have four extents, images, "
+         "height, width, channels, or the 2 images of 0 x 0 pixels of its attributes"},
+        {Called("conv2d", {images, weight, bias}, groups),
+         "conv2d: bias is bfloat16 [17] in layout tile; it must be one row of 16 elements in "
+         "layout tile, of bfloat16, float32 or bfp8"},
+        {Called("conv1d", {rows, filter}),
+         "conv1d: x is bfloat16 [2, 5, 4] in layout tile; with the padding its length must be at "
+         "least that of a window, 6, and below 2^31"},
+        {Called("global_avg_pool2d", {images}, {{"dtype", std::string("int7")}}),
+         "global_avg_pool2d: dtype is \"int7\"; it must be bfloat16, float32 or bfp8"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{2}}, {"padding", Integers{1}}}),
+         "conv2d: padding is [1]; it must be two numbers, of height and width, or four: above, "
+         "below, left, right; at least 0"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{2}}, {"dilation", Integers{3, 1}}}),
+         "conv2d: x is bfloat16 [2, 5, 6, 8] in layout tile; with the padding its height must be "
+         "at least that of a window, 7, and below 2^31"},
+        {Called("conv2d", {images, weight}, {{"groups", int64_t{2}}, {"out_channels", int64_t{8}}}),
+         "conv2d: out_channels is 8; by the shapes it must be 16"},
+        {Called("max_pool2d", {images},
+                {{"kernel_size", Integers{2, 2}}, {"padding", Integers{2, 2}}}),
+         "max_pool2d: padding is [2, 2]; it must be at most half of a window"},
+        {Called("upsample", {images}, {{"scale_factor", Integers{0, 1}}}),
+         "upsample: scale_factor is [0, 1]; it must be two numbers, of height and width, 1 at "
+         "least"},
+        {Called("batch_norm_inference", {images, bias, bias}),
+         "batch_norm_inference: mean is bfloat16 [17] in layout tile; it must be [1, channels, 1, "
+         "1], with those of x, [images, channels, height, width], which is [2, 5, 6, 8]"},
+    };
+  };
+  ExpectRefused(cases);
+}
+
 TEST_F(TensorCall, ReducesToShapes) {
   const auto shape = [](const Tensor& tensor) {
     EXPECT_EQ(tensor.status().ToString(), "OK");
@@ -312,6 +431,83 @@ TEST_F(TensorCall, ReducesToShapes) {
   EXPECT_EQ(shape(Min(Make({1, 33, 70}), -2)), "[1, 70]");
   EXPECT_EQ(shape(Sum(Make({70}))), "[1]");
   EXPECT_EQ(shape(Sum(Make({1, 70}))), "[1]");
+  const Tensor images[] = {Make({2, 33, 70, 5})};
+  EXPECT_EQ(shape(Apply("mean", images, {{"dims", Integers{1, 2}}, {"keepdim", true}})[0]),
+            "[2, 1, 1, 5]");
+  EXPECT_EQ(shape(Apply("sum", images, {{"dims", Integers{0, 1, 2, 3}}})[0]), "[1]");
+  EXPECT_EQ(shape(Apply("max", images, {{"dim", int64_t{0}}})[0]), "[33, 70, 5]");
+}
+
+TEST_F(TensorCall, FunctionsOfElementsAreOperations) {
+  const Tensor x = Make({3, 40}), y = Make({40});
+  const Tensor a = card_.FromHost(std::vector<uint32_t>(40), {40});
+  for (Tensor (*function)(const Tensor&) : {Erf, Erfc, Tan, Atan, Ceil, Sign, Expm1, Log1p, Cbrt,
+                                            Mish, Relu6, Hardsigmoid, IsFinite, LogicalNot}) {
+    EXPECT_EQ(function(x).status().ToString(), "OK");
+  }
+  using Binary = Tensor (*)(const Tensor&, const Tensor&);
+  for (const Binary function : {Binary{LogicalAnd}, Binary{LogicalOr}, Binary{LogicalXor},
+                                Binary{Remainder}, Binary{Pow}}) {
+    EXPECT_EQ(function(x, y).status().ToString(), "OK");
+  }
+  for (const Binary function : {Binary{BitwiseAnd}, Binary{BitwiseOr}, Binary{BitwiseXor},
+                                Binary{LogicalLeftShift}, Binary{LogicalRightShift}, Binary{Add}}) {
+    EXPECT_EQ(function(a, a).status().ToString(), "OK");
+  }
+  for (const Tensor& result : {LeakyRelu(x), Pow(x, 3), Clamp(x, y, y), Cumsum(x, 0), BitwiseNot(a),
+                               Prod(x), Sum(x, {0, 1}), Typecast(a, DType::kBFloat16)}) {
+    EXPECT_EQ(result.status().ToString(), "OK");
+  }
+}
+
+TEST_F(TensorCall, DecodesToShapes) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const Tensor x = Make({1, 3, 2, 32}), angles = Make({1, 1, 8, 32}), cache = Make({4, 2, 64, 32});
+  const Tensor three = card_.FromHost(std::vector<uint32_t>(3), {3});
+  const Tensor one = card_.FromHost(std::vector<uint32_t>(1), {1});
+  const Tensor table = card_.FromHost(std::vector<uint32_t>(6), {3, 2});
+  EXPECT_EQ(shape(RotaryEmbedding(x, angles, angles)), "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(RotaryEmbedding(x, angles, angles, 7)), "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(RotaryEmbeddingLlama(x, Make({1, 3, 1, 32}), Make({1, 3, 1, 32}), Make({32, 32}),
+                                       true)),
+            "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(PagedUpdateCache(cache, x, three, table)), "[4, 2, 64, 32]");
+  EXPECT_EQ(shape(PagedFillCache(cache, Make({1, 2, 70, 32}), table, 2)), "[4, 2, 64, 32]");
+  EXPECT_EQ(shape(PagedFillCache(cache, Make({1, 2, 70, 32}), table, one)), "[4, 2, 64, 32]");
+  const DecodeHeads heads = NlpCreateQkvHeadsDecode(Make({1, 1, 3, 128}), 2, 1);
+  EXPECT_EQ(shape(heads.query), "[1, 3, 2, 32]");
+  EXPECT_EQ(shape(heads.key) + shape(heads.value), "[1, 3, 1, 32][1, 3, 1, 32]");
+  EXPECT_EQ(shape(NlpConcatHeadsDecode(x, 1)), "[1, 1, 3, 32]");
+  EXPECT_EQ(shape(NlpConcatHeads(x)), "[1, 1, 2, 96]");
+  EXPECT_EQ(shape(Argmax(x)), "[1, 3, 2]");
+  EXPECT_EQ(shape(Argmax(x, true)), "[1, 3, 2, 1]");
+}
+
+TEST_F(TensorCall, ConvolvesToShapes) {
+  const auto shape = [](const Tensor& tensor) {
+    EXPECT_EQ(tensor.status().ToString(), "OK");
+    return tensor.shape().ToString();
+  };
+  const Tensor x = Make({2, 5, 6, 8}), weight = Make({16, 4, 3, 3}), bias = Make({16});
+  const WindowOptions windows = {.stride = {2, 1}, .padding = {1, 1, 0, 2}};
+  EXPECT_EQ(shape(Conv2d(x, weight, &bias, {.windows = windows, .groups = 2})), "[1, 1, 36, 16]");
+  EXPECT_EQ(shape(ConvTranspose2d(x, Make({8, 5, 3, 3}), nullptr,
+                                  {.windows = {.stride = {2, 2}, .padding = {1, 1, 1, 1}},
+                                   .output_padding = {1, 0},
+                                   .activation = "relu6"})),
+            "[1, 1, 220, 5]");
+  const PoolOptions pool = {
+      .kernel_size = {2, 2}, .windows = {.stride = {2, 2}}, .ceil_mode = true};
+  EXPECT_EQ(shape(MaxPool2d(x, pool)), "[1, 1, 18, 8]");
+  EXPECT_EQ(shape(AvgPool2d(x, pool)), "[1, 1, 18, 8]");
+  EXPECT_EQ(shape(GlobalAvgPool2d(x)), "[2, 1, 1, 8]");
+  EXPECT_EQ(shape(Upsample(x, {2, 3})), "[2, 10, 18, 8]");
+  const Tensor of_channel = Make({1, 5, 1, 1});
+  const Tensor factors[] = {of_channel, of_channel};
+  EXPECT_EQ(shape(BatchNormInference(x, of_channel, of_channel, factors)), "[2, 5, 6, 8]");
 }
 
 TEST_F(TensorCall, AttentionHasShapesOfQueriesAndValues) {

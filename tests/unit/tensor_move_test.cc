@@ -114,6 +114,45 @@ buffer 0: 10 pages of 2048 bytes
 move @output 1 128 64 2 32 64 2 0 1 1 2 0 2 2 0 2 @2 0 1 2 2 1 4 4 2 128 64 0 0 1 @1 1 2 64 0 1 3 64
   0 2 128 0 1 0 0 64 1 0 0 0 0 0 0
 )"},
+        MoveCase{"RowsOfPages",
+                 {.sizes = {6, 2, 64, 64},
+                  .sources = {Source({{0, 2, 128}, {0, 2, 64}, {0, 1, 0}, {0, 64, 1}}, 0, 1)},
+                  .filling = ops::MoveFilling::kKeep,
+                  .index = MoveOperation::Index{.use = ops::MoveIndexUse::kPagedPosition,
+                                                .input = 2,
+                                                .level = 2,
+                                                .limit = 6,
+                                                .matrices = 2,
+                                                .pages = MoveOperation::PageTable{.input = 3}},
+                  .part = MoveOperation::Part{0, 4, 0, 1}},
+                 {{{6, 2, 64, 64}},
+                  {{1, 2, 2, 64}},
+                  {{2}, DType::kUInt32, kRows},
+                  {{2, 3}, DType::kUInt32, kRows}},
+                 {{6, 2, 64, 64}},
+                 R"(move on 4 cores: 4 items, 1 launches of 4
+buffer 0: 10 pages of 2048 bytes
+move @output 1 64 64 2 32 64 0 0 1 1 2 0 3 2 6 2 @2 0 1 2 2 1 4 6 2 64 64 0 0 1 @1 1 2 64 0 0 2 128 0
+  2 64 0 1 0 0 64 1 0 0 0 0 0 0 @3 0 2 3 0
+)"},
+        MoveCase{"PagesOfAUser",
+                 {.sizes = {6, 1, 64, 64},
+                  .sources = {Source({{0, 2, 4096}, {0, 1, 0}, {0, 64, 64}, {0, 64, 1}}, 0, 1)},
+                  .filling = ops::MoveFilling::kKeep,
+                  .index = MoveOperation::Index{.use = ops::MoveIndexUse::kPagedMatrices,
+                                                .input = MoveOperation::Index::kNoInput,
+                                                .level = 2,
+                                                .limit = 6,
+                                                .matrices = 1,
+                                                .pages = MoveOperation::PageTable{2, 3}},
+                  .part = MoveOperation::Part{0, 2, 0, 64}},
+                 {{{6, 1, 64, 64}}, {{1, 1, 128, 64}}, {{2, 3}, DType::kUInt32, kRows}},
+                 {{6, 1, 64, 64}},
+                 R"(move on 4 cores: 4 items, 1 launches of 4
+buffer 0: 10 pages of 2048 bytes
+move @output 1 64 64 2 32 64 0 0 1 2 2 0 4 2 6 1 0 0 0 0 2 1 4 6 1 64 64 0 0 1 @1 1 128 64 0 0 2 4096
+  0 1 0 0 64 64 0 64 1 0 0 0 0 0 0 @2 0 2 3 3
+)"},
         MoveCase{"TooManyLevels",
                  {.sizes = {2, 2, 2, 2, 2, 2, 2},
                   .sources = {Source({{0, 2, 1},

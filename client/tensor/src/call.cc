@@ -94,7 +94,7 @@ Result<DType> Call::OutputType(size_t i) const {
   const auto& name = attribute<std::string>("dtype");
   if (name.empty()) return spec(i).dtype;
   for (const DType dtype : kDTypes) {
-    if (name == DTypeName(dtype)) return dtype;
+    if (name == DTypeName(dtype) && dtype != DType::kUInt32) return dtype;
   }
   return Error("dtype", "is \"" + name + "\"; it must be bfloat16, float32 or bfp8");
 }

@@ -24,6 +24,7 @@ class Call {
   static Result<Call> Make(const OperationInfo& info, std::span<const Tensor> inputs,
                            const Attributes& attributes);
 
+  std::string_view name() const { return info_.name; }
   size_t inputs() const { return inputs_.size(); }
   const TensorSpec& spec(size_t i) const { return inputs_[i].spec(); }
   std::vector<TensorSpec> specs() const;

@@ -1,4 +1,5 @@
 // Elementwise operations of the table.
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -7,6 +8,8 @@
 #include <vector>
 
 #include "client/tensor/src/broadcast.h"
+#include "client/tensor/src/composition.h"
+#include "client/tensor/src/integer_operations.h"
 #include "client/tensor/src/lower_eltwise.h"
 #include "client/tensor/src/operations.h"
 
@@ -14,6 +17,7 @@ namespace ttfd::tensor {
 namespace {
 
 using Outputs = Result<std::vector<Tensor>>;
+using ops::Unary;
 
 // Runs `operation` on all inputs of the call. The output has the attribute `dtype`, or the type of input `like`.
 Outputs Run(const Call& call, const EltwiseOperation& operation, DType dtype) {
@@ -39,42 +43,64 @@ Outputs RunTyped(const Call& call, const EltwiseOperation& operation, size_t lik
 
 struct UnaryEntry {
   std::string_view name;
-  ops::Unary code;
-  Outputs (*run)(const Call& call);
   std::string_view doc;
+  std::array<ChainStep, ops::kMaxChain - 1> steps;  // up to the first without a code
 };
 
-template <ops::Unary kCode>
-Outputs RunUnary(const Call& call) {
-  return RunTyped(call, {.chain = {{kCode}}}, 0);
-}
-
-template <ops::Unary kCode>
-constexpr UnaryEntry Entry(std::string_view name, std::string_view doc) {
-  return {name, kCode, RunUnary<kCode>, doc};
-}
+constexpr float kBeyondAll = 0x1p127f;  // any number but 0, times this, is 2 at least
 
 constexpr UnaryEntry kUnary[] = {
-    Entry<ops::Unary::kExp>("exp", "e to the power of each element."),
-    Entry<ops::Unary::kReciprocal>("reciprocal", "1 divided by each element."),
-    Entry<ops::Unary::kSqrt>("sqrt", "Square root of each element."),
-    Entry<ops::Unary::kRsqrt>("rsqrt", "1 divided by the square root of each element."),
-    Entry<ops::Unary::kSilu>("silu", "x * sigmoid(x) of each element."),
-    Entry<ops::Unary::kSigmoid>("sigmoid", "1 / (1 + exp(-x)) of each element."),
-    Entry<ops::Unary::kGelu>("gelu", "x * (1 + erf(x / sqrt(2))) / 2 of each element."),
-    Entry<ops::Unary::kTanh>("tanh", "Hyperbolic tangent of each element."),
-    Entry<ops::Unary::kRelu>("relu", "The greater of 0 and each element."),
-    Entry<ops::Unary::kAbs>("abs", "Absolute value of each element."),
-    Entry<ops::Unary::kNegate>("neg", "Negative of each element."),
-    Entry<ops::Unary::kSquare>("square", "Square of each element."),
-    Entry<ops::Unary::kLog>("log", "Natural logarithm of each element."),
-    Entry<ops::Unary::kSin>("sin", "Sine of each element, in radians."),
-    Entry<ops::Unary::kCos>("cos", "Cosine of each element, in radians."),
-    Entry<ops::Unary::kFloor>("floor", "Greatest integer that is not above each element."),
+    {"exp", "e to the power of each element.", {{{Unary::kExp}}}},
+    {"reciprocal", "1 divided by each element.", {{{Unary::kReciprocal}}}},
+    {"sqrt", "Square root of each element.", {{{Unary::kSqrt}}}},
+    {"rsqrt", "1 divided by the square root of each element.", {{{Unary::kRsqrt}}}},
+    {"silu", "x * sigmoid(x) of each element.", {{{Unary::kSilu}}}},
+    {"sigmoid", "1 / (1 + exp(-x)) of each element.", {{{Unary::kSigmoid}}}},
+    {"gelu", "x * (1 + erf(x / sqrt(2))) / 2 of each element.", {{{Unary::kGelu}}}},
+    {"tanh", "Hyperbolic tangent of each element.", {{{Unary::kTanh}}}},
+    {"relu", "The greater of 0 and each element.", {{{Unary::kRelu}}}},
+    {"relu6",
+     "Each element, but at least 0 and at most 6.",
+     {{{Unary::kRelu}, {Unary::kMinimumScalar, 6}}}},
+    {"abs", "Absolute value of each element.", {{{Unary::kAbs}}}},
+    {"neg", "Negative of each element.", {{{Unary::kNegate}}}},
+    {"sign",
+     "1, 0 or -1, as each element is positive, 0 or negative.",
+     {{{Unary::kMultiplyScalar, kBeyondAll},
+       {Unary::kMaximumScalar, -1},
+       {Unary::kMinimumScalar, 1}}}},
+    {"square", "Square of each element.", {{{Unary::kSquare}}}},
+    {"log", "Natural logarithm of each element.", {{{Unary::kLog}}}},
+    {"sin", "Sine of each element, in radians.", {{{Unary::kSin}}}},
+    {"cos", "Cosine of each element, in radians.", {{{Unary::kCos}}}},
+    {"erf",
+     "2 / sqrt(pi) * the integral of exp(-t * t) from 0 to each element.",
+     {{{Unary::kErf}}}},
+    {"atan", "Inverse tangent of each element, in radians.", {{{Unary::kAtan}}}},
+    {"floor", "Greatest integer that is not above each element.", {{{Unary::kFloor}}}},
+    {"ceil",
+     "Least integer that is not below each element.",
+     {{{Unary::kNegate}, {Unary::kFloor}, {Unary::kNegate}}}},
 };
+
+// None: there is no function of that name.
+std::optional<ChainSteps> StepsOf(std::string_view name) {
+  for (const UnaryEntry& entry : kUnary) {
+    if (entry.name != name) continue;
+    ChainSteps steps;
+    for (const ChainStep& step : entry.steps) {
+      if (step.code != Unary::kNone) steps.push_back(step);
+    }
+    return steps;
+  }
+  return std::nullopt;
+}
+
+Outputs RunUnary(const Call& call) { return RunTyped(call, {.chain = *StepsOf(call.name())}, 0); }
 
 template <ops::Combine kCode>
 Outputs RunBinary(const Call& call) {
+  if (AreIntegers(call)) return RunIntegers(call, kCode);
   Result<ChainSteps> chain = ActivationOf(call);
   if (!chain.ok()) return chain.status();
   return RunTyped(call, {kCode, *std::move(chain)}, 0);
@@ -118,7 +144,16 @@ Outputs RunClamp(const Call& call) {
       call, {.chain = {{ops::Unary::kMaximumScalar, low}, {ops::Unary::kMinimumScalar, high}}}, 0);
 }
 
-Outputs RunTypecast(const Call& call) { return RunTyped(call, {}, 0); }
+Outputs RunTypecast(const Call& call) {
+  const bool to_integers = call.attribute<std::string>("dtype") == DTypeName(DType::kUInt32);
+  if (call.spec(0).dtype != DType::kUInt32 && !to_integers) return RunTyped(call, {}, 0);
+  const Result<DType> dtype = to_integers ? DType::kUInt32 : call.OutputType(0);
+  if (!dtype.ok()) return dtype.status();
+  if (*dtype == call.spec(0).dtype) {
+    return OutputOf(Composition(call).Run("to_layout", {call.input(0)}));
+  }
+  return ConvertIntegers(call, *dtype);
+}
 Outputs RunWhere(const Call& call) { return RunTyped(call, {.combine = ops::Combine::kWhere}, 1); }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -128,9 +163,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 Result<ChainSteps> ActivationOf(const Call& call) {
   const auto& name = call.attribute<std::string>("activation");
   if (name.empty()) return ChainSteps();
-  for (const UnaryEntry& entry : kUnary) {
-    if (entry.name == name) return ChainSteps{{entry.code}};
-  }
+  if (std::optional<ChainSteps> steps = StepsOf(name)) return *std::move(steps);
   return call.Error("activation", "is \"" + name + "\", which is no function of one tensor");
 }
 
@@ -139,7 +172,7 @@ void AddEltwiseOperations(std::vector<Operation>* operations) {
     operations->push_back({std::move(info), run});
   };
   for (const UnaryEntry& entry : kUnary) {
-    add({entry.name, {{"x"}}, {DTypeAttribute()}, entry.doc}, entry.run);
+    add({entry.name, {{"x"}}, {DTypeAttribute()}, entry.doc}, RunUnary);
   }
   for (const BinaryEntry& entry : kBinary) {
     add({entry.name, {{"a"}, {"b"}}, {ActivationAttribute(), DTypeAttribute()}, entry.doc},
@@ -162,7 +195,11 @@ void AddEltwiseOperations(std::vector<Operation>* operations) {
         DTypeAttribute()},
        "Each element, but at least low and at most high."},
       RunClamp);
-  add({"typecast", {{"x"}}, {DTypeAttribute()}, "The same elements in another type."}, RunTypecast);
+  add({"typecast",
+       {{"x"}},
+       {{"dtype", std::string(), "of the output: bfloat16, float32, bfp8 or uint32"}},
+       "The same elements in another type."},
+      RunTypecast);
   add({"where",
        {{"condition"}, {"a"}, {"b"}},
        {DTypeAttribute()},

@@ -26,11 +26,16 @@ constexpr Kernel kAttention[] = TTFD_COMPUTE_FAMILY("attention", "attention_writ
 
 constexpr std::string_view kMoveWords[] = {"move"};
 constexpr Kernel kMove[] = {{"move", Processor::kNcrisc, 0}};
+constexpr std::string_view kArgmaxWords[] = {"argmax"};
+constexpr Kernel kArgmax[] = {{"argmax", Processor::kNcrisc, 0}};
+constexpr std::string_view kIntegersWords[] = {"integers"};
+constexpr Kernel kIntegers[] = {{"integers", Processor::kNcrisc, 0}};
 
 constexpr FamilyInfo kFamilies[] = {
     {"eltwise", kComputeWords, kEltwise}, {"matmul", kComputeWords, kMatmul},
     {"reduce", kComputeWords, kReduce},   {"rows", kComputeWords, kRows},
-    {"move", kMoveWords, kMove},          {"attention", kComputeWords, kAttention}};
+    {"move", kMoveWords, kMove},          {"attention", kComputeWords, kAttention},
+    {"argmax", kArgmaxWords, kArgmax},    {"integers", kIntegersWords, kIntegers}};
 
 }  // namespace
 

@@ -9,7 +9,16 @@
 
 namespace ttfd::tensor {
 
-enum class Family : uint8_t { kEltwise, kMatmul, kReduce, kRows, kMove, kAttention };
+enum class Family : uint8_t {
+  kEltwise,
+  kMatmul,
+  kReduce,
+  kRows,
+  kMove,
+  kAttention,
+  kArgmax,
+  kIntegers
+};
 
 struct FamilyInfo {
   struct Kernel {

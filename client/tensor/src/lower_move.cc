@@ -23,6 +23,7 @@ bool CanMerge(const MoveOperation& operation, size_t inner) {
   if (operation.index && (operation.index->level == inner || operation.index->level == outer)) {
     return false;
   }
+  if (operation.index && operation.index->pages && outer == 0) return false;
   const uint32_t size = operation.sizes[inner];
   return std::all_of(operation.sources.begin(), operation.sources.end(),
                      [&](const MoveSource& source) {
@@ -134,8 +135,13 @@ ops::Move WordsOfMove(const MoveOperation& operation, std::span<const TensorSpec
   }
   if (operation.index) {
     const MoveOperation::Index& index = *operation.index;
-    words.index = {static_cast<uint32_t>(index.use), index.level, index.limit, index.matrices,
-                   WordsOfTensor(inputs[index.input])};
+    words.index = {static_cast<uint32_t>(index.use), index.level, index.limit, index.matrices, {}};
+    if (index.input != index.kNoInput) words.index.tensor = WordsOfTensor(inputs[index.input]);
+    if (index.pages) {
+      ops::Move::Source& table = words.source[ops::kMovePageTable];
+      table.tensor = WordsOfTensor(inputs[index.pages->input]);
+      table.offset = index.pages->offset;
+    }
   }
   words.sources = static_cast<uint32_t>(operation.sources.size());
   for (uint32_t i = 0; i < words.sources; ++i) {
@@ -153,13 +159,18 @@ ops::Move WordsOfMove(const MoveOperation& operation, std::span<const TensorSpec
 std::vector<KernelWords::Address> AddressesOf(const MoveOperation& operation) {
   std::vector<KernelWords::Address> addresses = {
       {WordOf(offsetof(ops::Move, output)), Lowering::kOutput}};
-  if (operation.index) {
+  const auto source = [](size_t i) {
+    return WordOf(offsetof(ops::Move, source) + i * sizeof(ops::Move::Source));
+  };
+  if (operation.index && operation.index->input != MoveOperation::Index::kNoInput) {
     addresses.push_back({WordOf(offsetof(ops::Move, index) + offsetof(ops::Move::Index, tensor)),
                          operation.index->input});
   }
+  if (operation.index && operation.index->pages) {
+    addresses.push_back({source(ops::kMovePageTable), operation.index->pages->input});
+  }
   for (size_t i = 0; i < operation.sources.size(); ++i) {
-    addresses.push_back({WordOf(offsetof(ops::Move, source) + i * sizeof(ops::Move::Source)),
-                         operation.sources[i].input});
+    addresses.push_back({source(i), operation.sources[i].input});
   }
   return addresses;
 }
@@ -231,8 +242,12 @@ client::Result<Lowering> LowerMove(const MoveOperation& operation,
   lowering.circular_buffers = {{0, in_tiles ? 2 * block_tiles + 1 : 3 * block_tiles + kScratchTiles,
                                 FormatOf(output.dtype)}};
   lowering.kernels = {{WordsOf(words), AddressesOf(merged)}};
-  lowering.kernels[0].words.resize(
-      WordOf(offsetof(ops::Move, source) + words.sources * sizeof(ops::Move::Source)));
+  // Of a page table there is no level.
+  const bool is_paged = merged.index && merged.index->pages;
+  const size_t source_bytes = is_paged ? ops::kMovePageTable * sizeof(ops::Move::Source) +
+                                             offsetof(ops::Move::Source, level)
+                                       : words.sources * sizeof(ops::Move::Source);
+  lowering.kernels[0].words.resize(WordOf(offsetof(ops::Move, source) + source_bytes));
   Divide(uint64_t{part.matrices} * words.blocks.down * words.blocks.across, block_tiles, limits,
          &lowering);
   return lowering;

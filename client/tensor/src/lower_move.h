@@ -35,12 +35,19 @@ struct MoveOperation {
   ops::MoveFilling filling = ops::MoveFilling::kNone;
   uint32_t value = 0;  // of an element
 
+  struct PageTable {
+    uint32_t input = 0;
+    uint32_t offset = 0;
+  };
   struct Index {
+    static constexpr uint32_t kNoInput = UINT32_MAX;
+
     ops::MoveIndexUse use = ops::MoveIndexUse::kNone;
     uint32_t input = 0;
     uint32_t level = 0;
     uint32_t limit = 0;
     uint32_t matrices = 1;
+    std::optional<PageTable> pages = {};
   };
   std::optional<Index> index = {};
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/tensor/src/composition.h"
 #include "client/tensor/src/lower_move.h"
 #include "client/tensor/src/operations.h"
 #include "ttfd/tiles.h"
@@ -20,25 +21,6 @@ using Outputs = Result<std::vector<Tensor>>;
 
 Outputs Run(const Call& call, const TensorSpec& output, const MoveOperation& operation) {
   return call.Run(output, LowerMove(operation, call.specs(), output, call.limits()));
-}
-
-// All of input `i`, whose levels are extents of the output with these strides.
-MoveSource WholeSource(uint32_t i, const Shape& output, const std::vector<uint64_t>& strides) {
-  MoveSource source = {.input = i};
-  for (size_t d = 0; d < output.rank(); ++d) source.levels.push_back({0, output[d], strides[d]});
-  return source;
-}
-
-std::vector<uint32_t> SizesOf(const Shape& shape) {
-  return {shape.extents().begin(), shape.extents().end()};
-}
-
-std::string TextOf(const Integers& numbers) {
-  std::string text = "[";
-  for (const int64_t number : numbers) {
-    text += (text.size() == 1 ? "" : ", ") + std::to_string(number);
-  }
-  return text + "]";
 }
 
 // The attribute `name`, an extent of a shape; negative ones count from the end.
@@ -55,7 +37,7 @@ Result<size_t> ExtentOf(const Call& call, const char* name, const Shape& shape) 
 Result<Integers> ListOf(const Call& call, const char* name, size_t numbers) {
   const auto& list = call.attribute<Integers>(name);
   if (list.size() == numbers) return list;
-  return call.Error(name, "is " + TextOf(list) + "; it must have " + std::to_string(numbers) +
+  return call.Error(name, "is " + ListText(list) + "; it must have " + std::to_string(numbers) +
                               " numbers, for " + call.spec(0).shape.ToString());
 }
 
@@ -75,7 +57,7 @@ Outputs RunToLayout(const Call& call) {
   const TensorSpec output = {input.shape, input.dtype, *layout};
   if (Status status = output.Check(); !status.ok()) return call.InputError(0, status.message());
   return Run(call, output,
-             {.sizes = SizesOf(input.shape),
+             {.sizes = ExtentsOf(input.shape),
               .sources = {WholeSource(0, input.shape, StridesOf(input.shape))}});
 }
 
@@ -84,7 +66,7 @@ Result<Shape> ShapeAttribute(const Call& call) {
   const auto& given = call.attribute<Integers>("shape");
   const uint64_t elements = call.spec(0).shape.elements();
   const auto error = [&](const std::string& rule) {
-    return call.Error("shape", "is " + TextOf(given) + "; " + rule);
+    return call.Error("shape", "is " + ListText(given) + "; " + rule);
   };
   if (given.empty() || given.size() > Shape::kMaxRank) {
     return error("it must have 1 to " + std::to_string(Shape::kMaxRank) + " extents");
@@ -115,7 +97,7 @@ Outputs RunReshape(const Call& call) {
   if (!shape.ok()) return shape.status();
   const TensorSpec output = {*shape, call.spec(0).dtype, call.spec(0).layout};
   return Run(call, output,
-             {.sizes = SizesOf(*shape), .sources = {WholeSource(0, *shape, StridesOf(*shape))}});
+             {.sizes = ExtentsOf(*shape), .sources = {WholeSource(0, *shape, StridesOf(*shape))}});
 }
 
 MoveOperation PermuteOperation(const Shape& input, const std::vector<size_t>& dims, Shape* output) {
@@ -127,7 +109,7 @@ MoveOperation PermuteOperation(const Shape& input, const std::vector<size_t>& di
     strides.push_back(of_input[dim]);
   }
   *output = Shape(std::move(extents));
-  return {.sizes = SizesOf(*output), .sources = {WholeSource(0, *output, strides)}};
+  return {.sizes = ExtentsOf(*output), .sources = {WholeSource(0, *output, strides)}};
 }
 
 // Elements that are neighbours in the input stay in a row or a column of tiles, or blocks, of the output: else each is
@@ -164,7 +146,7 @@ Outputs RunPermute(const Call& call) {
   for (const int64_t dim : *given) {
     const auto index = static_cast<size_t>(dim < 0 ? dim + rank : dim);
     if (dim < -rank || dim >= rank || std::find(dims.begin(), dims.end(), index) != dims.end()) {
-      return call.Error("dims", "is " + TextOf(*given) + "; it must have each extent of " +
+      return call.Error("dims", "is " + ListText(*given) + "; it must have each extent of " +
                                     shape.ToString() + " once");
     }
     dims.push_back(index);
@@ -202,11 +184,11 @@ Outputs RunSlice(const Call& call) {
     const int64_t begin = (*begins)[d] < 0 ? (*begins)[d] + extent : (*begins)[d];
     const int64_t end = (*ends)[d] < 0 ? (*ends)[d] + extent : (*ends)[d];
     if (begin < 0 || begin >= end || end > extent) {
-      return call.Error("ends", "is " + TextOf(*ends) + "; from begins " + TextOf(*begins) +
+      return call.Error("ends", "is " + ListText(*ends) + "; from begins " + ListText(*begins) +
                                     " on there must be elements in each extent of " +
                                     shape.ToString());
     }
-    if (step < 1) return call.Error("steps", "is " + TextOf(*steps) + "; steps are at least 1");
+    if (step < 1) return call.Error("steps", "is " + ListText(*steps) + "; steps are at least 1");
     offset += static_cast<uint64_t>(begin) * strides[d];
     extents.push_back(static_cast<uint32_t>((end - begin - 1) / step + 1));
     strides[d] *= static_cast<uint64_t>(step);
@@ -214,13 +196,13 @@ Outputs RunSlice(const Call& call) {
   const TensorSpec output = {Shape(extents), call.spec(0).dtype, call.spec(0).layout};
   MoveSource source = WholeSource(0, output.shape, strides);
   source.offset = offset;
-  return Run(call, output, {.sizes = SizesOf(output.shape), .sources = {std::move(source)}});
+  return Run(call, output, {.sizes = ExtentsOf(output.shape), .sources = {std::move(source)}});
 }
 
 // The shape of all inputs along extent `dim`; an error if they do not match.
 Result<TensorSpec> ConcatSpec(const Call& call, size_t dim) {
   TensorSpec output = call.spec(0);
-  std::vector<uint32_t> extents = SizesOf(output.shape);
+  std::vector<uint32_t> extents = ExtentsOf(output.shape);
   for (size_t i = 1; i < call.inputs(); ++i) {
     const TensorSpec& input = call.spec(i);
     bool matches = input.shape.rank() == extents.size() && input.dtype == output.dtype &&
@@ -262,7 +244,7 @@ Outputs RunConcat(const Call& call) {
   if (!dim.ok()) return dim.status();
   const Result<TensorSpec> output = ConcatSpec(call, *dim);
   if (!output.ok()) return output.status();
-  MoveOperation operation = {.sizes = SizesOf(output->shape)};
+  MoveOperation operation = {.sizes = ExtentsOf(output->shape)};
   uint32_t begin = 0;
   for (uint32_t i = 0; i < call.inputs(); ++i) {
     const Shape& shape = call.spec(i).shape;
@@ -294,7 +276,7 @@ Outputs RunRepeat(const Call& call) {
   for (size_t d = 0; d < input.shape.rank(); ++d) {
     const int64_t times = (*repeats)[d];
     if (times < 1 || times > UINT32_MAX / input.shape[d]) {
-      return call.Error("repeats", "is " + TextOf(*repeats) + "; numbers are at least 1, and " +
+      return call.Error("repeats", "is " + ListText(*repeats) + "; numbers are at least 1, and " +
                                        input.shape.ToString() + " times them below 2^32");
     }
     if (times != 1) add(static_cast<uint32_t>(times), 0);
@@ -333,9 +315,9 @@ Outputs RunPad(const Call& call) {
     const int64_t before = (*padding)[2 * d], after = (*padding)[2 * d + 1];
     const int64_t limit = UINT32_MAX - int64_t{input.shape[d]};
     if (before < 0 || after < 0 || before > limit || after > limit - before) {
-      return call.Error("padding", "is " + TextOf(*padding) + "; numbers are at least 0, and the " +
-                                       "extents of " + input.shape.ToString() +
-                                       " with them below 2^32");
+      return call.Error("padding", "is " + ListText(*padding) +
+                                       "; numbers are at least 0, and the " + "extents of " +
+                                       input.shape.ToString() + " with them below 2^32");
     }
     MoveLevel& level = source.levels[d];
     level.begin = static_cast<uint32_t>(before);
@@ -345,7 +327,7 @@ Outputs RunPad(const Call& call) {
   }
   const TensorSpec output = {Shape(std::move(extents)), input.dtype, input.layout};
   return Run(call, output,
-             {.sizes = SizesOf(output.shape),
+             {.sizes = ExtentsOf(output.shape),
               .sources = {std::move(source)},
               .filling = ops::MoveFilling::kValue,
               .value = *value});
@@ -365,7 +347,7 @@ Outputs RunEmbedding(const Call& call) {
   }
   const Result<Layout> layout = LayoutAttribute(call, weight.layout);
   if (!layout.ok()) return layout.status();
-  std::vector<uint32_t> extents = SizesOf(indices.shape);
+  std::vector<uint32_t> extents = ExtentsOf(indices.shape);
   extents.push_back(weight.shape.columns());
   const TensorSpec output = {Shape(std::move(extents)), weight.dtype, *layout};
   if (Status status = output.Check(); !status.ok()) {

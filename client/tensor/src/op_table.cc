@@ -28,12 +28,20 @@ class OpTable {
  private:
   OpTable() {
     AddEltwiseOperations(&operations_);
+    AddFunctionOperations(&operations_);
+    AddIntegerOperations(&operations_);
     AddMatmulOperations(&operations_);
     AddMoveOperations(&operations_);
     AddCacheOperations(&operations_);
     AddAttentionOperations(&operations_);
     AddReduceOperations(&operations_);
     AddRowsOperations(&operations_);
+    AddArgmaxOperation(&operations_);
+    AddPagedCacheOperations(&operations_);
+    AddDecodeHeadsOperations(&operations_);
+    AddRotaryOperations(&operations_);
+    AddConvolutionOperations(&operations_);
+    AddPoolOperations(&operations_);
     std::sort(operations_.begin(), operations_.end(),
               [](const Operation& a, const Operation& b) { return a.info.name < b.info.name; });
     for (const Operation& operation : operations_) infos_.push_back(operation.info);

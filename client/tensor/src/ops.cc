@@ -1,17 +1,12 @@
 // Operations as functions.
 #include "ttfd/tensor/ops.h"
 
-#include <string_view>
 #include <utility>
+
+#include "client/tensor/src/apply_to.h"
 
 namespace ttfd::tensor {
 namespace {
-
-template <size_t kInputs>
-Tensor ApplyTo(std::string_view name, const Tensor (&inputs)[kInputs],
-               const Attributes& attributes = {}) {
-  return std::move(Apply(name, inputs, attributes).front());
-}
 
 Attributes AttributesOf(const MatmulOptions& options) {
   Attributes attributes = {{"transpose_b", options.transpose_b},
@@ -63,6 +58,21 @@ TTFD_UNARY(Log, "log")
 TTFD_UNARY(Sin, "sin")
 TTFD_UNARY(Cos, "cos")
 TTFD_UNARY(Floor, "floor")
+TTFD_UNARY(Erf, "erf")
+TTFD_UNARY(Erfc, "erfc")
+TTFD_UNARY(Tan, "tan")
+TTFD_UNARY(Atan, "atan")
+TTFD_UNARY(Ceil, "ceil")
+TTFD_UNARY(Sign, "sign")
+TTFD_UNARY(Expm1, "expm1")
+TTFD_UNARY(Log1p, "log1p")
+TTFD_UNARY(Cbrt, "cbrt")
+TTFD_UNARY(Mish, "mish")
+TTFD_UNARY(Relu6, "relu6")
+TTFD_UNARY(Hardsigmoid, "hardsigmoid")
+TTFD_UNARY(IsFinite, "isfinite")
+TTFD_UNARY(LogicalNot, "logical_not")
+TTFD_UNARY(BitwiseNot, "bitwise_not")
 #undef TTFD_UNARY
 
 Tensor AddScalar(const Tensor& x, float scalar) {
@@ -73,6 +83,12 @@ Tensor MultiplyScalar(const Tensor& x, float scalar) {
 }
 Tensor Clamp(const Tensor& x, float low, float high) {
   return ApplyTo("clamp", {x}, {{"low", double{low}}, {"high", double{high}}});
+}
+Tensor LeakyRelu(const Tensor& x, float slope) {
+  return ApplyTo("leaky_relu", {x}, {{"slope", double{slope}}});
+}
+Tensor Pow(const Tensor& x, float exponent) {
+  return ApplyTo("pow_scalar", {x}, {{"scalar", double{exponent}}});
 }
 Tensor Typecast(const Tensor& x, DType dtype) {
   return ApplyTo("typecast", {x}, {{"dtype", std::string(DTypeName(dtype))}});
@@ -92,8 +108,21 @@ TTFD_BINARY(Lt, "lt")
 TTFD_BINARY(Le, "le")
 TTFD_BINARY(Gt, "gt")
 TTFD_BINARY(Ge, "ge")
+TTFD_BINARY(LogicalAnd, "logical_and")
+TTFD_BINARY(LogicalOr, "logical_or")
+TTFD_BINARY(LogicalXor, "logical_xor")
+TTFD_BINARY(Remainder, "remainder")
+TTFD_BINARY(Pow, "pow")
+TTFD_BINARY(BitwiseAnd, "bitwise_and")
+TTFD_BINARY(BitwiseOr, "bitwise_or")
+TTFD_BINARY(BitwiseXor, "bitwise_xor")
+TTFD_BINARY(LogicalLeftShift, "logical_left_shift")
+TTFD_BINARY(LogicalRightShift, "logical_right_shift")
 #undef TTFD_BINARY
 
+Tensor Clamp(const Tensor& x, const Tensor& low, const Tensor& high) {
+  return ApplyTo("clamp_tensor", {x, low, high});
+}
 Tensor Where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return ApplyTo("where", {condition, a, b});
 }
@@ -106,15 +135,24 @@ Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
   return ApplyTo("linear", {x, weight, bias}, AttributesOf(options));
 }
 
-#define TTFD_REDUCTION(Function, name)                                        \
-  Tensor Function(const Tensor& x, int dim, bool keepdim) {                   \
-    return ApplyTo(name, {x}, {{"dim", int64_t{dim}}, {"keepdim", keepdim}}); \
+#define TTFD_REDUCTION(Function, name)                                               \
+  Tensor Function(const Tensor& x, int dim, bool keepdim) {                          \
+    return ApplyTo(name, {x}, {{"dim", int64_t{dim}}, {"keepdim", keepdim}});        \
+  }                                                                                  \
+  Tensor Function(const Tensor& x, const std::vector<int64_t>& dims, bool keepdim) { \
+    return ApplyTo(name, {x}, {{"dims", dims}, {"keepdim", keepdim}});               \
   }
 TTFD_REDUCTION(Sum, "sum")
 TTFD_REDUCTION(Mean, "mean")
 TTFD_REDUCTION(Max, "max")
 TTFD_REDUCTION(Min, "min")
+TTFD_REDUCTION(Prod, "prod")
 #undef TTFD_REDUCTION
+
+Tensor Cumsum(const Tensor& x, int dim) { return ApplyTo("cumsum", {x}, {{"dim", int64_t{dim}}}); }
+Tensor Argmax(const Tensor& x, bool keepdim) {
+  return ApplyTo("argmax", {x}, {{"keepdim", keepdim}});
+}
 
 Tensor Softmax(const Tensor& x) { return ApplyTo("softmax", {x}); }
 Tensor RmsNorm(const Tensor& x, float epsilon) {

@@ -33,6 +33,8 @@ void Apply(uint32_t function, uint32_t bits) {
   FUNCTION(sin)
   FUNCTION(cos)
   FUNCTION(floor)
+  FUNCTION(erf)
+  FUNCTION(atan)
 #define SCALAR(init, name)   \
   if (function == index++) { \
     init();                  \

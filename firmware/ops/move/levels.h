@@ -9,21 +9,26 @@
 
 namespace ttfd::ops {
 
-// The tensor of indices, and what they are for.
+// A tensor of indices, and what they are for.
 class Indices {
  public:
   // `memory`: L1 address of kMoveIndexBytes.
-  Indices(const Move::Index& words, uint32_t memory)
-      : words_(words), numbers_(words.tensor, memory) {}
+  Indices(const Move::Index& words, const MoveTensor& tensor, uint32_t memory)
+      : words_(words), numbers_(tensor, memory) {}
 
   uint32_t At(uint32_t element) { return numbers_.At(element); }
 
-  bool gathers() const { return words_.use == static_cast<uint32_t>(MoveIndexUse::kGather); }
-  bool positions() const { return words_.use == static_cast<uint32_t>(MoveIndexUse::kPosition); }
+  bool gathers() const { return Is(MoveIndexUse::kGather); }
+  bool positions() const { return Is(MoveIndexUse::kPosition) || Is(MoveIndexUse::kPagedPosition); }
+  bool pages() const { return words_.use >= static_cast<uint32_t>(MoveIndexUse::kPagedPosition); }
+  bool is_empty() const { return words_.tensor.columns == 0; }
   uint32_t level() const { return words_.level; }
   uint32_t limit() const { return words_.limit; }
+  uint32_t matrices() const { return words_.matrices; }
 
  private:
+  bool Is(MoveIndexUse use) const { return words_.use == static_cast<uint32_t>(use); }
+
   const Move::Index& words_;
   IndexTensor numbers_;
 };
@@ -77,12 +82,13 @@ inline uint32_t EqualRows(const Move& words, uint32_t element, uint32_t columns,
 // The box of a source, and the rectangle of a block that it has.
 class Box {
  public:
-  // `position`: where boxes begin in the level of the indices.
-  Box(const Move& words, uint32_t source, Indices& indices, uint32_t position)
+  // `position`: where boxes begin in the level of the indices. `shift`: from the digit of level 0 to that of sources.
+  Box(const Move& words, uint32_t source, Indices& indices, uint32_t position, uint32_t shift)
       : words_(words),
         source_(words.source[source]),
         indices_(indices),
         position_(position),
+        shift_(shift),
         pages_(source_.tensor, words.unit_bytes),
         gathers_(source == 0 && indices.gathers()) {}
 
@@ -145,6 +151,7 @@ class Box {
   // Cuts `part` to the box in one level, and adds what the level moves in the source. False: nothing is left.
   [[gnu::noinline]] bool Clip(uint32_t level, uint32_t at, uint32_t inner, Rectangle* part) {
     const uint32_t stride = source_.level[level].stride;
+    if (level == 0) at += shift_;
     const Range range = RangeOf(level);
     const bool is_row = level == words_.row_level && part->height != 1;
     if (is_row) part->down = words_.row_step * stride;
@@ -176,6 +183,7 @@ class Box {
   const Move::Source& source_;
   Indices& indices_;
   uint32_t position_;
+  uint32_t shift_;
   TensorPages pages_;
   bool gathers_;
 };

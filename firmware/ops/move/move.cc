@@ -17,20 +17,44 @@ struct Block {
   uint32_t columns;
   uint32_t first;  // number of its first element
   uint32_t position;
+  uint32_t shift;  // Box has it
 };
 
+// The page of a block, of a position or of the matrix. False: there is none.
+[[gnu::noinline]] bool FindPage(const Move& words, Indices& indices, Indices& table, Block* block) {
+  const Move::Source& pages = words.source[kMovePageTable];
+  const uint32_t number = block->matrix / indices.matrices();
+  uint32_t user = number, page = number;
+  if (indices.positions()) {
+    const uint32_t position = indices.At(user);
+    page = position / words.output.rows;
+    block->position = position - page * words.output.rows;
+  } else {
+    user = indices.is_empty() ? 0 : indices.At(0);
+  }
+  if (user >= pages.tensor.rows || page >= pages.tensor.columns) return false;
+  const uint32_t in_output = table.At(pages.offset + user * pages.tensor.columns + page);
+  if (in_output >= indices.limit()) return false;
+  block->shift = number - in_output;
+  block->matrix -= block->shift * indices.matrices();
+  return true;
+}
+
 // False: there is nothing to do.
-bool FindBlock(const Move& words, Indices& indices, uint32_t item, Block* block) {
+bool FindBlock(const Move& words, Indices& indices, Indices& table, uint32_t item, Block* block) {
   const uint32_t rows = item / words.blocks.across;
   const uint32_t matrix = rows / words.blocks.down;
   uint32_t row_block = words.blocks.first_row + rows - matrix * words.blocks.down;
-  block->position = 0;
-  if (indices.positions()) {
-    block->position = indices.At(matrix / words.index.matrices);
-    if (block->position >= words.output.rows) return false;
-    row_block = block->position / words.blocks.rows;
-  }
   block->matrix = words.blocks.first_matrix + matrix;
+  block->position = 0;
+  block->shift = 0;
+  if (indices.pages()) {
+    if (!FindPage(words, indices, table, block)) return false;
+  } else if (indices.positions()) {
+    block->position = indices.At(matrix / indices.matrices());
+    if (block->position >= words.output.rows) return false;
+  }
+  if (indices.positions()) row_block = block->position / words.blocks.rows;
   block->row = row_block * words.blocks.rows;
   block->column = (item - rows * words.blocks.across) * words.blocks.columns;
   block->rows = Least(words.blocks.rows, words.output.rows - block->row);
@@ -45,15 +69,16 @@ class Mover {
  public:
   Mover(const Move& words, uint32_t memory, uint32_t end)
       : words_(words),
-        indices_(words.index, memory),
+        indices_(words.index, words.index.tensor, memory),
+        table_(words.index, words.source[kMovePageTable].tensor, memory + kMoveIndexBytes),
         output_(words.output, words.unit_bytes),
         block_bytes_(words.blocks.rows * words.blocks.columns * words.unit_bytes),
-        memory_(memory + kMoveIndexBytes),
+        memory_(memory + 2 * kMoveIndexBytes),
         gather_(memory_ + 2 * block_bytes_, end) {}
 
   void Run(uint32_t item) {
     Block block;
-    if (!FindBlock(words_, indices_, item, &block)) return;
+    if (!FindBlock(words_, indices_, table_, item, &block)) return;
     if (words_.unit_bytes > sizeof(uint32_t)) return MovePages(block);
     const BlockMemory memory = {memory_, words_.output.is_tiled != 0, words_.blocks.columns,
                                 words_.unit_bytes};
@@ -74,7 +99,7 @@ class Mover {
   }
 
   void ReadSource(const Block& block, uint32_t source) {
-    Box box(words_, source, indices_, block.position);
+    Box box(words_, source, indices_, block.position, block.shift);
     uint32_t first = block.first;
     for (uint32_t y = 0, rows = 0; y != block.rows;
          y += rows, first += rows * words_.output.columns) {
@@ -149,7 +174,7 @@ class Mover {
   [[gnu::noinline]] void MovePages(const Block& block) {
     uint32_t covered = 0;  // a bit for each page
     for (uint32_t source = 0; source != words_.sources; ++source) {
-      Box box(words_, source, indices_, block.position);
+      Box box(words_, source, indices_, block.position, block.shift);
       const InterleavedBuffer pages(words_.source[source].tensor.address, words_.unit_bytes);
       for (uint32_t x = 0; x != block.columns; ++x) {
         uint32_t page = 0;
@@ -175,6 +200,7 @@ class Mover {
 
   const Move& words_;
   Indices indices_;
+  Indices table_;  // of pages, if there is one
   TensorPages output_;
   uint32_t block_bytes_;
   uint32_t memory_;  // of this block

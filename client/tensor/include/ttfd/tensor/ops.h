@@ -12,6 +12,8 @@
 //   the exact result or a neighbour of it. An input of float32 that is broadcast is cut to 10 bits of mantissa.
 // - matmul multiplies bfloat16 and bfp8 exactly at fidelity 4, and float32 as cut to 10 bits; it adds with 32 bits,
 //   starting with the bias, tile of k after tile of k. Within a tile, <ttfd/compute/matmul.h>.
+// - Functions that are made of several operations (expm1, pow, remainder, ...) have float32 between them, and the
+//   same bound, except where a result is a difference of greater numbers.
 // - sum and mean add like matmul, max and min are exact: of bfloat16 and bfp8, and of float32 as cut to 10 bits.
 // - softmax, rms_norm and layer_norm compute with 32 bits, but for weights and biases, which are broadcast: with a
 //   bfloat16 output at most one step of bfloat16 from the exact result, where no square overflows. Of an output that a
@@ -49,11 +51,27 @@ Tensor Log(const Tensor& x);
 Tensor Sin(const Tensor& x);
 Tensor Cos(const Tensor& x);
 Tensor Floor(const Tensor& x);
+Tensor Erf(const Tensor& x);
+Tensor Erfc(const Tensor& x);
+Tensor Tan(const Tensor& x);
+Tensor Atan(const Tensor& x);
+Tensor Ceil(const Tensor& x);
+Tensor Sign(const Tensor& x);
+Tensor Expm1(const Tensor& x);
+Tensor Log1p(const Tensor& x);
+Tensor Cbrt(const Tensor& x);
+Tensor Mish(const Tensor& x);
+Tensor Relu6(const Tensor& x);
+Tensor Hardsigmoid(const Tensor& x);
+Tensor IsFinite(const Tensor& x);
+Tensor LogicalNot(const Tensor& x);
 
 Tensor AddScalar(const Tensor& x, float scalar);
 Tensor MultiplyScalar(const Tensor& x, float scalar);
 // At least `low`, at most `high`.
 Tensor Clamp(const Tensor& x, float low, float high);
+Tensor LeakyRelu(const Tensor& x, float slope = 0.01f);
+Tensor Pow(const Tensor& x, float exponent);
 // The same elements in another type.
 Tensor Typecast(const Tensor& x, DType dtype);
 
@@ -72,6 +90,21 @@ Tensor Le(const Tensor& a, const Tensor& b);
 Tensor Gt(const Tensor& a, const Tensor& b);
 Tensor Ge(const Tensor& a, const Tensor& b);
 
+Tensor LogicalAnd(const Tensor& a, const Tensor& b);
+Tensor LogicalOr(const Tensor& a, const Tensor& b);
+Tensor LogicalXor(const Tensor& a, const Tensor& b);
+Tensor Remainder(const Tensor& a, const Tensor& b);  // with the sign of b
+Tensor Pow(const Tensor& a, const Tensor& b);
+Tensor Clamp(const Tensor& x, const Tensor& low, const Tensor& high);
+
+// Of kUInt32, in both layouts, with results modulo 2^32. Add to Ge take two tensors of it, too: without a sign.
+Tensor BitwiseAnd(const Tensor& a, const Tensor& b);
+Tensor BitwiseOr(const Tensor& a, const Tensor& b);
+Tensor BitwiseXor(const Tensor& a, const Tensor& b);
+Tensor BitwiseNot(const Tensor& x);
+Tensor LogicalLeftShift(const Tensor& a, const Tensor& b);
+Tensor LogicalRightShift(const Tensor& a, const Tensor& b);
+
 // `a` where `condition` is not 0, else `b`. The output has the type of `a`.
 Tensor Where(const Tensor& condition, const Tensor& a, const Tensor& b);
 
@@ -88,12 +121,23 @@ Tensor Matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 Tensor Linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
               const MatmulOptions& options = {});
 
-// Reductions along extent `dim` of x, the last one or the one before it; from the end if it is negative. With `keepdim`
-// the extent stays, as 1. Without, an output of bfp8 is an error where its tiles would be others.
+// Reductions along extent `dim` of x, or along several, `dims`; from the end if a number is negative. With `keepdim`
+// the extents stay, as 1. Along one of the last two extents elements stay where they are; before others they are
+// moved.
 Tensor Sum(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Sum(const Tensor& x, const std::vector<int64_t>& dims, bool keepdim = false);
 Tensor Mean(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Mean(const Tensor& x, const std::vector<int64_t>& dims, bool keepdim = false);
 Tensor Max(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Max(const Tensor& x, const std::vector<int64_t>& dims, bool keepdim = false);
 Tensor Min(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Min(const Tensor& x, const std::vector<int64_t>& dims, bool keepdim = false);
+Tensor Prod(const Tensor& x, int dim = -1, bool keepdim = false);
+Tensor Prod(const Tensor& x, const std::vector<int64_t>& dims, bool keepdim = false);
+// Sums of each element and those before it along extent `dim`.
+Tensor Cumsum(const Tensor& x, int dim = -1);
+// The number of the greatest element of each row, of kUInt32; of equal ones the first.
+Tensor Argmax(const Tensor& x, bool keepdim = false);
 
 // Functions of each row, along the last extent. A row has to fit the circular buffers of a worker: of bfloat16 up to
 // 2600 elements of softmax, 7800 of norms.

@@ -53,7 +53,8 @@ enum class DType : uint8_t {
   kBFloat16,
   kFloat32,  // the engine multiplies with 10 bits of mantissa; unary operations use all 24
   kBfp8,  // the 16 elements of a row of a face share an exponent, each has 7 bits of its own: <ttfd/tiles.h>
-  kUInt32,  // indices and positions; operations that move elements take it, those that compute do not
+  kUInt32,  // indices and positions: operations that move elements take it, and of those that compute those of two
+            // tensors, of bits, and typecast
 };
 
 inline constexpr DType kDTypes[] = {DType::kBFloat16, DType::kFloat32, DType::kBfp8,

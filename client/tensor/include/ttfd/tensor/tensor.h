@@ -3,8 +3,8 @@
 //   Tensor y = Gelu(Linear(x, w, bias));                   // enqueued; an error of any of them is y's
 //   Result<std::vector<float>> numbers = y.ToHost();       // waits
 //
-// A Tensor is a handle: copies share the elements, which nothing but fill_cache and update_cache changes after the
-// operation that made them. Memory returns to the card's pool with the last copy. Any thread may use a Tensor; two
+// A Tensor is a handle: copies share the elements, which nothing but operations on caches changes after the operation
+// that made them. Memory returns to the card's pool with the last copy. Any thread may use a Tensor; two
 // threads may use the same one.
 #pragma once
 

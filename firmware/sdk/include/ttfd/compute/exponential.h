@@ -86,6 +86,31 @@ inline void Tanh(uint32_t tile) {
   });
 }
 
+// x times a quotient of polynomials in x * x. From 3 on it is constant, near 1.
+inline void Erf(uint32_t tile) {
+  Set<3, 0.029702375f>();
+  Set<4, 0.18975385f>();
+  Set<5, 1.1283192f>();
+  Set<6, 0.095329679f>();
+  Set<7, 0.50066013f>();
+  ForEachVector(tile, [] {
+    Load<0>();
+    AtMost<0, 3.0f, 1>();
+    AtLeast<0, -3.0f, 1>();
+    Multiply<1, 0, 0>();
+    MultiplyAdd<2, 1, 3, 4>();
+    MultiplyAdd<2, 2, 1, 5>();
+    Multiply<0, 0, 2>();
+    Set<2, 0.0034287081f>();
+    MultiplyAdd<2, 2, 1, 6>();
+    MultiplyAdd<2, 2, 1, 7>();
+    MultiplyAdd<1, 2, 1, kOne>();
+    Reciprocal<2, 1>();
+    Multiply<0, 0, 2>();
+    StoreAndStep<0>();
+  });
+}
+
 // max(x, 0) - g, where with a = |x| g = a * exp(-a * a / 2) * r(a), and r is a quotient of polynomials. From 13.1875
 // on g is less than the smallest number.
 inline void Gelu(uint32_t tile) {

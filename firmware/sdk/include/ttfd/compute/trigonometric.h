@@ -1,4 +1,4 @@
-// TRISC1: sine and cosine, for <ttfd/compute/unary.h>.
+// TRISC1: sine, cosine and the inverse tangent, for <ttfd/compute/unary.h>.
 #pragma once
 
 #include <stdint.h>
@@ -48,6 +48,44 @@ void Sine(uint32_t tile) {
     WhereAtLeast<1, 0>();
     SetBits<3, kNan>();
     EveryLane();
+    StoreAndStep<3>();
+  });
+}
+
+// With a = min(|x|, 1) / max(|x|, 1): a * p(a * a), a polynomial of degree 6, and where |x| is above 1 the rest to
+// pi / 2.
+inline void Atan(uint32_t tile) {
+  Set<4, -0.33329555f>();
+  Set<5, 0.19904985f>();
+  Set<6, -0.13559205f>();
+  Set<7, 1.57079633f>();
+  ForEachVector(tile, [] {
+    Load<0>();
+    Absolute<0, 0>();
+    Move<2, 0>();
+    AtLeast<2, 1.0f, 1>();
+    AtMost<2, 0x1p100f, 1>();
+    Reciprocal<3, 2>();
+    AtMost<0, 1.0f, 1>();
+    Multiply<0, 0, 3>();
+    Multiply<1, 0, 0>();
+    Set<2, 0.00811767578125f>();
+    Multiply<2, 2, 1>();
+    Add<2, -0.037841796875f>();
+    Multiply<2, 2, 1>();
+    Add<2, 0.0849609375f>();
+    MultiplyAdd<2, 2, 1, 6>();
+    MultiplyAdd<2, 2, 1, 5>();
+    MultiplyAdd<2, 2, 1, 4>();
+    MultiplyAdd<2, 2, 1, kOne>();
+    Multiply<2, 2, 0>();
+    Load<3>();
+    Absolute<1, 3>();
+    Set<0, 1.0f>();
+    WhereGreater<1, 0>();
+    Subtract<2, 7, 2>();
+    EveryLane();
+    Push<SFPSETSGN{}.lreg_dest(3).lreg_c(2)>();  // register 2 with the sign of register 3
     StoreAndStep<3>();
   });
 }

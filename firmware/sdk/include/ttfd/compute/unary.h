@@ -12,9 +12,11 @@
 //   sigmoid   4e-5   1/2    1      0
 //   silu      4e-5   0      +Inf   0      x * sigmoid(x)
 //   tanh      1e-4   0      1      -1
+//   erf       1e-4   0      1      -1
 //   gelu      1e-4   0      +Inf   0      x * (1 + erf(x / sqrt(2))) / 2; below 2 ^ -125 within 2 ^ -126
 //   log       1e-5   -Inf   +Inf   NaN    NaN for all negative numbers; natural logarithm
 //   sin, cos  1e-5   0, 1   NaN    NaN    below 2 ^ 17 in magnitude; NaN from there on
+//   atan      5e-5   0      pi/2   -pi/2
 //   floor     0      0      +Inf   -Inf   of -0 and denormals 0
 //   relu, abs, negative, square: exact, of square the nearest number
 //
@@ -49,6 +51,7 @@ TTFD_COMPUTE_UNARY(rsqrt, Rsqrt)
 TTFD_COMPUTE_UNARY(sigmoid, Sigmoid)
 TTFD_COMPUTE_UNARY(silu, Silu)
 TTFD_COMPUTE_UNARY(tanh, Tanh)
+TTFD_COMPUTE_UNARY(erf, Erf)
 TTFD_COMPUTE_UNARY(gelu, Gelu)
 TTFD_COMPUTE_UNARY(log, Log)
 TTFD_COMPUTE_UNARY(relu, Relu)
@@ -56,6 +59,7 @@ TTFD_COMPUTE_UNARY(abs, Abs)
 TTFD_COMPUTE_UNARY(square, Square)
 TTFD_COMPUTE_UNARY(sin, Sine<false>)
 TTFD_COMPUTE_UNARY(cos, Sine<true>)
+TTFD_COMPUTE_UNARY(atan, Atan)
 TTFD_COMPUTE_UNARY(floor, Floor)
 #undef TTFD_COMPUTE_UNARY
 inline void negative_tile_init() {}
