@@ -8,7 +8,8 @@
 namespace ttfd::ops {
 
 // Of each family that computes: <family>_reader, <family>_compute_trisc0, _trisc1 and _trisc2; of all of these but
-// attention, which has attention_writer: tile_writer. Of the families move, argmax and integers: the kernel of that name.
+// attention, which has attention_writer: tile_writer. Of the families move, argmax and integers: the kernel of that
+// name.
 std::span<const std::string_view> OperationElfNames();
 
 // The file of kernel `name`; empty if there is none.

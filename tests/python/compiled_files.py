@@ -62,4 +62,6 @@ def references(fields: Any, tensors: dict[str, Any]) -> Any:
 
 def schema_type(array: np.ndarray, dtype: str) -> str:
     """The type of a tensor with these elements."""
-    return "UInt32" if array.dtype == np.uint32 else dtype
+    if array.dtype == np.float32:
+        return "Float32" if dtype == "Int32" else dtype
+    return "UInt32" if array.dtype == np.uint32 else "Int32"

@@ -19,7 +19,8 @@ constexpr uint64_t kFirstTemporary = uint64_t{1} << 32;
 const std::map<std::string_view, PlanRow>& PlanTable() {
   static const auto* const kTable = [] {
     auto* const table = new std::map<std::string_view, PlanRow>;
-    for (const auto& rows : {StructureRows(), ComputeRows(), MoveRows(), ModelRows()}) {
+    for (const auto& rows :
+         {StructureRows(), ComputeRows(), MoveRows(), ModelRows(), ImageRows()}) {
       for (const PlanRow& row : rows) table->emplace(row.type, row);
     }
     return table;
@@ -65,7 +66,7 @@ void DropUnusedFills(Plan* plan) {
 
 Plan PlanOf(const Record& program, uint32_t programs) {
   Plan plan;
-  std::map<uint64_t, tensor::TensorSpec> values;
+  std::map<uint64_t, Value> values;
   uint64_t next_id = kFirstTemporary;
   Planner arguments(program, program, programs, &values, &next_id);
   plan.inputs = arguments.Outs("inputs");

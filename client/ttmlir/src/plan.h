@@ -17,6 +17,7 @@ namespace ttfd::ttmlir {
 struct Value {
   uint64_t id = 0;
   tensor::TensorSpec spec = {};
+  bool is_signed = false;  // of integers
 };
 
 // Calls an operation of the table.

@@ -56,7 +56,7 @@ constexpr std::array<Named, 34> kUnary = {{
     {"Asinh", "asinh"},
 }};
 
-constexpr std::array<Named, 21> kBinary = {{
+constexpr std::array<Named, 24> kBinary = {{
     {"Add", "add"},
     {"Multiply", "multiply"},
     {"Subtract", "subtract"},
@@ -78,6 +78,9 @@ constexpr std::array<Named, 21> kBinary = {{
     {"Atan2", "atan2"},
     {"BitwiseAnd", "bitwise_and"},
     {"BitwiseOr", "bitwise_or"},
+    {"BitwiseXor", "bitwise_xor"},
+    {"LogicalRightShift", "logical_right_shift"},
+    {"LogicalLeftShift", "logical_left_shift"},
 }};
 
 constexpr std::array<Named, 4> kReductions = {
@@ -98,21 +101,6 @@ std::vector<std::string_view> CallsOf(const std::array<Named, size>& names) {
   return calls;
 }
 
-// The type of the output, where it is one that operations compute with.
-tensor::Attributes TypeOf(const Value& output) {
-  return {{"dtype", std::string(tensor::DTypeName(output.spec.dtype))}};
-}
-
-// A comparison of numbers may have an integer as its result, which is then a copy.
-void Compute(Planner& p, std::string_view operation, const std::vector<uint64_t>& inputs,
-             const Value& output, tensor::Attributes attributes = {}) {
-  if (output.spec.dtype == DType::kUInt32) {
-    return p.Fail(fmt::format("{} with a result of integers", operation));
-  }
-  attributes.merge(TypeOf(output));
-  p.Compute(operation, inputs, output, std::move(attributes));
-}
-
 template <size_t size>
 std::string_view Known(Planner& p, const std::array<Named, size>& names) {
   const std::string_view type = p.fields().Name("type");
@@ -124,31 +112,31 @@ std::string_view Known(Planner& p, const std::array<Named, size>& names) {
 void PlanEltwise(Planner& p) {  // of 2024: functions of one and two tensors
   const std::vector<uint64_t> inputs = p.Ins("ins");
   const std::string_view operation = inputs.size() == 1 ? Known(p, kUnary) : Known(p, kBinary);
-  Compute(p, operation, inputs, p.Out());
+  p.Compute(operation, inputs, p.Out());
 }
 
-void PlanBinary(Planner& p) { Compute(p, Known(p, kBinary), {p.In("lhs"), p.In("rhs")}, p.Out()); }
+void PlanBinary(Planner& p) { p.Compute(Known(p, kBinary), {p.In("lhs"), p.In("rhs")}, p.Out()); }
 
 void PlanPower(Planner& p) {
   const double exponent = p.Number("rhs");
   const uint64_t base = p.In("lhs");
   const Value output = p.Out();
-  if (exponent == 2) return Compute(p, "square", {base}, output);
-  if (exponent == 0.5) return Compute(p, "sqrt", {base}, output);
-  if (exponent == -0.5) return Compute(p, "rsqrt", {base}, output);
-  if (exponent == -1) return Compute(p, "reciprocal", {base}, output);
-  Compute(p, "pow_scalar", {base}, output, {{"exponent", exponent}});
+  if (exponent == 2) return p.Compute("square", {base}, output);
+  if (exponent == 0.5) return p.Compute("sqrt", {base}, output);
+  if (exponent == -0.5) return p.Compute("rsqrt", {base}, output);
+  if (exponent == -1) return p.Compute("reciprocal", {base}, output);
+  p.Compute("pow_scalar", {base}, output, {{"scalar", exponent}});
 }
 
 void PlanWhere(Planner& p) {
-  Compute(p, "where", {p.In("first"), p.In("second"), p.In("third")}, p.Out());
+  p.Compute("where", {p.In("first"), p.In("second"), p.In("third")}, p.Out());
 }
 
 void PlanUnary(Planner& p) {
   const std::string_view operation = Known(p, kUnary);
   tensor::Attributes attributes;
   if (operation == "leaky_relu") attributes["slope"] = p.fields().Child("params").Real("parameter");
-  Compute(p, operation, {p.In("in")}, p.Out(), std::move(attributes));
+  p.Compute(operation, {p.In("in")}, p.Out(), std::move(attributes));
 }
 
 // A bound as a number, or as a union of tables with a `value`.
@@ -163,10 +151,14 @@ void PlanUnaryComposite(Planner& p) {
   const uint64_t input = p.In("in");
   const Value output = p.Out();
   if (type == "ClampScalar") {
-    return Compute(p, "clamp", {input}, output,
-                   {{"low", Bound(params, "min")}, {"high", Bound(params, "max")}});
+    return p.Compute("clamp", {input}, output,
+                     {{"low", Bound(params, "min")}, {"high", Bound(params, "max")}});
   }
-  Compute(p, Known(p, kUnary), {input}, output);
+  if (type == "ClampTensor") {
+    // Their bounds are operands that lie in the parameters.
+    return p.Fail("its bounds are tensors");
+  }
+  p.Compute(Known(p, kUnary), {input}, output);
 }
 
 // The input with its last two extents exchanged, if `transposed`.
@@ -190,53 +182,69 @@ void Product(Planner& p, std::string_view operation, std::optional<uint64_t> bia
       Transposed(p, p.In({"a", "in0"}), p.fields().Integer("transpose_a") != 0),
       p.In({"b", "in1"})};
   if (bias) inputs.push_back(*bias);
-  Compute(p, operation, inputs, p.Out(),
-          {{"transpose_b", p.fields().Integer("transpose_b") != 0},
-           {"activation", std::string(p.fields().Text("activation"))}});
+  p.Compute(operation, inputs, p.Out(),
+            {{"transpose_b", p.fields().Integer("transpose_b") != 0},
+             {"activation", std::string(p.fields().Text("activation"))}});
 }
 
 void PlanMatmul(Planner& p) { Product(p, "matmul", std::nullopt); }
 
 void PlanLinear(Planner& p) { Product(p, "linear", p.InIf("bias")); }
 
-// The numbers of the extents that a reduction removes, the last one first; an empty list means all.
-std::vector<int64_t> ReducedExtents(Planner& p, int64_t rank) {
-  std::vector<int64_t> extents = p.Integers("dim_arg");
-  if (extents.empty()) {
-    for (int64_t i = 0; i < rank; ++i) extents.push_back(i);
-  }
-  for (int64_t& extent : extents) {
-    if (extent < -rank || extent >= rank) p.Fail(fmt::format("it has no extent {}", extent));
-    if (extent < 0) extent += rank;
-  }
-  std::sort(extents.rbegin(), extents.rend());
-  extents.erase(std::unique(extents.begin(), extents.end()), extents.end());
-  return extents;
-}
-
-// One extent after the other. Files of 2024 describe a reduced last extent as the tile that it lies in: the rest is
-// zeros.
+// Files of 2024 describe a reduced last extent as the tile that it lies in: the rest is zeros.
 void PlanReduction(Planner& p) {
   const std::string_view operation = Known(p, kReductions);
-  uint64_t input = p.In("in");
+  const uint64_t input = p.In("in");
   const Value output = p.Out();
-  TensorSpec spec = p.spec(input);
-  std::vector<uint32_t> extents(spec.shape.extents().begin(), spec.shape.extents().end());
-  const auto rank = static_cast<int64_t>(extents.size());
-  for (const int64_t extent : ReducedExtents(p, rank)) {
-    if (!p.problem().empty()) return;
-    extents[static_cast<size_t>(extent)] = 1;
-    const Value reduced = p.Temporary({.shape = Shape(extents), .dtype = output.spec.dtype});
-    Compute(p, operation, {input}, reduced, {{"dim", extent - rank}, {"keepdim", true}});
-    input = reduced.id;
+  const auto rank = static_cast<int64_t>(p.spec(input).shape.rank());
+  std::vector<int64_t> dims = p.Integers("dim_arg");
+  for (int64_t i = 0; p.Integers("dim_arg").empty() && i < rank; ++i) dims.push_back(i);
+  std::vector<uint32_t> extents(p.spec(input).shape.extents().begin(),
+                                p.spec(input).shape.extents().end());
+  for (const int64_t dim : dims) {
+    if (dim < -rank || dim >= rank) return p.Fail(fmt::format("it has no extent {}", dim));
+    extents[static_cast<size_t>(dim < 0 ? dim + rank : dim)] = 1;
   }
+  const Value reduced = p.Temporary({.shape = Shape(extents), .dtype = output.spec.dtype});
+  p.Compute(operation, {input}, reduced, {{"dims", dims}, {"keepdim", true}});
   const auto wanted = output.spec.shape.extents();
-  const bool is_tile = !wanted.empty() && wanted.size() == extents.size() && extents.back() == 1 &&
-                       wanted.back() == 32;
-  if (!is_tile) return p.Copy(input, output);
+  const bool is_tile =
+      wanted.size() == extents.size() && extents.back() == 1 && wanted.back() == 32;
+  if (!is_tile) return p.Copy(reduced.id, output);
   std::vector<int64_t> padding(2 * extents.size());
   padding.back() = 31;
-  p.Move("pad", {input}, output, {{"padding", padding}});
+  p.Move("pad", {reduced.id}, output, {{"padding", padding}});
+}
+
+void PlanProduct(Planner& p) {
+  const uint64_t input = p.In("in");
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < static_cast<int64_t>(p.spec(input).shape.rank()); ++i) dims.push_back(i);
+  if (p.fields().Has("dim_arg")) dims = {p.fields().Integer("dim_arg")};
+  p.Compute("prod", {input}, p.Out(),
+            {{"dims", dims}, {"keepdim", p.fields().Integer("keep_dim") != 0}});
+}
+
+void PlanCumsum(Planner& p) {
+  p.Compute("cumsum", {p.In("in")}, p.Out(), {{"dim", p.fields().Integer("dim")}});
+}
+
+// Without an extent: of all elements.
+void PlanArgmax(Planner& p) {
+  uint64_t input = p.In("in");
+  const Value output = p.Out();
+  int64_t dim = p.fields().Integer("dim");
+  if (!p.fields().Has("dim")) {
+    TensorSpec spec = p.spec(input);
+    spec.shape = Shape({static_cast<uint32_t>(spec.shape.elements())});
+    const Value flat = p.Temporary(spec);
+    p.Copy(input, flat);
+    input = flat.id;
+    dim = -1;
+  }
+  const auto rank = static_cast<int64_t>(p.spec(input).shape.rank());
+  if (dim != -1 && dim != rank - 1) return p.Fail("it is not of the last extent");
+  p.Move("argmax", {p.Tiled(input)}, output, {{"keepdim", p.fields().Integer("keep_dim") != 0}});
 }
 
 // Softmax is of the last extent: another one is exchanged with it before and after.
@@ -247,7 +255,7 @@ void PlanSoftmax(Planner& p) {
   int64_t dim = p.fields().Integer("dimension");
   if (dim < -rank || dim >= rank) return p.Fail(fmt::format("it has no extent {}", dim));
   if (dim < 0) dim += rank;
-  if (dim == rank - 1) return Compute(p, "softmax", {input}, output);
+  if (dim == rank - 1) return p.Compute("softmax", {input}, output);
   TensorSpec spec = p.spec(input);
   std::vector<uint32_t> extents(spec.shape.extents().begin(), spec.shape.extents().end());
   std::swap(extents[static_cast<size_t>(dim)], extents.back());
@@ -256,7 +264,7 @@ void PlanSoftmax(Planner& p) {
   const Value before = p.Temporary(spec);
   const Value after = p.Temporary(spec);
   p.Move("transpose", {input}, before, exchanged);
-  Compute(p, "softmax", {before.id}, after);
+  p.Compute("softmax", {before.id}, after);
   p.Move("transpose", {after.id}, output, exchanged);
 }
 
@@ -268,7 +276,7 @@ void Normalization(Planner& p, std::string_view operation) {
   if (!weight && bias) return p.Fail("a normalization has a bias without a weight");
   if (weight) inputs.push_back(*weight);
   if (bias) inputs.push_back(*bias);
-  Compute(p, operation, inputs, output, {{"epsilon", p.fields().Real("epsilon")}});
+  p.Compute(operation, inputs, output, {{"epsilon", p.fields().Real("epsilon")}});
 }
 
 void PlanLayerNorm(Planner& p) { Normalization(p, "layer_norm"); }
@@ -294,6 +302,10 @@ std::vector<PlanRow> ComputeRows() {
           {"MatmulOp", PlanMatmul, {"matmul", "transpose"}},
           {"LinearOp", PlanLinear, {"linear", "transpose"}},
           {"ReductionOp", PlanReduction, CallsOf(kReductions)},
+          {"ReductionProdOp", PlanProduct, {"prod"}},
+          {"ReductionArgMaxOp", PlanArgmax, {"argmax"}},
+          {"CumSumOp", PlanCumsum, {"cumsum"}},
+          {"MorehCumSumOp", PlanCumsum, {"cumsum"}},
           {"SoftmaxOp", PlanSoftmax, {"softmax", "transpose"}},
           {"LayerNormOp", PlanLayerNorm, {"layer_norm"}},
           {"RMSNormOp", PlanRmsNorm, {"rms_norm"}}};

@@ -6,6 +6,48 @@
 namespace ttfd::ttmlir {
 namespace {
 
+void PlanConcatHeads(Planner& p) { p.Move("nlp_concat_heads", {p.In("in")}, p.Out()); }
+
+void PlanConcatHeadsDecode(Planner& p) {
+  p.Move("nlp_concat_heads_decode", {p.In("in")}, p.Out(),
+         {{"num_heads", p.fields().Integer("num_heads")}});
+}
+
+void PlanCreateHeadsDecode(Planner& p) {
+  if (p.fields().Has("batch_offset") || p.fields().Has("slice_size")) {
+    p.Fail("a part of the users is not supported");
+  }
+  p.MoveAll("nlp_create_qkv_heads_decode", {p.In("input")},
+            {p.Out("q_out"), p.Out("k_out"), p.Out("v_out")},
+            {{"num_heads", p.fields().Integer("num_heads")},
+             {"num_kv_heads", p.fields().Integer("num_kv_heads")}});
+}
+
+void PlanRotary(Planner& p) {
+  const bool has_index = p.fields().Has("token_index");
+  p.Compute("rotary_embedding", {p.In("input"), p.In("cos_cache"), p.In("sin_cache")}, p.Out(),
+            {{"token_index", has_index ? p.fields().Integer("token_index") : int64_t{-1}}});
+}
+
+void PlanRotaryLlama(Planner& p) {
+  p.Compute("rotary_embedding_llama",
+            {p.In("input"), p.In("cos_cache"), p.In("sin_cache"), p.In("trans_mat")}, p.Out(),
+            {{"decode", p.fields().Integer("is_decode_mode") != 0}});
+}
+
+void PlanPagedUpdateCache(Planner& p) {
+  std::vector<uint64_t> inputs = {p.In("cache"), p.In("input"), p.In("update_index")};
+  if (const auto pages = p.InIf("page_table")) inputs.push_back(*pages);
+  if (p.fields().Integer("share_cache") != 0) p.Fail("a shared cache is not supported");
+  p.InPlace("paged_update_cache", inputs);
+}
+
+void PlanPagedFillCache(Planner& p) {
+  std::vector<uint64_t> inputs = {p.In("cache"), p.In("input"), p.In("page_table")};
+  if (const auto index = p.InIf("batch_idx_tensor")) inputs.push_back(*index);
+  p.InPlace("paged_fill_cache", inputs);
+}
+
 void PlanConcatenateHeads(Planner& p) { p.Move("concatenate_heads", {p.In("in")}, p.Out()); }
 
 void PlanSplitHeads(Planner& p) {
@@ -67,7 +109,13 @@ std::vector<PlanRow> ModelRows() {
            PlanPagedAttentionDecode,
            {"paged_scaled_dot_product_attention_decode"}},
           {"ConcatenateHeadsOp", PlanConcatenateHeads, {"concatenate_heads"}},
-          {"NLPConcatHeadsOp", PlanConcatenateHeads, {"concatenate_heads"}},
+          {"NLPConcatHeadsOp", PlanConcatHeads, {"nlp_concat_heads"}},
+          {"NLPConcatHeadsDecodeOp", PlanConcatHeadsDecode, {"nlp_concat_heads_decode"}},
+          {"NLPCreateQKVHeadsDecodeOp", PlanCreateHeadsDecode, {"nlp_create_qkv_heads_decode"}},
+          {"RotaryEmbeddingOp", PlanRotary, {"rotary_embedding"}},
+          {"RotaryEmbeddingLlamaOp", PlanRotaryLlama, {"rotary_embedding_llama"}},
+          {"PagedUpdateCacheOp", PlanPagedUpdateCache, {"paged_update_cache"}},
+          {"PagedFillCacheOp", PlanPagedFillCache, {"paged_fill_cache"}},
           {"SplitQueryKeyValueAndSplitHeadsOp",
            PlanSplitHeads,
            {"split_query_key_value_and_split_heads"}},

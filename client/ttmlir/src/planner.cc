@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "client/ttmlir/src/listing.h"
+#include "client/ttmlir/src/plan_integers.h"
 
 namespace ttfd::ttmlir {
 namespace {
@@ -53,7 +54,8 @@ Value Planner::ValueOf(const Record& ref) {
   const Value value = {static_cast<uint32_t>(ref.Integer("global_id")),
                        {.shape = Shape(std::move(extents)),
                         .dtype = dtype.value_or(DType::kFloat32),
-                        .layout = tiled ? Layout::kTile : Layout::kRowMajor}};
+                        .layout = tiled ? Layout::kTile : Layout::kRowMajor},
+                       name == "Int32"};
   if (tensor::Status status = value.spec.Check(); !status.ok()) Fail(status.message());
   return value;
 }
@@ -93,7 +95,12 @@ std::vector<uint64_t> Planner::Ins(std::string_view field) {
 const TensorSpec& Planner::spec(uint64_t id) const {
   static const TensorSpec kNone = {.shape = Shape({1})};
   const auto found = values_.find(id);
-  return found == values_.end() ? kNone : found->second;
+  return found == values_.end() ? kNone : found->second.spec;
+}
+
+bool Planner::IsSigned(uint64_t id) const {
+  const auto found = values_.find(id);
+  return found != values_.end() && found->second.is_signed;
 }
 
 Value Planner::Out(std::string_view field) {
@@ -110,7 +117,7 @@ std::vector<Value> Planner::Outs(std::string_view field) {
 }
 
 Value Planner::Temporary(TensorSpec spec) {
-  const Value value = {next_id_++, std::move(spec)};
+  const Value value = {next_id_++, std::move(spec), false};
   Define(value);
   return value;
 }
@@ -119,12 +126,13 @@ void Planner::Add(Step step) {
   if (problem_.empty()) steps_.push_back(std::move(step));
 }
 
-bool Planner::HasOperation(std::string_view name) {
+const tensor::OperationInfo* Planner::OperationNamed(std::string_view name) {
   const auto operations = tensor::Operations();
-  const bool has = std::any_of(operations.begin(), operations.end(),
-                               [&](const auto& one) { return one.name == name; });
-  if (!has) Fail(fmt::format("the table of operations has no {}", name));
-  return has;
+  const auto found = std::find_if(operations.begin(), operations.end(),
+                                  [&](const auto& one) { return one.name == name; });
+  if (found != operations.end()) return &*found;
+  Fail(fmt::format("the table of operations has no {}", name));
+  return nullptr;
 }
 
 uint64_t Planner::Tiled(uint64_t id) {
@@ -138,13 +146,25 @@ uint64_t Planner::Tiled(uint64_t id) {
 
 void Planner::Compute(std::string_view operation, std::vector<uint64_t> inputs, const Value& result,
                       tensor::Attributes attributes) {
+  if (AreIntegers(*this, inputs)) return PlanOfIntegers(*this, operation, inputs, result);
   for (uint64_t& id : inputs) {
     if (spec(id).dtype == DType::kUInt32) {
-      Fail(fmt::format("{} of integers: it computes with bfloat16, float32 and bfp8", operation));
+      Fail(fmt::format("{} of numbers and integers", operation));
     }
     id = Tiled(id);
   }
-  Move(operation, std::move(inputs), result, std::move(attributes));
+  const tensor::OperationInfo* const info = OperationNamed(operation);
+  if (info == nullptr) return;
+  // The result has the type of the output, where numbers can be computed with it.
+  Value made = result;
+  if (result.spec.dtype == DType::kUInt32) {
+    made = Temporary({.shape = result.spec.shape, .dtype = DType::kFloat32});
+  }
+  const bool has_type = std::any_of(info->attributes.begin(), info->attributes.end(),
+                                    [](const auto& one) { return one.name == "dtype"; });
+  if (has_type) attributes["dtype"] = std::string(tensor::DTypeName(made.spec.dtype));
+  Move(operation, std::move(inputs), made, std::move(attributes));
+  if (made.id != result.id) Copy(made.id, result);
 }
 
 void Planner::Move(std::string_view operation, std::vector<uint64_t> inputs, const Value& result,
@@ -154,7 +174,13 @@ void Planner::Move(std::string_view operation, std::vector<uint64_t> inputs, con
 
 void Planner::MoveAll(std::string_view operation, std::vector<uint64_t> inputs,
                       std::vector<Value> results, tensor::Attributes attributes) {
-  if (!HasOperation(operation)) return;
+  const tensor::OperationInfo* const info = OperationNamed(operation);
+  if (info == nullptr) return;
+  for (const auto& [name, ignored] : attributes) {
+    const bool known = std::any_of(info->attributes.begin(), info->attributes.end(),
+                                   [&name](const auto& one) { return one.name == name; });
+    if (!known) Fail(fmt::format("{} has no {}", operation, name));
+  }
   for (const Value& result : results) Define(result);
   Add(CallStep{std::string(operation), std::move(inputs), std::move(attributes),
                std::move(results)});
@@ -167,13 +193,12 @@ void Planner::InPlace(std::string_view operation, std::vector<uint64_t> inputs,
 
 void Planner::Copy(uint64_t input, const Value& result) {
   const TensorSpec& from = spec(input);
-  const bool is_integer = from.dtype == DType::kUInt32;
+  const bool is_integer = from.dtype == DType::kUInt32;  // numbers become integers modulo 2^32
   if (from.shape.elements() != result.spec.shape.elements()) {
     Fail(fmt::format("{} becomes {}", from.ToString(), result.spec.ToString()));
   }
-  if (is_integer != (result.spec.dtype == DType::kUInt32)) {
-    Fail(fmt::format("conversion of {} to {}", tensor::DTypeName(from.dtype),
-                     tensor::DTypeName(result.spec.dtype)));
+  if (is_integer && IsSigned(input) && result.spec.dtype != DType::kUInt32) {
+    return PlanSignedToNumbers(*this, input, result);
   }
   Define(result);
   Add(CopyStep{input, result});

@@ -16,7 +16,7 @@ class Planner {
  public:
   // `values` are the tensors defined so far, to which results are added.
   Planner(const Record& operation, const Record& program, uint32_t programs,
-          std::map<uint64_t, tensor::TensorSpec>* values, uint64_t* next_id)
+          std::map<uint64_t, Value>* values, uint64_t* next_id)
       : operation_(operation),
         program_(program),
         programs_(programs),
@@ -37,6 +37,7 @@ class Planner {
   uint64_t In(std::initializer_list<std::string_view> fields);
   std::vector<uint64_t> Ins(std::string_view field);
   const tensor::TensorSpec& spec(uint64_t id) const;
+  bool IsSigned(uint64_t id) const;
 
   // ---- Results, as the file describes them.
   Value Out(std::string_view field = "out");
@@ -59,7 +60,7 @@ class Planner {
   // An operand in tiles.
   uint64_t Tiled(uint64_t id);
   void Add(Step step);
-  void Define(const Value& value) { values_[value.id] = value.spec; }
+  void Define(const Value& value) { values_[value.id] = value; }
   void Free(uint64_t id);
   // Defines all results of an operation that has a problem, so that those that use them have none of their own.
   void DefineResults(std::string_view type);
@@ -72,12 +73,13 @@ class Planner {
  private:
   Value ValueOf(const Record& ref);
   uint64_t Defined(const Record& ref);
-  bool HasOperation(std::string_view name);
+  // Null, and a problem: the table has none.
+  const tensor::OperationInfo* OperationNamed(std::string_view name);
 
   const Record& operation_;
   const Record& program_;
   const uint32_t programs_;
-  std::map<uint64_t, tensor::TensorSpec>& values_;
+  std::map<uint64_t, Value>& values_;
   uint64_t& next_id_;
   std::vector<Step> steps_;
   std::string problem_;
@@ -96,5 +98,6 @@ std::vector<PlanRow> StructureRows();
 std::vector<PlanRow> ComputeRows();
 std::vector<PlanRow> MoveRows();
 std::vector<PlanRow> ModelRows();
+std::vector<PlanRow> ImageRows();
 
 }  // namespace ttfd::ttmlir
