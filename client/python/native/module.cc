@@ -366,6 +366,7 @@ PYBIND11_MODULE(_native, module) {
   BindSession(module);
   BindQueue(module);
   BindTensors(module);
+  BindCompiledPrograms(module);
   module.def("connect", &Connect);
   module.def("first_cores", [](uint32_t grid_x, uint32_t count) {
     std::vector<Range> ranges;

@@ -7,5 +7,7 @@ namespace ttfd::python {
 
 // tensor.cc
 void BindTensors(pybind11::module_& module);
+// ttmlir.cc
+void BindCompiledPrograms(pybind11::module_& module);
 
 }  // namespace ttfd::python

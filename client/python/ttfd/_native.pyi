@@ -208,3 +208,54 @@ def connect(address: str, client_name: str, weight: int, priority: int, connect_
 def first_cores(grid_x: int, count: int, /) -> list[_Range]: ...
 def to_tiles(numbers: _Bytes, shape: tuple[int, ...], format: int, into: _Bytes, /) -> None: ...
 def from_tiles(tiles: _Bytes, shape: tuple[int, ...], format: int, into: _Bytes, /) -> None: ...
+
+class TensorInfo:
+    """A tensor of a program, or a buffer of a TTMetal program. What the schema does not say is empty."""
+
+    id: int
+    shape: list[int]
+    dtype: str
+    layout: str
+    memory: str
+
+class OperationInfo:
+    """An operation of a TTNN program, or a command of a TTMetal program."""
+
+    type: str
+    results: list[TensorInfo]
+    operands: list[TensorInfo]
+    attributes: dict[str, str]
+    location: str
+
+class ProgramInfo:
+    """A program of a file. `operations` is their number."""
+
+    name: str
+    is_private: bool
+    operations: int
+    mesh_shape: list[int]
+    inputs: list[TensorInfo]
+    outputs: list[TensorInfo]
+    native_bytes: int
+
+class Binary:
+    """A file, mapped and verified. Raises Error: NOT_FOUND, INVALID_ARGUMENT (damaged), UNIMPLEMENTED (a schema without a profile)."""
+
+    kind: str
+    version: str
+    schema_hash: str
+    git_hash: str
+    programs: list[ProgramInfo]
+    def __init__(self, path: str, profiles: str = ...) -> None:
+        """`profiles`: a folder; empty: that of the installation."""
+    def operations(self, program: int = ...) -> list[OperationInfo]: ...
+    def operations_json(self, program: int = ...) -> str:
+        """With the names and values of the schema."""
+    def system_json(self) -> str: ...
+    def problems(self, program: int = ..., allow_native: bool = ...) -> list[str]:
+        """What cannot run; empty: all of it can."""
+    def python(self, program: int = ...) -> str:
+        """The program as calls of ttfd.tensor."""
+    def submit(self, card: Any, program: int, inputs: Sequence[Any], *, allow_native: bool = ..., native_s: float = ...,
+               native_bytes: int = ...) -> list[Any]:
+        """Runs a program on a ttfd.tensor.Card with tensors of it; the outputs are tensors, too."""

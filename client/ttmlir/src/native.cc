@@ -76,7 +76,8 @@ Status Request::Make(const NativeFunction& function, const std::vector<NativeArr
   header_.outputs = static_cast<uint32_t>(outputs.size());
   header_.returns_outputs = function.returns_outputs ? 1 : 0;
   header_.memory_bytes = limits.memory_bytes;
-  header_.seconds = static_cast<uint64_t>(limits.time.count() + 999) / 1000;
+  // The deadline comes first; the limit of CPU time is for a process that the client did not survive to end.
+  header_.seconds = static_cast<uint64_t>(limits.time.count() + 999) / 1000 + 1;
   std::copy(function.name.begin(), function.name.end(), header_.function);
   header_.code_offset = Aligned(sizeof(NativeRequest) + count * sizeof(NativeTensor));
   header_.code_bytes = function.code.size();
