@@ -1,9 +1,10 @@
-// Fuzz target: any bytes as a file of tt-mlir are refused, or listed as a whole, in bounded memory.
+// Fuzz target: any bytes as a file of tt-mlir are refused, or listed and planned as a whole, in bounded memory.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
 
+#include "client/ttmlir/src/executable.h"
 #include "client/ttmlir/src/file.h"
 #include "client/ttmlir/src/json.h"
 #include "client/ttmlir/src/listing.h"
@@ -11,6 +12,7 @@
 namespace {
 
 constexpr size_t kMaxHeapBytes = size_t{64} << 20;  // beyond what was in use before
+constexpr uint32_t kMaxPlanned = 8;
 size_t heap_bytes = 0;
 size_t heap_limit = SIZE_MAX;
 
@@ -51,6 +53,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ttfd::ttmlir::ListProgram(program, file->root.Items("dylibs"));
     ttfd::ttmlir::ListOperations(program);
     ttfd::ttmlir::ListKernels(program);
+  }
+  if (file->kind == ttfd::ttmlir::Kind::kTtnn) {
+    const ttfd::ttmlir::Executable executable(*file);
+    for (uint32_t i = 0; i < programs.size() && i < kMaxPlanned; ++i) {
+      executable.ProblemsOf(i, /*allow_native=*/false);
+    }
   }
   heap_limit = SIZE_MAX;
   if (written < 2) std::abort();

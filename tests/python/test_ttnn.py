@@ -96,6 +96,19 @@ def test_a_program_calls_another_and_its_python_does_the_same(daemon, tmp_path):
             binary.submit(card, 5, tensors)
 
 
+def test_a_constant_follows_changes_in_place(daemon, tmp_path):
+    refs = [files.tensor(number, (1, 1, 32, 32)) for number in range(4)]
+    main = files.program("main", [refs[0]], [refs[1]], [files.operation(
+        "LoadCachedOp", {"inputs": [refs[0]], "callee_name": "double", "program_idx": 1, "outputs": [refs[1]]})])
+    double = files.program("double", [refs[2]], [refs[3]], [files.operation("EltwiseBinaryOp", {"type": "Add", "lhs": refs[2], "rhs": refs[2], "out": refs[3]})])
+    binary = ttmlir.Binary(str(files.write(tmp_path / "double.ttnn", [main, double])))
+    with tt.open(daemon.address) as card:
+        cache = card.tensor(np.ones((1, 1, 32, 32)), "float32")
+        assert np.all(binary.submit(card, 0, [cache])[0].numpy() == 2)
+        tt.fill_cache(cache, card.tensor(np.full((1, 1, 32, 32), 3), "float32"))
+        assert np.all(binary.submit(card, 0, [cache])[0].numpy() == 6)
+
+
 def test_a_file_is_listed_in_python(tmp_path):
     file, _, _ = network(tmp_path / "network.ttnn")
     binary = ttmlir.Binary(str(file))

@@ -127,6 +127,7 @@ Result<std::vector<Tensor>> Call::RunInPlace(size_t i, const Result<Lowering>& l
   if (Status status = Check(spec(i), lowering); !status.ok()) return status;
   const Status status = allocations_[0]->card()->Launch(*lowering, allocations_, *allocations_[i]);
   if (!status.ok()) return status;
+  inputs_[i].storage()->NoteChange();
   return std::vector<Tensor>{inputs_[i]};
 }
 

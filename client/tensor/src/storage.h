@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -50,8 +51,13 @@ class Storage {
   // Not while another thread uses the storage.
   void Deallocate() { allocation_.reset(); }
 
+  // How often an operation has changed the elements in place.
+  uint64_t version() const { return version_; }
+  void NoteChange() { ++version_; }
+
  private:
   std::shared_ptr<Allocation> allocation_;
+  std::atomic<uint64_t> version_ = 0;
 };
 
 }  // namespace ttfd::tensor

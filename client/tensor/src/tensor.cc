@@ -17,6 +17,8 @@ Tensor::Tensor(Status error) : status_(std::move(error)) {}
 Tensor::Tensor(TensorSpec spec, std::shared_ptr<Storage> storage)
     : spec_(std::move(spec)), storage_(std::move(storage)) {}
 
+uint64_t Tensor::version() const { return storage_ == nullptr ? 0 : storage_->version(); }
+
 const client::Buffer* Tensor::buffer() const {
   if (storage_ == nullptr || storage_->allocation() == nullptr) return nullptr;
   return &storage_->allocation()->buffer();

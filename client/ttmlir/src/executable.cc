@@ -7,6 +7,11 @@
 #include <functional>
 
 namespace ttfd::ttmlir {
+namespace {
+
+constexpr int kMaxCalls = 32;  // of programs within programs; the compiler nests two
+
+}  // namespace
 
 Executable::Executable(const File& file) : programs_(file.root.Items("programs")) {
   for (uint32_t i = 0; i < programs_.size(); ++i) {
@@ -18,7 +23,7 @@ std::vector<Problem> Executable::ProblemsOf(size_t program, bool allow_native) c
   enum class State : uint8_t { kNew, kActive, kDone };
   std::vector<State> states(plans_.size(), State::kNew);
   std::vector<Problem> problems;
-  const std::function<void(size_t)> visit = [&](size_t index) {
+  const std::function<void(size_t, int)> visit = [&](size_t index, int depth) {
     states[index] = State::kActive;
     const Plan& plan = plans_[index];
     for (const std::string& problem : plan.problems) {
@@ -46,14 +51,16 @@ std::vector<Problem> Executable::ProblemsOf(size_t program, bool allow_native) c
           add(fmt::format("program {} has other inputs or outputs", call->program));
         } else if (states[call->program] == State::kActive) {
           add(fmt::format("program {} calls itself", call->program));
+        } else if (depth == kMaxCalls) {
+          add(fmt::format("calls are nested more than {} deep", kMaxCalls));
         } else if (states[call->program] == State::kNew) {
-          visit(call->program);
+          visit(call->program, depth + 1);
         }
       }
     }
     states[index] = State::kDone;
   };
-  if (program < plans_.size()) visit(program);
+  if (program < plans_.size()) visit(program, 0);
   return problems;
 }
 
@@ -63,16 +70,19 @@ std::vector<tensor::Tensor> Executable::Cached(uint64_t session, uint32_t progra
   const auto found = cached_.find(program);
   if (found == cached_.end() || found->second.session != session) return {};
   const Entry& entry = found->second;
-  const bool same = std::equal(
-      entry.inputs.begin(), entry.inputs.end(), inputs.begin(), inputs.end(),
-      [](const auto& kept, const tensor::Tensor& input) { return kept.lock() == input.storage(); });
+  const bool same =
+      std::equal(entry.inputs.begin(), entry.inputs.end(), inputs.begin(), inputs.end(),
+                 [](const auto& kept, const tensor::Tensor& input) {
+                   return kept.first.lock() == input.storage() && kept.second == input.version();
+                 });
   return same ? entry.results : std::vector<tensor::Tensor>();
 }
 
 void Executable::Keep(uint64_t session, uint32_t program, std::span<const tensor::Tensor> inputs,
                       std::vector<tensor::Tensor> results) {
   Entry entry = {session, {}, std::move(results)};
-  for (const tensor::Tensor& input : inputs) entry.inputs.emplace_back(input.storage());
+  for (const tensor::Tensor& input : inputs)
+    entry.inputs.emplace_back(input.storage(), input.version());
   const std::lock_guard lock(mutex_);
   cached_.insert_or_assign(program, std::move(entry));
 }

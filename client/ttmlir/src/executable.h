@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/ttmlir/src/file.h"
@@ -38,7 +39,7 @@ class Executable {
  private:
   struct Entry {
     uint64_t session = 0;
-    std::vector<std::weak_ptr<tensor::Storage>> inputs;
+    std::vector<std::pair<std::weak_ptr<tensor::Storage>, uint64_t>> inputs;  // with their versions
     std::vector<tensor::Tensor> results;
   };
 

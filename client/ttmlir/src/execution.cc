@@ -24,7 +24,12 @@ Tensor Applied(std::string_view operation, const Tensor& input, tensor::Attribut
   return tensor::Apply(operation, std::span(&input, 1), attributes).front();
 }
 
-uint32_t BitsOf(double number) { return static_cast<uint32_t>(static_cast<int64_t>(number)); }
+// Modulo 2^32; 0 of what no integer of 64 bits is.
+uint32_t BitsOf(double number) {
+  constexpr double kLimit = 9.2e18;
+  const bool fits = number > -kLimit && number < kLimit;
+  return fits ? static_cast<uint32_t>(static_cast<int64_t>(number)) : 0;
+}
 
 std::vector<int64_t> ExtentsOf(const TensorSpec& spec) {
   const auto extents = spec.shape.extents();

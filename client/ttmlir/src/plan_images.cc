@@ -39,13 +39,23 @@ uint64_t Flat(Planner& p, uint64_t input) {
 }
 
 // [groups, output channels, elements of a window], as the table's prepared weights are.
-Shape PreparedShape(const Planner& p) {
+Shape PreparedShape(Planner& p) {
+  constexpr int64_t kMaxKernel = 1 << 12;
+  constexpr int64_t kMaxElements = int64_t{1} << 31;
   const std::vector<int64_t> kernel = Pair(p, "kernel_size");
   const int64_t groups = std::max<int64_t>(p.fields().Integer("groups"), 1);
+  const int64_t outputs = p.fields().Integer("out_channels") / groups;
   int64_t elements = p.fields().Integer("in_channels") / groups;
-  for (const int64_t extent : kernel) elements *= extent;
-  return Shape({static_cast<uint32_t>(groups),
-                static_cast<uint32_t>(p.fields().Integer("out_channels") / groups),
+  bool fits = kernel.size() <= 2;
+  for (size_t i = 0; fits && i < kernel.size(); ++i) {
+    fits = kernel[i] >= 1 && kernel[i] <= kMaxKernel;
+    elements = fits ? elements * kernel[i] : 1;
+  }
+  if (!fits || elements < 1 || elements > kMaxElements || outputs < 1 || outputs > kMaxElements) {
+    p.Fail("its channels, groups and window are not those of weights");
+    return Shape({1});
+  }
+  return Shape({static_cast<uint32_t>(groups), static_cast<uint32_t>(outputs),
                 static_cast<uint32_t>(elements)});
 }
 

@@ -61,6 +61,10 @@ class Tensor {
   // copy of the tensor exists.
   const client::Buffer* buffer() const;
 
+  // How often operations such as update_cache have changed the elements, of this tensor and its copies. Launches of
+  // one's own and replays of recordings do not count.
+  uint64_t version() const;
+
   // Of the library. Null: an error.
   const std::shared_ptr<Storage>& storage() const { return storage_; }
 
