@@ -13,7 +13,7 @@
 namespace ttfd::tensor {
 namespace {
 
-constexpr size_t kQ = 0, kK = 1, kV = 2;  // inputs
+constexpr size_t kQueries = 0, kK = 1, kV = 2;  // inputs
 // Circular buffers of attention_words.h.
 constexpr uint32_t kKeyBuffer = 0, kValueBuffer = 1, kMaskBuffer = 2, kQueryBuffer = 4,
                    kWeightsBuffer = 5, kStatisticsBuffer = 6, kSumsBuffer = 7, kPlanBuffers = 8,
@@ -29,7 +29,7 @@ uint32_t SlicesOf(uint32_t parts, uint32_t part_rows) {
 
 ops::AttentionUnits UnitsOf(const AttentionOperation& operation,
                             std::span<const TensorSpec> inputs) {
-  const TensorSpec &q = inputs[kQ], &k = inputs[kK];
+  const TensorSpec &q = inputs[kQueries], &k = inputs[kK];
   const uint32_t rows = q.shape[2];
   const uint32_t parts = operation.is_decode ? k.shape[1] : 1;
   return {.parts = parts,
@@ -66,7 +66,7 @@ ops::MoveTensor IndicesOf(const TensorSpec& spec) {
 ops::AttentionReader::Mask MaskOf(const AttentionOperation& operation,
                                   std::span<const TensorSpec> inputs) {
   if (!operation.mask) return {};
-  const TensorSpec &q = inputs[kQ], &mask = inputs[*operation.mask];
+  const TensorSpec &q = inputs[kQueries], &mask = inputs[*operation.mask];
   const uint32_t matrix = mask.tile_rows() * mask.tile_columns();
   // Matrices of a decoding query are those of users; of others, those of users and heads.
   const bool has_users = mask.shape[0] != 1, has_heads = mask.shape[1] != 1;
@@ -79,7 +79,7 @@ ops::AttentionReader::Mask MaskOf(const AttentionOperation& operation,
 }
 
 KernelWords ReaderOf(const AttentionOperation& operation, std::span<const TensorSpec> inputs) {
-  const TensorSpec &q = inputs[kQ], &k = inputs[kK], &v = inputs[kV];
+  const TensorSpec &q = inputs[kQueries], &k = inputs[kK], &v = inputs[kV];
   ops::AttentionReader reader = {};
   reader.units = UnitsOf(operation, inputs);
   reader.visible = VisibleOf(operation, KeysOf(operation, inputs));
@@ -94,7 +94,7 @@ KernelWords ReaderOf(const AttentionOperation& operation, std::span<const Tensor
   const auto address = [&words](size_t offset, uint32_t input) {
     words.addresses.push_back({WordOf(offset), input});
   };
-  address(offsetof(ops::AttentionReader, query_address), kQ);
+  address(offsetof(ops::AttentionReader, query_address), kQueries);
   address(offsetof(ops::AttentionReader, key_address), kK);
   address(offsetof(ops::AttentionReader, value_address), kV);
   if (operation.page_table) {
@@ -121,7 +121,7 @@ ops::AttentionCompute ComputeOf(const AttentionOperation& operation,
   ops::AttentionCompute compute = {};
   compute.units = UnitsOf(operation, inputs);
   compute.visible = VisibleOf(operation, KeysOf(operation, inputs));
-  compute.key_tiles = inputs[kQ].tile_columns();
+  compute.key_tiles = inputs[kQueries].tile_columns();
   compute.value_tiles = inputs[kV].tile_columns();
   compute.steps = StepsOf(operation, compute.value_tiles);
   compute.scale = std::bit_cast<uint32_t>(operation.scale * std::numbers::log2e_v<float>);
@@ -140,7 +140,7 @@ std::vector<CircularBufferUse> BuffersOf(const AttentionOperation& operation,
                                          const ops::AttentionSteps& steps) {
   constexpr client::DataFormat kExact = client::DataFormat::kFloat32;
   constexpr client::DataFormat kWords = client::DataFormat::kFloat16B;
-  const TensorSpec &q = inputs[kQ], &k = inputs[kK], &v = inputs[kV];
+  const TensorSpec &q = inputs[kQueries], &k = inputs[kK], &v = inputs[kV];
   std::vector<CircularBufferUse> buffers = {
       {kKeyBuffer, 2 * steps.tiles * k.tile_columns(), FormatOf(k.dtype)},
       {kValueBuffer, 2 * steps.tiles * v.tile_columns(), FormatOf(v.dtype)}};
@@ -177,7 +177,7 @@ Lowering LowerAttention(const AttentionOperation& operation, std::span<const Ten
   const uint64_t tiles = (uint64_t{compute.visible.keys} + 31) / 32;
   const uint64_t eights = (std::min(compute.units.part_rows, 32u) + 7) / 8;
   const uint64_t products = compute.key_tiles + compute.value_tiles + kWeightsProducts;
-  Divide(uint64_t{inputs[kQ].shape[0]} * inputs[kQ].shape[1] * compute.units.parts *
+  Divide(uint64_t{inputs[kQueries].shape[0]} * inputs[kQueries].shape[1] * compute.units.parts *
              compute.units.slices,
          tiles * (kStepProducts + (products * eights + 3) / 4), limits, &lowering);
   return lowering;

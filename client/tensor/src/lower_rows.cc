@@ -11,7 +11,7 @@ namespace ttfd::tensor {
 namespace {
 
 // Circular buffers of words.h.
-constexpr uint32_t kWeight = 1, kBias = 2, kShift = 4, kFactor = 5, kTerms = 6;
+constexpr uint32_t kWeightBuffer = 1, kBiasBuffer = 2, kShift = 4, kFactor = 5, kTerms = 6;
 constexpr uint32_t kRowsPages = 2;     // of weight, bias and output
 constexpr uint64_t kTileProducts = 6;  // that a tile of a row costs, in products of two tiles
 
@@ -44,11 +44,11 @@ Lowering LowerRows(const RowsOperation& operation, const TensorSpec& input,
   buffers.push_back({0, 2 * tiles, FormatOf(input.dtype)});
   std::vector<KernelWords::Address> addresses = {{WordOf(offsetof(ops::RowsReader, address)), 0}};
   if (weight != nullptr) {
-    buffers.push_back({kWeight, kRowsPages, FormatOf(weight->dtype)});
+    buffers.push_back({kWeightBuffer, kRowsPages, FormatOf(weight->dtype)});
     addresses.push_back({WordOf(offsetof(ops::RowsReader, weight_address)), 1});
   }
   if (bias != nullptr) {
-    buffers.push_back({kBias, kRowsPages, FormatOf(bias->dtype)});
+    buffers.push_back({kBiasBuffer, kRowsPages, FormatOf(bias->dtype)});
     addresses.push_back({WordOf(offsetof(ops::RowsReader, bias_address)), 2});
   }
   buffers.push_back({ops::kOutputBuffer, kRowsPages, FormatOf(output.dtype)});

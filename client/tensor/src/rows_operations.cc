@@ -10,15 +10,15 @@ namespace {
 
 using Outputs = Result<std::vector<Tensor>>;
 
-constexpr size_t kX = 0, kWeight = 1, kBias = 2;  // inputs
+constexpr size_t kNormed = 0, kNormWeight = 1, kNormBias = 2;  // inputs
 
 Outputs RunRows(const Call& call, const RowsOperation& operation) {
   if (Status status = call.RequireTiles(); !status.ok()) return status;
-  const Result<DType> dtype = call.OutputType(kX);
+  const Result<DType> dtype = call.OutputType(kNormed);
   if (!dtype.ok()) return dtype.status();
-  const TensorSpec& x = call.spec(kX);
+  const TensorSpec& x = call.spec(kNormed);
   const TensorSpec* rows[3] = {};
-  for (size_t i = kWeight; i < call.inputs(); ++i) {
+  for (size_t i = kNormWeight; i < call.inputs(); ++i) {
     if (!IsRowOf(call.spec(i).shape, x.shape.columns())) {
       return call.InputError(
           i, "it must be one row of " + std::to_string(x.shape.columns()) + " elements");
@@ -26,8 +26,8 @@ Outputs RunRows(const Call& call, const RowsOperation& operation) {
     rows[i] = &call.spec(i);
   }
   const TensorSpec output = {x.shape, *dtype, Layout::kTile};
-  return call.Run(output,
-                  LowerRows(operation, x, rows[kWeight], rows[kBias], output, call.limits()));
+  return call.Run(
+      output, LowerRows(operation, x, rows[kNormWeight], rows[kNormBias], output, call.limits()));
 }
 
 Outputs RunSoftmax(const Call& call) {

@@ -9,9 +9,9 @@
 namespace ttfd::ttmlir {
 namespace {
 
-constexpr int64_t kMaxExtent = int64_t{1} << 31;
+constexpr int64_t kMaxGoldenExtent = int64_t{1} << 31;
 
-std::optional<GoldenTensor> TensorOf(const Record& record) {
+std::optional<GoldenTensor> GoldenIn(const Record& record) {
   const std::optional<ElementType> type = ElementTypeNamed(record.Name("dtype"));
   const Bytes data = record.Items("data").Raw();
   if (!type) return std::nullopt;
@@ -20,7 +20,7 @@ std::optional<GoldenTensor> TensorOf(const Record& record) {
   const List shape = record.Items("shape");
   for (uint32_t i = 0; i < shape.size(); ++i) {
     const int64_t extent = shape.Integer(i);
-    if (extent < 1 || extent > kMaxExtent) return std::nullopt;
+    if (extent < 1 || extent > kMaxGoldenExtent) return std::nullopt;
     elements *= static_cast<uint64_t>(extent);
     if (elements > data.size()) return std::nullopt;
     tensor.shape.push_back(extent);
@@ -64,7 +64,7 @@ std::optional<GoldenTensor> GoldenOf(const Record& program, std::string_view key
   for (uint32_t i = 0; i < map.size(); ++i) {
     const Record entry = map.Child(i);
     if (entry.Text("key") != key) continue;
-    return TensorOf(entry.Items("value").Child(0).Child("value"));
+    return GoldenIn(entry.Items("value").Child(0).Child("value"));
   }
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kShownElements = 16;  // of a list that is an attribute
 constexpr int64_t kTileRows = 32;
 
-std::vector<int64_t> IntegersOf(const List& list) {
+std::vector<int64_t> NumbersIn(const List& list) {
   std::vector<int64_t> numbers(list.size());
   for (uint32_t i = 0; i < list.size(); ++i) numbers[i] = list.Integer(i);
   return numbers;
@@ -45,7 +45,7 @@ TensorInfo TensorOf(const Record& ref) {
   tensor.id = static_cast<uint32_t>(ref.Integer("global_id"));
   const Record desc = ref.Child("desc");
   if (!desc) return tensor;
-  tensor.shape = IntegersOf(desc.Items("shape"));
+  tensor.shape = NumbersIn(desc.Items("shape"));
   if (desc.Has("buffer_detail")) {  // a buffer of TTMetal
     tensor.dtype = desc.Name("data_type");
     tensor.layout = LayoutName(desc.Child("element_shape"));
@@ -92,7 +92,7 @@ std::string ValueText(const Record& record, const Field& field) {
   return text;
 }
 
-OperationInfo OperationOf(const Record& record) {
+OperationInfo InfoOf(const Record& record) {
   OperationInfo info;
   info.type = record.MemberName("type");
   info.text = record.Text("debug_info");
@@ -248,7 +248,7 @@ ProgramInfo ListProgram(const Record& program, const List& native) {
 std::vector<OperationInfo> ListOperations(const Record& program) {
   const std::vector<Record> records = OperationsOf(program);
   std::vector<OperationInfo> operations(records.size());
-  std::transform(records.begin(), records.end(), operations.begin(), OperationOf);
+  std::transform(records.begin(), records.end(), operations.begin(), InfoOf);
   return operations;
 }
 

@@ -70,7 +70,7 @@ void PlanConstant(Planner& p) {
   p.Add(std::move(step));
 }
 
-void Call(Planner& p, std::string_view index, bool cached) {
+void PlanCall(Planner& p, std::string_view index, bool cached) {
   ProgramStep step;
   step.program = static_cast<uint32_t>(p.fields().Integer(index));
   step.cached = cached;
@@ -83,9 +83,9 @@ void Call(Planner& p, std::string_view index, bool cached) {
   p.Add(std::move(step));
 }
 
-void PlanLoadCached(Planner& p) { Call(p, "program_idx", /*cached=*/true); }
+void PlanLoadCached(Planner& p) { PlanCall(p, "program_idx", /*cached=*/true); }
 
-void PlanFuncCall(Planner& p) { Call(p, "program_id", /*cached=*/false); }
+void PlanFuncCall(Planner& p) { PlanCall(p, "program_id", /*cached=*/false); }
 
 // The code of a library of the program.
 Bytes CodeOf(const Record& program, int64_t library) {

@@ -143,12 +143,12 @@ Status ProfileParser::ReadText(std::string_view text, const std::string& name, i
 }
 
 bool ProfileParser::ReadLine(const std::vector<std::string>& words) {
-  using Kind = Definition::Kind;
-  static const std::map<std::string, Kind, std::less<>> kKinds = {{"enum", Kind::kEnum},
-                                                                  {"flags", Kind::kFlags},
-                                                                  {"struct", Kind::kStruct},
-                                                                  {"table", Kind::kTable},
-                                                                  {"union", Kind::kUnion}};
+  using Sort = Definition::Kind;
+  static const std::map<std::string, Sort, std::less<>> kKinds = {{"enum", Sort::kEnum},
+                                                                  {"flags", Sort::kFlags},
+                                                                  {"struct", Sort::kStruct},
+                                                                  {"table", Sort::kTable},
+                                                                  {"union", Sort::kUnion}};
   if (words[0] == "file") return profile_->identifier_ = words[1], true;
   if (words[0] == "hash") return profile_->hash_ = words[1], true;
   if (words[0] == "root") return root_ = words[1], true;
@@ -163,18 +163,18 @@ bool ProfileParser::ReadLine(const std::vector<std::string>& words) {
   definition.name = words[1];
   type_names_[words[1]].clear();
   size_t first = 2;
-  if (definition.kind == Kind::kStruct) {
+  if (definition.kind == Sort::kStruct) {
     const auto bytes = words.size() > 2 ? NumberIn<uint32_t>(words[2]) : std::nullopt;
     if (!bytes) return false;
     definition.bytes = *bytes;
     first = 3;
-  } else if (definition.kind == Kind::kEnum || definition.kind == Kind::kFlags) {
+  } else if (definition.kind == Sort::kEnum || definition.kind == Sort::kFlags) {
     const auto basic = words.size() > 2 ? BasicNamed(words[2]) : std::nullopt;
     if (!basic || *basic >= Basic::kF32) return false;
     definition.basic = *basic;
     first = 3;
   }
-  const bool has_fields = definition.kind == Kind::kStruct || definition.kind == Kind::kTable;
+  const bool has_fields = definition.kind == Sort::kStruct || definition.kind == Sort::kTable;
   if (!(has_fields ? ReadFields(words, first, &definition)
                    : ReadMembers(words, first, &definition))) {
     return false;
