@@ -23,7 +23,6 @@
 namespace ttfd::cli {
 namespace {
 
-using client::Code;
 using client::Result;
 using client::Status;
 using tensor::Attribute;

@@ -90,7 +90,7 @@ Status Runner::LoadInput(const std::string& path) {
   session_.OnTransfer([&bar](uint64_t done, uint64_t total) {
     bar.Update(done, total, ProgressBar::Clock::now());
   });
-  const Status status = queue_.Write(input.buffer, 0, std::as_bytes(std::span(bytes)));
+  Status status = queue_.Write(input.buffer, 0, std::as_bytes(std::span(bytes)));
   session_.OnTransfer(nullptr);
   inputs_.push_back(std::move(input));
   return status;
@@ -250,7 +250,7 @@ Status Runner::SaveOutputs() {
     session_.OnTransfer([&bar](uint64_t done, uint64_t total) {
       bar.Update(done, total, ProgressBar::Clock::now());
     });
-    const Status status = queue_.Read(output.buffer, 0, std::as_writable_bytes(std::span(bytes)));
+    Status status = queue_.Read(output.buffer, 0, std::as_writable_bytes(std::span(bytes)));
     session_.OnTransfer(nullptr);
     if (!status.ok()) {
       return status;

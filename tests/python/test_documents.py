@@ -26,7 +26,10 @@ CLIENT_EXAMPLES = {
     "tiles.h": ("", "int main() {}\n"),
     "trace.h": ("", "int main() {}\n"),
 }
-FILE_EXAMPLES = {"binary.h": ("", "")}
+FILE_EXAMPLES = {
+    "binary.h": ("", ""),
+    "submit.h": ("int main(int argc, char** argv) {\n  if (argc < 2) return 0;\n  const std::vector<float> a(64 * 128), b(a);\n", "}\n"),
+}
 KERNEL_EXAMPLES = {"compute.h": ("", ""), "kernel.h": ("", ""), "print.h": ("", "")}
 
 

@@ -1,4 +1,5 @@
 // Files: what is written is listed, what is damaged is refused.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -36,12 +37,12 @@ void ExpectContains(const Json& read, const Json& written, const std::string& pl
   if (written.is_object()) {
     for (const auto& [name, value] : written.items()) {
       ASSERT_TRUE(read.contains(name)) << place << "." << name;
-      ExpectContains(read[name], value, place + "." + name);
+      ExpectContains(read[name], value, fmt::format("{}.{}", place, name));
     }
   } else if (written.is_array()) {
     ASSERT_EQ(read.size(), written.size()) << place;
     for (size_t i = 0; i < written.size(); ++i) {
-      ExpectContains(read[i], written[i], place + "[" + std::to_string(i) + "]");
+      ExpectContains(read[i], written[i], fmt::format("{}[{}]", place, i));
     }
   } else if (written.is_number_float()) {
     EXPECT_FLOAT_EQ(read.get<float>(), written.get<float>()) << place;

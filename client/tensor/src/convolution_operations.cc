@@ -244,7 +244,7 @@ Outputs RunConv1d(const Call& call) {
   if (!across.ok()) return across.status();
   convolution->windows = {.across = *across};
   const Composition steps(call);
-  const Outputs flat = Convolve(call, steps, call.input(kImages), *convolution, false);
+  Outputs flat = Convolve(call, steps, call.input(kImages), *convolution, false);
   if (!flat.ok()) return flat;
   return OutputOf(
       steps.Reshape(flat->front(), {of_x[0], across->count(), flat->front().shape().columns()}));

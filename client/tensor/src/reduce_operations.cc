@@ -94,7 +94,7 @@ Tensor Gathered(const Composition& steps, const Tensor& x, const std::vector<siz
     reduced *= shape[d];
   }
   if (keeps_last) order.push_back(static_cast<int64_t>(last));
-  const Tensor ordered =
+  Tensor ordered =
       std::is_sorted(order.begin(), order.end()) ? x : steps.Run("permute", {x}, {{"dims", order}});
   if (!ordered.ok()) return ordered;
   std::vector<uint32_t> extents = {static_cast<uint32_t>(rows), static_cast<uint32_t>(reduced)};

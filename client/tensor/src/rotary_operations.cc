@@ -134,7 +134,7 @@ Outputs RunRotaryEmbeddingLlama(const Call& call) {
   const uint32_t rows = decode ? angles[2] : x[2];
   const Tensor cos = RowsOf(steps, call.input(kCos), 0, rows);
   const Tensor sin = RowsOf(steps, call.input(kSin), 0, rows);
-  const Outputs turned = TurnTiles(call);
+  Outputs turned = TurnTiles(call);
   if (!turned.ok()) return turned;
   return Combined(call, steps, cos, sin, turned->front());
 }

@@ -91,7 +91,7 @@ Tensor Execution::Settled(Tensor made, const TensorSpec& spec) {
 
 Status Execution::Define(const Value& value, const Tensor& made) {
   Tensor tensor = Settled(made, value.spec);
-  const Status status = tensor.status();
+  Status status = tensor.status();
   tensors_[value.id] = std::move(tensor);
   return status;
 }

@@ -45,7 +45,7 @@ std::string NameOf(const Definition& definition, int64_t value) {
 
 std::string NumberText(const Type& type, int64_t integer, double real) {
   if (type.definition != nullptr) {
-    const std::string name = NameOf(*type.definition, integer);
+    std::string name = NameOf(*type.definition, integer);
     if (!name.empty()) return name;
   }
   if (IsReal(type)) return RealText(real, type.basic);

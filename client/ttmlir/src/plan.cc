@@ -28,12 +28,6 @@ const std::map<std::string_view, PlanRow>& PlanTable() {
   return *kTable;
 }
 
-// Null: this library does not have it.
-PlanFunction PlanFunctionOf(std::string_view type) {
-  const auto found = PlanTable().find(type);
-  return found == PlanTable().end() ? nullptr : found->second.function;
-}
-
 // The ids that a step uses.
 std::vector<uint64_t> UsedBy(const Step& step) {
   if (const auto* call = std::get_if<CallStep>(&step)) return call->inputs;
@@ -84,10 +78,11 @@ Plan PlanOf(const Record& program, uint32_t programs) {
     planned.type = record.MemberName("type");
     planned.location = LocationOf(record);
     planned.key = record.Text("loc_info");
-    const PlanFunction function = PlanFunctionOf(planned.type);
+    const auto row = PlanTable().find(planned.type);
     Planner planner(operation, program, programs, &values, &next_id);
-    if (function != nullptr && operation) {
-      function(planner);
+    if (row != PlanTable().end() && operation) {
+      row->second.function(planner);
+      planner.RefuseUnread(row->second.ignored);
     } else {
       planner.Fail("this library does not have it");
     }

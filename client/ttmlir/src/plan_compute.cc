@@ -9,7 +9,6 @@
 namespace ttfd::ttmlir {
 namespace {
 
-using tensor::DType;
 using tensor::Shape;
 using tensor::TensorSpec;
 
@@ -301,7 +300,7 @@ std::vector<PlanRow> ComputeRows() {
           {"EltwiseUnaryCompositeOp", PlanUnaryComposite, {"clamp", "cbrt", "log1p"}},
           {"MatmulOp", PlanMatmul, {"matmul", "transpose"}},
           {"LinearOp", PlanLinear, {"linear", "transpose"}},
-          {"ReductionOp", PlanReduction, CallsOf(kReductions)},
+          {"ReductionOp", PlanReduction, CallsOf(kReductions), {"keep_dim"}},
           {"ReductionProdOp", PlanProduct, {"prod"}},
           {"ReductionArgMaxOp", PlanArgmax, {"argmax"}},
           {"CumSumOp", PlanCumsum, {"cumsum"}},

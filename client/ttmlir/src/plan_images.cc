@@ -14,7 +14,7 @@ using tensor::TensorSpec;
 
 // A pair of numbers: a list in schemas since 2025, before it a field of each with these endings.
 std::vector<int64_t> Pair(const Planner& p, const std::string& name) {
-  if (p.fields().definition().FieldNamed(name) != nullptr) return p.Integers(name);
+  if (p.fields().Knows(name)) return p.Integers(name);
   const std::string early = name == "kernel_size" ? "kernel" : name;
   return {p.fields().Integer(early + "_height"), p.fields().Integer(early + "_width")};
 }
@@ -187,16 +187,36 @@ void PlanBatchNorm(Planner& p) {
 }  // namespace
 
 std::vector<PlanRow> ImageRows() {
+  const std::vector<std::string_view> prepared = {"input_memory_config",
+                                                  "input_tensor_layout",
+                                                  "weights_format",
+                                                  "batch_size",
+                                                  "input_height",
+                                                  "input_width",
+                                                  "kernel_size",
+                                                  "stride",
+                                                  "padding",
+                                                  "dilation",
+                                                  "has_bias",
+                                                  "input_dtype",
+                                                  "in_channels",
+                                                  "out_channels",
+                                                  "groups",
+                                                  "output_padding"};
   return {{"Conv2dOp", PlanConv2d, {"conv2d"}},
           {"ConvTranspose2dOp", PlanConvTranspose2d, {"conv_transpose2d"}},
-          {"PrepareConv2dWeightsOp", PlanPrepareConvWeights, {"prepare_conv2d_weights"}},
-          {"PrepareConv2dBiasOp", PlanPrepareBias, {"reshape", "typecast", "to_layout"}},
+          {"PrepareConv2dWeightsOp", PlanPrepareConvWeights, {"prepare_conv2d_weights"}, prepared},
+          {"PrepareConv2dBiasOp", PlanPrepareBias, {"reshape", "typecast", "to_layout"}, prepared},
           {"PrepareConvTranspose2dWeightsOp",
            PlanPrepareTransposedWeights,
-           {"prepare_conv_transpose2d_weights"}},
-          {"PrepareConvTranspose2dBiasOp", PlanPrepareBias, {"reshape", "typecast", "to_layout"}},
-          {"Pool2dOp", PlanPool, {"avg_pool2d", "max_pool2d"}},
-          {"MaxPool2dOp", PlanPool, {"max_pool2d"}},
+           {"prepare_conv_transpose2d_weights"},
+           prepared},
+          {"PrepareConvTranspose2dBiasOp",
+           PlanPrepareBias,
+           {"reshape", "typecast", "to_layout"},
+           prepared},
+          {"Pool2dOp", PlanPool, {"avg_pool2d", "max_pool2d"}, {"channels", "extra_params"}},
+          {"MaxPool2dOp", PlanPool, {"max_pool2d"}, {"channels"}},
           {"GlobalAvgPool2dOp", PlanGlobalPool, {"global_avg_pool2d"}},
           {"UpsampleOp", PlanUpsample, {"upsample"}},
           {"BatchNormInferenceOp", PlanBatchNorm, {"batch_norm_inference"}}};

@@ -10,7 +10,6 @@ namespace ttfd::ttmlir {
 namespace {
 
 using tensor::DType;
-using tensor::Layout;
 using tensor::TensorSpec;
 
 // Functions that do not depend on the sign, and those that compare.

@@ -48,8 +48,8 @@ void PlanNamedFull(Planner& p) {
 void PlanArange(Planner& p) { Fill(p, p.fields().Real("start"), p.fields().Real("step")); }
 
 void PlanConstant(Planner& p) {
-  const Record& fields = p.fields();
-  const bool has_type = fields.definition().FieldNamed("input_dtype") != nullptr;
+  const Fields& fields = p.fields();
+  const bool has_type = fields.Knows("input_dtype");
   const Value output = p.Out();
   DataStep step;
   step.bytes = fields.Items(fields.Has("input") ? "input" : "data").Raw();
@@ -100,11 +100,11 @@ Bytes CodeOf(const Record& program, int64_t library) {
 
 // Of 2025: one output, which the function writes over its last input. Since 2026: outputs that it returns.
 void PlanNative(Planner& p) {
-  const Record& fields = p.fields();
+  const Fields& fields = p.fields();
   NativeStep step;
   step.function.name = fields.Text("func_name");
   step.function.code = CodeOf(p.program(), fields.Integer("dylib_id"));
-  step.function.returns_outputs = fields.definition().FieldNamed("outs") != nullptr;
+  step.function.returns_outputs = fields.Knows("outs");
   step.inputs = p.Ins("ins");
   step.results = step.function.returns_outputs ? p.Outs("outs") : std::vector<Value>{p.Out()};
   if (step.function.code.empty()) {
@@ -137,15 +137,18 @@ std::vector<PlanRow> StructureRows() {
           {"ToDTypeOp", PlanCopy, settled},
           {"TypecastOp", PlanCopy, settled},
           {"AssignOp", PlanAssign, settled},
-          {"MeshShardOp", PlanMeshShard, settled},
+          {"MeshShardOp",
+           PlanMeshShard,
+           settled,
+           {"shard_direction", "shard_type", "shard_shape", "shard_dims"}},
           {"DeallocateOp", PlanDeallocate},
           {"DeallocOp", PlanDeallocate},
           {"EmptyOp", PlanEmpty},
           {"FullOp", PlanFull},
           {"NamedFullOp", PlanNamedFull},
-          {"ArangeOp", PlanArange},
+          {"ArangeOp", PlanArange, {}, {"end"}},
           {"ConstantOp", PlanConstant},
-          {"LoadCachedOp", PlanLoadCached},
+          {"LoadCachedOp", PlanLoadCached, {}, {"callee_name", "program_hash"}},
           {"FuncCallOp", PlanFuncCall},
           {"CpuOp", PlanNative}};
 }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "client/ttmlir/src/listing.h"
 #include "client/ttmlir/src/plan_integers.h"
@@ -31,6 +32,26 @@ std::optional<DType> DTypeOf(std::string_view name) {
 
 }  // namespace
 
+bool Fields::Knows(std::string_view field) const {
+  return record_ && record_.definition().FieldNamed(field) != nullptr;
+}
+
+std::string_view Fields::Unread() const {
+  if (!record_) return "";
+  for (const Field& field : record_.definition().fields) {
+    const bool is_device =
+        field.type.definition != nullptr && field.type.definition->name == "DeviceRef";
+    if (!record_.PlaceOf(field) || read_.contains(field.name) || is_device) continue;
+    const bool is_number = field.type.definition == nullptr
+                               ? field.type.basic != Basic::kText && !field.type.list
+                               : field.type.definition->kind == Definition::Kind::kEnum;
+    const bool is_default = is_number && record_.Real(field.name) == field.standard;
+    const bool is_empty = field.type.list && record_.Items(field.name).empty();
+    if (!is_default && !is_empty) return field.name;
+  }
+  return "";
+}
+
 void Planner::Fail(const std::string& problem) {
   if (problem_.empty()) problem_ = problem;
 }
@@ -51,11 +72,11 @@ Value Planner::ValueOf(const Record& ref) {
   if (!dtype) Fail(fmt::format("its data type is {}", name.empty() ? "not known" : name));
   const Record tile = memory.Child("tile_shape");
   const bool tiled = tile && tile.Integer("x") == 32 && tile.Integer("y") == 32;
-  const Value value = {static_cast<uint32_t>(ref.Integer("global_id")),
-                       {.shape = Shape(std::move(extents)),
-                        .dtype = dtype.value_or(DType::kFloat32),
-                        .layout = tiled ? Layout::kTile : Layout::kRowMajor},
-                       name == "Int32"};
+  Value value = {static_cast<uint32_t>(ref.Integer("global_id")),
+                 {.shape = Shape(std::move(extents)),
+                  .dtype = dtype.value_or(DType::kFloat32),
+                  .layout = tiled ? Layout::kTile : Layout::kRowMajor},
+                 name == "Int32"};
   if (tensor::Status status = value.spec.Check(); !status.ok()) Fail(status.message());
   return value;
 }
@@ -67,27 +88,26 @@ uint64_t Planner::Defined(const Record& ref) {
 }
 
 uint64_t Planner::In(std::string_view field) {
-  const Record ref = operation_.Child(field);
+  const Record ref = fields_.Child(field);
   if (!ref) Fail(fmt::format("it has no {}", field));
   return ref ? Defined(ref) : 0;
 }
 
 uint64_t Planner::In(std::initializer_list<std::string_view> fields) {
-  const auto* const known = std::find_if(fields.begin(), fields.end(), [&](std::string_view field) {
-    return operation_.definition().FieldNamed(field) != nullptr;
-  });
+  const auto* const known = std::find_if(
+      fields.begin(), fields.end(), [&](std::string_view field) { return fields_.Knows(field); });
   return In(known == fields.end() ? *fields.begin() : *known);
 }
 
 std::optional<uint64_t> Planner::InIf(std::string_view field) {
-  const Record ref = operation_.Child(field);
+  const Record ref = fields_.Child(field);
   if (!ref) return std::nullopt;
   return Defined(ref);
 }
 
 std::vector<uint64_t> Planner::Ins(std::string_view field) {
   std::vector<uint64_t> ids;
-  const List list = operation_.Items(field);
+  const List list = fields_.Items(field);
   for (uint32_t i = 0; i < list.size(); ++i) ids.push_back(Defined(list.Child(i)));
   return ids;
 }
@@ -104,20 +124,20 @@ bool Planner::IsSigned(uint64_t id) const {
 }
 
 Value Planner::Out(std::string_view field) {
-  const Record ref = operation_.Child(field);
+  const Record ref = fields_.Child(field);
   if (!ref) Fail(fmt::format("it has no {}", field));
   return ValueOf(ref);
 }
 
 std::vector<Value> Planner::Outs(std::string_view field) {
   std::vector<Value> values;
-  const List list = operation_.Items(field);
+  const List list = fields_.Items(field);
   for (uint32_t i = 0; i < list.size(); ++i) values.push_back(ValueOf(list.Child(i)));
   return values;
 }
 
 Value Planner::Temporary(TensorSpec spec) {
-  const Value value = {next_id_++, std::move(spec), false};
+  Value value = {next_id_++, std::move(spec), false};
   Define(value);
   return value;
 }
@@ -176,10 +196,11 @@ void Planner::MoveAll(std::string_view operation, std::vector<uint64_t> inputs,
                       std::vector<Value> results, tensor::Attributes attributes) {
   const tensor::OperationInfo* const info = OperationNamed(operation);
   if (info == nullptr) return;
-  for (const auto& [name, ignored] : attributes) {
-    const bool known = std::any_of(info->attributes.begin(), info->attributes.end(),
-                                   [&name](const auto& one) { return one.name == name; });
-    if (!known) Fail(fmt::format("{} has no {}", operation, name));
+  for (const auto& attribute : attributes) {
+    const bool known =
+        std::any_of(info->attributes.begin(), info->attributes.end(),
+                    [&attribute](const auto& one) { return one.name == attribute.first; });
+    if (!known) Fail(fmt::format("{} has no {}", operation, attribute.first));
   }
   for (const Value& result : results) Define(result);
   Add(CallStep{std::string(operation), std::move(inputs), std::move(attributes),
@@ -205,9 +226,9 @@ void Planner::Copy(uint64_t input, const Value& result) {
 }
 
 void Planner::DefineResults(std::string_view type) {
-  for (const Field& field : operation_.definition().fields) {
+  for (const Field& field : fields_.record().definition().fields) {
     if (!RefersToTensors(field) || !IsResult(field, type)) continue;
-    if (const Record ref = operation_.Child(field.name)) Define(ValueOf(ref));
+    if (const Record ref = fields_.Child(field.name)) Define(ValueOf(ref));
     for (const Value& value : Outs(field.name)) Define(value);
   }
 }
@@ -217,16 +238,50 @@ void Planner::Free(uint64_t id) {
   Add(FreeStep{id});
 }
 
+void Planner::RefuseUnread(const std::vector<std::string_view>& ignored) {
+  // What the description of the result says as well, where things lie, and how they are divided.
+  static constexpr std::array<std::string_view, 25> kHints = {"memory_config",
+                                                              "memcfg",
+                                                              "output_memory_config",
+                                                              "compute_config",
+                                                              "program_config",
+                                                              "matmul_program_config",
+                                                              "conv2d_config",
+                                                              "conv2d_slice_config",
+                                                              "device",
+                                                              "dtype",
+                                                              "output_dtype",
+                                                              "layout",
+                                                              "shape",
+                                                              "mesh",
+                                                              "offset",
+                                                              "chip_ids",
+                                                              "numeric_stable",
+                                                              "use_multicore",
+                                                              "reallocate_halo_output",
+                                                              "in_place_halo",
+                                                              "applied_shard_scheme",
+                                                              "config_tensors_in_dram",
+                                                              "cq_id",
+                                                              "force",
+                                                              "pad_value"};
+  for (const std::string_view field : kHints) static_cast<void>(fields_.Has(field));
+  for (const std::string_view field : ignored) static_cast<void>(fields_.Has(field));
+  if (const std::string_view field = fields_.Unread(); !field.empty()) {
+    Fail(fmt::format("its {} is not supported", field));
+  }
+}
+
 std::vector<int64_t> Planner::Integers(std::string_view field) const {
-  const List list = operation_.Items(field);
+  const List list = fields_.Items(field);
   std::vector<int64_t> numbers(list.size());
   for (uint32_t i = 0; i < list.size(); ++i) numbers[i] = list.Integer(i);
   return numbers;
 }
 
 double Planner::Number(std::string_view field) const {
-  const Record child = operation_.Child(field);
-  return child ? child.Real("value") : operation_.Real(field);
+  const Record child = fields_.Child(field);
+  return child ? child.Real("value") : fields_.Real(field);
 }
 
 }  // namespace ttfd::ttmlir

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,19 +12,50 @@
 
 namespace ttfd::ttmlir {
 
+// The fields of an operation by name, as of Record; knows which of them were read.
+class Fields {
+ public:
+  explicit Fields(const Record& record) : record_(record) {}
+
+  bool Knows(std::string_view field) const;  // whether the schema has it
+  bool Has(std::string_view field) const { return Noted(field).Has(field); }
+  int64_t Integer(std::string_view field) const { return Noted(field).Integer(field); }
+  double Real(std::string_view field) const { return Noted(field).Real(field); }
+  std::string_view Text(std::string_view field) const { return Noted(field).Text(field); }
+  std::string_view Name(std::string_view field) const { return Noted(field).Name(field); }
+  Record Child(std::string_view field) const { return Noted(field).Child(field); }
+  std::string_view MemberName(std::string_view field) const {
+    return Noted(field).MemberName(field);
+  }
+  List Items(std::string_view field) const { return Noted(field).Items(field); }
+
+  // The name of a field that is set to other than its default and was not read; "": there is none.
+  std::string_view Unread() const;
+  const Record& record() const { return record_; }
+
+ private:
+  const Record& Noted(std::string_view field) const {
+    read_.emplace(field);
+    return record_;
+  }
+
+  Record record_;
+  mutable std::set<std::string, std::less<>> read_;
+};
+
 // A problem that was found stays: everything after it has no effect, so callers need not ask after each call.
 class Planner {
  public:
   // `values` are the tensors defined so far, to which results are added.
   Planner(const Record& operation, const Record& program, uint32_t programs,
           std::map<uint64_t, Value>* values, uint64_t* next_id)
-      : operation_(operation),
+      : fields_(operation),
         program_(program),
         programs_(programs),
         values_(*values),
         next_id_(*next_id) {}
 
-  const Record& fields() const { return operation_; }
+  const Fields& fields() const { return fields_; }
   const Record& program() const { return program_; }
   uint32_t programs() const { return programs_; }
   void Fail(const std::string& problem);
@@ -64,6 +96,8 @@ class Planner {
   void Free(uint64_t id);
   // Defines all results of an operation that has a problem, so that those that use them have none of their own.
   void DefineResults(std::string_view type);
+  // A field that is set, has not been read and is not among `ignored` is a problem.
+  void RefuseUnread(const std::vector<std::string_view>& ignored);
 
   // ---- Fields.
   std::vector<int64_t> Integers(std::string_view field) const;
@@ -76,7 +110,7 @@ class Planner {
   // Null, and a problem: the table has none.
   const tensor::OperationInfo* OperationNamed(std::string_view name);
 
-  const Record& operation_;
+  Fields fields_;
   const Record& program_;
   const uint32_t programs_;
   std::map<uint64_t, Value>& values_;
@@ -92,6 +126,9 @@ struct PlanRow {
   std::string_view type;
   PlanFunction function;
   std::vector<std::string_view> calls = {};  // operations of the table; empty: none
+  // Fields that change nothing here, beside those that are hints in every operation. Any other field is read, or a problem
+  // if it is set.
+  std::vector<std::string_view> ignored = {};
 };
 // Of one source each.
 std::vector<PlanRow> StructureRows();

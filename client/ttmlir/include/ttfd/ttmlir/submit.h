@@ -1,10 +1,15 @@
 // Programs of TTNN files run on a card.
 //
-//   const auto binary = ttfd::ttmlir::Binary::Load("simple_multiply.ttnn");
+//   #include <ttfd/ttmlir/submit.h>
+//
+//   #include <iostream>
+//
+//   const auto binary = ttfd::ttmlir::Binary::Load(argv[1]);
 //   auto card = ttfd::tensor::Card::Open();
+//   if (!binary.ok() || !card.ok()) return 1;
 //   const std::vector inputs = {card->FromHost(a, {64, 128}), card->FromHost(b, {64, 128})};
 //   const auto outputs = ttfd::ttmlir::Submit(*card, *binary, 0, inputs);
-//   if (outputs.ok()) use(outputs->front().ToHost());
+//   if (outputs.ok()) std::cout << outputs->front().spec().ToString() << "\n";
 //
 // An operation of the file becomes calls of the operations of <ttfd/tensor/ops.h>. Where a file says in which memory a
 // tensor lies, on which cores an operation runs and how it is divided, that is a hint which has no effect: a tensor
