@@ -14,7 +14,7 @@ using tensor::TensorSpec;
 
 // A pair of numbers: a list in schemas since 2025, before it a field of each with these endings.
 std::vector<int64_t> Pair(const Planner& p, const std::string& name) {
-  if (p.fields().Knows(name)) return p.Integers(name);
+  if (p.fields().InSchema(name)) return p.Integers(name);
   const std::string early = name == "kernel_size" ? "kernel" : name;
   return {p.fields().Integer(early + "_height"), p.fields().Integer(early + "_width")};
 }

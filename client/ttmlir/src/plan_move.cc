@@ -12,7 +12,7 @@ using tensor::TensorSpec;
 void PlanReshape(Planner& p) { p.Copy(p.In("in"), p.Out()); }
 
 void PlanTranspose(Planner& p) {
-  const bool early = p.fields().Knows("dimension1");
+  const bool early = p.fields().InSchema("dimension1");
   p.Move("transpose", {p.In("in")}, p.Out(),
          {{"dim0", p.fields().Integer(early ? "dimension1" : "dim0")},
           {"dim1", p.fields().Integer(early ? "dimension2" : "dim1")}});
@@ -77,7 +77,7 @@ void PlanPad(Planner& p) {
 
 // Indices lie in rows; the output has the layout that the file says.
 void PlanEmbedding(Planner& p) {
-  const bool early = p.fields().Knows("output");
+  const bool early = p.fields().InSchema("output");
   const Value output = p.Out(early ? "output" : "out");
   p.Move("embedding", {p.In("input"), p.In("weight")}, output,
          {{"layout", std::string(tensor::LayoutName(output.spec.layout))}});

@@ -49,7 +49,7 @@ void PlanArange(Planner& p) { Fill(p, p.fields().Real("start"), p.fields().Real(
 
 void PlanConstant(Planner& p) {
   const Fields& fields = p.fields();
-  const bool has_type = fields.Knows("input_dtype");
+  const bool has_type = fields.InSchema("input_dtype");
   const Value output = p.Out();
   DataStep step;
   step.bytes = fields.Items(fields.Has("input") ? "input" : "data").Raw();
@@ -104,7 +104,7 @@ void PlanNative(Planner& p) {
   NativeStep step;
   step.function.name = fields.Text("func_name");
   step.function.code = CodeOf(p.program(), fields.Integer("dylib_id"));
-  step.function.returns_outputs = fields.Knows("outs");
+  step.function.returns_outputs = fields.InSchema("outs");
   step.inputs = p.Ins("ins");
   step.results = step.function.returns_outputs ? p.Outs("outs") : std::vector<Value>{p.Out()};
   if (step.function.code.empty()) {

@@ -32,7 +32,7 @@ std::optional<DType> DTypeOf(std::string_view name) {
 
 }  // namespace
 
-bool Fields::Knows(std::string_view field) const {
+bool Fields::InSchema(std::string_view field) const {
   return record_ && record_.definition().FieldNamed(field) != nullptr;
 }
 
@@ -94,8 +94,9 @@ uint64_t Planner::In(std::string_view field) {
 }
 
 uint64_t Planner::In(std::initializer_list<std::string_view> fields) {
-  const auto* const known = std::find_if(
-      fields.begin(), fields.end(), [&](std::string_view field) { return fields_.Knows(field); });
+  const auto* const known = std::find_if(fields.begin(), fields.end(), [&](std::string_view field) {
+    return fields_.InSchema(field);
+  });
   return In(known == fields.end() ? *fields.begin() : *known);
 }
 

@@ -12,12 +12,12 @@
 
 namespace ttfd::ttmlir {
 
-// The fields of an operation by name, as of Record; knows which of them were read.
+// The fields of an operation by name, as of Record, with which of them were read.
 class Fields {
  public:
   explicit Fields(const Record& record) : record_(record) {}
 
-  bool Knows(std::string_view field) const;  // whether the schema has it
+  bool InSchema(std::string_view field) const;  // whether the schema has it
   bool Has(std::string_view field) const { return Noted(field).Has(field); }
   int64_t Integer(std::string_view field) const { return Noted(field).Integer(field); }
   double Real(std::string_view field) const { return Noted(field).Real(field); }
@@ -126,8 +126,8 @@ struct PlanRow {
   std::string_view type;
   PlanFunction function;
   std::vector<std::string_view> calls = {};  // operations of the table; empty: none
-  // Fields that change nothing here, beside those that are hints in every operation. Any other field is read, or a problem
-  // if it is set.
+  // Fields that change nothing here, as those do that are hints in every operation. Any other field is read, or a
+  // problem if it is set.
   std::vector<std::string_view> ignored = {};
 };
 // Of one source each.
