@@ -132,8 +132,7 @@ void PrintSupport(const Binary& binary, const std::vector<size_t>& chosen) {
     rows.push_back({std::to_string(i), name, runs ? "yes" : "no",
                     binary.kind() == ttmlir::Kind::kTtnn ? "" : "only TTNN files run"});
     for (const ttmlir::Problem& problem : problems) {
-      const std::string& of = binary.programs()[problem.program].name;
-      rows.push_back({"", "", "", problem.program == i ? problem.text : of + ": " + problem.text});
+      rows.push_back({"", "", "", problem.text});
     }
   }
   PrintTable(rows);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <optional>
 
@@ -49,20 +50,28 @@ bool IsInteger(const TensorInfo& input) {
   return input.dtype.starts_with("Int") || input.dtype.starts_with("UInt");
 }
 
+// In the type and layout that the program describes: it may change the input in place.
 Tensor TensorOf(tensor::Card& card, const NpyArray& array, const TensorInfo& input) {
   tensor::Shape shape(array.shape);
+  const auto layout = input.layout == "tile" ? tensor::Layout::kTile : tensor::Layout::kRowMajor;
   if (!IsInteger(input)) {
-    if (array.integers.empty()) {
-      return card.FromHost(array.numbers, std::move(shape), tensor::DType::kFloat32);
-    }
-    const std::vector<float> numbers(array.integers.begin(), array.integers.end());
-    return card.FromHost(numbers, std::move(shape), tensor::DType::kFloat32);
+    auto dtype = tensor::DType::kFloat32;
+    if (input.dtype == "BFloat16") dtype = tensor::DType::kBFloat16;
+    if (input.dtype == "BFP_BFloat8") dtype = tensor::DType::kBfp8;
+    const std::vector<float> converted(array.integers.begin(), array.integers.end());
+    return card.FromHost(array.integers.empty() ? array.numbers : converted, std::move(shape),
+                         dtype, layout);
   }
-  if (!array.integers.empty()) return card.FromHost(array.integers, std::move(shape));
-  std::vector<uint32_t> integers(array.numbers.size());
-  std::transform(array.numbers.begin(), array.numbers.end(), integers.begin(),
-                 [](float number) { return static_cast<uint32_t>(static_cast<int64_t>(number)); });
-  return card.FromHost(integers, std::move(shape));
+  if (!array.integers.empty()) return card.FromHost(array.integers, std::move(shape), layout);
+  std::vector<uint32_t> integers;
+  for (const float number : array.numbers) {
+    constexpr float kMost = 4294967040.0F;  // the greatest float below 2^32
+    if (!(number >= -2147483648.0F && number <= kMost) || number != std::trunc(number)) {
+      return UsageError(fmt::format("an input of {} has the element {}", input.dtype, number));
+    }
+    integers.push_back(static_cast<uint32_t>(static_cast<int64_t>(number)));
+  }
+  return card.FromHost(integers, std::move(shape), layout);
 }
 
 Result<Ran> RunOn(tensor::Card& card, const Binary& binary, size_t program,

@@ -109,6 +109,66 @@ def test_a_constant_follows_changes_in_place(daemon, tmp_path):
         assert np.all(binary.submit(card, 0, [cache])[0].numpy() == 6)
 
 
+def cache_file(path: pathlib.Path, operations: list[dict[str, Any]], more: list[dict[str, Any]] | None = None) -> ttmlir.Binary:
+    """A program of a cache and rows for it, bfloat16, that returns %9."""
+    refs = [files.tensor(number, (1, 1, 32, 32), "BFloat16") for number in (0, 1, 9)]
+    return ttmlir.Binary(str(files.write(path / "cache.ttnn", [files.program("main", refs[:2], refs[2:], operations), *(more or [])])))
+
+
+def cache_ref(number: int) -> dict[str, Any]:
+    return files.tensor(number, (1, 1, 32, 32), "BFloat16")
+
+
+def test_changes_in_place_are_those_of_the_program(daemon, tmp_path):
+    fill = files.operation("FillCacheOp", {"cache": cache_ref(0), "input": cache_ref(1)})
+    double = files.operation("EltwiseBinaryOp", {"type": "Add", "lhs": cache_ref(0), "rhs": cache_ref(0), "out": cache_ref(9)})
+    with tt.open(daemon.address) as card:
+        def make(number: float, dtype: str = "bfloat16") -> tt.Tensor:
+            return card.tensor(np.full((1, 1, 32, 32), number), dtype)
+
+        cache = make(0)
+        binary = cache_file(tmp_path, [fill, double])
+        assert np.all(binary.submit(card, 0, [cache, make(3)])[0].numpy() == 6) and np.all(cache.numpy() == 3)
+        with pytest.raises(ttfd.Error, match="input 0 is float32 .*the program has bfloat16 .*changes it in place"):
+            binary.submit(card, 0, [make(0, "float32"), make(3)])
+        # An assigned tensor has elements of its own.
+        assign = files.operation("AssignOp", {"input": cache_ref(0), "output": cache_ref(9)})
+        filled = files.operation("FillCacheOp", {"cache": cache_ref(9), "input": cache_ref(1)})
+        assert np.all(cache_file(tmp_path, [assign, filled]).submit(card, 0, [cache, make(5)])[0].numpy() == 5) and np.all(cache.numpy() == 3)
+        # A constant that a program changes is computed anew.
+        load = files.operation("LoadCachedOp", {"inputs": [], "callee_name": "zeros", "program_idx": 1, "outputs": [cache_ref(4)]})
+        total = files.operation("EltwiseBinaryOp", {"type": "Add", "lhs": cache_ref(4), "rhs": cache_ref(1), "out": cache_ref(9)})
+        change = files.operation("FillCacheOp", {"cache": cache_ref(4), "input": cache_ref(9)})
+        zeros = files.program("zeros", [], [cache_ref(5)], [files.operation("NamedFullOp", {"type": "Zeros", "shape": [1, 1, 32, 32], "out": cache_ref(5)})])
+        binary = cache_file(tmp_path, [load, total, change], [zeros])
+        assert [float(binary.submit(card, 0, [cache, make(1)])[0].numpy().max()) for _ in range(3)] == [1, 1, 1]
+
+
+def chain(length: int, calls: int) -> list[dict[str, Any]]:
+    """Programs of which each calls the next so often."""
+    x, y = files.tensor(0, (4, 4)), files.tensor(1, (4, 4))
+    last = files.program("last", [x], [y], [files.operation("EltwiseUnaryOp", {"type": "Relu", "in": x, "out": y})])
+    return [files.program(f"p{i}", [x], [y], [files.operation("FuncCallOp", {"program_id": i + 1, "inputs": [x], "outputs": [y]})] * calls)
+            for i in range(length)] + [last]
+
+
+@pytest.mark.parametrize("length,calls,problem", [(60, 1, "nested more than 32 deep"), (25, 2, "it runs more than 1000000 operations"), (5, 2, "")])
+def test_calls_of_programs_are_bounded(tmp_path, length, calls, problem):
+    problems = ttmlir.Binary(str(files.write(tmp_path / "calls.ttnn", chain(length, calls)))).problems(0)
+    assert problem in " ".join(problems) and bool(problem) == bool(problems)
+
+
+def test_python_of_a_mask_runs(daemon, tmp_path):
+    out = files.tensor(1, (32, 32))
+    unused, full = (files.operation("FullOp", {"shape": [32, 32], "fill_value_type": "FP", "fill_value": {"value": -1e39}, "out": ref})
+                    for ref in (files.tensor(2, (32, 32)), out))
+    free = files.operation("DeallocateOp", {"in": files.tensor(2, (32, 32))})
+    module: dict[str, Any] = {}
+    exec(ttmlir.Binary(str(files.write(tmp_path / "mask.ttnn", [files.program("main", [], [out], [unused, free, full])]))).python(), module)
+    with tt.open(daemon.address) as card:
+        assert np.all(module["program_0_main"](card)[0].numpy() == -np.inf)
+
+
 def test_a_file_is_listed_in_python(tmp_path):
     file, _, _ = network(tmp_path / "network.ttnn")
     binary = ttmlir.Binary(str(file))
@@ -163,6 +223,11 @@ WRONG = [
     ({"fields": {"in": files.tensor(1, (4, 4)), "type": "Asinh"}}, "the table of operations has no asinh"),
     ({"kind": "ReshapeOp", "fields": {"type": None, "out": files.tensor(2, (5, 5))}}, "becomes"),
     ({"missing": True}, "%3 is used before it is defined"),
+    ({"kind": "EltwiseUnaryCompositeOp", "fields": {"type": "ClampScalar", "params_type": "ClampScalarOpParams", "params": {}}}, "it has no min"),
+    ({"kind": "ArangeOp", "fields": {"in": None, "type": None, "start": 0, "end": 3, "step": 1}}, "it has 3 numbers"),
+    ({"kind": "SoftmaxOp", "fields": {"type": None, "dimension": 5}}, "it has no extent 5"),
+    ({"kind": "PagedUpdateCacheOp", "output": files.tensor(1, (4, 4)), "fields": {"type": None, "in": None, "out": None, "cache": files.tensor(1, (4, 4)), "input": files.tensor(1, (4, 4)),
+      "update_index": files.tensor(1, (4, 4)), "share_cache": True}}, "a shared cache is not supported"),
     ({"calls": 1}, "program 1 calls itself"),
     ({"calls": 7}, "it calls program 7, and there are 2"),
 ]

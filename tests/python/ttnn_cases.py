@@ -58,6 +58,7 @@ def integers() -> list[Case]:
     found.append(Case("TypecastOp", {"in": "%0", "dtype": "Int32", "out": "%out"}, [some(40, 70, low=-90, high=90)], np.empty(0), "Int32", exact=True))
     found[-1].wanted = found[-1].inputs[0].astype(np.int32)
     found.append(Case("EltwiseBinaryOp", {"type": "GreaterEqual", **both}, [a, b], (a >= b).astype(np.float32), exact=True))
+    found.append(Case("EltwiseUnaryOp", {"type": "Neg", "in": "%0", "out": "%out"}, [a], -a.astype(np.float32), exact=True))
     return found
 
 
@@ -119,6 +120,8 @@ def cases() -> list[Case]:
              "params": {"min_type": "FP", "min": {"value": -0.5}, "max_type": "I32", "max": {"value": 1}}}, [x], np.clip(x, -0.5, 1)),
         Case("MatmulOp", {"a": "%0", "b": "%1", **out}, [a, b], a @ b),
         Case("MatmulOp", {"a": "%0", "b": "%1", "transpose_a": True, "transpose_b": True, **out}, [some(50, 33), some(40, 50)], np.empty(0)),
+        Case("MatmulOp", {"a": "%0", "b": "%1", "matmul_program_config_type": "MatmulMultiCoreReuseMultiCast1DProgramConfig",
+             "matmul_program_config": {"fused_activation": {"op_type": "Relu"}}, **out}, [a, b], np.maximum(a @ b, 0)),
         Case("LinearOp", {"a": "%0", "b": "%1", "bias": "%2", "activation": "relu", **out}, [a, b, row[:40]], np.maximum(a @ b + row[:40], 0), "BFloat16"),
         Case("SoftmaxOp", {"in": "%0", "dimension": -1, **out}, [x], softmax(x, -1)),
         Case("SoftmaxOp", {"in": "%0", "dimension": 1, **out}, [x], softmax(x, 1)),

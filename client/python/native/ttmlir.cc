@@ -32,6 +32,9 @@ py::list Submit(const tm::Binary& binary, const py::object& card, size_t program
   }
   tm::SubmitOptions options;
   options.allow_native = allow_native;
+  if (!(native_s > 0 && native_s <= 86'400)) {
+    throw py::value_error("native_s must be above 0 and at most 86,400");
+  }
   options.native_time = std::chrono::milliseconds(static_cast<int64_t>(native_s * 1000));
   options.native_memory_bytes = native_bytes;
   client::Result<std::vector<tt::Tensor>> made = native.Call([&] {

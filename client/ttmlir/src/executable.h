@@ -37,10 +37,16 @@ class Executable {
             std::vector<tensor::Tensor> results);
 
  private:
+  // Why a call cannot be made; "": it can.
+  std::string ProblemOfCall(const ProgramStep& call) const;
+  // Whether it found more inputs of the plan that are changed in place.
+  bool AddChangesOfCalls(Plan* plan);
+
   struct Entry {
     uint64_t session = 0;
     std::vector<std::pair<std::weak_ptr<tensor::Storage>, uint64_t>> inputs;  // with their versions
     std::vector<tensor::Tensor> results;
+    std::vector<uint64_t> versions;  // of the results, which a program may change in place
   };
 
   List programs_;

@@ -137,14 +137,18 @@ Status Execution::Do(const FreeStep& step) {
 
 Status Execution::Do(const ProgramStep& step) {
   std::vector<Tensor> inputs;
-  for (const uint64_t id : step.inputs) inputs.push_back(tensors_[id]);
+  for (const Value& input : step.inputs) inputs.push_back(tensors_[input.id]);
   const uint64_t session = card_.session().id();
   std::vector<Tensor> results;
   if (step.cached) results = executable_.Cached(session, step.program, inputs);
   if (results.empty()) {
     Result<std::vector<Tensor>> made =
         Execution(card_, executable_, step.program, options_).Run(inputs);
-    if (!made.ok()) return made.status();
+    if (!made.ok()) {
+      return Status(made.status().code(),
+                    fmt::format("program {}: {}", executable_.plans()[step.program].name,
+                                made.status().message()));
+    }
     results = *std::move(made);
     if (step.cached) executable_.Keep(session, step.program, inputs, results);
   }
@@ -171,23 +175,26 @@ Status Execution::Do(const NativeStep& step) {
   return status;
 }
 
-const Tensor* Execution::ResultOf(const PlannedOperation& operation) const {
+std::optional<Value> Execution::ResultOf(const PlannedOperation& operation) const {
   for (auto step = operation.steps.rbegin(); step != operation.steps.rend(); ++step) {
-    const std::vector<uint64_t> ids = DefinedBy(*step);
-    const auto found = ids.empty() ? tensors_.end() : tensors_.find(ids.front());
-    if (found != tensors_.end()) return &found->second;
+    const std::vector<Value> values = DefinedBy(*step);
+    if (!values.empty() && tensors_.contains(values.front().id)) return values.front();
   }
-  return nullptr;
+  return std::nullopt;
 }
 
-Status Execution::CheckGolden(std::string_view key, const std::string& name, const Tensor& made) {
+Status Execution::CheckGolden(std::string_view key, const std::string& name, const Value& value,
+                              const Tensor& made) {
   const std::optional<GoldenTensor> golden = executable_.Golden(program_, key);
   if (!golden || golden->numbers.size() != made.shape().elements()) return Status();
   std::vector<float> numbers(golden->numbers.size());
   if (made.dtype() == DType::kUInt32) {
     std::vector<uint32_t> integers(numbers.size());
     if (Status status = made.ToHost(std::span(integers)); !status.ok()) return status;
-    std::copy(integers.begin(), integers.end(), numbers.begin());
+    std::transform(integers.begin(), integers.end(), numbers.begin(), [&value](uint32_t integer) {
+      return value.is_signed ? static_cast<float>(static_cast<int32_t>(integer))
+                             : static_cast<float>(integer);
+    });
   } else if (Status status = made.ToHost(std::span(numbers)); !status.ok()) {
     return status;
   }
@@ -198,7 +205,9 @@ Status Execution::CheckGolden(std::string_view key, const std::string& name, con
 
 Result<std::vector<Tensor>> Execution::Run(std::span<const Tensor> inputs) {
   for (size_t i = 0; i < plan_.inputs.size(); ++i) {
-    if (Status status = Define(plan_.inputs[i], inputs[i]); !status.ok()) return status;
+    if (Status status = Define(plan_.inputs[i], inputs[i]); !status.ok()) {
+      return Status(status.code(), fmt::format("input {}: {}", i, status.message()));
+    }
   }
   for (size_t i = 0; i < plan_.operations.size(); ++i) {
     for (const Step& step : plan_.operations[i].steps) {
@@ -206,19 +215,23 @@ Result<std::vector<Tensor>> Execution::Run(std::span<const Tensor> inputs) {
       if (status.ok()) continue;
       return Status(status.code(), fmt::format("{}: {}", NameOf(plan_, i), status.message()));
     }
-    const Tensor* const made = ResultOf(plan_.operations[i]);
-    if (made == nullptr || options_.on_golden == nullptr) continue;
-    const Status status = CheckGolden(plan_.operations[i].key, NameOf(plan_, i), *made);
+    const std::optional<Value> made = ResultOf(plan_.operations[i]);
+    if (!made || options_.on_golden == nullptr) continue;
+    Status status =
+        CheckGolden(plan_.operations[i].key, NameOf(plan_, i), *made, tensors_[made->id]);
     if (!status.ok()) return status;
   }
   std::vector<Tensor> outputs;
   for (const Value& output : plan_.outputs) {
     Tensor tensor = Settled(tensors_[output.id], output.spec);
-    if (!tensor.ok()) return tensor.status();
     const std::string number = std::to_string(outputs.size());
+    if (!tensor.ok()) {
+      return Status(tensor.status().code(),
+                    fmt::format("output {}: {}", number, tensor.status().message()));
+    }
     outputs.push_back(std::move(tensor));
     if (options_.on_golden == nullptr) continue;
-    const Status status = CheckGolden("output_" + number, "output " + number, outputs.back());
+    Status status = CheckGolden("output_" + number, "output " + number, output, outputs.back());
     if (!status.ok()) return status;
   }
   return outputs;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,10 +36,10 @@ class Execution {
   tensor::Tensor Settled(tensor::Tensor made, const tensor::TensorSpec& spec);
   client::Status Define(const Value& value, const tensor::Tensor& made);
   // Compares with the golden tensor of the key, if the file has one.
-  client::Status CheckGolden(std::string_view key, const std::string& name,
+  client::Status CheckGolden(std::string_view key, const std::string& name, const Value& value,
                              const tensor::Tensor& made);
   // The first result of an operation; none: it has no result.
-  const tensor::Tensor* ResultOf(const PlannedOperation& operation) const;
+  std::optional<Value> ResultOf(const PlannedOperation& operation) const;
   tensor::Tensor FromWords(const std::vector<uint32_t>& words, const tensor::TensorSpec& spec);
   tensor::Tensor FromNumbers(const std::vector<double>& numbers, const tensor::TensorSpec& spec);
 

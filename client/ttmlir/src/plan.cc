@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "client/ttmlir/src/listing.h"
@@ -28,38 +29,64 @@ const std::map<std::string_view, PlanRow>& PlanTable() {
   return *kTable;
 }
 
-// The ids that a step uses.
-std::vector<uint64_t> UsedBy(const Step& step) {
-  if (const auto* call = std::get_if<CallStep>(&step)) return call->inputs;
-  if (const auto* call = std::get_if<ProgramStep>(&step)) return call->inputs;
-  if (const auto* copy = std::get_if<CopyStep>(&step)) return {copy->input};
-  if (const auto* call = std::get_if<NativeStep>(&step)) return call->inputs;
-  return {};
-}
-
 // Files of 2024 describe each result by an empty tensor first, which nothing uses: fills without a use are dropped.
 void DropUnusedFills(Plan* plan) {
   std::set<uint64_t> used;
+  std::map<uint64_t, Step*> frees;  // of what is not used before
   for (const Value& output : plan->outputs) used.insert(output.id);
+  std::set<const Step*> dropped;
   for (auto operation = plan->operations.rbegin(); operation != plan->operations.rend();
        ++operation) {
-    std::vector<Step>& steps = operation->steps;
-    for (size_t i = steps.size(); i-- > 0;) {
-      const auto* const fill = std::get_if<FillStep>(&steps[i]);
-      if (fill != nullptr && used.erase(fill->result.id) == 0) {
-        steps.erase(steps.begin() + static_cast<ptrdiff_t>(i));
-        continue;
+    for (auto step = operation->steps.rbegin(); step != operation->steps.rend(); ++step) {
+      const auto* const fill = std::get_if<FillStep>(&*step);
+      if (const auto* const free = std::get_if<FreeStep>(&*step)) frees[free->id] = &*step;
+      if (fill != nullptr && !used.contains(fill->result.id)) {
+        dropped.insert(&*step);
+        if (frees.contains(fill->result.id)) dropped.insert(frees[fill->result.id]);
       }
-      for (const uint64_t id : DefinedBy(steps[i])) used.erase(id);
-      for (const uint64_t id : UsedBy(steps[i])) used.insert(id);
+      for (const Value& value : DefinedBy(*step)) {
+        used.erase(value.id);
+        frees.erase(value.id);
+      }
+      for (const uint64_t id : UsedBy(*step)) used.insert(id);
     }
   }
+  for (PlannedOperation& operation : plan->operations) {
+    std::vector<Step> kept;
+    for (Step& step : operation.steps) {
+      if (!dropped.contains(&step)) kept.push_back(std::move(step));
+    }
+    operation.steps = std::move(kept);
+  }
+}
+
+// Inputs that are changed in place, also by another name.
+std::vector<bool> ChangedInputs(const Plan& plan) {
+  std::map<uint64_t, size_t> inputs;  // by id, which input it is
+  std::vector<bool> changed(plan.inputs.size());
+  for (size_t i = 0; i < plan.inputs.size(); ++i) inputs[plan.inputs[i].id] = i;
+  for (const PlannedOperation& operation : plan.operations) {
+    for (const Step& step : operation.steps) {
+      const auto* const call = std::get_if<CallStep>(&step);
+      const auto* const copy = std::get_if<CopyStep>(&step);
+      if (call != nullptr && call->results.empty() && inputs.contains(call->inputs[0])) {
+        changed[inputs[call->inputs[0]]] = true;
+      }
+      const auto source = copy == nullptr ? inputs.end() : inputs.find(copy->input);
+      const std::optional<size_t> alias =
+          source == inputs.end() ? std::nullopt : std::optional(source->second);
+      for (const Value& value : DefinedBy(step)) inputs.erase(value.id);
+      if (alias) inputs[copy->result.id] = *alias;
+    }
+  }
+  return changed;
 }
 
 }  // namespace
 
 Plan PlanOf(const Record& program, uint32_t programs) {
   Plan plan;
+  plan.name = program.Text("name");
   std::map<uint64_t, Value> values;
   uint64_t next_id = kFirstTemporary;
   Planner arguments(program, program, programs, &values, &next_id);
@@ -95,21 +122,38 @@ Plan PlanOf(const Record& program, uint32_t programs) {
   plan.outputs = results.Outs("outputs");
   results.Ins("outputs");
   if (!results.problem().empty()) plan.problems.push_back("outputs: " + results.problem());
+  for (const Value& output : plan.outputs) {
+    const bool is_integer = output.spec.dtype == tensor::DType::kUInt32;
+    const auto made = values.find(output.id);
+    if (made != values.end() && is_integer != (made->second.spec.dtype == tensor::DType::kUInt32)) {
+      plan.problems.push_back(fmt::format("outputs: %{} is {}, and the program returns {}",
+                                          output.id, made->second.spec.ToString(),
+                                          output.spec.ToString()));
+    }
+  }
   DropUnusedFills(&plan);
+  plan.changes = ChangedInputs(plan);
   return plan;
 }
 
-std::vector<uint64_t> DefinedBy(const Step& step) {
+std::vector<Value> DefinedBy(const Step& step) {
+  if (const auto* call = std::get_if<CallStep>(&step)) return call->results;
+  if (const auto* call = std::get_if<ProgramStep>(&step)) return call->results;
+  if (const auto* copy = std::get_if<CopyStep>(&step)) return {copy->result};
+  if (const auto* data = std::get_if<DataStep>(&step)) return {data->result};
+  if (const auto* fill = std::get_if<FillStep>(&step)) return {fill->result};
+  if (const auto* call = std::get_if<NativeStep>(&step)) return call->results;
+  return {};
+}
+
+std::vector<uint64_t> UsedBy(const Step& step) {
+  if (const auto* call = std::get_if<CallStep>(&step)) return call->inputs;
+  if (const auto* copy = std::get_if<CopyStep>(&step)) return {copy->input};
+  if (const auto* call = std::get_if<NativeStep>(&step)) return call->inputs;
   std::vector<uint64_t> ids;
-  const auto add = [&ids](const std::vector<Value>& values) {
-    for (const Value& value : values) ids.push_back(value.id);
-  };
-  if (const auto* call = std::get_if<CallStep>(&step)) add(call->results);
-  if (const auto* call = std::get_if<ProgramStep>(&step)) add(call->results);
-  if (const auto* copy = std::get_if<CopyStep>(&step)) add({copy->result});
-  if (const auto* data = std::get_if<DataStep>(&step)) add({data->result});
-  if (const auto* fill = std::get_if<FillStep>(&step)) add({fill->result});
-  if (const auto* call = std::get_if<NativeStep>(&step)) add(call->results);
+  if (const auto* call = std::get_if<ProgramStep>(&step)) {
+    for (const Value& input : call->inputs) ids.push_back(input.id);
+  }
   return ids;
 }
 

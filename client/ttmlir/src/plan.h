@@ -51,7 +51,7 @@ struct FreeStep {
 struct ProgramStep {
   uint32_t program = 0;
   bool cached = false;
-  std::vector<uint64_t> inputs = {};
+  std::vector<Value> inputs = {};
   std::vector<Value> results = {};
 };
 // Calls a function of native code of the CPU, with elements of 4 bytes.
@@ -72,18 +72,23 @@ struct PlannedOperation {
 };
 
 struct Plan {
+  std::string name;
   std::vector<Value> inputs;
   std::vector<Value> outputs;
   std::vector<PlannedOperation> operations;  // as in the file
   std::vector<std::string> problems = {};    // of the program itself
+  // Inputs whose elements an operation of this program changes in place; Executable adds those that are changed by
+  // others that it calls.
+  std::vector<bool> changes = {};
 };
 
 // The plan of a program of a file with `programs` of them. An operation that uses an id which no earlier one defines,
 // or that this library or the table of operations does not have, has a problem.
 Plan PlanOf(const Record& program, uint32_t programs);
 
-// The ids that a step makes anew.
-std::vector<uint64_t> DefinedBy(const Step& step);
+// What a step makes anew, and the ids that it uses.
+std::vector<Value> DefinedBy(const Step& step);
+std::vector<uint64_t> UsedBy(const Step& step);
 
 // "operation 3 MatmulOp at model.mlir:7:10".
 std::string NameOf(const Plan& plan, size_t operation);

@@ -134,14 +134,9 @@ void PlanWhere(Planner& p) {
 void PlanUnary(Planner& p) {
   const std::string_view operation = Known(p, kUnary);
   tensor::Attributes attributes;
-  if (operation == "leaky_relu") attributes["slope"] = p.fields().Child("params").Real("parameter");
+  if (operation == "leaky_relu")
+    attributes["slope"] = p.Number(p.fields().Child("params"), "parameter");
   p.Compute(operation, {p.In("in")}, p.Out(), std::move(attributes));
-}
-
-// A bound as a number, or as a union of tables with a `value`.
-double Bound(const Record& bounds, std::string_view name) {
-  const Record union_member = bounds.Child(name);
-  return union_member ? union_member.Real("value") : bounds.Real(name);
 }
 
 void PlanUnaryComposite(Planner& p) {
@@ -151,7 +146,7 @@ void PlanUnaryComposite(Planner& p) {
   const Value output = p.Out();
   if (type == "ClampScalar") {
     return p.Compute("clamp", {input}, output,
-                     {{"low", Bound(params, "min")}, {"high", Bound(params, "max")}});
+                     {{"low", p.Number(params, "min")}, {"high", p.Number(params, "max")}});
   }
   if (type == "ClampTensor") {
     // Their bounds are operands that lie in the parameters.
@@ -181,9 +176,13 @@ void Product(Planner& p, std::string_view operation, std::optional<uint64_t> bia
       Transposed(p, p.In({"a", "in0"}), p.fields().Integer("transpose_a") != 0),
       p.In({"b", "in1"})};
   if (bias) inputs.push_back(*bias);
+  const std::string fused =
+      p.Activation(p.fields().Child("matmul_program_config").Child("fused_activation"));
+  std::string activation(p.fields().Text("activation"));
+  if (!fused.empty() && !activation.empty()) p.Fail("it has two activations");
+  if (!fused.empty()) activation = fused;
   p.Compute(operation, inputs, p.Out(),
-            {{"transpose_b", p.fields().Integer("transpose_b") != 0},
-             {"activation", std::string(p.fields().Text("activation"))}});
+            {{"transpose_b", p.fields().Integer("transpose_b") != 0}, {"activation", activation}});
 }
 
 void PlanMatmul(Planner& p) { Product(p, "matmul", std::nullopt); }

@@ -1,8 +1,6 @@
 // Plans of operations on images: convolutions, pools, normalization, resizing.
 #include <fmt/format.h>
 
-#include <cctype>
-
 #include "client/ttmlir/src/planner.h"
 
 namespace ttfd::ttmlir {
@@ -19,7 +17,10 @@ std::vector<int64_t> Pair(const Planner& p, const std::string& name) {
   return {p.fields().Integer(early + "_height"), p.fields().Integer(early + "_width")};
 }
 
-Attributes WindowsOf(const Planner& p) {
+Attributes WindowsOf(Planner& p) {
+  for (const char* const name : {"kernel_size", "stride", "dilation"}) {
+    if (Pair(p, name).size() != 2) p.Fail(fmt::format("its {} is not of two numbers", name));
+  }
   return {{"batch_size", p.fields().Integer("batch_size")},
           {"input_height", p.fields().Integer("input_height")},
           {"input_width", p.fields().Integer("input_width")},
@@ -123,14 +124,10 @@ uint64_t WeightsOf(Planner& p, bool is_transposed) {
   return weights.id;
 }
 
-// "Relu" of a convolution's configuration as the table names it.
 std::string ActivationOf(Planner& p) {
-  const Record activation = p.fields().Child("conv2d_config").Child("activation");
-  if (!activation) return std::string(p.fields().Child("conv2d_config").Text("activation"));
-  std::string name(activation.Name("op_type"));
-  for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
-  if (!activation.Items("params").empty()) p.Fail("an activation with parameters");
-  return name;
+  const Record config = p.fields().Child("conv2d_config");
+  const std::string early(config.Text("activation"));
+  return early.empty() ? p.Activation(config.Child("activation")) : early;
 }
 
 void Convolution(Planner& p, std::string_view operation, bool is_transposed) {

@@ -65,7 +65,11 @@ void PlanOfIntegers(Planner& p, std::string_view operation, std::vector<uint64_t
   const bool is_signed =
       std::any_of(inputs.begin(), inputs.end(), [&p](uint64_t id) { return p.IsSigned(id); });
   const bool is_ordered = Has(kOrdered, operation);
-  if (operation == "neg" && inputs.size() == 1) return p.Copy(Negated(p, inputs[0]), output);
+  if (operation == "neg" && inputs.size() == 1) {
+    const uint64_t negated = Negated(p, inputs[0]);
+    p.Define({negated, p.spec(negated), /*is_signed=*/true});
+    return p.Copy(negated, output);
+  }
   if (!is_ordered && !Has(kModular, operation)) {
     return p.Fail(fmt::format("{} of integers is not supported", operation));
   }

@@ -81,6 +81,7 @@ void Attention(Planner& p, std::string_view operation,
     if (const auto input = p.InIf(field)) inputs.push_back(*input);
   }
   if (const auto mask = p.InIf("attention_mask")) inputs.push_back(p.Tiled(*mask));
+  if (p.fields().Has("scale") && p.fields().Real("scale") == 0) p.Fail("its scale is 0");
   if (p.fields().Has("attention_sink")) p.Fail("an attention sink is not supported");
   p.Move(operation, inputs, p.Out(),
          {{"is_causal", p.fields().Integer("is_causal") != 0},

@@ -1,6 +1,8 @@
 // Plans of operations that compute nothing: devices, memory, layouts, types, constants, calls.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "client/ttmlir/src/planner.h"
 
 namespace ttfd::ttmlir {
@@ -16,7 +18,17 @@ void PlanNothing(Planner&) {}
 // The same elements elsewhere, in another layout or type. Where they lie is a hint.
 void PlanCopy(Planner& p) { p.Copy(p.In({"in0", "in", "input"}), p.Out()); }
 
-void PlanAssign(Planner& p) { p.Copy(p.In("input"), p.Out("output")); }
+// Elements of its own, which later changes in place do not share: the whole of a slice.
+void PlanAssign(Planner& p) {
+  const uint64_t input = p.In("input");
+  const auto extents = p.spec(input).shape.extents();
+  const Value copy = p.Temporary(p.spec(input));
+  p.Move("slice", {input}, copy,
+         {{"begins", std::vector<int64_t>(extents.size(), 0)},
+          {"ends", std::vector<int64_t>(extents.begin(), extents.end())},
+          {"steps", std::vector<int64_t>(extents.size(), 1)}});
+  p.Copy(copy.id, p.Out("output"));
+}
 
 void PlanMeshShard(Planner& p) {
   const uint64_t input = p.In("in");
@@ -45,7 +57,15 @@ void PlanNamedFull(Planner& p) {
   Fill(p, name == "Ones" ? 1 : 0, 0);
 }
 
-void PlanArange(Planner& p) { Fill(p, p.fields().Real("start"), p.fields().Real("step")); }
+void PlanArange(Planner& p) {
+  const double start = p.fields().Real("start");
+  const double step = p.fields().Real("step");
+  const double count = std::ceil((p.fields().Real("end") - start) / step);
+  if (!(count == static_cast<double>(p.Out().spec.shape.elements()))) {
+    p.Fail(fmt::format("it has {} numbers, and its result is {}", count, p.Out().spec.ToString()));
+  }
+  Fill(p, start, step);
+}
 
 void PlanConstant(Planner& p) {
   const Fields& fields = p.fields();
@@ -74,7 +94,7 @@ void PlanCall(Planner& p, std::string_view index, bool cached) {
   ProgramStep step;
   step.program = static_cast<uint32_t>(p.fields().Integer(index));
   step.cached = cached;
-  step.inputs = p.Ins("inputs");
+  for (const uint64_t id : p.Ins("inputs")) step.inputs.push_back(p.ValueAt(id));
   step.results = p.Outs("outputs");
   if (step.program >= p.programs()) {
     p.Fail(fmt::format("it calls program {}, and there are {}", step.program, p.programs()));
@@ -136,7 +156,7 @@ std::vector<PlanRow> StructureRows() {
           {"FromDeviceOp", PlanCopy, settled},
           {"ToDTypeOp", PlanCopy, settled},
           {"TypecastOp", PlanCopy, settled},
-          {"AssignOp", PlanAssign, settled},
+          {"AssignOp", PlanAssign, {"slice"}},
           {"MeshShardOp",
            PlanMeshShard,
            settled,
@@ -146,7 +166,7 @@ std::vector<PlanRow> StructureRows() {
           {"EmptyOp", PlanEmpty},
           {"FullOp", PlanFull},
           {"NamedFullOp", PlanNamedFull},
-          {"ArangeOp", PlanArange, {}, {"end"}},
+          {"ArangeOp", PlanArange},
           {"ConstantOp", PlanConstant},
           {"LoadCachedOp", PlanLoadCached, {}, {"callee_name", "program_hash"}},
           {"FuncCallOp", PlanFuncCall},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "client/ttmlir/src/listing.h"
 #include "client/ttmlir/src/plan_integers.h"
@@ -45,7 +46,8 @@ std::string_view Fields::Unread() const {
     const bool is_number = field.type.definition == nullptr
                                ? field.type.basic != Basic::kText && !field.type.list
                                : field.type.definition->kind == Definition::Kind::kEnum;
-    const bool is_default = is_number && record_.Real(field.name) == field.standard;
+    const bool is_default =
+        is_number && !field.optional && record_.Real(field.name) == field.standard;
     const bool is_empty = field.type.list && record_.Items(field.name).empty();
     if (!is_default && !is_empty) return field.name;
   }
@@ -117,6 +119,11 @@ const TensorSpec& Planner::spec(uint64_t id) const {
   static const TensorSpec kNone = {.shape = Shape({1})};
   const auto found = values_.find(id);
   return found == values_.end() ? kNone : found->second.spec;
+}
+
+Value Planner::ValueAt(uint64_t id) const {
+  const auto found = values_.find(id);
+  return found == values_.end() ? Value{id, spec(id), false} : found->second;
 }
 
 bool Planner::IsSigned(uint64_t id) const {
@@ -280,9 +287,23 @@ std::vector<int64_t> Planner::Integers(std::string_view field) const {
   return numbers;
 }
 
-double Planner::Number(std::string_view field) const {
-  const Record child = fields_.Child(field);
-  return child ? child.Real("value") : fields_.Real(field);
+double Planner::Number(const Record& record, std::string_view field) {
+  static_cast<void>(fields_.Has(field));
+  const Field* const known = record ? record.definition().FieldNamed(field) : nullptr;
+  const bool is_union = known != nullptr && known->type.definition != nullptr;
+  const Record child = record.Child(field);
+  if (known == nullptr || (is_union && !child)) Fail(fmt::format("it has no {}", field));
+  return child ? child.Real("value") : record.Real(field);
+}
+
+std::string Planner::Activation(const Record& function) {
+  if (!function) return "";
+  std::string name(function.Name("op_type"));
+  for (char& letter : name) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  if (!function.Items("params").empty()) Fail("an activation has parameters");
+  return name;
 }
 
 }  // namespace ttfd::ttmlir

@@ -69,6 +69,7 @@ class Planner {
   uint64_t In(std::initializer_list<std::string_view> fields);
   std::vector<uint64_t> Ins(std::string_view field);
   const tensor::TensorSpec& spec(uint64_t id) const;
+  Value ValueAt(uint64_t id) const;
   bool IsSigned(uint64_t id) const;
 
   // ---- Results, as the file describes them.
@@ -102,7 +103,10 @@ class Planner {
   // ---- Fields.
   std::vector<int64_t> Integers(std::string_view field) const;
   // The number of a union of tables that each have a `value`, or of a plain number.
-  double Number(std::string_view field) const;
+  double Number(std::string_view field) { return Number(fields_.record(), field); }
+  double Number(const Record& record, std::string_view field);
+  // The name in the table of the function of a configuration; "": there is none.
+  std::string Activation(const Record& function);
 
  private:
   Value ValueOf(const Record& ref);

@@ -219,7 +219,8 @@ bool ProfileParser::ReadField(std::string_view word, Field* field, std::string* 
   field->place = *place;
   if (!standard.empty()) {
     const auto number = NumberIn<double>(standard);
-    if (!number) return false;
+    constexpr double kMost = 9.2e18;  // an integer of 64 bits
+    if (!number || !(*number >= -kMost && *number <= kMost)) return false;
     field->standard = *number;
   }
   if (name_of_type.ends_with('?')) {

@@ -121,13 +121,15 @@ class FunctionText {
     const TensorSpec& spec = step.result.spec;
     const std::string shape = fmt::format("[{}]", fmt::join(spec.shape.extents(), ", "));
     Array(step.result, step.step == 0
-                           ? fmt::format("np.full({}, {})", shape, step.first)
+                           ? fmt::format("np.full({}, {})", shape, TextOf(step.first))
                            : fmt::format("({} + {} * np.arange({})).reshape({})", step.first,
                                          step.step, spec.shape.elements(), shape));
   }
   void Write(const DataStep& step) {
-    std::vector<double> numbers(step.result.spec.shape.elements());
-    for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = ElementOf(step.type, step.bytes, i);
+    std::vector<std::string> numbers(step.result.spec.shape.elements());
+    for (uint64_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = TextOf(ElementOf(step.type, step.bytes, i));
+    }
     Array(step.result,
           fmt::format("np.array([{}]).reshape({})", fmt::join(numbers, ", "),
                       fmt::format("[{}]", fmt::join(step.result.spec.shape.extents(), ", "))));
@@ -141,9 +143,7 @@ class FunctionText {
     for (const Value& result : step.results) Settle(Variable(result.id), result);
   }
 
-  void Write(const NativeStep& step) {
-    Line(1, fmt::format("raise NotImplementedError(\"native code: {}\")", step.function.name));
-  }
+  void Write(const NativeStep&) {}  // PythonOf refuses programs that have it
 
   void Array(const Value& value, const std::string& numbers) {
     const bool is_integer = value.spec.dtype == tensor::DType::kUInt32;

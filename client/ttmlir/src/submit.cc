@@ -23,11 +23,13 @@ Status CheckInputs(const Plan& plan, std::span<const Tensor> inputs) {
     if (!inputs[i].ok()) return inputs[i].status();
     const tensor::TensorSpec& wanted = plan.inputs[i].spec;
     const bool is_integer = inputs[i].dtype() == tensor::DType::kUInt32;
-    if (inputs[i].shape() != wanted.shape ||
-        is_integer != (wanted.dtype == tensor::DType::kUInt32)) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("input {} is {}; the program has {}", i,
-                                inputs[i].spec().ToString(), wanted.ToString()));
+    const bool fits =
+        inputs[i].shape() == wanted.shape && is_integer == (wanted.dtype == tensor::DType::kUInt32);
+    if (!fits || (plan.changes[i] && inputs[i].spec() != wanted)) {
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("input {} is {}; the program has {}{}", i, inputs[i].spec().ToString(),
+                      wanted.ToString(), fits ? ", and changes it in place" : ""));
     }
   }
   return Status();

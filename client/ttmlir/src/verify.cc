@@ -51,6 +51,7 @@ class Verifier {
   const Profile& profile_;
   uint64_t values_left_;
   std::vector<Step> path_;
+  int depth_ = 0;  // tables that contain the one being checked
   std::string problem_;
 };
 
@@ -76,9 +77,7 @@ std::string Verifier::Path() const {
 }
 
 bool Verifier::CheckTable(uint64_t at, const Definition& definition) {
-  if (path_.size() > 2 * kMaxDepth) {
-    return Fail(fmt::format("tables lie more than {} deep", kMaxDepth));
-  }
+  if (depth_ == kMaxDepth) return Fail(fmt::format("tables lie more than {} deep", kMaxDepth));
   if (!Count(1 + definition.fields.size())) return false;
   if (!Fits(at, 4)) return Fail("a table lies beyond the end of the file");
   const uint64_t vtable = at - static_cast<int64_t>(LoadAt<int32_t>(bytes_, at));
@@ -91,11 +90,13 @@ bool Verifier::CheckTable(uint64_t at, const Definition& definition) {
   if (table_bytes < 4 || !Fits(at, table_bytes)) {
     return Fail(fmt::format("a table of {} bytes does not fit", table_bytes));
   }
+  ++depth_;
   for (const Field& field : definition.fields) {
     path_.push_back({.field = &field});
     if (!CheckField(at, table_bytes, field)) return false;
     path_.pop_back();
   }
+  --depth_;
   return true;
 }
 

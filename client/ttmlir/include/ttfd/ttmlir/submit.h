@@ -82,12 +82,15 @@ client::Status CheckRunnable(const Binary& binary, size_t program,
 client::Result<std::string> PythonOf(const Binary& binary, size_t program);
 
 // Runs a program of a TTNN file. Inputs are as the program describes them in number and shape; their type and layout
-// are converted. A cache that the program updates is changed in place. Programs that the compiler marked as constant
-// run once for the same inputs; the binary keeps their results on the card.
+// are converted. A cache that the program updates is changed in place, and must have the type and layout that the
+// program describes. Programs that the compiler marked as constant run once for the same inputs; the binary keeps
+// their results on the card.
 //
-// The outputs are enqueued: reading one waits, and returns an error of the card. Everything else is checked before
-// anything is sent. OUT_OF_RANGE: there is no such program. UNIMPLEMENTED: it is no TTNN file, or an operation cannot
-// run. INVALID_ARGUMENT: the inputs are not those of the program. Errors name file, program, operation and location.
+// The outputs are enqueued: reading one waits, and returns an error of the card. Before anything is sent, the inputs
+// are checked, and that every operation and each of its fields is supported; shapes and numbers that an operation of
+// the table refuses are found when it is called, after caches that were changed before. OUT_OF_RANGE: there is no such
+// program. UNIMPLEMENTED: it is no TTNN file, or an operation cannot run. INVALID_ARGUMENT: the inputs are not those
+// of the program. Errors name file, program, operation and location.
 //
 // Any thread; calls with the same card are as independent as its operations.
 client::Result<std::vector<tensor::Tensor>> Submit(tensor::Card& card, const Binary& binary,
