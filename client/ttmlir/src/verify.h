@@ -6,7 +6,7 @@
 
 namespace ttfd::ttmlir {
 
-// Tables within tables.
+// Tables within tables, the root among them.
 inline constexpr int kMaxDepth = 64;
 // Values (numbers, texts, tables, elements of lists) that are reached from the root, in total, of a file of `bytes`. A
 // value that several tables share counts each time. Files of the compiler have about a quarter of a value a byte.
