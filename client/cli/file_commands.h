@@ -11,7 +11,7 @@
 
 namespace ttfd::cli {
 
-// Of `run`: a kernel, or a compiled program.
+// Arguments of `run`: of a kernel, or of a compiled program.
 struct RunArguments {
   RunOptions kernel;
   ProgramOptions program;

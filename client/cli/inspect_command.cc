@@ -122,7 +122,7 @@ void PrintKernels(const std::vector<KernelInfo>& kernels) {
   }
 }
 
-// Of each program, whether it can run; why not, of its own operations.
+// Prints for each program whether it can run, and each problem.
 void PrintSupport(const Binary& binary, const std::vector<size_t>& chosen) {
   std::vector<std::vector<std::string>> rows = {{"#", "PROGRAM", "RUNS", "PROBLEM"}};
   for (const size_t i : chosen) {

@@ -39,7 +39,7 @@ struct HangArguments {
   std::string folder = ".";
 };
 
-// Of `sessions terminate` and `sessions release`.
+// Arguments of `sessions terminate` and `sessions release`.
 struct SessionArguments {
   uint64_t session = 0;
   std::string reason = "ended by ttfdctl";

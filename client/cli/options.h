@@ -1,4 +1,4 @@
-// What options of several commands have in common. CLI11 is slow to compile: only the sources that describe the
+// Helpers for the options of several commands. CLI11 is slow to compile: only the sources that describe the
 // command line include it.
 #pragma once
 

@@ -28,7 +28,7 @@ using ttmlir::Binary;
 using ttmlir::GoldenCheck;
 using ttmlir::TensorInfo;
 
-// What reading an output waits for at most: on the model a program may take minutes.
+// Reading an output waits so long at most: on the model a program may take minutes.
 constexpr std::chrono::hours kLongestProgram(1);
 
 constexpr double kLeastCorrelation = 0.99;  // with a golden tensor, as tt-mlir's own tool has it

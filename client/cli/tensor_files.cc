@@ -1,4 +1,4 @@
-// What a call on the card gave.
+// Results of a call on the card.
 #include "client/cli/tensor_files.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What a call on the card gave: its tensors as arrays, as files and as lines of text.
+// Results of a call on the card: tensors as arrays, as files and as lines of text.
 #pragma once
 
 #include <cstdint>

@@ -19,15 +19,6 @@ void Require(bool fits, const std::string& what) {
   std::abort();
 }
 
-bool IsUnion(const Type& type) {
-  return type.definition != nullptr && type.definition->kind == Kind::kUnion;
-}
-
-bool IsEnum(const Type& type) {
-  return type.definition != nullptr &&
-         (type.definition->kind == Kind::kEnum || type.definition->kind == Kind::kFlags);
-}
-
 int64_t NumberOf(const Definition& definition, const std::string& names) {
   int64_t number = 0;
   for (size_t at = 0; at < names.size();) {

@@ -171,7 +171,7 @@ TEST(Verifier, BoundsDepthAndTotal) {
   };
   EXPECT_TRUE(nested(kMaxDepth - 1).ok());
   EXPECT_NE(nested(kMaxDepth).message().find("64 deep"), std::string::npos);
-  // Of two children of each node the second becomes the first once more: 2^20 ways lead to the last.
+  // Both children of each node become the same one: 2^20 ways lead to the last.
   Json node = Json::object();
   for (int i = 0; i < 20; ++i) node = {{"children", Json::array({node, Json::object()})}};
   std::string bytes = WriteCompiledFile(**profile, node);

@@ -184,15 +184,8 @@ Outputs RunSplitHeads(const Call& call) {
   for (const HeadsPart& part : parts) {
     specs.push_back(HeadsSpec(call, part));
     lowerings.push_back(SplitHeads(call, part, specs.back()));
-    if (Status status = call.Check(specs.back(), lowerings.back()); !status.ok()) return status;
   }
-  std::vector<Tensor> outputs;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    Outputs output = call.Run(specs[i], lowerings[i]);
-    if (!output.ok()) return output;
-    outputs.push_back(std::move(output->front()));
-  }
-  return outputs;
+  return call.RunAll(specs, lowerings);
 }
 
 Outputs RunConcatenateHeads(const Call& call) {

@@ -146,4 +146,18 @@ Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
   return outputs;
 }
 
+Result<std::vector<Tensor>> Call::RunAll(std::span<const TensorSpec> outputs,
+                                         std::span<const Result<Lowering>> lowerings) const {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (Status status = Check(outputs[i], lowerings[i]); !status.ok()) return status;
+  }
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Result<std::vector<Tensor>> output = Run(outputs[i], lowerings[i]);
+    if (!output.ok()) return output;
+    tensors.push_back(std::move(output->front()));
+  }
+  return tensors;
+}
+
 }  // namespace ttfd::tensor

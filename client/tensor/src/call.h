@@ -55,6 +55,9 @@ class Call {
   Status Check(const TensorSpec& output, const Result<Lowering>& lowering) const;
   // Checks `output` and the lowering, and enqueues it.
   Result<std::vector<Tensor>> Run(const TensorSpec& output, const Result<Lowering>& lowering) const;
+  // The same for several outputs, which are all checked before the first is enqueued.
+  Result<std::vector<Tensor>> RunAll(std::span<const TensorSpec> outputs,
+                                     std::span<const Result<Lowering>> lowerings) const;
   // The same, but the output is input `i`, in place.
   Result<std::vector<Tensor>> RunInPlace(size_t i, const Result<Lowering>& lowering) const;
 

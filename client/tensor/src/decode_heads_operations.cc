@@ -46,15 +46,8 @@ Outputs RunSplitDecodeHeads(const Call& call) {
         .levels = {{0, users, input.shape.columns()}, {0, heads, width}, {0, width, 1}}};
     lowerings.push_back(LowerMove({.sizes = {users, heads, width}, .sources = {source}},
                                   call.specs(), specs.back(), call.limits()));
-    if (Status status = call.Check(specs.back(), lowerings.back()); !status.ok()) return status;
   }
-  std::vector<Tensor> outputs;
-  for (size_t i = 0; i < specs.size(); ++i) {
-    Outputs output = call.Run(specs[i], lowerings[i]);
-    if (!output.ok()) return output;
-    outputs.push_back(std::move(output->front()));
-  }
-  return outputs;
+  return call.RunAll(specs, lowerings);
 }
 
 Outputs RunJoinDecodeHeads(const Call& call) {

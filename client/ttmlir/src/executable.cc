@@ -14,7 +14,7 @@ constexpr int kMaxCalls = 32;  // of programs within programs; the compiler nest
 constexpr uint64_t kMaxOperations = 1'000'000;  // of a run; a large model has tens of thousands
 constexpr int kUnknownHeight = 0;
 
-// What running a program comes to: calls within calls, and operations.
+// The cost of a run: calls within calls, and operations.
 struct Reach {
   int height = kUnknownHeight;
   uint64_t operations = 0;

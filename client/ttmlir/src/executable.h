@@ -18,7 +18,7 @@
 
 namespace ttfd::ttmlir {
 
-// Of a TTNN file. Refers to its bytes. Any thread.
+// Belongs to a TTNN file, to whose bytes it refers. Any thread.
 class Executable {
  public:
   explicit Executable(const File& file);
@@ -27,7 +27,7 @@ class Executable {
   std::optional<GoldenTensor> Golden(size_t program, std::string_view key) const {
     return GoldenOf(programs_.Child(static_cast<uint32_t>(program)), key);
   }
-  // Of a program and those it calls, each program once.
+  // Problems of a program and those it calls, each program once.
   std::vector<Problem> ProblemsOf(size_t program, bool allow_native) const;
 
   // The results of program `program`, if it has run on the card of `session` with these inputs.

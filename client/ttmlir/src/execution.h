@@ -11,7 +11,7 @@
 
 namespace ttfd::ttmlir {
 
-// Of a program without problems; one thread.
+// Runs a program without problems; one thread.
 class Execution {
  public:
   Execution(tensor::Card& card, Executable& executable, size_t program,

@@ -15,7 +15,7 @@ using client::Code;
 using client::Result;
 using client::Status;
 
-// What all versions of all kinds have in common, by which they are recognised; and those that have a schema hash.
+// Header fields of all versions of all kinds, by which they are recognised; and of those that have a schema hash.
 constexpr std::string_view kAnyHeader = "root Header\ntable Header hash@1:text\n";
 constexpr std::string_view kHashHeader = "root Header\ntable Header hash@1:text git_hash@2:text\n";
 constexpr size_t kSchemaHashDigits = 64;

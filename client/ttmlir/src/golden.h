@@ -15,7 +15,7 @@ struct GoldenTensor {
   std::vector<float> numbers;  // the last extent runs fastest
 };
 
-// Of two lists of the same length.
+// Compares two lists of the same length.
 struct Closeness {
   double correlation = 0;     // Pearson's; 1 if both are constant and equal
   double relative_error = 0;  // the norm of the difference over that of `wanted`

@@ -88,13 +88,8 @@ void Writer::Begin(std::string_view name, bool* first) {
 void Writer::WriteField(const Record& record, const Field& field, bool* first) {
   const Type& type = field.type;
   const auto place = record.PlaceOf(field);
-  const bool is_union =
-      type.definition != nullptr && type.definition->kind == Definition::Kind::kUnion;
-  const bool is_number = type.definition == nullptr
-                             ? type.basic != Basic::kText
-                             : type.definition->kind == Definition::Kind::kEnum ||
-                                   type.definition->kind == Definition::Kind::kFlags;
-  if (!type.list && is_number) {
+  const bool is_union = IsUnion(type);
+  if (IsNumber(type)) {
     Begin(field.name, first);
     if (!place && field.optional) return sink_("null");
     WriteNumber(type, record.Integer(field.name), record.Real(field.name));
@@ -146,9 +141,7 @@ void Writer::Write(const Record& record) {
 void Writer::Write(const List& list) {
   sink_("[");
   const Type& type = list.type();
-  const bool is_record = type.definition != nullptr &&
-                         type.definition->kind != Definition::Kind::kEnum &&
-                         type.definition->kind != Definition::Kind::kFlags;
+  const bool is_record = type.definition != nullptr && !IsEnum(type);
   for (uint32_t i = 0; i < list.size(); ++i) {
     if (i != 0) sink_(", ");
     if (is_record) {

@@ -1,4 +1,4 @@
-// What a file contains.
+// Listings of a file.
 #include "client/ttmlir/src/listing.h"
 
 #include <fmt/format.h>

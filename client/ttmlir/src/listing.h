@@ -1,4 +1,4 @@
-// What a file contains, in the terms of binary.h: the same for all versions of the schema.
+// Listings of a file in the terms of binary.h: the same for all versions of the schema.
 #pragma once
 
 #include <string>

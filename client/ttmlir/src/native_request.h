@@ -1,4 +1,4 @@
-// What the library and the process that runs native code share: one file in memory, descriptor 3 of that process.
+// The file in memory that the library and the process that runs native code share: descriptor 3 of that process.
 //
 // It begins with a NativeRequest and its tensors, inputs before outputs; the code and the elements lie where these say.
 #pragma once

@@ -1,4 +1,4 @@
-// What running a program of a TTNN file does: a step after another, found without a card.
+// The steps of a program of a TTNN file, found without a card.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +86,7 @@ struct Plan {
 // or that this library or the table of operations does not have, has a problem.
 Plan PlanOf(const Record& program, uint32_t programs);
 
-// What a step makes anew, and the ids that it uses.
+// The values that a step makes anew, and the ids that it uses.
 std::vector<Value> DefinedBy(const Step& step);
 std::vector<uint64_t> UsedBy(const Step& step);
 

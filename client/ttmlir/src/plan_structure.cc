@@ -118,7 +118,7 @@ Bytes CodeOf(const Record& program, int64_t library) {
   return {};
 }
 
-// Of 2025: one output, which the function writes over its last input. Since 2026: outputs that it returns.
+// A function of 2025 writes its one output over its last input; since 2026 it returns its outputs.
 void PlanNative(Planner& p) {
   const Fields& fields = p.fields();
   NativeStep step;

@@ -43,11 +43,8 @@ std::string_view Fields::Unread() const {
     const bool is_device =
         field.type.definition != nullptr && field.type.definition->name == "DeviceRef";
     if (!record_.PlaceOf(field) || read_.contains(field.name) || is_device) continue;
-    const bool is_number = field.type.definition == nullptr
-                               ? field.type.basic != Basic::kText && !field.type.list
-                               : field.type.definition->kind == Definition::Kind::kEnum;
     const bool is_default =
-        is_number && !field.optional && record_.Real(field.name) == field.standard;
+        IsNumber(field.type) && !field.optional && record_.Real(field.name) == field.standard;
     const bool is_empty = field.type.list && record_.Items(field.name).empty();
     if (!is_default && !is_empty) return field.name;
   }
@@ -247,7 +244,7 @@ void Planner::Free(uint64_t id) {
 }
 
 void Planner::RefuseUnread(const std::vector<std::string_view>& ignored) {
-  // What the description of the result says as well, where things lie, and how they are divided.
+  // Fields that repeat the description of the result, or say where things lie and how they are divided.
   static constexpr std::array<std::string_view, 25> kHints = {"memory_config",
                                                               "memcfg",
                                                               "output_memory_config",

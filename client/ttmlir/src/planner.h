@@ -65,7 +65,7 @@ class Planner {
   // ---- Operands: their ids. A missing one is a problem, or none.
   uint64_t In(std::string_view field);
   std::optional<uint64_t> InIf(std::string_view field);
-  // Of the first of these fields that the schema has.
+  // The operand in the first of these fields that the schema has.
   uint64_t In(std::initializer_list<std::string_view> fields);
   std::vector<uint64_t> Ins(std::string_view field);
   const tensor::TensorSpec& spec(uint64_t id) const;
@@ -134,7 +134,7 @@ struct PlanRow {
   // problem if it is set.
   std::vector<std::string_view> ignored = {};
 };
-// Of one source each.
+// The rows of each source.
 std::vector<PlanRow> StructureRows();
 std::vector<PlanRow> ComputeRows();
 std::vector<PlanRow> MoveRows();

@@ -37,7 +37,7 @@ std::optional<Number> NumberIn(std::string_view text) {
   return number;
 }
 
-// What is before and after the first `mark`; the second is empty without one.
+// Splits into what is before and after the first `mark`; the second is empty without one.
 std::pair<std::string_view, std::string_view> SplitAt(std::string_view text, char mark) {
   const size_t at = std::min(text.find(mark), text.size());
   return {text.substr(0, at), text.substr(std::min(at + 1, text.size()))};
@@ -53,6 +53,20 @@ std::vector<std::string> WordsOf(const std::string& line) {
 }  // namespace
 
 uint32_t BytesOf(Basic basic) { return kBasicBytes[static_cast<size_t>(basic)]; }
+
+bool IsUnion(const Type& type) {
+  return type.definition != nullptr && type.definition->kind == Definition::Kind::kUnion;
+}
+
+bool IsEnum(const Type& type) {
+  return type.definition != nullptr && (type.definition->kind == Definition::Kind::kEnum ||
+                                        type.definition->kind == Definition::Kind::kFlags);
+}
+
+bool IsNumber(const Type& type) {
+  const bool is_basic = type.definition == nullptr && type.basic != Basic::kText;
+  return !type.list && (is_basic || IsEnum(type));
+}
 
 uint32_t BytesInPlace(const Type& type) {
   if (type.definition == nullptr) return BytesOf(type.basic);
@@ -254,7 +268,7 @@ bool ProfileParser::ResolveField(const Definition& owner, Field* field, const st
     return false;
   }
   const Definition* const definition = field->type.definition;
-  const bool is_union = definition != nullptr && definition->kind == Definition::Kind::kUnion;
+  const bool is_union = IsUnion(field->type);
   bool fits = !is_union || field->place > 0;
   if (owner.in_place()) {
     // A struct within a struct has fewer bytes, so none can contain itself.

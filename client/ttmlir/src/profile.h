@@ -85,6 +85,12 @@ struct Definition {
   const Member* MemberOf(int64_t number) const;
 };
 
+// Whether a value of the type is a union; a name of an enum or flags; a number or one of these names, and no list.
+// IsUnion and IsEnum also hold of a list of such values.
+bool IsUnion(const Type& type);
+bool IsEnum(const Type& type);
+bool IsNumber(const Type& type);
+
 // Bytes that one value of the type takes where it lies: in a table, a struct or a list. `list` of the type is ignored.
 uint32_t BytesInPlace(const Type& type);
 

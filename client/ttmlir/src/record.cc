@@ -8,17 +8,6 @@ namespace {
 
 constexpr uint32_t kVtableHeaderBytes = 4;  // its own size and the table's
 
-bool IsNumber(const Type& type) {
-  if (type.list) return false;
-  if (type.definition == nullptr) return type.basic != Basic::kText;
-  return type.definition->kind == Definition::Kind::kEnum ||
-         type.definition->kind == Definition::Kind::kFlags;
-}
-
-bool IsUnion(const Type& type) {
-  return type.definition != nullptr && type.definition->kind == Definition::Kind::kUnion;
-}
-
 }  // namespace
 
 std::optional<uint64_t> SlotAt(Bytes bytes, uint64_t table, uint32_t slot) {

@@ -104,8 +104,7 @@ bool Verifier::CheckField(uint64_t table, uint64_t table_bytes, const Field& fie
   const auto within = [&](std::optional<uint64_t> place, uint64_t size) {
     return !place || (*place - table >= 4 && *place - table + size <= table_bytes);
   };
-  const bool is_union =
-      field.type.definition != nullptr && field.type.definition->kind == Definition::Kind::kUnion;
+  const bool is_union = IsUnion(field.type);
   const auto place = SlotAt(bytes_, table, field.place);
   std::optional<uint64_t> kind;
   if (is_union) kind = SlotAt(bytes_, table, field.place - 1);
@@ -167,16 +166,13 @@ bool Verifier::CheckList(const Field& field, uint64_t at, std::optional<uint64_t
   const uint64_t stride = BytesInPlace(element);
   const auto count = ElementsOf(at, stride);
   if (!count || !Count(*count)) return false;
-  const bool is_union =
-      element.definition != nullptr && element.definition->kind == Definition::Kind::kUnion;
+  const bool is_union = IsUnion(element);
   if (is_union) {
     const auto kinds = kinds_at ? ElementsOf(*kinds_at, 1) : std::nullopt;
     if (!kinds || *kinds != *count) return Fail("a list of unions has not a number for each");
   }
-  const bool in_place = element.definition == nullptr
-                            ? element.basic != Basic::kText
-                            : !is_union && element.definition->kind != Definition::Kind::kTable;
-  if (in_place) return true;
+  const bool is_struct = element.definition != nullptr && element.definition->in_place();
+  if (IsNumber(element) || is_struct) return true;
   Field one = field;
   one.type.list = false;
   for (uint32_t i = 0; i < *count; ++i) {

@@ -64,7 +64,7 @@ struct Problem {
   std::string text;  // "operation 3 SortOp at model.mlir:7:10: this library does not have it"
 };
 
-// What cannot run of a program and of those it calls; without a card. Empty: all of it can.
+// Lists what cannot run of a program and of those it calls; without a card. Empty: all of it can.
 std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
                                 const SubmitOptions& options = {});
 
