@@ -128,9 +128,7 @@ void PrintSupport(const Binary& binary, const std::vector<size_t>& chosen) {
   for (const size_t i : chosen) {
     const std::vector<ttmlir::Problem> problems = ttmlir::ProblemsOf(binary, i);
     const std::string& name = binary.programs()[i].name;
-    const bool runs = binary.kind() == ttmlir::Kind::kTtnn && problems.empty();
-    rows.push_back({std::to_string(i), name, runs ? "yes" : "no",
-                    binary.kind() == ttmlir::Kind::kTtnn ? "" : "only TTNN files run"});
+    rows.push_back({std::to_string(i), name, problems.empty() ? "yes" : "no", ""});
     for (const ttmlir::Problem& problem : problems) {
       rows.push_back({"", "", "", problem.text});
     }

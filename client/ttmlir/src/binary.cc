@@ -10,6 +10,7 @@
 #include "client/ttmlir/src/json.h"
 #include "client/ttmlir/src/listing.h"
 #include "client/ttmlir/src/mapping.h"
+#include "client/ttmlir/src/metal_plan.h"
 
 namespace ttfd::ttmlir {
 
@@ -30,7 +31,9 @@ struct Binary::State {
   std::string version;
   std::vector<ProgramInfo> programs;
   mutable std::once_flag planned;
-  mutable std::shared_ptr<Executable> executable;  // once planned
+  // Once planned: of the file's kind.
+  mutable std::shared_ptr<Executable> executable;
+  mutable std::vector<MetalPlan> metal_plans;
 };
 
 std::shared_ptr<Executable> ExecutableOf(const Binary& binary) {
@@ -39,6 +42,17 @@ std::shared_ptr<Executable> ExecutableOf(const Binary& binary) {
   std::call_once(state.planned,
                  [&state] { state.executable = std::make_shared<Executable>(state.file); });
   return state.executable;
+}
+
+const std::vector<MetalPlan>& MetalPlansOf(const Binary& binary) {
+  const Binary::State& state = *binary.state_;
+  std::call_once(state.planned, [&state] {
+    if (state.file.kind != Kind::kTtMetal) return;
+    for (size_t i = 0; i < state.programs.size(); ++i) {
+      state.metal_plans.push_back(MetalPlanOf(state.program(i)));
+    }
+  });
+  return state.metal_plans;
 }
 
 Result<Binary> Binary::Load(const std::string& path, const LoadOptions& options) {

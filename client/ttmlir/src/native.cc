@@ -3,19 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <numeric>
 
+#include "client/ttmlir/src/child_process.h"
 #include "client/ttmlir/src/installation.h"
 #include "client/ttmlir/src/native_request.h"
 
@@ -128,68 +125,13 @@ void Request::Read(std::vector<NativeArray>* outputs) const {
   }
 }
 
-// The process, killed at the end if it still runs.
-class Child {
- public:
-  Child() = default;
-  ~Child() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  Status Start(int file);
-  // Its exit status, as of waitpid.
-  Result<int> Wait(std::chrono::milliseconds time);
-
- private:
-  pid_t pid_ = -1;
-};
-
-Status Child::Start(int file) {
+Status StartNative(ChildProcess* child, int file) {
   const std::string program = FoundAbove("libexec/ttfd/ttfd-native");
   if (program.empty()) {
     return Status(Code::kFailedPrecondition,
                   "libexec/ttfd/ttfd-native, which runs native code, is not installed");
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
-  posix_spawn_file_actions_adddup2(&actions, 0, 1);
-  posix_spawn_file_actions_adddup2(&actions, 0, 2);
-  posix_spawn_file_actions_adddup2(&actions, file, kNativeFile);
-  posix_spawn_file_actions_addclosefrom_np(&actions, kNativeFile + 1);
-  char* const arguments[] = {const_cast<char*>(program.c_str()), nullptr};
-  char* const environment[] = {nullptr};
-  const int error = posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environment);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == 0) return Status();
-  pid_ = -1;
-  return Status(Code::kFailedPrecondition,
-                fmt::format("{} does not start: {}", program, std::strerror(error)));
-}
-
-Result<int> Child::Wait(std::chrono::milliseconds time) {
-  const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-  pollfd ended = {descriptor, POLLIN, 0};
-  const auto end = std::chrono::steady_clock::now() + time;
-  int ready = -1;
-  do {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
-    ready = poll(&ended, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
-  } while (ready < 0 && errno == EINTR);
-  if (descriptor >= 0) close(descriptor);
-  if (ready != 1) {
-    return Status(Code::kDeadlineExceeded,
-                  fmt::format("it did not end within {} ms", time.count()));
-  }
-  int status = 0;
-  waitpid(pid_, &status, 0);
-  pid_ = -1;
-  return status;
+  return child->Start({program}, {}, {{file, kNativeFile}});
 }
 
 std::string ProblemOf(int status) {
@@ -216,8 +158,8 @@ Status CallNative(const NativeFunction& function, const std::vector<NativeArray>
   };
   Request request;
   Status status = request.Make(function, inputs, *outputs, limits);
-  Child child;
-  if (status.ok()) status = child.Start(request.file());
+  ChildProcess child;
+  if (status.ok()) status = StartNative(&child, request.file());
   if (!status.ok()) return failed(status);
   const Result<int> ended = child.Wait(limits.time);
   if (!ended.ok()) return failed(ended.status());

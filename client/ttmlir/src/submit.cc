@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "client/ttmlir/src/execution.h"
+#include "client/ttmlir/src/metal_execution.h"
 #include "client/ttmlir/src/python_text.h"
 
 namespace ttfd::ttmlir {
@@ -14,22 +15,41 @@ using client::Result;
 using client::Status;
 using tensor::Tensor;
 
-Status CheckInputs(const Plan& plan, std::span<const Tensor> inputs) {
-  if (inputs.size() != plan.inputs.size()) {
-    return Status(Code::kInvalidArgument, fmt::format("it has {} inputs, and {} are given",
-                                                      plan.inputs.size(), inputs.size()));
+struct WantedInput {
+  tensor::TensorSpec spec;
+  bool is_changed = false;  // in place
+};
+
+std::vector<WantedInput> InputsOf(const Plan& plan) {
+  std::vector<WantedInput> inputs;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    inputs.push_back({plan.inputs[i].spec, plan.changes[i]});
+  }
+  return inputs;
+}
+
+std::vector<WantedInput> InputsOf(const MetalPlan& plan) {
+  std::vector<WantedInput> inputs;
+  for (const MetalArray& input : plan.inputs) inputs.push_back({SpecOf(input.spec)});
+  return inputs;
+}
+
+Status CheckInputs(const std::vector<WantedInput>& wanted, std::span<const Tensor> inputs) {
+  if (inputs.size() != wanted.size()) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("it has {} inputs, and {} are given", wanted.size(), inputs.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].ok()) return inputs[i].status();
-    const tensor::TensorSpec& wanted = plan.inputs[i].spec;
+    const tensor::TensorSpec& spec = wanted[i].spec;
     const bool is_integer = inputs[i].dtype() == tensor::DType::kUInt32;
     const bool fits =
-        inputs[i].shape() == wanted.shape && is_integer == (wanted.dtype == tensor::DType::kUInt32);
-    if (!fits || (plan.changes[i] && inputs[i].spec() != wanted)) {
+        inputs[i].shape() == spec.shape && is_integer == (spec.dtype == tensor::DType::kUInt32);
+    if (!fits || (wanted[i].is_changed && inputs[i].spec() != spec)) {
       return Status(
           Code::kInvalidArgument,
           fmt::format("input {} is {}; the program has {}{}", i, inputs[i].spec().ToString(),
-                      wanted.ToString(), fits ? ", and changes it in place" : ""));
+                      spec.ToString(), fits ? ", and changes it in place" : ""));
     }
   }
   return Status();
@@ -48,28 +68,31 @@ Status InProgram(const Binary& binary, size_t program, const Status& status) {
                                            binary.programs()[program].name, status.message()));
 }
 
-// The file's plans, if the program can run.
-Result<std::shared_ptr<Executable>> Runnable(const Binary& binary, size_t program,
-                                             const SubmitOptions& options) {
-  std::shared_ptr<Executable> executable = ExecutableOf(binary);
-  if (executable == nullptr) {
-    return Status(Code::kUnimplemented, fmt::format("{}: only TTNN files run, and its kind is {}",
-                                                    binary.path(), KindName(binary.kind())));
+Status CheckKind(const Binary& binary, bool fits, const char* kinds) {
+  if (fits) return Status();
+  return Status(Code::kUnimplemented, fmt::format("{}: only {}, and its kind is {}", binary.path(),
+                                                  kinds, KindName(binary.kind())));
+}
+
+// The problems of TTMetal programs, which call no others.
+std::vector<Problem> ProblemsOf(const MetalPlan& plan, size_t program) {
+  std::vector<Problem> problems;
+  for (const std::string& text : plan.problems) problems.push_back({program, std::nullopt, text});
+  for (size_t i = 0; i < plan.commands.size(); ++i) {
+    const std::string& problem = plan.commands[i].problem;
+    if (problem.empty()) continue;
+    problems.push_back({program, i, fmt::format("{}: {}", NameOf(plan, i), problem)});
   }
-  if (program >= executable->plans().size()) {
-    return Status(Code::kOutOfRange,
-                  fmt::format("{}: there is no program {}, but {}", binary.path(), program,
-                              executable->plans().size()));
-  }
-  const Status status = CheckProblems(executable->ProblemsOf(program, options.allow_native));
-  if (!status.ok()) return InProgram(binary, program, status);
-  return executable;
+  return problems;
 }
 
 }  // namespace
 
 std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
                                 const SubmitOptions& options) {
+  if (binary.kind() == Kind::kTtMetal && program < binary.programs().size()) {
+    return ProblemsOf(MetalPlansOf(binary)[program], program);
+  }
   const std::shared_ptr<Executable> executable = ExecutableOf(binary);
   if (executable == nullptr) return {};
   return executable->ProblemsOf(program, options.allow_native);
@@ -88,22 +111,42 @@ std::vector<std::vector<float>> GoldenInputs(const Binary& binary, size_t progra
 }
 
 Status CheckRunnable(const Binary& binary, size_t program, const SubmitOptions& options) {
-  return Runnable(binary, program, options).status();
+  const bool runs = binary.kind() == Kind::kTtnn || binary.kind() == Kind::kTtMetal;
+  if (Status status = CheckKind(binary, runs, "TTNN and TTMetal files run"); !status.ok()) {
+    return status;
+  }
+  if (program >= binary.programs().size()) {
+    return Status(Code::kOutOfRange, fmt::format("{}: there is no program {}, but {}",
+                                                 binary.path(), program, binary.programs().size()));
+  }
+  const Status status = CheckProblems(ProblemsOf(binary, program, options));
+  return status.ok() ? status : InProgram(binary, program, status);
 }
 
 Result<std::string> PythonOf(const Binary& binary, size_t program) {
-  const auto executable = Runnable(binary, program, {});
-  if (!executable.ok()) return executable.status();
-  return PythonText(**executable, binary.programs(), program);
+  Status status = CheckKind(binary, binary.kind() == Kind::kTtnn, "TTNN files become Python");
+  if (status.ok()) status = CheckRunnable(binary, program);
+  if (!status.ok()) return status;
+  return PythonText(*ExecutableOf(binary), binary.programs(), program);
 }
 
 Result<std::vector<Tensor>> Submit(tensor::Card& card, const Binary& binary, size_t program,
                                    std::span<const Tensor> inputs, const SubmitOptions& options) {
-  const auto executable = Runnable(binary, program, options);
-  if (!executable.ok()) return executable.status();
-  const Status status = CheckInputs((*executable)->plans()[program], inputs);
-  Result<std::vector<Tensor>> outputs =
-      status.ok() ? Execution(card, **executable, program, options).Run(inputs) : status;
+  Status status = CheckRunnable(binary, program, options);
+  if (!status.ok()) return status;
+  const auto run = [&]() -> Result<std::vector<Tensor>> {
+    if (binary.kind() == Kind::kTtMetal) {
+      const MetalPlan& plan = MetalPlansOf(binary)[program];
+      status = CheckInputs(InputsOf(plan), inputs);
+      if (!status.ok()) return status;
+      return MetalExecution(card, plan, options).Run(inputs);
+    }
+    Executable& executable = *ExecutableOf(binary);
+    status = CheckInputs(InputsOf(executable.plans()[program]), inputs);
+    if (!status.ok()) return status;
+    return Execution(card, executable, program, options).Run(inputs);
+  };
+  Result<std::vector<Tensor>> outputs = run();
   if (!outputs.ok()) return InProgram(binary, program, outputs.status());
   return outputs;
 }

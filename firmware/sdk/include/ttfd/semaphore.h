@@ -17,6 +17,7 @@ class Semaphore {
                  index * sizeof(abi::SemaphoreWord)) {}
 
   uint32_t value() const { return firmware::Load(address_); }
+  uint32_t address() const { return address_; }  // in L1
 
   void Set(uint32_t value) { firmware::Store(address_, value); }
 

@@ -125,7 +125,9 @@ class Binary {
   std::string SystemAsJson() const;
 
  private:
-  friend std::shared_ptr<class Executable> ExecutableOf(const Binary& binary);  // of the library
+  // Of the library.
+  friend std::shared_ptr<class Executable> ExecutableOf(const Binary& binary);
+  friend const std::vector<struct MetalPlan>& MetalPlansOf(const Binary& binary);
 
   struct State;
   explicit Binary(std::shared_ptr<const State> state) : state_(std::move(state)) {}

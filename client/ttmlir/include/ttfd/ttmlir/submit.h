@@ -46,6 +46,8 @@ struct SubmitOptions {
   bool allow_native = false;
   std::chrono::milliseconds native_time = std::chrono::seconds(10);  // of a call
   uint64_t native_memory_bytes = uint64_t{1} << 30;  // of a call, without its tensors
+  // Of compiling one kernel of a TTMetal file, which a process of its own does with at most 1 GiB of memory.
+  std::chrono::milliseconds compile_time = std::chrono::minutes(1);
 };
 
 // An operation of TTNN files that runs.

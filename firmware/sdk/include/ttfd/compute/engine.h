@@ -8,7 +8,8 @@
 //   TRISC2  packs tiles of Dst into circular buffers
 //
 // Dst holds 32-bit numbers: two halves of four tiles. One half is computed while the other is packed; the engine's
-// semaphore 1 counts the halves that are ready to pack. TRISC0 unpacks into Dst itself where TRISC1 lets it, by
+// semaphore 1 counts the halves that are ready to pack. With TTFD_WHOLE_DST there is one section of eight tiles, which
+// is computed and then packed. TRISC0 unpacks into Dst itself where TRISC1 lets it, by
 // semaphore 2. A tile has 1024 datums, four faces of 16x16 in the order top
 // left, top right, bottom left, bottom right, which lie in 64 rows of SrcA, SrcB or Dst.
 #pragma once
@@ -23,6 +24,11 @@
 #define TTFD_CIRCULAR_BUFFERS ttfd::abi::kMaxCircularBuffers
 #endif
 
+// Whether Dst is one section of eight tiles: for kernels that use more than four. Defined for all of its sources.
+#ifndef TTFD_WHOLE_DST
+#define TTFD_WHOLE_DST 0
+#endif
+
 namespace ttfd::compute {
 
 inline constexpr bool kUnpacks = kernel::kHart == hw::kTrisc0;
@@ -34,6 +40,8 @@ namespace internal {
 inline constexpr uint32_t kTileDatums = 1024;
 inline constexpr uint32_t kTileRows = 64;
 inline constexpr uint32_t kDstHalfRows = 512;
+inline constexpr uint32_t kDstSections = TTFD_WHOLE_DST ? 1 : 2;
+inline constexpr uint32_t kNextDstSection = TTFD_WHOLE_DST ? 0 : kDstHalfRows;
 inline constexpr uint32_t kMathPack = 1u << kSemaphoreMathPack;
 inline constexpr uint32_t kUnpackToDst = 1u << kSemaphoreUnpackToDst;
 

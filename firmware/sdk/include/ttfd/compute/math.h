@@ -77,7 +77,7 @@ inline void StartComputing() {
   SetThreadConfig<kThreadKeepDvalid, 0>();
   SetAddrMod<kAddrModNextVector, 0, 0, kAddrModDstIncrement.In(0, 2)>();
   SetAddrMod<kAddrModNoStep, 0, 0, 0>();
-  Push<SEMINIT{}.sem_sel(kMathPack).init_value(0).max_value(2)>();
+  Push<SEMINIT{}.sem_sel(kMathPack).init_value(0).max_value(kDstSections)>();
   Push<SEMINIT{}.sem_sel(kUnpackToDst).init_value(0).max_value(1)>();
 }
 

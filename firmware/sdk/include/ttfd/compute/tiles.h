@@ -3,8 +3,8 @@
 // Nothing checks the numbers that functions get:
 // - `buffer` and `in`, `out`: an index of a circular buffer of the program, below abi::kMaxCircularBuffers.
 // - `tiles`: at most the pages of the buffer; the pages are consecutive if each count of a kernel divides their number.
-// - `dst`: a tile of the half of Dst that tile_regs_acquire or tile_regs_wait gave, 0 to 3. A greater one is a tile of
-//   the other half, which another hart may be using.
+// - `dst`: a tile of the half of Dst that tile_regs_acquire or tile_regs_wait gave, 0 to 3; 0 to 7 with TTFD_WHOLE_DST. A
+//   greater one is a tile of the other half, which another hart may be using.
 #pragma once
 
 #include <stdint.h>
@@ -94,7 +94,10 @@ inline void tile_regs_acquire() {
              .sem_sel(kMathPack)
              .wait_sem_cond(kWhileAtMax)
              .stall_res(kStallMath | kStallSfpu | kStallSync)>();
-    if (dst_half == 0) {
+    if constexpr (kDstSections == 1) {
+      Push<kClearHalf.where(0)>();
+      Push<kClearHalf.where(1)>();
+    } else if (dst_half == 0) {
       Push<kClearHalf.where(0)>();
     } else {
       Push<kClearHalf.where(1)>();
@@ -108,7 +111,7 @@ inline void tile_regs_commit() {
     Push<STALLWAIT{}.stall_res(kStallSync).wait_res(kUntilMath | kUntilSfpu)>();
     Push<SEMPOST{}.sem_sel(kMathPack)>();
   }
-  if constexpr (kUnpacks || kComputes) dst_half ^= kDstHalfRows;
+  if constexpr (kUnpacks || kComputes) dst_half ^= kNextDstSection;
 }
 // TRISC2 waits for a half that is ready to pack, packs tiles of it, and gives it back.
 inline void tile_regs_wait() {
@@ -125,7 +128,7 @@ inline void tile_regs_release() {
   if constexpr (kPacks) {
     Push<STALLWAIT{}.stall_res(kStallSync).wait_res(kUntilPack)>();
     Push<SEMGET{}.sem_sel(kMathPack)>();
-    dst_half ^= kDstHalfRows;
+    dst_half ^= kNextDstSection;
   }
 }
 

@@ -1,0 +1,87 @@
+// A process that the library starts, waits for and ends.
+#include "client/ttmlir/src/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace ttfd::ttmlir {
+namespace {
+
+using client::Code;
+using client::Result;
+using client::Status;
+
+std::vector<char*> PointersTo(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+ChildProcess::~ChildProcess() {
+  if (pid_ <= 0) return;
+  kill(-pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+Status ChildProcess::Start(const std::vector<std::string>& arguments,
+                           const std::vector<std::string>& environment,
+                           const std::vector<std::pair<int, int>>& files) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_adddup2(&actions, 0, 1);
+  posix_spawn_file_actions_adddup2(&actions, 0, 2);
+  int last = 2;
+  for (const auto& file : files) {
+    posix_spawn_file_actions_adddup2(&actions, file.first, file.second);
+    last = std::max(last, file.second);
+  }
+  posix_spawn_file_actions_addclosefrom_np(&actions, last + 1);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a group of its own
+  const int error = posix_spawn(&pid_, arguments[0].c_str(), &actions, &attributes,
+                                PointersTo(arguments).data(), PointersTo(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error == 0) return Status();
+  pid_ = -1;
+  return Status(Code::kFailedPrecondition,
+                fmt::format("{} does not start: {}", arguments[0], std::strerror(error)));
+}
+
+Result<int> ChildProcess::Wait(std::chrono::milliseconds time) {
+  const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+  pollfd ended = {descriptor, POLLIN, 0};
+  const auto end = std::chrono::steady_clock::now() + time;
+  int ready = -1;
+  do {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    ready = poll(&ended, 1, static_cast<int>(std::max<int64_t>(left.count(), 0)));
+  } while (ready < 0 && errno == EINTR);
+  if (descriptor >= 0) close(descriptor);
+  if (ready != 1) {
+    return Status(Code::kDeadlineExceeded,
+                  fmt::format("it did not end within {} ms", time.count()));
+  }
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  pid_ = -1;
+  return status;
+}
+
+}  // namespace ttfd::ttmlir

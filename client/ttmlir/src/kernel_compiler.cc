@@ -1,0 +1,291 @@
+// Kernels compiled from C++ source.
+#include "client/ttmlir/src/kernel_compiler.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/sha.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <sstream>
+
+#include "client/ttmlir/src/child_process.h"
+#include "client/ttmlir/src/installation.h"
+
+namespace ttfd::ttmlir {
+namespace {
+
+namespace fs = std::filesystem;
+
+using client::Code;
+using client::Processor;
+using client::Result;
+using client::Status;
+
+constexpr size_t kMaxCachedImages = 1024;
+constexpr size_t kMaxMessageBytes = 4096;  // of the compiler
+constexpr const char* kCompiler = "riscv64-unknown-elf-g++";
+// Of each process that the compiler is made of: KiB of memory, blocks of 512 bytes of a file, and seconds, for those
+// that the client did not survive to end.
+constexpr const char* kLimited = "ulimit -v 1048576; ulimit -f 131072; ulimit -t 600; exec \"$@\"";
+
+// What an image is made of, in the SDK's folder.
+constexpr std::array<const char*, 4> kSdkFolders = {"firmware/sdk", "firmware/common",
+                                                    "runtime/abi", "runtime/hw"};
+
+std::vector<std::string> WordsOf(const char* text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::string ContentOf(const fs::path& path, size_t most = SIZE_MAX) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(file), {}};
+  if (content.size() > most) content.resize(most);
+  return content;
+}
+
+std::string HashOf(const std::string& text) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  std::string hash;
+  for (const unsigned char byte : digest) hash += fmt::format("{:02x}", byte);
+  return hash;
+}
+
+std::string OnPath(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path file = fs::path(folder) / program;
+    if (access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  return "";
+}
+
+// All files of the SDK, in an order that does not depend on the disk.
+std::string SdkText(const fs::path& sdk) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const char* const folder : kSdkFolders) {
+    for (const auto& entry : fs::recursive_directory_iterator(sdk / folder, ignored)) {
+      if (entry.is_regular_file(ignored)) files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  std::string text;
+  for (const fs::path& file : files)
+    text += file.lexically_relative(sdk).string() + ContentOf(file);
+  return text;
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code ignored;
+    std::string pattern = (fs::temp_directory_path(ignored) / "ttfd-kernel-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const fs::path& path() const { return path_; }  // empty: it could not be made
+
+ private:
+  fs::path path_;
+};
+
+// Hart numbers of runtime/hw/tensix.h are one less than the API's of processors.
+int HartOf(Processor processor) { return static_cast<int>(processor) - 1; }
+
+}  // namespace
+
+KernelCache KernelCache::OfUser() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  fs::path folder;
+  if (cache != nullptr && *cache == '/') {
+    folder = cache;
+  } else if (home != nullptr && *home == '/') {
+    folder = fs::path(home) / ".cache";
+  } else {
+    return KernelCache({});
+  }
+  folder /= "ttfd/kernels";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  return KernelCache(error ? fs::path() : folder);
+}
+
+KernelImage KernelCache::Find(const std::string& key) const {
+  if (folder_.empty()) return {};
+  const fs::path path = folder_ / (key + ".elf");
+  const std::string content = ContentOf(path);
+  std::error_code ignored;
+  if (!content.empty()) fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+  const auto bytes = std::as_bytes(std::span(content));
+  return {bytes.begin(), bytes.end()};
+}
+
+void KernelCache::Keep(const std::string& key, const KernelImage& image) const {
+  if (folder_.empty()) return;
+  // Whole or not at all, also where two processes keep the same.
+  const fs::path made = folder_ / fmt::format("{}.{}", key, getpid());
+  std::error_code error;
+  std::ofstream file(made, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(image.data()),
+             static_cast<std::streamsize>(image.size()));
+  file.close();
+  if (file) fs::rename(made, folder_ / (key + ".elf"), error);
+  if (!file || error) fs::remove(made, error);
+  Shrink();
+}
+
+void KernelCache::Shrink() const {
+  std::vector<std::pair<fs::file_time_type, fs::path>> images;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+    images.emplace_back(entry.last_write_time(ignored), entry.path());
+  }
+  if (images.size() <= kMaxCachedImages) return;
+  std::sort(images.begin(), images.end());
+  images.resize(images.size() - kMaxCachedImages);
+  for (const auto& image : images) fs::remove(image.second, ignored);
+}
+
+Status KernelCompiler::Find() {
+  if (!fingerprint_.empty()) return Status();
+  compiler_ = OnPath(kCompiler);
+  if (compiler_.empty()) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("{}, which compiles kernels, is not on the PATH (Debian: "
+                              "gcc-riscv64-unknown-elf)",
+                              kCompiler));
+  }
+  sdk_ = FoundAbove("share/ttfd/sdk");
+  if (sdk_.empty()) {
+    return Status(Code::kFailedPrecondition,
+                  "share/ttfd/sdk, with which kernels are compiled, is not installed");
+  }
+  std::error_code ignored;
+  const fs::path program = fs::canonical(compiler_, ignored);
+  fingerprint_ = fmt::format("{} {} {} {}", HashOf(SdkText(sdk_)), program.string(),
+                             fs::file_size(program, ignored),
+                             fs::last_write_time(program, ignored).time_since_epoch().count());
+  return Status();
+}
+
+std::string KernelCompiler::KeyOf(const KernelSource& source, Processor processor) const {
+  // The name is in what is said of the kernel's lines.
+  return HashOf(fmt::format("{}\n{}\n{} {}\n{}\n{}", fingerprint_, TTFD_KERNEL_FLAGS,
+                            HartOf(processor), source.is_compute, source.name, source.text));
+}
+
+Result<std::vector<KernelImage>> KernelCompiler::Compile(const KernelSource& source) {
+  if (Status status = Find(); !status.ok()) return status;
+  std::vector<KernelImage> images;
+  for (const Processor processor : source.processors) {
+    images.push_back(cache_.Find(KeyOf(source, processor)));
+  }
+  const auto is_missing = [](const KernelImage& image) { return image.empty(); };
+  if (std::none_of(images.begin(), images.end(), is_missing)) return images;
+  Result<std::vector<KernelImage>> compiled = Run(source);
+  if (!compiled.ok()) {
+    return Status(compiled.status().code(),
+                  fmt::format("{}: {}", source.name, compiled.status().message()));
+  }
+  for (size_t i = 0; i < compiled->size(); ++i) {
+    cache_.Keep(KeyOf(source, source.processors[i]), (*compiled)[i]);
+  }
+  return compiled;
+}
+
+// A process of the compiler for each processor, all at once.
+Result<std::vector<KernelImage>> KernelCompiler::Run(const KernelSource& source) {
+  const TemporaryFolder folder;
+  const fs::path text = folder.path() / "kernel.cc";
+  if (folder.path().empty() || !(std::ofstream(text) << source.text << std::flush)) {
+    return Status(Code::kResourceExhausted, "its source cannot be written to a temporary folder");
+  }
+  const auto path_of = [&](Processor processor, const char* suffix) {
+    return (folder.path() / (client::ProcessorName(processor) + std::string(suffix))).string();
+  };
+  std::vector<std::unique_ptr<ChildProcess>> processes;
+  for (const Processor processor : source.processors) {
+    std::vector<std::string> arguments = {"/bin/sh", "-c", kLimited, "sh", compiler_};
+    const std::vector<std::string> flags = WordsOf(TTFD_KERNEL_FLAGS);
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    for (const std::string& one : {
+             fmt::format("-DTTFD_HART={}", HartOf(processor)),
+             fmt::format("-DTTFD_COMPUTE={:d}", source.is_compute),
+             fmt::format("-DTTFD_WHOLE_DST={:d}", source.is_compute),
+             fmt::format("-I{}/firmware/sdk/include", sdk_),
+             "-I" + sdk_,
+             fmt::format("-T{}/firmware/sdk/kernel.ld", sdk_),
+             text.string(),
+             sdk_ + "/firmware/sdk/entry.cc",
+             sdk_ + "/firmware/common/memory.cc",
+             std::string("-lgcc"),
+             fmt::format("-Wl,--defsym=__ttfd_hart={}", HartOf(processor)),
+             std::string("-o"),
+             path_of(processor, ".elf"),
+         }) {
+      arguments.push_back(one);
+    }
+    const int messages =
+        open(path_of(processor, ".txt").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    processes.push_back(std::make_unique<ChildProcess>());
+    Status status = processes.back()->Start(
+        arguments, {"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + folder.path().string()},
+        {{messages, 2}});
+    if (messages >= 0) close(messages);
+    if (!status.ok()) return status;
+  }
+  std::vector<KernelImage> images;
+  const auto end = std::chrono::steady_clock::now() + time_;
+  for (size_t i = 0; i < processes.size(); ++i) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    const Result<int> ended = processes[i]->Wait(left);
+    if (!ended.ok()) {
+      return Status(Code::kDeadlineExceeded,
+                    fmt::format("its compiler did not end within {} ms", time_.count()));
+    }
+    if (*ended != 0) {
+      return Status(Code::kInvalidArgument,
+                    "it does not compile:\n" +
+                        ContentOf(path_of(source.processors[i], ".txt"), kMaxMessageBytes));
+    }
+    const std::string elf = ContentOf(path_of(source.processors[i], ".elf"));
+    const auto bytes = std::as_bytes(std::span(elf));
+    images.emplace_back(bytes.begin(), bytes.end());
+  }
+  return images;
+}
+
+std::string WithoutIncludes(const std::string& source) {
+  std::string kept;
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t hash = line.find_first_not_of(" \t");
+    const size_t word = hash == std::string::npos ? hash : line.find_first_not_of(" \t", hash + 1);
+    const bool is_include =
+        word != std::string::npos && line[hash] == '#' && line.compare(word, 7, "include") == 0;
+    if (!is_include) kept += line;
+    kept += '\n';
+  }
+  return kept;
+}
+
+}  // namespace ttfd::ttmlir

@@ -1,0 +1,18 @@
+// Arrays of the host and buffers of the card, as TTMetal files describe them.
+#pragma once
+
+#include <string>
+
+#include "client/ttmlir/src/metal_plan.h"
+
+namespace ttfd::ttmlir {
+
+constexpr uint64_t kMaxHostBytes = uint64_t{1} << 32;  // of all that a run keeps on the host
+
+// `ref` is a TensorRef of 2024, or a BufferRef. Problems are "" where there is none.
+inline uint32_t IdOf(const Record& ref) { return static_cast<uint32_t>(ref.Integer("global_id")); }
+// As the host has it, or would have what lies on the card.
+std::string ArrayOf(const Record& ref, HostSpec* spec);
+std::string BufferOf(const Record& ref, BufferSpec* spec);
+
+}  // namespace ttfd::ttmlir

@@ -1,0 +1,396 @@
+// Launches of a TTMetal program.
+#include "client/ttmlir/src/metal_launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ttfd/tiles.h"
+
+namespace ttfd::ttmlir {
+namespace {
+
+using client::CoreRange;
+using client::DataFormat;
+using client::Processor;
+
+constexpr uint32_t kMaxCoordinate = 63;  // of a NoC
+constexpr uint32_t kMaxSemaphores = 16;  // indices of a program
+constexpr const char* kComputeOnly = "a compute kernel takes its pages as tiles";
+
+// The operand of a command at an index that an argument has. Files of 2025 list buffers, later ones references of
+// several kinds, those of 2024 tensors.
+Record OperandAt(const Record& command, const Record& argument, std::string* problem) {
+  List operands = command.Items("arg_refs");
+  if (operands.empty()) operands = command.Items("buffers");
+  if (operands.empty()) operands = command.Items("operands");
+  const auto index = static_cast<uint64_t>(argument.Integer("operand_idx"));
+  if (index < operands.size()) return operands.Child(static_cast<uint32_t>(index));
+  *problem = fmt::format("it has no operand {}", index);
+  return {};
+}
+
+// The arguments of one kernel, in the words of the launch and in the text before its source.
+class Arguments {
+ public:
+  Arguments(const Record& command, const MetalState& state, LaunchStep* launch,
+            const std::vector<CoreRange>& cores)
+      : command_(command), state_(state), launch_(*launch), cores_(cores) {}
+
+  // Problems of one leave those after it unplanned.
+  void AddCommon(const List& arguments);
+  void BeginRuntime() { first_runtime_ = words_.size(); }
+  void AddCompileTime(const List& arguments);
+
+  const std::string& problem() const { return problem_; }
+  std::vector<ArgumentWord> TakeWords() { return std::move(words_); }
+  std::string Text() const;
+
+ private:
+  ArgumentWord WordOf(std::string_view kind, const Record& argument);
+  ArgumentWord Buffer(const Record& argument);
+  ArgumentWord Semaphore(int64_t initial);
+  void AddAccessor(const Record& argument);
+  void AddNumber(uint32_t number) { text_ += fmt::format("{{{}u, false}}, ", number); }
+
+  const Record& command_;
+  const MetalState& state_;
+  LaunchStep& launch_;
+  const std::vector<CoreRange>& cores_;
+  std::vector<ArgumentWord> words_;
+  size_t first_runtime_ = 0;
+  std::string text_;   // of compile-time arguments
+  std::string names_;  // of those that have one
+  std::string problem_;
+};
+
+ArgumentWord Arguments::Buffer(const Record& argument) {
+  const auto id =
+      static_cast<uint32_t>(OperandAt(command_, argument, &problem_).Integer("global_id"));
+  if (problem_.empty() && !state_.buffers.contains(id)) {
+    problem_ = fmt::format("an argument is the address of %{}, which is not on the card", id);
+  }
+  return {ArgumentWord::Kind::kAddress, id};
+}
+
+ArgumentWord Arguments::Semaphore(int64_t initial) {
+  // Each argument has a semaphore of its own: kernels on several cores share those with the same index.
+  if (launch_.semaphores.size() == kMaxSemaphores) {
+    problem_ = fmt::format("it has more than {} semaphores", kMaxSemaphores);
+    return {};
+  }
+  launch_.semaphores.push_back({static_cast<uint32_t>(initial), cores_});
+  return {ArgumentWord::Kind::kNumber, static_cast<uint32_t>(launch_.semaphores.size() - 1)};
+}
+
+ArgumentWord Arguments::WordOf(std::string_view kind, const Record& argument) {
+  if (kind == "KernelArgBufferAddress" || kind == "KernelArgGlobalSemaphore" ||
+      kind == "RuntimeArgTensorAddress") {
+    return Buffer(argument);
+  }
+  if (kind == "KernelArgSemaphore" || kind == "RuntimeArgSemaphoreAddress") {
+    if (argument.Integer("core_type") != 0) problem_ = "it has a semaphore of an Ethernet tile";
+    return Semaphore(argument.Integer("initial_value"));
+  }
+  if (kind == "KernelArgLocalSemaphore") {
+    const auto id =
+        static_cast<uint32_t>(OperandAt(command_, argument, &problem_).Integer("global_id"));
+    const auto known = state_.semaphores.find(id);
+    if (known != state_.semaphores.end()) return Semaphore(known->second);
+    if (problem_.empty()) problem_ = fmt::format("semaphore {} is not defined", id);
+    return {};
+  }
+  if (kind == "KernelArgNamedArgument") {
+    return {ArgumentWord::Kind::kNumber, static_cast<uint32_t>(argument.Integer("value"))};
+  }
+  if (kind == "KernelArgCBPort") {
+    const auto index = static_cast<uint64_t>(argument.Integer("operand_idx"));
+    const List ports = command_.Items("cbs");
+    if (index >= ports.size()) problem_ = fmt::format("it has no circular buffer {}", index);
+    const Record port = ports.Child(static_cast<uint32_t>(index));
+    return {ArgumentWord::Kind::kNumber, static_cast<uint32_t>(port.Integer("port"))};
+  }
+  if (kind == "KernelArgScalar") {
+    const auto id =
+        static_cast<uint32_t>(OperandAt(command_, argument, &problem_).Integer("global_id"));
+    const auto host = state_.hosts.find(id);
+    if (problem_.empty() && (host == state_.hosts.end() || host->second.bytes() < sizeof(id))) {
+      problem_ = fmt::format("an argument is the number %{}, which the host does not have", id);
+    }
+    return {ArgumentWord::Kind::kScalar, id};
+  }
+  problem_ = fmt::format("it has an argument of the kind {}", kind);
+  return {};
+}
+
+void Arguments::AddCommon(const List& arguments) {
+  for (uint32_t i = 0; i < arguments.size() && problem_.empty(); ++i) {
+    const Record argument = arguments.Child(i);
+    // Those of 2024 are a list of the kinds themselves.
+    const Definition::Member* const kind = arguments.MemberOf(i);
+    words_.push_back(kind != nullptr ? WordOf(kind->name, argument)
+                                     : WordOf(argument.MemberName("arg"), argument.Child("arg")));
+  }
+}
+
+void Arguments::AddAccessor(const Record& argument) {
+  const uint32_t id = Buffer(argument).value;
+  if (!problem_.empty()) return;
+  const BufferSpec& buffer = state_.buffers.at(id);
+  // The numbers of AccessorKind in <ttfd/metal/accessors.h>.
+  constexpr uint32_t kInterleavedDram = 0;
+  constexpr uint32_t kShardedL1 = 2;
+  std::vector<uint32_t> workers;
+  for (const CoreRange& range : buffer.cores) {
+    for (uint32_t y = range.y0; y <= range.y1; ++y) {
+      for (uint32_t x = range.x0; x <= range.x1; ++x) workers.push_back(x | y << 16);
+    }
+  }
+  AddNumber(workers.empty() ? kInterleavedDram : kShardedL1);
+  AddNumber(buffer.row_pages);
+  AddNumber(buffer.shard_rows);
+  AddNumber(buffer.shard_row_pages);
+  AddNumber(static_cast<uint32_t>(workers.size()));
+  for (const uint32_t worker : workers) AddNumber(worker);
+}
+
+// What is not known without a card is in a word.
+void Arguments::AddCompileTime(const List& arguments) {
+  for (uint32_t i = 0; i < arguments.size() && problem_.empty(); ++i) {
+    const std::string_view kind = arguments.Child(i).MemberName("arg");
+    const Record argument = arguments.Child(i).Child("arg");
+    if (kind == "KernelArgTensorAccessorArgs") {
+      AddAccessor(argument);
+      continue;
+    }
+    const ArgumentWord word = WordOf(kind, argument);
+    if (word.kind == ArgumentWord::Kind::kNumber) {
+      AddNumber(word.value);
+    } else {
+      text_ += fmt::format("{{{}u, true}}, ", words_.size());
+      words_.push_back(word);
+    }
+    if (kind == "KernelArgNamedArgument") {
+      const std::string_view name = argument.Text("name");
+      const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char letter) {
+        return std::isalnum(letter) != 0 || letter == '_';
+      });
+      if (!is_plain) problem_ = "the name of an argument has other signs than letters and digits";
+      names_ += fmt::format("{{\"{}\", {}u}}, ", name, word.value);
+    }
+  }
+}
+
+std::string Arguments::Text() const {
+  return fmt::format(
+      "#include <ttfd/metal/argument.h>\n"
+      "namespace ttfd::metal {{\n"
+      "inline constexpr CompileTimeArgument kCompileTimeArguments[] = {{{}{{}}}};\n"
+      "inline constexpr NamedArgument kNamedArguments[] = {{{}{{}}}};\n"
+      "inline constexpr uint32_t kFirstRuntimeArgument = {};\n"
+      "}}\n"
+      "#include <ttfd/metal.h>\n",
+      text_, names_, first_runtime_);
+}
+
+// The harts of a kernel; empty: another tile than a worker's, or a hart that a worker does not have.
+std::vector<Processor> ProcessorsOf(const Record& kernel) {
+  const Record code = kernel.Child("kernel");
+  std::string_view config = kernel.MemberName("type");
+  Record detail = kernel.Child("type");
+  if (config.empty()) {
+    config = code.MemberName("config");
+    detail = code.Child("config");
+  }
+  std::string_view hart = config == "NocConfig" ? detail.Name("processor") : config;
+  if (config == "NocConfig" && hart.empty()) hart = detail.Name("noc_index");
+  if (hart.empty()) hart = code.Name("source_type");
+  if (hart == "ComputeConfig" || hart == "TensixConfig" || hart == "Tensix") {
+    return {Processor::kTrisc0, Processor::kTrisc1, Processor::kTrisc2};
+  }
+  if (hart == "Noc0" || hart == "RISCV_0") return {Processor::kBrisc};
+  if (hart == "Noc1" || hart == "RISCV_1") return {Processor::kNcrisc};
+  return {};
+}
+
+// Problems that kernels of these settings would have without a message.
+std::string ProblemOfKernel(const Record& kernel, bool is_compute) {
+  if (kernel.MemberName("kernel") != "KernelSource") return "its kernel is not C++ source";
+  const Record config = kernel.Child("type");
+  if (is_compute && config.Integer("dst_full_sync_en") != 0 &&
+      config.Integer("fp32_dest_acc_en") == 0) {
+    return "its kernel uses 16 tiles of Dst, of which kernels here have 8";
+  }
+  const bool has_arguments =
+      kernel.definition().name == "KernelConfig" || kernel.Has("runtime_args");
+  if (!is_compute && !has_arguments) {
+    return "its kernel that moves data has no arguments: the addresses in its source are those of "
+           "the card it was compiled for";
+  }
+  return "";
+}
+
+std::string PlanKernel(const Record& command, const Record& kernel, const std::string& name,
+                       const MetalState& state, LaunchStep* launch) {
+  KernelPlan plan;
+  plan.source.processors = ProcessorsOf(kernel);
+  if (plan.source.processors.empty()) return "its kernel is for a hart that workers do not have";
+  plan.source.is_compute = plan.source.processors.size() > 1;
+  std::string problem = ProblemOfKernel(kernel, plan.source.is_compute);
+  if (problem.empty()) problem = CoresOf(kernel.Items("core_range_set"), &plan.cores);
+  if (!problem.empty()) return problem;
+  Arguments arguments(command, state, launch, plan.cores);
+  const Record lists = kernel.Child("args");
+  arguments.AddCommon(lists.Items("crt_args"));
+  arguments.BeginRuntime();
+  arguments.AddCommon(lists.Items("rt_args"));
+  arguments.AddCommon(kernel.Items("runtime_args"));
+  arguments.AddCompileTime(lists.Items("ct_args"));
+  if (!arguments.problem().empty()) return arguments.problem();
+  const std::string source(kernel.Child("kernel").Text("source"));
+  plan.source.name = name;
+  plan.source.text =
+      fmt::format("{}#line 1 \"{}\"\n{}\n", arguments.Text(), name, WithoutIncludes(source));
+  // The entry of kernels of 2024.
+  if (source.find("NAMESPACE") != std::string::npos) {
+    plan.source.text += "void kernel_main() { NAMESPACE::MAIN; }\n";
+  }
+  plan.words = arguments.TakeWords();
+  launch->kernels.push_back(std::move(plan));
+  return "";
+}
+
+// What a circular buffer is, of either schema.
+struct CircularBufferRecord {
+  uint32_t index = 0;
+  uint64_t bytes = 0;
+  uint64_t page_bytes = 0;
+  std::string_view dtype;
+  std::optional<uint32_t> buffer = {};
+};
+
+std::string AddCircularBuffer(const CircularBufferRecord& record, std::vector<CoreRange> cores,
+                              const MetalState& state, LaunchStep* launch) {
+  const std::string name = fmt::format("circular buffer {}", record.index);
+  const uint64_t pages = record.page_bytes == 0 ? 0 : record.bytes / record.page_bytes;
+  if (pages == 0 || record.bytes % record.page_bytes != 0 || record.bytes > UINT32_MAX) {
+    return fmt::format("{} of {} bytes has pages of {}", name, record.bytes, record.page_bytes);
+  }
+  if (record.buffer) {
+    const auto found = state.buffers.find(*record.buffer);
+    if (found == state.buffers.end() || found->second.cores.empty()) {
+      return fmt::format("{} lies on %{}, which is not in L1", name, *record.buffer);
+    }
+    if (found->second.shard_bytes() < record.bytes) {
+      return fmt::format("{} has {} bytes, and each core {} of %{}", name, record.bytes,
+                         found->second.shard_bytes(), *record.buffer);
+    }
+  }
+  CircularBufferPlan plan = {
+      record.index,     static_cast<uint32_t>(pages), static_cast<uint32_t>(record.page_bytes),
+      std::move(cores), FormatOf(record.dtype),       record.buffer};
+  const bool is_tile = client::TileBytes(plan.format) == record.page_bytes;
+  const bool computes =
+      std::any_of(launch->kernels.begin(), launch->kernels.end(),
+                  [](const KernelPlan& kernel) { return kernel.source.is_compute; });
+  if (!is_tile && computes) {
+    return fmt::format("{} has pages of {} bytes of {}: {}", name, record.page_bytes, record.dtype,
+                       kComputeOnly);
+  }
+  if (!is_tile) plan.format = DataFormat::kNone;
+  // Each kernel of 2024 has its own list.
+  const auto same = [&plan](const CircularBufferPlan& other) {
+    return other.index == plan.index && other.cores == plan.cores && other.buffer == plan.buffer &&
+           other.pages == plan.pages && other.page_bytes == plan.page_bytes;
+  };
+  auto& all = launch->circular_buffers;
+  if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(plan));
+  return "";
+}
+
+// Of a file of 2024, with the cores of its kernel.
+std::string PlanOldCircularBuffer(const Record& ref, const std::vector<CoreRange>& cores,
+                                  const MetalState& state, LaunchStep* launch) {
+  const Record desc = ref.Child("desc");
+  const Record memory = desc.Child("memory_desc");
+  CircularBufferRecord record = {.index = static_cast<uint32_t>(desc.Integer("port")),
+                                 .bytes = static_cast<uint64_t>(memory.Integer("size")) *
+                                          static_cast<uint64_t>(desc.Integer("num_buffers")),
+                                 .page_bytes = static_cast<uint64_t>(desc.Integer("page_size")),
+                                 .dtype = memory.Name("data_type")};
+  const Record tensor = ref.Child("tensor_ref");
+  if (tensor && tensor.Integer("address") == ref.Integer("address")) {
+    record.buffer = static_cast<uint32_t>(tensor.Integer("global_id"));
+  }
+  return AddCircularBuffer(record, cores, state, launch);
+}
+
+std::string PlanCircularBuffer(const Record& ref, const MetalState& state, LaunchStep* launch) {
+  const Record buffer = ref.Child("buffer_ref");
+  const Record desc = buffer.Child("desc");
+  const Record config = desc.Child("buffer_detail").Child("circular_buffer_config");
+  if (!config) return "";  // a port whose address alone is an argument
+  std::vector<CoreRange> cores;
+  std::string problem = CoresOf(config.Items("core_range_set"), &cores);
+  if (!problem.empty()) return problem;
+  return AddCircularBuffer({.index = static_cast<uint32_t>(ref.Integer("port")),
+                            .bytes = static_cast<uint64_t>(config.Integer("total_size")),
+                            .page_bytes = static_cast<uint64_t>(config.Integer("page_size")),
+                            .dtype = desc.Name("data_type"),
+                            .buffer = static_cast<uint32_t>(buffer.Integer("global_id"))},
+                           std::move(cores), state, launch);
+}
+
+}  // namespace
+
+std::string CoresOf(const List& ranges, std::vector<CoreRange>* cores) {
+  for (uint32_t i = 0; i < ranges.size(); ++i) {
+    const Record first = ranges.Child(i).Child("loc");
+    const Record size = ranges.Child(i).Child("size");
+    const std::array<int64_t, 4> numbers = {first.Integer("x"), first.Integer("y"),
+                                            size.Integer("x"), size.Integer("y")};
+    const bool fits = numbers[0] >= 0 && numbers[1] >= 0 && numbers[2] > 0 && numbers[3] > 0 &&
+                      numbers[0] + numbers[2] <= kMaxCoordinate &&
+                      numbers[1] + numbers[3] <= kMaxCoordinate;
+    if (!fits) return "a range of cores is not in the grid of a card";
+    const auto x = static_cast<uint32_t>(numbers[0]);
+    const auto y = static_cast<uint32_t>(numbers[1]);
+    cores->push_back({x, y, x + static_cast<uint32_t>(numbers[2]) - 1,
+                      y + static_cast<uint32_t>(numbers[3]) - 1});
+  }
+  return cores->empty() ? "it names no cores" : "";
+}
+
+DataFormat FormatOf(std::string_view dtype) {
+  if (dtype == "Float32") return DataFormat::kFloat32;
+  if (dtype == "BFloat16") return DataFormat::kFloat16B;
+  if (dtype == "BFP_BFloat8") return DataFormat::kBfp8B;
+  if (dtype == "Int32" || dtype == "UInt32") return DataFormat::kInt32;
+  if (dtype == "UInt16") return DataFormat::kUInt16;
+  return DataFormat::kNone;
+}
+
+std::string PlanLaunch(const Record& command, size_t index, const MetalState& state,
+                       LaunchStep* launch) {
+  const List kernels = command.Child("program").Items("kernels");
+  for (uint32_t i = 0; i < kernels.size(); ++i) {
+    const std::string name = fmt::format("kernel {} of command {}", i, index);
+    std::string problem = PlanKernel(command, kernels.Child(i), name, state, launch);
+    if (!problem.empty()) return fmt::format("{}: {}", name, problem);
+  }
+  std::string problem;
+  for (uint32_t i = 0; i < kernels.size() && problem.empty(); ++i) {
+    const List old = kernels.Child(i).Items("cbs");
+    for (uint32_t j = 0; j < old.size() && problem.empty(); ++j) {
+      problem = PlanOldCircularBuffer(old.Child(j), launch->kernels[i].cores, state, launch);
+    }
+  }
+  const List ports = command.Items("cbs");
+  for (uint32_t i = 0; i < ports.size() && problem.empty(); ++i) {
+    problem = PlanCircularBuffer(ports.Child(i), state, launch);
+  }
+  return problem;
+}
+
+}  // namespace ttfd::ttmlir
