@@ -16,6 +16,14 @@ SAMPLES = os.environ.get("TTFD_TTMLIR_SAMPLES")
 TILE = 4096  # bytes, of 32 by 32 float32
 
 
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory):
+    """A folder of compiled kernels for these tests alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def run(daemon: Daemon, file: pathlib.Path, inputs: list[np.ndarray], *more: str) -> np.ndarray:
     """The output of a program, by ttfdctl."""
     words: list[str | pathlib.Path] = ["run", file, *more]
@@ -70,3 +78,223 @@ def test_pages_of_dram_are_read_and_written_back_in_reverse(daemon, tmp_path):
                 *to_host(target, made)]
     array = numbers(pages, 1024)
     assert np.array_equal(run(daemon, files.write(tmp_path / "a.ttm", commands, [given], [made]), [array]), array[::-1])
+
+
+TRANSPOSE = """
+void kernel_main() {
+  constexpr uint32_t side = get_named_compile_time_arg_val("side");
+  const uint32_t row = my_logical_y_, column = my_logical_x_;
+  cb_reserve_back(16, 1);
+  noc_async_read(get_noc_addr(worker_logical_col_to_virtual_col[row], worker_logical_row_to_virtual_row[column], get_compile_time_arg_val(1)),
+                 get_write_ptr(16), get_tile_size(16));
+  noc_async_read_barrier();
+  cb_push_back(16, 1);
+  static_assert(side == 3);
+}
+"""
+
+
+def test_pages_in_l1_are_transposed_by_reads_between_workers(daemon, tmp_path):
+    side = 3
+    source, target = (sharded(i, (side, side), (1, 1), cores(side, side), 1024) for i in (2, 3))
+    given, made = (host(i, (side, side, 256)) for i in (1, 5))
+    moves = kernel(TRANSPOSE, cores(side, side), "RISCV_1", [argument("NamedArgument", {"name": "side", "value": side}), address(0)])
+    commands = [*to_card(given, source), create(target), launch([moves], [source, target], [(16, target)]), *to_host(target, made)]
+    array = numbers(side, side, 256)
+    assert np.array_equal(run(daemon, files.write(tmp_path / "a.ttm", commands, [given], [made]), [array]), array.transpose(1, 0, 2))
+
+
+MULTICAST = """
+void kernel_main() {
+  const uint32_t data = get_arg_val<uint32_t>(0);
+  volatile tt_l1_ptr uint32_t* arrived = reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_semaphore(get_arg_val<uint32_t>(1)));
+  if (my_logical_x_ == 1 && my_logical_y_ == 0) {
+    const uint32_t x0 = worker_logical_col_to_virtual_col[0], y0 = worker_logical_row_to_virtual_row[0];
+    const uint32_t x1 = worker_logical_col_to_virtual_col[WIDTH - 1], y1 = worker_logical_row_to_virtual_row[1];
+    noc_async_write_multicast(data, get_noc_multicast_addr(x0, y0, x1, y1, data), 1024, 2 * WIDTH - 1);
+    noc_semaphore_set(arrived, 1);
+    noc_semaphore_set_multicast(get_semaphore(get_arg_val<uint32_t>(1)),
+                                get_noc_multicast_addr(x0, y0, x1, y1, get_semaphore(get_arg_val<uint32_t>(1))), 2 * WIDTH - 1);
+    noc_async_write_barrier();
+  }
+  noc_semaphore_wait(arrived, 1);
+}
+"""
+
+
+def test_a_worker_multicasts_to_a_rectangle_across_columns_without_workers(daemon, tmp_path):
+    width = 9  # of the grid's columns, two of the NoC's between them have no workers
+    buffer = sharded(2, (2, width), (1, 1), cores(width, 2), 1024)
+    given, made = (host(i, (2, width, 256)) for i in (1, 5))
+    semaphore = {"global_id": 9, "initial_value": 0}
+    sends = kernel(MULTICAST.replace("WIDTH", str(width)), cores(width, 2), runtime=[address(0), argument("LocalSemaphore", {"operand_idx": 1})])
+    commands = [*to_card(given, buffer), files.command("CreateLocalSemaphoreCommand", {"ref": semaphore}), launch([sends], [buffer, semaphore]),
+                *to_host(buffer, made)]
+    array = numbers(2, width, 256)
+    wanted = np.broadcast_to(array[0, 1], array.shape)
+    assert np.array_equal(run(daemon, files.write(tmp_path / "a.ttm", commands, [given], [made]), [array]), wanted)
+
+
+RING = """
+void kernel_main() {
+  const uint32_t data = get_common_arg_val<uint32_t>(0);
+  const uint32_t turn = get_common_arg_val<uint32_t>(1);
+  const uint32_t own = my_logical_x_, next = (own + 1) % COUNT;
+  const uint64_t next_data = get_noc_addr(worker_logical_col_to_virtual_col[next], worker_logical_row_to_virtual_row[0], data);
+  volatile tt_l1_ptr uint32_t* waits = reinterpret_cast<volatile tt_l1_ptr uint32_t*>(turn);
+  volatile tt_l1_ptr uint32_t* word = reinterpret_cast<volatile tt_l1_ptr uint32_t*>(data);
+  if (own != 0) noc_semaphore_wait_min(waits, 6);
+  *word = *word + own + 1;
+  noc_async_write(data, next_data, 64);
+  noc_semaphore_inc(get_noc_addr(worker_logical_col_to_virtual_col[next], worker_logical_row_to_virtual_row[0], turn), 1);
+  if (own == 0) noc_semaphore_wait(waits, 6);
+}
+"""
+
+
+def test_a_token_goes_round_a_ring_of_workers_by_semaphores(daemon, tmp_path):
+    count = 5
+    buffer = sharded(2, (count, 1), (1, 1), cores(count, 1), 64)
+    given, made = (host(i, (count, 16), "UInt32") for i in (1, 5))
+    semaphore = {"global_id": 9, "address": 7}
+    passes = kernel(RING.replace("COUNT", str(count)), cores(count, 1), common=[address(0), argument("GlobalSemaphore", {"operand_idx": 1})])
+    commands = [*to_card(given, buffer),
+                files.command("CreateGlobalSemaphoreCommand", {"ref": semaphore, "initial_value": 3, "core_range_set": cores(count, 1)}),
+                files.command("ResetGlobalSemaphoreCommand", {"ref": semaphore, "value": 5}),
+                launch([passes], [buffer, semaphore]), *to_host(buffer, made)]
+    array = np.zeros((count, 16), np.uint32)
+    array[0, 0] = 100
+    made_array = run(daemon, files.write(tmp_path / "a.ttm", commands, [given], [made]), [array])
+    assert made_array[:, 0].tolist() == [115, 103, 106, 110, 115]  # what each passed on, and what the first has in the end
+
+
+READER = """
+void kernel_main() {
+  for (uint32_t i = 0; i != 2; ++i) {
+    cb_reserve_back(get_compile_time_arg_val(0), TILES);
+    cb_push_back(get_compile_time_arg_val(0), TILES);
+    cb_reserve_back(get_compile_time_arg_val(1), TILES);
+    cb_push_back(get_compile_time_arg_val(1), TILES);
+    break;
+  }
+}
+"""
+MATMUL = """
+#include "api/compute/matmul.h"
+void kernel_main() {
+  constexpr uint32_t a = get_compile_time_arg_val(0), b = get_compile_time_arg_val(1), c = get_compile_time_arg_val(2);
+  mm_init(a, b, c);
+  cb_wait_front(a, ROWS * DEPTH);
+  cb_wait_front(b, DEPTH * COLUMNS);
+  cb_reserve_back(c, ROWS * COLUMNS);
+  tile_regs_acquire();
+  for (uint32_t k = 0; k != DEPTH; ++k) matmul_block(a, b, k, k * COLUMNS, 0, false, COLUMNS, ROWS, DEPTH);
+  tile_regs_commit();
+  tile_regs_wait();
+  pack_tile_block(0, c, ROWS * COLUMNS);
+  tile_regs_release();
+  cb_push_back(c, ROWS * COLUMNS);
+  cb_pop_front(a, ROWS * DEPTH);
+  cb_pop_front(b, DEPTH * COLUMNS);
+}
+"""
+
+
+@pytest.mark.parametrize("profile", [files.NEWEST, files.OF_2025])
+def test_a_matrix_product_of_tiles_in_l1(daemon, tmp_path, profile):
+    rows, depth, columns = 2, 3, 4  # eight tiles of the product: all of Dst
+    one = cores(1, 1)
+    a, b, c = (sharded(i, shape, shape, one) for i, shape in ((2, (rows, depth)), (3, (depth, columns)), (4, (rows, columns))))
+    arrays = [host(i, (size * 1024,)) for i, size in ((11, rows * depth), (12, depth * columns))]
+    made = host(5, (rows * columns * 1024,))
+    words = {"ROWS": rows, "DEPTH": depth, "COLUMNS": columns}
+    source = MATMUL
+    for name, value in words.items():
+        source = source.replace(name, str(value))
+    first = READER.replace("get_compile_time_arg_val(1), TILES", f"get_compile_time_arg_val(1), {depth * columns}").replace("TILES", str(rows * depth))
+    hart = "RISCV_0" if profile == files.NEWEST else "Noc1"
+    kernels = [kernel(first, one, hart, [port(0), port(1)]), kernel(source, one, "compute", [port(0), port(1), port(2)])]
+    commands = [*to_card(arrays[0], a), *to_card(arrays[1], b), create(c),
+                launch(kernels, [a, b, c], [(0, a), (1, b), (16, c)], profile), *to_host(c, made)]
+    left, right = numbers(32 * rows, 32 * depth), numbers(32 * depth, 32 * columns)
+    file = files.write(tmp_path / "a.ttm", commands, arrays, [made], profile)
+    got = run(daemon, file, [tiles_of(left), tiles_of(right)])
+    wanted = tiles_of(left.astype(np.float64) @ right)
+    assert np.corrcoef(got, wanted)[0, 1] >= 0.9999
+
+
+@pytest.mark.skipif(SAMPLES is None, reason="TTFD_TTMLIR_SAMPLES names no folder of files of tt-mlir's compiler")
+@pytest.mark.parametrize("name", ["multiply", "add"])
+def test_the_sample_is_what_numpy_computes(daemon, tmp_path, name):
+    file = tmp_path / "ttrt.ttm"
+    file.write_bytes((pathlib.Path(SAMPLES) / "ttrt.ttm").read_bytes())
+    a, b = numbers(64, 128), numbers(64, 128)[::-1]
+    wanted = a * b if name == "multiply" else a + b
+    got = run(daemon, file, [a, b], "--program", name)
+    assert got.shape == wanted.shape
+    assert np.corrcoef(got.ravel(), wanted.ravel())[0, 1] >= 0.9999
+    assert np.linalg.norm(got - wanted) <= 0.002 * np.linalg.norm(wanted)
+
+
+def broken(text: str) -> list[dict]:
+    """The commands of a copy through one kernel with this source."""
+    source, target = dram(2, TILE, TILE), dram(3, TILE, TILE)
+    return [*to_card(host(1, (1, 1024)), source), create(target), launch([kernel(text, cores(1, 1))], [source, target]),
+            *to_host(target, host(5, (1, 1024)))]
+
+
+def changed(index: int, path: str, value: object) -> list[dict]:
+    """The commands of a copy, with one field of one of them changed: names and indices separated by dots."""
+    commands = broken("void kernel_main() {}")
+    *names, last = path.split(".")
+    at = commands[index]["type"]
+    for name in names:
+        at = at[int(name)] if name.isdigit() else at[name]
+    at[int(last) if last.isdigit() else last] = value
+    return commands
+
+
+WRONG = {
+    "a buffer that was never made": (changed(1, "dst", dram(7, TILE, TILE)), "command 1 EnqueueWriteBufferCommand at test.mlir:1:1: %7 is not on the card"),
+    "an array that was never made": (changed(5, "dst", host(8, (1, 1024))), "%8 is not on the host"),
+    "another size": (changed(4, "dst", host(5, (2, 1024))), "%5 has 8192 bytes, and %3 4096"),
+    "pages that do not divide": (changed(0, "ref", dram(2, TILE, 4095)), "%2 of 4096 bytes has pages of 4095"),
+    "cores outside a card": (changed(3, "program.kernels.0.core_range_set", cores(70, 1)), "a range of cores is not in the grid of a card"),
+    "an operand that is not there": (changed(3, "program.kernels.0.args.rt_args", [address(5)]), "kernel 0 of command 3: it has no operand 5"),
+    "a kernel of another hart": (changed(3, "program.kernels.0.type.processor", "RISCV_5"), "its kernel is for a hart that workers do not have"),
+    "an array of more than there is": (changed(4, "dst.desc.host_volume", 2**40), "more than"),
+}
+
+
+@pytest.mark.parametrize(("commands", "message"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_command_is_refused_before_anything_runs(daemon, tmp_path, commands, message):
+    file = files.write(tmp_path / "a.ttm", commands, [host(1, (1, 1024))], [host(5, (1, 1024))])
+    listed = daemon.ctl("inspect", file, "--support")
+    assert message in listed.stdout
+    np.save(tmp_path / "in.npy", numbers(1, 1024))
+    done = daemon.ctl("run", file, "--input", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
+    assert done.returncode != 0
+    assert message in done.stderr and str(file) in done.stderr
+    assert not (tmp_path / "out.npy").exists()
+
+
+def test_what_the_compiler_says_of_a_kernel_has_its_name_and_line(daemon, tmp_path):
+    file = files.write(tmp_path / "a.ttm", broken("void kernel_main() {\n  get_arg_val<uint32_t>(0) +;\n}"), [host(1, (1, 1024))], [host(5, (1, 1024))])
+    np.save(tmp_path / "in.npy", numbers(1, 1024))
+    done = daemon.ctl("run", file, "--input", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
+    assert done.returncode != 0
+    assert "program main: command 3 EnqueueProgramCommand at test.mlir:1:1: kernel 0 of command 3: it does not compile" in done.stderr
+    assert "kernel 0 of command 3:2:29: error:" in done.stderr
+
+
+def test_a_kernel_that_does_not_end_is_reported_and_the_card_serves_the_next(daemon, tmp_path):
+    stuck = broken("void kernel_main() {\n  cb_wait_front(0, 1);\n}")
+    ring = sharded(6, (1, 1), (1, 1), cores(1, 1))
+    stuck.insert(3, create(ring))
+    stuck[4]["type"]["cbs"] = [{"port": 0, "buffer_ref": ring}]
+    np.save(tmp_path / "in.npy", numbers(1, 1024))
+    file = files.write(tmp_path / "a.ttm", stuck, [host(1, (1, 1024))], [host(5, (1, 1024))])
+    done = daemon.ctl("run", file, "--input", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
+    assert done.returncode != 0 and "kernel 0 of command 4" in done.stderr
+    file = files.write(tmp_path / "b.ttm", broken("void kernel_main() {}"), [host(1, (1, 1024))], [host(5, (1, 1024))])
+    assert not run(daemon, file, [numbers(1, 1024)]).any()

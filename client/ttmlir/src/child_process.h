@@ -21,8 +21,8 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Starts `arguments[0]` with standard input, output and error at /dev/null. `files` are open files of this process
-  // and the numbers above 2 that they get there, or 1 or 2 in place of /dev/null; no others stay open. FAILED_PRECONDITION: it does not
-  // start.
+  // and the numbers that they get there, in place of /dev/null for 1 and 2; no others stay open. FAILED_PRECONDITION:
+  // it does not start.
   client::Status Start(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment,
                        const std::vector<std::pair<int, int>>& files);

@@ -18,6 +18,7 @@
 
 #include "client/ttmlir/src/child_process.h"
 #include "client/ttmlir/src/installation.h"
+#include "client/ttmlir/src/options.h"
 
 namespace ttfd::ttmlir {
 namespace {
@@ -29,7 +30,6 @@ using client::Processor;
 using client::Result;
 using client::Status;
 
-constexpr size_t kMaxCachedImages = 1024;
 constexpr size_t kMaxMessageBytes = 4096;  // of the compiler
 constexpr const char* kCompiler = "riscv64-unknown-elf-g++";
 // Of each process that the compiler is made of: KiB of memory, blocks of 512 bytes of a file, and seconds, for those
@@ -61,8 +61,7 @@ std::string HashOf(const std::string& text) {
 }
 
 std::string OnPath(const std::string& program) {
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  std::istringstream folders(ProgramFolders());
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path file = fs::path(folder) / program;
     if (access(file.c_str(), X_OK) == 0) return file.string();
@@ -106,22 +105,19 @@ class TemporaryFolder {
   fs::path path_;
 };
 
+// What a process of the compiler makes.
+fs::path PathOf(const fs::path& folder, Processor processor, const char* suffix) {
+  return folder / (client::ProcessorName(processor) + std::string(suffix));
+}
+
 // Hart numbers of runtime/hw/tensix.h are one less than the API's of processors.
 int HartOf(Processor processor) { return static_cast<int>(processor) - 1; }
 
 }  // namespace
 
 KernelCache KernelCache::OfUser() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  fs::path folder;
-  if (cache != nullptr && *cache == '/') {
-    folder = cache;
-  } else if (home != nullptr && *home == '/') {
-    folder = fs::path(home) / ".cache";
-  } else {
-    return KernelCache({});
-  }
+  fs::path folder = CacheFolder();
+  if (folder.empty()) return KernelCache({});
   folder /= "ttfd/kernels";
   std::error_code error;
   fs::create_directories(folder, error);
@@ -158,9 +154,9 @@ void KernelCache::Shrink() const {
   for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
     images.emplace_back(entry.last_write_time(ignored), entry.path());
   }
-  if (images.size() <= kMaxCachedImages) return;
+  if (images.size() <= most_) return;
   std::sort(images.begin(), images.end());
-  images.resize(images.size() - kMaxCachedImages);
+  images.resize(images.size() - most_);
   for (const auto& image : images) fs::remove(image.second, ignored);
 }
 
@@ -211,6 +207,31 @@ Result<std::vector<KernelImage>> KernelCompiler::Compile(const KernelSource& sou
   return compiled;
 }
 
+std::vector<std::string> KernelCompiler::ArgumentsFor(const KernelSource& source,
+                                                      Processor processor,
+                                                      const fs::path& folder) const {
+  std::vector<std::string> arguments = {"/bin/sh", "-c", kLimited, "sh", compiler_};
+  for (const std::string& flag : WordsOf(TTFD_KERNEL_FLAGS)) arguments.push_back(flag);
+  for (const std::string& one : {
+           fmt::format("-DTTFD_HART={}", HartOf(processor)),
+           fmt::format("-DTTFD_COMPUTE={:d}", source.is_compute),
+           fmt::format("-DTTFD_WHOLE_DST={:d}", source.is_compute),
+           fmt::format("-I{}/firmware/sdk/include", sdk_),
+           "-I" + sdk_,
+           fmt::format("-T{}/firmware/sdk/kernel.ld", sdk_),
+           (folder / "kernel.cc").string(),
+           sdk_ + "/firmware/sdk/entry.cc",
+           sdk_ + "/firmware/common/memory.cc",
+           std::string("-lgcc"),
+           fmt::format("-Wl,--defsym=__ttfd_hart={}", HartOf(processor)),
+           std::string("-o"),
+           PathOf(folder, processor, ".elf").string(),
+       }) {
+    arguments.push_back(one);
+  }
+  return arguments;
+}
+
 // A process of the compiler for each processor, all at once.
 Result<std::vector<KernelImage>> KernelCompiler::Run(const KernelSource& source) {
   const TemporaryFolder folder;
@@ -218,37 +239,14 @@ Result<std::vector<KernelImage>> KernelCompiler::Run(const KernelSource& source)
   if (folder.path().empty() || !(std::ofstream(text) << source.text << std::flush)) {
     return Status(Code::kResourceExhausted, "its source cannot be written to a temporary folder");
   }
-  const auto path_of = [&](Processor processor, const char* suffix) {
-    return (folder.path() / (client::ProcessorName(processor) + std::string(suffix))).string();
-  };
   std::vector<std::unique_ptr<ChildProcess>> processes;
   for (const Processor processor : source.processors) {
-    std::vector<std::string> arguments = {"/bin/sh", "-c", kLimited, "sh", compiler_};
-    const std::vector<std::string> flags = WordsOf(TTFD_KERNEL_FLAGS);
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-    for (const std::string& one : {
-             fmt::format("-DTTFD_HART={}", HartOf(processor)),
-             fmt::format("-DTTFD_COMPUTE={:d}", source.is_compute),
-             fmt::format("-DTTFD_WHOLE_DST={:d}", source.is_compute),
-             fmt::format("-I{}/firmware/sdk/include", sdk_),
-             "-I" + sdk_,
-             fmt::format("-T{}/firmware/sdk/kernel.ld", sdk_),
-             text.string(),
-             sdk_ + "/firmware/sdk/entry.cc",
-             sdk_ + "/firmware/common/memory.cc",
-             std::string("-lgcc"),
-             fmt::format("-Wl,--defsym=__ttfd_hart={}", HartOf(processor)),
-             std::string("-o"),
-             path_of(processor, ".elf"),
-         }) {
-      arguments.push_back(one);
-    }
-    const int messages =
-        open(path_of(processor, ".txt").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const int messages = open(PathOf(folder.path(), processor, ".txt").c_str(),
+                              O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     processes.push_back(std::make_unique<ChildProcess>());
     Status status = processes.back()->Start(
-        arguments, {"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + folder.path().string()},
-        {{messages, 2}});
+        ArgumentsFor(source, processor, folder.path()),
+        {"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + folder.path().string()}, {{messages, 2}});
     if (messages >= 0) close(messages);
     if (!status.ok()) return status;
   }
@@ -263,11 +261,12 @@ Result<std::vector<KernelImage>> KernelCompiler::Run(const KernelSource& source)
                     fmt::format("its compiler did not end within {} ms", time_.count()));
     }
     if (*ended != 0) {
-      return Status(Code::kInvalidArgument,
-                    "it does not compile:\n" +
-                        ContentOf(path_of(source.processors[i], ".txt"), kMaxMessageBytes));
+      return Status(
+          Code::kInvalidArgument,
+          "it does not compile:\n" +
+              ContentOf(PathOf(folder.path(), source.processors[i], ".txt"), kMaxMessageBytes));
     }
-    const std::string elf = ContentOf(path_of(source.processors[i], ".elf"));
+    const std::string elf = ContentOf(PathOf(folder.path(), source.processors[i], ".elf"));
     const auto bytes = std::as_bytes(std::span(elf));
     images.emplace_back(bytes.begin(), bytes.end());
   }

@@ -26,10 +26,12 @@ struct KernelSource {
 
 using KernelImage = std::vector<std::byte>;  // an ELF
 
-// Images on disk; at most 1,024, of which those that were used longest ago make way.
+// Images on disk. Those that were used longest ago make way.
 class KernelCache {
  public:
-  explicit KernelCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  // Of at most `most` images.
+  explicit KernelCache(std::filesystem::path folder, size_t most = 1024)
+      : folder_(std::move(folder)), most_(most) {}
   // That of the user; in no folder, it is always empty.
   static KernelCache OfUser();
 
@@ -40,6 +42,7 @@ class KernelCache {
   void Shrink() const;
 
   std::filesystem::path folder_;
+  size_t most_;
 };
 
 // One thread.
@@ -56,6 +59,9 @@ class KernelCompiler {
  private:
   client::Status Find();
   std::string KeyOf(const KernelSource& source, client::Processor processor) const;
+  // Of the process that compiles for one processor, with kernel.cc of the folder.
+  std::vector<std::string> ArgumentsFor(const KernelSource& source, client::Processor processor,
+                                        const std::filesystem::path& folder) const;
   client::Result<std::vector<KernelImage>> Run(const KernelSource& source);
 
   KernelCache cache_;

@@ -188,7 +188,19 @@ Status MetalExecution::Do(const LaunchStep& step) {
       }
     }
   }
-  return queue_.EnqueueLaunch(launch).status();
+  const Result<client::Position> position = queue_.EnqueueLaunch(launch);
+  if (position.ok()) launches_.emplace_back(command_, *position);
+  return position.status();
+}
+
+Status MetalExecution::CauseOf(const Status& status) {
+  for (const auto& launch : launches_) {
+    const Status ended = queue_.Wait(launch.second);
+    if (ended.ok()) continue;
+    return Status(ended.code(),
+                  fmt::format("{}: {}", NameOf(plan_, launch.first), ended.message()));
+  }
+  return status;
 }
 
 Status MetalExecution::RunCommands() {
@@ -200,10 +212,10 @@ Status MetalExecution::RunCommands() {
     return status;
   };
   Status status = run(plan_.before);
-  for (size_t i = 0; i < plan_.commands.size() && status.ok(); ++i) {
-    status = run(plan_.commands[i].steps);
+  for (command_ = 0; command_ < plan_.commands.size() && status.ok(); ++command_) {
+    status = run(plan_.commands[command_].steps);
     if (status.ok()) continue;
-    return Status(status.code(), fmt::format("{}: {}", NameOf(plan_, i), status.message()));
+    return Status(status.code(), fmt::format("{}: {}", NameOf(plan_, command_), status.message()));
   }
   if (status.ok()) status = run(plan_.after);
   return status.ok() ? queue_.Finish() : status;
@@ -220,6 +232,7 @@ Result<std::vector<Tensor>> MetalExecution::Run(std::span<const Tensor> inputs) 
   if (!status.ok()) return status;
   status = RunCommands();
   if (!status.ok()) {
+    status = CauseOf(status);
     // The error of an enqueued launch is told here once; what comes after this run is not to fail with it.
     (void)card_.ClearError();
     return status;

@@ -24,6 +24,8 @@ class MetalExecution {
   client::Status CheckGrid() const;
   client::Status Compile();
   client::Status RunCommands();
+  // The error of the launch that made the others fail, if any; else `status`.
+  client::Status CauseOf(const client::Status& status);
   client::Status Do(const HostStep& step);
   client::Status Do(const HostCopyStep& step);
   client::Status Do(const CreateStep& step);
@@ -44,6 +46,8 @@ class MetalExecution {
   const SubmitOptions& options_;
   client::Queue queue_;
   std::map<const KernelPlan*, std::vector<KernelImage>> images_;
+  size_t command_ = 0;                                         // that is being run
+  std::vector<std::pair<size_t, client::Position>> launches_;  // with their commands
   std::map<uint32_t, HostArray> hosts_;
   std::map<uint32_t, CardBuffer> buffers_;
 };

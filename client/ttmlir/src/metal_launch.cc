@@ -250,8 +250,9 @@ std::string PlanKernel(const Record& command, const Record& kernel, const std::s
   if (!arguments.problem().empty()) return arguments.problem();
   const std::string source(kernel.Child("kernel").Text("source"));
   plan.source.name = name;
-  plan.source.text =
-      fmt::format("{}#line 1 \"{}\"\n{}\n", arguments.Text(), name, WithoutIncludes(source));
+  plan.source.text = fmt::format("{}{}#line 1 \"{}\"\n{}\n", arguments.Text(),
+                                 plan.source.is_compute ? "using namespace ttfd::compute;\n" : "",
+                                 name, WithoutIncludes(source));
   // The entry of kernels of 2024.
   if (source.find("NAMESPACE") != std::string::npos) {
     plan.source.text += "void kernel_main() { NAMESPACE::MAIN; }\n";

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "client/ttmlir/src/listing.h"
 #include "client/ttmlir/src/metal_buffers.h"
 #include "client/ttmlir/src/metal_launch.h"
@@ -277,7 +279,9 @@ MetalPlan MetalPlanOf(const Record& program) {
   MetalPlanner planner(&plan);
   planner.PlanArguments(device);
   for (const Record& command : OperationsOf(program)) planner.PlanCommand(command);
-  planner.PlanResults(device);
+  const bool sound = std::all_of(plan.commands.begin(), plan.commands.end(),
+                                 [](const MetalCommand& one) { return one.problem.empty(); });
+  if (sound) planner.PlanResults(device);
   return plan;
 }
 

@@ -2,8 +2,9 @@
 // into kernels of TTMetal files. Each has the meaning that it has there, or is not there, so that a kernel which needs
 // it does not compile.
 //
-// A kernel has its arguments (<ttfd/metal/argument.h>), then this header in place of all that it includes, then its text.
-// TTFD_COMPUTE and TTFD_WHOLE_DST are 1 for a compute kernel.
+// A kernel has its arguments (<ttfd/metal/argument.h>), then this header in place of all that it includes, then its
+// text; that of a compute kernel follows `using namespace ttfd::compute`. TTFD_COMPUTE and TTFD_WHOLE_DST are 1 for a
+// compute kernel.
 #pragma once
 
 #if TTFD_COMPUTE

@@ -3,8 +3,8 @@
 // Nothing checks the numbers that functions get:
 // - `buffer` and `in`, `out`: an index of a circular buffer of the program, below abi::kMaxCircularBuffers.
 // - `tiles`: at most the pages of the buffer; the pages are consecutive if each count of a kernel divides their number.
-// - `dst`: a tile of the half of Dst that tile_regs_acquire or tile_regs_wait gave, 0 to 3; 0 to 7 with TTFD_WHOLE_DST. A
-//   greater one is a tile of the other half, which another hart may be using.
+// - `dst`: a tile of the half of Dst that tile_regs_acquire or tile_regs_wait gave, 0 to 3 (0 to 7 with
+//   TTFD_WHOLE_DST). A greater one is a tile of the other half, which another hart may be using.
 #pragma once
 
 #include <stdint.h>

@@ -7,14 +7,14 @@
 #include <ttfd/compute.h>
 #include <ttfd/metal/names.h>
 
-using namespace ttfd::compute;  // the names that kernels use
-
 // Parts of a kernel for one hart.
 // clang-format off
 #define UNPACK(part) if constexpr (ttfd::compute::kUnpacks) { part; }
 #define MATH(part) if constexpr (ttfd::compute::kComputes) { part; }
 #define PACK(part) if constexpr (ttfd::compute::kPacks) { part; }
 // clang-format on
+
+namespace ttfd::compute {
 
 // ---- Dst, with both waits in one.
 inline void acquire_dst() {
@@ -32,14 +32,14 @@ inline void pack_tile_block(uint32_t dst, uint32_t out, uint32_t tiles) {
 }
 
 // ---- Functions whose accuracy a kernel may choose.
-#define TTFD_METAL_UNARY(name)         \
-  template <bool kIsApproximate>       \
-  void name##_tile_init() {            \
-    ttfd::compute::name##_tile_init(); \
-  }                                    \
-  template <bool kIsApproximate>       \
-  void name##_tile(uint32_t dst) {     \
-    ttfd::compute::name##_tile(dst);   \
+#define TTFD_METAL_UNARY(name)     \
+  template <bool kIsApproximate>   \
+  void name##_tile_init() {        \
+    compute::name##_tile_init();   \
+  }                                \
+  template <bool kIsApproximate>   \
+  void name##_tile(uint32_t dst) { \
+    compute::name##_tile(dst);     \
   }
 TTFD_METAL_UNARY(exp)
 TTFD_METAL_UNARY(recip)
@@ -75,7 +75,7 @@ inline void matmul_block(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t ti
 }
 
 // ---- Rows and tiles. The hart that unpacks, or packs, orders the elements itself, by way of a tile of its own.
-namespace ttfd::metal {
+namespace internal {
 
 inline constexpr uint32_t kTileSide = 32;
 inline constexpr uint32_t kFaceSide = 16;
@@ -85,7 +85,7 @@ alignas(16) inline uint32_t ordered_tile[1024];
 
 // Bytes of an element of a circular buffer whose pages are rows, or tiles of a format without exponents.
 inline uint32_t ElementBytesOf(uint32_t buffer) {
-  return compute::internal::TileFormatOf(buffer).row_bytes() / kFaceSide;
+  return TileFormatOf(buffer).row_bytes() / kFaceSide;
 }
 
 // Calls `copy` with the place in `ordered_tile` and the place in the rows of each row of a face, in words. `row_words`
@@ -103,36 +103,37 @@ void ForEachFaceRow(uint32_t face_words, uint32_t row_words, Copy copy) {
 
 // Copies the tile whose first row begins at `from`, in rows of `row_tiles` tiles.
 [[gnu::noinline]] inline void GatherTile(uint32_t from, uint32_t row_tiles, uint32_t bytes) {
-  const auto* rows = kernel::L1Pointer<const volatile uint32_t>(from);
-  volatile uint32_t* tile = ordered_tile;
+  const uint32_t tile = kernel::L1AddressOf(ordered_tile);
   const uint32_t face_words = kFaceSide * bytes / kWordBytes;
   kernel::Synchronize();  // the last tile has been unpacked
   ForEachFaceRow(face_words, row_tiles * 2 * face_words, [&](uint32_t to, uint32_t row) {
-    for (uint32_t i = 0; i != face_words; ++i) tile[to + i] = rows[row + i];
+    for (uint32_t i = 0; i != face_words; ++i) {
+      firmware::Store(tile + kWordBytes * (to + i), firmware::Load(from + kWordBytes * (row + i)));
+    }
   });
   firmware::Fence();
-  firmware::SettleL1(kernel::L1AddressOf(ordered_tile));
+  firmware::SettleL1(tile);
 }
 [[gnu::noinline]] inline void ScatterTile(uint32_t to, uint32_t row_tiles, uint32_t bytes) {
-  auto* rows = kernel::L1Pointer<volatile uint32_t>(to);
-  const volatile uint32_t* tile = ordered_tile;
+  const uint32_t tile = kernel::L1AddressOf(ordered_tile);
   const uint32_t face_words = kFaceSide * bytes / kWordBytes;
   kernel::Synchronize();  // the tile has been packed
   firmware::Fence();
   ForEachFaceRow(face_words, row_tiles * 2 * face_words, [&](uint32_t from, uint32_t row) {
-    for (uint32_t i = 0; i != face_words; ++i) rows[row + i] = tile[from + i];
+    for (uint32_t i = 0; i != face_words; ++i) {
+      firmware::Store(to + kWordBytes * (row + i), firmware::Load(tile + kWordBytes * (from + i)));
+    }
   });
   firmware::Fence();
 }
 
 // A tile at an L1 address into tile 0 of Dst: copy_tile.
 inline void CopyTileAt(uint32_t from) {
-  using namespace compute::internal;
-  if constexpr (compute::kUnpacks) copies_to_dst ? UnpackToDst(from, 0) : UnpackWithZero(from);
-  if constexpr (compute::kComputes) compute::copy_tile(0, 0, 0);
+  if constexpr (kUnpacks) copies_to_dst ? UnpackToDst(from, 0) : UnpackWithZero(from);
+  if constexpr (kComputes) copy_tile(0, 0, 0);
 }
 
-}  // namespace ttfd::metal
+}  // namespace internal
 
 inline void tilize_init(uint32_t in, uint32_t /*row_tiles*/, uint32_t out) {
   unary_op_init_common(in, out);
@@ -144,15 +145,14 @@ inline void tilize_init_short(uint32_t in, uint32_t /*row_tiles*/, uint32_t /*ou
 inline void tilize_uninit(uint32_t /*in*/, uint32_t /*out*/) {}
 // Packs `row_tiles` tiles, of the 32 rows of so many tiles in the pages at the front of `in`.
 inline void tilize_block(uint32_t in, uint32_t row_tiles, uint32_t out) {
-  using namespace ttfd::metal;
+  using namespace internal;
   for (uint32_t tile = 0; tile != row_tiles; ++tile) {
     tile_regs_acquire();
     if constexpr (kUnpacks) {
       const uint32_t bytes = ElementBytesOf(in);
-      GatherTile(ttfd::compute::internal::TileAddress(in, 0) + tile * kTileSide * bytes, row_tiles,
-                 bytes);
+      GatherTile(TileAddress(in, 0) + tile * kTileSide * bytes, row_tiles, bytes);
     }
-    CopyTileAt(ttfd::kernel::L1AddressOf(ordered_tile));
+    CopyTileAt(kernel::L1AddressOf(ordered_tile));
     tile_regs_commit();
     tile_regs_wait();
     pack_tile(0, out);
@@ -168,7 +168,7 @@ inline void untilize_init_short(uint32_t in) { copy_tile_init(in); }
 inline void untilize_uninit(uint32_t /*in*/) {}
 // The reverse: rows of `row_tiles` tiles into the reserved pages of `out`.
 inline void untilize_block(uint32_t in, uint32_t row_tiles, uint32_t out) {
-  using namespace ttfd::metal;
+  using namespace internal;
   for (uint32_t tile = 0; tile != row_tiles; ++tile) {
     tile_regs_acquire();
     copy_tile(in, tile, 0);
@@ -176,10 +176,11 @@ inline void untilize_block(uint32_t in, uint32_t row_tiles, uint32_t out) {
     tile_regs_wait();
     if constexpr (kPacks) {
       const uint32_t bytes = ElementBytesOf(out);
-      ttfd::compute::internal::Pack(0, ttfd::kernel::L1AddressOf(ordered_tile));
-      ScatterTile(ttfd::compute::internal::TileAddress(out, 0) + tile * kTileSide * bytes,
-                  row_tiles, bytes);
+      Pack(0, kernel::L1AddressOf(ordered_tile));
+      ScatterTile(TileAddress(out, 0) + tile * kTileSide * bytes, row_tiles, bytes);
     }
     tile_regs_release();
   }
 }
+
+}  // namespace ttfd::compute

@@ -3,8 +3,8 @@
 // - An address on the NoC has the tile in its upper 32 bits. Coordinates are those of the NoC: my_x, my_y, and
 //   worker_logical_col_to_virtual_col of a place in the worker grid.
 // - Which of the two NoCs a transfer takes is up to the hart: `noc` arguments have no effect.
-// - A multicast is a write to each tile of its rectangle, one after the other: the number of its receivers and whether it
-//   is linked to the next have no effect. Columns of the rectangle without workers are left out.
+// - A multicast is a write to each tile of its rectangle, one after the other: the number of its receivers and whether
+//   it is linked to the next have no effect. Columns of the rectangle without workers are left out.
 // - Alignment is that of <ttfd/noc.h>; semaphores that others increment lie on multiples of 16 bytes.
 #pragma once
 
@@ -19,6 +19,11 @@ inline kernel::NocAddress Unpacked(uint64_t address) {
 }
 inline uint64_t Packed(kernel::NocAddress address) {
   return static_cast<uint64_t>(address.tile) << 32 | address.address;
+}
+
+template <typename Word>
+uint32_t AddressOf(Word* word) {
+  return reinterpret_cast<uintptr_t>(word);
 }
 
 // A circular buffer as this hart uses it. It may fill pages for itself, so it has two places.
@@ -130,16 +135,23 @@ inline void noc_async_writes_flushed(uint8_t /*noc*/ = 0) { ttfd::kernel::Writes
 inline void noc_async_write_barrier(uint8_t /*noc*/ = 0) { ttfd::kernel::WriteBarrier(); }
 inline void noc_async_atomic_barrier(uint8_t /*noc*/ = 0) { ttfd::kernel::IncrementBarrier(); }
 
-// ---- Semaphores: words in L1.
-inline void noc_semaphore_set(volatile uint32_t* semaphore, uint32_t value) {
-  *semaphore = value;
+// ---- Semaphores: words in L1, by pointers to them.
+template <typename Word>
+void noc_semaphore_set(Word* semaphore, uint32_t value) {
+  ttfd::firmware::Store(ttfd::metal::AddressOf(semaphore), value);
   ttfd::firmware::Fence();
 }
-inline void noc_semaphore_wait(volatile uint32_t* semaphore, uint32_t value) {
-  ttfd::firmware::WaitForMemory(ttfd::abi::kWaypointSemaphore, [=] { return *semaphore == value; });
+template <typename Word>
+void noc_semaphore_wait(Word* semaphore, uint32_t value) {
+  const uint32_t address = ttfd::metal::AddressOf(semaphore);
+  ttfd::firmware::WaitForMemory(ttfd::abi::kWaypointSemaphore,
+                                [=] { return ttfd::firmware::Load(address) == value; });
 }
-inline void noc_semaphore_wait_min(volatile uint32_t* semaphore, uint32_t value) {
-  ttfd::firmware::WaitForMemory(ttfd::abi::kWaypointSemaphore, [=] { return *semaphore >= value; });
+template <typename Word>
+void noc_semaphore_wait_min(Word* semaphore, uint32_t value) {
+  const uint32_t address = ttfd::metal::AddressOf(semaphore);
+  ttfd::firmware::WaitForMemory(ttfd::abi::kWaypointSemaphore,
+                                [=] { return ttfd::firmware::Load(address) >= value; });
 }
 template <bool kIsPosted = false>
 void noc_semaphore_inc(uint64_t to, uint32_t increment, uint8_t /*noc*/ = 0) {
