@@ -8,6 +8,7 @@
 #include "client/ttmlir/src/file.h"
 #include "client/ttmlir/src/json.h"
 #include "client/ttmlir/src/listing.h"
+#include "client/ttmlir/src/metal_plan.h"
 
 namespace {
 
@@ -58,6 +59,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const ttfd::ttmlir::Executable executable(*file);
     for (uint32_t i = 0; i < programs.size() && i < kMaxPlanned; ++i) {
       executable.ProblemsOf(i, /*allow_native=*/false);
+    }
+  }
+  if (file->kind == ttfd::ttmlir::Kind::kTtMetal) {
+    for (uint32_t i = 0; i < programs.size() && i < kMaxPlanned; ++i) {
+      ttfd::ttmlir::MetalPlanOf(programs.Child(i));
     }
   }
   heap_limit = SIZE_MAX;

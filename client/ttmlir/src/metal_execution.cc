@@ -24,7 +24,7 @@ class LoadedKernel {
   Status Load(client::Session& session, const KernelPlan& plan,
               const std::vector<KernelImage>& images) {
     for (size_t i = 0; i < images.size(); ++i) {
-      Result<Kernel> kernel = session.LoadKernel(images[i], plan.source.name);
+      Result<Kernel> kernel = session.LoadKernel(images[i], plan.name);
       if (!kernel.ok()) return kernel.status();
       kernels_.push_back(*std::move(kernel));
     }
@@ -32,7 +32,7 @@ class LoadedKernel {
   }
   void AddTo(client::ProgramBuilder* builder, const KernelPlan& plan) {
     for (size_t i = 0; i < kernels_.size(); ++i) {
-      indices_.push_back(builder->AddKernel(kernels_[i], plan.source.processors[i], plan.cores));
+      indices_.push_back(builder->AddKernel(kernels_[i], plan.processors[i], plan.cores));
     }
   }
   const std::vector<uint32_t>& indices() const { return indices_; }
@@ -76,7 +76,7 @@ Status MetalExecution::Compile() {
       const auto* const launch = std::get_if<LaunchStep>(&step);
       if (launch == nullptr) continue;
       for (const KernelPlan& kernel : launch->kernels) {
-        Result<std::vector<KernelImage>> images = compiler.Compile(kernel.source);
+        Result<std::vector<KernelImage>> images = compiler.Compile(kernel.WholeSource());
         if (!images.ok()) {
           return Status(images.status().code(),
                         fmt::format("{}: {}", NameOf(plan_, i), images.status().message()));

@@ -17,6 +17,10 @@ using client::Processor;
 
 constexpr uint32_t kMaxCoordinate = 63;  // of a NoC
 constexpr uint32_t kMaxSemaphores = 16;  // indices of a program
+constexpr uint32_t kMaxRanges = 256;     // of cores, in a list
+constexpr size_t kMaxArguments = 4096;   // of a kernel, of each kind
+constexpr const char* kTooMany = "a kernel has more than 4096 arguments of a kind";
+constexpr const char* kTooLarge = "the launches of the program take more than 24 MiB";
 constexpr const char* kComputeOnly = "a compute kernel takes its pages as tiles";
 
 // The operand of a command at an index that an argument has. Files of 2025 list buffers, later ones references of
@@ -52,7 +56,10 @@ class Arguments {
   ArgumentWord Buffer(const Record& argument);
   ArgumentWord Semaphore(int64_t initial);
   void AddAccessor(const Record& argument);
-  void AddNumber(uint32_t number) { text_ += fmt::format("{{{}u, false}}, ", number); }
+  void AddNumber(uint32_t number) {
+    if (++numbers_ > kMaxArguments) problem_ = kTooMany;
+    if (problem_.empty()) text_ += fmt::format("{{{}u, false}}, ", number);
+  }
 
   const Record& command_;
   const MetalState& state_;
@@ -60,8 +67,9 @@ class Arguments {
   const std::vector<CoreRange>& cores_;
   std::vector<ArgumentWord> words_;
   size_t first_runtime_ = 0;
-  std::string text_;   // of compile-time arguments
-  std::string names_;  // of those that have one
+  size_t numbers_ = 0;  // of compile-time arguments
+  std::string text_;    // of compile-time arguments
+  std::string names_;   // of those that have one
   std::string problem_;
 };
 
@@ -125,6 +133,7 @@ ArgumentWord Arguments::WordOf(std::string_view kind, const Record& argument) {
 }
 
 void Arguments::AddCommon(const List& arguments) {
+  if (words_.size() + arguments.size() > kMaxArguments) problem_ = kTooMany;
   for (uint32_t i = 0; i < arguments.size() && problem_.empty(); ++i) {
     const Record argument = arguments.Child(i);
     // Those of 2024 are a list of the kinds themselves.
@@ -157,6 +166,7 @@ void Arguments::AddAccessor(const Record& argument) {
 
 // What is not known without a card is in a word.
 void Arguments::AddCompileTime(const List& arguments) {
+  if (words_.size() + arguments.size() > kMaxArguments) problem_ = kTooMany;
   for (uint32_t i = 0; i < arguments.size() && problem_.empty(); ++i) {
     const std::string_view kind = arguments.Child(i).MemberName("arg");
     const Record argument = arguments.Child(i).Child("arg");
@@ -232,15 +242,13 @@ std::string ProblemOfKernel(const Record& kernel, bool is_compute) {
 }
 
 std::string PlanKernel(const Record& command, const Record& kernel, const std::string& name,
-                       const MetalState& state, LaunchStep* launch) {
-  KernelPlan plan;
-  plan.source.processors = ProcessorsOf(kernel);
-  if (plan.source.processors.empty()) return "its kernel is for a hart that workers do not have";
-  plan.source.is_compute = plan.source.processors.size() > 1;
-  std::string problem = ProblemOfKernel(kernel, plan.source.is_compute);
+                       MetalState* state, LaunchStep* launch) {
+  KernelPlan plan = {.name = name, .processors = ProcessorsOf(kernel)};
+  if (plan.processors.empty()) return "its kernel is for a hart that workers do not have";
+  std::string problem = ProblemOfKernel(kernel, plan.is_compute());
   if (problem.empty()) problem = CoresOf(kernel.Items("core_range_set"), &plan.cores);
   if (!problem.empty()) return problem;
-  Arguments arguments(command, state, launch, plan.cores);
+  Arguments arguments(command, *state, launch, plan.cores);
   const Record lists = kernel.Child("args");
   arguments.AddCommon(lists.Items("crt_args"));
   arguments.BeginRuntime();
@@ -248,16 +256,14 @@ std::string PlanKernel(const Record& command, const Record& kernel, const std::s
   arguments.AddCommon(kernel.Items("runtime_args"));
   arguments.AddCompileTime(lists.Items("ct_args"));
   if (!arguments.problem().empty()) return arguments.problem();
-  const std::string source(kernel.Child("kernel").Text("source"));
-  plan.source.name = name;
-  plan.source.text = fmt::format("{}{}#line 1 \"{}\"\n{}\n", arguments.Text(),
-                                 plan.source.is_compute ? "using namespace ttfd::compute;\n" : "",
-                                 name, WithoutIncludes(source));
-  // The entry of kernels of 2024.
-  if (source.find("NAMESPACE") != std::string::npos) {
-    plan.source.text += "void kernel_main() { NAMESPACE::MAIN; }\n";
-  }
+  plan.arguments = arguments.Text();
+  plan.source = kernel.Child("kernel").Text("source");
   plan.words = arguments.TakeWords();
+  if (!state->Charge(sizeof(plan) + plan.arguments.size() +
+                     plan.words.size() * sizeof(plan.words[0]) +
+                     plan.cores.size() * sizeof(CoreRange))) {
+    return kTooLarge;
+  }
   launch->kernels.push_back(std::move(plan));
   return "";
 }
@@ -272,15 +278,15 @@ struct CircularBufferRecord {
 };
 
 std::string AddCircularBuffer(const CircularBufferRecord& record, std::vector<CoreRange> cores,
-                              const MetalState& state, LaunchStep* launch) {
+                              MetalState* state, LaunchStep* launch) {
   const std::string name = fmt::format("circular buffer {}", record.index);
   const uint64_t pages = record.page_bytes == 0 ? 0 : record.bytes / record.page_bytes;
   if (pages == 0 || record.bytes % record.page_bytes != 0 || record.bytes > UINT32_MAX) {
     return fmt::format("{} of {} bytes has pages of {}", name, record.bytes, record.page_bytes);
   }
   if (record.buffer) {
-    const auto found = state.buffers.find(*record.buffer);
-    if (found == state.buffers.end() || found->second.cores.empty()) {
+    const auto found = state->buffers.find(*record.buffer);
+    if (found == state->buffers.end() || found->second.cores.empty()) {
       return fmt::format("{} lies on %{}, which is not in L1", name, *record.buffer);
     }
     if (found->second.shard_bytes() < record.bytes) {
@@ -292,9 +298,8 @@ std::string AddCircularBuffer(const CircularBufferRecord& record, std::vector<Co
       record.index,     static_cast<uint32_t>(pages), static_cast<uint32_t>(record.page_bytes),
       std::move(cores), FormatOf(record.dtype),       record.buffer};
   const bool is_tile = client::TileBytes(plan.format) == record.page_bytes;
-  const bool computes =
-      std::any_of(launch->kernels.begin(), launch->kernels.end(),
-                  [](const KernelPlan& kernel) { return kernel.source.is_compute; });
+  const bool computes = std::any_of(launch->kernels.begin(), launch->kernels.end(),
+                                    [](const KernelPlan& kernel) { return kernel.is_compute(); });
   if (!is_tile && computes) {
     return fmt::format("{} has pages of {} bytes of {}: {}", name, record.page_bytes, record.dtype,
                        kComputeOnly);
@@ -306,13 +311,15 @@ std::string AddCircularBuffer(const CircularBufferRecord& record, std::vector<Co
            other.pages == plan.pages && other.page_bytes == plan.page_bytes;
   };
   auto& all = launch->circular_buffers;
-  if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(plan));
+  if (std::any_of(all.begin(), all.end(), same)) return "";
+  if (!state->Charge(sizeof(plan) + plan.cores.size() * sizeof(CoreRange))) return kTooLarge;
+  all.push_back(std::move(plan));
   return "";
 }
 
 // Of a file of 2024, with the cores of its kernel.
 std::string PlanOldCircularBuffer(const Record& ref, const std::vector<CoreRange>& cores,
-                                  const MetalState& state, LaunchStep* launch) {
+                                  MetalState* state, LaunchStep* launch) {
   const Record desc = ref.Child("desc");
   const Record memory = desc.Child("memory_desc");
   CircularBufferRecord record = {.index = static_cast<uint32_t>(desc.Integer("port")),
@@ -327,7 +334,7 @@ std::string PlanOldCircularBuffer(const Record& ref, const std::vector<CoreRange
   return AddCircularBuffer(record, cores, state, launch);
 }
 
-std::string PlanCircularBuffer(const Record& ref, const MetalState& state, LaunchStep* launch) {
+std::string PlanCircularBuffer(const Record& ref, MetalState* state, LaunchStep* launch) {
   const Record buffer = ref.Child("buffer_ref");
   const Record desc = buffer.Child("desc");
   const Record config = desc.Child("buffer_detail").Child("circular_buffer_config");
@@ -345,7 +352,19 @@ std::string PlanCircularBuffer(const Record& ref, const MetalState& state, Launc
 
 }  // namespace
 
+KernelSource KernelPlan::WholeSource() const {
+  const bool is_old = source.find("NAMESPACE") != std::string_view::npos;
+  // A kernel of 2024 has another entry.
+  std::string text = fmt::format("{}{}#line 1 \"{}\"\n{}\n{}", arguments,
+                                 is_compute() ? "using namespace ttfd::compute;\n" : "", name,
+                                 WithoutIncludes(std::string(source)),
+                                 is_old ? "void kernel_main() { NAMESPACE::MAIN; }\n" : "");
+  return {name, std::move(text), processors, is_compute()};
+}
+
 std::string CoresOf(const List& ranges, std::vector<CoreRange>* cores) {
+  if (ranges.size() > kMaxRanges)
+    return fmt::format("it has more than {} ranges of cores", kMaxRanges);
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     const Record first = ranges.Child(i).Child("loc");
     const Record size = ranges.Child(i).Child("size");
@@ -372,8 +391,7 @@ DataFormat FormatOf(std::string_view dtype) {
   return DataFormat::kNone;
 }
 
-std::string PlanLaunch(const Record& command, size_t index, const MetalState& state,
-                       LaunchStep* launch) {
+std::string PlanLaunch(const Record& command, size_t index, MetalState* state, LaunchStep* launch) {
   const List kernels = command.Child("program").Items("kernels");
   for (uint32_t i = 0; i < kernels.size(); ++i) {
     const std::string name = fmt::format("kernel {} of command {}", i, index);

@@ -164,7 +164,7 @@ std::string MetalPlanner::Plan(std::string_view type, const Record& command) {
   }
   if (type == "EnqueueProgramCommand") {
     LaunchStep launch;
-    std::string problem = PlanLaunch(command, plan_.commands.size() - 1, state_, &launch);
+    std::string problem = PlanLaunch(command, plan_.commands.size() - 1, &state_, &launch);
     if (problem.empty()) Add(std::move(launch));
     return problem;
   }

@@ -82,9 +82,15 @@ struct ArgumentWord {
   uint32_t value = 0;  // the number; or the id of a buffer, or of a host's, whose first word counts
 };
 struct KernelPlan {
-  KernelSource source;
-  std::vector<client::CoreRange> cores;
-  std::vector<ArgumentWord> words;
+  std::string name;
+  std::vector<client::Processor> processors = {};
+  std::string arguments = {};    // as text, before the source
+  std::string_view source = {};  // in the file
+  std::vector<client::CoreRange> cores = {};
+  std::vector<ArgumentWord> words = {};
+
+  bool is_compute() const { return processors.size() > 1; }
+  KernelSource WholeSource() const;
 };
 struct CircularBufferPlan {
   uint32_t index = 0;
