@@ -82,10 +82,11 @@ CreateProgramRequest FromProto(const v1::CreateProgram& from) {
   CreateProgramRequest to;
   to.handle = from.handle();
   for (const v1::KernelUse& kernel : from.kernels()) to.kernels.push_back(FromProto(kernel));
-  for (const v1::CircularBuffer& buffer : from.circular_buffers()) {
-    to.circular_buffers.push_back({buffer.index(), buffer.pages(), buffer.page_bytes(),
-                                   RangesFromProto(buffer.cores()),
-                                   static_cast<uint32_t>(buffer.format())});
+  for (const v1::CircularBuffer& one : from.circular_buffers()) {
+    CircularBufferRequest& use = to.circular_buffers.emplace_back();
+    use = {one.index(), one.pages(), one.page_bytes(), RangesFromProto(one.cores()),
+           static_cast<uint32_t>(one.format())};
+    if (one.has_buffer()) use.buffer = one.buffer();
   }
   for (const v1::Semaphore& semaphore : from.semaphores()) {
     to.semaphores.push_back(

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/session/decoder.h"
+#include "daemon/session/program_parts.h"
 #include "runtime/command/tile_set.h"
 
 namespace ttfd {
@@ -31,8 +32,8 @@ Refusal CheckShards(const AllocateRequest& request) {
 // Workers in the order of the ranges, each range row by row.
 Refusal Decoder::ListWorkers(const std::vector<CoreRange>& ranges, const char* field,
                              std::vector<uint32_t>* workers) const {
-  if (Refusal refusal = CheckCores(ranges, field)) return refusal;
   const GridSize grid = environment_.card.grid;
+  if (Refusal refusal = CheckCores(ranges, grid, field)) return refusal;
   TileSet named;
   for (const CoreRange& range : ranges) {
     const TileSet tiles = TilesOf(range, grid);

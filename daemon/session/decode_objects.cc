@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/session/decoder.h"
+#include "daemon/session/program_parts.h"
 #include "daemon/session/sha256.h"
 
 namespace ttfd {
@@ -97,62 +98,20 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
   return std::nullopt;
 }
 
-Refusal Decoder::CheckCores(const std::vector<CoreRange>& cores, const std::string& field) const {
-  const GridSize grid = environment_.card.grid;
-  if (cores.empty()) return InvalidError(field, "no cores; name at least one range of workers");
-  for (const CoreRange& range : cores) {
-    if (range.x0 > range.x1 || range.y0 > range.y1 || range.x1 >= grid.x || range.y1 >= grid.y) {
-      return InvalidError(field,
-                          "core range ({},{})-({},{}) is not a rectangle inside the worker grid "
-                          "(0,0)-({},{})",
-                          range.x0, range.y0, range.x1, range.y1, grid.x - 1, grid.y - 1);
-    }
-  }
-  return std::nullopt;
-}
-
 Refusal Decoder::DecodeOne(CreateProgramRequest& request, Task* task) {
   if (Refusal refusal =
           handles_.CheckNew(request.handle, ObjectKind::kProgram, "create_program.handle"))
     return refusal;
-  if (request.kernels.empty())
-    return InvalidError("create_program.kernels", "a program needs at least one kernel");
   CreateProgramTask create;
-  for (size_t i = 0; i < request.kernels.size(); ++i) {
-    const KernelUseRequest& use = request.kernels[i];
-    const auto field = [i](const char* name) {
-      return fmt::format("create_program.kernels[{}].{}", i, name);
-    };
-    if (!use.processor_known) {
-      return UnsupportedError(
-          field("processor"),
-          "a processor this daemon does not know; BRISC, NCRISC and TRISC0 to 2 are");
-    }
-    if (Refusal refusal = CheckCores(use.cores, field("cores"))) return refusal;
-    std::shared_ptr<Kernel>& kernel = create.kernels.emplace_back();
-    if (Refusal refusal = handles_.Get(use.kernel, ObjectKind::kKernel,
-                                       "create_program.kernels.kernel", &kernel)) {
-      return refusal;
-    }
-    DependOn(*kernel, task);
-  }
-  for (size_t i = 0; i < request.circular_buffers.size(); ++i) {
-    const std::string field = fmt::format("create_program.circular_buffers[{}].cores", i);
-    if (Refusal refusal = CheckCores(request.circular_buffers[i].cores, field)) return refusal;
-  }
-  for (size_t i = 0; i < request.semaphores.size(); ++i) {
-    const std::string field = fmt::format("create_program.semaphores[{}].cores", i);
-    if (Refusal refusal = CheckCores(request.semaphores[i].cores, field)) return refusal;
-  }
   create.handle = request.handle;
   create.program =
       std::make_shared<ProgramObject>(QueuePosition{task->queue->id, task->first_value});
-  for (const KernelUseRequest& use : request.kernels) {
-    // More ranges than workers are refused when the program is built.
-    if (use.cores.size() > abi::kMaxL1Banks) break;
-    for (const CoreRange& range : use.cores) {
-      create.program->tiles |= TilesOf(range, environment_.card.grid);
-    }
+  if (Refusal refusal = ResolveParts(request, handles_, environment_.card.grid, &create)) {
+    return refusal;
+  }
+  for (const auto& kernel : create.kernels) DependOn(*kernel, task);
+  for (const auto& buffer : create.buffers) {
+    if (buffer != nullptr) DependOn(*buffer, task);
   }
   create.request = std::move(request);
   handles_.Add(create.handle, create.program);
@@ -169,7 +128,10 @@ Refusal Decoder::DecodeQueue(const OpenQueueRequest& request, Route* route) cons
   }
   route->hardware_queue = request.kind == kTransferQueue ? 1 : 0;
   if (!request.workers.empty()) {
-    if (Refusal refusal = CheckCores(request.workers, "open_queue.workers")) return refusal;
+    if (Refusal refusal =
+            CheckCores(request.workers, environment_.card.grid, "open_queue.workers")) {
+      return refusal;
+    }
   }
   for (const CoreRange& range : request.workers) {
     const TileSet tiles = TilesOf(range, environment_.card.grid);

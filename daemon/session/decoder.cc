@@ -2,9 +2,11 @@
 #include "daemon/session/decoder.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "daemon/session/payload.h"
+#include "daemon/session/program_parts.h"
 #include "runtime/command/command.h"
 
 namespace ttfd {
@@ -242,6 +244,9 @@ Refusal Decoder::ResolveLaunch(const LaunchRequest& request, Task* task, LaunchP
       return refusal;
     }
   }
+  const size_t named = parts->buffers.size();
+  if (Refusal refusal = AddPlaces(*parts->program, handles_, &parts->buffers)) return refusal;
+  for (const auto& buffer : std::span(parts->buffers).subspan(named)) DependOn(*buffer, task);
   return std::nullopt;
 }
 

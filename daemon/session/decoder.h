@@ -56,7 +56,6 @@ class Decoder {
   Refusal CheckUnits(const Buffer& buffer, uint64_t offset, uint64_t size, const char* offset_field,
                      const char* size_field) const;
   Refusal CheckInline(uint64_t size, uint64_t inline_size, const char* field) const;
-  Refusal CheckCores(const std::vector<CoreRange>& cores, const std::string& field) const;
   // Of one launch: resolves what it names and adds up the bytes of its arguments.
   struct LaunchParts {
     std::shared_ptr<ProgramObject> program;

@@ -66,6 +66,9 @@ Refusal BuildTraceOf(TraceObject& trace, const SessionEnvironment& environment,
       if (next != end) trace.buffers[{i, one.kernel}].assign(next, end);
       next = end;
     }
+    if (next != launch.buffers.end()) {
+      trace.buffers[{i, kNoKernelIndex}].assign(next, launch.buffers.end());
+    }
     trace.programs.push_back(std::move(launch.program));
   }
   trace.launches = {};

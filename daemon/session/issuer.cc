@@ -8,7 +8,7 @@
 
 #include "daemon/session/launch_arguments.h"
 #include "daemon/session/launch_times.h"
-#include "runtime/boot/hart_state.h"
+#include "daemon/session/program_parts.h"
 
 namespace ttfd {
 
@@ -106,23 +106,17 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* err
 }
 
 Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply* error) {
-  ProgramSpec spec;
-  for (size_t i = 0; i < create.kernels.size(); ++i) {
-    if (!Usable(*create.kernels[i], error)) return Step::kRefused;
-    KernelUseRequest& use = create.request.kernels[i];
-    const KernelImage& image = *create.kernels[i]->image;
-    if (image.hart != use.hart) {
-      *error = MakeError(StatusCode::kInvalidArgument, reason::kKernelRefused,
-                         fmt::format("create_program.kernels[{}].processor", i),
-                         "kernel '{}' was built for {} and is used on {}; build it once for each "
-                         "processor (PROCESSOR of ttfd_add_kernel)",
-                         image.name, HartName(image.hart), HartName(use.hart));
-      return Step::kRefused;
-    }
-    spec.kernels.push_back({create.kernels[i]->image, use.hart, std::move(use.cores)});
+  for (const auto& kernel : create.kernels) {
+    if (!Usable(*kernel, error)) return Step::kRefused;
   }
-  spec.circular_buffers = std::move(create.request.circular_buffers);
-  spec.semaphores = std::move(create.request.semaphores);
+  for (const auto& buffer : create.buffers) {
+    if (buffer != nullptr && !Usable(*buffer, error)) return Step::kRefused;
+  }
+  ProgramSpec spec;
+  if (Refusal refusal = MakeSpec(create, &spec)) {
+    *error = *std::move(refusal);
+    return Step::kRefused;
+  }
   const uint32_t id = ++environment_.program_ids;
   auto program = BuildProgram(id, spec, environment_.card.grid);
   if (!program.ok()) {

@@ -21,4 +21,11 @@ void Buffer::Measure(uint32_t banks) {
   whole_bytes = bank_bytes * (all ? banks : BanksUsed(one, banks));
 }
 
+TileSet Buffer::PartWorkers(uint32_t workers) const {
+  TileSet parts;
+  const uint32_t used = BanksUsed(region(), workers);
+  for (uint32_t i = 0; i < used; ++i) parts.set(cores == nullptr ? i : cores->workers[i]);
+  return parts;
+}
+
 }  // namespace ttfd

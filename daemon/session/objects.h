@@ -83,6 +83,11 @@ struct Buffer final : Object {
   Region region() const {
     return {memory, single_bank, allocation.address(), page_bytes, size_bytes, cores};
   }
+  // In L1: what it has on each worker that holds a part of it, and which these are.
+  uint64_t PartBytes(uint32_t workers) const {
+    return SlotsPerBank(region(), workers) * StrideOf(memory, page_bytes);
+  }
+  TileSet PartWorkers(uint32_t workers) const;
   // All that it takes in its banks, padding too: what is zeroed.
   Region whole() const {
     return {memory,      single_bank, allocation.address(), static_cast<uint32_t>(bank_bytes),
@@ -114,18 +119,22 @@ struct Kernel final : Object {
 struct ProgramObject final : Object {
   explicit ProgramObject(QueuePosition its_creator) : Object(ObjectKind::kProgram, its_creator) {}
   std::shared_ptr<const Program> program;
+  // The different ones that its circular buffers lie on, by handle. It does not keep them; its launches do.
+  std::map<uint64_t, std::weak_ptr<Buffer>> places;
   TileSet tiles;                                     // that run a kernel of it
   Duration launch_time{};                            // moving average; zero: none has ended
   std::shared_ptr<const std::vector<uint32_t>> ids;  // its id alone: what a work says it runs
   std::vector<std::shared_ptr<const UseHold>> kept;  // of its kernels
 };
 
-// What a launch of a trace is made of until the trace is built. `buffers`: of all its arguments, in order.
+// What a launch of a trace is made of until the trace is built. `buffers`: as in LaunchTask.
 struct TracedLaunch {
   std::shared_ptr<ProgramObject> program;
   std::vector<ArgumentsRequest> arguments;
   std::vector<std::shared_ptr<Buffer>> buffers;
 };
+
+inline constexpr uint32_t kNoKernelIndex = UINT32_MAX;
 
 // Its creator is the first of the commands that record it, which come one behind the other.
 struct TraceObject final : Object {
@@ -154,7 +163,8 @@ struct TraceObject final : Object {
   // The queue whose replays have been issued and not ended; null: none. Replays of other queues wait, so that patches
   // take effect in the order of the replays.
   std::weak_ptr<const uint32_t> turn;
-  // What its arguments name, by launch and kernel: they hold their memory as long as a replay can reach it.
+  // What its arguments name, by launch and kernel, and its circular buffers lie on, by launch and kNoKernelIndex: they
+  // hold their memory as long as a replay can reach it.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::shared_ptr<Buffer>>> buffers;
 };
 

@@ -53,10 +53,18 @@ struct KernelUseRequest {
   hw::Hart hart = hw::kBrisc;
   std::vector<CoreRange> cores;
 };
+struct CircularBufferRequest {
+  uint32_t index = 0;
+  uint32_t pages = 0;
+  uint32_t page_bytes = 0;
+  std::vector<CoreRange> cores = {};
+  uint32_t format = 0;
+  std::optional<uint64_t> buffer = {};
+};
 struct CreateProgramRequest {
   uint64_t handle = 0;
   std::vector<KernelUseRequest> kernels;
-  std::vector<CircularBufferUse> circular_buffers;
+  std::vector<CircularBufferRequest> circular_buffers;
   std::vector<SemaphoreUse> semaphores;
 };
 struct OpenQueueRequest {

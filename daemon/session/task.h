@@ -50,6 +50,7 @@ struct CreateProgramTask {
   uint64_t handle = 0;
   std::shared_ptr<ProgramObject> program;
   std::vector<std::shared_ptr<Kernel>> kernels;  // one a use, in order
+  std::vector<std::shared_ptr<Buffer>> buffers;  // one a circular buffer, in order; null: none
   CreateProgramRequest request;
 };
 struct WriteTask {
@@ -86,7 +87,8 @@ struct FillTask {
 struct LaunchTask {
   std::shared_ptr<ProgramObject> program;
   std::vector<ArgumentsRequest> arguments;
-  std::vector<std::shared_ptr<Buffer>> buffers;  // of all BufferArguments, in order
+  // Of all BufferArguments, in order, then those that circular buffers of the program lie on.
+  std::vector<std::shared_ptr<Buffer>> buffers;
   Duration timeout{};
   bool handed = false;
   std::vector<KernelArguments> resolved;  // one a kernel, buffers' addresses filled in

@@ -168,7 +168,6 @@ class ProgramBuilder {
           use.pages, use.page_bytes, hw::kL1Alignment);
     }
     RETURN_IF_ERROR(CheckFormat(use, what));
-    const uint64_t bytes = uint64_t{use.pages} * use.page_bytes;
     uint64_t address = abi::kCircularBufferAddress;
     RETURN_IF_ERROR(ForEachTile(use.cores, [&](TilePlan& plan, uint32_t x, uint32_t y) {
       if (plan.circular_buffer[use.index] >= 0) {
@@ -180,21 +179,32 @@ class ProgramBuilder {
       }
       return OkStatus();
     }));
-    if (bytes > abi::kCircularBufferBytes ||
-        address + bytes > abi::kCircularBufferAddress + abi::kCircularBufferBytes) {
-      return InvalidArgument(
-          "{}: {} bytes do not fit; the circular buffers of one core may take {} bytes, {} are "
-          "left",
-          what, bytes, abi::kCircularBufferBytes,
-          abi::kCircularBufferAddress + abi::kCircularBufferBytes - address);
-    }
-    buffer_address_.push_back(static_cast<uint32_t>(address));
-    buffer_end_.push_back(static_cast<uint32_t>(address + bytes));
+    RETURN_IF_ERROR(PlaceCircularBuffer(use, address, what));
     program_->circular_buffer_count = std::max(program_->circular_buffer_count, use.index + 1);
     return ForEachTile(use.cores, [&](TilePlan& plan, uint32_t, uint32_t) {
       plan.circular_buffer[use.index] = static_cast<int32_t>(index);
       return OkStatus();
     });
+  }
+
+  // `free`: where the launch's memory that no other one of its tiles takes begins.
+  Status PlaceCircularBuffer(const CircularBufferUse& use, uint64_t free, std::string_view what) {
+    if (use.address != 0) {
+      buffer_address_.push_back(use.address);
+      buffer_end_.push_back(0);  // takes nothing of that memory
+      return OkStatus();
+    }
+    const uint64_t bytes = uint64_t{use.pages} * use.page_bytes;
+    const uint64_t left = abi::kCircularBufferAddress + abi::kCircularBufferBytes - free;
+    if (bytes > left) {
+      return InvalidArgument(
+          "{}: {} bytes do not fit; the circular buffers of one core may take {} bytes, {} are "
+          "left",
+          what, bytes, abi::kCircularBufferBytes, left);
+    }
+    buffer_address_.push_back(static_cast<uint32_t>(free));
+    buffer_end_.push_back(static_cast<uint32_t>(free + bytes));
+    return OkStatus();
   }
 
   Status AddSemaphore(size_t index) {

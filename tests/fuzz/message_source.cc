@@ -285,6 +285,7 @@ void MessageSource::MakeProgram(v1::CreateProgram* program) {
     ring->set_page_bytes(static_cast<uint32_t>(Size()));
     MakeRange(ring->add_cores());
     ring->set_format(static_cast<v1::DataFormat>(Below(12)));
+    if (Below(2) == 0) ring->set_buffer(Handle());
   }
   if (Below(4) == 0) {
     v1::Semaphore* const semaphore = program->add_semaphores();

@@ -119,6 +119,22 @@ def test_tiles_of_buffers_queues_and_leases_have_the_same_forms(session, daemon)
         assert leasing.lease_token
 
 
+def test_a_program_refers_to_the_buffers_under_its_circular_buffers(session):
+    kernel = session.load_kernel(KERNELS / "vector_add.elf")
+    program = session.create_program([ttfd.KernelUse(kernel, "brisc", (0, 0))], [
+        ttfd.CircularBuffer(0, 4, 64, (0, 0), buffer=session.allocate_l1(256, 64, (0, 0)))])
+    vectors = [session.allocate_dram(64) for _ in range(3)]
+    for vector, values in zip(vectors, np.arange(32, dtype=np.uint32).reshape(2, 16)):
+        vector.write(values)
+    words = [ttfd.Arguments(common=[*vectors, 64], per_core=[[0, 1]])]
+    session.launch(program, words)
+    assert (vectors[2].read(np.uint32) == 2 * np.arange(16) + 16).all()
+    program._buffers[0].free()
+    with pytest.raises(ttfd.Error, match="which was freed; create the program again") as caught:
+        session.launch(program, words)
+    assert (caught.value.code, caught.value.field) == (ttfd.Code.NOT_FOUND, "launch.program")
+
+
 class Things:
     """Objects that the calls of the tables below need."""
 
@@ -212,6 +228,10 @@ USE = "create_program.kernels[0]"
      "create_program.circular_buffers[0].format", "must be 'float32', 'float16_b', 'bfp8_b', 'int32', 'uint16', 'bfloat16' or None, not 'float16'"),
     (lambda t: t.circular_buffer(index=0, pages=1, page_bytes=2048, cores=(0, 0), format="bfp8_b"), "create_program",
      "pages of 2048 bytes; a page of format bfp8_b is one tile of 1088 bytes"),
+    (lambda t: t.circular_buffer(index=0, pages=1, page_bytes=64, cores=(0, 0), buffer=5), "create_program.circular_buffers[0].buffer",
+     "must be a ttfd.Buffer, not 5"),
+    (lambda t: t.circular_buffer(index=0, pages=1, page_bytes=64, cores=(0, 0), buffer=t.buffer), "create_program.circular_buffers[0].buffer",
+     "lies in DRAM; a circular buffer lies on one in L1"),
     (lambda t: t.session.launch(t.kernel), "launch.program", "must be a ttfd.Program"),
     (lambda t: t.session.launch(t.program, ttfd.Arguments()), "launch.arguments", "must be a list of ttfd.Arguments"),
     (lambda t: t.session.launch(t.program, timeout=-1), "launch.timeout", "must be a number of seconds from 0 to 4294967, not -1"),
@@ -274,7 +294,7 @@ def good_calls(t):
         (t.lease, {"workers": (0, 0), "wait": 9.0}),
         (t.use, {"kernel": t.kernel, "processor": "brisc", **tile}),
         (t.compute, {"kernels": t.compute_kernel, **tile}),
-        (t.circular_buffer, {"index": 0, "pages": 1, "page_bytes": 2048, "format": "bfloat16", **tile}),
+        (t.circular_buffer, {"index": 0, "pages": 1, "page_bytes": 2048, "format": "bfloat16", "buffer": None, **tile}),
         (t.semaphore, {"index": 0, "initial": 0, **tile}),
         (t.arguments, {"kernel": 0, "common": [1], "per_core": [[1]]}),
         (t.launch, {"program": t.program, "arguments": [], "timeout": 9.0}),

@@ -196,6 +196,7 @@ TEST(ClientSending, LaunchArgumentsArriveAsTheyWereGiven) {
   const uint32_t k = builder.AddKernel(*kernel, Processor::kNcrisc, {CoreRange{0, 0, 1, 0}});
   builder.AddCircularBuffer(2, 3, 4096, {CoreRange{0, 0, 1, 0}}, DataFormat::kInt32)
       .AddCircularBuffer(3, 1, 64, {CoreRange{}})
+      .AddCircularBuffer(4, 1, 64, {CoreRange{}}, DataFormat::kNone, *buffer)
       .AddSemaphore(1, 9, {CoreRange{}});
   Result<Program> program = session.CreateProgram(builder);
   ASSERT_TRUE(program.ok());
@@ -205,6 +206,8 @@ TEST(ClientSending, LaunchArgumentsArriveAsTheyWereGiven) {
   EXPECT_EQ(created.circular_buffers(0).pages(), 3u);
   EXPECT_EQ(created.circular_buffers(0).format(), v1::DATA_FORMAT_INT32);
   EXPECT_EQ(created.circular_buffers(1).format(), v1::DATA_FORMAT_UNSPECIFIED);
+  EXPECT_FALSE(created.circular_buffers(1).has_buffer());
+  EXPECT_EQ(created.circular_buffers(2).buffer(), buffer->handle());
   EXPECT_EQ(created.semaphores(0).initial(), 9u);
 
   LaunchRequest launch(*program);

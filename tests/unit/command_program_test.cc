@@ -132,6 +132,30 @@ TEST(Program, FormatsOfCircularBuffers_ReachTheirConfiguration) {
   EXPECT_EQ(words, (std::vector<uint32_t>{1, 6, 7, 9, 10, 0})) << "hardware codes + 1, 0 for none";
 }
 
+TEST(Program, ACircularBufferWithAnAddress_LiesThereAndTakesNothingOfTheLaunchsMemory) {
+  constexpr uint32_t kAddress = 0x123450;
+  ProgramSpec spec = OneKernel();
+  const auto add = [&spec](uint32_t pages, uint32_t address) {
+    const auto index = static_cast<uint32_t>(spec.circular_buffers.size());
+    spec.circular_buffers.push_back({index, pages, 64, {{0, 0, 1, 0}}, 0, address});
+  };
+  add(1, 0);
+  add(3 * abi::kCircularBufferBytes / 64, kAddress);
+  add(2, kAddress);
+  add(abi::kCircularBufferBytes / 64 - 1, 0);  // all that the first one left
+  const auto program = BuildProgram(1, spec, kGrid);
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  std::vector<uint32_t> addresses;
+  for (const auto& one : (*program)->groups.back().circular_buffers)
+    addresses.push_back(one.address);
+  EXPECT_EQ(addresses, (std::vector<uint32_t>{abi::kCircularBufferAddress, kAddress, kAddress,
+                                              abi::kCircularBufferAddress + 64}));
+  add(1, 0);
+  ExpectRefused(
+      spec,
+      "64 bytes do not fit; the circular buffers of one core may take 524288 bytes, 0 are left");
+}
+
 TEST(Program, GivesCircularBuffersOfOneTileDifferentMemory) {
   ProgramSpec spec = OneKernel();
   spec.circular_buffers.push_back({0, 2, 1024, {{0, 0, 1, 0}}});

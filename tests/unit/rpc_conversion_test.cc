@@ -165,6 +165,8 @@ TEST(RequestConversion, ProgramsWithEveryProcessor) {
   buffer->set_pages(2);
   buffer->set_page_bytes(32);
   buffer->set_format(v1::DATA_FORMAT_BFP8_B);
+  buffer->set_buffer(0);  // no handle, and not "none"
+  program->add_circular_buffers();
   v1::Semaphore* const semaphore = program->add_semaphores();
   semaphore->set_index(3);
   semaphore->set_initial(8);
@@ -181,6 +183,8 @@ TEST(RequestConversion, ProgramsWithEveryProcessor) {
   EXPECT_EQ(request.circular_buffers[0].index, 4u);
   EXPECT_EQ(request.circular_buffers[0].page_bytes, 32u);
   EXPECT_EQ(request.circular_buffers[0].format, 7u);
+  EXPECT_EQ(request.circular_buffers[0].buffer, 0u);
+  EXPECT_EQ(request.circular_buffers[1].buffer, std::nullopt);
   EXPECT_EQ(request.semaphores[0].initial, 8u);
 }
 

@@ -5,7 +5,7 @@ target_link_libraries(core_fixture PUBLIC daemon_session GTest::gtest)
 _ttfd_record_layer(core_fixture daemon_session "")
 
 foreach(name IN ITEMS session_flow_test session_refusal_test session_protocol_test session_error_test session_memory_test session_threads_test
-        session_queue_test session_resume_test session_trace_test session_print_test engine_overlap_test engine_recovery_test engine_reset_test
+        session_circular_buffer_test session_queue_test session_resume_test session_trace_test session_print_test engine_overlap_test engine_recovery_test engine_reset_test
         engine_suspension_test daemon_admin_test session_lease_test session_lease_cut_test session_lease_notice_test session_lease_work_test session_limits_test session_growth_test session_host_memory_test session_window_test session_outbox_test)
   ttfd_test(NAME ${name} LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/${name}.cc DEPS core_fixture)
 endforeach()

@@ -56,6 +56,7 @@ class SessionRefusal : public CoreTest {
   // Each case on a queue that is clear, one after the other.
   void Expect(const std::vector<Case>& cases) {
     const uint64_t used = Memory(MemoryKind::kDram).used_bytes;
+    const uint64_t handles = core->ListSessions()[0].handles;
     for (const Case& one : cases) {
       BatchRequest batch;
       batch.clears_error = last_;
@@ -79,7 +80,7 @@ class SessionRefusal : public CoreTest {
     BatchRequest clear;
     clear.clears_error = last_;
     client->SendBatch(clear);
-    EXPECT_EQ(core->ListSessions()[0].handles, 4u) << "nothing was made";
+    EXPECT_EQ(core->ListSessions()[0].handles, handles) << "nothing was made";
   }
 
   std::unique_ptr<TestClient> client;
@@ -336,6 +337,78 @@ TEST_F(SessionRefusal, Programs) {
             }),
        kInvalid, "INVALID", "create_program"},
   });
+}
+
+// Buffers of the cases: on all workers, on the first three, and, sharded, on two of them.
+TEST_F(SessionRefusal, CircularBuffersOnBuffers) {
+  constexpr uint64_t kAll = 40, kThree = 41, kShards = 42;
+  AllocateRequest all = Allocate(kAll, 40 * 2 * 1024);
+  all.place = BufferPlace::kL1Interleaved;
+  AllocateRequest three = Allocate(kThree, 3 * 1024);
+  three.place = BufferPlace::kL1Interleaved;
+  AllocateRequest shards = Allocate(kShards, 4 * 1024);
+  shards.place = BufferPlace::kL1Sharded;
+  shards.cores = {{1, 1, 1, 1}, {3, 2, 3, 2}, {0, 3, 0, 3}};
+  shards.row_pages = 1, shards.shard_rows = 2, shards.shard_row_pages = 1;
+  client->Send(all, three, shards);
+  client->Run();
+  ASSERT_THAT(client->errors, IsEmpty());
+
+  CreateProgramRequest good = OneKernelProgram(70, kKernel);
+  const auto on = [&good](uint64_t buffer, uint32_t pages, std::vector<CoreRange> cores) {
+    CreateProgramRequest program = good;
+    program.circular_buffers = {{0, pages, 1024, std::move(cores), 0, buffer}};
+    return program;
+  };
+  constexpr const char* kField = "create_program.circular_buffers[0].buffer";
+  Expect({
+      {"unknown", on(90, 1, {{0, 0, 0, 0}}), StatusCode::kNotFound, "UNKNOWN_HANDLE", kField},
+      {"handle 0", on(0, 1, {{0, 0, 0, 0}}), StatusCode::kNotFound, "UNKNOWN_HANDLE", kField},
+      {"a kernel", on(kKernel, 1, {{0, 0, 0, 0}}), kInvalid, "INVALID", kField},
+      {"in DRAM", on(kBuffer, 1, {{0, 0, 0, 0}}), kInvalid, "INVALID", kField},
+      {"in a DRAM bank", on(kBankBuffer, 1, {{0, 0, 0, 0}}), kInvalid, "INVALID", kField},
+      {"larger than a core's part", on(kAll, 3, {{0, 0, 3, 9}}), kInvalid, "INVALID", kField},
+      {"larger than a shard", on(kShards, 3, {{1, 1, 1, 1}}), kInvalid, "INVALID", kField},
+      {"more than 2^32 bytes", on(kAll, 1 << 22, {{0, 0, 0, 0}}), kInvalid, "INVALID", kField},
+      {"a worker without a page", on(kThree, 1, {{0, 0, 3, 0}}), kInvalid, "INVALID", kField},
+      {"a core without a shard", on(kShards, 1, {{1, 1, 1, 1}, {0, 1, 0, 1}}), kInvalid, "INVALID",
+       kField},
+      {"a core behind the last shard", on(kShards, 1, {{0, 3, 0, 3}}), kInvalid, "INVALID", kField},
+      {"a page that is no multiple of 16",
+       With(on(kAll, 1, {{0, 0, 0, 0}}), [](auto& r) { r.circular_buffers[0].page_bytes = 24; }),
+       kInvalid, "INVALID", "create_program"},
+      {"cores outside the grid", on(kAll, 1, {{4, 0, 4, 0}}), kInvalid, "INVALID",
+       "create_program.circular_buffers[0].cores"},
+  });
+  BatchRequest clear;
+  clear.clears_error = last_;
+  clear.commands = {
+      With(on(kAll, 2, {{0, 0, 3, 9}}), [](auto& r) { r.handle = 80; }),
+      With(on(kThree, 1, {{0, 0, 2, 0}}), [](auto& r) { r.handle = 81; }),
+      With(on(kShards, 2, {{1, 1, 1, 1}, {3, 2, 3, 2}}), [](auto& r) { r.handle = 82; })};
+  const uint64_t value = client->SendBatch(clear);
+  client->Run();
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_EQ(client->ErrorOf(value + i).message, "") << i;
+}
+
+TEST_F(SessionRefusal, CircularBuffersOnMoreBuffersThanAProgramMayUse) {
+  CreateProgramRequest program = OneKernelProgram(70, kKernel);
+  for (uint32_t i = 0; i <= abi::kMaxCircularBuffers; ++i) {
+    AllocateRequest buffer = Allocate(100 + i, 40 * 64, 64);  // a page a worker
+    buffer.place = BufferPlace::kL1Interleaved;
+    client->Send(buffer);
+    const uint32_t index = i % abi::kMaxCircularBuffers;
+    const uint32_t row = i / abi::kMaxCircularBuffers;
+    program.circular_buffers.push_back({index, 1, 64, {{0, row, 0, row}}, 0, 100 + i});
+  }
+  client->Run();
+  ASSERT_THAT(client->errors, IsEmpty());
+  Expect(
+      {{"one more", program, kInvalid, "INVALID", "create_program.circular_buffers[32].buffer"}});
+  program.circular_buffers.back().buffer = 100;  // the first one again, which is no other buffer
+  const uint64_t value = client->Send(program);
+  client->Run();
+  EXPECT_EQ(client->ErrorOf(value).message, "");
 }
 
 TEST_F(SessionRefusal, Launches) {

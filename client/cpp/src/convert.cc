@@ -201,6 +201,9 @@ void ToProto(const ProgramBuilder& builder, v1::CreateProgram* proto) {
       ToProto(range, out->add_cores());
     }
     out->set_format(static_cast<v1::DataFormat>(use.format));
+    if (use.buffer) {
+      out->set_buffer(*use.buffer);
+    }
   }
   for (const ProgramBuilder::Semaphore& use : builder.semaphores()) {
     v1::Semaphore* out = proto->add_semaphores();

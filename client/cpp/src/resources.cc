@@ -70,6 +70,14 @@ ProgramBuilder& ProgramBuilder::AddCircularBuffer(uint32_t index, uint32_t pages
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::AddCircularBuffer(uint32_t index, uint32_t pages,
+                                                  uint32_t page_bytes, std::vector<CoreRange> cores,
+                                                  DataFormat format, const Buffer& buffer) {
+  circular_buffers_.push_back(
+      {index, pages, page_bytes, std::move(cores), format, buffer.handle()});
+  return *this;
+}
+
 ProgramBuilder& ProgramBuilder::AddSemaphore(uint32_t index, uint32_t initial,
                                              std::vector<CoreRange> cores) {
   semaphores_.push_back({index, initial, std::move(cores)});

@@ -218,9 +218,14 @@ client::ProgramBuilder ToProgram(const std::vector<KernelUse>& kernels,
     builder.AddKernel(Naming<client::Kernel>(kernel), static_cast<client::Processor>(processor),
                       ToRanges(cores));
   }
-  for (const auto& [index, pages, page_bytes, cores, format] : circular_buffers) {
-    builder.AddCircularBuffer(index, pages, page_bytes, ToRanges(cores),
-                              static_cast<client::DataFormat>(format));
+  for (const auto& [index, pages, page_bytes, cores, number, buffer] : circular_buffers) {
+    const auto format = static_cast<client::DataFormat>(number);
+    if (buffer) {
+      builder.AddCircularBuffer(index, pages, page_bytes, ToRanges(cores), format,
+                                client::Buffer(nullptr, *buffer, 0, 0));
+    } else {
+      builder.AddCircularBuffer(index, pages, page_bytes, ToRanges(cores), format);
+    }
   }
   for (const auto& [index, initial, cores] : semaphores) {
     builder.AddSemaphore(index, initial, ToRanges(cores));

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -30,8 +31,9 @@ using Arguments = std::tuple<uint32_t, std::vector<uint32_t>,
 using Launch = std::tuple<uint64_t, std::vector<Arguments>, uint32_t>;
 using Patch = std::pair<uint32_t, Arguments>;
 using KernelUse = std::tuple<uint64_t, uint8_t, std::vector<Range>>;
-// Index, pages, page bytes, tiles, format.
-using CircularBuffer = std::tuple<uint32_t, uint32_t, uint32_t, std::vector<Range>, uint8_t>;
+// Index, pages, page bytes, tiles, format, handle of the buffer it lies on.
+using CircularBuffer =
+    std::tuple<uint32_t, uint32_t, uint32_t, std::vector<Range>, uint8_t, std::optional<uint64_t>>;
 using Semaphore = std::tuple<uint32_t, uint32_t, std::vector<Range>>;
 
 // The contiguous bytes of an object with the buffer protocol, pinned while this lives. Holds the GIL when

@@ -48,9 +48,10 @@ class ComputeKernel:
 class Program(_native.Resource):
     """Kernels on tiles, with circular buffers and semaphores."""
 
-    def __init__(self, owner: _native.Resource, numbers: Sequence[range]) -> None:
+    def __init__(self, owner: _native.Resource, numbers: Sequence[range], buffers: Sequence[Buffer]) -> None:
         super().__init__(owner, "")
         self._numbers = tuple(numbers)  # of each of the kernels it was created from, in the API
+        self._buffers = tuple(buffers)  # that circular buffers lie on: a launch needs them
 
 
 class Trace(_native.Resource):

@@ -212,13 +212,15 @@ class Session:
                        semaphores: Sequence[Semaphore] = ()) -> Program:
         """Which kernels run on which tiles; launch arguments name a kernel by its index in `kernels`."""
         uses, numbers = _kernel_tuples(kernels)
-        buffers, counters = [], []
-        for field, buffer in check.several(circular_buffers, CircularBuffer, "create_program.circular_buffers"):
-            buffers.append((*check.integers(buffer, field, "index", "pages", "page_bytes"),
-                            core_ranges(buffer.cores, f"{field}.cores"), format_number(buffer.format, f"{field}.format")))
+        buffers, counters, kept = [], [], []
+        for field, one in check.several(circular_buffers, CircularBuffer, "create_program.circular_buffers"):
+            if one.buffer is not None:
+                kept.append(check.one(one.buffer, Buffer, f"{field}.buffer"))
+            buffers.append((*check.integers(one, field, "index", "pages", "page_bytes"), core_ranges(one.cores, f"{field}.cores"),
+                            format_number(one.format, f"{field}.format"), None if one.buffer is None else one.buffer.handle))
         for field, counter in check.several(semaphores, Semaphore, "create_program.semaphores"):
             counters.append((*check.integers(counter, field, "index", "initial"), core_ranges(counter.cores, f"{field}.cores")))
-        return Program(self._make(self._native.create_program, uses, buffers, counters), numbers)
+        return Program(self._make(self._native.create_program, uses, buffers, counters), numbers, kept)
 
     def launch(self, program: Program, arguments: Sequence[Arguments] = (), timeout: float = 0.0) -> None:
         """`queue.launch` on the session's first queue."""

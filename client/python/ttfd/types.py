@@ -79,6 +79,11 @@ class CircularBuffer:
 
     format: of the elements, for kernels that ask for it; then a page is one tile of 32 x 32. "float32" and "int32" have
     tiles of 4096 bytes, "float16_b" (or "bfloat16") and "uint16" of 2048, "bfp8_b" of 1088. None: pages are bytes.
+
+    buffer: in L1, on which it lies: at the start of each tile's part, which every tile in `cores` must have, with at least
+    pages * page_bytes bytes. Several may lie on one buffer, those of a program on at most `device.circular_buffers`
+    different ones. The program refers to the `Buffer`; after its `free` a launch raises Error with NOT_FOUND. None: memory of
+    the launch, whose contents are undefined.
     """
 
     index: int
@@ -86,6 +91,7 @@ class CircularBuffer:
     page_bytes: int
     cores: Cores
     format: str | None = None
+    buffer: Buffer | None = None
 
 
 @dataclasses.dataclass(frozen=True)

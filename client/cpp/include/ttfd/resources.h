@@ -86,7 +86,7 @@ class Program : public Resource {
   using Resource::Resource;
 };
 
-// Describes a program for Session::CreateProgram. Kernels, buffers: must outlive that call only.
+// Describes a program for Session::CreateProgram. Kernels must outlive that call only.
 class ProgramBuilder {
  public:
   struct KernelUse {
@@ -100,6 +100,7 @@ class ProgramBuilder {
     uint32_t page_bytes = 0;  // multiple of 16
     std::vector<CoreRange> cores = {};
     DataFormat format = DataFormat::kNone;
+    std::optional<uint64_t> buffer = {};  // its handle; none: memory of the launch
   };
   struct Semaphore {
     uint32_t index = 0;
@@ -118,6 +119,14 @@ class ProgramBuilder {
   ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
                                     std::vector<CoreRange> cores,
                                     DataFormat format = DataFormat::kNone);
+  // The same on `buffer` in place of memory of the launch, whose contents are undefined. It lies at the
+  // start of each tile's part of the buffer (AllocateL1, AllocateSharded), which every tile in `cores`
+  // must have, with at least pages * page_bytes bytes. The buffer must exist when the program is
+  // launched: NOT_FOUND if not. Several circular buffers may lie on one, and those of a program on at
+  // most DeviceInfo::circular_buffers different ones.
+  ProgramBuilder& AddCircularBuffer(uint32_t index, uint32_t pages, uint32_t page_bytes,
+                                    std::vector<CoreRange> cores, DataFormat format,
+                                    const Buffer& buffer);
   ProgramBuilder& AddSemaphore(uint32_t index, uint32_t initial, std::vector<CoreRange> cores);
 
   const std::vector<KernelUse>& kernels() const { return kernels_; }

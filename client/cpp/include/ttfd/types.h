@@ -94,7 +94,7 @@ struct DeviceInfo {
   uint32_t circular_buffers = 0;       // indices of a program
   uint32_t semaphores = 0;             // indices of a program
   uint32_t argument_words = 0;         // common, and per core, of one kernel
-  uint32_t circular_buffer_bytes = 0;  // of all circular buffers of a program on one tile
+  uint32_t circular_buffer_bytes = 0;  // of all of a program on one tile that lie on no buffer
   uint32_t transfer_alignment = 0;     // unit of Write, Fill and Copy within a page
   uint32_t kernel_bytes = 0;           // largest kernel image on a tile
   bool iommu = false;  // false: a kernel may reach any host memory the card can reach
