@@ -161,9 +161,12 @@ Status MetalExecution::Do(const LaunchStep& step) {
     kernels[i].AddTo(&builder, plan);
   }
   for (const CircularBufferPlan& plan : step.circular_buffers) {
-    const Buffer* const on = plan.buffer ? &buffers_.at(*plan.buffer).buffer : nullptr;
-    builder.AddCircularBuffer(plan.index, plan.pages, plan.page_bytes, plan.cores, plan.format);
-    (void)on;
+    if (plan.buffer) {
+      builder.AddCircularBuffer(plan.index, plan.pages, plan.page_bytes, plan.cores, plan.format,
+                                buffers_.at(*plan.buffer).buffer);
+    } else {
+      builder.AddCircularBuffer(plan.index, plan.pages, plan.page_bytes, plan.cores, plan.format);
+    }
   }
   for (size_t i = 0; i < step.semaphores.size(); ++i) {
     builder.AddSemaphore(static_cast<uint32_t>(i), step.semaphores[i].initial,
