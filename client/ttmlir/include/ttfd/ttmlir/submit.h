@@ -83,8 +83,8 @@ client::Result<std::string> PythonOf(const Binary& binary, size_t program);
 
 // Runs a program of a TTNN file. Inputs are as the program describes them in number and shape; their type and layout
 // are converted. A cache that the program updates is changed in place, and must have the type and layout that the
-// program describes. Programs that the compiler marked as constant run once for the same inputs; the binary keeps
-// their results on the card.
+// program describes. Programs that the compiler marked as constant run once for the same inputs, and those that it
+// traced are recorded once for the same weights; the binary keeps their last results and recordings on the card.
 //
 // The outputs are enqueued: reading one waits, and returns an error of the card. Before anything is sent, the inputs
 // are checked, and that every operation and each of its fields is supported; shapes and numbers that an operation of
