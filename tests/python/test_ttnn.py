@@ -235,7 +235,7 @@ WRONG = [
 
 @pytest.mark.parametrize("change,problem", WRONG, ids=[problem[:50] for _, problem in WRONG])
 def test_what_cannot_run_is_refused_before_anything_runs(daemon, tmp_path, change, problem):
-    file = files.write(tmp_path / "wrong.ttnn", broken(change))
+    file = files.write(tmp_path / "wrong.ttnn", broken(change), runs=False)
     np.save(tmp_path / "in.npy", some(4, 4))
     done = daemon.ctl("run", file, "--input", tmp_path / "in.npy")
     assert done.returncode == 4 and problem in done.stderr and "program main" in done.stderr, done.stderr

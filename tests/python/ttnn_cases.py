@@ -59,6 +59,16 @@ def integers() -> list[Case]:
     found[-1].wanted = found[-1].inputs[0].astype(np.int32)
     found.append(Case("EltwiseBinaryOp", {"type": "GreaterEqual", **both}, [a, b], (a >= b).astype(np.float32), exact=True))
     found.append(Case("EltwiseUnaryOp", {"type": "Neg", "in": "%0", "out": "%out"}, [a], -a.astype(np.float32), exact=True))
+    chosen = {"first": "%0", "second": "%1", "third": "%2", "out": "%out"}
+    choice, row = RANDOM.integers(0, 2, (40, 70), np.int32) * np.int32(7), RANDOM.integers(-9, 9, (1, 70)).astype(np.int32)
+    x, y = some(40, 70), some(40, 70)
+    found += [
+        Case("EltwiseTernaryWhereOp", chosen, [choice, a, b], np.where(choice, a, b), "Int32", exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [choice[:, :1], row, b], np.where(choice[:, :1], row, b), "Int32", exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [choice, x, y], np.where(choice, x, y), exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [x * (choice > 0), a, b], np.where(choice, a, b), exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [choice, a, b], np.where(choice, a, b).astype(np.float32), exact=True),
+    ]
     return found
 
 
@@ -118,6 +128,8 @@ def cases() -> list[Case]:
         Case("EltwiseTernaryWhereOp", {"first": "%0", "second": "%1", "third": "%2", **out}, [(x > 0).astype(np.float32), x, y], np.where(x > 0, x, y)),
         Case("EltwiseUnaryCompositeOp", {"type": "ClampScalar", "in": "%0", "params_type": "ClampScalarOpParams", **out,
              "params": {"min_type": "FP", "min": {"value": -0.5}, "max_type": "I32", "max": {"value": 1}}}, [x], np.clip(x, -0.5, 1)),
+        Case("EltwiseUnaryCompositeOp", {"type": "ClampTensor", "in": "%0", "params_type": "ClampTensorOpParams", **out, "params": {"min": "%1", "max": "%2"}},
+             [x, y - 0.5, row], np.clip(x, y - 0.5, np.maximum(row, -9)), exact=False),
         Case("MatmulOp", {"a": "%0", "b": "%1", **out}, [a, b], a @ b),
         Case("MatmulOp", {"a": "%0", "b": "%1", "transpose_a": True, "transpose_b": True, **out}, [some(50, 33), some(40, 50)], np.empty(0)),
         Case("MatmulOp", {"a": "%0", "b": "%1", "matmul_program_config_type": "MatmulMultiCoreReuseMultiCast1DProgramConfig",
@@ -163,6 +175,10 @@ def cases() -> list[Case]:
         Case("NLPConcatHeadsDecodeOp", {"in": "%0", "num_heads": 4, **out}, [qkv[0][:1]], qkv[0][:1, :, :4].reshape(1, 1, 4, 128), exact=True),
         Case("ReductionArgMaxOp", {"in": "%0", "dim": -1, "keep_dim": False, **out}, [x], x.argmax(-1).astype(np.uint32), exact=True),
         Case("ReductionProdOp", {"in": "%0", "dim_arg": 1, "keep_dim": True, **out}, [x[:, :6]], x[:, :6].prod(1, keepdims=True)),
+        Case("AssignOp", {"input": "%0", "output": "%out"}, [x], x, exact=True),
+        Case("ToMemoryConfigOp", {"in0": "%0", **out}, [x], x, exact=True),
+        Case("ToDeviceOp", {"in": "%0", **out}, [x], x, exact=True),
+        Case("FromDeviceOp", {"in": "%0", **out}, [x], x, exact=True),
         Case("CumSumOp", {"in": "%0", "dim": 1, **out}, [x], x.cumsum(1)),
         Case("EltwiseUnaryOp", {"type": "LeakyRelu", "params_type": "EltwiseOpWithFloatParams", "params": {"parameter": 0.3}, "in": "%0", **out}, [x],
              np.where(x > 0, x, 0.3 * x)),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "client/ttmlir/src/plan_integers.h"
 #include "client/ttmlir/src/planner.h"
 
 namespace ttfd::ttmlir {
@@ -128,7 +129,15 @@ void PlanPower(Planner& p) {
 }
 
 void PlanWhere(Planner& p) {
-  p.Compute("where", {p.In("first"), p.In("second"), p.In("third")}, p.Out());
+  const std::vector<uint64_t> inputs = {p.In("first"), p.In("second"), p.In("third")};
+  if (AreIntegers(p, {inputs[1], inputs[2]})) return PlanWhereOfIntegers(p, inputs, p.Out());
+  uint64_t condition = inputs[0];
+  if (AreIntegers(p, {condition})) {
+    const Value number = p.Temporary({.shape = p.spec(condition).shape});
+    p.Copy(NotZero(p, condition), number);
+    condition = number.id;
+  }
+  p.Compute("where", {condition, inputs[1], inputs[2]}, p.Out());
 }
 
 void PlanUnary(Planner& p) {
@@ -149,8 +158,7 @@ void PlanUnaryComposite(Planner& p) {
                      {{"low", p.Number(params, "min")}, {"high", p.Number(params, "max")}});
   }
   if (type == "ClampTensor") {
-    // Their bounds are operands that lie in the parameters.
-    return p.Fail("its bounds are tensors");
+    return p.Compute("clamp_tensor", {input, p.In(params, "min"), p.In(params, "max")}, output);
   }
   p.Compute(Known(p, kUnary), {input}, output);
 }
@@ -288,25 +296,28 @@ std::vector<PlanRow> ComputeRows() {
   const std::vector<std::string_view> binary = CallsOf(kBinary);
   std::vector<std::string_view> eltwise = unary;
   eltwise.insert(eltwise.end(), binary.begin(), binary.end());
-  return {{"EltwiseOp", PlanEltwise, eltwise},
-          {"EltwiseBinaryOp", PlanBinary, binary},
-          {"EltwiseBinaryCompositeOp", PlanBinary, binary},
-          {"EltwiseBinaryCompositeScalarOp",
-           PlanPower,
-           {"square", "sqrt", "rsqrt", "reciprocal", "pow_scalar"}},
-          {"EltwiseTernaryWhereOp", PlanWhere, {"where"}},
-          {"EltwiseUnaryOp", PlanUnary, unary},
-          {"EltwiseUnaryCompositeOp", PlanUnaryComposite, {"clamp", "cbrt", "log1p"}},
-          {"MatmulOp", PlanMatmul, {"matmul", "transpose"}},
-          {"LinearOp", PlanLinear, {"linear", "transpose"}},
-          {"ReductionOp", PlanReduction, CallsOf(kReductions), {"keep_dim"}},
-          {"ReductionProdOp", PlanProduct, {"prod"}},
-          {"ReductionArgMaxOp", PlanArgmax, {"argmax"}},
-          {"CumSumOp", PlanCumsum, {"cumsum"}},
-          {"MorehCumSumOp", PlanCumsum, {"cumsum"}},
-          {"SoftmaxOp", PlanSoftmax, {"softmax", "transpose"}},
-          {"LayerNormOp", PlanLayerNorm, {"layer_norm"}},
-          {"RMSNormOp", PlanRmsNorm, {"rms_norm"}}};
+  return {
+      {"EltwiseOp", PlanEltwise, eltwise},
+      {"EltwiseBinaryOp", PlanBinary, binary},
+      {"EltwiseBinaryCompositeOp", PlanBinary, binary},
+      {"EltwiseBinaryCompositeScalarOp",
+       PlanPower,
+       {"square", "sqrt", "rsqrt", "reciprocal", "pow_scalar"}},
+      {"EltwiseTernaryWhereOp",
+       PlanWhere,
+       {"where", "ne", "subtract", "bitwise_and", "bitwise_not", "bitwise_or"}},
+      {"EltwiseUnaryOp", PlanUnary, unary},
+      {"EltwiseUnaryCompositeOp", PlanUnaryComposite, {"clamp", "clamp_tensor", "cbrt", "log1p"}},
+      {"MatmulOp", PlanMatmul, {"matmul", "transpose"}},
+      {"LinearOp", PlanLinear, {"linear", "transpose"}},
+      {"ReductionOp", PlanReduction, CallsOf(kReductions), {"keep_dim"}},
+      {"ReductionProdOp", PlanProduct, {"prod"}},
+      {"ReductionArgMaxOp", PlanArgmax, {"argmax"}},
+      {"CumSumOp", PlanCumsum, {"cumsum"}},
+      {"MorehCumSumOp", PlanCumsum, {"cumsum"}},
+      {"SoftmaxOp", PlanSoftmax, {"softmax", "transpose"}},
+      {"LayerNormOp", PlanLayerNorm, {"layer_norm"}},
+      {"RMSNormOp", PlanRmsNorm, {"rms_norm"}}};
 }
 
 }  // namespace ttfd::ttmlir
