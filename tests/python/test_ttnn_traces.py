@@ -195,6 +195,18 @@ def test_a_cache_is_changed_in_place_by_each_run(daemon, tmp_path, profile):
     assert "operation 1 CaptureOrExecuteTraceOp at captureorexecutetraceop.mlir:5:7: program trace changes %1 in place, of which the trace has a copy" in refused.problems()[0]
 
 
+def test_a_program_that_is_too_large_for_a_trace_runs_without(daemon, tmp_path):
+    x, y, z = (ref(i) for i in range(1, 4))
+    body = [call("EltwiseUnaryOp", type="Neg", **{"in": one, "out": two}) for one, two in [(x, y)] + [(y, z), (z, y)] * 8200]
+    binary = traced(tmp_path, files.NEWEST, body, [], [x], y)
+    with tt.open(daemon.address) as card:
+        numbers = card.tensor(some(*SIZE))
+        for _ in range(2):
+            before = card.counts["launches"]
+            assert np.array_equal(binary.submit(card, 0, [numbers])[0].numpy(), -numbers.numpy())
+            assert card.counts["launches"] - before > 16400
+
+
 def test_what_is_no_trace_is_refused(tmp_path):
     w, x = ref(1), ref(2)
     capture = files.program("capture", [w, x], [NUMBER], [DEVICE, BEGIN, END], private=True)

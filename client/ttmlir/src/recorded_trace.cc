@@ -8,6 +8,7 @@
 namespace ttfd::ttmlir {
 namespace {
 
+using client::Code;
 using client::Status;
 using tensor::Card;
 using tensor::Tensor;
@@ -63,6 +64,10 @@ Status RecordedTrace::Record(Card& card, const TraceStep& step, const Call& call
   tensor::Result<tensor::Recording> recording =
       card.Record([&call, &called, &traced] { called = call(&traced); });
   if (!called.ok()) return called;
+  if (recording.status().code() == Code::kResourceExhausted) {
+    is_too_large_ = true;
+    return Status(Code::kFailedPrecondition, recording.status().message());
+  }
   if (!recording.ok()) return recording.status();
   recording_ = *std::move(recording);
   session_ = card.session().id();
@@ -73,6 +78,7 @@ Status RecordedTrace::Record(Card& card, const TraceStep& step, const Call& call
 Status RecordedTrace::Run(Card& card, const TraceStep& step, const Call& call,
                           TensorsById* tensors) {
   const std::lock_guard lock(mutex_);
+  if (is_too_large_) return Status(Code::kFailedPrecondition, "it is larger than a trace may be");
   if (!Fits(card, *tensors)) {
     if (Status status = Record(card, step, call, *tensors); !status.ok()) return status;
   } else {

@@ -28,8 +28,8 @@ class RecordedTrace {
 
   // Writes the inputs of `tensors` that have a slot into it, replays the recording, and adds copies of the results,
   // which later runs do not change. Records first if there is no recording on this card with the same tensors as those
-  // inputs that are read where they are. FAILED_PRECONDITION: it cannot be recorded now, and nothing has been done:
-  // another thread records on the card, or the program calls no operation.
+  // inputs that are read where they are. FAILED_PRECONDITION: it cannot be recorded, and nothing has been done:
+  // another thread records on the card, or the program calls no operation or more than a trace may have.
   client::Status Run(tensor::Card& card, const TraceStep& step, const Call& call,
                      TensorsById* tensors);
 
@@ -39,6 +39,7 @@ class RecordedTrace {
                         const TensorsById& tensors);
 
   std::mutex mutex_;  // of all below
+  bool is_too_large_ = false;
   uint64_t session_ = 0;
   std::optional<tensor::Recording> recording_;
   TensorsById slots_;                                                      // of inputs and results
