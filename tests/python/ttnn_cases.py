@@ -104,8 +104,22 @@ def images() -> list[Case]:
     ]
 
 
+def group_norms() -> list[Case]:
+    """Of images with all pixels in rows, with a weight and a bias of each channel and without."""
+    x, weight, bias = some(2, 1, 60, 96, low=1, high=4), some(1, 1, 3, 32), some(1, 1, 3, 32)
+    found = []
+    for groups in (1, 8, 96):
+        grouped = x.reshape(2, 60, groups, -1)
+        wanted = ((grouped - grouped.mean((1, 3), keepdims=True)) / np.sqrt(grouped.var((1, 3), keepdims=True) + 1e-3)).reshape(x.shape)
+        fields = {"input": "%0", "num_groups": groups, "epsilon": 1e-3, "out": "%out"}
+        found += [Case("GroupNormOp", fields, [x], wanted, "BFloat16"),
+                  Case("GroupNormOp", {**fields, "weight": "%1", "bias": "%2"}, [x, weight, bias], wanted * weight.ravel() + bias.ravel(), "BFloat16")]
+    return found
+
+
 def cases() -> list[Case]:
     x, y, positive = some(3, 40, 70), some(3, 40, 70), some(40, 70, low=0.1, high=4)
+    choices = RANDOM.integers(0, 70, (40, 8)).astype(np.uint32)
     row, a, b = some(70), some(2, 33, 50), some(50, 40)
     angles = some(1, 1, 40, 32), some(1, 1, 40, 32)
     qkv = [some(2, 4, 40, 32), some(2, 2, 40, 32), some(2, 2, 40, 32)]
@@ -168,6 +182,14 @@ def cases() -> list[Case]:
                  [attention(qkv[0][u:u + 1, :, :1], qkv[1][u:u + 1], qkv[2][u:u + 1], 32**-0.5, np.arange(40) <= last)[0, :, 0]
                   for u, last in enumerate([7, 39])])[None], "BFloat16"),
         *integers(),
+        *[Case("GatherOp", {"input": "%0", "index": "%1", "dim": dim, **out}, [x, where], np.take_along_axis(x, where.astype(np.int64), dim), exact=True)
+          for dim, where in ((1, RANDOM.integers(0, 40, (3, 9, 70)).astype(np.uint32)), (-1, RANDOM.integers(0, 70, (3, 40, 5)).astype(np.uint32)))],
+        Case("GatherOp", {"input": "%0", "index": "%1", "dim": 0, **out}, [x, RANDOM.integers(0, 3, (5, 20, 30)).astype(np.uint32)], np.empty(0), exact=True),
+        Case("GatherOp", {"input": "%0", "index": "%1", "dim": 1, **out}, [RANDOM.integers(-3, 4, (40, 70)).astype(np.float32), choices], np.empty(0),
+             "BFP_BFloat8", exact=True),
+        Case("DropoutOp", {"in": "%0", "prob": 0.0, "scale": 1.0, "seed": 3, **out}, [x], x, exact=True),
+        Case("DropoutOp", {"in": "%0", "prob": 0.0, "scale": 0.5, **out}, [x], x / 2),
+        *group_norms(),
         *images(),
         Case("RotaryEmbeddingOp", {"input": "%0", "cos_cache": "%1", "sin_cache": "%2", **out}, [qkv[0], angles[0], angles[1]],
              qkv[0] * angles[0] + rotated(qkv[0]) * angles[1], "BFloat16"),
@@ -190,6 +212,9 @@ def cases() -> list[Case]:
     for one in found:
         if one.kind == "ConcatenateHeadsOp":
             one.wanted = one.inputs[0].transpose(0, 2, 1, 3).reshape(2, 33, 128)
+        elif one.kind == "GatherOp" and one.wanted.size == 0:
+            given, where = one.inputs
+            one.wanted = np.take_along_axis(given if given.ndim == 2 else given[:, :20, :30], where.astype(np.int64), one.fields["dim"])
         elif one.wanted.size == 0:
             one.wanted = one.inputs[0].T @ one.inputs[1].T
     return found
