@@ -403,6 +403,39 @@ TEST_F(TensorMove, WholeTilesOfBfp8Move) {
   Expect(Permute(Slice(x, {0, 0, 32, 0}, {3, 4, 64, 96}), {1, 0, 2, 3}), wanted, "bfp8");
 }
 
+TEST_F(TensorMove, CopiesReplaceTheElementsInPlace) {
+  for (int i = 0; i < kCases; ++i) {
+    const Shape shape = {1 + Random(3), 1 + Random(80), 1 + Random(70)};
+    const Tensor target = Send(Numbered(shape));
+    const Array array = Numbered(shape, 5000);
+    const uint64_t version = target.version();
+    const Tensor copied = CopyInto(target, Send(array, target.dtype(), RandomLayout()));
+    EXPECT_EQ(copied.buffer(), target.buffer());
+    EXPECT_NE(target.version(), version);
+    Expect(target, array, "copy_into of " + target.spec().ToString());
+  }
+}
+
+TEST_F(TensorMove, ARecordedCopyRunsWithEachReplay) {
+  const Shape shape = {40, 64};
+  const Tensor x = Send(Numbered(shape), DType::kBFloat16, Layout::kTile);
+  const Tensor target = Send(Numbered(shape, 500), DType::kBFloat16, Layout::kTile);
+  EXPECT_FALSE(card_.IsRecording());
+  Result<Recording> recording = card_.Record([&] {
+    EXPECT_TRUE(card_.IsRecording());
+    CopyInto(target, x);
+  });
+  ASSERT_TRUE(recording.ok()) << recording.status().ToString();
+  for (int i = 0; i < 2; ++i) {
+    const Array array = Numbered(shape, 900 + i);
+    CopyInto(x, Send(array, DType::kBFloat16, Layout::kTile));
+    const uint64_t version = target.version();
+    ASSERT_TRUE(recording->Replay().ok());
+    EXPECT_NE(target.version(), version);
+    Expect(target, array, "a replayed copy");
+  }
+}
+
 TEST_F(TensorMove, ARecordedUpdateRunsWithEachReplay) {
   Array array = Numbered({2, 1, 40, 64});
   Tensor cache = Send(array, DType::kBFloat16, Layout::kTile);

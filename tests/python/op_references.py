@@ -172,6 +172,15 @@ def embeddings() -> Reference:
     return Reference(make, compute, EXACT)
 
 
+def copies() -> Reference:
+    """A tensor written into another one."""
+    def make(random: np.random.Generator) -> Call:
+        of = shape(random)
+        return Call([numbers(random, of, -4, 4) for _ in range(2)], [str(random.choice(["bfloat16", "float32"]))] * 2, {},
+                    [str(random.choice(["tile", "row_major"])) for _ in range(2)])
+    return Reference(make, lambda target, x: x, EXACT)
+
+
 def caches(by_user: bool) -> Reference:
     """[users, heads, rows, columns], part of which is written."""
     def make(random: np.random.Generator) -> Call:
@@ -397,6 +406,7 @@ REFERENCES: dict[str, Reference] = {
     "rms_norm": norm(lambda x, epsilon: x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon), PCC),
     "layer_norm": norm(lambda x, epsilon: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + epsilon), PCC),
     "to_layout": moved(lambda x, layout: x, layout=lambda random, of: str(random.choice(["tile", "row_major"]))),
+    "copy_into": copies(),
     "reshape": moved(lambda x, shape: x.reshape(shape), shape=new_shape),
     "permute": moved(lambda x, dims: x.transpose(dims), dims=lambda random, of: [int(each) for each in random.permutation(len(of))]),
     "transpose": moved(lambda x, dim0, dim1: x.swapaxes(dim0, dim1), dim0=lambda random, of: int(random.integers(-len(of), len(of))),

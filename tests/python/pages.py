@@ -27,7 +27,7 @@ from conftest import SOURCE
 
 _BLOCK = re.compile(r"^(?:<!-- ([a-z ]+): ([^\n]+) -->\n)?```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _KINDS = {"file", "append", "continues", "part of", "run by", "not run"}
-PAGES = ["README.md", "docs/quickstart.md", "docs/kernels.md", "docs/compute-kernels.md", "docs/tensors.md", "docs/clients.md", "docs/ttfdctl.md"]
+PAGES = ["README.md", "docs/quickstart.md", "docs/kernels.md", "docs/compute-kernels.md", "docs/tensors.md", "docs/clients.md", "docs/compiled-programs.md", "docs/ttfdctl.md"]
 PROGRAMS = ["first.cc", "first.py"]  # of the quickstart, which other pages continue
 COMMAND_S = 240
 START_S = 30

@@ -228,6 +228,10 @@ WRONG = [
     ({"kind": "SoftmaxOp", "fields": {"type": None, "dimension": 5}}, "it has no extent 5"),
     ({"kind": "PagedUpdateCacheOp", "output": files.tensor(1, (4, 4)), "fields": {"type": None, "in": None, "out": None, "cache": files.tensor(1, (4, 4)), "input": files.tensor(1, (4, 4)),
       "update_index": files.tensor(1, (4, 4)), "share_cache": True}}, "a shared cache is not supported"),
+    ({"kind": "DropoutOp", "fields": {"type": None, "prob": 0.5}}, "it drops elements with probability 0.5"),
+    ({"kind": "GroupNormOp", "fields": {"type": None, "in": None, "input": files.tensor(1, (4, 4)), "num_groups": 3}}, "3 groups of [4, 4]"),
+    ({"kind": "GroupNormOp", "fields": {"type": None, "in": None, "input": files.tensor(1, (4, 4)), "input_mask": files.tensor(1, (4, 4)), "num_groups": 2}},
+     "its input_mask is not supported"),
     ({"calls": 1}, "program 1 calls itself"),
     ({"calls": 7}, "it calls program 7, and there are 2"),
 ]
@@ -235,7 +239,7 @@ WRONG = [
 
 @pytest.mark.parametrize("change,problem", WRONG, ids=[problem[:50] for _, problem in WRONG])
 def test_what_cannot_run_is_refused_before_anything_runs(daemon, tmp_path, change, problem):
-    file = files.write(tmp_path / "wrong.ttnn", broken(change))
+    file = files.write(tmp_path / "wrong.ttnn", broken(change), runs=False)
     np.save(tmp_path / "in.npy", some(4, 4))
     done = daemon.ctl("run", file, "--input", tmp_path / "in.npy")
     assert done.returncode == 4 and problem in done.stderr and "program main" in done.stderr, done.stderr

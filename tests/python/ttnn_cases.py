@@ -59,6 +59,16 @@ def integers() -> list[Case]:
     found[-1].wanted = found[-1].inputs[0].astype(np.int32)
     found.append(Case("EltwiseBinaryOp", {"type": "GreaterEqual", **both}, [a, b], (a >= b).astype(np.float32), exact=True))
     found.append(Case("EltwiseUnaryOp", {"type": "Neg", "in": "%0", "out": "%out"}, [a], -a.astype(np.float32), exact=True))
+    chosen = {"first": "%0", "second": "%1", "third": "%2", "out": "%out"}
+    choice, row = RANDOM.integers(0, 2, (40, 70), np.int32) * np.int32(7), RANDOM.integers(-9, 9, (1, 70)).astype(np.int32)
+    x, y = some(40, 70), some(40, 70)
+    found += [
+        Case("EltwiseTernaryWhereOp", chosen, [choice, a, b], np.where(choice, a, b), "Int32", exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [choice[:, :1], row, b], np.where(choice[:, :1], row, b), "Int32", exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [choice, x, y], np.where(choice, x, y), exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [x * (choice > 0), a, b], np.where(choice, a, b), exact=True),
+        Case("EltwiseTernaryWhereOp", chosen, [choice, a, b], np.where(choice, a, b).astype(np.float32), exact=True),
+    ]
     return found
 
 
@@ -94,8 +104,22 @@ def images() -> list[Case]:
     ]
 
 
+def group_norms() -> list[Case]:
+    """Of images with all pixels in rows, with a weight and a bias of each channel and without."""
+    x, weight, bias = some(2, 1, 60, 96, low=1, high=4), some(1, 1, 3, 32), some(1, 1, 3, 32)
+    found = []
+    for groups in (1, 8, 96):
+        grouped = x.reshape(2, 60, groups, -1)
+        wanted = ((grouped - grouped.mean((1, 3), keepdims=True)) / np.sqrt(grouped.var((1, 3), keepdims=True) + 1e-3)).reshape(x.shape)
+        fields = {"input": "%0", "num_groups": groups, "epsilon": 1e-3, "out": "%out"}
+        found += [Case("GroupNormOp", fields, [x], wanted, "BFloat16"),
+                  Case("GroupNormOp", {**fields, "weight": "%1", "bias": "%2"}, [x, weight, bias], wanted * weight.ravel() + bias.ravel(), "BFloat16")]
+    return found
+
+
 def cases() -> list[Case]:
     x, y, positive = some(3, 40, 70), some(3, 40, 70), some(40, 70, low=0.1, high=4)
+    choices = RANDOM.integers(0, 70, (40, 8)).astype(np.uint32)
     row, a, b = some(70), some(2, 33, 50), some(50, 40)
     angles = some(1, 1, 40, 32), some(1, 1, 40, 32)
     qkv = [some(2, 4, 40, 32), some(2, 2, 40, 32), some(2, 2, 40, 32)]
@@ -118,6 +142,8 @@ def cases() -> list[Case]:
         Case("EltwiseTernaryWhereOp", {"first": "%0", "second": "%1", "third": "%2", **out}, [(x > 0).astype(np.float32), x, y], np.where(x > 0, x, y)),
         Case("EltwiseUnaryCompositeOp", {"type": "ClampScalar", "in": "%0", "params_type": "ClampScalarOpParams", **out,
              "params": {"min_type": "FP", "min": {"value": -0.5}, "max_type": "I32", "max": {"value": 1}}}, [x], np.clip(x, -0.5, 1)),
+        Case("EltwiseUnaryCompositeOp", {"type": "ClampTensor", "in": "%0", "params_type": "ClampTensorOpParams", **out, "params": {"min": "%1", "max": "%2"}},
+             [x, y - 0.5, row], np.clip(x, y - 0.5, np.maximum(row, -9)), exact=False),
         Case("MatmulOp", {"a": "%0", "b": "%1", **out}, [a, b], a @ b),
         Case("MatmulOp", {"a": "%0", "b": "%1", "transpose_a": True, "transpose_b": True, **out}, [some(50, 33), some(40, 50)], np.empty(0)),
         Case("MatmulOp", {"a": "%0", "b": "%1", "matmul_program_config_type": "MatmulMultiCoreReuseMultiCast1DProgramConfig",
@@ -156,6 +182,14 @@ def cases() -> list[Case]:
                  [attention(qkv[0][u:u + 1, :, :1], qkv[1][u:u + 1], qkv[2][u:u + 1], 32**-0.5, np.arange(40) <= last)[0, :, 0]
                   for u, last in enumerate([7, 39])])[None], "BFloat16"),
         *integers(),
+        *[Case("GatherOp", {"input": "%0", "index": "%1", "dim": dim, **out}, [x, where], np.take_along_axis(x, where.astype(np.int64), dim), exact=True)
+          for dim, where in ((1, RANDOM.integers(0, 40, (3, 9, 70)).astype(np.uint32)), (-1, RANDOM.integers(0, 70, (3, 40, 5)).astype(np.uint32)))],
+        Case("GatherOp", {"input": "%0", "index": "%1", "dim": 0, **out}, [x, RANDOM.integers(0, 3, (5, 20, 30)).astype(np.uint32)], np.empty(0), exact=True),
+        Case("GatherOp", {"input": "%0", "index": "%1", "dim": 1, **out}, [RANDOM.integers(-3, 4, (40, 70)).astype(np.float32), choices], np.empty(0),
+             "BFP_BFloat8", exact=True),
+        Case("DropoutOp", {"in": "%0", "prob": 0.0, "scale": 1.0, "seed": 3, **out}, [x], x, exact=True),
+        Case("DropoutOp", {"in": "%0", "prob": 0.0, "scale": 0.5, **out}, [x], x / 2),
+        *group_norms(),
         *images(),
         Case("RotaryEmbeddingOp", {"input": "%0", "cos_cache": "%1", "sin_cache": "%2", **out}, [qkv[0], angles[0], angles[1]],
              qkv[0] * angles[0] + rotated(qkv[0]) * angles[1], "BFloat16"),
@@ -163,6 +197,10 @@ def cases() -> list[Case]:
         Case("NLPConcatHeadsDecodeOp", {"in": "%0", "num_heads": 4, **out}, [qkv[0][:1]], qkv[0][:1, :, :4].reshape(1, 1, 4, 128), exact=True),
         Case("ReductionArgMaxOp", {"in": "%0", "dim": -1, "keep_dim": False, **out}, [x], x.argmax(-1).astype(np.uint32), exact=True),
         Case("ReductionProdOp", {"in": "%0", "dim_arg": 1, "keep_dim": True, **out}, [x[:, :6]], x[:, :6].prod(1, keepdims=True)),
+        Case("AssignOp", {"input": "%0", "output": "%out"}, [x], x, exact=True),
+        Case("ToMemoryConfigOp", {"in0": "%0", **out}, [x], x, exact=True),
+        Case("ToDeviceOp", {"in": "%0", **out}, [x], x, exact=True),
+        Case("FromDeviceOp", {"in": "%0", **out}, [x], x, exact=True),
         Case("CumSumOp", {"in": "%0", "dim": 1, **out}, [x], x.cumsum(1)),
         Case("EltwiseUnaryOp", {"type": "LeakyRelu", "params_type": "EltwiseOpWithFloatParams", "params": {"parameter": 0.3}, "in": "%0", **out}, [x],
              np.where(x > 0, x, 0.3 * x)),
@@ -174,6 +212,9 @@ def cases() -> list[Case]:
     for one in found:
         if one.kind == "ConcatenateHeadsOp":
             one.wanted = one.inputs[0].transpose(0, 2, 1, 3).reshape(2, 33, 128)
+        elif one.kind == "GatherOp" and one.wanted.size == 0:
+            given, where = one.inputs
+            one.wanted = np.take_along_axis(given if given.ndim == 2 else given[:, :20, :30], where.astype(np.int64), one.fields["dim"])
         elif one.wanted.size == 0:
             one.wanted = one.inputs[0].T @ one.inputs[1].T
     return found

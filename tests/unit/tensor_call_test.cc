@@ -216,6 +216,11 @@ TEST_F(TensorCall, NamesArgumentsOfCachesAndHeads) {
         {Called("fill_cache", {cache, cache}),
          "fill_cache: input is bfloat16 [4, 2, 64, 32] in "
          "layout tile; it is the memory of cache"},
+        {Called("copy_into", {cache, users}),
+         "copy_into: x is bfloat16 [1, 2, 3, 32] in layout tile; it must have the shape and dtype "
+         "of target, bfloat16 [4, 2, 64, 32] in layout tile"},
+        {Called("copy_into", {cache, cache}),
+         "copy_into: x is bfloat16 [4, 2, 64, 32] in layout tile; it is the memory of target"},
         {Called("update_cache", {cache, users}, {{"batch_offset", int64_t{2}}}),
          "update_cache: batch_offset is 2; with the 3 of input it must be at most 4 of [4, 2, 64, "
          "32]"},

@@ -71,7 +71,8 @@ client::LaunchRequest CardState::RequestOf(const Lowering& lowering, const clien
 
 client::Status CardState::Launch(const Lowering& lowering,
                                  std::span<const std::shared_ptr<Allocation>> inputs,
-                                 const Allocation& output) {
+                                 const Allocation& output,
+                                 const std::shared_ptr<Storage>& changed) {
   const MutexLock lock(&mutex_);
   if (client::Status status = CheckSession(); !status.ok()) return status;
   const client::Result<const client::Program*> program = programs_.Of(lowering, cores_);
@@ -85,6 +86,7 @@ client::Status CardState::Launch(const Lowering& lowering,
     for (const std::shared_ptr<Allocation>& input : inputs) {
       if (input->recording() != recording->memory) recording->inputs.insert(input);
     }
+    if (changed != nullptr) recording->changed.push_back(changed);
   }
   return client::Status();
 }
@@ -101,6 +103,11 @@ client::Status CardState::BeginRecording() {
 std::unique_ptr<RecordedLaunches> CardState::EndRecording() {
   const MutexLock lock(&mutex_);
   return stream_.EndRecording();
+}
+
+bool CardState::IsRecording() const {
+  const MutexLock lock(&mutex_);
+  return stream_.recording() != nullptr;
 }
 
 bool CardState::RecordsInto(const RecordingMemory* memory) const {

@@ -35,16 +35,17 @@ class CardState : public std::enable_shared_from_this<CardState> {
   void Return(client::Buffer buffer, RecordingMemory* recording);
 
   // Enqueues the launches of an operation, or records them. `inputs` and `output` are what the lowering's addresses
-  // name.
+  // name; `changed` is the tensor whose elements they change in place, or null.
   client::Status Launch(const Lowering& lowering,
                         std::span<const std::shared_ptr<Allocation>> inputs,
-                        const Allocation& output);
+                        const Allocation& output, const std::shared_ptr<Storage>& changed);
 
   // ---- Recordings.
   // FAILED_PRECONDITION: one is under way.
   client::Status BeginRecording();
   std::unique_ptr<RecordedLaunches> EndRecording();
-  bool RecordsInto(const RecordingMemory* memory) const;  // the calling thread
+  bool IsRecording() const;                               // the calling thread
+  bool RecordsInto(const RecordingMemory* memory) const;  // the same
   // Makes the recording of the calling thread, if any, fail with its first error.
   void NoteError(const client::Status& error);
   // The recording is gone.

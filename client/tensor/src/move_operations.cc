@@ -61,6 +61,22 @@ Outputs RunToLayout(const Call& call) {
               .sources = {WholeSource(0, input.shape, StridesOf(input.shape))}});
 }
 
+Outputs RunCopyInto(const Call& call) {
+  constexpr size_t kTarget = 0, kInput = 1;
+  const TensorSpec &target = call.spec(kTarget), &input = call.spec(kInput);
+  if (input.shape != target.shape || input.dtype != target.dtype) {
+    return call.InputError(kInput,
+                           "it must have the shape and dtype of target, " + target.ToString());
+  }
+  if (call.IsSame(kTarget, kInput)) {
+    return call.InputError(kInput, "it is the memory of target");
+  }
+  const MoveOperation operation = {
+      .sizes = ExtentsOf(target.shape),
+      .sources = {WholeSource(kInput, target.shape, StridesOf(target.shape))}};
+  return call.RunInPlace(kTarget, LowerMove(operation, call.specs(), target, call.limits()));
+}
+
 // The attribute `shape`, where one extent may be -1: what the others leave.
 Result<Shape> ShapeAttribute(const Call& call) {
   const auto& given = call.attribute<Integers>("shape");
@@ -375,6 +391,7 @@ void AddMoveOperations(std::vector<Operation>* operations) {
   const OperationInfo::AttributeInfo layout = {
       "layout", std::string(), "of the output: tile or row_major; empty: the input's"};
   add({"to_layout", {{"x"}}, {layout}, "The same elements in another layout."}, RunToLayout);
+  add({"copy_into", {{"target"}, {"x"}}, {}, "Writes x into target; in place."}, RunCopyInto);
   add({"reshape",
        {{"x"}},
        {{"shape", Integers(), "of the output; one extent may be -1, what the others leave"}},

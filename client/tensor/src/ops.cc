@@ -171,6 +171,7 @@ Tensor LayerNorm(const Tensor& x, const Tensor& weight, const Tensor& bias, floa
 Tensor ToLayout(const Tensor& x, Layout layout) {
   return ApplyTo("to_layout", {x}, {{"layout", std::string(LayoutName(layout))}});
 }
+Tensor CopyInto(const Tensor& target, const Tensor& x) { return ApplyTo("copy_into", {target, x}); }
 Tensor Reshape(const Tensor& x, std::vector<int64_t> shape) {
   return ApplyTo("reshape", {x}, {{"shape", std::move(shape)}});
 }

@@ -15,6 +15,7 @@ class RecordingState {
       : card_(std::move(card)),
         memory_(std::move(recorded->memory)),
         inputs_(std::move(recorded->inputs)),
+        changed_(std::move(recorded->changed)),
         trace_(std::move(trace)) {}
   ~RecordingState() { card_->Release(memory_.get()); }
   RecordingState(const RecordingState&) = delete;
@@ -27,6 +28,9 @@ class RecordingState {
       if (!position.ok()) return position.status();
       memory_->has_run = true;
     }
+    for (const std::weak_ptr<Storage>& changed : changed_) {
+      if (const std::shared_ptr<Storage> storage = changed.lock()) storage->NoteChange();
+    }
     return Status();
   }
 
@@ -36,11 +40,14 @@ class RecordingState {
   std::shared_ptr<CardState> card_;
   std::shared_ptr<RecordingMemory> memory_;
   std::set<std::shared_ptr<Allocation>> inputs_;
+  std::vector<std::weak_ptr<Storage>> changed_;
   client::Trace trace_;
 };
 
 Status Recording::Replay(uint32_t times) { return state_->Replay(times); }
 uint64_t Recording::launches() const { return state_->launches(); }
+
+bool Card::IsRecording() const { return state_->IsRecording(); }
 
 Status Card::BeginRecording() { return state_->BeginRecording(); }
 

@@ -20,6 +20,8 @@ struct RecordedLaunches {
   std::vector<client::LaunchRequest> launches = {};
   // What the launches read and the recording has not made.
   std::set<std::shared_ptr<Allocation>> inputs = {};
+  // Tensors whose elements the launches change in place.
+  std::vector<std::weak_ptr<Storage>> changed = {};
   client::Status error = {};  // the first of an operation
 };
 

@@ -13,6 +13,7 @@
 #include "client/ttmlir/src/file.h"
 #include "client/ttmlir/src/golden.h"
 #include "client/ttmlir/src/plan.h"
+#include "client/ttmlir/src/recorded_trace.h"
 #include "ttfd/tensor/card.h"
 #include "ttfd/ttmlir/submit.h"
 
@@ -35,10 +36,15 @@ class Executable {
                                      std::span<const tensor::Tensor> inputs);
   void Keep(uint64_t session, uint32_t program, std::span<const tensor::Tensor> inputs,
             std::vector<tensor::Tensor> results);
+  // That of a step of its plans.
+  std::shared_ptr<RecordedTrace> TraceOf(const TraceStep& step);
 
  private:
   // Why a call cannot be made; "": it can.
   std::string ProblemOfCall(const ProgramStep& call) const;
+  void ResolveTraces();
+  // An input that has a slot must not be changed by a trace: its slot would be.
+  void RefuseChangesOfSlots();
   // Whether it found more inputs of the plan that are changed in place.
   bool AddChangesOfCalls(Plan* plan);
 
@@ -52,7 +58,8 @@ class Executable {
   List programs_;
   std::vector<Plan> plans_;
   std::mutex mutex_;
-  std::map<uint32_t, Entry> cached_;  // by program; under mutex_
+  std::map<uint32_t, Entry> cached_;                                   // by program; under mutex_
+  std::map<const TraceStep*, std::shared_ptr<RecordedTrace>> traces_;  // under mutex_
 };
 
 // The binary's, which is made when it is first asked for; null: it is no TTNN file.

@@ -96,6 +96,11 @@ Status Execution::Define(const Value& value, const Tensor& made) {
   return status;
 }
 
+Status Execution::DefineConstant(const Value& value, const std::vector<double>& numbers) {
+  const Tensor constant = FromNumbers(numbers, value.spec);
+  return Define(value, card_.IsRecording() ? CopyOf(constant) : constant);
+}
+
 Status Execution::Do(const CallStep& step) {
   std::vector<Tensor> inputs;
   for (const uint64_t id : step.inputs) inputs.push_back(tensors_[id]);
@@ -121,13 +126,13 @@ Status Execution::Do(const FillStep& step) {
   for (uint64_t i = 0; i < elements; ++i) {
     numbers[i] = step.first + step.step * static_cast<double>(i);
   }
-  return Define(step.result, FromNumbers(numbers, step.result.spec));
+  return DefineConstant(step.result, numbers);
 }
 
 Status Execution::Do(const DataStep& step) {
   std::vector<double> numbers(step.result.spec.shape.elements());
   for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = ElementOf(step.type, step.bytes, i);
-  return Define(step.result, FromNumbers(numbers, step.result.spec));
+  return DefineConstant(step.result, numbers);
 }
 
 Status Execution::Do(const FreeStep& step) {
@@ -139,8 +144,10 @@ Status Execution::Do(const ProgramStep& step) {
   std::vector<Tensor> inputs;
   for (const Value& input : step.inputs) inputs.push_back(tensors_[input.id]);
   const uint64_t session = card_.session().id();
+  // Results of a recording change with each replay.
+  const bool cached = step.cached && !card_.IsRecording();
   std::vector<Tensor> results;
-  if (step.cached) results = executable_.Cached(session, step.program, inputs);
+  if (cached) results = executable_.Cached(session, step.program, inputs);
   if (results.empty()) {
     Result<std::vector<Tensor>> made =
         Execution(card_, executable_, step.program, options_).Run(inputs);
@@ -150,12 +157,40 @@ Status Execution::Do(const ProgramStep& step) {
                                 made.status().message()));
     }
     results = *std::move(made);
-    if (step.cached) executable_.Keep(session, step.program, inputs, results);
+    if (cached) executable_.Keep(session, step.program, inputs, results);
   }
   for (size_t i = 0; i < step.results.size(); ++i) {
     if (Status status = Define(step.results[i], results[i]); !status.ok()) return status;
   }
   return Status();
+}
+
+Status Execution::Do(const TraceStep& step) {
+  const auto call = [this, &step](TensorsById* tensors) {
+    Execution called(card_, executable_, program_, options_);
+    called.tensors_ = *tensors;
+    Status status = called.Do(step.call);
+    for (const Value& result : step.results) (*tensors)[result.id] = called.tensors_[result.id];
+    return status;
+  };
+  TensorsById tensors;
+  for (const Value& input : step.inputs) tensors[input.id] = tensors_[input.id];
+  // Golden tensors are compared while the program runs, and a recording cannot have another one.
+  Status status(Code::kFailedPrecondition, "");
+  if (options_.on_golden == nullptr && !card_.IsRecording()) {
+    status = executable_.TraceOf(step)->Run(card_, step, call, &tensors);
+  }
+  if (status.code() == Code::kFailedPrecondition) {
+    for (const Value& slot : step.slots) {
+      if (status = Do(FillStep{0, 0, slot}); !status.ok()) return status;
+      tensors[slot.id] = tensors_[slot.id];
+    }
+    status = call(&tensors);
+  }
+  for (size_t i = 0; status.ok() && i < step.results.size(); ++i) {
+    status = Define(step.results[i], tensors[step.results[i].id]);
+  }
+  return status;
 }
 
 Status Execution::Do(const NativeStep& step) {

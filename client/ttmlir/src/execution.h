@@ -31,7 +31,10 @@ class Execution {
   client::Status Do(const DataStep& step);
   client::Status Do(const FreeStep& step);
   client::Status Do(const ProgramStep& step);
+  client::Status Do(const TraceStep& step);
   client::Status Do(const NativeStep& step);
+  // Elements of the host's. In a recording, each replay makes them anew: an operation may change them in place.
+  client::Status DefineConstant(const Value& value, const std::vector<double>& numbers);
   // The tensor, with the shape, type and layout of `spec`.
   tensor::Tensor Settled(tensor::Tensor made, const tensor::TensorSpec& spec);
   client::Status Define(const Value& value, const tensor::Tensor& made);
@@ -48,7 +51,7 @@ class Execution {
   const size_t program_;
   const Plan& plan_;
   const SubmitOptions& options_;
-  std::map<uint64_t, tensor::Tensor> tensors_;
+  TensorsById tensors_;
 };
 
 }  // namespace ttfd::ttmlir

@@ -143,6 +143,7 @@ std::vector<Value> DefinedBy(const Step& step) {
   if (const auto* data = std::get_if<DataStep>(&step)) return {data->result};
   if (const auto* fill = std::get_if<FillStep>(&step)) return {fill->result};
   if (const auto* call = std::get_if<NativeStep>(&step)) return call->results;
+  if (const auto* trace = std::get_if<TraceStep>(&step)) return trace->results;
   return {};
 }
 
@@ -154,7 +155,15 @@ std::vector<uint64_t> UsedBy(const Step& step) {
   if (const auto* call = std::get_if<ProgramStep>(&step)) {
     for (const Value& input : call->inputs) ids.push_back(input.id);
   }
+  if (const auto* trace = std::get_if<TraceStep>(&step)) {
+    for (const Value& input : trace->inputs) ids.push_back(input.id);
+  }
   return ids;
+}
+
+const ProgramStep* CallOf(const Step& step) {
+  const auto* const trace = std::get_if<TraceStep>(&step);
+  return trace == nullptr ? std::get_if<ProgramStep>(&step) : &trace->call;
 }
 
 std::vector<SupportedOperation> SupportedOperations() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -54,14 +55,29 @@ struct ProgramStep {
   std::vector<Value> inputs = {};
   std::vector<Value> results = {};
 };
+// Calls a program that the card records and replays. The file has another program that captures this trace, from which
+// ResolveTrace (trace.h) finds how.
+struct TraceStep {
+  uint32_t capture = 0;                   // the program that captures
+  std::optional<uint32_t> allocate = {};  // the one that makes its slots; none: the same one
+  std::vector<Value> inputs = {};
+  std::vector<Value> results = {};
+
+  // Found later. The slot of a result among the inputs of the call has the id of the result.
+  ProgramStep call = {};
+  std::vector<Value> slots = {};  // of results that the call writes into its inputs
+  std::vector<uint64_t> copied =
+      {};  // inputs with a slot, which each run writes; the others are read where they are
+  std::string problem = {};  // why it cannot run; empty: it can
+};
 // Calls a function of native code of the CPU, with elements of 4 bytes.
 struct NativeStep {
   NativeFunction function = {};
   std::vector<uint64_t> inputs = {};
   std::vector<Value> results = {};
 };
-using Step =
-    std::variant<CallStep, CopyStep, FillStep, DataStep, FreeStep, ProgramStep, NativeStep>;
+using Step = std::variant<CallStep, CopyStep, FillStep, DataStep, FreeStep, ProgramStep, TraceStep,
+                          NativeStep>;
 
 struct PlannedOperation {
   std::string type;
@@ -89,6 +105,8 @@ Plan PlanOf(const Record& program, uint32_t programs);
 // The values that a step makes anew, and the ids that it uses.
 std::vector<Value> DefinedBy(const Step& step);
 std::vector<uint64_t> UsedBy(const Step& step);
+// The program that a step calls, recorded or not; null: none.
+const ProgramStep* CallOf(const Step& step);
 
 // "operation 3 MatmulOp at model.mlir:7:10".
 std::string NameOf(const Plan& plan, size_t operation);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "client/ttmlir/src/plan_integers.h"
 #include "client/ttmlir/src/planner.h"
 
 namespace ttfd::ttmlir {
@@ -128,7 +129,15 @@ void PlanPower(Planner& p) {
 }
 
 void PlanWhere(Planner& p) {
-  p.Compute("where", {p.In("first"), p.In("second"), p.In("third")}, p.Out());
+  const std::vector<uint64_t> inputs = {p.In("first"), p.In("second"), p.In("third")};
+  if (AreIntegers(p, {inputs[1], inputs[2]})) return PlanWhereOfIntegers(p, inputs, p.Out());
+  uint64_t condition = inputs[0];
+  if (AreIntegers(p, {condition})) {
+    const Value number = p.Temporary({.shape = p.spec(condition).shape});
+    p.Copy(NotZero(p, condition), number);
+    condition = number.id;
+  }
+  p.Compute("where", {condition, inputs[1], inputs[2]}, p.Out());
 }
 
 void PlanUnary(Planner& p) {
@@ -149,8 +158,7 @@ void PlanUnaryComposite(Planner& p) {
                      {{"low", p.Number(params, "min")}, {"high", p.Number(params, "max")}});
   }
   if (type == "ClampTensor") {
-    // Their bounds are operands that lie in the parameters.
-    return p.Fail("its bounds are tensors");
+    return p.Compute("clamp_tensor", {input, p.In(params, "min"), p.In(params, "max")}, output);
   }
   p.Compute(Known(p, kUnary), {input}, output);
 }
@@ -281,6 +289,65 @@ void PlanLayerNorm(Planner& p) { Normalization(p, "layer_norm"); }
 
 void PlanRmsNorm(Planner& p) { Normalization(p, "rms_norm"); }
 
+// The value of a function of numbers with 32 bits.
+uint64_t Computed(Planner& p, std::string_view operation, std::vector<uint64_t> inputs,
+                  const Shape& shape, tensor::Attributes attributes = {}) {
+  const Value value = p.Temporary({.shape = shape, .dtype = tensor::DType::kFloat32});
+  p.Compute(operation, std::move(inputs), value, std::move(attributes));
+  return value.id;
+}
+
+// Each group of channels becomes a row, whose mean and deviation are taken.
+void PlanGroupNorm(Planner& p) {
+  const uint64_t input = p.In("input");
+  const auto weight = p.InIf("weight");
+  const auto bias = p.InIf("bias");
+  const Value output = p.Out();
+  const Shape shape = p.spec(input).shape;
+  const uint32_t channels = shape.extents().back(), images = shape[0];
+  const int64_t groups = p.fields().Integer("num_groups");
+  if (shape.rank() < 2 || groups < 1 || channels % groups != 0) {
+    return p.Fail(fmt::format("{} groups of {}", groups, shape.ToString()));
+  }
+  const auto rows = static_cast<uint32_t>(groups);
+  const auto pixels = static_cast<uint32_t>(shape.elements() / images / channels);
+  const Shape outer = {images, pixels, channels}, inner = {images, channels, pixels};
+  const Shape grouped = {images, rows, channels / rows * pixels}, single = {images, rows, 1};
+  const auto numbers = [&p](uint64_t id, const Shape& of) {
+    const Value value = p.Temporary({.shape = of, .dtype = tensor::DType::kFloat32});
+    p.Copy(id, value);
+    return value.id;
+  };
+  const auto exchanged = [&p](uint64_t id, const Shape& of) {
+    const Value value = p.Temporary({.shape = of, .dtype = tensor::DType::kFloat32});
+    p.Move("transpose", {id}, value);
+    return value.id;
+  };
+  const tensor::Attributes along = {{"dims", std::vector<int64_t>{2}}, {"keepdim", true}};
+  const uint64_t x = numbers(exchanged(numbers(input, outer), inner), grouped);
+  const uint64_t mean = Computed(p, "mean", {x}, single, along);
+  const uint64_t centered = Computed(p, "subtract", {x, mean}, grouped);
+  const uint64_t squares = Computed(p, "square", {centered}, grouped);
+  const uint64_t variance = Computed(p, "mean", {squares}, single, along);
+  const uint64_t sum =
+      Computed(p, "add_scalar", {variance}, single, {{"scalar", p.fields().Real("epsilon")}});
+  const uint64_t factor = Computed(p, "rsqrt", {sum}, single);
+  const uint64_t scaled = Computed(p, "multiply", {centered, factor}, grouped);
+  uint64_t made = exchanged(numbers(scaled, inner), outer);
+  if (weight) made = Computed(p, "multiply", {made, numbers(*weight, {channels})}, outer);
+  if (bias) made = Computed(p, "add", {made, numbers(*bias, {channels})}, outer);
+  p.Copy(made, output);
+}
+
+// Without elements that are dropped, as where a model is not trained.
+void PlanDropout(Planner& p) {
+  const double probability = p.fields().Real("prob");
+  if (probability != 0) p.Fail(fmt::format("it drops elements with probability {}", probability));
+  const double scale = p.fields().Real("scale");
+  if (scale == 1) return p.Copy(p.In("in"), p.Out());
+  p.Compute("multiply_scalar", {p.In("in")}, p.Out(), {{"scalar", scale}});
+}
+
 }  // namespace
 
 std::vector<PlanRow> ComputeRows() {
@@ -288,25 +355,33 @@ std::vector<PlanRow> ComputeRows() {
   const std::vector<std::string_view> binary = CallsOf(kBinary);
   std::vector<std::string_view> eltwise = unary;
   eltwise.insert(eltwise.end(), binary.begin(), binary.end());
-  return {{"EltwiseOp", PlanEltwise, eltwise},
-          {"EltwiseBinaryOp", PlanBinary, binary},
-          {"EltwiseBinaryCompositeOp", PlanBinary, binary},
-          {"EltwiseBinaryCompositeScalarOp",
-           PlanPower,
-           {"square", "sqrt", "rsqrt", "reciprocal", "pow_scalar"}},
-          {"EltwiseTernaryWhereOp", PlanWhere, {"where"}},
-          {"EltwiseUnaryOp", PlanUnary, unary},
-          {"EltwiseUnaryCompositeOp", PlanUnaryComposite, {"clamp", "cbrt", "log1p"}},
-          {"MatmulOp", PlanMatmul, {"matmul", "transpose"}},
-          {"LinearOp", PlanLinear, {"linear", "transpose"}},
-          {"ReductionOp", PlanReduction, CallsOf(kReductions), {"keep_dim"}},
-          {"ReductionProdOp", PlanProduct, {"prod"}},
-          {"ReductionArgMaxOp", PlanArgmax, {"argmax"}},
-          {"CumSumOp", PlanCumsum, {"cumsum"}},
-          {"MorehCumSumOp", PlanCumsum, {"cumsum"}},
-          {"SoftmaxOp", PlanSoftmax, {"softmax", "transpose"}},
-          {"LayerNormOp", PlanLayerNorm, {"layer_norm"}},
-          {"RMSNormOp", PlanRmsNorm, {"rms_norm"}}};
+  return {
+      {"EltwiseOp", PlanEltwise, eltwise},
+      {"EltwiseBinaryOp", PlanBinary, binary},
+      {"EltwiseBinaryCompositeOp", PlanBinary, binary},
+      {"EltwiseBinaryCompositeScalarOp",
+       PlanPower,
+       {"square", "sqrt", "rsqrt", "reciprocal", "pow_scalar"}},
+      {"EltwiseTernaryWhereOp",
+       PlanWhere,
+       {"where", "ne", "subtract", "bitwise_and", "bitwise_not", "bitwise_or"}},
+      {"EltwiseUnaryOp", PlanUnary, unary},
+      {"EltwiseUnaryCompositeOp", PlanUnaryComposite, {"clamp", "clamp_tensor", "cbrt", "log1p"}},
+      {"MatmulOp", PlanMatmul, {"matmul", "transpose"}},
+      {"LinearOp", PlanLinear, {"linear", "transpose"}},
+      {"ReductionOp", PlanReduction, CallsOf(kReductions), {"keep_dim"}},
+      {"ReductionProdOp", PlanProduct, {"prod"}},
+      {"ReductionArgMaxOp", PlanArgmax, {"argmax"}},
+      {"CumSumOp", PlanCumsum, {"cumsum"}},
+      {"MorehCumSumOp", PlanCumsum, {"cumsum"}},
+      {"SoftmaxOp", PlanSoftmax, {"softmax", "transpose"}},
+      {"LayerNormOp", PlanLayerNorm, {"layer_norm"}},
+      {"RMSNormOp", PlanRmsNorm, {"rms_norm"}},
+      {"GroupNormOp",
+       PlanGroupNorm,
+       {"transpose", "mean", "subtract", "square", "add_scalar", "rsqrt", "multiply", "add"},
+       {"core_grid"}},
+      {"DropoutOp", PlanDropout, {"multiply_scalar"}, {"seed", "use_per_device_seed"}}};
 }
 
 }  // namespace ttfd::ttmlir

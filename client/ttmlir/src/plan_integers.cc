@@ -10,6 +10,7 @@ namespace ttfd::ttmlir {
 namespace {
 
 using tensor::DType;
+using tensor::Shape;
 using tensor::TensorSpec;
 
 // Functions that do not depend on the sign, and those that compare.
@@ -39,6 +40,25 @@ uint64_t Call(Planner& p, std::string_view operation, const std::vector<uint64_t
   const Value value = p.Temporary(spec);
   p.Move(operation, inputs, value);
   return value.id;
+}
+
+// The shape of a function of both, whose extents are equal or 1.
+Shape BothOf(const Shape& a, const Shape& b) {
+  const auto& longer = a.rank() < b.rank() ? b : a;
+  const auto& shorter = a.rank() < b.rank() ? a : b;
+  std::vector<uint32_t> extents(longer.extents().begin(), longer.extents().end());
+  for (size_t i = 0; i < shorter.rank(); ++i) {
+    uint32_t& extent = extents[extents.size() - shorter.rank() + i];
+    extent = std::max(extent, shorter.extents()[i]);
+  }
+  return Shape(std::move(extents));
+}
+
+// A function of the bits of two tensors of integers.
+uint64_t Bits(Planner& p, std::string_view operation, uint64_t a, uint64_t b) {
+  TensorSpec spec = IntegersOf(p, a);
+  spec.shape = BothOf(spec.shape, p.spec(b).shape);
+  return Call(p, operation, {a, b}, spec);
 }
 
 // Negative numbers become less than others: the sign bit inverted.
@@ -84,6 +104,31 @@ void PlanOfIntegers(Planner& p, std::string_view operation, std::vector<uint64_t
   const Value result = {
       made, spec, is_signed && operation != "eq" && operation != "ne" && (selects || !is_ordered)};
   p.Define(result);
+  p.Copy(made, output);
+}
+
+uint64_t NotZero(Planner& p, uint64_t input) {
+  TensorSpec spec = IntegersOf(p, input);
+  if (p.spec(input).dtype == DType::kUInt32) {
+    return Call(p, "ne", {input, Constant(p, spec, 0)}, spec);
+  }
+  TensorSpec numbers = {.shape = spec.shape, .dtype = DType::kFloat32};
+  const Value zeros = p.Temporary(numbers);
+  p.Add(FillStep{0, 0, zeros});
+  const Value found = p.Temporary(numbers);
+  p.Compute("ne", {input, zeros.id}, found);
+  const Value integers = p.Temporary(spec);
+  p.Copy(found.id, integers);
+  return integers.id;
+}
+
+void PlanWhereOfIntegers(Planner& p, const std::vector<uint64_t>& inputs, const Value& output) {
+  // All bits, or none.
+  const uint64_t chosen = Negated(p, NotZero(p, inputs[0]));
+  const uint64_t others = Call(p, "bitwise_not", {chosen}, p.spec(chosen));
+  const uint64_t made = Bits(p, "bitwise_or", Bits(p, "bitwise_and", inputs[1], chosen),
+                             Bits(p, "bitwise_and", inputs[2], others));
+  p.Define({made, p.spec(made), p.IsSigned(inputs[1]) || p.IsSigned(inputs[2])});
   p.Copy(made, output);
 }
 

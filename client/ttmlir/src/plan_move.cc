@@ -83,6 +83,61 @@ void PlanEmbedding(Planner& p) {
          {{"layout", std::string(tensor::LayoutName(output.spec.layout))}});
 }
 
+// Elements of an extent by indices: the place of each in the whole input is its index times the elements of one, plus
+// where its other extents begin.
+void PlanGather(Planner& p) {
+  const uint64_t input = p.In("input");
+  const uint64_t given = p.In("index");
+  const Value output = p.Out();
+  const Shape shape = p.spec(input).shape, indices = p.spec(given).shape;
+  const auto rank = static_cast<int64_t>(shape.rank());
+  int64_t dim = p.fields().Integer("dim");
+  if (dim < -rank || dim >= rank || indices.rank() != shape.rank()) {
+    return p.Fail(fmt::format("extent {} of {} by {}", dim, shape.ToString(), indices.ToString()));
+  }
+  if (p.spec(given).dtype != tensor::DType::kUInt32) return p.Fail("its indices are numbers");
+  const auto chosen = static_cast<size_t>(dim < 0 ? dim + rank : dim);
+  const auto integers = [&p](const Shape& of) {
+    return p.Temporary(
+        {.shape = of, .dtype = tensor::DType::kUInt32, .layout = tensor::Layout::kRowMajor});
+  };
+  Value place = integers(indices);
+  p.Copy(given, place);
+  const auto apply = [&](std::string_view operation, const Shape& of, FillStep numbers) {
+    numbers.result = integers(of);
+    const uint64_t other = numbers.result.id;
+    p.Add(std::move(numbers));
+    const Value next = integers(indices);
+    p.Move(operation, {place.id, other}, next);
+    place = next;
+  };
+  std::vector<uint64_t> strides(shape.rank(), 1);
+  for (size_t i = shape.rank() - 1; i > 0; --i) strides[i - 1] = strides[i] * shape[i];
+  const Shape single(std::vector<uint32_t>(shape.rank(), 1));
+  apply("multiply", single, {static_cast<double>(strides[chosen]), 0, {}});
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (i == chosen) continue;
+    if (indices[i] > shape[i]) {
+      return p.Fail(fmt::format("indices {} of {}", indices.ToString(), shape.ToString()));
+    }
+    std::vector<uint32_t> extents(shape.rank(), 1);
+    extents[i] = indices[i];
+    apply("add", Shape(extents), {0, static_cast<double>(strides[i]), {}});
+  }
+  uint64_t whole = input;
+  if (p.spec(input).dtype == tensor::DType::kBfp8) {  // its elements do not move one by one
+    const Value numbers = p.Temporary({.shape = shape});
+    p.Copy(input, numbers);
+    whole = numbers.id;
+  }
+  const Value elements = p.Temporary({.shape = Shape({static_cast<uint32_t>(shape.elements()), 1}),
+                                      .dtype = p.spec(whole).dtype,
+                                      .layout = tensor::Layout::kRowMajor});
+  p.Copy(whole, elements);
+  p.Move("embedding", {place.id, elements.id}, output,
+         {{"layout", std::string(tensor::LayoutName(output.spec.layout))}});
+}
+
 }  // namespace
 
 std::vector<PlanRow> MoveRows() {
@@ -94,7 +149,8 @@ std::vector<PlanRow> MoveRows() {
           {"RepeatOp", PlanRepeat, {"repeat"}},
           {"RepeatInterleaveOp", PlanRepeatInterleave, {"reshape", "repeat"}},
           {"PadOp", PlanPad, {"pad"}},
-          {"EmbeddingOp", PlanEmbedding, {"embedding"}}};
+          {"EmbeddingOp", PlanEmbedding, {"embedding"}},
+          {"GatherOp", PlanGather, {"add", "multiply", "embedding"}}};
 }
 
 }  // namespace ttfd::ttmlir

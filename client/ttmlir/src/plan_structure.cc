@@ -90,20 +90,56 @@ void PlanConstant(Planner& p) {
   p.Add(std::move(step));
 }
 
+uint32_t ProgramOf(Planner& p, std::string_view index) {
+  const auto program = static_cast<uint32_t>(p.fields().Integer(index));
+  if (program >= p.programs()) {
+    p.Fail(fmt::format("it calls program {}, and there are {}", program, p.programs()));
+  }
+  return program;
+}
+
 void PlanCall(Planner& p, std::string_view index, bool cached) {
   ProgramStep step;
-  step.program = static_cast<uint32_t>(p.fields().Integer(index));
+  step.program = ProgramOf(p, index);
   step.cached = cached;
   for (const uint64_t id : p.Ins("inputs")) step.inputs.push_back(p.ValueAt(id));
   step.results = p.Outs("outputs");
-  if (step.program >= p.programs()) {
-    p.Fail(fmt::format("it calls program {}, and there are {}", step.program, p.programs()));
-  }
   for (const Value& result : step.results) p.Define(result);
   p.Add(std::move(step));
 }
 
 void PlanLoadCached(Planner& p) { PlanCall(p, "program_idx", /*cached=*/true); }
+
+// Writes a tensor into another one, in place.
+void WriteInto(Planner& p, std::string_view target, std::string_view source) {
+  p.InPlace("copy_into", {p.In(target), p.In(source)});
+}
+
+void PlanWriteTensor(Planner& p) { WriteInto(p, "device_tensor", "host_tensor"); }
+
+void PlanCopyOp(Planner& p) { WriteInto(p, "dst", "src"); }
+
+void PlanTrace(Planner& p) {
+  TraceStep step;
+  step.capture = ProgramOf(p, "capture_program_id");
+  if (p.fields().InSchema("allocate_slots_program_id")) {
+    step.allocate = ProgramOf(p, "allocate_slots_program_id");
+  }
+  for (const uint64_t id : p.Ins("inputs")) step.inputs.push_back(p.ValueAt(id));
+  step.results = p.Outs("outputs");
+  for (const Value& result : step.results) p.Define(result);
+  p.Add(std::move(step));
+}
+
+// Operations of the programs that a trace consists of. These do not run by themselves.
+void PlanPartOfTrace(Planner& p) {
+  if (p.fields().record().definition().name == "BeginTraceCaptureOp") {
+    p.Define(p.Out("trace_id"));
+  } else {
+    p.In("trace_id");
+  }
+  p.Fail("CaptureOrExecuteTraceOp runs the function that is captured, not this program");
+}
 
 void PlanFuncCall(Planner& p) { PlanCall(p, "program_id", /*cached=*/false); }
 
@@ -170,6 +206,12 @@ std::vector<PlanRow> StructureRows() {
           {"ConstantOp", PlanConstant},
           {"LoadCachedOp", PlanLoadCached, {}, {"callee_name", "program_hash"}},
           {"FuncCallOp", PlanFuncCall},
+          {"WriteTensorOp", PlanWriteTensor, {"copy_into"}, {"blocking"}},
+          {"CopyOp", PlanCopyOp, {"copy_into"}},
+          {"CaptureOrExecuteTraceOp", PlanTrace, {"copy_into", "slice"}, {"execute_program_id"}},
+          {"BeginTraceCaptureOp", PlanPartOfTrace},
+          {"EndTraceCaptureOp", PlanPartOfTrace},
+          {"ExecuteTraceOp", PlanPartOfTrace},
           {"CpuOp", PlanNative}};
 }
 

@@ -86,8 +86,9 @@ uint64_t Planner::Defined(const Record& ref) {
   return id;
 }
 
-uint64_t Planner::In(std::string_view field) {
-  const Record ref = fields_.Child(field);
+uint64_t Planner::In(const Record& record, std::string_view field) {
+  static_cast<void>(fields_.Has(field));
+  const Record ref = record.Child(field);
   if (!ref) Fail(fmt::format("it has no {}", field));
   return ref ? Defined(ref) : 0;
 }

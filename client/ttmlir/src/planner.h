@@ -63,7 +63,9 @@ class Planner {
   std::vector<Step> TakeSteps() { return std::move(steps_); }
 
   // ---- Operands: their ids. A missing one is a problem, or none.
-  uint64_t In(std::string_view field);
+  uint64_t In(std::string_view field) { return In(fields_.record(), field); }
+  // One that lies in the parameters of the operation.
+  uint64_t In(const Record& record, std::string_view field);
   std::optional<uint64_t> InIf(std::string_view field);
   // The operand in the first of these fields that the schema has.
   uint64_t In(std::initializer_list<std::string_view> fields);

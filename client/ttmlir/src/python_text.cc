@@ -143,6 +143,12 @@ class FunctionText {
     for (const Value& result : step.results) Settle(Variable(result.id), result);
   }
 
+  void Write(const TraceStep& step) {
+    for (const Value& slot : step.slots) Write(FillStep{0, 0, slot});
+    Write(step.call);
+    for (const Value& result : step.results) Settle(Variable(result.id), result);
+  }
+
   void Write(const NativeStep&) {}  // PythonOf refuses programs that have it
 
   void Array(const Value& value, const std::string& numbers) {
@@ -165,7 +171,7 @@ void CollectCallees(const Executable& executable, size_t program, std::set<size_
   if (!seen->insert(program).second) return;
   for (const PlannedOperation& operation : executable.plans()[program].operations) {
     for (const Step& step : operation.steps) {
-      const auto* const call = std::get_if<ProgramStep>(&step);
+      const ProgramStep* const call = CallOf(step);
       if (call != nullptr) CollectCallees(executable, call->program, seen, order);
     }
   }

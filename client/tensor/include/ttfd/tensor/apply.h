@@ -3,7 +3,8 @@
 //
 // The contract of all of them:
 // - Inputs are not changed, and the output is a new tensor, on the card of the inputs; but those that write into
-//   their input `cache` (fill_cache, update_cache and their paged forms), which is their output, too.
+//   their input `cache` (fill_cache, update_cache and their paged forms) or `target` (copy_into), which is their
+//   output, too.
 // - An input with an error makes the outputs the same error. A wrong call is INVALID_ARGUMENT: the message names the
 //   operation, the argument, and both values; nothing is enqueued.
 // - Padding of the output is 0, whatever the operation.

@@ -62,6 +62,8 @@ class Card {
   Result<Recording> EndRecording();
   // Both, with the calls of `operations` between them; it does not throw.
   Result<Recording> Record(const std::function<void()>& operations);
+  // Whether the calling thread is between the two.
+  bool IsRecording() const;
 
   // Waits until all operations enqueued so far have ended, for at most ConnectOptions::call_timeout. The first error of
   // one fails all after it, until ClearError.

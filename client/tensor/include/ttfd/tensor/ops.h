@@ -152,6 +152,9 @@ Tensor LayerNorm(const Tensor& x, const Tensor& weight, const Tensor& bias, floa
 
 // The same elements in another layout.
 Tensor ToLayout(const Tensor& x, Layout layout);
+// Writes `x` into `target`, of the same shape and type, in place, and returns `target`. Operations that were called
+// before see the old content, those that are called later the new one.
+Tensor CopyInto(const Tensor& target, const Tensor& x);
 // The same elements in their order; one extent may be -1, what the others leave.
 Tensor Reshape(const Tensor& x, std::vector<int64_t> shape);
 // Extent i of the output is extent dims[i] of `x`; negative numbers count from the end, here and below.

@@ -3,7 +3,7 @@
 //   Tensor y = Gelu(Linear(x, w, bias));                   // enqueued; an error of any of them is y's
 //   Result<std::vector<float>> numbers = y.ToHost();       // waits
 //
-// A Tensor is a handle: copies share the elements, which nothing but operations on caches changes after the operation
+// A Tensor is a handle: copies share the elements, which nothing but operations in place changes after the operation
 // that made them. Memory returns to the card's pool with the last copy. Any thread may use a Tensor; two
 // threads may use the same one.
 #pragma once
@@ -61,8 +61,8 @@ class Tensor {
   // copy of the tensor exists.
   const client::Buffer* buffer() const;
 
-  // How often operations such as update_cache have changed the elements, of this tensor and its copies. Launches of
-  // one's own and replays of recordings do not count.
+  // Changes with each operation such as update_cache that changes the elements, of this tensor and its copies, and with
+  // each call of Recording::Replay that does. Launches of one's own do not count.
   uint64_t version() const;
 
   // Of the library. Null: an error.

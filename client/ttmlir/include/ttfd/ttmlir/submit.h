@@ -92,8 +92,9 @@ client::Result<std::string> PythonOf(const Binary& binary, size_t program);
 // fields is supported. Errors name file, program, operation and location.
 //
 // TTNN: a cache that the program updates is changed in place, and must have the type and layout that the program
-// describes. Programs that the compiler marked as constant run once for the same inputs; the binary keeps their results
-// on the card. The outputs are enqueued: reading one waits, and returns an error of the card. Shapes and numbers that an
+// describes. Programs that the compiler marked as constant run once for the same inputs, and those that it traced are
+// recorded once for the same weights; the binary keeps their last results and recordings on the card. The outputs are
+// enqueued: reading one waits, and returns an error of the card. Shapes and numbers that an
 // operation of the table refuses are found when it is called, after caches that were changed before.
 //
 // TTMetal: its kernels are compiled first. The call returns when the card has done all commands. When a launch fails, so
