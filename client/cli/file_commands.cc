@@ -1,4 +1,4 @@
-// The commands that take files of users.
+// The commands that take or write files of users.
 #include "client/cli/file_commands.h"
 
 #include <fmt/format.h>
@@ -127,6 +127,23 @@ void AddInspect(CLI::App* app, const Common& common, InspectArguments* o,
       [&common, o, chosen] { *chosen = [&common, o] { return Inspect(common, *o); }; });
 }
 
+void AddSystemDesc(CLI::App* app, const Common& common, SystemDescArguments* o,
+                   std::function<int()>* chosen) {
+  CLI::App* describe =
+      app->add_subcommand("system-desc", "Describe the card for the tt-mlir compiler, in a file");
+  describe->add_option("-o,--output", o->output, "the file, such as card.ttsys")
+      ->required()
+      ->option_text("FILE");
+  describe
+      ->add_option("--schema", o->description.schema,
+                   "first digits of the hash of the compiler's schema; the newest if not given")
+      ->option_text("HASH");
+  describe->add_option("--profiles", o->description.profiles, "folder of schema profiles")
+      ->option_text("FOLDER");
+  describe->callback(
+      [&common, o, chosen] { *chosen = [&common, o] { return DescribeSystem(common, *o); }; });
+}
+
 }  // namespace
 
 void AddFileCommands(CLI::App* app, const Common& common, FileArguments* arguments,
@@ -134,6 +151,7 @@ void AddFileCommands(CLI::App* app, const Common& common, FileArguments* argumen
   AddRun(app, common, &arguments->run, run);
   AddOp(app, common, &arguments->op, run);
   AddInspect(app, common, &arguments->inspect, run);
+  AddSystemDesc(app, common, &arguments->system_desc, run);
 }
 
 }  // namespace ttfd::cli

@@ -1,4 +1,4 @@
-// The commands that take files of users: run, op, inspect.
+// The commands that take or write files of users: run, op, inspect, system-desc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "client/cli/inspect_command.h"
 #include "client/cli/op_command.h"
 #include "client/cli/run_program.h"
+#include "client/cli/system_desc_command.h"
 
 namespace ttfd::cli {
 
@@ -21,6 +22,7 @@ struct FileArguments {
   RunArguments run;
   OpArguments op;
   InspectArguments inspect;
+  SystemDescArguments system_desc;
 };
 
 // Adds the commands; the one that is parsed becomes `run`. Everything outlives the app.

@@ -20,6 +20,13 @@ using client::Result;
 
 constexpr std::chrono::hours kLongestWatch{24 * 366};
 
+Json CoordinateJson(client::Coordinate at) { return {{"x", at.x}, {"y", at.y}}; }
+
+Json BankJson(const client::DramBank& bank) {
+  return {{"port", CoordinateJson(bank.port)},
+          {"nearest_worker", CoordinateJson(bank.nearest_worker)}};
+}
+
 Json DeviceJson(const DeviceInfo& device) {
   return {{"index", device.index},
           {"board", device.board},
@@ -38,7 +45,13 @@ Json DeviceJson(const DeviceInfo& device) {
           {"circular_buffer_bytes", device.circular_buffer_bytes},
           {"transfer_alignment", device.transfer_alignment},
           {"kernel_bytes", device.kernel_bytes},
-          {"iommu", device.iommu}};
+          {"iommu", device.iommu},
+          {"l1_base", device.l1_base},
+          {"dram_base", device.dram_base},
+          {"dram_bank_size", device.dram_bank_size},
+          {"worker_x", device.worker_x},
+          {"worker_y", device.worker_y},
+          {"banks", JsonList(device.banks, BankJson)}};
 }
 
 void PrintDevices(const std::vector<DeviceInfo>& devices) {

@@ -40,6 +40,11 @@ v1::Backend BackendOf(const std::string& name) {
   return v1::BACKEND_UNSPECIFIED;
 }
 
+void ToProto(hw::Coordinate from, v1::Coordinate* to) {
+  to->set_x(from.x);
+  to->set_y(from.y);
+}
+
 }  // namespace
 
 void ToProto(const DeviceReply& from, v1::Device* to) {
@@ -61,6 +66,16 @@ void ToProto(const DeviceReply& from, v1::Device* to) {
   to->set_transfer_alignment(hw::kL1Alignment);
   to->set_kernel_bytes(abi::kMaxKernelImageBytes);
   to->set_iommu(from.info.iommu);
+  to->set_l1_base(from.card.l1_base);
+  to->set_dram_base(from.card.dram_base);
+  to->set_dram_bank_size(from.card.dram_bank_size);
+  to->mutable_worker_x()->Assign(from.card.worker_x.begin(), from.card.worker_x.end());
+  to->mutable_worker_y()->Assign(from.card.worker_y.begin(), from.card.worker_y.end());
+  for (const DramBank& bank : from.card.banks) {
+    v1::DramBank* const added = to->add_banks();
+    ToProto(bank.port, added->mutable_port());
+    ToProto(bank.nearest_worker, added->mutable_nearest_worker());
+  }
 }
 
 v1::Priority ToProto(Priority from) {

@@ -1,6 +1,7 @@
 // Turns harvesting masks into coordinates.
 #include "runtime/device/card_info.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -31,7 +32,19 @@ std::string BoardName(uint32_t board_id_high) {
   }
 }
 
-void FillDramPorts(uint32_t enabled, DeviceInfo* info) {
+// The Tensix tile next to the port of a physical bank that NoC 0 prefers: in the first enabled column at the right of
+// the bank's. Translation packs enabled columns to the left.
+hw::Coordinate NeighborOf(uint32_t bank, uint32_t enabled_columns, const DeviceInfo& info) {
+  size_t left = 0;
+  for (uint32_t i = 0; i < hw::kTensixColumns; ++i) {
+    const bool enabled = (enabled_columns >> i & 1) != 0;
+    if (enabled && hw::kTensixHarvestColumnX[i] < hw::kDramColumnX[bank / 4]) ++left;
+  }
+  return {info.tensix_columns[std::min(left, info.tensix_columns.size() - 1)],
+          hw::kDramPortRow[bank % 4][hw::kDramPreferredPort[bank][0]]};
+}
+
+void FillDramPorts(uint32_t enabled, uint32_t enabled_columns, DeviceInfo* info) {
   const uint32_t disabled = ~enabled & ((1u << hw::kDramBanks) - 1);
   const uint32_t harvested =
       disabled == 0 ? hw::kNoHarvestedBank : static_cast<uint32_t>(std::countr_zero(disabled));
@@ -44,6 +57,7 @@ void FillDramPorts(uint32_t enabled, DeviceInfo* info) {
                            hw::kDramPreferredPort[bank][noc];
         info->dram_port_xy[noc].push_back(hw::NocXy(hw::kDramTranslatedX[column], y));
       }
+      info->dram_neighbors.push_back(NeighborOf(bank, enabled_columns, *info));
     }
   }
 }
@@ -80,7 +94,7 @@ StatusOr<DeviceInfo> ReadCardInfo(const Telemetry& telemetry, Window& arc) {
   info.board = BoardName(board);
   const int count = std::popcount(columns);  // packed to the left by translation
   info.tensix_columns.assign(hw::kTensixColumnX, hw::kTensixColumnX + count);
-  FillDramPorts(banks, &info);
+  FillDramPorts(banks, columns, &info);
   info.dram_bank_bytes = hw::kDramBankBytes;
   constexpr uint64_t kHzPerMhz = 1000000;
   // An idle card's clock is lower than the one it has while it is used.

@@ -42,6 +42,20 @@ FirmwareSet EmbeddedFirmware(ByteSpan FirmwareImage::*part) {
   return set;
 }
 
+std::vector<DramBank> DescribeBanks(const DeviceInfo& info, const std::vector<uint32_t>& worker_x) {
+  std::vector<DramBank> banks;
+  for (size_t i = 0; i < info.dram_port_xy[0].size() && i < info.dram_neighbors.size(); ++i) {
+    const uint32_t port = info.dram_port_xy[0][i];
+    const hw::Coordinate tile = info.dram_neighbors[i];
+    // The column of dispatch tiles is the last one and no worker's: the one at its left is nearest then.
+    const auto column = std::lower_bound(worker_x.begin(), worker_x.end() - 1, tile.x);
+    banks.push_back(
+        {{hw::NocX(port), hw::NocY(port)},
+         {static_cast<uint32_t>(column - worker_x.begin()), tile.y - hw::kTensixFirstRow}});
+  }
+  return banks;
+}
+
 CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   CardDescription card;
   card.grid = geometry.grid();
@@ -50,6 +64,12 @@ CardDescription Describe(const DeviceInfo& info, const CardGeometry& geometry) {
   card.dram_bank_bytes = info.dram_bank_bytes - kCheckedBankBytes;
   card.l1_base = abi::kBufferAddress;
   card.l1_bytes = abi::kBufferBytes;
+  card.dram_bank_size = info.dram_bank_bytes;
+  for (uint32_t x = 0; x < card.grid.x; ++x) card.worker_x.push_back(geometry.WorkerTile(x).x);
+  for (uint32_t y = 0; y < card.grid.y; ++y) {
+    card.worker_y.push_back(geometry.WorkerTile(y * card.grid.x).y);
+  }
+  card.banks = DescribeBanks(info, card.worker_x);
   return card;
 }
 

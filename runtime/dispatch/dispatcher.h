@@ -26,6 +26,11 @@
 
 namespace ttfd {
 
+struct DramBank {
+  hw::Coordinate port;            // translated, of NoC 0
+  hw::Coordinate nearest_worker;  // logical
+};
+
 // What clients may know of the card; constant once booted.
 struct CardDescription {
   GridSize grid;
@@ -34,6 +39,10 @@ struct CardDescription {
   uint32_t dram_base = 0;
   uint32_t l1_base = 0;  // of buffers, the same on every worker
   uint32_t l1_bytes = 0;
+  uint64_t dram_bank_size = 0;     // with what is not allocatable
+  std::vector<uint32_t> worker_x;  // of the grid's columns, translated
+  std::vector<uint32_t> worker_y;  // of its rows
+  std::vector<DramBank> banks;
 };
 
 // A place on the timeline of a hardware queue.

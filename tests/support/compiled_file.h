@@ -1,4 +1,4 @@
-// Files of tt-mlir's kinds, written by a profile: what FlatBuffers' compiler makes of JSON with the schema.
+// Files of tt-mlir's kinds for tests.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,9 +9,7 @@
 
 namespace ttfd::ttmlir {
 
-// The file whose root is `root`, in the form that WriteJsonOf prints: fields that are missing or null are absent, an
-// enum is a name or a number, a union NAME has its member in NAME_type. A field that the profile does not have ends the
-// process: the test is wrong.
+// WriteFile of the library; an error ends the process: the test is wrong.
 std::string WriteCompiledFile(const Profile& profile, const nlohmann::json& root);
 
 // A root table with random fields, lists and members of unions, at most `depth` tables deep; its header is right.

@@ -54,6 +54,10 @@ TEST(CardInfo, WithoutHarvestingTagsNothingIsHarvested) {
   const DeviceInfo info = InfoOf(arc).value();
   EXPECT_EQ(info.tensix_columns.size(), 14u);
   EXPECT_EQ(info.dram_port_xy[0].size(), 8u);
+  // By bank: the row of the port that NoC 0 prefers, and the column at the right of the bank's.
+  const std::vector<hw::Coordinate> neighbors = {{1, 11},  {1, 2},  {1, 9},  {1, 5},
+                                                 {10, 11}, {10, 3}, {10, 8}, {10, 6}};
+  EXPECT_EQ(info.dram_neighbors, neighbors);
   EXPECT_EQ(info.clock_hz, hw::kAiclkBusyHz);
 }
 
@@ -75,6 +79,18 @@ TEST(CardInfo, TranslatesMasksToCoordinates) {
   EXPECT_EQ(info.dram_port_xy[0], noc0);
   EXPECT_EQ(info.dram_port_xy[1][0], hw::NocXy(17, 13));
   EXPECT_EQ(info.dram_port_xy[1][5], hw::NocXy(18, 16));
+  // Columns 4 and 13 are harvested: that at the right of banks 4 to 7 is the seventh that is left.
+  const std::vector<hw::Coordinate> neighbors = {{7, 11}, {7, 3}, {7, 6}, {7, 8},
+                                                 {1, 11}, {1, 2}, {1, 5}};
+  EXPECT_EQ(info.dram_neighbors, neighbors);
+}
+
+TEST(CardInfo, ANeighborOfABankIsATileThatIsThere) {
+  FakeArc arc;
+  arc.Add(hw::kTagEnabledTensixColumns, 1 << 0 | 1 << 2);  // columns 1 and 2
+  const DeviceInfo info = InfoOf(arc).value();
+  EXPECT_EQ(info.dram_neighbors[0], (hw::Coordinate{1, 11}));
+  EXPECT_EQ(info.dram_neighbors[7], (hw::Coordinate{2, 6})) << "the column nearest to its own";
 }
 
 TEST(CardInfo, NamesBoards) {

@@ -2,6 +2,7 @@
 #include "client/cpp/src/convert.h"
 
 #include <charconv>
+#include <utility>
 
 #include "client/cpp/src/options.h"
 #include "google/rpc/error_details.pb.h"
@@ -96,7 +97,13 @@ CoreRange FromProto(const v1::CoreRange& range) {
   return {range.x0(), range.y0(), range.x1(), range.y1()};
 }
 
+Coordinate FromProto(const v1::Coordinate& coordinate) { return {coordinate.x(), coordinate.y()}; }
+
 DeviceInfo FromProto(const v1::Device& device) {
+  std::vector<DramBank> banks;
+  for (const v1::DramBank& bank : device.banks()) {
+    banks.push_back({FromProto(bank.port()), FromProto(bank.nearest_worker())});
+  }
   return {.index = device.index(),
           .board = device.board(),
           .backend = EnumOf<Backend>(device.backend()),
@@ -114,7 +121,13 @@ DeviceInfo FromProto(const v1::Device& device) {
           .circular_buffer_bytes = device.circular_buffer_bytes(),
           .transfer_alignment = device.transfer_alignment(),
           .kernel_bytes = device.kernel_bytes(),
-          .iommu = device.iommu()};
+          .iommu = device.iommu(),
+          .l1_base = device.l1_base(),
+          .dram_base = device.dram_base(),
+          .dram_bank_size = device.dram_bank_size(),
+          .worker_x = {device.worker_x().begin(), device.worker_x().end()},
+          .worker_y = {device.worker_y().begin(), device.worker_y().end()},
+          .banks = std::move(banks)};
 }
 
 Limits FromProto(const v1::Limits& limits) {

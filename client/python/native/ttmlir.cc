@@ -6,6 +6,7 @@
 #include "client/python/native/module.h"
 #include "client/python/native/tensor.h"
 #include "ttfd/ttmlir/submit.h"
+#include "ttfd/ttmlir/system_description.h"
 
 namespace ttfd::python {
 namespace {
@@ -17,6 +18,15 @@ tm::Binary Load(const std::string& path, const std::string& profiles) {
   client::Result<tm::Binary> binary = tm::Binary::Load(path, {.profiles = profiles});
   const py::gil_scoped_acquire acquire;
   return Take(std::move(binary));
+}
+
+void WriteDescription(const client::DeviceInfo& device, const std::string& path,
+                      const std::string& schema, const std::string& profiles) {
+  const py::gil_scoped_release release;
+  const client::Status status =
+      tm::WriteSystemDescription(device, path, {.profiles = profiles, .schema = schema});
+  const py::gil_scoped_acquire acquire;
+  Check(status);
 }
 
 py::str Text(const std::string& text) { return ToText(text); }
@@ -87,6 +97,8 @@ void BindListing(py::module_& module) {
 
 void BindCompiledPrograms(py::module_& module) {
   BindListing(module);
+  module.def("write_system_description", &WriteDescription, py::arg("device"), py::arg("path"),
+             py::arg("schema") = "", py::arg("profiles") = "");
   py::class_<tm::Binary>(module, "Binary")
       .def(py::init(&Load), py::arg("path"), py::arg("profiles") = "")
       .def_property_readonly("kind", [](const tm::Binary& one) { return tm::KindName(one.kind()); })

@@ -77,6 +77,11 @@ class ValueClass {
 
 void BindDevice(py::module_& module) {
   using client::DeviceInfo;
+  const auto pair = [](client::Coordinate at) { return py::make_tuple(at.x, at.y); };
+  ValueClass<client::DramBank>(module, "DramBank", "A bank of a card's DRAM: x and y of two tiles.")
+      .Field("port", [pair](const client::DramBank& bank) { return pair(bank.port); })
+      .Field("nearest_worker",
+             [pair](const client::DramBank& bank) { return pair(bank.nearest_worker); });
   ValueClass<DeviceInfo> device(
       module, "Device",
       "A card. Sizes in bytes; `*_alignment` says what offsets, sizes and "
@@ -98,7 +103,13 @@ void BindDevice(py::module_& module) {
       .Field("circular_buffer_bytes", &DeviceInfo::circular_buffer_bytes)
       .Field("transfer_alignment", &DeviceInfo::transfer_alignment)
       .Field("kernel_bytes", &DeviceInfo::kernel_bytes)
-      .Field("iommu", &DeviceInfo::iommu);
+      .Field("iommu", &DeviceInfo::iommu)
+      .Field("l1_base", &DeviceInfo::l1_base)
+      .Field("dram_base", &DeviceInfo::dram_base)
+      .Field("dram_bank_size", &DeviceInfo::dram_bank_size)
+      .Field("worker_x", &DeviceInfo::worker_x)
+      .Field("worker_y", &DeviceInfo::worker_y)
+      .Field("banks", &DeviceInfo::banks);
   device.python().def_property_readonly("workers", &DeviceInfo::workers, "Tiles that run kernels.");
 }
 

@@ -46,6 +46,12 @@ class ExecutionState(enum.IntEnum):
     COMPLETED = 2  # it ran to its end, but a result was lost
     UNKNOWN = 3  # it had started; some, all or none of it took effect
 
+class DramBank:
+    """A bank of a card's DRAM: NoC coordinates of the tile at which NoC 0 reaches it, and the worker next to that tile."""
+
+    port: tuple[int, int]
+    nearest_worker: tuple[int, int]
+
 class Device:
     """A card. Sizes in bytes; `*_alignment` says what offsets, sizes and pages must be multiples of."""
 
@@ -67,6 +73,12 @@ class Device:
     transfer_alignment: int
     kernel_bytes: int
     iommu: bool
+    l1_base: int
+    dram_base: int
+    dram_bank_size: int
+    worker_x: list[int]
+    worker_y: list[int]
+    banks: list[DramBank]
     @property
     def workers(self) -> int:
         """Tiles that run kernels."""
@@ -259,3 +271,6 @@ class Binary:
     def submit(self, card: Any, program: int, inputs: Sequence[Any], *, allow_native: bool = ..., native_s: float = ...,
                native_bytes: int = ...) -> list[Any]:
         """Runs a program on a ttfd.tensor.Card with tensors of it; the outputs are tensors, too."""
+
+def write_system_description(device: Device, path: str, schema: str = ..., profiles: str = ...) -> None:
+    """Writes the description of a card for the tt-mlir compiler. `schema`: the first digits of its hash; empty: the newest."""

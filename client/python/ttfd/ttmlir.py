@@ -4,6 +4,6 @@
     with tt.open() as card:
         c, = binary.submit(card, 0, [card.tensor(a, "float32"), card.tensor(b, "float32")])
 """
-from ttfd._native import Binary, OperationInfo, ProgramInfo, TensorInfo
+from ttfd._native import Binary, OperationInfo, ProgramInfo, TensorInfo, write_system_description
 
-__all__ = ["Binary", "OperationInfo", "ProgramInfo", "TensorInfo"]
+__all__ = ["Binary", "OperationInfo", "ProgramInfo", "TensorInfo", "write_system_description"]

@@ -78,6 +78,18 @@ enum class Backend : uint8_t {
 // "embedded", "ttsim", "kmd"; "unknown" for other numbers, also below.
 const char* BackendName(Backend backend);
 
+struct Coordinate {
+  uint32_t x = 0;
+  uint32_t y = 0;
+  bool operator==(const Coordinate&) const = default;
+};
+
+struct DramBank {
+  Coordinate port;            // on the NoC: the tile at which NoC 0 reaches the bank
+  Coordinate nearest_worker;  // logical, the worker next to that tile
+  bool operator==(const DramBank&) const = default;
+};
+
 // A card. Constant while the daemon runs.
 struct DeviceInfo {
   uint32_t index = 0;
@@ -97,7 +109,13 @@ struct DeviceInfo {
   uint32_t circular_buffer_bytes = 0;  // of all of a program on one tile that lie on no buffer
   uint32_t transfer_alignment = 0;     // unit of Write, Fill and Copy within a page
   uint32_t kernel_bytes = 0;           // largest kernel image on a tile
-  bool iommu = false;  // false: a kernel may reach any host memory the card can reach
+  bool iommu = false;              // false: a kernel may reach any host memory the card can reach
+  uint32_t l1_base = 0;            // address of the first byte of L1 buffers, on every worker
+  uint64_t dram_base = 0;          // of DRAM buffers, in every bank
+  uint64_t dram_bank_size = 0;     // from address 0, with what the daemon keeps at the end
+  std::vector<uint32_t> worker_x;  // NoC coordinates of the grid's columns, as kernels use them
+  std::vector<uint32_t> worker_y;  // and of its rows
+  std::vector<DramBank> banks;
 
   uint32_t workers() const { return grid_x * grid_y; }
 };
