@@ -12,8 +12,16 @@ import numpy as np
 from compiled_files import PROFILES, full_hash
 from conftest import BUILD
 
-NEWEST, OF_2025 = "ttmetal-dcfff37afffd", "ttmetal-4a24ba5af1b4"
-DTYPES = {np.dtype(np.float32): "Float32", np.dtype(np.uint32): "UInt32"}
+NEWEST, OF_2025, OLD = "ttmetal-dcfff37afffd", "ttmetal-4a24ba5af1b4", "ttmetal-9c61739ba0dc"
+
+
+def write_root(path: pathlib.Path, root: dict[str, Any], profile: str) -> pathlib.Path:
+    """A file of the profile."""
+    done = subprocess.run([BUILD / "tests/write_compiled_file", PROFILES, profile], input=json.dumps(root).encode(), capture_output=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    path.write_bytes(done.stdout)
+    return path
 
 
 def write(path: pathlib.Path, commands: list[dict[str, Any]], inputs: list[Any], outputs: list[Any], profile: str = NEWEST) -> pathlib.Path:
@@ -25,11 +33,7 @@ def write(path: pathlib.Path, commands: list[dict[str, Any]], inputs: list[Any],
                "device_programs": [{"inputs": inputs, "outputs": outputs, "command_queues": [queue]}]}
     root = {"version": {"major": 0, "minor": 0, "patch": 1}, "schema_hash": full_hash(profile), "ttmlir_git_hash": "0" * 40,
             "programs": [program]}
-    done = subprocess.run([BUILD / "tests/write_compiled_file", PROFILES, profile], input=json.dumps(root).encode(), capture_output=True,
-                          timeout=60, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    path.write_bytes(done.stdout)
-    return path
+    return write_root(path, root, profile)
 
 
 def command(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -137,3 +141,37 @@ def to_host(buffer: dict[str, Any], array: dict[str, Any]) -> list[dict[str, Any
     """Makes an array, reads a buffer into it, and returns it."""
     return [command("HostAllocCommand", {"dst": array}), command("EnqueueReadBufferCommand", {"src": buffer, "dst": array}),
             command("FinishCommand", {}), command("ReturnCommand", {"results": [array]})]
+
+
+def old_tensor(number: int, shape: tuple[int, int], rows_of_cores: int, layout: str, dtype: str = "Float32") -> dict[str, Any]:
+    """A tensor of a file of 2024: in L1, its rows divided over a column of workers."""
+    side = 32 if layout == "tile" else 1
+    size = 4 if dtype == "Float32" else 2
+    shard = (shape[0] // rows_of_cores, shape[1])
+    memory = {"shape": [shard[0] // side, shard[1] // side], "tile_shape": {"y": side, "x": side}, "data_type": dtype, "memory_space": "DeviceL1",
+              "memory_layout": "None", "size": shard[0] * shard[1] * size}
+    layout_of = {"stride": [shape[1], 1], "oob_val": "Undef", "core_range_set": cores(1, rows_of_cores), "memory_desc": memory}
+    return {"global_id": number, "address": 4096 * number, "size": memory["size"], "desc": {"shape": list(shape), "layout": layout_of}}
+
+
+def old_launch(source: str, tensors: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+    """A launch of a compute kernel of 2024, with circular buffers on tensors: port and tensor."""
+    where = tensors[0][1]["desc"]["layout"]["core_range_set"]
+    rings = []
+    for number, tensor in tensors:
+        memory = tensor["desc"]["layout"]["memory_desc"]
+        page = 4096 if memory["data_type"] == "Float32" else 2048
+        rings.append({"global_id": 100 + number, "tensor_ref": tensor, "address": tensor["address"],
+                      "desc": {"port": number, "memory_desc": memory, "page_size": page, "num_buffers": 1}})
+    kernels = [{"kernel_type": "KernelSource", "kernel": {"source_type": "Tensix", "source": source}, "core_range_set": where, "cbs": rings}]
+    return {"type_type": "EnqueueProgramCommand", "type": {"operands": [tensor for _, tensor in tensors], "program": {"kernels": kernels}},
+            "debug_info": "launch"}
+
+
+def write_old(path: pathlib.Path, commands: list[dict[str, Any]], inputs: list[Any], outputs: list[Any]) -> pathlib.Path:
+    """A file of 2024, of one program with these commands."""
+    queue = {"name": "main", "commands": commands}
+    program = {"name": "main", "inputs": inputs, "outputs": outputs,
+               "device_programs": [{"inputs": inputs, "outputs": outputs, "command_queues": [queue]}]}
+    root = {"version": {"major": 0, "minor": 0, "patch": 1}, "ttmlir_git_hash": full_hash(OLD), "programs": [program]}
+    return write_root(path, root, OLD)

@@ -80,6 +80,44 @@ def test_pages_of_dram_are_read_and_written_back_in_reverse(daemon, tmp_path):
     assert np.array_equal(run(daemon, files.write(tmp_path / "a.ttm", commands, [given], [made]), [array]), array[::-1])
 
 
+OBJECTS = """
+void kernel_main() {
+  Noc noc0(0);
+  UnicastEndpoint unicast_ep;
+  MulticastEndpoint mcast_ep;
+  CircularBuffer cb_ctarg_0(get_compile_time_arg_val(0));
+  const auto arguments = TensorAccessorArgs<3, 0>();
+  TensorAccessor source = TensorAccessor(arguments, get_compile_time_arg_val(1), 1024);
+  const uint32_t x0 = worker_logical_col_to_virtual_col[0], y0 = worker_logical_row_to_virtual_row[0];
+  cb_ctarg_0.reserve_back(1);
+  noc0.async_read(source, CoreLocalMem<uint32_t>(cb_ctarg_0.get_write_ptr()), source.get_aligned_page_size(), {.page_id = 3}, {});
+  noc0.async_read_barrier();
+  cb_ctarg_0.push_back(1);
+  cb_ctarg_0.wait_front(1);
+  const uint32_t target = get_compile_time_arg_val(2);
+  noc0.async_write_multicast<NocOptions::MCAST_INCL_SRC>(
+      CoreLocalMem<uint32_t>(cb_ctarg_0.get_read_ptr()), mcast_ep, 1024, 2, {}, noc_traits_t<MulticastEndpoint>::dst_args_mcast_type{
+      .noc_x_start = x0, .noc_y_start = y0, .noc_x_end = worker_logical_col_to_virtual_col[1], .noc_y_end = y0, .addr = target}, false);
+  noc0.async_write(CoreLocalMem<uint32_t>(cb_ctarg_0.get_read_ptr()), unicast_ep, 512, {},
+                   {.noc_x = worker_logical_col_to_virtual_col[2], .noc_y = y0, .addr = static_cast<uint32_t>(target + 512)});
+  noc0.async_write_barrier();
+  cb_ctarg_0.pop_front(1);
+}
+"""
+
+
+def test_the_noc_and_its_ends_as_objects(daemon, tmp_path):
+    source = sharded(2, (2, 2), (2, 1), cores(2, 1), 1024)  # page 3 is the second of the second worker
+    target, scratch = sharded(3, (3, 1), (1, 1), cores(3, 1), 1024), sharded(4, (1, 1), (1, 1), cores(1, 1), 1024)
+    given, made = host(1, (4, 256)), host(5, (3, 256))
+    sends = kernel(OBJECTS, cores(1, 1), compile_time=[port(0), address(0), address(1), argument("TensorAccessorArgs", {"operand_idx": 0})])
+    commands = [*to_card(given, source), create(target), create(scratch), launch([sends], [source, target], [(5, scratch)]), *to_host(target, made)]
+    array = numbers(4, 256)
+    got = run(daemon, files.write(tmp_path / "a.ttm", commands, [given], [made]), [array])
+    wanted = np.stack([array[3], array[3], np.concatenate([np.zeros(128, np.float32), array[3, :128]])])
+    assert np.array_equal(got, wanted)
+
+
 TRANSPOSE = """
 void kernel_main() {
   constexpr uint32_t side = get_named_compile_time_arg_val("side");
@@ -221,6 +259,55 @@ def test_a_matrix_product_of_tiles_in_l1(daemon, tmp_path, profile):
     got = run(daemon, file, [tiles_of(left), tiles_of(right)])
     wanted = tiles_of(left.astype(np.float64) @ right)
     assert np.corrcoef(got, wanted)[0, 1] >= 0.9999
+
+
+OLD_KERNEL = """
+#include "compute_kernel_api/common.h"
+namespace NAMESPACE {
+void kernel_main() {
+  ::tt::CB in = ::tt::CB::c_in0;
+  ::tt::CB out = ::tt::CB::c_out0;
+BODY
+}
+void MAIN { kernel_main(); }
+}
+"""
+TILIZE = "  tilize_init(in, 2, out);\n  tilize_block(in, 2, out);\n  cb_push_back(out, 2);"
+EXP = """  unary_op_init_common(in, out);
+  copy_tile_init(in);
+  exp_tile_init<false>();
+  for (int32_t i = 0; i < 2; i += 1) {
+    acquire_dst();
+    copy_tile(in, i, 7);
+    exp_tile<false>(7);
+    pack_tile(7, out, i);
+    release_dst();
+  }"""
+UNTILIZE = "  untilize_init(in, out);\n  untilize_block(in, 2, out);\n  cb_push_back(out, 2);"
+
+
+@pytest.mark.parametrize("dtype", ["Float32", "BFloat16"])
+def test_a_file_of_2024_orders_rows_as_tiles_and_back(daemon, tmp_path, dtype):
+    shape = (96, 64)
+    rows, tiles, results, last = (files.old_tensor(i, shape, 3, layout, dtype) for i, layout in ((1, "rows"), (2, "tile"), (3, "tile"), (4, "rows")))
+    steps = [(TILIZE, rows, tiles), (EXP, tiles, results), (UNTILIZE, results, last)]
+    commands = []
+    for body, source, target in steps:
+        commands.append({"type_type": "CreateBufferCommand", "type": {"ref": target}})
+        commands.append(files.old_launch(OLD_KERNEL.replace("BODY", body), [(0, source), (16, target)]))
+    file = files.write_old(tmp_path / "a.ttm", commands, [rows], [last])
+    array = numbers(*shape)
+    np.testing.assert_allclose(run(daemon, file, [array]), np.exp(array), rtol=1e-4 if dtype == "Float32" else 0.02)
+
+
+@pytest.mark.parametrize("ends", [("tile", "rows"), ("rows", "tile")], ids=str)
+def test_the_client_makes_tiles_of_inputs_and_rows_of_outputs(daemon, tmp_path, ends):
+    shape = (64, 64)
+    given, made = (files.old_tensor(i, shape, 2, layout) for i, layout in ((1, ends[0]), (2, ends[1])))
+    body = UNTILIZE if ends[0] == "tile" else TILIZE
+    file = files.write_old(tmp_path / "a.ttm", [files.old_launch(OLD_KERNEL.replace("BODY", body), [(0, given), (16, made)])], [given], [made])
+    array = numbers(*shape)
+    assert np.array_equal(run(daemon, file, [array]), array)
 
 
 @pytest.mark.skipif(SAMPLES is None, reason="TTFD_TTMLIR_SAMPLES names no folder of files of tt-mlir's compiler")

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "client/ttmlir/src/metal_launch.h"
+#include "ttfd/tiles.h"
 
 namespace ttfd::ttmlir {
 namespace {
@@ -183,6 +184,22 @@ std::string BufferOf(const Record& ref, BufferSpec* spec) {
   const Record spread = config.Child("buffer_distribution_spec");
   if (problem.empty() && spread) problem = DistributionOf(spread, spec);
   return problem.empty() ? "" : fmt::format("%{}: {}", IdOf(ref), problem);
+}
+
+std::string MismatchOf(const MetalArray& host, uint32_t buffer_id, const BufferSpec& buffer) {
+  uint64_t bytes = host.spec.bytes();
+  if (buffer.is_tiled) {
+    const client::DataFormat format = FormatOf(host.spec.dtype);
+    if (format != client::DataFormat::kFloat32 && format != client::DataFormat::kFloat16B) {
+      return fmt::format("%{} has tiles of {}, which the host does not make", buffer_id,
+                         host.spec.dtype);
+    }
+    const auto tiles = [](uint64_t size) { return (size + kTileSide - 1) / kTileSide; };
+    const auto columns = static_cast<uint64_t>(host.spec.extents.back());
+    bytes = tiles(host.spec.elements() / columns) * tiles(columns) * client::TileBytes(format);
+  }
+  if (bytes == buffer.bytes) return "";
+  return fmt::format("%{} has {} bytes, and %{} {}", host.id, bytes, buffer_id, buffer.bytes);
 }
 
 }  // namespace ttfd::ttmlir

@@ -15,4 +15,7 @@ inline uint32_t IdOf(const Record& ref) { return static_cast<uint32_t>(ref.Integ
 std::string ArrayOf(const Record& ref, HostSpec* spec);
 std::string BufferOf(const Record& ref, BufferSpec* spec);
 
+// Why the bytes of one are not those of the other.
+std::string MismatchOf(const MetalArray& host, uint32_t buffer_id, const BufferSpec& buffer);
+
 }  // namespace ttfd::ttmlir

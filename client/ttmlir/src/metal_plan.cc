@@ -102,10 +102,8 @@ std::string MetalPlanner::PlanTransfer(std::string_view type, const Record& comm
   if (buffer == state_.buffers.end()) return fmt::format("%{} is not on the card", card);
   const auto array = state_.hosts.find(host);
   if (array == state_.hosts.end()) return fmt::format("%{} is not on the host", host);
-  if (array->second.bytes() != buffer->second.bytes) {
-    return fmt::format("%{} has {} bytes, and %{} {}", host, array->second.bytes(), card,
-                       buffer->second.bytes);
-  }
+  const std::string mismatch = MismatchOf({host, array->second}, card, buffer->second);
+  if (!mismatch.empty()) return mismatch;
   if (reads) {
     Add(ReadStep{from, to});
   } else {
@@ -212,6 +210,7 @@ void MetalPlanner::PlanArguments(const Record& device_program) {
     if (problem.empty() && !OnHost(ref)) {
       BufferSpec spec;
       problem = BufferOf(ref, &spec);
+      if (problem.empty()) problem = MismatchOf(input, input.id, spec);
       state_.buffers[input.id] = spec;
       plan_.before.push_back(CreateStep{input.id, spec});
       plan_.before.push_back(WriteStep{input.id, input.id});
@@ -245,7 +244,10 @@ void MetalPlanner::PlanResults(const Record& device_program) {
   }
   for (size_t i = 0; i < plan_.outputs.size(); ++i) {
     const MetalArray& output = plan_.outputs[i];
-    if (state_.buffers.contains(output.id)) {
+    const auto buffer = state_.buffers.find(output.id);
+    if (buffer != state_.buffers.end()) {
+      const std::string mismatch = MismatchOf(output, output.id, buffer->second);
+      if (!mismatch.empty()) plan_.problems.push_back(fmt::format("output {}: {}", i, mismatch));
       plan_.after.push_back(HostStep{output.id, output.spec, {}});
       plan_.after.push_back(ReadStep{output.id, output.id});
     } else if (!state_.hosts.contains(output.id)) {

@@ -9,9 +9,14 @@
 
 #if TTFD_COMPUTE
 #include <ttfd/metal/compute.h>
+using ttfd::compute::cb_pop_front;
+using ttfd::compute::cb_push_back;
+using ttfd::compute::cb_reserve_back;
+using ttfd::compute::cb_wait_front;
 #else
-#include <ttfd/metal/accessors.h>
+#include <ttfd/metal/objects.h>
 #endif
+#include <ttfd/metal/circular_buffer.h>
 
 // Kernels of 2024 name their entry so.
 #define NAMESPACE ttfd_metal_kernel
