@@ -15,7 +15,7 @@ import ttfd
 from conftest import SOURCE
 
 QUICKSTART, INSTALLED = "docs/quickstart.md", "## 5. The installed way"
-GUIDES = ["docs/kernels.md", "docs/compute-kernels.md", "docs/tensors.md", "docs/clients.md"]
+GUIDES = ["docs/kernels.md", "docs/compute-kernels.md", "docs/tensors.md", "docs/clients.md", "docs/compiled-programs.md"]
 DOUBLED = "[   0    2    4 ... 2042 2044 2046]\n"  # what the package's docstring prints
 
 # Examples in comments of headers: what makes a program of each. A client's `main` returns 0 if all is well.
@@ -29,6 +29,7 @@ CLIENT_EXAMPLES = {
 FILE_EXAMPLES = {
     "binary.h": ("", ""),
     "submit.h": ("int main(int argc, char** argv) {\n  if (argc < 2) return 0;\n  const std::vector<float> a(64 * 128), b(a);\n", "}\n"),
+    "system_description.h": ("", ""),
 }
 KERNEL_EXAMPLES = {"compute.h": ("", ""), "kernel.h": ("", ""), "print.h": ("", "")}
 
