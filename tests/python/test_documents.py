@@ -29,6 +29,7 @@ CLIENT_EXAMPLES = {
 FILE_EXAMPLES = {
     "binary.h": ("", ""),
     "submit.h": ("int main(int argc, char** argv) {\n  if (argc < 2) return 0;\n  const std::vector<float> a(64 * 128), b(a);\n", "}\n"),
+    "system_description.h": ("", ""),
 }
 KERNEL_EXAMPLES = {"compute.h": ("", ""), "kernel.h": ("", ""), "print.h": ("", "")}
 

@@ -7,10 +7,11 @@
 //   #include <iostream>
 //
 //   int main() {
-//     const auto devices = ttfd::client::Admin::Connect().ListDevices();
+//     const auto devices = ttfd::client::Admin::Connect("").ListDevices();
 //     if (!devices.ok() || devices->empty()) return 1;
 //     const auto status = ttfd::ttmlir::WriteSystemDescription(devices->front(), "card.ttsys");
 //     std::cout << status.ToString() << "\n";
+//     return status.ok() ? 0 : 1;
 //   }
 #pragma once
 
