@@ -98,9 +98,12 @@ def test_later_runs_replay_with_their_inputs(daemon, tmp_path, profile):
             launches.append(card.counts["launches"] - before)
         # All results are those of their run. A copy to the slot and one of the result are launched, the rest is replayed.
         assert all(close(one, np.maximum(x @ numbers[0], 0)) for one, x in zip(made, numbers[1:])) and launches == [2, 2, 2]
-        other = card.tensor(numbers[3])
-        for x in numbers[:2]:
-            assert close(binary.submit(card, 0, [other, card.tensor(x)])[0], np.maximum(x @ numbers[3], 0))
+        # Another tensor in the place of one that is read where it is: from then on there is a slot for it, too.
+        other, before = card.tensor(numbers[3]), card.counts["launches"]
+        for i in range(4):
+            weights = numbers[3] if i % 2 == 0 else numbers[0]
+            assert close(binary.submit(card, 0, [other if i % 2 == 0 else w, card.tensor(numbers[1])])[0], np.maximum(numbers[1] @ weights, 0))
+        assert card.counts["launches"] - before == 4 * 3
         assert np.array_equal(w.numpy(), card.tensor(numbers[0]).numpy())
         # An input that is its own slot may change in place.
         tt.copy_into(other, card.tensor(numbers[2]))

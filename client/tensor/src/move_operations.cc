@@ -62,18 +62,18 @@ Outputs RunToLayout(const Call& call) {
 }
 
 Outputs RunCopyInto(const Call& call) {
-  constexpr size_t kTarget = 0, kInput = 1;
-  const TensorSpec &target = call.spec(kTarget), &input = call.spec(kInput);
+  constexpr size_t kTarget = 0, kSource = 1;
+  const TensorSpec &target = call.spec(kTarget), &input = call.spec(kSource);
   if (input.shape != target.shape || input.dtype != target.dtype) {
-    return call.InputError(kInput,
+    return call.InputError(kSource,
                            "it must have the shape and dtype of target, " + target.ToString());
   }
-  if (call.IsSame(kTarget, kInput)) {
-    return call.InputError(kInput, "it is the memory of target");
+  if (call.IsSame(kTarget, kSource)) {
+    return call.InputError(kSource, "it is the memory of target");
   }
   const MoveOperation operation = {
       .sizes = ExtentsOf(target.shape),
-      .sources = {WholeSource(kInput, target.shape, StridesOf(target.shape))}};
+      .sources = {WholeSource(kSource, target.shape, StridesOf(target.shape))}};
   return call.RunInPlace(kTarget, LowerMove(operation, call.specs(), target, call.limits()));
 }
 

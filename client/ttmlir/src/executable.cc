@@ -127,7 +127,7 @@ Executable::Executable(const File& file) : programs_(file.root.Items("programs")
     found = false;
     for (Plan& plan : plans_) found = AddChangesOfCalls(&plan) || found;
   }
-  RefuseChangesOfSlots();
+  FindChangesOfTraces();
 }
 
 void Executable::ResolveTraces() {
@@ -140,7 +140,7 @@ void Executable::ResolveTraces() {
   }
 }
 
-void Executable::RefuseChangesOfSlots() {
+void Executable::FindChangesOfTraces() {
   for (Plan& plan : plans_) {
     for (PlannedOperation& operation : plan.operations) {
       for (Step& step : operation.steps) {
@@ -149,13 +149,12 @@ void Executable::RefuseChangesOfSlots() {
         const Plan& callee = plans_[trace->call.program];
         for (size_t i = 0; i < trace->call.inputs.size(); ++i) {
           const uint64_t id = trace->call.inputs[i].id;
-          const bool copied =
-              std::find(trace->copied.begin(), trace->copied.end(), id) != trace->copied.end();
-          if (!copied || !callee.changes[i]) continue;
+          if (!callee.changes[i]) continue;
+          trace->changed.push_back(id);
+          const auto& copied = trace->copied;
+          if (std::find(copied.begin(), copied.end(), id) == copied.end()) continue;
           trace->problem = fmt::format(
-              "program {} changes %{} in place, of which the trace has a "
-              "copy",
-              callee.name, id);
+              "program {} changes %{} in place, of which the trace has a copy", callee.name, id);
         }
       }
     }

@@ -43,8 +43,8 @@ class Executable {
   // Why a call cannot be made; "": it can.
   std::string ProblemOfCall(const ProgramStep& call) const;
   void ResolveTraces();
-  // An input that has a slot must not be changed by a trace: its slot would be.
-  void RefuseChangesOfSlots();
+  // Finds the inputs that traces change in place. One that has a slot must not be: its slot would be changed.
+  void FindChangesOfTraces();
   // Whether it found more inputs of the plan that are changed in place.
   bool AddChangesOfCalls(Plan* plan);
 

@@ -15,8 +15,6 @@
 namespace ttfd::ttmlir {
 namespace {
 
-constexpr uint64_t kFirstTemporary = uint64_t{1} << 32;
-
 const std::map<std::string_view, PlanRow>& PlanTable() {
   static const auto* const kTable = [] {
     auto* const table = new std::map<std::string_view, PlanRow>;

@@ -14,7 +14,10 @@
 
 namespace ttfd::ttmlir {
 
-// A tensor of a program: its number in the file, or of an intermediate result one beyond 2^32.
+// The first number of an intermediate result; numbers of a file are less.
+inline constexpr uint64_t kFirstTemporary = uint64_t{1} << 32;
+
+// A tensor of a program: its number in the file, or that of an intermediate result.
 struct Value {
   uint64_t id = 0;
   tensor::TensorSpec spec = {};
@@ -65,10 +68,10 @@ struct TraceStep {
 
   // Found later. The slot of a result among the inputs of the call has the id of the result.
   ProgramStep call = {};
-  std::vector<Value> slots = {};  // of results that the call writes into its inputs
-  std::vector<uint64_t> copied =
-      {};  // inputs with a slot, which each run writes; the others are read where they are
-  std::string problem = {};  // why it cannot run; empty: it can
+  std::vector<Value> slots = {};       // of results that the call writes into its inputs
+  std::vector<uint64_t> copied = {};   // inputs with a slot, which each run writes
+  std::vector<uint64_t> changed = {};  // inputs that the call changes in place
+  std::string problem = {};            // why it cannot run; empty: it can
 };
 // Calls a function of native code of the CPU, with elements of 4 bytes.
 struct NativeStep {

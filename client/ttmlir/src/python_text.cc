@@ -40,7 +40,6 @@ std::string FunctionName(const std::string& name, size_t index) {
 }
 
 std::string Variable(uint64_t id) {
-  constexpr uint64_t kFirstTemporary = uint64_t{1} << 32;
   return id < kFirstTemporary ? fmt::format("v{}", id) : fmt::format("t{}", id - kFirstTemporary);
 }
 

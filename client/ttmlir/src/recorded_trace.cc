@@ -22,8 +22,8 @@ Tensor ZerosOf(Card& card, const TensorSpec& spec) {
   return card.FromHost(std::vector<float>(elements), spec.shape, spec.dtype, spec.layout);
 }
 
-bool HasSlot(const TraceStep& step, uint64_t id) {
-  return std::find(step.copied.begin(), step.copied.end(), id) != step.copied.end();
+bool Has(const std::vector<uint64_t>& ids, uint64_t id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 }  // namespace
@@ -34,12 +34,20 @@ Tensor CopyOf(const Tensor& x) {
                        {extents.begin(), extents.end()});
 }
 
-bool RecordedTrace::Fits(Card& card, const TensorsById& tensors) const {
+bool RecordedTrace::HasSlot(const TraceStep& step, uint64_t id) const {
+  return Has(step.copied, id) || moved_.contains(id);
+}
+
+bool RecordedTrace::Fits(Card& card, const TraceStep& step, const TensorsById& tensors) {
   if (!recording_ || session_ != card.session().id()) return false;
-  return std::all_of(read_.begin(), read_.end(), [&tensors](const auto& read) {
-    const Tensor& input = tensors.at(read.first);
-    return input.buffer() != nullptr && read.second.lock() == input.storage();
-  });
+  bool fits = true;
+  for (const auto& [id, storage] : read_) {
+    const Tensor& input = tensors.at(id);
+    if (input.buffer() != nullptr && storage.lock() == input.storage()) continue;
+    fits = false;
+    if (!Has(step.changed, id)) moved_.insert(id);
+  }
+  return fits;
 }
 
 Status RecordedTrace::Record(Card& card, const TraceStep& step, const Call& call,
@@ -79,11 +87,12 @@ Status RecordedTrace::Run(Card& card, const TraceStep& step, const Call& call,
                           TensorsById* tensors) {
   const std::lock_guard lock(mutex_);
   if (is_too_large_) return Status(Code::kFailedPrecondition, "it is larger than a trace may be");
-  if (!Fits(card, *tensors)) {
+  if (!Fits(card, step, *tensors)) {
     if (Status status = Record(card, step, call, *tensors); !status.ok()) return status;
   } else {
-    for (const uint64_t id : step.copied) {
-      const Tensor written = tensor::CopyInto(slots_.at(id), tensors->at(id));
+    for (const Value& input : step.inputs) {
+      if (!HasSlot(step, input.id)) continue;
+      const Tensor written = tensor::CopyInto(slots_.at(input.id), tensors->at(input.id));
       if (!written.ok()) return written.status();
     }
   }

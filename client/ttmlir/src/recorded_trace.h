@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -28,13 +29,16 @@ class RecordedTrace {
 
   // Writes the inputs of `tensors` that have a slot into it, replays the recording, and adds copies of the results,
   // which later runs do not change. Records first if there is no recording on this card with the same tensors as those
-  // inputs that are read where they are. FAILED_PRECONDITION: it cannot be recorded, and nothing has been done:
+  // inputs that are read where they are; an input that is another tensor then gets a slot, too, unless the program
+  // changes it. FAILED_PRECONDITION: it cannot be recorded, and nothing has been done:
   // another thread records on the card, or the program calls no operation or more than a trace may have.
   client::Status Run(tensor::Card& card, const TraceStep& step, const Call& call,
                      TensorsById* tensors);
 
  private:
-  bool Fits(tensor::Card& card, const TensorsById& tensors) const;
+  bool HasSlot(const TraceStep& step, uint64_t id) const;
+  // Whether the recording can be replayed; notes inputs that have moved.
+  bool Fits(tensor::Card& card, const TraceStep& step, const TensorsById& tensors);
   client::Status Record(tensor::Card& card, const TraceStep& step, const Call& call,
                         const TensorsById& tensors);
 
@@ -42,7 +46,9 @@ class RecordedTrace {
   bool is_too_large_ = false;
   uint64_t session_ = 0;
   std::optional<tensor::Recording> recording_;
-  TensorsById slots_;                                                      // of inputs and results
+  TensorsById slots_;  // of inputs and results
+  std::set<uint64_t>
+      moved_;  // inputs that have a slot because they were other tensors in other runs
   std::vector<std::pair<uint64_t, std::weak_ptr<tensor::Storage>>> read_;  // inputs without a slot
 };
 
