@@ -26,7 +26,7 @@ NEWEST = "system-92f6a8a87b72"
 CARDS = {"p150": "sim", "p150 harvested": "sim:board=p150,columns=4+13", "p100a": "sim:board=p100a"}
 # Of the sample of a p150, what says how much of the card a runtime has, or by which compiler it was written.
 OF_RUNTIME = {"l1_unreserved_base", "erisc_l1_unreserved_base", "dram_unreserved_base", "dram_unreserved_end",
-              "supported_data_types", "supported_tile_sizes", "dst_physical_size_tiles", "num_cbs"}
+              "supported_data_types", "supported_tile_sizes", "num_cbs"}
 
 
 @pytest.fixture(scope="module", params=CARDS, ids=str)
@@ -60,7 +60,7 @@ def described(device: ttfd.Device) -> dict[str, Any]:
         "dram_unreserved_end": device.dram_base + device.dram_bank_bytes,
         "physical_cores": {"worker": workers, "dram": [dim(*bank.port) for bank in device.banks], "eth": [], "eth_inactive": []},
         "supported_data_types": ["BFloat16", "Float32", "BFP_BFloat8", "UInt32", "Int32"], "supported_tile_sizes": [dim(32, 32)],
-        "dst_physical_size_tiles": 8, "num_cbs": device.circular_buffers, "num_compute_threads": 1, "num_datamovement_threads": 2,
+        "dst_physical_size_tiles": 16, "num_cbs": device.circular_buffers, "num_compute_threads": 1, "num_datamovement_threads": 2,
         "dram_grid_size": dim(device.dram_banks, 1), "dram_bank_to_logical_worker_noc0": nearest,
         "dram_bank_to_logical_worker_noc1": nearest}
 
