@@ -147,7 +147,7 @@ class Band {
         Blur(blurred_done);
       }
       const uint32_t out = edges_ + (y & 1) * output_.page_bytes();
-      WritesLeftBarrier();
+      WritesFlushedBarrier();
       MakeEdges(Blurred(y == 0 ? 0 : y - 1), Blurred(y), Blurred(Smaller(y + 1, last)),
                 L1Pointer<uint32_t>(out), width_);
       Write(out, output_.Page(y), width_);

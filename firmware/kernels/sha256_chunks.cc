@@ -159,7 +159,7 @@ void kernel_main() {
   for (uint32_t chunk = first; chunk != end; ++chunk) {
     const uint32_t bytes = Smaller(chunk_bytes, file_bytes - chunk * chunk_bytes);
     const State state = reader.Hash(chunk * pages_per_chunk, bytes);
-    WritesLeftBarrier();  // of the last digest
+    WritesFlushedBarrier();  // of the last digest
     auto* const out = L1Pointer<uint32_t>(staging);
     for (uint32_t i = 0; i < 8; ++i) {
       out[i] = ByteSwap(state.h[i]);

@@ -45,7 +45,7 @@ void kernel_main() {
   start(first, 0);
   for (uint32_t page = first, which = 0; page != end; ++page, which ^= 1) {
     if (page + 1 != end) {
-      WritesLeftBarrier();  // of the sum that was in the other pair
+      WritesFlushedBarrier();  // of the sum that was in the other pair
       start(page + 1, which ^ 1);
     }
     ReadBarrier(which == 0 ? ReadGroup::kFirst : ReadGroup::kSecond);

@@ -10,7 +10,7 @@ namespace ttfd::ops {
 template <typename Function>
 [[gnu::always_inline]] inline void WritePage(kernel::CircularBuffer& pages, Function write) {
   write(pages.Wait());
-  kernel::WritesLeftBarrier();
+  kernel::WritesFlushedBarrier();
   pages.Pop();
 }
 

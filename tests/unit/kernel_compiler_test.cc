@@ -11,8 +11,8 @@ namespace {
 
 using client::Code;
 using client::Processor;
+using std::chrono::milliseconds;
 using testing::HasSubstr;
-using namespace std::chrono_literals;
 
 constexpr const char* kNoArguments =
     "#include <ttfd/metal/argument.h>\n"
@@ -32,8 +32,8 @@ class KernelCompilerTest : public testing::Test {
   }
   ~KernelCompilerTest() override { std::filesystem::remove_all(folder_); }
 
-  client::Result<std::vector<KernelImage>> Compile(const std::string& text,
-                                                   std::chrono::milliseconds time = 1min) const {
+  client::Result<std::vector<KernelImage>> Compile(
+      const std::string& text, milliseconds time = std::chrono::minutes(1)) const {
     return KernelCompiler(KernelCache(folder_), time)
         .Compile({"kernel 1 of command 2", kNoArguments + text, {Processor::kNcrisc}});
   }
@@ -48,10 +48,11 @@ TEST_F(KernelCompilerTest, MakesAnImageWhichItKeeps) {
   ASSERT_EQ(made->size(), 1u);
   EXPECT_EQ(std::to_integer<char>(made->front()[1]), 'E');
   // There is no time for a compiler.
-  const auto again = Compile(text, 0ms);
+  const auto again = Compile(text, milliseconds(0));
   ASSERT_TRUE(again.ok()) << again.status().ToString();
   EXPECT_EQ(*again, *made);
-  EXPECT_EQ(Compile(text + "\n// changed", 0ms).status().code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(Compile(text + "\n// changed", milliseconds(0)).status().code(),
+            Code::kDeadlineExceeded);
 }
 
 TEST_F(KernelCompilerTest, AnErrorNamesKernelAndLine) {
@@ -69,7 +70,7 @@ TEST_F(KernelCompilerTest, ACompilerThatDoesNotEndIsEnded) {
       "};\n"
       "template <long kPath> struct Tree<0, kPath> { static constexpr int value = 1; };\n"
       "void kernel_main() { static_assert(Tree<40, 1>::value != 0); }\n",
-      500ms);
+      milliseconds(500));
   EXPECT_EQ(made.status().code(), Code::kDeadlineExceeded);
   EXPECT_THAT(made.status().message(), HasSubstr("did not end within 500 ms"));
 }

@@ -236,7 +236,7 @@ Result<std::vector<Tensor>> MetalExecution::Run(std::span<const Tensor> inputs) 
   status = RunCommands();
   if (!status.ok()) {
     status = CauseOf(status);
-    // The error of an enqueued launch is told here once; what comes after this run is not to fail with it.
+    // This run reports the error of its launch; what comes after it is not to fail with it.
     (void)card_.ClearError();
     return status;
   }

@@ -33,8 +33,8 @@ constexpr uint32_t kPcieAlignment = 64;
 // The L1 of an Ethernet tile (tt-isa-documentation BlackholeA0/EthernetTile): all of it is taken, since clients have no
 // Ethernet tiles.
 constexpr uint32_t kEthernetL1Bytes = 512 * 1024;
-// Dst has 1024 rows of 16 numbers of 16 bits, which are 16 tiles. The compiler gives a kernel half of them, or a quarter
-// with 32 bits. Kernels of TTMetal files have 8 tiles of 32 bits here.
+// Dst has 1024 rows of 16 numbers of 16 bits, which are 16 tiles. The compiler gives a kernel half of them, or a
+// quarter with 32 bits. Kernels of TTMetal files have 8 tiles of 32 bits here.
 constexpr uint32_t kDstTiles = 16;
 constexpr uint32_t kTileSide = 32;
 constexpr uint32_t kComputeKernels = 1;       // on TRISC0, TRISC1 and TRISC2 together

@@ -14,7 +14,7 @@ void kernel_main() {
   const uint32_t scratch = CircularBuffer(0).address();
   const uint32_t end = Argument(0) + Argument(1);
   for (uint32_t page = Argument(0); page != end; ++page) {
-    WritesLeftBarrier();
+    WritesFlushedBarrier();
     Read(from.Page(page), scratch, page_bytes);
     ReadBarrier();
     Write(scratch, to.Page(page), page_bytes);

@@ -12,7 +12,7 @@ void kernel_main() {
   const uint32_t count = Argument(1);
   for (uint32_t page = first; page != first + count; ++page) {
     Write(in.Wait(), output.Page(page), in.page_bytes());
-    WritesLeftBarrier();
+    WritesFlushedBarrier();
     in.Pop();
   }
 }

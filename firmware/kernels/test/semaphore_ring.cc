@@ -26,7 +26,7 @@ void kernel_main() {
     *staging = moves + 1;
     Write(scratch, OnTile(next, word), 4);
     token.IncrementOn(next, 1);
-    WritesLeftBarrier();
+    WritesFlushedBarrier();
   }
   if (own.x == 0) {
     token.WaitAtLeast(rounds);

@@ -117,7 +117,7 @@ inline void Write(uint32_t from, NocAddress to, uint32_t bytes) {
 }
 
 // Waits until the L1 that writes were sourced from may be overwritten (they have left this tile).
-inline void WritesLeftBarrier() {
+inline void WritesFlushedBarrier() {
   internal::Buffer::AwaitFree();
   firmware::WaitUntil(abi::kWaypointNoc, [] {
     return firmware::NiuCounter<firmware::kThisNiu>(hw::kNocWritesOutgoing + internal::kWriteId) ==

@@ -11,9 +11,9 @@
 //   const auto outputs = ttfd::ttmlir::Submit(*card, *binary, 0, inputs);
 //   if (outputs.ok()) std::cout << outputs->front().spec().ToString() << "\n";
 //
-// An operation of a TTNN file becomes calls of the operations of <ttfd/tensor/ops.h>. Where a file says in which memory a
-// tensor lies, on which cores an operation runs and how it is divided, that is a hint which has no effect: a tensor
-// lies in DRAM.
+// An operation of a TTNN file becomes calls of the operations of <ttfd/tensor/ops.h>. Where a file says in which
+// memory a tensor lies, on which cores an operation runs and how it is divided, that is a hint which has no effect: a
+// tensor lies in DRAM.
 //
 // A command of a TTMetal file becomes calls of the card's queue. Its kernels are compiled from their source with
 // <ttfd/metal.h>, by riscv64-unknown-elf-g++ on the PATH (Debian: gcc-riscv64-unknown-elf). A buffer lies where the
@@ -77,8 +77,8 @@ std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
 // The golden inputs of a program, the last extent fastest; empty unless the file has them all.
 std::vector<std::vector<float>> GoldenInputs(const Binary& binary, size_t program);
 
-// OK: all of a program can run. Else UNIMPLEMENTED: it is a system description, or an operation cannot run, the first of
-// which the message names. OUT_OF_RANGE: there is no such program.
+// OK: all of a program can run. Else UNIMPLEMENTED: it is a system description, or an operation cannot run, the first
+// of which the message names. OUT_OF_RANGE: there is no such program.
 client::Status CheckRunnable(const Binary& binary, size_t program,
                              const SubmitOptions& options = {});
 
@@ -87,18 +87,18 @@ client::Status CheckRunnable(const Binary& binary, size_t program,
 // UNIMPLEMENTED: it is no TTNN file, or an operation cannot run. OUT_OF_RANGE: there is no such program.
 client::Result<std::string> PythonOf(const Binary& binary, size_t program);
 
-// Runs a program of a TTNN or TTMetal file. Inputs are as the program describes them in number and shape; their type and
-// layout are converted. Before anything is sent, the inputs are checked, and that every operation and each of its
+// Runs a program of a TTNN or TTMetal file. Inputs are as the program describes them in number and shape; their type
+// and layout are converted. Before anything is sent, the inputs are checked, and that every operation and each of its
 // fields is supported. Errors name file, program, operation and location.
 //
 // TTNN: a cache that the program updates is changed in place, and must have the type and layout that the program
 // describes. Programs that the compiler marked as constant run once for the same inputs, and those that it traced are
 // recorded once for the same weights; the binary keeps their last results and recordings on the card. The outputs are
-// enqueued: reading one waits, and returns an error of the card. Shapes and numbers that an
-// operation of the table refuses are found when it is called, after caches that were changed before.
+// enqueued: reading one waits, and returns an error of the card. Shapes and numbers that an operation of the table
+// refuses are found when it is called, after caches that were changed before.
 //
-// TTMetal: its kernels are compiled first. The call returns when the card has done all commands. When a launch fails, so
-// does what is enqueued on the card's queue at that time, and the queue's error is cleared.
+// TTMetal: its kernels are compiled first. The call returns when the card has done all commands. When a launch fails,
+// so does what is enqueued on the card's queue at that time, and the queue's error is cleared.
 //
 // OUT_OF_RANGE: there is no such program. UNIMPLEMENTED: it is a system description, or an operation cannot run.
 // INVALID_ARGUMENT: the inputs are not those of the program, or a kernel does not compile. FAILED_PRECONDITION: the

@@ -1,6 +1,6 @@
 // TT-Metalium's names for compute kernels, over <ttfd/compute.h>, where most of them are.
 //
-// Products have all fidelity phases, and functions their one accuracy: what a kernel asks for below that has no effect.
+// Products have all fidelity phases, and functions their one accuracy: a kernel's choice of less has no effect.
 // Dst is one section of eight tiles of 32-bit numbers, whatever the file says of it.
 #pragma once
 

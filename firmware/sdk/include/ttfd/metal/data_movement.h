@@ -131,7 +131,7 @@ inline void noc_async_write_multicast_loopback_src(uint32_t from, uint64_t to, u
   ttfd::metal::ForEachWorker(
       to, true, [=](ttfd::kernel::NocAddress one) { ttfd::kernel::Write(from, one, bytes); });
 }
-inline void noc_async_writes_flushed(uint8_t /*noc*/ = 0) { ttfd::kernel::WritesLeftBarrier(); }
+inline void noc_async_writes_flushed(uint8_t /*noc*/ = 0) { ttfd::kernel::WritesFlushedBarrier(); }
 inline void noc_async_write_barrier(uint8_t /*noc*/ = 0) { ttfd::kernel::WriteBarrier(); }
 inline void noc_async_atomic_barrier(uint8_t /*noc*/ = 0) { ttfd::kernel::IncrementBarrier(); }
 

@@ -112,8 +112,8 @@ class Noc {
   void async_write_multicast(CoreLocalMem<T> from, MulticastEndpoint /*to*/, uint32_t bytes,
                              uint32_t receivers, ttfd::metal::PlaceInL1 from_place,
                              ttfd::metal::PlaceOnTiles place, bool linked = false) const {
-    const uint64_t rectangle = get_noc_multicast_addr(
-        place.noc_x_start, place.noc_y_start, place.noc_x_end, place.noc_y_end, place.addr);
+    const uint64_t rectangle = get_noc_multicast_addr(place.noc_x_start, place.noc_y_start,
+                                                      place.noc_x_end, place.noc_y_end, place.addr);
     const uint32_t address = from.address + from_place.offset_bytes;
     if constexpr (kOptions == NocOptions::MCAST_INCL_SRC) {
       noc_async_write_multicast_loopback_src(address, rectangle, bytes, receivers, linked);
