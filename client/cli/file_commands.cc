@@ -41,7 +41,7 @@ void AddRun(CLI::App* app, const Common& common, RunArguments* arguments,
             std::function<int()>* chosen) {
   RunOptions* o = &arguments->kernel;
   CLI::App* run = app->add_subcommand(
-      "run", "Run one kernel with files as its buffers, or a program of a .ttnn file");
+      "run", "Run one kernel with files as its buffers, or a program of a .ttnn or .ttm file");
   run->add_option("FILE", o->kernel, "an ELF file, or a compiled program")
       ->required()
       ->check(AFile());

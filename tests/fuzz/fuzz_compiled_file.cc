@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (file->kind == ttfd::ttmlir::Kind::kTtMetal) {
     for (uint32_t i = 0; i < programs.size() && i < kMaxPlanned; ++i) {
-      ttfd::ttmlir::MetalPlanOf(programs.Child(i));
+      ttfd::ttmlir::MetalPlanOf(programs.Child(i), file->root.Items("dylibs"));
     }
   }
   heap_limit = SIZE_MAX;

@@ -49,7 +49,7 @@ const std::vector<MetalPlan>& MetalPlansOf(const Binary& binary) {
   std::call_once(state.planned, [&state] {
     if (state.file.kind != Kind::kTtMetal) return;
     for (size_t i = 0; i < state.programs.size(); ++i) {
-      state.metal_plans.push_back(MetalPlanOf(state.program(i)));
+      state.metal_plans.push_back(MetalPlanOf(state.program(i), state.file.root.Items("dylibs")));
     }
   });
   return state.metal_plans;

@@ -69,10 +69,7 @@ class ProblemFinder {
         const auto* const native = std::get_if<NativeStep>(&step);
         if (native != nullptr) reach.has_native = true;
         if (native != nullptr && !allow_native_) {
-          Add(index, i,
-              fmt::format("native code of the CPU, function {} of {} bytes, runs only if it "
-                          "is allowed",
-                          native->function.name, native->function.code.size()));
+          Add(index, i, ProblemOfNative(native->function));
         }
         VisitCall(step, {index, i}, depth, &reach);
       }

@@ -7,7 +7,7 @@
 
 namespace ttfd::ttmlir {
 
-constexpr uint64_t kMaxHostBytes = uint64_t{1} << 32;  // of all that a run keeps on the host
+constexpr uint64_t kMaxHostBytes = uint64_t{1} << 30;  // of all that a run keeps on the host
 
 // `ref` is a TensorRef of 2024, or a BufferRef. Problems are "" where there is none.
 inline uint32_t IdOf(const Record& ref) { return static_cast<uint32_t>(ref.Integer("global_id")); }

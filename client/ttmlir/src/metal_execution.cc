@@ -151,6 +151,26 @@ Status MetalExecution::Do(const SetStep& step) {
 
 Status MetalExecution::Do(const FinishStep& /*step*/) { return queue_.Finish(); }
 
+Status MetalExecution::Do(const NativeCallStep& step) {
+  std::vector<NativeArray> inputs;
+  for (const uint32_t id : step.inputs) {
+    const HostArray& array = hosts_.at(id);
+    const std::vector<std::byte> elements = array.Elements();
+    inputs.push_back({array.spec().extents, std::vector<uint32_t>(array.spec().elements())});
+    std::memcpy(inputs.back().words.data(), elements.data(), elements.size());
+  }
+  std::vector<NativeArray> outputs;
+  for (const MetalArray& result : step.results) outputs.push_back({result.spec.extents, {}});
+  Status status = CallNative(step.function, inputs, &outputs,
+                             {options_.native_time, options_.native_memory_bytes});
+  for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
+    HostArray array(step.results[i].spec);
+    array.SetElements(std::as_bytes(std::span(outputs[i].words)));
+    hosts_.insert_or_assign(step.results[i].id, std::move(array));
+  }
+  return status;
+}
+
 Status MetalExecution::Do(const LaunchStep& step) {
   client::ProgramBuilder builder;
   std::vector<LoadedKernel> kernels(step.kernels.size());

@@ -21,7 +21,7 @@ bool OnHost(const Record& ref) {
 // Makes the plan of one program, command by command.
 class MetalPlanner {
  public:
-  explicit MetalPlanner(MetalPlan* plan) : plan_(*plan) {}
+  MetalPlanner(MetalPlan* plan, const List& native) : plan_(*plan), native_(native) {}
 
   void PlanArguments(const Record& device_program);
   void PlanCommand(const Record& record);
@@ -33,12 +33,14 @@ class MetalPlanner {
   std::string PlanTransfer(std::string_view type, const Record& command);
   std::string PlanSemaphore(std::string_view type, const Record& command);
   std::string PlanEvent(std::string_view type, const Record& command);
+  std::string PlanNativeCall(const Record& command);
   std::string Plan(std::string_view type, const Record& command);
 
   std::string HostOf(const Record& ref, HostSpec* spec);
   void Add(MetalStep step) { plan_.commands.back().steps.push_back(std::move(step)); }
 
   MetalPlan& plan_;
+  const List& native_;
   MetalState state_;
   uint64_t host_bytes_ = 0;
   bool returned_ = false;
@@ -145,9 +147,47 @@ std::string MetalPlanner::PlanEvent(std::string_view type, const Record& command
   return "";
 }
 
+// A function of 2025 writes its one output over its last input; since 2026 it returns its outputs.
+std::string MetalPlanner::PlanNativeCall(const Record& command) {
+  NativeCallStep step;
+  step.function.name = command.Text("func_name");
+  for (uint32_t i = 0; i < native_.size(); ++i) {
+    const Record library = native_.Child(i);
+    if (library.Integer("dylib_id") != command.Integer("dylib_id")) continue;
+    step.function.code = library.Items("raw_file").Raw();
+  }
+  if (step.function.code.empty()) return "its library of native code is missing";
+  const auto has_words = [](const HostSpec& spec) { return BytesOf(spec.type.basic) == 4; };
+  const List inputs = command.Items("ins");
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const uint32_t id = IdOf(inputs.Child(i));
+    const auto array = state_.hosts.find(id);
+    if (array == state_.hosts.end()) return fmt::format("%{} is not on the host", id);
+    if (!has_words(array->second)) return "native code with " + array->second.dtype;
+    step.inputs.push_back(id);
+  }
+  std::vector<Record> outputs;
+  if (command.Child("out")) outputs.push_back(command.Child("out"));
+  step.function.returns_outputs = outputs.empty();
+  const List list = command.Items("outs");
+  for (uint32_t i = 0; i < list.size(); ++i) outputs.push_back(list.Child(i));
+  for (const Record& ref : outputs) {
+    MetalArray result = {IdOf(ref), {}};
+    std::string problem = HostOf(ref, &result.spec);
+    if (problem.empty() && !has_words(result.spec))
+      problem = "native code with " + result.spec.dtype;
+    if (!problem.empty()) return problem;
+    state_.hosts[result.id] = result.spec;
+    step.results.push_back(std::move(result));
+  }
+  Add(std::move(step));
+  return "";
+}
+
 std::string MetalPlanner::Plan(std::string_view type, const Record& command) {
   if (type == "CreateBufferCommand") return PlanBuffer(command);
   if (type == "HostAllocCommand") return PlanHost(command);
+  if (type == "CpuCommand") return PlanNativeCall(command);
   if (type.find("Semaphore") != std::string_view::npos) return PlanSemaphore(type, command);
   if (type.find("Event") != std::string_view::npos) return PlanEvent(type, command);
   if (type == "FinishCommand") {
@@ -262,7 +302,7 @@ void MetalPlanner::PlanResults(const Record& device_program) {
 
 }  // namespace
 
-MetalPlan MetalPlanOf(const Record& program) {
+MetalPlan MetalPlanOf(const Record& program, const List& native) {
   MetalPlan plan;
   plan.name = program.Text("name");
   const List devices = program.Items("device_programs");
@@ -278,7 +318,7 @@ MetalPlan MetalPlanOf(const Record& program) {
     plan.problems.emplace_back("it is for several chips, and a card has one");
     break;
   }
-  MetalPlanner planner(&plan);
+  MetalPlanner planner(&plan, native);
   planner.PlanArguments(device);
   for (const Record& command : OperationsOf(program)) planner.PlanCommand(command);
   const bool sound = std::all_of(plan.commands.begin(), plan.commands.end(),

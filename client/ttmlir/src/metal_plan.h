@@ -9,6 +9,7 @@
 
 #include "client/ttmlir/src/elements.h"
 #include "client/ttmlir/src/kernel_compiler.h"
+#include "client/ttmlir/src/native.h"
 #include "client/ttmlir/src/record.h"
 #include "ttfd/ttmlir/binary.h"
 #include "ttfd/types.h"
@@ -110,19 +111,26 @@ struct LaunchStep {
   std::vector<SemaphorePlan> semaphores = {};  // by index
 };
 
+struct MetalArray {
+  uint32_t id = 0;
+  HostSpec spec = {};
+};
+
+// Calls a function of native code of the CPU, with elements of 4 bytes.
+struct NativeCallStep {
+  NativeFunction function = {};
+  std::vector<uint32_t> inputs = {};
+  std::vector<MetalArray> results = {};
+};
+
 using MetalStep = std::variant<HostStep, HostCopyStep, CreateStep, ReleaseStep, WriteStep, ReadStep,
-                               SetStep, FinishStep, LaunchStep>;
+                               SetStep, FinishStep, NativeCallStep, LaunchStep>;
 
 struct MetalCommand {
   std::string type;
   std::string location;
   std::vector<MetalStep> steps = {};
   std::string problem = {};  // why it cannot run; empty: it can
-};
-
-struct MetalArray {
-  uint32_t id = 0;
-  HostSpec spec = {};
 };
 
 struct MetalPlan {
@@ -136,7 +144,8 @@ struct MetalPlan {
   std::vector<std::string> problems = {};   // of the program itself
 };
 
-MetalPlan MetalPlanOf(const Record& program);
+// `native` are the libraries of native code of the file.
+MetalPlan MetalPlanOf(const Record& program, const List& native);
 
 // Those of a file's programs; none: it is no TTMetal file.
 const std::vector<MetalPlan>& MetalPlansOf(const Binary& binary);

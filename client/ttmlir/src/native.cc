@@ -150,6 +150,11 @@ std::string ProblemOf(int status) {
 
 }  // namespace
 
+std::string ProblemOfNative(const NativeFunction& function) {
+  return fmt::format("native code of the CPU, function {} of {} bytes, runs only if it is allowed",
+                     function.name, function.code.size());
+}
+
 Status CallNative(const NativeFunction& function, const std::vector<NativeArray>& inputs,
                   std::vector<NativeArray>* outputs, const NativeLimits& limits) {
   const auto failed = [&](const Status& status) {

@@ -28,6 +28,9 @@ struct NativeFunction {
   bool returns_outputs = true;  // else it writes its output over the last input
 };
 
+// Why the function does not run where native code is not allowed.
+std::string ProblemOfNative(const NativeFunction& function);
+
 // Calls the function in the process ttfd-native, and fills the elements of `outputs`, which have their shapes. Errors
 // say what was wrong with the code: DEADLINE_EXCEEDED: it took too long; RESOURCE_EXHAUSTED: too many tensors;
 // ABORTED: it failed.

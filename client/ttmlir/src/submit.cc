@@ -75,11 +75,15 @@ Status CheckKind(const Binary& binary, bool fits, const char* kinds) {
 }
 
 // The problems of TTMetal programs, which call no others.
-std::vector<Problem> ProblemsOf(const MetalPlan& plan, size_t program) {
+std::vector<Problem> ProblemsOf(const MetalPlan& plan, size_t program, bool allow_native) {
   std::vector<Problem> problems;
   for (const std::string& text : plan.problems) problems.push_back({program, std::nullopt, text});
   for (size_t i = 0; i < plan.commands.size(); ++i) {
-    const std::string& problem = plan.commands[i].problem;
+    std::string problem = plan.commands[i].problem;
+    for (const MetalStep& step : plan.commands[i].steps) {
+      const auto* const native = std::get_if<NativeCallStep>(&step);
+      if (native != nullptr && !allow_native) problem = ProblemOfNative(native->function);
+    }
     if (problem.empty()) continue;
     problems.push_back({program, i, fmt::format("{}: {}", NameOf(plan, i), problem)});
   }
@@ -91,7 +95,7 @@ std::vector<Problem> ProblemsOf(const MetalPlan& plan, size_t program) {
 std::vector<Problem> ProblemsOf(const Binary& binary, size_t program,
                                 const SubmitOptions& options) {
   if (binary.kind() == Kind::kTtMetal && program < binary.programs().size()) {
-    return ProblemsOf(MetalPlansOf(binary)[program], program);
+    return ProblemsOf(MetalPlansOf(binary)[program], program, options.allow_native);
   }
   const std::shared_ptr<Executable> executable = ExecutableOf(binary);
   if (executable == nullptr) return {};
