@@ -83,7 +83,7 @@ struct Buffer final : Object {
   Region region() const {
     return {memory, single_bank, allocation.address(), page_bytes, size_bytes, cores};
   }
-  // In L1: what it has on each worker that holds a part of it, and which these are.
+  // Bytes that each worker holds of a buffer in L1, if it holds a part; and the workers that do.
   uint64_t PartBytes(uint32_t workers) const {
     return SlotsPerBank(region(), workers) * StrideOf(memory, page_bytes);
   }
@@ -119,7 +119,7 @@ struct Kernel final : Object {
 struct ProgramObject final : Object {
   explicit ProgramObject(QueuePosition its_creator) : Object(ObjectKind::kProgram, its_creator) {}
   std::shared_ptr<const Program> program;
-  // The different ones that its circular buffers lie on, by handle. It does not keep them; its launches do.
+  // Buffers that its circular buffers lie on, by handle. It does not keep them; its launches do.
   std::map<uint64_t, std::weak_ptr<Buffer>> places;
   TileSet tiles;                                     // that run a kernel of it
   Duration launch_time{};                            // moving average; zero: none has ended

@@ -1,4 +1,4 @@
-// What programs are made of.
+// Parts of programs.
 #include "daemon/session/program_parts.h"
 
 #include <utility>

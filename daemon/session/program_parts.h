@@ -1,4 +1,4 @@
-// What programs are made of: the kernels and buffers that a request names, checked and resolved.
+// Parts of programs: the kernels and buffers that a request names, checked and resolved.
 //
 // A program's circular buffers may lie on buffers of the session. The program does not keep these: for its launches and
 // traces they are buffers like those that arguments name.

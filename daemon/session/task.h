@@ -87,7 +87,7 @@ struct FillTask {
 struct LaunchTask {
   std::shared_ptr<ProgramObject> program;
   std::vector<ArgumentsRequest> arguments;
-  // Of all BufferArguments, in order, then those that circular buffers of the program lie on.
+  // Buffers of all BufferArguments, in order, then those that circular buffers of the program lie on.
   std::vector<std::shared_ptr<Buffer>> buffers;
   Duration timeout{};
   bool handed = false;

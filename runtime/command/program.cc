@@ -187,7 +187,7 @@ class ProgramBuilder {
     });
   }
 
-  // `free`: where the launch's memory that no other one of its tiles takes begins.
+  // `free`: begin of the launch's memory that no other circular buffer of its tiles takes.
   Status PlaceCircularBuffer(const CircularBufferUse& use, uint64_t free, std::string_view what) {
     if (use.address != 0) {
       buffer_address_.push_back(use.address);

@@ -63,7 +63,7 @@ struct CircularBufferUse {
   uint32_t page_bytes = 0;  // multiple of 16
   std::vector<CoreRange> cores = {};
   uint32_t format = 0;  // as in abi::CircularBufferConfig; one of tile_format.h, or 0
-  // Of memory that its cores have for it, multiple of 16; 0: it takes part of abi::kCircularBufferBytes.
+  // Address of memory that its cores have for it, multiple of 16; 0: it takes part of abi::kCircularBufferBytes.
   uint32_t address = 0;
 };
 
