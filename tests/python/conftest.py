@@ -132,6 +132,14 @@ def publish():
     shutil.rmtree(folder)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def kernel_cache():
+    """A folder of compiled kernels for the tests alone."""
+    with tempfile.TemporaryDirectory(prefix="ttfd_cache_") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", folder)
+        yield
+
+
 @pytest.fixture(scope="module")
 def daemon():
     """One daemon for the tests of a file."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from compiled_files import PROFILES, full_hash
-from conftest import BUILD
+from conftest import BUILD, Daemon
 
+TILE = 4096  # bytes, of 32 by 32 float32
 NEWEST, OF_2025, OLD = "ttmetal-dcfff37afffd", "ttmetal-4a24ba5af1b4", "ttmetal-9c61739ba0dc"
 
 
@@ -24,8 +25,9 @@ def write_root(path: pathlib.Path, root: dict[str, Any], profile: str) -> pathli
     return path
 
 
-def write(path: pathlib.Path, commands: list[dict[str, Any]], inputs: list[Any], outputs: list[Any], profile: str = NEWEST) -> pathlib.Path:
-    """A file of one program with these commands."""
+def write(path: pathlib.Path, commands: list[dict[str, Any]], inputs: list[Any], outputs: list[Any], profile: str = NEWEST,
+          native: bytes = b"") -> pathlib.Path:
+    """A file of one program with these commands; `native` is its library 4."""
     described = [{"desc": {"shape": ref["desc"]["shape"], "layout": {"memory_desc": {"data_type": ref["desc"]["data_type"]}}}}
                  for ref in [*inputs, *outputs]]
     queue = {"name": "queue", "queue_id": 0, "commands": commands}
@@ -33,6 +35,8 @@ def write(path: pathlib.Path, commands: list[dict[str, Any]], inputs: list[Any],
                "device_programs": [{"inputs": inputs, "outputs": outputs, "command_queues": [queue]}]}
     root = {"version": {"major": 0, "minor": 0, "patch": 1}, "schema_hash": full_hash(profile), "ttmlir_git_hash": "0" * 40,
             "programs": [program]}
+    if native:
+        root["dylibs"] = [{"dylib_id": 4, "raw_file": list(native)}]
     return write_root(path, root, profile)
 
 
@@ -175,3 +179,19 @@ def write_old(path: pathlib.Path, commands: list[dict[str, Any]], inputs: list[A
                "device_programs": [{"inputs": inputs, "outputs": outputs, "command_queues": [queue]}]}
     root = {"version": {"major": 0, "minor": 0, "patch": 1}, "ttmlir_git_hash": full_hash(OLD), "programs": [program]}
     return write_root(path, root, OLD)
+
+
+def run(daemon: Daemon, file: pathlib.Path, inputs: list[np.ndarray], *more: str) -> np.ndarray:
+    """The output of a program, by ttfdctl."""
+    words: list[str | pathlib.Path] = ["run", file, *more]
+    for index, array in enumerate(inputs):
+        np.save(file.parent / f"in{index}.npy", array)
+        words += ["--input", file.parent / f"in{index}.npy"]
+    done = daemon.ctl(*words, "-o", file.parent / "out.npy")
+    assert done.returncode == 0, done.stderr
+    return np.load(file.parent / "out.npy")
+
+
+def numbers(*shape: int) -> np.ndarray:
+    """The same of each shape, from -2 to 2."""
+    return np.random.default_rng(7).uniform(-2, 2, shape).astype(np.float32)

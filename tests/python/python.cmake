@@ -31,7 +31,7 @@ set_tests_properties(python.OpTable ttsim.OpTable PROPERTIES
 # Programs of TTNN files; a large one, which takes minutes.
 add_test(NAME python.Ttnn COMMAND ${python_tests} -q ${python_tests_dir}/test_ttnn.py ${python_tests_dir}/test_ttnn_traces.py ${python_tests_dir}/test_ttnn_table.py)
 add_test(NAME python.TtnnLarge COMMAND ${python_tests} -q -o faulthandler_timeout=0 ${python_tests_dir}/test_ttnn.py -k large)
-add_test(NAME python.TtMetal COMMAND ${python_tests} -q ${python_tests_dir}/test_ttmetal.py)
+add_test(NAME python.TtMetal COMMAND ${python_tests} -q ${python_tests_dir}/test_ttmetal.py ${python_tests_dir}/test_ttmetal_refused.py)
 set_tests_properties(python.Ttnn python.TtMetal PROPERTIES LABELS "python;integration" TIMEOUT 300)
 set_tests_properties(python.TtnnLarge PROPERTIES LABELS slow TIMEOUT 3600)
 set_tests_properties(python.Ttnn python.TtMetal python.TtnnLarge PROPERTIES

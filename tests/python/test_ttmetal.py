@@ -1,42 +1,21 @@
-"""Programs of TTMetal files: kernels compiled from source, on queues of the card; the samples; wrong files and kernels."""
+"""Programs of TTMetal files: kernels compiled from source, on queues of the card; the samples."""
 
 from __future__ import annotations
 
 import os
 import pathlib
+import subprocess
 
 import numpy as np
 import pytest
 
 import metal_files as files
-from conftest import Daemon
-from metal_files import address, argument, cores, create, dram, host, kernel, launch, port, sharded, to_card, to_host
+import ttfd
+import ttfd.tensor as tt
+from metal_files import TILE, address, argument, cores, create, dram, host, kernel, launch, numbers, port, run, sharded, to_card, to_host
+from ttfd import ttmlir
 
 SAMPLES = os.environ.get("TTFD_TTMLIR_SAMPLES")
-TILE = 4096  # bytes, of 32 by 32 float32
-
-
-@pytest.fixture(autouse=True, scope="module")
-def cache(tmp_path_factory):
-    """A folder of compiled kernels for these tests alone."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-def run(daemon: Daemon, file: pathlib.Path, inputs: list[np.ndarray], *more: str) -> np.ndarray:
-    """The output of a program, by ttfdctl."""
-    words: list[str | pathlib.Path] = ["run", file, *more]
-    for index, array in enumerate(inputs):
-        np.save(file.parent / f"in{index}.npy", array)
-        words += ["--input", file.parent / f"in{index}.npy"]
-    done = daemon.ctl(*words, "-o", file.parent / "out.npy")
-    assert done.returncode == 0, done.stderr
-    return np.load(file.parent / "out.npy")
-
-
-def numbers(*shape: int) -> np.ndarray:
-    return np.random.default_rng(7).uniform(-2, 2, shape).astype(np.float32)
 
 
 def tiles_of(matrix: np.ndarray) -> np.ndarray:
@@ -206,6 +185,28 @@ def test_a_token_goes_round_a_ring_of_workers_by_semaphores(daemon, tmp_path):
     assert made_array[:, 0].tolist() == [115, 103, 106, 110, 115]  # what each passed on, and what the first has in the end
 
 
+SENDER = """
+void kernel_main() {
+  noc_semaphore_inc(get_noc_addr(worker_logical_col_to_virtual_col[1], worker_logical_row_to_virtual_row[0], get_semaphore(get_arg_val<uint32_t>(0))), 9);
+}
+"""
+RECEIVER = """
+void kernel_main() {
+  noc_semaphore_wait(reinterpret_cast<volatile tt_l1_ptr uint32_t*>(get_semaphore(get_arg_val<uint32_t>(1))), 10);
+  noc_async_write(get_semaphore(get_arg_val<uint32_t>(1)), get_noc_addr(get_arg_val<uint32_t>(0)), 16);
+}
+"""
+
+
+def test_kernels_on_two_workers_mean_one_semaphore_by_its_index(daemon, tmp_path):
+    buffer, made = sharded(2, (1, 1), (1, 1), cores(1, 1, x=1), 16), host(5, (4,), "UInt32")
+    semaphore = argument("LocalSemaphore", {"operand_idx": 1})
+    kernels = [kernel(SENDER, cores(1, 1), runtime=[semaphore]), kernel(RECEIVER, cores(1, 1, x=1), runtime=[address(0), semaphore])]
+    operands = [buffer, {"global_id": 9, "initial_value": 1}]
+    commands = [create(buffer), files.command("CreateLocalSemaphoreCommand", {"ref": operands[1]}), launch(kernels, operands), *to_host(buffer, made)]
+    assert run(daemon, files.write(tmp_path / "a.ttm", commands, [], [made]), [])[0] == 10
+
+
 READER = """
 void kernel_main() {
   for (uint32_t i = 0; i != 2; ++i) {
@@ -259,6 +260,51 @@ def test_a_matrix_product_of_tiles_in_l1(daemon, tmp_path, profile):
     got = run(daemon, file, [tiles_of(left), tiles_of(right)])
     wanted = tiles_of(left.astype(np.float64) @ right)
     assert np.corrcoef(got, wanted)[0, 1] >= 0.9999
+
+
+NATIVE = """
+#include <stdint.h>
+#include <stdlib.h>
+typedef struct { void* start; float* aligned; int64_t offset; int64_t* sizes; } reference;
+static int64_t sizes[] = {2, 1};
+reference* sums(reference* in) {
+  reference* out = calloc(1, sizeof(reference));
+  out->aligned = calloc(2, 4);
+  out->sizes = sizes;
+  for (int i = 0; i < 6; ++i) out->aligned[i / 3] += in->aligned[i];
+  return out;
+}
+"""
+
+
+def test_commands_of_the_host(daemon, tmp_path):
+    (tmp_path / "native.c").write_text(NATIVE)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "native.so", tmp_path / "native.c"], check=True, timeout=60)
+    given, sums, constant = host(1, (2, 3)), host(2, (2,)), host(5, (2,))
+    gaps = host(3, (2, 3), strides=[8, 2], volume=16)
+    padded, event = dram(4, 64, 64), {"global_id": 9}
+    data = list(np.array([7, 8], np.float32).tobytes())
+    commands = [
+        files.command("CpuCommand", {"ins": [given], "outs": [sums], "func_name": "sums", "dylib_id": 4}),
+        files.command("HostAllocCommand", {"dst": constant, "data": data}), files.command("HostAllocCommand", {"dst": gaps}),
+        files.command("MemrefCopyCommand", {"src": given, "dst": gaps}), *to_card(gaps, padded),
+        files.command("EnqueueRecordEventCommand", {"ref": event}), files.command("EnqueueWaitForEventCommand", {"ref": event}),
+        files.command("EventSynchronizeCommand", {"ref": event}), *to_host(padded, host(6, (16,))),
+        files.command("DeallocateBufferCommand", {"ref": padded})]
+    commands[-2]["type"]["results"] = [sums, constant, host(6, (16,))]
+    outputs = [sums, constant, host(6, (16,))]
+    file = files.write(tmp_path / "a.ttm", commands, [given], outputs, native=(tmp_path / "native.so").read_bytes())
+    array = numbers(2, 3)
+    with tt.open(daemon.address) as card:
+        binary, inputs = ttmlir.Binary(str(file)), [card.tensor(array, "float32")]
+        with pytest.raises(ttfd.Error, match="command 0 CpuCommand at test.mlir:1:1: native code of the CPU, function sums of .* bytes"):
+            binary.submit(card, 0, inputs)
+        made = [tensor.numpy() for tensor in binary.submit(card, 0, inputs, allow_native=True)]
+    np.testing.assert_allclose(made[0], array.sum(axis=1), rtol=1e-6)
+    assert made[1].tolist() == [7, 8]
+    wanted = np.zeros((2, 4, 2), np.float32)
+    wanted[:, :3, 0] = array
+    assert np.array_equal(made[2], wanted.reshape(-1))
 
 
 OLD_KERNEL = """
@@ -321,67 +367,3 @@ def test_the_sample_is_what_numpy_computes(daemon, tmp_path, name):
     assert got.shape == wanted.shape
     assert np.corrcoef(got.ravel(), wanted.ravel())[0, 1] >= 0.9999
     assert np.linalg.norm(got - wanted) <= 0.002 * np.linalg.norm(wanted)
-
-
-def broken(text: str) -> list[dict]:
-    """The commands of a copy through one kernel with this source."""
-    source, target = dram(2, TILE, TILE), dram(3, TILE, TILE)
-    return [*to_card(host(1, (1, 1024)), source), create(target), launch([kernel(text, cores(1, 1))], [source, target]),
-            *to_host(target, host(5, (1, 1024)))]
-
-
-def changed(index: int, path: str, value: object) -> list[dict]:
-    """The commands of a copy, with one field of one of them changed: names and indices separated by dots."""
-    commands = broken("void kernel_main() {}")
-    *names, last = path.split(".")
-    at = commands[index]["type"]
-    for name in names:
-        at = at[int(name)] if name.isdigit() else at[name]
-    at[int(last) if last.isdigit() else last] = value
-    return commands
-
-
-WRONG = {
-    "a buffer that was never made": (changed(1, "dst", dram(7, TILE, TILE)), "command 1 EnqueueWriteBufferCommand at test.mlir:1:1: %7 is not on the card"),
-    "an array that was never made": (changed(5, "dst", host(8, (1, 1024))), "%8 is not on the host"),
-    "another size": (changed(4, "dst", host(5, (2, 1024))), "%5 has 8192 bytes, and %3 4096"),
-    "pages that do not divide": (changed(0, "ref", dram(2, TILE, 4095)), "%2 of 4096 bytes has pages of 4095"),
-    "cores outside a card": (changed(3, "program.kernels.0.core_range_set", cores(70, 1)), "a range of cores is not in the grid of a card"),
-    "an operand that is not there": (changed(3, "program.kernels.0.args.rt_args", [address(5)]), "kernel 0 of command 3: it has no operand 5"),
-    "a kernel of another hart": (changed(3, "program.kernels.0.type.processor", "RISCV_5"), "its kernel is for a hart that workers do not have"),
-    "an array of more than there is": (changed(4, "dst.desc.host_volume", 2**40), "more than"),
-}
-
-
-@pytest.mark.parametrize(("commands", "message"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_command_is_refused_before_anything_runs(daemon, tmp_path, commands, message):
-    file = files.write(tmp_path / "a.ttm", commands, [host(1, (1, 1024))], [host(5, (1, 1024))])
-    listed = daemon.ctl("inspect", file, "--support")
-    assert message in listed.stdout
-    np.save(tmp_path / "in.npy", numbers(1, 1024))
-    done = daemon.ctl("run", file, "--input", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
-    assert done.returncode != 0
-    assert message in done.stderr and str(file) in done.stderr
-    assert not (tmp_path / "out.npy").exists()
-
-
-def test_what_the_compiler_says_of_a_kernel_has_its_name_and_line(daemon, tmp_path):
-    file = files.write(tmp_path / "a.ttm", broken("void kernel_main() {\n  get_arg_val<uint32_t>(0) +;\n}"), [host(1, (1, 1024))], [host(5, (1, 1024))])
-    np.save(tmp_path / "in.npy", numbers(1, 1024))
-    done = daemon.ctl("run", file, "--input", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
-    assert done.returncode != 0
-    assert "program main: command 3 EnqueueProgramCommand at test.mlir:1:1: kernel 0 of command 3: it does not compile" in done.stderr
-    assert "kernel 0 of command 3:2:29: error:" in done.stderr
-
-
-def test_a_kernel_that_does_not_end_is_reported_and_the_card_serves_the_next(daemon, tmp_path):
-    stuck = broken("void kernel_main() {\n  cb_wait_front(0, 1);\n}")
-    ring = sharded(6, (1, 1), (1, 1), cores(1, 1))
-    stuck.insert(3, create(ring))
-    stuck[4]["type"]["cbs"] = [{"port": 0, "buffer_ref": ring}]
-    np.save(tmp_path / "in.npy", numbers(1, 1024))
-    file = files.write(tmp_path / "a.ttm", stuck, [host(1, (1, 1024))], [host(5, (1, 1024))])
-    done = daemon.ctl("run", file, "--input", tmp_path / "in.npy", "-o", tmp_path / "out.npy")
-    assert done.returncode != 0 and "kernel 0 of command 4" in done.stderr
-    file = files.write(tmp_path / "b.ttm", broken("void kernel_main() {}"), [host(1, (1, 1024))], [host(5, (1, 1024))])
-    assert not run(daemon, file, [numbers(1, 1024)]).any()

@@ -188,9 +188,8 @@ Status MetalExecution::Do(const LaunchStep& step) {
       builder.AddCircularBuffer(plan.index, plan.pages, plan.page_bytes, plan.cores, plan.format);
     }
   }
-  for (size_t i = 0; i < step.semaphores.size(); ++i) {
-    builder.AddSemaphore(static_cast<uint32_t>(i), step.semaphores[i].initial,
-                         step.semaphores[i].cores);
+  for (const SemaphorePlan& plan : step.semaphores) {
+    builder.AddSemaphore(plan.index, plan.initial, plan.cores);
   }
   const Result<client::Program> program = card_.session().CreateProgram(builder);
   if (!program.ok()) return program.status();

@@ -17,8 +17,9 @@ using client::Processor;
 
 constexpr uint32_t kMaxCoordinate = 63;  // of a NoC
 constexpr uint32_t kMaxSemaphores = 16;  // indices of a program
-constexpr uint32_t kMaxRanges = 256;     // of cores, in a list
-constexpr size_t kMaxArguments = 4096;   // of a kernel, of each kind
+constexpr size_t kMaxSemaphorePlans = 256;
+constexpr uint32_t kMaxRanges = 256;    // of cores, in a list
+constexpr size_t kMaxArguments = 4096;  // of a kernel, of each kind
 constexpr const char* kTooMany = "a kernel has more than 4096 arguments of a kind";
 constexpr const char* kTooLarge = "the launches of the program take more than 24 MiB";
 constexpr const char* kComputeOnly = "a compute kernel takes its pages as tiles";
@@ -33,6 +34,14 @@ Record OperandAt(const Record& command, const Record& argument, std::string* pro
   if (index < operands.size()) return operands.Child(static_cast<uint32_t>(index));
   *problem = fmt::format("it has no operand {}", index);
   return {};
+}
+
+bool Overlap(const std::vector<CoreRange>& some, const std::vector<CoreRange>& others) {
+  return std::any_of(some.begin(), some.end(), [&](const CoreRange& a) {
+    return std::any_of(others.begin(), others.end(), [&](const CoreRange& b) {
+      return a.x0 <= b.x1 && b.x0 <= a.x1 && a.y0 <= b.y1 && b.y0 <= a.y1;
+    });
+  });
 }
 
 // The arguments of one kernel, in the words of the launch and in the text before its source.
@@ -82,14 +91,24 @@ ArgumentWord Arguments::Buffer(const Record& argument) {
   return {ArgumentWord::Kind::kAddress, id};
 }
 
+// Each argument has a semaphore of its own, with the lowest index that none of the kernel's cores has, as in TT-Metalium:
+// kernels on several cores mean each other's semaphores by that.
 ArgumentWord Arguments::Semaphore(int64_t initial) {
-  // Each argument has a semaphore of its own: kernels on several cores share those with the same index.
-  if (launch_.semaphores.size() == kMaxSemaphores) {
-    problem_ = fmt::format("it has more than {} semaphores", kMaxSemaphores);
+  const auto is_taken = [this](uint32_t index) {
+    return std::any_of(launch_.semaphores.begin(), launch_.semaphores.end(),
+                       [&](const SemaphorePlan& other) {
+                         return other.index == index && Overlap(other.cores, cores_);
+                       });
+  };
+  uint32_t index = 0;
+  while (index < kMaxSemaphores && is_taken(index)) ++index;
+  if (index == kMaxSemaphores || launch_.semaphores.size() == kMaxSemaphorePlans) {
+    problem_ = fmt::format("it has more than {} semaphores on a core, or {} in all", kMaxSemaphores,
+                           kMaxSemaphorePlans);
     return {};
   }
-  launch_.semaphores.push_back({static_cast<uint32_t>(initial), cores_});
-  return {ArgumentWord::Kind::kNumber, static_cast<uint32_t>(launch_.semaphores.size() - 1)};
+  launch_.semaphores.push_back({index, static_cast<uint32_t>(initial), cores_});
+  return {ArgumentWord::Kind::kNumber, index};
 }
 
 ArgumentWord Arguments::WordOf(std::string_view kind, const Record& argument) {

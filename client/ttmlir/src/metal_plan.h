@@ -102,13 +102,14 @@ struct CircularBufferPlan {
   std::optional<uint32_t> buffer = {};  // that it lies on
 };
 struct SemaphorePlan {
+  uint32_t index = 0;
   uint32_t initial = 0;
   std::vector<client::CoreRange> cores;
 };
 struct LaunchStep {
   std::vector<KernelPlan> kernels = {};
   std::vector<CircularBufferPlan> circular_buffers = {};
-  std::vector<SemaphorePlan> semaphores = {};  // by index
+  std::vector<SemaphorePlan> semaphores = {};
 };
 
 struct MetalArray {
