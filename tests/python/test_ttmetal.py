@@ -346,11 +346,19 @@ def test_a_file_of_2024_orders_rows_as_tiles_and_back(daemon, tmp_path, dtype):
     np.testing.assert_allclose(run(daemon, file, [array]), np.exp(array), rtol=1e-4 if dtype == "Float32" else 0.02)
 
 
-@pytest.mark.parametrize("ends", [("tile", "rows"), ("rows", "tile")], ids=str)
-def test_the_client_makes_tiles_of_inputs_and_rows_of_outputs(daemon, tmp_path, ends):
+# Blocks of rows one after the other into the pages that are reserved.
+UNTILIZE_TWICE = """  untilize_init(in, out);
+  untilize_block(in, 2, out);
+  cb_pop_front(in, 2);
+  untilize_block(in, 2, out);
+  cb_push_back(out, 4);"""
+
+
+@pytest.mark.parametrize(("ends", "workers", "body"), [
+    (("tile", "rows"), 2, UNTILIZE), (("rows", "tile"), 2, TILIZE), (("tile", "rows"), 1, UNTILIZE_TWICE)], ids=["rows", "tiles", "rows twice"])
+def test_the_client_makes_tiles_of_inputs_and_rows_of_outputs(daemon, tmp_path, ends, workers, body):
     shape = (64, 64)
-    given, made = (files.old_tensor(i, shape, 2, layout) for i, layout in ((1, ends[0]), (2, ends[1])))
-    body = UNTILIZE if ends[0] == "tile" else TILIZE
+    given, made = (files.old_tensor(i, shape, workers, layout) for i, layout in ((1, ends[0]), (2, ends[1])))
     file = files.write_old(tmp_path / "a.ttm", [files.old_launch(OLD_KERNEL.replace("BODY", body), [(0, given), (16, made)])], [given], [made])
     array = numbers(*shape)
     assert np.array_equal(run(daemon, file, [array]), array)

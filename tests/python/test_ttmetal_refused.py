@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import metal_files as files
-from metal_files import TILE, address, cores, create, dram, host, kernel, launch, numbers, run, sharded, to_card, to_host
+from metal_files import TILE, address, argument, cores, create, dram, host, kernel, launch, numbers, run, sharded, to_card, to_host
 
 
 def broken(text: str) -> list[dict[str, Any]]:
@@ -41,6 +41,25 @@ WRONG = {
 }
 
 
+def spread(x: int) -> list[dict[str, Any]]:
+    """A buffer whose pages lie on a worker in column `x` or the first one, and an accessor of it."""
+    buffer = sharded(2, (2, 1), (1, 1), cores(2, 1), 1024)
+    buffer["desc"]["buffer_detail"]["buffer_config"]["buffer_distribution_spec"] = {
+        "tensor_shape_in_pages": [2, 1], "shard_shape_in_pages": [1, 1], "cores": [{"y": 0, "x": x}, {"y": 0, "x": 0}]}
+    reads = kernel("void kernel_main() {}", cores(1, 1), compile_time=[argument("TensorAccessorArgs", {"operand_idx": 0})])
+    return [*to_card(host(1, (512,)), buffer), launch([reads], [buffer]), *to_host(buffer, host(5, (512,)))]
+
+
+def computes_integers() -> list[dict[str, Any]]:
+    """A compute kernel with a circular buffer of integers."""
+    ring = sharded(2, (1, 1), (1, 1), cores(1, 1), TILE, "Int32")
+    return [create(ring), launch([kernel("void kernel_main() {}", cores(1, 1), "compute")], [], [(0, ring)])]
+
+
+WRONG["a core that is none"] = (spread(-1), "%2: a core is not in the grid of a card")
+WRONG["integers for a compute kernel"] = (computes_integers(), "circular buffer 0 has elements of Int32, which compute kernels do not take")
+
+
 @pytest.mark.parametrize(("commands", "message"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_command_is_refused_before_anything_runs(daemon, tmp_path, commands, message):
     file = files.write(tmp_path / "a.ttm", commands, [host(1, (1, 1024))], [host(5, (1, 1024))])
@@ -51,6 +70,15 @@ def test_a_wrong_command_is_refused_before_anything_runs(daemon, tmp_path, comma
     assert done.returncode != 0
     assert message in done.stderr and str(file) in done.stderr
     assert not (tmp_path / "out.npy").exists()
+
+
+def test_an_input_that_is_there_twice_or_has_no_elements_is_refused(daemon, tmp_path):
+    twice = files.write(tmp_path / "a.ttm", [], [dram(1, 4 * TILE, TILE), dram(1, TILE, TILE)], [])
+    assert "input 1: %1 is an input twice" in daemon.ctl("inspect", twice, "--support").stdout
+    empty, tiles = files.old_tensor(1, (32, 0), 1, "rows"), files.old_tensor(2, (32, 32), 1, "tile")
+    reads = {"type_type": "EnqueueReadBufferCommand", "type": {"src": tiles, "dst": empty}}
+    file = files.write_old(tmp_path / "b.ttm", [{"type_type": "CreateBufferCommand", "type": {"ref": tiles}}, reads], [empty], [])
+    assert "input 0: %1 has no shape and strides of an array" in daemon.ctl("inspect", file, "--support").stdout
 
 
 def test_what_the_compiler_says_of_a_kernel_has_its_name_and_line(daemon, tmp_path):

@@ -19,10 +19,11 @@ constexpr const char* kNoArguments =
     "namespace ttfd::metal {\n"
     "inline constexpr CompileTimeArgument kCompileTimeArguments[] = {{}};\n"
     "inline constexpr NamedArgument kNamedArguments[] = {{}};\n"
+    "inline constexpr uint32_t kFirstCommonArgument = 0;\n"
     "inline constexpr uint32_t kFirstRuntimeArgument = 0;\n"
     "}\n"
     "#include <ttfd/metal.h>\n"
-    "#line 1 \"kernel 1 of command 2\"\n";
+    "#line 1 \"ttfd_kernel\"\n";
 
 class KernelCompilerTest : public testing::Test {
  protected:

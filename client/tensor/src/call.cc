@@ -140,10 +140,11 @@ Result<std::vector<Tensor>> Call::Run(const TensorSpec& output,
   CardState& card = *allocations_[0]->card();
   Result<std::shared_ptr<Allocation>> allocation = card.AllocateForOutput(output);
   if (!allocation.ok()) return allocation.status();
-  status = card.Launch(*lowering, allocations_, **allocation, /*changed=*/nullptr);
+  auto storage = std::make_shared<Storage>(*allocation);
+  status = card.Launch(*lowering, allocations_, **allocation, storage);
   if (!status.ok()) return status;
   std::vector<Tensor> outputs;
-  outputs.emplace_back(output, std::make_shared<Storage>(std::move(*allocation)));
+  outputs.emplace_back(output, std::move(storage));
   return outputs;
 }
 

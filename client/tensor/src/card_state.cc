@@ -86,7 +86,7 @@ client::Status CardState::Launch(const Lowering& lowering,
     for (const std::shared_ptr<Allocation>& input : inputs) {
       if (input->recording() != recording->memory) recording->inputs.insert(input);
     }
-    if (changed != nullptr) recording->changed.push_back(changed);
+    recording->changed.push_back(changed);
   }
   return client::Status();
 }

@@ -35,7 +35,7 @@ class CardState : public std::enable_shared_from_this<CardState> {
   void Return(client::Buffer buffer, RecordingMemory* recording);
 
   // Enqueues the launches of an operation, or records them. `inputs` and `output` are what the lowering's addresses
-  // name; `changed` is the tensor whose elements they change in place, or null.
+  // name; `changed` is the tensor whose elements they make, or change in place.
   client::Status Launch(const Lowering& lowering,
                         std::span<const std::shared_ptr<Allocation>> inputs,
                         const Allocation& output, const std::shared_ptr<Storage>& changed);

@@ -23,15 +23,15 @@ class RecordingState {
 
   Status Replay(uint32_t times) {
     client::Queue queue = card_->queue();
-    for (uint32_t i = 0; i < times; ++i) {
-      const auto position = queue.EnqueueReplay(client::ReplayRequest(trace_));
-      if (!position.ok()) return position.status();
-      memory_->has_run = true;
+    Status status;
+    for (uint32_t i = 0; i < times && status.ok(); ++i) {
+      status = queue.EnqueueReplay(client::ReplayRequest(trace_)).status();
+      if (status.ok()) memory_->has_run = true;
     }
     for (const std::weak_ptr<Storage>& changed : changed_) {
       if (const std::shared_ptr<Storage> storage = changed.lock()) storage->NoteChange();
     }
-    return Status();
+    return status;
   }
 
   uint64_t launches() const { return trace_.launches(); }

@@ -21,8 +21,8 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Starts `arguments[0]` with standard input, output and error at /dev/null. `files` are open files of this process
-  // and the numbers that they get there, in place of /dev/null for 1 and 2; no others stay open. FAILED_PRECONDITION:
-  // it does not start.
+  // and the numbers that they get there, in place of /dev/null for 1 and 2, which are below those here; no others stay
+  // open. FAILED_PRECONDITION: it does not start.
   client::Status Start(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment,
                        const std::vector<std::pair<int, int>>& files);
@@ -30,6 +30,8 @@ class ChildProcess {
   client::Result<int> Wait(std::chrono::milliseconds time);
 
  private:
+  int Collect();
+
   pid_t pid_ = -1;
 };
 

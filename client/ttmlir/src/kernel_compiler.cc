@@ -19,6 +19,7 @@
 #include "client/ttmlir/src/child_process.h"
 #include "client/ttmlir/src/installation.h"
 #include "client/ttmlir/src/options.h"
+#include "client/ttmlir/src/whole_file.h"
 
 namespace ttfd::ttmlir {
 namespace {
@@ -31,10 +32,11 @@ using client::Result;
 using client::Status;
 
 constexpr size_t kMaxMessageBytes = 4096;  // of the compiler
+constexpr size_t kMaxImageBytes = size_t{4} << 20;
 constexpr const char* kCompiler = "riscv64-unknown-elf-g++";
 // Of each process that the compiler is made of: KiB of memory, blocks of 512 bytes of a file, and seconds, for those
 // that the client did not survive to end.
-constexpr const char* kLimited = "ulimit -v 1048576; ulimit -f 131072; ulimit -t 600; exec \"$@\"";
+constexpr const char* kLimited = "ulimit -v 1048576; ulimit -f 16384; ulimit -t 600; exec \"$@\"";
 
 // What an image is made of, in the SDK's folder.
 constexpr std::array<const char*, 4> kSdkFolders = {"firmware/sdk", "firmware/common",
@@ -74,8 +76,9 @@ std::string SdkText(const fs::path& sdk) {
   std::vector<fs::path> files;
   std::error_code ignored;
   for (const char* const folder : kSdkFolders) {
-    for (const auto& entry : fs::recursive_directory_iterator(sdk / folder, ignored)) {
-      if (entry.is_regular_file(ignored)) files.push_back(entry.path());
+    for (auto entry = fs::recursive_directory_iterator(sdk / folder, ignored);
+         entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
+      if (entry->is_regular_file(ignored)) files.push_back(entry->path());
     }
   }
   std::sort(files.begin(), files.end());
@@ -104,6 +107,26 @@ class TemporaryFolder {
  private:
   fs::path path_;
 };
+
+// A descriptor above those that a process has from the start; -1: none.
+int OpenedToWrite(const fs::path& path) {
+  const int opened = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int above = fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (opened >= 0) close(opened);
+  return above;
+}
+
+// What the compiler says of a line of the kernel, with the kernel's name.
+std::string WithName(const std::string& messages, const std::string& name) {
+  const std::string file = std::string(kKernelFile) + ":";
+  std::string named;
+  size_t from = 0;
+  for (size_t at = messages.find(file); at != std::string::npos; at = messages.find(file, from)) {
+    named += messages.substr(from, at - from) + name + ":";
+    from = at + file.size();
+  }
+  return named + messages.substr(from);
+}
 
 // What a process of the compiler makes.
 fs::path PathOf(const fs::path& folder, Processor processor, const char* suffix) {
@@ -136,23 +159,16 @@ KernelImage KernelCache::Find(const std::string& key) const {
 
 void KernelCache::Keep(const std::string& key, const KernelImage& image) const {
   if (folder_.empty()) return;
-  // Whole or not at all, also where two processes keep the same.
-  const fs::path made = folder_ / fmt::format("{}.{}", key, getpid());
-  std::error_code error;
-  std::ofstream file(made, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(image.data()),
-             static_cast<std::streamsize>(image.size()));
-  file.close();
-  if (file) fs::rename(made, folder_ / (key + ".elf"), error);
-  if (!file || error) fs::remove(made, error);
-  Shrink();
+  const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
+  if (WriteWholeFile((folder_ / (key + ".elf")).string(), bytes).ok()) Shrink();
 }
 
 void KernelCache::Shrink() const {
   std::vector<std::pair<fs::file_time_type, fs::path>> images;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-    images.emplace_back(entry.last_write_time(ignored), entry.path());
+  for (auto entry = fs::directory_iterator(folder_, ignored); entry != fs::directory_iterator();
+       entry.increment(ignored)) {
+    images.emplace_back(entry->last_write_time(ignored), entry->path());
   }
   if (images.size() <= most_) return;
   std::sort(images.begin(), images.end());
@@ -183,9 +199,9 @@ Status KernelCompiler::Find() {
 }
 
 std::string KernelCompiler::KeyOf(const KernelSource& source, Processor processor) const {
-  // The name is in what is said of the kernel's lines.
-  return HashOf(fmt::format("{}\n{}\n{} {}\n{}\n{}", fingerprint_, TTFD_KERNEL_FLAGS,
-                            HartOf(processor), source.is_compute, source.name, source.text));
+  std::string key = fingerprint_ + "\n" + source.text;
+  for (const std::string& argument : ArgumentsFor(source, processor, {})) key += "\n" + argument;
+  return HashOf(key);
 }
 
 Result<std::vector<KernelImage>> KernelCompiler::Compile(const KernelSource& source) {
@@ -241,32 +257,39 @@ Result<std::vector<KernelImage>> KernelCompiler::Run(const KernelSource& source)
   }
   std::vector<std::unique_ptr<ChildProcess>> processes;
   for (const Processor processor : source.processors) {
-    const int messages = open(PathOf(folder.path(), processor, ".txt").c_str(),
-                              O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const int messages = OpenedToWrite(PathOf(folder.path(), processor, ".txt"));
+    if (messages < 0) return Status(Code::kResourceExhausted, "no file can be opened");
     processes.push_back(std::make_unique<ChildProcess>());
     Status status = processes.back()->Start(
         ArgumentsFor(source, processor, folder.path()),
         {"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + folder.path().string()}, {{messages, 2}});
-    if (messages >= 0) close(messages);
+    close(messages);
     if (!status.ok()) return status;
   }
   std::vector<KernelImage> images;
-  const auto end = std::chrono::steady_clock::now() + time_;
   for (size_t i = 0; i < processes.size(); ++i) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
+        deadline_ - std::chrono::steady_clock::now());
     const Result<int> ended = processes[i]->Wait(left);
-    if (!ended.ok()) {
+    if (ended.status().code() == Code::kDeadlineExceeded) {
       return Status(Code::kDeadlineExceeded,
-                    fmt::format("its compiler did not end within {} ms", time_.count()));
+                    fmt::format("its compiler did not end within {} ms, which all kernels together "
+                                "have",
+                                time_.count()));
     }
+    if (!ended.ok()) return ended.status();
     if (*ended != 0) {
-      return Status(
-          Code::kInvalidArgument,
-          "it does not compile:\n" +
-              ContentOf(PathOf(folder.path(), source.processors[i], ".txt"), kMaxMessageBytes));
+      return Status(Code::kInvalidArgument,
+                    "it does not compile:\n" +
+                        WithName(ContentOf(PathOf(folder.path(), source.processors[i], ".txt"),
+                                           kMaxMessageBytes),
+                                 source.name));
     }
     const std::string elf = ContentOf(PathOf(folder.path(), source.processors[i], ".elf"));
+    if (elf.size() > kMaxImageBytes) {
+      return Status(Code::kResourceExhausted,
+                    fmt::format("its image has more than {} bytes", kMaxImageBytes));
+    }
     const auto bytes = std::as_bytes(std::span(elf));
     images.emplace_back(bytes.begin(), bytes.end());
   }

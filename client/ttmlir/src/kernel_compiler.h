@@ -1,8 +1,8 @@
 // Kernels compiled from C++ source, by the cross compiler in a process of its own.
 //
 // A kernel for a hart that moves data becomes one image, one for the Tensix engine three. Images are kept on disk, in
-// ttfd/kernels of the user's cache folder (XDG_CACHE_HOME, or .cache of HOME), by the SHA-256 of all that they are made
-// of: source, SDK, flags and compiler. Where there is no such folder, each is compiled anew.
+// ttfd/kernels of the user's cache folder (XDG_CACHE_HOME, or .cache of HOME), by the SHA-256 of source, SDK, command
+// line, and the compiler's path, size and time. Where there is no such folder, each is compiled anew.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,11 @@
 
 namespace ttfd::ttmlir {
 
+// The name of the source in its #line: that of the kernel takes its place in messages.
+constexpr const char* kKernelFile = "ttfd_kernel";
+
 struct KernelSource {
-  std::string name;                           // in messages of the compiler, before the line
+  std::string name;                           // in messages
   std::string text;                           // whole
   std::vector<client::Processor> processors;  // an image for each
   bool is_compute = false;
@@ -48,9 +51,9 @@ class KernelCache {
 // One thread.
 class KernelCompiler {
  public:
-  // The compiler's process may run for `time` and has 1 GiB of memory.
+  // Compiles for `time` from now on. A process of the compiler has 1 GiB of memory, and makes at most 4 MiB.
   KernelCompiler(KernelCache cache, std::chrono::milliseconds time)
-      : cache_(std::move(cache)), time_(time) {}
+      : cache_(std::move(cache)), time_(time), deadline_(std::chrono::steady_clock::now() + time) {}
 
   // In the order of its processors. FAILED_PRECONDITION: the compiler or the SDK is not installed. INVALID_ARGUMENT: it
   // does not compile; has what the compiler says. DEADLINE_EXCEEDED: compiling takes longer than it may.
@@ -66,6 +69,7 @@ class KernelCompiler {
 
   KernelCache cache_;
   std::chrono::milliseconds time_;
+  std::chrono::steady_clock::time_point deadline_;
   std::string compiler_;  // paths; empty: not looked for yet
   std::string sdk_;
   std::string fingerprint_;  // of both

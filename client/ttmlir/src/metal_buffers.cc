@@ -95,20 +95,26 @@ std::string DistributionOf(const Record& spread, BufferSpec* spec) {
   const std::vector<int64_t> pages = IntegersIn(spread.Items("tensor_shape_in_pages"));
   const std::vector<int64_t> shard = IntegersIn(spread.Items("shard_shape_in_pages"));
   const List cores = spread.Items("cores");
-  if (pages.size() != 2 || shard.size() != 2 || pages[1] <= 0 || shard[0] <= 0 || shard[1] <= 0 ||
-      cores.empty()) {
+  if (pages.size() != 2 || shard.size() != 2 || pages[0] <= 0 || pages[1] <= 0 || shard[0] <= 0 ||
+      shard[1] <= 0 || cores.empty()) {
     return fmt::format("its pages are spread by {} extents, and two are supported", pages.size());
   }
   spec->cores.clear();
   for (uint32_t i = 0; i < cores.size(); ++i) {
-    const auto x = static_cast<uint32_t>(cores.Child(i).Integer("x"));
-    const auto y = static_cast<uint32_t>(cores.Child(i).Integer("y"));
-    spec->cores.push_back({x, y, x, y});
+    const int64_t x = cores.Child(i).Integer("x");
+    const int64_t y = cores.Child(i).Integer("y");
+    if (x < 0 || y < 0 || x >= kMaxCoordinate || y >= kMaxCoordinate) {
+      return "a core is not in the grid of a card";
+    }
+    spec->cores.push_back({static_cast<uint32_t>(x), static_cast<uint32_t>(y),
+                           static_cast<uint32_t>(x), static_cast<uint32_t>(y)});
   }
   spec->row_pages = static_cast<uint32_t>(pages[1]);
   spec->shard_rows = static_cast<uint32_t>(shard[0]);
   spec->shard_row_pages = static_cast<uint32_t>(shard[1]);
-  return "";
+  const uint64_t all = static_cast<uint64_t>(pages[0]) * spec->row_pages;
+  if (all == spec->bytes / spec->page_bytes) return "";
+  return fmt::format("its {} pages are spread as {}", spec->bytes / spec->page_bytes, all);
 }
 
 }  // namespace

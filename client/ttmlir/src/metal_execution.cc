@@ -70,6 +70,8 @@ Status MetalExecution::CheckGrid() const {
 }
 
 Status MetalExecution::Compile() {
+  constexpr uint64_t kMaxImageBytes = uint64_t{256} << 20;
+  uint64_t bytes = 0;
   KernelCompiler compiler(KernelCache::OfUser(), options_.compile_time);
   for (size_t i = 0; i < plan_.commands.size(); ++i) {
     for (const MetalStep& step : plan_.commands[i].steps) {
@@ -80,6 +82,11 @@ Status MetalExecution::Compile() {
         if (!images.ok()) {
           return Status(images.status().code(),
                         fmt::format("{}: {}", NameOf(plan_, i), images.status().message()));
+        }
+        for (const KernelImage& image : *images) bytes += image.size();
+        if (bytes > kMaxImageBytes) {
+          return Status(Code::kResourceExhausted,
+                        fmt::format("its kernels are more than {} bytes", kMaxImageBytes));
         }
         images_[&kernel] = *std::move(images);
       }
@@ -126,11 +133,11 @@ Status MetalExecution::Do(const WriteStep& step) {
   HostArray& from = hosts_.at(step.from);
   const CardBuffer& to = buffers_.at(step.to);
   if (!to.spec.is_tiled) {
-    return queue_.EnqueueWrite(to.buffer, 0, from.bytes().first(to.spec.bytes)).status();
+    return queue_.Write(to.buffer, 0, from.bytes().first(to.spec.bytes));
   }
   const Result<std::vector<std::byte>> tiles = from.Tiles();
   if (!tiles.ok()) return tiles.status();
-  return queue_.EnqueueWrite(to.buffer, 0, *tiles).status();
+  return queue_.Write(to.buffer, 0, *tiles);
 }
 
 Status MetalExecution::Do(const ReadStep& step) {
@@ -146,7 +153,7 @@ Status MetalExecution::Do(const ReadStep& step) {
 
 Status MetalExecution::Do(const SetStep& step) {
   const CardBuffer& semaphore = buffers_.at(step.id);
-  return queue_.EnqueueFill(semaphore.buffer, 0, semaphore.spec.bytes, step.value).status();
+  return queue_.Fill(semaphore.buffer, 0, semaphore.spec.bytes, step.value);
 }
 
 Status MetalExecution::Do(const FinishStep& /*step*/) { return queue_.Finish(); }
@@ -159,13 +166,14 @@ Status MetalExecution::Do(const NativeCallStep& step) {
     inputs.push_back({array.spec().extents, std::vector<uint32_t>(array.spec().elements())});
     std::memcpy(inputs.back().words.data(), elements.data(), elements.size());
   }
+  const size_t made = step.function.returns_outputs ? step.results.size() : 1;
   std::vector<NativeArray> outputs;
-  for (const MetalArray& result : step.results) outputs.push_back({result.spec.extents, {}});
+  for (size_t i = 0; i < made; ++i) outputs.push_back({step.results[i].spec.extents, {}});
   Status status = CallNative(step.function, inputs, &outputs,
                              {options_.native_time, options_.native_memory_bytes});
-  for (size_t i = 0; status.ok() && i < outputs.size(); ++i) {
+  for (size_t i = 0; status.ok() && i < step.results.size(); ++i) {
     HostArray array(step.results[i].spec);
-    array.SetElements(std::as_bytes(std::span(outputs[i].words)));
+    array.SetElements(std::as_bytes(std::span(outputs[std::min(i, made - 1)].words)));
     hosts_.insert_or_assign(step.results[i].id, std::move(array));
   }
   return status;
@@ -210,19 +218,7 @@ Status MetalExecution::Do(const LaunchStep& step) {
       }
     }
   }
-  const Result<client::Position> position = queue_.EnqueueLaunch(launch);
-  if (position.ok()) launches_.emplace_back(command_, *position);
-  return position.status();
-}
-
-Status MetalExecution::CauseOf(const Status& status) {
-  for (const auto& launch : launches_) {
-    const Status ended = queue_.Wait(launch.second);
-    if (ended.ok()) continue;
-    return Status(ended.code(),
-                  fmt::format("{}: {}", NameOf(plan_, launch.first), ended.message()));
-  }
-  return status;
+  return queue_.Launch(launch);
 }
 
 Status MetalExecution::RunCommands() {
@@ -234,16 +230,19 @@ Status MetalExecution::RunCommands() {
     return status;
   };
   Status status = run(plan_.before);
-  for (command_ = 0; command_ < plan_.commands.size() && status.ok(); ++command_) {
-    status = run(plan_.commands[command_].steps);
+  for (size_t i = 0; i < plan_.commands.size() && status.ok(); ++i) {
+    status = run(plan_.commands[i].steps);
     if (status.ok()) continue;
-    return Status(status.code(), fmt::format("{}: {}", NameOf(plan_, command_), status.message()));
+    return Status(status.code(), fmt::format("{}: {}", NameOf(plan_, i), status.message()));
   }
-  if (status.ok()) status = run(plan_.after);
-  return status.ok() ? queue_.Finish() : status;
+  return status.ok() ? run(plan_.after) : status;
 }
 
 Result<std::vector<Tensor>> MetalExecution::Run(std::span<const Tensor> inputs) {
+  if (card_.IsRecording()) {
+    return Status(Code::kFailedPrecondition,
+                  "the card is recording, and commands of TTMetal are not recorded");
+  }
   Status status = CheckGrid();
   if (status.ok()) status = Compile();
   for (size_t i = 0; i < inputs.size() && status.ok(); ++i) {
@@ -251,14 +250,8 @@ Result<std::vector<Tensor>> MetalExecution::Run(std::span<const Tensor> inputs) 
     status = array.Take(inputs[i]);
     hosts_.insert_or_assign(plan_.inputs[i].id, std::move(array));
   }
+  if (status.ok()) status = RunCommands();
   if (!status.ok()) return status;
-  status = RunCommands();
-  if (!status.ok()) {
-    status = CauseOf(status);
-    // This run reports the error of its launch; what comes after it is not to fail with it.
-    (void)card_.ClearError();
-    return status;
-  }
   std::vector<Tensor> outputs;
   for (const MetalArray& output : plan_.outputs) {
     Result<Tensor> made = hosts_.at(output.id).Give(card_);

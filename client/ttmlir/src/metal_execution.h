@@ -17,15 +17,14 @@ class MetalExecution {
   MetalExecution(tensor::Card& card, const MetalPlan& plan, const SubmitOptions& options)
       : card_(card), plan_(plan), options_(options), queue_(card.queue()) {}
 
-  // Returns when the card has done all of it. Kernels are compiled before anything is sent.
+  // Returns when the card has done all of it. Kernels are compiled before anything is sent. Each command is waited for:
+  // an error of one is that of the call, and leaves the card's queue open.
   client::Result<std::vector<tensor::Tensor>> Run(std::span<const tensor::Tensor> inputs);
 
  private:
   client::Status CheckGrid() const;
   client::Status Compile();
   client::Status RunCommands();
-  // The error of the launch that made the others fail, if any; else `status`.
-  client::Status CauseOf(const client::Status& status);
   client::Status Do(const HostStep& step);
   client::Status Do(const HostCopyStep& step);
   client::Status Do(const CreateStep& step);
@@ -47,8 +46,6 @@ class MetalExecution {
   const SubmitOptions& options_;
   client::Queue queue_;
   std::map<const KernelPlan*, std::vector<KernelImage>> images_;
-  size_t command_ = 0;                                         // that is being run
-  std::vector<std::pair<size_t, client::Position>> launches_;  // with their commands
   std::map<uint32_t, HostArray> hosts_;
   std::map<uint32_t, CardBuffer> buffers_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "ttfd/tiles.h"
 
@@ -15,7 +16,6 @@ using client::CoreRange;
 using client::DataFormat;
 using client::Processor;
 
-constexpr uint32_t kMaxCoordinate = 63;  // of a NoC
 constexpr uint32_t kMaxSemaphores = 16;  // indices of a program
 constexpr size_t kMaxSemaphorePlans = 256;
 constexpr uint32_t kMaxRanges = 256;    // of cores, in a list
@@ -51,10 +51,10 @@ class Arguments {
             const std::vector<CoreRange>& cores)
       : command_(command), state_(state), launch_(*launch), cores_(cores) {}
 
-  // Problems of one leave those after it unplanned.
-  void AddCommon(const List& arguments);
-  void BeginRuntime() { first_runtime_ = words_.size(); }
+  // In this order, which is TT-Metalium's for the indices of semaphores. Problems of one leave those after it unplanned.
   void AddCompileTime(const List& arguments);
+  void AddCommon(const List& arguments);
+  void AddRuntime(const List& arguments);
 
   const std::string& problem() const { return problem_; }
   std::vector<ArgumentWord> TakeWords() { return std::move(words_); }
@@ -64,6 +64,7 @@ class Arguments {
   ArgumentWord WordOf(std::string_view kind, const Record& argument);
   ArgumentWord Buffer(const Record& argument);
   ArgumentWord Semaphore(int64_t initial);
+  void AddWords(const List& arguments);
   void AddAccessor(const Record& argument);
   void AddNumber(uint32_t number) {
     if (++numbers_ > kMaxArguments) problem_ = kTooMany;
@@ -75,6 +76,7 @@ class Arguments {
   LaunchStep& launch_;
   const std::vector<CoreRange>& cores_;
   std::vector<ArgumentWord> words_;
+  size_t first_common_ = 0;
   size_t first_runtime_ = 0;
   size_t numbers_ = 0;  // of compile-time arguments
   std::string text_;    // of compile-time arguments
@@ -152,6 +154,16 @@ ArgumentWord Arguments::WordOf(std::string_view kind, const Record& argument) {
 }
 
 void Arguments::AddCommon(const List& arguments) {
+  first_common_ = words_.size();
+  AddWords(arguments);
+}
+
+void Arguments::AddRuntime(const List& arguments) {
+  first_runtime_ = words_.size();
+  AddWords(arguments);
+}
+
+void Arguments::AddWords(const List& arguments) {
   if (words_.size() + arguments.size() > kMaxArguments) problem_ = kTooMany;
   for (uint32_t i = 0; i < arguments.size() && problem_.empty(); ++i) {
     const Record argument = arguments.Child(i);
@@ -168,7 +180,12 @@ void Arguments::AddAccessor(const Record& argument) {
   const BufferSpec& buffer = state_.buffers.at(id);
   // The numbers of AccessorKind in <ttfd/metal/accessors.h>.
   constexpr uint32_t kInterleavedDram = 0;
-  constexpr uint32_t kShardedL1 = 2;
+  constexpr uint32_t kShardedL1 = 1;
+  const uint64_t count =
+      std::accumulate(buffer.cores.begin(), buffer.cores.end(), uint64_t{0},
+                      [](uint64_t sum, const CoreRange& range) { return sum + range.count(); });
+  if (count > kMaxArguments) problem_ = kTooMany;
+  if (!problem_.empty()) return;
   std::vector<uint32_t> workers;
   for (const CoreRange& range : buffer.cores) {
     for (uint32_t y = range.y0; y <= range.y1; ++y) {
@@ -217,10 +234,11 @@ std::string Arguments::Text() const {
       "namespace ttfd::metal {{\n"
       "inline constexpr CompileTimeArgument kCompileTimeArguments[] = {{{}{{}}}};\n"
       "inline constexpr NamedArgument kNamedArguments[] = {{{}{{}}}};\n"
+      "inline constexpr uint32_t kFirstCommonArgument = {};\n"
       "inline constexpr uint32_t kFirstRuntimeArgument = {};\n"
       "}}\n"
       "#include <ttfd/metal.h>\n",
-      text_, names_, first_runtime_);
+      text_, names_, first_common_, first_runtime_);
 }
 
 // The harts of a kernel; empty: another tile than a worker's, or a hart that a worker does not have.
@@ -269,18 +287,17 @@ std::string PlanKernel(const Record& command, const Record& kernel, const std::s
   if (!problem.empty()) return problem;
   Arguments arguments(command, *state, launch, plan.cores);
   const Record lists = kernel.Child("args");
-  arguments.AddCommon(lists.Items("crt_args"));
-  arguments.BeginRuntime();
-  arguments.AddCommon(lists.Items("rt_args"));
-  arguments.AddCommon(kernel.Items("runtime_args"));
+  const size_t semaphores = launch->semaphores.size();
   arguments.AddCompileTime(lists.Items("ct_args"));
+  arguments.AddCommon(lists.Items("crt_args"));
+  arguments.AddRuntime(lists ? lists.Items("rt_args") : kernel.Items("runtime_args"));
   if (!arguments.problem().empty()) return arguments.problem();
   plan.arguments = arguments.Text();
   plan.source = kernel.Child("kernel").Text("source");
   plan.words = arguments.TakeWords();
-  if (!state->Charge(sizeof(plan) + plan.arguments.size() +
-                     plan.words.size() * sizeof(plan.words[0]) +
-                     plan.cores.size() * sizeof(CoreRange))) {
+  if (!state->Charge(
+          sizeof(plan) + plan.arguments.size() + plan.words.size() * sizeof(plan.words[0]) +
+          plan.cores.size() * sizeof(CoreRange) * (1 + launch->semaphores.size() - semaphores))) {
     return kTooLarge;
   }
   launch->kernels.push_back(std::move(plan));
@@ -319,6 +336,13 @@ std::string AddCircularBuffer(const CircularBufferRecord& record, std::vector<Co
   const bool is_tile = client::TileBytes(plan.format) == record.page_bytes;
   const bool computes = std::any_of(launch->kernels.begin(), launch->kernels.end(),
                                     [](const KernelPlan& kernel) { return kernel.is_compute(); });
+  const bool is_computed = plan.format == DataFormat::kFloat32 ||
+                           plan.format == DataFormat::kFloat16B ||
+                           plan.format == DataFormat::kBfp8B;
+  if (computes && !is_computed) {
+    return fmt::format("{} has elements of {}, which compute kernels do not take", name,
+                       record.dtype);
+  }
   if (!is_tile && computes) {
     return fmt::format("{} has pages of {} bytes of {}: {}", name, record.page_bytes, record.dtype,
                        kComputeOnly);
@@ -327,7 +351,8 @@ std::string AddCircularBuffer(const CircularBufferRecord& record, std::vector<Co
   // Each kernel of 2024 has its own list.
   const auto same = [&plan](const CircularBufferPlan& other) {
     return other.index == plan.index && other.cores == plan.cores && other.buffer == plan.buffer &&
-           other.pages == plan.pages && other.page_bytes == plan.page_bytes;
+           other.pages == plan.pages && other.page_bytes == plan.page_bytes &&
+           other.format == plan.format;
   };
   auto& all = launch->circular_buffers;
   if (std::any_of(all.begin(), all.end(), same)) return "";
@@ -375,8 +400,8 @@ KernelSource KernelPlan::WholeSource() const {
   const bool is_old = source.find("NAMESPACE") != std::string_view::npos;
   // A kernel of 2024 has another entry.
   std::string text = fmt::format("{}{}#line 1 \"{}\"\n{}\n{}", arguments,
-                                 is_compute() ? "using namespace ttfd::compute;\n" : "", name,
-                                 WithoutIncludes(std::string(source)),
+                                 is_compute() ? "using namespace ttfd::compute;\n" : "",
+                                 kKernelFile, WithoutIncludes(std::string(source)),
                                  is_old ? "void kernel_main() { NAMESPACE::MAIN; }\n" : "");
   return {name, std::move(text), processors, is_compute()};
 }
@@ -411,6 +436,10 @@ DataFormat FormatOf(std::string_view dtype) {
 }
 
 std::string PlanLaunch(const Record& command, size_t index, MetalState* state, LaunchStep* launch) {
+  if (!command.Items("fabric_connection_configs").empty() ||
+      command.Child("fabric_connection_config")) {
+    return "its kernels reach other chips";
+  }
   const List kernels = command.Child("program").Items("kernels");
   for (uint32_t i = 0; i < kernels.size(); ++i) {
     const std::string name = fmt::format("kernel {} of command {}", i, index);

@@ -22,6 +22,8 @@ struct MetalState {
   static constexpr uint64_t kMaxLaunchBytes = uint64_t{24} << 20;
 };
 
+constexpr uint32_t kMaxCoordinate = 63;  // of a NoC
+
 // Ranges of a list of Dim2dRange. Problems are "" where there is none, here and below.
 std::string CoresOf(const List& ranges, std::vector<client::CoreRange>* cores);
 

@@ -51,9 +51,10 @@ std::string MetalPlanner::PlanBuffer(const Record& command) {
   if (state_.buffers.contains(IdOf(ref))) return "";  // an input or an output
   BufferSpec spec;
   std::string problem = BufferOf(ref, &spec);
+  if (!problem.empty()) return problem;
   state_.buffers[IdOf(ref)] = spec;
-  if (problem.empty()) Add(CreateStep{IdOf(ref), spec});
-  return problem;
+  Add(CreateStep{IdOf(ref), spec});
+  return "";
 }
 
 std::string MetalPlanner::PlanHost(const Record& command) {
@@ -65,9 +66,10 @@ std::string MetalPlanner::PlanHost(const Record& command) {
     problem =
         fmt::format("%{} has {} bytes, and the file {}", IdOf(ref), spec.bytes(), bytes.size());
   }
+  if (!problem.empty()) return problem;
   state_.hosts[IdOf(ref)] = spec;
-  if (problem.empty()) Add(HostStep{IdOf(ref), spec, bytes});
-  return problem;
+  Add(HostStep{IdOf(ref), spec, bytes});
+  return "";
 }
 
 std::string MetalPlanner::PlanTransfer(std::string_view type, const Record& command) {
@@ -177,9 +179,12 @@ std::string MetalPlanner::PlanNativeCall(const Record& command) {
     if (problem.empty() && !has_words(result.spec))
       problem = "native code with " + result.spec.dtype;
     if (!problem.empty()) return problem;
-    state_.hosts[result.id] = result.spec;
     step.results.push_back(std::move(result));
   }
+  if (!step.function.returns_outputs && !step.inputs.empty()) {
+    step.results.push_back({step.inputs.back(), state_.hosts.at(step.inputs.back())});
+  }
+  for (const MetalArray& result : step.results) state_.hosts[result.id] = result.spec;
   Add(std::move(step));
   return "";
 }
@@ -197,6 +202,7 @@ std::string MetalPlanner::Plan(std::string_view type, const Record& command) {
   if (type == "DeallocateBufferCommand") {
     const uint32_t id = IdOf(command.Child("ref"));
     if (state_.buffers.erase(id) == 0) return fmt::format("%{} is not on the card", id);
+    state_.hosts.erase(id);  // what was an input
     Add(ReleaseStep{id});
     return "";
   }
@@ -246,14 +252,18 @@ void MetalPlanner::PlanArguments(const Record& device_program) {
     const Record ref = inputs.Child(i);
     MetalArray input = {IdOf(ref), {}};
     std::string problem = HostOf(ref, &input.spec);
-    state_.hosts[input.id] = input.spec;
+    if (problem.empty() && !state_.hosts.emplace(input.id, input.spec).second) {
+      problem = fmt::format("%{} is an input twice", input.id);
+    }
     if (problem.empty() && !OnHost(ref)) {
       BufferSpec spec;
       problem = BufferOf(ref, &spec);
       if (problem.empty()) problem = MismatchOf(input, input.id, spec);
-      state_.buffers[input.id] = spec;
-      plan_.before.push_back(CreateStep{input.id, spec});
-      plan_.before.push_back(WriteStep{input.id, input.id});
+      if (problem.empty()) {
+        state_.buffers[input.id] = spec;
+        plan_.before.push_back(CreateStep{input.id, spec});
+        plan_.before.push_back(WriteStep{input.id, input.id});
+      }
     }
     if (!problem.empty()) plan_.problems.push_back(fmt::format("input {}: {}", i, problem));
     plan_.inputs.push_back(std::move(input));
@@ -265,8 +275,9 @@ void MetalPlanner::PlanArguments(const Record& device_program) {
     if (!ref.Child("desc").Child("layout")) continue;
     BufferSpec spec;
     const std::string problem = BufferOf(ref, &spec);
-    if (!problem.empty()) plan_.problems.push_back(fmt::format("output {}: {}", i, problem));
-    if (state_.buffers.emplace(IdOf(ref), spec).second) {
+    if (!problem.empty()) {
+      plan_.problems.push_back(fmt::format("output {}: {}", i, problem));
+    } else if (state_.buffers.emplace(IdOf(ref), spec).second) {
       plan_.before.push_back(CreateStep{IdOf(ref), spec});
     }
   }
@@ -279,7 +290,10 @@ void MetalPlanner::PlanResults(const Record& device_program) {
     if (!ref.Child("desc").Child("layout")) continue;
     MetalArray output = {IdOf(ref), {}};
     std::string problem = HostOf(ref, &output.spec);
-    if (!problem.empty()) plan_.problems.push_back(fmt::format("output {}: {}", i, problem));
+    if (!problem.empty()) {
+      plan_.problems.push_back(fmt::format("output {}: {}", i, problem));
+      return;
+    }
     plan_.outputs.push_back(std::move(output));
   }
   for (size_t i = 0; i < plan_.outputs.size(); ++i) {

@@ -73,7 +73,7 @@ Status RecordedTrace::Record(Card& card, const TraceStep& step, const Call& call
       card.Record([&call, &called, &traced] { called = call(&traced); });
   if (!called.ok()) return called;
   if (recording.status().code() == Code::kResourceExhausted) {
-    is_too_large_ = true;
+    too_large_for_ = card.session().id();
     return Status(Code::kFailedPrecondition, recording.status().message());
   }
   if (!recording.ok()) return recording.status();
@@ -86,7 +86,9 @@ Status RecordedTrace::Record(Card& card, const TraceStep& step, const Call& call
 Status RecordedTrace::Run(Card& card, const TraceStep& step, const Call& call,
                           TensorsById* tensors) {
   const std::lock_guard lock(mutex_);
-  if (is_too_large_) return Status(Code::kFailedPrecondition, "it is larger than a trace may be");
+  if (too_large_for_ == card.session().id()) {
+    return Status(Code::kFailedPrecondition, "it is larger than a trace may be");
+  }
   if (!Fits(card, step, *tensors)) {
     if (Status status = Record(card, step, call, *tensors); !status.ok()) return status;
   } else {

@@ -42,8 +42,8 @@ class RecordedTrace {
   client::Status Record(tensor::Card& card, const TraceStep& step, const Call& call,
                         const TensorsById& tensors);
 
-  std::mutex mutex_;  // of all below
-  bool is_too_large_ = false;
+  std::mutex mutex_;            // of all below
+  uint64_t too_large_for_ = 0;  // the session in which it did not fit
   uint64_t session_ = 0;
   std::optional<tensor::Recording> recording_;
   TensorsById slots_;  // of inputs and results

@@ -1,4 +1,4 @@
-// Programs of TTNN files run on a card.
+// Programs of TTNN and TTMetal files run on a card.
 #include "ttfd/ttmlir/submit.h"
 
 #include <fmt/format.h>

@@ -45,8 +45,9 @@ class TraceReader {
     bool is_inside = false;
     size_t calls = 0, others = 0;
     for (const PlannedOperation& operation : capture_.operations) {
-      if (operation.type == "BeginTraceCaptureOp") is_inside = true;
       if (operation.type == "EndTraceCaptureOp") is_inside = false;
+      if (is_inside && !operation.problem.empty()) ++others;
+      if (operation.type == "BeginTraceCaptureOp") is_inside = true;
       for (const Step& step : operation.steps) {
         if (!is_inside) continue;
         const auto* const call = std::get_if<ProgramStep>(&step);

@@ -50,8 +50,8 @@ struct SubmitOptions {
   bool allow_native = false;
   std::chrono::milliseconds native_time = std::chrono::seconds(10);  // of a call
   uint64_t native_memory_bytes = uint64_t{1} << 30;  // of a call, without its tensors
-  // Of compiling one kernel of a TTMetal file, which a process of its own does with at most 1 GiB of memory.
-  std::chrono::milliseconds compile_time = std::chrono::minutes(1);
+  // Of compiling all kernels of a TTMetal program, which processes of their own do with at most 1 GiB of memory each.
+  std::chrono::milliseconds compile_time = std::chrono::minutes(5);
 };
 
 // An operation of TTNN files that runs.
@@ -97,8 +97,8 @@ client::Result<std::string> PythonOf(const Binary& binary, size_t program);
 // enqueued: reading one waits, and returns an error of the card. Shapes and numbers that an operation of the table
 // refuses are found when it is called, after caches that were changed before.
 //
-// TTMetal: its kernels are compiled first. The call returns when the card has done all commands. When a launch fails,
-// so does what is enqueued on the card's queue at that time, and the queue's error is cleared.
+// TTMetal: its kernels are compiled first. The call returns when the card has done all commands; an error of one is the
+// call's, and leaves the card's queue open. FAILED_PRECONDITION: the card is recording.
 //
 // OUT_OF_RANGE: there is no such program. UNIMPLEMENTED: it is a system description, or an operation cannot run.
 // INVALID_ARGUMENT: the inputs are not those of the program, or a kernel does not compile. FAILED_PRECONDITION: the

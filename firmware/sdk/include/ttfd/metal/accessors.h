@@ -41,7 +41,7 @@ enum AccessorArgument : uint32_t {
   kAccessorWorkers,  // their number
   kAccessorHeader,   // the number of these
 };
-enum AccessorKind : uint32_t { kInterleavedDram, kInterleavedL1, kShardedL1 };
+enum AccessorKind : uint32_t { kInterleavedDram, kShardedL1 };
 
 }  // namespace ttfd::metal
 
@@ -81,13 +81,19 @@ class TensorAccessor {
       const uint32_t worker =
           kCompileTimeArguments[Arguments::kBegin + kAccessorHeader + shard].value;
       return Packed(ttfd::kernel::OnTile({worker & 0xFFFF, worker >> 16},
-                                         base_ + within * page_bytes_ + offset));
+                                         base_ + within * get_aligned_page_size() + offset));
     } else {
       return Packed(ttfd::kernel::InterleavedBuffer(base_, page_bytes_, kKind == kInterleavedDram)
                         .Page(page, offset));
     }
   }
-  uint32_t get_aligned_page_size() const { return page_bytes_; }
+  // From one page of a bank or a worker to the next.
+  uint32_t get_aligned_page_size() const {
+    constexpr uint32_t kAlignment =
+        kKind == ttfd::metal::kInterleavedDram ? ttfd::hw::kDramAlignment : ttfd::hw::kL1Alignment;
+    return (page_bytes_ + kAlignment - 1) & ~(kAlignment - 1);
+  }
+  uint32_t page_bytes() const { return page_bytes_; }
 
  private:
   static constexpr uint32_t kKind = Arguments::template At<ttfd::metal::kAccessorKind>();
@@ -104,7 +110,7 @@ uint32_t PageBytesOf(const Generator& pages) {
 }
 template <typename Arguments>
 uint32_t PageBytesOf(const TensorAccessor<Arguments>& pages) {
-  return pages.get_aligned_page_size();
+  return pages.page_bytes();
 }
 
 }  // namespace ttfd::metal

@@ -2,7 +2,8 @@
 //
 //   inline constexpr CompileTimeArgument kCompileTimeArguments[] = {{16, false}, {0, true}, {}};
 //   inline constexpr NamedArgument kNamedArguments[] = {{"depth", 4}, {}};
-//   inline constexpr uint32_t kFirstRuntimeArgument = 2;  // among the common words
+//   inline constexpr uint32_t kFirstCommonArgument = 1;   // among the common words
+//   inline constexpr uint32_t kFirstRuntimeArgument = 2;
 //
 // each array with one element more, of zeros, at its end.
 #pragma once

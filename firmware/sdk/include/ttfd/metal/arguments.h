@@ -40,11 +40,12 @@ T ArgumentAs(uint32_t word) {
 #define get_compile_time_arg_val(index) (::ttfd::metal::CompileTimeArgumentAt<(index)>())
 #define get_named_compile_time_arg_val(name) (::ttfd::metal::ValueOfName(name))
 
-// Arguments that are the same on every tile come first among the common words, then those of the kernel's tiles, which
-// tt-mlir gives all the same.
+// Arguments that are the same on every tile, and those of the kernel's tiles, which tt-mlir gives all the same: both
+// are common words.
 template <typename T>
 T get_common_arg_val(int index) {
-  return ttfd::metal::ArgumentAs<T>(ttfd::kernel::CommonArgument(index));
+  return ttfd::metal::ArgumentAs<T>(
+      ttfd::kernel::CommonArgument(ttfd::metal::kFirstCommonArgument + index));
 }
 template <typename T>
 T get_arg_val(int index) {

@@ -166,7 +166,8 @@ inline void untilize_init(uint32_t in, uint32_t out) {
 }
 inline void untilize_init_short(uint32_t in) { copy_tile_init(in); }
 inline void untilize_uninit(uint32_t /*in*/) {}
-// The reverse: rows of `row_tiles` tiles into the reserved pages of `out`.
+// The reverse: rows of `row_tiles` tiles into the reserved pages of `out`, behind what has been packed since the last
+// cb_push_back.
 inline void untilize_block(uint32_t in, uint32_t row_tiles, uint32_t out) {
   using namespace internal;
   for (uint32_t tile = 0; tile != row_tiles; ++tile) {
@@ -177,10 +178,12 @@ inline void untilize_block(uint32_t in, uint32_t row_tiles, uint32_t out) {
     if constexpr (kPacks) {
       const uint32_t bytes = ElementBytesOf(out);
       Pack(0, kernel::L1AddressOf(ordered_tile));
-      ScatterTile(TileAddress(out, 0) + tile * kTileSide * bytes, row_tiles, bytes);
+      ScatterTile(TileAddress(out, BufferAt(out).packed) + tile * kTileSide * bytes, row_tiles,
+                  bytes);
     }
     tile_regs_release();
   }
+  if constexpr (kPacks) BufferAt(out).packed += row_tiles;
 }
 
 }  // namespace ttfd::compute
