@@ -36,7 +36,7 @@ ChildProcess::~ChildProcess() {
   Collect();
 }
 
-// Its status, or -1: somebody else has collected it, or the system collects the processes of this one by itself.
+// Its status, or -1: another thread has collected it, or the system collects the processes of this one by itself.
 int ChildProcess::Collect() {
   int status = 0;
   pid_t ended = 0;

@@ -10,8 +10,8 @@
 // Dst holds 32-bit numbers: two halves of four tiles. One half is computed while the other is packed; the engine's
 // semaphore 1 counts the halves that are ready to pack. With TTFD_WHOLE_DST there is one section of eight tiles, which
 // is computed and then packed. TRISC0 unpacks into Dst itself where TRISC1 lets it, by semaphore 2. A tile has 1024
-// datums, four faces of 16x16 in the order top left, top right, bottom left, bottom right, which lie in 64 rows of SrcA,
-// SrcB or Dst.
+// datums, four faces of 16x16 in the order top left, top right, bottom left, bottom right, which lie in 64 rows of
+// SrcA, SrcB or Dst.
 #pragma once
 
 #include <stdint.h>
