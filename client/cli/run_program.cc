@@ -102,7 +102,15 @@ Result<Ran> RunOn(tensor::Card& card, const Binary& binary, size_t program,
   if (!options.check.empty()) {
     submit.on_golden = [checks](const GoldenCheck& check) { checks->push_back(check); };
   }
-  return Timed(card, [&] { return ttmlir::Submit(card, binary, program, inputs, submit); });
+  Result<Ran> ran =
+      Timed(card, [&] { return ttmlir::Submit(card, binary, program, inputs, submit); });
+  if (ran.ok() && binary.kind() == ttmlir::Kind::kTtMetal) {  // whose launches are no operations
+    const std::vector<ttmlir::OperationInfo> commands = binary.Operations(program);
+    ran->launches += std::count_if(commands.begin(), commands.end(), [](const auto& command) {
+      return command.type == "EnqueueProgramCommand";
+    });
+  }
+  return ran;
 }
 
 // kFailed: a result is not close, or nothing was compared.

@@ -27,7 +27,9 @@ constexpr const char* kNoArguments =
 
 class KernelCompilerTest : public testing::Test {
  protected:
-  KernelCompilerTest() : folder_(testing::TempDir() + "/kernel_compiler_test") {
+  KernelCompilerTest()
+      : folder_(testing::TempDir() + "/kernel_compiler_" +
+                testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

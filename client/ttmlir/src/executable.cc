@@ -204,7 +204,7 @@ std::string Executable::ProblemOfCall(const ProgramStep& call) const {
   return "";
 }
 
-std::vector<tensor::Tensor> Executable::Cached(uint64_t session, uint32_t program,
+std::vector<tensor::Tensor> Executable::Cached(SessionKey session, uint32_t program,
                                                std::span<const tensor::Tensor> inputs) {
   const std::lock_guard lock(mutex_);
   const auto found = cached_.find(program);
@@ -228,7 +228,7 @@ std::shared_ptr<RecordedTrace> Executable::TraceOf(const TraceStep& step) {
   return trace;
 }
 
-void Executable::Keep(uint64_t session, uint32_t program, std::span<const tensor::Tensor> inputs,
+void Executable::Keep(SessionKey session, uint32_t program, std::span<const tensor::Tensor> inputs,
                       std::vector<tensor::Tensor> results) {
   Entry entry = {session, {}, std::move(results), {}};
   for (const tensor::Tensor& result : entry.results) entry.versions.push_back(result.version());

@@ -14,6 +14,7 @@
 #include "client/ttmlir/src/golden.h"
 #include "client/ttmlir/src/plan.h"
 #include "client/ttmlir/src/recorded_trace.h"
+#include "client/ttmlir/src/session_key.h"
 #include "ttfd/tensor/card.h"
 #include "ttfd/ttmlir/submit.h"
 
@@ -32,9 +33,9 @@ class Executable {
   std::vector<Problem> ProblemsOf(size_t program, bool allow_native) const;
 
   // The results of program `program`, if it has run on the card of `session` with these inputs.
-  std::vector<tensor::Tensor> Cached(uint64_t session, uint32_t program,
+  std::vector<tensor::Tensor> Cached(SessionKey session, uint32_t program,
                                      std::span<const tensor::Tensor> inputs);
-  void Keep(uint64_t session, uint32_t program, std::span<const tensor::Tensor> inputs,
+  void Keep(SessionKey session, uint32_t program, std::span<const tensor::Tensor> inputs,
             std::vector<tensor::Tensor> results);
   // That of a step of its plans.
   std::shared_ptr<RecordedTrace> TraceOf(const TraceStep& step);
@@ -49,7 +50,7 @@ class Executable {
   bool AddChangesOfCalls(Plan* plan);
 
   struct Entry {
-    uint64_t session = 0;
+    SessionKey session = {};
     std::vector<std::pair<std::weak_ptr<tensor::Storage>, uint64_t>> inputs;  // with their versions
     std::vector<tensor::Tensor> results;
     std::vector<uint64_t> versions;  // of the results, which a program may change in place

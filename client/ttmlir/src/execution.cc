@@ -143,7 +143,7 @@ Status Execution::Do(const FreeStep& step) {
 Status Execution::Do(const ProgramStep& step) {
   std::vector<Tensor> inputs;
   for (const Value& input : step.inputs) inputs.push_back(tensors_[input.id]);
-  const uint64_t session = card_.session().id();
+  const SessionKey session = SessionKeyOf(card_);
   // Results of a recording change with each replay.
   const bool cached = step.cached && !card_.IsRecording();
   std::vector<Tensor> results;

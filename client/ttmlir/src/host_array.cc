@@ -9,7 +9,6 @@
 namespace ttfd::ttmlir {
 namespace {
 
-using client::Code;
 using client::DataFormat;
 using client::Result;
 using client::Status;

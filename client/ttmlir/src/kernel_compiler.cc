@@ -31,12 +31,17 @@ using client::Processor;
 using client::Result;
 using client::Status;
 
-constexpr size_t kMaxMessageBytes = 4096;  // of the compiler
-constexpr size_t kMaxImageBytes = size_t{4} << 20;
+constexpr size_t kMaxMessageBytes = 4096;           // of the compiler
+constexpr size_t kMaxImageBytes = size_t{1} << 20;  // most have a tenth of it
 constexpr const char* kCompiler = "riscv64-unknown-elf-g++";
 // Of each process that the compiler is made of: KiB of memory, blocks of 512 bytes of a file, and seconds, for those
 // that the client did not survive to end.
-constexpr const char* kLimited = "ulimit -v 1048576; ulimit -f 16384; ulimit -t 600; exec \"$@\"";
+// Descriptor 3 is a pipe whose other end the client has: when the client is gone, so are they.
+constexpr const char* kLimited =
+    "ulimit -v 1048576; ulimit -f 16384; ulimit -t 600\n"
+    "(read -r end <&3; kill -9 0) &\n"
+    "exec 3<&-; exec \"$@\"";
+constexpr int kLifeline = 3;
 
 // What an image is made of, in the SDK's folder.
 constexpr std::array<const char*, 4> kSdkFolders = {"firmware/sdk", "firmware/common",
@@ -66,7 +71,8 @@ std::string OnPath(const std::string& program) {
   std::istringstream folders(ProgramFolders());
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path file = fs::path(folder) / program;
-    if (access(file.c_str(), X_OK) == 0) return file.string();
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored) && access(file.c_str(), X_OK) == 0) return file.string();
   }
   return "";
 }
@@ -91,9 +97,9 @@ std::string SdkText(const fs::path& sdk) {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::error_code ignored;
-    std::string pattern = (fs::temp_directory_path(ignored) / "ttfd-kernel-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "ttfd-kernel-XXXXXX").string();
+    if (!error && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
   }
   ~TemporaryFolder() {
     std::error_code ignored;
@@ -106,6 +112,19 @@ class TemporaryFolder {
 
  private:
   fs::path path_;
+};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close(number_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
 };
 
 // A descriptor above those that a process has from the start; -1: none.
@@ -147,20 +166,25 @@ KernelCache KernelCache::OfUser() {
   return KernelCache(error ? fs::path() : folder);
 }
 
+// A file begins with the hash of the image, so that one which was cut or changed is not taken.
 KernelImage KernelCache::Find(const std::string& key) const {
-  if (folder_.empty()) return {};
   const fs::path path = folder_ / (key + ".elf");
-  const std::string content = ContentOf(path);
   std::error_code ignored;
-  if (!content.empty()) fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
-  const auto bytes = std::as_bytes(std::span(content));
+  if (folder_.empty() || !fs::is_regular_file(path, ignored)) return {};
+  const std::string content = ContentOf(path);
+  constexpr size_t kHashLetters = size_t{2} * SHA256_DIGEST_LENGTH;
+  if (content.size() <= kHashLetters) return {};
+  const std::string image = content.substr(kHashLetters);
+  if (HashOf(image) != content.substr(0, kHashLetters)) return {};
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+  const auto bytes = std::as_bytes(std::span(image));
   return {bytes.begin(), bytes.end()};
 }
 
 void KernelCache::Keep(const std::string& key, const KernelImage& image) const {
   if (folder_.empty()) return;
-  const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
-  if (WriteWholeFile((folder_ / (key + ".elf")).string(), bytes).ok()) Shrink();
+  const std::string bytes(reinterpret_cast<const char*>(image.data()), image.size());
+  if (WriteWholeFile((folder_ / (key + ".elf")).string(), HashOf(bytes) + bytes).ok()) Shrink();
 }
 
 void KernelCache::Shrink() const {
@@ -255,6 +279,12 @@ Result<std::vector<KernelImage>> KernelCompiler::Run(const KernelSource& source)
   if (folder.path().empty() || !(std::ofstream(text) << source.text << std::flush)) {
     return Status(Code::kResourceExhausted, "its source cannot be written to a temporary folder");
   }
+  std::array<int, 2> lifeline = {-1, -1};
+  if (pipe2(lifeline.data(), O_CLOEXEC) != 0) {
+    return Status(Code::kResourceExhausted, "no pipe can be opened");
+  }
+  const Descriptor client_end(lifeline[1]);  // closed after the processes have ended
+  const Descriptor their_end(lifeline[0]);
   std::vector<std::unique_ptr<ChildProcess>> processes;
   for (const Processor processor : source.processors) {
     const int messages = OpenedToWrite(PathOf(folder.path(), processor, ".txt"));
@@ -262,7 +292,8 @@ Result<std::vector<KernelImage>> KernelCompiler::Run(const KernelSource& source)
     processes.push_back(std::make_unique<ChildProcess>());
     Status status = processes.back()->Start(
         ArgumentsFor(source, processor, folder.path()),
-        {"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + folder.path().string()}, {{messages, 2}});
+        {"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + folder.path().string()},
+        {{messages, 2}, {their_end.number(), kLifeline}});
     close(messages);
     if (!status.ok()) return status;
   }

@@ -51,7 +51,7 @@ class KernelCache {
 // One thread.
 class KernelCompiler {
  public:
-  // Compiles for `time` from now on. A process of the compiler has 1 GiB of memory, and makes at most 4 MiB.
+  // Compiles for `time` from now on. A process of the compiler has 1 GiB of memory, and makes at most 1 MiB.
   KernelCompiler(KernelCache cache, std::chrono::milliseconds time)
       : cache_(std::move(cache)), time_(time), deadline_(std::chrono::steady_clock::now() + time) {}
 

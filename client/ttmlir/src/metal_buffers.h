@@ -7,7 +7,9 @@
 
 namespace ttfd::ttmlir {
 
-constexpr uint64_t kMaxHostBytes = uint64_t{1} << 30;  // of all that a run keeps on the host
+// Of all that a run keeps on the host, elements counted with 4 bytes at least. Converting them takes several times as
+// much for a while.
+constexpr uint64_t kMaxHostBytes = uint64_t{1} << 30;
 
 // `ref` is a TensorRef of 2024, or a BufferRef. Problems are "" where there is none.
 inline uint32_t IdOf(const Record& ref) { return static_cast<uint32_t>(ref.Integer("global_id")); }

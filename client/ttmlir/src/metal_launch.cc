@@ -176,7 +176,7 @@ std::string PlanCircularBuffer(const Record& ref, MetalState* state, LaunchStep*
 }  // namespace
 
 KernelSource KernelPlan::WholeSource() const {
-  const bool is_old = source.find("NAMESPACE") != std::string_view::npos;
+  const bool is_old = source.find("namespace NAMESPACE") != std::string_view::npos;
   // A kernel of 2024 has another entry.
   std::string text = fmt::format("{}{}#line 1 \"{}\"\n{}\n{}", arguments,
                                  is_compute() ? "using namespace ttfd::compute;\n" : "",

@@ -242,7 +242,8 @@ void MetalPlanner::PlanCommand(const Record& record) {
 // Counts what a run keeps on the host.
 std::string MetalPlanner::HostOf(const Record& ref, HostSpec* spec) {
   std::string problem = ArrayOf(ref, spec);
-  if (!problem.empty() || (host_bytes_ += spec->bytes()) <= kMaxHostBytes) return problem;
+  host_bytes_ += std::max<uint64_t>(spec->bytes(), spec->elements() * sizeof(uint32_t));
+  if (!problem.empty() || host_bytes_ <= kMaxHostBytes) return problem;
   return fmt::format("it keeps more than {} bytes on the host", kMaxHostBytes);
 }
 
@@ -307,6 +308,17 @@ void MetalPlanner::PlanResults(const Record& device_program) {
     } else if (!state_.hosts.contains(output.id)) {
       plan_.problems.push_back(fmt::format("output {}: %{} is not defined", i, output.id));
     }
+  }
+  for (uint32_t i = 0; i < outputs.size() && i < plan_.outputs.size(); ++i) {
+    HostSpec described;
+    const std::string problem = ArrayOf(outputs.Child(i), &described);
+    const HostSpec& returned = plan_.outputs[i].spec;
+    if (problem.empty() && described.extents == returned.extents &&
+        described.dtype == returned.dtype) {
+      continue;
+    }
+    plan_.problems.push_back(
+        fmt::format("output {}: what is returned has another shape or type", i));
   }
   if (plan_.outputs.size() != outputs.size()) {
     plan_.problems.push_back(

@@ -39,7 +39,7 @@ bool RecordedTrace::HasSlot(const TraceStep& step, uint64_t id) const {
 }
 
 bool RecordedTrace::Fits(Card& card, const TraceStep& step, const TensorsById& tensors) {
-  if (!recording_ || session_ != card.session().id()) return false;
+  if (!recording_ || session_ != SessionKeyOf(card)) return false;
   bool fits = true;
   for (const auto& [id, storage] : read_) {
     const Tensor& input = tensors.at(id);
@@ -73,12 +73,12 @@ Status RecordedTrace::Record(Card& card, const TraceStep& step, const Call& call
       card.Record([&call, &called, &traced] { called = call(&traced); });
   if (!called.ok()) return called;
   if (recording.status().code() == Code::kResourceExhausted) {
-    too_large_for_ = card.session().id();
+    too_large_for_ = SessionKeyOf(card);
     return Status(Code::kFailedPrecondition, recording.status().message());
   }
   if (!recording.ok()) return recording.status();
   recording_ = *std::move(recording);
-  session_ = card.session().id();
+  session_ = SessionKeyOf(card);
   for (const Value& result : step.results) slots_[result.id] = traced.at(result.id);
   return Status();
 }
@@ -86,7 +86,7 @@ Status RecordedTrace::Record(Card& card, const TraceStep& step, const Call& call
 Status RecordedTrace::Run(Card& card, const TraceStep& step, const Call& call,
                           TensorsById* tensors) {
   const std::lock_guard lock(mutex_);
-  if (too_large_for_ == card.session().id()) {
+  if (too_large_for_ == SessionKeyOf(card)) {
     return Status(Code::kFailedPrecondition, "it is larger than a trace may be");
   }
   if (!Fits(card, step, *tensors)) {

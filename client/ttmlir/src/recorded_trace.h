@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/ttmlir/src/plan.h"
+#include "client/ttmlir/src/session_key.h"
 #include "ttfd/tensor/card.h"
 
 namespace ttfd::ttmlir {
@@ -42,9 +43,9 @@ class RecordedTrace {
   client::Status Record(tensor::Card& card, const TraceStep& step, const Call& call,
                         const TensorsById& tensors);
 
-  std::mutex mutex_;            // of all below
-  uint64_t too_large_for_ = 0;  // the session in which it did not fit
-  uint64_t session_ = 0;
+  std::mutex mutex_;               // of all below
+  SessionKey too_large_for_ = {};  // the session in which it did not fit
+  SessionKey session_ = {};
   std::optional<tensor::Recording> recording_;
   TensorsById slots_;  // of inputs and results
   std::set<uint64_t>
