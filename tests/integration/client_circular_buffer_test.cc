@@ -56,7 +56,8 @@ class ClientCircularBuffers : public ttfd::testing::ClientFixture {
   static std::vector<float> Numbers(float first) {
     std::vector<float> numbers(kTiles * kTileBytes / 2);
     for (size_t i = 0; i < numbers.size(); ++i) {
-      numbers[i] = first + static_cast<float>(i % 7 + i / 1024);
+      const size_t tile = i / 1024;
+      numbers[i] = first + static_cast<float>(i % 7 + tile);
     }
     return numbers;
   }

@@ -106,7 +106,7 @@ std::string MetalPlanner::PlanTransfer(std::string_view type, const Record& comm
   if (buffer == state_.buffers.end()) return fmt::format("%{} is not on the card", card);
   const auto array = state_.hosts.find(host);
   if (array == state_.hosts.end()) return fmt::format("%{} is not on the host", host);
-  const std::string mismatch = MismatchOf({host, array->second}, card, buffer->second);
+  std::string mismatch = MismatchOf({host, array->second}, card, buffer->second);
   if (!mismatch.empty()) return mismatch;
   if (reads) {
     Add(ReadStep{from, to});
