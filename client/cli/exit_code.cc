@@ -1,8 +1,6 @@
 // Statuses as exit codes.
 #include "client/cli/exit_code.h"
 
-#include <sstream>
-#include <string>
 #include <utility>
 
 #include "client/cli/printing.h"
@@ -47,9 +45,7 @@ ExitCode ExitCodeOf(const client::Status& status) {
 }
 
 ExitCode Fail(const client::Status& status) {
-  // What a compiler says has several lines, each of which names ttfdctl.
-  std::istringstream lines(status.ToString());
-  for (std::string line; std::getline(lines, line);) PrintMessage(line);
+  PrintMessage(status.ToString());
   return ExitCodeOf(status);
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "client/cli/exit_code.h"
 #include "client/cli/json.h"
@@ -113,6 +114,13 @@ Result<Ran> RunOn(tensor::Card& card, const Binary& binary, size_t program,
   return ran;
 }
 
+// The lines of what a compiler says of a kernel, each of which names ttfdctl.
+ExitCode FailInLines(const Status& status) {
+  std::istringstream lines(status.ToString());
+  for (std::string line; std::getline(lines, line);) PrintMessage(line);
+  return ExitCodeOf(status);
+}
+
 // kFailed: a result is not close, or nothing was compared.
 ExitCode ReportGolden(const Common& common, const std::string& file,
                       const std::vector<GoldenCheck>& checks) {
@@ -164,7 +172,7 @@ int RunProgram(const Common& common, const std::string& file, const ProgramOptio
   if (!card.ok()) return Fail(card.status());
   std::vector<GoldenCheck> checks;
   const Result<Ran> ran = RunOn(*card, *binary, *program, options, &checks);
-  if (!ran.ok()) return Fail(ran.status());
+  if (!ran.ok()) return FailInLines(ran.status());
   if (Status status = Save(*ran, options.outputs); !status.ok()) return Fail(status);
   Report(common, "program", binary->programs()[*program].name, options.outputs, *ran);
   return options.check.empty() ? kOk : ReportGolden(common, file, checks);
