@@ -81,6 +81,13 @@ def test_an_input_that_is_there_twice_or_has_no_elements_is_refused(daemon, tmp_
     assert "input 0: %1 has no shape and strides of an array" in daemon.ctl("inspect", file, "--support").stdout
 
 
+def test_a_native_function_of_2025_writes_over_an_input_of_its_output_s_shape(daemon, tmp_path):
+    given, made = host(1, (4,)), host(2, (8,))
+    call = files.command("CpuCommand", {"ins": [given], "out": made, "func_name": "f", "dylib_id": 4})
+    file = files.write(tmp_path / "a.ttm", [call], [given], [], files.OF_2025, native=b"no library")
+    assert "its last input, over which it writes, has another shape" in daemon.ctl("inspect", file, "--support").stdout
+
+
 def test_what_the_compiler_says_of_a_kernel_has_its_name_and_line(daemon, tmp_path):
     file = files.write(tmp_path / "a.ttm", broken("void kernel_main() {\n  get_arg_val<uint32_t>(0) +;\n}"), [host(1, (1, 1024))], [host(5, (1, 1024))])
     np.save(tmp_path / "in.npy", numbers(1, 1024))

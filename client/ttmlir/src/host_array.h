@@ -31,7 +31,7 @@ class HostArray {
   client::Status Take(const tensor::Tensor& tensor);
   client::Result<tensor::Tensor> Give(tensor::Card& card) const;
 
-  // Of numbers that are no integers: as tiles of their own type.
+  // Converts numbers that are no integers to tiles of their own type, and back.
   client::Result<std::vector<std::byte>> Tiles() const;
   client::Status TakeTiles(std::span<const std::byte> tiles);
 

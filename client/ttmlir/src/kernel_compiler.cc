@@ -34,8 +34,7 @@ using client::Status;
 constexpr size_t kMaxMessageBytes = 4096;           // of the compiler
 constexpr size_t kMaxImageBytes = size_t{1} << 20;  // most have a tenth of it
 constexpr const char* kCompiler = "riscv64-unknown-elf-g++";
-// Of each process that the compiler is made of: KiB of memory, blocks of 512 bytes of a file, and seconds, for those
-// that the client did not survive to end.
+// Limits of each process of the compiler: KiB of memory, blocks of 512 bytes of a file, and seconds.
 // Descriptor 3 is a pipe whose other end the client has: when the client is gone, so are they.
 constexpr const char* kLimited =
     "ulimit -v 1048576; ulimit -f 16384; ulimit -t 600\n"
@@ -43,7 +42,7 @@ constexpr const char* kLimited =
     "exec 3<&-; exec \"$@\"";
 constexpr int kLifeline = 3;
 
-// What an image is made of, in the SDK's folder.
+// The folders of the SDK that an image is made of.
 constexpr std::array<const char*, 4> kSdkFolders = {"firmware/sdk", "firmware/common",
                                                     "runtime/abi", "runtime/hw"};
 
@@ -135,7 +134,7 @@ int OpenedToWrite(const fs::path& path) {
   return above;
 }
 
-// What the compiler says of a line of the kernel, with the kernel's name.
+// Messages of the compiler, with the kernel's name before the line.
 std::string WithName(const std::string& messages, const std::string& name) {
   const std::string file = std::string(kKernelFile) + ":";
   std::string named;
@@ -147,7 +146,7 @@ std::string WithName(const std::string& messages, const std::string& name) {
   return named + messages.substr(from);
 }
 
-// What a process of the compiler makes.
+// A file that a process of the compiler writes.
 fs::path PathOf(const fs::path& folder, Processor processor, const char* suffix) {
   return folder / (client::ProcessorName(processor) + std::string(suffix));
 }

@@ -32,7 +32,7 @@ using KernelImage = std::vector<std::byte>;  // an ELF
 // Images on disk. Those that were used longest ago make way.
 class KernelCache {
  public:
-  // Of at most `most` images.
+  // Keeps at most `most` images.
   explicit KernelCache(std::filesystem::path folder, size_t most = 1024)
       : folder_(std::move(folder)), most_(most) {}
   // That of the user; in no folder, it is always empty.
@@ -62,7 +62,7 @@ class KernelCompiler {
  private:
   client::Status Find();
   std::string KeyOf(const KernelSource& source, client::Processor processor) const;
-  // Of the process that compiles for one processor, with kernel.cc of the folder.
+  // The command that compiles kernel.cc of the folder for one processor.
   std::vector<std::string> ArgumentsFor(const KernelSource& source, client::Processor processor,
                                         const std::filesystem::path& folder) const;
   client::Result<std::vector<KernelImage>> Run(const KernelSource& source);

@@ -122,7 +122,7 @@ void KernelArguments::AddWords(const List& arguments) {
   if (words_.size() + arguments.size() > kMaxArguments) problem_ = kTooMany;
   for (uint32_t i = 0; i < arguments.size() && problem_.empty(); ++i) {
     const Record argument = arguments.Child(i);
-    // Those of 2024 are a list of the kinds themselves.
+    // Arguments of 2024 are a list of the kinds themselves.
     const Definition::Member* const kind = arguments.MemberOf(i);
     words_.push_back(kind != nullptr ? WordOf(kind->name, argument)
                                      : WordOf(argument.MemberName("arg"), argument.Child("arg")));
@@ -155,7 +155,7 @@ void KernelArguments::AddAccessor(const Record& argument) {
   for (const uint32_t worker : workers) AddNumber(worker);
 }
 
-// What is not known without a card is in a word.
+// An argument that is not known without a card is in a word.
 void KernelArguments::AddCompileTime(const List& arguments) {
   if (words_.size() + arguments.size() > kMaxArguments) problem_ = kTooMany;
   for (uint32_t i = 0; i < arguments.size() && problem_.empty(); ++i) {

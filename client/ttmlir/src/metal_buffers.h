@@ -7,8 +7,8 @@
 
 namespace ttfd::ttmlir {
 
-// Of all that a run keeps on the host, elements counted with 4 bytes at least. Converting them takes several times as
-// much for a while.
+// The most that a run keeps on the host, elements counted with 4 bytes at least. Converting them takes several times
+// as much for a while.
 constexpr uint64_t kMaxHostBytes = uint64_t{1} << 30;
 
 // `ref` is a TensorRef of 2024, or a BufferRef. Problems are "" where there is none.

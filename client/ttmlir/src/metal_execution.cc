@@ -156,8 +156,6 @@ Status MetalExecution::Do(const SetStep& step) {
   return queue_.Fill(semaphore.buffer, 0, semaphore.spec.bytes, step.value);
 }
 
-Status MetalExecution::Do(const FinishStep& /*step*/) { return queue_.Finish(); }
-
 Status MetalExecution::Do(const NativeCallStep& step) {
   std::vector<NativeArray> inputs;
   for (const uint32_t id : step.inputs) {

@@ -32,7 +32,6 @@ class MetalExecution {
   client::Status Do(const WriteStep& step);
   client::Status Do(const ReadStep& step);
   client::Status Do(const SetStep& step);
-  client::Status Do(const FinishStep& step);
   client::Status Do(const NativeCallStep& step);
   client::Status Do(const LaunchStep& step);
 

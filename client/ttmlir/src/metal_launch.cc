@@ -83,7 +83,7 @@ std::string PlanKernel(const Record& command, const Record& kernel, const std::s
   return "";
 }
 
-// What a circular buffer is, of either schema.
+// A circular buffer, of either schema.
 struct CircularBufferRecord {
   uint32_t index = 0;
   uint64_t bytes = 0;
@@ -140,7 +140,7 @@ std::string AddCircularBuffer(const CircularBufferRecord& record, std::vector<Co
   return "";
 }
 
-// Of a file of 2024, with the cores of its kernel.
+// Plans one of a file of 2024, with the cores of its kernel.
 std::string PlanOldCircularBuffer(const Record& ref, const std::vector<CoreRange>& cores,
                                   MetalState* state, LaunchStep* launch) {
   const Record desc = ref.Child("desc");

@@ -9,7 +9,7 @@
 
 namespace ttfd::ttmlir {
 
-// What the commands so far have made, by id.
+// The arrays, buffers, semaphores and events that the commands so far have made, by id.
 struct MetalState {
   std::map<uint32_t, HostSpec> hosts;
   std::map<uint32_t, BufferSpec> buffers;   // with semaphores outside programs

@@ -139,13 +139,12 @@ std::string MetalPlanner::PlanSemaphore(std::string_view type, const Record& com
   return "";
 }
 
-// One queue runs everything in order: an event is only checked to exist.
+// One queue runs everything in order, and each command is waited for: an event is only checked to exist.
 std::string MetalPlanner::PlanEvent(std::string_view type, const Record& command) {
   const uint32_t id = IdOf(command.Child("ref"));
   const bool makes = type == "CreateEventCommand" || type == "EnqueueRecordEventCommand";
   if (makes) state_.events.insert(id);
   if (!state_.events.contains(id)) return fmt::format("event {} is not recorded", id);
-  if (type == "EventSynchronizeCommand") Add(FinishStep{});
   return "";
 }
 
@@ -181,7 +180,13 @@ std::string MetalPlanner::PlanNativeCall(const Record& command) {
     if (!problem.empty()) return problem;
     step.results.push_back(std::move(result));
   }
-  if (!step.function.returns_outputs && !step.inputs.empty()) {
+  if (!step.function.returns_outputs) {
+    const HostSpec* const last =
+        step.inputs.empty() ? nullptr : &state_.hosts.at(step.inputs.back());
+    const HostSpec& out = step.results.front().spec;
+    if (last == nullptr || last->extents != out.extents || last->dtype != out.dtype) {
+      return "its last input, over which it writes, has another shape or type than its output";
+    }
     step.results.push_back({step.inputs.back(), state_.hosts.at(step.inputs.back())});
   }
   for (const MetalArray& result : step.results) state_.hosts[result.id] = result.spec;
@@ -195,10 +200,7 @@ std::string MetalPlanner::Plan(std::string_view type, const Record& command) {
   if (type == "CpuCommand") return PlanNativeCall(command);
   if (type.find("Semaphore") != std::string_view::npos) return PlanSemaphore(type, command);
   if (type.find("Event") != std::string_view::npos) return PlanEvent(type, command);
-  if (type == "FinishCommand") {
-    Add(FinishStep{});
-    return "";
-  }
+  if (type == "FinishCommand") return "";
   if (type == "DeallocateBufferCommand") {
     const uint32_t id = IdOf(command.Child("ref"));
     if (state_.buffers.erase(id) == 0) return fmt::format("%{} is not on the card", id);

@@ -73,8 +73,6 @@ struct SetStep {
   uint32_t id = 0;
   uint32_t value = 0;
 };
-// Waits for all before it.
-struct FinishStep {};
 
 // A word of a kernel's common arguments.
 struct ArgumentWord {
@@ -125,7 +123,7 @@ struct NativeCallStep {
 };
 
 using MetalStep = std::variant<HostStep, HostCopyStep, CreateStep, ReleaseStep, WriteStep, ReadStep,
-                               SetStep, FinishStep, NativeCallStep, LaunchStep>;
+                               SetStep, NativeCallStep, LaunchStep>;
 
 struct MetalCommand {
   std::string type;
@@ -148,7 +146,7 @@ struct MetalPlan {
 // `native` are the libraries of native code of the file.
 MetalPlan MetalPlanOf(const Record& program, const List& native);
 
-// Those of a file's programs; none: it is no TTMetal file.
+// The plans of a file's programs; none: it is no TTMetal file.
 const std::vector<MetalPlan>& MetalPlansOf(const Binary& binary);
 
 // "command 3 EnqueueProgramCommand at model.mlir:7:10".

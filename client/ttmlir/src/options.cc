@@ -1,4 +1,4 @@
-// What the library takes from the environment.
+// Variables of the environment that the library reads.
 #include "client/ttmlir/src/options.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What the library takes from the environment.
+// Variables of the environment that the library reads.
 #pragma once
 
 #include <filesystem>

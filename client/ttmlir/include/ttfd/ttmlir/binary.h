@@ -125,7 +125,7 @@ class Binary {
   std::string SystemAsJson() const;
 
  private:
-  // Of the library.
+  // Functions of the library.
   friend std::shared_ptr<class Executable> ExecutableOf(const Binary& binary);
   friend const std::vector<struct MetalPlan>& MetalPlansOf(const Binary& binary);
 

@@ -50,7 +50,7 @@ struct SubmitOptions {
   bool allow_native = false;
   std::chrono::milliseconds native_time = std::chrono::seconds(10);  // of a call
   uint64_t native_memory_bytes = uint64_t{1} << 30;  // of a call, without its tensors
-  // Of compiling all kernels of a TTMetal program, which processes of their own do with at most 1 GiB of memory each.
+  // The most for compiling all kernels of a TTMetal program, by processes with at most 1 GiB of memory each.
   std::chrono::milliseconds compile_time = std::chrono::minutes(5);
 };
 

@@ -45,7 +45,7 @@ enum AccessorKind : uint32_t { kInterleavedDram, kShardedL1 };
 
 }  // namespace ttfd::metal
 
-// Those that begin at compile-time argument `kFirst`; there are none among the common ones.
+// Arguments that begin at compile-time argument `kFirst`; there are none among the common ones.
 template <uint32_t kFirst, uint32_t kFirstCommon = 0>
 struct TensorAccessorArgs {
   static constexpr uint32_t kBegin = kFirst;

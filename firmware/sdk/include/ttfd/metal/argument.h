@@ -1,4 +1,5 @@
-// What the compiler of a TTMetal kernel writes down of its arguments, before <ttfd/metal.h>: in namespace ttfd::metal
+// Definitions that the compiler of a TTMetal kernel writes for its arguments, before <ttfd/metal.h>: in namespace
+// ttfd::metal
 //
 //   inline constexpr CompileTimeArgument kCompileTimeArguments[] = {{16, false}, {0, true}, {}};
 //   inline constexpr NamedArgument kNamedArguments[] = {{"depth", 4}, {}};

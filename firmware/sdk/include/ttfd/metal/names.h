@@ -6,7 +6,7 @@
 #include <ttfd/kernel.h>
 #include <ttfd/metal/arguments.h>
 
-// Of the C++ library there is what the compiler of tt-mlir puts into kernels.
+// The part of the C++ library that the compiler of tt-mlir puts into kernels.
 namespace std {
 using ::int16_t;
 using ::int32_t;

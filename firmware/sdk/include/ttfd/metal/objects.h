@@ -60,7 +60,7 @@ uint64_t AddressAt(const Pages& pages, PlaceInPages place) {
 
 }  // namespace ttfd::metal
 
-// Of buffers by their pages, but for the ends below.
+// Traits of buffers by their pages; the other ends follow.
 template <typename End>
 struct noc_traits_t {
   using src_args_type = ttfd::metal::PlaceInPages;
