@@ -94,7 +94,7 @@ function(ttfd_kernel_elf elf processor)
     FLAGS ${TTFD_KERNEL_LINK_FLAGS} -Wl,--defsym=__ttfd_hart=${TTFD_HART_${processor}})
   get_filename_component(file ${elf} NAME)
   add_custom_command(OUTPUT ${elf}
-    COMMAND ${TTFD_RISCV_OBJCOPY} --remove-section=.rela.debug* ${linked} ${linked}.small
+    COMMAND ${TTFD_RISCV_OBJCOPY} --remove-section=.rela.debug* --remove-section=.rela.ttfd* ${linked} ${linked}.small
     COMMAND ${TTFD_RISCV_OBJCOPY} --discard-locals ${linked}.small ${elf}
     DEPENDS ${linked} VERBATIM COMMENT "RISC-V ${file}")
 endfunction()

@@ -16,6 +16,7 @@ constexpr uint64_t kEntryBytes = 256;
 
 uint64_t HeldBytes(const KernelImage& image) {
   return sizeof(KernelImage) + image.name.size() + image.bytes.size() +
+         image.needs.size() * sizeof(KernelNeed) +
          (image.symbols == nullptr ? 0 : image.symbols->bytes());
 }
 

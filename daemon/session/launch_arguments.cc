@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "runtime/command/kernel_needs.h"
+
 namespace ttfd {
 namespace {
 
@@ -93,6 +95,11 @@ Refusal ResolveArguments(const Program& program, std::vector<ArgumentsRequest>& 
     given[one.kernel] = true;
     left = left.subspan(one.buffers.size());
     (*resolved)[one.kernel] = std::move(words);
+  }
+  for (uint32_t kernel = 0; kernel < kernels; ++kernel) {
+    if (Status status = CheckArgumentNeeds(program, kernel, (*resolved)[kernel]); !status.ok()) {
+      return InvalidError("launch.arguments", "{}", StatusMessage(status));
+    }
   }
   return std::nullopt;
 }

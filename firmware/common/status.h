@@ -49,11 +49,10 @@ inline void SetAwaited(uint32_t stream, uint32_t count) {
   }
 }
 
-// Out of line and cold: every caller is a check that should not fail. `offset` says where the command
-// lies.
-[[noreturn, gnu::noinline, gnu::cold]] inline void Fault(abi::FaultCode code, uint32_t detail0,
+// `offset` says where the command lies.
+[[noreturn, gnu::always_inline]] inline void StopOnFault(abi::FaultCode code, uint32_t detail0,
                                                          uint32_t detail1, uint32_t detail2,
-                                                         uint32_t offset = 0) {
+                                                         uint32_t offset) {
   constexpr uint32_t kDetail = kStatus + offsetof(abi::HartStatus, fault_detail);
   Store(kDetail + 0, detail0);
   Store(kDetail + 4, detail1);
@@ -62,6 +61,13 @@ inline void SetAwaited(uint32_t stream, uint32_t count) {
   Store(kStatus + offsetof(abi::HartStatus, fault_code), code);
   SetState(abi::kHartFaulted);
   Park();
+}
+
+// Out of line and cold: every caller is a check that should not fail.
+[[noreturn, gnu::noinline, gnu::cold]] inline void Fault(abi::FaultCode code, uint32_t detail0,
+                                                         uint32_t detail1, uint32_t detail2,
+                                                         uint32_t offset = 0) {
+  StopOnFault(code, detail0, detail1, detail2, offset);
 }
 
 }  // namespace ttfd::firmware

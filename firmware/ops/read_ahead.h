@@ -13,8 +13,8 @@ namespace ttfd::ops {
 struct Stream {
   kernel::CircularBuffer pages;
   kernel::InterleavedBuffer tiles;
-  uint32_t next;            // L1 address of the page that is read into next
-  uint32_t end;             // of the circular buffer
+  uint32_t next = 0;        // L1 address of the page that is read into next
+  uint32_t end = 0;         // of the circular buffer
   uint32_t reading = 0;     // pages of the group that has begun
   uint32_t travelling = 0;  // pages of the group before it, until they are handed over
 
@@ -27,10 +27,13 @@ struct Stream {
 
 class ReadAhead {
  public:
-  // All streams are made, those that are not used too: the output's buffer has an index above theirs, and a launch
-  // describes all up to the highest.
-  ReadAhead(uint32_t address0, uint32_t address1, uint32_t address2)
-      : streams_{Stream::Of(0, address0), Stream::Of(1, address1), Stream::Of(2, address2)} {}
+  // Bit i of `used`: there is stream i.
+  ReadAhead(uint32_t used, uint32_t address0, uint32_t address1, uint32_t address2) {
+    const uint32_t addresses[] = {address0, address1, address2};
+    for (uint32_t i = 0; i != kMaxInputs; ++i) {
+      if ((used >> i & 1) != 0) streams_[i] = Stream::Of(i, addresses[i]);
+    }
+  }
 
   // The next group has this many tiles of a stream: at most the pages of its buffer, which are a multiple of them.
   void SetTiles(uint32_t stream, uint32_t tiles) { streams_[stream].reading = tiles; }
@@ -40,11 +43,14 @@ class ReadAhead {
     group_ ^= 1;
     bool has_space = true;
     for (Stream& stream : streams_) {
-      has_space &= stream.pages.HasSpace(stream.travelling + stream.reading);
+      const uint32_t pages = stream.travelling + stream.reading;
+      if (pages != 0) has_space &= stream.pages.HasSpace(pages);
     }
     if (has_space) return;
     HandOver();
-    for (Stream& stream : streams_) stream.pages.Reserve(stream.reading);
+    for (Stream& stream : streams_) {
+      if (stream.reading != 0) stream.pages.Reserve(stream.reading);
+    }
   }
   // Reads a tile of the group.
   [[gnu::noinline]] void Read(uint32_t stream, uint32_t tile) {

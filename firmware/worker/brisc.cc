@@ -18,9 +18,6 @@
 namespace ttfd::firmware {
 namespace {
 
-constexpr uint32_t kMessageShift = 6;
-static_assert(sizeof(abi::LaunchMessage) == 1u << kMessageShift);
-
 constexpr uint32_t SyncAddress(uint32_t hart) {
   return abi::kSubordinateSyncAddress + hart * sizeof(abi::SubordinateSync);
 }
@@ -137,8 +134,7 @@ class Launches {
       plain_header_ = 0;
     }
     ClearCircularBuffers(CircularBuffers(message));
-    const uint32_t slot = (message - abi::kLaunchRingAddress) / sizeof(abi::LaunchMessage);
-    StartSubordinates(enables, slot);
+    StartSubordinates(enables, LaunchSlot(message));
     if ((enables & kThisHartAlone) != 0) {
       const uint32_t header = KernelHeader(message);
       if (IsPlain(header)) {  // it stays what it is until there is new code
@@ -221,8 +217,8 @@ class Answers {
   Answers answers;
   for (uint32_t taken = 0;;) {
     const uint32_t go = TakeGo();
-    launches.Run(LaunchMessageAddress(0) +
-                 (go >> (24 - kMessageShift) & (abi::kLaunchSlots - 1) << kMessageShift));
+    constexpr uint32_t kSlot = (abi::kLaunchSlots - 1) << abi::kLaunchSlotShift;
+    launches.Run(abi::kLaunchRingAddress + (go >> (24 - abi::kLaunchSlotShift) & kSlot));
     SetProgress(++taken);
     answers.Send(go, kStatus + offsetof(abi::HartStatus, progress));
   }

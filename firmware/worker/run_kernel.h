@@ -13,10 +13,6 @@
 
 namespace ttfd::firmware {
 
-inline constexpr uint32_t LaunchMessageAddress(uint32_t slot) {
-  return abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage);
-}
-
 // Column number of a translated x: Tensix columns are 1..7 and 10..16.
 constexpr uint32_t ColumnOf(uint32_t x) { return x <= 7 ? x - 1 : x - 3; }
 
@@ -58,6 +54,11 @@ inline void RestoreData(uint32_t header) {
   }
 }
 
+// The slot of a launch message.
+inline uint32_t LaunchSlot(uint32_t message) {
+  return (message - abi::kLaunchRingAddress) >> abi::kLaunchSlotShift;
+}
+
 using KernelEntry = void (*)(const abi::KernelContext*);
 
 // Where this hart's kernel of a launch lies; `message` is the address of the launch message.
@@ -65,8 +66,7 @@ inline uint32_t KernelHeader(uint32_t message) {
   const uint32_t header =
       Load(message + offsetof(abi::LaunchMessage, kernel_address) + 4 * kThisHart);
   if (header < abi::kKernelCacheAddress || (header & 15) != 0) [[unlikely]] {
-    Fault(abi::kFaultBadLaunch, (message - abi::kLaunchRingAddress) / sizeof(abi::LaunchMessage),
-          header, kThisHart);
+    Fault(abi::kFaultBadLaunch, LaunchSlot(message), header, kThisHart);
   }
   return header;
 }

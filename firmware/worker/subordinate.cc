@@ -25,7 +25,7 @@ uint32_t TakeEngineBalance() {
   TakeEngineBalance();
   for (uint32_t launches = 0;;) {
     WaitForMemory(abi::kWaypointGo, [] { return Load(kRun) != abi::kRunIdle; });
-    RunKernel(LaunchMessageAddress(Load(kSync + offsetof(abi::SubordinateSync, launch_slot))),
+    RunKernel(abi::LaunchMessageAddress(Load(kSync + offsetof(abi::SubordinateSync, launch_slot))),
               context);
     if constexpr (kThisHart >= hw::kTrisc0) {
       Store(kSync + offsetof(abi::SubordinateSync, engine_balance), TakeEngineBalance());

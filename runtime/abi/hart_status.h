@@ -29,6 +29,9 @@ enum FaultCode : uint32_t {
   // The kernels of a launch left something in the tile's Tensix engine. detail: engine_balance.h; addresses of the
   // kernels' images / 16: TRISC0's and, 16 bits higher, TRISC1's; TRISC2's. 0: the hart ran none.
   kFaultEngineInUse = 8,
+  // A kernel uses what its program or launch does not give. detail: index; Resource (resource_use.h) << 16 | how many
+  // there are; address of the code behind the use.
+  kFaultNotGiven = 9,
 };
 
 constexpr uint32_t Waypoint(char a, char b, char c, char d) {

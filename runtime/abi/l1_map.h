@@ -7,9 +7,9 @@
 //   0x00100  BootBlock                         0x07000  TRISC0-2 firmware
 //   0x00200  HartStatus x 5                    0x08800  print rings x 5 (workers)
 //   0x00400  GoArea, 0x00480 LaunchMessage x 8 0x0A000  config ring (workers)
-//   0x00680  SubordinateSync                   0x10000  kernel cache (workers)
-//   0x00700  BankTable                         0x30000  circular buffers (workers)
-//   0x00A00  ControlBlock (dispatch tiles)     0xB0000  buffers (workers)
+//   0x00880  SubordinateSync                   0x10000  kernel cache (workers)
+//   0x00900  BankTable                         0x30000  circular buffers (workers)
+//   0x00C00  ControlBlock (dispatch tiles)     0xB0000  buffers (workers)
 //   0x00C00  CircularBufferState x 32 (workers)
 //   0x00E00  PrintPosition x 5 (workers)
 // clang-format on
@@ -19,6 +19,7 @@
 
 #include <stdint.h>
 
+#include "runtime/abi/launch.h"
 #include "runtime/abi/print_ring.h"
 #include "runtime/hw/tensix.h"
 
@@ -31,9 +32,13 @@ inline constexpr uint32_t kBootBlockAddress = 0x00100;
 inline constexpr uint32_t kHartStatusAddress = 0x00200;
 inline constexpr uint32_t kGoAreaAddress = 0x00400;
 inline constexpr uint32_t kLaunchRingAddress = 0x00480;
-inline constexpr uint32_t kSubordinateSyncAddress = 0x00680;
-inline constexpr uint32_t kBankTableAddress = 0x00700;
-inline constexpr uint32_t kControlBlockAddress = 0x00A00;
+constexpr uint32_t LaunchMessageAddress(uint32_t slot) {
+  return kLaunchRingAddress + slot * kLaunchSlotBytes;
+}
+inline constexpr uint32_t kSubordinateSyncAddress = 0x00880;
+static_assert(LaunchMessageAddress(kLaunchSlots) <= kSubordinateSyncAddress);
+inline constexpr uint32_t kBankTableAddress = 0x00900;
+inline constexpr uint32_t kControlBlockAddress = 0x00C00;         // dispatch tiles
 inline constexpr uint32_t kCircularBufferStateAddress = 0x00C00;  // workers
 
 inline constexpr uint32_t kPrintPositionAddress = 0x00E00;  // workers

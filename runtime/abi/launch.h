@@ -45,30 +45,39 @@ struct GoArea {
 };
 static_assert(sizeof(GoArea) == 128);
 
-struct ArgumentOffsets {  // bytes from config_address, multiples of 4
-  uint16_t common;
-  uint16_t per_core;
+// The argument words of one hart's kernel.
+struct LaunchArguments {
+  uint16_t common_offset;  // bytes from config_address, a multiple of 4
+  uint16_t per_core_offset;
+  uint16_t common_count;  // words; kernels check indices that are not constant against the counts
+  uint16_t per_core_count;
 };
 
 struct LaunchMessage {
-  uint32_t kernel_address[hw::kHarts];  // L1 address of each hart's KernelImageHeader; read only
-                                        // where enabled
-  uint32_t config_address;              // in the config ring, 16 B aligned
-  ArgumentOffsets arguments[hw::kHarts];
-  uint16_t circular_buffer_offset;  // of CircularBufferConfig[circular_buffer_count], bytes from
-                                    // config_address
-  uint16_t circular_buffer_count;   // indices 0 .. count-1; size 0 = not there
-  uint16_t semaphore_offset;        // of SemaphoreWord[semaphore_count]
+  // L1 address of each hart's KernelImageHeader; read only where enabled.
+  uint32_t kernel_address[hw::kHarts];
+  // In the config ring, 16 B aligned. CircularBufferConfig[circular_buffer_count] lies there.
+  uint32_t config_address;
+  LaunchArguments arguments[hw::kHarts];
+  uint16_t circular_buffer_count;  // indices 0 .. count-1; size 0 = not there
   uint16_t semaphore_count;
+  uint16_t semaphore_offset;  // of SemaphoreWord[semaphore_count], bytes from config_address
+  uint16_t reserved0;
   uint32_t program_id;  // for people: who is running
-  uint32_t
-      print_tag;  // in the records of what it prints (print_ring.h); 0: nobody takes them, and none is made
-  uint32_t
-      enables;  // bit i: hart i runs a kernel; kLaunchNewCode. Zeroed by the worker after the run, so
-                // that a go without a new message is answered at once. Last word, so it lands last.
+  // In the records of what it prints (print_ring.h); 0: nobody takes them, and none is made.
+  uint32_t print_tag;
+  uint32_t reserved1[3];
+  // Bit i: hart i runs a kernel; kLaunchNewCode. Zeroed by the worker after the run, so that a go without a new message
+  // is answered at once. Last word, so it lands last.
+  uint32_t enables;
 };
-static_assert(sizeof(LaunchMessage) == 64, "eight make the launch ring");
-static_assert(offsetof(LaunchMessage, enables) == 60);
+static_assert(sizeof(LaunchMessage) == 96);
+static_assert(offsetof(LaunchMessage, enables) == 92);
+
+// Distance of the slots of the launch ring: a power of two, so that a worker finds one by a shift.
+inline constexpr uint32_t kLaunchSlotShift = 7;
+inline constexpr uint32_t kLaunchSlotBytes = 1u << kLaunchSlotShift;
+static_assert(sizeof(LaunchMessage) <= kLaunchSlotBytes);
 
 // Images were written since the last launch: drop instruction caches first. May stand alone, with no
 // hart enabled.

@@ -7,6 +7,7 @@
 
 #include "runtime/abi/engine_balance.h"
 #include "runtime/abi/l1_map.h"
+#include "runtime/command/kernel_needs.h"
 
 namespace ttfd {
 namespace {
@@ -41,6 +42,19 @@ std::string DescribeBalance(uint32_t balance) {
   }
   bank("SrcB", TakeBalance(abi::kBalanceSourceBBits, &balance));
   return text;
+}
+
+// `count`: how many the program or launch gives.
+std::string DescribeNotGiven(abi::Resource resource, uint32_t index, uint32_t count) {
+  const bool argument = resource == abi::kArgument || resource == abi::kCommonArgument;
+  std::string given = "none";
+  if (index < count) {  // circular buffers may have gaps
+    given = "none of that index";
+  } else if (count != 0) {
+    given = argument ? std::to_string(count) : fmt::format("indices below {}", count);
+  }
+  return fmt::format("its kernel uses {} {}; the {} gives {}", ResourceName(resource), index,
+                     argument ? "launch" : "program", given);
 }
 
 }  // namespace
@@ -138,6 +152,9 @@ std::string DescribeFault(const abi::HartStatus& status) {
     case abi::kFaultEngineInUse:
       return fmt::format("the launch's kernels left the Tensix engine in use: {}",
                          DescribeBalance(detail[0]));
+    case abi::kFaultNotGiven:
+      return DescribeNotGiven(static_cast<abi::Resource>(detail[1] >> 16), detail[0],
+                              detail[1] & 0xFFFF);
     case abi::kFaultBadLaunch:
       return fmt::format("launch slot {}: no kernel at {:#x} for {}", detail[0], detail[1],
                          HartName(detail[2]));

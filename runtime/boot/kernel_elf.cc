@@ -12,6 +12,7 @@
 #include "runtime/abi/kernel_image.h"
 #include "runtime/base/bits.h"
 #include "runtime/base/utf8.h"
+#include "runtime/boot/kernel_needs_reader.h"
 #include "runtime/boot/relocation_check.h"
 #include "runtime/elf/elf_file.h"
 #include "runtime/elf/symbol_table.h"
@@ -168,6 +169,7 @@ StatusOr<std::shared_ptr<const KernelImage>> Build(const ElfFile& elf,
   std::memcpy(image->bytes.data() + header.pristine_offset,
               image->bytes.data() + header.data_offset, header.data_bytes);
   image->symbols = SymbolTable::Read(elf);
+  ASSIGN_OR_RETURN(image->needs, ReadKernelNeeds(elf, *image->symbols));
   image->symbol_base = layout.begin - kHeader;
   return std::shared_ptr<const KernelImage>(std::move(image));
 }

@@ -13,16 +13,22 @@ namespace ttfd {
 namespace {
 
 abi::LaunchMessage MessageOf(const Program& program, const ProgramGroup& group,
-                             const LaunchConfig& config) {
+                             const LaunchConfig& config,
+                             std::span<const KernelArguments> arguments) {
   abi::LaunchMessage message{};
   message.circular_buffer_count = static_cast<uint16_t>(program.circular_buffer_count);
   message.semaphore_offset = static_cast<uint16_t>(config.semaphore_offset);
   message.semaphore_count = static_cast<uint16_t>(program.semaphore_count);
   message.program_id = program.id;
   for (uint32_t hart = 0; hart < hw::kHarts; ++hart) {
-    message.arguments[hart].common = static_cast<uint16_t>(config.common_offset[hart]);
-    message.arguments[hart].per_core = static_cast<uint16_t>(config.per_core_offset[hart]);
-    if (group.kernel[hart] != kNoKernel) message.enables |= 1u << hart;
+    abi::LaunchArguments& words = message.arguments[hart];
+    words.common_offset = static_cast<uint16_t>(config.common_offset[hart]);
+    words.per_core_offset = static_cast<uint16_t>(config.per_core_offset[hart]);
+    if (group.kernel[hart] == kNoKernel) continue;
+    const KernelArguments& given = arguments[static_cast<size_t>(group.kernel[hart])];
+    words.common_count = static_cast<uint16_t>(given.common.size());
+    words.per_core_count = static_cast<uint16_t>(given.words_per_core);
+    message.enables |= 1u << hart;
   }
   return message;
 }
@@ -49,11 +55,11 @@ void EncodeImages(const Program& program, std::span<const ImagePlacement> images
 }
 
 void EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
-                          const CardGeometry& card, std::vector<uint32_t>& groups,
-                          RecordBatch& batch) {
+                          std::span<const KernelArguments> arguments, const CardGeometry& card,
+                          std::vector<uint32_t>& groups, RecordBatch& batch) {
   if (program.groups.size() == 1) {
     groups = {0};
-    const abi::LaunchMessage message = MessageOf(program, program.groups[0], config);
+    const abi::LaunchMessage message = MessageOf(program, program.groups[0], config, arguments);
     PackedShared(kPackedLaunch, 0, BytesOf(message), program.groups[0].rectangles, card, batch);
     return;
   }
@@ -76,7 +82,8 @@ void EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
   }
   PackedEach(kPackedLaunch, 0, sizeof(abi::LaunchMessage), targets, card, batch,
              [&](MutableByteSpan to, size_t target) {
-               StoreAt(to.data(), MessageOf(program, program.groups[groups[target]], config));
+               StoreAt(to.data(),
+                       MessageOf(program, program.groups[groups[target]], config, arguments));
              });
 }
 

@@ -36,8 +36,8 @@ void EncodeImages(const Program& program, std::span<const ImagePlacement> images
 // Launch messages without places. `groups` gets the group of each packet; one packet for all targets
 // if there is only one group.
 void EncodeLaunchMessages(const Program& program, const LaunchConfig& config,
-                          const CardGeometry& card, std::vector<uint32_t>& groups,
-                          RecordBatch& batch);
+                          std::span<const KernelArguments> arguments, const CardGeometry& card,
+                          std::vector<uint32_t>& groups, RecordBatch& batch);
 void EncodeGoTable(const GoPlan& go, RecordBatch& batch);
 // NOTIFY with a write barrier, then a go without a place.
 void EncodeGo(const GoPlan& go, RecordBatch& batch);

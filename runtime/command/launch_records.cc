@@ -147,14 +147,15 @@ class LaunchRecords::Builder {
   void AddMessages() {
     std::vector<uint32_t> groups;  // of each packet
     size_t next = 0;
-    ForEachRecord([&] { EncodeLaunchMessages(program_, out_.config_, card_, groups, batch_); },
-                  [&](const PackedView& view) {
-                    out_.slot_addresses_.push_back(view.address);
-                    for (uint32_t i = 0; i < (view.shared ? 1 : view.count); ++i) {
-                      AddMessage(program_.groups[groups[view.shared ? 0 : next++]],
-                                 view.data + i * view.stride);
-                    }
-                  });
+    ForEachRecord(
+        [&] { EncodeLaunchMessages(program_, out_.config_, arguments_, card_, groups, batch_); },
+        [&](const PackedView& view) {
+          out_.slot_addresses_.push_back(view.address);
+          for (uint32_t i = 0; i < (view.shared ? 1 : view.count); ++i) {
+            AddMessage(program_.groups[groups[view.shared ? 0 : next++]],
+                       view.data + i * view.stride);
+          }
+        });
   }
 
   void AddMessage(const ProgramGroup& group, uint32_t offset) {
@@ -210,7 +211,7 @@ void LaunchRecords::PatchPlace(const LaunchPlace& place, const CardGeometry& car
   for (const AddressPatch& patch : config_addresses_) {
     StoreAt(records.data() + patch.offset, place.config_address + patch.delta);
   }
-  const uint32_t slot = abi::kLaunchRingAddress + place.slot * uint32_t{sizeof(abi::LaunchMessage)};
+  const uint32_t slot = abi::LaunchMessageAddress(place.slot);
   for (const uint32_t offset : slot_addresses_) StoreAt(records.data() + offset, slot);
   for (const MessagePatch& patch : messages_) {
     std::byte* const message = records.data() + patch.offset;

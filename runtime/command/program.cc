@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
 #include "runtime/base/bits.h"
+#include "runtime/command/kernel_needs.h"
 #include "runtime/command/program_layout.h"
 #include "runtime/command/tile_format.h"
 
@@ -77,6 +79,7 @@ class ProgramBuilder {
       RETURN_IF_ERROR(AddCircularBuffer(i));
     }
     for (size_t i = 0; i < spec_.semaphores.size(); ++i) RETURN_IF_ERROR(AddSemaphore(i));
+    RETURN_IF_ERROR(CheckNeeds());
     MakeGroups();
     return std::shared_ptr<const Program>(std::move(program_));
   }
@@ -223,6 +226,39 @@ class ProgramBuilder {
       plan.semaphore[use.index] = static_cast<int32_t>(index);
       return OkStatus();
     });
+  }
+
+  // The first kernel, of the first tile, that needs a circular buffer or semaphore it does not get.
+  Status CheckNeeds() const {
+    for (uint32_t worker = 0; worker < plans_.size(); ++worker) {
+      const TilePlan& plan = plans_[worker];
+      const hw::Coordinate tile = {worker % grid_.x, worker / grid_.x};
+      for (const int32_t kernel : plan.kernel) {
+        if (kernel == kNoKernel) continue;
+        const KernelImage& image = *spec_.kernels[static_cast<size_t>(kernel)].image;
+        RETURN_IF_ERROR(CheckNeedsOf(image, abi::kCircularBuffer, plan.circular_buffer, tile));
+        RETURN_IF_ERROR(CheckNeedsOf(image, abi::kSemaphore, plan.semaphore, tile));
+      }
+    }
+    return OkStatus();
+  }
+
+  // `given`: index of the use by index of the resource, or -1.
+  static Status CheckNeedsOf(const KernelImage& image, abi::Resource resource,
+                             std::span<const int32_t> given, hw::Coordinate tile) {
+    for (const KernelNeed& need : image.needs) {
+      if (need.resource != resource || (need.index < given.size() && given[need.index] >= 0)) {
+        continue;
+      }
+      std::string others;
+      for (uint32_t index = 0; index < given.size(); ++index) {
+        if (given[index] >= 0) others += fmt::format("{}{}", others.empty() ? "" : ", ", index);
+      }
+      return NotGiven(image, need,
+                      fmt::format("the program gives core ({},{}) {}", tile.x, tile.y,
+                                  others.empty() ? "none" : "only " + others));
+    }
+    return OkStatus();
   }
 
   template <typename Visit>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/abi/launch.h"
+#include "runtime/abi/resource_use.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
 #include "runtime/hw/tensix.h"
@@ -33,6 +34,13 @@ struct GridSize {
 
 class SymbolTable;  // runtime/elf
 
+// What a kernel uses of its program or launch by a constant index.
+struct KernelNeed {
+  abi::Resource resource = abi::kCircularBuffer;
+  uint32_t index = 0;
+  std::string place;  // "scale.cc:12", in the user's source; empty: unknown
+};
+
 // A loaded kernel: the bytes that go into a tile's kernel cache (abi::KernelImageHeader first).
 // Immutable, shared.
 struct KernelImage {
@@ -42,7 +50,8 @@ struct KernelImage {
   // `symbol_base`. Null: none.
   std::shared_ptr<const SymbolTable> symbols;
   uint32_t symbol_base = 0;
-  bool prints = false;  // <ttfd/print.h> is in its code
+  std::vector<KernelNeed> needs;  // by resource, then index; each once
+  bool prints = false;            // <ttfd/print.h> is in its code
   hw::Hart hart =
       hw::kBrisc;  // it was built for, and must run on: its code has the hart's addresses
 };
@@ -84,8 +93,9 @@ struct ProgramSpec {
 class Program;
 
 // Checks a spec against the grid: ranges inside it, at least one kernel, no two kernels on one hart
-// of a tile, images and circular buffers that fit. INVALID_ARGUMENT says what is wrong and what is
-// allowed, UNIMPLEMENTED which formats are known. `id` is for people (hang reports). Thread-safe.
+// of a tile, images and circular buffers that fit, every circular buffer and semaphore that a kernel
+// needs. INVALID_ARGUMENT says what is wrong and what is allowed, UNIMPLEMENTED which formats are
+// known. `id` is for people (hang reports). Thread-safe.
 StatusOr<std::shared_ptr<const Program>> BuildProgram(uint32_t id, const ProgramSpec& spec,
                                                       GridSize grid);
 

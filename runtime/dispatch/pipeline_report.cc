@@ -53,7 +53,7 @@ class Reporter {
     report.waypoint = WaypointName(own.waypoint);
     report.progress = own.progress;
     report.faulted = Faulted(tile.tile, hart) || own.state == abi::kHartFaulted;
-    report.pc = tile.pc[hart];
+    report.pc = PcOf(tile, hart);
     report.text = Sentence(own, queue);
     report.engine_wait = tile.waits[hart];
     if (report.engine_wait.has_value()) {
@@ -67,6 +67,13 @@ class Reporter {
       report.program = tile.status[hw::kBrisc].command;  // BRISC starts the others
     if (report.program != 0) report.text += fmt::format(", program {}", report.program);
     Locate(role, &report);
+  }
+
+  // Where the hart is; of a check that stopped it, where the kernel used what it is not given.
+  static uint32_t PcOf(const TileSnapshot& tile, uint32_t hart) {
+    const abi::HartStatus& own = tile.status[hart];
+    const bool checked = own.state == abi::kHartFaulted && own.fault_code == abi::kFaultNotGiven;
+    return checked ? own.fault_detail[2] - 4 : tile.pc[hart];
   }
 
   bool Faulted(hw::Coordinate tile, uint32_t hart) const {

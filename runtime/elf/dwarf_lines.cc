@@ -15,6 +15,7 @@ constexpr uint64_t kMaxFormats = 16;
 
 // Content types of the file table.
 constexpr uint64_t kContentPath = 1;
+constexpr uint64_t kContentFolder = 2;
 
 struct Header {
   uint16_t version = 0;
@@ -27,10 +28,18 @@ struct Header {
   uint64_t end = 0;
 };
 
-// A path's last part: what people look for, the same wherever it was built.
-std::string_view LastPart(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == path.npos ? path : path.substr(slash + 1);
+// A path's last part: what people look for, the same wherever it was built. Headers of the kernel SDK, and only these,
+// keep the folders by which a kernel includes them, or in which they lie among the SDK.
+std::string FileName(std::string_view folder, std::string_view name) {
+  constexpr std::string_view kIncluded = "firmware/sdk/include/";
+  const std::string path = std::string(folder) + "/" + std::string(name);
+  if (const size_t at = path.rfind(kIncluded); at != path.npos) {
+    return path.substr(at + kIncluded.size());
+  }
+  for (const std::string_view root : {"firmware/sdk/", "firmware/common/", "runtime/hw/"}) {
+    if (const size_t at = path.rfind(root); at != path.npos) return path.substr(at);
+  }
+  return path.substr(path.rfind('/') + 1);
 }
 
 class LineReader {
@@ -69,13 +78,19 @@ class LineReader {
   }
 
   bool ReadFiles4() {
-    while (in_.ok() && !in_.String(kMaxSymbolNameBytes).empty()) Spend();  // directories
-    program_.files.push_back(0);                                           // files count from 1
+    folders_.emplace_back();  // folders count from 1, as files
+    while (in_.ok() && !spent_) {
+      const std::string_view folder = in_.String(kMaxSymbolNameBytes);
+      if (folder.empty()) break;
+      AddFolder(folder);
+    }
+    program_.files.push_back(0);
     while (in_.ok() && !spent_) {
       const std::string_view name = in_.String(kMaxSymbolNameBytes);
       if (name.empty()) break;
-      in_.Uleb(), in_.Uleb(), in_.Uleb();  // directory, time, size
-      AddFile(name);
+      const uint64_t folder = in_.Uleb();
+      in_.Uleb(), in_.Uleb();  // time, size
+      AddFile(folder, name);
     }
     return in_.ok() && !spent_;
   }
@@ -100,31 +115,36 @@ class LineReader {
     const uint64_t entries = in_.Uleb();
     for (uint64_t i = 0; i < entries && in_.ok() && !spent_; ++i) {
       Spend();
+      std::string_view path;
+      uint64_t folder = 0;
       for (const auto& [type, form] : formats) {
-        const std::string_view text = Field(form);
-        if (files && type == kContentPath) AddFile(text);
+        const auto [text, number] = ReadField(form);
+        if (type == kContentPath) path = text;
+        if (type == kContentFolder) folder = number;
       }
+      files ? AddFile(folder, path) : AddFolder(path);
     }
   }
 
-  // A field of a file table; its text if it is one.
-  std::string_view Field(uint64_t form) {
+  struct Field {  // of a file table
+    std::string_view text;
+    uint64_t number = 0;
+  };
+
+  Field ReadField(uint64_t form) {
     switch (form) {
       case dwarf::kFormString:
-        return in_.String(kMaxSymbolNameBytes);
+        return {in_.String(kMaxSymbolNameBytes)};
       case dwarf::kFormStrp:
-        return StringIn(sections_.str, in_.U32(), kMaxSymbolNameBytes);
+        return {StringIn(sections_.str, in_.U32(), kMaxSymbolNameBytes)};
       case dwarf::kFormLineStrp:
-        return StringIn(sections_.line_str, in_.U32(), kMaxSymbolNameBytes);
+        return {StringIn(sections_.line_str, in_.U32(), kMaxSymbolNameBytes)};
       case dwarf::kFormUdata:
-        in_.Uleb();
-        return {};
+        return {{}, in_.Uleb()};
       case dwarf::kFormData1:
-        in_.Skip(1);
-        return {};
+        return {{}, in_.U8()};
       case dwarf::kFormData2:
-        in_.Skip(2);
-        return {};
+        return {{}, in_.U16()};
       case dwarf::kFormData4:
         in_.Skip(4);
         return {};
@@ -143,12 +163,19 @@ class LineReader {
     }
   }
 
-  void AddFile(std::string_view name) {
+  void AddFolder(std::string_view folder) {
+    Spend();
+    if (folders_.size() >= kMaxFiles) spent_ = true;
+    if (!spent_) folders_.push_back(folder);
+  }
+
+  void AddFile(uint64_t folder, std::string_view name) {
     if (program_.files.size() >= kMaxFiles) {
       spent_ = true;
       return;
     }
-    program_.files.push_back(names_->Add(LastPart(name)));
+    const std::string_view in = folder < folders_.size() ? folders_[folder] : "";
+    program_.files.push_back(names_->Add(FileName(in, name)));
   }
 
   void Spend() {
@@ -245,6 +272,7 @@ class LineReader {
   NamePool* const names_;
   uint64_t* const budget_;
   Header header_;
+  std::vector<std::string_view> folders_;
   LineProgram program_;
   LineSequence sequence_;
   uint32_t address_ = 0;

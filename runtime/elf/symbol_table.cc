@@ -35,6 +35,14 @@ bool IsLabel(std::string_view name) {
 
 }  // namespace
 
+const SymbolFrame* UserFrame(const SymbolPlace& place) {
+  const auto found =
+      std::find_if(place.frames.begin(), place.frames.end(), [](const SymbolFrame& frame) {
+        return !frame.file.empty() && frame.file.find('/') == frame.file.npos;
+      });
+  return found == place.frames.end() ? nullptr : &*found;
+}
+
 std::shared_ptr<const SymbolTable> SymbolTable::Read(const ElfFile& elf,
                                                      const SymbolLimits& limits) {
   auto table = std::make_shared<SymbolTable>();

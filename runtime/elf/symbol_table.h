@@ -25,8 +25,9 @@ struct SymbolLimits {
 
 struct SymbolFrame {
   std::string function;  // empty: unknown
-  std::string file;      // without folders; empty: unknown
-  uint32_t line = 0;     // 0: unknown
+  // Without folders, but headers of the kernel SDK: "wait.cc", "ttfd/semaphore.h". Empty: unknown.
+  std::string file;
+  uint32_t line = 0;  // 0: unknown
 };
 
 // Where an address lies.
@@ -41,6 +42,9 @@ struct SymbolPlace {
   uint32_t offset = 0;              // from the beginning of that function or variable
   std::vector<SymbolFrame> frames;  // innermost first: inlined calls, then the function they are in
 };
+
+// The innermost frame that is in the user's source, not in the SDK. Null: none is known.
+const SymbolFrame* UserFrame(const SymbolPlace& place);
 
 class SymbolTable {
  public:

@@ -51,6 +51,9 @@ class BadKernels : public DaemonOnDevice {
     CreateProgramRequest program;
     program.handle = 3;
     program.kernels.push_back({2, true, hart, {{3, 2, 3, 2}}});
+    program.circular_buffers.push_back(
+        {.index = 0, .pages = 2, .page_bytes = 2048, .cores = {{3, 2, 3, 2}}});
+    program.semaphores.push_back({0, 0, {{3, 2, 3, 2}}});
     LaunchRequest launch = LaunchOf(3, timeout_ms);
     launch.arguments.push_back({0, std::move(arguments), {}, 0, {}});
     bad.Send({KernelOf(2, kernel), program, launch});
@@ -100,9 +103,11 @@ TEST_F(BadKernels, OneWhoseTensixInstructionIsRefused) {
   EXPECT_THAT(
       report.message,
       MatchesRegex(".*Tensix instruction at tile \\(4,4\\) .* T1 ELWADD.*: dst: the row .*"));
-  EXPECT_THAT(report.message,
-              MatchesRegex(".*TRISC1: [^;]*inlined into ttfd::compute::copy_tile at copy.h:[0-9]+, "
-                           "inlined into kernel_main\\+0x[0-9a-f]+ at wrong_dst.cc:9 .*"));
+  EXPECT_THAT(
+      report.message,
+      MatchesRegex(
+          ".*TRISC1: [^;]*inlined into ttfd::compute::copy_tile at ttfd/compute/copy.h:[0-9]+, "
+          "inlined into kernel_main\\+0x[0-9a-f]+ at wrong_dst.cc:9 .*"));
   ExpectHealthy(1);
 }
 

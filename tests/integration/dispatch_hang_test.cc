@@ -67,8 +67,8 @@ TEST(DispatchHang, HowFarLaunchesWereIsKnownFromWhenTheCardWasLookedAt) {
     BootedCard card;
     ProgramSpec spec;
     spec.kernels.push_back({TestKernel("probe_brisc"), hw::kBrisc, {{0, 0, 10, 9}}});
-    KernelArguments arguments;
-    arguments.common = {abi::kBufferAddress, 1, 2, 0};
+    const KernelArguments arguments = {
+        {abi::kBufferAddress, 1, 2, 0}, 4, std::vector<uint32_t>(4 * 110)};
     const auto ends = TestProgram(spec, card.dispatcher->card().grid);
     if (!first_of_a_boot) {
       ASSERT_TRUE(RunToTheEnd(card, LaunchCommand{ends, {arguments}}).ok());
@@ -244,8 +244,8 @@ TEST(DispatchHang, StaysLostUntilABootThatKeepsMemory) {
     EXPECT_TRUE(*read == data);
     ProgramSpec spec;
     spec.kernels.push_back({TestKernel("probe_brisc"), hw::kBrisc, {{0, 0, 10, 9}}});
-    KernelArguments arguments;
-    arguments.common = {abi::kBufferAddress, 1, 2, 0};
+    const KernelArguments arguments = {
+        {abi::kBufferAddress, 1, 2, 0}, 4, std::vector<uint32_t>(4 * 110)};
     const Status ran = RunToTheEnd(
         card, LaunchCommand{TestProgram(spec, card.dispatcher->card().grid), {arguments}});
     ASSERT_TRUE(ran.ok()) << ran.ToString();

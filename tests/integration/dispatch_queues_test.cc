@@ -333,9 +333,8 @@ TEST(DispatchQueues, ProgramNPlusOneIsPlacedWhileNRuns) {
     ASSERT_TRUE(card.device->Advance(20'000).ok());
     placed = 0;
     for (uint32_t slot = 0; slot < abi::kLaunchSlots; ++slot) {
-      const auto enables =
-          ReadWord(*window, abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage) +
-                                offsetof(abi::LaunchMessage, enables));
+      const auto enables = ReadWord(
+          *window, abi::LaunchMessageAddress(slot) + offsetof(abi::LaunchMessage, enables));
       placed += *enables != 0 ? 1 : 0;
     }
   }

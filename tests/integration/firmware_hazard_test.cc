@@ -225,9 +225,8 @@ TEST_P(Hazard, LaunchRingSharedBetweenQueues) {
     if (launch % 3 == 0 && launch != 0) {  // the other queue's workers are done: it says so
       entry.Dispatch(WaitCommand(abi::kWaitMemory, 0, last_event(1 - queue), launch));
     }
-    Payload message = WritePackedCommand(
-        abi::kPackedMulticast, 1, sizeof(abi::LaunchMessage),
-        static_cast<uint32_t>(abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage)));
+    Payload message = WritePackedCommand(abi::kPackedMulticast, 1, sizeof(abi::LaunchMessage),
+                                         abi::LaunchMessageAddress(slot));
     message.Value(bench_->worker_rectangle()).Value(bench_->worker_count()).Pad(16);
     message.Value(launcher.message());
     entry.Dispatch(message)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "runtime/abi/engine_balance.h"
+#include "runtime/abi/resource_use.h"
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix_isa.h"
 #include "tests/support/firmware_test.h"
@@ -208,7 +209,7 @@ TEST_P(Launch, AnotherSubDeviceHasItsOwnGoWordAndStream) {
   launcher_->Load({.kernels = {{.name = "echo_brisc", .common = {kReport, 0}}}});
   const abi::LaunchMessage message = launcher_->message();
   const hw::Coordinate at = bench_->WorkerTile(2);
-  bench_->SetBytes(at, abi::kLaunchRingAddress + 64 * 3, BytesOf(message));
+  bench_->SetBytes(at, abi::LaunchMessageAddress(3), BytesOf(message));
   bench_->SetWord(at, abi::kGoAreaAddress + offsetof(abi::GoArea, index), 2);
   const uint32_t go =
       abi::GoWord(2, FirmwareBench::kDispatchTile.x, FirmwareBench::kDispatchTile.y, 3);
@@ -266,6 +267,36 @@ TEST_P(Launch, AMessageThatNamesNoKernelIsAFault) {
   EXPECT_EQ(status.state, abi::kHartFaulted);
   EXPECT_EQ(status.fault_code, abi::kFaultBadLaunch);
   EXPECT_EQ(status.fault_detail[1], 0x40u);
+}
+
+// Each tile uses another resource. Indices below the counts of the launch message are used, the first that is not
+// stops the hart.
+TEST_P(Launch, AnIndexThatIsNotGiven_IsAFault) {
+  constexpr uint32_t kGiven = 2;                      // of each resource
+  constexpr uint32_t kFirstMissing[] = {1, 2, 2, 2};  // circular buffer 1 is a gap
+  ASSERT_EQ(bench_->worker_count(), abi::kResources);
+  const auto run = [&](const std::function<uint32_t(uint32_t resource)>& index) {
+    return launcher_->Run({.kernels = {{.name = "not_given",
+                                        .common = {0, 0},
+                                        .per_core =
+                                            [&](uint32_t worker) {
+                                              return std::vector<uint32_t>{worker, index(worker)};
+                                            }}},
+                           .circular_buffers = {{abi::kCircularBufferAddress, 1, 16, 0}, {}},
+                           .semaphores = {0, 0}});
+  };
+  ASSERT_OK(run([](uint32_t) { return 0; }));
+  ASSERT_OK(run([&](uint32_t resource) { return kFirstMissing[resource] - 1; }));
+  ASSERT_OK(run([&](uint32_t resource) { return kFirstMissing[resource]; }));
+  broken_ = true;
+  for (uint32_t resource = 0; resource < abi::kResources; ++resource) {
+    const abi::HartStatus status = bench_->status(bench_->WorkerTile(resource), hw::kBrisc);
+    EXPECT_EQ(status.state, abi::kHartFaulted);
+    EXPECT_EQ(status.fault_code, abi::kFaultNotGiven);
+    EXPECT_EQ(status.fault_detail[0], kFirstMissing[resource]);
+    EXPECT_EQ(status.fault_detail[1], resource << 16 | kGiven);
+  }
+  EXPECT_EQ(WorkersDone(), 2 * bench_->worker_count()) << "no tile answered";
 }
 
 // On every tile; tiles whose kernels leave nothing answer.

@@ -238,9 +238,8 @@ TEST_P(Queues, WorkersAnswerTheQueueThatSentTheGo) {
   for (uint32_t round = 0; round < 6; ++round) {
     const uint32_t queue = round % kQueues;
     const uint32_t slot = round % abi::kLaunchSlots;
-    Payload write = WritePackedCommand(
-        abi::kPackedMulticast, 1, sizeof(abi::LaunchMessage),
-        static_cast<uint32_t>(abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage)));
+    Payload write = WritePackedCommand(abi::kPackedMulticast, 1, sizeof(abi::LaunchMessage),
+                                       abi::LaunchMessageAddress(slot));
     write.Value(bench_->worker_rectangle()).Value(bench_->worker_count()).Pad(16);
     write.Value(launcher.message());
     ASSERT_OK(bench_->SendAndRun(

@@ -115,9 +115,8 @@ constexpr uint32_t kSmallRing = 32 * 1024;  // a trace goes on to its next block
 
 void AppendLaunch(EntryBuilder& entry, const FirmwareBench& bench,
                   const abi::LaunchMessage& message, uint32_t slot, uint32_t wait_count) {
-  Payload write =
-      WritePackedCommand(abi::kPackedMulticast, 1, sizeof(message),
-                         static_cast<uint32_t>(abi::kLaunchRingAddress + slot * sizeof(message)));
+  Payload write = WritePackedCommand(abi::kPackedMulticast, 1, sizeof(message),
+                                     abi::LaunchMessageAddress(slot));
   write.Value(bench.worker_rectangle()).Value(bench.worker_count()).Pad(16).Value(message);
   entry.Dispatch(write);
   entry.Dispatch(NotifyCommand(1));

@@ -39,16 +39,17 @@ void BenchLauncher::Load(const BenchProgram& program) {
   }
   for (uint32_t worker = 0; worker < bench_.worker_count(); ++worker) {
     std::vector<std::byte> config;
+    Place(config, program.circular_buffers.data(),
+          program.circular_buffers.size() * sizeof(abi::CircularBufferConfig), 16);
     for (const BenchKernel& kernel : program.kernels) {
       const std::vector<uint32_t> words =
           kernel.per_core ? kernel.per_core(worker) : std::vector<uint32_t>{};
-      abi::ArgumentOffsets& offsets = message_.arguments[kernel.hart];
-      offsets.common = Place(config, kernel.common.data(), 4 * kernel.common.size(), 4);
-      offsets.per_core = Place(config, words.data(), 4 * words.size(), 4);
+      abi::LaunchArguments& own = message_.arguments[kernel.hart];
+      own.common_offset = Place(config, kernel.common.data(), 4 * kernel.common.size(), 4);
+      own.common_count = static_cast<uint16_t>(kernel.common.size());
+      own.per_core_offset = Place(config, words.data(), 4 * words.size(), 4);
+      own.per_core_count = static_cast<uint16_t>(words.size());
     }
-    message_.circular_buffer_offset =
-        Place(config, program.circular_buffers.data(),
-              program.circular_buffers.size() * sizeof(abi::CircularBufferConfig), 16);
     message_.circular_buffer_count = static_cast<uint16_t>(program.circular_buffers.size());
     std::vector<abi::SemaphoreWord> semaphores;
     for (const uint32_t value : program.semaphores) semaphores.push_back({value, {}});
@@ -66,9 +67,8 @@ uint32_t BenchLauncher::NextGo() const {
 
 void BenchLauncher::Append(EntryBuilder& entry) {
   const uint32_t slot = launches_ % abi::kLaunchSlots;
-  Payload write = WritePackedCommand(
-      abi::kPackedMulticast, 1, sizeof(abi::LaunchMessage),
-      static_cast<uint32_t>(abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage)));
+  Payload write = WritePackedCommand(abi::kPackedMulticast, 1, sizeof(abi::LaunchMessage),
+                                     abi::LaunchMessageAddress(slot));
   write.Value(bench_.worker_rectangle()).Value(bench_.worker_count()).Pad(16).Value(message_);
   entry.Dispatch(write);
   entry.Dispatch(NotifyCommand(1));

@@ -98,10 +98,8 @@ Status ReferenceCard::Go(uint32_t worker_xy, uint32_t index, uint32_t go) {
   }
   StoreAt(area.data() + 4 * index, uint32_t{0});  // taken
   const uint32_t slot = go >> 24 & (abi::kLaunchSlots - 1);
-  ASSIGN_OR_RETURN(
-      MutableByteSpan message,
-      memory_.At(worker_xy, abi::kLaunchRingAddress + slot * sizeof(abi::LaunchMessage),
-                 sizeof(abi::LaunchMessage)));
+  ASSIGN_OR_RETURN(MutableByteSpan message, memory_.At(worker_xy, abi::LaunchMessageAddress(slot),
+                                                       sizeof(abi::LaunchMessage)));
   if (LoadAt<uint32_t>(message.data() + offsetof(abi::LaunchMessage, enables)) != 0) {
     return InvalidArgument("a go with kernels to run; the reference has none");
   }

@@ -71,7 +71,7 @@ class Generator {
     for (const uint32_t xy : layout.l1_xy) {
       Fill(memory_.Add(xy, abi::kBufferAddress, kL1Slices * kL1SliceBytes));
       memory_.Add(xy, abi::kGoAreaAddress, sizeof(abi::GoArea));
-      memory_.Add(xy, abi::kLaunchRingAddress, abi::kLaunchSlots * sizeof(abi::LaunchMessage));
+      memory_.Add(xy, abi::kLaunchRingAddress, abi::kLaunchSlots * abi::kLaunchSlotBytes);
     }
     // Ids of events start near the end of what 32 bits count.
     for (uint32_t& event : events_) event = world_.OneIn(2) ? world_.Pick(0, 4) - 4 : 0;

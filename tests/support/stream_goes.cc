@@ -56,7 +56,7 @@ void StreamQueue::LaunchMessage(const SubDevice& sub_device, uint32_t slot) {
   packed.flags = abi::kPackedNoStride | 2 << abi::kPackedTypeShift;
   packed.count = static_cast<uint16_t>(sub_device.workers.size());
   packed.size = sizeof(abi::LaunchMessage);
-  packed.address = abi::kLaunchRingAddress + slot * uint32_t{sizeof(abi::LaunchMessage)};
+  packed.address = abi::LaunchMessageAddress(slot);
   abi::LaunchMessage message{};
   message.config_address = abi::kConfigRingAddress;
   message.program_id = world_.random();

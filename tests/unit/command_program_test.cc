@@ -5,6 +5,7 @@
 
 #include "runtime/abi/kernel_image.h"
 #include "runtime/abi/l1_map.h"
+#include "runtime/command/kernel_needs.h"
 #include "runtime/command/launch_encoder.h"
 #include "runtime/command/launch_records.h"
 #include "runtime/command/ordering.h"
@@ -63,6 +64,45 @@ TEST(Program, RefusesWhatDoesNotFit) {
         {Image(abi::kMaxKernelImageBytes), static_cast<hw::Hart>(hart), {{0, 0, 0, 0}}});
   }
   ExpectRefused(spec, "all of them together may take 131072");
+}
+
+// On the tiles where they run, by what these get.
+TEST(Program, RefusesKernelsThatNeedWhatItDoesNotGive) {
+  auto image = std::make_shared<KernelImage>(*Image());
+  image->name = "scale.elf";
+  image->needs = {{abi::kCircularBuffer, 1, "scale.cc:12"}, {abi::kSemaphore, 0, ""}};
+  ProgramSpec spec;
+  spec.kernels.push_back({image, hw::kBrisc, {{1, 2, 2, 2}}});
+  ExpectRefused(spec,
+                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12; the program gives core "
+                "(1,2) none");
+  spec.circular_buffers.push_back({0, 1, 64, {{0, 0, 11, 9}}});
+  spec.circular_buffers.push_back({1, 1, 64, {{0, 0, 1, 9}}});
+  ExpectRefused(spec, "kernel 'scale.elf' uses semaphore 0; the program gives core (1,2) none");
+  spec.semaphores.push_back({0, 0, {{0, 0, 11, 9}}});
+  ExpectRefused(spec,
+                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12; the program gives core "
+                "(2,2) only 0");
+  spec.circular_buffers[1].cores = {{1, 2, 2, 2}};
+  EXPECT_TRUE(BuildProgram(1, spec, kGrid).ok());
+}
+
+TEST(Program, SaysWhichArgumentsALaunchDoesNotGive) {
+  auto image = std::make_shared<KernelImage>(*Image());
+  image->needs = {{abi::kArgument, 2, "scale.cc:9"}, {abi::kCommonArgument, 0, "scale.cc:7"}};
+  ProgramSpec spec;
+  spec.kernels.push_back({image, hw::kBrisc, {{0, 0, 0, 0}}});
+  const auto program = BuildProgram(1, spec, kGrid);
+  ASSERT_TRUE(program.ok());
+  const auto check = [&](const KernelArguments& arguments) {
+    return std::string(StatusMessage(CheckArgumentNeeds(**program, 0, arguments)));
+  };
+  EXPECT_EQ(check({{1}, 2, {1, 2}}),
+            "kernel 'test' uses argument 2 at scale.cc:9; the launch gives it 2 words per core");
+  EXPECT_EQ(
+      check({{}, 3, {1, 2, 3}}),
+      "kernel 'test' uses common argument 0 at scale.cc:7; the launch gives it no common words");
+  EXPECT_EQ(check({{1}, 3, {1, 2, 3}}), "");
 }
 
 TEST(Program, RefusesBadCircularBuffersAndSemaphores) {
@@ -268,6 +308,17 @@ CardGeometry Card(uint32_t max_record_bytes) {
 class LaunchWords : public testing::TestWithParam<uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(EntryBytes, LaunchWords, testing::Values(2048, 131072));
 
+// Words that say kernel, core and number.
+void AddWordsOfCores(const Program& program, uint32_t kernel, uint32_t words,
+                     KernelArguments* arguments) {
+  arguments->words_per_core = words;
+  for (uint32_t core = 0; core < KernelCoreCount(program, kernel); ++core) {
+    for (uint32_t word = 0; word < words; ++word) {
+      arguments->per_core.push_back(kernel << 24 | core << 12 | word);
+    }
+  }
+}
+
 TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
   ProgramSpec spec;
   spec.kernels.push_back({Image(), hw::kBrisc, {{0, 0, 11, 9}}});
@@ -281,12 +332,7 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
   arguments[1].common = std::vector<uint32_t>(256, 0x77);
   arguments[2].common = {300};
   for (uint32_t kernel = 0; kernel < 3; ++kernel) {
-    arguments[kernel].words_per_core = kernel == 0 ? 200 : 3;
-    for (uint32_t core = 0; core < KernelCoreCount(*program, kernel); ++core) {
-      for (uint32_t word = 0; word < arguments[kernel].words_per_core; ++word) {
-        arguments[kernel].per_core.push_back(kernel << 24 | core << 12 | word);
-      }
-    }
+    AddWordsOfCores(*program, kernel, kernel == 0 ? 200 : 3, &arguments[kernel]);
   }
   ASSERT_TRUE(CheckArguments(*program, arguments).ok());
   const CardGeometry card = Card(GetParam());
@@ -308,7 +354,7 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
       for (uint32_t y = range.y0; y <= range.y1; ++y) {
         for (uint32_t x = range.x0; x <= range.x1; ++x, ++core) {
           const uint32_t worker = y * kGrid.x + x;
-          const uint32_t message = abi::kLaunchRingAddress + 3 * sizeof(abi::LaunchMessage);
+          const uint32_t message = abi::LaunchMessageAddress(3);
           const auto word = [&](size_t offset) {
             return memory.Word(worker, message + static_cast<uint32_t>(offset));
           };
@@ -321,7 +367,11 @@ TEST_P(LaunchWords, ReachEveryTileWhereTheMessageSays) {
           }
           const uint32_t base = word(offsetof(abi::LaunchMessage, config_address));
           ASSERT_EQ(base, 0xA100u);
-          const uint32_t offsets = word(offsetof(abi::LaunchMessage, arguments) + 4 * hart);
+          const size_t own =
+              offsetof(abi::LaunchMessage, arguments) + hart * sizeof(abi::LaunchArguments);
+          const uint32_t offsets = word(own);
+          EXPECT_EQ(word(own + 4),
+                    arguments[kernel].common.size() | arguments[kernel].words_per_core << 16);
           EXPECT_EQ(memory.Word(worker, base + (offsets & 0xFFFF)), arguments[kernel].common[0]);
           const uint32_t last = arguments[kernel].words_per_core - 1;
           EXPECT_EQ(memory.Word(worker, base + (offsets >> 16) + 4 * last),

@@ -29,6 +29,7 @@ function(loader_elf name source)
 endfunction()
 
 loader_elf(good good.cc FLAGS ${loader_medany})
+loader_elf(needs needs.cc FLAGS ${loader_medany})
 loader_elf(pointers pointers.cc FLAGS ${loader_medany})
 loader_elf(virtual virtual.cc FLAGS ${loader_medany})
 loader_elf(constructor constructor.cc FLAGS ${loader_medany})

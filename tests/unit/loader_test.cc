@@ -9,6 +9,7 @@
 #include "firmware/kernel_elfs.h"
 #include "runtime/abi/kernel_image.h"
 #include "runtime/boot/kernel_elf.h"
+#include "runtime/command/kernel_needs.h"
 #include "runtime/elf/elf_file.h"
 #include "runtime/elf/symbol_table.h"
 
@@ -16,7 +17,9 @@ namespace ttfd {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 std::vector<std::byte> File(const std::string& name) {
   std::ifstream stream(std::string(LOADER_ELF_FOLDER) + "/" + name + ".elf", std::ios::binary);
@@ -59,6 +62,26 @@ TEST(Loader, TakesEveryKernelOfTheSdk) {
        {"empty", "empty_ncrisc", "empty_trisc0", "empty_trisc1", "empty_trisc2"}) {
     EXPECT_EQ(Refusal(KernelElf(name)), "accepted") << name;
   }
+}
+
+// Each index once, at its first use, by the user's line; none of a function that the linker drops.
+TEST(Loader, ListsWhatAKernelNeeds) {
+  const auto needs_of = [](const char* name) {
+    const auto image = LoadKernel(KernelElf(name), name);
+    EXPECT_TRUE(image.ok()) << image.status().ToString();
+    std::vector<std::string> needs;
+    if (!image.ok()) return needs;
+    for (const KernelNeed& need : (*image)->needs) {
+      needs.push_back(fmt::format("{} {} {}", ResourceName(need.resource), need.index, need.place));
+    }
+    return needs;
+  };
+  EXPECT_THAT(needs_of("echo_brisc"),
+              ElementsAre("argument 0 echo.cc:18", "argument 1 echo.cc:19",
+                          "common argument 0 echo.cc:11", "common argument 1 echo.cc:17"));
+  EXPECT_THAT(needs_of("not_given"),
+              ElementsAre("argument 0 not_given.cc:12", "argument 1 not_given.cc:11"));
+  EXPECT_THAT(needs_of("empty"), IsEmpty());
 }
 
 // firmware/sdk/entry.cc has two entry points, of which kernel.ld keeps the one that a kernel needs.
@@ -152,6 +175,21 @@ std::vector<std::byte> WithSection(const char* file, const std::string& section,
   }
   ADD_FAILURE() << "no section " << section;
   return bytes;
+}
+
+TEST(Loader, RefusesNeedsThatNothingCanGive) {
+  const auto refusal = [](uint32_t word, uint32_t value) {
+    auto elf = File("needs");
+    WithSection("needs", TTFD_RESOURCE_USE_SECTION,
+                [&](auto& section) { StoreAt(elf.data() + section.sh_offset + 4 * word, value); });
+    return Refusal(elf);
+  };
+  EXPECT_EQ(refusal(0, abi::kArgument), "accepted");
+  EXPECT_EQ(refusal(0, abi::kResources), "kernel k: section .ttfd.uses: resource 4; 4 are known");
+  EXPECT_EQ(refusal(1, 256), "kernel k: it uses argument 256; indices below 256 are allowed");
+  EXPECT_THAT(Refusal(WithSection("needs", TTFD_RESOURCE_USE_SECTION,
+                                  [](auto& section) { section.sh_size -= 4; })),
+              HasSubstr("section .ttfd.uses of 8 bytes; entries have 12"));
 }
 
 TEST(Loader, RefusesSectionsByWhatTheyAre) {

@@ -12,7 +12,7 @@ void kernel_main() {
     Print("line %u of (%u,%u) hart %u: %u\n", i, own.x, own.y, kHart, CommonArgument(2));
   }
   if (CommonArgument(1) == 1) {
-    Semaphore(0).WaitAtLeast(1);
+    Semaphore(Optional(0)).WaitAtLeast(1);
   } else if (CommonArgument(1) == 2) {
     reinterpret_cast<void (*)()>(0x2FFF0)();
   }

@@ -102,15 +102,16 @@ class Attention {
   }
 
   void TakeMask() {
-    cb_wait_front(kMask, 1);
+    const uint32_t mask = ttfd::kernel::Optional(kMask);
+    cb_wait_front(mask, 1);
     if (words_.mask == static_cast<uint32_t>(AttentionMask::kRow)) {
-      unary_bcast_init_short<BroadcastType::ROW>(kMask);
-      unary_bcast<BroadcastType::ROW>(kMask, 0, kMaskTile);
+      unary_bcast_init_short<BroadcastType::ROW>(mask);
+      unary_bcast<BroadcastType::ROW>(mask, 0, kMaskTile);
     } else {
-      ConfigureCopy(kMask);
-      Copy(kMask, 0, kMaskTile);
+      ConfigureCopy(mask);
+      Copy(mask, 0, kMaskTile);
     }
-    cb_pop_front(kMask, 1);
+    cb_pop_front(mask, 1);
   }
 
   // The scores of keys that are not seen, in tile `dst` from key `key` on.

@@ -23,7 +23,8 @@ class Reader {
         plans_{CircularBuffer(kPlan), CircularBuffer(kPlan + 1), CircularBuffer(kPlan + 2)},
         positions_(words.position, memory),
         table_(words.blocks.table, memory + kMoveIndexBytes),
-        reads_(words.key_address, words.value_address, words.mask.address) {
+        reads_(0b011 | words.mask.is_used << kMask, words.key_address, words.value_address,
+               words.mask.address) {
     reads_.SetTiles(kMask, words.mask.is_used);
   }
 
@@ -124,8 +125,11 @@ class Reader {
 
 void kernel_main() {
   const auto& words = CommonArguments<AttentionReader>();
-  const CircularBuffer memory(kIndices);
-  Reader reader(words, (memory.address() + kMoveIndexBytes - 1) & ~(kMoveIndexBytes - 1));
+  uint32_t memory = 0;  // where nothing is read from tensors of indices
+  if ((words.positions | words.blocks.has_table) != 0) {
+    memory = CircularBuffer(Optional(kIndices)).address();
+  }
+  Reader reader(words, (memory + kMoveIndexBytes - 1) & ~(kMoveIndexBytes - 1));
   const Items items(words.cores);
   for (uint32_t item = items.first; item < items.end; item += items.step) reader.Run(item);
 }

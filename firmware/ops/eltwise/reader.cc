@@ -35,7 +35,8 @@ void kernel_main() {
   const auto& words = CommonArguments<EltwiseReader>();
   const uint32_t inputs = words.inputs;
   const Items items(words.cores);
-  ReadAhead reads(words.input[0].address, words.input[1].address, words.input[2].address);
+  ReadAhead reads((1u << inputs) - 1, words.input[0].address, words.input[1].address,
+                  words.input[2].address);
   for (uint32_t i = 0; i != inputs; ++i) reads.SetTiles(i, 1);
   for (uint32_t item = items.first; item < items.end; item += items.step) {
     const Index index(words, item);

@@ -9,6 +9,7 @@
 using namespace ttfd::compute;
 using namespace ttfd::ops;
 using ttfd::kernel::CommonArguments;
+using ttfd::kernel::Optional;
 
 namespace {
 
@@ -16,14 +17,15 @@ constexpr uint32_t kA = 0, kB = 1, kBias = 2;  // circular buffers
 
 // The block becomes the bias. What follows has to be configured again.
 void TakeBias(uint32_t rows, uint32_t columns) {
-  unary_bcast_init_short<BroadcastType::ROW>(kBias);
-  cb_wait_front(kBias, columns);
+  const uint32_t bias = Optional(kBias);
+  unary_bcast_init_short<BroadcastType::ROW>(bias);
+  cb_wait_front(bias, columns);
   for (uint32_t dst = 0, row = 0; row != rows; ++row) {
     for (uint32_t column = 0; column != columns; ++column, ++dst) {
-      unary_bcast<BroadcastType::ROW>(kBias, column, dst);
+      unary_bcast<BroadcastType::ROW>(bias, column, dst);
     }
   }
-  cb_pop_front(kBias, columns);
+  cb_pop_front(bias, columns);
 }
 
 void AddProducts(uint32_t k_tiles, uint32_t rows, uint32_t columns, uint32_t phases) {

@@ -48,7 +48,8 @@ void ReadBlock(const MatmulReader& words, ReadAhead& reads, uint32_t item) {
 void kernel_main() {
   const auto& words = CommonArguments<MatmulReader>();
   const Items items(words.cores);
-  ReadAhead reads(words.a.address, words.b.address, words.bias_address);
+  ReadAhead reads(0b011 | words.has_bias << kBias, words.a.address, words.b.address,
+                  words.bias_address);
   reads.SetTiles(kA, words.blocks.block_rows);
   reads.SetTiles(kB, words.blocks.block_columns);
   for (uint32_t item = items.first; item < items.end; item += items.step) {

@@ -211,7 +211,7 @@ class Mover {
 }  // namespace
 
 void kernel_main() {
-  const auto& words = CommonArguments<Move>();
+  const auto& words = CommonArguments<Move, offsetof(Move, source) / sizeof(uint32_t)>();
   const CircularBuffer memory(0);
   const uint32_t end = memory.address() + memory.pages() * memory.page_bytes();
   Mover mover(words, (memory.address() + 63) & ~63u, end & ~63u);

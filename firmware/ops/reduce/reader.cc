@@ -30,7 +30,7 @@ void kernel_main() {
   FillScaler(scaler.address());
   scaler.Push();
   const Items items(words.cores);
-  ReadAhead reads(words.address, 0, 0);
+  ReadAhead reads(1 << kInput, words.address, 0, 0);
   reads.SetTiles(kInput, 1);
   for (uint32_t item = items.first; item < items.end; item += items.step) {
     const uint32_t outer = item / stride;

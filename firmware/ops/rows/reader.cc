@@ -18,7 +18,8 @@ void kernel_main() {
   const uint32_t tiles = words.tiles, weights = words.has_weight, biases = words.has_bias;
   const uint32_t groups = (weights | biases) != 0 ? tiles : 0;
   const Items items(words.cores);
-  ReadAhead reads(words.address, words.weight_address, words.bias_address);
+  ReadAhead reads(1 | weights << kWeight | biases << kBias, words.address, words.weight_address,
+                  words.bias_address);
   for (uint32_t item = items.first; item < items.end; item += items.step) {
     // Group 0 is the row.
     for (uint32_t group = 0; group != groups + 1; ++group) {

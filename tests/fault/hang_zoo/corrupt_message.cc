@@ -9,15 +9,14 @@ namespace ttfd::zoo {
 namespace {
 
 volatile abi::LaunchMessage& Message(uint32_t slot) {
-  return *kernel::L1Pointer<volatile abi::LaunchMessage>(abi::kLaunchRingAddress +
-                                                         slot * sizeof(abi::LaunchMessage));
+  return *kernel::L1Pointer<volatile abi::LaunchMessage>(abi::LaunchMessageAddress(slot));
 }
 
 // Other than the one this kernel was started with: the only ones in use.
 uint32_t NextSlot() {
   const uint32_t own =
       (kernel::internal::Context().launch_message_address - abi::kLaunchRingAddress) /
-      sizeof(abi::LaunchMessage);
+      abi::kLaunchSlotBytes;
   for (uint32_t slot = 0;; slot = (slot + 1) % abi::kLaunchSlots) {
     firmware::Fence();
     if (slot != own && Message(slot).enables != 0) return slot;

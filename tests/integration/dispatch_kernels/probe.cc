@@ -20,5 +20,5 @@ void kernel_main() {
   out[3] = runs++ + never_kept++;
   for (uint32_t i = 0; i < 3; ++i) out[4 + i] = CommonArgument(1 + i);
   for (uint32_t i = 0; i < 4; ++i) out[7 + i] = Argument(i);
-  out[11] = CommonArgument(3) != 0 ? Semaphore(0).value() : 0;
+  out[11] = CommonArgument(3) != 0 ? Semaphore(Optional(0)).value() : 0;
 }

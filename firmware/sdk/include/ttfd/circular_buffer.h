@@ -23,15 +23,10 @@ namespace ttfd::kernel {
 class CircularBuffer {
  public:
   constexpr CircularBuffer() = default;  // none: of no pages
-  explicit CircularBuffer(uint32_t index)
-      : state_(abi::kCircularBufferStateAddress + index * sizeof(abi::CircularBufferState)) {
-    const uint32_t config = ConfigOf(index);
-    config_ = config;
-    base_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, address));
-    pages_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, pages));
-    page_bytes_ = firmware::Load(config + offsetof(abi::CircularBufferConfig, page_bytes));
-    end_ = base_ + pages_ * page_bytes_;
-    position_ = base_;
+  // One that the program does not give is refused (<ttfd/given.h>).
+  [[gnu::always_inline]] explicit CircularBuffer(uint32_t index)
+      : CircularBuffer(internal::ConfigAddress(), internal::Given<abi::kCircularBuffer>(index)) {
+    if (!__builtin_constant_p(index)) internal::CheckPages(pages_, index);
   }
 
   uint32_t page_bytes() const { return page_bytes_; }
@@ -47,8 +42,10 @@ class CircularBuffer {
   // False: the client gave none, pages are bytes.
   bool has_format() const { return FormatWord() != 0; }
   // Of a circular buffer that the hart has not made: 0 without a format, else 1 more than its number.
-  static uint32_t FormatWordOf(uint32_t index) {
-    return firmware::Load(ConfigOf(index) + offsetof(abi::CircularBufferConfig, format));
+  [[gnu::always_inline]] static uint32_t FormatWordOf(uint32_t index) {
+    internal::RequireGiven<abi::kCircularBuffer>(index);
+    return firmware::Load(internal::ConfigAddress() + index * sizeof(abi::CircularBufferConfig) +
+                          offsetof(abi::CircularBufferConfig, format));
   }
 
   // Producer: waits until `pages` (at most pages()) are free behind the write position, and returns
@@ -88,11 +85,15 @@ class CircularBuffer {
   static constexpr uint32_t kPushed = offsetof(abi::CircularBufferState, pushed);
   static constexpr uint32_t kPopped = offsetof(abi::CircularBufferState, popped);
 
-  // L1 address.
-  static uint32_t ConfigOf(uint32_t index) {
-    return internal::ConfigAddress() +
-           (internal::MessageWord(offsetof(abi::LaunchMessage, circular_buffer_offset)) & 0xFFFF) +
-           index * sizeof(abi::CircularBufferConfig);
+  // `config_address`: of the launch's configuration, which begins with those of the circular buffers.
+  CircularBuffer(uint32_t config_address, uint32_t index)
+      : state_(abi::kCircularBufferStateAddress + index * sizeof(abi::CircularBufferState)),
+        config_(config_address + index * sizeof(abi::CircularBufferConfig)),
+        base_(firmware::Load(config_ + offsetof(abi::CircularBufferConfig, address))),
+        pages_(firmware::Load(config_ + offsetof(abi::CircularBufferConfig, pages))),
+        page_bytes_(firmware::Load(config_ + offsetof(abi::CircularBufferConfig, page_bytes))) {
+    end_ = base_ + pages_ * page_bytes_;
+    position_ = base_;
   }
 
   uint32_t FormatWord() const {
@@ -111,10 +112,10 @@ class CircularBuffer {
   uint32_t state_ = 0;
   uint32_t config_ = 0;
   uint32_t base_ = 0;
-  uint32_t end_ = 0;
-  uint32_t position_ = 0;  // this hart's next page
   uint32_t pages_ = 0;
   uint32_t page_bytes_ = 0;
+  uint32_t end_ = 0;
+  uint32_t position_ = 0;  // this hart's next page
 };
 
 }  // namespace ttfd::kernel

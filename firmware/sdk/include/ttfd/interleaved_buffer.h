@@ -9,6 +9,7 @@ namespace ttfd::kernel {
 
 class InterleavedBuffer {
  public:
+  constexpr InterleavedBuffer() = default;  // none
   // `base` as the host handed it over; `page_bytes` the buffer's.
   InterleavedBuffer(uint32_t base, uint32_t page_bytes, bool is_dram = true)
       : base_(base),
@@ -35,11 +36,11 @@ class InterleavedBuffer {
     return (value + alignment - 1) & ~(alignment - 1);
   }
 
-  uint32_t base_;
-  uint32_t page_bytes_;
-  uint32_t stride_;
-  uint32_t banks_;
-  uint32_t tiles_;  // L1 address of the table of 16-bit NoC coordinates
+  uint32_t base_ = 0;
+  uint32_t page_bytes_ = 0;
+  uint32_t stride_ = 0;
+  uint32_t banks_ = 0;
+  uint32_t tiles_ = 0;  // L1 address of the table of 16-bit NoC coordinates
 };
 
 }  // namespace ttfd::kernel

@@ -30,6 +30,8 @@
 // for their acknowledgements by itself, too, before it returns.
 // - One hart uses one NIU (NCRISC NoC 1, the others NoC 0) and one command buffer, so harts do not
 // disturb each other. Coordinates are those of the logical worker grid.
+// - Circular buffers and semaphores that the program, and arguments that the launch does not give are refused:
+// <ttfd/given.h>.
 // - There is no memory protection: a wrong address can hang the tile or overwrite others' data.
 #pragma once
 

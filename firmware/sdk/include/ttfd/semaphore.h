@@ -12,9 +12,13 @@ namespace ttfd::kernel {
 
 class Semaphore {
  public:
-  explicit Semaphore(uint32_t index)
-      : address_(internal::ConfigAddress() + (internal::MessageWord(kOffsetWord) & 0xFFFF) +
-                 index * sizeof(abi::SemaphoreWord)) {}
+  // One that the program does not give is refused (<ttfd/given.h>).
+  [[gnu::always_inline]] explicit Semaphore(uint32_t index)
+      : address_(internal::ConfigAddress() +
+                 internal::MessageHalf(offsetof(abi::LaunchMessage, semaphore_offset)) +
+                 index * sizeof(abi::SemaphoreWord)) {
+    internal::RequireGiven<abi::kSemaphore>(index);
+  }
 
   uint32_t value() const { return firmware::Load(address_); }
   uint32_t address() const { return address_; }  // in L1
@@ -42,9 +46,6 @@ class Semaphore {
   }
 
  private:
-  static constexpr uint32_t kOffsetWord = offsetof(abi::LaunchMessage, semaphore_offset);
-  static_assert(kOffsetWord % 4 == 0, "the offset is the low half of an aligned word");
-
   uint32_t address_;
 };
 

@@ -55,11 +55,16 @@ inline Buffer buffers[TTFD_CIRCULAR_BUFFERS];
 [[gnu::noinline]] inline void LoadBuffer(uint32_t index) {
   buffers[index].pages = CircularBuffer(index);
 }
-inline Buffer& BufferAt(uint32_t index) {
+inline Buffer& LoadedBuffer(uint32_t index) {
   if (buffers[index].pages.pages() == 0) [[unlikely]] {
     LoadBuffer(index);
   }
   return buffers[index];
+}
+
+[[gnu::always_inline]] inline Buffer& BufferAt(uint32_t index) {
+  kernel::internal::NoteUse<abi::kCircularBuffer>(index);
+  return LoadedBuffer(index);
 }
 
 inline uint32_t TileAddress(uint32_t buffer, uint32_t tile) {

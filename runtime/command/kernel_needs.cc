@@ -1,0 +1,43 @@
+// What kernels need and a program or launch does not give.
+#include "runtime/command/kernel_needs.h"
+
+#include "runtime/command/program_layout.h"
+
+namespace ttfd {
+
+std::string_view ResourceName(abi::Resource resource) {
+  switch (resource) {
+    case abi::kCircularBuffer:
+      return "circular buffer";
+    case abi::kSemaphore:
+      return "semaphore";
+    case abi::kArgument:
+      return "argument";
+    case abi::kCommonArgument:
+      return "common argument";
+  }
+  return "resource";
+}
+
+Status NotGiven(const KernelImage& image, const KernelNeed& need, std::string_view given) {
+  return InvalidArgument("kernel '{}' uses {} {}{}; {}", image.name, ResourceName(need.resource),
+                         need.index, need.place.empty() ? "" : " at " + need.place, given);
+}
+
+Status CheckArgumentNeeds(const Program& program, uint32_t kernel,
+                          const KernelArguments& arguments) {
+  const KernelImage& image = *program.images[program.kernels[kernel].image].image;
+  for (const KernelNeed& need : image.needs) {
+    const bool common = need.resource == abi::kCommonArgument;
+    if (!common && need.resource != abi::kArgument) continue;
+    const size_t given = common ? arguments.common.size() : arguments.words_per_core;
+    if (need.index < given) continue;
+    return NotGiven(
+        image, need,
+        fmt::format("the launch gives it {} {}", given == 0 ? "no" : std::to_string(given),
+                    common ? "common words" : "words per core"));
+  }
+  return OkStatus();
+}
+
+}  // namespace ttfd

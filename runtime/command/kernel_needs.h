@@ -1,0 +1,22 @@
+// What kernels need and a program or launch does not give.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runtime/base/status.h"
+#include "runtime/command/program.h"
+
+namespace ttfd {
+
+// "circular buffer", "semaphore", "argument", "common argument".
+std::string_view ResourceName(abi::Resource resource);
+
+// INVALID_ARGUMENT: "kernel 'scale.elf' uses circular buffer 0 at scale.cc:7; " and what is given.
+Status NotGiven(const KernelImage& image, const KernelNeed& need, std::string_view given);
+
+// Whether these arguments are all that kernel `kernel` of the program needs. INVALID_ARGUMENT otherwise.
+Status CheckArgumentNeeds(const Program& program, uint32_t kernel,
+                          const KernelArguments& arguments);
+
+}  // namespace ttfd
