@@ -1,9 +1,12 @@
 // ttfdctl hang: what the daemon keeps of hangs and faults.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <string_view>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
@@ -26,6 +29,28 @@ Json ReportJson(const HangReportInfo& report) {
           {"complete", report.complete}};
 }
 
+constexpr fmt::string_view kReportRow = "{:6}  {:19}  {}";
+
+// "HANG 7, 2026-11-26T15:02:03.123Z": the time, in seconds. Of what was cut short: none.
+std::string TimeOf(const std::string& headline) {
+  const size_t at = headline.find(", ");
+  if (at == headline.npos) {
+    return "";
+  }
+  std::string time = headline.substr(at + 2, std::size("2026-11-26T15:02:03") - 1);
+  std::replace(time.begin(), time.end(), 'T', ' ');
+  return time;
+}
+
+// A report, line by line.
+void PrintReport(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    PrintLine(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 // Whether the daemon keeps reports and has none yet.
 bool NoReportYet(Admin& admin, const std::string& report, const Status& status) {
   if (report != "last" || status.code() != client::Code::kNotFound) {
@@ -46,14 +71,14 @@ int ListHangReports(const Common& common) {
     PrintJson({{"reports", JsonList(*reports, ReportJson)}});
     return kOk;
   }
-  std::vector<std::vector<std::string>> rows = {{"REPORT", "REASON", "BYTES", "OFFENDER"}};
+  // A line each, also where the terminal is narrow.
+  const size_t terminal = TerminalColumns(STDOUT_FILENO);
+  PrintLine(fmt::format(fmt::runtime(kReportRow), "REPORT", "TIME", "WHAT"));
   for (const HangReportInfo& report : *reports) {
-    // The reason alone: the id says when.
-    rows.push_back({report.report, report.headline.substr(0, report.headline.find(' ')),
-                    std::to_string(report.bytes),
-                    report.offender.empty() ? "unknown" : report.offender});
+    const std::string line = Printable(fmt::format(fmt::runtime(kReportRow), report.report,
+                                                   TimeOf(report.headline), report.description));
+    PrintLine(terminal == 0 ? line : Truncate(line, terminal));
   }
-  PrintTable(rows);
   return kOk;
 }
 
@@ -73,7 +98,11 @@ int ShowHangReport(const Common& common, const std::string& report) {
   }
   const std::string whole = common.json ? "report.json" : "report.txt";
   if (files.count(whole) != 0) {
-    PrintText(files[whole]);
+    if (common.json) {
+      PrintText(files[whole]);
+    } else {
+      PrintReport(files[whole]);
+    }
     return kOk;
   }
   for (const auto& [name, bytes] : files) {

@@ -147,7 +147,16 @@ void PrintLine(std::string_view line) {
   }
 }
 
-void PrintMessage(std::string_view line) { Write(stderr, "ttfdctl: " + Printable(line) + "\n"); }
+void PrintMessage(std::string_view text) {
+  std::string begin = "ttfdctl: ";
+  for (;;) {
+    const size_t end = text.find('\n');
+    Write(stderr, begin + Printable(text.substr(0, end)) + "\n");
+    if (end == text.npos) return;
+    text.remove_prefix(end + 1);
+    begin.assign(kIndent, ' ');
+  }
+}
 
 void PrintText(std::string_view text) { Write(stdout, Printable(text, Newlines::kKeep)); }
 

@@ -31,8 +31,8 @@ size_t TerminalColumns(int fd);
 
 // One line to stdout: newlines in it are escaped. Wrapped between words where stdout is a terminal.
 void PrintLine(std::string_view line);
-// "ttfdctl: " and one line to stderr.
-void PrintMessage(std::string_view line);
+// "ttfdctl: " and lines to stderr, those behind the first indented.
+void PrintMessage(std::string_view text);
 // Text of several lines to stdout, as it is but for control characters.
 void PrintText(std::string_view text);
 // Rows of equal length, the first one the heading, to stdout, fitted to its terminal.

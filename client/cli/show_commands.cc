@@ -214,7 +214,7 @@ void PrintStatusText(const client::DaemonStatus& status) {
                         Bytes(status.bytes_written), Bytes(status.bytes_read),
                         status.device_resets));
   if (!status.last_error.empty()) {
-    PrintLine("last error: " + status.last_error);
+    PrintLine("last error: " + status.last_error.substr(0, status.last_error.find('\n')));
   }
   if (!status.last_hang_report.empty()) {
     PrintLine("last hang report: " + status.last_hang_report);

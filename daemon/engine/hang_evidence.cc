@@ -9,14 +9,18 @@
 namespace ttfd {
 namespace {
 
-// "program 7 (vector_add, scale)"
-std::string ProgramText(const Program& program) {
+std::string KernelNames(const Program& program) {
   constexpr size_t kNamed = 5;  // one a hart
   std::string names;
   for (size_t i = 0; i < std::min(program.images.size(), kNamed); ++i) {
     names += (i == 0 ? "" : ", ") + program.images[i].image->name;
   }
-  return fmt::format("program {} ({})", program.id, names);
+  return names;
+}
+
+// "program 7 (vector_add, scale)"
+std::string ProgramText(const Program& program) {
+  return fmt::format("program {} ({})", program.id, KernelNames(program));
 }
 
 std::string CommandText(const Command& command) {
@@ -52,19 +56,22 @@ std::string CommandText(const Command& command) {
 }
 
 HangWork Describe(uint32_t hardware_queue, const Work& work) {
-  HangWork told;
-  told.hardware_queue = hardware_queue;
-  told.session = work.flow;
-  told.owner = work.owner->Name();
-  told.queue = work.queue;
-  told.value = work.value;
-  told.command = CommandText(work.command);
-  if (work.runs_kernels()) {
-    told.timeout_ms = static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(work.timeout).count());
-    told.programs = *work.programs;
+  HangWork record;
+  record.hardware_queue = hardware_queue;
+  record.session = work.flow;
+  record.owner = work.owner->Name();
+  record.queue = work.queue;
+  record.value = work.value;
+  record.command = CommandText(work.command);
+  if (const auto* const launch = std::get_if<LaunchCommand>(&work.command)) {
+    record.kernels = KernelNames(*launch->program);
   }
-  return told;
+  if (work.runs_kernels()) {
+    record.timeout_ms = static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(work.timeout).count());
+    record.programs = *work.programs;
+  }
+  return record;
 }
 
 }  // namespace
@@ -90,13 +97,13 @@ HangReport Engine::HostEvidence(const Status& why) {
                    [](const HangWork& a, const HangWork& b) { return a.turn - 1 < b.turn - 1; });
   const auto& recent = recent_.launches();
   for (auto work = recent.rbegin(); work != recent.rend(); ++work) {
-    HangWork told;
-    told.hardware_queue = work->hardware_queue;
-    told.session = work->session;
-    told.queue = work->queue;
-    told.value = work->value;
-    told.programs = *work->programs;
-    report.recent.push_back(std::move(told));
+    HangWork record;
+    record.hardware_queue = work->hardware_queue;
+    record.session = work->session;
+    record.queue = work->queue;
+    record.value = work->value;
+    record.programs = *work->programs;
+    report.recent.push_back(std::move(record));
   }
   report.log = LastLogLines();
   return report;

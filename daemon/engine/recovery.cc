@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/headline.h"
 #include "daemon/engine/stall_text.h"
 #include "runtime/base/log.h"
 #include "runtime/command/program_layout.h"
@@ -95,20 +96,19 @@ void Engine::Lose(const Status& why) {
   if (blamed == nullptr && !damaged) given_up = Suspect(why, report.stall, verdicts);
   DecideFates(verdicts);
   AddVerdicts(verdicts, &report);
-  std::string text = report.summary;
-  if (culprit != nullptr) text += "; it ran " + RunnerText(culprit->work);
-  if (culprit == nullptr && damaged) text += LastText(report.recent);
-  if (!report.places.empty()) text += " [" + PlacesFor(report) + "]";
+  report.headline = Headline(why, report);
+  const Work* const ran = culprit == nullptr ? nullptr : &culprit->work;
+  const std::string details = StallDetails(report, ran, damaged);
   // An id that cannot be looked up is of no use to anybody.
   const auto shown_id = [&] {
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();
   };
   std::string id = shown_id();
-  LogError("device lost: {}{}", text, id.empty() ? "" : fmt::format("; hang report {}", id));
+  LogError("device lost: {}: {}", WithHint(report.headline, id), OnOneLine(details));
   kept &= hangs == nullptr || hangs->KeepDeviceSide(report);
   id = shown_id();
   const char* const unkept = kept ? "" : id.empty() ? kNoReport : kUnkept;
-  text += unkept;
+  const std::string text = fmt::format("{}\n{}{}", WithHint(report.headline, id), details, unkept);
 
   if (culprit != nullptr) {
     const Work work = std::move(culprit->work);
@@ -120,10 +120,10 @@ void Engine::Lose(const Status& why) {
   }
   late_.reset();
   refused_ = nullptr;
-  const WorkError error{StatusCode::kUnavailable, "DEVICE_RESET",
-                        fmt::format("the card was reset under this command, send it again ({}){}",
-                                    report.summary, unkept),
-                        true, id};
+  const WorkError error{
+      StatusCode::kUnavailable, "DEVICE_RESET",
+      fmt::format("{}\n{}{}", WithHint(HeadlineForOthers(report), id), report.summary, unkept),
+      true, id};
   if (given_up != nullptr) FailHeld(*given_up, error);
   if (dispatcher_->device_info().memory_survives_reset &&
       MayPlayAgain(verdicts, culprit != nullptr || given_up != nullptr)) {

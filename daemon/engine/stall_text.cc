@@ -58,10 +58,20 @@ void Add(std::string said, std::string text, std::vector<Alike>* groups) {
 
 void Append(const std::vector<Alike>& groups, std::string* text) {
   for (size_t i = 0; i < std::min(groups.size(), kNamed); ++i) {
-    *text += fmt::format("{}{}", text->empty() ? "" : "; ", groups[i].text);
+    *text += fmt::format("{}{}", text->empty() ? "" : "\n", groups[i].text);
     if (groups[i].others != 0) *text += fmt::format(", like {} more", groups[i].others);
   }
-  if (groups.size() > kNamed) *text += fmt::format("; and {} more", groups.size() - kNamed);
+  if (groups.size() > kNamed) *text += fmt::format("\nand {} more", groups.size() - kNamed);
+}
+
+// "; ended last: program 4 of session 2, before it ...".
+std::string LastText(const std::vector<HangWork>& recent) {
+  std::string text;
+  for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
+    text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
+                        fmt::join(recent[i].programs, ", "), recent[i].session);
+  }
+  return text;
 }
 
 }  // namespace
@@ -110,7 +120,7 @@ std::string StallPlaces(const StallReport& stall, std::string_view said) {
 }
 
 std::string PlacesFor(const HangReport& report) {
-  const HangWork* const offending = report.blamed();
+  const HangWork* const offending = report.offending();
   if (offending == nullptr) return report.places;
   const auto own = [&](uint32_t program) {
     return std::any_of(report.works.begin(), report.works.end(), [&](const HangWork& work) {
@@ -139,13 +149,20 @@ std::string RunnerText(const Work& work) {
                      more ? ", ..." : "", work.owner->Name());
 }
 
-std::string LastText(const std::vector<HangWork>& recent) {
-  std::string text;
-  for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
-    text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
-                        fmt::join(recent[i].programs, ", "), recent[i].session);
+std::string StallDetails(const HangReport& report, const Work* offender, bool damaged) {
+  std::string text = report.summary;
+  if (offender != nullptr) text += "; it ran " + RunnerText(*offender);
+  if (offender == nullptr && damaged) text += LastText(report.recent);
+  return report.places.empty() ? text : text + "\n" + PlacesFor(report);
+}
+
+std::string OnOneLine(std::string_view text) {
+  std::string line(text.substr(0, text.find('\n')));
+  while (text.find('\n') != text.npos) {
+    text.remove_prefix(text.find('\n') + 1);
+    line.append("; ").append(text.substr(0, text.find('\n')));
   }
-  return text;
+  return line;
 }
 
 void DescribeStall(const Status& why, HangReport* report) {

@@ -19,7 +19,7 @@ const HartReport* FaultedHart(const StallReport& stall);
 std::string StallSummary(const Status& why, const StallReport& stall);
 
 // Where the harts stand, with the code that lies there, those that run kernels first; and which
-// firmware was overwritten. Short, for an error's message: those of which the same is to be said are told once, with
+// firmware was overwritten. Lines, for an error's message: harts of which the same is to be said have one, with
 // their number. `said` is not repeated. Empty: nothing more is known.
 std::string StallPlaces(const StallReport& stall, std::string_view said);
 
@@ -30,8 +30,12 @@ std::string PlacesFor(const HangReport& report);
 // "program 42 of session 3 (...)"
 std::string RunnerText(const Work& work);
 
-// Behind an error that no launch is known to have caused: "; ended last: program 4 of session 2, before it ...".
-std::string LastText(const std::vector<HangWork>& recent);
+// Behind the first line of an error: the summary, which launch it was (null: none is known), of damage which launches
+// ended last, and the places.
+std::string StallDetails(const HangReport& report, const Work* offender, bool damaged);
+
+// `text` with "; " between its lines.
+std::string OnOneLine(std::string_view text);
 
 // Fills in summary, places and reason.
 void DescribeStall(const Status& why, HangReport* report);

@@ -32,6 +32,7 @@ struct HangWork {
   uint32_t queue = 0;
   uint64_t value = 0;
   std::string command;  // "launch of program 7 (vector_add)", "write of 4096 bytes"
+  std::string kernels;  // of a launch: "vector_add, scale"
   uint64_t timeout_ms = 0;
   std::vector<uint32_t> programs;
   std::vector<Ticket> after;
@@ -41,7 +42,7 @@ struct HangWork {
 };
 
 struct HangReport {
-  std::string id;  // "20261121T115106Z-000001"
+  std::string id;  // a number: "7"
   std::chrono::system_clock::time_point time;
   std::string reason;   // HANG, DEVICE_FAULT or RESET, as the owner is told
   std::string trigger;  // why the device thread gave the card up
@@ -55,6 +56,8 @@ struct HangReport {
 
   // As the card showed.
   StallReport stall;
+  std::string
+      headline;  // what happened to which kernel, at which line: for the owner and administrators
   std::string summary;  // one sentence, without names of anybody's code
   std::string places;   // where the harts stand
 
@@ -66,7 +69,7 @@ struct HangReport {
   double recovery_ms = 0;  // from the decision that the card hangs until it was found to work again
   uint32_t boot_attempts = 0;
 
-  const HangWork* blamed() const {
+  const HangWork* offending() const {
     return culprit < 0 ? nullptr : &works[static_cast<size_t>(culprit)];
   }
   const HangWork* suspected() const {

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "daemon/hang/hang_text.h"
 #include "runtime/base/log.h"
@@ -31,10 +33,9 @@ constexpr size_t kNamedIds = 8;
 
 // Of an id of ours, and so of a folder that may be read or removed.
 bool IsId(const std::string& id) {
-  const auto fits = [](char c) {
-    return (c >= '0' && c <= '9') || c == 'T' || c == 'Z' || c == '-';
-  };
-  return id.size() > 8 && id.size() < 64 && std::all_of(id.begin(), id.end(), fits);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !id.empty() && id.size() < 16 && id[0] != '0' &&
+         std::all_of(id.begin(), id.end(), is_digit);
 }
 
 Status SystemError(const char* what, const std::string& path) {
@@ -93,17 +94,17 @@ std::string ReadFile(const fs::path& path, uint64_t most) {
 
 }  // namespace
 
-HangStore::HangStore(HangStoreOptions options) : options_(std::move(options)), old_(Ids()) {
-  if (!old_.empty()) last_ = old_.back();
+HangStore::HangStore(HangStoreOptions options) : options_(std::move(options)) {
+  const std::vector<std::string> old = Ids();
+  if (old.empty()) return;
+  MutexLock lock(&mu_);
+  last_ = old.back();
+  newest_ = std::strtoull(last_.c_str(), nullptr, 10);
 }
 
 std::string HangStore::NewId() {
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   MutexLock lock(&mu_);
-  do {
-    newest_ = fmt::format("{:%Y%m%dT%H%M%SZ}-{:06}", fmt::gmtime(now), ++number_);
-  } while (std::binary_search(old_.begin(), old_.end(), newest_));
-  return newest_;
+  return std::to_string(++newest_);
 }
 
 Status HangStore::Write(const std::string& id, const char* name, std::string text) {
@@ -199,7 +200,9 @@ std::vector<std::string> HangStore::Ids() const {
       ids.push_back(name);
     }
   }
-  std::sort(ids.begin(), ids.end());
+  std::sort(ids.begin(), ids.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);  // numbers without leading zeros
+  });
   return ids;
 }
 
@@ -221,15 +224,15 @@ std::vector<HangStore::Summary> HangStore::List() const {
     summary.id = id;
     summary.bytes = BytesOf(folder);
     std::ifstream text(folder / kText);
-    std::string blamed;
-    const bool told = std::getline(text, summary.headline) && std::getline(text, summary.text) &&
-                      std::getline(text, blamed);
+    std::string sentence, blamed;
+    const bool read = std::getline(text, summary.text) && std::getline(text, summary.headline) &&
+                      std::getline(text, sentence) && std::getline(text, blamed);
     constexpr std::string_view kToBlame = "to blame: ";
     if (blamed.starts_with(kToBlame)) summary.blamed = blamed.substr(kToBlame.size());
     const std::string missing = MissingIn(folder);
-    summary.complete = told && missing.empty();
+    summary.complete = read && missing.empty();
     if (summary.complete) continue;
-    if (!told) {
+    if (!read) {
       summary.headline = "incomplete";
       summary.text =
           "the daemon or the host ended before the card was repaired, or the disk was full";

@@ -1,11 +1,11 @@
-// Hang reports on disk: a folder for each, in it one file after the other as things become known.
+// Hang reports on disk: a folder for each, named by its number, in it one file after the other as things become known.
 //
-//   <folder>/20261121T115106Z-000001/host.json     whose works were on the card, by the host's records
-//                                    records.txt   records announced to the card and not done, decoded
-//                                    log.txt       the daemon's last lines
-//                                    device.json   what the card showed
-//                                    report.json   all of it, and what came of it
-//                                    report.txt    the same for people
+//   <folder>/7/host.json     whose works were on the card, by the host's records
+//              records.txt   records announced to the card and not done, decoded
+//              log.txt       the daemon's last lines
+//              device.json   what the card showed
+//              report.json   all of it, and what came of it
+//              report.txt    the same for people
 //
 // Each file is on the disk before the next thing is done, so that a crash in the middle, of the daemon or of the host,
 // leaves the earlier ones. The oldest reports go when there are too many, or too many bytes.
@@ -70,11 +70,9 @@ class HangStore final : public HangKeeper {
   void MakeRoom(const std::string& newest, size_t most_others);
 
   const HangStoreOptions options_;
-  const std::vector<std::string> old_;  // of daemons before, the oldest first
   mutable Mutex mu_;
   std::string last_ ABSL_GUARDED_BY(mu_);     // of which something is kept
-  std::string newest_ ABSL_GUARDED_BY(mu_);   // id that was given
-  uint64_t number_ ABSL_GUARDED_BY(mu_) = 0;  // of reports since the daemon started
+  uint64_t newest_ ABSL_GUARDED_BY(mu_) = 0;  // id that was given
 };
 
 }  // namespace ttfd

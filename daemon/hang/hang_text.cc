@@ -150,6 +150,21 @@ std::string WorkLine(const HangWork& work) {
   return text;
 }
 
+// Those that faulted first, then those in kernels.
+void AddHarts(const StallReport& stall, Lines* lines) {
+  const auto rank = [](const HartReport& hart) {
+    return hart.faulted ? 0 : hart.code.image == CodePlace::Image::kKernel ? 1 : 2;
+  };
+  for (int now = 0; now != 3; ++now) {
+    for (const HartReport& hart : stall.harts) {
+      if (rank(hart) != now) continue;
+      const std::string code = ToString(hart.code);
+      lines->Add("  {}: {} (waypoint {}, progress {}, pc {:#x}{}{})", hart.where, hart.text,
+                 hart.waypoint, hart.progress, hart.pc, code.empty() ? "" : " ", code);
+    }
+  }
+}
+
 void AddTiles(const StallReport& stall, Lines* lines) {
   // Most workers stand alike: those that do not are what one looks for.
   bool all_idle = true;
@@ -184,7 +199,7 @@ void AddLog(const HangReport& report, Lines* lines) {
 }
 
 void AddVerdict(const HangReport& report, Lines* lines) {
-  if (const HangWork* const blamed = report.blamed()) {
+  if (const HangWork* const blamed = report.offending()) {
     lines->Add("to blame: {}, queue {} value {}, of {}", blamed->command, blamed->queue,
                blamed->value, blamed->owner);
   } else {
@@ -232,7 +247,8 @@ std::string DeviceSideJson(const HangReport& report) {
 std::string WholeJson(const HangReport& report) {
   Json json = Header(report);
   json["reason"] = report.reason;
-  if (const HangWork* const blamed = report.blamed()) json["blamed"] = WhoseJson(*blamed);
+  json["headline"] = report.headline;
+  if (const HangWork* const blamed = report.offending()) json["blamed"] = WhoseJson(*blamed);
   if (const HangWork* const suspect = report.suspected()) json["suspected"] = WhoseJson(*suspect);
   json["recovered"] = report.recovered;
   json["recovery"] = report.recovery;
@@ -245,6 +261,7 @@ std::string WholeJson(const HangReport& report) {
 
 std::string WholeText(const HangReport& report) {
   Lines lines;
+  lines.Add("{}", report.headline);
   lines.Add("{} {}, {}", report.reason, report.id, TimeText(report.time));
   lines.Add("{}", report.summary);
   AddVerdict(report, &lines);
@@ -263,11 +280,7 @@ std::string WholeText(const HangReport& report) {
   lines.Add("where it stopped: {} of CQ{}", StalledStageName(report.stall.stage),
             report.stall.hardware_queue);
   lines.Add("  {}", report.stall.text);
-  for (const HartReport& hart : report.stall.harts) {
-    const std::string code = ToString(hart.code);
-    lines.Add("  {}: {} (waypoint {}, progress {}, pc {:#x}{}{})", hart.where, hart.text,
-              hart.waypoint, hart.progress, hart.pc, code.empty() ? "" : " ", code);
-  }
+  AddHarts(report.stall, &lines);
   for (const FirmwareDamage& damage : report.stall.damage) lines.Add("  {}", ToString(damage));
   lines.Add("");
   lines.Add("workers");

@@ -267,7 +267,10 @@ grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
     ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
     ASSIGN_OR_RETURN(std::vector<HangStore::Summary> reports, daemon_.ListHangReports());
     response->set_next_page_token(TakePage(
-        std::move(reports), page, [](const HangStore::Summary& report) { return report.id; },
+        std::move(reports), page,
+        [](const HangStore::Summary& report) {
+          return PageKey(std::strtoull(report.id.c_str(), nullptr, 10));
+        },
         [&](const auto& report) { ToProto(report, response->add_reports()); }));
     return OkStatus();
   });

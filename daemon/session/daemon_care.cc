@@ -34,7 +34,7 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
   {
     MutexLock lock(&mu_);
     state_ = state;
-    if (!why.empty()) last_error_ = why;
+    if (!why.empty()) last_error_ = {why, engine_.stats().launches};
   }
   const bool memory_lost = state == DeviceState::kRecovering && !device_.info.memory_survives_reset;
   if (state != DeviceState::kFailed && !memory_lost) return;
@@ -42,7 +42,7 @@ void DaemonCore::DeviceStateChanged(DeviceState state, const std::string& why) {
   const std::string text =
       memory_lost ? fmt::format("the card was reset and lost its memory: {}", why) : why;
   for (const auto& session : Sessions()) {
-    session->End(WithReason(Error(StatusCode::kUnavailable, "{}", text), reason::kDeviceReset));
+    session->End(DeviceResetStatus(text));
   }
 }
 
@@ -77,7 +77,7 @@ StatusReply DaemonCore::GetStatus() {
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
   status.state = StateOf(state_, draining_ != nullptr);
-  status.last_error = last_error_;
+  if (stats.launches == last_error_.second) status.last_error = last_error_.first;
   return status;
 }
 

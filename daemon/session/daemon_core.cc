@@ -192,7 +192,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
   MutexLock lock(&mu_);
   if (draining_ != nullptr || stopping_) return DrainingStatus();
   if (state_ == DeviceState::kFailed) {
-    return WithReason(Error(StatusCode::kUnavailable, "{}", last_error_), reason::kDeviceReset);
+    return DeviceResetStatus(last_error_.first);
   }
   const auto of_user =
       std::count_if(sessions_.begin(), sessions_.end(),

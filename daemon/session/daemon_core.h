@@ -183,7 +183,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // The last notice of each session that waits for a lease, or whose commands do.
   std::map<uint64_t, LeaseWaitReply> last_wait_notices_ ABSL_GUARDED_BY(mu_);
   DeviceState state_ ABSL_GUARDED_BY(mu_) = DeviceState::kBooting;
-  std::string last_error_ ABSL_GUARDED_BY(mu_);
+  std::pair<std::string, uint64_t> last_error_ ABSL_GUARDED_BY(mu_);  // and launches until then
 
   LeaseGate gate_;  // before what looks at it
   const std::shared_ptr<HangStore> hang_store_;

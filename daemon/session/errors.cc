@@ -78,4 +78,8 @@ Status SessionLost(uint64_t session) {
       reason::kSessionLost);
 }
 
+Status DeviceResetStatus(std::string_view why) {
+  return WithReason(MakeStatus(StatusCode::kUnavailable, std::string(why)), reason::kDeviceReset);
+}
+
 }  // namespace ttfd

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/first_line.h"
 #include "runtime/boot/hart_state.h"
 
 namespace ttfd {
@@ -128,11 +129,11 @@ Refusal MakeSpec(CreateProgramTask& create, ProgramSpec* spec) {
     KernelUseRequest& use = create.request.kernels[i];
     const KernelImage& image = *create.kernels[i]->image;
     if (image.hart != use.hart) {
-      return MakeError(StatusCode::kInvalidArgument, reason::kKernelRefused,
-                       Field("kernels", i, "processor"),
-                       "kernel '{}' was built for {} and is used on {}; build it once for each "
-                       "processor (PROCESSOR of ttfd_add_kernel)",
-                       image.name, HartName(image.hart), HartName(use.hart));
+      return MakeError(
+          StatusCode::kInvalidArgument, reason::kKernelRefused, Field("kernels", i, "processor"),
+          "{}\nbuild it once for each processor (PROCESSOR of ttfd_add_kernel)",
+          KernelFirstLine(image.name, fmt::format(" was built for {} and is used on {}",
+                                                  HartName(image.hart), HartName(use.hart))));
     }
     spec->kernels.push_back({create.kernels[i]->image, use.hart, std::move(use.cores)});
   }

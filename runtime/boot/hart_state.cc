@@ -7,6 +7,7 @@
 
 #include "runtime/abi/engine_balance.h"
 #include "runtime/abi/l1_map.h"
+#include "runtime/abi/version.h"
 #include "runtime/command/kernel_needs.h"
 
 namespace ttfd {
@@ -111,6 +112,29 @@ std::string_view WaypointMeaning(uint32_t waypoint) {
   return found == std::end(kMeanings) ? std::string_view() : found->meaning;
 }
 
+std::string_view AwaitedAt(uint32_t waypoint) {
+  switch (waypoint) {
+    case abi::kWaypointSemaphore:
+      return "a semaphore";
+    case abi::kWaypointCircularBuffer:
+      return "a circular buffer";
+    case abi::kWaypointPrint:
+      return "its prints to be read";
+    case abi::kWaypointEngine:
+      return "the Tensix engine";
+    case abi::kWaypointNoc:
+      return "the NoC";
+    default:
+      return "";
+  }
+}
+
+bool IsOverwritten(const abi::HartStatus& status) {
+  if (status.state == abi::kHartDown) return false;
+  return status.state > abi::kHartFaulted || status.protocol_version != abi::kProtocolVersion ||
+         WaypointMeaning(status.waypoint).empty();
+}
+
 StatusOr<TileStatus> ReadTileStatus(Window& tile) {
   TileStatus status{};
   RETURN_IF_ERROR(tile.Read(abi::kHartStatusAddress, MutableBytesOf(status)));
@@ -127,6 +151,21 @@ uint32_t EngineFaultImage(const abi::HartStatus& status, uint32_t hart) {
   const uint32_t* detail = status.fault_detail;
   const uint32_t images[] = {detail[1] & 0xFFFF, detail[1] >> 16, detail[2]};
   return hart < hw::kTrisc0 || hart >= hw::kHarts ? 0 : images[hart - hw::kTrisc0] * 16;
+}
+
+std::string BriefFault(const abi::HartStatus& status) {
+  switch (status.fault_code) {
+    case abi::kFaultStackOverflow:
+      return "its stack overflowed";
+    case abi::kFaultEngineInUse:
+      return "it left the Tensix engine in use";
+    case abi::kFaultNotGiven:
+      return fmt::format("no {} {}",
+                         ResourceName(static_cast<abi::Resource>(status.fault_detail[1] >> 16)),
+                         status.fault_detail[0]);
+    default:
+      return DescribeFault(status);
+  }
 }
 
 std::string DescribeFault(const abi::HartStatus& status) {

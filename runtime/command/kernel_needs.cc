@@ -1,6 +1,7 @@
 // What kernels need and a program or launch does not give.
 #include "runtime/command/kernel_needs.h"
 
+#include "runtime/base/first_line.h"
 #include "runtime/command/program_layout.h"
 
 namespace ttfd {
@@ -20,8 +21,10 @@ std::string_view ResourceName(abi::Resource resource) {
 }
 
 Status NotGiven(const KernelImage& image, const KernelNeed& need, std::string_view given) {
-  return InvalidArgument("kernel '{}' uses {} {}{}; {}", image.name, ResourceName(need.resource),
-                         need.index, need.place.empty() ? "" : " at " + need.place, given);
+  const std::string use =
+      fmt::format(" uses {} {}{}, which it is not given", ResourceName(need.resource), need.index,
+                  need.place.empty() ? "" : " at " + need.place);
+  return InvalidArgument("{}\n{}", KernelFirstLine(image.name, use), given);
 }
 
 Status CheckArgumentNeeds(const Program& program, uint32_t kernel,
@@ -32,10 +35,9 @@ Status CheckArgumentNeeds(const Program& program, uint32_t kernel,
     if (!common && need.resource != abi::kArgument) continue;
     const size_t given = common ? arguments.common.size() : arguments.words_per_core;
     if (need.index < given) continue;
-    return NotGiven(
-        image, need,
-        fmt::format("the launch gives it {} {}", given == 0 ? "no" : std::to_string(given),
-                    common ? "common words" : "words per core"));
+    return NotGiven(image, need,
+                    fmt::format("the launch has {} {}", given == 0 ? "no" : std::to_string(given),
+                                common ? "common words" : "words per core"));
   }
   return OkStatus();
 }

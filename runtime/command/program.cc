@@ -255,7 +255,7 @@ class ProgramBuilder {
         if (given[index] >= 0) others += fmt::format("{}{}", others.empty() ? "" : ", ", index);
       }
       return NotGiven(image, need,
-                      fmt::format("the program gives core ({},{}) {}", tile.x, tile.y,
+                      fmt::format("core ({},{}) of the program has {}", tile.x, tile.y,
                                   others.empty() ? "none" : "only " + others));
     }
     return OkStatus();

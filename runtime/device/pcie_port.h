@@ -35,6 +35,7 @@ struct DeviceFault {
   uint32_t hart = 0;             // hw::Hart
   uint32_t pc = 0;
   uint32_t return_address = 0;  // register ra then
+  std::string what;             // in a few words: "misaligned access to 0x30001"
   std::string text;             // what Advance answers with
 };
 

@@ -38,6 +38,8 @@ class Reporter {
           fmt::format("worker ({},{}) tile", worker % card_.columns, worker / card_.columns);
       Add(tile, abi::kRoleWorker, hart, name, nullptr);
       reports_.back().worker = static_cast<int32_t>(worker);
+      reports_.back().core = {static_cast<uint32_t>(worker) % card_.columns,
+                              static_cast<uint32_t>(worker) / card_.columns};
     }
   }
 
@@ -50,11 +52,12 @@ class Reporter {
     report.tile = tile.tile;
     report.hart = hart;
     report.state = own.state;
-    report.waypoint = WaypointName(own.waypoint);
+    report.waypoint = IsOverwritten(own) ? "none" : WaypointName(own.waypoint);
     report.progress = own.progress;
     report.faulted = Faulted(tile.tile, hart) || own.state == abi::kHartFaulted;
     report.pc = PcOf(tile, hart);
     report.text = Sentence(own, queue);
+    report.doing = Doing(tile, hart);
     report.engine_wait = tile.waits[hart];
     if (report.engine_wait.has_value()) {
       report.text += fmt::format("; waits at {}: {}", report.engine_wait->instruction,
@@ -69,11 +72,30 @@ class Reporter {
     Locate(role, &report);
   }
 
-  // Where the hart is; of a check that stopped it, where the kernel used what it is not given.
+  // Where the hart is; of a check that stopped it, where the kernel is that did not pass.
   static uint32_t PcOf(const TileSnapshot& tile, uint32_t hart) {
     const abi::HartStatus& own = tile.status[hart];
-    const bool checked = own.state == abi::kHartFaulted && own.fault_code == abi::kFaultNotGiven;
-    return checked ? own.fault_detail[2] - 4 : tile.pc[hart];
+    if (own.state != abi::kHartFaulted) return tile.pc[hart];
+    if (own.fault_code == abi::kFaultNotGiven) return own.fault_detail[2] - 4;
+    if (own.fault_code == abi::kFaultStackOverflow) return own.fault_detail[0];
+    if (own.fault_code == abi::kFaultEngineInUse) {
+      for (uint32_t trisc = hw::kTrisc0; trisc < hw::kHarts; ++trisc) {
+        if (const uint32_t image = EngineFaultImage(own, trisc); image != 0) return image;
+      }
+    }
+    return tile.pc[hart];
+  }
+
+  std::string Doing(const TileSnapshot& tile, uint32_t hart) const {
+    const abi::HartStatus& own = tile.status[hart];
+    if (Faulted(tile.tile, hart)) return card_.fault->what;
+    if (IsOverwritten(own)) return "";
+    if (own.state == abi::kHartFaulted) return BriefFault(own);
+    if (const auto& wait = tile.waits[hart]) {
+      return "waiting in " + wait->instruction.substr(0, wait->instruction.find(' '));
+    }
+    const std::string_view awaited = AwaitedAt(own.waypoint);
+    return awaited.empty() ? "" : fmt::format("waiting for {}", awaited);
   }
 
   bool Faulted(hw::Coordinate tile, uint32_t hart) const {
@@ -104,6 +126,7 @@ class Reporter {
   }
 
   std::string Sentence(const abi::HartStatus& own, const QueueSnapshot* queue) const {
+    if (IsOverwritten(own)) return "shows nothing: its status was overwritten";
     if (own.state == abi::kHartFaulted) {
       return fmt::format("stopped on a fault: {}", DescribeFault(own));
     }

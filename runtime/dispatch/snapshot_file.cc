@@ -63,11 +63,8 @@ Json WorkersJson(const std::vector<TileSnapshot>& workers) {
 }
 
 Json FaultJson(const DeviceFault& fault) {
-  return {{"tile", TileJson(fault.tile)},
-          {"hart", fault.hart},
-          {"pc", fault.pc},
-          {"return_address", fault.return_address},
-          {"text", fault.text}};
+  return {{"tile", TileJson(fault.tile)},           {"hart", fault.hart}, {"pc", fault.pc},
+          {"return_address", fault.return_address}, {"what", fault.what}, {"text", fault.text}};
 }
 
 DeviceFault FaultFrom(const Json& json) {
@@ -76,6 +73,7 @@ DeviceFault FaultFrom(const Json& json) {
   json.at("hart").get_to(fault.hart);
   json.at("pc").get_to(fault.pc);
   json.at("return_address").get_to(fault.return_address);
+  json.at("what").get_to(fault.what);
   json.at("text").get_to(fault.text);
   return fault;
 }

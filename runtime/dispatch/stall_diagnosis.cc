@@ -83,6 +83,12 @@ class Diagnosis {
     return std::nullopt;
   }
 
+  static std::string StateText(const abi::HartStatus& status) {
+    if (IsOverwritten(status)) return "with an overwritten status";
+    if (status.state == abi::kHartFaulted) return "stopped on a fault: " + DescribeFault(status);
+    return "at " + WaypointName(status.waypoint);
+  }
+
   std::string BusyWorkers() const {
     std::string text;
     size_t count = 0;
@@ -91,12 +97,10 @@ class Diagnosis {
       const std::optional<uint32_t> hart = BusyHart(status);
       if (!hart.has_value() || ++count > kNamedWorkers) continue;
       const abi::HartStatus& own = status[*hart];
-      text +=
-          fmt::format("{}({},{}) {} {}, program {}", count == 1 ? ": " : "; ",
-                      worker % card_.columns, worker / card_.columns, HartName(*hart),
-                      own.state == abi::kHartFaulted ? "stopped on a fault: " + DescribeFault(own)
-                                                     : "at " + WaypointName(own.waypoint),
-                      status[hw::kBrisc].command);
+      text += fmt::format("{}({},{}) {} {}", count == 1 ? ": " : "; ", worker % card_.columns,
+                          worker / card_.columns, HartName(*hart), StateText(own));
+      const uint32_t program = status[hw::kBrisc].command;
+      if (program != 0) text += fmt::format(", program {}", program);
     }
     if (count == 0) {
       text = ", though none is at work: an answer was lost, or the go was never sent";
@@ -162,7 +166,7 @@ std::vector<TileCount> CountTiles(const CardSnapshot& card) {
   for (const TileSnapshot& worker : card.workers) {
     const abi::HartStatus& brisc = worker.status[hw::kBrisc];
     counts.push_back({static_cast<uint32_t>(counts.size()), brisc.progress, brisc.command,
-                      WaypointName(brisc.waypoint)});
+                      IsOverwritten(brisc) ? "none" : WaypointName(brisc.waypoint)});
   }
   return counts;
 }

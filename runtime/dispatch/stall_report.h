@@ -25,9 +25,12 @@ struct HartReport {
   uint32_t program =
       0;  // of a worker: the id (BuildProgram) of the program that its tile began last
 
-  hw::Coordinate tile = {0, 0};           // translated
-  uint32_t hart = 0;                      // hw::Hart
-  int32_t worker = kNoWorker;             // its number, row by row
+  hw::Coordinate tile = {0, 0};  // translated
+  uint32_t hart = 0;             // hw::Hart
+  int32_t worker = kNoWorker;    // its number, row by row
+  hw::Coordinate core = {0, 0};  // of a worker, in the workers' grid
+  std::string
+      doing;  // in a few words: "waiting for a semaphore", "misaligned access to 0x30001"; empty: it runs
   CodePlace code;                         // what lies at the pc
   bool faulted = false;                   // by a fault the device reported, or stopped by firmware
   CodePlace caller;                       // of a hart that faulted: what ra points behind

@@ -28,15 +28,16 @@ struct Header {
   uint64_t end = 0;
 };
 
-// A path's last part: what people look for, the same wherever it was built. Headers of the kernel SDK, and only these,
-// keep the folders by which a kernel includes them, or in which they lie among the SDK.
+// A path's last part: what people look for, the same wherever it was built. Headers of the kernel SDK and base
+// firmware keep the folders by which they are included, which a user's source does not.
 std::string FileName(std::string_view folder, std::string_view name) {
   constexpr std::string_view kIncluded = "firmware/sdk/include/";
   const std::string path = std::string(folder) + "/" + std::string(name);
   if (const size_t at = path.rfind(kIncluded); at != path.npos) {
     return path.substr(at + kIncluded.size());
   }
-  for (const std::string_view root : {"firmware/sdk/", "firmware/common/", "runtime/hw/"}) {
+  for (const std::string_view root :
+       {"firmware/sdk/", "firmware/common/", "firmware/worker/", "runtime/hw/"}) {
     if (const size_t at = path.rfind(root); at != path.npos) return path.substr(at);
   }
   return path.substr(path.rfind('/') + 1);

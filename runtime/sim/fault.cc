@@ -80,6 +80,31 @@ std::string EngineText(const Fault& fault) {
 
 }  // namespace
 
+std::string BriefText(const Fault& fault) {
+  const char* const kind = FaultKindName(fault.kind);
+  constexpr uint32_t kBelowStack = 0x10000;  // no register of ours is there
+  if (fault.address < hw::kLocalRamAddress && fault.address >= hw::kLocalRamAddress - kBelowStack) {
+    return "its stack overflowed";
+  }
+  switch (fault.kind) {
+    case FaultKind::kTensixInstruction: {
+      const std::string text = tensix::Disassemble(static_cast<uint32_t>(fault.address));
+      return fmt::format("{} {}", kind, text.substr(0, text.find(' ')));
+    }
+    case FaultKind::kMissingWait:
+    case FaultKind::kIllegalInstruction:
+    case FaultKind::kUnsupportedInstruction:
+    case FaultKind::kNoSuchTile:
+      return kind;
+    case FaultKind::kNocLocalSide:
+      return "NoC transfer outside L1";
+    case FaultKind::kUnmapped:
+      return fmt::format("{} {:#x}", kind, fault.address);
+    default:
+      return fmt::format("{} at {:#x}", kind, fault.address);
+  }
+}
+
 Status ToStatus(const Fault& fault) {
   return Error(StatusCode::kFailedPrecondition,
                "device fault: {} at tile ({},{}) [physical ({},{})] {} pc {:#x} address {:#x} "

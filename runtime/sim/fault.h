@@ -68,6 +68,9 @@ struct Fault {
 
 const char* HartName(uint32_t hart);
 
+// The fault without its place: "misaligned access to 0x30001", "Tensix instruction ELWADD".
+std::string BriefText(const Fault& fault);
+
 // FAILED_PRECONDITION: "device fault: kind at tile (x,y) [physical (x,y)] HART pc 0x.. address
 // 0x..: reason"; the reason of the Tensix engine is "T1 MVMUL dst=3: dst: reason".
 Status ToStatus(const Fault& fault);

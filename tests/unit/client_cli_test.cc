@@ -99,7 +99,7 @@ TEST(CtlPrinting, EveryWayOutEscapes) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(Fail(client::Status(client::Code::kInternal, name)), kFailed);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "ttfdctl: INTERNAL: evil\\u001b[2J\\nforged\n");
+            "ttfdctl: INTERNAL: evil\\u001b[2J\n  forged\n");
 }
 
 TEST(CtlTable, AlignsColumnsByCharacters) {

@@ -74,15 +74,17 @@ TEST(Program, RefusesKernelsThatNeedWhatItDoesNotGive) {
   ProgramSpec spec;
   spec.kernels.push_back({image, hw::kBrisc, {{1, 2, 2, 2}}});
   ExpectRefused(spec,
-                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12; the program gives core "
-                "(1,2) none");
+                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12, which it is not given\n"
+                "core (1,2) of the program has none");
   spec.circular_buffers.push_back({0, 1, 64, {{0, 0, 11, 9}}});
   spec.circular_buffers.push_back({1, 1, 64, {{0, 0, 1, 9}}});
-  ExpectRefused(spec, "kernel 'scale.elf' uses semaphore 0; the program gives core (1,2) none");
+  ExpectRefused(spec,
+                "kernel 'scale.elf' uses semaphore 0, which it is not given\ncore (1,2) of the "
+                "program has none");
   spec.semaphores.push_back({0, 0, {{0, 0, 11, 9}}});
   ExpectRefused(spec,
-                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12; the program gives core "
-                "(2,2) only 0");
+                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12, which it is not given\n"
+                "core (2,2) of the program has only 0");
   spec.circular_buffers[1].cores = {{1, 2, 2, 2}};
   EXPECT_TRUE(BuildProgram(1, spec, kGrid).ok());
 }
@@ -98,10 +100,11 @@ TEST(Program, SaysWhichArgumentsALaunchDoesNotGive) {
     return std::string(StatusMessage(CheckArgumentNeeds(**program, 0, arguments)));
   };
   EXPECT_EQ(check({{1}, 2, {1, 2}}),
-            "kernel 'test' uses argument 2 at scale.cc:9; the launch gives it 2 words per core");
-  EXPECT_EQ(
-      check({{}, 3, {1, 2, 3}}),
-      "kernel 'test' uses common argument 0 at scale.cc:7; the launch gives it no common words");
+            "kernel 'test' uses argument 2 at scale.cc:9, which it is not given\n"
+            "the launch has 2 words per core");
+  EXPECT_EQ(check({{}, 3, {1, 2, 3}}),
+            "kernel 'test' uses common argument 0 at scale.cc:7, which it is not given\n"
+            "the launch has no common words");
   EXPECT_EQ(check({{1}, 3, {1, 2, 3}}), "");
 }
 

@@ -121,7 +121,8 @@ TEST(DiagnosisOfDoubt, IsUnclear) {
 
 TEST(SnapshotFile, KeepsFaultDamageWaitsAndWhatCouldNotBeRead) {
   StoppedCard stopped = Load("overwritten_dispatcher");
-  stopped.card.fault = DeviceFault{{3, 4}, 2, 0x5000, 0x5004, "no instruction \xff"};
+  stopped.card.fault =
+      DeviceFault{{3, 4}, 2, 0x5000, 0x5004, "no instruction", "no instruction \xff"};
   stopped.card.unreadable = Error(StatusCode::kUnavailable, "no answer");
   stopped.card.workers[1].waits[3] = {"SEMWAIT sem_sel=2", "semaphore 1 is 0"};
   const std::string text = SnapshotText(stopped);

@@ -57,6 +57,7 @@ HangReport Report(HangStore& store) {
   hart.text = "runs a kernel, program 7";
   hart.engine_wait = {"SEMWAIT sem_sel=2", "semaphore 1 is 0"};
   report.stall.harts.push_back(hart);
+  report.headline = "kernel 'spin' hung on (1,2)";
   report.summary = "the card hung: spin";
   report.recovered = true;
   report.recovery = "the card was reset and works again";
@@ -140,7 +141,7 @@ TEST(HangStore, ListsAndReadsWholeReports) {
   EXPECT_EQ(summary.id, report.id);
   EXPECT_TRUE(summary.complete);
   EXPECT_THAT(summary.headline, AllOf(HasSubstr("HANG "), HasSubstr("2023-11-14T22:13:20.250Z")));
-  EXPECT_EQ(summary.text, "the card hung: spin");
+  EXPECT_EQ(summary.text, "kernel 'spin' hung on (1,2)");
   EXPECT_THAT(summary.blamed,
               HasSubstr("launch of program 7 (spin), queue 0 value 12, of session 3"));
   const auto files = store.Read("");

@@ -36,7 +36,7 @@ TEST(StallPlaces, OfManyThatStandElsewhereTheFirstAreNamed) {
   }
   const std::string text = StallPlaces(stall, "the card hung");
   EXPECT_THAT(text, AllOf(HasSubstr("worker (3,0)"), Not(HasSubstr("worker (4,0)")),
-                          HasSubstr("; and 3 more")));
+                          HasSubstr("\nand 3 more")));
 }
 
 TEST(StallPlaces, TheKernelThatRunsIsNamedBeforeTheFirmwareThatWaits) {
@@ -105,7 +105,7 @@ TEST(StallPlaces, DamageOfManyTilesIsToldOnceWithTheirNumber) {
     stall.damage.push_back(damage);
   }
   EXPECT_EQ(StallPlaces(stall, "the card hung"),
-            "worker (0,0) BRISC firmware was overwritten at 0x0: 0x0 instead of 0x0, like 7 more; "
+            "worker (0,0) BRISC firmware was overwritten at 0x0: 0x0 instead of 0x0, like 7 more\n"
             "worker (8,0) boot block was overwritten at 0x0: 0x8 instead of 0x0");
 }
 

@@ -42,7 +42,11 @@ StatusOr<AdvanceResult> SimPort::AdvanceChip(uint64_t clocks) {
 std::optional<DeviceFault> SimPort::fault() const {
   const std::optional<sim::Fault>& fault = chip_->fault();
   if (!fault.has_value()) return std::nullopt;
-  return DeviceFault{fault->translated, fault->hart, fault->pc, fault->return_address,
+  return DeviceFault{fault->translated,
+                     fault->hart,
+                     fault->pc,
+                     fault->return_address,
+                     sim::BriefText(*fault),
                      std::string(StatusMessage(sim::ToStatus(*fault)))};
 }
 
