@@ -9,8 +9,8 @@ namespace ttfd {
 
 inline constexpr size_t kFirstLineBytes = 100;
 
-// "kernel 'NAME'" and `rest`, printable, at most `most` bytes. What is longer loses the word kernel, then the end of
-// the name but for 8 bytes, then its own end.
+// "kernel 'NAME'", without its extension, and `rest`, printable, at most `most` bytes. What is longer loses the word
+// kernel, then the end of the name but for 8 bytes, then its own end.
 std::string KernelFirstLine(std::string_view name, std::string_view rest,
                             size_t most = kFirstLineBytes);
 

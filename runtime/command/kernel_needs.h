@@ -12,7 +12,7 @@ namespace ttfd {
 // "circular buffer", "semaphore", "argument", "common argument".
 std::string_view ResourceName(abi::Resource resource);
 
-// INVALID_ARGUMENT: "kernel 'scale.elf' uses circular buffer 0 at scale.cc:7, which it is not given" and, on a second
+// INVALID_ARGUMENT: "kernel 'scale' uses circular buffer 0 at scale.cc:7, which it is not given" and, on a second
 // line, what is given.
 Status NotGiven(const KernelImage& image, const KernelNeed& need, std::string_view given);
 

@@ -74,16 +74,16 @@ TEST(Program, RefusesKernelsThatNeedWhatItDoesNotGive) {
   ProgramSpec spec;
   spec.kernels.push_back({image, hw::kBrisc, {{1, 2, 2, 2}}});
   ExpectRefused(spec,
-                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12, which it is not given\n"
+                "kernel 'scale' uses circular buffer 1 at scale.cc:12, which it is not given\n"
                 "core (1,2) of the program has none");
   spec.circular_buffers.push_back({0, 1, 64, {{0, 0, 11, 9}}});
   spec.circular_buffers.push_back({1, 1, 64, {{0, 0, 1, 9}}});
   ExpectRefused(spec,
-                "kernel 'scale.elf' uses semaphore 0, which it is not given\ncore (1,2) of the "
+                "kernel 'scale' uses semaphore 0, which it is not given\ncore (1,2) of the "
                 "program has none");
   spec.semaphores.push_back({0, 0, {{0, 0, 11, 9}}});
   ExpectRefused(spec,
-                "kernel 'scale.elf' uses circular buffer 1 at scale.cc:12, which it is not given\n"
+                "kernel 'scale' uses circular buffer 1 at scale.cc:12, which it is not given\n"
                 "core (2,2) of the program has only 0");
   spec.circular_buffers[1].cores = {{1, 2, 2, 2}};
   EXPECT_TRUE(BuildProgram(1, spec, kGrid).ok());
