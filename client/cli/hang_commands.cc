@@ -29,7 +29,9 @@ Json ReportJson(const HangReportInfo& report) {
           {"complete", report.complete}};
 }
 
-constexpr fmt::string_view kReportRow = "{:6}  {:19}  {}";
+std::string ReportRow(std::string_view report, std::string_view time, std::string_view what) {
+  return fmt::format("{:6}  {:19}  {}", report, time, what);
+}
 
 // "HANG 7, 2026-11-26T15:02:03.123Z": the time, in seconds. Of what was cut short: none.
 std::string TimeOf(const std::string& headline) {
@@ -73,10 +75,10 @@ int ListHangReports(const Common& common) {
   }
   // A line each, also where the terminal is narrow.
   const size_t terminal = TerminalColumns(STDOUT_FILENO);
-  PrintLine(fmt::format(fmt::runtime(kReportRow), "REPORT", "TIME", "WHAT"));
+  PrintLine(ReportRow("REPORT", "TIME", "WHAT"));
   for (const HangReportInfo& report : *reports) {
-    const std::string line = Printable(fmt::format(fmt::runtime(kReportRow), report.report,
-                                                   TimeOf(report.headline), report.description));
+    const std::string line =
+        Printable(ReportRow(report.report, TimeOf(report.headline), report.description));
     PrintLine(terminal == 0 ? line : Truncate(line, terminal));
   }
   return kOk;

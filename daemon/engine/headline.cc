@@ -36,7 +36,7 @@ const HartReport* ExplainingHart(const StallReport& stall, const HangWork& work)
   return found;
 }
 
-// What happened to a launch, by the name of its kernel where it has one.
+// Says what happened to a launch, by the name of its kernel where it has one.
 std::string OfWork(const HangWork& work, const std::string& kernel, const std::string& what) {
   return kernel.empty() ? CutText(Printable(work.command + what), kMostBytes)
                         : KernelFirstLine(kernel, what, kMostBytes);
@@ -67,7 +67,8 @@ std::string LineText(const HartReport& hart) {
 
 std::string Doing(const Status& why, const HangWork& work, const HartReport& hart) {
   if (!hart.doing.empty()) return hart.doing;
-  const bool timed_out = StatusMessage(why).find("timeout") != std::string_view::npos;
+  if (hart.faulted) return hart.text;
+  const bool timed_out = StatusMessage(why).find("kernel timeout") != std::string_view::npos;
   return timed_out ? fmt::format("still running after {} ms", work.timeout_ms) : "running";
 }
 

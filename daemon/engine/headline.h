@@ -14,8 +14,8 @@ namespace ttfd {
 // short enough to be followed by the hint.
 std::string Headline(const Status& why, const HangReport& report);
 
-// What clients read whose commands the reset ended: no names of others' kernels, and where there is no offending
-// launch, that it may have been their own kernel or an earlier one.
+// The first line for clients whose commands the reset ended: it has no names of others' kernels, and where there is no
+// offending launch it says that it may have been their own kernel or an earlier one.
 std::string HeadlineForOthers(const HangReport& report);
 
 // `headline` and "; ttfdctl hang show ID"; `headline` alone if `id` is empty.

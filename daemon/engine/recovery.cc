@@ -97,8 +97,8 @@ void Engine::Lose(const Status& why) {
   DecideFates(verdicts);
   AddVerdicts(verdicts, &report);
   report.headline = Headline(why, report);
-  const Work* const ran = culprit == nullptr ? nullptr : &culprit->work;
-  const std::string details = StallDetails(report, ran, damaged);
+  const Work* const offender = culprit == nullptr ? nullptr : &culprit->work;
+  const std::string details = StallDetails(report, offender, damaged);
   // An id that cannot be looked up is of no use to anybody.
   const auto shown_id = [&] {
     return hangs != nullptr && hangs->Holds(report.id) ? report.id : std::string();

@@ -83,7 +83,7 @@ struct HangReport {
 class HangKeeper {
  public:
   virtual ~HangKeeper() = default;
-  // An id for a report, never given before. Touches no disk.
+  // An id for a report, above all that are kept or were given since the start. Touches no disk.
   virtual std::string NewId() = 0;
   // Before the card is looked at.
   virtual bool KeepHostSide(const HangReport& report) = 0;

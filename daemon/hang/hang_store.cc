@@ -31,7 +31,10 @@ constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
 constexpr size_t kNamedIds = 8;
 
-// Of an id of ours, and so of a folder that may be read or removed.
+// Begins the name of a report's folder: what else is in the folder of reports is neither read nor removed.
+constexpr std::string_view kFolderPrefix = "hang-";
+
+// Checks that `id` is a number without leading zeros.
 bool IsId(const std::string& id) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return !id.empty() && id.size() < 16 && id[0] != '0' &&
@@ -60,7 +63,7 @@ Status MakeFolder(const std::string& path) {
 }
 
 // Also of what was being written when the daemon died.
-uint64_t BytesOf(const fs::path& folder) {
+uint64_t BytesIn(const fs::path& folder) {
   uint64_t bytes = 0;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -102,13 +105,17 @@ HangStore::HangStore(HangStoreOptions options) : options_(std::move(options)) {
   newest_ = std::strtoull(last_.c_str(), nullptr, 10);
 }
 
+std::string HangStore::FolderOf(const std::string& id) const {
+  return fmt::format("{}/{}{}", options_.folder, kFolderPrefix, id);
+}
+
 std::string HangStore::NewId() {
   MutexLock lock(&mu_);
   return std::to_string(++newest_);
 }
 
 Status HangStore::Write(const std::string& id, const char* name, std::string text) {
-  const std::string folder = options_.folder + '/' + id;
+  const std::string folder = FolderOf(id);
   if (text.size() > options_.file_bytes) {
     constexpr std::string_view kCut = "\n(cut)\n";
     text.resize(options_.file_bytes - std::min<size_t>(options_.file_bytes, kCut.size()));
@@ -141,7 +148,7 @@ bool HangStore::Keep(const HangReport& report, const char* name, std::string tex
     return true;
   }
   std::error_code error;
-  fs::remove(fs::path(options_.folder) / report.id / (std::string(name) + ".part"), error);
+  fs::remove(fs::path(FolderOf(report.id)) / (std::string(name) + ".part"), error);
   LogError("hang report {}: {}", report.id, StatusMessage(kept));
   return false;
 }
@@ -150,7 +157,7 @@ bool HangStore::KeepHostSide(const HangReport& report) {
   if (options_.folder.empty()) return true;
   MakeRoom(report.id, std::max(options_.reports, 1u) - 1);
   Status made = MakeFolder(options_.folder);
-  if (made.ok()) made = MakeFolder(options_.folder + '/' + report.id);
+  if (made.ok()) made = MakeFolder(FolderOf(report.id));
   if (made.ok()) made = SyncFolder(options_.folder);
   if (!made.ok()) LogError("hang report {}: {}", report.id, StatusMessage(made));
   if (!made.ok()) return false;
@@ -176,14 +183,13 @@ void HangStore::KeepOutcome(const HangReport& report) {
 void HangStore::MakeRoom(const std::string& newest, size_t most_others) {
   std::vector<std::string> others = Ids();
   std::erase(others, newest);
-  const fs::path folder(options_.folder);
-  uint64_t bytes = BytesOf(folder / newest);
-  for (const std::string& id : others) bytes += BytesOf(folder / id);
+  uint64_t bytes = BytesIn(FolderOf(newest));
+  for (const std::string& id : others) bytes += BytesIn(FolderOf(id));
   for (size_t i = 0; i < others.size(); ++i) {
     if (others.size() - i <= most_others && bytes <= options_.bytes) break;
-    bytes -= std::min(bytes, BytesOf(folder / others[i]));
+    bytes -= std::min(bytes, BytesIn(FolderOf(others[i])));
     std::error_code error;
-    fs::remove_all(folder / others[i], error);
+    fs::remove_all(FolderOf(others[i]), error);
     if (error) LogError("cannot remove hang report {}: {}", others[i], error.message());
   }
 }
@@ -195,7 +201,9 @@ std::vector<std::string> HangStore::Ids() const {
   for (fs::directory_iterator entry(options_.folder, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code ignored;
-    const std::string name = entry->path().filename();
+    std::string name = entry->path().filename();
+    if (!name.starts_with(kFolderPrefix)) continue;
+    name.erase(0, kFolderPrefix.size());
     if (IsId(name) && entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
       ids.push_back(name);
     }
@@ -219,10 +227,10 @@ std::string HangStore::last() const {
 std::vector<HangStore::Summary> HangStore::List() const {
   std::vector<Summary> summaries;
   for (const std::string& id : Ids()) {
-    const fs::path folder = fs::path(options_.folder) / id;
+    const fs::path folder = FolderOf(id);
     Summary& summary = summaries.emplace_back();
     summary.id = id;
-    summary.bytes = BytesOf(folder);
+    summary.bytes = BytesIn(folder);
     std::ifstream text(folder / kText);
     std::string sentence, blamed;
     const bool read = std::getline(text, summary.text) && std::getline(text, summary.headline) &&
@@ -260,7 +268,7 @@ StatusOr<std::vector<HangStore::File>> HangStore::Read(const std::string& id) co
   }
   std::vector<File> files;
   for (const char* name : kFiles) {
-    const fs::path path = fs::path(options_.folder) / found / name;
+    const fs::path path = fs::path(FolderOf(found)) / name;
     std::error_code error;
     if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
     files.push_back({name, ReadFile(path, options_.file_bytes)});

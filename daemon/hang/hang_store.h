@@ -1,11 +1,11 @@
 // Hang reports on disk: a folder for each, named by its number, in it one file after the other as things become known.
 //
-//   <folder>/7/host.json     whose works were on the card, by the host's records
-//              records.txt   records announced to the card and not done, decoded
-//              log.txt       the daemon's last lines
-//              device.json   what the card showed
-//              report.json   all of it, and what came of it
-//              report.txt    the same for people
+//   <folder>/hang-7/host.json     operations on the card, by the host's records
+//                   records.txt   records announced to the card and not done, decoded
+//                   log.txt       the daemon's last lines
+//                   device.json   what the card showed
+//                   report.json   all of it, and what came of it
+//                   report.txt    the same for people
 //
 // Each file is on the disk before the next thing is done, so that a crash in the middle, of the daemon or of the host,
 // leaves the earlier ones. The oldest reports go when there are too many, or too many bytes.
@@ -65,6 +65,7 @@ class HangStore final : public HangKeeper {
  private:
   // Ids of what is there, the oldest first.
   std::vector<std::string> Ids() const;
+  std::string FolderOf(const std::string& id) const;
   Status Write(const std::string& id, const char* name, std::string text);
   bool Keep(const HangReport& report, const char* name, std::string text);
   void MakeRoom(const std::string& newest, size_t most_others);

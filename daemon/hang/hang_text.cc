@@ -150,7 +150,7 @@ std::string WorkLine(const HangWork& work) {
   return text;
 }
 
-// Those that faulted first, then those in kernels.
+// Adds the harts: faulted ones first, then those in kernels.
 void AddHarts(const StallReport& stall, Lines* lines) {
   const auto rank = [](const HartReport& hart) {
     return hart.faulted ? 0 : hart.code.image == CodePlace::Image::kKernel ? 1 : 2;

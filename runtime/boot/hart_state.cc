@@ -130,9 +130,14 @@ std::string_view AwaitedAt(uint32_t waypoint) {
 }
 
 bool IsOverwritten(const abi::HartStatus& status) {
-  if (status.state == abi::kHartDown) return false;
+  // Down: there is none yet. Refused: the version is that of other firmware.
+  if (status.state == abi::kHartDown || status.state == abi::kHartRefused) return false;
   return status.state > abi::kHartFaulted || status.protocol_version != abi::kProtocolVersion ||
          WaypointMeaning(status.waypoint).empty();
+}
+
+uint32_t ProgramOf(const abi::HartStatus& brisc) {
+  return IsOverwritten(brisc) ? 0 : brisc.command;
 }
 
 StatusOr<TileStatus> ReadTileStatus(Window& tile) {

@@ -29,12 +29,14 @@ uint32_t ReadPc(Device& device, Window& tile, uint32_t hart);
 // "unknown command 77 at 0x1a040 (position 0x40)": what the firmware's fault record says.
 std::string DescribeFault(const abi::HartStatus& status);
 
-// What a hart at this waypoint waits for: "a semaphore". Empty: for nothing of its launch.
+// Names what a hart at this waypoint waits for: "a semaphore". Empty: for nothing of its launch.
 std::string_view AwaitedAt(uint32_t waypoint);
 // A hart's fault in a few words: "no circular buffer 3".
 std::string BriefFault(const abi::HartStatus& status);
 // Whether no firmware of ours wrote this: a kernel wrote over it.
 bool IsOverwritten(const abi::HartStatus& status);
+// The program that a worker began last, from the status of its BRISC. 0: none, or the status is overwritten.
+uint32_t ProgramOf(const abi::HartStatus& brisc);
 // L1 address of the image that a TRISC ran, of a status with kFaultEngineInUse; 0: it ran none.
 uint32_t EngineFaultImage(const abi::HartStatus& status, uint32_t hart);
 

@@ -10,7 +10,7 @@
 namespace ttfd {
 namespace {
 
-// Of each resource, by number.
+// Limits of the indices, by resource.
 constexpr uint32_t kMostIndices[abi::kResources] = {abi::kMaxCircularBuffers, abi::kMaxSemaphores,
                                                     abi::kMaxArgumentWords, abi::kMaxArgumentWords};
 

@@ -1,4 +1,4 @@
-// What kernels need and a program or launch does not give.
+// Checks that programs and launches give what their kernels need.
 #include "runtime/command/kernel_needs.h"
 
 #include "runtime/base/first_line.h"

@@ -1,4 +1,4 @@
-// What kernels need and a program or launch does not give.
+// Checks that programs and launches give what their kernels need.
 #pragma once
 
 #include <string>

@@ -16,9 +16,6 @@ StatusOr<TileSnapshot> ReadTile(Device& device, Window& window, hw::Coordinate t
   TileSnapshot snapshot;
   snapshot.tile = tile;
   ASSIGN_OR_RETURN(snapshot.status, ReadTileStatus(window));
-  for (abi::HartStatus& status : snapshot.status) {
-    if (IsOverwritten(status)) status.command = 0;  // no number of a program
-  }
   const std::optional<DeviceFault> fault = device.fault();
   for (uint32_t hart = 0; hart < harts; ++hart) {
     const abi::HartStatus& own = snapshot.status[hart];

@@ -67,7 +67,7 @@ class Reporter {
       report.text += EngineKernels(own);
     }
     if (role == abi::kRoleWorker)
-      report.program = tile.status[hw::kBrisc].command;  // BRISC starts the others
+      report.program = ProgramOf(tile.status[hw::kBrisc]);  // BRISC starts the others
     if (report.program != 0) report.text += fmt::format(", program {}", report.program);
     Locate(role, &report);
   }

@@ -99,7 +99,7 @@ class Diagnosis {
       const abi::HartStatus& own = status[*hart];
       text += fmt::format("{}({},{}) {} {}", count == 1 ? ": " : "; ", worker % card_.columns,
                           worker / card_.columns, HartName(*hart), StateText(own));
-      const uint32_t program = status[hw::kBrisc].command;
+      const uint32_t program = ProgramOf(status[hw::kBrisc]);
       if (program != 0) text += fmt::format(", program {}", program);
     }
     if (count == 0) {
@@ -165,7 +165,7 @@ std::vector<TileCount> CountTiles(const CardSnapshot& card) {
   std::vector<TileCount> counts;
   for (const TileSnapshot& worker : card.workers) {
     const abi::HartStatus& brisc = worker.status[hw::kBrisc];
-    counts.push_back({static_cast<uint32_t>(counts.size()), brisc.progress, brisc.command,
+    counts.push_back({static_cast<uint32_t>(counts.size()), brisc.progress, ProgramOf(brisc),
                       IsOverwritten(brisc) ? "none" : WaypointName(brisc.waypoint)});
   }
   return counts;

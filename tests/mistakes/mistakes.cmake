@@ -8,6 +8,8 @@ foreach(name IN ITEMS at_zero computed consumer deep from_stack no_argument no_b
 endforeach()
 ttfd_add_kernel(mistake_consumer_ncrisc PROCESSOR ncrisc SOURCES ${CMAKE_CURRENT_LIST_DIR}/kernels/consumer.cc
   FILE consumer_ncrisc OUTPUT ${mistakes_folder})
+ttfd_add_kernel(mistake_unchecked PROCESSOR brisc SOURCES ${CMAKE_CURRENT_LIST_DIR}/kernels/no_buffer.cc FILE unchecked
+  OUTPUT ${mistakes_folder} DEFINES TTFD_UNCHECKED=1)
 if(TTFD_PYTHON_MODULE)
   add_test(NAME python.mistakes
     COMMAND /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75 -q

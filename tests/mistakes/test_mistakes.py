@@ -126,6 +126,11 @@ def test_is_refused_before_anything_runs(session, wrong):
     assert error.code == ttfd.Code.INVALID_ARGUMENT and not error.hang_report
 
 
+def test_a_kernel_built_unchecked_is_not_refused(session):
+    kernel = session.load_kernel(path_of("unchecked"), name="unchecked")
+    session.create_program([ttfd.KernelUse(kernel, "brisc", CORE)])
+
+
 @pytest.mark.parametrize("wrong", STOPPED, ids=name_of)
 def test_says_what_stopped_where(session, wrong):
     error = launch(session, wrong)

@@ -315,7 +315,7 @@ def test_a_disk_that_is_full_at_any_byte_of_a_hang_report_costs_parts_of_it_alon
 
     def kept():
         report = newest()["report"]  # answers when the files are written, which a thread of its own does
-        return {file.name: file.stat().st_size for file in (folder / report).iterdir()}
+        return {file.name: file.stat().st_size for file in (folder / f"hang-{report}").iterdir()}
 
     def newest():
         reports = json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]

@@ -63,7 +63,7 @@ def test_its_files_are_fetched_and_are_for_the_daemons_group_alone(hangs, tmp_pa
     result = daemon.ctl("hang", "fetch", error.hang_report, tmp_path / "copy")
     assert result.returncode == 0, result.stderr
     assert {path.name for path in (tmp_path / "copy").iterdir()} == FILES
-    kept = folder / error.hang_report
+    kept = folder / f"hang-{error.hang_report}"
     assert {path.name for path in kept.iterdir()} == FILES
     assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o640}
     missing = daemon.ctl("hang", "show", "20200101T000000Z-000001")

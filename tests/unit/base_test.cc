@@ -3,6 +3,7 @@
 
 #include "runtime/base/bits.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/first_line.h"
 #include "runtime/base/status.h"
 #include "runtime/base/utf8.h"
 #include "runtime/hw/grid.h"
@@ -103,6 +104,15 @@ TEST(Text, FindUnprintable_FindsControlsAndBrokenUtf8) {
       {"\xF4\x90\x80\x80", 0},  // above U+10FFFF
   };
   for (const auto& [text, at] : table) EXPECT_EQ(FindUnprintable(text), at) << Printable(text);
+}
+
+TEST(FirstLine, LosesWordsBeforeItsMeaning) {
+  EXPECT_EQ(KernelFirstLine("scale.elf", " hung"), "kernel 'scale' hung");
+  EXPECT_EQ(KernelFirstLine("scale", " hung on (1,2)", 21), "'scale' hung on (1,2)");
+  EXPECT_EQ(KernelFirstLine("scale_columns", " hung on (1,2)", 26), "'scale_c...' hung on (1,2)");
+  EXPECT_EQ(KernelFirstLine("scale_columns", " hung on (1,2)", 20), "'scale...' hung o...");
+  EXPECT_EQ(KernelFirstLine("a\nb", " hung"), "kernel 'a\\nb' hung");
+  EXPECT_EQ(CutText("12\u00e4\u00e4\u00e4", 6), "12...") << "no half of a character";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "runtime/abi/engine_balance.h"
 #include "runtime/abi/hart_status.h"
 #include "runtime/abi/host_queue.h"
+#include "runtime/abi/version.h"
 #include "runtime/boot/boot_plan.h"
 #include "runtime/boot/hart_state.h"
 #include "runtime/hw/noc.h"
@@ -105,6 +106,29 @@ TEST(HartState, IsPutIntoWords) {
     status.fault_code = code;
     EXPECT_FALSE(DescribeFault(status).empty());
   }
+}
+
+TEST(HartStatus, OneThatAKernelWroteOver_NamesNoProgram) {
+  abi::HartStatus status{};
+  status.state = abi::kHartReady;
+  status.waypoint = abi::kWaypointKernel;
+  status.protocol_version = abi::kProtocolVersion;
+  status.command = 7;
+  EXPECT_EQ(ProgramOf(status), 7u);
+  const auto with = [&status](uint32_t abi::HartStatus::*word, uint32_t value) {
+    abi::HartStatus changed = status;
+    changed.*word = value;
+    return changed;
+  };
+  for (const abi::HartStatus& overwritten :
+       {with(&abi::HartStatus::state, 99), with(&abi::HartStatus::waypoint, 0x21),
+        with(&abi::HartStatus::protocol_version, 4376)}) {
+    EXPECT_TRUE(IsOverwritten(overwritten));
+    EXPECT_EQ(ProgramOf(overwritten), 0u);
+  }
+  abi::HartStatus refused = with(&abi::HartStatus::protocol_version, 4376);
+  refused.state = abi::kHartRefused;
+  EXPECT_FALSE(IsOverwritten(refused)) << "firmware of another version";
 }
 
 // The text of what these instructions leave in an engine; empty: nothing.

@@ -83,7 +83,7 @@ TEST(HangStore, KeepsWhatIsKnownBeforeTheNextThingIsAskedFor) {
   const TemporaryFolder folder;
   HangStore store({folder.path() + "/hangs"});
   const HangReport report = Report(store);
-  const std::string own = folder.path() + "/hangs/" + report.id;
+  const std::string own = folder.path() + "/hangs/hang-" + report.id;
   store.KeepHostSide(report);
   EXPECT_THAT(Names(own), ElementsAre("host.json", "log.txt", "records.txt"));
   store.KeepDeviceSide(report);
@@ -102,11 +102,11 @@ TEST(HangStore, FilesAreForTheDaemonsGroupAlone) {
   KeepAll(store, report);
   umask(before);
   struct stat status {};
-  for (const std::string& name : Names(folder.path() + "/hangs/" + report.id)) {
-    ASSERT_EQ(stat((folder.path() + "/hangs/" + report.id + "/" + name).c_str(), &status), 0);
+  for (const std::string& name : Names(folder.path() + "/hangs/hang-" + report.id)) {
+    ASSERT_EQ(stat((folder.path() + "/hangs/hang-" + report.id + "/" + name).c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0640u) << name;
   }
-  ASSERT_EQ(stat((folder.path() + "/hangs/" + report.id).c_str(), &status), 0);
+  ASSERT_EQ(stat((folder.path() + "/hangs/hang-" + report.id).c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0750u);
 }
 
@@ -170,16 +170,18 @@ TEST(HangStore, ReadsNothingElse) {
   fs::create_directory(folder.path() + "/hangs");
   std::ofstream(folder.path() + "/hangs/host.json") << "x";
   fs::create_directory(folder.path() + "/hangs/other");
-  fs::create_directory_symlink(folder.path(), folder.path() + "/hangs/20260101T000000Z-000009");
+  fs::create_directory(folder.path() + "/hangs/8");
+  fs::create_directory_symlink(folder.path(), folder.path() + "/hangs/hang-9");
   HangStore store({folder.path() + "/hangs"});
   const HangReport report = Report(store);
   KeepAll(store, report);
-  for (const char* id : {".", "..", "../secret", "/etc", "other", "20260101T000000Z-000009"}) {
+  for (const char* id : {".", "..", "../secret", "/etc", "other", "9"}) {
     EXPECT_EQ(store.Read(id).status().code(), StatusCode::kNotFound) << id;
   }
   // A file of the report that is a link to somewhere else.
-  fs::remove(folder.path() + "/hangs/" + report.id + "/log.txt");
-  fs::create_symlink(folder.path() + "/secret", folder.path() + "/hangs/" + report.id + "/log.txt");
+  fs::remove(folder.path() + "/hangs/hang-" + report.id + "/log.txt");
+  fs::create_symlink(folder.path() + "/secret",
+                     folder.path() + "/hangs/hang-" + report.id + "/log.txt");
   const auto files = store.Read("last");
   ASSERT_TRUE(files.ok());
   for (const HangStore::File& file : *files) EXPECT_NE(file.name, "log.txt");
@@ -330,7 +332,7 @@ TEST(HangStore, ADiskThatIsFullAtAnyByteCostsWholeFilesAndTheNextReportIsWhole) 
       if (size <= bytes) expected.push_back(name);
       EXPECT_EQ(summary.text.find(name) != std::string::npos, size > bytes) << summary.text;
     }
-    EXPECT_EQ(Names(folder.path() + "/" + report.id), expected) << "whole files, nothing else";
+    EXPECT_EQ(Names(folder.path() + "/hang-" + report.id), expected) << "whole files, nothing else";
     if (expected.empty()) {
       EXPECT_THAT(std::string(StatusMessage(store.Read(report.id).status())),
                   HasSubstr("nothing of hang report " + report.id + " could be kept"));
@@ -347,7 +349,8 @@ TEST(HangStore, WhatADaemonThatDiedWasWritingCountsAndGoesWithItsReport) {
   HangStore store({folder.path(), 100, 60'000});
   const HangReport first = Report(store);
   store.KeepHostSide(first);
-  std::ofstream(folder.path() + "/" + first.id + "/device.json.part") << std::string(60'000, 'x');
+  std::ofstream(folder.path() + "/hang-" + first.id + "/device.json.part")
+      << std::string(60'000, 'x');
   EXPECT_GT(store.List()[0].bytes, 60'000u);
   KeepAll(store, Report(store));
   ASSERT_THAT(store.List(), SizeIs(1));
