@@ -123,16 +123,9 @@ bool Engine::OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdict
   });
 }
 
-bool Engine::StruckBefore(uint64_t flow) {
-  const bool before = std::find(struck_.begin(), struck_.end(), flow) != struck_.end();
-  if (struck_.size() == kStruckFlows) struck_.pop_front();
-  if (!before) struck_.push_back(flow);
-  return before;
-}
-
-// Somebody wrote over what firmware runs on. It may have been a launch that ended well, and the one that the card
-// stopped under is only the first to meet with it: that one is to blame if nobody else can be, and if it happens to its
-// session again.
+// Decides who overwrote what firmware runs on. It may have been a launch that ended well, and the one that the card
+// stopped under is only the first to meet with it: that one is the offender if no other session's kernels ran since the
+// boot, or if it did not stop because of the damage.
 bool Engine::WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts,
                          Verdict** culprit) {
   if (stall.damage.empty()) return false;
@@ -153,7 +146,6 @@ bool Engine::WeighDamage(const StallReport& stall, std::vector<Verdict>& verdict
   if (faulted == nullptr ? StandsInItsKernel(stall, work) : !HasDamage(stall, faulted->tile)) {
     return true;  // the damage is not what stopped it
   }
-  if (StruckBefore(work.flow)) return true;
   (*culprit)->fate = WorkFate::kTouched;
   (*culprit)->why = "firmware was overwritten under it, perhaps by another";
   *culprit = nullptr;

@@ -148,7 +148,6 @@ class Engine {
   // May change the culprit. True: it is known what happened, though perhaps not who did it.
   bool WeighDamage(const StallReport& stall, std::vector<Verdict>& verdicts, Verdict** culprit);
   bool OthersRanKernels(uint64_t flow, const std::vector<Verdict>& verdicts) const;
-  bool StruckBefore(uint64_t flow);
   // Returns the queue whose held work was suspected before.
   HardwareQueue* Suspect(const Status& why, const StallReport& stall,
                          std::vector<Verdict>& verdicts);
@@ -225,9 +224,6 @@ class Engine {
   // Whose launches have ended since the last boot: of this flow alone, or of others as well.
   uint64_t kernel_flow_ = 0;
   bool many_flows_ = false;
-  // Whose launches were to blame or met with the damage that another did, the newest last.
-  static constexpr size_t kStruckFlows = 64;
-  std::deque<uint64_t> struck_;
 
   std::thread thread_;
 };

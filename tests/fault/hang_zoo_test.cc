@@ -364,9 +364,9 @@ uint32_t RunAnyAddress() {
   return 0;
 }
 
-// Its launch ends well, and leaves the firmware of another tile broken; who uses that tile next is told to send again,
-// not blamed. If it happens to the same session again, it is.
-TEST_F(HangZoo, WhoMeetsWithTheDamageThatAnotherDidIsNotBlamed) {
+// A launch that ends well leaves the firmware of another tile overwritten. The session that uses that tile next may send
+// again, and is never taken for the offender, however often that happens to it.
+TEST_F(HangZoo, ASessionThatMeetsWithAnothersDamageIsNotTheOffender) {
   for (const auto& one : bystanders_) one->Stop();
   ThreadedClient guilty(*core_), innocent(*core_);
   LaunchRequest poke = LaunchOf(3);
@@ -387,16 +387,18 @@ TEST_F(HangZoo, WhoMeetsWithTheDamageThatAnotherDidIsNotBlamed) {
     }
     return innocent.errors().back().error;
   };
-  const ErrorReply first = once();
-  EXPECT_EQ(first.code, StatusCode::kUnavailable) << first.message;
-  EXPECT_EQ(first.reason, "DEVICE_RESET");
-  EXPECT_TRUE(first.retryable);
+  for (const int round : {1, 2, 3}) {
+    const ErrorReply error = once();
+    EXPECT_EQ(error.code, StatusCode::kUnavailable) << round << ": " << error.message;
+    EXPECT_EQ(error.reason, "DEVICE_RESET");
+    EXPECT_TRUE(error.retryable);
+    EXPECT_THAT(error.message,
+                HasSubstr("firmware was overwritten, by a kernel of yours or an earlier one"));
+  }
   EXPECT_THAT(core_->GetStatus().last_error,
               AllOf(HasSubstr("worker (5,5) tile (6,7) BRISC firmware was overwritten at"),
                     HasSubstr(fmt::format("ended last: program 3 of session {}",
                                           guilty.session().welcome().session))));
-  const ErrorReply second = once();
-  EXPECT_EQ(second.code, StatusCode::kAborted) << second.message;
 }
 
 }  // namespace
