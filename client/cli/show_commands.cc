@@ -136,6 +136,7 @@ Json StatusJson(const client::DaemonStatus& status) {
           {"device", status.device},
           {"warnings", status.warnings},
           {"card", CardJson(status.card)},
+          {"reading_age_ms", JsonOf(status.reading_age_ms)},
           {"devices", JsonList(status.devices, DeviceJson)},
           {"memory", JsonList(status.memory, MemoryJson)},
           {"hardware_queues", JsonList(status.hardware_queues, HardwareQueueJson)},
@@ -205,6 +206,12 @@ void PrintCard(const client::CardHealth& card) {
   PrintTable(rows);
 }
 
+// Why a reading is old: the device thread reads when asked unless it has to wait for the card.
+std::string OldReading(const client::DaemonStatus& status) {
+  constexpr uint64_t kFreshMs = 250;
+  return *status.reading_age_ms < kFreshMs ? "" : " (the card did not respond since)";
+}
+
 void PrintStatusText(const client::DaemonStatus& status) {
   PrintLine(fmt::format("ttfd {}: {}, up {}, {} session{}", status.version,
                         client::DaemonStateName(status.state), Duration(status.uptime_ms),
@@ -221,6 +228,9 @@ void PrintStatusText(const client::DaemonStatus& status) {
   }
   PrintLine(fmt::format("device: {}{}", status.device, status.card ? "" : " (a model, no card)"));
   for (const std::string& warning : status.warnings) PrintLine("warning: " + warning);
+  PrintLine(!status.reading_age_ms ? "harts: not read yet"
+                                   : fmt::format("harts and busy time: read {} ms ago{}",
+                                                 *status.reading_age_ms, OldReading(status)));
   PrintLine("");
   PrintDevices(status.devices);
   if (status.card) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/device/card_health.h"
 #include "runtime/dispatch/stall_report.h"
@@ -28,11 +29,13 @@ struct HardwareQueueStats {
   uint32_t in_flight = 0;  // works
   uint64_t completed = 0;  // works, since the daemon started
   uint32_t waiting = 0;    // works, for their turn
-  uint64_t device_ns = 0;  // the card was at work for so long, since then
+  uint64_t device_ns = 0;  // the card was at work for so long, since then, up to the last reading
 };
 
 struct CardReading {
-  std::vector<HartReport> harts;     // of the dispatch pipeline
+  uint64_t number = 0;               // of the reading, from 1
+  TimePoint read_at = {};            // by the engine's clock
+  std::vector<HartReport> harts;     // of the dispatch pipeline, and of workers that are not idle
   std::optional<CardHealth> health;  // none: there is no card (Device::ReadHealth)
 };
 

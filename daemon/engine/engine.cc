@@ -30,7 +30,7 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
-      reading_([this] { return dispatcher_->Report(); }, options_.read_health),
+      reading_([this] { return ReadCard(); }),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
       backoff_(options_.spin),
       profiler_(*dispatcher_, clock) {
@@ -53,7 +53,6 @@ Status Engine::Boot() {
     booted = boot(ResetStrength::kChip);
   }
   RETURN_IF_ERROR(booted);
-  reading_.ReadNow(clock_.Now(), /*idle=*/true);
   observer_.DeviceStateChanged(DeviceState::kReady, "");
   return OkStatus();
 }
@@ -104,6 +103,15 @@ void Engine::ForgetFlow(uint64_t flow) {
   WakeLocked();
 }
 
+uint64_t Engine::RequestReading() {
+  const PublishedReading::Requested requested = reading_.Request(clock_.Now());
+  if (requested.first) {
+    MutexLock lock(&mu_);
+    WakeLocked();
+  }
+  return requested.number;
+}
+
 void Engine::SetTimeouts(Duration operation, Duration kernel) {
   operation_timeout_.store(operation.count(), std::memory_order_relaxed);
   kernel_timeout_.store(kernel.count(), std::memory_order_relaxed);
@@ -126,7 +134,8 @@ std::vector<HardwareQueueStats> Engine::queue_stats() const {
     stats.push_back({queue.index, queue.shown_in_flight.load(std::memory_order_relaxed),
                      queue.shown_completed.load(std::memory_order_relaxed),
                      queue.shown_waiting.load(std::memory_order_relaxed),
-                     queue.shown_busy_ns.load(std::memory_order_relaxed)});
+                     queue.shown_busy_ns.load(std::memory_order_relaxed) +
+                         queue.shown_running_ns.load(std::memory_order_relaxed)});
   }
   return stats;
 }
@@ -184,6 +193,14 @@ void Engine::HandleRequests() {
   }
 }
 
+CardReading Engine::ReadCard() {
+  for (HardwareQueue& queue : queues_) queue.ShowRunning(work_clock_.Now());
+  CardReading reading;
+  reading.harts = dispatcher_->Report();
+  if (options_.read_health) reading.health = options_.read_health();
+  return reading;
+}
+
 bool Engine::RunOnce() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
   TakeRequests();
@@ -209,7 +226,7 @@ bool Engine::RunOnce() {
   const bool news = std::exchange(round_had_news_, false);
   if (news) backoff_.Restart();
   if (news && options_.on_round_end) options_.on_round_end(idle);
-  reading_.ReadIfDue(idle, clock_);
+  reading_.ReadIfRequested(clock_);
   if (idle && options_.attend) idle = !options_.attend();
   return !idle;
 }

@@ -76,8 +76,12 @@ class Engine {
   DeviceStats stats() const;
   // What is on the card, by hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
-  // The card as it was read last (PublishedReading).
+  // The card as it was read last; nothing before the first request.
   CardReading reading() { return reading_.Read(); }
+  // Has the card read unless that was done within PublishedReading::kPeriod. Returns the number of the reading that
+  // answers the request: it is there when `reading_number` has come to it.
+  uint64_t RequestReading() ABSL_LOCKS_EXCLUDED(mu_);
+  uint64_t reading_number() const { return reading_.number(); }
   // Grows while the device thread is alive: at least once in idle_tick, also while the card boots.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
@@ -116,6 +120,7 @@ class Engine {
   void Pause(bool more) ABSL_LOCKS_EXCLUDED(mu_);
   void TakeRequests() ABSL_LOCKS_EXCLUDED(mu_);
   void HandleRequests();
+  CardReading ReadCard();
   Status SubmitAndPoll();
 
   // submission.cc

@@ -60,17 +60,25 @@ struct HardwareQueue {
   std::atomic<uint32_t> shown_in_flight{0};
   std::atomic<uint32_t> shown_waiting{0};    // for their turn
   std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started
-  std::atomic<uint64_t> shown_busy_ns{0};    // device time, since then
+  std::atomic<uint64_t> shown_busy_ns{0};    // device time of works that have ended, since then
+  std::atomic<uint64_t> shown_running_ns{0};  // of those on the card, at the last reading; 0 after any has ended
 
   void ShowDepths() {
     shown_in_flight.store(static_cast<uint32_t>(in_flight.size()), std::memory_order_relaxed);
     shown_waiting.store(static_cast<uint32_t>(order.size()), std::memory_order_relaxed);
+  }
+  void ShowRunning(TimePoint work_now) {
+    const bool running = !in_flight.empty() && in_flight.front().watch.begun;
+    const Duration ran = running ? work_now - in_flight.front().watch.work_began : Duration(0);
+    shown_running_ns.store(static_cast<uint64_t>(std::chrono::nanoseconds(ran).count()),
+                           std::memory_order_relaxed);
   }
   bool idle() const { return in_flight.empty() && !holding && again.empty() && order.empty(); }
   size_t in_order() const { return in_flight.size() - busy.works(); }
   // Nothing is left on the card.
   void ClearInFlight() {
     in_flight.clear();
+    shown_running_ns.store(0, std::memory_order_relaxed);
     in_flight_cost = Duration::zero();
     busy.Clear();
     uncovered = 0;

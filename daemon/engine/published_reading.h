@@ -1,5 +1,5 @@
-// The state of the card as the device thread read it last. Readers take the published value: however many
-// of them there are, they neither wait for the device thread nor make it read the card more often than once in kPeriod.
+// The state of the card as the device thread read it last. Readers take the published value and request a newer one:
+// however many they are, they neither wait for the device thread nor have the card read more than once in kPeriod.
 #pragma once
 
 #include <atomic>
@@ -14,60 +14,58 @@ namespace ttfd {
 
 class PublishedReading {
  public:
-  // How the card is read; called on the device thread.
-  PublishedReading(std::function<std::vector<HartReport>()> read_harts,
-                   std::function<std::optional<CardHealth>()> read_health)
-      : read_harts_(std::move(read_harts)), read_health_(std::move(read_health)) {}
+  // `read` reads the card; called on the device thread. It costs a few PCIe reads a hart, and a dozen for the health.
+  explicit PublishedReading(std::function<CardReading()> read) : read_(std::move(read)) {}
 
-  // Between two readings of the card. One costs a few PCIe reads a hart, and a dozen for its health.
-  static constexpr Duration kPeriod = std::chrono::milliseconds(250);
-  static constexpr Duration kHealthPeriod = std::chrono::seconds(1);
+  // A reading that is younger answers requests.
+  static constexpr Duration kPeriod = std::chrono::milliseconds(50);
+
+  struct Requested {
+    uint64_t number;  // of the reading that answers the request (CardReading::number)
+    bool first;       // the device thread has to be woken
+  };
 
   // ---- any thread
 
-  // The last reading. The device thread reads the card after a boot, when it has become idle, and after a call
-  // of this: at most once in kPeriod, and while it is idle only when it wakes (EngineOptions::idle_tick). The health of
-  // an idle card changes: where there is one it is read every kHealthPeriod. Empty before the first boot.
+  Requested Request(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_) {
+    MutexLock lock(&mu_);
+    if (reading_.number != 0 && now - reading_.read_at < kPeriod) return {reading_.number, false};
+    const bool first = !wanted_.exchange(true, std::memory_order_relaxed);
+    return {begun_ + 1, first};
+  }
+  // The last reading; number 0: there is none yet.
   CardReading Read() ABSL_LOCKS_EXCLUDED(mu_) {
-    wanted_.store(true, std::memory_order_relaxed);
     MutexLock lock(&mu_);
     return reading_;
   }
+  // The number of the last reading.
+  uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
   // ---- device thread
 
-  // The card was booted, so that an idle device thread reads it again.
-  void MarkChanged() { changed_ = true; }
-  // At the end of a round. `idle`: nothing is left to do.
-  void ReadIfDue(bool idle, Clock& clock) {
-    changed_ = changed_ || !idle;
-    const bool wanted = wanted_.load(std::memory_order_relaxed) || (idle && changed_);
-    const Duration age = clock.Now() - published_at_;
-    if ((wanted && age >= kPeriod) || (has_health_ && age >= kHealthPeriod)) {
-      ReadNow(clock.Now(), idle);
+  void ReadIfRequested(Clock& clock) ABSL_LOCKS_EXCLUDED(mu_) {
+    if (!wanted_.load(std::memory_order_relaxed)) return;
+    uint64_t number = 0;
+    {
+      MutexLock lock(&mu_);
+      wanted_.store(false, std::memory_order_relaxed);
+      number = ++begun_;
     }
-  }
-  void ReadNow(TimePoint now, bool idle) ABSL_LOCKS_EXCLUDED(mu_) {
-    published_at_ = now;
-    changed_ = !idle;
-    wanted_.store(false, std::memory_order_relaxed);
-    CardReading reading = {read_harts_(), read_health_()};
-    has_health_ = reading.health.has_value();
+    CardReading reading = read_();
+    reading.number = number;
+    reading.read_at = clock.Now();
     MutexLock lock(&mu_);
     reading_ = std::move(reading);
+    number_.store(number, std::memory_order_release);
   }
 
  private:
-  const std::function<std::vector<HartReport>()> read_harts_;
-  const std::function<std::optional<CardHealth>()> read_health_;
-  std::atomic<bool> wanted_{false};  // Read was called since the last reading
+  const std::function<CardReading()> read_;
+  std::atomic<bool> wanted_{false};  // a request is not answered; set and cleared under mu_
+  std::atomic<uint64_t> number_{0};
   Mutex mu_;
+  uint64_t begun_ ABSL_GUARDED_BY(mu_) = 0;
   CardReading reading_ ABSL_GUARDED_BY(mu_);
-
-  // Device thread only.
-  TimePoint published_at_{};
-  bool changed_ = false;  // work was done since the last reading
-  bool has_health_ = false;
 };
 
 }  // namespace ttfd

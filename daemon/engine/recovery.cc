@@ -205,7 +205,6 @@ Status Engine::TryBoot(ResetStrength strength, const std::string& why) {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);  // the waits of a boot have deadlines: alive
   if (booted.ok()) {
     lost_ = OkStatus();
-    reading_.MarkChanged();
     kernel_flow_ = 0;
     many_flows_ = false;
     observer_.DeviceStateChanged(DeviceState::kReady, why);

@@ -197,6 +197,7 @@ void Engine::ShareOut(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
       shared[i] = true;
     }
   }
+  queue.shown_running_ns.store(0, std::memory_order_relaxed);
   queue.shown_busy_ns.fetch_add(
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(busy).count()),
       std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "daemon/rpc/page.h"
 #include "daemon/rpc/profile_call.h"
 #include "daemon/rpc/progress_call.h"
+#include "daemon/rpc/status_call.h"
 #include "daemon/rpc/status_watch.h"
 #include "daemon/session/errors.h"
 #include "daemon/session/status_reason.h"
@@ -111,10 +112,11 @@ grpc::ServerUnaryReactor* AdminRpcService::Unary(Role role, grpc::CallbackServer
 grpc::ServerUnaryReactor* AdminRpcService::GetStatus(grpc::CallbackServerContext* context,
                                                      const v1::GetStatusRequest* request,
                                                      v1::DaemonStatus* response) {
-  return Unary(Role::kObserve, context, "GetStatus", *request, [&] {
-    ToProto(daemon_.GetStatus(), response);
-    return OkStatus();
-  });
+  const Status allowed = Check(Role::kObserve, context, "GetStatus", *request);
+  if (allowed.ok()) return StatusCall::Start(daemon_, response);
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(ToGrpc(allowed));
+  return reactor;
 }
 
 grpc::ServerWriteReactor<v1::DaemonStatus>* AdminRpcService::WatchStatus(

@@ -28,23 +28,38 @@ StatusWatch* StatusWatch::Start(DaemonService& daemon, const Status& allowed,
 
 void StatusWatch::Sample() {
   if (finished_) return;
+  reading_.emplace(daemon_);
+  Look();
+}
+
+void StatusWatch::Look() {
+  if (finished_) return;
+  if (!reading_->IsOver()) {
+    return Later(ReadingWait::kLookEvery, &StatusWatch::Look);
+  }
   status_.Clear();
   ToProto(daemon_.GetStatus(), &status_);
+  // These change by themselves.
   const uint64_t uptime_ms = status_.uptime_ms();
+  const uint64_t reading_age_ms = status_.reading_age_ms();
   status_.clear_uptime_ms();
+  if (status_.has_reading_age_ms()) status_.set_reading_age_ms(0);
   std::string encoded = status_.SerializeAsString();
   if (encoded == written_) return SampleLater();
   written_ = std::move(encoded);
   status_.set_uptime_ms(uptime_ms);
+  if (status_.has_reading_age_ms()) status_.set_reading_age_ms(reading_age_ms);
   StartWrite(&status_);
 }
 
-void StatusWatch::SampleLater() {
+void StatusWatch::SampleLater() { Later(interval_, &StatusWatch::Sample); }
+
+void StatusWatch::Later(std::chrono::milliseconds time, Step step) {
   // One object each: an alarm may not be set again while it calls back.
   alarm_ = std::make_unique<grpc::Alarm>();
-  alarm_->Set(std::chrono::system_clock::now() + interval_, [call = self_](bool) {
+  alarm_->Set(std::chrono::system_clock::now() + time, [call = self_, step](bool) {
     MutexLock lock(&call->mu_);
-    call->Sample();
+    ((*call).*step)();
   });
 }
 

@@ -241,6 +241,7 @@ struct StatusReply {
   uint32_t device_resets = 0;
   std::vector<MemoryUseReply> memory;
   CardReading card;
+  uint64_t reading_age_ms = 0;  // of `card`
   std::vector<HardwareQueueStats> hardware_queues;
   uint64_t quantum_ns = 0;
 };

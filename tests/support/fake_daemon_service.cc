@@ -225,6 +225,7 @@ StatusReply FakeDaemonService::GetStatus() {
   hart.waypoint = "idle";
   hart.progress = 7;
   hart.text = "waits for the host";
+  status.card.number = ReadingNumber();
   status.card.harts.push_back(std::move(hart));
   return status;
 }

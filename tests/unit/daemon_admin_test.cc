@@ -34,51 +34,67 @@ TEST_F(DaemonAdmin, StatusCounts) {
             uint64_t{behaviour.dram_banks} * behaviour.dram_bank_bytes);
 }
 
-TEST_F(DaemonAdmin, GetStatus_ShowsHartsWithoutReadingTheCard) {
+TEST_F(DaemonAdmin, HartsAreReadWhenAskedForUnlessTheLastReadingIsYoung) {
   Start();
-  EXPECT_EQ(card->reports, 1) << "after the boot";
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_THAT(core->GetStatus().card.harts, SizeIs(2));
+  EXPECT_EQ(core->GetStatus().card.number, 0u) << "not read yet";
+  const auto request = [this] {
+    const uint64_t number = core->RequestReading();
     core->RunOnce();
-  }
-  EXPECT_EQ(card->reports, 1) << "not again within the period";
-  clock.Advance(PublishedReading::kPeriod);
+    EXPECT_EQ(core->ReadingNumber(), number);
+    return number;
+  };
+  EXPECT_EQ(request(), 1u);
+  EXPECT_THAT(core->GetStatus().card.harts, SizeIs(2));
+  clock.Advance(PublishedReading::kPeriod - std::chrono::milliseconds(1));
+  EXPECT_EQ(request(), 1u);
+  EXPECT_EQ(card->reports, 1);
+  EXPECT_EQ(core->GetStatus().reading_age_ms, 49u);
+  clock.Advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(core->RequestReading(), 2u);
+  EXPECT_EQ(core->GetStatus().card.number, 1u) << "until it is read";
+  EXPECT_EQ(request(), 2u) << "two requests, one reading";
+  EXPECT_EQ(card->reports, 2);
+  EXPECT_EQ(core->GetStatus().reading_age_ms, 0u);
+  clock.Advance(std::chrono::seconds(10));
   core->RunOnce();
-  EXPECT_EQ(card->reports, 2) << "somebody has asked since";
-  clock.Advance(PublishedReading::kPeriod);
-  core->RunOnce();
-  EXPECT_EQ(card->reports, 2) << "nobody has, and nothing was done";
+  EXPECT_EQ(card->reports, 2) << "not unless it is asked for";
 }
 
-TEST_F(DaemonAdmin, Harts_AreReadWhenTheCardBecomesIdle) {
-  Start();
-  auto client = Connect();
-  clock.Advance(PublishedReading::kPeriod);
-  core->RunOnce();
-  const int before = card->reports;
-  card->hold = true;
-  client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
-  for (int i = 0; i < 10; ++i) core->RunOnce();
-  EXPECT_EQ(card->reports, before) << "while it is busy only if somebody asks";
-  core->GetStatus();
-  core->RunOnce();
-  EXPECT_EQ(card->reports, before + 1);
-  clock.Advance(PublishedReading::kPeriod);
-  card->hold = false;
-  client->Run();
-  EXPECT_EQ(card->reports, before + 2);
-}
-
-TEST_F(DaemonAdmin, GetStatus_ReadsTheCardRarely) {
+TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
   auto own = std::make_unique<FakeDispatcher>(behaviour);
   const FakeDispatcher& counted = *own;
+  options.engine.idle_tick = std::chrono::hours(1);
   const auto running = *DaemonCore::Create(std::move(own), SteadyClock(), options);
   ASSERT_TRUE(running->Start().ok());
   const TimePoint began = SteadyClock().Now();
-  for (int i = 0; i < 300; ++i) running->GetStatus();
+  const uint64_t number = running->RequestReading();
+  while (running->ReadingNumber() < number && SteadyClock().Now() - began < std::chrono::seconds(30)) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(running->ReadingNumber(), number);
+  for (int i = 0; i < 3000; ++i) running->RequestReading();
   const auto periods = (SteadyClock().Now() - began) / PublishedReading::kPeriod;
-  EXPECT_LE(counted.reports, 2 + periods) << "however often somebody asks";
   EXPECT_TRUE(running->Stop(SteadyClock().Now() + std::chrono::seconds(10)).ok());
+  EXPECT_LE(counted.reports, 2 + periods);
+}
+
+TEST_F(DaemonAdmin, BusyTimeHasThatOfWhatRuns) {
+  Start();
+  auto client = Connect();
+  card->hold = true;
+  client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
+  for (int i = 0; i < 10; ++i) core->RunOnce();
+  const auto busy_ns = [this] {
+    core->RequestReading();
+    core->RunOnce();
+    return core->GetStatus().hardware_queues[0].device_ns;
+  };
+  const uint64_t before = busy_ns();
+  clock.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(busy_ns() - before, 1'000'000'000u);
+  card->hold = false;
+  client->Run();
+  EXPECT_EQ(busy_ns() - before, 1'000'000'000u) << "not twice";
 }
 
 TEST_F(DaemonAdmin, OneUserIsTheFirstBesidesRootWhoseSessionIsMade) {
@@ -117,20 +133,6 @@ TEST(UserTable, ComparesCertificatesByName) {
   }
   peer.certificate = "";
   EXPECT_TRUE(sessions.Admit(peer, "root").ok());
-}
-
-TEST_F(DaemonAdmin, TheHealthOfAnIdleCardIsReadEverySecond) {
-  options.engine.read_health = [] { return CardHealth(); };
-  Start();
-  for (int i = 0; i < 3; ++i) {
-    const int before = card->reports;
-    clock.Advance(PublishedReading::kHealthPeriod - std::chrono::milliseconds(1));
-    core->RunOnce();
-    EXPECT_EQ(card->reports, before);
-    clock.Advance(std::chrono::milliseconds(1));
-    core->RunOnce();
-    EXPECT_EQ(card->reports, before + 1);
-  }
 }
 
 TEST_F(DaemonAdmin, SessionsAreListedWithWhatTheyHold) {

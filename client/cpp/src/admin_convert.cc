@@ -50,6 +50,7 @@ DaemonStatus FromProto(const v1::DaemonStatus& status) {
                    .bytes_read = status.bytes_read(),
                    .memory = {},
                    .harts = {},
+                   .reading_age_ms = {},
                    .device_resets = status.device_resets(),
                    .hardware_queues = {},
                    .quantum_ns = status.quantum_ns(),
@@ -66,6 +67,7 @@ DaemonStatus FromProto(const v1::DaemonStatus& status) {
     out.memory.push_back({EnumOf<MemoryKind>(use.kind()), use.used_bytes(), use.total_bytes(),
                           use.largest_free_bytes()});
   }
+  if (status.has_reading_age_ms()) out.reading_age_ms = status.reading_age_ms();
   for (const v1::HartState& hart : status.harts()) {
     out.harts.push_back({hart.name(), hart.waypoint(), hart.progress(), hart.description()});
   }

@@ -1,0 +1,25 @@
+// An alarm looks whether the card was read.
+#include "daemon/rpc/status_call.h"
+
+#include "daemon/rpc/admin_conversion.h"
+
+namespace ttfd {
+
+StatusCall* StatusCall::Start(DaemonService& daemon, v1::DaemonStatus* response) {
+  auto* const call = new StatusCall(daemon, response);
+  call->Look();
+  return call;
+}
+
+void StatusCall::Look() {
+  if (reading_.IsOver()) {
+    ToProto(daemon_.GetStatus(), response_);
+    return Finish(grpc::Status::OK);  // which may destroy this
+  }
+  // One object each: an alarm may not be set again while it calls back.
+  alarm_ = std::make_unique<grpc::Alarm>();
+  alarm_->Set(std::chrono::system_clock::now() + ReadingWait::kLookEvery,
+              [this](bool) { Look(); });
+}
+
+}  // namespace ttfd
