@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/device/card_health.h"
 #include "runtime/dispatch/stall_report.h"
@@ -33,8 +32,9 @@ struct HardwareQueueStats {
 };
 
 struct CardReading {
-  uint64_t number = 0;               // of the reading, from 1
-  TimePoint read_at = {};            // by the engine's clock
+  uint64_t number = 0;  // of the reading, from 1; 0: there is none yet
+  uint64_t wanted = 0;  // the number of the first reading that is not old
+  uint64_t age_ms = 0;
   std::vector<HartReport> harts;     // of the dispatch pipeline, and of workers that are not idle
   std::optional<CardHealth> health;  // none: there is no card (Device::ReadHealth)
 };

@@ -26,11 +26,12 @@ Engine::Engine(std::unique_ptr<Dispatcher> dispatcher, const Orders& orders,
       observer_(observer),
       clock_(clock),
       options_(std::move(options)),
+      bounds_(dispatcher_->kernel_bounds()),
       device_clock_(options_.device_clock != nullptr ? *options_.device_clock : clock),
       work_clock_(options_.work_clock != nullptr ? *options_.work_clock : device_clock_),
       operation_timeout_(options_.operation_timeout.count()),
       kernel_timeout_(options_.kernel_timeout.count()),
-      reading_([this] { return ReadCard(); }),
+      reading_([this] { return ReadCard(); }, clock),
       queues_{{{0, *orders[0], options_.apart_window}, {1, *orders[1], options_.apart_window}}},
       backoff_(options_.spin),
       profiler_(*dispatcher_, clock) {
@@ -103,13 +104,11 @@ void Engine::ForgetFlow(uint64_t flow) {
   WakeLocked();
 }
 
-uint64_t Engine::RequestReading() {
-  const PublishedReading::Requested requested = reading_.Request(clock_.Now());
-  if (requested.first) {
+CardReading Engine::reading() {
+  return reading_.Read([this] {
     MutexLock lock(&mu_);
     WakeLocked();
-  }
-  return requested.number;
+  });
 }
 
 void Engine::SetTimeouts(Duration operation, Duration kernel) {
@@ -130,13 +129,7 @@ DeviceStats Engine::stats() const {
 
 std::vector<HardwareQueueStats> Engine::queue_stats() const {
   std::vector<HardwareQueueStats> stats;
-  for (const HardwareQueue& queue : queues_) {
-    stats.push_back({queue.index, queue.shown_in_flight.load(std::memory_order_relaxed),
-                     queue.shown_completed.load(std::memory_order_relaxed),
-                     queue.shown_waiting.load(std::memory_order_relaxed),
-                     queue.shown_busy_ns.load(std::memory_order_relaxed) +
-                         queue.shown_running_ns.load(std::memory_order_relaxed)});
-  }
+  for (const HardwareQueue& queue : queues_) stats.push_back(queue.Stats());
   return stats;
 }
 
@@ -195,10 +188,7 @@ void Engine::HandleRequests() {
 
 CardReading Engine::ReadCard() {
   for (HardwareQueue& queue : queues_) queue.ShowRunning(work_clock_.Now());
-  CardReading reading;
-  reading.harts = dispatcher_->Report();
-  if (options_.read_health) reading.health = options_.read_health();
-  return reading;
+  return {0, 0, 0, dispatcher_->Report(), options_.read_health()};
 }
 
 bool Engine::RunOnce() {
@@ -226,7 +216,7 @@ bool Engine::RunOnce() {
   const bool news = std::exchange(round_had_news_, false);
   if (news) backoff_.Restart();
   if (news && options_.on_round_end) options_.on_round_end(idle);
-  reading_.ReadIfRequested(clock_);
+  reading_.ReadIfRequested();
   if (idle && options_.attend) idle = !options_.attend();
   return !idle;
 }

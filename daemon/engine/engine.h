@@ -28,6 +28,7 @@
 #include "daemon/engine/recent_launches.h"
 #include "daemon/engine/replay.h"
 #include "daemon/engine/work.h"
+#include "daemon/engine/work_bounds.h"
 #include "daemon/hang/hang_report.h"
 #include "runtime/base/backoff.h"
 #include "runtime/base/clock.h"
@@ -76,12 +77,9 @@ class Engine {
   DeviceStats stats() const;
   // What is on the card, by hardware queue.
   std::vector<HardwareQueueStats> queue_stats() const;
-  // The card as it was read last; nothing before the first request.
-  CardReading reading() { return reading_.Read(); }
-  // Has the card read unless that was done within PublishedReading::kPeriod. Returns the number of the reading that
-  // answers the request: it is there when `reading_number` has come to it.
-  uint64_t RequestReading() ABSL_LOCKS_EXCLUDED(mu_);
-  uint64_t reading_number() const { return reading_.number(); }
+  KernelBounds* kernel_bounds() { return dispatcher_->kernel_bounds(); }
+  // The card as it was read last (PublishedReading). If that is old, the device thread reads it for the next call.
+  CardReading reading() ABSL_LOCKS_EXCLUDED(mu_);
   // Grows while the device thread is alive: at least once in idle_tick, also while the card boots.
   uint64_t heartbeat() const { return heartbeat_.load(std::memory_order_relaxed); }
 
@@ -185,6 +183,7 @@ class Engine {
   DeviceObserver& observer_;
   Clock& clock_;
   const EngineOptions options_;
+  const WorkBounds bounds_;
   Clock& device_clock_;
   Clock& work_clock_;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/engine/busy_workers.h"
+#include "daemon/engine/device_state.h"
 #include "daemon/engine/work.h"
 #include "runtime/base/clock.h"
 #include "runtime/dispatch/dispatcher.h"
@@ -61,8 +62,22 @@ struct HardwareQueue {
   std::atomic<uint32_t> shown_waiting{0};    // for their turn
   std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started
   std::atomic<uint64_t> shown_busy_ns{0};    // device time of works that have ended, since then
-  std::atomic<uint64_t> shown_running_ns{0};  // of those on the card, at the last reading; 0 after any has ended
+  std::atomic<uint64_t> shown_running_ns{
+      0};  // of those on the card, at the last reading; 0 after any has ended
 
+  // Any thread.
+  HardwareQueueStats Stats() const {
+    constexpr auto kRelaxed = std::memory_order_relaxed;
+    return {index, shown_in_flight.load(kRelaxed), shown_completed.load(kRelaxed),
+            shown_waiting.load(kRelaxed),
+            shown_busy_ns.load(kRelaxed) + shown_running_ns.load(kRelaxed)};
+  }
+  // Works have ended that took `time` of the device.
+  void AddBusy(Duration time) {
+    shown_running_ns.store(0, std::memory_order_relaxed);
+    shown_busy_ns.fetch_add(static_cast<uint64_t>(std::chrono::nanoseconds(time).count()),
+                            std::memory_order_relaxed);
+  }
   void ShowDepths() {
     shown_in_flight.store(static_cast<uint32_t>(in_flight.size()), std::memory_order_relaxed);
     shown_waiting.store(static_cast<uint32_t>(order.size()), std::memory_order_relaxed);

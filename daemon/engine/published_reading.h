@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "daemon/engine/device_state.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
@@ -15,35 +16,32 @@ namespace ttfd {
 class PublishedReading {
  public:
   // `read` reads the card; called on the device thread. It costs a few PCIe reads a hart, and a dozen for the health.
-  explicit PublishedReading(std::function<CardReading()> read) : read_(std::move(read)) {}
+  PublishedReading(std::function<CardReading()> read, Clock& clock)
+      : read_(std::move(read)), clock_(clock) {}
 
-  // A reading that is younger answers requests.
+  // A reading that is younger is not old.
   static constexpr Duration kPeriod = std::chrono::milliseconds(50);
 
-  struct Requested {
-    uint64_t number;  // of the reading that answers the request (CardReading::number)
-    bool first;       // the device thread has to be woken
-  };
-
-  // ---- any thread
-
-  Requested Request(TimePoint now) ABSL_LOCKS_EXCLUDED(mu_) {
-    MutexLock lock(&mu_);
-    if (reading_.number != 0 && now - reading_.read_at < kPeriod) return {reading_.number, false};
-    const bool first = !wanted_.exchange(true, std::memory_order_relaxed);
-    return {begun_ + 1, first};
+  // The last reading. If it is old, the device thread is to read the card: `wake` is called by the first to request
+  // that. Any thread.
+  CardReading Read(absl::FunctionRef<void()> wake) ABSL_LOCKS_EXCLUDED(mu_) {
+    CardReading reading;
+    bool first = false;
+    {
+      MutexLock lock(&mu_);
+      const Duration age = clock_.Now() - read_at_;
+      const bool old = reading_.number == 0 || age >= kPeriod;
+      reading = reading_;
+      reading.age_ms = MillisecondsOf(age);
+      reading.wanted = old ? begun_ + 1 : reading_.number;
+      first = old && !wanted_.exchange(true, std::memory_order_relaxed);
+    }
+    if (first) wake();
+    return reading;
   }
-  // The last reading; number 0: there is none yet.
-  CardReading Read() ABSL_LOCKS_EXCLUDED(mu_) {
-    MutexLock lock(&mu_);
-    return reading_;
-  }
-  // The number of the last reading.
-  uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
-  // ---- device thread
-
-  void ReadIfRequested(Clock& clock) ABSL_LOCKS_EXCLUDED(mu_) {
+  // Reads the card if that was requested. Device thread.
+  void ReadIfRequested() ABSL_LOCKS_EXCLUDED(mu_) {
     if (!wanted_.load(std::memory_order_relaxed)) return;
     uint64_t number = 0;
     {
@@ -53,19 +51,19 @@ class PublishedReading {
     }
     CardReading reading = read_();
     reading.number = number;
-    reading.read_at = clock.Now();
     MutexLock lock(&mu_);
     reading_ = std::move(reading);
-    number_.store(number, std::memory_order_release);
+    read_at_ = clock_.Now();
   }
 
  private:
   const std::function<CardReading()> read_;
+  Clock& clock_;
   std::atomic<bool> wanted_{false};  // a request is not answered; set and cleared under mu_
-  std::atomic<uint64_t> number_{0};
   Mutex mu_;
   uint64_t begun_ ABSL_GUARDED_BY(mu_) = 0;
   CardReading reading_ ABSL_GUARDED_BY(mu_);
+  TimePoint read_at_ ABSL_GUARDED_BY(mu_){};
 };
 
 }  // namespace ttfd

@@ -107,6 +107,7 @@ StatusOr<bool> Engine::SubmitHeld(HardwareQueue& queue, TimePoint now) {
   queue.held.track->Submitted(queue.held.number, {queue.index, **ticket}, queue.held.cost);
   queue.in_flight.push_back({std::move(queue.held), **ticket, ++turns_, std::move(after)});
   const Work& work = queue.in_flight.back().work;
+  bounds_.Begin(work);
   BeginTimes(queue, now);
   if (work.runs_kernels()) RETURN_IF_ERROR(SendEvent(queue));
   if (work.apart()) {
@@ -197,10 +198,7 @@ void Engine::ShareOut(HardwareQueue& queue, TimePoint now, TimePoint work_now) {
       shared[i] = true;
     }
   }
-  queue.shown_running_ns.store(0, std::memory_order_relaxed);
-  queue.shown_busy_ns.fetch_add(
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(busy).count()),
-      std::memory_order_relaxed);
+  queue.AddBusy(busy);
 }
 
 // Takes a work that has ended off the queue's books.
@@ -222,6 +220,7 @@ void Engine::RetireOne(HardwareQueue& queue, WorkInFlight* entry) {
     (work.read_into ? bytes_read_ : bytes_written_)
         .fetch_add(work.bytes, std::memory_order_relaxed);
   }
+  bounds_.Ended(work);
   work.track->Ended(work.number);
   retired_.push_back(std::move(work));
   retired_watches_.push_back(entry->watch);

@@ -237,7 +237,7 @@ void ToProto(const StatusReply& from, v1::DaemonStatus* to) {
     added->set_total_bytes(use.total_bytes);
     added->set_largest_free_bytes(use.largest_free_bytes);
   }
-  if (from.card.number != 0) to->set_reading_age_ms(from.reading_age_ms);
+  if (from.card.number != 0) to->set_reading_age_ms(from.card.age_ms);
   for (const HartReport& hart : from.card.harts) {
     v1::HartState* added = to->add_harts();
     added->set_name(hart.where);

@@ -7,20 +7,20 @@ namespace ttfd {
 
 class ReadingWait {
  public:
-  // The call looks whether the wait is over, and looks again after this time if it is not.
-  static constexpr std::chrono::milliseconds kLookEvery{2};
-  // The wait is over after so many looks even if the card was not read.
-  static constexpr int kLooks = std::chrono::milliseconds(50) / kLookEvery;
+  // The call samples the status, and once more after this time if the wait is not over.
+  static constexpr std::chrono::milliseconds kSampleEvery{2};
+  // The wait is over after so many samples even if the card was not read.
+  static constexpr int kSamples = std::chrono::milliseconds(50) / kSampleEvery;
 
-  // Has the daemon read the card unless that was done just now. `daemon` outlives this.
-  explicit ReadingWait(DaemonService& daemon)
-      : daemon_(daemon), number_(daemon.RequestReading()) {}
-  bool IsOver() { return looks_-- == 0 || daemon_.ReadingNumber() >= number_; }
+  // Whether the wait is over with this sample.
+  bool IsOver(const StatusReply& sample) {
+    if (samples_++ == 0) number_ = sample.card.wanted;
+    return samples_ > kSamples || sample.card.number >= number_;
+  }
 
  private:
-  DaemonService& daemon_;
-  uint64_t number_;  // of the reading that is waited for
-  int looks_ = kLooks;
+  uint64_t number_ = 0;  // of the reading that is waited for
+  int samples_ = 0;
 };
 
 }  // namespace ttfd

@@ -7,19 +7,20 @@ namespace ttfd {
 
 StatusCall* StatusCall::Start(DaemonService& daemon, v1::DaemonStatus* response) {
   auto* const call = new StatusCall(daemon, response);
-  call->Look();
+  call->Sample();
   return call;
 }
 
-void StatusCall::Look() {
-  if (reading_.IsOver()) {
-    ToProto(daemon_.GetStatus(), response_);
+void StatusCall::Sample() {
+  const StatusReply status = daemon_.GetStatus();
+  if (reading_.IsOver(status)) {
+    ToProto(status, response_);
     return Finish(grpc::Status::OK);  // which may destroy this
   }
   // One object each: an alarm may not be set again while it calls back.
   alarm_ = std::make_unique<grpc::Alarm>();
-  alarm_->Set(std::chrono::system_clock::now() + ReadingWait::kLookEvery,
-              [this](bool) { Look(); });
+  alarm_->Set(std::chrono::system_clock::now() + ReadingWait::kSampleEvery,
+              [this](bool) { Sample(); });
 }
 
 }  // namespace ttfd

@@ -22,8 +22,8 @@ class StatusCall final : public grpc::ServerUnaryReactor {
 
  private:
   StatusCall(DaemonService& daemon, v1::DaemonStatus* response)
-      : daemon_(daemon), response_(response), reading_(daemon) {}
-  void Look();
+      : daemon_(daemon), response_(response) {}
+  void Sample();
 
   DaemonService& daemon_;
   v1::DaemonStatus* const response_;

@@ -28,44 +28,33 @@ StatusWatch* StatusWatch::Start(DaemonService& daemon, const Status& allowed,
 
 void StatusWatch::Sample() {
   if (finished_) return;
-  reading_.emplace(daemon_);
-  Look();
-}
-
-void StatusWatch::Look() {
-  if (finished_) return;
-  if (!reading_->IsOver()) {
-    return Later(ReadingWait::kLookEvery, &StatusWatch::Look);
-  }
+  const StatusReply sample = daemon_.GetStatus();
+  if (!reading_.IsOver(sample)) return SampleAfter(ReadingWait::kSampleEvery);
+  reading_ = ReadingWait();
+  StatusReply steady = sample;
+  steady.uptime_ms = steady.card.age_ms = 0;  // they change by themselves
   status_.Clear();
-  ToProto(daemon_.GetStatus(), &status_);
-  // These change by themselves.
-  const uint64_t uptime_ms = status_.uptime_ms();
-  const uint64_t reading_age_ms = status_.reading_age_ms();
-  status_.clear_uptime_ms();
-  if (status_.has_reading_age_ms()) status_.set_reading_age_ms(0);
+  ToProto(steady, &status_);
   std::string encoded = status_.SerializeAsString();
-  if (encoded == written_) return SampleLater();
+  if (encoded == written_) return SampleAfter(interval_);
   written_ = std::move(encoded);
-  status_.set_uptime_ms(uptime_ms);
-  if (status_.has_reading_age_ms()) status_.set_reading_age_ms(reading_age_ms);
+  status_.Clear();
+  ToProto(sample, &status_);
   StartWrite(&status_);
 }
 
-void StatusWatch::SampleLater() { Later(interval_, &StatusWatch::Sample); }
-
-void StatusWatch::Later(std::chrono::milliseconds time, Step step) {
+void StatusWatch::SampleAfter(std::chrono::milliseconds time) {
   // One object each: an alarm may not be set again while it calls back.
   alarm_ = std::make_unique<grpc::Alarm>();
-  alarm_->Set(std::chrono::system_clock::now() + time, [call = self_, step](bool) {
+  alarm_->Set(std::chrono::system_clock::now() + time, [call = self_](bool) {
     MutexLock lock(&call->mu_);
-    ((*call).*step)();
+    call->Sample();
   });
 }
 
 void StatusWatch::OnWriteDone(bool ok) {
   MutexLock lock(&mu_);
-  if (ok && !finished_) SampleLater();
+  if (ok && !finished_) SampleAfter(interval_);
 }
 
 void StatusWatch::OnCancel() {

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "daemon/rpc/reading_wait.h"
@@ -35,13 +34,9 @@ class StatusWatch final : public grpc::ServerWriteReactor<v1::DaemonStatus> {
  private:
   StatusWatch(DaemonService& daemon, uint32_t interval_ms)
       : daemon_(daemon), interval_(std::chrono::milliseconds(interval_ms)) {}
-  // Has the card read.
+  // Once the card was read: writes the status if it has changed, else samples after the interval.
   void Sample() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Once the card was read: writes the status if it has changed, else samples again after the interval.
-  void Look() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void SampleLater() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  using Step = void (StatusWatch::*)();
-  void Later(std::chrono::milliseconds time, Step step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void SampleAfter(std::chrono::milliseconds time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void FinishLocked(const Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   DaemonService& daemon_;
@@ -49,7 +44,7 @@ class StatusWatch final : public grpc::ServerWriteReactor<v1::DaemonStatus> {
   Mutex mu_;
   std::shared_ptr<StatusWatch> self_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<grpc::Alarm> alarm_ ABSL_GUARDED_BY(mu_);
-  std::optional<ReadingWait> reading_ ABSL_GUARDED_BY(mu_);
+  ReadingWait reading_ ABSL_GUARDED_BY(mu_);
   v1::DaemonStatus status_ ABSL_GUARDED_BY(mu_);  // untouched while a write is under way
   std::string written_ ABSL_GUARDED_BY(mu_);      // encoded, without what changes by itself
   bool finished_ ABSL_GUARDED_BY(mu_) = false;

@@ -74,9 +74,6 @@ StatusReply DaemonCore::GetStatus() {
   if (memory_ != nullptr) status.memory = memory_->Use();
   status.last_hang_report = hang_store_->last();
   status.card = engine_.reading();
-  if (status.card.number != 0) {
-    status.reading_age_ms = MillisecondsOf(clock_.Now() - status.card.read_at);
-  }
   MutexLock lock(&mu_);
   status.sessions = static_cast<uint32_t>(sessions_.size());
   status.state = StateOf(state_, draining_ != nullptr);

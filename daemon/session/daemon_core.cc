@@ -101,7 +101,7 @@ Status DaemonCore::Boot() {
   environment_.card = device_.card;
   environment_.geometry = &engine_.geometry();
   environment_.memory_is_zero_after_power_on = device_.info.memory_is_zero_after_power_on;
-  memory_ = std::make_unique<DeviceMemory>(device_.card);
+  memory_ = std::make_unique<DeviceMemory>(device_.card, engine_.kernel_bounds());
   environment_.memory = memory_.get();
   booted_ = true;
   return OkStatus();

@@ -78,8 +78,6 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
       std::shared_ptr<SessionTransport> transport) override ABSL_LOCKS_EXCLUDED(mu_);
   DevicesReply ListDevices() override;
   StatusReply GetStatus() override ABSL_LOCKS_EXCLUDED(mu_);
-  uint64_t RequestReading() override { return engine_.RequestReading(); }
-  uint64_t ReadingNumber() override { return engine_.reading_number(); }
   std::vector<SessionInfoReply> ListSessions() override ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<LeaseInfoReply> ListLeases() override ABSL_LOCKS_EXCLUDED(mu_);
   LimitsReply GetLimits() override ABSL_LOCKS_EXCLUDED(mu_);

@@ -119,6 +119,7 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
   auto buffer = std::make_shared<Buffer>(QueuePosition{task->queue->id, task->first_value});
   buffer->size_bytes = request.size_bytes;
   buffer->page_bytes = request.page_bytes;
+  buffer->owner = handles_.OwnerOf(request.handle);
   if (Refusal refusal = CheckPlace(request, buffer.get())) return refusal;
   // The range is taken in every bank, whichever of them the buffer lies in.
   const bool dram = buffer->memory == MemoryKind::kDram;
@@ -126,14 +127,12 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
   if (Refusal refusal = handles_.Charge(buffer.get(), quota, "allocate.size_bytes")) return refusal;
   // Memory is found now if that is possible, and when the command's turn comes if something is about to be freed.
   if (handles_.MayHold(*buffer) || !frees_pending_) {
-    auto allocation = environment_.memory->Allocate(buffer->memory, buffer->bank_bytes);
-    if (allocation.ok()) {
-      buffer->allocation = *std::move(allocation);
+    const Status allocated = buffer->Allocate(*environment_.memory);
+    if (allocated.ok()) {
       handles_.Hold(buffer.get());
     } else if (!frees_pending_) {
       handles_.Discharge(buffer.get());
-      return environment_.memory->OutOfMemory(buffer->memory, allocation.status(),
-                                              "allocate.size_bytes");
+      return environment_.memory->OutOfMemory(buffer->memory, allocated, "allocate.size_bytes");
     }
   }
   handles_.Add(request.handle, buffer);

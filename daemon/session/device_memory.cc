@@ -19,19 +19,35 @@ DeviceAllocation::~DeviceAllocation() {
   if (memory_ != nullptr) memory_->Free(kind_, range_);
 }
 
-DeviceMemory::DeviceMemory(const CardDescription& card)
-    : dram_({"DRAM", card.dram_banks, card.dram_base, card.dram_bank_bytes}),
+namespace {
+
+KernelBounds::Range RangeOf(MemoryKind kind, const BankAllocation& range) {
+  const auto memory =
+      kind == MemoryKind::kDram ? KernelBounds::Memory::kDram : KernelBounds::Memory::kL1;
+  return {memory, range.address, range.address + range.bank_bytes};
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(const CardDescription& card, KernelBounds* bounds)
+    : bounds_(bounds),
+      dram_({"DRAM", card.dram_banks, card.dram_base, card.dram_bank_bytes}),
       l1_({"L1", card.grid.x * card.grid.y, card.l1_base, card.l1_bytes}) {}
 
-StatusOr<DeviceAllocation> DeviceMemory::Allocate(MemoryKind kind, uint64_t bank_bytes) {
+StatusOr<DeviceAllocation> DeviceMemory::Allocate(MemoryKind kind, uint64_t bank_bytes,
+                                                  const MemoryOwner& owner) {
   MutexLock lock(&mu_);
   BankAllocator& allocator = kind == MemoryKind::kDram ? dram_ : l1_;
   ASSIGN_OR_RETURN(const BankAllocation range, allocator.Allocate(bank_bytes));
+  if (bounds_ != nullptr && owner.session != 0) {
+    bounds_->Add(RangeOf(kind, range), owner.session, owner.handle);
+  }
   return DeviceAllocation(this, kind, range);
 }
 
 void DeviceMemory::Free(MemoryKind kind, const BankAllocation& range) {
   MutexLock lock(&mu_);
+  if (bounds_ != nullptr) bounds_->Remove(RangeOf(kind, range));
   (kind == MemoryKind::kDram ? dram_ : l1_).Free(range);
 }
 

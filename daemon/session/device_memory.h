@@ -16,6 +16,12 @@ namespace ttfd {
 
 class DeviceMemory;
 
+// Who may access memory of the card in kernels. No session: nobody's.
+struct MemoryOwner {
+  uint64_t session = 0;
+  uint64_t handle = 0;
+};
+
 // Owns a range of the card. Gives it back when it dies, on whatever thread that is.
 class DeviceAllocation {
  public:
@@ -39,11 +45,12 @@ class DeviceAllocation {
 // Thread-safe. Outlives every allocation.
 class DeviceMemory {
  public:
-  explicit DeviceMemory(const CardDescription& card);
+  // `bounds`, which may be null, gets every allocation that has an owner; it outlives this.
+  DeviceMemory(const CardDescription& card, KernelBounds* bounds);
 
   // As BankAllocator::Allocate.
-  StatusOr<DeviceAllocation> Allocate(MemoryKind kind, uint64_t bank_bytes)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  StatusOr<DeviceAllocation> Allocate(MemoryKind kind, uint64_t bank_bytes,
+                                      const MemoryOwner& owner) ABSL_LOCKS_EXCLUDED(mu_);
   // What a client is told when Allocate failed with `status`.
   ErrorReply OutOfMemory(MemoryKind kind, const Status& status, const char* field) const
       ABSL_LOCKS_EXCLUDED(mu_);
@@ -53,6 +60,7 @@ class DeviceMemory {
   friend class DeviceAllocation;
   void Free(MemoryKind kind, const BankAllocation& range) ABSL_LOCKS_EXCLUDED(mu_);
 
+  KernelBounds* const bounds_;
   mutable Mutex mu_;
   BankAllocator dram_ ABSL_GUARDED_BY(mu_);
   BankAllocator l1_ ABSL_GUARDED_BY(mu_);

@@ -32,7 +32,7 @@ Executor::Executor(SessionEnvironment& environment, Outbox& outbox, const Issuer
       lease_(flow.lease),
       use_(environment.limits, user),
       window_(environment, outbox, use_, std::shared_ptr<WindowPool>(user, &user->window_pool())),
-      handles_(environment.limits, use_),
+      handles_(environment.limits, use_, flow.id),
       decoder_(environment, handles_, workers),
       issuer_(environment, outbox, handles_, flow) {}
 

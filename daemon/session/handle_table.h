@@ -18,8 +18,10 @@ inline constexpr uint64_t kMaxApiNumber = (uint64_t{1} << 53) - 1;
 class HandleTable {
  public:
   // Both outlive the table, `use` also every object.
-  HandleTable(const SessionLimits& limits, SessionUse& use) : limits_(limits), use_(use) {}
+  HandleTable(const SessionLimits& limits, SessionUse& use, uint64_t session)
+      : limits_(limits), use_(use), session_(session) {}
 
+  MemoryOwner OwnerOf(uint64_t handle) const { return {session_, handle}; }
   // May a command create this handle, for an object of this kind?
   Refusal CheckNew(uint64_t handle, ObjectKind kind, const char* field) const;
   void Add(uint64_t handle, std::shared_ptr<Object> object);
@@ -80,6 +82,7 @@ class HandleTable {
 
   const SessionLimits& limits_;
   SessionUse& use_;
+  const uint64_t session_;
   // Before the objects, which count down when they go.
   uint64_t held_dram_bytes_ = 0;
   uint64_t held_l1_bytes_ = 0;

@@ -61,14 +61,11 @@ Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, Error
 Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                                 ErrorReply* error) {
   if (frees_pending_ && !may_hold) return Step::kBlocked;
-  auto allocation = environment_.memory->Allocate(buffer.memory, buffer.bank_bytes);
-  if (!allocation.ok()) {
-    if (frees_pending_ || !at_head) return Step::kBlocked;
-    *error = environment_.memory->OutOfMemory(buffer.memory, allocation.status(), field);
-    return Step::kRefused;
-  }
-  buffer.allocation = *std::move(allocation);
-  return Step::kDone;
+  const Status allocated = buffer.Allocate(*environment_.memory);
+  if (allocated.ok()) return Step::kDone;
+  if (frees_pending_ || !at_head) return Step::kBlocked;
+  *error = environment_.memory->OutOfMemory(buffer.memory, allocated, field);
+  return Step::kRefused;
 }
 
 Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error) {

@@ -9,6 +9,11 @@ constexpr uint64_t kAbsurdBytes = uint64_t{1} << 56;
 
 }  // namespace
 
+Status Buffer::Allocate(DeviceMemory& from) {
+  ASSIGN_OR_RETURN(allocation, from.Allocate(memory, bank_bytes, owner));
+  return OkStatus();
+}
+
 void Buffer::Measure(uint32_t banks) {
   const Region one = region();
   const uint64_t slots = SlotsPerBank(one, banks);

@@ -78,6 +78,8 @@ class MemoryHold {
 struct Buffer final : Object {
   explicit Buffer(QueuePosition its_creator) : Object(ObjectKind::kBuffer, its_creator) {}
 
+  // Allocates its bytes in each bank, for its owner. As BankAllocator::Allocate.
+  Status Allocate(DeviceMemory& from);
   // Sets what it takes from its layout; `banks`: of its kind of memory.
   void Measure(uint32_t banks);
   Region region() const {
@@ -95,6 +97,7 @@ struct Buffer final : Object {
   }
 
   MemoryKind memory = MemoryKind::kDram;
+  MemoryOwner owner;
   int32_t single_bank = -1;
   uint32_t page_bytes = 0;
   uint64_t size_bytes = 0;                        // as the client asked

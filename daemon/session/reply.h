@@ -241,7 +241,8 @@ struct StatusReply {
   uint32_t device_resets = 0;
   std::vector<MemoryUseReply> memory;
   CardReading card;
-  uint64_t reading_age_ms = 0;  // of `card`
+  uint64_t wanted_reading =
+      0;  // the number of the first reading (CardReading::number) that is not old
   std::vector<HardwareQueueStats> hardware_queues;
   uint64_t quantum_ns = 0;
 };

@@ -123,12 +123,9 @@ class DaemonService {
       std::shared_ptr<SessionTransport> transport) = 0;
   virtual DevicesReply ListDevices() = 0;  // none before the device has booted
 
-  // With the card as it was read last. Does not read it: RequestReading does, and returns the number of the reading
-  // (CardReading::number) that answers the request, which is there when ReadingNumber has come to it: usually at once,
-  // not while the device thread waits for a card that does not respond.
+  // With the card as it was read last. If that was not just now, requests another reading, which a later call returns:
+  // usually at once, not while the device thread waits for a card that does not respond.
   virtual StatusReply GetStatus() = 0;
-  virtual uint64_t RequestReading() = 0;
-  virtual uint64_t ReadingNumber() = 0;
   virtual std::vector<SessionInfoReply> ListSessions() = 0;
   virtual std::vector<LeaseInfoReply> ListLeases() = 0;
   virtual LimitsReply GetLimits() = 0;

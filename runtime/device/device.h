@@ -16,6 +16,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/device/card_health.h"
+#include "runtime/device/kernel_bounds.h"
 #include "runtime/device/pcie_port.h"
 #include "runtime/hw/grid.h"
 
@@ -131,6 +132,8 @@ class Device {
   virtual std::optional<EngineWait> WaitOf(hw::Coordinate /*tile*/, uint32_t /*hart*/) const {
     return std::nullopt;
   }
+  // The table by which the backend checks what kernels access, owned by the device. Null: it cannot. Silicon cannot.
+  virtual KernelBounds* kernel_bounds() { return nullptr; }
   // Samples call stacks as long as the result lives, which the device must outlive. UNIMPLEMENTED: the
   // backend cannot watch harts execute. Silicon cannot.
   virtual StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& /*options*/) {

@@ -10,6 +10,7 @@
 
 #include "runtime/base/bytes.h"
 #include "runtime/base/status.h"
+#include "runtime/device/kernel_bounds.h"
 #include "runtime/device/stack_sampler.h"
 #include "runtime/hw/grid.h"
 
@@ -78,6 +79,9 @@ class PciePort {
   virtual std::optional<EngineWait> WaitOf(hw::Coordinate /*tile*/, uint32_t /*hart*/) const {
     return std::nullopt;
   }
+
+  // As Device::kernel_bounds().
+  virtual KernelBounds* kernel_bounds() { return nullptr; }
 
   // Samples call stacks from now on. UNIMPLEMENTED: the backend cannot watch harts execute.
   virtual StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& /*options*/) {

@@ -40,6 +40,7 @@ class PortDevice final : public Device {
   std::optional<EngineWait> WaitOf(hw::Coordinate tile, uint32_t hart) const override {
     return port_->WaitOf(tile, hart);
   }
+  KernelBounds* kernel_bounds() override { return port_->kernel_bounds(); }
   StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& options) override {
     return port_->SampleStacks(options);
   }

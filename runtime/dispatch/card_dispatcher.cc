@@ -13,6 +13,7 @@
 #include "runtime/command/queue_encoder.h"
 #include "runtime/command/trace_layout.h"
 #include "runtime/command/transfer_encoder.h"
+#include "runtime/dispatch/bounds_layout.h"
 #include "runtime/dispatch/pipeline_report.h"
 #include "runtime/dispatch/stall_diagnosis.h"
 #include "runtime/hw/stream.h"
@@ -20,8 +21,7 @@
 namespace ttfd {
 namespace {
 
-// Device time between two looks at the completion ring: short, so that a completion is seen soon
-// while other tiles are busy.
+// Device time between two polls of the completion ring: a completion is seen soon while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
 // The end of each bank, where a card that has come up is checked.
 constexpr uint64_t kCheckedBankBytes = 4096;
@@ -182,6 +182,7 @@ Status CardDispatcher::Boot(ResetStrength strength, Tick tick) {
     RETURN_IF_ERROR(ttfd::Reset(device_, strength, clock_, tick));  // host memory may move
     RETURN_IF_ERROR(PlaceRings());
     RETURN_IF_ERROR(BootCard(device_, clock_, plans_, firmware_, boot, tick));
+    if (kernel_bounds() != nullptr) kernel_bounds()->SetLayout(BoundsOf(plans_[0], card_));
     RETURN_IF_ERROR(OpenLinks());
     return Annotate(VerifyCard(tick), "the card came up, but does not work");
   };

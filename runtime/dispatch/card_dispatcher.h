@@ -36,6 +36,7 @@ class CardDispatcher final : public Dispatcher {
   Status Boot(ResetStrength strength, Tick tick) override;
   Status CheckPresence() override { return device_.CheckPresence(); }
   const CardDescription& card() const override { return card_; }
+  KernelBounds* kernel_bounds() override { return device_.kernel_bounds(); }
   const DeviceInfo& device_info() const override { return device_.info(); }
   const CardGeometry& geometry() const override { return geometry_; }
   StatusOr<std::optional<uint64_t>> TrySubmit(const Route& route, const Command& command,

@@ -99,8 +99,7 @@ StallReport CardDispatcher::Diagnose(uint32_t hardware_queue) {
 
 StallReport CardDispatcher::Diagnose() { return Examine(ReadCard(device_, plans_)); }
 
-// Harts of both tiles, with one write each: dispatchers first, which begin launches. Registers and L1 are what they
-// were. Where one write fails the others are tried all the same, and that one once more.
+// One write to each tile, dispatchers first, which begin launches. A write that fails is tried again behind the others.
 Status CardDispatcher::HaltDispatch() {
   Status result = OkStatus();
   const auto halt = [&result](Window& tile) {

@@ -111,8 +111,7 @@ Status CardDispatcher::AwaitSettled(Tick tick) {
   return Error(StatusCode::kDeadlineExceeded, "{}", ToString(Diagnose()));
 }
 
-// In L1 the scratch of circular buffers, of which no program expects anything to outlast it; in DRAM what no buffer
-// gets, behind the allocatable bytes: a reset is to leave everybody's memory as it was.
+// Memory that a reset may change: in L1 the circular buffers', in DRAM that behind the allocatable bytes.
 std::array<Region, 2> CardDispatcher::TestPlaces() const {
   const auto over = [this](MemoryKind kind, uint64_t address) {
     return Region{kind, -1, static_cast<uint32_t>(address), kTestPageBytes,

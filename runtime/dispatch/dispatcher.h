@@ -102,6 +102,8 @@ class Dispatcher {
 
   virtual const CardDescription& card() const = 0;
   virtual const DeviceInfo& device_info() const = 0;
+  // As Device::kernel_bounds(). A boot sets its layout.
+  virtual KernelBounds* kernel_bounds() { return nullptr; }
 
   // What BuildTrace needs; constant from creation on, any thread.
   virtual const CardGeometry& geometry() const = 0;

@@ -225,6 +225,14 @@ void Chip::Detach(Inspector* inspector) {
   machine.careful = machine.hazards.on != 0 || !machine.inspectors.empty();
 }
 
+void Chip::Guard(uint32_t index, MemoryGuard* guard) {
+  for (uint32_t i = 0; i < hw::kHarts; ++i) {
+    Hart& hart = parts_->tiles[index].hart(i);
+    hart.guard = guard;
+    hart.free_l1 = guard == nullptr ? hw::kL1Bytes : guard->l1_begin();
+  }
+}
+
 TensixTile& Chip::tile(uint32_t index) { return parts_->tiles[index]; }
 const TensixTile& Chip::tile(uint32_t index) const { return parts_->tiles[index]; }
 

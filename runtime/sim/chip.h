@@ -16,6 +16,7 @@
 #include "runtime/sim/fault.h"
 #include "runtime/sim/hart.h"
 #include "runtime/sim/host_memory.h"
+#include "runtime/sim/memory_guard.h"
 #include "runtime/sim/options.h"
 
 namespace ttfd::sim {
@@ -53,6 +54,10 @@ class Chip {
   // Advance only. Harts run slower meanwhile.
   void Attach(Inspector* inspector);
   void Detach(Inspector* inspector);
+
+  // From now on `guard` checks what the harts of Tensix tile `index` access; null: everything is allowed. It outlives
+  // the last call of Advance. Between two calls of Advance only.
+  void Guard(uint32_t index, MemoryGuard* guard);
 
   // For a debugger, which changes what it looks at; between two calls of Advance only.
   TensixTile& tile(uint32_t index);

@@ -52,6 +52,8 @@ const char* FaultKindName(FaultKind kind) {
       return "NoC inline write to memory";
     case FaultKind::kNocBusy:
       return "NoC command buffer busy";
+    case FaultKind::kOutOfBounds:
+      return "out of bounds";
     case FaultKind::kHostMemory:
       return "host memory";
     case FaultKind::kTlbWindow:
@@ -96,6 +98,8 @@ std::string BriefText(const Fault& fault) {
     case FaultKind::kUnsupportedInstruction:
     case FaultKind::kNoSuchTile:
       return kind;
+    case FaultKind::kOutOfBounds:
+      return fault.reason.substr(0, fault.reason.find(':'));
     case FaultKind::kNocLocalSide:
       return "NoC transfer outside L1";
     case FaultKind::kUnmapped:

@@ -32,6 +32,7 @@ enum class FaultKind : uint8_t {
   kNocAtomic,               // anything but a non-posted increment of 16-byte aligned L1
   kNocInlineToMemory,       // inline writes may reach registers only
   kNocBusy,                 // a command buffer was written before its command had been accepted
+  kOutOfBounds,             // memory of buffers that a MemoryGuard does not let a hart access
   kHostMemory,              // no host memory is mapped at that bus address
   kTlbWindow,               // a BAR access its window cannot serve
   kAddressTranslation,      // an iATU region that is malformed or overlaps another
@@ -44,7 +45,8 @@ const char* FaultKindName(FaultKind kind);
 struct Refusal {
   FaultKind kind = FaultKind::kNone;
   uint64_t address = 0;
-  const char* reason = "";  // static text; of kMissingWait the tile's, until its next access
+  // Static text; of kMissingWait the tile's, until its next access; of kOutOfBounds the guard's, until the next one.
+  const char* reason = "";
   // Tensix engine only: the refused field of the instruction or the configuration, and the thread (0 to 2).
   const char* field = "";
   uint32_t thread = 0;

@@ -8,6 +8,7 @@
 
 namespace ttfd::sim {
 
+class MemoryGuard;
 class TensixTile;
 struct Decoded;
 class HartHazards;
@@ -78,14 +79,20 @@ struct PollState {
   uint32_t proven_word[kMaxPollLoop] = {};  // what it read
 };
 
-struct Hart {
+// What a hart reaches without leaving the interpreter.
+struct HartMemory {
+  std::byte* local_ram = nullptr;
+  uint32_t local_ram_bytes = 0;
+  uint32_t free_l1 = hw::kL1Bytes;  // L1 from here on is checked by the guard
+  MemoryGuard* guard = nullptr;     // null: everything is allowed
+};
+
+struct Hart : HartMemory {
   uint32_t x[33] = {};  // x[32] takes what is written to x0
   uint32_t pc = 0;
   uint32_t config0 = hw::kCsrConfig0AfterReset;  // CSR 0x7C0
   uint32_t index = 0;                            // hw::Hart
   TensixTile* tile = nullptr;
-  std::byte* local_ram = nullptr;
-  uint32_t local_ram_bytes = 0;
   HartState state = HartState::kHeld;
   bool queued = false;             // the scheduler's
   bool held_back = false;          // a debugger lets others run, and not this one

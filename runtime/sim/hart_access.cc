@@ -11,6 +11,7 @@
 #include "runtime/hw/tensix_isa.h"
 #include "runtime/sim/hart_hazards.h"
 #include "runtime/sim/machine.h"
+#include "runtime/sim/memory_guard.h"
 #include "runtime/sim/tensix_tile.h"
 
 namespace ttfd::sim {
@@ -126,6 +127,13 @@ void StopFaulted(Hart& hart, Fault fault) {
   Machine& machine = hart.tile->machine();
   if (!machine.fault.has_value()) machine.fault = std::move(fault);
   if (hart.state != HartState::kHeld) hart.tile->Stop(hart, HartState::kFaulted);
+}
+
+bool AskGuard(Hart& hart, uint32_t address, uint32_t bytes, bool writes) {
+  const TensixTile& tile = *hart.tile;
+  const Refusal refusal = hart.guard->Check(tile, {GuardedMemory::kL1, writes, address, bytes});
+  if (refusal) RaiseFault(hart, refusal);
+  return !refusal;
 }
 
 std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes) {

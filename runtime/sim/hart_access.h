@@ -26,6 +26,9 @@ inline bool IsPureRegister(uint32_t address) {
   return !clock && !pc;
 }
 
+// Whether the hart's guard lets it access its own L1, which is checked to be inside. False: a fault was raised.
+bool AskGuard(Hart& hart, uint32_t address, uint32_t bytes, bool writes);
+
 // Accesses that are neither L1 nor local RAM. None, or false: a fault was raised. By value: a handler that passes the
 // address of something on its stack cannot end by a jump (interpret.cc).
 std::optional<uint32_t> LoadRegister(Hart& hart, uint32_t address, uint32_t bytes);

@@ -38,6 +38,10 @@ class HartHazards {
   // An aligned load of 1, 2 or 4 bytes to register `rd`. One of a stale line spoils the trip that is
   // observed: the line may be evicted.
   uint32_t LoadL1(uint32_t address, uint32_t bytes, uint32_t rd);
+  // The word at `address`, of which memory holds `in_memory`, when the stores on their way are carried out.
+  uint32_t WithStores(uint32_t address, uint32_t in_memory) const {
+    return stores_.Forward(address, 4, in_memory);
+  }
   // True: L1 changes now or later.
   bool StoreL1(uint32_t address, uint32_t bytes, uint32_t value);
   // What the hart's own earlier stores have to do with a load of this register happens first.

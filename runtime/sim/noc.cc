@@ -5,6 +5,7 @@
 
 #include "runtime/hw/pcie.h"
 #include "runtime/hw/tensix.h"
+#include "runtime/sim/memory_guard.h"
 #include "runtime/sim/noc_command.h"
 #include "runtime/sim/noc_transit.h"
 #include "runtime/sim/noc_view.h"
@@ -27,6 +28,7 @@ Refusal Noc::Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buf
   NocPacket packet;
   NocCommand& command = source.niu(niu).command(buffer);
   if (Refusal refusal = MakePacket(source, niu, command, &packet)) return refusal;
+  if (Refusal refusal = CheckBounds(source.hart(hart).guard, packet)) return refusal;
   if (Refusal refusal = FollowLink(packet, command)) return refusal;
   const uint32_t to = packet.ReadsLocal() ? command.return_xy() : command.target_xy();
   if (source.machine().writes_coordinates_back) TranslateInPlace(grid_, niu, command);

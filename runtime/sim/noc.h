@@ -45,8 +45,7 @@ class Noc {
   // Forgets what is on its way.
   void Reset();
 
-  // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of the hart that
-  // wrote CMD_CTRL.
+  // Does what command buffer `buffer` of NIU `niu` says. A refusal is a fault of the hart that wrote CMD_CTRL.
   Refusal Issue(TensixTile& source, uint32_t hart, uint32_t niu, uint32_t buffer);
 
   // The same for an inline write that adds to a stream, which every worker answers every launch with.
@@ -58,8 +57,7 @@ class Noc {
   Refusal HostWrite(hw::Coordinate tile, uint64_t address, ByteSpan from);
   Refusal HostMulticast(const Rectangle& rectangle, uint64_t address, ByteSpan from);
 
-  // The stages of a packet: the only places where data and counters move. `offset` and `length` say
-  // which of its bytes.
+  // The stages of a packet: the only places where data and counters move. `offset` and `length` say which bytes.
   static void CountOutstanding(const NocPacket& packet, uint32_t by);  // requests without an answer
   static void CountOutgoing(const NocPacket& packet, uint32_t by);     // writes to be read from L1
   static void CountSent(const NocPacket& packet);                      // writes

@@ -27,6 +27,7 @@ const char* CategoryName(Category category) {
 Category CategoryOf(sim::FaultKind kind) {
   switch (kind) {
     case sim::FaultKind::kNone:
+    case sim::FaultKind::kOutOfBounds:  // of buffers, which the library has none of
       return Category::kSystemError;
     case sim::FaultKind::kIllegalInstruction:
     case sim::FaultKind::kTensixInstruction:

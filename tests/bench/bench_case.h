@@ -30,6 +30,9 @@ struct BenchCase {
 // sim.*: the interpreter alone, no daemon and no firmware (tests/bench/sim_cases.cc).
 std::vector<BenchCase> SimCases();
 
+// sim.bounds_of_vector_add_percent (tests/bench/bounds_case.cc).
+BenchCase BoundsCase();
+
 // device.*: records through the booted firmware on the calling thread
 // (tests/bench/device_cases.cc).
 std::vector<BenchCase> DeviceCases();

@@ -26,6 +26,7 @@ const std::map<std::string, Floor>& Floors() {
       {"rpc.launch_over_bare_stream", AtMost(3)},
       {"python.launch_over_cpp", AtMost(3)},
       {"hang.recovery_ms", AtMost(100)},
+      {"sim.bounds_of_vector_add_percent", AtMost(3)},
       {"rpc.batched_cmds_per_s", AtLeast(1'000'000)},
       {"tensor.eager_op_us", AtMost(60)},
       {"tensor.traced_op_us", AtMost(60)},

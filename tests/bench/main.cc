@@ -233,6 +233,7 @@ int Main(const std::vector<std::string>& words) {
   const Status counted = CountInstructions(*options, runner);
   if (!counted.ok()) fmt::print(stderr, "fw: {}\n", counted.ToString());
   runner.Run(SimCases());
+  runner.Run({BoundsCase()});
   runner.Run(TensixCases("tensix.", OpenEmbedded));
   const auto daemon = std::make_shared<DaemonUnderTest>(options->daemon, (*folder)->Path("."));
   runner.Run({IdleCase(daemon)});

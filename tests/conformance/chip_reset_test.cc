@@ -2,7 +2,7 @@
 #include "runtime/base/clock.h"
 #include "tests/conformance/device_fixture.h"
 
-namespace ttfd {
+namespace ttfd::chip_reset_test {
 namespace {
 
 class ChipReset : public DeviceTest {};
@@ -24,4 +24,4 @@ TEST_P(ChipReset, LeavesWindowsAndHostMemoryToBeUsed) {
 TTFD_FOR_EVERY_BACKEND(ChipReset);
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::chip_reset_test

@@ -2,7 +2,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/conformance/device_fixture.h"
 
-namespace ttfd {
+namespace ttfd::harts_test {
 namespace {
 
 class Harts : public DeviceTest {};
@@ -229,4 +229,4 @@ TEST_P(Harts, RegistersFirmwareWritesAtStartAreAccepted) {
 TTFD_FOR_EVERY_BACKEND(Harts);
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::harts_test

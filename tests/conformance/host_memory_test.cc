@@ -5,7 +5,7 @@
 #include "runtime/hw/pcie.h"
 #include "tests/conformance/device_fixture.h"
 
-namespace ttfd {
+namespace ttfd::host_memory_test {
 namespace {
 
 class HostMemoryTest : public DeviceTest {
@@ -138,4 +138,4 @@ TEST_P(HostMemoryTest, APacketMayNotLeaveItsAllocation) {
 TTFD_FOR_EVERY_BACKEND(HostMemoryTest);
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::host_memory_test

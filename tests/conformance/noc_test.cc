@@ -3,7 +3,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/conformance/device_fixture.h"
 
-namespace ttfd {
+namespace ttfd::noc_test {
 namespace {
 
 class NocTest : public DeviceTest {
@@ -305,4 +305,4 @@ TTFD_FOR_EVERY_BACKEND(NocTest);
 TTFD_FOR_EVERY_BACKEND(NocLinks);
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::noc_test

@@ -4,7 +4,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/conformance/device_fixture.h"
 
-namespace ttfd {
+namespace ttfd::parking_test {
 namespace {
 
 class Parking : public DeviceTest {
@@ -438,4 +438,4 @@ TEST_P(Parking, EqualCallsGiveEqualRuns) {
 TTFD_FOR_EVERY_BACKEND(Parking);
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::parking_test

@@ -2,7 +2,7 @@
 // whatever would make that trip another one has to be noticed. Of interest where harts park.
 #include "tests/conformance/device_fixture.h"
 
-namespace ttfd {
+namespace ttfd::waiting_again_test {
 namespace {
 
 class WaitingAgain : public DeviceTest {
@@ -227,4 +227,4 @@ TEST_P(WaitingAgain, AfterAnotherWaitIsFoundOutAnew) {
 TTFD_FOR_EVERY_BACKEND(WaitingAgain);
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::waiting_again_test

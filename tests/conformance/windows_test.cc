@@ -6,7 +6,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/conformance/device_fixture.h"
 
-namespace ttfd {
+namespace ttfd::windows_test {
 namespace {
 
 class Windows : public DeviceTest {};
@@ -156,4 +156,4 @@ TEST_P(Windows, AUnicastWindowHasOneTile) {
 TTFD_FOR_EVERY_BACKEND(Windows);
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::windows_test

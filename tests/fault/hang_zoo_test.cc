@@ -364,8 +364,8 @@ uint32_t RunAnyAddress() {
   return 0;
 }
 
-// A launch that ends well leaves the firmware of another tile overwritten. The session that uses that tile next may send
-// again, and is never taken for the offender, however often that happens to it.
+// A launch that ends well leaves the firmware of another tile overwritten. The session that uses that tile next may
+// send again, and is never taken for the offender, however often that happens to it.
 TEST_F(HangZoo, ASessionThatMeetsWithAnothersDamageIsNotTheOffender) {
   for (const auto& one : bystanders_) one->Stop();
   ThreadedClient guilty(*core_), innocent(*core_);

@@ -17,7 +17,7 @@
 #include "tests/support/faulty_device.h"
 #include "tests/support/test_device.h"
 
-namespace ttfd {
+namespace ttfd::injection_test {
 namespace {
 
 enum class Seam { kDevice, kPort, kRing };
@@ -166,4 +166,4 @@ TEST_P(BootInjection, TheNextBootFindsTheCardInAnyStateAndBringsItToReady) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::injection_test

@@ -6,7 +6,7 @@
 #include "tests/support/faulty_device.h"
 #include "tests/support/test_device.h"
 
-namespace ttfd {
+namespace ttfd::rings_cleared_test {
 namespace {
 
 constexpr size_t kSampleBytes = 16;
@@ -66,4 +66,4 @@ TEST_F(RingsCleared, AfterAResetAmidTheirUse) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rings_cleared_test

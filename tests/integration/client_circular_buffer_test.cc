@@ -4,7 +4,7 @@
 
 #include "tests/support/client_fixture.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_circular_buffer_test {
 namespace {
 
 class ClientCircularBuffers : public ttfd::testing::ClientFixture {
@@ -148,4 +148,4 @@ TEST_F(ClientCircularBuffers, ACircularBufferOnNoBufferIsRefused) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_circular_buffer_test

@@ -11,7 +11,7 @@
 #include "tests/support/client_fixture.h"
 #include "tests/support/test_device_text.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_lifetime_test {
 namespace {
 
 class ClientLifetime : public ttfd::testing::ClientFixture {
@@ -183,4 +183,4 @@ TEST_F(ClientLifetime, TheDaemonStopsCleanlyOnTerm) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_lifetime_test

@@ -4,7 +4,7 @@
 #include "tests/support/client_fixture.h"
 #include "tests/support/test_device_text.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_main_job_test {
 namespace {
 
 using ttfd::testing::Pattern;
@@ -284,4 +284,4 @@ TEST_F(ClientMainJob, SeveralClientsAtOnceEachGetTheirOwnResults) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_main_job_test

@@ -7,7 +7,7 @@
 #include "tests/support/client_fixture.h"
 #include "tests/support/test_device_text.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_print_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -171,4 +171,4 @@ TEST_F(ClientPrints, AClientThatDoesNotReadLosesOldLinesAndHoldsNobodyUp) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_print_test

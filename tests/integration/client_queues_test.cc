@@ -3,7 +3,7 @@
 
 #include "tests/support/client_fixture.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_queues_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST_F(ClientQueues, AWorkerSetPassesFromQueueToQueueThroughWaits) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_queues_test

@@ -1,7 +1,7 @@
 // Bad input through libttfd: each is a status with a sentence, and nothing else changes.
 #include "tests/support/client_fixture.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_refusal_test {
 namespace {
 
 using ttfd::testing::KernelPath;
@@ -138,4 +138,4 @@ TEST_F(ClientRefusal, OfAnEnqueuedCommandFailsOnlyItsQueue) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_refusal_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/client_fixture.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_trace_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -223,4 +223,4 @@ TEST_F(ClientTraces, RefusalsNameTheLaunchOrThePatch) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_trace_test

@@ -8,7 +8,7 @@ target_link_libraries(firmware_bench PUBLIC firmware_images firmware_images_smal
   runtime_abi runtime_hw)
 
 set(firmware_sources "")
-foreach(name IN ITEMS boot completion write relay stretches exec wait queues refusal launch flow park cost kernels print)
+foreach(name IN ITEMS boot completion write relay segments exec wait queues refusal launch flow park cost kernels print)
   list(APPEND firmware_sources ${CMAKE_CURRENT_LIST_DIR}/firmware_${name}_test.cc)
 endforeach()
 ttfd_test(NAME firmware_test LABELS integration SRCS ${firmware_sources} DEPS firmware_bench

@@ -5,7 +5,7 @@
 #include "runtime/abi/version.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_boot_test {
 namespace {
 
 TEST(FirmwareImages, AreStampedAndFitTheirPlace) {
@@ -82,4 +82,4 @@ TEST_F(Boot, AWordOfTheBootBlockThatCannotWorkIsNamed) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_boot_test

@@ -1,7 +1,7 @@
 // Events and data on their way to the host.
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_completion_test {
 namespace {
 
 class Completion : public FirmwareTest {};
@@ -26,4 +26,4 @@ TEST_F(Completion, AnEventIsOnePageAndThePointerCountsIt) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_completion_test

@@ -5,7 +5,7 @@
 #include "tests/support/firmware_test.h"
 #include "tests/support/test_device.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_cost_test {
 namespace {
 
 CommandCost Counted(const char* what, const StatusOr<CommandCost>& cost) {
@@ -54,4 +54,4 @@ TEST_F(FirmwareCost, OfAPageOfAPagedWrite) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_cost_test

@@ -5,7 +5,7 @@
 #include "tests/support/firmware_launch.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_exec_test {
 namespace {
 
 constexpr uint32_t kTarget = abi::kBufferAddress;
@@ -190,4 +190,4 @@ TEST_P(Exec, RandomBuffersWriteWhatTheySay) {
 TTFD_INSTANTIATE_VARIANTS(Exec);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_exec_test

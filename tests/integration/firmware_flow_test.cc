@@ -3,7 +3,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_flow_test {
 namespace {
 
 using abi::ControlBlock;
@@ -262,4 +262,4 @@ TEST_P(Flow, TerminateStopsEachDispatchHart) {
 TTFD_INSTANTIATE_VARIANTS(Flow);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_flow_test

@@ -8,7 +8,7 @@
 #include "tests/support/firmware_launch.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_kernels_test {
 namespace {
 
 constexpr uint32_t kScratchBytes = 256 * 1024;
@@ -279,4 +279,4 @@ INSTANTIATE_TEST_SUITE_P(Sizes, BlurEdge,
                          });
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_kernels_test

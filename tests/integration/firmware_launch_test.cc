@@ -9,7 +9,7 @@
 #include "runtime/hw/tensix_isa.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_launch_test {
 namespace {
 
 constexpr uint32_t kReport = abi::kBufferAddress;
@@ -353,4 +353,4 @@ TEST_P(Launch, NewCodeMayBeAnnouncedByItself) {
 TTFD_INSTANTIATE_VARIANTS(Launch);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_launch_test

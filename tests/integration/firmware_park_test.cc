@@ -7,7 +7,7 @@
 #include "tests/support/firmware_launch.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_park_test {
 namespace {
 
 enum class Who { kPrefetch, kDispatch, kDispatchS, kWorkerBrisc, kWorkerNcrisc, kWorkerTrisc1 };
@@ -272,4 +272,4 @@ TEST_F(Park, AKernelThatSpinsIsNotMistakenForAWait) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_park_test

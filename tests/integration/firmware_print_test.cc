@@ -4,7 +4,7 @@
 #include "tests/support/firmware_launch.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_print_test {
 namespace {
 
 constexpr const char* kKernels[] = {"print_brisc", "print_ncrisc", "print_trisc0", "print_trisc1",
@@ -119,4 +119,4 @@ TEST_F(FirmwarePrint, CostsAHundredInstructionsOrSo) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_print_test

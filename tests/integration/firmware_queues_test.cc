@@ -5,7 +5,7 @@
 #include "tests/support/firmware_launch.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_queues_test {
 namespace {
 
 constexpr uint32_t kTarget = abi::kBufferAddress;
@@ -325,4 +325,4 @@ TEST_P(Queues, ABusySubDeviceHoldsUpItsQueueOnly) {
 TTFD_INSTANTIATE_VARIANTS(Queues);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_queues_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_refusal_test {
 namespace {
 
 constexpr uint32_t kTarget = abi::kBufferAddress;
@@ -340,4 +340,4 @@ TEST_F(RefusedInABuffer, PagesAndTheirNumberAreChecked) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_refusal_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_relay_test {
 namespace {
 
 uint32_t Xy(hw::Coordinate at) { return hw::NocXy(at.x, at.y); }
@@ -125,4 +125,4 @@ TEST_P(Relay, ManySmallReadsShareTheCompletionRing) {
 TTFD_INSTANTIATE_VARIANTS(Relay);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_relay_test

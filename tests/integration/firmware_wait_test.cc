@@ -2,7 +2,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_wait_test {
 namespace {
 
 constexpr uint32_t kTarget = abi::kBufferAddress;
@@ -189,4 +189,4 @@ TEST_P(Wait, TheSplitRelayIsTheWholeOne) {
 TTFD_INSTANTIATE_VARIANTS(Wait);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_wait_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_write_test {
 namespace {
 
 constexpr uint32_t kTarget = abi::kBufferAddress;
@@ -268,4 +268,4 @@ TEST_P(Write, PagedOfLargePagesStreams) {
 TTFD_INSTANTIATE_VARIANTS(Write);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_write_test

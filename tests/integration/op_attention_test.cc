@@ -12,7 +12,7 @@
 #include "firmware/ops/attention_words.h"
 #include "tests/support/op_reference.h"
 
-namespace ttfd::op_test {
+namespace ttfd::op_test::op_attention_test {
 namespace {
 
 using hw::tensix::Format;
@@ -378,4 +378,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, AttentionKernels,
                          });
 
 }  // namespace
-}  // namespace ttfd::op_test
+}  // namespace ttfd::op_test::op_attention_test

@@ -14,7 +14,7 @@
 #include "runtime/sim/hart.h"
 #include "tests/support/op_reference.h"
 
-namespace ttfd::op_test {
+namespace ttfd::op_test::op_cost_test {
 namespace {
 
 // What a family takes of a core's memory for kernels, which traces pin; and all of them together.
@@ -277,4 +277,4 @@ TEST_F(OperationInstructions, OfStepsOfAttention) {
 }
 
 }  // namespace
-}  // namespace ttfd::op_test
+}  // namespace ttfd::op_test::op_cost_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/op_reference.h"
 
-namespace ttfd::op_test {
+namespace ttfd::op_test::op_eltwise_test {
 namespace {
 
 using hw::tensix::Format;
@@ -236,4 +236,4 @@ TEST(EltwiseKernel, HasEveryFunction) {
 }
 
 }  // namespace
-}  // namespace ttfd::op_test
+}  // namespace ttfd::op_test::op_eltwise_test

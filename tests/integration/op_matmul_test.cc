@@ -8,7 +8,7 @@
 
 #include "tests/support/op_reference.h"
 
-namespace ttfd::op_test {
+namespace ttfd::op_test::op_matmul_test {
 namespace {
 
 using hw::tensix::Format;
@@ -212,4 +212,4 @@ TEST(MatmulKernel, HasTheNumberOfPassesOfItsWords) {
 }
 
 }  // namespace
-}  // namespace ttfd::op_test
+}  // namespace ttfd::op_test::op_matmul_test

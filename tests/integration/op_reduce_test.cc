@@ -10,7 +10,7 @@
 
 #include "tests/support/op_reference.h"
 
-namespace ttfd::op_test {
+namespace ttfd::op_test::op_reduce_test {
 namespace {
 
 using hw::tensix::Format;
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, ReduceKernels, ::testing::Range(size_t{0}, std::
                          [](const auto& index) { return std::string(kReduce[index.param].name); });
 
 }  // namespace
-}  // namespace ttfd::op_test
+}  // namespace ttfd::op_test::op_reduce_test

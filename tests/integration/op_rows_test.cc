@@ -9,7 +9,7 @@
 
 #include "tests/support/op_reference.h"
 
-namespace ttfd::op_test {
+namespace ttfd::op_test::op_rows_test {
 namespace {
 
 using hw::tensix::Format;
@@ -146,4 +146,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, RowsKernels, ::testing::Range(size_t{0}, std::si
                          [](const auto& index) { return std::string(kRows[index.param].name); });
 
 }  // namespace
-}  // namespace ttfd::op_test
+}  // namespace ttfd::op_test::op_rows_test

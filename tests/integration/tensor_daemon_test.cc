@@ -8,7 +8,7 @@
 #include "tests/support/client_daemon.h"
 #include "ttfd/tensor/ops.h"
 
-namespace ttfd::tensor {
+namespace ttfd::tensor::tensor_daemon_test {
 namespace {
 
 using client::CoreRange;
@@ -200,4 +200,4 @@ TEST_F(TensorDaemon, MemoryThatIsUsedUpIsAnErrorThatNamesTheLimit) {
 }
 
 }  // namespace
-}  // namespace ttfd::tensor
+}  // namespace ttfd::tensor::tensor_daemon_test

@@ -11,7 +11,7 @@
 #include "tests/support/client_daemon.h"
 #include "ttfd/tensor/ops.h"
 
-namespace ttfd::tensor {
+namespace ttfd::tensor::tensor_rows_daemon_test {
 namespace {
 
 using client::CoreRange;
@@ -237,4 +237,4 @@ TEST_F(TensorRows, ResultsDependOnNeitherCoresNorLaunches) {
 }
 
 }  // namespace
-}  // namespace ttfd::tensor
+}  // namespace ttfd::tensor::tensor_rows_daemon_test

@@ -16,7 +16,7 @@
 #include "tests/support/random.h"
 #include "tests/support/run_command.h"
 
-namespace ttfd {
+namespace ttfd::disassemble_test {
 namespace {
 
 TEST(Disassemble, WritesWhatAProgrammerWouldWrite) {
@@ -132,4 +132,4 @@ TEST(Disassemble, KnowsTheWordsThatObjdumpKnows) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::disassemble_test

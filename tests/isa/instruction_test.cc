@@ -7,7 +7,7 @@
 #include "tests/support/rv32_asm.h"
 #include "tests/support/sim_chip.h"
 
-namespace ttfd {
+namespace ttfd::instruction_test {
 namespace {
 
 struct Row {
@@ -322,4 +322,4 @@ TEST(Instructions, RetiredInstructionsAreCountedExactly) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::instruction_test

@@ -11,7 +11,7 @@
 #include "tests/isa/peer_program.h"
 #include "tests/isa/programs/programs.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::qemu_compiled_test {
 namespace {
 
 std::vector<std::byte> ReadFile(const std::string& path) {
@@ -92,4 +92,4 @@ TEST(QemuCompiledKnown, AnswersOfTheModelAreThoseOfTheBooks) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::qemu_compiled_test

@@ -18,7 +18,7 @@
 #include "tests/isa/peer_program.h"
 #include "tests/isa/random_program.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::qemu_random_test {
 namespace {
 
 constexpr uint32_t kSequencesOfAProgram = 500;
@@ -177,4 +177,4 @@ TEST(RandomSequences, EqualSeedsGiveEqualSequencesAndDifferentOnesDoNot) {
 }
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::qemu_random_test

@@ -11,7 +11,7 @@
 #include "tests/support/noc_asm.h"
 #include "tests/support/sim_chip.h"
 
-namespace ttfd {
+namespace ttfd::refusal_test {
 namespace {
 
 using sim::FaultKind;
@@ -448,4 +448,4 @@ TEST(RefusalsOfTheHost, AnswerTheCallAndLeaveTheChipAlone) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::refusal_test

@@ -1,8 +1,8 @@
 # Wrong kernels and calls, and what their users read: test_mistakes.py has the table.
 set(mistakes_folder ${CMAKE_CURRENT_BINARY_DIR}/mistakes)
 set(mistakes_elfs "")
-foreach(name IN ITEMS at_zero computed consumer deep from_stack no_argument no_buffer no_memory no_semaphore null_call odd_load
-        off_grid producer spins unaligned waits)
+foreach(name IN ITEMS at_zero computed consumer counts deep from_stack no_argument no_buffer no_memory no_semaphore null_call odd_load
+        off_grid past_end producer sends spins unaligned waits)
   ttfd_add_kernel(mistake_${name} PROCESSOR brisc SOURCES ${CMAKE_CURRENT_LIST_DIR}/kernels/${name}.cc FILE ${name}
     OUTPUT ${mistakes_folder})
 endforeach()

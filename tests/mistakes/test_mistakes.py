@@ -10,6 +10,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from conftest import KERNELS, Daemon
 MISTAKES = pathlib.Path(os.environ["TTFD_MISTAKES"])
 CORE = [ttfd.CoreRange(1, 2, 1, 2)]
 PAIR = [ttfd.CoreRange(1, 2, 2, 2)]
-L1 = 0xB0000  # where L1 buffers begin
+L1 = 0x9F000  # the last 4 KiB of what circular buffers may take
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,11 +55,11 @@ STOPPED = [
           buffers=(0,)),
     Wrong("computed", "kernel 'computed' faulted on (1,2) at computed.cc:11: no circular buffer 1", common=(1,), words=2,
           buffers=(0, 2)),
-    Wrong("odd_load", "'odd_load' faulted on (1,2) at odd_load.cc:8: misaligned access at 0xb0001", common=(L1,)),
+    Wrong("odd_load", "'odd_load' faulted on (1,2) at odd_load.cc:8: misaligned access at 0x9f001", common=(L1,)),
     Wrong("no_memory", "'no_memory' faulted on (1,2) at no_memory.cc:6: unmapped address 0x40000000"),
     Wrong("null_call", "kernel 'null_call' faulted on (1,2) at null_call.cc:7: illegal instruction", common=(L1,)),
     Wrong("from_stack", "'from_stack' faulted on (1,2) at from_stack.cc:8: NoC transfer outside L1"),
-    Wrong("unaligned", "'unaligned' faulted on (1,2) at unaligned.cc:6: NoC alignment at 0xb0024"),
+    Wrong("unaligned", "'unaligned' faulted on (1,2) at unaligned.cc:6: NoC alignment at 0x9f024"),
     Wrong("off_grid", "kernel 'off_grid' faulted on (1,2) at off_grid.cc:6: no such tile"),
     Wrong("waits", "kernel 'waits' hung on (1,2) at waits.cc:6, waiting for a semaphore", semaphores=(0,)),
     Wrong("waits", "kernel 'waits' hung on 2 tiles at waits.cc:6, waiting for a semaphore", semaphores=(0,), cores=PAIR),
@@ -136,6 +137,44 @@ def test_says_what_stopped_where(session, wrong):
     error = launch(session, wrong)
     assert first_line(error) == f"{wrong.line}; ttfdctl hang show {error.hang_report}"
     assert error.code == ttfd.Code.ABORTED
+
+
+def run_alone(session, kernel, common):
+    loaded = session.load_kernel(path_of(kernel), name=kernel)
+    program = session.create_program([ttfd.KernelUse(loaded, "brisc", CORE)], [ttfd.CircularBuffer(0, 1, 2048, CORE)])
+    session.launch(program, [ttfd.Arguments(common=common)])
+
+
+BOUNDS = [
+    ("past_end", lambda dram, l1: [dram, 0, 16], "'past_end' faulted on (1,2) at past_end.cc:11: read 2048 bytes past buffer"),
+    ("past_end", lambda dram, l1: [dram, 1000, 1], "'past_end' faulted on (1,2) at past_end.cc:11: read 250 KiB past buffer"),
+    ("sends", lambda dram, l1: [dram, 1], "'sends' faulted on (1,2) at sends.cc:9: write 128 bytes before buffer"),
+    ("sends", lambda dram, l1: [l1, 0], "'sends' faulted on (1,2) at sends.cc:9: write 128 bytes before buffer"),
+    ("counts", lambda dram, l1: [l1, 1025], "kernel 'counts' faulted on (1,2) at counts.cc:8: write 4 bytes past buffer"),
+]
+
+
+@pytest.mark.parametrize(("kernel", "arguments", "line"), BOUNDS)
+def test_what_other_sessions_have_is_out_of_bounds(daemon, session, kernel, arguments, line):
+    """The buffers of another session lie before and behind those of this one, in DRAM and in L1."""
+    data = np.arange(8 * 512, dtype=np.uint32)
+    with ttfd.connect(daemon.address) as other:
+        def pair(owner):
+            made = owner.allocate_dram(data.nbytes), owner.allocate_l1(4096, cores=CORE)
+            made[0].write(data)
+            made[1].write(data[:1024])
+            return made
+
+        theirs, mine, also_theirs = pair(other), pair(session), pair(other)
+        run_alone(session, "past_end", [mine[0], 0, 8])  # all that it has
+        with pytest.raises(ttfd.Error) as raised:
+            run_alone(session, kernel, arguments(*mine))
+        number = re.search(r"buffer (\d+);", first_line(raised.value)).group(1)
+        assert first_line(raised.value) == f"{line} {number}; ttfdctl hang show {raised.value.hang_report}"
+        assert raised.value.code == ttfd.Code.ABORTED
+        for dram, l1 in (theirs, also_theirs):
+            assert (dram.read(np.uint32) == data).all() and (l1.read(np.uint32) == data[:1024]).all()
+        assert f"Buffer {number}:" in repr(mine)
 
 
 def test_names_no_offender_where_several_kernels_may_have_done_it(daemon, session):

@@ -225,7 +225,8 @@ StatusReply FakeDaemonService::GetStatus() {
   hart.waypoint = "idle";
   hart.progress = 7;
   hart.text = "waits for the host";
-  status.card.number = ReadingNumber();
+  status.card.number = reads_card ? 1 : 0;
+  status.card.wanted = 1;
   status.card.harts.push_back(std::move(hart));
   return status;
 }

@@ -79,8 +79,6 @@ class FakeDaemonService final : public DaemonService {
       std::shared_ptr<SessionTransport> transport) override;
   DevicesReply ListDevices() override { return {{device_}, {}}; }
   StatusReply GetStatus() override;
-  uint64_t RequestReading() override { return ++readings_requested; }
-  uint64_t ReadingNumber() override { return reads_card ? readings_requested.load() : 0; }
   std::vector<SessionInfoReply> ListSessions() override;
   std::vector<LeaseInfoReply> ListLeases() override;
   LimitsReply GetLimits() override {
@@ -106,8 +104,7 @@ class FakeDaemonService final : public DaemonService {
   }
   Status reset_result;  // how a reset ends; set before it is requested
   std::atomic<DaemonState> state{DaemonState::kReady};  // what GetStatus returns
-  std::atomic<bool> reads_card{true};                   // as soon as it is requested
-  std::atomic<uint64_t> readings_requested{0};
+  std::atomic<bool> reads_card{true};                   // at once
 
   // ---- for the test; any thread
   // The session opened as number `id`, counted from 1; waits up to ten seconds for it. Null: there is none.

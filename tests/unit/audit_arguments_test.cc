@@ -9,7 +9,7 @@
 
 #include "ttfd/v1/admin.pb.h"
 
-namespace ttfd {
+namespace ttfd::audit_arguments_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -51,4 +51,4 @@ TEST(AuditArguments, LongLists_AreCut) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::audit_arguments_test

@@ -10,7 +10,7 @@
 #include "runtime/hw/stream.h"
 #include "runtime/hw/tensix.h"
 
-namespace ttfd {
+namespace ttfd::base_test {
 namespace {
 
 TEST(Bits, AlignsUpAndKeepsAligned) {
@@ -116,4 +116,4 @@ TEST(FirstLine, LosesWordsBeforeItsMeaning) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::base_test

@@ -10,7 +10,7 @@
 #include "runtime/boot/hart_state.h"
 #include "runtime/hw/noc.h"
 
-namespace ttfd {
+namespace ttfd::boot_test {
 namespace {
 
 using testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(EngineBalance, NamesWhatInstructionsLeave) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::boot_test

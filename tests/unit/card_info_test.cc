@@ -10,7 +10,7 @@
 #include "runtime/hw/arc.h"
 #include "runtime/hw/noc.h"
 
-namespace ttfd {
+namespace ttfd::card_info_test {
 namespace {
 
 // An ARC tile made of words.
@@ -171,4 +171,4 @@ TEST(CardInfo, RefusesACardItDoesNotUnderstand) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::card_info_test

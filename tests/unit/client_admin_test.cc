@@ -4,7 +4,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/admin.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_admin_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -166,4 +166,4 @@ TEST(ClientNames, EveryEnumeratorHasOne) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_admin_test

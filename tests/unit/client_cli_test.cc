@@ -11,7 +11,7 @@
 #include "client/cli/table.h"
 #include "client/cli/text.h"
 
-namespace ttfd::cli {
+namespace ttfd::cli::client_cli_test {
 namespace {
 
 TEST(CtlText, SizesAreBinaryAndChecked) {
@@ -201,4 +201,4 @@ TEST(CtlProgressBar, IsShorterThanTheTerminal) {
 }
 
 }  // namespace
-}  // namespace ttfd::cli
+}  // namespace ttfd::cli::client_cli_test

@@ -5,7 +5,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "tests/support/fake_ttfd_link.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_convert_test {
 namespace {
 
 using ttfd::testing::FakeError;
@@ -90,4 +90,4 @@ TEST(ClientConvert, UnsetLimits_StayUnset) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_convert_test

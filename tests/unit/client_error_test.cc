@@ -6,7 +6,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/ttfd.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_error_test {
 namespace {
 
 using ttfd::testing::FakeTtfdServer;
@@ -157,4 +157,4 @@ TEST(ClientStatus, SaysAllItKnows) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_error_test

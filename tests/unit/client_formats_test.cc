@@ -10,7 +10,7 @@
 #include "ttfd/tiles.h"
 #include "ttfd/v1/types.pb.h"
 
-namespace ttfd {
+namespace ttfd::client_formats_test {
 namespace {
 
 using hw::tensix::Format;
@@ -65,4 +65,4 @@ TEST(DataFormats, OfEverySide_AreInTheTable) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::client_formats_test

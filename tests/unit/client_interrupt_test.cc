@@ -11,7 +11,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/ttfd.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_interrupt_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -181,4 +181,4 @@ TEST_F(ClientInterrupt, Abandon_ClosesTheConnection) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_interrupt_test

@@ -3,7 +3,7 @@
 
 #include "client/cpp/src/link.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_link_test {
 namespace {
 
 using Accept = Link::Accept;
@@ -179,4 +179,4 @@ TEST(ClientLink, CanKeep_EndsAtLimit) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_link_test

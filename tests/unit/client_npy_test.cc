@@ -5,7 +5,7 @@
 
 #include "client/cli/npy.h"
 
-namespace ttfd::cli {
+namespace ttfd::cli::client_npy_test {
 namespace {
 
 std::vector<std::byte> BytesOf(const std::string& text) {
@@ -80,4 +80,4 @@ TEST(CtlNpy, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace ttfd::cli
+}  // namespace ttfd::cli::client_npy_test

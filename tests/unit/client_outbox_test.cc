@@ -6,7 +6,7 @@
 #include "client/cpp/src/outbox.h"
 #include "tests/support/fake_ttfd_link.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_outbox_test {
 namespace {
 
 using ttfd::testing::NestedMessages;
@@ -290,4 +290,4 @@ TEST_F(ClientOutbox, Finish_ClosesTheMessage) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_outbox_test

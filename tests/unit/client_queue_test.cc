@@ -6,7 +6,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/ttfd.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_queue_test {
 namespace {
 
 using ttfd::testing::FakeTtfdServer;
@@ -134,4 +134,4 @@ TEST(ClientQueue, AWaitTravelsWithTheNextCommandOnly) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_queue_test

@@ -5,7 +5,7 @@
 #include "client/cpp/src/session_queues.h"
 #include "tests/support/fake_ttfd_link.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_queues_test {
 namespace {
 
 using ttfd::testing::FakeError;
@@ -198,4 +198,4 @@ TEST_F(ClientSessionQueues, DescribeLoss_CountsWhatIsGone) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_queues_test

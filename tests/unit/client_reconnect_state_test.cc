@@ -3,7 +3,7 @@
 
 #include "client/cpp/src/reconnect_state.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_reconnect_state_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -86,4 +86,4 @@ TEST_F(ClientReconnectState, ZeroTimeout_Disables) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_reconnect_state_test

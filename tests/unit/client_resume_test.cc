@@ -7,7 +7,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/ttfd.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_resume_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -214,4 +214,4 @@ TEST_F(ClientResume, LeaseWaits_PrecedeWelcome) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_resume_test

@@ -8,7 +8,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/ttfd.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_sending_test {
 namespace {
 
 using ttfd::testing::FakeOptions;
@@ -260,4 +260,4 @@ TEST(ClientSending, ComputeKernel_IsAddedToItsProcessorsAndGetsOneSetOfArguments
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_sending_test

@@ -11,7 +11,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/ttfd.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_session_test {
 namespace {
 
 using ttfd::testing::FakeOptions;
@@ -273,4 +273,4 @@ TEST(ClientTypes, FirstCoresAreWholeRowsAndARest) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_session_test

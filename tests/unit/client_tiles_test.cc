@@ -13,7 +13,7 @@
 #include "runtime/sim/tensix/formats.h"
 #include "ttfd/tiles.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_tiles_test {
 namespace {
 
 constexpr DataFormat kFormats[] = {DataFormat::kFloat32, DataFormat::kFloat16B, DataFormat::kBfp8B};
@@ -194,4 +194,4 @@ TEST(ClientTiles, RefuseOtherSizesAndFormats) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_tiles_test

@@ -5,7 +5,7 @@
 
 #include "client/cpp/src/timeline.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_timeline_test {
 namespace {
 
 Status Fault() { return Status(Code::kInternal, "fault"); }
@@ -93,4 +93,4 @@ TEST(ClientTimeline, AbandonedRead_TouchesNoMemory) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_timeline_test

@@ -7,7 +7,7 @@
 #include "tests/support/fake_ttfd_server.h"
 #include "ttfd/ttfd.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_trace_test {
 namespace {
 
 using ttfd::testing::FakeOptions;
@@ -192,4 +192,4 @@ TEST_F(ClientTrace, FullWindow_IsDeadlineNotHang) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_trace_test

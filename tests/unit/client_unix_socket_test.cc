@@ -14,7 +14,7 @@
 #include "client/cpp/src/unix_socket.h"
 #include "tests/support/temporary_folder.h"
 
-namespace ttfd::client {
+namespace ttfd::client::client_unix_socket_test {
 namespace {
 
 constexpr uid_t kNobody = 65534;  // in Debian's user database: nobody, of group nogroup, 65534
@@ -106,4 +106,4 @@ TEST_F(ClientUnixSocket, Denied_NamesTheFolderInTheWay) {
 }
 
 }  // namespace
-}  // namespace ttfd::client
+}  // namespace ttfd::client::client_unix_socket_test

@@ -14,7 +14,7 @@
 #include "runtime/command/transfer_encoder.h"
 #include "tests/support/test_batch.h"
 
-namespace ttfd {
+namespace ttfd::command_bytes_test {
 namespace {
 
 // Two columns of ten workers, two DRAM banks, dispatcher at (16, 3).
@@ -236,4 +236,4 @@ TEST(CommandBytes, WhatOnlyTheWriterKnows) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_bytes_test

@@ -12,7 +12,7 @@
 #include "runtime/command/record_writer.h"
 #include "tests/support/temporary_folder.h"
 
-namespace ttfd {
+namespace ttfd::command_decode_test {
 namespace {
 
 using testing::HasSubstr;
@@ -315,4 +315,4 @@ TEST_F(RecordFile, SaysWhenItCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_decode_test

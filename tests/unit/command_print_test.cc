@@ -10,7 +10,7 @@
 #include "runtime/command/print_text.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::command_print_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(PrintText, WhatNoKernelShouldHoldIsShownAsItIs) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_print_test

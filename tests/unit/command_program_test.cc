@@ -13,7 +13,7 @@
 #include "runtime/command/tile_format.h"
 #include "tests/support/test_batch.h"
 
-namespace ttfd {
+namespace ttfd::command_program_test {
 namespace {
 
 using testing::HasSubstr;
@@ -528,4 +528,4 @@ TEST(Ordering, AnEventTheHostSawNeedsNoMoreWaits) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_program_test

@@ -7,7 +7,7 @@
 #include "runtime/command/decoder.h"
 #include "runtime/command/record_writer.h"
 
-namespace ttfd {
+namespace ttfd::command_refusal_test {
 namespace {
 
 // Values written over a valid record, `bytes` bytes each.
@@ -326,4 +326,4 @@ TEST(Refusal, SettingsAndGoSignals) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_refusal_test

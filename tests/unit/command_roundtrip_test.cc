@@ -11,7 +11,7 @@
 #include "runtime/command/record_writer.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::command_roundtrip_test {
 namespace {
 
 class RandomRecords {
@@ -352,4 +352,4 @@ TEST(CommandRoundTrip, EveryKindOfCommandInEntriesAndBuffers) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_roundtrip_test

@@ -9,7 +9,7 @@
 #include "runtime/command/trace_layout.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::command_trace_test {
 namespace {
 
 constexpr GridSize kGrid{12, 10};
@@ -131,4 +131,4 @@ TEST(CommandTrace, SegmentsAreBuffersOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_trace_test

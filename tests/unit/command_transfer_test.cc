@@ -14,7 +14,7 @@
 #include "tests/support/region_reference.h"
 #include "tests/support/test_batch.h"
 
-namespace ttfd {
+namespace ttfd::command_transfer_test {
 namespace {
 
 const CardGeometry& Card() {
@@ -442,4 +442,4 @@ TEST(TransferSize, ASliceFitsHalfOfTheIssueRing) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_transfer_test

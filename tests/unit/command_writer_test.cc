@@ -7,7 +7,7 @@
 
 #include "runtime/command/record_writer.h"
 
-namespace ttfd {
+namespace ttfd::command_writer_test {
 namespace {
 
 // The given bytes, padded with zeros to `size`.
@@ -131,4 +131,4 @@ TEST(RecordWriter, WriteLinearToTheHost) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::command_writer_test

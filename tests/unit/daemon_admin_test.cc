@@ -6,7 +6,7 @@
 #include "daemon/session/user_table.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::daemon_admin_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -36,25 +36,27 @@ TEST_F(DaemonAdmin, StatusCounts) {
 
 TEST_F(DaemonAdmin, HartsAreReadWhenAskedForUnlessTheLastReadingIsYoung) {
   Start();
-  EXPECT_EQ(core->GetStatus().card.number, 0u) << "not read yet";
-  const auto request = [this] {
-    const uint64_t number = core->RequestReading();
+  const auto read = [this] {
+    core->GetStatus();
     core->RunOnce();
-    EXPECT_EQ(core->ReadingNumber(), number);
-    return number;
+    return core->GetStatus().card.number;
   };
-  EXPECT_EQ(request(), 1u);
+  EXPECT_EQ(core->GetStatus().card.number, 0u) << "not read yet";
+  EXPECT_EQ(core->GetStatus().card.wanted, 1u);
+  EXPECT_EQ(read(), 1u) << "three requests, one reading";
   EXPECT_THAT(core->GetStatus().card.harts, SizeIs(2));
   clock.Advance(PublishedReading::kPeriod - std::chrono::milliseconds(1));
-  EXPECT_EQ(request(), 1u);
-  EXPECT_EQ(card->reports, 1);
-  EXPECT_EQ(core->GetStatus().reading_age_ms, 49u);
+  EXPECT_EQ(read(), 1u);
+  EXPECT_EQ(core->GetStatus().card.age_ms, 49u);
+  EXPECT_EQ(core->GetStatus().card.wanted, 1u);
   clock.Advance(std::chrono::milliseconds(1));
-  EXPECT_EQ(core->RequestReading(), 2u);
-  EXPECT_EQ(core->GetStatus().card.number, 1u) << "until it is read";
-  EXPECT_EQ(request(), 2u) << "two requests, one reading";
+  const StatusReply old = core->GetStatus();
+  EXPECT_EQ(old.card.number, 1u) << "until it is read";
+  EXPECT_EQ(old.card.wanted, 2u);
+  EXPECT_EQ(old.card.age_ms, 50u);
+  EXPECT_EQ(read(), 2u);
   EXPECT_EQ(card->reports, 2);
-  EXPECT_EQ(core->GetStatus().reading_age_ms, 0u);
+  EXPECT_EQ(core->GetStatus().card.age_ms, 0u);
   clock.Advance(std::chrono::seconds(10));
   core->RunOnce();
   EXPECT_EQ(card->reports, 2) << "not unless it is asked for";
@@ -67,12 +69,12 @@ TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
   const auto running = *DaemonCore::Create(std::move(own), SteadyClock(), options);
   ASSERT_TRUE(running->Start().ok());
   const TimePoint began = SteadyClock().Now();
-  const uint64_t number = running->RequestReading();
-  while (running->ReadingNumber() < number && SteadyClock().Now() - began < std::chrono::seconds(30)) {
+  while (running->GetStatus().card.number == 0 &&
+         SteadyClock().Now() - began < std::chrono::seconds(30)) {
     std::this_thread::yield();
   }
-  EXPECT_EQ(running->ReadingNumber(), number);
-  for (int i = 0; i < 3000; ++i) running->RequestReading();
+  EXPECT_EQ(running->GetStatus().card.number, 1u);
+  for (int i = 0; i < 3000; ++i) running->GetStatus();
   const auto periods = (SteadyClock().Now() - began) / PublishedReading::kPeriod;
   EXPECT_TRUE(running->Stop(SteadyClock().Now() + std::chrono::seconds(10)).ok());
   EXPECT_LE(counted.reports, 2 + periods);
@@ -85,7 +87,7 @@ TEST_F(DaemonAdmin, BusyTimeHasThatOfWhatRuns) {
   client->Send(Allocate(1, 4096), InlineWrite(1, 0, Pattern(64)));
   for (int i = 0; i < 10; ++i) core->RunOnce();
   const auto busy_ns = [this] {
-    core->RequestReading();
+    core->GetStatus();
     core->RunOnce();
     return core->GetStatus().hardware_queues[0].device_ns;
   };
@@ -276,4 +278,4 @@ TEST_F(DaemonAdmin, AnotherDeviceCannotBeReset) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::daemon_admin_test

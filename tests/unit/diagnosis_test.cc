@@ -10,7 +10,7 @@
 #include "runtime/dispatch/snapshot_file.h"
 #include "runtime/dispatch/stall_diagnosis.h"
 
-namespace ttfd {
+namespace ttfd::diagnosis_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -151,4 +151,4 @@ TEST(SnapshotFile, RefusesEverythingElse) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::diagnosis_test

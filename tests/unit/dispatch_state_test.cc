@@ -12,7 +12,7 @@
 #include "runtime/dispatch/program_registry.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::dispatch_state_test {
 namespace {
 
 using testing::ElementsAre;
@@ -442,4 +442,4 @@ TEST(GoTable, KeepsListsUntilItIsFull) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::dispatch_state_test

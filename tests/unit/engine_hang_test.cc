@@ -8,7 +8,7 @@
 #include "tests/support/culprit_fixture.h"
 #include "tests/support/temporary_folder.h"
 
-namespace ttfd {
+namespace ttfd::engine_hang_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -242,4 +242,4 @@ TEST_F(EngineHang, StatusAnswersWhileTheDeviceThreadIsStuck) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::engine_hang_test

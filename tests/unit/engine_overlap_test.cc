@@ -7,7 +7,7 @@
 #include "runtime/abi/hart_status.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::engine_overlap_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -400,4 +400,4 @@ TEST_F(EngineOverlap, TimeoutsReachTheRuntime) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::engine_overlap_test

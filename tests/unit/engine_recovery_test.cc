@@ -4,7 +4,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/culprit_fixture.h"
 
-namespace ttfd {
+namespace ttfd::engine_recovery_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -585,4 +585,4 @@ TEST_F(EngineRecovery, ACardThatLosesItsMemoryWithAResetTakesTheSessionsWithIt) 
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::engine_recovery_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::engine_reset_test {
 namespace {
 
 using ::testing::Contains;
@@ -97,4 +97,4 @@ TEST_F(EngineReset, TheCardIsInUseWhileThereAreSessions) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::engine_reset_test

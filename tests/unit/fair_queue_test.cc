@@ -12,7 +12,7 @@
 
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::fair_queue_test {
 namespace {
 
 constexpr double kMicrosecond = 1000;
@@ -433,4 +433,4 @@ TEST(FairQueue, TimeAlone_IsNotPaidBack) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::fair_queue_test

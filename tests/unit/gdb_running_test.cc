@@ -5,7 +5,7 @@
 #include "tests/support/debugged_chip.h"
 #include "tests/support/noc_asm.h"
 
-namespace ttfd {
+namespace ttfd::gdb_running_test {
 namespace {
 
 using testing::HasSubstr;
@@ -328,4 +328,4 @@ TEST_F(GdbRunning, DataThatAnotherTileSendsIsWatchedToo) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::gdb_running_test

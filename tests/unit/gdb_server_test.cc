@@ -11,7 +11,7 @@
 #include "tests/support/rsp_client.h"
 #include "tests/support/rv32_asm.h"
 
-namespace ttfd {
+namespace ttfd::gdb_server_test {
 namespace {
 
 using std::chrono::seconds;
@@ -205,4 +205,4 @@ TEST_F(GdbServerTest, WhoSendsSomethingElseIsCutOff) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::gdb_server_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/debugged_chip.h"
 
-namespace ttfd {
+namespace ttfd::gdb_session_test {
 namespace {
 
 using testing::EndsWith;
@@ -221,4 +221,4 @@ TEST_F(GdbSessionTest, PointsHaveLimits) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::gdb_session_test

@@ -13,7 +13,7 @@
 #include "daemon/hang/hang_text.h"
 #include "tests/support/temporary_folder.h"
 
-namespace ttfd {
+namespace ttfd::hang_store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -383,4 +383,4 @@ TEST(HangStore, Text_EscapesNamesOfClients) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::hang_store_test

@@ -8,7 +8,7 @@
 #include "runtime/base/mutex.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::hang_writer_test {
 namespace {
 
 using std::chrono::hours;
@@ -201,4 +201,4 @@ TEST_F(HangOnAStandingDisk, TheCardIsRepairedAndTheReportComesLater) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::hang_writer_test

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-namespace ttfd::ttmlir {
+namespace ttfd::ttmlir::kernel_compiler_test {
 namespace {
 
 using client::Code;
@@ -93,4 +93,4 @@ TEST(WithoutIncludesTest, KeepsAllOtherLines) {
 }
 
 }  // namespace
-}  // namespace ttfd::ttmlir
+}  // namespace ttfd::ttmlir::kernel_compiler_test

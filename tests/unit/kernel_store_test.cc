@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ttfd {
+namespace ttfd::kernel_store_test {
 namespace {
 
 constexpr uint32_t kAnn = 1000;
@@ -59,4 +59,4 @@ TEST(KernelStore, Full_TakesFromTheUserWithMost) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kernel_store_test

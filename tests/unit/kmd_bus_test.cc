@@ -11,7 +11,7 @@
 #include "runtime/base/unique_fd.h"
 #include "runtime/device/kmd/linux_system.h"
 
-namespace ttfd {
+namespace ttfd::kmd_bus_test {
 namespace {
 
 using kmd::Mapping;
@@ -119,4 +119,4 @@ TEST_F(KmdBus, ErrorsAreNegativeErrnos) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kmd_bus_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/kmd_fixture.h"
 
-namespace ttfd {
+namespace ttfd::kmd_lost_test {
 namespace {
 
 class KmdLost : public KmdTest {
@@ -186,4 +186,4 @@ TEST_F(KmdLost, ItsHostMemoryStaysUntilTheDeviceIsClosed) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kmd_lost_test

@@ -6,7 +6,7 @@
 #include "runtime/hw/pcie.h"
 #include "tests/support/kmd_fixture.h"
 
-namespace ttfd {
+namespace ttfd::kmd_memory_test {
 namespace {
 
 constexpr uint64_t kSpace = hw::kHostMemoryWindowBytes;
@@ -249,4 +249,4 @@ TEST(KmdLinuxMemory, IsZeroedAndWritable) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kmd_memory_test

@@ -6,7 +6,7 @@
 #include "tests/support/kmd_fixture.h"
 #include "tests/support/rv32_asm.h"
 
-namespace ttfd {
+namespace ttfd::kmd_open_test {
 namespace {
 
 using kmd::DriverVersion;
@@ -135,4 +135,4 @@ TEST_F(KmdOpen, HoldsHartsThatTheLastOwnerLeftRunning) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kmd_open_test

@@ -2,7 +2,7 @@
 #include "runtime/hw/tensix.h"
 #include "tests/support/kmd_fixture.h"
 
-namespace ttfd {
+namespace ttfd::kmd_reset_test {
 namespace {
 
 using std::chrono::seconds;
@@ -118,4 +118,4 @@ TEST_F(KmdReset, TheClockIsHighWhileTheCardIsInUse) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kmd_reset_test

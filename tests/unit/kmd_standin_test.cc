@@ -10,7 +10,7 @@
 #include "runtime/hw/pcie.h"
 #include "tests/support/kmd_on_standin.h"
 
-namespace ttfd {
+namespace ttfd::kmd_standin_test {
 namespace {
 
 using kmd::kPinForNoc;
@@ -205,4 +205,4 @@ TEST_F(KmdStandinTest, CombinedStoresArriveWithTheFenceAlone) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kmd_standin_test

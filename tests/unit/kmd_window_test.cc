@@ -6,7 +6,7 @@
 #include "runtime/hw/tensix.h"
 #include "tests/support/kmd_fixture.h"
 
-namespace ttfd {
+namespace ttfd::kmd_window_test {
 namespace {
 
 using Event = StandinEvent;
@@ -224,4 +224,4 @@ TEST_F(KmdWindows, MulticastReachesTheRectangleInBulkToo) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::kmd_window_test

@@ -8,7 +8,7 @@
 
 #include "daemon/scheduler/scheduler.h"
 
-namespace ttfd {
+namespace ttfd::lease_gate_test {
 namespace {
 
 constexpr GridSize kGrid{4, 10};
@@ -95,4 +95,4 @@ TEST(LeaseGate, ATraceKeepsItsWorkersHoweverLeasesComeAndGo) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::lease_gate_test

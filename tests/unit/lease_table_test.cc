@@ -6,7 +6,7 @@
 #include "daemon/session/status_reason.h"
 #include "runtime/base/clock.h"
 
-namespace ttfd {
+namespace ttfd::lease_table_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -332,4 +332,4 @@ TEST_F(LimitedLeases, AUserHasSoManyAndNoMore) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::lease_table_test

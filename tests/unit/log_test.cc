@@ -21,7 +21,7 @@
 #include "runtime/base/unique_fd.h"
 #include "tests/support/temporary_folder.h"
 
-namespace ttfd {
+namespace ttfd::log_test {
 namespace {
 
 using ::testing::AllOf;
@@ -261,4 +261,4 @@ TEST(LogWriter, FullDisk_NextLineBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::log_test

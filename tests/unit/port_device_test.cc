@@ -9,7 +9,7 @@
 #include "runtime/device/sim/sim_port.h"
 #include "runtime/hw/noc.h"
 
-namespace ttfd {
+namespace ttfd::port_device_test {
 namespace {
 
 // The model's port, listened to and interfered with.
@@ -131,4 +131,4 @@ TEST_F(PortDeviceTest, ErrorsOfThePortReachTheCallerAndMemoryCanStillBeFreed) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::port_device_test

@@ -6,7 +6,7 @@
 #include "tests/support/random.h"
 #include "tests/support/test_batch.h"
 
-namespace ttfd {
+namespace ttfd::record_batch_test {
 namespace {
 
 void Append(std::vector<std::byte>& to, ByteSpan bytes, size_t padded) {
@@ -73,4 +73,4 @@ TEST(RecordBatch, NamesLargeDataAndCopiesSmall) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::record_batch_test

@@ -16,7 +16,7 @@
 
 #include "daemon/rpc/audit.h"
 
-namespace ttfd {
+namespace ttfd::rpc_audit_test {
 namespace {
 
 using ::testing::AllOf;
@@ -308,4 +308,4 @@ TEST_F(Audit, ADiskThatDoesNotAnswerHoldsUpNobodyAndLetsNothingBeDoneUntold) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_audit_test

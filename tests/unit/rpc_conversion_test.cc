@@ -5,7 +5,7 @@
 #include "daemon/rpc/request_conversion.h"
 #include "runtime/base/bytes.h"
 
-namespace ttfd {
+namespace ttfd::rpc_conversion_test {
 namespace {
 
 MessageRequest Convert(v1::ClientMessage message, const SessionLimits& limits = {}) {
@@ -347,4 +347,4 @@ TEST(ReplyConversion, APrintIsANoticeOfValidText) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_conversion_test

@@ -9,7 +9,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::rpc_link_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -312,4 +312,4 @@ TEST(Link, RandomCuts_DeliverEverythingOnceInOrder) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_link_test

@@ -23,7 +23,7 @@
 #include "daemon/rpc/tcp_listener.h"
 #include "daemon/rpc/unix_listener.h"
 
-namespace ttfd {
+namespace ttfd::rpc_peers_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -414,4 +414,4 @@ TEST(CertificateNumbers, NamesDoNotGrowForEverNorIsOneWithAConnectionForgotten) 
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_peers_test

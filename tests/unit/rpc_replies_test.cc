@@ -10,7 +10,7 @@
 #include "daemon/rpc/call_deadlines.h"
 #include "daemon/rpc/reply_threads.h"
 
-namespace ttfd {
+namespace ttfd::rpc_replies_test {
 namespace {
 
 template <typename Predicate>
@@ -150,4 +150,4 @@ TEST(CallDeadlines, LooksAtEveryCallUntilItIsRemoved) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_replies_test

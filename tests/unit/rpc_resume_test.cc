@@ -8,7 +8,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/stream_fixture.h"
 
-namespace ttfd {
+namespace ttfd::rpc_resume_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -323,4 +323,4 @@ TEST_F(RpcResume, Acceptance_IsAtomicAgainstAResume) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_resume_test

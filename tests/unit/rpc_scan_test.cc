@@ -16,7 +16,7 @@
 #include "tests/support/random.h"
 #include "ttfd/v1/ttfd.pb.h"
 
-namespace ttfd {
+namespace ttfd::rpc_scan_test {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -428,4 +428,4 @@ TEST(MessageScan, Commands_AreListedOverAllBatches) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_scan_test

@@ -9,7 +9,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/stream_fixture.h"
 
-namespace ttfd {
+namespace ttfd::rpc_stream_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -595,4 +595,4 @@ TEST_F(RpcStream, HeldMemory_IsBoundedByTheWindow) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::rpc_stream_test

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ttfd::debug {
+namespace ttfd::debug::rsp_packet_test {
 namespace {
 
 using Kind = PacketReader::Kind;
@@ -94,4 +94,4 @@ TEST(RspPacket, HexadecimalIsReadStrictly) {
 }
 
 }  // namespace
-}  // namespace ttfd::debug
+}  // namespace ttfd::debug::rsp_packet_test

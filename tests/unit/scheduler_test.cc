@@ -8,7 +8,7 @@
 
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::scheduler_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -478,4 +478,4 @@ TEST(Scheduler, AReplayCostsWhatItsLaunchesDo) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::scheduler_test

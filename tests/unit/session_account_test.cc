@@ -7,7 +7,7 @@
 #include "daemon/session/account.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::session_account_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -86,4 +86,4 @@ TEST(SessionAccount, LaunchesAndReadsAreCountedApart) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_account_test

@@ -6,7 +6,7 @@
 #include "runtime/command/program_layout.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_circular_buffer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST_F(SessionCircularBuffer, OfABufferThatCannotBeMade_FollowsFromItsFailure) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_circular_buffer_test

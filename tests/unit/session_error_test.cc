@@ -5,7 +5,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_error_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -555,4 +555,4 @@ TEST_F(SessionOldErrors, Wait_ThatBecameUnrecorded_IsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_error_test

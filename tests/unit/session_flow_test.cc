@@ -4,7 +4,7 @@
 #include "daemon/session/sha256.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_flow_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -281,4 +281,4 @@ TEST_F(SessionFlow, AKernelUploadedOnceIsFoundByItsHashByItsUserAlone) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_flow_test

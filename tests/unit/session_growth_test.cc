@@ -7,7 +7,7 @@
 
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_growth_test {
 namespace {
 
 constexpr int kSessions = 400;
@@ -83,4 +83,4 @@ TEST_F(SessionGrowth, OneThatDidNothingLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_growth_test

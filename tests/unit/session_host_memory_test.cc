@@ -9,7 +9,7 @@
 
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_host_memory_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -163,4 +163,4 @@ TEST_F(SessionHostMemory, RefusedKernels_LeaveNothingOnTheHeap) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_host_memory_test

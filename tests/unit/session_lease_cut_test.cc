@@ -3,7 +3,7 @@
 
 #include "tests/support/lease_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_lease_cut_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -78,4 +78,4 @@ TEST_F(SessionLeaseCut, ACutAtAnyMomentOfItsGrantNeitherLosesNorLeaksALease) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_lease_cut_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/lease_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_lease_notice_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST_F(LeaseNotice, ReachesASessionThatSentItsLast) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_lease_notice_test

@@ -4,7 +4,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/lease_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_lease_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -294,4 +294,4 @@ TEST_F(SessionLeases, AStopEndsHoldersWaitersAndWhatWaitsForThem) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_lease_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/lease_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_lease_work_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -260,4 +260,4 @@ TEST_F(LeaseDuringAReplay, AFailureDoesNotWait) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_lease_work_test

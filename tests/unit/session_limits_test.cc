@@ -11,7 +11,7 @@
 #include "daemon/session/usage.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_limits_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -411,4 +411,4 @@ TEST_F(SessionLimitsTest, HandlesOfFailedCommands_AreWithinTheUsersLimit) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_limits_test

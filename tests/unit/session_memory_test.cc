@@ -3,7 +3,7 @@
 
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_memory_test {
 namespace {
 
 using ::testing::Contains;
@@ -323,4 +323,4 @@ TEST_F(SessionMemory, WhatAnAbandonedSessionHadNotStartedNeverRuns) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_memory_test

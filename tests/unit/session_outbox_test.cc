@@ -5,7 +5,7 @@
 #include "daemon/session/outbox.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::session_outbox_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST(Outbox, Welcome_ComesAlone) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_outbox_test

@@ -5,7 +5,7 @@
 #include "daemon/session/outbox.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_print_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -112,4 +112,4 @@ TEST(OutboxPrints, OneIsKeptHoweverLong) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_print_test

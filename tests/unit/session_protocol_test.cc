@@ -4,7 +4,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_protocol_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST_F(SessionProtocol, AUserHasAtMostSoManySessions) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_protocol_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_queue_test {
 namespace {
 
 using ::testing::Contains;
@@ -300,4 +300,4 @@ TEST_F(SessionQueue, StatusTellsWhatIsOnEachHardwareQueue) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_queue_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_refusal_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -584,4 +584,4 @@ TEST_F(SessionRefusal, AWaitForWhatWasNotSentIsRefused) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_refusal_test

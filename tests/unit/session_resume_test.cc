@@ -11,7 +11,7 @@
 #include "daemon/session/status_reason.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_resume_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -379,4 +379,4 @@ TEST_F(SessionResume, AMessageThatCrossesTheEnd_IsNoError) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_resume_test

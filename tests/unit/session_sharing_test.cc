@@ -12,7 +12,7 @@
 #include "tests/support/core_fixture.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::session_sharing_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -292,4 +292,4 @@ TEST_F(SessionNeighbours, TimeGoesByWeightAndPriorityAndTheLowAreNotStarved) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_sharing_test

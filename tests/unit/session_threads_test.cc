@@ -8,7 +8,7 @@
 #include "tests/support/core_fixture.h"
 #include "tests/support/threaded_client.h"
 
-namespace ttfd {
+namespace ttfd::session_threads_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -190,4 +190,4 @@ TEST_F(SessionThreads, AStopCutsARepairShort) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_threads_test

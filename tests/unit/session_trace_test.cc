@@ -6,7 +6,7 @@
 #include "runtime/command/program_layout.h"
 #include "tests/support/core_fixture.h"
 
-namespace ttfd {
+namespace ttfd::session_trace_test {
 namespace {
 
 using ::testing::Contains;
@@ -544,4 +544,4 @@ TEST_F(SessionTrace, MoreLaunchesThanATraceTakesAreRefused) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_trace_test

@@ -10,7 +10,7 @@
 #include "tests/support/core_fixture.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::session_window_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -578,4 +578,4 @@ TEST_F(SessionWindow, Resume_ContinuesTheWindow) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::session_window_test

@@ -8,7 +8,7 @@
 #include "runtime/hw/tensix.h"
 #include "runtime/sim/chip.h"
 
-namespace ttfd::sim {
+namespace ttfd::sim::sim_chip_test {
 namespace {
 
 class ChipTest : public testing::Test {
@@ -218,4 +218,4 @@ TEST_F(ChipTest, ClockFollowsWhatWasGrantedWhileSomethingRuns) {
 }
 
 }  // namespace
-}  // namespace ttfd::sim
+}  // namespace ttfd::sim::sim_chip_test

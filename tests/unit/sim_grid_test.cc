@@ -6,7 +6,7 @@
 #include "runtime/hw/noc.h"
 #include "runtime/sim/grid_map.h"
 
-namespace ttfd::sim {
+namespace ttfd::sim::sim_grid_test {
 namespace {
 
 std::map<TileKind, int> Count(const GridMap& grid) {
@@ -102,4 +102,4 @@ TEST(GridMap, PhysicalDramPortsNameTheirBank) {
 }
 
 }  // namespace
-}  // namespace ttfd::sim
+}  // namespace ttfd::sim::sim_grid_test

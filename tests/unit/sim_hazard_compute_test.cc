@@ -10,7 +10,7 @@
 #include "runtime/sim/unsettled.h"
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_compute_test {
 namespace {
 
 namespace isa = hw::tensix;
@@ -380,7 +380,7 @@ TEST(HazardCompute, AHartThatWaitsHasStored) {
 TEST(HazardCompute, AFaultKeepsItsText) {
   SimChip chip = ChipWith(kHazard, 1);
   Rv32Asm a;
-  ttfd::SetUp(a);  // not the fixture's
+  sim_hazard_compute_test::SetUp(a);  // not the fixture's
   Emit(a, kUnpack);
   End(a, 1);
   chip.Load(kTile, hw::kTriscDefaultPc[1], a);
@@ -422,4 +422,4 @@ TEST(HazardCompute, IsDeterministic) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_compute_test

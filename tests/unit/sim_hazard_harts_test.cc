@@ -5,7 +5,7 @@
 
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_harts_test {
 namespace {
 
 constexpr hw::Coordinate kTile = SimChip::kTile;
@@ -225,4 +225,4 @@ TEST(Hazards, LeaveHartsThatWaitAsleep) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_harts_test

@@ -6,7 +6,7 @@
 #include "runtime/hw/pcie.h"
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_host_test {
 namespace {
 
 constexpr hw::Coordinate kTile = {3, 5};
@@ -161,4 +161,4 @@ TEST(HazardHost, AResetDiscardsWhatIsUnderWay) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_host_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_icache_test {
 namespace {
 
 constexpr hw::Coordinate kTile = SimChip::kTile;
@@ -235,4 +235,4 @@ TEST(HazardICache, CostsMemoryForExecutedCodeOnly) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_icache_test

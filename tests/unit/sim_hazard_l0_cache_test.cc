@@ -3,7 +3,7 @@
 
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_l0_cache_test {
 namespace {
 
 constexpr hw::Coordinate kTile = SimChip::kTile;
@@ -140,4 +140,4 @@ TEST(HazardL0Cache, APollWithoutAFenceNeverEnds) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_l0_cache_test

@@ -3,7 +3,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_noc_test {
 namespace {
 
 constexpr hw::Coordinate kA = {1, 2};
@@ -371,4 +371,4 @@ TEST(CoordinatesWrittenBack, ASecondCommandTranslatesThemAgain) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_noc_test

@@ -7,7 +7,7 @@
 #include "tests/support/noc_asm.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_stores_test {
 namespace {
 
 constexpr hw::Coordinate kTile = SimChip::kTile;
@@ -297,4 +297,4 @@ TEST(HazardStores, ThatAreRefusedNameTheirInstruction) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_stores_test

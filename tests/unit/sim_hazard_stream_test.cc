@@ -2,7 +2,7 @@
 #include "runtime/hw/stream.h"
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_hazard_stream_test {
 namespace {
 
 constexpr hw::Coordinate kA = {1, 2};
@@ -91,4 +91,4 @@ TEST(HazardStreams, SettingAStreamForgetsWhatWasOnItsWay) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_hazard_stream_test

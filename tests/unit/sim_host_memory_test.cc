@@ -6,7 +6,7 @@
 
 #include "runtime/sim/host_memory.h"
 
-namespace ttfd::sim {
+namespace ttfd::sim::sim_host_memory_test {
 namespace {
 
 constexpr uint64_t kWindow4 = uint64_t{4} << 58;
@@ -146,4 +146,4 @@ TEST_F(HostMemoryMapTest, SomebodyElseMayServeEveryPacketAfterTranslation) {
 }
 
 }  // namespace
-}  // namespace ttfd::sim
+}  // namespace ttfd::sim::sim_host_memory_test

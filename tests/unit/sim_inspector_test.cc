@@ -7,7 +7,7 @@
 #include "runtime/sim/inspector.h"
 #include "tests/support/sim_chip.h"
 
-namespace ttfd {
+namespace ttfd::sim_inspector_test {
 namespace {
 
 constexpr hw::Coordinate kTile = SimChip::kTile;
@@ -241,4 +241,4 @@ TEST(Inspector, MayLeaveAndASecondOneWatchesAlone) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_inspector_test

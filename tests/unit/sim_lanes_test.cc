@@ -9,7 +9,7 @@
 #include "runtime/sim/tensix/lanes_choice.h"
 #include "tests/support/random.h"
 
-namespace ttfd::sim::tensix {
+namespace ttfd::sim::tensix::sim_lanes_test {
 namespace {
 
 constexpr uint32_t kPrograms = 3000;
@@ -113,4 +113,4 @@ TEST(LaneChoice, RefusesOtherNames) {
 }
 
 }  // namespace
-}  // namespace ttfd::sim::tensix
+}  // namespace ttfd::sim::tensix::sim_lanes_test

@@ -6,7 +6,7 @@
 
 #include "runtime/device/sim/sim_device.h"
 
-namespace ttfd {
+namespace ttfd::sim_options_test {
 namespace {
 
 TEST(SimOptions, DefaultToAWholeP150) {
@@ -33,6 +33,8 @@ TEST(SimOptions, NameBoardAndHarvestingInAnyOrder) {
 TEST(SimOptions, NameHazardsAndTheirSeed) {
   EXPECT_FALSE(ParseSimOptions("sim:coordinates=kept")->writes_coordinates_back);
   EXPECT_TRUE(ParseSimOptions("sim:coordinates=written-back")->writes_coordinates_back);
+  EXPECT_TRUE(ParseSimOptions("sim:board=p100a")->bounds);
+  EXPECT_FALSE(ParseSimOptions("sim:bounds=off")->bounds);
   EXPECT_EQ(ParseSimOptions("sim").value().hazards.on, 0u);
   EXPECT_EQ(ParseSimOptions("sim").value().hazards.seed, 1u);
   EXPECT_EQ(ParseSimOptions("sim:hazards=off").value().hazards.on, 0u);
@@ -72,6 +74,7 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
       {"kmd:0", "does not name the embedded device"},
       {"sim:colour=red",
        "is not board, bank, columns, coordinates, hazards, seed, gdb, trace or trace_..."},
+      {"sim:bounds=some", "bounds \"some\" are not on or off"},
       {"sim:coordinates=translated", "coordinates \"translated\" are not kept or written-back"},
       {"sim:board=n300", "is not p100a or p150"},
       {"sim:board=", "has no value"},
@@ -97,4 +100,4 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_options_test

@@ -12,7 +12,7 @@
 #include "runtime/sim/tensix_tile.h"
 #include "tests/support/rv32_asm.h"
 
-namespace ttfd::sim {
+namespace ttfd::sim::sim_scheduler_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -171,4 +171,4 @@ TEST_F(SchedulerEvents, AHartWokenByAnEventGoesOnAtItsClock) {
 }
 
 }  // namespace
-}  // namespace ttfd::sim
+}  // namespace ttfd::sim::sim_scheduler_test

@@ -11,7 +11,7 @@
 #include "runtime/sim/tensix/report.h"
 #include "tests/support/sim_chip.h"
 
-namespace ttfd {
+namespace ttfd::sim_tensix_test {
 namespace {
 
 namespace isa = hw::tensix;
@@ -212,4 +212,4 @@ TEST_F(TensixEngine, IsOutOfReachOfNcriscAndTheNoc) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_tensix_test

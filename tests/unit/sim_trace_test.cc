@@ -16,7 +16,7 @@
 #include "runtime/sim/trace_text.h"
 #include "tests/support/noc_asm.h"
 
-namespace ttfd {
+namespace ttfd::sim_trace_test {
 namespace {
 
 using sim::TraceInstruction;
@@ -379,4 +379,4 @@ TEST(SimTraceOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_trace_test

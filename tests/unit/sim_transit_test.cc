@@ -7,7 +7,7 @@
 #include "runtime/sim/inspector.h"
 #include "tests/support/hazard_lab.h"
 
-namespace ttfd {
+namespace ttfd::sim_transit_test {
 namespace {
 
 constexpr hw::Coordinate kA = {1, 2};
@@ -205,4 +205,4 @@ TEST(NocTransit, InspectorsSeeEveryCommandIssuedDeliveredAndCounted) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::sim_transit_test

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace ttfd {
+namespace ttfd::stall_text_test {
 namespace {
 
 using ::testing::AllOf;
@@ -110,4 +110,4 @@ TEST(StallPlaces, DamageOfManyTilesIsToldOnceWithTheirNumber) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::stall_text_test

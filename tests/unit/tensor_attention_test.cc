@@ -3,7 +3,7 @@
 
 #include "client/tensor/src/lower_attention.h"
 
-namespace ttfd::tensor {
+namespace ttfd::tensor::tensor_attention_test {
 namespace {
 
 constexpr CardLimits kLimits = {
@@ -184,4 +184,4 @@ writer 4 4 1 16 1 @output 2
     [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace ttfd::tensor
+}  // namespace ttfd::tensor::tensor_attention_test

@@ -8,7 +8,7 @@
 #include "ttfd/tensor/images.h"
 #include "ttfd/tensor/ops.h"
 
-namespace ttfd::tensor {
+namespace ttfd::tensor::tensor_call_test {
 namespace {
 
 using ttfd::testing::FakeTtfdServer;
@@ -575,4 +575,4 @@ TEST_F(TensorCall, MakesOneProgramForManyShapes) {
 }
 
 }  // namespace
-}  // namespace ttfd::tensor
+}  // namespace ttfd::tensor::tensor_call_test

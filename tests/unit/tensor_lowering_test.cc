@@ -6,7 +6,7 @@
 #include "client/tensor/src/lower_reduce.h"
 #include "client/tensor/src/lower_rows.h"
 
-namespace ttfd::tensor {
+namespace ttfd::tensor::tensor_lowering_test {
 namespace {
 
 constexpr CardLimits kLimits = {
@@ -349,4 +349,4 @@ TEST(LowerRows, NamesTheLimitOfARow) {
 }
 
 }  // namespace
-}  // namespace ttfd::tensor
+}  // namespace ttfd::tensor::tensor_lowering_test

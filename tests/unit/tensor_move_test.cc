@@ -3,7 +3,7 @@
 
 #include "client/tensor/src/lower_move.h"
 
-namespace ttfd::tensor {
+namespace ttfd::tensor::tensor_move_test {
 namespace {
 
 constexpr CardLimits kMoveLimits = {
@@ -169,4 +169,4 @@ move @output 1 64 64 2 32 64 0 0 1 2 2 0 4 2 6 1 0 0 0 0 2 1 4 6 1 64 64 0 0 1 @
     [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace ttfd::tensor
+}  // namespace ttfd::tensor::tensor_move_test

@@ -6,7 +6,7 @@
 #include "client/tensor/src/lowering.h"
 #include "ttfd/tensor/spec.h"
 
-namespace ttfd::tensor {
+namespace ttfd::tensor::tensor_values_test {
 namespace {
 
 using client::CoreRange;
@@ -130,4 +130,4 @@ TEST(TensorLaunches, CoverAllItemsOnce) {
 }
 
 }  // namespace
-}  // namespace ttfd::tensor
+}  // namespace ttfd::tensor::tensor_values_test

@@ -10,7 +10,7 @@
 #include "tests/support/compiled_file.h"
 #include "tests/support/temporary_folder.h"
 
-namespace ttfd::ttmlir {
+namespace ttfd::ttmlir::ttmlir_file_test {
 namespace {
 
 using client::Code;
@@ -188,4 +188,4 @@ TEST(Verifier, BoundsDepthAndTotal) {
 }
 
 }  // namespace
-}  // namespace ttfd::ttmlir
+}  // namespace ttfd::ttmlir::ttmlir_file_test

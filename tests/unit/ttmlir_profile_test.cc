@@ -4,7 +4,7 @@
 #include "client/ttmlir/src/profile.h"
 #include "ttfd/ttmlir/binary.h"
 
-namespace ttfd::ttmlir {
+namespace ttfd::ttmlir::ttmlir_profile_test {
 namespace {
 
 TEST(Profile, HasSlotsTypesAndDefaults) {
@@ -74,4 +74,4 @@ TEST(Profile, ThoseOfTheInstallationAreComplete) {
 }
 
 }  // namespace
-}  // namespace ttfd::ttmlir
+}  // namespace ttfd::ttmlir::ttmlir_profile_test

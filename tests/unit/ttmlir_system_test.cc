@@ -13,7 +13,7 @@
 #include "tests/support/temporary_folder.h"
 #include "ttfd/ttmlir/system_description.h"
 
-namespace ttfd::ttmlir {
+namespace ttfd::ttmlir::ttmlir_system_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -158,4 +158,4 @@ TEST(Writer, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ttfd::ttmlir
+}  // namespace ttfd::ttmlir::ttmlir_system_test

@@ -9,7 +9,7 @@
 
 #include "runtime/base/mutex.h"
 
-namespace ttfd {
+namespace ttfd::user_names_test {
 namespace {
 
 using std::chrono::hours;
@@ -154,4 +154,4 @@ TEST_F(UserNamesTest, Default_AsksTheMachine) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::user_names_test

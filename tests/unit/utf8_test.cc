@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ttfd {
+namespace ttfd::utf8_test {
 namespace {
 
 TEST(Utf8, KeepsCharactersAndReplacesEveryOtherByte) {
@@ -67,4 +67,4 @@ TEST(Utf8, Printable_EscapesSeparators) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::utf8_test

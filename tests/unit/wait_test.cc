@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ttfd {
+namespace ttfd::wait_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -52,4 +52,4 @@ TEST(WaitUntil, PausesOnlyWhereTheCardRunsByItself) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::wait_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::work_track_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -60,4 +60,4 @@ TEST(WorkTrack, EndsWithin_SumsWhatIsInFlight) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::work_track_test

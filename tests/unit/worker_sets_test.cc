@@ -7,7 +7,7 @@
 #include "runtime/dispatch/launch_layouts.h"
 #include "tests/support/random.h"
 
-namespace ttfd {
+namespace ttfd::worker_sets_test {
 namespace {
 
 constexpr GridSize kGrid = {12, 10};
@@ -127,4 +127,4 @@ TEST(LaunchLayouts, AreBuiltOnceForEachShapeOfArguments) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::worker_sets_test

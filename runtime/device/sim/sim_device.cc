@@ -80,6 +80,12 @@ Status ParseCoordinates(std::string_view value, SimOptions* options) {
   return InvalidArgument("coordinates \"{}\" are not kept or written-back", value);
 }
 
+Status ParseBounds(std::string_view value, SimOptions* options) {
+  options->bounds = value == "on";
+  if (options->bounds || value == "off") return OkStatus();
+  return InvalidArgument("bounds \"{}\" are not on or off", value);
+}
+
 // Everything but the board.
 Status ParseItem(std::string_view key, std::string_view value, SimOptions* options) {
   if (key == "gdb") {
@@ -89,13 +95,14 @@ Status ParseItem(std::string_view key, std::string_view value, SimOptions* optio
   if (IsTraceKey(key)) return ParseTraceOption(key, value, &options->trace);
   if (key == "hazards") return ParseHazards(value, options);
   if (key == "coordinates") return ParseCoordinates(value, options);
+  if (key == "bounds") return ParseBounds(value, options);
   if (key != "seed") return ParseHarvest(key, value, options);
   ASSIGN_OR_RETURN(options->hazards.seed, ParseNumber<uint64_t>(value));
   return OkStatus();
 }
 
-constexpr std::string_view kKeys[] = {"board",   "bank", "columns", "coordinates",
-                                      "hazards", "seed", "gdb"};
+constexpr std::string_view kKeys[] = {"board",       "bank",    "bounds", "columns",
+                                      "coordinates", "hazards", "seed",   "gdb"};
 
 }  // namespace
 
@@ -115,7 +122,8 @@ StatusOr<SimOptions> ParseSimOptions(std::string_view text) {
       if (!IsTraceKey(key) &&
           std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
         return InvalidArgument(
-            "\"{}\" of \"{}\" is not board, bank, columns, coordinates, hazards, seed, gdb, trace "
+            "\"{}\" of \"{}\" is not board, bank, bounds, columns, coordinates, hazards, seed, "
+            "gdb, trace "
             "or trace_...",
             key, text);
       }
@@ -144,13 +152,15 @@ StatusOr<std::unique_ptr<Device>> OpenSimDevice(const SimOptions& options, sim::
     ASSIGN_OR_RETURN(server, debug::GdbServer::Listen(*created, options.gdb, clock));
   }
   if (debugging != nullptr) debugging->server = server.get();
+  auto bounds = options.bounds ? std::make_unique<SimBounds>(*created) : nullptr;
   // The model maps exactly the memory it is given, as a card behind an IOMMU does.
   const PortTraits traits = {.backend = "embedded",
                              .memory_is_zero_after_power_on = true,
                              .iommu = true,
                              .reports_quiescence = true};
-  return PortDevice::Open(
-      std::make_unique<SimPort>(std::move(created), std::move(server), std::move(trace)), traits);
+  return PortDevice::Open(std::make_unique<SimPort>(std::move(created), std::move(server),
+                                                    std::move(trace), std::move(bounds)),
+                          traits);
 }
 
 }  // namespace ttfd

@@ -18,13 +18,15 @@ struct SimOptions : sim::ChipOptions {
   std::string
       gdb;  // where a debugger may connect: a path, or a TCP port of 127.0.0.1; empty: none may
   TraceOptions trace = {};
+  bool bounds = true;  // Device::kernel_bounds()
 };
 
 // "sim" or "sim:KEY=VALUE,...": board=p100a|p150 (default p150); bank=N|none, the harvested DRAM
 // bank; columns=X+X+...|none, the harvested Tensix columns; both default to what the board usually
 // has. hazards=on|off|NAME+NAME+... (default off), what the silicon may do and the plain model forgives
 // (runtime/sim/hazards.h): l0cache, stores, noc, streams, icache, localram, speed, compute, host; seed=N (default 1)
-// decides what they do. gdb=PATH|PORT, where a debugger may connect.
+// decides what they do. bounds=on|off (default on), whether a kernel's access to memory of buffers that are not its
+// session's is a fault (Device::kernel_bounds). gdb=PATH|PORT, where a debugger may connect.
 // trace=FILE, what the chip executes and sends, as text, with trace_what=instructions+memory+noc+states,
 // trace_tiles=1x2+..., trace_harts=brisc+..., trace_from=CLOCK, trace_to=CLOCK, trace_limit=BYTES[K|M|G] and
 // trace_last=EVENTS: docs/simulator.md.

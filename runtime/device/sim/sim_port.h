@@ -5,6 +5,7 @@
 
 #include "runtime/debug/gdb_server.h"
 #include "runtime/device/pcie_port.h"
+#include "runtime/device/sim/sim_bounds.h"
 #include "runtime/device/sim/trace_file.h"
 #include "runtime/sim/chip.h"
 
@@ -12,11 +13,15 @@ namespace ttfd {
 
 class SimPort final : public PciePort {
  public:
-  // `server` and `trace`, which may be null, are of the chip.
+  // `server`, `trace` and `bounds`, which may be null, are of the chip.
   explicit SimPort(std::unique_ptr<sim::Chip> chip,
                    std::unique_ptr<debug::GdbServer> server = nullptr,
-                   std::unique_ptr<TraceFile> trace = nullptr)
-      : trace_(std::move(trace)), chip_(std::move(chip)), server_(std::move(server)) {}
+                   std::unique_ptr<TraceFile> trace = nullptr,
+                   std::unique_ptr<SimBounds> bounds = nullptr)
+      : trace_(std::move(trace)),
+        bounds_(std::move(bounds)),
+        chip_(std::move(chip)),
+        server_(std::move(server)) {}
 
   StatusOr<uint32_t> ConfigRead(uint32_t offset) override { return chip_->ConfigRead(offset); }
   Status BarRead(int bar, uint64_t offset, MutableByteSpan to) override;
@@ -26,6 +31,7 @@ class SimPort final : public PciePort {
   StatusOr<AdvanceResult> Advance(uint64_t clocks) override;
   std::optional<DeviceFault> fault() const override;
   std::optional<EngineWait> WaitOf(hw::Coordinate tile, uint32_t hart) const override;
+  KernelBounds* kernel_bounds() override { return bounds_.get(); }
   StatusOr<std::unique_ptr<StackSampler>> SampleStacks(const SampleOptions& options) override;
 
   const sim::Chip& chip() const { return *chip_; }
@@ -34,6 +40,7 @@ class SimPort final : public PciePort {
   StatusOr<AdvanceResult> AdvanceChip(uint64_t clocks);
 
   const std::unique_ptr<TraceFile> trace_;
+  const std::unique_ptr<SimBounds> bounds_;
   const std::unique_ptr<sim::Chip> chip_;
   const std::unique_ptr<debug::GdbServer> server_;
 };

@@ -6,7 +6,7 @@ using namespace ttfd::kernel;
 void kernel_main() {
   const uint32_t last = CommonArgument(0);
   for (uint32_t i = 0; i <= last; ++i) {
-    *L1Pointer<volatile uint32_t>(0xB0000) = Argument(i);
+    *L1Pointer<volatile uint32_t>(0x9F000) = Argument(i);
   }
   CircularBuffer(last).Reserve();
 }

@@ -12,4 +12,4 @@ namespace {
 
 }  // namespace
 
-void kernel_main() { *L1Pointer<volatile uint32_t>(0xB0000) = Sum(CommonArgument(0)); }
+void kernel_main() { *L1Pointer<volatile uint32_t>(0x9F000) = Sum(CommonArgument(0)); }

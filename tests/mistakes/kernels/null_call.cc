@@ -5,5 +5,5 @@ using namespace ttfd::kernel;
 
 void kernel_main() {
   reinterpret_cast<void (*)()>(CommonArgument(0))();
-  *L1Pointer<volatile uint32_t>(0xB0000) = 1;
+  *L1Pointer<volatile uint32_t>(0x9F000) = 1;
 }

@@ -3,4 +3,4 @@
 
 using namespace ttfd::kernel;
 
-void kernel_main() { Write(0xB0000, OnTile({40, 1}, 0xB0000), 16); }
+void kernel_main() { Write(0x9F000, OnTile({40, 1}, 0xB0000), 16); }

@@ -3,4 +3,4 @@
 
 using namespace ttfd::kernel;
 
-void kernel_main() { Write(0xB0000, OnTile(OwnPosition(), 0xB0024), 16); }
+void kernel_main() { Write(0x9F000, OnTile(OwnPosition(), 0x9F024), 16); }

@@ -4,7 +4,7 @@
 
 #include "tests/support/firmware_test.h"
 
-namespace ttfd::testing {
+namespace ttfd::testing::firmware_segments_test {
 namespace {
 
 constexpr uint32_t kTarget = abi::kBufferAddress;
@@ -145,4 +145,4 @@ TEST_P(Stretches, ManyStretchesOfTheRingbuffer) {
 TTFD_INSTANTIATE_VARIANTS(Stretches);
 
 }  // namespace
-}  // namespace ttfd::testing
+}  // namespace ttfd::testing::firmware_segments_test

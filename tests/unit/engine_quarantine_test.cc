@@ -3,7 +3,7 @@
 
 #include "tests/support/culprit_fixture.h"
 
-namespace ttfd {
+namespace ttfd::engine_quarantine_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST_F(Suspension, CanBeSwitchedOff) {
 }
 
 }  // namespace
-}  // namespace ttfd
+}  // namespace ttfd::engine_quarantine_test
