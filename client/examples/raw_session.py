@@ -13,16 +13,6 @@ import grpc
 METHOD = "/ttfd.v1.DeviceService/Session"
 
 
-def nested_messages(message) -> int:
-    """Messages nested in `message` at any depth: the window charges for each."""
-    count = 0
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            parts = value if field.label == field.LABEL_REPEATED else [value]
-            count += sum(1 + nested_messages(part) for part in parts)
-    return count
-
-
 class Session:
     """pb: the module ttfd.v1.ttfd_pb2. Fields of Hello may be given by name."""
 
@@ -65,17 +55,16 @@ class Session:
     def send(self, **fields) -> None:
         """One message of the session: open_queues, batches, data, cancels, finish, leave."""
         message = self.pb.ClientMessage(**fields)
-        charged = 0
-        if message.batches or message.data:
-            nested = nested_messages(message) * self.welcome.limits.nested_message_bytes
-            charged = message.ByteSize() + 24 + nested  # 24: sequence and ack, at most
-            while self.cost + charged > self.window:
-                self.receive()
+        charged = bool(message.batches or message.data)
+        commands = sum(len(batch.commands) for batch in message.batches)
+        cost = commands * self.welcome.limits.command_bytes
+        while charged and self.cost + cost + message.ByteSize() + 24 > self.window:  # 24: sequence and ack, at most
+            self.receive()
         self.sent += 1
         message.sequence, message.ack = self.sent, self.received
         encoded = message.SerializeToString()
         if charged:
-            self.cost += len(encoded) + nested
+            self.cost += cost + len(encoded)
         self.kept.append((self.sent, encoded))
         self.outgoing.put(encoded)
 

@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "ttfd/v1"
 )
@@ -79,20 +78,21 @@ func (s *Session) reconnect(lost error) error {
 
 // Send numbers a message with open_queues, batches, data, cancels, finish or leave, and keeps it.
 func (s *Session) Send(message *pb.ClientMessage) error {
-	nested := uint64(0)
-	if len(message.Batches)+len(message.Data) > 0 {
-		nested = nestedMessages(message.ProtoReflect()) * uint64(s.Welcome.Limits.NestedMessageBytes)
-		// 24: sequence and ack, at most.
-		for s.cost+uint64(proto.Size(message))+24+nested > s.window {
-			if err := s.Receive(); err != nil {
-				return err
-			}
+	charged := len(message.Batches)+len(message.Data) > 0
+	cost := uint64(0)
+	for _, batch := range message.Batches {
+		cost += uint64(len(batch.Commands)) * uint64(s.Welcome.Limits.CommandBytes)
+	}
+	// 24: sequence and ack, at most.
+	for charged && s.cost+cost+uint64(proto.Size(message))+24 > s.window {
+		if err := s.Receive(); err != nil {
+			return err
 		}
 	}
 	s.sent++
 	message.Sequence, message.Ack = s.sent, s.received
-	if nested > 0 {
-		s.cost += uint64(proto.Size(message)) + nested
+	if charged {
+		s.cost += cost + uint64(proto.Size(message))
 	}
 	s.kept = append(s.kept, message)
 	s.stream.Send(message) // of a lost connection: Receive finds out, and resends
@@ -142,21 +142,6 @@ func (s *Session) acknowledged(sequence uint64) {
 	for len(s.kept) > 0 && s.kept[0].Sequence <= sequence {
 		s.kept = s.kept[1:]
 	}
-}
-
-// nestedMessages counts messages at any depth: the window charges for each.
-func nestedMessages(m protoreflect.Message) (count uint64) {
-	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		if field.Message() != nil && field.IsList() {
-			for i := 0; i < value.List().Len(); i++ {
-				count += 1 + nestedMessages(value.List().Get(i).Message())
-			}
-		} else if field.Message() != nil {
-			count += 1 + nestedMessages(value.Message())
-		}
-		return true
-	})
-	return count
 }
 
 func max(a, b uint64) uint64 {

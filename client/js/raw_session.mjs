@@ -12,14 +12,6 @@ export function loadApi(protoDir) {
   return definition['ttfd.v1.DeviceService'].Session;
 }
 
-// Messages nested in a plain object at any depth: the window charges for each.
-export function nestedMessages(value) {
-  if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return 0;
-  const parts = Array.isArray(value) ? value : Object.values(value);
-  return parts.reduce((sum, part) => sum + nestedMessages(part) +
-    (part !== null && typeof part === 'object' && !Array.isArray(part) && !ArrayBuffer.isView(part) ? 1 : 0), 0);
-}
-
 export class Session {
   // Fields of Hello may be given by name. Resolves when the daemon has welcomed the client.
   static async connect(api, address, {reconnectMs = 20000, ...hello} = {}) {
@@ -96,14 +88,15 @@ export class Session {
   // One message of the session: open_queues, batches, data, cancels, finish, leave.
   async send(message) {
     const charged = Boolean(message.batches || message.data);
-    const nested = charged ? nestedMessages(message) * this.welcome.limits.nested_message_bytes : 0;
+    const commands = (message.batches ?? []).reduce((sum, batch) => sum + (batch.commands?.length ?? 0), 0);
+    const cost = commands * this.welcome.limits.command_bytes;
     if (charged) {
-      const bytes = this.api.requestSerialize(message).length + 24 + nested;  // 24: sequence and ack, at most
+      const bytes = cost + this.api.requestSerialize(message).length + 24;  // 24: sequence and ack, at most
       await this.until(() => this.cost + bytes <= this.window);
     }
     const sequence = ++this.sent;
     const encoded = this.api.requestSerialize({...message, sequence, ack: this.received});
-    if (charged) this.cost += encoded.length + nested;
+    if (charged) this.cost += cost + encoded.length;
     this.kept.push({sequence, encoded});
     if (this.connected) this.call.write(encoded);
   }

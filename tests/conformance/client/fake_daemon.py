@@ -19,24 +19,13 @@ import threading
 from typing import Any, Callable, Iterator
 
 import grpc
-from google.protobuf import message as protobuf
 
 from relay import Relay
-from replies import CHUNK_BYTES, NESTED_MESSAGE_BYTES, CallEnd, Code, device, limits, status_of
+from replies import CHUNK_BYTES, COMMAND_BYTES, CallEnd, Code, device, limits, status_of
 from ttfd.google_rpc import status_pb2
 from ttfd.v1 import ttfd_pb2
 
 _END = object()
-
-
-def nested_messages(message: protobuf.Message) -> int:
-    """Messages nested in `message`, at any depth: what the window charges besides encoded bytes."""
-    count = 0
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            parts = value if field.label == field.LABEL_REPEATED else (value,)
-            count += sum(1 + nested_messages(part) for part in parts)
-    return count
 
 
 class Script:
@@ -146,7 +135,7 @@ class FakeSession:
             raise daemon.violation("a message after Finish")
         self.seen[message.sequence] = digest
         if message.batches or message.data:
-            cost = len(encoded) + NESTED_MESSAGE_BYTES * nested_messages(message)
+            cost = len(encoded) + COMMAND_BYTES * sum(len(batch.commands) for batch in message.batches)
             self.cost += cost
             if self.cost > script.window(self):
                 raise daemon.violation(f"{self.cost} of {script.window(self)} bytes of the window were sent")
