@@ -42,10 +42,11 @@ export class Session {
     const ended = status.metadata.get('grpc-status-details-bin').length > 0;  // by the daemon
     const resumable = status.code === grpc.status.UNAVAILABLE && !ended && this.welcome !== null && this.reconnectMs > 0;
     this.giveUp ??= Date.now() + this.reconnectMs;
-    if (!resumable || Date.now() > this.giveUp) return this.finish(status);
+    if (!resumable || Date.now() >= this.giveUp) return this.finish(status);
     await sleep(20);
-    this.hello = {...this.hello, resume: {session: this.welcome.session, token: this.welcome.token, received: this.received}};
-    delete this.hello.lease;
+    const {lease, lease_token, ...hello} = this.hello;  // resume takes their place
+    const {session, token} = this.welcome;
+    this.hello = {...hello, resume: {session, token, received: this.received}};
     this.open();
   }
 
@@ -70,7 +71,6 @@ export class Session {
       }
       if (sequence !== 0) {
         this.received = sequence;
-        this.giveUp = null;
         this.call.write(this.api.requestSerialize({ack: sequence}));
       }
     }
@@ -80,6 +80,7 @@ export class Session {
   takeWelcome(welcome) {
     this.welcome = welcome;
     this.connected = true;
+    this.giveUp = null;
     this.window = Math.max(this.window, welcome.window_bytes);
     this.kept = this.kept.filter((one) => one.sequence > (welcome.received ?? 0));
     for (const {encoded} of this.kept) this.call.write(encoded);  // after a resume: unchanged, before anything new

@@ -13,6 +13,7 @@ from ttfd.v1 import types_pb2
 Code = grpc.StatusCode
 CHUNK_BYTES = 16 << 10
 COMMAND_BYTES = 512
+LEASE_TOKEN = bytes.fromhex("1ea5e0")
 
 
 def status_of(code: Code, message: str, reason: str, retry: bool = False, **metadata: str) -> status_pb2.Status:
