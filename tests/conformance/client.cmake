@@ -1,4 +1,5 @@
-# Client libraries against the scripted daemon (client/run.py): every scenario, with each library's driver.
+# Client libraries against the scripted daemon (client/run.py): every scenario, with each library's driver; and clients with
+# a mistake, which it must find.
 set(client_conformance ${CMAKE_CURRENT_LIST_DIR}/client)
 
 # client_conformance_test(NAME COMMAND ...)
@@ -19,6 +20,7 @@ if(TTFD_PYTHON_MODULE)  # a binding of the same library
   ttfd_client_conformance(python 4 /usr/bin/python3 -B ${client_conformance}/driver.py)
 endif()
 ttfd_client_conformance(raw_python 10 /usr/bin/python3 -B ${client_conformance}/raw_driver.py)
+ttfd_client_conformance_test(mutants ${client_conformance}/mutants.py)
 
 # The JavaScript client runs in a folder of its own, into which npm installs what package-lock.json names.
 set(js_dir ${CMAKE_CURRENT_BINARY_DIR}/js)
