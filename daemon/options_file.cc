@@ -153,7 +153,7 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Number("limits", "kernels", &limits.kernels, 1, 16 * kMiB),
       Number("limits", "programs", &limits.programs, 1, 16 * kMiB),
       Number("limits", "kernel_bytes", &limits.kernel_bytes, 4096, 1024 * kGiB),
-      Number("limits", "nested_messages", &limits.nested_messages, 1024, kMiB),
+      Number("limits", "nested_messages", &limits.nested_messages, kMiB / 32, kMiB),
       Number("limits", "window_bytes", &limits.window_bytes, kMiB / 4, kGiB),
       Number("limits", "unacknowledged_bytes", &limits.unacknowledged_bytes, kMiB / 4, kGiB),
       Number("limits", "idle_ms", &limits.idle_ms, 0, kYearMs),

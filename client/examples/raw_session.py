@@ -13,16 +13,6 @@ import grpc
 METHOD = "/ttfd.v1.DeviceService/Session"
 
 
-def nested_messages(message) -> int:
-    """Messages nested in `message` at any depth: the window charges for each."""
-    count = 0
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            parts = value if field.label == field.LABEL_REPEATED else [value]
-            count += sum(1 + nested_messages(part) for part in parts)
-    return count
-
-
 class Session:
     """pb: the module ttfd.v1.ttfd_pb2. Fields of Hello may be given by name."""
 
@@ -36,7 +26,7 @@ class Session:
         self.data = collections.defaultdict(bytearray)  # by (queue, value) of a Read
         self.notices = []
         self.welcome = None
-        self.finished = self.ended = False
+        self.lost_at = None  # when the connection was lost that has not been made again
         self._open()
         while self.welcome is None:
             self.receive()
@@ -47,72 +37,83 @@ class Session:
         self.call = self.channel.stream_stream(METHOD)(iter(self.outgoing.get, None))
         self.outgoing.put(self.pb.ClientMessage(hello=self.hello).SerializeToString())  # Hello is alone
 
-    def _reconnect(self, lost: grpc.RpcError) -> None:
-        ended = any(key == "grpc-status-details-bin" for key, _ in lost.trailing_metadata() or ())  # by the daemon
-        unavailable = lost.code() == grpc.StatusCode.UNAVAILABLE and not ended
-        resumable = unavailable and self.welcome is not None and self.reconnect_s > 0
-        if not resumable or time.monotonic() > self.lost_at + self.reconnect_s:
-            self.ended = True
-            raise lost
-        self.outgoing.put(None)
-        self.channel.close()
+    def _resumable(self, end: grpc.RpcError) -> bool:
+        """A status with details is the daemon's, which has ended the session."""
+        described = any(key == "grpc-status-details-bin" for key, _ in end.trailing_metadata() or ())
+        return end.code() == grpc.StatusCode.UNAVAILABLE and not described
+
+    def _reconnect(self, end: grpc.RpcError) -> None:
+        now = time.monotonic()
+        self.lost_at = now if self.lost_at is None else self.lost_at
+        late = now >= self.lost_at + self.reconnect_s
+        self.close()
+        if self.welcome is None or late or not self._resumable(end):
+            raise end
         time.sleep(0.02)
-        self.hello.resume.session = self.welcome.session
-        self.hello.resume.token = self.welcome.token
-        self.hello.resume.received = self.received
+        self.hello.resume.CopyFrom(self._resume())  # in place of a lease, or its token
         self._open()
+
+    def _resume(self):
+        return self.pb.Resume(session=self.welcome.session, token=self.welcome.token, received=self.received)
 
     def send(self, **fields) -> None:
         """One message of the session: open_queues, batches, data, cancels, finish, leave."""
         message = self.pb.ClientMessage(**fields)
-        charged = 0
-        if message.batches or message.data:
-            nested = nested_messages(message) * self.welcome.limits.nested_message_bytes
-            charged = message.ByteSize() + 24 + nested  # 24: sequence and ack, at most
-            while self.cost + charged > self.window:
-                self.receive()
+        most = self.charge(message, message.ByteSize() + 24)  # 24: sequence and ack, at most
+        while most > 0 and self.cost + most > self.window:
+            self.receive()
         self.sent += 1
         message.sequence, message.ack = self.sent, self.received
         encoded = message.SerializeToString()
-        if charged:
-            self.cost += len(encoded) + nested
+        self.cost += self.charge(message, len(encoded))
         self.kept.append((self.sent, encoded))
         self.outgoing.put(encoded)
 
+    def charge(self, message, encoded_bytes: int) -> int:
+        """What a message costs of the window."""
+        if not message.batches and not message.data:
+            return 0
+        return encoded_bytes + self.welcome.limits.command_bytes * sum(len(batch.commands) for batch in message.batches)
+
     def receive(self) -> bool:
         """Takes the next message of the daemon. False: the call has ended, as Finish asked."""
-        self.lost_at = time.monotonic()
         while True:
             try:
                 message = self.pb.ServerMessage.FromString(next(self.call))
+                break
             except StopIteration:
-                self.ended = True
                 return False
-            except grpc.RpcError as lost:
-                self._reconnect(lost)
-                continue
-            if message.HasField("welcome"):
-                self._take_welcome(message.welcome)
-            while self.kept and self.kept[0][0] <= message.ack:
-                self.kept.popleft()
-            self.window = max(self.window, message.window_bytes)
-            if message.sequence and message.sequence <= self.received:
-                continue  # it came again after a resume
-            if message.sequence > self.received + 1 or message.ack > self.sent:
-                raise ValueError(f"the daemon sent message {message.sequence} after {self.received}, ack {message.ack} of {self.sent}")
-            self._take(message)
-            return True
+            except grpc.RpcError as end:
+                self._reconnect(end)
+        self._check(message)
+        if message.HasField("welcome"):
+            self._take_welcome(message.welcome)
+        while self.kept and self.kept[0][0] <= message.ack:
+            self.kept.popleft()
+        self._open_window(message.window_bytes)
+        self._take(message)
+        return True
+
+    def _check(self, message) -> None:
+        if message.sequence > self.received + 1:
+            raise ValueError(f"the daemon sent message {message.sequence} after {self.received}")
+        if message.ack > self.sent:
+            raise ValueError(f"the daemon acknowledged message {message.ack} of {self.sent}")
 
     def _take_welcome(self, welcome) -> None:
-        resumed, self.welcome = self.welcome is not None, welcome
-        self.window = max(self.window, welcome.window_bytes)
-        if resumed:
-            while self.kept and self.kept[0][0] <= welcome.received:
-                self.kept.popleft()
-            for _, encoded in self.kept:  # unchanged, and before anything new
-                self.outgoing.put(encoded)
+        self.welcome, self.lost_at = welcome, None
+        self._open_window(welcome.window_bytes)
+        while self.kept and self.kept[0][0] <= welcome.received:
+            self.kept.popleft()
+        for _, encoded in self.kept:  # after a resume: unchanged, and before anything new
+            self.outgoing.put(encoded)
+
+    def _open_window(self, window: int) -> None:
+        self.window = max(self.window, window)  # what is resent has the window of its time
 
     def _take(self, message) -> None:
+        if message.sequence and message.sequence <= self.received:
+            return  # it came again after a resume
         self.notices += message.notices
         for data in message.data:
             self.data[data.queue, data.value] += data.payload
@@ -121,7 +122,10 @@ class Session:
             self.completed[position.queue] = max(self.completed[position.queue], position.value)
         if message.sequence:
             self.received = message.sequence
-            self.outgoing.put(self.pb.ClientMessage(ack=self.received).SerializeToString())
+            self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        self.outgoing.put(self.pb.ClientMessage(ack=self.received).SerializeToString())
 
     def wait(self, queue_id: int, value: int) -> None:
         """Until all commands of the queue up to `value` have ended."""
@@ -134,5 +138,9 @@ class Session:
         self.send(finish={})
         while self.receive():
             pass
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection. A session that was not finished lives on until its reconnect timeout."""
         self.outgoing.put(None)
         self.channel.close()

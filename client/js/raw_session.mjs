@@ -12,14 +12,6 @@ export function loadApi(protoDir) {
   return definition['ttfd.v1.DeviceService'].Session;
 }
 
-// Messages nested in a plain object at any depth: the window charges for each.
-export function nestedMessages(value) {
-  if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return 0;
-  const parts = Array.isArray(value) ? value : Object.values(value);
-  return parts.reduce((sum, part) => sum + nestedMessages(part) +
-    (part !== null && typeof part === 'object' && !Array.isArray(part) && !ArrayBuffer.isView(part) ? 1 : 0), 0);
-}
-
 export class Session {
   // Fields of Hello may be given by name. Resolves when the daemon has welcomed the client.
   static async connect(api, address, {reconnectMs = 20000, ...hello} = {}) {
@@ -50,10 +42,11 @@ export class Session {
     const ended = status.metadata.get('grpc-status-details-bin').length > 0;  // by the daemon
     const resumable = status.code === grpc.status.UNAVAILABLE && !ended && this.welcome !== null && this.reconnectMs > 0;
     this.giveUp ??= Date.now() + this.reconnectMs;
-    if (!resumable || Date.now() > this.giveUp) return this.finish(status);
+    if (!resumable || Date.now() >= this.giveUp) return this.finish(status);
     await sleep(20);
-    this.hello = {...this.hello, resume: {session: this.welcome.session, token: this.welcome.token, received: this.received}};
-    delete this.hello.lease;
+    const {lease, lease_token, ...hello} = this.hello;  // resume takes their place
+    const {session, token} = this.welcome;
+    this.hello = {...hello, resume: {session, token, received: this.received}};
     this.open();
   }
 
@@ -78,7 +71,6 @@ export class Session {
       }
       if (sequence !== 0) {
         this.received = sequence;
-        this.giveUp = null;
         this.call.write(this.api.requestSerialize({ack: sequence}));
       }
     }
@@ -88,6 +80,7 @@ export class Session {
   takeWelcome(welcome) {
     this.welcome = welcome;
     this.connected = true;
+    this.giveUp = null;
     this.window = Math.max(this.window, welcome.window_bytes);
     this.kept = this.kept.filter((one) => one.sequence > (welcome.received ?? 0));
     for (const {encoded} of this.kept) this.call.write(encoded);  // after a resume: unchanged, before anything new
@@ -96,14 +89,15 @@ export class Session {
   // One message of the session: open_queues, batches, data, cancels, finish, leave.
   async send(message) {
     const charged = Boolean(message.batches || message.data);
-    const nested = charged ? nestedMessages(message) * this.welcome.limits.nested_message_bytes : 0;
+    const commands = (message.batches ?? []).reduce((sum, batch) => sum + (batch.commands?.length ?? 0), 0);
+    const cost = commands * this.welcome.limits.command_bytes;
     if (charged) {
-      const bytes = this.api.requestSerialize(message).length + 24 + nested;  // 24: sequence and ack, at most
+      const bytes = cost + this.api.requestSerialize(message).length + 24;  // 24: sequence and ack, at most
       await this.until(() => this.cost + bytes <= this.window);
     }
     const sequence = ++this.sent;
     const encoded = this.api.requestSerialize({...message, sequence, ack: this.received});
-    if (charged) this.cost += encoded.length + nested;
+    if (charged) this.cost += cost + encoded.length;
     this.kept.push({sequence, encoded});
     if (this.connected) this.call.write(encoded);
   }

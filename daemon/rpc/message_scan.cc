@@ -190,11 +190,15 @@ class Scanner {
     }
     stack_[0].end = cursor_.size();
     while (true) {
-      while (cursor_.position() == top().end && !top().is_group && depth_ > 0) Close();
+      while (cursor_.position() == top().end && !top().is_group && depth_ > 0) {
+        RETURN_IF_ERROR(Close());
+      }
       if (cursor_.position() == top().end && depth_ == 0) break;
       RETURN_IF_ERROR(ScanField());
     }
-    if (has_batches_ || !scan_.data.empty()) scan_.cost = CostOf(scan_.bytes, scan_.nested);
+    if (has_batches_ || !scan_.data.empty()) {
+      scan_.cost = scan_.bytes + scan_.commands.size() * kCommandBytes;
+    }
     return std::move(scan_);
   }
 
@@ -212,9 +216,6 @@ class Scanner {
   };
 
   Open& top() { return stack_[depth_]; }
-  static uint64_t CostOf(uint64_t bytes, uint64_t nested) {
-    return bytes + nested * kNestedMessageBytes;
-  }
 
   Status Malformed(const char* what) const {
     return ToStatus(InvalidError("", "not a ClientMessage: {} at byte {} of {}", what,
@@ -281,7 +282,7 @@ class Scanner {
     if (field.share == Share::kBatch) {
       has_batches_ = true;
       commands_before_ = scan_.commands.size();
-      commands_cost_ = 0;
+      command_bytes_ = 0;
     }
     return Push(message);
   }
@@ -320,28 +321,39 @@ class Scanner {
     return OkStatus();
   }
 
-  void Close() {
+  Status Close() {
     const Open closed = top();
     --depth_;
-    const auto cost = static_cast<uint32_t>(
-        CostOf(closed.end - closed.begin, scan_.nested - closed.nested_before));
+    const auto bytes = static_cast<uint32_t>(closed.end - closed.begin);
     switch (closed.share) {
       case Share::kNone:
       case Share::kQueueEntry:
         break;
       case Share::kCommand:
-        scan_.commands.push_back(cost);
-        commands_cost_ += cost;
+        RETURN_IF_ERROR(CheckCommand(bytes, scan_.nested - closed.nested_before));
+        scan_.commands.push_back(bytes + kCommandBytes);
+        command_bytes_ += bytes;
         break;
       case Share::kBatch:
         if (scan_.commands.size() > commands_before_) {
-          scan_.commands[commands_before_] += cost - commands_cost_;
+          scan_.commands[commands_before_] += bytes - command_bytes_;
         }
         break;
       case Share::kData:
-        scan_.data.push_back(cost);
+        scan_.data.push_back(bytes);
         break;
     }
+    return OkStatus();
+  }
+
+  // `nested`: with the command and its operation.
+  Status CheckCommand(uint64_t bytes, uint64_t nested) const {
+    const uint64_t most = limits_.spare_nested_messages + bytes / kBytesPerNestedMessage;
+    if (nested <= most + 2) return OkStatus();
+    return ToStatus(LimitError(
+        "batches.commands", "nested_messages", most, nested - 2,
+        fmt::format("a command of {} bytes with {} nested messages; leave out those without fields",
+                    bytes, nested - 2)));
   }
 
   const ScanLimits& limits_;
@@ -355,7 +367,7 @@ class Scanner {
   bool has_batches_ = false;
   // Of the batch that is open.
   size_t commands_before_ = 0;
-  uint32_t commands_cost_ = 0;
+  uint32_t command_bytes_ = 0;
 };
 
 }  // namespace

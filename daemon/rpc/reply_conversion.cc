@@ -115,7 +115,7 @@ void ToProto(const SessionLimits& from, v1::Limits* to) {
   to->set_lease_wait_ms(from.lease_wait_ms);
   to->set_weight(from.weight);
   to->set_priority(ToProto(from.priority));
-  to->set_nested_message_bytes(kNestedMessageBytes);
+  to->set_command_bytes(kCommandBytes);
   to->set_nested_messages(from.nested_messages);
   to->set_unacknowledged_bytes(from.unacknowledged_bytes);
   to->set_reconnect_timeout_ms(from.reconnect_timeout_ms);

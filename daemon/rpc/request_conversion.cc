@@ -81,6 +81,9 @@ KernelUseRequest FromProto(const v1::KernelUse& from) {
 CreateProgramRequest FromProto(const v1::CreateProgram& from) {
   CreateProgramRequest to;
   to.handle = from.handle();
+  to.kernels.reserve(static_cast<size_t>(from.kernels_size()));
+  to.circular_buffers.reserve(static_cast<size_t>(from.circular_buffers_size()));
+  to.semaphores.reserve(static_cast<size_t>(from.semaphores_size()));
   for (const v1::KernelUse& kernel : from.kernels()) to.kernels.push_back(FromProto(kernel));
   for (const v1::CircularBuffer& one : from.circular_buffers()) {
     CircularBufferRequest& use = to.circular_buffers.emplace_back();
@@ -117,6 +120,7 @@ ArgumentsRequest FromProto(const v1::Arguments& from) {
   to.common.assign(from.common().begin(), from.common().end());
   to.per_core.assign(from.per_core().begin(), from.per_core().end());
   to.words_per_core = from.words_per_core();
+  to.buffers.reserve(static_cast<size_t>(from.buffers_size()));
   for (const v1::BufferArgument& buffer : from.buffers()) {
     to.buffers.push_back({buffer.word(), buffer.buffer(), buffer.offset()});
   }
@@ -148,6 +152,7 @@ RecordTraceRequest FromProto(const v1::RecordTrace& from) {
 ReplayTraceRequest FromProto(const v1::ReplayTrace& from) {
   ReplayTraceRequest to;
   to.trace = from.trace();
+  to.patches.reserve(static_cast<size_t>(from.patches_size()));
   for (const v1::TracePatch& patch : from.patches()) {
     to.patches.push_back({patch.launch(), FromProto(patch.arguments())});
   }

@@ -29,8 +29,9 @@ StatusOr<MessageScan> Scan(const grpc::ByteBuffer& message, const SessionLimits&
   for (const grpc::Slice& slice : slices) {
     segments.emplace_back(reinterpret_cast<const std::byte*>(slice.begin()), slice.size());
   }
-  return ScanMessage(segments,
-                     {limits.message_bytes, limits.nested_messages, uint64_t{2} * limits.queues});
+  ScanLimits scan_limits{limits.message_bytes, limits.nested_messages};
+  scan_limits.queue_entries = uint64_t{2} * limits.queues;
+  return ScanMessage(segments, scan_limits);
 }
 
 bool HasContent(const v1::ClientMessage& message) {

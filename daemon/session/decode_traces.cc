@@ -69,15 +69,14 @@ Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Task* task) {
                         request.trace, trace.creator.queue);
   }
   DependOn(trace.finished_by, task);
+  replay.patches.reserve(request.patches.size());
   for (TracePatchRequest& patch : request.patches) {
-    ReplayTraceTask::Patch& added = replay.patches.emplace_back();
-    if (Refusal refusal =
-            ResolveBuffers(patch.arguments, "replay_trace.patches.arguments.buffers.buffer", task,
-                           &added.buffers)) {
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    if (Refusal refusal = ResolveBuffers(
+            patch.arguments, "replay_trace.patches.arguments.buffers.buffer", task, &buffers)) {
       return refusal;
     }
-    added.launch = patch.launch;
-    added.arguments = std::move(patch.arguments);
+    replay.patches.push_back({patch.launch, std::move(patch.arguments), std::move(buffers)});
   }
   task->work = std::move(replay);
   return std::nullopt;

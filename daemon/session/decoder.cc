@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "daemon/session/launch_arguments.h"
 #include "daemon/session/payload.h"
 #include "daemon/session/program_parts.h"
 #include "runtime/command/command.h"
@@ -25,6 +26,7 @@ Refusal Decoder::Decode(Request& request, Task* task) {
                         "trace {} was to go on in this command, which does something else",
                         recording->handle);
   }
+  if (Refusal refusal = CheckAnyWords(request)) return refusal;
   return std::visit([this, task](auto& one) { return DecodeOne(one, task); }, request);
 }
 

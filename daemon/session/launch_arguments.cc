@@ -57,7 +57,45 @@ Refusal PutAddress(const BufferArgumentRequest& argument, const Buffer& buffer, 
   return std::nullopt;
 }
 
+bool HasWords(const ArgumentsRequest& one) {
+  return !one.common.empty() || !one.per_core.empty() || !one.buffers.empty();
+}
+
+Refusal NoWords(std::string field, const ArgumentsRequest& one) {
+  return InvalidError(std::move(field), "no words for kernel {}; leave the entry out", one.kernel);
+}
+
+// `name`: returns the name of the launch's field.
+template <typename Name>
+Refusal CheckEntries(const LaunchRequest& launch, Name&& name) {
+  for (size_t i = 0; i < launch.arguments.size(); ++i) {
+    if (HasWords(launch.arguments[i])) continue;
+    return NoWords(fmt::format("{}.arguments[{}]", name(), i), launch.arguments[i]);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+Refusal CheckAnyWords(const Request& request) {
+  if (const auto* launch = std::get_if<LaunchRequest>(&request)) {
+    return CheckEntries(*launch, [] { return "launch"; });
+  }
+  if (const auto* record = std::get_if<RecordTraceRequest>(&request)) {
+    for (size_t i = 0; i < record->launches.size(); ++i) {
+      Refusal refusal = CheckEntries(record->launches[i],
+                                     [i] { return fmt::format("record_trace.launches[{}]", i); });
+      if (refusal) return refusal;
+    }
+  }
+  const auto* replay = std::get_if<ReplayTraceRequest>(&request);
+  if (replay == nullptr) return std::nullopt;
+  for (size_t i = 0; i < replay->patches.size(); ++i) {
+    const ArgumentsRequest& one = replay->patches[i].arguments;
+    if (!HasWords(one)) return NoWords(fmt::format("replay_trace.patches[{}].arguments", i), one);
+  }
+  return std::nullopt;
+}
 
 Refusal ResolveKernel(const Program& program, ArgumentsRequest& arguments, size_t index,
                       std::span<const std::shared_ptr<Buffer>> buffers, KernelArguments* resolved) {

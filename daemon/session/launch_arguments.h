@@ -12,6 +12,10 @@
 
 namespace ttfd {
 
+// Refuses a launch, trace or replay with an entry for a kernel that has no words: it has no use, and takes many times
+// its bytes in memory.
+Refusal CheckAnyWords(const Request& request);
+
 // `buffers` are those of all BufferArguments, in order. `resolved` gets one entry a kernel; kernels without an entry in
 // `arguments` get none.
 Refusal ResolveArguments(const Program& program, std::vector<ArgumentsRequest>& arguments,

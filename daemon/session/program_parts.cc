@@ -100,6 +100,8 @@ Refusal ResolveParts(const CreateProgramRequest& request, const HandleTable& han
                      CreateProgramTask* create) {
   if (request.kernels.empty())
     return InvalidError("create_program.kernels", "a program needs at least one kernel");
+  create->kernels.reserve(request.kernels.size());
+  create->buffers.reserve(request.circular_buffers.size());
   for (size_t i = 0; i < request.kernels.size(); ++i) {
     if (Refusal refusal = ResolveKernel(request.kernels[i], i, handles, grid, create))
       return refusal;

@@ -88,7 +88,7 @@ struct SessionLimits {
   uint32_t programs = 16384;
   uint64_t kernel_bytes = 256 << 20;
   // Of one message: nested in it at any depth.
-  uint32_t nested_messages = 32768;
+  uint32_t nested_messages = 131072;
   // What the client may send ahead of what the daemon has done for it (ServerMessage.window_bytes).
   uint64_t window_bytes = 8 << 20;
   // Of numbered messages, sent ahead of the client's acks.

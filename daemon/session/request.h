@@ -152,9 +152,9 @@ using Request =
                  AllocateRequest, FreeRequest, LoadKernelRequest, CreateProgramRequest,
                  RecordTraceRequest, ReplayTraceRequest, UnknownRequest>;
 
-// What the window charges for each message nested in a client's message, besides the encoded bytes: about what the
-// object takes in memory beyond its bytes (ttfd.proto, ServerMessage.window_bytes).
-inline constexpr uint32_t kNestedMessageBytes = 128;
+// What the window charges for each command besides its encoded bytes: about what it takes in memory until it has ended
+// (Limits.command_bytes; rpc_memory_test measures it).
+inline constexpr uint32_t kCommandBytes = 512;
 
 struct BatchRequest {
   uint32_t queue = 0;

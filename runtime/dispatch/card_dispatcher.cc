@@ -23,8 +23,7 @@ namespace {
 
 // Device time between two polls of the completion ring: a completion is seen soon while other tiles are busy.
 constexpr uint64_t kSliceClocks = 2'000;
-// The end of each bank, where a card that has come up is checked.
-constexpr uint64_t kCheckedBankBytes = 4096;
+constexpr uint64_t kCheckedBankBytes = 4096;  // at the end of each bank, after a boot
 
 // Of each embedded image what `part` takes of it.
 FirmwareSet EmbeddedFirmware(ByteSpan FirmwareImage::*part) {

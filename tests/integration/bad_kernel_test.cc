@@ -55,7 +55,7 @@ class BadKernels : public DaemonOnDevice {
         {.index = 0, .pages = 2, .page_bytes = 2048, .cores = {{3, 2, 3, 2}}});
     program.semaphores.push_back({0, 0, {{3, 2, 3, 2}}});
     LaunchRequest launch = LaunchOf(3, timeout_ms);
-    launch.arguments.push_back({0, std::move(arguments), {}, 0, {}});
+    if (!arguments.empty()) launch.arguments.push_back({0, std::move(arguments), {}, 0, {}});
     bad.Send({KernelOf(2, kernel), program, launch});
     bad.WaitFor(3);
     if (bad.errors().size() != 1u) {

@@ -36,24 +36,6 @@ std::shared_ptr<grpc::Channel> ConnectTo(const std::string& socket) {
   return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// Protobuf messages nested in `message`, at any depth: the window charges for each.
-uint64_t NestedMessages(const google::protobuf::Message& message) {
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  reflection.ListFields(message, &fields);
-  uint64_t count = 0;
-  for (const google::protobuf::FieldDescriptor* field : fields) {
-    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
-    const int size = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
-    for (int i = 0; i < size; ++i) {
-      count +=
-          1 + NestedMessages(field->is_repeated() ? reflection.GetRepeatedMessage(message, field, i)
-                                                  : reflection.GetMessage(message, field));
-    }
-  }
-  return count;
-}
-
 class RawClient {
  public:
   explicit RawClient(const std::string& socket)
@@ -129,8 +111,11 @@ class RawClient {
     message.set_ack(received_);
     uint64_t cost = 0;
     if (message.batches_size() != 0 || message.data_size() != 0) {
-      cost = message.ByteSizeLong() +
-             welcome_.limits().nested_message_bytes() * NestedMessages(message);
+      cost = message.ByteSizeLong();
+      for (const v1::Batch& batch : message.batches()) {
+        cost += uint64_t{welcome_.limits().command_bytes()} *
+                static_cast<uint64_t>(batch.commands_size());
+      }
     }
     while (used_ + cost > window_) {
       if (!Receive()) return false;

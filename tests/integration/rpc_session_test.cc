@@ -33,8 +33,8 @@ TEST(RpcSession, GreetsThenReportsProgressThenFinishes) {
   ASSERT_TRUE(call.Greet(&welcome));
   EXPECT_EQ(welcome.session(), 1u);
   EXPECT_EQ(welcome.limits().message_bytes(), 4u << 20);
-  EXPECT_EQ(welcome.limits().nested_message_bytes(), kNestedMessageBytes);
-  EXPECT_EQ(welcome.limits().nested_messages(), 32768u);
+  EXPECT_EQ(welcome.limits().command_bytes(), kCommandBytes);
+  EXPECT_EQ(welcome.limits().nested_messages(), 131072u);
   EXPECT_EQ(welcome.limits().unacknowledged_bytes(), 4u << 20);
   EXPECT_EQ(welcome.limits().reconnect_timeout_ms(), 300'000u);
   EXPECT_GT(welcome.window_bytes(), 0u);

@@ -8,7 +8,7 @@ set(python_tests_dir ${CMAKE_CURRENT_LIST_DIR})
 set(python_tests /usr/bin/python3 -B -m pytest -p no:cacheprovider -rs -o faulthandler_timeout=75)
 set(install_areas install sdk examples documents)
 foreach(area IN ITEMS session threads arguments kernels errors traces prints ttfdctl hangs leases limits users sandbox tls reconnect debugger demo standin tensor compiled_programs system_description quickstart
-                      faults exit tiles hugepages ${install_areas})
+                      faults exit tiles hugepages javascript ${install_areas})
   add_test(NAME python.${area}
     COMMAND ${python_tests} -q ${python_tests_dir}/test_${area}.py)
   if(area IN_LIST install_areas)
@@ -39,6 +39,7 @@ set_tests_properties(python.Ttnn python.TtMetal python.TtnnLarge PROPERTIES
 set_property(TEST python.TtnnLarge APPEND PROPERTY ENVIRONMENT TTFD_TTNN_LARGE=1)
 
 set_property(TEST python.standin APPEND PROPERTY LABELS kmd-standin)
+set_property(TEST python.javascript APPEND PROPERTY FIXTURES_REQUIRED client_js)  # tests/conformance/client.cmake
 
 # Some of the points in the run above; all of them.
 add_test(NAME fault.all_points.python COMMAND ${python_tests} -q -s -o faulthandler_timeout=0 ${python_tests_dir}/test_faults.py)

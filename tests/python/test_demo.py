@@ -40,13 +40,15 @@ def test_a_demo_installs_its_own_packages_and_setup_all(tmp_path):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
 
-    def wanted(verb):
-        result = subprocess.run([SOURCE / "dev", verb], capture_output=True, text=True, timeout=60, check=False,
+    def wanted(*words):
+        result = subprocess.run([SOURCE / "dev", *words], capture_output=True, text=True, timeout=60, check=False,
                                 env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
         return set(re.search(r"apt-get install': (.*)", result.stdout)[1].split())
 
-    everything = {line for line in (SOURCE / "deploy/packages.txt").read_text().splitlines() if re.match(r"\w", line)}
+    listed, only_ci = (SOURCE / "deploy/packages.txt").read_text().split("\n[ci]\n")
+    everything = {line for line in listed.splitlines() if re.match(r"\w", line)}
     assert wanted("setup") == everything
+    assert wanted("setup", "ci") == {line for line in only_ci.splitlines() if re.match(r"\w", line)}
     assert wanted("demo") < everything - {"clang", "gdb-multiarch", "nodejs", "python3-pytest"}
 
 

@@ -48,8 +48,8 @@ void FakeDaemon::FillLimits(v1::Limits* limits) const {
   limits->set_chunk_bytes(options_.chunk_bytes);
   limits->set_inline_bytes(options_.inline_bytes);
   limits->set_commands_per_batch(options_.commands_per_batch);
-  limits->set_nested_message_bytes(static_cast<uint32_t>(options_.nested_message_bytes));
-  limits->set_nested_messages(options_.nested_messages);
+  limits->set_command_bytes(options_.command_bytes);
+  limits->set_nested_messages(131072);
   limits->set_unacknowledged_bytes(options_.unacknowledged_bytes);
   limits->set_reconnect_timeout_ms(options_.reconnect_timeout_ms);
 }

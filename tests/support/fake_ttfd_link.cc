@@ -14,26 +14,6 @@ bool HasContents(const v1::ClientMessage& message) {
 
 }  // namespace
 
-uint64_t NestedMessages(const google::protobuf::Message& message) {
-  const google::protobuf::Reflection& reflection = *message.GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  reflection.ListFields(message, &fields);
-  uint64_t count = 0;
-  for (const google::protobuf::FieldDescriptor* field : fields) {
-    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
-      continue;
-    }
-    if (!field->is_repeated()) {
-      count += 1 + NestedMessages(reflection.GetMessage(message, field));
-      continue;
-    }
-    for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
-      count += 1 + NestedMessages(reflection.GetRepeatedMessage(message, field, i));
-    }
-  }
-  return count;
-}
-
 google::rpc::Status FakeError(int code, const std::string& reason, const std::string& message,
                               const std::vector<std::pair<std::string, std::string>>& metadata,
                               bool retryable) {
@@ -87,13 +67,11 @@ std::optional<google::rpc::Status> FakeLink::Receive(const v1::ClientMessage& me
         kNotFound, "SESSION_LOST",
         "sequence " + std::to_string(message.sequence()) + " after " + std::to_string(accepted_));
   }
-  const uint64_t nested = NestedMessages(message);
-  if (nested > options_.nested_messages) {
-    return FakeError(kResourceExhausted, "LIMIT", "too many nested messages",
-                     {{"limit", "nested_messages"}});
-  }
   if (message.batches_size() != 0 || message.data_size() != 0) {
-    const uint64_t cost = message.ByteSizeLong() + nested * options_.nested_message_bytes;
+    uint64_t cost = message.ByteSizeLong();
+    for (const v1::Batch& batch : message.batches()) {
+      cost += static_cast<uint64_t>(batch.commands_size()) * options_.command_bytes;
+    }
     if (cost_ + cost > window()) {
       return FakeError(kResourceExhausted, "LIMIT", "more than the window",
                        {{"limit", "window_bytes"}, {"limit_value", std::to_string(window())}});

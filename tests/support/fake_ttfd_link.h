@@ -2,8 +2,6 @@
 // resending. Strict: what the API forbids ends the call. Pure functions over messages.
 #pragma once
 
-#include <google/protobuf/message.h>
-
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -44,8 +42,7 @@ struct FakeFaults {
 struct FakeOptions {
   uint64_t window_bytes = 8 << 20;
   bool advertise_window = true;  // false: the window of the Welcome is all there ever is
-  uint64_t nested_message_bytes = 128;
-  uint32_t nested_messages = 1 << 16;
+  uint32_t command_bytes = 512;
   uint64_t unacknowledged_bytes = 4 << 20;
   uint32_t reconnect_timeout_ms = 300'000;
   uint32_t message_bytes = 4 << 20;
@@ -56,9 +53,6 @@ struct FakeOptions {
   uint32_t devices = 1;
   FakeFaults faults = {};
 };
-
-// Protobuf messages nested in `message`, at any depth: counted by reflection.
-uint64_t NestedMessages(const google::protobuf::Message& message);
 
 // An error as the daemon makes it. `metadata`: pairs of key and value.
 google::rpc::Status FakeError(int code, const std::string& reason, const std::string& message,

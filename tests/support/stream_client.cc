@@ -27,24 +27,6 @@ std::string Text(const grpc::ByteBuffer& message) {
   return text;
 }
 
-uint64_t NestedOf(const google::protobuf::Message& message) {
-  const auto* const reflection = message.GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  reflection->ListFields(message, &fields);
-  uint64_t count = 0;
-  for (const auto* field : fields) {
-    if (field->type() != google::protobuf::FieldDescriptor::TYPE_MESSAGE) continue;
-    if (!field->is_repeated()) {
-      count += 1 + NestedOf(reflection->GetMessage(message, field));
-      continue;
-    }
-    for (int i = 0; i < reflection->FieldSize(message, field); ++i) {
-      count += 1 + NestedOf(reflection->GetRepeatedMessage(message, field, i));
-    }
-  }
-  return count;
-}
-
 std::string ReasonOf(const google::rpc::Status& status) {
   google::rpc::ErrorInfo info;
   EXPECT_TRUE(status.details_size() > 0 && status.details(0).UnpackTo(&info));
@@ -58,7 +40,11 @@ std::string ReasonOf(const google::rpc::Status& status) {
 
 uint64_t CostOf(const v1::ClientMessage& message) {
   if (message.batches_size() + message.data_size() == 0) return 0;
-  return message.ByteSizeLong() + NestedOf(message) * kNestedMessageBytes;
+  uint64_t cost = message.ByteSizeLong();
+  for (const v1::Batch& batch : message.batches()) {
+    cost += static_cast<uint64_t>(batch.commands_size()) * kCommandBytes;
+  }
+  return cost;
 }
 
 StreamClient::StreamClient(DaemonCore& core, Clock& clock, uint32_t reconnect_timeout_ms)

@@ -1,6 +1,7 @@
 // A daemon's core on a fake card, and clients that speak encoded messages with it.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -112,6 +113,30 @@ class StreamTest : public CoreTest {
     if (status.ok()) status = client->Send(OpenOf(0));
     EXPECT_TRUE(status.ok()) << StatusMessage(status);
     return client;
+  }
+  // A client whose queue 0 is open, and which has nothing more to receive or to acknowledge.
+  std::unique_ptr<StreamClient> Quiet(uint32_t reconnect_timeout_ms = kTimeoutMs) {
+    auto client = Client(reconnect_timeout_ms);
+    Run(*client);
+    clock.Advance(std::chrono::milliseconds(20));
+    Run(*client);
+    client->others.clear();
+    EXPECT_EQ(client->unacknowledged(), 0u);
+    return client;
+  }
+  static std::string Numbered(v1::ClientMessage message, uint64_t sequence, uint64_t ack = 0) {
+    message.set_sequence(sequence);
+    message.set_ack(ack);
+    return message.SerializeAsString();
+  }
+  uint64_t Held(const StreamClient& client) {
+    for (const LimitUsageReply& usage : core->GetLimits().usage) {
+      if (usage.session != client.welcome().session()) continue;
+      for (const LimitUseReply& use : usage.uses) {
+        if (use.name == "window_bytes") return use.used;
+      }
+    }
+    return 0;
   }
   // Until nothing moves, acknowledging on the way.
   void Run(StreamClient& client) {

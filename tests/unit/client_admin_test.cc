@@ -28,7 +28,7 @@ TEST(ClientAdmin, ReadsStatusDevicesAndHealth) {
   const Result<std::vector<DeviceInfo>> devices = admin.ListDevices(&limits);
   ASSERT_TRUE(devices.ok());
   EXPECT_EQ(limits.message_bytes, 4u << 20);
-  EXPECT_EQ(limits.nested_message_bytes, 128u);
+  EXPECT_EQ(limits.command_bytes, 512u);
   EXPECT_EQ(limits.idle_ms, std::nullopt);
   const Result<std::string> health = admin.Health();
   ASSERT_TRUE(health.ok()) << health.status().ToString();

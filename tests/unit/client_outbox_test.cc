@@ -4,14 +4,11 @@
 #include "client/cpp/src/command_size.h"
 #include "client/cpp/src/convert.h"
 #include "client/cpp/src/outbox.h"
-#include "tests/support/fake_ttfd_link.h"
 
 namespace ttfd::client::client_outbox_test {
 namespace {
 
-using ttfd::testing::NestedMessages;
-
-constexpr uint64_t kNestedBytes = 128;
+constexpr uint64_t kCommandBytes = 512;
 
 Limits DaemonLimits() {
   Limits limits;
@@ -19,8 +16,8 @@ Limits DaemonLimits() {
   limits.chunk_bytes = 64 << 10;
   limits.inline_bytes = 64 << 10;
   limits.commands_per_batch = 4096;
-  limits.nested_message_bytes = kNestedBytes;
-  limits.nested_messages = 1 << 16;
+  limits.command_bytes = kCommandBytes;
+  limits.nested_messages = 1 << 17;
   return limits;
 }
 
@@ -40,12 +37,18 @@ class ClientOutbox : public ::testing::Test {
       message->set_ack(9);
     });
   }
-  // What the daemon counts, by recursion.
+  // What the daemon counts.
   static uint64_t DaemonCost(const v1::ClientMessage& message) {
-    return message.ByteSizeLong() + kNestedBytes * NestedMessages(message);
+    uint64_t cost = message.ByteSizeLong();
+    for (const v1::Batch& batch : message.batches()) {
+      cost += kCommandBytes * static_cast<uint64_t>(batch.commands_size());
+    }
+    return cost;
   }
+  // The cost is exact, and the estimate of the size not too small.
   void ExpectExact() {
     EXPECT_EQ(outbox_.Cost(), DaemonCost(outbox_.message())) << outbox_.message().DebugString();
+    EXPECT_GE(outbox_.size().bytes, outbox_.message().ByteSizeLong());
   }
 
   Outbox outbox_;
@@ -100,7 +103,6 @@ TEST_F(ClientOutbox, Cost_OfAllocationsIsExact) {
   add(L1Options{.cores = cores});
   add(ShardOptions{.cores = cores});
   ExpectExact();
-  EXPECT_GE(outbox_.size().bytes, outbox_.message().ByteSizeLong());
 }
 
 TEST_F(ClientOutbox, Cost_OfTracesIsExact) {
@@ -192,19 +194,19 @@ TEST_F(ClientOutbox, HasSpaceFor_EndsAtGatherCost) {
     Add(1, ++value)->mutable_barrier();
   }
   EXPECT_LE(outbox_.Cost(), MessageLimits::kMostGathered);
-  EXPECT_GT(value, 1000u);
+  EXPECT_GT(value, 800u);
 }
 
-TEST_F(ClientOutbox, HasSpaceFor_EndsAtNestedLimit) {
+TEST_F(ClientOutbox, HasSpaceFor_EndsAtFourBytesForEachNestedMessage) {
   Limits limits = DaemonLimits();
-  limits.nested_messages = 10;
+  limits.nested_messages = 32768;
   outbox_.SetLimits(MessageLimits::From(limits, 64));
   uint64_t value = 0;
   while (outbox_.HasSpaceFor(kSmallCommand)) {
     Add(1, ++value)->mutable_barrier();
   }
-  EXPECT_LE(NestedMessages(outbox_.message()), 10u);
-  EXPECT_EQ(value, 4u);
+  EXPECT_LE(outbox_.Cost(), 4u * 32768);
+  EXPECT_GT(outbox_.Cost(), 3u * 32768);
 }
 
 TEST_F(ClientOutbox, HasSpaceFor_FollowsWindow) {
@@ -228,21 +230,20 @@ TEST_F(ClientOutbox, HasSpaceFor_GuaranteedCostWithoutWindow) {
   // What the API guarantees once all commands have ended: 1.5 chunks.
   EXPECT_LE(outbox_.Cost(), 96u << 10);
   EXPECT_GT(outbox_.Cost(), 48u << 10);
-  Add(1, ++value, MessageSize{64 << 10, 2});
+  Add(1, ++value, MessageSize{64 << 10, 1});
   EXPECT_FALSE(outbox_.HasSpaceFor(kSmallCommand));
 }
 
 TEST_F(ClientOutbox, Check_RefusesOversizedCommand) {
   const MessageLimits& limits = outbox_.limits();
-  EXPECT_TRUE(limits.Check({4 << 20, 1 << 16}).ok());
+  EXPECT_TRUE(limits.Check({4 << 20, 1}).ok());
   const Status bytes = limits.Check({(4 << 20) + 1, 1});
   EXPECT_EQ(bytes.code(), Code::kResourceExhausted);
   EXPECT_EQ(bytes.error().limit, "message_bytes");
-  EXPECT_EQ(limits.Check({1, (1 << 16) + 1}).error().limit, "nested_messages");
 }
 
 TEST_F(ClientOutbox, Cancel_OfSentCommandsPassesBlockedMessage) {
-  Add(1, 5, MessageSize{9 << 20, 2})->mutable_write()->set_inline_(std::string(9 << 20, 'x'));
+  Add(1, 5, MessageSize{9 << 20, 1})->mutable_write()->set_inline_(std::string(9 << 20, 'x'));
   outbox_.RequestSend();
   ASSERT_EQ(Next(), nullptr) << "the window has no space";
   outbox_.AddCancel({1, 2}, 4);

@@ -14,7 +14,7 @@ Limits DaemonLimits(uint32_t commands_per_batch = 4096) {
   Limits limits;
   limits.message_bytes = 4 << 20;
   limits.commands_per_batch = commands_per_batch;
-  limits.nested_message_bytes = 128;
+  limits.command_bytes = 512;
   return limits;
 }
 

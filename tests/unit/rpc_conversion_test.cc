@@ -82,14 +82,15 @@ TEST(RequestConversion, MessagesWithAllTheirParts) {
   EXPECT_EQ(request.open_queues[0].kind, 9u) << "unknown kinds arrive as they are";
   EXPECT_EQ(request.open_queues[0].workers, (std::vector<CoreRange>{{1, 2, 3, 4}}));
   ASSERT_EQ(request.batches.size(), 3u);
-  EXPECT_EQ(request.batches[0].costs, (std::vector<uint32_t>{3 * 130, 2 * 130}));
+  EXPECT_EQ(request.batches[0].costs,
+            (std::vector<uint32_t>{6 + kCommandBytes, 4 + kCommandBytes}));
   EXPECT_TRUE(request.batches[1].costs.empty());
-  EXPECT_EQ(request.batches[2].costs, (std::vector<uint32_t>{2 * 130}));
+  EXPECT_EQ(request.batches[2].costs, (std::vector<uint32_t>{4 + kCommandBytes}));
   EXPECT_EQ(request.data.at(0).payload, "payload");
-  EXPECT_EQ(request.data[0].cost, 128 + 2 + 3 * 2 + 9u);
+  EXPECT_EQ(request.data[0].cost, 2 + 3 * 2 + 9u);
   EXPECT_EQ(request.data[0].offset, 3u);
   EXPECT_EQ(request.cancels, (std::vector<QueuePosition>{{5, 6}}));
-  EXPECT_EQ(request.cost, bytes + 12 * kNestedMessageBytes);
+  EXPECT_EQ(request.cost, bytes + 3 * kCommandBytes);
   EXPECT_FALSE(request.finish || request.leave);
   message.mutable_finish();
   EXPECT_TRUE(Convert(message).finish);
@@ -274,7 +275,8 @@ TEST(RequestConversion, ConvertsOneElementPastALimitAndNoMore) {
   EXPECT_EQ(request.batches[0].costs.size(), 1000u);
   EXPECT_EQ(request.batches[0].waits.size(), 4u);
   EXPECT_EQ(std::get<FreeRequest>(request.batches[0].commands[0]).handles.size(), 21u);
-  EXPECT_EQ(request.batches[1].costs, (std::vector<uint32_t>{3 * 130})) << "each has its own";
+  EXPECT_EQ(request.batches[1].costs, (std::vector<uint32_t>{6 + kCommandBytes}))
+      << "each has its own";
 }
 
 TEST(RequestConversion, EveryWayToAttach) {

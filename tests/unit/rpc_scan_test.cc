@@ -30,6 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr ScanLimits kLimits{4 << 20, 32768};
+constexpr ScanLimits kAnyCommands{4 << 20, 32768, UINT64_MAX / 2};
 
 ByteSpan Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
@@ -45,9 +46,9 @@ uint64_t VarintBytes(uint64_t value) {
 }
 
 // Of a message that is a field with a number below 16.
-uint64_t CostOfField(const Message& message, uint64_t nested_in_it) {
+uint64_t BytesOfField(const Message& message) {
   const uint64_t size = message.ByteSizeLong();
-  return 1 + VarintBytes(size) + size + kNestedMessageBytes * (1 + nested_in_it);
+  return 1 + VarintBytes(size) + size;
 }
 
 // ---- The reference: the messages within a message, and within its bytes.
@@ -190,7 +191,7 @@ StatusOr<MessageScan> ScanInSegments(const std::string& bytes, Random& random) {
     segments.push_back(Bytes(bytes).subspan(at, size));
     at += size;
   }
-  return ScanMessage(segments, kLimits);
+  return ScanMessage(segments, kAnyCommands);
 }
 
 TEST(MessageScan, RandomMessages_HaveTheirCountsAndCosts) {
@@ -202,26 +203,25 @@ TEST(MessageScan, RandomMessages_HaveTheirCountsAndCosts) {
     const std::string bytes = message.SerializeAsString();
     const StatusOr<MessageScan> scan = ScanInSegments(bytes, random);
     ASSERT_TRUE(scan.ok()) << scan.status();
-    const uint64_t nested = NestedOf(message);
-    EXPECT_EQ(scan->nested, nested);
+    EXPECT_EQ(scan->nested, NestedOf(message));
     EXPECT_EQ(scan->bytes, bytes.size());
     const bool charged = message.batches_size() + message.data_size() > 0;
-    EXPECT_EQ(scan->cost, charged ? bytes.size() + nested * kNestedMessageBytes : 0);
+    EXPECT_EQ(scan->cost, charged ? bytes.size() + scan->commands.size() * kCommandBytes : 0);
     std::vector<uint32_t> commands;
     for (const v1::Batch& batch : message.batches()) {
-      uint64_t rest = CostOfField(batch, NestedOf(batch));
+      uint64_t rest = BytesOfField(batch);
       const size_t first = commands.size();
       for (const v1::Command& command : batch.commands()) {
-        const uint64_t cost = CostOfField(command, NestedOf(command));
-        commands.push_back(static_cast<uint32_t>(cost));
-        rest -= cost;
+        const uint64_t command_bytes = BytesOfField(command);
+        commands.push_back(static_cast<uint32_t>(command_bytes + kCommandBytes));
+        rest -= command_bytes;
       }
       if (first < commands.size()) commands[first] += static_cast<uint32_t>(rest);
     }
     EXPECT_EQ(scan->commands, commands);
     ASSERT_EQ(scan->data.size(), static_cast<size_t>(message.data_size()));
     for (int i = 0; i < message.data_size(); ++i) {
-      EXPECT_EQ(scan->data[static_cast<size_t>(i)], CostOfField(message.data(i), 0));
+      EXPECT_EQ(scan->data[static_cast<size_t>(i)], BytesOfField(message.data(i)));
     }
     if (HasFailure()) return;
   }
@@ -273,8 +273,7 @@ TEST(MessageScan, Cost_OfMessagesWithoutCommandsIsZero) {
   EXPECT_EQ(scan->nested, 4u);
   EXPECT_THAT(scan->commands, IsEmpty());
   message.add_batches();
-  EXPECT_EQ(Scan(message.SerializeAsString())->cost,
-            message.ByteSizeLong() + 5 * kNestedMessageBytes)
+  EXPECT_EQ(Scan(message.SerializeAsString())->cost, message.ByteSizeLong())
       << "a batch makes all of the message count";
 }
 
@@ -336,6 +335,24 @@ TEST(MessageScan, NestedMessages_AreLimited) {
   ExpectLimit(Scan(message.SerializeAsString(), {1000, 10}).status(), "nested_messages", 10);
 }
 
+TEST(MessageScan, NestedMessagesOfACommand_AreLimitedByItsBytes) {
+  const auto scan = [](int empty, int words) {
+    v1::ClientMessage message;
+    message.add_batches()->add_commands()->mutable_barrier();  // in no other command's count
+    v1::Launch* const launch = message.mutable_batches(0)->add_commands()->mutable_launch();
+    for (int i = 0; i < empty; ++i) launch->add_arguments();
+    if (words > 0) {
+      for (int i = 0; i < words; ++i) launch->mutable_arguments(0)->add_common(1);
+    }
+    return Scan(message.SerializeAsString());
+  };
+  // An empty message has 2 bytes. Tags and lengths of command and launch are 6, of the words 4.
+  EXPECT_TRUE(scan(131, 0).ok());
+  ExpectLimit(scan(132, 0).status(), "nested_messages", 64 + 270 / 4);
+  EXPECT_TRUE(scan(1132, 1000).ok()) << "for each word one more";
+  EXPECT_FALSE(scan(2300, 1000).ok());
+}
+
 TEST(MessageScan, UnknownFields_CountTowardsNestedMessages) {
   const std::string field = "\x78\x01";  // field 15, a number
   std::string bytes;
@@ -364,9 +381,11 @@ TEST(MessageScan, QueueEntries_AreLimited) {
     for (int i = 0; i < cancels; ++i) message.add_cancels();
     return message.SerializeAsString();
   };
-  EXPECT_TRUE(Scan(with(4, 4), {1000, 100, 4}).ok());
-  ExpectLimit(Scan(with(5, 0), {1000, 100, 4}).status(), "queues", 2);
-  ExpectLimit(Scan(with(0, 5), {1000, 100, 4}).status(), "queues", 2);
+  ScanLimits limits{1000, 100};
+  limits.queue_entries = 4;
+  EXPECT_TRUE(Scan(with(4, 4), limits).ok());
+  ExpectLimit(Scan(with(5, 0), limits).status(), "queues", 2);
+  ExpectLimit(Scan(with(0, 5), limits).status(), "queues", 2);
 }
 
 TEST(MessageScan, SequenceAndAck_AreThoseThatProtobufReads) {
@@ -423,8 +442,9 @@ TEST(MessageScan, Commands_AreListedOverAllBatches) {
   const StatusOr<MessageScan> scan = Scan(message.SerializeAsString());
   ASSERT_TRUE(scan.ok());
   // Batch, command, barrier; batch, wait, command; command: 2 bytes each.
-  EXPECT_THAT(scan->commands, ElementsAre(3 * 130u, 3 * 130u, 130u));
-  EXPECT_EQ(scan->cost, 8 * 130u) << "the empty batch is in no share";
+  EXPECT_THAT(scan->commands,
+              ElementsAre(6u + kCommandBytes, 6u + kCommandBytes, 2u + kCommandBytes));
+  EXPECT_EQ(scan->cost, 16u + 3 * kCommandBytes) << "the empty batch is in no share";
 }
 
 }  // namespace

@@ -417,12 +417,9 @@ TEST_F(SessionRefusal, Launches) {
   Expect({
       {"unknown program", Launch(88), StatusCode::kNotFound, "UNKNOWN_HANDLE", "launch.program"},
       {"a buffer is no program", Launch(kBuffer), kInvalid, "INVALID", "launch.program"},
-      {"no such kernel", LaunchWith([&] {
-         auto a = good;
-         a.kernel = 1;
-         return a;
-       }()),
-       kInvalid, "INVALID", "launch.arguments[0].kernel"},
+      {"no words", LaunchWith({}), kInvalid, "INVALID", "launch.arguments[0]"},
+      {"no such kernel", LaunchWith({1, {1, 2, 3}, {}, 0, {}}), kInvalid, "INVALID",
+       "launch.arguments[0].kernel"},
       {"too many words", LaunchWith([&] {
          auto a = good;
          a.common.resize(257);

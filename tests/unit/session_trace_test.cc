@@ -460,6 +460,8 @@ TEST_F(SessionTrace, RefusesWhatIsNoTrace) {
             "record_trace.launches[1].program");
   EXPECT_EQ(Refused(Record(kTrace, {LaunchWords(3, std::vector<uint32_t>(1000))})).field,
             "record_trace.launches[0].arguments[0].common");
+  EXPECT_EQ(Refused(Record(kTrace, {Launch(3), LaunchWords(3, {})})).field,
+            "record_trace.launches[1].arguments[0]");
   LaunchRequest launch = LaunchWords(3, {0});
   launch.arguments[0].buffers = {{0, 98, 0}};
   EXPECT_EQ(Refused(Record(kTrace, {launch})).field,
@@ -493,6 +495,7 @@ TEST_F(SessionTrace, RefusesPatchesThatDoNotFit) {
   EXPECT_EQ(Refused(Replay(kTrace, {{0, {0, {1}, {}, 0, {}}}})).field,
             "replay_trace.patches[0].arguments")
       << "as many words as recorded";
+  EXPECT_EQ(Refused(Replay(kTrace, {{0, {}}})).field, "replay_trace.patches[0].arguments");
   EXPECT_EQ(Refused(Replay(kTrace, {{0, {0, {1, 2}, {}, 0, {{5, 1, 0}}}}})).field,
             "replay_trace.patches[0].arguments.buffers.word");
   EXPECT_EQ(Refused(Replay(kTrace, {{0, {0, {1, 2}, {}, 0, {{0, 97, 0}}}}})).field,

@@ -6,18 +6,17 @@ namespace {
 
 constexpr size_t kFixedBytes = 48;  // tags, lengths and varints of a message with few fields
 constexpr size_t kWordBytes = 4;
-constexpr MessageSize kBufferArgument = {40, 1};
-constexpr MessageSize kLayout = {40, 1};        // Interleaved or Sharded, without its cores
-constexpr MessageSize kUse = {kFixedBytes, 1};  // KernelUse, CircularBuffer, Semaphore
+constexpr size_t kBufferArgumentBytes = 40;
+constexpr MessageSize kLayout = {40, 0};        // Interleaved or Sharded, without its cores
+constexpr MessageSize kUse = {kFixedBytes, 0};  // KernelUse, CircularBuffer, Semaphore
 
 MessageSize SizeOf(const LaunchRequest::Arguments& arguments) {
   const size_t words = arguments.common.size() + arguments.per_core.size();
-  return {kFixedBytes + kWordBytes * words + kBufferArgument.bytes * arguments.buffers.size(),
-          1 + kBufferArgument.nested * arguments.buffers.size()};
+  return {kFixedBytes + kWordBytes * words + kBufferArgumentBytes * arguments.buffers.size(), 0};
 }
 
 MessageSize SizeOf(const std::vector<CoreRange>& cores) {
-  return {kCoreRangeSize.bytes * cores.size(), kCoreRangeSize.nested * cores.size()};
+  return {kCoreRangeSize.bytes * cores.size(), 0};
 }
 
 template <typename Uses>
@@ -32,7 +31,7 @@ MessageSize SizeOfUses(const Uses& uses) {
 }  // namespace
 
 MessageSize SizeInTrace(const LaunchRequest& launch) {
-  MessageSize size = {kFixedBytes, 1};
+  MessageSize size = {kFixedBytes, 0};
   for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
     size += SizeOf(arguments);
   }
@@ -46,7 +45,7 @@ MessageSize SizeOf(const LaunchRequest& launch) {
 MessageSize SizeOf(const ReplayRequest& replay) {
   MessageSize size = kSmallCommand;
   for (const ReplayRequest::KernelPatch& patch : replay.patches()) {
-    size += MessageSize{kFixedBytes, 1} + SizeOf(patch.arguments);
+    size += MessageSize{kFixedBytes, 0} + SizeOf(patch.arguments);
   }
   return size;
 }

@@ -1,5 +1,4 @@
-// Sizes of commands in a message: encoded bytes as an estimate that is never too small, nested
-// messages exactly, as the daemon counts them for its window.
+// Sizes of commands in a message: encoded bytes, as an estimate that is never too small.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,8 @@ namespace ttfd::client {
 
 constexpr size_t kVarintBytes = 10;  // longest varint of 64 bits
 // A Command whose operation is a few numbers.
-constexpr MessageSize kSmallCommand = {72, 2};
-constexpr MessageSize kCoreRangeSize = {28, 1};
+constexpr MessageSize kSmallCommand = {72, 1};
+constexpr MessageSize kCoreRangeSize = {28, 0};
 
 // Of Commands.
 MessageSize SizeOf(const LaunchRequest& launch);
@@ -25,7 +24,7 @@ MessageSize SizeOf(const DramOptions& options);
 MessageSize SizeOf(const L1Options& options);
 MessageSize SizeOf(const ShardOptions& options);
 // A RecordTrace without its launches; and one of its launches.
-constexpr MessageSize kRecordTrace = {72, 2};
+constexpr MessageSize kRecordTrace = {72, 1};
 MessageSize SizeInTrace(const LaunchRequest& launch);
 
 }  // namespace ttfd::client

@@ -54,6 +54,11 @@ ErrorInfo ErrorOf(const google::rpc::Status& status) {
   return error;
 }
 
+// The API has no entries without.
+bool HasWords(const LaunchRequest::Arguments& arguments) {
+  return !arguments.common.empty() || !arguments.per_core.empty() || !arguments.buffers.empty();
+}
+
 void ToProto(const LaunchRequest::Arguments& arguments, v1::Arguments* proto) {
   proto->set_kernel(arguments.kernel);
   proto->set_words_per_core(arguments.words_per_core);
@@ -158,7 +163,7 @@ Limits FromProto(const v1::Limits& limits) {
           .lease_wait_ms = limits.lease_wait_ms(),
           .weight = limits.weight(),
           .priority = FromProto(limits.priority()),
-          .nested_message_bytes = limits.nested_message_bytes(),
+          .command_bytes = limits.command_bytes(),
           .nested_messages = limits.nested_messages(),
           .unacknowledged_bytes = limits.unacknowledged_bytes(),
           .reconnect_timeout_ms = limits.reconnect_timeout_ms()};
@@ -262,13 +267,18 @@ void ToProto(const LaunchRequest& launch, v1::Launch* proto) {
     proto->set_timeout_ms(*launch.timeout_ms());
   }
   for (const LaunchRequest::Arguments& arguments : launch.arguments()) {
-    ToProto(arguments, proto->add_arguments());
+    if (HasWords(arguments)) {
+      ToProto(arguments, proto->add_arguments());
+    }
   }
 }
 
 void ToProto(const ReplayRequest& replay, v1::ReplayTrace* proto) {
   proto->set_trace(replay.trace());
   for (const ReplayRequest::KernelPatch& patch : replay.patches()) {
+    if (!HasWords(patch.arguments)) {
+      continue;
+    }
     v1::TracePatch* out = proto->add_patches();
     out->set_launch(patch.launch);
     ToProto(patch.arguments, out->mutable_arguments());

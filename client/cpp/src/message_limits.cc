@@ -4,31 +4,16 @@
 #include <string>
 
 namespace ttfd::client {
-namespace {
-
-Status TooLarge(const char* limit, uint64_t value, uint64_t used, const std::string& what) {
-  return Status(ErrorInfo{.code = Code::kResourceExhausted,
-                          .message = "one command takes " + std::to_string(used) + " " + what +
-                                     " of a message, the limit is " + std::to_string(value) +
-                                     "; split it into several commands",
-                          .reason = "LIMIT",
-                          .limit = limit,
-                          .limit_value = value,
-                          .limit_used = used,
-                          .execution_state = ExecutionState::kNotStarted});
-}
-
-}  // namespace
-
 MessageLimits MessageLimits::From(const Limits& limits, uint32_t batch_commands) {
   MessageLimits out;
   out.batch_commands = std::max(batch_commands, 1U);
   if (limits.commands_per_batch != 0) {
     out.batch_commands = std::min(out.batch_commands, limits.commands_per_batch);
   }
-  out.nested_bytes = limits.nested_message_bytes;
+  out.command_bytes = limits.command_bytes;
   if (limits.nested_messages != 0) {
-    out.max_nested = limits.nested_messages;
+    // A message of this cost cannot have more (types.proto).
+    out.most_gathered = std::min(kMostGathered, uint64_t{4} * limits.nested_messages);
   }
   if (limits.message_bytes != 0) {
     out.max_bytes = limits.message_bytes;
@@ -41,13 +26,18 @@ MessageLimits MessageLimits::From(const Limits& limits, uint32_t batch_commands)
 }
 
 Status MessageLimits::Check(const MessageSize& size) const {
-  if (size.bytes > max_bytes) {
-    return TooLarge("message_bytes", max_bytes, size.bytes, "bytes");
+  if (size.bytes <= max_bytes) {
+    return Status();
   }
-  if (size.nested > max_nested) {
-    return TooLarge("nested_messages", max_nested, size.nested, "nested messages");
-  }
-  return Status();
+  return Status(ErrorInfo{.code = Code::kResourceExhausted,
+                          .message = "one command takes " + std::to_string(size.bytes) +
+                                     " bytes of a message, the limit is " +
+                                     std::to_string(max_bytes) + "; split it into several commands",
+                          .reason = "LIMIT",
+                          .limit = "message_bytes",
+                          .limit_value = max_bytes,
+                          .limit_used = size.bytes,
+                          .execution_state = ExecutionState::kNotStarted});
 }
 
 }  // namespace ttfd::client

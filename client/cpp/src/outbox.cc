@@ -10,11 +10,11 @@ namespace ttfd::client {
 namespace {
 
 constexpr MessageSize kMessage = {24, 0};    // sequence and ack
-constexpr MessageSize kBatch = {48, 1};      // tags and numbers of a batch
-constexpr MessageSize kPosition = {20, 1};   // of a wait or a cancel
-constexpr MessageSize kData = {40, 1};       // besides its payload
-constexpr MessageSize kOpenQueue = {24, 1};  // besides its workers
-constexpr MessageSize kFinish = {2, 1};
+constexpr MessageSize kBatch = {48, 0};      // tags and numbers of a batch
+constexpr MessageSize kPosition = {20, 0};   // of a wait or a cancel
+constexpr MessageSize kData = {40, 0};       // besides its payload
+constexpr MessageSize kOpenQueue = {24, 0};  // besides its workers
+constexpr MessageSize kFinish = {2, 0};
 
 google::protobuf::ArenaOptions Options(char* block, size_t bytes) {
   google::protobuf::ArenaOptions options;
@@ -39,10 +39,7 @@ bool MergeCancel(Position from, v1::ClientMessage* message) {
 
 }  // namespace
 
-MessageSize BatchHeader::size() const {
-  return {kBatch.bytes + kPosition.bytes * waits.size(),
-          kBatch.nested + kPosition.nested * waits.size()};
-}
+MessageSize BatchHeader::size() const { return {kBatch.bytes + kPosition.bytes * waits.size(), 0}; }
 
 Outbox::Outbox()
     : first_block_(std::make_unique_for_overwrite<char[]>(kFirstBlockBytes)),
@@ -55,8 +52,7 @@ bool Outbox::HasSpaceFor(const MessageSize& size) const {
   }
   const MessageSize sum = size_ + size + kMessage;
   return message_->cancels_size() == 0 && !message_->has_finish() &&
-         limits_.Cost(sum) <= limits_.GatherCost(window_.available()) &&
-         sum.nested <= limits_.max_nested;
+         limits_.Cost(sum) <= limits_.GatherCost(window_.available());
 }
 
 v1::Command* Outbox::AddCommand(uint32_t queue, uint64_t value, const BatchHeader& header,
@@ -79,11 +75,10 @@ v1::Command* Outbox::AddCommand(uint32_t queue, uint64_t value, const BatchHeade
     size_ += header.size();
   }
   size_ += size;
-  ++commands_;
   return open_batch_->add_commands();
 }
 
-MessageSize Outbox::DataSize(size_t payload) { return {kData.bytes + payload, kData.nested}; }
+MessageSize Outbox::DataSize(size_t payload) { return {kData.bytes + payload, 0}; }
 
 void Outbox::AddData(Position command, uint64_t offset, std::span<const std::byte> payload) {
   v1::Data* data = message_->add_data();
@@ -96,8 +91,7 @@ void Outbox::AddData(Position command, uint64_t offset, std::span<const std::byt
 
 MessageSize Outbox::OpenQueueSize(const QueueOptions& options) {
   const size_t workers = options.workers.size();
-  return {kOpenQueue.bytes + kCoreRangeSize.bytes * workers,
-          kOpenQueue.nested + kCoreRangeSize.nested * workers};
+  return {kOpenQueue.bytes + kCoreRangeSize.bytes * workers, 0};
 }
 
 void Outbox::AddOpenQueue(uint32_t queue, uint32_t device, const QueueOptions& options) {
@@ -146,7 +140,7 @@ uint64_t Outbox::Cost() const {
   if (message_->batches_size() == 0 && message_->data_size() == 0) {
     return 0;
   }
-  return limits_.Cost({message_->ByteSizeLong(), size_.nested});
+  return limits_.Cost({message_->ByteSizeLong(), size_.commands});
 }
 
 void Outbox::MarkSent(const v1::ClientMessage* sent) {
@@ -163,7 +157,6 @@ void Outbox::Clear() {
   message_ = google::protobuf::Arena::CreateMessage<v1::ClientMessage>(&arena_);
   open_batch_ = nullptr;
   size_ = {};
-  commands_ = 0;
   send_requested_ = false;
 }
 

@@ -78,7 +78,7 @@ class Outbox {
 
   bool empty() const { return size_.bytes == 0; }
   const MessageSize& size() const { return size_; }
-  uint64_t commands() const { return commands_; }
+  uint64_t commands() const { return size_.commands; }
   // Exact, with the sequence and ack as they are.
   uint64_t Cost() const;
   const v1::ClientMessage& message() const { return *message_; }
@@ -95,7 +95,6 @@ class Outbox {
   v1::ClientMessage* message_ = nullptr;
   v1::Batch* open_batch_ = nullptr;  // the last one, if the next command may still join it
   MessageSize size_;                 // of message_
-  uint64_t commands_ = 0;
   bool send_requested_ = false;
   v1::ClientMessage urgent_;  // at most one cancel a queue
   MessageLimits limits_;

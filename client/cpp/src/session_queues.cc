@@ -34,12 +34,10 @@ Position SessionQueues::OpenQueue(const QueueOptions& options) {
 }
 
 void SessionQueues::AppendFrees() {
-  const MessageSize size = {kSmallCommand.bytes + kFreesPerCommand * kVarintBytes,
-                            kSmallCommand.nested};
+  const MessageSize size = kSmallCommand + MessageSize{kFreesPerCommand * kVarintBytes, 0};
   while (handles_.any_to_free() && outbox_.HasSpaceFor(size + BatchHeader().size())) {
     std::vector<uint64_t> handles = handles_.Take(kFreesPerCommand);
-    const MessageSize taken = {kSmallCommand.bytes + handles.size() * kVarintBytes,
-                               kSmallCommand.nested};
+    const MessageSize taken = kSmallCommand + MessageSize{handles.size() * kVarintBytes, 0};
     const Position position = Append(kControlQueue, taken, [&handles](v1::Command* command) {
       command->mutable_free()->mutable_handles()->Add(handles.begin(), handles.end());
     });

@@ -142,7 +142,7 @@ void BindLimits(py::module_& module) {
       .Field("lease_wait_ms", &Limits::lease_wait_ms)
       .Field("weight", &Limits::weight)
       .Field("priority", [](const Limits& l) { return client::PriorityName(l.priority); })
-      .Field("nested_message_bytes", &Limits::nested_message_bytes)
+      .Field("command_bytes", &Limits::command_bytes)
       .Field("nested_messages", &Limits::nested_messages)
       .Field("unacknowledged_bytes", &Limits::unacknowledged_bytes)
       .Field("reconnect_timeout_ms", &Limits::reconnect_timeout_ms);

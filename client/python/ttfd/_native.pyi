@@ -110,7 +110,7 @@ class Limits:
     lease_wait_ms: int
     weight: int  # the greatest without role admin
     priority: str  # the highest without role admin
-    nested_message_bytes: int  # as the rest, of the transport (types.proto)
+    command_bytes: int  # as the rest, of the transport (types.proto)
     nested_messages: int
     unacknowledged_bytes: int
     reconnect_timeout_ms: int

@@ -1,10 +1,12 @@
-// The conformance job with libttfd: driver ADDRESS RECONNECT_MS [lease] [leave]. run.py has the job and its report.
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+// The conformance job with libttfd. run.py has the job and its report.
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ttfd/session.h"
@@ -40,8 +42,10 @@ class Job {
   explicit Job(Session& session) : session_(session), queue_(session.queue()) {}
 
   // "ok", "wrong bytes", or the first error.
-  nlohmann::json Run() {
-    if (const Status status = Steps(); !status.ok()) {
+  nlohmann::json Run(bool cancel) {
+    Status status = Steps();
+    if (status.ok() && cancel) status = Cancel();
+    if (!status.ok()) {
       const Status first = queue_.error();  // what failed the queue, not what follows from it
       return ReportOf(first.ok() ? status : first);
     }
@@ -66,6 +70,14 @@ class Job {
     if (!Check(queue_.Read(big_, 0, again))) return status_;
     right_ = right_ && again == pattern_;
     return Status();
+  }
+
+  // The error of a command that was cancelled.
+  Status Cancel() {
+    Position write;
+    if (!Take(queue_.EnqueueWrite(big_, 0, pattern_), &write)) return status_;
+    const Status cancelled = queue_.Cancel(write.value);
+    return cancelled.ok() ? queue_.Wait(write) : cancelled;
   }
 
   bool Transfers() {
@@ -118,22 +130,23 @@ class Job {
   bool right_ = true;
 };
 
-nlohmann::json Main(int argc, char** argv) {
-  const std::vector<std::string_view> options(argv + 3, argv + argc);
-  const auto given = [&options](std::string_view name) {
-    return std::find(options.begin(), options.end(), name) != options.end();
-  };
+// One job: "ADDRESS RECONNECT_MS [OPTION ...]". The driver's report.
+nlohmann::json RunJob(const std::string& line) {
+  std::istringstream words(line);
   ConnectOptions connect;
-  connect.address = argv[1];
+  int64_t reconnect_ms = 0;
+  words >> connect.address >> reconnect_ms;
+  const std::set<std::string> options{std::istream_iterator<std::string>(words), {}};
   connect.client_name = "conformance";
-  connect.reconnect_timeout = std::chrono::milliseconds(std::atoll(argv[2]));
+  connect.reconnect_timeout = std::chrono::milliseconds(reconnect_ms);
   connect.call_timeout = std::chrono::seconds(20);
-  if (given("lease")) connect.lease = LeaseOptions{.wait = std::chrono::seconds(10)};
+  if (options.count("lease") != 0) connect.lease = LeaseOptions{.wait = std::chrono::seconds(10)};
+  if (options.count("lease-token") != 0) connect.lease_token = "1ea5e0";
   Result<Session> session = Session::Connect(connect);
   if (!session.ok()) return ReportOf(session.status());
   session->OnPrint([](const KernelPrint&) {});
-  const nlohmann::json report = Job(*session).Run();
-  if (given("leave")) return report;  // its destructor ends the session
+  const nlohmann::json report = Job(*session).Run(options.count("cancel") != 0);
+  if (options.count("leave") != 0) return report;  // its destructor ends the session
   const Status closed = session->Close();
   return closed.ok() || report["outcome"] != "ok" ? report : ReportOf(closed);
 }
@@ -141,11 +154,9 @@ nlohmann::json Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ttfd::client
 
-int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::fputs("usage: driver ADDRESS RECONNECT_MS [lease] [leave]\n", stderr);
-    return 2;
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << ttfd::client::RunJob(line).dump() << "\n" << std::flush;
   }
-  std::puts(ttfd::client::Main(argc, argv).dump().c_str());
   return 0;
 }

@@ -1,10 +1,12 @@
 // The conformance job with client/js/raw_session.mjs. See run.py for the job and its report.
 import grpc from '@grpc/grpc-js';
 import protoLoader from '@grpc/proto-loader';
+import {createInterface} from 'node:readline';
 import {Session, loadApi} from './raw_session.mjs';
 
 const [BIG, SMALL, KERNEL, PROGRAM] = [1, 2, 3, 4];
-const [protoDir, address, reconnectMs, ...options] = process.argv.slice(2);
+const [protoDir] = process.argv.slice(2);
+const api = loadApi(protoDir);
 const details = protoLoader.loadSync(['google/rpc/status.proto', 'google/rpc/error_details.proto'],
                                      {includeDirs: [protoDir], keepCase: true, longs: Number});
 
@@ -15,7 +17,7 @@ async function supply(session, value, payload) {
   }
 }
 
-async function job(session) {
+async function job(session, cancel) {
   const pattern = Buffer.from(Array.from({length: 65536}, (_, index) => index % 256));
   const elf = pattern.subarray(0, 20480);
   const commands = [
@@ -42,6 +44,13 @@ async function job(session) {
                                  commands: [{read: {buffer: SMALL, size: 1024}}]}]});
   await session.wait(1, commands.length);
   await session.wait(2, 1);
+  if (cancel) {
+    const last = commands.length + 1;
+    await session.send({batches: [{queue: 1, first_value: last, commands: [{write: {buffer: BIG, size: 65536, streamed: true}}]}]});
+    await supply(session, last, pattern);
+    await session.send({cancels: [{queue: 1, from_value: last}]});
+    await session.wait(1, last);
+  }
   const small = Buffer.concat(Array.from({length: 16}, (_, i) => Buffer.alloc(64, i)));
   return session.data.get(`1:${commands.length}`)?.equals(pattern) && session.data.get('2:1')?.equals(small);
 }
@@ -57,26 +66,31 @@ function reportOf(status, executionState = 'EXECUTION_STATE_UNSPECIFIED') {
           execution_state: executionState.replace('EXECUTION_STATE_', '')};
 }
 
-let report;
-try {
-  const hello = options.includes('lease') ? {lease: {wait_ms: 10000}} : {};
-  const session = await Session.connect(loadApi(protoDir), address,
-                                        {reconnectMs: Number(reconnectMs), client_name: 'conformance', ...hello});
-  const right = await job(session);
-  report = {outcome: right ? 'ok' : 'wrong bytes'};
-  if (session.errors.length > 0) report = reportOf(session.errors[0].status, session.errors[0].execution_state);
-  if (options.includes('leave')) {
-    await session.send({leave: {}});
-    await session.until(() => session.end !== null).catch(() => {});
-  } else {
-    await session.close();
-  }
-} catch (error) {
-  const [trailer] = error.metadata?.get('grpc-status-details-bin') ?? [];
-  report = trailer === undefined ? {...reportOf({code: error.code}), message: error.message}
+// One job: the driver's report.
+async function run(address, reconnectMs, options) {
+  try {
+    const attach = options.includes('lease') ? {lease: {wait_ms: 10000}}
+      : options.includes('lease-token') ? {lease_token: Buffer.from('1ea5e0', 'hex')} : {};
+    const session = await Session.connect(api, address, {reconnectMs: Number(reconnectMs), client_name: 'conformance', ...attach});
+    const right = await job(session, options.includes('cancel'));
+    let report = {outcome: right ? 'ok' : 'wrong bytes'};
+    if (session.errors.length > 0) report = reportOf(session.errors[0].status, session.errors[0].execution_state);
+    if (options.includes('leave')) {
+      await session.send({leave: {}});
+      await session.until(() => session.end !== null).catch(() => {});
+    } else {
+      await session.close();
+    }
+    return report;
+  } catch (error) {
+    const [trailer] = error.metadata?.get('grpc-status-details-bin') ?? [];
+    return trailer === undefined ? {...reportOf({code: error.code}), message: error.message}
                                  : reportOf(details['google.rpc.Status'].deserialize(trailer));
-  if (report.code === 'UNAVAILABLE' && report.reason === '') Object.assign(report, {reason: 'CONNECTION_LOST', retryable: true});
-  if (report.reason === 'SESSION_LOST') Object.assign(report, {code: 'UNAVAILABLE', retryable: true});
+  }
 }
-console.log(JSON.stringify(report));
+
+for await (const line of createInterface({input: process.stdin})) {
+  const [address, reconnectMs, ...options] = line.split(' ');
+  console.log(JSON.stringify(await run(address, reconnectMs, options)));
+}
 process.exit(0);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+from typing import Callable
 
 import grpc
 
@@ -17,7 +18,7 @@ from ttfd.v1 import ttfd_pb2 as pb  # pylint: disable=wrong-import-position
 BIG, SMALL, KERNEL, PROGRAM = 1, 2, 3, 4
 
 
-def job(session: Session) -> bool:
+def job(session: Session, cancel: bool) -> bool:
     """Whether everything that was read is right."""
     pattern = bytes(index % 256 for index in range(65536))
     elf = bytes(range(256)) * 80
@@ -48,6 +49,12 @@ def job(session: Session) -> bool:
                            "commands": [{"read": {"buffer": SMALL, "size": 1024}}]}])
     session.wait(1, len(commands))
     session.wait(2, 1)
+    if cancel:
+        last = len(commands) + 1
+        session.send(batches=[{"queue": 1, "first_value": last, "commands": [{"write": {"buffer": BIG, "size": 65536, "streamed": True}}]}])
+        supply(session, last, pattern)
+        session.send(cancels=[{"queue": 1, "from_value": last}])
+        session.wait(1, last)
     return (session.data[1, len(commands)] == pattern
             and session.data[2, 1] == b"".join(bytes([index]) * 64 for index in range(16)))
 
@@ -78,40 +85,51 @@ def described_end(failure: grpc.RpcError) -> dict[str, object]:
     """How the call ended."""
     for key, value in failure.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
-            report = described(status_pb2.Status.FromString(value))
-            return report | {"code": "UNAVAILABLE", "retryable": True} if report["reason"] == "SESSION_LOST" else report
-    report = described(status_pb2.Status(code=failure.code().value[0], message=failure.details() or ""))
-    lost = failure.code() == grpc.StatusCode.UNAVAILABLE
-    return report | {"reason": "CONNECTION_LOST", "retryable": True} if lost else report
+            return described(status_pb2.Status.FromString(value))
+    return described(status_pb2.Status(code=failure.code().value[0], message=failure.details() or ""))
 
 
-def main() -> int:
-    """raw_driver.py ADDRESS RECONNECT_MS [lease] [leave]"""
-    address, reconnect_ms, *options = sys.argv[1:]
+def run(make_session: Callable[..., Session], address: str, reconnect_ms: str, *options: str) -> dict[str, object]:
+    """One job: the driver's report."""
     hello = {"lease": pb.Lease(wait_ms=10_000)} if "lease" in options else {}
-    report: dict[str, object] = {}
+    if "lease-token" in options:
+        hello = {"lease_token": bytes.fromhex("1ea5e0")}
+    session = None
     try:
-        session = Session(pb, address, int(reconnect_ms) / 1000, client_name="conformance", **hello)
-        right = job(session)
-        report = {"outcome": "ok" if right else "wrong bytes"}
+        session = make_session(pb, address, int(reconnect_ms) / 1000, client_name="conformance", **hello)
+        report: dict[str, object] = {"outcome": "ok" if job(session, "cancel" in options) else "wrong bytes"}
         if session.errors:
             report = described(session.errors[0].status, session.errors[0].execution_state)
         if "leave" in options:
-            session.send(leave={})
-            try:
-                session.receive()
-            except grpc.RpcError:
-                pass
+            leave(session)
         else:
             session.finish()
+        return report
     except grpc.RpcError as failure:
-        report = described_end(failure)
+        return described_end(failure)
     except ValueError as wrong:
-        report = described(status_pb2.Status(code=13, message=str(wrong)))  # INTERNAL
-    print(json.dumps(report))
-    sys.stdout.flush()
+        return described(status_pb2.Status(code=13, message=str(wrong)))  # INTERNAL
+    finally:
+        if session is not None:
+            session.close()
+
+
+def leave(session: Session) -> None:
+    """Ends the session, which has no results to wait for."""
+    session.send(leave={})
+    try:
+        while session.receive():
+            pass
+    except grpc.RpcError:
+        pass
+
+
+def serve(choose: Callable[[list[str]], Callable[..., Session]]) -> int:
+    """A job a line, with the class that is chosen by its words."""
+    for line in sys.stdin:
+        print(json.dumps(run(choose(line.split()), *line.split())), flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve(lambda words: Session))

@@ -32,8 +32,11 @@ class Relay:
             self._open.clear()
 
     def close(self) -> None:
-        """No further connections."""
+        """No further connections; those there are end."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        self.cut()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):

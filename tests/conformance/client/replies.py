@@ -12,7 +12,8 @@ from ttfd.v1 import types_pb2
 
 Code = grpc.StatusCode
 CHUNK_BYTES = 16 << 10
-NESTED_MESSAGE_BYTES = 128
+COMMAND_BYTES = 512
+LEASE_TOKEN = bytes.fromhex("1ea5e0")
 
 
 def status_of(code: Code, message: str, reason: str, retry: bool = False, **metadata: str) -> status_pb2.Status:
@@ -53,6 +54,6 @@ def limits(unacknowledged_bytes: int) -> types_pb2.Limits:
                             waits_per_batch=16, queues=16, handles=4096, dram_bytes=1 << 30, l1_bytes=1 << 20,
                             transfer_bytes=1 << 28, kernel_elf_bytes=4 << 20, sessions_per_user=16, client_name_bytes=128,
                             trace_bytes=1 << 20, buffers=64, kernels=64, programs=64, kernel_bytes=1 << 26,
-                            lease_wait_ms=60_000, weight=1, priority=types_pb2.PRIORITY_NORMAL, nested_message_bytes=NESTED_MESSAGE_BYTES,
+                            lease_wait_ms=60_000, weight=1, priority=types_pb2.PRIORITY_NORMAL, command_bytes=COMMAND_BYTES,
                             nested_messages=65536, unacknowledged_bytes=unacknowledged_bytes,
                             reconnect_timeout_ms=300_000)

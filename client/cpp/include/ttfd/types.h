@@ -157,7 +157,7 @@ struct Limits {
   // Greatest ConnectOptions::weight and priority without role admin.
   uint32_t weight = 0;
   Priority priority = Priority::kNormal;
-  uint32_t nested_message_bytes = 0;  // charged to the window for each nested protobuf message
+  uint32_t command_bytes = 0;         // charged to the window for each command, besides its bytes
   uint32_t nested_messages = 0;       // nested protobuf messages in one gRPC message
   uint64_t unacknowledged_bytes = 0;  // sent by the daemon ahead of the library's acks
   uint32_t reconnect_timeout_ms = 0;  // longest; ConnectOptions::reconnect_timeout is cut to it
