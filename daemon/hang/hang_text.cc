@@ -23,12 +23,6 @@ Json List(const Range& range, Each each) {
   return list;
 }
 
-// Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD. ASCII alone, because the file is also shown on
-// terminals, which some other characters control.
-std::string Text(const Json& json) {
-  return json.dump(1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + '\n';
-}
-
 // Text in lines. A line stays one line whatever its arguments hold: names of clients, kernels and functions.
 class Lines {
  public:
@@ -53,8 +47,7 @@ Json TicketJson(const Ticket& ticket) {
 Json WorkJson(const HangWork& work) {
   Json json = {{"hardware_queue", work.hardware_queue},
                {"ticket", work.ticket},
-               {"session", work.session},
-               {"owner", work.owner},
+               {"client", ClientJson(work.client)},
                {"queue", work.queue},
                {"value", work.value},
                {"command", work.command}};
@@ -71,8 +64,7 @@ Json WorkJson(const HangWork& work) {
 
 // What names a work to people: whose it is, and which of its commands.
 Json WhoseJson(const HangWork& work) {
-  return {{"session", work.session},
-          {"owner", work.owner},
+  return {{"client", ClientJson(work.client)},
           {"queue", work.queue},
           {"value", work.value},
           {"command", work.command}};
@@ -141,8 +133,9 @@ void AddDeviceSide(const HangReport& report, Json* json) {
 }
 
 std::string WorkLine(const HangWork& work) {
-  std::string text = fmt::format("CQ{} ticket {}: {}, queue {} value {} of {}", work.hardware_queue,
-                                 work.ticket, work.command, work.queue, work.value, work.owner);
+  std::string text =
+      fmt::format("CQ{} ticket {}: {}, queue {} value {} of {}", work.hardware_queue, work.ticket,
+                  work.command, work.queue, work.value, work.client.Text());
   if (work.fate != WorkFate::kUndecided) {
     text += fmt::format(" -> {} ({}{})", WorkFateName(work.fate), ExecutionStateName(work.state),
                         work.why.empty() ? "" : ": " + work.why);
@@ -201,17 +194,29 @@ void AddLog(const HangReport& report, Lines* lines) {
 void AddVerdict(const HangReport& report, Lines* lines) {
   if (const HangWork* const blamed = report.offending()) {
     lines->Add("to blame: {}, queue {} value {}, of {}", blamed->command, blamed->queue,
-               blamed->value, blamed->owner);
+               blamed->value, blamed->client.Text());
   } else {
     lines->Add("nobody's kernel is to blame");
   }
   if (const HangWork* const suspect = report.suspected()) {
     lines->Add("it was the turn of {}, queue {} value {}, of {}", suspect->command, suspect->queue,
-               suspect->value, suspect->owner);
+               suspect->value, suspect->client.Text());
   }
 }
 
 }  // namespace
+
+nlohmann::ordered_json ClientJson(const SessionClient& client) {
+  return {{"session", client.session},
+          {"name", client.name},
+          {"user", client.user},
+          {"uid", client.uid},
+          {"pid", client.pid}};
+}
+
+std::string JsonText(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + '\n';
+}
 
 std::string TimeText(std::chrono::system_clock::time_point time) {
   const auto since = time.time_since_epoch();
@@ -223,7 +228,7 @@ std::string TimeText(std::chrono::system_clock::time_point time) {
 std::string HostSideJson(const HangReport& report) {
   Json json = Header(report);
   AddHostSide(report, &json);
-  return Text(json);
+  return JsonText(json);
 }
 
 std::string RecordsText(const HangReport& report) {
@@ -241,7 +246,7 @@ std::string LogText(const HangReport& report) {
 std::string DeviceSideJson(const HangReport& report) {
   Json json = Header(report);
   AddDeviceSide(report, &json);
-  return Text(json);
+  return JsonText(json);
 }
 
 std::string WholeJson(const HangReport& report) {
@@ -256,7 +261,7 @@ std::string WholeJson(const HangReport& report) {
   json["boot_attempts"] = report.boot_attempts;
   AddHostSide(report, &json);
   AddDeviceSide(report, &json);
-  return Text(json);
+  return JsonText(json);
 }
 
 std::string WholeText(const HangReport& report) {
@@ -273,8 +278,8 @@ std::string WholeText(const HangReport& report) {
   lines.Add("");
   lines.Add("launches that ended last");
   for (const HangWork& work : report.recent) {
-    lines.Add("  CQ{} session {} queue {} value {}, programs {}", work.hardware_queue, work.session,
-              work.queue, work.value, fmt::join(work.programs, ", "));
+    lines.Add("  CQ{} session {} queue {} value {}, programs {}", work.hardware_queue,
+              work.client.session, work.queue, work.value, fmt::join(work.programs, ", "));
   }
   lines.Add("");
   lines.Add("where it stopped: {} of CQ{}", StalledStageName(report.stall.stage),

@@ -25,10 +25,9 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
     : environment_(environment),
       peer_(peer),
       welcome_(std::move(welcome)),
-      client_name_(hello.client_name),
+      client_{welcome_.session, hello.client_name, std::move(user), peer.uid, peer.pid},
       weight_(hello.weight.value_or(1)),
       priority_(hello.priority),
-      user_(std::move(user)),
       opened_(environment.clock->Now()),
       lease_(lease.id),
       transport_(std::move(transport)),
@@ -48,11 +47,6 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
 Duration Session::ReconnectTimeout(const HelloRequest& hello) const {
   return std::chrono::milliseconds(
       std::min(hello.reconnect_timeout_ms, environment_.limits.reconnect_timeout_ms));
-}
-
-std::string Session::Name() const {
-  return fmt::format("session {} (client '{}', user {}, uid {}, pid {})", welcome_.session,
-                     client_name_, user_, peer_.uid, peer_.pid);
 }
 
 // ---- input

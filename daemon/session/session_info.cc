@@ -17,8 +17,8 @@ LimitUsageReply Session::LimitUsage() const {
   uses.scope = LimitScope::kSession;
   uses.session = id();
   uses.uid = peer_.uid;
-  uses.user = user_;
-  uses.client_name = client_name_;
+  uses.user = client_.user;
+  uses.client_name = client_.name;
   uses.uses = executor_.use().Describe();
   return uses;
 }
@@ -27,8 +27,8 @@ SessionInfoReply Session::Info(TimePoint now) const {
   MutexLock lock(&mu_);
   SessionInfoReply info;
   info.session = id();
-  info.client_name = client_name_;
-  info.user = user_;
+  info.client_name = client_.name;
+  info.user = client_.user;
   info.uid = peer_.uid;
   info.pid = pid_;
   info.lease = lease_;

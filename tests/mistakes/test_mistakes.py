@@ -148,7 +148,7 @@ def test_names_no_offender_where_several_kernels_may_have_done_it(daemon, sessio
     assert error.code == ttfd.Code.UNAVAILABLE and error.retryable
     (report,) = [report for report in reports(daemon) if report["report"] == error.hang_report]
     assert not report["offender"]
-    assert report["description"].startswith("firmware of worker (1,2) was overwritten")
+    assert report["headline"].startswith("firmware of worker (1,2) was overwritten")
 
 
 def reports(daemon):

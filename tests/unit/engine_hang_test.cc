@@ -28,7 +28,7 @@ class EngineHang : public CulpritTest {
     other->Take();
   }
   std::string File(const std::string& name) {
-    const auto files = core->GetHangReport("last");
+    const auto files = core->GetHangReport({});
     if (!files.ok()) return "";
     for (const HangStore::File& file : *files) {
       if (file.name == name) return file.bytes;
@@ -58,7 +58,7 @@ TEST_F(EngineHang, KeepsTheHostsRecordsBeforeItLooksAtTheCard) {
   EXPECT_THAT(at_boot,
               ElementsAre("card.json", "device.json", "host.json", "log.txt", "records.txt"));
   EXPECT_TRUE(core->ListHangReports()->at(0).complete);
-  EXPECT_EQ(names().size(), 7u);
+  EXPECT_EQ(names().size(), 8u);
 }
 
 TEST_F(EngineHang, ItsIdIsWhereOneLooks) {

@@ -316,7 +316,7 @@ TEST(ReplyConversion, MessagesHoldEverythingOfABatch) {
   batch.has_draining = true;
   batch.draining_within_ms = 7;
   batch.has_waiting = true;
-  batch.waiting = {0, "holder", uint64_t{1} << 40};
+  batch.waiting = {0, {{{4, "holder", "ann", 1000, 7}}, 2}, uint64_t{1} << 40};
   batch.hang_reports = {"report"};
   v1::ServerMessage message;
   ToProto(&batch, &message);
@@ -327,7 +327,11 @@ TEST(ReplyConversion, MessagesHoldEverythingOfABatch) {
   EXPECT_EQ(message.progress(0).value(), 2u);
   EXPECT_EQ(message.window_bytes(), 99u);
   ASSERT_EQ(message.notices_size(), 3);
-  EXPECT_EQ(message.notices(0).waiting().holder(), "holder");
+  const v1::LeaseWait& waiting = message.notices(0).waiting();
+  ASSERT_EQ(waiting.holders_size(), 1);
+  EXPECT_EQ(waiting.holders(0).client_name(), "holder");
+  EXPECT_EQ(waiting.holders(0).pid(), 7u);
+  EXPECT_EQ(waiting.more_holders(), 2u);
   EXPECT_EQ(message.notices(0).waiting().expected_wait_ms(), ~uint32_t{0});
   EXPECT_EQ(message.notices(1).draining_within_ms(), 7u);
   EXPECT_EQ(message.notices(2).hang_report(), "report");

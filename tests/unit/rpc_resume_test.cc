@@ -229,7 +229,7 @@ TEST_F(RpcResume, DrainNotice_SurvivesALostConnection) {
   AddAllocate(&message, 1, 64);
   AddWrite(&message, 1, Pattern(64));
   Send(*client, std::move(message));
-  core->Drain(1000, [](const std::string&, uint64_t, bool) {});
+  core->Drain(1000, [](ProgressStep, uint64_t, bool) {});
   while (client->Take(/*lost=*/true)) continue;
   client->Lose();
   ASSERT_TRUE(client->Open().ok());

@@ -133,7 +133,7 @@ TEST(Outbox, OpenErrors_AreOneOfEachQueue) {
 
 TEST(Outbox, Welcome_ComesAlone) {
   Outbox outbox;
-  outbox.SetWaiting({1, "holder", 5});
+  outbox.SetWaiting({1, {}, 5});
   outbox.SetWelcome("secret");
   const SessionOutputBatch batch = outbox.Take(1000);
   EXPECT_TRUE(batch.has_welcome);

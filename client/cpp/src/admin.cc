@@ -37,7 +37,7 @@ void ReadSteps(Reader* reader, const Admin::ProgressCallback& progress) {
   v1::Progress step;
   while (reader->Read(&step)) {
     if (progress) {
-      progress({step.step(), step.left(), step.done()});
+      progress({EnumOf<ProgressStep>(step.step()), step.left(), step.done()});
     }
   }
 }
@@ -338,12 +338,14 @@ Result<std::vector<HangReportInfo>> Admin::ListHangReports() {
 }
 
 Status Admin::GetHangReport(
-    const std::string& report,
+    const std::optional<std::string>& report,
     const std::function<void(const std::string&, const std::string&)>& part) {
   grpc::ClientContext context;
   context.set_deadline(After(impl_->timeout));
   v1::GetHangReportRequest request;
-  request.set_report(report);
+  if (report) {
+    request.set_report(*report);
+  }
   const auto reader = impl_->stub->GetHangReport(&context, request);
   v1::FilePart piece;
   while (reader->Read(&piece)) {

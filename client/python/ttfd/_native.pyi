@@ -132,11 +132,21 @@ class KernelPrint:
     text: str
     lost: int
 
+class SessionClient:
+    """A session and the client behind it."""
+
+    session: int
+    client_name: str
+    user: str
+    uid: int
+    pid: int | None  # None: not known (TCP)
+
 class LeaseWait:
     """State of a lease request. Position 1 is next; 0: no lease was requested, commands wait for one to end."""
 
     position: int
-    holder: str
+    holders: list[SessionClient]  # of the blocking leases, at most 3; none: operations of others that have begun end first
+    more_holders: int
     expected: float  # seconds, an estimate
 
 class Resource:

@@ -285,7 +285,7 @@ class LeaseWaits(Script):
             raise self.daemon.violation("the client was to ask for a lease")
         for position in (2, 1):
             connection.send(ttfd_pb2.ServerMessage(notices=[
-                {"waiting": {"position": position, "holder": "session 7", "expected_wait_ms": 50}}]))
+                {"waiting": {"position": position, "holders": [{"session": 7}], "expected_wait_ms": 50}}]))
             time.sleep(0.02)
 
 
