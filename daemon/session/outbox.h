@@ -23,6 +23,9 @@ class Outbox {
   // Keeps at most about `max_bytes` of prints: the oldest are dropped, and counted.
   void AddPrint(KernelPrintReply print, uint64_t max_bytes);
   void AddData(DataChunk chunk);
+  // A read of so many bytes begins, or has ended: until then they count as data.
+  void BeginRead(uint64_t bytes) { reads_bytes_ += bytes; }
+  void EndRead(uint64_t bytes) { reads_bytes_ -= bytes; }
   // Extends the newest error of the queue instead, if that has the same cause and ends just before.
   void AddError(uint32_t queue, uint64_t first_value, uint64_t last_value, const ErrorReply& error);
   // The queue could not be opened: an error with value 0. Replaces one of that queue.
@@ -43,8 +46,8 @@ class Outbox {
   bool has_results() const {
     return progress_changed_ || !errors_.empty() || !open_errors_.empty();
   }
-  // Memory of the data: payload, and the chunks themselves.
-  uint64_t data_bytes() const { return data_bytes_; }
+  // Memory of the data: payload, and the chunks themselves; of reads under way.
+  uint64_t data_bytes() const { return data_bytes_ + reads_bytes_; }
   // Memory of prints and errors.
   uint64_t text_bytes() const { return print_bytes_ + error_bytes_; }
 
@@ -64,6 +67,7 @@ class Outbox {
   uint64_t lost_prints_ = 0;  // before prints_.front(), since prints were taken
   std::deque<DataChunk> data_;
   uint64_t data_bytes_ = 0;
+  uint64_t reads_bytes_ = 0;
   std::map<uint32_t, ErrorReply> open_errors_;  // by queue
   std::deque<CommandErrorReply> errors_;
   uint64_t error_bytes_ = 0;

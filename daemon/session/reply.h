@@ -106,8 +106,9 @@ struct SessionLimits {
   uint64_t kernel_bytes_per_user = uint64_t{1} << 30;
   uint64_t window_bytes_per_user = 256
                                    << 20;  // besides LeastWindow of each session (receive_window.h)
-  uint64_t lease_ms = 4 * 3'600'000;       // 0: no limit
-  uint64_t lease_idle_ms = 600'000;        // 0: no limit
+  uint64_t unacknowledged_bytes_per_user = 64 << 20;  // besides LeastOutput of each (usage.h)
+  uint64_t lease_ms = 4 * 3'600'000;                  // 0: no limit
+  uint64_t lease_idle_ms = 600'000;                   // 0: no limit
   uint64_t lease_wait_ms = 24 * 3'600'000;
   uint32_t leases_per_user = 64;
   uint32_t reconnect_timeout_ms = 300'000;

@@ -16,6 +16,7 @@
 #include "daemon/hang/hang_store.h"
 #include "daemon/session/reply.h"
 #include "daemon/session/request.h"
+#include "daemon/session/usage.h"
 #include "runtime/base/status.h"
 #include "runtime/dispatch/profile.h"
 
@@ -52,6 +53,9 @@ class SessionTransport {
   // The newest connection of the session, also when that is gone: all others were replaced by it. Set by the session,
   // only compared.
   std::atomic<const SessionOutput*> newest{nullptr};
+
+  // What it keeps for the client. Attached to the user by the session, set by the transport.
+  TransportUse unacknowledged;
 };
 
 // A session, as one of its connections drives it. When another connection has resumed the session, every call of this

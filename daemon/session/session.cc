@@ -32,7 +32,7 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       lease_(lease.id),
       transport_(std::move(transport)),
       executor_(environment, outbox_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
-                lease.workers, std::move(user_use)),
+                lease.workers, user_use),
       output_(output),
       waiting_(lease.waiting),
       reconnect_timeout_(ReconnectTimeout(hello)),
@@ -41,6 +41,7 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       advertised_window_(executor_.window().granted()),
       last_data_(opened_),
       last_command_(opened_) {
+  transport_->unacknowledged.Attach(environment.limits, std::move(user_use));
   transport_->newest = output;
 }
 
@@ -122,6 +123,7 @@ SessionOutputBatch Session::TakeOutput(const SessionOutput* from, uint64_t max_b
   MutexLock lock(&mu_);
   if (from != output_) return {};
   SessionOutputBatch batch = outbox_.Take(max_bytes);
+  executor_.window_account().CountOutput();
   if (!outbox_.has_results()) executor_.window_account().ResultsTaken();
   executor_.window_account().Advance();
   // A Welcome has the window itself, and comes alone.
@@ -185,6 +187,7 @@ void Session::EndIfDrained() {
 }
 
 void Session::NotifyOutput() {
+  executor_.window_account().CountOutput();
   if (output_ == nullptr) return;
   executor_.window_account().Advance();
   const bool ended =

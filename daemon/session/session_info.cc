@@ -20,6 +20,9 @@ LimitUsageReply Session::LimitUsage() const {
   uses.user = client_.user;
   uses.client_name = client_.name;
   uses.uses = executor_.use().Describe();
+  // The session's own limit is of what is sent.
+  uses.uses[static_cast<size_t>(Resource::kUnacknowledgedBytes)].used =
+      transport_->unacknowledged.bytes();
   return uses;
 }
 

@@ -12,7 +12,7 @@ add_library(stream_client STATIC ${CMAKE_CURRENT_LIST_DIR}/../support/stream_cli
 ttfd_compile_options(stream_client NO_TSAN)
 target_link_libraries(stream_client PUBLIC core_fixture daemon_rpc GTest::gtest)
 _ttfd_record_layer(stream_client daemon_rpc "")
-foreach(name IN ITEMS rpc_resume_test rpc_stream_test)
+foreach(name IN ITEMS rpc_resume_test rpc_stream_test rpc_unread_test)
   ttfd_test(NAME ${name} NO_TSAN LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/${name}.cc DEPS stream_client)
 endforeach()
 
