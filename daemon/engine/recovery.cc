@@ -32,7 +32,7 @@ std::vector<Verdict> Engine::LookAtWorks() {
   return verdicts;
 }
 
-void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& error) {
+void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, WorkError error) {
   for (Verdict& verdict : verdicts) {
     if (verdict.fate == WorkFate::kBlamed) continue;  // its owner has it
     Work& work = verdict.entry->work;
@@ -47,6 +47,7 @@ void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& erro
     } else if (verdict.fate == WorkFate::kTouched) {
       queue.order.Refund(work);
       work.track->Ended(work.number);
+      error.state = verdict.state;
       work.owner->Failed(work, error);
     }
   }
@@ -115,7 +116,7 @@ void Engine::Lose(const Status& why) {
     HardwareQueue& queue = queues_[work.track->route().hardware_queue];
     queue.order.Used(work, work_clock_.Now() - culprit->watch.work_began);
     work.track->Ended(work.number);
-    work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, id});
+    work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, id, blamed->state});
     observer_.FlowHung(work.flow, id);
   }
   late_.reset();

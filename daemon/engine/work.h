@@ -92,7 +92,8 @@ struct WorkError {
   std::string reason;  // of the API: HANG, DEVICE_FAULT, DEVICE_RESET
   std::string message;
   bool retryable = false;
-  std::string hang_report = {};  // id of the report that explains it
+  std::string hang_report = {};                     // id of the report that explains it
+  ExecutionState state = ExecutionState::kUnknown;  // of the work
 };
 
 // All calls on the device thread. Each work ends exactly once: refused by Start, or Done, or Failed.

@@ -36,6 +36,25 @@ class EngineHang : public CulpritTest {
     return "";
   }
 
+  // The error of a read when the launch after it has ended, so the read had; its bytes did not reach the host.
+  ErrorReply LoseRead(uint64_t size) {
+    Prepare();
+    card->hold = true;
+    const uint64_t read = other->Send(Read(1, 0, size), Launch(3));
+    core->RunOnce();
+    const uint64_t last = card->submitted(0);
+    culprit->Send(Launch(3));
+    core->RunOnce();
+    card->state = [last](const Ticket& ticket) {
+      return std::optional(ticket.number < last    ? ExecutionState::kUnknown
+                           : ticket.number == last ? ExecutionState::kCompleted
+                                                   : ExecutionState::kRunning);
+    };
+    card->hold = false;
+    Hang();
+    return other->ErrorOf(read);
+  }
+
   TemporaryFolder folder;
 };
 
@@ -165,9 +184,22 @@ TEST_F(EngineHang, UnreportedLaunch_IsAttributedDamageOfItsQueue) {
   card->hold = false;
   Hang();
   EXPECT_EQ(culprit->ErrorOf(5).code, StatusCode::kAborted);
+  EXPECT_EQ(culprit->ErrorOf(5).execution_state, ExecutionState::kCompleted);
   other->Run();
   EXPECT_THAT(other->errors, IsEmpty());
   EXPECT_EQ(other->Progress(), 5u);
+}
+
+TEST_F(EngineHang, ReadWhoseDataIsLost_IsReportedCompleted) {
+  const ErrorReply error = LoseRead(64);
+  EXPECT_EQ(error.reason, "DEVICE_RESET");
+  EXPECT_TRUE(error.retryable);
+  EXPECT_EQ(error.execution_state, ExecutionState::kCompleted);
+}
+
+TEST_F(EngineHang, ReadOfSeveralSlicesWhoseDataIsLost_IsReportedUnknown) {
+  options.limits.chunk_bytes = 1024;
+  EXPECT_EQ(LoseRead(4096).execution_state, ExecutionState::kUnknown) << "some may have arrived";
 }
 
 // Launches of two sessions ran at once: either may have overwritten the queue.
