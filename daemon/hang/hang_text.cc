@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/utf8.h"
 #include "runtime/boot/hart_state.h"
@@ -143,31 +146,78 @@ std::string WorkLine(const HangWork& work) {
   return text;
 }
 
+// Lines about harts or workers. Most often those of one launch are in the same state: the first is shown with the names
+// of the others.
+class Groups {
+ public:
+  // `state` is what identical ones have in common, `line` what is shown of the first.
+  void Add(std::string state, std::string line, std::string name) {
+    const auto found = std::find_if(groups_.begin(), groups_.end(),
+                                    [&state](const Group& group) { return group.state == state; });
+    if (found == groups_.end()) {
+      groups_.push_back({std::move(state), std::move(line), {}});
+    } else {
+      found->others.push_back(std::move(name));
+    }
+  }
+  bool empty() const { return groups_.empty(); }
+  void AddTo(Lines* lines) const {
+    constexpr size_t kNamed = 16;
+    for (const Group& group : groups_) {
+      const size_t count = group.others.size();
+      const size_t named = std::min(count, kNamed);
+      const std::span<const std::string> names = std::span(group.others).first(named);
+      lines->Add("  {}{}", group.line,
+                 count == 0 ? ""
+                            : fmt::format(" (and {} identical: {}{})", count,
+                                          fmt::join(names, ", "), count > named ? ", ..." : ""));
+    }
+  }
+
+ private:
+  struct Group {
+    std::string state;
+    std::string line;
+    std::vector<std::string> others;
+  };
+  std::vector<Group> groups_;
+};
+
 // Adds the harts: faulted ones first, then those in kernels.
 void AddHarts(const StallReport& stall, Lines* lines) {
   const auto rank = [](const HartReport& hart) {
     return hart.faulted ? 0 : hart.code.image == CodePlace::Image::kKernel ? 1 : 2;
   };
   for (int now = 0; now != 3; ++now) {
+    Groups groups;
     for (const HartReport& hart : stall.harts) {
       if (rank(hart) != now) continue;
       const std::string code = ToString(hart.code);
-      lines->Add("  {}: {} (waypoint {}, progress {}, pc {:#x}{}{})", hart.where, hart.text,
-                 hart.waypoint, hart.progress, hart.pc, code.empty() ? "" : " ", code);
+      const std::string place = fmt::format("pc {:#x}{}{}", hart.pc, code.empty() ? "" : " ", code);
+      // Harts of dispatch tiles are all different.
+      const bool worker = hart.worker != HartReport::kNoWorker;
+      groups.Add(fmt::format("{} {} {} {} {}", worker ? "" : hart.where, hart.hart, hart.text,
+                             hart.waypoint, place),
+                 fmt::format("{}: {} (waypoint {}, progress {}, {})", hart.where, hart.text,
+                             hart.waypoint, hart.progress, place),
+                 fmt::format("({},{})", hart.core.x, hart.core.y));
     }
+    groups.AddTo(lines);
   }
 }
 
 void AddTiles(const StallReport& stall, Lines* lines) {
-  // Most workers stand alike: those that do not are what one looks for.
-  bool all_idle = true;
+  // Most workers are idle: those that are not are what one looks for.
+  Groups groups;
   for (const TileCount& tile : stall.tiles) {
     if (tile.waypoint == WaypointName(abi::kWaypointGo)) continue;
-    lines->Add("  worker {}: {} launches ended, at {}, program {}", tile.worker, tile.launches,
-               tile.waypoint, tile.program);
-    all_idle = false;
+    const std::string state = fmt::format("{} launches ended, at {}, program {}", tile.launches,
+                                          tile.waypoint, tile.program);
+    groups.Add(state, fmt::format("worker {}: {}", tile.worker, state),
+               std::to_string(tile.worker));
   }
-  if (all_idle) lines->Add("  all are idle");
+  groups.AddTo(lines);
+  if (groups.empty()) lines->Add("  all are idle");
 }
 
 void AddRecords(const HangReport& report, Lines* lines) {

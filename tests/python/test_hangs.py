@@ -53,7 +53,8 @@ def test_the_last_one_says_what_ran_where_it_stood_and_what_was_done(hangs):
     assert "the card was reset and works again" in text
     assert "kernel_main" in text, "program counters have names"
     workers = text[text.index("\nworkers\n"):text.index("\nrecords\n")]
-    assert workers.count("launches ended, at KSEM") == workers.count("launches ended") == 2, "those that wait, no others"
+    assert workers.count("launches ended, at KSEM, program") == workers.count("launches ended") == 1, "those that wait, no others"
+    assert " (and 1 identical: " in workers
     assert "CQ0 stream 48:" in workers and "answers" in workers
     assert "SEND_GO_SIGNAL" in text[text.index("\nrecords\n"):], "what was in flight is decoded"
     assert "serving a model of a p150 (no card)" in text[text.index("\nlog\n"):], "the last lines of the log"

@@ -253,6 +253,32 @@ TEST(HangStore, TheOldestGoWhenThereAreTooManyBytesButNeverTheNewest) {
   }
 }
 
+TEST(HangStore, Text_HasIdenticalWorkersOnce) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path()});
+  HangReport report = Report(store);
+  HartReport hart = report.stall.harts[0];
+  for (uint32_t x = 2; x < 40; ++x) {
+    hart.where = fmt::format("worker ({},0) tile (2,2) BRISC", x);
+    hart.worker = static_cast<int32_t>(x);
+    hart.core = {x, 0};
+    hart.progress = x;
+    hart.pc = x == 9 ? 0x10050 : 0x10040;
+    report.stall.harts.push_back(hart);
+    report.stall.tiles.push_back({x, x == 9 ? 5u : 4u, 7, "KRUN"});
+  }
+  report.stall.harts[0].worker = 1;
+  report.stall.harts[0].core = {1, 0};
+  const std::string text = WholeText(report);
+  EXPECT_THAT(text, HasSubstr("progress 0, pc 0x10040) (and 37 identical: (2,0), (3,0), "));
+  EXPECT_THAT(text, HasSubstr("(18,0), ...)\n")) << "sixteen are named";
+  EXPECT_THAT(text, HasSubstr("  worker (9,0) tile (2,2) BRISC: runs a kernel, program 7 (waypoint "
+                              "KRUN, progress 9, pc 0x10050)\n"));
+  EXPECT_THAT(text, HasSubstr("  worker 1: 4 launches ended, at KRUN, program 7 (and 37 identical: "
+                              "2, 3, 4, 5, 6, 7, 8, 10, "));
+  EXPECT_THAT(text, HasSubstr("  worker 9: 5 launches ended, at KRUN, program 7\n"));
+}
+
 TEST(HangStore, Text_CannotBeForgedByNames) {
   const TemporaryFolder folder;
   HangStore store({folder.path()});

@@ -43,7 +43,7 @@ class ExecutionState(enum.IntEnum):
 
     UNSPECIFIED = 0  # the error is not a command's
     NOT_STARTED = 1  # nothing of it took effect
-    COMPLETED = 2  # it ran to its end, but a result was lost
+    COMPLETED = 2  # it ran to its end; its result is lost, or it did damage
     UNKNOWN = 3  # it had started; some, all or none of it took effect
 
 class DramBank:
