@@ -156,7 +156,7 @@ class Engine {
   // recovery.cc
   void Lose(const Status& why);
   // Ends what is to end, keeps what is to run again. `error`: for who was touched.
-  void EndAndPutBack(std::vector<Verdict>& verdicts, WorkError error);
+  void EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& error);
   void PutBack(std::vector<Verdict>& verdicts);
   std::vector<Verdict> LookAtWorks();
   void FailInFlight(const WorkError& error);

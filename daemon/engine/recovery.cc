@@ -32,23 +32,22 @@ std::vector<Verdict> Engine::LookAtWorks() {
   return verdicts;
 }
 
-void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, WorkError error) {
-  for (Verdict& verdict : verdicts) {
-    if (verdict.fate == WorkFate::kBlamed) continue;  // its owner has it
-    Work& work = verdict.entry->work;
+void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& error) {
+  for (Verdict& one : verdicts) {
+    if (one.fate == WorkFate::kBlamed) continue;  // its owner has it
+    Work& work = one.entry->work;
     HardwareQueue& queue = queues_[work.track->route().hardware_queue];
-    if (verdict.fate == WorkFate::kEnded) {
+    if (one.fate == WorkFate::kEnded) {
       launches_.fetch_add(work.launches, std::memory_order_relaxed);
       queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
-      work.began = std::max(verdict.entry->watch.began, work.submitted);
+      work.began = std::max(one.entry->watch.began, work.submitted);
       queue.order.Refund(work);  // what it took is not known
       work.track->Ended(work.number);
       work.owner->Done(std::span(&work, 1));
-    } else if (verdict.fate == WorkFate::kTouched) {
+    } else if (one.fate == WorkFate::kTouched) {
       queue.order.Refund(work);
       work.track->Ended(work.number);
-      error.state = verdict.state;
-      work.owner->Failed(work, error);
+      work.owner->Failed(work, error.With(one.state));
     }
   }
   PutBack(verdicts);

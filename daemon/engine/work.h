@@ -94,6 +94,12 @@ struct WorkError {
   bool retryable = false;
   std::string hang_report = {};                     // id of the report that explains it
   ExecutionState state = ExecutionState::kUnknown;  // of the work
+
+  WorkError With(ExecutionState of_work) const {
+    WorkError error = *this;
+    error.state = of_work;
+    return error;
+  }
 };
 
 // All calls on the device thread. Each work ends exactly once: refused by Start, or Done, or Failed.

@@ -160,8 +160,6 @@ void ToProto(const LeaseWaitReply& from, v1::LeaseWait* to) {
 
 void ToProto(SessionOutputBatch* from, v1::ServerMessage* to) {
   if (from->has_waiting) ToProto(from->waiting, to->add_notices()->mutable_waiting());
-  if (from->has_draining) to->add_notices()->set_draining_within_ms(from->draining_within_ms);
-  for (std::string& id : from->hang_reports) to->add_notices()->set_hang_report(std::move(id));
   for (const KernelPrintReply& print : from->prints) {
     ToProto(print, to->add_notices()->mutable_print());
   }

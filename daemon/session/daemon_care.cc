@@ -167,7 +167,7 @@ void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
     draining_->told_left = ~uint64_t{0};
     draining_->progress.push_back(std::move(progress));
   }
-  for (const auto& session : Sessions()) session->Drain(within_ms);
+  for (const auto& session : Sessions()) session->Drain();
   MutexLock lock(&mu_);
   changed_.NotifyAll();
 }

@@ -1,9 +1,9 @@
 // Output of a session for its client that the transport has not taken: kernel prints, read data, errors, progress and
 // notices.
 //
-// Prints, data and errors are kept in order, prints only up to a limit; progress and the draining notice are state,
-// taken in their newest form. Progress is taken only after the prints, data and errors it covers. What is taken is
-// the transport's (daemon/rpc/link.h), which sends it again if it must.
+// Prints, data and errors are kept in order, prints only up to a limit; progress is state, taken in its newest form.
+// Progress is taken only after the prints, data and errors it covers. What is taken is the transport's
+// (daemon/rpc/link.h), which sends it again if it must.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,8 @@ class Outbox {
   // The queue could not be opened: an error with value 0. Replaces one of that queue.
   void SetOpenError(uint32_t queue, const ErrorReply& error) { open_errors_[queue] = error; }
   void SetProgress(uint32_t queue, uint64_t value);
-  void SetDraining(uint32_t within_ms) { draining_within_ms_ = within_ms; }
-  void ClearDraining() { draining_within_ms_.reset(); }
   void SetWaiting(const LeaseWaitReply& wait) { waiting_ = wait; }
   void SetWelcome(std::string lease_token);
-  void AddHangReport(std::string id);
 
   // One message's content: at least one chunk if there is data, further ones while they fit `max_bytes`.
   SessionOutputBatch Take(uint64_t max_bytes);
@@ -73,8 +70,6 @@ class Outbox {
   uint64_t error_bytes_ = 0;
   std::vector<Progress> progress_;
   bool progress_changed_ = false;
-  std::deque<std::string> hang_reports_;
-  std::optional<uint32_t> draining_within_ms_;
   std::optional<LeaseWaitReply> waiting_;
   std::optional<std::string> welcome_;  // its lease token
 };

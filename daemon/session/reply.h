@@ -52,17 +52,14 @@ struct SessionOutputBatch {
   bool has_waiting = false;
   LeaseWaitReply waiting;
   std::vector<KernelPrintReply> prints;
-  std::vector<std::string> hang_reports;  // ids of reports about launches of this session
   std::vector<DataChunk> data;
   std::vector<CommandErrorReply> errors;
   std::vector<QueuePosition> progress;
   uint64_t window_bytes = 0;  // what the client may have sent in total; 0: as sent before
-  bool has_draining = false;
-  uint32_t draining_within_ms = 0;
   // Without the window, which is state and no event.
   bool has_content() const {
-    return !prints.empty() || !hang_reports.empty() || !data.empty() || !errors.empty() ||
-           !progress.empty() || has_draining || has_welcome || has_waiting;
+    return !prints.empty() || !data.empty() || !errors.empty() || !progress.empty() ||
+           has_welcome || has_waiting;
   }
   bool empty() const { return !has_content() && window_bytes == 0; }
 };

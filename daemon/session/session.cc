@@ -267,7 +267,7 @@ void Session::ReleaseIfIdle() {
   environment_.host->SessionReleased(id());
 }
 
-void Session::Drain(uint32_t within_ms) {
+void Session::Drain() {
   MutexLock lock(&mu_);
   if (!open() || draining_) return;
   if (waiting_) {
@@ -277,7 +277,6 @@ void Session::Drain(uint32_t within_ms) {
   }
   draining_ = true;
   executor_.RefuseNewCommands(DrainingError());
-  outbox_.SetDraining(within_ms);
   EndIfDrained();
   NotifyOutput();
 }
@@ -286,7 +285,6 @@ void Session::Undrain() {
   MutexLock lock(&mu_);
   if (!std::exchange(draining_, false)) return;
   executor_.AcceptNewCommands();
-  outbox_.ClearDraining();
 }
 
 void Session::LeaseGranted(std::string token) {

@@ -75,8 +75,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
 
   // Ends the session: what has not started is dropped, the call ends with `status`.
   void End(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
-  // No new commands; ends the session once those it has are done. The client is told.
-  void Drain(uint32_t within_ms) ABSL_LOCKS_EXCLUDED(mu_);
+  // No new commands; ends the session once those it has are done.
+  void Drain() ABSL_LOCKS_EXCLUDED(mu_);
   // Accepts new commands again, if it has not ended meanwhile.
   void Undrain() ABSL_LOCKS_EXCLUDED(mu_);
   // The lease it waited for is its own now, and others join it with this.

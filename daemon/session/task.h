@@ -149,8 +149,8 @@ struct Task : WorkContext {
     const auto* replay = std::get_if<ReplayTraceTask>(&work);
     return replay != nullptr && replay->handed_segments > outstanding;
   }
-  // What is known of it when a work of it, not ended so far, has failed in this state. A launch is one work; of a read the
-  // others must have ended well.
+  // The state of the command once a work of it has failed in this state. A launch is one work; all others of a read
+  // must have ended.
   ExecutionState StateAfter(ExecutionState of_work) const {
     const auto* read = std::get_if<ReadTask>(&work);
     const bool last = std::holds_alternative<LaunchTask>(work) ||

@@ -82,8 +82,8 @@ SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
   uint64_t bytes = 0;
   while (!output_batches_.empty() && bytes < max_bytes) {
     SessionOutputBatch& first = output_batches_.front();
-    const bool data_only = first.errors.empty() && first.progress.empty() && !first.has_draining &&
-                           !first.has_welcome && !first.has_waiting && first.window_bytes == 0;
+    const bool data_only = first.errors.empty() && first.progress.empty() && !first.has_welcome &&
+                           !first.has_waiting && first.window_bytes == 0;
     if (!taken.empty() && !data_only) break;
     for (DataChunk& chunk : first.data) {
       bytes += chunk.payload.size();

@@ -219,7 +219,6 @@ TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
   });
   EXPECT_EQ(core->GetStatus().state, DaemonState::kDraining);
   client->Take();
-  EXPECT_TRUE(client->drain_notice);
   client->Send(BarrierRequest{});
   TestClient late(*core);
   HelloRequest hello;

@@ -86,8 +86,6 @@ TEST_F(EngineHang, ItsIdIsWhereOneLooks) {
   Hang();
   const std::string id = core->ListHangReports()->at(0).id;
   EXPECT_EQ(culprit->ErrorOf(5).hang_report, id);
-  EXPECT_THAT(culprit->hang_reports, ElementsAre(id)) << "a notice to whose launch it was";
-  EXPECT_THAT(other->hang_reports, IsEmpty());
   EXPECT_EQ(core->GetStatus().last_hang_report, id);
   EXPECT_EQ(core->GetHangReport("20200101T000000Z-000001").status().code(), StatusCode::kNotFound);
 }
@@ -100,7 +98,6 @@ TEST_F(EngineHang, Errors_NameNoReportThatCannotBeShown) {
   Hang();
   EXPECT_EQ(culprit->ErrorOf(5).hang_report, "");
   EXPECT_THAT(culprit->ErrorOf(5).message, HasSubstr("no hang report could be kept"));
-  EXPECT_THAT(culprit->hang_reports, IsEmpty());
   EXPECT_EQ(core->GetStatus().last_hang_report, "");
 }
 

@@ -25,7 +25,8 @@ constexpr std::chrono::seconds kProfileAnswerTimeout{30};
 constexpr std::chrono::seconds kProfileDuration{5};  // when none is given
 // A reset boots the card.
 constexpr std::chrono::seconds kResetTimeout{120};
-// Of a list: with the default size of a page, half a million entries.
+// Of a list: entries of a page, the most the daemon allows, and pages.
+constexpr uint32_t kPageSize = 1000;
 constexpr int kMaxPages = 1000;
 
 Deadline After(std::chrono::milliseconds timeout) {
@@ -77,6 +78,7 @@ struct Admin::Impl {
                   Use&& use) {
     const Deadline deadline = After(timeout);
     Request request;
+    request.set_page_size(kPageSize);
     for (int page = 0; page < kMaxPages; ++page) {
       Response response;
       if (Status status = Call(stub.get(), method, request, &response, deadline); !status.ok()) {

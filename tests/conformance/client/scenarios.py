@@ -254,14 +254,6 @@ class Terminated(Script):
             raise CallEnd(Code.ABORTED, "an administrator terminated the session: test", "CANCELLED")
 
 
-class Draining(Script):
-    """The daemon drains: a notice, and nothing else changes."""
-
-    def on_received(self, session: FakeSession, connection: Connection) -> None:
-        if session.received == 3:
-            session.waiting.append(ttfd_pb2.ServerMessage(notices=[{"draining_within_ms": 60_000}]))
-
-
 class Prints(Script):
     """Kernels print, and some prints were dropped."""
 
@@ -352,7 +344,6 @@ SCENARIOS = {
         "RESOURCE_EXHAUSTED", "LIMIT", field="write.size", limit="transfer_bytes", limit_value=4096, limit_used=17,
         hang_report="20260101T000000Z-000001", retryable=True, execution_state="NOT_STARTED"), leave=True),
     "terminated": Scenario(Terminated, error("ABORTED", "CANCELLED"), points=lambda counts: [{"at": 4}]),
-    "draining": Scenario(Draining),
     "prints": Scenario(Prints),
     "lease": Scenario(LeaseWaits, lease=True),
     "lease-times-out": Scenario(LeaseTimesOut, error("DEADLINE_EXCEEDED", "DEADLINE"), lease=True),
