@@ -320,11 +320,11 @@ void Daemon::LookAtCertificates() const {
 bool Daemon::Drain() {
   // Shared with the callback, which a drain that was cut short may call later.
   const auto drained = std::make_shared<std::atomic<bool>>(false);
-  core_->DrainForShutdown(options_.drain_ms,
-                          [drained](const std::string& step, uint64_t left, bool done) {
-                            LogInfo("drain: {}, {} sessions", step, left);
-                            if (done) drained->store(true);
-                          });
+  core_->DrainForShutdown(options_.drain_ms, [drained](ProgressStep step, uint64_t left,
+                                                       bool done) {
+    LogInfo("drain: {} sessions {}", left, step == ProgressStep::kCutShort ? "were ended" : "left");
+    if (done) drained->store(true);
+  });
   const TimePoint deadline = SteadyClock().Now() + milliseconds(options_.drain_ms) + kLastReplies;
   while (!drained->load() && SteadyClock().Now() < deadline) {
     const std::optional<int> signal = signals_.Wait(kDrainLook);
@@ -342,7 +342,7 @@ Status Daemon::Stop() {
   manager_.ExtendTimeout(milliseconds(options_.drain_ms) + kLastReplies * 2 + card + kLastSteps);
   rpc_->SetServing(false);
   const bool patient = Drain();
-  if (!patient) core_->DrainForShutdown(0, [](const std::string&, uint64_t, bool) {});
+  if (!patient) core_->DrainForShutdown(0, [](ProgressStep, uint64_t, bool) {});
   listener_.reset();
   tcp_.reset();
   rpc_->Stop(patient ? kLastReplies : kHastyReplies);

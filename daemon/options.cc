@@ -146,6 +146,11 @@ Status CheckOptions(const Origins& origins, Options* options) {
         "limits.window_bytes is {}, more than limits.window_bytes_per_user with {}",
         limits.window_bytes, limits.window_bytes_per_user);
   }
+  if (limits.unacknowledged_bytes > limits.unacknowledged_bytes_per_user) {
+    return InvalidArgument(
+        "limits.unacknowledged_bytes is {}, more than limits.unacknowledged_bytes_per_user with {}",
+        limits.unacknowledged_bytes, limits.unacknowledged_bytes_per_user);
+  }
   if (options->scheduler.window_us > options->scheduler.quantum_us) {
     return Wrong(origins, "scheduler.window_us",
                  "it is {}, more than scheduler.quantum_us with {}: a newcomer would wait for more "

@@ -105,35 +105,8 @@ Key PriorityKey(const char* section, const char* name, Priority* to) {
           }};
 }
 
-std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a table
-  ListenOptions& listen = to->listen;
-  DeviceOptions& device = to->device;
-  SessionLimits& limits = to->limits;
+std::vector<Key> LimitKeys(SessionLimits& limits) {
   return {
-      Text("listen", "address", &listen.address),
-      FileMode("listen", "mode", &listen.mode),
-      Text("listen", "group", &listen.group),
-      Number("listen", "connections", &listen.connections, 1, 100'000),
-      Number("listen", "connections_per_user", &listen.connections_per_user, 1, 100'000),
-      Number("listen", "calls_per_connection", &listen.calls_per_connection, 1, 10'000),
-      Number("listen", "memory_bytes", &listen.memory_bytes, 16 * kMiB, 1024 * kGiB),
-      Number("listen", "hello_ms", &listen.hello_ms, 1, kDayMs),
-      Number("listen", "reply_threads", &listen.reply_threads, 1, 64),
-      Text("tls", "address", &to->tls.address),
-      Text("tls", "certificate", &to->tls.certificate),
-      Text("tls", "key", &to->tls.key),
-      Text("tls", "client_ca", &to->tls.client_ca),
-      Number("tls", "keepalive_ms", &to->tls.keepalive_ms, 100, kDayMs),
-      Text("device", "device", &device.device),
-      Flag("device", "share_without_iommu", &device.share_without_iommu),
-      Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
-      Number("device", "issue_ring_bytes", &device.issue_ring_bytes, 4 * kMiB, 256 * kMiB),
-      Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),
-      Number("scheduler", "quantum_us", &to->scheduler.quantum_us, 10, 1'000'000),
-      Number("scheduler", "window_us", &to->scheduler.window_us, 1, 60'000'000),
-      Number("scheduler", "window_commands", &to->scheduler.window_commands, 1, 65'536),
-      Number("scheduler", "boost", &to->scheduler.boost, 0, 19),
-      Number("scheduler", "spin_us", &to->scheduler.spin_us, 0, 1'000'000),
       Number("limits", "chunk_bytes", &limits.chunk_bytes, 4096, kMiB),
       Number("limits", "inline_bytes", &limits.inline_bytes, 0, 2 * kMiB),
       Number("limits", "commands_per_batch", &limits.commands_per_batch, 1, 65'536),
@@ -167,12 +140,50 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Number("limits", "trace_bytes_per_user", &limits.trace_bytes_per_user, 0, 1024 * kGiB),
       Number("limits", "kernel_bytes_per_user", &limits.kernel_bytes_per_user, 4096, 1024 * kGiB),
       Number("limits", "window_bytes_per_user", &limits.window_bytes_per_user, kMiB, 1024 * kGiB),
+      Number("limits", "unacknowledged_bytes_per_user", &limits.unacknowledged_bytes_per_user, kMiB,
+             1024 * kGiB),
       Number("limits", "lease_ms", &limits.lease_ms, 0, kYearMs),
       Number("limits", "lease_idle_ms", &limits.lease_idle_ms, 0, kYearMs),
       Number("limits", "lease_wait_ms", &limits.lease_wait_ms, 1, kYearMs),
       Number("limits", "leases_per_user", &limits.leases_per_user, 0, 100'000),
       Number("limits", "weight", &limits.weight, 1, 1000),
       PriorityKey("limits", "priority", &limits.priority),
+  };
+}
+
+std::vector<Key> ServingKeys(Options* to) {
+  ListenOptions& listen = to->listen;
+  DeviceOptions& device = to->device;
+  return {
+      Text("listen", "address", &listen.address),
+      FileMode("listen", "mode", &listen.mode),
+      Text("listen", "group", &listen.group),
+      Number("listen", "connections", &listen.connections, 1, 100'000),
+      Number("listen", "connections_per_user", &listen.connections_per_user, 1, 100'000),
+      Number("listen", "calls_per_connection", &listen.calls_per_connection, 1, 10'000),
+      Number("listen", "memory_bytes", &listen.memory_bytes, 16 * kMiB, 1024 * kGiB),
+      Number("listen", "hello_ms", &listen.hello_ms, 1, kDayMs),
+      Number("listen", "reply_threads", &listen.reply_threads, 1, 64),
+      Text("tls", "address", &to->tls.address),
+      Text("tls", "certificate", &to->tls.certificate),
+      Text("tls", "key", &to->tls.key),
+      Text("tls", "client_ca", &to->tls.client_ca),
+      Number("tls", "keepalive_ms", &to->tls.keepalive_ms, 100, kDayMs),
+      Text("device", "device", &device.device),
+      Flag("device", "share_without_iommu", &device.share_without_iommu),
+      Number("device", "boot_ms", &device.boot_ms, 1, kDayMs),
+      Number("device", "issue_ring_bytes", &device.issue_ring_bytes, 4 * kMiB, 256 * kMiB),
+      Number("device", "completion_ring_pages", &device.completion_ring_pages, 64, 65'536),
+      Number("scheduler", "quantum_us", &to->scheduler.quantum_us, 10, 1'000'000),
+      Number("scheduler", "window_us", &to->scheduler.window_us, 1, 60'000'000),
+      Number("scheduler", "window_commands", &to->scheduler.window_commands, 1, 65'536),
+      Number("scheduler", "boost", &to->scheduler.boost, 0, 19),
+      Number("scheduler", "spin_us", &to->scheduler.spin_us, 0, 1'000'000),
+  };
+}
+
+std::vector<Key> OperatingKeys(Options* to) {
+  return {
       Number("timeouts", "operation_ms", &to->timeouts.operation_ms, 1, kDayMs),
       Number("timeouts", "kernel_ms", &to->timeouts.kernel_ms, 1, kDayMs),
       Number("timeouts", "start_ms", &to->timeouts.start_ms, 1, kDayMs),
@@ -194,6 +205,15 @@ std::vector<Key> KeysOf(Options* to) {  // NOLINT(readability-function-size): a 
       Number("stop", "drain_ms", &to->drain_ms, 0, kDayMs),
       Number("stop", "card_ms", &to->card_ms, 0, kDayMs),
   };
+}
+
+// In the order of ttfd.toml.
+std::vector<Key> KeysOf(Options* to) {
+  std::vector<Key> keys = ServingKeys(to);
+  for (const std::vector<Key>& more : {LimitKeys(to->limits), OperatingKeys(to)}) {
+    keys.insert(keys.end(), more.begin(), more.end());
+  }
+  return keys;
 }
 
 std::string Place(const std::string& name, const toml::source_region& source) {

@@ -19,11 +19,10 @@ int Done(const Status& status, const std::string& what) {
   return kOk;
 }
 
-void PrintStep(const client::ProgressStep& step) {
-  if (!step.step.empty()) {
-    PrintLine(step.step + (step.left != 0 ? fmt::format(": {}", step.left) : ""));
-    std::fflush(stdout);
-  }
+void PrintStep(const client::Progress& progress) {
+  const std::string left = progress.left != 0 ? fmt::format(": {}", progress.left) : "";
+  PrintLine(client::ProgressStepName(progress.step) + left);
+  std::fflush(stdout);
 }
 
 // A call whose steps were printed; the last one says how it ended.

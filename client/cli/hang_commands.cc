@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "client/cli/commands.h"
@@ -20,11 +23,19 @@ using client::Admin;
 using client::HangReportInfo;
 using client::Status;
 
+Json OffenderJson(const client::HangOffender& offender) {
+  return {{"client", ClientJson(offender.client)},
+          {"queue", offender.position.queue},
+          {"value", offender.position.value},
+          {"kernels", offender.kernels}};
+}
+
 Json ReportJson(const HangReportInfo& report) {
   return {{"report", report.report},
+          {"time_unix_ms", JsonOf(report.time_unix_ms)},
+          {"reason", report.reason},
           {"headline", report.headline},
-          {"description", report.description},
-          {"offender", report.offender},
+          {"offender", report.offender ? OffenderJson(*report.offender) : Json()},
           {"bytes", report.bytes},
           {"complete", report.complete}};
 }
@@ -33,15 +44,15 @@ std::string ReportRow(std::string_view report, std::string_view time, std::strin
   return fmt::format("{:6}  {:19}  {}", report, time, what);
 }
 
-// "HANG 7, 2026-11-26T15:02:03.123Z": the time, in seconds. Of what was cut short: none.
-std::string TimeOf(const std::string& headline) {
-  const size_t at = headline.find(", ");
-  if (at == headline.npos) {
+// "2026-11-26 15:02:03", UTC. Empty: the time is not known, or beyond the calendar.
+std::string TimeText(std::optional<uint64_t> unix_ms) {
+  const auto seconds = static_cast<std::time_t>(unix_ms.value_or(0) / 1000);
+  std::tm parts = {};
+  if (!unix_ms || gmtime_r(&seconds, &parts) == nullptr) {
     return "";
   }
-  std::string time = headline.substr(at + 2, std::size("2026-11-26T15:02:03") - 1);
-  std::replace(time.begin(), time.end(), 'T', ' ');
-  return time;
+  std::array<char, 32> text = {};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts)};
 }
 
 // A report, line by line.
@@ -53,13 +64,9 @@ void PrintReport(std::string_view text) {
   }
 }
 
-// Whether the daemon keeps reports and has none yet.
-bool NoReportYet(Admin& admin, const std::string& report, const Status& status) {
-  if (report != "last" || status.code() != client::Code::kNotFound) {
-    return false;
-  }
-  const auto reports = admin.ListHangReports();
-  return reports.ok() && reports->empty();
+// Which report "last" or an id is, as GetHangReport has it.
+std::optional<std::string> IdOf(const std::string& word) {
+  return word == "last" ? std::nullopt : std::optional(word);
 }
 
 }  // namespace
@@ -73,12 +80,16 @@ int ListHangReports(const Common& common) {
     PrintJson({{"reports", JsonList(*reports, ReportJson)}});
     return kOk;
   }
+  if (reports->empty()) {
+    PrintLine("no hang reports yet");
+    return kOk;
+  }
   // A line each, also where the terminal is narrow.
   const size_t terminal = TerminalColumns(STDOUT_FILENO);
   PrintLine(ReportRow("REPORT", "TIME", "WHAT"));
   for (const HangReportInfo& report : *reports) {
     const std::string line =
-        Printable(ReportRow(report.report, TimeOf(report.headline), report.description));
+        Printable(ReportRow(report.report, TimeText(report.time_unix_ms), report.headline));
     PrintLine(terminal == 0 ? line : Truncate(line, terminal));
   }
   return kOk;
@@ -89,12 +100,8 @@ int ShowHangReport(const Common& common, const std::string& report) {
   std::map<std::string, std::string> files;
   Admin admin = Admin::Connect(common.address, common.timeout());
   const Status status = admin.GetHangReport(
-      report,
+      IdOf(report),
       [&files](const std::string& name, const std::string& bytes) { files[name] += bytes; });
-  if (NoReportYet(admin, report, status)) {
-    PrintLine(common.json ? "null" : "no hang reports yet");
-    return kOk;
-  }
   if (!status.ok()) {
     return Fail(status);
   }
@@ -121,7 +128,7 @@ int FetchHangReport(const Common& common, const std::string& report, const std::
   std::string failed;
   const Status status =
       Admin::Connect(common.address, common.timeout())
-          .GetHangReport(report, [&](const std::string& name, const std::string& bytes) {
+          .GetHangReport(IdOf(report), [&](const std::string& name, const std::string& bytes) {
             // The daemon names files; only their last component is taken from it.
             const auto base = std::filesystem::path(name).filename();
             if (base.empty()) {

@@ -17,6 +17,14 @@ std::string JsonLine(const Json& json) {
   return Printable(text, Newlines::kKeep);
 }
 
+Json ClientJson(const client::SessionClient& client) {
+  return {{"session", client.session},
+          {"client_name", client.client_name},
+          {"user", client.user},
+          {"uid", client.uid},
+          {"pid", JsonOf(client.pid)}};
+}
+
 void PrintJson(const Json& json) { PrintText(JsonText(json)); }
 
 }  // namespace ttfd::cli

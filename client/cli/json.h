@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "ttfd/types.h"
+
 namespace ttfd::cli {
 
 using Json = nlohmann::ordered_json;
@@ -28,5 +30,7 @@ Json JsonList(const Range& range, Each each) {
   for (const auto& element : range) list.push_back(each(element));
   return list;
 }
+
+Json ClientJson(const client::SessionClient& client);
 
 }  // namespace ttfd::cli

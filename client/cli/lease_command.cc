@@ -128,10 +128,24 @@ std::string WorkersText(const std::vector<CoreRange>& workers) {
   return text.empty() ? "all" : text;
 }
 
+std::string HoldersText(const LeaseWait& wait) {
+  if (wait.holders.empty()) {
+    return "operations of others that still run";
+  }
+  std::string text;
+  for (const client::SessionClient& holder : wait.holders) {
+    text += fmt::format("{}session {} (client '{}', user {}{})", text.empty() ? "" : " and ",
+                        holder.session, holder.client_name, holder.user,
+                        holder.pid ? fmt::format(", pid {}", *holder.pid) : "");
+  }
+  return wait.more_holders == 0 ? text : fmt::format("{} and {} more", text, wait.more_holders);
+}
+
 void PrintWait(const LeaseWait& wait) {
-  PrintMessage(fmt::format(
-      "waiting for the lease: number {}, held by {}, about {} more", wait.position, wait.holder,
-      Duration(static_cast<uint64_t>(std::max<int64_t>(wait.expected.count(), 0)))));
+  PrintMessage(
+      fmt::format("waiting for the lease: number {}, held by {}, about {} more", wait.position,
+                  HoldersText(wait),
+                  Duration(static_cast<uint64_t>(std::max<int64_t>(wait.expected.count(), 0)))));
 }
 
 Json CoreRangeJson(const CoreRange& range) {
@@ -151,7 +165,8 @@ Json LeaseJson(const LeaseInfo& lease) {
           {"since_ms", lease.since_ms},
           {"left_ms", JsonOf(lease.left_ms)},
           {"position", JsonOf(lease.position)},
-          {"holder", lease.holder},
+          {"holders", JsonList(lease.holders, ClientJson)},
+          {"more_holders", lease.more_holders},
           {"expected_wait_ms", JsonOf(lease.expected_wait_ms)}};
 }
 

@@ -9,18 +9,18 @@
 namespace ttfd {
 namespace {
 
-std::string KernelNames(const Program& program) {
+std::vector<std::string> KernelNames(const Program& program) {
   constexpr size_t kNamed = 5;  // one a hart
-  std::string names;
+  std::vector<std::string> names;
   for (size_t i = 0; i < std::min(program.images.size(), kNamed); ++i) {
-    names += (i == 0 ? "" : ", ") + program.images[i].image->name;
+    names.push_back(program.images[i].image->name);
   }
   return names;
 }
 
 // "program 7 (vector_add, scale)"
 std::string ProgramText(const Program& program) {
-  return fmt::format("program {} ({})", program.id, KernelNames(program));
+  return fmt::format("program {} ({})", program.id, fmt::join(KernelNames(program), ", "));
 }
 
 std::string CommandText(const Command& command) {
@@ -58,8 +58,7 @@ std::string CommandText(const Command& command) {
 HangWork Describe(uint32_t hardware_queue, const Work& work) {
   HangWork record;
   record.hardware_queue = hardware_queue;
-  record.session = work.flow;
-  record.owner = work.owner->Name();
+  record.client = work.owner->client();
   record.queue = work.queue;
   record.value = work.value;
   record.command = CommandText(work.command);
@@ -99,7 +98,7 @@ HangReport Engine::HostEvidence(const Status& why) {
   for (auto work = recent.rbegin(); work != recent.rend(); ++work) {
     HangWork record;
     record.hardware_queue = work->hardware_queue;
-    record.session = work->session;
+    record.client.session = work->session;
     record.queue = work->queue;
     record.value = work->value;
     record.programs = *work->programs;

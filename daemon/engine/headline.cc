@@ -36,6 +36,10 @@ const HartReport* ExplainingHart(const StallReport& stall, const HangWork& work)
   return found;
 }
 
+std::string KernelsOf(const HangWork& work) {
+  return fmt::format("{}", fmt::join(work.kernels, ", "));
+}
+
 // Says what happened to a launch, by the name of its kernel where it has one.
 std::string OfWork(const HangWork& work, const std::string& kernel, const std::string& what) {
   return kernel.empty() ? CutText(Printable(work.command + what), kMostBytes)
@@ -78,7 +82,7 @@ std::string OfKernel(const Status& why, const HangReport& report, const HangWork
   const std::string end = fmt::format(" {} on {}{}{}{}", fault ? "faulted" : "hung",
                                       TilesText(report.stall, work, hart), LineText(hart),
                                       fault ? ": " : ", ", Doing(why, work, hart));
-  return OfWork(work, IsInKernel(hart) ? hart.code.name : work.kernels, end);
+  return OfWork(work, IsInKernel(hart) ? hart.code.name : KernelsOf(work), end);
 }
 
 // "firmware of worker (1,2) was overwritten"
@@ -99,7 +103,7 @@ std::string Headline(const Status& why, const HangReport& report) {
     const std::string end = damage.empty()
                                 ? fmt::format(" {}: {}", verb, StatusMessage(why))
                                 : fmt::format(" {} where {}", verb, Overwritten(damage[0]));
-    return OfWork(*work, work->kernels, end);
+    return OfWork(*work, KernelsOf(*work), end);
   }
   return CutText(damage.empty() ? report.summary : Overwritten(damage[0]), kMostBytes);
 }

@@ -51,7 +51,8 @@ void Profiler::NameProgramsOf(const Work& work) {
   auto& names = active_->program_names;
   for (const uint32_t program : *work.programs) {
     if (names.size() == kNamedPrograms) return;
-    names.try_emplace(program, fmt::format("program {} of {}", program, work.owner->Name()));
+    names.try_emplace(program,
+                      fmt::format("program {} of {}", program, work.owner->client().Text()));
   }
 }
 

@@ -33,21 +33,21 @@ std::vector<Verdict> Engine::LookAtWorks() {
 }
 
 void Engine::EndAndPutBack(std::vector<Verdict>& verdicts, const WorkError& error) {
-  for (Verdict& verdict : verdicts) {
-    if (verdict.fate == WorkFate::kBlamed) continue;  // its owner has it
-    Work& work = verdict.entry->work;
+  for (Verdict& one : verdicts) {
+    if (one.fate == WorkFate::kBlamed) continue;  // its owner has it
+    Work& work = one.entry->work;
     HardwareQueue& queue = queues_[work.track->route().hardware_queue];
-    if (verdict.fate == WorkFate::kEnded) {
+    if (one.fate == WorkFate::kEnded) {
       launches_.fetch_add(work.launches, std::memory_order_relaxed);
       queue.shown_completed.fetch_add(1, std::memory_order_relaxed);
-      work.began = std::max(verdict.entry->watch.began, work.submitted);
+      work.began = std::max(one.entry->watch.began, work.submitted);
       queue.order.Refund(work);  // what it took is not known
       work.track->Ended(work.number);
       work.owner->Done(std::span(&work, 1));
-    } else if (verdict.fate == WorkFate::kTouched) {
+    } else if (one.fate == WorkFate::kTouched) {
       queue.order.Refund(work);
       work.track->Ended(work.number);
-      work.owner->Failed(work, error);
+      work.owner->Failed(work, error.With(one.state));
     }
   }
   PutBack(verdicts);
@@ -115,7 +115,7 @@ void Engine::Lose(const Status& why) {
     HardwareQueue& queue = queues_[work.track->route().hardware_queue];
     queue.order.Used(work, work_clock_.Now() - culprit->watch.work_began);
     work.track->Ended(work.number);
-    work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, id});
+    work.owner->Failed(work, {StatusCode::kAborted, report.reason, text, false, id, blamed->state});
     observer_.FlowHung(work.flow, id);
   }
   late_.reset();

@@ -111,6 +111,7 @@ class Decision {
     if (work.read_into == nullptr || work.read_into->size() == work.bytes) {
       return Say(one, WorkFate::kEnded, "what waited for it had ended");
     }
+    one->state = ExecutionState::kCompleted;
     Say(one, WorkFate::kTouched, "it was done, and its data is lost");
   }
 

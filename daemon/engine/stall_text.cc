@@ -69,7 +69,7 @@ std::string LastText(const std::vector<HangWork>& recent) {
   std::string text;
   for (size_t i = 0; i < std::min(recent.size(), kNamed); ++i) {
     text += fmt::format("{}program {} of session {}", i == 0 ? "; ended last: " : ", before it ",
-                        fmt::join(recent[i].programs, ", "), recent[i].session);
+                        fmt::join(recent[i].programs, ", "), recent[i].client.session);
   }
   return text;
 }
@@ -124,7 +124,7 @@ std::string PlacesFor(const HangReport& report) {
   if (offending == nullptr) return report.places;
   const auto own = [&](uint32_t program) {
     return std::any_of(report.works.begin(), report.works.end(), [&](const HangWork& work) {
-      return work.session == offending->session &&
+      return work.client.session == offending->client.session &&
              std::find(work.programs.begin(), work.programs.end(), program) != work.programs.end();
     });
   };
@@ -146,7 +146,7 @@ std::string RunnerText(const Work& work) {
   }
   const bool more = work.programs->size() > kNamed;
   return fmt::format("program{} {}{} of {}", work.programs->size() > 1 ? "s" : "", programs,
-                     more ? ", ..." : "", work.owner->Name());
+                     more ? ", ..." : "", work.owner->client().Text());
 }
 
 std::string StallDetails(const HangReport& report, const Work* offender, bool damaged) {

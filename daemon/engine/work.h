@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daemon/engine/work_track.h"
+#include "daemon/hang/session_client.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 #include "runtime/command/command.h"
@@ -91,15 +92,22 @@ struct WorkError {
   std::string reason;  // of the API: HANG, DEVICE_FAULT, DEVICE_RESET
   std::string message;
   bool retryable = false;
-  std::string hang_report = {};  // id of the report that explains it
+  std::string hang_report = {};                     // id of the report that explains it
+  ExecutionState state = ExecutionState::kUnknown;  // of the work
+
+  WorkError With(ExecutionState of_work) const {
+    WorkError error = *this;
+    error.state = of_work;
+    return error;
+  }
 };
 
 // All calls on the device thread. Each work ends exactly once: refused by Start, or Done, or Failed.
 class WorkOwner {
  public:
   virtual ~WorkOwner() = default;
-  // Who that is, for the log and for those who look after the card; constant.
-  virtual std::string Name() const = 0;
+  // The client that pays, for reports and the log; constant.
+  virtual const SessionClient& client() const = 0;
   // The work goes to the card next. False: it is not wanted any more and counts as ended.
   virtual bool Start(const Work& work, TimePoint now) = 0;
   // Works of this owner ended well, in the order of their start. The owner may take what they carry.

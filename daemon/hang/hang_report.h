@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/hang/session_client.h"
 #include "runtime/dispatch/dispatcher.h"
 
 namespace ttfd {
@@ -25,14 +26,13 @@ std::string_view ExecutionStateName(ExecutionState state);
 // A piece of work as the host knows it.
 struct HangWork {
   uint32_t hardware_queue = 0;
-  uint64_t ticket = 0;  // 0: it had not been submitted
-  uint64_t turn = 0;    // of its submission, over all hardware queues
-  uint64_t session = 0;
-  std::string owner;  // for people
+  uint64_t ticket = 0;   // 0: it had not been submitted
+  uint64_t turn = 0;     // of its submission, over all hardware queues
+  SessionClient client;  // of a launch that ended last: the session alone
   uint32_t queue = 0;
   uint64_t value = 0;
-  std::string command;  // "launch of program 7 (vector_add)", "write of 4096 bytes"
-  std::string kernels;  // of a launch: "vector_add, scale"
+  std::string command;               // "launch of program 7 (vector_add)", "write of 4096 bytes"
+  std::vector<std::string> kernels;  // of a launch: their names
   uint64_t timeout_ms = 0;
   std::vector<uint32_t> programs;
   std::vector<Ticket> after;
@@ -44,7 +44,7 @@ struct HangWork {
 struct HangReport {
   std::string id;  // a number: "7"
   std::chrono::system_clock::time_point time;
-  std::string reason;   // HANG, DEVICE_FAULT or RESET, as the owner is told
+  std::string reason;   // HANG or DEVICE_FAULT, as the error of its owner has it
   std::string trigger;  // why the device thread gave the card up
 
   // By the host's own records.

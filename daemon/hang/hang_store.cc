@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFiles[] = {"host.json", "records.txt", "log.txt",   "device.json",
-                                  "card.json", "report.json", "report.txt"};
-constexpr const char* kText = "report.txt";
+constexpr const char* kSummary = "summary.json";
+constexpr const char* kFiles[] = {"host.json", "records.txt", "log.txt",    "device.json",
+                                  "card.json", "report.json", "report.txt", kSummary};
 constexpr mode_t kFolderMode = 0750;
 constexpr mode_t kFileMode = 0640;
 constexpr size_t kNamedIds = 8;
@@ -76,11 +76,15 @@ uint64_t BytesIn(const fs::path& folder) {
   return bytes;
 }
 
+bool IsFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(path, error));
+}
+
 std::string MissingIn(const fs::path& folder) {
   std::string missing;
   for (const char* name : kFiles) {
-    std::error_code error;
-    if (fs::is_regular_file(fs::symlink_status(folder / name, error))) continue;
+    if (IsFile(folder / name)) continue;
     missing += (missing.empty() ? "" : ", ") + std::string(name);
   }
   return missing;
@@ -175,7 +179,8 @@ bool HangStore::KeepDeviceSide(const HangReport& report) {
 
 void HangStore::KeepOutcome(const HangReport& report) {
   Keep(report, "report.json", WholeJson(report));
-  Keep(report, kText, WholeText(report));
+  Keep(report, "report.txt", WholeText(report));
+  Keep(report, kSummary, SummaryJson(report));
   if (!options_.folder.empty()) MakeRoom(report.id, std::max(options_.reports, 1u) - 1);
 }
 
@@ -224,53 +229,47 @@ std::string HangStore::last() const {
   return last_;
 }
 
-std::vector<HangStore::Summary> HangStore::List() const {
-  std::vector<Summary> summaries;
+std::vector<HangSummary> HangStore::List() const {
+  std::vector<HangSummary> summaries;
   for (const std::string& id : Ids()) {
     const fs::path folder = FolderOf(id);
-    Summary& summary = summaries.emplace_back();
+    const std::optional<HangSummary> kept =
+        IsFile(folder / kSummary) ? ParseSummary(ReadFile(folder / kSummary, options_.file_bytes))
+                                  : std::nullopt;
+    const std::string missing = MissingIn(folder);
+    HangSummary& summary = summaries.emplace_back(kept.value_or(HangSummary()));
     summary.id = id;
     summary.bytes = BytesIn(folder);
-    std::ifstream text(folder / kText);
-    std::string sentence, blamed;
-    const bool read = std::getline(text, summary.text) && std::getline(text, summary.headline) &&
-                      std::getline(text, sentence) && std::getline(text, blamed);
-    constexpr std::string_view kToBlame = "to blame: ";
-    if (blamed.starts_with(kToBlame)) summary.blamed = blamed.substr(kToBlame.size());
-    const std::string missing = MissingIn(folder);
-    summary.complete = read && missing.empty();
+    summary.complete = kept && missing.empty();
     if (summary.complete) continue;
-    if (!read) {
-      summary.headline = "incomplete";
-      summary.text =
+    if (!kept) {
+      summary.headline =
           "the daemon or the host ended before the card was repaired, or the disk was full";
     }
-    summary.text += "; not kept: " + missing;
+    summary.headline += "; not kept: " + (missing.empty() ? kSummary : missing);
   }
   return summaries;
 }
 
-StatusOr<std::vector<HangStore::File>> HangStore::Read(const std::string& id) const {
+StatusOr<std::vector<HangStore::File>> HangStore::Read(const HangReportId& id) const {
   if (options_.folder.empty()) {
     return Error(StatusCode::kFailedPrecondition,
                  "this daemon keeps no hang reports; hangs.folder in ttfd.toml says where to");
   }
   const std::vector<std::string> ids = Ids();
-  std::string found = id;
-  if (id.empty() || id == "last") found = ids.empty() ? "" : ids.back();
+  const std::string found = id ? *id : ids.empty() ? "" : ids.back();
   if (std::find(ids.begin(), ids.end(), found) == ids.end()) {
     std::string known;
     const size_t first = ids.size() - std::min(ids.size(), kNamedIds);
     for (size_t i = first; i < ids.size(); ++i) known += (i == first ? "" : ", ") + ids[i];
     if (known.empty()) return Error(StatusCode::kNotFound, "there are no hang reports yet");
     return Error(StatusCode::kNotFound, "there is no hang report '{}'; there are {}",
-                 id.substr(0, 64), known);
+                 found.substr(0, 64), known);
   }
   std::vector<File> files;
   for (const char* name : kFiles) {
     const fs::path path = fs::path(FolderOf(found)) / name;
-    std::error_code error;
-    if (!fs::is_regular_file(fs::symlink_status(path, error))) continue;
+    if (!IsFile(path)) continue;
     files.push_back({name, ReadFile(path, options_.file_bytes)});
   }
   if (files.empty()) {

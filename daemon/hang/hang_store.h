@@ -6,16 +6,18 @@
 //                   device.json   what the card showed
 //                   report.json   all of it, and what came of it
 //                   report.txt    the same for people
+//                   summary.json  what a list has of it
 //
 // Each file is on the disk before the next thing is done, so that a crash in the middle, of the daemon or of the host,
 // leaves the earlier ones. The oldest reports go when there are too many, or too many bytes.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "daemon/hang/hang_report.h"
+#include "daemon/hang/hang_summary.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 
@@ -27,6 +29,9 @@ struct HangStoreOptions {
   uint64_t bytes = uint64_t{64} << 20;  // of all of them
   uint32_t file_bytes = 4 << 20;        // of one file; what is longer is cut
 };
+
+// An id of a report; unset: the newest.
+using HangReportId = std::optional<std::string>;
 
 class HangStore final : public HangKeeper {
  public:
@@ -41,24 +46,15 @@ class HangStore final : public HangKeeper {
 
   // ---- any thread
   bool Holds(const std::string& id) override ABSL_LOCKS_EXCLUDED(mu_);
-  struct Summary {
-    std::string id;
-    std::string headline;  // reason and time
-    std::string text;      // one sentence
-    std::string blamed;    // whose work it was; empty: nobody's
-    uint64_t bytes = 0;
-    bool complete =
-        false;  // false: the daemon or the host ended in the middle, or the disk was full
-  };
-  // The oldest first.
-  std::vector<Summary> List() const;
+  // The oldest first. The headline of an incomplete one says which files are missing.
+  std::vector<HangSummary> List() const;
   struct File {
     std::string name;
     std::string bytes;
   };
-  // Files of the report with this id; "" and "last": of the newest. NOT_FOUND says which there are, or that nothing of
-  // this one could be kept. FAILED_PRECONDITION: no reports are kept.
-  StatusOr<std::vector<File>> Read(const std::string& id) const;
+  // Files of a report. NOT_FOUND says which there are, or that nothing of this one
+  // could be kept. FAILED_PRECONDITION: no reports are kept.
+  StatusOr<std::vector<File>> Read(const HangReportId& id) const;
   // The newest report of which something is kept; empty: there is none. Touches no disk.
   std::string last() const ABSL_LOCKS_EXCLUDED(mu_);
 

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/utf8.h"
 #include "runtime/boot/hart_state.h"
@@ -21,12 +24,6 @@ Json List(const Range& range, Each each) {
   Json list = Json::array();
   for (const auto& element : range) list.push_back(each(element));
   return list;
-}
-
-// Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD. ASCII alone, because the file is also shown on
-// terminals, which some other characters control.
-std::string Text(const Json& json) {
-  return json.dump(1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + '\n';
 }
 
 // Text in lines. A line stays one line whatever its arguments hold: names of clients, kernels and functions.
@@ -53,8 +50,7 @@ Json TicketJson(const Ticket& ticket) {
 Json WorkJson(const HangWork& work) {
   Json json = {{"hardware_queue", work.hardware_queue},
                {"ticket", work.ticket},
-               {"session", work.session},
-               {"owner", work.owner},
+               {"client", ClientJson(work.client)},
                {"queue", work.queue},
                {"value", work.value},
                {"command", work.command}};
@@ -71,8 +67,7 @@ Json WorkJson(const HangWork& work) {
 
 // What names a work to people: whose it is, and which of its commands.
 Json WhoseJson(const HangWork& work) {
-  return {{"session", work.session},
-          {"owner", work.owner},
+  return {{"client", ClientJson(work.client)},
           {"queue", work.queue},
           {"value", work.value},
           {"command", work.command}};
@@ -141,8 +136,9 @@ void AddDeviceSide(const HangReport& report, Json* json) {
 }
 
 std::string WorkLine(const HangWork& work) {
-  std::string text = fmt::format("CQ{} ticket {}: {}, queue {} value {} of {}", work.hardware_queue,
-                                 work.ticket, work.command, work.queue, work.value, work.owner);
+  std::string text =
+      fmt::format("CQ{} ticket {}: {}, queue {} value {} of {}", work.hardware_queue, work.ticket,
+                  work.command, work.queue, work.value, work.client.Text());
   if (work.fate != WorkFate::kUndecided) {
     text += fmt::format(" -> {} ({}{})", WorkFateName(work.fate), ExecutionStateName(work.state),
                         work.why.empty() ? "" : ": " + work.why);
@@ -150,31 +146,78 @@ std::string WorkLine(const HangWork& work) {
   return text;
 }
 
+// Lines about harts or workers. Most often those of one launch are in the same state: the first is shown with the names
+// of the others.
+class Groups {
+ public:
+  // `state` is what identical ones have in common, `line` what is shown of the first.
+  void Add(std::string state, std::string line, std::string name) {
+    const auto found = std::find_if(groups_.begin(), groups_.end(),
+                                    [&state](const Group& group) { return group.state == state; });
+    if (found == groups_.end()) {
+      groups_.push_back({std::move(state), std::move(line), {}});
+    } else {
+      found->others.push_back(std::move(name));
+    }
+  }
+  bool empty() const { return groups_.empty(); }
+  void AddTo(Lines* lines) const {
+    constexpr size_t kNamed = 16;
+    for (const Group& group : groups_) {
+      const size_t count = group.others.size();
+      const size_t named = std::min(count, kNamed);
+      const std::span<const std::string> names = std::span(group.others).first(named);
+      lines->Add("  {}{}", group.line,
+                 count == 0 ? ""
+                            : fmt::format(" (and {} identical: {}{})", count,
+                                          fmt::join(names, ", "), count > named ? ", ..." : ""));
+    }
+  }
+
+ private:
+  struct Group {
+    std::string state;
+    std::string line;
+    std::vector<std::string> others;
+  };
+  std::vector<Group> groups_;
+};
+
 // Adds the harts: faulted ones first, then those in kernels.
 void AddHarts(const StallReport& stall, Lines* lines) {
   const auto rank = [](const HartReport& hart) {
     return hart.faulted ? 0 : hart.code.image == CodePlace::Image::kKernel ? 1 : 2;
   };
   for (int now = 0; now != 3; ++now) {
+    Groups groups;
     for (const HartReport& hart : stall.harts) {
       if (rank(hart) != now) continue;
       const std::string code = ToString(hart.code);
-      lines->Add("  {}: {} (waypoint {}, progress {}, pc {:#x}{}{})", hart.where, hart.text,
-                 hart.waypoint, hart.progress, hart.pc, code.empty() ? "" : " ", code);
+      const std::string place = fmt::format("pc {:#x}{}{}", hart.pc, code.empty() ? "" : " ", code);
+      // Harts of dispatch tiles are all different.
+      const bool worker = hart.worker != HartReport::kNoWorker;
+      groups.Add(fmt::format("{} {} {} {} {}", worker ? "" : hart.where, hart.hart, hart.text,
+                             hart.waypoint, place),
+                 fmt::format("{}: {} (waypoint {}, progress {}, {})", hart.where, hart.text,
+                             hart.waypoint, hart.progress, place),
+                 fmt::format("({},{})", hart.core.x, hart.core.y));
     }
+    groups.AddTo(lines);
   }
 }
 
 void AddTiles(const StallReport& stall, Lines* lines) {
-  // Most workers stand alike: those that do not are what one looks for.
-  bool all_idle = true;
+  // Most workers are idle: those that are not are what one looks for.
+  Groups groups;
   for (const TileCount& tile : stall.tiles) {
     if (tile.waypoint == WaypointName(abi::kWaypointGo)) continue;
-    lines->Add("  worker {}: {} launches ended, at {}, program {}", tile.worker, tile.launches,
-               tile.waypoint, tile.program);
-    all_idle = false;
+    const std::string state = fmt::format("{} launches ended, at {}, program {}", tile.launches,
+                                          tile.waypoint, tile.program);
+    groups.Add(state, fmt::format("worker {}: {}", tile.worker, state),
+               std::to_string(tile.worker));
   }
-  if (all_idle) lines->Add("  all are idle");
+  groups.AddTo(lines);
+  if (groups.empty()) lines->Add("  all are idle");
 }
 
 void AddRecords(const HangReport& report, Lines* lines) {
@@ -201,17 +244,29 @@ void AddLog(const HangReport& report, Lines* lines) {
 void AddVerdict(const HangReport& report, Lines* lines) {
   if (const HangWork* const blamed = report.offending()) {
     lines->Add("to blame: {}, queue {} value {}, of {}", blamed->command, blamed->queue,
-               blamed->value, blamed->owner);
+               blamed->value, blamed->client.Text());
   } else {
     lines->Add("nobody's kernel is to blame");
   }
   if (const HangWork* const suspect = report.suspected()) {
     lines->Add("it was the turn of {}, queue {} value {}, of {}", suspect->command, suspect->queue,
-               suspect->value, suspect->owner);
+               suspect->value, suspect->client.Text());
   }
 }
 
 }  // namespace
+
+nlohmann::ordered_json ClientJson(const SessionClient& client) {
+  return {{"session", client.session},
+          {"name", client.name},
+          {"user", client.user},
+          {"uid", client.uid},
+          {"pid", client.pid}};
+}
+
+std::string JsonText(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + '\n';
+}
 
 std::string TimeText(std::chrono::system_clock::time_point time) {
   const auto since = time.time_since_epoch();
@@ -223,7 +278,7 @@ std::string TimeText(std::chrono::system_clock::time_point time) {
 std::string HostSideJson(const HangReport& report) {
   Json json = Header(report);
   AddHostSide(report, &json);
-  return Text(json);
+  return JsonText(json);
 }
 
 std::string RecordsText(const HangReport& report) {
@@ -241,7 +296,7 @@ std::string LogText(const HangReport& report) {
 std::string DeviceSideJson(const HangReport& report) {
   Json json = Header(report);
   AddDeviceSide(report, &json);
-  return Text(json);
+  return JsonText(json);
 }
 
 std::string WholeJson(const HangReport& report) {
@@ -256,7 +311,7 @@ std::string WholeJson(const HangReport& report) {
   json["boot_attempts"] = report.boot_attempts;
   AddHostSide(report, &json);
   AddDeviceSide(report, &json);
-  return Text(json);
+  return JsonText(json);
 }
 
 std::string WholeText(const HangReport& report) {
@@ -273,8 +328,8 @@ std::string WholeText(const HangReport& report) {
   lines.Add("");
   lines.Add("launches that ended last");
   for (const HangWork& work : report.recent) {
-    lines.Add("  CQ{} session {} queue {} value {}, programs {}", work.hardware_queue, work.session,
-              work.queue, work.value, fmt::join(work.programs, ", "));
+    lines.Add("  CQ{} session {} queue {} value {}, programs {}", work.hardware_queue,
+              work.client.session, work.queue, work.value, fmt::join(work.programs, ", "));
   }
   lines.Add("");
   lines.Add("where it stopped: {} of CQ{}", StalledStageName(report.stall.stage),

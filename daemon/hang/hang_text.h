@@ -1,6 +1,7 @@
 // A hang report in writing: JSON for programs, text for people.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "daemon/hang/hang_report.h"
@@ -18,6 +19,12 @@ std::string DeviceSideJson(const HangReport& report);
 std::string WholeJson(const HangReport& report);
 // The same for people, records and log included.
 std::string WholeText(const HangReport& report);
+
+// A client as an object of fields.
+nlohmann::ordered_json ClientJson(const SessionClient& client);
+// The text of a file. Names of clients may be any bytes: what is not UTF-8 becomes U+FFFD. ASCII alone, because the
+// file is also shown on terminals, which some other characters control.
+std::string JsonText(const nlohmann::ordered_json& json);
 
 // "2026-11-21T11:51:06.250Z"
 std::string TimeText(std::chrono::system_clock::time_point time);

@@ -124,7 +124,7 @@ void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to) {
     to->set_position(from.position);
     to->set_expected_wait_ms(from.expected_wait_ms);
   }
-  to->set_holder(ValidUtf8(from.holder));
+  HoldersToProto(from.holders, to);
 }
 
 void ToProto(const LimitInfoReply& from, v1::LimitInfo* to) {
@@ -179,13 +179,23 @@ void ToProto(const SessionInfoReply& from, v1::SessionInfo* to) {
   for (const QueuePosition& position : from.completed) ToProto(position, to->add_completed());
 }
 
-void ToProto(const HangStore::Summary& from, v1::HangReportInfo* to) {
+void ToProto(const HangSummary& from, v1::HangReportInfo* to) {
   to->set_report(from.id);
-  to->set_headline(ValidUtf8(from.headline));
-  to->set_description(ValidUtf8(from.text));
-  to->set_offender(ValidUtf8(from.blamed));
   to->set_bytes(from.bytes);
   to->set_complete(from.complete);
+  if (from.time) {
+    const auto since = from.time->time_since_epoch();
+    to->set_time_unix_ms(static_cast<uint64_t>(since / std::chrono::milliseconds(1)));
+  }
+  to->set_reason(ValidUtf8(from.reason));
+  to->set_headline(ValidUtf8(from.headline));
+  if (!from.offender) return;
+  v1::HangOffender* const offender = to->mutable_offender();
+  ToProto(from.offender->client, offender->mutable_client());
+  ToProto(QueuePosition{from.offender->queue, from.offender->value}, offender->mutable_position());
+  for (const std::string& kernel : from.offender->kernels) {
+    offender->add_kernels(ValidUtf8(kernel));
+  }
 }
 
 namespace {

@@ -15,7 +15,7 @@ void ToProto(const SessionInfoReply& from, v1::SessionInfo* to);
 void ToProto(const LeaseInfoReply& from, v1::LeaseInfo* to);
 void ToProto(const LimitInfoReply& from, v1::LimitInfo* to);
 void ToProto(const LimitUsageReply& from, v1::LimitUsage* to);
-void ToProto(const HangStore::Summary& from, v1::HangReportInfo* to);
+void ToProto(const HangSummary& from, v1::HangReportInfo* to);
 void ToProto(const StatusReply& from, v1::DaemonStatus* to);
 
 }  // namespace ttfd

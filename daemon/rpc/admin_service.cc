@@ -210,7 +210,7 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::Drain(grpc::CallbackSer
   audit_->Started(action);
   set_serving_(false);
   daemon_.Drain(request->within_ms(),
-                [call, audit = audit_, action](const std::string& step, uint64_t left, bool done) {
+                [call, audit = audit_, action](ProgressStep step, uint64_t left, bool done) {
                   if (done) audit->Ended(action, OkStatus());
                   call->Report(step, left, done);
                 });
@@ -241,13 +241,13 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
       daemon_.ResetDevice(request->device(), [call, audit = audit_, action](const Status& status) {
         audit->Ended(action, status);
         if (status.ok()) {
-          call->Report("ready", 0, true);
+          call->Report(ProgressStep::kReset, 0, true);
         } else {
           call->Refuse(status);
         }
       });
   if (accepted.ok()) {
-    call->Report("resetting the card", 0, false);  // nothing if it has ended
+    call->Report(ProgressStep::kResetting, 0, false);  // nothing if it has ended
   } else {
     audit_->Ended(action, accepted);
     call->Refuse(accepted);
@@ -258,8 +258,10 @@ grpc::ServerWriteReactor<v1::Progress>* AdminRpcService::ResetDevice(
 grpc::ServerWriteReactor<v1::FilePart>* AdminRpcService::GetHangReport(
     grpc::CallbackServerContext* context, const v1::GetHangReportRequest* request) {
   const Status allowed = Check(Role::kObserve, context, "GetHangReport", *request);
-  return FilesCall::Start(allowed.ok() ? daemon_.GetHangReport(request->report())
-                                       : StatusOr<std::vector<HangStore::File>>(allowed));
+  return FilesCall::Start(
+      allowed.ok() ? daemon_.GetHangReport(request->has_report() ? std::optional(request->report())
+                                                                 : std::nullopt)
+                   : StatusOr<std::vector<HangStore::File>>(allowed));
 }
 
 grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
@@ -267,10 +269,10 @@ grpc::ServerUnaryReactor* AdminRpcService::ListHangReports(
     v1::ListHangReportsResponse* response) {
   return Unary(Role::kObserve, context, "ListHangReports", *request, [&]() -> Status {
     ASSIGN_OR_RETURN(const PageRequest page, PageOf(*request));
-    ASSIGN_OR_RETURN(std::vector<HangStore::Summary> reports, daemon_.ListHangReports());
+    ASSIGN_OR_RETURN(std::vector<HangSummary> reports, daemon_.ListHangReports());
     response->set_next_page_token(TakePage(
         std::move(reports), page,
-        [](const HangStore::Summary& report) {
+        [](const HangSummary& report) {
           return PageKey(std::strtoull(report.id.c_str(), nullptr, 10));
         },
         [&](const auto& report) { ToProto(report, response->add_reports()); }));

@@ -29,13 +29,20 @@ Status Link::AcknowledgeLocked(uint64_t ack, const char* field) {
   if (ack > sent) {
     return ToStatus(InvalidError(field, "message {} is acknowledged; {} were sent", ack, sent));
   }
+  uint64_t bytes = kept_bytes_;
   while (acknowledged_ < ack) {
     ++acknowledged_;
-    kept_bytes_ -= BytesOf(kept_.front());
+    bytes -= BytesOf(kept_.front());
     kept_.pop_front();
   }
+  SetKeptBytes(bytes);
   written_ = std::max(written_, acknowledged_);
   return OkStatus();
+}
+
+void Link::SetKeptBytes(uint64_t bytes) {
+  kept_bytes_ = bytes;
+  if (use_ != nullptr) use_->Set(bytes);
 }
 
 Status Link::Acknowledge(uint64_t ack) {
@@ -78,7 +85,7 @@ uint64_t Link::TakeAck() {
 
 void Link::Keep(grpc::ByteBuffer message) {
   MutexLock lock(&mu_);
-  kept_bytes_ += BytesOf(message);
+  SetKeptBytes(kept_bytes_ + BytesOf(message));
   kept_.push_back(std::move(message));
 }
 
@@ -92,7 +99,8 @@ bool Link::Next(grpc::ByteBuffer* message) {
 
 bool Link::full() const {
   MutexLock lock(&mu_);
-  return kept_bytes_ >= options_.unacknowledged_bytes;
+  const uint64_t most = options_.unacknowledged_bytes;
+  return kept_bytes_ >= (use_ == nullptr ? most : use_->Limit(most));
 }
 
 bool Link::all_acknowledged() const {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "daemon/session/usage.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
@@ -33,7 +34,9 @@ class Link {
   // What a kept message counts besides its encoded bytes: so many small messages are bounded, too.
   static constexpr uint64_t kMessageOverheadBytes = 512;
 
-  explicit Link(const LinkOptions& options) : options_(options) {}
+  // `use` outlives the link, which sets it to what it keeps. Null: nobody counts.
+  explicit Link(const LinkOptions& options, TransportUse* use = nullptr)
+      : options_(options), use_(use) {}
 
   // ---- Reading role.
 
@@ -60,7 +63,8 @@ class Link {
   void Keep(grpc::ByteBuffer message) ABSL_LOCKS_EXCLUDED(mu_);
   // The next kept message that this connection has not written. False: there is none.
   bool Next(grpc::ByteBuffer* message) ABSL_LOCKS_EXCLUDED(mu_);
-  // No numbered message may be added until the client acknowledges.
+  // No numbered message may be added until the client acknowledges: unacknowledged_bytes are kept, or less if all
+  // sessions of the user keep too much (TransportUse::Limit).
   bool full() const ABSL_LOCKS_EXCLUDED(mu_);
   bool all_acknowledged() const ABSL_LOCKS_EXCLUDED(mu_);
   // The last sequence that the client acknowledged.
@@ -74,7 +78,10 @@ class Link {
     return message.Length() + kMessageOverheadBytes;
   }
 
+  void SetKeptBytes(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   const LinkOptions options_;
+  TransportUse* const use_;
 
   mutable Mutex mu_;
   uint64_t received_ ABSL_GUARDED_BY(mu_) = 0;

@@ -14,10 +14,10 @@ std::shared_ptr<ProgressCall> ProgressCall::Create() {
   return call;
 }
 
-void ProgressCall::Report(const std::string& step, uint64_t left, bool done) {
+void ProgressCall::Report(ProgressStep step, uint64_t left, bool done) {
   MutexLock lock(&mu_);
   if (finished_ || latest_.done()) return;
-  latest_.set_step(step);
+  latest_.set_step(static_cast<v1::ProgressStep>(step));
   latest_.set_left(left);
   latest_.set_done(done);
   pending_ = true;

@@ -5,8 +5,8 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <memory>
-#include <string>
 
+#include "daemon/session/service.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/status.h"
 #include "ttfd/v1/admin.pb.h"
@@ -19,7 +19,7 @@ class ProgressCall final : public grpc::ServerWriteReactor<v1::Progress> {
   static std::shared_ptr<ProgressCall> Create();
 
   // Any thread. The report with `done` ends the call once it is written.
-  void Report(const std::string& step, uint64_t left, bool done);
+  void Report(ProgressStep step, uint64_t left, bool done);
   // Any thread. Ends the call with an error, behind what is being written.
   void Refuse(const Status& status);
 

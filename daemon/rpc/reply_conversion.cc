@@ -143,17 +143,23 @@ void ToProto(const KernelPrintReply& from, v1::KernelPrint* to) {
   to->set_lost(from.lost);
 }
 
+void ToProto(const SessionClient& from, v1::SessionClient* to) {
+  to->set_session(from.session);
+  to->set_client_name(ValidUtf8(from.name));
+  to->set_user(ValidUtf8(from.user));
+  to->set_uid(from.uid);
+  if (from.pid != 0) to->set_pid(from.pid);
+}
+
 void ToProto(const LeaseWaitReply& from, v1::LeaseWait* to) {
   to->set_position(from.position);
-  to->set_holder(ValidUtf8(from.holder));
+  HoldersToProto(from.holders, to);
   to->set_expected_wait_ms(static_cast<uint32_t>(
       std::min<uint64_t>(from.expected_wait_ms, std::numeric_limits<uint32_t>::max())));
 }
 
 void ToProto(SessionOutputBatch* from, v1::ServerMessage* to) {
   if (from->has_waiting) ToProto(from->waiting, to->add_notices()->mutable_waiting());
-  if (from->has_draining) to->add_notices()->set_draining_within_ms(from->draining_within_ms);
-  for (std::string& id : from->hang_reports) to->add_notices()->set_hang_report(std::move(id));
   for (const KernelPrintReply& print : from->prints) {
     ToProto(print, to->add_notices()->mutable_print());
   }

@@ -63,6 +63,7 @@ LoadKernelRequest FromProto(v1::LoadKernel& from) {
   to.is_inline = from.from_case() == v1::LoadKernel::kInline;
   if (to.is_inline) to.inline_bytes = std::move(*from.mutable_inline_());
   to.streamed = from.streamed();
+  to.unstreamed = from.has_streamed() && !from.streamed();
   to.name = from.name();
   return to;
 }
@@ -111,6 +112,7 @@ WriteRequest FromProto(v1::Write& from) {
   to.is_inline = from.from_case() == v1::Write::kInline;
   if (to.is_inline) to.inline_bytes = std::move(*from.mutable_inline_());
   to.streamed = from.streamed();
+  to.unstreamed = from.has_streamed() && !from.streamed();
   return to;
 }
 

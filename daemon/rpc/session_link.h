@@ -10,7 +10,7 @@ namespace ttfd {
 
 // Kept by the session until it is released.
 struct SessionLink final : SessionTransport {
-  explicit SessionLink(const LinkOptions& options) : link(options) {}
+  explicit SessionLink(const LinkOptions& options) : link(options, &unacknowledged) {}
 
   Link link;
   // Held while output is taken from the session, numbered and kept: the next connection finds all of it in `link`, or

@@ -154,8 +154,7 @@ Status DaemonCore::Undrain() {
     ended = std::move(draining_);
   }
   for (const auto& session : Sessions()) session->Undrain();
-  for (const ProgressCallback& progress : ended->progress)
-    progress("drain ended by undrain", 0, true);
+  for (const auto& progress : ended->progress) progress(ProgressStep::kUndrained, 0, true);
   return OkStatus();
 }
 
@@ -168,7 +167,7 @@ void DaemonCore::Drain(uint32_t within_ms, ProgressCallback progress) {
     draining_->told_left = ~uint64_t{0};
     draining_->progress.push_back(std::move(progress));
   }
-  for (const auto& session : Sessions()) session->Drain(within_ms);
+  for (const auto& session : Sessions()) session->Drain();
   MutexLock lock(&mu_);
   changed_.NotifyAll();
 }
@@ -180,12 +179,12 @@ Status DaemonCore::HangReportsAreWritten() const {
                options_.hang_store.folder);
 }
 
-StatusOr<std::vector<HangStore::Summary>> DaemonCore::ListHangReports() {
+StatusOr<std::vector<HangSummary>> DaemonCore::ListHangReports() {
   RETURN_IF_ERROR(HangReportsAreWritten());
   return hang_store_->List();
 }
 
-StatusOr<std::vector<HangStore::File>> DaemonCore::GetHangReport(const std::string& id) {
+StatusOr<std::vector<HangStore::File>> DaemonCore::GetHangReport(const HangReportId& id) {
   RETURN_IF_ERROR(HangReportsAreWritten());
   return hang_store_->Read(id);
 }
@@ -234,9 +233,9 @@ void DaemonCore::CheckDrain(TimePoint now) {
   const bool done = left == 0 || late;
   for (const ProgressCallback& progress : callbacks) {
     if (done) {
-      progress(left == 0 ? "drained" : "the sessions left were ended", left, true);
+      progress(left == 0 ? ProgressStep::kDrained : ProgressStep::kCutShort, left, true);
     } else if (tell) {
-      progress("sessions left", left, false);
+      progress(ProgressStep::kWaiting, left, false);
     }
   }
 }

@@ -202,8 +202,8 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
                                static_cast<uint64_t>(of_user), "no more sessions of this user"));
   }
   welcome.session = next_session_++;
-  ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, peer.uid, peer.pid,
-                                                               user, hello.client_name}));
+  ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, hello.client_name,
+                                                               user, peer.uid, peer.pid}));
   RETURN_IF_ERROR(users_.Admit(peer, user));
   auto session =
       std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),

@@ -87,8 +87,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   Status TerminateSession(uint64_t session, const std::string& reason) override
       ABSL_LOCKS_EXCLUDED(mu_);
   Status ReleaseSession(uint64_t session) override ABSL_LOCKS_EXCLUDED(mu_);
-  StatusOr<std::vector<HangStore::Summary>> ListHangReports() override;
-  StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override;
+  StatusOr<std::vector<HangSummary>> ListHangReports() override;
+  StatusOr<std::vector<HangStore::File>> GetHangReport(const HangReportId& id) override;
   void Drain(uint32_t within_ms, ProgressCallback progress) override
       ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
   Status Undrain() override ABSL_LOCKS_EXCLUDED(mu_, drain_mu_);
@@ -118,7 +118,7 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void WatchIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request) const;
   // The lease that a new session asks for or joins.
-  StatusOr<SessionLease> FindLease(const HelloRequest& hello, const LeaseClient& client)
+  StatusOr<SessionLease> FindLease(const HelloRequest& hello, const SessionClient& who)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   StatusOr<std::shared_ptr<ClientSession>> Resume(const PeerIdentity& peer,
                                                   const HelloRequest& hello, SessionOutput* output)

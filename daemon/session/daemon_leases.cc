@@ -44,18 +44,18 @@ StatusOr<TileSet> DaemonCore::LeasedWorkers(const LeaseRequest& request) const {
   return workers;
 }
 
-StatusOr<SessionLease> DaemonCore::FindLease(const HelloRequest& hello, const LeaseClient& client) {
+StatusOr<SessionLease> DaemonCore::FindLease(const HelloRequest& hello, const SessionClient& who) {
   SessionLease lease;
   if (hello.attach == AttachKind::kLease) {
     ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease));
     // Unset: the longest that is allowed. 0: not longer than it takes to look.
     const uint32_t wait_ms = hello.lease.wait_ms ? std::max(*hello.lease.wait_ms, 1u) : 0;
-    ASSIGN_OR_RETURN(lease.id, leases_.Ask(client, lease.workers,
-                                           std::chrono::milliseconds(wait_ms), clock_.Now()));
+    ASSIGN_OR_RETURN(lease.id, leases_.Ask(who, lease.workers, std::chrono::milliseconds(wait_ms),
+                                           clock_.Now()));
     lease.waiting = true;
     LeasesChanged();
   } else if (hello.attach == AttachKind::kLeaseToken) {
-    ASSIGN_OR_RETURN(lease.id, leases_.Join(hello.lease_token, client.session, client.uid));
+    ASSIGN_OR_RETURN(lease.id, leases_.Join(hello.lease_token, who.session, who.uid));
     lease.workers = *leases_.TilesOfLease(lease.id);
   }
   return lease;
@@ -71,8 +71,9 @@ std::string DaemonCore::LeaseText(uint64_t lease, const TileSet& workers) {
   const TimePoint now = clock_.Now();
   MutexLock lock(&mu_);
   const LeaseWaitReply wait = leases_.InTheWayOf(lease, workers, now);
-  if (wait.holder.empty()) return "";
-  return fmt::format("; leased by {}, expected for {} ms more", wait.holder, wait.expected_wait_ms);
+  if (wait.holders.none()) return {};
+  return fmt::format("; leased by {}, expected for {} ms more", wait.holders.Text(),
+                     wait.expected_wait_ms);
 }
 
 // Only a lease may keep the device thread asleep over them.
@@ -155,7 +156,7 @@ void DaemonCore::AddWaitNotice(const std::shared_ptr<Session>& session, LeaseWai
                                WaitNotices* notices) {
   const auto [entry, first] = last_wait_notices_.try_emplace(session->id());
   LeaseWaitReply& last = entry->second;
-  if (!first && last.position == wait.position && last.holder == wait.holder) return;
+  if (!first && last.position == wait.position && last.holders == wait.holders) return;
   last = wait;
   notices->emplace_back(session, std::move(wait));
 }
@@ -173,7 +174,7 @@ DaemonCore::WaitNotices DaemonCore::CheckBlockedSessions(TimePoint now) {
     MutexLock lock(&mu_);
     LeaseWaitReply wait;
     if (needed) wait = leases_.InTheWayOf(/*lease=*/0, *needed, now);
-    if (wait.holder.empty()) {
+    if (wait.holders.none()) {
       last_wait_notices_.erase(session->id());
     } else if (sessions_.contains(session->id())) {
       AddWaitNotice(session, std::move(wait), &notices);

@@ -63,6 +63,7 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
                         request.name.size(), kKernelNameBytes);
   }
   if (Refusal refusal = CheckName("load_kernel.name", request.name)) return refusal;
+  if (request.unstreamed) return NoSourceError("load_kernel", true);
   const bool has_bytes = request.is_inline || request.streamed;
   if (!has_bytes && request.sha256.empty()) {
     return InvalidError("load_kernel.from",

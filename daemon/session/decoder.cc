@@ -113,9 +113,7 @@ Refusal Decoder::DecodeOne(WriteRequest& request, Task* task) {
   WriteTask write;
   if (Refusal refusal = GetBuffer(request.buffer, "write.buffer", task, &write.buffer))
     return refusal;
-  if (!request.is_inline && !request.streamed) {
-    return UnsupportedError("write.from", "no source this daemon knows; set inline or streamed");
-  }
+  if (!request.is_inline && !request.streamed) return NoSourceError("write", request.unstreamed);
   if (Refusal refusal =
           CheckUnits(*write.buffer, request.offset, request.size, "write.offset", "write.size")) {
     return refusal;

@@ -17,10 +17,22 @@ ErrorReply LimitError(std::string field, std::string limit, uint64_t value, uint
 }
 
 ErrorReply UnknownHandleError(std::string field, uint64_t handle) {
+  if (handle == 0) {
+    return MakeError(StatusCode::kNotFound, reason::kUnknownHandle, std::move(field),
+                     "handle 0 is that of nothing: the object was freed, moved or never created");
+  }
   return MakeError(StatusCode::kNotFound, reason::kUnknownHandle, std::move(field),
                    "this session has no handle {}; a handle is known from the command that creates "
                    "it to the one that frees it",
                    handle);
+}
+
+ErrorReply NoSourceError(const std::string& command, bool unstreamed) {
+  if (unstreamed) {
+    return InvalidError(command + ".streamed",
+                        "streamed is false; set it to true and send Data, or set another source");
+  }
+  return UnsupportedError(command + ".from", "no source this daemon knows; set inline or streamed");
 }
 
 ErrorReply UnsupportedError(std::string field, const std::string& what) {

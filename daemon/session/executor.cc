@@ -304,7 +304,7 @@ void Executor::Failed(Task& task, const Work& work, const WorkError& error) {
     ErrorReply reply = MakeError(error.code, error.reason.c_str(), "", "{}", error.message);
     reply.retryable = error.retryable;
     reply.hang_report = error.hang_report;
-    if (task.started()) reply.execution_state = ExecutionState::kUnknown;
+    if (task.started()) reply.execution_state = task.StateAfter(error.state);
     task.queue->Doom(&task, std::move(reply));
   }
   WorkEnded(task, work);

@@ -180,7 +180,7 @@ void Issuer::Ended(Task& task, const Work& work) {
   --task.outstanding;
   --task.queue->handed_works;
   task.queue->handed_bytes -= work.bytes;
-  if (std::holds_alternative<ReadTask>(task.work)) reads_in_flight_ -= work.bytes;
+  if (std::holds_alternative<ReadTask>(task.work)) outbox_.EndRead(work.bytes);
 }
 
 bool Issuer::AllHanded(const Task& task) {
@@ -225,7 +225,8 @@ bool Issuer::NextOne(WriteTask& write, Task&, Work* work) {
 bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
   const uint64_t size = SliceBytes(*read.buffer, read.size - read.handed);
   if (size == 0) return false;
-  if (reads_in_flight_ + outbox_.data_bytes() + size > environment_.windows.read_bytes) {
+  const uint64_t most = handles_.use().OutputLimit(environment_.windows.read_bytes);
+  if (outbox_.data_bytes() + size > most) {
     read_blocked_ = true;
     return false;
   }
@@ -245,7 +246,7 @@ bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
   work->bytes = size;
   work->read_offset = read.handed;
   read.handed += size;
-  reads_in_flight_ += size;
+  outbox_.BeginRead(size);
   return true;
 }
 

@@ -29,7 +29,7 @@ class Issuer {
     Priority priority = Priority::kNormal;
     uint64_t lease = 0;  // it works under; 0: none
   };
-  Issuer(SessionEnvironment& environment, const Outbox& outbox, HandleTable& handles, Flow flow)
+  Issuer(SessionEnvironment& environment, Outbox& outbox, HandleTable& handles, Flow flow)
       : environment_(environment), outbox_(outbox), handles_(handles), flow_(flow) {}
 
   // Its predecessors in the queue have been issued; with `at_head` they have even ended. kRefused: `error` says why.
@@ -88,14 +88,13 @@ class Issuer {
                                  uint64_t limit);
 
   SessionEnvironment& environment_;
-  const Outbox& outbox_;
+  Outbox& outbox_;
   HandleTable& handles_;
   const Flow flow_;
   Duration kernel_timeout_{};
   Duration operation_timeout_{};
   bool frees_pending_ = false;
   bool read_blocked_ = false;
-  uint64_t reads_in_flight_ = 0;  // bytes
 };
 
 }  // namespace ttfd

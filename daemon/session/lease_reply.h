@@ -6,14 +6,28 @@
 #include <string>
 #include <vector>
 
+#include "daemon/hang/session_client.h"
 #include "daemon/session/request.h"
 
 namespace ttfd {
 
+// Who holds the leases that are waited for.
+struct LeaseHolders {
+  static constexpr size_t kNamed = 3;
+  std::vector<SessionClient> named;
+  uint32_t more = 0;
+
+  void Add(const SessionClient& client);
+  bool none() const { return named.empty(); }
+  // "session 3 (...) and session 4 (...) and 2 more"; "nobody"
+  std::string Text() const;
+  bool operator==(const LeaseHolders&) const = default;
+};
+
 // Who waits for a lease, or whose commands wait for one to end.
 struct LeaseWaitReply {
   uint32_t position = 0;  // 1: next; 0: no lease was asked for
-  std::string holder;     // for people; empty: nobody
+  LeaseHolders holders;
   uint64_t expected_wait_ms = 0;
 };
 
@@ -33,7 +47,7 @@ struct LeaseInfoReply {
   uint64_t since_ms = 0;
   std::optional<uint64_t> left_ms;  // unset: no limit
   uint32_t position = 0;
-  std::string holder;
+  LeaseHolders holders;
   uint64_t expected_wait_ms = 0;
 };
 

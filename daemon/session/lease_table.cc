@@ -13,7 +13,6 @@ namespace {
 // A guess before any lease has ended.
 constexpr Duration kFirstGuess = std::chrono::seconds(60);
 constexpr double kNewestShare = 0.25;  // of the newest lease in the moving average
-constexpr size_t kHoldersNamed = 3;
 // What has begun on a lease's tiles mostly ends sooner: only who waits for longer hears of it.
 constexpr Duration kLongGranting = std::chrono::milliseconds(200);
 
@@ -23,8 +22,21 @@ Status LeaseEnded(const std::string& text) {
 
 }  // namespace
 
-std::string LeaseClient::Text() const {
-  return fmt::format("session {} (client '{}', user {}, pid {})", session, name, user, pid);
+void LeaseHolders::Add(const SessionClient& client) {
+  if (named.size() < kNamed) {
+    named.push_back(client);
+  } else {
+    ++more;
+  }
+}
+
+std::string LeaseHolders::Text() const {
+  if (none()) return "nobody";
+  std::string text;
+  for (const SessionClient& client : named) {
+    text += (text.empty() ? "" : " and ") + client.Text();
+  }
+  return more == 0 ? text : fmt::format("{} and {} more", text, more);
 }
 
 bool LeaseTable::Conflict(const Lease& a, const Lease& b) {
@@ -51,7 +63,7 @@ uint64_t LeaseTable::CountOf(uint32_t uid) const {
                     [uid](const Lease& known) { return known.client.uid == uid; }));
 }
 
-StatusOr<uint64_t> LeaseTable::Ask(LeaseClient client, const TileSet& tiles, Duration patience,
+StatusOr<uint64_t> LeaseTable::Ask(SessionClient client, const TileSet& tiles, Duration patience,
                                    TimePoint now) {
   const uint64_t of_user = CountOf(client.uid);
   if (options_.per_user != 0 && of_user >= options_.per_user) {
@@ -166,8 +178,7 @@ std::vector<LeaseTable::Step> LeaseTable::Look(TimePoint now) {
           lease.state == State::kGranting
               ? "it is its turn, but what others have begun on its workers has not ended"
               : fmt::format("number {} of those that wait, held by {}, expected to take {} ms more",
-                            seen.position, seen.holder.empty() ? "nobody" : seen.holder,
-                            MillisecondsOf(seen.wait));
+                            seen.position, seen.holders.Text(), MillisecondsOf(seen.wait));
       steps.push_back({Step::Kind::kGiveUp,
                        lease.id,
                        {lease.client.session},
@@ -243,17 +254,12 @@ std::vector<LeaseTable::Forecast> LeaseTable::Forecasts(TimePoint now) const {
       continue;
     }
     forecast.position = ++position;
-    size_t holders = 0;
     const auto blocks = [&](const Lease& other) {
       return (other.has_tiles() || other.id < lease.id) && other.id != lease.id &&
              Conflict(other, lease);
     };
     for (const Lease& other : leases_) {
-      if (!other.has_tiles() || !blocks(other) || ++holders > kHoldersNamed) continue;
-      forecast.holder += (holders > 1 ? " and " : "") + other.client.Text();
-    }
-    if (holders > kHoldersNamed) {
-      forecast.holder += fmt::format(" and {} more", holders - kHoldersNamed);
+      if (other.has_tiles() && blocks(other)) forecast.holders.Add(other.client);
     }
     size_t index = 0;
     for (const Lease& other : leases_) {
@@ -261,7 +267,7 @@ std::vector<LeaseTable::Forecast> LeaseTable::Forecasts(TimePoint now) const {
         const Duration end = other.id < lease.id ? ends[index] : ExpectedLeft(other, now);
         forecast.wait = std::max(forecast.wait, end);
       }
-      if (forecast.holder.empty() && blocks(other)) forecast.holder = other.client.Text();
+      if (forecast.holders.none() && blocks(other)) forecast.holders.Add(other.client);
       ++index;
     }
     ends.push_back(forecast.wait + typical);
@@ -276,8 +282,8 @@ std::vector<LeaseTable::Waiting> LeaseTable::waiting(TimePoint now) const {
   for (const Lease& lease : leases_) {
     const Forecast& seen = *forecast++;
     if (lease.state != State::kWaiting && !lease.granting_long(now)) continue;
-    LeaseWaitReply wait{seen.position, seen.holder, MillisecondsOf(seen.wait)};
-    if (lease.state == State::kGranting) wait = {1, "works of others that have begun there", 0};
+    LeaseWaitReply wait{seen.position, seen.holders, MillisecondsOf(seen.wait)};
+    if (lease.state == State::kGranting) wait = {1, {}, 0};
     waiting.push_back({lease.client.session, std::move(wait)});
   }
   return waiting;
@@ -308,7 +314,7 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
     }
     if (until != TimePoint::max()) info.left_ms = MillisecondsOf(until - now);
     info.position = seen.position;
-    info.holder = seen.holder;
+    info.holders = seen.holders;
     info.expected_wait_ms = MillisecondsOf(seen.wait);
     (lease.has_tiles() ? infos : waiting).push_back(std::move(info));
   }
@@ -320,17 +326,13 @@ std::vector<LeaseInfoReply> LeaseTable::List(TimePoint now, GridSize grid) const
 LeaseWaitReply LeaseTable::InTheWayOf(uint64_t lease, const TileSet& workers, TimePoint now) const {
   LeaseWaitReply wait;
   if (lease != 0) return wait;
-  size_t holders = 0;
   for (const Lease& other : leases_) {
     if (!other.has_tiles()) continue;
     if (workers.any() && other.tiles.any() && (workers & other.tiles).none()) continue;
-    if (++holders <= kHoldersNamed) {
-      wait.holder += (holders > 1 ? " and " : "") + other.client.Text();
-    }
+    wait.holders.Add(other.client);
     wait.expected_wait_ms =
         std::max(wait.expected_wait_ms, MillisecondsOf(ExpectedLeft(other, now)));
   }
-  if (holders > kHoldersNamed) wait.holder += fmt::format(" and {} more", holders - kHoldersNamed);
   return wait;
 }
 

@@ -21,17 +21,6 @@
 
 namespace ttfd {
 
-// Who asks for a lease, or joins one.
-struct LeaseClient {
-  uint64_t session = 0;
-  uint32_t uid = 0;
-  uint32_t pid = 0;
-  std::string user;
-  std::string name;
-
-  std::string Text() const;
-};
-
 class LeaseTable {
  public:
   struct Options {
@@ -64,7 +53,7 @@ class LeaseTable {
   explicit LeaseTable(const Options& options) : options_(options) {}
 
   // Puts a session into the queue. `tiles` none: the whole device. `patience` zero: Options::longest_wait.
-  StatusOr<uint64_t> Ask(LeaseClient client, const TileSet& tiles, Duration patience,
+  StatusOr<uint64_t> Ask(SessionClient client, const TileSet& tiles, Duration patience,
                          TimePoint now);
   // The lease that this token of the same user stands for; the session works under it from then on.
   StatusOr<uint64_t> Join(const std::string& token, uint64_t session, uint32_t uid);
@@ -98,7 +87,7 @@ class LeaseTable {
   struct Lease {
     uint64_t id = 0;
     State state = State::kWaiting;
-    LeaseClient client;
+    SessionClient client;
     TileSet tiles;  // none: the whole device
     TimePoint since;
     TimePoint granting_since;
@@ -118,7 +107,7 @@ class LeaseTable {
   struct Forecast {
     uint32_t position = 0;  // 0: not waiting
     Duration wait{};
-    std::string holder;
+    LeaseHolders holders;
   };
 
   static bool Conflict(const Lease& a, const Lease& b);

@@ -12,8 +12,7 @@ namespace ttfd {
 namespace {
 
 constexpr size_t kChunksPerMessage = 1024;  // of tiny reads
-constexpr size_t kHangReports = 16;
-constexpr size_t kErrorsMerged = 64;  // of the newest: one of each queue
+constexpr size_t kErrorsMerged = 64;        // of the newest: one of each queue
 // With everything else a message takes, encoded errors leave it below 4 MiB.
 constexpr uint64_t kErrorBytesPerMessage = 512 << 10;
 
@@ -79,15 +78,8 @@ void Outbox::SetWelcome(std::string lease_token) {
   waiting_.reset();
 }
 
-// The last few: the others are in the daemon's list of reports.
-void Outbox::AddHangReport(std::string id) {
-  if (hang_reports_.size() == kHangReports) hang_reports_.pop_front();
-  hang_reports_.push_back(std::move(id));
-}
-
 bool Outbox::empty() const {
-  return prints_.empty() && data_.empty() && !has_results() && hang_reports_.empty() &&
-         !draining_within_ms_ && !waiting_ && !welcome_;
+  return prints_.empty() && data_.empty() && !has_results() && !waiting_ && !welcome_;
 }
 
 SessionOutputBatch Outbox::Take(uint64_t max_bytes) {
@@ -99,11 +91,6 @@ SessionOutputBatch Outbox::Take(uint64_t max_bytes) {
   }
   batch.has_waiting = waiting_.has_value();
   if (batch.has_waiting) batch.waiting = *std::exchange(waiting_, std::nullopt);
-  batch.has_draining = draining_within_ms_.has_value();
-  if (batch.has_draining)
-    batch.draining_within_ms = *std::exchange(draining_within_ms_, std::nullopt);
-  batch.hang_reports.assign(hang_reports_.begin(), hang_reports_.end());
-  hang_reports_.clear();
   TakePrints(&batch);
   TakeData(max_bytes, &batch);
   TakeErrors(&batch);

@@ -52,17 +52,14 @@ struct SessionOutputBatch {
   bool has_waiting = false;
   LeaseWaitReply waiting;
   std::vector<KernelPrintReply> prints;
-  std::vector<std::string> hang_reports;  // ids of reports about launches of this session
   std::vector<DataChunk> data;
   std::vector<CommandErrorReply> errors;
   std::vector<QueuePosition> progress;
   uint64_t window_bytes = 0;  // what the client may have sent in total; 0: as sent before
-  bool has_draining = false;
-  uint32_t draining_within_ms = 0;
   // Without the window, which is state and no event.
   bool has_content() const {
-    return !prints.empty() || !hang_reports.empty() || !data.empty() || !errors.empty() ||
-           !progress.empty() || has_draining || has_welcome || has_waiting;
+    return !prints.empty() || !data.empty() || !errors.empty() || !progress.empty() ||
+           has_welcome || has_waiting;
   }
   bool empty() const { return !has_content() && window_bytes == 0; }
 };
@@ -106,8 +103,9 @@ struct SessionLimits {
   uint64_t kernel_bytes_per_user = uint64_t{1} << 30;
   uint64_t window_bytes_per_user = 256
                                    << 20;  // besides LeastWindow of each session (receive_window.h)
-  uint64_t lease_ms = 4 * 3'600'000;       // 0: no limit
-  uint64_t lease_idle_ms = 600'000;        // 0: no limit
+  uint64_t unacknowledged_bytes_per_user = 64 << 20;  // besides LeastOutput of each (usage.h)
+  uint64_t lease_ms = 4 * 3'600'000;                  // 0: no limit
+  uint64_t lease_idle_ms = 600'000;                   // 0: no limit
   uint64_t lease_wait_ms = 24 * 3'600'000;
   uint32_t leases_per_user = 64;
   uint32_t reconnect_timeout_ms = 300'000;

@@ -45,6 +45,7 @@ struct LoadKernelRequest {
   bool is_inline = false;
   std::string inline_bytes;
   bool streamed = false;
+  bool unstreamed = false;  // streamed is set, to false
   std::string name;
 };
 struct KernelUseRequest {
@@ -80,6 +81,7 @@ struct WriteRequest {
   bool is_inline = false;
   std::string inline_bytes;
   bool streamed = false;
+  bool unstreamed = false;  // streamed is set, to false
 };
 struct ReadRequest {
   uint64_t buffer = 0;

@@ -16,6 +16,7 @@
 #include "daemon/hang/hang_store.h"
 #include "daemon/session/reply.h"
 #include "daemon/session/request.h"
+#include "daemon/session/usage.h"
 #include "runtime/base/status.h"
 #include "runtime/dispatch/profile.h"
 
@@ -52,6 +53,9 @@ class SessionTransport {
   // The newest connection of the session, also when that is gone: all others were replaced by it. Set by the session,
   // only compared.
   std::atomic<const SessionOutput*> newest{nullptr};
+
+  // What it keeps for the client. Attached to the user by the session, set by the transport.
+  TransportUse unacknowledged;
 };
 
 // A session, as one of its connections drives it. When another connection has resumed the session, every call of this
@@ -89,6 +93,16 @@ class ClientSession {
   virtual void Abandon(bool lost) = 0;
 };
 
+// How far a drain or a reset is: the numbers of the API.
+enum class ProgressStep : uint8_t {
+  kWaiting = 1,  // for sessions to end
+  kDrained,
+  kCutShort,  // the time is over: the sessions that remained were ended
+  kUndrained,
+  kResetting,
+  kReset,
+};
+
 // What an administrator wants to know of where harts spend their time.
 struct ProfileQuery {
   uint32_t duration_ms = 0;      // 0: kDefaultMs
@@ -114,7 +128,7 @@ struct DevicesReply {
 // where it says so.
 class DaemonService {
  public:
-  using ProgressCallback = std::function<void(const std::string& step, uint64_t left, bool done)>;
+  using ProgressCallback = std::function<void(ProgressStep step, uint64_t left, bool done)>;
 
   virtual ~DaemonService() = default;
   // A new session keeps `transport`; a resumed one has its own.
@@ -135,8 +149,8 @@ class DaemonService {
   // Ends the quarantine of a session whose launches hung. FAILED_PRECONDITION if it is not quarantined.
   virtual Status ReleaseSession(uint64_t session) = 0;
   // These read files.
-  virtual StatusOr<std::vector<HangStore::Summary>> ListHangReports() = 0;
-  virtual StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) = 0;
+  virtual StatusOr<std::vector<HangSummary>> ListHangReports() = 0;
+  virtual StatusOr<std::vector<HangStore::File>> GetHangReport(const HangReportId& id) = 0;
   // No new sessions or commands; done when every session has ended or `within_ms` passed (those
   // left are ended). The callback runs on a daemon thread, the last time with done = true.
   virtual void Drain(uint32_t within_ms, ProgressCallback progress) = 0;

@@ -25,15 +25,14 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
     : environment_(environment),
       peer_(peer),
       welcome_(std::move(welcome)),
-      client_name_(hello.client_name),
+      client_{welcome_.session, hello.client_name, std::move(user), peer.uid, peer.pid},
       weight_(hello.weight.value_or(1)),
       priority_(hello.priority),
-      user_(std::move(user)),
       opened_(environment.clock->Now()),
       lease_(lease.id),
       transport_(std::move(transport)),
       executor_(environment, outbox_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
-                lease.workers, std::move(user_use)),
+                lease.workers, user_use),
       output_(output),
       waiting_(lease.waiting),
       reconnect_timeout_(ReconnectTimeout(hello)),
@@ -42,17 +41,13 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       advertised_window_(executor_.window().granted()),
       last_data_(opened_),
       last_command_(opened_) {
+  transport_->unacknowledged.Attach(environment.limits, std::move(user_use));
   transport_->newest = output;
 }
 
 Duration Session::ReconnectTimeout(const HelloRequest& hello) const {
   return std::chrono::milliseconds(
       std::min(hello.reconnect_timeout_ms, environment_.limits.reconnect_timeout_ms));
-}
-
-std::string Session::Name() const {
-  return fmt::format("session {} (client '{}', user {}, uid {}, pid {})", welcome_.session,
-                     client_name_, user_, peer_.uid, peer_.pid);
 }
 
 // ---- input
@@ -128,6 +123,7 @@ SessionOutputBatch Session::TakeOutput(const SessionOutput* from, uint64_t max_b
   MutexLock lock(&mu_);
   if (from != output_) return {};
   SessionOutputBatch batch = outbox_.Take(max_bytes);
+  executor_.window_account().CountOutput();
   if (!outbox_.has_results()) executor_.window_account().ResultsTaken();
   executor_.window_account().Advance();
   // A Welcome has the window itself, and comes alone.
@@ -191,6 +187,7 @@ void Session::EndIfDrained() {
 }
 
 void Session::NotifyOutput() {
+  executor_.window_account().CountOutput();
   if (output_ == nullptr) return;
   executor_.window_account().Advance();
   const bool ended =
@@ -270,7 +267,7 @@ void Session::ReleaseIfIdle() {
   environment_.host->SessionReleased(id());
 }
 
-void Session::Drain(uint32_t within_ms) {
+void Session::Drain() {
   MutexLock lock(&mu_);
   if (!open() || draining_) return;
   if (waiting_) {
@@ -280,7 +277,6 @@ void Session::Drain(uint32_t within_ms) {
   }
   draining_ = true;
   executor_.RefuseNewCommands(DrainingError());
-  outbox_.SetDraining(within_ms);
   EndIfDrained();
   NotifyOutput();
 }
@@ -289,7 +285,6 @@ void Session::Undrain() {
   MutexLock lock(&mu_);
   if (!std::exchange(draining_, false)) return;
   executor_.AcceptNewCommands();
-  outbox_.ClearDraining();
 }
 
 void Session::LeaseGranted(std::string token) {

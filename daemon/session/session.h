@@ -65,7 +65,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   uint64_t window_bytes() const ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- WorkOwner: device thread
-  std::string Name() const override;
+  const SessionClient& client() const override { return client_; }
   bool Start(const Work& work, TimePoint now) override ABSL_LOCKS_EXCLUDED(mu_);
   void Done(std::span<Work> works) override ABSL_LOCKS_EXCLUDED(mu_);
   void Failed(const Work& work, const WorkError& error) override ABSL_LOCKS_EXCLUDED(mu_);
@@ -75,8 +75,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
 
   // Ends the session: what has not started is dropped, the call ends with `status`.
   void End(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
-  // No new commands; ends the session once those it has are done. The client is told.
-  void Drain(uint32_t within_ms) ABSL_LOCKS_EXCLUDED(mu_);
+  // No new commands; ends the session once those it has are done.
+  void Drain() ABSL_LOCKS_EXCLUDED(mu_);
   // Accepts new commands again, if it has not ended meanwhile.
   void Undrain() ABSL_LOCKS_EXCLUDED(mu_);
   // The lease it waited for is its own now, and others join it with this.
@@ -103,7 +103,7 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   uint64_t id() const { return welcome_.session; }
   uint32_t uid() const { return peer_.uid; }
   uint64_t lease() const { return lease_; }
-  const std::string& user() const { return user_; }
+  const std::string& user() const { return client_.user; }
 
  private:
   enum class Phase { kActive, kFinishing, kEnded, kReleased };
@@ -143,10 +143,9 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   SessionEnvironment& environment_;
   const PeerIdentity peer_;
   const WelcomeReply welcome_;
-  const std::string client_name_;
+  const SessionClient client_;
   const uint32_t weight_;
   const Priority priority_;
-  const std::string user_;
   const TimePoint opened_;
   const uint64_t lease_;
   const std::shared_ptr<SessionTransport> transport_;

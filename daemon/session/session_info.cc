@@ -17,9 +17,12 @@ LimitUsageReply Session::LimitUsage() const {
   uses.scope = LimitScope::kSession;
   uses.session = id();
   uses.uid = peer_.uid;
-  uses.user = user_;
-  uses.client_name = client_name_;
+  uses.user = client_.user;
+  uses.client_name = client_.name;
   uses.uses = executor_.use().Describe();
+  // The session's own limit is of what is sent.
+  uses.uses[static_cast<size_t>(Resource::kUnacknowledgedBytes)].used =
+      transport_->unacknowledged.bytes();
   return uses;
 }
 
@@ -27,8 +30,8 @@ SessionInfoReply Session::Info(TimePoint now) const {
   MutexLock lock(&mu_);
   SessionInfoReply info;
   info.session = id();
-  info.client_name = client_name_;
-  info.user = user_;
+  info.client_name = client_.name;
+  info.user = client_.user;
   info.uid = peer_.uid;
   info.pid = pid_;
   info.lease = lease_;

@@ -12,7 +12,6 @@ void Session::Hung(const std::string& report, const HangPolicy& policy) {
   const Duration window = std::chrono::milliseconds(policy.suspend_window_ms);
   MutexLock lock(&mu_);
   ++hangs_;
-  if (!report.empty()) outbox_.AddHangReport(report);
   recent_hangs_.emplace_back(now, report);
   // No more of them than it takes to suspend the session.
   while (recent_hangs_.size() > policy.suspend_hangs ||

@@ -149,6 +149,14 @@ struct Task : WorkContext {
     const auto* replay = std::get_if<ReplayTraceTask>(&work);
     return replay != nullptr && replay->handed_segments > outstanding;
   }
+  // The state of the command once a work of it has failed in this state. A launch is one work; all others of a read
+  // must have ended.
+  ExecutionState StateAfter(ExecutionState of_work) const {
+    const auto* read = std::get_if<ReadTask>(&work);
+    const bool last = std::holds_alternative<LaunchTask>(work) ||
+                      (read != nullptr && read->handed == read->size && outstanding == 1);
+    return last && of_work == ExecutionState::kCompleted ? of_work : ExecutionState::kUnknown;
+  }
   uint64_t last_work = 0;  // once issued: number of the last work handed until then, on its queue
 
   std::unique_ptr<ErrorReply> error;  // set: it ends with this when its turn comes

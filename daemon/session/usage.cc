@@ -33,6 +33,10 @@ constexpr std::array<CountedLimit, kResources> kCounted = {{
     {Resource::kWindowBytes, "window_bytes", [](const L& l) { return l.window_bytes; },
      "window_bytes_per_user", [](const L& l) { return l.window_bytes_per_user; },
      "commands and payload accepted and not done, or sent ahead of that"},
+    {Resource::kUnacknowledgedBytes, "unacknowledged_bytes",
+     [](const L& l) { return l.unacknowledged_bytes; }, "unacknowledged_bytes_per_user",
+     [](const L& l) { return l.unacknowledged_bytes_per_user; },
+     "answers kept until the client acknowledges them; of a user, also those not sent"},
 }};
 
 constexpr bool InOrder() {
@@ -59,8 +63,6 @@ std::vector<LimitInfoReply> DescribeLimits(const SessionLimits& limits) {
     infos.push_back(
         {limit.session_name, limit.of_session(limits), LimitScope::kSession, limit.text});
   }
-  infos.push_back({"unacknowledged_bytes", limits.unacknowledged_bytes, LimitScope::kSession,
-                   "messages sent and not acknowledged by the client; no more are sent then"});
   infos.push_back({"idle_ms", limits.idle_ms, LimitScope::kSession,
                    "without a command, then it is ended, unless it has a lease; 0: never"});
   infos.push_back(
@@ -106,6 +108,24 @@ std::vector<LimitUseReply> UserUse::Describe(const SessionLimits& limits) const 
     uses.push_back({limit.user_name, limit.of_user(limits), used(limit.resource)});
   }
   return uses;
+}
+
+uint64_t LeastOutput(const SessionLimits& limits) {
+  const uint64_t chunk = limits.chunk_bytes;
+  return std::max(limits.unacknowledged_bytes / 16, chunk + chunk / 2);
+}
+
+uint64_t UserUse::OutputLimit(const SessionLimits& limits, uint64_t most) const {
+  if (used(Resource::kUnacknowledgedBytes) < limits.unacknowledged_bytes_per_user) return most;
+  return std::min(most, LeastOutput(limits));
+}
+
+void TransportUse::Set(uint64_t bytes) {
+  const uint64_t before = bytes_.exchange(bytes, std::memory_order_relaxed);
+  if (user_ == nullptr) return;
+  // Unsigned numbers wrap: what is less than before is subtracted.
+  user_->used_[IndexOf(Resource::kUnacknowledgedBytes)].fetch_add(bytes - before,
+                                                                  std::memory_order_relaxed);
 }
 
 Refusal SessionUse::CheckSession(Resource resource, uint64_t amount, const char* field,

@@ -27,8 +27,14 @@ enum class Resource : size_t {
   kTraceBytes,
   kKernelBytes,
   kWindowBytes,
+  kUnacknowledgedBytes,
 };
-inline constexpr size_t kResources = 10;
+inline constexpr size_t kResources = 11;
+
+// How much a session's outbox, and its transport, each keep for the client even when the sessions of its user keep all
+// of unacknowledged_bytes_per_user, so that none waits for another: a sixteenth of unacknowledged_bytes, and enough for
+// a chunk.
+uint64_t LeastOutput(const SessionLimits& limits);
 
 // How much of a resource one session may have, and one user. The names are those of ttfd.toml and of errors.
 struct CountedLimit {
@@ -52,9 +58,14 @@ class UserUse {
   }
   std::vector<LimitUseReply> Describe(const SessionLimits& limits) const;
   WindowPool& window_pool() { return window_pool_; }
+  // How much of the answers to its client one keeper of a session may hold: `most`, or LeastOutput while all sessions
+  // of the user keep more than unacknowledged_bytes_per_user. A keeper that holds as much adds nothing until its client
+  // reads, or acknowledges; the others of the user need not.
+  uint64_t OutputLimit(const SessionLimits& limits, uint64_t most) const;
 
  private:
   friend class SessionUse;
+  friend class TransportUse;
   std::array<std::atomic<uint64_t>, kResources> used_{};
   WindowPool window_pool_;
 };
@@ -82,6 +93,7 @@ class SessionUse {
 
   uint64_t used(Resource resource) const { return used_[static_cast<size_t>(resource)]; }
   const UserUse& user() const { return *user_; }
+  uint64_t OutputLimit(uint64_t most) const { return user_->OutputLimit(limits_, most); }
 
  private:
   Refusal CheckSession(Resource resource, uint64_t amount, const char* field,
@@ -92,6 +104,34 @@ class SessionUse {
   const SessionLimits& limits_;
   const std::shared_ptr<UserUse> user_;
   std::array<uint64_t, kResources> used_{};
+};
+
+// Messages that the transport of a session keeps until its client acknowledges them, counted among what its user has.
+// What the session itself keeps before is counted by SessionUse. Thread-safe, but for Set, which one thread calls at a
+// time.
+class TransportUse {
+ public:
+  TransportUse() = default;
+  TransportUse(const TransportUse&) = delete;
+  TransportUse& operator=(const TransportUse&) = delete;
+  ~TransportUse() { Set(0); }
+
+  // Before anything else, once. `limits` outlives this.
+  void Attach(const SessionLimits& limits, std::shared_ptr<UserUse> user) {
+    limits_ = &limits;
+    user_ = std::move(user);
+  }
+  void Set(uint64_t bytes);
+  uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // As UserUse::OutputLimit; `most` if there is no user to count for.
+  uint64_t Limit(uint64_t most) const {
+    return user_ == nullptr ? most : user_->OutputLimit(*limits_, most);
+  }
+
+ private:
+  const SessionLimits* limits_ = nullptr;
+  std::shared_ptr<UserUse> user_;
+  std::atomic<uint64_t> bytes_{0};
 };
 
 // So much of a resource, counted as long as it lives. `use` outlives it.

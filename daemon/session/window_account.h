@@ -38,6 +38,10 @@ class WindowAccount {
   // Counts what is held among what the session uses, and reports a session that holds nothing any more to the host,
   // which may return memory to the system. Call after changes.
   void Count();
+  // The same for what the session keeps for its client.
+  void CountOutput() {
+    use_.Set(Resource::kUnacknowledgedBytes, outbox_.data_bytes() + outbox_.text_bytes());
+  }
   // Grants what has been released, except for as much as unread output takes. Call after a change.
   void Advance() { window_.Advance(outbox_.text_bytes()); }
   // The session is over: it holds nothing.

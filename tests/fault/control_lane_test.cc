@@ -107,8 +107,8 @@ class ControlLane : public ::testing::Test {
     ASSERT_EQ(reports->size(), 1u);
     EXPECT_FALSE(reports->at(0).complete);
     std::string host;
-    const auto read =
-        admin.GetHangReport("last", [&host](const std::string& name, const std::string& bytes) {
+    const auto read = admin.GetHangReport(
+        std::nullopt, [&host](const std::string& name, const std::string& bytes) {
           if (name == "host.json") host += bytes;
         });
     EXPECT_TRUE(read.ok()) << read.ToString();

@@ -150,7 +150,7 @@ class HangZoo : public ::testing::Test {
     // It is written when the card is ready again.
     const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
     while (outcome.report.empty() && SteadyClock().Now() < deadline) {
-      const auto files = core_->GetHangReport("last");
+      const auto files = core_->GetHangReport({});
       if (!files.ok()) continue;  // it is being written
       for (const HangStore::File& file : *files) {
         if (file.name == "report.txt") outcome.report = file.bytes;

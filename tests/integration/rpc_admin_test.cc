@@ -86,7 +86,12 @@ TEST(RpcAdmin, LeasesAreListed) {
   EXPECT_EQ(lease.client_name(), "suite");
   EXPECT_EQ(lease.workers(0).x1(), 3u);
   EXPECT_EQ(lease.position(), 1u);
-  EXPECT_EQ(lease.holder(), "session 2");
+  ASSERT_EQ(lease.holders_size(), 1);
+  EXPECT_EQ(lease.holders(0).session(), 2u);
+  EXPECT_EQ(lease.holders(0).client_name(), "other");
+  EXPECT_EQ(lease.holders(0).user(), "bob");
+  EXPECT_EQ(lease.holders(0).uid(), 1001u);
+  EXPECT_FALSE(lease.holders(0).has_pid()) << "not known";
   EXPECT_EQ(lease.expected_wait_ms(), 1234u);
 }
 
@@ -199,7 +204,7 @@ TEST(RpcAdmin, DrainStreamsProgressAndHealthFollows) {
   bool done = false;
   while (reader->Read(&progress)) done = progress.done();
   EXPECT_TRUE(done);
-  EXPECT_EQ(progress.step(), "drained");
+  EXPECT_EQ(progress.step(), v1::PROGRESS_STEP_DRAINED);
   EXPECT_TRUE(reader->Finish().ok());
 }
 
@@ -297,7 +302,7 @@ TEST(RpcAdmin, ResetEndsWithDoneOrWithWhatWentWrong) {
   EXPECT_TRUE(last.done());
   last.Clear();
   EXPECT_EQ(reset(5, &last), Code::NOT_FOUND);
-  EXPECT_EQ(last.step(), "") << "no step of what is refused";
+  EXPECT_EQ(last.step(), v1::PROGRESS_STEP_UNSPECIFIED) << "no step of what is refused";
   server.daemon().reset_result = Error(StatusCode::kUnavailable, "the card does not boot");
   EXPECT_EQ(reset(0, &last), Code::UNAVAILABLE);
   EXPECT_FALSE(last.done());
@@ -310,14 +315,24 @@ TEST(RpcAdmin, HangReportsAreListedAndSentInParts) {
     v1::ListHangReportsResponse response;
     ASSERT_TRUE(server.Admin()->ListHangReports(&context, {}, &response).ok());
     ASSERT_EQ(response.reports_size(), 1);
-    EXPECT_EQ(response.reports(0).report(), "20260101T000000Z-000001");
-    EXPECT_EQ(response.reports(0).offender(), "a launch");
-    EXPECT_TRUE(response.reports(0).complete());
+    const v1::HangReportInfo& report = response.reports(0);
+    EXPECT_EQ(report.report(), "7");
+    EXPECT_EQ(report.time_unix_ms(), 1234u);
+    EXPECT_EQ(report.reason(), "HANG");
+    EXPECT_EQ(report.headline(), "kernel 'spin' hung");
+    EXPECT_EQ(report.bytes(), 9u);
+    EXPECT_TRUE(report.complete());
+    EXPECT_EQ(report.offender().client().session(), 3u);
+    EXPECT_EQ(report.offender().client().pid(), 77u);
+    EXPECT_EQ(report.offender().position().queue(), 1u);
+    EXPECT_EQ(report.offender().position().value(), 12u);
+    EXPECT_EQ(report.offender().kernels_size(), 2);
   }
-  const auto fetch = [&server](const std::string& report, std::map<std::string, size_t>* files) {
+  const auto fetch = [&server](std::optional<std::string> report,
+                               std::map<std::string, size_t>* files) {
     grpc::ClientContext context;
     v1::GetHangReportRequest request;
-    request.set_report(report);
+    if (report) request.set_report(*report);
     const auto reader = server.Admin()->GetHangReport(&context, request);
     v1::FilePart part;
     bool ended = false;
@@ -332,7 +347,7 @@ TEST(RpcAdmin, HangReportsAreListedAndSentInParts) {
     return status.error_code();
   };
   std::map<std::string, size_t> files;
-  EXPECT_EQ(fetch("last", &files), Code::OK);
+  EXPECT_EQ(fetch(std::nullopt, &files), Code::OK);
   EXPECT_EQ(files, (std::map<std::string, size_t>{{"host.json", 2}, {"report.txt", 600'000}}));
   EXPECT_EQ(fetch("20200101T000000Z-000001", &files), Code::NOT_FOUND);
 }

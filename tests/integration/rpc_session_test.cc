@@ -111,7 +111,7 @@ TEST(RpcSession, LeaseWait_ReadsNothingUntilGranted) {
   EXPECT_EQ(session->hello().lease.workers[0].x1, 3u);
   SessionOutputBatch waiting;
   waiting.has_waiting = true;
-  waiting.waiting = {2, "session 9", 1500};
+  waiting.waiting = {2, {{{9, "other", "ann", 1000, 7}}, 0}, 1500};
   session->Say(waiting);
   v1::ServerMessage message;
   ASSERT_TRUE(call.stream->Read(&message));
@@ -119,7 +119,7 @@ TEST(RpcSession, LeaseWait_ReadsNothingUntilGranted) {
   EXPECT_EQ(message.sequence(), 0u);
   ASSERT_EQ(message.notices_size(), 1);
   EXPECT_EQ(message.notices(0).waiting().position(), 2u);
-  EXPECT_EQ(message.notices(0).waiting().holder(), "session 9");
+  EXPECT_EQ(message.notices(0).waiting().holders(0).session(), 9u);
   EXPECT_EQ(message.notices(0).waiting().expected_wait_ms(), 1500u);
   ASSERT_TRUE(call.WriteBarriers(0, 1, 3)) << "it stays in the connection";
   session->Say(waiting);

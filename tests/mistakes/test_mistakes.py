@@ -187,7 +187,7 @@ def test_names_no_offender_where_several_kernels_may_have_done_it(daemon, sessio
     assert error.code == ttfd.Code.UNAVAILABLE and error.retryable
     (report,) = [report for report in reports(daemon) if report["report"] == error.hang_report]
     assert not report["offender"]
-    assert report["description"].startswith("firmware of worker (1,2) was overwritten")
+    assert report["headline"].startswith("firmware of worker (1,2) was overwritten")
 
 
 def reports(daemon):
@@ -216,7 +216,7 @@ CALLS = [
     ("no kernel", lambda s: s.create_program([]), "a program needs at least one kernel"),
     ("no ELF file", lambda s: s.load_kernel(b"#!/bin/sh", name="script"), "kernel script: too short to be an ELF file"),
     ("beyond the end", lambda s: s.allocate_dram(4096).write(bytes(8192)), "8192 bytes at offset 0 leave the buffer, which has 4096 bytes"),
-    ("a freed buffer", freed_buffer, "this session has no handle 0; a handle is known from the command that creates it to the one that frees it"),
+    ("a freed buffer", freed_buffer, "read.buffer: the buffer was freed"),
 ]
 
 

@@ -62,6 +62,30 @@ def test_a_freed_buffer_is_unknown(session):
     assert (error.code, error.reason) == (ttfd.Code.NOT_FOUND, "UNKNOWN_HANDLE")
 
 
+def test_what_was_freed_is_refused_by_its_name(session):
+    cores = [ttfd.CoreRange(0, 0, 0, 0)]
+    buffer, kernel = session.allocate_dram(4096), session.load_kernel(KERNELS / "empty.elf")
+    l1 = session.allocate_l1(4096, cores=cores)
+    program = session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, cores)])
+    trace = session.queue.record_trace([ttfd.Launch(program)])
+    for resource in (buffer, kernel, l1, trace):
+        resource.free()
+    launch = lambda **more: session.queue.launch(program, **more)
+    for line, call in (
+            ("read.buffer: the buffer was freed", lambda: buffer.read(np.uint32)),
+            ("write.buffer: the buffer was freed", lambda: buffer.write(np.zeros(4, np.uint32))),
+            ("arguments.common[1]: the buffer was freed", lambda: launch(arguments=[ttfd.Arguments(common=[1, buffer])])),
+            ("replay_trace.trace: the trace was freed", lambda: session.queue.replay(trace)),
+            ("create_program.kernels[0].kernel: the kernel was freed",
+             lambda: session.create_program([ttfd.KernelUse(kernel, ttfd.BRISC, cores)])),
+            ("create_program.circular_buffers[0].buffer: the buffer was freed",
+             lambda: session.create_program([ttfd.KernelUse(session.load_kernel(KERNELS / "empty.elf"), ttfd.BRISC, cores)],
+                                            [ttfd.CircularBuffer(0, 1, 64, cores, buffer=l1)])),
+            ("launch.program: the program was freed", lambda: (program.free(), launch()))):
+        error = refusal(call)
+        assert (error.code, error.reason, error.message) == (ttfd.Code.INVALID_ARGUMENT, "INVALID", line)
+
+
 def test_another_sessions_buffer_is_unknown(session, daemon):
     with ttfd.connect(daemon.address) as other:
         theirs = [other.allocate_dram(64) for _ in range(20)][-1]

@@ -4,13 +4,14 @@ import json
 import os
 import stat
 import subprocess
+import time
 
 import pytest
 
 import ttfd
 from conftest import KERNELS, SOURCE, Daemon
 
-FILES = {"host.json", "records.txt", "log.txt", "device.json", "card.json", "report.json", "report.txt"}
+FILES = {"host.json", "records.txt", "log.txt", "device.json", "card.json", "report.json", "report.txt", "summary.json"}
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,13 @@ def test_its_owner_is_told_the_id_of_the_report_that_is_listed(hangs):
     assert (error.code, error.reason) == (ttfd.Code.ABORTED, "HANG")
     (report,) = json.loads(daemon.ctl("hang", "list", "--json").stdout)["reports"]
     assert report["report"] == error.hang_report and report["complete"]
-    assert f"session {session.id} (client 'hanging'" in report["offender"]
-    assert error.hang_report in daemon.ctl("hang", "list").stdout
+    offender = report["offender"]
+    assert (offender["client"]["session"], offender["client"]["client_name"], offender["client"]["pid"]) == (session.id, "hanging", os.getpid())
+    assert offender["client"]["uid"] == os.getuid() and offender["kernels"] == ["waiter"] and offender["value"] > 0
+    assert report["reason"] == "HANG" and report["headline"] == str(error).splitlines()[0].partition("; ttfdctl")[0].removeprefix("ABORTED: ")
+    assert abs(report["time_unix_ms"] / 1000 - time.time()) < 3600
+    listed = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(report["time_unix_ms"] // 1000))
+    assert f"{error.hang_report:6}  {listed}  {report['headline']}\n" in daemon.ctl("hang", "list").stdout
 
 
 def test_the_last_one_says_what_ran_where_it_stood_and_what_was_done(hangs):
@@ -47,12 +53,13 @@ def test_the_last_one_says_what_ran_where_it_stood_and_what_was_done(hangs):
     assert "the card was reset and works again" in text
     assert "kernel_main" in text, "program counters have names"
     workers = text[text.index("\nworkers\n"):text.index("\nrecords\n")]
-    assert workers.count("launches ended, at KSEM") == workers.count("launches ended") == 2, "those that wait, no others"
+    assert workers.count("launches ended, at KSEM, program") == workers.count("launches ended") == 1, "those that wait, no others"
+    assert " (and 1 identical: " in workers
     assert "CQ0 stream 48:" in workers and "answers" in workers
     assert "SEND_GO_SIGNAL" in text[text.index("\nrecords\n"):], "what was in flight is decoded"
     assert "serving a model of a p150 (no card)" in text[text.index("\nlog\n"):], "the last lines of the log"
     report = json.loads(daemon.ctl("hang", "last", "--json").stdout)
-    assert report["recovered"] and report["blamed"]["session"] == session.id
+    assert report["recovered"] and report["blamed"]["client"]["session"] == session.id
     busy = [tile for tile in report["workers"] if tile["waypoint"] == "KSEM"]
     assert len(busy) == 2, "the two that wait"
     assert {work["fate"] for work in report["works"]} == {"blamed"}

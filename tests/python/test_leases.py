@@ -84,7 +84,8 @@ def test_who_waits_is_told_and_comes_next(daemon):
     eventually(lambda: states(daemon) == ["held", "waiting"])
     waiting = leases(daemon)[1]
     assert waiting["position"] == 1 and waiting["pid"] == second.pid and waiting["expected_wait_ms"] > 0
-    assert f"pid {first.pid}" in waiting["holder"] and "sleep" in waiting["holder"]
+    (blocking,) = waiting["holders"]
+    assert blocking["pid"] == first.pid and "sleep" in blocking["client_name"] and waiting["more_holders"] == 0
     text = daemon.ctl("leases").stdout
     assert re.search(r"^\d+ +waiting +\S+ +ttfdctl lease -- true +all ", text, re.MULTILINE), text
     late = daemon.ctl("lease", "--wait", "100", "--", "true")
@@ -152,7 +153,7 @@ def test_python_asks_holds_and_joins(daemon, monkeypatch):
         with pytest.raises(ttfd.Error) as late:
             ttfd.connect(daemon.address, lease=ttfd.Lease(wait=2), on_waiting=waits.append)
         assert late.value.code == ttfd.Code.DEADLINE_EXCEEDED and "holder" in str(late.value)
-        assert waits[0].position == 1 and "holder" in waits[0].holder and waits[0].expected > 0
+        assert waits[0].position == 1 and [h.client_name for h in waits[0].holders] == ["holder"] and waits[0].expected > 0
         with ttfd.connect(daemon.address, lease_token=holder.lease_token) as member:
             assert leases(daemon)[0]["sessions"] == 2
             member.allocate_dram(4096)

@@ -144,7 +144,6 @@ void TestClient::Keep(SessionOutputBatch batch) {
         << "prints come before the progress that covers them";
     prints.push_back(std::move(print));
   }
-  hang_reports.insert(hang_reports.end(), batch.hang_reports.begin(), batch.hang_reports.end());
   for (DataChunk& chunk : batch.data) {
     std::string& data = queues_[chunk.queue].data[chunk.value];
     EXPECT_EQ(chunk.offset, data.size()) << "chunks are ascending and gapless";
@@ -166,7 +165,6 @@ void TestClient::Keep(SessionOutputBatch batch) {
     EXPECT_GT(batch.window_bytes, window_bytes) << "the window never shrinks";
     window_bytes = batch.window_bytes;
   }
-  drain_notice |= batch.has_draining;
   if (batch.has_waiting) lease_waits.push_back(batch.waiting);
   if (!batch.has_welcome) return;
   EXPECT_FALSE(welcomed) << "once";

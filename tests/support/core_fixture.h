@@ -110,12 +110,10 @@ class TestClient final : public SessionOutput {
   std::shared_ptr<ClientSession> session_;
   std::vector<CommandErrorReply> errors;
   std::vector<KernelPrintReply> prints;
-  std::vector<std::string> hang_reports;
   uint64_t window_bytes = 0;  // as it was sent last
   uint64_t sent_cost = 0;     // of all messages
   uint64_t accepted = 0;      // messages
-  bool drain_notice = false;
-  bool welcomed = false;  // after it waited for its lease
+  bool welcomed = false;      // after it waited for its lease
   std::string lease_token;
   std::vector<LeaseWaitReply> lease_waits;  // notices
   int ready = 0;

@@ -82,8 +82,8 @@ SessionOutputBatch FakeClientSession::TakeOutput(uint64_t max_bytes) {
   uint64_t bytes = 0;
   while (!output_batches_.empty() && bytes < max_bytes) {
     SessionOutputBatch& first = output_batches_.front();
-    const bool data_only = first.errors.empty() && first.progress.empty() && !first.has_draining &&
-                           !first.has_welcome && !first.has_waiting && first.window_bytes == 0;
+    const bool data_only = first.errors.empty() && first.progress.empty() && !first.has_welcome &&
+                           !first.has_waiting && first.window_bytes == 0;
     if (!taken.empty() && !data_only) break;
     for (DataChunk& chunk : first.data) {
       bytes += chunk.payload.size();
@@ -253,7 +253,7 @@ std::vector<LeaseInfoReply> FakeDaemonService::ListLeases() {
   lease.client_name = "suite";
   lease.workers = {{0, 0, 3, 1}};
   lease.position = 1;
-  lease.holder = "session 2";
+  lease.holders.Add({2, "other", "bob", 1001, 0});
   lease.expected_wait_ms = 1234;
   return {lease};
 }
@@ -286,14 +286,21 @@ Status FakeDaemonService::ReleaseSession(uint64_t id) {
   return Error(StatusCode::kFailedPrecondition, "session {} is not quarantined", id);
 }
 
-StatusOr<std::vector<HangStore::Summary>> FakeDaemonService::ListHangReports() {
-  return std::vector<HangStore::Summary>{
-      {"20260101T000000Z-000001", "HANG", "the card hung", "a launch", 7, true}};
+StatusOr<std::vector<HangSummary>> FakeDaemonService::ListHangReports() {
+  HangSummary report;
+  report.id = "7";
+  report.time = std::chrono::system_clock::time_point(std::chrono::milliseconds(1234));
+  report.reason = "HANG";
+  report.headline = "kernel 'spin' hung";
+  report.offender = {{3, "suite", "ann", 1000, 77}, 1, 12, {"spin", "add"}};
+  report.bytes = 9;
+  report.complete = true;
+  return std::vector<HangSummary>{report};
 }
 
-StatusOr<std::vector<HangStore::File>> FakeDaemonService::GetHangReport(const std::string& id) {
-  if (!id.empty() && id != "last" && id != "20260101T000000Z-000001") {
-    return Error(StatusCode::kNotFound, "there is no hang report '{}'", id);
+StatusOr<std::vector<HangStore::File>> FakeDaemonService::GetHangReport(const HangReportId& id) {
+  if (id && id != "7") {
+    return Error(StatusCode::kNotFound, "there is no hang report '{}'", *id);
   }
   // More than one message, and one without a byte.
   return std::vector<HangStore::File>{
@@ -306,8 +313,8 @@ Status FakeDaemonService::Undrain() {
 }
 
 void FakeDaemonService::Drain(uint32_t, ProgressCallback progress) {
-  progress("waiting for sessions", 1, false);
-  progress("drained", 0, true);
+  progress(ProgressStep::kWaiting, 1, false);
+  progress(ProgressStep::kDrained, 0, true);
 }
 
 Status FakeDaemonService::ResetDevice(uint32_t device, std::function<void(const Status&)> done) {

@@ -89,8 +89,8 @@ class FakeDaemonService final : public DaemonService {
   StatusOr<TimeoutsReply> SetTimeouts(uint64_t session, const TimeoutsReply& timeouts) override;
   Status TerminateSession(uint64_t session, const std::string& reason) override;
   Status ReleaseSession(uint64_t session) override;
-  StatusOr<std::vector<HangStore::Summary>> ListHangReports() override;
-  StatusOr<std::vector<HangStore::File>> GetHangReport(const std::string& id) override;
+  StatusOr<std::vector<HangSummary>> ListHangReports() override;
+  StatusOr<std::vector<HangStore::File>> GetHangReport(const HangReportId& id) override;
   void Drain(uint32_t within_ms, ProgressCallback progress) override;
   Status Undrain() override;
   Status ResetDevice(uint32_t device, std::function<void(const Status&)> done) override;

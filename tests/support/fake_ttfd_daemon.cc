@@ -75,7 +75,7 @@ FakeReplies FakeDaemon::Call::HandleHello(const v1::ClientMessage& message) {
   }
   v1::ServerMessage reply;
   v1::Welcome* welcome = reply.mutable_welcome();
-  welcome->set_revision(1);
+  welcome->set_revision(options.faults.welcome_revision);
   welcome->set_daemon_version("fake");
   daemon_->FillDevices(welcome->mutable_devices());
   daemon_->FillLimits(welcome->mutable_limits());

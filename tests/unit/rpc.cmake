@@ -12,6 +12,6 @@ ttfd_compile_options(stream_client NO_TSAN)
 target_link_libraries(stream_client PUBLIC core_fixture daemon_rpc GTest::gtest)
 _ttfd_record_layer(stream_client daemon_rpc "")
 ttfd_test(NAME rpc_stream_test NO_TSAN LABELS unit DEPS stream_client
-  SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_resume_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_stream_test.cc)
+  SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_resume_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_stream_test.cc ${CMAKE_CURRENT_LIST_DIR}/rpc_unread_test.cc)
 # Counts what is allocated.
 ttfd_test(NAME rpc_memory_test NO_TSAN LABELS unit SRCS ${CMAKE_CURRENT_LIST_DIR}/rpc_memory_test.cc DEPS stream_client)

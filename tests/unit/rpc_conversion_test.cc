@@ -151,6 +151,17 @@ TEST(RequestConversion, KernelsInlineStreamedOrByHash) {
   EXPECT_FALSE(Convert<LoadKernelRequest>(command).is_inline);
 }
 
+TEST(RequestConversion, StreamedThatIsFalse_IsNoSource) {
+  v1::Command command;
+  command.mutable_write()->set_streamed(false);
+  EXPECT_TRUE(Convert<WriteRequest>(command).unstreamed);
+  EXPECT_FALSE(Convert<WriteRequest>(command).streamed);
+  command.mutable_write()->clear_streamed();
+  EXPECT_FALSE(Convert<WriteRequest>(command).unstreamed);
+  command.mutable_load_kernel()->set_streamed(false);
+  EXPECT_TRUE(Convert<LoadKernelRequest>(command).unstreamed);
+}
+
 TEST(RequestConversion, ProgramsWithEveryProcessor) {
   v1::Command command;
   v1::CreateProgram* const program = command.mutable_create_program();
@@ -315,11 +326,8 @@ TEST(ReplyConversion, MessagesHoldEverythingOfABatch) {
   }
   batch.progress.push_back({1, 2});
   batch.window_bytes = 99;
-  batch.has_draining = true;
-  batch.draining_within_ms = 7;
   batch.has_waiting = true;
-  batch.waiting = {0, "holder", uint64_t{1} << 40};
-  batch.hang_reports = {"report"};
+  batch.waiting = {0, {{{4, "holder", "ann", 1000, 7}}, 2}, uint64_t{1} << 40};
   v1::ServerMessage message;
   ToProto(&batch, &message);
   EXPECT_EQ(message.data(0).payload(), "payload");
@@ -328,11 +336,13 @@ TEST(ReplyConversion, MessagesHoldEverythingOfABatch) {
   EXPECT_EQ(message.errors(0).execution_state(), v1::EXECUTION_STATE_UNKNOWN);
   EXPECT_EQ(message.progress(0).value(), 2u);
   EXPECT_EQ(message.window_bytes(), 99u);
-  ASSERT_EQ(message.notices_size(), 3);
-  EXPECT_EQ(message.notices(0).waiting().holder(), "holder");
+  ASSERT_EQ(message.notices_size(), 1);
+  const v1::LeaseWait& waiting = message.notices(0).waiting();
+  ASSERT_EQ(waiting.holders_size(), 1);
+  EXPECT_EQ(waiting.holders(0).client_name(), "holder");
+  EXPECT_EQ(waiting.holders(0).pid(), 7u);
+  EXPECT_EQ(waiting.more_holders(), 2u);
   EXPECT_EQ(message.notices(0).waiting().expected_wait_ms(), ~uint32_t{0});
-  EXPECT_EQ(message.notices(1).draining_within_ms(), 7u);
-  EXPECT_EQ(message.notices(2).hang_report(), "report");
   EXPECT_EQ(message.sequence(), 0u);
 }
 

@@ -220,27 +220,6 @@ TEST_F(RpcResume, Resume_ResendsInOrderBeforeAnythingNew) {
   }
 }
 
-// A notice is sent once and arrives, though its connection does not last.
-TEST_F(RpcResume, DrainNotice_SurvivesALostConnection) {
-  Prepare();
-  auto client = Client();
-  card->hold = true;
-  v1::ClientMessage message = BatchOf(0, 1);
-  AddAllocate(&message, 1, 64);
-  AddWrite(&message, 1, Pattern(64));
-  Send(*client, std::move(message));
-  core->Drain(1000, [](const std::string&, uint64_t, bool) {});
-  while (client->Take(/*lost=*/true)) continue;
-  client->Lose();
-  ASSERT_TRUE(client->Open().ok());
-  int notices = 0;
-  while (client->Take()) continue;
-  for (const v1::ServerMessage& one : client->messages) {
-    for (const v1::Notice& notice : one.notices()) notices += notice.has_draining_within_ms();
-  }
-  EXPECT_EQ(notices, 1);
-}
-
 TEST_F(RpcResume, ResumeOfWhatWasNotSent_EndsTheSession) {
   Prepare();
   auto client = Client();

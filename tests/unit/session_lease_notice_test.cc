@@ -22,7 +22,7 @@ TEST_F(LeaseNotice, IsSentOncePerHolder) {
   shared->Run();
   EXPECT_EQ(shared->lease_waits.size(), 1u);
   EXPECT_EQ(shared->lease_wait().position, 0u);
-  EXPECT_THAT(shared->lease_wait().holder, HasSubstr("session 2 "));
+  EXPECT_THAT(shared->lease_wait().holders.Text(), HasSubstr("session 2 "));
   shared->Send(InlineWrite(1, 0, Pattern(64)), Launch(3));
   shared->Run();
   EXPECT_EQ(shared->lease_waits.size(), 1u) << "not with every command";
@@ -32,7 +32,7 @@ TEST_F(LeaseNotice, IsSentOncePerHolder) {
   holder.reset();
   shared->Run();
   EXPECT_EQ(shared->lease_waits.size(), 2u);
-  EXPECT_THAT(shared->lease_wait().holder, HasSubstr("session 3 "));
+  EXPECT_THAT(shared->lease_wait().holders.Text(), HasSubstr("session 3 "));
   next.reset();
   shared->Run();
   EXPECT_EQ(shared->Progress(), first + 2);
@@ -41,7 +41,7 @@ TEST_F(LeaseNotice, IsSentOncePerHolder) {
   shared->Send(Launch(3));
   shared->Run();
   EXPECT_EQ(shared->lease_waits.size(), 3u) << "it waits anew";
-  EXPECT_THAT(shared->lease_wait().holder, HasSubstr("session 4 "));
+  EXPECT_THAT(shared->lease_wait().holders.Text(), HasSubstr("session 4 "));
 }
 
 TEST_F(LeaseNotice, CoversCommandsSentBeforeTheLease) {
@@ -62,7 +62,7 @@ TEST_F(LeaseNotice, CoversCommandsSentBeforeTheLease) {
   card->hold = false;
   shared->Run();
   EXPECT_EQ(shared->lease_waits.size(), 1u);
-  EXPECT_THAT(shared->lease_wait().holder, HasSubstr("session 2 "));
+  EXPECT_THAT(shared->lease_wait().holders.Text(), HasSubstr("session 2 "));
 }
 
 TEST_F(LeaseNotice, CoversATransferThatHasBegun) {
@@ -104,9 +104,9 @@ TEST_F(LeaseNotice, GoesOnlyToWhatNeedsLeasedWorkers) {
   there->Run();
   EXPECT_EQ(elsewhere->lease_waits.size(), 0u);
   EXPECT_EQ(there->lease_waits.size(), 1u);
-  EXPECT_THAT(there->lease_wait().holder, HasSubstr("session 1 "));
-  EXPECT_EQ(there->lease_wait().holder.find(" and "), std::string::npos)
-      << there->lease_wait().holder;
+  EXPECT_THAT(there->lease_wait().holders.Text(), HasSubstr("session 1 "));
+  EXPECT_EQ(there->lease_wait().holders.Text().find(" and "), std::string::npos)
+      << there->lease_wait().holders.Text();
   other_lease.reset();
   there->Run();
   EXPECT_EQ(there->lease_waits.size(), 1u) << "the lease that ended was not in its way";
@@ -123,7 +123,7 @@ TEST_F(LeaseNotice, GoesToAQueueWithLeasedWorkers) {
   shared->SendOn(1, {}, InlineWrite(1, 0, Pattern(64)));
   shared->Run();
   EXPECT_EQ(shared->lease_waits.size(), 1u);
-  EXPECT_THAT(shared->lease_wait().holder, HasSubstr("session 1 "));
+  EXPECT_THAT(shared->lease_wait().holders.Text(), HasSubstr("session 1 "));
 }
 
 TEST_F(LeaseNotice, ReachesASessionThatSentItsLast) {

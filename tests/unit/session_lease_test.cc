@@ -43,7 +43,7 @@ TEST_F(SessionLeases, LeasesGoFromOneToTheNextInOrder) {
   third->Take();
   EXPECT_FALSE(second->welcomed);
   EXPECT_EQ(second->lease_wait().position, 1u);
-  EXPECT_THAT(second->lease_wait().holder, HasSubstr("session 1 "));
+  EXPECT_THAT(second->lease_wait().holders.Text(), HasSubstr("session 1 "));
   EXPECT_EQ(third->lease_wait().position, 2u);
   first.reset();  // as a client that dies does
   RunAll();
@@ -52,7 +52,7 @@ TEST_F(SessionLeases, LeasesGoFromOneToTheNextInOrder) {
   EXPECT_TRUE(second->welcomed);
   EXPECT_FALSE(third->welcomed);
   EXPECT_EQ(third->lease_wait().position, 1u);
-  EXPECT_THAT(third->lease_wait().holder, HasSubstr("session 2 "));
+  EXPECT_THAT(third->lease_wait().holders.Text(), HasSubstr("session 2 "));
   second->Finish();
   EXPECT_TRUE(EndOf(second.get()).ok());
   RunAll();
@@ -242,7 +242,7 @@ TEST_F(SessionLeases, ADrainSendsWaitersAwayAndLetsHoldersFinish) {
   const uint64_t launch = holder->Send(Launch(3));
   core->RunOnce();
   bool done = false;
-  core->Drain(1000, [&](const std::string&, uint64_t, bool last) { done = last; });
+  core->Drain(1000, [&](ProgressStep, uint64_t, bool last) { done = last; });
   EXPECT_EQ(PayloadOf(EndOf(waiter.get()), kReasonPayload), "DRAINING");
   card->hold = false;
   holder->Run();

@@ -388,7 +388,7 @@ TEST_F(SessionLimitsTest, EveryLimitIsShownOnceWithItsValue) {
   EXPECT_EQ(shown["sessions_per_user"], options.limits.sessions_per_user);
   EXPECT_EQ(shown["message_bytes"], options.limits.message_bytes);
   EXPECT_EQ(shown["reconnect_timeout_ms"], options.limits.reconnect_timeout_ms);
-  EXPECT_EQ(shown.size(), 39u);
+  EXPECT_EQ(shown.size(), 40u);
 }
 
 // Handles of commands that failed stay known, so they count.

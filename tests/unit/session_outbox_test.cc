@@ -23,8 +23,6 @@ TEST(Outbox, Take_MovesEverythingOut) {
   outbox.AddData({0, 1, 0, "bytes"});
   outbox.AddError(0, 2, 2, LongError(10));
   outbox.SetProgress(0, 2);
-  outbox.AddHangReport("7");
-  outbox.SetDraining(50);
   EXPECT_TRUE(outbox.has_results());
   EXPECT_GT(outbox.data_bytes(), 5u);
   EXPECT_GT(outbox.text_bytes(), 10u);
@@ -32,8 +30,6 @@ TEST(Outbox, Take_MovesEverythingOut) {
   EXPECT_THAT(batch.data, SizeIs(1));
   EXPECT_THAT(batch.errors, SizeIs(1));
   EXPECT_THAT(batch.progress, ElementsAre(QueuePosition{0, 2}));
-  EXPECT_THAT(batch.hang_reports, ElementsAre("7"));
-  EXPECT_TRUE(batch.has_draining);
   EXPECT_TRUE(outbox.empty());
   EXPECT_FALSE(outbox.has_results());
   EXPECT_EQ(outbox.data_bytes(), 0u);
@@ -133,7 +129,7 @@ TEST(Outbox, OpenErrors_AreOneOfEachQueue) {
 
 TEST(Outbox, Welcome_ComesAlone) {
   Outbox outbox;
-  outbox.SetWaiting({1, "holder", 5});
+  outbox.SetWaiting({1, {}, 5});
   outbox.SetWelcome("secret");
   const SessionOutputBatch batch = outbox.Take(1000);
   EXPECT_TRUE(batch.has_welcome);

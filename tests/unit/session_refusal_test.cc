@@ -204,6 +204,13 @@ TEST_F(SessionRefusal, Transfers) {
        kExhausted, "LIMIT", "write.inline"},
       {"no source", With(InlineWrite(kBuffer, 0, bytes), [](auto& r) { r.is_inline = false; }),
        kUnimplemented, "UNSUPPORTED", "write.from"},
+      {"streamed, to false",
+       With(InlineWrite(kBuffer, 0, bytes),
+            [](auto& r) {
+              r.is_inline = false;
+              r.unstreamed = true;
+            }),
+       kInvalid, "INVALID", "write.streamed"},
       {"too long", StreamedWrite(kBuffer, 0, 2 << 20), kExhausted, "LIMIT", "write.size"},
       {"read of nothing", Read(kBuffer, 0, 0), kInvalid, "INVALID", "read.size"},
       {"read beyond the end", Read(kBuffer, 1, kBufferBytes), kInvalid, "INVALID", "read.size"},
@@ -256,6 +263,8 @@ TEST_F(SessionRefusal, Kernels) {
        "load_kernel.sha256"},
       {"another's hash", With(good, [](auto& r) { r.sha256 = std::string(32, 'x'); }), kInvalid,
        "KERNEL_REFUSED", "load_kernel"},
+      {"streamed, to false", With(good, [](auto& r) { r.is_inline = false, r.unstreamed = true; }),
+       kInvalid, "INVALID", "load_kernel.streamed"},
       {"neither bytes nor hash", With(good, [](auto& r) { r.is_inline = false; }), kInvalid,
        "INVALID", "load_kernel.from"},
       {"not cached",

@@ -72,7 +72,7 @@ TEST(PlacesFor, KernelsOfOtherSessions_HaveNoNames) {
   HangReport report;
   const auto add = [&report](uint64_t session, uint32_t program, const char* kernel) {
     HangWork work;
-    work.session = session;
+    work.client.session = session;
     work.programs = {program};
     report.works.push_back(work);
     HartReport hart = Worker(static_cast<int32_t>(program));

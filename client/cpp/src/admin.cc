@@ -25,7 +25,8 @@ constexpr std::chrono::seconds kProfileAnswerTimeout{30};
 constexpr std::chrono::seconds kProfileDuration{5};  // when none is given
 // A reset boots the card.
 constexpr std::chrono::seconds kResetTimeout{120};
-// Of a list: with the default size of a page, half a million entries.
+// Of a list: entries of a page, the most the daemon allows, and pages.
+constexpr uint32_t kPageSize = 1000;
 constexpr int kMaxPages = 1000;
 
 Deadline After(std::chrono::milliseconds timeout) {
@@ -37,7 +38,7 @@ void ReadSteps(Reader* reader, const Admin::ProgressCallback& progress) {
   v1::Progress step;
   while (reader->Read(&step)) {
     if (progress) {
-      progress({step.step(), step.left(), step.done()});
+      progress({EnumOf<ProgressStep>(step.step()), step.left(), step.done()});
     }
   }
 }
@@ -77,6 +78,7 @@ struct Admin::Impl {
                   Use&& use) {
     const Deadline deadline = After(timeout);
     Request request;
+    request.set_page_size(kPageSize);
     for (int page = 0; page < kMaxPages; ++page) {
       Response response;
       if (Status status = Call(stub.get(), method, request, &response, deadline); !status.ok()) {
@@ -338,12 +340,14 @@ Result<std::vector<HangReportInfo>> Admin::ListHangReports() {
 }
 
 Status Admin::GetHangReport(
-    const std::string& report,
+    const std::optional<std::string>& report,
     const std::function<void(const std::string&, const std::string&)>& part) {
   grpc::ClientContext context;
   context.set_deadline(After(impl_->timeout));
   v1::GetHangReportRequest request;
-  request.set_report(report);
+  if (report) {
+    request.set_report(*report);
+  }
   const auto reader = impl_->stub->GetHangReport(&context, request);
   v1::FilePart piece;
   while (reader->Read(&piece)) {

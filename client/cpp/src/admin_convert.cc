@@ -126,7 +126,8 @@ LeaseInfo FromProto(const v1::LeaseInfo& info) {
       .since_ms = info.since_ms(),
       .left_ms = Optional<uint64_t>(info.has_left_ms(), info.left_ms()),
       .position = Optional(info.has_position(), info.position()),
-      .holder = info.holder(),
+      .holders = ListFromProto(info.holders()),
+      .more_holders = info.more_holders(),
       .expected_wait_ms = Optional<uint64_t>(info.has_expected_wait_ms(), info.expected_wait_ms())};
   for (const v1::CoreRange& range : info.workers()) {
     out.workers.push_back(FromProto(range));
@@ -152,8 +153,21 @@ LimitUsage FromProto(const v1::LimitUsage& usage) {
 }
 
 HangReportInfo FromProto(const v1::HangReportInfo& info) {
-  return {info.report(),   info.headline(), info.description(),
-          info.offender(), info.bytes(),    info.complete()};
+  HangReportInfo out{
+      .report = info.report(),
+      .time_unix_ms = Optional<uint64_t>(info.has_time_unix_ms(), info.time_unix_ms()),
+      .reason = info.reason(),
+      .headline = info.headline(),
+      .offender = {},
+      .bytes = info.bytes(),
+      .complete = info.complete()};
+  if (info.has_offender()) {
+    const v1::HangOffender& offender = info.offender();
+    out.offender = {FromProto(offender.client()),
+                    FromProto(offender.position()),
+                    {offender.kernels().begin(), offender.kernels().end()}};
+  }
+  return out;
 }
 
 Timeouts FromProto(const v1::Timeouts& timeouts) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cpp/src/options.h"
+
 namespace ttfd::client {
 namespace {
 
@@ -101,6 +103,10 @@ Connection::Event Connection::Receive(Instant now) {
 }
 
 Connection::Event Connection::HandleWelcome(const v1::Welcome& welcome, Instant now) {
+  if (welcome.revision() != kRevision) {
+    return EndOnViolation("a Welcome of revision " + std::to_string(welcome.revision()) +
+                          " where " + std::to_string(kRevision) + " was requested");
+  }
   token_ = welcome.token();
   state_ = State::kOpen;
   if (established_) {

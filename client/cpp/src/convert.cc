@@ -175,8 +175,30 @@ Priority FromProto(v1::Priority priority) {
 
 v1::Priority ToProto(Priority priority) { return static_cast<v1::Priority>(priority); }
 
+SessionClient FromProto(const v1::SessionClient& client) {
+  SessionClient out{.session = client.session(),
+                    .client_name = client.client_name(),
+                    .user = client.user(),
+                    .uid = client.uid(),
+                    .pid = {}};
+  if (client.has_pid()) {
+    out.pid = client.pid();
+  }
+  return out;
+}
+
+std::vector<SessionClient> ListFromProto(
+    const google::protobuf::RepeatedPtrField<v1::SessionClient>& clients) {
+  std::vector<SessionClient> out;
+  for (const v1::SessionClient& client : clients) {
+    out.push_back(FromProto(client));
+  }
+  return out;
+}
+
 LeaseWait FromProto(const v1::LeaseWait& wait) {
-  return {wait.position(), wait.holder(), std::chrono::milliseconds(wait.expected_wait_ms())};
+  return {wait.position(), ListFromProto(wait.holders()), wait.more_holders(),
+          std::chrono::milliseconds(wait.expected_wait_ms())};
 }
 
 void ToProto(Position position, v1::QueuePosition* proto) {

@@ -51,7 +51,10 @@ DeviceInfo FromProto(const v1::Device& device);
 Limits FromProto(const v1::Limits& limits);
 Priority FromProto(v1::Priority priority);
 KernelPrint FromProto(const v1::KernelPrint& print);
+SessionClient FromProto(const v1::SessionClient& client);
 LeaseWait FromProto(const v1::LeaseWait& wait);
+std::vector<SessionClient> ListFromProto(
+    const google::protobuf::RepeatedPtrField<v1::SessionClient>& clients);
 
 void ToProto(Position position, v1::QueuePosition* proto);
 void ToProto(const CoreRange& range, v1::CoreRange* proto);

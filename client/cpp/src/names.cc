@@ -67,6 +67,13 @@ const char* LimitScopeName(LimitScope scope) {
   return NameOf(kNames, scope);
 }
 
+const char* ProgressStepName(ProgressStep step) {
+  constexpr std::array<const char*, 7> kNames = {
+      "unknown",   "sessions left", "drained", "the sessions left were ended",
+      "undrained", "resetting",     "ready"};
+  return NameOf(kNames, step);
+}
+
 const char* LogLevelName(LogLevel level) {
   constexpr std::array<const char*, 5> kNames = {"unknown", "debug", "info", "warning", "error"};
   return NameOf(kNames, level);

@@ -10,8 +10,6 @@
 namespace ttfd::client {
 namespace {
 
-constexpr uint32_t kRevision = 1;  // of the API that this library speaks
-
 std::string Variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";

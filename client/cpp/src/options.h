@@ -1,6 +1,7 @@
 // ConnectOptions as an address, certificates and a Hello.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "ttfd/session.h"
@@ -8,6 +9,8 @@
 #include "ttfd/v1/ttfd.pb.h"
 
 namespace ttfd::client {
+
+inline constexpr uint32_t kRevision = 1;  // of the API that this library speaks
 
 // ConnectOptions::address as gRPC expects it: the default for an empty one, "unix:" before a path.
 std::string ResolveAddress(const std::string& address);

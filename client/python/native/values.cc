@@ -256,11 +256,19 @@ py::str ToText(const std::string& text) {
 void BindValues(py::module_& module) {
   BindDevice(module);
   BindLimits(module);
+  ValueClass<client::SessionClient>(module, "SessionClient", "A session and the client behind it.")
+      .Field("session", &client::SessionClient::session)
+      .Field("client_name",
+             [](const client::SessionClient& client) { return ToText(client.client_name); })
+      .Field("user", [](const client::SessionClient& client) { return ToText(client.user); })
+      .Field("uid", &client::SessionClient::uid)
+      .Field("pid", &client::SessionClient::pid);
   ValueClass<client::LeaseWait>(module, "LeaseWait",
                                 "State of a lease request. Position 1 is next; 0: no lease was "
                                 "requested, commands wait for one to end.")
       .Field("position", [](const client::LeaseWait& wait) { return wait.position; })
-      .Field("holder", [](const client::LeaseWait& wait) { return ToText(wait.holder); })
+      .Field("holders", &client::LeaseWait::holders)
+      .Field("more_holders", &client::LeaseWait::more_holders)
       .Field("expected", [](const client::LeaseWait& wait) {
         return std::chrono::duration<double>(wait.expected).count();
       });

@@ -22,7 +22,7 @@ Threads: a session may be used from any thread. It has one thread of its own, wh
 interrupted by a signal. A process that has forked must open its own sessions.
 """
 
-from ttfd._native import Code, Device, KernelPrint, LeaseWait, Limits, __version__
+from ttfd._native import Code, Device, KernelPrint, LeaseWait, Limits, SessionClient, __version__
 from ttfd.arguments import first_cores
 from ttfd.errors import Error
 from ttfd.queue import Queue
@@ -35,5 +35,5 @@ from ttfd.types import Arguments, CircularBuffer, ComputeUse, KernelUse, Launch,
 __all__ = [
     "BRISC", "NCRISC", "TRISC0", "TRISC1", "TRISC2", "Arguments", "Buffer", "CircularBuffer", "Code", "ComputeKernel", "ComputeUse",
     "CoreRange", "Device", "Error", "Kernel", "KernelPrint", "KernelUse", "Launch", "Lease", "LeaseWait", "Limits", "Patch", "Position",
-    "Program", "Queue", "Semaphore", "Session", "Trace", "__version__", "connect", "first_cores", "from_tiles", "tile_bytes", "to_tiles",
+    "Program", "Queue", "Semaphore", "Session", "SessionClient", "Trace", "__version__", "connect", "first_cores", "from_tiles", "tile_bytes", "to_tiles",
 ]

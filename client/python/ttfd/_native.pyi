@@ -43,7 +43,7 @@ class ExecutionState(enum.IntEnum):
 
     UNSPECIFIED = 0  # the error is not a command's
     NOT_STARTED = 1  # nothing of it took effect
-    COMPLETED = 2  # it ran to its end, but a result was lost
+    COMPLETED = 2  # it ran to its end; its result is lost, or it did damage
     UNKNOWN = 3  # it had started; some, all or none of it took effect
 
 class DramBank:
@@ -132,11 +132,21 @@ class KernelPrint:
     text: str
     lost: int
 
+class SessionClient:
+    """A session and the client behind it."""
+
+    session: int
+    client_name: str
+    user: str
+    uid: int
+    pid: int | None  # None: not known (TCP)
+
 class LeaseWait:
     """State of a lease request. Position 1 is next; 0: no lease was requested, commands wait for one to end."""
 
     position: int
-    holder: str
+    holders: list[SessionClient]  # of the blocking leases, at most 3; none: operations of others that have begun end first
+    more_holders: int
     expected: float  # seconds, an estimate
 
 class Resource:

@@ -13,6 +13,7 @@ from typing import Any, Iterable, Mapping, NoReturn, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ttfd._native import Resource
 from ttfd.errors import Code, Error
 from ttfd.types import Position
 
@@ -20,6 +21,7 @@ UINT32 = (1 << 32) - 1
 LARGEST = (1 << 53) - 1  # of handles, values and sizes
 _MOST_SECONDS = UINT32 // 1000  # times are sent in 32 bits of milliseconds
 _Kind = TypeVar("_Kind")
+_Owned = TypeVar("_Owned", bound=Resource)
 
 
 def refuse(message: str, field: str) -> NoReturn:
@@ -61,6 +63,14 @@ def callback(value: object, field: str) -> None:
     """A function, or None."""
     if value is not None and not callable(value):
         refuse_value(value, field, "a function or None")
+
+
+def live(value: object, kind: type[_Owned], field: str) -> _Owned:
+    """The same of a resource, which must not have been freed."""
+    resource = one(value, kind, field)
+    if resource.handle == 0:
+        refuse(f"{field}: the {kind.__name__.lower()} was freed", field)
+    return resource
 
 
 def one(value: object, kind: type[_Kind], field: str) -> _Kind:

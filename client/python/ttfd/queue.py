@@ -21,7 +21,7 @@ def _arguments(given: Arguments, numbers: Sequence[range]) -> list[tuple[Any, ..
     common, buffers = [], []
     for at, value in enumerate(check.items(given.common, "arguments.common", "a list of words and buffers")):
         if isinstance(value, Buffer):
-            buffers.append((at, value.handle))
+            buffers.append((at, check.live(value, Buffer, f"arguments.common[{at}]").handle))
         common.append(0 if isinstance(value, Buffer) else to_word(value, f"arguments.common[{at}]"))
     per_core = None if given.per_core is None else word_array(given.per_core, "arguments.per_core")
     if per_core is not None and per_core.ndim != 2:
@@ -32,7 +32,7 @@ def _arguments(given: Arguments, numbers: Sequence[range]) -> list[tuple[Any, ..
 
 def _launch_tuple(launch: Launch) -> tuple[Any, ...]:
     """One run of a program."""
-    program = check.one(launch.program, Program, "launch.program")
+    program = check.live(launch.program, Program, "launch.program")
     timeout_ms = check.milliseconds(launch.timeout, "launch.timeout")
     entries: list[tuple[Any, ...]] = []
     for field, given in check.several(launch.arguments, Arguments, "launch.arguments"):
@@ -57,7 +57,7 @@ def _patch_tuples(trace: Trace, patches: Sequence[Patch]) -> list[tuple[int, tup
 
 def _target(buffer: Buffer, offset: int, command: str) -> tuple[int, int]:
     """Handle and offset of what a command reads or writes."""
-    return check.one(buffer, Buffer, f"{command}.buffer").handle, check.integer(offset, f"{command}.offset", check.LARGEST)
+    return check.live(buffer, Buffer, f"{command}.buffer").handle, check.integer(offset, f"{command}.offset", check.LARGEST)
 
 
 class Queue(_native.Queue):
@@ -122,12 +122,12 @@ class Queue(_native.Queue):
 
     def enqueue_replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> Position:
         """Like `replay`, without waiting."""
-        handle = check.one(trace, Trace, "replay_trace.trace").handle
+        handle = check.live(trace, Trace, "replay_trace.trace").handle
         return Position(self.id, self._enqueue_replay(handle, _patch_tuples(trace, patches)))
 
     def replay(self, trace: Trace, patches: Sequence[Patch] = ()) -> None:
         """Runs the launches of a trace and returns when the last has finished. What is patched stays for later replays."""
-        self._replay(check.one(trace, Trace, "replay_trace.trace").handle, _patch_tuples(trace, patches))
+        self._replay(check.live(trace, Trace, "replay_trace.trace").handle, _patch_tuples(trace, patches))
 
     def enqueue_barrier(self) -> Position:
         """Nothing but a position: done when everything before it on this queue is done."""

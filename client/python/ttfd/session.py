@@ -83,7 +83,7 @@ def _kernel_tuples(kernels: Sequence[KernelUse | ComputeUse]) -> tuple[list[tupl
             kinds = check.one(given.kernels, ComputeKernel, f"{field}.kernels").kernels
             uses = [KernelUse(kernel, TRISC0 + number, given.cores) for number, kernel in enumerate(kinds)]
         for use in uses:
-            kernel = check.one(check.one(use, KernelUse, field).kernel, Kernel, f"{field}.kernel")
+            kernel = check.live(check.one(use, KernelUse, field).kernel, Kernel, f"{field}.kernel")
             entries.append((kernel.handle, processor_number(use.processor, f"{field}.processor"), core_ranges(use.cores, f"{field}.cores")))
         numbers.append(range(first, len(entries)))
     return entries, numbers
@@ -215,7 +215,7 @@ class Session:
         buffers, counters, kept = [], [], []
         for field, one in check.several(circular_buffers, CircularBuffer, "create_program.circular_buffers"):
             if one.buffer is not None:
-                kept.append(check.one(one.buffer, Buffer, f"{field}.buffer"))
+                kept.append(check.live(one.buffer, Buffer, f"{field}.buffer"))
             buffers.append((*check.integers(one, field, "index", "pages", "page_bytes"), core_ranges(one.cores, f"{field}.cores"),
                             format_number(one.format, f"{field}.format"), None if one.buffer is None else one.buffer.handle))
         for field, counter in check.several(semaphores, Semaphore, "create_program.semaphores"):

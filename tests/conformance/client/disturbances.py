@@ -27,7 +27,7 @@ class Gap(Script):
     def on_send(self, session: FakeSession, message: ttfd_pb2.ServerMessage) -> list[ttfd_pb2.ServerMessage]:
         if message.sequence != self.numbers["at"]:
             return [message]
-        session.waiting.append(ttfd_pb2.ServerMessage(notices=[{"draining_within_ms": 60_000}]))
+        session.waiting.append(ttfd_pb2.ServerMessage(notices=[{"waiting": {"position": 0}}]))
         return []
 
 
@@ -176,14 +176,6 @@ class Cancels(Script):
         return None if at == self.first else HOLD
 
 
-class Draining(Script):
-    """The daemon drains: a notice, and nothing else changes."""
-
-    def on_received(self, session: FakeSession, connection: Connection | None) -> None:
-        if session.received == 3:
-            session.waiting.append(ttfd_pb2.ServerMessage(notices=[{"draining_within_ms": 60_000}]))
-
-
 class Prints(Script):
     """Kernels print, and some prints were dropped."""
 
@@ -232,7 +224,7 @@ class LeaseWaits(Script):
             raise self.daemon.violation("the client was to ask for a lease")
         for position in (2, 1):
             connection.send(ttfd_pb2.ServerMessage(notices=[
-                {"waiting": {"position": position, "holder": "session 7", "expected_wait_ms": 50}}]))
+                {"waiting": {"position": position, "holders": [{"session": 7}], "expected_wait_ms": 50}}]))
             time.sleep(0.02)
 
 

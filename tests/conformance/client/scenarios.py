@@ -124,7 +124,6 @@ SCENARIOS = {
     "streamed-write-fails": Scenario(other.StreamFails, error("INVALID_ARGUMENT", "INVALID", field="write.size"), options=("leave",)),
     "cancel": Scenario(other.Cancels, error("CANCELLED", "CANCELLED", execution_state="NOT_STARTED"), options=("cancel",),
                        least={"cancels": 1}),
-    "draining": Scenario(other.Draining),
     "prints": Scenario(other.Prints),
     # leases
     "lease": Scenario(other.LeaseWaits, options=("lease",)),

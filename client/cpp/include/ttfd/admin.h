@@ -49,7 +49,7 @@ class Admin {
   Status ReleaseSession(uint64_t session);
   Status SetLogLevel(LogLevel level);
 
-  using ProgressCallback = std::function<void(const ProgressStep&)>;
+  using ProgressCallback = std::function<void(const Progress&)>;
   // No new sessions or commands; returns when every session has ended; those that remain after `within`
   // are ended.
   Status Drain(std::chrono::milliseconds within, const ProgressCallback& progress);
@@ -60,8 +60,8 @@ class Admin {
   Result<ProfileSummary> Profile(const ProfileOptions& options,
                                  const std::function<void(const std::string&)>& folded);
   Result<std::vector<HangReportInfo>> ListHangReports();  // the oldest first
-  // The files of a report ("" or "last": of the newest) one after another, in parts: name and bytes.
-  Status GetHangReport(const std::string& report,
+  // The files of a report (unset: of the newest) one after another, in parts: name and bytes.
+  Status GetHangReport(const std::optional<std::string>& report,
                        const std::function<void(const std::string&, const std::string&)>& part);
 
  private:

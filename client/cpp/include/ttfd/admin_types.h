@@ -49,14 +49,24 @@ enum class LimitScope : uint8_t {
   kLease = 5,
   kDaemon = 6,
 };
+enum class ProgressStep : uint8_t {
+  kUnspecified = 0,
+  kWaiting = 1,   // for sessions to end
+  kDrained = 2,   // all sessions have ended
+  kCutShort = 3,  // the time is over: the sessions that remained were ended
+  kUndrained = 4,
+  kResetting = 5,
+  kReset = 6,  // the device works again
+};
 enum class LogLevel : uint8_t { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4 };
 
-// Lower-case names: "ready", "dram", "detached", "held", "session", "warning".
+// Lower-case names: "ready", "dram", "detached", "held", "session", "drained", "warning".
 const char* DaemonStateName(DaemonState state);
 const char* MemoryKindName(MemoryKind kind);
 const char* SessionStateName(SessionState state);
 const char* LeaseStateName(LeaseState state);
 const char* LimitScopeName(LimitScope scope);
+const char* ProgressStepName(ProgressStep step);
 const char* LogLevelName(LogLevel level);
 
 struct MemoryUse {
@@ -143,13 +153,21 @@ struct SessionInfo {
   std::string quarantine_reason = {};
 };
 
+// The launch that caused a hang or fault.
+struct HangOffender {
+  SessionClient client = {};
+  Position position = {};
+  std::vector<std::string> kernels = {};  // of its program; none: the replay of a trace
+};
+
 struct HangReportInfo {
-  std::string report = {};       // its id
-  std::string headline = {};     // reason, id and time
-  std::string description = {};  // what happened, in one sentence
-  std::string offender = {};     // session whose launch caused it; empty: not attributed
-  uint64_t bytes = 0;
-  bool complete = false;  // false: daemon or host ended before the card was repaired
+  std::string report = {};                    // its id
+  std::optional<uint64_t> time_unix_ms = {};  // since 1970-01-01 00:00 UTC; unset: not known
+  std::string reason = {};                    // as ErrorInfo::reason: HANG, DEVICE_FAULT
+  std::string headline = {};                  // what happened to which kernel, where
+  std::optional<HangOffender> offender = {};  // unset: not attributed to one launch
+  uint64_t bytes = 0;                         // of all its files
+  bool complete = false;  // false: files are missing; the headline says which, and why
 };
 
 // A lease that is held, or waited for.
@@ -160,13 +178,14 @@ struct LeaseInfo {
   std::string client_name = {};
   std::string user = {};
   uint32_t uid = 0;
-  std::optional<uint32_t> pid = {};       // unset: not known (TCP)
-  std::vector<CoreRange> workers = {};    // none: the whole device
-  uint32_t sessions = 0;                  // under it, including the holder's
-  uint64_t since_ms = 0;                  // held, or waited for
-  std::optional<uint64_t> left_ms = {};   // until a limit ends it, or its wait; unset: no limit
-  std::optional<uint32_t> position = {};  // among those that wait, from 1; unset: does not wait
-  std::string holder = {};                // of the blocking lease
+  std::optional<uint32_t> pid = {};         // unset: not known (TCP)
+  std::vector<CoreRange> workers = {};      // none: the whole device
+  uint32_t sessions = 0;                    // under it, including the holder's
+  uint64_t since_ms = 0;                    // held, or waited for
+  std::optional<uint64_t> left_ms = {};     // until a limit ends it, or its wait; unset: no limit
+  std::optional<uint32_t> position = {};    // among those that wait, from 1; unset: does not wait
+  std::vector<SessionClient> holders = {};  // as in LeaseWait
+  uint32_t more_holders = 0;
   std::optional<uint64_t> expected_wait_ms = {};  // an estimate
 };
 
@@ -204,10 +223,11 @@ struct Timeouts {
   std::optional<uint32_t> stalled_client_ms = {};  // a client that neither reads nor sends
 };
 
-struct ProgressStep {
-  std::string step = {};
-  uint64_t left = 0;
-  bool done = false;
+// How far a drain or a reset is.
+struct Progress {
+  ProgressStep step = ProgressStep::kUnspecified;
+  uint64_t left = 0;  // sessions that remain, or remained
+  bool done = false;  // nothing follows
 };
 
 struct ProfileOptions {

@@ -58,8 +58,10 @@ struct LeaseOptions {
 struct LeaseWait {
   // 1: next. 0: this session has requested no lease; its commands wait for another session's.
   uint32_t position = 0;
-  // Of the blocking lease. Empty: none any more.
-  std::string holder = {};
+  // Sessions that hold the blocking leases, at most 3 of them; if none is held, the first that waits
+  // for one. None: the lease is granted once operations of others on its workers have ended.
+  std::vector<SessionClient> holders = {};
+  uint32_t more_holders = 0;              // further ones
   std::chrono::milliseconds expected{0};  // an estimate
 };
 

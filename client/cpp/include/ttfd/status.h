@@ -58,7 +58,7 @@ struct Position {
 enum class ExecutionState : uint8_t {
   kUnspecified = 0,  // the error is not that of a command
   kNotStarted = 1,   // nothing of it took effect
-  kCompleted = 2,    // it ran to its end, but a result was lost
+  kCompleted = 2,    // it ran to its end; its result is lost, or it did damage
   kUnknown = 3,      // it had started; some, all or none of it took effect
 };
 

@@ -120,6 +120,16 @@ struct DeviceInfo {
   uint32_t workers() const { return grid_x * grid_y; }
 };
 
+// A session, and the client behind it.
+struct SessionClient {
+  uint64_t session = 0;
+  std::string client_name = {};
+  std::string user = {};  // name of the user, or of the client's certificate
+  uint32_t uid = 0;
+  std::optional<uint32_t> pid = {};  // that opened the session; unset: not known (TCP)
+  bool operator==(const SessionClient&) const = default;
+};
+
 // Order between sessions that are below their share of a contended card: low has an eighth of a
 // share, high eight shares.
 enum class Priority : uint8_t { kLow = 1, kNormal = 2, kHigh = 3 };

@@ -1,0 +1,37 @@
+// What a list of hang reports has of each: a small file of the report with a field for each value.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/hang/hang_report.h"
+
+namespace ttfd {
+
+// The launch that caused a hang or fault.
+struct HangOffender {
+  SessionClient client;
+  uint32_t queue = 0;
+  uint64_t value = 0;
+  std::vector<std::string> kernels;  // of its program; none: the replay of a trace
+};
+
+struct HangSummary {
+  std::string id;
+  std::optional<std::chrono::system_clock::time_point> time;  // to the millisecond
+  std::string reason;                                         // HANG, DEVICE_FAULT
+  std::string headline;
+  std::optional<HangOffender> offender;
+  uint64_t bytes = 0;     // of all files
+  bool complete = false;  // false: the daemon or the host ended before, or the disk was full
+};
+
+std::string SummaryJson(const HangReport& report);
+// Of the text that SummaryJson wrote. Id, bytes and `complete` are the caller's. Nullopt: it is cut or was changed.
+std::optional<HangSummary> ParseSummary(std::string_view json);
+
+}  // namespace ttfd
