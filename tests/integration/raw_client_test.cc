@@ -83,12 +83,6 @@ class RawClient {
     }
     return progress_ >= value;
   }
-  // Reads until the daemon has sent a notice.
-  bool WaitForNotice() {
-    while (notices_ == 0 && Receive()) {
-    }
-    return notices_ != 0;
-  }
   std::string TakeRead() { return std::exchange(read_, std::string()); }
   const std::vector<v1::CommandError>& errors() const { return errors_; }
   grpc::Status Finish() {
@@ -133,7 +127,6 @@ class RawClient {
     window_ = std::max(window_, message.window_bytes());
     if (message.sequence() == 0) return true;
     if (message.sequence() != ++received_) return false;
-    notices_ += static_cast<size_t>(message.notices_size());
     for (const v1::Data& data : message.data()) {
       if (data.offset() != read_.size()) return false;
       read_ += data.payload();
@@ -160,7 +153,6 @@ class RawClient {
   uint64_t unacknowledged_ = 0;  // bytes received since the last ack
   uint64_t last_value_ = 0;
   uint64_t progress_ = 0;
-  size_t notices_ = 0;
   std::string read_;
   std::vector<v1::CommandError> errors_;
 };
@@ -348,13 +340,12 @@ uint64_t BeginStreamedWrite(RawClient& client) {
   return client.last_value();
 }
 
-TEST(RawClient, HearsOfADrainAndItsWorkIsWaitedFor) {
+TEST(RawClient, Drain_WaitsForWorkOfAClient) {
   ttfd::DaemonProcess daemon;
   ASSERT_TRUE(daemon.WaitUntilReady()) << daemon.Log();
   RawClient client(daemon.socket_path());
   const uint64_t write = BeginStreamedWrite(client);
   daemon.Signal(SIGTERM);
-  EXPECT_TRUE(client.WaitForNotice());
   EXPECT_FALSE(daemon.WaitForExit(std::chrono::milliseconds(100)).has_value())
       << "it waits for the write";
   ASSERT_TRUE(client.SendData(write, std::string(kPageBytes, 'd')));
