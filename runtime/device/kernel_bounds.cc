@@ -17,7 +17,7 @@ std::string DistanceText(uint64_t bytes) {
   constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20;
   if (bytes >= 10 * kMiB) return fmt::format("{} MiB", bytes / kMiB);
   if (bytes >= 10 * kKiB) return fmt::format("{} KiB", bytes / kKiB);
-  return fmt::format("{} bytes", bytes);
+  return fmt::format("{} B", bytes);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class KernelBounds {
   KernelBounds() = default;
   ~KernelBounds() = default;
 
-  // Why a kernel of `program` may not do it, "write up to 64 bytes past buffer 3: ..."; none: it may.
+  // Why a kernel of `program` may not do it, "write 64 B past buffer 3: ..."; none: it may.
   std::optional<std::string> Check(uint32_t program, const Access& access) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

@@ -126,7 +126,6 @@ class CardDispatcher final : public Dispatcher {
   const CardGeometry geometry_;
   CardDescription card_;
   uint32_t max_piece_bytes_ = 0;
-
   const TimePoint capture_start_;
   std::unique_ptr<RecordFileWriter> capture_;
   std::array<std::unique_ptr<HostMemory>, kHardwareQueues> host_memory_;
@@ -141,8 +140,7 @@ class CardDispatcher final : public Dispatcher {
   std::unique_ptr<Profile> profile_;  // null: nobody asked for one
   uint64_t progress_ = 0;
   FaultWatch faults_;
-  // What the last Diagnose saw.
-  std::optional<StoppedCard> stopped_;
+  std::optional<StoppedCard> stopped_;  // when Diagnose was called last
 };
 
 }  // namespace ttfd

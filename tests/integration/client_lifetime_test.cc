@@ -62,7 +62,7 @@ TEST_F(ClientLifetime, AKernelThatNeverEndsIsEndedByTheTimeoutAndCostsOthersAtMo
   TTFD_ONLY_ON_THE_EMBEDDED_DEVICE(kResetsEndSessions);
   ASSERT_TRUE(admin_.SetTimeouts({.kernel_ms = 200}, session_->id()).ok());
   const Program spin = MakeProgram(session_.get(), "spin", {CoreRange{2, 1, 2, 1}});
-  const Status hang = session_->queue().Launch(LaunchRequest(spin).Common(0, {0xB0000}));
+  const Status hang = session_->queue().Launch(LaunchRequest(spin).Common(0, {0x9F000}));
   EXPECT_EQ(hang.code(), Code::kAborted) << hang.ToString();
   EXPECT_EQ(hang.reason(), "HANG");
   EXPECT_NE(hang.message().find("(2,1)"), std::string::npos) << hang.ToString();

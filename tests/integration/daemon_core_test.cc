@@ -23,7 +23,7 @@ class DaemonCoreOnDevice : public DaemonOnDevice {
                          bool counts = false) {
     ThreadedClient bad(*core);
     LaunchRequest launch = LaunchOf(3, timeout_ms);
-    if (counts) launch.arguments.push_back({0, {0xB0000}, {}, 0, {}});
+    if (counts) launch.arguments.push_back({0, {0x9F000}, {}, 0, {}});
     bad.Send({BufferOf(1, kPage), KernelOf(2, kernel), ProgramOf(3, 2, {1, 1, 1, 1}),
               Write(1, Numbers(256, 1)), launch, ReadRequest{1, 0, kPage}});
     bad.WaitFor(6);

@@ -585,7 +585,8 @@ TEST(RpcAdmin, ReflectionNamesTheServices) {
 int main(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first.starts_with(ttfd::rpc_admin_test::kChildFlag)) {
-    return ttfd::rpc_admin_test::ExpectNoRole(std::string(first.substr(sizeof(ttfd::rpc_admin_test::kChildFlag) - 1)));
+    return ttfd::rpc_admin_test::ExpectNoRole(
+        std::string(first.substr(sizeof(ttfd::rpc_admin_test::kChildFlag) - 1)));
   }
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -21,7 +21,7 @@ from conftest import KERNELS, Daemon
 MISTAKES = pathlib.Path(os.environ["TTFD_MISTAKES"])
 CORE = [ttfd.CoreRange(1, 2, 1, 2)]
 PAIR = [ttfd.CoreRange(1, 2, 2, 2)]
-L1 = 0x9F000  # the last 4 KiB of what circular buffers may take
+L1 = 0x9F000  # memory of circular buffers, which these programs do not reach
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,11 +146,11 @@ def run_alone(session, kernel, common):
 
 
 BOUNDS = [
-    ("past_end", lambda dram, l1: [dram, 0, 16], "'past_end' faulted on (1,2) at past_end.cc:11: read 2048 bytes past buffer"),
+    ("past_end", lambda dram, l1: [dram, 0, 16], "'past_end' faulted on (1,2) at past_end.cc:11: read 2048 B past buffer"),
     ("past_end", lambda dram, l1: [dram, 1000, 1], "'past_end' faulted on (1,2) at past_end.cc:11: read 250 KiB past buffer"),
-    ("sends", lambda dram, l1: [dram, 1], "'sends' faulted on (1,2) at sends.cc:9: write 128 bytes before buffer"),
-    ("sends", lambda dram, l1: [l1, 0], "'sends' faulted on (1,2) at sends.cc:9: write 128 bytes before buffer"),
-    ("counts", lambda dram, l1: [l1, 1025], "kernel 'counts' faulted on (1,2) at counts.cc:8: write 4 bytes past buffer"),
+    ("sends", lambda dram, l1: [dram, 1], "'sends' faulted on (1,2) at sends.cc:9: write 128 B before buffer"),
+    ("sends", lambda dram, l1: [l1, 0], "'sends' faulted on (1,2) at sends.cc:9: write 128 B before buffer"),
+    ("counts", lambda dram, l1: [l1, 1025], "kernel 'counts' faulted on (1,2) at counts.cc:8: write 4 B past buffer"),
 ]
 
 

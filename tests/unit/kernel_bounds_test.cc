@@ -51,13 +51,13 @@ TEST_F(KernelBoundsTest, NamesTheNearestBufferOfTheOwnerAndTheDistance) {
     const char* text;
   } kCases[] = {
       {200, 216,
-       "read 16 bytes past buffer 11: addresses 0xc8 to 0xd8 of DRAM; the buffer has 0x64 to 0xc8 "
+       "read 16 B past buffer 11: addresses 0xc8 to 0xd8 of DRAM; the buffer has 0x64 to 0xc8 "
        "in each bank"},
-      {190, 201, "read 1 bytes past buffer 11: "},
-      {290, 300, "read 100 bytes past buffer 11: "},
-      {310, 320, "read 90 bytes before buffer 12: "},
-      {99, 101, "read 1 bytes before buffer 11: "},
-      {500, 510, "read 10 bytes past buffer 12: "},
+      {190, 201, "read 1 B past buffer 11: "},
+      {290, 300, "read 100 B past buffer 11: "},
+      {310, 320, "read 90 B before buffer 12: "},
+      {99, 101, "read 1 B before buffer 11: "},
+      {500, 510, "read 10 B past buffer 12: "},
       {500 + (20 << 10), 510 + (20 << 10), "read 20 KiB past buffer 12: "},
       {500 + (20 << 20), 510 + (20 << 20), "read 20 MiB past buffer 12: "},
   };

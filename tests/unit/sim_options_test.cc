@@ -73,7 +73,7 @@ TEST(SimOptions, ThatMakeNoSenseAreRefusedWithTheReason) {
       {"", "does not name the embedded device"},
       {"kmd:0", "does not name the embedded device"},
       {"sim:colour=red",
-       "is not board, bank, columns, coordinates, hazards, seed, gdb, trace or trace_..."},
+       "is not board, bank, bounds, columns, coordinates, hazards, seed, gdb, trace or trace_..."},
       {"sim:bounds=some", "bounds \"some\" are not on or off"},
       {"sim:coordinates=translated", "coordinates \"translated\" are not kept or written-back"},
       {"sim:board=n300", "is not p100a or p150"},
