@@ -148,8 +148,8 @@ def run_alone(session, kernel, common):
 BOUNDS = [
     ("past_end", lambda dram, l1: [dram, 0, 16], "'past_end' faulted on (1,2) at past_end.cc:11: read 2048 B past buffer"),
     ("past_end", lambda dram, l1: [dram, 1000, 1], "'past_end' faulted on (1,2) at past_end.cc:11: read 250 KiB past buffer"),
-    ("sends", lambda dram, l1: [dram, 1], "'sends' faulted on (1,2) at sends.cc:9: write 128 B before buffer"),
-    ("sends", lambda dram, l1: [l1, 0], "'sends' faulted on (1,2) at sends.cc:9: write 128 B before buffer"),
+    ("sends", lambda dram, l1: [dram, 1], "kernel 'sends' faulted on (1,2) at sends.cc:9: write 128 B before buffer"),
+    ("sends", lambda dram, l1: [l1, 0], "kernel 'sends' faulted on (1,2) at sends.cc:9: write 128 B before buffer"),
     ("counts", lambda dram, l1: [l1, 1025], "kernel 'counts' faulted on (1,2) at counts.cc:8: write 4 B past buffer"),
 ]
 

@@ -107,8 +107,7 @@ struct DaemonStatus {
   uint64_t bytes_read = 0;
   std::vector<MemoryUse> memory = {};
   std::vector<HartState> harts = {};
-  // Milliseconds since `harts`, `card` and the busy time of hardware queues were read; none: not read yet.
-  std::optional<uint64_t> reading_age_ms = {};
+  std::optional<uint64_t> reading_age_ms = {};  // since harts and busy times were read; none: never
   uint32_t device_resets = 0;
   std::vector<HardwareQueueInfo> hardware_queues = {};
   uint64_t quantum_ns = 0;  // device time of one time slice of a session
