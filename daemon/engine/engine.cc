@@ -258,7 +258,7 @@ void Engine::Pause(bool more) {
   const Duration tick = profiler_.active() ? kProfileTick : options_.idle_tick;
   const TimePoint until = more ? now + pause : std::min(next_look_, now + tick);
   MutexLock lock(&mu_);
-  if (!inbox_.empty() || (!more && stop_requested_.load(std::memory_order_relaxed))) return;
+  if (has_requests_ || (!more && stop_requested_)) return;
   asleep_ = true;
   wake_.WaitUntil(&mu_, until);
   asleep_ = false;

@@ -71,6 +71,9 @@ std::optional<HangSummary> ParseSummary(std::string_view text) {
       !Get(json, "reason", &summary.reason) || !Get(json, "headline", &summary.headline)) {
     return {};
   }
+  constexpr uint64_t kYear2200 =
+      7'258'118'400'000;  // what lies far beyond does not fit the clock's type
+  if (time_ms > kYear2200) return {};
   summary.time = std::chrono::system_clock::time_point(Milliseconds(time_ms));
   const auto offender = json.find("offender");
   if (offender != json.end() && !(summary.offender = ParseOffender(*offender))) return {};

@@ -8,7 +8,7 @@ namespace ttfd {
 class ReadingWait {
  public:
   // The call samples the status, and once more after this time if the wait is not over.
-  static constexpr std::chrono::milliseconds kSampleEvery{2};
+  static constexpr std::chrono::milliseconds kSampleEvery{10};
   // The wait is over after so many samples even if the card was not read.
   static constexpr int kSamples = std::chrono::milliseconds(50) / kSampleEvery;
 

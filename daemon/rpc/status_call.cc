@@ -17,10 +17,8 @@ void StatusCall::Sample() {
     ToProto(status, response_);
     return Finish(grpc::Status::OK);  // which may destroy this
   }
-  // One object each: an alarm may not be set again while it calls back.
-  alarm_ = std::make_unique<grpc::Alarm>();
-  alarm_->Set(std::chrono::system_clock::now() + ReadingWait::kSampleEvery,
-              [this](bool) { Sample(); });
+  alarms_[next_alarm_++].Set(std::chrono::system_clock::now() + ReadingWait::kSampleEvery,
+                             [this](bool) { Sample(); });
 }
 
 }  // namespace ttfd

@@ -4,7 +4,7 @@
 #include <grpcpp/alarm.h>
 #include <grpcpp/support/server_callback.h>
 
-#include <memory>
+#include <array>
 
 #include "daemon/rpc/reading_wait.h"
 #include "daemon/session/service.h"
@@ -28,7 +28,9 @@ class StatusCall final : public grpc::ServerUnaryReactor {
   DaemonService& daemon_;
   v1::DaemonStatus* const response_;
   ReadingWait reading_;
-  std::unique_ptr<grpc::Alarm> alarm_;
+  // One for each sample but the first: an alarm may not be set again while it calls back.
+  std::array<grpc::Alarm, ReadingWait::kSamples> alarms_;
+  size_t next_alarm_ = 0;
 };
 
 }  // namespace ttfd

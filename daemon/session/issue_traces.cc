@@ -111,6 +111,7 @@ Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Task& task, bool, ErrorRe
   }
   if (replay.turn == nullptr) replay.turn = std::make_shared<const uint32_t>(task.queue->id);
   trace.turn = replay.turn;
+  replay.resolved.reserve(replay.patches.size());
   for (size_t i = 0; i < replay.patches.size(); ++i) {
     ReplayTraceTask::Patch& patch = replay.patches[i];
     const std::string field = fmt::format("replay_trace.patches[{}]", i);
@@ -135,6 +136,7 @@ Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Task& task, bool, ErrorRe
       return Step::kRefused;
     }
   }
+  replay.DropPatches();
   // Of two patches of one word the later one counts.
   std::stable_sort(replay.resolved.begin(), replay.resolved.end(),
                    [](const TracePatch& a, const TracePatch& b) { return a.launch < b.launch; });
@@ -155,12 +157,7 @@ bool Issuer::NextOne(ReplayTraceTask& replay, Task& task, Work* work) {
   const uint32_t segment = replay.handed_segments++;
   const TraceObject& trace = *replay.trace;
   const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
-  ReplayTraceCommand command{trace.trace, {}, segment};
-  for (size_t& next = replay.handed_patches;
-       next < replay.resolved.size() && replay.resolved[next].launch < extent.end; ++next) {
-    command.patches.push_back(std::move(replay.resolved[next]));
-  }
-  work->command = std::move(command);
+  work->command = ReplayTraceCommand{trace.trace, replay.TakePatches(extent.end), segment};
   work->launches = extent.end - extent.begin;
   work->programs = trace.ids[segment];
   work->timeout = Patience(trace.timeout);

@@ -1,7 +1,10 @@
 // One command of a session between its arrival and its end: decoded, waiting, handed to the device.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,8 +108,26 @@ struct ReplayTraceTask {
     ArgumentsRequest arguments;
     std::vector<std::shared_ptr<Buffer>> buffers;
   };
+  // All are resolved: of what came, the buffers are kept.
+  void DropPatches() {
+    for (Patch& patch : patches) {
+      std::move(patch.buffers.begin(), patch.buffers.end(), std::back_inserter(buffers));
+    }
+    patches = {};
+  }
+  // Those of launches before `end` that were not taken.
+  std::vector<TracePatch> TakePatches(uint32_t end) {
+    const auto first = resolved.begin() + static_cast<ptrdiff_t>(handed_patches);
+    const auto last = std::find_if(first, resolved.end(),
+                                   [end](const TracePatch& one) { return one.launch >= end; });
+    std::vector<TracePatch> taken(std::move_iterator(first), std::move_iterator(last));
+    handed_patches += taken.size();
+    return taken;
+  }
+
   std::shared_ptr<TraceObject> trace;
-  std::vector<Patch> patches;
+  std::vector<Patch> patches;  // until they are resolved
+  std::vector<std::shared_ptr<Buffer>> buffers;
   uint32_t handed_segments = 0;
   std::vector<TracePatch> resolved;      // by launch
   size_t handed_patches = 0;             // of these

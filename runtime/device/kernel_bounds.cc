@@ -93,15 +93,20 @@ std::string KernelBounds::Describe(const Access& access, uint64_t owner) const {
   const std::string where =
       fmt::format("addresses {:#x} to {:#x} of {}", range.begin, range.end, memory);
   const Buffers& buffers = buffers_[static_cast<size_t>(range.memory)];
-  // The number of buffers bounds this, once for each fault.
+  // Every hart may do this in one round of the model, and other owners may have any number of buffers.
+  constexpr int kMostVisited = 64;
   const Buffers::value_type *below = nullptr, *above = nullptr;
-  for (const auto& one : buffers) {
-    if (one.second.owner != owner) continue;
-    if (one.first <= range.begin) below = &one;
-    if (one.first > range.begin && above == nullptr) above = &one;
+  const auto from = buffers.upper_bound(range.begin);
+  auto at = from;
+  for (int i = 0; i != kMostVisited && above == nullptr && at != buffers.end(); ++i, ++at) {
+    if (at->second.owner == owner) above = &*at;
+  }
+  at = from;
+  for (int i = 0; i != kMostVisited && below == nullptr && at != buffers.begin(); ++i) {
+    if ((--at)->second.owner == owner) below = &*at;
   }
   if (below == nullptr && above == nullptr) {
-    return fmt::format("{} {} outside of buffers: {}; it has none there", verb, memory, where);
+    return fmt::format("{} {} outside of buffers: {}; it has none near", verb, memory, where);
   }
   const bool past = above == nullptr ||
                     (below != nullptr && range.begin - std::min(range.begin, below->second.end) <=
