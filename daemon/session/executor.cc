@@ -169,9 +169,8 @@ void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
     --frees_unfinished_;
   } else if (auto* replay = std::get_if<ReplayTraceTask>(&task->work)) {
     // What the patches replaced no replay can reach any more.
-    for (size_t i = 0; i < replay->patches.size(); ++i) {
-      ReplayTraceTask::Patch& patch = replay->patches[i];
-      replay->trace->buffers[{patch.launch, patch.arguments.kernel}] = std::move(patch.buffers);
+    for (ReplayTraceTask::Patched& patch : replay->patched) {
+      replay->trace->buffers[{patch.launch, patch.kernel}] = std::move(patch.buffers);
     }
   }
   End(queue, task->last_value, 0);
@@ -237,9 +236,9 @@ void Executor::Undo(Task& task, QueuePosition cause) {
     if (record->last) unmake(record->trace->handle, record->trace.get());
   } else if (auto* replay = std::get_if<ReplayTraceTask>(&task.work)) {
     // If its patches reached the trace, later replays use what they name; if not, what they would have replaced.
-    for (ReplayTraceTask::Patch& patch : replay->patches) {
+    for (const ReplayTraceTask::Patched& patch : replay->patched) {
       if (!task.started()) break;
-      auto& kept = replay->trace->buffers[{patch.launch, patch.arguments.kernel}];
+      auto& kept = replay->trace->buffers[{patch.launch, patch.kernel}];
       kept.insert(kept.end(), patch.buffers.begin(), patch.buffers.end());
     }
   } else if (auto* load = std::get_if<LoadKernelTask>(&task.work)) {

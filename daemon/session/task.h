@@ -108,10 +108,16 @@ struct ReplayTraceTask {
     ArgumentsRequest arguments;
     std::vector<std::shared_ptr<Buffer>> buffers;
   };
-  // All are resolved: of what came, the buffers are kept.
+  struct Patched {
+    uint32_t launch = 0;
+    uint32_t kernel = 0;
+    std::vector<std::shared_ptr<Buffer>> buffers;
+  };
+  // All patches are resolved: of what came, the buffers are kept.
   void DropPatches() {
-    for (Patch& patch : patches) {
-      std::move(patch.buffers.begin(), patch.buffers.end(), std::back_inserter(buffers));
+    patched.reserve(patches.size());
+    for (Patch& one : patches) {
+      patched.push_back({one.launch, one.arguments.kernel, std::move(one.buffers)});
     }
     patches = {};
   }
@@ -120,14 +126,14 @@ struct ReplayTraceTask {
     const auto first = resolved.begin() + static_cast<ptrdiff_t>(handed_patches);
     const auto last = std::find_if(first, resolved.end(),
                                    [end](const TracePatch& one) { return one.launch >= end; });
-    std::vector<TracePatch> taken(std::move_iterator(first), std::move_iterator(last));
+    std::vector<TracePatch> taken(std::make_move_iterator(first), std::make_move_iterator(last));
     handed_patches += taken.size();
     return taken;
   }
 
   std::shared_ptr<TraceObject> trace;
-  std::vector<Patch> patches;  // until they are resolved
-  std::vector<std::shared_ptr<Buffer>> buffers;
+  std::vector<Patch> patches;    // until they are resolved
+  std::vector<Patched> patched;  // from then on
   uint32_t handed_segments = 0;
   std::vector<TracePatch> resolved;      // by launch
   size_t handed_patches = 0;             // of these
