@@ -229,7 +229,8 @@ void Chip::Guard(uint32_t index, MemoryGuard* guard) {
   for (uint32_t i = 0; i < hw::kHarts; ++i) {
     Hart& hart = parts_->tiles[index].hart(i);
     hart.guard = guard;
-    hart.free_l1 = guard == nullptr ? hw::kL1Bytes : guard->l1_begin();
+    const uint32_t free = guard == nullptr ? hw::kL1Bytes : guard->l1_begin();
+    for (uint32_t log = 0; log < 3; ++log) hart.free_l1[log] = free >> log;
   }
 }
 

@@ -83,8 +83,9 @@ struct PollState {
 struct HartMemory {
   std::byte* local_ram = nullptr;
   uint32_t local_ram_bytes = 0;
-  uint32_t free_l1 = hw::kL1Bytes;  // L1 from here on is checked by the guard
-  MemoryGuard* guard = nullptr;     // null: everything is allowed
+  // L1 below is accessed without a check by the guard: its bytes, halfwords and words.
+  uint32_t free_l1[3] = {hw::kL1Bytes, hw::kL1Bytes / 2, hw::kL1Bytes / 4};
+  MemoryGuard* guard = nullptr;  // null: everything is allowed
 };
 
 struct Hart : HartMemory {

@@ -44,6 +44,13 @@ bool Inside(uint32_t address, uint32_t size) {
   }
 }
 
+// The same of L1 that the hart accesses without a check.
+template <typename T>
+bool InsideFree(uint32_t address, const HartMemory& hart) {
+  constexpr int kLog = std::countr_zero(sizeof(T));
+  return std::rotr(address, kLog) < hart.free_l1[kLog];
+}
+
 constexpr int kDecodedShift = std::countr_zero(sizeof(Decoded));
 
 uint32_t HighWord(int64_t value) {
