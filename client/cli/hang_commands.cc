@@ -64,7 +64,7 @@ void PrintReport(std::string_view text) {
   }
 }
 
-// Which report "last" or an id is, as GetHangReport has it.
+// Converts an id, or "last", to GetHangReportRequest.report.
 std::optional<std::string> IdOf(const std::string& word) {
   return word == "last" ? std::nullopt : std::optional(word);
 }

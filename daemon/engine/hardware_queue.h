@@ -62,8 +62,8 @@ struct HardwareQueue {
   std::atomic<uint32_t> shown_waiting{0};    // for their turn
   std::atomic<uint64_t> shown_completed{0};  // works, since the daemon started
   std::atomic<uint64_t> shown_busy_ns{0};    // device time of works that have ended, since then
-  std::atomic<uint64_t> shown_running_ns{
-      0};  // of those on the card, at the last reading; 0 after any has ended
+  // Device time of works on the card, at the last reading. 0 after any has ended.
+  std::atomic<uint64_t> shown_running_ns{0};
 
   // Any thread.
   HardwareQueueStats Stats() const {

@@ -1,4 +1,4 @@
-// What a list of hang reports has of each: a small file of the report with a field for each value.
+// The entry of a report in a list of hang reports: a small file of the report with a field for each value.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct HangSummary {
 };
 
 std::string SummaryJson(const HangReport& report);
-// Of the text that SummaryJson wrote. Id, bytes and `complete` are the caller's. Nullopt: it is cut or was changed.
+// Reads what SummaryJson wrote, but for id, bytes and `complete`, which the caller sets. Nullopt: it is cut or changed.
 std::optional<HangSummary> ParseSummary(std::string_view json);
 
 }  // namespace ttfd

@@ -34,7 +34,7 @@ class Link {
   // What a kept message counts besides its encoded bytes: so many small messages are bounded, too.
   static constexpr uint64_t kMessageOverheadBytes = 512;
 
-  // `use` outlives the link, which sets it to what it keeps. Null: nobody counts.
+  // `use` outlives the link, which sets it to what it keeps. Null: it is not counted.
   explicit Link(const LinkOptions& options, TransportUse* use = nullptr)
       : options_(options), use_(use) {}
 

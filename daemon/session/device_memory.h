@@ -16,7 +16,7 @@ namespace ttfd {
 
 class DeviceMemory;
 
-// Who may access memory of the card in kernels. No session: nobody's.
+// The session whose kernels may access memory of the card, and its handle of it. Session 0: none.
 struct MemoryOwner {
   uint64_t session = 0;
   uint64_t handle = 0;

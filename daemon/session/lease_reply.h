@@ -11,7 +11,7 @@
 
 namespace ttfd {
 
-// Who holds the leases that are waited for.
+// Sessions that hold the leases for which another waits.
 struct LeaseHolders {
   static constexpr size_t kNamed = 3;
   std::vector<SessionClient> named;

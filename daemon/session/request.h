@@ -154,7 +154,7 @@ using Request =
                  AllocateRequest, FreeRequest, LoadKernelRequest, CreateProgramRequest,
                  RecordTraceRequest, ReplayTraceRequest, UnknownRequest>;
 
-// What the window charges for each command besides its encoded bytes: about what it takes in memory until it has ended
+// The charge to the window for each command besides its encoded bytes: about the memory it takes until it has ended
 // (Limits.command_bytes; rpc_memory_test measures it).
 inline constexpr uint32_t kCommandBytes = 512;
 

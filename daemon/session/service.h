@@ -54,7 +54,7 @@ class SessionTransport {
   // only compared.
   std::atomic<const SessionOutput*> newest{nullptr};
 
-  // What it keeps for the client. Attached to the user by the session, set by the transport.
+  // Counts what the transport keeps for the client. Attached to the user by the session, set by the transport.
   TransportUse unacknowledged;
 };
 

@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kProfileAnswerTimeout{30};
 constexpr std::chrono::seconds kProfileDuration{5};  // when none is given
 // A reset boots the card.
 constexpr std::chrono::seconds kResetTimeout{120};
-// Of a list: entries of a page, the most the daemon allows, and pages.
+// Limits of a list: entries of a page, which is the daemon's limit, and pages.
 constexpr uint32_t kPageSize = 1000;
 constexpr int kMaxPages = 1000;
 
