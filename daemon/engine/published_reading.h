@@ -22,8 +22,8 @@ class PublishedReading {
   // A reading that is younger is not old.
   static constexpr Duration kPeriod = std::chrono::milliseconds(50);
 
-  // The last reading. If it is old, the device thread is to read the card: `wake` is called by the first to request
-  // that. Any thread.
+  // The last reading. If it is old and none is under way, the device thread is to read the card: `wake` is called by
+  // the first to request that. Any thread.
   CardReading Read(absl::FunctionRef<void()> wake) ABSL_LOCKS_EXCLUDED(mu_) {
     CardReading reading;
     bool first = false;
@@ -33,8 +33,9 @@ class PublishedReading {
       const bool old = reading_.number == 0 || age >= kPeriod;
       reading = reading_;
       reading.age_ms = MillisecondsOf(age);
-      reading.wanted = old ? begun_ + 1 : reading_.number;
-      first = old && !wanted_.exchange(true, std::memory_order_relaxed);
+      const bool being_read = begun_ != reading_.number;
+      reading.wanted = old && !being_read ? begun_ + 1 : begun_;
+      first = old && !being_read && !wanted_.exchange(true, std::memory_order_relaxed);
     }
     if (first) wake();
     return reading;
@@ -44,6 +45,7 @@ class PublishedReading {
   void ReadIfRequested() ABSL_LOCKS_EXCLUDED(mu_) {
     if (!wanted_.load(std::memory_order_relaxed)) return;
     uint64_t number = 0;
+    const TimePoint began = clock_.Now();
     {
       MutexLock lock(&mu_);
       wanted_.store(false, std::memory_order_relaxed);
@@ -53,7 +55,7 @@ class PublishedReading {
     reading.number = number;
     MutexLock lock(&mu_);
     reading_ = std::move(reading);
-    read_at_ = clock_.Now();
+    read_at_ = began;
   }
 
  private:

@@ -75,9 +75,10 @@ TEST_F(DaemonAdmin, ARequestWakesTheIdleDeviceThreadAndManyReadTheCardRarely) {
   }
   EXPECT_EQ(running->GetStatus().card.number, 1u);
   for (int i = 0; i < 3000; ++i) running->GetStatus();
+  const int reports = counted.reports;
   const auto periods = (SteadyClock().Now() - began) / PublishedReading::kPeriod;
   EXPECT_TRUE(running->Stop(SteadyClock().Now() + std::chrono::seconds(10)).ok());
-  EXPECT_LE(counted.reports, 2 + periods);
+  EXPECT_LE(reports, 1 + periods);
 }
 
 TEST_F(DaemonAdmin, BusyTimeHasThatOfWhatRuns) {
