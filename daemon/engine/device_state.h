@@ -47,6 +47,11 @@ class DeviceObserver {
   virtual void DeviceStateChanged(DeviceState state, const std::string& why) = 0;
   // A launch of this flow (Work::flow) hung or faulted, and its owner has been told.
   virtual void FlowHung(uint64_t /*flow*/, const std::string& /*report*/) {}
+  // Handles some of what clients have sent; at the start of each round, and again and again while the card is waited
+  // for. True: there was some. The thread that adds input calls LookAgain.
+  virtual bool HandleInput() { return false; }
+  // There is input: the device thread does not sleep.
+  virtual bool HasInput() const { return false; }
 };
 
 }  // namespace ttfd

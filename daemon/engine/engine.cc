@@ -88,7 +88,6 @@ void Engine::RequestQuiet(QuietRequest request) {
 
 void Engine::LookAgain() {
   MutexLock lock(&mu_);
-  inbox_.look_again = true;
   WakeLocked();
 }
 
@@ -151,7 +150,6 @@ void Engine::TakeRequests() {
   for (const uint64_t flow : std::exchange(taken_.gone, {})) {
     for (HardwareQueue& queue : queues_) queue.order.Forget(flow);
   }
-  taken_.look_again = false;
   taken_.works.clear();  // the two vectors take turns, so that neither allocates in a steady state
   if (taken_.works.capacity() > kKeptWorks) taken_.works = std::vector<Work>();
 }
@@ -193,6 +191,7 @@ CardReading Engine::ReadCard() {
 
 bool Engine::RunOnce() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
+  round_had_news_ |= observer_.HandleInput();
   TakeRequests();
   HandleRequests();
   if (timeouts_changed_.exchange(false, std::memory_order_acquire)) {
@@ -208,7 +207,7 @@ bool Engine::RunOnce() {
   if (!lost_.ok()) FailQueued(ResetError(std::string(StatusMessage(lost_))));
   if (!quiets_.empty()) CheckQuiet();
   profiler_.Check();
-  bool idle = !has_requests_.load(std::memory_order_acquire);
+  bool idle = !has_requests_.load(std::memory_order_acquire) && !observer_.HasInput();
   for (HardwareQueue& queue : queues_) {
     idle = idle && queue.idle();
     queue.ShowDepths();
@@ -266,6 +265,7 @@ void Engine::Pause(bool more) {
 
 Status Engine::KeepWaiting() {
   heartbeat_.fetch_add(1, std::memory_order_relaxed);
+  if (observer_.HandleInput() && options_.on_round_end) options_.on_round_end(/*idle=*/false);
   if (!StopIsOverdue()) return OkStatus();
   return Error(StatusCode::kCancelled, "the daemon stops and waits for the card no longer");
 }
@@ -288,6 +288,7 @@ Status Engine::Stop(TimePoint deadline) {
   } else {
     while (RunOnce() && clock_.Now() < deadline) continue;
   }
+  while (observer_.HasInput()) observer_.HandleInput();
   TakeRequests();
   profiler_.End();
   for (ProfileRequest& request : taken_.profiles) {

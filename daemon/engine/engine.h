@@ -98,12 +98,7 @@ class Engine {
     std::vector<ProfileRequest> profiles;
     std::vector<QuietRequest> quiets;
     std::vector<uint64_t> gone;  // flows
-    bool look_again = false;
     std::optional<bool> in_use;
-    bool empty() const {
-      return works.empty() && resets.empty() && profiles.empty() && quiets.empty() &&
-             gone.empty() && !look_again && !in_use.has_value();
-    }
   };
 
   void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -101,6 +101,10 @@ void FairLevel::End(FairNode* node, double error) {
   EndBusyPeriod();
 }
 
+void FairLevel::Charge(FairNode* node, double nanoseconds) {
+  Move(node, std::max(node->start, virtual_time_) + nanoseconds / node->weight, node->fresh);
+}
+
 // ---- users and flows
 
 bool FairQueue::Unneeded(const User& user) const {
@@ -171,6 +175,11 @@ bool FairQueue::Any(MayServe may_serve) const {
 void FairQueue::Begin(Flow* flow, double estimate) {
   flow->user->flows.Begin(flow, estimate);
   root_.Begin(flow->user, estimate);
+}
+
+void FairQueue::Charge(Flow* flow, double nanoseconds) {
+  flow->user->flows.Charge(flow, nanoseconds);
+  root_.Charge(flow->user, nanoseconds);
 }
 
 void FairQueue::End(uint32_t uid, Flow* flow, double error) {

@@ -57,6 +57,8 @@ class FairLevel {
   // removed meanwhile.
   void Begin(FairNode* node, double estimate);
   void End(FairNode* node, double error);
+  // The node has used so much of something else than the card.
+  void Charge(FairNode* node, double nanoseconds);
 
   bool backlogged() const { return !active_.empty(); }
   // Nothing is backlogged or in service.
@@ -118,6 +120,7 @@ class FairQueue {
   // As FairLevel's. `flow` null: it was removed meanwhile.
   void Begin(Flow* flow, double estimate);
   void End(uint32_t uid, Flow* flow, double error);
+  void Charge(Flow* flow, double nanoseconds);
 
   size_t users() const { return users_.size(); }
 

@@ -150,6 +150,11 @@ void Scheduler::Forget(uint64_t flow) {
   flows_.erase(found);
 }
 
+void Scheduler::Charge(uint64_t flow, Duration time) {
+  const auto found = flows_.find(flow);
+  if (found != flows_.end()) fair_.Charge(found->second.get(), Nanoseconds(time));
+}
+
 void Scheduler::Learn(Flow& flow, const Work& work, double used) {
   if (work.runs_kernels()) {
     flow.launch_ns += (used / static_cast<double>(work.launches) - flow.launch_ns) * kNewestShare;

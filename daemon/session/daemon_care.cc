@@ -71,7 +71,7 @@ StatusReply DaemonCore::GetStatus() {
   status.hardware_queues = engine_.queue_stats();
   status.quantum_ns = static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(options_.scheduler.quantum).count());
-  if (memory_ != nullptr) status.memory = memory_->Use();
+  if (environment_.memory != nullptr) status.memory = environment_.memory->Use();
   status.last_hang_report = hang_store_->last();
   status.card = engine_.reading();
   MutexLock lock(&mu_);
@@ -279,7 +279,14 @@ void DaemonCore::HousekeeperMain() {
   }
 }
 
+void DaemonCore::HandleAllInput() {
+  do {
+    while (HasInput()) HandleInput();
+  } while (host_work_.RunOne());
+}
+
 bool DaemonCore::RunOnce() {
+  HandleAllInput();
   const bool more = engine_.RunOnce();
   const TimePoint now = clock_.Now();
   CheckSessions(now);

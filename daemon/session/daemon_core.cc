@@ -66,7 +66,6 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
     : clock_(clock),
       options_(std::move(options)),
       created_(clock.Now()),
-      kernels_(options_.kernel_store_bytes),
       leases_({std::chrono::milliseconds(options_.limits.lease_ms),
                std::chrono::milliseconds(options_.limits.lease_idle_ms),
                std::chrono::milliseconds(options_.limits.lease_wait_ms),
@@ -76,13 +75,20 @@ DaemonCore::DaemonCore(std::unique_ptr<Dispatcher> dispatcher, Clock& clock, Dae
                        ? nullptr
                        : std::make_unique<HangWriter>(hang_store_, options_.hang_writer)),
       schedulers_{Scheduler(options_.scheduler, &gate_), Scheduler(options_.scheduler, &gate_)},
+      input_(
+          clock, [this] { engine_.LookAgain(); },
+          [this](uint64_t session, Duration time) {
+            for (Scheduler& scheduler : schedulers_) scheduler.Charge(session, time);
+          }),
       engine_(std::move(dispatcher), {&schedulers_[0], &schedulers_[1]}, *this, clock,
               WithHangs(options_.engine, hang_writer_.get())) {
   environment_.limits = options_.limits;
   environment_.windows = options_.windows;
-  environment_.kernels = &kernels_;
+  environment_.kernels =
+      std::make_unique<KernelStore>(options_.kernel_store_bytes, options_.load_kernel);
+  environment_.host_work = &host_work_;
+  environment_.input = &input_;
   environment_.clock = &clock;
-  environment_.load_kernel = options_.load_kernel;
   environment_.process_ended = options_.process_ended;
   environment_.host = this;
   environment_.operation_ms = options_.timeouts.operation_ms;
@@ -100,9 +106,8 @@ Status DaemonCore::Boot() {
   device_ = {0, engine_.device_info(), engine_.card()};
   environment_.card = device_.card;
   environment_.geometry = &engine_.geometry();
-  environment_.memory_is_zero_after_power_on = device_.info.memory_is_zero_after_power_on;
-  memory_ = std::make_unique<DeviceMemory>(device_.card, engine_.kernel_bounds());
-  environment_.memory = memory_.get();
+  environment_.memory = std::make_unique<DeviceMemory>(
+      device_.card, device_.info.memory_is_zero_after_power_on, engine_.kernel_bounds());
   booted_ = true;
   return OkStatus();
 }
@@ -110,6 +115,7 @@ Status DaemonCore::Boot() {
 Status DaemonCore::Start() {
   if (!booted_) RETURN_IF_ERROR(Boot());
   engine_.Start();
+  host_work_.Start();
   housekeeper_ = std::thread([this] { HousekeeperMain(); });
   started_ = true;
   return OkStatus();
@@ -123,6 +129,7 @@ Status DaemonCore::Stop(TimePoint deadline) {
     changed_.NotifyAll();
   }
   if (housekeeper_.joinable()) housekeeper_.join();
+  host_work_.Stop();
   started_ = false;
   return engine_.Stop(deadline);
 }

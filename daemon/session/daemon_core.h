@@ -1,7 +1,7 @@
 // The daemon without its front end: sessions, scheduler and the engine with the booted card.
 //
-// Threads: callers of DaemonService (gRPC), the device thread (engine), the housekeeper (deadlines,
-// drain). Locks are taken in the order session, then registry or engine or memory; none is held
+// Threads: callers of DaemonService (gRPC), the device thread (engine), a host thread (HostWork), the housekeeper
+// (deadlines, drain). Locks are taken in the order session, then registry or engine or memory; none is held
 // while another session's is taken.
 #pragma once
 
@@ -68,6 +68,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // One round of the device thread and the housekeeper, for tests that leave Start out. True: the
   // device has more to do.
   bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
+  // Of this round the handling of input, and all host work. For the same tests.
+  void HandleAllInput();
 
   // Grows while the device thread is alive, at least once in EngineOptions::idle_tick: what a watchdog is fed with.
   uint64_t heartbeat() const { return engine_.heartbeat(); }
@@ -113,10 +115,11 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   void DeviceStateChanged(DeviceState state, const std::string& why) override
       ABSL_LOCKS_EXCLUDED(mu_);
   void FlowHung(uint64_t flow, const std::string& report) override ABSL_LOCKS_EXCLUDED(mu_);
+  bool HandleInput() override { return input_.HandleSome(); }
+  bool HasInput() const override { return input_.any(); }
 
   // daemon_limits.cc. The housekeeper looks when the new session may have been idle for too long.
   void WatchIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request) const;
   // The lease that a new session asks for or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const SessionClient& who)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -161,8 +164,6 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   const DaemonOptions options_;
   const TimePoint created_;
   SessionEnvironment environment_;
-  KernelStore kernels_;
-  std::unique_ptr<DeviceMemory> memory_;
   DeviceReply device_;
   bool booted_ = false;
 
@@ -189,7 +190,9 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   const std::shared_ptr<HangStore> hang_store_;
   const std::unique_ptr<HangWriter> hang_writer_;      // null: reports are not kept
   std::array<Scheduler, kHardwareQueues> schedulers_;  // device thread
+  InputTurns input_;
   Engine engine_;
+  HostWork host_work_;
   std::thread housekeeper_;
   std::atomic<bool> started_{false};  // its threads run; clients may be there before
 };

@@ -8,6 +8,7 @@
 
 #include "daemon/session/daemon_core.h"
 #include "daemon/session/errors.h"
+#include "daemon/session/lease_workers.h"
 #include "daemon/session/status_reason.h"
 
 namespace ttfd {
@@ -17,37 +18,10 @@ constexpr size_t kLeaseTokenBytes = 16;
 
 }  // namespace
 
-// None: the whole device.
-StatusOr<TileSet> DaemonCore::LeasedWorkers(const LeaseRequest& request) const {
-  if (request.device != 0) {
-    return ToStatus(InvalidError("hello.lease.device",
-                                 "there is no device {}: this daemon serves one card, device 0",
-                                 request.device));
-  }
-  const GridSize grid = device_.card.grid;
-  TileSet workers;
-  for (const CoreRange& range : request.workers) {
-    if (range.x0 > range.x1 || range.y0 > range.y1 || range.x1 >= grid.x || range.y1 >= grid.y) {
-      return ToStatus(InvalidError("hello.lease.workers",
-                                   "({},{})-({},{}) is no rectangle of the {} x {} workers",
-                                   range.x0, range.y0, range.x1, range.y1, grid.x, grid.y));
-    }
-    const TileSet tiles = TilesOf(range, grid);
-    if ((workers & tiles).any()) {
-      return ToStatus(InvalidError("hello.lease.workers",
-                                   "({},{})-({},{}) overlaps another; name each worker once",
-                                   range.x0, range.y0, range.x1, range.y1));
-    }
-    workers |= tiles;
-  }
-  if (workers.count() == size_t{grid.x} * grid.y) workers.reset();
-  return workers;
-}
-
 StatusOr<SessionLease> DaemonCore::FindLease(const HelloRequest& hello, const SessionClient& who) {
   SessionLease lease;
   if (hello.attach == AttachKind::kLease) {
-    ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease));
+    ASSIGN_OR_RETURN(lease.workers, LeasedWorkers(hello.lease, device_.card.grid));
     // Unset: the longest that is allowed. 0: not longer than it takes to look.
     const uint32_t wait_ms = hello.lease.wait_ms ? std::max(*hello.lease.wait_ms, 1u) : 0;
     ASSIGN_OR_RETURN(lease.id, leases_.Ask(who, lease.workers, std::chrono::milliseconds(wait_ms),

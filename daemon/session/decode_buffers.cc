@@ -126,11 +126,11 @@ Refusal Decoder::DecodeOne(AllocateRequest& request, Task* task) {
   const uint64_t quota = buffer->bank_bytes * (dram ? environment_.card.dram_banks : 1);
   if (Refusal refusal = handles_.Charge(buffer.get(), quota, "allocate.size_bytes")) return refusal;
   // Memory is found now if that is possible, and when the command's turn comes if something is about to be freed.
-  if (handles_.MayHold(*buffer) || !frees_pending_) {
+  if (handles_.MayHold(*buffer) || !frees_.pending()) {
     const Status allocated = buffer->Allocate(*environment_.memory);
     if (allocated.ok()) {
       handles_.Hold(buffer.get());
-    } else if (!frees_pending_) {
+    } else if (!frees_.pending()) {
       handles_.Discharge(buffer.get());
       return environment_.memory->OutOfMemory(buffer->memory, allocated, "allocate.size_bytes");
     }

@@ -6,6 +6,7 @@
 #include "daemon/session/decoder.h"
 #include "daemon/session/program_parts.h"
 #include "daemon/session/sha256.h"
+#include "daemon/session/transfer_checks.h"
 
 namespace ttfd {
 namespace {
@@ -76,8 +77,8 @@ Refusal Decoder::DecodeOne(LoadKernelRequest& request, Task* task) {
                       0, fmt::format("a kernel ELF of {} bytes", request.size));
   }
   if (request.is_inline) {
-    if (Refusal refusal =
-            CheckInline(request.size, request.inline_bytes.size(), "load_kernel.inline")) {
+    if (Refusal refusal = CheckInline(environment_.limits, request.size,
+                                      request.inline_bytes.size(), "load_kernel.inline")) {
       return refusal;
     }
   }

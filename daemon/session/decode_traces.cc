@@ -35,7 +35,11 @@ Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
     handles_.Add(request.handle, queue.recording);
   }
   TraceObject& trace = *queue.recording;
-  for (size_t i = 0; i < request.launches.size(); ++i) {
+  for (size_t& i = progress_->parts; i < request.launches.size(); ++i) {
+    if (!budget_->Spend(0, 1)) {
+      progress_->partly = true;
+      return std::nullopt;
+    }
     if (Refusal refusal = AddLaunch(request.launches[i], task, &trace)) {
       return Renamed(std::move(refusal), "launch", fmt::format("record_trace.launches[{}]", i));
     }
@@ -43,7 +47,10 @@ Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
   if (!request.more && trace.launches.empty()) {
     return InvalidError("record_trace.launches", "a trace without launches");
   }
-  task->work = RecordTraceTask{queue.recording, !request.more};
+  RecordTraceTask record;
+  record.trace = queue.recording;
+  record.last = !request.more;
+  task->work = std::move(record);
   if (!request.more) {
     trace.finished_by = {queue.id, task->first_value};
     queue.recording.reset();
@@ -52,6 +59,27 @@ Refusal Decoder::DecodeOne(RecordTraceRequest& request, Task* task) {
 }
 
 Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Task* task) {
+  if (progress_->parts == 0) {
+    if (Refusal refusal = BeginReplay(request, task)) return refusal;
+  }
+  auto& replay = std::get<ReplayTraceTask>(task->work);
+  for (size_t& i = progress_->parts; i < request.patches.size(); ++i) {
+    if (budget_->spent()) {
+      progress_->partly = true;
+      return std::nullopt;
+    }
+    TracePatchRequest& patch = request.patches[i];
+    std::vector<std::shared_ptr<Buffer>> buffers;
+    if (Refusal refusal = ResolveBuffers(
+            patch.arguments, "replay_trace.patches.arguments.buffers.buffer", task, &buffers)) {
+      return refusal;
+    }
+    replay.patches.push_back({patch.launch, std::move(patch.arguments), std::move(buffers)});
+  }
+  return std::nullopt;
+}
+
+Refusal Decoder::BeginReplay(const ReplayTraceRequest& request, Task* task) {
   ReplayTraceTask replay;
   if (Refusal refusal =
           handles_.Get(request.trace, ObjectKind::kTrace, "replay_trace.trace", &replay.trace)) {
@@ -70,14 +98,6 @@ Refusal Decoder::DecodeOne(ReplayTraceRequest& request, Task* task) {
   }
   DependOn(trace.finished_by, task);
   replay.patches.reserve(request.patches.size());
-  for (TracePatchRequest& patch : request.patches) {
-    std::vector<std::shared_ptr<Buffer>> buffers;
-    if (Refusal refusal = ResolveBuffers(
-            patch.arguments, "replay_trace.patches.arguments.buffers.buffer", task, &buffers)) {
-      return refusal;
-    }
-    replay.patches.push_back({patch.launch, std::move(patch.arguments), std::move(buffers)});
-  }
   task->work = std::move(replay);
   return std::nullopt;
 }

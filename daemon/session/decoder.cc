@@ -8,6 +8,7 @@
 #include "daemon/session/launch_arguments.h"
 #include "daemon/session/payload.h"
 #include "daemon/session/program_parts.h"
+#include "daemon/session/transfer_checks.h"
 #include "runtime/command/command.h"
 
 namespace ttfd {
@@ -18,7 +19,10 @@ constexpr size_t kMaxLaunchBuffers = 4096;
 
 }  // namespace
 
-Refusal Decoder::Decode(Request& request, Task* task) {
+Refusal Decoder::Decode(Request& request, Task* task, DecodeProgress* progress,
+                        InputBudget* budget) {
+  progress_ = progress;
+  budget_ = budget;
   const TraceObject* const recording = task->queue->recording.get();
   const auto* const record = std::get_if<RecordTraceRequest>(&request);
   if (recording != nullptr && (record == nullptr || record->handle != recording->handle)) {
@@ -26,7 +30,9 @@ Refusal Decoder::Decode(Request& request, Task* task) {
                         "trace {} was to go on in this command, which does something else",
                         recording->handle);
   }
-  if (Refusal refusal = CheckAnyWords(request)) return refusal;
+  if (!std::exchange(progress->partly, false)) {
+    if (Refusal refusal = CheckAnyWords(request)) return refusal;
+  }
   return std::visit([this, task](auto& one) { return DecodeOne(one, task); }, request);
 }
 
@@ -59,51 +65,6 @@ Refusal Decoder::GetBuffer(uint64_t handle, const char* field, Task* task,
   return std::nullopt;
 }
 
-Refusal Decoder::CheckRange(const Buffer& buffer, uint64_t offset, uint64_t size,
-                            const char* offset_field, const char* size_field) const {
-  if (size == 0) return InvalidError(size_field, "a transfer of 0 bytes");
-  if (size > environment_.limits.transfer_bytes) {
-    return LimitError(size_field, "transfer_bytes", environment_.limits.transfer_bytes, 0,
-                      fmt::format("a transfer of {} bytes", size));
-  }
-  if (offset > buffer.size_bytes || size > buffer.size_bytes - offset) {
-    return InvalidError(offset > buffer.size_bytes ? offset_field : size_field,
-                        "{} bytes at offset {} leave the buffer, which has {} bytes", size, offset,
-                        buffer.size_bytes);
-  }
-  return std::nullopt;
-}
-
-Refusal Decoder::CheckUnits(const Buffer& buffer, uint64_t offset, uint64_t size,
-                            const char* offset_field, const char* size_field) const {
-  if (Refusal refusal = CheckRange(buffer, offset, size, offset_field, size_field)) return refusal;
-  if (!IsUnitBoundary(buffer.page_bytes, buffer.size_bytes, offset)) {
-    return InvalidError(offset_field,
-                        "offset {} is not a multiple of {} from the start of its page of {} bytes",
-                        offset, hw::kL1Alignment, buffer.page_bytes);
-  }
-  if (!IsUnitBoundary(buffer.page_bytes, buffer.size_bytes, offset + size)) {
-    return InvalidError(size_field,
-                        "{} bytes from offset {} end within a unit: pages have {} bytes, a range "
-                        "ends a multiple of {} from the start of a page, or where a page or the "
-                        "buffer ends",
-                        size, offset, buffer.page_bytes, hw::kL1Alignment);
-  }
-  return std::nullopt;
-}
-
-Refusal Decoder::CheckInline(uint64_t size, uint64_t inline_size, const char* field) const {
-  if (inline_size > environment_.limits.inline_bytes) {
-    return LimitError(field, "inline_bytes", environment_.limits.inline_bytes, 0,
-                      fmt::format("{} inline bytes; stream them instead", inline_size));
-  }
-  if (inline_size != size) {
-    return InvalidError(field, "{} inline bytes for a size of {}; they must be equal", inline_size,
-                        size);
-  }
-  return std::nullopt;
-}
-
 Refusal Decoder::DecodeOne(BarrierRequest&, Task* task) {
   task->work = BarrierTask{};
   return std::nullopt;
@@ -114,14 +75,15 @@ Refusal Decoder::DecodeOne(WriteRequest& request, Task* task) {
   if (Refusal refusal = GetBuffer(request.buffer, "write.buffer", task, &write.buffer))
     return refusal;
   if (!request.is_inline && !request.streamed) return NoSourceError("write", request.unstreamed);
-  if (Refusal refusal =
-          CheckUnits(*write.buffer, request.offset, request.size, "write.offset", "write.size")) {
+  if (Refusal refusal = CheckUnits(environment_.limits, *write.buffer, request.offset, request.size,
+                                   "write.offset", "write.size")) {
     return refusal;
   }
   write.offset = request.offset;
   write.size = request.size;
   if (request.is_inline) {
-    if (Refusal refusal = CheckInline(request.size, request.inline_bytes.size(), "write.inline"))
+    if (Refusal refusal = CheckInline(environment_.limits, request.size,
+                                      request.inline_bytes.size(), "write.inline"))
       return refusal;
     AddPayload(write, std::move(request.inline_bytes));
   } else {
@@ -135,8 +97,8 @@ Refusal Decoder::DecodeOne(ReadRequest& request, Task* task) {
   ReadTask read;
   if (Refusal refusal = GetBuffer(request.buffer, "read.buffer", task, &read.buffer))
     return refusal;
-  if (Refusal refusal =
-          CheckRange(*read.buffer, request.offset, request.size, "read.offset", "read.size")) {
+  if (Refusal refusal = CheckRange(environment_.limits, *read.buffer, request.offset, request.size,
+                                   "read.offset", "read.size")) {
     return refusal;
   }
   read.offset = request.offset;
@@ -149,8 +111,8 @@ Refusal Decoder::DecodeOne(FillRequest& request, Task* task) {
   FillTask fill;
   if (Refusal refusal = GetBuffer(request.buffer, "fill.buffer", task, &fill.buffer))
     return refusal;
-  if (Refusal refusal =
-          CheckUnits(*fill.buffer, request.offset, request.size, "fill.offset", "fill.size")) {
+  if (Refusal refusal = CheckUnits(environment_.limits, *fill.buffer, request.offset, request.size,
+                                   "fill.offset", "fill.size")) {
     return refusal;
   }
   fill.offset = request.offset;
@@ -164,12 +126,12 @@ Refusal Decoder::DecodeOne(CopyRequest& request, Task* task) {
   CopyTask copy;
   if (Refusal refusal = GetBuffer(request.from, "copy.from", task, &copy.from)) return refusal;
   if (Refusal refusal = GetBuffer(request.to, "copy.to", task, &copy.to)) return refusal;
-  if (Refusal refusal = CheckUnits(*copy.from, request.from_offset, request.size,
-                                   "copy.from_offset", "copy.size")) {
+  if (Refusal refusal = CheckUnits(environment_.limits, *copy.from, request.from_offset,
+                                   request.size, "copy.from_offset", "copy.size")) {
     return refusal;
   }
-  if (Refusal refusal =
-          CheckUnits(*copy.to, request.to_offset, request.size, "copy.to_offset", "copy.size")) {
+  if (Refusal refusal = CheckUnits(environment_.limits, *copy.to, request.to_offset, request.size,
+                                   "copy.to_offset", "copy.size")) {
     return refusal;
   }
   if (!CopyKeepsUnits(copy.from->page_bytes, request.from_offset, copy.to->page_bytes,
@@ -211,6 +173,7 @@ Refusal Decoder::CheckWorkers(const ProgramObject& program, const CommandQueue& 
 
 Refusal Decoder::ResolveBuffers(const ArgumentsRequest& arguments, const char* field, Task* task,
                                 std::vector<std::shared_ptr<Buffer>>* buffers) const {
+  budget_->Spend(0, 1 + arguments.buffers.size());
   for (const BufferArgumentRequest& argument : arguments.buffers) {
     if (buffers->size() == kMaxLaunchBuffers) {
       return InvalidError(field,

@@ -6,24 +6,30 @@
 #include <memory>
 
 #include "daemon/session/command_queue.h"
+#include "daemon/session/deferred_frees.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
+#include "daemon/session/input_budget.h"
 #include "daemon/session/task.h"
 
 namespace ttfd {
 
+// Of a command with more parts than are decoded in one turn, launches of a trace or patches of a replay.
+struct DecodeProgress {
+  size_t parts = 0;     // so many are
+  bool partly = false;  // but not all
+};
+
 class Decoder {
  public:
-  // Both outlive the decoder. `workers`: all that the session may launch on; none: all there are.
-  Decoder(const SessionEnvironment& environment, HandleTable& handles, const TileSet& workers)
-      : environment_(environment), handles_(handles), workers_(workers) {}
-
-  // A Free that has not given its memory back yet: an allocation that does not fit now may fit then.
-  void set_frees_pending(bool pending) { frees_pending_ = pending; }
+  // All outlive the decoder. `workers`: all that the session may launch on; none: all there are.
+  Decoder(const SessionEnvironment& environment, HandleTable& handles, const DeferredFrees& frees,
+          const TileSet& workers)
+      : environment_(environment), handles_(handles), frees_(frees), workers_(workers) {}
 
   // Fills in task->work and waits; takes what it can of the request. Handles that the command
-  // creates or frees are so when it returns.
-  Refusal Decode(Request& request, Task* task);
+  // creates or frees are so when it returns. With progress->partly the budget is spent: to be called again.
+  Refusal Decode(Request& request, Task* task, DecodeProgress* progress, InputBudget* budget);
   // The hardware queue and the workers of a queue that is to be opened.
   Refusal DecodeQueue(const OpenQueueRequest& request, Route* route) const;
 
@@ -44,18 +50,13 @@ class Decoder {
   Refusal DecodeOne(RecordTraceRequest& request, Task* task);
   Refusal DecodeOne(ReplayTraceRequest& request, Task* task);
   Refusal DecodeOne(UnknownRequest& request, Task* task);
+  Refusal BeginReplay(const ReplayTraceRequest& request, Task* task);
 
   Refusal CheckPlace(const AllocateRequest& request, Buffer* buffer) const;
   Refusal CheckL1(const AllocateRequest& request, Buffer* buffer) const;
   Refusal ListWorkers(const std::vector<CoreRange>& ranges, const char* field,
                       std::vector<uint32_t>* workers) const;
   Refusal CheckDevice(uint32_t device, const char* field) const;
-  Refusal CheckRange(const Buffer& buffer, uint64_t offset, uint64_t size, const char* offset_field,
-                     const char* size_field) const;
-  // The same for a command that touches whole units.
-  Refusal CheckUnits(const Buffer& buffer, uint64_t offset, uint64_t size, const char* offset_field,
-                     const char* size_field) const;
-  Refusal CheckInline(uint64_t size, uint64_t inline_size, const char* field) const;
   // Of one launch: resolves what it names and adds up the bytes of its arguments.
   struct LaunchParts {
     std::shared_ptr<ProgramObject> program;
@@ -76,8 +77,11 @@ class Decoder {
 
   const SessionEnvironment& environment_;
   HandleTable& handles_;
+  const DeferredFrees& frees_;
   const TileSet workers_;
-  bool frees_pending_ = false;
+  // Of the command being decoded.
+  DecodeProgress* progress_ = nullptr;
+  InputBudget* budget_ = nullptr;
 };
 
 }  // namespace ttfd

@@ -29,8 +29,10 @@ KernelBounds::Range RangeOf(MemoryKind kind, const BankAllocation& range) {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(const CardDescription& card, KernelBounds* bounds)
-    : bounds_(bounds),
+DeviceMemory::DeviceMemory(const CardDescription& card, bool zero_after_power_on,
+                           KernelBounds* bounds)
+    : zero_after_power_on_(zero_after_power_on),
+      bounds_(bounds),
       dram_({"DRAM", card.dram_banks, card.dram_base, card.dram_bank_bytes}),
       l1_({"L1", card.grid.x * card.grid.y, card.l1_base, card.l1_bytes}) {}
 
@@ -38,7 +40,8 @@ StatusOr<DeviceAllocation> DeviceMemory::Allocate(MemoryKind kind, uint64_t bank
                                                   const MemoryOwner& owner) {
   MutexLock lock(&mu_);
   BankAllocator& allocator = kind == MemoryKind::kDram ? dram_ : l1_;
-  ASSIGN_OR_RETURN(const BankAllocation range, allocator.Allocate(bank_bytes));
+  ASSIGN_OR_RETURN(BankAllocation range, allocator.Allocate(bank_bytes));
+  range.pristine = range.pristine && zero_after_power_on_;
   if (bounds_ != nullptr && owner.session != 0) {
     bounds_->Add(RangeOf(kind, range), owner.session, owner.handle);
   }

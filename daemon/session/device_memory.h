@@ -34,7 +34,8 @@ class DeviceAllocation {
 
   bool valid() const { return memory_ != nullptr; }
   uint32_t address() const { return range_.address; }
-  bool pristine() const { return range_.pristine; }
+  // Holds zeros, as the card has it after power on.
+  bool zero() const { return range_.pristine; }
 
  private:
   DeviceMemory* memory_ = nullptr;
@@ -45,8 +46,9 @@ class DeviceAllocation {
 // Thread-safe. Outlives every allocation.
 class DeviceMemory {
  public:
-  // `bounds`, which may be null, gets every allocation that has an owner; it outlives this.
-  DeviceMemory(const CardDescription& card, KernelBounds* bounds);
+  // `zero_after_power_on`: what was never allocated holds zeros. `bounds`, which may be null, gets every allocation
+  // that has an owner; it outlives this.
+  DeviceMemory(const CardDescription& card, bool zero_after_power_on, KernelBounds* bounds);
 
   // As BankAllocator::Allocate.
   StatusOr<DeviceAllocation> Allocate(MemoryKind kind, uint64_t bank_bytes,
@@ -60,6 +62,7 @@ class DeviceMemory {
   friend class DeviceAllocation;
   void Free(MemoryKind kind, const BankAllocation& range) ABSL_LOCKS_EXCLUDED(mu_);
 
+  const bool zero_after_power_on_;
   KernelBounds* const bounds_;
   mutable Mutex mu_;
   BankAllocator dram_ ABSL_GUARDED_BY(mu_);

@@ -10,6 +10,8 @@
 
 #include "daemon/engine/work.h"
 #include "daemon/session/device_memory.h"
+#include "daemon/session/host_work.h"
+#include "daemon/session/input_turns.h"
 #include "daemon/session/kernel_store.h"
 #include "daemon/session/reply.h"
 #include "runtime/base/clock.h"
@@ -27,10 +29,6 @@ struct SessionWindows {
   Duration segment_time = std::chrono::microseconds(500);
   Duration launch_guess = std::chrono::microseconds(250);
 };
-
-// Turns a kernel's ELF into what a tile runs; may refuse it.
-using KernelLoader = std::function<StatusOr<std::shared_ptr<const KernelImage>>(
-    ByteSpan elf, const std::string& name)>;
 
 // The daemon as its sessions see it. Called with a session's lock held, on any thread.
 class SessionHost {
@@ -53,11 +51,11 @@ struct SessionEnvironment {
   SessionWindows windows;
   CardDescription card;
   const CardGeometry* geometry = nullptr;
-  bool memory_is_zero_after_power_on = false;
-  DeviceMemory* memory = nullptr;
-  KernelStore* kernels = nullptr;
+  std::unique_ptr<DeviceMemory> memory;
+  std::unique_ptr<KernelStore> kernels;
+  HostWork* host_work = nullptr;
+  InputTurns* input = nullptr;
   Clock* clock = nullptr;
-  KernelLoader load_kernel;
   std::function<bool(uint32_t pid)> process_ended;
   SessionHost* host = nullptr;
   std::atomic<uint32_t> program_ids{0};

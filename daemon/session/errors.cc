@@ -81,6 +81,11 @@ Status ClientLeft() {
   return WithReason(Error(StatusCode::kCancelled, "the client has left"), reason::kCancelled);
 }
 
+Status SessionReplaced() {
+  return WithReason(Error(StatusCode::kAborted, "the session was resumed on another connection"),
+                    reason::kCancelled);
+}
+
 Status SessionLost(uint64_t session) {
   return WithReason(
       Error(StatusCode::kNotFound,

@@ -79,5 +79,7 @@ Status DeviceResetStatus(std::string_view why);
 Status SessionLost(uint64_t session);
 // A session ends because its client sent Leave.
 Status ClientLeft();
+// A connection ends because another one has resumed its session.
+Status SessionReplaced();
 
 }  // namespace ttfd

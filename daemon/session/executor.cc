@@ -6,15 +6,27 @@
 
 namespace ttfd {
 
+Executor::Executor(SessionEnvironment& environment, Outbox& outbox, const Issuer::Flow& flow,
+                   const TileSet& workers, std::shared_ptr<UserUse> user)
+    : environment_(environment),
+      outbox_(outbox),
+      use_(environment.limits, user),
+      window_(environment, outbox, use_, std::shared_ptr<WindowPool>(user, &user->window_pool())),
+      handles_(environment.limits, use_, flow.id),
+      frees_(handles_),
+      queues_(outbox, window_),
+      issuer_(environment, outbox, handles_, frees_, flow),
+      decoder_({environment, outbox, use_, window_, handles_, queues_, frees_, issuer_}, workers) {}
+
 void Executor::Pump() {
   bool again = true;
   while (again) {
     again = false;
     issuer_.BeginRound();
-    for (auto& [id, queue] : queues_) {
+    for (auto& [id, queue] : queues_.all()) {
       if (!queue.tasks.empty()) again |= PumpQueue(queue);
     }
-    if (!graves_.empty()) again |= OpenGraves();
+    again |= frees_.Release(queues_);
   }
   window_.Count();
 }
@@ -35,6 +47,7 @@ bool Executor::IssueReady(CommandQueue& queue) {
     Task& task = *queue.tasks[queue.issued];
     if (task.error) break;
     ErrorReply error;
+    if (task.stage == Task::Stage::kOnHost) break;
     if (task.stage == Task::Stage::kQueued) {
       Issuer::Step step = Ready(task, &error);
       if (step == Issuer::Step::kDone) step = issuer_.Begin(task, queue.issued == 0, &error);
@@ -46,10 +59,7 @@ bool Executor::IssueReady(CommandQueue& queue) {
       task.stage = Task::Stage::kIssuing;
       if (!task.waits.empty()) KeepWaits(queue, task);
     }
-    const size_t works = works_.size();
-    const Issuer::Step step = issuer_.More(task, &works_);
-    outstanding_ += works_.size() - works;
-    if (step != Issuer::Step::kDone) break;
+    if (issuer_.More(task) != Issuer::Step::kDone) break;
     task.last_work = queue.works;
     ++queue.issued;
   }
@@ -61,7 +71,7 @@ bool Executor::IssueReady(CommandQueue& queue) {
 Issuer::Step Executor::Ready(const Task& task, ErrorReply* error) const {
   for (size_t i = 0; i < task.waits.size(); ++i) {
     const QueuePosition& wait = task.waits[i];
-    const CommandQueue& other = queues_.at(wait.queue);
+    const CommandQueue& other = queues_.At(wait.queue);
     if (!other.Issued(wait.value)) return Issuer::Step::kBlocked;
     if (!other.Ended(wait.value) && other.doomed() && wait.value >= other.doomed_from) {
       return Issuer::Step::kBlocked;
@@ -69,7 +79,7 @@ Issuer::Step Executor::Ready(const Task& task, ErrorReply* error) const {
     // An object that the task names says itself whether the command that made it failed.
     const bool of_object = i >= task.asked_waits;
     if (of_object && other.failures.OutcomeUnknown(wait.value)) continue;
-    if (Refusal refusal = CheckWait(wait)) {
+    if (Refusal refusal = queues_.CheckWait(wait)) {
       *error = *std::move(refusal);
       return Issuer::Step::kRefused;
     }
@@ -79,11 +89,9 @@ Issuer::Step Executor::Ready(const Task& task, ErrorReply* error) const {
 
 // Its waits that are not over yet, which also hold for what is issued behind it.
 void Executor::KeepWaits(CommandQueue& queue, Task& task) {
-  std::erase_if(task.waits, [this](const QueuePosition& wait) {
-    return queues_.at(wait.queue).Ended(wait.value);
-  });
+  std::erase_if(task.waits, [this](const QueuePosition& wait) { return queues_.Ended(wait); });
   for (const QueuePosition& wait : task.waits) {
-    const CommandQueue& other = queues_.at(wait.queue);
+    const CommandQueue& other = queues_.At(wait.queue);
     const uint64_t last = other.LastWork(wait.value);
     const auto known = std::find_if(queue.after.begin(), queue.after.end(),
                                     [&](const WorkWait& one) { return one.track == other.track; });
@@ -99,15 +107,14 @@ void Executor::KeepWaits(CommandQueue& queue, Task& task) {
 // Issued tasks that wait for what failed, or will not run.
 bool Executor::DoomWaiters(CommandQueue& queue) {
   // None waited for a failure when it was issued: without a new one there is nothing to find.
-  uint64_t failures = 0;
-  for (const auto& [id, other] : queues_) failures += other.times_failed;
+  const uint64_t failures = queues_.failures();
   if (std::exchange(queue.failures_known, failures) == failures) return false;
   bool changed = false;
   for (size_t i = 0; i < queue.tasks.size() && i <= queue.issued; ++i) {
     Task& task = *queue.tasks[i];
-    if (task.stage == Task::Stage::kQueued || task.error) continue;
+    if (task.queued() || task.error) continue;
     for (const QueuePosition& wait : task.waits) {
-      const CommandQueue& other = queues_.at(wait.queue);
+      const CommandQueue& other = queues_.At(wait.queue);
       const QueuePosition* const cause = other.failures.CauseOf(wait.value);
       if (cause != nullptr) {
         queue.Doom(&task, CausedByError(*cause));
@@ -124,9 +131,8 @@ bool Executor::DoomWaiters(CommandQueue& queue) {
 }
 
 bool Executor::WaitsOver(Task& task) const {
-  return std::all_of(task.waits.begin(), task.waits.end(), [this](const QueuePosition& wait) {
-    return queues_.at(wait.queue).Ended(wait.value);
-  });
+  return std::all_of(task.waits.begin(), task.waits.end(),
+                     [this](const QueuePosition& wait) { return queues_.Ended(wait); });
 }
 
 // A task ends after those it waited for, though the device may report it before them: it fails with them.
@@ -138,7 +144,7 @@ bool Executor::RetireHead(CommandQueue& queue) {
     if (head.started() && (head.outstanding > 0 || !WaitsOver(head))) return false;
     if (head.started() && head.error->retryable) {  // a reset may have taken what it waited for
       for (const QueuePosition& wait : head.waits) {
-        const QueuePosition* const cause = queues_.at(wait.queue).failures.CauseOf(wait.value);
+        const QueuePosition* const cause = queues_.At(wait.queue).failures.CauseOf(wait.value);
         if (cause == nullptr) continue;
         const ExecutionState state = head.error->execution_state;
         *head.error = CausedByError(*cause);
@@ -158,29 +164,16 @@ bool Executor::RetireHead(CommandQueue& queue) {
 }
 
 void Executor::Complete(CommandQueue& queue, std::unique_ptr<Task> task) {
-  commands_ended_ += task->last_value - task->first_value + 1;
   if (auto* free = std::get_if<FreeTask>(&task->work)) {
-    Grave grave;
-    grave.until = std::move(free->until);
-    for (auto& [handle, object] : free->freed) grave.objects.push_back(std::move(object));
-    dying_ += grave.objects.size();
-    handles_.set_dying(dying_);
-    graves_.emplace(free->arrival, std::move(grave));
-    --frees_unfinished_;
+    frees_.Ended(*free);
   } else if (auto* replay = std::get_if<ReplayTraceTask>(&task->work)) {
     // What the patches replaced no replay can reach any more.
     for (ReplayTraceTask::Patched& patch : replay->patched) {
       replay->trace->buffers[{patch.launch, patch.kernel}] = std::move(patch.buffers);
     }
   }
-  End(queue, task->last_value, 0);
+  queues_.End(queue, task->last_value, task->last_value - task->first_value + 1, 0);
   Destroy(*task);
-}
-
-void Executor::End(CommandQueue& queue, uint64_t value, uint64_t cost) {
-  queue.completed = value;
-  outbox_.SetProgress(queue.id, value);
-  window_.ReleaseEnded(cost);
 }
 
 // The first error of a queue: it and everything sent behind it end here.
@@ -198,8 +191,7 @@ void Executor::FailQueue(CommandQueue& queue) {
   ++queue.times_failed;
   queue.failed_value = first;
   queue.doomed_from = 0;
-  commands_ended_ += queue.sent - first + 1;
-  End(queue, queue.sent, 0);
+  queues_.End(queue, queue.sent, queue.sent - first + 1, 0);
   queue.issued = 0;
   queue.waiting = 0;
   queue.after.clear();
@@ -246,9 +238,7 @@ void Executor::Undo(Task& task, QueuePosition cause) {
   } else if (auto* create = std::get_if<CreateProgramTask>(&task.work)) {
     unmake(create->handle, create->program.get());
   } else if (auto* free = std::get_if<FreeTask>(&task.work)) {
-    for (auto& [handle, object] : free->freed) handles_.GiveBack(handle, std::move(object));
-    free->freed.clear();
-    --frees_unfinished_;
+    frees_.Undo(*free);
   }
 }
 
@@ -259,10 +249,7 @@ void Executor::Discard(std::unique_ptr<Task> task) {
 }
 
 // Before the task is deleted: what it held of the window is released.
-void Executor::Destroy(Task& task) {
-  window_.ReleaseEnded(std::exchange(task.held.total, 0));
-  SetFreesPending();
-}
+void Executor::Destroy(Task& task) { window_.ReleaseEnded(std::exchange(task.held.total, 0)); }
 
 // ---- the device thread's answers
 
@@ -270,9 +257,9 @@ bool Executor::Start(Task& task, const Work& work, TimePoint now) {
   const CommandQueue& queue = *task.queue;
   const bool unwanted =
       task.dropped() || task.error || (queue.doomed() && task.first_value >= queue.doomed_from);
-  if (!unwanted && suspended_ && work.runs_kernels()) {
+  if (!unwanted && quarantined_ && work.runs_kernels()) {
     if (!task.has_run_in_part()) task.error_through = task.queue->sent;
-    task.queue->Doom(&task, *suspended_);
+    task.queue->Doom(&task, *quarantined_);
   } else if (!unwanted && !task.started() && now > task.start_by) {
     task.queue->Doom(&task, StartDeadlineError(queue));
   }
@@ -287,7 +274,7 @@ bool Executor::Start(Task& task, const Work& work, TimePoint now) {
 ErrorReply Executor::StartDeadlineError(const CommandQueue& queue) const {
   return MakeError(StatusCode::kDeadlineExceeded, reason::kDeadline, "",
                    "not started within its start deadline{}",
-                   environment_.host->LeaseText(lease_, queue.track->route().workers));
+                   environment_.host->LeaseText(issuer_.lease(), queue.track->route().workers));
 }
 
 void Executor::Done(Task& task, Work& work) {
@@ -316,9 +303,19 @@ void Executor::Printed(const Task& task, KernelPrint print) {
 }
 
 void Executor::WorkEnded(Task& task, const Work& work) {
-  --outstanding_;
   issuer_.Ended(task, work);
   if (std::holds_alternative<WriteTask>(task.work)) window_.ReleasePayload(task.held, work.bytes);
+  DestroyIfDropped(task);
+}
+
+void Executor::HostWorkEnded(Task& task) {
+  issuer_.HostWorkEnded(task);
+  auto* const load = std::get_if<LoadKernelTask>(&task.work);
+  if (load != nullptr && !task.dropped()) decoder_.KernelLoaded(task, *load);
+  DestroyIfDropped(task);
+}
+
+void Executor::DestroyIfDropped(Task& task) {
   if (!task.dropped() || task.outstanding > 0) return;
   const auto found = std::find_if(dropped_.begin(), dropped_.end(),
                                   [&task](const auto& known) { return known.get() == &task; });
@@ -327,35 +324,10 @@ void Executor::WorkEnded(Task& task, const Work& work) {
   dropped_.pop_back();
 }
 
-// ---- memory
-
-bool Executor::OpenGraves() {
-  bool opened = false;
-  while (!graves_.empty()) {
-    const Grave& first = graves_.begin()->second;
-    const bool ended =
-        std::all_of(first.until.begin(), first.until.end(), [this](const QueuePosition& position) {
-          return queues_.at(position.queue).Ended(position.value);
-        });
-    if (!ended) break;
-    dying_ -= first.objects.size();
-    graves_.erase(graves_.begin());
-    opened = true;
-  }
-  handles_.set_dying(dying_);
-  SetFreesPending();
-  return opened;
-}
-
-void Executor::SetFreesPending() {
-  const bool pending = frees_unfinished_ > 0 || !graves_.empty();
-  decoder_.set_frees_pending(pending);
-  issuer_.set_frees_pending(pending);
-}
-
 void Executor::Suspend(const ErrorReply& error) {
-  refuse_new_ = suspended_ = error;
-  for (auto& [id, queue] : queues_) {
+  quarantined_ = error;
+  decoder_.RefuseNew(error);
+  for (auto& [id, queue] : queues_.all()) {
     for (const auto& task : queue.tasks) {
       if (task->error) break;  // what is behind it will not run
       if (task->started()) continue;
@@ -367,12 +339,13 @@ void Executor::Suspend(const ErrorReply& error) {
 }
 
 void Executor::Unsuspend() {
-  refuse_new_.reset();
-  suspended_.reset();
+  quarantined_.reset();
+  decoder_.RefuseNew(std::nullopt);
 }
 
 void Executor::DropAll() {
-  for (auto& [id, queue] : queues_) {
+  decoder_.Drop();
+  for (auto& [id, queue] : queues_.all()) {
     queue.issued = 0;
     queue.waiting = 0;
     for (auto& task : std::exchange(queue.tasks, {})) Discard(std::move(task));
@@ -381,45 +354,23 @@ void Executor::DropAll() {
 }
 
 void Executor::Release() {
-  graves_.clear();
-  dying_ = 0;
-  handles_.set_dying(0);
+  frees_.Clear();
   handles_.Clear();
   window_.Close();
   use_.Set(Resource::kQueues, 0);
   window_.Count();
 }
 
-// ---- what stands where
-
-bool Executor::finished() const {
-  return std::all_of(queues_.begin(), queues_.end(),
-                     [](const auto& entry) { return entry.second.tasks.empty(); });
-}
-
-bool Executor::waits_for_data() const {
-  for (const auto& [id, queue] : queues_) {
-    if (queue.tasks.empty()) continue;
-    const Task& head = *queue.tasks.front();
-    const auto* write = std::get_if<WriteTask>(&head.work);
-    const auto* load = std::get_if<LoadKernelTask>(&head.work);
-    if (head.outstanding > 0) continue;
-    if (write != nullptr && write->received < write->size) return true;
-    if (load != nullptr && load->stage == LoadKernelTask::Stage::kReceiving) return true;
-  }
-  return false;
-}
-
 void Executor::CheckDeadlines(TimePoint now) {
-  next_deadline_ = TimePoint::max();
-  for (auto& [id, queue] : queues_) {
+  queues_.ClearDeadlines();
+  for (auto& [id, queue] : queues_.all()) {
     for (const auto& task : queue.tasks) {
       if (task->started() || task->error) continue;
       if (task->start_by < now) {
         queue.Doom(task.get(), StartDeadlineError(queue));
         break;  // nothing behind it will run
       }
-      next_deadline_ = std::min(next_deadline_, task->start_by);
+      queues_.AddDeadline(task->start_by);
     }
   }
 }

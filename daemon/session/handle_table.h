@@ -59,8 +59,8 @@ class HandleTable {
   }
   void Hold(TraceObject* trace);
   // Objects freed that still wait so count as handles.
-  void set_dying(size_t objects) {
-    dying_ = objects;
+  void set_deferred(size_t objects) {
+    deferred_ = objects;
     CountHandles();
   }
 
@@ -75,7 +75,7 @@ class HandleTable {
   Refusal CheckKind(uint64_t handle, const Object* object, ObjectKind kind,
                     const char* field) const;
 
-  void CountHandles() { use_.Set(Resource::kHandles, objects_.size() + dying_); }
+  void CountHandles() { use_.Set(Resource::kHandles, objects_.size() + deferred_); }
   static Resource MemoryOf(const Buffer& buffer) {
     return buffer.memory == MemoryKind::kDram ? Resource::kDramBytes : Resource::kL1Bytes;
   }
@@ -88,7 +88,7 @@ class HandleTable {
   uint64_t held_l1_bytes_ = 0;
   uint64_t held_trace_bytes_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Object>> objects_;
-  size_t dying_ = 0;
+  size_t deferred_ = 0;
 };
 
 template <typename T>

@@ -1,94 +1,60 @@
 // Traces into works, one for each segment: builds what was gathered, finds memory for it, resolves patches.
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "daemon/session/issuer.h"
 #include "daemon/session/launch_arguments.h"
 
 namespace ttfd {
-namespace {
-
-// The ids of the programs of each segment.
-void NameSegments(TraceObject& trace) {
-  for (uint32_t segment = 0; segment < TraceSegments(*trace.trace); ++segment) {
-    const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
-    std::set<uint32_t> ids;
-    for (uint32_t i = extent.begin; i < extent.end; ++i) {
-      ids.insert(trace.programs[i]->ids->begin(), trace.programs[i]->ids->end());
-    }
-    trace.ids.push_back(std::make_shared<const std::vector<uint32_t>>(ids.begin(), ids.end()));
-  }
-}
-
-// Checks every launch, lays them out, and keeps of what was gathered only what replays need.
-Refusal BuildTraceOf(TraceObject& trace, const SessionEnvironment& environment,
-                     HandleTable& handles) {
-  std::vector<LaunchCommand> commands;
-  std::vector<Duration> times;
-  for (size_t i = 0; i < trace.launches.size(); ++i) {
-    TracedLaunch& launch = trace.launches[i];
-    LaunchCommand& command = commands.emplace_back();
-    command.program = launch.program->program;
-    const Duration time = launch.program->launch_time;
-    times.push_back(time != Duration::zero() ? time : environment.windows.launch_guess);
-    if (Refusal refusal = ResolveArguments(*command.program, launch.arguments, launch.buffers,
-                                           &command.arguments)) {
-      return Renamed(std::move(refusal), "launch", fmt::format("record_trace.launches[{}]", i));
-    }
-  }
-  auto built = BuildTrace(*environment.geometry, trace.route, commands,
-                          {environment.windows.segment_time, times});
-  if (!built.ok() && built.status().code() == StatusCode::kResourceExhausted) {
-    return LimitError("record_trace.launches", "trace_record_bytes", kMaxTraceBytes, 0,
-                      std::string(StatusMessage(built.status())));
-  }
-  if (!built.ok()) {
-    return InvalidError("record_trace.launches", "{}", StatusMessage(built.status()));
-  }
+// The layout becomes the trace, which is charged for it.
+Refusal Issuer::TakeLayout(TraceObject& trace, TraceLayout& layout) {
+  if (layout.refusal) return std::move(layout.refusal);
   Buffer& memory = trace.memory;
-  memory.page_bytes = TracePageBytes(**built);
-  memory.size_bytes = TraceBytes(**built);
-  memory.Measure(environment.card.dram_banks);
+  memory.page_bytes = TracePageBytes(*layout.trace);
+  memory.size_bytes = TraceBytes(*layout.trace);
+  memory.Measure(environment_.card.dram_banks);
   if (Refusal refusal =
-          handles.ChargeTrace(&trace, TraceRecordBytes(**built), "record_trace.launches")) {
+          handles_.ChargeTrace(&trace, TraceRecordBytes(*layout.trace), "record_trace.launches")) {
     return refusal;
   }
-  if (Refusal refusal = handles.Charge(&memory, memory.whole_bytes, "record_trace.launches"))
+  if (Refusal refusal = handles_.Charge(&memory, memory.whole_bytes, "record_trace.launches"))
     return refusal;
-  if (!trace.counts) handles.Discharge(&memory);
-  trace.trace = *std::move(built);
-  for (uint32_t i = 0; i < trace.launches.size(); ++i) {
-    TracedLaunch& launch = trace.launches[i];
-    auto next = launch.buffers.begin();
-    for (const ArgumentsRequest& one : launch.arguments) {
-      const auto end = next + static_cast<ptrdiff_t>(one.buffers.size());
-      if (next != end) trace.buffers[{i, one.kernel}].assign(next, end);
-      next = end;
-    }
-    if (next != launch.buffers.end()) {
-      trace.buffers[{i, kNoKernelIndex}].assign(next, launch.buffers.end());
-    }
-    trace.programs.push_back(std::move(launch.program));
-  }
-  trace.launches = {};
-  NameSegments(trace);
+  if (!trace.counts) handles_.Discharge(&memory);
+  trace.trace = std::move(layout.trace);
+  trace.programs = std::move(layout.programs);
+  trace.ids = std::move(layout.ids);
+  trace.buffers = std::move(layout.buffers);
   return std::nullopt;
 }
 
-}  // namespace
+// What it takes of the objects is read here: later launches change it.
+Issuer::Step Issuer::BeginLayout(RecordTraceTask& record, Task& task, ErrorReply* error) {
+  TraceObject& trace = *record.trace;
+  auto layout = std::make_shared<TraceLayout>();
+  layout->times.reserve(trace.launches.size());
+  for (const TracedLaunch& launch : trace.launches) {
+    if (!Usable(*launch.program, error)) return Step::kRefused;
+    for (const auto& buffer : launch.buffers) {
+      if (!Usable(*buffer, error)) return Step::kRefused;
+    }
+    const Duration time = launch.program->launch_time;
+    layout->times.push_back(time != Duration::zero() ? time : environment_.windows.launch_guess);
+  }
+  layout->route = trace.route;
+  layout->launches = std::exchange(trace.launches, {});
+  layout->segment_time = environment_.windows.segment_time;
+  record.layout = layout;
+  DoOnHost(task, [layout, geometry = environment_.geometry] { layout->Build(*geometry); });
+  return Step::kBlocked;
+}
 
-Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Task&, bool at_head, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(RecordTraceTask& record, Task& task, bool at_head,
+                              ErrorReply* error) {
   if (!record.last) return Step::kDone;
   TraceObject& trace = *record.trace;
+  if (record.layout == nullptr) return BeginLayout(record, task, error);
   if (trace.trace == nullptr) {
-    for (const TracedLaunch& launch : trace.launches) {
-      if (!Usable(*launch.program, error)) return Step::kRefused;
-      for (const auto& buffer : launch.buffers) {
-        if (!Usable(*buffer, error)) return Step::kRefused;
-      }
-    }
-    if (Refusal refusal = BuildTraceOf(trace, environment_, handles_)) {
+    if (Refusal refusal = TakeLayout(trace, *record.layout)) {
       *error = *std::move(refusal);
       return Step::kRefused;
     }
@@ -141,27 +107,6 @@ Issuer::Step Issuer::BeginOne(ReplayTraceTask& replay, Task& task, bool, ErrorRe
   std::stable_sort(replay.resolved.begin(), replay.resolved.end(),
                    [](const TracePatch& a, const TracePatch& b) { return a.launch < b.launch; });
   return Step::kDone;
-}
-
-bool Issuer::NextOne(RecordTraceTask& record, Task& task, Work* work) {
-  if (AllHanded(task)) return false;
-  const uint32_t segment = record.handed_segments++;
-  const TraceObject& trace = *record.trace;
-  work->command = RecordTraceCommand{trace.trace, trace.memory.region(), segment};
-  work->bytes = TraceSegmentExtent(*trace.trace, segment).bytes;
-  return true;
-}
-
-bool Issuer::NextOne(ReplayTraceTask& replay, Task& task, Work* work) {
-  if (AllHanded(task)) return false;
-  const uint32_t segment = replay.handed_segments++;
-  const TraceObject& trace = *replay.trace;
-  const SegmentExtent extent = TraceSegmentExtent(*trace.trace, segment);
-  work->command = ReplayTraceCommand{trace.trace, replay.TakePatches(extent.end), segment};
-  work->launches = extent.end - extent.begin;
-  work->programs = trace.ids[segment];
-  work->timeout = Patience(trace.timeout);
-  return true;
 }
 
 }  // namespace ttfd

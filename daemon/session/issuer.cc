@@ -2,8 +2,6 @@
 #include "daemon/session/issuer.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <utility>
 
 #include "daemon/session/launch_arguments.h"
@@ -60,10 +58,10 @@ Issuer::Step Issuer::BeginOne(AllocateTask& allocate, Task&, bool at_head, Error
 // the head.
 Issuer::Step Issuer::FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                                 ErrorReply* error) {
-  if (frees_pending_ && !may_hold) return Step::kBlocked;
+  if (frees_.pending() && !may_hold) return Step::kBlocked;
   const Status allocated = buffer.Allocate(*environment_.memory);
   if (allocated.ok()) return Step::kDone;
-  if (frees_pending_ || !at_head) return Step::kBlocked;
+  if (frees_.pending() || !at_head) return Step::kBlocked;
   *error = environment_.memory->OutOfMemory(buffer.memory, allocated, field);
   return Step::kRefused;
 }
@@ -74,20 +72,22 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* err
     return Step::kBlocked;
   }
   if (load.stage == LoadKernelTask::Stage::kCached) {
-    load.image = environment_.kernels->Find(flow_.uid, load.sha256);
-    if (*load.image == nullptr) {
+    load.loaded = std::make_shared<LoadedKernel>();
+    load.loaded->image = environment_.kernels->Find(flow_.uid, load.sha256);
+    if (*load.loaded->image == nullptr) {
       *error = MakeError(StatusCode::kNotFound, reason::kKernelNotCached, "load_kernel.sha256",
                          "no kernel of this user with this sha256 is cached; send its bytes");
       return Step::kRefused;
     }
   }
-  if (!load.image.ok()) {
-    *error = MakeError(load.image.status().code(), reason::kKernelRefused, "load_kernel", "{}",
-                       StatusMessage(load.image.status()));
+  const auto& image = load.loaded->image;
+  if (!image.ok()) {
+    *error = MakeError(image.status().code(), reason::kKernelRefused, "load_kernel", "{}",
+                       StatusMessage(image.status()));
     return Step::kRefused;
   }
   if (load.stage == LoadKernelTask::Stage::kCached) {
-    const uint64_t bytes = HeldBytes(**load.image);
+    const uint64_t bytes = HeldBytes(**image);
     if (Refusal refusal =
             handles_.use().Take(Resource::kKernelBytes, bytes, "load_kernel",
                                 fmt::format("a kernel of {} bytes with its names", bytes))) {
@@ -97,12 +97,27 @@ Issuer::Step Issuer::BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* err
     load.kept = UseHold(&handles_.use(), Resource::kKernelBytes, bytes);
   }
   load.kernel->kept = std::make_shared<const UseHold>(std::move(load.kept));
-  load.kernel->image = *load.image;
+  load.kernel->image = *image;
   load.kernel->state = Object::State::kReady;
   return Step::kDone;
 }
 
-Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply* error) {
+Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task& task, bool, ErrorReply* error) {
+  if (create.built == nullptr) return BeginProgram(create, task, error);
+  if (!create.built->ok()) {
+    *error = RefusedError("create_program", create.built->status());
+    return Step::kRefused;
+  }
+  for (const std::shared_ptr<Kernel>& kernel : create.kernels) {
+    create.program->kept.push_back(kernel->kept);
+  }
+  create.program->program = **std::move(create.built);
+  create.program->ids = std::make_shared<const std::vector<uint32_t>>(1, create.id);
+  create.program->state = Object::State::kReady;
+  return Step::kDone;
+}
+
+Issuer::Step Issuer::BeginProgram(CreateProgramTask& create, Task& task, ErrorReply* error) {
   for (const auto& kernel : create.kernels) {
     if (!Usable(*kernel, error)) return Step::kRefused;
   }
@@ -114,19 +129,11 @@ Issuer::Step Issuer::BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply
     *error = *std::move(refusal);
     return Step::kRefused;
   }
-  const uint32_t id = ++environment_.program_ids;
-  auto program = BuildProgram(id, spec, environment_.card.grid);
-  if (!program.ok()) {
-    *error = RefusedError("create_program", program.status());
-    return Step::kRefused;
-  }
-  for (const std::shared_ptr<Kernel>& kernel : create.kernels) {
-    create.program->kept.push_back(kernel->kept);
-  }
-  create.program->program = *std::move(program);
-  create.program->ids = std::make_shared<const std::vector<uint32_t>>(1, id);
-  create.program->state = Object::State::kReady;
-  return Step::kDone;
+  create.id = ++environment_.program_ids;
+  create.built = std::make_shared<StatusOr<std::shared_ptr<const Program>>>(nullptr);
+  DoOnHost(task, [built = create.built, id = create.id, spec = std::move(spec),
+                  grid = environment_.card.grid] { *built = BuildProgram(id, spec, grid); });
+  return Step::kBlocked;
 }
 
 Issuer::Step Issuer::BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error) {
@@ -144,13 +151,13 @@ Issuer::Step Issuer::BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error
 
 // ---- more: works, one slice at a time
 
-Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
+Issuer::Step Issuer::More(Task& task) {
   CommandQueue& queue = *task.queue;
   while (queue.handed_works < environment_.windows.handed_works &&
          queue.handed_bytes < environment_.windows.handed_bytes) {
     Work work;
-    if (!std::visit([&](auto& one) { return NextOne(one, task, &work); }, task.work)) {
-      return AllHanded(task) ? Step::kDone : Step::kBlocked;
+    if (!slices_.Next(task, &work)) {
+      return SliceMaker::AllMade(task) ? Step::kDone : Step::kBlocked;
     }
     if (!work.runs_kernels()) work.timeout = operation_timeout_;
     work.context = &task;
@@ -170,143 +177,44 @@ Issuer::Step Issuer::More(Task& task, std::vector<Work>* works) {
     ++task.outstanding;
     ++queue.handed_works;
     queue.handed_bytes += work.bytes;
-    works->push_back(std::move(work));
+    ++outstanding_;
+    works_.push_back(std::move(work));
   }
-  return AllHanded(task) ? Step::kDone : Step::kBlocked;
+  return SliceMaker::AllMade(task) ? Step::kDone : Step::kBlocked;
 }
 
 void Issuer::Ended(Task& task, const Work& work) {
   LearnLaunchTimes(task, work, environment_.windows.launch_guess);
+  --outstanding_;
   --task.outstanding;
   --task.queue->handed_works;
   task.queue->handed_bytes -= work.bytes;
   if (std::holds_alternative<ReadTask>(task.work)) outbox_.EndRead(work.bytes);
 }
 
-bool Issuer::AllHanded(const Task& task) {
-  if (const auto* write = std::get_if<WriteTask>(&task.work)) return write->handed == write->size;
-  if (const auto* read = std::get_if<ReadTask>(&task.work)) return read->handed == read->size;
-  if (const auto* copy = std::get_if<CopyTask>(&task.work)) return copy->handed == copy->size;
-  if (const auto* fill = std::get_if<FillTask>(&task.work)) return fill->handed == fill->size;
-  if (const auto* launch = std::get_if<LaunchTask>(&task.work)) return launch->handed;
-  if (const auto* record = std::get_if<RecordTraceTask>(&task.work))
-    return !record->last || record->handed_segments == TraceSegments(*record->trace->trace);
-  if (const auto* replay = std::get_if<ReplayTraceTask>(&task.work))
-    return replay->handed_segments == TraceSegments(*replay->trace->trace);
-  if (const auto* allocate = std::get_if<AllocateTask>(&task.work)) {
-    return allocate->handed == allocate->buffer->whole_bytes;
-  }
-  return true;
+void Issuer::LoadOnHost(Task& task, LoadKernelTask& load) {
+  load.stage = LoadKernelTask::Stage::kLoading;
+  load.loaded = std::make_shared<LoadedKernel>();
+  DoOnHost(task, [store = environment_.kernels.get(), uid = flow_.uid, name = load.name,
+                  bytes = std::move(load.bytes),
+                  loaded = load.loaded] { *loaded = store->Load(uid, name, bytes); });
 }
 
-uint64_t Issuer::SliceBytes(const Buffer& buffer, uint64_t left) const {
-  const uint64_t most = std::min<uint64_t>(kMaxTransferBytes, environment_.limits.chunk_bytes);
-  return std::min(left, SliceLimit(buffer.memory, buffer.page_bytes, most));
+void Issuer::DoOnHost(Task& task, std::function<void()> work) {
+  ++outstanding_;
+  ++task.outstanding;
+  task.stage = Task::Stage::kOnHost;
+  host_jobs_.push_back({&task, std::move(work)});
 }
 
-// The same for a command that touches whole units.
-uint64_t Issuer::UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t left,
-                                uint64_t limit) {
-  const uint64_t most =
-      std::min(limit, SliceLimit(buffer.memory, buffer.page_bytes, kMaxTransferBytes));
-  return left <= most ? left : CutAtUnit(buffer.page_bytes, offset, most);
-}
-
-bool Issuer::NextOne(WriteTask& write, Task&, Work* work) {
-  if (write.slices.empty()) return false;
-  work->payload = std::move(write.slices.front());
-  write.slices.erase(write.slices.begin());  // few: the payload in flight is limited
-  work->bytes = work->payload.size();
-  work->command = WriteCommand{write.buffer->region(), write.offset + write.handed, {}};
-  write.handed += work->bytes;
-  return true;
-}
-
-bool Issuer::NextOne(ReadTask& read, Task&, Work* work) {
-  const uint64_t size = SliceBytes(*read.buffer, read.size - read.handed);
-  if (size == 0) return false;
-  const uint64_t most = handles_.use().OutputLimit(environment_.windows.read_bytes);
-  if (outbox_.data_bytes() + size > most) {
-    read_blocked_ = true;
-    return false;
-  }
-  work->read_into = std::make_unique<std::string>();
-  std::string* const into = work->read_into.get();
-  work->command =
-      ReadCommand{read.buffer->region(), read.offset + read.handed, size,
-                  [into, size](uint64_t at, ByteSpan data) {
-                    if (into->empty()) into->reserve(size);
-                    if (at == into->size()) {  // as it is for most layouts, and costs no zeroing
-                      into->append(reinterpret_cast<const char*>(data.data()), data.size());
-                      return;
-                    }
-                    if (into->size() < size) into->resize(size);
-                    std::memcpy(into->data() + at, data.data(), data.size());
-                  }};
-  work->bytes = size;
-  work->read_offset = read.handed;
-  read.handed += size;
-  outbox_.BeginRead(size);
-  return true;
-}
-
-bool Issuer::NextOne(CopyTask& copy, Task&, Work* work) {
-  // Where one side may be cut the other may too (CopyKeepsUnits).
-  const uint64_t left = copy.size - copy.handed;
-  const uint64_t to_limit = SliceLimit(copy.to->memory, copy.to->page_bytes, kMaxTransferBytes);
-  const uint64_t size = UnitSliceBytes(*copy.from, copy.from_offset + copy.handed, left, to_limit);
-  if (size == 0) return false;
-  work->command = CopyCommand{copy.from->region(), copy.from_offset + copy.handed,
-                              copy.to->region(), copy.to_offset + copy.handed, size};
-  work->bytes = size;
-  copy.handed += size;
-  return true;
-}
-
-bool Issuer::NextOne(FillTask& fill, Task&, Work* work) {
-  const uint64_t at = fill.offset + fill.handed;
-  const uint64_t size =
-      UnitSliceBytes(*fill.buffer, at, fill.size - fill.handed, kMaxTransferBytes);
-  if (size == 0) return false;
-  // A slice may end within a word.
-  const uint32_t word = std::rotr(fill.word, static_cast<int>(fill.handed % 4 * 8));
-  work->command = FillCommand{fill.buffer->region(), at, size, word};
-  work->bytes = size;
-  fill.handed += size;
-  return true;
-}
-
-// Zeroes all that the buffer takes: a kernel sees the end of the last page and what is between them.
-bool Issuer::NextOne(AllocateTask& allocate, Task&, Work* work) {
-  const uint64_t whole = allocate.buffer->whole_bytes;
-  const uint64_t size = std::min(whole - allocate.handed, kMaxTransferBytes);
-  if (size == 0) return false;
-  work->command = FillCommand{allocate.buffer->whole(), allocate.handed, size, 0};
-  work->bytes = size;
-  allocate.handed += size;
-  return true;
+void Issuer::HostWorkEnded(Task& task) {
+  --outstanding_;
+  --task.outstanding;
+  if (task.stage == Task::Stage::kOnHost) task.stage = Task::Stage::kQueued;
 }
 
 bool Issuer::NeedsZeroing(const AllocateTask& allocate) const {
-  return !(allocate.buffer->allocation.pristine() && environment_.memory_is_zero_after_power_on);
-}
-
-bool Issuer::NextOne(LaunchTask& launch, Task&, Work* work) {
-  if (std::exchange(launch.handed, true)) return false;
-  work->command = LaunchCommand{launch.program->program, std::move(launch.resolved)};
-  work->launches = 1;
-  work->programs = launch.program->ids;
-  work->timeout = Patience(launch.timeout);
-  return true;
-}
-
-// A client may be stricter than the administrator, not more patient: others wait for the card.
-Duration Issuer::Patience(Duration asked) const {
-  Duration most = kernel_timeout_;
-  if (most == Duration::zero()) {
-    most = std::chrono::milliseconds(environment_.kernel_ms.load(std::memory_order_relaxed));
-  }
-  return asked != Duration::zero() ? std::min(most, asked) : most;
+  return !allocate.buffer->allocation.zero();
 }
 
 }  // namespace ttfd

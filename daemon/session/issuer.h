@@ -1,20 +1,28 @@
 // Turns tasks whose turn has come into works for the device thread, or does them at once where the
 // device is not needed.
 //
-// Transfers become slices, each a work of its own, handed over only as far as the windows allow:
-// what a client asks for never grows what the daemon holds.
+// They are handed over only as far as the windows allow: requests of a client never grow what the daemon holds.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "daemon/session/command_queue.h"
+#include "daemon/session/deferred_frees.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/handle_table.h"
 #include "daemon/session/outbox.h"
+#include "daemon/session/slice_maker.h"
 #include "daemon/session/task.h"
 
 namespace ttfd {
+
+// Host work of a task, which lives until it has ended.
+struct HostJob {
+  Task* task = nullptr;
+  std::function<void()> work;
+};
 
 // Not thread-safe: guarded by its session's lock.
 class Issuer {
@@ -29,25 +37,40 @@ class Issuer {
     Priority priority = Priority::kNormal;
     uint64_t lease = 0;  // it works under; 0: none
   };
-  Issuer(SessionEnvironment& environment, Outbox& outbox, HandleTable& handles, Flow flow)
-      : environment_(environment), outbox_(outbox), handles_(handles), flow_(flow) {}
+  Issuer(SessionEnvironment& environment, Outbox& outbox, HandleTable& handles,
+         const DeferredFrees& frees, Flow flow)
+      : environment_(environment),
+        outbox_(outbox),
+        handles_(handles),
+        frees_(frees),
+        flow_(flow),
+        slices_(environment, outbox, handles.use()) {}
 
   // Its predecessors in the queue have been issued; with `at_head` they have even ended. kRefused: `error` says why.
   Step Begin(Task& task, bool at_head, ErrorReply* error);
-  // Hands over as much as fits. kDone: all of it.
-  Step More(Task& task, std::vector<Work>* works);
+  // Adds as much as fits to works(). kDone: all of it.
+  Step More(Task& task);
+  // All bytes of the kernel are there: has them loaded.
+  void LoadOnHost(Task& task, LoadKernelTask& load);
 
-  // The works of a task ended: windows open again.
+  // A work of the task has ended: windows open again. Its host work has.
   void Ended(Task& task, const Work& work);
+  void HostWorkEnded(Task& task);
 
-  void set_frees_pending(bool pending) { frees_pending_ = pending; }
+  // For the device thread, and for host threads: the session empties them.
+  std::vector<Work>& works() { return works_; }
+  std::vector<HostJob>& host_jobs() { return host_jobs_; }
+  // Works and host jobs that have not ended.
+  bool outstanding() const { return outstanding_ > 0; }
+
   // Zero: the daemon's.
-  void set_kernel_timeout(Duration timeout) { kernel_timeout_ = timeout; }
+  void set_kernel_timeout(Duration timeout) { slices_.set_kernel_timeout(timeout); }
   void set_operation_timeout(Duration timeout) { operation_timeout_ = timeout; }
   // Of all queues together.
-  void BeginRound() { read_blocked_ = false; }
+  void BeginRound() { slices_.BeginRound(); }
   // In this round a read waits for its client to take what there is.
-  bool read_blocked() const { return read_blocked_; }
+  bool read_blocked() const { return slices_.read_blocked(); }
+  uint64_t lease() const { return flow_.lease; }
 
  private:
   Step BeginOne(BarrierTask&, Task&, bool, ErrorReply*) { return Step::kDone; }
@@ -58,43 +81,31 @@ class Issuer {
   Step BeginOne(FillTask& fill, Task&, bool, ErrorReply* error);
   Step BeginOne(AllocateTask& allocate, Task&, bool at_head, ErrorReply* error);
   Step BeginOne(LoadKernelTask& load, Task&, bool, ErrorReply* error);
-  Step BeginOne(CreateProgramTask& create, Task&, bool, ErrorReply* error);
+  Step BeginOne(CreateProgramTask& create, Task& task, bool, ErrorReply* error);
   Step BeginOne(LaunchTask& launch, Task&, bool, ErrorReply* error);
-  Step BeginOne(RecordTraceTask& record, Task&, bool at_head, ErrorReply* error);
+  Step BeginOne(RecordTraceTask& record, Task& task, bool at_head, ErrorReply* error);
+  Step BeginProgram(CreateProgramTask& create, Task& task, ErrorReply* error);
+  Step BeginLayout(RecordTraceTask& record, Task& task, ErrorReply* error);
+  Refusal TakeLayout(TraceObject& trace, TraceLayout& layout);
   Step BeginOne(ReplayTraceTask& replay, Task&, bool, ErrorReply* error);
 
-  bool NextOne(BarrierTask&, Task&, Work*) { return false; }
-  bool NextOne(FreeTask&, Task&, Work*) { return false; }
-  bool NextOne(LoadKernelTask&, Task&, Work*) { return false; }
-  bool NextOne(CreateProgramTask&, Task&, Work*) { return false; }
-  bool NextOne(WriteTask& write, Task&, Work* work);
-  bool NextOne(ReadTask& read, Task&, Work* work);
-  bool NextOne(CopyTask& copy, Task&, Work* work);
-  bool NextOne(FillTask& fill, Task&, Work* work);
-  bool NextOne(AllocateTask& allocate, Task&, Work* work);
-  bool NextOne(LaunchTask& launch, Task&, Work* work);
-  bool NextOne(RecordTraceTask& record, Task&, Work* work);
-  bool NextOne(ReplayTraceTask& replay, Task&, Work* work);
-
+  // Adds a job to host_jobs().
+  void DoOnHost(Task& task, std::function<void()> work);
   Step FindMemory(Buffer& buffer, bool may_hold, bool at_head, const char* field,
                   ErrorReply* error);
-  Duration Patience(Duration asked) const;
-
-  static bool AllHanded(const Task& task);
   static bool Usable(const Object& object, ErrorReply* error);
   bool NeedsZeroing(const AllocateTask& allocate) const;
-  uint64_t SliceBytes(const Buffer& buffer, uint64_t left) const;
-  static uint64_t UnitSliceBytes(const Buffer& buffer, uint64_t offset, uint64_t left,
-                                 uint64_t limit);
 
   SessionEnvironment& environment_;
   Outbox& outbox_;
   HandleTable& handles_;
+  const DeferredFrees& frees_;
   const Flow flow_;
-  Duration kernel_timeout_{};
+  SliceMaker slices_;
   Duration operation_timeout_{};
-  bool frees_pending_ = false;
-  bool read_blocked_ = false;
+  std::vector<Work> works_;
+  std::vector<HostJob> host_jobs_;
+  uint64_t outstanding_ = 0;
 };
 
 }  // namespace ttfd

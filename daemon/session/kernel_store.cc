@@ -2,8 +2,10 @@
 #include "daemon/session/kernel_store.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
+#include "daemon/session/sha256.h"
 #include "runtime/elf/symbol_table.h"
 
 namespace ttfd {
@@ -18,6 +20,17 @@ uint64_t HeldBytes(const KernelImage& image) {
   return sizeof(KernelImage) + image.name.size() + image.bytes.size() +
          image.needs.size() * sizeof(KernelNeed) +
          (image.symbols == nullptr ? 0 : image.symbols->bytes());
+}
+
+LoadedKernel KernelStore::Load(uint32_t uid, const std::string& name, const std::string& bytes) {
+  LoadedKernel loaded{Sha256(bytes)};
+  if (auto known = Find(uid, loaded.sha256)) {
+    loaded.image = std::move(known);
+    return loaded;
+  }
+  loaded.image = loader_(std::as_bytes(std::span(bytes)), name);
+  if (loaded.image.ok()) Insert(uid, loaded.sha256, *loaded.image);
+  return loaded;
 }
 
 std::shared_ptr<const KernelImage> KernelStore::Find(uint32_t uid, const std::string& sha256) {

@@ -5,15 +5,29 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "runtime/base/bytes.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/status.h"
 #include "runtime/command/program.h"
 
 namespace ttfd {
+
+// Turns a kernel's ELF into what a tile runs; may refuse it.
+using KernelLoader = std::function<StatusOr<std::shared_ptr<const KernelImage>>(
+    ByteSpan elf, const std::string& name)>;
+
+// What came of a kernel's bytes.
+struct LoadedKernel {
+  std::string sha256;
+  StatusOr<std::shared_ptr<const KernelImage>> image = std::shared_ptr<const KernelImage>();
+};
 
 // Host memory of a loaded kernel: its image, its name and the names of its addresses, about.
 uint64_t HeldBytes(const KernelImage& image);
@@ -22,7 +36,12 @@ uint64_t HeldBytes(const KernelImage& image);
 // kernels of users who keep less. Programs keep their kernels alive themselves.
 class KernelStore {
  public:
-  explicit KernelStore(uint64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+  explicit KernelStore(uint64_t capacity_bytes, KernelLoader loader)
+      : capacity_bytes_(capacity_bytes), loader_(std::move(loader)) {}
+
+  // The kernel with these bytes: that of the store, or loaded and kept in it. Takes long: on a host thread.
+  LoadedKernel Load(uint32_t uid, const std::string& name, const std::string& bytes)
+      ABSL_LOCKS_EXCLUDED(mu_);
 
   // Null: not here.
   std::shared_ptr<const KernelImage> Find(uint32_t uid, const std::string& sha256)
@@ -46,6 +65,7 @@ class KernelStore {
   void EvictOne() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const uint64_t capacity_bytes_;
+  const KernelLoader loader_;
   mutable Mutex mu_;
   std::map<uint32_t, User> users_ ABSL_GUARDED_BY(mu_);  // who have entries
   uint64_t used_bytes_ ABSL_GUARDED_BY(mu_) = 0;

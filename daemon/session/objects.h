@@ -138,6 +138,9 @@ struct TracedLaunch {
 };
 
 inline constexpr uint32_t kNoKernelIndex = UINT32_MAX;
+// What the arguments of a trace's launches name, by launch and kernel, and their circular buffers lie on, by launch and
+// kNoKernelIndex.
+using TraceBuffers = std::map<std::pair<uint32_t, uint32_t>, std::vector<std::shared_ptr<Buffer>>>;
 
 // Its creator is the first of the commands that record it, which come one behind the other.
 struct TraceObject final : Object {
@@ -166,9 +169,7 @@ struct TraceObject final : Object {
   // The queue whose replays have been issued and not ended; null: none. Replays of other queues wait, so that patches
   // take effect in the order of the replays.
   std::weak_ptr<const uint32_t> turn;
-  // What its arguments name, by launch and kernel, and its circular buffers lie on, by launch and kNoKernelIndex: they
-  // hold their memory as long as a replay can reach it.
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<std::shared_ptr<Buffer>>> buffers;
+  TraceBuffers buffers;  // they hold their memory while a replay can reach it
 };
 
 }  // namespace ttfd

@@ -71,7 +71,8 @@ void ReceiveWindow::Advance(uint64_t unsent_output) {
 
 void ReceiveWindow::Close() {
   pool_->Return(size());
-  released_ = charged_ = granted_;
+  charged_ = granted_.load();
+  released_ = granted_.load();
 }
 
 }  // namespace ttfd

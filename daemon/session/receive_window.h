@@ -43,7 +43,7 @@ struct HeldCost {
   uint64_t RemovePayload(uint64_t bytes);
 };
 
-// Not thread-safe: guarded by its session's lock.
+// Charge is called by one thread at a time, the others with the session's lock held.
 class ReceiveWindow {
  public:
   // `limits` outlives the window.
@@ -72,9 +72,9 @@ class ReceiveWindow {
  private:
   const SessionLimits& limits_;
   const std::shared_ptr<WindowPool> pool_;
-  uint64_t released_ = 0;
-  uint64_t charged_ = 0;
-  uint64_t granted_ = 0;
+  std::atomic<uint64_t> released_{0};
+  std::atomic<uint64_t> charged_{0};
+  std::atomic<uint64_t> granted_{0};
   bool reduced_ = false;
 };
 

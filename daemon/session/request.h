@@ -179,6 +179,7 @@ struct DataChunk {
 
 // One message of a session's client after Hello. Its parts are handled in this order.
 struct MessageRequest {
+  TimePoint arrived{};  // in the daemon; set by the session
   // What the window is charged: that of its commands and data, and what belongs to none of them.
   uint64_t cost = 0;
   std::vector<OpenQueueRequest> open_queues;
@@ -190,6 +191,7 @@ struct MessageRequest {
 
   // What may not follow Finish.
   bool has_input() const { return !open_queues.empty() || !batches.empty() || !data.empty(); }
+  bool empty() const { return cost == 0 && !has_input() && cancels.empty() && !finish && !leave; }
 };
 
 struct ResumeRequest {

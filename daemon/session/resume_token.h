@@ -9,7 +9,7 @@
 namespace ttfd {
 
 // Every Welcome has another. The one before stays good until the client has proved by a message that it received the
-// newest: a Welcome can be lost with its connection. Not thread-safe: guarded by its session's lock.
+// newest: a Welcome can be lost with its connection. Not thread-safe: guarded by the lock of its inbox.
 class ResumeToken {
  public:
   explicit ResumeToken(std::string first) : newest_(std::move(first)) {}
@@ -26,7 +26,6 @@ class ResumeToken {
     newest_ = std::move(next);
   }
   void ConfirmNewest() { used_.clear(); }
-  const std::string& newest() const { return newest_; }
 
  private:
   std::string newest_;

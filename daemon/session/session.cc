@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "daemon/session/lease_wait.h"
-#include "daemon/session/sha256.h"
 #include "daemon/session/status_reason.h"
 
 namespace ttfd {
@@ -33,10 +32,10 @@ Session::Session(SessionEnvironment& environment, const PeerIdentity& peer,
       transport_(std::move(transport)),
       executor_(environment, outbox_, {welcome_.session, peer.uid, weight_, priority_, lease.id},
                 lease.workers, user_use),
+      inbox_(executor_.window_account().window(), welcome_.token, output, lease.waiting),
       output_(output),
       waiting_(lease.waiting),
       reconnect_timeout_(ReconnectTimeout(hello)),
-      token_(welcome_.token),
       pid_(peer.pid),
       advertised_window_(executor_.window().granted()),
       last_data_(opened_),
@@ -52,69 +51,48 @@ Duration Session::ReconnectTimeout(const HelloRequest& hello) const {
 
 // ---- input
 
-LoadedKernel Session::Load(const KernelToLoad& kernel) const {
-  LoadedKernel loaded{Sha256(kernel.bytes), nullptr};
-  if (auto known = environment_.kernels->Find(peer_.uid, loaded.sha256)) {
-    loaded.image = std::move(known);
-    return loaded;
-  }
-  loaded.image = environment_.load_kernel(std::as_bytes(std::span(kernel.bytes)), kernel.name);
-  if (loaded.image.ok()) environment_.kernels->Insert(peer_.uid, loaded.sha256, *loaded.image);
-  return loaded;
-}
-
-void Session::LoadAll(const std::vector<KernelToLoad>& kernels) {
-  for (const KernelToLoad& kernel : kernels) {
-    {
-      MutexLock lock(&mu_);
-      if (!open()) return;
-      if (!executor_.AwaitsKernel(kernel.position)) continue;
-    }
-    LoadedKernel loaded = Load(kernel);
-    MutexLock lock(&mu_);
-    if (!open()) return;
-    executor_.KernelLoaded(kernel, std::move(loaded));
-    Advance();
-  }
-}
-
 Status Session::Accept(const SessionOutput* from, MessageRequest message,
                        absl::FunctionRef<void()> accepted) {
-  std::vector<KernelToLoad> kernels;
-  {
-    MutexLock lock(&mu_);
-    RETURN_IF_ERROR(CheckInput(from, message));
-    // CheckEnd returns how it ended; an ack or a Leave may cross that.
-    if (!open()) return OkStatus();
-    token_.ConfirmNewest();
-    RETURN_IF_ERROR(AcceptLocked(message, &kernels));
-    accepted();
-    if (message.leave) EndLocked(ClientLeft());
-    Advance();
-  }
-  LoadAll(kernels);
+  message.arrived = environment_.clock->Now();
+  ASSIGN_OR_RETURN(const bool first, inbox_.Post(from, std::move(message), accepted));
+  if (first) environment_.input->Add(shared_from_this());
   return OkStatus();
 }
 
-Status Session::AcceptLocked(MessageRequest& message, std::vector<KernelToLoad>* kernels) {
-  const TimePoint now = environment_.clock->Now();
-  if (!message.data.empty() || !WaitsForData()) last_data_ = now;
-  RETURN_IF_ERROR(executor_.window_account().BeginMessage(message.cost));
-  for (const OpenQueueRequest& open : message.open_queues) {
-    RETURN_IF_ERROR(executor_.OpenQueue(open));
+bool Session::HandleInput(InputBudget* budget) {
+  MutexLock lock(&mu_);
+  bool more = true;
+  while (more && !budget->spent()) more = HandleOne(budget);
+  Advance();
+  ReleaseIfIdle();
+  return more;
+}
+
+bool Session::HandleOne(InputBudget* budget) {
+  MessageDecoder& decoder = executor_.decoder();
+  if (decoder.done()) {
+    std::optional<Input> input = inbox_.Take();
+    if (!input) return false;
+    budget->Spend(1, 0);
+    if (Task* const* task = std::get_if<Task*>(&*input)) {
+      executor_.HostWorkEnded(**task);
+      return true;
+    }
+    auto& message = std::get<MessageRequest>(*input);
+    if (!open()) return true;
+    if (!message.data.empty()) last_data_ = message.arrived;
+    if (!message.batches.empty()) last_command_ = message.arrived;
+    decoder.Begin(std::move(message));
   }
-  for (BatchRequest& batch : message.batches) {
-    if (!batch.commands.empty()) last_command_ = now;
-    RETURN_IF_ERROR(executor_.Append(batch, now, kernels));
-  }
-  for (DataChunk& chunk : message.data) RETURN_IF_ERROR(executor_.Supply(chunk, kernels));
-  for (const QueuePosition& from : message.cancels) RETURN_IF_ERROR(executor_.Cancel(from));
-  if (message.finish && phase_ == Phase::kActive) {
+  const StatusOr<MessageDecoder::End> end = decoder.Continue(budget);
+  if (!end.ok()) {
+    EndLocked(end.status());
+  } else if (*end == MessageDecoder::End::kLeave) {
+    EndLocked(ClientLeft());
+  } else if (*end == MessageDecoder::End::kFinish && phase_ == Phase::kActive) {
     phase_ = Phase::kFinishing;
-    executor_.FinishInput();
   }
-  executor_.window_account().EndMessage();
-  return OkStatus();
+  return true;
 }
 
 // ---- output
@@ -137,7 +115,8 @@ SessionOutputBatch Session::TakeOutput(const SessionOutput* from, uint64_t max_b
     ScheduleCheck();
     return batch;
   }
-  if (executor_.read_blocked()) Advance();
+  // There is space for what it reads.
+  if (executor_.read_blocked() && inbox_.Wake()) environment_.input->Add(shared_from_this());
   return batch;
 }
 
@@ -146,17 +125,32 @@ uint64_t Session::window_bytes() const {
   return executor_.window().granted();
 }
 
-bool Session::AllDone() const { return executor_.finished() && outbox_.empty(); }
+bool Session::NothingLeft() const {
+  return executor_.queues().finished() && executor_.decoder().done() && inbox_.empty();
+}
+
+bool Session::AllDone() const { return NothingLeft() && outbox_.empty(); }
+
+void Session::PassWorksOn() {
+  std::vector<Work>& works = executor_.works();
+  std::vector<HostJob>& jobs = executor_.host_jobs();
+  if (works.empty() && jobs.empty()) return;
+  const std::shared_ptr<Session> self = shared_from_this();
+  for (Work& work : works) work.owner = self;
+  if (!works.empty()) environment_.host->Enqueue(&works);
+  for (HostJob& job : std::exchange(jobs, {})) {
+    environment_.host_work->Add(id(), [self, job = std::move(job)] {
+      if (!job.task->unwanted.load(std::memory_order_relaxed)) job.work();
+      if (self->inbox_.Post(job.task)) self->environment_.input->Add(self);
+    });
+  }
+}
 
 void Session::Advance() {
+  if (!WaitsForData()) last_data_ = environment_.clock->Now();
   if (open()) executor_.Pump();
-  std::vector<Work>& works = executor_.works();
-  if (!works.empty()) {
-    const std::shared_ptr<Session> self = shared_from_this();
-    for (Work& work : works) work.owner = self;
-    environment_.host->Enqueue(&works);
-  }
-  const uint64_t ended = executor_.commands_ended();
+  PassWorksOn();
+  const uint64_t ended = executor_.queues().commands_ended();
   if (ended != ended_counted_) last_command_ = environment_.clock->Now();
   environment_.commands_ended.fetch_add(ended - std::exchange(ended_counted_, ended),
                                         std::memory_order_relaxed);
@@ -167,7 +161,7 @@ void Session::Advance() {
 
 void Session::ScheduleCheck() {
   if (!open()) return;
-  TimePoint next = std::min({executor_.next_deadline(), resume_until_, suspended_until_});
+  TimePoint next = std::min({executor_.queues().next_deadline(), resume_until_, suspended_until_});
   if (WaitsForData()) next = std::min(next, last_data_ + StalledTimeout());
   const TimePoint now = environment_.clock->Now();
   if (detached() && pid_ != 0) next = std::min(next, now + kProcessCheck);
@@ -177,12 +171,12 @@ void Session::ScheduleCheck() {
   environment_.host->LookAgainAt(next);
 }
 
-bool Session::WaitsForData() const { return !detached() && executor_.waits_for_data(); }
+bool Session::WaitsForData() const { return !detached() && executor_.queues().wait_for_data(); }
 
 // A detached client does not hold up the daemon's end with results it has not received.
 void Session::EndIfDrained() {
   if (!draining_ || !open()) return;
-  const bool done = detached() ? executor_.finished() : phase_ == Phase::kActive && AllDone();
+  const bool done = detached() ? NothingLeft() : phase_ == Phase::kActive && AllDone();
   if (done) EndLocked(ToStatus(DrainingError()));
 }
 
@@ -190,8 +184,7 @@ void Session::NotifyOutput() {
   executor_.window_account().CountOutput();
   if (output_ == nullptr) return;
   executor_.window_account().Advance();
-  const bool ended =
-      phase_ == Phase::kEnded || (phase_ == Phase::kFinishing && executor_.finished());
+  const bool ended = phase_ == Phase::kEnded || (phase_ == Phase::kFinishing && NothingLeft());
   if (output_announced_ || !(ended || !outbox_.empty() || WindowDue())) return;
   output_announced_ = true;
   output_->OutputReady();
@@ -253,6 +246,7 @@ void Session::EndLocked(const Status& status) {
   if (open()) {
     phase_ = Phase::kEnded;
     end_status_ = status;
+    inbox_.Close(status);
     executor_.DropAll();
   }
   ReleaseIfIdle();
@@ -276,7 +270,7 @@ void Session::Drain() {
     return;
   }
   draining_ = true;
-  executor_.RefuseNewCommands(DrainingError());
+  executor_.decoder().RefuseNew(DrainingError());
   EndIfDrained();
   NotifyOutput();
 }
@@ -284,13 +278,14 @@ void Session::Drain() {
 void Session::Undrain() {
   MutexLock lock(&mu_);
   if (!std::exchange(draining_, false)) return;
-  executor_.AcceptNewCommands();
+  executor_.AcceptNew();
 }
 
 void Session::LeaseGranted(std::string token) {
   MutexLock lock(&mu_);
   if (phase_ != Phase::kActive || !std::exchange(waiting_, false)) return;
   last_data_ = last_command_ = environment_.clock->Now();
+  inbox_.Open();
   outbox_.SetWelcome(std::move(token));
   NotifyOutput();
 }
@@ -305,12 +300,12 @@ void Session::NotifyWaiting(const LeaseWaitReply& wait) {
 std::optional<TileSet> Session::BlockedByLeases(const LeaseGate& gate, bool settled) const {
   MutexLock lock(&mu_);
   if (!open()) return std::nullopt;
-  return ttfd::BlockedByLeases(executor_.queues(), gate, settled);
+  return ttfd::BlockedByLeases(executor_.queues().all(), gate, settled);
 }
 
 TimePoint Session::LastAtWork(TimePoint now) const {
   MutexLock lock(&mu_);
-  return executor_.finished() ? last_command_ : now;
+  return NothingLeft() ? last_command_ : now;
 }
 
 TimePoint Session::CheckDeadlines(TimePoint now) {
@@ -345,7 +340,7 @@ TimePoint Session::CheckIdle(TimePoint now) {
   // A lease has an idle time of its own, which the work of others under it counts for.
   if (limit_ms == 0 || lease_ != 0 || phase_ != Phase::kActive) return TimePoint::max();
   const Duration limit = std::chrono::milliseconds(limit_ms);
-  if (!executor_.finished()) return now + limit;
+  if (!NothingLeft()) return now + limit;
   if (now - last_command_ < limit) return last_command_ + limit;
   EndLocked(ToStatus(LimitError("", "idle_ms", limit_ms, MillisecondsOf(now - last_command_),
                                 "the session has had no command for too long")));
@@ -369,7 +364,7 @@ void Session::SetTimeouts(const TimeoutsReply& timeouts) {
   set(timeouts.stalled_client_ms, &timeouts_.stalled_client_ms);
   executor_.set_operation_timeout(std::chrono::milliseconds(timeouts_.operation_ms));
   executor_.set_kernel_timeout(std::chrono::milliseconds(timeouts_.kernel_ms));
-  executor_.set_start_timeout(std::chrono::milliseconds(timeouts_.start_ms));
+  executor_.decoder().set_start_timeout(std::chrono::milliseconds(timeouts_.start_ms));
   ScheduleCheck();
 }
 

@@ -1,18 +1,19 @@
-// One session, between the connection that drives it (gRPC threads) and the device thread, which completes its
-// commands.
+// One session: the connection that drives it (gRPC threads) posts its input, the device thread decodes that, orders
+// commands and completes them.
 //
 // A session is attached to at most one connection at a time, known by its SessionOutput; when another connection
 // resumes the session, calls of the one before are refused. Without a connection it is detached: a session with a
 // reconnect timeout waits so long for its client, any other ends. What was taken from it before is the transport's to
 // send again.
 //
-// One mutex guards everything; a kernel's ELF is loaded without it. The executor decides what becomes of commands, this
-// class locks, passes works to the engine and notifies the connection when there is output.
+// One mutex guards everything but the inbox. The executor decides what becomes of commands, this class locks, passes
+// works to the engine and to host threads, and notifies the connection when there is output.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,9 @@
 #include "daemon/session/account.h"
 #include "daemon/session/environment.h"
 #include "daemon/session/executor.h"
+#include "daemon/session/inbox.h"
+#include "daemon/session/input_budget.h"
 #include "daemon/session/outbox.h"
-#include "daemon/session/resume_token.h"
 #include "daemon/session/service.h"
 #include "runtime/base/mutex.h"
 
@@ -63,6 +65,9 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   const std::shared_ptr<SessionTransport>& transport() const { return transport_; }
   // What its client may have sent in total.
   uint64_t window_bytes() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // ---- Device thread: handles input that was posted until the budget is spent. False: there is none left.
+  bool HandleInput(InputBudget* budget) ABSL_LOCKS_EXCLUDED(mu_);
 
   // ---- WorkOwner: device thread
   const SessionClient& client() const override { return client_; }
@@ -107,25 +112,19 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
 
  private:
   enum class Phase { kActive, kFinishing, kEnded, kReleased };
-  static Status Replaced();
   bool open() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return phase_ == Phase::kActive || phase_ == Phase::kFinishing;
   }
   bool detached() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return output_ == nullptr && open(); }
-  // Before anything a message says. Not OK: the message is not accepted.
-  Status CheckInput(const SessionOutput* from, const MessageRequest& message) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  Status AcceptLocked(MessageRequest& message, std::vector<KernelToLoad>* kernels)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // False: there is no input.
+  bool HandleOne(InputBudget* budget) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool WaitsForData() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void ScheduleCheck() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   Duration ReconnectTimeout(const HelloRequest& hello) const;
-  LoadedKernel Load(const KernelToLoad& kernel) const;
-  // Outside the lock, which is taken for each kernel that is ready.
-  void LoadAll(const std::vector<KernelToLoad>& kernels) ABSL_LOCKS_EXCLUDED(mu_);
-  // After every change: issues what is ready, passes works to the engine, notifies the connection.
+  // After every change: issues what is ready, passes works on, notifies the connection.
   void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void PassWorksOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NotifyOutput() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The window has grown so far, or the client may be waiting for so little, that it is sent by itself.
   bool WindowDue() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -137,6 +136,8 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   Duration StalledTimeout() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static ErrorReply DrainingError();
   void Unsuspend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Everything that was posted is handled, and has ended.
+  bool NothingLeft() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AllDone() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after construction.
@@ -153,13 +154,13 @@ class Session final : public WorkOwner, public std::enable_shared_from_this<Sess
   mutable Mutex mu_;
   Outbox outbox_ ABSL_GUARDED_BY(mu_);
   Executor executor_ ABSL_GUARDED_BY(mu_);
+  Inbox inbox_;
   // The connection it is attached to. Null: none.
   SessionOutput* output_ ABSL_GUARDED_BY(mu_);
   Phase phase_ ABSL_GUARDED_BY(mu_) = Phase::kActive;
   bool waiting_ ABSL_GUARDED_BY(mu_);                               // for its lease
   Duration reconnect_timeout_ ABSL_GUARDED_BY(mu_);                 // zero: it cannot be resumed
   TimePoint resume_until_ ABSL_GUARDED_BY(mu_) = TimePoint::max();  // while detached
-  ResumeToken token_ ABSL_GUARDED_BY(mu_);
   // Of the process that opened or last resumed it; 0: not known.
   uint32_t pid_ ABSL_GUARDED_BY(mu_);
   Status end_status_ ABSL_GUARDED_BY(mu_);

@@ -7,23 +7,11 @@
 
 namespace ttfd {
 
-Status Session::CheckInput(const SessionOutput* from, const MessageRequest& message) const {
-  if (from != transport_->newest) return Replaced();
-  RETURN_IF_ERROR(end_status_);
-  if (waiting_) {
-    return ToStatus(InvalidError("", "a message while the session waits for its lease"));
-  }
-  if (phase_ != Phase::kActive && message.has_input()) {
-    return ToStatus(InvalidError("batches", "queues, commands or data after Finish"));
-  }
-  return OkStatus();
-}
-
 ClientSession::Ending Session::CheckEnd(const SessionOutput* from, bool acknowledged,
                                         Status* status) {
   MutexLock lock(&mu_);
   if (from != transport_->newest) {
-    *status = Replaced();
+    *status = SessionReplaced();
     return ClientSession::Ending::kEnded;
   }
   const bool done = phase_ == Phase::kFinishing && AllDone();
@@ -32,7 +20,10 @@ ClientSession::Ending Session::CheckEnd(const SessionOutput* from, bool acknowle
     return ClientSession::Ending::kUnacknowledged;
   }
   *status = end_status_;
-  if (phase_ == Phase::kFinishing) phase_ = Phase::kEnded;
+  if (phase_ == Phase::kFinishing) {
+    phase_ = Phase::kEnded;
+    inbox_.Close(end_status_);
+  }
   output_ = nullptr;
   ReleaseIfIdle();
   return ClientSession::Ending::kEnded;
@@ -55,18 +46,13 @@ void Session::Abandon(const SessionOutput* from, bool lost) {
   ReleaseIfIdle();
 }
 
-Status Session::Replaced() {
-  return WithReason(Error(StatusCode::kAborted, "the session was resumed on another connection"),
-                    reason::kCancelled);
-}
-
 StatusOr<WelcomeReply> Session::Attach(const PeerIdentity& peer, const HelloRequest& hello,
                                        std::string next_token, SessionOutput* output) {
   MutexLock lock(&mu_);
   // One answer for all: it tells nothing about sessions of others.
   const bool same_user = peer.uid == peer_.uid && peer.certificate == peer_.certificate;
-  if (!token_.Accepts(hello.resume.token) || !same_user || !open() || waiting_ ||
-      reconnect_timeout_ == Duration::zero() || next_token.empty()) {
+  if (!same_user || !open() || waiting_ || reconnect_timeout_ == Duration::zero() ||
+      next_token.empty() || !inbox_.Attach(hello.resume.token, next_token, output)) {
     return SessionLost(hello.resume.session);
   }
   if (output_ != nullptr) output_->OutputReady();  // CheckEnd returns that it was replaced
@@ -75,11 +61,10 @@ StatusOr<WelcomeReply> Session::Attach(const PeerIdentity& peer, const HelloRequ
   pid_ = peer.pid;
   resume_until_ = TimePoint::max();
   last_data_ = environment_.clock->Now();
-  token_.Replace(hello.resume.token, std::move(next_token));
   reconnect_timeout_ = ReconnectTimeout(hello);
   executor_.window_account().Advance();
   WelcomeReply welcome = welcome_;
-  welcome.token = token_.newest();
+  welcome.token = std::move(next_token);
   welcome.window_bytes = advertised_window_ = executor_.window().granted();
   Advance();
   return welcome;

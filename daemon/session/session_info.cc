@@ -57,7 +57,7 @@ SessionInfoReply Session::Info(TimePoint now) const {
                 Nanoseconds(account_.waits.Quantile(0.5)),
                 Nanoseconds(account_.waits.Quantile(0.99)), Nanoseconds(account_.waits.max())};
   info.connected_ms = static_cast<uint64_t>((now - opened_) / std::chrono::milliseconds(1));
-  for (const auto& [number, queue] : executor_.queues()) {
+  for (const auto& [number, queue] : executor_.queues().all()) {
     info.submitted.push_back({number, queue.sent});
     info.completed.push_back({number, queue.completed});
   }

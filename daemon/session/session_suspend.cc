@@ -49,7 +49,7 @@ void Session::Unsuspend() {
   suspended_until_ = TimePoint::max();
   recent_hangs_.clear();
   executor_.Unsuspend();
-  if (draining_) executor_.RefuseNewCommands(DrainingError());
+  if (draining_) executor_.decoder().RefuseNew(DrainingError());
 }
 
 }  // namespace ttfd

@@ -14,9 +14,11 @@
 
 #include "daemon/engine/work.h"
 #include "daemon/session/errors.h"
+#include "daemon/session/kernel_store.h"
 #include "daemon/session/objects.h"
 #include "daemon/session/receive_window.h"
 #include "daemon/session/request.h"
+#include "daemon/session/trace_layout.h"
 
 namespace ttfd {
 
@@ -41,12 +43,12 @@ struct LoadKernelTask {
   enum class Stage : uint8_t {
     kCached,     // no bytes are sent: the store's copy is taken when the command is issued
     kReceiving,  // streamed; `bytes` holds what has come so far
-    kLoading,    // all bytes are here, and are loaded outside the session's lock
-    kLoaded,     // `image` holds the outcome
+    kLoading,    // all bytes are here, and are being loaded (host work)
+    kLoaded,     // `loaded` holds the outcome
   };
   Stage stage = Stage::kCached;
   std::string bytes;
-  StatusOr<std::shared_ptr<const KernelImage>> image = std::shared_ptr<const KernelImage>();
+  std::shared_ptr<LoadedKernel> loaded;  // written by the host work
   UseHold kept;  // of kernel_bytes: `bytes` of a streamed one, then the image
 };
 struct CreateProgramTask {
@@ -55,6 +57,9 @@ struct CreateProgramTask {
   std::vector<std::shared_ptr<Kernel>> kernels;  // one a use, in order
   std::vector<std::shared_ptr<Buffer>> buffers;  // one a circular buffer, in order; null: none
   CreateProgramRequest request;
+  // Null until its kernels and buffers are ready. Written by the host work.
+  std::shared_ptr<StatusOr<std::shared_ptr<const Program>>> built;
+  uint32_t id = 0;  // of the program
 };
 struct WriteTask {
   std::shared_ptr<Buffer> buffer;
@@ -100,6 +105,8 @@ struct LaunchTask {
 struct RecordTraceTask {
   std::shared_ptr<TraceObject> trace;
   bool last = false;  // the one that builds and records it; those before only gather
+  std::shared_ptr<TraceLayout>
+      layout;  // null until its programs and buffers are ready; written by the host work
   uint32_t handed_segments = 0;
 };
 struct ReplayTraceTask {
@@ -158,13 +165,22 @@ struct Task : WorkContext {
 
   enum class Stage : uint8_t {
     kQueued,
+    kOnHost,   // the same while its host work is done
     kIssuing,  // it is the next to be given to the device, or was
     kStarted,  // the device has begun with it; it will run to its end
     kDropped,  // nothing is reported of it any more
   };
   Stage stage = Stage::kQueued;
   bool counted = false;      // one of its works has been handed over
-  uint32_t outstanding = 0;  // works handed and not ended
+  uint32_t outstanding = 0;  // works handed and not ended, and host work
+  // It may be begun, or will be once its host work has ended.
+  bool queued() const { return stage == Stage::kQueued || stage == Stage::kOnHost; }
+  // The client has not sent all of its payload.
+  bool LacksData() const {
+    if (const auto* write = std::get_if<WriteTask>(&work)) return write->received < write->size;
+    const auto* load = std::get_if<LoadKernelTask>(&work);
+    return load != nullptr && load->stage == LoadKernelTask::Stage::kReceiving;
+  }
   bool started() const { return stage == Stage::kStarted; }
   bool dropped() const { return stage == Stage::kDropped; }
   void Drop() {

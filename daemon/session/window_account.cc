@@ -18,12 +18,6 @@ WindowAccount::WindowAccount(SessionEnvironment& environment, const Outbox& outb
       use_(use),
       window_(environment.limits, std::move(pool)) {}
 
-Status WindowAccount::BeginMessage(uint64_t cost) {
-  RETURN_IF_ERROR(window_.Charge(cost));
-  message_cost_ = cost;
-  return OkStatus();
-}
-
 void WindowAccount::EndMessage() {
   window_.Release(std::exchange(message_cost_, 0));
   Count();

@@ -20,12 +20,13 @@ class WindowAccount {
   WindowAccount(SessionEnvironment& environment, const Outbox& outbox, SessionUse& use,
                 std::shared_ptr<WindowPool> pool);
 
-  // A message of this cost begins; what nothing takes of it is released with EndMessage. RESOURCE_EXHAUSTED: the window
-  // has no space for it.
-  Status BeginMessage(uint64_t cost);
+  // A message for which the window was charged so much is handled from here on; what nothing takes of it is released
+  // with EndMessage.
+  void BeginMessage(uint64_t cost) { message_cost_ = cost; }
   void EndMessage();
   // Up to `cost` of the message that is being accepted, for the command that holds it from here on.
   uint64_t TakeCost(uint64_t cost);
+  void PutCostBack(uint64_t cost) { message_cost_ += cost; }
   // Bytes of the command's payload have been written, or are not needed.
   void ReleasePayload(HeldCost& held, uint64_t bytes) {
     window_.Release(held.RemovePayload(bytes));
@@ -47,6 +48,7 @@ class WindowAccount {
   // The session is over: it holds nothing.
   void Close();
 
+  ReceiveWindow& window() { return window_; }
   const ReceiveWindow& window() const { return window_; }
 
  private:

@@ -71,7 +71,10 @@ Status TestClient::Open(const HelloRequest& hello, uint32_t uid) {
 
 Status TestClient::Accept(MessageRequest message) {
   sent_cost += message.cost;
-  return session_->Accept(std::move(message), [this] { ++accepted; });
+  const bool leaves = message.leave;
+  RETURN_IF_ERROR(session_->Accept(std::move(message), [this] { ++accepted; }));
+  core_.HandleAllInput();
+  return leaves ? OkStatus() : session_->Accept({}, [] {});  // why it has ended, if it has
 }
 
 void TestClient::OpenQueue(OpenQueueRequest request) {

@@ -48,7 +48,7 @@ uint64_t CostOf(const v1::ClientMessage& message) {
 }
 
 StreamClient::StreamClient(DaemonCore& core, Clock& clock, uint32_t reconnect_timeout_ms)
-    : clock_(clock), environment_{&core, core.ListDevices().limits} {
+    : core_(core), clock_(clock), environment_{&core, core.ListDevices().limits} {
   hello_.set_min_revision(1);
   hello_.set_max_revision(1);
   hello_.set_client_name("stream");
@@ -104,6 +104,12 @@ Status StreamClient::Send(v1::ClientMessage message) {
 }
 
 Status StreamClient::SendBytes(const std::string& bytes) {
+  const Status status = PostBytes(bytes);
+  core_.HandleAllInput();
+  return status;
+}
+
+Status StreamClient::PostBytes(const std::string& bytes) {
   grpc::ByteBuffer buffer = Bytes(bytes);
   return stream_->Read(&buffer, clock_.Now());
 }

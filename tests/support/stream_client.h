@@ -42,6 +42,8 @@ class StreamClient final : public SessionOutput {
   Status Send(v1::ClientMessage message);
   // Bytes as they are, on the present connection.
   Status SendBytes(const std::string& bytes);
+  // The same without having the core handle them. Any thread, one at a time.
+  Status PostBytes(const std::string& bytes);
   // An ack alone.
   Status Acknowledge();
   // Takes one message. With `lost` it does not arrive. False: there was none.
@@ -81,6 +83,7 @@ class StreamClient final : public SessionOutput {
   uint64_t ack() const { return claimed_ack_ != 0 ? claimed_ack_ : link_.received; }
   void Keep(const v1::ServerMessage& message);
 
+  DaemonCore& core_;
   Clock& clock_;
   v1::Hello hello_;
   SessionStreamEnvironment environment_;

@@ -86,6 +86,16 @@ class ThreadedClient final : public SessionOutput {
   bool Ended(Status* status) {
     return session_->CheckEnd(true, status) == ClientSession::Ending::kEnded;
   }
+  // Waits for it, after Finish.
+  bool Ends(Status* status) {
+    const TimePoint deadline = SteadyClock().Now() + std::chrono::seconds(20);
+    while (!Ended(status)) {
+      if (SteadyClock().Now() >= deadline) return false;
+      WaitForOutput(deadline);
+      session_->TakeOutput(1 << 20);
+    }
+    return true;
+  }
 
   // Takes output until the timeline reaches `value`; returns the data of the last read.
   std::string WaitFor(uint64_t value) {
@@ -101,9 +111,7 @@ class ThreadedClient final : public SessionOutput {
       if (!batch.empty()) continue;
       Status status;
       if (Ended(&status)) return data_;  // ended by an administrator
-      MutexLock lock(&mu_);
-      while (!ready_ && changed_.WaitUntil(&mu_, deadline)) continue;
-      ready_ = false;
+      WaitForOutput(deadline);
     }
     EXPECT_GE(progress_, value) << "no progress in 20 s";
     return data_;
@@ -114,6 +122,12 @@ class ThreadedClient final : public SessionOutput {
   const std::vector<CommandErrorReply>& errors() const { return errors_; }
 
  private:
+  void WaitForOutput(TimePoint deadline) {
+    MutexLock lock(&mu_);
+    while (!ready_ && changed_.WaitUntil(&mu_, deadline)) continue;
+    ready_ = false;
+  }
+
   std::shared_ptr<ClientSession> session_;
   bool abandoned_ = false;
   uint64_t sent_ = 0;

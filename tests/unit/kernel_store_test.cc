@@ -17,7 +17,7 @@ std::shared_ptr<const KernelImage> Image(size_t bytes, size_t name_bytes = 0) {
 }
 
 TEST(KernelStore, Find_IsByUserAndContent) {
-  KernelStore store(1 << 20);
+  KernelStore store(1 << 20, nullptr);
   const auto image = Image(100);
   store.Insert(kAnn, "hash", image);
   EXPECT_EQ(store.Find(kAnn, "hash"), image);
@@ -26,7 +26,7 @@ TEST(KernelStore, Find_IsByUserAndContent) {
 }
 
 TEST(KernelStore, Names_CountAgainstTheCapacity) {
-  KernelStore store(1 << 20);
+  KernelStore store(1 << 20, nullptr);
   store.Insert(kAnn, "a", Image(100));
   const uint64_t unnamed = store.used_bytes();
   EXPECT_GT(unnamed, 100u);
@@ -37,7 +37,7 @@ TEST(KernelStore, Names_CountAgainstTheCapacity) {
 }
 
 TEST(KernelStore, Full_EvictsTheLeastRecentlyUsed) {
-  KernelStore store(10'000);
+  KernelStore store(10'000, nullptr);
   for (const char* hash : {"a", "b", "c"}) store.Insert(kAnn, hash, Image(2500));
   EXPECT_NE(store.Find(kAnn, "a"), nullptr);
   store.Insert(kAnn, "d", Image(2500));
@@ -47,7 +47,7 @@ TEST(KernelStore, Full_EvictsTheLeastRecentlyUsed) {
 }
 
 TEST(KernelStore, Full_TakesFromTheUserWithMost) {
-  KernelStore store(100'000);
+  KernelStore store(100'000, nullptr);
   store.Insert(kBob, "bob", Image(2500));
   for (int i = 0; i < 1000; ++i) store.Insert(kAnn, std::to_string(i), Image(2500));
   EXPECT_NE(store.Find(kBob, "bob"), nullptr) << "it was used longest ago of all";

@@ -283,7 +283,7 @@ TEST_F(RpcResume, Acceptance_IsAtomicAgainstAResume) {
         v1::ClientMessage message = BatchOf(0, value);
         for (int i = 0; i < 1; ++i) AddBarrier(&message);
         message.set_sequence(value + 1);
-        if (!client->SendBytes(message.SerializeAsString()).ok()) break;
+        if (!client->PostBytes(message.SerializeAsString()).ok()) break;
       }
     });
     while (!go) continue;
@@ -292,6 +292,7 @@ TEST_F(RpcResume, Acceptance_IsAtomicAgainstAResume) {
     const Status status = second.Open();
     sender.join();
     ASSERT_TRUE(status.ok()) << StatusMessage(status);
+    core->HandleAllInput();
     const std::vector<SessionInfoReply> sessions = core->ListSessions();
     ASSERT_THAT(sessions, SizeIs(1));
     ASSERT_EQ(sessions[0].submitted.at(0).value + 1, second.welcome().received());

@@ -33,7 +33,8 @@ v1::ClientMessage HelloMessage() {
 class RawStream final : public SessionOutput {
  public:
   RawStream(DaemonCore& core, Clock& clock)
-      : clock_(clock),
+      : core_(core),
+        clock_(clock),
         environment_{&core, core.ListDevices().limits},
         stream_(environment_, Peer(), this) {}
   ~RawStream() override {
@@ -43,7 +44,9 @@ class RawStream final : public SessionOutput {
   Status Read(const std::string& bytes) {
     grpc::Slice slice(bytes);
     grpc::ByteBuffer buffer(&slice, 1);
-    return stream_.Read(&buffer, clock_.Now());
+    const Status status = stream_.Read(&buffer, clock_.Now());
+    core_.HandleAllInput();
+    return status;
   }
   Status Read(const v1::ClientMessage& message) { return Read(message.SerializeAsString()); }
   std::optional<v1::ServerMessage> Next() {
@@ -64,6 +67,7 @@ class RawStream final : public SessionOutput {
     return peer;
   }
 
+  DaemonCore& core_;
   Clock& clock_;
   SessionStreamEnvironment environment_;
   SessionStream stream_;

@@ -14,22 +14,28 @@ class SessionProtocol : public CoreTest {
  protected:
   void SetUp() override {
     Start();
-    client = Connect();
-    client->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2), BarrierRequest{});
-    client->Run();
-    ASSERT_THAT(client->errors, IsEmpty());
+    client = Prepared();
+  }
+  // With four commands that have ended well.
+  std::unique_ptr<TestClient> Prepared() {
+    auto prepared = Connect();
+    prepared->Send(Allocate(1, 4096), InlineKernel(2), OneKernelProgram(3, 2), BarrierRequest{});
+    prepared->Run();
+    EXPECT_THAT(prepared->errors, IsEmpty());
+    return prepared;
   }
 
   std::unique_ptr<TestClient> client;
 };
 
 TEST_F(SessionProtocol, AGapInValuesEndsTheCall) {
-  BatchRequest batch;
-  batch.first_value = 7;
-  batch.commands.push_back(BarrierRequest{});
-  EXPECT_EQ(client->Submit(batch).code(), StatusCode::kInvalidArgument);
-  batch.first_value = 4;  // sent before
-  EXPECT_EQ(client->Submit(batch).code(), StatusCode::kInvalidArgument);
+  for (const uint64_t value : {4, 7}) {  // sent before; one is missing
+    auto sender = Prepared();
+    BatchRequest batch;
+    batch.first_value = value;
+    batch.commands.push_back(BarrierRequest{});
+    EXPECT_EQ(sender->Submit(batch).code(), StatusCode::kInvalidArgument) << value;
+  }
 }
 
 TEST_F(SessionProtocol, AnUnknownQueueEndsTheCall) {
@@ -38,25 +44,37 @@ TEST_F(SessionProtocol, AnUnknownQueueEndsTheCall) {
   batch.first_value = 1;
   batch.commands.push_back(BarrierRequest{});
   EXPECT_EQ(client->Submit(batch).code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(client->Cancel({9, 1}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Prepared()->Cancel({9, 1}).code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(SessionProtocol, DataNobodyAskedForEndsTheCall) {
-  client->Send(StreamedWrite(1, 0, 64), Launch(3));
-  EXPECT_EQ(client->Supply(0, 6, 0, "x").code(), StatusCode::kInvalidArgument)
-      << "a launch takes no data";
-  EXPECT_EQ(client->Supply(0, 7, 0, "x").code(), StatusCode::kInvalidArgument) << "not sent";
-  EXPECT_EQ(client->Supply(0, 4, 0, "x").code(), StatusCode::kInvalidArgument) << "ended well";
-  EXPECT_EQ(client->Supply(0, 0, 0, "x").code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(client->Supply(0, 5, 16, "x").code(), StatusCode::kInvalidArgument) << "a gap";
-  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(65)).code(), StatusCode::kInvalidArgument) << "excess";
-  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(options.limits.chunk_bytes + 1)).code(),
-            StatusCode::kResourceExhausted);
-  EXPECT_TRUE(client->Supply(0, 5, 0, Pattern(32)).ok());
-  EXPECT_EQ(client->Supply(0, 5, 0, Pattern(32)).code(), StatusCode::kInvalidArgument) << "again";
-  EXPECT_TRUE(client->Supply(0, 5, 32, Pattern(32)).ok());
-  client->Run();
-  EXPECT_EQ(client->Progress(), 6u);
+  struct DataCase {
+    uint64_t value;
+    uint64_t offset;
+    size_t bytes;
+    StatusCode code;
+    const char* why;
+  };
+  const DataCase cases[] = {
+      {6, 0, 1, StatusCode::kInvalidArgument, "a launch takes no data"},
+      {7, 0, 1, StatusCode::kInvalidArgument, "was not sent"},
+      {4, 0, 1, StatusCode::kInvalidArgument, "ended well"},
+      {0, 0, 1, StatusCode::kInvalidArgument, "no command"},
+      {5, 48, 1, StatusCode::kInvalidArgument, "a gap"},
+      {5, 32, 33, StatusCode::kInvalidArgument, "excess"},
+      {5, 0, 32, StatusCode::kInvalidArgument, "again"},
+      {5, 32, options.limits.chunk_bytes + 1, StatusCode::kResourceExhausted, "a long chunk"},
+      {5, 32, 32, StatusCode::kOk, "what is left"},
+  };
+  for (const DataCase& one : cases) {
+    auto sender = Prepared();
+    sender->Send(StreamedWrite(1, 0, 64), Launch(3));
+    ASSERT_TRUE(sender->Supply(0, 5, 0, Pattern(32)).ok());
+    EXPECT_EQ(sender->Supply(0, one.value, one.offset, Pattern(one.bytes)).code(), one.code)
+        << one.why;
+    sender->Run();
+    EXPECT_EQ(sender->Progress(), one.code == StatusCode::kOk ? 6u : 4u) << one.why;
+  }
 }
 
 TEST_F(SessionProtocol, DataOfARefusedCommandIsDropped) {

@@ -58,7 +58,7 @@ TEST_F(SessionThreads, ClientsOnThreadsGetTheirOwnDataBack) {
       EXPECT_TRUE(client.errors().empty());
       client.Finish();
       Status status;
-      EXPECT_TRUE(client.Ended(&status));
+      EXPECT_TRUE(client.Ends(&status));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -147,7 +147,7 @@ TEST_F(SessionThreads, TheDeviceThreadLooksAfterACardThatRunsByItself) {
   client.WaitFor(client.sent());
   client.Finish();
   Status status;
-  EXPECT_TRUE(client.Ended(&status));
+  EXPECT_TRUE(client.Ends(&status));
 }
 
 TEST_F(SessionThreads, TheHeartbeatGoesOnWhileIdle) {

@@ -1,0 +1,208 @@
+// Commands of batches.
+#include "daemon/session/batch_decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/session/payload.h"
+
+namespace ttfd {
+
+Status UnknownQueue(uint32_t queue) {
+  return ToStatus(InvalidError("queue", "queue {} was not opened; send OpenQueue first", queue));
+}
+
+BatchDecoder::BatchDecoder(const DecoderParts& parts, Decoder& decoder)
+    : parts_(parts), decoder_(decoder) {}
+
+StatusOr<bool> BatchDecoder::Append(BatchRequest& batch, TimePoint arrived, InputBudget* budget) {
+  CommandQueue* const found = parts_.queues.Find(batch.queue);
+  if (found == nullptr) return UnknownQueue(batch.queue);
+  CommandQueue& queue = *found;
+  if (!batch_) {
+    if (!budget->Spend(1, batch.waits.size())) return false;
+    RETURN_IF_ERROR(BeginBatch(queue, batch, arrived));
+  }
+  for (size_t& next = batch_->next; next < batch.commands.size(); ++next) {
+    if (!budget->Spend(1, InlineBytes(batch.commands[next]) >> 10)) return false;
+    const uint64_t cost = parts_.window.TakeCost(next < batch.costs.size() ? batch.costs[next] : 0);
+    const Arriving one{batch.commands[next], queue.sent + 1, cost};
+    if (!AppendOne(queue, one, budget)) {
+      parts_.window.PutCostBack(cost);
+      return false;
+    }
+    queue.sent = one.value;
+    batch_->progress = {};
+  }
+  batch_.reset();
+  return true;
+}
+
+Status BatchDecoder::BeginBatch(CommandQueue& queue, const BatchRequest& batch, TimePoint arrived) {
+  if (!batch.commands.empty() && batch.first_value != queue.sent + 1) {
+    return ToStatus(InvalidError("batch.first_value",
+                                 "value {} on queue {}; values are dense, {} is next",
+                                 batch.first_value, batch.queue, queue.sent + 1));
+  }
+  if (batch.clears_error != 0) ClearError(queue, batch.clears_error);
+  batch_.emplace();
+  batch_->arrival = {arrived, arrived + StartWithin(batch)};
+  batch_->refusal = CheckBatch(batch, &batch_->waits);
+  return OkStatus();
+}
+
+Duration BatchDecoder::StartWithin(const BatchRequest& batch) const {
+  if (batch.start_within_ms) return std::chrono::milliseconds(*batch.start_within_ms);
+  if (start_timeout_ != Duration::zero()) return start_timeout_;
+  return std::chrono::milliseconds(parts_.environment.start_ms.load(std::memory_order_relaxed));
+}
+
+Refusal BatchDecoder::CheckBatch(const BatchRequest& batch,
+                                 std::vector<QueuePosition>* waits) const {
+  const SessionLimits& limits = parts_.environment.limits;
+  if (batch.commands.size() > limits.commands_per_batch) {
+    return LimitError("batch.commands", "commands_per_batch", limits.commands_per_batch, 0,
+                      fmt::format("a batch of {} commands", batch.commands.size()));
+  }
+  if (batch.waits.size() > limits.waits_per_batch) {
+    return LimitError("batch.waits", "waits_per_batch", limits.waits_per_batch, 0,
+                      fmt::format("a batch with {} waits", batch.waits.size()));
+  }
+  if (refuse_new_) return refuse_new_;
+  for (const QueuePosition& wait : batch.waits) {
+    const CommandQueue* const other = parts_.queues.Find(wait.queue);
+    if (other == nullptr || wait.value > other->sent) {
+      return InvalidError("batch.waits",
+                          "a wait for value {} of queue {}, which was not sent before", wait.value,
+                          wait.queue);
+    }
+    if (wait.queue == batch.queue || wait.value == 0) continue;
+    if (Refusal refusal = parts_.queues.CheckWait(wait)) return refusal;
+    if (other->Ended(wait.value)) continue;
+    // Values of a queue end in order, and with the first error: the last of them stands for all.
+    const auto known = std::find_if(waits->begin(), waits->end(), [&](const QueuePosition& one) {
+      return one.queue == wait.queue;
+    });
+    if (known == waits->end()) {
+      waits->push_back(wait);
+    } else {
+      known->value = std::max(known->value, wait.value);
+    }
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<Task> BatchDecoder::MakeTask(CommandQueue& queue, uint64_t value) {
+  auto task = std::make_unique<Task>();
+  task->queue = &queue;
+  task->first_value = task->last_value = value;
+  return task;
+}
+
+bool BatchDecoder::AppendOne(CommandQueue& queue, const Arriving& one, InputBudget* budget) {
+  std::unique_ptr<Task> task = std::move(batch_->task);
+  if (!queue.accepts()) {
+    AppendUnexecuted(queue, one);
+    return true;
+  }
+  if (batch_->refusal) {
+    AppendRefused(queue, MakeTask(queue, one.value), one, *batch_->refusal);
+    return true;
+  }
+  const TimePoint start_by = batch_->arrival.start_by;
+  if (std::holds_alternative<BarrierRequest>(one.request) && queue.recording == nullptr &&
+      AppendBarrier(queue, one, start_by, !batch_->waits.empty())) {
+    return true;
+  }
+  const uint64_t inline_bytes = InlineBytes(one.request);
+  if (task == nullptr) {
+    task = MakeTask(queue, one.value);
+    task->start_by = start_by;
+    task->arrived = batch_->arrival.at;
+    task->waits = std::exchange(batch_->waits, {});
+    task->asked_waits = task->waits.size();
+  }
+  if (Refusal refusal = decoder_.Decode(one.request, task.get(), &batch_->progress, budget)) {
+    AppendRefused(queue, std::move(task), one, *std::move(refusal));
+    return true;
+  }
+  if (batch_->progress.partly) {
+    batch_->task = std::move(task);
+    return false;
+  }
+  if (auto* load = std::get_if<LoadKernelTask>(&task->work);
+      load != nullptr && load->stage == LoadKernelTask::Stage::kLoading) {
+    parts_.issuer.LoadOnHost(*task, *load);
+  } else if (inline_bytes > 0) {
+    task->held.payload_bytes = inline_bytes;
+    task->held.payload = std::min(inline_bytes, one.cost);
+  }
+  task->held.total = one.cost;
+  if (auto* free = std::get_if<FreeTask>(&task->work)) parts_.frees.Add(free, queue, parts_.queues);
+  parts_.queues.AddDeadline(start_by);
+  queue.tasks.push_back(std::move(task));
+  return true;
+}
+
+// To a queue that has failed, or will with the command before.
+void BatchDecoder::AppendUnexecuted(CommandQueue& queue, const Arriving& one) {
+  if (queue.failed()) return AppendToFailed(queue, one, queue.cause);
+  if (queue.never_opened) return AppendToFailed(queue, one, {queue.id, 0});
+  // Reported with the error before it, whose task keeps what it costs.
+  Unexecuted(queue, one, {queue.id, queue.doomed_from});
+  queue.tasks.back()->held.total += one.cost;
+}
+
+void BatchDecoder::AppendToFailed(CommandQueue& queue, const Arriving& one, QueuePosition cause) {
+  Unexecuted(queue, one, cause);
+  parts_.outbox.AddError(queue.id, one.value, one.value, CausedByError(cause));
+  queue.failures.Add(one.value, one.value, cause);
+  parts_.queues.End(queue, one.value, 1, one.cost);
+}
+
+// Barriers cost no task: they end at once if nothing is before them, or make the one before longer.
+bool BatchDecoder::AppendBarrier(CommandQueue& queue, const Arriving& one, TimePoint start_by,
+                                 bool waits) {
+  if (waits) return false;
+  if (queue.tasks.empty()) {
+    parts_.queues.End(queue, one.value, 1, one.cost);
+    return true;
+  }
+  Task& last = *queue.tasks.back();
+  if (!std::holds_alternative<BarrierTask>(last.work) || last.start_by != start_by) return false;
+  last.last_value = one.value;
+  last.held.total += one.cost;
+  return true;
+}
+
+void BatchDecoder::AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task,
+                                 const Arriving& one, ErrorReply error) {
+  Unexecuted(queue, one, HasCause(error) ? error.cause : QueuePosition{queue.id, one.value});
+  task->work = BarrierTask{};
+  task->waits.clear();
+  task->held.total = one.cost;
+  Task* const refused = task.get();
+  queue.tasks.push_back(std::move(task));
+  queue.Doom(refused, std::move(error));
+}
+
+// A command that will not run: what it would have made never comes to be, and says why.
+void BatchDecoder::Unexecuted(CommandQueue& queue, const Arriving& one, QueuePosition cause) {
+  const uint64_t handle = Decoder::CreatedHandle(one.request);
+  if (handle == 0) return;
+  if (parts_.handles.Bury(handle, {queue.id, one.value}, cause))
+    queue.failed_handles.push_back(handle);
+}
+
+void BatchDecoder::ClearError(CommandQueue& queue, uint64_t value) {
+  if (!queue.failed() || value < queue.failed_value || value > queue.sent) return;
+  queue.failed_value = 0;
+  ReclaimFailedHandles(queue);
+}
+
+void BatchDecoder::ReclaimFailedHandles(CommandQueue& queue) {
+  for (const uint64_t handle : std::exchange(queue.failed_handles, {}))
+    parts_.handles.Exhume(handle);
+}
+
+}  // namespace ttfd

@@ -1,0 +1,98 @@
+// Commands of a batch into tasks of its queue, as many in one turn as a budget allows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "daemon/session/decoder.h"
+#include "daemon/session/deferred_frees.h"
+#include "daemon/session/environment.h"
+#include "daemon/session/handle_table.h"
+#include "daemon/session/input_budget.h"
+#include "daemon/session/issuer.h"
+#include "daemon/session/outbox.h"
+#include "daemon/session/session_queues.h"
+#include "daemon/session/window_account.h"
+
+namespace ttfd {
+
+// What decoders of a session work on. All of it outlives them.
+struct DecoderParts {
+  SessionEnvironment& environment;
+  Outbox& outbox;
+  SessionUse& use;
+  WindowAccount& window;
+  HandleTable& handles;
+  SessionQueues& queues;
+  DeferredFrees& frees;
+  Issuer& issuer;
+};
+
+// The client sent something for a queue that it did not open: a protocol error.
+Status UnknownQueue(uint32_t queue);
+
+// Not thread-safe: guarded by its session's lock.
+class BatchDecoder {
+ public:
+  // `decoder` outlives this.
+  BatchDecoder(const DecoderParts& parts, Decoder& decoder);
+
+  // False: the budget is spent and a part of the batch is left, to be called again with the same. A failed status is a
+  // protocol error.
+  StatusOr<bool> Append(BatchRequest& batch, TimePoint arrived, InputBudget* budget);
+  // What is left of the batch is dropped.
+  void Drop() { batch_.reset(); }
+
+  // Commands that come are refused with this error; none: they are not.
+  void RefuseNew(Refusal error) { refuse_new_ = std::move(error); }
+  // Zero: the daemon's.
+  void set_start_timeout(Duration timeout) { start_timeout_ = timeout; }
+  // The handles that name nothing because of the queue's error are free again.
+  void ReclaimFailedHandles(CommandQueue& queue);
+
+ private:
+  struct Arrival {
+    TimePoint at;
+    TimePoint start_by;
+  };
+  // One command, with what the window was charged for it.
+  struct Arriving {
+    Request& request;
+    uint64_t value = 0;
+    uint64_t cost = 0;
+  };
+  // A batch of which not all commands are decoded.
+  struct OpenBatch {
+    Refusal refusal;                   // of all its commands
+    std::vector<QueuePosition> waits;  // of its first command
+    Arrival arrival;
+    size_t next = 0;             // command
+    std::unique_ptr<Task> task;  // of that, if a part of it is decoded
+    DecodeProgress progress;     // of that
+  };
+
+  Status BeginBatch(CommandQueue& queue, const BatchRequest& batch, TimePoint arrived);
+  Refusal CheckBatch(const BatchRequest& batch, std::vector<QueuePosition>* waits) const;
+  Duration StartWithin(const BatchRequest& batch) const;
+  // False: a part of the command is left.
+  bool AppendOne(CommandQueue& queue, const Arriving& one, InputBudget* budget);
+  static std::unique_ptr<Task> MakeTask(CommandQueue& queue, uint64_t value);
+  void AppendUnexecuted(CommandQueue& queue, const Arriving& one);
+  void AppendToFailed(CommandQueue& queue, const Arriving& one, QueuePosition cause);
+  bool AppendBarrier(CommandQueue& queue, const Arriving& one, TimePoint start_by, bool waits);
+  void AppendRefused(CommandQueue& queue, std::unique_ptr<Task> task, const Arriving& one,
+                     ErrorReply error);
+  void Unexecuted(CommandQueue& queue, const Arriving& one, QueuePosition cause);
+  void ClearError(CommandQueue& queue, uint64_t value);
+
+  const DecoderParts parts_;
+  Decoder& decoder_;
+  std::optional<OpenBatch> batch_;
+  Refusal refuse_new_;
+  Duration start_timeout_{};
+};
+
+}  // namespace ttfd

@@ -1,0 +1,58 @@
+// Which session's input the card thread handles next: users take turns, and so do the sessions of a user.
+//
+// A turn is short (InputBudget), and so is a round of turns, so that the card waits for neither: what is left is
+// handled in the next round. The time is charged to who caused it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "daemon/session/input_budget.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/mutex.h"
+
+namespace ttfd {
+
+class Session;
+
+class InputTurns {
+ public:
+  // Time of a round after which no further turn begins.
+  static constexpr Duration kRound = std::chrono::microseconds(100);
+
+  // `wake` has the card thread call HandleSome; called without a lock. `charge` gets the time of a turn, on the card
+  // thread.
+  InputTurns(Clock& clock, std::function<void()> wake,
+             std::function<void(uint64_t session, Duration)> charge)
+      : clock_(clock), wake_(std::move(wake)), charge_(std::move(charge)) {}
+
+  // The session has input. Not again before it has returned that there is none left. Any thread.
+  void Add(std::shared_ptr<Session> session) ABSL_LOCKS_EXCLUDED(mu_);
+  // A round of turns. False: there was no input. Card thread.
+  bool HandleSome() ABSL_LOCKS_EXCLUDED(mu_);
+  // Some session has input. Card thread.
+  bool any() const { return !users_.empty() || added_any_.load(std::memory_order_acquire); }
+
+ private:
+  using Sessions = std::deque<std::shared_ptr<Session>>;
+
+  void TakeAdded() ABSL_LOCKS_EXCLUDED(mu_);
+
+  Clock& clock_;
+  const std::function<void()> wake_;
+  const std::function<void(uint64_t session, Duration)> charge_;
+  Mutex mu_;
+  std::vector<std::shared_ptr<Session>> added_ ABSL_GUARDED_BY(mu_);
+  std::atomic<bool> added_any_{false};
+
+  // Card thread.
+  std::map<uint32_t, Sessions> users_;  // by uid; none is empty
+  uint32_t last_user_ = 0;
+};
+
+}  // namespace ttfd

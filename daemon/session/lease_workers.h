@@ -1,0 +1,13 @@
+// The workers that a client wants to lease.
+#pragma once
+
+#include "daemon/session/request.h"
+#include "runtime/base/status.h"
+#include "runtime/command/tile_set.h"
+
+namespace ttfd {
+
+// None: the whole device. INVALID_ARGUMENT: not a rectangle of the grid, one that overlaps another, another device.
+StatusOr<TileSet> LeasedWorkers(const LeaseRequest& request, GridSize grid);
+
+}  // namespace ttfd

@@ -1,0 +1,22 @@
+// What transfers may touch, and what comes inline.
+#pragma once
+
+#include <cstdint>
+
+#include "daemon/session/errors.h"
+#include "daemon/session/objects.h"
+#include "daemon/session/reply.h"
+
+namespace ttfd {
+
+// The range lies in the buffer, and is within Limits.transfer_bytes.
+Refusal CheckRange(const SessionLimits& limits, const Buffer& buffer, uint64_t offset,
+                   uint64_t size, const char* offset_field, const char* size_field);
+// The same for a command that touches whole units.
+Refusal CheckUnits(const SessionLimits& limits, const Buffer& buffer, uint64_t offset,
+                   uint64_t size, const char* offset_field, const char* size_field);
+// So many inline bytes, for a command of this size, are within Limits.inline_bytes.
+Refusal CheckInline(const SessionLimits& limits, uint64_t size, uint64_t inline_size,
+                    const char* field);
+
+}  // namespace ttfd
