@@ -196,7 +196,25 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
   welcome.devices = ListDevices().devices;
   welcome.limits = environment_.limits;
   std::string user = peer.certificate.empty() ? options_.user_name(peer.uid) : peer.certificate;
-  MutexLock lock(&mu_);
+  std::shared_ptr<Session> session;
+  {
+    MutexLock lock(&mu_);
+    RETURN_IF_ERROR(CheckAdmission(peer));
+    welcome.session = next_session_++;
+    ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, hello.client_name,
+                                                                 user, peer.uid, peer.pid}));
+    RETURN_IF_ERROR(users_.Admit(peer, user));
+    session = std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),
+                                        users_.UseOf(peer.uid), output, std::move(transport));
+    sessions_.emplace(session->id(), session);
+    engine_.SetInUse(true);
+    WatchIdle();
+  }
+  welcome.window_bytes = session->window_bytes();
+  return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
+}
+
+Status DaemonCore::CheckAdmission(const PeerIdentity& peer) const {
   if (draining_ != nullptr || stopping_) return DrainingStatus();
   if (state_ == DeviceState::kFailed) {
     return DeviceResetStatus(last_error_.first);
@@ -204,22 +222,9 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
   const auto of_user =
       std::count_if(sessions_.begin(), sessions_.end(),
                     [&peer](const auto& entry) { return entry.second->uid() == peer.uid; });
-  if (static_cast<uint64_t>(of_user) >= environment_.limits.sessions_per_user) {
-    return ToStatus(LimitError("hello", "sessions_per_user", environment_.limits.sessions_per_user,
-                               static_cast<uint64_t>(of_user), "no more sessions of this user"));
-  }
-  welcome.session = next_session_++;
-  ASSIGN_OR_RETURN(const SessionLease lease, FindLease(hello, {welcome.session, hello.client_name,
-                                                               user, peer.uid, peer.pid}));
-  RETURN_IF_ERROR(users_.Admit(peer, user));
-  auto session =
-      std::make_shared<Session>(environment_, peer, hello, lease, welcome, std::move(user),
-                                users_.UseOf(peer.uid), output, std::move(transport));
-  sessions_.emplace(session->id(), session);
-  engine_.SetInUse(true);
-  WatchIdle();
-  welcome.window_bytes = session->window_bytes();
-  return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
+  if (static_cast<uint64_t>(of_user) < environment_.limits.sessions_per_user) return OkStatus();
+  return ToStatus(LimitError("hello", "sessions_per_user", environment_.limits.sessions_per_user,
+                             static_cast<uint64_t>(of_user), "no more sessions of this user"));
 }
 
 // Also while the daemon drains: it is no new session.

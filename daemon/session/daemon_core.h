@@ -126,6 +126,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   StatusOr<std::shared_ptr<ClientSession>> Resume(const PeerIdentity& peer,
                                                   const HelloRequest& hello, SessionOutput* output)
       ABSL_LOCKS_EXCLUDED(mu_);
+  // A new session of this user may be opened now.
+  Status CheckAdmission(const PeerIdentity& peer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Status CheckHello(const PeerIdentity& peer, const HelloRequest& hello) const;
   Status CheckShare(const PeerIdentity& peer, const HelloRequest& hello) const;
   TimeoutsReply DaemonTimeouts() const;
