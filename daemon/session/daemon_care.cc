@@ -193,6 +193,10 @@ StatusOr<std::vector<HangStore::File>> DaemonCore::GetHangReport(const HangRepor
 
 void DaemonCore::LookAgainAt(TimePoint when) {
   MutexLock lock(&mu_);
+  CheckSessionsAt(when);
+}
+
+void DaemonCore::CheckSessionsAt(TimePoint when) {
   if (when >= look_again_at_) return;
   look_again_at_ = when;
   changed_.NotifyAll();
@@ -286,7 +290,7 @@ void DaemonCore::HandleAllInput() {
 }
 
 bool DaemonCore::RunOnce() {
-  HandleAllInput();
+  while (host_work_.RunOne()) continue;
   const bool more = engine_.RunOnce();
   const TimePoint now = clock_.Now();
   CheckSessions(now);

@@ -208,7 +208,8 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
                                         users_.UseOf(peer.uid), output, std::move(transport));
     sessions_.emplace(session->id(), session);
     engine_.SetInUse(true);
-    WatchIdle();
+    const uint64_t idle_ms = environment_.limits.idle_ms;
+    if (idle_ms != 0) CheckSessionsAt(clock_.Now() + std::chrono::milliseconds(idle_ms));
   }
   welcome.window_bytes = session->window_bytes();
   return std::make_shared<Attachment>(std::move(session), output, std::move(welcome));
@@ -216,9 +217,7 @@ StatusOr<std::shared_ptr<ClientSession>> DaemonCore::Open(
 
 Status DaemonCore::CheckAdmission(const PeerIdentity& peer) const {
   if (draining_ != nullptr || stopping_) return DrainingStatus();
-  if (state_ == DeviceState::kFailed) {
-    return DeviceResetStatus(last_error_.first);
-  }
+  if (state_ == DeviceState::kFailed) return DeviceResetStatus(last_error_.first);
   const auto of_user =
       std::count_if(sessions_.begin(), sessions_.end(),
                     [&peer](const auto& entry) { return entry.second->uid() == peer.uid; });

@@ -65,10 +65,10 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // down, ends the threads. For a graceful stop Drain first.
   Status Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // One round of the device thread and the housekeeper, for tests that leave Start out. True: the
-  // device has more to do.
+  // All host work, then one round of the device thread and of the housekeeper, for tests that leave Start out. True:
+  // the device has more to do.
   bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
-  // Of this round the handling of input, and all host work. For the same tests.
+  // Handles all input, and does the host work for it. For the same tests.
   void HandleAllInput();
 
   // Grows while the device thread is alive, at least once in EngineOptions::idle_tick: what a watchdog is fed with.
@@ -118,8 +118,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   bool HandleInput() override { return input_.HandleSome(); }
   bool HasInput() const override { return input_.any(); }
 
-  // daemon_limits.cc. The housekeeper looks when the new session may have been idle for too long.
-  void WatchIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The housekeeper checks sessions then.
+  void CheckSessionsAt(TimePoint when) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The lease that a new session asks for or joins.
   StatusOr<SessionLease> FindLease(const HelloRequest& hello, const SessionClient& who)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

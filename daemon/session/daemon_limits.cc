@@ -7,15 +7,6 @@
 
 namespace ttfd {
 
-void DaemonCore::WatchIdle() {
-  const uint64_t limit_ms = environment_.limits.idle_ms;
-  if (limit_ms == 0) return;
-  const TimePoint idle = clock_.Now() + std::chrono::milliseconds(limit_ms);
-  if (idle >= look_again_at_) return;
-  look_again_at_ = idle;
-  changed_.NotifyAll();
-}
-
 LimitsReply DaemonCore::GetLimits() {
   LimitsReply reply;
   reply.limits = DescribeLimits(environment_.limits);

@@ -231,7 +231,7 @@ void CoreTest::Start() {
       return random;
     };
   }
-  auto created = DaemonCore::Create(std::move(dispatcher), clock, options);
+  auto created = DaemonCore::Create(std::move(dispatcher), *core_clock, options);
   ASSERT_TRUE(created.ok());
   core = *std::move(created);
   ASSERT_TRUE(core->Boot().ok());

@@ -147,6 +147,7 @@ class CoreTest : public ::testing::Test {
   MemoryUseReply Memory(MemoryKind kind);
 
   ManualClock clock;
+  Clock* core_clock = &clock;
   FakeDispatcher* card = nullptr;
   std::unique_ptr<DaemonCore> core;
 };

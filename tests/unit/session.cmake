@@ -8,6 +8,7 @@ _ttfd_record_layer(core_fixture daemon_session "")
 ttfd_test(NAME session_test LABELS unit TIMEOUT 240 DEPS core_fixture
   SRCS ${CMAKE_CURRENT_LIST_DIR}/kernel_store_test.cc ${CMAKE_CURRENT_LIST_DIR}/lease_table_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_account_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/session_circular_buffer_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_error_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_flow_test.cc
+       ${CMAKE_CURRENT_LIST_DIR}/session_input_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/session_growth_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_host_memory_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_lease_cut_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/session_lease_notice_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_lease_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_lease_work_test.cc
        ${CMAKE_CURRENT_LIST_DIR}/session_limits_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_memory_test.cc ${CMAKE_CURRENT_LIST_DIR}/session_outbox_test.cc
