@@ -290,8 +290,8 @@ void DaemonCore::HandleAllInput() {
 }
 
 bool DaemonCore::RunOnce() {
-  while (host_work_.RunOne()) continue;
-  const bool more = engine_.RunOnce();
+  bool more = engine_.RunOnce();
+  while (host_work_.RunOne()) more = true;
   const TimePoint now = clock_.Now();
   CheckSessions(now);
   CheckMemory(now);

@@ -65,8 +65,8 @@ class DaemonCore final : public DaemonService, private SessionHost, private Devi
   // down, ends the threads. For a graceful stop Drain first.
   Status Stop(TimePoint deadline) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // All host work, then one round of the device thread and of the housekeeper, for tests that leave Start out. True:
-  // the device has more to do.
+  // One round of the device thread, all host work, and a round of the housekeeper, for tests that leave Start out.
+  // True: there is more to do.
   bool RunOnce() ABSL_LOCKS_EXCLUDED(mu_);
   // Handles all input, and does the host work for it. For the same tests.
   void HandleAllInput();

@@ -12,7 +12,6 @@
 namespace ttfd::session_input_test {
 namespace {
 
-using std::chrono::microseconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -102,10 +101,11 @@ TEST_F(InboxTest, Close_DropsMessagesAndKeepsHostWork) {
 
 // ---- Turns.
 
-// Every look takes a while, so that a round of turns has an end.
+// Time passes with every call, so that a round of turns is one.
 class TickingClock final : public Clock {
  public:
-  TimePoint Now() override { return now_ += microseconds(30); }
+  static constexpr Duration kStep = InputTurns::kRound;
+  TimePoint Now() override { return now_ += kStep; }
   void Sleep(Duration time) override { now_ += time; }
 
  private:
@@ -178,6 +178,7 @@ TEST_F(SessionInput, AFloodDelaysOthersByNoMoreThanATurn) {
       auto light = Prepared(uid);
       Post(*flooding, 4, flood.commands);
       Post(*light, 4, {BarrierRequest{}});
+      core->RunOnce();
       core->RunOnce();
       light->Take();
       EXPECT_EQ(light->Progress(), 4u) << flood.name << " of user " << uid;
@@ -272,7 +273,7 @@ TEST_F(SessionInput, HostWorkOfAnEndedSessionIsNotDone) {
 
 TEST_F(SessionInput, InputIsHandledWhileTheCardBoots) {
   Start();
-  auto dying = Prepared(1000);
+  auto failing = Prepared(1000);
   auto busy = Prepared(1001);
   auto ended = Prepared(1002);
   int waits = 0;
@@ -291,8 +292,8 @@ TEST_F(SessionInput, InputIsHandledWhileTheCardBoots) {
     const bool both = busy->Progress() == 4 && ended->Ended(&status);
     return !both && waits < 100;
   };
-  Post(*dying, 4, {Launch(3)});
-  dying->Run();
+  Post(*failing, 4, {Launch(3)});
+  failing->Run();
   EXPECT_EQ(card->boots, 2);
   EXPECT_LT(waits, 100) << "during the boot";
   EXPECT_THAT(core->ListSessions(), SizeIs(2));
