@@ -45,7 +45,7 @@ Status BatchDecoder::BeginBatch(CommandQueue& queue, const BatchRequest& batch, 
                                  batch.first_value, batch.queue, queue.sent + 1));
   }
   if (batch.clears_error != 0) ClearError(queue, batch.clears_error);
-  batch_.emplace();
+  batch_.emplace(OpenBatch());
   batch_->arrival = {arrived, arrived + StartWithin(batch)};
   batch_->refusal = CheckBatch(batch, &batch_->waits);
   return OkStatus();
