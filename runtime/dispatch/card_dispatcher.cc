@@ -339,23 +339,21 @@ StatusOr<bool> CardDispatcher::Step(uint64_t clocks) {
   return owed;
 }
 
-Status CardDispatcher::Poll() {
+Status CardDispatcher::Poll(absl::FunctionRef<bool()> interrupted) {
   RETURN_IF_ERROR(lost_);
-  const Status polled = PollOrFail();
+  const Status polled = PollOrFail(interrupted);
   if (profile_ != nullptr) profile_->Gather();
   return polled.ok() ? polled : Lose(polled);
 }
 
-Status CardDispatcher::PollOrFail() {
-  RETURN_IF_ERROR(PollCard());
-  // Before anybody hears that a launch has ended.
-  if (prints_.active()) {
-    RETURN_IF_ERROR(prints_.Ended([this](const Ticket& ticket) { return IsDone(ticket); }));
-  }
-  return OkStatus();
+Status CardDispatcher::PollOrFail(absl::FunctionRef<bool()> interrupted) {
+  RETURN_IF_ERROR(PollCard(interrupted));
+  if (!prints_.active()) return OkStatus();
+  // Before the end of a launch is reported.
+  return prints_.Ended([this](const Ticket& ticket) { return IsDone(ticket); });
 }
 
-Status CardDispatcher::PollCard() {
+Status CardDispatcher::PollCard(absl::FunctionRef<bool()> interrupted) {
   for (CardQueue& queue : queues_) RETURN_IF_ERROR(queue.link->Flush());
   const uint64_t before = progress_;
   RETURN_IF_ERROR(Collect().status());
@@ -367,6 +365,7 @@ Status CardDispatcher::PollCard() {
     ASSIGN_OR_RETURN(const bool can_move, Step(slice));
     if (!can_move) return CheckHang();
     RETURN_IF_ERROR(PollPrints());
+    if (interrupted()) break;
   }
   return faults_.Look(progress_ != before || (settled() && idle()));
 }

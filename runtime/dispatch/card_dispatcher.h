@@ -46,7 +46,8 @@ class CardDispatcher final : public Dispatcher {
     queues_[ticket.hardware_queue].TakeBack(ticket.number);
   }
   StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) override;
-  Status Poll() override;
+  using Dispatcher::Poll;
+  Status Poll(absl::FunctionRef<bool()> interrupted) override;
   void OnPrint(PrintSink sink) override { prints_.set_sink(std::move(sink)); }
   void SalvagePrints() override;
   uint64_t submitted(uint32_t queue) const override { return queues_[queue].timeline.submitted(); }
@@ -98,8 +99,8 @@ class CardDispatcher final : public Dispatcher {
   // Advances one slice. False when nothing can move any more: not the card, not the host.
   StatusOr<bool> Step(uint64_t clocks);
   Status PollPrints();
-  Status PollCard();
-  Status PollOrFail();
+  Status PollCard(absl::FunctionRef<bool()> interrupted);
+  Status PollOrFail(absl::FunctionRef<bool()> interrupted);
   Status CheckHang();
   // False: there was still work at `deadline`.
   StatusOr<bool> Drain(TimePoint deadline, Tick tick);

@@ -138,8 +138,12 @@ class Dispatcher {
   virtual StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) = 0;
 
   // Lets the device run and collects completions; calls sinks. An error means the device is lost until
-  // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more.
-  virtual Status Poll() = 0;
+  // Boot: FAILED_PRECONDITION with the fault, DEADLINE_EXCEEDED when nothing can move any more. `interrupted`: a device
+  // that runs on the calling thread is to return soon, though nothing has completed.
+  virtual Status Poll(absl::FunctionRef<bool()> interrupted) = 0;
+  Status Poll() {
+    return Poll([] { return false; });
+  }
 
   // Who hears what kernels print; without one they print nothing.
   virtual void OnPrint(PrintSink sink) = 0;

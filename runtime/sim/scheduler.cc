@@ -57,6 +57,7 @@ void Scheduler::BeginRound(uint64_t target) {
 
 void Scheduler::RunRound(uint64_t target) {
   for (; at_ < current_.size(); ++at_) {  // grows while it is walked
+    if (machine_.engine_work >= kEngineWork) return;
     Hart& hart = *current_[at_];
     if (hart.state == HartState::kRunnable && !hart.held_back) {
       TakeTurn(hart);

@@ -23,9 +23,9 @@ class Scheduler {
   // enough that a hart which waits for another one is served soon.
   static constexpr uint64_t kQuantum = 1000;
 
-  // Advance() ends after the round in which the Tensix engines have done this much, in nominal nanoseconds. It bounds
-  // how long a caller waits: a round in which 140 tiles compute takes milliseconds.
-  static constexpr uint64_t kEngineWork = 2'000'000;
+  // Advance() ends when the Tensix engines have done this much, in nominal nanoseconds, if need be in the middle of a
+  // round. It bounds how long a caller waits: a round in which 140 tiles compute takes 20 ms.
+  static constexpr uint64_t kEngineWork = 100'000;
 
   // `machine` must outlive the scheduler.
   explicit Scheduler(Machine& machine) : machine_(machine), speed_(machine.hazards) {}

@@ -190,7 +190,7 @@ Status FakeDispatcher::GoOn(Queue& queue, size_t* left) {
   return OkStatus();
 }
 
-Status FakeDispatcher::Poll() {
+Status FakeDispatcher::Poll(absl::FunctionRef<bool()> /*interrupted*/) {
   if (!booted_) return Error(StatusCode::kFailedPrecondition, "not booted");
   Status status = std::exchange(next_poll, OkStatus());
   size_t left = completes_per_poll;

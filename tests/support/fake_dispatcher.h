@@ -43,7 +43,7 @@ class FakeDispatcher final : public Dispatcher {
                                               std::span<const Ticket> after,
                                               absl::FunctionRef<bool()> wanted) override;
   StatusOr<bool> Event(uint32_t hardware_queue, uint64_t ticket) override;
-  Status Poll() override;
+  Status Poll(absl::FunctionRef<bool()> interrupted) override;
   void OnPrint(PrintSink sink) override { print = std::move(sink); }
   void SalvagePrints() override {
     if (salvage) salvage();
