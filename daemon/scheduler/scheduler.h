@@ -54,7 +54,7 @@ class Scheduler final : public WorkQueue {
   void Used(const Work& work, Duration device_time) override;
   void Refund(const Work& work) override;
   void Forget(uint64_t flow) override;
-  // The flow has used so much of the card thread's time for its input.
+  // The flow has used so much of the device thread's time for its input.
   void Charge(uint64_t flow, Duration time);
   // Nothing here but operations that wait for leases to end, or for other queues.
   bool empty() const override;

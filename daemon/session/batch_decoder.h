@@ -19,7 +19,7 @@
 
 namespace ttfd {
 
-// What decoders of a session work on. All of it outlives them.
+// Parts of a session that its decoders work on, and that outlive them.
 struct DecoderParts {
   SessionEnvironment& environment;
   Outbox& outbox;
@@ -43,7 +43,7 @@ class BatchDecoder {
   // False: the budget is spent and a part of the batch is left, to be called again with the same. A failed status is a
   // protocol error.
   StatusOr<bool> Append(BatchRequest& batch, TimePoint arrived, InputBudget* budget);
-  // What is left of the batch is dropped.
+  // Drops the rest of the batch.
   void Drop() { batch_.reset(); }
 
   // Commands that come are refused with this error; none: they are not.

@@ -14,7 +14,7 @@
 
 namespace ttfd {
 
-// Of a command with more parts than are decoded in one turn, launches of a trace or patches of a replay.
+// Progress of a command with more parts than are decoded in one turn: launches of a trace, patches of a replay.
 struct DecodeProgress {
   size_t parts = 0;     // so many are
   bool partly = false;  // but not all
@@ -79,7 +79,7 @@ class Decoder {
   HandleTable& handles_;
   const DeferredFrees& frees_;
   const TileSet workers_;
-  // Of the command being decoded.
+  // Belong to the command being decoded.
   DecodeProgress* progress_ = nullptr;
   InputBudget* budget_ = nullptr;
 };

@@ -1,5 +1,5 @@
-// What a session's commands become: queues of tasks, decoded in the order of arrival (MessageDecoder), issued when
-// they may begin, ended in the order of their values, with the first error failing its queue.
+// Executes a session's commands: queues of tasks, decoded in the order of arrival (MessageDecoder), issued when they
+// may begin, ended in the order of their values, with the first error failing its queue.
 //
 // No lock and no thread of its own: the session's lock guards it. Works for the device thread
 // gather in works(), answers for the client in the output buffer; the session passes both on.

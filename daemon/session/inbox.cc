@@ -40,7 +40,7 @@ bool Inbox::Wake() {
   return WakeLocked();
 }
 
-bool Inbox::WakeLocked() { return !std::exchange(with_card_thread_, true); }
+bool Inbox::WakeLocked() { return !std::exchange(with_device_thread_, true); }
 
 bool Inbox::Attach(const std::string& token, std::string next, const SessionOutput* connection) {
   MutexLock lock(&mu_);
@@ -72,7 +72,7 @@ bool Inbox::empty() const {
 std::optional<Input> Inbox::Take() {
   MutexLock lock(&mu_);
   if (input_.empty()) {
-    with_card_thread_ = false;
+    with_device_thread_ = false;
     return std::nullopt;
   }
   std::optional<Input> input(std::move(input_.front()));

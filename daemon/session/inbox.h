@@ -1,4 +1,4 @@
-// Input of a session between the threads that receive it and the card thread, which handles it in order: messages of
+// Input of a session between the threads that receive it and the device thread, which handles it in order: messages of
 // its client, and results of host work. Also which connection may send, and with which token another may replace it,
 // so that a message is posted either before a client resumes its session elsewhere, or not at all.
 #pragma once
@@ -39,13 +39,13 @@ class Inbox {
   // ---- Any thread.
 
   // Posts a message of this connection. An empty one only confirms that the client is there. `accepted` is called with
-  // the inbox locked if the message counts. Returns whether the session has to be given to the card thread: it was
+  // the inbox locked if the message counts. Returns whether the session has to be given to the device thread: it was
   // taken empty before. A failed status: a protocol error, or why the session has ended.
   StatusOr<bool> Post(const SessionOutput* from, MessageRequest message,
                       absl::FunctionRef<void()> accepted) ABSL_LOCKS_EXCLUDED(mu_);
   // The host work of this task has ended. Also after the session's end. Returns the same.
   bool Post(Task* task) ABSL_LOCKS_EXCLUDED(mu_);
-  // The card thread is to continue with the session, though there is no further input. Returns the same.
+  // The device thread is to continue with the session, though there is no further input. Returns the same.
   bool Wake() ABSL_LOCKS_EXCLUDED(mu_);
 
   // Another connection, whose client presents `token`, sends from here on; `next` is the token for the one after it.
@@ -58,9 +58,9 @@ class Inbox {
   void Close(const Status& status) ABSL_LOCKS_EXCLUDED(mu_);
   bool empty() const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // ---- The card thread.
+  // ---- The device thread.
 
-  // The oldest input. None: there is none, and the next that is posted gives the session to the card thread again.
+  // The oldest input. None: there is none, and the next that is posted gives the session to the device thread again.
   std::optional<Input> Take() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -72,8 +72,8 @@ class Inbox {
   const SessionOutput* connection_ ABSL_GUARDED_BY(mu_);  // only compared
   bool waits_for_lease_ ABSL_GUARDED_BY(mu_);
   std::deque<Input> input_ ABSL_GUARDED_BY(mu_);
-  bool with_card_thread_ ABSL_GUARDED_BY(mu_) = false;  // which calls Take until it is empty
-  bool finished_ ABSL_GUARDED_BY(mu_) = false;          // Finish was posted
+  bool with_device_thread_ ABSL_GUARDED_BY(mu_) = false;  // which calls Take until it is empty
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;            // Finish was posted
   std::optional<Status> closed_ ABSL_GUARDED_BY(mu_);
 };
 

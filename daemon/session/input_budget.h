@@ -1,4 +1,4 @@
-// How much of its input a session has handled in one turn of the card thread.
+// How much of its input a session has handled in one turn of the device thread.
 #pragma once
 
 #include <algorithm>

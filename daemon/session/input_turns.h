@@ -1,7 +1,7 @@
-// Which session's input the card thread handles next: users take turns, and so do the sessions of a user.
+// Chooses the session whose input the device thread handles next: users take turns, and so do the sessions of a user.
 //
 // A turn is short (InputBudget), and so is a round of turns, so that the card waits for neither: what is left is
-// handled in the next round. The time is charged to who caused it.
+// handled in the next round. The time is charged to the session.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class InputTurns {
   // Time of a round after which no further turn begins.
   static constexpr Duration kRound = std::chrono::microseconds(100);
 
-  // `wake` has the card thread call HandleSome; called without a lock. `charge` gets the time of a turn, on the card
+  // `wake` has the device thread call HandleSome; called without a lock. `charge` gets the time of a turn, on the card
   // thread.
   InputTurns(Clock& clock, std::function<void()> wake,
              std::function<void(uint64_t session, Duration)> charge)
@@ -33,9 +33,9 @@ class InputTurns {
 
   // The session has input. Not again before it has returned that there is none left. Any thread.
   void Add(std::shared_ptr<Session> session) ABSL_LOCKS_EXCLUDED(mu_);
-  // A round of turns. False: there was no input. Card thread.
+  // A round of turns. False: there was no input. Device thread.
   bool HandleSome() ABSL_LOCKS_EXCLUDED(mu_);
-  // Some session has input. Card thread.
+  // Some session has input. Device thread.
   bool any() const { return !users_.empty() || added_any_.load(std::memory_order_acquire); }
 
  private:
@@ -50,7 +50,7 @@ class InputTurns {
   std::vector<std::shared_ptr<Session>> added_ ABSL_GUARDED_BY(mu_);
   std::atomic<bool> added_any_{false};
 
-  // Card thread.
+  // Device thread.
   std::map<uint32_t, Sessions> users_;  // by uid; none is empty
   uint32_t last_user_ = 0;
 };

@@ -27,7 +27,7 @@ Refusal Issuer::TakeLayout(TraceObject& trace, TraceLayout& layout) {
   return std::nullopt;
 }
 
-// What it takes of the objects is read here: later launches change it.
+// Reads the launch times here: launches that end meanwhile change them.
 Issuer::Step Issuer::BeginLayout(RecordTraceTask& record, Task& task, ErrorReply* error) {
   TraceObject& trace = *record.trace;
   auto layout = std::make_shared<TraceLayout>();

@@ -23,7 +23,7 @@ namespace ttfd {
 using KernelLoader = std::function<StatusOr<std::shared_ptr<const KernelImage>>(
     ByteSpan elf, const std::string& name)>;
 
-// What came of a kernel's bytes.
+// Result of loading a kernel's bytes.
 struct LoadedKernel {
   std::string sha256;
   StatusOr<std::shared_ptr<const KernelImage>> image = std::shared_ptr<const KernelImage>();

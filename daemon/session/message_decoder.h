@@ -36,7 +36,7 @@ class MessageDecoder {
   };
   // REQUIRES !done(). A failed status is a protocol error: nothing may follow it.
   StatusOr<End> Continue(InputBudget* budget);
-  // What is left of the message is dropped.
+  // Drops the rest of the message.
   void Drop();
 
   // Commands that come are refused with this error; none: they are not.

@@ -36,7 +36,7 @@ class InboxTest : public ::testing::Test {
   Inbox inbox{window, "first", &connection, /*waits_for_lease=*/false};
 };
 
-TEST_F(InboxTest, NothingPostedIsLost_AndTheCardThreadIsCalledOnlyWhenItIsNotThere) {
+TEST_F(InboxTest, NothingPostedIsLost_AndTheDeviceThreadIsCalledOnlyWhenItIsNotThere) {
   constexpr uint64_t kMessages = 20'000;
   Mutex mu;
   CondVar changed;
